@@ -1,0 +1,18 @@
+# Warnings (errors in CI) and sanitizer builds.
+option(TMPI_WERROR "Treat warnings as errors (CI turns it on)" OFF)
+set(TMPI_SANITIZE "" CACHE STRING "Build with a sanitizer: address or thread")
+
+add_compile_options(-Wall -Wextra -Wno-missing-field-initializers -fno-omit-frame-pointer)
+if(TMPI_WERROR)
+  add_compile_options(-Werror)
+endif()
+
+if(TMPI_SANITIZE STREQUAL "address")
+  add_compile_options(-fsanitize=address,undefined -fno-sanitize=vptr,alignment -fno-sanitize-recover=undefined)
+  add_link_options(-fsanitize=address,undefined)
+elseif(TMPI_SANITIZE STREQUAL "thread")
+  add_compile_options(-fsanitize=thread)
+  add_link_options(-fsanitize=thread)
+elseif(NOT TMPI_SANITIZE STREQUAL "")
+  message(FATAL_ERROR "TMPI_SANITIZE=${TMPI_SANITIZE}: must be empty, address or thread")
+endif()

@@ -1,0 +1,27 @@
+# tmpi_room(NAME SOURCES... [LINK libs...]): one room of docs/architecture.md, as an object library that is linked both into
+# the node process and into libtmpi.so.
+function(tmpi_room name)
+  cmake_parse_arguments(ROOM "" "" "SOURCES;LINK" ${ARGN})
+  add_library(tmpi_${name} OBJECT ${ROOM_SOURCES})
+  target_include_directories(tmpi_${name} PUBLIC ${CMAKE_SOURCE_DIR}/src ${CMAKE_SOURCE_DIR} ${CMAKE_SOURCE_DIR}/include
+                                                 ${CMAKE_BINARY_DIR}/generated)
+  target_link_libraries(tmpi_${name} PUBLIC ${ROOM_LINK})
+endfunction()
+
+# tmpi_unit_test(NAME SOURCES... [ROOMS rooms...] [LINK libs...]): a doctest binary run by ctest with a time limit. ROOMS lists
+# every room whose objects it needs (object libraries are not linked transitively).
+add_library(tmpi_doctest_main OBJECT ${CMAKE_SOURCE_DIR}/tests/doctest_main.cpp)
+target_include_directories(tmpi_doctest_main PUBLIC ${DOCTEST_INCLUDE_DIR})
+function(tmpi_unit_test name)
+  cmake_parse_arguments(UT "" "TIMEOUT" "SOURCES;ROOMS;LINK" ${ARGN})
+  if(NOT UT_TIMEOUT)
+    set(UT_TIMEOUT 60)
+  endif()
+  list(TRANSFORM UT_ROOMS PREPEND tmpi_)
+  add_executable(${name} ${UT_SOURCES})
+  target_include_directories(${name} PRIVATE ${DOCTEST_INCLUDE_DIR})
+  target_link_libraries(${name} PRIVATE tmpi_doctest_main ${UT_ROOMS} ${UT_LINK})
+  set_target_properties(${name} PROPERTIES RUNTIME_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR}/tests)
+  add_test(NAME unit/${name} COMMAND ${name})
+  set_tests_properties(unit/${name} PROPERTIES TIMEOUT ${UT_TIMEOUT} LABELS "unit")
+endfunction()

@@ -1,0 +1,52 @@
+// Comm: one rank's view of a communicator. What all members in this node process have in common (group, context ids, meeting
+// places for collectives) is in one CommShared. MPI report, chapter 7.4.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <memory>
+#include <string>
+
+#include "mpi.h"
+#include "mpi/comm/group.hpp"
+#include "mpi/core/error.hpp"
+
+namespace tmpi::mpi {
+
+struct Rank;
+struct Errhandler;
+struct Topology;     // topo/topology.hpp: cartesian (and later graph) shape
+class CollShared;    // coll/: meeting places of the members in this node process
+
+/// Context ids are 64 bit and unique in the job without agreement: (world rank of the creating leader + 1) << 32 | its counter. Each
+/// communicator has two: point-to-point = id, collectives = id | kCollective, so that no wildcard ever catches a collective's message.
+using ContextId = std::uint64_t;
+inline constexpr ContextId kCollective = ContextId{1} << 63;
+
+struct CommShared {
+  CommShared(ContextId context, std::shared_ptr<const Group> group);
+  ~CommShared();
+  const ContextId context;
+  const std::shared_ptr<const Group> group;
+  const std::unique_ptr<CollShared> coll;
+};
+
+struct Comm {
+  static constexpr std::uint32_t kMagic = 0x434f4d4d;  // "COMM"
+  std::uint32_t magic = kMagic;
+  int rank = 0;                              ///< mine in this communicator
+  int size = 1;                              ///< = shared->group->size(), kept here for the hot path
+  ContextId context = 0;                     ///< = shared->context, kept here for the hot path
+  std::uint64_t coll_sequence = 0;           ///< number of collectives this rank has started on the communicator
+  Rank* owner = nullptr;
+  std::shared_ptr<CommShared> shared;
+  Errhandler* errhandler = nullptr;          ///< null: MPI_ERRORS_ARE_FATAL
+  std::shared_ptr<const Topology> topology;  ///< null: none
+  std::string name;
+  MPI_Comm handle = MPI_COMM_NULL;           ///< MPI_COMM_WORLD / MPI_COMM_SELF, else the pointer itself
+};
+
+/// The calling rank's communicator behind a handle, null if the handle is none. WORLD and SELF are fields of the current rank.
+Comm* comm_from(MPI_Comm handle) noexcept;
+
+}  // namespace tmpi::mpi

@@ -1,0 +1,63 @@
+// Rank: an MPI process, everything the library keeps for it. Job: what all ranks of this node process have in common.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "mpi/comm/comm.hpp"
+#include "mpi/match/matcher.hpp"
+#include "mpi/p2p/request_pool.hpp"
+#include "sched/task.hpp"
+
+namespace tmpi::mpi {
+
+class SendBuffer;  // p2p/buffered.hpp: MPI_Buffer_attach
+
+enum class Phase : unsigned char { kBeforeInit, kInitialized, kFinalized };
+
+struct Rank {
+  sched::Task* task = nullptr;
+  int world_rank = 0;
+  Phase phase = Phase::kBeforeInit;
+  int thread_level = MPI_THREAD_SINGLE;
+  Matcher matcher;                 ///< messages to this rank; the only part other workers touch
+  RequestPool requests;
+  Comm world;
+  Comm self;
+  std::uint32_t contexts_created = 0;  ///< counter of the context ids this rank has handed out as a leader
+  std::unique_ptr<SendBuffer> buffer;
+  std::string explanation;         ///< see error.hpp
+  const char* blocked_in = nullptr;    ///< name of the MPI call that has suspended the rank; for pictures, read racily
+};
+
+/// The MPI library's view of the job on this node process.
+class Job {
+ public:
+  int size() const noexcept { return size_; }                       ///< ranks in the job = size of MPI_COMM_WORLD
+  /// The rank with this world rank if it lives in this node process, else null.
+  Rank* local(int world_rank) noexcept {
+    const unsigned index = static_cast<unsigned>(world_rank - first_);
+    return index < local_.size() ? &local_[index] : nullptr;
+  }
+  int local_count() const noexcept { return static_cast<int>(local_.size()); }
+  const std::string& host() const noexcept { return host_; }
+
+  /// Sets up `local` ranks first .. first + local - 1 of a job of `size`. Once per process, before any rank runs.
+  static Job& create(int size, int first, int local);
+
+ private:
+  int size_ = 1;
+  int first_ = 0;
+  std::vector<Rank> local_;
+  std::string host_;
+};
+
+/// The job; null while the program has not been started by tmpirun and has not called MPI_Init.
+Job* job() noexcept;
+
+/// The rank that runs on the calling thread. Only inside MPI calls of an initialized rank. Re-read after every scheduling point.
+inline Rank& current_rank() noexcept { return *static_cast<Rank*>(sched::current()->owner); }
+
+}  // namespace tmpi::mpi

@@ -1,0 +1,76 @@
+// Scheduler: the workers of one node process and the tasks on them. Created once per process. Contract of the room; the loop is
+// in worker.cpp, the policies in policy*.cpp, the cores in topology.cpp.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "base/result.hpp"
+#include "sched/task.hpp"
+
+namespace tmpi::sched {
+
+struct Options {
+  int workers = 1;
+  int tasks = 1;                           ///< capacity for spawn(); stacks are reserved, not committed
+  std::size_t stack_size = 1 << 20;        ///< bytes per fiber, rounded up to pages
+  std::string policy = "fifo";             ///< "fifo", "lifo", "random:SEED"
+  bool bind = true;                        ///< pin worker i to the i-th allowed core (hwloc); false: --bind-to none
+  bool exec_stacks = false;                ///< the program has PT_GNU_STACK RWE
+  bool owns_calling_thread = true;         ///< the thread that calls run() becomes worker 0
+};
+
+/// Called on the worker's thread around every switch (from or to is null when the worker's own loop is that side). Must not
+/// suspend, throw or allocate. Used for timers and the loader.
+using SwitchHook = void (*)(Task* from, Task* to) noexcept;
+
+/// Polls a source of completions (network); returns true if it made progress. Called by a worker every K switches and when idle.
+using ProgressHook = bool (*)() noexcept;
+
+class Scheduler {
+ public:
+  static Result<std::unique_ptr<Scheduler>> create(const Options& options);
+  virtual ~Scheduler() = default;
+
+  /// A new task on worker `worker`, ready to run `entry(arg)` on its own stack. Before run(), or from a task.
+  virtual Task& spawn(int worker, void (*entry)(void*), void* arg, void* owner) = 0;
+
+  /// Makes the calling thread worker 0 and its present flow of control task 0 (a program started by itself, without a node
+  /// process, is one rank): no own stack, no run(). Only with workers == 1.
+  virtual Task& adopt_current_thread(void* owner) = 0;
+
+  /// Starts the workers, returns when every task has finished. The calling thread is worker 0 if owns_calling_thread.
+  virtual void run() = 0;
+
+  /// Ends the calling task: its fiber is left and never resumed. Does not return.
+  [[noreturn]] virtual void finish_current() = 0;
+
+  virtual void set_switch_hook(SwitchHook hook) = 0;
+  virtual void set_progress_hook(ProgressHook hook) = 0;
+
+  virtual int workers() const = 0;
+  virtual int worker_of(const Task& task) const = 0;
+  /// One line per worker: "worker 0: core 3 (PU 6), NUMA node 0" for --report-bindings.
+  virtual std::vector<std::string> bindings() const = 0;
+  /// Task whose guard page holds `address`, or null. Async-signal-safe.
+  virtual const Task* guard_page_owner(const void* address) const = 0;
+  /// Bytes of its stack the task has ever touched (by residency of pages), 0 if unknown.
+  virtual std::size_t stack_high_water(const Task& task) const = 0;
+  /// Number of switches so far, all workers (relaxed counters).
+  virtual std::uint64_t switches() const = 0;
+};
+
+/// The process's scheduler; null before create(). Exactly one exists.
+Scheduler* scheduler() noexcept;
+
+/// Index of the worker that runs the calling thread, -1 elsewhere. Never cached across a scheduling point.
+int current_worker() noexcept;
+
+/// True when the process has exactly one worker: data shared only among tasks needs no atomics then.
+bool single_worker() noexcept;
+
+}  // namespace tmpi::sched

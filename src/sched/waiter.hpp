@@ -1,0 +1,38 @@
+// Waiter: what a suspended fiber waits for. It lives on the waiting fiber's stack; completers on any thread count it down, and
+// the one who brings it to zero makes the fiber ready. Design: docs/scheduling.md.
+#pragma once
+
+#include <atomic>
+
+namespace tmpi::sched {
+
+struct Task;
+
+class Waiter {
+ public:
+  /// A waiter of the calling task for `events` completions (Waitall: all of them; Waitany: 1).
+  explicit Waiter(int events) noexcept;
+  Waiter(const Waiter&) = delete;
+  Waiter& operator=(const Waiter&) = delete;
+
+  /// Counts one completion. Any thread. Does not suspend. After the call the waiter may no longer exist.
+  void complete() noexcept;
+
+  /// Suspends the calling task until `events` completions have come; returns at once if they already have. SUSPENDS.
+  /// Called once per Waiter. `what` names the blocking call for the "where was everybody" picture (static storage).
+  void wait() noexcept;
+
+  /// Waitany: after wait() has returned, `claimed` completers in all have taken hold of this waiter (their requests could not be
+  /// detached); returns when each has finished with it, so that the waiter may go out of scope. Spins for nanoseconds.
+  void drain(int claimed) noexcept;
+
+ private:
+  friend struct Task;
+  Task* task_;
+  int events_;
+  // events + 1: the extra one is the waiting task's own, given back by the worker once the task's context has been saved.
+  // acq_rel decrements: whoever reaches zero has seen everything the others wrote before their decrement.
+  std::atomic<int> remaining_;
+};
+
+}  // namespace tmpi::sched
