@@ -29,7 +29,7 @@ struct Rank {
   std::uint32_t contexts_created = 0;  ///< counter of the context ids this rank has handed out as a leader
   std::unique_ptr<SendBuffer> buffer;
   std::string explanation;         ///< see error.hpp
-  const char* blocked_in = nullptr;    ///< name of the MPI call that has suspended the rank; for pictures, read racily
+  const char* call = "";           ///< name of the MPI call the rank is in or was in last; for pictures, read racily
 };
 
 /// The MPI library's view of the job on this node process.
