@@ -35,6 +35,7 @@ struct Comm {
   static constexpr std::uint32_t kMagic = 0x434f4d4d;  // "COMM"
   std::uint32_t magic = kMagic;
   int rank = 0;                              ///< mine in this communicator
+  int references = 1;                        ///< the handle and every request in flight; touched by the owner only
   int size = 1;                              ///< = shared->group->size(), kept here for the hot path
   ContextId context = 0;                     ///< = shared->context, kept here for the hot path
   std::uint64_t coll_sequence = 0;           ///< number of collectives this rank has started on the communicator
@@ -45,6 +46,9 @@ struct Comm {
   std::string name;
   MPI_Comm handle = MPI_COMM_NULL;           ///< MPI_COMM_WORLD / MPI_COMM_SELF, else the pointer itself
 };
+
+/// Gives a reference back; the last one frees the object (MPI_Comm_free while requests are pending: MPI report, 7.4.3).
+void release(Comm& comm) noexcept;
 
 /// The calling rank's communicator behind a handle, null if the handle is none. WORLD and SELF are fields of the current rank.
 Comm* comm_from(MPI_Comm handle) noexcept;
