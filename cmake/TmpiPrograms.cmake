@@ -1,0 +1,48 @@
+# tmpi_program(NAME DIRECTORY SOURCES... [FLAGS flags...] [LIBRARIES words...]): an MPI program, compiled as a user would compile it: by the
+# tmpicc (or, for a .cpp, the tmpicxx) of this build, into DIRECTORY. Defines the target NAME, part of ALL. Does nothing but say so where the
+# wrapper is not part of this build.
+include_guard(GLOBAL)
+
+# What has to be built before the wrappers can link a program, and what has to be there to run it.
+set(TMPI_PROGRAM_NEEDS "")
+foreach(target tmpicc tmpicxx tmpi tmpi-shim tmpi_shim tmpi-start tmpi_start tmpirun tmpi-node)
+  if(TARGET ${target})
+    list(APPEND TMPI_PROGRAM_NEEDS ${target})
+  endif()
+endforeach()
+if(TARGET tmpicc AND TARGET tmpirun)
+  set(TMPI_CAN_RUN TRUE)
+else()
+  set(TMPI_CAN_RUN FALSE)
+  message(STATUS "tmpicc or tmpirun is not part of this build: MPI programs (tests/mpi, examples, bench) are left out")
+endif()
+set(TMPICC ${CMAKE_BINARY_DIR}/bin/tmpicc)
+set(TMPICXX ${CMAKE_BINARY_DIR}/bin/tmpicxx)
+set(TMPIRUN ${CMAKE_BINARY_DIR}/bin/tmpirun)
+
+function(tmpi_program name directory)
+  cmake_parse_arguments(PROGRAM "" "" "SOURCES;FLAGS;LIBRARIES" ${ARGN})
+  if(NOT TMPI_CAN_RUN)
+    return()
+  endif()
+  set(wrapper ${TMPICC} -std=gnu11)
+  if(PROGRAM_SOURCES MATCHES "\\.cpp$")
+    set(wrapper ${TMPICXX} -std=c++20)
+  endif()
+  list(TRANSFORM PROGRAM_SOURCES PREPEND ${CMAKE_CURRENT_SOURCE_DIR}/)
+  file(GLOB headers CONFIGURE_DEPENDS ${CMAKE_CURRENT_SOURCE_DIR}/*.h)
+  set(werror "")
+  if(TMPI_WERROR)
+    set(werror -Werror)
+  endif()
+  file(MAKE_DIRECTORY ${directory})
+  # The target's file is named without regard to how it was built, so a changed runtime does not compile all programs again.
+  add_custom_command(
+    OUTPUT ${directory}/${name}
+    COMMAND ${wrapper} -O2 -g -Wall -Wextra ${werror} ${PROGRAM_FLAGS} ${PROGRAM_SOURCES} -o ${directory}/${name} ${PROGRAM_LIBRARIES}
+    DEPENDS ${PROGRAM_SOURCES} ${headers} ${CMAKE_SOURCE_DIR}/include/mpi.h
+    COMMENT "tmpicc ${name}"
+    VERBATIM)
+  add_custom_target(${name} ALL DEPENDS ${directory}/${name})
+  add_dependencies(${name} ${TMPI_PROGRAM_NEEDS})
+endfunction()
