@@ -14,10 +14,14 @@
 namespace tmpi::mpi {
 
 class SendBuffer;  // p2p/buffered.hpp: MPI_Buffer_attach
+class UserErrors;  // core/user_errors.hpp: MPI_Add_error_class
 
 enum class Phase : unsigned char { kBeforeInit, kInitialized, kFinalized };
 
 struct Rank {
+  Rank();
+  ~Rank();
+
   sched::Task* task = nullptr;
   int world_rank = 0;
   Phase phase = Phase::kBeforeInit;
@@ -28,6 +32,7 @@ struct Rank {
   Comm self;
   std::uint32_t contexts_created = 0;  ///< counter of the context ids this rank has handed out as a leader
   std::unique_ptr<SendBuffer> buffer;
+  std::unique_ptr<UserErrors> user_errors;
   std::string explanation;         ///< see error.hpp
   const char* call = "";           ///< name of the MPI call the rank is in or was in last; for pictures, read racily
 };

@@ -19,13 +19,27 @@ Err recv(Comm& comm, ContextId context, void* buffer, MPI_Count count, const Dat
 Err sendrecv(Comm& comm, ContextId context, const void* sendbuf, MPI_Count sendcount, const Datatype& sendtype, int dest, int sendtag,
              void* recvbuf, MPI_Count recvcount, const Datatype& recvtype, int source, int recvtag, MPI_Status* status);
 
-/// Starts a nonblocking operation in `request` (described by its kind, mode, buffer, count, type, peer, tag, comm; reset). Does not suspend.
-Err start(Request& request, ContextId context);
+/// The same with one buffer for both; makes a packed copy of what is sent. MPI_ERR_NO_MEM. SUSPENDS.
+Err sendrecv_replace(Comm& comm, ContextId context, void* buffer, MPI_Count count, const Datatype& type, int dest, int sendtag, int source,
+                     int recvtag, MPI_Status* status);
 
-/// Waits for one request. Does not touch its handle, does not fill a status. SUSPENDS unless done.
+/// Starts a nonblocking operation described by a pending `request`: kind (kSend or kRecv), mode, buffer, count, type, peer, tag, comm,
+/// context. The request completes now or later; it and the buffer must stay until then. Do not suspend.
+void start_send(Request& request) noexcept;
+void start_recv(Request& request) noexcept;
+
+/// Tries to cancel an active operation (MPI report, 3.8.4): a receive that has not been matched, a send whose message has not been received
+/// or buffered. The request completes in any case: at once if cancelled. Does not suspend.
+void cancel(Request& request) noexcept;
+
+/// Waits for one request, and for all of `requests[0..n)` (null entries skipped; one suspension at most). Neither touches handles or fills a
+/// status. SUSPEND unless done.
 void wait(Request& request) noexcept;
+void wait_all(Request* const* requests, int n) noexcept;
+/// Waits until at least one of `requests[0..n)` is done; null entries skipped, at least one is not null. SUSPENDS.
+void wait_any(Request* const* requests, int n) noexcept;
 
-/// Waits for all of `requests[0..n)`, null entries skipped: one suspension at most. SUSPENDS.
-void wait_all(Request* const* requests, int n);
+/// The error of a receive whose message was too long.
+Err truncated(const Request& request);
 
 }  // namespace tmpi::mpi

@@ -28,12 +28,14 @@ struct Request {
   int error = MPI_SUCCESS;          ///< error class of the finished operation
 
   // What was asked. `peer` is a rank of the communicator, or MPI_ANY_SOURCE / MPI_PROC_NULL.
-  void* buffer = nullptr;
+  void* buffer = nullptr;           ///< never written through for a send
   MPI_Count count = 0;
-  Datatype* type = nullptr;
+  const Datatype* type = nullptr;
   int peer = MPI_PROC_NULL;
   int tag = 0;
   Comm* comm = nullptr;
+
+  ContextId context = 0;            ///< comm->context, or that of its collectives
 
   // What came of it, for the status; written by whoever finishes the operation, before `state_`.
   int source = MPI_ANY_SOURCE;

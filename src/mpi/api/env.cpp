@@ -1,0 +1,171 @@
+// Start and end, versions, clocks, names, memory. MPI report, chapters 9 and 11.
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+
+#include "mpi/api/profiled.hpp"
+#include "mpi/core/call.hpp"
+#include "mpi/core/check.hpp"
+#include "mpi/core/lifetime.hpp"
+#include "mpi/core/services.hpp"
+#include "mpi/core/version.hpp"
+#include "timers/clock.hpp"
+
+namespace tmpi::mpi {
+namespace {
+
+// Copies a text with its end into a user's array of `capacity`.
+void copy_text(const std::string& text, char* out, int* length, std::size_t capacity) {
+  const std::size_t n = std::min(text.size(), capacity - 1);
+  std::memcpy(out, text.data(), n);
+  out[n] = '\0';
+  *length = static_cast<int>(n);
+}
+
+int init(const char* name, int required, int* provided) {
+  if (tmpi::sched::current() == nullptr) start_singleton();
+  (void)enter(name);
+  Rank& rank = current_rank();
+  Err error = initialize(rank, required);
+  if (error) return raise(name, nullptr, error);
+  if (provided != nullptr) *provided = rank.thread_level;
+  return MPI_SUCCESS;
+}
+
+Phase phase() noexcept {
+  tmpi::sched::Task* task = tmpi::sched::current();
+  return task == nullptr ? Phase::kBeforeInit : static_cast<Rank*>(task->owner)->phase;
+}
+
+}  // namespace
+}  // namespace tmpi::mpi
+
+using namespace tmpi::mpi;
+
+int PMPI_Init(int*, char***) { return init("MPI_Init", MPI_THREAD_SINGLE, nullptr); }
+TMPI_PROFILED(MPI_Init);
+
+int PMPI_Init_thread(int*, char***, int required, int* provided) { return init("MPI_Init_thread", required, provided); }
+TMPI_PROFILED(MPI_Init_thread);
+
+int PMPI_Finalize(void) {
+  return on_rank("MPI_Finalize", [](Rank& rank) { return finalize(rank); });
+}
+TMPI_PROFILED(MPI_Finalize);
+
+int PMPI_Initialized(int* flag) {
+  *flag = phase() != Phase::kBeforeInit;
+  return MPI_SUCCESS;
+}
+TMPI_PROFILED(MPI_Initialized);
+
+int PMPI_Finalized(int* flag) {
+  *flag = phase() == Phase::kFinalized;
+  return MPI_SUCCESS;
+}
+TMPI_PROFILED(MPI_Finalized);
+
+int PMPI_Abort(MPI_Comm, int errorcode) {
+  if (enter("MPI_Abort") == nullptr && tmpi::sched::current() == nullptr) std::exit(errorcode == 0 ? EXIT_FAILURE : errorcode);
+  Rank& rank = current_rank();
+  services().abort_job(rank, errorcode, fmt::format("rank {} on {} called MPI_Abort with code {}", rank.world_rank, job()->host(), errorcode));
+  return MPI_SUCCESS;
+}
+TMPI_PROFILED(MPI_Abort);
+
+int PMPI_Query_thread(int* provided) {
+  return on_rank("MPI_Query_thread", [&](Rank& rank) -> Err {
+    TMPI_TRY(check_pointer(provided, "provided"));
+    *provided = rank.thread_level;
+    return kOk;
+  });
+}
+TMPI_PROFILED(MPI_Query_thread);
+
+int PMPI_Is_thread_main(int* flag) {
+  // Only the rank's own fiber may call MPI below MPI_THREAD_MULTIPLE, and that is the one that called MPI_Init.
+  return on_rank("MPI_Is_thread_main", [&](Rank&) -> Err {
+    TMPI_TRY(check_pointer(flag, "flag"));
+    *flag = 1;
+    return kOk;
+  });
+}
+TMPI_PROFILED(MPI_Is_thread_main);
+
+int PMPI_Get_version(int* version, int* subversion) {
+  return anywhere("MPI_Get_version", [&]() -> Err {
+    TMPI_TRY(check_pointer(version, "version"));
+    TMPI_TRY(check_pointer(subversion, "subversion"));
+    *version = MPI_VERSION;
+    *subversion = MPI_SUBVERSION;
+    return kOk;
+  });
+}
+TMPI_PROFILED(MPI_Get_version);
+
+int PMPI_Abi_get_version(int* abi_major, int* abi_minor) {
+  return anywhere("MPI_Abi_get_version", [&]() -> Err {
+    TMPI_TRY(check_pointer(abi_major, "abi_major"));
+    TMPI_TRY(check_pointer(abi_minor, "abi_minor"));
+    *abi_major = MPI_ABI_VERSION;
+    *abi_minor = MPI_ABI_SUBVERSION;
+    return kOk;
+  });
+}
+TMPI_PROFILED(MPI_Abi_get_version);
+
+int PMPI_Get_library_version(char* version, int* resultlen) {
+  return anywhere("MPI_Get_library_version", [&]() -> Err {
+    TMPI_TRY(check_pointer(version, "version"));
+    TMPI_TRY(check_pointer(resultlen, "resultlen"));
+    copy_text(library_version(), version, resultlen, MPI_MAX_LIBRARY_VERSION_STRING);
+    return kOk;
+  });
+}
+TMPI_PROFILED(MPI_Get_library_version);
+
+int PMPI_Get_processor_name(char* name, int* resultlen) {
+  return on_rank("MPI_Get_processor_name", [&](Rank&) -> Err {
+    TMPI_TRY(check_pointer(name, "name"));
+    TMPI_TRY(check_pointer(resultlen, "resultlen"));
+    copy_text(job()->host(), name, resultlen, MPI_MAX_PROCESSOR_NAME);
+    return kOk;
+  });
+}
+TMPI_PROFILED(MPI_Get_processor_name);
+
+double PMPI_Wtime(void) { return tmpi::timers::wtime(); }
+TMPI_PROFILED(MPI_Wtime);
+
+double PMPI_Wtick(void) { return tmpi::timers::wtick(); }
+TMPI_PROFILED(MPI_Wtick);
+
+int PMPI_Alloc_mem(MPI_Aint size, MPI_Info, void* baseptr) {
+  return on_rank("MPI_Alloc_mem", [&](Rank&) -> Err {
+    if (size < 0) return fail(MPI_ERR_ARG, "size is {}: it must not be negative", size);
+    TMPI_TRY(check_pointer(baseptr, "baseptr"));
+    constexpr std::size_t kAlignment = 64;  // a cache line, and the widest vector
+    void* memory = std::aligned_alloc(kAlignment, (static_cast<std::size_t>(size) + kAlignment - 1) / kAlignment * kAlignment);
+    if (memory == nullptr && size > 0) return fail(MPI_ERR_NO_MEM, "no memory for {} bytes", size);
+    std::memcpy(baseptr, &memory, sizeof memory);
+    return kOk;
+  });
+}
+TMPI_PROFILED(MPI_Alloc_mem);
+
+int PMPI_Free_mem(void* base) {
+  return on_rank("MPI_Free_mem", [&](Rank&) -> Err {
+    std::free(base);
+    return kOk;
+  });
+}
+TMPI_PROFILED(MPI_Free_mem);
+
+int PMPI_Pcontrol(const int, ...) { return MPI_SUCCESS; }  // without a profiling library there is nothing to control (MPI report, 15.2.4)
+TMPI_PROFILED(MPI_Pcontrol);
+
+int PMPIX_Yield(void) {
+  if (tmpi::sched::current() != nullptr) tmpi::sched::yield();
+  return MPI_SUCCESS;
+}
+TMPI_PROFILED(MPIX_Yield);

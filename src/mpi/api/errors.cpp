@@ -1,0 +1,187 @@
+// Error handlers, classes, codes and strings. MPI report, 9.3 to 9.5.
+#include <cstring>
+
+#include "mpi/api/profiled.hpp"
+#include "mpi/core/call.hpp"
+#include "mpi/core/check.hpp"
+#include "mpi/core/errhandler.hpp"
+#include "mpi/core/error_classes.hpp"
+#include "mpi/core/user_errors.hpp"
+
+namespace tmpi::mpi {
+namespace {
+
+Err check_errhandler(MPI_Errhandler handle, Errhandler*& handler) {
+  handler = errhandler_from(handle);
+  if (handler != nullptr) return kOk;
+  return fail(MPI_ERR_ERRHANDLER, "{} is no error handler", handle == MPI_ERRHANDLER_NULL ? "MPI_ERRHANDLER_NULL" : "the handle");
+}
+
+UserErrors& user_errors(Rank& rank) {
+  if (rank.user_errors == nullptr) rank.user_errors = std::make_unique<UserErrors>();
+  return *rank.user_errors;
+}
+
+// Added codes of the calling rank, null if it has none.
+const UserErrors* added_codes() noexcept {
+  sched::Task* task = sched::current();
+  return task != nullptr ? static_cast<Rank*>(task->owner)->user_errors.get() : nullptr;
+}
+
+Err unknown_code(int code) { return fail(MPI_ERR_ARG, "{} is no error code: neither the standard's nor added by the program", code); }
+
+Err not_added(int code) { return fail(MPI_ERR_ARG, "{} is not an error code that MPI_Add_error_class or MPI_Add_error_code returned", code); }
+
+}  // namespace
+}  // namespace tmpi::mpi
+
+using namespace tmpi::mpi;
+
+int PMPI_Comm_create_errhandler(MPI_Comm_errhandler_function* function, MPI_Errhandler* errhandler) {
+  return on_rank("MPI_Comm_create_errhandler", [&](Rank&) -> Err {
+    TMPI_TRY(check_pointer(reinterpret_cast<const void*>(function), "comm_errhandler_fn"));
+    TMPI_TRY(check_pointer(errhandler, "errhandler"));
+    auto* handler = new Errhandler;
+    handler->function = function;
+    *errhandler = handle_of(handler);
+    return kOk;
+  });
+}
+TMPI_PROFILED(MPI_Comm_create_errhandler);
+
+int PMPI_Comm_set_errhandler(MPI_Comm comm, MPI_Errhandler errhandler) {
+  return on_comm("MPI_Comm_set_errhandler", comm, [&](Comm& c) -> Err {
+    Errhandler* handler;
+    TMPI_TRY(check_errhandler(errhandler, handler));
+    retain(handler);
+    release(c.errhandler);
+    c.errhandler = handler;
+    return kOk;
+  });
+}
+TMPI_PROFILED(MPI_Comm_set_errhandler);
+
+int PMPI_Comm_get_errhandler(MPI_Comm comm, MPI_Errhandler* errhandler) {
+  return on_comm("MPI_Comm_get_errhandler", comm, [&](Comm& c) -> Err {
+    TMPI_TRY(check_pointer(errhandler, "errhandler"));
+    retain(c.errhandler);  // the user frees the handle that is returned
+    *errhandler = handle_of(c.errhandler);
+    return kOk;
+  });
+}
+TMPI_PROFILED(MPI_Comm_get_errhandler);
+
+int PMPI_Errhandler_free(MPI_Errhandler* errhandler) {
+  return on_rank("MPI_Errhandler_free", [&](Rank&) -> Err {
+    TMPI_TRY(check_pointer(errhandler, "errhandler"));
+    Errhandler* handler;
+    TMPI_TRY(check_errhandler(*errhandler, handler));
+    release(handler);
+    *errhandler = MPI_ERRHANDLER_NULL;
+    return kOk;
+  });
+}
+TMPI_PROFILED(MPI_Errhandler_free);
+
+int PMPI_Comm_call_errhandler(MPI_Comm comm, int errorcode) {
+  return on_comm("MPI_Comm_call_errhandler", comm, [&](Comm& c) -> Err {
+    if (c.errhandler != nullptr && c.errhandler->predefined == MPI_ERRORS_RETURN) return kOk;
+    if (c.errhandler != nullptr && c.errhandler->function != nullptr) {
+      MPI_Comm handle = c.handle;
+      c.errhandler->function(&handle, &errorcode);
+      return kOk;
+    }
+    explain("the program called the error handler itself");
+    return Err(errorcode);
+  });
+}
+TMPI_PROFILED(MPI_Comm_call_errhandler);
+
+int PMPI_Error_class(int errorcode, int* errorclass) {
+  return anywhere("MPI_Error_class", [&]() -> Err {
+    TMPI_TRY(check_pointer(errorclass, "errorclass"));
+    const UserErrors* added = added_codes();
+    if (error_class(errorcode) != nullptr) {
+      *errorclass = errorcode;
+    } else if (added != nullptr && added->knows(errorcode)) {
+      *errorclass = added->class_of(errorcode);
+    } else {
+      return unknown_code(errorcode);
+    }
+    return kOk;
+  });
+}
+TMPI_PROFILED(MPI_Error_class);
+
+int PMPI_Error_string(int errorcode, char* string, int* resultlen) {
+  return anywhere("MPI_Error_string", [&]() -> Err {
+    TMPI_TRY(check_pointer(string, "string"));
+    TMPI_TRY(check_pointer(resultlen, "resultlen"));
+    const UserErrors* added = added_codes();
+    std::string text;
+    if (const ErrorClass* known = error_class(errorcode)) {
+      text = fmt::format("{}: {}", known->name, known->text);
+    } else if (added != nullptr && added->knows(errorcode)) {
+      text = *added->text(errorcode);
+    } else {
+      return unknown_code(errorcode);
+    }
+    std::memcpy(string, text.c_str(), text.size() + 1);
+    *resultlen = static_cast<int>(text.size());
+    return kOk;
+  });
+}
+TMPI_PROFILED(MPI_Error_string);
+
+int PMPI_Add_error_class(int* errorclass) {
+  return on_rank("MPI_Add_error_class", [&](Rank& rank) -> Err {
+    TMPI_TRY(check_pointer(errorclass, "errorclass"));
+    *errorclass = user_errors(rank).add_class();
+    return kOk;
+  });
+}
+TMPI_PROFILED(MPI_Add_error_class);
+
+int PMPI_Add_error_code(int errorclass, int* errorcode) {
+  return on_rank("MPI_Add_error_code", [&](Rank& rank) -> Err {
+    TMPI_TRY(check_pointer(errorcode, "errorcode"));
+    UserErrors& added = user_errors(rank);
+    if (error_class(errorclass) == nullptr && (!added.knows(errorclass) || added.class_of(errorclass) != errorclass)) {
+      return fail(MPI_ERR_ARG, "{} is no error class", errorclass);
+    }
+    *errorcode = added.add_code(errorclass);
+    return kOk;
+  });
+}
+TMPI_PROFILED(MPI_Add_error_code);
+
+int PMPI_Add_error_string(int errorcode, const char* string) {
+  return on_rank("MPI_Add_error_string", [&](Rank& rank) -> Err {
+    TMPI_TRY(check_pointer(string, "string"));
+    std::string text(string, strnlen(string, MPI_MAX_ERROR_STRING - 1));
+    return user_errors(rank).set_text(errorcode, std::move(text)) ? kOk : not_added(errorcode);
+  });
+}
+TMPI_PROFILED(MPI_Add_error_string);
+
+int PMPI_Remove_error_class(int errorclass) {
+  return on_rank("MPI_Remove_error_class", [&](Rank& rank) -> Err {
+    if (user_errors(rank).remove(errorclass, true)) return kOk;
+    return fail(MPI_ERR_ARG, "{} is not an added error class, or codes of it have not been removed", errorclass);
+  });
+}
+TMPI_PROFILED(MPI_Remove_error_class);
+
+int PMPI_Remove_error_code(int errorcode) {
+  return on_rank("MPI_Remove_error_code", [&](Rank& rank) -> Err {
+    return user_errors(rank).remove(errorcode, false) ? kOk : not_added(errorcode);
+  });
+}
+TMPI_PROFILED(MPI_Remove_error_code);
+
+int PMPI_Remove_error_string(int errorcode) {
+  return on_rank("MPI_Remove_error_string", [&](Rank& rank) -> Err {
+    return user_errors(rank).set_text(errorcode, {}) ? kOk : not_added(errorcode);
+  });
+}
+TMPI_PROFILED(MPI_Remove_error_string);

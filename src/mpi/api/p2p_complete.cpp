@@ -1,0 +1,232 @@
+// Wait and test calls, cancel, request_free. MPI report, 3.7.3 to 3.7.5, 3.8.4.
+#include "mpi/api/profiled.hpp"
+#include "mpi/core/call.hpp"
+#include "mpi/core/check.hpp"
+#include "mpi/core/status.hpp"
+#include "mpi/p2p/complete.hpp"
+#include "mpi/p2p/p2p.hpp"
+
+namespace tmpi::mpi {
+namespace {
+
+// Concludes one done request; its error goes to the error handler of its communicator.
+int conclude_one(const char* name, MPI_Request& handle, Request& request, MPI_Status* status) {
+  if (request.error == MPI_SUCCESS) [[likely]] {
+    (void)conclude(handle, request, status).error_class();
+    return MPI_SUCCESS;
+  }
+  Comm& comm = *request.comm;
+  ++comm.references;
+  const int code = raise(name, &comm, conclude(handle, request, status));
+  release(comm);
+  return code;
+}
+
+// What a test that found nothing does: let the others run, so that a loop around it comes to an end.
+void nothing_yet() noexcept { sched::yield(); }
+
+// Runs `body(RequestArray&)`; an error is raised on the communicator of the first active request.
+template <class Body>
+int on_array(const char* name, int count, MPI_Request* handles, Body&& body) {
+  if (enter(name) == nullptr) [[unlikely]] return raise_not_initialized(name);
+  Err error = check_count(count);
+  if (!error && count > 0) error = check_pointer(handles, "array_of_requests");
+  if (error) return raise(name, nullptr, error);
+  RequestArray requests({handles, static_cast<std::size_t>(count)});
+  error = requests.look_up();
+  if (!error) error = body(requests);
+  return error ? raise(name, requests.comm(), error) : MPI_SUCCESS;
+}
+
+Err conclude_index(RequestArray& requests, int i, int* index, MPI_Status* status) {
+  *index = i;
+  return conclude(requests.handle(i), *requests[i], status);
+}
+
+}  // namespace
+}  // namespace tmpi::mpi
+
+using namespace tmpi::mpi;
+
+int PMPI_Wait(MPI_Request* request, MPI_Status* status) {
+  Request* r = nullptr;
+  const int code = on_rank("MPI_Wait", [&](Rank&) -> Err {
+    TMPI_TRY(check_pointer(request, "request"));
+    return request_from(*request, r);
+  });
+  if (code != MPI_SUCCESS) return code;
+  if (!is_active(r)) {
+    set_empty_status(status);
+    return MPI_SUCCESS;
+  }
+  wait(*r);
+  return conclude_one("MPI_Wait", *request, *r, status);
+}
+TMPI_PROFILED(MPI_Wait);
+
+int PMPI_Test(MPI_Request* request, int* flag, MPI_Status* status) {
+  Request* r = nullptr;
+  const int code = on_rank("MPI_Test", [&](Rank&) -> Err {
+    TMPI_TRY(check_pointer(request, "request"));
+    TMPI_TRY(check_pointer(flag, "flag"));
+    return request_from(*request, r);
+  });
+  if (code != MPI_SUCCESS) return code;
+  *flag = 1;
+  if (!is_active(r)) {
+    set_empty_status(status);
+    return MPI_SUCCESS;
+  }
+  if (!r->done()) {
+    nothing_yet();
+    if (!r->done()) {
+      *flag = 0;
+      return MPI_SUCCESS;
+    }
+  }
+  return conclude_one("MPI_Test", *request, *r, status);
+}
+TMPI_PROFILED(MPI_Test);
+
+int PMPI_Waitall(int count, MPI_Request array_of_requests[], MPI_Status array_of_statuses[]) {
+  return on_array("MPI_Waitall", count, array_of_requests, [&](RequestArray& requests) -> Err {
+    wait_all(requests.data(), requests.size());
+    return conclude_all(requests, array_of_statuses);
+  });
+}
+TMPI_PROFILED(MPI_Waitall);
+
+int PMPI_Testall(int count, MPI_Request array_of_requests[], int* flag, MPI_Status array_of_statuses[]) {
+  return on_array("MPI_Testall", count, array_of_requests, [&](RequestArray& requests) -> Err {
+    TMPI_TRY(check_pointer(flag, "flag"));
+    if (!requests.all_done()) nothing_yet();
+    *flag = requests.all_done();
+    return *flag ? conclude_all(requests, array_of_statuses) : kOk;
+  });
+}
+TMPI_PROFILED(MPI_Testall);
+
+int PMPI_Waitany(int count, MPI_Request array_of_requests[], int* index, MPI_Status* status) {
+  return on_array("MPI_Waitany", count, array_of_requests, [&](RequestArray& requests) -> Err {
+    TMPI_TRY(check_pointer(index, "index"));
+    if (requests.active_count() == 0) {
+      *index = MPI_UNDEFINED;
+      set_empty_status(status);
+      return kOk;
+    }
+    int done = requests.first_done();
+    if (done < 0) {
+      wait_any(requests.data(), requests.size());
+      done = requests.first_done();
+    }
+    return conclude_index(requests, done, index, status);
+  });
+}
+TMPI_PROFILED(MPI_Waitany);
+
+int PMPI_Testany(int count, MPI_Request array_of_requests[], int* index, int* flag, MPI_Status* status) {
+  return on_array("MPI_Testany", count, array_of_requests, [&](RequestArray& requests) -> Err {
+    TMPI_TRY(check_pointer(index, "index"));
+    TMPI_TRY(check_pointer(flag, "flag"));
+    *flag = 1;
+    *index = MPI_UNDEFINED;
+    if (requests.active_count() == 0) {
+      set_empty_status(status);
+      return kOk;
+    }
+    int done = requests.first_done();
+    if (done < 0) {
+      nothing_yet();
+      done = requests.first_done();
+    }
+    if (done >= 0) return conclude_index(requests, done, index, status);
+    *flag = 0;
+    return kOk;
+  });
+}
+TMPI_PROFILED(MPI_Testany);
+
+int PMPI_Waitsome(int incount, MPI_Request array_of_requests[], int* outcount, int array_of_indices[], MPI_Status array_of_statuses[]) {
+  return on_array("MPI_Waitsome", incount, array_of_requests, [&](RequestArray& requests) -> Err {
+    TMPI_TRY(check_pointer(outcount, "outcount"));
+    *outcount = MPI_UNDEFINED;
+    if (requests.active_count() == 0) return kOk;
+    TMPI_TRY(check_pointer(array_of_indices, "array_of_indices"));
+    if (requests.first_done() < 0) wait_any(requests.data(), requests.size());
+    return conclude_some(requests, outcount, array_of_indices, array_of_statuses);
+  });
+}
+TMPI_PROFILED(MPI_Waitsome);
+
+int PMPI_Testsome(int incount, MPI_Request array_of_requests[], int* outcount, int array_of_indices[], MPI_Status array_of_statuses[]) {
+  return on_array("MPI_Testsome", incount, array_of_requests, [&](RequestArray& requests) -> Err {
+    TMPI_TRY(check_pointer(outcount, "outcount"));
+    *outcount = MPI_UNDEFINED;
+    if (requests.active_count() == 0) return kOk;
+    TMPI_TRY(check_pointer(array_of_indices, "array_of_indices"));
+    if (requests.first_done() < 0) nothing_yet();
+    return conclude_some(requests, outcount, array_of_indices, array_of_statuses);
+  });
+}
+TMPI_PROFILED(MPI_Testsome);
+
+int PMPI_Request_free(MPI_Request* request) {
+  return on_rank("MPI_Request_free", [&](Rank&) -> Err {
+    TMPI_TRY(check_pointer(request, "request"));
+    Request* r;
+    TMPI_TRY(request_from(*request, r));
+    if (r == nullptr) return fail(MPI_ERR_REQUEST, "the request is MPI_REQUEST_NULL: there is nothing to free");
+    free_request(*request, *r);
+    return kOk;
+  });
+}
+TMPI_PROFILED(MPI_Request_free);
+
+int PMPI_Request_get_status(MPI_Request request, int* flag, MPI_Status* status) {
+  return on_rank("MPI_Request_get_status", [&](Rank&) -> Err {
+    TMPI_TRY(check_pointer(flag, "flag"));
+    Request* r;
+    TMPI_TRY(request_from(request, r));
+    *flag = 1;
+    if (!is_active(r)) {
+      set_empty_status(status);
+      return kOk;
+    }
+    if (!r->done()) nothing_yet();
+    *flag = r->done();
+    if (*flag) fill_status(*r, status);
+    return kOk;
+  });
+}
+TMPI_PROFILED(MPI_Request_get_status);
+
+int PMPI_Cancel(MPI_Request* request) {
+  return on_rank("MPI_Cancel", [&](Rank&) -> Err {
+    TMPI_TRY(check_pointer(request, "request"));
+    Request* r;
+    TMPI_TRY(request_from(*request, r));
+    if (!is_active(r)) return fail(MPI_ERR_REQUEST, "only a request in progress can be cancelled; this one is null or inactive");
+    cancel(*r);
+    return kOk;
+  });
+}
+TMPI_PROFILED(MPI_Cancel);
+
+int PMPI_Test_cancelled(const MPI_Status* status, int* flag) {
+  return on_rank("MPI_Test_cancelled", [&](Rank&) -> Err {
+    TMPI_TRY(check_pointer(status, "status"));
+    TMPI_TRY(check_pointer(flag, "flag"));
+    *flag = status_cancelled(*status);
+    return kOk;
+  });
+}
+TMPI_PROFILED(MPI_Test_cancelled);
+
+int PMPI_Status_set_cancelled(MPI_Status* status, int flag) {
+  return on_rank("MPI_Status_set_cancelled", [&](Rank&) -> Err {
+    TMPI_TRY(check_pointer(status, "status"));
+    set_status_cancelled(*status, flag != 0);
+    return kOk;
+  });
+}
+TMPI_PROFILED(MPI_Status_set_cancelled);

@@ -1,0 +1,39 @@
+#include "mpi/core/lifetime.hpp"
+
+#include <algorithm>
+
+#include "mpi/coll/coll.hpp"
+#include "mpi/comm/world.hpp"
+#include "mpi/core/rank.hpp"
+#include "mpi/core/services.hpp"
+#include "mpi/p2p/buffered.hpp"
+
+namespace tmpi::mpi {
+
+void start_singleton() {
+  if (services().start_singleton != nullptr) services().start_singleton();
+}
+
+Err initialize(Rank& rank, int required_thread_level) {
+  if (rank.phase == Phase::kInitialized) return fail(MPI_ERR_OTHER, "MPI has been initialized already");
+  if (rank.phase == Phase::kFinalized) return fail(MPI_ERR_OTHER, "MPI has been finalized and cannot be initialized again");
+  rank.thread_level = std::clamp<int>(required_thread_level, MPI_THREAD_SINGLE, MPI_THREAD_SERIALIZED);
+  init_world(rank);
+  rank.phase = Phase::kInitialized;
+  if (services().initialized != nullptr) services().initialized(rank);
+  return kOk;
+}
+
+Err finalize(Rank& rank) {
+  if (rank.buffer != nullptr) {
+    rank.buffer->drain();
+    rank.buffer.reset();
+  }
+  TMPI_TRY(barrier(rank.world));
+  rank.requests.collect();
+  rank.phase = Phase::kFinalized;
+  if (services().finalized != nullptr) services().finalized(rank);
+  return kOk;
+}
+
+}  // namespace tmpi::mpi

@@ -1,0 +1,34 @@
+// Error classes, codes and strings that a program adds (MPI report, 9.5). Per rank.
+#pragma once
+
+#include <map>
+#include <string>
+
+#include "mpi.h"
+
+namespace tmpi::mpi {
+
+class UserErrors {
+ public:
+  int add_class() { return add(0); }
+  int add_code(int error_class) { return add(error_class); }
+  bool knows(int code) const { return codes_.contains(code); }
+  bool set_text(int code, std::string text);
+  /// False if there is none or, for a class, if codes of it remain.
+  bool remove(int code, bool is_class);
+  /// Class of an added code (a class is its own); MPI_ERR_UNKNOWN if never added.
+  int class_of(int code) const;
+  const std::string* text(int code) const;
+  int last_used() const noexcept { return next_ - 1; }
+
+ private:
+  struct Entry {
+    int error_class;
+    std::string text;
+  };
+  int add(int error_class);
+  int next_ = MPI_ERR_LASTCODE + 1;
+  std::map<int, Entry> codes_;
+};
+
+}  // namespace tmpi::mpi

@@ -1,0 +1,101 @@
+// Receiving: from an unexpected message if one is there, else the receive is posted and the sender copies into its buffer.
+#include <memory>
+#include <new>
+
+#include "mpi/core/status.hpp"
+#include "mpi/p2p/p2p.hpp"
+#include "mpi/p2p/transfer.hpp"
+
+namespace tmpi::mpi {
+namespace {
+
+// True if a message was there and has been received; false if the receive is posted now.
+bool take_or_post(Request& request) noexcept {
+  Matcher& matcher = request.comm->owner->matcher;
+  const MatchKey key{request.context, request.peer, request.tag};
+  matcher.lock();
+  if (Message* message = matcher.take_unexpected(key)) {
+    matcher.unlock();
+    accept(request, *message);
+    return true;
+  }
+  request.posted.key = key;
+  request.posted.request = &request;
+  matcher.add_posted(request.posted);
+  matcher.unlock();
+  return false;
+}
+
+}  // namespace
+
+Err truncated(const Request& request) {
+  return fail(MPI_ERR_TRUNCATE,
+              "the message from rank {} with tag {} is longer than the receive buffer of {} bytes ({} elements); the rest was dropped. "
+              "Make the buffer larger, or ask for the size with MPI_Probe and MPI_Get_count",
+              request.source, request.received_tag, request.count * request.type->size(), request.count);
+}
+
+Err recv(Comm& comm, ContextId context, void* buffer, MPI_Count count, const Datatype& type, int source, int tag, MPI_Status* status) {
+  if (source == MPI_PROC_NULL) {
+    set_proc_null_status(status);
+    return kOk;
+  }
+  Request request;
+  sched::Waiter waiter(1);
+  request.buffer = buffer;
+  request.count = count;
+  request.type = &type;
+  request.peer = source;
+  request.tag = tag;
+  request.comm = &comm;
+  request.context = context;
+  request.reset(waiter);
+  if (!take_or_post(request)) waiter.wait();
+  set_status(status, request.source, request.received_tag, request.bytes);
+  return request.error == MPI_SUCCESS ? kOk : truncated(request);
+}
+
+void start_recv(Request& request) noexcept {
+  if (request.peer == MPI_PROC_NULL) {
+    request.source = MPI_PROC_NULL;
+    request.received_tag = MPI_ANY_TAG;
+    request.bytes = 0;
+    request.complete();
+  } else if (take_or_post(request)) {
+    request.complete();
+  }
+}
+
+Err sendrecv(Comm& comm, ContextId context, const void* sendbuf, MPI_Count sendcount, const Datatype& sendtype, int dest, int sendtag,
+             void* recvbuf, MPI_Count recvcount, const Datatype& recvtype, int source, int recvtag, MPI_Status* status) {
+  // The receive is posted first, so that two ranks exchanging large messages both find it and nobody waits twice.
+  Request request;
+  sched::Waiter waiter(1);
+  request.kind = RequestKind::kRecv;
+  request.buffer = recvbuf;
+  request.count = recvcount;
+  request.type = &recvtype;
+  request.peer = source;
+  request.tag = recvtag;
+  request.comm = &comm;
+  request.context = context;
+  request.reset(waiter);
+  start_recv(request);
+  Err sent = send(comm, context, sendbuf, sendcount, sendtype, dest, sendtag);
+  waiter.wait();
+  set_status(status, request.source, request.received_tag, request.bytes);
+  if (sent) return sent;
+  return request.error == MPI_SUCCESS ? kOk : truncated(request);
+}
+
+Err sendrecv_replace(Comm& comm, ContextId context, void* buffer, MPI_Count count, const Datatype& type, int dest, int sendtag, int source,
+                     int recvtag, MPI_Status* status) {
+  // The outgoing data must be out of the way before the first incoming byte: a packed copy.
+  const MPI_Count bytes = count * type.size();
+  std::unique_ptr<std::byte[]> copy(new (std::nothrow) std::byte[static_cast<std::size_t>(bytes)]);
+  if (copy == nullptr) return fail(MPI_ERR_NO_MEM, "no memory for a copy of {} bytes; use MPI_Sendrecv with two buffers", bytes);
+  pack_segment(copy.get(), buffer, count, type, 0, bytes);
+  return sendrecv(comm, context, copy.get(), bytes, *datatype_from(MPI_BYTE), dest, sendtag, buffer, count, type, source, recvtag, status);
+}
+
+}  // namespace tmpi::mpi

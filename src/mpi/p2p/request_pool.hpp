@@ -1,0 +1,34 @@
+// RequestPool: the request objects of one rank. Grows in chunks, never shrinks, so taking and giving back is a list operation. Only the
+// rank itself uses it (MPI calls of one rank do not run at the same time below MPI_THREAD_MULTIPLE).
+#pragma once
+
+#include <memory>
+#include <vector>
+
+namespace tmpi::mpi {
+
+struct Request;
+
+class RequestPool {
+ public:
+  RequestPool();
+  ~RequestPool();
+  RequestPool(RequestPool&&) noexcept;
+
+  /// A fresh pending request with its magic set. Allocates only when the pool is empty and no abandoned request has finished.
+  Request& take();
+  /// Takes a finished or inactive request back with its references to datatype and communicator; its handle is invalid from now on.
+  void give_back(Request& request) noexcept;
+  /// MPI_Request_free on an active request: given back once it has finished.
+  void abandon(Request& request) noexcept;
+  /// Gives back those abandoned requests that have finished; returns how many have not.
+  int collect() noexcept;
+
+ private:
+  void grow();
+  Request* free_ = nullptr;
+  Request* abandoned_ = nullptr;
+  std::vector<std::unique_ptr<Request[]>> chunks_;
+};
+
+}  // namespace tmpi::mpi

@@ -1,0 +1,98 @@
+// Sending: into a posted receive if there is one; else a small message is left in a cell and a large or synchronous one as a
+// descriptor of the sender's buffer, which the receiver copies from. Never two copies of a large message. docs/matching.md.
+#include <cstring>
+
+#include "mpi/p2p/cell.hpp"
+#include "mpi/p2p/p2p.hpp"
+#include "mpi/p2p/transfer.hpp"
+
+namespace tmpi::mpi {
+namespace {
+
+// Copies up to this many bytes into a cell under the matcher's lock: cheaper than taking the lock twice.
+constexpr MPI_Count kCopyUnderLock = 256;
+// A standard send buffers no more than this much at one receiver, so that a sender that runs ahead cannot exhaust memory.
+constexpr std::size_t kMostBuffered = std::size_t{16} << 20;
+// Messages up to this size are buffered inside a node.
+constexpr MPI_Count kEagerLimit = 4096;
+
+void fill(Message& cell, const MatchKey& key, const Outgoing& data) noexcept {
+  cell.key = key;
+  cell.bytes = data.bytes;
+  if (data.type.contiguous()) {
+    if (data.bytes > 0) std::memcpy(cell_payload(&cell), data.buffer, static_cast<std::size_t>(data.bytes));
+  } else {
+    pack_segment(cell_payload(&cell), data.buffer, data.count, data.type, 0, data.bytes);
+  }
+}
+
+enum class Left { kDelivered, kBuffered, kDescriptor };
+
+// Delivers or leaves the message; `descriptor` is the sender's request, complete and pending, used if the message is not buffered.
+Left leave(Rank& target, const MatchKey& key, const Outgoing& data, SendMode mode, Request& descriptor) noexcept {
+  Matcher& matcher = target.matcher;
+  matcher.lock();
+  PostedReceive* posted = matcher.take_posted(key);
+  if (posted == nullptr && mode != SendMode::kSynchronous && data.bytes <= kEagerLimit && matcher.buffered_bytes() < kMostBuffered) {
+    Message* cell;
+    if (data.bytes <= kCopyUnderLock) {
+      if ((cell = take_cell(data.bytes)) != nullptr) fill(*cell, key, data);
+    } else {
+      matcher.unlock();
+      if ((cell = take_cell(data.bytes)) != nullptr) fill(*cell, key, data);
+      matcher.lock();
+      posted = matcher.take_posted(key);  // may have come meanwhile
+    }
+    if (posted == nullptr && cell != nullptr) {
+      matcher.add_unexpected(*cell);
+      matcher.unlock();
+      return Left::kBuffered;
+    }
+    if (cell != nullptr) give_back_cell(cell);
+  }
+  if (posted != nullptr) {
+    matcher.unlock();
+    deliver(*posted->request, key, data);
+    return Left::kDelivered;
+  }
+  Message& message = descriptor.message;
+  message.key = key;
+  message.bytes = data.bytes;
+  message.payload = nullptr;
+  message.sender = &descriptor;
+  matcher.add_unexpected(message);
+  matcher.unlock();
+  return Left::kDescriptor;
+}
+
+void describe(Request& request, const Outgoing& data) noexcept {
+  request.kind = RequestKind::kSend;
+  request.buffer = const_cast<void*>(data.buffer);
+  request.count = data.count;
+  request.type = &data.type;
+}
+
+}  // namespace
+
+Err send(Comm& comm, ContextId context, const void* buffer, MPI_Count count, const Datatype& type, int dest, int tag, SendMode mode) {
+  if (dest == MPI_PROC_NULL) return kOk;
+  const Outgoing data{buffer, count, type, count * type.size()};
+  Request request;
+  sched::Waiter waiter(1);
+  describe(request, data);
+  request.reset(waiter);
+  if (leave(process(comm, dest), {context, comm.rank, tag}, data, mode, request) == Left::kDescriptor) waiter.wait();
+  return kOk;
+}
+
+void start_send(Request& request) noexcept {
+  const Outgoing data{request.buffer, request.count, *request.type, request.count * request.type->size()};
+  request.bytes = data.bytes;
+  if (request.peer == MPI_PROC_NULL ||
+      leave(process(*request.comm, request.peer), {request.context, request.comm->rank, request.tag}, data, request.mode, request) !=
+          Left::kDescriptor) {
+    request.complete();
+  }
+}
+
+}  // namespace tmpi::mpi

@@ -1,0 +1,46 @@
+// Waiting for requests: the waiter is hung into each pending request, and the completions count it down.
+#include "mpi/p2p/p2p.hpp"
+
+namespace tmpi::mpi {
+
+void wait(Request& request) noexcept {
+  if (request.done()) return;
+  sched::Waiter waiter(1);
+  if (request.attach(waiter)) waiter.wait();
+}
+
+void wait_all(Request* const* requests, int n) noexcept {
+  int pending = 0;
+  for (int i = 0; i < n; ++i) pending += requests[i] != nullptr && !requests[i]->done();
+  if (pending == 0) return;
+  sched::Waiter waiter(pending);
+  int hung = 0;
+  for (int i = 0; i < n; ++i) {
+    if (requests[i] != nullptr && !requests[i]->done() && requests[i]->attach(waiter)) ++hung;
+  }
+  // Those that finished between the two loops count themselves.
+  for (; hung < pending; ++hung) waiter.complete();
+  waiter.wait();
+}
+
+void wait_any(Request* const* requests, int n) noexcept {
+  sched::Waiter waiter(1);
+  int claimed = 0;  // completions that have or will have counted on the waiter
+  int hung = 0;     // requests[0..hung) hold the waiter
+  for (; hung < n; ++hung) {
+    Request* request = requests[hung];
+    if (request != nullptr && (request->done() || !request->attach(waiter))) {
+      waiter.complete();  // this one is done: no need to wait
+      ++claimed;
+      break;
+    }
+  }
+  waiter.wait();
+  // Take the waiter back. Where that fails a completer has hold of it and must be done with it before it goes out of scope.
+  for (int i = 0; i < hung; ++i) {
+    if (requests[i] != nullptr && !requests[i]->detach(waiter)) ++claimed;
+  }
+  waiter.drain(claimed);
+}
+
+}  // namespace tmpi::mpi
