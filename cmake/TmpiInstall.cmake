@@ -1,0 +1,33 @@
+# What the rooms do not install themselves: names other build systems look for, pkg-config, CMake package, documents.
+include(CMakePackageConfigHelpers)
+
+# CMake's FindMPI, configure scripts and habits look for mpicc and mpiexec.
+option(TMPI_INSTALL_MPI_NAMES "Install mpicc, mpicxx, mpic++, mpiexec and mpirun as links to tmpi's programs" ON)
+if(TMPI_INSTALL_MPI_NAMES)
+  foreach(pair "mpicc:tmpicc" "mpicxx:tmpicxx" "mpic++:tmpicxx" "tmpic++:tmpicxx" "mpiexec:tmpirun" "mpirun:tmpirun")
+    string(REPLACE ":" ";" pair ${pair})
+    list(GET pair 0 link)
+    list(GET pair 1 program)
+    install(CODE "
+      set(bin \"\$ENV{DESTDIR}\${CMAKE_INSTALL_PREFIX}/${CMAKE_INSTALL_BINDIR}\")
+      file(MAKE_DIRECTORY \"\${bin}\")
+      file(CREATE_LINK ${program} \"\${bin}/${link}\" SYMBOLIC)
+      message(STATUS \"Installing: \${bin}/${link} -> ${program}\")")
+  endforeach()
+endif()
+
+# Both files find the prefix from their own place, so that the installed tree can be moved.
+file(RELATIVE_PATH prefix_from_pkgconfig ${CMAKE_INSTALL_FULL_LIBDIR}/pkgconfig ${CMAKE_INSTALL_PREFIX})
+configure_file(${CMAKE_SOURCE_DIR}/cmake/tmpi.pc.in ${CMAKE_BINARY_DIR}/generated/tmpi.pc @ONLY)
+install(FILES ${CMAKE_BINARY_DIR}/generated/tmpi.pc DESTINATION ${CMAKE_INSTALL_LIBDIR}/pkgconfig)
+
+set(package_directory ${CMAKE_INSTALL_LIBDIR}/cmake/tmpi)
+configure_package_config_file(${CMAKE_SOURCE_DIR}/cmake/tmpiConfig.cmake.in ${CMAKE_BINARY_DIR}/generated/tmpiConfig.cmake
+                              INSTALL_DESTINATION ${package_directory}
+                              PATH_VARS CMAKE_INSTALL_LIBDIR CMAKE_INSTALL_INCLUDEDIR)
+write_basic_package_version_file(${CMAKE_BINARY_DIR}/generated/tmpiConfigVersion.cmake COMPATIBILITY SameMajorVersion)
+install(FILES ${CMAKE_BINARY_DIR}/generated/tmpiConfig.cmake ${CMAKE_BINARY_DIR}/generated/tmpiConfigVersion.cmake
+        DESTINATION ${package_directory})
+
+install(DIRECTORY ${CMAKE_SOURCE_DIR}/docs/ DESTINATION ${CMAKE_INSTALL_DOCDIR} FILES_MATCHING PATTERN "*.md")
+install(FILES ${CMAKE_SOURCE_DIR}/README.md DESTINATION ${CMAKE_INSTALL_DOCDIR})

@@ -1,0 +1,76 @@
+#include "command.hpp"
+
+#include <algorithm>
+
+namespace tmpi::wrapper {
+namespace {
+
+void append(Words& words, const Words& more) {
+  words.insert(words.end(), more.begin(), more.end());
+}
+
+// A program is a shared object that the kernel can start: start.o brings _start, the name of the dynamic
+// linker and the note by which tmpirun's loader knows the program. The loader maps it once per rank.
+// (docs/privatization.md, link form)
+Words program_options_before(const Installation& installation) {
+  // The user's own entry point or treatment of undefined symbols overrides these.
+  return {"-shared", installation.start, "-Wl,-e,_start", "-Wl,-z,defs"};
+}
+
+Words program_options_behind() {
+  return {"-Wl,-Bsymbolic", "-Wl,-z,now", "-Wl,-z,norelro"};
+}
+
+// -pie and -rdynamic are what the program is anyway; clang warns of the former together with -shared.
+bool is_superfluous(std::string_view word) {
+  return word == "-pie" || word == "--pie" || word == "-Wl,-pie" || word == "-Wl,--pie";
+}
+
+// clang takes everything behind "--" for files, so our options must stand before it.
+Words::const_iterator end_of_options(const Words& arguments) {
+  return std::ranges::find(arguments, "--");
+}
+
+}  // namespace
+
+Words preprocess_options(const Installation& installation) {
+  return {"-I" + installation.include};
+}
+
+Words compile_options() {
+  return {"-fPIC", "-fno-semantic-interposition"};
+}
+
+Words library_options(const Installation& installation) {
+  return {"-L" + installation.library, "-ltmpi", "-Wl,-rpath," + installation.library};
+}
+
+Words full_command(const Words& compiler, const Installation& installation, const Arguments& what,
+                   const Words& arguments) {
+  Words command = compiler;
+  if (what.action == Action::kAsk) {
+    append(command, arguments);
+    return command;
+  }
+  const bool links_program = what.action == Action::kLinkProgram;
+  if (what.has_sources) append(command, preprocess_options(installation));
+  if (links_program) append(command, program_options_before(installation));
+
+  const auto end = end_of_options(arguments);
+  std::copy_if(arguments.begin(), end, std::back_inserter(command),
+               [&](const std::string& word) { return !links_program || !is_superfluous(word); });
+  if (what.has_sources) append(command, compile_options());
+  if (links_program) append(command, program_options_behind());
+  if (what.action != Action::kCompile && what.action != Action::kLinkPartial) {
+    // Behind the user's files, since static archives among them may call MPI; -x must not make the compiler
+    // read libtmpi.so as source.
+    append(command, library_options(installation));
+  }
+  if (end != arguments.end()) {
+    append(command, {"--"});
+    command.insert(command.end(), end + 1, arguments.end());
+  }
+  return command;
+}
+
+}  // namespace tmpi::wrapper

@@ -1,0 +1,31 @@
+// The compiler's command line that a wrapper's command line turns into.
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "arguments.hpp"
+#include "installation.hpp"
+
+namespace tmpi::wrapper {
+
+using Words = std::vector<std::string>;
+
+/// Options for the preprocessor, put before the user's, so that no other MPI's mpi.h on the user's path is
+/// found first.
+Words preprocess_options(const Installation& installation);
+
+/// Options for the compiler, put behind the user's: they take back -fPIE, whose thread-locals no second rank
+/// could have.
+Words compile_options();
+
+/// Options that find and load libtmpi.so: what any program or library that calls MPI is linked with.
+Words library_options(const Installation& installation);
+
+/// The whole command: `compiler` with the user's `arguments`, among them tmpi's. `what` is what examine()
+/// said of `arguments`.
+Words full_command(const Words& compiler, const Installation& installation, const Arguments& what,
+                   const Words& arguments);
+
+}  // namespace tmpi::wrapper

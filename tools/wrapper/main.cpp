@@ -1,0 +1,170 @@
+// tmpicc, tmpicxx: run a compiler so that what it builds is a tmpi program. One binary; the name it is called
+// by chooses the language.
+//
+// Besides the compiler's own arguments: -cc=COMPILER (-cxx= for C++) or the environment variable TMPI_CC
+// (TMPI_CXX) choose the compiler; -show, -compile-info, -link-info (as MPICH's) and
+// --showme[:compile|:link|...] (as Open MPI's) print instead of running.
+#include <unistd.h>
+
+#include <array>
+#include <cerrno>
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+#include <functional>
+#include <optional>
+#include <string>
+#include <string_view>
+
+#include "arguments.hpp"
+#include "command.hpp"
+#include "installation.hpp"
+#include "language.hpp"
+#include "words.hpp"
+
+namespace tmpi::wrapper {
+namespace {
+
+struct Wrapper {
+  std::string name;
+  const Language* language = nullptr;
+  Installation installation;
+  Words compiler;
+  Words arguments;  ///< the compiler's: without those of the wrapper itself
+};
+
+Words joined(Words first, const Words& second) {
+  first.insert(first.end(), second.begin(), second.end());
+  return first;
+}
+
+Words whole_compile(const Wrapper& w) {
+  return joined(joined(w.compiler, preprocess_options(w.installation)), compile_options());
+}
+// For a build system that links by itself: such a program is an ordinary PIE, which the loader accepts.
+Words link_only(const Wrapper& w) {
+  return library_options(w.installation);
+}
+
+// What the wrapper can print. Open MPI's spelling has one or two hyphens; CMake's FindMPI and many configure
+// scripts ask like this.
+struct Question {
+  std::string_view option;
+  Words (*answer)(const Wrapper&);
+};
+constexpr auto kQuestions = std::to_array<Question>({
+    {"-compile-info", whole_compile},
+    {"-compile_info", whole_compile},
+    {"-link-info", [](const Wrapper& w) { return joined(w.compiler, link_only(w)); }},
+    {"-link_info", [](const Wrapper& w) { return joined(w.compiler, link_only(w)); }},
+    {"-showme:command", [](const Wrapper& w) { return w.compiler; }},
+    {"-showme:compile",
+     [](const Wrapper& w) { return joined(preprocess_options(w.installation), compile_options()); }},
+    {"-showme:link", link_only},
+    {"-showme:incdirs", [](const Wrapper& w) { return Words{w.installation.include}; }},
+    {"-showme:libdirs", [](const Wrapper& w) { return Words{w.installation.library}; }},
+    {"-showme:libs", [](const Wrapper&) { return Words{"tmpi"}; }},
+    {"-showme:version", [](const Wrapper& w) { return Words{w.name + ": tmpi " TMPI_VERSION}; }},
+});
+
+bool asks_for_command(std::string_view word) {
+  return word == "-show" || word == "--show" || word == "-showme" || word == "--showme";
+}
+
+const Question* question(std::string_view word) {
+  if (word.starts_with("--")) word.remove_prefix(1);
+  for (const Question& candidate : kQuestions) {
+    if (candidate.option == word) return &candidate;
+  }
+  return nullptr;
+}
+
+// The compiler named by an option such as -cc=, if `word` is one.
+std::optional<std::string> named_compiler(const Language& language, std::string_view word) {
+  for (const std::string_view option : language.options) {
+    if (word.starts_with(option)) return std::string(word.substr(option.size()));
+  }
+  return std::nullopt;
+}
+
+[[noreturn]] void die(const Wrapper& wrapper, const std::string& message) {
+  std::fprintf(stderr, "%s: %s\n", wrapper.name.c_str(), message.c_str());
+  std::exit(1);
+}
+
+int print(const Words& words) {
+  std::puts(shell_line(words).c_str());
+  return 0;
+}
+
+int execute(const Wrapper& wrapper, const Words& command) {
+  std::vector<char*> argv;
+  for (const std::string& word : command) argv.push_back(const_cast<char*>(word.c_str()));
+  argv.push_back(nullptr);
+  execvp(argv[0], argv.data());
+  die(wrapper, "cannot run the compiler " + command[0] + ": " + std::strerror(errno) +
+                   ". Name another one with " + std::string(wrapper.language->options[0]) +
+                   "COMPILER or the environment variable " + wrapper.language->variable + ".");
+}
+
+Words chosen_compiler(const Wrapper& wrapper, const std::string& option) {
+  const char* variable = std::getenv(wrapper.language->variable);
+  Words compiler = split_words(!option.empty()                              ? std::string_view(option)
+                               : variable != nullptr && variable[0] != '\0' ? std::string_view(variable)
+                                                                            : wrapper.language->compiler);
+  if (compiler.empty())
+    die(wrapper, std::string(wrapper.language->variable) + " names no compiler: it is blank.");
+  return compiler;
+}
+
+// A wrapper that runs itself for ever helps nobody; TMPI_CC=mpicc is easily set by accident.
+void refuse_itself(const Wrapper& wrapper) {
+  if (language_of(wrapper.compiler[0]) != wrapper.language) return;
+  die(wrapper, "the compiler to run is " + wrapper.compiler[0] + ", an MPI compiler wrapper itself. Set " +
+                   wrapper.language->variable + " to the compiler proper, such as " +
+                   std::string(wrapper.language->compiler) + ".");
+}
+
+int run(int argc, char** argv) {
+  Wrapper wrapper;
+  wrapper.name = argc > 0 ? argv[0] : "tmpicc";
+  wrapper.name.erase(0, wrapper.name.rfind('/') + 1);
+  wrapper.language = language_of(wrapper.name);
+  if (wrapper.language == nullptr)
+    die(wrapper, "is a compiler wrapper of tmpi under a name it does not know. Call it tmpicc or tmpicxx.");
+
+  auto installation = find_installation();
+  if (!installation) die(wrapper, installation.message());
+  wrapper.installation = *installation;
+
+  bool show = false;
+  const Question* asked = nullptr;
+  std::string compiler;
+  for (int i = 1; i < argc; ++i) {
+    if (asks_for_command(argv[i])) {
+      show = true;
+    } else if (const Question* found = question(argv[i])) {
+      asked = found;
+    } else if (auto named = named_compiler(*wrapper.language, argv[i])) {
+      compiler = *named;
+    } else {
+      wrapper.arguments.emplace_back(argv[i]);
+    }
+  }
+  wrapper.compiler = chosen_compiler(wrapper, compiler);
+  refuse_itself(wrapper);
+  if (asked != nullptr) return print(asked->answer(wrapper));
+
+  auto what = examine(expand_response_files(wrapper.arguments));
+  if (!what) die(wrapper, what.message());
+  if (show && wrapper.arguments.empty()) *what = {.action = Action::kLinkProgram, .has_sources = true};
+  const Words command = full_command(wrapper.compiler, wrapper.installation, *what, wrapper.arguments);
+  return show ? print(command) : execute(wrapper, command);
+}
+
+}  // namespace
+}  // namespace tmpi::wrapper
+
+int main(int argc, char** argv) {
+  return tmpi::wrapper::run(argc, argv);
+}
