@@ -1,0 +1,148 @@
+// The matcher against a naive list, on random traffic.
+#include "mpi/match/matcher.hpp"
+
+#include <doctest/doctest.h>
+
+#include <deque>
+#include <list>
+#include <random>
+
+#include "sched/waiter.hpp"
+
+using namespace tmpi::mpi;
+
+namespace {
+
+// What MPI says, literally: first posted receive that accepts the message; first arrived message that the receive accepts.
+struct NaiveMatcher {
+  std::list<PostedReceive*> posted;
+  std::list<Message*> unexpected;
+
+  PostedReceive* take_posted(const MatchKey& key) {
+    for (auto it = posted.begin(); it != posted.end(); ++it) {
+      if ((*it)->key.accepts(key)) {
+        PostedReceive* found = *it;
+        posted.erase(it);
+        return found;
+      }
+    }
+    return nullptr;
+  }
+  Message* take_unexpected(const MatchKey& key) {
+    for (auto it = unexpected.begin(); it != unexpected.end(); ++it) {
+      if (key.accepts((*it)->key)) {
+        Message* found = *it;
+        unexpected.erase(it);
+        return found;
+      }
+    }
+    return nullptr;
+  }
+};
+
+struct Traffic {
+  explicit Traffic(unsigned seed, int sources, int tags, double wildcards)
+      : random(seed), source(0, sources - 1), tag(0, tags - 1), wild(wildcards) {}
+
+  MatchKey message() { return {context(random), source(random), tag(random)}; }
+  MatchKey receive() {
+    MatchKey key = message();
+    if (wild(random)) key.source = MPI_ANY_SOURCE;
+    if (wild(random)) key.tag = MPI_ANY_TAG;
+    return key;
+  }
+
+  std::mt19937 random;
+  std::uniform_int_distribution<std::uint64_t> context{1, 2};
+  std::uniform_int_distribution<int> source;
+  std::uniform_int_distribution<int> tag;
+  std::bernoulli_distribution wild;
+};
+
+void compare(Traffic traffic, int steps, double send_share, int bias_period) {
+  Matcher matcher;
+  NaiveMatcher model;
+  std::deque<PostedReceive> receives;
+  std::deque<Message> messages;
+  std::bernoulli_distribution mostly_sends(send_share);
+  for (int step = 0; step < steps; ++step) {
+    // Phases of many sends and of many receives, so that both queues grow and shrink.
+    const bool flip = (step / bias_period) % 2 == 1;
+    if (mostly_sends(traffic.random) != flip) {
+      const MatchKey key = traffic.message();
+      PostedReceive* expected = model.take_posted(key);
+      REQUIRE(matcher.take_posted(key) == expected);
+      if (expected == nullptr) {
+        messages.push_back({});
+        messages.back().key = key;
+        messages.back().bytes = 8;
+        matcher.add_unexpected(messages.back());
+        model.unexpected.push_back(&messages.back());
+      }
+    } else {
+      const MatchKey key = traffic.receive();
+      REQUIRE(matcher.find_unexpected(key) == (model.unexpected.empty() ? nullptr : [&]() -> Message* {
+                for (Message* m : model.unexpected)
+                  if (key.accepts(m->key)) return m;
+                return nullptr;
+              }()));
+      Message* expected = model.take_unexpected(key);
+      REQUIRE(matcher.take_unexpected(key) == expected);
+      if (expected == nullptr) {
+        receives.push_back({});
+        receives.back().key = key;
+        matcher.add_posted(receives.back());
+        model.posted.push_back(&receives.back());
+      }
+    }
+    if (step % 7 == 0 && !model.posted.empty()) {  // cancel a receive somewhere in the middle
+      auto victim = std::next(model.posted.begin(), static_cast<long>(traffic.random() % model.posted.size()));
+      REQUIRE((*victim)->queued);
+      matcher.remove(**victim);
+      REQUIRE_FALSE((*victim)->queued);
+      model.posted.erase(victim);
+    }
+    if (step % 11 == 0 && !model.unexpected.empty()) {
+      auto victim = std::next(model.unexpected.begin(), static_cast<long>(traffic.random() % model.unexpected.size()));
+      matcher.remove(**victim);
+      model.unexpected.erase(victim);
+    }
+    REQUIRE(matcher.posted_count() == model.posted.size());
+    REQUIRE(matcher.unexpected_count() == model.unexpected.size());
+    REQUIRE(matcher.buffered_bytes() == 8 * model.unexpected.size());
+  }
+}
+
+}  // namespace
+
+TEST_CASE("matches like a naive list: few keys, many wildcards") {
+  for (unsigned seed = 0; seed < 20; ++seed) compare(Traffic(seed, 3, 3, 0.3), 4000, 0.6, 200);
+}
+
+TEST_CASE("matches like a naive list: many peers, no wildcards") {
+  for (unsigned seed = 0; seed < 5; ++seed) compare(Traffic(seed, 500, 4, 0.0), 8000, 0.8, 2000);
+}
+
+TEST_CASE("matches like a naive list: many peers, some wildcards") {
+  for (unsigned seed = 0; seed < 5; ++seed) compare(Traffic(seed, 100, 10, 0.05), 8000, 0.8, 1500);
+}
+
+TEST_CASE("messages of one sender with one tag are received in order") {
+  Matcher matcher;
+  std::deque<Message> messages(100);
+  for (Message& message : messages) {
+    message.key = {1, 4, 7};
+    matcher.add_unexpected(message);
+  }
+  for (Message& message : messages) CHECK(matcher.take_unexpected({1, MPI_ANY_SOURCE, 7}) == &message);
+}
+
+TEST_CASE("contexts are kept apart, also from wildcards") {
+  Matcher matcher;
+  PostedReceive receive;
+  receive.key = {5, MPI_ANY_SOURCE, MPI_ANY_TAG};
+  matcher.add_posted(receive);
+  CHECK(matcher.take_posted({6, 0, 0}) == nullptr);
+  CHECK(matcher.take_posted({5 | (std::uint64_t{1} << 63), 0, 0}) == nullptr);
+  CHECK(matcher.take_posted({5, 0, 0}) == &receive);
+}
