@@ -1,7 +1,8 @@
 /* master_worker: the area of the Mandelbrot set by self-scheduling.
  *
- * Rows of the picture cost very different amounts of time, so a master hands out one row at a time to whoever asks (MPI_ANY_SOURCE) and
- * collects the results. With one rank the master does all rows itself. The result does not depend on who computed what.
+ * Rows of the picture cost very different amounts of time, so a master hands out one row at a time to whoever
+ * asks (MPI_ANY_SOURCE) and collects the results. With one rank the master does all rows itself. The result
+ * does not depend on who computed what.
  *
  *   mpirun -n 8 ./master_worker [--width N] [--height N] [--iterations N] [--picture FILE]
  */
@@ -15,19 +16,19 @@ enum { kTagRow = 1, kTagStop = 2, kTagResult = 3 };
 
 struct options {
   int width, height, iterations;
-  const char *picture; /* PGM file to write, or NULL */
+  const char* picture; /* PGM file to write, or NULL */
 };
 
 /* What the master knows in the end. */
 struct outcome {
-  int *rows_done_by; /* rows that each rank computed */
-  int *seen;         /* how often each row came back */
+  int* rows_done_by; /* rows that each rank computed */
+  int* seen;         /* how often each row came back */
   long long inside;  /* points that never escaped */
   long long total;   /* iterations of all points */
-  unsigned char *picture;
+  unsigned char* picture;
 };
 
-static void usage(const char *program) {
+static void usage(const char* program) {
   printf(
       "usage: %s [--width N] [--height N] [--iterations N] [--picture FILE]\n"
       "  --width, --height N   points of the picture of [-2, 0.5] x [-1.25, 1.25] (default 400 x 400)\n"
@@ -36,10 +37,10 @@ static void usage(const char *program) {
       program);
 }
 
-static int parse(int argc, char **argv, int rank, struct options *options) {
+static int parse(int argc, char** argv, int rank, struct options* options) {
   *options = (struct options){400, 400, 500, NULL};
   for (int i = 1; i < argc; i++) {
-    const char *value = i + 1 < argc ? argv[i + 1] : NULL;
+    const char* value = i + 1 < argc ? argv[i + 1] : NULL;
     if (value != NULL && strcmp(argv[i], "--width") == 0) {
       options->width = atoi(value);
     } else if (value != NULL && strcmp(argv[i], "--height") == 0) {
@@ -62,7 +63,7 @@ static int parse(int argc, char **argv, int rank, struct options *options) {
 }
 
 /* Iterations that each point of a row took, into row[0..width). */
-static void compute_row(const struct options *options, int y, int *row) {
+static void compute_row(const struct options* options, int y, int* row) {
   double ci = -1.25 + 2.5 * (y + 0.5) / options->height;
   for (int x = 0; x < options->width; x++) {
     double cr = -2.0 + 2.5 * (x + 0.5) / options->width, zr = 0, zi = 0;
@@ -78,7 +79,7 @@ static void compute_row(const struct options *options, int y, int *row) {
 }
 
 /* Message of a result: the row's number, then its points. */
-static void account(const struct options *options, struct outcome *outcome, const int *message, int worker) {
+static void account(const struct options* options, struct outcome* outcome, const int* message, int worker) {
   int y = message[0];
   outcome->rows_done_by[worker]++;
   outcome->seen[y]++;
@@ -86,12 +87,13 @@ static void account(const struct options *options, struct outcome *outcome, cons
     int n = message[1 + x];
     outcome->total += n;
     outcome->inside += n == options->iterations;
-    outcome->picture[(size_t)y * (size_t)options->width + (size_t)x] = (unsigned char)(255 - 255 * (long)n / options->iterations);
+    outcome->picture[(size_t)y * (size_t)options->width + (size_t)x] =
+        (unsigned char)(255 - 255 * (long)n / options->iterations);
   }
 }
 
-static void worker(const struct options *options) {
-  int *message = malloc((size_t)(options->width + 1) * sizeof(int));
+static void worker(const struct options* options) {
+  int* message = malloc((size_t)(options->width + 1) * sizeof(int));
   MPI_Status status;
   for (;;) {
     int y;
@@ -104,8 +106,8 @@ static void worker(const struct options *options) {
   free(message);
 }
 
-static void master(const struct options *options, int size, struct outcome *outcome) {
-  int *message = malloc((size_t)(options->width + 1) * sizeof(int));
+static void master(const struct options* options, int size, struct outcome* outcome) {
+  int* message = malloc((size_t)(options->width + 1) * sizeof(int));
   int next = 0, working = 0;
   for (int rank = 1; rank < size; rank++) {
     int tag = next < options->height ? kTagRow : kTagStop;
@@ -132,8 +134,8 @@ static void master(const struct options *options, int size, struct outcome *outc
   free(message);
 }
 
-static void write_picture(const struct options *options, const struct outcome *outcome) {
-  FILE *file = fopen(options->picture, "wb");
+static void write_picture(const struct options* options, const struct outcome* outcome) {
+  FILE* file = fopen(options->picture, "wb");
   if (file == NULL) {
     perror(options->picture);
     return;
@@ -143,7 +145,7 @@ static void write_picture(const struct options *options, const struct outcome *o
   fclose(file);
 }
 
-static int report(const struct options *options, const struct outcome *outcome, int size, double elapsed) {
+static int report(const struct options* options, const struct outcome* outcome, int size, double elapsed) {
   double area = 6.25 * (double)outcome->inside / ((double)options->width * options->height);
   int complete = 1, least = options->height, most = 0;
   for (int y = 0; y < options->height; y++) complete &= outcome->seen[y] == 1;
@@ -152,15 +154,20 @@ static int report(const struct options *options, const struct outcome *outcome, 
     if (outcome->rows_done_by[rank] > most) most = outcome->rows_done_by[rank];
   }
   /* The area of the set is 1.5066; a coarse picture and few iterations make it larger. */
-  int accurate = options->iterations < 300 || options->width < 200 || options->height < 200 || fabs(area - 1.5066) < 0.05;
-  printf("master_worker: %d x %d points, %d ranks: %.3f s, %.1f Miterations/s; %d to %d rows per worker\n", options->width, options->height, size,
-         elapsed, 1e-6 * (double)outcome->total / elapsed, least, most);
-  printf("result iterations %lld\nresult inside %lld\nresult area %.9f\n", outcome->total, outcome->inside, area);
-  printf("check  %s\n", complete && accurate ? "passed" : complete ? "FAILED (area)" : "FAILED (a row is missing or came twice)");
+  int accurate = options->iterations < 300 || options->width < 200 || options->height < 200 ||
+                 fabs(area - 1.5066) < 0.05;
+  printf("master_worker: %d x %d points, %d ranks: %.3f s, %.1f Miterations/s; %d to %d rows per worker\n",
+         options->width, options->height, size, elapsed, 1e-6 * (double)outcome->total / elapsed, least,
+         most);
+  printf("result iterations %lld\nresult inside %lld\nresult area %.9f\n", outcome->total, outcome->inside,
+         area);
+  printf("check  %s\n", complete && accurate ? "passed"
+                        : complete           ? "FAILED (area)"
+                                             : "FAILED (a row is missing or came twice)");
   return complete && accurate ? 0 : 1;
 }
 
-int main(int argc, char **argv) {
+int main(int argc, char** argv) {
   struct options options;
   int rank, size, code;
   MPI_Init(&argc, &argv);
@@ -174,8 +181,8 @@ int main(int argc, char **argv) {
 
   code = 0;
   if (rank == 0) {
-    struct outcome outcome = {calloc((size_t)size, sizeof(int)), calloc((size_t)options.height, sizeof(int)), 0, 0,
-                              malloc((size_t)options.width * (size_t)options.height)};
+    struct outcome outcome = {calloc((size_t)size, sizeof(int)), calloc((size_t)options.height, sizeof(int)),
+                              0, 0, malloc((size_t)options.width * (size_t)options.height)};
     double start = MPI_Wtime();
     master(&options, size, &outcome);
     code = report(&options, &outcome, size, MPI_Wtime() - start);

@@ -1,9 +1,10 @@
 // particles: a gas of particles with short-range repulsion in a periodic square box, unevenly distributed.
 //
-// The box is divided over a periodic cartesian grid of ranks, each of which owns the particles in its part. The particles start in a few
-// clusters, so some ranks have much more to do than others. A step: half a kick, a drift, migration of the particles that left, exchange of
-// the particles near the edges (how many arrive is found by MPI_Probe), forces by a cell list, half a kick. Particles never vanish, momentum
-// is conserved up to rounding, and energy up to the error of the integrator: the program checks all three.
+// The box is divided over a periodic cartesian grid of ranks, each of which owns the particles in its part.
+// The particles start in a few clusters, so some ranks have much more to do than others. A step: half a kick,
+// a drift, migration of the particles that left, exchange of the particles near the edges (how many arrive is
+// found by MPI_Probe), forces by a cell list, half a kick. Particles never vanish, momentum is conserved up
+// to rounding, and energy up to the error of the integrator: the program checks all three.
 //
 //   mpirun -n 4 ./particles [--particles N] [--box L] [--steps N] [--clusters N] [--time-step X]
 #include <mpi.h>
@@ -20,7 +21,7 @@
 
 namespace {
 
-constexpr double kCutoff = 1.0;    // range of the force
+constexpr double kCutoff = 1.0;     // range of the force
 constexpr double kStrength = 40.0;  // potential kStrength * (1 - r / kCutoff)^2
 
 struct Options {
@@ -68,7 +69,9 @@ int parse(int argc, char** argv, int rank, Options& options) {
       return name == "--help" ? 0 : 2;
     }
   }
-  if (options.particles > 0 && options.box >= 2 && options.steps >= 0 && options.clusters >= 0 && options.time_step > 0) return -1;
+  if (options.particles > 0 && options.box >= 2 && options.steps >= 0 && options.clusters >= 0 &&
+      options.time_step > 0)
+    return -1;
   if (rank == 0) std::fprintf(stderr, "%s: numbers must be positive and the box at least 2 long\n", argv[0]);
   return 2;
 }
@@ -90,7 +93,8 @@ class Random {
   std::uint64_t state_ = 88172645463325252u;
 };
 
-/// The part of the box that this rank owns, and its neighbours: neighbour[d][0] below, neighbour[d][1] above in direction d.
+/// The part of the box that this rank owns, and its neighbours: neighbour[d][0] below, neighbour[d][1] above
+/// in direction d.
 struct Domain {
   MPI_Comm cart = MPI_COMM_NULL;
   int rank = 0, size = 1;
@@ -121,8 +125,10 @@ Domain create_domain(const Options& options) {
     domain.last[d] = coords[d] == dims[d] - 1;
     if (domain.high[d] - domain.low[d] < kCutoff) {
       if (domain.rank == 0)
-        std::fprintf(stderr, "particles: %d ranks make parts narrower than the range of the force; use --box %.0f or larger\n",
-                     domain.size, std::ceil(kCutoff * std::max(dims[0], dims[1])));
+        std::fprintf(
+            stderr,
+            "particles: %d ranks make parts narrower than the range of the force; use --box %.0f or larger\n",
+            domain.size, std::ceil(kCutoff * std::max(dims[0], dims[1])));
       MPI_Abort(MPI_COMM_WORLD, 2);
     }
   }
@@ -145,7 +151,8 @@ std::vector<Particle> create_particles(const Options& options, const Domain& dom
     Particle p{};
     for (int d = 0; d < 2; d++) {
       double around = centres.empty() ? options.box * random.uniform()
-                                      : centres[static_cast<std::size_t>(i) % centres.size()][d] + 0.06 * options.box * random.normal();
+                                      : centres[static_cast<std::size_t>(i) % centres.size()][d] +
+                                            0.06 * options.box * random.normal();
       p.x[d] = wrap(around, options.box);
       p.v[d] = (i % 2 == 0 ? 1.0 : -1.0) * (i / 2 % 7 - 3);
     }
@@ -155,7 +162,8 @@ std::vector<Particle> create_particles(const Options& options, const Domain& dom
 }
 
 /// Sends `out` to `to` and receives as many particles as `from` sends.
-std::vector<Particle> swap_particles(const Domain& domain, const std::vector<Particle>& out, int to, int from, int tag) {
+std::vector<Particle> swap_particles(const Domain& domain, const std::vector<Particle>& out, int to, int from,
+                                     int tag) {
   constexpr int kDoubles = sizeof(Particle) / sizeof(double);
   MPI_Request request;
   MPI_Status status;
@@ -187,13 +195,15 @@ void migrate(const Domain& domain, std::vector<Particle>& own) {
     }
     own = std::move(stay);
     for (int side = 0; side < 2; side++) {
-      const auto in = swap_particles(domain, out[side], domain.neighbour[d][side], domain.neighbour[d][1 - side], 2 * d + side);
+      const auto in = swap_particles(domain, out[side], domain.neighbour[d][side],
+                                     domain.neighbour[d][1 - side], 2 * d + side);
       own.insert(own.end(), in.begin(), in.end());
     }
   }
 }
 
-/// Copies of the neighbours' particles within the range of the force; those of the diagonal neighbours come along in the second direction.
+/// Copies of the neighbours' particles within the range of the force; those of the diagonal neighbours come
+/// along in the second direction.
 std::vector<Particle> exchange_ghosts(const Domain& domain, const std::vector<Particle>& own) {
   std::vector<Particle> ghosts;
   for (int d = 0; d < 2; d++) {
@@ -212,17 +222,20 @@ std::vector<Particle> exchange_ghosts(const Domain& domain, const std::vector<Pa
     for (const Particle& p : own) select(p);
     for (const Particle& p : ghosts) select(p);
     for (int side = 0; side < 2; side++) {
-      const auto in = swap_particles(domain, out[side], domain.neighbour[d][side], domain.neighbour[d][1 - side], 4 + 2 * d + side);
+      const auto in = swap_particles(domain, out[side], domain.neighbour[d][side],
+                                     domain.neighbour[d][1 - side], 4 + 2 * d + side);
       ghosts.insert(ghosts.end(), in.begin(), in.end());
     }
   }
   return ghosts;
 }
 
-/// Particles sorted into square cells at least as wide as the range of the force, over the part and its margin.
+/// Particles sorted into square cells at least as wide as the range of the force, over the part and its
+/// margin.
 class Cells {
  public:
-  Cells(const Domain& domain, const std::vector<Particle>& own, const std::vector<Particle>& ghosts) : domain_(domain) {
+  Cells(const Domain& domain, const std::vector<Particle>& own, const std::vector<Particle>& ghosts)
+      : domain_(domain) {
     for (int d = 0; d < 2; d++) n_[d] = static_cast<int>((domain.high[d] - domain.low[d]) / kCutoff) + 3;
     head_.assign(static_cast<std::size_t>(n_[0]) * static_cast<std::size_t>(n_[1]), -1);
     all_.reserve(own.size() + ghosts.size());
@@ -309,22 +322,28 @@ void kick(std::vector<Particle>& own, double dt) {
     for (int d = 0; d < 2; d++) p.v[d] += dt * p.f[d];
 }
 
-int report(const Options& options, const Domain& domain, const Totals& before, const Totals& after, std::size_t own, const Times& times,
-           double elapsed) {
+int report(const Options& options, const Domain& domain, const Totals& before, const Totals& after,
+           std::size_t own, const Times& times, double elapsed) {
   std::array<double, 3> local{static_cast<double>(own), times.force, times.communication}, largest{}, sum{};
   MPI_Reduce(local.data(), largest.data(), 3, MPI_DOUBLE, MPI_MAX, 0, domain.cart);
   MPI_Reduce(local.data(), sum.data(), 3, MPI_DOUBLE, MPI_SUM, 0, domain.cart);
   const double drift = std::fabs(after.energy() - before.energy()) / before.energy();
-  const double momentum = std::hypot(after.momentum_x - before.momentum_x, after.momentum_y - before.momentum_y);
+  const double momentum =
+      std::hypot(after.momentum_x - before.momentum_x, after.momentum_y - before.momentum_y);
   const bool complete = after.particles == options.particles && before.particles == options.particles;
   const bool passed = complete && drift < 1e-3 && momentum < 1e-7 * options.particles;
   if (domain.rank == 0) {
-    std::printf("particles: %d particles, %d steps, %d ranks: %.3f s\n", options.particles, options.steps, domain.size, elapsed);
-    std::printf("balance    most particles on a rank / mean %.2f, longest time for forces / mean %.2f (%.3f s / %.3f s)\n",
-                largest[0] * domain.size / sum[0], sum[1] > 0 ? largest[1] * domain.size / sum[1] : 1.0, largest[1],
-                sum[1] / domain.size);
-    std::printf("result particles %.0f\nresult energy %.10e\nresult kinetic %.10e\n", after.particles, after.energy(), after.kinetic);
-    std::printf("check  %s (energy drift %.1e, momentum drift %.1e)\n", passed ? "passed" : "FAILED", drift, momentum);
+    std::printf("particles: %d particles, %d steps, %d ranks: %.3f s\n", options.particles, options.steps,
+                domain.size, elapsed);
+    std::printf(
+        "balance    most particles on a rank / mean %.2f, longest time for forces / mean %.2f (%.3f s / %.3f "
+        "s)\n",
+        largest[0] * domain.size / sum[0], sum[1] > 0 ? largest[1] * domain.size / sum[1] : 1.0, largest[1],
+        sum[1] / domain.size);
+    std::printf("result particles %.0f\nresult energy %.10e\nresult kinetic %.10e\n", after.particles,
+                after.energy(), after.kinetic);
+    std::printf("check  %s (energy drift %.1e, momentum drift %.1e)\n", passed ? "passed" : "FAILED", drift,
+                momentum);
   }
   return passed ? 0 : 1;
 }

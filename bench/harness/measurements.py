@@ -1,0 +1,81 @@
+"""What is run: which program, with what arguments, how many ranks on how many CPUs, and how its output is read."""
+from dataclasses import dataclass, field
+
+
+@dataclass
+class Measurement:
+    """`read` turns the program's output and its wall time into {name: value}."""
+
+    key: str
+    source: str  # relative to the repository
+    arguments: list
+    ranks: int
+    cpus: int
+    read: object
+    limit: float = 60
+    quick: list = field(default_factory=list)  # arguments added with --quick (the last one given counts)
+    only_tmpi: bool = False
+    slow_peer: list = field(default_factory=list)  # arguments of MPICH, which spins without yielding where ranks share a core
+    peer: list = field(default_factory=list)  # arguments of both peers
+
+
+def lines(text, columns):
+    """Words of the output lines that have at least `columns` words and are no comment."""
+    return [w for w in (line.split() for line in text.splitlines()) if len(w) >= columns and not w[0].startswith("#")]
+
+
+def read_pingpong(text, seconds):
+    values = {}
+    for w in lines(text, 7):
+        if w[0] == "pingpong":
+            values[f"ns/{w[1]}"], values[f"min_ns/{w[1]}"] = float(w[2]), float(w[3])
+            values[f"MB/s/{w[1]}"], values[f"memcpy/{w[1]}"] = float(w[4]), float(w[6])
+    return values
+
+
+def read_rate(text, seconds):
+    return {"Mmsg/s": float(w[3]) for w in lines(text, 5) if w[0] == "message_rate"}
+
+
+def read_collectives(text, seconds):
+    return {f"us/{w[0]}": float(w[3]) for w in lines(text, 5)}
+
+
+def read_wall(text, seconds):
+    return {"s": seconds}
+
+
+def read_memory(text, seconds):
+    return {"kB/rank": float(w[3]) for w in lines(text, 5) if w[0] == "memory"}
+
+
+def read_cg(text, seconds):
+    return {"s": float(w[2]) for w in lines(text, 3) if w[0] == "time" and w[1] == "total"}
+
+
+SIZES = "8,64K,256K,1M,4M"
+FEW = ["--batches", "3", "--warmup", "1"]
+SPINNING = ["--no-memcpy", "--reps", "10", *FEW]  # 4 ms a message
+CG = ["--nx", "96", "--ny", "96", "--nz", "96", "--iterations", "40"]
+CG_QUICK = ["--iterations", "15"]
+
+
+def collective(ranks, limit):
+    reps = "200" if ranks <= 64 else "20"
+    return Measurement(f"collectives-{ranks}", "bench/collectives.c", ["--op", "barrier,allreduce", "--sizes", "8", "--reps", reps], ranks, 2,
+                       read_collectives, limit, [*FEW], peer=["--reps", "3", *FEW])
+
+
+ALL = [
+    Measurement("pingpong-one", "bench/pingpong.c", ["--sizes", SIZES], 2, 1, read_pingpong, 60, FEW, slow_peer=SPINNING, peer=["--no-memcpy"]),
+    Measurement("pingpong-two", "bench/pingpong.c", ["--sizes", SIZES], 2, 2, read_pingpong, 60, FEW),
+    Measurement("rate-one", "bench/message_rate.c", [], 2, 1, read_rate, 60, FEW, slow_peer=["--reps", "10", *FEW]),
+    Measurement("rate-two", "bench/message_rate.c", [], 2, 2, read_rate, 60, FEW),
+    collective(64, 60),
+    collective(1000, 90),
+    Measurement("start-1000", "bench/startup.c", [], 1000, 2, read_wall, only_tmpi=True),
+    Measurement("start-10000", "bench/startup.c", [], 10000, 2, read_wall, only_tmpi=True),
+    Measurement("memory-10000", "bench/startup.c", ["--memory"], 10000, 2, read_memory, only_tmpi=True),
+    Measurement("cg-2", "examples/cg27.c", CG, 2, 2, read_cg, 120, CG_QUICK),
+    Measurement("cg-16", "examples/cg27.c", CG, 16, 2, read_cg, 120, CG_QUICK),
+]
