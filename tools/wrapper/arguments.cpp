@@ -92,6 +92,7 @@ constexpr std::array kStopsBeforeLink = std::to_array<string_view>({
 // Suffixes of inputs that go to the linker as they are; every other file is compiled.
 constexpr std::array kLinkerInputs =
     std::to_array<string_view>({".o", ".a", ".so", ".lo", ".obj", ".ld", ".sa"});
+constexpr std::array kAssembler = std::to_array<string_view>({".s", ".S", ".sx", ".asm"});
 constexpr std::array kHeaders =
     std::to_array<string_view>({".h", ".H", ".hh", ".hp", ".hxx", ".hpp", ".HPP", ".h++", ".tcc"});
 
@@ -140,9 +141,9 @@ bool is_linker_input(string_view file) {
   return dot == string_view::npos || contains(kLinkerInputs, name.substr(dot));
 }
 
-bool is_header(string_view file) {
+bool has_suffix_of(const auto& suffixes, string_view file) {
   const auto dot = file.rfind('.');
-  return dot != string_view::npos && contains(kHeaders, file.substr(dot));
+  return dot != string_view::npos && contains(suffixes, file.substr(dot));
 }
 
 class Examiner {
@@ -200,12 +201,17 @@ class Examiner {
   void see_file(string_view file) {
     files_ = true;
     const bool by_suffix = language_.empty() || language_ == "none";
-    if (by_suffix ? !is_linker_input(file) || file == "-" : true) sources_ = true;
-    if (by_suffix ? !is_header(file) : language_.find("header") == string_view::npos) only_headers_ = false;
+    const bool source = !by_suffix || !is_linker_input(file) || file == "-";
+    const bool assembler = by_suffix ? has_suffix_of(kAssembler, file) : language_.starts_with("assembler");
+    const bool header =
+        by_suffix ? has_suffix_of(kHeaders, file) : language_.find("header") != string_view::npos;
+    sources_ |= source;
+    compiles_ |= source && !assembler;
+    only_headers_ &= header;
   }
 
   Result<Arguments> judge() const {
-    Arguments result{.action = Action::kLinkProgram, .has_sources = sources_};
+    Arguments result{.action = Action::kLinkProgram, .has_sources = sources_, .compiles = compiles_};
     if (!files_ && !libraries_) {
       result.action = Action::kAsk;
     } else if (compile_only_ || (files_ && only_headers_)) {
@@ -224,7 +230,7 @@ class Examiner {
 
   string_view language_;  // of -x; stays valid as the arguments do
   const Refusal* refusal_ = nullptr;
-  bool files_ = false, libraries_ = false, sources_ = false, only_headers_ = true;
+  bool files_ = false, libraries_ = false, sources_ = false, compiles_ = false, only_headers_ = true;
   bool compile_only_ = false, shared_ = false, partial_ = false, bare_ = false;
 };
 

@@ -19,7 +19,8 @@ enum class Action {
 
 struct Arguments {
   Action action = Action::kAsk;
-  bool has_sources = false;  ///< something to compile, so options of the compiler proper apply
+  bool has_sources = false;  ///< something to preprocess, so include directories apply
+  bool compiles = false;     ///< some of it is not assembler, so options of the compiler proper apply
 };
 
 /// Looks at a compiler's arguments, response files expanded. Fails for what cannot become a tmpi program

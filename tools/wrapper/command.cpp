@@ -59,7 +59,7 @@ Words full_command(const Words& compiler, const Installation& installation, cons
   const auto end = end_of_options(arguments);
   std::copy_if(arguments.begin(), end, std::back_inserter(command),
                [&](const std::string& word) { return !links_program || !is_superfluous(word); });
-  if (what.has_sources) append(command, compile_options());
+  if (what.compiles) append(command, compile_options());
   if (links_program) append(command, program_options_behind());
   if (what.action != Action::kCompile && what.action != Action::kLinkPartial) {
     // Behind the user's files, since static archives among them may call MPI; -x must not make the compiler

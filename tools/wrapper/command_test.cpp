@@ -28,6 +28,7 @@ TEST_CASE("options stand where they must") {
         "-Wl,-z,norelro -L/p/lib -ltmpi -Wl,-rpath,/p/lib");
   CHECK(command("-shared a.o -o liba.so") == "cc -shared a.o -o liba.so -L/p/lib -ltmpi -Wl,-rpath,/p/lib");
   CHECK(command("-r a.o -o b.o") == "cc -r a.o -o b.o");
+  CHECK(command("-c a.s") == "cc -I/p/include -c a.s");
   CHECK(command("-c -- -odd.c") == "cc -I/p/include -c -fPIC -fno-semantic-interposition -- -odd.c");
 }
 

@@ -157,7 +157,8 @@ int run(int argc, char** argv) {
 
   auto what = examine(expand_response_files(wrapper.arguments));
   if (!what) die(wrapper, what.message());
-  if (show && wrapper.arguments.empty()) *what = {.action = Action::kLinkProgram, .has_sources = true};
+  if (show && wrapper.arguments.empty())
+    *what = {.action = Action::kLinkProgram, .has_sources = true, .compiles = true};
   const Words command = full_command(wrapper.compiler, wrapper.installation, *what, wrapper.arguments);
   return show ? print(command) : execute(wrapper, command);
 }

@@ -1,0 +1,15 @@
+#!/bin/sh
+# install.sh CMAKE BUILD MOVED: installs into one prefix and moves it to MOVED, for the tests that follow.
+set -eu
+cmake=$1 build=$2 moved=$3
+rm -rf "$moved" "$moved.first"
+"$cmake" --install "$build" --prefix "$moved.first" > "$build/install.log" || { cat "$build/install.log"; exit 1; }
+mv "$moved.first" "$moved"
+for file in bin/tmpirun bin/tmpicc bin/tmpicxx bin/mpicc bin/mpiexec include/mpi.h include/mpix.h lib/libtmpi.so lib/libtmpi-shim.so \
+  lib/libmpi_abi.so.0 lib/tmpi/start.o lib/pkgconfig/tmpi.pc lib/cmake/tmpi/tmpiConfig.cmake share/doc/tmpi/README.md; do
+  [ -e "$moved/$file" ] || { echo "$file is not installed"; exit 1; }
+done
+if grep -rlF "$moved.first" "$moved" | grep -v '\.md$'; then
+  echo "these files name the prefix they were installed to, so the tree cannot be moved"
+  exit 1
+fi
