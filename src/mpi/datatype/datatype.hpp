@@ -1,62 +1,134 @@
-// Datatype: the layout of data in memory, behind one small interface. Immutable once built, reference counted (atomically: two
-// ranks may hold the same predefined type), so that a pending operation keeps its type alive after MPI_Type_free.
-// MPI report, chapter 5. All sizes are MPI_Count (64 bit). Nothing here suspends a fiber.
+// Datatype: the layout of data in memory, behind one small interface. Immutable once built, reference counted
+// (atomically: two ranks may hold the same type while a message moves), so that a pending operation keeps its
+// type alive after MPI_Type_free. Predefined types are one table for all ranks and are never freed. MPI
+// report, chapter 5. All sizes are MPI_Count (64 bit). Nothing here suspends a fiber.
 #pragma once
 
 #include <atomic>
 #include <cstddef>
+#include <cstdint>
+#include <memory>
 #include <string>
 #include <vector>
 
 #include "mpi.h"
 #include "mpi/core/error.hpp"
+#include "mpi/datatype/kind.hpp"
 
 namespace tmpi::mpi {
 
-/// What an element of a type map is, for operators, MPI_Get_elements and external32. One per predefined C/Fortran/C++ kind.
-enum class Kind : unsigned char;
-
-class Layout;  // the commit-time normal form (layout.hpp): loops over contiguous runs, adjacent runs merged
+class Layout;        // layout.hpp: the normal form, loops over contiguous runs, adjacent runs merged
+struct Description;  // description.hpp: the constructor and its arguments, for MPI_Type_get_contents and
+                     // MPI_Get_elements
 
 class Datatype {
  public:
-  MPI_Count size() const noexcept { return size_; }        ///< bytes of data in one element
+  Datatype() noexcept;
+  ~Datatype();
+  Datatype(const Datatype&) = delete;
+  Datatype& operator=(const Datatype&) = delete;
+
+  MPI_Count size() const noexcept { return size_; }  ///< bytes of data in one element
   MPI_Count lb() const noexcept { return lb_; }
   MPI_Count extent() const noexcept { return extent_; }
   MPI_Count true_lb() const noexcept { return true_lb_; }
   MPI_Count true_extent() const noexcept { return true_extent_; }
   bool committed() const noexcept { return committed_; }
   bool predefined() const noexcept { return handle_ != MPI_DATATYPE_NULL; }
+  MPI_Datatype handle() const noexcept {
+    return predefined() ? handle_ : reinterpret_cast<MPI_Datatype>(const_cast<Datatype*>(this));
+  }
   /// One run of size() bytes at offset 0 and extent() == size(): any count of them is one memcpy.
   bool contiguous() const noexcept { return contiguous_; }
 
-  void retain() const noexcept { if (!predefined()) references_.fetch_add(1, std::memory_order_relaxed); }
+  /// Machine representation of the elements of a predefined type; Kind::kNone for derived types and types
+  /// without arithmetic.
+  Kind kind() const noexcept { return kind_; }
+  KindGroup group() const noexcept { return group_; }
+  /// Basic elements in one element of this type; those of a pair type are two.
+  MPI_Count elements() const noexcept { return elements_; }
+  /// Largest alignment of a basic element; 1 if there is none.
+  MPI_Count alignment() const noexcept { return alignment_; }
+  /// True if MPI_Type_create_resized set the bounds somewhere below: they are then no longer those of the
+  /// data (MPI report, 5.1.6).
+  bool explicit_bounds() const noexcept { return explicit_bounds_; }
+  const Layout& layout() const noexcept { return *layout_; }
+  const std::shared_ptr<const Layout>& shared_layout() const noexcept { return layout_; }
+  const Description& description() const noexcept { return *description_; }
+  const std::string& name() const noexcept { return name_; }
+
+  /// Makes the type usable in communication. The normal form exists since construction, so this is a flag.
+  void commit() noexcept { committed_ = true; }
+  void set_name(std::string name) { name_ = std::move(name); }
+
+  void retain() const noexcept {
+    if (!predefined()) references_.fetch_add(1, std::memory_order_relaxed);
+  }
   void release() const noexcept;  ///< frees the type with the last reference
+
+  bool alive() const noexcept { return magic_ == kMagic; }
 
  protected:
   friend struct DatatypeBuilder;
+  static constexpr std::uint32_t kMagic = 0x74797065;
+
   MPI_Count size_ = 0, lb_ = 0, extent_ = 0, true_lb_ = 0, true_extent_ = 0;
   bool committed_ = false;
   bool contiguous_ = false;
+  bool explicit_bounds_ = false;
+  Kind kind_ = Kind::kNone;
+  KindGroup group_ = KindGroup::kDerived;
+  std::uint32_t magic_ = kMagic;
+  MPI_Count elements_ = 0;
+  MPI_Count alignment_ = 1;
   MPI_Datatype handle_ = MPI_DATATYPE_NULL;  ///< the ABI's small constant for predefined types
+  std::shared_ptr<const Layout> layout_;
+  std::unique_ptr<const Description> description_;
+  std::string name_;
   mutable std::atomic<int> references_{1};
 };
 
-/// The type behind a handle: a table look-up for predefined ones (handle < 4096), the pointer itself otherwise. Null for
-/// MPI_DATATYPE_NULL and for handles that are no datatypes as far as that can be seen (unknown small constants, bad magic).
-Datatype* datatype_from(MPI_Datatype handle) noexcept;
+/// The slots of predefined types: their handles are MPI_DATATYPE_NULL .. MPI_DATATYPE_NULL + kPredefinedSlots
+/// - 1 (predefined.cpp).
+inline constexpr std::uintptr_t kPredefinedBase = 0x200;
+inline constexpr std::uintptr_t kPredefinedSlots = 0x100;
+extern Datatype* predefined_types[kPredefinedSlots];
+
+/// The type behind a handle: a table look-up for predefined ones (handle < 4096), the pointer itself
+/// otherwise. Null for MPI_DATATYPE_NULL and for handles that are no datatypes as far as that can be seen
+/// (unknown small constants, bad magic).
+inline Datatype* datatype_from(MPI_Datatype handle) noexcept {
+  const auto value = reinterpret_cast<std::uintptr_t>(handle);
+  if (value < 4096) {
+    const std::uintptr_t slot = value - kPredefinedBase;
+    return slot < kPredefinedSlots ? predefined_types[slot] : nullptr;
+  }
+  auto* type = reinterpret_cast<Datatype*>(handle);
+  return value % alignof(Datatype) == 0 && type->alive() ? type : nullptr;
+}
 MPI_Datatype handle_of(const Datatype& type) noexcept;
 
-/// Copies data between two layouts without a pack buffer: at most `capacity` = dcount * dtype.size() bytes, in type-map order.
-/// Returns the bytes copied (the smaller of both sides); the caller reports truncation. Source and destination do not overlap.
-MPI_Count copy_typed(void* dst, MPI_Count dcount, const Datatype& dtype, const void* src, MPI_Count scount, const Datatype& stype);
+/// Copies data between two layouts without a pack buffer: at most `capacity` = dcount * dtype.size() bytes,
+/// in type-map order. Returns the bytes copied (the smaller of both sides); the caller reports truncation.
+/// Source and destination do not overlap.
+MPI_Count copy_typed(void* dst, MPI_Count dcount, const Datatype& dtype, const void* src, MPI_Count scount,
+                     const Datatype& stype);
 
-/// Copies bytes [offset, offset + length) of the packed stream of (buf, count, type) to or from `packed`; offset allows a message
-/// to be packed in segments.
-void pack_segment(void* packed, const void* buf, MPI_Count count, const Datatype& type, MPI_Count offset, MPI_Count length);
-void unpack_segment(void* buf, MPI_Count count, const Datatype& type, const void* packed, MPI_Count offset, MPI_Count length);
+/// Copies bytes [offset, offset + length) of the packed stream of (buf, count, type) to or from `packed`;
+/// offset allows a message to be packed in segments. The segment is found in O(depth of the type *
+/// log(entries of a level)).
+void pack_segment(void* packed, const void* buf, MPI_Count count, const Datatype& type, MPI_Count offset,
+                  MPI_Count length);
+void unpack_segment(void* buf, MPI_Count count, const Datatype& type, const void* packed, MPI_Count offset,
+                    MPI_Count length);
 
-/// Number of basic elements in the first `bytes` bytes of a stream of `type`; MPI_UNDEFINED if they end inside one.
+/// If the data of (buf, count, type) is one run of memory: its address; else (or if there is no data) null.
+void* single_run(const void* buf, MPI_Count count, const Datatype& type) noexcept;
+
+/// Number of basic elements in the first `bytes` bytes of a stream of `type`; MPI_UNDEFINED if they end
+/// inside one.
 MPI_Count element_count(const Datatype& type, MPI_Count bytes);
+/// The inverse: bytes of the first `count` basic elements of a stream of `type`.
+MPI_Count element_bytes(const Datatype& type, MPI_Count count);
 
 }  // namespace tmpi::mpi

@@ -1,0 +1,35 @@
+#include "mpi/datatype/datatype.hpp"
+
+#include "mpi/datatype/description.hpp"
+#include "mpi/datatype/layout.hpp"
+
+namespace tmpi::mpi {
+
+Datatype::Datatype() noexcept = default;
+
+Datatype::~Datatype() {
+  magic_ = 0;
+}
+
+void Datatype::release() const noexcept {
+  if (predefined()) return;
+  // Release orders this holder's reads before the deletion, acquire the deletion after everybody's.
+  if (references_.fetch_sub(1, std::memory_order_acq_rel) != 1) return;
+  // A chain of derived types may be longer than a fiber's stack is deep: a loop, not recursion.
+  std::vector<const Datatype*> dead{this};
+  while (!dead.empty()) {
+    const Datatype* type = dead.back();
+    dead.pop_back();
+    for (const Datatype* old : type->description_->types) {
+      if (!old->predefined() && old->references_.fetch_sub(1, std::memory_order_acq_rel) == 1)
+        dead.push_back(old);
+    }
+    delete type;
+  }
+}
+
+MPI_Datatype handle_of(const Datatype& type) noexcept {
+  return type.handle();
+}
+
+}  // namespace tmpi::mpi
