@@ -1,0 +1,70 @@
+// Control: the node process's end of the control channel. A thread of its own sends what ranks print and report, and receives input,
+// signals and questions; so a rank that computes for hours neither delays another's output nor hides where it is.
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/result.hpp"
+#include "launch/end_report.hpp"
+#include "launch/frames.hpp"
+#include "launch/input.hpp"
+#include "launch/job_spec.hpp"
+#include "launch/outbox.hpp"
+#include "launch/picture.hpp"
+
+namespace tmpi::launch {
+
+class Control {
+ public:
+  /// The process's only one, on descriptor `fd`. `picture` is called by the control thread to answer kPictureWanted.
+  static Control& create(int fd, std::vector<PictureEntry> (*picture)());
+  static Control* instance() noexcept;
+
+  /// Says hello and waits for the job description. Once, before start().
+  Result<JobSpec> receive_job();
+  /// Starts the control thread.
+  void start();
+
+  /// A frame for tmpirun. Any thread; see Outbox::append.
+  void send(FrameType type, int rank, std::uint16_t detail, std::string_view payload) { outbox_.append(type, rank, detail, payload); }
+  void notice(NoticeKind kind, std::string_view text);
+  ssize_t write_output(int rank, int stream, const void* data, std::size_t length);
+  Input& input() { return input_; }
+
+  /// Ends the job with one sentence; everything printed so far goes out first. Any thread of any rank. Only the first call counts.
+  [[noreturn]] void end_job(EndKind kind, int rank, int code, std::string_view text);
+
+  /// The same for signal handlers: claim the report, fill it, publish, then wait_for_exit().
+  EndReport& end_report() { return end_; }
+  void wake() noexcept;                           ///< async-signal-safe
+  [[noreturn]] static void wait_for_exit() noexcept;  ///< async-signal-safe; the control thread ends the process
+
+  /// Every rank has ended: sends what is left and ends the process.
+  [[noreturn]] void finish();
+
+ private:
+  Control(int fd, int wake_fd, std::vector<PictureEntry> (*picture)());
+  static void* thread_main(void* self);
+  void loop();
+  void receive();
+  void on_frame(const Frame& frame);
+  void on_signal(int signal);
+  void transmit();
+  [[noreturn]] static void abandoned();
+
+  int fd_;
+  int wake_fd_;
+  std::vector<PictureEntry> (*picture_)();
+  Outbox outbox_;
+  Input input_;
+  EndReport end_;
+  bool end_sent_ = false;
+  std::atomic<bool> finished_{false};
+  FrameReader incoming_;
+  std::string sending_;
+  std::size_t sent_ = 0;  // bytes of sending_ that are out
+};
+
+}  // namespace tmpi::launch

@@ -1,0 +1,42 @@
+// JobSpec: what is to be run, as tmpirun's command line says it and as a node process receives it.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/result.hpp"
+
+namespace tmpi::launch {
+
+/// One program of the job; several under MPMD (`tmpirun -n 2 a : -n 3 b`).
+struct AppSpec {
+  int ranks = 1;
+  std::string program;                   ///< as typed; resolved to a path by tmpirun before it is sent
+  std::vector<std::string> arguments;    ///< argv, argv[0] as typed
+  std::vector<std::string> environment;  ///< -x: "NAME=value"
+  std::string wdir;                      ///< --wdir, empty: tmpirun's own
+};
+
+struct JobSpec {
+  std::vector<AppSpec> apps;
+  int vratio = 0;                        ///< --vratio, 0: not given
+  int workers = 0;                       ///< --workers, 0: not given
+  std::size_t stack_size = 1 << 20;
+  bool bind = true;
+  bool report_bindings = false;
+  std::string policy = "fifo";
+  bool quiet = false;
+  bool verbose = false;
+
+  int total_ranks() const;
+  /// Index in apps of the program that world rank `rank` runs.
+  int app_of(int rank) const;
+};
+
+/// The description as the payload of a kJob frame, and back.
+std::string pack(const JobSpec& job);
+Result<JobSpec> unpack_job(std::string_view payload);
+
+}  // namespace tmpi::launch

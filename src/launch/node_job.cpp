@@ -1,0 +1,227 @@
+#include "launch/node_job.hpp"
+
+#include <errno.h>
+#include <fmt/core.h>
+#include <string.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cstdlib>
+
+#include "launch/control.hpp"
+#include "launch/program_path.hpp"
+#include "launch/rank_ranges.hpp"
+#include "mpi/core/services.hpp"
+#include "sched/topology.hpp"
+
+namespace tmpi::launch {
+
+namespace {
+
+NodeJob* the_node_job = nullptr;
+std::atomic<NodeJob*> the_running_job{nullptr};  // release in run(), acquire in running(): the control thread sees a complete job
+
+void tell_loader(sched::Task*, sched::Task* to) noexcept {
+  privatize::set_running_rank(to ? static_cast<const mpi::Rank*>(to->owner)->world_rank : -1);
+}
+
+std::string readable_size(std::size_t bytes) {
+  if (bytes % (1 << 20) == 0) return fmt::format("{} MiB", bytes >> 20);
+  return fmt::format("{} KiB", bytes >> 10);
+}
+
+}  // namespace
+
+NodeJob* NodeJob::instance() noexcept { return the_node_job; }
+NodeJob* NodeJob::running() noexcept { return the_running_job.load(std::memory_order_acquire); }
+
+Result<NodeJob*> NodeJob::create(JobSpec spec) {
+  the_node_job = new NodeJob(std::move(spec));  // lives as long as the process: ranks may be anywhere when it ends
+  NodeJob& job = *the_node_job;
+  const std::string& wdir = job.spec_.apps.front().wdir;
+  if (!wdir.empty() && chdir(wdir.c_str()) != 0) {
+    return Failure{fmt::format("--wdir {}: cannot change to the directory: {}", wdir, strerror(errno))};
+  }
+  const int ranks = job.spec_.total_ranks();
+  const int cores = sched::available_cores();
+  job.layout_ = plan_layout(ranks, cores, job.spec_.vratio, job.spec_.workers);
+  job.mpi_ = &mpi::Job::create(ranks, 0, ranks);
+  if (Result<void> ok = job.load_programs(); !ok) return ok.failure();
+  if (Result<void> ok = job.create_scheduler(); !ok) return ok.failure();
+  const std::string warning = oversubscription_warning(job.layout_, cores);
+  if (!warning.empty() && !job.spec_.quiet) Control::instance()->notice(NoticeKind::kWarning, "warning: " + warning);
+  job.register_with_mpi();
+  job.spawn_ranks();
+  job.report_start();
+  return &job;
+}
+
+Result<void> NodeJob::load_programs() {
+  const Result<std::string> shim = find_companion("libtmpi-shim.so");
+  if (!shim) return shim.failure();
+  for (const AppSpec& app : spec_.apps) {
+    privatize::GroupOptions options;
+    options.program = app.program;
+    options.images = app.ranks;
+    options.shim = *shim;
+    Result<std::unique_ptr<privatize::Group>> group = privatize::Group::load(options);
+    if (!group) return group.failure();
+    programs_.push_back(*std::move(group));
+  }
+  return {};
+}
+
+Result<void> NodeJob::create_scheduler() {
+  sched::Options options;
+  options.workers = layout_.workers;
+  options.tasks = layout_.ranks;
+  options.stack_size = spec_.stack_size;
+  options.policy = spec_.policy;
+  options.bind = spec_.bind;
+  options.exec_stacks = std::ranges::any_of(programs_, [](const auto& program) { return program->needs_exec_stack(); });
+  Result<std::unique_ptr<sched::Scheduler>> scheduler = sched::Scheduler::create(options);
+  if (!scheduler) return scheduler.failure();
+  scheduler_ = *std::move(scheduler);
+  scheduler_->set_switch_hook(&tell_loader);
+  return {};
+}
+
+void NodeJob::register_with_mpi() {
+  mpi::Services services{};
+  services.abort_job = [](mpi::Rank& rank, int code, const std::string& text) {
+    // The shell sees eight bits; an abort must never look like success.
+    Control::instance()->end_job(EndKind::kAborted, rank.world_rank, (code & 0xff) == 0 ? 1 : code & 0xff, text);
+  };
+  services.initialized = [](mpi::Rank& rank) { the_node_job->on_initialized(rank); };
+  mpi::register_services(services);
+}
+
+std::vector<std::string> NodeJob::environment_of(int rank, const AppSpec& app) const {
+  const int size = layout_.ranks;
+  std::vector<std::string> lines;
+  // V ranks share a core, so a rank that starts a thread per core would start V threads per core.
+  if (layout_.vratio > 1 && !getenv("OMP_NUM_THREADS")) lines.emplace_back("OMP_NUM_THREADS=1");
+  lines.push_back(fmt::format("TMPI_COMM_WORLD_RANK={}", rank));
+  lines.push_back(fmt::format("TMPI_COMM_WORLD_SIZE={}", size));
+  lines.push_back(fmt::format("TMPI_LOCAL_RANK={}", rank));
+  lines.push_back(fmt::format("TMPI_LOCAL_SIZE={}", size));
+  lines.insert(lines.end(), app.environment.begin(), app.environment.end());
+  return lines;
+}
+
+void NodeJob::spawn_ranks() {
+  starts_.resize(static_cast<std::size_t>(layout_.ranks));
+  int rank = 0;
+  for (std::size_t index = 0; index < spec_.apps.size(); ++index) {
+    const AppSpec& app = spec_.apps[index];
+    for (int image = 0; image < app.ranks; ++image, ++rank) {
+      RankStart& start = starts_[static_cast<std::size_t>(rank)];
+      start = {this, programs_[index].get(), &app, rank, image, environment_of(rank, app)};
+      mpi::Rank& owner = *mpi_->local(rank);
+      owner.task = &scheduler_->spawn(layout_.worker_of(rank), &NodeJob::run_rank, &start, &owner);
+    }
+  }
+}
+
+void NodeJob::run_rank(void* argument) {
+  // Mapped here, on the rank's own worker, so that its memory is first touched on that worker's NUMA node.
+  const RankStart& start = *static_cast<const RankStart*>(argument);
+  if (const Result<void> mapped = start.program->map_image(start.image, start.rank); !mapped) {
+    Control::instance()->end_job(EndKind::kStartFailed, start.rank, 1,
+                                 fmt::format("rank {} on host {}: {}", start.rank, start.job->mpi_->host(), mapped.message()));
+  }
+  start.program->run_image(start.image, start.app->arguments, start.environment);
+}
+
+void NodeJob::run() {
+  the_running_job.store(this, std::memory_order_release);
+  scheduler_->run();
+  report_end();
+}
+
+void NodeJob::on_initialized(const mpi::Rank&) {
+  // Sequentially consistent, as in rank_exited: of a rank that enters MPI and one that leaves before MPI_Init, one sees the other.
+  initialized_.fetch_add(1);
+  const int left = left_before_init_.load();
+  if (left >= 0) break_rule(left, 1, "ended without having called MPI_Init, but other ranks of the job use MPI");
+}
+
+void NodeJob::rank_exited(int rank, int code) {
+  code &= 0xff;
+  const mpi::Phase phase = mpi_->local(rank)->phase;
+  if (phase == mpi::Phase::kInitialized) {
+    break_rule(rank, code, fmt::format("ended with exit code {} without having called MPI_Finalize", code));
+  }
+  if (phase == mpi::Phase::kBeforeInit) {
+    int none = -1;
+    left_before_init_.compare_exchange_strong(none, rank);
+    if (initialized_.load() > 0) {
+      break_rule(rank, code,
+                 fmt::format("ended with exit code {} without having called MPI_Init, but other ranks of the job use MPI", code));
+    }
+  }
+  std::string record;
+  append_record(record, ExitRecord{rank, code});
+  Control::instance()->send(FrameType::kExits, -1, 0, record);
+  scheduler_->finish_current();
+}
+
+void NodeJob::break_rule(int rank, int code, const std::string& what) {
+  Control::instance()->end_job(EndKind::kBadExit, rank, code == 0 ? 1 : code,
+                               fmt::format("rank {} on host {} {}; the job has been ended", rank, mpi_->host(), what));
+}
+
+std::vector<PictureEntry> NodeJob::picture() const {
+  std::vector<PictureEntry> picture;
+  for (int local = 0; local < layout_.ranks; ++local) {
+    const mpi::Rank& rank = *mpi_->local(local);
+    RankState state = RankState::kStarting;
+    if (rank.task) {
+      switch (rank.task->state.load(std::memory_order_relaxed)) {
+        case sched::TaskState::kInit: state = RankState::kStarting; break;
+        case sched::TaskState::kRunning: state = RankState::kRunning; break;
+        case sched::TaskState::kReady: state = RankState::kReady; break;
+        case sched::TaskState::kBlocked: state = RankState::kBlocked; break;
+        case sched::TaskState::kFinished: state = RankState::kFinished; break;
+      }
+    }
+    // `call` stays set after the call has returned; only a blocked rank is surely still inside.
+    const char* call = state == RankState::kBlocked && rank.call ? rank.call : "";
+    add_rank(picture, rank.world_rank, state, call);
+  }
+  return picture;
+}
+
+void NodeJob::report_start() const {
+  Control& control = *Control::instance();
+  if (spec_.verbose) {
+    control.notice(NoticeKind::kInfo, fmt::format("host {}: {} ranks on {} workers, V = {}, stacks of {}, policy {}", mpi_->host(),
+                                                  layout_.ranks, layout_.workers, layout_.vratio, readable_size(spec_.stack_size),
+                                                  spec_.policy));
+  }
+  if (!spec_.report_bindings) return;
+  std::vector<std::vector<std::pair<int, int>>> ranks(static_cast<std::size_t>(layout_.workers));
+  for (int rank = 0; rank < layout_.ranks; ++rank) ranks[static_cast<std::size_t>(layout_.worker_of(rank))].emplace_back(rank, 1);
+  const std::vector<std::string> bindings = scheduler_->bindings();
+  for (std::size_t worker = 0; worker < bindings.size(); ++worker) {
+    control.notice(NoticeKind::kInfo, fmt::format("host {}: {}; {}", mpi_->host(), bindings[worker], rank_ranges(ranks[worker])));
+  }
+}
+
+void NodeJob::report_end() const {
+  if (!spec_.verbose) return;
+  std::size_t most = 0;
+  int deepest = 0;
+  for (int rank = 0; rank < layout_.ranks; ++rank) {
+    const std::size_t used = scheduler_->stack_high_water(*mpi_->local(rank)->task);
+    if (used > most) {
+      most = used;
+      deepest = rank;
+    }
+  }
+  Control::instance()->notice(
+      NoticeKind::kInfo, fmt::format("host {}: {} switches; the deepest stack was rank {}'s with {} KiB of {}", mpi_->host(),
+                                     scheduler_->switches(), deepest, most >> 10, readable_size(spec_.stack_size)));
+}
+
+}  // namespace tmpi::launch

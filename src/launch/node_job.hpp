@@ -1,0 +1,72 @@
+// NodeJob: the part of the job that runs in this node process: which rank runs which program where, and the rules of leaving:
+//   - a rank that has called MPI_Init must call MPI_Finalize before it leaves, whatever its exit code;
+//   - a rank that never calls MPI_Init must not leave while others wait for it in MPI, so it may not leave a job that uses MPI;
+//   - any exit code is fine otherwise: the other ranks go on, and the first non-zero code becomes tmpirun's.
+// A broken rule ends the job with one sentence.
+#pragma once
+
+#include <atomic>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "base/result.hpp"
+#include "launch/job_spec.hpp"
+#include "launch/layout.hpp"
+#include "launch/picture.hpp"
+#include "mpi/core/rank.hpp"
+#include "privatize/loader.hpp"
+#include "sched/scheduler.hpp"
+
+namespace tmpi::launch {
+
+class NodeJob {
+ public:
+  /// Loads the programs, creates scheduler and ranks. The process's only one.
+  static Result<NodeJob*> create(JobSpec spec);
+  static NodeJob* instance() noexcept;   ///< null before create(); inside ranks always there
+  static NodeJob* running() noexcept;    ///< null before run(); any thread
+
+  /// Runs every rank to its end. The calling thread becomes worker 0.
+  void run();
+
+  /// Rank `rank` leaves its program with `code`. Called on its fiber, which it never leaves again. Ends the job if a rule is broken.
+  [[noreturn]] void rank_exited(int rank, int code);
+
+  /// Where every rank is now. Any thread.
+  std::vector<PictureEntry> picture() const;
+
+ private:
+  struct RankStart {
+    NodeJob* job = nullptr;
+    privatize::Group* program = nullptr;
+    const AppSpec* app = nullptr;
+    int rank = 0;
+    int image = 0;  ///< index within its program's images
+    std::vector<std::string> environment;
+  };
+
+  explicit NodeJob(JobSpec spec) : spec_(std::move(spec)) {}
+  Result<void> load_programs();
+  Result<void> create_scheduler();
+  void register_with_mpi();
+  void spawn_ranks();
+  void report_start() const;
+  void report_end() const;
+  std::vector<std::string> environment_of(int rank, const AppSpec& app) const;
+  static void run_rank(void* start);
+
+  void on_initialized(const mpi::Rank& rank);
+  [[noreturn]] void break_rule(int rank, int code, const std::string& what);
+
+  JobSpec spec_;
+  Layout layout_;
+  mpi::Job* mpi_ = nullptr;
+  std::vector<std::unique_ptr<privatize::Group>> programs_;
+  std::unique_ptr<sched::Scheduler> scheduler_;
+  std::vector<RankStart> starts_;
+  std::atomic<int> initialized_{0};         // ranks that have called MPI_Init
+  std::atomic<int> left_before_init_{-1};   // a rank that left without having called MPI_Init, -1: none
+};
+
+}  // namespace tmpi::launch

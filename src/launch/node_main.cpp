@@ -1,0 +1,50 @@
+// tmpi-node's main: receives the job from tmpirun, runs its ranks, and reports.
+#include <fmt/core.h>
+
+#include <cstdlib>
+#include <cstring>
+#include <iostream>
+
+#include "launch/control.hpp"
+#include "launch/crash_report.hpp"
+#include "launch/node_job.hpp"
+#include "launch/program_path.hpp"
+#include "launch/version.hpp"
+
+namespace tmpi::launch {
+
+namespace {
+
+std::vector<PictureEntry> picture() {
+  const NodeJob* job = NodeJob::running();
+  return job ? job->picture() : std::vector<PictureEntry>{};
+}
+
+int main(int argc, char** argv) {
+  if (argc == 2 && std::strcmp(argv[1], "--version") == 0) {
+    fmt::print("tmpi-node (tmpi) {}\n", kVersion);
+    return 0;
+  }
+  if (argc != 3 || std::strcmp(argv[1], "--control") != 0) {
+    fmt::print(stderr, "tmpi-node: this program is started by tmpirun; run `tmpirun -n N PROGRAM`\n");
+    return kExitUsage;
+  }
+  install_parent_death_handler();
+  // Programs whose std::cout is a copy (plain PIE) need the streams constructed before the loader copies them.
+  static const std::ios_base::Init streams;
+  Control& control = Control::create(std::atoi(argv[2]), &picture);
+  Result<JobSpec> spec = control.receive_job();
+  control.start();
+  if (!spec) control.end_job(EndKind::kStartFailed, -1, 1, spec.message());
+  install_crash_handlers();
+  const Result<NodeJob*> job = NodeJob::create(*std::move(spec));
+  if (!job) control.end_job(EndKind::kStartFailed, -1, kExitCannotRun, job.message());
+  (*job)->run();
+  control.finish();
+}
+
+}  // namespace
+
+}  // namespace tmpi::launch
+
+int main(int argc, char** argv) { return tmpi::launch::main(argc, argv); }

@@ -1,0 +1,184 @@
+// The table itself, and how each value is read.
+#include <fmt/core.h>
+
+#include <charconv>
+#include <cstdlib>
+
+#include "launch/options.hpp"
+
+namespace tmpi::launch {
+
+namespace {
+
+constexpr std::size_t kLeastStack = 32 << 10;
+constexpr std::size_t kMostStack = std::size_t{4} << 30;
+constexpr long kMostRanks = 1'000'000;
+
+std::string set_int(int& field, std::string_view value, long least, long most) {
+  const Result<long> number = parse_number(value, least, most);
+  if (!number) return number.message();
+  field = static_cast<int>(*number);
+  return {};
+}
+
+std::string set_ranks(OptionTarget target, std::string_view value) { return set_int(target.app.ranks, value, 1, kMostRanks); }
+std::string set_vratio(OptionTarget target, std::string_view value) {
+  return set_int(target.settings.job.vratio, value, 1, kMostRanks);
+}
+std::string set_workers(OptionTarget target, std::string_view value) {
+  return set_int(target.settings.job.workers, value, 1, 4096);
+}
+
+std::string set_stack_size(OptionTarget target, std::string_view value) {
+  const Result<std::size_t> size = parse_size(value);
+  if (!size) return size.message();
+  if (*size < kLeastStack) return "a rank needs a stack of at least 32k";
+  if (*size > kMostStack) return "the largest stack is 4G";
+  target.settings.job.stack_size = *size;
+  return {};
+}
+
+std::string set_binding(OptionTarget target, std::string_view value) {
+  if (value != "core" && value != "none") return "accepted are 'core' (pin every worker to its core) and 'none'";
+  target.settings.job.bind = value == "core";
+  return {};
+}
+
+std::string set_policy(OptionTarget target, std::string_view value) {
+  constexpr std::string_view kRandom = "random:";
+  const bool random = value.starts_with(kRandom) && parse_number(value.substr(kRandom.size()), 0, 0x7fffffffffffffffL);
+  if (value != "fifo" && value != "lifo" && !random) return "accepted are 'fifo', 'lifo' and 'random:SEED' with a number as SEED";
+  target.settings.job.policy = value;
+  return {};
+}
+
+std::string add_export(OptionTarget target, std::string_view value) {
+  const std::size_t equals = value.find('=');
+  const std::string name(value.substr(0, equals));
+  if (name.empty()) return "expected VAR or VAR=VALUE";
+  if (equals != std::string_view::npos) {
+    target.app.environment.emplace_back(value);
+  } else if (const char* inherited = std::getenv(name.c_str())) {
+    target.app.environment.push_back(name + "=" + inherited);
+  } else {
+    return fmt::format("{} is not set in tmpirun's environment; set it, or pass -x {}=VALUE", name, name);
+  }
+  return {};
+}
+
+std::string set_wdir(OptionTarget target, std::string_view value) {
+  target.app.wdir = value;
+  return value.empty() ? "expected a directory" : "";
+}
+
+std::string set_output_directory(OptionTarget target, std::string_view value) {
+  target.settings.output_directory = value;
+  return value.empty() ? "expected a directory" : "";
+}
+
+std::string set_timeout(OptionTarget target, std::string_view value) {
+  const std::string text(value);
+  char* end = nullptr;
+  const double seconds = std::strtod(text.c_str(), &end);
+  if (text.empty() || *end != '\0' || !(seconds > 0 && seconds <= 1e9)) return "expected a number of seconds greater than 0";
+  target.settings.timeout = seconds;
+  return {};
+}
+
+template <bool JobSpec::*Field>
+std::string set_job_flag(OptionTarget target, std::string_view value) {
+  target.settings.job.*Field = value == "1";
+  return {};
+}
+
+std::string set_tag_output(OptionTarget target, std::string_view value) {
+  target.settings.tag_output = value == "1";
+  return {};
+}
+
+template <Settings::Task Task>
+std::string set_task(OptionTarget target, std::string_view) {
+  target.settings.task = Task;
+  return {};
+}
+
+std::string accept(OptionTarget, std::string_view) { return {}; }
+
+constexpr std::string_view kStart = "What runs where";
+constexpr std::string_view kRanks = "The ranks' surroundings";
+constexpr std::string_view kOutput = "Output";
+constexpr std::string_view kControl = "Control";
+
+constexpr Option kTable[] = {
+    {"-n", "-np -c", "TMPI_N", "N", kStart, "Number of ranks of the program (default 1).", set_ranks},
+    {"--vratio", "", "TMPI_VRATIO", "V", kStart,
+     "Virtualization ratio: V ranks share a worker thread, so there are ceil(N/V) workers. Default: as many workers as there are "
+     "cores this process may use, and V = ceil(N/cores).",
+     set_vratio},
+    {"--workers", "", "TMPI_WORKERS", "W", kStart,
+     "Number of worker threads; V becomes ceil(N/W). More workers than cores is allowed: they share cores.", set_workers},
+    {"--bind-to", "", "TMPI_BIND_TO", "core|none", kStart,
+     "Pin each worker to its own core (default), or let the operating system move workers.", set_binding},
+    {"--sched", "", "TMPI_SCHED", "POLICY", kStart,
+     "Order in which the ready ranks of a worker run: fifo (default), lifo, or random:SEED, which finds a program's hidden dependence "
+     "on order; the same seed on one worker gives the same order.",
+     set_policy},
+    {"--stack-size", "", "TMPI_STACK_SIZE", "SIZE", kStart,
+     "Stack of each rank: bytes, or with the suffix k, M or G (default 1M). Only touched pages cost memory.", set_stack_size},
+    {"-x", "", "TMPI_EXPORT", "VAR[=VALUE]", kRanks,
+     "Set an environment variable in the ranks of this program. May be repeated. Ranks inherit tmpirun's environment anyway.",
+     add_export},
+    {"--wdir", "--wd", "TMPI_WDIR", "DIR", kRanks, "Start the ranks in this directory.", set_wdir},
+    {"--tag-output", "", "TMPI_TAG_OUTPUT", "", kOutput, "Prefix every line with its origin, as in [1,RANK]<stdout>:text.",
+     set_tag_output},
+    {"--output-filename", "", "TMPI_OUTPUT_FILENAME", "DIR", kOutput,
+     "Write each rank's output to DIR/rank.N/stdout and DIR/rank.N/stderr instead of tmpirun's own.", set_output_directory},
+    {"--report-bindings", "", "TMPI_REPORT_BINDINGS", "", kOutput, "Say on which core each worker runs and which ranks it has.",
+     set_job_flag<&JobSpec::report_bindings>},
+    {"-q", "--quiet", "TMPI_QUIET", "", kOutput, "No warnings. Errors are always reported.", set_job_flag<&JobSpec::quiet>},
+    {"-v", "--verbose", "TMPI_VERBOSE", "", kOutput,
+     "Report workers, V and stack size at the start, and stack use and switches at the end.", set_job_flag<&JobSpec::verbose>},
+    {"--timeout", "", "TMPI_TIMEOUT", "SECONDS", kControl,
+     "End the job after this time with exit code 124, after a picture of where every rank is.", set_timeout},
+    {"--version", "-V", "", "", kControl, "Print tmpi's version and exit.", set_task<Settings::Task::kVersion>},
+    {"--help", "-h", "", "", kControl, "Print this text and exit.", set_task<Settings::Task::kHelp>},
+    {"--print-manual", "", "", "", "", "", set_task<Settings::Task::kManual>},
+    {"--print-markdown", "", "", "", "", "", set_task<Settings::Task::kMarkdown>},
+    // Habits of mpirun's users that need nothing here: ranks always share cores, and root is nobody special.
+    {"--oversubscribe", "", "", "", "", "", accept},
+    {"--allow-run-as-root", "", "", "", "", "", accept},
+};
+
+}  // namespace
+
+std::span<const Option> option_table() { return kTable; }
+
+Result<long> parse_number(std::string_view text, long least, long most) {
+  long value = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
+  if (text.empty() || end != text.data() + text.size() || error == std::errc::invalid_argument) {
+    return Failure{"expected a whole number"};
+  }
+  if (error != std::errc{} || value < least || value > most) {
+    return Failure{fmt::format("expected a whole number from {} to {}", least, most)};
+  }
+  return value;
+}
+
+Result<std::size_t> parse_size(std::string_view text) {
+  std::size_t unit = 1;
+  if (!text.empty()) {
+    switch (text.back()) {
+      case 'k': case 'K': unit = std::size_t{1} << 10; break;
+      case 'm': case 'M': unit = std::size_t{1} << 20; break;
+      case 'g': case 'G': unit = std::size_t{1} << 30; break;
+      default: break;
+    }
+  }
+  if (unit > 1) text.remove_suffix(1);
+  const Result<long> number = parse_number(text, 1, 1L << 32);
+  if (!number) return Failure{"expected a size such as 65536, 256k, 1M or 1G"};
+  return static_cast<std::size_t>(*number) * unit;
+}
+
+}  // namespace tmpi::launch

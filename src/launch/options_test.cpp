@@ -1,0 +1,102 @@
+#include "launch/options.hpp"
+
+#include <doctest/doctest.h>
+
+#include "launch/suggest.hpp"
+
+namespace tmpi::launch {
+namespace {
+
+using Words = std::vector<std::string>;
+using Variables = std::map<std::string, std::string>;
+
+Settings parsed(const Words& words, const Variables& variables = {}) {
+  const Result<Settings> settings = parse_options(words, variables);
+  REQUIRE_MESSAGE(static_cast<bool>(settings), (settings ? "" : settings.message()));
+  return *settings;
+}
+
+std::string complaint(const Words& words, const Variables& variables = {}) {
+  const Result<Settings> settings = parse_options(words, variables);
+  REQUIRE_FALSE(static_cast<bool>(settings));
+  return settings.message();
+}
+
+TEST_CASE("options end at the program's name") {
+  const Settings settings = parsed({"-n", "4", "./prog", "-n", "7", "--vratio", "x"});
+  REQUIRE(settings.job.apps.size() == 1);
+  CHECK(settings.job.apps[0].ranks == 4);
+  CHECK(settings.job.apps[0].arguments == Words{"./prog", "-n", "7", "--vratio", "x"});
+  CHECK(parsed({"--", "-odd-name"}).job.apps[0].program == "-odd-name");
+}
+
+TEST_CASE("mpirun's spellings") {
+  CHECK(parsed({"-np", "3", "p"}).job.apps[0].ranks == 3);
+  CHECK(parsed({"--np", "3", "p"}).job.apps[0].ranks == 3);
+  CHECK(parsed({"-wdir", "/tmp", "p"}).job.apps[0].wdir == "/tmp");
+  CHECK(parsed({"-timeout", "2.5", "p"}).timeout == doctest::Approx(2.5));
+  CHECK(parsed({"--stack-size=256k", "p"}).job.stack_size == 256 << 10);
+  CHECK(parsed({"-x", "A=b=c", "-x", "D=", "p"}).job.apps[0].environment == Words{"A=b=c", "D="});
+  CHECK(parsed({"--oversubscribe", "--allow-run-as-root", "-v", "-q", "p"}).job.verbose);
+}
+
+TEST_CASE("several programs") {
+  const Settings settings = parsed({"-n", "2", "-x", "A=1", "a", "1", ":", "-n", "3", "--tag-output", "b"});
+  REQUIRE(settings.job.apps.size() == 2);
+  CHECK(settings.job.total_ranks() == 5);
+  CHECK(settings.job.apps[0].arguments == Words{"a", "1"});
+  CHECK(settings.job.apps[1].environment.empty());
+  CHECK(settings.tag_output);
+}
+
+TEST_CASE("the environment gives defaults, the command line wins") {
+  const Variables variables = {{"TMPI_VRATIO", "3"}, {"TMPI_N", "8"}, {"TMPI_TAG_OUTPUT", "yes"}, {"TMPI_QUIET", "0"}};
+  CHECK(parsed({"p"}, variables).job.vratio == 3);
+  CHECK(parsed({"p"}, variables).job.apps[0].ranks == 8);
+  CHECK(parsed({"p"}, variables).tag_output);
+  CHECK_FALSE(parsed({"p"}, variables).job.quiet);
+  CHECK(parsed({"--vratio", "5", "p"}, variables).job.vratio == 5);
+  CHECK(complaint({"p"}, {{"TMPI_VRATIO", "many"}}) == "TMPI_VRATIO=many: expected a whole number");
+}
+
+TEST_CASE("senseless values are refused with a sentence") {
+  CHECK(complaint({"-n", "0", "p"}) == "-n 0: expected a whole number from 1 to 1000000");
+  CHECK(complaint({"-n", "two", "p"}) == "-n two: expected a whole number");
+  CHECK(complaint({"-n", "99999999999999999999", "p"}) == "-n 99999999999999999999: expected a whole number from 1 to 1000000");
+  CHECK(complaint({"--vratio", "-1", "p"}) == "--vratio -1: expected a whole number from 1 to 1000000");
+  CHECK(complaint({"--stack-size", "1", "p"}) == "--stack-size 1: a rank needs a stack of at least 32k");
+  CHECK(complaint({"--stack-size", "1T", "p"}).starts_with("--stack-size 1T: expected a size such as"));
+  CHECK(complaint({"--sched", "random", "p"}).find("random:SEED") != std::string::npos);
+  CHECK(complaint({"--bind-to", "socket", "p"}).find("'core'") != std::string::npos);
+  CHECK(complaint({"--timeout", "0", "p"}) == "--timeout 0: expected a number of seconds greater than 0");
+  CHECK(complaint({"-x", "TMPI_SURELY_UNSET", "p"}).find("is not set in tmpirun's environment") != std::string::npos);
+  CHECK(complaint({"-n", "9", "--vratio", "2", "--workers", "3", "p"}).find("has room for 6 ranks, but the job has 9") !=
+        std::string::npos);
+  CHECK(complaint({"-n"}) == "-n needs a value: -n N");
+  CHECK(complaint({"-n", "3"}).starts_with("no program given"));
+  CHECK(complaint({"p", ":"}) == "no program after the last ':'");
+  CHECK(complaint({"--wdir", "/tmp", "p", ":", "q"}).find("Give all of them the same --wdir") != std::string::npos);
+}
+
+TEST_CASE("unknown options get a suggestion") {
+  CHECK(complaint({"--vration", "3", "p"}).starts_with("unknown option '--vration'; did you mean '--vratio'?"));
+  CHECK(complaint({"--qqqqqqqqqqqq", "p"}).starts_with("unknown option '--qqqqqqqqqqqq'."));
+  CHECK(complaint({"--host", "a,b", "p"}).find("several node processes") != std::string::npos);
+}
+
+TEST_CASE("the texts name every option once") {
+  const std::string help = help_text();
+  const std::string manual = manual_page();
+  const std::string table = markdown_table();
+  for (const Option& option : option_table()) {
+    if (option.group.empty()) continue;
+    CHECK(help.find("\n  " + std::string(option.name)) != std::string::npos);
+    CHECK(table.find("| `" + std::string(option.name)) != std::string::npos);
+    if (!option.variable.empty()) CHECK(manual.find(option.variable) != std::string::npos);
+  }
+  CHECK(parsed({"--help"}).task == Settings::Task::kHelp);
+  CHECK(parsed({"--version", "ignored"}).task == Settings::Task::kVersion);
+}
+
+}  // namespace
+}  // namespace tmpi::launch

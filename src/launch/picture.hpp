@@ -1,0 +1,31 @@
+// Picture: where every rank is at one moment, for SIGUSR1 and --timeout. Node processes send it run-length encoded (neighbours in the
+// same place are one record); tmpirun groups alike ranks and words it.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace tmpi::launch {
+
+enum class RankState : std::uint16_t { kStarting = 0, kRunning = 1, kReady = 2, kBlocked = 3, kFinished = 4 };
+
+struct PictureEntry {
+  int first = 0;
+  int count = 1;
+  RankState state = RankState::kStarting;
+  std::string call;  ///< the MPI call the ranks are in, empty if unknown or in none
+};
+
+/// Adds one rank; joined with the previous entry when it is its neighbour in the same place.
+void add_rank(std::vector<PictureEntry>& picture, int rank, RankState state, std::string_view call);
+
+/// Payload of a kPicture frame and back; a malformed payload gives what could be read.
+std::string pack(const std::vector<PictureEntry>& picture);
+std::vector<PictureEntry> unpack_picture(std::string_view payload);
+
+/// One line per group of alike ranks: "  ranks 0-62 (63): blocked in MPI_Recv".
+std::string describe(const std::vector<PictureEntry>& picture);
+
+}  // namespace tmpi::launch

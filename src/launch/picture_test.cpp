@@ -1,0 +1,49 @@
+#include "launch/picture.hpp"
+
+#include <doctest/doctest.h>
+
+#include "launch/demangle.hpp"
+#include "launch/rank_ranges.hpp"
+
+namespace tmpi::launch {
+namespace {
+
+TEST_CASE("alike ranks are one line") {
+  std::vector<PictureEntry> picture;
+  for (int rank = 0; rank < 100; ++rank) {
+    if (rank == 50) {
+      add_rank(picture, rank, RankState::kRunning, "");
+    } else {
+      add_rank(picture, rank, RankState::kBlocked, "MPI_Recv");
+    }
+  }
+  CHECK(picture.size() == 3);
+  const std::vector<PictureEntry> copy = unpack_picture(pack(picture));
+  CHECK(describe(copy) == "  rank 50: running\n  ranks 0-49,51-99 (99): blocked in MPI_Recv\n");
+}
+
+TEST_CASE("a cut picture is read as far as it goes") {
+  std::vector<PictureEntry> picture;
+  add_rank(picture, 0, RankState::kBlocked, "MPI_Barrier");
+  const std::string bytes = pack(picture);
+  for (std::size_t length = 0; length < bytes.size(); ++length) {
+    CHECK(unpack_picture(std::string_view(bytes).substr(0, length)).size() <= 1);
+  }
+}
+
+TEST_CASE("rank ranges") {
+  CHECK(rank_ranges({}) == "no ranks");
+  CHECK(rank_ranges({{3, 1}}) == "rank 3");
+  CHECK(rank_ranges({{0, 2}, {2, 1}, {5, 1}}) == "ranks 0-2,5");
+  std::vector<std::pair<int, int>> many;
+  for (int i = 0; i < 100; ++i) many.emplace_back(2 * i, 1);
+  CHECK(rank_ranges(many).ends_with(",..."));
+}
+
+TEST_CASE("C++ names in reports become readable") {
+  CHECK(demangle_words("#0 _ZN4heat4stepEi+0x12 (heat)") == "#0 heat::step(int)+0x12 (heat)");
+  CHECK(demangle_words("main+0x1 _Znotmangled") == "main+0x1 _Znotmangled");
+}
+
+}  // namespace
+}  // namespace tmpi::launch

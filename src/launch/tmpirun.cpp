@@ -1,0 +1,95 @@
+// tmpirun's main: options, the programs' paths, the node process, the loop.
+#include <errno.h>
+#include <fmt/core.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/signalfd.h>
+#include <unistd.h>
+
+#include <map>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "launch/launcher.hpp"
+#include "launch/options.hpp"
+#include "launch/program_path.hpp"
+#include "launch/version.hpp"
+
+extern char** environ;
+
+namespace tmpi::launch {
+
+namespace {
+
+int complain(const std::string& sentence, int code) {
+  fmt::print(stderr, "tmpirun: {}\n", sentence);
+  return code;
+}
+
+std::map<std::string, std::string> process_environment() {
+  std::map<std::string, std::string> all;
+  for (char** entry = environ; *entry; ++entry) {
+    const std::string_view line = *entry;
+    const std::size_t equals = line.find('=');
+    if (equals != std::string_view::npos) all.emplace(line.substr(0, equals), line.substr(equals + 1));
+  }
+  return all;
+}
+
+/// Blocks the signals that the launcher serves and gives a descriptor on which they arrive.
+int open_signals() {
+  sigset_t set;
+  sigemptyset(&set);
+  for (int signal : Launcher::handled_signals()) sigaddset(&set, signal);
+  sigprocmask(SIG_BLOCK, &set, nullptr);
+  signal(SIGPIPE, SIG_IGN);
+  return signalfd(-1, &set, SFD_NONBLOCK | SFD_CLOEXEC);
+}
+
+int print_and_exit(const std::string& text) {
+  fmt::print("{}", text);
+  return fflush(stdout) == 0 ? 0 : 1;
+}
+
+int run_job(Settings& settings) {
+  for (AppSpec& app : settings.job.apps) {
+    ProgramPath found = find_program(app.program, app.wdir);
+    if (found.path.empty()) return complain(found.problem, found.exit_code);
+    app.program = std::move(found.path);
+  }
+  const Result<std::string> executable = find_companion("tmpi-node");
+  if (!executable) return complain(executable.message(), kExitNotFound);
+  std::optional<OutputFiles> files;
+  if (!settings.output_directory.empty()) {
+    Result<OutputFiles> created = OutputFiles::create(settings.output_directory);
+    if (!created) return complain(created.message(), 1);
+    files.emplace(*std::move(created));
+  }
+  const int signals = open_signals();
+  Result<NodeProcess> node = NodeProcess::start(*executable);
+  if (!node) return complain(node.message(), 1);
+  Output output(settings.tag_output, std::move(files));
+  return Launcher(settings, *std::move(node), output, signals).run();
+}
+
+int main(int argc, char** argv) {
+  const std::vector<std::string> arguments(argv + 1, argv + argc);
+  Result<Settings> settings = parse_options(arguments, process_environment());
+  if (!settings) return complain(settings.message(), kExitUsage);
+  switch (settings->task) {
+    case Settings::Task::kHelp: return print_and_exit(help_text());
+    case Settings::Task::kVersion: return print_and_exit(fmt::format("tmpirun (tmpi) {}\n", kVersion));
+    case Settings::Task::kManual: return print_and_exit(manual_page());
+    case Settings::Task::kMarkdown: return print_and_exit(markdown_table());
+    case Settings::Task::kRun: break;
+  }
+  return run_job(*settings);
+}
+
+}  // namespace
+
+}  // namespace tmpi::launch
+
+int main(int argc, char** argv) { return tmpi::launch::main(argc, argv); }

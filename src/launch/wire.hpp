@@ -1,0 +1,83 @@
+// The control channel between tmpirun and a node process: framed messages over any byte stream (a socket pair today, TCP between
+// hosts). This file holds every structure that crosses it: fixed width, little-endian, versioned. A reader refuses a frame whose
+// length or type makes no sense, so a foreign byte stream ends in an error and never in a wild allocation.
+#pragma once
+
+#include <bit>
+#include <cstddef>
+#include <cstdint>
+
+namespace tmpi::launch {
+
+static_assert(std::endian::native == std::endian::little, "the wire is little-endian and read in place");
+
+inline constexpr std::uint32_t kWireMagic = 0x49504d54;  // "TMPI"
+inline constexpr std::uint32_t kWireVersion = 1;         // raised when any structure below changes
+inline constexpr std::uint32_t kMaxPayload = 16u << 20;  // a job description with a long command line fits many times
+inline constexpr std::uint32_t kMaxOutputPayload = 32u << 10;  // output is cut into frames of this size
+
+enum class FrameType : std::uint16_t {
+  // node process -> tmpirun
+  kHello = 1,         // HelloRecord: the first frame
+  kNotice = 2,        // text; detail: NoticeKind
+  kOutput = 3,        // rank's bytes; detail: 1 stdout, 2 stderr
+  kExits = 4,         // ExitRecord[]: ranks that have ended by themselves
+  kStdinWanted = 5,   // rank 0 waits for input
+  kPicture = 6,       // PictureRecord and a name, repeated: where every rank is
+  kEnd = 7,           // EndRecord and a sentence: the job ends before its ranks do; detail: EndKind
+  kDone = 8,          // every rank has ended; the last frame
+  // tmpirun -> node process
+  kJob = 64,            // the job description (job_spec.hpp)
+  kStdin = 65,          // bytes for rank 0; empty: end of file
+  kSignal = 66,         // detail: signal number
+  kPictureWanted = 67,  // answered by one kPicture
+};
+
+enum class NoticeKind : std::uint16_t { kInfo = 0, kWarning = 1 };
+
+enum class EndKind : std::uint16_t {
+  kStartFailed = 0,  // the job never ran
+  kAborted = 1,      // MPI_Abort, abort(), an error whose handler is MPI_ERRORS_ARE_FATAL
+  kCrashed = 2,      // a fatal signal in a rank
+  kBadExit = 3,      // a rank left in a way that breaks the job
+  kSignalled = 4,    // ended by a signal that was sent to tmpirun
+};
+
+/// Stands before every payload.
+struct FrameHeader {
+  std::uint32_t length;  ///< bytes of payload that follow
+  FrameType type;
+  std::uint16_t detail;  ///< meaning depends on the type
+  std::int32_t rank;     ///< world rank concerned, -1: none
+};
+static_assert(sizeof(FrameHeader) == 12 && alignof(FrameHeader) == 4);
+static_assert(offsetof(FrameHeader, type) == 4 && offsetof(FrameHeader, detail) == 6 && offsetof(FrameHeader, rank) == 8);
+
+struct HelloRecord {
+  std::uint32_t magic;
+  std::uint32_t version;
+  std::int32_t pid;
+};
+static_assert(sizeof(HelloRecord) == 12);
+
+struct ExitRecord {
+  std::int32_t rank;
+  std::int32_t code;
+};
+static_assert(sizeof(ExitRecord) == 8);
+
+struct EndRecord {
+  std::int32_t code;  ///< exit code for tmpirun
+};
+static_assert(sizeof(EndRecord) == 4);
+
+/// `count` ranks from `first` on are in the same place; `name_length` bytes follow: the MPI call they are blocked in, or nothing.
+struct PictureRecord {
+  std::int32_t first;
+  std::int32_t count;
+  std::uint16_t state;  ///< RankState of picture.hpp
+  std::uint16_t name_length;
+};
+static_assert(sizeof(PictureRecord) == 12);
+
+}  // namespace tmpi::launch
