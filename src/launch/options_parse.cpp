@@ -50,8 +50,8 @@ Failure unknown_option(std::string_view word) {
     for (const std::string& spelling : spellings(option)) known.push_back(spelling);
   }
   const std::string near = suggest(word, known);
-  return Failure{fmt::format("unknown option '{}'{}. `tmpirun --help` lists the options; a program's own options follow its name.",
-                             word, near.empty() ? "" : fmt::format("; did you mean '{}'?", near))};
+  return Failure{fmt::format("unknown option '{}'{} `tmpirun --help` lists the options; a program's own options follow its name.",
+                             word, near.empty() ? "." : fmt::format("; did you mean '{}'?", near))};
 }
 
 std::optional<std::string> flag_value(std::string_view text) {
