@@ -1,0 +1,65 @@
+# shellcheck shell=sh
+# What the scripts of this directory share; sourced from the root of the repository.
+
+say() { printf 'tmpi: %s\n' "$*" >&2; }
+
+die() {
+  say "$*"
+  exit 1
+}
+
+# Runs a command as root.
+as_root() {
+  if [ "$(id -u)" -eq 0 ]; then
+    "$@"
+  elif command -v sudo > /dev/null; then
+    sudo "$@"
+  else
+    die "packages are missing and I am neither root nor is sudo there. As root, run: $*"
+  fi
+}
+
+# The packages of the given tiers that are not installed.
+missing_packages() {
+  for tier in "$@"; do
+    awk -F '\t' -v tier="$tier" '$1 == tier { print $2 }' scripts/packages.txt
+  done | while read -r package; do
+    status=$(dpkg-query -W -f '${db:Status-Status}' "$package" 2> /dev/null) || true
+    [ "$status" = installed ] || printf '%s ' "$package"
+  done
+}
+
+# Installs what is missing of the given tiers. Says and does nothing if nothing is.
+install_packages() {
+  if ! command -v dpkg-query > /dev/null || ! command -v apt-get > /dev/null; then
+    say "this is no Debian: install the equivalents of the packages in scripts/packages.txt yourself. Going on to build."
+    return 0
+  fi
+  missing=$(missing_packages "$@")
+  [ -n "$missing" ] || return 0
+  say "installing $missing"
+  as_root apt-get update -qq || die "apt-get update failed: is the network there?"
+  # shellcheck disable=SC2086 # a list of words
+  as_root env DEBIAN_FRONTEND=noninteractive apt-get install -y -qq --no-install-recommends $missing > /dev/null ||
+    die "apt-get could not install: $missing"
+}
+
+# build_tree DIRECTORY OPTIONS...: configures and builds, quietly if nothing changed.
+build_tree() {
+  directory=$1
+  shift
+  log=$directory/configure.log
+  mkdir -p "$directory"
+  launcher=
+  if command -v ccache > /dev/null; then
+    launcher="-DCMAKE_C_COMPILER_LAUNCHER=ccache -DCMAKE_CXX_COMPILER_LAUNCHER=ccache"
+  fi
+  # shellcheck disable=SC2086 # options are words
+  if ! cmake -S . -B "$directory" -G Ninja $launcher "$@" > "$log" 2>&1; then
+    cat "$log" >&2
+    die "cmake failed in $directory; the reason stands above"
+  fi
+  if ! ninja -C "$directory" -n | grep -q 'no work to do'; then
+    ninja -C "$directory" || die "the build in $directory failed; the reason stands above"
+  fi
+}
