@@ -1,5 +1,5 @@
-// Scheduler: the workers of one node process and the tasks on them. Created once per process. Contract of the room; the loop is
-// in worker.cpp, the policies in policy*.cpp, the cores in topology.cpp.
+// Scheduler: the workers of one node process and the tasks on them. Created once per process. Contract of the
+// room; the loop is in worker.cpp, the policies in policy.cpp, the cores in topology.cpp.
 #pragma once
 
 #include <cstddef>
@@ -16,53 +16,77 @@ namespace tmpi::sched {
 
 struct Options {
   int workers = 1;
-  int tasks = 1;                           ///< capacity for spawn(); stacks are reserved, not committed
-  std::size_t stack_size = 1 << 20;        ///< bytes per fiber, rounded up to pages
-  std::string policy = "fifo";             ///< "fifo", "lifo", "random:SEED"
-  bool bind = true;                        ///< pin worker i to the i-th allowed core (hwloc); false: --bind-to none
-  bool exec_stacks = false;                ///< the program has PT_GNU_STACK RWE
-  bool owns_calling_thread = true;         ///< the thread that calls run() becomes worker 0
+  int tasks = 1;                     ///< capacity for spawn(); stacks are reserved, not committed
+  std::size_t stack_size = 1 << 20;  ///< bytes per fiber, rounded up to pages
+  std::string policy = "fifo";       ///< "fifo", "lifo", "random:SEED"
+  bool bind = true;                  ///< pin worker i to the i-th allowed core (hwloc); false: --bind-to none
+  bool exec_stacks = false;          ///< the program has PT_GNU_STACK RWE
+  bool owns_calling_thread = true;   ///< the thread that calls run() becomes worker 0
+  int spin_microseconds =
+      50;  ///< how long an idle worker looks for work before it sleeps; 0 when oversubscribed
 };
 
-/// Called on the worker's thread around every switch (from or to is null when the worker's own loop is that side). Must not
-/// suspend, throw or allocate. Used for timers and the loader.
+/// Called on the worker's thread around every switch (from or to is null when nothing runs on that side: the
+/// worker idles, starts or ends), just before control passes on, on the stack of the side that is left. Must
+/// not suspend, throw or allocate. Used for timers and the loader.
 using SwitchHook = void (*)(Task* from, Task* to) noexcept;
 
-/// Polls a source of completions (network); returns true if it made progress. Called by a worker every K switches and when idle.
+/// Polls a source of completions (network); returns true if it made progress. Called by a worker every K
+/// switches and when idle.
 using ProgressHook = bool (*)() noexcept;
 
 class Scheduler {
  public:
+  /// Failure sentences: senseless numbers, unknown policy, stacks that do not fit.
   static Result<std::unique_ptr<Scheduler>> create(const Options& options);
   virtual ~Scheduler() = default;
 
   /// A new task on worker `worker`, ready to run `entry(arg)` on its own stack. Before run(), or from a task.
   virtual Task& spawn(int worker, void (*entry)(void*), void* arg, void* owner) = 0;
 
-  /// Makes the calling thread worker 0 and its present flow of control task 0 (a program started by itself, without a node
-  /// process, is one rank): no own stack, no run(). Only with workers == 1.
+  /// Makes the calling thread worker 0 and its present flow of control task 0 (a program started by itself,
+  /// without a node process, is one rank): no own stack, no run(), no pinning; it ends with the thread, never
+  /// by finish_current(). Only with workers == 1.
   virtual Task& adopt_current_thread(void* owner) = 0;
 
-  /// Starts the workers, returns when every task has finished. The calling thread is worker 0 if owns_calling_thread.
+  /// Starts the workers, returns when every task has finished. The calling thread is worker 0 if
+  /// owns_calling_thread. Each worker thread has an alternate signal stack: handlers installed with
+  /// SA_ONSTACK can report an overflowed fiber stack.
   virtual void run() = 0;
 
   /// Ends the calling task: its fiber is left and never resumed. Does not return.
   [[noreturn]] virtual void finish_current() = 0;
 
+  /// Both hooks: set before run() or by the adopted task.
   virtual void set_switch_hook(SwitchHook hook) = 0;
   virtual void set_progress_hook(ProgressHook hook) = 0;
 
   virtual int workers() const = 0;
   virtual int worker_of(const Task& task) const = 0;
+  /// True if there are more workers than CPUs this process may use (affinity mask, cgroup quota): idle
+  /// workers then do not spin.
+  virtual bool oversubscribed() const = 0;
   /// One line per worker: "worker 0: core 3 (PU 6), NUMA node 0" for --report-bindings.
   virtual std::vector<std::string> bindings() const = 0;
+
+  /// Tasks spawned so far (finished ones included), and each by its id: for pictures of a running job. Any
+  /// thread.
+  virtual int tasks() const = 0;
+  virtual const Task& task(int id) const = 0;
+
   /// Task whose guard page holds `address`, or null. Async-signal-safe.
   virtual const Task* guard_page_owner(const void* address) const = 0;
+  /// Bytes a task may use of its stack, after rounding.
+  virtual std::size_t stack_size() const = 0;
   /// Bytes of its stack the task has ever touched (by residency of pages), 0 if unknown.
   virtual std::size_t stack_high_water(const Task& task) const = 0;
   /// Number of switches so far, all workers (relaxed counters).
   virtual std::uint64_t switches() const = 0;
 };
+
+namespace detail {
+extern bool g_single_worker;  // written by create() only
+}
 
 /// The process's scheduler; null before create(). Exactly one exists.
 Scheduler* scheduler() noexcept;
@@ -71,6 +95,8 @@ Scheduler* scheduler() noexcept;
 int current_worker() noexcept;
 
 /// True when the process has exactly one worker: data shared only among tasks needs no atomics then.
-bool single_worker() noexcept;
+inline bool single_worker() noexcept {
+  return detail::g_single_worker;
+}
 
 }  // namespace tmpi::sched

@@ -1,5 +1,5 @@
-// Task: a fiber plus what the scheduler knows about it. One per rank (and for internal services). Owned by the Scheduler, alive
-// until the job ends, so a pointer to it never dangles.
+// Task: a fiber plus what the scheduler knows about it. One per rank (and for internal services). Owned by
+// the Scheduler, alive until the job ends, so a pointer to it never dangles.
 #pragma once
 
 #include <atomic>
@@ -11,23 +11,30 @@ namespace tmpi::sched {
 
 class Worker;
 
-/// The paper's process states (002, section 3): SUSPENDED is the runtime's decision, never the operating system's.
+/// The paper's process states (002, section 3): SUSPENDED is the runtime's decision, never the operating
+/// system's.
 enum class TaskState : std::uint8_t { kInit, kRunning, kReady, kBlocked, kFinished };
 
-struct Task : ult::Fiber {
-  Task* next = nullptr;      ///< link of the ready queue or of an inbox; a task is in at most one
-  Worker* worker = nullptr;  ///< where it runs; written only while it is not ready and not running
-  void* owner = nullptr;     ///< the MPI layer's Rank; opaque here
-  std::uint32_t id = 0;      ///< index in the scheduler = local rank index
+/// Name of a state for pictures: "running", "blocked", ...
+const char* to_string(TaskState state) noexcept;
+
+/// What a switch touches lies in the first cache line.
+struct alignas(64) Task : ult::Fiber {
   std::atomic<TaskState> state{TaskState::kInit};  ///< for pictures of a running job only; relaxed
+  Task* next = nullptr;            ///< link of the ready queue or of an inbox; a task is in at most one
+  Worker* worker = nullptr;        ///< where it runs; written only while it is not ready and not running
+  void* owner = nullptr;           ///< the MPI layer's Rank; opaque here
+  std::uint32_t id = 0;            ///< index in the scheduler = local rank index
+  void (*entry)(void*) = nullptr;  ///< what spawn() was given
+  void* argument = nullptr;
 };
 
-/// The task that runs on the calling thread, null on a thread that is no worker. Never cache the result across a scheduling
-/// point: the task may continue on another thread. Does not suspend.
+/// The task that runs on the calling thread, null on a thread that is no worker. Never cache the result
+/// across a scheduling point: the task may continue on another thread. Does not suspend.
 Task* current() noexcept;
 
-/// Puts the calling task at the end of its worker's ready queue and runs the others first. SUSPENDS (returns at once when
-/// nobody else is ready, after a look at inbox and network).
+/// Puts the calling task at the end of its worker's ready queue and runs the others first. SUSPENDS (returns
+/// at once when nobody else is ready, after a look at inbox and network).
 void yield() noexcept;
 
 /// Makes a blocked task ready on its worker; any thread. The caller must own the wake-up (see Waiter).

@@ -1,5 +1,5 @@
-// Waiter: what a suspended fiber waits for. It lives on the waiting fiber's stack; completers on any thread count it down, and
-// the one who brings it to zero makes the fiber ready. Design: docs/scheduling.md.
+// Waiter: what a suspended fiber waits for. It lives on the waiting fiber's stack; completers on any thread
+// count it down, and the one who brings it to zero makes the fiber ready. Design: docs/scheduling.md.
 #pragma once
 
 #include <atomic>
@@ -7,6 +7,7 @@
 namespace tmpi::sched {
 
 struct Task;
+class Worker;
 
 class Waiter {
  public:
@@ -18,20 +19,27 @@ class Waiter {
   /// Counts one completion. Any thread. Does not suspend. After the call the waiter may no longer exist.
   void complete() noexcept;
 
-  /// Suspends the calling task until `events` completions have come; returns at once if they already have. SUSPENDS.
-  /// Called once per Waiter. `what` names the blocking call for the "where was everybody" picture (static storage).
+  /// Suspends the calling task until `events` completions have come; returns at once if they already have.
+  /// SUSPENDS. Called once per Waiter.
   void wait() noexcept;
 
-  /// Waitany: after wait() has returned, `claimed` completers in all have taken hold of this waiter (their requests could not be
-  /// detached); returns when each has finished with it, so that the waiter may go out of scope. Spins for nanoseconds.
+  /// Waitany: after wait() has returned, `claimed` completers in all have taken hold of this waiter (their
+  /// requests could not be detached); returns when each has finished with it, so that the waiter may go out
+  /// of scope. Spins for nanoseconds.
   void drain(int claimed) noexcept;
 
  private:
-  friend struct Task;
+  friend class Worker;
+  /// Counts one down; true if that was the last. Plain arithmetic when there is one worker (only its thread
+  /// comes here then).
+  bool count_down() noexcept;
+  void complete_here() noexcept;
+
   Task* task_;
   int events_;
-  // events + 1: the extra one is the waiting task's own, given back by the worker once the task's context has been saved.
-  // acq_rel decrements: whoever reaches zero has seen everything the others wrote before their decrement.
+  // events + 1: the extra one is the waiting task's own, given back by wait(). Whoever brings the count to
+  // zero decides: a completer makes the task ready, wait() itself returns at once. acq_rel: who reaches zero
+  // sees what all others wrote before their part.
   std::atomic<int> remaining_;
 };
 

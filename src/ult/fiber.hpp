@@ -1,8 +1,21 @@
-// Fiber: a user-level thread's saved context, and switch_to, the only place in tmpi where control passes from one fiber to
-// another. Knows nothing of ranks, workers or MPI.
+// Fiber: a user-level thread's saved context. switch.hpp has switch_to, the only place in tmpi where control
+// passes from one fiber to another; stack_arena.hpp the memory. Knows nothing of ranks, workers or MPI.
 #pragma once
 
 #include <cstddef>
+
+// GCC announces its sanitizers by macros, clang by features.
+#if defined(__SANITIZE_ADDRESS__)
+#define TMPI_ASAN 1
+#elif defined(__SANITIZE_THREAD__)
+#define TMPI_TSAN 1
+#elif defined(__has_feature)
+#if __has_feature(address_sanitizer)
+#define TMPI_ASAN 1
+#elif __has_feature(thread_sanitizer)
+#define TMPI_TSAN 1
+#endif
+#endif
 
 namespace tmpi::ult {
 
@@ -12,17 +25,19 @@ struct Stack {
   std::size_t size = 0;
 };
 
+/// The fields that every switch touches come first: they share a cache line.
 struct Fiber {
-  void* context = nullptr;  ///< Boost.Context's fcontext_t while not running
+  void* context = nullptr;  ///< Boost.Context's fcontext_t while not running; null before prepare()
+  void* saved_exceptions[2] = {nullptr,
+                               nullptr};  ///< __cxa_eh_globals: a fiber may block inside a catch block
   Stack stack;
-  int saved_errno = 0;
-  void* saved_exceptions[2] = {nullptr, nullptr};  ///< __cxa_eh_globals: a fiber may block inside a catch block
-#if defined(__SANITIZE_ADDRESS__)
+#if defined(TMPI_ASAN)
   void* fake_stack = nullptr;
 #endif
-#if defined(__SANITIZE_THREAD__)
+#if defined(TMPI_TSAN)
   void* tsan_fiber = nullptr;
 #endif
+  int saved_errno = 0;
 };
 
 }  // namespace tmpi::ult

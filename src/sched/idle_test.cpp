@@ -1,0 +1,54 @@
+// A blocked job uses no CPU.
+#include <sys/resource.h>
+#include <unistd.h>
+
+#include <thread>
+#include <vector>
+
+#include "sched/test_support.hpp"
+
+namespace tmpi::sched {
+namespace {
+
+using test::Event;
+using test::Job;
+
+double cpu_seconds() {
+  rusage usage{};
+  getrusage(RUSAGE_SELF, &usage);
+  const auto seconds = [](const timeval& t) {
+    return static_cast<double>(t.tv_sec) + 1e-6 * static_cast<double>(t.tv_usec);
+  };
+  return seconds(usage.ru_utime) + seconds(usage.ru_stime);
+}
+
+/// CPU time of a job of 64 tasks that stay blocked for a second, as a share of one core.
+double cost_of_blocking(int workers, bool network) {
+  Job job({.workers = workers, .tasks = 64, .stack_size = 64 * 1024, .bind = false});
+  if (network) job->set_progress_hook([]() noexcept { return false; });
+  std::vector<Event> events(64);
+  for (int i = 0; i < 64; ++i) {
+    job.spawn(i % workers, [&, i] { events[static_cast<std::size_t>(i)].wait(); });
+  }
+  double used = 0;
+  std::thread control([&] {
+    usleep(200'000);  // until all are blocked
+    const double before = cpu_seconds();
+    usleep(1'000'000);
+    used = cpu_seconds() - before;
+    for (Event& event : events) event.complete();
+  });
+  job.run();
+  control.join();
+  return used;
+}
+
+TEST_CASE("64 blocked tasks take less than 5 % of a core") {
+  CHECK(cost_of_blocking(1, false) < 0.01);
+  CHECK(cost_of_blocking(2, false) < 0.01);
+  CHECK(cost_of_blocking(8, false) < 0.01);
+  CHECK(cost_of_blocking(2, true) < 0.05);
+}
+
+}  // namespace
+}  // namespace tmpi::sched

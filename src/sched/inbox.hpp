@@ -1,0 +1,64 @@
+// Inbox: tasks that other threads have made ready for this worker, and the worker's bed. One word holds both,
+// so that "nothing has come, I go to sleep" and "something has come, is he asleep?" cannot miss each other:
+//
+//     0            empty, the worker is awake
+//     kAsleep      empty, the worker sleeps on the futex that is the lower half of this word
+//     a Task*      the newest of a list; the worker is awake or has been called
+//
+// push(): any thread, lock-free. The rest: the worker's thread only. Never suspends a fiber; sleep() blocks
+// the thread.
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+
+#include "sched/task.hpp"
+
+namespace tmpi::sched {
+
+class Inbox {
+ public:
+  /// True if something has come. One relaxed load of a line that only changes when something comes.
+  bool has_mail() const noexcept { return word_.load(std::memory_order_relaxed) > kAsleep; }
+
+  /// Adds a task and wakes the worker if it sleeps.
+  void push(Task& task) noexcept {
+    std::uintptr_t old = word_.load(std::memory_order_relaxed);
+    do {
+      task.next = old == kAsleep ? nullptr : reinterpret_cast<Task*>(old);
+      // release pairs with take(): the worker sees the link and whatever was completed before the wake-up.
+    } while (!word_.compare_exchange_weak(old, reinterpret_cast<std::uintptr_t>(&task),
+                                          std::memory_order_release, std::memory_order_relaxed));
+    if (old == kAsleep) wake();
+  }
+
+  /// Everything that has come, oldest first, linked by `next`; null if nothing has.
+  Task* take() noexcept {
+    if (!has_mail()) return nullptr;
+    // acquire pairs with push().
+    return oldest_first(reinterpret_cast<Task*>(word_.exchange(0, std::memory_order_acquire)));
+  }
+
+  /// Sleeps until something comes, at most `nanoseconds` (0: for ever). May return early. Counts nothing,
+  /// takes nothing.
+  void sleep(std::uint64_t nanoseconds) noexcept;
+
+ private:
+  static constexpr std::uintptr_t kAsleep = 1;  // no task has this address, nor one with this lower half
+
+  static Task* oldest_first(Task* newest) noexcept {
+    Task* list = nullptr;
+    while (newest != nullptr) {
+      Task* older = newest->next;
+      newest->next = list;
+      list = newest;
+      newest = older;
+    }
+    return list;
+  }
+  void wake() noexcept;
+
+  alignas(64) std::atomic<std::uintptr_t> word_{0};
+};
+
+}  // namespace tmpi::sched

@@ -1,0 +1,61 @@
+// ReadyQueue: a worker's ready tasks. First in, first out through the tasks' own links; any other order
+// through a Policy. No lock: only the worker's thread uses it. A few instructions per operation; never
+// suspends, never allocates.
+#pragma once
+
+#include <memory>
+#include <utility>
+
+#include "sched/policy.hpp"
+#include "sched/task.hpp"
+
+namespace tmpi::sched {
+
+class ReadyQueue {
+ public:
+  /// Null: first in, first out. While empty.
+  void use(std::unique_ptr<Policy> policy) noexcept { policy_ = std::move(policy); }
+
+  void push(Task& task) noexcept {
+    if (policy_ != nullptr) [[unlikely]]
+      return policy_->push(task);
+    append(task);
+  }
+  void push_yielded(Task& task) noexcept {
+    if (policy_ != nullptr) [[unlikely]]
+      return policy_->push_yielded(task);
+    append(task);
+  }
+  Task* pop() noexcept {
+    if (policy_ != nullptr) [[unlikely]]
+      return policy_->pop();
+    Task* task = head_;
+    if (task != nullptr) {
+      head_ = task->next;
+      if (head_ == nullptr) tail_ = nullptr;
+    }
+    return task;
+  }
+  bool empty() const noexcept {
+    if (policy_ != nullptr) [[unlikely]]
+      return policy_->empty();
+    return head_ == nullptr;
+  }
+
+ private:
+  void append(Task& task) noexcept {
+    task.next = nullptr;
+    if (tail_ == nullptr) {
+      head_ = &task;
+    } else {
+      tail_->next = &task;
+    }
+    tail_ = &task;
+  }
+
+  Task* head_ = nullptr;
+  Task* tail_ = nullptr;
+  std::unique_ptr<Policy> policy_;
+};
+
+}  // namespace tmpi::sched

@@ -1,0 +1,242 @@
+#include "sched/scheduler.hpp"
+
+#include <fmt/format.h>
+#include <pthread.h>
+
+#include <cstdio>
+#include <cstdlib>
+#include <optional>
+#include <thread>
+
+#include "sched/signal_stack.hpp"
+#include "sched/topology.hpp"
+#include "sched/worker.hpp"
+#include "timers/clock.hpp"
+#include "ult/stack_arena.hpp"
+
+namespace tmpi::sched {
+namespace detail {
+
+bool g_single_worker = false;
+
+}  // namespace detail
+
+namespace {
+
+Scheduler* g_scheduler = nullptr;
+
+/// A broken promise of the runtime itself, not of the user.
+[[noreturn]] void fatal(const std::string& text) {
+  std::fprintf(stderr, "tmpi: scheduler: %s\n", text.c_str());
+  std::abort();
+}
+
+class NodeScheduler final : public Scheduler {
+ public:
+  explicit NodeScheduler(const Options& options) : options_(options) {}
+  ~NodeScheduler() override;
+  Result<void> set_up();
+
+  Task& spawn(int worker, void (*entry)(void*), void* arg, void* owner) override;
+  Task& adopt_current_thread(void* owner) override;
+  void run() override;
+  void finish_current() override;
+  void set_switch_hook(SwitchHook hook) override;
+  void set_progress_hook(ProgressHook hook) override;
+  int workers() const override { return options_.workers; }
+  int worker_of(const Task& task) const override { return task.worker->index(); }
+  bool oversubscribed() const override { return shared_.oversubscribed; }
+  std::vector<std::string> bindings() const override;
+  int tasks() const override { return spawned_.load(std::memory_order_acquire); }
+  const Task& task(int id) const override { return tasks_[static_cast<std::size_t>(id)]; }
+  const Task* guard_page_owner(const void* address) const override;
+  std::size_t stack_size() const override { return stacks_ == nullptr ? 0 : stacks_->size(); }
+  std::size_t stack_high_water(const Task& task) const override;
+  std::uint64_t switches() const override;
+
+ private:
+  Result<void> make_workers();
+  Task& new_task(void* owner);
+  void run_worker(int index);
+
+  const Options options_;
+  std::unique_ptr<ult::StackArena> stacks_;
+  std::optional<Topology> topology_;
+  std::unique_ptr<Task[]> tasks_;
+  std::atomic<int> reserved_{0};  // ids handed out
+  std::atomic<int> spawned_{0};   // tasks [0, spawned_) are complete enough for pictures
+  Shared shared_;
+};
+
+Result<void> NodeScheduler::set_up() {
+  if (options_.workers < 1 || options_.tasks < 1) {
+    return Failure{fmt::format("cannot run {} tasks on {} workers: both must be at least 1", options_.tasks,
+                               options_.workers)};
+  }
+  auto stacks = ult::StackArena::create({options_.tasks, options_.stack_size, options_.exec_stacks});
+  if (!stacks) return stacks.failure();
+  stacks_ = *std::move(stacks);
+  if (options_.bind) {
+    auto topology = Topology::discover();
+    if (!topology) return topology.failure();
+    topology_ = *std::move(topology);
+  }
+  shared_.oversubscribed = options_.workers > cpu_limit();
+  timers::calibrate();
+  if (!shared_.oversubscribed) shared_.spin_ticks = timers::ticks(options_.spin_microseconds * 1e-6);
+  tasks_ = std::make_unique<Task[]>(static_cast<std::size_t>(options_.tasks));
+  return make_workers();
+}
+
+Result<void> NodeScheduler::make_workers() {
+  for (int i = 0; i < options_.workers; ++i) {
+    auto policy = make_policy(options_.policy, i, options_.tasks);
+    if (!policy) return policy.failure();
+    shared_.workers.push_back(std::make_unique<Worker>(shared_, i));
+    shared_.workers.back()->use(*std::move(policy));
+  }
+  return {};
+}
+
+NodeScheduler::~NodeScheduler() {
+  for (int i = 0; i < tasks(); ++i) ult::release(tasks_[static_cast<std::size_t>(i)]);
+  if (g_scheduler == this) {
+    g_scheduler = nullptr;
+    detail::g_single_worker = false;
+  }
+}
+
+Task& NodeScheduler::new_task(void* owner) {
+  const int id = reserved_.fetch_add(1, std::memory_order_relaxed);
+  if (id >= options_.tasks)
+    fatal(fmt::format("more than the {} tasks announced to create()", options_.tasks));
+  Task& task = tasks_[static_cast<std::size_t>(id)];
+  task.id = static_cast<std::uint32_t>(id);
+  task.owner = owner;
+  return task;
+}
+
+Task& NodeScheduler::spawn(int worker, void (*entry)(void*), void* arg, void* owner) {
+  Task& task = new_task(owner);
+  task.entry = entry;
+  task.argument = arg;
+  task.stack = stacks_->stack(static_cast<int>(task.id));
+  task.worker = shared_.workers[static_cast<std::size_t>(worker)].get();
+  shared_.unfinished.fetch_add(1, std::memory_order_relaxed);
+  spawned_.fetch_add(1, std::memory_order_release);
+  make_ready(task);
+  return task;
+}
+
+Task& NodeScheduler::adopt_current_thread(void* owner) {
+  if (options_.workers != 1) fatal("a thread can be adopted as the only worker, not as one of several");
+  Task& task = new_task(owner);
+  shared_.unfinished.fetch_add(1, std::memory_order_relaxed);
+  spawned_.fetch_add(1, std::memory_order_release);
+  shared_.workers[0]->adopt(task);
+  return task;
+}
+
+void NodeScheduler::run_worker(int index) {
+  const SignalStack signal_stack;
+  if (topology_) pin_to(topology_->place_of(index));  // refused: works unpinned
+  shared_.workers[static_cast<std::size_t>(index)]->run();
+}
+
+void NodeScheduler::run() {
+  const SavedAffinity affinity;
+  const int first = options_.owns_calling_thread ? 1 : 0;
+  std::vector<std::thread> threads;
+  for (int i = first; i < options_.workers; ++i) {
+    try {
+      threads.emplace_back([this, i] { run_worker(i); });
+    } catch (const std::system_error& error) {
+      fatal(fmt::format(
+          "cannot start worker {} of {}: {}. Use fewer workers, or raise the limit on threads (ulimit -u).",
+          i, options_.workers, error.what()));
+    }
+    pthread_setname_np(threads.back().native_handle(), fmt::format("tmpi-worker-{}", i % 1000).c_str());
+  }
+  if (first == 1) run_worker(0);
+  for (std::thread& thread : threads) thread.join();
+}
+
+void NodeScheduler::finish_current() {
+  Worker* worker = this_worker();
+  if (worker == nullptr || worker->running() == nullptr) fatal("finish_current() outside of a task");
+  if (worker->running()->entry == nullptr) fatal("finish_current() in an adopted thread: it ends by exit()");
+  worker->finish();
+}
+
+void NodeScheduler::set_switch_hook(SwitchHook hook) {
+  for (auto& worker : shared_.workers) worker->set_switch_hook(hook);
+}
+
+void NodeScheduler::set_progress_hook(ProgressHook hook) {
+  for (auto& worker : shared_.workers) worker->set_progress_hook(hook);
+}
+
+std::vector<std::string> NodeScheduler::bindings() const {
+  std::vector<std::string> lines;
+  for (int i = 0; i < options_.workers; ++i) {
+    if (!topology_) {
+      lines.push_back(fmt::format("worker {}: not bound", i));
+      continue;
+    }
+    const Place& place = topology_->place_of(i);
+    const bool shares = static_cast<std::size_t>(options_.workers) > topology_->places.size();
+    lines.push_back(fmt::format("worker {}: core {} (PU {}), NUMA node {}{}", i, place.core, place.pu,
+                                place.numa_node, shares ? ", shared with other workers" : ""));
+  }
+  return lines;
+}
+
+const Task* NodeScheduler::guard_page_owner(const void* address) const {
+  const int index = stacks_->guard_owner(address);
+  return index < 0 || index >= tasks() ? nullptr : &tasks_[static_cast<std::size_t>(index)];
+}
+
+std::size_t NodeScheduler::stack_high_water(const Task& task) const {
+  return task.entry == nullptr
+             ? 0
+             : stacks_->high_water(static_cast<int>(task.id));  // an adopted thread's stack is not ours
+}
+
+std::uint64_t NodeScheduler::switches() const {
+  std::uint64_t sum = 0;
+  for (const auto& worker : shared_.workers) sum += worker->switches();
+  return sum;
+}
+
+}  // namespace
+
+Result<std::unique_ptr<Scheduler>> Scheduler::create(const Options& options) {
+  if (g_scheduler != nullptr) return Failure{"this process has a scheduler already"};
+  auto scheduler = std::make_unique<NodeScheduler>(options);
+  if (auto ready = scheduler->set_up(); !ready) return ready.failure();
+  g_scheduler = scheduler.get();
+  detail::g_single_worker = options.workers == 1;
+  return std::unique_ptr<Scheduler>(std::move(scheduler));
+}
+
+Scheduler* scheduler() noexcept {
+  return g_scheduler;
+}
+
+const char* to_string(TaskState state) noexcept {
+  switch (state) {
+    case TaskState::kInit:
+      return "new";
+    case TaskState::kRunning:
+      return "running";
+    case TaskState::kReady:
+      return "ready";
+    case TaskState::kBlocked:
+      return "blocked";
+    case TaskState::kFinished:
+      return "finished";
+  }
+  return "?";
+}
+
+}  // namespace tmpi::sched

@@ -1,0 +1,57 @@
+// Topology: the cores this process may use, in the order in which workers are placed on them (hwloc). Set-up
+// only.
+#pragma once
+
+#include <sched.h>
+
+#include <string>
+#include <vector>
+
+#include "base/result.hpp"
+
+namespace tmpi::sched {
+
+/// One hardware thread.
+struct Place {
+  int core = 0;  ///< hwloc's logical core number
+  int pu = 0;    ///< the operating system's CPU number
+  int numa_node = 0;
+};
+
+struct Topology {
+  /// First one hardware thread of every core, then the second of every core, ...: worker i is placed on
+  /// places[i % size].
+  std::vector<Place> places;
+  int cores = 0;
+
+  /// Reads the machine as far as the calling thread's affinity mask allows it.
+  static Result<Topology> discover();
+  const Place& place_of(int worker) const { return places[static_cast<std::size_t>(worker) % places.size()]; }
+};
+
+/// Number of cores the calling thread may use (affinity mask), at most the cgroup's CPU quota rounded up; at
+/// least 1. What tmpirun takes as the number of workers when it is not told.
+int available_cores();
+
+/// CPUs' worth of time this process can get: hardware threads in the affinity mask, or the cgroup's quota if
+/// that is less.
+double cpu_limit();
+
+/// Pins the calling thread to one hardware thread; false if the kernel refuses (the set of allowed CPUs has
+/// shrunk).
+bool pin_to(const Place& place) noexcept;
+
+/// The calling thread's affinity mask, taken and put back around run(): pinning is the workers', not the
+/// caller's.
+class SavedAffinity {
+ public:
+  SavedAffinity();
+  ~SavedAffinity();
+  SavedAffinity(const SavedAffinity&) = delete;
+  SavedAffinity& operator=(const SavedAffinity&) = delete;
+
+ private:
+  std::vector<cpu_set_t> mask_;  // large machines need more than one
+};
+
+}  // namespace tmpi::sched

@@ -1,0 +1,240 @@
+#include "sched/worker.hpp"
+
+#include <sched.h>
+
+#include "timers/clock.hpp"
+
+namespace tmpi::sched {
+namespace {
+
+// initial-exec: one load, no call, also inside libtmpi.so (which is there from the start, never dlopen'ed
+// late).
+__attribute__((tls_model("initial-exec"))) thread_local Worker* t_worker = nullptr;
+
+void task_main(ult::Fiber& fiber) noexcept {
+  Task& task = static_cast<Task&>(fiber);
+  task.entry(task.argument);
+  this_worker()->finish();
+}
+
+void set_state(Task& task, TaskState state) noexcept {
+  task.state.store(state, std::memory_order_relaxed);
+}
+
+}  // namespace
+
+__attribute__((noinline)) Worker* this_worker() noexcept {
+  __asm__ volatile("" ::: "memory");
+  return t_worker;
+}
+
+// ---- Waking
+// ------------------------------------------------------------------------------------------------------------------
+
+void Worker::make_ready(Task& task) noexcept {
+  if (this_worker() == this) {
+    set_state(task, TaskState::kReady);
+    ready_.push(task);
+  } else {
+    inbox_.push(task);
+  }
+}
+
+void Worker::poke() noexcept {
+  // One poke in the inbox is enough. acq_rel: whoever finds one there has its reason seen when take_mail()
+  // clears the flag.
+  if (!poked_.exchange(true, std::memory_order_acq_rel)) inbox_.push(poke_);
+}
+
+void Worker::complete_later(Waiter& waiter) noexcept {
+  completions_lock_.lock();
+  completions_.push_back(&waiter);
+  completions_lock_.unlock();
+  poke();
+}
+
+void Worker::take_mail() noexcept {
+  for (Task* task = inbox_.take(); task != nullptr;) {
+    Task* const after = task->next;
+    if (task != &poke_) {
+      set_state(*task, TaskState::kReady);
+      ready_.push(*task);
+    } else {
+      poked_.exchange(false, std::memory_order_acq_rel);
+      std::vector<Waiter*> completions;
+      completions_lock_.lock();
+      completions.swap(completions_);
+      completions_lock_.unlock();
+      for (Waiter* waiter : completions) waiter->complete_here();
+    }
+    task = after;
+  }
+}
+
+// ---- Choosing
+// ----------------------------------------------------------------------------------------------------------------
+
+inline Task* Worker::next_ready() noexcept {
+  // Mail at every switch, so that a worker that is never idle keeps nobody waiting: one load of a line that
+  // is in cache.
+  if (inbox_.has_mail()) [[unlikely]]
+    take_mail();
+  if (progress_hook_ != nullptr && --until_poll_ == 0) [[unlikely]] {
+    until_poll_ = kPollInterval;
+    progress_hook_();
+  }
+  return ready_.pop();
+}
+
+Task* Worker::look_around() noexcept {
+  take_mail();
+  if (progress_hook_ != nullptr) progress_hook_();
+  return ready_.pop();
+}
+
+Task* Worker::spin() noexcept {
+  if (shared_.spin_ticks == 0) return look_around();
+  const std::uint64_t start = timers::now_ticks();
+  do {
+    for (int i = 0; i < 8; ++i) {
+      if (Task* task = look_around()) return task;
+      if (all_finished()) return nullptr;
+      cpu_relax();
+    }
+  } while (timers::now_ticks() - start < shared_.spin_ticks);
+  return nullptr;
+}
+
+// The ladder: spin, say that we sleep, look again (both in Inbox::sleep), sleep. Null when all tasks have
+// finished.
+__attribute__((noinline)) Task* Worker::idle() noexcept {
+  Task* task = spin();
+  while (task == nullptr && !all_finished()) {
+    inbox_.sleep(progress_hook_ == nullptr ? 0 : kPolledSleep);
+    task = look_around();
+  }
+  return task;
+}
+
+// ---- Switching
+// ---------------------------------------------------------------------------------------------------------------
+
+inline void Worker::before_switch(Task* from, Task& to) noexcept {
+  // A new task's first frame is laid by the worker that runs it: its stack is then on this worker's NUMA
+  // node.
+  if (to.context == nullptr) [[unlikely]]
+    ult::prepare(to, task_main);
+  switches_.store(switches_.load(std::memory_order_relaxed) + 1, std::memory_order_relaxed);
+  report(from, &to);
+  set_state(to, TaskState::kRunning);
+  running_ = &to;
+}
+
+inline void Worker::switch_from(ult::Fiber& fiber, Task* from, Task& to) noexcept {
+  before_switch(from, to);
+  ult::switch_to(thread_, fiber, to);
+  // Nothing more: the task may have come back on another worker.
+}
+
+void Worker::block() noexcept {
+  Task& self = *running_;
+  set_state(self, TaskState::kBlocked);
+  Task* from = &self;
+  Task* next = next_ready();
+  if (next == nullptr) {
+    report(from, nullptr);
+    next = idle();  // not null: this task has not finished
+    from = nullptr;
+  }
+  if (next != &self) return switch_from(self, from, *next);
+  // Woken before it was left.
+  if (from == nullptr) report(nullptr, &self);
+  set_state(self, TaskState::kRunning);
+}
+
+void Worker::yield() noexcept {
+  Task& self = *running_;
+  if (ready_.empty()) {
+    Task* next = look_around();
+    if (next == nullptr) {
+      // A rank that polls must not keep the core from a worker that shares it.
+      if (shared_.oversubscribed) sched_yield();
+      return;
+    }
+    set_state(self, TaskState::kReady);
+    ready_.push_yielded(self);
+    return switch_from(self, &self, *next);
+  }
+  set_state(self, TaskState::kReady);
+  ready_.push_yielded(self);
+  Task* next = next_ready();
+  if (next != &self) return switch_from(self, &self, *next);
+  set_state(self, TaskState::kRunning);
+}
+
+void Worker::finish() noexcept {
+  Task& self = *running_;
+  set_state(self, TaskState::kFinished);
+  // acq_rel: the worker that sees zero, and run()'s caller, see all that the tasks have done.
+  if (shared_.unfinished.fetch_sub(1, std::memory_order_acq_rel) == 1) {
+    for (auto& worker : shared_.workers) worker->poke();
+  }
+  Task* from = &self;
+  Task* next = next_ready();
+  if (next == nullptr) {
+    report(from, nullptr);
+    next = idle();
+    from = nullptr;
+  }
+  if (next != nullptr) {
+    before_switch(from, *next);
+    ult::abandon_to(thread_, self, *next);
+  }
+  running_ = nullptr;
+  ult::abandon_to(thread_, self, root_);
+}
+
+void Worker::run() noexcept {
+  t_worker = this;
+  ult::attach(thread_, root_);
+  if (Task* first = idle()) switch_from(root_, nullptr, *first);
+  ult::detach(root_);
+  t_worker = nullptr;
+}
+
+void Worker::adopt(Task& task) noexcept {
+  t_worker = this;
+  ult::attach(thread_, task);
+  task.worker = this;
+  running_ = &task;
+  set_state(task, TaskState::kRunning);
+  report(nullptr, &task);
+}
+
+// ---- The contract's free functions (task.hpp, scheduler.hpp)
+// -------------------------------------------------------------------
+
+Task* current() noexcept {
+  Worker* worker = this_worker();
+  return worker == nullptr ? nullptr : worker->running();
+}
+
+int current_worker() noexcept {
+  Worker* worker = this_worker();
+  return worker == nullptr ? -1 : worker->index();
+}
+
+void yield() noexcept {
+  Worker* worker = this_worker();
+  if (worker == nullptr || worker->running() == nullptr) {
+    sched_yield();
+    return;
+  }
+  worker->yield();
+}
+
+void make_ready(Task& task) noexcept {
+  task.worker->make_ready(task);
+}
+
+}  // namespace tmpi::sched

@@ -1,0 +1,104 @@
+// Worker: one OS thread that runs tasks. Internal to sched; the rest of tmpi uses task.hpp, waiter.hpp and
+// scheduler.hpp.
+//
+// A blocking task goes straight to the next ready one: there is no loop between them (docs/scheduling.md).
+// The worker's own flow of control, the root, runs only before the first and after the last task. With
+// nothing ready, the worker idles on the stack of the task that blocked last: if that task is the one to be
+// woken, nothing is switched at all.
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+#include <vector>
+
+#include "base/spinlock.hpp"
+#include "sched/inbox.hpp"
+#include "sched/ready_queue.hpp"
+#include "sched/scheduler.hpp"
+#include "sched/waiter.hpp"
+#include "ult/switch.hpp"
+
+namespace tmpi::sched {
+
+/// What all workers of a process share.
+struct Shared {
+  std::atomic<int> unfinished{0};  ///< tasks; at zero the workers end
+  std::uint64_t spin_ticks = 0;
+  bool oversubscribed = false;
+  std::vector<std::unique_ptr<Worker>> workers;
+};
+
+class alignas(64) Worker {
+ public:
+  Worker(Shared& shared, int index) noexcept : shared_(shared), index_(index) {}
+
+  // Set-up, before the worker's thread runs.
+  void use(std::unique_ptr<Policy> policy) noexcept { ready_.use(std::move(policy)); }
+  void set_switch_hook(SwitchHook hook) noexcept { switch_hook_ = hook; }
+  void set_progress_hook(ProgressHook hook) noexcept { progress_hook_ = hook; }
+
+  // Any thread.
+  int index() const noexcept { return index_; }
+  std::uint64_t switches() const noexcept { return switches_.load(std::memory_order_relaxed); }
+  /// Makes a blocked task of this worker ready.
+  void make_ready(Task& task) noexcept;
+  /// Makes the worker look around, if it sleeps too.
+  void poke() noexcept;
+  /// Has the worker's thread count `waiter` down (single worker only: its waiters are not atomic).
+  void complete_later(Waiter& waiter) noexcept;
+
+  // The worker's thread.
+  /// Runs tasks until all tasks of the process have finished.
+  void run() noexcept;
+  /// Makes the calling thread this worker and its flow of control `task`.
+  void adopt(Task& task) noexcept;
+  Task* running() const noexcept { return running_; }
+  /// Suspends the running task, which somebody will make ready.
+  void block() noexcept;
+  void yield() noexcept;
+  [[noreturn]] void finish() noexcept;
+  /// Takes in what has come from other threads.
+  void take_mail() noexcept;
+
+ private:
+  static constexpr std::uint32_t kPollInterval = 32;  // switches between two looks at the network
+  static constexpr std::uint64_t kPolledSleep =
+      1'000'000;  // ns; bound of sleep while a network wants to be polled
+
+  Task* next_ready() noexcept;
+  Task* look_around() noexcept;
+  Task* idle() noexcept;
+  Task* spin() noexcept;
+  void switch_from(ult::Fiber& fiber, Task* from, Task& to) noexcept;
+  void before_switch(Task* from, Task& to) noexcept;
+  void report(Task* from, Task* to) noexcept {
+    if (switch_hook_ != nullptr) [[unlikely]]
+      switch_hook_(from, to);
+  }
+  bool all_finished() const noexcept { return shared_.unfinished.load(std::memory_order_acquire) == 0; }
+
+  // Used at every switch, by this thread only.
+  ult::Thread thread_;
+  Task* running_ = nullptr;
+  SwitchHook switch_hook_ = nullptr;
+  ProgressHook progress_hook_ = nullptr;
+  std::uint32_t until_poll_ = kPollInterval;
+  std::atomic<std::uint64_t> switches_{0};  // written by this thread only
+  ReadyQueue ready_;
+  Shared& shared_;
+  ult::Fiber root_;  // the thread's own flow of control
+  int index_;
+
+  // Written by other threads.
+  Inbox inbox_;
+  alignas(64) std::atomic<bool> poked_{false};
+  Task poke_;  // what poke() puts into the inbox: no task, a reason to look
+  SpinLock completions_lock_;
+  std::vector<Waiter*> completions_;
+};
+
+/// The worker that runs the calling thread, null elsewhere. Out of line and opaque, so that no compiler keeps
+/// the thread-local or its address across a switch.
+Worker* this_worker() noexcept;
+
+}  // namespace tmpi::sched

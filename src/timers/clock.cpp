@@ -1,0 +1,118 @@
+#include "timers/clock.hpp"
+
+#include <cmath>
+#include <cstdlib>
+#include <mutex>
+
+#include "timers/tsc.hpp"
+
+namespace tmpi::timers {
+namespace detail {
+
+std::atomic<Source> g_source{Source::kUndecided};
+
+}  // namespace detail
+
+namespace {
+
+// The line through (anchor, origin) with this slope; written once under g_once, published by g_calibrated.
+struct Calibration {
+  std::uint64_t anchor = 0;
+  double origin = 0;
+  double seconds_per_tick = 1e-9;
+  const char* method = "clock_gettime";
+};
+Calibration g_calibration;
+std::once_flag g_once;
+std::atomic<bool> g_calibrated{false};
+
+// A measurement this long is exact to about 10 ppm; the check of a frequency learnt elsewhere only has to
+// catch nonsense.
+constexpr std::uint64_t kMeasureNanoseconds = 3'000'000;
+constexpr std::uint64_t kCheckNanoseconds = 200'000;
+constexpr double kCheckTolerance = 1e-3;
+
+std::uint64_t clock_ticks() noexcept {
+  timespec now{};
+  clock_gettime(CLOCK_MONOTONIC, &now);
+  return static_cast<std::uint64_t>(now.tv_sec) * 1'000'000'000u + static_cast<std::uint64_t>(now.tv_nsec);
+}
+
+Source decide_source() noexcept {
+  Source source = detail::g_source.load(std::memory_order_relaxed);
+  if (source != Source::kUndecided) return source;
+  // Every thread that comes here at the same time comes to the same answer.
+  source = tsc_is_trustworthy() ? Source::kTsc : Source::kClock;
+  detail::g_source.store(source, std::memory_order_relaxed);
+  return source;
+}
+
+void calibrate_tsc() noexcept {
+  double hertz = tsc_hertz_from_kernel();
+  const char* method = "kernel";
+  if (hertz == 0) {
+    hertz = tsc_hertz_from_cpuid();
+    method = "cpuid";
+  }
+  if (hertz != 0) {
+    const double measured = measure_tsc_hertz(kCheckNanoseconds);
+    if (std::fabs(measured / hertz - 1) > kCheckTolerance) hertz = 0;
+  }
+  if (hertz == 0) {
+    hertz = measure_tsc_hertz(kMeasureNanoseconds);
+    method = "measured";
+  }
+  const Moment now = read_both();
+  g_calibration = {now.tsc, static_cast<double>(now.nanoseconds) * 1e-9, 1 / hertz, method};
+}
+
+const Calibration& calibration() noexcept {
+  // acquire pairs with the release below: the calibration is complete.
+  if (!g_calibrated.load(std::memory_order_acquire)) [[unlikely]] {
+    std::call_once(g_once, [] {
+      if (decide_source() == Source::kTsc) calibrate_tsc();
+      g_calibrated.store(true, std::memory_order_release);
+    });
+  }
+  return g_calibration;
+}
+
+}  // namespace
+
+namespace detail {
+
+std::uint64_t first_ticks() noexcept {
+  return decide_source() == Source::kTsc ? __builtin_ia32_rdtsc() : clock_ticks();
+}
+
+}  // namespace detail
+
+double seconds(std::uint64_t ticks) noexcept {
+  return static_cast<double>(ticks) * calibration().seconds_per_tick;
+}
+
+std::uint64_t ticks(double seconds) noexcept {
+  return static_cast<std::uint64_t>(seconds / calibration().seconds_per_tick);
+}
+
+double wtime() noexcept {
+  const Calibration& c = calibration();
+  // Signed: another core's counter may lag the anchor by a few ticks right after calibration.
+  return c.origin +
+         static_cast<double>(static_cast<std::int64_t>(now_ticks() - c.anchor)) * c.seconds_per_tick;
+}
+
+double wtick() noexcept {
+  return calibration().seconds_per_tick;
+}
+
+void calibrate() noexcept {
+  (void)calibration();
+}
+
+Description describe() noexcept {
+  const Calibration& c = calibration();
+  return {detail::g_source.load(std::memory_order_relaxed), c.method, 1 / c.seconds_per_tick};
+}
+
+}  // namespace tmpi::timers

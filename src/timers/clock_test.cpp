@@ -1,0 +1,91 @@
+#include "timers/clock.hpp"
+
+#include <doctest/doctest.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cmath>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include "timers/tsc.hpp"
+
+namespace tmpi::timers {
+namespace {
+
+double monotonic() {
+  timespec now{};
+  clock_gettime(CLOCK_MONOTONIC, &now);
+  return static_cast<double>(now.tv_sec) + 1e-9 * static_cast<double>(now.tv_nsec);
+}
+
+/// Difference wtime() - CLOCK_MONOTONIC, taken as tightly as a busy machine allows.
+double offset() {
+  double best = 0, width = 1;
+  for (int i = 0; i < 200; ++i) {
+    const double before = monotonic();
+    const double ours = wtime();
+    const double after = monotonic();
+    if (after - before < width) {
+      width = after - before;
+      best = ours - (before + after) / 2;
+    }
+  }
+  return best;
+}
+
+TEST_CASE("calibration is quick and its result plausible") {
+  const double start = monotonic();
+  calibrate();
+  const double took = monotonic() - start;
+  const Description d = describe();
+  MESSAGE("clock: ", std::string(d.method), " ", d.hertz / 1e6, " MHz, calibrated in ", took * 1e3, " ms");
+  CHECK(took < 0.1);  // 20 ms are promised on a quiet machine
+  CHECK(d.hertz > 1e8);
+  CHECK(wtick() == doctest::Approx(1 / d.hertz));
+}
+
+TEST_CASE("wtime keeps within 50 ppm of CLOCK_MONOTONIC") {
+  const double first = offset();
+  usleep(300'000);
+  const double second = offset();
+  CHECK(std::fabs(first) < 1e-4);
+  CHECK(std::fabs(second - first) / 0.3 < 50e-6);
+}
+
+TEST_CASE("every way to the frequency agrees within 50 ppm") {
+  if (!tsc_is_trustworthy()) return;
+  const double measured = measure_tsc_hertz(20'000'000);
+  for (const double other : {tsc_hertz_from_kernel(), tsc_hertz_from_cpuid()}) {
+    if (other != 0) CHECK(std::fabs(measured / other - 1) < 50e-6);
+  }
+}
+
+TEST_CASE("seconds and ticks are inverse") {
+  const std::uint64_t n = ticks(1.5);
+  CHECK(seconds(n) == doctest::Approx(1.5).epsilon(1e-9));
+}
+
+TEST_CASE("ticks never go back, also between threads") {
+  std::atomic<std::uint64_t> last{0};
+  std::atomic<int> backwards{0};
+  std::vector<std::thread> threads;
+  for (int t = 0; t < 4; ++t) {
+    threads.emplace_back([&] {
+      for (int i = 0; i < 20'000; ++i) {
+        const std::uint64_t seen = last.load();  // somebody has read this before us
+        __builtin_ia32_lfence();                 // now_ticks() is not serializing: keep it behind the load
+        const std::uint64_t mine = now_ticks();
+        if (mine < seen) ++backwards;
+        std::uint64_t expected = seen;
+        if (mine > seen) last.compare_exchange_strong(expected, mine);
+      }
+    });
+  }
+  for (std::thread& t : threads) t.join();
+  CHECK(backwards.load() == 0);
+}
+
+}  // namespace
+}  // namespace tmpi::timers

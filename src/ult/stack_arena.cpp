@@ -1,0 +1,160 @@
+#include "ult/stack_arena.hpp"
+
+#include <fmt/format.h>
+#include <sys/mman.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <cstdint>
+#include <cstdio>
+#include <cstring>
+#include <limits>
+#include <vector>
+
+namespace tmpi::ult {
+namespace {
+
+constexpr std::size_t kPage = 4096;  // x86-64
+constexpr std::size_t kLine = 64;
+
+#if !defined(MADV_GUARD_INSTALL)
+constexpr int MADV_GUARD_INSTALL =
+    102;  // Linux 6.13; older headers do not name it, older kernels answer EINVAL
+#endif
+
+std::size_t round_up(std::size_t bytes) noexcept {
+  return (bytes + kPage - 1) & ~(kPage - 1);
+}
+
+/// Offset of the top of stack `index` within its page. 5 is odd, so 64 neighbours get 64 different cache
+/// lines, and neighbours in the ready queue (which mostly are neighbours here) lie 5 lines apart, about what
+/// a switch touches.
+std::size_t stagger(int index) noexcept {
+  return static_cast<std::size_t>(index) * 5 * kLine % kPage;
+}
+
+std::string in_units(std::size_t bytes) {
+  if (bytes >= std::size_t{1} << 40)
+    return fmt::format("{:.1f} TiB", static_cast<double>(bytes) / double(1ull << 40));
+  if (bytes >= std::size_t{1} << 30)
+    return fmt::format("{:.1f} GiB", static_cast<double>(bytes) / double(1ull << 30));
+  if (bytes >= std::size_t{1} << 20)
+    return fmt::format("{:.1f} MiB", static_cast<double>(bytes) / double(1ull << 20));
+  return fmt::format("{} KiB", bytes / 1024);
+}
+
+long max_map_count() {
+  long limit = 65530;
+  if (FILE* file = std::fopen("/proc/sys/vm/max_map_count", "re")) {
+    if (std::fscanf(file, "%ld", &limit) != 1) limit = 65530;
+    std::fclose(file);
+  }
+  return limit;
+}
+
+}  // namespace
+
+Result<std::unique_ptr<StackArena>> StackArena::create(const StackOptions& options) {
+  if (options.size < kMinimumSize) {
+    return Failure{
+        fmt::format("a stack of {} bytes is too small: the least is {}. Pass a larger --stack-size.",
+                    options.size, in_units(kMinimumSize))};
+  }
+  std::unique_ptr<StackArena> arena(new StackArena);
+  if (auto reserved = arena->reserve(options); !reserved) return reserved.failure();
+  if (auto guarded = arena->install_guards(options.mappings_only); !guarded) return guarded.failure();
+  return arena;
+}
+
+Result<void> StackArena::reserve(const StackOptions& options) {
+  constexpr std::size_t kMost = std::numeric_limits<std::size_t>::max();
+  const auto count = static_cast<std::size_t>(std::max(options.count, 1));
+  const Failure too_much{fmt::format(
+      "{} stacks of {} do not fit into the address space. Pass a smaller --stack-size, or start fewer ranks "
+      "per node.",
+      count, in_units(options.size))};
+  if (options.size > (kMost >> 1) / count) return too_much;
+  size_ = round_up(options.size);
+  span_ = size_ + kPage;
+  stride_ = kGuardSize + span_;
+  if (stride_ > kMost / count) return too_much;
+  const int protection = PROT_READ | PROT_WRITE | (options.executable ? PROT_EXEC : 0);
+  void* memory = mmap(nullptr, count * stride_, protection,
+                      MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_STACK, -1, 0);
+  if (memory == MAP_FAILED) {
+    return Failure{
+        fmt::format("cannot reserve {} stacks of {} ({} of address space): {}. Pass a smaller --stack-size, "
+                    "start fewer ranks per "
+                    "node, or raise the limits (ulimit -v, vm.overcommit_memory).",
+                    count, in_units(size_), in_units(count * stride_), std::strerror(errno))};
+  }
+  base_ = static_cast<std::byte*>(memory);
+  count_ = static_cast<int>(count);
+  // A huge page would commit 2 MiB at the first touch of every stack.
+  (void)madvise(base_, count * stride_, MADV_NOHUGEPAGE);
+  return {};
+}
+
+Result<void> StackArena::install_guards(bool mappings_only) {
+  light_guards_ = !mappings_only && madvise(base_, kGuardSize, MADV_GUARD_INSTALL) == 0;
+  if (!light_guards_) {
+    // A guard by mprotect splits the mapping: two per stack.
+    const long limit = max_map_count();
+    if (2L * count_ + 1000 > limit) {
+      return Failure{fmt::format(
+          "{} stacks need {} memory mappings on this kernel (older than Linux 6.13), vm.max_map_count allows "
+          "{}. Start "
+          "at most {} ranks per node, or raise it: sysctl -w vm.max_map_count={}",
+          count_, 2L * count_ + 1000, limit, std::max(0L, (limit - 1000) / 2), 2L * count_ + 20000)};
+    }
+  }
+  for (int i = 0; i < count_; ++i) {
+    std::byte* guard = region(i) - kGuardSize;
+    const int rc = light_guards_ ? madvise(guard, kGuardSize, MADV_GUARD_INSTALL)
+                                 : mprotect(guard, kGuardSize, PROT_NONE);
+    if (rc != 0) {
+      return Failure{
+          fmt::format("cannot protect the guard page of stack {} of {}: {}. Start fewer ranks per node.", i,
+                      count_, std::strerror(errno))};
+    }
+  }
+  return {};
+}
+
+StackArena::~StackArena() {
+  if (base_ != nullptr) munmap(base_, static_cast<std::size_t>(count_) * stride_);
+}
+
+Stack StackArena::stack(int index) const noexcept {
+  return {region(index), span_ - stagger(index)};
+}
+
+int StackArena::guard_owner(const void* address) const noexcept {
+  const auto offset = reinterpret_cast<std::uintptr_t>(address) - reinterpret_cast<std::uintptr_t>(base_);
+  if (offset >= static_cast<std::size_t>(count_) * stride_) return -1;
+  return offset % stride_ < kGuardSize ? static_cast<int>(offset / stride_) : -1;
+}
+
+int StackArena::owner(const void* address) const noexcept {
+  const auto offset = reinterpret_cast<std::uintptr_t>(address) - reinterpret_cast<std::uintptr_t>(base_);
+  if (offset >= static_cast<std::size_t>(count_) * stride_) return -1;
+  return offset % stride_ >= kGuardSize ? static_cast<int>(offset / stride_) : -1;
+}
+
+std::size_t StackArena::high_water(int index) const noexcept {
+  std::byte* const low = region(index);
+  std::byte* const top = low + span_;
+  unsigned char resident[1024];  // 4 MiB a call
+  for (std::byte* at = low; at < top;) {
+    const std::size_t bytes =
+        std::min<std::size_t>(static_cast<std::size_t>(top - at), sizeof resident * kPage);
+    if (mincore(at, bytes, resident) != 0) return 0;
+    for (std::size_t page = 0; page < bytes / kPage; ++page) {
+      if (resident[page] & 1) return static_cast<std::size_t>(top - (at + page * kPage)) - stagger(index);
+    }
+    at += bytes;
+  }
+  return 0;
+}
+
+}  // namespace tmpi::ult

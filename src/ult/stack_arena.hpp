@@ -1,0 +1,74 @@
+// StackArena: the stacks of all fibers of a process, in one reserved mapping whose pages are committed when
+// first touched.
+//
+//     | guard 0 | stack 0 | guard 1 | stack 1 | ...        one stride = guard + stack, so an address finds
+//     its stack by division
+//
+// A stack's first word lies at a different cache-line offset within the page than its neighbours' (else the
+// hot ends of all stacks would compete for the same few cache sets).
+#pragma once
+
+#include <cstddef>
+#include <memory>
+
+#include "base/result.hpp"
+#include "ult/fiber.hpp"
+
+namespace tmpi::ult {
+
+struct StackOptions {
+  int count = 1;
+  std::size_t size = 1 << 20;  ///< bytes a fiber may use; rounded up to whole pages
+  bool executable = false;     ///< PROT_EXEC: GCC's nested functions put code on the stack
+  bool mappings_only = false;  ///< mprotect the guards even where the kernel has lighter ones (tests)
+};
+
+class StackArena {
+ public:
+  static constexpr std::size_t kMinimumSize = 16 * 1024;
+  static constexpr std::size_t kGuardSize =
+      64 * 1024;  ///< wide: a frame with a large array should not step over it
+
+  /// Failure sentences: size below the minimum, more address space than there is, more mappings than
+  /// vm.max_map_count.
+  static Result<std::unique_ptr<StackArena>> create(const StackOptions& options);
+  ~StackArena();
+  StackArena(const StackArena&) = delete;
+  StackArena& operator=(const StackArena&) = delete;
+
+  int count() const noexcept { return count_; }
+  /// Usable bytes per stack, after rounding.
+  std::size_t size() const noexcept { return size_; }
+  /// True if guards cost no mapping of their own (MADV_GUARD_INSTALL, Linux 6.13).
+  bool light_guards() const noexcept { return light_guards_; }
+
+  /// Memory of stack `index`; at least size() bytes. Does not touch it.
+  Stack stack(int index) const noexcept;
+
+  /// Index of the stack whose guard holds `address`, -1 if none. Async-signal-safe.
+  int guard_owner(const void* address) const noexcept;
+
+  /// Index of the stack that `address` lies on, -1 if none. Async-signal-safe.
+  int owner(const void* address) const noexcept;
+
+  /// Bytes from the top of stack `index` to the lowest page ever touched: by residency, thus in whole pages,
+  /// and an underestimate if pages were swapped out. 0 if never touched or unknown.
+  std::size_t high_water(int index) const noexcept;
+
+ private:
+  StackArena() = default;
+  Result<void> reserve(const StackOptions& options);
+  Result<void> install_guards(bool mappings_only);
+  std::byte* region(int index) const noexcept {
+    return base_ + static_cast<std::size_t>(index) * stride_ + kGuardSize;
+  }
+
+  std::byte* base_ = nullptr;
+  int count_ = 0;
+  std::size_t size_ = 0;
+  std::size_t span_ = 0;  ///< size_ plus the page that staggering takes from
+  std::size_t stride_ = 0;
+  bool light_guards_ = false;
+};
+
+}  // namespace tmpi::ult

@@ -1,0 +1,90 @@
+#include "ult/switch.hpp"
+
+#include <cxxabi.h>
+
+#include <boost/context/detail/fcontext.hpp>
+#include <cerrno>
+
+#include "ult/sanitizer.hpp"
+
+namespace tmpi::ult {
+namespace {
+
+using boost::context::detail::jump_fcontext;
+using boost::context::detail::make_fcontext;
+using boost::context::detail::transfer_t;
+
+// The bottom of every fiber's stack: the entry function, and a mark for unwinders that nothing lies below.
+struct FirstFrame {
+  Entry entry;
+};
+
+// Everything but the jump: done before it, while both fibers' fields are in cache, so that nothing remains to
+// be done behind it except to note where the left fiber stopped.
+inline void exchange_state(Thread& thread, Fiber& from, Fiber& to) noexcept {
+  from.saved_errno = *thread.errno_address;
+  from.saved_exceptions[0] = thread.exceptions[0];
+  from.saved_exceptions[1] = thread.exceptions[1];
+  *thread.errno_address = to.saved_errno;
+  thread.exceptions[0] = to.saved_exceptions[0];
+  thread.exceptions[1] = to.saved_exceptions[1];
+  thread.from = &from;
+  thread.to = &to;
+}
+
+// First thing on the new side. The thread comes with the jump and not from a thread-local.
+inline Thread& arrive(const transfer_t& transfer) noexcept {
+  Thread& thread = *static_cast<Thread*>(transfer.data);
+  thread.from->context = transfer.fctx;
+  sanitizer::after_switch(*thread.to);
+  return thread;
+}
+
+void fiber_main(transfer_t transfer) noexcept {
+  // The caller of this frame is nobody: ends backtraces and exception searches here.
+  __asm__ volatile(".cfi_undefined rip");
+  Fiber& self = *arrive(transfer).to;
+  const std::byte* top = self.stack.base + self.stack.size;
+  reinterpret_cast<const FirstFrame*>(top - sizeof(FirstFrame))->entry(self);
+  __builtin_trap();  // an Entry does not return
+}
+
+}  // namespace
+
+void attach(Thread& thread, Fiber& self) noexcept {
+  thread.errno_address = &errno;
+  thread.exceptions = reinterpret_cast<void**>(abi::__cxa_get_globals());
+  thread.from = nullptr;
+  thread.to = &self;
+  sanitizer::attach(self);
+}
+
+void detach(Fiber& self) noexcept {
+  sanitizer::detach(self);
+}
+
+void prepare(Fiber& fiber, Entry entry) noexcept {
+  std::byte* top = fiber.stack.base + fiber.stack.size - sizeof(FirstFrame);
+  reinterpret_cast<FirstFrame*>(top)->entry = entry;
+  sanitizer::prepare(fiber);
+  fiber.context = make_fcontext(top, fiber.stack.size - sizeof(FirstFrame), fiber_main);
+}
+
+void release(Fiber& fiber) noexcept {
+  sanitizer::release(fiber);
+}
+
+Thread& switch_to(Thread& thread, Fiber& from, Fiber& to) noexcept {
+  exchange_state(thread, from, to);
+  sanitizer::before_switch(from, to, false);
+  return arrive(jump_fcontext(to.context, &thread));
+}
+
+void abandon_to(Thread& thread, Fiber& from, Fiber& to) noexcept {
+  exchange_state(thread, from, to);
+  sanitizer::before_switch(from, to, true);
+  jump_fcontext(to.context, &thread);
+  __builtin_trap();  // nobody switches to an abandoned fiber
+}
+
+}  // namespace tmpi::ult
