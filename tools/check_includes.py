@@ -1,0 +1,71 @@
+#!/usr/bin/env python3
+"""Fails on an #include that points up between the rooms of docs/architecture.md, and on an include path that is not spelled from the root.
+
+    launch -> mpi -> {sched, net} -> {ult, timers} -> base;    privatize -> base, and only launch includes it
+"""
+
+import pathlib
+import re
+import sys
+
+ROOT = pathlib.Path(__file__).resolve().parent.parent
+
+# What each room may include besides itself. A room that is not here is an error, so that a new one gets its place.
+ALLOWED = {
+    "base": set(),
+    "ult": {"base"},
+    "timers": {"base"},
+    "sched": {"base", "ult", "timers"},
+    "net": {"base", "ult", "timers"},
+    "mpi": {"base", "ult", "timers", "sched", "net", "include"},
+    "privatize": {"base"},
+    "launch": {"base", "ult", "timers", "sched", "net", "mpi", "privatize", "include"},
+}
+PUBLIC_HEADERS = {"mpi.h", "mpix.h"}
+SUFFIXES = {".hpp", ".cpp", ".h", ".c", ".S", ".inc"}
+INCLUDE = re.compile(r'^[ \t]*#[ \t]*include[ \t]*([<"])([^>"]+)[>"]', re.MULTILINE)
+
+
+def room_of(path):
+    parts = path.relative_to(ROOT).parts
+    return parts[1] if parts[0] == "src" else parts[0]
+
+
+def target_room(name, path):
+    """The room an include of `name` in file `path` leads to; None for the system's headers."""
+    if name in PUBLIC_HEADERS:
+        return "include"
+    first = name.split("/")[0]
+    if "/" in name and first in ALLOWED:
+        return first
+    return room_of(path) if (path.parent / name).exists() else None
+
+
+def problems_in(path):
+    room = room_of(path)
+    text = path.read_text(encoding="utf-8")
+    for match in INCLUDE.finditer(text):
+        kind, name = match.groups()
+        where = f"{path.relative_to(ROOT)}:{text.count(chr(10), 0, match.start()) + 1}"
+        if ".." in name.split("/"):
+            yield f'{where}: "{name}" climbs with ..: spell it from src/ or from the root'
+            continue
+        target = target_room(name, path)
+        if target is None or target == room:
+            continue
+        if room not in ALLOWED:
+            yield f"{where}: room {room} is not in docs/architecture.md; give it a place there and in tools/check_includes.py"
+        elif target not in ALLOWED[room]:
+            allowed = ", ".join(sorted(ALLOWED[room])) or "nothing"
+            yield f'{where}: {room} includes "{name}" of {target}; it may include only: {allowed}. Register a callback instead.'
+
+
+def main():
+    files = [f for top in ("src", "privatize") for f in sorted((ROOT / top).rglob("*")) if f.suffix in SUFFIXES]
+    problems = [problem for file in files for problem in problems_in(file)]
+    print("\n".join(problems) if problems else f"{len(files)} files: every include points down")
+    return 1 if problems else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
