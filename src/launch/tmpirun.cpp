@@ -1,9 +1,7 @@
 // tmpirun's main: options, the programs' paths, the node process, the loop.
-#include <errno.h>
+#include <fcntl.h>
 #include <fmt/core.h>
 #include <signal.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/signalfd.h>
 #include <unistd.h>
 
@@ -48,6 +46,13 @@ int open_signals() {
   return signalfd(-1, &set, SFD_NONBLOCK | SFD_CLOEXEC);
 }
 
+/// Whoever starts us with a closed stdin must not find one of our channels in its place.
+void occupy_standard_descriptors() {
+  int fd = open("/dev/null", O_RDWR);
+  while (fd >= 0 && fd <= STDERR_FILENO) fd = open("/dev/null", O_RDWR);
+  if (fd >= 0) close(fd);
+}
+
 int print_and_exit(const std::string& text) {
   fmt::print("{}", text);
   return fflush(stdout) == 0 ? 0 : 1;
@@ -75,6 +80,7 @@ int run_job(Settings& settings) {
 }
 
 int main(int argc, char** argv) {
+  occupy_standard_descriptors();
   const std::vector<std::string> arguments(argv + 1, argv + argc);
   Result<Settings> settings = parse_options(arguments, process_environment());
   if (!settings) return complain(settings.message(), kExitUsage);

@@ -1,0 +1,175 @@
+#!/usr/bin/env python3
+"""A node process that misbehaves on demand: tests tmpirun's side of the control channel. The scenario is named in FAKE_NODE."""
+
+import os
+import signal
+import socket
+import struct
+import subprocess
+import sys
+import time
+
+HELLO, NOTICE, OUTPUT, EXITS, STDIN_WANTED, PICTURE, END, DONE = 1, 2, 3, 4, 5, 6, 7, 8
+JOB, STDIN, SIGNAL, PICTURE_WANTED = 64, 65, 66, 67
+MAGIC, VERSION = 0x49504D54, 1
+
+channel = socket.socket(fileno=int(sys.argv[2]))
+
+
+def frame(kind, payload=b"", rank=-1, detail=0):
+    return struct.pack("<IHHi", len(payload), kind, detail, rank) + payload
+
+
+def send(*arguments, **options):
+    channel.sendall(frame(*arguments, **options))
+
+
+def hello(version=VERSION):
+    send(HELLO, struct.pack("<IIi", MAGIC, version, os.getpid()))
+
+
+def receive():
+    def exactly(count):
+        data = b""
+        while len(data) < count:
+            piece = channel.recv(count - len(data))
+            if not piece:
+                sys.exit(0)
+            data += piece
+        return data
+
+    length, kind, detail, rank = struct.unpack("<IHHi", exactly(12))
+    return kind, detail, exactly(length)
+
+
+def exits(*records):
+    send(EXITS, b"".join(struct.pack("<ii", rank, code) for rank, code in records))
+
+
+def start():
+    hello()
+    assert receive()[0] == JOB
+
+
+def one_by_one():
+    """The stream in single bytes."""
+    data = frame(HELLO, struct.pack("<IIi", MAGIC, VERSION, 1)) + frame(OUTPUT, b"hello\n", 0, 1) + frame(DONE)
+    for i in range(len(data)):
+        channel.sendall(data[i:i + 1])
+
+
+def garbage():
+    channel.sendall(b"HTTP/1.1 400 Bad Request\r\n\r\n")
+    time.sleep(60)
+
+
+def wrong_version():
+    hello(VERSION + 1)
+    time.sleep(60)
+
+
+def unknown_type():
+    start()
+    send(999)
+    time.sleep(60)
+
+
+def cut_frame():
+    start()
+    channel.sendall(frame(OUTPUT, b"x" * 100, 0, 1)[:50])
+
+
+def dies_early():
+    os.kill(os.getpid(), signal.SIGKILL)
+
+
+def dies_with_output():
+    start()
+    send(OUTPUT, b"last words", 1, 1)
+    exits((0, 0))
+    os.kill(os.getpid(), signal.SIGKILL)
+
+
+def exits_silently():
+    start()
+    os._exit(7)
+
+
+def first_code():
+    start()
+    exits((2, 0), (1, 9), (0, 4))
+    send(DONE)
+
+
+def hostile_ranks():
+    """Records that name ranks which do not exist."""
+    start()
+    exits((-5, 3), (2**31 - 1, 3), (0, 0))
+    send(OUTPUT, b"fine\n", 1 << 30, 1)
+    send(PICTURE, b"\xff" * 11)
+    send(DONE)
+
+
+def deaf():
+    """Ignores everything, and so does its child, in a session of its own."""
+    signal.signal(signal.SIGTERM, signal.SIG_IGN)
+    start()
+    subprocess.Popen(["sleep", "300"], start_new_session=True)
+    send(OUTPUT, b"ready\n", 0, 1)
+    time.sleep(300)
+
+
+def pipes():
+    start()
+    os.write(1, b"raw out\n")
+    os.write(2, b"raw err\n")
+    send(DONE)
+
+
+def echo():
+    start()
+    total = b""
+    while True:
+        send(STDIN_WANTED, rank=0)
+        kind, _, data = receive()
+        if kind != STDIN:
+            continue
+        if not data:
+            break
+        total += data
+    for at in range(0, len(total), 30000):
+        send(OUTPUT, total[at:at + 30000], 0, 1)
+    send(DONE)
+
+
+def takes_one_line():
+    start()
+    send(OUTPUT, b"Name? ", 0, 1)
+    send(STDIN_WANTED, rank=0)
+    send(OUTPUT, b"hello " + receive()[2], 0, 1)
+    send(DONE)
+
+
+def flood():
+    start()
+    block = frame(OUTPUT, b"y" * 99 + b"\n", 0, 1) * 300
+    while True:
+        channel.sendall(block)
+
+
+def picture():
+    start()
+    send(OUTPUT, b"ready\n", 0, 1)
+    while True:
+        kind, detail, _ = receive()
+        if kind == PICTURE_WANTED:
+            name = b"MPI_Recv"
+            send(PICTURE, struct.pack("<iiHH", 0, 3, 3, len(name)) + name + struct.pack("<iiHH", 3, 1, 1, 0))
+        elif kind == SIGNAL:
+            send(OUTPUT, b"signal %d\n" % detail, 0, 1)
+            if detail == signal.SIGTERM:
+                send(END, struct.pack("<i", 143), detail=4)
+                break
+
+
+globals()[os.environ["FAKE_NODE"]]()
