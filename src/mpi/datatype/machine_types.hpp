@@ -22,17 +22,10 @@ using QuadComplex = _Complex float __attribute__((mode(TC)));
 #define TMPI_HAVE_HALF 1
 using Half = _Float16;
 
-/// There is no _Complex _Float16 in C++: the same two numbers, products in single precision, rounded once.
+/// There is no _Complex _Float16 in C++: the same two numbers (arithmetic: op/arithmetic.hpp).
 struct HalfComplex {
   Half re, im;
 };
-inline HalfComplex operator+(HalfComplex a, HalfComplex b) noexcept {
-  return {static_cast<Half>(a.re + b.re), static_cast<Half>(a.im + b.im)};
-}
-inline HalfComplex operator*(HalfComplex a, HalfComplex b) noexcept {
-  const float ar = a.re, ai = a.im, br = b.re, bi = b.im;
-  return {static_cast<Half>(ar * br - ai * bi), static_cast<Half>(ar * bi + ai * br)};
-}
 #endif
 
 /// A value and its index, as MPI_MINLOC and MPI_MAXLOC use them (MPI report, 6.9.4).

@@ -7,5 +7,6 @@ list(APPEND TMPI_MPI_SOURCES
   ${CMAKE_CURRENT_LIST_DIR}/elements.cpp
   ${CMAKE_CURRENT_LIST_DIR}/kernels.cpp
   ${CMAKE_CURRENT_LIST_DIR}/layout.cpp
+  ${CMAKE_CURRENT_LIST_DIR}/names.cpp
   ${CMAKE_CURRENT_LIST_DIR}/predefined.cpp
   ${CMAKE_CURRENT_LIST_DIR}/stream.cpp)

@@ -1,0 +1,7 @@
+#include "mpi/op/loops.inc"
+
+namespace tmpi::mpi {
+
+const constinit LoopTable kLoopsBaseline = make_loops();
+
+}  // namespace tmpi::mpi
