@@ -1,5 +1,6 @@
-// The rank-image loader: maps one program once per rank, each rank with its own writable data. docs/privatization.md explains how.
-// Used by src/launch; told of a rank's switch by sched's switch hook. Nothing here knows of MPI. Never suspends a fiber.
+// The rank-image loader: maps one program once per rank, each rank with its own writable data.
+// docs/privatization.md explains how. Used by src/launch; told of a rank's switch by sched's switch hook.
+// Nothing here knows of MPI. Never suspends a fiber.
 #pragma once
 
 #include <cstddef>
@@ -12,45 +13,60 @@
 namespace tmpi::privatize {
 
 struct GroupOptions {
-  std::string program;                  ///< path as execvp would find it, already resolved by the launcher
-  int images = 1;                       ///< most images that will be loaded (reserves address space)
-  std::string shim;                     ///< path of libtmpi-shim.so
+  std::string program;  ///< path as execvp would find it, already resolved by the launcher
+  int images = 1;       ///< most images that will be loaded (reserves address space)
+  std::string shim;     ///< path of libtmpi-shim.so
   bool private_libstdcxx = false;
 };
 
-/// The program with the shim and its own shared libraries, parsed and bound once. Several groups exist under MPMD.
+/// The program with the shim and its own shared libraries, parsed and bound once. Several groups exist under
+/// MPMD.
 class Group {
  public:
-  /// Parses, resolves every symbol, builds the template. Failure sentences: not built for tmpi (and how to rebuild), missing
-  /// library, all undefined symbols at once, text relocations, non-PIE, TLS in a plain PIE, too many mappings for `images`.
+  /// Parses, resolves every symbol, builds the template. Failure sentences: not built for tmpi (and how to
+  /// rebuild), missing library, all undefined symbols at once, text relocations, non-PIE, TLS in a plain PIE,
+  /// too many mappings for `images`.
   static Result<std::unique_ptr<Group>> load(const GroupOptions& options);
   virtual ~Group() = default;
   virtual bool needs_exec_stack() const = 0;
 
-  /// Maps image number `index` (0 <= index < images) for world rank `rank`. Any thread; different indices may run in parallel.
+  /// Maps image number `index` (0 <= index < images) for world rank `rank`. Any thread; different indices may
+  /// run in parallel.
   virtual Result<void> map_image(int index, int rank) = 0;
 
-  /// Runs constructors, then main(argc, argv, envp) of the image, then what exit(3) runs, on the calling fiber; main's result is
-  /// returned through tmpi_rank_exited (rank_services.h), so this does not return. `environment` is copied: "NAME=value" lines of the
-  /// launcher for this rank, put over the process's environment.
+  /// Runs constructors, then main(argc, argv, envp) of the image, then what exit(3) runs, on the calling
+  /// fiber; main's result is returned through tmpi_rank_exited (rank_services.h), so this does not return.
+  /// `environment` is copied: "NAME=value" lines of the launcher for this rank, put over the process's
+  /// environment.
   [[noreturn]] virtual void run_image(int index, const std::vector<std::string>& arguments,
                                       const std::vector<std::string>& environment) = 0;
 };
 
-/// Image the code or data address belongs to: its world rank and the symbol there, for crash reports. Async-signal-safe, no malloc.
+/// Image the code or data address belongs to: its world rank and the symbol there, for crash reports.
+/// Async-signal-safe, no malloc.
 struct ImageAddress {
-  int rank = -1;                        ///< -1: in no image
-  const char* object = nullptr;         ///< file name of the ELF object
-  std::size_t offset = 0;               ///< address in that file
-  const char* symbol = nullptr;         ///< nearest function symbol below (from .symtab if there is one, else .dynsym), or null
+  int rank = -1;                 ///< -1: in no image
+  const char* object = nullptr;  ///< file name of the ELF object
+  std::size_t offset = 0;        ///< address in that file
+  const char* symbol =
+      nullptr;  ///< nearest function symbol below (from .symtab if there is one, else .dynsym), or null
   std::size_t symbol_offset = 0;
 };
 ImageAddress describe_address(const void* address) noexcept;
 
-/// Tells the loader that the calling thread (a worker) now runs world rank `rank`'s fiber, -1 for none. Constant time, no system call.
+/// Tells the loader that the calling thread (a worker) now runs world rank `rank`'s fiber, -1 for none.
+/// Constant time, no system call.
 void set_running_rank(int rank) noexcept;
 
-/// World rank of the calling thread: a worker's running rank, or the rank that created this helper thread; -1 if none.
+/// World rank of the calling thread: a worker's running rank, or the rank that created this helper thread; -1
+/// if none.
 int running_rank() noexcept;
+
+/// After the images of this node process have been mapped: a debugger that is attached already learns of them
+/// (nothing happens without one). Costs one read of /proc/self/status.
+void publish_to_debugger();
+
+/// True in the child of a fork(2) that a rank made: it must end with _exit and never schedule ranks.
+bool in_forked_child() noexcept;
 
 }  // namespace tmpi::privatize

@@ -26,6 +26,17 @@ ssize_t tmpi_rank_write(int rank, int stream, const void* data, size_t length);
  * rank reads end-of-file. Returns bytes read, 0 at the end, -1 with errno. */
 ssize_t tmpi_rank_read(int rank, void* data, size_t length);
 
+/* Implemented by the loader (privatize/); absent when the program runs by itself, so declare them weak there. */
+
+/* The destructors (fini arrays) of everything in the rank's image, last constructed first; exit() calls it after the atexit list. */
+void tmpi_image_fini(int rank);
+
+/* Non-zero on a thread that the rank created itself: its thread_local destructors and its end are libc's business, not the rank's. */
+int tmpi_on_helper_thread(void);
+
+/* Non-zero in the child of a fork(2): exit() there must flush what is its own and end with the real _exit. */
+int tmpi_in_forked_child(void);
+
 #ifdef __cplusplus
 }
 #endif

@@ -1,0 +1,175 @@
+// dlsym, dladdr and relatives for code in images: the rank's own objects first, then the system's. The rank
+// is found from the caller's address, so no look-up of "who is running" is needed and helper threads work
+// alike. dlopen is in dl_open.cpp.
+#include <dlfcn.h>
+#include <link.h>
+
+#include <cstdint>
+#include <cstring>
+#include <string>
+
+#include "privatize/arena_registry.hpp"
+#include "privatize/debugger.hpp"
+#include "privatize/dl_scope.hpp"
+#include "privatize/rank_state.hpp"
+#include "privatize/runtime_functions.hpp"
+#include "privatize/runtime_table.hpp"
+#include "privatize/thread_context.hpp"
+
+namespace tmpi::privatize {
+namespace {
+
+void* address_in_image(const RankState& state, const Object& object, const Elf64_Sym& symbol) {
+  const std::uint64_t base = object.set->base(state.index);
+  switch (ELF64_ST_TYPE(symbol.st_info)) {
+    case STT_TLS: {
+      if (object.tls.is_static) {
+        // The calling thread's share of the static pool; its address is computed by the loader's own
+        // accessor.
+        return static_tls_address(*object.set, state.index, object, symbol.st_value);
+      }
+      TlsIndex index{base + object.tls.offset, symbol.st_value};
+      return tmpi_tls_get_addr(&index);
+    }
+    case STT_GNU_IFUNC:
+      return reinterpret_cast<void* (*)()>(base + object.at(symbol.st_value))();
+    default:
+      return reinterpret_cast<void*>(symbol.st_shndx == SHN_ABS ? symbol.st_value
+                                                                : base + object.at(symbol.st_value));
+  }
+}
+
+void* find_in(const RankState& state, const std::vector<const Object*>& scope, const SymbolName& wanted,
+              const Object* after) {
+  bool searching = after == nullptr;
+  for (const Object* object : scope) {
+    if (searching) {
+      if (const Elf64_Sym* symbol = object->file->symbols().find(wanted))
+        return address_in_image(state, *object, *symbol);
+    }
+    searching |= object == after;
+  }
+  return nullptr;
+}
+
+void* in_system(void* handle, const SymbolName& wanted) {
+  return wanted.version != nullptr ? ::dlvsym(handle, wanted.name, wanted.version)
+                                   : ::dlsym(handle, wanted.name);
+}
+
+/// What a program finds in a handle of libc must still be its rank's version of it.
+void* prefer_own(const RankState& state, void* found, const SymbolName& wanted) {
+  Dl_info info;
+  if (found == nullptr || ::dladdr(found, &info) == 0 || std::strstr(info.dli_fname, "libc.so") == nullptr)
+    return found;
+  for (const auto& object : state.set->objects()) {
+    if (object->file->symbols().find({"tmpi_shim_start", nullptr}) == nullptr) continue;
+    if (const Elf64_Sym* symbol = object->file->symbols().find(wanted))
+      return address_in_image(state, *object, *symbol);
+  }
+  const void* own = runtime_function(wanted.name);
+  return own != nullptr ? const_cast<void*>(own) : found;
+}
+
+void* look_up(void* handle, const SymbolName& wanted, const void* caller) {
+  RankState* state = calling_rank(caller);
+  if (state == nullptr) return in_system(handle, wanted);
+  void* found = nullptr;
+  if (handle == RTLD_DEFAULT || handle == RTLD_NEXT || handle == state) {
+    const ImageLocation where = locate(caller);
+    const Object* after = handle == RTLD_NEXT && where ? where.set->object_at(where.offset) : nullptr;
+    found = find_in(*state, global_scope(*state), wanted, after);
+    if (found == nullptr) found = const_cast<void*>(runtime_function(wanted.name));
+    if (found == nullptr) found = in_system(RTLD_DEFAULT, wanted);
+  } else if (const OpenedLibrary* library = as_opened(*state, handle)) {
+    found = find_in(*state, library_scope(*library), wanted, nullptr);
+    if (found == nullptr) found = in_system(RTLD_DEFAULT, wanted);
+  } else {
+    return prefer_own(*state, in_system(handle, wanted), wanted);
+  }
+  if (found == nullptr) set_dl_error(*state, std::string("undefined symbol: ") + wanted.name);
+  return found;
+}
+
+const Elf64_Sym* symbol_around(const Object& object, std::uint64_t address) {
+  const SymbolTable& symbols = object.file->symbols();
+  const Elf64_Sym* best = nullptr;
+  for (std::uint32_t i = 1; i < symbols.count(); ++i) {
+    const Elf64_Sym& symbol = symbols.symbol(i);
+    if (symbol.st_shndx == SHN_UNDEF || symbol.st_value > address || ELF64_ST_TYPE(symbol.st_info) == STT_TLS)
+      continue;
+    if (symbol.st_size != 0 && address >= symbol.st_value + symbol.st_size) continue;
+    if (best == nullptr || symbol.st_value > best->st_value) best = &symbol;
+  }
+  return best;
+}
+
+/// Fills `info` if the address is in an image; `symbol` receives the dynamic symbol or null.
+const Object* describe(const void* address, Dl_info* info, const Elf64_Sym** symbol,
+                       ImageLocation* location) {
+  const ImageLocation where = locate(address);
+  const Object* object = where ? where.set->object_at(where.offset) : nullptr;
+  if (object == nullptr) return nullptr;
+  const std::uint64_t base = where.set->base(where.index);
+  info->dli_fname = object->file->path().c_str();
+  info->dli_fbase = reinterpret_cast<void*>(base + object->text_begin);
+  *symbol = symbol_around(*object, where.offset - object->offset);
+  info->dli_sname = *symbol == nullptr ? nullptr : object->file->symbols().name(**symbol);
+  info->dli_saddr =
+      *symbol == nullptr ? nullptr : reinterpret_cast<void*>(base + object->at((*symbol)->st_value));
+  *location = where;
+  return object;
+}
+
+}  // namespace
+
+extern "C" int tmpi_dladdr(const void* address, Dl_info* info) {
+  return tmpi_dladdr1(address, info, nullptr, 0);
+}
+
+extern "C" int tmpi_dladdr1(const void* address, Dl_info* info, void** extra, int flags) {
+  const Elf64_Sym* symbol = nullptr;
+  ImageLocation where;
+  const Object* object = describe(address, info, &symbol, &where);
+  if (object == nullptr) return flags == 0 ? ::dladdr(address, info) : ::dladdr1(address, info, extra, flags);
+  if (flags == RTLD_DL_SYMENT) *extra = const_cast<Elf64_Sym*>(symbol);
+  if (flags == RTLD_DL_LINKMAP) *extra = debugger_entry(*where.set, where.index, *object);
+  return 1;
+}
+
+extern "C" void* tmpi_dlsym(void* handle, const char* name) {
+  return look_up(handle, {name, nullptr}, __builtin_return_address(0));
+}
+
+extern "C" void* tmpi_dlvsym(void* handle, const char* name, const char* version) {
+  return look_up(handle, {name, version}, __builtin_return_address(0));
+}
+
+extern "C" char* tmpi_dlerror() {
+  RankState* state = calling_rank(__builtin_return_address(0));
+  if (state == nullptr || state->dl_error.empty()) return ::dlerror();
+  // The text stays until the rank's next call, as dlerror(3) promises.
+  state->dl_error_told = std::move(state->dl_error);
+  state->dl_error.clear();
+  return state->dl_error_told.data();
+}
+
+extern "C" int tmpi_dlinfo(void* handle, int request, void* result) {
+  RankState* state = calling_rank(__builtin_return_address(0));
+  const OpenedLibrary* library = state == nullptr ? nullptr : as_opened(*state, handle);
+  if (state == nullptr || (library == nullptr && handle != state)) return ::dlinfo(handle, request, result);
+  const Object& object = library != nullptr ? *library->root : *state->set->objects().front();
+  if (request == RTLD_DI_LINKMAP) {
+    *static_cast<link_map**>(result) = debugger_entry(*object.set, state->index, object);
+    return 0;
+  }
+  if (request == RTLD_DI_ORIGIN) {
+    const std::string& path = object.file->path();
+    std::strcpy(static_cast<char*>(result), path.substr(0, path.rfind('/')).c_str());
+    return 0;
+  }
+  set_dl_error(*state, "dlinfo: this request is not possible for a library of a rank");
+  return -1;
+}
+
+}  // namespace tmpi::privatize

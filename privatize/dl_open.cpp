@@ -1,0 +1,253 @@
+// dlopen inside a rank: a library of the user joins the rank's image with its own data; a library of the
+// system is opened as ever. Each such library is an ImageSet of its own, built when the first rank opens it,
+// mapped at the same index as the rank's program, so that references between sets are one addition too.
+// dlclose keeps the library until the rank ends, as POSIX allows.
+#include <dlfcn.h>
+#include <sys/stat.h>
+
+#include <algorithm>
+#include <map>
+#include <memory>
+#include <mutex>
+
+#include "privatize/arena_registry.hpp"
+#include "privatize/debugger.hpp"
+#include "privatize/dl_scope.hpp"
+#include "privatize/entry.hpp"
+#include "privatize/library_search.hpp"
+#include "privatize/runtime_functions.hpp"
+#include "privatize/set_builder.hpp"
+#include "privatize/thread_context.hpp"
+
+namespace tmpi::privatize {
+namespace {
+
+/// A library made ready for all ranks of one program.
+struct Plugin {
+  std::unique_ptr<ImageSet> set;
+  std::vector<Plugin*> needed;  ///< mapped before it
+  const Object& root() const { return *set->objects().front(); }
+};
+
+/// Identifies a file however it is spelled, per program.
+struct PluginKey {
+  const ImageSet* program;
+  dev_t device;
+  ino_t inode;
+  auto operator<=>(const PluginKey&) const = default;
+};
+
+class PluginTable {
+ public:
+  /// Builds the library and what it needs, unless some rank has opened it before.
+  Result<Plugin*> get(const RankState& state, const std::string& path);
+  std::mutex mutex;
+
+ private:
+  std::map<PluginKey, std::unique_ptr<Plugin>> plugins_;
+};
+
+PluginTable& plugin_table() {
+  static auto* table = new PluginTable;  // ranks may still run while the process ends
+  return *table;
+}
+
+void add_closure(const Plugin& plugin, std::vector<const Object*>& objects) {
+  if (std::find(objects.begin(), objects.end(), &plugin.root()) != objects.end()) return;
+  objects.push_back(&plugin.root());
+  for (const Plugin* needed : plugin.needed) add_closure(*needed, objects);
+}
+
+Result<Plugin*> PluginTable::get(const RankState& state, const std::string& path) {
+  struct stat status {};
+  if (stat(path.c_str(), &status) != 0) return Failure{path + ": cannot be opened"};
+  const PluginKey key{state.set, status.st_dev, status.st_ino};
+  if (const auto it = plugins_.find(key); it != plugins_.end()) return it->second.get();
+  auto plugin = std::make_unique<Plugin>();
+  SetRequest request;
+  request.path = path;
+  request.role = ElfFile::Role::kLibrary;
+  request.images = state.set->images();
+  request.check_limit = false;
+  request.parents = global_scope(state);
+  request.open_needed = [&](const std::string& needed) -> Result<std::vector<const Object*>> {
+    auto other = get(state, needed);
+    if (!other) return other.failure();
+    plugin->needed.push_back(*other);
+    std::vector<const Object*> closure;
+    add_closure(**other, closure);
+    return closure;
+  };
+  auto set = build_set(request);
+  if (!set) return set.failure();
+  plugin->set = std::move(*set);
+  return plugins_.emplace(key, std::move(plugin)).first->second.get();
+}
+
+OpenedLibrary* opened_entry(RankState& state, const Plugin& plugin) {
+  for (const auto& library : state.opened) {
+    if (library->set == plugin.set.get()) return library.get();
+  }
+  return nullptr;
+}
+
+/// Maps the plugin and what it needs for the rank; those mapped now are appended to `fresh`, dependencies
+/// first.
+Result<void> map_for(RankState& state, const Plugin& plugin, std::vector<OpenedLibrary*>& fresh) {
+  if (opened_entry(state, plugin) != nullptr) return {};
+  for (const Plugin* needed : plugin.needed) {
+    if (auto r = map_for(state, *needed, fresh); !r) return r;
+  }
+  if (auto r = plugin.set->map(state.index, state.rank); !r) return r;
+  initialise_static_tls(*plugin.set, state.index);
+  announce_image(*plugin.set, state.index);
+  auto library = std::make_unique<OpenedLibrary>();
+  library->set = plugin.set.get();
+  library->root = &plugin.root();
+  fresh.push_back(library.get());
+  const std::lock_guard lock(state.lock);
+  state.opened.push_back(std::move(library));
+  return {};
+}
+
+/// A member of the program's own set under this name or path, or null.
+const Object* member(const RankState& state, const std::string& name, const std::string& path) {
+  struct stat wanted {
+  }, have{};
+  const bool is_file = !path.empty() && stat(path.c_str(), &wanted) == 0;
+  for (const auto& object : state.set->objects()) {
+    if (object->file->dynamic().soname == name) return object.get();
+    if (is_file && fstat(object->file->fd(), &have) == 0 && have.st_dev == wanted.st_dev &&
+        have.st_ino == wanted.st_ino) {
+      return object.get();
+    }
+  }
+  return nullptr;
+}
+
+SearchContext context_of(const Object* caller) {
+  SearchContext context;
+  if (caller == nullptr) return context;
+  const std::string& path = caller->file->path();
+  context.origin = path.substr(0, path.rfind('/'));
+  context.runpath = caller->file->dynamic().runpath;
+  if (!caller->file->dynamic().rpath.empty())
+    context.rpaths.emplace_back(caller->file->dynamic().rpath, context.origin);
+  return context;
+}
+
+Result<OpenedLibrary*> open_private(RankState& state, const std::string& path) {
+  std::vector<OpenedLibrary*> fresh;
+  OpenedLibrary* result = nullptr;
+  {
+    // Held for building and mapping only, never while the library's own code runs: that may suspend the
+    // fiber.
+    const std::lock_guard lock(plugin_table().mutex);
+    auto plugin = plugin_table().get(state, path);
+    if (!plugin) return plugin.failure();
+    if (auto r = map_for(state, **plugin, fresh); !r) return r.failure();
+    result = opened_entry(state, **plugin);
+  }
+  for (OpenedLibrary* library : fresh) {
+    library->initialised = true;
+    run_constructors(*library->set, state.index, state.argc, state.argv, state.argv + state.argc + 1);
+  }
+  return result;
+}
+
+void* open_member(RankState& state, const Object& object) {
+  for (const auto& library : state.opened) {
+    if (library->root == &object) return library.get();
+  }
+  auto library = std::make_unique<OpenedLibrary>();
+  library->set = state.set;
+  library->root = &object;
+  const std::lock_guard lock(state.lock);
+  state.opened.push_back(std::move(library));
+  return state.opened.back().get();
+}
+
+void* open_for(RankState& state, const char* file, int mode, const void* caller) {
+  const ImageLocation where = locate(caller);
+  const Object* asking = where ? where.set->object_at(where.offset) : nullptr;
+  const std::string path = find_library(file, context_of(asking));
+  if (const Object* object = member(state, file, path)) return open_member(state, *object);
+  switch (ownership(file, path, false)) {
+    case Ownership::kRuntime:
+      return &state;
+    case Ownership::kShared:
+      return ::dlopen(path.empty() ? file : path.c_str(), mode);
+    case Ownership::kPrivate:
+      break;
+  }
+  if (path.empty() || (mode & RTLD_NOLOAD) != 0) {
+    set_dl_error(state, std::string(file) + ": cannot open shared object file");
+    return nullptr;
+  }
+  auto library = open_private(state, path);
+  if (!library) {
+    set_dl_error(state, library.message());
+    return nullptr;
+  }
+  ++(*library)->references;
+  (*library)->global |= (mode & RTLD_GLOBAL) != 0;
+  return *library;
+}
+
+}  // namespace
+
+RankState* calling_rank(const void* caller) noexcept {
+  const ImageLocation where = locate(caller);
+  return rank_state(where ? where.set->rank(where.index) : thread_context.rank);
+}
+
+std::vector<const Object*> global_scope(const RankState& state) {
+  std::vector<const Object*> scope;
+  for (const auto& object : state.set->objects()) scope.push_back(object.get());
+  for (const auto& library : state.opened) {
+    if (library->global && library->set != state.set) scope.push_back(library->root);
+  }
+  return scope;
+}
+
+std::vector<const Object*> library_scope(const OpenedLibrary& library) {
+  std::vector<const Object*> scope{library.root};
+  for (std::size_t i = 0; i < scope.size(); ++i) {
+    for (const Object* needed : scope[i]->needed) {
+      if (std::find(scope.begin(), scope.end(), needed) == scope.end()) scope.push_back(needed);
+    }
+  }
+  return scope;
+}
+
+OpenedLibrary* as_opened(RankState& state, void* handle) noexcept {
+  const std::lock_guard lock(state.lock);
+  for (const auto& library : state.opened) {
+    if (library.get() == handle) return library.get();
+  }
+  return nullptr;
+}
+
+void set_dl_error(RankState& state, std::string text) {
+  state.dl_error = std::move(text);
+}
+
+extern "C" void* tmpi_dlopen(const char* file, int mode) {
+  const void* caller = __builtin_return_address(0);
+  RankState* state = calling_rank(caller);
+  if (state == nullptr) return ::dlopen(file, mode);
+  if (file == nullptr || *file == '\0') return state;
+  return open_for(*state, file, mode, caller);
+}
+
+extern "C" int tmpi_dlclose(void* handle) {
+  RankState* state = calling_rank(__builtin_return_address(0));
+  if (state == nullptr) return ::dlclose(handle);
+  if (handle == state) return 0;
+  OpenedLibrary* library = as_opened(*state, handle);
+  if (library == nullptr) return ::dlclose(handle);
+  --library->references;
+  return 0;
+}
+
+}  // namespace tmpi::privatize

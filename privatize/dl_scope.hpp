@@ -1,0 +1,25 @@
+// Where dlsym searches for a rank, and the libraries a rank has opened with dlopen.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "privatize/rank_state.hpp"
+
+namespace tmpi::privatize {
+
+/// The rank whose image the caller's code lies in, else the calling thread's rank; null outside of ranks.
+RankState* calling_rank(const void* caller) noexcept;
+
+/// The program's objects in search order, then those of libraries opened with RTLD_GLOBAL.
+std::vector<const Object*> global_scope(const RankState& state);
+
+/// The library itself and its private dependencies, breadth first.
+std::vector<const Object*> library_scope(const OpenedLibrary& library);
+
+/// The library behind a handle given out by dlopen, or null if it is none of this rank's.
+OpenedLibrary* as_opened(RankState& state, void* handle) noexcept;
+
+void set_dl_error(RankState& state, std::string text);
+
+}  // namespace tmpi::privatize

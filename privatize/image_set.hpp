@@ -1,0 +1,105 @@
+// ImageSet: objects laid out at fixed relative offsets, mapped together once per rank. A rank's program with
+// the shim and its private libraries is one set; what a rank opens with dlopen makes further sets beside it.
+// Built by one thread, then constant, except that images are mapped: any thread, different indices in
+// parallel.
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "base/result.hpp"
+#include "privatize/object.hpp"
+#include "privatize/template_memory.hpp"
+
+namespace tmpi::privatize {
+
+/// Words that need a per-image correction after mapping, as offsets in the image. Everything else is right in
+/// the template.
+struct Fixups {
+  std::vector<std::uint64_t> own;  ///< += base of the image
+  std::vector<std::pair<const ImageSet*, std::vector<std::uint64_t>>>
+      foreign;                      ///< += base of the same rank's image of that set
+  std::vector<std::uint64_t> pool;  ///< += offset of the rank's share of the static TLS pool
+
+  std::vector<std::uint64_t>& of(const ImageSet* owner, const ImageSet* target);
+};
+
+class ImageSet {
+ public:
+  explicit ImageSet(int images) : images_(images), ranks_(images, -1), pool_offsets_(images, 0) {}
+  ~ImageSet();
+  ImageSet(const ImageSet&) = delete;
+  ImageSet& operator=(const ImageSet&) = delete;
+
+  // Building, in this order: add objects, lay out, (relocate: relocation.hpp), reserve.
+  Object& add(std::unique_ptr<ElfFile> file);
+  Result<void> lay_out();
+  Result<void> reserve();
+
+  /// Maps image `index` for `rank` and corrects its words.
+  Result<void> map(int index, int rank);
+  /// Unmaps it again (address space stays reserved): a rank's last dlclose, or calibration.
+  void unmap(int index);
+
+  int images() const { return images_; }
+  int rank(int index) const { return ranks_[index]; }  ///< -1: not mapped
+  std::uint64_t stride() const { return stride_; }
+  std::uint64_t base(int index) const { return arena_ + stride_ * static_cast<std::uint64_t>(index); }
+  std::vector<std::unique_ptr<Object>>& objects() { return objects_; }
+  const std::vector<std::unique_ptr<Object>>& objects() const { return objects_; }
+  const Object* object_at(std::uint64_t image_offset) const noexcept;
+  std::vector<const Object*> initialisation_order() const;
+
+  /// The TLS block's place in the image; empty if no object has ordinary thread-local variables.
+  std::uint64_t tls_begin() const { return tls_begin_; }
+  std::uint64_t tls_size() const { return tls_size_; }
+  std::uint64_t tls_alignment() const { return tls_alignment_; }
+  std::uint64_t pool_size() const { return pool_size_; }  ///< bytes of static TLS per rank
+  std::uint64_t pool_offset(int index) const { return pool_offsets_[index]; }
+
+  /// Bytes of the template behind an offset of the image; null where there is none (code, anonymous .bss).
+  std::byte* template_at(std::uint64_t image_offset);
+  std::byte* template_of(const Object& object, std::uint64_t vaddr) { return template_at(object.at(vaddr)); }
+  Fixups& fixups() { return fixups_; }
+  const Fixups& fixups() const { return fixups_; }
+
+  /// Copies the relocated initial values of thread-local variables into the template's TLS block. After
+  /// relocation.
+  void fill_tls_block();
+
+  std::size_t mappings_per_image() const { return mappings_.size() + gaps_; }
+  bool needs_exec_stack() const;
+
+ private:
+  struct Mapping {
+    std::uint64_t image_offset, length;
+    int protection;
+    int fd;  // -1: anonymous
+    std::uint64_t file_offset;
+  };
+  Result<void> place(Object& object);
+  void place_segments(Object& object);
+  void place_tls();
+  void add_mapping(const Mapping& mapping);
+  void correct(int index, std::uint64_t base);
+  Result<void> take_pool_share(int index);
+
+  int images_;
+  std::vector<std::unique_ptr<Object>> objects_;
+  std::vector<int> ranks_;
+  std::vector<std::uint64_t> pool_offsets_;
+  TemplateMemory template_;
+  std::vector<Mapping> mappings_;
+  std::vector<std::pair<std::uint64_t, DataSpan*>> spans_;  // (image offset of the span's begin, span)
+  Fixups fixups_;
+  std::uint64_t size_ = 0, alignment_ = kPage, stride_ = 0, arena_ = 0;
+  std::uint64_t tls_begin_ = 0, tls_size_ = 0, tls_alignment_ = 1, tls_template_ = 0;
+  std::uint64_t pool_size_ = 0;
+  std::size_t gaps_ = 0;
+};
+
+}  // namespace tmpi::privatize

@@ -1,0 +1,55 @@
+#include "privatize/loader.hpp"
+
+#include <cstring>
+
+#include "privatize/debugger.hpp"
+#include "privatize/entry.hpp"
+#include "privatize/rank_state.hpp"
+#include "privatize/set_builder.hpp"
+
+namespace tmpi::privatize {
+namespace {
+
+class LoadedGroup final : public Group {
+ public:
+  LoadedGroup(std::unique_ptr<ImageSet> set, const GroupOptions& options)
+      : set_(std::move(set)), points_(find_entry_points(*set_)), options_(options) {}
+
+  bool needs_exec_stack() const override { return set_->needs_exec_stack(); }
+
+  Result<void> map_image(int index, int rank) override {
+    if (index < 0 || index >= set_->images())
+      return Failure{"image " + std::to_string(index) + " was not reserved"};
+    if (auto r = set_->map(index, rank); !r) return r;
+    if (points_.image_rank != 0)
+      std::memcpy(reinterpret_cast<void*>(set_->base(index) + points_.image_rank), &rank, sizeof rank);
+    create_rank_state(rank, *set_, index);
+    announce_image(*set_, index);
+    return {};
+  }
+
+  void run_image(int index, const std::vector<std::string>& arguments,
+                 const std::vector<std::string>& environment) override {
+    run_rank(*set_, index, points_, arguments, environment);
+  }
+
+ private:
+  std::unique_ptr<ImageSet> set_;
+  EntryPoints points_;
+  GroupOptions options_;
+};
+
+}  // namespace
+
+Result<std::unique_ptr<Group>> Group::load(const GroupOptions& options) {
+  SetRequest request;
+  request.path = options.program;
+  request.shim = options.shim;
+  request.images = options.images;
+  request.private_libstdcxx = options.private_libstdcxx;
+  auto set = build_set(request);
+  if (!set) return set.failure();
+  return std::unique_ptr<Group>(std::make_unique<LoadedGroup>(std::move(*set), options));
+}
+
+}  // namespace tmpi::privatize

@@ -1,0 +1,39 @@
+#include "privatize/mapping_limit.hpp"
+
+#include <fstream>
+#include <string>
+
+namespace tmpi::privatize {
+namespace {
+
+/// For stacks, heaps, transports and what else comes later. With mprotect guards stacks need two mappings per
+/// rank more; the scheduler checks that itself.
+constexpr std::size_t kHeadroom = 1000;
+
+std::size_t mappings_now() {
+  std::ifstream maps("/proc/self/maps");
+  std::size_t count = 0;
+  for (std::string line; std::getline(maps, line);) ++count;
+  return count;
+}
+
+}  // namespace
+
+Result<void> check_mapping_limit(const ImageSet& set) {
+  std::size_t limit = 0;
+  std::ifstream("/proc/sys/vm/max_map_count") >> limit;
+  const std::size_t per_image = set.mappings_per_image();
+  const std::size_t wanted = per_image * static_cast<std::size_t>(set.images());
+  if (limit == 0 || wanted + kHeadroom < limit / 2) return {};  // far away: do not count
+  const std::size_t used = mappings_now() + kHeadroom;
+  if (used + wanted <= limit) return {};
+  const std::size_t possible = limit > used ? (limit - used) / per_image : 0;
+  return Failure{std::to_string(set.images()) + " ranks of " + set.objects().front()->file->path() +
+                 " need " + std::to_string(wanted) + " memory mappings (" + std::to_string(per_image) +
+                 " each), but the kernel allows " + std::to_string(limit) +
+                 " per process (vm.max_map_count): at most " + std::to_string(possible) +
+                 " ranks on this node; raise the limit with: sysctl -w vm.max_map_count=" +
+                 std::to_string(used + wanted + 1000) + ", or start more node processes (--nodes)"};
+}
+
+}  // namespace tmpi::privatize

@@ -1,0 +1,67 @@
+// RankState: what the loader keeps per rank beside its image. Found by world rank in constant time, without a
+// lock.
+#pragma once
+
+#include <pthread.h>
+
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "base/spinlock.hpp"
+#include "privatize/image_set.hpp"
+
+namespace tmpi::privatize {
+
+/// A library that the rank opened with dlopen: its image in the set made for that library.
+struct OpenedLibrary {
+  ImageSet* set = nullptr;
+  const Object* root = nullptr;
+  int references = 0;
+  bool global = false;  ///< RTLD_GLOBAL: searched by dlsym(RTLD_DEFAULT)
+  bool initialised = false;
+};
+
+struct KeyDefinition {
+  bool used = false;
+  std::uint32_t generation = 0;
+  void (*destructor)(void*) = nullptr;
+};
+
+struct ExitHandler {
+  void (*function)(void*) = nullptr;
+  void* argument = nullptr;
+  void* object = nullptr;  ///< __dso_handle of the object that registered it
+};
+
+struct RankState {
+  int rank = -1;
+  ImageSet* set = nullptr;  ///< the program's
+  int index = -1;
+  int argc = 0;  ///< main's, for constructors of libraries opened later
+  char** argv = nullptr;
+  SpinLock lock;  ///< guards keys and opened: a rank may have helper threads
+  std::vector<KeyDefinition> keys;
+  struct KeyValues* key_values = nullptr;              ///< of the rank's own flow of control
+  std::vector<std::unique_ptr<OpenedLibrary>> opened;  ///< in order of opening
+  std::string dl_error, dl_error_told;                 ///< dlerror's: pending, and last given out
+  std::vector<ExitHandler> exit_handlers;              ///< only used without a shim (fallback_exit.cpp)
+
+  template <class Function>
+  void for_each_image(Function fn) const {
+    if (set != nullptr) fn(*set, index);
+    for (const auto& library : opened) {
+      if (library->set != set) fn(*library->set, index);
+    }
+  }
+};
+
+/// The state of a world rank whose image has been mapped; null for -1 and for ranks of other node processes.
+/// Any thread.
+RankState* rank_state(int rank) noexcept;
+
+/// Creates it; called once per rank by map_image. Never destroyed.
+RankState& create_rank_state(int rank, ImageSet& set, int index);
+
+}  // namespace tmpi::privatize

@@ -1,0 +1,38 @@
+// libc functions in the loader's own version, which know ranks and images; bound to code in images by
+// runtime_table.cpp. Each has the contract of the libc function whose name it carries. pthread_create itself
+// is exported by the node executable, so that libstdc++'s std::thread finds it too.
+#pragma once
+
+#include <dlfcn.h>
+#include <pthread.h>
+#include <threads.h>
+
+namespace tmpi::privatize {
+
+extern "C" {
+
+// entry.cpp
+int tmpi_libc_start_main(int (*main)(int, char**, char**), int argc, char** argv);
+
+// helper_threads.cpp
+int tmpi_thrd_create(thrd_t* thread, thrd_start_t function, void* argument);
+
+// pthread_keys.cpp
+int tmpi_pthread_key_create(pthread_key_t* key, void (*destructor)(void*));
+int tmpi_pthread_key_delete(pthread_key_t key);
+void* tmpi_pthread_getspecific(pthread_key_t key);
+int tmpi_pthread_setspecific(pthread_key_t key, const void* value);
+void tmpi_tss_delete(pthread_key_t key);
+
+// dl_functions.cpp
+int tmpi_dladdr(const void* address, Dl_info* info);
+int tmpi_dladdr1(const void* address, Dl_info* info, void** extra, int flags);
+void* tmpi_dlopen(const char* file, int mode);
+int tmpi_dlclose(void* handle);
+void* tmpi_dlsym(void* handle, const char* name);
+void* tmpi_dlvsym(void* handle, const char* name, const char* version);
+char* tmpi_dlerror();
+int tmpi_dlinfo(void* handle, int request, void* result);
+}
+
+}  // namespace tmpi::privatize

@@ -1,0 +1,59 @@
+#include "privatize/runtime_table.hpp"
+
+#include <cstring>
+
+#include "privatize/fallback_exit.hpp"
+#include "privatize/runtime_functions.hpp"
+#include "privatize/tls.hpp"
+
+namespace tmpi::privatize {
+namespace {
+
+struct Entry {
+  const char* name;
+  const void* address;
+};
+
+template <class Function>
+const void* address_of(Function* function) {
+  return reinterpret_cast<const void*>(function);
+}
+
+const Entry kTable[] = {
+    {"__tls_get_addr", address_of(&tmpi_tls_get_addr)},
+    {"__libc_start_main", address_of(&tmpi_libc_start_main)},
+    // Reached only when the group has no shim: the shim's functions of these names come first.
+    {"exit", address_of(&fallback_exit)},
+    {"atexit", address_of(&tmpi_fallback_atexit)},
+    {"__cxa_atexit", address_of(&tmpi_fallback_cxa_atexit)},
+    {"__cxa_finalize", address_of(&tmpi_fallback_cxa_finalize)},
+    {"pthread_create", address_of(&pthread_create)},
+    {"thrd_create", address_of(&tmpi_thrd_create)},
+    {"pthread_key_create", address_of(&tmpi_pthread_key_create)},
+    {"pthread_key_delete", address_of(&tmpi_pthread_key_delete)},
+    {"pthread_getspecific", address_of(&tmpi_pthread_getspecific)},
+    {"pthread_setspecific", address_of(&tmpi_pthread_setspecific)},
+    {"tss_create", address_of(&tmpi_pthread_key_create)},
+    {"tss_delete", address_of(&tmpi_tss_delete)},
+    {"tss_get", address_of(&tmpi_pthread_getspecific)},
+    {"tss_set", address_of(&tmpi_pthread_setspecific)},
+    {"dladdr", address_of(&tmpi_dladdr)},
+    {"dladdr1", address_of(&tmpi_dladdr1)},
+    {"dlopen", address_of(&tmpi_dlopen)},
+    {"dlclose", address_of(&tmpi_dlclose)},
+    {"dlsym", address_of(&tmpi_dlsym)},
+    {"dlvsym", address_of(&tmpi_dlvsym)},
+    {"dlerror", address_of(&tmpi_dlerror)},
+    {"dlinfo", address_of(&tmpi_dlinfo)},
+};
+
+}  // namespace
+
+const void* runtime_function(const char* name) noexcept {
+  for (const Entry& entry : kTable) {
+    if (std::strcmp(entry.name, name) == 0) return entry.address;
+  }
+  return nullptr;
+}
+
+}  // namespace tmpi::privatize

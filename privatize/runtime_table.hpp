@@ -1,0 +1,9 @@
+// The functions of libc that must know ranks and images: code in an image binds to ours instead of libc's.
+#pragma once
+
+namespace tmpi::privatize {
+
+/// Address of the loader's own version of libc's function `name`, or null.
+const void* runtime_function(const char* name) noexcept;
+
+}  // namespace tmpi::privatize

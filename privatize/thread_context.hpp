@@ -1,0 +1,21 @@
+// What the loader knows about an OS thread: which rank it runs, and whether it is a worker or a helper that a
+// rank has created.
+#pragma once
+
+#include "privatize/tls.hpp"
+
+namespace tmpi::privatize {
+
+struct KeyValues;  // pthread_keys.cpp
+
+struct ThreadContext {
+  int rank = -1;
+  bool helper = false;
+  TlsCopies* copies = nullptr;  ///< helpers only, owned
+  KeyValues* keys = nullptr;    ///< helpers only, owned
+};
+
+/// The calling thread's. Initial-exec: also read by assembly (tls_descriptor.cpp) and in signal handlers.
+extern thread_local ThreadContext thread_context __attribute__((tls_model("initial-exec")));
+
+}  // namespace tmpi::privatize

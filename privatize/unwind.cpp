@@ -1,0 +1,93 @@
+// What the unwinder asks. libgcc finds the frames of an address through _dl_find_object, LLVM's libunwind
+// through dl_iterate_phdr; the node executable exports both (exports.list), so that they answer for images in
+// constant time and pass on everything else.
+#include <dlfcn.h>
+#include <link.h>
+
+#include <cstring>
+
+#include "privatize/arena_registry.hpp"
+#include "privatize/image_set.hpp"
+#include "privatize/rank_state.hpp"
+#include "privatize/thread_context.hpp"
+
+using tmpi::privatize::ImageLocation;
+using tmpi::privatize::ImageSet;
+using tmpi::privatize::Object;
+
+namespace {
+
+using FindObject = int (*)(void*, dl_find_object*);
+using IteratePhdr = int (*)(int (*)(dl_phdr_info*, std::size_t, void*), void*);
+
+template <class Function>
+Function next_definition(const char* name) {
+  return reinterpret_cast<Function>(dlsym(RTLD_NEXT, name));
+}
+
+/// Reports the objects of one image; stops when the callback returns non-zero.
+int iterate_image(const ImageSet& set, int index, const dl_phdr_info& like,
+                  int (*callback)(dl_phdr_info*, std::size_t, void*), void* data) {
+  for (const auto& object : set.objects()) {
+    dl_phdr_info info = like;
+    const auto& header = object->file->header();
+    info.dlpi_addr = set.base(index) + object->offset;
+    info.dlpi_name = object->file->path().c_str();
+    info.dlpi_phdr =
+        reinterpret_cast<const Elf64_Phdr*>(reinterpret_cast<const std::byte*>(&header) + header.e_phoff);
+    info.dlpi_phnum = header.e_phnum;
+    info.dlpi_tls_modid = 0;
+    info.dlpi_tls_data = nullptr;
+    if (const int stop = callback(&info, sizeof info, data); stop != 0) return stop;
+  }
+  return 0;
+}
+
+struct Outer {
+  int (*callback)(dl_phdr_info*, std::size_t, void*);
+  void* data;
+  dl_phdr_info last;
+};
+
+int forward(dl_phdr_info* info, std::size_t size, void* data) {
+  auto* outer = static_cast<Outer*>(data);
+  std::memcpy(&outer->last, info, size < sizeof outer->last ? size : sizeof outer->last);
+  return outer->callback(info, size, outer->data);
+}
+
+}  // namespace
+
+extern "C" __attribute__((visibility("default"))) int _dl_find_object(void* address, dl_find_object* result) {
+  const ImageLocation where = tmpi::privatize::locate(address);
+  if (!where) {
+    static const FindObject real = next_definition<FindObject>("_dl_find_object");
+    return real != nullptr ? real(address, result) : -1;
+  }
+  const Object* object = where.set->object_at(where.offset);
+  if (object == nullptr || object->eh_frame == 0) return -1;
+  const std::uint64_t base = where.set->base(where.index);
+  *result = {};
+  result->dlfo_map_start = reinterpret_cast<void*>(base + object->text_begin);
+  result->dlfo_map_end = reinterpret_cast<void*>(base + object->text_end);
+  result->dlfo_link_map = nullptr;
+  result->dlfo_eh_frame = reinterpret_cast<void*>(base + object->at(object->eh_frame));
+  return 0;
+}
+
+// Of the images only the calling rank's is reported: nobody unwinds another rank's code, and ten thousand
+// entries would make every throw slow.
+extern "C" __attribute__((visibility("default"))) int dl_iterate_phdr(int (*callback)(dl_phdr_info*,
+                                                                                      std::size_t, void*),
+                                                                      void* data) {
+  static const IteratePhdr real = next_definition<IteratePhdr>("dl_iterate_phdr");
+  Outer outer{callback, data, {}};
+  if (real == nullptr) return 0;
+  if (const int stop = real(&forward, &outer); stop != 0) return stop;
+  const tmpi::privatize::RankState* state = tmpi::privatize::rank_state(tmpi::privatize::thread_context.rank);
+  if (state == nullptr) return 0;
+  int stop = 0;
+  state->for_each_image([&](const ImageSet& set, int index) {
+    if (stop == 0) stop = iterate_image(set, index, outer.last, callback, data);
+  });
+  return stop;
+}
