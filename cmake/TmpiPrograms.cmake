@@ -1,5 +1,5 @@
 # tmpi_program(NAME DIRECTORY SOURCES... [FLAGS flags...] [LIBRARIES words...]): an MPI program, compiled as a user would compile it: by the
-# tmpicc (or, for a .cpp, the tmpicxx) of this build, into DIRECTORY. Defines the target NAME, part of ALL. Does nothing but say so where the
+# tmpicc (or, for a .cpp, the tmpicxx) of this build, into DIRECTORY. Defines the target program_NAME (NAME is the file), part of ALL. Does nothing but say so where the
 # wrapper is not part of this build.
 include_guard(GLOBAL)
 
@@ -43,6 +43,6 @@ function(tmpi_program name directory)
     DEPENDS ${PROGRAM_SOURCES} ${headers} ${CMAKE_SOURCE_DIR}/include/mpi.h
     COMMENT "tmpicc ${name}"
     VERBATIM)
-  add_custom_target(${name} ALL DEPENDS ${directory}/${name})
-  add_dependencies(${name} ${TMPI_PROGRAM_NEEDS})
+  add_custom_target(program_${name} ALL DEPENDS ${directory}/${name})
+  add_dependencies(program_${name} ${TMPI_PROGRAM_NEEDS})
 endfunction()
