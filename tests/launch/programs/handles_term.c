@@ -1,0 +1,29 @@
+/* Handles SIGTERM and SIGUSR1 itself: a computation that saves its state when the batch system wants it to end. */
+#include <mpi.h>
+#include <signal.h>
+#include <stdio.h>
+
+static volatile sig_atomic_t stop = 0;
+static volatile sig_atomic_t asked = 0;
+
+static void on_term(int signal) { (void)signal; stop = 1; }
+static void on_usr1(int signal) { (void)signal; asked = 1; }
+
+int main(int argc, char** argv) {
+  MPI_Init(&argc, &argv);
+  int rank, all = 0;
+  MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+  signal(SIGTERM, on_term);
+  signal(SIGUSR1, on_usr1);
+  MPI_Barrier(MPI_COMM_WORLD);
+  if (rank == 0) { printf("ready\n"); fflush(stdout); }
+  int told = 0;
+  while (!all) {
+    int mine = stop;
+    if (asked && !told && rank == 0) { printf("asked\n"); fflush(stdout); told = 1; }
+    MPI_Allreduce(&mine, &all, 1, MPI_INT, MPI_MAX, MPI_COMM_WORLD);
+  }
+  if (rank == 0) printf("state saved\n");
+  MPI_Finalize();
+  return 0;
+}

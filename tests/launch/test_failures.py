@@ -1,0 +1,200 @@
+"""Every way in which a job goes wrong: it ends promptly, with one clear message and a non-zero code, and leaves no process behind."""
+
+import os
+import signal
+import subprocess
+import unittest
+
+from harness import LaunchTest, program
+
+PROMPTLY = 5.0  # seconds, on a loaded machine; milliseconds on a quiet one
+
+
+class FailureTest(LaunchTest):
+    def misbehave(self, mode, *more, ranks=8, options=(), name="misbehave.c", **run):
+        job = self.run_job("-n", ranks, "--vratio", 4, *options, program(name), mode, *more, timeout=30, **run)
+        self.assertLess(job.seconds, PROMPTLY)
+        return job
+
+    def test_mpi_abort(self):
+        job = self.misbehave("abort-mpi", 3, 42)
+        self.check_failure(job, 42, "rank 3 on", "called MPI_Abort with code 42")
+
+    def test_mpi_abort_with_code_zero_is_still_a_failure(self):
+        self.check_failure(self.misbehave("abort-mpi", 3, 0), 1, "called MPI_Abort with code 0")
+
+    def test_output_before_the_abort_is_there(self):
+        job = self.misbehave("partial", 2)
+        self.assertIn(b"rank 2 is here\n", job.out)
+        self.assertIn(b"half a line", job.out)
+
+    def test_fatal_mpi_error(self):
+        job = self.misbehave("bad-rank", 1)
+        self.assertNotEqual(job.code, 0)
+        self.check_failure(job, job.code, "rank 1 on", "MPI_Send failed", "MPI_ERR_RANK")
+
+    def test_segmentation_fault(self):
+        job = self.misbehave("segv", 2)
+        self.check_failure(job, 139, "rank 2 on host", "segmentation fault (SIGSEGV at address 0x8)")
+        self.assertRegex(job.err.decode(), r"#0 write_through_null\+0x")
+        self.assertRegex(job.err.decode(), r"#\d main\+0x")
+
+    def test_division_by_zero(self):
+        job = self.misbehave("fpe")
+        self.check_failure(job, 136, "rank 1 on host", "arithmetic error (SIGFPE")
+        self.assertRegex(job.err.decode(), r"#0 fail\+0x")
+
+    def test_illegal_instruction(self):
+        self.check_failure(self.misbehave("ill"), 132, "rank 1 on host", "SIGILL")
+
+    def test_call_through_null(self):
+        job = self.misbehave("wild")
+        self.check_failure(job, 139, "rank 1 on host", "SIGSEGV at address 0x0")
+        self.assertRegex(job.err.decode(), r"#1 (call_wild_pointer|fail)\+0x")
+
+    def test_smashed_frame_still_gives_a_report(self):
+        self.check_failure(self.misbehave("smash"), 139, "rank 1 on host", "SIGSEGV")
+
+    def test_stack_overflow(self):
+        job = self.misbehave("overflow", 5, options=["--stack-size", "256k"])
+        self.check_failure(job, 139, "rank 5 on host", "overflowed its stack of 256 KiB", "--stack-size 512k")
+        self.assertRegex(job.err.decode(), r"#0 recurse_without_end\+0x")
+
+    def test_stack_overflow_of_the_default_stack(self):
+        self.check_failure(self.misbehave("overflow"), 139, "stack of 1024 KiB", "--stack-size 2M")
+
+    def test_abort(self):
+        self.check_failure(self.misbehave("abort", 4), 134, "rank 4 on host")
+
+    def test_assertion(self):
+        job = self.misbehave("assert")
+        self.assertEqual(job.code, 134)
+        self.assertIn(b"zero == 1", job.err)
+
+    def test_uncaught_exception(self):
+        job = self.run_job("-n", 4, program("throws.cpp"), timeout=30)
+        self.assertEqual(job.code, 134)
+        self.assertIn(b"the grid is broken", job.err)
+        self.assertIn(b"rank 1 on host", job.err)
+
+    def test_names_in_a_backtrace_are_readable(self):
+        job = self.run_job("-n", 4, program("throws.cpp"), "null", timeout=30)
+        self.check_failure(job, 139, "model::Grid::step(int)+0x")
+
+    def test_signal_raised_by_the_rank(self):
+        self.check_failure(self.misbehave("raise"), 139, "rank 1 on host", "SIGSEGV")
+
+    def test_exit_in_the_middle(self):
+        self.check_failure(self.misbehave("exit", 1, 3), 3, "rank 1 on host", "ended with exit code 3 without having called MPI_Finalize")
+
+    def test_exit_with_zero_in_the_middle(self):
+        self.check_failure(self.misbehave("exit", 6, 0), 1, "rank 6 on host", "ended with exit code 0 without having called MPI_Finalize")
+
+    def test_raw_exit_in_the_middle(self):
+        job = self.misbehave("_exit", 1, 3)
+        self.assertEqual(job.code, 3)
+        self.assertEqual(job.err.count(b"tmpirun: "), 1)
+
+    def test_return_from_main_without_finalize(self):
+        self.check_failure(self.misbehave("return", 1, 0), 1, "rank 1 on host", "without having called MPI_Finalize")
+
+    def test_end_before_init_while_others_use_mpi(self):
+        for code in (0, 7):
+            job = self.misbehave("before-init", 3, code)
+            self.check_failure(job, code or 1, "rank 3 on host", "without having called MPI_Init")
+
+    def test_codes_after_finalize_let_the_others_go_on(self):
+        job = self.misbehave("after", 5, 20)
+        self.assertEqual(job.out.count(b"is here\n"), 8)
+        self.check_failure(job, job.code, "ended with exit code", "the first of 3 ranks")
+        self.assertIn(job.code, (20, 21, 22))
+
+    def test_many_ranks_that_fail_at_once_give_one_message(self):
+        job = self.run_job("-n", 500, program("misbehave.c"), "after", 0, 1, timeout=30)
+        self.assertNotEqual(job.code, 0)
+        self.assertEqual(job.err.count(b"tmpirun: "), 1)
+
+    def test_timeout_shows_where_everybody_is(self):
+        job = self.run_job("-n", 8, "--timeout", 1, program("misbehave.c"), "hang", timeout=20)
+        err = job.err.decode()
+        self.assertEqual(job.code, 124)
+        self.assertIn("  ranks 0-7 (8): blocked in MPI_Recv\n", err)
+        self.assertIn("tmpirun: the job was ended after its --timeout of 1 seconds\n", err)
+        self.assertLess(job.seconds, PROMPTLY)
+
+    def test_timeout_of_a_spinning_job(self):
+        job = self.run_job("-n", 4, "--timeout", 1, program("misbehave.c"), "spin", timeout=20)
+        self.assertEqual(job.code, 124)
+        self.assertIn("running", job.err.decode())
+
+    def test_children_of_ranks_end_with_the_job(self):
+        job = self.start("-n", 4, program("misbehave.c"), "child")
+        job.read_until(b"started\n")
+        job.process.send_signal(signal.SIGTERM)
+        job.finish(timeout=10)
+        self.assertEqual(job.code, 143)
+        self.check_nothing_left(job)
+
+    def test_killed_node_process(self):
+        job = self.start("-n", 4, program("misbehave.c"), "hang")
+        job.read_until(b"is here\n")
+        os.kill(job.node_pid(), signal.SIGKILL)
+        job.finish(timeout=10)
+        self.check_failure(job, 137, "the node process on host", "ranks 0-3", "killed by signal 9 (Killed)")
+        self.check_nothing_left(job)
+
+    def test_killed_tmpirun(self):
+        for mode in ("hang", "spin", "child"):
+            job = self.start("-n", 4, program("misbehave.c"), mode)
+            job.read_until(b"is here\n")
+            job.process.kill()
+            job.process.communicate(timeout=10)
+            # A child that has left the process group by setsid is out of reach once tmpirun is dead.
+            for pid, command in job.survivors():
+                if "sleep 301" in command:
+                    os.kill(pid, signal.SIGKILL)
+            self.check_nothing_left(job, patience=5)
+
+
+class ProgramTest(LaunchTest):
+    """Programs that cannot be started."""
+
+    def test_missing(self):
+        job = self.run_job("-n", 2, "./no-such-program")
+        self.check_failure(job, 127, "cannot find the program './no-such-program'")
+        job = self.run_job("-n", 2, "no-such-program")
+        self.check_failure(job, 127, "neither in PATH nor in")
+
+    def test_directory(self):
+        self.check_failure(self.run_job(self.directory()), 126, "it is a directory")
+
+    def test_not_executable(self):
+        path = os.path.join(self.directory(), "data")
+        with open(path, "w") as file:
+            file.write("x")
+        self.check_failure(self.run_job(path), 126, "is not executable", "chmod +rx")
+
+    def test_not_for_tmpi(self):
+        script = os.path.join(self.directory(), "script")
+        with open(script, "w") as file:
+            file.write("#!/bin/sh\n")
+        os.chmod(script, 0o755)
+        self.assertEqual(self.run_job(script).code, 126)
+        static = os.path.join(self.directory(), "static")
+        subprocess.run(["gcc", "-x", "c", "-static", "-o", static, "-"], input=b"int main(void) { return 0; }", check=True)
+        job = self.run_job("-n", 2, static)
+        self.check_failure(job, 126, "tmpicc")
+
+    def test_wrong_directory(self):
+        self.check_failure(self.run_job("--wdir", "/no/such", "true"), 127, "--wdir /no/such")
+
+    def test_wrong_options(self):
+        for arguments in (["-n", "0", "true"], ["--vration", "2", "true"], [], ["-n"], ["--stack-size", "1", "true"]):
+            job = self.run_job(*arguments)
+            self.assertEqual(job.code, 2)
+            self.assertEqual(job.err.count(b"\n"), 1)
+            self.assertTrue(job.err.startswith(b"tmpirun: "))
+
+
+if __name__ == "__main__":
+    unittest.main()

@@ -1,0 +1,190 @@
+"""What runs where, with which surroundings: placement, environment, directories, several programs, signals, exit codes, speed."""
+
+import os
+import re
+import signal
+import unittest
+
+from harness import BIN, LaunchTest, program
+
+
+class PlacementTest(LaunchTest):
+    def cores(self):
+        return len(os.sched_getaffinity(0))
+
+    def test_bindings(self):
+        job = self.run_job("-n", 6, "--vratio", 4, "-q", "--report-bindings", program("trivial.c"))
+        lines = job.err.decode().splitlines()
+        self.assertEqual(len(lines), 2, lines)
+        self.assertRegex(lines[0], r"^tmpirun: host \S+: worker 0: core .*; ranks 0-3$")
+        self.assertRegex(lines[1], r"worker 1: .*; ranks 4-5$")
+
+    def test_verbose(self):
+        job = self.run_job("-n", 10, "--workers", 1, "-v", "--stack-size", "128k", program("trivial.c"))
+        err = job.err.decode()
+        self.assertIn("10 ranks on 1 workers, V = 10, stacks of 128 KiB, policy fifo", err)
+        self.assertRegex(err, r"\d+ switches; the deepest stack was rank \d+'s with \d+ KiB of 128 KiB")
+
+    def test_more_workers_than_cores_warn_once(self):
+        many = self.cores() * 2
+        job = self.run_job("-n", many, "--vratio", 1, program("trivial.c"))
+        self.assertEqual(job.code, 0)
+        self.assertRegex(job.err.decode(), rf"^tmpirun: warning: {many} workers share {self.cores()} core.*\n$")
+        self.assertEqual(self.run_job("-n", many, "--vratio", 1, "-q", program("trivial.c")).err, b"")
+
+    def test_quiet_by_default(self):
+        job = self.run_job("-n", 50, program("trivial.c"))
+        self.assertEqual((job.out, job.err, job.code), (b"50 of 50\n", b"", 0))
+
+    def test_policies(self):
+        for policy in ("fifo", "lifo", "random:7"):
+            self.assertEqual(self.run_job("-n", 50, "--sched", policy, "--bind-to", "none", program("trivial.c")).out, b"50 of 50\n")
+
+    def test_environment_variables_as_options(self):
+        job = self.run_job(program("trivial.c"), env={"TMPI_N": "9", "TMPI_WORKERS": "1", "TMPI_VERBOSE": "1"})
+        self.assertEqual(job.out, b"9 of 9\n")
+        self.assertIn(b"9 ranks on 1 workers", job.err)
+
+
+class SurroundingsTest(LaunchTest):
+    def shown(self, *arguments, **options):
+        job = self.run_job(*arguments, **options)
+        self.assertEqual(job.code, 0, job.err)
+        return sorted(job.out.decode().splitlines(), key=lambda line: int(line.split("/")[0]))
+
+    def test_variables(self):
+        lines = self.shown("-n", 2, "-x", "A=one", "-x", "INHERITED", program("show.c"), "A", "INHERITED", "TMPI_COMM_WORLD_RANK",
+                           "TMPI_COMM_WORLD_SIZE", "TMPI_LOCAL_RANK", env={"INHERITED": "yes"})
+        for rank, line in enumerate(lines):
+            self.assertIn(f"A=one INHERITED=yes TMPI_COMM_WORLD_RANK={rank} TMPI_COMM_WORLD_SIZE=2 TMPI_LOCAL_RANK={rank}", line)
+
+    def test_openmp_threads(self):
+        self.assertIn("OMP_NUM_THREADS=1", self.shown("-n", 8, "--vratio", 4, program("show.c"), "OMP_NUM_THREADS")[0])
+        self.assertIn("OMP_NUM_THREADS=(unset)", self.shown("-n", 1, program("show.c"), "OMP_NUM_THREADS")[0])
+        self.assertIn("OMP_NUM_THREADS=3", self.shown("-n", 8, "--vratio", 4, "-x", "OMP_NUM_THREADS=3", program("show.c"),
+                                                      "OMP_NUM_THREADS")[0])
+
+    def test_directory(self):
+        directory = os.path.realpath(self.directory())
+        self.assertIn(f"0/2 {directory} ", self.shown("-n", 2, "--wdir", directory, program("show.c"))[0])
+
+    def test_program_beside(self):
+        directory = self.directory()
+        os.symlink(program("show.c"), os.path.join(directory, "show-here"))
+        for name in ("./show-here", "show-here"):
+            self.assertTrue(self.shown("-n", 1, name, cwd=directory)[0].startswith("0/1 "))
+            self.assertTrue(self.shown("-n", 1, "--wdir", directory, name)[0].startswith("0/1 "))
+
+    def test_several_programs(self):
+        lines = self.shown("-n", 2, "-x", "A=1", program("show.c"), "A", ":", "-n", 3, program("show.c", "-DOTHER"), "A")
+        self.assertEqual([line.split(" ")[0] for line in lines], [f"{r}/5" for r in range(5)])
+        self.assertEqual(["A=1" in line for line in lines], [True, True, False, False, False])
+        names = [line.split(" ")[-1] for line in lines]
+        self.assertEqual(names[0], names[1])
+        self.assertNotEqual(names[1], names[2])
+
+    def test_options_of_the_program_are_its_own(self):
+        self.assertIn("--vratio=(unset) -n=(unset)", self.shown("-n", 1, program("show.c"), "--vratio", "-n")[0])
+
+
+class EndTest(LaunchTest):
+    def test_programs_without_mpi(self):
+        job = self.run_job("-n", 3, program("plain.c"))
+        self.assertEqual((sorted(job.out.split()), job.code), ([b"0", b"1", b"2", b"plain", b"plain", b"plain"], 0))
+
+    def test_codes_of_programs_without_mpi(self):
+        job = self.run_job("-n", 3, "--workers", 1, program("plain.c"), 4)
+        self.check_failure(job, 4, "rank 0 on host", "exit code 4", "the first of 3 ranks")
+
+    def test_interrupts(self):
+        for number, code in ((signal.SIGINT, 130), (signal.SIGTERM, 143), (signal.SIGHUP, 129)):
+            for mode in ("hang", "spin"):
+                job = self.start("-n", 4, program("misbehave.c"), mode)
+                job.read_until(b"is here\n")
+                job.process.send_signal(number)
+                job.finish(timeout=4)
+                self.check_failure(job, code, number.name)
+                self.check_nothing_left(job)
+
+    def test_program_that_handles_sigterm(self):
+        job = self.start("-n", 4, program("handles_term.c"))
+        job.read_until(b"ready\n")
+        job.process.send_signal(signal.SIGUSR1)
+        job.read_until(b"asked\n")
+        job.process.send_signal(signal.SIGTERM)
+        job.finish(timeout=10)
+        self.assertIn(b"state saved\n", job.out)
+        self.assertEqual(job.code, 143)
+
+    def test_picture(self):
+        job = self.start("-n", 5, program("misbehave.c"), "hang")
+        job.read_until(b"rank 4 is here\n")
+        job.process.send_signal(signal.SIGUSR1)
+        line = b""
+        while b"MPI_Recv" not in line:
+            line = job.process.stderr.readline()
+        self.assertEqual(line, b"  ranks 0-4 (5): blocked in MPI_Recv\n")
+        job.process.send_signal(signal.SIGINT)
+        job.finish(timeout=10)
+        self.assertEqual(job.code, 130)
+
+    def test_stop_and_continue(self):
+        job = self.start("-n", 2, program("misbehave.c"), "spin")
+        job.read_until(b"is here\n")
+        node = job.node_pid()
+        job.process.send_signal(signal.SIGTSTP)
+        self.assertTrue(self.wait_for(lambda: self.state(node) == "T" and self.state(job.process.pid) == "T"))
+        job.process.send_signal(signal.SIGCONT)
+        self.assertTrue(self.wait_for(lambda: self.state(node) in "RS"))
+        job.process.send_signal(signal.SIGTERM)
+        job.finish(timeout=10)
+        self.assertEqual(job.code, 143)
+
+    def state(self, pid):
+        with open(f"/proc/{pid}/stat") as file:
+            return file.read().rsplit(")", 1)[1].split()[0]
+
+    def wait_for(self, condition, seconds=5):
+        import time
+        end = time.monotonic() + seconds
+        while not condition() and time.monotonic() < end:
+            time.sleep(0.01)
+        return condition()
+
+
+class StartTest(LaunchTest):
+    def test_a_thousand_ranks(self):
+        self.measure(1000, 0.3)
+
+    def test_ten_thousand_ranks(self):
+        self.measure(10000, 3.0)
+
+    def measure(self, ranks, goal):
+        best = min(self.run_job("-n", ranks, program("trivial.c")).seconds for _ in range(3))
+        print(f"\n{ranks} ranks: {best:.3f} s (goal {goal} s)")
+        self.assertLess(best, goal * 5)  # a busy test machine; bench/ holds the real measurement
+
+
+class AloneTest(LaunchTest):
+    """The same programs started by themselves."""
+
+    def test_job_of_one_rank(self):
+        import subprocess
+        self.assertEqual(subprocess.run([program("trivial.c")], capture_output=True, timeout=20).stdout, b"1 of 1\n")
+
+    def test_abort(self):
+        import subprocess
+        done = subprocess.run([program("misbehave.c"), "abort-mpi", "0", "9"], capture_output=True, timeout=20,
+                              env={"TMPI_COMM_WORLD_RANK": "0"})
+        self.assertEqual(done.returncode, 9)
+        self.assertIn(b"called MPI_Abort with code 9", done.stderr)
+
+    def test_node_by_hand(self):
+        import subprocess
+        done = subprocess.run([os.path.join(BIN, "tmpi-node")], capture_output=True, timeout=20)
+        self.assertEqual(done.returncode, 2)
+        self.assertTrue(re.search(b"started by tmpirun", done.stderr))
+
+
+if __name__ == "__main__":
+    unittest.main()
