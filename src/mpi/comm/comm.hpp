@@ -23,6 +23,10 @@ class CollShared;    // coll/: meeting places of the members in this node proces
 using ContextId = std::uint64_t;
 inline constexpr ContextId kCollective = ContextId{1} << 63;
 
+/// Contexts that exist without anybody creating them. All ranks' MPI_COMM_SELF may have the same: its messages stay in one matcher.
+inline constexpr ContextId kWorldContext = 1;
+inline constexpr ContextId kSelfContext = 2;
+
 struct CommShared {
   CommShared(ContextId context, std::shared_ptr<const Group> group);
   ~CommShared();
@@ -38,7 +42,8 @@ struct Comm {
   int references = 1;                        ///< the handle and every request in flight; touched by the owner only
   int size = 1;                              ///< = shared->group->size(), kept here for the hot path
   ContextId context = 0;                     ///< = shared->context, kept here for the hot path
-  std::uint64_t coll_sequence = 0;           ///< number of collectives this rank has started on the communicator
+  std::uint64_t coll_sequence = 0;           ///< meetings of all members this rank has come to (coll/meeting.hpp)
+  std::uint64_t rooted_sequence = 0;         ///< collectives with a root this rank has come to (coll/relay.hpp)
   Rank* owner = nullptr;
   std::shared_ptr<CommShared> shared;
   Errhandler* errhandler = nullptr;          ///< null: MPI_ERRORS_ARE_FATAL

@@ -1,0 +1,142 @@
+// Communicators: what they are, and their end. MPI report, 7.4 and 7.8.
+#include <algorithm>
+#include <cstring>
+#include <string_view>
+
+#include "mpi/api/profiled.hpp"
+#include "mpi/comm/create.hpp"
+#include "mpi/comm/group_handle.hpp"
+#include "mpi/core/call.hpp"
+#include "mpi/core/check.hpp"
+
+namespace tmpi::mpi {
+namespace {
+
+Err not_inter() {
+  return fail(MPI_ERR_COMM, "the communicator is an intracommunicator: it has no remote group");
+}
+
+// The user's handle of a communicator that may be freed: not WORLD, not SELF.
+Err check_freeable(const Comm& comm) {
+  if (comm.handle == MPI_COMM_WORLD || comm.handle == MPI_COMM_SELF)
+    return fail(MPI_ERR_COMM, "{} cannot be freed: it ends with MPI_Finalize", comm.name);
+  return kOk;
+}
+
+int compare_comms(const Comm& a, const Comm& b) {
+  if (a.context == b.context && a.handle == b.handle) return MPI_IDENT;
+  const int groups = compare(*a.shared->group, *b.shared->group);
+  return groups == MPI_IDENT ? MPI_CONGRUENT : groups;
+}
+
+}  // namespace
+}  // namespace tmpi::mpi
+
+using namespace tmpi::mpi;
+
+int PMPI_Comm_size(MPI_Comm comm, int* size) {
+  return on_comm("MPI_Comm_size", comm, [&](Comm& c) -> Err {
+    TMPI_TRY(check_pointer(size, "size"));
+    *size = c.size;
+    return kOk;
+  });
+}
+TMPI_PROFILED(MPI_Comm_size);
+
+int PMPI_Comm_rank(MPI_Comm comm, int* rank) {
+  return on_comm("MPI_Comm_rank", comm, [&](Comm& c) -> Err {
+    TMPI_TRY(check_pointer(rank, "rank"));
+    *rank = c.rank;
+    return kOk;
+  });
+}
+TMPI_PROFILED(MPI_Comm_rank);
+
+int PMPI_Comm_compare(MPI_Comm comm1, MPI_Comm comm2, int* result) {
+  return on_comm("MPI_Comm_compare", comm1, [&](Comm& a) -> Err {
+    const Comm* b = comm_from(comm2);
+    if (b == nullptr) return fail(MPI_ERR_COMM, "comm2 is no communicator");
+    TMPI_TRY(check_pointer(result, "result"));
+    *result = compare_comms(a, *b);
+    return kOk;
+  });
+}
+TMPI_PROFILED(MPI_Comm_compare);
+
+int PMPI_Comm_group(MPI_Comm comm, MPI_Group* group) {
+  return on_comm("MPI_Comm_group", comm, [&](Comm& c) -> Err {
+    TMPI_TRY(check_pointer(group, "group"));
+    *group = make_handle(c.shared->group);
+    return kOk;
+  });
+}
+TMPI_PROFILED(MPI_Comm_group);
+
+int PMPI_Comm_test_inter(MPI_Comm comm, int* flag) {
+  return on_comm("MPI_Comm_test_inter", comm, [&](Comm&) -> Err {
+    TMPI_TRY(check_pointer(flag, "flag"));
+    *flag = 0;
+    return kOk;
+  });
+}
+TMPI_PROFILED(MPI_Comm_test_inter);
+
+int PMPI_Comm_remote_size(MPI_Comm comm, int*) {
+  return on_comm("MPI_Comm_remote_size", comm, [&](Comm&) { return not_inter(); });
+}
+TMPI_PROFILED(MPI_Comm_remote_size);
+
+int PMPI_Comm_remote_group(MPI_Comm comm, MPI_Group*) {
+  return on_comm("MPI_Comm_remote_group", comm, [&](Comm&) { return not_inter(); });
+}
+TMPI_PROFILED(MPI_Comm_remote_group);
+
+int PMPI_Comm_set_name(MPI_Comm comm, const char* comm_name) {
+  return on_comm("MPI_Comm_set_name", comm, [&](Comm& c) -> Err {
+    TMPI_TRY(check_pointer(comm_name, "comm_name"));
+    c.name.assign(comm_name, ::strnlen(comm_name, MPI_MAX_OBJECT_NAME - 1));
+    return kOk;
+  });
+}
+TMPI_PROFILED(MPI_Comm_set_name);
+
+int PMPI_Comm_get_name(MPI_Comm comm, char* comm_name, int* resultlen) {
+  // MPI_COMM_NULL has a name too (MPI report, 7.8).
+  if (comm == MPI_COMM_NULL && comm_name != nullptr && resultlen != nullptr) {
+    constexpr std::string_view kName = "MPI_COMM_NULL";
+    std::memcpy(comm_name, kName.data(), kName.size() + 1);
+    *resultlen = static_cast<int>(kName.size());
+    return MPI_SUCCESS;
+  }
+  return on_comm("MPI_Comm_get_name", comm, [&](Comm& c) -> Err {
+    TMPI_TRY(check_pointer(comm_name, "comm_name"));
+    TMPI_TRY(check_pointer(resultlen, "resultlen"));
+    std::memcpy(comm_name, c.name.c_str(), c.name.size() + 1);
+    *resultlen = static_cast<int>(c.name.size());
+    return kOk;
+  });
+}
+TMPI_PROFILED(MPI_Comm_get_name);
+
+int PMPI_Comm_free(MPI_Comm* comm) {
+  if (comm == nullptr) return on_rank("MPI_Comm_free", [](Rank&) { return null_pointer("comm"); });
+  return on_comm("MPI_Comm_free", *comm, [&](Comm& c) -> Err {
+    TMPI_TRY(check_freeable(c));
+    release(c);
+    *comm = MPI_COMM_NULL;
+    return kOk;
+  });
+}
+TMPI_PROFILED(MPI_Comm_free);
+
+int PMPI_Comm_disconnect(MPI_Comm* comm) {
+  if (comm == nullptr) return on_rank("MPI_Comm_disconnect", [](Rank&) { return null_pointer("comm"); });
+  return on_comm("MPI_Comm_disconnect", *comm, [&](Comm& c) -> Err {
+    TMPI_TRY(check_freeable(c));
+    TMPI_TRY(disconnect(c));
+    release(c);
+    *comm = MPI_COMM_NULL;
+    return kOk;
+  });
+}
+TMPI_PROFILED(MPI_Comm_disconnect);

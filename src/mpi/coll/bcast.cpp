@@ -1,0 +1,45 @@
+// Broadcast: the root leaves small data in the relay and goes on; from large data the members copy straight out of its buffer.
+#include "mpi/coll/algorithms.hpp"
+#include "mpi/coll/coll_shared.hpp"
+
+namespace tmpi::mpi {
+namespace {
+
+constexpr MPI_Count kLeftBehind = 4096;  // the root copies once more, but does not wait
+
+Err bcast_root(Relay& relay, Relay::Slot& slot, Args& args) {
+  const Chunk data = args.recv.whole();
+  const MPI_Count bytes = data.bytes();
+  const bool leave_behind = bytes <= kLeftBehind;
+  if (leave_behind) {
+    pack_segment(relay.make_room(slot, bytes), data.data, data.count, *data.type, 0, bytes);
+  } else {
+    slot.args = &args;
+  }
+  slot.packed_bytes = bytes;
+  relay.open(slot);
+  relay.leave_root(slot, !leave_behind);
+  return kOk;
+}
+
+}  // namespace
+
+Err algorithm::bcast_relay(Comm& comm, Args& args) {
+  if (comm.size == 1) return kOk;
+  Relay& relay = relay_of(comm);
+  Relay::Slot& slot = relay.enter(comm.rooted_sequence++);
+  if (comm.rank == args.root) return bcast_root(relay, slot, args);
+  relay.pass_gate(slot);
+  const Chunk to = args.recv.whole();
+  bool fits;
+  if (slot.args == nullptr) {
+    fits = slot.packed_bytes <= to.bytes();
+    unpack_segment(to.data, to.count, *to.type, slot.packed.get(), 0, std::min(slot.packed_bytes, to.bytes()));
+  } else {
+    fits = copy_chunk(to, slot.args->recv.whole());
+  }
+  relay.leave(slot);
+  return fits ? kOk : truncated_chunk();
+}
+
+}  // namespace tmpi::mpi

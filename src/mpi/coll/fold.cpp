@@ -1,0 +1,88 @@
+#include "mpi/coll/fold.hpp"
+
+#include <cstdlib>
+#include <cstring>
+#include <memory>
+
+namespace tmpi::mpi {
+namespace {
+
+// A user's function may count on getting whole vectors, so only predefined operators are folded across vectors.
+bool by_halves(const Op& op) noexcept { return op.commutative && op.user == nullptr && op.user_c == nullptr; }
+
+// Combines vector i with vector i + n/2 (rounded up) in one call, and so on: log n calls for small data of many members.
+void fold_by_halves(const Op& op, const Datatype& type, MPI_Count count, std::byte* cells, int n) {
+  while (n > 1) {
+    const int upper = n / 2, kept = n - upper;
+    reduce_local(op, cells + kept * dense_bytes(type, count), cells, upper * count, type);
+    n = kept;
+  }
+}
+
+// x0 op (x1 op (x2 op ...)): the form in which MPI's operators need no copies.
+void fold_in_order(const Op& op, const Datatype& type, MPI_Count count, std::byte* cells, int n) {
+  const MPI_Count stride = dense_bytes(type, count);
+  std::byte* result = cells + (n - 1) * stride;
+  for (int i = n - 2; i >= 0; --i) reduce_local(op, cells + i * stride, result, count, type);
+}
+
+struct ScratchBuffer {
+  std::unique_ptr<std::byte[]> memory;
+  std::size_t capacity = 0;
+};
+
+}  // namespace
+
+void copy_elements(std::byte* to, const std::byte* from, MPI_Count first, MPI_Count count, const Datatype& type) {
+  const MPI_Count offset = first * type.extent();
+  if (type.contiguous()) {
+    std::memcpy(to + offset, from + offset, static_cast<std::size_t>(count * type.extent()));
+  } else {
+    copy_typed(to + offset, count, type, from + offset, count, type);
+  }
+}
+
+std::byte* fold_cells(const Op& op, const Datatype& type, MPI_Count count, std::byte* cells, int n) {
+  by_halves(op) ? fold_by_halves(op, type, count, cells, n) : fold_in_order(op, type, count, cells, n);
+  return folded(op, type, count, cells, n);
+}
+
+std::byte* folded(const Op& op, const Datatype& type, MPI_Count count, std::byte* cells, int n) {
+  return by_halves(op) ? cells : cells + (n - 1) * dense_bytes(type, count);
+}
+
+std::byte* scratch_elements(int which, MPI_Count count, const Datatype& type) {
+  static thread_local ScratchBuffer buffers[3];
+  ScratchBuffer& buffer = buffers[which];
+  const MPI_Count steps = count > 0 ? (count - 1) * type.extent() : 0;
+  const MPI_Count below = std::min<MPI_Count>(steps, 0);  // a negative extent leads downwards
+  const std::size_t need = static_cast<std::size_t>(type.true_extent() + (steps - 2 * below)) + 2 * kCacheLine;
+  if (buffer.capacity < need) {
+    buffer.memory = std::make_unique_for_overwrite<std::byte[]>(need);
+    buffer.capacity = need;
+  }
+  // Element 0 is as well aligned as the memory, wherever in it the data begins.
+  constexpr MPI_Count kLine = kCacheLine;
+  const MPI_Count lowest = type.true_lb() + below;
+  const MPI_Count offset = lowest > 0 ? -(lowest / kLine) * kLine : (-lowest + kLine - 1) / kLine * kLine;
+  return buffer.memory.get() + offset;
+}
+
+MPI_Count block_elements(const Datatype& type) noexcept {
+  constexpr MPI_Count kBytes = 8192;
+  return std::max<MPI_Count>(1, kBytes / std::max<MPI_Count>(1, std::abs(type.extent())));
+}
+
+MPI_Count unit_elements(const Datatype& type) noexcept {
+  constexpr MPI_Count kBytes = 1024;
+  return std::max<MPI_Count>(1, kBytes / std::max<MPI_Count>(1, std::abs(type.extent())));
+}
+
+void fold_block(const Op& op, const Datatype& type, Args* const* members, int n, MPI_Count first, MPI_Count count,
+                std::byte* result) {
+  const MPI_Count offset = first * type.extent();
+  copy_elements(result, members[n - 1]->input() + offset, 0, count, type);
+  for (int i = n - 2; i >= 0; --i) reduce_local(op, members[i]->input() + offset, result, count, type);
+}
+
+}  // namespace tmpi::mpi

@@ -1,0 +1,52 @@
+// Gather and gatherv: a member leaves small data in its cell and goes on; a member with large data sleeps until the root, which waits for
+// all, has copied it.
+#include "mpi/coll/algorithms.hpp"
+#include "mpi/coll/coll_shared.hpp"
+
+namespace tmpi::mpi {
+namespace {
+
+Err gather_root(Comm& comm, Relay& relay, Relay::Slot& slot, Args& args) {
+  bool fits = args.in_place || copy_chunk(args.recv.chunk(comm.rank), args.send.whole());
+  relay.arrive_root(slot);
+  Relay::Deposit* deposits = relay.deposits(slot);
+  for (int i = 0; i < comm.size; ++i) {
+    if (i == comm.rank) continue;
+    const Relay::Deposit deposit = deposits[i];
+    const Chunk to = args.recv.chunk(i);
+    if (deposit.args != nullptr) {
+      fits &= copy_chunk(to, deposit.args->send.whole());
+      deposit.waiter->complete();
+    } else {
+      fits &= deposit.bytes <= to.bytes();
+      unpack_segment(to.data, to.count, *to.type, relay.cell(slot, i), 0, std::min(deposit.bytes, to.bytes()));
+    }
+  }
+  relay.release(slot);
+  return fits ? kOk : truncated_chunk();
+}
+
+}  // namespace
+
+Err algorithm::gather_relay(Comm& comm, Args& args) {
+  Relay& relay = relay_of(comm);
+  Relay::Slot& slot = relay.enter(comm.rooted_sequence++);
+  if (comm.rank == args.root) return gather_root(comm, relay, slot, args);
+  const Chunk data = args.send.whole();
+  Relay::Deposit& deposit = relay.deposits(slot)[comm.rank];
+  if (data.bytes() <= cell_limit(comm.size)) {
+    deposit = {.args = nullptr, .bytes = data.bytes()};
+    if (data.bytes() > 0) {
+      pack_segment(relay.cell(slot, comm.rank), data.data, data.count, *data.type, 0, data.bytes());
+    }
+    relay.arrive(slot);
+    return kOk;
+  }
+  sched::Waiter waiter(1);
+  deposit = {.args = &args, .bytes = 0, .waiter = &waiter};
+  relay.arrive(slot);
+  waiter.wait();
+  return kOk;
+}
+
+}  // namespace tmpi::mpi

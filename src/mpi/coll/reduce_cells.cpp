@@ -1,0 +1,29 @@
+// Reduce of small vectors: a member leaves its vector in a cell and goes on; the root waits for all and folds the cells.
+#include <cstring>
+
+#include "mpi/coll/algorithms.hpp"
+#include "mpi/coll/coll_shared.hpp"
+#include "mpi/coll/fold.hpp"
+
+namespace tmpi::mpi {
+
+Err algorithm::reduce_cells(Comm& comm, Args& args) {
+  if (args.recv.count == 0) return kOk;
+  const Datatype& type = *args.recv.type;
+  const MPI_Count count = args.recv.count, bytes = dense_bytes(type, count);
+  Relay& relay = relay_of(comm);
+  Relay::Slot& slot = relay.enter(comm.rooted_sequence++);
+  std::byte* cells = relay.cells(slot);
+  std::memcpy(cells + comm.rank * bytes, args.input(), static_cast<std::size_t>(bytes));
+  if (comm.rank != args.root) {
+    relay.arrive(slot);
+    return kOk;
+  }
+  relay.arrive_root(slot);
+  const std::byte* result = fold_cells(*args.op, type, count, cells, comm.size);
+  copy_elements(static_cast<std::byte*>(args.recv.data), result, 0, count, type);
+  relay.release(slot);
+  return kOk;
+}
+
+}  // namespace tmpi::mpi
