@@ -33,9 +33,11 @@ class Waiter {
   /// Counts one down; true if that was the last. Plain arithmetic when there is one worker (only its thread
   /// comes here then).
   bool count_down() noexcept;
-  void complete_here() noexcept;
+  void complete_on(Worker* here) noexcept;
 
   Task* task_;
+  Worker*
+      worker_;  ///< the task's; here, so that a completer on another core need not fetch the Task to find it
   int events_;
   // events + 1: the extra one is the waiting task's own, given back by wait(). Whoever brings the count to
   // zero decides: a completer makes the task ready, wait() itself returns at once. acq_rel: who reaches zero

@@ -31,8 +31,8 @@ __attribute__((noinline)) Worker* this_worker() noexcept {
 // ---- Waking
 // ------------------------------------------------------------------------------------------------------------------
 
-void Worker::make_ready(Task& task) noexcept {
-  if (this_worker() == this) {
+void Worker::make_ready(Task& task, const Worker* here) noexcept {
+  if (here == this) {
     set_state(task, TaskState::kReady);
     ready_.push(task);
   } else {
@@ -65,7 +65,7 @@ void Worker::take_mail() noexcept {
       completions_lock_.lock();
       completions.swap(completions_);
       completions_lock_.unlock();
-      for (Waiter* waiter : completions) waiter->complete_here();
+      for (Waiter* waiter : completions) waiter->complete_on(this);
     }
     task = after;
   }
@@ -234,7 +234,7 @@ void yield() noexcept {
 }
 
 void make_ready(Task& task) noexcept {
-  task.worker->make_ready(task);
+  task.worker->make_ready(task, this_worker());
 }
 
 }  // namespace tmpi::sched

@@ -40,8 +40,8 @@ class alignas(64) Worker {
   // Any thread.
   int index() const noexcept { return index_; }
   std::uint64_t switches() const noexcept { return switches_.load(std::memory_order_relaxed); }
-  /// Makes a blocked task of this worker ready.
-  void make_ready(Task& task) noexcept;
+  /// Makes a blocked task of this worker ready. `here` is the caller's this_worker().
+  void make_ready(Task& task, const Worker* here) noexcept;
   /// Makes the worker look around, if it sleeps too.
   void poke() noexcept;
   /// Has the worker's thread count `waiter` down (single worker only: its waiters are not atomic).

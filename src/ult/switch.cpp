@@ -7,10 +7,13 @@
 
 #include "ult/sanitizer.hpp"
 
+// jump_x86_64.S: jump_fcontext with its return predicted.
+extern "C" boost::context::detail::transfer_t tmpi_jump_fcontext(boost::context::detail::fcontext_t to,
+                                                                 void* data);
+
 namespace tmpi::ult {
 namespace {
 
-using boost::context::detail::jump_fcontext;
 using boost::context::detail::make_fcontext;
 using boost::context::detail::transfer_t;
 
@@ -77,13 +80,13 @@ void release(Fiber& fiber) noexcept {
 Thread& switch_to(Thread& thread, Fiber& from, Fiber& to) noexcept {
   exchange_state(thread, from, to);
   sanitizer::before_switch(from, to, false);
-  return arrive(jump_fcontext(to.context, &thread));
+  return arrive(tmpi_jump_fcontext(to.context, &thread));
 }
 
 void abandon_to(Thread& thread, Fiber& from, Fiber& to) noexcept {
   exchange_state(thread, from, to);
   sanitizer::before_switch(from, to, true);
-  jump_fcontext(to.context, &thread);
+  tmpi_jump_fcontext(to.context, &thread);
   __builtin_trap();  // nobody switches to an abandoned fiber
 }
 
