@@ -105,11 +105,13 @@ std::vector<Row> rows() {
 
 // Built when the library is loaded, before any rank runs; never destroyed, since ranks may still hold types
 // at exit.
-[[gnu::constructor]] void fill_table() {
+bool fill_table() {
   for (const Row& row : rows())
     predefined_types[reinterpret_cast<std::uintptr_t>(row.handle) - kPredefinedBase] =
         DatatypeBuilder::predefined(row);
+  return true;
 }
+[[maybe_unused]] const bool filled = fill_table();
 
 }  // namespace
 

@@ -72,8 +72,7 @@ std::uintptr_t number(MPI_Op handle) noexcept {
 
 const LoopTable* chosen_loops = &kLoopsBaseline;
 
-// Before any rank runs, as the table of datatypes.
-[[gnu::constructor]] void fill_table() {
+bool fill_table() {
 #if TMPI_LOOPS_AVX2
   __builtin_cpu_init();
   if (__builtin_cpu_supports("avx2")) chosen_loops = &kLoopsAvx2;
@@ -85,7 +84,10 @@ const LoopTable* chosen_loops = &kLoopsBaseline;
     predefined[i].handle = kRules[i].handle;
     slots[number(kRules[i].handle) - kOpBase] = &predefined[i];
   }
+  return true;
 }
+// When the library is loaded, before any rank runs; after the array above it.
+[[maybe_unused]] const bool filled = fill_table();
 
 /// The callback's length is an int: longer vectors go in pieces.
 void call_user(const Op& op, const void* in, void* inout, MPI_Count count, const Datatype& type) {
