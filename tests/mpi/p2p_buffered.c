@@ -86,7 +86,9 @@ static void test_errors(void) {
 #ifndef OPEN_MPI /* takes a second one */
   CHECK_CLASS(MPI_Buffer_attach(data, sizeof data), MPI_ERR_BUFFER);
 #endif
+#ifndef OPEN_MPI /* waits forever */
   CHECK_CLASS(MPI_Bsend(data, 1000, MPI_BYTE, 0, 0, comm), MPI_ERR_BUFFER);
+#endif
   CHECK_OK(MPI_Bsend(data, 200, MPI_BYTE, 0, 0, comm));
   CHECK_OK(MPI_Recv(data, 200, MPI_BYTE, 0, 0, comm, MPI_STATUS_IGNORE));
   CHECK_OK(MPI_Buffer_detach(&detached, &size));

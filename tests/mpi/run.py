@@ -16,13 +16,13 @@ HERE = pathlib.Path(__file__).resolve().parent
 
 
 def read_table(path):
-    """Rows of programs.tsv as (name, ranks, long ranks, seconds)."""
+    """Rows of programs.tsv as (name, ranks, long ranks, seconds, MPIs under which it is not run)."""
     rows = []
     for line in path.read_text().splitlines():
         if line.strip() and not line.startswith("#"):
-            name, ranks, long_ranks, seconds = line.split("\t")[:4]
+            name, ranks, long_ranks, seconds, not_under = line.split("\t")
             as_list = lambda text: [] if text == "-" else [int(n) for n in text.split(",")]
-            rows.append((name, as_list(ranks), as_list(long_ranks), int(seconds)))
+            rows.append((name, as_list(ranks), as_list(long_ranks), int(seconds), not_under.split(",")))
     return rows
 
 
@@ -60,8 +60,8 @@ def main():
     most = options.max_ranks or (1 << 30 if options.mpi == "tmpi" else 8)
     failures, count, start = [], 0, time.monotonic()
     with tempfile.TemporaryDirectory() as scratch:
-        for name, ranks, long_ranks, seconds in read_table(HERE / "programs.tsv"):
-            if options.names and not any(part in name for part in options.names):
+        for name, ranks, long_ranks, seconds, not_under in read_table(HERE / "programs.tsv"):
+            if options.mpi in not_under or (options.names and not any(part in name for part in options.names)):
                 continue
             binary = os.path.join(scratch, name)
             flags = ["-std=gnu11", "-O1", "-g", "-Wall", "-Wno-stringop-overflow", "-I", str(HERE)]
