@@ -32,6 +32,7 @@ Err finalize(Rank& rank) {
   TMPI_TRY(barrier(rank.world));
   rank.requests.collect();
   rank.phase = Phase::kFinalized;
+  finish_world(rank);
   if (services().finalized != nullptr) services().finalized(rank);
   return kOk;
 }

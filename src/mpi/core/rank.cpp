@@ -9,7 +9,6 @@
 namespace tmpi::mpi {
 namespace {
 
-Job* the_job = nullptr;
 Services the_services{};
 
 }  // namespace
@@ -26,11 +25,11 @@ Job& Job::create(int size, int first, int local) {
   char name[256] = "localhost";
   (void)gethostname(name, sizeof name - 1);
   created.host_ = name;
-  the_job = &created;
+  detail::g_job = &created;
   return created;
 }
 
-Job* job() noexcept { return the_job; }
+Job* detail::g_job = nullptr;
 
 void register_services(const Services& services) { the_services = services; }
 const Services& services() noexcept { return the_services; }

@@ -59,8 +59,12 @@ class Job {
   std::string host_;
 };
 
+namespace detail {
+extern Job* g_job;  // written once, by Job::create
+}
+
 /// The job; null while the program has not been started by tmpirun and has not called MPI_Init.
-Job* job() noexcept;
+inline Job* job() noexcept { return detail::g_job; }
 
 /// The rank that runs on the calling thread. Only inside MPI calls of an initialized rank. Re-read after every scheduling point.
 inline Rank& current_rank() noexcept { return *static_cast<Rank*>(sched::current()->owner); }

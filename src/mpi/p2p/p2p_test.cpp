@@ -1,0 +1,211 @@
+// Point-to-point on real fibers, below the C interface: every mode, several workers, random traffic with checksums.
+#include "mpi/p2p/p2p.hpp"
+
+#include <doctest/doctest.h>
+
+#include <numeric>
+#include <random>
+
+#include "mpi/core/rank.hpp"
+#include "mpi/core/status.hpp"
+#include "mpi/p2p/buffered.hpp"
+#include "mpi/p2p/lifecycle.hpp"
+#include "mpi/p2p/probe.hpp"
+#include "mpi/testing/ranks.hpp"
+
+using namespace tmpi::mpi;
+
+namespace {
+
+const Datatype& bytes() { return *datatype_from(MPI_BYTE); }
+
+void send_bytes(Comm& comm, const std::vector<char>& data, int dest, int tag, SendMode mode = SendMode::kStandard) {
+  CHECK_FALSE(send(comm, comm.context, data.data(), static_cast<MPI_Count>(data.size()), bytes(), dest, tag, mode));
+}
+
+std::vector<char> recv_bytes(Comm& comm, std::size_t capacity, int source, int tag, MPI_Status* status = MPI_STATUS_IGNORE) {
+  std::vector<char> data(capacity);
+  MPI_Status mine;
+  CHECK_FALSE(recv(comm, comm.context, data.data(), static_cast<MPI_Count>(capacity), bytes(), source, tag, &mine));
+  data.resize(static_cast<std::size_t>(status_bytes(mine)));
+  if (status != MPI_STATUS_IGNORE) *status = mine;
+  return data;
+}
+
+std::vector<char> pattern(std::size_t size, int seed) {
+  std::vector<char> data(size);
+  for (std::size_t i = 0; i < size; ++i) data[i] = static_cast<char>(i * 7 + static_cast<std::size_t>(seed) * 13);
+  return data;
+}
+
+}  // namespace
+
+TEST_CASE("ping-pong of all sizes around the protocol limits, every mode") {
+  for (int workers : {1, 2}) {
+    testing::run_ranks(2, workers, [](Rank& rank) {
+      for (std::size_t size : {0, 1, 8, 64, 255, 256, 257, 4095, 4096, 4097, 100000}) {
+        for (SendMode mode : {SendMode::kStandard, SendMode::kSynchronous}) {
+          const int other = 1 - rank.world_rank;
+          if (rank.world_rank == 0) send_bytes(rank.world, pattern(size, 1), other, 3, mode);
+          CHECK(recv_bytes(rank.world, size + 10, other, 3) == pattern(size, rank.world_rank == 0 ? 2 : 1));
+          if (rank.world_rank == 1) send_bytes(rank.world, pattern(size, 2), other, 3, mode);
+        }
+      }
+    });
+  }
+}
+
+TEST_CASE("truncation is the receiver's error and drops the rest") {
+  testing::run_ranks(2, 2, [](Rank& rank) {
+    if (rank.world_rank == 0) {
+      send_bytes(rank.world, pattern(100, 1), 1, 0);
+      send_bytes(rank.world, pattern(9000, 1), 1, 0);
+      send_bytes(rank.world, pattern(3, 4), 1, 1);
+    } else {
+      for (std::size_t size : {50, 5000}) {
+        std::vector<char> buffer(size + 1, 'x');
+        MPI_Status status;
+        Err error = recv(rank.world, rank.world.context, buffer.data(), static_cast<MPI_Count>(size), bytes(), 0, 0, &status);
+        CHECK(error.error_class() == MPI_ERR_TRUNCATE);
+        CHECK(take_explanation().find("longer than the receive buffer") != std::string::npos);
+        CHECK(status_bytes(status) == static_cast<MPI_Count>(size));
+        CHECK(buffer.back() == 'x');
+      }
+      CHECK(recv_bytes(rank.world, 3, 0, 1) == pattern(3, 4));
+    }
+  });
+}
+
+TEST_CASE("wildcards, order of one sender, probe and matched probe") {
+  testing::run_ranks(5, 2, [](Rank& rank) {
+    constexpr int kMessages = 200;
+    if (rank.world_rank != 0) {
+      for (int i = 0; i < kMessages; ++i) send_bytes(rank.world, pattern(static_cast<std::size_t>(i * 40 % 6000), i), 0, i % 3);
+      return;
+    }
+    std::vector<std::vector<int>> seen(5 * 3);
+    for (int i = 0; i < 4 * kMessages; ++i) {
+      Envelope envelope;
+      probe(rank.world, MPI_ANY_SOURCE, MPI_ANY_TAG, envelope);
+      MPI_Status status;
+      std::vector<char> data;
+      if (i % 2 == 0) {
+        data = recv_bytes(rank.world, static_cast<std::size_t>(envelope.bytes), envelope.source, envelope.tag, &status);
+      } else {
+        data = recv_bytes(rank.world, 6000, MPI_ANY_SOURCE, MPI_ANY_TAG, &status);
+      }
+      auto& of_pair = seen[static_cast<std::size_t>(status.MPI_SOURCE * 3 + status.MPI_TAG)];
+      const int index = static_cast<int>(of_pair.size()) * 3 + status.MPI_TAG;  // n-th message with this tag
+      CHECK(data == pattern(static_cast<std::size_t>(index * 40 % 6000), index));
+      of_pair.push_back(index);
+    }
+    Envelope none;
+    CHECK_FALSE(iprobe(rank.world, MPI_ANY_SOURCE, MPI_ANY_TAG, none));
+  });
+}
+
+TEST_CASE("random traffic between many ranks on several workers, nonblocking, waited for in every way") {
+  for (int workers : {1, 3}) {
+    constexpr int kRanks = 12;
+    testing::run_ranks(kRanks, workers, [](Rank& rank) {
+      // Everybody knows everybody's random numbers, so each rank knows what it must receive.
+      constexpr int kRounds = 30, kPerRound = 8;
+      std::vector<std::mt19937> random;
+      for (int r = 0; r < kRanks; ++r) random.emplace_back(r);
+      for (int round = 0; round < kRounds; ++round) {
+        std::vector<Request*> pending;
+        std::vector<MPI_Request> handles;
+        std::vector<std::vector<char>> incoming, outgoing;
+        std::vector<std::vector<char>> expected;
+        incoming.reserve(kRanks * kPerRound);
+        outgoing.reserve(kPerRound);
+        for (int source = 0; source < kRanks; ++source) {
+          for (int i = 0; i < kPerRound; ++i) {
+            auto& r = random[static_cast<std::size_t>(source)];
+            const int dest = static_cast<int>(r() % kRanks);
+            const std::size_t size = r() % 3 == 0 ? r() % 20000 : r() % 300;
+            const auto seed = static_cast<int>(r() % 100);
+            if (dest == rank.world_rank) {
+              incoming.emplace_back(size);
+              expected.push_back(pattern(size, seed));
+              pending.push_back(&create_request(rank.world, {RequestKind::kRecv, SendMode::kStandard, incoming.back().data(),
+                                                             static_cast<MPI_Count>(size), &bytes(), source, i}));
+            }
+            if (source == rank.world_rank) {
+              outgoing.push_back(pattern(size, seed));
+              pending.push_back(&create_request(rank.world, {RequestKind::kSend, i % 2 ? SendMode::kSynchronous : SendMode::kStandard,
+                                                             outgoing.back().data(), static_cast<MPI_Count>(size), &bytes(), dest, i}));
+            }
+          }
+        }
+        for (Request* request : pending) CHECK_FALSE(start(*request));
+        if (round % 3 == 0) {
+          wait_all(pending.data(), static_cast<int>(pending.size()));
+        } else if (round % 3 == 1) {
+          for (Request* request : pending) wait(*request);
+        } else {
+          std::vector<Request*> left = pending;
+          while (!left.empty()) {
+            wait_any(left.data(), static_cast<int>(left.size()));
+            const auto before = left.size();
+            std::erase_if(left, [](Request* request) { return request->done(); });
+            CHECK(left.size() < before);
+          }
+        }
+        for (Request* request : pending) {
+          MPI_Request handle = handle_of(*request);
+          CHECK_FALSE(conclude(handle, *request, MPI_STATUS_IGNORE));
+          CHECK(handle == MPI_REQUEST_NULL);
+        }
+        CHECK(incoming == expected);
+      }
+    });
+  }
+}
+
+TEST_CASE("cancel: a receive that nothing matches, a synchronous send that nobody receives") {
+  testing::run_ranks(2, 2, [](Rank& rank) {
+    if (rank.world_rank != 0) return;
+    char byte = 0;
+    for (RequestKind kind : {RequestKind::kRecv, RequestKind::kSend}) {
+      Request& request = create_request(rank.world, {kind, SendMode::kSynchronous, &byte, 1, &bytes(), 1, 99});
+      CHECK_FALSE(start(request));
+      cancel(request);
+      REQUIRE(request.done());
+      CHECK(request.cancelled);
+      MPI_Request handle = handle_of(request);
+      MPI_Status status;
+      CHECK_FALSE(conclude(handle, request, &status));
+      CHECK(status_cancelled(status));
+    }
+  });
+}
+
+TEST_CASE("buffered sends live in the attached memory, and detaching waits for them") {
+  testing::run_ranks(2, 2, [](Rank& rank) {
+    if (rank.world_rank == 0) {
+      std::vector<char> memory(30000);
+      rank.buffer = std::make_unique<SendBuffer>(memory.data(), static_cast<MPI_Count>(memory.size()));
+      for (int i = 0; i < 3; ++i) CHECK_FALSE(rank.buffer->send(rank.world, pattern(9000, i).data(), 9000, bytes(), 1, i));
+      CHECK(rank.buffer->send(rank.world, pattern(9000, 3).data(), 9000, bytes(), 1, 3).error_class() == MPI_ERR_BUFFER);
+      send_bytes(rank.world, {}, 1, 10);
+      rank.buffer->drain();
+      CHECK_FALSE(rank.buffer->send(rank.world, pattern(9000, 3).data(), 9000, bytes(), 1, 3));
+      rank.buffer.reset();
+    } else {
+      (void)recv_bytes(rank.world, 0, 0, 10);
+      for (int i : {2, 0, 1, 3}) CHECK(recv_bytes(rank.world, 9000, 0, i) == pattern(9000, i));
+    }
+  });
+}
+
+TEST_CASE("a sender that runs ahead is stopped by memory, not by death") {
+  testing::run_ranks(2, 1, [](Rank& rank) {
+    constexpr int kMessages = 10000;  // 40 MB, more than may be buffered
+    if (rank.world_rank == 0) {
+      for (int i = 0; i < kMessages; ++i) send_bytes(rank.world, pattern(4096, i), 1, 0);
+    } else {
+      for (int i = 0; i < kMessages; ++i) REQUIRE(recv_bytes(rank.world, 4096, 0, 0) == pattern(4096, i));
+    }
+  });
+}
