@@ -1,0 +1,248 @@
+#include "privatize/shim/descriptors.hpp"
+
+#include <errno.h>
+#include <unistd.h>
+
+#include "privatize/rank_services.h"
+#include "privatize/shim/host/libc_originals.hpp"
+#include "privatize/shim/lock.hpp"
+#include "privatize/shim/process.hpp"
+#include "privatize/shim/shim.h"
+
+namespace tmpi::shim {
+namespace {
+
+/// Where a rank descriptor leads: a real descriptor (>= 0), a service stream, or nowhere.
+using Target = int;
+constexpr Target kClosed = -1;
+constexpr Target service(int stream) {
+  return -2 - stream;
+}
+constexpr bool is_service(Target target) {
+  return target <= service(0);
+}
+constexpr int stream_of(Target target) {
+  return -2 - target;
+}
+
+Target standard[3] = {service(0), service(1), service(2)};
+
+/// Copies that the program made of its standard descriptors while those led to a service: real numbers that
+/// stand for the service.
+struct Copy {
+  int fd;
+  Target target;
+};
+constexpr int kMostCopies = 16;
+Copy copies[kMostCopies];
+int copy_count;
+Lock lock;
+
+Copy* find_copy(int fd) noexcept {
+  for (int i = 0; i < copy_count; ++i) {
+    if (copies[i].fd == fd) return &copies[i];
+  }
+  return nullptr;
+}
+
+void forget_copy(int fd) noexcept {
+  Locked locked(lock);
+  if (Copy* copy = find_copy(fd)) *copy = copies[--copy_count];
+}
+
+bool remember_copy(int fd, Target target) noexcept {
+  Locked locked(lock);
+  if (copy_count == kMostCopies) return false;
+  copies[copy_count++] = {fd, target};
+  return true;
+}
+
+Target target_of(int fd) noexcept {
+  if (fd >= 0 && fd <= 2) return standard[fd];
+  if (copy_count != 0) {
+    Locked locked(lock);
+    if (const Copy* copy = find_copy(fd)) return copy->target;
+  }
+  return fd;
+}
+
+/// What a copy of `fd` is a copy of, for the kernel: a number must exist even where the target is a service.
+int kernel_descriptor(int fd) noexcept {
+  const Target target = target_of(fd);
+  return is_service(target) ? stream_of(target) : target;
+}
+
+int record_copy_of(int fd, int result) noexcept {
+  const Target target = target_of(fd);
+  if (result < 0 || !is_service(target)) return result;
+  if (remember_copy(result, target)) return result;
+  tmpi_libc.close(result);
+  errno = EMFILE;
+  return -1;
+}
+
+/// dup2 and dup3: `make` asks the kernel for the copy under the number `to`.
+template <class Make>
+int copy_to(int from, int to, int flags, Make make) noexcept {
+  const Target source = target_of(from);
+  if (source == kClosed) {
+    errno = EBADF;
+    return -1;
+  }
+  if (from == to) return to;
+  if (to < 0 || to > 2) {
+    if (copy_count != 0) forget_copy(to);
+    return record_copy_of(from, make(kernel_descriptor(from), to, flags));
+  }
+  Target target = source;
+  if (!is_service(source)) {
+    target = tmpi_libc.dup(source);
+    if (target < 0) return -1;
+  }
+  if (standard[to] >= 0) tmpi_libc.close(standard[to]);
+  standard[to] = target;
+  return to;
+}
+
+}  // namespace
+
+bool is_rank_descriptor(int fd) noexcept {
+  if (fd <= 2) return fd >= 0;
+  if (copy_count == 0) return false;
+  Locked locked(lock);
+  return find_copy(fd) != nullptr;
+}
+
+ssize_t write_descriptor(int fd, const void* data, std::size_t length) noexcept {
+  const Target target = target_of(fd);
+  if (target == kClosed || target == service(0)) {
+    errno = EBADF;
+    return -1;
+  }
+  if (!is_service(target)) return tmpi_libc.write(target, data, length);
+  if (in_forked_child()) return tmpi_libc.write(stream_of(target), data, length);
+  return tmpi_rank_write(tmpi_image_rank, stream_of(target), data, length);
+}
+
+ssize_t read_descriptor(int fd, void* data, std::size_t length) noexcept {
+  const Target target = target_of(fd);
+  if (!is_service(target) && target != kClosed) return tmpi_libc.read(target, data, length);
+  if (target != service(0)) {
+    errno = EBADF;
+    return -1;
+  }
+  if (in_forked_child()) return tmpi_libc.read(0, data, length);
+  return tmpi_rank_read(tmpi_image_rank, data, length);
+}
+
+off_t seek_descriptor(int fd, off_t offset, int whence) noexcept {
+  const int real = real_descriptor(fd);
+  if (real >= 0) return lseek(real, offset, whence);
+  errno = ESPIPE;
+  return -1;
+}
+
+int real_descriptor(int fd) noexcept {
+  const Target target = target_of(fd);
+  return target >= 0 ? target : -1;
+}
+
+void redirect_descriptor(int fd, int real) noexcept {
+  if (standard[fd] >= 0) tmpi_libc.close(standard[fd]);
+  standard[fd] = real;
+}
+
+int close_descriptor(int fd) noexcept {
+  if (fd > 2) {
+    forget_copy(fd);
+    return tmpi_libc.close(fd);
+  }
+  const Target target = standard[fd];
+  standard[fd] = kClosed;
+  if (is_service(target)) return 0;
+  if (target >= 0) return tmpi_libc.close(target);
+  errno = EBADF;
+  return -1;
+}
+
+extern "C" {
+
+ssize_t write(int fd, const void* data, size_t length) {
+  if (!is_rank_descriptor(fd)) [[likely]]
+    return tmpi_libc.write(fd, data, length);
+  return write_descriptor(fd, data, length);
+}
+
+ssize_t read(int fd, void* data, size_t length) {
+  if (!is_rank_descriptor(fd)) [[likely]]
+    return tmpi_libc.read(fd, data, length);
+  return read_descriptor(fd, data, length);
+}
+
+ssize_t writev(int fd, const struct iovec* parts, int count) {
+  if (!is_rank_descriptor(fd)) [[likely]]
+    return tmpi_libc.writev(fd, parts, count);
+  const int real = real_descriptor(fd);
+  if (real >= 0) return tmpi_libc.writev(real, parts, count);
+  ssize_t total = 0;
+  for (int i = 0; i < count; ++i) {
+    const ssize_t written = write_descriptor(fd, parts[i].iov_base, parts[i].iov_len);
+    if (written < 0) return total > 0 ? total : -1;
+    total += written;
+    if (static_cast<size_t>(written) < parts[i].iov_len) break;
+  }
+  return total;
+}
+
+ssize_t readv(int fd, const struct iovec* parts, int count) {
+  if (!is_rank_descriptor(fd)) [[likely]]
+    return tmpi_libc.readv(fd, parts, count);
+  const int real = real_descriptor(fd);
+  if (real >= 0) return tmpi_libc.readv(real, parts, count);
+  // A read may return less than asked: the first part that takes something is enough.
+  for (int i = 0; i < count; ++i) {
+    if (parts[i].iov_len != 0) return read_descriptor(fd, parts[i].iov_base, parts[i].iov_len);
+  }
+  return 0;
+}
+
+int close(int fd) {
+  return is_rank_descriptor(fd) ? close_descriptor(fd) : tmpi_libc.close(fd);
+}
+
+int dup(int fd) {
+  if (!is_rank_descriptor(fd)) return tmpi_libc.dup(fd);
+  if (target_of(fd) == kClosed) {
+    errno = EBADF;
+    return -1;
+  }
+  return record_copy_of(fd, tmpi_libc.dup(kernel_descriptor(fd)));
+}
+
+int dup2(int from, int to) {
+  if (!is_rank_descriptor(from) && !is_rank_descriptor(to)) return tmpi_libc.dup2(from, to);
+  return copy_to(from, to, 0, [](int source, int number, int) { return tmpi_libc.dup2(source, number); });
+}
+
+int dup3(int from, int to, int flags) {
+  if (!is_rank_descriptor(from) && !is_rank_descriptor(to)) return tmpi_libc.dup3(from, to, flags);
+  if (from == to) {
+    errno = EINVAL;
+    return -1;
+  }
+  return copy_to(from, to, flags,
+                 [](int source, int number, int mode) { return tmpi_libc.dup3(source, number, mode); });
+}
+
+int isatty(int fd) {
+  if (!is_rank_descriptor(fd)) return tmpi_libc.isatty(fd);
+  const int real = real_descriptor(fd);
+  if (real >= 0) return tmpi_libc.isatty(real);
+  // Under a launcher the standard streams are pipes; a rank must not ask a terminal that all ranks share.
+  errno = target_of(fd) == kClosed ? EBADF : ENOTTY;
+  return 0;
+}
+
+}  // extern "C"
+
+}  // namespace tmpi::shim

@@ -1,0 +1,31 @@
+// The rank's file descriptors 0, 1 and 2. All ranks share the node process's real ones, so the shim gives
+// each rank a small table of its own: where its stdin, stdout and stderr lead. They lead to the node
+// process's services (rank_services.h) until the program redirects them (freopen, dup2, close). Copies of
+// them made with dup() are recognised by number.
+#pragma once
+
+#include <sys/types.h>
+
+#include <cstddef>
+
+namespace tmpi::shim {
+
+/// True for 0, 1, 2 and for copies of them: numbers that mean something else to the rank than to the process.
+bool is_rank_descriptor(int fd) noexcept;
+
+/// write(2) and read(2) on a rank descriptor. A read may SUSPEND the fiber.
+ssize_t write_descriptor(int fd, const void* data, std::size_t length) noexcept;
+ssize_t read_descriptor(int fd, void* data, std::size_t length) noexcept;
+off_t seek_descriptor(int fd, off_t offset, int whence) noexcept;
+
+/// Real descriptor behind a rank descriptor that the program has redirected, -1 if it leads to a service or
+/// is closed.
+int real_descriptor(int fd) noexcept;
+
+/// From now on rank descriptor `fd` (0..2) leads to the real descriptor `real`, which it owns.
+void redirect_descriptor(int fd, int real) noexcept;
+
+/// close(2) on a rank descriptor: 0 or -1 with errno.
+int close_descriptor(int fd) noexcept;
+
+}  // namespace tmpi::shim

@@ -1,0 +1,55 @@
+// Handlers for the signals that an instruction of the rank causes are the rank's; all other signals are the
+// process's, shared by its ranks (docs/libc-state.md).
+#include <errno.h>
+#include <signal.h>
+
+#include "privatize/shim/host/libc_originals.hpp"
+#include "privatize/shim/host/services.h"
+#include "privatize/shim/process.hpp"
+#include "privatize/shim/shim.h"
+
+namespace {
+
+int set_action(int number, const struct sigaction* action, struct sigaction* previous) {
+  if (tmpi_shim_is_fault(number) == 0 || tmpi::shim::in_forked_child()) {
+    return tmpi_libc.sigaction(number, action, previous);
+  }
+  return tmpi_shim_fault_action(tmpi_image_rank, number, action, previous);
+}
+
+__sighandler_t set_handler(int number, __sighandler_t handler, int flags) {
+  struct sigaction action {};
+  struct sigaction previous {};
+  action.sa_handler = handler;
+  action.sa_flags = flags;
+  return set_action(number, &action, &previous) == 0 ? previous.sa_handler : SIG_ERR;
+}
+
+}  // namespace
+
+extern "C" {
+
+int sigaction(int number, const struct sigaction* action, struct sigaction* previous) noexcept {
+  return set_action(number, action, previous);
+}
+int __sigaction(int number, const struct sigaction* action, struct sigaction* previous) {
+  return set_action(number, action, previous);
+}
+__sighandler_t signal(int number, __sighandler_t handler) noexcept {
+  return set_handler(number, handler, SA_RESTART);
+}
+__sighandler_t bsd_signal(int number, __sighandler_t handler) {
+  return set_handler(number, handler, SA_RESTART);
+}
+__sighandler_t ssignal(int number, __sighandler_t handler) noexcept {
+  return set_handler(number, handler, SA_RESTART);
+}
+// What <signal.h> calls signal for a program that asks for the standard's original meaning.
+__sighandler_t __sysv_signal(int number, __sighandler_t handler) noexcept {
+  return set_handler(number, handler, static_cast<int>(SA_RESETHAND | SA_NODEFER));
+}
+__sighandler_t sysv_signal(int number, __sighandler_t handler) noexcept {
+  return set_handler(number, handler, static_cast<int>(SA_RESETHAND | SA_NODEFER));
+}
+
+}  // extern "C"

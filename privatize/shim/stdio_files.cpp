@@ -1,0 +1,154 @@
+// Opening, closing and flushing files: as libc's, but each rank knows its own files, and its standard streams
+// are its own.
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdio_ext.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "privatize/shim/descriptors.hpp"
+#include "privatize/shim/host/libc_originals.hpp"
+#include "privatize/shim/streams.hpp"
+
+namespace tmpi::shim {
+namespace {
+
+/// open(2) flags of an fopen mode string; -1 for one that makes no sense.
+int open_flags(const char* mode) noexcept {
+  int flags;
+  switch (*mode) {
+    case 'r':
+      flags = 0;
+      break;
+    case 'w':
+      flags = O_CREAT | O_TRUNC;
+      break;
+    case 'a':
+      flags = O_CREAT | O_APPEND;
+      break;
+    default:
+      return -1;
+  }
+  const bool both = strchr(mode, '+') != nullptr;
+  flags |= both ? O_RDWR : *mode == 'r' ? O_RDONLY : O_WRONLY;
+  // Ends at a comma: what follows is glibc's ",ccs=".
+  for (const char* c = mode + 1; *c != '\0' && *c != ','; ++c) {
+    if (*c == 'x') flags |= O_EXCL;
+    if (*c == 'e') flags |= O_CLOEXEC;
+  }
+  return flags;
+}
+
+int close_standard(FILE* file, int stream) noexcept {
+  const int flushed = stream == 0 ? 0 : tmpi_libc.fflush(file);
+  const int closed = close_descriptor(stream);
+  // The object stays: other code of the rank may still print to it, which then fails with EBADF, as on a
+  // closed descriptor.
+  return flushed != 0 || closed != 0 ? EOF : 0;
+}
+
+FILE* reopen_standard(const char* path, const char* mode, FILE* file, int stream) noexcept {
+  const int flags = open_flags(mode);
+  if (flags < 0) {
+    errno = EINVAL;
+    return nullptr;
+  }
+  if (stream != 0) tmpi_libc.fflush(file);
+  __fpurge(file);
+  clearerr(file);
+  if (path == nullptr) return file;  // only the mode changes: the direction of a standard stream stays
+  const int real = open(path, flags, 0666);
+  if (real < 0) {
+    const int why = errno;
+    close_descriptor(stream);
+    errno = why;
+    return nullptr;
+  }
+  redirect_descriptor(stream, real);
+  // A file, no longer a channel on which somebody watches lines come in.
+  if (stream == 1) setvbuf(file, static_cast<char*>(malloc(BUFSIZ)), _IOFBF, BUFSIZ);
+  return file;
+}
+
+/// The rank's own stream for the names under which a program may open one, or -1.
+int stream_named(const char* path) noexcept {
+  static const char* const kNames[] = {"/dev/stdin", "/dev/stdout", "/dev/stderr"};
+  for (int i = 0; i < 3; ++i) {
+    if (strcmp(path, kNames[i]) == 0) return i;
+  }
+  return -1;
+}
+
+template <class Open>
+FILE* open_file(const char* path, const char* mode, Open open) noexcept {
+  const int stream = stream_named(path);
+  if (stream < 0) return remember_file(open(path, mode));
+  const int copy = dup(stream);
+  return copy < 0 ? nullptr : remember_file(open_descriptor_stream(copy, mode));
+}
+
+template <class Reopen>
+FILE* reopen_file(const char* path, const char* mode, FILE* file, Reopen reopen) noexcept {
+  const int stream = standard_stream(file);
+  if (stream >= 0) return reopen_standard(path, mode, file, stream);
+  const bool known = forget_file(file);
+  FILE* result = reopen(path, mode, file);
+  return known ? remember_file(result) : result;
+}
+
+}  // namespace
+
+extern "C" {
+
+FILE* fopen(const char* path, const char* mode) {
+  return open_file(path, mode, tmpi_libc.fopen);
+}
+FILE* fopen64(const char* path, const char* mode) {
+  return open_file(path, mode, tmpi_libc.fopen64);
+}
+FILE* tmpfile() {
+  return remember_file(tmpi_libc.tmpfile());
+}
+FILE* tmpfile64() {
+  return remember_file(tmpi_libc.tmpfile64());
+}
+
+FILE* fdopen(int fd, const char* mode) {
+  return remember_file(is_rank_descriptor(fd) ? open_descriptor_stream(fd, mode)
+                                              : tmpi_libc.fdopen(fd, mode));
+}
+
+FILE* freopen(const char* path, const char* mode, FILE* file) {
+  return reopen_file(path, mode, file, tmpi_libc.freopen);
+}
+FILE* freopen64(const char* path, const char* mode, FILE* file) {
+  return reopen_file(path, mode, file, tmpi_libc.freopen64);
+}
+
+int fclose(FILE* file) {
+  const int stream = standard_stream(file);
+  if (stream >= 0) return close_standard(file, stream);
+  forget_file(file);
+  return tmpi_libc.fclose(file);
+}
+
+int fflush(FILE* file) {
+  return file != nullptr ? tmpi_libc.fflush(file) : flush_all();
+}
+int fflush_unlocked(FILE* file) {
+  return file != nullptr ? tmpi_libc.fflush_unlocked(file) : flush_all();
+}
+
+int fileno(FILE* file) {
+  const int stream = standard_stream(file);
+  return stream >= 0 ? stream : tmpi_libc.fileno(file);
+}
+int fileno_unlocked(FILE* file) {
+  const int stream = standard_stream(file);
+  return stream >= 0 ? stream : tmpi_libc.fileno_unlocked(file);
+}
+
+}  // extern "C"
+
+}  // namespace tmpi::shim
