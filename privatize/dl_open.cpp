@@ -229,6 +229,7 @@ OpenedLibrary* as_opened(RankState& state, void* handle) noexcept {
 }
 
 void set_dl_error(RankState& state, std::string text) {
+  ::dlerror();  // libc's own text of the same failed search would come second
   state.dl_error = std::move(text);
 }
 

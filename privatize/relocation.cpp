@@ -23,6 +23,10 @@ Failure undefined_symbols(const ImageSet& set, const std::set<std::string>& name
                  "not implemented yet)."};
 }
 
+bool is_local(const Object& object, std::uint32_t symbol) {
+  return symbol == 0 || ELF64_ST_BIND(object.file->symbols().symbol(symbol).st_info) == STB_LOCAL;
+}
+
 std::uint64_t system_module_id(const SystemModule& module) {
   std::size_t id = 0;
   dlinfo(module.map, RTLD_DI_TLS_MODID, &id);
@@ -127,7 +131,7 @@ Result<void> Relocator::relocate_one(const Object& object, const Elf64_Rela& rel
       indirect_.push_back({slot, object.at(static_cast<std::uint64_t>(rela.r_addend)), &set_});
       return {};
     case R_X86_64_DTPMOD64:
-      return tls_module(slot, tls_target(object, symbol), symbol == 0);
+      return tls_module(slot, tls_target(object, symbol), is_local(object, symbol));
     case R_X86_64_DTPOFF64:
       return tls_offset(slot, tls_target(object, symbol), rela.r_addend);
     case R_X86_64_TPOFF64:
@@ -185,6 +189,9 @@ Result<void> Relocator::pointer(std::uint64_t slot, const Object& object, std::u
 
 Target Relocator::tls_target(const Object& object, std::uint32_t symbol) {
   if (symbol == 0) return {Kind::kImageTls, 0, 0, &object, nullptr};
+  if (is_local(object, symbol)) {  // gold names the section .tdata, whose symbol is not even marked thread-local
+    return {Kind::kImageTls, object.file->symbols().symbol(symbol).st_value, 0, &object, nullptr};
+  }
   return resolver_.resolve(object, symbol, true);
 }
 

@@ -15,7 +15,7 @@ struct Outcome {
   std::vector<int> codes;             ///< exit code per rank, -1: did not end
   std::vector<std::string> failures;  ///< CHECKs that failed inside ranks
   std::map<std::string, int> counts;  ///< test_count(), over all ranks
-  double map_seconds = 0;             ///< time to map all images
+  double map_seconds = 0;             ///< processor time to map all images
 };
 
 struct RunOptions {

@@ -1,6 +1,8 @@
 // Whole programs under the loader: every rank checks from the inside that nothing of another rank shows.
 #include <doctest/doctest.h>
 
+#include <filesystem>
+
 #include "tests/privatize/harness.hpp"
 
 using namespace tmpi::test;
@@ -9,7 +11,7 @@ namespace {
 
 Outcome run_clean(const RunOptions& options) {
   Outcome outcome = run(options);
-  INFO(options.program);
+  CAPTURE(options.program);
   CHECK(outcome.error == "");
   std::string failures;
   for (std::size_t i = 0; i < outcome.failures.size() && i < 10; ++i) failures += outcome.failures[i] + "\n";
@@ -17,12 +19,92 @@ Outcome run_clean(const RunOptions& options) {
   return outcome;
 }
 
+/// All variants of a program that could be built here: NAME and NAME-*.
+std::vector<std::string> variants(const std::string& name) {
+  std::vector<std::string> found;
+  for (const auto& entry : std::filesystem::directory_iterator(program(""))) {
+    const std::string file = entry.path().filename();
+    if (file == name || file.rfind(name + "-", 0) == 0) found.push_back(entry.path());
+  }
+  return found;
+}
+
+bool all_zero(const Outcome& outcome) {
+  for (const int code : outcome.codes) {
+    if (code != 0) return false;
+  }
+  return !outcome.codes.empty();
+}
+
 }  // namespace
 
-TEST_CASE("C data: 100 ranks, each with its own") {
-  const Outcome outcome = run_clean({.program = program("globals"), .ranks = 100, .arguments = {"argument"}});
-  REQUIRE(outcome.codes.size() == 100);
-  for (int i = 0; i < 100; ++i) CHECK(outcome.codes[static_cast<std::size_t>(i)] == i);
-  CHECK(outcome.counts.at("atexit") == 100);
-  CHECK(outcome.counts.at("destructor") == 100);
+TEST_CASE("C data: 100 ranks, each with its own, whatever compiler and linker") {
+  const auto programs = variants("globals");
+  CHECK(programs.size() >= 9);
+  for (const std::string& path : programs) {
+    const Outcome outcome = run_clean({.program = path, .ranks = 100, .arguments = {"argument"}});
+    REQUIRE(outcome.codes.size() == 100);
+    for (int i = 0; i < 100; ++i) CHECK(outcome.codes[static_cast<std::size_t>(i)] == i);
+    CHECK(outcome.counts.at("atexit") == 100);
+    CHECK(outcome.counts.at("destructor") == 100);
+  }
+}
+
+TEST_CASE("C++: exceptions that block in catch, guards, run-time types, thread_local objects") {
+  for (const std::string& path : variants("language")) {
+    const Outcome outcome = run_clean({.program = path, .ranks = 50});
+    CHECK(all_zero(outcome));
+    CHECK(outcome.counts.at("constructed") == 100);
+    CHECK(outcome.counts.at("destroyed") == 100);
+    CHECK(outcome.counts.at("library exception") == 50);
+    CHECK(outcome.counts.count("unreachable") == 0);
+  }
+}
+
+TEST_CASE("C++ with a libstdc++ of its own per rank") {
+  const Outcome outcome = run_clean({.program = program("language"), .ranks = 20, .private_libstdcxx = true});
+  CHECK(all_zero(outcome));
+}
+
+TEST_CASE("the program's own shared libraries are a rank's too, and share inline variables with it") {
+  for (const std::string& path : variants("libraries")) {
+    const Outcome outcome = run_clean({.program = path, .ranks = 50});
+    CHECK(all_zero(outcome));
+    CHECK(outcome.counts.at("left destroyed") == 50);
+    CHECK(outcome.counts.at("right destroyed") == 50);
+  }
+}
+
+TEST_CASE("helper threads know their rank and have thread-locals and keys of their own") {
+  for (const std::string& path : variants("threads")) CHECK(all_zero(run_clean({.program = path, .ranks = 100})));
+}
+
+TEST_CASE("OpenMP: a team of threads per rank") {
+  CHECK(all_zero(run_clean({.program = program("openmp"), .ranks = 10})));
+}
+
+TEST_CASE("indirect functions") {
+  CHECK(all_zero(run_clean({.program = program("indirect"), .ranks = 10})));
+}
+
+TEST_CASE("dlopen, dlsym, dladdr in a rank") {
+  const Outcome outcome = run_clean({.program = program("dynamic"), .ranks = 20, .arguments = {program("plugin.so")}});
+  CHECK(all_zero(outcome));
+  CHECK(outcome.counts.at("plugin destroyed") == 20);
+}
+
+TEST_CASE("executable stacks") {
+  CHECK(all_zero(run_clean({.program = program("nested"), .ranks = 10})));
+}
+
+TEST_CASE("an ordinary PIE") {
+  const Outcome outcome = run_clean({.program = program("plain-pie"), .ranks = 40, .arguments = {"argument"}});
+  REQUIRE(outcome.codes.size() == 40);
+  for (int i = 0; i < 40; ++i) CHECK(outcome.codes[static_cast<std::size_t>(i)] == i);
+}
+
+TEST_CASE("ten thousand ranks") {
+  const Outcome outcome = run_clean({.program = program("trivial"), .ranks = 10000, .stack_size = 64 << 10});
+  CHECK(all_zero(outcome));
+  MESSAGE("10,000 images mapped in ", outcome.map_seconds * 1e3, " ms");
 }
