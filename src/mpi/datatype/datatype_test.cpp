@@ -114,15 +114,17 @@ TEST_CASE("normal forms") {
     CHECK(vector(10, 3, 3, of(MPI_INT))->contiguous());
   }
   SUBCASE("a vector is one loop of blocks, whatever its count") {
-    const Node& root = vector(1000000000, 1, 2, of(MPI_DOUBLE))->layout().root();
+    const Owned type = vector(1000000000, 1, 2, of(MPI_DOUBLE));
+    const Node& root = type->layout().root();
     CHECK(root.form == Node::Form::kBlocks);
     CHECK(root.depth == 1);
   }
   SUBCASE("a vector of vectors with the same stride is one loop") {
     const Owned column = vector(10, 1, 4, of(MPI_DOUBLE));
     const Owned padded = resized(*column, 0, 10 * 4 * 8);
-    CHECK(contiguous(5, *padded)->layout().root().form == Node::Form::kBlocks);
-    CHECK(contiguous(5, *padded)->layout().root().count == 50);
+    const Owned five = contiguous(5, *padded);
+    CHECK(five->layout().root().form == Node::Form::kBlocks);
+    CHECK(five->layout().root().count == 50);
   }
   SUBCASE("equally spaced indexed blocks are one loop") {
     Datatype* type = nullptr;

@@ -150,6 +150,7 @@ void check_pair(MPI_Datatype handle) {
 }  // namespace
 
 TEST_CASE("integers") {
+  check_integer<signed char>(MPI_CHAR, kCInteger);  // an extension
   check_integer<short>(MPI_SHORT, kCInteger);
   check_integer<int>(MPI_INT, kCInteger);
   check_integer<long>(MPI_LONG, kCInteger);
@@ -295,6 +296,7 @@ TEST_CASE("refusals name what the operator accepts") {
   CHECK(check_op(*op_from(MPI_LAND), of(MPI_INTEGER)).error_class() == MPI_ERR_OP);
   CHECK(check_op(*op_from(MPI_MAX), of(MPI_C_DOUBLE_COMPLEX)).error_class() == MPI_ERR_OP);
   CHECK(check_op(*op_from(MPI_MAXLOC), of(MPI_INT)).error_class() == MPI_ERR_OP);
+  CHECK(check_op(*op_from(MPI_MAX), of(MPI_WCHAR)).error_class() == MPI_ERR_OP);
   CHECK(check_op(*op_from(MPI_SUM), of(MPI_PACKED)).error_class() == MPI_ERR_OP);
   Datatype* derived = nullptr;
   REQUIRE(!construct_contiguous<int>(2, of(MPI_INT), derived));
