@@ -73,6 +73,7 @@ Result<void> NodeScheduler::set_up() {
     return Failure{fmt::format("cannot run {} tasks on {} workers: both must be at least 1", options_.tasks,
                                options_.workers)};
   }
+  timers::begin_calibration();  // goes on while the rest is set up
   auto stacks = ult::StackArena::create({options_.tasks, options_.stack_size, options_.exec_stacks});
   if (!stacks) return stacks.failure();
   stacks_ = *std::move(stacks);
@@ -82,10 +83,11 @@ Result<void> NodeScheduler::set_up() {
     topology_ = *std::move(topology);
   }
   shared_.oversubscribed = options_.workers > cpu_limit();
+  tasks_ = std::make_unique<Task[]>(static_cast<std::size_t>(options_.tasks));
+  if (auto made = make_workers(); !made) return made;
   timers::calibrate();
   if (!shared_.oversubscribed) shared_.spin_ticks = timers::ticks(options_.spin_microseconds * 1e-6);
-  tasks_ = std::make_unique<Task[]>(static_cast<std::size_t>(options_.tasks));
-  return make_workers();
+  return {};
 }
 
 Result<void> NodeScheduler::make_workers() {
@@ -99,7 +101,10 @@ Result<void> NodeScheduler::make_workers() {
 }
 
 NodeScheduler::~NodeScheduler() {
-  for (int i = 0; i < tasks(); ++i) ult::release(tasks_[static_cast<std::size_t>(i)]);
+  for (int i = 0; i < tasks(); ++i) {
+    Task& task = tasks_[static_cast<std::size_t>(i)];
+    if (task.entry != nullptr) ult::release(task);
+  }
   if (g_scheduler == this) {
     g_scheduler = nullptr;
     detail::g_single_worker = false;

@@ -1,5 +1,9 @@
 #include "sched/scheduler.hpp"
 
+#include <signal.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
 #include <cerrno>
 #include <numeric>
 #include <stdexcept>
@@ -210,6 +214,43 @@ TEST_CASE("the high-water mark sees deep recursion; guards name their task") {
   CHECK(job->guard_page_owner(middle.stack.base - 1) == &middle);
   CHECK(job->guard_page_owner(middle.stack.base) == nullptr);
   CHECK(job->stack_size() == 512 * 1024);
+}
+
+int endless(int depth) {
+  volatile char frame[3000] = {};
+  frame[0] = static_cast<char>(depth);
+  return depth < 0 ? 0 : endless(depth + 1) + frame[0];
+}
+
+void on_overflow(int, siginfo_t* info, void*) {
+  const Task* task = scheduler()->guard_page_owner(info->si_addr);
+  _exit(task != nullptr && task == current() ? 40 + static_cast<int>(task->id) : 1);
+}
+
+TEST_CASE("an overflow is caught on the alternate stack and belongs to the running task" *
+          doctest::skip(kSanitized)) {
+  for (const int workers : {1, 2}) {
+    const pid_t child = fork();
+    if (child == 0) {
+      alarm(20);
+      struct sigaction action {};
+      action.sa_sigaction = on_overflow;
+      action.sa_flags = SA_SIGINFO | SA_ONSTACK;
+      sigaction(SIGSEGV, &action, nullptr);
+      Job job({.workers = workers, .tasks = 4, .stack_size = 64 * 1024, .bind = false});
+      for (int i = 0; i < 4; ++i) {
+        job.spawn(i % workers, [i] {
+          if (i == 3) endless(0);
+        });
+      }
+      job.run();
+      _exit(2);
+    }
+    int status = 0;
+    waitpid(child, &status, 0);
+    REQUIRE(WIFEXITED(status));
+    CHECK(WEXITSTATUS(status) == 43);
+  }
 }
 
 TEST_CASE("an adopted thread blocks, yields and is woken by other threads") {

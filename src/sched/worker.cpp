@@ -202,6 +202,13 @@ void Worker::run() noexcept {
   t_worker = nullptr;
 }
 
+Worker::~Worker() {
+  if (t_worker != this) return;
+  // The adopted thread outlives its time as a worker.
+  ult::detach(*running_);
+  t_worker = nullptr;
+}
+
 void Worker::adopt(Task& task) noexcept {
   t_worker = this;
   ult::attach(thread_, task);

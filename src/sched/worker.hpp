@@ -31,6 +31,7 @@ struct Shared {
 class alignas(64) Worker {
  public:
   Worker(Shared& shared, int index) noexcept : shared_(shared), index_(index) {}
+  ~Worker();
 
   // Set-up, before the worker's thread runs.
   void use(std::unique_ptr<Policy> policy) noexcept { ready_.use(std::move(policy)); }

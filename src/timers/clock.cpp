@@ -47,6 +47,12 @@ Source decide_source() noexcept {
   return source;
 }
 
+/// The start of the measurement: the first call's time.
+const Moment& first_moment() noexcept {
+  static const Moment moment = read_both();
+  return moment;
+}
+
 void calibrate_tsc() noexcept {
   double hertz = tsc_hertz_from_kernel();
   const char* method = "kernel";
@@ -55,11 +61,11 @@ void calibrate_tsc() noexcept {
     method = "cpuid";
   }
   if (hertz != 0) {
-    const double measured = measure_tsc_hertz(kCheckNanoseconds);
+    const double measured = measure_tsc_hertz(first_moment(), kCheckNanoseconds);
     if (std::fabs(measured / hertz - 1) > kCheckTolerance) hertz = 0;
   }
   if (hertz == 0) {
-    hertz = measure_tsc_hertz(kMeasureNanoseconds);
+    hertz = measure_tsc_hertz(first_moment(), kMeasureNanoseconds);
     method = "measured";
   }
   const Moment now = read_both();
@@ -104,6 +110,10 @@ double wtime() noexcept {
 
 double wtick() noexcept {
   return calibration().seconds_per_tick;
+}
+
+void begin_calibration() noexcept {
+  if (decide_source() == Source::kTsc) (void)first_moment();
 }
 
 void calibrate() noexcept {

@@ -1,7 +1,7 @@
 // The clock of tmpi: a calibrated time stamp counter where the machine has one that all cores share,
 // clock_gettime elsewhere. Arithmetic on time stamps, nothing else. Any thread; never suspends; the first use
-// of seconds() or wtime() may calibrate (docs/scheduling.md, "The clock": below 4 ms, mostly below 0.3 ms),
-// afterwards no system call.
+// of seconds() or wtime() may calibrate (docs/scheduling.md, "The clock": 3 ms less the time since
+// begin_calibration()), afterwards no system call.
 #pragma once
 
 #include <time.h>
@@ -42,6 +42,10 @@ double wtime() noexcept;
 
 /// Resolution of wtime() in seconds: what MPI_Wtick returns.
 double wtick() noexcept;
+
+/// Chooses the source and starts the measurement that calibrate() ends. Called early, the time in between
+/// costs nothing. Idempotent.
+void begin_calibration() noexcept;
 
 /// Chooses the source and calibrates now rather than at the first use. Idempotent, any thread.
 void calibrate() noexcept;

@@ -91,8 +91,7 @@ Moment read_both() noexcept {
   return best;
 }
 
-double measure_tsc_hertz(std::uint64_t nanoseconds) noexcept {
-  const Moment start = read_both();
+double measure_tsc_hertz(const Moment& start, std::uint64_t nanoseconds) noexcept {
   while (monotonic_nanoseconds() - start.nanoseconds < nanoseconds) __builtin_ia32_pause();
   const Moment end = read_both();
   return 1e9 * static_cast<double>(end.tsc - start.tsc) /

@@ -26,7 +26,8 @@ struct Moment {
 /// Reads both clocks as close together as possible: the tightest of several attempts, exact to some 10 ns.
 Moment read_both() noexcept;
 
-/// Measures ticks per second against CLOCK_MONOTONIC, spinning for `nanoseconds`.
-double measure_tsc_hertz(std::uint64_t nanoseconds) noexcept;
+/// Measures ticks per second against CLOCK_MONOTONIC from `start` until now, but at least over `nanoseconds`:
+/// spins for what is missing.
+double measure_tsc_hertz(const Moment& start, std::uint64_t nanoseconds) noexcept;
 
 }  // namespace tmpi::timers
