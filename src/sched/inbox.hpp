@@ -23,8 +23,6 @@ class Inbox {
 
   /// Adds a task and wakes the worker if it sleeps.
   void push(Task& task) noexcept {
-    // Both lines that are about to be written are with the worker: fetch them at the same time.
-    __builtin_prefetch(&word_, 1);
     // A guess instead of a load: the exchange then fetches the line once, for writing. Right whenever the
     // worker waits for us.
     std::uintptr_t old = 0;
@@ -39,8 +37,6 @@ class Inbox {
   /// Everything that has come, oldest first, linked by `next`; null if nothing has.
   Task* take() noexcept {
     if (!has_mail()) return nullptr;
-    // The newest task's line comes from the sender's core while the exchange takes the word from it.
-    __builtin_prefetch(reinterpret_cast<const void*>(word_.load(std::memory_order_relaxed)), 1);
     // acquire pairs with push().
     return oldest_first(reinterpret_cast<Task*>(word_.exchange(0, std::memory_order_acquire)));
   }

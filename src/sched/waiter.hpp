@@ -29,12 +29,6 @@ class Waiter {
   void drain(int claimed) noexcept;
 
  private:
-  friend class Worker;
-  /// Counts one down; true if that was the last. Plain arithmetic when there is one worker (only its thread
-  /// comes here then).
-  bool count_down() noexcept;
-  void complete_on(Worker* here) noexcept;
-
   Task* task_;
   Worker*
       worker_;  ///< the task's; here, so that a completer on another core need not fetch the Task to find it

@@ -2,6 +2,7 @@
 
 #include <sched.h>
 
+#include "base/spinlock.hpp"
 #include "timers/clock.hpp"
 
 namespace tmpi::sched {
@@ -28,8 +29,7 @@ __attribute__((noinline)) Worker* this_worker() noexcept {
   return t_worker;
 }
 
-// ---- Waking
-// ------------------------------------------------------------------------------------------------------------------
+// ---- Waking ----
 
 void Worker::make_ready(Task& task, const Worker* here) noexcept {
   if (here == this) {
@@ -46,33 +46,21 @@ void Worker::poke() noexcept {
   if (!poked_.exchange(true, std::memory_order_acq_rel)) inbox_.push(poke_);
 }
 
-void Worker::complete_later(Waiter& waiter) noexcept {
-  completions_lock_.lock();
-  completions_.push_back(&waiter);
-  completions_lock_.unlock();
-  poke();
-}
-
+// Takes in what has come from other threads.
 void Worker::take_mail() noexcept {
   for (Task* task = inbox_.take(); task != nullptr;) {
     Task* const after = task->next;
-    if (task != &poke_) {
+    if (task == &poke_) {
+      poked_.exchange(false, std::memory_order_acq_rel);
+    } else {
       set_state(*task, TaskState::kReady);
       ready_.push(*task);
-    } else {
-      poked_.exchange(false, std::memory_order_acq_rel);
-      std::vector<Waiter*> completions;
-      completions_lock_.lock();
-      completions.swap(completions_);
-      completions_lock_.unlock();
-      for (Waiter* waiter : completions) waiter->complete_on(this);
     }
     task = after;
   }
 }
 
-// ---- Choosing
-// ----------------------------------------------------------------------------------------------------------------
+// ---- Choosing ----
 
 inline Task* Worker::next_ready() noexcept {
   // Mail at every switch, so that a worker that is never idle keeps nobody waiting: one load of a line that
@@ -116,8 +104,7 @@ __attribute__((noinline)) Task* Worker::idle() noexcept {
   return task;
 }
 
-// ---- Switching
-// ---------------------------------------------------------------------------------------------------------------
+// ---- Switching ----
 
 inline void Worker::before_switch(Task* from, Task& to) noexcept {
   // A new task's first frame is laid by the worker that runs it: its stack is then on this worker's NUMA
@@ -218,8 +205,7 @@ void Worker::adopt(Task& task) noexcept {
   report(nullptr, &task);
 }
 
-// ---- The contract's free functions (task.hpp, scheduler.hpp)
-// -------------------------------------------------------------------
+// ---- The contract's free functions (task.hpp, scheduler.hpp) ----
 
 Task* current() noexcept {
   Worker* worker = this_worker();

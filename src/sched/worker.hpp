@@ -9,13 +9,12 @@
 
 #include <atomic>
 #include <cstdint>
+#include <memory>
 #include <vector>
 
-#include "base/spinlock.hpp"
 #include "sched/inbox.hpp"
 #include "sched/ready_queue.hpp"
 #include "sched/scheduler.hpp"
-#include "sched/waiter.hpp"
 #include "ult/switch.hpp"
 
 namespace tmpi::sched {
@@ -45,8 +44,6 @@ class alignas(64) Worker {
   void make_ready(Task& task, const Worker* here) noexcept;
   /// Makes the worker look around, if it sleeps too.
   void poke() noexcept;
-  /// Has the worker's thread count `waiter` down (single worker only: its waiters are not atomic).
-  void complete_later(Waiter& waiter) noexcept;
 
   // The worker's thread.
   /// Runs tasks until all tasks of the process have finished.
@@ -58,14 +55,13 @@ class alignas(64) Worker {
   void block() noexcept;
   void yield() noexcept;
   [[noreturn]] void finish() noexcept;
-  /// Takes in what has come from other threads.
-  void take_mail() noexcept;
 
  private:
   static constexpr std::uint32_t kPollInterval = 32;  // switches between two looks at the network
   static constexpr std::uint64_t kPolledSleep =
       1'000'000;  // ns; bound of sleep while a network wants to be polled
 
+  void take_mail() noexcept;
   Task* next_ready() noexcept;
   Task* look_around() noexcept;
   Task* idle() noexcept;
@@ -94,8 +90,6 @@ class alignas(64) Worker {
   Inbox inbox_;
   alignas(64) std::atomic<bool> poked_{false};
   Task poke_;  // what poke() puts into the inbox: no task, a reason to look
-  SpinLock completions_lock_;
-  std::vector<Waiter*> completions_;
 };
 
 /// The worker that runs the calling thread, null elsewhere. Out of line and opaque, so that no compiler keeps
