@@ -8,7 +8,6 @@
 #include <string>
 
 #include "base/spinlock.hpp"
-#include "privatize/loader.hpp"
 
 namespace tmpi::privatize {
 namespace {
@@ -27,7 +26,7 @@ r_debug_extended* dynamic_linkers() {
 
 void chain() {
   r_debug_extended* real = dynamic_linkers();
-  if (real == nullptr || images.base.r_map != nullptr) return;
+  if (real == nullptr || images.base.r_version != 0) return;
   images.base.r_version = 2;
   images.base.r_brk = real->base.r_brk;
   images.base.r_state = r_debug::RT_CONSISTENT;
@@ -36,14 +35,6 @@ void chain() {
   while (end->base.r_version >= 2 && end->r_next != nullptr) end = end->r_next;
   end->r_next = &images;
   real->base.r_version = 2;
-}
-
-bool traced() {
-  std::ifstream status("/proc/self/status");
-  for (std::string line; std::getline(status, line);) {
-    if (line.rfind("TracerPid:", 0) == 0) return std::stoi(line.substr(10)) != 0;
-  }
-  return false;
 }
 
 }  // namespace
@@ -74,6 +65,19 @@ void announce_image(const ImageSet& set, int index) {
   last = tail;
 }
 
+void forget_images(std::uint64_t begin, std::uint64_t end) noexcept {
+  const std::lock_guard guard(lock);
+  for (link_map* map = images.base.r_map; map != nullptr; map = map->l_next) {
+    if (map->l_addr < begin || map->l_addr >= end) continue;
+    (map->l_prev != nullptr ? map->l_prev->l_next : images.base.r_map) = map->l_next;
+    if (map->l_next != nullptr) {
+      map->l_next->l_prev = map->l_prev;
+    } else {
+      last = reinterpret_cast<DebuggerEntry*>(map->l_prev);
+    }
+  }
+}
+
 link_map* debugger_entry(const ImageSet& set, int index, const Object& object) noexcept {
   const std::uint64_t address = set.base(index) + object.offset;
   const std::lock_guard guard(lock);
@@ -83,8 +87,16 @@ link_map* debugger_entry(const ImageSet& set, int index, const Object& object) n
   return nullptr;
 }
 
+bool being_traced() {
+  std::ifstream status("/proc/self/status");
+  for (std::string line; std::getline(status, line);) {
+    if (line.rfind("TracerPid:", 0) == 0) return std::stoi(line.substr(10)) != 0;
+  }
+  return false;
+}
+
 void publish_to_debugger() {
-  if (!traced()) return;
+  if (!being_traced()) return;
   // gdb re-reads the lists when the dynamic linker loads something, so load a small library that nobody uses.
   if (void* dummy = dlopen("libBrokenLocale.so.1", RTLD_NOW | RTLD_LOCAL)) dlclose(dummy);
 }

@@ -6,6 +6,8 @@
 #include "privatize/rank_state.hpp"
 #include "privatize/thread_context.hpp"
 
+extern "C" int __cxa_thread_atexit_impl(void (*function)(void*), void* argument, void* object);
+
 namespace tmpi::privatize {
 
 extern "C" void tmpi_image_fini(int rank);
@@ -15,6 +17,13 @@ extern "C" int tmpi_fallback_cxa_atexit(void (*function)(void*), void* argument,
   if (state == nullptr) return -1;
   state->exit_handlers.push_back({function, argument, object});
   return 0;
+}
+
+/// Destructors of thread_local objects: a helper thread's are libc's business, the rank's own run with the
+/// rest at its exit.
+extern "C" int tmpi_fallback_cxa_thread_atexit(void (*function)(void*), void* argument, void* object) {
+  if (thread_context.helper) return __cxa_thread_atexit_impl(function, argument, object);
+  return tmpi_fallback_cxa_atexit(function, argument, object);
 }
 
 extern "C" int tmpi_fallback_atexit(void (*function)()) {

@@ -7,6 +7,7 @@ namespace tmpi::privatize {
 [[noreturn]] void fallback_exit(int code) noexcept;
 extern "C" int tmpi_fallback_cxa_atexit(void (*function)(void*), void* argument, void* object);
 extern "C" int tmpi_fallback_atexit(void (*function)());
+extern "C" int tmpi_fallback_cxa_thread_atexit(void (*function)(void*), void* argument, void* object);
 extern "C" void tmpi_fallback_cxa_finalize(void* object);
 
 }  // namespace tmpi::privatize

@@ -8,6 +8,7 @@
 #include <functional>
 
 #include "privatize/arena_registry.hpp"
+#include "privatize/debugger.hpp"
 #include "privatize/static_tls_pool.hpp"
 
 namespace tmpi::privatize {
@@ -35,6 +36,7 @@ std::vector<std::uint64_t>& Fixups::of(const ImageSet* owner, const ImageSet* ta
 ImageSet::~ImageSet() {
   if (arena_ == 0) return;
   arena_registry().remove(this);
+  forget_images(arena_, arena_ + stride_ * static_cast<std::uint64_t>(images_));
   munmap(reinterpret_cast<void*>(arena_), stride_ * static_cast<std::uint64_t>(images_));
 }
 

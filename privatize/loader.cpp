@@ -1,5 +1,6 @@
 #include "privatize/loader.hpp"
 
+#include <atomic>
 #include <cstring>
 
 #include "privatize/debugger.hpp"
@@ -12,8 +13,8 @@ namespace {
 
 class LoadedGroup final : public Group {
  public:
-  LoadedGroup(std::unique_ptr<ImageSet> set, const GroupOptions& options)
-      : set_(std::move(set)), points_(find_entry_points(*set_)), options_(options) {}
+  explicit LoadedGroup(std::unique_ptr<ImageSet> set)
+      : set_(std::move(set)), points_(find_entry_points(*set_)), traced_from_start_(being_traced()) {}
 
   bool needs_exec_stack() const override { return set_->needs_exec_stack(); }
 
@@ -25,6 +26,10 @@ class LoadedGroup final : public Group {
       std::memcpy(reinterpret_cast<void*>(set_->base(index) + points_.image_rank), &rank, sizeof rank);
     create_rank_state(rank, *set_, index);
     announce_image(*set_, index);
+    // A debugger that was there from the start follows every image; one that attached meanwhile gets those it
+    // has missed.
+    const bool last = mapped_.fetch_add(1, std::memory_order_relaxed) + 1 == set_->images();
+    if (last || traced_from_start_) publish_to_debugger();
     return {};
   }
 
@@ -36,7 +41,8 @@ class LoadedGroup final : public Group {
  private:
   std::unique_ptr<ImageSet> set_;
   EntryPoints points_;
-  GroupOptions options_;
+  const bool traced_from_start_;
+  std::atomic<int> mapped_{0};
 };
 
 }  // namespace
@@ -49,7 +55,7 @@ Result<std::unique_ptr<Group>> Group::load(const GroupOptions& options) {
   request.private_libstdcxx = options.private_libstdcxx;
   auto set = build_set(request);
   if (!set) return set.failure();
-  return std::unique_ptr<Group>(std::make_unique<LoadedGroup>(std::move(*set), options));
+  return std::unique_ptr<Group>(std::make_unique<LoadedGroup>(std::move(*set)));
 }
 
 }  // namespace tmpi::privatize

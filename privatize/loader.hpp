@@ -62,10 +62,6 @@ void set_running_rank(int rank) noexcept;
 /// if none.
 int running_rank() noexcept;
 
-/// After the images of this node process have been mapped: a debugger that is attached already learns of them
-/// (nothing happens without one). Costs one read of /proc/self/status.
-void publish_to_debugger();
-
 /// True in the child of a fork(2) that a rank made: it must end with _exit and never schedule ranks.
 bool in_forked_child() noexcept;
 

@@ -189,7 +189,8 @@ Result<void> Relocator::pointer(std::uint64_t slot, const Object& object, std::u
 
 Target Relocator::tls_target(const Object& object, std::uint32_t symbol) {
   if (symbol == 0) return {Kind::kImageTls, 0, 0, &object, nullptr};
-  if (is_local(object, symbol)) {  // gold names the section .tdata, whose symbol is not even marked thread-local
+  if (is_local(object,
+               symbol)) {  // gold names the section .tdata, whose symbol is not even marked thread-local
     return {Kind::kImageTls, object.file->symbols().symbol(symbol).st_value, 0, &object, nullptr};
   }
   return resolver_.resolve(object, symbol, true);

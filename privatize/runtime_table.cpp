@@ -26,6 +26,8 @@ const Entry kTable[] = {
     {"exit", address_of(&fallback_exit)},
     {"atexit", address_of(&tmpi_fallback_atexit)},
     {"__cxa_atexit", address_of(&tmpi_fallback_cxa_atexit)},
+    {"__cxa_thread_atexit", address_of(&tmpi_fallback_cxa_thread_atexit)},
+    {"__cxa_thread_atexit_impl", address_of(&tmpi_fallback_cxa_thread_atexit)},
     {"__cxa_finalize", address_of(&tmpi_fallback_cxa_finalize)},
     {"pthread_create", address_of(&pthread_create)},
     {"thrd_create", address_of(&tmpi_thrd_create)},

@@ -25,6 +25,7 @@ struct RunOptions {
   std::string shim;
   bool private_libstdcxx = false;
   std::size_t stack_size = 256 << 10;
+  bool leaves_threads = false;  ///< when the ranks have ended: their images stay then
 };
 
 Outcome run(const RunOptions& options);

@@ -9,14 +9,28 @@ using namespace tmpi::test;
 
 namespace {
 
-Outcome run_clean(const RunOptions& options) {
+Outcome run_once(const RunOptions& options) {
   Outcome outcome = run(options);
   CAPTURE(options.program);
+  CAPTURE(options.shim);
   CHECK(outcome.error == "");
   std::string failures;
   for (std::size_t i = 0; i < outcome.failures.size() && i < 10; ++i) failures += outcome.failures[i] + "\n";
   CHECK(failures == "");
   return outcome;
+}
+
+/// With the shim, as in a job, and without, so that the loader's own part is seen alone.
+Outcome run_clean(RunOptions options) {
+#ifdef TMPI_TEST_SHIM
+  const Outcome bare = run_once(options);
+  options.shim = TMPI_TEST_SHIM;
+  const Outcome full = run_once(options);
+  CHECK(bare.codes == full.codes);
+  return full;
+#else
+  return run_once(options);
+#endif
 }
 
 /// All variants of a program that could be built here: NAME and NAME-*.
@@ -76,11 +90,12 @@ TEST_CASE("the program's own shared libraries are a rank's too, and share inline
 }
 
 TEST_CASE("helper threads know their rank and have thread-locals and keys of their own") {
-  for (const std::string& path : variants("threads")) CHECK(all_zero(run_clean({.program = path, .ranks = 100})));
+  for (const std::string& path : variants("threads"))
+    CHECK(all_zero(run_clean({.program = path, .ranks = 100})));
 }
 
 TEST_CASE("OpenMP: a team of threads per rank") {
-  CHECK(all_zero(run_clean({.program = program("openmp"), .ranks = 10})));
+  CHECK(all_zero(run_clean({.program = program("openmp"), .ranks = 10, .leaves_threads = true})));
 }
 
 TEST_CASE("indirect functions") {
@@ -88,7 +103,8 @@ TEST_CASE("indirect functions") {
 }
 
 TEST_CASE("dlopen, dlsym, dladdr in a rank") {
-  const Outcome outcome = run_clean({.program = program("dynamic"), .ranks = 20, .arguments = {program("plugin.so")}});
+  const Outcome outcome =
+      run_clean({.program = program("dynamic"), .ranks = 20, .arguments = {program("plugin.so")}});
   CHECK(all_zero(outcome));
   CHECK(outcome.counts.at("plugin destroyed") == 20);
 }
@@ -98,7 +114,8 @@ TEST_CASE("executable stacks") {
 }
 
 TEST_CASE("an ordinary PIE") {
-  const Outcome outcome = run_clean({.program = program("plain-pie"), .ranks = 40, .arguments = {"argument"}});
+  const Outcome outcome =
+      run_clean({.program = program("plain-pie"), .ranks = 40, .arguments = {"argument"}});
   REQUIRE(outcome.codes.size() == 40);
   for (int i = 0; i < 40; ++i) CHECK(outcome.codes[static_cast<std::size_t>(i)] == i);
 }

@@ -1,0 +1,94 @@
+// Files that the loader refuses: each with a sentence that says what is wrong and what to do.
+#include <doctest/doctest.h>
+#include <elf.h>
+#include <sys/stat.h>
+
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
+
+#include "tests/privatize/harness.hpp"
+
+using namespace tmpi::test;
+
+namespace {
+
+std::string refusal(const std::string& path) {
+  return run({.program = path, .ranks = 1}).error;
+}
+
+bool says(const std::string& text, std::initializer_list<const char*> parts) {
+  CAPTURE(text);
+  for (const char* part : parts) {
+    CAPTURE(part);
+    const bool found = text.find(part) != std::string::npos;
+    CHECK(found);
+  }
+  return true;
+}
+
+std::string scratch(const std::string& name, const std::string& contents, int mode = 0755) {
+  const std::string path = program("scratch-" + name);
+  std::ofstream(path) << contents;
+  chmod(path.c_str(), static_cast<mode_t>(mode));
+  return path;
+}
+
+/// The program with one word at `offset` of the file changed.
+std::string patched(const std::string& name, std::size_t offset, const std::string& bytes) {
+  std::ifstream in(program("globals"), std::ios::binary);
+  std::string text((std::istreambuf_iterator<char>(in)), std::istreambuf_iterator<char>());
+  text.replace(offset, bytes.size(), bytes);
+  return scratch(name, text);
+}
+
+/// The program with every segment writable and executable.
+std::string writable_code() {
+  std::ifstream in(program("globals"), std::ios::binary);
+  std::string text((std::istreambuf_iterator<char>(in)), std::istreambuf_iterator<char>());
+  auto& header = *reinterpret_cast<Elf64_Ehdr*>(text.data());
+  auto* segments = reinterpret_cast<Elf64_Phdr*>(text.data() + header.e_phoff);
+  for (int i = 0; i < header.e_phnum; ++i) segments[i].p_flags = PF_R | PF_W | PF_X;
+  return scratch("writable-code", text);
+}
+
+}  // namespace
+
+TEST_CASE("files that are no program") {
+  says(refusal(program("nowhere")), {"nowhere", "no such file"});
+  says(refusal(program("")), {"is a directory"});
+  says(refusal(scratch("script", "#!/bin/sh\nexit 0\n")), {"is a script", "give tmpirun the program"});
+  says(refusal(
+           scratch("text", "hello, this is no ELF file at all; it is merely text that goes on for a while")),
+       {"not an ELF program", "rebuild it with tmpicc"});
+  says(refusal(scratch("empty", "")), {"is empty"});
+  says(refusal(program("libsimple.so")), {"is a shared library, not a program"});
+  says(refusal(program("object.o")), {"is an object file", "link it with tmpicc"});
+}
+
+TEST_CASE("programs of another form") {
+  says(refusal(program("plain-no-pie")), {"fixed addresses", "rebuild it with tmpicc", "without -no-pie"});
+  says(refusal(program("plain-static")), {"statically linked", "without -static"});
+  says(refusal(program("plain-static-pie")), {"statically linked", "without -static"});
+  says(refusal(program("plain-tls")), {"was not built for tmpi", "thread-local", "rebuild it with tmpicc"});
+  says(refusal(program("text-relocations")), {"relocations in its code", "-fPIC"});
+  says(refusal(program("split-stack")), {"split stacks", "--stack-size"});
+  says(refusal(writable_code()), {"writable and executable"});
+  says(refusal(program("other-mpi")), {"another MPI", "libmpich.so.12", "rebuild it with tmpicc"});
+  says(refusal(program("needs-missing")), {"needs the library libmissing.so", "LD_LIBRARY_PATH"});
+  says(refusal(patched("machine", 18, std::string("\xb7\0", 2))), {"64-bit ARM", "x86-64"});
+  says(refusal(patched("damaged", 32, std::string("\xff\xff\xff\x7f", 4))), {"damaged"});
+  const std::string unreadable = patched("not-executable", 0, "\x7f");
+  chmod(unreadable.c_str(), 0644);
+  says(refusal(unreadable), {"not executable", "chmod +x"});
+}
+
+TEST_CASE("all undefined symbols are listed at once") {
+  const std::string text = refusal(program("undefined"));
+  says(text, {"3 undefined symbols", "first_missing", "second_missing", "missing_variable", "needed by"});
+}
+
+TEST_CASE("more ranks than vm.max_map_count allows") {
+  says(run({.program = program("trivial"), .ranks = 1000000}).error,
+       {"1000000 ranks", "vm.max_map_count", "at most", "sysctl -w vm.max_map_count="});
+}
