@@ -152,6 +152,8 @@ void Worker::yield() noexcept {
     ready_.push_yielded(self);
     return switch_from(self, &self, *next);
   }
+  // Several ranks that poll in turn never leave the queue empty.
+  if (shared_.oversubscribed && ++yields_ % kYieldsPerSlice == 0) sched_yield();
   set_state(self, TaskState::kReady);
   ready_.push_yielded(self);
   Task* next = next_ready();

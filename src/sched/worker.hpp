@@ -58,6 +58,8 @@ class alignas(64) Worker {
 
  private:
   static constexpr std::uint32_t kPollInterval = 32;  // switches between two looks at the network
+  static constexpr std::uint32_t kYieldsPerSlice =
+      64;  // oversubscribed: yields before the core is offered to others
   static constexpr std::uint64_t kPolledSleep =
       1'000'000;  // ns; bound of sleep while a network wants to be polled
 
@@ -80,6 +82,7 @@ class alignas(64) Worker {
   SwitchHook switch_hook_ = nullptr;
   ProgressHook progress_hook_ = nullptr;
   std::uint32_t until_poll_ = kPollInterval;
+  std::uint32_t yields_ = 0;
   std::atomic<std::uint64_t> switches_{0};  // written by this thread only
   ReadyQueue ready_;
   Shared& shared_;

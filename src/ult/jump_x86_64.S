@@ -16,6 +16,7 @@ tmpi_jump_fcontext:
         .cfi_adjust_cfa_offset 8
         jmp     jump_fcontext@PLT       /* direct when Boost.Context is linked from its archive */
         .cfi_adjust_cfa_offset -8
+        nop                             /* never run: unwinders look a return address up one byte before it */
 .Lback:
         ret                             /* transfer_t passes through in rax, rdx */
         .cfi_endproc
