@@ -4,10 +4,34 @@ namespace tmpi::mpi {
 
 namespace {
 
+/// Blocks of a size the compiler knows. Four at a time, so that the stores do not wait for the address
+/// arithmetic.
 template <std::size_t kBytes>
 void fixed_blocks(Address dst, MPI_Count dstride, Address src, MPI_Count sstride, MPI_Count count) noexcept {
-  for (MPI_Count i = 0; i < count; ++i) {
+  MPI_Count i = 0;
+  for (; i + 4 <= count; i += 4) {
     copy_fixed<kBytes>(dst, src);
+    copy_fixed<kBytes>(moved(dst, dstride), moved(src, sstride));
+    copy_fixed<kBytes>(moved(dst, 2 * dstride), moved(src, 2 * sstride));
+    copy_fixed<kBytes>(moved(dst, 3 * dstride), moved(src, 3 * sstride));
+    dst = moved(dst, 4 * dstride);
+    src = moved(src, 4 * sstride);
+  }
+  for (; i < count; ++i) {
+    copy_fixed<kBytes>(dst, src);
+    dst = moved(dst, dstride);
+    src = moved(src, sstride);
+  }
+}
+
+/// Blocks of kPiece to 2 * kPiece bytes: a piece from the start and one from the end, which may overlap.
+template <std::size_t kPiece>
+void overlapped_blocks(Address dst, MPI_Count dstride, Address src, MPI_Count sstride, MPI_Count length,
+                       MPI_Count count) noexcept {
+  const MPI_Count tail = length - static_cast<MPI_Count>(kPiece);
+  for (MPI_Count i = 0; i < count; ++i) {
+    copy_fixed<kPiece>(dst, src);
+    copy_fixed<kPiece>(moved(dst, tail), moved(src, tail));
     dst = moved(dst, dstride);
     src = moved(src, sstride);
   }
@@ -35,25 +59,18 @@ void copy_blocks(Address dst, MPI_Count dstride, Address src, MPI_Count sstride,
       return fixed_blocks<4>(dst, dstride, src, sstride, count);
     case 8:
       return fixed_blocks<8>(dst, dstride, src, sstride, count);
-    case 12:
-      return fixed_blocks<12>(dst, dstride, src, sstride, count);
     case 16:
       return fixed_blocks<16>(dst, dstride, src, sstride, count);
     case 24:
       return fixed_blocks<24>(dst, dstride, src, sstride, count);
-    case 32:
-      return fixed_blocks<32>(dst, dstride, src, sstride, count);
-    case 40:
-      return fixed_blocks<40>(dst, dstride, src, sstride, count);
-    case 48:
-      return fixed_blocks<48>(dst, dstride, src, sstride, count);
-    case 64:
-      return fixed_blocks<64>(dst, dstride, src, sstride, count);
-    case 128:
-      return fixed_blocks<128>(dst, dstride, src, sstride, count);
     default:
-      return any_blocks(dst, dstride, src, sstride, length, count);
+      break;
   }
+  if (length > 64 || length < 4) return any_blocks(dst, dstride, src, sstride, length, count);
+  if (length > 32) return overlapped_blocks<32>(dst, dstride, src, sstride, length, count);
+  if (length > 16) return overlapped_blocks<16>(dst, dstride, src, sstride, length, count);
+  if (length > 8) return overlapped_blocks<8>(dst, dstride, src, sstride, length, count);
+  return overlapped_blocks<4>(dst, dstride, src, sstride, length, count);
 }
 
 }  // namespace tmpi::mpi

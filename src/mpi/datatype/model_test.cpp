@@ -120,6 +120,7 @@ TEST_CASE("random types agree with their type maps") {
     check_segments(made, generator.pick(0, 4), generator);
     check_copy(made, generator.pick(0, 4), previous, generator.pick(0, 4));
     check_copy(made, 3, made, 3);
+    check_copy(made, 2, made, 4);
     const MPI_Count ratio = made.type->size() == 0 ? 0 : previous.type->size() / made.type->size();
     check_copy(previous, 2, made, std::min<MPI_Count>(2 * ratio, 50));
     previous = std::move(made);
