@@ -86,7 +86,7 @@ OptionScan::Step OptionScan::advance(const OptionRequest& request) {
   return order_ == Order::kStopAtOperand ? Step::kEnd : Step::kOperand;
 }
 
-int OptionScan::next(OptionRequest request, bool posix) {
+int OptionScan::read(OptionRequest request, bool posix) {
   if (request.argc < 1) return -1;
   optarg = nullptr;
   if (optind == 0 || !begun_) begin(request.letters, posix);
@@ -129,7 +129,7 @@ int OptionScan::short_option(const OptionRequest& request) {
   const char* found = strchr(request.letters, letter);
   if (found == nullptr || letter == ':' || letter == ';') {
     report_option(request, "invalid option -- '%c'", letter);
-    optopt = letter;
+    refused_ = letter;
     return '?';
   }
   if (letter == 'W' && found[1] == ';' && request.long_options != nullptr) return w_option(request);
@@ -147,7 +147,7 @@ int OptionScan::short_argument(const OptionRequest& request, char letter, bool o
     optarg = nullptr;
   } else if (optind == request.argc) {
     report_option(request, "option requires an argument -- '%c'", letter);
-    optopt = letter;
+    refused_ = letter;
     result = request.missing();
   } else {
     optarg = request.argv[optind++];
@@ -161,7 +161,7 @@ int OptionScan::w_option(const OptionRequest& request) {
   if (*rest_ == '\0') {
     if (optind == request.argc) {
       report_option(request, "option requires an argument -- '%c'", 'W');
-      optopt = 'W';
+      refused_ = 'W';
       return request.missing();
     }
     rest_ = request.argv[optind];

@@ -61,7 +61,7 @@ int OptionScan::long_option(const OptionRequest& request, bool long_only, const 
     report_ambiguous(request, name, length, long_only, match, dashes);
     rest_ += strlen(rest_);
     ++optind;
-    optopt = 0;
+    refused_ = 0;
     return '?';
   }
   if (match.option != nullptr) return take_long(request, *match.option, name + length, dashes);
@@ -71,7 +71,7 @@ int OptionScan::long_option(const OptionRequest& request, bool long_only, const 
   report_option(request, "unrecognized option '%s%s'", dashes, name);
   rest_ = nullptr;
   ++optind;
-  optopt = 0;
+  refused_ = 0;
   return '?';
 }
 
@@ -82,14 +82,14 @@ int OptionScan::take_long(const OptionRequest& request, const struct option& opt
   if (*end != '\0') {
     if (option.has_arg == no_argument) {
       report_option(request, "option '%s%s' doesn't allow an argument", dashes, option.name);
-      optopt = option.val;
+      refused_ = option.val;
       return '?';
     }
     optarg = const_cast<char*>(end) + 1;
   } else if (option.has_arg == required_argument) {
     if (optind >= request.argc) {
       report_option(request, "option '%s%s' requires an argument", dashes, option.name);
-      optopt = option.val;
+      refused_ = option.val;
       return request.missing();
     }
     optarg = request.argv[optind++];

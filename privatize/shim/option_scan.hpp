@@ -23,13 +23,18 @@ struct OptionRequest {
 
 class OptionScan {
  public:
-  /// `options` still has its leading '+' or '-'. `posix`: stop at the first operand even without '+'.
-  int next(OptionRequest request, bool posix);
+  /// The letters still have their leading '+' or '-'. `posix`: stop at the first operand even without '+'.
+  int next(const OptionRequest& request, bool posix) {
+    const int result = read(request, posix);
+    optopt = refused_;  // as in glibc, what the program stores there does not last
+    return result;
+  }
 
  private:
   enum class Order : unsigned char { kPermute, kStopAtOperand, kOperandsAsOptions };
   enum class Step : unsigned char { kOption, kOperand, kEnd };
 
+  int read(OptionRequest request, bool posix);
   void begin(const char* letters, bool posix);
   Step advance(const OptionRequest& request);
   void gather_operands(char** argv);
@@ -45,6 +50,7 @@ class OptionScan {
   int operands_begin_ = 0;  ///< operands passed over, just before the next argument
   int operands_end_ = 0;
   Order order_ = Order::kPermute;
+  int refused_ = 0;  ///< becomes optopt
   bool begun_ = false;
 };
 

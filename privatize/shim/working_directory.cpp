@@ -8,6 +8,8 @@
 #include <string.h>
 #include <unistd.h>
 
+#include <utility>
+
 #include "privatize/shim/host/libc_originals.hpp"
 #include "privatize/shim/host/services.h"
 #include "privatize/shim/lock.hpp"
@@ -25,12 +27,14 @@ bool warned;
 void moved() noexcept {
   char* place = tmpi_libc.getcwd(nullptr, 0);
   if (place == nullptr) return;
+  char* from;
   {
     Locked locked(lock);
-    free(own_place);
-    own_place = place;
+    from = std::exchange(own_place, place);
   }
-  const int other = tmpi_shim_moved(tmpi_image_rank, place);
+  const int other =
+      tmpi_shim_moved(tmpi_image_rank, from != nullptr ? from : tmpi_shim_start_directory(), place);
+  free(from);
   if (other < 0 || warned) return;
   warned = true;
   fprintf(stderr,

@@ -8,9 +8,7 @@
 
 #include "privatize/loader.hpp"
 #include "privatize/shim/host/rank_table.hpp"
-#pragma GCC visibility push(default)
 #include "privatize/shim/host/services.h"
-#pragma GCC visibility pop
 
 namespace tmpi::shim {
 namespace {
@@ -76,6 +74,10 @@ int install(int i) noexcept {
 
 }  // namespace
 
+}  // namespace tmpi::shim
+
+using namespace tmpi::shim;
+
 extern "C" int tmpi_shim_is_fault(int signal) {
   return position(signal) >= 0 ? 1 : 0;
 }
@@ -96,5 +98,3 @@ extern "C" int tmpi_shim_fault_action(int rank, int signal, const struct sigacti
   if (previous != nullptr) *previous = before;
   return 0;
 }
-
-}  // namespace tmpi::shim

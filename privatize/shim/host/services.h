@@ -5,6 +5,7 @@
 
 #include <signal.h>
 
+#pragma GCC visibility push(default)
 #ifdef __cplusplus
 extern "C" {
 #endif
@@ -22,13 +23,14 @@ TmpiTerminateHandler tmpi_shim_get_terminate(int rank);
 /* Makes the process's std::terminate respect ranks. Any number of times, any thread. */
 void tmpi_shim_catch_terminate(void);
 
-/* The rank has moved the process, which has one working directory for all ranks, to the absolute path `directory`: returns the rank
- * that had moved it to another place before, -1 if none; each change of place is told once. */
-int tmpi_shim_moved(int rank, const char* directory);
+/* The rank has moved the process, which has one working directory for all ranks, from where the rank believed it to be to another
+ * absolute path. Returns the rank whose choice this overrules, -1 if none: ranks that follow each other to one place disturb nobody. */
+int tmpi_shim_moved(int rank, const char* from, const char* to);
 /* Where the process was before the first rank moved it; to be asked before moving. Empty if that place has no name. */
 const char* tmpi_shim_start_directory(void);
 
 #ifdef __cplusplus
 }
 #endif
+#pragma GCC visibility pop
 #endif

@@ -12,9 +12,7 @@
 #include "privatize/loader.hpp"
 #include "privatize/rank_services.h"
 #include "privatize/shim/host/rank_table.hpp"
-#pragma GCC visibility push(default)
 #include "privatize/shim/host/services.h"
-#pragma GCC visibility pop
 
 namespace tmpi::shim {
 namespace {
@@ -61,6 +59,10 @@ void terminate() {
 
 }  // namespace
 
+}  // namespace tmpi::shim
+
+using namespace tmpi::shim;
+
 extern "C" TmpiTerminateHandler tmpi_shim_set_terminate(int rank, TmpiTerminateHandler handler) {
   TmpiTerminateHandler* slot = handlers.get(rank);
   const TmpiTerminateHandler previous = handler_of(rank);
@@ -75,5 +77,3 @@ extern "C" TmpiTerminateHandler tmpi_shim_get_terminate(int rank) {
 extern "C" void tmpi_shim_catch_terminate() {
   std::call_once(once, [] { process_handler = std::set_terminate(&terminate); });
 }
-
-}  // namespace tmpi::shim

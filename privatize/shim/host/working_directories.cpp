@@ -4,10 +4,9 @@
 
 #include <mutex>
 #include <string>
+#include <utility>
 
-#pragma GCC visibility push(default)
 #include "privatize/shim/host/services.h"
-#pragma GCC visibility pop
 
 namespace tmpi::shim {
 namespace {
@@ -18,6 +17,10 @@ int mover = -1;
 
 }  // namespace
 
+}  // namespace tmpi::shim
+
+using namespace tmpi::shim;
+
 extern "C" const char* tmpi_shim_start_directory() {
   static const std::string start = [] {
     char name[PATH_MAX];
@@ -26,13 +29,11 @@ extern "C" const char* tmpi_shim_start_directory() {
   return start.c_str();
 }
 
-extern "C" int tmpi_shim_moved(int rank, const char* directory) {
+extern "C" int tmpi_shim_moved(int rank, const char* from, const char* to) {
   std::lock_guard guard(mutex);
-  if (place == directory) return -1;
-  const int previous = mover;
-  place = directory;
-  mover = rank;
-  return previous == rank ? -1 : previous;
+  if (place == to) return -1;
+  const bool taken_elsewhere = !place.empty() && place != from;
+  place = to;
+  const int previous = std::exchange(mover, rank);
+  return taken_elsewhere ? previous : -1;
 }
-
-}  // namespace tmpi::shim

@@ -1,0 +1,106 @@
+#include "fake_node.hpp"
+
+#include <setjmp.h>
+#include <string.h>
+
+#include <algorithm>
+#include <mutex>
+#include <vector>
+
+#include "privatize/loader.hpp"
+
+#pragma GCC visibility push(default)
+#include "privatize/rank_services.h"
+extern "C" void tmpi_image_fini(int rank);
+#pragma GCC visibility pop
+
+namespace fake_node {
+namespace {
+
+struct Rank {
+  std::string text[3];
+  int writes = 0;
+};
+std::vector<Rank> ranks(kRanks);
+std::mutex mutex;
+std::size_t write_limit;
+std::string input;
+std::function<void(int)> fini;
+jmp_buf* ending;
+int exit_code;
+std::string abort_reason;
+int running = -1;
+
+}  // namespace
+
+std::string take_output(int rank, int stream) {
+  std::lock_guard guard(mutex);
+  return std::exchange(ranks[rank].text[stream], {});
+}
+
+int take_writes(int rank) {
+  return std::exchange(ranks[rank].writes, 0);
+}
+void limit_writes(std::size_t bytes) {
+  write_limit = bytes;
+}
+void set_input(const std::string& text) {
+  input = text;
+}
+void on_fini(std::function<void(int)> callback) {
+  fini = std::move(callback);
+}
+void set_running_rank(int rank) {
+  running = rank;
+}
+
+int run_until_exit(const std::function<void()>& program, std::string* why) {
+  jmp_buf here;
+  ending = &here;
+  abort_reason.clear();
+  if (setjmp(here) == 0) program();
+  ending = nullptr;
+  if (why != nullptr) *why = abort_reason;
+  return exit_code;
+}
+
+}  // namespace fake_node
+
+int tmpi::privatize::running_rank() noexcept {
+  return fake_node::running;
+}
+
+extern "C" {
+
+void tmpi_rank_exited(int, int code) {
+  fake_node::exit_code = code;
+  longjmp(*fake_node::ending, 1);
+}
+
+void tmpi_rank_aborted(int, const char* why) {
+  fake_node::abort_reason = why;
+  fake_node::exit_code = -1;
+  longjmp(*fake_node::ending, 1);
+}
+
+ssize_t tmpi_rank_write(int rank, int stream, const void* data, size_t length) {
+  std::lock_guard guard(fake_node::mutex);
+  if (fake_node::write_limit != 0) length = std::min(length, fake_node::write_limit);
+  fake_node::ranks[rank].text[stream].append(static_cast<const char*>(data), length);
+  ++fake_node::ranks[rank].writes;
+  return static_cast<ssize_t>(length);
+}
+
+ssize_t tmpi_rank_read(int rank, void* data, size_t length) {
+  if (rank != 0) return 0;
+  length = std::min(length, fake_node::input.size());
+  memcpy(data, fake_node::input.data(), length);
+  fake_node::input.erase(0, length);
+  return static_cast<ssize_t>(length);
+}
+
+void tmpi_image_fini(int rank) {
+  if (fake_node::fini) fake_node::fini(rank);
+}
+
+}  // extern "C"

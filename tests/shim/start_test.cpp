@@ -1,0 +1,25 @@
+// Cost of a rank's start. The limits are loose: this also runs on busy machines.
+#include <doctest/doctest.h>
+#include <malloc.h>
+#include <stdio.h>
+
+#include <chrono>
+
+#include "guest_copy.hpp"
+#include "privatize/shim/shim.h"
+
+TEST_CASE("starting the shim takes about a microsecond and a kilobyte") {
+  const GuestCopy guest(true);
+  auto* start = guest.get<void(int, char**)>("tmpi_shim_start");
+  char* environment[] = {nullptr};
+  constexpr int kStarts = 2000;
+  start(0, environment);
+  const std::size_t before = mallinfo2().uordblks;
+  const auto begin = std::chrono::steady_clock::now();
+  for (int i = 0; i < kStarts; ++i) start(0, environment);
+  const std::chrono::duration<double, std::micro> taken = std::chrono::steady_clock::now() - begin;
+  const std::size_t bytes = (mallinfo2().uordblks - before) / kStarts;
+  MESSAGE("start of the shim: " << taken.count() / kStarts << " us, " << bytes << " bytes of heap");
+  CHECK(taken.count() / kStarts < 20);
+  CHECK(bytes < 1500);
+}
