@@ -18,7 +18,6 @@ namespace tmpi::launch {
 namespace {
 
 constexpr std::size_t kReadSize = 64 << 10;
-constexpr std::size_t kControlStack = 256 << 10;
 
 Control* the_control = nullptr;
 
@@ -77,13 +76,12 @@ void Control::start() {
   sigset_t before;
   sigfillset(&all);
   pthread_sigmask(SIG_SETMASK, &all, &before);
-  pthread_attr_t attributes;
-  pthread_attr_init(&attributes);
-  pthread_attr_setstacksize(&attributes, kControlStack);
-  pthread_attr_setdetachstate(&attributes, PTHREAD_CREATE_DETACHED);
   pthread_t thread;
-  if (pthread_create(&thread, &attributes, &Control::thread_main, this) != 0) abandoned();
-  pthread_attr_destroy(&attributes);
+  if (const int error = pthread_create(&thread, nullptr, &Control::thread_main, this); error != 0) {
+    fmt::print(stderr, "tmpi-node: cannot start a thread: {}; is the limit on processes (ulimit -u) reached?\n", strerror(error));
+    _exit(1);
+  }
+  pthread_detach(thread);
   pthread_sigmask(SIG_SETMASK, &before, nullptr);
 }
 

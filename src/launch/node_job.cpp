@@ -160,10 +160,15 @@ void NodeJob::rank_exited(int rank, int code) {
                  fmt::format("ended with exit code {} without having called MPI_Init, but other ranks of the job use MPI", code));
     }
   }
+  if (!sched::current()) {
+    // exit() in a helper thread: the rank's own flow of control is somewhere else, and nothing can take it away from there.
+    break_rule(rank, code, fmt::format("called exit with code {} in a thread that it had created", code));
+  }
   std::string record;
   append_record(record, ExitRecord{rank, code});
   Control::instance()->send(FrameType::kExits, -1, 0, record);
   scheduler_->finish_current();
+  __builtin_unreachable();  // gcc forgets [[noreturn]] of a virtual function
 }
 
 void NodeJob::break_rule(int rank, int code, const std::string& what) {
