@@ -3,6 +3,7 @@
 
 #include <atomic>
 #include <cstring>
+#include <string>
 #include <vector>
 
 #include "mpi.h"
@@ -16,7 +17,7 @@ std::atomic<int> failures{0};
 void expect(bool right, const char* what) {
   if (right) return;
   ++failures;
-  MESSAGE(what);
+  MESSAGE(std::string(what));
 }
 #define EXPECT(condition) expect(condition, #condition)
 
