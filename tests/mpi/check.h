@@ -1,6 +1,7 @@
-/* Checks of the MPI test programs. Each is an ordinary MPI program for any MPI; a check that fails prints rank, place and what was expected, and
- * ends the job with code 1. MPI_ABI_VERSION is defined by headers of the MPI 5.0 ABI, so by tmpi's: `#ifdef MPI_ABI_VERSION` encloses what the
- * standard leaves to the library and tmpi promises. */
+/* Checks of the MPI test programs. Each is an ordinary MPI program for any MPI; a check that fails prints
+ * rank, place and what was expected, and ends the job with code 1. MPI_ABI_VERSION is defined by headers of
+ * the MPI 5.0 ABI, so by tmpi's: `#ifdef MPI_ABI_VERSION` encloses what the standard leaves to the library
+ * and tmpi promises. */
 #ifndef TESTS_MPI_CHECK_H
 #define TESTS_MPI_CHECK_H
 
@@ -13,36 +14,38 @@
 
 static int world_rank, world_size;
 
-static inline void check_failed(const char *file, int line, const char *format, ...) {
+static inline void check_failed(const char* file, int line, const char* format, ...) {
   char text[512];
   va_list arguments;
   va_start(arguments, format);
   vsnprintf(text, sizeof text, format, arguments);
   va_end(arguments);
-  const char *name = strrchr(file, '/');
-  fprintf(stderr, "FAILED rank %d of %d: %s:%d: %s\n", world_rank, world_size, name ? name + 1 : file, line, text);
+  const char* name = strrchr(file, '/');
+  fprintf(stderr, "FAILED rank %d of %d: %s:%d: %s\n", world_rank, world_size, name ? name + 1 : file, line,
+          text);
   fflush(stderr);
   MPI_Abort(MPI_COMM_WORLD, 1);
   exit(1);
 }
 
-#define CHECK(condition)                                               \
-  do {                                                                 \
+#define CHECK(condition)                                                  \
+  do {                                                                    \
     if (!(condition)) check_failed(__FILE__, __LINE__, "%s", #condition); \
   } while (0)
 
 /* Two integers are equal. */
-#define CHECK_EQ(got, want)                                                                                                  \
-  do {                                                                                                                       \
-    long long check_got = (long long)(got), check_want = (long long)(want);                                                  \
-    if (check_got != check_want)                                                                                             \
-      check_failed(__FILE__, __LINE__, "%s is %lld, should be %s = %lld", #got, check_got, #want, check_want);               \
+#define CHECK_EQ(got, want)                                                                       \
+  do {                                                                                            \
+    long long check_got = (long long)(got), check_want = (long long)(want);                       \
+    if (check_got != check_want)                                                                  \
+      check_failed(__FILE__, __LINE__, "%s is %lld, should be %s = %lld", #got, check_got, #want, \
+                   check_want);                                                                   \
   } while (0)
 
 /* A call succeeds. */
-#define CHECK_OK(call)                                                                          \
-  do {                                                                                          \
-    int check_code = (call);                                                                    \
+#define CHECK_OK(call)                                                                                    \
+  do {                                                                                                    \
+    int check_code = (call);                                                                              \
     if (check_code != MPI_SUCCESS) check_failed(__FILE__, __LINE__, "%s returned %d", #call, check_code); \
   } while (0)
 
@@ -53,21 +56,22 @@ static inline int class_of(int code) {
 }
 
 /* A call fails with an error of this class (under MPI_ERRORS_RETURN). */
-#define CHECK_CLASS(call, want)                                                                                              \
-  do {                                                                                                                       \
-    int check_class = class_of(call);                                                                                        \
-    if (check_class != (want))                                                                                               \
-      check_failed(__FILE__, __LINE__, "%s: error class %d, should be %s = %d", #call, check_class, #want, (want));          \
+#define CHECK_CLASS(call, want)                                                                            \
+  do {                                                                                                     \
+    int check_class = class_of(call);                                                                      \
+    if (check_class != (want))                                                                             \
+      check_failed(__FILE__, __LINE__, "%s: error class %d, should be %s = %d", #call, check_class, #want, \
+                   (want));                                                                                \
   } while (0)
 
 /* Two strings are equal. */
-#define CHECK_STRING(got, want)                                                                             \
-  do {                                                                                                      \
-    if (strcmp((got), (want)) != 0)                                                                         \
-      check_failed(__FILE__, __LINE__, "%s is \"%s\", should be \"%s\"", #got, (got), (want));              \
+#define CHECK_STRING(got, want)                                                                \
+  do {                                                                                         \
+    if (strcmp((got), (want)) != 0)                                                            \
+      check_failed(__FILE__, __LINE__, "%s is \"%s\", should be \"%s\"", #got, (got), (want)); \
   } while (0)
 
-static inline void check_begin(int *argc, char ***argv) {
+static inline void check_begin(int* argc, char*** argv) {
   MPI_Init(argc, argv);
   MPI_Comm_rank(MPI_COMM_WORLD, &world_rank);
   MPI_Comm_size(MPI_COMM_WORLD, &world_size);
@@ -81,14 +85,15 @@ static inline int check_end(void) {
   return 0;
 }
 
-static inline void *check_malloc(size_t bytes) {
-  void *memory = malloc(bytes > 0 ? bytes : 1);
+static inline void* check_malloc(size_t bytes) {
+  void* memory = malloc(bytes > 0 ? bytes : 1);
   if (memory == NULL) check_failed(__FILE__, __LINE__, "no memory for %zu bytes", bytes);
   return memory;
 }
 
-/* A generator whose numbers are the same on every machine and in every rank that starts with the same state. */
-static inline uint32_t random_next(uint64_t *state) {
+/* A generator whose numbers are the same on every machine and in every rank that starts with the same state.
+ */
+static inline uint32_t random_next(uint64_t* state) {
   *state = *state * 6364136223846793005u + 1442695040888963407u;
   return (uint32_t)(*state >> 33);
 }
@@ -98,12 +103,13 @@ static inline unsigned char pattern_at(uint32_t seed, size_t index) {
   uint32_t x = (seed * 2654435761u) ^ (uint32_t)index * 40503u;
   return (unsigned char)(x >> 7 ^ x >> 19);
 }
-static inline void pattern_fill(void *buffer, size_t bytes, uint32_t seed) {
-  for (size_t i = 0; i < bytes; i++) ((unsigned char *)buffer)[i] = pattern_at(seed, i);
+static inline void pattern_fill(void* buffer, size_t bytes, uint32_t seed) {
+  for (size_t i = 0; i < bytes; i++) ((unsigned char*)buffer)[i] = pattern_at(seed, i);
 }
-static inline void pattern_check_at(const char *file, int line, const void *buffer, size_t bytes, uint32_t seed) {
+static inline void pattern_check_at(const char* file, int line, const void* buffer, size_t bytes,
+                                    uint32_t seed) {
   for (size_t i = 0; i < bytes; i++)
-    if (((const unsigned char *)buffer)[i] != pattern_at(seed, i))
+    if (((const unsigned char*)buffer)[i] != pattern_at(seed, i))
       check_failed(file, line, "byte %zu of %zu of message %u is wrong", i, bytes, seed);
 }
 #define CHECK_PATTERN(buffer, bytes, seed) pattern_check_at(__FILE__, __LINE__, buffer, bytes, seed)

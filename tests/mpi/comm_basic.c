@@ -1,4 +1,5 @@
-/* Communicators: dup, create, compare, names, free (also with communication pending), predefined ones, many of them. MPI report, 7.4. */
+/* Communicators: dup, create, compare, names, free (also with communication pending), predefined ones, many
+ * of them. MPI report, 7.4. */
 #include "check.h"
 
 /* The communicator works: its sum over ranks is right, and a wildcard receive gets what was sent on it. */
@@ -8,7 +9,8 @@ static void check_works(MPI_Comm comm) {
   CHECK_OK(MPI_Comm_size(comm, &size));
   CHECK_OK(MPI_Allreduce(&rank, &sum, 1, MPI_INT, MPI_SUM, comm));
   CHECK_EQ(sum, size * (size - 1) / 2);
-  CHECK_OK(MPI_Sendrecv(&rank, 1, MPI_INT, (rank + 1) % size, 1, &got, 1, MPI_INT, MPI_ANY_SOURCE, MPI_ANY_TAG, comm, MPI_STATUS_IGNORE));
+  CHECK_OK(MPI_Sendrecv(&rank, 1, MPI_INT, (rank + 1) % size, 1, &got, 1, MPI_INT, MPI_ANY_SOURCE,
+                        MPI_ANY_TAG, comm, MPI_STATUS_IGNORE));
   CHECK_EQ(got, (rank + size - 1) % size);
 }
 
@@ -109,7 +111,8 @@ static void test_names(void) {
 /* Freed while messages are pending: they arrive all the same. */
 static void test_free_pending(void) {
   MPI_Comm comm;
-  int got = -1, value = world_rank + 5, right = (world_rank + 1) % world_size, left = (world_rank + world_size - 1) % world_size;
+  int got = -1, value = world_rank + 5, right = (world_rank + 1) % world_size,
+      left = (world_rank + world_size - 1) % world_size;
   MPI_Request requests[2];
   CHECK_OK(MPI_Comm_dup(MPI_COMM_WORLD, &comm));
   CHECK_OK(MPI_Irecv(&got, 1, MPI_INT, left, 0, comm, &requests[0]));
@@ -126,14 +129,16 @@ static void test_many(void) {
   MPI_Request requests[kMany];
   int got[kMany];
   for (int i = 0; i < kMany; i++) CHECK_OK(MPI_Comm_dup(i % 2 ? MPI_COMM_WORLD : MPI_COMM_SELF, &comms[i]));
-  for (int i = 0; i < kMany; i++) CHECK_OK(MPI_Irecv(&got[i], 1, MPI_INT, MPI_ANY_SOURCE, MPI_ANY_TAG, comms[i], &requests[i]));
+  for (int i = 0; i < kMany; i++)
+    CHECK_OK(MPI_Irecv(&got[i], 1, MPI_INT, MPI_ANY_SOURCE, MPI_ANY_TAG, comms[i], &requests[i]));
   MPI_Barrier(MPI_COMM_WORLD);
   for (int i = kMany - 1; i >= 0; i--) {
     int value = 100 * i + world_rank;
     CHECK_OK(MPI_Send(&value, 1, MPI_INT, i % 2 ? (world_rank + 1) % world_size : 0, 3, comms[i]));
   }
   CHECK_OK(MPI_Waitall(kMany, requests, MPI_STATUSES_IGNORE));
-  for (int i = 0; i < kMany; i++) CHECK_EQ(got[i], 100 * i + (i % 2 ? (world_rank + world_size - 1) % world_size : world_rank));
+  for (int i = 0; i < kMany; i++)
+    CHECK_EQ(got[i], 100 * i + (i % 2 ? (world_rank + world_size - 1) % world_size : world_rank));
   for (int i = 0; i < kMany; i++) CHECK_OK(MPI_Comm_free(&comms[(i * 7) % kMany]));
   for (int i = 0; i < 500; i++) {
     MPI_Comm comm;
@@ -165,7 +170,7 @@ static void test_errors(void) {
 #endif
 }
 
-int main(int argc, char **argv) {
+int main(int argc, char** argv) {
   check_begin(&argc, &argv);
   test_dup();
   test_create();

@@ -1,13 +1,23 @@
-/* Cartesian topologies: create, get, coords, rank, shift, sub, map, MPI_Dims_create, MPI_Topo_test. MPI report, 8.5. */
+/* Cartesian topologies: create, get, coords, rank, shift, sub, map, MPI_Dims_create, MPI_Topo_test. MPI
+ * report, 8.5. */
 #include "check.h"
 
 static void test_dims_create(void) {
   static const struct {
     int nodes, ndims, in[4], out[4];
   } cases[] = {
-      {6, 2, {0, 0}, {3, 2}},       {7, 2, {0, 0}, {7, 1}},       {6, 3, {0, 3, 0}, {2, 3, 1}}, {12, 3, {0, 0, 0}, {3, 2, 2}},
-      {16, 2, {0, 0}, {4, 4}},      {64, 3, {0, 0, 0}, {4, 4, 4}}, {1, 2, {0, 0}, {1, 1}},       {24, 3, {0, 0, 0}, {4, 3, 2}},
-      {1000, 3, {0, 0, 0}, {10, 10, 10}}, {36, 2, {0, 0}, {6, 6}}, {8, 1, {0}, {8}},             {30, 4, {0, 5, 0, 0}, {3, 5, 2, 1}},
+      {6, 2, {0, 0}, {3, 2}},
+      {7, 2, {0, 0}, {7, 1}},
+      {6, 3, {0, 3, 0}, {2, 3, 1}},
+      {12, 3, {0, 0, 0}, {3, 2, 2}},
+      {16, 2, {0, 0}, {4, 4}},
+      {64, 3, {0, 0, 0}, {4, 4, 4}},
+      {1, 2, {0, 0}, {1, 1}},
+      {24, 3, {0, 0, 0}, {4, 3, 2}},
+      {1000, 3, {0, 0, 0}, {10, 10, 10}},
+      {36, 2, {0, 0}, {6, 6}},
+      {8, 1, {0}, {8}},
+      {30, 4, {0, 5, 0, 0}, {3, 5, 2, 1}},
   };
   for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
     int dims[4];
@@ -19,7 +29,8 @@ static void test_dims_create(void) {
 
 /* A grid over all ranks, with some directions periodic. */
 static void test_grid(int ndims) {
-  int dims[4] = {0}, periods[4], got_dims[4], got_periods[4], coords[4], other[4], rank, size, topology = -1, n = -1;
+  int dims[4] = {0}, periods[4], got_dims[4], got_periods[4], coords[4], other[4], rank, size, topology = -1,
+      n = -1;
   MPI_Comm cart;
   for (int d = 0; d < ndims; d++) periods[d] = d % 2 == 0;
   CHECK_OK(MPI_Dims_create(world_size, ndims, dims));
@@ -70,7 +81,8 @@ static void test_grid(int ndims) {
       CHECK_EQ(source, want[0]);
       CHECK_EQ(dest, want[1]);
       int got = -1; /* and it communicates */
-      CHECK_OK(MPI_Sendrecv(&rank, 1, MPI_INT, dest, d, &got, 1, MPI_INT, source, d, cart, MPI_STATUS_IGNORE));
+      CHECK_OK(
+          MPI_Sendrecv(&rank, 1, MPI_INT, dest, d, &got, 1, MPI_INT, source, d, cart, MPI_STATUS_IGNORE));
       CHECK_EQ(got, source == MPI_PROC_NULL ? -1 : source);
     }
   MPI_Comm dup;
@@ -93,7 +105,8 @@ static void test_sub(void) {
   CHECK_OK(MPI_Comm_rank(cart, &rank));
   CHECK_OK(MPI_Cart_coords(cart, rank, 3, coords));
   for (int mask = 0; mask < 8; mask++) {
-    int remain[3] = {mask & 1, mask >> 1 & 1, mask >> 2 & 1}, size, want = 1, kept = 0, sub_rank, want_rank = 0;
+    int remain[3] = {mask & 1, mask >> 1 & 1, mask >> 2 & 1}, size, want = 1, kept = 0, sub_rank,
+        want_rank = 0;
     MPI_Comm sub;
 #ifdef MPICH_VERSION /* MPICH 4.0 gives ranks other than 0 no communicator of zero dimensions */
     if (mask == 0) continue;
@@ -147,7 +160,8 @@ static void test_smaller(void) {
 }
 
 static void test_errors(void) {
-  int dims[2] = {world_size + 1, 1}, periods[2] = {0, 0}, rank, negative[2] = {-1, 1}, wrong[2] = {4, 0}, outside[1] = {world_size};
+  int dims[2] = {world_size + 1, 1}, periods[2] = {0, 0}, rank, negative[2] = {-1, 1}, wrong[2] = {4, 0},
+      outside[1] = {world_size};
   MPI_Comm cart;
   CHECK_OK(MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN));
   CHECK_OK(MPI_Comm_set_errhandler(MPI_COMM_SELF, MPI_ERRORS_RETURN));
@@ -174,7 +188,7 @@ static void test_errors(void) {
   CHECK_OK(MPI_Comm_free(&cart));
 }
 
-int main(int argc, char **argv) {
+int main(int argc, char** argv) {
   check_begin(&argc, &argv);
   test_dims_create();
   for (int ndims = 1; ndims <= 4; ndims++) test_grid(ndims);

@@ -4,15 +4,18 @@
 static MPI_Group world;
 
 /* The group's members, as ranks of MPI_COMM_WORLD, are exactly these. */
-static void check_members(int line, MPI_Group group, int count, const int *want) {
+static void check_members(int line, MPI_Group group, int count, const int* want) {
   int size = -1, rank = -5, mine = MPI_UNDEFINED;
   CHECK_OK(MPI_Group_size(group, &size));
   if (size != count) check_failed(__FILE__, line, "group has %d members, should have %d", size, count);
-  int *ranks = check_malloc((size_t)count * sizeof *ranks), *in_world = check_malloc((size_t)count * sizeof *in_world);
+  int *ranks = check_malloc((size_t)count * sizeof *ranks),
+      *in_world = check_malloc((size_t)count * sizeof *in_world);
   for (int i = 0; i < count; i++) ranks[i] = i;
   CHECK_OK(MPI_Group_translate_ranks(group, count, ranks, world, in_world));
   for (int i = 0; i < count; i++) {
-    if (in_world[i] != want[i]) check_failed(__FILE__, line, "member %d is rank %d of the world, should be %d", i, in_world[i], want[i]);
+    if (in_world[i] != want[i])
+      check_failed(__FILE__, line, "member %d is rank %d of the world, should be %d", i, in_world[i],
+                   want[i]);
     if (want[i] == world_rank) mine = i;
   }
   CHECK_OK(MPI_Group_rank(group, &rank));
@@ -29,7 +32,8 @@ static void check_same(MPI_Group a, MPI_Group b, int want) {
 }
 
 static void test_incl_excl(void) {
-  int n = world_size, *list = check_malloc((size_t)n * sizeof *list), *rest = check_malloc((size_t)n * sizeof *rest);
+  int n = world_size, *list = check_malloc((size_t)n * sizeof *list),
+      *rest = check_malloc((size_t)n * sizeof *rest);
   MPI_Group group, other;
   for (int i = 0; i < n; i++) list[i] = n - 1 - i; /* reversed */
   CHECK_OK(MPI_Group_incl(world, n, list, &group));
@@ -147,7 +151,8 @@ static void test_errors(void) {
 #ifndef OPEN_MPI /* says MPI_ERR_GROUP */
   CHECK_CLASS(MPI_Group_excl(world, 2, wrong, &group), MPI_ERR_RANK);
 #endif
-  int class_ = class_of(MPI_Group_range_incl(world, 1, outside, &group)); /* the standard does not say which */
+  int class_ =
+      class_of(MPI_Group_range_incl(world, 1, outside, &group)); /* the standard does not say which */
   CHECK(class_ == MPI_ERR_RANK || class_ == MPI_ERR_ARG);
   CHECK_CLASS(MPI_Group_size(MPI_GROUP_NULL, &size), MPI_ERR_GROUP);
   CHECK_CLASS(MPI_Group_rank(MPI_GROUP_NULL, &size), MPI_ERR_GROUP);
@@ -163,7 +168,7 @@ static void test_errors(void) {
 #endif
 }
 
-int main(int argc, char **argv) {
+int main(int argc, char** argv) {
   check_begin(&argc, &argv);
   CHECK_OK(MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN));
   CHECK_OK(MPI_Comm_set_errhandler(MPI_COMM_SELF, MPI_ERRORS_RETURN));

@@ -1,7 +1,9 @@
 /* MPI_Comm_split: colours, keys, ties, MPI_UNDEFINED, nested; MPI_Comm_split_type. MPI report, 7.4.2. */
 #include "check.h"
 
-static int member(int rank, int colours) { return rank % colours; }
+static int member(int rank, int colours) {
+  return rank % colours;
+}
 
 static void test_colours(int colours) {
   MPI_Comm comm;
@@ -86,7 +88,7 @@ static void test_type(void) {
   CHECK(comm == MPI_COMM_NULL);
 }
 
-int main(int argc, char **argv) {
+int main(int argc, char** argv) {
   check_begin(&argc, &argv);
   test_colours(1);
   test_colours(2);

@@ -62,7 +62,7 @@ static void test_world(void) {
   CHECK_EQ(sum, world_size * (world_size - 1) / 2);
 }
 
-int main(int argc, char **argv) {
+int main(int argc, char** argv) {
   int flag = -1, version, subversion;
   /* What is allowed before MPI_Init. */
   if (MPI_Initialized(&flag) != MPI_SUCCESS || flag) return 1;

@@ -2,9 +2,12 @@
 #include "check.h"
 
 static const int kClasses[] = {
-    MPI_SUCCESS,     MPI_ERR_BUFFER, MPI_ERR_COUNT, MPI_ERR_TYPE,     MPI_ERR_TAG, MPI_ERR_COMM,      MPI_ERR_RANK,  MPI_ERR_REQUEST,
-    MPI_ERR_ROOT,    MPI_ERR_GROUP,  MPI_ERR_OP,    MPI_ERR_TOPOLOGY, MPI_ERR_DIMS, MPI_ERR_ARG,      MPI_ERR_UNKNOWN, MPI_ERR_TRUNCATE,
-    MPI_ERR_OTHER,   MPI_ERR_INTERN, MPI_ERR_PENDING, MPI_ERR_IN_STATUS, MPI_ERR_NO_MEM, MPI_ERR_INFO, MPI_ERR_KEYVAL, MPI_ERR_UNSUPPORTED_OPERATION};
+    MPI_SUCCESS,    MPI_ERR_BUFFER, MPI_ERR_COUNT,   MPI_ERR_TYPE,
+    MPI_ERR_TAG,    MPI_ERR_COMM,   MPI_ERR_RANK,    MPI_ERR_REQUEST,
+    MPI_ERR_ROOT,   MPI_ERR_GROUP,  MPI_ERR_OP,      MPI_ERR_TOPOLOGY,
+    MPI_ERR_DIMS,   MPI_ERR_ARG,    MPI_ERR_UNKNOWN, MPI_ERR_TRUNCATE,
+    MPI_ERR_OTHER,  MPI_ERR_INTERN, MPI_ERR_PENDING, MPI_ERR_IN_STATUS,
+    MPI_ERR_NO_MEM, MPI_ERR_INFO,   MPI_ERR_KEYVAL,  MPI_ERR_UNSUPPORTED_OPERATION};
 
 static void test_strings(void) {
   char seen[sizeof kClasses / sizeof kClasses[0]][MPI_MAX_ERROR_STRING];
@@ -56,7 +59,7 @@ static void test_added(void) {
 static int handler_calls, handler_code;
 static MPI_Comm handler_comm;
 
-static void handler(MPI_Comm *comm, int *code, ...) {
+static void handler(MPI_Comm* comm, int* code, ...) {
   handler_calls++;
   handler_comm = *comm;
   handler_code = *code;
@@ -101,7 +104,7 @@ static void test_handlers(void) {
   CHECK_OK(MPI_Comm_free(&comm));
 }
 
-int main(int argc, char **argv) {
+int main(int argc, char** argv) {
   check_begin(&argc, &argv);
   test_strings();
   test_added();

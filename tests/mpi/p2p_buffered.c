@@ -1,4 +1,5 @@
-/* Buffered sends: attach, detach (which waits), many messages, space reused, too little space. MPI report, 3.6. */
+/* Buffered sends: attach, detach (which waits), many messages, space reused, too little space. MPI
+ * report, 3.6. */
 #include "check.h"
 
 enum { kMessages = 50, kInts = 200 };
@@ -35,7 +36,8 @@ static void test_exchange(void) {
 static void test_detach_delivers(void) {
   int to = (world_rank + 1) % world_size, from = (world_rank + world_size - 1) % world_size, size;
   int bytes = 100000 + MPI_BSEND_OVERHEAD;
-  char *buffer = check_malloc((size_t)bytes), *detached, *out = check_malloc(100000), *in = check_malloc(100000);
+  char *buffer = check_malloc((size_t)bytes), *detached, *out = check_malloc(100000),
+       *in = check_malloc(100000);
   MPI_Request receive;
   CHECK_OK(MPI_Buffer_attach(buffer, bytes));
   pattern_fill(out, 100000, (uint32_t)world_rank);
@@ -96,7 +98,7 @@ static void test_errors(void) {
   CHECK_OK(MPI_Comm_free(&comm));
 }
 
-int main(int argc, char **argv) {
+int main(int argc, char** argv) {
   check_begin(&argc, &argv);
   test_exchange();
   test_detach_delivers();

@@ -1,5 +1,5 @@
-/* MPI_Cancel and MPI_Test_cancelled: a receive that nothing matches, one that has been matched, persistent ones, and sends (which may be
- * cancelled or complete, but not both). MPI report, 3.8.4. */
+/* MPI_Cancel and MPI_Test_cancelled: a receive that nothing matches, one that has been matched, persistent
+ * ones, and sends (which may be cancelled or complete, but not both). MPI report, 3.8.4. */
 #include "check.h"
 
 static void test_unmatched(void) {
@@ -97,7 +97,8 @@ static void test_many(void) {
   MPI_Status status;
   for (int i = 0; i < kMany; i++) {
     values[i] = -1;
-    CHECK_OK(MPI_Irecv(&values[i], 1, MPI_INT, i % 3 ? left : MPI_ANY_SOURCE, i, MPI_COMM_WORLD, &requests[i]));
+    CHECK_OK(
+        MPI_Irecv(&values[i], 1, MPI_INT, i % 3 ? left : MPI_ANY_SOURCE, i, MPI_COMM_WORLD, &requests[i]));
   }
   for (int i = 0; i < kMany; i += 2) CHECK_OK(MPI_Cancel(&requests[i]));
   MPI_Barrier(MPI_COMM_WORLD);
@@ -111,7 +112,7 @@ static void test_many(void) {
   }
 }
 
-int main(int argc, char **argv) {
+int main(int argc, char** argv) {
   check_begin(&argc, &argv);
   test_unmatched();
   test_next_gets_it();

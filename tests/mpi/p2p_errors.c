@@ -1,33 +1,34 @@
-/* Arguments that are wrong: every point-to-point call gives the standard's error class under MPI_ERRORS_RETURN, and nothing happens. */
+/* Arguments that are wrong: every point-to-point call gives the standard's error class under
+ * MPI_ERRORS_RETURN, and nothing happens. */
 #include "check.h"
 
 static MPI_Comm comm;
 static int buffer[16];
 
 /* The arguments that all sends share. `call(buf, count, type, dest, tag, comm)` is a send. */
-#define CHECK_SEND(call)                                                        \
-  do {                                                                          \
-    CHECK_CLASS(call(buffer, -1, MPI_INT, 0, 0, comm), MPI_ERR_COUNT);          \
-    CHECK_CLASS(call(buffer, 1, MPI_DATATYPE_NULL, 0, 0, comm), MPI_ERR_TYPE);  \
-    CHECK_CLASS(call(buffer, 1, uncommitted, 0, 0, comm), MPI_ERR_TYPE);        \
-    CHECK_CLASS(call(buffer, 1, MPI_INT, world_size, 0, comm), MPI_ERR_RANK);   \
-    CHECK_CLASS(call(buffer, 1, MPI_INT, -77, 0, comm), MPI_ERR_RANK);          \
-    CHECK_CLASS(call(buffer, 1, MPI_INT, 0, -5, comm), MPI_ERR_TAG);            \
-    CHECK_CLASS(call(buffer, 1, MPI_INT, 0, MPI_ANY_TAG, comm), MPI_ERR_TAG);   \
+#define CHECK_SEND(call)                                                          \
+  do {                                                                            \
+    CHECK_CLASS(call(buffer, -1, MPI_INT, 0, 0, comm), MPI_ERR_COUNT);            \
+    CHECK_CLASS(call(buffer, 1, MPI_DATATYPE_NULL, 0, 0, comm), MPI_ERR_TYPE);    \
+    CHECK_CLASS(call(buffer, 1, uncommitted, 0, 0, comm), MPI_ERR_TYPE);          \
+    CHECK_CLASS(call(buffer, 1, MPI_INT, world_size, 0, comm), MPI_ERR_RANK);     \
+    CHECK_CLASS(call(buffer, 1, MPI_INT, -77, 0, comm), MPI_ERR_RANK);            \
+    CHECK_CLASS(call(buffer, 1, MPI_INT, 0, -5, comm), MPI_ERR_TAG);              \
+    CHECK_CLASS(call(buffer, 1, MPI_INT, 0, MPI_ANY_TAG, comm), MPI_ERR_TAG);     \
     CHECK_CLASS(call(buffer, 1, MPI_INT, MPI_ANY_SOURCE, 0, comm), MPI_ERR_RANK); \
-    CHECK_CLASS(call(buffer, 1, MPI_INT, 0, 0, MPI_COMM_NULL), MPI_ERR_COMM);   \
-    if (strict) CHECK_CLASS(call(NULL, 1, MPI_INT, 0, 0, comm), MPI_ERR_BUFFER); \
+    CHECK_CLASS(call(buffer, 1, MPI_INT, 0, 0, MPI_COMM_NULL), MPI_ERR_COMM);     \
+    if (strict) CHECK_CLASS(call(NULL, 1, MPI_INT, 0, 0, comm), MPI_ERR_BUFFER);  \
   } while (0)
 
-#define CHECK_RECEIVE(call)                                                     \
-  do {                                                                          \
-    CHECK_CLASS(call(buffer, -1, MPI_INT, 0, 0, comm), MPI_ERR_COUNT);          \
-    CHECK_CLASS(call(buffer, 1, MPI_DATATYPE_NULL, 0, 0, comm), MPI_ERR_TYPE);  \
-    CHECK_CLASS(call(buffer, 1, uncommitted, 0, 0, comm), MPI_ERR_TYPE);        \
-    CHECK_CLASS(call(buffer, 1, MPI_INT, world_size, 0, comm), MPI_ERR_RANK);   \
-    CHECK_CLASS(call(buffer, 1, MPI_INT, -77, 0, comm), MPI_ERR_RANK);          \
-    CHECK_CLASS(call(buffer, 1, MPI_INT, 0, -5, comm), MPI_ERR_TAG);            \
-    CHECK_CLASS(call(buffer, 1, MPI_INT, 0, 0, MPI_COMM_NULL), MPI_ERR_COMM);   \
+#define CHECK_RECEIVE(call)                                                      \
+  do {                                                                           \
+    CHECK_CLASS(call(buffer, -1, MPI_INT, 0, 0, comm), MPI_ERR_COUNT);           \
+    CHECK_CLASS(call(buffer, 1, MPI_DATATYPE_NULL, 0, 0, comm), MPI_ERR_TYPE);   \
+    CHECK_CLASS(call(buffer, 1, uncommitted, 0, 0, comm), MPI_ERR_TYPE);         \
+    CHECK_CLASS(call(buffer, 1, MPI_INT, world_size, 0, comm), MPI_ERR_RANK);    \
+    CHECK_CLASS(call(buffer, 1, MPI_INT, -77, 0, comm), MPI_ERR_RANK);           \
+    CHECK_CLASS(call(buffer, 1, MPI_INT, 0, -5, comm), MPI_ERR_TAG);             \
+    CHECK_CLASS(call(buffer, 1, MPI_INT, 0, 0, MPI_COMM_NULL), MPI_ERR_COMM);    \
     if (strict) CHECK_CLASS(call(NULL, 1, MPI_INT, 0, 0, comm), MPI_ERR_BUFFER); \
   } while (0)
 
@@ -50,8 +51,10 @@ static const int strict = 0;
 #define BSEND_INIT(b, n, t, r, g, c) MPI_Bsend_init(b, n, t, r, g, c, &request)
 #define RSEND_INIT(b, n, t, r, g, c) MPI_Rsend_init(b, n, t, r, g, c, &request)
 #define RECV_INIT(b, n, t, r, g, c) MPI_Recv_init(b, n, t, r, g, c, &request)
-#define SENDRECV_SEND(b, n, t, r, g, c) MPI_Sendrecv(b, n, t, r, g, buffer + 8, 1, MPI_INT, MPI_PROC_NULL, 0, c, MPI_STATUS_IGNORE)
-#define SENDRECV_RECV(b, n, t, r, g, c) MPI_Sendrecv(buffer + 8, 1, MPI_INT, MPI_PROC_NULL, 0, b, n, t, r, g, c, MPI_STATUS_IGNORE)
+#define SENDRECV_SEND(b, n, t, r, g, c) \
+  MPI_Sendrecv(b, n, t, r, g, buffer + 8, 1, MPI_INT, MPI_PROC_NULL, 0, c, MPI_STATUS_IGNORE)
+#define SENDRECV_RECV(b, n, t, r, g, c) \
+  MPI_Sendrecv(buffer + 8, 1, MPI_INT, MPI_PROC_NULL, 0, b, n, t, r, g, c, MPI_STATUS_IGNORE)
 
 static void test_transfers(void) {
   CHECK_SEND(MPI_Send);
@@ -134,7 +137,7 @@ static void test_nothing_happened(void) {
   CHECK_EQ(value, world_rank);
 }
 
-int main(int argc, char **argv) {
+int main(int argc, char** argv) {
   check_begin(&argc, &argv);
   CHECK_OK(MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN));
   CHECK_OK(MPI_Comm_set_errhandler(MPI_COMM_SELF, MPI_ERRORS_RETURN));

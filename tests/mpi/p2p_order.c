@@ -1,5 +1,5 @@
-/* Which message meets which receive: order between pairs, wildcards against exact receives, tags out of order, communicators apart.
- * MPI report, 3.5. */
+/* Which message meets which receive: order between pairs, wildcards against exact receives, tags out of
+ * order, communicators apart. MPI report, 3.5. */
 #include "check.h"
 
 enum { kMany = 300 };
@@ -12,8 +12,8 @@ static void test_pair_order(void) {
   static int large[3000];
   MPI_Request receives[kMany], sends[kMany];
   for (int i = 0; i < kMany; i++)
-    CHECK_OK(MPI_Irecv(in[i], 3000, MPI_INT, i % 4 == 3 ? MPI_ANY_SOURCE : left, i % 5 == 4 ? MPI_ANY_TAG : 1, MPI_COMM_WORLD,
-                       &receives[i]));
+    CHECK_OK(MPI_Irecv(in[i], 3000, MPI_INT, i % 4 == 3 ? MPI_ANY_SOURCE : left, i % 5 == 4 ? MPI_ANY_TAG : 1,
+                       MPI_COMM_WORLD, &receives[i]));
   MPI_Barrier(MPI_COMM_WORLD);
   for (int i = 0; i < kMany; i++) {
     out[i] = large[0] = i;
@@ -103,7 +103,7 @@ static void test_fan_in(void) {
   if (world_rank > 0) {
     for (int i = 0; i < kEach; i++) CHECK_OK(MPI_Send(&i, 1, MPI_INT, 0, 50, MPI_COMM_WORLD));
   } else {
-    int *next = calloc((size_t)world_size, sizeof(int));
+    int* next = calloc((size_t)world_size, sizeof(int));
     for (int i = 0; i < kEach * (world_size - 1); i++) {
       int value = -1;
       MPI_Status status;
@@ -115,7 +115,7 @@ static void test_fan_in(void) {
   }
 }
 
-int main(int argc, char **argv) {
+int main(int argc, char** argv) {
   check_begin(&argc, &argv);
   right = (world_rank + 1) % world_size;
   left = (world_rank + world_size - 1) % world_size;

@@ -1,4 +1,5 @@
-/* Persistent requests of every mode: start, startall, wait, start again; free while inactive and while active. MPI report, 3.9. */
+/* Persistent requests of every mode: start, startall, wait, start again; free while inactive and while
+ * active. MPI report, 3.9. */
 #include "check.h"
 
 enum { kRounds = 20, kCount = 500 };
@@ -11,10 +12,18 @@ static void test_mode(int mode) {
   MPI_Status statuses[2];
   CHECK_OK(MPI_Recv_init(in, kCount, MPI_INT, left, tag, MPI_COMM_WORLD, &requests[0]));
   switch (mode) {
-    case 0: CHECK_OK(MPI_Send_init(out, kCount, MPI_INT, right, tag, MPI_COMM_WORLD, &requests[1])); break;
-    case 1: CHECK_OK(MPI_Bsend_init(out, kCount, MPI_INT, right, tag, MPI_COMM_WORLD, &requests[1])); break;
-    case 2: CHECK_OK(MPI_Ssend_init(out, kCount, MPI_INT, right, tag, MPI_COMM_WORLD, &requests[1])); break;
-    default: CHECK_OK(MPI_Rsend_init(out, kCount, MPI_INT, right, tag, MPI_COMM_WORLD, &requests[1])); break;
+    case 0:
+      CHECK_OK(MPI_Send_init(out, kCount, MPI_INT, right, tag, MPI_COMM_WORLD, &requests[1]));
+      break;
+    case 1:
+      CHECK_OK(MPI_Bsend_init(out, kCount, MPI_INT, right, tag, MPI_COMM_WORLD, &requests[1]));
+      break;
+    case 2:
+      CHECK_OK(MPI_Ssend_init(out, kCount, MPI_INT, right, tag, MPI_COMM_WORLD, &requests[1]));
+      break;
+    default:
+      CHECK_OK(MPI_Rsend_init(out, kCount, MPI_INT, right, tag, MPI_COMM_WORLD, &requests[1]));
+      break;
   }
   MPI_Request kept[2] = {requests[0], requests[1]};
   for (int round = 0; round < kRounds; round++) {
@@ -40,7 +49,8 @@ static void test_startall(void) {
   MPI_Request sends[kMany], receives[kMany];
   for (int i = 0; i < kMany; i++) {
     CHECK_OK(MPI_Send_init(&out[i], 1, MPI_INT, right, 100 + i, MPI_COMM_WORLD, &sends[i]));
-    CHECK_OK(MPI_Recv_init(&in[i], 1, MPI_INT, i % 2 ? MPI_ANY_SOURCE : left, 100 + i, MPI_COMM_WORLD, &receives[i]));
+    CHECK_OK(MPI_Recv_init(&in[i], 1, MPI_INT, i % 2 ? MPI_ANY_SOURCE : left, 100 + i, MPI_COMM_WORLD,
+                           &receives[i]));
   }
   for (int round = 0; round < kRounds; round++) {
     for (int i = 0; i < kMany; i++) out[i] = world_rank + 100 * i + 10000 * round, in[i] = -1;
@@ -86,12 +96,12 @@ static void test_null_and_free(void) {
   MPI_Barrier(MPI_COMM_WORLD);
 }
 
-int main(int argc, char **argv) {
+int main(int argc, char** argv) {
   check_begin(&argc, &argv);
   right = (world_rank + 1) % world_size;
   left = (world_rank + world_size - 1) % world_size;
   int bytes = 4 * (kCount * (int)sizeof(int) + MPI_BSEND_OVERHEAD);
-  void *buffer = check_malloc((size_t)bytes);
+  void* buffer = check_malloc((size_t)bytes);
   CHECK_OK(MPI_Buffer_attach(buffer, bytes));
   for (int mode = 0; mode < 4; mode++) {
 #ifdef OPEN_MPI /* buffers the data of MPI_Bsend_init at the wrong time */

@@ -10,7 +10,8 @@ static void test_probe(int bytes, int wildcards) {
   int count = -1;
   pattern_fill(out, (size_t)bytes, (uint32_t)world_rank);
   CHECK_OK(MPI_Isend(out, bytes, MPI_BYTE, right, 7, MPI_COMM_WORLD, &request));
-  CHECK_OK(MPI_Probe(wildcards ? MPI_ANY_SOURCE : left, wildcards ? MPI_ANY_TAG : 7, MPI_COMM_WORLD, &status));
+  CHECK_OK(
+      MPI_Probe(wildcards ? MPI_ANY_SOURCE : left, wildcards ? MPI_ANY_TAG : 7, MPI_COMM_WORLD, &status));
   CHECK_EQ(status.MPI_SOURCE, left);
   CHECK_EQ(status.MPI_TAG, 7);
   CHECK_OK(MPI_Get_count(&status, MPI_BYTE, &count));
@@ -48,9 +49,11 @@ static void test_iprobe_loop(void) {
   CHECK(tries > 0);
 }
 
-/* A matched message is taken out: no other receive or probe can get it, and it is received by its handle, in any order. */
+/* A matched message is taken out: no other receive or probe can get it, and it is received by its handle, in
+ * any order. */
 static void test_matched(int bytes) {
-  unsigned char *first = check_malloc((size_t)bytes), *second = check_malloc((size_t)bytes), *in = check_malloc((size_t)bytes);
+  unsigned char *first = check_malloc((size_t)bytes), *second = check_malloc((size_t)bytes),
+                *in = check_malloc((size_t)bytes);
   MPI_Request sends[2], receive;
   MPI_Message message1, message2;
   MPI_Status status;
@@ -118,7 +121,7 @@ static void test_server(void) {
   if (world_rank != 0) {
     for (int i = 0; i < kEach; i++) {
       int bytes = (int)(random_next(&state) % 20000);
-      unsigned char *out = check_malloc((size_t)bytes);
+      unsigned char* out = check_malloc((size_t)bytes);
       pattern_fill(out, (size_t)bytes, (uint32_t)(world_rank * 1000 + i));
       CHECK_OK(MPI_Send(out, bytes, MPI_BYTE, 0, i, MPI_COMM_WORLD));
       free(out);
@@ -131,14 +134,14 @@ static void test_server(void) {
     int bytes;
     CHECK_OK(MPI_Mprobe(MPI_ANY_SOURCE, MPI_ANY_TAG, MPI_COMM_WORLD, &message, &status));
     CHECK_OK(MPI_Get_count(&status, MPI_BYTE, &bytes));
-    unsigned char *in = check_malloc((size_t)bytes);
+    unsigned char* in = check_malloc((size_t)bytes);
     CHECK_OK(MPI_Mrecv(in, bytes, MPI_BYTE, &message, MPI_STATUS_IGNORE));
     CHECK_PATTERN(in, (size_t)bytes, (uint32_t)(status.MPI_SOURCE * 1000 + status.MPI_TAG));
     free(in);
   }
 }
 
-int main(int argc, char **argv) {
+int main(int argc, char** argv) {
   static const int sizes[] = {0, 8, 300, 9000, 200000};
   check_begin(&argc, &argv);
   right = (world_rank + 1) % world_size;

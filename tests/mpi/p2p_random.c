@@ -1,6 +1,6 @@
-/* Random traffic: every rank sends messages of random size, mode and tag to random ranks. All ranks draw the same plan from one generator, so each knows
- * what it has to receive; contents are checked byte by byte. Receives are posted early or late, exact or with wildcards, by requests or matched
- * probes.
+/* Random traffic: every rank sends messages of random size, mode and tag to random ranks. All ranks draw the
+ * same plan from one generator, so each knows what it has to receive; contents are checked byte by byte.
+ * Receives are posted early or late, exact or with wildcards, by requests or matched probes.
  *
  *   p2p_random [rounds [seed]]
  */
@@ -13,41 +13,49 @@ struct message {
 };
 
 static struct message plan[kMaxMessages];
-static unsigned char *buffers[kMaxMessages];
+static unsigned char* buffers[kMaxMessages];
 static MPI_Request requests[2 * kMaxMessages];
 
-static int random_bytes(uint64_t *state) {
+static int random_bytes(uint64_t* state) {
   switch (random_next(state) % 8) {
-    case 0: return 0;
+    case 0:
+      return 0;
     case 1:
     case 2:
-    case 3: return (int)(random_next(state) % 64);
+    case 3:
+      return (int)(random_next(state) % 64);
     case 4:
-    case 5: return (int)(random_next(state) % 2000);
-    case 6: return (int)(random_next(state) % 10000);
-    default: return (int)(random_next(state) % kMost);
+    case 5:
+      return (int)(random_next(state) % 2000);
+    case 6:
+      return (int)(random_next(state) % 10000);
+    default:
+      return (int)(random_next(state) % kMost);
   }
 }
 
-static int draw_plan(int round, uint64_t *state) {
+static int draw_plan(int round, uint64_t* state) {
   int count = 4 * world_size < kMaxMessages ? 4 * world_size : kMaxMessages;
   for (int i = 0; i < count; i++) {
     plan[i].from = (int)(random_next(state) % (uint32_t)world_size);
     plan[i].to = random_next(state) % 4 == 0 ? 0 : (int)(random_next(state) % (uint32_t)world_size);
     plan[i].bytes = random_bytes(state);
-    plan[i].tag = round % kApart * kMaxMessages + i; /* unique, so that a wildcard still knows which message it got */
+    plan[i].tag =
+        round % kApart * kMaxMessages + i; /* unique, so that a wildcard still knows which message it got */
     plan[i].mode = (int)(random_next(state) % 3);
     plan[i].style = (int)(random_next(state) % 4);
   }
   return count;
 }
 
-static uint32_t seed_of(int round, int index) { return (uint32_t)(round * 7919 + index); }
+static uint32_t seed_of(int round, int index) {
+  return (uint32_t)(round * 7919 + index);
+}
 
-static void post_send(const struct message *m, int index, int round, int *pending) {
+static void post_send(const struct message* m, int index, int round, int* pending) {
   buffers[index] = check_malloc(kMost);
   pattern_fill(buffers[index], (size_t)m->bytes, seed_of(round, index));
-  MPI_Request *request = &requests[(*pending)++];
+  MPI_Request* request = &requests[(*pending)++];
   if (m->mode == 0) {
     CHECK_OK(MPI_Isend(buffers[index], m->bytes, MPI_BYTE, m->to, m->tag, MPI_COMM_WORLD, request));
   } else if (m->mode == 1) {
@@ -59,8 +67,8 @@ static void post_send(const struct message *m, int index, int round, int *pendin
 }
 
 /* Styles 0 and 1 are posted at once, 2 is received after everything was sent, 3 by a matched probe. */
-static void receive_now(const struct message *m, int index, int round) {
-  unsigned char *in = check_malloc((size_t)m->bytes);
+static void receive_now(const struct message* m, int index, int round) {
+  unsigned char* in = check_malloc((size_t)m->bytes);
   MPI_Status status;
   int count = -1;
   if (m->style == 2) {
@@ -77,14 +85,14 @@ static void receive_now(const struct message *m, int index, int round) {
   free(in);
 }
 
-static void run_round(int round, uint64_t *state) {
+static void run_round(int round, uint64_t* state) {
   int count = draw_plan(round, state), pending = 0;
-  static unsigned char *received[kMaxMessages];
+  static unsigned char* received[kMaxMessages];
   for (int i = 0; i < count; i++) {
     if (plan[i].to != world_rank || plan[i].style > 1) continue;
     received[i] = check_malloc((size_t)plan[i].bytes);
-    CHECK_OK(MPI_Irecv(received[i], plan[i].bytes, MPI_BYTE, plan[i].style ? MPI_ANY_SOURCE : plan[i].from, plan[i].tag, MPI_COMM_WORLD,
-                       &requests[pending++]));
+    CHECK_OK(MPI_Irecv(received[i], plan[i].bytes, MPI_BYTE, plan[i].style ? MPI_ANY_SOURCE : plan[i].from,
+                       plan[i].tag, MPI_COMM_WORLD, &requests[pending++]));
   }
   for (int i = 0; i < count; i++)
     if (plan[i].from == world_rank) post_send(&plan[i], i, round, &pending);
@@ -102,7 +110,7 @@ static void run_round(int round, uint64_t *state) {
   }
 }
 
-int main(int argc, char **argv) {
+int main(int argc, char** argv) {
   check_begin(&argc, &argv);
   int rounds = argc > 1 ? atoi(argv[1]) : 60;
   uint64_t state = argc > 2 ? (uint64_t)atoll(argv[2]) : 4711;

@@ -1,4 +1,5 @@
-/* MPI_Sendrecv and MPI_Sendrecv_replace: rings, pairs, the rank itself, MPI_PROC_NULL, different types and sizes on the two sides. */
+/* MPI_Sendrecv and MPI_Sendrecv_replace: rings, pairs, the rank itself, MPI_PROC_NULL, different types and
+ * sizes on the two sides. */
 #include "check.h"
 
 static void test_ring(int count) {
@@ -22,7 +23,8 @@ static void test_ring(int count) {
 static void test_self(void) {
   double out = 2.5 + world_rank, in = 0;
   MPI_Status status;
-  CHECK_OK(MPI_Sendrecv(&out, 1, MPI_DOUBLE, world_rank, 5, &in, 1, MPI_DOUBLE, world_rank, 5, MPI_COMM_WORLD, &status));
+  CHECK_OK(MPI_Sendrecv(&out, 1, MPI_DOUBLE, world_rank, 5, &in, 1, MPI_DOUBLE, world_rank, 5, MPI_COMM_WORLD,
+                        &status));
   CHECK(in == out);
   CHECK_EQ(status.MPI_SOURCE, world_rank);
   CHECK_OK(MPI_Sendrecv_replace(&in, 1, MPI_DOUBLE, 0, 6, 0, 6, MPI_COMM_SELF, &status));
@@ -32,16 +34,19 @@ static void test_self(void) {
 static void test_null(void) {
   int out = 1, in = 77, count = -1;
   MPI_Status status;
-  CHECK_OK(MPI_Sendrecv(&out, 1, MPI_INT, MPI_PROC_NULL, 0, &in, 1, MPI_INT, MPI_PROC_NULL, 0, MPI_COMM_WORLD, &status));
+  CHECK_OK(MPI_Sendrecv(&out, 1, MPI_INT, MPI_PROC_NULL, 0, &in, 1, MPI_INT, MPI_PROC_NULL, 0, MPI_COMM_WORLD,
+                        &status));
   CHECK_EQ(in, 77);
   CHECK_EQ(status.MPI_SOURCE, MPI_PROC_NULL);
   CHECK_EQ(status.MPI_TAG, MPI_ANY_TAG);
   CHECK_OK(MPI_Get_count(&status, MPI_INT, &count));
   CHECK_EQ(count, 0);
   /* A chain: the ends have no neighbour. */
-  int left = world_rank > 0 ? world_rank - 1 : MPI_PROC_NULL, right = world_rank + 1 < world_size ? world_rank + 1 : MPI_PROC_NULL;
+  int left = world_rank > 0 ? world_rank - 1 : MPI_PROC_NULL,
+      right = world_rank + 1 < world_size ? world_rank + 1 : MPI_PROC_NULL;
   in = 77;
-  CHECK_OK(MPI_Sendrecv(&world_rank, 1, MPI_INT, right, 3, &in, 1, MPI_INT, left, 3, MPI_COMM_WORLD, &status));
+  CHECK_OK(
+      MPI_Sendrecv(&world_rank, 1, MPI_INT, right, 3, &in, 1, MPI_INT, left, 3, MPI_COMM_WORLD, &status));
   CHECK_EQ(in, world_rank > 0 ? world_rank - 1 : 77);
   CHECK_EQ(status.MPI_SOURCE, left);
   in = world_rank;
@@ -55,7 +60,8 @@ static void test_mixed(void) {
   double out[6] = {1, 2, 3, 4, 5, 6.5 + world_rank};
   unsigned char in[100];
   MPI_Status status;
-  CHECK_OK(MPI_Sendrecv(out, 6, MPI_DOUBLE, right, 9, in, 100, MPI_BYTE, MPI_ANY_SOURCE, MPI_ANY_TAG, MPI_COMM_WORLD, &status));
+  CHECK_OK(MPI_Sendrecv(out, 6, MPI_DOUBLE, right, 9, in, 100, MPI_BYTE, MPI_ANY_SOURCE, MPI_ANY_TAG,
+                        MPI_COMM_WORLD, &status));
   CHECK_EQ(status.MPI_SOURCE, left);
   CHECK_EQ(status.MPI_TAG, 9);
   CHECK_OK(MPI_Get_count(&status, MPI_DOUBLE, &count));
@@ -79,7 +85,7 @@ static void test_strided(void) {
   CHECK_OK(MPI_Type_free(&type));
 }
 
-int main(int argc, char **argv) {
+int main(int argc, char** argv) {
   check_begin(&argc, &argv);
   test_ring(1);
   test_ring(1000);

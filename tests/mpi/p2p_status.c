@@ -1,5 +1,5 @@
-/* Statuses: counts and elements, MPI_PROC_NULL, partial types, truncation by every receive form under MPI_ERRORS_RETURN, errors in lists of
- * requests. */
+/* Statuses: counts and elements, MPI_PROC_NULL, partial types, truncation by every receive form under
+ * MPI_ERRORS_RETURN, errors in lists of requests. */
 #include "check.h"
 
 static MPI_Comm comm; /* MPI_COMM_SELF with errors returned */
@@ -145,7 +145,7 @@ static void test_truncation_between_ranks(void) {
   CHECK_OK(MPI_Comm_free(&world));
 }
 
-int main(int argc, char **argv) {
+int main(int argc, char** argv) {
   check_begin(&argc, &argv);
   CHECK_OK(MPI_Comm_dup(MPI_COMM_SELF, &comm));
   /* Which communicator's handler gets an error of a list of requests is up to the library. */

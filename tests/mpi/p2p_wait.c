@@ -1,5 +1,6 @@
-/* Every form of wait and test: one, any, all, some; null, inactive and completed requests mixed; empty lists; statuses. Rank 1 (or rank 0
- * itself, if it is alone) sends to rank 0 when told. MPI report, 3.7.3 to 3.7.5. */
+/* Every form of wait and test: one, any, all, some; null, inactive and completed requests mixed; empty lists;
+ * statuses. Rank 1 (or rank 0 itself, if it is alone) sends to rank 0 when told. MPI report, 3.7.3 to 3.7.5.
+ */
 #include "check.h"
 
 enum { kMost = 12, kGo = 900 };
@@ -35,7 +36,7 @@ static void serve(void) {
   }
 }
 
-static void post(int count, int first_tag, int *values, MPI_Request *requests) {
+static void post(int count, int first_tag, int* values, MPI_Request* requests) {
   for (int i = 0; i < count; i++) {
     values[i] = -1;
     CHECK_OK(MPI_Irecv(&values[i], 1, MPI_INT, sender, first_tag + i, MPI_COMM_WORLD, &requests[i]));
@@ -43,7 +44,7 @@ static void post(int count, int first_tag, int *values, MPI_Request *requests) {
   }
 }
 
-static void check_empty(const MPI_Status *status) {
+static void check_empty(const MPI_Status* status) {
   int count = -1, cancelled = -1;
   CHECK_EQ(status->MPI_SOURCE, MPI_ANY_SOURCE);
   CHECK_EQ(status->MPI_TAG, MPI_ANY_TAG);
@@ -53,7 +54,7 @@ static void check_empty(const MPI_Status *status) {
   CHECK(!cancelled);
 }
 
-static void check_received(const MPI_Status *status, int tag) {
+static void check_received(const MPI_Status* status, int tag) {
   int count = -1;
   CHECK_EQ(status->MPI_SOURCE, sender);
   CHECK_EQ(status->MPI_TAG, tag);
@@ -223,7 +224,8 @@ static void test_inactive(void) {
   int values[3], index = 0, flag = 0, count = 0, indices[3];
   MPI_Request requests[3];
   MPI_Status status, statuses[3];
-  for (int i = 0; i < 3; i++) CHECK_OK(MPI_Recv_init(&values[i], 1, MPI_INT, sender, 500 + i, MPI_COMM_WORLD, &requests[i]));
+  for (int i = 0; i < 3; i++)
+    CHECK_OK(MPI_Recv_init(&values[i], 1, MPI_INT, sender, 500 + i, MPI_COMM_WORLD, &requests[i]));
   CHECK_OK(MPI_Wait(&requests[0], &status));
   check_empty(&status);
   CHECK_OK(MPI_Test(&requests[0], &flag, &status));
@@ -247,7 +249,7 @@ static void test_inactive(void) {
   }
 }
 
-int main(int argc, char **argv) {
+int main(int argc, char** argv) {
   check_begin(&argc, &argv);
   sender = world_size > 1 ? 1 : 0;
   if (world_rank == 0) {
