@@ -9,11 +9,16 @@
 
 #include "base/spinlock.hpp"
 
+// Ours, chained behind the dynamic linker's; exported under this name for gdb/tmpi_gdb.py.
+extern "C" __attribute__((visibility("default"))) r_debug_extended tmpi_debugger_list;
+r_debug_extended tmpi_debugger_list;
+
 namespace tmpi::privatize {
 namespace {
 
+r_debug_extended& images = tmpi_debugger_list;
+
 constinit SpinLock lock;
-r_debug_extended images;  // ours, chained behind the dynamic linker's
 DebuggerEntry* last = nullptr;
 
 /// Through DT_DEBUG: the symbol _r_debug may be a copy in the executable.
