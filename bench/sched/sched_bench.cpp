@@ -22,7 +22,9 @@
 
 namespace {
 
-using namespace tmpi;
+namespace sched = tmpi::sched;
+namespace timers = tmpi::timers;
+namespace ult = tmpi::ult;
 
 constexpr int kRepetitions = 41;
 

@@ -17,6 +17,7 @@ namespace tmpi::sched {
 namespace {
 
 using test::Event;
+using test::index;
 using test::Job;
 using test::kSanitized;
 using test::scaled;
@@ -83,13 +84,13 @@ TEST_CASE("many tasks") {
   const int n = scaled(10'000);
   Job job({.workers = 2, .tasks = n, .stack_size = 64 * 1024});
   std::atomic<long> sum{0};
-  std::vector<Event> events(static_cast<std::size_t>(n));
+  std::vector<Event> events(index(n));
   for (int i = 0; i < n; ++i) {
     job.spawn(i % 2, [&, i] {
       // A chain through all tasks, back and forth between the workers.
-      if (i > 0) events[static_cast<std::size_t>(i)].wait();
+      if (i > 0) events[index(i)].wait();
       sum += i;
-      if (i + 1 < n) events[static_cast<std::size_t>(i + 1)].complete();
+      if (i + 1 < n) events[index(i + 1)].complete();
     });
   }
   job.run();

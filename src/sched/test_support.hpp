@@ -24,6 +24,11 @@ constexpr int scaled(int full) {
   return kSanitized ? (full + 19) / 20 : full;
 }
 
+/// A subscript.
+constexpr std::size_t index(int i) {
+  return static_cast<std::size_t>(i);
+}
+
 /// A scheduler and the functions its tasks run.
 class Job {
  public:

@@ -11,6 +11,7 @@ namespace tmpi::sched {
 namespace {
 
 using test::Event;
+using test::index;
 using test::Job;
 using test::scaled;
 
@@ -52,7 +53,7 @@ TEST_CASE("Waitall wakes once, after the last completion") {
 /// Ping-pong between two tasks; `workers` decides whether through the inbox.
 void ping_pong(int workers, int rounds) {
   Job job({.workers = workers, .tasks = 2, .stack_size = 64 * 1024});
-  std::vector<Event> ping(static_cast<std::size_t>(rounds)), pong(static_cast<std::size_t>(rounds));
+  std::vector<Event> ping(index(rounds)), pong(index(rounds));
   long received = 0;
   job.spawn(0, [&] {
     for (std::size_t i = 0; i < ping.size(); ++i) {
@@ -82,7 +83,7 @@ TEST_CASE("no wake-up is lost between announcing sleep and sleeping") {
   // Without spinning, every round goes through the futex.
   Job job({.workers = 2, .tasks = 2, .stack_size = 64 * 1024, .bind = false, .spin_microseconds = 0});
   const int rounds = scaled(20'000);
-  std::vector<Event> ping(static_cast<std::size_t>(rounds)), pong(static_cast<std::size_t>(rounds));
+  std::vector<Event> ping(index(rounds)), pong(index(rounds));
   job.spawn(0, [&] {
     for (std::size_t i = 0; i < ping.size(); ++i) {
       ping[i].complete();
@@ -107,13 +108,10 @@ void storm(int workers, int tasks, int rounds, const std::string& policy) {
       {.workers = workers, .tasks = tasks, .stack_size = 64 * 1024, .policy = policy, .bind = workers <= 2});
   constexpr int kDegree = 5;
   const auto slot = [&](int round, int task, int k) {
-    return (static_cast<std::size_t>(round) * static_cast<std::size_t>(tasks) +
-            static_cast<std::size_t>(task)) *
-               kDegree +
-           static_cast<std::size_t>(k);
+    return (index(round) * index(tasks) + index(task)) * kDegree + index(k);
   };
   std::vector<Event> events(slot(rounds, 0, 0));
-  std::vector<int> stride(static_cast<std::size_t>(rounds * kDegree));
+  std::vector<int> stride(index(rounds * kDegree));
   std::mt19937 random(12345);
   for (int& s : stride) s = static_cast<int>(random() % static_cast<unsigned>(tasks));
   std::atomic<int> done{0};
@@ -121,7 +119,7 @@ void storm(int workers, int tasks, int rounds, const std::string& policy) {
     job.spawn(t % workers, [&, t] {
       for (int round = 0; round < rounds; ++round) {
         for (int k = 0; k < kDegree; ++k) {
-          const int to = (t + stride[static_cast<std::size_t>(round * kDegree + k)]) % tasks;
+          const int to = (t + stride[index(round * kDegree + k)]) % tasks;
           events[slot(round, to, k)].complete();
         }
         if ((round + t) % 2 == 0) {
@@ -170,12 +168,12 @@ TEST_CASE("completions from threads that are no workers") {
   for (const int workers : {1, 2}) {
     Job job({.workers = workers, .tasks = 20, .stack_size = 64 * 1024, .bind = false});
     const int rounds = scaled(1000);
-    std::vector<Event> events(static_cast<std::size_t>(rounds * 20));
+    std::vector<Event> events(index(rounds * 20));
     std::atomic<int> done{0};
     for (int t = 0; t < 20; ++t) {
       job.spawn(t % workers, [&, t] {
         for (int round = 0; round < rounds; ++round) {
-          Event* mine = &events[static_cast<std::size_t>(round * 20 + t)];
+          Event* mine = &events[index(round * 20 + t)];
           Waiter waiter(1);
           if (!mine->attach(waiter)) continue;
           waiter.wait();
@@ -185,9 +183,10 @@ TEST_CASE("completions from threads that are no workers") {
       });
     }
     std::vector<std::thread> control;
+    control.reserve(2);
     for (int c = 0; c < 2; ++c) {
       control.emplace_back([&, c] {
-        for (std::size_t i = static_cast<std::size_t>(c); i < events.size(); i += 2) events[i].complete();
+        for (std::size_t i = index(c); i < events.size(); i += 2) events[i].complete();
       });
     }
     job.run();

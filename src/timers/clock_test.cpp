@@ -71,6 +71,7 @@ TEST_CASE("ticks never go back, also between threads") {
   std::atomic<std::uint64_t> last{0};
   std::atomic<int> backwards{0};
   std::vector<std::thread> threads;
+  threads.reserve(4);
   for (int t = 0; t < 4; ++t) {
     threads.emplace_back([&] {
       for (int i = 0; i < 20'000; ++i) {
