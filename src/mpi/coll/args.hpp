@@ -79,6 +79,25 @@ inline bool copy_chunk(const Chunk& to, const Chunk& from) {
   return bytes <= room;
 }
 
+/// Copies a chunk to or from packed bytes; unpacking returns false if it was cut off because `to` is smaller.
+inline void pack_chunk(std::byte* packed, const Chunk& from) {
+  const MPI_Count bytes = from.bytes();
+  if (from.type->contiguous() && bytes > 0) {
+    __builtin_memcpy(packed, from.data, static_cast<std::size_t>(bytes));
+  } else {
+    pack_segment(packed, from.data, from.count, *from.type, 0, bytes);
+  }
+}
+inline bool unpack_chunk(const Chunk& to, const std::byte* packed, MPI_Count bytes) {
+  const MPI_Count room = to.bytes(), length = bytes < room ? bytes : room;
+  if (to.type->contiguous() && length > 0) {
+    __builtin_memcpy(to.data, packed, static_cast<std::size_t>(length));
+  } else {
+    unpack_segment(to.data, to.count, *to.type, packed, 0, length);
+  }
+  return bytes <= room;
+}
+
 /// The error of a member that was sent more than it has room for.
 inline Err truncated_chunk() {
   return fail(MPI_ERR_TRUNCATE, "a member sent more data than the receiver's count and datatype have room for: the counts and datatypes "

@@ -12,7 +12,7 @@ Err bcast_root(Relay& relay, Relay::Slot& slot, Args& args) {
   const MPI_Count bytes = data.bytes();
   const bool leave_behind = bytes <= kLeftBehind;
   if (leave_behind) {
-    pack_segment(relay.make_room(slot, bytes), data.data, data.count, *data.type, 0, bytes);
+    pack_chunk(relay.make_room(slot, bytes), data);
   } else {
     slot.args = &args;
   }
@@ -31,13 +31,8 @@ Err algorithm::bcast_relay(Comm& comm, Args& args) {
   if (comm.rank == args.root) return bcast_root(relay, slot, args);
   relay.pass_gate(slot);
   const Chunk to = args.recv.whole();
-  bool fits;
-  if (slot.args == nullptr) {
-    fits = slot.packed_bytes <= to.bytes();
-    unpack_segment(to.data, to.count, *to.type, slot.packed.get(), 0, std::min(slot.packed_bytes, to.bytes()));
-  } else {
-    fits = copy_chunk(to, slot.args->recv.whole());
-  }
+  const bool fits = slot.args != nullptr ? copy_chunk(to, slot.args->recv.whole())
+                                         : unpack_chunk(to, slot.packed.get(), slot.packed_bytes);
   relay.leave(slot);
   return fits ? kOk : truncated_chunk();
 }

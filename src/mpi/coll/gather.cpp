@@ -18,8 +18,7 @@ Err gather_root(Comm& comm, Relay& relay, Relay::Slot& slot, Args& args) {
       fits &= copy_chunk(to, deposit.args->send.whole());
       deposit.waiter->complete();
     } else {
-      fits &= deposit.bytes <= to.bytes();
-      unpack_segment(to.data, to.count, *to.type, relay.cell(slot, i), 0, std::min(deposit.bytes, to.bytes()));
+      fits &= unpack_chunk(to, relay.cell(slot, i), deposit.bytes);
     }
   }
   relay.release(slot);
@@ -34,11 +33,9 @@ Err algorithm::gather_relay(Comm& comm, Args& args) {
   if (comm.rank == args.root) return gather_root(comm, relay, slot, args);
   const Chunk data = args.send.whole();
   Relay::Deposit& deposit = relay.deposits(slot)[comm.rank];
-  if (data.bytes() <= cell_limit(comm.size)) {
+  if (data.bytes() <= relay.layout().cell_bytes) {
     deposit = {.args = nullptr, .bytes = data.bytes()};
-    if (data.bytes() > 0) {
-      pack_segment(relay.cell(slot, comm.rank), data.data, data.count, *data.type, 0, data.bytes());
-    }
+    if (data.bytes() > 0) pack_chunk(relay.cell(slot, comm.rank), data);
     relay.arrive(slot);
     return kOk;
   }

@@ -2,6 +2,7 @@
 
 #include <limits>
 
+#include "mpi/coll/cells.hpp"
 #include "mpi/core/rank.hpp"
 
 namespace tmpi::mpi {
@@ -11,6 +12,7 @@ LaneLayout lay_out_lanes(const Group& group) {
   const sched::Scheduler& scheduler = *sched::scheduler();
   LaneLayout layout;
   layout.members = group.size();
+  layout.cell_bytes = cell_limit(group.size());
   layout.lane_of_worker.assign(static_cast<std::size_t>(scheduler.workers()), kNone);
   for (int rank = 0; rank < group.size(); ++rank) {
     const Rank* member = job()->local(group.world_rank(rank));

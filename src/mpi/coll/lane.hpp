@@ -19,6 +19,7 @@ inline constexpr std::size_t kCacheLine = 64;
 struct LaneLayout {
   int members = 0;                            ///< of the communicator
   int nodes = 1;                              ///< 2: there are members outside this node process
+  MPI_Count cell_bytes = 0;                   ///< = cell_limit(members), kept here for the hot path
   std::vector<int> expected;                  ///< members of each lane
   std::vector<std::uint16_t> lane_of_worker;  ///< dense lane index by worker
 

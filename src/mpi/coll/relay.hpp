@@ -58,7 +58,7 @@ class Relay {
 
   Deposit* deposits(Slot& slot) { return slot.deposits.get(static_cast<std::size_t>(layout_.members)); }
   std::byte* cells(Slot& slot) { return slot.cells.get(cells_size(layout_.members)); }
-  std::byte* cell(Slot& slot, int member) { return cells(slot) + member * cell_limit(layout_.members); }
+  std::byte* cell(Slot& slot, int member) { return cells(slot) + member * layout_.cell_bytes; }
 
   // From the root to the members.
   /// The root: room for `bytes` of packed data.

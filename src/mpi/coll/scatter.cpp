@@ -16,7 +16,7 @@ void pack_all(std::byte* room, const Args& args, int members) {
   for (int i = 0; i < members; ++i) {
     if (i == args.root) continue;
     const Chunk chunk = args.send.chunk(i);
-    pack_segment(room + i * chunk.bytes(), chunk.data, chunk.count, *chunk.type, 0, chunk.bytes());
+    pack_chunk(room + i * chunk.bytes(), chunk);
   }
 }
 
@@ -42,14 +42,9 @@ Err algorithm::scatter_relay(Comm& comm, Args& args) {
   if (comm.rank == args.root) return scatter_root(comm, relay, slot, args);
   relay.pass_gate(slot);
   const Chunk to = args.recv.whole();
-  bool fits;
-  if (slot.args == nullptr) {
-    fits = slot.packed_bytes <= to.bytes();
-    unpack_segment(to.data, to.count, *to.type, slot.packed.get() + comm.rank * slot.packed_bytes, 0,
-                   std::min(slot.packed_bytes, to.bytes()));
-  } else {
-    fits = copy_chunk(to, slot.args->send.chunk(comm.rank));
-  }
+  const std::byte* packed = slot.packed.get() + comm.rank * slot.packed_bytes;
+  const bool fits = slot.args != nullptr ? copy_chunk(to, slot.args->send.chunk(comm.rank))
+                                         : unpack_chunk(to, packed, slot.packed_bytes);
   relay.leave(slot);
   return fits ? kOk : truncated_chunk();
 }

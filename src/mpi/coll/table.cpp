@@ -50,10 +50,11 @@ constexpr auto kFirst = [] {
 static_assert(kFirst[kCollectives] == std::size(kTable), "the table's rows stand in the order of enum Collective");
 
 Query query_of(Comm& comm, const Args& args) {
+  const LaneLayout& layout = meeting_of(comm).layout();
   Query query;
   query.ranks = comm.size;
-  query.nodes = meeting_of(comm).layout().nodes;
-  query.cell_limit = cell_limit(comm.size);
+  query.nodes = layout.nodes;
+  query.cell_limit = layout.cell_bytes;
   query.in_place = args.in_place;
   if (args.op != nullptr) {
     const Datatype& type = *args.recv.type;
