@@ -108,9 +108,13 @@ void Control::loop() {
       // finished_ and end_ were read before the last take, so nothing that came before them is left behind.
       if (sending_.empty() && ending) _exit(end_.ready() ? end_.code() & 0xff : 0);
     }
+    const bool had_work = !sending_.empty();
     transmit();
-    pollfd requests[2] = {{fd_, static_cast<short>(POLLIN | (sent_ < sending_.size() ? POLLOUT : 0)), 0}, {wake_fd_, POLLIN, 0}};
-    if (poll(requests, 2, ending && sent_ == sending_.size() ? 0 : -1) < 0) continue;
+    const bool stuck = sent_ < sending_.size();
+    // The wake-up for what came during transmit() may have been read already: sleep only after a look that found nothing.
+    const int timeout = had_work && !stuck ? 0 : -1;
+    pollfd requests[2] = {{fd_, static_cast<short>(POLLIN | (stuck ? POLLOUT : 0)), 0}, {wake_fd_, POLLIN, 0}};
+    if (poll(requests, 2, timeout) < 0) continue;
     if ((requests[0].revents & (POLLIN | POLLHUP | POLLERR)) != 0) receive();
     if (requests[1].revents != 0) {
       std::uint64_t count = 0;

@@ -22,7 +22,8 @@ namespace tmpi::launch {
 
 namespace {
 
-constexpr int kMostFrames = 32;
+constexpr int kMostFrames = 32;         // in the report; calls of a function by itself count once
+constexpr int kMostSteps = 100'000;     // of the unwinder, about a microsecond each
 
 char host[256];
 
@@ -51,43 +52,79 @@ const char* base_name(const char* path) {
   return slash ? slash + 1 : path;
 }
 
-/// "  #3 solve+0x1c (heat)".
-void describe_frame(SafeText& text, int number, std::uintptr_t address, bool is_return_address) {
-  // A return address may lie behind the end of its function (a call to a noreturn function): look one byte before it.
-  const std::uintptr_t looked_up = address - (is_return_address ? 1 : 0);
-  text << "  #" << static_cast<long>(number) << " ";
-  const privatize::ImageAddress image = privatize::describe_address(reinterpret_cast<const void*>(looked_up));
-  if (image.object) {
-    if (image.symbol) {
-      (text << image.symbol << "+").hex(image.symbol_offset + (address - looked_up));
-    } else {
-      text.hex(image.offset);
-    }
-    text << " (" << base_name(image.object) << ")\n";
-    return;
-  }
+/// Where an address is: function and file, as far as anybody knows.
+struct Place {
+  const char* function = nullptr;
+  std::uintptr_t function_offset = 0;
+  const char* object = nullptr;
+  std::uintptr_t object_offset = 0;
+  bool in_rank = false;  ///< in a rank's image, not in the node process's own code
+};
+
+Place place_of(std::uintptr_t address) {
+  const privatize::ImageAddress image = privatize::describe_address(reinterpret_cast<const void*>(address));
+  if (image.object) return {image.symbol, image.symbol_offset, image.object, image.offset, true};
   Dl_info info{};
   ElfW(Sym)* symbol = nullptr;
-  if (dladdr1(reinterpret_cast<const void*>(looked_up), &info, reinterpret_cast<void**>(&symbol), RTLD_DL_SYMENT) == 0) {
-    text.hex(address) << "\n";
-    return;
-  }
-  const std::uintptr_t start = reinterpret_cast<std::uintptr_t>(info.dli_saddr);
+  if (dladdr1(reinterpret_cast<const void*>(address), &info, reinterpret_cast<void**>(&symbol), RTLD_DL_SYMENT) == 0) return {};
+  Place place;
+  place.object = info.dli_fname;
+  place.object_offset = address - reinterpret_cast<std::uintptr_t>(info.dli_fbase);
   // The nearest exported symbol is a guess, and wrong inside a library's hidden functions: believe it only within its size.
-  if (info.dli_sname && symbol && looked_up - start < symbol->st_size) {
-    (text << info.dli_sname << "+").hex(address - start);
-  } else {
-    text.hex(address - reinterpret_cast<std::uintptr_t>(info.dli_fbase));
+  const std::uintptr_t offset = address - reinterpret_cast<std::uintptr_t>(info.dli_saddr);
+  if (info.dli_sname && symbol && offset < symbol->st_size) {
+    place.function = info.dli_sname;
+    place.function_offset = offset;
   }
-  text << " (" << base_name(info.dli_fname) << ")\n";
+  return place;
+}
+
+/// "  #3 solve+0x1c (heat)".
+void describe_frame(SafeText& text, int number, const Place& place, std::uintptr_t address) {
+  text << "  #" << static_cast<long>(number) << " ";
+  if (place.function) {
+    (text << place.function << "+").hex(place.function_offset);
+  } else {
+    text.hex(place.object ? place.object_offset : address);
+  }
+  if (place.object) text << " (" << base_name(place.object) << ")";
+  text << "\n";
 }
 
 struct Backtrace {
   SafeText& text;
   std::uintptr_t fault_address;  // the interrupted instruction: frames before it belong to the handler
   bool started = false;
-  int frames = 0;
+  int frames = 0;                // in the text
+  int steps = 0;
+  std::uintptr_t function = 0;   // start of the latest frame's function
+  long repeated = 0;             // frames left out: the function had called itself
+
+  void add(std::uintptr_t address, bool is_return_address);
+  void end_repetition();
+  bool full() const { return frames >= kMostFrames || steps >= kMostSteps; }
+  bool complete = false;         // main has been reached: what lies below is tmpi's
 };
+
+void Backtrace::end_repetition() {
+  if (repeated > 0) text << "     ... called by itself, " << repeated << " times\n";
+  repeated = 0;
+}
+
+void Backtrace::add(std::uintptr_t address, bool is_return_address) {
+  // A return address may lie behind the end of its function (a call to a noreturn function): look one byte before it.
+  const std::uintptr_t looked_up = address - (is_return_address ? 1 : 0);
+  const Place place = place_of(looked_up);
+  const std::uintptr_t start = place.function ? looked_up - place.function_offset : 0;
+  if (start != 0 && start == function) {
+    ++repeated;
+    return;
+  }
+  end_repetition();
+  function = start;
+  describe_frame(text, frames++, place, address);
+  complete = place.in_rank && place.function && strcmp(place.function, "main") == 0;
+}
 
 _Unwind_Reason_Code add_frame(_Unwind_Context* context, void* argument) {
   Backtrace& trace = *static_cast<Backtrace*>(argument);
@@ -95,12 +132,14 @@ _Unwind_Reason_Code add_frame(_Unwind_Context* context, void* argument) {
   const std::uintptr_t address = _Unwind_GetIPInfo(context, &before_instruction);
   if (address == trace.fault_address) trace.started = true;
   if (!trace.started) return _URC_NO_REASON;
-  if (address == 0) return _URC_END_OF_STACK;
-  if (trace.frames == kMostFrames) {
+  if (address == 0 || trace.complete) return _URC_END_OF_STACK;
+  ++trace.steps;
+  if (trace.full()) {
+    trace.end_repetition();
     trace.text << "  ... and more\n";
     return _URC_END_OF_STACK;
   }
-  describe_frame(trace.text, trace.frames++, address, before_instruction == 0);
+  trace.add(address, before_instruction == 0);
   return _URC_NO_REASON;
 }
 
@@ -108,11 +147,11 @@ void add_backtrace(SafeText& text, const ucontext_t& context) {
   const std::uintptr_t instruction = static_cast<std::uintptr_t>(context.uc_mcontext.gregs[REG_RIP]);
   Backtrace trace{text, instruction};
   _Unwind_Backtrace(&add_frame, &trace);
-  if (trace.frames > 1) return;
+  if (trace.steps > 1) return trace.end_repetition();
   // A call through a wild pointer: no unwinder knows the way, but the caller's address lies on top of the stack.
   const auto* top = reinterpret_cast<const std::uintptr_t*>(context.uc_mcontext.gregs[REG_RSP]);
-  if (trace.frames == 0) describe_frame(text, 0, instruction, false);
-  describe_frame(text, 1, *top, true);
+  if (trace.steps == 0) trace.add(instruction, false);
+  trace.add(*top, true);
 }
 
 /// Who crashed: the rank if one was running here, else the node process itself.
@@ -132,7 +171,7 @@ void describe_cause(SafeText& text, const FatalSignal& fatal, const siginfo_t& i
   const bool fault = fatal.number == SIGSEGV || fatal.number == SIGBUS;
   const sched::Task* overflowed = fault && scheduler ? scheduler->guard_page_owner(info.si_addr) : nullptr;
   if (overflowed) {
-    const long kilobytes = static_cast<long>(overflowed->stack.size >> 10);
+    const long kilobytes = static_cast<long>(scheduler->stack_size() >> 10);
     text << " overflowed its stack of " << kilobytes << " KiB (" << fatal.name << " at address ";
     text.hex(reinterpret_cast<std::uintptr_t>(info.si_addr));
     text << "). Pass tmpirun a larger one: --stack-size ";

@@ -19,8 +19,11 @@ std::string demangle_words(std::string_view text) {
       text.remove_prefix(1);
       continue;
     }
-    const std::string word(text.substr(0, length));
+    std::string word(text.substr(0, length));
     text.remove_prefix(length);
+    // gcc's name for a function's entry that calls within its file take; nobody has written it.
+    constexpr std::string_view kAlias = ".localalias";
+    if (word.ends_with(kAlias)) word.resize(word.size() - kAlias.size());
     int status = -1;
     std::unique_ptr<char, void (*)(void*)> readable(nullptr, std::free);
     if (word.starts_with("_Z")) readable.reset(abi::__cxa_demangle(word.c_str(), nullptr, nullptr, &status));

@@ -100,7 +100,10 @@ std::vector<std::string> NodeJob::environment_of(int rank, const AppSpec& app) c
   const int size = layout_.ranks;
   std::vector<std::string> lines;
   // V ranks share a core, so a rank that starts a thread per core would start V threads per core.
-  if (layout_.vratio > 1 && !getenv("OMP_NUM_THREADS")) lines.emplace_back("OMP_NUM_THREADS=1");
+  const bool chosen = getenv("OMP_NUM_THREADS") != nullptr || std::ranges::any_of(app.environment, [](const std::string& line) {
+                        return line.starts_with("OMP_NUM_THREADS=");
+                      });
+  if (layout_.vratio > 1 && !chosen) lines.emplace_back("OMP_NUM_THREADS=1");
   lines.push_back(fmt::format("TMPI_COMM_WORLD_RANK={}", rank));
   lines.push_back(fmt::format("TMPI_COMM_WORLD_SIZE={}", size));
   lines.push_back(fmt::format("TMPI_LOCAL_RANK={}", rank));

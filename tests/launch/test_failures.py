@@ -59,6 +59,7 @@ class FailureTest(LaunchTest):
         job = self.misbehave("overflow", 5, options=["--stack-size", "256k"])
         self.check_failure(job, 139, "rank 5 on host", "overflowed its stack of 256 KiB", "--stack-size 512k")
         self.assertRegex(job.err.decode(), r"#0 recurse_without_end\+0x")
+        self.assertRegex(job.err.decode(), r"called by itself, \d+ times\n  #1 fail\+0x")
 
     def test_stack_overflow_of_the_default_stack(self):
         self.check_failure(self.misbehave("overflow"), 139, "stack of 1024 KiB", "--stack-size 2M")

@@ -1,4 +1,5 @@
-/* Handles SIGTERM and SIGUSR1 itself: a computation that saves its state when the batch system wants it to end. */
+/* Handles SIGTERM and SIGUSR1 itself: a computation that saves its state when the batch system wants it to end. The ranks share one
+ * process, so a signal from outside reaches one of them (the one that set the handler last), which tells the others. */
 #include <mpi.h>
 #include <signal.h>
 #include <stdio.h>
@@ -20,7 +21,7 @@ int main(int argc, char** argv) {
   int told = 0;
   while (!all) {
     int mine = stop;
-    if (asked && !told && rank == 0) { printf("asked\n"); fflush(stdout); told = 1; }
+    if (asked && !told) { printf("asked\n"); fflush(stdout); told = 1; }
     MPI_Allreduce(&mine, &all, 1, MPI_INT, MPI_MAX, MPI_COMM_WORLD);
   }
   if (rank == 0) printf("state saved\n");

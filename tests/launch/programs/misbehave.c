@@ -23,7 +23,7 @@ __attribute__((noinline)) void write_through_null(void) {
   depth_sum++;
 }
 
-static void call_wild_pointer(void) {
+__attribute__((noinline)) static void call_wild_pointer(void) {
   void (*volatile function)(void) = 0;
   function();
 }
@@ -32,10 +32,10 @@ static void smash_frame(void) {
   __asm__ volatile("mov $16, %%rbp\n\tmov $24, %%rsp\n\tpush %%rax" ::: "memory");
 }
 
-static void fail(const char* mode, int code) {
+__attribute__((noinline)) static void fail(const char* mode, int code) {
   if (strcmp(mode, "abort-mpi") == 0) MPI_Abort(MPI_COMM_WORLD, code);
   if (strcmp(mode, "segv") == 0) write_through_null();
-  if (strcmp(mode, "fpe") == 0) zero = 1 / zero;
+  if (strcmp(mode, "fpe") == 0) zero = (code + 1) / zero;
   if (strcmp(mode, "ill") == 0) __builtin_trap();
   if (strcmp(mode, "wild") == 0) call_wild_pointer();
   if (strcmp(mode, "smash") == 0) smash_frame();
@@ -69,7 +69,7 @@ int main(int argc, char** argv) {
   }
   if (strcmp(mode, "hang") == 0) MPI_Recv(&rank, 1, MPI_INT, MPI_ANY_SOURCE, 0, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
   if (strcmp(mode, "child") == 0) {
-    if (rank == victim && system("sleep 300 & (setsid sleep 301 &) echo started") != 0) return 9;
+    if (rank == victim && system("sleep 300 & (setsid sleep 301 &); echo started") != 0) return 9;
     MPI_Recv(&rank, 1, MPI_INT, MPI_ANY_SOURCE, 0, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
   }
   if (strcmp(mode, "spin") == 0) {
