@@ -23,25 +23,27 @@ Control* the_control = nullptr;
 
 /// Reads one byte of each page, so that a rank's wild pointer faults here and not while the outbox is locked.
 void touch(const char* data, std::size_t length) {
-  for (std::size_t at = 0; at < length; at += 4096) static_cast<void>(*static_cast<const volatile char*>(data + at));
+  for (std::size_t at = 0; at < length; at += 4096)
+    static_cast<void>(*static_cast<const volatile char*>(data + at));
   static_cast<void>(*static_cast<const volatile char*>(data + length - 1));
 }
 
 }  // namespace
 
 Control& Control::create(int fd, std::vector<PictureEntry> (*picture)()) {
-  the_control = new Control(fd, eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK), picture);  // lives as long as the process
+  the_control =
+      new Control(fd, eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK), picture);  // lives as long as the process
   return *the_control;
 }
 
-Control* Control::instance() noexcept { return the_control; }
+Control* Control::instance() noexcept {
+  return the_control;
+}
 
 Control::Control(int fd, int wake_fd, std::vector<PictureEntry> (*picture)())
-    : fd_(fd),
-      wake_fd_(wake_fd),
-      picture_(picture),
-      outbox_(wake_fd),
-      input_([] { the_control->send(FrameType::kStdinWanted, 0, 0, {}); }) {
+    : fd_(fd), wake_fd_(wake_fd), picture_(picture), outbox_(wake_fd), input_([] {
+        the_control->send(FrameType::kStdinWanted, 0, 0, {});
+      }) {
   fcntl(fd_, F_SETFD, FD_CLOEXEC);
 }
 
@@ -55,7 +57,8 @@ Result<JobSpec> Control::receive_job() {
       case FrameReader::Status::kFrame:
         if (frame.header.type != FrameType::kJob) break;
         return unpack_job(frame.payload);
-      case FrameReader::Status::kGarbage: break;
+      case FrameReader::Status::kGarbage:
+        break;
       case FrameReader::Status::kIncomplete: {
         char* room = incoming_.room(kReadSize);
         const ssize_t got = read(fd_, room, kReadSize);
@@ -65,7 +68,8 @@ Result<JobSpec> Control::receive_job() {
         continue;
       }
     }
-    return Failure{"the control channel does not speak tmpi's protocol; tmpi-node is started by tmpirun, not by hand"};
+    return Failure{
+        "the control channel does not speak tmpi's protocol; tmpi-node is started by tmpirun, not by hand"};
   }
 }
 
@@ -78,7 +82,9 @@ void Control::start() {
   pthread_sigmask(SIG_SETMASK, &all, &before);
   pthread_t thread;
   if (const int error = pthread_create(&thread, nullptr, &Control::thread_main, this); error != 0) {
-    fmt::print(stderr, "tmpi-node: cannot start a thread: {}; is the limit on processes (ulimit -u) reached?\n", strerror(error));
+    fmt::print(stderr,
+               "tmpi-node: cannot start a thread: {}; is the limit on processes (ulimit -u) reached?\n",
+               strerror(error));
     _exit(1);
   }
   pthread_detach(thread);
@@ -102,7 +108,8 @@ void Control::loop() {
         std::string payload;
         append_record(payload, EndRecord{end_.code()});
         payload.append(end_.text(), end_.length());
-        append_frame(sending_, FrameType::kEnd, end_.rank(), static_cast<std::uint16_t>(end_.kind()), payload);
+        append_frame(sending_, FrameType::kEnd, end_.rank(), static_cast<std::uint16_t>(end_.kind()),
+                     payload);
         end_sent_ = true;
       }
       // finished_ and end_ were read before the last take, so nothing that came before them is left behind.
@@ -111,9 +118,11 @@ void Control::loop() {
     const bool had_work = !sending_.empty();
     transmit();
     const bool stuck = sent_ < sending_.size();
-    // The wake-up for what came during transmit() may have been read already: sleep only after a look that found nothing.
+    // The wake-up for what came during transmit() may have been read already: sleep only after a look that
+    // found nothing.
     const int timeout = had_work && !stuck ? 0 : -1;
-    pollfd requests[2] = {{fd_, static_cast<short>(POLLIN | (stuck ? POLLOUT : 0)), 0}, {wake_fd_, POLLIN, 0}};
+    pollfd requests[2] = {{fd_, static_cast<short>(POLLIN | (stuck ? POLLOUT : 0)), 0},
+                          {wake_fd_, POLLIN, 0}};
     if (poll(requests, 2, timeout) < 0) continue;
     if ((requests[0].revents & (POLLIN | POLLHUP | POLLERR)) != 0) receive();
     if (requests[1].revents != 0) {
@@ -125,7 +134,8 @@ void Control::loop() {
 
 void Control::transmit() {
   while (sent_ < sending_.size()) {
-    const ssize_t done = ::send(fd_, sending_.data() + sent_, sending_.size() - sent_, MSG_NOSIGNAL | MSG_DONTWAIT);
+    const ssize_t done =
+        ::send(fd_, sending_.data() + sent_, sending_.size() - sent_, MSG_NOSIGNAL | MSG_DONTWAIT);
     if (done < 0 && errno == EINTR) continue;
     if (done < 0 && errno == EAGAIN) return;
     if (done < 0) abandoned();
@@ -147,12 +157,16 @@ void Control::receive() {
 
 void Control::on_frame(const Frame& frame) {
   switch (frame.header.type) {
-    case FrameType::kStdin: return input_.deliver(frame.payload);
-    case FrameType::kSignal: return on_signal(frame.header.detail);
+    case FrameType::kStdin:
+      return input_.deliver(frame.payload);
+    case FrameType::kSignal:
+      return on_signal(frame.header.detail);
     case FrameType::kPictureWanted:
-      // Straight behind what is being sent, not through the outbox: this thread must never wait for room there.
+      // Straight behind what is being sent, not through the outbox: this thread must never wait for room
+      // there.
       return append_frame(sending_, FrameType::kPicture, -1, 0, pack(picture_()));
-    default: return;  // of a newer tmpirun; the hello has compared versions
+    default:
+      return;  // of a newer tmpirun; the hello has compared versions
   }
 }
 

@@ -1,5 +1,6 @@
-// Control: the node process's end of the control channel. A thread of its own sends what ranks print and report, and receives input,
-// signals and questions; so a rank that computes for hours neither delays another's output nor hides where it is.
+// Control: the node process's end of the control channel. A thread of its own sends what ranks print and
+// report, and receives input, signals and questions; so a rank that computes for hours neither delays
+// another's output nor hides where it is.
 #pragma once
 
 #include <string>
@@ -18,7 +19,8 @@ namespace tmpi::launch {
 
 class Control {
  public:
-  /// The process's only one, on descriptor `fd`. `picture` is called by the control thread to answer kPictureWanted.
+  /// The process's only one, on descriptor `fd`. `picture` is called by the control thread to answer
+  /// kPictureWanted.
   static Control& create(int fd, std::vector<PictureEntry> (*picture)());
   static Control* instance() noexcept;
 
@@ -28,18 +30,22 @@ class Control {
   void start();
 
   /// A frame for tmpirun. Any thread; see Outbox::append.
-  void send(FrameType type, int rank, std::uint16_t detail, std::string_view payload) { outbox_.append(type, rank, detail, payload); }
+  void send(FrameType type, int rank, std::uint16_t detail, std::string_view payload) {
+    outbox_.append(type, rank, detail, payload);
+  }
   void notice(NoticeKind kind, std::string_view text);
   ssize_t write_output(int rank, int stream, const void* data, std::size_t length);
   Input& input() { return input_; }
 
-  /// Ends the job with one sentence; everything printed so far goes out first. Any thread of any rank. Only the first call counts.
+  /// Ends the job with one sentence; everything printed so far goes out first. Any thread of any rank. Only
+  /// the first call counts.
   [[noreturn]] void end_job(EndKind kind, int rank, int code, std::string_view text);
 
   /// The same for signal handlers: claim the report, fill it, publish, then wait_for_exit().
   EndReport& end_report() { return end_; }
-  void wake() noexcept;                           ///< async-signal-safe
-  [[noreturn]] static void wait_for_exit() noexcept;  ///< async-signal-safe; the control thread ends the process
+  void wake() noexcept;  ///< async-signal-safe
+  [[noreturn]] static void
+  wait_for_exit() noexcept;  ///< async-signal-safe; the control thread ends the process
 
   /// Every rank has ended: sends what is left and ends the process.
   [[noreturn]] void finish();

@@ -22,8 +22,8 @@ namespace tmpi::launch {
 
 namespace {
 
-constexpr int kMostFrames = 32;         // in the report; calls of a function by itself count once
-constexpr int kMostSteps = 100'000;     // of the unwinder, about a microsecond each
+constexpr int kMostFrames = 32;      // in the report; calls of a function by itself count once
+constexpr int kMostSteps = 100'000;  // of the unwinder, about a microsecond each
 
 char host[256];
 
@@ -34,9 +34,12 @@ struct FatalSignal {
 };
 
 constexpr FatalSignal kFatal[] = {
-    {SIGSEGV, "SIGSEGV", "segmentation fault"},  {SIGBUS, "SIGBUS", "bus error"},
-    {SIGFPE, "SIGFPE", "arithmetic error"},      {SIGILL, "SIGILL", "illegal instruction"},
-    {SIGABRT, "SIGABRT", "aborted"},             {SIGSYS, "SIGSYS", "bad system call"},
+    {SIGSEGV, "SIGSEGV", "segmentation fault"},
+    {SIGBUS, "SIGBUS", "bus error"},
+    {SIGFPE, "SIGFPE", "arithmetic error"},
+    {SIGILL, "SIGILL", "illegal instruction"},
+    {SIGABRT, "SIGABRT", "aborted"},
+    {SIGSYS, "SIGSYS", "bad system call"},
     {SIGTRAP, "SIGTRAP", "trap"},
 };
 
@@ -66,11 +69,14 @@ Place place_of(std::uintptr_t address) {
   if (image.object) return {image.symbol, image.symbol_offset, image.object, image.offset, true};
   Dl_info info{};
   ElfW(Sym)* symbol = nullptr;
-  if (dladdr1(reinterpret_cast<const void*>(address), &info, reinterpret_cast<void**>(&symbol), RTLD_DL_SYMENT) == 0) return {};
+  if (dladdr1(reinterpret_cast<const void*>(address), &info, reinterpret_cast<void**>(&symbol),
+              RTLD_DL_SYMENT) == 0)
+    return {};
   Place place;
   place.object = info.dli_fname;
   place.object_offset = address - reinterpret_cast<std::uintptr_t>(info.dli_fbase);
-  // The nearest exported symbol is a guess, and wrong inside a library's hidden functions: believe it only within its size.
+  // The nearest exported symbol is a guess, and wrong inside a library's hidden functions: believe it only
+  // within its size.
   const std::uintptr_t offset = address - reinterpret_cast<std::uintptr_t>(info.dli_saddr);
   if (info.dli_sname && symbol && offset < symbol->st_size) {
     place.function = info.dli_sname;
@@ -95,15 +101,15 @@ struct Backtrace {
   SafeText& text;
   std::uintptr_t fault_address;  // the interrupted instruction: frames before it belong to the handler
   bool started = false;
-  int frames = 0;                // in the text
+  int frames = 0;  // in the text
   int steps = 0;
-  std::uintptr_t function = 0;   // start of the latest frame's function
-  long repeated = 0;             // frames left out: the function had called itself
+  std::uintptr_t function = 0;  // start of the latest frame's function
+  long repeated = 0;            // frames left out: the function had called itself
 
   void add(std::uintptr_t address, bool is_return_address);
   void end_repetition();
   bool full() const { return frames >= kMostFrames || steps >= kMostSteps; }
-  bool complete = false;         // main has been reached: what lies below is tmpi's
+  bool complete = false;  // main has been reached: what lies below is tmpi's
 };
 
 void Backtrace::end_repetition() {
@@ -112,7 +118,8 @@ void Backtrace::end_repetition() {
 }
 
 void Backtrace::add(std::uintptr_t address, bool is_return_address) {
-  // A return address may lie behind the end of its function (a call to a noreturn function): look one byte before it.
+  // A return address may lie behind the end of its function (a call to a noreturn function): look one byte
+  // before it.
   const std::uintptr_t looked_up = address - (is_return_address ? 1 : 0);
   const Place place = place_of(looked_up);
   const std::uintptr_t start = place.function ? looked_up - place.function_offset : 0;
@@ -148,7 +155,8 @@ void add_backtrace(SafeText& text, const ucontext_t& context) {
   Backtrace trace{text, instruction};
   _Unwind_Backtrace(&add_frame, &trace);
   if (trace.steps > 1) return trace.end_repetition();
-  // A call through a wild pointer: no unwinder knows the way, but the caller's address lies on top of the stack.
+  // A call through a wild pointer: no unwinder knows the way, but the caller's address lies on top of the
+  // stack.
   const auto* top = reinterpret_cast<const std::uintptr_t*>(context.uc_mcontext.gregs[REG_RSP]);
   if (trace.steps == 0) trace.add(instruction, false);
   trace.add(*top, true);
@@ -185,8 +193,14 @@ void describe_cause(SafeText& text, const FatalSignal& fatal, const siginfo_t& i
     return;
   }
   text << ": " << fatal.meaning << " (" << fatal.name;
-  if (info.si_code <= 0 && info.si_pid != getpid()) {
-    text << ", sent by process " << static_cast<long>(info.si_pid);
+  if (info.si_code <= 0) {  // by kill or raise, not by an instruction
+    if (info.si_pid != getpid()) {
+      text << ", sent by process " << static_cast<long>(info.si_pid);
+    } else if (fatal.number != SIGABRT) {
+      text << ", raised by the program";
+    }
+  } else if (fault && info.si_code == SI_KERNEL) {
+    text << ", through a pointer that is no address";  // the kernel does not tell which: not a canonical one
   } else if (fault || fatal.number == SIGFPE || fatal.number == SIGILL) {
     text << (fault ? " at address " : " at instruction ");
     text.hex(reinterpret_cast<std::uintptr_t>(info.si_addr));
@@ -223,7 +237,9 @@ void on_fatal_signal(int number, siginfo_t* info, void* context) {
   send_report(text, unfinished_rank, number);
 }
 
-void on_parent_death(int) { kill(0, SIGKILL); }
+void on_parent_death(int) {
+  kill(0, SIGKILL);
+}
 
 }  // namespace
 

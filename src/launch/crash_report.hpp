@@ -1,11 +1,12 @@
-// Crash reports: a fatal signal in a rank ends the job with one message that names the rank, the host, the signal, the address, an
-// overflowed stack, and the functions that were active. Everything in the handler is async-signal-safe.
+// Crash reports: a fatal signal in a rank ends the job with one message that names the rank, the host, the
+// signal, the address, an overflowed stack, and the functions that were active. Everything in the handler is
+// async-signal-safe.
 #pragma once
 
 namespace tmpi::launch {
 
-/// Installs the handlers. Once, before any rank runs, after Control::create. They run on the alternate signal stack that the
-/// scheduler gives each worker, so an overflowed fiber stack can be reported.
+/// Installs the handlers. Once, before any rank runs, after Control::create. They run on the alternate signal
+/// stack that the scheduler gives each worker, so an overflowed fiber stack can be reported.
 void install_crash_handlers();
 
 /// Kills the whole process group when tmpirun dies (parent_death.hpp). At the very start of the node process.

@@ -9,7 +9,9 @@
 namespace tmpi::launch {
 
 std::string demangle_words(std::string_view text) {
-  const auto in_word = [](char c) { return std::isalnum(static_cast<unsigned char>(c)) != 0 || c == '_' || c == '.' || c == '$'; };
+  const auto in_word = [](char c) {
+    return std::isalnum(static_cast<unsigned char>(c)) != 0 || c == '_' || c == '.' || c == '$';
+  };
   std::string out;
   while (!text.empty()) {
     std::size_t length = 0;

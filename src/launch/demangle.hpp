@@ -1,4 +1,5 @@
-// demangle_words: C++ names in a crash report made readable. Done by tmpirun, because the crashed process must not allocate.
+// demangle_words: C++ names in a crash report made readable. Done by tmpirun, because the crashed process
+// must not allocate.
 #pragma once
 
 #include <string>

@@ -1,5 +1,6 @@
-// EndReport: why this node process ends the job. There is one; whoever claims it first words it, everybody else who finds a reason
-// keeps silent and waits for the process's end. Every function is async-signal-safe and takes no lock: a crash may happen anywhere.
+// EndReport: why this node process ends the job. There is one; whoever claims it first words it, everybody
+// else who finds a reason keeps silent and waits for the process's end. Every function is async-signal-safe
+// and takes no lock: a crash may happen anywhere.
 #pragma once
 
 #include <atomic>

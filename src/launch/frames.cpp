@@ -27,7 +27,8 @@ FrameReader::Status FrameReader::next(Frame& frame) {
   return Status::kFrame;
 }
 
-void append_frame(std::string& out, FrameType type, int rank, std::uint16_t detail, std::string_view payload) {
+void append_frame(std::string& out, FrameType type, int rank, std::uint16_t detail,
+                  std::string_view payload) {
   append_record(out, FrameHeader{static_cast<std::uint32_t>(payload.size()), type, detail, rank});
   out.append(payload);
 }

@@ -1,5 +1,5 @@
-// FrameReader takes a byte stream apart into frames; append_frame puts one together; Packer and Unpacker do the same inside a
-// payload. No I/O here, no thread-safety needed: each belongs to one thread.
+// FrameReader takes a byte stream apart into frames; append_frame puts one together; Packer and Unpacker do
+// the same inside a payload. No I/O here, no thread-safety needed: each belongs to one thread.
 #pragma once
 
 #include <cstdint>

@@ -17,7 +17,8 @@ void feed(FrameReader& reader, std::string_view bytes) {
 
 TEST_CASE("frames survive any division of the stream") {
   std::string stream;
-  for (int i = 0; i < 500; ++i) append_frame(stream, FrameType::kOutput, i, 1, std::string(static_cast<std::size_t>(i * 7 % 300), 'x'));
+  for (int i = 0; i < 500; ++i)
+    append_frame(stream, FrameType::kOutput, i, 1, std::string(static_cast<std::size_t>(i * 7 % 300), 'x'));
   std::mt19937 random(1);
   FrameReader reader;
   int seen = 0;
@@ -71,7 +72,8 @@ TEST_CASE("a job description cut anywhere is refused") {
   job.apps = {AppSpec{}};
   job.apps[0].arguments = {"prog", "argument"};
   const std::string bytes = pack(job);
-  for (std::size_t length = 0; length < bytes.size(); ++length) CHECK_FALSE(unpack_job(std::string_view(bytes).substr(0, length)));
+  for (std::size_t length = 0; length < bytes.size(); ++length)
+    CHECK_FALSE(unpack_job(std::string_view(bytes).substr(0, length)));
 }
 
 }  // namespace

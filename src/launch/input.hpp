@@ -1,5 +1,5 @@
-// Input: the job's stdin as rank 0 reads it. Bytes are asked of tmpirun only when a reader waits, so tmpirun never eats input that
-// the job does not want.
+// Input: the job's stdin as rank 0 reads it. Bytes are asked of tmpirun only when a reader waits, so tmpirun
+// never eats input that the job does not want.
 #pragma once
 
 #include <sys/types.h>
@@ -21,8 +21,8 @@ class Input {
   /// `ask` sends the request to tmpirun; called without a lock held, on the reader's thread.
   explicit Input(void (*ask)()) : ask_(ask) {}
 
-  /// Reads up to `length` bytes; 0: end of file (a later read asks again, as a terminal wants it). SUSPENDS a rank's fiber while
-  /// nothing has come; blocks a helper thread of a rank.
+  /// Reads up to `length` bytes; 0: end of file (a later read asks again, as a terminal wants it). SUSPENDS a
+  /// rank's fiber while nothing has come; blocks a helper thread of a rank.
   ssize_t read(void* data, std::size_t length);
 
   /// The answer to a request, empty at the end of file. Control thread.
@@ -33,8 +33,8 @@ class Input {
 
   void (*ask_)();
   std::mutex mutex_;
-  std::condition_variable arrived_;          // for helper threads
-  std::vector<sched::Waiter*> waiters_;      // for fibers
+  std::condition_variable arrived_;      // for helper threads
+  std::vector<sched::Waiter*> waiters_;  // for fibers
   std::string bytes_;
   std::size_t begin_ = 0;
   bool asked_ = false;

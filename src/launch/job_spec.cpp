@@ -59,7 +59,8 @@ Result<JobSpec> unpack_job(std::string_view payload) {
   job.policy = unpacker.text();
   job.quiet = unpacker.number() != 0;
   job.verbose = unpacker.number() != 0;
-  if (!unpacker.ok()) return Failure{"the job description from tmpirun is cut short: tmpirun and tmpi-node differ in version"};
+  if (!unpacker.ok())
+    return Failure{"the job description from tmpirun is cut short: tmpirun and tmpi-node differ in version"};
   return job;
 }
 

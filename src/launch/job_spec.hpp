@@ -21,8 +21,8 @@ struct AppSpec {
 
 struct JobSpec {
   std::vector<AppSpec> apps;
-  int vratio = 0;                        ///< --vratio, 0: not given
-  int workers = 0;                       ///< --workers, 0: not given
+  int vratio = 0;   ///< --vratio, 0: not given
+  int workers = 0;  ///< --workers, 0: not given
   std::size_t stack_size = 1 << 20;
   bool bind = true;
   bool report_bindings = false;

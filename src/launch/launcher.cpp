@@ -20,8 +20,8 @@ namespace tmpi::launch {
 
 namespace {
 
-constexpr std::chrono::seconds kGrace{5};         // for a program that handles SIGTERM itself
-constexpr std::chrono::seconds kPictureWait{2};   // for a node process to answer
+constexpr std::chrono::seconds kGrace{5};        // for a program that handles SIGTERM itself
+constexpr std::chrono::seconds kPictureWait{2};  // for a node process to answer
 constexpr std::size_t kReadSize = 256 << 10;
 
 std::string host_name() {
@@ -30,7 +30,9 @@ std::string host_name() {
   return name;
 }
 
-std::string signal_name(int number) { return fmt::format("SIG{}", sigabbrev_np(number) ? sigabbrev_np(number) : "?"); }
+std::string signal_name(int number) {
+  return fmt::format("SIG{}", sigabbrev_np(number) ? sigabbrev_np(number) : "?");
+}
 
 }  // namespace
 
@@ -49,7 +51,8 @@ Launcher::Launcher(const Settings& settings, NodeProcess node, Output& output, i
 
 int Launcher::run() {
   if (settings_.timeout > 0) {
-    timeout_ = Clock::now() + std::chrono::duration_cast<Clock::duration>(std::chrono::duration<double>(settings_.timeout));
+    timeout_ = Clock::now() +
+               std::chrono::duration_cast<Clock::duration>(std::chrono::duration<double>(settings_.timeout));
   }
   send(FrameType::kJob, 0, pack(settings_.job));
   while (control_open_ || !node_.reap()) poll_once();
@@ -67,11 +70,13 @@ void Launcher::poll_once() {
   };
   const nfds_t signals = watch(signals_, POLLIN);
   const nfds_t control =
-      watch(control_open_ ? node_.control() : -1, static_cast<short>((take_more ? POLLIN : 0) | (control_out_.empty() ? 0 : POLLOUT)));
+      watch(control_open_ ? node_.control() : -1,
+            static_cast<short>((take_more ? POLLIN : 0) | (control_out_.empty() ? 0 : POLLOUT)));
   const nfds_t pipes = watch(pipe_open_[0] && take_more ? node_.output(1) : -1, POLLIN);
   watch(pipe_open_[1] && take_more ? node_.output(2) : -1, POLLIN);
   const nfds_t input = watch(stdin_wanted_ && control_open_ ? STDIN_FILENO : -1, POLLIN);
-  for (int stream : {1, 2}) watch(output_.sink(stream).pending() > 0 ? output_.sink(stream).fd() : -1, POLLOUT);
+  for (int stream : {1, 2})
+    watch(output_.sink(stream).pending() > 0 ? output_.sink(stream).fd() : -1, POLLOUT);
 
   if (poll(requests, count, poll_timeout()) < 0 && errno != EINTR) return;
   if (requests[signals].revents != 0) on_signals();
@@ -153,7 +158,8 @@ void Launcher::on_control() {
     FrameReader::Status status;
     while ((status = control_in_.next(frame)) == FrameReader::Status::kFrame) on_frame(frame);
     if (status == FrameReader::Status::kGarbage) {
-      end_job(Cause::kProtocol, 1, fmt::format("the node process on host {} sent bytes that are not tmpi's protocol", host_));
+      end_job(Cause::kProtocol, 1,
+              fmt::format("the node process on host {} sent bytes that are not tmpi's protocol", host_));
       kill_node();
       control_open_ = false;
       return;
@@ -165,20 +171,29 @@ void Launcher::on_control() {
 
 void Launcher::on_frame(const Frame& frame) {
   switch (frame.header.type) {
-    case FrameType::kHello: return on_hello(frame);
-    case FrameType::kNotice: return output_.message(fmt::format("tmpirun: {}\n", frame.payload));
-    case FrameType::kOutput: return write_output(frame.header.rank, frame.header.detail == 1 ? 1 : 2, frame.payload);
-    case FrameType::kExits: return on_exits(frame);
+    case FrameType::kHello:
+      return on_hello(frame);
+    case FrameType::kNotice:
+      return output_.message(fmt::format("tmpirun: {}\n", frame.payload));
+    case FrameType::kOutput:
+      return write_output(frame.header.rank, frame.header.detail == 1 ? 1 : 2, frame.payload);
+    case FrameType::kExits:
+      return on_exits(frame);
     case FrameType::kStdinWanted:
       stdin_wanted_ = true;
       return output_.rank_waits_for_input(frame.header.rank);
-    case FrameType::kPicture: return on_picture(frame);
-    case FrameType::kEnd: return on_end(frame);
-    case FrameType::kDone: done_ = true; return;
+    case FrameType::kPicture:
+      return on_picture(frame);
+    case FrameType::kEnd:
+      return on_end(frame);
+    case FrameType::kDone:
+      done_ = true;
+      return;
     default:
-      end_job(Cause::kProtocol, 1, fmt::format("the node process on host {} sent an unknown message (type {}); do tmpirun and "
-                                               "tmpi-node belong to the same installation?", host_,
-                                               static_cast<int>(frame.header.type)));
+      end_job(Cause::kProtocol, 1,
+              fmt::format("the node process on host {} sent an unknown message (type {}); do tmpirun and "
+                          "tmpi-node belong to the same installation?",
+                          host_, static_cast<int>(frame.header.type)));
       kill_node();
   }
 }
@@ -187,8 +202,11 @@ void Launcher::on_hello(const Frame& frame) {
   std::string_view payload = frame.payload;
   HelloRecord hello{};
   if (read_record(payload, hello) && hello.magic == kWireMagic && hello.version == kWireVersion) return;
-  end_job(Cause::kProtocol, 1, fmt::format("tmpi-node on host {} speaks version {} of the control protocol, tmpirun speaks {}; install "
-                                           "the same tmpi for both", host_, hello.version, kWireVersion));
+  end_job(Cause::kProtocol, 1,
+          fmt::format(
+              "tmpi-node on host {} speaks version {} of the control protocol, tmpirun speaks {}; install "
+              "the same tmpi for both",
+              host_, hello.version, kWireVersion));
   kill_node();
 }
 
@@ -210,7 +228,8 @@ void Launcher::on_end(const Frame& frame) {
   std::string_view payload = frame.payload;
   EndRecord record{};
   if (!read_record(payload, record)) return;
-  if (static_cast<EndKind>(frame.header.detail) == EndKind::kSignalled) return;  // our own signal; already worded
+  if (static_cast<EndKind>(frame.header.detail) == EndKind::kSignalled)
+    return;  // our own signal; already worded
   end_job(Cause::kNodeReported, record.code == 0 ? 1 : record.code, demangle_words(payload));
   // The node process ends by itself now; a rank's stuck child process must not keep it.
   kill_at_ = Clock::now() + kGrace;
@@ -242,7 +261,8 @@ void Launcher::on_deadlines() {
   output_.flush_idle();
   if (timeout_ && now >= *timeout_) {
     timeout_.reset();
-    end_job(Cause::kTimeout, kExitTimeout, fmt::format("the job was ended after its --timeout of {} seconds", settings_.timeout));
+    end_job(Cause::kTimeout, kExitTimeout,
+            fmt::format("the job was ended after its --timeout of {} seconds", settings_.timeout));
     request_picture("--timeout: every rank at this moment:", true);
   }
   if (kill_at_ && now >= *kill_at_) kill_node();
@@ -262,7 +282,8 @@ void Launcher::check_outputs() {
     if (error == EPIPE) {
       end_job(Cause::kOutputGone, 128 + SIGPIPE, "");
     } else {
-      end_job(Cause::kOutputFailed, 1, fmt::format("cannot write to {}: {}", stream == 1 ? "stdout" : "stderr", strerror(error)));
+      end_job(Cause::kOutputFailed, 1,
+              fmt::format("cannot write to {}: {}", stream == 1 ? "stdout" : "stderr", strerror(error)));
     }
     kill_node();
   }
@@ -275,7 +296,8 @@ void Launcher::send(FrameType type, std::uint16_t detail, std::string_view paylo
 
 void Launcher::flush_control() {
   while (control_open_ && !control_out_.empty()) {
-    const ssize_t done = ::send(node_.control(), control_out_.data(), control_out_.size(), MSG_NOSIGNAL | MSG_DONTWAIT);
+    const ssize_t done =
+        ::send(node_.control(), control_out_.data(), control_out_.size(), MSG_NOSIGNAL | MSG_DONTWAIT);
     if (done < 0 && errno == EINTR) continue;
     if (done < 0 && errno == EAGAIN) return;
     if (done < 0) return control_out_.clear();  // the node process is gone; reading its channel tells so
@@ -320,14 +342,17 @@ std::string Launcher::unfinished_ranks() const {
 
 std::string Launcher::describe_dead_node() const {
   const int status = node_.status();
-  const std::string who = fmt::format("the node process on host {} (pid {}), with {},", host_, node_.pid(), unfinished_ranks());
+  const std::string who =
+      fmt::format("the node process on host {} (pid {}), with {},", host_, node_.pid(), unfinished_ranks());
   if (WIFSIGNALED(status)) {
     const int signal = WTERMSIG(status);
-    return fmt::format("{} was killed by signal {} ({}){}", who, signal, strsignal(signal),
-                       signal == SIGKILL ? "; somebody sent it, or the kernel was out of memory (see dmesg)" : "");
+    return fmt::format(
+        "{} was killed by signal {} ({}){}", who, signal, strsignal(signal),
+        signal == SIGKILL ? "; somebody sent it, or the kernel was out of memory (see dmesg)" : "");
   }
-  return fmt::format("{} ended with exit code {} before its ranks had; a rank called _exit or the like past tmpi", who,
-                     WEXITSTATUS(status));
+  return fmt::format(
+      "{} ended with exit code {} before its ranks had; a rank called _exit or the like past tmpi", who,
+      WEXITSTATUS(status));
 }
 
 int Launcher::finish() {
@@ -343,9 +368,11 @@ int Launcher::finish() {
     message = describe_dead_node();
   } else if (failed_ranks_ > 0) {
     message = fmt::format("rank {} on host {} ended with exit code {}", first_failed_, host_, exit_code_);
-    if (failed_ranks_ > 1) message += fmt::format(", the first of {} ranks with a non-zero one", failed_ranks_);
+    if (failed_ranks_ > 1)
+      message += fmt::format(", the first of {} ranks with a non-zero one", failed_ranks_);
   }
-  if (!message.empty()) output_.message(fmt::format("tmpirun: {}{}", message, message.ends_with('\n') ? "" : "\n"));
+  if (!message.empty())
+    output_.message(fmt::format("tmpirun: {}{}", message, message.ends_with('\n') ? "" : "\n"));
   // A stuck reader keeps the rest of the output waiting; any signal ends the wait.
   for (output_.flush(); output_.pending() && interrupts_ < 2; output_.flush()) {
     pollfd requests[3] = {{signals_, POLLIN, 0}, {STDOUT_FILENO, POLLOUT, 0}, {STDERR_FILENO, POLLOUT, 0}};

@@ -1,5 +1,6 @@
-// Launcher: runs one job from tmpirun's side. One thread, one poll loop: the node process's control channel and pipes, stdin, signals
-// (through a signalfd), tmpirun's own outputs, and a few deadlines. It never blocks anywhere else, so a signal is always served.
+// Launcher: runs one job from tmpirun's side. One thread, one poll loop: the node process's control channel
+// and pipes, stdin, signals (through a signalfd), tmpirun's own outputs, and a few deadlines. It never blocks
+// anywhere else, so a signal is always served.
 #pragma once
 
 #include <chrono>
@@ -17,8 +18,8 @@ namespace tmpi::launch {
 
 class Launcher {
  public:
-  /// `settings` with the programs' paths already resolved; it and `output` must outlive the launcher. `signals`: a signalfd for
-  /// handled_signals(), which are blocked.
+  /// `settings` with the programs' paths already resolved; it and `output` must outlive the launcher.
+  /// `signals`: a signalfd for handled_signals(), which are blocked.
   Launcher(const Settings& settings, NodeProcess node, Output& output, int signals);
 
   /// Runs the job to its end; no process is left. Returns tmpirun's exit code.
@@ -74,11 +75,11 @@ class Launcher {
   bool pipe_open_[2] = {true, true};
   bool stdin_wanted_ = false;
 
-  std::vector<bool> ended_;    // per rank: has ended by itself
-  int failed_ranks_ = 0;       // with a non-zero code
-  int first_failed_ = -1;      // the first of them in time
-  int exit_code_ = 0;          // its code
-  bool done_ = false;          // all ranks have ended
+  std::vector<bool> ended_;  // per rank: has ended by itself
+  int failed_ranks_ = 0;     // with a non-zero code
+  int first_failed_ = -1;    // the first of them in time
+  int exit_code_ = 0;        // its code
+  bool done_ = false;        // all ranks have ended
 
   Cause cause_ = Cause::kNone;
   int cause_code_ = 0;

@@ -31,7 +31,8 @@ Layout plan_layout(int ranks, int cores, int vratio, int workers) {
 std::string oversubscription_warning(const Layout& layout, int cores) {
   if (layout.workers <= cores) return {};
   return fmt::format(
-      "{} workers share {} core{}: waiting workers sleep instead of spinning, and times will vary. Fewer workers: raise "
+      "{} workers share {} core{}: waiting workers sleep instead of spinning, and times will vary. Fewer "
+      "workers: raise "
       "--vratio to {} or more.",
       layout.workers, cores, cores == 1 ? "" : "s", (layout.ranks + cores - 1) / cores);
 }

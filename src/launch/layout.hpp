@@ -1,5 +1,5 @@
-// Layout: which worker runs which rank of one node process. Blocks of neighbouring ranks share a worker, since neighbours talk most.
-// Arithmetic only.
+// Layout: which worker runs which rank of one node process. Blocks of neighbouring ranks share a worker,
+// since neighbours talk most. Arithmetic only.
 #pragma once
 
 #include <string>
@@ -7,17 +7,18 @@
 namespace tmpi::launch {
 
 struct Layout {
-  int ranks = 1;    ///< local ranks
+  int ranks = 1;  ///< local ranks
   int workers = 1;
-  int vratio = 1;   ///< V: most ranks on one worker
+  int vratio = 1;            ///< V: most ranks on one worker
   bool full_blocks = false;  ///< V was asked for: every worker but the last has exactly V
 
   /// Worker of local rank `rank`.
   int worker_of(int rank) const noexcept;
 };
 
-/// The layout of `ranks` ranks on `cores` cores. `vratio` and `workers` are the user's wishes, 0: none. Without a wish there are as
-/// many workers as cores (never more than ranks) and blocks differ by at most one; with V, ceil(ranks / V) workers.
+/// The layout of `ranks` ranks on `cores` cores. `vratio` and `workers` are the user's wishes, 0: none.
+/// Without a wish there are as many workers as cores (never more than ranks) and blocks differ by at most
+/// one; with V, ceil(ranks / V) workers.
 Layout plan_layout(int ranks, int cores, int vratio, int workers);
 
 /// The warning line when workers have to share cores, empty if they need not.

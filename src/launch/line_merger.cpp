@@ -53,7 +53,9 @@ void LineMerger::finish() {
   for (Source source : sources) release(source);
 }
 
-void LineMerger::message(std::string_view text) { emit(kTmpirun, text); }
+void LineMerger::message(std::string_view text) {
+  emit(kTmpirun, text);
+}
 
 void LineMerger::emit(Source source, std::string_view text) {
   if (open_ != kNobody && open_ != source) {

@@ -1,7 +1,8 @@
-// LineMerger: the bytes of many ranks become one text of whole lines. A rank's incomplete line is kept back until its end comes,
-// so two ranks' texts never share a line. Exceptions, each so that nothing is hidden or lost: the rank ends (its last line comes out
-// unterminated, and a newline is added only if something follows), the rank waits for input (a prompt becomes visible), a terminal
-// has been idle (progress dots), or the line is longer than kLongestLine.
+// LineMerger: the bytes of many ranks become one text of whole lines. A rank's incomplete line is kept back
+// until its end comes, so two ranks' texts never share a line. Exceptions, each so that nothing is hidden or
+// lost: the rank ends (its last line comes out unterminated, and a newline is added only if something
+// follows), the rank waits for input (a prompt becomes visible), a terminal has been idle (progress dots), or
+// the line is longer than kLongestLine.
 #pragma once
 
 #include <cstdint>

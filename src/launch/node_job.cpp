@@ -19,7 +19,8 @@ namespace tmpi::launch {
 namespace {
 
 NodeJob* the_node_job = nullptr;
-std::atomic<NodeJob*> the_running_job{nullptr};  // release in run(), acquire in running(): the control thread sees a complete job
+std::atomic<NodeJob*> the_running_job{
+    nullptr};  // release in run(), acquire in running(): the control thread sees a complete job
 
 void tell_loader(sched::Task*, sched::Task* to) noexcept {
   privatize::set_running_rank(to ? static_cast<const mpi::Rank*>(to->owner)->world_rank : -1);
@@ -32,11 +33,16 @@ std::string readable_size(std::size_t bytes) {
 
 }  // namespace
 
-NodeJob* NodeJob::instance() noexcept { return the_node_job; }
-NodeJob* NodeJob::running() noexcept { return the_running_job.load(std::memory_order_acquire); }
+NodeJob* NodeJob::instance() noexcept {
+  return the_node_job;
+}
+NodeJob* NodeJob::running() noexcept {
+  return the_running_job.load(std::memory_order_acquire);
+}
 
 Result<NodeJob*> NodeJob::create(JobSpec spec) {
-  the_node_job = new NodeJob(std::move(spec));  // lives as long as the process: ranks may be anywhere when it ends
+  the_node_job =
+      new NodeJob(std::move(spec));  // lives as long as the process: ranks may be anywhere when it ends
   NodeJob& job = *the_node_job;
   const std::string& wdir = job.spec_.apps.front().wdir;
   if (!wdir.empty() && chdir(wdir.c_str()) != 0) {
@@ -49,7 +55,8 @@ Result<NodeJob*> NodeJob::create(JobSpec spec) {
   if (Result<void> ok = job.load_programs(); !ok) return ok.failure();
   if (Result<void> ok = job.create_scheduler(); !ok) return ok.failure();
   const std::string warning = oversubscription_warning(job.layout_, cores);
-  if (!warning.empty() && !job.spec_.quiet) Control::instance()->notice(NoticeKind::kWarning, "warning: " + warning);
+  if (!warning.empty() && !job.spec_.quiet)
+    Control::instance()->notice(NoticeKind::kWarning, "warning: " + warning);
   job.register_with_mpi();
   job.spawn_ranks();
   job.report_start();
@@ -78,7 +85,8 @@ Result<void> NodeJob::create_scheduler() {
   options.stack_size = spec_.stack_size;
   options.policy = spec_.policy;
   options.bind = spec_.bind;
-  options.exec_stacks = std::ranges::any_of(programs_, [](const auto& program) { return program->needs_exec_stack(); });
+  options.exec_stacks =
+      std::ranges::any_of(programs_, [](const auto& program) { return program->needs_exec_stack(); });
   Result<std::unique_ptr<sched::Scheduler>> scheduler = sched::Scheduler::create(options);
   if (!scheduler) return scheduler.failure();
   scheduler_ = *std::move(scheduler);
@@ -90,7 +98,8 @@ void NodeJob::register_with_mpi() {
   mpi::Services services{};
   services.abort_job = [](mpi::Rank& rank, int code, const std::string& text) {
     // The shell sees eight bits; an abort must never look like success.
-    Control::instance()->end_job(EndKind::kAborted, rank.world_rank, (code & 0xff) == 0 ? 1 : code & 0xff, text);
+    Control::instance()->end_job(EndKind::kAborted, rank.world_rank, (code & 0xff) == 0 ? 1 : code & 0xff,
+                                 text);
   };
   services.initialized = [](mpi::Rank& rank) { the_node_job->on_initialized(rank); };
   mpi::register_services(services);
@@ -100,7 +109,8 @@ std::vector<std::string> NodeJob::environment_of(int rank, const AppSpec& app) c
   const int size = layout_.ranks;
   std::vector<std::string> lines;
   // V ranks share a core, so a rank that starts a thread per core would start V threads per core.
-  const bool chosen = getenv("OMP_NUM_THREADS") != nullptr || std::ranges::any_of(app.environment, [](const std::string& line) {
+  const bool chosen = getenv("OMP_NUM_THREADS") != nullptr ||
+                      std::ranges::any_of(app.environment, [](const std::string& line) {
                         return line.starts_with("OMP_NUM_THREADS=");
                       });
   if (layout_.vratio > 1 && !chosen) lines.emplace_back("OMP_NUM_THREADS=1");
@@ -130,8 +140,9 @@ void NodeJob::run_rank(void* argument) {
   // Mapped here, on the rank's own worker, so that its memory is first touched on that worker's NUMA node.
   const RankStart& start = *static_cast<const RankStart*>(argument);
   if (const Result<void> mapped = start.program->map_image(start.image, start.rank); !mapped) {
-    Control::instance()->end_job(EndKind::kStartFailed, start.rank, 1,
-                                 fmt::format("rank {} on host {}: {}", start.rank, start.job->mpi_->host(), mapped.message()));
+    Control::instance()->end_job(
+        EndKind::kStartFailed, start.rank, 1,
+        fmt::format("rank {} on host {}: {}", start.rank, start.job->mpi_->host(), mapped.message()));
   }
   start.program->run_image(start.image, start.app->arguments, start.environment);
 }
@@ -143,10 +154,12 @@ void NodeJob::run() {
 }
 
 void NodeJob::on_initialized(const mpi::Rank&) {
-  // Sequentially consistent, as in rank_exited: of a rank that enters MPI and one that leaves before MPI_Init, one sees the other.
+  // Sequentially consistent, as in rank_exited: of a rank that enters MPI and one that leaves before
+  // MPI_Init, one sees the other.
   initialized_.fetch_add(1);
   const int left = left_before_init_.load();
-  if (left >= 0) break_rule(left, 1, "ended without having called MPI_Init, but other ranks of the job use MPI");
+  if (left >= 0)
+    break_rule(left, 1, "ended without having called MPI_Init, but other ranks of the job use MPI");
 }
 
 void NodeJob::rank_exited(int rank, int code) {
@@ -159,12 +172,16 @@ void NodeJob::rank_exited(int rank, int code) {
     int none = -1;
     left_before_init_.compare_exchange_strong(none, rank);
     if (initialized_.load() > 0) {
-      break_rule(rank, code,
-                 fmt::format("ended with exit code {} without having called MPI_Init, but other ranks of the job use MPI", code));
+      break_rule(
+          rank, code,
+          fmt::format(
+              "ended with exit code {} without having called MPI_Init, but other ranks of the job use MPI",
+              code));
     }
   }
   if (!sched::current()) {
-    // exit() in a helper thread: the rank's own flow of control is somewhere else, and nothing can take it away from there.
+    // exit() in a helper thread: the rank's own flow of control is somewhere else, and nothing can take it
+    // away from there.
     break_rule(rank, code, fmt::format("called exit with code {} in a thread that it had created", code));
   }
   std::string record;
@@ -175,8 +192,9 @@ void NodeJob::rank_exited(int rank, int code) {
 }
 
 void NodeJob::break_rule(int rank, int code, const std::string& what) {
-  Control::instance()->end_job(EndKind::kBadExit, rank, code == 0 ? 1 : code,
-                               fmt::format("rank {} on host {} {}; the job has been ended", rank, mpi_->host(), what));
+  Control::instance()->end_job(
+      EndKind::kBadExit, rank, code == 0 ? 1 : code,
+      fmt::format("rank {} on host {} {}; the job has been ended", rank, mpi_->host(), what));
 }
 
 std::vector<PictureEntry> NodeJob::picture() const {
@@ -186,11 +204,21 @@ std::vector<PictureEntry> NodeJob::picture() const {
     RankState state = RankState::kStarting;
     if (rank.task) {
       switch (rank.task->state.load(std::memory_order_relaxed)) {
-        case sched::TaskState::kInit: state = RankState::kStarting; break;
-        case sched::TaskState::kRunning: state = RankState::kRunning; break;
-        case sched::TaskState::kReady: state = RankState::kReady; break;
-        case sched::TaskState::kBlocked: state = RankState::kBlocked; break;
-        case sched::TaskState::kFinished: state = RankState::kFinished; break;
+        case sched::TaskState::kInit:
+          state = RankState::kStarting;
+          break;
+        case sched::TaskState::kRunning:
+          state = RankState::kRunning;
+          break;
+        case sched::TaskState::kReady:
+          state = RankState::kReady;
+          break;
+        case sched::TaskState::kBlocked:
+          state = RankState::kBlocked;
+          break;
+        case sched::TaskState::kFinished:
+          state = RankState::kFinished;
+          break;
       }
     }
     // `call` stays set after the call has returned; only a blocked rank is surely still inside.
@@ -203,16 +231,19 @@ std::vector<PictureEntry> NodeJob::picture() const {
 void NodeJob::report_start() const {
   Control& control = *Control::instance();
   if (spec_.verbose) {
-    control.notice(NoticeKind::kInfo, fmt::format("host {}: {} ranks on {} workers, V = {}, stacks of {}, policy {}", mpi_->host(),
-                                                  layout_.ranks, layout_.workers, layout_.vratio, readable_size(spec_.stack_size),
-                                                  spec_.policy));
+    control.notice(NoticeKind::kInfo,
+                   fmt::format("host {}: {} ranks on {} workers, V = {}, stacks of {}, policy {}",
+                               mpi_->host(), layout_.ranks, layout_.workers, layout_.vratio,
+                               readable_size(spec_.stack_size), spec_.policy));
   }
   if (!spec_.report_bindings) return;
   std::vector<std::vector<std::pair<int, int>>> ranks(static_cast<std::size_t>(layout_.workers));
-  for (int rank = 0; rank < layout_.ranks; ++rank) ranks[static_cast<std::size_t>(layout_.worker_of(rank))].emplace_back(rank, 1);
+  for (int rank = 0; rank < layout_.ranks; ++rank)
+    ranks[static_cast<std::size_t>(layout_.worker_of(rank))].emplace_back(rank, 1);
   const std::vector<std::string> bindings = scheduler_->bindings();
   for (std::size_t worker = 0; worker < bindings.size(); ++worker) {
-    control.notice(NoticeKind::kInfo, fmt::format("host {}: {}; {}", mpi_->host(), bindings[worker], rank_ranges(ranks[worker])));
+    control.notice(NoticeKind::kInfo, fmt::format("host {}: {}; {}", mpi_->host(), bindings[worker],
+                                                  rank_ranges(ranks[worker])));
   }
 }
 
@@ -228,8 +259,9 @@ void NodeJob::report_end() const {
     }
   }
   Control::instance()->notice(
-      NoticeKind::kInfo, fmt::format("host {}: {} switches; the deepest stack was rank {}'s with {} KiB of {}", mpi_->host(),
-                                     scheduler_->switches(), deepest, most >> 10, readable_size(spec_.stack_size)));
+      NoticeKind::kInfo,
+      fmt::format("host {}: {} switches; the deepest stack was rank {}'s with {} KiB of {}", mpi_->host(),
+                  scheduler_->switches(), deepest, most >> 10, readable_size(spec_.stack_size)));
 }
 
 }  // namespace tmpi::launch

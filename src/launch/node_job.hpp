@@ -1,6 +1,8 @@
-// NodeJob: the part of the job that runs in this node process: which rank runs which program where, and the rules of leaving:
+// NodeJob: the part of the job that runs in this node process: which rank runs which program where, and the
+// rules of leaving:
 //   - a rank that has called MPI_Init must call MPI_Finalize before it leaves, whatever its exit code;
-//   - a rank that never calls MPI_Init must not leave while others wait for it in MPI, so it may not leave a job that uses MPI;
+//   - a rank that never calls MPI_Init must not leave while others wait for it in MPI, so it may not leave a
+//   job that uses MPI;
 //   - any exit code is fine otherwise: the other ranks go on, and the first non-zero code becomes tmpirun's.
 // A broken rule ends the job with one sentence.
 #pragma once
@@ -24,13 +26,14 @@ class NodeJob {
  public:
   /// Loads the programs, creates scheduler and ranks. The process's only one.
   static Result<NodeJob*> create(JobSpec spec);
-  static NodeJob* instance() noexcept;   ///< null before create(); inside ranks always there
-  static NodeJob* running() noexcept;    ///< null before run(); any thread
+  static NodeJob* instance() noexcept;  ///< null before create(); inside ranks always there
+  static NodeJob* running() noexcept;   ///< null before run(); any thread
 
   /// Runs every rank to its end. The calling thread becomes worker 0.
   void run();
 
-  /// Rank `rank` leaves its program with `code`. Called on its fiber, which it never leaves again. Ends the job if a rule is broken.
+  /// Rank `rank` leaves its program with `code`. Called on its fiber, which it never leaves again. Ends the
+  /// job if a rule is broken.
   [[noreturn]] void rank_exited(int rank, int code);
 
   /// Where every rank is now. Any thread.
@@ -65,8 +68,8 @@ class NodeJob {
   std::vector<std::unique_ptr<privatize::Group>> programs_;
   std::unique_ptr<sched::Scheduler> scheduler_;
   std::vector<RankStart> starts_;
-  std::atomic<int> initialized_{0};         // ranks that have called MPI_Init
-  std::atomic<int> left_before_init_{-1};   // a rank that left without having called MPI_Init, -1: none
+  std::atomic<int> initialized_{0};        // ranks that have called MPI_Init
+  std::atomic<int> left_before_init_{-1};  // a rank that left without having called MPI_Init, -1: none
 };
 
 }  // namespace tmpi::launch

@@ -30,7 +30,8 @@ int main(int argc, char** argv) {
     return kExitUsage;
   }
   install_parent_death_handler();
-  // Programs whose std::cout is a copy (plain PIE) need the streams constructed before the loader copies them.
+  // Programs whose std::cout is a copy (plain PIE) need the streams constructed before the loader copies
+  // them.
   static const std::ios_base::Init streams;
   Control& control = Control::create(std::atoi(argv[2]), &picture);
   Result<JobSpec> spec = control.receive_job();
@@ -47,4 +48,6 @@ int main(int argc, char** argv) {
 
 }  // namespace tmpi::launch
 
-int main(int argc, char** argv) { return tmpi::launch::main(argc, argv); }
+int main(int argc, char** argv) {
+  return tmpi::launch::main(argc, argv);
+}

@@ -64,7 +64,8 @@ Result<NodeProcess> NodeProcess::start(const std::string& executable) {
       pipe2(err, O_CLOEXEC) != 0) {
     return Failure{fmt::format("cannot create the channels to the node process: {}", strerror(errno))};
   }
-  prctl(PR_SET_CHILD_SUBREAPER, 1);  // orphans of the node process become our children, so that reap_all finds them
+  prctl(PR_SET_CHILD_SUBREAPER,
+        1);  // orphans of the node process become our children, so that reap_all finds them
   node.not_ours_ = children();
   const pid_t parent = getpid();
   node.pid_ = fork();

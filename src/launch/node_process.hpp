@@ -1,6 +1,6 @@
-// NodeProcess: one tmpi-node started by tmpirun, with its control channel and the pipes behind its own stdout and stderr (what ranks
-// write past their per-rank streams, and what their child processes print). It leads a process group of its own, dies with tmpirun,
-// and no descendant of it survives reap_all().
+// NodeProcess: one tmpi-node started by tmpirun, with its control channel and the pipes behind its own stdout
+// and stderr (what ranks write past their per-rank streams, and what their child processes print). It leads a
+// process group of its own, dies with tmpirun, and no descendant of it survives reap_all().
 #pragma once
 
 #include <sys/types.h>
@@ -31,7 +31,8 @@ class NodeProcess {
   bool reap();
   int status() const { return status_; }
 
-  /// After the process has ended: kills what is left of its group and every descendant that has become ours, waits for them.
+  /// After the process has ended: kills what is left of its group and every descendant that has become ours,
+  /// waits for them.
   void reap_all();
 
  private:

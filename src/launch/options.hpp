@@ -1,6 +1,7 @@
-// The options of tmpirun: one table from which the command line is parsed, the TMPI_* environment variables are read, and --help, the
-// manual page and docs/usage.md are written. tmpirun's grammar is mpirun's: long options with one or two dashes, options end at the
-// program's name, `:` starts the next program. (A general option library does not know that grammar, hence the small parser here.)
+// The options of tmpirun: one table from which the command line is parsed, the TMPI_* environment variables
+// are read, and --help, the manual page and docs/usage.md are written. tmpirun's grammar is mpirun's: long
+// options with one or two dashes, options end at the program's name, `:` starts the next program. (A general
+// option library does not know that grammar, hence the small parser here.)
 #pragma once
 
 #include <map>
@@ -30,11 +31,12 @@ struct OptionTarget {
 };
 
 struct Option {
-  std::string_view name;         ///< "--vratio"; the spelling used in messages
-  std::string_view aliases;      ///< further spellings, separated by blanks; every long name works with one dash too
-  std::string_view variable;     ///< environment variable, empty: none
-  std::string_view argument;     ///< name of its value in the help text, empty: a flag
-  std::string_view group;        ///< heading in the help text, empty: not shown there
+  std::string_view name;  ///< "--vratio"; the spelling used in messages
+  std::string_view
+      aliases;  ///< further spellings, separated by blanks; every long name works with one dash too
+  std::string_view variable;  ///< environment variable, empty: none
+  std::string_view argument;  ///< name of its value in the help text, empty: a flag
+  std::string_view group;     ///< heading in the help text, empty: not shown there
   std::string_view help;
   /// Stores the value ("1" or "0" for a flag); returns what is wrong with it, empty if nothing is.
   std::string (*apply)(OptionTarget target, std::string_view value);
@@ -43,9 +45,10 @@ struct Option {
 /// The table, in the order of the help text.
 std::span<const Option> option_table();
 
-/// Environment first, then the command line, which wins. `arguments` without the program's own name. A Failure's sentence names the
-/// option and says what it accepts.
-Result<Settings> parse_options(std::span<const std::string> arguments, const std::map<std::string, std::string>& environment);
+/// Environment first, then the command line, which wins. `arguments` without the program's own name. A
+/// Failure's sentence names the option and says what it accepts.
+Result<Settings> parse_options(std::span<const std::string> arguments,
+                               const std::map<std::string, std::string>& environment);
 
 /// Option values as the table's functions read them (exposed for tests).
 Result<long> parse_number(std::string_view text, long least, long most);
@@ -53,7 +56,7 @@ Result<std::size_t> parse_size(std::string_view text);  ///< "1M", "256k", "6553
 
 /// The texts generated from the table.
 std::string help_text();
-std::string manual_page();      ///< troff
-std::string markdown_table();   ///< the table in docs/usage.md
+std::string manual_page();     ///< troff
+std::string markdown_table();  ///< the table in docs/usage.md
 
 }  // namespace tmpi::launch

@@ -12,7 +12,8 @@ namespace tmpi::launch {
 namespace {
 
 /// mpirun's options for several hosts; words that are known but not served.
-constexpr std::string_view kSeveralHosts[] = {"--host", "--hostfile", "--machinefile", "--nodes", "--net", "--map-by"};
+constexpr std::string_view kSeveralHosts[] = {"--host",  "--hostfile", "--machinefile",
+                                              "--nodes", "--net",      "--map-by"};
 
 std::vector<std::string> spellings(const Option& option) {
   std::vector<std::string> all{std::string(option.name)};
@@ -41,8 +42,10 @@ const Option* find_option(std::string_view word) {
 
 Failure unknown_option(std::string_view word) {
   if (std::ranges::find(kSeveralHosts, "--" + std::string(without_dashes(word))) != std::end(kSeveralHosts)) {
-    return Failure{fmt::format("{} needs several node processes, which this version of tmpi cannot start: it runs all ranks on this "
-                               "machine. Leave the option out.", word)};
+    return Failure{fmt::format(
+        "{} needs several node processes, which this version of tmpi cannot start: it runs all ranks on this "
+        "machine. Leave the option out.",
+        word)};
   }
   std::vector<std::string> known;
   for (const Option& option : option_table()) {
@@ -50,8 +53,9 @@ Failure unknown_option(std::string_view word) {
     for (const std::string& spelling : spellings(option)) known.push_back(spelling);
   }
   const std::string near = suggest(word, known);
-  return Failure{fmt::format("unknown option '{}'{} `tmpirun --help` lists the options; a program's own options follow its name.",
-                             word, near.empty() ? "." : fmt::format("; did you mean '{}'?", near))};
+  return Failure{fmt::format(
+      "unknown option '{}'{} `tmpirun --help` lists the options; a program's own options follow its name.",
+      word, near.empty() ? "." : fmt::format("; did you mean '{}'?", near))};
 }
 
 std::optional<std::string> flag_value(std::string_view text) {
@@ -85,7 +89,8 @@ class Parser {
  private:
   Result<void> read_environment(AppSpec& app) {
     for (const Option& option : option_table()) {
-      const auto found = option.variable.empty() ? environment_.end() : environment_.find(std::string(option.variable));
+      const auto found =
+          option.variable.empty() ? environment_.end() : environment_.find(std::string(option.variable));
       if (found == environment_.end()) continue;
       if (Result<void> ok = apply(option, found->first, found->second, app); !ok) return ok;
     }
@@ -101,14 +106,16 @@ class Parser {
     }
     const std::string complaint = option.apply({settings_, app}, text);
     if (complaint.empty()) return {};
-    return Failure{fmt::format("{}{}{}: {}", spelling, spelling.starts_with('-') ? " " : "=", value, complaint)};
+    return Failure{
+        fmt::format("{}{}{}: {}", spelling, spelling.starts_with('-') ? " " : "=", value, complaint)};
   }
 
   /// One option at next_, with its value.
   Result<void> read_option(AppSpec& app) {
     std::string_view word = arguments_[next_++];
     std::optional<std::string_view> value;
-    if (const std::size_t equals = word.find('='); equals != std::string_view::npos && word.starts_with("--")) {
+    if (const std::size_t equals = word.find('=');
+        equals != std::string_view::npos && word.starts_with("--")) {
       value = word.substr(equals + 1);
       word = word.substr(0, equals);
     }
@@ -119,7 +126,8 @@ class Parser {
       return apply(*option, word, value.value_or("1"), app);
     }
     if (!value) {
-      if (next_ == arguments_.size()) return Failure{fmt::format("{} needs a value: {} {}", word, word, option->argument)};
+      if (next_ == arguments_.size())
+        return Failure{fmt::format("{} needs a value: {} {}", word, word, option->argument)};
       value = arguments_[next_++];
     }
     return apply(*option, word, *value, app);
@@ -136,10 +144,13 @@ class Parser {
       if (settings_.task != Settings::Task::kRun) return {};
     }
     if (next_ == arguments_.size() || arguments_[next_] == ":") {
-      return Failure{"no program given. Usage: tmpirun [options] PROGRAM [arguments] [: [options] PROGRAM [arguments]]..."};
+      return Failure{
+          "no program given. Usage: tmpirun [options] PROGRAM [arguments] [: [options] PROGRAM "
+          "[arguments]]..."};
     }
     app.program = arguments_[next_];
-    while (next_ < arguments_.size() && arguments_[next_] != ":") app.arguments.push_back(arguments_[next_++]);
+    while (next_ < arguments_.size() && arguments_[next_] != ":")
+      app.arguments.push_back(arguments_[next_++]);
     if (next_ == arguments_.size()) return {};
     if (++next_ == arguments_.size()) return Failure{"no program after the last ':'"};
     return {};
@@ -151,15 +162,19 @@ class Parser {
     for (const AppSpec& app : job.apps) {
       ranks += app.ranks;
       if (app.wdir != job.apps.front().wdir) {
-        return Failure{fmt::format("--wdir {}: all programs of a job share one process and so one directory; another program of this "
-                                   "job has {}. Give all of them the same --wdir.",
-                                   app.wdir.empty() ? "(none)" : app.wdir,
-                                   job.apps.front().wdir.empty() ? "none" : job.apps.front().wdir)};
+        return Failure{
+            fmt::format("--wdir {}: all programs of a job share one process and so one directory; another "
+                        "program of this "
+                        "job has {}. Give all of them the same --wdir.",
+                        app.wdir.empty() ? "(none)" : app.wdir,
+                        job.apps.front().wdir.empty() ? "none" : job.apps.front().wdir)};
       }
     }
     if (job.vratio > 0 && job.workers > 0 && static_cast<long>(job.vratio) * job.workers < ranks) {
-      return Failure{fmt::format("--vratio {} with --workers {} has room for {} ranks, but the job has {}. Give only one of the two.",
-                                 job.vratio, job.workers, static_cast<long>(job.vratio) * job.workers, ranks)};
+      return Failure{
+          fmt::format("--vratio {} with --workers {} has room for {} ranks, but the job has {}. Give only "
+                      "one of the two.",
+                      job.vratio, job.workers, static_cast<long>(job.vratio) * job.workers, ranks)};
     }
     return {};
   }
@@ -172,7 +187,8 @@ class Parser {
 
 }  // namespace
 
-Result<Settings> parse_options(std::span<const std::string> arguments, const std::map<std::string, std::string>& environment) {
+Result<Settings> parse_options(std::span<const std::string> arguments,
+                               const std::map<std::string, std::string>& environment) {
   return Parser(arguments, environment).parse();
 }
 

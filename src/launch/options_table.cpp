@@ -21,7 +21,9 @@ std::string set_int(int& field, std::string_view value, long least, long most) {
   return {};
 }
 
-std::string set_ranks(OptionTarget target, std::string_view value) { return set_int(target.app.ranks, value, 1, kMostRanks); }
+std::string set_ranks(OptionTarget target, std::string_view value) {
+  return set_int(target.app.ranks, value, 1, kMostRanks);
+}
 std::string set_vratio(OptionTarget target, std::string_view value) {
   return set_int(target.settings.job.vratio, value, 1, kMostRanks);
 }
@@ -39,15 +41,18 @@ std::string set_stack_size(OptionTarget target, std::string_view value) {
 }
 
 std::string set_binding(OptionTarget target, std::string_view value) {
-  if (value != "core" && value != "none") return "accepted are 'core' (pin every worker to its core) and 'none'";
+  if (value != "core" && value != "none")
+    return "accepted are 'core' (pin every worker to its core) and 'none'";
   target.settings.job.bind = value == "core";
   return {};
 }
 
 std::string set_policy(OptionTarget target, std::string_view value) {
   constexpr std::string_view kRandom = "random:";
-  const bool random = value.starts_with(kRandom) && parse_number(value.substr(kRandom.size()), 0, 0x7fffffffffffffffL);
-  if (value != "fifo" && value != "lifo" && !random) return "accepted are 'fifo', 'lifo' and 'random:SEED' with a number as SEED";
+  const bool random =
+      value.starts_with(kRandom) && parse_number(value.substr(kRandom.size()), 0, 0x7fffffffffffffffL);
+  if (value != "fifo" && value != "lifo" && !random)
+    return "accepted are 'fifo', 'lifo' and 'random:SEED' with a number as SEED";
   target.settings.job.policy = value;
   return {};
 }
@@ -80,7 +85,8 @@ std::string set_timeout(OptionTarget target, std::string_view value) {
   const std::string text(value);
   char* end = nullptr;
   const double seconds = std::strtod(text.c_str(), &end);
-  if (text.empty() || *end != '\0' || !(seconds > 0 && seconds <= 1e9)) return "expected a number of seconds greater than 0";
+  if (text.empty() || *end != '\0' || !(seconds > 0 && seconds <= 1e9))
+    return "expected a number of seconds greater than 0";
   target.settings.timeout = seconds;
   return {};
 }
@@ -102,7 +108,9 @@ std::string set_task(OptionTarget target, std::string_view) {
   return {};
 }
 
-std::string accept(OptionTarget, std::string_view) { return {}; }
+std::string accept(OptionTarget, std::string_view) {
+  return {};
+}
 
 constexpr std::string_view kStart = "What runs where";
 constexpr std::string_view kRanks = "The ranks' surroundings";
@@ -112,35 +120,44 @@ constexpr std::string_view kControl = "Control";
 constexpr Option kTable[] = {
     {"-n", "-np -c", "TMPI_N", "N", kStart, "Number of ranks of the program (default 1).", set_ranks},
     {"--vratio", "", "TMPI_VRATIO", "V", kStart,
-     "Virtualization ratio: V ranks share a worker thread, so there are ceil(N/V) workers. Default: as many workers as there are "
+     "Virtualization ratio: V ranks share a worker thread, so there are ceil(N/V) workers. Default: as many "
+     "workers as there are "
      "cores this process may use, and V = ceil(N/cores).",
      set_vratio},
     {"--workers", "", "TMPI_WORKERS", "W", kStart,
-     "Number of worker threads; V becomes ceil(N/W). More workers than cores is allowed: they share cores.", set_workers},
+     "Number of worker threads; V becomes ceil(N/W). More workers than cores is allowed: they share cores.",
+     set_workers},
     {"--bind-to", "", "TMPI_BIND_TO", "core|none", kStart,
      "Pin each worker to its own core (default), or let the operating system move workers.", set_binding},
     {"--sched", "", "TMPI_SCHED", "POLICY", kStart,
-     "Order in which the ready ranks of a worker run: fifo (default), lifo, or random:SEED, which finds a program's hidden dependence "
+     "Order in which the ready ranks of a worker run: fifo (default), lifo, or random:SEED, which finds a "
+     "program's hidden dependence "
      "on order; the same seed on one worker gives the same order.",
      set_policy},
     {"--stack-size", "", "TMPI_STACK_SIZE", "SIZE", kStart,
-     "Stack of each rank: bytes, or with the suffix k, M or G (default 1M). Only touched pages cost memory.", set_stack_size},
+     "Stack of each rank: bytes, or with the suffix k, M or G (default 1M). Only touched pages cost memory.",
+     set_stack_size},
     {"-x", "", "TMPI_EXPORT", "VAR[=VALUE]", kRanks,
-     "Set an environment variable in the ranks of this program. May be repeated. Ranks inherit tmpirun's environment anyway.",
+     "Set an environment variable in the ranks of this program. May be repeated. Ranks inherit tmpirun's "
+     "environment anyway.",
      add_export},
     {"--wdir", "--wd", "TMPI_WDIR", "DIR", kRanks, "Start the ranks in this directory.", set_wdir},
-    {"--tag-output", "", "TMPI_TAG_OUTPUT", "", kOutput, "Prefix every line with its origin, as in [1,RANK]<stdout>:text.",
-     set_tag_output},
+    {"--tag-output", "", "TMPI_TAG_OUTPUT", "", kOutput,
+     "Prefix every line with its origin, as in [1,RANK]<stdout>:text.", set_tag_output},
     {"--output-filename", "", "TMPI_OUTPUT_FILENAME", "DIR", kOutput,
-     "Write each rank's output to DIR/rank.N/stdout and DIR/rank.N/stderr instead of tmpirun's own.", set_output_directory},
-    {"--report-bindings", "", "TMPI_REPORT_BINDINGS", "", kOutput, "Say on which core each worker runs and which ranks it has.",
-     set_job_flag<&JobSpec::report_bindings>},
-    {"-q", "--quiet", "TMPI_QUIET", "", kOutput, "No warnings. Errors are always reported.", set_job_flag<&JobSpec::quiet>},
+     "Write each rank's output to DIR/rank.N/stdout and DIR/rank.N/stderr instead of tmpirun's own.",
+     set_output_directory},
+    {"--report-bindings", "", "TMPI_REPORT_BINDINGS", "", kOutput,
+     "Say on which core each worker runs and which ranks it has.", set_job_flag<&JobSpec::report_bindings>},
+    {"-q", "--quiet", "TMPI_QUIET", "", kOutput, "No warnings. Errors are always reported.",
+     set_job_flag<&JobSpec::quiet>},
     {"-v", "--verbose", "TMPI_VERBOSE", "", kOutput,
-     "Report workers, V and stack size at the start, and stack use and switches at the end.", set_job_flag<&JobSpec::verbose>},
+     "Report workers, V and stack size at the start, and stack use and switches at the end.",
+     set_job_flag<&JobSpec::verbose>},
     {"--timeout", "", "TMPI_TIMEOUT", "SECONDS", kControl,
      "End the job after this time with exit code 124, after a picture of where every rank is.", set_timeout},
-    {"--version", "-V", "", "", kControl, "Print tmpi's version and exit.", set_task<Settings::Task::kVersion>},
+    {"--version", "-V", "", "", kControl, "Print tmpi's version and exit.",
+     set_task<Settings::Task::kVersion>},
     {"--help", "-h", "", "", kControl, "Print this text and exit.", set_task<Settings::Task::kHelp>},
     {"--print-manual", "", "", "", "", "", set_task<Settings::Task::kManual>},
     {"--print-markdown", "", "", "", "", "", set_task<Settings::Task::kMarkdown>},
@@ -151,7 +168,9 @@ constexpr Option kTable[] = {
 
 }  // namespace
 
-std::span<const Option> option_table() { return kTable; }
+std::span<const Option> option_table() {
+  return kTable;
+}
 
 Result<long> parse_number(std::string_view text, long least, long most) {
   long value = 0;
@@ -169,10 +188,20 @@ Result<std::size_t> parse_size(std::string_view text) {
   std::size_t unit = 1;
   if (!text.empty()) {
     switch (text.back()) {
-      case 'k': case 'K': unit = std::size_t{1} << 10; break;
-      case 'm': case 'M': unit = std::size_t{1} << 20; break;
-      case 'g': case 'G': unit = std::size_t{1} << 30; break;
-      default: break;
+      case 'k':
+      case 'K':
+        unit = std::size_t{1} << 10;
+        break;
+      case 'm':
+      case 'M':
+        unit = std::size_t{1} << 20;
+        break;
+      case 'g':
+      case 'G':
+        unit = std::size_t{1} << 30;
+        break;
+      default:
+        break;
     }
   }
   if (unit > 1) text.remove_suffix(1);

@@ -50,7 +50,8 @@ TEST_CASE("several programs") {
 }
 
 TEST_CASE("the environment gives defaults, the command line wins") {
-  const Variables variables = {{"TMPI_VRATIO", "3"}, {"TMPI_N", "8"}, {"TMPI_TAG_OUTPUT", "yes"}, {"TMPI_QUIET", "0"}};
+  const Variables variables = {
+      {"TMPI_VRATIO", "3"}, {"TMPI_N", "8"}, {"TMPI_TAG_OUTPUT", "yes"}, {"TMPI_QUIET", "0"}};
   CHECK(parsed({"p"}, variables).job.vratio == 3);
   CHECK(parsed({"p"}, variables).job.apps[0].ranks == 8);
   CHECK(parsed({"p"}, variables).tag_output);
@@ -62,24 +63,28 @@ TEST_CASE("the environment gives defaults, the command line wins") {
 TEST_CASE("senseless values are refused with a sentence") {
   CHECK(complaint({"-n", "0", "p"}) == "-n 0: expected a whole number from 1 to 1000000");
   CHECK(complaint({"-n", "two", "p"}) == "-n two: expected a whole number");
-  CHECK(complaint({"-n", "99999999999999999999", "p"}) == "-n 99999999999999999999: expected a whole number from 1 to 1000000");
+  CHECK(complaint({"-n", "99999999999999999999", "p"}) ==
+        "-n 99999999999999999999: expected a whole number from 1 to 1000000");
   CHECK(complaint({"--vratio", "-1", "p"}) == "--vratio -1: expected a whole number from 1 to 1000000");
   CHECK(complaint({"--stack-size", "1", "p"}) == "--stack-size 1: a rank needs a stack of at least 32k");
   CHECK(complaint({"--stack-size", "1T", "p"}).starts_with("--stack-size 1T: expected a size such as"));
   CHECK(complaint({"--sched", "random", "p"}).find("random:SEED") != std::string::npos);
   CHECK(complaint({"--bind-to", "socket", "p"}).find("'core'") != std::string::npos);
   CHECK(complaint({"--timeout", "0", "p"}) == "--timeout 0: expected a number of seconds greater than 0");
-  CHECK(complaint({"-x", "TMPI_SURELY_UNSET", "p"}).find("is not set in tmpirun's environment") != std::string::npos);
-  CHECK(complaint({"-n", "9", "--vratio", "2", "--workers", "3", "p"}).find("has room for 6 ranks, but the job has 9") !=
+  CHECK(complaint({"-x", "TMPI_SURELY_UNSET", "p"}).find("is not set in tmpirun's environment") !=
         std::string::npos);
+  CHECK(complaint({"-n", "9", "--vratio", "2", "--workers", "3", "p"})
+            .find("has room for 6 ranks, but the job has 9") != std::string::npos);
   CHECK(complaint({"-n"}) == "-n needs a value: -n N");
   CHECK(complaint({"-n", "3"}).starts_with("no program given"));
   CHECK(complaint({"p", ":"}) == "no program after the last ':'");
-  CHECK(complaint({"--wdir", "/tmp", "p", ":", "q"}).find("Give all of them the same --wdir") != std::string::npos);
+  CHECK(complaint({"--wdir", "/tmp", "p", ":", "q"}).find("Give all of them the same --wdir") !=
+        std::string::npos);
 }
 
 TEST_CASE("unknown options get a suggestion") {
-  CHECK(complaint({"--vration", "3", "p"}).starts_with("unknown option '--vration'; did you mean '--vratio'?"));
+  CHECK(
+      complaint({"--vration", "3", "p"}).starts_with("unknown option '--vration'; did you mean '--vratio'?"));
   CHECK(complaint({"--qqqqqqqqqqqq", "p"}).starts_with("unknown option '--qqqqqqqqqqqq'."));
   CHECK(complaint({"--host", "a,b", "p"}).find("several node processes") != std::string::npos);
 }

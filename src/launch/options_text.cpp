@@ -14,7 +14,10 @@ constexpr std::size_t kWidth = 100;
 std::string joined_spellings(const Option& option, std::string_view separator) {
   std::string text(option.name);
   for (char c : std::string(option.aliases.empty() ? "" : " ") + std::string(option.aliases)) {
-    if (c == ' ') text += separator; else text += c;
+    if (c == ' ')
+      text += separator;
+    else
+      text += c;
   }
   if (!option.argument.empty()) text += fmt::format(" {}", option.argument);
   return text;
@@ -43,7 +46,12 @@ std::string wrapped(std::string_view text) {
 std::string escaped_for_troff(std::string_view text) {
   std::string out;
   for (char c : text) {
-    if (c == '-') out += "\\-"; else if (c == '\\') out += "\\e"; else out += c;
+    if (c == '-')
+      out += "\\-";
+    else if (c == '\\')
+      out += "\\e";
+    else
+      out += c;
   }
   return out;
 }
@@ -67,22 +75,27 @@ std::string help_text() {
   for_each_shown([&](std::string_view group) { out += fmt::format("\n{}:\n", group); },
                  [&](const Option& option) {
                    std::string left = "  " + joined_spellings(option, ", ");
-                   left += left.size() + 2 > kColumn ? "\n" + std::string(kColumn, ' ') : std::string(kColumn - left.size(), ' ');
+                   left += left.size() + 2 > kColumn ? "\n" + std::string(kColumn, ' ')
+                                                     : std::string(kColumn - left.size(), ' ');
                    std::string help(option.help);
                    if (!option.variable.empty()) help += fmt::format(" [{}]", option.variable);
                    out += left + wrapped(help) + "\n";
                  });
   out +=
-      "\nLong options are also accepted with one dash. The environment variable in brackets sets an option's default.\n"
+      "\nLong options are also accepted with one dash. The environment variable in brackets sets an option's "
+      "default.\n"
       "Ctrl-C ends the job, SIGUSR1 to tmpirun prints where every rank is.\n";
   return out;
 }
 
 std::string manual_page() {
   std::string out = fmt::format(
-      ".TH TMPIRUN 1 \"\" \"tmpi {}\" \"tmpi\"\n.SH NAME\ntmpirun \\- run an MPI program with many ranks per core\n.SH SYNOPSIS\n"
-      ".B tmpirun\n[options] PROGRAM [arguments] [: [options] PROGRAM [arguments]]...\n.SH DESCRIPTION\nRuns an MPI program built with "
-      "tmpicc or tmpicxx: the ranks are fibers of one process per machine, V of them on each core.\n.SH OPTIONS\n",
+      ".TH TMPIRUN 1 \"\" \"tmpi {}\" \"tmpi\"\n.SH NAME\ntmpirun \\- run an MPI program with many ranks per "
+      "core\n.SH SYNOPSIS\n"
+      ".B tmpirun\n[options] PROGRAM [arguments] [: [options] PROGRAM [arguments]]...\n.SH DESCRIPTION\nRuns "
+      "an MPI program built with "
+      "tmpicc or tmpicxx: the ranks are fibers of one process per machine, V of them on each core.\n.SH "
+      "OPTIONS\n",
       kVersion);
   for_each_shown([&](std::string_view group) { out += fmt::format(".SS {}\n", group); },
                  [&](const Option& option) {
@@ -91,8 +104,10 @@ std::string manual_page() {
                    if (!option.variable.empty()) out += fmt::format("Environment: {}.\n", option.variable);
                  });
   out +=
-      ".SH EXIT STATUS\nThe first non\\-zero exit code of a rank, 0 if there is none; the code given to MPI_Abort; 128 plus the number of "
-      "a fatal signal; 124 after \\-\\-timeout; 127 if the program is missing, 126 if it cannot be run; 2 for a wrong command line.\n";
+      ".SH EXIT STATUS\nThe first non\\-zero exit code of a rank, 0 if there is none; the code given to "
+      "MPI_Abort; 128 plus the number of "
+      "a fatal signal; 124 after \\-\\-timeout; 127 if the program is missing, 126 if it cannot be run; 2 "
+      "for a wrong command line.\n";
   return out;
 }
 
@@ -101,9 +116,11 @@ std::string markdown_table() {
   for_each_shown([&](std::string_view) {},
                  [&](const Option& option) {
                    std::string names = joined_spellings(option, "`, `");
-                   for (std::size_t at = 0; (at = names.find('|', at)) != std::string::npos; at += 2) names.insert(at, "\\");
+                   for (std::size_t at = 0; (at = names.find('|', at)) != std::string::npos; at += 2)
+                     names.insert(at, "\\");
                    out += fmt::format("| `{}` | {} | {} |\n", names,
-                                      option.variable.empty() ? "" : fmt::format("`{}`", option.variable), option.help);
+                                      option.variable.empty() ? "" : fmt::format("`{}`", option.variable),
+                                      option.help);
                  });
   return out;
 }

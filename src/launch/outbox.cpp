@@ -10,11 +10,15 @@ namespace tmpi::launch {
 
 namespace {
 
-constexpr bool can_grow(FrameType type) { return type == FrameType::kOutput || type == FrameType::kExits; }
+constexpr bool can_grow(FrameType type) {
+  return type == FrameType::kOutput || type == FrameType::kExits;
+}
 
 }  // namespace
 
-Outbox::Outbox(int wake_fd) : wake_fd_(wake_fd) { pending_.reserve(kCapacity + kMaxOutputPayload); }
+Outbox::Outbox(int wake_fd) : wake_fd_(wake_fd) {
+  pending_.reserve(kCapacity + kMaxOutputPayload);
+}
 
 void Outbox::append(FrameType type, int rank, std::uint16_t detail, std::string_view payload) {
   bool wake = false;
@@ -26,8 +30,8 @@ void Outbox::append(FrameType type, int rank, std::uint16_t detail, std::string_
     wake = pending_.empty();
     FrameHeader last{};
     if (last_ != std::string::npos) std::memcpy(&last, pending_.data() + last_, sizeof(last));
-    if (last_ != std::string::npos && can_grow(type) && last.type == type && last.rank == rank && last.detail == detail &&
-        last.length + payload.size() <= kMaxOutputPayload) {
+    if (last_ != std::string::npos && can_grow(type) && last.type == type && last.rank == rank &&
+        last.detail == detail && last.length + payload.size() <= kMaxOutputPayload) {
       last.length += static_cast<std::uint32_t>(payload.size());
       std::memcpy(pending_.data() + last_, &last, sizeof(last));
       pending_.append(payload);

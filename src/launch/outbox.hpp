@@ -1,5 +1,6 @@
-// Outbox: frames on their way from the node process's threads to tmpirun. Any thread appends; the control thread takes everything at
-// once, so a burst of short lines costs one system call. Bounded: a rank that prints faster than tmpirun's reader reads waits.
+// Outbox: frames on their way from the node process's threads to tmpirun. Any thread appends; the control
+// thread takes everything at once, so a burst of short lines costs one system call. Bounded: a rank that
+// prints faster than tmpirun's reader reads waits.
 #pragma once
 
 #include <condition_variable>
@@ -17,8 +18,8 @@ class Outbox {
   /// `wake_fd`: an eventfd that is written when the outbox stops being empty.
   explicit Outbox(int wake_fd);
 
-  /// Adds a frame; bytes of the same rank and stream, and exits, grow the last frame instead. Blocks the OS thread (not only the
-  /// fiber) while the outbox is full. Does not suspend. Not async-signal-safe.
+  /// Adds a frame; bytes of the same rank and stream, and exits, grow the last frame instead. Blocks the OS
+  /// thread (not only the fiber) while the outbox is full. Does not suspend. Not async-signal-safe.
   void append(FrameType type, int rank, std::uint16_t detail, std::string_view payload);
 
   /// Moves everything into `bytes`, which must be empty. Only the control thread.

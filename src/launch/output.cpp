@@ -12,7 +12,8 @@ namespace {
 bool same_file(int a, int b) {
   struct stat first {};
   struct stat second {};
-  return fstat(a, &first) == 0 && fstat(b, &second) == 0 && first.st_dev == second.st_dev && first.st_ino == second.st_ino;
+  return fstat(a, &first) == 0 && fstat(b, &second) == 0 && first.st_dev == second.st_dev &&
+         first.st_ino == second.st_ino;
 }
 
 }  // namespace
@@ -39,9 +40,13 @@ void Output::rank_ended(int rank) {
   err_lines_->release(rank);
 }
 
-void Output::rank_waits_for_input(int rank) { rank_ended(rank); }
+void Output::rank_waits_for_input(int rank) {
+  rank_ended(rank);
+}
 
-void Output::message(std::string_view line) { merger(2).message(line); }
+void Output::message(std::string_view line) {
+  merger(2).message(line);
+}
 
 void Output::finish() {
   out_lines_->finish();
@@ -54,10 +59,12 @@ void Output::flush() {
 }
 
 int Output::idle_wait() const {
-  const bool waiting = (out_.is_terminal() && out_lines_->holds_back()) || (err_.is_terminal() && err_lines_->holds_back());
+  const bool waiting =
+      (out_.is_terminal() && out_lines_->holds_back()) || (err_.is_terminal() && err_lines_->holds_back());
   if (!waiting || idle_done_) return -1;
   const auto due = last_write_ + kIdle - std::chrono::steady_clock::now();
-  return static_cast<int>(std::max<std::int64_t>(0, std::chrono::duration_cast<std::chrono::milliseconds>(due).count() + 1));
+  return static_cast<int>(
+      std::max<std::int64_t>(0, std::chrono::duration_cast<std::chrono::milliseconds>(due).count() + 1));
 }
 
 void Output::flush_idle() {

@@ -1,5 +1,5 @@
-// Output: where the ranks' bytes go: tmpirun's stdout and stderr as whole lines, or a directory of files. Also carries tmpirun's own
-// messages, so that they never break into a rank's line.
+// Output: where the ranks' bytes go: tmpirun's stdout and stderr as whole lines, or a directory of files.
+// Also carries tmpirun's own messages, so that they never break into a rank's line.
 #pragma once
 
 #include <chrono>

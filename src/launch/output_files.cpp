@@ -15,7 +15,9 @@ namespace tmpi::launch {
 Result<OutputFiles> OutputFiles::create(std::string directory) {
   std::error_code error;
   std::filesystem::create_directories(directory, error);
-  if (error) return Failure{fmt::format("--output-filename {}: cannot create the directory: {}", directory, error.message())};
+  if (error)
+    return Failure{
+        fmt::format("--output-filename {}: cannot create the directory: {}", directory, error.message())};
   return OutputFiles(std::move(directory));
 }
 
@@ -45,7 +47,8 @@ Result<int> OutputFiles::open_file(int rank, int stream) {
   std::error_code error;
   std::filesystem::create_directories(folder, error);
   const std::string path = folder + (stream == 1 ? "/stdout" : "/stderr");
-  const int fd = open(path.c_str(), O_WRONLY | O_CREAT | O_CLOEXEC | O_APPEND | (created_[key] ? 0 : O_TRUNC), 0666);
+  const int fd =
+      open(path.c_str(), O_WRONLY | O_CREAT | O_CLOEXEC | O_APPEND | (created_[key] ? 0 : O_TRUNC), 0666);
   if (fd < 0) return Failure{fmt::format("--output-filename: cannot open {}: {}", path, strerror(errno))};
   created_[key] = true;
   open_[key] = fd;
@@ -60,7 +63,8 @@ Result<void> OutputFiles::write(int rank, int stream, std::string_view bytes) {
     const ssize_t done = ::write(*fd, bytes.data(), bytes.size());
     if (done < 0 && errno == EINTR) continue;
     if (done < 0) {
-      return Failure{fmt::format("--output-filename: cannot write to {}/rank.{}: {}", directory_, rank, strerror(errno))};
+      return Failure{fmt::format("--output-filename: cannot write to {}/rank.{}: {}", directory_, rank,
+                                 strerror(errno))};
     }
     bytes.remove_prefix(static_cast<std::size_t>(done));
   }

@@ -1,5 +1,6 @@
-// OutputFiles: --output-filename DIR. Each rank's output goes, unchanged, to DIR/rank.N/stdout and DIR/rank.N/stderr. Files are
-// opened when their first byte comes; with more ranks than descriptors, the oldest is closed and later opened again.
+// OutputFiles: --output-filename DIR. Each rank's output goes, unchanged, to DIR/rank.N/stdout and
+// DIR/rank.N/stderr. Files are opened when their first byte comes; with more ranks than descriptors, the
+// oldest is closed and later opened again.
 #pragma once
 
 #include <deque>
@@ -29,9 +30,9 @@ class OutputFiles {
 
   std::string directory_;
   std::size_t most_open_;
-  std::unordered_map<std::int64_t, int> open_;        // rank * 2 + stream - 1 -> descriptor
-  std::unordered_map<std::int64_t, bool> created_;    // opened before: append the next time
-  std::deque<std::int64_t> order_;                    // of opening
+  std::unordered_map<std::int64_t, int> open_;      // rank * 2 + stream - 1 -> descriptor
+  std::unordered_map<std::int64_t, bool> created_;  // opened before: append the next time
+  std::deque<std::int64_t> order_;                  // of opening
 };
 
 }  // namespace tmpi::launch

@@ -1,11 +1,14 @@
-// The signal by which the kernel tells a node process that tmpirun has died, even by SIGKILL. Its handler kills the node process's
-// whole group, so that processes started by ranks die too. A real-time signal, because programs use the ordinary ones.
+// The signal by which the kernel tells a node process that tmpirun has died, even by SIGKILL. Its handler
+// kills the node process's whole group, so that processes started by ranks die too. A real-time signal,
+// because programs use the ordinary ones.
 #pragma once
 
 #include <signal.h>
 
 namespace tmpi::launch {
 
-inline int parent_death_signal() { return SIGRTMAX - 1; }
+inline int parent_death_signal() {
+  return SIGRTMAX - 1;
+}
 
 }  // namespace tmpi::launch

@@ -47,11 +47,16 @@ namespace {
 std::string place(RankState state, const std::string& call) {
   const std::string in_call = call.empty() ? "" : " in " + call;
   switch (state) {
-    case RankState::kStarting: return "not started yet";
-    case RankState::kRunning: return "running" + in_call;
-    case RankState::kReady: return "ready to run" + in_call;
-    case RankState::kBlocked: return call.empty() ? "waiting (for input, or for a call that gave no name)" : "blocked in " + call;
-    case RankState::kFinished: return "finished";
+    case RankState::kStarting:
+      return "not started yet";
+    case RankState::kRunning:
+      return "running" + in_call;
+    case RankState::kReady:
+      return "ready to run" + in_call;
+    case RankState::kBlocked:
+      return call.empty() ? "waiting (for input, or for a call that gave no name)" : "blocked in " + call;
+    case RankState::kFinished:
+      return "finished";
   }
   return "in an unknown state";
 }
@@ -71,8 +76,9 @@ std::string describe(const std::vector<PictureEntry>& picture) {
   }
   std::string text;
   for (const auto& [key, group] : groups) {
-    text += fmt::format("  {}{}: {}\n", rank_ranges(group.ranges), group.ranks > 1 ? fmt::format(" ({})", group.ranks) : "",
-                        place(key.first, key.second));
+    text +=
+        fmt::format("  {}{}: {}\n", rank_ranges(group.ranges),
+                    group.ranks > 1 ? fmt::format(" ({})", group.ranks) : "", place(key.first, key.second));
   }
   return text;
 }

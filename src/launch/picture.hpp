@@ -1,5 +1,5 @@
-// Picture: where every rank is at one moment, for SIGUSR1 and --timeout. Node processes send it run-length encoded (neighbours in the
-// same place are one record); tmpirun groups alike ranks and words it.
+// Picture: where every rank is at one moment, for SIGUSR1 and --timeout. Node processes send it run-length
+// encoded (neighbours in the same place are one record); tmpirun groups alike ranks and words it.
 #pragma once
 
 #include <cstdint>

@@ -52,29 +52,40 @@ ProgramPath find_program(const std::string& name, const std::string& wdir) {
       continue;
     }
     const bool readable = access(candidate.c_str(), R_OK) == 0;
-    if (readable && access(candidate.c_str(), X_OK) == 0) return {fs::canonical(candidate, error).string(), "", 0};
+    if (readable && access(candidate.c_str(), X_OK) == 0)
+      return {fs::canonical(candidate, error).string(), "", 0};
     if (!unusable.problem.empty()) continue;
-    unusable = {"", fmt::format("cannot run '{}': {} is not {}; check its permissions (chmod +rx {})", name, candidate.string(),
-                                readable ? "executable" : "readable", candidate.string()), kExitCannotRun};
+    unusable = {"",
+                fmt::format("cannot run '{}': {} is not {}; check its permissions (chmod +rx {})", name,
+                            candidate.string(), readable ? "executable" : "readable", candidate.string()),
+                kExitCannotRun};
   }
   if (!unusable.problem.empty()) return unusable;
   if (name.find('/') != std::string::npos) {
-    return {"", fmt::format("cannot find the program '{}': there is no such file; check the spelling, or build it first", name),
+    return {"",
+            fmt::format(
+                "cannot find the program '{}': there is no such file; check the spelling, or build it first",
+                name),
             kExitNotFound};
   }
-  return {"", fmt::format("cannot find the program '{}', neither in PATH nor in {}; check the spelling, or give its path", name,
-                          here.string()), kExitNotFound};
+  return {"",
+          fmt::format(
+              "cannot find the program '{}', neither in PATH nor in {}; check the spelling, or give its path",
+              name, here.string()),
+          kExitNotFound};
 }
 
 Result<std::string> find_companion(const std::string& name) {
   std::error_code error;
   const fs::path self = fs::read_symlink("/proc/self/exe", error).parent_path();
-  for (const char* folder : {".", "../libexec/tmpi", "../libexec", "../lib", "../lib/tmpi", "../lib/x86_64-linux-gnu"}) {
+  for (const char* folder :
+       {".", "../libexec/tmpi", "../libexec", "../lib", "../lib/tmpi", "../lib/x86_64-linux-gnu"}) {
     const fs::path candidate = self / folder / name;
     if (fs::exists(candidate, error)) return fs::canonical(candidate, error).string();
   }
-  return Failure{fmt::format("cannot find {}, which belongs beside {}; the installation is incomplete: install tmpi again", name,
-                             (self / "tmpirun").string())};
+  return Failure{fmt::format(
+      "cannot find {}, which belongs beside {}; the installation is incomplete: install tmpi again", name,
+      (self / "tmpirun").string())};
 }
 
 }  // namespace tmpi::launch

@@ -19,11 +19,12 @@ struct ProgramPath {
   int exit_code = 0;    ///< kExitNotFound or kExitCannotRun then
 };
 
-/// A name with a slash is taken from `wdir` (then from tmpirun's directory), one without from PATH, then from `wdir`: users of mpirun
-/// start programs either way. The file must be readable and executable.
+/// A name with a slash is taken from `wdir` (then from tmpirun's directory), one without from PATH, then from
+/// `wdir`: users of mpirun start programs either way. The file must be readable and executable.
 ProgramPath find_program(const std::string& name, const std::string& wdir);
 
-/// `name` ("tmpi-node") beside the running executable, or in ../libexec, ../lib, ../lib/tmpi of it: build tree and prefix alike.
+/// `name` ("tmpi-node") beside the running executable, or in ../libexec, ../lib, ../lib/tmpi of it: build
+/// tree and prefix alike.
 Result<std::string> find_companion(const std::string& name);
 
 }  // namespace tmpi::launch

@@ -15,7 +15,9 @@ using tmpi::launch::NodeJob;
 
 extern "C" {
 
-void tmpi_rank_exited(int rank, int code) { NodeJob::instance()->rank_exited(rank, code); }
+void tmpi_rank_exited(int rank, int code) {
+  NodeJob::instance()->rank_exited(rank, code);
+}
 
 void tmpi_rank_aborted(int rank, const char* why) {
   Control::instance()->end_job(EndKind::kAborted, rank, 128 + SIGABRT,

@@ -1,5 +1,5 @@
-// A tmpi program that is started by itself is a job of one rank: libtmpi.so registers here what MPI_Init then needs. Output and input
-// are the process's own.
+// A tmpi program that is started by itself is a job of one rank: libtmpi.so registers here what MPI_Init then
+// needs. Output and input are the process's own.
 #include <fmt/core.h>
 #include <unistd.h>
 
@@ -16,7 +16,7 @@ namespace {
 
 void start_singleton() {
   sched::Options options;
-  options.bind = false;  // the process's affinity is its own affair
+  options.bind = false;           // the process's affinity is its own affair
   options.stack_size = 64 << 10;  // reserved, never used: the one rank runs on the process's stack
   Result<std::unique_ptr<sched::Scheduler>> scheduler = sched::Scheduler::create(options);
   if (!scheduler) {

@@ -1,5 +1,6 @@
-// Sink: one of tmpirun's own output descriptors, written without ever blocking, so that a stuck terminal or pipe does not keep
-// tmpirun from handling signals. The descriptor's flags are left alone (it is shared with whoever started tmpirun).
+// Sink: one of tmpirun's own output descriptors, written without ever blocking, so that a stuck terminal or
+// pipe does not keep tmpirun from handling signals. The descriptor's flags are left alone (it is shared with
+// whoever started tmpirun).
 #pragma once
 
 #include <string>

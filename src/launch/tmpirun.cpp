@@ -85,11 +85,16 @@ int main(int argc, char** argv) {
   Result<Settings> settings = parse_options(arguments, process_environment());
   if (!settings) return complain(settings.message(), kExitUsage);
   switch (settings->task) {
-    case Settings::Task::kHelp: return print_and_exit(help_text());
-    case Settings::Task::kVersion: return print_and_exit(fmt::format("tmpirun (tmpi) {}\n", kVersion));
-    case Settings::Task::kManual: return print_and_exit(manual_page());
-    case Settings::Task::kMarkdown: return print_and_exit(markdown_table());
-    case Settings::Task::kRun: break;
+    case Settings::Task::kHelp:
+      return print_and_exit(help_text());
+    case Settings::Task::kVersion:
+      return print_and_exit(fmt::format("tmpirun (tmpi) {}\n", kVersion));
+    case Settings::Task::kManual:
+      return print_and_exit(manual_page());
+    case Settings::Task::kMarkdown:
+      return print_and_exit(markdown_table());
+    case Settings::Task::kRun:
+      break;
   }
   return run_job(*settings);
 }
@@ -98,4 +103,6 @@ int main(int argc, char** argv) {
 
 }  // namespace tmpi::launch
 
-int main(int argc, char** argv) { return tmpi::launch::main(argc, argv); }
+int main(int argc, char** argv) {
+  return tmpi::launch::main(argc, argv);
+}

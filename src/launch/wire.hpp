@@ -1,6 +1,7 @@
-// The control channel between tmpirun and a node process: framed messages over any byte stream (a socket pair today, TCP between
-// hosts). This file holds every structure that crosses it: fixed width, little-endian, versioned. A reader refuses a frame whose
-// length or type makes no sense, so a foreign byte stream ends in an error and never in a wild allocation.
+// The control channel between tmpirun and a node process: framed messages over any byte stream (a socket pair
+// today, TCP between hosts). This file holds every structure that crosses it: fixed width, little-endian,
+// versioned. A reader refuses a frame whose length or type makes no sense, so a foreign byte stream ends in
+// an error and never in a wild allocation.
 #pragma once
 
 #include <bit>
@@ -13,19 +14,20 @@ static_assert(std::endian::native == std::endian::little, "the wire is little-en
 
 inline constexpr std::uint32_t kWireMagic = 0x49504d54;  // "TMPI"
 inline constexpr std::uint32_t kWireVersion = 1;         // raised when any structure below changes
-inline constexpr std::uint32_t kMaxPayload = 16u << 20;  // a job description with a long command line fits many times
+inline constexpr std::uint32_t kMaxPayload =
+    16u << 20;  // a job description with a long command line fits many times
 inline constexpr std::uint32_t kMaxOutputPayload = 32u << 10;  // output is cut into frames of this size
 
 enum class FrameType : std::uint16_t {
   // node process -> tmpirun
-  kHello = 1,         // HelloRecord: the first frame
-  kNotice = 2,        // text; detail: NoticeKind
-  kOutput = 3,        // rank's bytes; detail: 1 stdout, 2 stderr
-  kExits = 4,         // ExitRecord[]: ranks that have ended by themselves
-  kStdinWanted = 5,   // rank 0 waits for input
-  kPicture = 6,       // PictureRecord and a name, repeated: where every rank is
-  kEnd = 7,           // EndRecord and a sentence: the job ends before its ranks do; detail: EndKind
-  kDone = 8,          // every rank has ended; the last frame
+  kHello = 1,        // HelloRecord: the first frame
+  kNotice = 2,       // text; detail: NoticeKind
+  kOutput = 3,       // rank's bytes; detail: 1 stdout, 2 stderr
+  kExits = 4,        // ExitRecord[]: ranks that have ended by themselves
+  kStdinWanted = 5,  // rank 0 waits for input
+  kPicture = 6,      // PictureRecord and a name, repeated: where every rank is
+  kEnd = 7,          // EndRecord and a sentence: the job ends before its ranks do; detail: EndKind
+  kDone = 8,         // every rank has ended; the last frame
   // tmpirun -> node process
   kJob = 64,            // the job description (job_spec.hpp)
   kStdin = 65,          // bytes for rank 0; empty: end of file
@@ -51,7 +53,8 @@ struct FrameHeader {
   std::int32_t rank;     ///< world rank concerned, -1: none
 };
 static_assert(sizeof(FrameHeader) == 12 && alignof(FrameHeader) == 4);
-static_assert(offsetof(FrameHeader, type) == 4 && offsetof(FrameHeader, detail) == 6 && offsetof(FrameHeader, rank) == 8);
+static_assert(offsetof(FrameHeader, type) == 4 && offsetof(FrameHeader, detail) == 6 &&
+              offsetof(FrameHeader, rank) == 8);
 
 struct HelloRecord {
   std::uint32_t magic;
@@ -71,7 +74,8 @@ struct EndRecord {
 };
 static_assert(sizeof(EndRecord) == 4);
 
-/// `count` ranks from `first` on are in the same place; `name_length` bytes follow: the MPI call they are blocked in, or nothing.
+/// `count` ranks from `first` on are in the same place; `name_length` bytes follow: the MPI call they are
+/// blocked in, or nothing.
 struct PictureRecord {
   std::int32_t first;
   std::int32_t count;

@@ -1,5 +1,6 @@
-/* Handles SIGTERM and SIGUSR1 itself: a computation that saves its state when the batch system wants it to end. The ranks share one
- * process, so a signal from outside reaches one of them (the one that set the handler last), which tells the others. */
+/* Handles SIGTERM and SIGUSR1 itself: a computation that saves its state when the batch system wants it to
+ * end. The ranks share one process, so a signal from outside reaches one of them (the one that set the
+ * handler last), which tells the others. */
 #include <mpi.h>
 #include <signal.h>
 #include <stdio.h>
@@ -7,8 +8,14 @@
 static volatile sig_atomic_t stop = 0;
 static volatile sig_atomic_t asked = 0;
 
-static void on_term(int signal) { (void)signal; stop = 1; }
-static void on_usr1(int signal) { (void)signal; asked = 1; }
+static void on_term(int signal) {
+  (void)signal;
+  stop = 1;
+}
+static void on_usr1(int signal) {
+  (void)signal;
+  asked = 1;
+}
 
 int main(int argc, char** argv) {
   MPI_Init(&argc, &argv);
@@ -17,11 +24,18 @@ int main(int argc, char** argv) {
   signal(SIGTERM, on_term);
   signal(SIGUSR1, on_usr1);
   MPI_Barrier(MPI_COMM_WORLD);
-  if (rank == 0) { printf("ready\n"); fflush(stdout); }
+  if (rank == 0) {
+    printf("ready\n");
+    fflush(stdout);
+  }
   int told = 0;
   while (!all) {
     int mine = stop;
-    if (asked && !told) { printf("asked\n"); fflush(stdout); told = 1; }
+    if (asked && !told) {
+      printf("asked\n");
+      fflush(stdout);
+      told = 1;
+    }
     MPI_Allreduce(&mine, &all, 1, MPI_INT, MPI_MAX, MPI_COMM_WORLD);
   }
   if (rank == 0) printf("state saved\n");

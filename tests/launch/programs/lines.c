@@ -1,5 +1,6 @@
-/* lines COUNT LENGTH: every rank prints COUNT lines of about LENGTH letters, alternately to stdout and stderr, in pieces, and ends with
- * an incomplete line. The reader can check each line by itself: "RANK NUMBER letters". */
+/* lines COUNT LENGTH: every rank prints COUNT lines of about LENGTH letters, alternately to stdout and
+ * stderr, in pieces, and ends with an incomplete line. The reader can check each line by itself: "RANK NUMBER
+ * letters". */
 #include <mpi.h>
 #include <stdio.h>
 #include <stdlib.h>

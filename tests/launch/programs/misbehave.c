@@ -1,4 +1,5 @@
-/* misbehave MODE [RANK [CODE]]: rank RANK (default 1) breaks in the named way while all the others wait for it in a barrier. */
+/* misbehave MODE [RANK [CODE]]: rank RANK (default 1) breaks in the named way while all the others wait for
+ * it in a barrier. */
 #include <assert.h>
 #include <mpi.h>
 #include <signal.h>
@@ -67,7 +68,8 @@ int main(int argc, char** argv) {
     }
     fail(mode, code);
   }
-  if (strcmp(mode, "hang") == 0) MPI_Recv(&rank, 1, MPI_INT, MPI_ANY_SOURCE, 0, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+  if (strcmp(mode, "hang") == 0)
+    MPI_Recv(&rank, 1, MPI_INT, MPI_ANY_SOURCE, 0, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
   if (strcmp(mode, "child") == 0) {
     if (rank == victim && system("sleep 300 & (setsid sleep 301 &); echo started") != 0) return 9;
     MPI_Recv(&rank, 1, MPI_INT, MPI_ANY_SOURCE, 0, MPI_COMM_WORLD, MPI_STATUS_IGNORE);

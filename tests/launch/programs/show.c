@@ -1,4 +1,5 @@
-/* show WORD...: one line per rank: rank, size, working directory, the values of the variables named, and argv[0]. */
+/* show WORD...: one line per rank: rank, size, working directory, the values of the variables named, and
+ * argv[0]. */
 #include <mpi.h>
 #include <stdio.h>
 #include <stdlib.h>
