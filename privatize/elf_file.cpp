@@ -8,6 +8,8 @@
 #include <algorithm>
 #include <cerrno>
 #include <cstring>
+#include <filesystem>
+#include <system_error>
 
 namespace tmpi::privatize {
 namespace {
@@ -55,6 +57,11 @@ Result<std::unique_ptr<ElfFile>> ElfFile::open(const std::string& path, Role rol
   file->read_notes();
   file->read_section_symbols();
   if (auto r = file->check_loadable(role); !r) return r.failure();
+  // From here on the name is for debuggers and $ORIGIN: absolute, and a program's without symbolic links.
+  std::error_code error;
+  const auto absolute = role == Role::kProgram ? std::filesystem::canonical(path, error)
+                                               : std::filesystem::absolute(path, error);
+  if (!error) file->path_ = absolute.lexically_normal();
   return file;
 }
 

@@ -3,6 +3,8 @@
 #include <fstream>
 #include <string>
 
+#include "privatize/arena_registry.hpp"
+
 namespace tmpi::privatize {
 namespace {
 
@@ -17,6 +19,15 @@ std::size_t mappings_now() {
   return count;
 }
 
+/// What programs loaded before (MPMD) will still map.
+std::size_t promised_mappings() {
+  std::size_t count = 0;
+  arena_registry().for_each([&](const ImageSet& set) {
+    for (int i = 0; i < set.images(); ++i) count += set.rank(i) < 0 ? set.mappings_per_image() : 0;
+  });
+  return count;
+}
+
 }  // namespace
 
 Result<void> check_mapping_limit(const ImageSet& set) {
@@ -24,8 +35,9 @@ Result<void> check_mapping_limit(const ImageSet& set) {
   std::ifstream("/proc/sys/vm/max_map_count") >> limit;
   const std::size_t per_image = set.mappings_per_image();
   const std::size_t wanted = per_image * static_cast<std::size_t>(set.images());
-  if (limit == 0 || wanted + kHeadroom < limit / 2) return {};  // far away: do not count
-  const std::size_t used = mappings_now() + kHeadroom;
+  const std::size_t promised = promised_mappings();
+  if (limit == 0 || promised + wanted + kHeadroom < limit / 2) return {};  // far away: no need to count
+  const std::size_t used = promised + mappings_now() + kHeadroom;
   if (used + wanted <= limit) return {};
   const std::size_t possible = limit > used ? (limit - used) / per_image : 0;
   return Failure{std::to_string(set.images()) + " ranks of " + set.objects().front()->file->path() +

@@ -24,6 +24,13 @@ std::string base_name(const std::string& path) {
   return path.substr(path.rfind('/') + 1);
 }
 
+/// Sanitizers end the process when they are loaded late.
+const char* sanitizer_of(const std::string& library) {
+  if (library.rfind("libasan.so", 0) == 0) return "AddressSanitizer";
+  if (library.rfind("libtsan.so", 0) == 0) return "ThreadSanitizer";
+  return nullptr;
+}
+
 class Builder {
  public:
   explicit Builder(const SetRequest& request)
@@ -100,6 +107,12 @@ Result<Object*> Builder::need(const std::string& name, const Object& from, std::
       if (!path.empty()) return add(path, ElfFile::Role::kLibrary, static_cast<int>(from_index));
       break;
     case Ownership::kShared:
+      if (const char* sanitizer = sanitizer_of(name);
+          sanitizer != nullptr && dlopen(name.c_str(), RTLD_NOW | RTLD_NOLOAD) == nullptr) {
+        return Failure{from.file->path() + ": was compiled with " + sanitizer +
+                       ", whose library must be in the node process from its start: LD_PRELOAD=" +
+                       (path.empty() ? name : path) + " tmpirun ..."};
+      }
       // By its name where possible, so that a library that is there already is used.
       if (dlopen(name.c_str(), RTLD_NOW | RTLD_GLOBAL) != nullptr) return nullptr;
       if (!path.empty() && dlopen(path.c_str(), RTLD_NOW | RTLD_GLOBAL) != nullptr) return nullptr;

@@ -20,9 +20,13 @@ namespace {
 using FindObject = int (*)(void*, dl_find_object*);
 using IteratePhdr = int (*)(int (*)(dl_phdr_info*, std::size_t, void*), void*);
 
-template <class Function>
-Function next_definition(const char* name) {
-  return reinterpret_cast<Function>(dlsym(RTLD_NEXT, name));
+// Looked up before anything can throw, since dlsym is not async-signal-safe and a crash report unwinds too.
+FindObject real_find_object;
+IteratePhdr real_iterate_phdr;
+
+__attribute__((constructor)) void find_real_functions() {
+  real_find_object = reinterpret_cast<FindObject>(dlsym(RTLD_NEXT, "_dl_find_object"));
+  real_iterate_phdr = reinterpret_cast<IteratePhdr>(dlsym(RTLD_NEXT, "dl_iterate_phdr"));
 }
 
 /// Reports the objects of one image; stops when the callback returns non-zero.
@@ -60,8 +64,8 @@ int forward(dl_phdr_info* info, std::size_t size, void* data) {
 extern "C" __attribute__((visibility("default"))) int _dl_find_object(void* address, dl_find_object* result) {
   const ImageLocation where = tmpi::privatize::locate(address);
   if (!where) {
-    static const FindObject real = next_definition<FindObject>("_dl_find_object");
-    return real != nullptr ? real(address, result) : -1;
+    if (real_find_object == nullptr) find_real_functions();  // another library's constructor throws
+    return real_find_object(address, result);
   }
   const Object* object = where.set->object_at(where.offset);
   if (object == nullptr || object->eh_frame == 0) return -1;
@@ -79,10 +83,9 @@ extern "C" __attribute__((visibility("default"))) int _dl_find_object(void* addr
 extern "C" __attribute__((visibility("default"))) int dl_iterate_phdr(int (*callback)(dl_phdr_info*,
                                                                                       std::size_t, void*),
                                                                       void* data) {
-  static const IteratePhdr real = next_definition<IteratePhdr>("dl_iterate_phdr");
   Outer outer{callback, data, {}};
-  if (real == nullptr) return 0;
-  if (const int stop = real(&forward, &outer); stop != 0) return stop;
+  if (real_iterate_phdr == nullptr) find_real_functions();
+  if (const int stop = real_iterate_phdr(&forward, &outer); stop != 0) return stop;
   const tmpi::privatize::RankState* state = tmpi::privatize::rank_state(tmpi::privatize::thread_context.rank);
   if (state == nullptr) return 0;
   int stop = 0;

@@ -1,7 +1,9 @@
 // Whole programs under the loader: every rank checks from the inside that nothing of another rank shows.
 #include <doctest/doctest.h>
 
+#include <cstdlib>
 #include <filesystem>
+#include <fstream>
 
 #include "tests/privatize/harness.hpp"
 
@@ -39,6 +41,23 @@ std::vector<std::string> variants(const std::string& name) {
   for (const auto& entry : std::filesystem::directory_iterator(program(""))) {
     const std::string file = entry.path().filename();
     if (file == name || file.rfind(name + "-", 0) == 0) found.push_back(entry.path());
+  }
+  return found;
+}
+
+char outside;
+
+/// Executable mappings of files whose name ends so.
+std::vector<std::pair<std::uintptr_t, std::uintptr_t>> mappings_of(const std::string& ending) {
+  std::vector<std::pair<std::uintptr_t, std::uintptr_t>> found;
+  std::ifstream maps("/proc/self/maps");
+  for (std::string line; std::getline(maps, line);) {
+    if (line.size() < ending.size() || line.compare(line.size() - ending.size(), ending.size(), ending) != 0)
+      continue;
+    if (line.find(" r-xp ") == std::string::npos) continue;
+    char* rest = nullptr;
+    const std::uintptr_t begin = std::strtoull(line.c_str(), &rest, 16);
+    found.emplace_back(begin, std::strtoull(rest + 1, nullptr, 16));
   }
   return found;
 }
@@ -94,6 +113,12 @@ TEST_CASE("helper threads know their rank and have thread-locals and keys of the
     CHECK(all_zero(run_clean({.program = path, .ranks = 100})));
 }
 
+#ifdef TMPI_TEST_SHIM
+TEST_CASE("std::thread and fork") {
+  CHECK(all_zero(run_once({.program = program("processes"), .ranks = 20, .shim = TMPI_TEST_SHIM})));
+}
+#endif
+
 TEST_CASE("OpenMP: a team of threads per rank") {
   CHECK(all_zero(run_clean({.program = program("openmp"), .ranks = 10, .leaves_threads = true})));
 }
@@ -118,6 +143,26 @@ TEST_CASE("an ordinary PIE") {
       run_clean({.program = program("plain-pie"), .ranks = 40, .arguments = {"argument"}});
   REQUIRE(outcome.codes.size() == 40);
   for (int i = 0; i < 40; ++i) CHECK(outcome.codes[static_cast<std::size_t>(i)] == i);
+}
+
+TEST_CASE("an address in an image is described by rank, file and function") {
+  using tmpi::privatize::describe_address;
+  CHECK(describe_address(&outside).rank == -1);
+  auto group = tmpi::privatize::Group::load({.program = program("debugged"), .images = 3});
+  REQUIRE(group);
+  for (int i = 0; i < 3; ++i) REQUIRE((*group)->map_image(i, 40 + i));
+  // Where the images lie is nobody's business but the loader's, so ask for every page around one of this
+  // process's mappings.
+  int found = 0;
+  for (const auto& [begin, end] : mappings_of("programs/debugged")) {
+    for (std::uintptr_t at = begin; at < end; ++at) {
+      const auto where = describe_address(reinterpret_cast<const void*>(at));
+      if (where.rank < 40 || where.object != program("debugged")) FAIL("not found: " << at);
+      if (where.symbol != nullptr && std::string(where.symbol) == "all_ready" && where.symbol_offset == 0)
+        ++found;
+    }
+  }
+  CHECK(found == 3);
 }
 
 TEST_CASE("ten thousand ranks") {

@@ -1,4 +1,5 @@
-// privatize_run PROGRAM RANKS [ARGUMENT...]: the harness as a command, for gdb, perf and valgrind. Exit code: the largest of the ranks'.
+// privatize_run PROGRAM RANKS [ARGUMENT...]: the harness as a command, for gdb, perf and valgrind. Exit code:
+// the largest of the ranks'.
 #include <algorithm>
 #include <cstdio>
 #include <cstdlib>
