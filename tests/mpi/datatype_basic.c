@@ -1,4 +1,5 @@
-/* Sizes, extents and names of datatypes, decoding, counts of elements; and the standard's error classes for wrong arguments. */
+/* Sizes, extents and names of datatypes, decoding, counts of elements; and the standard's error classes for
+ * wrong arguments. */
 #include "check.h"
 
 #include <stddef.h>
@@ -200,7 +201,7 @@ static void errors(void) {
   MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_ARE_FATAL);
 }
 
-int main(int argc, char **argv) {
+int main(int argc, char** argv) {
   check_begin(&argc, &argv);
   extents();
   pairs();

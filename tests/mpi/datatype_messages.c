@@ -1,5 +1,5 @@
-/* Messages between different layouts of the same data: columns, structs, scattered elements, packed data, absolute addresses; each from every
- * rank to its right neighbour, small (eager) and large (rendezvous). */
+/* Messages between different layouts of the same data: columns, structs, scattered elements, packed data,
+ * absolute addresses; each from every rank to its right neighbour, small (eager) and large (rendezvous). */
 #include "check.h"
 
 #include <stddef.h>
@@ -7,15 +7,19 @@
 static int right, left;
 
 /* Sends (sbuf, scount, stype) to the right and receives from the left. */
-static int pass(const void *sbuf, int scount, MPI_Datatype stype, void *rbuf, int rcount, MPI_Datatype rtype) {
+static int pass(const void* sbuf, int scount, MPI_Datatype stype, void* rbuf, int rcount,
+                MPI_Datatype rtype) {
   MPI_Status status;
   int count;
-  CHECK_OK(MPI_Sendrecv(sbuf, scount, stype, right, 1, rbuf, rcount, rtype, left, 1, MPI_COMM_WORLD, &status));
+  CHECK_OK(
+      MPI_Sendrecv(sbuf, scount, stype, right, 1, rbuf, rcount, rtype, left, 1, MPI_COMM_WORLD, &status));
   MPI_Get_elements(&status, rtype, &count);
   return count;
 }
 
-static double value(int rank, int index) { return 1000000.0 * rank + index; }
+static double value(int rank, int index) {
+  return 1000000.0 * rank + index;
+}
 
 /* Columns of a matrix into rows: a transposition on the way. */
 static void columns(int n) {
@@ -48,7 +52,8 @@ struct particle {
 static MPI_Datatype particle_type(void) {
   MPI_Datatype fields, type;
   int lengths[] = {1, 3, 1};
-  MPI_Aint places[] = {offsetof(struct particle, kind), offsetof(struct particle, position), offsetof(struct particle, id)};
+  MPI_Aint places[] = {offsetof(struct particle, kind), offsetof(struct particle, position),
+                       offsetof(struct particle, id)};
   MPI_Datatype types[] = {MPI_CHAR, MPI_DOUBLE, MPI_INT};
   MPI_Type_create_struct(3, lengths, places, types, &fields);
   MPI_Type_create_resized(fields, 0, sizeof(struct particle), &type);
@@ -99,7 +104,8 @@ static void scattered(int n) {
 }
 
 static void packed(int n) {
-  int *from = check_malloc((size_t)n * sizeof *from), *to = check_malloc((size_t)n * sizeof *to), size, more, position = 0;
+  int *from = check_malloc((size_t)n * sizeof *from), *to = check_malloc((size_t)n * sizeof *to), size, more,
+      position = 0;
   double head = value(world_rank, 5), got = 0;
   MPI_Pack_size(n, MPI_INT, MPI_COMM_WORLD, &size);
   MPI_Pack_size(1, MPI_DOUBLE, MPI_COMM_WORLD, &more);
@@ -166,7 +172,7 @@ static void partial(void) {
   MPI_Type_free(&type);
 }
 
-int main(int argc, char **argv) {
+int main(int argc, char** argv) {
   check_begin(&argc, &argv);
   right = (world_rank + 1) % world_size;
   left = (world_rank + world_size - 1) % world_size;

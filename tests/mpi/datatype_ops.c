@@ -1,4 +1,5 @@
-/* Operators: MPI_Reduce_local with predefined and user-defined operators, commutativity, and which types an operator refuses. */
+/* Operators: MPI_Reduce_local with predefined and user-defined operators, commutativity, and which types an
+ * operator refuses. */
 #include "check.h"
 
 #include <complex.h>
@@ -31,10 +32,10 @@ static void predefined(void) {
 static int calls; /* a rank's own: user functions run as their rank */
 static MPI_Datatype seen;
 
-static void subtract(void *in, void *inout, int *length, MPI_Datatype *type) {
+static void subtract(void* in, void* inout, int* length, MPI_Datatype* type) {
   ++calls;
   seen = *type;
-  for (int i = 0; i < 2 * *length; i++) ((int *)inout)[i] = ((int *)in)[i] - ((int *)inout)[i];
+  for (int i = 0; i < 2 * *length; i++) ((int*)inout)[i] = ((int*)in)[i] - ((int*)inout)[i];
 }
 
 static void user_defined(void) {
@@ -75,7 +76,7 @@ static void errors(void) {
 #endif
 }
 
-int main(int argc, char **argv) {
+int main(int argc, char** argv) {
   check_begin(&argc, &argv);
   predefined();
   user_defined();

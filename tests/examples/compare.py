@@ -1,0 +1,92 @@
+#!/usr/bin/env python3
+"""The examples give the same answers under every MPI: compiles them with tmpicc and with each mpicc found (Debian's MPICH and Open MPI), runs them
+with the same number of ranks, and compares the numbers that they print as "result".
+
+  tests/examples/compare.py --build BUILD [--peers mpich,openmpi]
+"""
+import argparse
+import os
+import pathlib
+import shutil
+import subprocess
+import sys
+import tempfile
+
+EXAMPLES = pathlib.Path(__file__).resolve().parent.parent.parent / "examples"
+
+# Example, arguments, ranks. Small, because other MPIs spin when ranks share cores.
+RUNS = [
+    ("heat2d.c", ["--nx", "60", "--ny", "47", "--steps", "40"], 4),
+    ("heat2d.c", ["--nx", "33", "--ny", "70", "--steps", "30"], 3),
+    ("cg27.c", ["--nx", "16", "--ny", "17", "--nz", "19"], 4),
+    ("cg27.c", ["--nx", "12", "--ny", "12", "--nz", "24", "--split", "z", "--tolerance", "1e-6", "--iterations", "200"], 3),
+    ("particles.cpp", ["--particles", "900", "--box", "14", "--steps", "40"], 4),
+    ("master_worker.c", ["--width", "120", "--height", "90", "--iterations", "200"], 4),
+    ("demo_overlap.c", ["--steps", "10", "--work", "1000", "--quiet"], 3),
+]
+TOLERANCE = 1e-9  # relative; the order in which a reduction combines may differ between libraries
+
+
+class Mpi:
+    """A compiler pair and a launcher."""
+
+    def __init__(self, name, cc, cxx, launcher):
+        self.name, self.cc, self.cxx, self.launcher = name, cc, cxx, launcher
+
+    def build(self, source, directory):
+        binary = directory / f"{source.split('.')[0]}.{self.name}"
+        if not binary.exists():
+            compiler = [self.cxx, "-std=c++17"] if source.endswith(".cpp") else [self.cc, "-std=gnu11"]
+            subprocess.run([*compiler, "-O2", "-w", str(EXAMPLES / source), "-o", str(binary), "-lm"], check=True, timeout=300)
+        return binary
+
+    def results(self, binary, arguments, ranks):
+        """{name: number} of the "result" lines; raises if the run failed or its own check did."""
+        command = [*self.launcher, "-n", str(ranks), str(binary), *arguments]
+        done = subprocess.run(command, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, timeout=120, check=False)
+        if done.returncode != 0 or "FAILED" in done.stdout:
+            raise RuntimeError(f"{' '.join(command)}: exit code {done.returncode}\n{done.stdout}")
+        words = [line.split() for line in done.stdout.splitlines() if line.startswith("result ")]
+        return {w[1]: float(w[2]) for w in words}
+
+
+def peers(names):
+    known = {
+        "mpich": Mpi("mpich", "mpicc.mpich", "mpicxx.mpich", ["mpirun.mpich"]),
+        "openmpi": Mpi("openmpi", "mpicc.openmpi", "mpicxx.openmpi",
+                       ["mpirun.openmpi", "--oversubscribe"] + (["--allow-run-as-root"] if os.geteuid() == 0 else [])),
+    }
+    return [known[name] for name in names if shutil.which(known[name].cc)]
+
+
+def differences(own, other):
+    names = set(own) | set(other)
+    same = lambda a, b: a is not None and b is not None and abs(a - b) <= TOLERANCE * max(abs(a), abs(b))
+    return [f"{n}: {own.get(n)} against {other.get(n)}" for n in sorted(names) if not same(own.get(n), other.get(n))]
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--build", required=True, help="build directory of tmpi")
+    parser.add_argument("--peers", default="mpich,openmpi")
+    options = parser.parse_args()
+    bin_dir = pathlib.Path(options.build).resolve() / "bin"
+    tmpi = Mpi("tmpi", str(bin_dir / "tmpicc"), str(bin_dir / "tmpicxx"), [str(bin_dir / "tmpirun")])
+    others = peers(options.peers.split(","))
+    failures = 0
+    with tempfile.TemporaryDirectory() as scratch:
+        directory = pathlib.Path(scratch)
+        for source, arguments, ranks in RUNS:
+            own = tmpi.results(tmpi.build(source, directory), arguments, ranks)
+            if not own:
+                sys.exit(f"{source} prints no result")
+            for other in others:
+                found = differences(own, other.results(other.build(source, directory), arguments, ranks))
+                failures += bool(found)
+                print(f"{source} with {ranks} ranks, tmpi against {other.name}: {'same' if not found else '; '.join(found)}", flush=True)
+    print(f"{len(RUNS)} runs, peers: {', '.join(o.name for o in others) or 'none installed'}, {failures} differences")
+    return 1 if failures else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
