@@ -22,6 +22,7 @@ namespace {
 
 constexpr std::chrono::seconds kGrace{5};        // for a program that handles SIGTERM itself
 constexpr std::chrono::seconds kPictureWait{2};  // for a node process to answer
+constexpr std::chrono::seconds kDrain{2};        // for channels to end after all their writers have
 constexpr std::size_t kReadSize = 256 << 10;
 
 std::string host_name() {
@@ -55,7 +56,7 @@ int Launcher::run() {
                std::chrono::duration_cast<Clock::duration>(std::chrono::duration<double>(settings_.timeout));
   }
   send(FrameType::kJob, 0, pack(settings_.job));
-  while (control_open_ || !node_.reap()) poll_once();
+  while (!node_.reap()) poll_once();
   drain_after_death();
   return finish();
 }
@@ -151,6 +152,7 @@ void Launcher::on_control() {
     if (got < 0 && (errno == EAGAIN || errno == EINTR)) return;
     if (got <= 0) {
       control_open_ = false;
+      if (!kill_at_) kill_at_ = Clock::now() + kGrace;  // it should be ending; see to it
       return;
     }
     control_in_.filled(static_cast<std::size_t>(got));
@@ -325,11 +327,14 @@ void Launcher::kill_node() {
 }
 
 void Launcher::drain_after_death() {
+  // First the descendants: a forked child of a rank holds the channels open as well.
   node_.reap_all();
-  for (int stream : {1, 2}) {
-    pipe_open_[stream - 1] = true;
-    for (int round = 0; pipe_open_[stream - 1] && round < 64; ++round) on_pipe(stream);
-  }
+  kill_at_ = Clock::now() + kDrain;
+  const auto open = [&] { return control_open_ || pipe_open_[0] || pipe_open_[1]; };
+  const auto wanted = [&] {
+    return cause_ != Cause::kOutputGone && cause_ != Cause::kOutputFailed && interrupts_ < 2;
+  };
+  while (open() && wanted() && (kill_at_ || output_.congested())) poll_once();
 }
 
 std::string Launcher::unfinished_ranks() const {

@@ -36,13 +36,19 @@ std::map<std::string, std::string> process_environment() {
   return all;
 }
 
-/// Blocks the signals that the launcher serves and gives a descriptor on which they arrive.
+/// Blocks the signals that the launcher serves and gives a descriptor on which they arrive. Signals that our
+/// starter had us ignore (nohup) stay ignored.
 int open_signals() {
+  signal(SIGPIPE, SIG_IGN);
+  signal(SIGCHLD, SIG_DFL);
   sigset_t set;
   sigemptyset(&set);
-  for (int signal : Launcher::handled_signals()) sigaddset(&set, signal);
+  for (int number : Launcher::handled_signals()) {
+    struct sigaction action {};
+    sigaction(number, nullptr, &action);
+    if (action.sa_handler != SIG_IGN) sigaddset(&set, number);
+  }
   sigprocmask(SIG_BLOCK, &set, nullptr);
-  signal(SIGPIPE, SIG_IGN);
   return signalfd(-1, &set, SFD_NONBLOCK | SFD_CLOEXEC);
 }
 

@@ -3,6 +3,7 @@
 import os
 import signal
 import subprocess
+import time
 import unittest
 
 from harness import LaunchTest, program
@@ -142,6 +143,18 @@ class FailureTest(LaunchTest):
         os.kill(job.node_pid(), signal.SIGKILL)
         job.finish(timeout=10)
         self.check_failure(job, 137, "the node process on host", "ranks 0-3", "killed by signal 9 (Killed)")
+        self.check_nothing_left(job)
+
+    def test_forked_child_does_not_hide_the_death_of_the_node_process(self):
+        job = self.start("-n", 4, program("misbehave.c"), "fork")
+        job.read_until(b"is here\n")
+        node = job.node_pid()
+        end = time.monotonic() + 10
+        while len(job.survivors()) < 3 and time.monotonic() < end:
+            time.sleep(0.01)
+        os.kill(node, signal.SIGKILL)
+        job.finish(timeout=4)
+        self.check_failure(job, 137, "killed by signal 9 (Killed)")
         self.check_nothing_left(job)
 
     def test_killed_tmpirun(self):

@@ -3,6 +3,8 @@
 import os
 import re
 import signal
+import subprocess
+import time
 import unittest
 
 from harness import BIN, LaunchTest, program
@@ -106,6 +108,16 @@ class EndTest(LaunchTest):
                 self.check_failure(job, code, number.name)
                 self.check_nothing_left(job)
 
+    def test_ignored_hangup_stays_ignored(self):
+        job = self.start("-n", 2, program("misbehave.c"), "hang", preexec_fn=lambda: signal.signal(signal.SIGHUP, signal.SIG_IGN))
+        job.read_until(b"is here\n")
+        job.process.send_signal(signal.SIGHUP)
+        with self.assertRaises(subprocess.TimeoutExpired):
+            job.process.wait(0.5)
+        job.process.send_signal(signal.SIGTERM)
+        job.finish(timeout=10)
+        self.assertEqual(job.code, 143)
+
     def test_program_that_handles_sigterm(self):
         job = self.start("-n", 4, program("handles_term.c"))
         job.read_until(b"ready\n")
@@ -145,7 +157,6 @@ class EndTest(LaunchTest):
             return file.read().rsplit(")", 1)[1].split()[0]
 
     def wait_for(self, condition, seconds=5):
-        import time
         end = time.monotonic() + seconds
         while not condition() and time.monotonic() < end:
             time.sleep(0.01)
@@ -169,18 +180,15 @@ class AloneTest(LaunchTest):
     """The same programs started by themselves."""
 
     def test_job_of_one_rank(self):
-        import subprocess
         self.assertEqual(subprocess.run([program("trivial.c")], capture_output=True, timeout=20).stdout, b"1 of 1\n")
 
     def test_abort(self):
-        import subprocess
         done = subprocess.run([program("misbehave.c"), "abort-mpi", "0", "9"], capture_output=True, timeout=20,
                               env={"TMPI_COMM_WORLD_RANK": "0"})
         self.assertEqual(done.returncode, 9)
         self.assertIn(b"called MPI_Abort with code 9", done.stderr)
 
     def test_node_by_hand(self):
-        import subprocess
         done = subprocess.run([os.path.join(BIN, "tmpi-node")], capture_output=True, timeout=20)
         self.assertEqual(done.returncode, 2)
         self.assertTrue(re.search(b"started by tmpirun", done.stderr))

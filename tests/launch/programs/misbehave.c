@@ -74,6 +74,12 @@ int main(int argc, char** argv) {
     if (rank == victim && system("sleep 300 & (setsid sleep 301 &); echo started") != 0) return 9;
     MPI_Recv(&rank, 1, MPI_INT, MPI_ANY_SOURCE, 0, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
   }
+  if (strcmp(mode, "fork") == 0) {
+    if (rank == victim && fork() == 0) {
+      for (;;) pause();
+    }
+    MPI_Recv(&rank, 1, MPI_INT, MPI_ANY_SOURCE, 0, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+  }
   if (strcmp(mode, "spin") == 0) {
     for (;;) depth_sum++;
   }
