@@ -94,13 +94,13 @@ bool regular(const std::vector<Block>& blocks, MPI_Count& stride) noexcept {
     if (blocks[i].type != blocks[0].type || blocks[i].length != blocks[0].length) return false;
     if (blocks[i].displacement - blocks[i - 1].displacement != stride) return false;
   }
-  return !blocks.empty() && blocks[0].displacement == 0;
+  return !blocks.empty();
 }
 
 std::shared_ptr<const Layout> layout_of(const std::vector<Block>& blocks) {
   if (MPI_Count stride = 0; regular(blocks, stride)) {
     const Block& first = blocks[0];
-    return Layout::of_blocks(static_cast<MPI_Count>(blocks.size()), first.length, stride,
+    return Layout::of_blocks(first.displacement, static_cast<MPI_Count>(blocks.size()), first.length, stride,
                              first.type->extent(), first.type->shared_layout());
   }
   std::vector<LayoutBlock> list;
@@ -143,7 +143,7 @@ Err DatatypeBuilder::strided(Description description, MPI_Count count, MPI_Count
   }
   if (bounds.overflow()) return too_large();
   out = create(std::move(description));
-  finish(*out, bounds, Layout::of_blocks(count, length, stride, old.extent(), old.layout_));
+  finish(*out, bounds, Layout::of_blocks(0, count, length, stride, old.extent(), old.layout_));
   return kOk;
 }
 

@@ -149,14 +149,15 @@ std::shared_ptr<const Layout> Layout::of_runs(const std::vector<std::pair<MPI_Co
   return layout;
 }
 
-std::shared_ptr<const Layout> Layout::of_blocks(MPI_Count count, MPI_Count length, MPI_Count stride,
-                                                MPI_Count extent, std::shared_ptr<const Layout> child) {
-  const Node block = repeated(length, extent, child->root());
-  if (count == 1 && length == 1) return child;
+std::shared_ptr<const Layout> Layout::of_blocks(MPI_Count displacement, MPI_Count count, MPI_Count length,
+                                                MPI_Count stride, MPI_Count extent,
+                                                std::shared_ptr<const Layout> child) {
+  if (displacement == 0 && count == 1 && length == 1) return child;
   auto layout = std::make_shared<Layout>();
   // The loop over blocks may point to the loop over elements, which then needs a place that stays.
+  const Node block = repeated(length, extent, child->root());
   const Node* inner = count == 1 ? &block : layout->keep(block);
-  layout->root_ = repeated(count, stride, *inner);
+  layout->root_ = shifted(repeated(count, stride, *inner), displacement);
   layout->children_.push_back(std::move(child));
   return layout;
 }

@@ -29,9 +29,11 @@ class Layout {
 
   /// `runs` (offset, length), for predefined types.
   static std::shared_ptr<const Layout> of_runs(const std::vector<std::pair<MPI_Count, MPI_Count>>& runs);
-  /// `count` blocks of `length` elements of `child`; elements `extent` and blocks `stride` bytes apart.
-  static std::shared_ptr<const Layout> of_blocks(MPI_Count count, MPI_Count length, MPI_Count stride,
-                                                 MPI_Count extent, std::shared_ptr<const Layout> child);
+  /// `count` blocks of `length` elements of `child`, the first at `displacement`; elements `extent` and
+  /// blocks `stride` bytes apart.
+  static std::shared_ptr<const Layout> of_blocks(MPI_Count displacement, MPI_Count count, MPI_Count length,
+                                                 MPI_Count stride, MPI_Count extent,
+                                                 std::shared_ptr<const Layout> child);
   /// The blocks one after the other.
   static std::shared_ptr<const Layout> of_list(const std::vector<LayoutBlock>& blocks);
 
