@@ -17,6 +17,8 @@ int set_action(int number, const struct sigaction* action, struct sigaction* pre
   return tmpi_shim_fault_action(tmpi_image_rank, number, action, previous);
 }
 
+stack_t own_stack = {nullptr, SS_DISABLE, 0};
+
 __sighandler_t set_handler(int number, __sighandler_t handler, int flags) {
   struct sigaction action {};
   struct sigaction previous {};
@@ -50,6 +52,14 @@ __sighandler_t __sysv_signal(int number, __sighandler_t handler) noexcept {
 }
 __sighandler_t sysv_signal(int number, __sighandler_t handler) noexcept {
   return set_handler(number, handler, static_cast<int>(SA_RESETHAND | SA_NODEFER));
+}
+
+int sigaltstack(const stack_t* stack, stack_t* previous) noexcept {
+  if (!tmpi::shim::on_rank_thread()) return tmpi_libc.sigaltstack(stack, previous);
+  const stack_t before = own_stack;
+  if (stack != nullptr) own_stack = *stack;
+  if (previous != nullptr) *previous = before;
+  return 0;
 }
 
 }  // extern "C"

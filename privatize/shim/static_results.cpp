@@ -1,6 +1,7 @@
 // Functions of libc that answer in a static object, or keep one between calls: the object is the rank's. All
 // over libc's _r forms.
 #include <math.h>
+#include <search.h>
 #include <signal.h>
 #include <stdio.h>
 #include <string.h>
@@ -14,6 +15,7 @@ char* strtok_rest;
 struct tm broken_down;  // one object for localtime and gmtime, as the standard allows and programs assume
 char time_text[32];     // "Thu Nov 24 18:22:48 1986\n", 26 bytes in the years that asctime_r accepts
 char unknown_text[64];
+struct hsearch_data hash_table;
 
 }  // namespace
 
@@ -46,6 +48,18 @@ char* strsignal(int number) {
   if (sigdescr_np(number) != nullptr) return tmpi_libc.strsignal(number);  // a constant text of the locale
   snprintf(unknown_text, sizeof unknown_text, "%s", tmpi_libc.strsignal(number));
   return unknown_text;
+}
+
+int hcreate(size_t size) noexcept {
+  return hcreate_r(size, &hash_table);
+}
+void hdestroy() noexcept {
+  hdestroy_r(&hash_table);
+}
+ENTRY* hsearch(ENTRY item, ACTION action) noexcept {
+  ENTRY* found;
+  hsearch_r(item, action, &found, &hash_table);
+  return found;
 }
 
 // The sign of the gamma function, which lgamma leaves in a global.

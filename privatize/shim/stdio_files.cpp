@@ -140,6 +140,14 @@ int fflush_unlocked(FILE* file) {
   return file != nullptr ? tmpi_libc.fflush_unlocked(file) : flush_all();
 }
 
+// libc's would reach the files of all ranks.
+int fcloseall() {
+  return flush_all();
+}
+void _flushlbf() {
+  flush_all();
+}
+
 int fileno(FILE* file) {
   const int stream = standard_stream(file);
   return stream >= 0 ? stream : tmpi_libc.fileno(file);

@@ -1,0 +1,115 @@
+#!/usr/bin/env python3
+"""The shim in real jobs: programs compiled with tmpicc, run by tmpirun as many ranks. TMPI_BIN names the folder of both."""
+import os
+import re
+import subprocess
+import tempfile
+import unittest
+
+BIN = os.environ["TMPI_BIN"]
+HERE = os.path.dirname(os.path.abspath(__file__))
+
+
+class Job:
+    def __init__(self, ranks, program, *arguments, options=(), stdin=None):
+        words = [os.path.join(BIN, "tmpirun"), "-n", str(ranks), "--timeout", "60", *options, program, *arguments]
+        done = subprocess.run(words, input=stdin, stdin=None if stdin is not None else subprocess.DEVNULL, capture_output=True,
+                              text=True, timeout=120)
+        self.out, self.err, self.code = done.stdout, done.stderr, done.returncode
+
+
+class Ranks(unittest.TestCase):
+    @classmethod
+    def setUpClass(cls):
+        cls.folder = tempfile.TemporaryDirectory()
+        cls.programs = {}
+        for file in sorted(os.listdir(os.path.join(HERE, "programs"))):
+            name, suffix = os.path.splitext(file)
+            wrapper = "tmpicc" if suffix == ".c" else "tmpicxx"
+            output = os.path.join(cls.folder.name, name)
+            subprocess.run([os.path.join(BIN, wrapper), "-O1", "-g", os.path.join(HERE, "programs", file), "-o", output], check=True,
+                           timeout=120)
+            cls.programs[name] = output
+
+    @classmethod
+    def tearDownClass(cls):
+        cls.folder.cleanup()
+
+    def job(self, ranks, program, *arguments, **options):
+        return Job(ranks, self.programs[program], *arguments, **options)
+
+    def test_state_is_private(self):
+        for ranks, options in ((1, ()), (7, ("--workers", "1")), (40, ("--workers", "2", "--sched", "random:3"))):
+            job = self.job(ranks, "state", options=options)
+            self.assertEqual((job.code, job.err), (0, ""))
+            self.assertEqual(sorted(job.out.splitlines()), sorted(f"rank {i}: good" for i in range(ranks)))
+
+    def test_streams(self):
+        file = os.path.join(self.folder.name, "reopened")
+        job = self.job(6, "streams", file, options=("--workers", "2"))
+        self.assertEqual(job.code, 0, job.err)
+        lines = job.out.splitlines()
+        for rank in range(6):
+            number = "**ff" if rank % 2 else " 255"
+            self.assertIn(f"number {rank} {number} c cxx", lines)
+            self.assertIn(f"wide {rank}", lines)
+            self.assertIn(f"error {rank}", job.err.splitlines())
+            for line in (f"closed by nobody {rank}", f"goodbye {rank}"):
+                self.assertEqual(line in lines, rank > 1, line)
+        with open(file) as text:
+            self.assertEqual(text.read(), "into the file\nand on\nclosed by nobody 1\ngoodbye 1\n")
+
+    def test_exit(self):
+        job = self.job(3, "ending", "exit")
+        self.assertEqual(job.code, 3, job.err)
+        for rank in range(3):
+            self.assertIn(f"first of {rank}\n", job.out)
+            self.assertIn(f"last of {rank} destructor of {rank}", job.out)
+
+    def test_underscore_exit(self):
+        job = self.job(3, "ending", "_exit", "1")
+        self.assertEqual(job.code, 4, job.err)
+        self.assertNotIn("first of 1", job.out)
+        self.assertIn("last of 2 destructor of 2", job.out)
+
+    def test_abort_and_assertion(self):
+        for how, text in (("abort", "SIGABRT"), ("assert", "Assertion `rank != chosen' failed.")):
+            job = self.job(3, "ending", how, "2")
+            self.assertEqual(job.code, 134, job.err)
+            self.assertIn(text, job.err)
+            self.assertRegex(job.err, r"rank 2\b")
+            self.assertRegex(job.err, r"\bmain\b")  # the backtrace
+
+    def test_exec_is_refused(self):
+        job = self.job(3, "ending", "exec", "1")
+        self.assertNotEqual(job.code, 0)
+        self.assertRegex(job.err, r'rank 1 .*execvpe\("true"\).*posix_spawn')
+
+    def test_fault_handler_of_one_rank(self):
+        job = self.job(4, "ending", "fault", "3")
+        self.assertEqual(job.code, 0, job.err)
+        self.assertIn("rank 3 caught 11\n", job.out)
+
+    def test_uncaught_exception(self):
+        job = self.job(3, "terminate")
+        self.assertEqual(job.code, 134, job.err)
+        self.assertIn("terminate called after throwing an instance of 'std::runtime_error'\n  what():  nobody wants me\n",
+                      re.sub(r"^\[[^]]*\] ?", "", job.err, flags=re.M))
+        self.assertEqual(job.err.count("terminate called"), 1)
+        job = self.job(3, "terminate", "handled")
+        self.assertEqual((job.code, job.out), (0, "handler of rank 1\n"), job.err)
+
+    def test_input(self):
+        job = self.job(4, "input", stdin="17 rest\n")
+        self.assertEqual(job.code, 0, job.err)
+        self.assertIn("rank 0 got 1 17", job.out)
+        for rank in range(1, 4):
+            self.assertIn(f"rank {rank} got -1 -1", job.out)
+
+    def test_a_program_by_itself_needs_no_shim(self):
+        done = subprocess.run([self.programs["state"]], capture_output=True, text=True, timeout=60, stdin=subprocess.DEVNULL)
+        self.assertEqual((done.returncode, done.stdout), (0, "rank 0: good\n"), done.stderr)
+
+
+if __name__ == "__main__":
+    unittest.main()
