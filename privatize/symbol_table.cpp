@@ -55,7 +55,10 @@ const Elf64_Sym* SymbolSpan::function_below(std::uint64_t address) const noexcep
     const auto type = ELF64_ST_TYPE(symbol.st_info);
     if ((type != STT_FUNC && type != STT_GNU_IFUNC) || symbol.st_shndx == SHN_UNDEF) continue;
     if (symbol.st_value > address || symbol.st_name >= strings_size) continue;
-    if (best == nullptr || symbol.st_value > best->st_value) best = &symbol;
+    // Of several names take the one that was written down, not the compiler's "name.localalias".
+    const bool better_name =
+        best != nullptr && symbol.st_value == best->st_value && ELF64_ST_BIND(best->st_info) == STB_LOCAL;
+    if (best == nullptr || symbol.st_value > best->st_value || better_name) best = &symbol;
   }
   return best;
 }

@@ -3,6 +3,7 @@
 #include <cstdio>
 #include <cstdlib>
 #include <ctime>
+#include <fstream>
 #include <memory>
 
 #include "privatize/rank_services.h"
@@ -22,6 +23,19 @@ double cpu_seconds() {
   timespec time{};
   clock_gettime(CLOCK_THREAD_CPUTIME_ID, &time);
   return static_cast<double>(time.tv_sec) + static_cast<double>(time.tv_nsec) * 1e-9;
+}
+
+/// Sum of the process's own dirty pages and page tables, in KB.
+long dirty_kilobytes() {
+  long sum = 0;
+  for (const char* file : {"/proc/self/smaps_rollup", "/proc/self/status"}) {
+    std::ifstream in(file);
+    for (std::string line; std::getline(in, line);) {
+      if (line.rfind("Private_Dirty:", 0) == 0) sum += std::stol(line.substr(14));
+      if (line.rfind("VmPTE:", 0) == 0) sum += std::stol(line.substr(6));
+    }
+  }
+  return sum;
 }
 
 /// One run at a time.
@@ -82,6 +96,7 @@ Outcome run(const RunOptions& options) {
     return run.outcome;
   }
   run.group = group->get();
+  const long dirty = options.measure ? dirty_kilobytes() : 0;
   const double begin = cpu_seconds();
   for (int i = 0; i < options.ranks; ++i) {
     if (auto r = run.group->map_image(i, i); !r) {
@@ -90,6 +105,7 @@ Outcome run(const RunOptions& options) {
     }
   }
   run.outcome.map_seconds = cpu_seconds() - begin;
+  if (options.measure) run.outcome.map_kilobytes = dirty_kilobytes() - dirty;
   ult::StackOptions stack_options;
   stack_options.count = options.ranks;
   stack_options.size = options.stack_size;

@@ -15,7 +15,8 @@ struct Outcome {
   std::vector<int> codes;             ///< exit code per rank, -1: did not end
   std::vector<std::string> failures;  ///< CHECKs that failed inside ranks
   std::map<std::string, int> counts;  ///< test_count(), over all ranks
-  double map_seconds = 0;             ///< processor time to map all images
+  long map_kilobytes = 0;  ///< memory that mapping has dirtied, with page tables (only if measured)
+  double map_seconds = 0;  ///< processor time to map all images
 };
 
 struct RunOptions {
@@ -25,6 +26,7 @@ struct RunOptions {
   std::string shim;
   bool private_libstdcxx = false;
   std::size_t stack_size = 256 << 10;
+  bool measure = false;         ///< fill in map_kilobytes
   bool leaves_threads = false;  ///< when the ranks have ended: their images stay then
 };
 
