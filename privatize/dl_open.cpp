@@ -9,6 +9,7 @@
 #include <map>
 #include <memory>
 #include <mutex>
+#include <set>
 
 #include "privatize/arena_registry.hpp"
 #include "privatize/debugger.hpp"
@@ -45,6 +46,7 @@ class PluginTable {
 
  private:
   std::map<PluginKey, std::unique_ptr<Plugin>> plugins_;
+  std::set<PluginKey> being_built_;
 };
 
 PluginTable& plugin_table() {
@@ -63,6 +65,11 @@ Result<Plugin*> PluginTable::get(const RankState& state, const std::string& path
   if (stat(path.c_str(), &status) != 0) return Failure{path + ": cannot be opened"};
   const PluginKey key{state.set, status.st_dev, status.st_ino};
   if (const auto it = plugins_.find(key); it != plugins_.end()) return it->second.get();
+  if (!being_built_.insert(key).second) {
+    return Failure{path +
+                   ": needs itself through other libraries; link those that need each other into one "
+                   "library, or with the program"};
+  }
   auto plugin = std::make_unique<Plugin>();
   SetRequest request;
   request.path = path;
@@ -79,14 +86,15 @@ Result<Plugin*> PluginTable::get(const RankState& state, const std::string& path
     return closure;
   };
   auto set = build_set(request);
+  being_built_.erase(key);
   if (!set) return set.failure();
   plugin->set = std::move(*set);
   return plugins_.emplace(key, std::move(plugin)).first->second.get();
 }
 
 OpenedLibrary* opened_entry(RankState& state, const Plugin& plugin) {
-  for (const auto& library : state.opened) {
-    if (library->set == plugin.set.get()) return library.get();
+  for (OpenedLibrary* library : state.opened_now()) {
+    if (library->set == plugin.set.get()) return library;
   }
   return nullptr;
 }
@@ -156,8 +164,8 @@ Result<OpenedLibrary*> open_private(RankState& state, const std::string& path) {
 }
 
 void* open_member(RankState& state, const Object& object) {
-  for (const auto& library : state.opened) {
-    if (library->root == &object) return library.get();
+  for (OpenedLibrary* library : state.opened_now()) {
+    if (library->root == &object) return library;
   }
   auto library = std::make_unique<OpenedLibrary>();
   library->set = state.set;
@@ -204,7 +212,7 @@ RankState* calling_rank(const void* caller) noexcept {
 std::vector<const Object*> global_scope(const RankState& state) {
   std::vector<const Object*> scope;
   for (const auto& object : state.set->objects()) scope.push_back(object.get());
-  for (const auto& library : state.opened) {
+  for (const OpenedLibrary* library : state.opened_now()) {
     if (library->global && library->set != state.set) scope.push_back(library->root);
   }
   return scope;
@@ -221,9 +229,8 @@ std::vector<const Object*> library_scope(const OpenedLibrary& library) {
 }
 
 OpenedLibrary* as_opened(RankState& state, void* handle) noexcept {
-  const std::lock_guard lock(state.lock);
-  for (const auto& library : state.opened) {
-    if (library.get() == handle) return library.get();
+  for (OpenedLibrary* library : state.opened_now()) {
+    if (library == handle) return library;
   }
   return nullptr;
 }

@@ -225,7 +225,8 @@ extern "C" int tmpi_libc_start_main(Main main, int argc, char** argv) {
 extern "C" __attribute__((visibility("default"))) void tmpi_image_fini(int rank) {
   const RankState* state = rank_state(rank);
   if (state == nullptr) return;
-  for (auto it = state->opened.rbegin(); it != state->opened.rend(); ++it) {
+  const std::vector<OpenedLibrary*> opened = state->opened_now();
+  for (auto it = opened.rbegin(); it != opened.rend(); ++it) {
     if ((*it)->initialised) run_destructors(*(*it)->set, state->index);
   }
   run_destructors(*state->set, state->index);

@@ -3,6 +3,7 @@
 #include <sys/mman.h>
 
 #include <atomic>
+#include <mutex>
 
 namespace tmpi::privatize {
 namespace {
@@ -30,6 +31,13 @@ Slot* table() {
 }
 
 }  // namespace
+
+std::vector<OpenedLibrary*> RankState::opened_now() const {
+  const std::lock_guard guard(lock);
+  std::vector<OpenedLibrary*> copy;
+  for (const auto& library : opened) copy.push_back(library.get());
+  return copy;
+}
 
 RankState* rank_state(int rank) noexcept {
   Slot* slots = the_table.load(std::memory_order_acquire);

@@ -41,17 +41,20 @@ struct RankState {
   int index = -1;
   int argc = 0;  ///< main's, for constructors of libraries opened later
   char** argv = nullptr;
-  SpinLock lock;  ///< guards keys and opened: a rank may have helper threads
+  mutable SpinLock lock;  ///< guards keys and opened: a rank may have helper threads
   std::vector<KeyDefinition> keys;
   struct KeyValues* key_values = nullptr;              ///< of the rank's own flow of control
   std::vector<std::unique_ptr<OpenedLibrary>> opened;  ///< in order of opening
   std::string dl_error, dl_error_told;                 ///< dlerror's: pending, and last given out
   std::vector<ExitHandler> exit_handlers;              ///< only used without a shim (fallback_exit.cpp)
 
+  /// The libraries opened so far, in order; a copy, since another thread of the rank may open more.
+  std::vector<OpenedLibrary*> opened_now() const;
+
   template <class Function>
   void for_each_image(Function fn) const {
     if (set != nullptr) fn(*set, index);
-    for (const auto& library : opened) {
+    for (const OpenedLibrary* library : opened_now()) {
       if (library->set != set) fn(*library->set, index);
     }
   }

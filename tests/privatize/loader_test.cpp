@@ -129,7 +129,9 @@ TEST_CASE("indirect functions") {
 
 TEST_CASE("dlopen, dlsym, dladdr in a rank") {
   const Outcome outcome =
-      run_clean({.program = program("dynamic"), .ranks = 20, .arguments = {program("plugin.so")}});
+      run_clean({.program = program("dynamic"),
+                 .ranks = 20,
+                 .arguments = {program("plugin.so"), program("plugin2.so"), program("plugin3.so")}});
   CHECK(all_zero(outcome));
   CHECK(outcome.counts.at("plugin destroyed") == 20);
 }

@@ -1,4 +1,4 @@
-/* dlopen, dlsym, dladdr inside a rank. argv[1]: a library of the user. */
+/* dlopen, dlsym, dladdr inside a rank. argv[1..3]: libraries of the user. */
 #define _GNU_SOURCE
 #include <dlfcn.h>
 #include <link.h>
@@ -13,7 +13,7 @@ static void local_function(void) {}
 int main(int argc, char** argv) {
   const int rank = test_rank();
   Dl_info info;
-  CHECK(argc == 2);
+  CHECK(argc == 4);
   program_value += rank;
   CHECK(dladdr((void*)main, &info) != 0 && strstr(info.dli_fname, "dynamic") != NULL && strcmp(info.dli_sname, "main") == 0);
   CHECK(info.dli_saddr == (void*)main && dladdr((void*)local_function, &info) != 0);
@@ -48,5 +48,17 @@ int main(int argc, char** argv) {
   CHECK(dlsym(RTLD_DEFAULT, "plugin_state") == NULL);
   CHECK(dlopen(argv[1], RTLD_NOW | RTLD_GLOBAL) == plugin && dlsym(RTLD_DEFAULT, "plugin_state") == state);
   CHECK(dlclose(plugin) == 0);
+  /* two libraries that need the same third one: one copy of that per rank */
+  void* second = dlopen(argv[2], RTLD_NOW);
+  void* third = dlopen(argv[3], RTLD_LAZY);
+  if (second == NULL || third == NULL) fprintf(stderr, "%s\n", dlerror());
+  CHECK(second != NULL && third != NULL && second != third);
+  int (*add_second)(int) = (int (*)(int))dlsym(second, "plugin2_add");
+  int (*add_third)(int) = (int (*)(int))dlsym(third, "plugin3_add");
+  CHECK(add_second(rank) == 1000 + rank && add_third(1) == 1001 + rank);
+  CHECK(dlsym(second, "helper_state") == dlsym(third, "helper_state") && dlsym(second, "helper_state") != NULL);
+  CHECK(dlsym(second, "helper_order") != NULL && *(int*)dlsym(second, "helper_order") == 1);
+  test_yield();
+  CHECK(add_second(0) == 1001 + rank);
   return 0;
 }
