@@ -130,12 +130,18 @@ class EndTest(LaunchTest):
 
     def test_picture(self):
         job = self.start("-n", 5, program("misbehave.c"), "hang")
-        job.read_until(b"rank 4 is here\n")
-        job.process.send_signal(signal.SIGUSR1)
+        job.read_until(b"is here\n")
+        wanted = b"  ranks 0-4 (5): blocked in MPI_Recv\n"
         line = b""
-        while b"MPI_Recv" not in line:
+        for _ in range(50):  # until the last of them is in its call
+            job.process.send_signal(signal.SIGUSR1)
+            while not line.endswith(b"this moment:\n"):
+                line = job.process.stderr.readline()
             line = job.process.stderr.readline()
-        self.assertEqual(line, b"  ranks 0-4 (5): blocked in MPI_Recv\n")
+            if line == wanted:
+                break
+            time.sleep(0.1)
+        self.assertEqual(line, wanted)
         job.process.send_signal(signal.SIGINT)
         job.finish(timeout=10)
         self.assertEqual(job.code, 130)
