@@ -163,7 +163,7 @@ static void names(void) {
 }
 
 static void addresses(void) {
-  int values[10];
+  int values[10] = {0};
   MPI_Aint a, b;
   MPI_Get_address(&values[2], &a);
   MPI_Get_address(&values[7], &b);
