@@ -42,18 +42,23 @@ enum { kCount = 11 };
 
 #define FACTOR (r < 5 ? small(r, i) : 1)
 
-#define TEST_INTEGER(ctype, mpitype)                                           \
+#define TEST_ARITHMETIC(ctype, mpitype)                                        \
   do {                                                                         \
     TEST_OP(ctype, mpitype, MPI_SUM, (r + i) % 3, x + y);                      \
     TEST_OP(ctype, mpitype, MPI_PROD, FACTOR, x* y);                           \
     TEST_OP(ctype, mpitype, MPI_MAX, (r * 7 + i * 5) % 50, x > y ? x : y);     \
     TEST_OP(ctype, mpitype, MPI_MIN, (r * 7 + i * 5) % 50 + 3, x < y ? x : y); \
-    TEST_OP(ctype, mpitype, MPI_LAND, (r + i) % 4, x && y);                    \
-    TEST_OP(ctype, mpitype, MPI_LOR, i % 2 ? 0 : r % 3, x || y);               \
-    TEST_OP(ctype, mpitype, MPI_LXOR, (r + i) % 3, !x != !y);                  \
     TEST_OP(ctype, mpitype, MPI_BAND, 127 - (1 << (r + i) % 7), x & y);        \
     TEST_OP(ctype, mpitype, MPI_BOR, 1 << (r + i) % 7, x | y);                 \
     TEST_OP(ctype, mpitype, MPI_BXOR, (r * 37 + i) & 0x7f, x ^ y);             \
+  } while (0)
+
+#define TEST_INTEGER(ctype, mpitype)                             \
+  do {                                                           \
+    TEST_ARITHMETIC(ctype, mpitype);                             \
+    TEST_OP(ctype, mpitype, MPI_LAND, (r + i) % 4, x && y);      \
+    TEST_OP(ctype, mpitype, MPI_LOR, i % 2 ? 0 : r % 3, x || y); \
+    TEST_OP(ctype, mpitype, MPI_LXOR, (r + i) % 3, !x != !y);    \
   } while (0)
 
 #define TEST_SIGNED(ctype, mpitype)                                           \
@@ -99,11 +104,11 @@ static void test_sized(void) {
   TEST_INTEGER(uint16_t, MPI_UINT16_T);
   TEST_INTEGER(uint32_t, MPI_UINT32_T);
   TEST_INTEGER(uint64_t, MPI_UINT64_T);
-  TEST_SIGNED(MPI_Aint, MPI_AINT);
-#ifndef OPEN_MPI /* its minimum of MPI_OFFSET is wrong */
-  TEST_SIGNED(MPI_Offset, MPI_OFFSET);
+  TEST_ARITHMETIC(MPI_Aint, MPI_AINT); /* no logical operators on these */
+#ifndef OPEN_MPI                       /* its minimum of MPI_OFFSET is wrong */
+  TEST_ARITHMETIC(MPI_Offset, MPI_OFFSET);
 #endif
-  TEST_SIGNED(MPI_Count, MPI_COUNT);
+  TEST_ARITHMETIC(MPI_Count, MPI_COUNT);
 }
 
 static void test_others(void) {
@@ -170,9 +175,8 @@ static void test_refused(void) {
   CHECK_CLASS(MPI_Allreduce(in, out, 1, MPI_C_DOUBLE_COMPLEX, MPI_MAX, MPI_COMM_SELF), MPI_ERR_OP);
   CHECK_CLASS(MPI_Allreduce(in, out, 1, derived, MPI_SUM, MPI_COMM_SELF), MPI_ERR_OP);
   CHECK_CLASS(MPI_Allreduce(in, out, 1, MPI_INT, MPI_OP_NULL, MPI_COMM_SELF), MPI_ERR_OP);
-#ifdef MPI_ABI_VERSION /* the standard leaves these two out of the lists; other libraries take them */
+#ifdef MPI_ABI_VERSION /* the standard leaves it out of the list; other libraries take it */
   CHECK_CLASS(MPI_Allreduce(in, out, 1, MPI_BYTE, MPI_SUM, MPI_COMM_SELF), MPI_ERR_OP);
-  CHECK_CLASS(MPI_Allreduce(in, out, 1, MPI_CHAR, MPI_SUM, MPI_COMM_SELF), MPI_ERR_OP);
 #endif
   CHECK_OK(MPI_Type_free(&derived));
 }

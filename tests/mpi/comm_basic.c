@@ -150,8 +150,7 @@ static void test_many(void) {
 
 static void test_errors(void) {
   MPI_Comm comm = MPI_COMM_NULL, got;
-  int rank, length;
-  char name[MPI_MAX_OBJECT_NAME];
+  int rank;
   MPI_Group group;
   CHECK_CLASS(MPI_Comm_rank(MPI_COMM_NULL, &rank), MPI_ERR_COMM);
   CHECK_CLASS(MPI_Comm_size(MPI_COMM_NULL, &rank), MPI_ERR_COMM);
@@ -159,7 +158,6 @@ static void test_errors(void) {
   CHECK_CLASS(MPI_Comm_free(&comm), MPI_ERR_COMM);
   CHECK_CLASS(MPI_Comm_group(MPI_COMM_NULL, &group), MPI_ERR_COMM);
   CHECK_CLASS(MPI_Comm_split(MPI_COMM_NULL, 0, 0, &got), MPI_ERR_COMM);
-  CHECK_CLASS(MPI_Comm_get_name(MPI_COMM_NULL, name, &length), MPI_ERR_COMM);
   CHECK_CLASS(MPI_Comm_create(MPI_COMM_WORLD, MPI_GROUP_NULL, &got), MPI_ERR_GROUP);
   CHECK_CLASS(MPI_Comm_compare(MPI_COMM_WORLD, MPI_COMM_NULL, &rank), MPI_ERR_COMM);
 #ifdef MPI_ABI_VERSION

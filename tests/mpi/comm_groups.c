@@ -145,11 +145,11 @@ static void test_translate(void) {
 
 static void test_errors(void) {
   MPI_Group group;
-  int wrong[2] = {0, world_size}, twice[2] = {0, 0}, size;
+  int wrong[1] = {world_size}, twice[2] = {0, 0}, size;
   int zero_stride[1][3] = {{0, 0, 0}}, outside[1][3] = {{0, world_size, 1}};
-  CHECK_CLASS(MPI_Group_incl(world, 2, wrong, &group), MPI_ERR_RANK);
+  CHECK_CLASS(MPI_Group_incl(world, 1, wrong, &group), MPI_ERR_RANK);
 #ifndef OPEN_MPI /* says MPI_ERR_GROUP */
-  CHECK_CLASS(MPI_Group_excl(world, 2, wrong, &group), MPI_ERR_RANK);
+  CHECK_CLASS(MPI_Group_excl(world, 1, wrong, &group), MPI_ERR_RANK);
 #endif
   int class_ =
       class_of(MPI_Group_range_incl(world, 1, outside, &group)); /* the standard does not say which */
@@ -160,7 +160,7 @@ static void test_errors(void) {
   group = MPI_GROUP_NULL;
   CHECK_CLASS(MPI_Group_free(&group), MPI_ERR_GROUP);
 #ifdef MPI_ABI_VERSION
-  CHECK_CLASS(MPI_Group_incl(world, 2, twice, &group), MPI_ERR_RANK);
+  if (world_size > 1) CHECK_CLASS(MPI_Group_incl(world, 2, twice, &group), MPI_ERR_RANK);
   CHECK_CLASS(MPI_Group_range_incl(world, 1, zero_stride, &group), MPI_ERR_ARG);
   CHECK_CLASS(MPI_Group_incl(world, -1, twice, &group), MPI_ERR_ARG);
 #else

@@ -20,7 +20,7 @@ CASES = {
     "bad_op": ["MPI_Allreduce", "MPI_ERR_OP"],
     "null_buffer": ["MPI_Send", "MPI_ERR_BUFFER", "NULL"],
     "uncommitted": ["MPI_Send", "MPI_ERR_TYPE", "MPI_Type_commit"],
-    "truncated": ["MPI_Recv", "MPI_ERR_TRUNCATE", "16", "8"],
+    "truncated": ["MPI_Recv", "MPI_ERR_TRUNCATE", "8 bytes", "tag 5"],
     "abort": ["MPI_Abort", "33"],
     "after_finalize": ["MPI_Barrier", "MPI_Finalize"],
     "before_init": ["MPI_Barrier", "MPI_Init"],
