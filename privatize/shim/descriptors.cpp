@@ -33,7 +33,7 @@ struct Copy {
   int fd;
   Target target;
 };
-constexpr int kMostCopies = 16;
+constexpr int kMostCopies = 12;
 Copy copies[kMostCopies];
 int copy_count;
 Lock lock;

@@ -6,7 +6,7 @@ namespace tmpi::shim {
 
 bool ExitList::push(const ExitHandler& handler) noexcept {
   if (count_ >= kFirst + capacity_) {
-    const std::size_t capacity = capacity_ == 0 ? 32 : 2 * capacity_;
+    const std::size_t capacity = capacity_ == 0 ? 8 : 2 * capacity_;
     auto* grown = static_cast<ExitHandler*>(realloc(more_, capacity * sizeof(ExitHandler)));
     if (grown == nullptr) return false;
     more_ = grown;

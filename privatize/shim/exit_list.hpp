@@ -24,7 +24,7 @@ class ExitList {
   bool pop(const void* object, ExitHandler* handler) noexcept;
 
  private:
-  static constexpr std::size_t kFirst = 6;  // most programs need no more: no allocation
+  static constexpr std::size_t kFirst = 4;  // enough for many programs, and little of each rank's memory
   ExitHandler first_[kFirst] = {};
   ExitHandler* more_ = nullptr;
   std::size_t count_ = 0, capacity_ = 0;  // of all; of more_

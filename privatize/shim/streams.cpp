@@ -22,8 +22,8 @@ namespace {
 
 FILE* standard_files[3];  // what the three were at the start, whatever the program assigns to them
 
-// Longer lines go out in pieces, which the launcher puts together again. In .bss: no page is touched by a
-// rank that prints nothing.
+// Longer lines go out in pieces, which the launcher puts together again. In .bss, where it shares a page with
+// what every rank writes anyway.
 char stdout_buffer[1024];
 
 struct FileList {

@@ -106,6 +106,12 @@ class Ranks(unittest.TestCase):
         for rank in range(1, 4):
             self.assertIn(f"rank {rank} got -1 -1", job.out)
 
+    def test_memory(self):
+        job = self.job(200, "memory")
+        self.assertEqual(job.code, 0, job.err)
+        # A page of the program's data and one of the shim's: what every rank writes must fit into the shim's first.
+        self.assertLess(int(re.search(r"dirty (\d+)", job.out)[1]), 2.5 * 4096)
+
     def test_a_program_by_itself_needs_no_shim(self):
         done = subprocess.run([self.programs["state"]], capture_output=True, text=True, timeout=60, stdin=subprocess.DEVNULL)
         self.assertEqual((done.returncode, done.stdout), (0, "rank 0: good\n"), done.stderr)
