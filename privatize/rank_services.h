@@ -1,7 +1,7 @@
-/* What code that runs inside a rank's image (the shim, the entry) asks of the node process: plain C, since the shim is privatized
- * with the program and binds to these names in the node process's executable (or in libtmpi.so when the program runs by itself).
- * Implemented in src/launch/rank_services.cpp. `rank` is the world rank that the loader wrote into the image's
- * tmpi_image_rank variable: no "current rank" look-up. */
+/* What code that runs inside a rank's image (the shim, the entry) asks of the node process: plain C, since
+ * the shim is privatized with the program and binds to these names in the node process's executable (or in
+ * libtmpi.so when the program runs by itself). Implemented in src/launch/rank_services.cpp. `rank` is the
+ * world rank that the loader wrote into the image's tmpi_image_rank variable: no "current rank" look-up. */
 #ifndef TMPI_PRIVATIZE_RANK_SERVICES_H
 #define TMPI_PRIVATIZE_RANK_SERVICES_H
 
@@ -12,26 +12,32 @@
 extern "C" {
 #endif
 
-/* Ends the rank with exit code `code` after its atexit handlers, destructors and flushes have run: leaves the fiber for good. The
- * job's rules (a rank that exits without MPI_Finalize while others wait for it, first non-zero code wins) are decided there. */
+/* Ends the rank with exit code `code` after its atexit handlers, destructors and flushes have run: leaves the
+ * fiber for good. The job's rules (a rank that exits without MPI_Finalize while others wait for it, first
+ * non-zero code wins) are decided there. */
 void tmpi_rank_exited(int rank, int code) __attribute__((noreturn));
 
-/* Ends the whole job: abort(), an uncaught exception, a failed assertion. `why` is one sentence. Exit code 128 + SIGABRT. */
+/* Ends the whole job: abort(), an uncaught exception, a failed assertion. `why` is one sentence. Exit code
+ * 128 + SIGABRT. */
 void tmpi_rank_aborted(int rank, const char* why) __attribute__((noreturn));
 
-/* Output of a rank: stream 1 or 2. Any bytes, any length; the launcher emits whole lines, prefixed if asked. Returns length. */
+/* Output of a rank: stream 1 or 2. Any bytes, any length; the launcher emits whole lines, prefixed if asked.
+ * Returns length. */
 ssize_t tmpi_rank_write(int rank, int stream, const void* data, size_t length);
 
-/* Input: rank 0 reads the job's stdin (blocking the OS thread only if nothing else could run; may suspend the fiber); every other
- * rank reads end-of-file. Returns bytes read, 0 at the end, -1 with errno. */
+/* Input: rank 0 reads the job's stdin (blocking the OS thread only if nothing else could run; may suspend the
+ * fiber); every other rank reads end-of-file. Returns bytes read, 0 at the end, -1 with errno. */
 ssize_t tmpi_rank_read(int rank, void* data, size_t length);
 
-/* Implemented by the loader (privatize/); absent when the program runs by itself, so declare them weak there. */
+/* Implemented by the loader (privatize/); absent when the program runs by itself, so declare them weak there.
+ */
 
-/* The destructors (fini arrays) of everything in the rank's image, last constructed first; exit() calls it after the atexit list. */
+/* The destructors (fini arrays) of everything in the rank's image, last constructed first; exit() calls it
+ * after the atexit list. */
 void tmpi_image_fini(int rank);
 
-/* Non-zero on a thread that the rank created itself: its thread_local destructors and its end are libc's business, not the rank's. */
+/* Non-zero on a thread that the rank created itself: its thread_local destructors and its end are libc's
+ * business, not the rank's. */
 int tmpi_on_helper_thread(void);
 
 /* Non-zero in the child of a fork(2): exit() there must flush what is its own and end with the real _exit. */

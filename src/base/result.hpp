@@ -1,5 +1,6 @@
-// Result<T>: a value or a Failure with a sentence for the user. Used where something can go wrong outside the hot paths (set-up,
-// loading, launching); the MPI library proper has its own error type (mpi/core/error.hpp). No exceptions, no suspension.
+// Result<T>: a value or a Failure with a sentence for the user. Used where something can go wrong outside the
+// hot paths (set-up, loading, launching); the MPI library proper has its own error type (mpi/core/error.hpp).
+// No exceptions, no suspension.
 #pragma once
 
 #include <cassert>

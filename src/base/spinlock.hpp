@@ -1,5 +1,6 @@
-// A test-and-test-and-set lock for critical sections of a few nanoseconds. Never held across a scheduling point: the holder is an
-// OS thread (a worker), not a fiber. Gives the core away after a while, since workers may outnumber cores.
+// A test-and-test-and-set lock for critical sections of a few nanoseconds. Never held across a scheduling
+// point: the holder is an OS thread (a worker), not a fiber. Gives the core away after a while, since workers
+// may outnumber cores.
 #pragma once
 
 #include <sched.h>
@@ -8,7 +9,9 @@
 
 namespace tmpi {
 
-inline void cpu_relax() noexcept { __builtin_ia32_pause(); }
+inline void cpu_relax() noexcept {
+  __builtin_ia32_pause();
+}
 
 class SpinLock {
  public:

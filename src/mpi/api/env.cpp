@@ -42,10 +42,14 @@ Phase phase() noexcept {
 
 using namespace tmpi::mpi;
 
-int PMPI_Init(int*, char***) { return init("MPI_Init", MPI_THREAD_SINGLE, nullptr); }
+int PMPI_Init(int*, char***) {
+  return init("MPI_Init", MPI_THREAD_SINGLE, nullptr);
+}
 TMPI_PROFILED(MPI_Init);
 
-int PMPI_Init_thread(int*, char***, int required, int* provided) { return init("MPI_Init_thread", required, provided); }
+int PMPI_Init_thread(int*, char***, int required, int* provided) {
+  return init("MPI_Init_thread", required, provided);
+}
 TMPI_PROFILED(MPI_Init_thread);
 
 int PMPI_Finalize(void) {
@@ -66,9 +70,12 @@ int PMPI_Finalized(int* flag) {
 TMPI_PROFILED(MPI_Finalized);
 
 int PMPI_Abort(MPI_Comm, int errorcode) {
-  if (enter("MPI_Abort") == nullptr && tmpi::sched::current() == nullptr) std::exit(errorcode == 0 ? EXIT_FAILURE : errorcode);
+  if (enter("MPI_Abort") == nullptr && tmpi::sched::current() == nullptr)
+    std::exit(errorcode == 0 ? EXIT_FAILURE : errorcode);
   Rank& rank = current_rank();
-  services().abort_job(rank, errorcode, fmt::format("rank {} on {} called MPI_Abort with code {}", rank.world_rank, job()->host(), errorcode));
+  services().abort_job(
+      rank, errorcode,
+      fmt::format("rank {} on {} called MPI_Abort with code {}", rank.world_rank, job()->host(), errorcode));
   return MPI_SUCCESS;
 }
 TMPI_PROFILED(MPI_Abort);
@@ -83,7 +90,8 @@ int PMPI_Query_thread(int* provided) {
 TMPI_PROFILED(MPI_Query_thread);
 
 int PMPI_Is_thread_main(int* flag) {
-  // Only the rank's own fiber may call MPI below MPI_THREAD_MULTIPLE, and that is the one that called MPI_Init.
+  // Only the rank's own fiber may call MPI below MPI_THREAD_MULTIPLE, and that is the one that called
+  // MPI_Init.
   return on_rank("MPI_Is_thread_main", [&](Rank&) -> Err {
     TMPI_TRY(check_pointer(flag, "flag"));
     *flag = 1;
@@ -134,10 +142,14 @@ int PMPI_Get_processor_name(char* name, int* resultlen) {
 }
 TMPI_PROFILED(MPI_Get_processor_name);
 
-double PMPI_Wtime(void) { return tmpi::timers::wtime(); }
+double PMPI_Wtime(void) {
+  return tmpi::timers::wtime();
+}
 TMPI_PROFILED(MPI_Wtime);
 
-double PMPI_Wtick(void) { return tmpi::timers::wtick(); }
+double PMPI_Wtick(void) {
+  return tmpi::timers::wtick();
+}
 TMPI_PROFILED(MPI_Wtick);
 
 int PMPI_Alloc_mem(MPI_Aint size, MPI_Info, void* baseptr) {
@@ -145,7 +157,8 @@ int PMPI_Alloc_mem(MPI_Aint size, MPI_Info, void* baseptr) {
     if (size < 0) return fail(MPI_ERR_ARG, "size is {}: it must not be negative", size);
     TMPI_TRY(check_pointer(baseptr, "baseptr"));
     constexpr std::size_t kAlignment = 64;  // a cache line, and the widest vector
-    void* memory = std::aligned_alloc(kAlignment, (static_cast<std::size_t>(size) + kAlignment - 1) / kAlignment * kAlignment);
+    void* memory = std::aligned_alloc(
+        kAlignment, (static_cast<std::size_t>(size) + kAlignment - 1) / kAlignment * kAlignment);
     if (memory == nullptr && size > 0) return fail(MPI_ERR_NO_MEM, "no memory for {} bytes", size);
     std::memcpy(baseptr, &memory, sizeof memory);
     return kOk;
@@ -161,7 +174,9 @@ int PMPI_Free_mem(void* base) {
 }
 TMPI_PROFILED(MPI_Free_mem);
 
-int PMPI_Pcontrol(const int, ...) { return MPI_SUCCESS; }  // without a profiling library there is nothing to control (MPI report, 15.2.4)
+int PMPI_Pcontrol(const int, ...) {
+  return MPI_SUCCESS;
+}  // without a profiling library there is nothing to control (MPI report, 15.2.4)
 TMPI_PROFILED(MPI_Pcontrol);
 
 int PMPIX_Yield(void) {

@@ -14,7 +14,8 @@ namespace {
 Err check_errhandler(MPI_Errhandler handle, Errhandler*& handler) {
   handler = errhandler_from(handle);
   if (handler != nullptr) return kOk;
-  return fail(MPI_ERR_ERRHANDLER, "{} is no error handler", handle == MPI_ERRHANDLER_NULL ? "MPI_ERRHANDLER_NULL" : "the handle");
+  return fail(MPI_ERR_ERRHANDLER, "{} is no error handler",
+              handle == MPI_ERRHANDLER_NULL ? "MPI_ERRHANDLER_NULL" : "the handle");
 }
 
 UserErrors& user_errors(Rank& rank) {
@@ -28,9 +29,14 @@ const UserErrors* added_codes() noexcept {
   return task != nullptr ? static_cast<Rank*>(task->owner)->user_errors.get() : nullptr;
 }
 
-Err unknown_code(int code) { return fail(MPI_ERR_ARG, "{} is no error code: neither the standard's nor added by the program", code); }
+Err unknown_code(int code) {
+  return fail(MPI_ERR_ARG, "{} is no error code: neither the standard's nor added by the program", code);
+}
 
-Err not_added(int code) { return fail(MPI_ERR_ARG, "{} is not an error code that MPI_Add_error_class or MPI_Add_error_code returned", code); }
+Err not_added(int code) {
+  return fail(MPI_ERR_ARG, "{} is not an error code that MPI_Add_error_class or MPI_Add_error_code returned",
+              code);
+}
 
 }  // namespace
 }  // namespace tmpi::mpi
@@ -146,7 +152,8 @@ int PMPI_Add_error_code(int errorclass, int* errorcode) {
   return on_rank("MPI_Add_error_code", [&](Rank& rank) -> Err {
     TMPI_TRY(check_pointer(errorcode, "errorcode"));
     UserErrors& added = user_errors(rank);
-    if (error_class(errorclass) == nullptr && (!added.knows(errorclass) || added.class_of(errorclass) != errorclass)) {
+    if (error_class(errorclass) == nullptr &&
+        (!added.knows(errorclass) || added.class_of(errorclass) != errorclass)) {
       return fail(MPI_ERR_ARG, "{} is no error class", errorclass);
     }
     *errorcode = added.add_code(errorclass);
@@ -167,7 +174,8 @@ TMPI_PROFILED(MPI_Add_error_string);
 int PMPI_Remove_error_class(int errorclass) {
   return on_rank("MPI_Remove_error_class", [&](Rank& rank) -> Err {
     if (user_errors(rank).remove(errorclass, true)) return kOk;
-    return fail(MPI_ERR_ARG, "{} is not an added error class, or codes of it have not been removed", errorclass);
+    return fail(MPI_ERR_ARG, "{} is not an added error class, or codes of it have not been removed",
+                errorclass);
   });
 }
 TMPI_PROFILED(MPI_Remove_error_class);

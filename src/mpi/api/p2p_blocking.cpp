@@ -9,8 +9,8 @@
 namespace tmpi::mpi {
 namespace {
 
-inline int blocking_send(const char* name, SendMode mode, const void* buf, MPI_Count count, MPI_Datatype datatype, int dest, int tag,
-                         MPI_Comm handle) {
+inline int blocking_send(const char* name, SendMode mode, const void* buf, MPI_Count count,
+                         MPI_Datatype datatype, int dest, int tag, MPI_Comm handle) {
   return on_comm(name, handle, [&](Comm& comm) -> Err {
     Datatype* type;
     TMPI_TRY(check_send(comm, buf, count, datatype, dest, tag, type));
@@ -49,7 +49,8 @@ int PMPI_Bsend(const void* buf, int count, MPI_Datatype datatype, int dest, int 
 }
 TMPI_PROFILED(MPI_Bsend);
 
-int PMPI_Recv(void* buf, int count, MPI_Datatype datatype, int source, int tag, MPI_Comm comm, MPI_Status* status) {
+int PMPI_Recv(void* buf, int count, MPI_Datatype datatype, int source, int tag, MPI_Comm comm,
+              MPI_Status* status) {
   return on_comm("MPI_Recv", comm, [&](Comm& c) -> Err {
     Datatype* type;
     TMPI_TRY(check_recv(c, buf, count, datatype, source, tag, type));
@@ -58,19 +59,21 @@ int PMPI_Recv(void* buf, int count, MPI_Datatype datatype, int source, int tag, 
 }
 TMPI_PROFILED(MPI_Recv);
 
-int PMPI_Sendrecv(const void* sendbuf, int sendcount, MPI_Datatype sendtype, int dest, int sendtag, void* recvbuf, int recvcount,
-                  MPI_Datatype recvtype, int source, int recvtag, MPI_Comm comm, MPI_Status* status) {
+int PMPI_Sendrecv(const void* sendbuf, int sendcount, MPI_Datatype sendtype, int dest, int sendtag,
+                  void* recvbuf, int recvcount, MPI_Datatype recvtype, int source, int recvtag, MPI_Comm comm,
+                  MPI_Status* status) {
   return on_comm("MPI_Sendrecv", comm, [&](Comm& c) -> Err {
     Datatype *send_type, *recv_type;
     TMPI_TRY(check_send(c, sendbuf, sendcount, sendtype, dest, sendtag, send_type));
     TMPI_TRY(check_recv(c, recvbuf, recvcount, recvtype, source, recvtag, recv_type));
-    return sendrecv(c, c.context, sendbuf, sendcount, *send_type, dest, sendtag, recvbuf, recvcount, *recv_type, source, recvtag, status);
+    return sendrecv(c, c.context, sendbuf, sendcount, *send_type, dest, sendtag, recvbuf, recvcount,
+                    *recv_type, source, recvtag, status);
   });
 }
 TMPI_PROFILED(MPI_Sendrecv);
 
-int PMPI_Sendrecv_replace(void* buf, int count, MPI_Datatype datatype, int dest, int sendtag, int source, int recvtag, MPI_Comm comm,
-                          MPI_Status* status) {
+int PMPI_Sendrecv_replace(void* buf, int count, MPI_Datatype datatype, int dest, int sendtag, int source,
+                          int recvtag, MPI_Comm comm, MPI_Status* status) {
   return on_comm("MPI_Sendrecv_replace", comm, [&](Comm& c) -> Err {
     Datatype* type;
     TMPI_TRY(check_send(c, buf, count, datatype, dest, sendtag, type));

@@ -9,7 +9,8 @@ using namespace tmpi::mpi;
 int PMPI_Buffer_attach(void* buffer, int size) {
   return on_rank("MPI_Buffer_attach", [&](Rank& rank) -> Err {
     if (rank.buffer != nullptr) {
-      return fail(MPI_ERR_BUFFER, "a buffer of {} bytes is attached already: MPI_Buffer_detach it first", rank.buffer->size());
+      return fail(MPI_ERR_BUFFER, "a buffer of {} bytes is attached already: MPI_Buffer_detach it first",
+                  rank.buffer->size());
     }
     if (size < 0) return fail(MPI_ERR_ARG, "size is {}: it must not be negative", size);
     TMPI_TRY(check_pointer(buffer, "buffer"));

@@ -23,12 +23,15 @@ int conclude_one(const char* name, MPI_Request& handle, Request& request, MPI_St
 }
 
 // What a test that found nothing does: let the others run, so that a loop around it comes to an end.
-void nothing_yet() noexcept { sched::yield(); }
+void nothing_yet() noexcept {
+  sched::yield();
+}
 
 // Runs `body(RequestArray&)`; an error is raised on the communicator of the first active request.
 template <class Body>
 int on_array(const char* name, int count, MPI_Request* handles, Body&& body) {
-  if (enter(name) == nullptr) [[unlikely]] return raise_not_initialized(name);
+  if (enter(name) == nullptr) [[unlikely]]
+    return raise_not_initialized(name);
   Err error = check_count(count);
   if (!error && count > 0) error = check_pointer(handles, "array_of_requests");
   if (error) return raise(name, nullptr, error);
@@ -146,7 +149,8 @@ int PMPI_Testany(int count, MPI_Request array_of_requests[], int* index, int* fl
 }
 TMPI_PROFILED(MPI_Testany);
 
-int PMPI_Waitsome(int incount, MPI_Request array_of_requests[], int* outcount, int array_of_indices[], MPI_Status array_of_statuses[]) {
+int PMPI_Waitsome(int incount, MPI_Request array_of_requests[], int* outcount, int array_of_indices[],
+                  MPI_Status array_of_statuses[]) {
   return on_array("MPI_Waitsome", incount, array_of_requests, [&](RequestArray& requests) -> Err {
     TMPI_TRY(check_pointer(outcount, "outcount"));
     *outcount = MPI_UNDEFINED;
@@ -158,7 +162,8 @@ int PMPI_Waitsome(int incount, MPI_Request array_of_requests[], int* outcount, i
 }
 TMPI_PROFILED(MPI_Waitsome);
 
-int PMPI_Testsome(int incount, MPI_Request array_of_requests[], int* outcount, int array_of_indices[], MPI_Status array_of_statuses[]) {
+int PMPI_Testsome(int incount, MPI_Request array_of_requests[], int* outcount, int array_of_indices[],
+                  MPI_Status array_of_statuses[]) {
   return on_array("MPI_Testsome", incount, array_of_requests, [&](RequestArray& requests) -> Err {
     TMPI_TRY(check_pointer(outcount, "outcount"));
     *outcount = MPI_UNDEFINED;
@@ -175,7 +180,8 @@ int PMPI_Request_free(MPI_Request* request) {
     TMPI_TRY(check_pointer(request, "request"));
     Request* r;
     TMPI_TRY(request_from(*request, r));
-    if (r == nullptr) return fail(MPI_ERR_REQUEST, "the request is MPI_REQUEST_NULL: there is nothing to free");
+    if (r == nullptr)
+      return fail(MPI_ERR_REQUEST, "the request is MPI_REQUEST_NULL: there is nothing to free");
     free_request(*request, *r);
     return kOk;
   });
@@ -205,7 +211,9 @@ int PMPI_Cancel(MPI_Request* request) {
     TMPI_TRY(check_pointer(request, "request"));
     Request* r;
     TMPI_TRY(request_from(*request, r));
-    if (!is_active(r)) return fail(MPI_ERR_REQUEST, "only a request in progress can be cancelled; this one is null or inactive");
+    if (!is_active(r))
+      return fail(MPI_ERR_REQUEST,
+                  "only a request in progress can be cancelled; this one is null or inactive");
     cancel(*r);
     return kOk;
   });

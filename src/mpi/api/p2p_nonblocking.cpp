@@ -9,8 +9,9 @@ namespace {
 
 enum class Begin : bool { kNow, kLater };  // nonblocking, persistent
 
-inline int begin(const char* name, Begin when, RequestKind kind, SendMode mode, const void* buf, MPI_Count count, MPI_Datatype datatype,
-                 int peer, int tag, MPI_Comm handle, MPI_Request* out) {
+inline int begin(const char* name, Begin when, RequestKind kind, SendMode mode, const void* buf,
+                 MPI_Count count, MPI_Datatype datatype, int peer, int tag, MPI_Comm handle,
+                 MPI_Request* out) {
   return on_comm(name, handle, [&](Comm& comm) -> Err {
     TMPI_TRY(check_pointer(out, "request"));
     Datatype* type;
@@ -35,9 +36,11 @@ Err start_persistent(MPI_Request handle) {
   Request* request;
   TMPI_TRY(request_from(handle, request));
   if (request == nullptr || !request->persistent) {
-    return fail(MPI_ERR_REQUEST, "only a persistent request (MPI_Send_init, MPI_Recv_init, ...) can be started");
+    return fail(MPI_ERR_REQUEST,
+                "only a persistent request (MPI_Send_init, MPI_Recv_init, ...) can be started");
   }
-  if (request->active) return fail(MPI_ERR_REQUEST, "the persistent request is active: complete it with a wait or test first");
+  if (request->active)
+    return fail(MPI_ERR_REQUEST, "the persistent request is active: complete it with a wait or test first");
   return start(*request);
 }
 
@@ -46,53 +49,73 @@ Err start_persistent(MPI_Request handle) {
 
 using namespace tmpi::mpi;
 
-int PMPI_Isend(const void* buf, int count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm, MPI_Request* request) {
-  return begin("MPI_Isend", Begin::kNow, RequestKind::kSend, SendMode::kStandard, buf, count, datatype, dest, tag, comm, request);
+int PMPI_Isend(const void* buf, int count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm,
+               MPI_Request* request) {
+  return begin("MPI_Isend", Begin::kNow, RequestKind::kSend, SendMode::kStandard, buf, count, datatype, dest,
+               tag, comm, request);
 }
 TMPI_PROFILED(MPI_Isend);
 
-int PMPI_Issend(const void* buf, int count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm, MPI_Request* request) {
-  return begin("MPI_Issend", Begin::kNow, RequestKind::kSend, SendMode::kSynchronous, buf, count, datatype, dest, tag, comm, request);
+int PMPI_Issend(const void* buf, int count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm,
+                MPI_Request* request) {
+  return begin("MPI_Issend", Begin::kNow, RequestKind::kSend, SendMode::kSynchronous, buf, count, datatype,
+               dest, tag, comm, request);
 }
 TMPI_PROFILED(MPI_Issend);
 
-int PMPI_Irsend(const void* buf, int count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm, MPI_Request* request) {
-  return begin("MPI_Irsend", Begin::kNow, RequestKind::kSend, SendMode::kReady, buf, count, datatype, dest, tag, comm, request);
+int PMPI_Irsend(const void* buf, int count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm,
+                MPI_Request* request) {
+  return begin("MPI_Irsend", Begin::kNow, RequestKind::kSend, SendMode::kReady, buf, count, datatype, dest,
+               tag, comm, request);
 }
 TMPI_PROFILED(MPI_Irsend);
 
-int PMPI_Ibsend(const void* buf, int count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm, MPI_Request* request) {
-  return begin("MPI_Ibsend", Begin::kNow, RequestKind::kSend, SendMode::kBuffered, buf, count, datatype, dest, tag, comm, request);
+int PMPI_Ibsend(const void* buf, int count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm,
+                MPI_Request* request) {
+  return begin("MPI_Ibsend", Begin::kNow, RequestKind::kSend, SendMode::kBuffered, buf, count, datatype, dest,
+               tag, comm, request);
 }
 TMPI_PROFILED(MPI_Ibsend);
 
-int PMPI_Irecv(void* buf, int count, MPI_Datatype datatype, int source, int tag, MPI_Comm comm, MPI_Request* request) {
-  return begin("MPI_Irecv", Begin::kNow, RequestKind::kRecv, SendMode::kStandard, buf, count, datatype, source, tag, comm, request);
+int PMPI_Irecv(void* buf, int count, MPI_Datatype datatype, int source, int tag, MPI_Comm comm,
+               MPI_Request* request) {
+  return begin("MPI_Irecv", Begin::kNow, RequestKind::kRecv, SendMode::kStandard, buf, count, datatype,
+               source, tag, comm, request);
 }
 TMPI_PROFILED(MPI_Irecv);
 
-int PMPI_Send_init(const void* buf, int count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm, MPI_Request* request) {
-  return begin("MPI_Send_init", Begin::kLater, RequestKind::kSend, SendMode::kStandard, buf, count, datatype, dest, tag, comm, request);
+int PMPI_Send_init(const void* buf, int count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm,
+                   MPI_Request* request) {
+  return begin("MPI_Send_init", Begin::kLater, RequestKind::kSend, SendMode::kStandard, buf, count, datatype,
+               dest, tag, comm, request);
 }
 TMPI_PROFILED(MPI_Send_init);
 
-int PMPI_Ssend_init(const void* buf, int count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm, MPI_Request* request) {
-  return begin("MPI_Ssend_init", Begin::kLater, RequestKind::kSend, SendMode::kSynchronous, buf, count, datatype, dest, tag, comm, request);
+int PMPI_Ssend_init(const void* buf, int count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm,
+                    MPI_Request* request) {
+  return begin("MPI_Ssend_init", Begin::kLater, RequestKind::kSend, SendMode::kSynchronous, buf, count,
+               datatype, dest, tag, comm, request);
 }
 TMPI_PROFILED(MPI_Ssend_init);
 
-int PMPI_Rsend_init(const void* buf, int count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm, MPI_Request* request) {
-  return begin("MPI_Rsend_init", Begin::kLater, RequestKind::kSend, SendMode::kReady, buf, count, datatype, dest, tag, comm, request);
+int PMPI_Rsend_init(const void* buf, int count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm,
+                    MPI_Request* request) {
+  return begin("MPI_Rsend_init", Begin::kLater, RequestKind::kSend, SendMode::kReady, buf, count, datatype,
+               dest, tag, comm, request);
 }
 TMPI_PROFILED(MPI_Rsend_init);
 
-int PMPI_Bsend_init(const void* buf, int count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm, MPI_Request* request) {
-  return begin("MPI_Bsend_init", Begin::kLater, RequestKind::kSend, SendMode::kBuffered, buf, count, datatype, dest, tag, comm, request);
+int PMPI_Bsend_init(const void* buf, int count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm,
+                    MPI_Request* request) {
+  return begin("MPI_Bsend_init", Begin::kLater, RequestKind::kSend, SendMode::kBuffered, buf, count, datatype,
+               dest, tag, comm, request);
 }
 TMPI_PROFILED(MPI_Bsend_init);
 
-int PMPI_Recv_init(void* buf, int count, MPI_Datatype datatype, int source, int tag, MPI_Comm comm, MPI_Request* request) {
-  return begin("MPI_Recv_init", Begin::kLater, RequestKind::kRecv, SendMode::kStandard, buf, count, datatype, source, tag, comm, request);
+int PMPI_Recv_init(void* buf, int count, MPI_Datatype datatype, int source, int tag, MPI_Comm comm,
+                   MPI_Request* request) {
+  return begin("MPI_Recv_init", Begin::kLater, RequestKind::kRecv, SendMode::kStandard, buf, count, datatype,
+               source, tag, comm, request);
 }
 TMPI_PROFILED(MPI_Recv_init);
 

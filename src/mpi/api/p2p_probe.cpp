@@ -21,14 +21,17 @@ void set_probe_status(MPI_Status* status, const Envelope& envelope) noexcept {
   set_status(status, envelope.source, envelope.tag, envelope.bytes);
 }
 
-MPI_Message handle_of(Message& message) noexcept { return reinterpret_cast<MPI_Message>(&message); }
+MPI_Message handle_of(Message& message) noexcept {
+  return reinterpret_cast<MPI_Message>(&message);
+}
 
 // The matched message of a handle, null for MPI_MESSAGE_NO_PROC.
 Err message_from(MPI_Message handle, Message*& message) {
   message = nullptr;
   if (handle == MPI_MESSAGE_NO_PROC) return kOk;
   if (reinterpret_cast<std::uintptr_t>(handle) < 4096) {
-    return fail(MPI_ERR_REQUEST, "{} is no matched message: use the one that MPI_Mprobe or MPI_Improbe returned, once",
+    return fail(MPI_ERR_REQUEST,
+                "{} is no matched message: use the one that MPI_Mprobe or MPI_Improbe returned, once",
                 static_cast<const void*>(handle));
   }
   message = reinterpret_cast<Message*>(handle);
@@ -43,7 +46,8 @@ bool look_twice(Look&& look) {
   return look();
 }
 
-// The communicator of a matched receive is not an argument; errors are raised on that of the rank (MPI_COMM_WORLD), and so is the request.
+// The communicator of a matched receive is not an argument; errors are raised on that of the rank
+// (MPI_COMM_WORLD), and so is the request.
 void describe_mrecv(Request& request, Rank& rank, void* buf, MPI_Count count, const Datatype& type) noexcept {
   request.kind = RequestKind::kMrecv;
   request.buffer = buf;
@@ -108,7 +112,8 @@ int PMPI_Improbe(int source, int tag, MPI_Comm comm, int* flag, MPI_Message* mes
     TMPI_TRY(check_pointer(message, "message"));
     Envelope envelope;
     Message* found = nullptr;
-    *flag = source == MPI_PROC_NULL || look_twice([&] { return (found = improbe(c, source, tag, envelope)) != nullptr; });
+    *flag = source == MPI_PROC_NULL ||
+            look_twice([&] { return (found = improbe(c, source, tag, envelope)) != nullptr; });
     if (*flag) {
       *message = found != nullptr ? handle_of(*found) : MPI_MESSAGE_NO_PROC;
       set_probe_status(status, envelope);
@@ -145,8 +150,8 @@ int PMPI_Imrecv(void* buf, int count, MPI_Datatype datatype, MPI_Message* messag
     TMPI_TRY(check_pointer(request, "request"));
     Message* matched;
     TMPI_TRY(message_from(*message, matched));
-    Request& created =
-        create_request(rank.world, {RequestKind::kMrecv, SendMode::kStandard, buf, count, type, MPI_ANY_SOURCE, MPI_ANY_TAG});
+    Request& created = create_request(rank.world, {RequestKind::kMrecv, SendMode::kStandard, buf, count, type,
+                                                   MPI_ANY_SOURCE, MPI_ANY_TAG});
     receive_matched(created, matched);
     created.complete();
     *message = MPI_MESSAGE_NULL;

@@ -13,14 +13,18 @@ namespace {
 std::string describe(const Rank& rank, const char* name, Err error) {
   const ErrorClass* known = error_class(error.error_class());
   std::string text = fmt::format("rank {} on {}: {} failed: {} ({})", rank.world_rank, job()->host(), name,
-                                 known != nullptr ? known->name : "error", known != nullptr ? known->text : "added by the program");
+                                 known != nullptr ? known->name : "error",
+                                 known != nullptr ? known->text : "added by the program");
   std::string why = take_explanation();
   if (!why.empty()) text += ": " + why;
   return text;
 }
 
-// Errors without a communicator belong to MPI_COMM_SELF (MPI-4); programs written for MPI-3 set the handler of MPI_COMM_WORLD only.
-Comm& comm_in_charge(Rank& rank) { return rank.self.errhandler != nullptr ? rank.self : rank.world; }
+// Errors without a communicator belong to MPI_COMM_SELF (MPI-4); programs written for MPI-3 set the handler
+// of MPI_COMM_WORLD only.
+Comm& comm_in_charge(Rank& rank) {
+  return rank.self.errhandler != nullptr ? rank.self : rank.world;
+}
 
 }  // namespace
 
@@ -47,19 +51,23 @@ int raise(const char* name, Comm* comm, Err error) {
 }
 
 int raise_bad_comm(const char* name, MPI_Comm handle) {
-  return raise(name, nullptr,
-               handle == MPI_COMM_NULL
-                   ? fail(MPI_ERR_COMM, "the communicator is MPI_COMM_NULL: freed, or this rank is not a member of it")
-                   : fail(MPI_ERR_COMM, "{} is no communicator", static_cast<const void*>(handle)));
+  return raise(
+      name, nullptr,
+      handle == MPI_COMM_NULL
+          ? fail(MPI_ERR_COMM, "the communicator is MPI_COMM_NULL: freed, or this rank is not a member of it")
+          : fail(MPI_ERR_COMM, "{} is no communicator", static_cast<const void*>(handle)));
 }
 
 int raise_not_initialized(const char* name) {
   sched::Task* task = sched::current();
   const bool finalized = task != nullptr && static_cast<Rank*>(task->owner)->phase == Phase::kFinalized;
-  return raise(name, nullptr,
-               finalized ? fail(MPI_ERR_OTHER, "called after MPI_Finalize")
-                         : fail(MPI_ERR_OTHER, "called before MPI_Init, or by a thread that MPI does not know (MPI_THREAD_MULTIPLE is "
-                                               "not provided)"));
+  return raise(
+      name, nullptr,
+      finalized
+          ? fail(MPI_ERR_OTHER, "called after MPI_Finalize")
+          : fail(MPI_ERR_OTHER,
+                 "called before MPI_Init, or by a thread that MPI does not know (MPI_THREAD_MULTIPLE is "
+                 "not provided)"));
 }
 
 }  // namespace tmpi::mpi

@@ -1,5 +1,5 @@
-// The frame of every MPI function: is the library initialized, who calls, what happens with an error. Thin C API functions are
-// written as
+// The frame of every MPI function: is the library initialized, who calls, what happens with an error. Thin C
+// API functions are written as
 //
 //   int PMPI_Send(...) {
 //     return on_comm("MPI_Send", comm, [&](Comm& c) -> Err {
@@ -17,18 +17,20 @@
 
 namespace tmpi::mpi {
 
-/// The calling rank, with `name` noted as the call it is in (for pictures of blocked ranks and error messages). Null if MPI is not
-/// initialized, already finalized, or the thread is no rank.
+/// The calling rank, with `name` noted as the call it is in (for pictures of blocked ranks and error
+/// messages). Null if MPI is not initialized, already finalized, or the thread is no rank.
 inline Rank* enter(const char* name) noexcept {
   sched::Task* task = sched::current();
-  if (task == nullptr) [[unlikely]] return nullptr;
+  if (task == nullptr) [[unlikely]]
+    return nullptr;
   Rank* rank = static_cast<Rank*>(task->owner);
   rank->call = name;
   return rank->phase == Phase::kInitialized ? rank : nullptr;
 }
 
-/// Decides on an error: invokes the communicator's error handler (null: that of MPI_COMM_SELF, MPI 4: 9.3) with the code, or ends
-/// the job with a message that names call, rank, host, class and explanation. Returns the code if the handler returns. Cold.
+/// Decides on an error: invokes the communicator's error handler (null: that of MPI_COMM_SELF, MPI 4: 9.3)
+/// with the code, or ends the job with a message that names call, rank, host, class and explanation. Returns
+/// the code if the handler returns. Cold.
 [[gnu::cold]] int raise(const char* name, Comm* comm, Err error);
 
 /// MPI_ERR_COMM for a handle that is no communicator: raised on MPI_COMM_SELF.
@@ -40,10 +42,13 @@ inline Rank* enter(const char* name) noexcept {
 /// Runs `body(Comm&)` for a call with a communicator.
 template <class Body>
 inline int on_comm(const char* name, MPI_Comm handle, Body&& body) {
-  if (enter(name) == nullptr) [[unlikely]] return raise_not_initialized(name);
+  if (enter(name) == nullptr) [[unlikely]]
+    return raise_not_initialized(name);
   Comm* comm = comm_from(handle);
-  if (comm == nullptr) [[unlikely]] return raise_bad_comm(name, handle);
-  if (Err error = body(*comm)) [[unlikely]] return raise(name, comm, error);
+  if (comm == nullptr) [[unlikely]]
+    return raise_bad_comm(name, handle);
+  if (Err error = body(*comm)) [[unlikely]]
+    return raise(name, comm, error);
   return MPI_SUCCESS;
 }
 
@@ -51,17 +56,20 @@ inline int on_comm(const char* name, MPI_Comm handle, Body&& body) {
 template <class Body>
 inline int on_rank(const char* name, Body&& body) {
   Rank* rank = enter(name);
-  if (rank == nullptr) [[unlikely]] return raise_not_initialized(name);
-  if (Err error = body(*rank)) [[unlikely]] return raise(name, nullptr, error);
+  if (rank == nullptr) [[unlikely]]
+    return raise_not_initialized(name);
+  if (Err error = body(*rank)) [[unlikely]]
+    return raise(name, nullptr, error);
   return MPI_SUCCESS;
 }
 
-/// Runs `body()` for a call that is allowed before MPI_Init and after MPI_Finalize and needs no rank (MPI_Type_size of predefined types
-/// is not among them, MPI_Get_version is).
+/// Runs `body()` for a call that is allowed before MPI_Init and after MPI_Finalize and needs no rank
+/// (MPI_Type_size of predefined types is not among them, MPI_Get_version is).
 template <class Body>
 inline int anywhere(const char* name, Body&& body) {
   (void)enter(name);
-  if (Err error = body()) [[unlikely]] return raise(name, nullptr, error);
+  if (Err error = body()) [[unlikely]]
+    return raise(name, nullptr, error);
   return MPI_SUCCESS;
 }
 

@@ -4,10 +4,13 @@ namespace tmpi::mpi {
 namespace {
 
 // Never written after start-up, so all ranks may share them.
-Errhandler predefined_handlers[] = {
-    {.predefined = MPI_ERRORS_ARE_FATAL}, {.predefined = MPI_ERRORS_ABORT}, {.predefined = MPI_ERRORS_RETURN}};
+Errhandler predefined_handlers[] = {{.predefined = MPI_ERRORS_ARE_FATAL},
+                                    {.predefined = MPI_ERRORS_ABORT},
+                                    {.predefined = MPI_ERRORS_RETURN}};
 
-bool counted(const Errhandler* handler) noexcept { return handler != nullptr && handler->predefined == MPI_ERRHANDLER_NULL; }
+bool counted(const Errhandler* handler) noexcept {
+  return handler != nullptr && handler->predefined == MPI_ERRHANDLER_NULL;
+}
 
 }  // namespace
 

@@ -11,9 +11,9 @@ namespace tmpi::mpi {
 struct Errhandler {
   static constexpr std::uint32_t kMagic = 0x45484e44;  // "EHND"
   std::uint32_t magic = kMagic;
-  MPI_Errhandler predefined = MPI_ERRHANDLER_NULL;     ///< the ABI's constant, if it is one of those
-  MPI_Comm_errhandler_function* function = nullptr;    ///< user-defined
-  int references = 1;                                  ///< the handle and every communicator; used by one rank only
+  MPI_Errhandler predefined = MPI_ERRHANDLER_NULL;   ///< the ABI's constant, if it is one of those
+  MPI_Comm_errhandler_function* function = nullptr;  ///< user-defined
+  int references = 1;  ///< the handle and every communicator; used by one rank only
 };
 
 /// Null for MPI_ERRHANDLER_NULL and for what is no error handler.

@@ -15,8 +15,12 @@ std::string& slot() {
 
 }  // namespace
 
-void explain(std::string text) { slot() = std::move(text); }
+void explain(std::string text) {
+  slot() = std::move(text);
+}
 
-std::string take_explanation() { return std::exchange(slot(), {}); }
+std::string take_explanation() {
+  return std::exchange(slot(), {});
+}
 
 }  // namespace tmpi::mpi

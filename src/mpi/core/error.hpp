@@ -1,5 +1,6 @@
-// Err: what every internal function of the MPI library returns: an MPI error class, MPI_SUCCESS (0) if all went well. The
-// sentence that explains a failure is kept by the current rank (cold path), and the API layer prints it with call and rank.
+// Err: what every internal function of the MPI library returns: an MPI error class, MPI_SUCCESS (0) if all
+// went well. The sentence that explains a failure is kept by the current rank (cold path), and the API layer
+// prints it with call and rank.
 #pragma once
 
 #include <fmt/core.h>
@@ -13,9 +14,11 @@ namespace tmpi::mpi {
 
 class [[nodiscard]] Err {
  public:
-  constexpr Err() noexcept = default;                               // success
+  constexpr Err() noexcept = default;  // success
   constexpr explicit Err(int error_class) noexcept : class_(error_class) {}
-  constexpr explicit operator bool() const noexcept { return class_ != MPI_SUCCESS; }  ///< true: something failed
+  constexpr explicit operator bool() const noexcept {
+    return class_ != MPI_SUCCESS;
+  }  ///< true: something failed
   constexpr int error_class() const noexcept { return class_; }
 
  private:
@@ -39,7 +42,7 @@ template <class... Args>
 }  // namespace tmpi::mpi
 
 /// Returns from the calling function if `expression` failed.
-#define TMPI_TRY(expression)                                   \
-  do {                                                         \
+#define TMPI_TRY(expression)                                       \
+  do {                                                             \
     if (::tmpi::mpi::Err tmpi_err = (expression)) return tmpi_err; \
   } while (0)

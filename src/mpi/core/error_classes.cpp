@@ -68,13 +68,15 @@ constexpr std::array kClasses = {
     ErrorClass{MPI_ERR_WIN, "MPI_ERR_WIN", "invalid window"},
     ErrorClass{MPI_ERR_RMA_FLAVOR, "MPI_ERR_RMA_FLAVOR", "wrong window flavor"},
     ErrorClass{MPI_ERR_PROC_ABORTED, "MPI_ERR_PROC_ABORTED", "a peer process has aborted"},
-    ErrorClass{MPI_ERR_VALUE_TOO_LARGE, "MPI_ERR_VALUE_TOO_LARGE", "the value does not fit into the output argument"},
+    ErrorClass{MPI_ERR_VALUE_TOO_LARGE, "MPI_ERR_VALUE_TOO_LARGE",
+               "the value does not fit into the output argument"},
     ErrorClass{MPI_ERR_SESSION, "MPI_ERR_SESSION", "invalid session"},
     ErrorClass{MPI_ERR_ERRHANDLER, "MPI_ERR_ERRHANDLER", "invalid error handler"},
     ErrorClass{MPI_ERR_ABI, "MPI_ERR_ABI", "ABI mismatch"},
     ErrorClass{MPI_T_ERR_CANNOT_INIT, "MPI_T_ERR_CANNOT_INIT", "the tools interface cannot be initialized"},
     ErrorClass{MPI_T_ERR_NOT_ACCESSIBLE, "MPI_T_ERR_NOT_ACCESSIBLE", "not accessible in the tools interface"},
-    ErrorClass{MPI_T_ERR_NOT_INITIALIZED, "MPI_T_ERR_NOT_INITIALIZED", "the tools interface is not initialized"},
+    ErrorClass{MPI_T_ERR_NOT_INITIALIZED, "MPI_T_ERR_NOT_INITIALIZED",
+               "the tools interface is not initialized"},
     ErrorClass{MPI_T_ERR_NOT_SUPPORTED, "MPI_T_ERR_NOT_SUPPORTED", "not supported by the tools interface"},
     ErrorClass{MPI_T_ERR_MEMORY, "MPI_T_ERR_MEMORY", "memory is exhausted in the tools interface"},
     ErrorClass{MPI_T_ERR_INVALID, "MPI_T_ERR_INVALID", "invalid use of the tools interface"},
@@ -85,19 +87,25 @@ constexpr std::array kClasses = {
     ErrorClass{MPI_T_ERR_INVALID_NAME, "MPI_T_ERR_INVALID_NAME", "unknown name in the tools interface"},
     ErrorClass{MPI_T_ERR_OUT_OF_HANDLES, "MPI_T_ERR_OUT_OF_HANDLES", "no more tools handles"},
     ErrorClass{MPI_T_ERR_OUT_OF_SESSIONS, "MPI_T_ERR_OUT_OF_SESSIONS", "no more tools sessions"},
-    ErrorClass{MPI_T_ERR_CVAR_SET_NOT_NOW, "MPI_T_ERR_CVAR_SET_NOT_NOW", "the control variable cannot be set now"},
+    ErrorClass{MPI_T_ERR_CVAR_SET_NOT_NOW, "MPI_T_ERR_CVAR_SET_NOT_NOW",
+               "the control variable cannot be set now"},
     ErrorClass{MPI_T_ERR_CVAR_SET_NEVER, "MPI_T_ERR_CVAR_SET_NEVER", "the control variable cannot be set"},
-    ErrorClass{MPI_T_ERR_PVAR_NO_WRITE, "MPI_T_ERR_PVAR_NO_WRITE", "the performance variable cannot be written"},
-    ErrorClass{MPI_T_ERR_PVAR_NO_STARTSTOP, "MPI_T_ERR_PVAR_NO_STARTSTOP", "the performance variable cannot be started or stopped"},
-    ErrorClass{MPI_T_ERR_PVAR_NO_ATOMIC, "MPI_T_ERR_PVAR_NO_ATOMIC", "the performance variable has no atomic read and write"},
+    ErrorClass{MPI_T_ERR_PVAR_NO_WRITE, "MPI_T_ERR_PVAR_NO_WRITE",
+               "the performance variable cannot be written"},
+    ErrorClass{MPI_T_ERR_PVAR_NO_STARTSTOP, "MPI_T_ERR_PVAR_NO_STARTSTOP",
+               "the performance variable cannot be started or stopped"},
+    ErrorClass{MPI_T_ERR_PVAR_NO_ATOMIC, "MPI_T_ERR_PVAR_NO_ATOMIC",
+               "the performance variable has no atomic read and write"},
     ErrorClass{MPI_ERR_LASTCODE, "MPI_ERR_LASTCODE", "last error code"},
 };
-static_assert(std::is_sorted(kClasses.begin(), kClasses.end(), [](auto& a, auto& b) { return a.value < b.value; }));
+static_assert(std::is_sorted(kClasses.begin(), kClasses.end(),
+                             [](auto& a, auto& b) { return a.value < b.value; }));
 
 }  // namespace
 
 const ErrorClass* error_class(int value) noexcept {
-  const auto* found = std::lower_bound(kClasses.begin(), kClasses.end(), value, [](auto& entry, int v) { return entry.value < v; });
+  const auto* found = std::lower_bound(kClasses.begin(), kClasses.end(), value,
+                                       [](auto& entry, int v) { return entry.value < v; });
   return found != kClasses.end() && found->value == value ? &*found : nullptr;
 }
 

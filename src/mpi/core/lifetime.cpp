@@ -16,7 +16,8 @@ void start_singleton() {
 
 Err initialize(Rank& rank, int required_thread_level) {
   if (rank.phase == Phase::kInitialized) return fail(MPI_ERR_OTHER, "MPI has been initialized already");
-  if (rank.phase == Phase::kFinalized) return fail(MPI_ERR_OTHER, "MPI has been finalized and cannot be initialized again");
+  if (rank.phase == Phase::kFinalized)
+    return fail(MPI_ERR_OTHER, "MPI has been finalized and cannot be initialized again");
   rank.thread_level = std::clamp<int>(required_thread_level, MPI_THREAD_SINGLE, MPI_THREAD_SERIALIZED);
   init_world(rank);
   rank.phase = Phase::kInitialized;

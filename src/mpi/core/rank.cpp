@@ -17,7 +17,8 @@ Rank::Rank() = default;
 Rank::~Rank() = default;
 
 Job& Job::create(int size, int first, int local) {
-  static Job& created = *new Job;  // never destroyed: ranks may still be in the library when the process exits
+  static Job& created =
+      *new Job;  // never destroyed: ranks may still be in the library when the process exits
   created.size_ = size;
   created.first_ = first;
   created.local_ = std::vector<Rank>(static_cast<std::size_t>(local));
@@ -31,7 +32,11 @@ Job& Job::create(int size, int first, int local) {
 
 Job* detail::g_job = nullptr;
 
-void register_services(const Services& services) { the_services = services; }
-const Services& services() noexcept { return the_services; }
+void register_services(const Services& services) {
+  the_services = services;
+}
+const Services& services() noexcept {
+  return the_services;
+}
 
 }  // namespace tmpi::mpi

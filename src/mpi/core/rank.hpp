@@ -1,4 +1,5 @@
-// Rank: an MPI process, everything the library keeps for it. Job: what all ranks of this node process have in common.
+// Rank: an MPI process, everything the library keeps for it. Job: what all ranks of this node process have in
+// common.
 #pragma once
 
 #include <cstdint>
@@ -26,21 +27,21 @@ struct Rank {
   int world_rank = 0;
   Phase phase = Phase::kBeforeInit;
   int thread_level = MPI_THREAD_SINGLE;
-  Matcher matcher;                 ///< messages to this rank; the only part other workers touch
+  Matcher matcher;  ///< messages to this rank; the only part other workers touch
   RequestPool requests;
   Comm world;
   Comm self;
   std::uint32_t contexts_created = 0;  ///< counter of the context ids this rank has handed out as a leader
   std::unique_ptr<SendBuffer> buffer;
   std::unique_ptr<UserErrors> user_errors;
-  std::string explanation;         ///< see error.hpp
-  const char* call = "";           ///< name of the MPI call the rank is in or was in last; for pictures, read racily
+  std::string explanation;  ///< see error.hpp
+  const char* call = "";    ///< name of the MPI call the rank is in or was in last; for pictures, read racily
 };
 
 /// The MPI library's view of the job on this node process.
 class Job {
  public:
-  int size() const noexcept { return size_; }                       ///< ranks in the job = size of MPI_COMM_WORLD
+  int size() const noexcept { return size_; }  ///< ranks in the job = size of MPI_COMM_WORLD
   /// The rank with this world rank if it lives in this node process, else null.
   Rank* local(int world_rank) noexcept {
     const unsigned index = static_cast<unsigned>(world_rank - first_);
@@ -49,7 +50,8 @@ class Job {
   int local_count() const noexcept { return static_cast<int>(local_.size()); }
   const std::string& host() const noexcept { return host_; }
 
-  /// Sets up `local` ranks first .. first + local - 1 of a job of `size`. Once per process, before any rank runs.
+  /// Sets up `local` ranks first .. first + local - 1 of a job of `size`. Once per process, before any rank
+  /// runs.
   static Job& create(int size, int first, int local);
 
  private:
@@ -64,9 +66,14 @@ extern Job* g_job;  // written once, by Job::create
 }
 
 /// The job; null while the program has not been started by tmpirun and has not called MPI_Init.
-inline Job* job() noexcept { return detail::g_job; }
+inline Job* job() noexcept {
+  return detail::g_job;
+}
 
-/// The rank that runs on the calling thread. Only inside MPI calls of an initialized rank. Re-read after every scheduling point.
-inline Rank& current_rank() noexcept { return *static_cast<Rank*>(sched::current()->owner); }
+/// The rank that runs on the calling thread. Only inside MPI calls of an initialized rank. Re-read after
+/// every scheduling point.
+inline Rank& current_rank() noexcept {
+  return *static_cast<Rank*>(sched::current()->owner);
+}
 
 }  // namespace tmpi::mpi

@@ -27,8 +27,8 @@ void Matcher::add_posted(PostedReceive& receive) noexcept {
 }
 
 PostedReceive* Matcher::take_posted(const MatchKey& message) noexcept {
-  // Inline entries stand in the order of posting. A younger one may stand behind older overflow entries (a slot became free later),
-  // so the sequence number decides when both sides have a candidate.
+  // Inline entries stand in the order of posting. A younger one may stand behind older overflow entries (a
+  // slot became free later), so the sequence number decides when both sides have a candidate.
   int index = 0;
   while (index < inline_count_ && !inline_[index].key.accepts(message)) ++index;
   if (overflow_count_ == 0) return index < inline_count_ ? take_inline(index) : nullptr;
@@ -79,7 +79,8 @@ PostedReceive* Matcher::take_overflow(const MatchKey& message) noexcept {
   while (exact != nullptr && !exact->key.accepts(message)) exact = exact->next;
   PostedReceive* wild = wildcards_.head;
   while (wild != nullptr && !wild->key.accepts(message)) wild = wild->next;
-  PostedReceive* oldest = exact == nullptr || (wild != nullptr && wild->sequence < exact->sequence) ? wild : exact;
+  PostedReceive* oldest =
+      exact == nullptr || (wild != nullptr && wild->sequence < exact->sequence) ? wild : exact;
   if (oldest != nullptr) unlink_overflow(*oldest);
   return oldest;
 }
@@ -88,7 +89,8 @@ void Matcher::grow_posted_table() {
   std::vector<List<PostedReceive>> old = std::move(posted_table_);
   posted_table_.assign(old.empty() ? 32 : old.size() * 2, {});
   overflow_count_ = 0;
-  for (PostedReceive* r = wildcards_.head; r != nullptr; r = r->next) ++overflow_count_;  // they stay where they are
+  for (PostedReceive* r = wildcards_.head; r != nullptr; r = r->next)
+    ++overflow_count_;  // they stay where they are
   for (List<PostedReceive>& list : old) {
     while (list.head != nullptr) {
       PostedReceive* receive = list.head;
@@ -149,15 +151,19 @@ Message* Matcher::take_unexpected(const MatchKey& receive) noexcept {
   return message;
 }
 
-void Matcher::remove(Message& message) noexcept { unlink(message); }
+void Matcher::remove(Message& message) noexcept {
+  unlink(message);
+}
 
 void Matcher::unlink(Message& message) noexcept {
   (message.previous != nullptr ? message.previous->next : first_unexpected_) = message.next;
   (message.next != nullptr ? message.next->previous : last_unexpected_) = message.previous;
   if (!unexpected_table_.empty()) {
     List<Message>& list = unexpected_table_[message.key.hash() & (unexpected_table_.size() - 1)];
-    (message.bucket_previous != nullptr ? message.bucket_previous->bucket_next : list.head) = message.bucket_next;
-    (message.bucket_next != nullptr ? message.bucket_next->bucket_previous : list.tail) = message.bucket_previous;
+    (message.bucket_previous != nullptr ? message.bucket_previous->bucket_next : list.head) =
+        message.bucket_next;
+    (message.bucket_next != nullptr ? message.bucket_next->bucket_previous : list.tail) =
+        message.bucket_previous;
   }
   message.queued = false;
   --unexpected_count_;
@@ -174,7 +180,8 @@ void Matcher::index_message(Message& message) noexcept {
 
 void Matcher::grow_unexpected_table() {
   unexpected_table_.assign(unexpected_table_.empty() ? 64 : unexpected_table_.size() * 2, {});
-  for (Message* message = first_unexpected_; message != nullptr; message = message->next) index_message(*message);
+  for (Message* message = first_unexpected_; message != nullptr; message = message->next)
+    index_message(*message);
 }
 
 void Matcher::add_probe(ProbeWaiter& probe) noexcept {

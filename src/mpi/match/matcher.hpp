@@ -1,7 +1,8 @@
-// Matcher: where messages to one rank meet its receives. Posted receives and unexpected messages, each found in O(1) without wildcards
-// (hash by context, source, tag once there are many), in MPI's order: a 64-bit sequence number decides between an exact and a wildcard receive
-// (MPI report, 3.5). Allocates nothing while idle. Locked by its users for a few nanoseconds per operation: data moves outside the lock.
-// Nothing here suspends. Mechanism: docs/matching.md.
+// Matcher: where messages to one rank meet its receives. Posted receives and unexpected messages, each found
+// in O(1) without wildcards (hash by context, source, tag once there are many), in MPI's order: a 64-bit
+// sequence number decides between an exact and a wildcard receive (MPI report, 3.5). Allocates nothing while
+// idle. Locked by its users for a few nanoseconds per operation: data moves outside the lock. Nothing here
+// suspends. Mechanism: docs/matching.md.
 #pragma once
 
 #include <array>
@@ -59,8 +60,9 @@ class Matcher {
   std::size_t posted_count() const noexcept { return inline_count_ + overflow_count_; }
 
  private:
-  static constexpr int kInline = 6;               // posted receives found by a linear scan; more go to the table
-  static constexpr std::size_t kScanLimit = 16;   // unexpected messages found by a linear scan before a table is made
+  static constexpr int kInline = 6;  // posted receives found by a linear scan; more go to the table
+  static constexpr std::size_t kScanLimit =
+      16;  // unexpected messages found by a linear scan before a table is made
 
   struct InlineEntry {
     MatchKey key;

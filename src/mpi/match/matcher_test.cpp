@@ -13,7 +13,8 @@ using namespace tmpi::mpi;
 
 namespace {
 
-// What MPI says, literally: first posted receive that accepts the message; first arrived message that the receive accepts.
+// What MPI says, literally: first posted receive that accepts the message; first arrived message that the
+// receive accepts.
 struct NaiveMatcher {
   std::list<PostedReceive*> posted;
   std::list<Message*> unexpected;
@@ -96,14 +97,16 @@ void compare(Traffic traffic, int steps, double send_share, int bias_period) {
       }
     }
     if (step % 7 == 0 && !model.posted.empty()) {  // cancel a receive somewhere in the middle
-      auto victim = std::next(model.posted.begin(), static_cast<long>(traffic.random() % model.posted.size()));
+      auto victim =
+          std::next(model.posted.begin(), static_cast<long>(traffic.random() % model.posted.size()));
       REQUIRE((*victim)->queued);
       matcher.remove(**victim);
       REQUIRE_FALSE((*victim)->queued);
       model.posted.erase(victim);
     }
     if (step % 11 == 0 && !model.unexpected.empty()) {
-      auto victim = std::next(model.unexpected.begin(), static_cast<long>(traffic.random() % model.unexpected.size()));
+      auto victim =
+          std::next(model.unexpected.begin(), static_cast<long>(traffic.random() % model.unexpected.size()));
       matcher.remove(**victim);
       model.unexpected.erase(victim);
     }

@@ -1,5 +1,5 @@
-// What lies in a matcher: posted receives and unexpected messages. Both are links inside something bigger (a Request, a pooled cell), so
-// that matching allocates nothing.
+// What lies in a matcher: posted receives and unexpected messages. Both are links inside something bigger (a
+// Request, a pooled cell), so that matching allocates nothing.
 #pragma once
 
 #include <cstdint>
@@ -25,8 +25,9 @@ struct MatchKey {
            (tag == message.tag || tag == MPI_ANY_TAG);
   }
   std::uint64_t hash() const noexcept {
-    std::uint64_t h = context * 0x9e3779b97f4a7c15u + ((static_cast<std::uint64_t>(static_cast<std::uint32_t>(source)) << 32) |
-                                                       static_cast<std::uint32_t>(tag));
+    std::uint64_t h = context * 0x9e3779b97f4a7c15u +
+                      ((static_cast<std::uint64_t>(static_cast<std::uint32_t>(source)) << 32) |
+                       static_cast<std::uint32_t>(tag));
     h ^= h >> 32;
     h *= 0xd6e8feb86659fd93u;
     return h ^ (h >> 32);
@@ -35,23 +36,24 @@ struct MatchKey {
 
 struct PostedReceive {
   MatchKey key;
-  std::uint64_t sequence = 0;        ///< order of posting within the matcher
+  std::uint64_t sequence = 0;  ///< order of posting within the matcher
   Request* request = nullptr;
-  PostedReceive* next = nullptr;     ///< bucket or wildcard list
+  PostedReceive* next = nullptr;  ///< bucket or wildcard list
   PostedReceive* previous = nullptr;
-  bool queued = false;               ///< in the matcher; under its lock
+  bool queued = false;  ///< in the matcher; under its lock
 };
 
 struct Message {
   MatchKey key;
-  MPI_Count bytes = 0;               ///< size of the payload
-  const void* payload = nullptr;     ///< packed bytes in a cell (sender == null)
-  Request* sender = nullptr;         ///< large or synchronous: the sender's request; its buffer holds the data until it is completed
-  Message* next = nullptr;           ///< arrival list
+  MPI_Count bytes = 0;            ///< size of the payload
+  const void* payload = nullptr;  ///< packed bytes in a cell (sender == null)
+  Request* sender = nullptr;  ///< large or synchronous: the sender's request; its buffer holds the data until
+                              ///< it is completed
+  Message* next = nullptr;    ///< arrival list
   Message* previous = nullptr;
-  Message* bucket_next = nullptr;    ///< hash bucket, only while the matcher has a table
+  Message* bucket_next = nullptr;  ///< hash bucket, only while the matcher has a table
   Message* bucket_previous = nullptr;
-  bool queued = false;               ///< in the matcher; under its lock
+  bool queued = false;  ///< in the matcher; under its lock
 };
 
 }  // namespace tmpi::mpi

@@ -8,7 +8,9 @@
 
 namespace tmpi::mpi {
 
-SendBuffer::~SendBuffer() { drain(); }
+SendBuffer::~SendBuffer() {
+  drain();
+}
 
 void SendBuffer::dispose(Segment& segment) noexcept {
   segment.request->comm->owner->requests.give_back(*segment.request);
@@ -24,8 +26,9 @@ void SendBuffer::reclaim() noexcept {
   segments_.erase(std::remove_if(segments_.begin(), segments_.end(), gone), segments_.end());
 }
 
-// First fit. MPI_BSEND_OVERHEAD is what a user adds per message for our bookkeeping; we keep that elsewhere, so a message takes its packed
-// size and a program that computes its buffer by the standard's formula always has room.
+// First fit. MPI_BSEND_OVERHEAD is what a user adds per message for our bookkeeping; we keep that elsewhere,
+// so a message takes its packed size and a program that computes its buffer by the standard's formula always
+// has room.
 std::byte* SendBuffer::place(MPI_Count length, std::size_t& position) noexcept {
   if (automatic()) {
     position = segments_.size();
@@ -40,14 +43,16 @@ std::byte* SendBuffer::place(MPI_Count length, std::size_t& position) noexcept {
   return end - at >= length ? at : nullptr;
 }
 
-Err SendBuffer::send(Comm& comm, const void* buffer, MPI_Count count, const Datatype& type, int dest, int tag) {
+Err SendBuffer::send(Comm& comm, const void* buffer, MPI_Count count, const Datatype& type, int dest,
+                     int tag) {
   reclaim();
   const MPI_Count length = count * type.size();
   std::size_t position = 0;
   std::byte* data = place(length, position);
   if (data == nullptr) {
     return fail(MPI_ERR_BUFFER,
-                "no room for a message of {} bytes: {} bytes are attached and {} earlier messages still lie in them. Attach more with "
+                "no room for a message of {} bytes: {} bytes are attached and {} earlier messages still lie "
+                "in them. Attach more with "
                 "MPI_Buffer_attach (MPI_Pack_size + MPI_BSEND_OVERHEAD for each message in flight)",
                 length, size_, segments_.size());
   }
@@ -62,7 +67,8 @@ Err SendBuffer::send(Comm& comm, const void* buffer, MPI_Count count, const Data
   request.comm = &comm;
   request.context = comm.context;
   ++comm.references;
-  segments_.insert(segments_.begin() + static_cast<std::ptrdiff_t>(position), Segment{data, length, &request});
+  segments_.insert(segments_.begin() + static_cast<std::ptrdiff_t>(position),
+                   Segment{data, length, &request});
   start_send(request);
   return kOk;
 }

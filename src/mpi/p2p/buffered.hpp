@@ -1,5 +1,5 @@
-// Buffered sends: the memory that a rank has attached with MPI_Buffer_attach, and the messages in it. MPI report, 3.6. Only the rank itself
-// touches it.
+// Buffered sends: the memory that a rank has attached with MPI_Buffer_attach, and the messages in it. MPI
+// report, 3.6. Only the rank itself touches it.
 #pragma once
 
 #include <cstddef>
@@ -19,7 +19,8 @@ class SendBuffer {
   void* base() const noexcept { return base_; }
   MPI_Count size() const noexcept { return size_; }
 
-  /// Copies the message into the buffer and starts sending it from there. MPI_ERR_BUFFER if there is no room. Does not suspend.
+  /// Copies the message into the buffer and starts sending it from there. MPI_ERR_BUFFER if there is no room.
+  /// Does not suspend.
   Err send(Comm& comm, const void* buffer, MPI_Count count, const Datatype& type, int dest, int tag);
   /// Waits until every message has left the buffer (MPI_Buffer_detach). SUSPENDS.
   void drain() noexcept;

@@ -14,8 +14,8 @@ namespace {
 // Payload sizes; larger ones (a raised eager limit) go to malloc directly.
 constexpr std::array<MPI_Count, 4> kSizes = {64, 256, 1024, 4096};
 constexpr int kClasses = kSizes.size();
-constexpr int kBatch = 32;            // cells moved between a worker and the depot at once
-constexpr int kMostWorkers = 1024;    // workers beyond that share malloc
+constexpr int kBatch = 32;          // cells moved between a worker and the depot at once
+constexpr int kMostWorkers = 1024;  // workers beyond that share malloc
 
 struct Cell : Message {
   int size_class = -1;
@@ -62,7 +62,8 @@ WorkerStock* my_stock() noexcept {
 }
 
 Message* allocate(MPI_Count bytes, int size_class) {
-  void* memory = std::malloc(sizeof(Cell) + static_cast<std::size_t>(size_class >= 0 ? kSizes[size_class] : bytes));
+  void* memory =
+      std::malloc(sizeof(Cell) + static_cast<std::size_t>(size_class >= 0 ? kSizes[size_class] : bytes));
   if (memory == nullptr) return nullptr;
   Cell* cell = new (memory) Cell;
   cell->size_class = size_class;

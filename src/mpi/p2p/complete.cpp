@@ -52,8 +52,9 @@ namespace {
 
 Err in_status(int failed, Err error) {
   std::string why = take_explanation();
-  return fail(MPI_ERR_IN_STATUS, "{} of the requests failed (MPI_ERROR of each status says how), e.g. with error class {}: {}", failed,
-              error.error_class(), why);
+  return fail(MPI_ERR_IN_STATUS,
+              "{} of the requests failed (MPI_ERROR of each status says how), e.g. with error class {}: {}",
+              failed, error.error_class(), why);
 }
 
 }  // namespace

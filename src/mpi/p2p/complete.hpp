@@ -8,7 +8,8 @@
 
 namespace tmpi::mpi {
 
-/// An array of request handles, looked up once: active[i] is null where there is nothing to wait for. Small arrays stay on the stack.
+/// An array of request handles, looked up once: active[i] is null where there is nothing to wait for. Small
+/// arrays stay on the stack.
 class RequestArray {
  public:
   explicit RequestArray(std::span<MPI_Request> handles) : handles_(handles) {}
@@ -20,7 +21,8 @@ class RequestArray {
 
   int size() const noexcept { return static_cast<int>(handles_.size()); }
   int active_count() const noexcept { return active_; }
-  /// Communicator of the first active request, kept alive by the array; null if there is none. Its error handler is in charge.
+  /// Communicator of the first active request, kept alive by the array; null if there is none. Its error
+  /// handler is in charge.
   Comm* comm() const noexcept { return comm_; }
   Request* const* data() const noexcept { return requests_; }
   Request* operator[](int i) const noexcept { return requests_[i]; }
@@ -38,7 +40,8 @@ class RequestArray {
   Comm* comm_ = nullptr;
 };
 
-/// Concludes all requests of the array (all done or inactive). MPI_ERR_IN_STATUS if any failed, with MPI_ERROR set in each status.
+/// Concludes all requests of the array (all done or inactive). MPI_ERR_IN_STATUS if any failed, with
+/// MPI_ERROR set in each status.
 Err conclude_all(RequestArray& requests, MPI_Status* statuses);
 
 /// Concludes those that are done, writing indices and statuses; returns how many through `count`.

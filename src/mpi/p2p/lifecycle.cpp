@@ -7,13 +7,16 @@
 namespace tmpi::mpi {
 namespace {
 
-void dispose(Request& request) noexcept { request.comm->owner->requests.give_back(request); }
+void dispose(Request& request) noexcept {
+  request.comm->owner->requests.give_back(request);
+}
 
 Err start_buffered(Request& request) {
   if (request.peer != MPI_PROC_NULL) {
     SendBuffer* attached = request.comm->owner->buffer.get();
     if (attached == nullptr) return no_buffer_attached();
-    TMPI_TRY(attached->send(*request.comm, request.buffer, request.count, *request.type, request.peer, request.tag));
+    TMPI_TRY(attached->send(*request.comm, request.buffer, request.count, *request.type, request.peer,
+                            request.tag));
   }
   request.complete();
   return kOk;
@@ -66,7 +69,8 @@ Err request_from(MPI_Request handle, Request*& request) {
       return kOk;
     }
   }
-  return fail(MPI_ERR_REQUEST, "{} is no request: never set, or waited for or freed already", static_cast<const void*>(handle));
+  return fail(MPI_ERR_REQUEST, "{} is no request: never set, or waited for or freed already",
+              static_cast<const void*>(handle));
 }
 
 void fill_status(const Request& request, MPI_Status* status) noexcept {

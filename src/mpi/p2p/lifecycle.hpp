@@ -1,5 +1,5 @@
-// The life of a request that the user holds: created by a nonblocking or persistent call, started, concluded by a wait or test. Not for the
-// requests of blocking calls, which live on the stack. MPI report, 3.7 to 3.9.
+// The life of a request that the user holds: created by a nonblocking or persistent call, started, concluded
+// by a wait or test. Not for the requests of blocking calls, which live on the stack. MPI report, 3.7 to 3.9.
 #pragma once
 
 #include "mpi/core/rank.hpp"
@@ -27,16 +27,21 @@ Err start(Request& request);
 /// MPI_ERR_BUFFER: a buffered send, but no buffer is attached.
 Err no_buffer_attached();
 
-/// The request behind a handle; null for MPI_REQUEST_NULL. MPI_ERR_REQUEST if the handle is none or has been freed.
+/// The request behind a handle; null for MPI_REQUEST_NULL. MPI_ERR_REQUEST if the handle is none or has been
+/// freed.
 Err request_from(MPI_Request handle, Request*& request);
 
-inline MPI_Request handle_of(Request& request) noexcept { return reinterpret_cast<MPI_Request>(&request); }
+inline MPI_Request handle_of(Request& request) noexcept {
+  return reinterpret_cast<MPI_Request>(&request);
+}
 
 /// True if a wait would have something to wait for: neither null nor inactive persistent.
-inline bool is_active(const Request* request) noexcept { return request != nullptr && request->active; }
+inline bool is_active(const Request* request) noexcept {
+  return request != nullptr && request->active;
+}
 
-/// Takes a done request off the user's hands: fills the status, makes a persistent request inactive, else frees it and sets the handle to
-/// MPI_REQUEST_NULL. Returns the operation's error (explained).
+/// Takes a done request off the user's hands: fills the status, makes a persistent request inactive, else
+/// frees it and sets the handle to MPI_REQUEST_NULL. Returns the operation's error (explained).
 Err conclude(MPI_Request& handle, Request& request, MPI_Status* status);
 
 /// Fills the status of a done request without concluding it (MPI_Request_get_status).

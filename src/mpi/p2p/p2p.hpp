@@ -1,5 +1,6 @@
-// Point-to-point communication below the C interface. Arguments have been checked. `context` distinguishes point-to-point from collective
-// traffic on the same communicator: comm.context, or comm.context | kCollective. MPI report, chapter 3.
+// Point-to-point communication below the C interface. Arguments have been checked. `context` distinguishes
+// point-to-point from collective traffic on the same communicator: comm.context, or comm.context |
+// kCollective. MPI report, chapter 3.
 #pragma once
 
 #include "mpi.h"
@@ -8,35 +9,41 @@
 
 namespace tmpi::mpi {
 
-/// Blocking send of any mode but buffered. SUSPENDS if the message is large or synchronous and no receive is posted.
-Err send(Comm& comm, ContextId context, const void* buffer, MPI_Count count, const Datatype& type, int dest, int tag,
-         SendMode mode = SendMode::kStandard);
+/// Blocking send of any mode but buffered. SUSPENDS if the message is large or synchronous and no receive is
+/// posted.
+Err send(Comm& comm, ContextId context, const void* buffer, MPI_Count count, const Datatype& type, int dest,
+         int tag, SendMode mode = SendMode::kStandard);
 
 /// Blocking receive; fills `status` unless MPI_STATUS_IGNORE. SUSPENDS until a message has come.
-Err recv(Comm& comm, ContextId context, void* buffer, MPI_Count count, const Datatype& type, int source, int tag, MPI_Status* status);
+Err recv(Comm& comm, ContextId context, void* buffer, MPI_Count count, const Datatype& type, int source,
+         int tag, MPI_Status* status);
 
 /// Send and receive at once, without deadlock. SUSPENDS.
-Err sendrecv(Comm& comm, ContextId context, const void* sendbuf, MPI_Count sendcount, const Datatype& sendtype, int dest, int sendtag,
-             void* recvbuf, MPI_Count recvcount, const Datatype& recvtype, int source, int recvtag, MPI_Status* status);
+Err sendrecv(Comm& comm, ContextId context, const void* sendbuf, MPI_Count sendcount,
+             const Datatype& sendtype, int dest, int sendtag, void* recvbuf, MPI_Count recvcount,
+             const Datatype& recvtype, int source, int recvtag, MPI_Status* status);
 
 /// The same with one buffer for both; makes a packed copy of what is sent. MPI_ERR_NO_MEM. SUSPENDS.
-Err sendrecv_replace(Comm& comm, ContextId context, void* buffer, MPI_Count count, const Datatype& type, int dest, int sendtag, int source,
-                     int recvtag, MPI_Status* status);
+Err sendrecv_replace(Comm& comm, ContextId context, void* buffer, MPI_Count count, const Datatype& type,
+                     int dest, int sendtag, int source, int recvtag, MPI_Status* status);
 
-/// Starts a nonblocking operation described by a pending `request`: kind (kSend or kRecv), mode, buffer, count, type, peer, tag, comm,
-/// context. The request completes now or later; it and the buffer must stay until then. Do not suspend.
+/// Starts a nonblocking operation described by a pending `request`: kind (kSend or kRecv), mode, buffer,
+/// count, type, peer, tag, comm, context. The request completes now or later; it and the buffer must stay
+/// until then. Do not suspend.
 void start_send(Request& request) noexcept;
 void start_recv(Request& request) noexcept;
 
-/// Tries to cancel an active operation (MPI report, 3.8.4): a receive that has not been matched, a send whose message has not been received
-/// or buffered. The request completes in any case: at once if cancelled. Does not suspend.
+/// Tries to cancel an active operation (MPI report, 3.8.4): a receive that has not been matched, a send whose
+/// message has not been received or buffered. The request completes in any case: at once if cancelled. Does
+/// not suspend.
 void cancel(Request& request) noexcept;
 
-/// Waits for one request, and for all of `requests[0..n)` (null entries skipped; one suspension at most). Neither touches handles or fills a
-/// status. SUSPEND unless done.
+/// Waits for one request, and for all of `requests[0..n)` (null entries skipped; one suspension at most).
+/// Neither touches handles or fills a status. SUSPEND unless done.
 void wait(Request& request) noexcept;
 void wait_all(Request* const* requests, int n) noexcept;
-/// Waits until at least one of `requests[0..n)` is done; null entries skipped, at least one is not null. SUSPENDS.
+/// Waits until at least one of `requests[0..n)` is done; null entries skipped, at least one is not null.
+/// SUSPENDS.
 void wait_any(Request* const* requests, int n) noexcept;
 
 /// The error of a receive whose message was too long.

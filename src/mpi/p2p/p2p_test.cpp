@@ -1,4 +1,5 @@
-// Point-to-point on real fibers, below the C interface: every mode, several workers, random traffic with checksums.
+// Point-to-point on real fibers, below the C interface: every mode, several workers, random traffic with
+// checksums.
 #include "mpi/p2p/p2p.hpp"
 
 #include <doctest/doctest.h>
@@ -17,16 +18,22 @@ using namespace tmpi::mpi;
 
 namespace {
 
-const Datatype& bytes() { return *datatype_from(MPI_BYTE); }
-
-void send_bytes(Comm& comm, const std::vector<char>& data, int dest, int tag, SendMode mode = SendMode::kStandard) {
-  CHECK_FALSE(send(comm, comm.context, data.data(), static_cast<MPI_Count>(data.size()), bytes(), dest, tag, mode));
+const Datatype& bytes() {
+  return *datatype_from(MPI_BYTE);
 }
 
-std::vector<char> recv_bytes(Comm& comm, std::size_t capacity, int source, int tag, MPI_Status* status = MPI_STATUS_IGNORE) {
+void send_bytes(Comm& comm, const std::vector<char>& data, int dest, int tag,
+                SendMode mode = SendMode::kStandard) {
+  CHECK_FALSE(
+      send(comm, comm.context, data.data(), static_cast<MPI_Count>(data.size()), bytes(), dest, tag, mode));
+}
+
+std::vector<char> recv_bytes(Comm& comm, std::size_t capacity, int source, int tag,
+                             MPI_Status* status = MPI_STATUS_IGNORE) {
   std::vector<char> data(capacity);
   MPI_Status mine;
-  CHECK_FALSE(recv(comm, comm.context, data.data(), static_cast<MPI_Count>(capacity), bytes(), source, tag, &mine));
+  CHECK_FALSE(
+      recv(comm, comm.context, data.data(), static_cast<MPI_Count>(capacity), bytes(), source, tag, &mine));
   data.resize(static_cast<std::size_t>(status_bytes(mine)));
   if (status != MPI_STATUS_IGNORE) *status = mine;
   return data;
@@ -34,7 +41,8 @@ std::vector<char> recv_bytes(Comm& comm, std::size_t capacity, int source, int t
 
 std::vector<char> pattern(std::size_t size, int seed) {
   std::vector<char> data(size);
-  for (std::size_t i = 0; i < size; ++i) data[i] = static_cast<char>(i * 7 + static_cast<std::size_t>(seed) * 13);
+  for (std::size_t i = 0; i < size; ++i)
+    data[i] = static_cast<char>(i * 7 + static_cast<std::size_t>(seed) * 13);
   return data;
 }
 
@@ -65,7 +73,8 @@ TEST_CASE("truncation is the receiver's error and drops the rest") {
       for (std::size_t size : {50, 5000}) {
         std::vector<char> buffer(size + 1, 'x');
         MPI_Status status;
-        Err error = recv(rank.world, rank.world.context, buffer.data(), static_cast<MPI_Count>(size), bytes(), 0, 0, &status);
+        Err error = recv(rank.world, rank.world.context, buffer.data(), static_cast<MPI_Count>(size), bytes(),
+                         0, 0, &status);
         CHECK(error.error_class() == MPI_ERR_TRUNCATE);
         CHECK(take_explanation().find("longer than the receive buffer") != std::string::npos);
         CHECK(status_bytes(status) == static_cast<MPI_Count>(size));
@@ -80,7 +89,8 @@ TEST_CASE("wildcards, order of one sender, probe and matched probe") {
   testing::run_ranks(5, 2, [](Rank& rank) {
     constexpr int kMessages = 200;
     if (rank.world_rank != 0) {
-      for (int i = 0; i < kMessages; ++i) send_bytes(rank.world, pattern(static_cast<std::size_t>(i * 40 % 6000), i), 0, i % 3);
+      for (int i = 0; i < kMessages; ++i)
+        send_bytes(rank.world, pattern(static_cast<std::size_t>(i * 40 % 6000), i), 0, i % 3);
       return;
     }
     std::vector<std::vector<int>> seen(5 * 3);
@@ -90,7 +100,8 @@ TEST_CASE("wildcards, order of one sender, probe and matched probe") {
       MPI_Status status;
       std::vector<char> data;
       if (i % 2 == 0) {
-        data = recv_bytes(rank.world, static_cast<std::size_t>(envelope.bytes), envelope.source, envelope.tag, &status);
+        data = recv_bytes(rank.world, static_cast<std::size_t>(envelope.bytes), envelope.source, envelope.tag,
+                          &status);
       } else {
         data = recv_bytes(rank.world, 6000, MPI_ANY_SOURCE, MPI_ANY_TAG, &status);
       }
@@ -128,13 +139,15 @@ TEST_CASE("random traffic between many ranks on several workers, nonblocking, wa
             if (dest == rank.world_rank) {
               incoming.emplace_back(size);
               expected.push_back(pattern(size, seed));
-              pending.push_back(&create_request(rank.world, {RequestKind::kRecv, SendMode::kStandard, incoming.back().data(),
-                                                             static_cast<MPI_Count>(size), &bytes(), source, i}));
+              pending.push_back(&create_request(
+                  rank.world, {RequestKind::kRecv, SendMode::kStandard, incoming.back().data(),
+                               static_cast<MPI_Count>(size), &bytes(), source, i}));
             }
             if (source == rank.world_rank) {
               outgoing.push_back(pattern(size, seed));
-              pending.push_back(&create_request(rank.world, {RequestKind::kSend, i % 2 ? SendMode::kSynchronous : SendMode::kStandard,
-                                                             outgoing.back().data(), static_cast<MPI_Count>(size), &bytes(), dest, i}));
+              pending.push_back(&create_request(
+                  rank.world, {RequestKind::kSend, i % 2 ? SendMode::kSynchronous : SendMode::kStandard,
+                               outgoing.back().data(), static_cast<MPI_Count>(size), &bytes(), dest, i}));
             }
           }
         }
@@ -168,7 +181,8 @@ TEST_CASE("cancel: a receive that nothing matches, a synchronous send that nobod
     if (rank.world_rank != 0) return;
     char byte = 0;
     for (RequestKind kind : {RequestKind::kRecv, RequestKind::kSend}) {
-      Request& request = create_request(rank.world, {kind, SendMode::kSynchronous, &byte, 1, &bytes(), 1, 99});
+      Request& request =
+          create_request(rank.world, {kind, SendMode::kSynchronous, &byte, 1, &bytes(), 1, 99});
       CHECK_FALSE(start(request));
       cancel(request);
       REQUIRE(request.done());
@@ -186,8 +200,10 @@ TEST_CASE("buffered sends live in the attached memory, and detaching waits for t
     if (rank.world_rank == 0) {
       std::vector<char> memory(30000);
       rank.buffer = std::make_unique<SendBuffer>(memory.data(), static_cast<MPI_Count>(memory.size()));
-      for (int i = 0; i < 3; ++i) CHECK_FALSE(rank.buffer->send(rank.world, pattern(9000, i).data(), 9000, bytes(), 1, i));
-      CHECK(rank.buffer->send(rank.world, pattern(9000, 3).data(), 9000, bytes(), 1, 3).error_class() == MPI_ERR_BUFFER);
+      for (int i = 0; i < 3; ++i)
+        CHECK_FALSE(rank.buffer->send(rank.world, pattern(9000, i).data(), 9000, bytes(), 1, i));
+      CHECK(rank.buffer->send(rank.world, pattern(9000, 3).data(), 9000, bytes(), 1, 3).error_class() ==
+            MPI_ERR_BUFFER);
       send_bytes(rank.world, {}, 1, 10);
       rank.buffer->drain();
       CHECK_FALSE(rank.buffer->send(rank.world, pattern(9000, 3).data(), 9000, bytes(), 1, 3));

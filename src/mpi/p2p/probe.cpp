@@ -10,7 +10,8 @@ void read(const Message& message, Envelope& envelope) noexcept {
   envelope = {message.key.source, message.key.tag, message.bytes};
 }
 
-// Looks once; `take` decides whether the message leaves the matcher. If nothing is there and `probe` is given, it is hung into the matcher.
+// Looks once; `take` decides whether the message leaves the matcher. If nothing is there and `probe` is
+// given, it is hung into the matcher.
 Message* look(Comm& comm, const MatchKey& key, bool take, Envelope& envelope, ProbeWaiter* probe) noexcept {
   Matcher& matcher = comm.owner->matcher;
   MatcherLock lock(matcher);
@@ -23,8 +24,8 @@ Message* look(Comm& comm, const MatchKey& key, bool take, Envelope& envelope, Pr
   return message;
 }
 
-// The message that woke the probe cannot be gone: only this rank receives. But a message that is taken (mprobe) or received by a thread
-// of the same rank may be, so look again.
+// The message that woke the probe cannot be gone: only this rank receives. But a message that is taken
+// (mprobe) or received by a thread of the same rank may be, so look again.
 Message* wait_for(Comm& comm, const MatchKey& key, bool take, Envelope& envelope) noexcept {
   for (;;) {
     sched::Waiter waiter(1);

@@ -18,7 +18,8 @@ bool iprobe(Comm& comm, int source, int tag, Envelope& envelope) noexcept;
 /// Waits for a message. SUSPENDS unless one is there.
 void probe(Comm& comm, int source, int tag, Envelope& envelope) noexcept;
 
-/// The same, but takes the message out of the matcher: only MPI_Mrecv or MPI_Imrecv of this rank can receive it now.
+/// The same, but takes the message out of the matcher: only MPI_Mrecv or MPI_Imrecv of this rank can receive
+/// it now.
 Message* improbe(Comm& comm, int source, int tag, Envelope& envelope) noexcept;
 Message* mprobe(Comm& comm, int source, int tag, Envelope& envelope) noexcept;
 

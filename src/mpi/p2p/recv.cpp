@@ -1,4 +1,5 @@
-// Receiving: from an unexpected message if one is there, else the receive is posted and the sender copies into its buffer.
+// Receiving: from an unexpected message if one is there, else the receive is posted and the sender copies
+// into its buffer.
 #include <memory>
 #include <new>
 
@@ -30,12 +31,14 @@ bool take_or_post(Request& request) noexcept {
 
 Err truncated(const Request& request) {
   return fail(MPI_ERR_TRUNCATE,
-              "the message from rank {} with tag {} is longer than the receive buffer of {} bytes ({} elements); the rest was dropped. "
+              "the message from rank {} with tag {} is longer than the receive buffer of {} bytes ({} "
+              "elements); the rest was dropped. "
               "Make the buffer larger, or ask for the size with MPI_Probe and MPI_Get_count",
               request.source, request.received_tag, request.count * request.type->size(), request.count);
 }
 
-Err recv(Comm& comm, ContextId context, void* buffer, MPI_Count count, const Datatype& type, int source, int tag, MPI_Status* status) {
+Err recv(Comm& comm, ContextId context, void* buffer, MPI_Count count, const Datatype& type, int source,
+         int tag, MPI_Status* status) {
   if (source == MPI_PROC_NULL) {
     set_proc_null_status(status);
     return kOk;
@@ -66,9 +69,11 @@ void start_recv(Request& request) noexcept {
   }
 }
 
-Err sendrecv(Comm& comm, ContextId context, const void* sendbuf, MPI_Count sendcount, const Datatype& sendtype, int dest, int sendtag,
-             void* recvbuf, MPI_Count recvcount, const Datatype& recvtype, int source, int recvtag, MPI_Status* status) {
-  // The receive is posted first, so that two ranks exchanging large messages both find it and nobody waits twice.
+Err sendrecv(Comm& comm, ContextId context, const void* sendbuf, MPI_Count sendcount,
+             const Datatype& sendtype, int dest, int sendtag, void* recvbuf, MPI_Count recvcount,
+             const Datatype& recvtype, int source, int recvtag, MPI_Status* status) {
+  // The receive is posted first, so that two ranks exchanging large messages both find it and nobody waits
+  // twice.
   Request request;
   sched::Waiter waiter(1);
   request.kind = RequestKind::kRecv;
@@ -88,14 +93,16 @@ Err sendrecv(Comm& comm, ContextId context, const void* sendbuf, MPI_Count sendc
   return request.error == MPI_SUCCESS ? kOk : truncated(request);
 }
 
-Err sendrecv_replace(Comm& comm, ContextId context, void* buffer, MPI_Count count, const Datatype& type, int dest, int sendtag, int source,
-                     int recvtag, MPI_Status* status) {
+Err sendrecv_replace(Comm& comm, ContextId context, void* buffer, MPI_Count count, const Datatype& type,
+                     int dest, int sendtag, int source, int recvtag, MPI_Status* status) {
   // The outgoing data must be out of the way before the first incoming byte: a packed copy.
   const MPI_Count bytes = count * type.size();
   std::unique_ptr<std::byte[]> copy(new (std::nothrow) std::byte[static_cast<std::size_t>(bytes)]);
-  if (copy == nullptr) return fail(MPI_ERR_NO_MEM, "no memory for a copy of {} bytes; use MPI_Sendrecv with two buffers", bytes);
+  if (copy == nullptr)
+    return fail(MPI_ERR_NO_MEM, "no memory for a copy of {} bytes; use MPI_Sendrecv with two buffers", bytes);
   pack_segment(copy.get(), buffer, count, type, 0, bytes);
-  return sendrecv(comm, context, copy.get(), bytes, *datatype_from(MPI_BYTE), dest, sendtag, buffer, count, type, source, recvtag, status);
+  return sendrecv(comm, context, copy.get(), bytes, *datatype_from(MPI_BYTE), dest, sendtag, buffer, count,
+                  type, source, recvtag, status);
 }
 
 }  // namespace tmpi::mpi

@@ -1,5 +1,6 @@
-// Request: one communication operation from its start to its completion. Blocking calls keep theirs on the fiber's stack; nonblocking and
-// persistent ones take it from the rank's pool, and the pointer is the MPI_Request. MPI report, 3.7.
+// Request: one communication operation from its start to its completion. Blocking calls keep theirs on the
+// fiber's stack; nonblocking and persistent ones take it from the rank's pool, and the pointer is the
+// MPI_Request. MPI report, 3.7.
 #pragma once
 
 #include <atomic>
@@ -19,33 +20,33 @@ enum class SendMode : std::uint8_t { kStandard, kSynchronous, kReady, kBuffered 
 struct Request {
   static constexpr std::uint32_t kMagic = 0x52455153;  // "REQS"
 
-  std::uint32_t magic = 0;          ///< kMagic while the user holds the handle
+  std::uint32_t magic = 0;  ///< kMagic while the user holds the handle
   RequestKind kind = RequestKind::kRecv;
   SendMode mode = SendMode::kStandard;
   bool persistent = false;
-  bool active = false;              ///< persistent: started and not yet completed by a wait or test
+  bool active = false;  ///< persistent: started and not yet completed by a wait or test
   bool cancelled = false;
-  int error = MPI_SUCCESS;          ///< error class of the finished operation
+  int error = MPI_SUCCESS;  ///< error class of the finished operation
 
   // What was asked. `peer` is a rank of the communicator, or MPI_ANY_SOURCE / MPI_PROC_NULL.
-  void* buffer = nullptr;           ///< never written through for a send
+  void* buffer = nullptr;  ///< never written through for a send
   MPI_Count count = 0;
   const Datatype* type = nullptr;
   int peer = MPI_PROC_NULL;
   int tag = 0;
   Comm* comm = nullptr;
 
-  ContextId context = 0;            ///< comm->context, or that of its collectives
+  ContextId context = 0;  ///< comm->context, or that of its collectives
 
   // What came of it, for the status; written by whoever finishes the operation, before `state_`.
   int source = MPI_ANY_SOURCE;
   int received_tag = MPI_ANY_TAG;
   MPI_Count bytes = 0;
 
-  PostedReceive posted;             ///< kRecv: my entry in my matcher
-  Message message;                  ///< kSend: my entry in the receiver's matcher if it points at my buffer
+  PostedReceive posted;  ///< kRecv: my entry in my matcher
+  Message message;       ///< kSend: my entry in the receiver's matcher if it points at my buffer
 
-  Request* next = nullptr;          ///< pool
+  Request* next = nullptr;  ///< pool
 
   bool done() const noexcept { return state_.load(std::memory_order_acquire) == kDone; }
 
@@ -55,7 +56,8 @@ struct Request {
   void reset(sched::Waiter& waiter) noexcept {
     state_.store(reinterpret_cast<std::uintptr_t>(&waiter), std::memory_order_relaxed);
   }
-  /// Finishes the operation: any thread, once. The request may be gone after the call. acq_rel pairs with done() and attach().
+  /// Finishes the operation: any thread, once. The request may be gone after the call. acq_rel pairs with
+  /// done() and attach().
   void complete() noexcept {
     const std::uintptr_t old = state_.exchange(kDone, std::memory_order_acq_rel);
     if (old != kPending) reinterpret_cast<sched::Waiter*>(old)->complete();
@@ -63,7 +65,8 @@ struct Request {
   /// False if the request is done already.
   bool attach(sched::Waiter& waiter) noexcept {
     std::uintptr_t expected = kPending;
-    return state_.compare_exchange_strong(expected, reinterpret_cast<std::uintptr_t>(&waiter), std::memory_order_acq_rel);
+    return state_.compare_exchange_strong(expected, reinterpret_cast<std::uintptr_t>(&waiter),
+                                          std::memory_order_acq_rel);
   }
   /// False if a completer has taken hold of the waiter (the request is done then).
   bool detach(sched::Waiter& waiter) noexcept {

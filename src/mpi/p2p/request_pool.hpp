@@ -1,5 +1,6 @@
-// RequestPool: the request objects of one rank. Grows in chunks, never shrinks, so taking and giving back is a list operation. Only the
-// rank itself uses it (MPI calls of one rank do not run at the same time below MPI_THREAD_MULTIPLE).
+// RequestPool: the request objects of one rank. Grows in chunks, never shrinks, so taking and giving back is
+// a list operation. Only the rank itself uses it (MPI calls of one rank do not run at the same time below
+// MPI_THREAD_MULTIPLE).
 #pragma once
 
 #include <memory>
@@ -15,9 +16,11 @@ class RequestPool {
   ~RequestPool();
   RequestPool(RequestPool&&) noexcept;
 
-  /// A fresh pending request with its magic set. Allocates only when the pool is empty and no abandoned request has finished.
+  /// A fresh pending request with its magic set. Allocates only when the pool is empty and no abandoned
+  /// request has finished.
   Request& take();
-  /// Takes a finished or inactive request back with its references to datatype and communicator; its handle is invalid from now on.
+  /// Takes a finished or inactive request back with its references to datatype and communicator; its handle
+  /// is invalid from now on.
   void give_back(Request& request) noexcept;
   /// MPI_Request_free on an active request: given back once it has finished.
   void abandon(Request& request) noexcept;

@@ -1,5 +1,6 @@
-// Sending: into a posted receive if there is one; else a small message is left in a cell and a large or synchronous one as a
-// descriptor of the sender's buffer, which the receiver copies from. Never two copies of a large message. docs/matching.md.
+// Sending: into a posted receive if there is one; else a small message is left in a cell and a large or
+// synchronous one as a descriptor of the sender's buffer, which the receiver copies from. Never two copies of
+// a large message. docs/matching.md.
 #include <cstring>
 
 #include "mpi/p2p/cell.hpp"
@@ -11,7 +12,8 @@ namespace {
 
 // Copies up to this many bytes into a cell under the matcher's lock: cheaper than taking the lock twice.
 constexpr MPI_Count kCopyUnderLock = 256;
-// A standard send buffers no more than this much at one receiver, so that a sender that runs ahead cannot exhaust memory.
+// A standard send buffers no more than this much at one receiver, so that a sender that runs ahead cannot
+// exhaust memory.
 constexpr std::size_t kMostBuffered = std::size_t{16} << 20;
 // Messages up to this size are buffered inside a node.
 constexpr MPI_Count kEagerLimit = 4096;
@@ -28,12 +30,15 @@ void fill(Message& cell, const MatchKey& key, const Outgoing& data) noexcept {
 
 enum class Left { kDelivered, kBuffered, kDescriptor };
 
-// Delivers or leaves the message; `descriptor` is the sender's request, complete and pending, used if the message is not buffered.
-Left leave(Rank& target, const MatchKey& key, const Outgoing& data, SendMode mode, Request& descriptor) noexcept {
+// Delivers or leaves the message; `descriptor` is the sender's request, complete and pending, used if the
+// message is not buffered.
+Left leave(Rank& target, const MatchKey& key, const Outgoing& data, SendMode mode,
+           Request& descriptor) noexcept {
   Matcher& matcher = target.matcher;
   matcher.lock();
   PostedReceive* posted = matcher.take_posted(key);
-  if (posted == nullptr && mode != SendMode::kSynchronous && data.bytes <= kEagerLimit && matcher.buffered_bytes() < kMostBuffered) {
+  if (posted == nullptr && mode != SendMode::kSynchronous && data.bytes <= kEagerLimit &&
+      matcher.buffered_bytes() < kMostBuffered) {
     Message* cell;
     if (data.bytes <= kCopyUnderLock) {
       if ((cell = take_cell(data.bytes)) != nullptr) fill(*cell, key, data);
@@ -74,14 +79,16 @@ void describe(Request& request, const Outgoing& data) noexcept {
 
 }  // namespace
 
-Err send(Comm& comm, ContextId context, const void* buffer, MPI_Count count, const Datatype& type, int dest, int tag, SendMode mode) {
+Err send(Comm& comm, ContextId context, const void* buffer, MPI_Count count, const Datatype& type, int dest,
+         int tag, SendMode mode) {
   if (dest == MPI_PROC_NULL) return kOk;
   const Outgoing data{buffer, count, type, count * type.size()};
   Request request;
   sched::Waiter waiter(1);
   describe(request, data);
   request.reset(waiter);
-  if (leave(process(comm, dest), {context, comm.rank, tag}, data, mode, request) == Left::kDescriptor) waiter.wait();
+  if (leave(process(comm, dest), {context, comm.rank, tag}, data, mode, request) == Left::kDescriptor)
+    waiter.wait();
   return kOk;
 }
 
@@ -89,8 +96,8 @@ void start_send(Request& request) noexcept {
   const Outgoing data{request.buffer, request.count, *request.type, request.count * request.type->size()};
   request.bytes = data.bytes;
   if (request.peer == MPI_PROC_NULL ||
-      leave(process(*request.comm, request.peer), {request.context, request.comm->rank, request.tag}, data, request.mode, request) !=
-          Left::kDescriptor) {
+      leave(process(*request.comm, request.peer), {request.context, request.comm->rank, request.tag}, data,
+            request.mode, request) != Left::kDescriptor) {
     request.complete();
   }
 }

@@ -35,7 +35,8 @@ void accept(Request& receive, Message& message) noexcept {
     if (sender->type->contiguous() && receive.type->contiguous()) {
       std::memcpy(receive.buffer, sender->buffer, static_cast<std::size_t>(bytes));
     } else {
-      (void)copy_typed(receive.buffer, receive.count, *receive.type, sender->buffer, sender->count, *sender->type);
+      (void)copy_typed(receive.buffer, receive.count, *receive.type, sender->buffer, sender->count,
+                       *sender->type);
     }
     sender->complete();  // the message lies in the sender's request: both may be gone now
     return;

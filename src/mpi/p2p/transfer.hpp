@@ -1,4 +1,5 @@
-// Moving the data of one matched message, done by whoever came second and under no lock. Shared by send, receive and mprobe.
+// Moving the data of one matched message, done by whoever came second and under no lock. Shared by send,
+// receive and mprobe.
 #pragma once
 
 #include "mpi/core/rank.hpp"
@@ -14,14 +15,18 @@ struct Outgoing {
   MPI_Count bytes;  ///< count * type.size()
 };
 
-/// Sender's side: copies straight into a posted receive's buffer and completes that receive, which may be gone afterwards.
+/// Sender's side: copies straight into a posted receive's buffer and completes that receive, which may be
+/// gone afterwards.
 void deliver(Request& receive, const MatchKey& key, const Outgoing& data) noexcept;
 
-/// Receiver's side: copies an unexpected message that has been taken out of the matcher into the receive's buffer, completes a waiting
-/// sender or gives the cell back, and fills the receive's outcome (source, tag, bytes, error) without completing it.
+/// Receiver's side: copies an unexpected message that has been taken out of the matcher into the receive's
+/// buffer, completes a waiting sender or gives the cell back, and fills the receive's outcome (source, tag,
+/// bytes, error) without completing it.
 void accept(Request& receive, Message& message) noexcept;
 
 /// The process behind a rank of the communicator.
-inline Rank& process(const Comm& comm, int rank) noexcept { return *job()->local(comm.shared->group->world_rank(rank)); }
+inline Rank& process(const Comm& comm, int rank) noexcept {
+  return *job()->local(comm.shared->group->world_rank(rank));
+}
 
 }  // namespace tmpi::mpi

@@ -36,7 +36,8 @@ void wait_any(Request* const* requests, int n) noexcept {
     }
   }
   waiter.wait();
-  // Take the waiter back. Where that fails a completer has hold of it and must be done with it before it goes out of scope.
+  // Take the waiter back. Where that fails a completer has hold of it and must be done with it before it goes
+  // out of scope.
   for (int i = 0; i < hung; ++i) {
     if (requests[i] != nullptr && !requests[i]->detach(waiter)) ++claimed;
   }
