@@ -7,7 +7,9 @@ Err check_counts(const int counts[], const int displs[], int members, const char
   if (counts == nullptr || displs == nullptr)
     return fail(MPI_ERR_ARG, "the counts or displacements of {} are NULL", argument);
   for (int i = 0; i < members; ++i) {
-    if (counts[i] < 0) return fail(MPI_ERR_COUNT, "the count of {} for rank {} is {}: it must not be negative", argument, i, counts[i]);
+    if (counts[i] < 0)
+      return fail(MPI_ERR_COUNT, "the count of {} for rank {} is {}: it must not be negative", argument, i,
+                  counts[i]);
   }
   return kOk;
 }
@@ -19,11 +21,12 @@ Err in_place_not_allowed(const char* argument) {
 }
 
 Err same_buffers() {
-  return fail(MPI_ERR_BUFFER, "sendbuf and recvbuf are the same: pass MPI_IN_PLACE to use one buffer for both");
+  return fail(MPI_ERR_BUFFER,
+              "sendbuf and recvbuf are the same: pass MPI_IN_PLACE to use one buffer for both");
 }
 
-Err check_chunks(Side& side, const void* buffer, const int counts[], const int displs[], MPI_Datatype handle, int members,
-                 const char* argument) {
+Err check_chunks(Side& side, const void* buffer, const int counts[], const int displs[], MPI_Datatype handle,
+                 int members, const char* argument) {
   TMPI_TRY(check_not_in_place(buffer, argument));
   Datatype* type;
   TMPI_TRY(check_type(handle, type));
@@ -39,15 +42,16 @@ Err check_chunks(Side& side, const void* buffer, const int counts[], const int d
   return kOk;
 }
 
-Err check_typed_chunks(Side& side, const void* buffer, const int counts[], const int displs[], const MPI_Datatype types[],
-                       int members, const char* argument) {
+Err check_typed_chunks(Side& side, const void* buffer, const int counts[], const int displs[],
+                       const MPI_Datatype types[], int members, const char* argument) {
   TMPI_TRY(check_not_in_place(buffer, argument));
   TMPI_TRY(check_counts(counts, displs, members, argument));
   if (types == nullptr) return fail(MPI_ERR_ARG, "the datatypes of {} are NULL", argument);
   for (int i = 0; i < members; ++i) {
     Datatype* type;
     TMPI_TRY(check_type(types[i], type));
-    if (buffer == nullptr && counts[i] > 0 && type->size() > 0 && type->predefined()) return null_buffer(counts[i]);
+    if (buffer == nullptr && counts[i] > 0 && type->size() > 0 && type->predefined())
+      return null_buffer(counts[i]);
   }
   side.data = const_cast<void*>(buffer);
   side.counts = counts;
@@ -65,7 +69,8 @@ Err check_operator(MPI_Op handle, const Datatype& type, const Op*& op) {
   return check_op(*op, type);
 }
 
-Err check_reduction(Args& args, const void* sendbuf, const void* recvbuf, MPI_Count count, MPI_Datatype handle, MPI_Op op) {
+Err check_reduction(Args& args, const void* sendbuf, const void* recvbuf, MPI_Count count,
+                    MPI_Datatype handle, MPI_Op op) {
   TMPI_TRY(check_side(args.recv, recvbuf, count, handle, "recvbuf"));
   TMPI_TRY(check_operator(op, *args.recv.type, args.op));
   args.in_place = sendbuf == MPI_IN_PLACE;

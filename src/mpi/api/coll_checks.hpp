@@ -1,4 +1,5 @@
-// Argument checks of the collective calls: each fills one side of Args (mpi/coll/args.hpp) from what the user passed.
+// Argument checks of the collective calls: each fills one side of Args (mpi/coll/args.hpp) from what the user
+// passed.
 #pragma once
 
 #include "mpi/coll/args.hpp"
@@ -14,7 +15,8 @@ inline Err check_not_in_place(const void* buffer, const char* argument) {
 }
 
 /// A buffer of `count` elements, for whole() or (regular collectives) one chunk per member.
-inline Err check_side(Side& side, const void* buffer, MPI_Count count, MPI_Datatype handle, const char* argument) {
+inline Err check_side(Side& side, const void* buffer, MPI_Count count, MPI_Datatype handle,
+                      const char* argument) {
   TMPI_TRY(check_not_in_place(buffer, argument));
   Datatype* type;
   TMPI_TRY(check_buffer(buffer, count, handle, type));
@@ -25,22 +27,26 @@ inline Err check_side(Side& side, const void* buffer, MPI_Count count, MPI_Datat
 }
 
 /// The same for the v-variants: counts and displacements of `members` chunks of one type.
-Err check_chunks(Side& side, const void* buffer, const int counts[], const int displs[], MPI_Datatype handle, int members,
-                 const char* argument);
+Err check_chunks(Side& side, const void* buffer, const int counts[], const int displs[], MPI_Datatype handle,
+                 int members, const char* argument);
 /// And for alltoallw: a type for each chunk, displacements in bytes.
-Err check_typed_chunks(Side& side, const void* buffer, const int counts[], const int displs[], const MPI_Datatype types[],
-                       int members, const char* argument);
+Err check_typed_chunks(Side& side, const void* buffer, const int counts[], const int displs[],
+                       const MPI_Datatype types[], int members, const char* argument);
 
-/// Send and receive buffer of one member must not be the same; noticed where it costs nothing (MPI report, 6.1 and 2.3).
+/// Send and receive buffer of one member must not be the same; noticed where it costs nothing (MPI
+/// report, 6.1 and 2.3).
 inline Err check_distinct(const Side& send, const Side& recv) {
   const bool same = send.data == recv.data && send.count > 0 && recv.count > 0 && send.data != nullptr;
-  return same && send.type->contiguous() && recv.type->contiguous() && send.type->size() > 0 ? same_buffers() : kOk;
+  return same && send.type->contiguous() && recv.type->contiguous() && send.type->size() > 0 ? same_buffers()
+                                                                                             : kOk;
 }
 
 /// An operator, defined on the type.
 Err check_operator(MPI_Op handle, const Datatype& type, const Op*& op);
 
-/// Both buffers of a reduction in which this member sends and receives `count` elements; sendbuf may be MPI_IN_PLACE.
-Err check_reduction(Args& args, const void* sendbuf, const void* recvbuf, MPI_Count count, MPI_Datatype handle, MPI_Op op);
+/// Both buffers of a reduction in which this member sends and receives `count` elements; sendbuf may be
+/// MPI_IN_PLACE.
+Err check_reduction(Args& args, const void* sendbuf, const void* recvbuf, MPI_Count count,
+                    MPI_Datatype handle, MPI_Op op);
 
 }  // namespace tmpi::mpi

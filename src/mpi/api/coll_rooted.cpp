@@ -21,8 +21,8 @@ int PMPI_Bcast(void* buffer, int count, MPI_Datatype datatype, int root, MPI_Com
 }
 TMPI_PROFILED(MPI_Bcast);
 
-int PMPI_Gather(const void* sendbuf, int sendcount, MPI_Datatype sendtype, void* recvbuf, int recvcount, MPI_Datatype recvtype,
-                int root, MPI_Comm comm) {
+int PMPI_Gather(const void* sendbuf, int sendcount, MPI_Datatype sendtype, void* recvbuf, int recvcount,
+                MPI_Datatype recvtype, int root, MPI_Comm comm) {
   return on_comm("MPI_Gather", comm, [&](Comm& c) -> Err {
     Args args{.collective = Collective::kGather, .root = root};
     TMPI_TRY(check_root(c, root));
@@ -36,8 +36,8 @@ int PMPI_Gather(const void* sendbuf, int sendcount, MPI_Datatype sendtype, void*
 }
 TMPI_PROFILED(MPI_Gather);
 
-int PMPI_Gatherv(const void* sendbuf, int sendcount, MPI_Datatype sendtype, void* recvbuf, const int recvcounts[],
-                 const int displs[], MPI_Datatype recvtype, int root, MPI_Comm comm) {
+int PMPI_Gatherv(const void* sendbuf, int sendcount, MPI_Datatype sendtype, void* recvbuf,
+                 const int recvcounts[], const int displs[], MPI_Datatype recvtype, int root, MPI_Comm comm) {
   return on_comm("MPI_Gatherv", comm, [&](Comm& c) -> Err {
     Args args{.collective = Collective::kGather, .root = root};
     TMPI_TRY(check_root(c, root));
@@ -50,8 +50,8 @@ int PMPI_Gatherv(const void* sendbuf, int sendcount, MPI_Datatype sendtype, void
 }
 TMPI_PROFILED(MPI_Gatherv);
 
-int PMPI_Scatter(const void* sendbuf, int sendcount, MPI_Datatype sendtype, void* recvbuf, int recvcount, MPI_Datatype recvtype,
-                 int root, MPI_Comm comm) {
+int PMPI_Scatter(const void* sendbuf, int sendcount, MPI_Datatype sendtype, void* recvbuf, int recvcount,
+                 MPI_Datatype recvtype, int root, MPI_Comm comm) {
   return on_comm("MPI_Scatter", comm, [&](Comm& c) -> Err {
     Args args{.collective = Collective::kScatter, .root = root};
     TMPI_TRY(check_root(c, root));
@@ -65,8 +65,8 @@ int PMPI_Scatter(const void* sendbuf, int sendcount, MPI_Datatype sendtype, void
 }
 TMPI_PROFILED(MPI_Scatter);
 
-int PMPI_Scatterv(const void* sendbuf, const int sendcounts[], const int displs[], MPI_Datatype sendtype, void* recvbuf,
-                  int recvcount, MPI_Datatype recvtype, int root, MPI_Comm comm) {
+int PMPI_Scatterv(const void* sendbuf, const int sendcounts[], const int displs[], MPI_Datatype sendtype,
+                  void* recvbuf, int recvcount, MPI_Datatype recvtype, int root, MPI_Comm comm) {
   return on_comm("MPI_Scatterv", comm, [&](Comm& c) -> Err {
     Args args{.collective = Collective::kScatter, .root = root};
     TMPI_TRY(check_root(c, root));

@@ -18,7 +18,8 @@ int on_group(const char* name, MPI_Group handle, Body&& body) {
 }
 
 template <class Operation>
-int combine(const char* name, MPI_Group group1, MPI_Group group2, MPI_Group* newgroup, Operation&& operation) {
+int combine(const char* name, MPI_Group group1, MPI_Group group2, MPI_Group* newgroup,
+            Operation&& operation) {
   return on_group(name, group1, [&](const GroupPtr& a, Rank&) -> Err {
     const GroupPtr* b;
     TMPI_TRY(group_from(group2, b));
@@ -29,7 +30,8 @@ int combine(const char* name, MPI_Group group1, MPI_Group group2, MPI_Group* new
 }
 
 template <class Operation>
-int choose(const char* name, MPI_Group handle, int n, const int ranks[], MPI_Group* newgroup, Operation&& operation) {
+int choose(const char* name, MPI_Group handle, int n, const int ranks[], MPI_Group* newgroup,
+           Operation&& operation) {
   return on_group(name, handle, [&](const GroupPtr& group, Rank&) -> Err {
     TMPI_TRY(check_pointer(newgroup, "newgroup"));
     TMPI_TRY(check_ranks(*group, n, ranks));
@@ -39,7 +41,8 @@ int choose(const char* name, MPI_Group handle, int n, const int ranks[], MPI_Gro
 }
 
 template <class Operation>
-int choose_ranges(const char* name, MPI_Group handle, int n, int ranges[][3], MPI_Group* newgroup, Operation&& operation) {
+int choose_ranges(const char* name, MPI_Group handle, int n, int ranges[][3], MPI_Group* newgroup,
+                  Operation&& operation) {
   return on_group(name, handle, [&](const GroupPtr& group, Rank&) -> Err {
     TMPI_TRY(check_pointer(newgroup, "newgroup"));
     std::vector<int> ranks;
@@ -82,7 +85,8 @@ int PMPI_Group_translate_ranks(MPI_Group group1, int n, const int ranks1[], MPI_
     for (int i = 0; i < n; ++i) {
       const int rank = ranks1[i];
       if (rank != MPI_PROC_NULL && (rank < 0 || rank >= from->size()))
-        return fail(MPI_ERR_RANK, "ranks1[{}] is {}, but group1 has ranks 0 to {}", i, rank, from->size() - 1);
+        return fail(MPI_ERR_RANK, "ranks1[{}] is {}, but group1 has ranks 0 to {}", i, rank,
+                    from->size() - 1);
       ranks2[i] = rank == MPI_PROC_NULL ? MPI_PROC_NULL : (*to)->rank_of(from->world_rank(rank));
     }
     return kOk;

@@ -14,13 +14,15 @@ template <class Body>
 int on_grid(const char* name, MPI_Comm handle, Body&& body) {
   return on_comm(name, handle, [&](Comm& comm) -> Err {
     if (comm.topology == nullptr)
-      return fail(MPI_ERR_TOPOLOGY, "the communicator has no cartesian topology: it was not made by MPI_Cart_create");
+      return fail(MPI_ERR_TOPOLOGY,
+                  "the communicator has no cartesian topology: it was not made by MPI_Cart_create");
     return body(comm, *comm.topology);
   });
 }
 
 Err check_room(const char* argument, int given, int needed) {
-  if (given < needed) return fail(MPI_ERR_ARG, "{} is {}, but the grid has {} dimensions", argument, given, needed);
+  if (given < needed)
+    return fail(MPI_ERR_ARG, "{} is {}, but the grid has {} dimensions", argument, given, needed);
   return kOk;
 }
 
@@ -46,8 +48,9 @@ Err wrap_coords(const Topology& grid, const int coords[], std::vector<int>& wrap
     if (grid.periods[d]) {
       wrapped[d] = (wrapped[d] % size + size) % size;
     } else if (wrapped[d] < 0 || wrapped[d] >= size) {
-      return fail(MPI_ERR_ARG, "coords[{}] is {}, but the dimension is not periodic and has coordinates 0 to {}", d, wrapped[d],
-                  size - 1);
+      return fail(MPI_ERR_ARG,
+                  "coords[{}] is {}, but the dimension is not periodic and has coordinates 0 to {}", d,
+                  wrapped[d], size - 1);
     }
   }
   return kOk;
@@ -58,7 +61,8 @@ Err wrap_coords(const Topology& grid, const int coords[], std::vector<int>& wrap
 
 using namespace tmpi::mpi;
 
-int PMPI_Cart_create(MPI_Comm comm_old, int ndims, const int dims[], const int periods[], int, MPI_Comm* comm_cart) {
+int PMPI_Cart_create(MPI_Comm comm_old, int ndims, const int dims[], const int periods[], int,
+                     MPI_Comm* comm_cart) {
   return on_comm("MPI_Cart_create", comm_old, [&](Comm& parent) -> Err {
     TMPI_TRY(check_pointer(comm_cart, "comm_cart"));
     TMPI_TRY(check_grid(parent, ndims, dims, periods));
@@ -149,7 +153,8 @@ TMPI_PROFILED(MPI_Cart_coords);
 int PMPI_Cart_shift(MPI_Comm comm, int direction, int disp, int* rank_source, int* rank_dest) {
   return on_grid("MPI_Cart_shift", comm, [&](Comm& c, const Topology& grid) -> Err {
     if (direction < 0 || direction >= grid.ndims())
-      return fail(MPI_ERR_DIMS, "direction is {}, but the grid has {} dimensions, counted from 0", direction, grid.ndims());
+      return fail(MPI_ERR_DIMS, "direction is {}, but the grid has {} dimensions, counted from 0", direction,
+                  grid.ndims());
     TMPI_TRY(check_pointer(rank_source, "rank_source"));
     TMPI_TRY(check_pointer(rank_dest, "rank_dest"));
     shift(grid, c.rank, direction, disp, *rank_source, *rank_dest);

@@ -1,5 +1,5 @@
-// Allgather and allgatherv: when all are there, each lane's leader fills the receive buffers of its share of the members straight from the
-// members' send buffers.
+// Allgather and allgatherv: when all are there, each lane's leader fills the receive buffers of its share of
+// the members straight from the members' send buffers.
 #include <cstring>
 
 #include "mpi/coll/algorithms.hpp"
@@ -22,15 +22,18 @@ void fill(Args* const* members, int n, int target) {
 }
 
 bool same_contiguous_block(const Side& a, const Side& b) {
-  return !a.counts && !b.counts && a.type->contiguous() && b.type->contiguous() && a.whole().bytes() == b.whole().bytes();
+  return !a.counts && !b.counts && a.type->contiguous() && b.type->contiguous() &&
+         a.whole().bytes() == b.whole().bytes();
 }
 
-// The same bytes as a neighbour's finished buffer, without my own chunk if that is in place already (others may be reading it).
+// The same bytes as a neighbour's finished buffer, without my own chunk if that is in place already (others
+// may be reading it).
 void fill_from(const Args& model, Args& to, int n, int target) {
   const auto chunk = static_cast<std::size_t>(to.recv.whole().bytes());
   const auto* from = static_cast<const std::byte*>(model.recv.data);
   auto* data = static_cast<std::byte*>(to.recv.data);
-  const std::size_t before = chunk * static_cast<std::size_t>(target), all = chunk * static_cast<std::size_t>(n);
+  const std::size_t before = chunk * static_cast<std::size_t>(target),
+                    all = chunk * static_cast<std::size_t>(n);
   const std::size_t skip = to.in_place ? chunk : 0;
   if (before > 0) std::memcpy(data, from, before);
   if (all > before + skip) std::memcpy(data + before + skip, from + before + skip, all - before - skip);

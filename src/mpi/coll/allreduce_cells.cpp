@@ -1,5 +1,6 @@
-// Allreduce of small vectors: each member leaves its vector in a cell, the last to come folds the cells, each member takes the result when
-// it wakes. The cells are used again two meetings later, when everybody has taken it.
+// Allreduce of small vectors: each member leaves its vector in a cell, the last to come folds the cells, each
+// member takes the result when it wakes. The cells are used again two meetings later, when everybody has
+// taken it.
 #include <cstring>
 
 #include "mpi/coll/algorithms.hpp"
@@ -16,7 +17,8 @@ Err algorithm::allreduce_cells(Comm& comm, Args& args) {
   std::byte* cells = meeting.cells(comm.coll_sequence++);
   std::memcpy(cells + comm.rank * bytes, args.input(), static_cast<std::size_t>(bytes));
   meeting.meet([&, n = comm.size] { fold_cells(*args.op, type, count, cells, n); });
-  copy_elements(static_cast<std::byte*>(args.recv.data), folded(*args.op, type, count, cells, comm.size), 0, count, type);
+  copy_elements(static_cast<std::byte*>(args.recv.data), folded(*args.op, type, count, cells, comm.size), 0,
+                count, type);
   return kOk;
 }
 

@@ -1,6 +1,6 @@
-// Allreduce of large vectors: when all are there, each lane's leader folds its share of the vector, block by block, and writes each block,
-// hot in its cache, to all members. Every input is read once and every output written once. Arguments in place are right: a
-// block is written after it has been read from everybody.
+// Allreduce of large vectors: when all are there, each lane's leader folds its share of the vector, block by
+// block, and writes each block, hot in its cache, to all members. Every input is read once and every output
+// written once. Arguments in place are right: a block is written after it has been read from everybody.
 #include "mpi/coll/algorithms.hpp"
 #include "mpi/coll/coll_shared.hpp"
 #include "mpi/coll/fold.hpp"
@@ -18,7 +18,8 @@ Err algorithm::allreduce_segments(Comm& comm, Args& args) {
       std::byte* block = scratch_elements(0, count, type);
       fold_block(*args.op, type, members, n, first, count, block);
       for (int i = 0; i < n; ++i) {
-        copy_elements(static_cast<std::byte*>(members[i]->recv.data) + first * type.extent(), block, 0, count, type);
+        copy_elements(static_cast<std::byte*>(members[i]->recv.data) + first * type.extent(), block, 0, count,
+                      type);
       }
     });
   });

@@ -1,5 +1,5 @@
-// Alltoall(v,w) with MPI_IN_PLACE: chunk j of member i changes places with chunk i of member j. Each pair is swapped once, by the leader
-// whose share holds the pair's smaller rank.
+// Alltoall(v,w) with MPI_IN_PLACE: chunk j of member i changes places with chunk i of member j. Each pair is
+// swapped once, by the leader whose share holds the pair's smaller rank.
 #include "mpi/coll/algorithms.hpp"
 #include "mpi/coll/coll_shared.hpp"
 #include "mpi/coll/fold.hpp"

@@ -1,5 +1,6 @@
-// Args: the arguments of one member's call of a collective, in one form for all of them, so that algorithms have one signature and the
-// selection table can name them. Lies on the member's stack; others read it through the meeting places while the member sleeps.
+// Args: the arguments of one member's call of a collective, in one form for all of them, so that algorithms
+// have one signature and the selection table can name them. Lies on the member's stack; others read it
+// through the meeting places while the member sleeps.
 #pragma once
 
 #include "mpi.h"
@@ -9,11 +10,22 @@
 namespace tmpi::mpi {
 
 enum class Collective : unsigned char {
-  kBarrier, kBcast, kGather, kScatter, kAllgather, kAlltoall, kReduce, kAllreduce, kReduceScatter, kScan, kExscan
+  kBarrier,
+  kBcast,
+  kGather,
+  kScatter,
+  kAllgather,
+  kAlltoall,
+  kReduce,
+  kAllreduce,
+  kReduceScatter,
+  kScan,
+  kExscan
 };
 inline constexpr int kCollectives = 11;
 
-/// An array of counts or displacements of either width (int, or the MPI_Count and MPI_Aint of the large-count functions).
+/// An array of counts or displacements of either width (int, or the MPI_Count and MPI_Aint of the large-count
+/// functions).
 class Numbers {
  public:
   static_assert(sizeof(MPI_Count) == sizeof(MPI_Aint));
@@ -36,8 +48,8 @@ struct Chunk {
   MPI_Count bytes() const noexcept { return count * type->size(); }
 };
 
-/// One side of a collective, which exchanges a chunk with each member. Regular: chunk i lies i * count elements behind `data`. With `counts`:
-/// the v-variants. With `types`: alltoallw, displacements in bytes.
+/// One side of a collective, which exchanges a chunk with each member. Regular: chunk i lies i * count
+/// elements behind `data`. With `counts`: the v-variants. With `types`: alltoallw, displacements in bytes.
 struct Side {
   void* data = nullptr;  ///< not written through on the sending side
   MPI_Count count = 0;
@@ -57,22 +69,25 @@ struct Side {
 
 struct Args {
   Collective collective;
-  Side send;               ///< with in_place: undefined for reductions' and exchanges' input, which is in `recv`
+  Side send;  ///< with in_place: undefined for reductions' and exchanges' input, which is in `recv`
   Side recv;
   const Op* op = nullptr;
   int root = 0;
-  bool in_place = false;   ///< this member passed MPI_IN_PLACE
+  bool in_place = false;    ///< this member passed MPI_IN_PLACE
   int error = MPI_SUCCESS;  ///< found by a member that worked for this one; the member words it when it wakes
 
   /// The vector that a member brings to a reduction.
-  const std::byte* input() const noexcept { return static_cast<const std::byte*>(in_place ? recv.data : send.data); }
+  const std::byte* input() const noexcept {
+    return static_cast<const std::byte*>(in_place ? recv.data : send.data);
+  }
 };
 
 /// Copies a chunk; false if it was cut off because `to` is smaller.
 inline bool copy_chunk(const Chunk& to, const Chunk& from) {
   const MPI_Count bytes = from.bytes(), room = to.bytes();
   if (to.type->contiguous() && from.type->contiguous()) {
-    if (bytes > 0) __builtin_memcpy(to.data, from.data, static_cast<std::size_t>(bytes < room ? bytes : room));
+    if (bytes > 0)
+      __builtin_memcpy(to.data, from.data, static_cast<std::size_t>(bytes < room ? bytes : room));
   } else if (bytes > 0 && room > 0) {
     copy_typed(to.data, to.count, *to.type, from.data, from.count, *from.type);
   }
@@ -100,9 +115,13 @@ inline bool unpack_chunk(const Chunk& to, const std::byte* packed, MPI_Count byt
 
 /// The error of a member that was sent more than it has room for.
 inline Err truncated_chunk() {
-  return fail(MPI_ERR_TRUNCATE, "a member sent more data than the receiver's count and datatype have room for: the counts and datatypes "
-                                "of the members do not fit together");
+  return fail(MPI_ERR_TRUNCATE,
+              "a member sent more data than the receiver's count and datatype have room for: the counts and "
+              "datatypes "
+              "of the members do not fit together");
 }
-inline Err error_of(const Args& args) { return args.error == MPI_SUCCESS ? kOk : truncated_chunk(); }
+inline Err error_of(const Args& args) {
+  return args.error == MPI_SUCCESS ? kOk : truncated_chunk();
+}
 
 }  // namespace tmpi::mpi

@@ -1,4 +1,5 @@
-// Broadcast: the root leaves small data in the relay and goes on; from large data the members copy straight out of its buffer.
+// Broadcast: the root leaves small data in the relay and goes on; from large data the members copy straight
+// out of its buffer.
 #include "mpi/coll/algorithms.hpp"
 #include "mpi/coll/coll_shared.hpp"
 

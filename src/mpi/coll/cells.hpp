@@ -1,4 +1,5 @@
-// Memory of the meeting places that is made at the first use: a communicator that never needs it does not pay for it.
+// Memory of the meeting places that is made at the first use: a communicator that never needs it does not pay
+// for it.
 #pragma once
 
 #include <algorithm>
@@ -10,8 +11,9 @@
 
 namespace tmpi::mpi {
 
-/// Bytes of small data a member can leave in its cell, so that it need not wait for those who read it. Depends on the number of members
-/// alone, so that all of them choose alike; bounded such that all cells together stay within the level-1 cache, or 64 bytes each.
+/// Bytes of small data a member can leave in its cell, so that it need not wait for those who read it.
+/// Depends on the number of members alone, so that all of them choose alike; bounded such that all cells
+/// together stay within the level-1 cache, or 64 bytes each.
 inline MPI_Count cell_limit(int members) noexcept {
   constexpr MPI_Count kAll = 16384, kLeast = 64, kMost = 1024;
   return std::clamp(kAll / members / kLeast * kLeast, kLeast, kMost);
@@ -62,7 +64,8 @@ class LazyObject {
   template <class Make>
   T& get(Make&& make) {
     T* object = object_.load(std::memory_order_acquire);
-    if (object != nullptr) [[likely]] return *object;
+    if (object != nullptr) [[likely]]
+      return *object;
     T* fresh = make();
     if (object_.compare_exchange_strong(object, fresh, std::memory_order_acq_rel)) return *fresh;
     delete fresh;

@@ -1,5 +1,5 @@
-// Collective operations below the C interface. Arguments have been checked. Every member of the communicator calls the same functions in the
-// same order. MPI report, chapter 6. docs/collectives.md has the picture.
+// Collective operations below the C interface. Arguments have been checked. Every member of the communicator
+// calls the same functions in the same order. MPI report, chapter 6. docs/collectives.md has the picture.
 #pragma once
 
 #include "mpi/coll/args.hpp"
@@ -10,7 +10,8 @@ namespace tmpi::mpi {
 /// Returns when all members have come. SUSPENDS.
 Err barrier(Comm& comm);
 
-/// Runs the algorithm that the selection table (table.hpp) names for these arguments. SUSPENDS as far as the operation demands.
+/// Runs the algorithm that the selection table (table.hpp) names for these arguments. SUSPENDS as far as the
+/// operation demands.
 Err run(Comm& comm, Args& args);
 
 }  // namespace tmpi::mpi

@@ -1,5 +1,6 @@
-// CollShared: the meeting places of a communicator's members in this node process. Made with the communicator, filled at the first
-// collective; a communicator that is never used for collectives costs a few words.
+// CollShared: the meeting places of a communicator's members in this node process. Made with the
+// communicator, filled at the first collective; a communicator that is never used for collectives costs a few
+// words.
 #pragma once
 
 #include <memory>
@@ -27,7 +28,11 @@ class CollShared {
   LazyObject<Relay> relay_;
 };
 
-inline Meeting& meeting_of(Comm& comm) { return comm.shared->coll->meeting(); }
-inline Relay& relay_of(Comm& comm) { return comm.shared->coll->relay(); }
+inline Meeting& meeting_of(Comm& comm) {
+  return comm.shared->coll->meeting();
+}
+inline Relay& relay_of(Comm& comm) {
+  return comm.shared->coll->relay();
+}
 
 }  // namespace tmpi::mpi

@@ -1,4 +1,5 @@
-// What the tests of collectives share: every combination of ranks, workers and policy, data that is a function of rank and index.
+// What the tests of collectives share: every combination of ranks, workers and policy, data that is a
+// function of rank and index.
 #pragma once
 
 #include <doctest/doctest.h>
@@ -29,14 +30,17 @@ inline constexpr bool kSanitized = true;
 inline constexpr bool kSanitized = false;
 #endif
 
-/// The body must be right for any number of ranks and workers and any policy. Under a sanitizer, which is slow: fewer of them.
-inline void on_many(const std::function<void(int rank, int size)>& body, std::vector<int> sizes = {1, 2, 3, 7, 16, 65}) {
+/// The body must be right for any number of ranks and workers and any policy. Under a sanitizer, which is
+/// slow: fewer of them.
+inline void on_many(const std::function<void(int rank, int size)>& body,
+                    std::vector<int> sizes = {1, 2, 3, 7, 16, 65}) {
   failures = 0;
   for (const int ranks : sizes) {
     for (const int workers : {1, 2, 3}) {
       for (const char* policy : {"fifo", "lifo", "random:11"}) {
         if (workers > ranks || (kSanitized && (ranks > 16 || (policy[0] == 'l') == (workers > 1)))) continue;
-        testing::run_ranks(ranks, workers, [&](Rank& rank) { body(rank.world_rank, ranks); }, policy);
+        testing::run_ranks(
+            ranks, workers, [&](Rank& rank) { body(rank.world_rank, ranks); }, policy);
       }
     }
   }
@@ -47,7 +51,8 @@ inline const std::vector<int> kCounts = {0, 1, 3, 16, 300, 9000};
 
 /// Element i of what `rank` contributes; small enough for sums and products modulo a prime.
 inline int value(int rank, int i) {
-  return static_cast<int>((static_cast<unsigned>(rank) * 7919u + static_cast<unsigned>(i) * 104729u + 17u) % 1009u);
+  return static_cast<int>((static_cast<unsigned>(rank) * 7919u + static_cast<unsigned>(i) * 104729u + 17u) %
+                          1009u);
 }
 
 inline std::vector<int> contribution(int rank, int count, int first = 0) {

@@ -1,5 +1,5 @@
-// Exscan: as scan, but member i gets what its predecessors combine to; member 0 gets nothing. A running result in scratch memory makes
-// arguments in place right.
+// Exscan: as scan, but member i gets what its predecessors combine to; member 0 gets nothing. A running
+// result in scratch memory makes arguments in place right.
 #include <utility>
 
 #include "mpi/coll/algorithms.hpp"

@@ -7,10 +7,14 @@
 namespace tmpi::mpi {
 namespace {
 
-// A user's function may count on getting whole vectors, so only predefined operators are folded across vectors.
-bool by_halves(const Op& op) noexcept { return op.commutative && op.user == nullptr && op.user_c == nullptr; }
+// A user's function may count on getting whole vectors, so only predefined operators are folded across
+// vectors.
+bool by_halves(const Op& op) noexcept {
+  return op.commutative && op.user == nullptr && op.user_c == nullptr;
+}
 
-// Combines vector i with vector i + n/2 (rounded up) in one call, and so on: log n calls for small data of many members.
+// Combines vector i with vector i + n/2 (rounded up) in one call, and so on: log n calls for small data of
+// many members.
 void fold_by_halves(const Op& op, const Datatype& type, MPI_Count count, std::byte* cells, int n) {
   while (n > 1) {
     const int upper = n / 2, kept = n - upper;
@@ -33,7 +37,8 @@ struct ScratchBuffer {
 
 }  // namespace
 
-void copy_elements(std::byte* to, const std::byte* from, MPI_Count first, MPI_Count count, const Datatype& type) {
+void copy_elements(std::byte* to, const std::byte* from, MPI_Count first, MPI_Count count,
+                   const Datatype& type) {
   const MPI_Count offset = first * type.extent();
   if (type.contiguous()) {
     std::memcpy(to + offset, from + offset, static_cast<std::size_t>(count * type.extent()));
@@ -56,7 +61,8 @@ std::byte* scratch_elements(int which, MPI_Count count, const Datatype& type) {
   ScratchBuffer& buffer = buffers[which];
   const MPI_Count steps = count > 0 ? (count - 1) * type.extent() : 0;
   const MPI_Count below = std::min<MPI_Count>(steps, 0);  // a negative extent leads downwards
-  const std::size_t need = static_cast<std::size_t>(type.true_extent() + (steps - 2 * below)) + 2 * kCacheLine;
+  const std::size_t need =
+      static_cast<std::size_t>(type.true_extent() + (steps - 2 * below)) + 2 * kCacheLine;
   if (buffer.capacity < need) {
     buffer.memory = std::make_unique_for_overwrite<std::byte[]>(need);
     buffer.capacity = need;
@@ -78,8 +84,8 @@ MPI_Count unit_elements(const Datatype& type) noexcept {
   return std::max<MPI_Count>(1, kBytes / std::max<MPI_Count>(1, std::abs(type.extent())));
 }
 
-void fold_block(const Op& op, const Datatype& type, Args* const* members, int n, MPI_Count first, MPI_Count count,
-                std::byte* result) {
+void fold_block(const Op& op, const Datatype& type, Args* const* members, int n, MPI_Count first,
+                MPI_Count count, std::byte* result) {
   const MPI_Count offset = first * type.extent();
   copy_elements(result, members[n - 1]->input() + offset, 0, count, type);
   for (int i = n - 2; i >= 0; --i) reduce_local(op, members[i]->input() + offset, result, count, type);

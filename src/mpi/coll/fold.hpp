@@ -1,6 +1,7 @@
-// Folding: how the members' vectors are combined. The order is fixed by the members' ranks and the size of the data alone, never by
-// who comes when or by the number of workers, so that results repeat bit for bit; ranks are combined in order, so that operators
-// need not commute. A user's function is called through the calling rank's own operator, on its fiber. Nothing suspends.
+// Folding: how the members' vectors are combined. The order is fixed by the members' ranks and the size of
+// the data alone, never by who comes when or by the number of workers, so that results repeat bit for bit;
+// ranks are combined in order, so that operators need not commute. A user's function is called through the
+// calling rank's own operator, on its fiber. Nothing suspends.
 #pragma once
 
 #include <algorithm>
@@ -12,28 +13,39 @@
 namespace tmpi::mpi {
 
 /// Copies elements [first, first + count) of a vector of `type` to the same elements of another.
-void copy_elements(std::byte* to, const std::byte* from, MPI_Count first, MPI_Count count, const Datatype& type);
+void copy_elements(std::byte* to, const std::byte* from, MPI_Count first, MPI_Count count,
+                   const Datatype& type);
 
-/// True if elements may be copied as bytes, extent by extent: contiguous types, and the predefined ones (which may have padding).
-inline bool dense(const Datatype& type) noexcept { return type.contiguous() || type.predefined(); }
+/// True if elements may be copied as bytes, extent by extent: contiguous types, and the predefined ones
+/// (which may have padding).
+inline bool dense(const Datatype& type) noexcept {
+  return type.contiguous() || type.predefined();
+}
 /// Bytes of a vector of a dense type.
-inline MPI_Count dense_bytes(const Datatype& type, MPI_Count count) noexcept { return count * type.extent(); }
+inline MPI_Count dense_bytes(const Datatype& type, MPI_Count count) noexcept {
+  return count * type.extent();
+}
 
-/// Combines n vectors of `count` elements that stand one behind the other, in place. The result is at the returned place.
+/// Combines n vectors of `count` elements that stand one behind the other, in place. The result is at the
+/// returned place.
 std::byte* fold_cells(const Op& op, const Datatype& type, MPI_Count count, std::byte* cells, int n);
 /// Where fold_cells leaves its result: the same for all members.
 std::byte* folded(const Op& op, const Datatype& type, MPI_Count count, std::byte* cells, int n);
 
-/// Memory for `count` elements, kept by the worker from call to call: valid until the fiber suspends, one per `which` at a time.
-/// The returned pointer is a buffer in the sense of MPI (the type's lower bound taken off).
+/// Memory for `count` elements, kept by the worker from call to call: valid until the fiber suspends, one per
+/// `which` at a time. The returned pointer is a buffer in the sense of MPI (the type's lower bound taken
+/// off).
 std::byte* scratch_elements(int which, MPI_Count count, const Datatype& type);
 
-/// Elements that are combined at a time, so that they stay in the level-1 cache; and the unit in which work is divided among lanes.
+/// Elements that are combined at a time, so that they stay in the level-1 cache; and the unit in which work
+/// is divided among lanes.
 MPI_Count block_elements(const Datatype& type) noexcept;
 MPI_Count unit_elements(const Datatype& type) noexcept;
 
-/// Combines elements [first, first + count) of all members' inputs into `result` (scratch, element 0 = first).
-void fold_block(const Op& op, const Datatype& type, Args* const* members, int n, MPI_Count first, MPI_Count count, std::byte* result);
+/// Combines elements [first, first + count) of all members' inputs into `result` (scratch, element 0 =
+/// first).
+void fold_block(const Op& op, const Datatype& type, Args* const* members, int n, MPI_Count first,
+                MPI_Count count, std::byte* result);
 
 /// Calls body(first, count) for the blocks of lane `lane`'s share of `total` elements.
 template <class Body>
@@ -41,7 +53,8 @@ void for_blocks(MPI_Count total, const Datatype& type, int lane, int lanes, Body
   const MPI_Count unit = unit_elements(type), block = block_elements(type);
   const Share units = share_of((total + unit - 1) / unit, lane, lanes);
   const MPI_Count last = std::min(units.last * unit, total);
-  for (MPI_Count first = units.first * unit; first < last; first += block) body(first, std::min(block, last - first));
+  for (MPI_Count first = units.first * unit; first < last; first += block)
+    body(first, std::min(block, last - first));
 }
 
 }  // namespace tmpi::mpi

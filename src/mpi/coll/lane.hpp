@@ -1,5 +1,6 @@
-// Lanes: the members of a communicator grouped by the worker they run on. Members of one lane never run at the same time, so what
-// belongs to a lane is touched without atomics, by that worker's thread only; across lanes there is one atomic per collective.
+// Lanes: the members of a communicator grouped by the worker they run on. Members of one lane never run at
+// the same time, so what belongs to a lane is touched without atomics, by that worker's thread only; across
+// lanes there is one atomic per collective.
 #pragma once
 
 #include <cstdint>
@@ -14,8 +15,9 @@ namespace tmpi::mpi {
 
 inline constexpr std::size_t kCacheLine = 64;
 
-/// Which member belongs to which lane, fixed for the communicator's life. When ranks will migrate between workers (not yet), they
-/// must not do so while their communicators count on their lanes: lay the lanes out anew, or count with atomics.
+/// Which member belongs to which lane, fixed for the communicator's life. When ranks will migrate between
+/// workers (not yet), they must not do so while their communicators count on their lanes: lay the lanes out
+/// anew, or count with atomics.
 struct LaneLayout {
   int members = 0;                            ///< of the communicator
   int nodes = 1;                              ///< 2: there are members outside this node process
@@ -31,7 +33,8 @@ struct LaneLayout {
 /// O(members). Every member's task must exist.
 LaneLayout lay_out_lanes(const Group& group);
 
-/// A member that sleeps in a collective; lies on its stack, linked into a list that only one worker touches (or a lock guards).
+/// A member that sleeps in a collective; lies on its stack, linked into a list that only one worker touches
+/// (or a lock guards).
 struct Sleeper {
   sched::Waiter waiter{1};
   Sleeper* next = nullptr;

@@ -1,10 +1,12 @@
-// Meeting: where all members of a communicator come together in shared memory, for every collective in which each result depends on
-// each member. rank -> lane -> node: a member counts itself in on its lane and sleeps; the last of a lane (the lane's *leader*, for
-// this time) counts the lane in; the last leader knows that everybody is there. Data is handed over through records (a pointer to
-// each member's arguments) or cells (small data itself). Leaders do all the work for the members who sleep, and wake their own lane.
+// Meeting: where all members of a communicator come together in shared memory, for every collective in which
+// each result depends on each member. rank -> lane -> node: a member counts itself in on its lane and sleeps;
+// the last of a lane (the lane's *leader*, for this time) counts the lane in; the last leader knows that
+// everybody is there. Data is handed over through records (a pointer to each member's arguments) or cells
+// (small data itself). Leaders do all the work for the members who sleep, and wake their own lane.
 //
-// One member's visits are numbered by comm.coll_sequence. Records and cells exist twice, used in turn: whoever comes to meeting s + 2
-// knows that everybody came to s + 1, hence has done with s. Any member; no allocation after the first use of records or cells.
+// One member's visits are numbered by comm.coll_sequence. Records and cells exist twice, used in turn:
+// whoever comes to meeting s + 2 knows that everybody came to s + 1, hence has done with s. Any member; no
+// allocation after the first use of records or cells.
 #pragma once
 
 #include <atomic>
@@ -22,10 +24,12 @@ class Meeting {
 
   const LaneLayout& layout() const noexcept { return layout_; }
 
-  /// One pointer per member for meeting `sequence`: members write their own entry before they meet, anybody reads all afterwards.
+  /// One pointer per member for meeting `sequence`: members write their own entry before they meet, anybody
+  /// reads all afterwards.
   template <class Record>
   Record** records(std::uint64_t sequence) {
-    return reinterpret_cast<Record**>(slots_[sequence & 1].records.get(static_cast<std::size_t>(layout_.members)));
+    return reinterpret_cast<Record**>(
+        slots_[sequence & 1].records.get(static_cast<std::size_t>(layout_.members)));
   }
   /// cell_limit(members) bytes per member, likewise; aligned to a cache line.
   std::byte* cells(std::uint64_t sequence) {
@@ -41,8 +45,8 @@ class Meeting {
     lane.sleepers.wake_all();
   }
 
-  /// When all are there, the leader of each lane runs `work(lane, lanes)` on its fiber (must not suspend); when all of these are
-  /// done, everybody goes on. SUSPENDS.
+  /// When all are there, the leader of each lane runs `work(lane, lanes)` on its fiber (must not suspend);
+  /// when all of these are done, everybody goes on. SUSPENDS.
   template <class Work>
   void meet_and_work(Work&& work) {
     const int index = layout_.mine();
@@ -54,7 +58,8 @@ class Meeting {
     lane.sleepers.wake_all();
   }
 
-  /// The same with two rounds: no `write` starts before every `read` is done. For results that overwrite arguments.
+  /// The same with two rounds: no `write` starts before every `read` is done. For results that overwrite
+  /// arguments.
   template <class Read, class Write>
   void meet_and_work(Read&& read, Write&& write) {
     const int index = layout_.mine();

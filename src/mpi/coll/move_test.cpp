@@ -89,7 +89,8 @@ TEST_CASE("gather and scatter") {
     MPI_Datatype gaps = sparse_type();
     for (const int count : kCounts) {
       if (size > 16 && count > 300) continue;
-      for (int root = 0; root < size; root += size < 8 ? 1 : 11) gather_and_scatter(rank, size, count, root, gaps);
+      for (int root = 0; root < size; root += size < 8 ? 1 : 11)
+        gather_and_scatter(rank, size, count, root, gaps);
     }
     MPI_Type_free(&gaps);
   });
@@ -122,27 +123,29 @@ TEST_CASE("gatherv, scatterv, allgatherv") {
       const int root = size / 2, count = chunks.counts[static_cast<std::size_t>(rank)];
       const Ints mine = contribution(rank, count);
       Ints received(all.size(), -1), part(static_cast<std::size_t>(count), -1);
-      MPI_Gatherv(mine.data(), count, MPI_INT, received.data(), chunks.counts.data(), chunks.displs.data(), MPI_INT, root,
-                  MPI_COMM_WORLD);
+      MPI_Gatherv(mine.data(), count, MPI_INT, received.data(), chunks.counts.data(), chunks.displs.data(),
+                  MPI_INT, root, MPI_COMM_WORLD);
       EXPECT((rank != root || received == all));
-      MPI_Scatterv(all.data(), chunks.counts.data(), chunks.displs.data(), MPI_INT, part.data(), count, MPI_INT, root,
-                   MPI_COMM_WORLD);
+      MPI_Scatterv(all.data(), chunks.counts.data(), chunks.displs.data(), MPI_INT, part.data(), count,
+                   MPI_INT, root, MPI_COMM_WORLD);
       EXPECT(part == mine);
       received.assign(all.size(), -1);
-      MPI_Allgatherv(mine.data(), count, MPI_INT, received.data(), chunks.counts.data(), chunks.displs.data(), MPI_INT,
-                     MPI_COMM_WORLD);
+      MPI_Allgatherv(mine.data(), count, MPI_INT, received.data(), chunks.counts.data(), chunks.displs.data(),
+                     MPI_INT, MPI_COMM_WORLD);
       EXPECT(received == all);
       received.assign(all.size(), -1);
       std::copy(mine.begin(), mine.end(), received.begin() + chunks.displs[static_cast<std::size_t>(rank)]);
-      MPI_Allgatherv(MPI_IN_PLACE, 0, MPI_DATATYPE_NULL, received.data(), chunks.counts.data(), chunks.displs.data(), MPI_INT,
-                     MPI_COMM_WORLD);
+      MPI_Allgatherv(MPI_IN_PLACE, 0, MPI_DATATYPE_NULL, received.data(), chunks.counts.data(),
+                     chunks.displs.data(), MPI_INT, MPI_COMM_WORLD);
       EXPECT(received == all);
     }
   });
 }
 
 // What rank `from` sends to rank `to`.
-Ints message(int from, int to, int count) { return contribution(from * 131 + to, count); }
+Ints message(int from, int to, int count) {
+  return contribution(from * 131 + to, count);
+}
 
 Ints sent_by(int rank, int size, int count) {
   Ints data;
@@ -167,7 +170,8 @@ TEST_CASE("allgather and alltoall") {
     for (const int count : kCounts) {
       if (size * count > 20000) continue;
       const auto n = static_cast<std::size_t>(size * count);
-      const Ints mine = contribution(rank, count), sent = sent_by(rank, size, count), right = received_by(rank, size, count);
+      const Ints mine = contribution(rank, count), sent = sent_by(rank, size, count),
+                 right = received_by(rank, size, count);
       Ints all, received(n, -1);
       for (int r = 0; r < size; ++r) {
         const Ints part = contribution(r, count);
@@ -212,22 +216,22 @@ TEST_CASE("alltoallv and alltoallw") {
       for (int x : message(r, rank, counts.back())) right.push_back(x);
     }
     Ints received(right.size(), -1);
-    MPI_Alltoallv(sent.data(), counts.data(), displs.data(), MPI_INT, received.data(), counts.data(), displs.data(), MPI_INT,
-                  MPI_COMM_WORLD);
+    MPI_Alltoallv(sent.data(), counts.data(), displs.data(), MPI_INT, received.data(), counts.data(),
+                  displs.data(), MPI_INT, MPI_COMM_WORLD);
     EXPECT(received == right);
     received = sent;
-    MPI_Alltoallv(MPI_IN_PLACE, nullptr, nullptr, MPI_DATATYPE_NULL, received.data(), counts.data(), displs.data(), MPI_INT,
-                  MPI_COMM_WORLD);
+    MPI_Alltoallv(MPI_IN_PLACE, nullptr, nullptr, MPI_DATATYPE_NULL, received.data(), counts.data(),
+                  displs.data(), MPI_INT, MPI_COMM_WORLD);
     EXPECT(received == right);
     const std::vector<MPI_Datatype> dense_types(static_cast<std::size_t>(size), MPI_INT);
     const std::vector<MPI_Datatype> wide_types(static_cast<std::size_t>(size), gaps);
     Ints wide = sparse(Ints(right.size(), -1));
-    MPI_Alltoallw(sent.data(), counts.data(), bytes.data(), dense_types.data(), wide.data(), counts.data(), wide_bytes.data(),
-                  wide_types.data(), MPI_COMM_WORLD);
+    MPI_Alltoallw(sent.data(), counts.data(), bytes.data(), dense_types.data(), wide.data(), counts.data(),
+                  wide_bytes.data(), wide_types.data(), MPI_COMM_WORLD);
     EXPECT(wide == sparse(right));
     wide = sparse(sent);
-    MPI_Alltoallw(MPI_IN_PLACE, nullptr, nullptr, nullptr, wide.data(), counts.data(), wide_bytes.data(), wide_types.data(),
-                  MPI_COMM_WORLD);
+    MPI_Alltoallw(MPI_IN_PLACE, nullptr, nullptr, nullptr, wide.data(), counts.data(), wide_bytes.data(),
+                  wide_types.data(), MPI_COMM_WORLD);
     EXPECT(wide == sparse(right));
     MPI_Type_free(&gaps);
   });

@@ -1,4 +1,5 @@
-// Reduce of small vectors: a member leaves its vector in a cell and goes on; the root waits for all and folds the cells.
+// Reduce of small vectors: a member leaves its vector in a cell and goes on; the root waits for all and folds
+// the cells.
 #include <cstring>
 
 #include "mpi/coll/algorithms.hpp"

@@ -1,6 +1,7 @@
-// Reduce_scatter and reduce_scatter_block: each lane's leader folds its share of the whole vector and writes each element to the member whose
-// chunk it belongs to. With MPI_IN_PLACE a result stands where arguments stood that other leaders still read, so results go to a
-// buffer first and out of it when all leaders have done with reading.
+// Reduce_scatter and reduce_scatter_block: each lane's leader folds its share of the whole vector and writes
+// each element to the member whose chunk it belongs to. With MPI_IN_PLACE a result stands where arguments
+// stood that other leaders still read, so results go to a buffer first and out of it when all leaders have
+// done with reading.
 #include <memory>
 #include <new>
 #include <vector>
@@ -12,9 +13,12 @@
 namespace tmpi::mpi {
 namespace {
 
-MPI_Count chunk_count(const Args& args, int member) { return args.recv.counts ? args.recv.counts[member] : args.recv.count; }
+MPI_Count chunk_count(const Args& args, int member) {
+  return args.recv.counts ? args.recv.counts[member] : args.recv.count;
+}
 
-// Calls body(member, first element in the whole vector, first element in the member's chunk, count) for the pieces of lane's share.
+// Calls body(member, first element in the whole vector, first element in the member's chunk, count) for the
+// pieces of lane's share.
 template <class Body>
 void for_pieces(const Args& args, int n, int lane, int lanes, Body&& body) {
   const Datatype& type = *args.recv.type;
@@ -63,7 +67,8 @@ void in_place(const Args& args, Meeting& meeting, Args* const* members, int n) {
       std::byte* block = scratch_elements(0, count, type);
       fold_block(*args.op, type, members, n, first, count, block);
       const MPI_Count bytes = count * type.size();
-      Piece& piece = pieces.emplace_back(Piece{member, to, count, std::make_unique_for_overwrite<std::byte[]>(bytes)});
+      Piece& piece =
+          pieces.emplace_back(Piece{member, to, count, std::make_unique_for_overwrite<std::byte[]>(bytes)});
       pack_segment(piece.packed.get(), block, count, type, 0, bytes);
     });
   };

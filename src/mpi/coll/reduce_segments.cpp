@@ -1,5 +1,5 @@
-// Reduce of large vectors: when all are there, each lane's leader folds its share of the vector, block by block, from the members' buffers
-// into the root's.
+// Reduce of large vectors: when all are there, each lane's leader folds its share of the vector, block by
+// block, from the members' buffers into the root's.
 #include "mpi/coll/algorithms.hpp"
 #include "mpi/coll/coll_shared.hpp"
 #include "mpi/coll/fold.hpp"

@@ -51,10 +51,12 @@ void check_rooted(const Kind& kind, int rank, int size, int count) {
   const Ints mine = contribution(rank, count * kind.ints), all = folded(kind, 0, size, count);
   for (int root = 0; root < size; root += size < 8 ? 1 : 9) {
     Ints result(n, -1);
-    MPI_Reduce(mine.data(), rank == root ? result.data() : nullptr, count, kind.type, kind.op, root, MPI_COMM_WORLD);
+    MPI_Reduce(mine.data(), rank == root ? result.data() : nullptr, count, kind.type, kind.op, root,
+               MPI_COMM_WORLD);
     EXPECT((rank != root || result == all));
     result = mine;
-    MPI_Reduce(rank == root ? MPI_IN_PLACE : mine.data(), result.data(), count, kind.type, kind.op, root, MPI_COMM_WORLD);
+    MPI_Reduce(rank == root ? MPI_IN_PLACE : mine.data(), result.data(), count, kind.type, kind.op, root,
+               MPI_COMM_WORLD);
     EXPECT((rank != root || result == all));
   }
 }
@@ -133,24 +135,28 @@ void with_kinds(const std::function<void(const Kind&)>& body) {
 }
 
 TEST_CASE("reduce, allreduce, scan, exscan: sums of ints, products of matrices") {
-  on_many([](int rank, int size) {
-    with_kinds([&](const Kind& kind) {
-      for (const int count : kCounts) {
-        if (size * count > 70000) continue;
-        check_rooted(kind, rank, size, count);
-        check_all(kind, rank, size, count);
-        check_prefix(kind, rank, size, count);
-      }
-    });
-  }, {1, 2, 3, 7, 33});
+  on_many(
+      [](int rank, int size) {
+        with_kinds([&](const Kind& kind) {
+          for (const int count : kCounts) {
+            if (size * count > 70000) continue;
+            check_rooted(kind, rank, size, count);
+            check_all(kind, rank, size, count);
+            check_prefix(kind, rank, size, count);
+          }
+        });
+      },
+      {1, 2, 3, 7, 33});
 }
 
 TEST_CASE("reduce_scatter and reduce_scatter_block") {
-  on_many([](int rank, int size) {
-    with_kinds([&](const Kind& kind) {
-      for (const int unit : {0, 1, 5, 400}) check_scatter(kind, rank, size, unit);
-    });
-  }, {1, 2, 3, 7, 33});
+  on_many(
+      [](int rank, int size) {
+        with_kinds([&](const Kind& kind) {
+          for (const int unit : {0, 1, 5, 400}) check_scatter(kind, rank, size, unit);
+        });
+      },
+      {1, 2, 3, 7, 33});
 }
 
 TEST_CASE("largest value and where it is") {

@@ -5,7 +5,9 @@
 namespace tmpi::mpi {
 namespace {
 
-sched::Waiter* open_mark() noexcept { return reinterpret_cast<sched::Waiter*>(1); }
+sched::Waiter* open_mark() noexcept {
+  return reinterpret_cast<sched::Waiter*>(1);
+}
 
 }  // namespace
 
@@ -18,7 +20,8 @@ Relay::Relay(const LaneLayout& layout) : layout_(layout), slots_(std::make_uniqu
 
 Relay::Slot& Relay::enter(std::uint64_t sequence) {
   Slot& slot = slots_[sequence % kSlots];
-  if (slot.turn.load(std::memory_order_acquire) == sequence) [[likely]] return slot;  // pairs with release()
+  if (slot.turn.load(std::memory_order_acquire) == sequence) [[likely]]
+    return slot;  // pairs with release()
   slot.lock.lock();
   if (slot.turn.load(std::memory_order_relaxed) == sequence) {
     slot.lock.unlock();
@@ -39,7 +42,8 @@ void Relay::release(Slot& slot) noexcept {
     std::scoped_lock guard(slot.lock);
     early = slot.early;
     slot.early = {};
-    slot.turn.store(slot.turn.load(std::memory_order_relaxed) + kSlots, std::memory_order_release);  // pairs with enter()
+    slot.turn.store(slot.turn.load(std::memory_order_relaxed) + kSlots,
+                    std::memory_order_release);  // pairs with enter()
   }
   early.wake_all();
 }
@@ -68,19 +72,22 @@ void Relay::pass_gate(Slot& slot) {
   sched::Waiter* gate = mine.gate.load(std::memory_order_acquire);
   if (gate == open_mark()) return;
   if (gate != nullptr) {
-    // Another member of my lane waits already and will wake me: it cannot run before I sleep, we share a worker.
+    // Another member of my lane waits already and will wake me: it cannot run before I sleep, we share a
+    // worker.
     Sleeper sleeper;
     mine.sleepers.push(sleeper);
     sleeper.waiter.wait();
     return;
   }
   sched::Waiter waiter(1);
-  if (!mine.gate.compare_exchange_strong(gate, &waiter, std::memory_order_acq_rel)) return;  // opened just now
+  if (!mine.gate.compare_exchange_strong(gate, &waiter, std::memory_order_acq_rel))
+    return;  // opened just now
   waiter.wait();
   mine.sleepers.wake_all();
 }
 
-// Counts the caller in on its lane, and a full lane in on the slot. True: all members have been counted, and the counters are as before.
+// Counts the caller in on its lane, and a full lane in on the slot. True: all members have been counted, and
+// the counters are as before.
 bool Relay::count(Slot& slot) noexcept {
   const int index = layout_.mine();
   Lane& mine = slot.lanes[static_cast<std::size_t>(index)];

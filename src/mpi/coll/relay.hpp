@@ -1,9 +1,11 @@
-// Relay: where collectives with a root meet. Nobody waits longer than the operation demands: a root that has left its small data in the
-// relay goes on (bcast, scatter), a member that has left its small contribution goes on (gather, reduce). A ring of slots, addressed by
-// comm.rooted_sequence, lets a member run ahead by kSlots collectives; then it sleeps until the slot has been used up.
+// Relay: where collectives with a root meet. Nobody waits longer than the operation demands: a root that has
+// left its small data in the relay goes on (bcast, scatter), a member that has left its small contribution
+// goes on (gather, reduce). A ring of slots, addressed by comm.rooted_sequence, lets a member run ahead by
+// kSlots collectives; then it sleeps until the slot has been used up.
 //
-// From the root to the members: the root publishes and opens the gate of every lane; members copy, and leave; the last to leave frees the
-// slot. From the members to the root: members deposit and count themselves in; the last wakes the root, which reads and frees the slot.
+// From the root to the members: the root publishes and opens the gate of every lane; members copy, and leave;
+// the last to leave frees the slot. From the members to the root: members deposit and count themselves in;
+// the last wakes the root, which reads and frees the slot.
 #pragma once
 
 #include <atomic>
@@ -24,27 +26,28 @@ class Relay {
 
   /// What a member leaves for the root.
   struct Deposit {
-    const Args* args = nullptr;       ///< its arguments, valid while it sleeps; null: the data is packed in its cell
-    MPI_Count bytes = 0;              ///< packed data
+    const Args* args =
+        nullptr;          ///< its arguments, valid while it sleeps; null: the data is packed in its cell
+    MPI_Count bytes = 0;  ///< packed data
     sched::Waiter* waiter = nullptr;  ///< to be woken when its data has been read
   };
 
   struct alignas(kCacheLine) Lane {
-    int counted = 0;                           // this lane's members that have arrived (or left); its worker only
-    SleeperList sleepers;                      // members before the gate, but for the first; its worker only
+    int counted = 0;       // this lane's members that have arrived (or left); its worker only
+    SleeperList sleepers;  // members before the gate, but for the first; its worker only
     std::atomic<sched::Waiter*> gate{nullptr};  // null: shut; open_mark(); else: shut, and whom to wake
   };
 
   struct Slot {
     std::atomic<std::uint64_t> turn{0};  // the sequence number that the slot serves now
     std::atomic<int> lanes_counted{0};
-    SpinLock lock;                       // guards `early`
-    SleeperList early;                   // members that ran ahead
-    sched::Waiter* root = nullptr;       // a root that sleeps until all are counted
-    const Args* args = nullptr;          // the root's arguments, or null and
+    SpinLock lock;                        // guards `early`
+    SleeperList early;                    // members that ran ahead
+    sched::Waiter* root = nullptr;        // a root that sleeps until all are counted
+    const Args* args = nullptr;           // the root's arguments, or null and
     std::unique_ptr<std::byte[]> packed;  // the data it left, with
     std::size_t capacity = 0;
-    MPI_Count packed_bytes = 0;          // bytes for each member (scatter) or for all (bcast)
+    MPI_Count packed_bytes = 0;  // bytes for each member (scatter) or for all (bcast)
     LazyArray<Deposit> deposits;
     LazyArray<std::byte> cells;
     std::unique_ptr<Lane[]> lanes;

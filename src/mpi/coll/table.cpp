@@ -11,9 +11,15 @@ namespace {
 
 using namespace algorithm;
 
-bool one_node(const Query& q) { return q.nodes == 1; }
-bool small(const Query& q) { return q.nodes == 1 && q.dense && q.bytes <= q.cell_limit; }
-bool in_place(const Query& q) { return q.nodes == 1 && q.in_place; }
+bool one_node(const Query& q) {
+  return q.nodes == 1;
+}
+bool small(const Query& q) {
+  return q.nodes == 1 && q.dense && q.bytes <= q.cell_limit;
+}
+bool in_place(const Query& q) {
+  return q.nodes == 1 && q.in_place;
+}
 
 // Collectives across nodes will add rows that apply to nodes > 1.
 constexpr Algorithm kTable[] = {
@@ -33,8 +39,9 @@ constexpr Algorithm kTable[] = {
     {Collective::kExscan, "segments", one_node, exscan_segments},
 };
 
-constexpr const char* kNames[kCollectives] = {"BARRIER", "BCAST",     "GATHER",         "SCATTER", "ALLGATHER", "ALLTOALL",
-                                              "REDUCE",  "ALLREDUCE", "REDUCE_SCATTER", "SCAN",    "EXSCAN"};
+constexpr const char* kNames[kCollectives] = {"BARRIER",        "BCAST",    "GATHER", "SCATTER",
+                                              "ALLGATHER",      "ALLTOALL", "REDUCE", "ALLREDUCE",
+                                              "REDUCE_SCATTER", "SCAN",     "EXSCAN"};
 
 // Index of each collective's first row; one more for the end.
 constexpr auto kFirst = [] {
@@ -47,7 +54,8 @@ constexpr auto kFirst = [] {
   first[kCollectives] = row;
   return first;
 }();
-static_assert(kFirst[kCollectives] == std::size(kTable), "the table's rows stand in the order of enum Collective");
+static_assert(kFirst[kCollectives] == std::size(kTable),
+              "the table's rows stand in the order of enum Collective");
 
 Query query_of(Comm& comm, const Args& args) {
   const LaneLayout& layout = meeting_of(comm).layout();
@@ -72,7 +80,9 @@ std::span<const Algorithm> algorithms(Collective collective) noexcept {
   return std::span(kTable).subspan(kFirst[c], kFirst[c + 1] - kFirst[c]);
 }
 
-const char* name_of(Collective collective) noexcept { return kNames[static_cast<int>(collective)]; }
+const char* name_of(Collective collective) noexcept {
+  return kNames[static_cast<int>(collective)];
+}
 
 const Algorithm* select(Comm& comm, const Args& args) {
   const Query query = query_of(comm, args);
@@ -85,7 +95,8 @@ const Algorithm* select(Comm& comm, const Args& args) {
 Err run(Comm& comm, Args& args) {
   const Algorithm* algorithm = select(comm, args);
   if (algorithm == nullptr) [[unlikely]] {
-    return fail(MPI_ERR_UNSUPPORTED_OPERATION, "no algorithm of MPI_{} applies: the communicator has members on several nodes",
+    return fail(MPI_ERR_UNSUPPORTED_OPERATION,
+                "no algorithm of MPI_{} applies: the communicator has members on several nodes",
                 name_of(args.collective));
   }
   return algorithm->run(comm, args);

@@ -1,5 +1,6 @@
-// The selection table: which algorithm runs which collective, declared in one place (table.cpp). For each collective the first row that
-// applies is taken. An option of the launcher may put another row of the same collective first, as long as it applies.
+// The selection table: which algorithm runs which collective, declared in one place (table.cpp). For each
+// collective the first row that applies is taken. An option of the launcher may put another row of the same
+// collective first, as long as it applies.
 #pragma once
 
 #include <span>
@@ -8,21 +9,21 @@
 
 namespace tmpi::mpi {
 
-/// What a row may depend on. Everything here is the same for all members of a correct program, so all of them choose alike; what
-/// members cannot know of each other (the counts of the v-variants) is not here.
+/// What a row may depend on. Everything here is the same for all members of a correct program, so all of them
+/// choose alike; what members cannot know of each other (the counts of the v-variants) is not here.
 struct Query {
   int ranks = 1;
   int nodes = 1;
-  MPI_Count bytes = 0;         ///< reductions: of one member's vector; exchanges: 0
-  MPI_Count cell_limit = 0;    ///< bytes a member can leave behind (cells.hpp)
+  MPI_Count bytes = 0;       ///< reductions: of one member's vector; exchanges: 0
+  MPI_Count cell_limit = 0;  ///< bytes a member can leave behind (cells.hpp)
   bool commutative = true;
-  bool dense = true;           ///< elements may be copied as bytes
-  bool in_place = false;       ///< collectives where MPI_IN_PLACE is passed by all members or none
+  bool dense = true;      ///< elements may be copied as bytes
+  bool in_place = false;  ///< collectives where MPI_IN_PLACE is passed by all members or none
 };
 
 struct Algorithm {
   Collective collective;
-  const char* name;                      ///< for options and reports: "cells", "segments", ...
+  const char* name;  ///< for options and reports: "cells", "segments", ...
   bool (*applies)(const Query& query);
   Err (*run)(Comm& comm, Args& args);
 };

@@ -1,5 +1,5 @@
-// Comm: one rank's view of a communicator. What all members in this node process have in common (group, context ids, meeting
-// places for collectives) is in one CommShared. MPI report, chapter 7.4.
+// Comm: one rank's view of a communicator. What all members in this node process have in common (group,
+// context ids, meeting places for collectives) is in one CommShared. MPI report, chapter 7.4.
 #pragma once
 
 #include <array>
@@ -15,15 +15,17 @@ namespace tmpi::mpi {
 
 struct Rank;
 struct Errhandler;
-struct Topology;     // topo/topology.hpp: cartesian (and later graph) shape
-class CollShared;    // coll/: meeting places of the members in this node process
+struct Topology;   // topo/topology.hpp: cartesian (and later graph) shape
+class CollShared;  // coll/: meeting places of the members in this node process
 
-/// Context ids are 64 bit and unique in the job without agreement: (world rank of the creating leader + 1) << 32 | its counter. Each
-/// communicator has two: point-to-point = id, collectives = id | kCollective, so that no wildcard ever catches a collective's message.
+/// Context ids are 64 bit and unique in the job without agreement: (world rank of the creating leader + 1) <<
+/// 32 | its counter. Each communicator has two: point-to-point = id, collectives = id | kCollective, so that
+/// no wildcard ever catches a collective's message.
 using ContextId = std::uint64_t;
 inline constexpr ContextId kCollective = ContextId{1} << 63;
 
-/// Contexts that exist without anybody creating them. All ranks' MPI_COMM_SELF may have the same: its messages stay in one matcher.
+/// Contexts that exist without anybody creating them. All ranks' MPI_COMM_SELF may have the same: its
+/// messages stay in one matcher.
 inline constexpr ContextId kWorldContext = 1;
 inline constexpr ContextId kSelfContext = 2;
 
@@ -38,24 +40,26 @@ struct CommShared {
 struct Comm {
   static constexpr std::uint32_t kMagic = 0x434f4d4d;  // "COMM"
   std::uint32_t magic = kMagic;
-  int rank = 0;                              ///< mine in this communicator
-  int references = 1;                        ///< the handle and every request in flight; touched by the owner only
-  int size = 1;                              ///< = shared->group->size(), kept here for the hot path
-  ContextId context = 0;                     ///< = shared->context, kept here for the hot path
-  std::uint64_t coll_sequence = 0;           ///< meetings of all members this rank has come to (coll/meeting.hpp)
-  std::uint64_t rooted_sequence = 0;         ///< collectives with a root this rank has come to (coll/relay.hpp)
+  int rank = 0;                       ///< mine in this communicator
+  int references = 1;                 ///< the handle and every request in flight; touched by the owner only
+  int size = 1;                       ///< = shared->group->size(), kept here for the hot path
+  ContextId context = 0;              ///< = shared->context, kept here for the hot path
+  std::uint64_t coll_sequence = 0;    ///< meetings of all members this rank has come to (coll/meeting.hpp)
+  std::uint64_t rooted_sequence = 0;  ///< collectives with a root this rank has come to (coll/relay.hpp)
   Rank* owner = nullptr;
   std::shared_ptr<CommShared> shared;
   Errhandler* errhandler = nullptr;          ///< null: MPI_ERRORS_ARE_FATAL
   std::shared_ptr<const Topology> topology;  ///< null: none
   std::string name;
-  MPI_Comm handle = MPI_COMM_NULL;           ///< MPI_COMM_WORLD / MPI_COMM_SELF, else the pointer itself
+  MPI_Comm handle = MPI_COMM_NULL;  ///< MPI_COMM_WORLD / MPI_COMM_SELF, else the pointer itself
 };
 
-/// Gives a reference back; the last one frees the object (MPI_Comm_free while requests are pending: MPI report, 7.4.3).
+/// Gives a reference back; the last one frees the object (MPI_Comm_free while requests are pending: MPI
+/// report, 7.4.3).
 void release(Comm& comm) noexcept;
 
-/// The calling rank's communicator behind a handle, null if the handle is none. WORLD and SELF are fields of the current rank.
+/// The calling rank's communicator behind a handle, null if the handle is none. WORLD and SELF are fields of
+/// the current rank.
 Comm* comm_from(MPI_Comm handle) noexcept;
 
 }  // namespace tmpi::mpi

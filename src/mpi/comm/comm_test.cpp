@@ -28,7 +28,8 @@ void on_many(const std::function<void(int rank, int size)>& body) {
     for (const int workers : {1, 2, 3}) {
       for (const char* policy : {"fifo", "lifo", "random:3"}) {
         if (workers > ranks) continue;
-        testing::run_ranks(ranks, workers, [&](Rank& rank) { body(rank.world_rank, ranks); }, policy);
+        testing::run_ranks(
+            ranks, workers, [&](Rank& rank) { body(rank.world_rank, ranks); }, policy);
       }
     }
   }

@@ -24,7 +24,8 @@ struct Order {
 };
 
 std::shared_ptr<CommShared> make_shared_part(Rank& leader, std::shared_ptr<const Group> group) {
-  const ContextId context = (ContextId{static_cast<unsigned>(leader.world_rank)} + 1) << 32 | ++leader.contexts_created;
+  const ContextId context =
+      (ContextId{static_cast<unsigned>(leader.world_rank)} + 1) << 32 | ++leader.contexts_created;
   return std::make_shared<CommShared>(context, std::move(group));
 }
 
@@ -57,7 +58,8 @@ Comm* meet_with(Comm& parent, Order& order, Fulfil&& fulfil) {
 void fulfil_color(Comm& parent, Order** orders, const int* first, const int* last, const Shape& shape) {
   std::vector<int> members;
   members.reserve(static_cast<std::size_t>(last - first));
-  for (const int* rank = first; rank != last; ++rank) members.push_back(parent.shared->group->world_rank(*rank));
+  for (const int* rank = first; rank != last; ++rank)
+    members.push_back(parent.shared->group->world_rank(*rank));
   const auto shared = make_shared_part(*parent.owner, Group::list(std::move(members)));
   const auto topology = shape ? shape(*first, *shared->group) : nullptr;
   for (const int* rank = first; rank != last; ++rank) {
@@ -94,7 +96,8 @@ void fulfil_groups(Comm& parent, Order** orders) {
     if (order.group == nullptr || order.group->rank_of(all.world_rank(rank)) == MPI_UNDEFINED) continue;
     const int first = all.rank_of(order.group->world_rank(0));
     Order& model = *orders[first];
-    if (model.shared == nullptr && model.group != nullptr) model.shared = make_shared_part(*parent.owner, model.group);
+    if (model.shared == nullptr && model.group != nullptr)
+      model.shared = make_shared_part(*parent.owner, model.group);
     order.shared = model.shared;
   }
 }
@@ -124,7 +127,8 @@ Err create(Comm& parent, std::shared_ptr<const Group> group, Comm*& created) {
   return kOk;
 }
 
-// The group's first member makes the shared part and sends each other one a reference to it: members of one node process share memory.
+// The group's first member makes the shared part and sends each other one a reference to it: members of one
+// node process share memory.
 Err create_from_members(Comm& parent, const std::shared_ptr<const Group>& group, int tag, Comm*& created) {
   using Reference = std::shared_ptr<CommShared>*;
   const Datatype& bytes = *datatype_from(MPI_BYTE);
@@ -136,7 +140,8 @@ Err create_from_members(Comm& parent, const std::shared_ptr<const Group>& group,
     mine.shared = make_shared_part(*parent.owner, group);
     for (int i = 1; i < group->size(); ++i) {
       reference = new std::shared_ptr<CommShared>(mine.shared);
-      TMPI_TRY(send(parent, context, &reference, sizeof reference, bytes, all.rank_of(group->world_rank(i)), tag));
+      TMPI_TRY(
+          send(parent, context, &reference, sizeof reference, bytes, all.rank_of(group->world_rank(i)), tag));
     }
   } else {
     const int leader = all.rank_of(group->world_rank(0));
@@ -148,6 +153,8 @@ Err create_from_members(Comm& parent, const std::shared_ptr<const Group>& group,
   return kOk;
 }
 
-Err disconnect(Comm& comm) { return barrier(comm); }
+Err disconnect(Comm& comm) {
+  return barrier(comm);
+}
 
 }  // namespace tmpi::mpi

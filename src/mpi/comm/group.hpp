@@ -1,5 +1,6 @@
-// Group: an ordered set of processes, immutable and shared: all ranks of a node process that belong to a communicator hold the same
-// object, and the world group is not stored as a list at all. MPI report, chapter 7.3.
+// Group: an ordered set of processes, immutable and shared: all ranks of a node process that belong to a
+// communicator hold the same object, and the world group is not stored as a list at all. MPI report,
+// chapter 7.3.
 #pragma once
 
 #include <cstdint>
@@ -20,16 +21,19 @@ class Group {
 
   int size() const noexcept { return size_; }
   /// World rank of the group's member `rank` (0 <= rank < size()).
-  int world_rank(int rank) const noexcept { return members_.empty() ? first_ + rank * stride_ : members_[rank]; }
-  /// Rank in this group of a world rank, MPI_UNDEFINED if it is not a member. O(1) for ranges, O(log n) for lists.
+  int world_rank(int rank) const noexcept {
+    return members_.empty() ? first_ + rank * stride_ : members_[rank];
+  }
+  /// Rank in this group of a world rank, MPI_UNDEFINED if it is not a member. O(1) for ranges, O(log n) for
+  /// lists.
   int rank_of(int world_rank) const noexcept;
 
  private:
   int first_ = 0;
   int stride_ = 1;
   int size_ = 0;
-  std::vector<int> members_;                    // empty: a range
-  std::vector<std::pair<int, int>> by_world_;   // (world rank, group rank), sorted; empty: a range
+  std::vector<int> members_;                   // empty: a range
+  std::vector<std::pair<int, int>> by_world_;  // (world rank, group rank), sorted; empty: a range
 };
 
 }  // namespace tmpi::mpi

@@ -21,7 +21,8 @@ GroupHandle* object_behind(MPI_Group handle) {
 }
 
 Err no_group(MPI_Group handle) {
-  if (handle == MPI_GROUP_NULL) return fail(MPI_ERR_GROUP, "the group is MPI_GROUP_NULL: never created, or freed");
+  if (handle == MPI_GROUP_NULL)
+    return fail(MPI_ERR_GROUP, "the group is MPI_GROUP_NULL: never created, or freed");
   return fail(MPI_ERR_GROUP, "{} is no group", static_cast<const void*>(handle));
 }
 

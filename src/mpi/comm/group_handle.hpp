@@ -1,4 +1,5 @@
-// What an MPI_Group points at: a handle of one rank onto a shared, immutable Group. MPI_GROUP_EMPTY needs none.
+// What an MPI_Group points at: a handle of one rank onto a shared, immutable Group. MPI_GROUP_EMPTY needs
+// none.
 #pragma once
 
 #include "mpi/comm/group_ops.hpp"

@@ -49,21 +49,28 @@ GroupPtr unite(const GroupPtr& a, const GroupPtr& b) {
   return static_cast<int>(members.size()) == a->size() ? a : Group::list(std::move(members));
 }
 
-GroupPtr intersect(const GroupPtr& a, const GroupPtr& b) { return filter(a, *b, true); }
-GroupPtr subtract(const GroupPtr& a, const GroupPtr& b) { return filter(a, *b, false); }
+GroupPtr intersect(const GroupPtr& a, const GroupPtr& b) {
+  return filter(a, *b, true);
+}
+GroupPtr subtract(const GroupPtr& a, const GroupPtr& b) {
+  return filter(a, *b, false);
+}
 
 Err check_ranks(const Group& group, int n, const int ranks[]) {
   if (n < 0) return fail(MPI_ERR_ARG, "n is {}: it must not be negative", n);
   if (n > 0 && ranks == nullptr) return fail(MPI_ERR_ARG, "the list of ranks is NULL, but n is {}", n);
   if (n > group.size())
-    return fail(MPI_ERR_ARG, "n is {}, but the group has {} members and each may be named once", n, group.size());
+    return fail(MPI_ERR_ARG, "n is {}, but the group has {} members and each may be named once", n,
+                group.size());
   std::vector<bool> seen(static_cast<std::size_t>(group.size()));
   for (int i = 0; i < n; ++i) {
     const int rank = ranks[i];
     if (rank < 0 || rank >= group.size())
-      return fail(MPI_ERR_RANK, "ranks[{}] is {}, but the group has ranks 0 to {}", i, rank, group.size() - 1);
+      return fail(MPI_ERR_RANK, "ranks[{}] is {}, but the group has ranks 0 to {}", i, rank,
+                  group.size() - 1);
     if (seen[static_cast<std::size_t>(rank)])
-      return fail(MPI_ERR_RANK, "ranks[{}] is {}, which the list names before: ranks must be distinct", i, rank);
+      return fail(MPI_ERR_RANK, "ranks[{}] is {}, which the list names before: ranks must be distinct", i,
+                  rank);
     seen[static_cast<std::size_t>(rank)] = true;
   }
   return kOk;
@@ -95,14 +102,16 @@ Err expand_ranges(const Group& group, int n, const int ranges[][3], std::vector<
     if (stride == 0) return fail(MPI_ERR_ARG, "ranges[{}] has stride 0", i);
     for (const long end : {first, last}) {
       if (end < 0 || end >= group.size())
-        return fail(MPI_ERR_RANK, "ranges[{}] is ({}, {}, {}), but the group has ranks 0 to {}", i, first, last, stride,
-                    group.size() - 1);
+        return fail(MPI_ERR_RANK, "ranges[{}] is ({}, {}, {}), but the group has ranks 0 to {}", i, first,
+                    last, stride, group.size() - 1);
     }
     if (first != last && (last > first) != (stride > 0))
-      return fail(MPI_ERR_ARG, "ranges[{}] is ({}, {}, {}): its stride leads away from its end", i, first, last, stride);
+      return fail(MPI_ERR_ARG, "ranges[{}] is ({}, {}, {}): its stride leads away from its end", i, first,
+                  last, stride);
     for (long rank = first; stride > 0 ? rank <= last : rank >= last; rank += stride) {
       if (static_cast<long>(ranks.size()) >= group.size())
-        return fail(MPI_ERR_RANK, "ranges[{}] names more ranks than the group has: ranks must be distinct", i);
+        return fail(MPI_ERR_RANK, "ranges[{}] names more ranks than the group has: ranks must be distinct",
+                    i);
       ranks.push_back(static_cast<int>(rank));
     }
   }

@@ -1,4 +1,5 @@
-// Set operations on groups. MPI report, 7.3.2. Arguments have been checked where a check is named. O(n log n) at worst; none suspends.
+// Set operations on groups. MPI report, 7.3.2. Arguments have been checked where a check is named. O(n log n)
+// at worst; none suspends.
 #pragma once
 
 #include <memory>
@@ -25,7 +26,8 @@ Err check_ranks(const Group& group, int n, const int ranks[]);
 GroupPtr include(const GroupPtr& group, int n, const int ranks[]);
 GroupPtr exclude(const GroupPtr& group, int n, const int ranks[]);
 
-/// Expands n triplets (first, last, stride) into `ranks`. MPI_ERR_ARG for a stride of 0, MPI_ERR_RANK for ranks that are no members.
+/// Expands n triplets (first, last, stride) into `ranks`. MPI_ERR_ARG for a stride of 0, MPI_ERR_RANK for
+/// ranks that are no members.
 Err expand_ranges(const Group& group, int n, const int ranges[][3], std::vector<int>& ranks);
 
 }  // namespace tmpi::mpi

@@ -11,7 +11,9 @@ namespace {
 
 using Model = std::vector<int>;
 
-bool has(const Model& model, int world) { return std::find(model.begin(), model.end(), world) != model.end(); }
+bool has(const Model& model, int world) {
+  return std::find(model.begin(), model.end(), world) != model.end();
+}
 
 Model listed(const Group& group) {
   Model model;

@@ -9,13 +9,15 @@
 namespace tmpi::mpi {
 namespace {
 
-// Made by the first rank that comes, gone with the last: a process may run one job after another (unit tests do).
+// Made by the first rank that comes, gone with the last: a process may run one job after another (unit tests
+// do).
 std::shared_ptr<CommShared> world_shared() {
   static std::mutex mutex;
   static std::weak_ptr<CommShared> world;
   std::scoped_lock lock(mutex);
   std::shared_ptr<CommShared> shared = world.lock();
-  if (shared == nullptr) world = shared = std::make_shared<CommShared>(kWorldContext, Group::range(0, job()->size()));
+  if (shared == nullptr)
+    world = shared = std::make_shared<CommShared>(kWorldContext, Group::range(0, job()->size()));
   return shared;
 }
 

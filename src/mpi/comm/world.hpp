@@ -5,7 +5,8 @@ namespace tmpi::mpi {
 
 struct Rank;
 
-/// Fills rank.world and rank.self. What WORLD's members have in common is one object of the node process. Any worker; does not suspend.
+/// Fills rank.world and rank.self. What WORLD's members have in common is one object of the node process. Any
+/// worker; does not suspend.
 void init_world(Rank& rank);
 
 /// Drops what init_world set up, after the last call that uses it.

@@ -39,7 +39,8 @@ int grid_size(int ndims, const int dims[]) noexcept {
 Err create_cart(Comm& parent, Topology shape, Comm*& created) {
   const auto grid = std::make_shared<const Topology>(std::move(shape));
   const int members = grid_size(grid->ndims(), grid->dims.data());
-  return split(parent, parent.rank < members ? 0 : MPI_UNDEFINED, 0, created, [&](int, const Group&) { return grid; });
+  return split(parent, parent.rank < members ? 0 : MPI_UNDEFINED, 0, created,
+               [&](int, const Group&) { return grid; });
 }
 
 Err create_sub_cart(Comm& parent, const int remain[], Comm*& created) {

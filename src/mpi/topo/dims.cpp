@@ -24,7 +24,8 @@ bool power_reaches(long d, int k, long n) {
   return power >= n;
 }
 
-// Writes n as k factors, none above `most`, not increasing, lexicographically smallest: the first that can be completed is it.
+// Writes n as k factors, none above `most`, not increasing, lexicographically smallest: the first that can be
+// completed is it.
 bool factor(int n, int k, int most, const std::vector<int>& divisors, int out[]) {
   if (k == 1) {
     if (n > most) return false;
@@ -46,7 +47,8 @@ Err fill_dims(int nodes, int ndims, int dims[]) {
   long fixed = 1;
   std::vector<int> open;
   for (int d = 0; d < ndims; ++d) {
-    if (dims[d] < 0) return fail(MPI_ERR_DIMS, "dims[{}] is {}: it must be 0 (to be chosen) or positive", d, dims[d]);
+    if (dims[d] < 0)
+      return fail(MPI_ERR_DIMS, "dims[{}] is {}: it must be 0 (to be chosen) or positive", d, dims[d]);
     if (dims[d] == 0) {
       open.push_back(d);
     } else {
@@ -54,7 +56,8 @@ Err fill_dims(int nodes, int ndims, int dims[]) {
     }
   }
   if (nodes % fixed != 0)
-    return fail(MPI_ERR_DIMS, "nnodes is {}, not a multiple of the product of the dimensions that are given", nodes);
+    return fail(MPI_ERR_DIMS, "nnodes is {}, not a multiple of the product of the dimensions that are given",
+                nodes);
   const int rest = static_cast<int>(nodes / fixed);
   if (open.empty()) {
     if (rest != 1) return fail(MPI_ERR_DIMS, "nnodes is {}, but the dimensions given make {}", nodes, fixed);

@@ -1,4 +1,5 @@
-// Topology: the shape that a communicator's ranks are arranged in; immutable, shared by all members. MPI report, chapter 8.
+// Topology: the shape that a communicator's ranks are arranged in; immutable, shared by all members. MPI
+// report, chapter 8.
 #pragma once
 
 #include <memory>
@@ -22,8 +23,9 @@ struct Topology {
 /// The number of ranks in a grid, 0 if it is beyond int. dims > 0.
 int grid_size(int ndims, const int dims[]) noexcept;
 
-/// MPI_Cart_create: ranks 0 .. size - 1 of the grid keep their order, the rest gets null. `reorder` is not used: a block of
-/// neighbouring ranks lives on one worker already, so that grid neighbours in the last dimensions share a worker. SUSPENDS.
+/// MPI_Cart_create: ranks 0 .. size - 1 of the grid keep their order, the rest gets null. `reorder` is not
+/// used: a block of neighbouring ranks lives on one worker already, so that grid neighbours in the last
+/// dimensions share a worker. SUSPENDS.
 Err create_cart(Comm& parent, Topology shape, Comm*& created);
 
 /// MPI_Cart_sub: one grid for each value of the coordinates that are dropped. SUSPENDS.
@@ -32,8 +34,9 @@ Err create_sub_cart(Comm& parent, const int remain[], Comm*& created);
 /// MPI_Cart_shift.
 void shift(const Topology& grid, int rank, int direction, int displacement, int& source, int& dest);
 
-/// MPI_Dims_create: replaces the zeros in dims so that the product is `nodes`; the replaced ones do not increase and the largest is as
-/// small as possible, then the second, and so on. MPI_ERR_DIMS if that cannot be.
+/// MPI_Dims_create: replaces the zeros in dims so that the product is `nodes`; the replaced ones do not
+/// increase and the largest is as small as possible, then the second, and so on. MPI_ERR_DIMS if that cannot
+/// be.
 Err fill_dims(int nodes, int ndims, int dims[]);
 
 }  // namespace tmpi::mpi
