@@ -137,9 +137,13 @@ ssize_t read_descriptor(int fd, void* data, std::size_t length) noexcept {
 
 off_t seek_descriptor(int fd, off_t offset, int whence) noexcept {
   const int real = real_descriptor(fd);
-  if (real >= 0) return lseek(real, offset, whence);
+  if (real >= 0) return tmpi_libc.lseek(real, offset, whence);
   errno = ESPIPE;
   return -1;
+}
+
+bool is_open_descriptor(int fd) noexcept {
+  return target_of(fd) != kClosed;
 }
 
 int real_descriptor(int fd) noexcept {
@@ -167,45 +171,6 @@ int close_descriptor(int fd) noexcept {
 
 extern "C" {
 
-ssize_t write(int fd, const void* data, size_t length) {
-  if (!is_rank_descriptor(fd)) [[likely]]
-    return tmpi_libc.write(fd, data, length);
-  return write_descriptor(fd, data, length);
-}
-
-ssize_t read(int fd, void* data, size_t length) {
-  if (!is_rank_descriptor(fd)) [[likely]]
-    return tmpi_libc.read(fd, data, length);
-  return read_descriptor(fd, data, length);
-}
-
-ssize_t writev(int fd, const struct iovec* parts, int count) {
-  if (!is_rank_descriptor(fd)) [[likely]]
-    return tmpi_libc.writev(fd, parts, count);
-  const int real = real_descriptor(fd);
-  if (real >= 0) return tmpi_libc.writev(real, parts, count);
-  ssize_t total = 0;
-  for (int i = 0; i < count; ++i) {
-    const ssize_t written = write_descriptor(fd, parts[i].iov_base, parts[i].iov_len);
-    if (written < 0) return total > 0 ? total : -1;
-    total += written;
-    if (static_cast<size_t>(written) < parts[i].iov_len) break;
-  }
-  return total;
-}
-
-ssize_t readv(int fd, const struct iovec* parts, int count) {
-  if (!is_rank_descriptor(fd)) [[likely]]
-    return tmpi_libc.readv(fd, parts, count);
-  const int real = real_descriptor(fd);
-  if (real >= 0) return tmpi_libc.readv(real, parts, count);
-  // A read may return less than asked: the first part that takes something is enough.
-  for (int i = 0; i < count; ++i) {
-    if (parts[i].iov_len != 0) return read_descriptor(fd, parts[i].iov_base, parts[i].iov_len);
-  }
-  return 0;
-}
-
 int close(int fd) {
   return is_rank_descriptor(fd) ? close_descriptor(fd) : tmpi_libc.close(fd);
 }
@@ -232,15 +197,6 @@ int dup3(int from, int to, int flags) {
   }
   return copy_to(from, to, flags,
                  [](int source, int number, int mode) { return tmpi_libc.dup3(source, number, mode); });
-}
-
-int isatty(int fd) {
-  if (!is_rank_descriptor(fd)) return tmpi_libc.isatty(fd);
-  const int real = real_descriptor(fd);
-  if (real >= 0) return tmpi_libc.isatty(real);
-  // Under a launcher the standard streams are pipes; a rank must not ask a terminal that all ranks share.
-  errno = target_of(fd) == kClosed ? EBADF : ENOTTY;
-  return 0;
 }
 
 }  // extern "C"

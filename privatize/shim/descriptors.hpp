@@ -13,6 +13,9 @@ namespace tmpi::shim {
 /// True for 0, 1, 2 and for copies of them: numbers that mean something else to the rank than to the process.
 bool is_rank_descriptor(int fd) noexcept;
 
+/// False if the rank has closed it.
+bool is_open_descriptor(int fd) noexcept;
+
 /// write(2) and read(2) on a rank descriptor. A read may SUSPEND the fiber.
 ssize_t write_descriptor(int fd, const void* data, std::size_t length) noexcept;
 ssize_t read_descriptor(int fd, void* data, std::size_t length) noexcept;

@@ -9,6 +9,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "privatize/shim/shim.h"
+
 extern "C" {
 
 char* program_invocation_name;
@@ -22,13 +24,6 @@ int error_one_per_line;
 }
 
 namespace {
-
-__attribute__((constructor)) void take_program_name(int argc, char** argv, char**) {
-  static char unknown[] = "program";
-  program_invocation_name = program_invocation_short_name =
-      argc > 0 && argv[0] != nullptr ? argv[0] : unknown;
-  if (char* slash = strrchr(program_invocation_name, '/')) program_invocation_short_name = slash + 1;
-}
 
 class MessageOnStderr {
  public:
@@ -85,6 +80,13 @@ void print_error(int status, int number, const Place* place, const char* format,
 }
 
 }  // namespace
+
+void tmpi_shim_take_arguments(int argc, char** argv, char**) {
+  static char unknown[] = "program";
+  program_invocation_name = program_invocation_short_name =
+      argc > 0 && argv[0] != nullptr ? argv[0] : unknown;
+  if (char* slash = strrchr(program_invocation_name, '/')) program_invocation_short_name = slash + 1;
+}
 
 extern "C" {
 

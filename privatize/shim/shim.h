@@ -17,6 +17,9 @@ extern int tmpi_image_rank;
  * image. `environment`, strings and array, must live as long as the rank; it becomes `environ` as it is, without a copy. */
 void tmpi_shim_start(int rank, char** environment);
 
+/* The shim's only constructor, called like every constructor: remembers the program's name. */
+void tmpi_shim_take_arguments(int argc, char** argv, char** environment);
+
 /* Runs the destructors of the image's objects, last initialised first. Provided by the loader. */
 void tmpi_image_fini(int rank);
 

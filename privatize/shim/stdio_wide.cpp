@@ -194,6 +194,11 @@ wchar_t* fgetws_unlocked(wchar_t* line, int size, FILE* file) {
                                     : tmpi_libc.fgetws_unlocked(line, size, file);
 }
 
+wchar_t* __fgetws_chk(wchar_t* line, size_t size, int count, FILE* file) {
+  if (count > 0 && static_cast<size_t>(count) > size) abort();
+  return fgetws(line, count, file);
+}
+
 static int scan(FILE* file, const wchar_t* format, va_list arguments) {
   if (standard_stream(file) < 0) return tmpi_libc.vfwscanf(file, format, arguments);
   errno = ENOTSUP;

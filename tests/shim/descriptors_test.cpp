@@ -3,6 +3,7 @@
 #include <fcntl.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <sys/uio.h>
 #include <unistd.h>
 
@@ -84,4 +85,19 @@ TEST_CASE("2>&1 and closing") {
   CHECK(GUEST(guest, close)(1) == -1);
   CHECK(fcntl(1, F_GETFD) >= 0);  // the process's own is open
   CHECK(GUEST(guest, write)(2, "x", 1) == 1);
+}
+
+TEST_CASE("what a rank is told about its standard descriptors does not depend on the process's") {
+  const GuestCopy guest;
+  struct stat status {};
+  auto* guest_fstat = guest.get<int(int, struct stat*)>("fstat");
+  CHECK(guest_fstat(1, &status) == 0);
+  CHECK(S_ISFIFO(status.st_mode));
+  CHECK(guest.get<off_t(int, off_t, int)>("lseek")(1, 0, SEEK_CUR) == -1);
+  CHECK(errno == ESPIPE);
+  const int real = open("/dev/null", O_WRONLY);
+  REQUIRE(GUEST(guest, dup2)(real, 1) == 1);
+  CHECK(guest_fstat(1, &status) == 0);
+  CHECK(S_ISCHR(status.st_mode));
+  close(real);
 }

@@ -15,12 +15,13 @@ extern "C" {
 int test_starting_rank();
 
 // Before every other constructor, as the loader calls it.
-__attribute__((constructor(101))) static void start() {
+__attribute__((constructor(101))) static void start(int argc, char** argv, char** environment_of_test) {
   static char variable[] = "TMPI_TEST_RANK=0000";
   static char inherited[] = "TMPI_TEST_INHERITED=yes";
   static char* environment[] = {variable, inherited, nullptr};
   snprintf(variable, sizeof variable, "TMPI_TEST_RANK=%d", test_starting_rank());
   tmpi_shim_start(test_starting_rank(), environment);
+  tmpi_shim_take_arguments(argc, argv, environment_of_test);
 }
 
 FILE* guest_stdout() {

@@ -106,6 +106,12 @@ class Ranks(unittest.TestCase):
         for rank in range(1, 4):
             self.assertIn(f"rank {rank} got -1 -1", job.out)
 
+    def test_children(self):
+        job = self.job(6, "children", options=("--workers", "2"))
+        self.assertEqual((job.code, job.err), (0, ""))
+        for rank in range(6):
+            self.assertIn(f"exit handler of {rank} in the rank\n", job.out)
+
     def test_memory(self):
         job = self.job(200, "memory")
         self.assertEqual(job.code, 0, job.err)
