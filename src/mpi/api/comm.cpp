@@ -101,20 +101,17 @@ int PMPI_Comm_set_name(MPI_Comm comm, const char* comm_name) {
 TMPI_PROFILED(MPI_Comm_set_name);
 
 int PMPI_Comm_get_name(MPI_Comm comm, char* comm_name, int* resultlen) {
-  // MPI_COMM_NULL has a name too (MPI report, 7.8).
-  if (comm == MPI_COMM_NULL && comm_name != nullptr && resultlen != nullptr) {
-    constexpr std::string_view kName = "MPI_COMM_NULL";
-    std::memcpy(comm_name, kName.data(), kName.size() + 1);
-    *resultlen = static_cast<int>(kName.size());
-    return MPI_SUCCESS;
-  }
-  return on_comm("MPI_Comm_get_name", comm, [&](Comm& c) -> Err {
+  const auto give = [&](std::string_view name) -> Err {
     TMPI_TRY(check_pointer(comm_name, "comm_name"));
     TMPI_TRY(check_pointer(resultlen, "resultlen"));
-    std::memcpy(comm_name, c.name.c_str(), c.name.size() + 1);
-    *resultlen = static_cast<int>(c.name.size());
+    comm_name[name.copy(comm_name, MPI_MAX_OBJECT_NAME - 1)] = '\0';
+    *resultlen = static_cast<int>(name.size());
     return kOk;
-  });
+  };
+  // MPI_COMM_NULL has a name too (MPI report, 7.8).
+  if (comm == MPI_COMM_NULL)
+    return on_rank("MPI_Comm_get_name", [&](Rank&) { return give("MPI_COMM_NULL"); });
+  return on_comm("MPI_Comm_get_name", comm, [&](Comm& c) { return give(c.name); });
 }
 TMPI_PROFILED(MPI_Comm_get_name);
 

@@ -48,6 +48,13 @@ struct Chunk {
   MPI_Count bytes() const noexcept { return count * type->size(); }
 };
 
+/// The type behind a handle that the argument checks have let pass.
+inline const Datatype* checked_type(MPI_Datatype handle) noexcept {
+  const Datatype* type = datatype_from(handle);
+  if (type == nullptr) __builtin_unreachable();
+  return type;
+}
+
 /// One side of a collective, which exchanges a chunk with each member. Regular: chunk i lies i * count
 /// elements behind `data`. With `counts`: the v-variants. With `types`: alltoallw, displacements in bytes.
 struct Side {
@@ -63,7 +70,7 @@ struct Side {
     std::byte* base = static_cast<std::byte*>(data);
     if (!counts) return {base + i * count * type->extent(), count, type};
     if (types == nullptr) return {base + displs[i] * type->extent(), counts[i], type};
-    return {base + displs[i], counts[i], datatype_from(types[i])};
+    return {base + displs[i], counts[i], checked_type(types[i])};
   }
 };
 

@@ -33,7 +33,7 @@ inline constexpr bool kSanitized = false;
 /// The body must be right for any number of ranks and workers and any policy. Under a sanitizer, which is
 /// slow: fewer of them.
 inline void on_many(const std::function<void(int rank, int size)>& body,
-                    std::vector<int> sizes = {1, 2, 3, 7, 16, 65}) {
+                    const std::vector<int>& sizes = {1, 2, 3, 7, 16, 65}) {
   failures = 0;
   for (const int ranks : sizes) {
     for (const int workers : {1, 2, 3}) {
@@ -48,6 +48,11 @@ inline void on_many(const std::function<void(int rank, int size)>& body,
 }
 
 inline const std::vector<int> kCounts = {0, 1, 3, 16, 300, 9000};
+
+/// A vector's length from a product of counts.
+inline std::size_t length_of(int elements) {
+  return static_cast<std::size_t>(elements);
+}
 
 /// Element i of what `rank` contributes; small enough for sums and products modulo a prime.
 inline int value(int rank, int i) {

@@ -54,7 +54,7 @@ TEST_CASE("a root runs ahead of the others") {
 }
 
 void gather_and_scatter(int rank, int size, int count, int root, MPI_Datatype gaps) {
-  Ints all, received(static_cast<std::size_t>(size * count), -1);
+  Ints all, received(length_of(size * count), -1);
   for (int r = 0; r < size; ++r) {
     const Ints part = contribution(r, count);
     all.insert(all.end(), part.begin(), part.end());
@@ -63,7 +63,7 @@ void gather_and_scatter(int rank, int size, int count, int root, MPI_Datatype ga
   MPI_Gather(mine.data(), count, MPI_INT, received.data(), count, MPI_INT, root, MPI_COMM_WORLD);
   EXPECT((rank != root || received == all));
 
-  Ints wide = sparse(Ints(static_cast<std::size_t>(size * count), -1));
+  Ints wide = sparse(Ints(length_of(size * count), -1));
   if (rank == root) {
     const Ints own = sparse(mine);
     std::copy(own.begin(), own.end(), wide.begin() + 2 * rank * count);
@@ -169,7 +169,7 @@ TEST_CASE("allgather and alltoall") {
     MPI_Datatype gaps = sparse_type();
     for (const int count : kCounts) {
       if (size * count > 20000) continue;
-      const auto n = static_cast<std::size_t>(size * count);
+      const auto n = length_of(size * count);
       const Ints mine = contribution(rank, count), sent = sent_by(rank, size, count),
                  right = received_by(rank, size, count);
       Ints all, received(n, -1);

@@ -47,7 +47,7 @@ Ints folded(const Kind& kind, int first, int last, int count) {
 }
 
 void check_rooted(const Kind& kind, int rank, int size, int count) {
-  const auto n = static_cast<std::size_t>(count * kind.ints);
+  const auto n = length_of(count * kind.ints);
   const Ints mine = contribution(rank, count * kind.ints), all = folded(kind, 0, size, count);
   for (int root = 0; root < size; root += size < 8 ? 1 : 9) {
     Ints result(n, -1);
@@ -62,7 +62,7 @@ void check_rooted(const Kind& kind, int rank, int size, int count) {
 }
 
 void check_all(const Kind& kind, int rank, int size, int count) {
-  const auto n = static_cast<std::size_t>(count * kind.ints);
+  const auto n = length_of(count * kind.ints);
   const Ints mine = contribution(rank, count * kind.ints), all = folded(kind, 0, size, count);
   Ints result(n, -1);
   MPI_Allreduce(mine.data(), result.data(), count, kind.type, kind.op, MPI_COMM_WORLD);
@@ -73,7 +73,7 @@ void check_all(const Kind& kind, int rank, int size, int count) {
 }
 
 void check_prefix(const Kind& kind, int rank, int size, int count) {
-  const auto n = static_cast<std::size_t>(count * kind.ints);
+  const auto n = length_of(count * kind.ints);
   const Ints mine = contribution(rank, count * kind.ints), upto = folded(kind, 0, rank + 1, count);
   Ints result(n, -1);
   MPI_Scan(mine.data(), result.data(), count, kind.type, kind.op, MPI_COMM_WORLD);
@@ -98,7 +98,7 @@ void check_scatter(const Kind& kind, int rank, int size, int unit) {
     total += counts.back();
   }
   const Ints mine = contribution(rank, total * kind.ints), all = folded(kind, 0, size, total);
-  const auto count = static_cast<std::size_t>(counts[static_cast<std::size_t>(rank)] * kind.ints);
+  const auto count = length_of(counts[static_cast<std::size_t>(rank)] * kind.ints);
   const auto own = all.begin() + before * kind.ints;
   const Ints right(own, own + static_cast<std::ptrdiff_t>(count));
   Ints result(count, -1);
@@ -110,7 +110,7 @@ void check_scatter(const Kind& kind, int rank, int size, int unit) {
   EXPECT(result == right);
 
   const Ints vector = contribution(rank, size * unit * kind.ints), whole = folded(kind, 0, size, size * unit);
-  const auto block = static_cast<std::size_t>(unit * kind.ints);
+  const auto block = length_of(unit * kind.ints);
   const auto begin = whole.begin() + static_cast<std::ptrdiff_t>(block) * rank;
   const Ints my_block(begin, begin + static_cast<std::ptrdiff_t>(block));
   result.assign(block, -1);
@@ -186,7 +186,7 @@ TEST_CASE("user-defined operators on derived types leave gaps alone") {
     MPI_Type_commit(&gaps);
     MPI_Op_create(add_sparse, 1, &op);
     for (const int count : {1, 4, 3000}) {
-      Ints mine, result(static_cast<std::size_t>(2 * count), -5), right;
+      Ints mine, result(length_of(2 * count), -5), right;
       for (int i = 0; i < count; ++i) {
         mine.insert(mine.end(), {rank + i, 99});
         right.insert(right.end(), {size * (size - 1) / 2 + size * i, -5});

@@ -131,6 +131,7 @@ Err create(Comm& parent, std::shared_ptr<const Group> group, Comm*& created) {
 // node process share memory.
 Err create_from_members(Comm& parent, const std::shared_ptr<const Group>& group, int tag, Comm*& created) {
   using Reference = std::shared_ptr<CommShared>*;
+  constexpr MPI_Count kBytes = sizeof(std::uintptr_t);
   const Datatype& bytes = *datatype_from(MPI_BYTE);
   const ContextId context = parent.context | kCollective;
   const Group& all = *parent.shared->group;
@@ -140,12 +141,11 @@ Err create_from_members(Comm& parent, const std::shared_ptr<const Group>& group,
     mine.shared = make_shared_part(*parent.owner, group);
     for (int i = 1; i < group->size(); ++i) {
       reference = new std::shared_ptr<CommShared>(mine.shared);
-      TMPI_TRY(
-          send(parent, context, &reference, sizeof reference, bytes, all.rank_of(group->world_rank(i)), tag));
+      TMPI_TRY(send(parent, context, &reference, kBytes, bytes, all.rank_of(group->world_rank(i)), tag));
     }
   } else {
     const int leader = all.rank_of(group->world_rank(0));
-    TMPI_TRY(recv(parent, context, &reference, sizeof reference, bytes, leader, tag, MPI_STATUS_IGNORE));
+    TMPI_TRY(recv(parent, context, &reference, kBytes, bytes, leader, tag, MPI_STATUS_IGNORE));
     mine.shared = std::move(*reference);
     delete reference;
   }
