@@ -10,6 +10,7 @@
 #include <memory>
 #include <mutex>
 #include <set>
+#include <tuple>
 
 #include "privatize/arena_registry.hpp"
 #include "privatize/debugger.hpp"
@@ -31,17 +32,15 @@ struct Plugin {
 };
 
 /// Identifies a file however it is spelled, per program.
-struct PluginKey {
-  const ImageSet* program;
-  dev_t device;
-  ino_t inode;
-  auto operator<=>(const PluginKey&) const = default;
-};
+using PluginKey = std::tuple<const ImageSet*, dev_t, ino_t>;
 
 class PluginTable {
  public:
   /// Builds the library and what it needs, unless some rank has opened it before.
   Result<Plugin*> get(const RankState& state, const std::string& path);
+  void forget(const ImageSet& program) {
+    std::erase_if(plugins_, [&](const auto& entry) { return std::get<0>(entry.first) == &program; });
+  }
   std::mutex mutex;
 
  private:
@@ -233,6 +232,11 @@ OpenedLibrary* as_opened(RankState& state, void* handle) noexcept {
     if (library == handle) return library;
   }
   return nullptr;
+}
+
+void forget_opened(const ImageSet& program) {
+  const std::lock_guard lock(plugin_table().mutex);
+  plugin_table().forget(program);
 }
 
 void set_dl_error(RankState& state, std::string text) {

@@ -20,6 +20,9 @@ std::vector<const Object*> library_scope(const OpenedLibrary& library);
 /// The library behind a handle given out by dlopen, or null if it is none of this rank's.
 OpenedLibrary* as_opened(RankState& state, void* handle) noexcept;
 
+/// Drops the libraries that ranks of this program have opened, before the program itself goes.
+void forget_opened(const ImageSet& program);
+
 void set_dl_error(RankState& state, std::string text);
 
 }  // namespace tmpi::privatize

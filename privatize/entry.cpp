@@ -124,7 +124,9 @@ void call_array(const ImageSet& set, int index, const Object& object, std::uint6
                 int argc, char** argv, char** envp) {
   using Constructor = void (*)(int, char**, char**);
   auto* functions = at<Constructor*>(set, index, object.at(array));
-  for (std::size_t i = 0; i < size / sizeof(Constructor); ++i) functions[i](argc, argv, envp);
+  for (std::size_t i = 0; i < size / sizeof(Constructor); ++i) {
+    if (functions[i] != nullptr) functions[i](argc, argv, envp);  // alignment may leave holes in the array
+  }
 }
 
 }  // namespace

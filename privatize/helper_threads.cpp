@@ -7,6 +7,7 @@
 #include <atomic>
 #include <cerrno>
 #include <memory>
+#include <new>
 
 #include "privatize/loader.hpp"
 #include "privatize/pthread_keys.hpp"
@@ -102,7 +103,8 @@ extern "C" int tmpi_thrd_create(thrd_t* thread, thrd_start_t function, void* arg
     const ThrdStart start = *owned;
     return reinterpret_cast<void*>(static_cast<std::intptr_t>(start.function(start.argument)));
   };
-  auto* start = new ThrdStart{function, argument};
+  auto* start = new (std::nothrow) ThrdStart{function, argument};
+  if (start == nullptr) return thrd_nomem;
   const int error = pthread_create(thread, nullptr, run, start);
   if (error == 0) return thrd_success;
   delete start;
@@ -115,11 +117,11 @@ extern "C" __attribute__((visibility("default"))) int pthread_create(pthread_t* 
                                                                      const pthread_attr_t* attributes,
                                                                      void* (*function)(void*),
                                                                      void* argument) {
-  using namespace tmpi::privatize;
-  const int rank = thread_context.rank;
-  if (rank < 0) return real_create()(thread, attributes, function, argument);
-  auto* start = new Start{rank, function, argument};
-  const int error = real_create()(thread, attributes, &run_helper, start);
+  const int rank = tmpi::privatize::thread_context.rank;
+  if (rank < 0) return tmpi::privatize::real_create()(thread, attributes, function, argument);
+  auto* start = new (std::nothrow) tmpi::privatize::Start{rank, function, argument};
+  if (start == nullptr) return EAGAIN;
+  const int error = tmpi::privatize::real_create()(thread, attributes, &tmpi::privatize::run_helper, start);
   if (error != 0) delete start;
   return error;
 }

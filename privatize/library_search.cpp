@@ -50,7 +50,8 @@ std::string search(const std::string& list, const char* separators, const std::s
     if (end == std::string::npos) end = list.size();
     std::string directory = expand(list.substr(begin, end - begin), origin);
     if (directory.empty()) directory = ".";
-    std::string path = directory + "/" + name;
+    std::string path = std::move(directory);
+    path.append("/").append(name);
     if (usable(path)) return path;
     begin = end + 1;
   }

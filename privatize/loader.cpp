@@ -4,6 +4,7 @@
 #include <cstring>
 
 #include "privatize/debugger.hpp"
+#include "privatize/dl_scope.hpp"
 #include "privatize/entry.hpp"
 #include "privatize/rank_state.hpp"
 #include "privatize/set_builder.hpp"
@@ -15,6 +16,11 @@ class LoadedGroup final : public Group {
  public:
   explicit LoadedGroup(std::unique_ptr<ImageSet> set)
       : set_(std::move(set)), points_(find_entry_points(*set_)), traced_from_start_(being_traced()) {}
+
+  ~LoadedGroup() override {
+    for (int i = 0; i < set_->images(); ++i) destroy_rank_state(set_->rank(i));
+    forget_opened(*set_);
+  }
 
   bool needs_exec_stack() const override { return set_->needs_exec_stack(); }
 

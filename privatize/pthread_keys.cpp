@@ -86,6 +86,10 @@ extern "C" int tmpi_pthread_setspecific(pthread_key_t key, const void* value) {
   return 0;
 }
 
+void delete_key_values(KeyValues* values) noexcept {
+  delete values;
+}
+
 void end_helper_keys(RankState& state, KeyValues* values) {
   for (int round = 0; values != nullptr && round < PTHREAD_DESTRUCTOR_ITERATIONS; ++round) {
     bool again = false;

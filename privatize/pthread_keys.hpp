@@ -10,4 +10,7 @@ struct RankState;
 /// be null).
 void end_helper_keys(RankState& state, KeyValues* values);
 
+/// Frees `values` (may be null) without running destructors, as at the end of a process.
+void delete_key_values(KeyValues* values) noexcept;
+
 }  // namespace tmpi::privatize

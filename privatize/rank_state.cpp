@@ -5,6 +5,8 @@
 #include <atomic>
 #include <mutex>
 
+#include "privatize/pthread_keys.hpp"
+
 namespace tmpi::privatize {
 namespace {
 
@@ -54,6 +56,14 @@ RankState& create_rank_state(int rank, ImageSet& set, int index) {
     slots[rank].store(state, std::memory_order_release);
   }
   return *state;
+}
+
+void destroy_rank_state(int rank) noexcept {
+  RankState* state = rank_state(rank);
+  if (state == nullptr) return;
+  table()[rank].store(nullptr, std::memory_order_release);
+  delete_key_values(state->key_values);
+  delete state;
 }
 
 }  // namespace tmpi::privatize

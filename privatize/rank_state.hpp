@@ -64,7 +64,10 @@ struct RankState {
 /// Any thread.
 RankState* rank_state(int rank) noexcept;
 
-/// Creates it; called once per rank by map_image. Never destroyed.
+/// Creates it; called once per rank by map_image.
 RankState& create_rank_state(int rank, ImageSet& set, int index);
+
+/// When the rank's program is closed; no thread of the rank may run any more.
+void destroy_rank_state(int rank) noexcept;
 
 }  // namespace tmpi::privatize

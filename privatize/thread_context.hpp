@@ -15,7 +15,8 @@ struct ThreadContext {
   KeyValues* keys = nullptr;    ///< helpers only, owned
 };
 
-/// The calling thread's. Initial-exec: also read by assembly (tls_descriptor.cpp) and in signal handlers.
-extern thread_local ThreadContext thread_context __attribute__((tls_model("initial-exec")));
+/// The calling thread's. Initial-exec: also read by assembly (tls_descriptor.S) and in signal handlers;
+/// constinit, so that an access is a load and no call.
+extern constinit thread_local ThreadContext thread_context __attribute__((tls_model("initial-exec")));
 
 }  // namespace tmpi::privatize

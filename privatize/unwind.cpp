@@ -86,7 +86,9 @@ extern "C" __attribute__((visibility("default"))) int dl_iterate_phdr(int (*call
   Outer outer{callback, data, {}};
   if (real_iterate_phdr == nullptr) find_real_functions();
   if (const int stop = real_iterate_phdr(&forward, &outer); stop != 0) return stop;
-  const tmpi::privatize::RankState* state = tmpi::privatize::rank_state(tmpi::privatize::thread_context.rank);
+  const int rank = tmpi::privatize::thread_context.rank;
+  if (rank < 0) return 0;  // also before AddressSanitizer is ready, so nothing that it watches may be called
+  const tmpi::privatize::RankState* state = tmpi::privatize::rank_state(rank);
   if (state == nullptr) return 0;
   int stop = 0;
   state->for_each_image([&](const ImageSet& set, int index) {

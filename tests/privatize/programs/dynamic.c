@@ -3,6 +3,7 @@
 #include <dlfcn.h>
 #include <link.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "check.h"
 
@@ -17,7 +18,7 @@ int main(int argc, char** argv) {
   program_value += rank;
   CHECK(dladdr((void*)main, &info) != 0 && strstr(info.dli_fname, "dynamic") != NULL && strcmp(info.dli_sname, "main") == 0);
   CHECK(info.dli_saddr == (void*)main && dladdr((void*)local_function, &info) != 0);
-  CHECK(dladdr((void*)&malloc, &info) != 0 && strstr(info.dli_fname, "libc") != NULL);
+  CHECK(dladdr((void*)&getpagesize, &info) != 0 && strstr(info.dli_fname, "libc") != NULL);
   CHECK(dlsym(RTLD_DEFAULT, "program_value") == &program_value);
   CHECK(dlsym(RTLD_NEXT, "program_value") == NULL && dlerror() != NULL && dlerror() == NULL);
   CHECK(dlsym(RTLD_NEXT, "malloc") == (void*)malloc);
