@@ -1,7 +1,7 @@
 # tmpi_program(NAME DIRECTORY SOURCES... [FLAGS flags...] [LIBRARIES words...]): an MPI program, compiled as a user would compile it: by the
 # tmpicc (or, for a .cpp, the tmpicxx) of this build, into DIRECTORY. Defines the target program_NAME (NAME is the file), part of ALL. Does nothing but say so where the
 # wrapper is not part of this build.
-include_guard(GLOBAL)
+include_guard(DIRECTORY) # the variables below belong to the directory that includes this
 
 # What has to be built before the wrappers can link a program, and what has to be there to run it.
 set(TMPI_PROGRAM_NEEDS "")
