@@ -32,8 +32,7 @@ struct Target {
 
 class Resolver {
  public:
-  /// `parents` are searched first (the program's own set, for a library opened with dlopen); null-terminated
-  /// order as given.
+  /// `scope`: the objects of images, in the order in which they are searched.
   Resolver(std::vector<const Object*> scope, const SystemScope& system)
       : scope_(std::move(scope)), system_(system) {}
 
