@@ -24,7 +24,7 @@ char**
 size_t own_capacity;
 
 bool valid_name(const char* name) noexcept {
-  if (name != nullptr && *name != '\0' && strchr(name, '=') == nullptr) return true;
+  if (*name != '\0' && strchr(name, '=') == nullptr) return true;
   errno = EINVAL;
   return false;
 }
@@ -57,7 +57,7 @@ int place(size_t index, char* line) noexcept {
     // An array that is not ours stays as it is: main's envp points to it.
     auto** grown = static_cast<char**>(realloc(ours ? own_array : nullptr, capacity * sizeof(char*)));
     if (grown == nullptr) return -1;
-    if (!ours && used != 0) memcpy(grown, __environ, used * sizeof(char*));
+    if (!ours && __environ != nullptr) memcpy(grown, __environ, used * sizeof(char*));
     __environ = own_array = grown;
     own_capacity = capacity;
   }
@@ -93,13 +93,12 @@ int setenv(const char* name, const char* value, int overwrite) {
   const size_t length = strlen(name);
   const size_t i = position(name, length);
   if (overwrite == 0 && __environ != nullptr && __environ[i] != nullptr) return 0;
-  const size_t value_size = strlen(value) + 1;
   // Never freed: the program may hold what getenv returned, as with libc.
-  auto* line = static_cast<char*>(malloc(length + 1 + value_size));
+  auto* line = static_cast<char*>(malloc(length + 1 + strlen(value) + 1));
   if (line == nullptr) return -1;
-  memcpy(line, name, length);
-  line[length] = '=';
-  memcpy(line + length + 1, value, value_size);
+  char* end = stpcpy(line, name);
+  *end = '=';
+  strcpy(end + 1, value);
   return place(i, line);
 }
 

@@ -20,6 +20,11 @@ namespace {
 
 OptionScan scan;
 
+/// What getopt returns for a letter: negative for bytes above 127, as in glibc.
+int option_value(char letter) {
+  return letter;  // NOLINT(bugprone-signed-char-misuse)
+}
+
 bool is_operand(const char* argument) {
   return argument[0] != '-' || argument[1] == '\0';
 }
@@ -124,7 +129,7 @@ int OptionScan::start_argument(const OptionRequest& request) {
 }
 
 int OptionScan::short_option(const OptionRequest& request) {
-  const char letter = *rest_++;
+  const int letter = option_value(*rest_++);
   if (*rest_ == '\0') ++optind;
   const char* found = strchr(request.letters, letter);
   if (found == nullptr || letter == ':' || letter == ';') {
@@ -138,7 +143,7 @@ int OptionScan::short_option(const OptionRequest& request) {
 }
 
 /// The argument of an option letter: the rest of this word, else (unless optional) the next word.
-int OptionScan::short_argument(const OptionRequest& request, char letter, bool optional) {
+int OptionScan::short_argument(const OptionRequest& request, int letter, bool optional) {
   int result = letter;
   if (*rest_ != '\0') {
     optarg = rest_;

@@ -16,9 +16,9 @@
 // Bytes under the objects' names, as in libstdc++: no constructor of this file may run by itself, and a
 // program may hold COPYs (equally raw memory before construction). Together on pages of their own, which a C
 // program never touches.
-#define TMPI_STREAM(identifier, symbol, type)                                                     \
-  extern "C" __attribute__((visibility("default"), section(".bss.tmpi_iostreams"))) alignas(type) \
-      std::byte identifier[sizeof(type)] __asm__(symbol);                                         \
+#define TMPI_STREAM(identifier, symbol, type)                                                               \
+  extern "C" __attribute__((visibility("default"), section(".bss.tmpi_iostreams"), aligned(alignof(type)))) \
+  std::byte identifier[sizeof(type)] __asm__(symbol);                                                       \
   std::byte identifier[sizeof(type)];
 TMPI_STREAM(tmpi_cin, "_ZSt3cin", std::istream)
 TMPI_STREAM(tmpi_cout, "_ZSt4cout", std::ostream)

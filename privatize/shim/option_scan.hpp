@@ -40,7 +40,7 @@ class OptionScan {
   void gather_operands(char** argv);
   int start_argument(const OptionRequest& request);
   int short_option(const OptionRequest& request);
-  int short_argument(const OptionRequest& request, char letter, bool optional);
+  int short_argument(const OptionRequest& request, int letter, bool optional);
   int w_option(const OptionRequest& request);
   int long_option(const OptionRequest& request, bool long_only, const char* dashes);  // getopt_long.cpp
   int take_long(const OptionRequest& request, const struct option& option, const char* end,

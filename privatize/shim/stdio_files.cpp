@@ -48,6 +48,14 @@ int close_standard(FILE* file, int stream) noexcept {
   return flushed != 0 || closed != 0 ? EOF : 0;
 }
 
+/// Full buffering for a stdout that leads into a file: no longer a channel on which somebody watches lines
+/// come in.
+void buffer_as_file(FILE* file) noexcept {
+  static char* buffer;  // the stream keeps it
+  if (buffer == nullptr) buffer = static_cast<char*>(malloc(BUFSIZ));
+  if (buffer != nullptr) setvbuf(file, buffer, _IOFBF, BUFSIZ);
+}
+
 FILE* reopen_standard(const char* path, const char* mode, FILE* file, int stream) noexcept {
   const int flags = open_flags(mode);
   if (flags < 0) {
@@ -66,8 +74,7 @@ FILE* reopen_standard(const char* path, const char* mode, FILE* file, int stream
     return nullptr;
   }
   redirect_descriptor(stream, real);
-  // A file, no longer a channel on which somebody watches lines come in.
-  if (stream == 1) setvbuf(file, static_cast<char*>(malloc(BUFSIZ)), _IOFBF, BUFSIZ);
+  if (stream == 1) buffer_as_file(file);
   return file;
 }
 

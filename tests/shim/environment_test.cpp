@@ -48,7 +48,7 @@ TEST_CASE("the environment against a map") {
         model.erase(name);
         break;
       default:
-        REQUIRE(GUEST(guest, putenv)(strdup((name + "=" + value).c_str())) == 0);
+        REQUIRE(GUEST(guest, putenv)(strdup(std::string(name).append("=").append(value).c_str())) == 0);
         model[name] = value;
     }
     const std::string asked = "N" + std::to_string(random() % 40);

@@ -17,10 +17,10 @@ namespace {
 const char* const kLetters[] = {
     "abc:d::", "+abc:d::", "-abc:d::", ":abc:", "+:ab:c::", "-:abc:", "W;abc:", "abc:W;", ""};
 const char* const kWords[] = {
-    "-a",     "-b",      "-ab",     "-cX",    "-c",      "-bc",     "-abcX",   "-d",       "-dY",
-    "--",     "-",       "file",    "other",  "--alpha", "--al",    "--alp=3", "--alpine", "--beta",
-    "--be=1", "--beta=", "--gamma", "-alpha", "-W",      "-Walpha", "alpha",   "--a",      "--be",
-    "-al",    "--d",     "--delta", "-x",     "-:",      "--=5",    "-beta=7", "--beam",   "-;"};
+    "-a",      "-b",      "-ab",    "-cX",     "-c",      "-bc",     "-abcX", "-d",       "-dY",    "--",
+    "-",       "file",    "other",  "--alpha", "--al",    "--alp=3", "-\xe9", "--alpine", "--beta", "--be=1",
+    "--beta=", "--gamma", "-alpha", "-W",      "-Walpha", "alpha",   "--a",   "--be",     "-al",    "--d",
+    "--delta", "-x",      "-:",     "--=5",    "-beta=7", "--beam",  "-;"};
 
 int flag_value;
 const struct option kLong[] = {
@@ -66,6 +66,7 @@ std::string text_of(const char* text) {
 std::string trace(const Family& family, const Case& c) {
   std::vector<std::string> storage = c.words;
   std::vector<char*> argv;
+  argv.reserve(storage.size() + 1);
   for (std::string& word : storage) argv.push_back(word.data());
   argv.push_back(nullptr);
   const int argc = static_cast<int>(c.words.size());

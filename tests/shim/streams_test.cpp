@@ -108,6 +108,7 @@ TEST_CASE("helper threads of a rank may print at the same time") {
   const GuestCopy guest;
   guest.out();
   std::vector<std::thread> threads;
+  threads.reserve(4);
   for (int t = 0; t < 4; ++t) {
     threads.emplace_back([&guest, t] {
       for (int i = 0; i < 500; ++i) GUEST(guest, printf)("%d%d%d%d\n", t, t, t, t);
