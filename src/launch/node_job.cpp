@@ -12,6 +12,7 @@
 #include "launch/program_path.hpp"
 #include "launch/rank_ranges.hpp"
 #include "mpi/core/services.hpp"
+#include "mpi/p2p/channel.hpp"
 #include "sched/topology.hpp"
 
 namespace tmpi::launch {
@@ -123,6 +124,7 @@ std::vector<std::string> NodeJob::environment_of(int rank, const AppSpec& app) c
 }
 
 void NodeJob::spawn_ranks() {
+  mpi::connect_workers(*scheduler_);
   starts_.resize(static_cast<std::size_t>(layout_.ranks));
   int rank = 0;
   for (std::size_t index = 0; index < spec_.apps.size(); ++index) {

@@ -11,9 +11,6 @@ static_assert(sizeof(std::atomic<std::uintptr_t>) == 8 && __BYTE_ORDER__ == __OR
               "the futex is the lower half of the inbox word");
 
 void Inbox::sleep(std::uint64_t nanoseconds) noexcept {
-  std::uintptr_t expected = 0;
-  // From here on a push() calls us; one that came before makes this fail.
-  if (!word_.compare_exchange_strong(expected, kAsleep, std::memory_order_relaxed)) return;
   const timespec timeout{static_cast<time_t>(nanoseconds / 1'000'000'000u),
                          static_cast<long>(nanoseconds % 1'000'000'000u)};
   while (word_.load(std::memory_order_relaxed) == kAsleep) {
@@ -22,7 +19,11 @@ void Inbox::sleep(std::uint64_t nanoseconds) noexcept {
             nanoseconds == 0 ? nullptr : &timeout, nullptr, 0);
     if (nanoseconds != 0) break;
   }
-  expected = kAsleep;
+  stay_awake();
+}
+
+void Inbox::stay_awake() noexcept {
+  std::uintptr_t expected = kAsleep;
   word_.compare_exchange_strong(expected, 0, std::memory_order_relaxed);
 }
 

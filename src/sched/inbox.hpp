@@ -41,8 +41,19 @@ class Inbox {
     return oldest_first(reinterpret_cast<Task*>(word_.exchange(0, std::memory_order_acquire)));
   }
 
-  /// Sleeps until something comes, at most `nanoseconds` (0: for ever). May return early. Counts nothing,
-  /// takes nothing.
+  /// Says that the worker is about to sleep; false if something has come. What other threads hand over
+  /// outside the inbox is looked at between announce() and sleep(): seq_cst pairs with asleep(), so that
+  /// either they see the announcement or the worker sees what they left.
+  bool announce_sleep() noexcept {
+    std::uintptr_t expected = 0;
+    return word_.compare_exchange_strong(expected, kAsleep, std::memory_order_seq_cst);
+  }
+  /// Any thread: has the worker announced that it sleeps?
+  bool asleep() const noexcept { return word_.load(std::memory_order_seq_cst) == kAsleep; }
+  /// Takes the announcement back without having slept.
+  void stay_awake() noexcept;
+  /// After announce_sleep(): sleeps until something comes, at most `nanoseconds` (0: for ever). May return
+  /// early. Counts nothing, takes nothing.
   void sleep(std::uint64_t nanoseconds) noexcept;
 
  private:

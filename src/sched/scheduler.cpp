@@ -43,6 +43,8 @@ class NodeScheduler final : public Scheduler {
   void finish_current() override;
   void set_switch_hook(SwitchHook hook) override;
   void set_progress_hook(ProgressHook hook) override;
+  void set_mail_hook(MailHook hook) override;
+  void nudge(int worker) noexcept override { shared_.workers[static_cast<std::size_t>(worker)]->nudge(); }
   int workers() const override { return options_.workers; }
   int worker_of(const Task& task) const override { return task.worker->index(); }
   bool oversubscribed() const override { return shared_.oversubscribed; }
@@ -175,6 +177,10 @@ void NodeScheduler::finish_current() {
 
 void NodeScheduler::set_switch_hook(SwitchHook hook) {
   for (auto& worker : shared_.workers) worker->set_switch_hook(hook);
+}
+
+void NodeScheduler::set_mail_hook(MailHook hook) {
+  for (auto& worker : shared_.workers) worker->set_mail_hook(hook);
 }
 
 void NodeScheduler::set_progress_hook(ProgressHook hook) {

@@ -35,6 +35,12 @@ using SwitchHook = void (*)(Task* from, Task* to) noexcept;
 /// switches and when idle.
 using ProgressHook = bool (*)() noexcept;
 
+/// Takes in what other workers have left for the ranks of `worker` outside its inbox (the MPI layer's
+/// channels); true if there was something. Called on the worker's thread at every switch, while it idles, and
+/// once more between announcing sleep and sleeping; must then see (seq_cst) what was left before
+/// nudge(worker). May make tasks ready.
+using MailHook = bool (*)(int worker) noexcept;
+
 class Scheduler {
  public:
   /// Failure sentences: senseless numbers, unknown policy, stacks that do not fit.
@@ -57,9 +63,13 @@ class Scheduler {
   /// Ends the calling task: its fiber is left and never resumed. Does not return.
   [[noreturn]] virtual void finish_current() = 0;
 
-  /// Both hooks: set before run() or by the adopted task.
+  /// All hooks: set before run() or by the adopted task.
   virtual void set_switch_hook(SwitchHook hook) = 0;
   virtual void set_progress_hook(ProgressHook hook) = 0;
+  virtual void set_mail_hook(MailHook hook) = 0;
+  /// Wakes worker `worker` if it sleeps, after something has been left for its mail hook with a seq_cst
+  /// store. Any thread; one load of a shared line if it does not sleep.
+  virtual void nudge(int worker) noexcept = 0;
 
   virtual int workers() const = 0;
   virtual int worker_of(const Task& task) const = 0;

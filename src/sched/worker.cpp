@@ -67,6 +67,7 @@ inline Task* Worker::next_ready() noexcept {
   // is in cache.
   if (inbox_.has_mail()) [[unlikely]]
     take_mail();
+  if (mail_hook_ != nullptr) mail_hook_(index_);
   if (progress_hook_ != nullptr && --until_poll_ == 0) [[unlikely]] {
     until_poll_ = kPollInterval;
     progress_hook_();
@@ -76,6 +77,7 @@ inline Task* Worker::next_ready() noexcept {
 
 Task* Worker::look_around() noexcept {
   take_mail();
+  if (mail_hook_ != nullptr) mail_hook_(index_);
   if (progress_hook_ != nullptr) progress_hook_();
   return ready_.pop();
 }
@@ -98,7 +100,13 @@ Task* Worker::spin() noexcept {
 __attribute__((noinline)) Task* Worker::idle() noexcept {
   Task* task = spin();
   while (task == nullptr && !all_finished()) {
-    inbox_.sleep(progress_hook_ == nullptr ? 0 : kPolledSleep);
+    if (inbox_.announce_sleep()) {
+      if (mail_hook_ != nullptr && mail_hook_(index_)) {
+        inbox_.stay_awake();
+      } else {
+        inbox_.sleep(progress_hook_ == nullptr ? 0 : kPolledSleep);
+      }
+    }
     task = look_around();
   }
   return task;

@@ -36,6 +36,7 @@ class alignas(64) Worker {
   void use(std::unique_ptr<Policy> policy) noexcept { ready_.use(std::move(policy)); }
   void set_switch_hook(SwitchHook hook) noexcept { switch_hook_ = hook; }
   void set_progress_hook(ProgressHook hook) noexcept { progress_hook_ = hook; }
+  void set_mail_hook(MailHook hook) noexcept { mail_hook_ = hook; }
 
   // Any thread.
   int index() const noexcept { return index_; }
@@ -44,6 +45,11 @@ class alignas(64) Worker {
   void make_ready(Task& task, const Worker* here) noexcept;
   /// Makes the worker look around, if it sleeps too.
   void poke() noexcept;
+  /// The same, for somebody who has just left something for the mail hook: nothing to do unless it sleeps.
+  void nudge() noexcept {
+    if (inbox_.asleep()) [[unlikely]]
+      poke();
+  }
 
   // The worker's thread.
   /// Runs tasks until all tasks of the process have finished.
@@ -81,6 +87,7 @@ class alignas(64) Worker {
   Task* running_ = nullptr;
   SwitchHook switch_hook_ = nullptr;
   ProgressHook progress_hook_ = nullptr;
+  MailHook mail_hook_ = nullptr;
   std::uint32_t until_poll_ = kPollInterval;
   std::uint32_t yields_ = 0;
   std::atomic<std::uint64_t> switches_{0};  // written by this thread only

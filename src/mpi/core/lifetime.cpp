@@ -7,6 +7,7 @@
 #include "mpi/core/rank.hpp"
 #include "mpi/core/services.hpp"
 #include "mpi/p2p/buffered.hpp"
+#include "sched/scheduler.hpp"
 
 namespace tmpi::mpi {
 
@@ -20,6 +21,7 @@ Err initialize(Rank& rank, int required_thread_level) {
     return fail(MPI_ERR_OTHER, "MPI has been finalized and cannot be initialized again");
   rank.thread_level = std::clamp<int>(required_thread_level, MPI_THREAD_SINGLE, MPI_THREAD_SERIALIZED);
   init_world(rank);
+  rank.worker.store(sched::current_worker(), std::memory_order_relaxed);
   rank.phase = Phase::kInitialized;
   if (services().initialized != nullptr) services().initialized(rank);
   return kOk;

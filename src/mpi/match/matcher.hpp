@@ -6,6 +6,7 @@
 #pragma once
 
 #include <array>
+#include <atomic>
 #include <cstddef>
 #include <cstdint>
 #include <vector>
@@ -55,7 +56,8 @@ class Matcher {
   void remove(Message& message) noexcept;
 
   /// Bytes of payload lying in cells here: senders stop buffering above a limit (p2p/send.cpp).
-  std::size_t buffered_bytes() const noexcept { return buffered_bytes_; }
+  /// Without the lock, a recent value.
+  std::size_t buffered_bytes() const noexcept { return buffered_bytes_.load(std::memory_order_relaxed); }
   std::size_t unexpected_count() const noexcept { return unexpected_count_; }
   std::size_t posted_count() const noexcept { return inline_count_ + overflow_count_; }
 
@@ -84,6 +86,10 @@ class Matcher {
 
   void index_message(Message& message) noexcept;
   void unlink(Message& message) noexcept;
+  void count_buffered(MPI_Count change) noexcept {
+    const auto now = static_cast<MPI_Count>(buffered_bytes_.load(std::memory_order_relaxed)) + change;
+    buffered_bytes_.store(static_cast<std::size_t>(now), std::memory_order_relaxed);
+  }
   void grow_unexpected_table();
 
   SpinLock lock_;
@@ -93,7 +99,7 @@ class Matcher {
   Message* first_unexpected_ = nullptr;
   Message* last_unexpected_ = nullptr;
   std::size_t unexpected_count_ = 0;
-  std::size_t buffered_bytes_ = 0;
+  std::atomic<std::size_t> buffered_bytes_{0};  // written under the lock
   ProbeWaiter* probes_ = nullptr;
   std::array<InlineEntry, kInline> inline_{};
   List<PostedReceive> wildcards_;

@@ -1,9 +1,9 @@
-// Sending: into a posted receive if there is one; else a small message is left in a cell and a large or
-// synchronous one as a descriptor of the sender's buffer, which the receiver copies from. Never two copies of
-// a large message. docs/matching.md.
-#include <cstring>
-
+// Sending: to a rank of another worker through the channel between the two if the message is small; else into
+// a posted receive if there is one; else a small message is left in a cell and a large or synchronous one as
+// a descriptor of the sender's buffer, which the receiver copies from. Never two copies of a large message.
+// docs/matching.md.
 #include "mpi/p2p/cell.hpp"
+#include "mpi/p2p/channel.hpp"
 #include "mpi/p2p/p2p.hpp"
 #include "mpi/p2p/transfer.hpp"
 
@@ -21,11 +21,7 @@ constexpr MPI_Count kEagerLimit = 4096;
 void fill(Message& cell, const MatchKey& key, const Outgoing& data) noexcept {
   cell.key = key;
   cell.bytes = data.bytes;
-  if (data.type.contiguous()) {
-    if (data.bytes > 0) std::memcpy(cell_payload(&cell), data.buffer, static_cast<std::size_t>(data.bytes));
-  } else {
-    pack_segment(cell_payload(&cell), data.buffer, data.count, data.type, 0, data.bytes);
-  }
+  pack(cell_payload(&cell), data);
 }
 
 enum class Left { kDelivered, kBuffered, kDescriptor };
@@ -70,6 +66,23 @@ Left leave(Rank& target, const MatchKey& key, const Outgoing& data, SendMode mod
   return Left::kDescriptor;
 }
 
+// The same for a communicator's rank: through the channel between the workers if it lives elsewhere and the
+// message is small.
+Left hand_over(const Comm& comm, int dest, const MatchKey& key, const Outgoing& data, SendMode mode,
+               Request& descriptor) noexcept {
+  Rank& target = process(comm, dest);
+  const int here = comm.owner->worker.load(std::memory_order_relaxed);
+  const int there = target.worker.load(std::memory_order_relaxed);
+  if (here != there && there >= 0) {
+    if (mode != SendMode::kSynchronous && data.bytes <= kChannelLimit &&
+        post(here, there, target, key, data)) {
+      return Left::kBuffered;
+    }
+    flush(here, there);  // what was sent before must be matched before
+  }
+  return leave(target, key, data, mode, descriptor);
+}
+
 void describe(Request& request, const Outgoing& data) noexcept {
   request.kind = RequestKind::kSend;
   request.buffer = const_cast<void*>(data.buffer);
@@ -87,7 +100,7 @@ Err send(Comm& comm, ContextId context, const void* buffer, MPI_Count count, con
   sched::Waiter waiter(1);
   describe(request, data);
   request.reset(waiter);
-  if (leave(process(comm, dest), {context, comm.rank, tag}, data, mode, request) == Left::kDescriptor)
+  if (hand_over(comm, dest, {context, comm.rank, tag}, data, mode, request) == Left::kDescriptor)
     waiter.wait();
   return kOk;
 }
@@ -96,8 +109,8 @@ void start_send(Request& request) noexcept {
   const Outgoing data{request.buffer, request.count, *request.type, request.count * request.type->size()};
   request.bytes = data.bytes;
   if (request.peer == MPI_PROC_NULL ||
-      leave(process(*request.comm, request.peer), {request.context, request.comm->rank, request.tag}, data,
-            request.mode, request) != Left::kDescriptor) {
+      hand_over(*request.comm, request.peer, {request.context, request.comm->rank, request.tag}, data,
+                request.mode, request) != Left::kDescriptor) {
     request.complete();
   }
 }

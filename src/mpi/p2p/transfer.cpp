@@ -29,24 +29,40 @@ void deliver(Request& receive, const MatchKey& key, const Outgoing& data) noexce
   receive.complete();
 }
 
+void pack(void* packed, const Outgoing& data) noexcept {
+  if (data.bytes == 0) return;
+  if (data.type.contiguous()) {
+    std::memcpy(packed, data.buffer, static_cast<std::size_t>(data.bytes));
+  } else {
+    pack_segment(packed, data.buffer, data.count, data.type, 0, data.bytes);
+  }
+}
+
+void receive_packed(Request& receive, const MatchKey& key, const void* packed, MPI_Count size) noexcept {
+  const MPI_Count bytes = record_outcome(receive, key, size);
+  if (bytes == 0) return;
+  if (receive.type->contiguous()) {
+    std::memcpy(receive.buffer, packed, static_cast<std::size_t>(bytes));
+  } else {
+    unpack_segment(receive.buffer, receive.count, *receive.type, packed, 0, bytes);
+  }
+}
+
 void accept(Request& receive, Message& message) noexcept {
-  const MPI_Count bytes = record_outcome(receive, message.key, message.bytes);
-  if (Request* sender = message.sender) {
-    if (sender->type->contiguous() && receive.type->contiguous()) {
-      std::memcpy(receive.buffer, sender->buffer, static_cast<std::size_t>(bytes));
-    } else {
-      (void)copy_typed(receive.buffer, receive.count, *receive.type, sender->buffer, sender->count,
-                       *sender->type);
-    }
-    sender->complete();  // the message lies in the sender's request: both may be gone now
+  Request* sender = message.sender;
+  if (sender == nullptr) {
+    receive_packed(receive, message.key, message.payload, message.bytes);
+    give_back_cell(&message);
     return;
   }
-  if (receive.type->contiguous()) {
-    std::memcpy(receive.buffer, message.payload, static_cast<std::size_t>(bytes));
+  const MPI_Count bytes = record_outcome(receive, message.key, message.bytes);
+  if (sender->type->contiguous() && receive.type->contiguous()) {
+    std::memcpy(receive.buffer, sender->buffer, static_cast<std::size_t>(bytes));
   } else {
-    unpack_segment(receive.buffer, receive.count, *receive.type, message.payload, 0, bytes);
+    (void)copy_typed(receive.buffer, receive.count, *receive.type, sender->buffer, sender->count,
+                     *sender->type);
   }
-  give_back_cell(&message);
+  sender->complete();  // the message lies in the sender's request: both may be gone now
 }
 
 }  // namespace tmpi::mpi

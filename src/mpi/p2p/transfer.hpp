@@ -19,6 +19,12 @@ struct Outgoing {
 /// gone afterwards.
 void deliver(Request& receive, const MatchKey& key, const Outgoing& data) noexcept;
 
+/// Writes the data's packed bytes.
+void pack(void* packed, const Outgoing& data) noexcept;
+
+/// Fills a receive from packed bytes (a cell, a channel): buffer and outcome, without completing it.
+void receive_packed(Request& receive, const MatchKey& key, const void* packed, MPI_Count bytes) noexcept;
+
 /// Receiver's side: copies an unexpected message that has been taken out of the matcher into the receive's
 /// buffer, completes a waiting sender or gives the cell back, and fills the receive's outcome (source, tag,
 /// bytes, error) without completing it.

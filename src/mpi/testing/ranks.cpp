@@ -5,6 +5,7 @@
 
 #include "mpi/core/lifetime.hpp"
 #include "mpi/core/services.hpp"
+#include "mpi/p2p/channel.hpp"
 #include "sched/scheduler.hpp"
 
 namespace tmpi::mpi::testing {
@@ -40,6 +41,7 @@ void run_ranks(int ranks, int workers, const std::function<void(Rank&)>& body, c
   }
   Job& job = Job::create(ranks, 0, ranks);
   the_body = &body;
+  connect_workers(**scheduler);
   const int per_worker = (ranks + workers - 1) / workers;
   for (int i = 0; i < ranks; ++i) {
     Rank& rank = *job.local(i);

@@ -1,0 +1,35 @@
+// Channels: small messages from the ranks of one worker to those of another, in the manner of a mailbox.
+// Between cores a message costs as many nanoseconds as cache lines travel; looking into the receiver's
+// matcher from another core moves six or more of them one after the other. Here the sender writes one line
+// that the receiver's worker is looking at, and everything else - matching, copying, waking the fiber - stays
+// on the receiver's core.
+//
+// One ring per ordered pair of workers, made when it is first used. Messages between two ranks keep their
+// order: before a sender goes to the receiver's matcher itself (large and synchronous messages) it delivers
+// what lies in the ring. docs/matching.md.
+#pragma once
+
+#include "mpi/p2p/transfer.hpp"
+
+namespace tmpi::sched {
+class Scheduler;
+}
+
+namespace tmpi::mpi {
+
+/// Messages up to this size travel through a channel: up to 96 bytes inside the ring, more in a cell. Above
+/// it the second copy costs more than the sender's look into the receiver's matcher.
+inline constexpr MPI_Count kChannelLimit = 1024;
+
+/// Sets the channels of the process up, for the workers of `scheduler`. Once, before any rank runs.
+void connect_workers(sched::Scheduler& scheduler);
+
+/// Leaves a message (at most kChannelLimit bytes) from the calling worker `from` for a rank of worker `to`.
+/// False if that cannot be done now - no room, no memory, or much lies unexpected at the receiver already -
+/// and the caller has to deliver it itself after flush(). Does not suspend.
+bool post(int from, int to, Rank& target, const MatchKey& key, const Outgoing& data) noexcept;
+
+/// Delivers everything that the calling worker `from` has left for worker `to`.
+void flush(int from, int to) noexcept;
+
+}  // namespace tmpi::mpi
