@@ -8,6 +8,6 @@ cd "$root"
 if [ $# -eq 0 ]; then
   # shellcheck disable=SC2046 # no spaces in our file names
   set -- $(sed -n 's/^ *"file": "\(.*\)"$/\1/p' "$build/compile_commands.json" | sort -u |
-    grep -E "^$root/(src|privatize|tools)/" | grep -v '_test\.cpp$')
+    grep -E "^$root/(src|privatize|tools)/" | grep '\.cpp$' | grep -v '_test\.cpp$')
 fi
 printf '%s\0' "$@" | xargs -0 -n 1 -P "$(nproc)" "$tidy" -p "$build" --quiet --extra-arg=-Wno-unknown-warning-option --extra-arg=-O0 2> /dev/null
