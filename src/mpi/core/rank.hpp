@@ -28,7 +28,8 @@ struct Rank {
   int world_rank = 0;
   Phase phase = Phase::kBeforeInit;
   int thread_level = MPI_THREAD_SINGLE;
-  /// Index of its worker, -1 until MPI_Init; relaxed. Not far from the top: senders read it, nobody writes this line.
+  /// Index of its worker, -1 until MPI_Init; relaxed. Not far from the top: senders read it, nobody writes
+  /// this line.
   std::atomic<int> worker{-1};
   alignas(64) Matcher matcher;  ///< messages to this rank; the only part other workers write
   RequestPool requests;
