@@ -1,4 +1,5 @@
-/* Prints the rank, and a sum over data that every rank must own: 6 + 3 * rank if each rank saw only its own changes. */
+/* Prints the rank, and a sum over data that every rank must own: 6 + 3 * rank if each rank saw only its own
+ * changes. */
 #include <mpi.h>
 #include <stdio.h>
 
