@@ -72,7 +72,8 @@ t_stops_before_the_linker() {
   tmpicc -c hello.s -o hello.o
   tmpicc hello.o -o hello
   check_hello ./hello
-  expect_match '^hello.o: hello.c .*mpi\.h' tmpicc -M hello.c
+  expect_match '^hello.o: hello.c' tmpicc -M hello.c
+  expect_match '/mpi\.h' tmpicc -M hello.c
   expect "hello.o: hello.c" sh -c "echo 'int x;' > hello.c && tmpicc -MM hello.c"
   tmpicc -MMD -MF deps.d -c hello.c
   grep -q hello.c deps.d
