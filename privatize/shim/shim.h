@@ -1,7 +1,8 @@
-/* libtmpi-shim.so: the state that libc keeps once per process and a program expects for itself. The loader privatizes this library
- * together with the program (privatization, docs/libc-state.md): every rank has its own copy of its data, so a plain global here *is* a
- * rank's own variable, and nothing asks "which rank am I". Symbol order: program, shim, everything else; therefore a program's printf,
- * exit, getopt, std::cout ... bind to the shim's, and the shim reaches libc's own versions only through tmpi_libc
+/* libtmpi-shim.so: the state that libc keeps once per process and a program expects for itself. The loader
+ * privatizes this library together with the program (privatization, docs/libc-state.md): every rank has its
+ * own copy of its data, so a plain global here *is* a rank's own variable, and nothing asks "which rank am
+ * I". Symbol order: program, shim, everything else; therefore a program's printf, exit, getopt, std::cout ...
+ * bind to the shim's, and the shim reaches libc's own versions only through tmpi_libc
  * (host/libc_originals.hpp). */
 #ifndef TMPI_PRIVATIZE_SHIM_SHIM_H
 #define TMPI_PRIVATIZE_SHIM_SHIM_H
@@ -13,8 +14,9 @@ extern "C" {
 /* World rank of the image, written by the loader or by tmpi_shim_start. */
 extern int tmpi_image_rank;
 
-/* Makes the shim ready: the rank's streams and environment. Called once per rank, on the rank's fiber, before any constructor of the
- * image. `environment`, strings and array, must live as long as the rank; it becomes `environ` as it is, without a copy. */
+/* Makes the shim ready: the rank's streams and environment. Called once per rank, on the rank's fiber, before
+ * any constructor of the image. `environment`, strings and array, must live as long as the rank; it becomes
+ * `environ` as it is, without a copy. */
 void tmpi_shim_start(int rank, char** environment);
 
 /* The shim's only constructor, called like every constructor: remembers the program's name. */

@@ -1,6 +1,6 @@
-/* What the loader's test programs share: the harness that runs them (harness.cpp) exports these functions. Each program is run as many
- * ranks at once and checks from the inside that nothing of another rank shows. Without the harness the functions are absent and the
- * program runs as a single process. */
+/* What the loader's test programs share: the harness that runs them (harness.cpp) exports these functions.
+ * Each program is run as many ranks at once and checks from the inside that nothing of another rank shows.
+ * Without the harness the functions are absent and the program runs as a single process. */
 #ifndef TMPI_TESTS_CHECK_H
 #define TMPI_TESTS_CHECK_H
 
@@ -18,7 +18,9 @@ void tmpi_test_count(const char* event) __attribute__((weak)); /* counted over a
 }
 #endif
 
-static inline int test_rank(void) { return tmpi_test_rank ? tmpi_test_rank() : 0; }
+static inline int test_rank(void) {
+  return tmpi_test_rank ? tmpi_test_rank() : 0;
+}
 static inline void test_yield(void) {
   if (tmpi_test_yield) tmpi_test_yield();
 }

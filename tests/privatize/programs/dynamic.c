@@ -8,7 +8,9 @@
 #include "check.h"
 
 int program_value = 5;
-int from_program(int x) { return x + program_value; }
+int from_program(int x) {
+  return x + program_value;
+}
 static void local_function(void) {}
 
 int main(int argc, char** argv) {
@@ -16,7 +18,8 @@ int main(int argc, char** argv) {
   Dl_info info;
   CHECK(argc == 4);
   program_value += rank;
-  CHECK(dladdr((void*)main, &info) != 0 && strstr(info.dli_fname, "dynamic") != NULL && strcmp(info.dli_sname, "main") == 0);
+  CHECK(dladdr((void*)main, &info) != 0 && strstr(info.dli_fname, "dynamic") != NULL &&
+        strcmp(info.dli_sname, "main") == 0);
   CHECK(info.dli_saddr == (void*)main && dladdr((void*)local_function, &info) != 0);
   CHECK(dladdr((void*)&getpagesize, &info) != 0 && strstr(info.dli_fname, "libc") != NULL);
   CHECK(dlsym(RTLD_DEFAULT, "program_value") == &program_value);
@@ -57,7 +60,8 @@ int main(int argc, char** argv) {
   int (*add_second)(int) = (int (*)(int))dlsym(second, "plugin2_add");
   int (*add_third)(int) = (int (*)(int))dlsym(third, "plugin3_add");
   CHECK(add_second(rank) == 1000 + rank && add_third(1) == 1001 + rank);
-  CHECK(dlsym(second, "helper_state") == dlsym(third, "helper_state") && dlsym(second, "helper_state") != NULL);
+  CHECK(dlsym(second, "helper_state") == dlsym(third, "helper_state") &&
+        dlsym(second, "helper_state") != NULL);
   CHECK(dlsym(second, "helper_order") != NULL && *(int*)dlsym(second, "helper_order") == 1);
   test_yield();
   CHECK(add_second(0) == 1001 + rank);

@@ -25,7 +25,9 @@ static int count_calls(void) {
   static int calls;
   return ++calls;
 }
-static int other(void) { return (int)hidden_state; }
+static int other(void) {
+  return (int)hidden_state;
+}
 static int (*const table[])(void) = {count_calls, other};
 
 static int constructed;

@@ -2,8 +2,12 @@
 #include "check.h"
 
 static int choice = 2;
-static int one(void) { return 1; }
-static int two(void) { return choice; }
+static int one(void) {
+  return 1;
+}
+static int two(void) {
+  return choice;
+}
 static int (*resolve(void))(void) {
   __builtin_cpu_init();
   return __builtin_cpu_supports("sse2") ? two : one;
@@ -11,7 +15,9 @@ static int (*resolve(void))(void) {
 int exported(void) __attribute__((ifunc("resolve")));
 static int internal(void) __attribute__((ifunc("resolve")));
 static int (*pointer)(void) = exported;
-__attribute__((target_clones("avx2", "default"))) int clones(int x) { return x * 3; }
+__attribute__((target_clones("avx2", "default"))) int clones(int x) {
+  return x * 3;
+}
 
 int main(void) {
   choice += test_rank();

@@ -1,5 +1,5 @@
-// What C++ needs: exceptions that block inside a catch block, guards of function statics, run-time types, thread_local objects,
-// call_once, streams and containers of the shared libstdc++.
+// What C++ needs: exceptions that block inside a catch block, guards of function statics, run-time types,
+// thread_local objects, call_once, streams and containers of the shared libstdc++.
 #include <algorithm>
 #include <map>
 #include <memory>

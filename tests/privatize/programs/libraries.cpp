@@ -1,4 +1,5 @@
-// A program with two shared libraries of its own: their data is a rank's too, references go across in all directions.
+// A program with two shared libraries of its own: their data is a rank's too, references go across in all
+// directions.
 #include <memory>
 #include <stdexcept>
 #include <typeinfo>
@@ -17,7 +18,8 @@ int main() {
   test_yield();
   CHECK(right_bump(rank) == 33 + rank);
   test_yield();
-  CHECK(left_state == 11 + 2 * rank && inline_variable == 1 + 2 * rank && inline_thread_local == 2 + 2 * rank);
+  CHECK(left_state == 11 + 2 * rank && inline_variable == 1 + 2 * rank &&
+        inline_thread_local == 2 + 2 * rank);
   CHECK(Registry<int>::count == 2 * rank && left_thread_local == 22 + rank);
   std::unique_ptr<Base> left(make_left()), right(make_right()), mine(new Mine);
   CHECK(left->name() == "left " + std::to_string(11 + 2 * rank));

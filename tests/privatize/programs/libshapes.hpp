@@ -1,4 +1,5 @@
-// Shared by the program and two private libraries: everything here has vague linkage, so one copy per rank must serve all three.
+// Shared by the program and two private libraries: everything here has vague linkage, so one copy per rank
+// must serve all three.
 #pragma once
 #include <string>
 

@@ -1,4 +1,5 @@
-/* OpenMP: each rank has its own libgomp, hence its own team of threads, and may block inside a parallel region. */
+/* OpenMP: each rank has its own libgomp, hence its own team of threads, and may block inside a parallel
+ * region. */
 #include <omp.h>
 
 #include "check.h"

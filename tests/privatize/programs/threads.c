@@ -1,4 +1,5 @@
-/* Helper threads of a rank: they know their rank, see its globals, and have thread-locals and keys of their own. */
+/* Helper threads of a rank: they know their rank, see its globals, and have thread-locals and keys of their
+ * own. */
 #define _GNU_SOURCE
 #include <pthread.h>
 #include <string.h>
@@ -43,7 +44,9 @@ static void* helper(void* argument) {
   return (void*)(size_t)(unsigned)(test_rank() * 100 + number);
 }
 
-static int c11_helper(void* argument) { return mine + *(int*)argument; }
+static int c11_helper(void* argument) {
+  return mine + *(int*)argument;
+}
 
 int main(void) {
   const int rank = test_rank();
@@ -68,6 +71,7 @@ int main(void) {
   CHECK(pthread_getspecific(key) == (void*)(size_t)(rank + 1));
   int two = 2, result = 0;
   thrd_t thread;
-  CHECK(thrd_create(&thread, c11_helper, &two) == thrd_success && thrd_join(thread, &result) == thrd_success && result == 42);
+  CHECK(thrd_create(&thread, c11_helper, &two) == thrd_success &&
+        thrd_join(thread, &result) == thrd_success && result == 42);
   return 0;
 }

@@ -1,3 +1,5 @@
 /* The smallest program: for figures. */
 int value = 1;
-int main(void) { return value - 1; }
+int main(void) {
+  return value - 1;
+}

@@ -14,7 +14,9 @@ static void expect(int good, const char* what) {
   fprintf(stderr, "rank %d: %s\n", rank, what);
 }
 
-static void say_goodbye(void) { printf("exit handler of %d in %s\n", rank, getenv("WHERE")); }
+static void say_goodbye(void) {
+  printf("exit handler of %d in %s\n", rank, getenv("WHERE"));
+}
 
 int main(int argc, char** argv) {
   char number[16], line[64] = "";
@@ -27,7 +29,8 @@ int main(int argc, char** argv) {
   MPI_Barrier(MPI_COMM_WORLD);
 
   FILE* pipe = popen("echo $MY_RANK", "r");
-  expect(pipe != NULL && fgets(line, sizeof line, pipe) != NULL && atoi(line) == rank, "popen: another rank's environment");
+  expect(pipe != NULL && fgets(line, sizeof line, pipe) != NULL && atoi(line) == rank,
+         "popen: another rank's environment");
   expect(pclose(pipe) == 0, "pclose");
   expect(WEXITSTATUS(system("exit $MY_RANK")) == rank, "system: another rank's environment");
 

@@ -9,13 +9,19 @@
 
 static int rank;
 
-static void last(void) { printf("last of %d", rank); } /* no newline: must come out all the same */
-static void first(void) { printf("first of %d\n", rank); }
+static void last(void) {
+  printf("last of %d", rank);
+} /* no newline: must come out all the same */
+static void first(void) {
+  printf("first of %d\n", rank);
+}
 static void on_fault(int number) {
   printf("rank %d caught %d\n", rank, number);
   exit(0);
 }
-__attribute__((destructor)) static void destructor(void) { printf(" destructor of %d", rank); }
+__attribute__((destructor)) static void destructor(void) {
+  printf(" destructor of %d", rank);
+}
 
 int main(int argc, char** argv) {
   MPI_Init(&argc, &argv);

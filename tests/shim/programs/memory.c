@@ -1,4 +1,5 @@
-/* Prints a line per rank, and from rank 0 the bytes of image data that the node process has written to, per rank. */
+/* Prints a line per rank, and from rank 0 the bytes of image data that the node process has written to, per
+ * rank. */
 #include <mpi.h>
 #include <stdio.h>
 #include <string.h>

@@ -1,4 +1,5 @@
-/* libc state of a rank, seen from inside: every rank works on it, gives way to the others in the middle, and must find what it left. */
+/* libc state of a rank, seen from inside: every rank works on it, gives way to the others in the middle, and
+ * must find what it left. */
 #include <getopt.h>
 #include <locale.h>
 #include <mpi.h>
@@ -16,7 +17,9 @@ static void expect(int good, const char* what) {
 }
 
 /* Everybody else runs now. */
-static void give_way(void) { MPI_Barrier(MPI_COMM_WORLD); }
+static void give_way(void) {
+  MPI_Barrier(MPI_COMM_WORLD);
+}
 
 static void options(void) {
   char* arguments[] = {"program", "operand", "-a", "-bvalue", "--long", NULL};
@@ -55,7 +58,8 @@ static void texts(void) {
   const struct tm* fields = gmtime(&moment);
   give_way();
   expect(strcmp(strtok(NULL, " "), "a") == 0, "strtok continues in another rank's text");
-  expect(fields->tm_year >= 69 + rank - rank / 300 && fields->tm_year <= 70 + rank, "gmtime's object is shared");
+  expect(fields->tm_year >= 69 + rank - rank / 300 && fields->tm_year <= 70 + rank,
+         "gmtime's object is shared");
 }
 
 static void environment(void) {

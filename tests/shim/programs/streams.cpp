@@ -1,4 +1,5 @@
-// C and C++ output of many ranks: formats that stick, order, a stream that one rank closes, one that goes into a file.
+// C and C++ output of many ranks: formats that stick, order, a stream that one rank closes, one that goes
+// into a file.
 #include <mpi.h>
 
 #include <cstdio>
