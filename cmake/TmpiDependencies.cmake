@@ -3,9 +3,6 @@ find_package(PkgConfig REQUIRED)
 find_package(Threads REQUIRED)
 find_package(Boost 1.74 REQUIRED COMPONENTS context)      # libboost-context-dev: the fiber switch itself
 pkg_check_modules(HWLOC REQUIRED IMPORTED_TARGET hwloc)   # libhwloc-dev: cores, NUMA nodes, binding
-find_library(NUMA_LIBRARY numa REQUIRED)                  # libnuma-dev: placement of stacks and images
 find_package(fmt REQUIRED)                                # libfmt-dev: text
-find_package(CLI11 REQUIRED)                              # libcli11-dev: tmpirun's options
-find_package(nlohmann_json REQUIRED)                      # nlohmann-json3-dev: JSON output
 find_path(DOCTEST_INCLUDE_DIR doctest/doctest.h REQUIRED) # doctest-dev: unit tests
 find_package(benchmark REQUIRED)                          # libbenchmark-dev: microbenchmarks

@@ -28,7 +28,7 @@ Err same_buffers() {
 Err check_chunks(Side& side, const void* buffer, const int counts[], const int displs[], MPI_Datatype handle,
                  int members, const char* argument) {
   TMPI_TRY(check_not_in_place(buffer, argument));
-  Datatype* type;
+  Datatype* type = nullptr;
   TMPI_TRY(check_type(handle, type));
   TMPI_TRY(check_counts(counts, displs, members, argument));
   side.data = const_cast<void*>(buffer);
@@ -48,7 +48,7 @@ Err check_typed_chunks(Side& side, const void* buffer, const int counts[], const
   TMPI_TRY(check_counts(counts, displs, members, argument));
   if (types == nullptr) return fail(MPI_ERR_ARG, "the datatypes of {} are NULL", argument);
   for (int i = 0; i < members; ++i) {
-    Datatype* type;
+    Datatype* type = nullptr;
     TMPI_TRY(check_type(types[i], type));
     if (buffer == nullptr && counts[i] > 0 && type->size() > 0 && type->predefined())
       return null_buffer(counts[i]);

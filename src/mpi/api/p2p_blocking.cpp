@@ -12,7 +12,7 @@ namespace {
 inline int blocking_send(const char* name, SendMode mode, const void* buf, MPI_Count count,
                          MPI_Datatype datatype, int dest, int tag, MPI_Comm handle) {
   return on_comm(name, handle, [&](Comm& comm) -> Err {
-    Datatype* type;
+    Datatype* type = nullptr;
     TMPI_TRY(check_send(comm, buf, count, datatype, dest, tag, type));
     return send(comm, comm.context, buf, count, *type, dest, tag, mode);
   });
@@ -40,7 +40,7 @@ TMPI_PROFILED(MPI_Rsend);
 
 int PMPI_Bsend(const void* buf, int count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm) {
   return on_comm("MPI_Bsend", comm, [&](Comm& c) -> Err {
-    Datatype* type;
+    Datatype* type = nullptr;
     TMPI_TRY(check_send(c, buf, count, datatype, dest, tag, type));
     if (dest == MPI_PROC_NULL) return kOk;
     if (c.owner->buffer == nullptr) return no_buffer_attached();
@@ -52,7 +52,7 @@ TMPI_PROFILED(MPI_Bsend);
 int PMPI_Recv(void* buf, int count, MPI_Datatype datatype, int source, int tag, MPI_Comm comm,
               MPI_Status* status) {
   return on_comm("MPI_Recv", comm, [&](Comm& c) -> Err {
-    Datatype* type;
+    Datatype* type = nullptr;
     TMPI_TRY(check_recv(c, buf, count, datatype, source, tag, type));
     return recv(c, c.context, buf, count, *type, source, tag, status);
   });
@@ -75,7 +75,7 @@ TMPI_PROFILED(MPI_Sendrecv);
 int PMPI_Sendrecv_replace(void* buf, int count, MPI_Datatype datatype, int dest, int sendtag, int source,
                           int recvtag, MPI_Comm comm, MPI_Status* status) {
   return on_comm("MPI_Sendrecv_replace", comm, [&](Comm& c) -> Err {
-    Datatype* type;
+    Datatype* type = nullptr;
     TMPI_TRY(check_send(c, buf, count, datatype, dest, sendtag, type));
     TMPI_TRY(check_recv(c, buf, count, datatype, source, recvtag, type));
     return sendrecv_replace(c, c.context, buf, count, *type, dest, sendtag, source, recvtag, status);

@@ -14,7 +14,7 @@ inline int begin(const char* name, Begin when, RequestKind kind, SendMode mode, 
                  MPI_Request* out) {
   return on_comm(name, handle, [&](Comm& comm) -> Err {
     TMPI_TRY(check_pointer(out, "request"));
-    Datatype* type;
+    Datatype* type = nullptr;
     TMPI_TRY(kind == RequestKind::kSend ? check_send(comm, buf, count, datatype, peer, tag, type)
                                         : check_recv(comm, buf, count, datatype, peer, tag, type));
     Request& request = create_request(comm, {kind, mode, buf, count, type, peer, tag});

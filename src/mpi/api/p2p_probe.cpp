@@ -127,7 +127,7 @@ TMPI_PROFILED(MPI_Improbe);
 
 int PMPI_Mrecv(void* buf, int count, MPI_Datatype datatype, MPI_Message* message, MPI_Status* status) {
   return on_rank("MPI_Mrecv", [&](Rank& rank) -> Err {
-    Datatype* type;
+    Datatype* type = nullptr;
     TMPI_TRY(check_buffer(buf, count, datatype, type));
     TMPI_TRY(check_pointer(message, "message"));
     Message* matched;
@@ -144,7 +144,7 @@ TMPI_PROFILED(MPI_Mrecv);
 
 int PMPI_Imrecv(void* buf, int count, MPI_Datatype datatype, MPI_Message* message, MPI_Request* request) {
   return on_rank("MPI_Imrecv", [&](Rank& rank) -> Err {
-    Datatype* type;
+    Datatype* type = nullptr;
     TMPI_TRY(check_buffer(buf, count, datatype, type));
     TMPI_TRY(check_pointer(message, "message"));
     TMPI_TRY(check_pointer(request, "request"));
