@@ -33,9 +33,11 @@ inline void set_status(MPI_Status* status, int source, int tag, MPI_Count bytes,
   set_status_bytes(*status, bytes);
   set_status_cancelled(*status, cancelled);
 }
-/// The empty status: no message (null or inactive request).
+/// The empty status: no message (null or inactive request), and no error (MPI report, 3.7.3).
 inline void set_empty_status(MPI_Status* status) noexcept {
+  if (status == MPI_STATUS_IGNORE) return;
   set_status(status, MPI_ANY_SOURCE, MPI_ANY_TAG, 0);
+  status->MPI_ERROR = MPI_SUCCESS;
 }
 /// What a receive from MPI_PROC_NULL yields.
 inline void set_proc_null_status(MPI_Status* status) noexcept {
