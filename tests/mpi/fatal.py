@@ -36,7 +36,7 @@ def problems(tmpirun, program, case, words):
         found.append("exit code 0")
     if case == "abort" and done.returncode != 33:
         found.append(f"exit code {done.returncode}, MPI_Abort said 33")
-    if time.monotonic() - start > 5:
+    if time.monotonic() - start > 15:  # a fraction of a second, but under a sanitizer on a busy machine ...
         found.append(f"took {time.monotonic() - start:.1f} s")
     if "still alive" in done.stdout:
         found.append("the program went on")
