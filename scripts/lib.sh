@@ -59,7 +59,11 @@ build_tree() {
     cat "$log" >&2
     die "cmake failed in $directory; the reason stands above"
   fi
-  if ! ninja -C "$directory" -n | grep -q 'no work to do'; then
-    ninja -C "$directory" || die "the build in $directory failed; the reason stands above"
-  fi
+  # What ninja always says is not worth a line: where it is, that it looked for new files, that it found nothing to do.
+  {
+    status=0
+    ninja -C "$directory" || status=$?
+    echo $status > "$directory/ninja.status"
+  } | grep --line-buffered -Ev '^ninja: (Entering directory|no work to do)|Re-checking globbed|Re-running CMake' || true
+  [ "$(cat "$directory/ninja.status")" -eq 0 ] || die "the build in $directory failed; the reason stands above"
 }
