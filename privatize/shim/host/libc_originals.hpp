@@ -15,19 +15,17 @@
 
 extern "C" int __cxa_thread_atexit_impl(void (*)(void*), void*, void*);
 
-#define TMPI_LIBC_ORIGINALS(X)                                                                              \
-  X(fopen)                                                                                                  \
-  X(fopen64)                                                                                                \
-  X(fdopen)                                                                                                 \
-  X(freopen)                                                                                                \
-  X(freopen64)                                                                                              \
-  X(tmpfile)                                                                                                \
-  X(tmpfile64) X(fclose) X(fflush) X(fflush_unlocked) X(fileno) X(fileno_unlocked) X(fwide) X(fputwc)       \
-      X(fputwc_unlocked) X(fputws) X(fputws_unlocked) X(vfwprintf) X(vfwscanf) X(fgetwc) X(fgetwc_unlocked) \
-          X(fgetws) X(fgetws_unlocked) X(ungetwc) X(write) X(read) X(writev) X(readv) X(vdprintf) X(close)  \
-              X(dup) X(dup2) X(dup3) X(isatty) X(lseek) X(fstat) X(fstat64) X(_exit) X(abort)               \
-                  X(pthread_exit) X(__cxa_thread_atexit_impl) X(execve) X(execvpe) X(fexecve) X(chdir)      \
-                      X(fchdir) X(getcwd) X(pclose) X(strsignal) X(sigaction) X(sigaltstack)
+// It would fold this list anew each time it runs.
+// clang-format off
+#define TMPI_LIBC_ORIGINALS(X) \
+  X(fopen) X(fopen64) X(fdopen) X(freopen) X(freopen64) X(tmpfile) X(tmpfile64) X(fclose) X(fflush) \
+  X(fflush_unlocked) X(fileno) X(fileno_unlocked) X(fwide) X(fputwc) X(fputwc_unlocked) X(fputws) \
+  X(fputws_unlocked) X(vfwprintf) X(vfwscanf) X(fgetwc) X(fgetwc_unlocked) X(fgetws) \
+  X(fgetws_unlocked) X(ungetwc) X(write) X(read) X(writev) X(readv) X(vdprintf) X(close) X(dup) \
+  X(dup2) X(dup3) X(isatty) X(lseek) X(fstat) X(fstat64) X(_exit) X(abort) X(pthread_exit) \
+  X(__cxa_thread_atexit_impl) X(execve) X(execvpe) X(fexecve) X(chdir) X(fchdir) X(getcwd) X(pclose) \
+  X(strsignal) X(sigaction) X(sigaltstack)
+// clang-format on
 
 struct TmpiLibcOriginals {
 #define TMPI_LIBC_MEMBER(name) decltype(&::name) name;
