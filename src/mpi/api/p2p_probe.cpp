@@ -136,8 +136,7 @@ int PMPI_Mrecv(void* buf, int count, MPI_Datatype datatype, MPI_Message* message
     describe_mrecv(request, rank, buf, count, *type);
     receive_matched(request, matched);
     *message = MPI_MESSAGE_NULL;
-    set_status(status, request.source, request.received_tag, request.bytes);
-    return request.error == MPI_SUCCESS ? kOk : truncated(request);
+    return receive_outcome(request, status);
   });
 }
 TMPI_PROFILED(MPI_Mrecv);

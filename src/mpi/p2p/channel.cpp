@@ -17,8 +17,6 @@ namespace {
 constexpr std::uint32_t kSlots = 256;
 constexpr MPI_Count kInlineBytes = 96;
 constexpr std::uint32_t kLookInterval = 64;  // messages between two looks at the receiver's memory
-constexpr std::size_t kMostUnexpected = std::size_t{16}
-                                        << 20;  // bytes; beyond, senders wait for the receiver
 
 // Two cache lines, of which a message of up to 32 bytes touches one. Message number n (from 1) lies in slot n
 // - 1 modulo kSlots and is there once turn == n.
@@ -151,7 +149,7 @@ bool post(int from, int to, Rank& target, const MatchKey& key, const Outgoing& d
   Channel* channel = channel_to(from, to);
   if (channel == nullptr || !has_room(*channel)) return false;
   const std::uint32_t number = channel->sent;
-  if (number % kLookInterval == 0 && target.matcher.buffered_bytes() > kMostUnexpected) return false;
+  if (number % kLookInterval == 0 && target.matcher.buffered_bytes() > kMostBuffered) return false;
   Slot& slot = slot_of(*channel, number);
   if (data.bytes <= kInlineBytes) {
     pack(slot.packed, data);

@@ -9,6 +9,8 @@
 // what lies in the ring. docs/matching.md.
 #pragma once
 
+#include <cstddef>
+
 #include "mpi/p2p/transfer.hpp"
 
 namespace tmpi::sched {
@@ -20,6 +22,10 @@ namespace tmpi::mpi {
 /// Messages up to this size travel through a channel: up to 96 bytes inside the ring, more in a cell. Above
 /// it the second copy costs more than the sender's look into the receiver's matcher.
 inline constexpr MPI_Count kChannelLimit = 1024;
+
+/// Bytes that may lie buffered at one receiver before senders wait for it, so that one that runs ahead cannot
+/// exhaust memory. For channels and for sends to the matcher alike.
+inline constexpr std::size_t kMostBuffered = std::size_t{16} << 20;
 
 /// Sets the channels of the process up, for the workers of `scheduler`. Once, before any rank runs.
 void connect_workers(sched::Scheduler& scheduler);

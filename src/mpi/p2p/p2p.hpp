@@ -49,4 +49,7 @@ void wait_any(Request* const* requests, int n) noexcept;
 /// The error of a receive whose message was too long.
 Err truncated(const Request& request);
 
+/// What a finished blocking receive has come to: fills the status, returns its error (explained).
+Err receive_outcome(const Request& request, MPI_Status* status);
+
 }  // namespace tmpi::mpi

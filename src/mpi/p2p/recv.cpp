@@ -27,6 +27,20 @@ bool take_or_post(Request& request) noexcept {
   return false;
 }
 
+// The request of a blocking receive: on the caller's stack, and its completion goes to `waiter`.
+void describe(Request& request, sched::Waiter& waiter, Comm& comm, ContextId context, void* buffer,
+              MPI_Count count, const Datatype& type, int source, int tag) noexcept {
+  request.kind = RequestKind::kRecv;
+  request.buffer = buffer;
+  request.count = count;
+  request.type = &type;
+  request.peer = source;
+  request.tag = tag;
+  request.comm = &comm;
+  request.context = context;
+  request.reset(waiter);
+}
+
 }  // namespace
 
 Err truncated(const Request& request) {
@@ -37,6 +51,11 @@ Err truncated(const Request& request) {
               request.source, request.received_tag, request.count * request.type->size(), request.count);
 }
 
+Err receive_outcome(const Request& request, MPI_Status* status) {
+  set_status(status, request.source, request.received_tag, request.bytes);
+  return request.error == MPI_SUCCESS ? kOk : truncated(request);
+}
+
 Err recv(Comm& comm, ContextId context, void* buffer, MPI_Count count, const Datatype& type, int source,
          int tag, MPI_Status* status) {
   if (source == MPI_PROC_NULL) {
@@ -45,17 +64,9 @@ Err recv(Comm& comm, ContextId context, void* buffer, MPI_Count count, const Dat
   }
   Request request;
   sched::Waiter waiter(1);
-  request.buffer = buffer;
-  request.count = count;
-  request.type = &type;
-  request.peer = source;
-  request.tag = tag;
-  request.comm = &comm;
-  request.context = context;
-  request.reset(waiter);
+  describe(request, waiter, comm, context, buffer, count, type, source, tag);
   if (!take_or_post(request)) waiter.wait();
-  set_status(status, request.source, request.received_tag, request.bytes);
-  return request.error == MPI_SUCCESS ? kOk : truncated(request);
+  return receive_outcome(request, status);
 }
 
 void start_recv(Request& request) noexcept {
@@ -76,21 +87,12 @@ Err sendrecv(Comm& comm, ContextId context, const void* sendbuf, MPI_Count sendc
   // twice.
   Request request;
   sched::Waiter waiter(1);
-  request.kind = RequestKind::kRecv;
-  request.buffer = recvbuf;
-  request.count = recvcount;
-  request.type = &recvtype;
-  request.peer = source;
-  request.tag = recvtag;
-  request.comm = &comm;
-  request.context = context;
-  request.reset(waiter);
+  describe(request, waiter, comm, context, recvbuf, recvcount, recvtype, source, recvtag);
   start_recv(request);
   Err sent = send(comm, context, sendbuf, sendcount, sendtype, dest, sendtag);
   waiter.wait();
-  set_status(status, request.source, request.received_tag, request.bytes);
-  if (sent) return sent;
-  return request.error == MPI_SUCCESS ? kOk : truncated(request);
+  Err received = receive_outcome(request, status);
+  return sent ? sent : received;
 }
 
 Err sendrecv_replace(Comm& comm, ContextId context, void* buffer, MPI_Count count, const Datatype& type,

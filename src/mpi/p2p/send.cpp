@@ -12,9 +12,6 @@ namespace {
 
 // Copies up to this many bytes into a cell under the matcher's lock: cheaper than taking the lock twice.
 constexpr MPI_Count kCopyUnderLock = 256;
-// A standard send buffers no more than this much at one receiver, so that a sender that runs ahead cannot
-// exhaust memory.
-constexpr std::size_t kMostBuffered = std::size_t{16} << 20;
 // Messages up to this size are buffered inside a node.
 constexpr MPI_Count kEagerLimit = 4096;
 
