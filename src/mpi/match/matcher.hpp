@@ -55,7 +55,7 @@ class Matcher {
   void remove(PostedReceive& receive) noexcept;
   void remove(Message& message) noexcept;
 
-  /// Bytes of payload lying in cells here: senders stop buffering above a limit (p2p/send.cpp).
+  /// Bytes of payload lying in cells here: senders stop buffering above a limit (p2p/channel.hpp).
   /// Without the lock, a recent value.
   std::size_t buffered_bytes() const noexcept { return buffered_bytes_.load(std::memory_order_relaxed); }
   std::size_t unexpected_count() const noexcept { return unexpected_count_; }

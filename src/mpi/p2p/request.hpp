@@ -14,7 +14,7 @@
 
 namespace tmpi::mpi {
 
-enum class RequestKind : std::uint8_t { kSend, kRecv, kMrecv, kCollective };
+enum class RequestKind : std::uint8_t { kSend, kRecv, kMrecv };
 enum class SendMode : std::uint8_t { kStandard, kSynchronous, kReady, kBuffered };
 
 struct Request {

@@ -8,7 +8,6 @@ namespace tmpi::mpi {
 
 RequestPool::RequestPool() = default;
 RequestPool::~RequestPool() = default;
-RequestPool::RequestPool(RequestPool&&) noexcept = default;
 
 Request& RequestPool::take() {
   if (free_ == nullptr) [[unlikely]] {

@@ -14,7 +14,6 @@ class RequestPool {
  public:
   RequestPool();
   ~RequestPool();
-  RequestPool(RequestPool&&) noexcept;
 
   /// A fresh pending request with its magic set. Allocates only when the pool is empty and no abandoned
   /// request has finished.
