@@ -11,14 +11,15 @@ namespace {
 
 // Concludes one done request; its error goes to the error handler of its communicator.
 int conclude_one(const char* name, MPI_Request& handle, Request& request, MPI_Status* status) {
-  if (request.error == MPI_SUCCESS) [[likely]] {
+  if (request.error == MPI_SUCCESS && request.extension == nullptr) [[likely]] {
     (void)conclude(handle, request, status).error_class();
     return MPI_SUCCESS;
   }
-  Comm& comm = *request.comm;
-  ++comm.references;
-  const int code = raise(name, &comm, conclude(handle, request, status));
-  release(comm);
+  Comm* const comm = request.comm;
+  if (comm != nullptr) ++comm->references;
+  const Err error = conclude(handle, request, status);
+  const int code = error ? raise(name, comm, error) : MPI_SUCCESS;
+  if (comm != nullptr) release(*comm);
   return code;
 }
 
@@ -182,8 +183,7 @@ int PMPI_Request_free(MPI_Request* request) {
     TMPI_TRY(request_from(*request, r));
     if (r == nullptr)
       return fail(MPI_ERR_REQUEST, "the request is MPI_REQUEST_NULL: there is nothing to free");
-    free_request(*request, *r);
-    return kOk;
+    return free_request(*request, *r);
   });
 }
 TMPI_PROFILED(MPI_Request_free);
@@ -200,8 +200,7 @@ int PMPI_Request_get_status(MPI_Request request, int* flag, MPI_Status* status) 
     }
     if (!r->done()) nothing_yet();
     *flag = r->done();
-    if (*flag) fill_status(*r, status);
-    return kOk;
+    return *flag ? outcome(*r, status) : kOk;
   });
 }
 TMPI_PROFILED(MPI_Request_get_status);
@@ -214,8 +213,7 @@ int PMPI_Cancel(MPI_Request* request) {
     if (!is_active(r))
       return fail(MPI_ERR_REQUEST,
                   "only a request in progress can be cancelled; this one is null or inactive");
-    cancel(*r);
-    return kOk;
+    return cancel(*r);
   });
 }
 TMPI_PROFILED(MPI_Cancel);

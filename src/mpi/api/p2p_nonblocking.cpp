@@ -24,7 +24,7 @@ inline int begin(const char* name, Begin when, RequestKind kind, SendMode mode, 
     } else if (Err error = start(request)) {
       request.complete();
       MPI_Request unused;
-      free_request(unused, request);
+      (void)free_request(unused, request);
       return error;
     }
     *out = handle_of(request);

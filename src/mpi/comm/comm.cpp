@@ -6,8 +6,12 @@
 
 namespace tmpi::mpi {
 
-CommShared::CommShared(ContextId id, std::shared_ptr<const Group> members)
-    : context(id), group(std::move(members)), coll(std::make_unique<CollShared>(group)) {}
+CommShared::CommShared(ContextId id, std::shared_ptr<const Group> members,
+                       std::shared_ptr<const Group> remote)
+    : context(id),
+      group(std::move(members)),
+      peers(remote != nullptr ? std::move(remote) : group),
+      coll(std::make_unique<CollShared>(group)) {}
 
 CommShared::~CommShared() = default;
 
@@ -15,6 +19,7 @@ void release(Comm& comm) noexcept {
   if (--comm.references > 0) return;
   comm.magic = 0;
   release(comm.errhandler);
+  if (comm.local != nullptr) release(*comm.local);
   delete &comm;
 }
 

@@ -1,5 +1,8 @@
 // Comm: one rank's view of a communicator. What all members in this node process have in common (group,
-// context ids, meeting places for collectives) is in one CommShared. MPI report, chapter 7.4.
+// context ids, meeting places for collectives) is in one CommShared. MPI report, chapter 7.4. An
+// intercommunicator (7.6) has one CommShared for each side: `group` is that side's, `peers` the other's, the
+// context id is the same; its messages go between the groups, and each side has a communicator of its own,
+// `local`, for what its members do together.
 #pragma once
 
 #include <array>
@@ -30,10 +33,13 @@ inline constexpr ContextId kWorldContext = 1;
 inline constexpr ContextId kSelfContext = 2;
 
 struct CommShared {
-  CommShared(ContextId context, std::shared_ptr<const Group> group);
+  /// `remote`: the other side of an intercommunicator, null for intracommunicators.
+  CommShared(ContextId context, std::shared_ptr<const Group> group,
+             std::shared_ptr<const Group> remote = nullptr);
   ~CommShared();
   const ContextId context;
   const std::shared_ptr<const Group> group;
+  const std::shared_ptr<const Group> peers;  ///< whom ranks in messages mean: the remote group, or `group`
   const std::unique_ptr<CollShared> coll;
 };
 
@@ -44,14 +50,18 @@ struct Comm {
   int references = 1;                 ///< the handle and every request in flight; touched by the owner only
   int size = 1;                       ///< = shared->group->size(), kept here for the hot path
   ContextId context = 0;              ///< = shared->context, kept here for the hot path
+  int peers = 1;                      ///< = shared->peers->size(): ranks that a message can go to
   std::uint64_t coll_sequence = 0;    ///< meetings of all members this rank has come to (coll/meeting.hpp)
   std::uint64_t rooted_sequence = 0;  ///< collectives with a root this rank has come to (coll/relay.hpp)
   Rank* owner = nullptr;
   std::shared_ptr<CommShared> shared;
   Errhandler* errhandler = nullptr;          ///< null: MPI_ERRORS_ARE_FATAL
   std::shared_ptr<const Topology> topology;  ///< null: none
+  Comm* local = nullptr;  ///< of an intercommunicator: the local group's intracommunicator, owned; else null
   std::string name;
   MPI_Comm handle = MPI_COMM_NULL;  ///< MPI_COMM_WORLD / MPI_COMM_SELF, else the pointer itself
+
+  bool inter() const noexcept { return local != nullptr; }
 };
 
 /// Gives a reference back; the last one frees the object (MPI_Comm_free while requests are pending: MPI

@@ -34,6 +34,7 @@ Comm* make_comm(Comm& parent, Order& order) {
   auto* comm = new Comm;
   comm->rank = order.shared->group->rank_of(parent.owner->world_rank);
   comm->size = order.shared->group->size();
+  comm->peers = order.shared->peers->size();
   comm->context = order.shared->context;
   comm->owner = parent.owner;
   comm->shared = std::move(order.shared);

@@ -24,6 +24,7 @@ std::shared_ptr<CommShared> world_shared() {
 void fill(Comm& comm, Rank& rank, MPI_Comm handle, const char* name, std::shared_ptr<CommShared> shared) {
   comm.rank = shared->group->rank_of(rank.world_rank);
   comm.size = shared->group->size();
+  comm.peers = comm.size;
   comm.context = shared->context;
   comm.owner = &rank;
   comm.shared = std::move(shared);

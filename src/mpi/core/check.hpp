@@ -34,12 +34,12 @@ inline Err check_type(MPI_Datatype handle, Datatype*& type) {
 
 /// Destination of a send: a rank of the communicator or MPI_PROC_NULL.
 inline Err check_dest(const Comm& comm, int dest) {
-  if (static_cast<unsigned>(dest) < static_cast<unsigned>(comm.size) || dest == MPI_PROC_NULL) return kOk;
+  if (static_cast<unsigned>(dest) < static_cast<unsigned>(comm.peers) || dest == MPI_PROC_NULL) return kOk;
   return bad_peer(comm, dest, false);
 }
 /// Source of a receive: also MPI_ANY_SOURCE.
 inline Err check_source(const Comm& comm, int source) {
-  if (static_cast<unsigned>(source) < static_cast<unsigned>(comm.size) || source == MPI_PROC_NULL ||
+  if (static_cast<unsigned>(source) < static_cast<unsigned>(comm.peers) || source == MPI_PROC_NULL ||
       source == MPI_ANY_SOURCE)
     return kOk;
   return bad_peer(comm, source, true);

@@ -21,15 +21,18 @@ bool withdraw_message(Request& request) noexcept {
 
 }  // namespace
 
-void cancel(Request& request) noexcept {
-  if (request.done() || request.peer == MPI_PROC_NULL) return;
+Err cancel(Request& request) {
+  if (request.done()) return kOk;
+  if (request.extension != nullptr) return request.extension->cancel(request);
+  if (request.peer == MPI_PROC_NULL) return kOk;
   const bool withdrawn = request.kind == RequestKind::kRecv   ? withdraw_receive(request)
                          : request.kind == RequestKind::kSend ? withdraw_message(request)
                                                               : false;
-  if (!withdrawn) return;  // matched already: it will complete
+  if (!withdrawn) return kOk;  // matched already: it will complete
   request.cancelled = true;
   request.bytes = 0;
   request.complete();
+  return kOk;
 }
 
 }  // namespace tmpi::mpi

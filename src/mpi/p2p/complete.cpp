@@ -23,7 +23,7 @@ Err RequestArray::look_up() {
     TMPI_TRY(request_from(handle(i), requests_[i]));
     if (is_active(requests_[i])) {
       ++active_;
-      if (comm_ == nullptr) {
+      if (comm_ == nullptr && requests_[i]->comm != nullptr) {
         comm_ = requests_[i]->comm;
         ++comm_->references;
       }

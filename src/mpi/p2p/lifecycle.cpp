@@ -7,8 +7,15 @@
 namespace tmpi::mpi {
 namespace {
 
-void dispose(Request& request) noexcept {
-  request.comm->owner->requests.give_back(request);
+RequestPool& pool_of(const Request& request) noexcept {
+  return request.comm != nullptr ? request.comm->owner->requests : current_rank().requests;
+}
+
+Err dispose(Request& request) {
+  Err error;
+  if (request.extension != nullptr) error = request.extension->retire(request);
+  pool_of(request).give_back(request);
+  return error;
 }
 
 Err start_buffered(Request& request) {
@@ -44,11 +51,23 @@ Request& create_request(Comm& comm, const Operation& operation) {
   return request;
 }
 
+Request& create_request(Comm* comm, std::unique_ptr<RequestExtension> extension, bool persistent) {
+  Request& request = current_rank().requests.take();
+  request.kind = RequestKind::kExtended;
+  request.persistent = persistent;
+  request.active = !persistent;
+  request.extension = std::move(extension);
+  request.comm = comm;
+  if (comm != nullptr) ++comm->references;
+  return request;
+}
+
 Err start(Request& request) {
   request.active = true;
   request.cancelled = false;
   request.error = MPI_SUCCESS;
   request.reset();
+  if (request.extension != nullptr) return request.extension->start(request);
   if (request.kind == RequestKind::kRecv) {
     start_recv(request);
     return kOk;
@@ -73,33 +92,32 @@ Err request_from(MPI_Request handle, Request*& request) {
               static_cast<const void*>(handle));
 }
 
-void fill_status(const Request& request, MPI_Status* status) noexcept {
+Err outcome(Request& request, MPI_Status* status) {
+  if (request.extension != nullptr) return request.extension->outcome(request, status);
   if (request.kind == RequestKind::kRecv || request.kind == RequestKind::kMrecv) {
     set_status(status, request.source, request.received_tag, request.bytes, request.cancelled);
   } else {
     set_status(status, MPI_ANY_SOURCE, MPI_ANY_TAG, 0, request.cancelled);
   }
+  return request.error == MPI_ERR_TRUNCATE ? truncated(request) : Err(request.error);
 }
 
 Err conclude(MPI_Request& handle, Request& request, MPI_Status* status) {
-  fill_status(request, status);
-  Err error = request.error == MPI_ERR_TRUNCATE ? truncated(request) : Err(request.error);
+  Err error = outcome(request, status);
   if (request.persistent) {
     request.active = false;
-  } else {
-    handle = MPI_REQUEST_NULL;
-    dispose(request);
+    return error;
   }
-  return error;
+  handle = MPI_REQUEST_NULL;
+  const Err retired = dispose(request);
+  return error ? error : retired;
 }
 
-void free_request(MPI_Request& handle, Request& request) noexcept {
+Err free_request(MPI_Request& handle, Request& request) {
   handle = MPI_REQUEST_NULL;
-  if (!request.active || request.done()) {
-    dispose(request);
-  } else {
-    request.comm->owner->requests.abandon(request);
-  }
+  if (!request.active || request.done()) return dispose(request);
+  pool_of(request).abandon(request);
+  return kOk;
 }
 
 }  // namespace tmpi::mpi

@@ -21,6 +21,10 @@ struct Operation {
 /// A request for the operation, not started. Holds references to communicator and datatype until concluded.
 Request& create_request(Comm& comm, const Operation& operation);
 
+/// A request that is not a message: active if `persistent` is false, else inactive. Not started. `comm` may
+/// be null.
+Request& create_request(Comm* comm, std::unique_ptr<RequestExtension> extension, bool persistent);
+
 /// Starts it (also again, if persistent). MPI_ERR_BUFFER: a buffered send without room. Does not suspend.
 Err start(Request& request);
 
@@ -44,10 +48,11 @@ inline bool is_active(const Request* request) noexcept {
 /// frees it and sets the handle to MPI_REQUEST_NULL. Returns the operation's error (explained).
 Err conclude(MPI_Request& handle, Request& request, MPI_Status* status);
 
-/// Fills the status of a done request without concluding it (MPI_Request_get_status).
-void fill_status(const Request& request, MPI_Status* status) noexcept;
+/// Fills the status of a done request without concluding it (MPI_Request_get_status); returns the operation's
+/// error (explained).
+Err outcome(Request& request, MPI_Status* status);
 
 /// Frees the request: at once if it is inactive or done, else when it is done (MPI_Request_free).
-void free_request(MPI_Request& handle, Request& request) noexcept;
+Err free_request(MPI_Request& handle, Request& request);
 
 }  // namespace tmpi::mpi

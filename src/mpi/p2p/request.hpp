@@ -5,16 +5,19 @@
 
 #include <atomic>
 #include <cstdint>
+#include <memory>
 
 #include "mpi.h"
 #include "mpi/comm/comm.hpp"
 #include "mpi/datatype/datatype.hpp"
 #include "mpi/match/message.hpp"
+#include "mpi/p2p/extension.hpp"
 #include "sched/waiter.hpp"
 
 namespace tmpi::mpi {
 
-enum class RequestKind : std::uint8_t { kSend, kRecv, kMrecv };
+/// kExtended: no message of its own, the work is `extension`'s.
+enum class RequestKind : std::uint8_t { kSend, kRecv, kMrecv, kExtended };
 enum class SendMode : std::uint8_t { kStandard, kSynchronous, kReady, kBuffered };
 
 struct Request {
@@ -34,7 +37,7 @@ struct Request {
   const Datatype* type = nullptr;
   int peer = MPI_PROC_NULL;
   int tag = 0;
-  Comm* comm = nullptr;
+  Comm* comm = nullptr;  ///< null: the operation belongs to no communicator (generalized requests)
 
   ContextId context = 0;  ///< comm->context, or that of its collectives
 
@@ -46,7 +49,8 @@ struct Request {
   PostedReceive posted;  ///< kRecv: my entry in my matcher
   Message message;       ///< kSend: my entry in the receiver's matcher if it points at my buffer
 
-  Request* next = nullptr;  ///< pool
+  std::unique_ptr<RequestExtension> extension;  ///< kExtended
+  Request* next = nullptr;                      ///< pool
 
   bool done() const noexcept { return state_.load(std::memory_order_acquire) == kDone; }
 

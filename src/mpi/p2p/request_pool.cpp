@@ -35,6 +35,7 @@ Request& RequestPool::take() {
 void RequestPool::give_back(Request& request) noexcept {
   if (request.type != nullptr) request.type->release();
   request.type = nullptr;
+  request.extension = nullptr;
   if (request.comm != nullptr) release(*request.comm);
   request.comm = nullptr;
   request.magic = 0;
@@ -55,6 +56,8 @@ int RequestPool::collect() noexcept {
     Request& request = **link;
     if (request.done()) {
       *link = request.next;
+      if (request.extension != nullptr)
+        (void)request.extension->retire(request);  // nobody is left to be told
       give_back(request);
     } else {
       link = &request.next;

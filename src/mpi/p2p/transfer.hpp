@@ -32,7 +32,7 @@ void accept(Request& receive, Message& message) noexcept;
 
 /// The process behind a rank of the communicator.
 inline Rank& process(const Comm& comm, int rank) noexcept {
-  return *job()->local(comm.shared->group->world_rank(rank));
+  return *job()->local(comm.shared->peers->world_rank(rank));
 }
 
 }  // namespace tmpi::mpi

@@ -1,0 +1,13 @@
+#include "mpi/p2p/extension.hpp"
+
+namespace tmpi::mpi {
+
+Err RequestExtension::retire(Request&) {
+  return kOk;
+}
+
+Err RequestExtension::cancel(Request&) {
+  return kOk;
+}
+
+}  // namespace tmpi::mpi
