@@ -12,6 +12,7 @@
 
 #include "mpi.h"
 #include "mpi/comm/group.hpp"
+#include "mpi/core/attributes.hpp"
 #include "mpi/core/error.hpp"
 
 namespace tmpi::mpi {
@@ -58,6 +59,7 @@ struct Comm {
   Errhandler* errhandler = nullptr;          ///< null: MPI_ERRORS_ARE_FATAL
   std::shared_ptr<const Topology> topology;  ///< null: none
   Comm* local = nullptr;  ///< of an intercommunicator: the local group's intracommunicator, owned; else null
+  std::unique_ptr<Attributes> attributes;    ///< null: none
   std::string name;
   MPI_Comm handle = MPI_COMM_NULL;  ///< MPI_COMM_WORLD / MPI_COMM_SELF, else the pointer itself
 

@@ -2,6 +2,8 @@
 
 #include <unistd.h>
 
+#include "mpi/core/attributes.hpp"
+#include "mpi/core/info.hpp"
 #include "mpi/core/services.hpp"
 #include "mpi/core/user_errors.hpp"
 #include "mpi/p2p/buffered.hpp"

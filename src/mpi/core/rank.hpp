@@ -17,6 +17,8 @@ namespace tmpi::mpi {
 
 class SendBuffer;  // p2p/buffered.hpp: MPI_Buffer_attach
 class UserErrors;  // core/user_errors.hpp: MPI_Add_error_class
+class Keyvals;     // core/attributes.hpp: MPI_Comm_create_keyval
+class Info;        // core/info.hpp
 
 enum class Phase : unsigned char { kBeforeInit, kInitialized, kFinalized };
 
@@ -38,6 +40,8 @@ struct Rank {
   std::uint32_t contexts_created = 0;  ///< counter of the context ids this rank has handed out as a leader
   std::unique_ptr<SendBuffer> buffer;
   std::unique_ptr<UserErrors> user_errors;
+  std::unique_ptr<Keyvals> keyvals;   ///< null: none made yet
+  std::unique_ptr<Info> start_info;   ///< MPI_INFO_ENV; null: not asked for yet
   std::string explanation;  ///< see error.hpp
   const char* call = "";    ///< name of the MPI call the rank is in or was in last; for pictures, read racily
 };

@@ -3,6 +3,8 @@
 #pragma once
 
 #include <string>
+#include <utility>
+#include <vector>
 
 namespace tmpi::mpi {
 
@@ -21,6 +23,10 @@ struct Services {
   /// A program started by itself calls MPI_Init: create the job of one rank and make the calling flow its
   /// task. Null in tmpi-node.
   void (*start_singleton)();
+
+  /// What MPI_INFO_ENV says of how the rank was started, as key and value: command, argv, maxprocs, soft,
+  /// wdir, file. Null: nothing is known.
+  std::vector<std::pair<std::string, std::string>> (*start_entries)(const Rank& rank);
 };
 
 void register_services(const Services& services);

@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "mpi.h"
+#include "mpi/core/attributes.hpp"
 #include "mpi/core/error.hpp"
 #include "mpi/datatype/kind.hpp"
 
@@ -60,6 +61,8 @@ class Datatype {
   /// Makes the type usable in communication. The normal form exists since construction, so this is a flag.
   void commit() noexcept { committed_ = true; }
   void set_name(std::string name) { name_ = std::move(name); }
+  /// Of a derived type, used by its owner only; those of predefined types belong to the rank: bearer_of().
+  std::unique_ptr<Attributes>& attributes() noexcept { return attributes_; }
 
   void retain() const noexcept {
     if (!predefined()) references_.fetch_add(1, std::memory_order_relaxed);
@@ -85,6 +88,7 @@ class Datatype {
   std::shared_ptr<const Layout> layout_;
   std::unique_ptr<const Description> description_;
   std::string name_;
+  std::unique_ptr<Attributes> attributes_;
   mutable std::atomic<int> references_{1};
 };
 
