@@ -4,7 +4,7 @@
 #include "mpi/api/profiled.hpp"
 #include "mpi/core/call.hpp"
 #include "mpi/core/check.hpp"
-#include "mpi/topo/topology.hpp"
+#include "mpi/topo/cart.hpp"
 
 namespace tmpi::mpi {
 namespace {
@@ -13,10 +13,11 @@ namespace {
 template <class Body>
 int on_grid(const char* name, MPI_Comm handle, Body&& body) {
   return on_comm(name, handle, [&](Comm& comm) -> Err {
-    if (comm.topology == nullptr)
+    const Grid* grid = grid_of(comm);
+    if (grid == nullptr)
       return fail(MPI_ERR_TOPOLOGY,
                   "the communicator has no cartesian topology: it was not made by MPI_Cart_create");
-    return body(comm, *comm.topology);
+    return body(comm, *grid);
   });
 }
 
@@ -41,7 +42,7 @@ Err check_grid(const Comm& comm, int ndims, const int dims[], const int periods[
 }
 
 // Coordinates that lie in the grid, those of closed dimensions brought into range.
-Err wrap_coords(const Topology& grid, const int coords[], std::vector<int>& wrapped) {
+Err wrap_coords(const Grid& grid, const int coords[], std::vector<int>& wrapped) {
   wrapped.assign(coords, coords + grid.ndims());
   for (std::size_t d = 0; d < wrapped.size(); ++d) {
     const int size = grid.dims[d];
@@ -66,7 +67,7 @@ int PMPI_Cart_create(MPI_Comm comm_old, int ndims, const int dims[], const int p
   return on_comm("MPI_Cart_create", comm_old, [&](Comm& parent) -> Err {
     TMPI_TRY(check_pointer(comm_cart, "comm_cart"));
     TMPI_TRY(check_grid(parent, ndims, dims, periods));
-    Topology grid;
+    Grid grid;
     for (int d = 0; d < ndims; ++d) {
       grid.dims.push_back(dims[d]);
       grid.periods.push_back(periods[d] != 0);
@@ -80,11 +81,11 @@ int PMPI_Cart_create(MPI_Comm comm_old, int ndims, const int dims[], const int p
 TMPI_PROFILED(MPI_Cart_create);
 
 int PMPI_Cart_sub(MPI_Comm comm, const int remain_dims[], MPI_Comm* newcomm) {
-  return on_grid("MPI_Cart_sub", comm, [&](Comm& parent, const Topology& grid) -> Err {
+  return on_grid("MPI_Cart_sub", comm, [&](Comm& parent, const Grid& grid) -> Err {
     if (grid.ndims() > 0) TMPI_TRY(check_pointer(remain_dims, "remain_dims"));
     TMPI_TRY(check_pointer(newcomm, "newcomm"));
     Comm* created = nullptr;
-    TMPI_TRY(create_sub_cart(parent, remain_dims, created));
+    TMPI_TRY(create_sub_cart(parent, grid, remain_dims, created));
     *newcomm = created->handle;
     return kOk;
   });
@@ -103,7 +104,7 @@ int PMPI_Dims_create(int nnodes, int ndims, int dims[]) {
 TMPI_PROFILED(MPI_Dims_create);
 
 int PMPI_Cartdim_get(MPI_Comm comm, int* ndims) {
-  return on_grid("MPI_Cartdim_get", comm, [&](Comm&, const Topology& grid) -> Err {
+  return on_grid("MPI_Cartdim_get", comm, [&](Comm&, const Grid& grid) -> Err {
     TMPI_TRY(check_pointer(ndims, "ndims"));
     *ndims = grid.ndims();
     return kOk;
@@ -112,7 +113,7 @@ int PMPI_Cartdim_get(MPI_Comm comm, int* ndims) {
 TMPI_PROFILED(MPI_Cartdim_get);
 
 int PMPI_Cart_get(MPI_Comm comm, int maxdims, int dims[], int periods[], int coords[]) {
-  return on_grid("MPI_Cart_get", comm, [&](Comm& c, const Topology& grid) -> Err {
+  return on_grid("MPI_Cart_get", comm, [&](Comm& c, const Grid& grid) -> Err {
     TMPI_TRY(check_room("maxdims", maxdims, grid.ndims()));
     if (grid.ndims() == 0) return kOk;
     TMPI_TRY(check_pointer(dims, "dims"));
@@ -127,7 +128,7 @@ int PMPI_Cart_get(MPI_Comm comm, int maxdims, int dims[], int periods[], int coo
 TMPI_PROFILED(MPI_Cart_get);
 
 int PMPI_Cart_rank(MPI_Comm comm, const int coords[], int* rank) {
-  return on_grid("MPI_Cart_rank", comm, [&](Comm&, const Topology& grid) -> Err {
+  return on_grid("MPI_Cart_rank", comm, [&](Comm&, const Grid& grid) -> Err {
     TMPI_TRY(check_pointer(rank, "rank"));
     if (grid.ndims() > 0) TMPI_TRY(check_pointer(coords, "coords"));
     std::vector<int> wrapped;
@@ -139,7 +140,7 @@ int PMPI_Cart_rank(MPI_Comm comm, const int coords[], int* rank) {
 TMPI_PROFILED(MPI_Cart_rank);
 
 int PMPI_Cart_coords(MPI_Comm comm, int rank, int maxdims, int coords[]) {
-  return on_grid("MPI_Cart_coords", comm, [&](Comm& c, const Topology& grid) -> Err {
+  return on_grid("MPI_Cart_coords", comm, [&](Comm& c, const Grid& grid) -> Err {
     if (rank < 0 || rank >= c.size)
       return fail(MPI_ERR_RANK, "rank is {}, but the communicator has ranks 0 to {}", rank, c.size - 1);
     TMPI_TRY(check_room("maxdims", maxdims, grid.ndims()));
@@ -151,7 +152,7 @@ int PMPI_Cart_coords(MPI_Comm comm, int rank, int maxdims, int coords[]) {
 TMPI_PROFILED(MPI_Cart_coords);
 
 int PMPI_Cart_shift(MPI_Comm comm, int direction, int disp, int* rank_source, int* rank_dest) {
-  return on_grid("MPI_Cart_shift", comm, [&](Comm& c, const Topology& grid) -> Err {
+  return on_grid("MPI_Cart_shift", comm, [&](Comm& c, const Grid& grid) -> Err {
     if (direction < 0 || direction >= grid.ndims())
       return fail(MPI_ERR_DIMS, "direction is {}, but the grid has {} dimensions, counted from 0", direction,
                   grid.ndims());
@@ -176,7 +177,7 @@ TMPI_PROFILED(MPI_Cart_map);
 int PMPI_Topo_test(MPI_Comm comm, int* status) {
   return on_comm("MPI_Topo_test", comm, [&](Comm& c) -> Err {
     TMPI_TRY(check_pointer(status, "status"));
-    *status = c.topology != nullptr ? MPI_CART : MPI_UNDEFINED;
+    *status = c.topology != nullptr ? c.topology->kind : MPI_UNDEFINED;
     return kOk;
   });
 }

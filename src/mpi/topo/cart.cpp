@@ -1,7 +1,9 @@
+#include "mpi/topo/cart.hpp"
+
 #include <limits>
+#include <utility>
 
 #include "mpi/comm/create.hpp"
-#include "mpi/topo/topology.hpp"
 
 namespace tmpi::mpi {
 namespace {
@@ -14,17 +16,26 @@ int wrapped(long value, int size) noexcept {
 
 }  // namespace
 
-void Topology::coords_of(int rank, int coords[]) const noexcept {
+void Grid::coords_of(int rank, int coords[]) const noexcept {
   for (int d = ndims() - 1; d >= 0; --d) {
     coords[d] = rank % dims[static_cast<std::size_t>(d)];
     rank /= dims[static_cast<std::size_t>(d)];
   }
 }
 
-int Topology::rank_of(const int coords[]) const noexcept {
+int Grid::rank_of(const int coords[]) const noexcept {
   int rank = 0;
   for (int d = 0; d < ndims(); ++d) rank = rank * dims[static_cast<std::size_t>(d)] + coords[d];
   return rank;
+}
+
+void Grid::neighbours(int rank, Neighbours& result) const {
+  for (int d = 0; d < ndims(); ++d) {
+    int down, up;
+    shift(*this, rank, d, 1, down, up);
+    result.sources.insert(result.sources.end(), {down, up});
+  }
+  result.destinations = result.sources;
 }
 
 int grid_size(int ndims, const int dims[]) noexcept {
@@ -36,18 +47,17 @@ int grid_size(int ndims, const int dims[]) noexcept {
   return static_cast<int>(size);
 }
 
-Err create_cart(Comm& parent, Topology shape, Comm*& created) {
-  const auto grid = std::make_shared<const Topology>(std::move(shape));
+Err create_cart(Comm& parent, Grid shape, Comm*& created) {
+  const auto grid = std::make_shared<const Grid>(std::move(shape));
   const int members = grid_size(grid->ndims(), grid->dims.data());
   return split(parent, parent.rank < members ? 0 : MPI_UNDEFINED, 0, created,
                [&](int, const Group&) { return grid; });
 }
 
-Err create_sub_cart(Comm& parent, const int remain[], Comm*& created) {
-  const Topology& grid = *parent.topology;
+Err create_sub_cart(Comm& parent, const Grid& grid, const int remain[], Comm*& created) {
   std::vector<int> coords(static_cast<std::size_t>(grid.ndims()));
   grid.coords_of(parent.rank, coords.data());
-  auto kept = std::make_shared<Topology>();
+  auto kept = std::make_shared<Grid>();
   int color = 0;
   for (int d = 0; d < grid.ndims(); ++d) {
     const auto i = static_cast<std::size_t>(d);
@@ -62,7 +72,7 @@ Err create_sub_cart(Comm& parent, const int remain[], Comm*& created) {
   return split(parent, color, 0, created, [&](int, const Group&) { return kept; });
 }
 
-void shift(const Topology& grid, int rank, int direction, int displacement, int& source, int& dest) {
+void shift(const Grid& grid, int rank, int direction, int displacement, int& source, int& dest) {
   const auto d = static_cast<std::size_t>(direction);
   std::vector<int> coords(static_cast<std::size_t>(grid.ndims()));
   grid.coords_of(rank, coords.data());

@@ -1,6 +1,6 @@
 #include <algorithm>
 
-#include "mpi/topo/topology.hpp"
+#include "mpi/topo/cart.hpp"
 
 namespace tmpi::mpi {
 namespace {

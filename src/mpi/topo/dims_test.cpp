@@ -3,7 +3,7 @@
 
 #include <algorithm>
 
-#include "mpi/topo/topology.hpp"
+#include "mpi/topo/cart.hpp"
 
 namespace tmpi::mpi {
 namespace {

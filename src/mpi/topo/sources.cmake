@@ -1,3 +1,3 @@
-foreach(file cart dims)
+foreach(file cart dims topology)
   list(APPEND TMPI_MPI_SOURCES ${CMAKE_CURRENT_LIST_DIR}/${file}.cpp)
 endforeach()

@@ -1,42 +1,34 @@
-// Topology: the shape that a communicator's ranks are arranged in; immutable, shared by all members. MPI
-// report, chapter 8.
+// Topology: how a communicator's ranks are arranged. Immutable; grids and graphs are shared by all members,
+// of a distributed graph each member has its own edges. MPI report, chapter 8. docs/topologies.md.
 #pragma once
 
-#include <memory>
 #include <vector>
 
 #include "mpi/comm/comm.hpp"
 
 namespace tmpi::mpi {
 
-/// A cartesian grid in row-major order: the last coordinate runs fastest. No dimension at all: one rank.
-struct Topology {
-  std::vector<int> dims;
-  std::vector<int> periods;  ///< 1: the dimension is closed to a ring
-
-  int ndims() const noexcept { return static_cast<int>(dims.size()); }
-  void coords_of(int rank, int coords[]) const noexcept;
-  /// The rank at coordinates that lie inside the grid.
-  int rank_of(const int coords[]) const noexcept;
+/// Whom a rank exchanges data with in neighbourhood collectives, in the standard's order (MPI report, 8.6):
+/// message i comes from sources[i], message j goes to destinations[j]. Ranks may repeat; MPI_PROC_NULL stands
+/// at the open ends of grids.
+struct Neighbours {
+  std::vector<int> sources;
+  std::vector<int> destinations;
 };
 
-/// The number of ranks in a grid, 0 if it is beyond int. dims > 0.
-int grid_size(int ndims, const int dims[]) noexcept;
+struct Topology {
+  explicit Topology(int status) : kind(status) {}
+  virtual ~Topology() = default;
+  Topology(const Topology&) = default;
+  Topology& operator=(const Topology&) = delete;
 
-/// MPI_Cart_create: ranks 0 .. size - 1 of the grid keep their order, the rest gets null. `reorder` is not
-/// used: a block of neighbouring ranks lives on one worker already, so that grid neighbours in the last
-/// dimensions share a worker. SUSPENDS.
-Err create_cart(Comm& parent, Topology shape, Comm*& created);
+  /// Those of the member `rank` of the communicator; of a distributed graph only the rank's own are known.
+  virtual void neighbours(int rank, Neighbours& result) const = 0;
 
-/// MPI_Cart_sub: one grid for each value of the coordinates that are dropped. SUSPENDS.
-Err create_sub_cart(Comm& parent, const int remain[], Comm*& created);
+  const int kind;  ///< MPI_CART, MPI_GRAPH or MPI_DIST_GRAPH, as MPI_Topo_test says
+};
 
-/// MPI_Cart_shift.
-void shift(const Topology& grid, int rank, int direction, int displacement, int& source, int& dest);
-
-/// MPI_Dims_create: replaces the zeros in dims so that the product is `nodes`; the replaced ones do not
-/// increase and the largest is as small as possible, then the second, and so on. MPI_ERR_DIMS if that cannot
-/// be.
-Err fill_dims(int nodes, int ndims, int dims[]);
+/// The calling rank's neighbours; MPI_ERR_TOPOLOGY if the communicator has no topology. O(neighbours).
+Err neighbours(const Comm& comm, Neighbours& result);
 
 }  // namespace tmpi::mpi
