@@ -3,9 +3,8 @@
 namespace tmpi::mpi {
 namespace {
 
-Err check_counts(const int counts[], const int displs[], int members, const char* argument) {
-  if (counts == nullptr || displs == nullptr)
-    return fail(MPI_ERR_ARG, "the counts or displacements of {} are NULL", argument);
+Err check_counts(Numbers counts, Numbers displs, int members, const char* argument) {
+  if (!counts || !displs) return fail(MPI_ERR_ARG, "the counts or displacements of {} are NULL", argument);
   for (int i = 0; i < members; ++i) {
     if (counts[i] < 0)
       return fail(MPI_ERR_COUNT, "the count of {} for rank {} is {}: it must not be negative", argument, i,
@@ -25,7 +24,7 @@ Err same_buffers() {
               "sendbuf and recvbuf are the same: pass MPI_IN_PLACE to use one buffer for both");
 }
 
-Err check_chunks(Side& side, const void* buffer, const int counts[], const int displs[], MPI_Datatype handle,
+Err check_chunks(Side& side, const void* buffer, Numbers counts, Numbers displs, MPI_Datatype handle,
                  int members, const char* argument) {
   TMPI_TRY(check_not_in_place(buffer, argument));
   Datatype* type = nullptr;
@@ -42,7 +41,7 @@ Err check_chunks(Side& side, const void* buffer, const int counts[], const int d
   return kOk;
 }
 
-Err check_typed_chunks(Side& side, const void* buffer, const int counts[], const int displs[],
+Err check_typed_chunks(Side& side, const void* buffer, Numbers counts, Numbers displs,
                        const MPI_Datatype types[], int members, const char* argument) {
   TMPI_TRY(check_not_in_place(buffer, argument));
   TMPI_TRY(check_counts(counts, displs, members, argument));
@@ -57,6 +56,7 @@ Err check_typed_chunks(Side& side, const void* buffer, const int counts[], const
   side.counts = counts;
   side.displs = displs;
   side.types = types;
+  side.chunks = members;
   return kOk;
 }
 

@@ -1,11 +1,50 @@
-// Argument checks of the collective calls: each fills one side of Args (mpi/coll/args.hpp) from what the user
-// passed.
+// Argument checks of the collective calls. For each collective one function, shared by its blocking,
+// nonblocking and persistent form in both widths of counts: it checks what the user passed and fills Args
+// (mpi/coll/args.hpp) with it. MPI report, chapter 6. None suspends.
 #pragma once
 
 #include "mpi/coll/args.hpp"
 #include "mpi/core/check.hpp"
 
 namespace tmpi::mpi {
+
+Err check_barrier(Comm& c, Args& args);
+Err check_bcast(Comm& c, Args& args, void* buffer, MPI_Count count, MPI_Datatype datatype, int root);
+Err check_gather(Comm& c, Args& args, const void* sendbuf, MPI_Count sendcount, MPI_Datatype sendtype,
+                 void* recvbuf, MPI_Count recvcount, MPI_Datatype recvtype, int root);
+Err check_gatherv(Comm& c, Args& args, const void* sendbuf, MPI_Count sendcount, MPI_Datatype sendtype,
+                  void* recvbuf, Numbers recvcounts, Numbers displs, MPI_Datatype recvtype, int root);
+Err check_scatter(Comm& c, Args& args, const void* sendbuf, MPI_Count sendcount, MPI_Datatype sendtype,
+                  void* recvbuf, MPI_Count recvcount, MPI_Datatype recvtype, int root);
+Err check_scatterv(Comm& c, Args& args, const void* sendbuf, Numbers sendcounts, Numbers displs,
+                   MPI_Datatype sendtype, void* recvbuf, MPI_Count recvcount, MPI_Datatype recvtype,
+                   int root);
+Err check_allgather(Comm& c, Args& args, const void* sendbuf, MPI_Count sendcount, MPI_Datatype sendtype,
+                    void* recvbuf, MPI_Count recvcount, MPI_Datatype recvtype);
+Err check_allgatherv(Comm& c, Args& args, const void* sendbuf, MPI_Count sendcount, MPI_Datatype sendtype,
+                     void* recvbuf, Numbers recvcounts, Numbers displs, MPI_Datatype recvtype);
+Err check_alltoall(Comm& c, Args& args, const void* sendbuf, MPI_Count sendcount, MPI_Datatype sendtype,
+                   void* recvbuf, MPI_Count recvcount, MPI_Datatype recvtype);
+Err check_alltoallv(Comm& c, Args& args, const void* sendbuf, Numbers sendcounts, Numbers sdispls,
+                    MPI_Datatype sendtype, void* recvbuf, Numbers recvcounts, Numbers rdispls,
+                    MPI_Datatype recvtype);
+Err check_alltoallw(Comm& c, Args& args, const void* sendbuf, Numbers sendcounts, Numbers sdispls,
+                    const MPI_Datatype sendtypes[], void* recvbuf, Numbers recvcounts, Numbers rdispls,
+                    const MPI_Datatype recvtypes[]);
+Err check_reduce(Comm& c, Args& args, const void* sendbuf, void* recvbuf, MPI_Count count,
+                 MPI_Datatype datatype, MPI_Op op, int root);
+Err check_allreduce(Comm& c, Args& args, const void* sendbuf, void* recvbuf, MPI_Count count,
+                    MPI_Datatype datatype, MPI_Op op);
+Err check_scan(Comm& c, Args& args, const void* sendbuf, void* recvbuf, MPI_Count count,
+               MPI_Datatype datatype, MPI_Op op);
+Err check_exscan(Comm& c, Args& args, const void* sendbuf, void* recvbuf, MPI_Count count,
+                 MPI_Datatype datatype, MPI_Op op);
+Err check_reduce_scatter(Comm& c, Args& args, const void* sendbuf, void* recvbuf, Numbers recvcounts,
+                         MPI_Datatype datatype, MPI_Op op);
+Err check_reduce_scatter_block(Comm& c, Args& args, const void* sendbuf, void* recvbuf, MPI_Count recvcount,
+                               MPI_Datatype datatype, MPI_Op op);
+
+// What those are made of.
 
 [[gnu::cold]] Err in_place_not_allowed(const char* argument);
 [[gnu::cold]] Err same_buffers();
@@ -27,10 +66,10 @@ inline Err check_side(Side& side, const void* buffer, MPI_Count count, MPI_Datat
 }
 
 /// The same for the v-variants: counts and displacements of `members` chunks of one type.
-Err check_chunks(Side& side, const void* buffer, const int counts[], const int displs[], MPI_Datatype handle,
+Err check_chunks(Side& side, const void* buffer, Numbers counts, Numbers displs, MPI_Datatype handle,
                  int members, const char* argument);
-/// And for alltoallw: a type for each chunk, displacements in bytes.
-Err check_typed_chunks(Side& side, const void* buffer, const int counts[], const int displs[],
+/// And for the w-variants: a type for each chunk, displacements in bytes.
+Err check_typed_chunks(Side& side, const void* buffer, Numbers counts, Numbers displs,
                        const MPI_Datatype types[], int members, const char* argument);
 
 /// Send and receive buffer of one member must not be the same; noticed where it costs nothing (MPI

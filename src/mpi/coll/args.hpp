@@ -64,6 +64,7 @@ struct Side {
   Numbers counts;
   Numbers displs;
   const MPI_Datatype* types = nullptr;
+  int chunks = 0;  ///< with `types`: their number
 
   Chunk whole() const noexcept { return {data, count, type}; }
   Chunk chunk(int i) const noexcept {
@@ -75,7 +76,7 @@ struct Side {
 };
 
 struct Args {
-  Collective collective;
+  Collective collective = Collective::kBarrier;
   Side send;  ///< with in_place: undefined for reductions' and exchanges' input, which is in `recv`
   Side recv;
   const Op* op = nullptr;

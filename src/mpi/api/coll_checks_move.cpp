@@ -1,0 +1,110 @@
+// Argument checks of the collectives that move data.
+#include "mpi/api/coll_checks.hpp"
+
+namespace tmpi::mpi {
+
+Err check_barrier(Comm&, Args& args) {
+  args.collective = Collective::kBarrier;
+  return kOk;
+}
+
+Err check_bcast(Comm& c, Args& args, void* buffer, MPI_Count count, MPI_Datatype datatype, int root) {
+  args.collective = Collective::kBcast;
+  args.root = root;
+  TMPI_TRY(check_root(c, root));
+  return check_side(args.recv, buffer, count, datatype, "buffer");
+}
+
+Err check_gather(Comm& c, Args& args, const void* sendbuf, MPI_Count sendcount, MPI_Datatype sendtype,
+                 void* recvbuf, MPI_Count recvcount, MPI_Datatype recvtype, int root) {
+  args.collective = Collective::kGather;
+  args.root = root;
+  TMPI_TRY(check_root(c, root));
+  const bool at_root = c.rank == root;
+  args.in_place = at_root && sendbuf == MPI_IN_PLACE;
+  if (!args.in_place) TMPI_TRY(check_side(args.send, sendbuf, sendcount, sendtype, "sendbuf"));
+  if (at_root) TMPI_TRY(check_side(args.recv, recvbuf, recvcount, recvtype, "recvbuf"));
+  return at_root && !args.in_place ? check_distinct(args.send, args.recv) : kOk;
+}
+
+Err check_gatherv(Comm& c, Args& args, const void* sendbuf, MPI_Count sendcount, MPI_Datatype sendtype,
+                  void* recvbuf, Numbers recvcounts, Numbers displs, MPI_Datatype recvtype, int root) {
+  args.collective = Collective::kGather;
+  args.root = root;
+  TMPI_TRY(check_root(c, root));
+  const bool at_root = c.rank == root;
+  args.in_place = at_root && sendbuf == MPI_IN_PLACE;
+  if (!args.in_place) TMPI_TRY(check_side(args.send, sendbuf, sendcount, sendtype, "sendbuf"));
+  return at_root ? check_chunks(args.recv, recvbuf, recvcounts, displs, recvtype, c.size, "recvbuf") : kOk;
+}
+
+Err check_scatter(Comm& c, Args& args, const void* sendbuf, MPI_Count sendcount, MPI_Datatype sendtype,
+                  void* recvbuf, MPI_Count recvcount, MPI_Datatype recvtype, int root) {
+  args.collective = Collective::kScatter;
+  args.root = root;
+  TMPI_TRY(check_root(c, root));
+  const bool at_root = c.rank == root;
+  args.in_place = at_root && recvbuf == MPI_IN_PLACE;
+  if (!args.in_place) TMPI_TRY(check_side(args.recv, recvbuf, recvcount, recvtype, "recvbuf"));
+  if (at_root) TMPI_TRY(check_side(args.send, sendbuf, sendcount, sendtype, "sendbuf"));
+  return at_root && !args.in_place ? check_distinct(args.send, args.recv) : kOk;
+}
+
+Err check_scatterv(Comm& c, Args& args, const void* sendbuf, Numbers sendcounts, Numbers displs,
+                   MPI_Datatype sendtype, void* recvbuf, MPI_Count recvcount, MPI_Datatype recvtype,
+                   int root) {
+  args.collective = Collective::kScatter;
+  args.root = root;
+  TMPI_TRY(check_root(c, root));
+  const bool at_root = c.rank == root;
+  args.in_place = at_root && recvbuf == MPI_IN_PLACE;
+  if (!args.in_place) TMPI_TRY(check_side(args.recv, recvbuf, recvcount, recvtype, "recvbuf"));
+  return at_root ? check_chunks(args.send, sendbuf, sendcounts, displs, sendtype, c.size, "sendbuf") : kOk;
+}
+
+Err check_allgather(Comm&, Args& args, const void* sendbuf, MPI_Count sendcount, MPI_Datatype sendtype,
+                    void* recvbuf, MPI_Count recvcount, MPI_Datatype recvtype) {
+  args.collective = Collective::kAllgather;
+  args.in_place = sendbuf == MPI_IN_PLACE;
+  TMPI_TRY(check_side(args.recv, recvbuf, recvcount, recvtype, "recvbuf"));
+  if (args.in_place) return kOk;
+  TMPI_TRY(check_side(args.send, sendbuf, sendcount, sendtype, "sendbuf"));
+  return check_distinct(args.send, args.recv);
+}
+
+Err check_allgatherv(Comm& c, Args& args, const void* sendbuf, MPI_Count sendcount, MPI_Datatype sendtype,
+                     void* recvbuf, Numbers recvcounts, Numbers displs, MPI_Datatype recvtype) {
+  args.collective = Collective::kAllgather;
+  args.in_place = sendbuf == MPI_IN_PLACE;
+  TMPI_TRY(check_chunks(args.recv, recvbuf, recvcounts, displs, recvtype, c.size, "recvbuf"));
+  return args.in_place ? kOk : check_side(args.send, sendbuf, sendcount, sendtype, "sendbuf");
+}
+
+Err check_alltoall(Comm& c, Args& args, const void* sendbuf, MPI_Count sendcount, MPI_Datatype sendtype,
+                   void* recvbuf, MPI_Count recvcount, MPI_Datatype recvtype) {
+  TMPI_TRY(check_allgather(c, args, sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype));
+  args.collective = Collective::kAlltoall;
+  return kOk;
+}
+
+Err check_alltoallv(Comm& c, Args& args, const void* sendbuf, Numbers sendcounts, Numbers sdispls,
+                    MPI_Datatype sendtype, void* recvbuf, Numbers recvcounts, Numbers rdispls,
+                    MPI_Datatype recvtype) {
+  args.collective = Collective::kAlltoall;
+  args.in_place = sendbuf == MPI_IN_PLACE;
+  TMPI_TRY(check_chunks(args.recv, recvbuf, recvcounts, rdispls, recvtype, c.size, "recvbuf"));
+  if (args.in_place) return kOk;
+  return check_chunks(args.send, sendbuf, sendcounts, sdispls, sendtype, c.size, "sendbuf");
+}
+
+Err check_alltoallw(Comm& c, Args& args, const void* sendbuf, Numbers sendcounts, Numbers sdispls,
+                    const MPI_Datatype sendtypes[], void* recvbuf, Numbers recvcounts, Numbers rdispls,
+                    const MPI_Datatype recvtypes[]) {
+  args.collective = Collective::kAlltoall;
+  args.in_place = sendbuf == MPI_IN_PLACE;
+  TMPI_TRY(check_typed_chunks(args.recv, recvbuf, recvcounts, rdispls, recvtypes, c.size, "recvbuf"));
+  if (args.in_place) return kOk;
+  return check_typed_chunks(args.send, sendbuf, sendcounts, sdispls, sendtypes, c.size, "sendbuf");
+}
+
+}  // namespace tmpi::mpi

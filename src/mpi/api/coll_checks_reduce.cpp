@@ -1,0 +1,63 @@
+// Argument checks of the reductions.
+#include "mpi/api/coll_checks.hpp"
+
+namespace tmpi::mpi {
+namespace {
+
+// A member that gets no result: its recvbuf does not matter. The vector's length and type are the same
+// everywhere.
+Err check_send_only(Args& args, const void* sendbuf, MPI_Count count, MPI_Datatype datatype, MPI_Op op) {
+  TMPI_TRY(check_side(args.send, sendbuf, count, datatype, "sendbuf"));
+  TMPI_TRY(check_operator(op, *args.send.type, args.op));
+  args.recv = {.data = nullptr, .count = count, .type = args.send.type};
+  return kOk;
+}
+
+}  // namespace
+
+Err check_reduce(Comm& c, Args& args, const void* sendbuf, void* recvbuf, MPI_Count count,
+                 MPI_Datatype datatype, MPI_Op op, int root) {
+  args.collective = Collective::kReduce;
+  args.root = root;
+  TMPI_TRY(check_root(c, root));
+  return c.rank == root ? check_reduction(args, sendbuf, recvbuf, count, datatype, op)
+                        : check_send_only(args, sendbuf, count, datatype, op);
+}
+
+Err check_allreduce(Comm&, Args& args, const void* sendbuf, void* recvbuf, MPI_Count count,
+                    MPI_Datatype datatype, MPI_Op op) {
+  args.collective = Collective::kAllreduce;
+  return check_reduction(args, sendbuf, recvbuf, count, datatype, op);
+}
+
+Err check_scan(Comm&, Args& args, const void* sendbuf, void* recvbuf, MPI_Count count, MPI_Datatype datatype,
+               MPI_Op op) {
+  args.collective = Collective::kScan;
+  return check_reduction(args, sendbuf, recvbuf, count, datatype, op);
+}
+
+Err check_exscan(Comm& c, Args& args, const void* sendbuf, void* recvbuf, MPI_Count count,
+                 MPI_Datatype datatype, MPI_Op op) {
+  args.collective = Collective::kExscan;
+  const bool receives = c.rank != 0 || sendbuf == MPI_IN_PLACE;
+  return receives ? check_reduction(args, sendbuf, recvbuf, count, datatype, op)
+                  : check_send_only(args, sendbuf, count, datatype, op);
+}
+
+Err check_reduce_scatter(Comm& c, Args& args, const void* sendbuf, void* recvbuf, Numbers recvcounts,
+                         MPI_Datatype datatype, MPI_Op op) {
+  args.collective = Collective::kReduceScatter;
+  if (!recvcounts) return null_pointer("recvcounts");
+  for (int i = 0; i < c.size; ++i) TMPI_TRY(check_count(recvcounts[i]));
+  TMPI_TRY(check_reduction(args, sendbuf, recvbuf, recvcounts[c.rank], datatype, op));
+  args.recv.counts = recvcounts;
+  return kOk;
+}
+
+Err check_reduce_scatter_block(Comm&, Args& args, const void* sendbuf, void* recvbuf, MPI_Count recvcount,
+                               MPI_Datatype datatype, MPI_Op op) {
+  args.collective = Collective::kReduceScatter;
+  return check_reduction(args, sendbuf, recvbuf, recvcount, datatype, op);
+}
+
+}  // namespace tmpi::mpi
