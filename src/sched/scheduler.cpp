@@ -8,6 +8,7 @@
 #include <optional>
 #include <thread>
 
+#include "sched/metering.hpp"
 #include "sched/signal_stack.hpp"
 #include "sched/topology.hpp"
 #include "sched/worker.hpp"
@@ -43,6 +44,8 @@ class NodeScheduler final : public Scheduler {
   void finish_current() override;
   void set_switch_hook(SwitchHook hook) override;
   void set_progress_hook(ProgressHook hook) override;
+  void meter_switches() noexcept override;
+  void observe_switches(SwitchObserver observer) override;
   void set_mail_hook(MailHook hook) override;
   void nudge(int worker) noexcept override { shared_.workers[static_cast<std::size_t>(worker)]->nudge(); }
   int workers() const override { return options_.workers; }
@@ -108,6 +111,7 @@ NodeScheduler::~NodeScheduler() {
     if (task.entry != nullptr) ult::release(task);
   }
   if (g_scheduler == this) {
+    metering::reset();
     g_scheduler = nullptr;
     detail::g_single_worker = false;
   }
@@ -176,7 +180,19 @@ void NodeScheduler::finish_current() {
 }
 
 void NodeScheduler::set_switch_hook(SwitchHook hook) {
+  const SwitchHook first = metering::put_before(hook);
+  for (auto& worker : shared_.workers) worker->set_switch_hook(first);
+}
+
+void NodeScheduler::meter_switches() noexcept {
+  if (metering::on()) return;
+  const SwitchHook hook = metering::switch_on();
   for (auto& worker : shared_.workers) worker->set_switch_hook(hook);
+}
+
+void NodeScheduler::observe_switches(SwitchObserver observer) {
+  if (!metering::add(observer)) fatal("more observers of switches than there is room for");
+  meter_switches();
 }
 
 void NodeScheduler::set_mail_hook(MailHook hook) {

@@ -31,6 +31,10 @@ struct Options {
 /// not suspend, throw or allocate. Used for timers and the loader.
 using SwitchHook = void (*)(Task* from, Task* to) noexcept;
 
+/// The same with the time of the switch (timers::now_ticks()), read once for everybody who wants it: for
+/// profiles and traces. Costs every switch a reading of the clock (metering.hpp).
+using SwitchObserver = void (*)(Task* from, Task* to, std::uint64_t ticks) noexcept;
+
 /// Polls a source of completions (network); returns true if it made progress. Called by a worker every K
 /// switches and when idle.
 using ProgressHook = bool (*)() noexcept;
@@ -66,6 +70,14 @@ class Scheduler {
   /// All hooks: set before run() or by the adopted task.
   virtual void set_switch_hook(SwitchHook hook) = 0;
   virtual void set_progress_hook(ProgressHook hook) = 0;
+
+  /// Switches from now on account time and counters to tasks and workers (metering.hpp). Any thread, any
+  /// time, idempotent; without it a switch reads no clock. A worker that runs a task meanwhile begins with
+  /// its next switch.
+  virtual void meter_switches() noexcept = 0;
+  /// Registers an observer, which is called before the switch hook, and meters switches. Before run() or by
+  /// the adopted task; there is room for four.
+  virtual void observe_switches(SwitchObserver observer) = 0;
   virtual void set_mail_hook(MailHook hook) = 0;
   /// Wakes worker `worker` if it sleeps, after something has been left for its mail hook with a seq_cst
   /// store. Any thread; one load of a shared line if it does not sleep.

@@ -5,6 +5,7 @@
 #include <atomic>
 #include <cstdint>
 
+#include "timers/meter.hpp"
 #include "ult/fiber.hpp"
 
 namespace tmpi::sched {
@@ -27,6 +28,7 @@ struct alignas(64) Task : ult::Fiber {
   std::uint32_t id = 0;            ///< index in the scheduler = local rank index
   void (*entry)(void*) = nullptr;  ///< what spawn() was given
   void* argument = nullptr;
+  timers::ProcessMeter meter;  ///< what it has run, if switches are metered (metering.hpp)
 };
 
 /// The task that runs on the calling thread, null on a thread that is no worker. Never cache the result

@@ -15,6 +15,7 @@
 #include "sched/inbox.hpp"
 #include "sched/ready_queue.hpp"
 #include "sched/scheduler.hpp"
+#include "timers/meter.hpp"
 #include "ult/switch.hpp"
 
 namespace tmpi::sched {
@@ -34,11 +35,12 @@ class alignas(64) Worker {
 
   // Set-up, before the worker's thread runs.
   void use(std::unique_ptr<Policy> policy) noexcept { ready_.use(std::move(policy)); }
-  void set_switch_hook(SwitchHook hook) noexcept { switch_hook_ = hook; }
   void set_progress_hook(ProgressHook hook) noexcept { progress_hook_ = hook; }
   void set_mail_hook(MailHook hook) noexcept { mail_hook_ = hook; }
 
   // Any thread.
+  /// Takes effect at the worker's next switch.
+  void set_switch_hook(SwitchHook hook) noexcept { switch_hook_.store(hook, std::memory_order_release); }
   int index() const noexcept { return index_; }
   std::uint64_t switches() const noexcept { return switches_.load(std::memory_order_relaxed); }
   /// Makes a blocked task of this worker ready. `here` is the caller's this_worker().
@@ -57,6 +59,7 @@ class alignas(64) Worker {
   /// Makes the calling thread this worker and its flow of control `task`.
   void adopt(Task& task) noexcept;
   Task* running() const noexcept { return running_; }
+  timers::CoreMeter& meter() noexcept { return meter_; }
   /// Suspends the running task, which somebody will make ready.
   void block() noexcept;
   void yield() noexcept;
@@ -77,15 +80,16 @@ class alignas(64) Worker {
   void switch_from(ult::Fiber& fiber, Task* from, Task& to) noexcept;
   void before_switch(Task* from, Task& to) noexcept;
   void report(Task* from, Task* to) noexcept {
-    if (switch_hook_ != nullptr) [[unlikely]]
-      switch_hook_(from, to);
+    // acquire pairs with set_switch_hook(): what the hook needs has been set up.
+    if (const SwitchHook hook = switch_hook_.load(std::memory_order_acquire)) [[unlikely]]
+      hook(from, to);
   }
   bool all_finished() const noexcept { return shared_.unfinished.load(std::memory_order_acquire) == 0; }
 
   // Used at every switch, by this thread only.
   ult::Thread thread_;
   Task* running_ = nullptr;
-  SwitchHook switch_hook_ = nullptr;
+  std::atomic<SwitchHook> switch_hook_{nullptr};
   ProgressHook progress_hook_ = nullptr;
   MailHook mail_hook_ = nullptr;
   std::uint32_t until_poll_ = kPollInterval;
@@ -95,6 +99,7 @@ class alignas(64) Worker {
   Shared& shared_;
   ult::Fiber root_;  // the thread's own flow of control
   int index_;
+  timers::CoreMeter meter_;
 
   // Written by other threads.
   Inbox inbox_;

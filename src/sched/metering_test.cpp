@@ -1,0 +1,137 @@
+#include "sched/metering.hpp"
+
+#include <unistd.h>
+
+#include <vector>
+
+#include "sched/test_support.hpp"
+#include "timers/clock.hpp"
+
+namespace tmpi::sched {
+namespace {
+
+using test::Event;
+using test::Job;
+
+void compute(double seconds) {
+  const double start = timers::wtime();
+  while (timers::wtime() - start < seconds) {
+  }
+}
+
+double ran(Task& task) {
+  return timers::seconds(task.meter.clock.read(timers::now_ticks()));
+}
+
+TEST_CASE("without metering no clock of a task runs") {
+  Job job({.tasks = 2, .stack_size = 64 * 1024, .bind = false});
+  for (int i = 0; i < 2; ++i) {
+    job.spawn(0, [] {
+      yield();
+      CHECK_FALSE(current()->meter.clock.running());
+    });
+  }
+  CHECK_FALSE(switches_metered());
+  job.run();
+}
+
+TEST_CASE("a task's clock excludes the time of the others") {
+  Job job({.tasks = 2, .stack_size = 64 * 1024, .bind = false});
+  job->meter_switches();
+  double process = 0, wall = 0;
+  job.spawn(0, [&] {
+    const double start = timers::wtime(), before = ran(*current());
+    compute(0.002);
+    yield();  // the other one computes longer
+    process = ran(*current()) - before;
+    wall = timers::wtime() - start;
+  });
+  job.spawn(0, [] { compute(0.02); });
+  job.run();
+  CHECK(wall > 0.022);
+  CHECK(process >= 0.002);
+  CHECK(process < wall - 0.019);
+}
+
+TEST_CASE("metering that is switched on late counts from then on") {
+  Job job({.workers = 2, .tasks = 2, .stack_size = 64 * 1024, .bind = false});
+  std::atomic<int> met{0};
+  for (int worker = 0; worker < 2; ++worker) {
+    job.spawn(worker, [&met, worker] {
+      if (worker == 0) scheduler()->meter_switches();
+      const double before = ran(*current());
+      compute(0.001);
+      yield();
+      const double after = ran(*current());
+      if (after - before >= 0.001 && after - before < 1) ++met;
+    });
+  }
+  job.run();
+  CHECK(met == 2);
+}
+
+TEST_CASE("the section of a core: tasks in it, whoever they are, and nothing else") {
+  Job job({.tasks = 3, .stack_size = 64 * 1024, .bind = false});
+  job->meter_switches();
+  double in_section = 0;
+  for (int i = 0; i < 2; ++i) {
+    job.spawn(0, [] {
+      timers::ProcessorClock::start(current()->meter.section, timers::now_ticks());
+      compute(0.002);
+      yield();
+      compute(0.002);
+      core_meter().clock.stop(current()->meter.section, timers::now_ticks());
+      compute(0.002);
+    });
+  }
+  job.spawn(0, [&] {
+    compute(0.005);
+    yield();
+    yield();
+    in_section = timers::seconds(core_meter().clock.read(current()->meter.section, timers::now_ticks()));
+  });
+  job.run();
+  CHECK(in_section >= 0.008);
+  if (!test::kSanitized) CHECK(in_section < 0.013);
+}
+
+struct Seen {
+  Task *from, *to;
+  std::uint64_t ticks;
+};
+std::vector<Seen> g_seen;
+
+TEST_CASE("observers see every switch with its time, idle workers as null") {
+  g_seen.clear();
+  Event event;
+  {
+    Job job({.workers = 2, .tasks = 2, .stack_size = 64 * 1024, .bind = false});
+    job->observe_switches([](Task* from, Task* to, std::uint64_t ticks) noexcept {
+      if (current_worker() == 0 && g_seen.size() < 1000) g_seen.push_back({from, to, ticks});
+    });
+    CHECK(switches_metered());
+    static int plain;
+    plain = 0;
+    job->set_switch_hook([](Task*, Task*) noexcept {
+      if (current_worker() == 0) ++plain;
+    });
+    g_seen.reserve(1000);
+    Task& waiting = job.spawn(0, [&] { event.wait(); });
+    job.spawn(1, [&] {
+      usleep(20'000);
+      event.complete();
+    });
+    job.run();
+    REQUIRE(g_seen.size() == 4);  // begins, waits: idle, goes on, ends: idle
+    CHECK(plain == 4);
+    for (std::size_t i = 0; i < 4; ++i) {
+      CHECK((g_seen[i].from == nullptr) == (i % 2 == 0));
+      CHECK((g_seen[i].from == nullptr ? g_seen[i].to : g_seen[i].from) == &waiting);
+    }
+    CHECK(timers::seconds(g_seen[2].ticks - g_seen[1].ticks) > 0.01);
+  }
+  CHECK_FALSE(switches_metered());
+}
+
+}  // namespace
+}  // namespace tmpi::sched
