@@ -17,30 +17,29 @@ class ReadyQueue {
   void use(std::unique_ptr<Policy> policy) noexcept { policy_ = std::move(policy); }
 
   void push(Task& task) noexcept {
+    ++length_;
     if (policy_ != nullptr) [[unlikely]]
       return policy_->push(task);
     append(task);
   }
   void push_yielded(Task& task) noexcept {
+    ++length_;
     if (policy_ != nullptr) [[unlikely]]
       return policy_->push_yielded(task);
     append(task);
   }
   Task* pop() noexcept {
+    if (length_ == 0) return nullptr;
+    --length_;
     if (policy_ != nullptr) [[unlikely]]
       return policy_->pop();
     Task* task = head_;
-    if (task != nullptr) {
-      head_ = task->next;
-      if (head_ == nullptr) tail_ = nullptr;
-    }
+    head_ = task->next;
+    if (head_ == nullptr) tail_ = nullptr;
     return task;
   }
-  bool empty() const noexcept {
-    if (policy_ != nullptr) [[unlikely]]
-      return policy_->empty();
-    return head_ == nullptr;
-  }
+  bool empty() const noexcept { return length_ == 0; }
+  int length() const noexcept { return length_; }
 
  private:
   void append(Task& task) noexcept {
@@ -55,6 +54,7 @@ class ReadyQueue {
 
   Task* head_ = nullptr;
   Task* tail_ = nullptr;
+  int length_ = 0;
   std::unique_ptr<Policy> policy_;
 };
 

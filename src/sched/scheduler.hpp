@@ -116,6 +116,10 @@ Scheduler* scheduler() noexcept;
 /// Index of the worker that runs the calling thread, -1 elsewhere. Never cached across a scheduling point.
 int current_worker() noexcept;
 
+/// Number of tasks that are ready on the calling thread's worker, the running one not counted; 0 on a thread
+/// that is no worker.
+int ready_tasks() noexcept;
+
 /// True when the process has exactly one worker: data shared only among tasks needs no atomics then.
 inline bool single_worker() noexcept {
   return detail::g_single_worker;

@@ -227,6 +227,11 @@ int current_worker() noexcept {
   return worker == nullptr ? -1 : worker->index();
 }
 
+int ready_tasks() noexcept {
+  Worker* worker = this_worker();
+  return worker == nullptr ? 0 : worker->ready();
+}
+
 void yield() noexcept {
   Worker* worker = this_worker();
   if (worker == nullptr || worker->running() == nullptr) {

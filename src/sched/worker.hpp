@@ -59,6 +59,7 @@ class alignas(64) Worker {
   /// Makes the calling thread this worker and its flow of control `task`.
   void adopt(Task& task) noexcept;
   Task* running() const noexcept { return running_; }
+  int ready() const noexcept { return ready_.length(); }
   timers::CoreMeter& meter() noexcept { return meter_; }
   /// Suspends the running task, which somebody will make ready.
   void block() noexcept;
