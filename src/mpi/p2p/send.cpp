@@ -4,6 +4,7 @@
 // docs/matching.md.
 #include "mpi/p2p/cell.hpp"
 #include "mpi/p2p/channel.hpp"
+#include "mpi/p2p/observer.hpp"
 #include "mpi/p2p/p2p.hpp"
 #include "mpi/p2p/transfer.hpp"
 
@@ -68,6 +69,7 @@ Left leave(Rank& target, const MatchKey& key, const Outgoing& data, SendMode mod
 Left hand_over(const Comm& comm, int dest, const MatchKey& key, const Outgoing& data, SendMode mode,
                Request& descriptor) noexcept {
   Rank& target = process(comm, dest);
+  tell_sent(*comm.owner, target, key, data.bytes);
   const int here = comm.owner->worker.load(std::memory_order_relaxed);
   const int there = target.worker.load(std::memory_order_relaxed);
   if (here != there && there >= 0) {

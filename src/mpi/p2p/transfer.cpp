@@ -4,11 +4,13 @@
 #include <cstring>
 
 #include "mpi/p2p/cell.hpp"
+#include "mpi/p2p/observer.hpp"
 
 namespace tmpi::mpi {
 namespace {
 
 MPI_Count record_outcome(Request& receive, const MatchKey& key, MPI_Count bytes) noexcept {
+  tell_received(*receive.comm->owner, key, bytes);
   const MPI_Count capacity = receive.count * receive.type->size();
   receive.source = key.source;
   receive.received_tag = key.tag;
