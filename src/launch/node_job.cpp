@@ -1,12 +1,14 @@
 #include "launch/node_job.hpp"
 
 #include <errno.h>
-#include <fmt/core.h>
+#include <fmt/format.h>
 #include <string.h>
 #include <unistd.h>
 
 #include <algorithm>
 #include <cstdlib>
+#include <filesystem>
+#include <span>
 
 #include "launch/control.hpp"
 #include "launch/program_path.hpp"
@@ -49,6 +51,8 @@ Result<NodeJob*> NodeJob::create(JobSpec spec) {
   if (!wdir.empty() && chdir(wdir.c_str()) != 0) {
     return Failure{fmt::format("--wdir {}: cannot change to the directory: {}", wdir, strerror(errno))};
   }
+  std::error_code unreadable;  // then MPI_INFO_ENV's wdir is empty
+  job.wdir_ = std::filesystem::current_path(unreadable).string();
   const int ranks = job.spec_.total_ranks();
   const int cores = sched::available_cores();
   job.layout_ = plan_layout(ranks, cores, job.spec_.vratio, job.spec_.workers);
@@ -103,7 +107,21 @@ void NodeJob::register_with_mpi() {
                                  text);
   };
   services.initialized = [](mpi::Rank& rank) { the_node_job->on_initialized(rank); };
+  services.start_info = [](const mpi::Rank& rank) { return the_node_job->start_info(rank.world_rank); };
   mpi::register_services(services);
+}
+
+mpi::StartInfo NodeJob::start_info(int rank) const {
+  const int number = spec_.app_of(rank);
+  const AppSpec& app = spec_.apps[static_cast<std::size_t>(number)];
+  mpi::StartInfo info;
+  info.app_number = number;
+  info.entries.emplace_back("command", app.arguments.front());
+  info.entries.emplace_back("argv", fmt::format("{}", fmt::join(std::span(app.arguments).subspan(1), " ")));
+  info.entries.emplace_back("maxprocs", std::to_string(app.ranks));
+  info.entries.emplace_back("soft", std::to_string(app.ranks));
+  info.entries.emplace_back("wdir", wdir_);
+  return info;
 }
 
 std::vector<std::string> NodeJob::environment_of(int rank, const AppSpec& app) const {

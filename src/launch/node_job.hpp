@@ -17,6 +17,7 @@
 #include "launch/layout.hpp"
 #include "launch/picture.hpp"
 #include "mpi/core/rank.hpp"
+#include "mpi/core/services.hpp"
 #include "privatize/loader.hpp"
 #include "sched/scheduler.hpp"
 
@@ -59,10 +60,12 @@ class NodeJob {
   std::vector<std::string> environment_of(int rank, const AppSpec& app) const;
   static void run_rank(void* start);
 
+  mpi::StartInfo start_info(int rank) const;
   void on_initialized(const mpi::Rank& rank);
   [[noreturn]] void break_rule(int rank, int code, const std::string& what);
 
   JobSpec spec_;
+  std::string wdir_;  // where the ranks start
   Layout layout_;
   mpi::Job* mpi_ = nullptr;
   std::vector<std::unique_ptr<privatize::Group>> programs_;

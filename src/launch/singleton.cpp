@@ -1,10 +1,11 @@
 // A tmpi program that is started by itself is a job of one rank: libtmpi.so registers here what MPI_Init then
 // needs. Output and input are the process's own.
-#include <fmt/core.h>
+#include <fmt/format.h>
 #include <unistd.h>
 
 #include <cstdio>
 #include <cstdlib>
+#include <fstream>
 
 #include "mpi/core/rank.hpp"
 #include "mpi/core/services.hpp"
@@ -34,10 +35,30 @@ void abort_job(mpi::Rank&, int code, const std::string& text) {
   _exit((code & 0xff) == 0 ? 1 : code & 0xff);
 }
 
+// The command line as the kernel keeps it: words that end with NUL each.
+std::vector<std::string> command_line() {
+  std::vector<std::string> words;
+  std::ifstream file("/proc/self/cmdline", std::ios::binary);
+  for (std::string word; std::getline(file, word, '\0');) words.push_back(std::move(word));
+  return words;
+}
+
+mpi::StartInfo start_info(const mpi::Rank&) {
+  mpi::StartInfo info;
+  const std::vector<std::string> words = command_line();
+  if (!words.empty()) {
+    info.entries.emplace_back("command", words.front());
+    info.entries.emplace_back("argv", fmt::format("{}", fmt::join(words.begin() + 1, words.end(), " ")));
+  }
+  info.entries.emplace_back("maxprocs", "1");
+  return info;
+}
+
 [[gnu::constructor]] void register_singleton() {
   mpi::Services services{};
   services.abort_job = &abort_job;
   services.start_singleton = &start_singleton;
+  services.start_info = &start_info;
   mpi::register_services(services);
 }
 

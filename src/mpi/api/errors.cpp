@@ -18,11 +18,6 @@ Err check_errhandler(MPI_Errhandler handle, Errhandler*& handler) {
               handle == MPI_ERRHANDLER_NULL ? "MPI_ERRHANDLER_NULL" : "the handle");
 }
 
-UserErrors& user_errors(Rank& rank) {
-  if (rank.user_errors == nullptr) rank.user_errors = std::make_unique<UserErrors>();
-  return *rank.user_errors;
-}
-
 // Added codes of the calling rank, null if it has none.
 const UserErrors* added_codes() noexcept {
   sched::Task* task = sched::current();

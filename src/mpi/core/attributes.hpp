@@ -47,10 +47,14 @@ class Keyvals {
   /// Attributes of a predefined datatype, which are this rank's although the type is everybody's.
   std::unique_ptr<Attributes>& of_predefined(MPI_Datatype type);
 
+  /// Where MPI_Comm_get_attr's result for a predefined key of this rank lies.
+  const int* remember(int keyval, int value) { return &(numbers_[keyval] = value); }
+
  private:
   int next_ = 0x1000;  // beyond every predefined key
   std::map<int, std::shared_ptr<const Keyval>> keys_;
   std::map<MPI_Datatype, std::unique_ptr<Attributes>> predefined_types_;
+  std::map<int, int> numbers_;  // nodes do not move
 };
 
 Keyvals& keyvals(Rank& rank);

@@ -74,7 +74,8 @@ Err hints_from(MPI_Info handle, const Info*& hints) {
 
 std::vector<Info::Entry> start_entries(const Rank& rank) {
   std::vector<Info::Entry> entries;
-  if (services().start_entries != nullptr) entries = services().start_entries(rank);
+  if (services().start_info != nullptr) entries = services().start_info(rank).entries;
+  for (auto& [key, value] : entries) value.resize(std::min<std::size_t>(value.size(), MPI_MAX_INFO_VAL - 1));
   entries.emplace_back("host", job()->host());
 #if defined(__x86_64__)
   entries.emplace_back("arch", "x86_64");

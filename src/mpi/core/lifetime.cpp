@@ -4,6 +4,7 @@
 
 #include "mpi/coll/coll.hpp"
 #include "mpi/comm/world.hpp"
+#include "mpi/core/attributes.hpp"
 #include "mpi/core/rank.hpp"
 #include "mpi/core/services.hpp"
 #include "mpi/p2p/buffered.hpp"
@@ -28,6 +29,8 @@ Err initialize(Rank& rank, int required_thread_level) {
 }
 
 Err finalize(Rank& rank) {
+  // Before anything else is affected by finalization (MPI report, 11.2.4).
+  TMPI_TRY(delete_attributes(rank.self));
   if (rank.buffer != nullptr) {
     rank.buffer->drain();
     rank.buffer.reset();

@@ -10,6 +10,13 @@ namespace tmpi::mpi {
 
 struct Rank;
 
+struct StartInfo {
+  /// MPI_INFO_ENV's keys and values: command, argv, maxprocs, soft, wdir (MPI report, 11.5.3).
+  std::vector<std::pair<std::string, std::string>> entries;
+  /// The rank's program among those of the command line, counted from 0 (MPI_APPNUM); -1: there was none.
+  int app_number = -1;
+};
+
 struct Services {
   /// Ends the whole job at once with exit code `code` (MPI_Abort, a fatal MPI error); `text` is the one
   /// message the user sees, empty if it has been printed. Does not return.
@@ -24,9 +31,8 @@ struct Services {
   /// task. Null in tmpi-node.
   void (*start_singleton)();
 
-  /// What MPI_INFO_ENV says of how the rank was started, as key and value: command, argv, maxprocs, soft,
-  /// wdir, file. Null: nothing is known.
-  std::vector<std::pair<std::string, std::string>> (*start_entries)(const Rank& rank);
+  /// How a rank was started. Null: nothing is known.
+  StartInfo (*start_info)(const Rank& rank);
 };
 
 void register_services(const Services& services);

@@ -2,10 +2,12 @@
 
 #include <utility>
 
+#include "mpi/core/rank.hpp"
+
 namespace tmpi::mpi {
 
 int UserErrors::add(int error_class) {
-  const int code = next_++;
+  const int code = ++last_used_;
   codes_.emplace(code, Entry{error_class == 0 ? code : error_class, {}});
   return code;
 }
@@ -35,6 +37,11 @@ int UserErrors::class_of(int code) const {
 const std::string* UserErrors::text(int code) const {
   auto found = codes_.find(code);
   return found == codes_.end() ? nullptr : &found->second.text;
+}
+
+UserErrors& user_errors(Rank& rank) {
+  if (rank.user_errors == nullptr) rank.user_errors = std::make_unique<UserErrors>();
+  return *rank.user_errors;
 }
 
 }  // namespace tmpi::mpi

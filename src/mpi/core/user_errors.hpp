@@ -8,6 +8,8 @@
 
 namespace tmpi::mpi {
 
+struct Rank;
+
 class UserErrors {
  public:
   int add_class() { return add(0); }
@@ -19,7 +21,8 @@ class UserErrors {
   /// Class of an added code (a class is its own); MPI_ERR_UNKNOWN if never added.
   int class_of(int code) const;
   const std::string* text(int code) const;
-  int last_used() const noexcept { return next_ - 1; }
+  /// Where MPI_LASTUSEDCODE's value lies: it grows with every class and code that is added.
+  const int* last_used() const noexcept { return &last_used_; }
 
  private:
   struct Entry {
@@ -27,8 +30,11 @@ class UserErrors {
     std::string text;
   };
   int add(int error_class);
-  int next_ = MPI_ERR_LASTCODE + 1;
+  int last_used_ = MPI_ERR_LASTCODE;
   std::map<int, Entry> codes_;
 };
+
+/// Those of a rank, made with the first call.
+UserErrors& user_errors(Rank& rank);
 
 }  // namespace tmpi::mpi

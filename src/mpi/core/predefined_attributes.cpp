@@ -1,0 +1,47 @@
+#include "mpi/core/predefined_attributes.hpp"
+
+#include "mpi/core/attributes.hpp"
+#include "mpi/core/check.hpp"
+#include "mpi/core/services.hpp"
+#include "mpi/core/user_errors.hpp"
+
+namespace tmpi::mpi {
+namespace {
+
+// The same for every rank; never written.
+const int tag_upper_bound = kTagUpperBound;
+const int no_host = MPI_PROC_NULL;  // no rank is a host process
+const int every_rank = MPI_ANY_SOURCE;
+const int clocks_agree = 1;
+
+}  // namespace
+
+bool predefined_key(int keyval) noexcept {
+  return keyval >= MPI_TAG_UB && keyval <= MPI_UNIVERSE_SIZE;
+}
+
+const int* predefined_attribute(Rank& rank, int keyval) {
+  switch (keyval) {
+    case MPI_TAG_UB:
+      return &tag_upper_bound;
+    case MPI_HOST:
+      return &no_host;
+    case MPI_IO:
+      return &every_rank;
+    case MPI_WTIME_IS_GLOBAL:
+      return &clocks_agree;
+    case MPI_LASTUSEDCODE:
+      return user_errors(rank).last_used();
+    case MPI_UNIVERSE_SIZE:
+      // Processes cannot be started later, so the universe is what was started.
+      return keyvals(rank).remember(keyval, job()->size());
+    case MPI_APPNUM: {
+      const int number = services().start_info != nullptr ? services().start_info(rank).app_number : -1;
+      return number < 0 ? nullptr : keyvals(rank).remember(keyval, number);
+    }
+    default:
+      return nullptr;
+  }
+}
+
+}  // namespace tmpi::mpi
