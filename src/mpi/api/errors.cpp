@@ -1,22 +1,14 @@
-// Error handlers, classes, codes and strings. MPI report, 9.3 to 9.5.
+// Error classes, codes and strings. MPI report, 9.4 and 9.5.
 #include <cstring>
 
 #include "mpi/api/profiled.hpp"
 #include "mpi/core/call.hpp"
 #include "mpi/core/check.hpp"
-#include "mpi/core/errhandler.hpp"
 #include "mpi/core/error_classes.hpp"
 #include "mpi/core/user_errors.hpp"
 
 namespace tmpi::mpi {
 namespace {
-
-Err check_errhandler(MPI_Errhandler handle, Errhandler*& handler) {
-  handler = errhandler_from(handle);
-  if (handler != nullptr) return kOk;
-  return fail(MPI_ERR_ERRHANDLER, "{} is no error handler",
-              handle == MPI_ERRHANDLER_NULL ? "MPI_ERRHANDLER_NULL" : "the handle");
-}
 
 // Added codes of the calling rank, null if it has none.
 const UserErrors* added_codes() noexcept {
@@ -37,66 +29,6 @@ Err not_added(int code) {
 }  // namespace tmpi::mpi
 
 using namespace tmpi::mpi;
-
-int PMPI_Comm_create_errhandler(MPI_Comm_errhandler_function* function, MPI_Errhandler* errhandler) {
-  return on_rank("MPI_Comm_create_errhandler", [&](Rank&) -> Err {
-    TMPI_TRY(check_pointer(reinterpret_cast<const void*>(function), "comm_errhandler_fn"));
-    TMPI_TRY(check_pointer(errhandler, "errhandler"));
-    auto* handler = new Errhandler;
-    handler->function = function;
-    *errhandler = handle_of(handler);
-    return kOk;
-  });
-}
-TMPI_PROFILED(MPI_Comm_create_errhandler);
-
-int PMPI_Comm_set_errhandler(MPI_Comm comm, MPI_Errhandler errhandler) {
-  return on_comm("MPI_Comm_set_errhandler", comm, [&](Comm& c) -> Err {
-    Errhandler* handler;
-    TMPI_TRY(check_errhandler(errhandler, handler));
-    retain(handler);
-    release(c.errhandler);
-    c.errhandler = handler;
-    return kOk;
-  });
-}
-TMPI_PROFILED(MPI_Comm_set_errhandler);
-
-int PMPI_Comm_get_errhandler(MPI_Comm comm, MPI_Errhandler* errhandler) {
-  return on_comm("MPI_Comm_get_errhandler", comm, [&](Comm& c) -> Err {
-    TMPI_TRY(check_pointer(errhandler, "errhandler"));
-    retain(c.errhandler);  // the user frees the handle that is returned
-    *errhandler = handle_of(c.errhandler);
-    return kOk;
-  });
-}
-TMPI_PROFILED(MPI_Comm_get_errhandler);
-
-int PMPI_Errhandler_free(MPI_Errhandler* errhandler) {
-  return on_rank("MPI_Errhandler_free", [&](Rank&) -> Err {
-    TMPI_TRY(check_pointer(errhandler, "errhandler"));
-    Errhandler* handler;
-    TMPI_TRY(check_errhandler(*errhandler, handler));
-    release(handler);
-    *errhandler = MPI_ERRHANDLER_NULL;
-    return kOk;
-  });
-}
-TMPI_PROFILED(MPI_Errhandler_free);
-
-int PMPI_Comm_call_errhandler(MPI_Comm comm, int errorcode) {
-  return on_comm("MPI_Comm_call_errhandler", comm, [&](Comm& c) -> Err {
-    if (c.errhandler != nullptr && c.errhandler->predefined == MPI_ERRORS_RETURN) return kOk;
-    if (c.errhandler != nullptr && c.errhandler->function != nullptr) {
-      MPI_Comm handle = c.handle;
-      c.errhandler->function(&handle, &errorcode);
-      return kOk;
-    }
-    explain("the program called the error handler itself");
-    return Err(errorcode);
-  });
-}
-TMPI_PROFILED(MPI_Comm_call_errhandler);
 
 int PMPI_Error_class(int errorcode, int* errorclass) {
   return anywhere("MPI_Error_class", [&]() -> Err {

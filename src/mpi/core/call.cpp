@@ -6,15 +6,23 @@
 #include "mpi/core/errhandler.hpp"
 #include "mpi/core/error_classes.hpp"
 #include "mpi/core/services.hpp"
+#include "mpi/core/user_errors.hpp"
 
 namespace tmpi::mpi {
 namespace {
 
-std::string describe(const Rank& rank, const char* name, Err error) {
-  const ErrorClass* known = error_class(error.error_class());
-  std::string text = fmt::format("rank {} on {}: {} failed: {} ({})", rank.world_rank, job()->host(), name,
-                                 known != nullptr ? known->name : "error",
-                                 known != nullptr ? known->text : "added by the program");
+// "MPI_ERR_TAG (invalid tag)", or what the program said of a code that it added.
+std::string readable(const Rank& rank, int code) {
+  if (const ErrorClass* known = error_class(code)) return fmt::format("{} ({})", known->name, known->text);
+  const UserErrors* added = rank.user_errors.get();
+  if (added == nullptr || !added->knows(code)) return fmt::format("error {} (which is no error code)", code);
+  const std::string& text = *added->text(code);
+  return fmt::format("error {} ({})", code, text.empty() ? "added by the program" : text);
+}
+
+std::string describe(const Rank& rank, const char* name, int code) {
+  std::string text =
+      fmt::format("rank {} on {}: {} failed: {}", rank.world_rank, job()->host(), name, readable(rank, code));
   std::string why = take_explanation();
   if (!why.empty()) text += ": " + why;
   return text;
@@ -26,7 +34,51 @@ Comm& comm_in_charge(Rank& rank) {
   return rank.self.errhandler != nullptr ? rank.self : rank.world;
 }
 
+template <class Callback, class Handle>
+void invoke_as(Errhandler::Function function, void* handle, int code) {
+  auto typed = static_cast<Handle>(handle);
+  reinterpret_cast<Callback*>(function)(&typed, &code);
+}
+
+// The handler stays alive while it runs, even if it takes itself off the object.
+void invoke(Errhandler* handler, Raiser kind, void* handle, int code) {
+  retain(handler);
+  switch (kind) {
+    case Raiser::kComm:
+      invoke_as<MPI_Comm_errhandler_function, MPI_Comm>(handler->function, handle, code);
+      break;
+    case Raiser::kSession:
+      invoke_as<MPI_Session_errhandler_function, MPI_Session>(handler->function, handle, code);
+      break;
+    case Raiser::kWin:
+      invoke_as<MPI_Win_errhandler_function, MPI_Win>(handler->function, handle, code);
+      break;
+    case Raiser::kFile:
+      invoke_as<MPI_File_errhandler_function, MPI_File>(handler->function, handle, code);
+      break;
+  }
+  release(handler);
+}
+
+// True if the handler has decided that the program goes on.
+bool handled(const ErrorTarget& target, int code) {
+  if (target.handler == nullptr) return false;
+  if (target.handler->predefined == MPI_ERRORS_RETURN) return true;
+  if (target.handler->function == nullptr) return false;
+  invoke(target.handler, target.kind, target.handle, code);
+  return true;
+}
+
 }  // namespace
+
+int raise_on(const char* name, const ErrorTarget& target, Err error) {
+  const int code = error.error_class();
+  Rank& rank = current_rank();
+  if (rank.phase == Phase::kInitialized && handled(target, code)) return code;
+  // MPI_ERRORS_ABORT, too, ends all connected processes, as MPI_Abort on any communicator does (9.7).
+  services().abort_job(rank, code, describe(rank, name, code));
+  return code;
+}
 
 int raise(const char* name, Comm* comm, Err error) {
   sched::Task* task = sched::current();
@@ -34,20 +86,13 @@ int raise(const char* name, Comm* comm, Err error) {
     std::fprintf(stderr, "tmpi: %s failed before MPI_Init: %s\n", name, take_explanation().c_str());
     std::exit(EXIT_FAILURE);
   }
-  Rank& rank = *static_cast<Rank*>(task->owner);
-  if (comm == nullptr) comm = &comm_in_charge(rank);
-  Errhandler* handler = comm->errhandler;
-  if (rank.phase == Phase::kInitialized && handler != nullptr) {
-    if (handler->predefined == MPI_ERRORS_RETURN) return error.error_class();
-    if (handler->function != nullptr) {
-      int code = error.error_class();
-      MPI_Comm handle = comm->handle;
-      handler->function(&handle, &code);
-      return error.error_class();
-    }
-  }
-  services().abort_job(rank, error.error_class(), describe(rank, name, error));
-  return error.error_class();
+  if (comm == nullptr) comm = &comm_in_charge(*static_cast<Rank*>(task->owner));
+  return raise_on(name, target_of(*comm), error);
+}
+
+void call_errhandler(const char* name, const ErrorTarget& target, int code) {
+  explain("the program called the error handler itself");
+  (void)raise_on(name, target, Err(code));
 }
 
 int raise_bad_comm(const char* name, MPI_Comm handle) {

@@ -13,6 +13,7 @@
 #include <utility>
 
 #include "mpi/comm/comm.hpp"
+#include "mpi/core/errhandler.hpp"
 #include "mpi/core/rank.hpp"
 
 namespace tmpi::mpi {
@@ -28,10 +29,26 @@ inline Rank* enter(const char* name) noexcept {
   return rank->phase == Phase::kInitialized ? rank : nullptr;
 }
 
-/// Decides on an error: invokes the communicator's error handler (null: that of MPI_COMM_SELF, MPI 4: 9.3)
-/// with the code, or ends the job with a message that names call, rank, host, class and explanation. Returns
-/// the code if the handler returns. Cold.
+/// The object that an error is raised on: its kind, handle and error handler (null: MPI_ERRORS_ARE_FATAL).
+struct ErrorTarget {
+  Raiser kind;
+  void* handle;
+  Errhandler* handler;
+};
+inline ErrorTarget target_of(const Comm& comm) noexcept {
+  return {Raiser::kComm, comm.handle, comm.errhandler};
+}
+
+/// Decides on an error: invokes the object's error handler with the code, or ends the job with a message that
+/// names call, rank, host, class and explanation. Returns the code if the handler returns. A handler of the
+/// program may call MPI: SUSPENDS. Cold.
+[[gnu::cold]] int raise_on(const char* name, const ErrorTarget& target, Err error);
+
+/// The same on a communicator; null: on MPI_COMM_SELF, where errors without an object belong (MPI 4: 9.3).
 [[gnu::cold]] int raise(const char* name, Comm* comm, Err error);
+
+/// MPI_X_call_errhandler: invokes the handler with a code of the program's choice. SUSPENDS.
+void call_errhandler(const char* name, const ErrorTarget& target, int code);
 
 /// MPI_ERR_COMM for a handle that is no communicator: raised on MPI_COMM_SELF.
 [[gnu::cold]] int raise_bad_comm(const char* name, MPI_Comm handle);

@@ -1,0 +1,74 @@
+// Error handlers of communicators, and what all kinds have in common. MPI report, 9.3.
+#include "mpi/core/errhandler.hpp"
+
+#include "mpi/api/profiled.hpp"
+#include "mpi/core/call.hpp"
+#include "mpi/core/check.hpp"
+
+namespace tmpi::mpi {
+namespace {
+
+// Handlers may be made and freed before MPI_Init (sessions are born with one).
+template <class Callback>
+int create(const char* name, Raiser kind, Callback* function, MPI_Errhandler* errhandler) {
+  return anywhere(name, [&]() -> Err {
+    TMPI_TRY(check_pointer(reinterpret_cast<const void*>(function), "the error handler's function"));
+    TMPI_TRY(check_pointer(errhandler, "errhandler"));
+    auto* handler = new Errhandler;
+    handler->kind = kind;
+    handler->function = reinterpret_cast<Errhandler::Function>(function);
+    *errhandler = handle_of(handler);
+    return kOk;
+  });
+}
+
+}  // namespace
+}  // namespace tmpi::mpi
+
+using namespace tmpi::mpi;
+
+int PMPI_Comm_create_errhandler(MPI_Comm_errhandler_function* comm_errhandler_fn,
+                                MPI_Errhandler* errhandler) {
+  return create("MPI_Comm_create_errhandler", Raiser::kComm, comm_errhandler_fn, errhandler);
+}
+TMPI_PROFILED(MPI_Comm_create_errhandler);
+
+int PMPI_Session_create_errhandler(MPI_Session_errhandler_function* session_errhandler_fn,
+                                   MPI_Errhandler* errhandler) {
+  return create("MPI_Session_create_errhandler", Raiser::kSession, session_errhandler_fn, errhandler);
+}
+TMPI_PROFILED(MPI_Session_create_errhandler);
+
+int PMPI_Comm_set_errhandler(MPI_Comm comm, MPI_Errhandler errhandler) {
+  return on_comm("MPI_Comm_set_errhandler", comm,
+                 [&](Comm& c) { return set_errhandler(c.errhandler, Raiser::kComm, errhandler); });
+}
+TMPI_PROFILED(MPI_Comm_set_errhandler);
+
+int PMPI_Comm_get_errhandler(MPI_Comm comm, MPI_Errhandler* errhandler) {
+  return on_comm("MPI_Comm_get_errhandler", comm,
+                 [&](Comm& c) { return get_errhandler(c.errhandler, errhandler); });
+}
+TMPI_PROFILED(MPI_Comm_get_errhandler);
+
+int PMPI_Comm_call_errhandler(MPI_Comm comm, int errorcode) {
+  return on_comm("MPI_Comm_call_errhandler", comm, [&](Comm& c) -> Err {
+    call_errhandler("MPI_Comm_call_errhandler", target_of(c), errorcode);
+    return kOk;
+  });
+}
+TMPI_PROFILED(MPI_Comm_call_errhandler);
+
+int PMPI_Errhandler_free(MPI_Errhandler* errhandler) {
+  return anywhere("MPI_Errhandler_free", [&]() -> Err {
+    TMPI_TRY(check_pointer(errhandler, "errhandler"));
+    Errhandler* handler = errhandler_from(*errhandler);
+    if (handler == nullptr)
+      return fail(MPI_ERR_ERRHANDLER, "{} is no error handler",
+                  *errhandler == MPI_ERRHANDLER_NULL ? "MPI_ERRHANDLER_NULL" : "the handle");
+    release(handler);
+    *errhandler = MPI_ERRHANDLER_NULL;
+    return kOk;
+  });
+}
+TMPI_PROFILED(MPI_Errhandler_free);
