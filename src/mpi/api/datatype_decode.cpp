@@ -32,6 +32,7 @@ Err made_by_large_count() {
 template <class T>
 Err copy_out(const char* argument, const std::vector<T>& list, MPI_Count max, T* array) {
   if (max < static_cast<MPI_Count>(list.size())) return too_small(argument, max, list.size());
+  if (!list.empty()) TMPI_TRY(check_pointer(array, "array_of_integers, _addresses or _large_counts"));
   std::copy(list.begin(), list.end(), array);
   return kOk;
 }
@@ -40,6 +41,7 @@ Err copy_out(const char* argument, const std::vector<T>& list, MPI_Count max, T*
 Err types_out(const Description& description, MPI_Count max, MPI_Datatype* array) {
   if (max < static_cast<MPI_Count>(description.types.size()))
     return too_small("max_datatypes", max, description.types.size());
+  if (!description.types.empty()) TMPI_TRY(check_pointer(array, "array_of_datatypes"));
   for (const Datatype* type : description.types) {
     type->retain();
     *array++ = handle_of(*type);
@@ -61,6 +63,8 @@ int PMPI_Type_get_envelope(MPI_Datatype datatype, int* num_integers, int* num_ad
   return on_rank("MPI_Type_get_envelope", [&](Rank&) -> Err {
     const Datatype* type = datatype_from(datatype);
     if (type == nullptr) return bad_type(datatype);
+    for (const void* result : {num_integers, num_addresses, num_datatypes, combiner})
+      TMPI_TRY(check_pointer(result, "num_integers, num_addresses, num_datatypes or combiner"));
     const Description& description = type->description();
     if (!description.large_counts.empty()) return made_by_large_count();
     store_size(num_integers, description.integers);
@@ -77,6 +81,11 @@ int PMPI_Type_get_envelope_c(MPI_Datatype datatype, MPI_Count* num_integers, MPI
   return on_rank("MPI_Type_get_envelope_c", [&](Rank&) -> Err {
     const Datatype* type = datatype_from(datatype);
     if (type == nullptr) return bad_type(datatype);
+    for (const void* result : {static_cast<void*>(num_integers), static_cast<void*>(num_addresses),
+                               static_cast<void*>(num_large_counts), static_cast<void*>(num_datatypes),
+                               static_cast<void*>(combiner)})
+      TMPI_TRY(
+          check_pointer(result, "num_integers, num_addresses, num_large_counts, num_datatypes or combiner"));
     const Description& description = type->description();
     store_size(num_integers, description.integers);
     store_size(num_addresses, description.addresses);

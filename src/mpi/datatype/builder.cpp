@@ -203,4 +203,20 @@ Datatype* DatatypeBuilder::predefined(const Predefined& row) {
   return type;
 }
 
+Datatype* DatatypeBuilder::unnamed(Description description, const Datatype& like) {
+  auto* type = create(std::move(description));
+  type->size_ = like.size_;
+  type->elements_ = like.elements_;
+  type->alignment_ = like.alignment_;
+  type->extent_ = like.extent_;
+  type->true_extent_ = like.true_extent_;
+  type->kind_ = like.kind_;
+  type->group_ = like.group_;
+  type->layout_ = like.layout_;
+  type->contiguous_ = like.contiguous_;
+  type->committed_ = true;
+  type->handle_ = reinterpret_cast<MPI_Datatype>(type);
+  return type;
+}
+
 }  // namespace tmpi::mpi

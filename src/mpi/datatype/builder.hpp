@@ -39,6 +39,8 @@ struct DatatypeBuilder {
     std::vector<std::pair<MPI_Count, MPI_Count>> elements;  ///< offset, size of each basic element
   };
   static Datatype* predefined(const Predefined& row);
+  /// An unnamed predefined type: represented like `like`, and its handle is its address. Never freed.
+  static Datatype* unnamed(Description description, const Datatype& like);
 
  private:
   static Datatype* create(Description description);

@@ -130,6 +130,11 @@ MPI_Op handle_of(const Op& op) noexcept {
   return op.predefined() ? op.handle : reinterpret_cast<MPI_Op>(const_cast<Op*>(&op));
 }
 
+Err bad_op(MPI_Op handle) {
+  if (handle == MPI_OP_NULL) return fail(MPI_ERR_OP, "the operator is MPI_OP_NULL: never created, or freed");
+  return fail(MPI_ERR_OP, "{} is no reduction operator", static_cast<const void*>(handle));
+}
+
 Op* create_op(MPI_User_function* user, MPI_User_function_c* user_c, bool commutative) {
   Op* op = new Op;
   op->commutative = commutative;

@@ -54,6 +54,8 @@ struct Op {
 /// Null for MPI_OP_NULL and for what is no operator.
 Op* op_from(MPI_Op handle) noexcept;
 MPI_Op handle_of(const Op& op) noexcept;
+/// MPI_ERR_OP for a handle that is no operator.
+[[gnu::cold]] Err bad_op(MPI_Op handle);
 
 /// A user-defined operator with one reference; exactly one of the functions is not null.
 Op* create_op(MPI_User_function* user, MPI_User_function_c* user_c, bool commutative);

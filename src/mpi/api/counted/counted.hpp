@@ -29,13 +29,20 @@ namespace tmpi::mpi {
 #ifdef TMPI_LARGE_COUNTS
 using Count = MPI_Count;        // "int" of the one form, "MPI_Count" of the other
 using Displacement = MPI_Aint;  // "int" of the one form, "MPI_Aint" of the other
+using ByteCount = MPI_Count;    // "MPI_Aint" of the one form, "MPI_Count" of the other
+using UserFunction = MPI_User_function_c;
+constexpr bool kLargeCounts = true;
 #else
 using Count = int;
 using Displacement = int;
+using ByteCount = MPI_Aint;
+using UserFunction = MPI_User_function;
+constexpr bool kLargeCounts = false;
 #endif
 
 /// A count for the user; MPI_UNDEFINED if the user's type cannot hold it (MPI report, 3.2.5, 5.1.5).
-inline Count user_count(MPI_Count count) noexcept {
+/// Internal linkage: the two forms differ.
+[[maybe_unused]] static Count user_count(MPI_Count count) noexcept {
   return count > std::numeric_limits<Count>::max() ? MPI_UNDEFINED : static_cast<Count>(count);
 }
 
