@@ -19,6 +19,18 @@ Err in_place_not_allowed(const char* argument) {
   return fail(MPI_ERR_BUFFER, "{} is MPI_IN_PLACE, which is not allowed here", argument);
 }
 
+Err in_place_between_groups() {
+  return fail(MPI_ERR_BUFFER,
+              "sendbuf is MPI_IN_PLACE, but the communicator is an intercommunicator: what its members send and "
+              "receive is different data");
+}
+
+Err not_between_groups() {
+  return fail(MPI_ERR_COMM,
+              "the communicator is an intercommunicator: this collective is defined for one group only; "
+              "MPI_Intercomm_merge makes one of both");
+}
+
 Err same_buffers() {
   return fail(MPI_ERR_BUFFER,
               "sendbuf and recvbuf are the same: pass MPI_IN_PLACE to use one buffer for both");

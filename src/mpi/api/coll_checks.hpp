@@ -46,6 +46,27 @@ Err check_reduce_scatter_block(Comm& c, Args& args, const void* sendbuf, void* r
 
 // What those are made of.
 
+/// What a member does in a collective with a root: is it the root, and does it take part with data of its own,
+/// as all members of an intracommunicator do? Of an intercommunicator's groups, one has the root (which passed
+/// MPI_ROOT, the others MPI_PROC_NULL), the other one takes part.
+struct Role {
+  bool root;
+  bool member;
+};
+inline Role role_of(const Comm& c, int root) {
+  return c.inter() ? Role{root == MPI_ROOT, root >= 0} : Role{c.rank == root, true};
+}
+[[gnu::cold]] Err in_place_between_groups();
+[[gnu::cold]] Err not_between_groups();
+/// MPI_IN_PLACE is for intracommunicators.
+inline Err check_in_place(const Comm& c, bool in_place) {
+  return in_place && c.inter() ? in_place_between_groups() : kOk;
+}
+/// Scan and exscan are for intracommunicators.
+inline Err check_intra(const Comm& c) {
+  return c.inter() ? not_between_groups() : kOk;
+}
+
 [[gnu::cold]] Err in_place_not_allowed(const char* argument);
 [[gnu::cold]] Err same_buffers();
 

@@ -12,6 +12,7 @@ Err check_bcast(Comm& c, Args& args, void* buffer, MPI_Count count, MPI_Datatype
   args.collective = Collective::kBcast;
   args.root = root;
   TMPI_TRY(check_root(c, root));
+  if (root == MPI_PROC_NULL) return kOk;
   return check_side(args.recv, buffer, count, datatype, "buffer");
 }
 
@@ -20,22 +21,25 @@ Err check_gather(Comm& c, Args& args, const void* sendbuf, MPI_Count sendcount, 
   args.collective = Collective::kGather;
   args.root = root;
   TMPI_TRY(check_root(c, root));
-  const bool at_root = c.rank == root;
-  args.in_place = at_root && sendbuf == MPI_IN_PLACE;
-  if (!args.in_place) TMPI_TRY(check_side(args.send, sendbuf, sendcount, sendtype, "sendbuf"));
-  if (at_root) TMPI_TRY(check_side(args.recv, recvbuf, recvcount, recvtype, "recvbuf"));
-  return at_root && !args.in_place ? check_distinct(args.send, args.recv) : kOk;
+  const Role role = role_of(c, root);
+  args.in_place = role.root && role.member && sendbuf == MPI_IN_PLACE;
+  if (role.member && !args.in_place)
+    TMPI_TRY(check_side(args.send, sendbuf, sendcount, sendtype, "sendbuf"));
+  if (role.root) TMPI_TRY(check_side(args.recv, recvbuf, recvcount, recvtype, "recvbuf"));
+  return role.root && role.member && !args.in_place ? check_distinct(args.send, args.recv) : kOk;
 }
 
 Err check_gatherv(Comm& c, Args& args, const void* sendbuf, MPI_Count sendcount, MPI_Datatype sendtype,
                   void* recvbuf, Numbers recvcounts, Numbers displs, MPI_Datatype recvtype, int root) {
   args.collective = Collective::kGather;
+  args.ragged = true;
   args.root = root;
   TMPI_TRY(check_root(c, root));
-  const bool at_root = c.rank == root;
-  args.in_place = at_root && sendbuf == MPI_IN_PLACE;
-  if (!args.in_place) TMPI_TRY(check_side(args.send, sendbuf, sendcount, sendtype, "sendbuf"));
-  return at_root ? check_chunks(args.recv, recvbuf, recvcounts, displs, recvtype, c.size, "recvbuf") : kOk;
+  const Role role = role_of(c, root);
+  args.in_place = role.root && role.member && sendbuf == MPI_IN_PLACE;
+  if (role.member && !args.in_place)
+    TMPI_TRY(check_side(args.send, sendbuf, sendcount, sendtype, "sendbuf"));
+  return role.root ? check_chunks(args.recv, recvbuf, recvcounts, displs, recvtype, c.peers, "recvbuf") : kOk;
 }
 
 Err check_scatter(Comm& c, Args& args, const void* sendbuf, MPI_Count sendcount, MPI_Datatype sendtype,
@@ -43,29 +47,33 @@ Err check_scatter(Comm& c, Args& args, const void* sendbuf, MPI_Count sendcount,
   args.collective = Collective::kScatter;
   args.root = root;
   TMPI_TRY(check_root(c, root));
-  const bool at_root = c.rank == root;
-  args.in_place = at_root && recvbuf == MPI_IN_PLACE;
-  if (!args.in_place) TMPI_TRY(check_side(args.recv, recvbuf, recvcount, recvtype, "recvbuf"));
-  if (at_root) TMPI_TRY(check_side(args.send, sendbuf, sendcount, sendtype, "sendbuf"));
-  return at_root && !args.in_place ? check_distinct(args.send, args.recv) : kOk;
+  const Role role = role_of(c, root);
+  args.in_place = role.root && role.member && recvbuf == MPI_IN_PLACE;
+  if (role.member && !args.in_place)
+    TMPI_TRY(check_side(args.recv, recvbuf, recvcount, recvtype, "recvbuf"));
+  if (role.root) TMPI_TRY(check_side(args.send, sendbuf, sendcount, sendtype, "sendbuf"));
+  return role.root && role.member && !args.in_place ? check_distinct(args.send, args.recv) : kOk;
 }
 
 Err check_scatterv(Comm& c, Args& args, const void* sendbuf, Numbers sendcounts, Numbers displs,
                    MPI_Datatype sendtype, void* recvbuf, MPI_Count recvcount, MPI_Datatype recvtype,
                    int root) {
   args.collective = Collective::kScatter;
+  args.ragged = true;
   args.root = root;
   TMPI_TRY(check_root(c, root));
-  const bool at_root = c.rank == root;
-  args.in_place = at_root && recvbuf == MPI_IN_PLACE;
-  if (!args.in_place) TMPI_TRY(check_side(args.recv, recvbuf, recvcount, recvtype, "recvbuf"));
-  return at_root ? check_chunks(args.send, sendbuf, sendcounts, displs, sendtype, c.size, "sendbuf") : kOk;
+  const Role role = role_of(c, root);
+  args.in_place = role.root && role.member && recvbuf == MPI_IN_PLACE;
+  if (role.member && !args.in_place)
+    TMPI_TRY(check_side(args.recv, recvbuf, recvcount, recvtype, "recvbuf"));
+  return role.root ? check_chunks(args.send, sendbuf, sendcounts, displs, sendtype, c.peers, "sendbuf") : kOk;
 }
 
-Err check_allgather(Comm&, Args& args, const void* sendbuf, MPI_Count sendcount, MPI_Datatype sendtype,
+Err check_allgather(Comm& c, Args& args, const void* sendbuf, MPI_Count sendcount, MPI_Datatype sendtype,
                     void* recvbuf, MPI_Count recvcount, MPI_Datatype recvtype) {
   args.collective = Collective::kAllgather;
   args.in_place = sendbuf == MPI_IN_PLACE;
+  TMPI_TRY(check_in_place(c, args.in_place));
   TMPI_TRY(check_side(args.recv, recvbuf, recvcount, recvtype, "recvbuf"));
   if (args.in_place) return kOk;
   TMPI_TRY(check_side(args.send, sendbuf, sendcount, sendtype, "sendbuf"));
@@ -75,8 +83,10 @@ Err check_allgather(Comm&, Args& args, const void* sendbuf, MPI_Count sendcount,
 Err check_allgatherv(Comm& c, Args& args, const void* sendbuf, MPI_Count sendcount, MPI_Datatype sendtype,
                      void* recvbuf, Numbers recvcounts, Numbers displs, MPI_Datatype recvtype) {
   args.collective = Collective::kAllgather;
+  args.ragged = true;
   args.in_place = sendbuf == MPI_IN_PLACE;
-  TMPI_TRY(check_chunks(args.recv, recvbuf, recvcounts, displs, recvtype, c.size, "recvbuf"));
+  TMPI_TRY(check_in_place(c, args.in_place));
+  TMPI_TRY(check_chunks(args.recv, recvbuf, recvcounts, displs, recvtype, c.peers, "recvbuf"));
   return args.in_place ? kOk : check_side(args.send, sendbuf, sendcount, sendtype, "sendbuf");
 }
 
@@ -91,20 +101,24 @@ Err check_alltoallv(Comm& c, Args& args, const void* sendbuf, Numbers sendcounts
                     MPI_Datatype sendtype, void* recvbuf, Numbers recvcounts, Numbers rdispls,
                     MPI_Datatype recvtype) {
   args.collective = Collective::kAlltoall;
+  args.ragged = true;
   args.in_place = sendbuf == MPI_IN_PLACE;
-  TMPI_TRY(check_chunks(args.recv, recvbuf, recvcounts, rdispls, recvtype, c.size, "recvbuf"));
+  TMPI_TRY(check_in_place(c, args.in_place));
+  TMPI_TRY(check_chunks(args.recv, recvbuf, recvcounts, rdispls, recvtype, c.peers, "recvbuf"));
   if (args.in_place) return kOk;
-  return check_chunks(args.send, sendbuf, sendcounts, sdispls, sendtype, c.size, "sendbuf");
+  return check_chunks(args.send, sendbuf, sendcounts, sdispls, sendtype, c.peers, "sendbuf");
 }
 
 Err check_alltoallw(Comm& c, Args& args, const void* sendbuf, Numbers sendcounts, Numbers sdispls,
                     const MPI_Datatype sendtypes[], void* recvbuf, Numbers recvcounts, Numbers rdispls,
                     const MPI_Datatype recvtypes[]) {
   args.collective = Collective::kAlltoall;
+  args.ragged = true;
   args.in_place = sendbuf == MPI_IN_PLACE;
-  TMPI_TRY(check_typed_chunks(args.recv, recvbuf, recvcounts, rdispls, recvtypes, c.size, "recvbuf"));
+  TMPI_TRY(check_in_place(c, args.in_place));
+  TMPI_TRY(check_typed_chunks(args.recv, recvbuf, recvcounts, rdispls, recvtypes, c.peers, "recvbuf"));
   if (args.in_place) return kOk;
-  return check_typed_chunks(args.send, sendbuf, sendcounts, sdispls, sendtypes, c.size, "sendbuf");
+  return check_typed_chunks(args.send, sendbuf, sendcounts, sdispls, sendtypes, c.peers, "sendbuf");
 }
 
 }  // namespace tmpi::mpi

@@ -13,6 +13,12 @@ Err check_send_only(Args& args, const void* sendbuf, MPI_Count count, MPI_Dataty
   return kOk;
 }
 
+// The root of an intercommunicator, which contributes nothing.
+Err check_receive_only(Args& args, void* recvbuf, MPI_Count count, MPI_Datatype datatype, MPI_Op op) {
+  TMPI_TRY(check_side(args.recv, recvbuf, count, datatype, "recvbuf"));
+  return check_operator(op, *args.recv.type, args.op);
+}
+
 }  // namespace
 
 Err check_reduce(Comm& c, Args& args, const void* sendbuf, void* recvbuf, MPI_Count count,
@@ -20,25 +26,30 @@ Err check_reduce(Comm& c, Args& args, const void* sendbuf, void* recvbuf, MPI_Co
   args.collective = Collective::kReduce;
   args.root = root;
   TMPI_TRY(check_root(c, root));
-  return c.rank == root ? check_reduction(args, sendbuf, recvbuf, count, datatype, op)
-                        : check_send_only(args, sendbuf, count, datatype, op);
+  const Role role = role_of(c, root);
+  if (role.root && role.member) return check_reduction(args, sendbuf, recvbuf, count, datatype, op);
+  if (role.member) return check_send_only(args, sendbuf, count, datatype, op);
+  return role.root ? check_receive_only(args, recvbuf, count, datatype, op) : kOk;
 }
 
-Err check_allreduce(Comm&, Args& args, const void* sendbuf, void* recvbuf, MPI_Count count,
+Err check_allreduce(Comm& c, Args& args, const void* sendbuf, void* recvbuf, MPI_Count count,
                     MPI_Datatype datatype, MPI_Op op) {
   args.collective = Collective::kAllreduce;
+  TMPI_TRY(check_in_place(c, sendbuf == MPI_IN_PLACE));
   return check_reduction(args, sendbuf, recvbuf, count, datatype, op);
 }
 
-Err check_scan(Comm&, Args& args, const void* sendbuf, void* recvbuf, MPI_Count count, MPI_Datatype datatype,
+Err check_scan(Comm& c, Args& args, const void* sendbuf, void* recvbuf, MPI_Count count, MPI_Datatype datatype,
                MPI_Op op) {
   args.collective = Collective::kScan;
+  TMPI_TRY(check_intra(c));
   return check_reduction(args, sendbuf, recvbuf, count, datatype, op);
 }
 
 Err check_exscan(Comm& c, Args& args, const void* sendbuf, void* recvbuf, MPI_Count count,
                  MPI_Datatype datatype, MPI_Op op) {
   args.collective = Collective::kExscan;
+  TMPI_TRY(check_intra(c));
   const bool receives = c.rank != 0 || sendbuf == MPI_IN_PLACE;
   return receives ? check_reduction(args, sendbuf, recvbuf, count, datatype, op)
                   : check_send_only(args, sendbuf, count, datatype, op);
@@ -47,6 +58,8 @@ Err check_exscan(Comm& c, Args& args, const void* sendbuf, void* recvbuf, MPI_Co
 Err check_reduce_scatter(Comm& c, Args& args, const void* sendbuf, void* recvbuf, Numbers recvcounts,
                          MPI_Datatype datatype, MPI_Op op) {
   args.collective = Collective::kReduceScatter;
+  TMPI_TRY(check_in_place(c, sendbuf == MPI_IN_PLACE));
+  args.ragged = true;
   if (!recvcounts) return null_pointer("recvcounts");
   for (int i = 0; i < c.size; ++i) TMPI_TRY(check_count(recvcounts[i]));
   TMPI_TRY(check_reduction(args, sendbuf, recvbuf, recvcounts[c.rank], datatype, op));
@@ -54,9 +67,10 @@ Err check_reduce_scatter(Comm& c, Args& args, const void* sendbuf, void* recvbuf
   return kOk;
 }
 
-Err check_reduce_scatter_block(Comm&, Args& args, const void* sendbuf, void* recvbuf, MPI_Count recvcount,
+Err check_reduce_scatter_block(Comm& c, Args& args, const void* sendbuf, void* recvbuf, MPI_Count recvcount,
                                MPI_Datatype datatype, MPI_Op op) {
   args.collective = Collective::kReduceScatter;
+  TMPI_TRY(check_in_place(c, sendbuf == MPI_IN_PLACE));
   return check_reduction(args, sendbuf, recvbuf, recvcount, datatype, op);
 }
 

@@ -7,6 +7,7 @@
 
 namespace tmpi::mpi::algorithm {
 
+// In the shared memory of one node: meeting.hpp, relay.hpp.
 Err barrier_meeting(Comm& comm, Args& args);          // barrier.cpp
 Err bcast_relay(Comm& comm, Args& args);              // bcast.cpp
 Err scatter_relay(Comm& comm, Args& args);            // scatter.cpp
@@ -21,5 +22,32 @@ Err allreduce_segments(Comm& comm, Args& args);       // allreduce_segments.cpp
 Err reduce_scatter_segments(Comm& comm, Args& args);  // reduce_scatter.cpp
 Err scan_segments(Comm& comm, Args& args);            // scan.cpp
 Err exscan_segments(Comm& comm, Args& args);          // exscan.cpp
+
+// Of messages: messages/NAME.cpp.
+Err barrier_dissemination(Comm& comm, Args& args);
+Err bcast_binomial(Comm& comm, Args& args);
+Err bcast_scatter_allgather(Comm& comm, Args& args);
+Err gather_binomial(Comm& comm, Args& args);
+Err gather_linear(Comm& comm, Args& args);
+Err scatter_binomial(Comm& comm, Args& args);
+Err scatter_linear(Comm& comm, Args& args);
+Err allgather_doubling(Comm& comm, Args& args);
+Err allgather_bruck(Comm& comm, Args& args);
+Err allgather_ring(Comm& comm, Args& args);
+Err alltoall_bruck(Comm& comm, Args& args);
+Err alltoall_linear(Comm& comm, Args& args);
+Err alltoall_pairwise(Comm& comm, Args& args);
+Err reduce_binomial(Comm& comm, Args& args);
+Err reduce_linear(Comm& comm, Args& args);
+Err allreduce_doubling(Comm& comm, Args& args);
+Err allreduce_rabenseifner(Comm& comm, Args& args);
+Err allreduce_ring(Comm& comm, Args& args);
+Err reduce_scatter_binomial(Comm& comm, Args& args);
+Err reduce_scatter_pairwise(Comm& comm, Args& args);
+Err scan_doubling(Comm& comm, Args& args);
+Err scan_linear(Comm& comm, Args& args);
+Err exscan_doubling(Comm& comm, Args& args);  // scan_doubling.cpp
+Err exscan_linear(Comm& comm, Args& args);    // scan_linear.cpp
+Err neighbor_direct(Comm& comm, Args& args);
 
 }  // namespace tmpi::mpi::algorithm

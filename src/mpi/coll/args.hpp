@@ -20,9 +20,11 @@ enum class Collective : unsigned char {
   kAllreduce,
   kReduceScatter,
   kScan,
-  kExscan
+  kExscan,
+  kNeighborAllgather,
+  kNeighborAlltoall
 };
-inline constexpr int kCollectives = 11;
+inline constexpr int kCollectives = 13;
 
 /// An array of counts or displacements of either width (int, or the MPI_Count and MPI_Aint of the large-count
 /// functions).
@@ -80,8 +82,9 @@ struct Args {
   Side send;  ///< with in_place: undefined for reductions' and exchanges' input, which is in `recv`
   Side recv;
   const Op* op = nullptr;
-  int root = 0;
+  int root = 0;             ///< of an intercommunicator also MPI_ROOT or MPI_PROC_NULL
   bool in_place = false;    ///< this member passed MPI_IN_PLACE
+  bool ragged = false;      ///< a v- or w-variant: chunks may differ in size
   int error = MPI_SUCCESS;  ///< found by a member that worked for this one; the member words it when it wakes
 
   /// The vector that a member brings to a reduction.
@@ -89,6 +92,11 @@ struct Args {
     return static_cast<const std::byte*>(in_place ? recv.data : send.data);
   }
 };
+
+/// Elements that `member` gets of a reduce_scatter's result.
+inline MPI_Count reduced_count(const Args& args, int member) noexcept {
+  return args.recv.counts ? args.recv.counts[member] : args.recv.count;
+}
 
 /// Copies a chunk; false if it was cut off because `to` is smaller.
 inline bool copy_chunk(const Chunk& to, const Chunk& from) {

@@ -56,22 +56,24 @@ std::byte* folded(const Op& op, const Datatype& type, MPI_Count count, std::byte
   return by_halves(op) ? cells : cells + (n - 1) * dense_bytes(type, count);
 }
 
+ElementRoom room_for(const Datatype& type, MPI_Count count) noexcept {
+  constexpr MPI_Count kLine = kCacheLine;
+  const MPI_Count steps = count > 0 ? (count - 1) * type.extent() : 0;
+  const MPI_Count below = std::min<MPI_Count>(steps, 0);  // a negative extent leads downwards
+  const MPI_Count lowest = type.true_lb() + below;
+  return {static_cast<std::size_t>(type.true_extent() + (steps - 2 * below)) + 2 * kCacheLine,
+          lowest > 0 ? -(lowest / kLine) * kLine : (-lowest + kLine - 1) / kLine * kLine};
+}
+
 std::byte* scratch_elements(int which, MPI_Count count, const Datatype& type) {
   static thread_local ScratchBuffer buffers[3];
   ScratchBuffer& buffer = buffers[which];
-  const MPI_Count steps = count > 0 ? (count - 1) * type.extent() : 0;
-  const MPI_Count below = std::min<MPI_Count>(steps, 0);  // a negative extent leads downwards
-  const std::size_t need =
-      static_cast<std::size_t>(type.true_extent() + (steps - 2 * below)) + 2 * kCacheLine;
-  if (buffer.capacity < need) {
-    buffer.memory = std::make_unique_for_overwrite<std::byte[]>(need);
-    buffer.capacity = need;
+  const ElementRoom room = room_for(type, count);
+  if (buffer.capacity < room.bytes) {
+    buffer.memory = std::make_unique_for_overwrite<std::byte[]>(room.bytes);
+    buffer.capacity = room.bytes;
   }
-  // Element 0 is as well aligned as the memory, wherever in it the data begins.
-  constexpr MPI_Count kLine = kCacheLine;
-  const MPI_Count lowest = type.true_lb() + below;
-  const MPI_Count offset = lowest > 0 ? -(lowest / kLine) * kLine : (-lowest + kLine - 1) / kLine * kLine;
-  return buffer.memory.get() + offset;
+  return buffer.memory.get() + room.origin;
 }
 
 MPI_Count block_elements(const Datatype& type) noexcept {

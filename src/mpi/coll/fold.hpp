@@ -32,6 +32,14 @@ std::byte* fold_cells(const Op& op, const Datatype& type, MPI_Count count, std::
 /// Where fold_cells leaves its result: the same for all members.
 std::byte* folded(const Op& op, const Datatype& type, MPI_Count count, std::byte* cells, int n);
 
+/// The memory that `count` elements need: aligned as the memory is if element 0 stands `origin` bytes behind its
+/// begin, wherever the type's data lies (the type's lower bound taken off).
+struct ElementRoom {
+  std::size_t bytes;
+  MPI_Count origin;
+};
+ElementRoom room_for(const Datatype& type, MPI_Count count) noexcept;
+
 /// Memory for `count` elements, kept by the worker from call to call: valid until the fiber suspends, one per
 /// `which` at a time. The returned pointer is a buffer in the sense of MPI (the type's lower bound taken
 /// off).

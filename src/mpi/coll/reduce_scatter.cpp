@@ -13,23 +13,19 @@
 namespace tmpi::mpi {
 namespace {
 
-MPI_Count chunk_count(const Args& args, int member) {
-  return args.recv.counts ? args.recv.counts[member] : args.recv.count;
-}
-
 // Calls body(member, first element in the whole vector, first element in the member's chunk, count) for the
 // pieces of lane's share.
 template <class Body>
 void for_pieces(const Args& args, int n, int lane, int lanes, Body&& body) {
   const Datatype& type = *args.recv.type;
   MPI_Count total = 0;
-  for (int i = 0; i < n; ++i) total += chunk_count(args, i);
+  for (int i = 0; i < n; ++i) total += reduced_count(args, i);
   int member = 0;
   MPI_Count begin = 0;  // of the member's chunk
   for_blocks(total, type, lane, lanes, [&](MPI_Count first, MPI_Count count) {
     while (count > 0) {
-      while (first >= begin + chunk_count(args, member)) begin += chunk_count(args, member++);
-      const MPI_Count piece = std::min(count, begin + chunk_count(args, member) - first);
+      while (first >= begin + reduced_count(args, member)) begin += reduced_count(args, member++);
+      const MPI_Count piece = std::min(count, begin + reduced_count(args, member) - first);
       body(member, first, first - begin, piece);
       first += piece;
       count -= piece;

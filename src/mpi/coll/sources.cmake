@@ -1,4 +1,12 @@
 foreach(file allgather allreduce_cells allreduce_segments alltoall alltoall_swap barrier bcast exscan fold gather lane meeting
-             reduce_cells reduce_scatter reduce_segments relay scan scatter table)
+             preferences reduce_cells reduce_scatter reduce_segments relay scan scatter table
+             messages/accumulator messages/allgather_bruck messages/allgather_doubling messages/allgather_ring
+             messages/allreduce_doubling messages/allreduce_rabenseifner messages/allreduce_ring messages/alltoall_bruck
+             messages/alltoall_linear messages/alltoall_pairwise messages/barrier_dissemination messages/bcast_binomial
+             messages/bcast_scatter_allgather messages/gather_binomial messages/gather_linear messages/messages
+             messages/neighbor_direct messages/reduce_binomial messages/reduce_linear messages/reduce_scatter_binomial
+             messages/reduce_scatter_pairwise messages/scan_doubling messages/scan_linear messages/scatter_binomial
+             messages/scatter_linear
+             inter/exchange inter/inter inter/reduce inter/rooted)
   list(APPEND TMPI_MPI_SOURCES ${CMAKE_CURRENT_LIST_DIR}/${file}.cpp)
 endforeach()

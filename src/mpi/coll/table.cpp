@@ -1,47 +1,136 @@
 #include "mpi/coll/table.hpp"
 
 #include <array>
+#include <bit>
 
 #include "mpi/coll/coll.hpp"
 #include "mpi/coll/coll_shared.hpp"
 #include "mpi/coll/fold.hpp"
+#include "mpi/coll/inter/inter.hpp"
+#include "mpi/coll/preferences.hpp"
 
 namespace tmpi::mpi {
 namespace {
 
 using namespace algorithm;
 
+// What an algorithm needs.
+bool any(const Query&) {
+  return true;
+}
 bool one_node(const Query& q) {
   return q.nodes == 1;
 }
-bool small(const Query& q) {
+bool fits_cell(const Query& q) {
   return q.nodes == 1 && q.dense && q.bytes <= q.cell_limit;
 }
-bool in_place(const Query& q) {
+bool swaps(const Query& q) {
   return q.nodes == 1 && q.in_place;
 }
+bool regular(const Query& q) {
+  return !q.ragged;
+}
+bool regular_power(const Query& q) {
+  return !q.ragged && std::has_single_bit(static_cast<unsigned>(q.ranks));
+}
+bool two_buffers(const Query& q) {
+  return !q.in_place;
+}
+bool two_buffers_node(const Query& q) {
+  return q.nodes == 1 && !q.in_place;
+}
+bool commutes(const Query& q) {
+  return q.commutative;
+}
 
-// Collectives across nodes will add rows that apply to nodes > 1.
+// When it is the one to take. The limits are the usual ones of networks: above them bandwidth counts, below
+// them the number of messages.
+bool never(const Query&) {
+  return false;
+}
+template <MPI_Count Bytes>
+bool up_to(const Query& q) {
+  return q.bytes <= Bytes;
+}
+template <MPI_Count Bytes>
+bool from(const Query& q) {
+  return q.bytes >= Bytes;
+}
+template <MPI_Count Bytes>
+bool all_up_to(const Query& q) {
+  return q.bytes * q.ranks <= Bytes;
+}
+
+constexpr MPI_Count kKiB = 1024;
+
 constexpr Algorithm kTable[] = {
-    {Collective::kBarrier, "meeting", one_node, barrier_meeting},
-    {Collective::kBcast, "relay", one_node, bcast_relay},
-    {Collective::kGather, "relay", one_node, gather_relay},
-    {Collective::kScatter, "relay", one_node, scatter_relay},
-    {Collective::kAllgather, "pull", one_node, allgather_pull},
-    {Collective::kAlltoall, "swap", in_place, alltoall_swap},
-    {Collective::kAlltoall, "pull", one_node, alltoall_pull},
-    {Collective::kReduce, "cells", small, reduce_cells},
-    {Collective::kReduce, "segments", one_node, reduce_segments},
-    {Collective::kAllreduce, "cells", small, allreduce_cells},
-    {Collective::kAllreduce, "segments", one_node, allreduce_segments},
-    {Collective::kReduceScatter, "segments", one_node, reduce_scatter_segments},
-    {Collective::kScan, "segments", one_node, scan_segments},
-    {Collective::kExscan, "segments", one_node, exscan_segments},
+    {Collective::kBarrier, "meeting", one_node, any, barrier_meeting, "members on one node"},
+    {Collective::kBarrier, "dissemination", any, any, barrier_dissemination, "any"},
+
+    {Collective::kBcast, "relay", one_node, any, bcast_relay, "members on one node"},
+    {Collective::kBcast, "binomial", any, up_to<12 * kKiB>, bcast_binomial, "any; by itself up to 12 KiB"},
+    {Collective::kBcast, "scatter_allgather", any, any, bcast_scatter_allgather, "any"},
+
+    {Collective::kGather, "relay", one_node, any, gather_relay, "members on one node"},
+    {Collective::kGather, "binomial", regular, up_to<2 * kKiB>, gather_binomial,
+     "not for MPI_Gatherv; by itself up to 2 KiB from each member"},
+    {Collective::kGather, "linear", any, any, gather_linear, "any"},
+
+    {Collective::kScatter, "relay", one_node, any, scatter_relay, "members on one node"},
+    {Collective::kScatter, "binomial", regular, up_to<2 * kKiB>, scatter_binomial,
+     "not for MPI_Scatterv; by itself up to 2 KiB to each member"},
+    {Collective::kScatter, "linear", any, any, scatter_linear, "any"},
+
+    {Collective::kAllgather, "pull", one_node, any, allgather_pull, "members on one node"},
+    {Collective::kAllgather, "recursive_doubling", regular_power, all_up_to<512 * kKiB>, allgather_doubling,
+     "a power of two of members, not for MPI_Allgatherv; by itself up to 512 KiB in all"},
+    {Collective::kAllgather, "bruck", regular, all_up_to<80 * kKiB>, allgather_bruck,
+     "not for MPI_Allgatherv; by itself up to 80 KiB in all"},
+    {Collective::kAllgather, "ring", any, any, allgather_ring, "any"},
+
+    {Collective::kAlltoall, "swap", swaps, any, alltoall_swap, "members on one node, MPI_IN_PLACE"},
+    {Collective::kAlltoall, "pull", two_buffers_node, any, alltoall_pull,
+     "members on one node, without MPI_IN_PLACE"},
+    {Collective::kAlltoall, "bruck", regular, up_to<256>, alltoall_bruck,
+     "not for MPI_Alltoallv and MPI_Alltoallw; by itself up to 256 bytes for each member"},
+    {Collective::kAlltoall, "linear", two_buffers, up_to<32 * kKiB>, alltoall_linear,
+     "without MPI_IN_PLACE; by itself up to 32 KiB for each member"},
+    {Collective::kAlltoall, "pairwise", any, any, alltoall_pairwise, "any"},
+
+    {Collective::kReduce, "cells", fits_cell, any, reduce_cells,
+     "members on one node, small vectors of bytes that may be copied"},
+    {Collective::kReduce, "segments", one_node, any, reduce_segments, "members on one node"},
+    {Collective::kReduce, "binomial", any, any, reduce_binomial, "any"},
+    {Collective::kReduce, "linear", any, never, reduce_linear, "any; only if asked for"},
+
+    {Collective::kAllreduce, "cells", fits_cell, any, allreduce_cells,
+     "members on one node, small vectors of bytes that may be copied"},
+    {Collective::kAllreduce, "segments", one_node, any, allreduce_segments, "members on one node"},
+    {Collective::kAllreduce, "recursive_doubling", any, up_to<2 * kKiB>, allreduce_doubling,
+     "any; by itself up to 2 KiB"},
+    {Collective::kAllreduce, "ring", commutes, from<4096 * kKiB>, allreduce_ring,
+     "operators that commute; by itself from 4 MiB"},
+    {Collective::kAllreduce, "rabenseifner", any, any, allreduce_rabenseifner, "any"},
+
+    {Collective::kReduceScatter, "segments", one_node, any, reduce_scatter_segments, "members on one node"},
+    {Collective::kReduceScatter, "binomial", any, never, reduce_scatter_binomial, "any; only if asked for"},
+    {Collective::kReduceScatter, "pairwise", any, any, reduce_scatter_pairwise, "any"},
+
+    {Collective::kScan, "segments", one_node, any, scan_segments, "members on one node"},
+    {Collective::kScan, "recursive_doubling", any, any, scan_doubling, "any"},
+    {Collective::kScan, "linear", any, never, scan_linear, "any; only if asked for"},
+
+    {Collective::kExscan, "segments", one_node, any, exscan_segments, "members on one node"},
+    {Collective::kExscan, "recursive_doubling", any, any, exscan_doubling, "any"},
+    {Collective::kExscan, "linear", any, never, exscan_linear, "any; only if asked for"},
+
+    {Collective::kNeighborAllgather, "direct", any, any, neighbor_direct, "any"},
+    {Collective::kNeighborAlltoall, "direct", any, any, neighbor_direct, "any"},
 };
 
-constexpr const char* kNames[kCollectives] = {"BARRIER",        "BCAST",    "GATHER", "SCATTER",
-                                              "ALLGATHER",      "ALLTOALL", "REDUCE", "ALLREDUCE",
-                                              "REDUCE_SCATTER", "SCAN",     "EXSCAN"};
+constexpr const char* kNames[kCollectives] = {
+    "BARRIER",   "BCAST",          "GATHER", "SCATTER", "ALLGATHER",          "ALLTOALL",         "REDUCE",
+    "ALLREDUCE", "REDUCE_SCATTER", "SCAN",   "EXSCAN",  "NEIGHBOR_ALLGATHER", "NEIGHBOR_ALLTOALL"};
 
 // Index of each collective's first row; one more for the end.
 constexpr auto kFirst = [] {
@@ -57,6 +146,22 @@ constexpr auto kFirst = [] {
 static_assert(kFirst[kCollectives] == std::size(kTable),
               "the table's rows stand in the order of enum Collective");
 
+// Bytes that all members agree on, if they are no reduction's and all chunks are alike.
+MPI_Count regular_bytes(const Comm& comm, const Args& args) {
+  switch (args.collective) {
+    case Collective::kGather:
+      return (comm.rank == args.root ? args.recv : args.send).whole().bytes();
+    case Collective::kScatter:
+      return (comm.rank == args.root ? args.send : args.recv).whole().bytes();
+    case Collective::kBcast:
+    case Collective::kAllgather:
+    case Collective::kAlltoall:
+      return args.recv.whole().bytes();
+    default:
+      return 0;
+  }
+}
+
 Query query_of(Comm& comm, const Args& args) {
   const LaneLayout& layout = meeting_of(comm).layout();
   Query query;
@@ -64,11 +169,14 @@ Query query_of(Comm& comm, const Args& args) {
   query.nodes = layout.nodes;
   query.cell_limit = layout.cell_bytes;
   query.in_place = args.in_place;
+  query.ragged = args.ragged;
   if (args.op != nullptr) {
     const Datatype& type = *args.recv.type;
     query.commutative = args.op->commutative;
     query.dense = dense(type);
-    query.bytes = dense_bytes(type, args.recv.count);
+    query.bytes = args.ragged ? 0 : dense_bytes(type, args.recv.count);
+  } else if (!args.ragged) {
+    query.bytes = regular_bytes(comm, args);
   }
   return query;
 }
@@ -86,18 +194,21 @@ const char* name_of(Collective collective) noexcept {
 
 const Algorithm* select(Comm& comm, const Args& args) {
   const Query query = query_of(comm, args);
+  if (const Algorithm* preferred = preferred_algorithm(args.collective)) [[unlikely]] {
+    if (preferred->works(query)) return preferred;
+    report_fallback(*preferred);
+  }
   for (const Algorithm& row : algorithms(args.collective)) {
-    if (row.applies(query)) return &row;
+    if (row.works(query) && row.suits(query)) return &row;
   }
   return nullptr;
 }
 
 Err run(Comm& comm, Args& args) {
+  if (comm.inter()) return run_inter(comm, args);
   const Algorithm* algorithm = select(comm, args);
   if (algorithm == nullptr) [[unlikely]] {
-    return fail(MPI_ERR_UNSUPPORTED_OPERATION,
-                "no algorithm of MPI_{} applies: the communicator has members on several nodes",
-                name_of(args.collective));
+    return fail(MPI_ERR_INTERN, "no algorithm of MPI_{} works for this call", name_of(args.collective));
   }
   return algorithm->run(comm, args);
 }

@@ -1,6 +1,6 @@
 // The selection table: which algorithm runs which collective, declared in one place (table.cpp). For each
-// collective the first row that applies is taken. An option of the launcher may put another row of the same
-// collective first, as long as it applies.
+// collective the first row that works for the call and suits it is taken; --coll (preferences.hpp) puts
+// another row of the same collective first, which then only has to work.
 #pragma once
 
 #include <span>
@@ -13,19 +13,22 @@ namespace tmpi::mpi {
 /// choose alike; what members cannot know of each other (the counts of the v-variants) is not here.
 struct Query {
   int ranks = 1;
-  int nodes = 1;
-  MPI_Count bytes = 0;       ///< reductions: of one member's vector; exchanges: 0
+  int nodes = 1;             ///< 2: there are members outside this node process
+  MPI_Count bytes = 0;       ///< of one member's vector (reductions), chunk, or message; 0 if ragged
   MPI_Count cell_limit = 0;  ///< bytes a member can leave behind (cells.hpp)
   bool commutative = true;
   bool dense = true;      ///< elements may be copied as bytes
   bool in_place = false;  ///< collectives where MPI_IN_PLACE is passed by all members or none
+  bool ragged = false;    ///< the v- and w-variants
 };
 
 struct Algorithm {
   Collective collective;
-  const char* name;  ///< for options and reports: "cells", "segments", ...
-  bool (*applies)(const Query& query);
+  const char* name;  ///< for --coll and reports: "cells", "segments", ...
+  bool (*works)(const Query& query);
+  bool (*suits)(const Query& query);
   Err (*run)(Comm& comm, Args& args);
+  const char* when;  ///< both conditions in words, for --coll help
 };
 
 /// All rows of a collective, in order of preference.
@@ -34,7 +37,7 @@ std::span<const Algorithm> algorithms(Collective collective) noexcept;
 /// "ALLREDUCE" and the like, as in MPI_Allreduce.
 const char* name_of(Collective collective) noexcept;
 
-/// The row for these arguments; null if none applies.
+/// The row for these arguments; null if none applies. `comm` is no intercommunicator.
 const Algorithm* select(Comm& comm, const Args& args);
 
 }  // namespace tmpi::mpi

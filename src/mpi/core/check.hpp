@@ -51,7 +51,8 @@ inline Err check_recv_tag(int tag) {
   return tag < 0 && tag != MPI_ANY_TAG ? bad_tag(tag, true) : kOk;
 }
 inline Err check_root(const Comm& comm, int root) {
-  return static_cast<unsigned>(root) < static_cast<unsigned>(comm.size) ? kOk : bad_root(comm, root);
+  if (static_cast<unsigned>(root) < static_cast<unsigned>(comm.peers)) return kOk;
+  return comm.inter() && (root == MPI_ROOT || root == MPI_PROC_NULL) ? kOk : bad_root(comm, root);
 }
 /// An output argument that must not be NULL.
 inline Err check_pointer(const void* pointer, const char* argument) {

@@ -31,6 +31,9 @@ struct Services {
   /// task. Null in tmpi-node.
   void (*start_singleton)();
 
+  /// Something worth knowing for who runs the job with -v. Any thread; null: nobody to tell.
+  void (*inform)(const std::string& text);
+
   /// How a rank was started. Null: nothing is known.
   StartInfo (*start_info)(const Rank& rank);
 };
