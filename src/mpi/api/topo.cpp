@@ -29,6 +29,7 @@ Err check_room(const char* argument, int given, int needed) {
 
 // A grid that fits into the communicator.
 Err check_grid(const Comm& comm, int ndims, const int dims[], const int periods[]) {
+  if (comm.inter()) return fail(MPI_ERR_COMM, "an intercommunicator cannot get a topology");
   if (ndims < 0) return fail(MPI_ERR_DIMS, "ndims is {}: it must not be negative", ndims);
   if (ndims > 0) TMPI_TRY(check_pointer(dims, "dims"));
   if (ndims > 0) TMPI_TRY(check_pointer(periods, "periods"));
