@@ -32,7 +32,7 @@ def exported(library):
 
 def check_names(library):
     symbols = exported(library)
-    known = {row.name for row in mpi_tables.functions()}
+    known = {row.name for row in mpi_tables.functions() + mpi_tables.beyond("func", "removed_func")}
     problems = []
     for name, kind in sorted(symbols.items()):
         plain = name.removeprefix("P")
@@ -43,7 +43,7 @@ def check_names(library):
         if plain == name and kind != "W":
             problems.append(f"{name} is not weak: define P{name} and add TMPI_PROFILED({name})")
         if plain.startswith("MPI_") and plain not in known:
-            problems.append(f"{name} is no function of MPI 5.0")
+            problems.append(f"{name} is neither in MPI 5.0 nor in src/mpi/abi/beyond.tsv")
     print("\n".join(problems) or f"{len(symbols) // 2} functions, each with its profiling name")
     return 1 if problems else 0
 
@@ -67,6 +67,11 @@ def document(library):
     rows, symbols = mpi_tables.functions(), exported(library)
     done = [row for row in rows if row.name in symbols]
     parts = [INTRODUCTION.format(total=len(rows), done=len(done)), table(rows, symbols)]
+    converted = [row.name for row in mpi_tables.beyond("func") if row.name in symbols]
+    parts.append("\nBeyond the ABI, for Fortran: " + ", ".join(f"`{name}`" for name in converted) + ".")
+    removed = [row for row in mpi_tables.beyond("removed_func") if row.name in symbols]
+    parts.append("\nRemoved in MPI 3.0, for old programs: "
+                 + ", ".join(f"`{row.name}` (use `{row.instead}`)" for row in removed) + ".")
     extensions = sorted(name for name in symbols if name.startswith("MPIX_"))
     if extensions:
         parts.append("\nExtensions, declared in `mpix.h`: " + ", ".join(f"`{name}`" for name in extensions) + ".")

@@ -8,7 +8,7 @@ TABLES = ROOT / "src" / "mpi" / "abi"
 
 
 def read(name):
-    """The rows of table `name` ("constants", "types" or "functions"). The first line names the columns."""
+    """The rows of table `name` ("constants", "types", "functions" or "beyond"). The first line names the columns."""
     with open(TABLES / f"{name}.tsv", encoding="utf-8") as table:
         columns = next(table).rstrip("\n").split("\t")
         row_type = collections.namedtuple(name.capitalize(), [c if c != "return" else "result" for c in columns])
@@ -19,6 +19,11 @@ def read(name):
 def functions():
     """Rows of all MPI functions, large-count forms included, without the profiling names."""
     return [row for row in read("functions") if row.kind in ("func", "func_c")]
+
+
+def beyond(*kinds):
+    """Rows of these kinds of what mpi.h has beyond the ABI: Fortran conversions, and what MPI 3.0 removed."""
+    return [row for row in read("beyond") if row.kind in kinds]
 
 
 def write_or_check(path, text, check):

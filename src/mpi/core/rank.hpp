@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "mpi/comm/comm.hpp"
+#include "mpi/core/interop.hpp"
 #include "mpi/match/matcher.hpp"
 #include "mpi/p2p/request_pool.hpp"
 #include "sched/task.hpp"
@@ -42,6 +43,7 @@ struct Rank {
   std::unique_ptr<UserErrors> user_errors;
   std::unique_ptr<Keyvals> keyvals;   ///< null: none made yet
   std::unique_ptr<Info> start_info;   ///< MPI_INFO_ENV; null: not asked for yet
+  Interop interop;                    ///< for other languages
   std::string explanation;  ///< see error.hpp
   const char* call = "";    ///< name of the MPI call the rank is in or was in last; for pictures, read racily
 };
