@@ -2,11 +2,13 @@
 // so that "nothing has come, I go to sleep" and "something has come, is he asleep?" cannot miss each other:
 //
 //     0            empty, the worker is awake
-//     kAsleep      empty, the worker sleeps on the futex that is the lower half of this word
+//     kAsleep      empty, the worker sleeps until the bell rings (or a thread of one of its ranks does, in
+//     its
+//                  place)
 //     a Task*      the newest of a list; the worker is awake or has been called
 //
-// push(): any thread, lock-free. The rest: the worker's thread only. Never suspends a fiber; sleep() blocks
-// the thread.
+// push(), ring(), asleep(): any thread, lock-free. The rest: who is inside the worker. Never suspends a
+// fiber; sleep() blocks the thread.
 #pragma once
 
 #include <atomic>
@@ -31,8 +33,11 @@ class Inbox {
       // release pairs with take(): the worker sees the link and whatever was completed before the wake-up.
     } while (!word_.compare_exchange_weak(old, reinterpret_cast<std::uintptr_t>(&task),
                                           std::memory_order_release, std::memory_order_relaxed));
-    if (old == kAsleep) wake();
+    if (old == kAsleep) ring();
   }
+
+  /// Wakes everybody who sleeps here.
+  void ring() noexcept;
 
   /// Everything that has come, oldest first, linked by `next`; null if nothing has.
   Task* take() noexcept {
@@ -41,23 +46,25 @@ class Inbox {
     return oldest_first(reinterpret_cast<Task*>(word_.exchange(0, std::memory_order_acquire)));
   }
 
-  /// Says that the worker is about to sleep; false if something has come. What other threads hand over
-  /// outside the inbox is looked at between announce() and sleep(): seq_cst pairs with asleep(), so that
-  /// either they see the announcement or the worker sees what they left.
+  /// How often the bell has rung; to be read before announce_sleep().
+  std::uint32_t bell() const noexcept { return bell_.load(std::memory_order_acquire); }
+  /// Says that the worker is about to sleep (which may have been said already); false if something has come.
+  /// What other threads hand over outside the inbox is looked at between announce_sleep() and sleep():
+  /// seq_cst pairs with asleep(), so that either they see the announcement or the worker sees what they left.
   bool announce_sleep() noexcept {
     std::uintptr_t expected = 0;
-    return word_.compare_exchange_strong(expected, kAsleep, std::memory_order_seq_cst);
+    return word_.compare_exchange_strong(expected, kAsleep, std::memory_order_seq_cst) || expected == kAsleep;
   }
   /// Any thread: has the worker announced that it sleeps?
   bool asleep() const noexcept { return word_.load(std::memory_order_seq_cst) == kAsleep; }
-  /// Takes the announcement back without having slept.
+  /// Takes the announcement back.
   void stay_awake() noexcept;
-  /// After announce_sleep(): sleeps until something comes, at most `nanoseconds` (0: for ever). May return
-  /// early. Counts nothing, takes nothing.
-  void sleep(std::uint64_t nanoseconds) noexcept;
+  /// Sleeps until the bell rings once more than `rung` times, at most `nanoseconds` (0: for ever). Takes
+  /// nothing, nor back the announcement.
+  void sleep(std::uint32_t rung, std::uint64_t nanoseconds) const noexcept;
 
  private:
-  static constexpr std::uintptr_t kAsleep = 1;  // no task has this address, nor one with this lower half
+  static constexpr std::uintptr_t kAsleep = 1;  // no task has this address
 
   static Task* oldest_first(Task* newest) noexcept {
     Task* list = nullptr;
@@ -69,9 +76,9 @@ class Inbox {
     }
     return list;
   }
-  void wake() noexcept;
 
   alignas(64) std::atomic<std::uintptr_t> word_{0};
+  std::atomic<std::uint32_t> bell_{0};  // the futex
 };
 
 }  // namespace tmpi::sched

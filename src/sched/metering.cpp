@@ -33,6 +33,10 @@ bool switches_metered() noexcept {
   return metering::on();
 }
 
+void ensure_metering() noexcept {
+  if (!metering::on()) scheduler()->meter_switches();
+}
+
 timers::CoreMeter& core_meter() noexcept {
   return this_worker()->meter();
 }

@@ -16,6 +16,9 @@ namespace tmpi::sched {
 /// True if switches are metered: from the start, or since Scheduler::meter_switches(). Any thread.
 bool switches_metered() noexcept;
 
+/// Meters switches of the process's scheduler from now on if they are not yet. Any thread.
+void ensure_metering() noexcept;
+
 /// The meter of the worker that runs the calling task. Not on other threads; never kept across a scheduling
 /// point.
 timers::CoreMeter& core_meter() noexcept;

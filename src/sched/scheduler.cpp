@@ -47,6 +47,7 @@ class NodeScheduler final : public Scheduler {
   void meter_switches() noexcept override;
   void observe_switches(SwitchObserver observer) override;
   void set_mail_hook(MailHook hook) override;
+  void admit_threads() noexcept override;
   void nudge(int worker) noexcept override { shared_.workers[static_cast<std::size_t>(worker)]->nudge(); }
   int workers() const override { return options_.workers; }
   int worker_of(const Task& task) const override { return task.worker->index(); }
@@ -88,6 +89,8 @@ Result<void> NodeScheduler::set_up() {
     topology_ = *std::move(topology);
   }
   shared_.oversubscribed = options_.workers > cpu_limit();
+  shared_.stack_size = options_.stack_size;
+  shared_.exec_stacks = options_.exec_stacks;
   tasks_ = std::make_unique<Task[]>(static_cast<std::size_t>(options_.tasks));
   if (auto made = make_workers(); !made) return made;
   timers::calibrate();
@@ -195,6 +198,16 @@ void NodeScheduler::observe_switches(SwitchObserver observer) {
   meter_switches();
 }
 
+void NodeScheduler::admit_threads() noexcept {
+  Worker& here = *this_worker();
+  // Tasks that have not run yet learn it from the worker.
+  for (int i = 0; i < tasks(); ++i) {
+    Task& task = tasks_[static_cast<std::size_t>(i)];
+    if (task.worker == &here) task.monitored = true;
+  }
+  here.admit_threads(here.running()->inside);
+}
+
 void NodeScheduler::set_mail_hook(MailHook hook) {
   for (auto& worker : shared_.workers) worker->set_mail_hook(hook);
 }
@@ -220,7 +233,11 @@ std::vector<std::string> NodeScheduler::bindings() const {
 
 const Task* NodeScheduler::guard_page_owner(const void* address) const {
   const int index = stacks_->guard_owner(address);
-  return index < 0 || index >= tasks() ? nullptr : &tasks_[static_cast<std::size_t>(index)];
+  if (index >= 0) return index >= tasks() ? nullptr : &tasks_[static_cast<std::size_t>(index)];
+  for (const auto& worker : shared_.workers) {
+    if (const Task* service = worker->services().guard_page_owner(address)) return service;
+  }
+  return nullptr;
 }
 
 std::size_t NodeScheduler::stack_high_water(const Task& task) const {

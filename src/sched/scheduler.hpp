@@ -79,6 +79,10 @@ class Scheduler {
   /// the adopted task; there is room for four.
   virtual void observe_switches(SwitchObserver observer) = 0;
   virtual void set_mail_hook(MailHook hook) = 0;
+
+  /// The ranks of the calling worker may have threads from now on (thread_task.hpp). Called by a task on its
+  /// worker, inside or in user code; idempotent, never undone.
+  virtual void admit_threads() noexcept = 0;
   /// Wakes worker `worker` if it sleeps, after something has been left for its mail hook with a seq_cst
   /// store. Any thread; one load of a shared line if it does not sleep.
   virtual void nudge(int worker) noexcept = 0;

@@ -22,12 +22,17 @@ const char* to_string(TaskState state) noexcept;
 /// What a switch touches lies in the first cache line.
 struct alignas(64) Task : ult::Fiber {
   std::atomic<TaskState> state{TaskState::kInit};  ///< for pictures of a running job only; relaxed
+  bool is_thread = false;          ///< a thread of a rank (ThreadTask), no fiber
+  bool inside = false;             ///< in the library: between entry and return to user code (Inside)
+  bool monitored = false;          ///< its worker has admitted threads
   Task* next = nullptr;            ///< link of the ready queue or of an inbox; a task is in at most one
   Worker* worker = nullptr;        ///< where it runs; written only while it is not ready and not running
   void* owner = nullptr;           ///< the MPI layer's Rank; opaque here
   std::uint32_t id = 0;            ///< index in the scheduler = local rank index
   void (*entry)(void*) = nullptr;  ///< what spawn() was given
   void* argument = nullptr;
+  bool service = false;  ///< no rank, but work that goes on for one (service.hpp)
+  std::atomic<std::uint64_t> note[7] = {};  ///< what it waits for, in the MPI layer's words; for pictures; relaxed
   timers::ProcessMeter meter;  ///< what it has run, if switches are metered (metering.hpp)
 };
 

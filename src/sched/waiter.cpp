@@ -20,7 +20,7 @@ void Waiter::wait() noexcept {
   if (remaining_.fetch_sub(1, std::memory_order_acq_rel) == 1) return;
   // From here on a completer may make the task ready, though it still runs. No harm: only this worker, which
   // is busy leaving it, can resume it; at worst block() finds the task itself to be the next one.
-  worker_->block();
+  worker_->block(*task_);
 }
 
 void Waiter::drain(int claimed) noexcept {

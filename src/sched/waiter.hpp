@@ -28,6 +28,9 @@ class Waiter {
   /// of scope. Spins for nanoseconds.
   void drain(int claimed) noexcept;
 
+  /// The task that waits.
+  Task& task() const noexcept { return *task_; }
+
  private:
   Task* task_;
   Worker*

@@ -2,6 +2,8 @@
 
 #include <sched.h>
 
+#include <utility>
+
 #include "base/spinlock.hpp"
 #include "timers/clock.hpp"
 
@@ -11,9 +13,17 @@ namespace {
 // initial-exec: one load, no call, also inside libtmpi.so (which is there from the start, never dlopen'ed
 // late).
 __attribute__((tls_model("initial-exec"))) thread_local Worker* t_worker = nullptr;
+// Where it is written what runs on the calling thread. Not read through the worker: a rank's thread runs
+// something else than the worker's.
+__attribute__((tls_model("initial-exec"))) thread_local Task** t_running = nullptr;
 
 void task_main(ult::Fiber& fiber) noexcept {
   Task& task = static_cast<Task&>(fiber);
+  if (task.service) {
+    task.inside = true;  // for ever
+  } else if (task.monitored) {
+    task.worker->leave();
+  }
   task.entry(task.argument);
   this_worker()->finish();
 }
@@ -29,15 +39,26 @@ __attribute__((noinline)) Worker* this_worker() noexcept {
   return t_worker;
 }
 
+__attribute__((noinline)) void set_this_thread(Worker* worker, Task** running) noexcept {
+  t_worker = worker;
+  t_running = running;
+}
+
 // ---- Waking ----
 
 void Worker::make_ready(Task& task, const Worker* here) noexcept {
   if (here == this) {
-    set_state(task, TaskState::kReady);
-    ready_.push(task);
+    make_ready_here(task);
   } else {
     inbox_.push(task);
   }
+}
+
+inline void Worker::make_ready_here(Task& task) noexcept {
+  if (task.is_thread) [[unlikely]]
+    return wake(static_cast<ThreadTask&>(task));
+  set_state(task, TaskState::kReady);
+  ready_.push(task);
 }
 
 void Worker::poke() noexcept {
@@ -53,8 +74,7 @@ void Worker::take_mail() noexcept {
     if (task == &poke_) {
       poked_.exchange(false, std::memory_order_acq_rel);
     } else {
-      set_state(*task, TaskState::kReady);
-      ready_.push(*task);
+      make_ready_here(*task);
     }
     task = after;
   }
@@ -63,6 +83,8 @@ void Worker::take_mail() noexcept {
 // ---- Choosing ----
 
 inline Task* Worker::next_ready() noexcept {
+  if (lender_ != nullptr) [[unlikely]]
+    return std::exchange(lender_, nullptr);
   // Mail at every switch, so that a worker that is never idle keeps nobody waiting: one load of a line that
   // is in cache.
   if (inbox_.has_mail()) [[unlikely]]
@@ -75,10 +97,14 @@ inline Task* Worker::next_ready() noexcept {
   return ready_.pop();
 }
 
-Task* Worker::look_around() noexcept {
+void Worker::look_after_mail() noexcept {
   take_mail();
   if (mail_hook_ != nullptr) mail_hook_(index_);
   if (progress_hook_ != nullptr) progress_hook_();
+}
+
+Task* Worker::look_around() noexcept {
+  look_after_mail();
   return ready_.pop();
 }
 
@@ -95,17 +121,16 @@ Task* Worker::spin() noexcept {
   return nullptr;
 }
 
-// The ladder: spin, say that we sleep, look again (both in Inbox::sleep), sleep. Null when all tasks have
-// finished.
+// The ladder: spin, say that we sleep, look again, sleep. Null when all tasks have finished.
 __attribute__((noinline)) Task* Worker::idle() noexcept {
+  if (admits_threads_) return idle_shared();
   Task* task = spin();
   while (task == nullptr && !all_finished()) {
+    const std::uint32_t rung = inbox_.bell();
     if (inbox_.announce_sleep()) {
-      if (mail_hook_ != nullptr && mail_hook_(index_)) {
-        inbox_.stay_awake();
-      } else {
-        inbox_.sleep(progress_hook_ == nullptr ? 0 : kPolledSleep);
-      }
+      if (mail_hook_ == nullptr || !mail_hook_(index_))
+        inbox_.sleep(rung, progress_hook_ == nullptr ? 0 : kPolledSleep);
+      inbox_.stay_awake();
     }
     task = look_around();
   }
@@ -114,11 +139,16 @@ __attribute__((noinline)) Task* Worker::idle() noexcept {
 
 // ---- Switching ----
 
+void Worker::prepare(Task& task) noexcept {
+  ult::prepare(task, task_main);
+  task.monitored = admits_threads_;
+}
+
 inline void Worker::before_switch(Task* from, Task& to) noexcept {
   // A new task's first frame is laid by the worker that runs it: its stack is then on this worker's NUMA
   // node.
   if (to.context == nullptr) [[unlikely]]
-    ult::prepare(to, task_main);
+    prepare(to);
   switches_.store(switches_.load(std::memory_order_relaxed) + 1, std::memory_order_relaxed);
   report(from, &to);
   set_state(to, TaskState::kRunning);
@@ -131,14 +161,16 @@ inline void Worker::switch_from(ult::Fiber& fiber, Task* from, Task& to) noexcep
   // Nothing more: the task may have come back on another worker.
 }
 
-void Worker::block() noexcept {
-  Task& self = *running_;
+void Worker::block(Task& self) noexcept {
+  if (&self != running_) [[unlikely]]
+    return block_elsewhere(self);
   set_state(self, TaskState::kBlocked);
   Task* from = &self;
   Task* next = next_ready();
   if (next == nullptr) {
     report(from, nullptr);
-    next = idle();  // not null: this task has not finished
+    next = idle();
+    if (next == nullptr) leave_for_good();
     from = nullptr;
   }
   if (next != &self) return switch_from(self, from, *next);
@@ -147,13 +179,18 @@ void Worker::block() noexcept {
   set_state(self, TaskState::kRunning);
 }
 
-void Worker::yield() noexcept {
-  Task& self = *running_;
-  if (ready_.empty()) {
+void Worker::yield(Task& self) noexcept {
+  if (&self != running_) [[unlikely]]
+    return yield_elsewhere(self);
+  if (ready_.empty() && lender_ == nullptr) {
     Task* next = look_around();
     if (next == nullptr) {
-      // A rank that polls must not keep the core from a worker that shares it.
-      if (shared_.oversubscribed) sched_yield();
+      // A rank that polls must not keep the core from a worker that shares it, nor its threads out.
+      if (admits_threads_) {
+        monitor_.yield();
+      } else if (shared_.oversubscribed) {
+        sched_yield();
+      }
       return;
     }
     set_state(self, TaskState::kReady);
@@ -171,6 +208,7 @@ void Worker::yield() noexcept {
 
 void Worker::finish() noexcept {
   Task& self = *running_;
+  if (self.monitored && !self.inside) enter();
   set_state(self, TaskState::kFinished);
   // acq_rel: the worker that sees zero, and run()'s caller, see all that the tasks have done.
   if (shared_.unfinished.fetch_sub(1, std::memory_order_acq_rel) == 1) {
@@ -187,27 +225,48 @@ void Worker::finish() noexcept {
     before_switch(from, *next);
     ult::abandon_to(thread_, self, *next);
   }
+  leave_for_good();
+}
+
+// All tasks have finished, the running one among them, or it is a service, which nobody needs any more.
+void Worker::leave_for_good() noexcept {
+  Task& self = *running_;
   running_ = nullptr;
   ult::abandon_to(thread_, self, root_);
 }
 
+void Worker::lend(Task& self, Service& service) noexcept {
+  if (&self != running_) [[unlikely]]
+    return lend_elsewhere(self, service);
+  Task* const outer = std::exchange(lender_, &self);  // a service may start services
+  set_state(self, TaskState::kReady);
+  switch_from(self, &self, service);
+  lender_ = outer;
+}
+
+void Worker::retire(Service& service) noexcept {
+  services_.give_back(service);
+  block(service);
+}
+
 void Worker::run() noexcept {
-  t_worker = this;
+  set_this_thread(this, &running_);
   ult::attach(thread_, root_);
   if (Task* first = idle()) switch_from(root_, nullptr, *first);
   ult::detach(root_);
-  t_worker = nullptr;
+  set_this_thread(nullptr, nullptr);
+  if (admits_threads_) leave();
 }
 
 Worker::~Worker() {
   if (t_worker != this) return;
   // The adopted thread outlives its time as a worker.
   ult::detach(*running_);
-  t_worker = nullptr;
+  set_this_thread(nullptr, nullptr);
 }
 
 void Worker::adopt(Task& task) noexcept {
-  t_worker = this;
+  set_this_thread(this, &running_);
   ult::attach(thread_, task);
   task.worker = this;
   running_ = &task;
@@ -217,9 +276,10 @@ void Worker::adopt(Task& task) noexcept {
 
 // ---- The contract's free functions (task.hpp, scheduler.hpp) ----
 
-Task* current() noexcept {
-  Worker* worker = this_worker();
-  return worker == nullptr ? nullptr : worker->running();
+__attribute__((noinline)) Task* current() noexcept {
+  __asm__ volatile("" ::: "memory");
+  Task** running = t_running;
+  return running == nullptr ? nullptr : *running;
 }
 
 int current_worker() noexcept {
@@ -233,12 +293,12 @@ int ready_tasks() noexcept {
 }
 
 void yield() noexcept {
-  Worker* worker = this_worker();
-  if (worker == nullptr || worker->running() == nullptr) {
+  Task* self = current();
+  if (self == nullptr) {
     sched_yield();
     return;
   }
-  worker->yield();
+  self->worker->yield(*self);
 }
 
 void make_ready(Task& task) noexcept {

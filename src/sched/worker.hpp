@@ -13,8 +13,11 @@
 #include <vector>
 
 #include "sched/inbox.hpp"
+#include "sched/monitor.hpp"
 #include "sched/ready_queue.hpp"
 #include "sched/scheduler.hpp"
+#include "sched/service.hpp"
+#include "sched/thread_task.hpp"
 #include "timers/meter.hpp"
 #include "ult/switch.hpp"
 
@@ -25,12 +28,15 @@ struct Shared {
   std::atomic<int> unfinished{0};  ///< tasks; at zero the workers end
   std::uint64_t spin_ticks = 0;
   bool oversubscribed = false;
+  std::size_t stack_size = 0;  ///< of services, as of all tasks
+  bool exec_stacks = false;
   std::vector<std::unique_ptr<Worker>> workers;
 };
 
 class alignas(64) Worker {
  public:
-  Worker(Shared& shared, int index) noexcept : shared_(shared), index_(index) {}
+  Worker(Shared& shared, int index) noexcept
+      : shared_(shared), index_(index), services_(*this, shared.stack_size, shared.exec_stacks) {}
   ~Worker();
 
   // Set-up, before the worker's thread runs.
@@ -61,10 +67,25 @@ class alignas(64) Worker {
   Task* running() const noexcept { return running_; }
   int ready() const noexcept { return ready_.length(); }
   timers::CoreMeter& meter() noexcept { return meter_; }
-  /// Suspends the running task, which somebody will make ready.
-  void block() noexcept;
-  void yield() noexcept;
+  /// Suspends the calling task, which somebody will make ready.
+  void block(Task& self) noexcept;
+  void yield(Task& self) noexcept;
   [[noreturn]] void finish() noexcept;
+
+  ServicePool& services() noexcept { return services_; }
+  const ServicePool& services() const noexcept { return services_; }
+  /// Leaves the calling task for a service, until that suspends or has finished: then the calling task goes
+  /// on before anybody else.
+  void lend(Task& self, Service& service) noexcept;
+  /// The running service has done its work. Returns when there is more.
+  void retire(Service& service) noexcept;
+
+  // Threads of ranks (threads.cpp, docs/threads.md).
+  /// The worker's thread: from now on the monitor counts.
+  void admit_threads(bool inside) noexcept;
+  /// From user code into the worker and back: its own thread, or one of its ranks'.
+  void enter() noexcept { monitor_.lock(); }
+  void leave() noexcept;
 
  private:
   static constexpr std::uint32_t kPollInterval = 32;  // switches between two looks at the network
@@ -77,9 +98,23 @@ class alignas(64) Worker {
   Task* next_ready() noexcept;
   Task* look_around() noexcept;
   Task* idle() noexcept;
+  [[noreturn]] void leave_for_good() noexcept;
   Task* spin() noexcept;
+  Task* idle_shared() noexcept;
+  void look_after_mail() noexcept;
+  void make_ready_here(Task& task) noexcept;
+  void wake(ThreadTask& thread) noexcept;
+  void tend_inbox() noexcept;
+  void block_elsewhere(Task& self) noexcept;
+  void block_thread(ThreadTask& self) noexcept;
+  void sleep_at_inbox(ThreadTask& self) noexcept;
+  void sleep_in_own_bed(ThreadTask& self) noexcept;
+  void yield_elsewhere(Task& self) noexcept;
+  void back_to_lender(Task& service) noexcept;
+  void lend_elsewhere(Task& self, Service& service) noexcept;
   void switch_from(ult::Fiber& fiber, Task* from, Task& to) noexcept;
   void before_switch(Task* from, Task& to) noexcept;
+  void prepare(Task& task) noexcept;
   void report(Task* from, Task* to) noexcept {
     // acquire pairs with set_switch_hook(): what the hook needs has been set up.
     if (const SwitchHook hook = switch_hook_.load(std::memory_order_acquire)) [[unlikely]]
@@ -90,6 +125,7 @@ class alignas(64) Worker {
   // Used at every switch, by this thread only.
   ult::Thread thread_;
   Task* running_ = nullptr;
+  Task* lender_ = nullptr;  // a task that has lent its turn to the running one and goes on after it
   std::atomic<SwitchHook> switch_hook_{nullptr};
   ProgressHook progress_hook_ = nullptr;
   MailHook mail_hook_ = nullptr;
@@ -100,7 +136,15 @@ class alignas(64) Worker {
   Shared& shared_;
   ult::Fiber root_;  // the thread's own flow of control
   int index_;
+  ServicePool services_;
   timers::CoreMeter meter_;
+
+  // Used under the monitor once threads have been admitted; not at all before.
+  bool admits_threads_ = false;
+  bool idle_ = false;                  // the worker's thread has nothing to run and has left the monitor
+  ThreadTask* blocked_ = nullptr;      // threads that wait, the latest first
+  ThreadTask* keeper_ = nullptr;       // the one of them that sleeps at the inbox
+  Monitor monitor_;
 
   // Written by other threads.
   Inbox inbox_;
@@ -108,8 +152,11 @@ class alignas(64) Worker {
   Task poke_;  // what poke() puts into the inbox: no task, a reason to look
 };
 
-/// The worker that runs the calling thread, null elsewhere. Out of line and opaque, so that no compiler keeps
-/// the thread-local or its address across a switch.
+/// The worker that the calling thread is, or whose inside it is in (a thread of a rank); null elsewhere. Out of
+/// line and opaque, so that no compiler keeps the thread-local or its address across a switch.
 Worker* this_worker() noexcept;
+
+/// The calling thread is `worker` from now on, and `*running` is what runs on it; nulls: neither.
+void set_this_thread(Worker* worker, Task** running) noexcept;
 
 }  // namespace tmpi::sched
