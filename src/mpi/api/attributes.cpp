@@ -2,9 +2,8 @@
 // communicators are deprecated (15.1).
 #include "mpi/core/attributes.hpp"
 
+#include "mpi/api/datatype_calls.hpp"
 #include "mpi/api/profiled.hpp"
-#include "mpi/core/call.hpp"
-#include "mpi/core/check.hpp"
 #include "mpi/core/predefined_attributes.hpp"
 
 namespace tmpi::mpi {
@@ -81,15 +80,6 @@ int comm_delete(const char* name, MPI_Comm comm, int keyval) {
   return on_comm(name, comm, [&](Comm& c) -> Err {
     TMPI_TRY(check_own_key(keyval));
     return delete_attribute(bearer_of(c), keyval);
-  });
-}
-
-// Runs body(Datatype&), committed or not.
-template <class Body>
-int on_type(const char* name, MPI_Datatype handle, Body&& body) {
-  return on_rank(name, [&](Rank&) -> Err {
-    Datatype* type = datatype_from(handle);
-    return type != nullptr ? body(*type) : bad_type(handle);
   });
 }
 

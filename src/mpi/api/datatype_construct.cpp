@@ -9,8 +9,19 @@
 using namespace tmpi::mpi;
 
 int PMPI_Type_dup(MPI_Datatype oldtype, MPI_Datatype* newtype) {
-  return construct_from("MPI_Type_dup", oldtype, newtype,
-                        [&](const Datatype& old, Datatype*& type) { return construct_dup(old, type); });
+  return on_type("MPI_Type_dup", oldtype, [&](Datatype& old) -> Err {
+    TMPI_TRY(check_pointer(newtype, "newtype"));
+    Datatype* type = nullptr;
+    TMPI_TRY(construct_dup(old, type));
+    if (Err error = copy_attributes(old, *type)) {
+      (void)delete_attributes(*type);  // those that have been copied; the first error counts
+      type->release();
+      *newtype = MPI_DATATYPE_NULL;
+      return error;
+    }
+    *newtype = handle_of(*type);
+    return kOk;
+  });
 }
 TMPI_PROFILED(MPI_Type_dup);
 
@@ -28,12 +39,14 @@ TMPI_PROFILED(MPI_Type_commit);
 int PMPI_Type_free(MPI_Datatype* datatype) {
   return on_rank("MPI_Type_free", [&](Rank&) -> Err {
     TMPI_TRY(check_pointer(datatype, "datatype"));
-    const Datatype* type = datatype_from(*datatype);
+    Datatype* type = datatype_from(*datatype);
     if (type == nullptr) return bad_type(*datatype);
     if (type->predefined())
       return fail(MPI_ERR_TYPE,
                   "{} is predefined and cannot be freed; free only types that a constructor returned",
                   type->name());
+    if (type->last_handle()) TMPI_TRY(delete_attributes(*type));
+    type->drop_handle();
     type->release();
     *datatype = MPI_DATATYPE_NULL;
     return kOk;

@@ -44,6 +44,7 @@ Err types_out(const Description& description, MPI_Count max, MPI_Datatype* array
   if (!description.types.empty()) TMPI_TRY(check_pointer(array, "array_of_datatypes"));
   for (const Datatype* type : description.types) {
     type->retain();
+    type->add_handle();
     *array++ = handle_of(*type);
   }
   return kOk;

@@ -2,9 +2,8 @@
 // MPI 1.3, 3.12.3 for MPI_LB and MPI_UB.
 #include <algorithm>
 
+#include "mpi/api/datatype_calls.hpp"
 #include "mpi/api/profiled.hpp"
-#include "mpi/core/call.hpp"
-#include "mpi/core/check.hpp"
 #include "mpi/datatype/construct.hpp"
 
 #pragma GCC diagnostic ignored "-Wdeprecated-declarations"  // TMPI_PROFILED names them
@@ -51,14 +50,12 @@ Err apply_markers(const Members& members, Datatype*& type) {
   return error;
 }
 
-// Runs body(const Datatype&) for a call that asks something of a type.
+// A bound of a type, as `body(const Datatype&)` says.
 template <class Body>
-int ask(const char* name, MPI_Datatype handle, const MPI_Aint* answer, const char* argument, Body&& body) {
-  return on_rank(name, [&](Rank&) -> Err {
-    const Datatype* type = datatype_from(handle);
-    if (type == nullptr) return bad_type(handle);
-    TMPI_TRY(check_pointer(answer, argument));
-    body(*type);
+int bound(const char* name, MPI_Datatype handle, MPI_Aint* result, const char* argument, Body&& body) {
+  return on_type(name, handle, [&](Datatype& type) -> Err {
+    TMPI_TRY(check_pointer(result, argument));
+    *result = body(type);
     return kOk;
   });
 }
@@ -89,20 +86,20 @@ int PMPI_Errhandler_set(MPI_Comm comm, MPI_Errhandler errhandler) {
 TMPI_PROFILED(MPI_Errhandler_set);
 
 int PMPI_Type_extent(MPI_Datatype datatype, MPI_Aint* extent) {
-  return ask("MPI_Type_extent", datatype, extent, "extent",
-             [&](const Datatype& type) { *extent = type.extent(); });
+  return bound("MPI_Type_extent", datatype, extent, "extent",
+               [](const Datatype& type) { return type.extent(); });
 }
 TMPI_PROFILED(MPI_Type_extent);
 
 int PMPI_Type_lb(MPI_Datatype datatype, MPI_Aint* displacement) {
-  return ask("MPI_Type_lb", datatype, displacement, "displacement",
-             [&](const Datatype& type) { *displacement = type.lb(); });
+  return bound("MPI_Type_lb", datatype, displacement, "displacement",
+               [](const Datatype& type) { return type.lb(); });
 }
 TMPI_PROFILED(MPI_Type_lb);
 
 int PMPI_Type_ub(MPI_Datatype datatype, MPI_Aint* displacement) {
-  return ask("MPI_Type_ub", datatype, displacement, "displacement",
-             [&](const Datatype& type) { *displacement = type.lb() + type.extent(); });
+  return bound("MPI_Type_ub", datatype, displacement, "displacement",
+               [](const Datatype& type) { return type.lb() + type.extent(); });
 }
 TMPI_PROFILED(MPI_Type_ub);
 

@@ -63,6 +63,13 @@ class Datatype {
   void set_name(std::string name) { name_ = std::move(name); }
   /// Of a derived type, used by its owner only; those of predefined types belong to the rank: bearer_of().
   std::unique_ptr<Attributes>& attributes() noexcept { return attributes_; }
+  /// Handles of its owner onto a derived type: one since construction, one more for each that
+  /// MPI_Type_get_contents gives away. The attributes go with the last.
+  void add_handle() const noexcept {
+    if (!predefined()) ++handles_;
+  }
+  void drop_handle() const noexcept { --handles_; }
+  bool last_handle() const noexcept { return handles_ == 1; }
 
   void retain() const noexcept {
     if (!predefined()) references_.fetch_add(1, std::memory_order_relaxed);
@@ -89,6 +96,7 @@ class Datatype {
   std::unique_ptr<const Description> description_;
   std::string name_;
   std::unique_ptr<Attributes> attributes_;
+  mutable int handles_ = 1;
   mutable std::atomic<int> references_{1};
 };
 
