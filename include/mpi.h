@@ -2663,7 +2663,7 @@ typedef void MPI_Handler_function(MPI_Comm *comm, int *error_code, ...);
 #define MPI_COMBINER_HVECTOR_INTEGER 1105 /* MPI_COMBINER_HVECTOR */
 #define MPI_COMBINER_HINDEXED_INTEGER 1107 /* MPI_COMBINER_HINDEXED */
 #define MPI_COMBINER_STRUCT_INTEGER 1110 /* MPI_COMBINER_STRUCT */
-int MPI_Address(const void *location, MPI_Aint *address) TMPI_REMOVED("MPI_Get_address");
+int MPI_Address(void *location, MPI_Aint *address) TMPI_REMOVED("MPI_Get_address");
 int MPI_Errhandler_create(MPI_Handler_function *function,
     MPI_Errhandler *errhandler) TMPI_REMOVED("MPI_Comm_create_errhandler");
 int MPI_Errhandler_get(MPI_Comm comm, MPI_Errhandler *errhandler) TMPI_REMOVED("MPI_Comm_get_errhandler");
@@ -2677,7 +2677,7 @@ int MPI_Type_lb(MPI_Datatype datatype, MPI_Aint *displacement) TMPI_REMOVED("MPI
 int MPI_Type_struct(int count, const int array_of_blocklengths[], const MPI_Aint array_of_displacements[],
     const MPI_Datatype array_of_types[], MPI_Datatype *newtype) TMPI_REMOVED("MPI_Type_create_struct");
 int MPI_Type_ub(MPI_Datatype datatype, MPI_Aint *displacement) TMPI_REMOVED("MPI_Type_get_extent");
-int PMPI_Address(const void *location, MPI_Aint *address) TMPI_REMOVED("MPI_Get_address");
+int PMPI_Address(void *location, MPI_Aint *address) TMPI_REMOVED("MPI_Get_address");
 int PMPI_Errhandler_create(MPI_Handler_function *function,
     MPI_Errhandler *errhandler) TMPI_REMOVED("MPI_Comm_create_errhandler");
 int PMPI_Errhandler_get(MPI_Comm comm, MPI_Errhandler *errhandler) TMPI_REMOVED("MPI_Comm_get_errhandler");

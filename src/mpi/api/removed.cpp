@@ -65,7 +65,7 @@ int bound(const char* name, MPI_Datatype handle, MPI_Aint* result, const char* a
 
 using namespace tmpi::mpi;
 
-int PMPI_Address(const void* location, MPI_Aint* address) {
+int PMPI_Address(void* location, MPI_Aint* address) {
   return PMPI_Get_address(location, address);
 }
 TMPI_PROFILED(MPI_Address);
