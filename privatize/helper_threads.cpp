@@ -7,16 +7,57 @@
 #include <atomic>
 #include <cerrno>
 #include <memory>
+#include <mutex>
 #include <new>
+#include <unordered_map>
 
 #include "privatize/loader.hpp"
 #include "privatize/pthread_keys.hpp"
 #include "privatize/rank_state.hpp"
 #include "privatize/runtime_functions.hpp"
 #include "privatize/thread_context.hpp"
+#include "privatize/thread_hooks.hpp"
 
 namespace tmpi::privatize {
 namespace {
+
+ThreadHooks the_hooks{};
+std::atomic<bool> threads_exist{false};  // relaxed: a rank's own are made by itself or known to it
+
+// The threads that have not ended, each with who waits for its end (null: nobody does). The table is held
+// while a thread is created, so that it is complete when the thread ends or somebody joins it.
+struct LiveThreads {
+  std::mutex mutex;
+  std::unordered_map<pthread_t, ThreadEvent*> joiners;
+};
+LiveThreads& live_threads() {
+  static LiveThreads& threads = *new LiveThreads;  // threads may outlive everything
+  return threads;
+}
+
+void announce_end() {
+  LiveThreads& threads = live_threads();
+  ThreadEvent* joiner = nullptr;
+  {
+    const std::scoped_lock guard(threads.mutex);
+    auto self = threads.joiners.extract(pthread_self());
+    if (!self.empty()) joiner = self.mapped();
+  }
+  if (joiner != nullptr) joiner->happen();
+}
+
+// Returns when the thread is about to end, so that joining it takes no time; other ranks run meanwhile.
+void suspend_until_end(pthread_t thread) {
+  LiveThreads& threads = live_threads();
+  ThreadEvent end;
+  {
+    const std::scoped_lock guard(threads.mutex);
+    auto entry = threads.joiners.find(thread);
+    if (entry == threads.joiners.end() || entry->second != nullptr) return;
+    entry->second = &end;
+  }
+  end.wait("pthread_join");
+}
 
 struct Start {
   int rank;
@@ -31,6 +72,7 @@ void end_helper(void*) {
   thread_context.keys = nullptr;
   delete thread_context.copies;
   thread_context.copies = nullptr;
+  announce_end();
 }
 
 pthread_key_t end_key() {
@@ -61,6 +103,28 @@ Create real_create() {
   return real;
 }
 
+using Join = int (*)(pthread_t, void**);
+
+Join real_join() {
+  static const auto real = reinterpret_cast<Join>(dlsym(RTLD_NEXT, "pthread_join"));
+  return real;
+}
+
+int create_helper(int rank, pthread_t* thread, const pthread_attr_t* attributes, void* (*function)(void*),
+                  void* argument) {
+  std::unique_ptr<Start> start(new (std::nothrow) Start{rank, function, argument});
+  if (start == nullptr) return EAGAIN;
+  threads_exist.store(true, std::memory_order_relaxed);
+  if (the_hooks.created != nullptr && !thread_context.helper) the_hooks.created(rank);
+  LiveThreads& threads = live_threads();
+  const std::scoped_lock guard(threads.mutex);
+  const int error = real_create()(thread, attributes, &run_helper, start.get());
+  if (error != 0) return error;
+  static_cast<void>(start.release());
+  threads.joiners.insert_or_assign(*thread, nullptr);
+  return 0;
+}
+
 std::atomic<bool> forked{false};
 
 // After fork(2) the child has one thread, a worker's: it must finish its own work and leave, never schedule
@@ -83,6 +147,42 @@ extern "C" __attribute__((visibility("default"))) int tmpi_in_forked_child() {
 extern "C" __attribute__((visibility("default"))) int tmpi_on_helper_thread() {
   return thread_context.helper ? 1 : 0;
 }
+extern "C" __attribute__((visibility("default"))) int tmpi_may_suspend() {
+  return may_suspend() ? 1 : 0;
+}
+extern "C" __attribute__((visibility("default"))) void tmpi_thread_event_happen(void* event) {
+  static_cast<ThreadEvent*>(event)->happen();
+}
+extern "C" __attribute__((visibility("default"))) void tmpi_thread_event_wait(void* event,
+                                                                              const char* where) {
+  static_cast<ThreadEvent*>(event)->wait(where);
+}
+
+void set_thread_hooks(const ThreadHooks& hooks) noexcept {
+  the_hooks = hooks;
+}
+
+bool may_suspend() noexcept {
+  return the_hooks.wait != nullptr && thread_context.rank >= 0 && !thread_context.helper &&
+         !in_forked_child() && the_hooks.in_user_code();
+}
+
+bool may_wait_for_threads() noexcept {
+  return threads_exist.load(std::memory_order_relaxed) && may_suspend();
+}
+
+void let_others_run() noexcept {
+  the_hooks.yield();
+}
+
+void ThreadEvent::happen() noexcept {
+  const std::uintptr_t waiter = state_.exchange(kDone, std::memory_order_acq_rel);
+  if (waiter != kPending) the_hooks.wake(reinterpret_cast<void*>(waiter));
+}
+
+void ThreadEvent::wait(const char* where) noexcept {
+  the_hooks.wait(*this, where);
+}
 
 void set_running_rank(int rank) noexcept {
   thread_context.rank = rank;
@@ -96,6 +196,11 @@ struct ThrdStart {
   thrd_start_t function;
   void* argument;
 };
+
+extern "C" int tmpi_thrd_join(thrd_t thread, int* result) {
+  if (may_suspend()) suspend_until_end(thread);
+  return ::thrd_join(thread, result);
+}
 
 extern "C" int tmpi_thrd_create(thrd_t* thread, thrd_start_t function, void* argument) {
   auto run = [](void* opaque) -> void* {
@@ -119,9 +224,10 @@ extern "C" __attribute__((visibility("default"))) int pthread_create(pthread_t* 
                                                                      void* argument) {
   const int rank = tmpi::privatize::thread_context.rank;
   if (rank < 0) return tmpi::privatize::real_create()(thread, attributes, function, argument);
-  auto* start = new (std::nothrow) tmpi::privatize::Start{rank, function, argument};
-  if (start == nullptr) return EAGAIN;
-  const int error = tmpi::privatize::real_create()(thread, attributes, &tmpi::privatize::run_helper, start);
-  if (error != 0) delete start;
-  return error;
+  return tmpi::privatize::create_helper(rank, thread, attributes, function, argument);
+}
+
+extern "C" __attribute__((visibility("default"))) int pthread_join(pthread_t thread, void** result) {
+  if (tmpi::privatize::may_suspend()) tmpi::privatize::suspend_until_end(thread);
+  return tmpi::privatize::real_join()(thread, result);
 }

@@ -1,10 +1,11 @@
 // libc functions in the loader's own version, which know ranks and images; bound to code in images by
-// runtime_table.cpp. Each has the contract of the libc function whose name it carries. pthread_create itself
-// is exported by the node executable, so that libstdc++'s std::thread finds it too.
+// runtime_table.cpp. Each has the contract of the libc function whose name it carries. pthread_create and
+// pthread_join are exported by the node executable, so that libstdc++'s std::thread finds them too.
 #pragma once
 
 #include <dlfcn.h>
 #include <pthread.h>
+#include <semaphore.h>
 #include <threads.h>
 
 namespace tmpi::privatize {
@@ -15,7 +16,13 @@ extern "C" {
 int tmpi_libc_start_main(int (*main)(int, char**, char**), int argc, char** argv);
 
 // helper_threads.cpp
+int tmpi_thrd_join(thrd_t thread, int* result);
 int tmpi_thrd_create(thrd_t* thread, thrd_start_t function, void* argument);
+
+// blocking_functions.cpp
+int tmpi_pthread_mutex_lock(pthread_mutex_t* mutex);
+int tmpi_pthread_cond_wait(pthread_cond_t* condition, pthread_mutex_t* mutex);
+int tmpi_sem_wait(sem_t* semaphore);
 
 // pthread_keys.cpp
 int tmpi_pthread_key_create(pthread_key_t* key, void (*destructor)(void*));

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <cstring>
 
-#include "sched/task.hpp"
+#include "sched/thread_task.hpp"
 #include "sched/waiter.hpp"
 
 namespace tmpi::launch {
@@ -40,7 +40,10 @@ void Input::wait(std::unique_lock<std::mutex>& lock) {
   waiters_.push_back(&waiter);
   lock.unlock();
   if (ask) ask_();
-  waiter.wait();
+  {
+    const sched::Inside inside(sched::current());  // read(2) is user code
+    waiter.wait();
+  }
   lock.lock();
 }
 

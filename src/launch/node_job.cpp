@@ -13,6 +13,7 @@
 #include "launch/control.hpp"
 #include "launch/program_path.hpp"
 #include "launch/rank_ranges.hpp"
+#include "launch/rank_threads.hpp"
 #include "mpi/core/services.hpp"
 #include "mpi/p2p/channel.hpp"
 #include "sched/topology.hpp"
@@ -106,9 +107,14 @@ void NodeJob::register_with_mpi() {
     Control::instance()->end_job(EndKind::kAborted, rank.world_rank, (code & 0xff) == 0 ? 1 : code & 0xff,
                                  text);
   };
+  services.rank_of_thread = []() noexcept {
+    const int rank = privatize::running_rank();
+    return rank < 0 ? nullptr : mpi::job()->local(rank);
+  };
   services.initialized = [](mpi::Rank& rank) { the_node_job->on_initialized(rank); };
   services.start_info = [](const mpi::Rank& rank) { return the_node_job->start_info(rank.world_rank); };
   mpi::register_services(services);
+  register_thread_hooks();
 }
 
 mpi::StartInfo NodeJob::start_info(int rank) const {
@@ -199,7 +205,7 @@ void NodeJob::rank_exited(int rank, int code) {
               code));
     }
   }
-  if (!sched::current()) {
+  if (const sched::Task* task = sched::current(); task == nullptr || task->is_thread) {
     // exit() in a helper thread: the rank's own flow of control is somewhere else, and nothing can take it
     // away from there.
     break_rule(rank, code, fmt::format("called exit with code {} in a thread that it had created", code));

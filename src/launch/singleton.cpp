@@ -25,6 +25,7 @@ void start_singleton() {
     _exit(1);
   }
   mpi::Rank& rank = *mpi::Job::create(1, 0, 1).local(0);
+  rank.has_threads = true;  // nobody tells us whether it has
   rank.task = &(*scheduler)->adopt_current_thread(&rank);
   static_cast<void>((*scheduler).release());  // lives as long as the process
 }
@@ -58,6 +59,7 @@ mpi::StartInfo start_info(const mpi::Rank&) {
   mpi::Services services{};
   services.abort_job = &abort_job;
   services.start_singleton = &start_singleton;
+  services.rank_of_thread = []() noexcept { return mpi::job() != nullptr ? mpi::job()->local(0) : nullptr; };
   services.start_info = &start_info;
   mpi::register_services(services);
 }

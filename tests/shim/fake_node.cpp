@@ -104,4 +104,14 @@ void tmpi_image_fini(int rank) {
   if (fake_node::fini) fake_node::fini(rank);
 }
 
+// The guests have no threads.
+int tmpi_on_helper_thread() {
+  return 0;
+}
+int tmpi_may_suspend() {
+  return 0;
+}
+void tmpi_thread_event_happen(void*) {}
+void tmpi_thread_event_wait(void*, const char*) {}
+
 }  // extern "C"

@@ -22,19 +22,23 @@ void copy_text(const std::string& text, char* out, int* length, std::size_t capa
   *length = static_cast<int>(n);
 }
 
+Err not_by_a_thread() {
+  return fail(MPI_ERR_OTHER, "called by a thread that the rank has created; call it in the rank's main thread");
+}
+
 int init(const char* name, int required, int* provided) {
-  if (tmpi::sched::current() == nullptr) start_singleton();
-  (void)enter(name);
-  Rank& rank = current_rank();
-  Err error = initialize(rank, required);
+  if (calling_rank() == nullptr) start_singleton();
+  const Frame frame(name);
+  Err error = frame.caller() != nullptr ? initialize(*frame.caller(), required) : not_by_a_thread();
   if (error) return raise(name, nullptr, error);
-  if (provided != nullptr) *provided = rank.thread_level;
+  if (provided != nullptr) *provided = frame.caller()->thread_level;
   return MPI_SUCCESS;
 }
 
+// What any thread may ask at any time, so outside of the frame.
 Phase phase() noexcept {
-  tmpi::sched::Task* task = tmpi::sched::current();
-  return task == nullptr ? Phase::kBeforeInit : static_cast<Rank*>(task->owner)->phase;
+  const Rank* rank = calling_rank();
+  return rank == nullptr ? Phase::kBeforeInit : rank->phase.load();
 }
 
 }  // namespace
@@ -70,33 +74,28 @@ int PMPI_Finalized(int* flag) {
 TMPI_PROFILED(MPI_Finalized);
 
 int PMPI_Abort(MPI_Comm, int errorcode) {
-  if (enter("MPI_Abort") == nullptr && tmpi::sched::current() == nullptr)
-    std::exit(errorcode == 0 ? EXIT_FAILURE : errorcode);
-  Rank& rank = current_rank();
+  Rank* rank = calling_rank();  // any thread
+  if (rank == nullptr) std::exit(errorcode == 0 ? EXIT_FAILURE : errorcode);
   services().abort_job(
-      rank, errorcode,
-      fmt::format("rank {} on {} called MPI_Abort with code {}", rank.world_rank, job()->host(), errorcode));
+      *rank, errorcode,
+      fmt::format("rank {} on {} called MPI_Abort with code {}", rank->world_rank, job()->host(), errorcode));
   return MPI_SUCCESS;
 }
 TMPI_PROFILED(MPI_Abort);
 
 int PMPI_Query_thread(int* provided) {
-  return on_rank("MPI_Query_thread", [&](Rank& rank) -> Err {
-    TMPI_TRY(check_pointer(provided, "provided"));
-    *provided = rank.thread_level;
-    return kOk;
-  });
+  if (phase() != Phase::kInitialized) return raise_not_initialized("MPI_Query_thread");
+  if (Err error = check_pointer(provided, "provided")) return raise("MPI_Query_thread", nullptr, error);
+  *provided = calling_rank()->thread_level;
+  return MPI_SUCCESS;
 }
 TMPI_PROFILED(MPI_Query_thread);
 
 int PMPI_Is_thread_main(int* flag) {
-  // Only the rank's own fiber may call MPI below MPI_THREAD_MULTIPLE, and that is the one that called
-  // MPI_Init.
-  return on_rank("MPI_Is_thread_main", [&](Rank&) -> Err {
-    TMPI_TRY(check_pointer(flag, "flag"));
-    *flag = 1;
-    return kOk;
-  });
+  if (phase() != Phase::kInitialized) return raise_not_initialized("MPI_Is_thread_main");
+  if (Err error = check_pointer(flag, "flag")) return raise("MPI_Is_thread_main", nullptr, error);
+  *flag = is_main_flow();
+  return MPI_SUCCESS;
 }
 TMPI_PROFILED(MPI_Is_thread_main);
 
@@ -180,7 +179,8 @@ int PMPI_Pcontrol(const int, ...) {
 TMPI_PROFILED(MPI_Pcontrol);
 
 int PMPIX_Yield(void) {
-  if (tmpi::sched::current() != nullptr) tmpi::sched::yield();
+  const Frame frame("MPIX_Yield");
+  if (frame.caller() != nullptr) tmpi::sched::yield();
   return MPI_SUCCESS;
 }
 TMPI_PROFILED(MPIX_Yield);

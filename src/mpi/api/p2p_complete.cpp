@@ -23,6 +23,16 @@ int conclude_one(const char* name, MPI_Request& handle, Request& request, MPI_St
   return code;
 }
 
+// The request behind the handle of a call on one request, which concludes it under that request's error
+// handler and hence cannot be a body of on_rank().
+int look_up(const Frame& frame, const char* name, const MPI_Request* handle, Request*& request) {
+  if (frame.rank() == nullptr) [[unlikely]]
+    return raise_not_initialized(name);
+  Err error = check_pointer(handle, "request");
+  if (!error) error = request_from(*handle, request);
+  return error ? raise(name, nullptr, error) : MPI_SUCCESS;
+}
+
 // What a test that found nothing does: let the others run, so that a loop around it comes to an end.
 void nothing_yet() noexcept {
   sched::yield();
@@ -31,7 +41,8 @@ void nothing_yet() noexcept {
 // Runs `body(RequestArray&)`; an error is raised on the communicator of the first active request.
 template <class Body>
 int on_array(const char* name, int count, MPI_Request* handles, Body&& body) {
-  if (enter(name) == nullptr) [[unlikely]]
+  const Frame frame(name);
+  if (frame.rank() == nullptr) [[unlikely]]
     return raise_not_initialized(name);
   Err error = check_count(count);
   if (!error && count > 0) error = check_pointer(handles, "array_of_requests");
@@ -53,12 +64,10 @@ Err conclude_index(RequestArray& requests, int i, int* index, MPI_Status* status
 using namespace tmpi::mpi;
 
 int PMPI_Wait(MPI_Request* request, MPI_Status* status) {
+  const Frame frame("MPI_Wait");
   Request* r = nullptr;
-  const int code = on_rank("MPI_Wait", [&](Rank&) -> Err {
-    TMPI_TRY(check_pointer(request, "request"));
-    return request_from(*request, r);
-  });
-  if (code != MPI_SUCCESS) return code;
+  if (const int code = look_up(frame, "MPI_Wait", request, r); code != MPI_SUCCESS) [[unlikely]]
+    return code;
   if (!is_active(r)) {
     set_empty_status(status);
     return MPI_SUCCESS;
@@ -69,13 +78,12 @@ int PMPI_Wait(MPI_Request* request, MPI_Status* status) {
 TMPI_PROFILED(MPI_Wait);
 
 int PMPI_Test(MPI_Request* request, int* flag, MPI_Status* status) {
+  const Frame frame("MPI_Test");
   Request* r = nullptr;
-  const int code = on_rank("MPI_Test", [&](Rank&) -> Err {
-    TMPI_TRY(check_pointer(request, "request"));
-    TMPI_TRY(check_pointer(flag, "flag"));
-    return request_from(*request, r);
-  });
-  if (code != MPI_SUCCESS) return code;
+  if (const int code = look_up(frame, "MPI_Test", request, r); code != MPI_SUCCESS) [[unlikely]]
+    return code;
+  if (Err error = check_pointer(flag, "flag")) [[unlikely]]
+    return raise("MPI_Test", nullptr, error);
   *flag = 1;
   if (!is_active(r)) {
     set_empty_status(status);

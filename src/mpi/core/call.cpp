@@ -73,7 +73,7 @@ bool handled(const ErrorTarget& target, int code) {
 
 int raise_on(const char* name, const ErrorTarget& target, Err error) {
   const int code = error.error_class();
-  Rank& rank = current_rank();
+  Rank& rank = *calling_rank();
   if (rank.phase == Phase::kInitialized && handled(target, code)) return code;
   // MPI_ERRORS_ABORT, too, ends all connected processes, as MPI_Abort on any communicator does (9.7).
   services().abort_job(rank, code, describe(rank, name, code));
@@ -81,12 +81,12 @@ int raise_on(const char* name, const ErrorTarget& target, Err error) {
 }
 
 int raise(const char* name, Comm* comm, Err error) {
-  sched::Task* task = sched::current();
-  if (task == nullptr) {  // a program started by itself, before MPI_Init
+  Rank* rank = calling_rank();
+  if (rank == nullptr) {  // a program started by itself, before MPI_Init
     std::fprintf(stderr, "tmpi: %s failed before MPI_Init: %s\n", name, take_explanation().c_str());
     std::exit(EXIT_FAILURE);
   }
-  if (comm == nullptr) comm = &comm_in_charge(*static_cast<Rank*>(task->owner));
+  if (comm == nullptr) comm = &comm_in_charge(*rank);
   return raise_on(name, target_of(*comm), error);
 }
 
@@ -104,15 +104,17 @@ int raise_bad_comm(const char* name, MPI_Comm handle) {
 }
 
 int raise_not_initialized(const char* name) {
-  sched::Task* task = sched::current();
-  const bool finalized = task != nullptr && static_cast<Rank*>(task->owner)->phase == Phase::kFinalized;
-  return raise(
-      name, nullptr,
-      finalized
-          ? fail(MPI_ERR_OTHER, "called after MPI_Finalize")
-          : fail(MPI_ERR_OTHER,
-                 "called before MPI_Init, or by a thread that MPI does not know (MPI_THREAD_MULTIPLE is "
-                 "not provided)"));
+  const Rank* rank = calling_rank();
+  const Phase phase = rank != nullptr ? rank->phase.load() : Phase::kBeforeInit;
+  if (phase == Phase::kBeforeInit) return raise(name, nullptr, fail(MPI_ERR_OTHER, "called before MPI_Init"));
+  if (phase == Phase::kFinalized)
+    return raise(name, nullptr, fail(MPI_ERR_OTHER, "called after MPI_Finalize"));
+  return raise(name, nullptr,
+               fail(MPI_ERR_OTHER,
+                    "called by a thread that the rank has created, but the program has asked for {}. Call "
+                    "MPI_Init_thread with MPI_THREAD_MULTIPLE (or MPI_THREAD_SERIALIZED, if no two threads "
+                    "call at the same time)",
+                    rank->thread_level == MPI_THREAD_FUNNELED ? "MPI_THREAD_FUNNELED" : "MPI_THREAD_SINGLE"));
 }
 
 }  // namespace tmpi::mpi

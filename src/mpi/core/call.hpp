@@ -15,19 +15,34 @@
 #include "mpi/comm/comm.hpp"
 #include "mpi/core/errhandler.hpp"
 #include "mpi/core/rank.hpp"
+#include "mpi/core/threads.hpp"
 
 namespace tmpi::mpi {
 
-/// The calling rank, with `name` noted as the call it is in (for pictures of blocked ranks and error
-/// messages). Null if MPI is not initialized, already finalized, or the thread is no rank.
-inline Rank* enter(const char* name) noexcept {
-  sched::Task* task = sched::current();
-  if (task == nullptr) [[unlikely]]
-    return nullptr;
-  Rank* rank = static_cast<Rank*>(task->owner);
-  rank->call = name;
-  return rank->phase == Phase::kInitialized ? rank : nullptr;
-}
+/// A stay in MPI, from the entry to the return to user code, with `name` noted as the call the rank is in
+/// (for pictures of blocked ranks and error messages). Everything that touches the library's state happens
+/// while one lives: it keeps the rank's other threads out (docs/threads.md). They nest.
+class Frame {
+ public:
+  explicit Frame(const char* name) noexcept : flow_(calling_flow()), inside_(flow_) {
+    if (flow_ != nullptr && !flow_->is_thread) [[likely]]
+      caller()->call = name;
+  }
+
+  /// The calling rank; null if MPI is not initialized, already finalized, or not for this thread.
+  Rank* rank() const noexcept {
+    if (flow_ == nullptr) [[unlikely]]
+      return nullptr;
+    Rank* rank = caller();
+    return rank->phase == Phase::kInitialized ? rank : nullptr;
+  }
+  /// The same in any phase.
+  Rank* caller() const noexcept { return flow_ != nullptr ? static_cast<Rank*>(flow_->owner) : nullptr; }
+
+ private:
+  sched::Task* const flow_;
+  const sched::Inside inside_;
+};
 
 /// The object that an error is raised on: its kind, handle and error handler (null: MPI_ERRORS_ARE_FATAL).
 struct ErrorTarget {
@@ -53,13 +68,15 @@ void call_errhandler(const char* name, const ErrorTarget& target, int code);
 /// MPI_ERR_COMM for a handle that is no communicator: raised on MPI_COMM_SELF.
 [[gnu::cold]] int raise_bad_comm(const char* name, MPI_Comm handle);
 
-/// A call before MPI_Init or after MPI_Finalize: ends the job with a sentence.
+/// A call before MPI_Init or after MPI_Finalize, or by a thread that must not call: ends the job with a
+/// sentence.
 [[gnu::cold]] int raise_not_initialized(const char* name);
 
 /// Runs `body(Comm&)` for a call with a communicator.
 template <class Body>
 inline int on_comm(const char* name, MPI_Comm handle, Body&& body) {
-  if (enter(name) == nullptr) [[unlikely]]
+  const Frame frame(name);
+  if (frame.rank() == nullptr) [[unlikely]]
     return raise_not_initialized(name);
   Comm* comm = comm_from(handle);
   if (comm == nullptr) [[unlikely]]
@@ -72,7 +89,8 @@ inline int on_comm(const char* name, MPI_Comm handle, Body&& body) {
 /// Runs `body(Rank&)` for a call without a communicator.
 template <class Body>
 inline int on_rank(const char* name, Body&& body) {
-  Rank* rank = enter(name);
+  const Frame frame(name);
+  Rank* rank = frame.rank();
   if (rank == nullptr) [[unlikely]]
     return raise_not_initialized(name);
   if (Err error = body(*rank)) [[unlikely]]
@@ -84,7 +102,7 @@ inline int on_rank(const char* name, Body&& body) {
 /// (MPI_Type_size of predefined types is not among them, MPI_Get_version is).
 template <class Body>
 inline int anywhere(const char* name, Body&& body) {
-  (void)enter(name);
+  const Frame frame(name);
   if (Err error = body()) [[unlikely]]
     return raise(name, nullptr, error);
   return MPI_SUCCESS;

@@ -5,12 +5,12 @@
 namespace tmpi::mpi {
 namespace {
 
-// Errors outside a rank (a program that calls MPI before MPI_Init and was started by itself).
-std::string outside;
+// Errors of threads that are no worker: a rank's own, or any before MPI_Init in a program started by itself.
+thread_local std::string of_thread;
 
 std::string& slot() {
   sched::Task* task = sched::current();
-  return task != nullptr ? static_cast<Rank*>(task->owner)->explanation : outside;
+  return task != nullptr && !task->is_thread ? static_cast<Rank*>(task->owner)->explanation : of_thread;
 }
 
 }  // namespace

@@ -7,6 +7,7 @@
 #include "mpi/core/attributes.hpp"
 #include "mpi/core/rank.hpp"
 #include "mpi/core/services.hpp"
+#include "mpi/core/threads.hpp"
 #include "mpi/p2p/buffered.hpp"
 #include "sched/scheduler.hpp"
 
@@ -20,7 +21,8 @@ Err initialize(Rank& rank, int required_thread_level) {
   if (rank.phase == Phase::kInitialized) return fail(MPI_ERR_OTHER, "MPI has been initialized already");
   if (rank.phase == Phase::kFinalized)
     return fail(MPI_ERR_OTHER, "MPI has been finalized and cannot be initialized again");
-  rank.thread_level = std::clamp<int>(required_thread_level, MPI_THREAD_SINGLE, MPI_THREAD_SERIALIZED);
+  rank.thread_level = std::clamp<int>(required_thread_level, MPI_THREAD_SINGLE, MPI_THREAD_MULTIPLE);
+  admit_threads(rank);
   init_world(rank);
   rank.worker.store(sched::current_worker(), std::memory_order_relaxed);
   rank.phase = Phase::kInitialized;
@@ -29,6 +31,9 @@ Err initialize(Rank& rank, int required_thread_level) {
 }
 
 Err finalize(Rank& rank) {
+  if (!is_main_flow())
+    return fail(MPI_ERR_OTHER,
+                "called by a thread that the rank has created; the thread that called MPI_Init must do it");
   // Before anything else is affected by finalization (MPI report, 11.2.4).
   TMPI_TRY(delete_attributes(rank.self));
   if (rank.buffer != nullptr) {

@@ -29,8 +29,10 @@ struct Rank {
 
   sched::Task* task = nullptr;
   int world_rank = 0;
-  Phase phase = Phase::kBeforeInit;
-  int thread_level = MPI_THREAD_SINGLE;
+  // Read by the rank's threads: seq_cst, what was set up before is seen.
+  std::atomic<Phase> phase{Phase::kBeforeInit};
+  std::atomic<int> thread_level{MPI_THREAD_SINGLE};
+  bool has_threads = false;  ///< it has created some, ever; its own flow's (core/threads.hpp)
   /// Index of its worker, -1 until MPI_Init; relaxed. Not far from the top: senders read it, nobody writes
   /// this line.
   std::atomic<int> worker{-1};

@@ -31,6 +31,10 @@ struct Services {
   /// task. Null in tmpi-node.
   void (*start_singleton)();
 
+  /// The rank that has created the calling thread, which is no worker's; null if none has. Any thread. Null:
+  /// ranks have no threads.
+  Rank* (*rank_of_thread)() noexcept;
+
   /// Something worth knowing for who runs the job with -v. Any thread; null: nobody to tell.
   void (*inform)(const std::string& text);
 

@@ -1,0 +1,56 @@
+// What the scheduler does for the threads of ranks, which the loader starts. Registered by launch before any
+// rank runs; without, waiting blocks the worker.
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+
+namespace tmpi::privatize {
+
+/// Something that happens once and that one flow of control waits for: kPending, kDone, or whom to wake.
+class ThreadEvent {
+ public:
+  /// Any thread, once. The event may be gone after the call.
+  void happen() noexcept;
+  /// Suspends the calling rank's own flow until the event has happened; other ranks of the worker run
+  /// meanwhile. Only where may_suspend(). `where` is for pictures of blocked ranks. SUSPENDS.
+  void wait(const char* where) noexcept;
+
+  /// For ThreadHooks::wait: leaves whom to wake; false if the event has happened.
+  bool leave(void* waiter) noexcept {
+    std::uintptr_t expected = kPending;
+    // acq_rel: who waits sees what was done before the event, and whoever wakes it sees the waiter.
+    return state_.compare_exchange_strong(expected, reinterpret_cast<std::uintptr_t>(waiter),
+                                          std::memory_order_acq_rel);
+  }
+
+ private:
+  static constexpr std::uintptr_t kPending = 0;
+  static constexpr std::uintptr_t kDone = 1;
+  std::atomic<std::uintptr_t> state_{kPending};
+};
+static_assert(sizeof(ThreadEvent) == sizeof(std::uintptr_t));  // the shim knows it as a word
+
+struct ThreadHooks {
+  /// The rank is about to create a thread: called on its own flow, for each.
+  void (*created)(int rank) noexcept;
+  /// True if the calling rank's own flow is in user code, not in a callback of the library.
+  bool (*in_user_code)() noexcept;
+  /// Suspends the calling rank until the event happens.
+  void (*wait)(ThreadEvent& event, const char* where) noexcept;
+  /// Wakes what was left in the event. Any thread.
+  void (*wake)(void* waiter) noexcept;
+  /// Lets other ranks of the worker run. SUSPENDS.
+  void (*yield)() noexcept;
+};
+
+void set_thread_hooks(const ThreadHooks& hooks) noexcept;
+
+/// True where the calling flow can wait without blocking its thread: a rank's own, in user code.
+bool may_suspend() noexcept;
+/// The same, and some rank of the process has created a thread.
+bool may_wait_for_threads() noexcept;
+/// Where may_suspend(): runs other ranks of the worker that are ready. SUSPENDS.
+void let_others_run() noexcept;
+
+}  // namespace tmpi::privatize
