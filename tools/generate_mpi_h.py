@@ -243,7 +243,7 @@ def conformance_program():
         else:
             out.append(f"static {row.ctype} const value_of_{row.name} = {row.name};\n")
             run_time.append(f"  if ((intptr_t)value_of_{row.name} != {row.value}) return 1;\n")
-    for row in mpi_tables.functions():
+    for row in mpi_tables.functions() + mpi_tables.beyond("func", "removed_func"):
         for prefix in ("", "P"):
             # Redeclaration with another type is an error; the same one is not.
             out.append(prototype(row, prefix + row.name))
