@@ -4,7 +4,8 @@ namespace tmpi::mpi {
 namespace {
 
 Err check_counts(Numbers counts, Numbers displs, int members, const char* argument) {
-  if (!counts || !displs) return fail(MPI_ERR_ARG, "the counts or displacements of {} are NULL", argument);
+  if (members > 0 && (!counts || !displs))
+    return fail(MPI_ERR_ARG, "the counts or displacements of {} are NULL", argument);
   for (int i = 0; i < members; ++i) {
     if (counts[i] < 0)
       return fail(MPI_ERR_COUNT, "the count of {} for rank {} is {}: it must not be negative", argument, i,
@@ -20,9 +21,10 @@ Err in_place_not_allowed(const char* argument) {
 }
 
 Err in_place_between_groups() {
-  return fail(MPI_ERR_BUFFER,
-              "sendbuf is MPI_IN_PLACE, but the communicator is an intercommunicator: what its members send and "
-              "receive is different data");
+  return fail(
+      MPI_ERR_BUFFER,
+      "sendbuf is MPI_IN_PLACE, but the communicator is an intercommunicator: what its members send and "
+      "receive is different data");
 }
 
 Err not_between_groups() {
@@ -57,7 +59,7 @@ Err check_typed_chunks(Side& side, const void* buffer, Numbers counts, Numbers d
                        const MPI_Datatype types[], int members, const char* argument) {
   TMPI_TRY(check_not_in_place(buffer, argument));
   TMPI_TRY(check_counts(counts, displs, members, argument));
-  if (types == nullptr) return fail(MPI_ERR_ARG, "the datatypes of {} are NULL", argument);
+  if (members > 0 && types == nullptr) return fail(MPI_ERR_ARG, "the datatypes of {} are NULL", argument);
   for (int i = 0; i < members; ++i) {
     Datatype* type = nullptr;
     TMPI_TRY(check_type(types[i], type));

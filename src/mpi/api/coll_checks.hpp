@@ -43,12 +43,26 @@ Err check_reduce_scatter(Comm& c, Args& args, const void* sendbuf, void* recvbuf
                          MPI_Datatype datatype, MPI_Op op);
 Err check_reduce_scatter_block(Comm& c, Args& args, const void* sendbuf, void* recvbuf, MPI_Count recvcount,
                                MPI_Datatype datatype, MPI_Op op);
+Err check_neighbor_allgather(Comm& c, Args& args, const void* sendbuf, MPI_Count sendcount,
+                             MPI_Datatype sendtype, void* recvbuf, MPI_Count recvcount,
+                             MPI_Datatype recvtype);
+Err check_neighbor_allgatherv(Comm& c, Args& args, const void* sendbuf, MPI_Count sendcount,
+                              MPI_Datatype sendtype, void* recvbuf, Numbers recvcounts, Numbers displs,
+                              MPI_Datatype recvtype);
+Err check_neighbor_alltoall(Comm& c, Args& args, const void* sendbuf, MPI_Count sendcount,
+                            MPI_Datatype sendtype, void* recvbuf, MPI_Count recvcount, MPI_Datatype recvtype);
+Err check_neighbor_alltoallv(Comm& c, Args& args, const void* sendbuf, Numbers sendcounts, Numbers sdispls,
+                             MPI_Datatype sendtype, void* recvbuf, Numbers recvcounts, Numbers rdispls,
+                             MPI_Datatype recvtype);
+Err check_neighbor_alltoallw(Comm& c, Args& args, const void* sendbuf, Numbers sendcounts, Numbers sdispls,
+                             const MPI_Datatype sendtypes[], void* recvbuf, Numbers recvcounts,
+                             Numbers rdispls, const MPI_Datatype recvtypes[]);
 
 // What those are made of.
 
-/// What a member does in a collective with a root: is it the root, and does it take part with data of its own,
-/// as all members of an intracommunicator do? Of an intercommunicator's groups, one has the root (which passed
-/// MPI_ROOT, the others MPI_PROC_NULL), the other one takes part.
+/// What a member does in a collective with a root: is it the root, and does it take part with data of its
+/// own, as all members of an intracommunicator do? Of an intercommunicator's groups, one has the root (which
+/// passed MPI_ROOT, the others MPI_PROC_NULL), the other one takes part.
 struct Role {
   bool root;
   bool member;
