@@ -34,6 +34,7 @@ std::string pack(const JobSpec& job) {
   packer.number(job.bind);
   packer.number(job.report_bindings);
   packer.text(job.policy);
+  packer.text(job.coll);
   packer.number(job.quiet);
   packer.number(job.verbose);
   return packer.bytes();
@@ -57,6 +58,7 @@ Result<JobSpec> unpack_job(std::string_view payload) {
   job.bind = unpacker.number() != 0;
   job.report_bindings = unpacker.number() != 0;
   job.policy = unpacker.text();
+  job.coll = unpacker.text();
   job.quiet = unpacker.number() != 0;
   job.verbose = unpacker.number() != 0;
   if (!unpacker.ok())

@@ -27,6 +27,7 @@ struct JobSpec {
   bool bind = true;
   bool report_bindings = false;
   std::string policy = "fifo";
+  std::string coll;  ///< --coll, empty: not given
   bool quiet = false;
   bool verbose = false;
 

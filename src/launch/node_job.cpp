@@ -111,6 +111,9 @@ void NodeJob::register_with_mpi() {
     const int rank = privatize::running_rank();
     return rank < 0 ? nullptr : mpi::job()->local(rank);
   };
+  services.inform = [](const std::string& text) {
+    if (the_node_job->spec_.verbose) Control::instance()->notice(NoticeKind::kInfo, text);
+  };
   services.initialized = [](mpi::Rank& rank) { the_node_job->on_initialized(rank); };
   services.start_info = [](const mpi::Rank& rank) { return the_node_job->start_info(rank.world_rank); };
   mpi::register_services(services);

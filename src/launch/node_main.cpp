@@ -10,6 +10,7 @@
 #include "launch/node_job.hpp"
 #include "launch/program_path.hpp"
 #include "launch/version.hpp"
+#include "mpi/coll/preferences.hpp"
 
 namespace tmpi::launch {
 
@@ -25,6 +26,10 @@ int main(int argc, char** argv) {
     fmt::print("tmpi-node (tmpi) {}\n", kVersion);
     return 0;
   }
+  if (argc == 2 && std::strcmp(argv[1], "--list-collectives") == 0) {
+    fmt::print("{}", mpi::describe_algorithms());
+    return 0;
+  }
   if (argc != 3 || std::strcmp(argv[1], "--control") != 0) {
     fmt::print(stderr, "tmpi-node: this program is started by tmpirun; run `tmpirun -n N PROGRAM`\n");
     return kExitUsage;
@@ -37,6 +42,11 @@ int main(int argc, char** argv) {
   Result<JobSpec> spec = control.receive_job();
   control.start();
   if (!spec) control.end_job(EndKind::kStartFailed, -1, 1, spec.message());
+  if (const Result<void> known = mpi::prefer_algorithms(spec->coll); !known) {
+    control.end_job(
+        EndKind::kStartFailed, -1, kExitUsage,
+        fmt::format("--coll {}: {}. `tmpirun --coll help` lists all.", spec->coll, known.message()));
+  }
   install_crash_handlers();
   const Result<NodeJob*> job = NodeJob::create(*std::move(spec));
   if (!job) control.end_job(EndKind::kStartFailed, -1, kExitCannotRun, job.message());

@@ -21,7 +21,7 @@ struct Settings {
   bool tag_output = false;
   std::string output_directory;  ///< --output-filename, empty: not given
   double timeout = 0;            ///< seconds, 0: none
-  enum class Task { kRun, kHelp, kVersion, kManual, kMarkdown } task = Task::kRun;
+  enum class Task { kRun, kHelp, kVersion, kManual, kMarkdown, kCollectives } task = Task::kRun;
 };
 
 /// What an option's value is written into: the job, and the program of the section the option stands in.

@@ -57,6 +57,57 @@ std::string set_policy(OptionTarget target, std::string_view value) {
   return {};
 }
 
+// Which names there are is known to the node process, which has the table of algorithms.
+std::string set_coll(OptionTarget target, std::string_view value) {
+  if (value == "help") {
+    target.settings.task = Settings::Task::kCollectives;
+  } else if (value.find('=') == std::string_view::npos) {
+    return "expected NAME=ALGORITHM[,NAME=ALGORITHM...], as in ALLREDUCE=ring; `--coll help` lists them";
+  }
+  target.settings.job.coll = value;
+  return {};
+}
+
+std::string add_export(OptionTarget target, std::string_view value) {
+  const std::size_t equals = value.find('=');
+  const std::string name(value.substr(0, equals));
+  if (name.empty()) return "expected VAR or VAR=VALUE";
+  if (equals != std::string_view::npos) {
+    target.app.environment.emplace_back(value);
+  } else if (const char* inherited = std::getenv(name.c_str())) {
+    target.app.environment.push_back(name + "=" + inherited);
+  } else {
+    return fmt::format("{} is not set in tmpirun's environment; set it, or pass -x {}=VALUE", name, name);
+  }
+  return {};
+}
+
+std::string set_wdir(OptionTarget target, std::string_view value) {
+  target.app.wdir = value;
+  return value.empty() ? "expected a directory" : "";
+}
+
+std::string set_output_directory(OptionTarget target, std::string_view value) {
+  target.settings.output_directory = value;
+  return value.empty() ? "expected a directory" : "";
+}
+
+std::string set_timeout(OptionTarget target, std::string_view value) {
+  const std::string text(value);
+  char* end = nullptr;
+  const double seconds = std::strtod(text.c_str(), &end);
+  if (text.empty() || *end != '\0' || !(seconds > 0 && seconds <= 1e9))
+    return "expected a number of seconds greater than 0";
+  target.settings.timeout = seconds;
+  return {};
+}
+
+template <bool JobSpec::*Field>
+std::string set_job_flag(OptionTarget target, std::string_view value) {
+  target.settings.job.*Field = value == "1";
+  return {};
+}
+
 std::string add_export(OptionTarget target, std::string_view value) {
   const std::size_t equals = value.find('=');
   const std::string name(value.substr(0, equals));
@@ -137,6 +188,12 @@ constexpr Option kTable[] = {
     {"--stack-size", "", "TMPI_STACK_SIZE", "SIZE", kStart,
      "Stack of each rank: bytes, or with the suffix k, M or G (default 1M). Only touched pages cost memory.",
      set_stack_size},
+    {"--coll", "", "TMPI_COLL", "LIST", kStart,
+     "Algorithms of collectives: NAME=ALGORITHM[,NAME=ALGORITHM...], as in ALLREDUCE=ring,BCAST=binomial; "
+     "'help' "
+     "lists all, with their conditions. An algorithm that does not work for a call is passed over (-v says "
+     "so).",
+     set_coll},
     {"-x", "", "TMPI_EXPORT", "VAR[=VALUE]", kRanks,
      "Set an environment variable in the ranks of this program. May be repeated. Ranks inherit tmpirun's "
      "environment anyway.",

@@ -69,6 +69,7 @@ TEST_CASE("senseless values are refused with a sentence") {
   CHECK(complaint({"--stack-size", "1", "p"}) == "--stack-size 1: a rank needs a stack of at least 32k");
   CHECK(complaint({"--stack-size", "1T", "p"}).starts_with("--stack-size 1T: expected a size such as"));
   CHECK(complaint({"--sched", "random", "p"}).find("random:SEED") != std::string::npos);
+  CHECK(complaint({"--coll", "ring", "p"}).starts_with("--coll ring: expected NAME=ALGORITHM"));
   CHECK(complaint({"--bind-to", "socket", "p"}).find("'core'") != std::string::npos);
   CHECK(complaint({"--timeout", "0", "p"}) == "--timeout 0: expected a number of seconds greater than 0");
   CHECK(complaint({"-x", "TMPI_SURELY_UNSET", "p"}).find("is not set in tmpirun's environment") !=
@@ -100,6 +101,7 @@ TEST_CASE("the texts name every option once") {
     if (!option.variable.empty()) CHECK(manual.find(option.variable) != std::string::npos);
   }
   CHECK(parsed({"--help"}).task == Settings::Task::kHelp);
+  CHECK(parsed({"--coll", "help"}).task == Settings::Task::kCollectives);
   CHECK(parsed({"--version", "ignored"}).task == Settings::Task::kVersion);
 }
 

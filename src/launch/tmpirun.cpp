@@ -1,7 +1,9 @@
 // tmpirun's main: options, the programs' paths, the node process, the loop.
+#include <errno.h>
 #include <fcntl.h>
 #include <fmt/core.h>
 #include <signal.h>
+#include <string.h>
 #include <sys/signalfd.h>
 #include <unistd.h>
 
@@ -64,6 +66,14 @@ int print_and_exit(const std::string& text) {
   return fflush(stdout) == 0 ? 0 : 1;
 }
 
+/// The table of algorithms is in tmpi-node.
+int list_collectives() {
+  const Result<std::string> executable = find_companion("tmpi-node");
+  if (!executable) return complain(executable.message(), kExitNotFound);
+  execl(executable->c_str(), executable->c_str(), "--list-collectives", static_cast<char*>(nullptr));
+  return complain(fmt::format("cannot start {}: {}", *executable, strerror(errno)), kExitCannotRun);
+}
+
 int run_job(Settings& settings) {
   for (AppSpec& app : settings.job.apps) {
     ProgramPath found = find_program(app.program, app.wdir);
@@ -99,6 +109,8 @@ int main(int argc, char** argv) {
       return print_and_exit(manual_page());
     case Settings::Task::kMarkdown:
       return print_and_exit(markdown_table());
+    case Settings::Task::kCollectives:
+      return list_collectives();
     case Settings::Task::kRun:
       break;
   }

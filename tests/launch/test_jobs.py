@@ -42,6 +42,14 @@ class PlacementTest(LaunchTest):
         for policy in ("fifo", "lifo", "random:7"):
             self.assertEqual(self.run_job("-n", 50, "--sched", policy, "--bind-to", "none", program("trivial.c")).out, b"50 of 50\n")
 
+    def test_algorithms_of_collectives(self):
+        self.assertEqual(self.run_job("-n", 5, "--coll", "barrier=dissemination,SCAN=linear", program("trivial.c")).out, b"5 of 5\n")
+        text = self.run_job("--coll", "help").out.decode()
+        self.assertRegex(text, r"\nALLREDUCE\n(  .*\n)*  ring +operators that commute")
+        job = self.run_job("-n", 2, "--coll", "ALLREDUCE=fast", program("trivial.c"))
+        self.assertEqual((job.out, job.code), (b"", 2))
+        self.assertIn("--coll ALLREDUCE=fast: ALLREDUCE has no algorithm 'fast'; it has cells, segments,", job.err.decode())
+
     def test_environment_variables_as_options(self):
         job = self.run_job(program("trivial.c"), env={"TMPI_N": "9", "TMPI_WORKERS": "1", "TMPI_VERBOSE": "1"})
         self.assertEqual(job.out, b"9 of 9\n")
