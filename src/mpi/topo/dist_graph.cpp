@@ -78,7 +78,7 @@ void DistGraph::neighbours(int, Neighbours& result) const {
 }
 
 Err create_dist_graph(Comm& parent, DistGraph edges, Comm*& created) {
-  TMPI_TRY(duplicate(parent, created));
+  TMPI_TRY(split(parent, 0, 0, created));  // not a duplicate: no attribute is copied
   created->topology = std::make_shared<const DistGraph>(std::move(edges));
   return kOk;
 }
