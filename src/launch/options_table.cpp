@@ -108,46 +108,6 @@ std::string set_job_flag(OptionTarget target, std::string_view value) {
   return {};
 }
 
-std::string add_export(OptionTarget target, std::string_view value) {
-  const std::size_t equals = value.find('=');
-  const std::string name(value.substr(0, equals));
-  if (name.empty()) return "expected VAR or VAR=VALUE";
-  if (equals != std::string_view::npos) {
-    target.app.environment.emplace_back(value);
-  } else if (const char* inherited = std::getenv(name.c_str())) {
-    target.app.environment.push_back(name + "=" + inherited);
-  } else {
-    return fmt::format("{} is not set in tmpirun's environment; set it, or pass -x {}=VALUE", name, name);
-  }
-  return {};
-}
-
-std::string set_wdir(OptionTarget target, std::string_view value) {
-  target.app.wdir = value;
-  return value.empty() ? "expected a directory" : "";
-}
-
-std::string set_output_directory(OptionTarget target, std::string_view value) {
-  target.settings.output_directory = value;
-  return value.empty() ? "expected a directory" : "";
-}
-
-std::string set_timeout(OptionTarget target, std::string_view value) {
-  const std::string text(value);
-  char* end = nullptr;
-  const double seconds = std::strtod(text.c_str(), &end);
-  if (text.empty() || *end != '\0' || !(seconds > 0 && seconds <= 1e9))
-    return "expected a number of seconds greater than 0";
-  target.settings.timeout = seconds;
-  return {};
-}
-
-template <bool JobSpec::*Field>
-std::string set_job_flag(OptionTarget target, std::string_view value) {
-  target.settings.job.*Field = value == "1";
-  return {};
-}
-
 std::string set_tag_output(OptionTarget target, std::string_view value) {
   target.settings.tag_output = value == "1";
   return {};
