@@ -18,6 +18,9 @@
 #include <cstring>
 #include <string>
 #include <vector>
+#if __has_include(<mpix.h>)
+#include <mpix.h>  // tmpi's extensions
+#endif
 
 namespace {
 
@@ -305,6 +308,62 @@ struct Times {
   double force = 0, communication = 0;
 };
 
+/// What three clocks say about the time steps: the wall clock, which also shows the time in which the rank
+/// waited or others ran on its core; the rank's own running time; and the time that its core has spent in
+/// steps, whichever rank ran. The latter two where the library has them, 0 elsewhere.
+class StepClocks {
+ public:
+  void start() {
+    wall_ -= MPI_Wtime();
+#ifdef MPIX_HAVE_RTIME
+    running_ -= MPIX_Rtime();
+    MPIX_Start_processor_timer();
+#endif
+  }
+  void stop() {
+#ifdef MPIX_HAVE_RTIME
+    MPIX_Stop_processor_timer();
+    running_ += MPIX_Rtime();
+#endif
+    wall_ += MPI_Wtime();
+  }
+
+  /// Prints the imbalance, largest value / mean: of the ranks by the first two clocks, of the cores by the
+  /// third.
+  void report(const Domain& domain) const {
+    std::array<double, 3> own{wall_, running_, 0};
+    MPI_Barrier(domain.cart);  // nobody is in a step any more
+#ifdef MPIX_HAVE_RTIME
+    own[2] = MPIX_Ptime();
+#endif
+    std::vector<double> all(domain.rank == 0 ? own.size() * static_cast<std::size_t>(domain.size) : 0);
+    MPI_Gather(own.data(), 3, MPI_DOUBLE, all.data(), 3, MPI_DOUBLE, 0, domain.cart);
+    if (domain.rank != 0) return;
+    std::array<std::vector<double>, 3> by_clock;
+    for (std::size_t i = 0; i < all.size(); i++) by_clock[i % 3].push_back(all[i]);
+    // All ranks of a core read the same clock, so each value stands for a core.
+    std::vector<double>& cores = by_clock[2];
+    std::sort(cores.begin(), cores.end());
+    cores.erase(std::unique(cores.begin(), cores.end()), cores.end());
+    std::printf("imbalance  MPI_Wtime %.3f", imbalance(by_clock[0]));
+    if (cores.back() > 0)
+      std::printf("  MPIX_Rtime %.3f  MPIX_Ptime %.3f on %d cores", imbalance(by_clock[1]), imbalance(cores),
+                  static_cast<int>(cores.size()));
+    std::printf("\n");
+  }
+
+ private:
+  static double imbalance(const std::vector<double>& values) {
+    double sum = 0;
+    for (const double value : values) sum += value;
+    return sum > 0
+               ? *std::max_element(values.begin(), values.end()) * static_cast<double>(values.size()) / sum
+               : 1.0;
+  }
+
+  double wall_ = 0, running_ = 0;
+};
+
 double compute_forces(const Domain& domain, std::vector<Particle>& own, Times& times) {
   const double start = MPI_Wtime();
   const std::vector<Particle> ghosts = exchange_ghosts(domain, own);
@@ -355,8 +414,10 @@ int simulate(const Options& options) {
   double potential = compute_forces(domain, own, times);
   const Totals before = totals(domain, own, potential);
   times = Times{};
+  StepClocks clocks;
   const double start = MPI_Wtime();
   for (int step = 0; step < options.steps; step++) {
+    clocks.start();
     kick(own, options.time_step / 2);
     for (Particle& p : own)
       for (int d = 0; d < 2; d++) p.x[d] += options.time_step * p.v[d];
@@ -365,9 +426,11 @@ int simulate(const Options& options) {
     times.communication += MPI_Wtime() - moved;
     potential = compute_forces(domain, own, times);
     kick(own, options.time_step / 2);
+    clocks.stop();
   }
   const double elapsed = MPI_Wtime() - start;
   int failed = report(options, domain, before, totals(domain, own, potential), own.size(), times, elapsed);
+  clocks.report(domain);
   MPI_Bcast(&failed, 1, MPI_INT, 0, domain.cart);
   MPI_Comm_free(&domain.cart);
   return failed;

@@ -20,6 +20,72 @@ extern "C" {
 int MPIX_Yield(void);
 int PMPIX_Yield(void);
 
+/* ---- Time and performance counters under virtualization ----
+ *
+ * Several ranks share a core and take turns, so MPI_Wtime around a section that contains a blocking call also measures the other
+ * ranks that ran meanwhile. Two more points of view (Nigay et al., EuroMPI'20, section 3):
+ *   - of the process: what this rank has used while it ran (MPIX_Rtime, MPIX_Rcounter);
+ *   - of the core (processor): what this core has used in a marked section, whichever ranks ran there (MPIX_Ptime, MPIX_Pcounter).
+ * Which one answers which question: docs/timers.md. Time in which the operating system runs something else on the core counts as
+ * running; only the library's own decisions suspend a rank. All this is about the rank's own flow of control, the one that called
+ * MPI_Init: in threads that it creates the clocks read 0 and the counters' functions fail with MPI_ERR_OTHER. */
+#define MPIX_HAVE_RTIME 1
+
+/* The time that the calling rank has been running since its MPI_Init, in seconds: it stands still while the rank is suspended in
+ * MPI. Differences measure a section of the rank's own work, as with MPI_Wtime; resolution MPI_Wtick. It keeps its meaning when
+ * the rank moves to another core.
+ *
+ * 0 before MPI_Init. If no part of the program that was loaded at its start refers to MPIX_Rtime (a library opened by dlopen does), the
+ * clocks begin with the first call in the job, and differences are right from then on. Not a scheduling point, no system call. */
+double MPIX_Rtime(void);
+double PMPIX_Rtime(void);
+
+/* Begins and ends the calling rank's part in the metered section of the core. The core's time and counters advance while any rank
+ * that is in the section runs on this core, and stand still otherwise; a rank that moves takes its section along.
+ *
+ * Every rank marks its own way through the section. Start within a section has no effect (the section goes on, one Stop ends it), nor
+ * has Stop outside of one; a rank that ends within a section is counted up to its end. No effect before MPI_Init. Not a scheduling
+ * point. */
+void MPIX_Start_processor_timer(void);
+void MPIX_Stop_processor_timer(void);
+void PMPIX_Start_processor_timer(void);
+void PMPIX_Stop_processor_timer(void);
+
+/* The time in seconds that the core on which the caller runs has spent in the metered section, summed over all ranks that ran there;
+ * the caller's own present stretch included. Every rank of a core reads the same clock. 0 before MPI_Init. Not a scheduling point. */
+double MPIX_Ptime(void);
+double PMPIX_Ptime(void);
+
+/* A performance counter that the calling rank has opened. */
+typedef struct MPIX_Counter_object* MPIX_Counter;
+#define MPIX_COUNTER_NULL ((MPIX_Counter)0)
+
+/* Opens a performance counter by name, for the calling rank only:
+ *   instructions, cycles, ref-cycles, cache-references, cache-misses, branches, branch-misses
+ *                                                    of the processor, in user space (also by PAPI's names: PAPI_TOT_INS ...);
+ *   task-clock (ns), page-faults, context-switches   kept by the kernel, on every machine.
+ * Counts the rank's own thread of control, not threads that it creates. While any rank of a core has a counter open, switches on that core
+ * read it: by an instruction where the kernel allows it, else by a system call.
+ *
+ * MPI_ERR_ARG: no counter has this name (the message lists them). MPI_ERR_UNSUPPORTED_OPERATION: the machine does not have it or the
+ * kernel does not permit it (the message has the reason); *counter is then MPIX_COUNTER_NULL. Not a scheduling point. */
+int MPIX_Counter_open(const char* name, MPIX_Counter* counter);
+int PMPIX_Counter_open(const char* name, MPIX_Counter* counter);
+
+/* What the calling rank has counted since MPIX_Counter_open while it was running. MPI_ERR_OTHER if the event could not be counted all
+ * that time (the rank moved to a core that had no free counter): never a value that is too small. */
+int MPIX_Rcounter(MPIX_Counter counter, MPI_Count* value);
+int PMPIX_Rcounter(MPIX_Counter counter, MPI_Count* value);
+
+/* What the core on which the caller runs has counted in the metered section (MPIX_Start_processor_timer) while at least one of its ranks
+ * had this counter open, whichever rank was in the section. Errors as MPIX_Rcounter. */
+int MPIX_Pcounter(MPIX_Counter counter, MPI_Count* value);
+int PMPIX_Pcounter(MPIX_Counter counter, MPI_Count* value);
+
+/* Closes a counter and sets the handle to MPIX_COUNTER_NULL. MPI_Finalize closes what is left. */
+int MPIX_Counter_close(MPIX_Counter* counter);
+int PMPIX_Counter_close(MPIX_Counter* counter);
+
 #if defined(__cplusplus)
 }
 #endif

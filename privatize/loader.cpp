@@ -1,5 +1,6 @@
 #include "privatize/loader.hpp"
 
+#include <algorithm>
 #include <atomic>
 #include <cstring>
 
@@ -23,6 +24,17 @@ class LoadedGroup final : public Group {
   }
 
   bool needs_exec_stack() const override { return set_->needs_exec_stack(); }
+
+  bool refers_to(std::string_view symbol) const override {
+    return std::ranges::any_of(set_->objects(), [&](const std::unique_ptr<Object>& object) {
+      const SymbolTable& symbols = object->file->symbols();
+      for (std::uint32_t i = 1; i < symbols.count(); ++i) {
+        const Elf64_Sym& entry = symbols.symbol(i);
+        if (entry.st_shndx == SHN_UNDEF && symbol == symbols.name(entry)) return true;
+      }
+      return false;
+    });
+  }
 
   Result<void> map_image(int index, int rank) override {
     if (index < 0 || index >= set_->images())

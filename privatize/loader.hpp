@@ -6,6 +6,7 @@
 #include <cstddef>
 #include <memory>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "base/result.hpp"
@@ -29,6 +30,9 @@ class Group {
   static Result<std::unique_ptr<Group>> load(const GroupOptions& options);
   virtual ~Group() = default;
   virtual bool needs_exec_stack() const = 0;
+  /// True if the program or one of its own libraries refers to a symbol of this name that it does not define
+  /// itself. What it finds later by dlopen and dlsym is not known here.
+  virtual bool refers_to(std::string_view symbol) const = 0;
 
   /// Maps image number `index` (0 <= index < images) for world rank `rank`. Any thread; different indices may
   /// run in parallel.

@@ -97,6 +97,12 @@ Result<void> NodeJob::create_scheduler() {
   if (!scheduler) return scheduler.failure();
   scheduler_ = *std::move(scheduler);
   scheduler_->set_switch_hook(&tell_loader);
+  // Clocks that show what a rank has run since MPI_Init must run from there on. Everything else of mpix.h
+  // measures from a call on, which then switches metering on.
+  if (std::ranges::any_of(programs_, [](const auto& program) {
+        return program->refers_to("MPIX_Rtime") || program->refers_to("PMPIX_Rtime");
+      }))
+    scheduler_->meter_switches();
   return {};
 }
 

@@ -31,9 +31,9 @@ struct alignas(64) Task : ult::Fiber {
   std::uint32_t id = 0;            ///< index in the scheduler = local rank index
   void (*entry)(void*) = nullptr;  ///< what spawn() was given
   void* argument = nullptr;
+  timers::ProcessMeter meter;  ///< what it has run, if switches are metered (metering.hpp); ends the second line
   bool service = false;  ///< no rank, but work that goes on for one (service.hpp)
   std::atomic<std::uint64_t> note[7] = {};  ///< what it waits for, in the MPI layer's words; for pictures; relaxed
-  timers::ProcessMeter meter;  ///< what it has run, if switches are metered (metering.hpp)
 };
 
 /// The task that runs on the calling thread, null on a thread that is no worker. Never cache the result

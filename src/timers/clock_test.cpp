@@ -20,6 +20,13 @@ double monotonic() {
   return static_cast<double>(now.tv_sec) + 1e-9 * static_cast<double>(now.tv_nsec);
 }
 
+/// CPU time of this thread.
+double cpu_time() {
+  timespec now{};
+  clock_gettime(CLOCK_THREAD_CPUTIME_ID, &now);
+  return static_cast<double>(now.tv_sec) + 1e-9 * static_cast<double>(now.tv_nsec);
+}
+
 /// Difference wtime() - CLOCK_MONOTONIC, taken as tightly as a busy machine allows.
 double offset() {
   double best = 0, width = 1;
@@ -36,12 +43,13 @@ double offset() {
 }
 
 TEST_CASE("calibration is quick and its result plausible") {
-  const double start = monotonic();
+  const double start = monotonic(), cpu_start = cpu_time();
   calibrate();
-  const double took = monotonic() - start;
+  const double took = monotonic() - start, cpu = cpu_time() - cpu_start;
   const Description d = describe();
   MESSAGE("clock: ", std::string(d.method), " ", d.hertz / 1e6, " MHz, calibrated in ", took * 1e3, " ms");
-  CHECK(took < 0.1);  // 20 ms are promised on a quiet machine
+  CHECK(cpu < 0.02);  // calibration spins, so this is what it takes on a quiet machine
+  CHECK(took < 0.2);
   CHECK(d.hertz > 1e8);
   CHECK(wtick() == doctest::Approx(1 / d.hertz));
 }

@@ -41,8 +41,8 @@ Result<void> CounterBank::acquire(int event, CounterTotals& process, bool in_sec
     if (in_section) section_since_[event] = value;
   }
   ++users_[event];
-  if ((process.open & bit(event)) == 0) {
-    process.open |= bit(event);
+  if ((process.counting & bit(event)) == 0) {
+    process.counting |= bit(event);
     process.lost &= ~bit(event);
     if (!now(event, run_since_[event])) process.lost |= bit(event);
   }
@@ -50,7 +50,7 @@ Result<void> CounterBank::acquire(int event, CounterTotals& process, bool in_sec
 }
 
 void CounterBank::release(int event, CounterTotals& process, bool in_section) noexcept {
-  process.open &= ~bit(event);
+  process.counting &= ~bit(event);
   // A process that has come from another core was not counted here.
   if (users_[event] > 0) --users_[event];
   if (users_[event] > 0 || (open_ & bit(event)) == 0) return;
@@ -61,7 +61,7 @@ void CounterBank::release(int event, CounterTotals& process, bool in_section) no
 }
 
 void CounterBank::suspend(CounterTotals* process, bool in_section) noexcept {
-  const std::uint32_t own = process == nullptr ? 0 : process->open;
+  const std::uint32_t own = process == nullptr ? 0 : process->counting;
   for_each(own | (in_section ? open_ : 0), [&](int event) {
     std::uint64_t value = 0;
     const bool valid = now(event, value);
@@ -82,7 +82,7 @@ void CounterBank::suspend(CounterTotals* process, bool in_section) noexcept {
 }
 
 void CounterBank::resume(CounterTotals* process, bool in_section) noexcept {
-  const std::uint32_t own = process == nullptr ? 0 : process->open;
+  const std::uint32_t own = process == nullptr ? 0 : process->counting;
   // Only after a process has come from another core, hence cold.
   for_each(own & ~open_, [&](int event) {
     if (!open(event)) process->lost |= bit(event);

@@ -13,8 +13,8 @@ namespace tmpi::timers {
 
 /// What one process has counted. The process's own; moves with it from core to core.
 struct CounterTotals {
-  std::uint32_t open = 0;  ///< events it counts, a bit each
-  std::uint32_t lost = 0;  ///< events that could not be counted on some core that it ran on
+  std::uint32_t counting = 0;  ///< events, a bit each
+  std::uint32_t lost = 0;      ///< events that could not be counted on some core that it ran on
   std::uint64_t total[kMaxEvents] = {};
 };
 

@@ -133,7 +133,7 @@ TEST_CASE("what cannot be counted is never a number") {
   REQUIRE_FALSE(starved);
   CHECK(starved.message().find("no free counter") != std::string::npos);
   CHECK(core.fake->opened.empty());
-  CHECK(process.open == 0);
+  CHECK(process.counting == 0);
 }
 
 TEST_CASE("a gap makes the value an error, not smaller") {

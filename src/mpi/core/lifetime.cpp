@@ -5,11 +5,14 @@
 #include "mpi/coll/coll.hpp"
 #include "mpi/comm/world.hpp"
 #include "mpi/core/attributes.hpp"
+#include "mpi/core/counters.hpp"
 #include "mpi/core/rank.hpp"
 #include "mpi/core/services.hpp"
 #include "mpi/core/threads.hpp"
 #include "mpi/p2p/buffered.hpp"
+#include "sched/metering.hpp"
 #include "sched/scheduler.hpp"
+#include "timers/clock.hpp"
 
 namespace tmpi::mpi {
 
@@ -26,6 +29,7 @@ Err initialize(Rank& rank, int required_thread_level) {
   init_world(rank);
   rank.worker.store(sched::current_worker(), std::memory_order_relaxed);
   rank.phase = Phase::kInitialized;
+  if (sched::switches_metered()) rank.task->meter.clock.start(timers::now_ticks());
   if (services().initialized != nullptr) services().initialized(rank);
   return kOk;
 }
@@ -42,6 +46,7 @@ Err finalize(Rank& rank) {
   }
   TMPI_TRY(barrier(rank.world));
   rank.requests.collect();
+  Counters::close_all(rank);
   rank.phase = Phase::kFinalized;
   finish_world(rank);
   if (services().finalized != nullptr) services().finalized(rank);
