@@ -3,7 +3,8 @@
 
     tools/generate_function_table.py LIBRARY            writes docs/mpi-functions.md
     tools/generate_function_table.py --check LIBRARY    fails if docs/mpi-functions.md is not up to date
-    tools/generate_function_table.py --names LIBRARY    fails unless every MPI_X has its PMPI_X, every PMPI_X its weak MPI_X
+    tools/generate_function_table.py --names LIBRARY    fails unless every MPI_X has its PMPI_X, every PMPI_X its weak MPI_X, and
+                                                        functions with a large-count form MPI_X_c have both forms or none
 """
 
 import argparse

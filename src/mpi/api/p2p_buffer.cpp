@@ -1,35 +1,43 @@
-// The buffer of buffered sends. MPI report, 3.6.
+// MPI_Buffer_flush and its kind: the messages that are in an attached buffer leave it. Attaching:
+// counted/p2p_buffer.cpp. MPI report, 3.6.
 #include "mpi/api/profiled.hpp"
 #include "mpi/core/call.hpp"
 #include "mpi/core/check.hpp"
 #include "mpi/p2p/buffered.hpp"
+#include "mpi/p2p/lifecycle.hpp"
+
+namespace tmpi::mpi {
+namespace {
+
+Err iflush(Rank& rank, Comm* comm, MPI_Request* request) {
+  TMPI_TRY(check_pointer(request, "request"));
+  Request* made;
+  TMPI_TRY(iflush_buffer(rank, comm, comm, made));
+  *request = handle_of(*made);
+  return kOk;
+}
+
+}  // namespace
+}  // namespace tmpi::mpi
 
 using namespace tmpi::mpi;
 
-int PMPI_Buffer_attach(void* buffer, int size) {
-  return on_rank("MPI_Buffer_attach", [&](Rank& rank) -> Err {
-    if (rank.buffer != nullptr) {
-      return fail(MPI_ERR_BUFFER, "a buffer of {} bytes is attached already: MPI_Buffer_detach it first",
-                  rank.buffer->size());
-    }
-    if (size < 0) return fail(MPI_ERR_ARG, "size is {}: it must not be negative", size);
-    TMPI_TRY(check_pointer(buffer, "buffer"));
-    rank.buffer = std::make_unique<SendBuffer>(buffer, size);
-    return kOk;
-  });
+int PMPI_Buffer_flush(void) {
+  return on_rank("MPI_Buffer_flush", [](Rank& rank) { return flush_buffer(rank, nullptr); });
 }
-TMPI_PROFILED(MPI_Buffer_attach);
+TMPI_PROFILED(MPI_Buffer_flush);
 
-int PMPI_Buffer_detach(void* buffer_addr, int* size) {
-  return on_rank("MPI_Buffer_detach", [&](Rank& rank) -> Err {
-    TMPI_TRY(check_pointer(buffer_addr, "buffer_addr"));
-    TMPI_TRY(check_pointer(size, "size"));
-    if (rank.buffer == nullptr) return fail(MPI_ERR_BUFFER, "no buffer is attached");
-    rank.buffer->drain();
-    *static_cast<void**>(buffer_addr) = rank.buffer->base();
-    *size = static_cast<int>(rank.buffer->size());
-    rank.buffer.reset();
-    return kOk;
-  });
+int PMPI_Buffer_iflush(MPI_Request* request) {
+  return on_rank("MPI_Buffer_iflush", [&](Rank& rank) { return iflush(rank, nullptr, request); });
 }
-TMPI_PROFILED(MPI_Buffer_detach);
+TMPI_PROFILED(MPI_Buffer_iflush);
+
+int PMPI_Comm_flush_buffer(MPI_Comm comm) {
+  return on_comm("MPI_Comm_flush_buffer", comm, [](Comm& c) { return flush_buffer(*c.owner, &c); });
+}
+TMPI_PROFILED(MPI_Comm_flush_buffer);
+
+int PMPI_Comm_iflush_buffer(MPI_Comm comm, MPI_Request* request) {
+  return on_comm("MPI_Comm_iflush_buffer", comm, [&](Comm& c) { return iflush(*c.owner, &c, request); });
+}
+TMPI_PROFILED(MPI_Comm_iflush_buffer);

@@ -1,5 +1,6 @@
 // Wait and test calls, cancel, request_free. MPI report, 3.7.3 to 3.7.5, 3.8.4.
 #include "mpi/api/profiled.hpp"
+#include "mpi/api/request_calls.hpp"
 #include "mpi/core/call.hpp"
 #include "mpi/core/check.hpp"
 #include "mpi/core/status.hpp"
@@ -31,26 +32,6 @@ int look_up(const Frame& frame, const char* name, const MPI_Request* handle, Req
   Err error = check_pointer(handle, "request");
   if (!error) error = request_from(*handle, request);
   return error ? raise(name, nullptr, error) : MPI_SUCCESS;
-}
-
-// What a test that found nothing does: let the others run, so that a loop around it comes to an end.
-void nothing_yet() noexcept {
-  sched::yield();
-}
-
-// Runs `body(RequestArray&)`; an error is raised on the communicator of the first active request.
-template <class Body>
-int on_array(const char* name, int count, MPI_Request* handles, Body&& body) {
-  const Frame frame(name);
-  if (frame.rank() == nullptr) [[unlikely]]
-    return raise_not_initialized(name);
-  Err error = check_count(count);
-  if (!error && count > 0) error = check_pointer(handles, "array_of_requests");
-  if (error) return raise(name, nullptr, error);
-  RequestArray requests({handles, static_cast<std::size_t>(count)});
-  error = requests.look_up();
-  if (!error) error = body(requests);
-  return error ? raise(name, requests.comm(), error) : MPI_SUCCESS;
 }
 
 Err conclude_index(RequestArray& requests, int i, int* index, MPI_Status* status) {
@@ -195,23 +176,6 @@ int PMPI_Request_free(MPI_Request* request) {
   });
 }
 TMPI_PROFILED(MPI_Request_free);
-
-int PMPI_Request_get_status(MPI_Request request, int* flag, MPI_Status* status) {
-  return on_rank("MPI_Request_get_status", [&](Rank&) -> Err {
-    TMPI_TRY(check_pointer(flag, "flag"));
-    Request* r;
-    TMPI_TRY(request_from(request, r));
-    *flag = 1;
-    if (!is_active(r)) {
-      set_empty_status(status);
-      return kOk;
-    }
-    if (!r->done()) nothing_yet();
-    *flag = r->done();
-    return *flag ? outcome(*r, status) : kOk;
-  });
-}
-TMPI_PROFILED(MPI_Request_get_status);
 
 int PMPI_Cancel(MPI_Request* request) {
   return on_rank("MPI_Cancel", [&](Rank&) -> Err {

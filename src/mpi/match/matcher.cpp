@@ -144,6 +144,13 @@ Message* Matcher::find_unexpected(const MatchKey& receive) noexcept {
   return message;
 }
 
+Message* Matcher::find_youngest(const MatchKey& key, std::uint16_t serial) noexcept {
+  Message* message = last_unexpected_;
+  while (message != nullptr && (message->serial != serial || message->key != key))
+    message = message->previous;
+  return message;
+}
+
 Message* Matcher::take_unexpected(const MatchKey& receive) noexcept {
   if (first_unexpected_ == nullptr) return nullptr;
   Message* message = find_unexpected(receive);

@@ -52,6 +52,8 @@ class Matcher {
   void add_probe(ProbeWaiter& probe) noexcept;
 
   // Cancelling, either side.
+  /// The youngest message with exactly this key and serial number; null if there is none.
+  Message* find_youngest(const MatchKey& message, std::uint16_t serial) noexcept;
   void remove(PostedReceive& receive) noexcept;
   void remove(Message& message) noexcept;
 
@@ -59,6 +61,8 @@ class Matcher {
   /// Without the lock, a recent value.
   std::size_t buffered_bytes() const noexcept { return buffered_bytes_.load(std::memory_order_relaxed); }
   std::size_t unexpected_count() const noexcept { return unexpected_count_; }
+  /// The unexpected messages, oldest first, linked by `next`.
+  const Message* first_unexpected() const noexcept { return first_unexpected_; }
   std::size_t posted_count() const noexcept { return inline_count_ + overflow_count_; }
 
  private:

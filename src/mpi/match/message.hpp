@@ -53,7 +53,8 @@ struct Message {
   Message* previous = nullptr;
   Message* bucket_next = nullptr;  ///< hash bucket, only while the matcher has a table
   Message* bucket_previous = nullptr;
-  bool queued = false;  ///< in the matcher; under its lock
+  bool queued = false;       ///< in the matcher; under its lock
+  std::uint16_t serial = 0;  ///< low bits of a nonblocking send's number (Request::serial); else 0
 };
 
 }  // namespace tmpi::mpi

@@ -1,15 +1,68 @@
 #include "mpi/p2p/buffered.hpp"
 
 #include <algorithm>
+#include <atomic>
 #include <cstdlib>
 
+#include "base/spinlock.hpp"
 #include "mpi/core/rank.hpp"
+#include "mpi/core/status.hpp"
+#include "mpi/p2p/lifecycle.hpp"
 #include "mpi/p2p/p2p.hpp"
 
 namespace tmpi::mpi {
 
+// Counts the messages that were put into the buffer between two flushes, and the epoch before as one more.
+// Ends, and deletes itself, when all of them have left and the next flush has closed it.
+class SendBuffer::Epoch final : public Continuation {
+ public:
+  explicit Epoch(int pending) noexcept : pending_(pending) {}
+
+  void add_message() noexcept { pending_.fetch_add(1, std::memory_order_relaxed); }
+
+  /// No more messages; `request` is done with the epoch. Returns the next one.
+  Epoch* close(Request& request) {
+    Epoch* const next = new Epoch(2);  // open, and waiting for this one
+    next_ = next;
+    flush_ = &request;
+    arrive();
+    return next;
+  }
+
+  /// Deletes the last epoch, which is open, empty, and waits for no other.
+  static void end(Epoch* last) noexcept {
+    // Whoever ended the epoch before may still be about to count down: its last touch.
+    while (last->pending_.load(std::memory_order_acquire) != 1) cpu_relax();
+    delete last;
+  }
+
+ private:
+  ~Epoch() = default;
+  void request_done() noexcept override { arrive(); }
+
+  // acq_rel: the last to arrive sees what close() has written.
+  void arrive() noexcept {
+    Epoch* epoch = this;
+    while (epoch->pending_.fetch_sub(1, std::memory_order_acq_rel) == 1) {
+      Epoch* const next = epoch->next_;
+      Request* const flush = epoch->flush_;
+      delete epoch;
+      flush->complete();
+      epoch = next;
+    }
+  }
+
+  std::atomic<int> pending_;  // messages on their way, 1 while open, 1 while the epoch before is not over
+  Epoch* next_ = nullptr;
+  Request* flush_ = nullptr;
+};
+
+SendBuffer::SendBuffer(const void* owner, void* base, MPI_Count size)
+    : owner_(owner), base_(base), size_(size), open_(new Epoch(1)) {}
+
 SendBuffer::~SendBuffer() {
   drain();
+  Epoch::end(open_);
 }
 
 void SendBuffer::dispose(Segment& segment) noexcept {
@@ -43,8 +96,8 @@ std::byte* SendBuffer::place(MPI_Count length, std::size_t& position) noexcept {
   return end - at >= length ? at : nullptr;
 }
 
-Err SendBuffer::send(Comm& comm, const void* buffer, MPI_Count count, const Datatype& type, int dest,
-                     int tag) {
+Err SendBuffer::send(Comm& comm, const void* buffer, MPI_Count count, const Datatype& type, int dest, int tag,
+                     std::uint64_t& serial) {
   reclaim();
   const MPI_Count length = count * type.size();
   std::size_t position = 0;
@@ -69,16 +122,111 @@ Err SendBuffer::send(Comm& comm, const void* buffer, MPI_Count count, const Data
   ++comm.references;
   segments_.insert(segments_.begin() + static_cast<std::ptrdiff_t>(position),
                    Segment{data, length, &request});
+  open_->add_message();
+  request.reset(*open_);
   start_send(request);
+  serial = request.serial;
   return kOk;
 }
 
+void SendBuffer::flush(Request& request) noexcept {
+  open_ = open_->close(request);
+}
+
 void SendBuffer::drain() noexcept {
-  for (Segment& segment : segments_) {
-    wait(*segment.request);
-    dispose(segment);
+  Request request;
+  flush(request);
+  wait(request);
+  reclaim();
+}
+
+namespace {
+
+std::unique_ptr<SendBuffer>* place_of(Rank& rank, const void* owner) noexcept {
+  std::unique_ptr<SendBuffer>* place = &rank.buffer;
+  while (*place != nullptr && (*place)->owner() != owner) place = &(*place)->next;
+  return place;
+}
+
+Err find(Rank& rank, const void* owner, SendBuffer*& buffer) {
+  buffer = place_of(rank, owner)->get();
+  return buffer != nullptr ? kOk : fail(MPI_ERR_BUFFER, "no buffer is attached");
+}
+
+std::unique_ptr<SendBuffer> take_out(std::unique_ptr<SendBuffer>& place) noexcept {
+  std::unique_ptr<SendBuffer> taken = std::move(place);
+  place = std::move(taken->next);
+  return taken;
+}
+
+class Flush final : public RequestExtension {
+ public:
+  explicit Flush(SendBuffer& buffer) : buffer_(buffer) {}
+  Err start(Request& request) override {
+    buffer_.flush(request);
+    return kOk;
   }
-  segments_.clear();
+  Err outcome(Request&, MPI_Status* status) override {
+    set_status(status, MPI_ANY_SOURCE, MPI_ANY_TAG, 0);
+    return kOk;
+  }
+
+ private:
+  SendBuffer& buffer_;
+};
+
+}  // namespace
+
+Err attach_buffer(Rank& rank, const void* owner, void* base, MPI_Count size) {
+  std::unique_ptr<SendBuffer>* place = place_of(rank, owner);
+  if (*place != nullptr)
+    return fail(MPI_ERR_BUFFER, "a buffer of {} bytes is attached already: detach it first",
+                (*place)->size());
+  *place = std::make_unique<SendBuffer>(owner, base, size);
+  return kOk;
+}
+
+Err detach_buffer(Rank& rank, const void* owner, void** base, MPI_Count* size) {
+  SendBuffer* buffer;
+  TMPI_TRY(find(rank, owner, buffer));
+  buffer->drain();
+  *base = buffer->base();
+  *size = buffer->size();
+  take_out(*place_of(rank, owner));
+  return kOk;
+}
+
+void drop_buffer(Rank& rank, const void* owner) noexcept {
+  SendBuffer* buffer = place_of(rank, owner)->get();
+  if (buffer == nullptr) return;
+  buffer->drain();
+  take_out(*place_of(rank, owner));
+}
+
+Err flush_buffer(Rank& rank, const void* owner) {
+  SendBuffer* buffer;
+  TMPI_TRY(find(rank, owner, buffer));
+  buffer->drain();
+  return kOk;
+}
+
+Err iflush_buffer(Rank& rank, const void* owner, Comm* comm, Request*& request) {
+  SendBuffer* buffer;
+  TMPI_TRY(find(rank, owner, buffer));
+  request = &create_request(comm, std::make_unique<Flush>(*buffer), false);
+  return start(*request);
+}
+
+Err buffer_for(Comm& comm, SendBuffer*& buffer) {
+  Rank& rank = *comm.owner;
+  buffer = place_of(rank, &comm)->get();
+  if (buffer == nullptr) buffer = place_of(rank, nullptr)->get();
+  if (buffer != nullptr) [[likely]]
+    return kOk;
+  return fail(
+      MPI_ERR_BUFFER,
+      "a buffered send needs memory: call MPI_Buffer_attach (or MPI_Comm_attach_buffer) first, or use "
+      "MPI_Send");
 }
 
 }  // namespace tmpi::mpi

@@ -1,3 +1,5 @@
+#include "mpi/p2p/cell.hpp"
+#include "mpi/p2p/channel.hpp"
 #include "mpi/p2p/p2p.hpp"
 #include "mpi/p2p/transfer.hpp"
 
@@ -19,19 +21,47 @@ bool withdraw_message(Request& request) noexcept {
   return true;
 }
 
+// Takes the message back that a send, complete since, has left with the receiver. Messages with the same key
+// are received in order, so if this one is still there it is the youngest with its serial number; an older
+// request whose number ends in the same 16 bits cannot be meant while fewer than 2^16 sends have followed.
+bool withdraw_buffered(Request& request) noexcept {
+  Rank& me = *request.comm->owner;
+  if (me.requests.last_serial() - request.serial >= 0xffff) return false;
+  Rank& target = process(*request.comm, request.peer);
+  const int here = me.worker.load(std::memory_order_relaxed);
+  const int there = target.worker.load(std::memory_order_relaxed);
+  if (here != there && there >= 0) flush(here, there);
+  Message* message;
+  {
+    MatcherLock lock(target.matcher);
+    message = target.matcher.find_youngest({request.context, request.comm->rank, request.tag},
+                                           static_cast<std::uint16_t>(request.serial));
+    if (message == nullptr) return false;
+    target.matcher.remove(*message);
+  }
+  if (message->sender != nullptr)
+    message->sender->complete();  // a buffered send's own request, which points into the attached buffer
+  else
+    give_back_cell(message);
+  return true;
+}
+
 }  // namespace
 
 Err cancel(Request& request) {
-  if (request.done()) return kOk;
   if (request.extension != nullptr) return request.extension->cancel(request);
   if (request.peer == MPI_PROC_NULL) return kOk;
-  const bool withdrawn = request.kind == RequestKind::kRecv   ? withdraw_receive(request)
-                         : request.kind == RequestKind::kSend ? withdraw_message(request)
-                                                              : false;
+  const bool was_done = request.done();
+  bool withdrawn = false;
+  if (request.kind == RequestKind::kRecv)
+    withdrawn = !was_done && withdraw_receive(request);
+  else if (request.kind == RequestKind::kSend)
+    withdrawn = was_done ? request.buffered && !request.cancelled && withdraw_buffered(request)
+                         : withdraw_message(request);
   if (!withdrawn) return kOk;  // matched already: it will complete
   request.cancelled = true;
   request.bytes = 0;
-  request.complete();
+  if (!was_done) request.complete();
   return kOk;
 }
 

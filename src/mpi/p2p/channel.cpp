@@ -24,7 +24,8 @@ struct alignas(128) Slot {
   // seq_cst exchange by the sender, pairs with the receiver's loads: orders the rest of the slot, and, with
   // the announcement of sleep, makes sure that nobody sleeps on a message (Inbox::announce_sleep).
   std::atomic<std::uint32_t> turn{0};
-  std::uint32_t bytes = 0;
+  std::uint16_t bytes = 0;
+  std::uint16_t serial = 0;  // Message::serial
   Rank* target = nullptr;
   MatchKey key;
   union {
@@ -32,7 +33,7 @@ struct alignas(128) Slot {
     std::byte packed[kInlineBytes];
   };
 };
-static_assert(sizeof(Slot) == 128);
+static_assert(sizeof(Slot) == 128 && kChannelLimit <= 0xffff);
 
 struct Channel {
   // The sending worker's.
@@ -83,6 +84,7 @@ bool deliver(Slot& slot) noexcept {
     if (!in_cell) std::memcpy(cell_payload(cell), slot.packed, slot.bytes);
     cell->key = slot.key;
     cell->bytes = slot.bytes;
+    cell->serial = slot.serial;
     matcher.add_unexpected(*cell);
   }
   matcher.unlock();
@@ -159,7 +161,8 @@ bool post(int from, int to, Rank& target, const MatchKey& key, const Outgoing& d
     pack(cell_payload(cell), data);
     slot.cell = cell;
   }
-  slot.bytes = static_cast<std::uint32_t>(data.bytes);
+  slot.bytes = static_cast<std::uint16_t>(data.bytes);
+  slot.serial = data.serial;
   slot.target = &target;
   slot.key = key;
   channel->sent = number + 1;

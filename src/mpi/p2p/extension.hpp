@@ -25,8 +25,8 @@ class RequestExtension {
   /// MPI_Request_free.
   virtual Err retire(Request& request);
 
-  /// MPI_Cancel of an active request. By default nothing: the operation completes as if it had not been
-  /// asked.
+  /// MPI_Cancel of a request that is pending, or done but not concluded. By default nothing: the operation
+  /// completes as if it had not been asked.
   virtual Err cancel(Request& request);
 };
 

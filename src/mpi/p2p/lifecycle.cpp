@@ -20,20 +20,17 @@ Err dispose(Request& request) {
 
 Err start_buffered(Request& request) {
   if (request.peer != MPI_PROC_NULL) {
-    SendBuffer* attached = request.comm->owner->buffer.get();
-    if (attached == nullptr) return no_buffer_attached();
+    SendBuffer* attached;
+    TMPI_TRY(buffer_for(*request.comm, attached));
     TMPI_TRY(attached->send(*request.comm, request.buffer, request.count, *request.type, request.peer,
-                            request.tag));
+                            request.tag, request.serial));
+    request.buffered = true;
   }
   request.complete();
   return kOk;
 }
 
 }  // namespace
-
-Err no_buffer_attached() {
-  return fail(MPI_ERR_BUFFER, "a buffered send needs memory: call MPI_Buffer_attach first (or use MPI_Send)");
-}
 
 Request& create_request(Comm& comm, const Operation& operation) {
   Request& request = comm.owner->requests.take();
@@ -77,19 +74,33 @@ Err start(Request& request) {
   return kOk;
 }
 
-Err request_from(MPI_Request handle, Request*& request) {
+namespace {
+
+[[gnu::cold]] Err bad_request(MPI_Request handle) {
+  return fail(MPI_ERR_REQUEST, "{} is no request: never set, or waited for or freed already",
+              static_cast<const void*>(handle));
+}
+
+}  // namespace
+
+Err request_or_abandoned(MPI_Request handle, Request*& request) {
   request = nullptr;
   if (handle == MPI_REQUEST_NULL) return kOk;
   constexpr std::uintptr_t kFirstPointer = 4096;  // smaller handles are the ABI's predefined constants
-  if (reinterpret_cast<std::uintptr_t>(handle) >= kFirstPointer) {
-    Request* candidate = reinterpret_cast<Request*>(handle);
-    if (candidate->magic == Request::kMagic) {
-      request = candidate;
-      return kOk;
-    }
-  }
-  return fail(MPI_ERR_REQUEST, "{} is no request: never set, or waited for or freed already",
-              static_cast<const void*>(handle));
+  Request* candidate = reinterpret_cast<Request*>(handle);
+  if (reinterpret_cast<std::uintptr_t>(handle) < kFirstPointer ||
+      (candidate->magic != Request::kMagic && candidate->magic != Request::kAbandoned))
+    return bad_request(handle);
+  request = candidate;
+  return kOk;
+}
+
+Err request_from(MPI_Request handle, Request*& request) {
+  TMPI_TRY(request_or_abandoned(handle, request));
+  if (request == nullptr || request->magic == Request::kMagic) [[likely]]
+    return kOk;
+  request = nullptr;
+  return bad_request(handle);
 }
 
 Err outcome(Request& request, MPI_Status* status) {

@@ -28,12 +28,12 @@ Request& create_request(Comm* comm, std::unique_ptr<RequestExtension> extension,
 /// Starts it (also again, if persistent). MPI_ERR_BUFFER: a buffered send without room. Does not suspend.
 Err start(Request& request);
 
-/// MPI_ERR_BUFFER: a buffered send, but no buffer is attached.
-Err no_buffer_attached();
-
 /// The request behind a handle; null for MPI_REQUEST_NULL. MPI_ERR_REQUEST if the handle is none or has been
 /// freed.
 Err request_from(MPI_Request handle, Request*& request);
+
+/// The same, also for a request that has been freed while its operation went on.
+Err request_or_abandoned(MPI_Request handle, Request*& request);
 
 inline MPI_Request handle_of(Request& request) noexcept {
   return reinterpret_cast<MPI_Request>(&request);

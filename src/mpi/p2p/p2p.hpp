@@ -34,8 +34,8 @@ void start_send(Request& request) noexcept;
 void start_recv(Request& request) noexcept;
 
 /// Tries to cancel an active operation (MPI report, 3.8.4): a receive that has not been matched, a send whose
-/// message has not been received or buffered. The request completes in any case: at once if cancelled. Does
-/// not suspend.
+/// message has not been received, even if it was buffered and the send is complete. The request completes in
+/// any case: at once if cancelled. Does not suspend.
 Err cancel(Request& request);
 
 /// Waits for one request, and for all of `requests[0..n)` (null entries skipped; one suspension at most).

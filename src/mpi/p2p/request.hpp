@@ -20,15 +20,28 @@ namespace tmpi::mpi {
 enum class RequestKind : std::uint8_t { kSend, kRecv, kMrecv, kExtended };
 enum class SendMode : std::uint8_t { kStandard, kSynchronous, kReady, kBuffered };
 
+/// Called by whoever completes a request that was reset with it, on that thread, under no lock: a request
+/// that is part of something bigger. The request may be gone by then. Does not suspend.
+class Continuation {
+ public:
+  virtual void request_done() noexcept = 0;
+
+ protected:
+  ~Continuation() = default;
+};
+
 struct Request {
   static constexpr std::uint32_t kMagic = 0x52455153;  // "REQS"
 
-  std::uint32_t magic = 0;  ///< kMagic while the user holds the handle
+  static constexpr std::uint32_t kAbandoned = 0x51455246;
+
+  std::uint32_t magic = 0;  ///< kMagic while the user holds the handle; kAbandoned: freed, but not done
   RequestKind kind = RequestKind::kRecv;
   SendMode mode = SendMode::kStandard;
   bool persistent = false;
   bool active = false;  ///< persistent: started and not yet completed by a wait or test
   bool cancelled = false;
+  bool buffered = false;    ///< kSend: complete, but its message lay in a cell or channel when it left
   int error = MPI_SUCCESS;  ///< error class of the finished operation
 
   // What was asked. `peer` is a rank of the communicator, or MPI_ANY_SOURCE / MPI_PROC_NULL.
@@ -39,7 +52,8 @@ struct Request {
   int tag = 0;
   Comm* comm = nullptr;  ///< null: the operation belongs to no communicator (generalized requests)
 
-  ContextId context = 0;  ///< comm->context, or that of its collectives
+  ContextId context = 0;     ///< comm->context, or that of its collectives
+  std::uint64_t serial = 0;  ///< kSend, nonblocking: number of the send (RequestPool::next_serial)
 
   // What came of it, for the status; written by whoever finishes the operation, before `state_`.
   int source = MPI_ANY_SOURCE;
@@ -60,11 +74,19 @@ struct Request {
   void reset(sched::Waiter& waiter) noexcept {
     state_.store(reinterpret_cast<std::uintptr_t>(&waiter), std::memory_order_relaxed);
   }
+  /// Pending, and the completion goes to `continuation`; nobody can wait for the request then.
+  void reset(Continuation& continuation) noexcept {
+    state_.store(reinterpret_cast<std::uintptr_t>(&continuation) | kContinues, std::memory_order_relaxed);
+  }
   /// Finishes the operation: any thread, once. The request may be gone after the call. acq_rel pairs with
   /// done() and attach().
   void complete() noexcept {
     const std::uintptr_t old = state_.exchange(kDone, std::memory_order_acq_rel);
-    if (old != kPending) reinterpret_cast<sched::Waiter*>(old)->complete();
+    if (old == kPending) return;
+    if ((old & kContinues) == 0) [[likely]]
+      reinterpret_cast<sched::Waiter*>(old)->complete();
+    else
+      reinterpret_cast<Continuation*>(old & ~kContinues)->request_done();
   }
   /// False if the request is done already.
   bool attach(sched::Waiter& waiter) noexcept {
@@ -81,7 +103,8 @@ struct Request {
  private:
   static constexpr std::uintptr_t kPending = 0;
   static constexpr std::uintptr_t kDone = 1;
-  std::atomic<std::uintptr_t> state_{kPending};  // kPending, kDone, or the Waiter to tell
+  static constexpr std::uintptr_t kContinues = 2;  // a bit in the address of a Continuation
+  std::atomic<std::uintptr_t> state_{kPending};    // kPending, kDone, the Waiter or the Continuation to tell
 };
 
 }  // namespace tmpi::mpi

@@ -44,7 +44,7 @@ void RequestPool::give_back(Request& request) noexcept {
 }
 
 void RequestPool::abandon(Request& request) noexcept {
-  request.magic = 0;
+  request.magic = Request::kAbandoned;
   request.next = abandoned_;
   abandoned_ = &request;
 }

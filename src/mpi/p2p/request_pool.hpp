@@ -3,6 +3,7 @@
 // MPI_THREAD_MULTIPLE).
 #pragma once
 
+#include <cstdint>
 #include <memory>
 #include <vector>
 
@@ -23,11 +24,19 @@ class RequestPool {
   void give_back(Request& request) noexcept;
   /// MPI_Request_free on an active request: given back once it has finished.
   void abandon(Request& request) noexcept;
+  /// A number for a nonblocking send, by which MPI_Cancel finds its message again. A message carries the low
+  /// 16 bits, which are never 0.
+  std::uint64_t next_serial() noexcept {
+    if ((++serial_ & 0xffff) == 0) ++serial_;
+    return serial_;
+  }
+  std::uint64_t last_serial() const noexcept { return serial_; }
   /// Gives back those abandoned requests that have finished; returns how many have not.
   int collect() noexcept;
 
  private:
   void grow();
+  std::uint64_t serial_ = 0;
   Request* free_ = nullptr;
   Request* abandoned_ = nullptr;
   std::vector<std::unique_ptr<Request[]>> chunks_;

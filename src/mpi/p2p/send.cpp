@@ -19,6 +19,7 @@ constexpr MPI_Count kEagerLimit = 4096;
 void fill(Message& cell, const MatchKey& key, const Outgoing& data) noexcept {
   cell.key = key;
   cell.bytes = data.bytes;
+  cell.serial = data.serial;
   pack(cell_payload(&cell), data);
 }
 
@@ -57,6 +58,7 @@ Left leave(Rank& target, const MatchKey& key, const Outgoing& data, SendMode mod
   Message& message = descriptor.message;
   message.key = key;
   message.bytes = data.bytes;
+  message.serial = data.serial;
   message.payload = nullptr;
   message.sender = &descriptor;
   matcher.add_unexpected(message);
@@ -105,13 +107,17 @@ Err send(Comm& comm, ContextId context, const void* buffer, MPI_Count count, con
 }
 
 void start_send(Request& request) noexcept {
-  const Outgoing data{request.buffer, request.count, *request.type, request.count * request.type->size()};
-  request.bytes = data.bytes;
-  if (request.peer == MPI_PROC_NULL ||
-      hand_over(*request.comm, request.peer, {request.context, request.comm->rank, request.tag}, data,
-                request.mode, request) != Left::kDescriptor) {
-    request.complete();
-  }
+  request.bytes = request.count * request.type->size();
+  request.buffered = false;
+  if (request.peer == MPI_PROC_NULL) return request.complete();
+  request.serial = request.comm->owner->requests.next_serial();
+  const Outgoing data{request.buffer, request.count, *request.type, request.bytes,
+                      static_cast<std::uint16_t>(request.serial)};
+  const Left left = hand_over(*request.comm, request.peer, {request.context, request.comm->rank, request.tag},
+                              data, request.mode, request);
+  if (left == Left::kDescriptor) return;  // and the request may be gone
+  request.buffered = left == Left::kBuffered;
+  request.complete();
 }
 
 }  // namespace tmpi::mpi

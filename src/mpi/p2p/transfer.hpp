@@ -12,7 +12,8 @@ struct Outgoing {
   const void* buffer;
   MPI_Count count;
   const Datatype& type;
-  MPI_Count bytes;  ///< count * type.size()
+  MPI_Count bytes;           ///< count * type.size()
+  std::uint16_t serial = 0;  ///< Message::serial
 };
 
 /// Sender's side: copies straight into a posted receive's buffer and completes that receive, which may be

@@ -3,7 +3,6 @@
 #include "mpi/core/call.hpp"
 #include "mpi/p2p/buffered.hpp"
 #include "mpi/p2p/checks.hpp"
-#include "mpi/p2p/lifecycle.hpp"
 #include "mpi/p2p/p2p.hpp"
 
 namespace tmpi::mpi {
@@ -48,8 +47,10 @@ int TMPI_COUNTED(Bsend)(const void* buf, Count count, MPI_Datatype datatype, int
     Datatype* type = nullptr;
     TMPI_TRY(check_send(c, buf, count, datatype, dest, tag, type));
     if (dest == MPI_PROC_NULL) return kOk;
-    if (c.owner->buffer == nullptr) return no_buffer_attached();
-    return c.owner->buffer->send(c, buf, count, *type, dest, tag);
+    SendBuffer* attached;
+    TMPI_TRY(buffer_for(c, attached));
+    std::uint64_t serial;
+    return attached->send(c, buf, count, *type, dest, tag, serial);
   });
 }
 TMPI_COUNTED_PROFILED(Bsend);

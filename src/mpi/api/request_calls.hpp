@@ -1,0 +1,30 @@
+// What the wait, test and status calls have in common: the frame of calls with an array of requests.
+#pragma once
+
+#include "mpi/core/call.hpp"
+#include "mpi/core/check.hpp"
+#include "mpi/p2p/complete.hpp"
+
+namespace tmpi::mpi {
+
+// What a test that found nothing does: let the others run, so that a loop around it comes to an end.
+inline void nothing_yet() noexcept {
+  sched::yield();
+}
+
+// Runs `body(RequestArray&)`; an error is raised on the communicator of the first active request.
+template <class Body>
+int on_array(const char* name, int count, MPI_Request* handles, Body&& body) {
+  const Frame frame(name);
+  if (frame.rank() == nullptr) [[unlikely]]
+    return raise_not_initialized(name);
+  Err error = check_count(count);
+  if (!error && count > 0) error = check_pointer(handles, "array_of_requests");
+  if (error) return raise(name, nullptr, error);
+  RequestArray requests({handles, static_cast<std::size_t>(count)});
+  error = requests.look_up();
+  if (!error) error = body(requests);
+  return error ? raise(name, requests.comm(), error) : MPI_SUCCESS;
+}
+
+}  // namespace tmpi::mpi

@@ -1,0 +1,360 @@
+// The two requests share a Link, which the sender makes and sends to the receiver as a message of its own
+// when the operations are initialized. In each round both sides open the link (MPI_Start); a partition moves,
+// by one copy, when it is ready and the receive is open: whoever comes second copies, under no lock. A round
+// is over when every partition of the sender has moved, and completes both requests.
+#include "mpi/p2p/partitioned.hpp"
+
+#include <algorithm>
+#include <array>
+#include <atomic>
+#include <cstring>
+#include <vector>
+
+#include "base/spinlock.hpp"
+#include "mpi/core/status.hpp"
+#include "mpi/p2p/lifecycle.hpp"
+#include "mpi/p2p/p2p.hpp"
+
+namespace tmpi::mpi {
+namespace {
+
+// PartitionedBuffer, holding its type.
+class Side {
+ public:
+  explicit Side(const PartitionedBuffer& data)
+      : buffer_(data.buffer), partitions_(data.partitions), count_(data.count), type_(&data.type) {
+    type_->retain();
+  }
+  Side(const Side& other)
+      : Side(PartitionedBuffer{other.buffer_, other.partitions_, other.count_, *other.type_}) {}
+  Side& operator=(const Side&) = delete;
+  ~Side() { type_->release(); }
+
+  int partitions() const noexcept { return partitions_; }
+  MPI_Count partition_bytes() const noexcept { return count_ * type_->size(); }
+  MPI_Count bytes() const noexcept { return partitions_ * partition_bytes(); }
+  bool contiguous() const noexcept { return type_->contiguous(); }
+  std::byte* at(MPI_Count offset) const noexcept { return static_cast<std::byte*>(buffer_) + offset; }
+  void pack(void* packed, MPI_Count offset, MPI_Count length) const {
+    pack_segment(packed, buffer_, elements(), *type_, offset, length);
+  }
+  void unpack(const void* packed, MPI_Count offset, MPI_Count length) const {
+    unpack_segment(buffer_, elements(), *type_, packed, offset, length);
+  }
+
+ private:
+  MPI_Count elements() const noexcept { return partitions_ * count_; }
+  void* buffer_;
+  int partitions_;
+  MPI_Count count_;
+  const Datatype* type_;
+};
+
+// Copies bytes [offset, offset + length) of the packed stream from one buffer to the other.
+void copy_range(const Side& to, const Side& from, MPI_Count offset, MPI_Count length) {
+  if (from.contiguous() && to.contiguous()) {
+    std::memcpy(to.at(offset), from.at(offset), static_cast<std::size_t>(length));
+  } else if (to.contiguous()) {
+    from.pack(to.at(offset), offset, length);
+  } else if (from.contiguous()) {
+    to.unpack(from.at(offset), offset, length);
+  } else {
+    std::array<std::byte, 4096> piece;
+    while (length > 0) {
+      const MPI_Count n = std::min<MPI_Count>(length, piece.size());
+      from.pack(piece.data(), offset, n);
+      to.unpack(piece.data(), offset, n);
+      offset += n;
+      length -= n;
+    }
+  }
+}
+
+class PartitionedRecv;
+
+class Link {
+ public:
+  explicit Link(const Side& send)
+      : send_(send), states_(static_cast<std::size_t>(send.partitions())), left_(send.partitions() + 2) {}
+
+  void open_send(Request& request) noexcept {
+    lock_.lock();
+    std::fill(states_.begin(), states_.end(), State::kIdle);
+    sender_ = &request;
+    lock_.unlock();
+    count_down();
+  }
+
+  void open_recv(PartitionedRecv& recv, Request& request) noexcept {
+    lock_.lock();
+    recv_ = &recv;
+    receiver_ = &request;
+    lock_.unlock();
+    for (std::size_t i = 0; i < states_.size(); ++i) {
+      if (advance(i, State::kReady)) move(i);
+    }
+    count_down();
+  }
+
+  // False if a partition of the range was released before; those before it are released now.
+  bool ready(int low, int high) noexcept {
+    for (auto i = static_cast<std::size_t>(low); i <= static_cast<std::size_t>(high); ++i) {
+      lock_.lock();
+      const bool idle = states_[i] == State::kIdle;
+      if (idle) states_[i] = State::kReady;
+      lock_.unlock();
+      if (!idle) return false;
+      if (advance(i, State::kReady)) move(i);
+    }
+    return true;
+  }
+
+ private:
+  enum class State : unsigned char { kIdle, kReady, kMoved };
+
+  // True for the one who has to move the partition: ready, and somewhere to go.
+  bool advance(std::size_t i, State from) noexcept {
+    lock_.lock();
+    const bool mine = receiver_ != nullptr && states_[i] == from;
+    if (mine) states_[i] = State::kMoved;
+    lock_.unlock();
+    return mine;
+  }
+
+  void move(std::size_t i) noexcept;
+  void count_down() noexcept;
+
+  SpinLock lock_;
+  const Side send_;
+  std::vector<State> states_;
+  // Of the round in progress; null while not started.
+  Request* sender_ = nullptr;
+  Request* receiver_ = nullptr;
+  PartitionedRecv* recv_ = nullptr;
+  // Partitions not yet moved, and sides not yet open. acq_rel: who reaches zero sees all that was copied.
+  std::atomic<int> left_;
+};
+
+using LinkPointer = std::shared_ptr<Link>;
+
+// The request that brings the link from one side to the other: `handed` is a LinkPointer on the heap.
+void describe(Request& request, RequestKind kind, Comm& comm, int peer, int tag,
+              LinkPointer*& handed) noexcept {
+  request.kind = kind;
+  request.comm = &comm;
+  request.context = comm.context | kPartitioned;
+  request.buffer = &handed;
+  request.count = sizeof handed;
+  request.type = datatype_from(MPI_BYTE);
+  request.peer = peer;
+  request.tag = tag;
+}
+
+class PartitionedSend final : public RequestExtension {
+ public:
+  PartitionedSend(Comm& comm, const PartitionedBuffer& data, int dest, int tag)
+      : link_(std::make_shared<Link>(Side(data))),
+        partitions_(data.partitions),
+        null_(dest == MPI_PROC_NULL) {
+    if (null_) return;
+    handed_ = new LinkPointer(link_);
+    describe(setup_, RequestKind::kSend, comm, dest, tag, handed_);
+    start_send(setup_);
+  }
+
+  Err start(Request& request) override {
+    if (null_)
+      request.complete();
+    else
+      link_->open_send(request);
+    return kOk;
+  }
+  Err outcome(Request&, MPI_Status* status) override {
+    set_status(status, MPI_ANY_SOURCE, MPI_ANY_TAG, 0);
+    return kOk;
+  }
+  // The link is still on its way if the receive was never initialized.
+  Err retire(Request&) override {
+    if (null_) return kOk;
+    TMPI_TRY(tmpi::mpi::cancel(setup_));
+    if (setup_.cancelled) delete handed_;
+    wait(setup_);
+    return kOk;
+  }
+
+  Err ready(int low, int high) {
+    if (low < 0 || high >= partitions_ || low > high)
+      return fail(MPI_ERR_ARG, "partitions {} to {}: the send has partitions 0 to {}", low, high,
+                  partitions_ - 1);
+    if (null_ || link_->ready(low, high)) return kOk;
+    return fail(MPI_ERR_ARG, "a partition of {} to {} has been marked ready before in this round", low, high);
+  }
+
+ private:
+  LinkPointer link_;
+  int partitions_;
+  bool null_;
+  LinkPointer* handed_ = nullptr;
+  Request setup_;
+};
+
+class PartitionedRecv final : public RequestExtension, private Continuation {
+ public:
+  PartitionedRecv(Comm& comm, const PartitionedBuffer& data, int source, int tag)
+      : side_(data),
+        arrived_(static_cast<std::size_t>(data.partitions)),
+        null_(source == MPI_PROC_NULL),
+        source_(source),
+        tag_(tag) {
+    if (null_) return;
+    describe(setup_, RequestKind::kRecv, comm, source, tag, handed_);
+    setup_.reset(*this);
+    start_recv(setup_);
+  }
+
+  Err start(Request& request) override {
+    if (null_) {
+      request.complete();
+      return kOk;
+    }
+    for (auto& bytes : arrived_) bytes.store(0, std::memory_order_relaxed);
+    lock_.lock();
+    started_ = &request;
+    const LinkPointer link = link_;
+    lock_.unlock();
+    if (link != nullptr) link->open_recv(*this, request);
+    return kOk;
+  }
+
+  Err outcome(Request& request, MPI_Status* status) override {
+    if (null_) {
+      set_proc_null_status(status);
+      return kOk;
+    }
+    set_status(status, source_, tag_, std::min(request.bytes, side_.bytes()));
+    if (request.bytes <= side_.bytes()) return kOk;
+    return fail(MPI_ERR_TRUNCATE,
+                "the partitioned message from rank {} with tag {} has {} bytes, but the receive was "
+                "initialized with {} partitions of {} bytes; the rest was dropped",
+                source_, tag_, request.bytes, side_.partitions(), side_.partition_bytes());
+  }
+
+  Err retire(Request&) override {
+    if (null_) return kOk;
+    TMPI_TRY(tmpi::mpi::cancel(setup_));
+    while (!set_up()) cpu_relax();  // matched this very moment: request_done() has yet to come to its end
+    return kOk;
+  }
+
+  Err arrived(const Request& request, int partition, bool& flag) const {
+    if (partition < 0 || partition >= side_.partitions())
+      return fail(MPI_ERR_ARG, "partition is {}: the receive has partitions 0 to {}", partition,
+                  side_.partitions() - 1);
+    // acquire pairs with took(): the caller sees the data.
+    flag = request.done() || arrived_[static_cast<std::size_t>(partition)].load(std::memory_order_acquire) ==
+                                 side_.partition_bytes();
+    return kOk;
+  }
+
+  // Takes bytes [offset, offset + length) of the sender's buffer. Any thread.
+  void take(const Side& from, MPI_Count offset, MPI_Count length) noexcept {
+    const MPI_Count end = std::min(offset + length, side_.bytes());
+    if (offset >= end) return;
+    copy_range(side_, from, offset, end - offset);
+    const MPI_Count unit = side_.partition_bytes();
+    for (MPI_Count partition = offset / unit; partition * unit < end; ++partition) {
+      const MPI_Count first = std::max(offset, partition * unit),
+                      last = std::min(end, (partition + 1) * unit);
+      arrived_[static_cast<std::size_t>(partition)].fetch_add(last - first, std::memory_order_release);
+    }
+  }
+
+ private:
+  bool set_up() noexcept {
+    lock_.lock();
+    const bool result = set_up_;
+    lock_.unlock();
+    return result;
+  }
+
+  // The link is here, or will never be (cancelled). `this` may be gone once the lock is open and the request,
+  // if it has been started, complete.
+  void request_done() noexcept override {
+    LinkPointer link;
+    if (!setup_.cancelled) {
+      link = *handed_;
+      delete handed_;
+    }
+    lock_.lock();
+    link_ = link;
+    set_up_ = true;
+    Request* const request = started_;
+    lock_.unlock();
+    if (link != nullptr && request != nullptr) link->open_recv(*this, *request);
+  }
+
+  const Side side_;
+  std::vector<std::atomic<MPI_Count>> arrived_;  // bytes of each partition
+  const bool null_;
+  const int source_, tag_;
+  LinkPointer* handed_ = nullptr;
+  Request setup_;
+  SpinLock lock_;  // for what follows
+  LinkPointer link_;
+  bool set_up_ = false;
+  Request* started_ = nullptr;  // the first round may be started before the link is here
+};
+
+void Link::move(std::size_t i) noexcept {
+  const MPI_Count bytes = send_.partition_bytes();
+  recv_->take(send_, static_cast<MPI_Count>(i) * bytes, bytes);
+  count_down();
+}
+
+void Link::count_down() noexcept {
+  if (left_.fetch_sub(1, std::memory_order_acq_rel) != 1) return;
+  lock_.lock();
+  Request* const sender = sender_;
+  Request* const receiver = receiver_;
+  sender_ = receiver_ = nullptr;
+  left_.store(send_.partitions() + 2, std::memory_order_relaxed);
+  const MPI_Count bytes = send_.bytes();
+  lock_.unlock();
+  // Either side may begin the next round, or go away, as soon as its request is complete.
+  receiver->bytes = bytes;
+  receiver->complete();
+  sender->complete();
+}
+
+}  // namespace
+
+Request& create_partitioned_send(Comm& comm, const PartitionedBuffer& data, int dest, int tag) {
+  return create_request(&comm, std::make_unique<PartitionedSend>(comm, data, dest, tag), true);
+}
+
+Request& create_partitioned_recv(Comm& comm, const PartitionedBuffer& data, int source, int tag) {
+  return create_request(&comm, std::make_unique<PartitionedRecv>(comm, data, source, tag), true);
+}
+
+Err partitions_ready(Request* request, int low, int high) {
+  auto* send = request == nullptr ? nullptr : dynamic_cast<PartitionedSend*>(request->extension.get());
+  if (send == nullptr)
+    return fail(MPI_ERR_REQUEST, "the request is no partitioned send (MPI_Psend_init returns them)");
+  if (!request->active)
+    return fail(MPI_ERR_REQUEST, "the partitioned send has not been started: call MPI_Start first");
+  return send->ready(low, high);
+}
+
+Err partition_arrived(Request* request, int partition, bool& arrived) {
+  arrived = true;
+  if (request == nullptr) return kOk;
+  const auto* recv = dynamic_cast<PartitionedRecv*>(request->extension.get());
+  if (recv == nullptr)
+    return fail(MPI_ERR_REQUEST, "the request is no partitioned receive (MPI_Precv_init returns them)");
+  bool flag = true;
+  TMPI_TRY(recv->arrived(*request, partition, flag));
+  arrived = flag || !request->active;
+  return kOk;
+}
+
+}  // namespace tmpi::mpi
