@@ -28,6 +28,15 @@ bool CounterBank::now(int event, std::uint64_t& value) noexcept {
   return (open_ & bit(event)) != 0 && source_->read(event, value);
 }
 
+bool CounterBank::at_switch(int event, std::uint64_t when, std::uint64_t& value) noexcept {
+  if (read_at_[event] != when) {
+    if (!now(event, read_value_[event])) return false;
+    read_at_[event] = when;
+  }
+  value = read_value_[event];
+  return true;
+}
+
 Result<void> CounterBank::acquire(int event, CounterTotals& process, bool in_section) {
   std::uint64_t value = 0;
   if ((open_ & bit(event)) == 0) {
@@ -60,11 +69,11 @@ void CounterBank::release(int event, CounterTotals& process, bool in_section) no
   open_ &= ~bit(event);
 }
 
-void CounterBank::suspend(CounterTotals* process, bool in_section) noexcept {
+void CounterBank::suspend(CounterTotals* process, bool in_section, std::uint64_t when) noexcept {
   const std::uint32_t own = process == nullptr ? 0 : process->counting;
   for_each(own | (in_section ? open_ : 0), [&](int event) {
     std::uint64_t value = 0;
-    const bool valid = now(event, value);
+    const bool valid = at_switch(event, when, value);
     if ((own & bit(event)) != 0) {
       if (valid) {
         process->total[event] += value - run_since_[event];
@@ -81,7 +90,7 @@ void CounterBank::suspend(CounterTotals* process, bool in_section) noexcept {
   });
 }
 
-void CounterBank::resume(CounterTotals* process, bool in_section) noexcept {
+void CounterBank::resume(CounterTotals* process, bool in_section, std::uint64_t when) noexcept {
   const std::uint32_t own = process == nullptr ? 0 : process->counting;
   // Only after a process has come from another core, hence cold.
   for_each(own & ~open_, [&](int event) {
@@ -89,7 +98,7 @@ void CounterBank::resume(CounterTotals* process, bool in_section) noexcept {
   });
   for_each((own | (in_section ? open_ : 0)) & open_, [&](int event) {
     std::uint64_t value = 0;
-    if (!now(event, value)) {
+    if (!at_switch(event, when, value)) {
       if ((own & bit(event)) != 0) process->lost |= bit(event);
       lost_ |= bit(event);
     }

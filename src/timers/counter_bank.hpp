@@ -33,9 +33,11 @@ class CounterBank {
   /// The running process counts `event` no longer. The core counts on while another process of it does.
   void release(int event, CounterTotals& process, bool in_section) noexcept;
 
-  // At a switch and at the ends of a section; `process` is null if it has opened no counter.
-  void suspend(CounterTotals* process, bool in_section) noexcept;
-  void resume(CounterTotals* process, bool in_section) noexcept;
+  // At a switch; `process` is null if it has opened no counter. `when` is the time of the switch: the process
+  // that is left and the one that comes share one reading of each event.
+  void suspend(CounterTotals* process, bool in_section, std::uint64_t when) noexcept;
+  void resume(CounterTotals* process, bool in_section, std::uint64_t when) noexcept;
+  // At the ends of a section.
   void enter_section() noexcept;
   void leave_section() noexcept;
 
@@ -47,6 +49,7 @@ class CounterBank {
  private:
   Result<void> open(int event);
   bool now(int event, std::uint64_t& value) noexcept;
+  bool at_switch(int event, std::uint64_t when, std::uint64_t& value) noexcept;
 
   std::unique_ptr<CounterSource> source_;  // made by the first open()
   std::uint32_t open_ = 0;
@@ -56,6 +59,9 @@ class CounterBank {
   // Where the running process's present stretch began: of its running, and of its time in the section.
   std::uint64_t run_since_[kMaxEvents] = {};
   std::uint64_t section_since_[kMaxEvents] = {};
+  // The last switch at which an event was read, and its value there.
+  std::uint64_t read_at_[kMaxEvents] = {};
+  std::uint64_t read_value_[kMaxEvents] = {};
 };
 
 }  // namespace tmpi::timers

@@ -53,9 +53,9 @@ TEST_CASE("process-POV: counts while the process runs") {
   REQUIRE(core.bank.acquire(0, process, false));
   core.fake->values[0] = 1010;
   CHECK(of_process(core.bank, process) == 10);
-  core.bank.suspend(&process, false);
+  core.bank.suspend(&process, false, 1);
   core.fake->values[0] = 5000;
-  core.bank.resume(&process, false);
+  core.bank.resume(&process, false, 2);
   core.fake->values[0] = 5005;
   CHECK(of_process(core.bank, process) == 15);
 }
@@ -67,8 +67,8 @@ TEST_CASE("process-POV: survives migration between cores whose counters differ")
   second.fake->values[0] = 7;
   REQUIRE(first.bank.acquire(0, process, false));
   first.fake->values[0] = 130;
-  first.bank.suspend(&process, false);
-  second.bank.resume(&process, false);  // opens the counter there
+  first.bank.suspend(&process, false, 3);
+  second.bank.resume(&process, false, 4);  // opens the counter there
   CHECK(second.fake->opened.contains(0));
   second.fake->values[0] = 9;
   CHECK(of_process(second.bank, process) == 32);
@@ -82,18 +82,32 @@ TEST_CASE("core-POV: what processes of the core counted in sections, also those 
   core.bank.enter_section();  // a
   core.fake->values[0] = 14;
   CHECK(of_core(core.bank, true) == 4);
-  core.bank.suspend(&a, true);
-  core.bank.resume(nullptr, false);  // b, not in a section
+  core.bank.suspend(&a, true, 5);
+  core.bank.resume(nullptr, false, 6);  // b, not in a section
   core.fake->values[0] = 100;
   core.bank.enter_section();  // b
   core.fake->values[0] = 103;
-  core.bank.suspend(nullptr, true);
-  core.bank.resume(&a, true);
+  core.bank.suspend(nullptr, true, 7);
+  core.bank.resume(&a, true, 8);
   core.fake->values[0] = 110;
   core.bank.leave_section();
   core.fake->values[0] = 200;
   CHECK(of_core(core.bank, false) == 4 + 3 + 7);
   CHECK(of_process(core.bank, a) == 14 + (200 - 103));
+}
+
+TEST_CASE("a switch reads an event once for both sides") {
+  Core core;
+  CounterTotals a, b;
+  REQUIRE(core.bank.acquire(0, a, false));
+  core.fake->values[0] = 10;
+  core.bank.suspend(&a, false, 1000);
+  core.fake->values[0] = 11;  // not read: it is the same switch
+  b.counting = 1;
+  core.bank.resume(&b, false, 1000);
+  core.fake->values[0] = 15;
+  CHECK(of_process(core.bank, b) == 5);
+  CHECK(a.total[0] == 10);
 }
 
 TEST_CASE("a counter opened within a section counts from there") {
@@ -111,13 +125,13 @@ TEST_CASE("two processes share an event of their core; the last one closes it") 
   Core core;
   CounterTotals a, b;
   REQUIRE(core.bank.acquire(1, a, false));
-  core.bank.suspend(&a, false);
-  core.bank.resume(nullptr, false);
+  core.bank.suspend(&a, false, 9);
+  core.bank.resume(nullptr, false, 10);
   REQUIRE(core.bank.acquire(1, b, false));
   core.bank.release(1, b, false);
   CHECK(core.fake->opened.contains(1));
-  core.bank.suspend(nullptr, false);
-  core.bank.resume(&a, false);
+  core.bank.suspend(nullptr, false, 11);
+  core.bank.resume(&a, false, 12);
   core.bank.release(1, a, false);
   CHECK(core.fake->opened.empty());
   CHECK_FALSE(core.bank.any_open());
@@ -141,11 +155,11 @@ TEST_CASE("a gap makes the value an error, not smaller") {
   CounterTotals process;
   std::uint64_t value = 0;
   REQUIRE(first.bank.acquire(0, process, false));
-  first.bank.suspend(&process, false);
+  first.bank.suspend(&process, false, 13);
   second.fake->refused = {0};
-  second.bank.resume(&process, false);  // not to be had on the second core
-  second.bank.suspend(&process, false);
-  first.bank.resume(&process, false);
+  second.bank.resume(&process, false, 14);  // not to be had on the second core
+  second.bank.suspend(&process, false, 15);
+  first.bank.resume(&process, false, 16);
   CHECK_FALSE(first.bank.read_process(0, process, value));
 
   first.bank.enter_section();

@@ -27,7 +27,7 @@ inline void suspend(ProcessMeter& process, CoreMeter& core, std::uint64_t now) n
   if (process.section.active()) [[unlikely]]
     core.clock.suspend(process.section, now);
   if (process.counters != nullptr || core.counters.any_open()) [[unlikely]]
-    core.counters.suspend(process.counters, process.section.active());
+    core.counters.suspend(process.counters, process.section.active(), now);
 }
 
 /// The process comes to the core.
@@ -35,7 +35,7 @@ inline void resume(ProcessMeter& process, CoreMeter& core, std::uint64_t now) no
   process.clock.resume(now);
   ProcessorClock::resume(process.section, now);
   if (process.counters != nullptr || core.counters.any_open()) [[unlikely]]
-    core.counters.resume(process.counters, process.section.active());
+    core.counters.resume(process.counters, process.section.active(), now);
 }
 
 }  // namespace tmpi::timers
