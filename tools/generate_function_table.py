@@ -45,6 +45,11 @@ def check_names(library):
             problems.append(f"{name} is not weak: define P{name} and add TMPI_PROFILED({name})")
         if plain.startswith("MPI_") and plain not in known:
             problems.append(f"{name} is neither in MPI 5.0 nor in src/mpi/abi/beyond.tsv")
+    for large in sorted(name for name in known if name.endswith("_c") and name.removesuffix("_c") in known):
+        small = large.removesuffix("_c")
+        if (small in symbols) != (large in symbols):
+            there, missing = (small, large) if small in symbols else (large, small)
+            problems.append(f"{there} is there, but {missing} is not: write it in src/mpi/api/counted/")
     print("\n".join(problems) or f"{len(symbols) // 2} functions, each with its profiling name")
     return 1 if problems else 0
 
