@@ -1,0 +1,10 @@
+# Every algorithm of the selection table by --coll, under the tests of collectives. Where one does not work for a call the default is taken.
+set(rows_a BARRIER=dissemination,BCAST=binomial,GATHER=binomial,SCATTER=binomial,ALLGATHER=recursive_doubling,ALLTOALL=bruck,REDUCE=binomial,ALLREDUCE=recursive_doubling,REDUCE_SCATTER=binomial,SCAN=recursive_doubling,EXSCAN=recursive_doubling)
+set(rows_b BARRIER=dissemination,BCAST=scatter_allgather,GATHER=linear,SCATTER=linear,ALLGATHER=bruck,ALLTOALL=linear,REDUCE=linear,ALLREDUCE=ring,REDUCE_SCATTER=pairwise,SCAN=linear,EXSCAN=linear)
+set(rows_c BCAST=binomial,ALLGATHER=ring,ALLTOALL=pairwise,ALLREDUCE=rabenseifner,REDUCE=segments,GATHER=relay)
+foreach(rows a b c)
+  foreach(program coll_data coll_reduce coll_ops coll_random coll_large)
+    tmpi_mpi_run(${program} 5 60 "mpi" rows-${rows}-w2 --workers 2 --coll ${rows_${rows}})
+    tmpi_mpi_run(${program} 8 60 "mpi" rows-${rows}-w1-random --workers 1 --sched random:3 --coll ${rows_${rows}})
+  endforeach()
+endforeach()
