@@ -8,6 +8,7 @@
 #include "mpi/comm/group_handle.hpp"
 #include "mpi/core/call.hpp"
 #include "mpi/core/check.hpp"
+#include "mpi/p2p/buffered.hpp"
 
 namespace tmpi::mpi {
 namespace {
@@ -119,6 +120,7 @@ int PMPI_Comm_free(MPI_Comm* comm) {
   if (comm == nullptr) return on_rank("MPI_Comm_free", [](Rank&) { return null_pointer("comm"); });
   return on_comm("MPI_Comm_free", *comm, [&](Comm& c) -> Err {
     TMPI_TRY(check_freeable(c));
+    drop_buffer(*c.owner, &c);
     release(c);
     *comm = MPI_COMM_NULL;
     return kOk;
@@ -131,6 +133,7 @@ int PMPI_Comm_disconnect(MPI_Comm* comm) {
   return on_comm("MPI_Comm_disconnect", *comm, [&](Comm& c) -> Err {
     TMPI_TRY(check_freeable(c));
     TMPI_TRY(disconnect(c));
+    drop_buffer(*c.owner, &c);
     release(c);
     *comm = MPI_COMM_NULL;
     return kOk;
