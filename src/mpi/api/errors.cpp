@@ -12,8 +12,8 @@ namespace {
 
 // Added codes of the calling rank, null if it has none.
 const UserErrors* added_codes() noexcept {
-  sched::Task* task = sched::current();
-  return task != nullptr ? static_cast<Rank*>(task->owner)->user_errors.get() : nullptr;
+  const Rank* rank = calling_rank();
+  return rank != nullptr ? rank->user_errors.get() : nullptr;
 }
 
 Err unknown_code(int code) {

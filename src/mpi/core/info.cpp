@@ -4,6 +4,7 @@
 
 #include "mpi/core/rank.hpp"
 #include "mpi/core/services.hpp"
+#include "mpi/core/threads.hpp"
 
 namespace tmpi::mpi {
 namespace {
@@ -13,11 +14,10 @@ constexpr std::uintptr_t kConstants = 4096;  // handles below are the ABI's cons
 // The calling rank's MPI_INFO_ENV, made when it is first asked for.
 Info& environment() {
   static Info outside;  // never written
-  sched::Task* task = sched::current();
-  if (task == nullptr) return outside;
-  Rank& rank = *static_cast<Rank*>(task->owner);
-  if (rank.start_info == nullptr) rank.start_info = std::make_unique<Info>(start_entries(rank));
-  return *rank.start_info;
+  Rank* rank = calling_rank();
+  if (rank == nullptr) return outside;
+  if (rank->start_info == nullptr) rank->start_info = std::make_unique<Info>(start_entries(*rank));
+  return *rank->start_info;
 }
 
 const char* thread_level_name(int level) {

@@ -1,6 +1,7 @@
 #include "mpi/core/interop.hpp"
 
 #include "mpi/core/rank.hpp"
+#include "mpi/core/threads.hpp"
 
 namespace tmpi::mpi {
 
@@ -23,8 +24,8 @@ void* HandleTable::from_int(int number) const {
 
 Interop& interop() noexcept {
   static Interop outside;
-  sched::Task* task = sched::current();
-  return task != nullptr ? static_cast<Rank*>(task->owner)->interop : outside;
+  Rank* rank = calling_rank();
+  return rank != nullptr ? rank->interop : outside;
 }
 
 }  // namespace tmpi::mpi
