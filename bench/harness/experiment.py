@@ -82,7 +82,7 @@ def plot(chosen, commands):
         return
     chosen.output.mkdir(parents=True, exist_ok=True)
     path = chosen.output / f"{chosen.name}.svg"
-    head = f"set terminal svg size 720,440 font 'sans,12' background 'white'\nset output '{path}'\nset grid ytics lc rgb '#dddddd'\n"
+    head = f"set terminal svg size 720,440 font 'sans,12' noenhanced background 'white'\nset output '{path}'\nset grid ytics lc rgb '#dddddd'\n"
     done = subprocess.run(["gnuplot"], input=head + commands, capture_output=True, text=True, timeout=120, check=False)
     if done.returncode != 0:
         sys.exit(f"gnuplot failed: {done.stderr.strip()}")
