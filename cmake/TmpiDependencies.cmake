@@ -4,5 +4,7 @@ find_package(Threads REQUIRED)
 find_package(Boost 1.74 REQUIRED COMPONENTS context)      # libboost-context-dev: the fiber switch itself
 pkg_check_modules(HWLOC REQUIRED IMPORTED_TARGET hwloc)   # libhwloc-dev: cores, NUMA nodes, binding
 find_package(fmt REQUIRED)                                # libfmt-dev: text
+find_package(nlohmann_json REQUIRED)                      # nlohmann-json3-dev: what --profile=FILE writes
+find_path(LIBDW_INCLUDE_DIR elfutils/libdwfl.h REQUIRED)  # libdw-dev: line numbers of call sites; the library itself is loaded when needed
 find_path(DOCTEST_INCLUDE_DIR doctest/doctest.h REQUIRED) # doctest-dev: unit tests
 find_package(benchmark REQUIRED)                          # libbenchmark-dev: microbenchmarks

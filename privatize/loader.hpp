@@ -20,6 +20,10 @@ struct GroupOptions {
   bool private_libstdcxx = false;
 };
 
+/// Functions that images bind to instead of the node process's own of the same name: `substitute(name)`,
+/// unless it is null. A definition in the image itself comes first. Before any Group is loaded.
+void substitute_functions(const void* (*substitute)(const char* name)) noexcept;
+
 /// The program with the shim and its own shared libraries, parsed and bound once. Several groups exist under
 /// MPMD.
 class Group {

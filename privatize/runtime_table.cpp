@@ -3,6 +3,7 @@
 #include <cstring>
 
 #include "privatize/fallback_exit.hpp"
+#include "privatize/loader.hpp"
 #include "privatize/runtime_functions.hpp"
 #include "privatize/tls.hpp"
 
@@ -54,13 +55,19 @@ const Entry kTable[] = {
     {"dlinfo", address_of(&tmpi_dlinfo)},
 };
 
+const void* (*the_substitute)(const char* name) = nullptr;
+
 }  // namespace
+
+void substitute_functions(const void* (*substitute)(const char* name)) noexcept {
+  the_substitute = substitute;
+}
 
 const void* runtime_function(const char* name) noexcept {
   for (const Entry& entry : kTable) {
     if (std::strcmp(entry.name, name) == 0) return entry.address;
   }
-  return nullptr;
+  return the_substitute == nullptr ? nullptr : the_substitute(name);
 }
 
 }  // namespace tmpi::privatize

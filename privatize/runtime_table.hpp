@@ -3,7 +3,8 @@
 
 namespace tmpi::privatize {
 
-/// Address of the loader's own version of libc's function `name`, or null.
+/// Address of the loader's own version of libc's function `name`, or what substitute_functions() (loader.hpp)
+/// has been told, or null.
 const void* runtime_function(const char* name) noexcept;
 
 }  // namespace tmpi::privatize

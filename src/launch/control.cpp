@@ -12,6 +12,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <utility>
 
 namespace tmpi::launch {
 
@@ -112,6 +113,7 @@ void Control::loop() {
                      payload);
         end_sent_ = true;
       }
+      if (sending_.empty() && end_.ready()) append_last_words();
       // finished_ and end_ were read before the last take, so nothing that came before them is left behind.
       if (sending_.empty() && ending) _exit(end_.ready() ? end_.code() & 0xff : 0);
     }
@@ -130,6 +132,13 @@ void Control::loop() {
       [[maybe_unused]] const ssize_t got = read(wake_fd_, &count, sizeof(count));
     }
   }
+}
+
+// Straight behind what is being sent, not through the outbox: this thread must never wait for room there.
+void Control::append_last_words() {
+  if (last_words_ == nullptr) return;
+  for (const std::string& text : std::exchange(last_words_, nullptr)())
+    append_frame(sending_, FrameType::kNotice, -1, static_cast<std::uint16_t>(NoticeKind::kInfo), text);
 }
 
 void Control::transmit() {
@@ -162,8 +171,7 @@ void Control::on_frame(const Frame& frame) {
     case FrameType::kSignal:
       return on_signal(frame.header.detail);
     case FrameType::kPictureWanted:
-      // Straight behind what is being sent, not through the outbox: this thread must never wait for room
-      // there.
+      if (frame.header.detail != 0) append_last_words();
       return append_frame(sending_, FrameType::kPicture, -1, 0, pack(picture_()));
     default:
       return;  // of a newer tmpirun; the hello has compared versions

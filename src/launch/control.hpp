@@ -47,6 +47,11 @@ class Control {
   [[noreturn]] static void
   wait_for_exit() noexcept;  ///< async-signal-safe; the control thread ends the process
 
+  /// What is to be said last when the job ends early (profile, trace): called by the control thread, once,
+  /// after the reason has been sent or before the picture of a job that is about to be killed. Before
+  /// start().
+  void set_last_words(std::vector<std::string> (*last_words)()) { last_words_ = last_words; }
+
   /// Every rank has ended: sends what is left and ends the process.
   [[noreturn]] void finish();
 
@@ -58,11 +63,13 @@ class Control {
   void on_frame(const Frame& frame);
   void on_signal(int signal);
   void transmit();
+  void append_last_words();
   [[noreturn]] static void abandoned();
 
   int fd_;
   int wake_fd_;
   std::vector<PictureEntry> (*picture_)();
+  std::vector<std::string> (*last_words_)() = nullptr;
   Outbox outbox_;
   Input input_;
   EndReport end_;

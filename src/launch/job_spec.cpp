@@ -37,6 +37,10 @@ std::string pack(const JobSpec& job) {
   packer.text(job.coll);
   packer.number(job.quiet);
   packer.number(job.verbose);
+  packer.number(job.profile);
+  packer.text(job.profile_file);
+  packer.text(job.trace_file);
+  packer.number(static_cast<std::int64_t>(job.trace_buffer));
   return packer.bytes();
 }
 
@@ -61,6 +65,10 @@ Result<JobSpec> unpack_job(std::string_view payload) {
   job.coll = unpacker.text();
   job.quiet = unpacker.number() != 0;
   job.verbose = unpacker.number() != 0;
+  job.profile = unpacker.number() != 0;
+  job.profile_file = unpacker.text();
+  job.trace_file = unpacker.text();
+  job.trace_buffer = static_cast<std::size_t>(unpacker.number());
   if (!unpacker.ok())
     return Failure{"the job description from tmpirun is cut short: tmpirun and tmpi-node differ in version"};
   return job;

@@ -30,6 +30,13 @@ struct JobSpec {
   std::string coll;  ///< --coll, empty: not given
   bool quiet = false;
   bool verbose = false;
+  bool profile = false;
+  std::string profile_file;  ///< --profile=FILE, empty: only the table
+  std::string trace_file;    ///< --trace, empty: none
+  std::size_t trace_buffer = 16 << 20;
+
+  /// The node process writes reports when the job ends.
+  bool observed() const { return profile || !trace_file.empty(); }
 
   int total_ranks() const;
   /// Index in apps of the program that world rank `rank` runs.

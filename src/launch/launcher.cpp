@@ -22,6 +22,7 @@ namespace {
 
 constexpr std::chrono::seconds kGrace{5};        // for a program that handles SIGTERM itself
 constexpr std::chrono::seconds kPictureWait{2};  // for a node process to answer
+constexpr std::chrono::seconds kReports{60};     // more for the files of --profile and --trace
 constexpr std::chrono::seconds kDrain{2};        // for channels to end after all their writers have
 constexpr std::size_t kReadSize = 256 << 10;
 
@@ -134,7 +135,7 @@ void Launcher::on_signal(int signal) {
       }
       end_job(Cause::kSignal, 128 + signal, fmt::format("the job was ended by {}", signal_name(signal)));
       send(FrameType::kSignal, static_cast<std::uint16_t>(signal), "");
-      kill_at_ = Clock::now() + kGrace;
+      kill_at_ = Clock::now() + kGrace + time_for_reports();
   }
 }
 
@@ -233,8 +234,10 @@ void Launcher::on_end(const Frame& frame) {
   if (static_cast<EndKind>(frame.header.detail) == EndKind::kSignalled)
     return;  // our own signal; already worded
   end_job(Cause::kNodeReported, record.code == 0 ? 1 : record.code, demangle_words(payload));
-  // The node process ends by itself now; a rank's stuck child process must not keep it.
-  kill_at_ = Clock::now() + kGrace;
+  // The node process ends by itself now; a rank's stuck child process must not keep it, nor may a heap that a
+  // crash has left locked.
+  const bool crashed = static_cast<EndKind>(frame.header.detail) == EndKind::kCrashed;
+  kill_at_ = Clock::now() + kGrace + (crashed ? std::chrono::seconds{0} : time_for_reports());
 }
 
 void Launcher::on_picture(const Frame& frame) {
@@ -310,8 +313,12 @@ void Launcher::flush_control() {
 void Launcher::request_picture(const std::string& title, bool then_kill) {
   picture_title_ = title;
   kill_after_picture_ |= then_kill;
-  if (then_kill) kill_at_ = Clock::now() + kPictureWait;
-  send(FrameType::kPictureWanted, 0, "");
+  if (then_kill) kill_at_ = Clock::now() + kPictureWait + time_for_reports();
+  send(FrameType::kPictureWanted, then_kill ? 1 : 0, "");
+}
+
+std::chrono::seconds Launcher::time_for_reports() const {
+  return settings_.job.observed() ? kReports : std::chrono::seconds{0};
 }
 
 void Launcher::end_job(Cause cause, int code, std::string message) {

@@ -52,6 +52,7 @@ class Launcher {
 
   void send(FrameType type, std::uint16_t detail, std::string_view payload);
   void flush_control();
+  std::chrono::seconds time_for_reports() const;  ///< that an ending node process may need
   void request_picture(const std::string& title, bool then_kill);
   void end_job(Cause cause, int code, std::string message);
   void kill_node();

@@ -16,6 +16,8 @@
 #include "launch/rank_threads.hpp"
 #include "mpi/core/services.hpp"
 #include "mpi/p2p/channel.hpp"
+#include "observe/functions.hpp"
+#include "observe/observation.hpp"
 #include "sched/topology.hpp"
 
 namespace tmpi::launch {
@@ -58,6 +60,7 @@ Result<NodeJob*> NodeJob::create(JobSpec spec) {
   const int cores = sched::available_cores();
   job.layout_ = plan_layout(ranks, cores, job.spec_.vratio, job.spec_.workers);
   job.mpi_ = &mpi::Job::create(ranks, 0, ranks);
+  if (Result<void> ok = job.prepare_observation(); !ok) return ok.failure();
   if (Result<void> ok = job.load_programs(); !ok) return ok.failure();
   if (Result<void> ok = job.create_scheduler(); !ok) return ok.failure();
   const std::string warning = oversubscription_warning(job.layout_, cores);
@@ -65,8 +68,19 @@ Result<NodeJob*> NodeJob::create(JobSpec spec) {
     Control::instance()->notice(NoticeKind::kWarning, "warning: " + warning);
   job.register_with_mpi();
   job.spawn_ranks();
+  if (const observe::Observation* observation = observe::Observation::instance()) {
+    if (Result<void> ok = observation->begin(*job.scheduler_); !ok) return ok.failure();
+  }
   job.report_start();
   return &job;
+}
+
+Result<void> NodeJob::prepare_observation() const {
+  const observe::ObservationOptions options{spec_.profile, spec_.profile_file, spec_.trace_file,
+                                            spec_.trace_buffer};
+  if (!options.any()) return {};
+  privatize::substitute_functions(&observe::recorder_of);
+  return observe::Observation::prepare(options);
 }
 
 Result<void> NodeJob::load_programs() {
@@ -185,7 +199,27 @@ void NodeJob::run_rank(void* argument) {
 void NodeJob::run() {
   the_running_job.store(this, std::memory_order_release);
   scheduler_->run();
+  for (const std::string& notice : finish_observation(false))
+    Control::instance()->notice(NoticeKind::kInfo, notice);
   report_end();
+}
+
+std::vector<std::string> NodeJob::finish_observation(bool early) {
+  observe::Observation* observation = observe::Observation::instance();
+  if (observation == nullptr) return {};
+  observe::JobDescription job;
+  for (const AppSpec& app : spec_.apps) {
+    const std::string name = std::filesystem::path(app.program).filename();
+    job.program += (job.program.empty() ? "" : ", ") + name;
+  }
+  job.host = mpi_->host();
+  job.workers = scheduler_->bindings();
+  job.oversubscribed = scheduler_->oversubscribed();
+  job.ended_early = early;
+  return observation->finish(job, [](const void* address) noexcept {
+    const privatize::ImageAddress place = privatize::describe_address(address);
+    return observe::CodePlace{place.object, place.offset, place.symbol};
+  });
 }
 
 void NodeJob::on_initialized(const mpi::Rank&) {

@@ -37,6 +37,10 @@ class NodeJob {
   /// job if a rule is broken.
   [[noreturn]] void rank_exited(int rank, int code);
 
+  /// Ends profile and trace, if there are any and they have not ended: writes their files and returns what
+  /// the user should read. `early`: not all ranks have ended by themselves. Any thread but a rank's.
+  std::vector<std::string> finish_observation(bool early);
+
   /// Where every rank is now. Any thread.
   std::vector<PictureEntry> picture() const;
 
@@ -51,6 +55,7 @@ class NodeJob {
   };
 
   explicit NodeJob(JobSpec spec) : spec_(std::move(spec)) {}
+  Result<void> prepare_observation() const;
   Result<void> load_programs();
   Result<void> create_scheduler();
   void register_with_mpi();

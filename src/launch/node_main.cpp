@@ -21,6 +21,11 @@ std::vector<PictureEntry> picture() {
   return job ? job->picture() : std::vector<PictureEntry>{};
 }
 
+std::vector<std::string> last_words() {
+  NodeJob* job = NodeJob::running();
+  return job ? job->finish_observation(true) : std::vector<std::string>{};
+}
+
 int main(int argc, char** argv) {
   if (argc == 2 && std::strcmp(argv[1], "--version") == 0) {
     fmt::print("tmpi-node (tmpi) {}\n", kVersion);
@@ -39,6 +44,7 @@ int main(int argc, char** argv) {
   // them.
   static const std::ios_base::Init streams;
   Control& control = Control::create(std::atoi(argv[2]), &picture);
+  control.set_last_words(&last_words);
   Result<JobSpec> spec = control.receive_job();
   control.start();
   if (!spec) control.end_job(EndKind::kStartFailed, -1, 1, spec.message());

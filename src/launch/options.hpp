@@ -35,8 +35,9 @@ struct Option {
   std::string_view
       aliases;  ///< further spellings, separated by blanks; every long name works with one dash too
   std::string_view variable;  ///< environment variable, empty: none
-  std::string_view argument;  ///< name of its value in the help text, empty: a flag
-  std::string_view group;     ///< heading in the help text, empty: not shown there
+  std::string_view
+      argument;            ///< name of its value in the help text, empty: a flag; "[=FILE]": may be left out
+  std::string_view group;  ///< heading in the help text, empty: not shown there
   std::string_view help;
   /// Stores the value ("1" or "0" for a flag); returns what is wrong with it, empty if nothing is.
   std::string (*apply)(OptionTarget target, std::string_view value);

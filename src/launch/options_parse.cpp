@@ -125,6 +125,7 @@ class Parser {
       if (value && !flag_value(*value)) return Failure{fmt::format("{} takes no value", word)};
       return apply(*option, word, value.value_or("1"), app);
     }
+    if (option->argument.starts_with('[')) return apply(*option, word, value.value_or(""), app);
     if (!value) {
       if (next_ == arguments_.size())
         return Failure{fmt::format("{} needs a value: {} {}", word, word, option->argument)};

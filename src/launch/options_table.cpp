@@ -3,6 +3,7 @@
 
 #include <charconv>
 #include <cstdlib>
+#include <filesystem>
 
 #include "launch/options.hpp"
 
@@ -12,6 +13,7 @@ namespace {
 
 constexpr std::size_t kLeastStack = 32 << 10;
 constexpr std::size_t kMostStack = std::size_t{4} << 30;
+constexpr std::size_t kLeastTraceBuffer = 1 << 10;
 constexpr long kMostRanks = 1'000'000;
 
 std::string set_int(int& field, std::string_view value, long least, long most) {
@@ -102,6 +104,33 @@ std::string set_timeout(OptionTarget target, std::string_view value) {
   return {};
 }
 
+// As seen from here: the node process may be started elsewhere.
+std::string absolute(std::string_view path) {
+  std::error_code failed;
+  const std::filesystem::path whole = std::filesystem::absolute(path, failed);
+  return failed ? std::string(path) : whole.string();
+}
+
+std::string set_profile(OptionTarget target, std::string_view value) {
+  JobSpec& job = target.settings.job;
+  job.profile = value != "0";
+  job.profile_file = value.empty() || value == "0" || value == "1" ? std::string() : absolute(value);
+  return {};
+}
+
+std::string set_trace(OptionTarget target, std::string_view value) {
+  target.settings.job.trace_file = absolute(value);
+  return value.empty() ? "expected a file" : "";
+}
+
+std::string set_trace_buffer(OptionTarget target, std::string_view value) {
+  const Result<std::size_t> size = parse_size(value);
+  if (!size) return size.message();
+  if (*size < kLeastTraceBuffer) return "a worker needs a buffer of at least 1k";
+  target.settings.job.trace_buffer = *size;
+  return {};
+}
+
 template <bool JobSpec::*Field>
 std::string set_job_flag(OptionTarget target, std::string_view value) {
   target.settings.job.*Field = value == "1";
@@ -166,6 +195,16 @@ constexpr Option kTable[] = {
      set_output_directory},
     {"--report-bindings", "", "TMPI_REPORT_BINDINGS", "", kOutput,
      "Say on which core each worker runs and which ranks it has.", set_job_flag<&JobSpec::report_bindings>},
+    {"--profile", "", "TMPI_PROFILE", "[=FILE]", kOutput,
+     "At the end, print where the time went: ranks, cores, and the call sites of MPI. With FILE, write it in "
+     "full "
+     "as JSON.",
+     set_profile},
+    {"--trace", "", "TMPI_TRACE", "FILE", kOutput,
+     "Write a timeline of cores, ranks and messages, to be opened in ui.perfetto.dev or chrome://tracing.",
+     set_trace},
+    {"--trace-buffer", "", "TMPI_TRACE_BUFFER", "SIZE", kOutput,
+     "Memory for the newest events of each worker (default 16M, 64 bytes an event).", set_trace_buffer},
     {"-q", "--quiet", "TMPI_QUIET", "", kOutput, "No warnings. Errors are always reported.",
      set_job_flag<&JobSpec::quiet>},
     {"-v", "--verbose", "TMPI_VERBOSE", "", kOutput,

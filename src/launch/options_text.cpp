@@ -19,7 +19,8 @@ std::string joined_spellings(const Option& option, std::string_view separator) {
     else
       text += c;
   }
-  if (!option.argument.empty()) text += fmt::format(" {}", option.argument);
+  if (!option.argument.empty())
+    text += fmt::format("{}{}", option.argument.starts_with('[') ? "" : " ", option.argument);
   return text;
 }
 

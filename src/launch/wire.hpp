@@ -32,7 +32,7 @@ enum class FrameType : std::uint16_t {
   kJob = 64,            // the job description (job_spec.hpp)
   kStdin = 65,          // bytes for rank 0; empty: end of file
   kSignal = 66,         // detail: signal number
-  kPictureWanted = 67,  // answered by one kPicture
+  kPictureWanted = 67,  // answered by one kPicture; detail 1: the job is killed after it
 };
 
 enum class NoticeKind : std::uint16_t { kInfo = 0, kWarning = 1 };

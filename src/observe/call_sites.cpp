@@ -1,0 +1,74 @@
+#include "observe/call_sites.hpp"
+
+#include <cxxabi.h>
+#include <dlfcn.h>
+#include <fmt/core.h>
+
+#include <cstdlib>
+#include <memory>
+
+namespace tmpi::observe {
+namespace {
+
+std::string base_name(const std::string& path) {
+  return path.substr(path.rfind('/') + 1);
+}
+
+std::string readable(const char* symbol) {
+  int status = -1;
+  const std::unique_ptr<char, void (*)(void*)> text(abi::__cxa_demangle(symbol, nullptr, nullptr, &status),
+                                                    std::free);
+  std::string name = status == 0 ? text.get() : symbol;
+  // Arguments make names of templates endless; the line says which overload it is.
+  if (status == 0) name = name.substr(0, name.find('('));
+  const std::size_t part = name.find('.');  // gcc's "solve.constprop.0"
+  return part == std::string::npos || part == 0 ? name : name.substr(0, part);
+}
+
+/// Code in no image: a system library that calls MPI.
+CodePlace in_library(std::uint64_t address) {
+  Dl_info info{};
+  if (dladdr(reinterpret_cast<const void*>(address), &info) == 0) return {};
+  return {info.dli_fname, address - reinterpret_cast<std::uint64_t>(info.dli_fbase), info.dli_sname};
+}
+
+}  // namespace
+
+std::string CallSite::label() const {
+  if (!file.empty()) return fmt::format("{}:{}", base_name(file), line);
+  if (!caller.empty()) return fmt::format("{} ({})", caller, base_name(object));
+  return fmt::format("{}+{:#x}", object.empty() ? "?" : base_name(object), offset);
+}
+
+CallSite CallSites::describe(const CodePlace& place, std::uint64_t return_address) {
+  CallSite site;
+  if (place.object == nullptr) {
+    site.offset = return_address;
+    return site;
+  }
+  site.object = place.object;
+  site.offset = place.offset + 1;  // one byte was taken off to land in the call itself
+  if (place.symbol != nullptr) site.caller = readable(place.symbol);
+  if (const std::optional<Line> line = lines_.find(site.object, place.offset)) {
+    site.file = line->file;
+    site.line = line->number;
+    if (!line->function.empty()) site.caller = line->function;
+  }
+  return site;
+}
+
+std::size_t CallSites::at(std::uint64_t return_address) {
+  if (const auto known = by_address_.find(return_address); known != by_address_.end()) return known->second;
+  // The call is the instruction before the one it returns to.
+  CodePlace place = describe_(reinterpret_cast<const void*>(return_address - 1));
+  if (place.object == nullptr) place = in_library(return_address - 1);
+  const std::pair<std::string, std::size_t> key =
+      place.object == nullptr ? std::pair{std::string(), static_cast<std::size_t>(return_address)}
+                              : std::pair{std::string(place.object), place.offset};
+  const auto [entry, fresh] = by_place_.try_emplace(key, sites_.size());
+  if (fresh) sites_.push_back(describe(place, return_address));
+  by_address_.emplace(return_address, entry->second);
+  return entry->second;
+}
+
+}  // namespace tmpi::observe

@@ -1,0 +1,71 @@
+#include "observe/functions.hpp"
+
+#include <cstring>
+#include <iterator>
+#include <string_view>
+
+#include "mpix.h"
+#include "observe/recorder.hpp"
+
+// Weak: the table lists all functions of MPI, and those that this library does not have are null.
+#define TMPI_RECORDED(name, shape) extern "C" decltype(P##name) P##name __attribute__((weak));
+#include "observe/recorded_functions.inc"
+#undef TMPI_RECORDED
+extern "C" decltype(PMPI_Pcontrol) PMPI_Pcontrol __attribute__((weak));
+
+namespace tmpi::observe {
+namespace {
+
+enum : std::uint16_t {
+#define TMPI_RECORDED(name, shape) kIndexOf_##name,
+#include "observe/recorded_functions.inc"
+#undef TMPI_RECORDED
+  kIndexOf_MPIX_Yield
+};
+
+using AnyFunction = void (*)();
+
+struct Function {
+  const char* name;
+  AnyFunction library;
+  AnyFunction recorder;
+};
+
+template <class Pointer>
+AnyFunction any(Pointer function) {
+  return reinterpret_cast<AnyFunction>(function);
+}
+
+const Function kFunctions[] = {
+#define TMPI_RECORDED(name, shape) \
+  {#name, any(&P##name), any(&Recorder<&P##name, kIndexOf_##name, Shape shape>::call)},
+#include "observe/recorded_functions.inc"
+#undef TMPI_RECORDED
+    {"MPIX_Yield", any(&PMPIX_Yield), any(&Recorder<&PMPIX_Yield, kIndexOf_MPIX_Yield, Shape{}>::call)},
+};
+
+/// MPI report, 15.2.4: level 0 switches profiling off, any other on.
+int pcontrol(const int level, ...) {
+  Recording::instance()->pause(level == 0);
+  return PMPI_Pcontrol(level);
+}
+
+}  // namespace
+
+const char* function_name(std::uint16_t function) noexcept {
+  return function < std::size(kFunctions) ? kFunctions[function].name : "?";
+}
+
+const void* recorder_of(const char* name) noexcept {
+  std::string_view wanted = name;
+  if (wanted.starts_with("PMPI")) wanted.remove_prefix(1);
+  if (!wanted.starts_with("MPI")) return nullptr;
+  if (wanted == "MPI_Pcontrol" && &PMPI_Pcontrol != nullptr) return reinterpret_cast<const void*>(&pcontrol);
+  for (const Function& function : kFunctions) {
+    if (wanted == function.name)
+      return function.library == nullptr ? nullptr : reinterpret_cast<const void*>(function.recorder);
+  }
+  return nullptr;
+}
+
+}  // namespace tmpi::observe

@@ -1,0 +1,53 @@
+// Observation: --profile and --trace from the options to the files. The room's interface for src/launch.
+#pragma once
+
+#include <atomic>
+#include <cstddef>
+#include <cstdio>
+#include <string>
+#include <vector>
+
+#include "base/result.hpp"
+#include "observe/profile.hpp"
+#include "sched/scheduler.hpp"
+
+namespace tmpi::observe {
+
+struct ObservationOptions {
+  bool profile = false;
+  std::string profile_file;                          ///< JSON; empty: only the table
+  std::string trace_file;                            ///< empty: no trace
+  std::size_t trace_buffer = std::size_t{16} << 20;  ///< bytes per worker
+
+  bool any() const { return profile || !trace_file.empty(); }
+};
+
+class Observation {
+ public:
+  /// Opens the files, so that a bad path is known before the job runs. Once; `any()` is true.
+  static Result<void> prepare(const ObservationOptions& options);
+  /// Null if nothing is observed.
+  static Observation* instance() noexcept;
+
+  /// The ranks have been spawned; none has run.
+  Result<void> begin(sched::Scheduler& scheduler) const;
+
+  /// Stops the recording, writes the files, and returns what the user should read: the table, what was
+  /// written where, what was dropped, what failed. Only the first call does anything. Any thread that has a
+  /// stack of usual size; takes seconds for a large trace. Does not suspend.
+  std::vector<std::string> finish(const JobDescription& job, DescribeCode describe);
+
+ private:
+  explicit Observation(const ObservationOptions& options) : options_(options) {}
+  void write_profile(const Recording& recording, const JobDescription& job, CallSites& sites,
+                     std::vector<std::string>& notices);
+  void write_trace(const Recording& recording, const JobDescription& job, CallSites& sites,
+                   std::vector<std::string>& notices);
+
+  ObservationOptions options_;
+  std::FILE* profile_ = nullptr;
+  std::FILE* trace_ = nullptr;
+  std::atomic<bool> finished_{false};
+};
+
+}  // namespace tmpi::observe

@@ -1,0 +1,159 @@
+#include "observe/profile.hpp"
+
+#include <algorithm>
+#include <map>
+
+#include "observe/functions.hpp"
+#include "timers/clock.hpp"
+
+namespace tmpi::observe {
+namespace {
+
+// A rank as it stands when the recording stops: where a call or a suspension is still open, as if it ended
+// then.
+struct RankState {
+  const RankRecord& record;
+  std::uint64_t end = 0;
+  std::uint64_t waited = 0;
+
+  RankState(const RankRecord& rank, std::uint64_t last_tick) : record(rank), waited(rank.waited) {
+    end = last_tick;
+    if (rank.started == 0 || rank.left == 0) return;
+    if (rank.open > 0) {
+      waited += last_tick - rank.left;  // suspended in a call that never returned
+    } else {
+      end = rank.left;  // it had finished
+    }
+  }
+  std::uint64_t call_wall() const { return record.open > 0 ? end - record.call_begin : 0; }
+  std::uint64_t call_waited() const { return record.open > 0 ? waited - record.call_waited : 0; }
+};
+
+CallTimes times_of(const Site& site) {
+  CallTimes times;
+  times.calls = site.calls;
+  times.bytes = site.bytes;
+  times.wall = timers::seconds(site.wall);
+  times.waiting = timers::seconds(site.waited);
+  times.idle = timers::seconds(site.idled);
+  times.longest = timers::seconds(site.longest);
+  return times;
+}
+
+CallTimes open_call(const RankState& state) {
+  CallTimes times;
+  times.calls = 1;
+  times.wall = timers::seconds(state.call_wall());
+  times.waiting = timers::seconds(state.call_waited());
+  times.idle = timers::seconds(state.record.idled - state.record.call_idled);
+  times.longest = times.wall;
+  times.unfinished = true;
+  return times;
+}
+
+void add(CallTimes& sum, const CallTimes& times) {
+  sum.calls += times.calls;
+  sum.bytes += times.bytes;
+  sum.wall += times.wall;
+  sum.waiting += times.waiting;
+  sum.idle += times.idle;
+  sum.longest = std::max(sum.longest, times.longest);
+  sum.unfinished |= times.unfinished;
+}
+
+class Collector {
+ public:
+  Collector(const Recording& recording, CallSites& sites) : recording_(recording), sites_(sites) {}
+
+  void add_rank(Profile& profile, std::size_t local) {
+    const RankRecord& record = recording_.ranks()[local];
+    const RankState state(record, recording_.last_tick());
+    ProfiledRank rank = describe(state, static_cast<int>(local));
+    record.sites.for_each(
+        [&](const Site& site) { add_call(rank.rank, site.address, site.function, times_of(site)); });
+    if (record.open > 0) add_call(rank.rank, record.call_address, record.call_function, open_call(state));
+    ProfiledWorker& worker = profile.workers[static_cast<std::size_t>(rank.worker)];
+    worker.computing += rank.computing;
+    worker.mpi += rank.mpi;
+    worker.ranks.push_back(rank.rank);
+    profile.ranks.push_back(rank);
+  }
+
+  std::vector<ProfiledCall> calls() {
+    std::vector<ProfiledCall> calls;
+    for (auto& [key, call] : calls_) calls.push_back(std::move(call));
+    std::ranges::stable_sort(
+        calls, [](const ProfiledCall& a, const ProfiledCall& b) { return a.total.wall > b.total.wall; });
+    return calls;
+  }
+
+ private:
+  ProfiledRank describe(const RankState& state, int local) const {
+    const RankRecord& record = state.record;
+    const sched::Scheduler& scheduler = *sched::scheduler();
+    const sched::Task& task = scheduler.task(local);
+    ProfiledRank rank;
+    rank.rank = static_cast<const mpi::Rank*>(task.owner)->world_rank;
+    rank.worker = scheduler.worker_of(task);
+    if (record.started == 0) return rank;
+    std::uint64_t paused_wall = record.paused_wall;
+    std::uint64_t paused_waited = record.paused_waited;
+    if (record.paused) {
+      paused_wall += state.end - record.pause_begin;
+      paused_waited += state.waited - record.pause_waited;
+    }
+    const std::uint64_t wall = state.end - record.started - paused_wall;
+    const std::uint64_t waited = state.waited - paused_waited;
+    const std::uint64_t mpi_waited = record.mpi_waited + state.call_waited();
+    const std::uint64_t mpi_running = record.mpi_wall + state.call_wall() - mpi_waited;
+    rank.wall = timers::seconds(wall);
+    rank.mpi = timers::seconds(mpi_running);
+    rank.waiting = timers::seconds(mpi_waited);
+    rank.elsewhere = timers::seconds(waited - std::min(waited, mpi_waited));
+    rank.computing = timers::seconds(wall - waited - std::min(wall - waited, mpi_running));
+    return rank;
+  }
+
+  void add_call(int rank, std::uint64_t address, std::uint16_t function, const CallTimes& times) {
+    const std::size_t site = sites_.at(address);
+    ProfiledCall& call = calls_[{site, function}];
+    call.function = function;
+    call.site = site;
+    add(call.total, times);
+    if (!call.ranks.empty() && call.ranks.back().rank == rank) {
+      add(call.ranks.back().times, times);
+    } else {
+      call.ranks.push_back({rank, times});
+    }
+  }
+
+  const Recording& recording_;
+  CallSites& sites_;
+  std::map<std::pair<std::size_t, std::uint16_t>, ProfiledCall> calls_;
+};
+
+ProfiledWorker worker_of(const WorkerRecord& record, std::uint64_t last_tick) {
+  const std::uint64_t rest = last_tick - record.since;
+  ProfiledWorker worker;
+  worker.busy = timers::seconds(record.busy + (record.task != nullptr ? rest : 0));
+  worker.idle = timers::seconds(record.idle + (record.task != nullptr ? 0 : rest));
+  worker.switches = record.switches;
+  return worker;
+}
+
+}  // namespace
+
+Profile collect_profile(const Recording& recording, const JobDescription& job, CallSites& sites) {
+  Profile profile;
+  profile.job = job;
+  profile.seconds = timers::seconds(recording.last_tick() - recording.first_tick());
+  profile.foreign_calls = recording.foreign_calls();
+  for (const WorkerRecord& worker : recording.workers())
+    profile.workers.push_back(worker_of(worker, recording.last_tick()));
+  Collector collector(recording, sites);
+  for (std::size_t local = 0; local < recording.ranks().size(); ++local) collector.add_rank(profile, local);
+  profile.calls = collector.calls();
+  return profile;
+}
+
+}  // namespace tmpi::observe

@@ -1,0 +1,232 @@
+// The profile as a table: where the ranks' time went, whether the cores were busy with it, whether the load
+// is balanced, and which call sites the time belongs to.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <numeric>
+
+#include "observe/functions.hpp"
+#include "observe/profile.hpp"
+
+namespace tmpi::observe {
+namespace {
+
+constexpr std::size_t kMostCalls = 12;
+constexpr std::size_t kMostWorkers = 16;  // more are summed up
+constexpr double kBalanced = 1.1;         // max/mean up to which nobody needs to act
+constexpr std::size_t kWhere = 38;        // widest "heat2d.c:131 in exchange"
+
+double share(double part, double whole) {
+  return whole > 0 ? 100 * part / whole : 0;
+}
+
+/// Three digits and a unit, 8 characters at most.
+std::string duration(double seconds) {
+  if (seconds <= 0) return "0";
+  const double micro = seconds * 1e6;
+  const auto digits = [](double value) { return value < 9.995 ? 2 : value < 99.95 ? 1 : 0; };
+  if (micro < 999.5) return fmt::format("{:.{}f} us", micro, digits(micro));
+  if (micro < 999.5e3) return fmt::format("{:.{}f} ms", micro / 1e3, digits(micro / 1e3));
+  return fmt::format("{:.{}f} s", seconds, digits(seconds));
+}
+
+std::string amount(double bytes) {
+  if (bytes < 9999.5) return fmt::format("{:.0f} B", bytes);
+  constexpr const char* kUnits[] = {"KiB", "MiB", "GiB", "TiB", "PiB"};
+  std::size_t unit = 0;
+  bytes /= 1024;
+  while (bytes >= 1023.5 && unit + 1 < std::size(kUnits)) {
+    bytes /= 1024;
+    ++unit;
+  }
+  return fmt::format("{:.{}f} {}", bytes, bytes < 9.995 ? 2 : bytes < 99.95 ? 1 : 0, kUnits[unit]);
+}
+
+/// One number per rank or core, and who has the extremes.
+struct Spread {
+  double sum = 0, least = 0, most = 0;
+  std::size_t count = 0, who_least = 0, who_most = 0;
+
+  template <class Items, class Value>
+  static Spread of(const Items& items, Value value) {
+    Spread spread;
+    for (const auto& item : items) {
+      const double x = value(item);
+      if (spread.count == 0 || x < spread.least) {
+        spread.least = x;
+        spread.who_least = spread.count;
+      }
+      if (spread.count == 0 || x > spread.most) {
+        spread.most = x;
+        spread.who_most = spread.count;
+      }
+      spread.sum += x;
+      ++spread.count;
+    }
+    return spread;
+  }
+  double mean() const { return count == 0 ? 0 : sum / static_cast<double>(count); }
+  double imbalance() const { return mean() > 0 ? most / mean() : 1; }
+};
+
+std::string ranges(std::vector<int> ranks) {
+  std::ranges::sort(ranks);
+  std::string text;
+  for (std::size_t i = 0; i < ranks.size();) {
+    std::size_t end = i + 1;
+    while (end < ranks.size() && ranks[end] == ranks[end - 1] + 1) ++end;
+    text += fmt::format("{}{}", text.empty() ? "" : ",", ranks[i]);
+    if (end - i > 1) text += fmt::format("-{}", ranks[end - 1]);
+    i = end;
+  }
+  return text;
+}
+
+class Table {
+ public:
+  Table(const Profile& profile, const CallSites& sites) : profile_(profile), sites_(sites) {}
+
+  std::string text() {
+    heading();
+    time_of_ranks();
+    cores();
+    balance();
+    calls();
+    remarks();
+    return std::string(out_.data(), out_.size() - 1);  // whoever prints it ends the line
+  }
+
+ private:
+  template <class... Arguments>
+  void print(fmt::format_string<Arguments...> format, Arguments&&... arguments) {
+    fmt::format_to(std::back_inserter(out_), format, std::forward<Arguments>(arguments)...);
+  }
+
+  void heading() {
+    print("profile of {}: {} ranks on {} workers, host {}, {}{}\n", profile_.job.program,
+          profile_.ranks.size(), profile_.workers.size(), profile_.job.host, duration(profile_.seconds),
+          profile_.job.ended_early ? ", ended early" : "");
+  }
+
+  template <class Value>
+  void time_of_ranks(const char* name, double whole, Value value) {
+    const Spread spread = Spread::of(profile_.ranks, value);
+    print("    {:<22}{:>5.1f} %  {:>9}  {:>9} {:<8} {:>9} {:<8}\n", name, share(spread.sum, whole),
+          duration(spread.mean()), duration(spread.least),
+          fmt::format("({})", profile_.ranks[spread.who_least].rank), duration(spread.most),
+          fmt::format("({})", profile_.ranks[spread.who_most].rank));
+  }
+
+  void time_of_ranks() {
+    if (profile_.ranks.empty()) return;
+    const double whole = Spread::of(profile_.ranks, [](const ProfiledRank& r) { return r.wall; }).sum;
+    const double elsewhere =
+        Spread::of(profile_.ranks, [](const ProfiledRank& r) { return r.elsewhere; }).sum;
+    print("\n  {:<25}{:>6}  {:>9}  {:>9} {:<8} {:>9} {}\n", "time of a rank", "share", "mean", "least",
+          "(rank)", "most", "(rank)");
+    time_of_ranks("computing", whole, [](const ProfiledRank& r) { return r.computing; });
+    time_of_ranks("running in MPI", whole, [](const ProfiledRank& r) { return r.mpi; });
+    time_of_ranks("waiting in MPI", whole, [](const ProfiledRank& r) { return r.waiting; });
+    if (share(elsewhere, whole) >= 0.05)
+      time_of_ranks("waiting elsewhere", whole, [](const ProfiledRank& r) { return r.elsewhere; });
+  }
+
+  void core(std::string_view name, const ProfiledWorker& worker, std::string_view ranks) {
+    const double whole = worker.busy + worker.idle;
+    print("    {:<30}{:>8.1f} % {:>7.1f} % {:>6.1f} % {:>10}  {}\n", name, share(worker.computing, whole),
+          share(worker.mpi, whole), share(worker.idle, whole), worker.switches, ranks);
+  }
+
+  void cores() {
+    ProfiledWorker sum;
+    for (const ProfiledWorker& worker : profile_.workers) {
+      sum.busy += worker.busy;
+      sum.idle += worker.idle;
+      sum.computing += worker.computing;
+      sum.mpi += worker.mpi;
+      sum.switches += worker.switches;
+    }
+    print("\n  {:<32}{:>10} {:>9} {:>8} {:>10}  {}\n", "time of a core", "computing", "in MPI", "idle",
+          "switches", "ranks");
+    const std::size_t shown = profile_.workers.size() <= kMostWorkers ? profile_.workers.size() : 0;
+    for (std::size_t i = 0; i < shown; ++i) {
+      std::string name =
+          i < profile_.job.workers.size() ? profile_.job.workers[i] : fmt::format("worker {}", i);
+      name = name.substr(0, name.find(','));
+      core(name, profile_.workers[i], ranges(profile_.workers[i].ranks));
+    }
+    if (shown != 1) core(fmt::format("all {}", profile_.workers.size()), sum, "");
+    core_idle_ = share(sum.idle, sum.busy + sum.idle);
+    core_seconds_ = sum.busy + sum.idle;
+  }
+
+  void balance() {
+    if (profile_.ranks.empty()) return;
+    const Spread ranks = Spread::of(profile_.ranks, [](const ProfiledRank& r) { return r.computing; });
+    const Spread cores = Spread::of(profile_.workers, [](const ProfiledWorker& w) { return w.computing; });
+    print("\n  balance of computing, max/mean: ranks {:.2f} (rank {}), cores {:.2f} (worker {}); ",
+          ranks.imbalance(), profile_.ranks[ranks.who_most].rank, cores.imbalance(), cores.who_most);
+    if (cores.imbalance() > kBalanced) {
+      print("worker {} computes longest, the others wait for it.\n", cores.who_most);
+    } else if (ranks.imbalance() > kBalanced) {
+      print("the ranks differ, the cores do not: virtualization evens them out.\n");
+    } else {
+      print("balanced.\n");
+    }
+  }
+
+  std::string where(const ProfiledCall& call) const {
+    const CallSite& site = sites_[call.site];
+    std::string text = site.label();
+    if (!site.file.empty() && !site.caller.empty()) text += " in " + site.caller;
+    if (text.size() > kWhere) text = text.substr(0, kWhere - 3) + "...";
+    return text;
+  }
+
+  void calls() {
+    if (profile_.calls.empty()) return;
+    const double whole = Spread::of(profile_.ranks, [](const ProfiledRank& r) { return r.wall; }).sum;
+    print("\n  {:<22} {:<{}} {:>9} {:>9} {:>7} {:>8} {:>7}  {:>8} {:>8} {:>8}\n", "call", "from", kWhere,
+          "calls", "per call", "wall", "waiting", "idle", "wall:min", "mean", "max");
+    for (std::size_t i = 0; i < std::min(kMostCalls, profile_.calls.size()); ++i) {
+      const ProfiledCall& call = profile_.calls[i];
+      const Spread wall = Spread::of(call.ranks, [](const auto& rank) { return rank.times.wall; });
+      const double per_call = static_cast<double>(call.total.bytes) / static_cast<double>(call.total.calls);
+      print("    {:<20} {:<{}} {:>9} {:>9} {:>5.1f} % {:>6.1f} % {:>5.1f} %  {:>8} {:>8} {:>8}\n",
+            function_name(call.function), where(call), kWhere, call.total.calls,
+            call.total.bytes == 0 ? "-" : amount(per_call), share(call.total.wall, whole),
+            share(call.total.waiting, whole), share(call.total.idle, core_seconds_), duration(wall.least),
+            duration(wall.mean()), duration(wall.most));
+    }
+    if (profile_.calls.size() > kMostCalls)
+      print("    and {} more; --profile=FILE writes all of them\n", profile_.calls.size() - kMostCalls);
+    print(
+        "  wall, waiting: of the ranks' time. idle: of the cores' time, while nothing else could run until "
+        "this call "
+        "went on.\n");
+  }
+
+  void remarks() {
+    if (profile_.job.oversubscribed)
+      print("  Workers share cores: times include those in which the operating system ran somebody else.\n");
+    if (profile_.foreign_calls > 0)
+      print("  {} calls by threads that are no ranks are not in these figures.\n", profile_.foreign_calls);
+    if (!sites_.have_line_numbers())
+      print("  Call sites have no line numbers: the library libdw.so.1 (Debian: libdw1) is not installed.\n");
+  }
+
+  const Profile& profile_;
+  const CallSites& sites_;
+  fmt::memory_buffer out_;
+  double core_idle_ = 0;
+  double core_seconds_ = 0;
+};
+
+}  // namespace
+
+std::string profile_text(const Profile& profile, const CallSites& sites) {
+  return Table(profile, sites).text();
+}
+
+}  // namespace tmpi::observe

@@ -1,0 +1,115 @@
+// Recording: what is written down while a job runs under --profile or --trace. Three sources: the wrappers
+// around MPI functions (recorder.hpp), every switch of a rank (sched's observer), and every message (mpi's
+// observer). Each rank's figures are written by that rank or by its worker, each worker's by that worker: no
+// locks. Reading is for the end, when nobody writes any more, or after stop().
+//
+// A thread that a rank has created is not a rank: its MPI calls are counted but not recorded.
+#pragma once
+
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
+#include <vector>
+
+#include "base/result.hpp"
+#include "base/spinlock.hpp"
+#include "mpi/core/rank.hpp"
+#include "observe/event_ring.hpp"
+#include "observe/site_table.hpp"
+#include "sched/scheduler.hpp"
+
+namespace tmpi::observe {
+
+/// One rank. Times in ticks. A rank is running or suspended from its first switch to its last:
+/// life = running + waited.
+struct alignas(64) RankRecord {
+  // Written at switches.
+  std::uint64_t started = 0;  ///< first switch to it, 0: not yet
+  std::uint64_t left = 0;     ///< when it was suspended or ended; 0 while it runs
+  std::uint64_t waited = 0;   ///< suspended until now
+  std::uint64_t idled = 0;    ///< part of waited: its core then had nothing else to run
+
+  // Written by its calls.
+  bool paused = false;           ///< by MPI_Pcontrol(0)
+  std::uint32_t open = 0;        ///< calls it is in: more than one inside a callback of the program
+  std::uint64_t call_begin = 0;  ///< of the outermost one, with what follows
+  std::uint64_t call_address = 0;
+  std::uint64_t call_waited = 0;  ///< `waited` and `idled` when it began
+  std::uint64_t call_idled = 0;
+  std::uint16_t call_function = 0;
+  std::uint64_t mpi_wall = 0;    ///< in outermost calls that have ended
+  std::uint64_t mpi_waited = 0;  ///< part of mpi_wall
+  std::uint64_t pause_begin = 0;
+  std::uint64_t pause_waited = 0;   ///< `waited` when the pause began
+  std::uint64_t paused_wall = 0;    ///< in pauses that have ended
+  std::uint64_t paused_waited = 0;  ///< part of paused_wall
+  SiteTable sites;
+};
+
+/// One worker. Times in ticks: since the beginning it has been busy or idle.
+struct alignas(64) WorkerRecord {
+  std::uint64_t since = 0;  ///< begin of the present stretch of running or idling
+  std::uint64_t busy = 0;
+  std::uint64_t idle = 0;
+  std::uint64_t switches = 0;         ///< stretches of running
+  int ready = 0;                      ///< ranks that were ready when the present stretch began
+  const sched::Task* task = nullptr;  ///< who runs in the present stretch, null: it is idle
+  EventRing ring;                     ///< with trace only
+};
+
+struct RecordingOptions {
+  bool trace = false;
+  std::size_t ring_bytes = std::size_t{16} << 20;  ///< of each worker
+};
+
+class Recording {
+ public:
+  /// Begins to record all ranks of this node process. Once, when the ranks have been spawned and before any
+  /// runs. Fails if there is no memory.
+  static Result<void> begin(sched::Scheduler& scheduler, const RecordingOptions& options);
+  /// Null while nothing is recorded.
+  static Recording* instance() noexcept;
+
+  /// Nothing is written down any more. Any thread; returns when those who were just writing have finished, or
+  /// are not heard of for a moment.
+  void stop() noexcept;
+
+  bool tracing() const noexcept { return tracing_; }
+  std::uint64_t first_tick() const noexcept { return first_tick_; }
+  std::uint64_t last_tick() const noexcept { return last_tick_; }           ///< after stop()
+  const std::vector<RankRecord>& ranks() const noexcept { return ranks_; }  ///< by local index
+  const std::vector<WorkerRecord>& workers() const noexcept { return workers_; }
+  /// Messages that were moved by threads that are no workers.
+  const EventRing& other_threads() const noexcept { return others_; }
+  std::uint64_t foreign_calls() const noexcept { return foreign_calls_.load(std::memory_order_relaxed); }
+
+  // For the recorders.
+  /// The calling rank, null if its call is not to be recorded: a thread that is no rank, a pause, the end.
+  RankRecord* calling_rank() noexcept;
+  void pause(bool pause) noexcept;  ///< MPI_Pcontrol of the calling rank
+  bool stopped() const noexcept { return stopped_.load(std::memory_order_relaxed); }
+  void push(const Event& event) noexcept;
+
+ private:
+  Recording(sched::Scheduler& scheduler, const RecordingOptions& options);
+  Result<void> open_rings(std::size_t bytes);
+  RankRecord* own(const sched::Task& task) noexcept;
+  void leave(WorkerRecord& worker, sched::Task& task, std::uint64_t now) noexcept;
+  void arrive(WorkerRecord& worker, sched::Task& task, std::uint64_t now, std::uint64_t idle) noexcept;
+  static void on_switch(sched::Task* from, sched::Task* to, std::uint64_t now) noexcept;
+  static void on_sent(const mpi::Rank& from, const mpi::Rank& to, const mpi::MatchKey& key,
+                      MPI_Count bytes) noexcept;
+  static void on_received(const mpi::Rank& to, const mpi::MatchKey& key, MPI_Count bytes) noexcept;
+
+  const bool tracing_;
+  std::atomic<bool> stopped_{false};  // relaxed: stop() waits
+  std::uint64_t first_tick_ = 0;
+  std::uint64_t last_tick_ = 0;
+  std::vector<RankRecord> ranks_;
+  std::vector<WorkerRecord> workers_;
+  SpinLock others_lock_;
+  EventRing others_;
+  std::atomic<std::uint64_t> foreign_calls_{0};
+};
+
+}  // namespace tmpi::observe

@@ -1,0 +1,156 @@
+"""tmpirun --profile: counts, bytes and lines are exact, times add up, the table says what is wrong."""
+
+import os
+import unittest
+
+from observed import BIN, HERE, ObservedTest, line_of, program
+
+KNOWN = "known.c"
+RANKS = 4
+
+
+class KnownProgram(ObservedTest):
+    """Every figure of a program that the test knows."""
+
+    @classmethod
+    def setUpClass(cls):
+        cls.profile = None
+
+    def setUp(self):
+        if self.profile is None:
+            type(self).job, type(self).profile = self.observe("--profile=", "-n", RANKS, "--workers", 2, "-q", program(KNOWN))
+
+    def call(self, mark, function):
+        line = line_of(KNOWN, mark)
+        found = [call for call in self.profile["calls"] if call["line"] == line and call["function"] == function]
+        self.assertEqual(len(found), 1, f"{mark}: {[(c['function'], c['line']) for c in self.profile['calls']]}")
+        self.assertEqual(os.path.basename(found[0]["file"]), KNOWN)
+        return found[0]
+
+    def check(self, mark, function, bytes_by_rank):
+        """`bytes_by_rank`: {rank: (calls, bytes)}."""
+        call = self.call(mark, function)
+        got = {rank["rank"]: (rank["calls"], rank["bytes"]) for rank in call["ranks"]}
+        self.assertEqual(got, bytes_by_rank, mark)
+        self.assertEqual(call["total"]["calls"], sum(calls for calls, _ in bytes_by_rank.values()))
+        self.assertEqual(call["total"]["bytes"], sum(count for _, count in bytes_by_rank.values()))
+        return call
+
+    def test_point_to_point(self):
+        self.assertEqual(self.check("send", "MPI_Send", {0: (10, 4000), 2: (10, 4000)})["caller"], "ring")
+        self.check("send_odd", "MPI_Send", {1: (10, 3960), 3: (10, 3880)})
+        # What has come, not what the buffer holds.
+        self.check("recv", "MPI_Recv", {0: (10, 3880), 1: (10, 4000), 2: (10, 3960), 3: (10, 4000)})
+        self.check("any", "MPI_Recv", {rank: (1, 10) for rank in range(RANKS)})
+
+    def test_collectives(self):
+        self.check("allreduce", "MPI_Allreduce", {rank: (3, 24) for rank in range(RANKS)})
+        self.check("alltoall", "MPI_Alltoall", {rank: (1, 2 * 8 * RANKS) for rank in range(RANKS)})
+        self.check("scatter", "MPI_Scatter", {rank: (1, 24 * (RANKS if rank == 1 else 1)) for rank in range(RANKS)})
+
+    def test_persistent_large_and_null(self):
+        self.check("start", "MPI_Start", {rank: (1, 10) for rank in range(RANKS)})
+        self.check("nobody", "MPI_Send_init", {rank: (1, 0) for rank in range(RANKS)})
+        self.check("null", "MPI_Send_c", {rank: (1, 0) for rank in range(RANKS)})
+
+    def test_profiling_names(self):
+        self.check("barrier", "MPI_Barrier", {rank: (1, 0) for rank in range(RANKS)})
+
+    def test_ranks_add_up(self):
+        for rank in self.profile["ranks"]:
+            parts = rank["computing"] + rank["mpi"] + rank["waiting"] + rank["elsewhere"]
+            self.assertAlmostEqual(rank["wall"], parts, delta=1e-6)
+            calls = [r for call in self.profile["calls"] for r in call["ranks"] if r["rank"] == rank["rank"]]
+            self.assertAlmostEqual(rank["mpi"] + rank["waiting"], sum(call["wall"] for call in calls), delta=1e-6)
+            self.assertAlmostEqual(rank["waiting"], sum(call["waiting"] for call in calls), delta=1e-6)
+            for call in calls:
+                self.assertAlmostEqual(call["wall"], call["running"] + call["waiting"], delta=1e-9)
+                self.assertLessEqual(call["idle"], call["waiting"] + 1e-9)
+
+    def test_workers_add_up(self):
+        for worker in self.profile["workers"]:
+            self.assertAlmostEqual(worker["busy"] + worker["idle"], self.profile["seconds"], delta=1e-6)
+            # A rank's time begins with the first switch to it and ends with the last one from it.
+            self.assertAlmostEqual(worker["busy"], worker["computing"] + worker["mpi"], delta=1e-3)
+        self.assertEqual(sorted(rank for worker in self.profile["workers"] for rank in worker["ranks"]), list(range(RANKS)))
+
+    def test_table(self):
+        self.assertIn("profile of known", self.job.text)
+        self.assertRegex(self.job.text, r"balance of computing, max/mean: ranks \d")
+        self.assertRegex(self.job.text, rf"MPI_Recv +known\.c:{line_of(KNOWN, 'recv')} in ring +40 ")
+
+
+class WhereTimeGoes(ObservedTest):
+    def test_imbalance(self):
+        job, profile = self.observe("--profile=", "-n", 2, "--workers", 2, "-q", program("uneven.c"), 5)
+        self.assertRegex(job.text, r"balance of computing, max/mean: ranks 1\.\d+ \(rank 0\), cores 1\.\d+ \(worker 0\); worker 0 computes longest")
+        said = {int(line.split()[0]): float(line.split()[1]) for line in job.out.decode().splitlines()}
+        for rank in profile["ranks"]:
+            # Constructors and printing are computing too; the loop is the bulk.
+            self.assertGreaterEqual(rank["computing"], said[rank["rank"]])
+            self.assertLess(rank["computing"], said[rank["rank"]] + 0.05)
+        meet = next(c for c in profile["calls"] if c["line"] == line_of("uneven.c", "meet"))
+        waited = next(r for r in meet["ranks"] if r["rank"] == 1)
+        missing = said[0] - said[1]
+        self.assertAlmostEqual(waited["waiting"], missing, delta=0.05)
+        self.assertAlmostEqual(waited["idle"], waited["waiting"], delta=0.005)  # nobody else was there to run
+
+    def test_virtualization_hides_waiting(self):
+        """Two ranks on one core: what one waits for is the other's computing, and the core is never idle."""
+        _, profile = self.observe("--profile=", "-n", 2, "--workers", 1, program("uneven.c"), 2)
+        self.assertGreater(sum(rank["waiting"] for rank in profile["ranks"]), 0.035)
+        meet = next(c for c in profile["calls"] if c["line"] == line_of("uneven.c", "meet"))
+        self.assertLess(meet["total"]["idle"], 0.005)
+
+    def test_pcontrol(self):
+        _, profile = self.observe("--profile=", "-n", 3, "--workers", 1, program("paused.c"))
+        lines = {call["line"]: call["total"]["calls"] for call in profile["calls"] if call["function"] == "MPI_Barrier"}
+        self.assertEqual(lines, {line_of("paused.c", "seen"): 21})
+        for rank in profile["ranks"]:
+            self.assertLess(rank["computing"], 0.15)  # without the pause
+            self.assertAlmostEqual(rank["wall"], rank["computing"] + rank["mpi"] + rank["waiting"] + rank["elsewhere"], delta=1e-6)
+
+
+class Surroundings(ObservedTest):
+    def test_table_alone(self):
+        job = self.run_job("--profile", "-n", 2, "-q", program(KNOWN))
+        self.assertEqual(job.code, 0)
+        self.assertIn(b"time of a rank", job.err)
+        self.assertEqual(self.run_job("-n", 2, "-q", program(KNOWN)).err, b"")
+
+    def test_profiling_tool_of_the_program(self):
+        """Its MPI_Send wins, and the PMPI_Send it calls is recorded once, in the tool."""
+        mpi = os.path.join(HERE, "..", "mpi")
+        built = program(os.path.join(mpi, "pmpi_program.c"), os.path.join(mpi, "pmpi_count.c"), flags=("-g", "-O1"))
+        _, profile = self.observe("--profile=", "-n", 3, "--workers", 1, built)
+        sends = [call for call in profile["calls"] if call["function"] == "MPI_Send"]
+        self.assertEqual([os.path.basename(call["file"]) for call in sends], ["pmpi_count.c"])
+        self.assertEqual({r["rank"]: r["calls"] for r in sends[0]["ranks"]}, {0: 3, 1: 4, 2: 5})
+
+    def test_without_debug_information(self):
+        _, profile = self.observe("--profile=", "-n", 2, "--workers", 1, program(KNOWN, flags=("-O0", "-g0")))
+        call = next(c for c in profile["calls"] if c["function"] == "MPI_Recv" and c["total"]["calls"] == 20)
+        self.assertEqual((call["file"], call["caller"]), ("", "ring"))
+
+    def test_file_that_cannot_be_written(self):
+        job = self.run_job("--profile=/nowhere/at/all", "-n", 2, program(KNOWN))
+        self.assertNotEqual(job.code, 0)
+        self.assertIn(b"--profile /nowhere/at/all: cannot write the file: No such file", job.err)
+
+    def test_abort(self):
+        job, profile = self.observe("--profile=", "-n", 2, "--workers", 2, "-q", program("uneven.c"), 1, "abort", code=3)
+        self.assertTrue(profile["ended_early"])
+        self.assertIn("ended early", job.text)
+        unfinished = {call["line"] for call in profile["calls"] if call["total"].get("unfinished")}
+        self.assertEqual(unfinished, {line_of("uneven.c", "abort"), line_of("uneven.c", "meet")})
+
+    def test_timeout(self):
+        _, profile = self.observe("--profile=", "-n", 3, "--workers", 1, "--timeout", 1, program("uneven.c"), 1, "hang", code=124)
+        hang = next(call for call in profile["calls"] if call["line"] == line_of("uneven.c", "hang"))
+        self.assertTrue(hang["total"]["unfinished"])
+        self.assertGreater(hang["total"]["waiting"], 0.3)
+        self.assertTrue(profile["ended_early"])
+
+
+if __name__ == "__main__":
+    unittest.main()

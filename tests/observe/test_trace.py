@@ -1,0 +1,143 @@
+"""tmpirun --trace: the file is valid, slices of a core do not overlap, arrows have both ends, times agree with MPI_Wtime."""
+
+import collections
+import unittest
+
+from observed import ObservedTest, line_of, program
+
+
+class Timeline:
+    def __init__(self, trace):
+        self.data = trace["otherData"]
+        self.names = {}
+        self.slices = collections.defaultdict(list)
+        self.starts, self.ends, self.counters = {}, {}, collections.defaultdict(list)
+        for event in trace["traceEvents"]:
+            kind = event["ph"]
+            if kind == "M" and event["name"] == "thread_name":
+                self.names[event["tid"]] = event["args"]["name"]
+            elif kind == "X":
+                self.slices[event["tid"]].append(event)
+            elif kind == "s":
+                assert event["id"] not in self.starts
+                self.starts[event["id"]] = event
+            elif kind == "f":
+                assert event["id"] not in self.ends
+                self.ends[event["id"]] = event
+            elif kind == "C":
+                self.counters[event["name"]].append((event["ts"], next(iter(event["args"].values()))))
+
+    def track(self, name):
+        return self.slices[next(tid for tid, known in self.names.items() if known == name)]
+
+    def cores(self):
+        return {tid: self.slices[tid] for tid, name in self.names.items() if name.startswith("worker")}
+
+    def seconds(self, ts):
+        return ts / 1e6 + self.data["origin"]
+
+
+def nanoseconds(microseconds):
+    return round(microseconds * 1000)
+
+
+class TraceTest(ObservedTest):
+    def trace(self, *arguments, **options):
+        job, trace = self.observe("--trace", *arguments, **options)
+        return job, Timeline(trace)
+
+    def check_consistent(self, timeline):
+        for slices in timeline.cores().values():
+            spans = sorted((nanoseconds(s["ts"]), nanoseconds(s["ts"] + s["dur"])) for s in slices)
+            for (_, end), (begin, _) in zip(spans, spans[1:]):
+                self.assertLessEqual(end, begin, "two ranks on one core at the same time")
+        self.assertEqual(set(timeline.starts), set(timeline.ends))
+        for number, start in timeline.starts.items():
+            end = timeline.ends[number]
+            self.assertLessEqual(start["ts"], end["ts"], "a message arrives before it is sent")
+            for event in (start, end):  # viewers hang arrows into slices
+                ts = nanoseconds(event["ts"])
+                self.assertTrue(any(nanoseconds(s["ts"]) <= ts <= nanoseconds(s["ts"] + s["dur"])
+                                    for s in timeline.slices[event["tid"]]), event)
+
+    def test_complete(self):
+        job, timeline = self.trace("-n", 4, "--workers", 2, "-q", program("stamps.c"), 20)
+        self.check_consistent(timeline)
+        self.assertEqual(timeline.data["dropped_events"], 0)
+        self.assertEqual(timeline.data["unpaired_messages"], 0)
+        self.assertNotIn("warning", job.text)
+        own = [m for m in timeline.starts.values() if not m["args"].get("collective")]
+        # 4 ranks to their right, 3 to rank 0, in each round; 4 in Sendrecv_replace.
+        self.assertEqual(len(own), 20 * 7 + 4)
+        self.assertEqual(sorted(m["args"]["bytes"] for m in own if m["args"]["tag"] == 1), [8] * 40 + [1 << 16] * 40)
+        wildcards = [s for s in timeline.track("rank 0") if s["name"] == "MPI_Recv"]
+        self.assertEqual(sorted(s["args"]["peer"] for s in wildcards), [1] * 20 + [2] * 20 + [3] * 20)
+        for s in wildcards:
+            self.assertEqual(s["args"]["tag"], 2 + s["args"]["peer"])
+        in_flight = timeline.counters["bytes in flight"]
+        self.assertTrue(all(value >= 0 for _, value in in_flight))
+        self.assertEqual(in_flight[-1][1], 0)
+        self.assertIn("ready ranks of worker 1", timeline.counters)
+
+    def test_messages_of_one_sender_in_order(self):
+        _, timeline = self.trace("-n", 3, "--workers", 2, "-q", program("stamps.c"), 50)
+        self.check_consistent(timeline)
+        for sender in (1, 2):
+            sizes = [m["args"]["bytes"] for m in sorted(timeline.starts.values(), key=lambda m: timeline.ends[m["id"]]["ts"])
+                     if m["args"]["from"] == sender and m["args"]["tag"] == 2 + sender]
+            self.assertEqual(sizes, [1 + i for i in range(50)])
+
+    def test_times_agree_with_the_clock(self):
+        job, timeline = self.trace("-n", 3, "--workers", 1, program("stamps.c"))
+        stamps = [line.split() for line in job.out.decode().splitlines()]
+        self.assertEqual(len(stamps), 6)
+        for rank, name, begin, end in stamps:
+            calls = [s for s in timeline.track(f"rank {rank}") if s["name"] == name]
+            call = calls[0]  # the first barrier
+            # The stamps enclose the call; a microsecond covers rounding and the clocks' two conversions.
+            self.assertGreaterEqual(timeline.seconds(call["ts"]), float(begin) - 1e-6)
+            self.assertLessEqual(timeline.seconds(call["ts"] + call["dur"]), float(end) + 1e-6)
+
+    def test_ranks_run_where_they_wait_not(self):
+        """On one core a rank's slices on the core fill what its call did not wait."""
+        _, timeline = self.trace("-n", 2, "--workers", 1, program("uneven.c"), 2)
+        core = next(iter(timeline.cores().values()))
+        for rank in (0, 1):
+            meet = next(s for s in timeline.track(f"rank {rank}") if s["name"] == "MPI_Barrier")
+            self.assertTrue(meet["args"]["at"].endswith(f":{line_of('uneven.c', 'meet')}"))
+            begin, end = meet["ts"], meet["ts"] + meet["dur"]
+            ran = sum(max(0, min(end, s["ts"] + s["dur"]) - max(begin, s["ts"])) for s in core if s["args"]["rank"] == rank)
+            self.assertAlmostEqual(meet["dur"] - meet["args"]["waiting_us"], ran, delta=5)
+
+    def test_dropped_events(self):
+        rounds = 300
+        job, timeline = self.trace("-n", 4, "--workers", 2, "--trace-buffer", "16k", "-q", program("stamps.c"), rounds)
+        self.check_consistent(timeline)
+        dropped = timeline.data["dropped_events"]
+        self.assertGreater(dropped, 1000)
+        self.assertIn(f"lacks its {dropped} oldest events", job.text)
+        self.assertLessEqual(sum(len(s) for s in timeline.cores().values()), 2 * 256)
+        # What is left is the end, and its arrows still join the right ends: small messages grow by one byte a round.
+        own = [m for m in timeline.starts.values() if not m["args"].get("collective") and m["args"]["tag"] == 3]
+        self.assertGreater(len(own), 2)
+        expected = [1 + i % 64 for i in range(rounds)]
+        self.assertEqual([m["args"]["bytes"] for m in sorted(own, key=lambda m: m["ts"])], expected[-len(own):])
+
+    def test_enough_room_as_advised(self):
+        job, _ = self.trace("-n", 4, "--workers", 2, "--trace-buffer", "16k", "-q", program("stamps.c"), 100)
+        advice = job.text.split("; with ")[1].split()[0]
+        job, timeline = self.trace("-n", 4, "--workers", 2, "--trace-buffer", advice, "-q", program("stamps.c"), 100)
+        self.assertEqual(timeline.data["dropped_events"], 0)
+
+    def test_abort_and_timeout(self):
+        for ending, code in (("abort", 3), ("hang", 124)):
+            _, timeline = self.trace("-n", 2, "--workers", 1, "--timeout", 2, program("uneven.c"), 1, ending, code=code)
+            self.check_consistent(timeline)
+            self.assertTrue(timeline.data["ended_early"])
+            last = timeline.track("rank 0")[-1]
+            self.assertTrue(last["args"]["unfinished"])
+            self.assertTrue(last["args"]["at"].endswith(f":{line_of('uneven.c', ending)}"))
+
+
+if __name__ == "__main__":
+    unittest.main()
