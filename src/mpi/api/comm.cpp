@@ -6,16 +6,14 @@
 #include "mpi/api/profiled.hpp"
 #include "mpi/comm/create.hpp"
 #include "mpi/comm/group_handle.hpp"
+#include "mpi/comm/hints.hpp"
+#include "mpi/core/attributes.hpp"
 #include "mpi/core/call.hpp"
 #include "mpi/core/check.hpp"
 #include "mpi/p2p/buffered.hpp"
 
 namespace tmpi::mpi {
 namespace {
-
-Err not_inter() {
-  return fail(MPI_ERR_COMM, "the communicator is an intracommunicator: it has no remote group");
-}
 
 // The user's handle of a communicator that may be freed: not WORLD, not SELF.
 Err check_freeable(const Comm& comm) {
@@ -26,7 +24,10 @@ Err check_freeable(const Comm& comm) {
 
 int compare_comms(const Comm& a, const Comm& b) {
   if (a.context == b.context && a.handle == b.handle) return MPI_IDENT;
-  const int groups = compare(*a.shared->group, *b.shared->group);
+  if (a.inter() != b.inter()) return MPI_UNEQUAL;
+  // Ordered from like to unlike: MPI_IDENT, MPI_CONGRUENT, MPI_SIMILAR, MPI_UNEQUAL.
+  const int groups =
+      std::max(compare(*a.shared->group, *b.shared->group), compare(*a.shared->peers, *b.shared->peers));
   return groups == MPI_IDENT ? MPI_CONGRUENT : groups;
 }
 
@@ -73,25 +74,6 @@ int PMPI_Comm_group(MPI_Comm comm, MPI_Group* group) {
 }
 TMPI_PROFILED(MPI_Comm_group);
 
-int PMPI_Comm_test_inter(MPI_Comm comm, int* flag) {
-  return on_comm("MPI_Comm_test_inter", comm, [&](Comm&) -> Err {
-    TMPI_TRY(check_pointer(flag, "flag"));
-    *flag = 0;
-    return kOk;
-  });
-}
-TMPI_PROFILED(MPI_Comm_test_inter);
-
-int PMPI_Comm_remote_size(MPI_Comm comm, int*) {
-  return on_comm("MPI_Comm_remote_size", comm, [&](Comm&) { return not_inter(); });
-}
-TMPI_PROFILED(MPI_Comm_remote_size);
-
-int PMPI_Comm_remote_group(MPI_Comm comm, MPI_Group*) {
-  return on_comm("MPI_Comm_remote_group", comm, [&](Comm&) { return not_inter(); });
-}
-TMPI_PROFILED(MPI_Comm_remote_group);
-
 int PMPI_Comm_set_name(MPI_Comm comm, const char* comm_name) {
   return on_comm("MPI_Comm_set_name", comm, [&](Comm& c) -> Err {
     TMPI_TRY(check_pointer(comm_name, "comm_name"));
@@ -120,6 +102,7 @@ int PMPI_Comm_free(MPI_Comm* comm) {
   if (comm == nullptr) return on_rank("MPI_Comm_free", [](Rank&) { return null_pointer("comm"); });
   return on_comm("MPI_Comm_free", *comm, [&](Comm& c) -> Err {
     TMPI_TRY(check_freeable(c));
+    TMPI_TRY(delete_attributes(c));
     drop_buffer(*c.owner, &c);
     release(c);
     *comm = MPI_COMM_NULL;
@@ -132,6 +115,7 @@ int PMPI_Comm_disconnect(MPI_Comm* comm) {
   if (comm == nullptr) return on_rank("MPI_Comm_disconnect", [](Rank&) { return null_pointer("comm"); });
   return on_comm("MPI_Comm_disconnect", *comm, [&](Comm& c) -> Err {
     TMPI_TRY(check_freeable(c));
+    TMPI_TRY(delete_attributes(c));
     TMPI_TRY(disconnect(c));
     drop_buffer(*c.owner, &c);
     release(c);
@@ -140,3 +124,32 @@ int PMPI_Comm_disconnect(MPI_Comm* comm) {
   });
 }
 TMPI_PROFILED(MPI_Comm_disconnect);
+
+int PMPI_Comm_set_info(MPI_Comm comm, MPI_Info info) {
+  return on_comm("MPI_Comm_set_info", comm, [&](Comm& c) -> Err {
+    const Info* hints;
+    TMPI_TRY(hints_from(info, hints));
+    set_hints(c, *hints);
+    return kOk;
+  });
+}
+TMPI_PROFILED(MPI_Comm_set_info);
+
+int PMPI_Comm_get_info(MPI_Comm comm, MPI_Info* info_used) {
+  return on_comm("MPI_Comm_get_info", comm, [&](Comm& c) -> Err {
+    TMPI_TRY(check_pointer(info_used, "info_used"));
+    *info_used = handle_of(*new Info(hints_in_use(c)));
+    return kOk;
+  });
+}
+TMPI_PROFILED(MPI_Comm_get_info);
+
+// There is no process creation: nobody has a parent.
+int PMPI_Comm_get_parent(MPI_Comm* parent) {
+  return on_rank("MPI_Comm_get_parent", [&](Rank&) -> Err {
+    TMPI_TRY(check_pointer(parent, "parent"));
+    *parent = MPI_COMM_NULL;
+    return kOk;
+  });
+}
+TMPI_PROFILED(MPI_Comm_get_parent);

@@ -1,9 +1,15 @@
 // Making communicators. MPI report, 7.4.2.
+#include <string>
+#include <vector>
+
 #include "mpi/api/profiled.hpp"
 #include "mpi/comm/create.hpp"
 #include "mpi/comm/group_handle.hpp"
+#include "mpi/comm/idup.hpp"
+#include "mpi/comm/process_sets.hpp"
 #include "mpi/core/call.hpp"
 #include "mpi/core/check.hpp"
+#include "mpi/core/info.hpp"
 
 namespace tmpi::mpi {
 namespace {
@@ -12,12 +18,30 @@ MPI_Comm handle_of(const Comm* comm) {
   return comm == nullptr ? MPI_COMM_NULL : comm->handle;
 }
 
-int dup(const char* name, MPI_Comm comm, MPI_Comm* newcomm) {
+// `info`: null if the hints are to be the parent's.
+int dup(const char* name, MPI_Comm comm, const MPI_Info* info, MPI_Comm* newcomm) {
   return on_comm(name, comm, [&](Comm& c) -> Err {
     TMPI_TRY(check_pointer(newcomm, "newcomm"));
+    const Info* hints = nullptr;
+    if (info != nullptr) TMPI_TRY(hints_from(*info, hints));
     Comm* created = nullptr;
-    TMPI_TRY(duplicate(c, created));
-    *newcomm = handle_of(created);
+    *newcomm = MPI_COMM_NULL;
+    TMPI_TRY(duplicate(c, hints, created));
+    *newcomm = created->handle;
+    return kOk;
+  });
+}
+
+int idup(const char* name, MPI_Comm comm, const MPI_Info* info, MPI_Comm* newcomm, MPI_Request* request) {
+  return on_comm(name, comm, [&](Comm& c) -> Err {
+    TMPI_TRY(check_pointer(newcomm, "newcomm"));
+    TMPI_TRY(check_pointer(request, "request"));
+    const Info* hints = nullptr;
+    if (info != nullptr) TMPI_TRY(hints_from(*info, hints));
+    Comm* created = nullptr;
+    *newcomm = MPI_COMM_NULL;
+    TMPI_TRY(start_duplicate(c, hints, created, *request));
+    *newcomm = created->handle;
     return kOk;
   });
 }
@@ -33,13 +57,35 @@ Err check_subgroup(const Comm& comm, const Group& group) {
   return kOk;
 }
 
-Err check_split_type(int split_type) {
+// What a member brings to MPI_Comm_split_type: its color, or several to choose from.
+struct SplitKind {
+  int color = MPI_UNDEFINED;
+  std::vector<int> levels;
+};
+
+// A hardware resource or a process set that the hints name; none: no communicator.
+int guided_color(const Info& hints, bool process_sets) {
+  if (const std::string* type = hints.find("mpi_hw_resource_type")) return resource_color(*type);
+  const std::string* name = process_sets ? hints.find("mpi_pset_name") : nullptr;
+  const GroupPtr set = name != nullptr ? process_set(*name) : nullptr;
+  return set != nullptr ? set->world_rank(0) : MPI_UNDEFINED;
+}
+
+Err kind_of(int split_type, const Info& hints, SplitKind& kind) {
   switch (split_type) {
     case MPI_UNDEFINED:
+      return kOk;
     case MPI_COMM_TYPE_SHARED:
+      kind.color = resource_color("mpi_shared_memory");
+      return kOk;
     case MPI_COMM_TYPE_HW_GUIDED:
-    case MPI_COMM_TYPE_HW_UNGUIDED:
+      kind.color = guided_color(hints, false);
+      return kOk;
     case MPI_COMM_TYPE_RESOURCE_GUIDED:
+      kind.color = guided_color(hints, true);
+      return kOk;
+    case MPI_COMM_TYPE_HW_UNGUIDED:
+      kind.levels = resource_levels();
       return kOk;
     default:
       return fail(MPI_ERR_ARG,
@@ -54,16 +100,24 @@ Err check_split_type(int split_type) {
 using namespace tmpi::mpi;
 
 int PMPI_Comm_dup(MPI_Comm comm, MPI_Comm* newcomm) {
-  return dup("MPI_Comm_dup", comm, newcomm);
+  return dup("MPI_Comm_dup", comm, nullptr, newcomm);
 }
 TMPI_PROFILED(MPI_Comm_dup);
 
-// Hints do not change what a communicator does, and an implementation may ignore all of them (MPI
-// report, 7.4.4).
-int PMPI_Comm_dup_with_info(MPI_Comm comm, MPI_Info, MPI_Comm* newcomm) {
-  return dup("MPI_Comm_dup_with_info", comm, newcomm);
+int PMPI_Comm_dup_with_info(MPI_Comm comm, MPI_Info info, MPI_Comm* newcomm) {
+  return dup("MPI_Comm_dup_with_info", comm, &info, newcomm);
 }
 TMPI_PROFILED(MPI_Comm_dup_with_info);
+
+int PMPI_Comm_idup(MPI_Comm comm, MPI_Comm* newcomm, MPI_Request* request) {
+  return idup("MPI_Comm_idup", comm, nullptr, newcomm, request);
+}
+TMPI_PROFILED(MPI_Comm_idup);
+
+int PMPI_Comm_idup_with_info(MPI_Comm comm, MPI_Info info, MPI_Comm* newcomm, MPI_Request* request) {
+  return idup("MPI_Comm_idup_with_info", comm, &info, newcomm, request);
+}
+TMPI_PROFILED(MPI_Comm_idup_with_info);
 
 int PMPI_Comm_split(MPI_Comm comm, int color, int key, MPI_Comm* newcomm) {
   return on_comm("MPI_Comm_split", comm, [&](Comm& c) -> Err {
@@ -78,15 +132,15 @@ int PMPI_Comm_split(MPI_Comm comm, int color, int key, MPI_Comm* newcomm) {
 }
 TMPI_PROFILED(MPI_Comm_split);
 
-int PMPI_Comm_split_type(MPI_Comm comm, int split_type, int key, MPI_Info, MPI_Comm* newcomm) {
+int PMPI_Comm_split_type(MPI_Comm comm, int split_type, int key, MPI_Info info, MPI_Comm* newcomm) {
   return on_comm("MPI_Comm_split_type", comm, [&](Comm& c) -> Err {
     TMPI_TRY(check_pointer(newcomm, "newcomm"));
-    TMPI_TRY(check_split_type(split_type));
-    // All members live in this node process. There is no hardware level and no process set that could be
-    // asked for yet: members of those kinds get MPI_COMM_NULL, which the report allows (7.4.2), but they do
-    // come, since the others may name another kind.
+    const Info* hints;
+    TMPI_TRY(hints_from(info, hints));
+    SplitKind kind;
+    TMPI_TRY(kind_of(split_type, *hints, kind));
     Comm* created = nullptr;
-    TMPI_TRY(split(c, split_type == MPI_COMM_TYPE_SHARED ? 0 : MPI_UNDEFINED, key, created));
+    TMPI_TRY(split_by_level(c, kind.color, kind.levels, key, created));
     *newcomm = handle_of(created);
     return kOk;
   });
@@ -110,6 +164,8 @@ TMPI_PROFILED(MPI_Comm_create);
 int PMPI_Comm_create_group(MPI_Comm comm, MPI_Group group, int tag, MPI_Comm* newcomm) {
   return on_comm("MPI_Comm_create_group", comm, [&](Comm& c) -> Err {
     TMPI_TRY(check_pointer(newcomm, "newcomm"));
+    if (c.inter())
+      return fail(MPI_ERR_COMM, "comm is an intercommunicator, but must be an intracommunicator");
     TMPI_TRY(check_send_tag(tag));
     const GroupPtr* members;
     TMPI_TRY(group_from(group, members));

@@ -41,6 +41,11 @@ Phase phase() noexcept {
   return rank == nullptr ? Phase::kBeforeInit : rank->phase.load();
 }
 
+Phase world_phase() noexcept {
+  const Rank* rank = calling_rank();
+  return rank == nullptr ? Phase::kBeforeInit : rank->world_phase;
+}
+
 }  // namespace
 }  // namespace tmpi::mpi
 
@@ -62,13 +67,13 @@ int PMPI_Finalize(void) {
 TMPI_PROFILED(MPI_Finalize);
 
 int PMPI_Initialized(int* flag) {
-  *flag = phase() != Phase::kBeforeInit;
+  *flag = world_phase() != Phase::kBeforeInit;
   return MPI_SUCCESS;
 }
 TMPI_PROFILED(MPI_Initialized);
 
 int PMPI_Finalized(int* flag) {
-  *flag = phase() == Phase::kFinalized;
+  *flag = world_phase() == Phase::kFinalized;
   return MPI_SUCCESS;
 }
 TMPI_PROFILED(MPI_Finalized);

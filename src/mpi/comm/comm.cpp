@@ -1,19 +1,34 @@
 #include "mpi/comm/comm.hpp"
 
+#include <atomic>
+
 #include "mpi/coll/coll_shared.hpp"
 #include "mpi/core/errhandler.hpp"
 #include "mpi/core/rank.hpp"
 
 namespace tmpi::mpi {
 
+CommShared::CommShared(ContextId id, std::shared_ptr<const Group> members)
+    : context(id), group(std::move(members)), peers(group), coll(std::make_shared<CollShared>(group)) {}
+
 CommShared::CommShared(ContextId id, std::shared_ptr<const Group> members,
-                       std::shared_ptr<const Group> remote)
+                       std::shared_ptr<const Group> remote, std::shared_ptr<CollShared> meeting, int which)
     : context(id),
       group(std::move(members)),
-      peers(remote != nullptr ? std::move(remote) : group),
-      coll(std::make_unique<CollShared>(group)) {}
+      peers(std::move(remote)),
+      coll(std::move(meeting)),
+      side(which),
+      first_seat(which == 0 ? 0 : peers->size()) {}
 
 CommShared::~CommShared() = default;
+
+// A rank of this node process in the upper bits, a counter of the process in the lower 40. Relaxed: only the
+// value matters.
+ContextId new_context() noexcept {
+  static std::atomic<std::uint64_t> created{0};
+  const auto maker = static_cast<unsigned>(current_rank().world_rank);
+  return (ContextId{maker} + 1) << 40 | created.fetch_add(1, std::memory_order_relaxed);
+}
 
 void release(Comm& comm) noexcept {
   if (--comm.references > 0) return;
@@ -23,12 +38,20 @@ void release(Comm& comm) noexcept {
   delete &comm;
 }
 
+namespace {
+
+// Without MPI_Init (sessions only), and after MPI_Finalize, there are none.
+Comm* predefined(MPI_Comm handle) noexcept {
+  Rank& rank = current_rank();
+  Comm* comm = handle == MPI_COMM_WORLD ? &rank.world : handle == MPI_COMM_SELF ? &rank.self : nullptr;
+  return comm != nullptr && comm->shared != nullptr ? comm : nullptr;
+}
+
+}  // namespace
+
 Comm* comm_from(MPI_Comm handle) noexcept {
   constexpr std::uintptr_t kConstants = 4096;  // handles below are the ABI's constants
-  if (handle == MPI_COMM_WORLD) return &current_rank().world;
-  if (reinterpret_cast<std::uintptr_t>(handle) < kConstants) {
-    return handle == MPI_COMM_SELF ? &current_rank().self : nullptr;
-  }
+  if (reinterpret_cast<std::uintptr_t>(handle) < kConstants) return predefined(handle);
   Comm* comm = reinterpret_cast<Comm*>(handle);
   return comm->magic == Comm::kMagic ? comm : nullptr;
 }

@@ -1,14 +1,17 @@
 // Comm: one rank's view of a communicator. What all members in this node process have in common (group,
 // context ids, meeting places for collectives) is in one CommShared. MPI report, chapter 7.4. An
-// intercommunicator (7.6) has one CommShared for each side: `group` is that side's, `peers` the other's, the
-// context id is the same; its messages go between the groups, and each side has a communicator of its own,
-// `local`, for what its members do together.
+// intercommunicator (7.6) has one CommShared for each side: `group` is that side's, `peers` the other's; the
+// context id and the meeting places, where the members of both sides come together, are the same. Its
+// messages go between the groups, and each side has a communicator of its own, `local`, for what its members
+// do together. docs/communicators.md.
 #pragma once
 
 #include <array>
 #include <cstdint>
 #include <memory>
 #include <string>
+#include <utility>
+#include <vector>
 
 #include "mpi.h"
 #include "mpi/comm/group.hpp"
@@ -22,9 +25,9 @@ struct Errhandler;
 struct Topology;   // topo/topology.hpp: cartesian (and later graph) shape
 class CollShared;  // coll/: meeting places of the members in this node process
 
-/// Context ids are 64 bit and unique in the job without agreement: (world rank of the creating leader + 1) <<
-/// 32 | its counter. Each communicator has two: point-to-point = id, collectives = id | kCollective, so that
-/// no wildcard ever catches a collective's message.
+/// Context ids are 64 bit and unique in the job without agreement (new_context). Each communicator has two:
+/// point-to-point = id, collectives = id | kCollective, so that no wildcard ever catches a collective's
+/// message.
 using ContextId = std::uint64_t;
 inline constexpr ContextId kCollective = ContextId{1} << 63;
 
@@ -33,15 +36,21 @@ inline constexpr ContextId kCollective = ContextId{1} << 63;
 inline constexpr ContextId kWorldContext = 1;
 inline constexpr ContextId kSelfContext = 2;
 
+/// A context id that nobody else in the job has: any rank's, any thread. Does not suspend.
+ContextId new_context() noexcept;
+
 struct CommShared {
-  /// `remote`: the other side of an intercommunicator, null for intracommunicators.
-  CommShared(ContextId context, std::shared_ptr<const Group> group,
-             std::shared_ptr<const Group> remote = nullptr);
+  CommShared(ContextId context, std::shared_ptr<const Group> group);
+  /// One side of an intercommunicator. `meeting` is where both sides meet: side 0's members first.
+  CommShared(ContextId context, std::shared_ptr<const Group> group, std::shared_ptr<const Group> remote,
+             std::shared_ptr<CollShared> meeting, int side);
   ~CommShared();
   const ContextId context;
   const std::shared_ptr<const Group> group;
   const std::shared_ptr<const Group> peers;  ///< whom ranks in messages mean: the remote group, or `group`
-  const std::unique_ptr<CollShared> coll;
+  const std::shared_ptr<CollShared> coll;
+  const int side = 0;        ///< of an intercommunicator: 0 or 1
+  const int first_seat = 0;  ///< place of this side's rank 0 in a meeting of all members
 };
 
 struct Comm {
@@ -54,16 +63,22 @@ struct Comm {
   int peers = 1;                      ///< = shared->peers->size(): ranks that a message can go to
   std::uint64_t coll_sequence = 0;    ///< meetings of all members this rank has come to (coll/meeting.hpp)
   std::uint64_t rooted_sequence = 0;  ///< collectives with a root this rank has come to (coll/relay.hpp)
+  std::uint64_t idup_sequence = 0;    ///< nonblocking duplications this rank has started (comm/idup.cpp)
   Rank* owner = nullptr;
   std::shared_ptr<CommShared> shared;
   Errhandler* errhandler = nullptr;          ///< null: MPI_ERRORS_ARE_FATAL
   std::shared_ptr<const Topology> topology;  ///< null: none
   Comm* local = nullptr;  ///< of an intercommunicator: the local group's intracommunicator, owned; else null
-  std::unique_ptr<Attributes> attributes;    ///< null: none
+  std::unique_ptr<Attributes> attributes;                  ///< null: none
+  std::vector<std::pair<std::string, std::string>> hints;  ///< key, value (comm/hints.hpp)
   std::string name;
   MPI_Comm handle = MPI_COMM_NULL;  ///< MPI_COMM_WORLD / MPI_COMM_SELF, else the pointer itself
 
   bool inter() const noexcept { return local != nullptr; }
+  /// My place in meetings of all members (meeting_of(comm).records()), and how many places there are. Both
+  /// sides of an intercommunicator meet at one place; else the same as rank and size.
+  int seat() const noexcept { return shared->first_seat + rank; }
+  int seats() const noexcept { return inter() ? size + peers : size; }
 };
 
 /// Gives a reference back; the last one frees the object (MPI_Comm_free while requests are pending: MPI

@@ -2,160 +2,240 @@
 
 #include <algorithm>
 #include <numeric>
+#include <string>
 #include <vector>
 
-#include "mpi/coll/coll.hpp"
 #include "mpi/coll/coll_shared.hpp"
-#include "mpi/core/errhandler.hpp"
+#include "mpi/comm/from_group.hpp"
+#include "mpi/comm/gathering.hpp"
+#include "mpi/comm/hints.hpp"
+#include "mpi/comm/making.hpp"
+#include "mpi/core/attributes.hpp"
 #include "mpi/core/rank.hpp"
-#include "mpi/p2p/p2p.hpp"
 
 namespace tmpi::mpi {
 namespace {
-
-// What a member brings to the making of communicators, and what it takes away. On its stack.
-struct Order {
-  int color = MPI_UNDEFINED;
-  int key = 0;
-  std::shared_ptr<const Group> group;
-
-  std::shared_ptr<CommShared> shared;
-  std::shared_ptr<const Topology> topology;
-};
-
-std::shared_ptr<CommShared> make_shared_part(Rank& leader, std::shared_ptr<const Group> group) {
-  const ContextId context =
-      (ContextId{static_cast<unsigned>(leader.world_rank)} + 1) << 32 | ++leader.contexts_created;
-  return std::make_shared<CommShared>(context, std::move(group));
-}
-
-Comm* make_comm(Comm& parent, Order& order) {
-  if (order.shared == nullptr) return nullptr;
-  auto* comm = new Comm;
-  comm->rank = order.shared->group->rank_of(parent.owner->world_rank);
-  comm->size = order.shared->group->size();
-  comm->peers = order.shared->peers->size();
-  comm->context = order.shared->context;
-  comm->owner = parent.owner;
-  comm->shared = std::move(order.shared);
-  comm->topology = std::move(order.topology);
-  comm->errhandler = parent.errhandler;
-  retain(comm->errhandler);
-  comm->handle = reinterpret_cast<MPI_Comm>(comm);
-  return comm;
-}
 
 // All members come with their orders; the last runs `fulfil(orders)`.
 template <class Fulfil>
 Comm* meet_with(Comm& parent, Order& order, Fulfil&& fulfil) {
   Meeting& meeting = meeting_of(parent);
   Order** orders = meeting.records<Order>(parent.coll_sequence++);
-  orders[parent.rank] = &order;
+  orders[parent.seat()] = &order;
   meeting.meet([&] { fulfil(orders); });
-  return make_comm(parent, order);
+  return make_comm(*parent.owner, std::move(order), parent.errhandler);
 }
 
-// The communicator of the members by_color[first .. last).
-void fulfil_color(Comm& parent, Order** orders, const int* first, const int* last, const Shape& shape) {
-  std::vector<int> members;
-  members.reserve(static_cast<std::size_t>(last - first));
-  for (const int* rank = first; rank != last; ++rank)
-    members.push_back(parent.shared->group->world_rank(*rank));
-  const auto shared = make_shared_part(*parent.owner, Group::list(std::move(members)));
-  const auto topology = shape ? shape(*first, *shared->group) : nullptr;
-  for (const int* rank = first; rank != last; ++rank) {
-    orders[*rank]->shared = shared;
-    orders[*rank]->topology = topology;
-  }
-}
+// Seats of one color, in the order of the new communicator.
+struct Color {
+  const int* first;
+  const int* last;
+};
 
-void fulfil_split(Comm& parent, Order** orders, const Shape& shape) {
-  std::vector<int> ranks;
-  ranks.reserve(static_cast<std::size_t>(parent.size));
-  for (int rank = 0; rank < parent.size; ++rank) {
-    if (orders[rank]->color != MPI_UNDEFINED) ranks.push_back(rank);
+// One side's members that have a color, sorted by color, key and rank.
+std::vector<int> sorted_seats(Order** orders, int first, int count) {
+  std::vector<int> seats;
+  seats.reserve(static_cast<std::size_t>(count));
+  for (int seat = first; seat < first + count; ++seat) {
+    if (orders[seat]->color != MPI_UNDEFINED) seats.push_back(seat);
   }
-  std::sort(ranks.begin(), ranks.end(), [&](int a, int b) {
+  std::sort(seats.begin(), seats.end(), [&](int a, int b) {
     const Order &x = *orders[a], &y = *orders[b];
     if (x.color != y.color) return x.color < y.color;
     return x.key != y.key ? x.key < y.key : a < b;
   });
-  const int* end = ranks.data() + ranks.size();
-  for (const int* first = ranks.data(); first != end;) {
-    const int color = orders[*first]->color;
-    const int* last = std::find_if(first, end, [&](int rank) { return orders[rank]->color != color; });
-    fulfil_color(parent, orders, first, last, shape);
-    first = last;
+  return seats;
+}
+
+// The seats of the color that begins at `first`.
+Color color_at(Order** orders, const int* first, const std::vector<int>& seats) {
+  const int color = orders[*first]->color;
+  return {first, std::find_if(first, seats.data() + seats.size(),
+                              [&](int seat) { return orders[seat]->color != color; })};
+}
+
+// The members with these seats; `offset` is the seat of the group's rank 0.
+std::shared_ptr<const Group> members_of(const Group& side, int offset, Color color) {
+  std::vector<int> members;
+  members.reserve(static_cast<std::size_t>(color.last - color.first));
+  for (const int* seat = color.first; seat != color.last; ++seat)
+    members.push_back(side.world_rank(*seat - offset));
+  return Group::list(std::move(members));
+}
+
+void give(Order** orders, Color color, const Parts& parts) {
+  for (const int* seat = color.first; seat != color.last; ++seat) static_cast<Parts&>(*orders[*seat]) = parts;
+}
+
+void fulfil_split(const Group& group, Order** orders, const Shape& shape) {
+  const std::vector<int> seats = sorted_seats(orders, 0, group.size());
+  const int* end = seats.data() + seats.size();
+  for (const int* first = seats.data(); first != end;) {
+    const Color color = color_at(orders, first, seats);
+    Parts parts = make_intra(members_of(group, 0, color));
+    if (shape) parts.topology = shape(*first, *parts.shared->group);
+    give(orders, color, parts);
+    first = color.last;
+  }
+}
+
+// Goes through the colors of both sides in step.
+void fulfil_split_sides(const Group& left, const Group& right, Order** orders) {
+  const std::vector<int> lefts = sorted_seats(orders, 0, left.size());
+  const std::vector<int> rights = sorted_seats(orders, left.size(), right.size());
+  const int *a = lefts.data(), *b = rights.data();
+  while (a != lefts.data() + lefts.size() && b != rights.data() + rights.size()) {
+    const Color one = color_at(orders, a, lefts), other = color_at(orders, b, rights);
+    const int left_color = orders[*a]->color, right_color = orders[*b]->color;
+    if (left_color == right_color) {
+      const auto sides = make_sides(members_of(left, 0, one), members_of(right, left.size(), other));
+      give(orders, one, sides[0]);
+      give(orders, other, sides[1]);
+    }
+    if (left_color <= right_color) a = one.last;
+    if (right_color <= left_color) b = other.last;
   }
 }
 
 // One communicator for each group; made for the group's first member, taken by the others from there.
-void fulfil_groups(Comm& parent, Order** orders) {
-  const Group& all = *parent.shared->group;
-  for (int rank = 0; rank < parent.size; ++rank) {
+void fulfil_groups(const Group& all, Order** orders) {
+  for (int rank = 0; rank < all.size(); ++rank) {
     Order& order = *orders[rank];
     if (order.group == nullptr || order.group->rank_of(all.world_rank(rank)) == MPI_UNDEFINED) continue;
     const int first = all.rank_of(order.group->world_rank(0));
     Order& model = *orders[first];
-    if (model.shared == nullptr && model.group != nullptr)
-      model.shared = make_shared_part(*parent.owner, model.group);
+    if (model.shared == nullptr && model.group != nullptr) model.shared = make_intra(model.group).shared;
     order.shared = model.shared;
   }
 }
 
+// The group that the first member of a side names, and that all of the side do.
+void fulfil_group_sides(const Group& left, const Group& right, Order** orders) {
+  const auto one = orders[0]->group, other = orders[left.size()]->group;
+  if (one == nullptr || other == nullptr) return;
+  const auto sides = make_sides(one, other);
+  for (int i = 0; i < one->size(); ++i)
+    static_cast<Parts&>(*orders[left.rank_of(one->world_rank(i))]) = sides[0];
+  for (int i = 0; i < other->size(); ++i)
+    static_cast<Parts&>(*orders[left.size() + right.rank_of(other->world_rank(i))]) = sides[1];
+}
+
+// The first level at which two members that have levels differ decides; there may be none.
+void choose_level(Order** orders, int seats) {
+  std::vector<Order*> choosing;
+  for (int seat = 0; seat < seats; ++seat) {
+    if (orders[seat]->levels != nullptr && !orders[seat]->levels->empty()) choosing.push_back(orders[seat]);
+  }
+  const std::size_t levels = choosing.empty() ? 0 : choosing[0]->levels->size();
+  for (std::size_t level = 0; level < levels; ++level) {
+    const int first = (*choosing[0]->levels)[level];
+    const bool alike = std::all_of(choosing.begin(), choosing.end(),
+                                   [&](const Order* order) { return (*order->levels)[level] == first; });
+    if (alike) continue;
+    for (Order* order : choosing) order->color = (*order->levels)[level];
+    return;
+  }
+}
+
+void fulfil_split(const Comm& parent, Order** orders, const Shape& shape) {
+  const auto [left, right] = sides_of(parent);
+  right == nullptr ? fulfil_split(*left, orders, shape) : fulfil_split_sides(*left, *right, orders);
+}
+
 }  // namespace
+
+Err copy_cached(Comm& parent, const Info* hints, Comm& copy) {
+  if (hints != nullptr) {
+    set_hints(copy, *hints);
+  } else {
+    copy.hints = parent.hints;
+  }
+  if (Err error = copy_attributes(parent, copy)) {
+    const std::string why = take_explanation();
+    (void)delete_attributes(copy);
+    explain(why);
+    return error;
+  }
+  return kOk;
+}
+
+Err duplicate(Comm& parent, const Info* hints, Comm*& created) {
+  TMPI_TRY(duplicate(parent, created));
+  if (Err error = copy_cached(parent, hints, *created)) {
+    release(*created);
+    created = nullptr;
+    return error;
+  }
+  return kOk;
+}
 
 Err duplicate(Comm& parent, Comm*& created) {
   Order mine;
   mine.topology = parent.topology;
-  created = meet_with(parent, mine, [&](Order** orders) {
-    const auto shared = make_shared_part(*parent.owner, parent.shared->group);
-    for (int rank = 0; rank < parent.size; ++rank) orders[rank]->shared = shared;
-  });
+  created = meet_with(parent, mine, [&](Order** orders) { fulfil_dup(parent, orders); });
   return kOk;
 }
 
 Err split(Comm& parent, int color, int key, Comm*& created, const Shape& shape) {
-  Order mine{.color = color, .key = key};
+  Order mine{{}, color, key, nullptr, nullptr};
   created = meet_with(parent, mine, [&](Order** orders) { fulfil_split(parent, orders, shape); });
+  return kOk;
+}
+
+Err split_by_level(Comm& parent, int color, const std::vector<int>& levels, int key, Comm*& created) {
+  Order mine{{}, levels.empty() ? color : MPI_UNDEFINED, key, nullptr, &levels};
+  created = meet_with(parent, mine, [&](Order** orders) {
+    choose_level(orders, parent.seats());
+    fulfil_split(parent, orders, nullptr);
+  });
   return kOk;
 }
 
 Err create(Comm& parent, std::shared_ptr<const Group> group, Comm*& created) {
   Order mine;
   if (group->size() > 0) mine.group = std::move(group);
-  created = meet_with(parent, mine, [&](Order** orders) { fulfil_groups(parent, orders); });
+  created = meet_with(parent, mine, [&](Order** orders) {
+    const auto [left, right] = sides_of(parent);
+    right == nullptr ? fulfil_groups(*left, orders) : fulfil_group_sides(*left, *right, orders);
+  });
   return kOk;
 }
 
-// The group's first member makes the shared part and sends each other one a reference to it: members of one
-// node process share memory.
-Err create_from_members(Comm& parent, const std::shared_ptr<const Group>& group, int tag, Comm*& created) {
-  using Reference = std::shared_ptr<CommShared>*;
-  constexpr MPI_Count kBytes = sizeof(std::uintptr_t);
-  const Datatype& bytes = *datatype_from(MPI_BYTE);
-  const ContextId context = parent.context | kCollective;
-  const Group& all = *parent.shared->group;
+namespace {
+
+// The members of a group alone come together, under a name.
+Comm* gather_group(const GatheringName& name, Errhandler* errhandler) {
+  const Group& group = *name.group;
   Order mine;
-  Reference reference = nullptr;
-  if (group->rank_of(parent.owner->world_rank) == 0) {
-    mine.shared = make_shared_part(*parent.owner, group);
-    for (int i = 1; i < group->size(); ++i) {
-      reference = new std::shared_ptr<CommShared>(mine.shared);
-      TMPI_TRY(send(parent, context, &reference, kBytes, bytes, all.rank_of(group->world_rank(i)), tag));
-    }
-  } else {
-    const int leader = all.rank_of(group->world_rank(0));
-    TMPI_TRY(recv(parent, context, &reference, kBytes, bytes, leader, tag, MPI_STATUS_IGNORE));
-    mine.shared = std::move(*reference);
-    delete reference;
-  }
-  created = make_comm(parent, mine);
+  gather_and_wait(name, group.size(), group.rank_of(current_rank().world_rank), &mine, [&](void** orders) {
+    const Parts parts = make_intra(name.group);
+    for (int seat = 0; seat < group.size(); ++seat) static_cast<Order*>(orders[seat])->shared = parts.shared;
+  });
+  return make_comm(current_rank(), std::move(mine), errhandler);
+}
+
+}  // namespace
+
+Err create_from_members(Comm& parent, const std::shared_ptr<const Group>& group, int tag, Comm*& created) {
+  created = gather_group({.purpose = GatheringName::Purpose::kGroup,
+                          .context = parent.context,
+                          .tag = std::to_string(tag),
+                          .group = group},
+                         parent.errhandler);
+  return kOk;
+}
+
+Err create_from_group(const GroupPtr& group, const std::string& tag, Errhandler* errhandler, Comm*& created) {
+  created = gather_group(
+      {.purpose = GatheringName::Purpose::kFromGroup, .context = 0, .tag = tag, .group = group}, errhandler);
   return kOk;
 }
 
 Err disconnect(Comm& comm) {
-  return barrier(comm);
+  Meeting& meeting = meeting_of(comm);
+  ++comm.coll_sequence;
+  meeting.meet([] {});
+  return kOk;
 }
 
 }  // namespace tmpi::mpi

@@ -21,6 +21,7 @@ class UserErrors;  // core/user_errors.hpp: MPI_Add_error_class
 class Keyvals;     // core/attributes.hpp: MPI_Comm_create_keyval
 class Info;        // core/info.hpp
 
+/// kInitialized: between MPI_Init and MPI_Finalize, or while a session is open: MPI can be called.
 enum class Phase : unsigned char { kBeforeInit, kInitialized, kFinalized };
 
 struct Rank {
@@ -31,6 +32,8 @@ struct Rank {
   int world_rank = 0;
   // Read by the rank's threads: seq_cst, what was set up before is seen.
   std::atomic<Phase> phase{Phase::kBeforeInit};
+  Phase world_phase = Phase::kBeforeInit;  ///< of MPI_Init and MPI_Finalize
+  int open_sessions = 0;                   ///< MPI_Session_init without MPI_Session_finalize
   std::atomic<int> thread_level{MPI_THREAD_SINGLE};
   bool has_threads = false;  ///< it has created some, ever; its own flow's (core/threads.hpp)
   /// Index of its worker, -1 until MPI_Init; relaxed. Not far from the top: senders read it, nobody writes
@@ -40,7 +43,6 @@ struct Rank {
   RequestPool requests;
   Comm world;
   Comm self;
-  std::uint32_t contexts_created = 0;  ///< counter of the context ids this rank has handed out as a leader
   std::unique_ptr<SendBuffer> buffer;
   std::unique_ptr<UserErrors> user_errors;
   std::unique_ptr<Keyvals> keyvals;   ///< null: none made yet

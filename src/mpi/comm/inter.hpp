@@ -1,0 +1,19 @@
+// Intercommunicators: making them of two groups, and one communicator of both. MPI report, 7.6.2. Arguments
+// have been checked but for what is said. All SUSPEND.
+#pragma once
+
+#include "mpi/comm/comm.hpp"
+
+namespace tmpi::mpi {
+
+/// MPI_Intercomm_create: every member of `local` comes; the leaders find each other through `peer`. `peer`,
+/// `remote_leader` and `tag` matter at the leader only and are checked here, so that a group whose leader has
+/// made a mistake hears of it: MPI_ERR_COMM, MPI_ERR_RANK, MPI_ERR_TAG at all its members. MPI_ERR_COMM: the
+/// groups have members in common.
+Err intercomm_create(Comm& local, int local_leader, MPI_Comm peer, int remote_leader, int tag,
+                     Comm*& created);
+
+/// MPI_Intercomm_merge: the group that says `high` comes second; if both say the same, side 0 comes first.
+Err intercomm_merge(Comm& inter, bool high, Comm*& created);
+
+}  // namespace tmpi::mpi
