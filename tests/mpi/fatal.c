@@ -41,6 +41,22 @@ static void truncated(void) {
 static void call_abort(void) {
   MPI_Abort(MPI_COMM_WORLD, 33);
 }
+static void errors_abort(void) {
+  MPI_Comm comm;
+  MPI_Comm_dup(MPI_COMM_SELF, &comm);
+  MPI_Comm_set_errhandler(comm, MPI_ERRORS_ABORT);
+  MPI_Send(data, 1, MPI_INT, 0, -8, comm);
+}
+static void own_code(void) {
+  int class_;
+  MPI_Add_error_class(&class_);
+  MPI_Add_error_string(class_, "the flux capacitor is empty");
+  MPI_Comm_call_errhandler(MPI_COMM_WORLD, class_);
+}
+static void large_graph(void) {
+  MPI_Comm comm;
+  MPI_Graph_create(MPI_COMM_SELF, 2, data, data, 0, &comm);
+}
 static void after_finalize(void) {
   MPI_Finalize();
   MPI_Barrier(MPI_COMM_WORLD);
@@ -52,7 +68,8 @@ static const struct {
 } kMistakes[] = {{"bad_rank", bad_rank},   {"bad_tag", bad_tag},         {"bad_count", bad_count},
                  {"bad_comm", bad_comm},   {"bad_type", bad_type},       {"bad_root", bad_root},
                  {"bad_op", bad_op},       {"null_buffer", null_buffer}, {"uncommitted", uncommitted},
-                 {"truncated", truncated}, {"abort", call_abort},        {"after_finalize", after_finalize}};
+                 {"truncated", truncated}, {"abort", call_abort},        {"errors_abort", errors_abort},
+                 {"own_code", own_code},   {"large_graph", large_graph}, {"after_finalize", after_finalize}};
 
 int main(int argc, char** argv) {
   const char* name = argc > 1 ? argv[1] : "";

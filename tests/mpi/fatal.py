@@ -22,6 +22,9 @@ CASES = {
     "uncommitted": ["MPI_Send", "MPI_ERR_TYPE", "MPI_Type_commit"],
     "truncated": ["MPI_Recv", "MPI_ERR_TRUNCATE", "8 bytes", "tag 5"],
     "abort": ["MPI_Abort", "33"],
+    "errors_abort": ["MPI_Send", "MPI_ERR_TAG", "-8"],
+    "own_code": ["MPI_Comm_call_errhandler", "the flux capacitor is empty"],
+    "large_graph": ["MPI_Graph_create", "MPI_ERR_ARG", "nnodes is 2", "1 ranks"],
     "after_finalize": ["MPI_Barrier", "MPI_Finalize"],
     "before_init": ["MPI_Barrier", "MPI_Init"],
 }
