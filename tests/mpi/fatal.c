@@ -1,5 +1,7 @@
 /* Makes the mistake that its argument names, on rank 1, under MPI_ERRORS_ARE_FATAL, while the others wait.
  * tests/mpi/fatal.py reads what the user is told. */
+#include <pthread.h>
+
 #include "check.h"
 
 static int data[4];
@@ -62,19 +64,67 @@ static void after_finalize(void) {
   MPI_Barrier(MPI_COMM_WORLD);
 }
 
+/* Mistakes of threads that the rank creates. */
+static void* send_in_thread(void* unused) {
+  MPI_Send(data, 1, MPI_INT, 0, 0, MPI_COMM_WORLD);
+  return unused;
+}
+static void* finalize_in_thread(void* unused) {
+  MPI_Finalize();
+  return unused;
+}
+static void* abort_in_thread(void* unused) {
+  MPI_Abort(MPI_COMM_WORLD, 33);
+  return unused;
+}
+static void in_thread(void* (*body)(void*)) {
+  pthread_t thread;
+  pthread_create(&thread, NULL, body, NULL);
+  pthread_join(thread, NULL);
+}
+static void thread_single(void) {
+  in_thread(send_in_thread);
+}
+static void thread_finalize(void) {
+  in_thread(finalize_in_thread);
+}
+static void thread_abort(void) {
+  in_thread(abort_in_thread);
+}
+
 static const struct {
   const char* name;
   void (*run)(void);
-} kMistakes[] = {{"bad_rank", bad_rank},   {"bad_tag", bad_tag},         {"bad_count", bad_count},
-                 {"bad_comm", bad_comm},   {"bad_type", bad_type},       {"bad_root", bad_root},
-                 {"bad_op", bad_op},       {"null_buffer", null_buffer}, {"uncommitted", uncommitted},
-                 {"truncated", truncated}, {"abort", call_abort},        {"errors_abort", errors_abort},
-                 {"own_code", own_code},   {"large_graph", large_graph}, {"after_finalize", after_finalize}};
+} kMistakes[] = {{"bad_rank", bad_rank},
+                 {"bad_tag", bad_tag},
+                 {"bad_count", bad_count},
+                 {"bad_comm", bad_comm},
+                 {"bad_type", bad_type},
+                 {"bad_root", bad_root},
+                 {"bad_op", bad_op},
+                 {"null_buffer", null_buffer},
+                 {"uncommitted", uncommitted},
+                 {"truncated", truncated},
+                 {"abort", call_abort},
+                 {"errors_abort", errors_abort},
+                 {"own_code", own_code},
+                 {"large_graph", large_graph},
+                 {"after_finalize", after_finalize},
+                 {"thread_single", thread_single},
+                 {"thread_funneled", thread_single},
+                 {"thread_finalize", thread_finalize},
+                 {"thread_abort", thread_abort}};
 
 int main(int argc, char** argv) {
   const char* name = argc > 1 ? argv[1] : "";
   if (strcmp(name, "before_init") == 0) MPI_Barrier(MPI_COMM_WORLD);
-  check_begin(&argc, &argv);
+  if (strcmp(name, "thread_funneled") == 0 || strcmp(name, "thread_finalize") == 0) {
+    int level = strcmp(name, "thread_funneled") == 0 ? MPI_THREAD_FUNNELED : MPI_THREAD_MULTIPLE;
+    MPI_Init_thread(&argc, &argv, level, &level);
+    MPI_Comm_rank(MPI_COMM_WORLD, &world_rank);
+  } else {
+    check_begin(&argc, &argv);
+  }
   if (world_rank == 1) {
     for (size_t i = 0; i < sizeof kMistakes / sizeof kMistakes[0]; i++)
       if (strcmp(name, kMistakes[i].name) == 0) kMistakes[i].run();

@@ -27,6 +27,10 @@ CASES = {
     "large_graph": ["MPI_Graph_create", "MPI_ERR_ARG", "nnodes is 2", "1 ranks"],
     "after_finalize": ["MPI_Barrier", "MPI_Finalize"],
     "before_init": ["MPI_Barrier", "MPI_Init"],
+    "thread_single": ["MPI_Send", "thread", "MPI_THREAD_SINGLE", "MPI_Init_thread"],
+    "thread_funneled": ["MPI_Send", "thread", "MPI_THREAD_FUNNELED", "MPI_THREAD_SERIALIZED"],
+    "thread_finalize": ["MPI_Finalize", "thread"],
+    "thread_abort": ["MPI_Abort", "33"],
 }
 
 
@@ -37,7 +41,7 @@ def problems(tmpirun, program, case, words):
     found = []
     if done.returncode == 0:
         found.append("exit code 0")
-    if case == "abort" and done.returncode != 33:
+    if case in ("abort", "thread_abort") and done.returncode != 33:
         found.append(f"exit code {done.returncode}, MPI_Abort said 33")
     if time.monotonic() - start > 15:  # a fraction of a second, but under a sanitizer on a busy machine ...
         found.append(f"took {time.monotonic() - start:.1f} s")
