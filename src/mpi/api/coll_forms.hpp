@@ -9,6 +9,7 @@
 
 #include "mpi/api/coll_checks.hpp"
 #include "mpi/coll/coll.hpp"
+#include "mpi/coll/nonblocking.hpp"
 #include "mpi/core/call.hpp"
 
 namespace tmpi::mpi {
@@ -21,6 +22,30 @@ int blocking(const char* name, MPI_Comm handle, Err (*check)(Comm&, Args&, Param
     Args args;
     TMPI_TRY(check(comm, args, values...));
     return run(comm, args);
+  });
+}
+
+/// Starts it; `*request` completes with it.
+template <class... Parameters, class... Values>
+int nonblocking(const char* name, MPI_Comm handle, MPI_Request* request,
+                Err (*check)(Comm&, Args&, Parameters...), const Values&... values) {
+  return on_comm(name, handle, [&](Comm& comm) -> Err {
+    Args args;
+    TMPI_TRY(check_pointer(request, "request"));
+    TMPI_TRY(check(comm, args, values...));
+    return start_collective(name, comm, args, request);
+  });
+}
+
+/// Makes a persistent request of it, to be started by MPI_Start. There are no hints that `info` could give.
+template <class... Parameters, class... Values>
+int persistent(const char* name, MPI_Comm handle, MPI_Info, MPI_Request* request,
+               Err (*check)(Comm&, Args&, Parameters...), const Values&... values) {
+  return on_comm(name, handle, [&](Comm& comm) -> Err {
+    Args args;
+    TMPI_TRY(check_pointer(request, "request"));
+    TMPI_TRY(check(comm, args, values...));
+    return init_collective(name, comm, args, request);
   });
 }
 

@@ -7,6 +7,7 @@
 
 #include "mpi/coll/meeting.hpp"
 #include "mpi/coll/relay.hpp"
+#include "mpi/coll/track.hpp"
 #include "mpi/comm/comm.hpp"
 
 namespace tmpi::mpi {
@@ -21,11 +22,17 @@ class CollShared {
   Relay& relay() {
     return relay_.get([this] { return new Relay(lay_out_lanes(*group_)); });
   }
+  TrackRegistry& tracks() {
+    return tracks_.get([] { return new TrackRegistry; });
+  }
+  /// Other meeting places for the same members.
+  std::shared_ptr<CollShared> another() const { return std::make_shared<CollShared>(group_); }
 
  private:
   const std::shared_ptr<const Group> group_;
   LazyObject<Meeting> meeting_;
   LazyObject<Relay> relay_;
+  LazyObject<TrackRegistry> tracks_;
 };
 
 inline Meeting& meeting_of(Comm& comm) {

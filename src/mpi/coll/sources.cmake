@@ -10,3 +10,6 @@ foreach(file allgather allreduce_cells allreduce_segments alltoall alltoall_swap
              inter/exchange inter/inter inter/reduce inter/rooted)
   list(APPEND TMPI_MPI_SOURCES ${CMAKE_CURRENT_LIST_DIR}/${file}.cpp)
 endforeach()
+foreach(file nonblocking track)
+  list(APPEND TMPI_MPI_SOURCES ${CMAKE_CURRENT_LIST_DIR}/${file}.cpp)
+endforeach()

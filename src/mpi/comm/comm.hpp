@@ -24,6 +24,10 @@ struct Rank;
 struct Errhandler;
 struct Topology;   // topo/topology.hpp: cartesian (and later graph) shape
 class CollShared;  // coll/: meeting places of the members in this node process
+class Tracks;      // coll/track.hpp: nonblocking collectives
+struct TracksDeleter {
+  void operator()(Tracks* tracks) const noexcept;
+};
 
 /// Context ids are 64 bit and unique in the job without agreement (new_context). Each communicator has two:
 /// point-to-point = id, collectives = id | kCollective, so that no wildcard ever catches a collective's
@@ -70,6 +74,7 @@ struct Comm {
   std::shared_ptr<const Topology> topology;  ///< null: none
   Comm* local = nullptr;  ///< of an intercommunicator: the local group's intracommunicator, owned; else null
   std::unique_ptr<Attributes> attributes;                  ///< null: none
+  std::unique_ptr<Tracks, TracksDeleter> tracks;           ///< null: no nonblocking collectives so far
   std::vector<std::pair<std::string, std::string>> hints;  ///< key, value (comm/hints.hpp)
   std::string name;
   MPI_Comm handle = MPI_COMM_NULL;  ///< MPI_COMM_WORLD / MPI_COMM_SELF, else the pointer itself

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "mpi/coll/coll.hpp"
+#include "mpi/coll/nonblocking.hpp"
 #include "mpi/comm/world.hpp"
 #include "mpi/core/attributes.hpp"
 #include "mpi/core/counters.hpp"
@@ -43,6 +44,7 @@ void settle(Rank& rank) {
     rank.buffer->drain();
     rank.buffer.reset();
   }
+  finish_operations(rank);
 }
 
 // The last use of MPI is over.

@@ -13,6 +13,7 @@
 #include "mpi/match/matcher.hpp"
 #include "mpi/p2p/request_pool.hpp"
 #include "sched/task.hpp"
+#include "sched/waiter.hpp"
 
 namespace tmpi::mpi {
 
@@ -45,11 +46,13 @@ struct Rank {
   Comm self;
   std::unique_ptr<SendBuffer> buffer;
   std::unique_ptr<UserErrors> user_errors;
-  std::unique_ptr<Keyvals> keyvals;   ///< null: none made yet
-  std::unique_ptr<Info> start_info;   ///< MPI_INFO_ENV; null: not asked for yet
-  Interop interop;                    ///< for other languages
-  std::string explanation;  ///< see error.hpp
-  const char* call = "";    ///< name of the MPI call the rank is in or was in last; for pictures, read racily
+  std::unique_ptr<Keyvals> keyvals;       ///< null: none made yet
+  std::unique_ptr<Info> start_info;       ///< MPI_INFO_ENV; null: not asked for yet
+  Interop interop;                        ///< for other languages
+  int services = 0;                       ///< tracks being served (coll/nonblocking.hpp)
+  sched::Waiter* services_end = nullptr;  ///< MPI_Finalize, waiting for the last of them
+  std::string explanation;                ///< see error.hpp
+  const char* call = "";  ///< name of the MPI call the rank is in or was in last; for pictures, read racily
 };
 
 /// The MPI library's view of the job on this node process.
