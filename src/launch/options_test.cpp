@@ -40,6 +40,22 @@ TEST_CASE("mpirun's spellings") {
   CHECK(parsed({"--oversubscribe", "--allow-run-as-root", "-v", "-q", "p"}).job.verbose);
 }
 
+TEST_CASE("a value that may be left out") {
+  CHECK_FALSE(parsed({"p"}).job.observed());
+  CHECK(parsed({"--profile", "p"}).job.profile);
+  CHECK(parsed({"--profile", "p"}).job.apps[0].program == "p");
+  CHECK(parsed({"--profile", "p"}).job.profile_file.empty());
+  CHECK(parsed({"--profile=/tmp/a b", "p"}).job.profile_file == "/tmp/a b");
+  CHECK(parsed({"--profile=out.json", "p"}).job.profile_file.ends_with("/out.json"));
+  CHECK(parsed({"--profile=out.json", "p"}).job.profile_file.starts_with("/"));
+  CHECK(parsed({"p"}, {{"TMPI_PROFILE", "1"}}).job.profile);
+  CHECK(parsed({"p"}, {{"TMPI_PROFILE", "1"}}).job.profile_file.empty());
+  CHECK_FALSE(parsed({"p"}, {{"TMPI_PROFILE", "0"}}).job.observed());
+  CHECK(parsed({"--trace", "/t", "--trace-buffer", "2M", "p"}).job.trace_buffer == 2 << 20);
+  CHECK(complaint({"--trace-buffer", "10", "p"}) ==
+        "--trace-buffer 10: a worker needs a buffer of at least 1k");
+}
+
 TEST_CASE("several programs") {
   const Settings settings = parsed({"-n", "2", "-x", "A=1", "a", "1", ":", "-n", "3", "--tag-output", "b"});
   REQUIRE(settings.job.apps.size() == 2);
