@@ -112,11 +112,102 @@ Pair Generator::structure(const Pair& old, int depth) {
   return made;
 }
 
+namespace {
+
+/// The type map of those elements of an array that `owned` (indices in the order of the arguments) says; the
+/// elements stand in the order of memory, and the bounds are those of the whole array.
+template <class Owned>
+TypeMap part_of_array(const TypeMap& old, const std::vector<int>& sizes, int order, Owned&& owned) {
+  const std::size_t ndims = sizes.size();
+  TypeMap map, element;
+  element.elements = old.elements;  // without the bounds of the element
+  MPI_Count all = 1;
+  for (int size : sizes) all *= size;
+  for (MPI_Count place = 0; place < all; ++place) {
+    std::vector<int> index(ndims);
+    MPI_Count rest = place;
+    for (std::size_t k = 0; k < ndims; ++k) {
+      const std::size_t dimension = order == MPI_ORDER_C ? ndims - 1 - k : k;
+      index[dimension] = static_cast<int>(rest % sizes[dimension]);
+      rest /= sizes[dimension];
+    }
+    if (owned(index)) map.append(element, place * old.extent());
+  }
+  map.lower = {0};
+  map.upper = {all * old.extent()};
+  return map;
+}
+
+}  // namespace
+
+Pair Generator::subarray(const Pair& old) {
+  const int ndims = static_cast<int>(pick(1, 3));
+  const int order = pick(0, 1) != 0 ? MPI_ORDER_C : MPI_ORDER_FORTRAN;
+  std::vector<int> sizes, subsizes, starts;
+  for (int i = 0; i < ndims; ++i) {
+    sizes.push_back(static_cast<int>(pick(1, 4)));
+    subsizes.push_back(static_cast<int>(pick(1, sizes[i])));
+    starts.push_back(static_cast<int>(pick(0, sizes[i] - subsizes[i])));
+  }
+  Pair made;
+  REQUIRE(!construct_subarray<int>(ndims, sizes.data(), subsizes.data(), starts.data(), order, *old.type,
+                                   made.type));
+  made.map = part_of_array(old.map, sizes, order, [&](const std::vector<int>& index) {
+    for (int i = 0; i < ndims; ++i) {
+      if (index[i] < starts[i] || index[i] >= starts[i] + subsizes[i]) return false;
+    }
+    return true;
+  });
+  return made;
+}
+
+Pair Generator::distributed(const Pair& old) {
+  const int ndims = static_cast<int>(pick(1, 3));
+  const int order = pick(0, 1) != 0 ? MPI_ORDER_C : MPI_ORDER_FORTRAN;
+  std::vector<int> sizes, distribs, dargs, psizes, widths;
+  int processes = 1;
+  for (int i = 0; i < ndims; ++i) {
+    const int size = static_cast<int>(pick(1, 7));
+    const int kind = static_cast<int>(pick(0, 2));
+    const int grid = kind == 0 ? 1 : static_cast<int>(pick(1, 3));
+    const bool chosen = pick(0, 1) != 0;
+    const int least = (size + grid - 1) / grid;
+    const int width = kind == 0   ? size
+                      : kind == 1 ? least + (chosen ? static_cast<int>(pick(0, 2)) : 0)
+                                  : (chosen ? static_cast<int>(pick(1, 3)) : 1);
+    sizes.push_back(size);
+    distribs.push_back(kind == 0   ? MPI_DISTRIBUTE_NONE
+                       : kind == 1 ? MPI_DISTRIBUTE_BLOCK
+                                   : MPI_DISTRIBUTE_CYCLIC);
+    dargs.push_back(chosen && kind != 0 ? width : MPI_DISTRIBUTE_DFLT_DARG);
+    psizes.push_back(grid);
+    widths.push_back(width);
+    processes *= grid;
+  }
+  const int rank = static_cast<int>(pick(0, processes - 1));
+  std::vector<int> coordinates(static_cast<std::size_t>(ndims));
+  for (int i = ndims - 1, rest = rank; i >= 0; --i) {
+    coordinates[i] = rest % psizes[i];
+    rest /= psizes[i];
+  }
+  Pair made;
+  REQUIRE(
+      !construct_darray<int>({processes, rank, ndims, distribs.data(), dargs.data(), psizes.data(), order},
+                             sizes.data(), *old.type, made.type));
+  made.map = part_of_array(old.map, sizes, order, [&](const std::vector<int>& index) {
+    for (int i = 0; i < ndims; ++i) {
+      if (index[i] / widths[i] % psizes[i] != coordinates[i]) return false;
+    }
+    return true;
+  });
+  return made;
+}
+
 Pair Generator::make(int depth) {
   if (depth == 0) return basic();
   const Pair old = make(depth - 1);
   Pair made;
-  switch (pick(0, 4)) {
+  switch (pick(0, 6)) {
     case 0:
       made = resized(old);
       break;
@@ -128,6 +219,12 @@ Pair Generator::make(int depth) {
       break;
     case 3:
       made = structure(old, depth);
+      break;
+    case 4:
+      made = subarray(old);
+      break;
+    case 5:
+      made = distributed(old);
       break;
     default:
       REQUIRE(!construct_dup(*old.type, made.type));

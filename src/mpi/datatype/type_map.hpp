@@ -7,6 +7,7 @@
 #include <random>
 #include <vector>
 
+#include "mpi/datatype/arrays.hpp"
 #include "mpi/datatype/construct.hpp"
 #include "mpi/datatype/datatype.hpp"
 
@@ -102,6 +103,8 @@ class Generator {
   Pair strided(const Pair& old);
   Pair indexed(const Pair& old);
   Pair structure(const Pair& old, int depth);
+  Pair subarray(const Pair& old);
+  Pair distributed(const Pair& old);
 
   std::mt19937 random_;
   std::size_t max_;

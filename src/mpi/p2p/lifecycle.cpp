@@ -62,6 +62,7 @@ Request& create_request(Comm* comm, std::unique_ptr<RequestExtension> extension,
 Err start(Request& request) {
   request.active = true;
   request.cancelled = false;
+  request.buffered = false;
   request.error = MPI_SUCCESS;
   request.reset();
   if (request.extension != nullptr) return request.extension->start(request);
