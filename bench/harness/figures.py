@@ -2,6 +2,8 @@
 import statistics
 from dataclasses import dataclass
 
+from .measurements import TABLE_COLLECTIVES, TABLE_RANKS, TABLE_SIZES
+
 TMPI, OPENMPI, MPICH = "tmpi", "openmpi", "mpich"
 
 
@@ -79,6 +81,20 @@ def bandwidth(results, where, measurement):
     return rows
 
 
+def collectives(results):
+    """Never slower than the better peer with few ranks, five times faster where ranks share a core many times over."""
+    rows = []
+    for ranks in TABLE_RANKS:
+        factor = 5 if ranks >= 16 else 1
+        for name in TABLE_COLLECTIVES:
+            for size, label in {0: "", **TABLE_SIZES}.items():
+                what = f"{name}{', ' if label else ''}{label}, {ranks:,} ranks on 2 cores"
+                row = compared(results, what, f"table-{ranks}", f"us/{name}/{size}", "{:.2f} us", f"≥ {factor}x", True, factor)
+                if row.tmpi != "-":
+                    rows.append(row)
+    return rows
+
+
 def cg(results):
     def ratio(launcher):
         two, many = results.median("cg-2", launcher, "s"), results.median("cg-16", launcher, "s")
@@ -108,6 +124,7 @@ def figures(results):
         for name in ("barrier", "allreduce"):
             what = f"{'8-byte ' if name == 'allreduce' else ''}{name}, {ranks:,} ranks on 2 cores"
             rows.append(compared(results, what, f"collectives-{ranks}", f"us/{name}", "{:.1f} us", "≥ 10x", True, 10))
+    rows += collectives(results)
     return rows + [
         absolute(results, "start, allreduce, exit of 1,000 ranks", "start-1000", "s", "{:.3f} s", "≤ 0.3 s", 0.3),
         absolute(results, "start, allreduce, exit of 10,000 ranks", "start-10000", "s", "{:.2f} s", "≤ 3 s", 3),

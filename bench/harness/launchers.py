@@ -33,11 +33,11 @@ def finish(command, environment, limit):
     except subprocess.TimeoutExpired:
         os.killpg(process.pid, 15)
         try:
-            process.communicate(timeout=10)
+            text, _ = process.communicate(timeout=10)
         except subprocess.TimeoutExpired:
             os.killpg(process.pid, 9)
-            process.communicate()
-        return Outcome("", limit, f"no end in {limit:.0f} s")
+            text, _ = process.communicate()
+        return Outcome(text, limit, f"no end in {limit:.0f} s")
     seconds = time.monotonic() - start
     error = "" if process.returncode == 0 else f"exit code {process.returncode}: " + " ".join(text.split())[-160:]
     return Outcome(text, seconds, error)

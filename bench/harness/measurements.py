@@ -17,6 +17,8 @@ class Measurement:
     only_tmpi: bool = False
     slow_peer: list = field(default_factory=list)  # arguments of MPICH, which spins without yielding where ranks share a core
     peer: list = field(default_factory=list)  # arguments of both peers
+    partial: bool = False  # what has been printed when the time limit is over counts
+    many: bool = False  # peers crawl with so many ranks on few CPUs: only with --all-peers
 
 
 def lines(text, columns):
@@ -41,6 +43,10 @@ def read_collectives(text, seconds):
     return {f"us/{w[0]}": float(w[3]) for w in lines(text, 5)}
 
 
+def read_table(text, seconds):
+    return {f"us/{w[0]}/{w[2]}": float(w[3]) for w in lines(text, 5)}
+
+
 def read_wall(text, seconds):
     return {"s": seconds}
 
@@ -62,8 +68,23 @@ CG_QUICK = ["--iterations", "15"]
 
 def collective(ranks, limit):
     reps = "200" if ranks <= 64 else "20"
-    return Measurement(f"collectives-{ranks}", "bench/collectives.c", ["--op", "barrier,allreduce", "--sizes", "8", "--reps", reps], ranks, 2,
-                       read_collectives, limit, [*FEW], peer=["--reps", "3", *FEW])
+    return Measurement(f"collectives-{ranks}", "bench/collectives.c", ["--op", "barrier,allreduce", "--sizes", "8", "--reps", reps, "--time", "1000"], ranks, 2,
+                       read_collectives, limit, ["--batches", "3"], peer=["--reps", "3", "--batches", "3"])
+
+
+# All collectives, by number of ranks. 64 KiB per pair of ranks is left out where that is more memory than the machine has.
+TABLE_RANKS = [2, 4, 16, 64, 256, 1024]
+TABLE_SIZES = {8: "8 B", 1024: "1 KiB", 65536: "64 KiB"}
+TABLE_COLLECTIVES = ["barrier", "bcast", "gather", "gatherv", "scatter", "scatterv", "allgather", "allgatherv", "alltoall", "alltoallv", "reduce",
+                     "allreduce", "reduce_scatter", "reduce_scatter_block", "scan", "exscan", "ibarrier", "ibcast", "iallreduce",
+                     "neighbor_allgather", "neighbor_alltoall"]
+
+
+def table(ranks):
+    most = "64M" if ranks <= 16 else "4M" if ranks <= 64 else "512K"
+    arguments = ["--most", most, "--sizes", ",".join(map(str, TABLE_SIZES)), "--time", "20", "--batches", "7"]
+    return Measurement(f"table-{ranks}", "bench/collectives.c", arguments, ranks, 2, read_table, 300, ["--time", "5", "--batches", "3"],
+                       slow_peer=["--time", "5", "--batches", "3"], partial=True, many=ranks > 64)
 
 
 ALL = [
@@ -73,6 +94,7 @@ ALL = [
     Measurement("rate-two", "bench/message_rate.c", [], 2, 2, read_rate, 60, FEW),
     collective(64, 60),
     collective(1000, 90),
+    *map(table, TABLE_RANKS),
     Measurement("start-1000", "bench/startup.c", [], 1000, 2, read_wall, only_tmpi=True),
     Measurement("start-10000", "bench/startup.c", [], 10000, 2, read_wall, only_tmpi=True),
     Measurement("memory-10000", "bench/startup.c", ["--memory"], 10000, 2, read_memory, only_tmpi=True),
