@@ -200,6 +200,7 @@ void NodeScheduler::observe_switches(SwitchObserver observer) {
 
 void NodeScheduler::admit_threads() noexcept {
   Worker& here = *this_worker();
+  if (here.admits_threads()) return;
   // Tasks that have not run yet learn it from the worker.
   for (int i = 0; i < tasks(); ++i) {
     Task& task = tasks_[static_cast<std::size_t>(i)];

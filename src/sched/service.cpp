@@ -21,6 +21,12 @@ void serve(void* argument) {
 bool run_service(void (*work)(void*), void* argument) noexcept {
   Worker& worker = *this_worker();
   Service* service = worker.services().take();
+  if (service != nullptr && service == worker.running()) [[unlikely]] {
+    // A thread of the rank calls, and the worker's own idles on the stack of this service, which it ran last.
+    Service* other = worker.services().take();
+    worker.services().give_back(*service);
+    service = other;
+  }
   if (service == nullptr) return false;
   Task& self = *current();
   service->owner = self.owner;

@@ -81,6 +81,7 @@ class alignas(64) Worker {
   void retire(Service& service) noexcept;
 
   // Threads of ranks (threads.cpp, docs/threads.md).
+  bool admits_threads() const noexcept { return admits_threads_; }
   /// The worker's thread: from now on the monitor counts.
   void admit_threads(bool inside) noexcept;
   /// From user code into the worker and back: its own thread, or one of its ranks'.

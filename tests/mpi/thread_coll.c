@@ -39,6 +39,24 @@ static void gathering(MPI_Comm comm, int thread, int round) {
   free(all);
 }
 
+/* Several at a time, waited for together and by testing. */
+static void outstanding(MPI_Comm comm, int thread, int round) {
+  int sum[4] = {0}, mine[4], root = round % world_size, word = world_rank == root ? 77 + thread : -1,
+      flag = 0;
+  MPI_Request requests[6], barrier;
+  for (int i = 0; i < 4; i++) {
+    mine[i] = world_rank + i + thread;
+    CHECK_OK(MPI_Iallreduce(&mine[i], &sum[i], 1, MPI_INT, MPI_SUM, comm, &requests[i]));
+  }
+  CHECK_OK(MPI_Ibcast(&word, 1, MPI_INT, root, comm, &requests[4]));
+  CHECK_OK(MPI_Ibarrier(comm, &requests[5]));
+  CHECK_OK(MPI_Waitall(6, requests, MPI_STATUSES_IGNORE));
+  for (int i = 0; i < 4; i++) CHECK_EQ(sum[i], world_size * (world_size - 1) / 2 + world_size * (i + thread));
+  CHECK_EQ(word, 77 + thread);
+  CHECK_OK(MPI_Ibarrier(comm, &barrier));
+  while (!flag) CHECK_OK(MPI_Test(&barrier, &flag, MPI_STATUS_IGNORE));
+}
+
 static void making(MPI_Comm comm, int thread) {
   MPI_Comm made;
   int size, sum, one = 1;
@@ -58,6 +76,7 @@ static void* body(void* argument) {
   for (int round = 0; round < kRounds; round++) {
     blocking(comms[thread], thread, round);
     gathering(comms[thread], thread, round);
+    outstanding(comms[thread], thread, round);
     making(comms[thread], thread);
   }
   return NULL;
