@@ -137,6 +137,7 @@ int PMPI_Graph_create(MPI_Comm comm_old, int nnodes, const int indx[], const int
                       MPI_Comm* comm_graph) {
   return on_comm("MPI_Graph_create", comm_old, [&](Comm& parent) -> Err {
     TMPI_TRY(check_pointer(comm_graph, "comm_graph"));
+    *comm_graph = MPI_COMM_NULL;
     Graph graph;
     TMPI_TRY(read_graph(parent, nnodes, indx, edges, graph));
     Comm* created = nullptr;
@@ -210,6 +211,7 @@ int PMPI_Dist_graph_create_adjacent(MPI_Comm comm_old, int indegree, const int s
   return on_comm("MPI_Dist_graph_create_adjacent", comm_old, [&](Comm& parent) -> Err {
     TMPI_TRY(check_intra(parent));
     TMPI_TRY(check_pointer(comm_dist_graph, "comm_dist_graph"));
+    *comm_dist_graph = MPI_COMM_NULL;
     const Info* hints;
     TMPI_TRY(hints_from(info, hints));
     DistGraph edges;
@@ -233,6 +235,7 @@ int PMPI_Dist_graph_create(MPI_Comm comm_old, int n, const int sources[], const 
                            MPI_Comm* comm_dist_graph) {
   return on_comm("MPI_Dist_graph_create", comm_old, [&](Comm& parent) -> Err {
     TMPI_TRY(check_pointer(comm_dist_graph, "comm_dist_graph"));
+    *comm_dist_graph = MPI_COMM_NULL;
     const Info* hints;
     TMPI_TRY(hints_from(info, hints));
     std::vector<Edge> edges;

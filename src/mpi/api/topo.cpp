@@ -67,6 +67,7 @@ int PMPI_Cart_create(MPI_Comm comm_old, int ndims, const int dims[], const int p
                      MPI_Comm* comm_cart) {
   return on_comm("MPI_Cart_create", comm_old, [&](Comm& parent) -> Err {
     TMPI_TRY(check_pointer(comm_cart, "comm_cart"));
+    *comm_cart = MPI_COMM_NULL;  // also what a program sees that goes on after an error
     TMPI_TRY(check_grid(parent, ndims, dims, periods));
     Grid grid;
     for (int d = 0; d < ndims; ++d) {
