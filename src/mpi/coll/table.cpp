@@ -8,6 +8,7 @@
 #include "mpi/coll/fold.hpp"
 #include "mpi/coll/inter/inter.hpp"
 #include "mpi/coll/preferences.hpp"
+#include "mpi/core/blocked.hpp"
 
 namespace tmpi::mpi {
 namespace {
@@ -23,6 +24,9 @@ bool one_node(const Query& q) {
 }
 bool fits_cell(const Query& q) {
   return q.nodes == 1 && q.dense && q.bytes <= q.cell_limit;
+}
+bool regular_cell(const Query& q) {
+  return q.nodes == 1 && !q.ragged && q.bytes <= q.cell_limit;
 }
 bool swaps(const Query& q) {
   return q.nodes == 1 && q.in_place;
@@ -81,6 +85,8 @@ constexpr Algorithm kTable[] = {
      "not for MPI_Scatterv; by itself up to 2 KiB to each member"},
     {Collective::kScatter, "linear", any, any, scatter_linear, "any"},
 
+    {Collective::kAllgather, "cells", regular_cell, any, allgather_cells,
+     "members on one node, small chunks; not for MPI_Allgatherv"},
     {Collective::kAllgather, "pull", one_node, any, allgather_pull, "members on one node"},
     {Collective::kAllgather, "recursive_doubling", regular_power, all_up_to<512 * kKiB>, allgather_doubling,
      "a power of two of members, not for MPI_Allgatherv; by itself up to 512 KiB in all"},
@@ -116,10 +122,14 @@ constexpr Algorithm kTable[] = {
     {Collective::kReduceScatter, "binomial", any, never, reduce_scatter_binomial, "any; only if asked for"},
     {Collective::kReduceScatter, "pairwise", any, any, reduce_scatter_pairwise, "any"},
 
+    {Collective::kScan, "cells", fits_cell, any, scan_cells,
+     "members on one node, small vectors of bytes that may be copied"},
     {Collective::kScan, "segments", one_node, any, scan_segments, "members on one node"},
     {Collective::kScan, "recursive_doubling", any, any, scan_doubling, "any"},
     {Collective::kScan, "linear", any, never, scan_linear, "any; only if asked for"},
 
+    {Collective::kExscan, "cells", fits_cell, any, exscan_cells,
+     "members on one node, small vectors of bytes that may be copied"},
     {Collective::kExscan, "segments", one_node, any, exscan_segments, "members on one node"},
     {Collective::kExscan, "recursive_doubling", any, any, exscan_doubling, "any"},
     {Collective::kExscan, "linear", any, never, exscan_linear, "any; only if asked for"},
@@ -205,6 +215,7 @@ const Algorithm* select(Comm& comm, const Args& args) {
 }
 
 Err run(Comm& comm, Args& args) {
+  const InCollective note(comm);
   if (comm.inter()) return run_inter(comm, args);
   const Algorithm* algorithm = select(comm, args);
   if (algorithm == nullptr) [[unlikely]] {
