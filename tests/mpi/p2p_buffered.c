@@ -98,11 +98,104 @@ static void test_errors(void) {
   CHECK_OK(MPI_Comm_free(&comm));
 }
 
+#ifdef MPI_ABI_VERSION
+/* A communicator's own buffer comes before the rank's; flushing waits for what is in the buffer. */
+static void test_comm_buffer(void) {
+  char own[8000], general[8000], *detached = NULL, data[6000], in[6000]; /* too large for a cell: they stay */
+  int size = -1;
+  MPI_Comm comm;
+  MPI_Request request, flush[2];
+  CHECK_OK(MPI_Comm_dup(MPI_COMM_SELF, &comm));
+  CHECK_OK(MPI_Buffer_attach(general, sizeof general));
+  CHECK_OK(MPI_Comm_attach_buffer(comm, own, sizeof own));
+  CHECK_CLASS(MPI_Comm_attach_buffer(comm, own, sizeof own), MPI_ERR_BUFFER);
+  pattern_fill(data, sizeof data, 1);
+  CHECK_OK(MPI_Bsend(data, sizeof data, MPI_BYTE, 0, 1, comm));
+  CHECK_OK(MPI_Bsend(data, sizeof data, MPI_BYTE, 0, 1, MPI_COMM_SELF)); /* both fit only side by side */
+  CHECK_OK(MPI_Recv(in, sizeof in, MPI_BYTE, 0, 1, comm, MPI_STATUS_IGNORE));
+  CHECK_PATTERN(in, sizeof in, 1);
+  CHECK_OK(MPI_Recv(in, sizeof in, MPI_BYTE, 0, 1, MPI_COMM_SELF, MPI_STATUS_IGNORE));
+  CHECK_OK(MPI_Comm_flush_buffer(comm));
+  CHECK_OK(MPI_Buffer_flush());
+  CHECK_OK(MPI_Comm_iflush_buffer(comm, &flush[0]));
+  CHECK_OK(MPI_Buffer_iflush(&flush[1]));
+  CHECK_OK(MPI_Waitall(2, flush, MPI_STATUSES_IGNORE));
+  CHECK_OK(MPI_Comm_detach_buffer(comm, &detached, &size));
+  CHECK(detached == own && size == (int)sizeof own);
+  CHECK_CLASS(MPI_Comm_detach_buffer(comm, &detached, &size), MPI_ERR_BUFFER);
+  CHECK_CLASS(MPI_Comm_flush_buffer(comm), MPI_ERR_BUFFER);
+  CHECK_OK(MPI_Bsend(data, sizeof data, MPI_BYTE, 0, 1, comm)); /* the rank's buffer again */
+  CHECK_OK(MPI_Irecv(in, sizeof in, MPI_BYTE, 0, 1, comm, &request));
+  CHECK_OK(MPI_Wait(&request, MPI_STATUS_IGNORE));
+  CHECK_OK(MPI_Buffer_detach(&detached, &size));
+  CHECK(detached == general);
+  CHECK_CLASS(MPI_Buffer_flush(), MPI_ERR_BUFFER);
+  CHECK_CLASS(MPI_Buffer_iflush(&request), MPI_ERR_BUFFER);
+  CHECK_OK(MPI_Comm_free(&comm));
+}
+
+/* A flush is over when the messages before it have left, whatever comes after it. */
+static void test_iflush(void) {
+  enum { kBytes = 50000 };
+  char *data = check_malloc(kBytes), *in = check_malloc(kBytes), *detached;
+  int flag = 1, size;
+  MPI_Request first, second;
+  CHECK_OK(MPI_Buffer_attach(MPI_BUFFER_AUTOMATIC, 0));
+  pattern_fill(data, kBytes, 3);
+  CHECK_OK(MPI_Bsend(data, kBytes, MPI_BYTE, 0, 1, MPI_COMM_SELF)); /* too large for a cell: stays */
+  CHECK_OK(MPI_Buffer_iflush(&first));
+  CHECK_OK(MPI_Bsend(data, kBytes, MPI_BYTE, 0, 2, MPI_COMM_SELF));
+  CHECK_OK(MPI_Buffer_iflush(&second));
+  CHECK_OK(MPI_Test(&first, &flag, MPI_STATUS_IGNORE));
+  CHECK(!flag);
+  CHECK_OK(MPI_Recv(in, kBytes, MPI_BYTE, 0, 1, MPI_COMM_SELF, MPI_STATUS_IGNORE));
+  CHECK_OK(MPI_Wait(&first, MPI_STATUS_IGNORE));
+  CHECK_OK(MPI_Test(&second, &flag, MPI_STATUS_IGNORE));
+  CHECK(!flag);
+  CHECK_OK(MPI_Recv(in, kBytes, MPI_BYTE, 0, 2, MPI_COMM_SELF, MPI_STATUS_IGNORE));
+  CHECK_OK(MPI_Wait(&second, MPI_STATUS_IGNORE));
+  CHECK_PATTERN(in, kBytes, 3);
+  CHECK_OK(MPI_Buffer_detach(&detached, &size));
+  CHECK((void*)detached == MPI_BUFFER_AUTOMATIC && size == 0);
+  free(data), free(in);
+}
+
+/* Sizes of 2 GiB and more, and arguments. */
+static void test_large_attach(void) {
+  char buffer[10], *detached;
+  int size;
+  MPI_Count large;
+  MPI_Request request;
+  CHECK_OK(MPI_Buffer_attach_c(buffer, (MPI_Count)1 << 40)); /* nothing is put there */
+  CHECK_OK(MPI_Buffer_detach_c(&detached, &large));
+  CHECK(detached == buffer && large == (MPI_Count)1 << 40);
+  CHECK_OK(MPI_Comm_attach_buffer_c(MPI_COMM_SELF, buffer, (MPI_Count)1 << 40));
+  CHECK_OK(MPI_Comm_detach_buffer(MPI_COMM_SELF, &detached, &size));
+  CHECK_EQ(size, MPI_UNDEFINED);
+  CHECK_CLASS(MPI_Buffer_attach(NULL, 10), MPI_ERR_ARG);
+  CHECK_CLASS(MPI_Buffer_attach_c(buffer, -1), MPI_ERR_ARG);
+  CHECK_CLASS(MPI_Comm_attach_buffer(MPI_COMM_NULL, buffer, 10), MPI_ERR_COMM);
+  CHECK_OK(MPI_Buffer_attach(buffer, 10));
+  CHECK_CLASS(MPI_Buffer_iflush(NULL), MPI_ERR_ARG);
+  CHECK_CLASS(MPI_Buffer_detach(NULL, &size), MPI_ERR_ARG);
+  CHECK_OK(MPI_Buffer_iflush(&request)); /* nothing in it */
+  CHECK_OK(MPI_Wait(&request, MPI_STATUS_IGNORE));
+  CHECK_OK(MPI_Buffer_detach(&detached, &size));
+}
+#endif
+
 int main(int argc, char** argv) {
   check_begin(&argc, &argv);
   test_exchange();
   test_detach_delivers();
   test_strided();
   test_errors();
+#ifdef MPI_ABI_VERSION
+  MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN);
+  MPI_Comm_set_errhandler(MPI_COMM_SELF, MPI_ERRORS_RETURN);
+  test_comm_buffer();
+  test_iflush();
+  test_large_attach();
+#endif
   return check_end();
 }

@@ -87,6 +87,58 @@ static void test_send(void) {
   CHECK_OK(MPI_Test_cancelled(&status, &cancelled));
   CHECK_EQ(cancelled, !flag);
 }
+
+/* A send whose message was buffered, in a cell or a channel: cancelled as long as nobody has received it, and
+ * only this one of several alike. */
+static void test_buffered_send(int bytes) {
+  int right = (world_rank + 1) % world_size, left = (world_rank + world_size - 1) % world_size, flag;
+  char *data[3], *in = check_malloc((size_t)bytes);
+  MPI_Request requests[3];
+  MPI_Status status;
+  for (int i = 0; i < 3; i++) {
+    data[i] = check_malloc((size_t)bytes);
+    pattern_fill(data[i], (size_t)bytes, (uint32_t)(world_rank * 3 + i));
+    CHECK_OK(MPI_Isend(data[i], bytes, MPI_BYTE, right, 6, MPI_COMM_WORLD, &requests[i]));
+  }
+  CHECK_OK(MPI_Cancel(&requests[1]));
+  CHECK_OK(MPI_Wait(&requests[1], &status));
+  CHECK_OK(MPI_Test_cancelled(&status, &flag));
+  CHECK(flag);
+  MPI_Barrier(MPI_COMM_WORLD); /* nobody has received yet */
+  for (int i = 0; i < 3; i += 2) {
+    CHECK_OK(MPI_Recv(in, bytes, MPI_BYTE, left, 6, MPI_COMM_WORLD, MPI_STATUS_IGNORE));
+    CHECK_PATTERN(in, (size_t)bytes, (uint32_t)(left * 3 + i));
+  }
+  CHECK_OK(MPI_Iprobe(left, 6, MPI_COMM_WORLD, &flag, MPI_STATUS_IGNORE));
+  CHECK(!flag);
+  MPI_Barrier(MPI_COMM_WORLD); /* now all is received: too late */
+  CHECK_OK(MPI_Cancel(&requests[0]));
+  CHECK_OK(MPI_Wait(&requests[0], &status));
+  CHECK_OK(MPI_Test_cancelled(&status, &flag));
+  CHECK(!flag);
+  CHECK_OK(MPI_Wait(&requests[2], &status));
+  for (int i = 0; i < 3; i++) free(data[i]);
+  free(in);
+}
+
+/* A buffered-mode send gives its room back. */
+static void test_ibsend(void) {
+  char buffer[8000], data[6000] = {0}, *detached; /* too large for a cell: stays in the buffer */
+  int size, flag;
+  MPI_Request request;
+  MPI_Status status;
+  CHECK_OK(MPI_Buffer_attach(buffer, sizeof buffer));
+  for (int round = 0; round < 3; round++) { /* there is room for one at a time */
+    CHECK_OK(MPI_Ibsend(data, sizeof data, MPI_BYTE, 0, 7, MPI_COMM_SELF, &request));
+    CHECK_OK(MPI_Cancel(&request));
+    CHECK_OK(MPI_Wait(&request, &status));
+    CHECK_OK(MPI_Test_cancelled(&status, &flag));
+    CHECK(flag);
+  }
+  CHECK_OK(MPI_Iprobe(0, 7, MPI_COMM_SELF, &flag, MPI_STATUS_IGNORE));
+  CHECK(!flag);
+  CHECK_OK(MPI_Buffer_detach(&detached, &size));
+}
 #endif
 
 /* Many posted, every second one cancelled, with wildcards among them. */
@@ -120,6 +172,9 @@ int main(int argc, char** argv) {
   test_persistent();
 #ifdef MPI_ABI_VERSION
   test_send();
+  for (int bytes = 1; bytes <= 10000; bytes *= 10)
+    test_buffered_send(bytes); /* cells, channels, descriptors */
+  test_ibsend();
 #endif
   test_many();
   return check_end();
