@@ -250,7 +250,7 @@ static void test_resources(void) {
   int on_worker = size_and_free(split_by(MPI_COMM_TYPE_RESOURCE_GUIDED, resource, "mpix://worker"));
   CHECK(on_worker >= 1 && on_worker <= world_size);
   MPI_Info info;
-  char value[16];
+  char value[40];
   int flag, length = sizeof value;
   CHECK_OK(MPI_Get_hw_resource_info(&info));
   CHECK_OK(MPI_Info_get_string(info, "hwloc://Core", &length, value, &flag));
@@ -272,6 +272,20 @@ static void test_resources(void) {
     size = smaller;
     level = finer;
   }
+  /* The info object says what it was split by: doing so by that name gives the same. */
+  CHECK_OK(MPI_Info_create(&info));
+  CHECK_OK(MPI_Comm_split_type(MPI_COMM_WORLD, MPI_COMM_TYPE_HW_UNGUIDED, 0, info, &finer));
+  if (finer != MPI_COMM_NULL) {
+    MPI_Comm named;
+    length = sizeof value;
+    CHECK_OK(MPI_Info_get_string(info, resource, &length, value, &flag));
+    CHECK(flag && strncmp(value, "hwloc://", 8) == 0);
+    CHECK_OK(MPI_Comm_split_type(MPI_COMM_WORLD, MPI_COMM_TYPE_HW_GUIDED, 0, info, &named));
+    compare(finer, named, MPI_CONGRUENT);
+    CHECK_OK(MPI_Comm_free(&named));
+    CHECK_OK(MPI_Comm_free(&finer));
+  }
+  CHECK_OK(MPI_Info_free(&info));
   /* Some do not take part. */
   CHECK_OK(MPI_Comm_split_type(MPI_COMM_WORLD, world_rank == 0 ? MPI_UNDEFINED : MPI_COMM_TYPE_SHARED, 0,
                                MPI_INFO_NULL, &finer));

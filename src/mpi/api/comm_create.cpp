@@ -140,8 +140,12 @@ int PMPI_Comm_split_type(MPI_Comm comm, int split_type, int key, MPI_Info info, 
     SplitKind kind;
     TMPI_TRY(kind_of(split_type, *hints, kind));
     Comm* created = nullptr;
-    TMPI_TRY(split_by_level(c, kind.color, kind.levels, key, created));
+    int level = -1;
+    TMPI_TRY(split_by_level(c, kind.color, kind.levels, key, created, level));
     *newcomm = handle_of(created);
+    // MPI_COMM_TYPE_HW_UNGUIDED: which resource it has become.
+    if (created != nullptr && level >= 0 && info != MPI_INFO_NULL)
+      info_from(info)->set("mpi_hw_resource_type", resource_name(level));
     return kOk;
   });
 }

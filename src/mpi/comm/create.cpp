@@ -132,7 +132,10 @@ void choose_level(Order** orders, int seats) {
     const bool alike = std::all_of(choosing.begin(), choosing.end(),
                                    [&](const Order* order) { return (*order->levels)[level] == first; });
     if (alike) continue;
-    for (Order* order : choosing) order->color = (*order->levels)[level];
+    for (Order* order : choosing) {
+      order->color = (*order->levels)[level];
+      order->level = static_cast<int>(level);
+    }
     return;
   }
 }
@@ -177,17 +180,19 @@ Err duplicate(Comm& parent, Comm*& created) {
 }
 
 Err split(Comm& parent, int color, int key, Comm*& created, const Shape& shape) {
-  Order mine{{}, color, key, nullptr, nullptr};
+  Order mine{{}, color, key, nullptr, nullptr, -1};
   created = meet_with(parent, mine, [&](Order** orders) { fulfil_split(parent, orders, shape); });
   return kOk;
 }
 
-Err split_by_level(Comm& parent, int color, const std::vector<int>& levels, int key, Comm*& created) {
-  Order mine{{}, levels.empty() ? color : MPI_UNDEFINED, key, nullptr, &levels};
+Err split_by_level(Comm& parent, int color, const std::vector<int>& levels, int key, Comm*& created,
+                   int& level) {
+  Order mine{{}, levels.empty() ? color : MPI_UNDEFINED, key, nullptr, &levels, -1};
   created = meet_with(parent, mine, [&](Order** orders) {
     choose_level(orders, parent.seats());
     fulfil_split(parent, orders, nullptr);
   });
+  level = mine.level;
   return kOk;
 }
 

@@ -35,9 +35,10 @@ using Shape = std::function<std::shared_ptr<const Topology>(int parent_rank, con
 Err split(Comm& parent, int color, int key, Comm*& created, const Shape& shape = nullptr);
 
 /// MPI_Comm_split_type: as split, but a member may bring its color at several levels instead of one, from
-/// coarse to fine (MPI_COMM_TYPE_HW_UNGUIDED): the first level at which such members differ decides. If there
-/// is none they get null. Members without levels have `color`.
-Err split_by_level(Comm& parent, int color, const std::vector<int>& levels, int key, Comm*& created);
+/// coarse to fine (MPI_COMM_TYPE_HW_UNGUIDED): the first level at which such members differ decides, and
+/// `level` says which that was. If there is none they get null. Members without levels have `color`.
+Err split_by_level(Comm& parent, int color, const std::vector<int>& levels, int key, Comm*& created,
+                   int& level);
 
 /// MPI_Comm_create: each member names the group it is to be in, disjoint from the others' groups, or one
 /// without itself: null. Intercommunicators: all of one side name the same part of it; nothing on one side:

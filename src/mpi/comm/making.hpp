@@ -35,6 +35,7 @@ struct Order : Parts {
   int key = 0;
   std::shared_ptr<const Group> group;
   const std::vector<int>* levels = nullptr;  ///< colors to choose from (split_by_level)
+  int level = -1;                            ///< which of them was chosen
 };
 
 /// The groups of both sides of a communicator; of an intracommunicator the second is null.

@@ -91,6 +91,10 @@ std::vector<int> resource_levels() {
   return levels;
 }
 
+std::string resource_name(int level) {
+  return std::string(kHwloc) + sched::resources_of_calling_thread()[static_cast<std::size_t>(level)].type;
+}
+
 std::vector<Info::Entry> resource_entries() {
   std::vector<Info::Entry> entries = {{"mpix://node", "true"}, {"mpix://worker", "true"}};
   for (const sched::Resource& resource : sched::resources_of_calling_thread())

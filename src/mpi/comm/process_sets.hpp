@@ -25,8 +25,10 @@ GroupPtr process_set(std::string_view name);
 /// process sets of tmpi.
 int resource_color(std::string_view name);
 
-/// The same for every kind of hardware resource, from the whole machine to a hardware thread.
+/// The same for every kind of hardware resource, from the whole machine to a hardware thread, and the kinds'
+/// names ("hwloc://Package").
 std::vector<int> resource_levels();
+std::string resource_name(int level);
 
 /// MPI_Get_hw_resource_info: the kinds of resources, each with "true" if the caller is confined to one
 /// instance. Also outside a rank.
