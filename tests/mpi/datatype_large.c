@@ -74,8 +74,9 @@ static void test_counts(void) {
   CHECK_OK(MPI_Get_count_c(&status, MPI_DOUBLE, &large));
   CHECK_EQ(large, 5 * kGiB);
 #endif
-  /* Ends inside an element: of the 6 ints of 3 pairs, 5. */
+  /* Ends inside an element: 5 ints are two pairs and a half. */
   CHECK_OK(MPI_Type_contiguous(2, MPI_INT, &pair));
+  CHECK_OK(MPI_Type_commit(&pair));
   CHECK_OK(MPI_Status_set_elements(&status, MPI_INT, 5));
   CHECK_OK(MPI_Get_count(&status, pair, &count));
   CHECK_EQ(count, MPI_UNDEFINED);
