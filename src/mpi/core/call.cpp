@@ -96,11 +96,18 @@ void call_errhandler(const char* name, const ErrorTarget& target, int code) {
 }
 
 int raise_bad_comm(const char* name, MPI_Comm handle) {
-  return raise(
-      name, nullptr,
-      handle == MPI_COMM_NULL
-          ? fail(MPI_ERR_COMM, "the communicator is MPI_COMM_NULL: freed, or this rank is not a member of it")
-          : fail(MPI_ERR_COMM, "{} is no communicator", static_cast<const void*>(handle)));
+  if (handle == MPI_COMM_NULL)
+    return raise(
+        name, nullptr,
+        fail(MPI_ERR_COMM, "the communicator is MPI_COMM_NULL: freed, or this rank is not a member of it"));
+  if (handle == MPI_COMM_WORLD || handle == MPI_COMM_SELF)
+    return raise(
+        name, nullptr,
+        fail(MPI_ERR_COMM,
+             "{} exists only between MPI_Init and MPI_Finalize. With sessions alone, make a "
+             "communicator of a process set: MPI_Group_from_session_pset, MPI_Comm_create_from_group",
+             handle == MPI_COMM_WORLD ? "MPI_COMM_WORLD" : "MPI_COMM_SELF"));
+  return raise(name, nullptr, fail(MPI_ERR_COMM, "{} is no communicator", static_cast<const void*>(handle)));
 }
 
 int raise_not_initialized(const char* name) {
