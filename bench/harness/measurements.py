@@ -44,7 +44,8 @@ def read_collectives(text, seconds):
 
 
 def read_table(text, seconds):
-    return {f"us/{w[0]}/{w[2]}": float(w[3]) for w in lines(text, 5)}
+    """Also of a run that was ended by its time limit, whose launcher may have said something."""
+    return {f"us/{w[0]}/{w[2]}": float(w[3]) for w in lines(text, 5) if w[0] in TABLE_COLLECTIVES and w[1].isdigit()}
 
 
 def read_wall(text, seconds):

@@ -23,8 +23,7 @@ Err check_gather(Comm& c, Args& args, const void* sendbuf, MPI_Count sendcount, 
   TMPI_TRY(check_root(c, root));
   const Role role = role_of(c, root);
   args.in_place = role.root && role.member && sendbuf == MPI_IN_PLACE;
-  if (role.member && !args.in_place)
-    TMPI_TRY(check_side(args.send, sendbuf, sendcount, sendtype, "sendbuf"));
+  if (role.member && !args.in_place) TMPI_TRY(check_side(args.send, sendbuf, sendcount, sendtype, "sendbuf"));
   if (role.root) TMPI_TRY(check_side(args.recv, recvbuf, recvcount, recvtype, "recvbuf"));
   return role.root && role.member && !args.in_place ? check_distinct(args.send, args.recv) : kOk;
 }
@@ -37,8 +36,7 @@ Err check_gatherv(Comm& c, Args& args, const void* sendbuf, MPI_Count sendcount,
   TMPI_TRY(check_root(c, root));
   const Role role = role_of(c, root);
   args.in_place = role.root && role.member && sendbuf == MPI_IN_PLACE;
-  if (role.member && !args.in_place)
-    TMPI_TRY(check_side(args.send, sendbuf, sendcount, sendtype, "sendbuf"));
+  if (role.member && !args.in_place) TMPI_TRY(check_side(args.send, sendbuf, sendcount, sendtype, "sendbuf"));
   return role.root ? check_chunks(args.recv, recvbuf, recvcounts, displs, recvtype, c.peers, "recvbuf") : kOk;
 }
 
@@ -49,8 +47,7 @@ Err check_scatter(Comm& c, Args& args, const void* sendbuf, MPI_Count sendcount,
   TMPI_TRY(check_root(c, root));
   const Role role = role_of(c, root);
   args.in_place = role.root && role.member && recvbuf == MPI_IN_PLACE;
-  if (role.member && !args.in_place)
-    TMPI_TRY(check_side(args.recv, recvbuf, recvcount, recvtype, "recvbuf"));
+  if (role.member && !args.in_place) TMPI_TRY(check_side(args.recv, recvbuf, recvcount, recvtype, "recvbuf"));
   if (role.root) TMPI_TRY(check_side(args.send, sendbuf, sendcount, sendtype, "sendbuf"));
   return role.root && role.member && !args.in_place ? check_distinct(args.send, args.recv) : kOk;
 }
@@ -64,8 +61,7 @@ Err check_scatterv(Comm& c, Args& args, const void* sendbuf, Numbers sendcounts,
   TMPI_TRY(check_root(c, root));
   const Role role = role_of(c, root);
   args.in_place = role.root && role.member && recvbuf == MPI_IN_PLACE;
-  if (role.member && !args.in_place)
-    TMPI_TRY(check_side(args.recv, recvbuf, recvcount, recvtype, "recvbuf"));
+  if (role.member && !args.in_place) TMPI_TRY(check_side(args.recv, recvbuf, recvcount, recvtype, "recvbuf"));
   return role.root ? check_chunks(args.send, sendbuf, sendcounts, displs, sendtype, c.peers, "sendbuf") : kOk;
 }
 

@@ -39,8 +39,8 @@ Err check_allreduce(Comm& c, Args& args, const void* sendbuf, void* recvbuf, MPI
   return check_reduction(args, sendbuf, recvbuf, count, datatype, op);
 }
 
-Err check_scan(Comm& c, Args& args, const void* sendbuf, void* recvbuf, MPI_Count count, MPI_Datatype datatype,
-               MPI_Op op) {
+Err check_scan(Comm& c, Args& args, const void* sendbuf, void* recvbuf, MPI_Count count,
+               MPI_Datatype datatype, MPI_Op op) {
   args.collective = Collective::kScan;
   TMPI_TRY(check_intra(c));
   return check_reduction(args, sendbuf, recvbuf, count, datatype, op);

@@ -29,10 +29,11 @@ Err bad_tag(int tag, bool receive) {
 
 Err bad_root(const Comm& comm, int root) {
   if (comm.inter())
-    return fail(MPI_ERR_ROOT,
-                "root is {}, but the other group has ranks 0 to {}; in the root's group the root passes MPI_ROOT, "
-                "the others MPI_PROC_NULL",
-                root, comm.peers - 1);
+    return fail(
+        MPI_ERR_ROOT,
+        "root is {}, but the other group has ranks 0 to {}; in the root's group the root passes MPI_ROOT, "
+        "the others MPI_PROC_NULL",
+        root, comm.peers - 1);
   return fail(MPI_ERR_ROOT, "root is {}, but the communicator has ranks 0 to {}", root, comm.size - 1);
 }
 
