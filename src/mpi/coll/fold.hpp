@@ -32,8 +32,8 @@ std::byte* fold_cells(const Op& op, const Datatype& type, MPI_Count count, std::
 /// Where fold_cells leaves its result: the same for all members.
 std::byte* folded(const Op& op, const Datatype& type, MPI_Count count, std::byte* cells, int n);
 
-/// The memory that `count` elements need: aligned as the memory is if element 0 stands `origin` bytes behind its
-/// begin, wherever the type's data lies (the type's lower bound taken off).
+/// The memory that `count` elements need: aligned as the memory is if element 0 stands `origin` bytes behind
+/// its begin, wherever the type's data lies (the type's lower bound taken off).
 struct ElementRoom {
   std::size_t bytes;
   MPI_Count origin;
