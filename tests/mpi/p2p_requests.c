@@ -2,6 +2,9 @@
  * report, 13.2, 3.7.6, 3.11. */
 #include "check.h"
 
+#include <pthread.h>
+#include <unistd.h>
+
 typedef struct {
   int queried, freed, cancelled, complete_seen, error;
 } State;
@@ -94,6 +97,27 @@ static void test_generalized_arrays(void) {
   CHECK(class_of(statuses[0].MPI_ERROR) == MPI_ERR_OTHER && statuses[2].MPI_ERROR == MPI_SUCCESS);
   CHECK(state[0].freed == 1 && in == world_rank);
 }
+
+#ifdef MPI_ABI_VERSION
+static void* complete_later(void* request) {
+  usleep(1000);
+  MPI_Grequest_complete(request);
+  return NULL;
+}
+
+/* A thread of the program completes what the rank waits for; tmpi lets any thread do that. */
+static void test_other_thread(void) {
+  State state;
+  for (int round = 0; round < 5; round++) {
+    MPI_Request request = start(&state);
+    pthread_t thread;
+    CHECK_EQ(pthread_create(&thread, NULL, complete_later, request), 0);
+    CHECK_OK(MPI_Wait(&request, MPI_STATUS_IGNORE));
+    CHECK_EQ(state.freed, 1);
+    pthread_join(thread, NULL);
+  }
+}
+#endif
 
 static void test_get_status(void) {
   int in[3], flag, index, count, indices[4];
@@ -213,6 +237,9 @@ int main(int argc, char** argv) {
   MPI_Comm_set_errhandler(MPI_COMM_SELF, MPI_ERRORS_RETURN);
   test_generalized();
   test_generalized_arrays();
+#ifdef MPI_ABI_VERSION
+  test_other_thread();
+#endif
   test_get_status();
   for (int bytes = 1; bytes <= 100000; bytes *= 10) test_exchange(bytes);
   test_exchange_edges();
