@@ -132,6 +132,14 @@ class Surroundings(ObservedTest):
         call = next(c for c in profile["calls"] if c["function"] == "MPI_Recv" and c["total"]["calls"] == 20)
         self.assertEqual((call["file"], call["caller"]), ("", "ring"))
 
+    def test_threads_of_a_rank(self):
+        job, profile = self.observe("--profile=", "-n", 3, "--workers", 2, "-q", program("threads.c", flags=("-g", "-O1", "-pthread")))
+        self.assertEqual(profile["foreign_calls"], 3 * 5)
+        self.assertIn("15 calls by threads that are no ranks", job.text)
+        self.assertEqual([c for c in profile["calls"] if c["function"] == "MPI_Send"], [])
+        receives = next(c for c in profile["calls"] if c["line"] == line_of("threads.c", "recv"))
+        self.assertEqual((receives["total"]["calls"], receives["total"]["bytes"]), (15, 60))
+
     def test_file_that_cannot_be_written(self):
         job = self.run_job("--profile=/nowhere/at/all", "-n", 2, program(KNOWN))
         self.assertNotEqual(job.code, 0)

@@ -129,6 +129,13 @@ class TraceTest(ObservedTest):
         job, timeline = self.trace("-n", 4, "--workers", 2, "--trace-buffer", advice, "-q", program("stamps.c"), 100)
         self.assertEqual(timeline.data["dropped_events"], 0)
 
+    def test_messages_of_threads(self):
+        _, timeline = self.trace("-n", 3, "--workers", 2, "-q", program("threads.c", flags=("-g", "-O1", "-pthread")))
+        self.check_consistent(timeline)
+        own = [m["args"] for m in timeline.starts.values() if not m["args"].get("collective")]
+        self.assertEqual(sorted((m["from"], m["to"], m["tag"]) for m in own), [(r, r, tag) for r in range(3) for tag in range(5)])
+        self.assertEqual(timeline.data["unrecorded_calls"], 15)
+
     def test_abort_and_timeout(self):
         for ending, code in (("abort", 3), ("hang", 124)):
             _, timeline = self.trace("-n", 2, "--workers", 1, "--timeout", 2, program("uneven.c"), 1, ending, code=code)
