@@ -35,7 +35,7 @@ int PMPIX_Yield(void);
  * MPI. Differences measure a section of the rank's own work, as with MPI_Wtime; resolution MPI_Wtick. It keeps its meaning when
  * the rank moves to another core.
  *
- * 0 before MPI_Init. If no part of the program that was loaded at its start refers to MPIX_Rtime (a library opened by dlopen does), the
+ * 0 before MPI_Init; it goes on after MPI_Finalize. If no part of the program that was loaded at its start refers to MPIX_Rtime (a library opened by dlopen does), the
  * clocks begin with the first call in the job, and differences are right from then on. Not a scheduling point, no system call. */
 double MPIX_Rtime(void);
 double PMPIX_Rtime(void);
@@ -64,8 +64,8 @@ typedef struct MPIX_Counter_object* MPIX_Counter;
  *   instructions, cycles, ref-cycles, cache-references, cache-misses, branches, branch-misses
  *                                                    of the processor, in user space (also by PAPI's names: PAPI_TOT_INS ...);
  *   task-clock (ns), page-faults, context-switches   kept by the kernel, on every machine.
- * Counts the rank's own thread of control, not threads that it creates. While any rank of a core has a counter open, switches on that core
- * read it: by an instruction where the kernel allows it, else by a system call.
+ * A switch to or from a rank that has a counter open reads it, by an instruction where the kernel allows that (some 20 ns), else by a
+ * system call (some 300 ns); so do switches of ranks in the metered section on a core where any rank has one open.
  *
  * MPI_ERR_ARG: no counter has this name (the message lists them). MPI_ERR_UNSUPPORTED_OPERATION: the machine does not have it or the
  * kernel does not permit it (the message has the reason); *counter is then MPIX_COUNTER_NULL. Not a scheduling point. */
