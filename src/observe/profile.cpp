@@ -93,7 +93,7 @@ class Collector {
     const sched::Scheduler& scheduler = *sched::scheduler();
     const sched::Task& task = scheduler.task(local);
     ProfiledRank rank;
-    rank.rank = static_cast<const mpi::Rank*>(task.owner)->world_rank;
+    rank.rank = record.world_rank;
     rank.worker = scheduler.worker_of(task);
     if (record.started == 0) return rank;
     std::uint64_t paused_wall = record.paused_wall;

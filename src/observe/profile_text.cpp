@@ -15,7 +15,7 @@ namespace {
 constexpr std::size_t kMostCalls = 12;
 constexpr std::size_t kMostWorkers = 16;  // more are summed up
 constexpr double kBalanced = 1.1;         // max/mean up to which nobody needs to act
-constexpr std::size_t kWhere = 38;        // widest "heat2d.c:131 in exchange"
+constexpr std::size_t kWhere = 30;        // widest "heat2d.c:131 in exchange"
 
 double share(double part, double whole) {
   return whole > 0 ? 100 * part / whole : 0;
@@ -157,7 +157,6 @@ class Table {
       core(name, profile_.workers[i], ranges(profile_.workers[i].ranks));
     }
     if (shown != 1) core(fmt::format("all {}", profile_.workers.size()), sum, "");
-    core_idle_ = share(sum.idle, sum.busy + sum.idle);
     core_seconds_ = sum.busy + sum.idle;
   }
 
@@ -219,7 +218,6 @@ class Table {
   const Profile& profile_;
   const CallSites& sites_;
   fmt::memory_buffer out_;
-  double core_idle_ = 0;
   double core_seconds_ = 0;
 };
 

@@ -30,13 +30,13 @@ void OpenCall::close(const Measured& measured) noexcept {
   call.context = measured.context;
   call.number = waited;
   call.bytes = measured.bytes;
-  call.rank = mpi::current_rank().world_rank;
+  call.rank = rank_.world_rank;
   call.peer = measured.peer;
   call.tag = measured.tag;
   call.function = function_;
   call.kind = EventKind::kCall;
   call.rooted = measured.rooted;
-  recording.push(call);
+  recording.push_own(call);
 }
 
 }  // namespace tmpi::observe

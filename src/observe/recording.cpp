@@ -25,7 +25,10 @@ Recording* Recording::instance() noexcept {
 Recording::Recording(sched::Scheduler& scheduler, const RecordingOptions& options)
     : tracing_(options.trace),
       ranks_(static_cast<std::size_t>(scheduler.tasks())),
-      workers_(static_cast<std::size_t>(scheduler.workers())) {}
+      workers_(static_cast<std::size_t>(scheduler.workers())) {
+  for (std::size_t i = 0; i < ranks_.size(); ++i)
+    ranks_[i].world_rank = owner(scheduler.task(static_cast<int>(i))).world_rank;
+}
 
 Result<void> Recording::open_rings(std::size_t bytes) {
   for (WorkerRecord& worker : workers_) {
@@ -86,7 +89,7 @@ void Recording::pause(bool pause) noexcept {
   rank->paused = pause;
 }
 
-void Recording::push(const Event& event) noexcept {
+void Recording::push_message(const Event& event) noexcept {
   // A rank's thread may be inside the worker (docs/threads.md), while the worker's own writes to its ring.
   const sched::Task* task = sched::current();
   if (task == nullptr || !task->is_thread) [[likely]] {
@@ -157,7 +160,7 @@ void Recording::on_sent(const mpi::Rank& from, const mpi::Rank& to, const mpi::M
   sent.peer = to.world_rank;
   sent.tag = key.tag;
   sent.kind = EventKind::kSent;
-  the_recording->push(sent);
+  the_recording->push_message(sent);
 }
 
 void Recording::on_received(const mpi::Rank& to, const mpi::MatchKey& key, MPI_Count bytes) noexcept {
@@ -170,7 +173,7 @@ void Recording::on_received(const mpi::Rank& to, const mpi::MatchKey& key, MPI_C
   received.peer = to.world_rank;
   received.tag = key.tag;
   received.kind = EventKind::kReceived;
-  the_recording->push(received);
+  the_recording->push_message(received);
 }
 
 }  // namespace tmpi::observe

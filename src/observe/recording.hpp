@@ -30,6 +30,7 @@ struct alignas(64) RankRecord {
   std::uint64_t idled = 0;    ///< part of waited: its core then had nothing else to run
 
   // Written by its calls.
+  int world_rank = 0;            ///< constant
   bool paused = false;           ///< by MPI_Pcontrol(0)
   std::uint32_t open = 0;        ///< calls it is in: more than one inside a callback of the program
   std::uint64_t call_begin = 0;  ///< of the outermost one, with what follows
@@ -88,11 +89,15 @@ class Recording {
   RankRecord* calling_rank() noexcept;
   void pause(bool pause) noexcept;  ///< MPI_Pcontrol of the calling rank
   bool stopped() const noexcept { return stopped_.load(std::memory_order_relaxed); }
-  void push(const Event& event) noexcept;
+  /// An event of the calling rank.
+  void push_own(const Event& event) noexcept {
+    workers_[static_cast<std::size_t>(sched::current_worker())].ring.push(event);
+  }
 
  private:
   Recording(sched::Scheduler& scheduler, const RecordingOptions& options);
   Result<void> open_rings(std::size_t bytes);
+  void push_message(const Event& event) noexcept;
   RankRecord* own(const sched::Task& task) noexcept;
   void leave(WorkerRecord& worker, sched::Task& task, std::uint64_t now) noexcept;
   void arrive(WorkerRecord& worker, sched::Task& task, std::uint64_t now, std::uint64_t idle) noexcept;

@@ -114,9 +114,7 @@ class TraceWriter {
   /// Track numbers are unique in the whole file; 0 means something to viewers.
   static int track_of_rank(int rank) { return rank + 1; }
   int track_of_worker(std::size_t worker) const { return 1'000'001 + static_cast<int>(worker); }
-  static int rank_of(std::size_t local) {
-    return static_cast<const mpi::Rank*>(sched::scheduler()->task(static_cast<int>(local)).owner)->world_rank;
-  }
+  int rank_of(std::size_t local) const { return recording_.ranks()[local].world_rank; }
   bool local(int rank, std::size_t& index) const {
     index = static_cast<std::size_t>(rank - first_rank_);
     return rank >= first_rank_ && index < calls_.size();
