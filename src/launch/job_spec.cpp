@@ -35,6 +35,7 @@ std::string pack(const JobSpec& job) {
   packer.number(job.report_bindings);
   packer.text(job.policy);
   packer.text(job.coll);
+  packer.number(job.deadlock_check);
   packer.number(job.quiet);
   packer.number(job.verbose);
   packer.number(job.profile);
@@ -63,6 +64,7 @@ Result<JobSpec> unpack_job(std::string_view payload) {
   job.report_bindings = unpacker.number() != 0;
   job.policy = unpacker.text();
   job.coll = unpacker.text();
+  job.deadlock_check = unpacker.number() != 0;
   job.quiet = unpacker.number() != 0;
   job.verbose = unpacker.number() != 0;
   job.profile = unpacker.number() != 0;

@@ -28,6 +28,7 @@ struct JobSpec {
   bool report_bindings = false;
   std::string policy = "fifo";
   std::string coll;  ///< --coll, empty: not given
+  bool deadlock_check = true;
   bool quiet = false;
   bool verbose = false;
   bool profile = false;

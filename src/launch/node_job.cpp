@@ -11,10 +11,13 @@
 #include <span>
 
 #include "launch/control.hpp"
+#include "launch/deadlock_watch.hpp"
 #include "launch/program_path.hpp"
 #include "launch/rank_ranges.hpp"
 #include "launch/rank_threads.hpp"
 #include "mpi/core/services.hpp"
+#include "mpi/diagnose/deadlock.hpp"
+#include "mpi/diagnose/place.hpp"
 #include "mpi/p2p/channel.hpp"
 #include "observe/functions.hpp"
 #include "observe/observation.hpp"
@@ -111,6 +114,7 @@ Result<void> NodeJob::create_scheduler() {
   if (!scheduler) return scheduler.failure();
   scheduler_ = *std::move(scheduler);
   scheduler_->set_switch_hook(&tell_loader);
+  if (spec_.deadlock_check) watch_for_deadlock(*scheduler_);
   // Clocks that show what a rank has run since MPI_Init must run from there on. Everything else of mpix.h
   // measures from a call on, which then switches metering on.
   if (std::ranges::any_of(programs_, [](const auto& program) {
@@ -127,12 +131,12 @@ void NodeJob::register_with_mpi() {
     Control::instance()->end_job(EndKind::kAborted, rank.world_rank, (code & 0xff) == 0 ? 1 : code & 0xff,
                                  text);
   };
+  services.inform = [](const std::string& text) {
+    if (the_node_job->spec_.verbose) Control::instance()->notice(NoticeKind::kInfo, text);
+  };
   services.rank_of_thread = []() noexcept {
     const int rank = privatize::running_rank();
     return rank < 0 ? nullptr : mpi::job()->local(rank);
-  };
-  services.inform = [](const std::string& text) {
-    if (the_node_job->spec_.verbose) Control::instance()->notice(NoticeKind::kInfo, text);
   };
   services.initialized = [](mpi::Rank& rank) { the_node_job->on_initialized(rank); };
   services.start_info = [](const mpi::Rank& rank) { return the_node_job->start_info(rank.world_rank); };
@@ -266,7 +270,7 @@ void NodeJob::break_rule(int rank, int code, const std::string& what) {
       fmt::format("rank {} on host {} {}; the job has been ended", rank, mpi_->host(), what));
 }
 
-std::vector<PictureEntry> NodeJob::picture() const {
+std::vector<PictureEntry> NodeJob::picture(bool asleep) const {
   std::vector<PictureEntry> picture;
   for (int local = 0; local < layout_.ranks; ++local) {
     const mpi::Rank& rank = *mpi_->local(local);
@@ -290,9 +294,13 @@ std::vector<PictureEntry> NodeJob::picture() const {
           break;
       }
     }
-    // `call` stays set after the call has returned; only a blocked rank is surely still inside.
-    const char* call = state == RankState::kBlocked && rank.call ? rank.call : "";
-    add_rank(picture, rank.world_rank, state, call);
+    RankPlace place{state};
+    // The call stays noted after it has returned; only a blocked rank is surely still inside.
+    if (state == RankState::kBlocked) {
+      mpi::Place where = mpi::place_of(rank, asleep);
+      place = {state, std::move(where.call), std::move(where.detail), where.peer};
+    }
+    add_rank(picture, rank.world_rank, std::move(place));
   }
   return picture;
 }

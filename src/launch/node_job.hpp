@@ -41,8 +41,8 @@ class NodeJob {
   /// the user should read. `early`: not all ranks have ended by themselves. Any thread but a rank's.
   std::vector<std::string> finish_observation(bool early);
 
-  /// Where every rank is now. Any thread.
-  std::vector<PictureEntry> picture() const;
+  /// Where every rank is now. Any thread. `asleep`: no rank can run meanwhile (mpi/diagnose/place.hpp).
+  std::vector<PictureEntry> picture(bool asleep = false) const;
 
  private:
   struct RankStart {

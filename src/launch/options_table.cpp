@@ -137,6 +137,11 @@ std::string set_job_flag(OptionTarget target, std::string_view value) {
   return {};
 }
 
+std::string set_no_deadlock_check(OptionTarget target, std::string_view value) {
+  target.settings.job.deadlock_check = value != "1";
+  return {};
+}
+
 std::string set_tag_output(OptionTarget target, std::string_view value) {
   target.settings.tag_output = value == "1";
   return {};
@@ -212,6 +217,10 @@ constexpr Option kTable[] = {
      set_job_flag<&JobSpec::verbose>},
     {"--timeout", "", "TMPI_TIMEOUT", "SECONDS", kControl,
      "End the job after this time with exit code 124, after a picture of where every rank is.", set_timeout},
+    {"--no-deadlock-check", "", "TMPI_NO_DEADLOCK_CHECK", "", kControl,
+     "Leave a job blocked whose ranks all wait for each other. By default it ends by itself within a second, with "
+     "exit code 125 and a report of who waits for whom.",
+     set_no_deadlock_check},
     {"--version", "-V", "", "", kControl, "Print tmpi's version and exit.",
      set_task<Settings::Task::kVersion>},
     {"--help", "-h", "", "", kControl, "Print this text and exit.", set_task<Settings::Task::kHelp>},

@@ -12,9 +12,9 @@ TEST_CASE("alike ranks are one line") {
   std::vector<PictureEntry> picture;
   for (int rank = 0; rank < 100; ++rank) {
     if (rank == 50) {
-      add_rank(picture, rank, RankState::kRunning, "");
+      add_rank(picture, rank, {RankState::kRunning});
     } else {
-      add_rank(picture, rank, RankState::kBlocked, "MPI_Recv");
+      add_rank(picture, rank, {RankState::kBlocked, "MPI_Recv"});
     }
   }
   CHECK(picture.size() == 3);
@@ -24,11 +24,35 @@ TEST_CASE("alike ranks are one line") {
 
 TEST_CASE("a cut picture is read as far as it goes") {
   std::vector<PictureEntry> picture;
-  add_rank(picture, 0, RankState::kBlocked, "MPI_Barrier");
+  add_rank(picture, 0, {RankState::kBlocked, "MPI_Barrier", "on MPI_COMM_WORLD"});
   const std::string bytes = pack(picture);
   for (std::size_t length = 0; length < bytes.size(); ++length) {
     CHECK(unpack_picture(std::string_view(bytes).substr(0, length)).size() <= 1);
   }
+}
+
+TEST_CASE("peers: the same for all, at the same distance, or various") {
+  const std::string detail = "from {} with tag 7 on MPI_COMM_WORLD";
+  const auto lines = [&](auto&& peer_of, int ranks) {
+    std::vector<PictureEntry> picture;
+    for (int rank = 0; rank < ranks; ++rank)
+      add_rank(picture, rank, {RankState::kBlocked, "MPI_Recv", detail, peer_of(rank)});
+    return describe(unpack_picture(pack(picture)));
+  };
+  CHECK(lines([](int) { return 9; }, 3) ==
+        "  ranks 0-2 (3): blocked in MPI_Recv from rank 9 with tag 7 on MPI_COMM_WORLD\n");
+  CHECK(lines([](int rank) { return rank + 1; }, 3) ==
+        "  ranks 0-2 (3): blocked in MPI_Recv from its rank + 1 with tag 7 on MPI_COMM_WORLD\n");
+  CHECK(lines([](int rank) { return rank + 1; }, 1) ==
+        "  rank 0: blocked in MPI_Recv from rank 1 with tag 7 on MPI_COMM_WORLD\n");
+  CHECK(lines([](int rank) { return (rank + 1) % 8; }, 8) ==
+        "  rank 7: blocked in MPI_Recv from rank 0 with tag 7 on MPI_COMM_WORLD\n"
+        "  ranks 0-6 (7): blocked in MPI_Recv from its rank + 1 with tag 7 on MPI_COMM_WORLD\n");
+  CHECK(lines([](int rank) { return rank ^ 1; }, 6) ==
+        "  ranks 1,3,5 (3): blocked in MPI_Recv from its rank - 1 with tag 7 on MPI_COMM_WORLD\n"
+        "  ranks 0,2,4 (3): blocked in MPI_Recv from its rank + 1 with tag 7 on MPI_COMM_WORLD\n");
+  CHECK(lines([](int rank) { return rank * rank % 11; }, 11) ==
+        "  ranks 0-10 (11): blocked in MPI_Recv from one of ranks 0-1,3-5,9 with tag 7 on MPI_COMM_WORLD\n");
 }
 
 TEST_CASE("rank ranges") {

@@ -10,6 +10,7 @@ namespace tmpi::launch {
 /// Shell conventions, which tmpirun's exit code follows.
 inline constexpr int kExitUsage = 2;
 inline constexpr int kExitTimeout = 124;
+inline constexpr int kExitDeadlock = 125;
 inline constexpr int kExitCannotRun = 126;
 inline constexpr int kExitNotFound = 127;
 

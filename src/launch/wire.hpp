@@ -13,7 +13,7 @@ namespace tmpi::launch {
 static_assert(std::endian::native == std::endian::little, "the wire is little-endian and read in place");
 
 inline constexpr std::uint32_t kWireMagic = 0x49504d54;  // "TMPI"
-inline constexpr std::uint32_t kWireVersion = 1;         // raised when any structure below changes
+inline constexpr std::uint32_t kWireVersion = 2;         // raised when any structure below changes
 inline constexpr std::uint32_t kMaxPayload =
     16u << 20;  // a job description with a long command line fits many times
 inline constexpr std::uint32_t kMaxOutputPayload = 32u << 10;  // output is cut into frames of this size
@@ -43,6 +43,7 @@ enum class EndKind : std::uint16_t {
   kCrashed = 2,      // a fatal signal in a rank
   kBadExit = 3,      // a rank left in a way that breaks the job
   kSignalled = 4,    // ended by a signal that was sent to tmpirun
+  kDeadlock = 5,     // every rank waits for another one
 };
 
 /// Stands before every payload.
@@ -74,14 +75,17 @@ struct EndRecord {
 };
 static_assert(sizeof(EndRecord) == 4);
 
-/// `count` ranks from `first` on are in the same place; `name_length` bytes follow: the MPI call they are
-/// blocked in, or nothing.
+/// `count` ranks from `first` on are in the same place; `call_length` and `detail_length` bytes follow, both
+/// may be 0 (PictureEntry in picture.hpp).
 struct PictureRecord {
   std::int32_t first;
   std::int32_t count;
-  std::uint16_t state;  ///< RankState of picture.hpp
-  std::uint16_t name_length;
+  std::int32_t peer;     ///< of the first rank, -1: none
+  std::uint16_t state;   ///< RankState of picture.hpp
+  std::uint16_t follow;  ///< 1: the peer of the next rank is the next one
+  std::uint16_t call_length;
+  std::uint16_t detail_length;
 };
-static_assert(sizeof(PictureRecord) == 12);
+static_assert(sizeof(PictureRecord) == 20);
 
 }  // namespace tmpi::launch

@@ -47,6 +47,7 @@ class NodeScheduler final : public Scheduler {
   void meter_switches() noexcept override;
   void observe_switches(SwitchObserver observer) override;
   void set_mail_hook(MailHook hook) override;
+  void set_stall_hook(StallHook hook) override { shared_.stall_hook = hook; }
   void admit_threads() noexcept override;
   void nudge(int worker) noexcept override { shared_.workers[static_cast<std::size_t>(worker)]->nudge(); }
   int workers() const override { return options_.workers; }

@@ -45,6 +45,13 @@ using ProgressHook = bool (*)() noexcept;
 /// nudge(worker). May make tasks ready.
 using MailHook = bool (*)(int worker) noexcept;
 
+/// All workers have slept for kStallPeriod, and nothing has been left for any of them: only an event from
+/// outside (a thread that is no worker) can wake the process. Called once for each time that all have fallen
+/// asleep, on one worker's thread; tasks do not run meanwhile unless such an event comes. Not called while a
+/// progress hook is set.
+using StallHook = void (*)() noexcept;
+inline constexpr std::uint64_t kStallPeriod = 250'000'000;  // ns
+
 class Scheduler {
  public:
   /// Failure sentences: senseless numbers, unknown policy, stacks that do not fit.
@@ -79,6 +86,7 @@ class Scheduler {
   /// the adopted task; there is room for four.
   virtual void observe_switches(SwitchObserver observer) = 0;
   virtual void set_mail_hook(MailHook hook) = 0;
+  virtual void set_stall_hook(StallHook hook) = 0;
 
   /// The ranks of the calling worker may have threads from now on (thread_task.hpp). Called by a task on its
   /// worker, inside or in user code; idempotent, never undone.

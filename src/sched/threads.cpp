@@ -94,7 +94,7 @@ void detail::leave(Task& task) noexcept {
 }
 
 void Worker::admit_threads(bool inside) noexcept {
-  if (std::exchange(admits_threads_, true)) return;
+  admits_threads_ = true;
   if (inside) monitor_.lock();
 }
 
@@ -192,7 +192,7 @@ void Worker::sleep_at_inbox(ThreadTask& self) noexcept {
   if (idle_ && !ready_.empty()) poke();
   self.bed = ThreadTask::Bed::kInbox;
   monitor_.unlock();
-  inbox_.sleep(rung, progress_hook_ == nullptr ? 0 : kPolledSleep);
+  sleep(rung);
   monitor_.lock();
   self.bed = ThreadTask::Bed::kNone;
 }
@@ -235,7 +235,7 @@ Task* Worker::idle_shared() noexcept {
       if (inbox_.announce_sleep()) {
         if (mail_hook_ == nullptr || !mail_hook_(index_)) {
           monitor_.unlock();
-          inbox_.sleep(rung, progress_hook_ == nullptr ? 0 : kPolledSleep);
+          sleep(rung);
           monitor_.lock();
         }
         inbox_.stay_awake();

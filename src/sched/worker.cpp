@@ -129,7 +129,7 @@ __attribute__((noinline)) Task* Worker::idle() noexcept {
     const std::uint32_t rung = inbox_.bell();
     if (inbox_.announce_sleep()) {
       if (mail_hook_ == nullptr || !mail_hook_(index_))
-        inbox_.sleep(rung, progress_hook_ == nullptr ? 0 : kPolledSleep);
+        sleep(rung);
       inbox_.stay_awake();
     }
     task = look_around();

@@ -28,6 +28,8 @@ struct Shared {
   std::atomic<int> unfinished{0};  ///< tasks; at zero the workers end
   std::uint64_t spin_ticks = 0;
   bool oversubscribed = false;
+  StallHook stall_hook = nullptr;
+  std::atomic<int> asleep{0};  ///< workers that sleep; the last one to come watches for a stall
   std::size_t stack_size = 0;  ///< of services, as of all tasks
   bool exec_stacks = false;
   std::vector<std::unique_ptr<Worker>> workers;
@@ -99,6 +101,8 @@ class alignas(64) Worker {
   Task* next_ready() noexcept;
   Task* look_around() noexcept;
   Task* idle() noexcept;
+  void sleep(std::uint32_t rung) noexcept;
+  void watch(std::uint32_t rung) noexcept;
   [[noreturn]] void leave_for_good() noexcept;
   Task* spin() noexcept;
   Task* idle_shared() noexcept;

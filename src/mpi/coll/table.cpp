@@ -8,6 +8,7 @@
 #include "mpi/coll/fold.hpp"
 #include "mpi/coll/inter/inter.hpp"
 #include "mpi/coll/preferences.hpp"
+#include "mpi/core/blocked.hpp"
 
 namespace tmpi::mpi {
 namespace {
@@ -214,6 +215,7 @@ const Algorithm* select(Comm& comm, const Args& args) {
 }
 
 Err run(Comm& comm, Args& args) {
+  const InCollective note(comm);
   if (comm.inter()) return run_inter(comm, args);
   const Algorithm* algorithm = select(comm, args);
   if (algorithm == nullptr) [[unlikely]] {

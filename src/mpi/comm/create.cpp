@@ -11,6 +11,7 @@
 #include "mpi/comm/hints.hpp"
 #include "mpi/comm/making.hpp"
 #include "mpi/core/attributes.hpp"
+#include "mpi/core/blocked.hpp"
 #include "mpi/core/rank.hpp"
 
 namespace tmpi::mpi {
@@ -19,6 +20,7 @@ namespace {
 // All members come with their orders; the last runs `fulfil(orders)`.
 template <class Fulfil>
 Comm* meet_with(Comm& parent, Order& order, Fulfil&& fulfil) {
+  const InCollective note(parent);
   Meeting& meeting = meeting_of(parent);
   Order** orders = meeting.records<Order>(parent.coll_sequence++);
   orders[parent.seat()] = &order;
@@ -237,6 +239,7 @@ Err create_from_group(const GroupPtr& group, const std::string& tag, Errhandler*
 }
 
 Err disconnect(Comm& comm) {
+  const InCollective note(comm);
   Meeting& meeting = meeting_of(comm);
   ++comm.coll_sequence;
   meeting.meet([] {});

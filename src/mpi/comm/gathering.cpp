@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "mpi/comm/group_ops.hpp"
+#include "mpi/core/blocked.hpp"
 
 namespace tmpi::mpi {
 namespace {
@@ -85,7 +86,7 @@ void gather_and_wait(const GatheringName& name, int seats, int seat, void* order
   request.kind = RequestKind::kExtended;
   request.reset(waiter);
   gather(name, seats, seat, order, request, fulfil);
-  waiter.wait();
+  wait_for_others(waiter);
 }
 
 }  // namespace tmpi::mpi

@@ -11,6 +11,7 @@
 #include "mpi/comm/gathering.hpp"
 #include "mpi/comm/group_ops.hpp"
 #include "mpi/comm/making.hpp"
+#include "mpi/core/blocked.hpp"
 #include "mpi/core/check.hpp"
 #include "mpi/core/rank.hpp"
 
@@ -104,6 +105,7 @@ Err intercomm_create(Comm& local, int local_leader, MPI_Comm peer, int remote_le
       mine.why = take_explanation();
     }
   }
+  const InCollective note(local);
   Meeting& meeting = meeting_of(local);
   Half** sides = meeting.records<Half>(local.coll_sequence++);
   sides[local.seat()] = &mine;
@@ -131,6 +133,7 @@ Err create_from_groups(const GroupPtr& local, int local_leader, const GroupPtr& 
 Err intercomm_merge(Comm& inter, bool high, Comm*& created) {
   Order mine;
   mine.color = high ? 1 : 0;
+  const InCollective note(inter);
   Meeting& meeting = meeting_of(inter);
   Order** orders = meeting.records<Order>(inter.coll_sequence++);
   orders[inter.seat()] = &mine;

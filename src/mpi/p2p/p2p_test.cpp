@@ -199,14 +199,17 @@ TEST_CASE("buffered sends live in the attached memory, and detaching waits for t
   testing::run_ranks(2, 2, [](Rank& rank) {
     if (rank.world_rank == 0) {
       std::vector<char> memory(30000);
-      rank.buffer = std::make_unique<SendBuffer>(memory.data(), static_cast<MPI_Count>(memory.size()));
+      rank.buffer =
+          std::make_unique<SendBuffer>(nullptr, memory.data(), static_cast<MPI_Count>(memory.size()));
+      std::uint64_t serial = 0;
       for (int i = 0; i < 3; ++i)
-        CHECK_FALSE(rank.buffer->send(rank.world, pattern(9000, i).data(), 9000, bytes(), 1, i));
-      CHECK(rank.buffer->send(rank.world, pattern(9000, 3).data(), 9000, bytes(), 1, 3).error_class() ==
-            MPI_ERR_BUFFER);
+        CHECK_FALSE(rank.buffer->send(rank.world, pattern(9000, i).data(), 9000, bytes(), 1, i, serial));
+      CHECK(
+          rank.buffer->send(rank.world, pattern(9000, 3).data(), 9000, bytes(), 1, 3, serial).error_class() ==
+          MPI_ERR_BUFFER);
       send_bytes(rank.world, {}, 1, 10);
       rank.buffer->drain();
-      CHECK_FALSE(rank.buffer->send(rank.world, pattern(9000, 3).data(), 9000, bytes(), 1, 3));
+      CHECK_FALSE(rank.buffer->send(rank.world, pattern(9000, 3).data(), 9000, bytes(), 1, 3, serial));
       rank.buffer.reset();
     } else {
       (void)recv_bytes(rank.world, 0, 0, 10);

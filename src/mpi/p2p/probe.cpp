@@ -1,5 +1,6 @@
 #include "mpi/p2p/probe.hpp"
 
+#include "mpi/core/blocked.hpp"
 #include "mpi/core/rank.hpp"
 #include "sched/waiter.hpp"
 
@@ -31,7 +32,7 @@ Message* wait_for(Comm& comm, const MatchKey& key, bool take, Envelope& envelope
     sched::Waiter waiter(1);
     ProbeWaiter probe{key, &waiter};
     if (Message* message = look(comm, key, take, envelope, &probe)) return message;
-    waiter.wait();
+    wait_for(waiter, WaitKind::kProbe, comm, comm.context, key.source, key.tag);
   }
 }
 

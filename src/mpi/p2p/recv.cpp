@@ -3,6 +3,7 @@
 #include <memory>
 #include <new>
 
+#include "mpi/core/blocked.hpp"
 #include "mpi/core/status.hpp"
 #include "mpi/p2p/p2p.hpp"
 #include "mpi/p2p/transfer.hpp"
@@ -65,7 +66,7 @@ Err recv(Comm& comm, ContextId context, void* buffer, MPI_Count count, const Dat
   Request request;
   sched::Waiter waiter(1);
   describe(request, waiter, comm, context, buffer, count, type, source, tag);
-  if (!take_or_post(request)) waiter.wait();
+  if (!take_or_post(request)) wait_for(waiter, WaitKind::kReceive, comm, context, source, tag);
   return receive_outcome(request, status);
 }
 
@@ -90,7 +91,7 @@ Err sendrecv(Comm& comm, ContextId context, const void* sendbuf, MPI_Count sendc
   describe(request, waiter, comm, context, recvbuf, recvcount, recvtype, source, recvtag);
   start_recv(request);
   Err sent = send(comm, context, sendbuf, sendcount, sendtype, dest, sendtag);
-  waiter.wait();
+  wait_for(waiter, WaitKind::kReceive, comm, context, source, recvtag);
   Err received = receive_outcome(request, status);
   return sent ? sent : received;
 }

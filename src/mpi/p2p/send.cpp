@@ -2,6 +2,7 @@
 // a posted receive if there is one; else a small message is left in a cell and a large or synchronous one as
 // a descriptor of the sender's buffer, which the receiver copies from. Never two copies of a large message.
 // docs/matching.md.
+#include "mpi/core/blocked.hpp"
 #include "mpi/p2p/cell.hpp"
 #include "mpi/p2p/channel.hpp"
 #include "mpi/p2p/observer.hpp"
@@ -102,7 +103,7 @@ Err send(Comm& comm, ContextId context, const void* buffer, MPI_Count count, con
   describe(request, data);
   request.reset(waiter);
   if (hand_over(comm, dest, {context, comm.rank, tag}, data, mode, request) == Left::kDescriptor)
-    waiter.wait();
+    wait_for(waiter, WaitKind::kSend, comm, context, dest, tag);
   return kOk;
 }
 

@@ -1,4 +1,5 @@
 // Waiting for requests: the waiter is hung into each pending request, and the completions count it down.
+#include "mpi/core/blocked.hpp"
 #include "mpi/p2p/p2p.hpp"
 
 namespace tmpi::mpi {
@@ -6,7 +7,8 @@ namespace tmpi::mpi {
 void wait(Request& request) noexcept {
   if (request.done()) return;
   sched::Waiter waiter(1);
-  if (request.attach(waiter)) waiter.wait();
+  Request* const alone = &request;
+  if (request.attach(waiter)) wait_for(waiter, WaitKind::kAll, &alone, 1, 1);
 }
 
 void wait_all(Request* const* requests, int n) noexcept {
@@ -19,8 +21,10 @@ void wait_all(Request* const* requests, int n) noexcept {
     if (requests[i] != nullptr && !requests[i]->done() && requests[i]->attach(waiter)) ++hung;
   }
   // Those that finished between the two loops count themselves.
+  const int unfinished = hung;
   for (; hung < pending; ++hung) waiter.complete();
-  waiter.wait();
+  if (unfinished == 0) return waiter.wait();
+  wait_for(waiter, WaitKind::kAll, requests, n, unfinished);
 }
 
 void wait_any(Request* const* requests, int n) noexcept {
@@ -35,7 +39,11 @@ void wait_any(Request* const* requests, int n) noexcept {
       break;
     }
   }
-  waiter.wait();
+  if (claimed > 0) {
+    waiter.wait();
+  } else {
+    wait_for(waiter, WaitKind::kAny, requests, n, hung);
+  }
   // Take the waiter back. Where that fails a completer has hold of it and must be done with it before it goes
   // out of scope.
   for (int i = 0; i < hung; ++i) {

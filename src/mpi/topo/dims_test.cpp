@@ -49,7 +49,9 @@ TEST_CASE("given dimensions are kept") {
 }
 
 TEST_CASE("grids are row-major; rings close, open ends lead to MPI_PROC_NULL") {
-  const Topology grid{.dims = {3, 4}, .periods = {0, 1}};
+  Grid grid;
+  grid.dims = {3, 4};
+  grid.periods = {0, 1};
   for (int rank = 0; rank < 12; ++rank) {
     int coords[2];
     grid.coords_of(rank, coords);

@@ -1,0 +1,108 @@
+#include "mpi/diagnose/place.hpp"
+
+#include <fmt/core.h>
+
+#include "mpi/core/blocked.hpp"
+#include "mpi/p2p/request.hpp"
+
+namespace tmpi::mpi {
+namespace {
+
+constexpr const char* kPeer = "{}";
+
+const char* direction(WaitKind kind) noexcept {
+  return kind == WaitKind::kSend ? "to" : "from";
+}
+
+std::string name_of_comm(const Comm* comm, ContextId context, bool asleep) {
+  if (asleep && comm != nullptr && !comm->name.empty()) return comm->name;
+  return name_of_context(context);
+}
+
+// Peers of MPI_COMM_WORLD are world ranks anyway; those of other communicators can be translated while all
+// sleep.
+void name_peer(Place& place, const Blocked& blocked, const Comm* comm, bool asleep, std::string& text) {
+  if (blocked.peer == MPI_ANY_SOURCE) {
+    text = "any source";
+  } else if ((blocked.context & ~kCollective) == kWorldContext) {
+    place.peer = blocked.peer;
+    text = kPeer;
+  } else if (asleep && comm != nullptr && blocked.peer >= 0 && blocked.peer < comm->peers) {
+    place.peer = comm->shared->peers->world_rank(blocked.peer);
+    text = fmt::format("{} (rank {} there)", kPeer, blocked.peer);
+  } else {
+    text = fmt::format("rank {} there", blocked.peer);
+  }
+}
+
+std::string message(Place& place, const Blocked& blocked, WaitKind kind, const Comm* comm, bool asleep) {
+  std::string peer;
+  name_peer(place, blocked, comm, asleep, peer);
+  const std::string tag = blocked.tag == MPI_ANY_TAG ? "any tag" : fmt::format("tag {}", blocked.tag);
+  return fmt::format("{} {} with {} on {}", direction(kind), peer, tag,
+                     name_of_comm(comm, blocked.context, asleep));
+}
+
+const Comm* comm_of_first(const Blocked& blocked) noexcept {
+  for (int i = 0; i < blocked.size; ++i) {
+    const Request* request = blocked.array[i];
+    if (request != nullptr && !request->done()) return request->comm;
+  }
+  return nullptr;
+}
+
+std::string requests(Place& place, const Blocked& blocked, bool asleep) {
+  const Comm* comm = asleep ? comm_of_first(blocked) : nullptr;
+  std::string first;
+  if (blocked.first == WaitKind::kOperation) {
+    first = blocked.context == 0
+                ? "a generalized request"
+                : "a nonblocking operation on " + name_of_comm(comm, blocked.context, asleep);
+  } else {
+    first = fmt::format("{} {}", blocked.first == WaitKind::kSend ? "a send" : "a receive",
+                        message(place, blocked, blocked.first, comm, asleep));
+  }
+  if (blocked.pending <= 1) return "for " + first;
+  return fmt::format("for {} {} requests, the first one {}",
+                     blocked.kind == WaitKind::kAny ? "any of" : "all of", blocked.pending, first);
+}
+
+}  // namespace
+
+std::string name_of_context(ContextId context) {
+  context &= ~kCollective;
+  if (context == kWorldContext) return "MPI_COMM_WORLD";
+  if (context == kSelfContext) return "MPI_COMM_SELF";
+  const auto leader = static_cast<long>(context >> 32) - 1;
+  const auto number = static_cast<unsigned>(context);
+  return fmt::format("communicator {}.{} (the {}. that rank {} has made)", leader, number, number, leader);
+}
+
+Place place_of(const Rank& rank, bool asleep) {
+  Place place;
+  if (rank.call != nullptr) place.call = rank.call;
+  if (rank.task == nullptr) return place;
+  const Blocked blocked = blocked_on(*rank.task);
+  switch (blocked.kind) {
+    case WaitKind::kNothing:
+      break;
+    case WaitKind::kOperation:
+      place.detail = "for the other members";
+      break;
+    case WaitKind::kSend:
+    case WaitKind::kReceive:
+    case WaitKind::kProbe:
+      place.detail = message(place, blocked, blocked.kind, blocked.comm, asleep);
+      break;
+    case WaitKind::kAll:
+    case WaitKind::kAny:
+      place.detail = requests(place, blocked, asleep);
+      break;
+    case WaitKind::kCollective:
+      place.detail = "on " + name_of_comm(blocked.comm, blocked.context, asleep);
+      break;
+  }
+  return place;
+}
+
+}  // namespace tmpi::mpi

@@ -1,0 +1,49 @@
+// How a worker sleeps, and what the last one to fall asleep looks for (StallHook in scheduler.hpp).
+#include <algorithm>
+#include <ranges>
+
+#include "sched/worker.hpp"
+#include "timers/clock.hpp"
+
+namespace tmpi::sched {
+
+void Worker::sleep(std::uint32_t rung) noexcept {
+  if (progress_hook_ != nullptr || shared_.stall_hook == nullptr)
+    return inbox_.sleep(rung, progress_hook_ == nullptr ? 0 : kPolledSleep);
+  // acq_rel: the last one sees what all tasks have done.
+  if (shared_.asleep.fetch_add(1, std::memory_order_acq_rel) + 1 ==
+      static_cast<int>(shared_.workers.size())) {
+    watch(rung);
+  } else {
+    inbox_.sleep(rung, 0);
+  }
+  shared_.asleep.fetch_sub(1, std::memory_order_acq_rel);
+}
+
+// Who wakes another worker finds it asleep and leaves mail. So there is a stall if all sleep, none has mail,
+// and none has been awake while that was looked at. If it is none, somebody is awake and will watch when it
+// falls asleep last.
+void Worker::watch(std::uint32_t rung) noexcept {
+  const std::uint64_t start = timers::now_ticks();
+  inbox_.sleep(rung, kStallPeriod);
+  const auto switches = [this] {
+    std::uint64_t sum = 0;
+    for (const auto& worker : shared_.workers) sum += worker->switches();
+    return sum;
+  };
+  const auto all_asleep = [this] {
+    return shared_.asleep.load(std::memory_order_acquire) == static_cast<int>(shared_.workers.size());
+  };
+  const bool early =
+      timers::seconds(timers::now_ticks() - start) < 0.9e-9 * static_cast<double>(kStallPeriod);
+  if (early || inbox_.bell() != rung) return;
+  const std::uint64_t before = switches();
+  if (all_asleep() &&
+      std::ranges::none_of(shared_.workers, [](const auto& w) { return w->inbox_.has_mail(); }) &&
+      switches() == before && all_asleep()) {
+    shared_.stall_hook();
+  }
+  inbox_.sleep(rung, 0);
+}
+
+}  // namespace tmpi::sched

@@ -1,0 +1,51 @@
+/* Ways to block for ever: deadlock CASE. */
+#include <mpi.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+int main(int argc, char** argv) {
+  int rank, size, value = 0;
+  MPI_Init(&argc, &argv);
+  MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+  MPI_Comm_size(MPI_COMM_WORLD, &size);
+  const char* which = argc > 1 ? argv[1] : "ring";
+  if (strcmp(which, "ring") == 0) { /* everybody receives first */
+    MPI_Recv(&value, 1, MPI_INT, (rank + 1) % size, 7, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+  } else if (strcmp(which, "tag") == 0) { /* the message has another tag */
+    if (rank == 0) MPI_Send(&value, 1, MPI_INT, 1, 6, MPI_COMM_WORLD);
+    if (rank == 1) MPI_Recv(&value, 1, MPI_INT, 0, 5, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+  } else if (strcmp(which, "collective") == 0) { /* one rank is in another call */
+    MPI_Comm named;
+    MPI_Comm_dup(MPI_COMM_WORLD, &named);
+    MPI_Comm_set_name(named, "solver");
+    if (rank == 0) {
+      MPI_Recv(&value, 1, MPI_INT, 1, 3, named, MPI_STATUS_IGNORE);
+    } else {
+      MPI_Barrier(named);
+    }
+  } else if (strcmp(which, "ended") == 0) { /* the partner has finished */
+    if (rank == 0) MPI_Recv(&value, 1, MPI_INT, 1, 3, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+  } else if (strcmp(which, "waitall") == 0) { /* requests of two kinds */
+    MPI_Request requests[2];
+    MPI_Irecv(&value, 1, MPI_INT, MPI_ANY_SOURCE, 1, MPI_COMM_WORLD, &requests[0]);
+    MPI_Issend(&rank, 1, MPI_INT, rank ^ 1, 2, MPI_COMM_WORLD, &requests[1]);
+    MPI_Waitall(2, requests, MPI_STATUSES_IGNORE);
+  } else if (strcmp(which, "nonblocking") == 0) { /* a collective that one rank never starts */
+    MPI_Request request;
+    if (rank == 0) MPI_Recv(&value, 1, MPI_INT, 1, 3, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+    MPI_Ibarrier(MPI_COMM_WORLD, &request);
+    MPI_Wait(&request, MPI_STATUS_IGNORE);
+  } else if (strcmp(which, "slow") == 0) { /* no deadlock: somebody only takes its time, more than once */
+    for (int round = 0; round < 2; ++round) {
+      if (rank == 0) sleep(1);
+      MPI_Barrier(MPI_COMM_WORLD);
+    }
+  } else if (strcmp(which, "input") == 0) { /* no deadlock: rank 0 waits for a line of input */
+    char line[64] = "";
+    if (rank == 0 && fgets(line, sizeof line, stdin) != NULL) printf("got %s", line);
+    MPI_Barrier(MPI_COMM_WORLD);
+  }
+  MPI_Finalize();
+  return 0;
+}

@@ -1,0 +1,85 @@
+"""Jobs whose ranks wait for each other end by themselves, with a report; jobs that only look like it do not."""
+
+import os
+import signal
+import subprocess
+import time
+import unittest
+
+from harness import LaunchTest, program
+
+DEADLOCK = 125
+
+
+class DeadlockTest(LaunchTest):
+    def report(self, ranks, case, *options):
+        start = time.monotonic()
+        job = self.run_job("-n", ranks, *options, "-q", program("deadlock.c"), case)
+        self.assertEqual(job.code, DEADLOCK, job.err.decode())
+        self.assertLess(time.monotonic() - start, 10 if "TMPI_SANITIZED" in os.environ else 2)
+        err = job.err.decode()
+        self.assertIn("tmpirun: deadlock: every rank that has not finished is blocked in MPI", err)
+        return err
+
+    def test_ring(self):
+        for workers in (1, 2):
+            err = self.report(8, "ring", "--workers", workers)
+            self.assertIn("  rank 7: blocked in MPI_Recv from rank 0 with tag 7 on MPI_COMM_WORLD\n", err)
+            self.assertIn("  ranks 0-6 (7): blocked in MPI_Recv from its rank + 1 with tag 7 on MPI_COMM_WORLD\n", err)
+            self.assertIn("a cycle of 8: rank ", err)
+
+    def test_wrong_tag(self):
+        err = self.report(2, "tag")
+        self.assertIn("  rank 0: blocked in MPI_Finalize", err)
+        self.assertIn("  rank 1: blocked in MPI_Recv from rank 0 with tag 5 on MPI_COMM_WORLD\n", err)
+        self.assertIn("rank 1 waits for a message from rank 0 with tag 5, but one from rank 0 with tag 6 has come", err)
+
+    def test_collective(self):
+        err = self.report(5, "collective", "--vratio", 2)
+        self.assertIn("  ranks 1-4 (4): blocked in MPI_Barrier on solver\n", err)
+        self.assertIn("  rank 0: blocked in MPI_Recv from rank 1 (rank 1 there) with tag 3 on solver\n", err)
+        self.assertIn("a cycle of 2: rank 0 waits for rank 1, which waits for rank 0\n", err)
+
+    def test_partner_in_finalize(self):
+        err = self.report(3, "ended")
+        self.assertIn("  rank 0: blocked in MPI_Recv from rank 1 with tag 3 on MPI_COMM_WORLD\n", err)
+        self.assertIn("  ranks 1-2 (2): blocked in MPI_Finalize on MPI_COMM_WORLD\n", err)
+
+    def test_waitall(self):
+        err = self.report(4, "waitall")
+        self.assertIn("  ranks 0-3 (4): blocked in MPI_Waitall for all of 2 requests, the first one a receive from any source "
+                      "with tag 1 on MPI_COMM_WORLD\n", err)
+        self.assertIn("a cycle of 2: ", err)
+
+    def test_nonblocking_collective(self):
+        err = self.report(4, "nonblocking")
+        self.assertIn("ranks 1-3 (3): blocked in MPI_Wait for a nonblocking operation on MPI_COMM_WORLD", err)
+
+    def test_thousand_ranks(self):
+        err = self.report(1000, "ring")
+        self.assertIn("a cycle of 1000: ", err)
+        self.assertLess(len(err.splitlines()), 10)
+
+    def test_no_false_alarm(self):
+        for options in (("--workers", 1), ("--workers", 2), ("--vratio", 1)):
+            self.assertEqual(self.run_job("-n", 4, *options, "-q", program("deadlock.c"), "slow").code, 0)
+
+    def test_input_is_waited_for(self):
+        job = self.start("-n", 3, "-q", program("deadlock.c"), "input", stdin=subprocess.PIPE)
+        time.sleep(1)
+        self.assertEqual(job.finish(60, b"a line\n").out, b"got a line\n")
+        self.assertEqual(job.code, 0)
+
+    def test_can_be_turned_off_and_looked_at(self):
+        job = self.start("-n", 4, "-q", "--no-deadlock-check", program("deadlock.c"), "ring")
+        time.sleep(1)
+        self.assertIsNone(job.process.poll())
+        job.process.send_signal(signal.SIGUSR1)
+        time.sleep(0.5)
+        job.process.terminate()
+        err = job.finish(60).err.decode()
+        self.assertIn("blocked in MPI_Recv from its rank + 1 with tag 7 on MPI_COMM_WORLD", err)
+
+
+if __name__ == "__main__":
+    unittest.main()
