@@ -112,7 +112,7 @@ class Table {
   template <class Value>
   void time_of_ranks(const char* name, double whole, Value value) {
     const Spread spread = Spread::of(profile_.ranks, value);
-    print("    {:<22}{:>5.1f} %  {:>9}  {:>9} {:<8} {:>9} {:<8}\n", name, share(spread.sum, whole),
+    print("    {:<22}{:>5.1f} %  {:>9}  {:>9} {:<8} {:>9} {}\n", name, share(spread.sum, whole),
           duration(spread.mean()), duration(spread.least),
           fmt::format("({})", profile_.ranks[spread.who_least].rank), duration(spread.most),
           fmt::format("({})", profile_.ranks[spread.who_most].rank));

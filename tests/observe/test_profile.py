@@ -152,8 +152,15 @@ class Surroundings(ObservedTest):
         unfinished = {call["line"] for call in profile["calls"] if call["total"].get("unfinished")}
         self.assertEqual(unfinished, {line_of("uneven.c", "abort"), line_of("uneven.c", "meet")})
 
+    def test_deadlock(self):
+        job, profile = self.observe("--profile=", "-n", 2, "--workers", 1, program("uneven.c"), 1, "hang", code=125)
+        self.assertIn("deadlock", job.text)
+        unfinished = {call["line"] for call in profile["calls"] if call["total"].get("unfinished")}
+        self.assertEqual(unfinished, {line_of("uneven.c", "hang"), line_of("uneven.c", "meet")})
+
     def test_timeout(self):
-        _, profile = self.observe("--profile=", "-n", 3, "--workers", 1, "--timeout", 1, program("uneven.c"), 1, "hang", code=124)
+        _, profile = self.observe("--profile=", "-n", 3, "--workers", 1, "--timeout", 1, "--no-deadlock-check", program("uneven.c"), 1, "hang",
+                                  code=124)
         hang = next(call for call in profile["calls"] if call["line"] == line_of("uneven.c", "hang"))
         self.assertTrue(hang["total"]["unfinished"])
         self.assertGreater(hang["total"]["waiting"], 0.3)
