@@ -38,6 +38,7 @@ std::string pack(const JobSpec& job) {
   packer.number(job.deadlock_check);
   packer.number(job.quiet);
   packer.number(job.verbose);
+  packer.number(job.check);
   packer.number(job.profile);
   packer.text(job.profile_file);
   packer.text(job.trace_file);
@@ -67,6 +68,7 @@ Result<JobSpec> unpack_job(std::string_view payload) {
   job.deadlock_check = unpacker.number() != 0;
   job.quiet = unpacker.number() != 0;
   job.verbose = unpacker.number() != 0;
+  job.check = unpacker.number() != 0;
   job.profile = unpacker.number() != 0;
   job.profile_file = unpacker.text();
   job.trace_file = unpacker.text();

@@ -31,6 +31,7 @@ struct JobSpec {
   bool deadlock_check = true;
   bool quiet = false;
   bool verbose = false;
+  bool check = false;  ///< --check
   bool profile = false;
   std::string profile_file;  ///< --profile=FILE, empty: only the table
   std::string trace_file;    ///< --trace, empty: none

@@ -10,6 +10,8 @@
 #include <filesystem>
 #include <span>
 
+#include "check/checker.hpp"
+#include "check/functions.hpp"
 #include "launch/control.hpp"
 #include "launch/deadlock_watch.hpp"
 #include "launch/program_path.hpp"
@@ -33,6 +35,11 @@ std::atomic<NodeJob*> the_running_job{
 
 void tell_loader(sched::Task*, sched::Task* to) noexcept {
   privatize::set_running_rank(to ? static_cast<const mpi::Rank*>(to->owner)->world_rank : -1);
+}
+
+observe::CodePlace describe_code(const void* address) noexcept {
+  const privatize::ImageAddress place = privatize::describe_address(address);
+  return {place.object, place.offset, place.symbol};
 }
 
 std::string readable_size(std::size_t bytes) {
@@ -64,6 +71,7 @@ Result<NodeJob*> NodeJob::create(JobSpec spec) {
   job.layout_ = plan_layout(ranks, cores, job.spec_.vratio, job.spec_.workers);
   job.mpi_ = &mpi::Job::create(ranks, 0, ranks);
   if (Result<void> ok = job.prepare_observation(); !ok) return ok.failure();
+  job.prepare_check();
   if (Result<void> ok = job.load_programs(); !ok) return ok.failure();
   if (Result<void> ok = job.create_scheduler(); !ok) return ok.failure();
   const std::string warning = oversubscription_warning(job.layout_, cores);
@@ -84,6 +92,16 @@ Result<void> NodeJob::prepare_observation() const {
   if (!options.any()) return {};
   privatize::substitute_functions(&observe::recorder_of);
   return observe::Observation::prepare(options);
+}
+
+void NodeJob::prepare_check() const {
+  if (!spec_.check) return;
+  // What is recorded, too, goes through both: the check comes first.
+  privatize::substitute_functions([](const char* name) -> const void* {
+    if (const void* checker = check::checker_of(name)) return checker;
+    return observe::Observation::instance() != nullptr ? observe::recorder_of(name) : nullptr;
+  });
+  check::Checker::begin(0, layout_.ranks, &describe_code, observe::Observation::instance() != nullptr);
 }
 
 Result<void> NodeJob::load_programs() {
@@ -205,6 +223,7 @@ void NodeJob::run() {
   scheduler_->run();
   for (const std::string& notice : finish_observation(false))
     Control::instance()->notice(NoticeKind::kInfo, notice);
+  report_leaks();
   report_end();
 }
 
@@ -220,10 +239,7 @@ std::vector<std::string> NodeJob::finish_observation(bool early) {
   job.workers = scheduler_->bindings();
   job.oversubscribed = scheduler_->oversubscribed();
   job.ended_early = early;
-  return observation->finish(job, [](const void* address) noexcept {
-    const privatize::ImageAddress place = privatize::describe_address(address);
-    return observe::CodePlace{place.object, place.offset, place.symbol};
-  });
+  return observation->finish(job, &describe_code);
 }
 
 void NodeJob::on_initialized(const mpi::Rank&) {
@@ -322,6 +338,23 @@ void NodeJob::report_start() const {
     control.notice(NoticeKind::kInfo, fmt::format("host {}: {}; {}", mpi_->host(), bindings[worker],
                                                   rank_ranges(ranks[worker])));
   }
+}
+
+void NodeJob::report_leaks() const {
+  constexpr std::size_t kMostLeaks = 20;
+  check::Checker* checker = check::Checker::instance();
+  if (checker == nullptr || spec_.quiet) return;
+  const std::vector<check::Leak> leaks = checker->leaks();
+  if (leaks.empty()) return;
+  std::string text = "warning: not freed at MPI_Finalize:";
+  for (std::size_t i = 0; i < std::min(leaks.size(), kMostLeaks); ++i) {
+    std::vector<std::pair<int, int>> ranks;
+    for (const int rank : leaks[i].ranks) ranks.emplace_back(rank, 1);
+    text += fmt::format("\n  {}: {}", rank_ranges(ranks), leaks[i].text);
+  }
+  if (leaks.size() > kMostLeaks)
+    text += fmt::format("\n  and from {} other places", leaks.size() - kMostLeaks);
+  Control::instance()->notice(NoticeKind::kWarning, text);
 }
 
 void NodeJob::report_end() const {

@@ -56,11 +56,13 @@ class NodeJob {
 
   explicit NodeJob(JobSpec spec) : spec_(std::move(spec)) {}
   Result<void> prepare_observation() const;
+  void prepare_check() const;
   Result<void> load_programs();
   Result<void> create_scheduler();
   void register_with_mpi();
   void spawn_ranks();
   void report_start() const;
+  void report_leaks() const;
   void report_end() const;
   std::vector<std::string> environment_of(int rank, const AppSpec& app) const;
   static void run_rank(void* start);

@@ -215,10 +215,18 @@ constexpr Option kTable[] = {
     {"-v", "--verbose", "TMPI_VERBOSE", "", kOutput,
      "Report workers, V and stack size at the start, and stack use and switches at the end.",
      set_job_flag<&JobSpec::verbose>},
+    {"--check", "", "TMPI_CHECK", "", kControl,
+     "Find misuse of MPI while the program runs: freed or foreign handles, buffers of pending operations "
+     "used again, "
+     "collective calls that do not match between ranks. Requests, communicators and others that are not "
+     "freed at "
+     "the end are listed.",
+     set_job_flag<&JobSpec::check>},
     {"--timeout", "", "TMPI_TIMEOUT", "SECONDS", kControl,
      "End the job after this time with exit code 124, after a picture of where every rank is.", set_timeout},
     {"--no-deadlock-check", "", "TMPI_NO_DEADLOCK_CHECK", "", kControl,
-     "Leave a job blocked whose ranks all wait for each other. By default it ends by itself within a second, with "
+     "Leave a job blocked whose ranks all wait for each other. By default it ends by itself within a second, "
+     "with "
      "exit code 125 and a report of who waits for whom.",
      set_no_deadlock_check},
     {"--version", "-V", "", "", kControl, "Print tmpi's version and exit.",

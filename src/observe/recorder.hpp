@@ -4,6 +4,7 @@
 #pragma once
 
 #include <tuple>
+#include <utility>
 
 #include "observe/measure.hpp"
 #include "observe/recording.hpp"
@@ -16,7 +17,8 @@ class OpenCall {
  public:
   OpenCall(RankRecord& rank, std::uint16_t function, const void* return_address) noexcept
       : rank_(rank),
-        address_(reinterpret_cast<std::uint64_t>(return_address)),
+        address_(rank.comes_from == 0 ? reinterpret_cast<std::uint64_t>(return_address)
+                                      : std::exchange(rank.comes_from, 0)),
         waited_(rank.waited),
         idled_(rank.idled),
         begin_(timers::now_ticks()),

@@ -74,6 +74,12 @@ RankRecord* Recording::calling_rank() noexcept {
   return rank->paused || stopped() ? nullptr : rank;
 }
 
+void Recording::call_comes_from(const void* address) noexcept {
+  const sched::Task* task = sched::current();
+  RankRecord* rank = task == nullptr || task->owner == nullptr ? nullptr : own(*task);
+  if (rank != nullptr) rank->comes_from = reinterpret_cast<std::uint64_t>(address);
+}
+
 void Recording::pause(bool pause) noexcept {
   const sched::Task* task = sched::current();
   RankRecord* rank = task == nullptr || task->owner == nullptr ? nullptr : own(*task);

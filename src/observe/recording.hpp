@@ -32,6 +32,7 @@ struct alignas(64) RankRecord {
   // Written by its calls.
   int world_rank = 0;            ///< constant
   bool paused = false;           ///< by MPI_Pcontrol(0)
+  std::uint64_t comes_from = 0;  ///< return address of the next call, 0: what the recorder sees
   std::uint32_t open = 0;        ///< calls it is in: more than one inside a callback of the program
   std::uint64_t call_begin = 0;  ///< of the outermost one, with what follows
   std::uint64_t call_address = 0;
@@ -88,6 +89,9 @@ class Recording {
   /// The calling rank, null if its call is not to be recorded: a thread that is no rank, a pause, the end.
   RankRecord* calling_rank() noexcept;
   void pause(bool pause) noexcept;  ///< MPI_Pcontrol of the calling rank
+  /// The calling rank's next call, which is about to begin, is made by a wrapper around the recorder: it
+  /// belongs to the program's call that returns to `address`.
+  void call_comes_from(const void* address) noexcept;
   bool stopped() const noexcept { return stopped_.load(std::memory_order_relaxed); }
   /// An event of the calling rank.
   void push_own(const Event& event) noexcept {

@@ -1,0 +1,34 @@
+#include "check/buffers.hpp"
+
+#include <algorithm>
+
+namespace tmpi::check {
+
+PendingBuffers::Map::iterator PendingBuffers::add(const Access& access, const Tracked& owner) {
+  Side& side = access.writes ? writes_ : reads_;
+  side.longest = std::max(side.longest, access.end - access.begin);
+  return side.entries.emplace(access.begin, Entry{&access, &owner});
+}
+
+void PendingBuffers::remove(Map::iterator entry) {
+  Side& side = entry->second.access->writes ? writes_ : reads_;
+  side.entries.erase(entry);
+  if (side.entries.empty()) side.longest = 0;
+}
+
+const PendingBuffers::Entry* PendingBuffers::Side::find(const Access& access) const {
+  // What reaches into `access` begins at most the longest entry's length before it.
+  const std::uint64_t first = access.begin - std::min(access.begin, longest);
+  for (auto entry = entries.lower_bound(first); entry != entries.end() && entry->first < access.end;
+       ++entry) {
+    if (overlap(*entry->second.access, access)) return &entry->second;
+  }
+  return nullptr;
+}
+
+const PendingBuffers::Entry* PendingBuffers::conflict(const Access& access) const {
+  const Entry* found = writes_.find(access);
+  return found == nullptr && access.writes ? reads_.find(access) : found;
+}
+
+}  // namespace tmpi::check

@@ -1,0 +1,104 @@
+// CheckedCall: one MPI call of the program under --check, from before the library is entered until it has
+// returned. On the caller's stack. Ends the job if the call is a misuse, before the library sees it. Any
+// thread of a rank; does not suspend.
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <vector>
+
+#include "check/handles.hpp"
+
+namespace tmpi::check {
+
+/// The arguments of a call, each as 64 bits: integers extended, pointers and handles as they are.
+template <std::size_t kCount>
+using Words = std::array<std::uint64_t, kCount == 0 ? 1 : kCount>;
+
+class CheckedCall {
+ public:
+  /// `words` outlives the object. `site`: where the call returns to.
+  CheckedCall(const Function& function, const std::uint64_t* words, const void* site);
+  CheckedCall(const CheckedCall&) = delete;
+  CheckedCall& operator=(const CheckedCall&) = delete;
+
+  /// The library has returned `result`.
+  void returned(int result);
+
+ private:
+  /// A handle that the call may free or complete, as it was before.
+  struct Saved {
+    const void* handle = nullptr;
+    std::uint64_t serial = 0;  ///< of the object, 0: null or predefined
+  };
+
+  struct Late {
+    CollectiveCall call;
+    MPI_Comm handle;
+    int seats;
+  };
+
+  // Arguments.
+  std::uint64_t word(int argument) const { return words_[argument]; }
+  template <class Pointer>
+  Pointer pointer(int argument) const {
+    return reinterpret_cast<Pointer>(words_[argument]);
+  }
+  MPI_Count number(int argument) const { return static_cast<MPI_Count>(words_[argument]); }
+  MPI_Comm comm() const;
+  int length(const HandleUse& use) const;
+  const void* const* handles_at(const HandleUse& use) const;
+  CallPlace place() const { return {&function_, site_}; }
+  static bool by_value(const HandleUse& use) {
+    return use.use == Use::kIn || (use.use == Use::kQueried && use.length < 0);
+  }
+
+  // Before.
+  void check_handles(bool types);
+  Saved check_handle(const void* handle, const HandleUse& use, int index);
+  bool significant(const HandleUse& use) const;
+  void save(const Saved& saved);
+  const Saved& saved(std::size_t index) const {
+    return index < few_.size() ? few_[index] : more_[index - few_.size()];
+  }
+  void find_accesses();
+  void find_rooted_accesses(const mpi::Comm& members, bool is_root);
+  void touch(int buffer, MPI_Count times, int count, int type, bool writes);
+  void check_accesses();
+  void start_requests();
+  void check_access(const Access& access);
+  void check_collective();
+  void arrive(const CollectiveCall& call, MPI_Comm handle, int seats);
+  void give_up();
+  std::optional<CollectiveCall> describe(const mpi::Comm& members) const;
+  bool describe_data(const mpi::Comm& members, CollectiveCall& call) const;
+  MPI_Count sum_of_counts(int members) const;
+
+  // After.
+  void note_handles(bool succeeded);
+  void note_made(const HandleUse& use);
+  void note_contents(const HandleUse& use);
+  void note_request(Tracked& request);
+  void note_freed(const HandleUse& use, bool succeeded);
+  void note_completed(const HandleUse& use);
+  void note_queried();
+  Tracked* still_there(const Saved& saved);
+
+  const Function& function_;
+  const std::uint64_t* const words_;
+  const void* const site_;
+  RankRecord* record_ = nullptr;  // null: no rank calls
+  bool initialized_ = false;      // MPI could be called when the call began
+  std::array<Access, 2> accesses_;
+  int access_count_ = 0;
+  std::size_t saved_count_ = 0;
+  std::array<Saved, 8> few_;
+  std::vector<Saved> more_;
+  std::shared_ptr<Ledger> ledger_;  // the call is in it
+  std::optional<Late> late_;        // to be put into the ledger when the call has succeeded
+};
+
+}  // namespace tmpi::check

@@ -1,0 +1,105 @@
+#include "check/checker.hpp"
+
+#include <fmt/core.h>
+
+#include <algorithm>
+#include <map>
+#include <tuple>
+
+#include "check/functions.hpp"
+
+namespace tmpi::check {
+namespace {
+
+Checker* the_checker = nullptr;  // written before any rank runs; lives as long as the process
+
+}  // namespace
+
+Checker::Checker(int first, int ranks, observe::DescribeCode describe)
+    : first_(first),
+      count_(ranks),
+      ranks_(std::make_unique<RankRecord[]>(static_cast<std::size_t>(ranks))),
+      sites_(describe) {
+  for (int i = 0; i < ranks; ++i) ranks_[static_cast<std::size_t>(i)].rank = mpi::job()->local(first + i);
+}
+
+Checker* Checker::instance() noexcept {
+  return the_checker;
+}
+
+void Checker::begin(int first, int ranks, observe::DescribeCode describe, bool recorded) {
+  the_checker = new Checker(first, ranks, describe);
+  if (recorded) call_recorders();
+}
+
+RankRecord& Checker::record(const mpi::Rank& rank) noexcept {
+  return ranks_[static_cast<std::size_t>(rank.world_rank - first_)];
+}
+
+void Checker::collect_leaks(RankRecord& rank) {
+  const std::lock_guard guard(mutex_);
+  rank.lock.lock();
+  std::erase_if(rank.handles, [&](const auto& entry) {
+    const Tracked& tracked = entry.second;
+    // These may be made and freed at any time (MPI report, 11.4.1).
+    if (tracked.kind == HandleKind::kInfo || tracked.kind == HandleKind::kErrhandler) return false;
+    if (tracked.live && !tracked.constant)
+      left_.push_back({tracked.kind, tracked.made, rank.rank->world_rank});
+    return true;
+  });
+  rank.pending = {};
+  rank.world = {};
+  rank.self = {};
+  rank.lock.unlock();
+}
+
+int Checker::owner_of(const void* handle, HandleKind kind) {
+  for (int i = 0; i < count_; ++i) {
+    RankRecord& rank = ranks_[static_cast<std::size_t>(i)];
+    rank.lock.lock();
+    const Tracked* tracked = rank.find(handle);
+    const bool found = tracked != nullptr && tracked->live && tracked->kind == kind;
+    rank.lock.unlock();
+    if (found) return first_ + i;
+  }
+  return -1;
+}
+
+std::string Checker::readable(CallPlace place) {
+  const std::lock_guard guard(mutex_);
+  const std::size_t site = sites_.at(reinterpret_cast<std::uint64_t>(place.site));
+  return fmt::format("{} at {}", place.function->name, sites_[site].label());
+}
+
+std::vector<Leak> Checker::leaks() {
+  std::vector<Left> left;
+  {
+    const std::lock_guard guard(mutex_);
+    left = left_;
+  }
+  // Requests and communicators first: those hold messages and contexts.
+  const auto order = [](HandleKind kind) {
+    return kind == HandleKind::kRequest ? -1 : static_cast<int>(kind);
+  };
+  std::map<std::pair<int, std::string>, Leak> grouped;
+  for (const Left& one : left) {
+    const std::string place = readable(one.made);
+    Leak& leak = grouped[{order(one.kind), place}];
+    leak.kind = one.kind;
+    leak.text = place;
+    ++leak.count;
+    leak.ranks.push_back(one.rank);
+  }
+  std::vector<Leak> leaks;
+  for (auto& [key, leak] : grouped) {
+    std::ranges::sort(leak.ranks);
+    const auto [first, last] = std::ranges::unique(leak.ranks);
+    leak.ranks.erase(first, last);
+    leak.text = fmt::format("{} {}{} made by {}", leak.count, name_of(leak.kind), leak.count == 1 ? "" : "s",
+                            leak.text);
+    leaks.push_back(std::move(leak));
+  }
+  return leaks;
+}
+
+}  // namespace tmpi::check

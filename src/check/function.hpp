@@ -1,0 +1,110 @@
+// Function: what --check knows of an MPI function's arguments: which are handles, and what the call does with
+// them; which buffers it reads and writes; what must be the same in all members of a communicator. The table
+// of all functions is generated (tools/generate_checked_functions.py).
+#pragma once
+
+#include <array>
+#include <cstdint>
+
+namespace tmpi::check {
+
+enum class HandleKind : std::uint8_t {
+  kComm,
+  kType,
+  kRequest,
+  kGroup,
+  kOp,
+  kInfo,
+  kErrhandler,
+  kSession,
+  kMessage,
+};
+inline constexpr int kHandleKinds = static_cast<int>(HandleKind::kMessage) + 1;
+const char* name_of(HandleKind kind) noexcept;  ///< "communicator"
+
+/// What a call does with the handles that an argument is or points to.
+enum class Use : std::uint8_t {
+  kIn,           ///< by value
+  kInPlace,      ///< behind a pointer, one or several; they stay what they are
+  kFreed,        ///< behind a pointer; gone when the call has succeeded
+  kCompleted,    ///< requests that the call may complete
+  kQueried,      ///< requests of which the call may tell that they are complete
+  kOut,          ///< made
+  kOutConstant,  ///< known from now on, but not the program's to free
+  kOutLater,     ///< made when the request of the same call completes
+  kContents,     ///< what MPI_Type_get_contents gives away
+};
+
+struct HandleUse {
+  std::int8_t argument = 0;
+  HandleKind kind = HandleKind::kComm;
+  Use use = Use::kIn;
+  std::int8_t length = -1;  ///< argument with the length of the array, -1: none
+};
+
+/// How a message or a collective uses its buffers.
+enum class Traffic : std::uint8_t {
+  kNone,
+  kSend,
+  kReceive,
+  kSendReceive,
+  kReplace,
+  kBcast,
+  kReduce,
+  kReduceAll,
+  kGather,
+  kScatter,
+  kAllgather,
+  kAlltoall,
+};
+
+/// What members of a communicator must agree on, beside the function.
+enum class Match : std::uint8_t {
+  kNone,           ///< not a collective
+  kFunction,       ///< nothing else
+  kRoot,           ///< root
+  kBcast,          ///< root, data
+  kReduce,         ///< root, operator, count, type
+  kReduceAll,      ///< operator, count, type
+  kGather,         ///< root, data of one member
+  kScatter,        ///< root, data of one member
+  kReceived,       ///< data received from each member
+  kReduceScatter,  ///< operator, type, sum of the counts
+  kReduceBlock,    ///< operator, count, type
+};
+
+enum class Lifetime : std::uint8_t { kBlocking, kNonblocking, kPersistent };
+
+/// Indices of arguments, -1 where the function has none.
+struct Places {
+  std::int8_t comm = -1;
+  std::int8_t root = -1;
+  std::int8_t op = -1;
+  std::int8_t buffer = -1;
+  std::int8_t count = -1;
+  std::int8_t type = -1;
+  std::int8_t receive_buffer = -1;
+  std::int8_t receive_count = -1;
+  std::int8_t receive_type = -1;
+  std::int8_t dest = -1;
+  std::int8_t source = -1;
+  std::int8_t message = -1;
+  std::int8_t request = -1;
+  std::int8_t requests = -1;  ///< how many requests there are; -1: one
+  std::int8_t flag = -1;      ///< of tests: whether, or how many, are complete
+  std::int8_t index = -1;     ///< which
+};
+
+struct Function {
+  const char* name = "";
+  std::uint8_t handle_count = 0;
+  std::array<HandleUse, 6> handles = {};
+  Places at = {};
+  Traffic traffic = Traffic::kNone;
+  Match match = Match::kNone;
+  Lifetime lifetime = Lifetime::kBlocking;
+  bool starts = false;  ///< MPI_Start, MPI_Startall
+  bool large = false;   ///< arrays of counts are of MPI_Count
+};
+
+}  // namespace tmpi::check

@@ -1,0 +1,13 @@
+// The wrappers that a program's MPI functions are bound to under --check.
+#pragma once
+
+namespace tmpi::check {
+
+/// What a program's reference to `name` ("MPI_Send", "PMPI_Send") is bound to; null if the function is not
+/// checked or not part of this library.
+const void* checker_of(const char* name) noexcept;
+
+/// The checked functions go on to observe's recorders instead of the library. Before any rank runs.
+void call_recorders() noexcept;
+
+}  // namespace tmpi::check

@@ -1,0 +1,91 @@
+// Handles: the MPI objects of one rank that the program has a handle of, or had: made where, freed where.
+// Addresses are used again, so a new object takes the place of a freed one. What is behind a handle is never
+// looked at: it may be freed, or garbage.
+//
+// RankRecord: all that is kept for a rank. Its threads may call MPI, too: everything happens under `lock`,
+// which is never held during a call of the library. Does not suspend.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <memory>
+#include <unordered_map>
+
+#include "base/spinlock.hpp"
+#include "check/buffers.hpp"
+#include "check/function.hpp"
+#include "check/ledger.hpp"
+#include "mpi/core/rank.hpp"
+
+namespace tmpi::check {
+
+/// A call in the program: `MPI_Send at heat.c:12`.
+struct CallPlace {
+  const Function* function = nullptr;
+  const void* site = nullptr;  ///< return address
+};
+
+/// The calling order of one communicator.
+struct CommRecord {
+  std::shared_ptr<Ledger> ledger;
+  std::uint64_t sequence = 0;  ///< collectives that the rank has called
+};
+
+/// The operation of a request.
+struct Operation {
+  std::array<Access, 2> accesses;
+  std::array<PendingBuffers::Map::iterator, 2> entries;
+  int count = 0;
+  bool persistent = false;
+  bool pending = false;       ///< the accesses are among the pending ones
+  MPI_Comm* later = nullptr;  ///< the communicator that is made when it completes
+};
+
+struct Tracked {
+  HandleKind kind = HandleKind::kComm;
+  bool live = false;
+  bool constant = false;  ///< the library's own: no leak
+  int handles = 0;        ///< the program has the same handle several times (MPI_Comm_get_errhandler)
+  std::uint64_t serial = 0;
+  CallPlace made;
+  CallPlace freed;
+  CommRecord comm;
+  std::unique_ptr<Operation> operation;
+};
+
+struct alignas(64) RankRecord {
+  SpinLock lock;
+  const mpi::Rank* rank = nullptr;
+  std::unordered_map<const void*, Tracked> handles;
+  PendingBuffers pending;
+  CommRecord world, self;
+  std::uint64_t next_serial = 1;
+
+  /// Null if there has never been an object at this address.
+  Tracked* find(const void* handle) {
+    const auto found = handles.find(handle);
+    return found == handles.end() ? nullptr : &found->second;
+  }
+  /// An object has been made, or a handle of one given out once more.
+  Tracked& add(const void* handle, HandleKind kind, CallPlace made, bool constant);
+  /// A handle is gone; its operation has ended.
+  void drop(Tracked& tracked, CallPlace freed);
+
+  /// Its buffers are in use from now on.
+  void begin_operation(Tracked& request);
+  /// They are no longer; what it was to make has been made.
+  void end_operation(Tracked& request);
+
+  /// Of a communicator that is in use; null if there is nothing known of it.
+  CommRecord* comm_record(MPI_Comm handle);
+};
+
+/// The predefined handles are small numbers (MPI report, 20.3.1); they belong to everybody.
+inline bool predefined(const void* handle) noexcept {
+  return reinterpret_cast<std::uintptr_t>(handle) < 4096;
+}
+
+/// The communicator behind a handle that is known to be one; null: MPI_COMM_NULL, or there is no world.
+const mpi::Comm* comm_of(const mpi::Rank& rank, MPI_Comm handle) noexcept;
+
+}  // namespace tmpi::check

@@ -1,0 +1,48 @@
+// Ledger: the collective calls on one communicator, in order, as far as not all members have come to them.
+// Each call is compared with that of the first member that came to the same place in the order. Any rank,
+// any thread; does not suspend.
+#pragma once
+
+#include <cstdint>
+#include <deque>
+#include <memory>
+#include <optional>
+
+#include "base/spinlock.hpp"
+#include "check/collective.hpp"
+
+namespace tmpi::check {
+
+class Ledger {
+ public:
+  /// The ledger of a communicator, shared by its members in this node process.
+  static std::shared_ptr<Ledger> of(std::uint64_t context);
+  ~Ledger();
+
+  explicit Ledger(std::uint64_t context) : context_(context) {}
+  Ledger(const Ledger&) = delete;
+  Ledger& operator=(const Ledger&) = delete;
+
+  /// A member comes to its collective number `sequence`, which has `members` of them. Returns the call that
+  /// was there first if they do not match.
+  std::optional<CollectiveCall> arrive(std::uint64_t sequence, int members, const CollectiveCall& call);
+
+  /// The library has returned an error to a member. Whether it still took part in the collective is not
+  /// known, and so is its place in the order: nothing is compared any more.
+  void give_up();
+
+  std::size_t open() const noexcept { return slots_.size(); }  ///< for tests
+
+ private:
+  struct Slot {
+    CollectiveCall first;
+    int arrived = 0;
+  };
+  const std::uint64_t context_;
+  SpinLock lock_;
+  std::uint64_t begin_ = 0;  // sequence number of slots_.front()
+  std::deque<Slot> slots_;
+  bool given_up_ = false;
+};
+
+}  // namespace tmpi::check

@@ -1,0 +1,120 @@
+#include "check/misuse.hpp"
+
+#include <fmt/core.h>
+
+#include <atomic>
+#include <functional>
+#include <thread>
+
+#include "check/checker.hpp"
+#include "mpi/core/services.hpp"
+
+namespace tmpi::check {
+namespace {
+
+/// Reading line numbers takes more stack than a rank may have.
+std::string with_usual_stack(const std::function<std::string()>& compose) {
+  std::string text;
+  std::thread thread([&] { text = compose(); });
+  thread.join();
+  return text;
+}
+
+/// Ends the job with the sentence. The first misuse counts; whoever finds another one waits for the end.
+[[noreturn]] void end_job(const RankRecord& record, CallPlace call, int error_class,
+                          const std::function<std::string()>& sentence) {
+  const std::string text = with_usual_stack([&] {
+    return fmt::format("rank {} on {}: {}: {}", record.rank->world_rank, mpi::job()->host(),
+                       Checker::instance()->readable(call), sentence());
+  });
+  mpi::services().abort_job(const_cast<mpi::Rank&>(*record.rank), error_class, text);
+  std::abort();  // abort_job does not return
+}
+
+std::string readable(CallPlace place) {
+  return Checker::instance()->readable(place);
+}
+
+int class_of(HandleKind kind) {
+  static constexpr std::array<int, kHandleKinds> kClasses = {
+      MPI_ERR_COMM, MPI_ERR_TYPE,       MPI_ERR_REQUEST, MPI_ERR_GROUP,  MPI_ERR_OP,
+      MPI_ERR_INFO, MPI_ERR_ERRHANDLER, MPI_ERR_SESSION, MPI_ERR_REQUEST};
+  return kClasses[static_cast<std::size_t>(kind)];
+}
+
+std::string subject(BadHandle bad) {
+  if (bad.index < 0) return fmt::format("the {}", name_of(bad.kind));
+  return fmt::format("{} {} of the array", name_of(bad.kind), bad.index);
+}
+
+/// "its bytes 8 to 15" of what the accesses have in common, if they are runs.
+std::string common(const Access& access, const Access& other) {
+  if (access.blocks != 1 || other.blocks != 1) return "";
+  const std::uint64_t begin = std::max(access.begin, other.begin);
+  const std::uint64_t bytes = std::min(access.end, other.end) - begin;
+  return fmt::format(" ({} byte{} from {:#x} on)", bytes, bytes == 1 ? "" : "s", begin);
+}
+
+std::string readable(MPI_Comm comm, CallPlace made) {
+  if (comm == MPI_COMM_WORLD) return "MPI_COMM_WORLD";
+  if (comm == MPI_COMM_SELF) return "MPI_COMM_SELF";
+  return made.function == nullptr ? "a communicator"
+                                  : fmt::format("the communicator made by {}", readable(made));
+}
+
+}  // namespace
+
+void report_freed(const RankRecord& rank, CallPlace call, BadHandle bad, CallPlace made, CallPlace freed) {
+  end_job(rank, call, class_of(bad.kind), [&] {
+    const bool completed = bad.kind == HandleKind::kRequest && freed.function->handle_count > 0 &&
+                           freed.function->handles[0].use == Use::kCompleted;
+    return fmt::format(
+        "{} {} by {} (made by {}). Only the variable that was given to that call was set to null; "
+        "a copy of the handle must not be used any more",
+        subject(bad), completed ? "was completed" : "was freed", readable(freed), readable(made));
+  });
+}
+
+void report_unknown(const RankRecord& rank, CallPlace call, BadHandle bad) {
+  const int owner = Checker::instance()->owner_of(bad.handle, bad.kind);
+  end_job(rank, call, class_of(bad.kind), [&] {
+    if (owner >= 0) {
+      return fmt::format(
+          "{} belongs to rank {}. Handles are each rank's own: a handle must not be sent to, or "
+          "shared with, another rank",
+          subject(bad), owner);
+    }
+    return fmt::format(
+        "{} is {}, which was never made: the variable is not initialized, or has been overwritten",
+        subject(bad), bad.handle);
+  });
+}
+
+void report_other_kind(const RankRecord& rank, CallPlace call, BadHandle bad, HandleKind is, CallPlace made) {
+  end_job(rank, call, class_of(bad.kind),
+          [&] { return fmt::format("{} is a {}, made by {}", subject(bad), name_of(is), readable(made)); });
+}
+
+void report_overlap(const RankRecord& rank, CallPlace call, Access access, CallPlace pending, Access other) {
+  end_job(rank, call, MPI_ERR_BUFFER, [&] {
+    const char* what = !access.writes ? "sends from memory into which"
+                       : other.writes ? "receives into memory into which"
+                                      : "receives into memory from which";
+    const char* they = other.writes ? "still receives" : "still sends";
+    return fmt::format(
+        "{} {} {}{}. Complete that operation first (MPI_Wait, MPI_Test), or use another buffer", what,
+        readable(pending), they, common(access, other));
+  });
+}
+
+void report_mismatch(const RankRecord& rank, CallPlace call, const CollectiveCall& here,
+                     const CollectiveCall& there, std::uint64_t sequence, MPI_Comm comm,
+                     CallPlace comm_made) {
+  end_job(rank, call, MPI_ERR_NOT_SAME, [&] {
+    return fmt::format("does not match {} of rank {}: both are collective call {} of their rank on {}. {}",
+                       readable(CallPlace{there.function, there.site}), there.rank, sequence + 1,
+                       readable(comm, comm_made), difference(here, there));
+  });
+}
+
+}  // namespace tmpi::check

@@ -1,0 +1,30 @@
+// Misuse: an error of the program, found under --check. Puts it into a sentence and ends the job. Cold.
+#pragma once
+
+#include <string>
+
+#include "check/handles.hpp"
+
+namespace tmpi::check {
+
+/// What is wrong with a handle that a call has been given. `argument`: "the communicator", "request 3".
+struct BadHandle {
+  const void* handle;
+  HandleKind kind;
+  int index;  ///< in the array of handles, -1: it is none
+};
+
+[[noreturn]] void report_freed(const RankRecord& rank, CallPlace call, BadHandle bad, CallPlace made,
+                               CallPlace freed);
+[[noreturn]] void report_unknown(const RankRecord& rank, CallPlace call, BadHandle bad);
+/// It is an object of another kind.
+[[noreturn]] void report_other_kind(const RankRecord& rank, CallPlace call, BadHandle bad, HandleKind is,
+                                    CallPlace made);
+/// `access` is the call's, `other` that of an operation that is pending, or of the same call.
+[[noreturn]] void report_overlap(const RankRecord& rank, CallPlace call, Access access, CallPlace pending,
+                                 Access other);
+[[noreturn]] void report_mismatch(const RankRecord& rank, CallPlace call, const CollectiveCall& here,
+                                  const CollectiveCall& there, std::uint64_t sequence, MPI_Comm comm,
+                                  CallPlace comm_made);
+
+}  // namespace tmpi::check

@@ -1,0 +1,185 @@
+// A misuse of MPI by its name, for tests/check. The marks "@name" say where it happens.
+#include <mpi.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+static int rank, size;
+static double field[64];
+
+static MPI_Comm duplicate(void) {
+  MPI_Comm comm;
+  MPI_Comm_dup(MPI_COMM_WORLD, &comm);  // @dup
+  return comm;
+}
+
+static void freed_comm(void) {
+  MPI_Comm comm = duplicate(), copy = comm;
+  MPI_Comm_free(&comm);  // @comm_free
+  if (rank == 1) MPI_Barrier(copy);  // @freed_comm
+  MPI_Barrier(MPI_COMM_WORLD);
+}
+
+static void freed_type(void) {
+  MPI_Datatype type;
+  MPI_Type_contiguous(3, MPI_INT, &type);  // @type_made
+  MPI_Type_commit(&type);
+  const MPI_Datatype copy = type;
+  MPI_Type_free(&type);  // @type_free
+  int data[3] = {0};
+  MPI_Bcast(data, 1, copy, 0, MPI_COMM_WORLD);  // @freed_type
+}
+
+static void completed_request(void) {
+  MPI_Request requests[2], copies[2];
+  for (int i = 0; i < 2; ++i) MPI_Irecv(field + i, 1, MPI_DOUBLE, rank, i, MPI_COMM_WORLD, &requests[i]);  // @irecv
+  memcpy(copies, requests, sizeof(copies));
+  for (int i = 0; i < 2; ++i) MPI_Send(field + 8, 1, MPI_DOUBLE, rank, i, MPI_COMM_WORLD);
+  MPI_Wait(&requests[1], MPI_STATUS_IGNORE);  // @wait
+  MPI_Waitall(2, copies, MPI_STATUSES_IGNORE);  // @completed
+}
+
+static void foreign(void) {
+  MPI_Comm comm = duplicate();
+  MPI_Bcast(&comm, sizeof(comm), MPI_BYTE, 0, MPI_COMM_WORLD);
+  if (rank == 1) MPI_Send(field, 1, MPI_DOUBLE, 0, 0, comm);  // @foreign
+  MPI_Barrier(MPI_COMM_WORLD);
+}
+
+static void garbage(void) {
+  MPI_Request request;
+  memset(&request, 0x55, sizeof(request));
+  MPI_Wait(&request, MPI_STATUS_IGNORE);  // @garbage
+}
+
+static void two_receives(void) {
+  MPI_Request requests[2];
+  MPI_Irecv(field, 10, MPI_DOUBLE, 0, 1, MPI_COMM_WORLD, &requests[0]);  // @first_receive
+  MPI_Irecv(field + 9, 10, MPI_DOUBLE, 0, 2, MPI_COMM_WORLD, &requests[1]);  // @second_receive
+}
+
+static void send_from_receive(void) {
+  MPI_Request request;
+  MPI_Irecv(field, 10, MPI_DOUBLE, rank, 1, MPI_COMM_WORLD, &request);  // @pending_receive
+  MPI_Send(field + 5, 1, MPI_DOUBLE, rank, 1, MPI_COMM_WORLD);  // @send_from_receive
+}
+
+static void receive_into_send(void) {
+  MPI_Request request;
+  MPI_Datatype column;
+  MPI_Type_vector(8, 1, 8, MPI_DOUBLE, &column);
+  MPI_Type_commit(&column);
+  MPI_Isend(field + 1, 1, column, rank, 1, MPI_COMM_WORLD, &request);  // @pending_send
+  double other;
+  MPI_Recv(&other, 0, MPI_DOUBLE, MPI_PROC_NULL, 1, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+  MPI_Recv(field + 9, 1, MPI_DOUBLE, rank, 1, MPI_COMM_WORLD, MPI_STATUS_IGNORE);  // @receive_into_send
+}
+
+static void persistent(void) {
+  MPI_Request requests[2];
+  MPI_Recv_init(field, 4, MPI_DOUBLE, rank, 1, MPI_COMM_WORLD, &requests[0]);  // @persistent_first
+  MPI_Recv_init(field + 3, 4, MPI_DOUBLE, rank, 1, MPI_COMM_WORLD, &requests[1]);
+  for (int i = 0; i < 2; ++i) {
+    MPI_Start(&requests[i]);
+    MPI_Send(field + 20, 4, MPI_DOUBLE, rank, 1, MPI_COMM_WORLD);
+    MPI_Wait(&requests[i], MPI_STATUS_IGNORE);
+  }
+  MPI_Startall(2, requests);  // @startall
+}
+
+static void reduction(void) {
+  MPI_Request request;
+  MPI_Iallreduce(field, field + 8, 8, MPI_DOUBLE, MPI_SUM, MPI_COMM_WORLD, &request);  // @iallreduce
+  MPI_Bcast(field + 15, 2, MPI_DOUBLE, (rank + 1) % size == 0 ? rank : size - 1, MPI_COMM_WORLD);  // @bcast_on_reduction
+}
+
+static void other_function(void) {
+  MPI_Barrier(MPI_COMM_WORLD);
+  if (rank == 2)
+    MPI_Allreduce(field, field + 8, 1, MPI_DOUBLE, MPI_SUM, MPI_COMM_WORLD);  // @allreduce
+  else
+    MPI_Barrier(MPI_COMM_WORLD);  // @barrier
+}
+
+static void other_root(void) { MPI_Bcast(field, 1, MPI_DOUBLE, rank == 1 ? 1 : 0, MPI_COMM_WORLD); }  // @other_root
+
+static void other_op(void) {
+  MPI_Comm comm = duplicate();
+  MPI_Allreduce(field, field + 8, 1, MPI_DOUBLE, rank == 1 ? MPI_MAX : MPI_SUM, comm);  // @other_op
+}
+
+static void other_count(void) {
+  MPI_Request request;
+  MPI_Ireduce(field, field + 8, rank == 1 ? 3 : 2, MPI_DOUBLE, MPI_SUM, 0, MPI_COMM_WORLD, &request);  // @other_count
+  MPI_Wait(&request, MPI_STATUS_IGNORE);
+}
+
+static void other_type(void) { MPI_Bcast(field, 2, rank == 1 ? MPI_INT : MPI_FLOAT, 0, MPI_COMM_WORLD); }  // @other_type
+
+static void other_block(void) {
+  MPI_Gather(field, rank == 1 ? 3 : 2, MPI_INT, field + 8, 2, MPI_INT, 0, MPI_COMM_WORLD);  // @other_block
+}
+
+static void other_creation(void) {
+  MPI_Comm comm;
+  if (rank == 1)
+    MPI_Comm_split(MPI_COMM_WORLD, 0, 0, &comm);  // @split
+  else
+    MPI_Comm_dup(MPI_COMM_WORLD, &comm);  // @dup_instead
+}
+
+static void leaks(void) {
+  MPI_Comm comm;
+  MPI_Request request;
+  MPI_Datatype type;
+  MPI_Comm_split(MPI_COMM_WORLD, rank % 2, 0, &comm);  // @leaked_comm
+  if (rank != 1) MPI_Recv_init(field, 1, MPI_DOUBLE, 0, 0, comm, &request);  // @leaked_request
+  for (int i = 0; i < 3; ++i) MPI_Type_contiguous(2, MPI_INT, &type);  // @leaked_type
+}
+
+static int free_with_self(MPI_Comm comm, int key, void* value, void* state) {
+  (void)comm, (void)key, (void)state;
+  return MPI_Comm_free(value);
+}
+
+// What is freed by a callback of MPI_Finalize is not leaked, and what is completed may be used again.
+static void clean(void) {
+  static MPI_Comm library;
+  int key;
+  library = duplicate();
+  MPI_Comm_create_keyval(MPI_COMM_NULL_COPY_FN, free_with_self, &key, NULL);
+  MPI_Comm_set_attr(MPI_COMM_SELF, key, &library);
+  MPI_Comm_free_keyval(&key);
+  MPI_Datatype column;
+  MPI_Type_vector(8, 1, 8, MPI_DOUBLE, &column);
+  MPI_Type_commit(&column);
+  for (int step = 0; step < 3; ++step) {
+    MPI_Request requests[16];
+    for (int i = 0; i < 8; ++i) MPI_Irecv(field + i, 1, column, rank, i, library, &requests[i]);
+    double out[8] = {0};
+    for (int i = 0; i < 8; ++i) MPI_Isend(out, 8, MPI_DOUBLE, rank, i, library, &requests[8 + i]);
+    MPI_Waitall(16, requests, MPI_STATUSES_IGNORE);
+  }
+  MPI_Type_free(&column);
+}
+
+int main(int argc, char** argv) {
+  static const struct {
+    const char* name;
+    void (*run)(void);
+  } cases[] = {
+      {"freed_comm", freed_comm}, {"freed_type", freed_type}, {"completed_request", completed_request}, {"foreign", foreign},
+      {"garbage", garbage}, {"two_receives", two_receives}, {"send_from_receive", send_from_receive},
+      {"receive_into_send", receive_into_send}, {"persistent", persistent}, {"reduction", reduction},
+      {"other_function", other_function}, {"other_root", other_root}, {"other_op", other_op}, {"other_count", other_count},
+      {"other_type", other_type}, {"other_block", other_block}, {"other_creation", other_creation}, {"leaks", leaks}, {"clean", clean},
+  };
+  MPI_Init(&argc, &argv);
+  MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+  MPI_Comm_size(MPI_COMM_WORLD, &size);
+  for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); ++i) {
+    if (strcmp(cases[i].name, argv[1]) == 0) cases[i].run();
+  }
+  MPI_Finalize();
+  return argc > 2 ? atoi(argv[2]) : 0;
+}

@@ -1,0 +1,157 @@
+"""Each misuse of programs/misuse.c ends the job with one message that has rank, call, place and what is wrong; leaks are listed at the end."""
+
+import json
+import os
+import re
+import subprocess
+import sys
+import tempfile
+import unittest
+
+HERE = os.path.dirname(os.path.abspath(__file__))
+sys.path.insert(0, os.path.join(HERE, "..", "launch"))
+from harness import BIN, LaunchTest  # noqa: E402
+
+SOURCE = os.path.join(HERE, "programs", "misuse.c")
+COMM, TYPE, REQUEST, BUFFER, NOT_SAME = 5, 3, 7, 1, 40  # error classes = exit codes
+with open(SOURCE, encoding="utf-8") as text:
+    LINES = {mark: number for number, line in enumerate(text, 1) for mark in re.findall(r"// @(\w+)", line)}
+
+
+def at(mark):
+    return f"misuse.c:{LINES[mark]}"
+
+
+class MisuseTest(LaunchTest):
+    @classmethod
+    def setUpClass(cls):
+        cls.scratch = tempfile.TemporaryDirectory(prefix="tmpi-check-")
+        cls.program = os.path.join(cls.scratch.name, "misuse")
+        subprocess.run([os.path.join(BIN, "tmpicc"), "-g", "-O1", "-o", cls.program, SOURCE], check=True, timeout=120)
+
+    @classmethod
+    def tearDownClass(cls):
+        cls.scratch.cleanup()
+
+    def run_case(self, case, *arguments, options=()):
+        job = self.run_job("-n", 4, "--check", "--timeout", 30, *options, self.program, case, *arguments)
+        job.text = job.err.decode()
+        return job
+
+    def misuse(self, case, code, pattern, options=()):
+        """`pattern` is the whole message after the host; it comes once, and nothing else does."""
+        for order in (("--workers", 1), ("--workers", 2), ("--workers", 1, "--sched", "random:3")):
+            with self.subTest(order=order):
+                job = self.run_case(case, options=(*options, *order))
+                self.assertEqual(job.code, code, job.text)
+                self.assertRegex(job.text, r"^tmpirun: rank \d on \S+: " + pattern + r"\n$")
+        return job
+
+    # Handles.
+    def test_freed_communicator(self):
+        job = self.misuse("freed_comm", COMM, rf"MPI_Barrier at {at('freed_comm')}: the communicator was freed by MPI_Comm_free at "
+                          rf"{at('comm_free')} \(made by MPI_Comm_dup at {at('dup')}\)\. .*")
+        self.assertIn("rank 1 on", job.text)
+
+    def test_freed_type(self):
+        self.misuse("freed_type", TYPE, rf"MPI_Bcast at {at('freed_type')}: the datatype was freed by MPI_Type_free at "
+                    rf"{at('type_free')} \(made by MPI_Type_contiguous at {at('type_made')}\)\. .*")
+
+    def test_completed_request(self):
+        self.misuse("completed_request", REQUEST, rf"MPI_Waitall at {at('completed')}: request 1 of the array was completed by "
+                    rf"MPI_Wait at {at('wait')} \(made by MPI_Irecv at {at('irecv')}\)\. .*")
+
+    def test_foreign(self):
+        self.misuse("foreign", COMM, rf"MPI_Send at {at('foreign')}: the communicator belongs to rank 0\. .*")
+
+    def test_garbage(self):
+        self.misuse("garbage", REQUEST, rf"MPI_Wait at {at('garbage')}: the request is 0x5555555555555555, which was never made: .*")
+
+    # Buffers.
+    def overlap(self, case, call, sentence):
+        self.misuse(case, BUFFER, rf"{call}: {sentence}( \(8 bytes from 0x[0-9a-f]+ on\))?\. Complete that operation first .*")
+
+    def test_receive_over_receive(self):
+        self.overlap("two_receives", f"MPI_Irecv at {at('second_receive')}",
+                     f"receives into memory into which MPI_Irecv at {at('first_receive')} still receives")
+
+    def test_send_from_pending_receive(self):
+        self.overlap("send_from_receive", f"MPI_Send at {at('send_from_receive')}",
+                     f"sends from memory into which MPI_Irecv at {at('pending_receive')} still receives")
+
+    def test_receive_into_pending_send_of_a_column(self):
+        self.overlap("receive_into_send", f"MPI_Recv at {at('receive_into_send')}",
+                     f"receives into memory from which MPI_Isend at {at('pending_send')} still sends")
+
+    def test_persistent(self):
+        self.overlap("persistent", f"MPI_Startall at {at('startall')}",
+                     f"receives into memory into which MPI_Recv_init at {at('persistent_first')} still receives")
+
+    def test_nonblocking_collective(self):
+        self.overlap("reduction", f"MPI_Bcast at {at('bcast_on_reduction')}",
+                     f"(receives into|sends from) memory into which MPI_Iallreduce at {at('iallreduce')} still receives")
+
+    # Collectives: which of two ranks comes second is open.
+    def mismatch(self, case, calls, number, comm, sentence, options=()):
+        call = "(" + "|".join(f"{name} at {at(mark)}" for name, mark in calls) + ")"
+        self.misuse(case, NOT_SAME, rf"{call}: does not match {call} of rank \d: both are collective call {number} of their rank on "
+                    rf"{comm}\. {sentence}", options)
+
+    def test_other_function(self):
+        self.mismatch("other_function", [("MPI_Allreduce", "allreduce"), ("MPI_Barrier", "barrier")], 2, "MPI_COMM_WORLD",
+                      "All members of a communicator must make the same collective calls in the same order: .*")
+
+    def test_other_root(self):
+        self.mismatch("other_root", [("MPI_Bcast", "other_root")], 1, "MPI_COMM_WORLD", r"The root is (1 here and 0|0 here and 1) there")
+
+    def test_other_operator(self):
+        self.mismatch("other_op", [("MPI_Allreduce", "other_op")], 1, f"the communicator made by MPI_Comm_dup at {at('dup')}",
+                      r"The operator is (MPI_MAX here and MPI_SUM|MPI_SUM here and MPI_MAX) there")
+
+    def test_other_count(self):
+        self.mismatch("other_count", [("MPI_Ireduce", "other_count")], 1, "MPI_COMM_WORLD", r"The count is (3 here and 2|2 here and 3) there")
+
+    def test_other_type(self):
+        self.mismatch("other_type", [("MPI_Bcast", "other_type")], 1, "MPI_COMM_WORLD",
+                      r"The datatype is (MPI_INT here and MPI_FLOAT|MPI_FLOAT here and MPI_INT) there")
+
+    def test_other_block(self):
+        self.mismatch("other_block", [("MPI_Gather", "other_block")], 1, "MPI_COMM_WORLD",
+                      r"The data is (12 bytes here and 8|8 bytes here and 12) there: count or datatype differ")
+
+    def test_other_creation(self):
+        self.mismatch("other_creation", [("MPI_Comm_split", "split"), ("MPI_Comm_dup", "dup_instead")], 1, "MPI_COMM_WORLD", "All members .*")
+
+    # With --profile the calls go through two wrappers: places are still the program's, in both reports.
+    def test_with_profile(self):
+        path = os.path.join(self.directory(), "out.json")
+        job = self.run_job("-n", 4, "--check", "--profile=" + path, "--trace", path + ".trace", self.program, "clean")
+        self.assertEqual(job.code, 0, job.err.decode())
+        with open(path, encoding="utf-8") as file:
+            calls = {(call["function"], call["line"]) for call in json.load(file)["calls"]}
+        self.assertIn(("MPI_Comm_dup", LINES["dup"]), calls)
+        job = self.run_job("-n", 4, "--check", "--profile", "-q", self.program, "freed_type")
+        self.assertEqual(job.code, TYPE)
+        self.assertIn(f"MPI_Bcast at {at('freed_type')}: the datatype was freed", job.err.decode())
+
+    # Leaks.
+    def test_leaks(self):
+        for code in (0, 3):
+            job = self.run_case("leaks", code)
+            self.assertEqual(job.code, code, "leaks leave the exit code alone")
+            self.assertEqual(re.split(r"tmpirun: rank \d on", job.text)[0], "tmpirun: warning: not freed at MPI_Finalize:\n"
+                             f"  ranks 0,2-3: 3 requests made by MPI_Recv_init at {at('leaked_request')}\n"
+                             f"  ranks 0-3: 4 communicators made by MPI_Comm_split at {at('leaked_comm')}\n"
+                             f"  ranks 0-3: 12 datatypes made by MPI_Type_contiguous at {at('leaked_type')}\n")
+
+    def test_no_leaks(self):
+        job = self.run_case("clean")
+        self.assertEqual((job.code, job.text), (0, ""))
+
+    def test_off(self):
+        job = self.run_job("-n", 4, self.program, "leaks")
+        self.assertEqual((job.code, job.err), (0, b""))
+
+
+if __name__ == "__main__":
+    unittest.main()

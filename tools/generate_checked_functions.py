@@ -1,0 +1,163 @@
+#!/usr/bin/env python3
+"""Writes the table of src/check/functions.cpp: for every MPI function what --check must know of its arguments.
+
+    tools/generate_checked_functions.py OUTPUT
+
+One line per function of src/mpi/abi/functions.tsv and per removed function of beyond.tsv:
+
+    TMPI_CHECKED(MPI_Isend, (Function{...}))
+
+Which arguments are handles, and whether they are used, made or freed, is read from the types of the parameters and from the lists below;
+which argument is the count, the root, the operator ... from the names, which the MPI report uses consistently.
+"""
+
+import re
+import sys
+
+import mpi_tables
+
+KINDS = {
+    "Comm": "kComm", "Datatype": "kType", "Request": "kRequest", "Group": "kGroup", "Op": "kOp", "Info": "kInfo",
+    "Errhandler": "kErrhandler", "Session": "kSession", "Message": "kMessage",
+}
+
+FREEING = {"Comm_free", "Comm_disconnect", "Type_free", "Request_free", "Group_free", "Op_free", "Info_free", "Errhandler_free",
+           "Session_finalize", "Mrecv", "Imrecv"}
+COMPLETING = {"Wait", "Test", "Waitall", "Testall", "Waitany", "Testany", "Waitsome", "Testsome"}
+BY_POINTER = {"Start", "Cancel", "Type_commit"}
+CONSTANT = {"Type_create_f90_complex", "Type_create_f90_integer", "Type_create_f90_real", "Type_match_size", "Type_get_value_index"}
+# Arguments that are looked at in one process only; and that of a call which may follow MPI_Request_free.
+NOT_SIGNIFICANT = {("Intercomm_create", "peer_comm"), ("Comm_spawn", "info"), ("Comm_connect", "info"), ("Comm_accept", "info"),
+                   ("Grequest_complete", "request")}
+
+# Argument names by their meaning, in the order of Places' members.
+PLACES = {
+    "comm": ("comm", "comm_old", "local_comm", "intercomm"),
+    "root": ("root",),
+    "op": ("op",),
+    "buffer": ("sendbuf", "buf", "buffer"),
+    "count": ("sendcount", "count"),
+    "type": ("sendtype", "datatype"),
+    "receive_buffer": ("recvbuf",),
+    "receive_count": ("recvcount", "recvcounts"),
+    "receive_type": ("recvtype",),
+    "dest": ("dest",),
+    "source": ("source",),
+    "message": ("message",),
+    "request": ("request", "array_of_requests"),
+    "requests": ("count", "incount"),
+    "flag": ("flag", "outcount"),
+    "index": ("index", "array_of_indices", "indx"),
+}
+PLACES_OF_REQUESTS = {"request", "requests", "flag", "index"}
+
+# What a message or collective does with its buffers.
+TRAFFIC = {
+    "Send": "kSend", "Bsend": "kSend", "Ssend": "kSend", "Rsend": "kSend", "Recv": "kReceive", "Mrecv": "kReceive",
+    "Sendrecv": "kSendReceive", "Sendrecv_replace": "kReplace", "Bcast": "kBcast", "Reduce": "kReduce", "Allreduce": "kReduceAll",
+    "Scan": "kReduceAll", "Exscan": "kReduceAll", "Gather": "kGather", "Scatter": "kScatter", "Allgather": "kAllgather",
+    "Alltoall": "kAlltoall",
+}
+
+# What must be the same in all members of the communicator, beside the function.
+MATCH = {
+    "Bcast": "kBcast", "Reduce": "kReduce", "Allreduce": "kReduceAll", "Scan": "kReduceAll", "Exscan": "kReduceAll",
+    "Gather": "kGather", "Scatter": "kScatter", "Gatherv": "kRoot", "Scatterv": "kRoot", "Allgather": "kReceived",
+    "Alltoall": "kReceived", "Reduce_scatter": "kReduceScatter", "Reduce_scatter_block": "kReduceBlock", "Spawn": "kRoot",
+}
+MATCH |= {name: "kFunction" for name in (
+    "Barrier Allgatherv Alltoallv Alltoallw Neighbor_allgather Neighbor_allgatherv Neighbor_alltoall Neighbor_alltoallv "
+    "Neighbor_alltoallw Comm_dup Comm_dup_with_info Comm_idup Comm_idup_with_info Comm_create Comm_split Comm_split_type Comm_free "
+    "Comm_disconnect Comm_set_info Cart_create Cart_sub Graph_create Dist_graph_create Dist_graph_create_adjacent Intercomm_create "
+    "Intercomm_merge Win_create Win_allocate Win_allocate_shared Win_create_dynamic File_open").split()}
+
+
+def checked(row):
+    return row.result == "int" and not re.search(r"^MPI_T_|_(from|to)int$|^MPI_Pcontrol$", row.name)
+
+
+def parsed(parameter):
+    """(type, pointer or array marks, name)."""
+    found = re.fullmatch(r"(?:const )?([\w ]+?) ?(\**)(\w+)((?:\[\w*\])*)", parameter.strip())
+    return (found.group(1), found.group(2) + found.group(4), found.group(3)) if found else ("", "", "")
+
+
+def use_of(name, parameter):
+    """What the call does with a handle: a member of Use."""
+    kind, marks, argument = parsed(parameter)
+    array = "[" in marks
+    if (name, argument) in NOT_SIGNIFICANT or "array_of_info" in argument or argument in ("sendtypes", "recvtypes"):
+        return "kNone"
+    if name.startswith("Request_get_status"):
+        return "kQueried"
+    if marks == "":
+        return "kIn"
+    if name in FREEING:
+        # Imrecv's request is made, its message is used up.
+        return "kOut" if name == "Imrecv" and kind == "MPI_Request" else "kFreed"
+    if name in COMPLETING:
+        return "kCompleted"
+    if name in BY_POINTER or array and name in ("Startall", "Type_create_struct", "Type_struct"):
+        return "kInPlace"
+    if array:
+        return "kContents" if name == "Type_get_contents" else "kNone"
+    if name.startswith("Comm_idup") and kind == "MPI_Comm":
+        return "kOutLater"
+    return "kOutConstant" if name in CONSTANT else "kOut"
+
+
+def function(row):
+    plain = row.name.removeprefix("MPI_").removesuffix("_c")
+    parameters = [] if row.params == "void" else row.params.split(",")
+    names = [parsed(parameter)[2] for parameter in parameters]
+    has_request = any(re.search(r"MPI_Request \*request$", parameter.strip()) for parameter in parameters)
+    persistent = plain.endswith("_init") and has_request
+    nonblocking = has_request and not persistent and re.match(r"I[a-z]", plain) is not None
+    base = plain.removesuffix("_init") if persistent else plain[1:].capitalize() if nonblocking else plain
+
+    uses = []
+    for index, parameter in enumerate(parameters):
+        handle = re.fullmatch(r"MPI_(\w+)", parsed(parameter)[0])
+        if handle and handle.group(1) in KINDS and (use := use_of(plain, parameter)) != "kNone":
+            length = next((names.index(count) for count in ("count", "incount") if "[" in parsed(parameter)[1] and count in names), -1)
+            uses.append(f"{{{index}, HandleKind::{KINDS[handle.group(1)]}, Use::{use}, {length}}}")
+
+    on_requests = any("Use::kCompleted" in use or "Use::kQueried" in use for use in uses) or plain in ("Start", "Startall")
+    traffic = TRAFFIC.get(base, "kNone")
+    match = MATCH.get(base, MATCH.get(plain, "kNone"))
+    wanted = PLACES_OF_REQUESTS if on_requests else {"flag"} if plain == "Improbe" else set()
+    if traffic != "kNone" or match != "kNone":
+        wanted = set(PLACES) - PLACES_OF_REQUESTS | {"request"}
+    places = []
+    for place, candidates in PLACES.items():
+        found = next((candidate for candidate in candidates if candidate in names), None)
+        if place in wanted and found:
+            places.append(f".{place} = {names.index(found)}")
+    fields = [f'.name = "{row.name}"']
+    if uses:
+        fields.append(".handle_count = %d, .handles = {{%s}}" % (len(uses), ", ".join(uses)))
+    if places:
+        fields.append(".at = {" + ", ".join(places) + "}")
+    if traffic != "kNone":
+        fields.append(f".traffic = Traffic::{traffic}")
+    if match != "kNone":
+        fields.append(f".match = Match::{match}")
+    if persistent or nonblocking:
+        fields.append(".lifetime = Lifetime::" + ("kPersistent" if persistent else "kNonblocking"))
+    if plain in ("Start", "Startall"):
+        fields.append(".starts = true")
+    if row.name.endswith("_c"):
+        fields.append(".large = true")
+    return "Function{" + ", ".join(fields) + "}"
+
+
+def main():
+    rows = [row for row in mpi_tables.functions() + mpi_tables.beyond("removed_func") if checked(row)]
+    lines = ["// Generated by tools/generate_checked_functions.py from the tables in src/mpi/abi."]
+    lines += [f"TMPI_CHECKED({row.name}, ({function(row)}))" for row in rows]
+    with open(sys.argv[1], "w", encoding="utf-8") as output:
+        output.write("\n".join(lines) + "\n")
+
+
+if __name__ == "__main__":
+    main()
