@@ -12,9 +12,7 @@ tmpi_program(thread_join ${directory} SOURCES thread_join.cpp LIBRARIES -pthread
 tmpi_program(thread_waits ${directory} SOURCES thread_waits.c LIBRARIES -pthread)
 tmpi_program(thread_openmp ${directory} SOURCES thread_openmp.c FLAGS -fopenmp)
 foreach(program thread_p2p thread_coll thread_levels thread_join thread_waits thread_openmp)
-  foreach(ranks 1 2 3 8)
-    tmpi_mpi_variants(${program} ${ranks} 60 "mpi")
-  endforeach()
+  tmpi_mpi_variants(${program} "1;2;3;8" 60 "mpi")
   tmpi_mpi_run(${program} 40 120 "mpi;long" w2 --workers 2)
   # By itself: one rank, without the loader.
   add_test(NAME mpi/${program}/alone COMMAND ${directory}/${program})
