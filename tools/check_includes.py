@@ -1,5 +1,6 @@
 #!/usr/bin/env python3
-"""Fails on an #include that points up between the rooms of docs/architecture.md, and on an include path that is not spelled from the root.
+"""Fails on an #include that points up between the rooms of docs/architecture.md, on an include path that is not spelled from the root, and on
+a source that does not include its own header first (which shows that the header compiles alone; tests/style relies on it).
 
     launch -> check -> observe -> mpi -> {sched, net} -> {ult, timers} -> base;    privatize -> base, and only launch includes it
 """
@@ -62,9 +63,23 @@ def problems_in(path):
             yield f'{where}: {room} includes "{name}" of {target}; it may include only: {allowed}. Register a callback instead.'
 
 
+def own_header_problem(path):
+    """What is wrong if foo.cpp, beside which there is a foo.hpp or foo.h, includes something else first."""
+    header = next((h for suffix in (".hpp", ".h") if (h := path.with_suffix(suffix)).exists()), None)
+    if path.suffix != ".cpp" or header is None:
+        return None
+    first = INCLUDE.search(path.read_text(encoding="utf-8"))
+    if first is not None and first[2].split("/")[-1] == header.name:
+        return None
+    return f"{path.relative_to(ROOT)}: its own header, {header.name}, has to be its first include"
+
+
 def main():
-    files = [f for top in ("src", "privatize") for f in sorted((ROOT / top).rglob("*")) if f.suffix in SUFFIXES]
+    tops = ("src", "privatize", "tools")
+    sources = [f for top in tops for f in sorted((ROOT / top).rglob("*")) if f.suffix in SUFFIXES]
+    files = [f for f in sources if room_of(f) != "tools"]
     problems = [problem for file in files for problem in problems_in(file)]
+    problems += [problem for file in sources if (problem := own_header_problem(file))]
     print("\n".join(problems) if problems else f"{len(files)} files: every include points down")
     return 1 if problems else 0
 
