@@ -23,7 +23,8 @@ void copy_text(const std::string& text, char* out, int* length, std::size_t capa
 }
 
 Err not_by_a_thread() {
-  return fail(MPI_ERR_OTHER, "called by a thread that the rank has created; call it in the rank's main thread");
+  return fail(MPI_ERR_OTHER,
+              "called by a thread that the rank has created; call it in the rank's main thread");
 }
 
 int init(const char* name, int required, int* provided) {

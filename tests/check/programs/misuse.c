@@ -1,4 +1,5 @@
 // A misuse of MPI by its name, for tests/check. The marks "@name" say where it happens.
+// clang-format off: a call and its mark stay on one line, which the test expects in the message.
 #include <mpi.h>
 #include <stdio.h>
 #include <stdlib.h>
