@@ -1,5 +1,6 @@
 // A misuse of MPI by its name, for tests/check. The marks "@name" say where it happens.
-// clang-format off: a call and its mark stay on one line, which the test expects in the message.
+// A call and its mark stay on one line, the one the test expects in the message.
+// clang-format off
 #include <mpi.h>
 #include <stdio.h>
 #include <stdlib.h>
