@@ -43,11 +43,11 @@ int tmpi_on_helper_thread(void);
 /* Non-zero in the child of a fork(2): exit() there must flush what is its own and end with the real _exit. */
 int tmpi_in_forked_child(void);
 
-/* Non-zero on a rank's own flow where a scheduler stands behind it: it may wait without blocking its thread. */
+/* Non-zero on a rank's own flow where a scheduler stands behind it: it may wait and not block its thread. */
 int tmpi_may_suspend(void);
 
-/* Something that happens once (a zeroed word, ThreadEvent of privatize/thread_hooks.hpp): _happen on any thread, _wait
- * by the rank's own flow where it may suspend; `where` is for pictures of blocked ranks. */
+/* Something that happens once (a zeroed word, ThreadEvent of privatize/thread_hooks.hpp): _happen on any
+ * thread, _wait by the rank's own flow where it may suspend; `where` is for pictures of blocked ranks. */
 void tmpi_thread_event_happen(void* event);
 void tmpi_thread_event_wait(void* event, const char* where);
 

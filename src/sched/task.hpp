@@ -22,7 +22,7 @@ const char* to_string(TaskState state) noexcept;
 /// What a switch touches lies in the first cache line.
 struct alignas(64) Task : ult::Fiber {
   std::atomic<TaskState> state{TaskState::kInit};  ///< for pictures of a running job only; relaxed
-  bool is_thread = false;          ///< a thread of a rank (ThreadTask), no fiber
+  bool is_thread = false;                          ///< a thread of a rank (ThreadTask), no fiber
   bool inside = false;             ///< in the library: between entry and return to user code (Inside)
   bool monitored = false;          ///< its worker has admitted threads
   Task* next = nullptr;            ///< link of the ready queue or of an inbox; a task is in at most one
@@ -31,9 +31,9 @@ struct alignas(64) Task : ult::Fiber {
   std::uint32_t id = 0;            ///< index in the scheduler = local rank index
   void (*entry)(void*) = nullptr;  ///< what spawn() was given
   void* argument = nullptr;
-  timers::ProcessMeter meter;  ///< what it has run, if switches are metered (metering.hpp); ends the second line
-  bool service = false;  ///< no rank, but work that goes on for one (service.hpp)
-  std::atomic<std::uint64_t> note[7] = {};  ///< what it waits for, in the MPI layer's words; for pictures; relaxed
+  timers::ProcessMeter meter;  ///< what it has run, if switches are metered; ends the second line
+  bool service = false;        ///< no rank, but work that goes on for one (service.hpp)
+  std::atomic<std::uint64_t> note[7] = {};  ///< what it waits for, in MPI's words; for pictures; relaxed
 };
 
 /// The task that runs on the calling thread, null on a thread that is no worker. Never cache the result

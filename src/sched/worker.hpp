@@ -146,9 +146,9 @@ class alignas(64) Worker {
 
   // Used under the monitor once threads have been admitted; not at all before.
   bool admits_threads_ = false;
-  bool idle_ = false;                  // the worker's thread has nothing to run and has left the monitor
-  ThreadTask* blocked_ = nullptr;      // threads that wait, the latest first
-  ThreadTask* keeper_ = nullptr;       // the one of them that sleeps at the inbox
+  bool idle_ = false;              // the worker's thread has nothing to run and has left the monitor
+  ThreadTask* blocked_ = nullptr;  // threads that wait, the latest first
+  ThreadTask* keeper_ = nullptr;   // the one of them that sleeps at the inbox
   Monitor monitor_;
 
   // Written by other threads.
@@ -157,8 +157,8 @@ class alignas(64) Worker {
   Task poke_;  // what poke() puts into the inbox: no task, a reason to look
 };
 
-/// The worker that the calling thread is, or whose inside it is in (a thread of a rank); null elsewhere. Out of
-/// line and opaque, so that no compiler keeps the thread-local or its address across a switch.
+/// The worker that the calling thread is, or whose inside it is in (a thread of a rank); null elsewhere. Out
+/// of line and opaque, so that no compiler keeps the thread-local or its address across a switch.
 Worker* this_worker() noexcept;
 
 /// The calling thread is `worker` from now on, and `*running` is what runs on it; nulls: neither.
