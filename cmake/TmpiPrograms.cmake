@@ -40,7 +40,7 @@ function(tmpi_program name directory)
   add_custom_command(
     OUTPUT ${directory}/${name}
     COMMAND ${wrapper} -O2 -g -Wall -Wextra ${werror} ${PROGRAM_FLAGS} ${PROGRAM_SOURCES} -o ${directory}/${name} ${PROGRAM_LIBRARIES}
-    DEPENDS ${PROGRAM_SOURCES} ${headers} ${CMAKE_SOURCE_DIR}/include/mpi.h
+    DEPENDS ${PROGRAM_SOURCES} ${headers} ${CMAKE_SOURCE_DIR}/include/mpi.h ${CMAKE_SOURCE_DIR}/include/mpix.h
     COMMENT "tmpicc ${name}"
     VERBATIM)
   add_custom_target(program_${name} ALL DEPENDS ${directory}/${name})

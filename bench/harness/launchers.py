@@ -22,6 +22,9 @@ class Outcome:
     error: str = ""
 
 
+HEADERS = pathlib.Path(__file__).resolve().parent.parent.parent / "include"
+
+
 def finish(command, environment, limit):
     """Runs a command; kills its whole process group when the limit is over."""
     start = time.monotonic()
@@ -60,9 +63,9 @@ class Launcher:
         return shutil.which(self.compiler) is not None
 
     def compile(self, source):
-        """The program's path; compiles it if it is older than its source."""
+        """The program's path; compiles it if it is older than its source or our headers."""
         binary = self.directory / source.stem
-        newest = max(p.stat().st_mtime for p in [source, *source.parent.glob("*.h")])
+        newest = max(p.stat().st_mtime for p in [source, *source.parent.glob("*.h"), *HEADERS.glob("*.h")])
         if not binary.exists() or binary.stat().st_mtime < newest:
             self.directory.mkdir(parents=True, exist_ok=True)
             subprocess.run([self.compiler, "-std=gnu11", "-O2", "-w", str(source), "-o", str(binary), "-lm"], check=True)

@@ -11,7 +11,7 @@ import time
 
 HELLO, NOTICE, OUTPUT, EXITS, STDIN_WANTED, PICTURE, END, DONE = 1, 2, 3, 4, 5, 6, 7, 8
 JOB, STDIN, SIGNAL, PICTURE_WANTED = 64, 65, 66, 67
-MAGIC, VERSION = 0x49504D54, 1
+MAGIC, VERSION = 0x49504D54, 2
 
 channel = socket.socket(fileno=int(sys.argv[2]))
 
@@ -164,7 +164,7 @@ def picture():
         kind, detail, _ = receive()
         if kind == PICTURE_WANTED:
             name = b"MPI_Recv"
-            send(PICTURE, struct.pack("<iiHH", 0, 3, 3, len(name)) + name + struct.pack("<iiHH", 3, 1, 1, 0))
+            send(PICTURE, struct.pack("<iiiHHHH", 0, 3, -1, 3, 0, len(name), 0) + name + struct.pack("<iiiHHHH", 3, 1, -1, 1, 0, 0, 0))
         elif kind == SIGNAL:
             send(OUTPUT, b"signal %d\n" % detail, 0, 1)
             if detail == signal.SIGTERM:

@@ -94,6 +94,18 @@ static void elements(void) {
   MPI_Type_create_struct(2, (int[]){2, 1}, (MPI_Aint[]){0, 8}, (MPI_Datatype[]){MPI_INT, MPI_DOUBLE}, &type);
   MPI_Type_commit(&type);
   for (int n = 0; n < 9; n++) {
+    int value = 0;
+    CHECK_OK(MPI_Status_set_source(&status, n + 1));
+    CHECK_OK(MPI_Status_set_tag(&status, n + 2));
+    CHECK_OK(MPI_Status_set_error(&status, MPI_ERR_TRUNCATE));
+    CHECK_EQ(status.MPI_SOURCE, n + 1);
+    CHECK_EQ(status.MPI_TAG, n + 2);
+    CHECK_OK(MPI_Status_get_source(&status, &value));
+    CHECK_EQ(value, n + 1);
+    CHECK_OK(MPI_Status_get_tag(&status, &value));
+    CHECK_EQ(value, n + 2);
+    CHECK_OK(MPI_Status_get_error(&status, &value));
+    CHECK_EQ(value, MPI_ERR_TRUNCATE);
     CHECK_OK(MPI_Status_set_elements(&status, type, n));
     CHECK_OK(MPI_Get_elements(&status, type, &count));
     CHECK_EQ(count, n);
