@@ -117,12 +117,22 @@ Tracked* CheckedCall::still_there(const Saved& saved) {
 
 // --- after the call
 
+namespace {
+
+bool changes_handles(const Function& function) {
+  if (function.starts) return true;
+  return std::any_of(function.handles.begin(), function.handles.begin() + function.handle_count,
+                     [](const HandleUse& use) { return use.use != Use::kIn && use.use != Use::kInPlace; });
+}
+
+}  // namespace
+
 void CheckedCall::returned(int result) {
   if (record_ == nullptr) return;
   const bool succeeded = result == MPI_SUCCESS;
   if (!succeeded && (ledger_ != nullptr || late_)) give_up();
   if (succeeded && late_) arrive(late_->call, late_->handle, late_->seats);
-  note_handles(succeeded);
+  if (changes_handles(function_)) note_handles(succeeded);
   if (initialized_ && record_->rank->phase == mpi::Phase::kFinalized)
     Checker::instance()->collect_leaks(*record_);
 }
