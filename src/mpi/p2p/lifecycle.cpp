@@ -8,12 +8,15 @@ namespace tmpi::mpi {
 namespace {
 
 RequestPool& pool_of(const Request& request) noexcept {
-  return request.comm != nullptr ? request.comm->owner->requests : current_rank().requests;
+  if (request.comm != nullptr) [[likely]]
+    return request.comm->owner->requests;
+  return current_rank().requests;
 }
 
-Err dispose(Request& request) {
+inline Err dispose(Request& request) {
   Err error;
-  if (request.extension != nullptr) error = request.extension->retire(request);
+  if (request.extension != nullptr) [[unlikely]]
+    error = request.extension->retire(request);
   pool_of(request).give_back(request);
   return error;
 }
@@ -65,12 +68,14 @@ Err start(Request& request) {
   request.buffered = false;
   request.error = MPI_SUCCESS;
   request.reset();
-  if (request.extension != nullptr) return request.extension->start(request);
+  if (request.extension != nullptr) [[unlikely]]
+    return request.extension->start(request);
   if (request.kind == RequestKind::kRecv) {
     start_recv(request);
     return kOk;
   }
-  if (request.mode == SendMode::kBuffered) return start_buffered(request);
+  if (request.mode == SendMode::kBuffered) [[unlikely]]
+    return start_buffered(request);
   start_send(request);
   return kOk;
 }
@@ -105,7 +110,8 @@ Err request_from(MPI_Request handle, Request*& request) {
 }
 
 Err outcome(Request& request, MPI_Status* status) {
-  if (request.extension != nullptr) return request.extension->outcome(request, status);
+  if (request.extension != nullptr) [[unlikely]]
+    return request.extension->outcome(request, status);
   if (request.kind == RequestKind::kRecv || request.kind == RequestKind::kMrecv) {
     set_status(status, request.source, request.received_tag, request.bytes, request.cancelled);
   } else {
@@ -115,6 +121,12 @@ Err outcome(Request& request, MPI_Status* status) {
 }
 
 Err conclude(MPI_Request& handle, Request& request, MPI_Status* status) {
+  if (status == MPI_STATUS_IGNORE && request.error == MPI_SUCCESS && request.extension == nullptr &&
+      !request.persistent) [[likely]] {
+    handle = MPI_REQUEST_NULL;
+    pool_of(request).give_back(request);
+    return kOk;
+  }
   Err error = outcome(request, status);
   if (request.persistent) {
     request.active = false;

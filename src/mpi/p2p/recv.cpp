@@ -75,9 +75,9 @@ void start_recv(Request& request) noexcept {
     request.source = MPI_PROC_NULL;
     request.received_tag = MPI_ANY_TAG;
     request.bytes = 0;
-    request.complete();
+    request.complete_here();
   } else if (take_or_post(request)) {
-    request.complete();
+    request.complete_here();
   }
 }
 

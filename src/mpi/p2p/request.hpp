@@ -32,9 +32,15 @@ class Continuation {
 
 struct Request {
   static constexpr std::uint32_t kMagic = 0x52455153;  // "REQS"
-
   static constexpr std::uint32_t kAbandoned = 0x51455246;
 
+ private:
+  static constexpr std::uintptr_t kPending = 0;
+  static constexpr std::uintptr_t kDone = 1;
+  static constexpr std::uintptr_t kContinues = 2;  // a bit in the address of a Continuation
+  std::atomic<std::uintptr_t> state_{kPending};    // kPending, kDone, the Waiter or the Continuation to tell
+
+ public:
   std::uint32_t magic = 0;  ///< kMagic while the user holds the handle; kAbandoned: freed, but not done
   RequestKind kind = RequestKind::kRecv;
   SendMode mode = SendMode::kStandard;
@@ -43,6 +49,11 @@ struct Request {
   bool cancelled = false;
   bool buffered = false;    ///< kSend: complete, but its message lay in a cell or channel when it left
   int error = MPI_SUCCESS;  ///< error class of the finished operation
+
+  // What every request needs comes first: with many outstanding, the cache lines that a message touches
+  // count.
+  std::unique_ptr<RequestExtension> extension;  ///< kExtended
+  Request* next = nullptr;                      ///< pool
 
   // What was asked. `peer` is a rank of the communicator, or MPI_ANY_SOURCE / MPI_PROC_NULL.
   void* buffer = nullptr;  ///< never written through for a send
@@ -63,9 +74,6 @@ struct Request {
   PostedReceive posted;  ///< kRecv: my entry in my matcher
   Message message;       ///< kSend: my entry in the receiver's matcher if it points at my buffer
 
-  std::unique_ptr<RequestExtension> extension;  ///< kExtended
-  Request* next = nullptr;                      ///< pool
-
   bool done() const noexcept { return state_.load(std::memory_order_acquire) == kDone; }
 
   /// Makes the request pending again.
@@ -80,13 +88,13 @@ struct Request {
   }
   /// Finishes the operation: any thread, once. The request may be gone after the call. acq_rel pairs with
   /// done() and attach().
-  void complete() noexcept {
-    const std::uintptr_t old = state_.exchange(kDone, std::memory_order_acq_rel);
-    if (old == kPending) return;
-    if ((old & kContinues) == 0) [[likely]]
-      reinterpret_cast<sched::Waiter*>(old)->complete();
-    else
-      reinterpret_cast<Continuation*>(old & ~kContinues)->request_done();
+  void complete() noexcept { tell(state_.exchange(kDone, std::memory_order_acq_rel)); }
+  /// The same, by a flow of control inside the worker of the request's rank: nobody else can attach or detach
+  /// a waiter meanwhile, and that saves the locked instruction.
+  void complete_here() noexcept {
+    const std::uintptr_t old = state_.load(std::memory_order_relaxed);
+    state_.store(kDone, std::memory_order_release);
+    tell(old);
   }
   /// False if the request is done already.
   bool attach(sched::Waiter& waiter) noexcept {
@@ -101,10 +109,14 @@ struct Request {
   }
 
  private:
-  static constexpr std::uintptr_t kPending = 0;
-  static constexpr std::uintptr_t kDone = 1;
-  static constexpr std::uintptr_t kContinues = 2;  // a bit in the address of a Continuation
-  std::atomic<std::uintptr_t> state_{kPending};    // kPending, kDone, the Waiter or the Continuation to tell
+  // The request may be gone.
+  static void tell(std::uintptr_t whom) noexcept {
+    if (whom == kPending) return;
+    if ((whom & kContinues) == 0) [[likely]]
+      reinterpret_cast<sched::Waiter*>(whom)->complete();
+    else
+      reinterpret_cast<Continuation*>(whom & ~kContinues)->request_done();
+  }
 };
 
 }  // namespace tmpi::mpi

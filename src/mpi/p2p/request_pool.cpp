@@ -35,7 +35,8 @@ Request& RequestPool::take() {
 void RequestPool::give_back(Request& request) noexcept {
   if (request.type != nullptr) request.type->release();
   request.type = nullptr;
-  request.extension = nullptr;
+  if (request.extension != nullptr) [[unlikely]]
+    request.extension = nullptr;
   if (request.comm != nullptr) release(*request.comm);
   request.comm = nullptr;
   request.magic = 0;

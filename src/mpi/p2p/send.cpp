@@ -2,6 +2,8 @@
 // a posted receive if there is one; else a small message is left in a cell and a large or synchronous one as
 // a descriptor of the sender's buffer, which the receiver copies from. Never two copies of a large message.
 // docs/matching.md.
+#include <optional>
+
 #include "mpi/core/blocked.hpp"
 #include "mpi/p2p/cell.hpp"
 #include "mpi/p2p/channel.hpp"
@@ -26,10 +28,12 @@ void fill(Message& cell, const MatchKey& key, const Outgoing& data) noexcept {
 
 enum class Left { kDelivered, kBuffered, kDescriptor };
 
-// Delivers or leaves the message; `descriptor` is the sender's request, complete and pending, used if the
-// message is not buffered.
-Left leave(Rank& target, const MatchKey& key, const Outgoing& data, SendMode mode,
-           Request& descriptor) noexcept {
+// Delivers or leaves the message. `descriptor()` is the sender's request, filled and pending: asked for,
+// under the matcher's lock, only if the message is not buffered. `together`: both ranks are the calling
+// worker's.
+template <class Descriptor>
+inline Left leave(Rank& target, const MatchKey& key, const Outgoing& data, SendMode mode, bool together,
+                  Descriptor&& descriptor) noexcept {
   Matcher& matcher = target.matcher;
   matcher.lock();
   PostedReceive* posted = matcher.take_posted(key);
@@ -53,15 +57,16 @@ Left leave(Rank& target, const MatchKey& key, const Outgoing& data, SendMode mod
   }
   if (posted != nullptr) {
     matcher.unlock();
-    deliver(*posted->request, key, data);
+    deliver(*posted->request, key, data, together);
     return Left::kDelivered;
   }
-  Message& message = descriptor.message;
+  Request& request = descriptor();
+  Message& message = request.message;
   message.key = key;
   message.bytes = data.bytes;
   message.serial = data.serial;
   message.payload = nullptr;
-  message.sender = &descriptor;
+  message.sender = &request;
   matcher.add_unexpected(message);
   matcher.unlock();
   return Left::kDescriptor;
@@ -69,8 +74,9 @@ Left leave(Rank& target, const MatchKey& key, const Outgoing& data, SendMode mod
 
 // The same for a communicator's rank: through the channel between the workers if it lives elsewhere and the
 // message is small.
-Left hand_over(const Comm& comm, int dest, const MatchKey& key, const Outgoing& data, SendMode mode,
-               Request& descriptor) noexcept {
+template <class Descriptor>
+inline Left hand_over(const Comm& comm, int dest, const MatchKey& key, const Outgoing& data, SendMode mode,
+                      Descriptor&& descriptor) noexcept {
   Rank& target = process(comm, dest);
   tell_sent(*comm.owner, target, key, data.bytes);
   const int here = comm.owner->worker.load(std::memory_order_relaxed);
@@ -82,15 +88,21 @@ Left hand_over(const Comm& comm, int dest, const MatchKey& key, const Outgoing& 
     }
     flush(here, there);  // what was sent before must be matched before
   }
-  return leave(target, key, data, mode, descriptor);
+  return leave(target, key, data, mode, here == there && here >= 0, descriptor);
 }
 
-void describe(Request& request, const Outgoing& data) noexcept {
-  request.kind = RequestKind::kSend;
-  request.buffer = const_cast<void*>(data.buffer);
-  request.count = data.count;
-  request.type = &data.type;
-}
+// What a blocking send leaves of itself, if anything.
+struct BlockingSend {
+  explicit BlockingSend(const Outgoing& data) noexcept {
+    request.kind = RequestKind::kSend;
+    request.buffer = const_cast<void*>(data.buffer);
+    request.count = data.count;
+    request.type = &data.type;
+    request.reset(waiter);
+  }
+  Request request;
+  sched::Waiter waiter{1};
+};
 
 }  // namespace
 
@@ -98,27 +110,25 @@ Err send(Comm& comm, ContextId context, const void* buffer, MPI_Count count, con
          int tag, SendMode mode) {
   if (dest == MPI_PROC_NULL) return kOk;
   const Outgoing data{buffer, count, type, count * type.size()};
-  Request request;
-  sched::Waiter waiter(1);
-  describe(request, data);
-  request.reset(waiter);
-  if (hand_over(comm, dest, {context, comm.rank, tag}, data, mode, request) == Left::kDescriptor)
-    wait_for(waiter, WaitKind::kSend, comm, context, dest, tag);
+  std::optional<BlockingSend> rest;  // most messages are gone at once and need none
+  const auto descriptor = [&]() noexcept -> Request& { return rest.emplace(data).request; };
+  if (hand_over(comm, dest, {context, comm.rank, tag}, data, mode, descriptor) == Left::kDescriptor)
+    wait_for(rest->waiter, WaitKind::kSend, comm, context, dest, tag);
   return kOk;
 }
 
 void start_send(Request& request) noexcept {
   request.bytes = request.count * request.type->size();
   request.buffered = false;
-  if (request.peer == MPI_PROC_NULL) return request.complete();
+  if (request.peer == MPI_PROC_NULL) return request.complete_here();
   request.serial = request.comm->owner->requests.next_serial();
   const Outgoing data{request.buffer, request.count, *request.type, request.bytes,
                       static_cast<std::uint16_t>(request.serial)};
   const Left left = hand_over(*request.comm, request.peer, {request.context, request.comm->rank, request.tag},
-                              data, request.mode, request);
+                              data, request.mode, [&]() noexcept -> Request& { return request; });
   if (left == Left::kDescriptor) return;  // and the request may be gone
   request.buffered = left == Left::kBuffered;
-  request.complete();
+  request.complete_here();
 }
 
 }  // namespace tmpi::mpi

@@ -9,7 +9,8 @@
 namespace tmpi::mpi {
 namespace {
 
-MPI_Count record_outcome(Request& receive, const MatchKey& key, MPI_Count bytes) noexcept {
+[[gnu::always_inline]] inline MPI_Count record_outcome(Request& receive, const MatchKey& key,
+                                                       MPI_Count bytes) noexcept {
   tell_received(*receive.comm->owner, key, bytes);
   const MPI_Count capacity = receive.count * receive.type->size();
   receive.source = key.source;
@@ -21,13 +22,14 @@ MPI_Count record_outcome(Request& receive, const MatchKey& key, MPI_Count bytes)
 
 }  // namespace
 
-void deliver(Request& receive, const MatchKey& key, const Outgoing& data) noexcept {
+void deliver(Request& receive, const MatchKey& key, const Outgoing& data, bool here) noexcept {
   const MPI_Count bytes = record_outcome(receive, key, data.bytes);
   if (data.type.contiguous() && receive.type->contiguous()) {
     std::memcpy(receive.buffer, data.buffer, static_cast<std::size_t>(bytes));
   } else {
     (void)copy_typed(receive.buffer, receive.count, *receive.type, data.buffer, data.count, data.type);
   }
+  if (here) return receive.complete_here();
   receive.complete();
 }
 

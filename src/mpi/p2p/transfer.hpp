@@ -17,8 +17,8 @@ struct Outgoing {
 };
 
 /// Sender's side: copies straight into a posted receive's buffer and completes that receive, which may be
-/// gone afterwards.
-void deliver(Request& receive, const MatchKey& key, const Outgoing& data) noexcept;
+/// gone afterwards. `here`: the receiver is a rank of the caller's worker.
+void deliver(Request& receive, const MatchKey& key, const Outgoing& data, bool here) noexcept;
 
 /// Writes the data's packed bytes.
 void pack(void* packed, const Outgoing& data) noexcept;

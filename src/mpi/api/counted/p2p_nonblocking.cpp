@@ -10,16 +10,18 @@ namespace {
 
 enum class Begin : bool { kNow, kLater };  // nonblocking, persistent
 
-inline int begin(const char* name, Begin when, RequestKind kind, SendMode mode, const void* buf,
-                 MPI_Count count, MPI_Datatype datatype, int peer, int tag, MPI_Comm handle,
-                 MPI_Request* out) {
+// A template, so that kind and mode are constants and each instance, which has one caller, becomes part of
+// it: else the arguments go through memory twice.
+template <Begin when, RequestKind kind, SendMode mode>
+inline int begin(const char* name, const void* buf, MPI_Count count, MPI_Datatype datatype, int peer, int tag,
+                 MPI_Comm handle, MPI_Request* out) {
   return on_comm(name, handle, [&](Comm& comm) -> Err {
     TMPI_TRY(check_pointer(out, "request"));
     Datatype* type = nullptr;
     TMPI_TRY(kind == RequestKind::kSend ? check_send(comm, buf, count, datatype, peer, tag, type)
                                         : check_recv(comm, buf, count, datatype, peer, tag, type));
     Request& request = create_request(comm, {kind, mode, buf, count, type, peer, tag});
-    if (when == Begin::kLater) {
+    if constexpr (when == Begin::kLater) {
       request.persistent = true;
       request.active = false;
     } else if (Err error = start(request)) {
@@ -40,71 +42,71 @@ using namespace tmpi::mpi;
 
 int TMPI_COUNTED(Isend)(const void* buf, Count count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm,
                         MPI_Request* request) {
-  return begin(TMPI_COUNTED_NAME(Isend), Begin::kNow, RequestKind::kSend, SendMode::kStandard, buf, count,
-               datatype, dest, tag, comm, request);
+  return begin<Begin::kNow, RequestKind::kSend, SendMode::kStandard>(TMPI_COUNTED_NAME(Isend), buf, count,
+                                                                     datatype, dest, tag, comm, request);
 }
 TMPI_COUNTED_PROFILED(Isend);
 
 int TMPI_COUNTED(Issend)(const void* buf, Count count, MPI_Datatype datatype, int dest, int tag,
                          MPI_Comm comm, MPI_Request* request) {
-  return begin(TMPI_COUNTED_NAME(Issend), Begin::kNow, RequestKind::kSend, SendMode::kSynchronous, buf, count,
-               datatype, dest, tag, comm, request);
+  return begin<Begin::kNow, RequestKind::kSend, SendMode::kSynchronous>(TMPI_COUNTED_NAME(Issend), buf, count,
+                                                                        datatype, dest, tag, comm, request);
 }
 TMPI_COUNTED_PROFILED(Issend);
 
 int TMPI_COUNTED(Irsend)(const void* buf, Count count, MPI_Datatype datatype, int dest, int tag,
                          MPI_Comm comm, MPI_Request* request) {
-  return begin(TMPI_COUNTED_NAME(Irsend), Begin::kNow, RequestKind::kSend, SendMode::kReady, buf, count,
-               datatype, dest, tag, comm, request);
+  return begin<Begin::kNow, RequestKind::kSend, SendMode::kReady>(TMPI_COUNTED_NAME(Irsend), buf, count,
+                                                                  datatype, dest, tag, comm, request);
 }
 TMPI_COUNTED_PROFILED(Irsend);
 
 int TMPI_COUNTED(Ibsend)(const void* buf, Count count, MPI_Datatype datatype, int dest, int tag,
                          MPI_Comm comm, MPI_Request* request) {
-  return begin(TMPI_COUNTED_NAME(Ibsend), Begin::kNow, RequestKind::kSend, SendMode::kBuffered, buf, count,
-               datatype, dest, tag, comm, request);
+  return begin<Begin::kNow, RequestKind::kSend, SendMode::kBuffered>(TMPI_COUNTED_NAME(Ibsend), buf, count,
+                                                                     datatype, dest, tag, comm, request);
 }
 TMPI_COUNTED_PROFILED(Ibsend);
 
 int TMPI_COUNTED(Irecv)(void* buf, Count count, MPI_Datatype datatype, int source, int tag, MPI_Comm comm,
                         MPI_Request* request) {
-  return begin(TMPI_COUNTED_NAME(Irecv), Begin::kNow, RequestKind::kRecv, SendMode::kStandard, buf, count,
-               datatype, source, tag, comm, request);
+  return begin<Begin::kNow, RequestKind::kRecv, SendMode::kStandard>(TMPI_COUNTED_NAME(Irecv), buf, count,
+                                                                     datatype, source, tag, comm, request);
 }
 TMPI_COUNTED_PROFILED(Irecv);
 
 int TMPI_COUNTED(Send_init)(const void* buf, Count count, MPI_Datatype datatype, int dest, int tag,
                             MPI_Comm comm, MPI_Request* request) {
-  return begin(TMPI_COUNTED_NAME(Send_init), Begin::kLater, RequestKind::kSend, SendMode::kStandard, buf,
-               count, datatype, dest, tag, comm, request);
+  return begin<Begin::kLater, RequestKind::kSend, SendMode::kStandard>(
+      TMPI_COUNTED_NAME(Send_init), buf, count, datatype, dest, tag, comm, request);
 }
 TMPI_COUNTED_PROFILED(Send_init);
 
 int TMPI_COUNTED(Ssend_init)(const void* buf, Count count, MPI_Datatype datatype, int dest, int tag,
                              MPI_Comm comm, MPI_Request* request) {
-  return begin(TMPI_COUNTED_NAME(Ssend_init), Begin::kLater, RequestKind::kSend, SendMode::kSynchronous, buf,
-               count, datatype, dest, tag, comm, request);
+  return begin<Begin::kLater, RequestKind::kSend, SendMode::kSynchronous>(
+      TMPI_COUNTED_NAME(Ssend_init), buf, count, datatype, dest, tag, comm, request);
 }
 TMPI_COUNTED_PROFILED(Ssend_init);
 
 int TMPI_COUNTED(Rsend_init)(const void* buf, Count count, MPI_Datatype datatype, int dest, int tag,
                              MPI_Comm comm, MPI_Request* request) {
-  return begin(TMPI_COUNTED_NAME(Rsend_init), Begin::kLater, RequestKind::kSend, SendMode::kReady, buf, count,
-               datatype, dest, tag, comm, request);
+  return begin<Begin::kLater, RequestKind::kSend, SendMode::kReady>(TMPI_COUNTED_NAME(Rsend_init), buf, count,
+                                                                    datatype, dest, tag, comm, request);
 }
 TMPI_COUNTED_PROFILED(Rsend_init);
 
 int TMPI_COUNTED(Bsend_init)(const void* buf, Count count, MPI_Datatype datatype, int dest, int tag,
                              MPI_Comm comm, MPI_Request* request) {
-  return begin(TMPI_COUNTED_NAME(Bsend_init), Begin::kLater, RequestKind::kSend, SendMode::kBuffered, buf,
-               count, datatype, dest, tag, comm, request);
+  return begin<Begin::kLater, RequestKind::kSend, SendMode::kBuffered>(
+      TMPI_COUNTED_NAME(Bsend_init), buf, count, datatype, dest, tag, comm, request);
 }
 TMPI_COUNTED_PROFILED(Bsend_init);
 
 int TMPI_COUNTED(Recv_init)(void* buf, Count count, MPI_Datatype datatype, int source, int tag, MPI_Comm comm,
                             MPI_Request* request) {
-  return begin(TMPI_COUNTED_NAME(Recv_init), Begin::kLater, RequestKind::kRecv, SendMode::kStandard, buf,
-               count, datatype, source, tag, comm, request);
+  return begin<Begin::kLater, RequestKind::kRecv, SendMode::kStandard>(
+      TMPI_COUNTED_NAME(Recv_init), buf, count, datatype, source, tag, comm, request);
 }
 TMPI_COUNTED_PROFILED(Recv_init);
 
