@@ -14,9 +14,11 @@ tmpi_program(thread_openmp ${directory} SOURCES thread_openmp.c FLAGS -fopenmp)
 foreach(program thread_p2p thread_coll thread_levels thread_join thread_waits thread_openmp)
   tmpi_mpi_variants(${program} "1;2;3;8" 60 "mpi")
   tmpi_mpi_run(${program} 40 120 "mpi;long" w2 --workers 2)
-  # By itself: one rank, without the loader.
-  add_test(NAME mpi/${program}/alone COMMAND ${directory}/${program})
-  set_tests_properties(mpi/${program}/alone PROPERTIES TIMEOUT 60 LABELS "mpi")
+  # By itself: one rank, without the loader. A sanitizer's runtime would have to be linked with the program.
+  if(NOT TMPI_SANITIZE)
+    add_test(NAME mpi/${program}/alone COMMAND ${directory}/${program})
+    set_tests_properties(mpi/${program}/alone PROPERTIES TIMEOUT 60 LABELS "mpi")
+  endif()
 endforeach()
 
 # OMP_NUM_THREADS: 1 where ranks share a worker, unless it is given.
