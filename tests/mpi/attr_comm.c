@@ -133,6 +133,30 @@ static void test_freed_key(void) {
   CHECK_OK(MPI_Comm_free_keyval(&again));
 }
 
+/* Until the last attribute with it is deleted, a key may be freed more than once: delete callbacks do it. */
+static int delete_and_free(MPI_Comm comm, int key, void* value, void* extra) {
+  (void)comm, (void)value, (void)extra;
+  CHECK_OK(MPI_Comm_free_keyval(&key));
+  CHECK_EQ(key, MPI_KEYVAL_INVALID);
+  return MPI_SUCCESS;
+}
+
+static void test_key_freed_by_callbacks(void) {
+  MPI_Comm first, second;
+  int key;
+  CHECK_OK(MPI_Comm_create_keyval(MPI_COMM_NULL_COPY_FN, delete_and_free, &key, NULL));
+  CHECK_OK(MPI_Comm_dup(MPI_COMM_WORLD, &first));
+  CHECK_OK(MPI_Comm_dup(MPI_COMM_WORLD, &second));
+  CHECK_OK(MPI_Comm_set_attr(first, key, data));
+  CHECK_OK(MPI_Comm_set_attr(second, key, data));
+  int in_use = key, gone = key;
+  CHECK_OK(MPI_Comm_free(&first));
+  CHECK_OK(MPI_Comm_free_keyval(&in_use));
+  CHECK_CLASS(MPI_Type_free_keyval(&key), MPI_ERR_KEYVAL);
+  CHECK_OK(MPI_Comm_free(&second));
+  CHECK_CLASS(MPI_Comm_free_keyval(&gone), MPI_ERR_KEYVAL);
+}
+
 /* A callback that refuses makes the call fail, and the attribute stays. */
 static void test_refusal(void) {
   MPI_Comm comm, dup = MPI_COMM_SELF;
@@ -295,6 +319,7 @@ int main(int argc, char** argv) {
   MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN);
   test_callbacks(MPI_COMM_WORLD);
   test_freed_key();
+  test_key_freed_by_callbacks();
   test_refusal();
   test_calls_in_callbacks();
   test_predefined();

@@ -113,8 +113,12 @@ Err Keyvals::find(int id, Carrier carrier, std::shared_ptr<const Keyval>& keyval
 }
 
 Err Keyvals::free(int id, Carrier carrier) {
+  std::erase_if(freed_, [](const auto& key) { return key.second.expired(); });
+  if (const auto found = freed_.find(id); found != freed_.end())
+    if (const auto key = found->second.lock(); key != nullptr && key->carrier == carrier) return kOk;
   std::shared_ptr<const Keyval> keyval;
   TMPI_TRY(find(id, carrier, keyval));
+  freed_.emplace(id, keyval);
   keys_.erase(id);
   return kOk;
 }

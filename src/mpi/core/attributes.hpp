@@ -40,7 +40,8 @@ class Keyvals {
   ~Keyvals();
   /// Gives the key its id.
   int create(Keyval keyval);
-  /// MPI_ERR_KEYVAL if there is no such key of this kind; attributes with it live on.
+  /// MPI_ERR_KEYVAL if there is no such key of this kind; attributes with it live on. While they do the key
+  /// is not gone (MPI report, 7.7.2), so that freeing it again, from a delete callback say, does nothing.
   Err free(int id, Carrier carrier);
   Err find(int id, Carrier carrier, std::shared_ptr<const Keyval>& keyval) const;
 
@@ -53,6 +54,7 @@ class Keyvals {
  private:
   int next_ = 0x1000;  // beyond every predefined key
   std::map<int, std::shared_ptr<const Keyval>> keys_;
+  std::map<int, std::weak_ptr<const Keyval>> freed_;  // those that attributes still have, and some more
   std::map<MPI_Datatype, std::unique_ptr<Attributes>> predefined_types_;
   std::map<int, int> numbers_;  // nodes do not move
 };
