@@ -156,6 +156,8 @@ static void names(void) {
   MPI_Type_get_name(MPI_DOUBLE, name, &length);
   CHECK_STRING(name, "MPI_DOUBLE");
   CHECK_EQ(length, 10);
+  MPI_Type_get_name(MPI_C_FLOAT_COMPLEX, name, &length); /* a synonym */
+  CHECK_STRING(name, "MPI_C_COMPLEX");
   MPI_Type_contiguous(3, MPI_DOUBLE, &type);
   MPI_Type_get_name(type, name, &length);
   CHECK_STRING(name, "");

@@ -60,7 +60,7 @@ std::vector<Row> rows() {
         SCALAR(MPI_DOUBLE, double, kDouble, kFloating),
         SCALAR(MPI_LONG_DOUBLE, long double, kLongDouble, kFloating),
         SCALAR(MPI_C_BOOL, bool, kUint8, kLogical),
-        SCALAR(MPI_C_FLOAT_COMPLEX, FloatComplex, kFloatComplex, kComplex),
+        SCALAR(MPI_C_COMPLEX, FloatComplex, kFloatComplex, kComplex),
         SCALAR(MPI_C_DOUBLE_COMPLEX, DoubleComplex, kDoubleComplex, kComplex),
         SCALAR(MPI_C_LONG_DOUBLE_COMPLEX, LongDoubleComplex, kLongDoubleComplex, kComplex),
         PAIR(MPI_FLOAT_INT, float, int, kFloatInt), PAIR(MPI_DOUBLE_INT, double, int, kDoubleInt),

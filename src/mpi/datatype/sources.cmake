@@ -9,6 +9,7 @@ list(APPEND TMPI_MPI_SOURCES
   ${CMAKE_CURRENT_LIST_DIR}/external.cpp
   ${CMAKE_CURRENT_LIST_DIR}/kernels.cpp
   ${CMAKE_CURRENT_LIST_DIR}/layout.cpp
+  ${CMAKE_CURRENT_LIST_DIR}/markers.cpp
   ${CMAKE_CURRENT_LIST_DIR}/names.cpp
   ${CMAKE_CURRENT_LIST_DIR}/predefined.cpp
   ${CMAKE_CURRENT_LIST_DIR}/selected.cpp

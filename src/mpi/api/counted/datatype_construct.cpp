@@ -3,6 +3,7 @@
 #include "mpi/api/datatype_calls.hpp"
 #include "mpi/datatype/arrays.hpp"
 #include "mpi/datatype/construct.hpp"
+#include "mpi/datatype/markers.hpp"
 
 using namespace tmpi::mpi;
 
@@ -71,6 +72,8 @@ TMPI_COUNTED_PROFILED(Type_create_hindexed_block);
 int TMPI_COUNTED(Type_create_struct)(Count count, const Count blocklengths[], const ByteCount displacements[],
                                      const MPI_Datatype types[], MPI_Datatype* newtype) {
   return construct(TMPI_COUNTED_NAME(Type_create_struct), newtype, [&](Datatype*& type) {
+    if (has_markers(count, types))
+      return construct_marked_struct(count, blocklengths, displacements, types, type);
     return construct_struct(count, blocklengths, displacements, types, type);
   });
 }
