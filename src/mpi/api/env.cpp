@@ -44,7 +44,7 @@ Phase phase() noexcept {
 
 Phase world_phase() noexcept {
   const Rank* rank = calling_rank();
-  return rank == nullptr ? Phase::kBeforeInit : rank->world_phase;
+  return rank == nullptr ? Phase::kBeforeInit : rank->world_phase.load();
 }
 
 }  // namespace

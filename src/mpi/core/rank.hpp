@@ -33,8 +33,8 @@ struct Rank {
   int world_rank = 0;
   // Read by the rank's threads: seq_cst, what was set up before is seen.
   std::atomic<Phase> phase{Phase::kBeforeInit};
-  Phase world_phase = Phase::kBeforeInit;  ///< of MPI_Init and MPI_Finalize
-  int open_sessions = 0;                   ///< MPI_Session_init without MPI_Session_finalize
+  std::atomic<Phase> world_phase{Phase::kBeforeInit};  ///< of MPI_Init and MPI_Finalize
+  int open_sessions = 0;                               ///< MPI_Session_init without MPI_Session_finalize
   std::atomic<int> thread_level{MPI_THREAD_SINGLE};
   bool has_threads = false;  ///< it has created some, ever; its own flow's (core/threads.hpp)
   /// Index of its worker, -1 until MPI_Init; relaxed. Not far from the top: senders read it, nobody writes
