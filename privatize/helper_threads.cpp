@@ -199,7 +199,11 @@ struct ThrdStart {
 
 extern "C" int tmpi_thrd_join(thrd_t thread, int* result) {
   if (may_suspend()) suspend_until_end(thread);
-  return ::thrd_join(thread, result);
+  // Its thread was made by pthread_create, so this is what ends it, also for tools that watch both.
+  void* value = nullptr;
+  if (real_join()(thread, &value) != 0) return thrd_error;
+  if (result != nullptr) *result = static_cast<int>(reinterpret_cast<std::intptr_t>(value));
+  return thrd_success;
 }
 
 extern "C" int tmpi_thrd_create(thrd_t* thread, thrd_start_t function, void* argument) {
