@@ -113,7 +113,7 @@ TEST_CASE("random mixtures of nonblocking collectives") {
 TEST_CASE("persistent collectives run ahead of each other") {
   on_many(
       [](int rank, int size) {
-        int given[2], got[2];
+        int given[2] = {}, got[2] = {};
         MPI_Request requests[2];
         MPI_Allreduce_init(&given[0], &got[0], 1, MPI_INT, MPI_SUM, MPI_COMM_WORLD, MPI_INFO_NULL,
                            &requests[0]);
