@@ -192,7 +192,8 @@ void Worker::sleep_at_inbox(ThreadTask& self) noexcept {
   if (idle_ && !ready_.empty()) poke();
   self.bed = ThreadTask::Bed::kInbox;
   monitor_.unlock();
-  sleep(rung);
+  inbox_.sleep(rung,
+               progress_hook_ == nullptr ? 0 : kPolledSleep);  // no worker sleeps: not counted for stalls
   monitor_.lock();
   self.bed = ThreadTask::Bed::kNone;
 }

@@ -3,6 +3,7 @@
 #include <atomic>
 
 #include "mpi/coll/coll_shared.hpp"
+#include "mpi/comm/context.hpp"
 #include "mpi/core/errhandler.hpp"
 #include "mpi/core/rank.hpp"
 
@@ -26,8 +27,7 @@ CommShared::~CommShared() = default;
 // value matters.
 ContextId new_context() noexcept {
   static std::atomic<std::uint64_t> created{0};
-  const auto maker = static_cast<unsigned>(current_rank().world_rank);
-  return (ContextId{maker} + 1) << 40 | created.fetch_add(1, std::memory_order_relaxed);
+  return context_id(current_rank().world_rank, created.fetch_add(1, std::memory_order_relaxed));
 }
 
 void release(Comm& comm) noexcept {

@@ -44,11 +44,10 @@ bool waits_for_the_program(const Blocked& blocked) {
   return found;
 }
 
-bool stuck(const Rank& rank) {
+bool blocked_in_mpi(const Rank& rank) {
   if (rank.task->monitored) return false;  // a thread of its worker's ranks might act
   if (rank.task->state.load(std::memory_order_relaxed) != sched::TaskState::kBlocked) return false;
-  const Blocked blocked = blocked_on(*rank.task);
-  return blocked.kind != WaitKind::kNothing && !waits_for_the_program(blocked);
+  return blocked_on(*rank.task).kind != WaitKind::kNothing;
 }
 
 // World ranks that a blocked rank waits for: all of them must act. What can be satisfied in several ways adds
@@ -177,10 +176,16 @@ bool deadlocked() {
       all = false;
     } else if (!finished(rank)) {
       any = true;
-      all = all && stuck(rank);
+      all = all && blocked_in_mpi(rank);
     }
   });
-  return all && any;
+  if (!all || !any) return false;
+  // Only now is it sure that nobody can run, and arrays of requests may be looked into.
+  bool program = false;
+  for_each_rank([&](const Rank& rank) {
+    program = program || (!finished(rank) && waits_for_the_program(blocked_on(*rank.task)));
+  });
+  return !program;
 }
 
 std::string explain_deadlock() {

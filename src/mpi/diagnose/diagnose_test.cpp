@@ -5,6 +5,7 @@
 #include <random>
 #include <vector>
 
+#include "mpi/comm/context.hpp"
 #include "mpi/diagnose/deadlock.hpp"
 #include "mpi/diagnose/place.hpp"
 
@@ -72,7 +73,8 @@ TEST_CASE("communicators are named") {
   CHECK(name_of_context(kWorldContext) == "MPI_COMM_WORLD");
   CHECK(name_of_context(kWorldContext | kCollective) == "MPI_COMM_WORLD");
   CHECK(name_of_context(kSelfContext) == "MPI_COMM_SELF");
-  CHECK(name_of_context(ContextId{4} << 32 | 2) == "communicator 3.2 (the 2. that rank 3 has made)");
+  CHECK(name_of_context(context_id(3, 2)) == "communicator 3.2 (made by rank 3)");
+  CHECK(name_of_context(context_id(0, 7) | kCollective) == "communicator 0.7 (made by rank 0)");
 }
 
 }  // namespace

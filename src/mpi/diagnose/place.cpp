@@ -2,6 +2,7 @@
 
 #include <fmt/core.h>
 
+#include "mpi/comm/context.hpp"
 #include "mpi/core/blocked.hpp"
 #include "mpi/p2p/request.hpp"
 
@@ -73,9 +74,8 @@ std::string name_of_context(ContextId context) {
   context &= ~kCollective;
   if (context == kWorldContext) return "MPI_COMM_WORLD";
   if (context == kSelfContext) return "MPI_COMM_SELF";
-  const auto leader = static_cast<long>(context >> 32) - 1;
-  const auto number = static_cast<unsigned>(context);
-  return fmt::format("communicator {}.{} (the {}. that rank {} has made)", leader, number, number, leader);
+  return fmt::format("communicator {}.{} (made by rank {})", maker_of(context), number_of(context),
+                     maker_of(context));
 }
 
 Place place_of(const Rank& rank, bool asleep) {

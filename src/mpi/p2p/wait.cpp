@@ -30,7 +30,8 @@ void wait_all(Request* const* requests, int n) noexcept {
 void wait_any(Request* const* requests, int n) noexcept {
   sched::Waiter waiter(1);
   int claimed = 0;  // completions that have or will have counted on the waiter
-  int hung = 0;     // requests[0..hung) hold the waiter
+  int hung = 0;     // requests[0..hung) hold the waiter,
+  int pending = 0;  // so many of them are not null
   for (; hung < n; ++hung) {
     Request* request = requests[hung];
     if (request != nullptr && (request->done() || !request->attach(waiter))) {
@@ -38,11 +39,12 @@ void wait_any(Request* const* requests, int n) noexcept {
       ++claimed;
       break;
     }
+    pending += request != nullptr;
   }
   if (claimed > 0) {
     waiter.wait();
   } else {
-    wait_for(waiter, WaitKind::kAny, requests, n, hung);
+    wait_for(waiter, WaitKind::kAny, requests, n, pending);
   }
   // Take the waiter back. Where that fails a completer has hold of it and must be done with it before it goes
   // out of scope.
