@@ -31,7 +31,8 @@ TEST_CASE("what the kernel keeps of every thread is there and counts") {
   void* memory = mmap(nullptr, kPages * kPage, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
   REQUIRE(memory != MAP_FAILED);
   madvise(memory, kPages * kPage, MADV_NOHUGEPAGE);
-  const double start = wtime();  // before the first reading, so that no time can be counted that is not waited
+  const double start =
+      wtime();  // before the first reading, so that no time can be counted that is not waited
   REQUIRE(source->read(faults, before));
   REQUIRE(source->read(clock, cpu));
   REQUIRE(source->read(switches, blocked));
@@ -51,7 +52,8 @@ TEST_CASE("what the kernel keeps of every thread is there and counts") {
 #endif
   CHECK(after - before < kPages * kShadow + 20);
   CHECK(cpu_later > cpu);
-  CHECK(static_cast<double>(cpu_later - cpu) * 1e-9 <= (wtime() - start) * 1.001);  // the clocks may differ by 50 ppm
+  CHECK(static_cast<double>(cpu_later - cpu) * 1e-9 <=
+        (wtime() - start) * 1.001);  // the clocks may differ by 50 ppm
   CHECK(blocked_later > blocked);
   munmap(memory, kPages * kPage);
 }
