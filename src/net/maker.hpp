@@ -1,0 +1,22 @@
+// Maker: how a transport is known to registry.cpp, the one list of all transports.
+#pragma once
+
+#include <memory>
+#include <string_view>
+
+#include "net/transport.hpp"
+
+namespace tmpi::net {
+
+struct Maker {
+  const char* name;      ///< "tcp"
+  const char* settings;  ///< for --net help: one line per setting, indented by four blanks
+  /// `settings`: what follows the name and a colon, checked already.
+  Result<std::unique_ptr<Transport>> (*make)(std::string_view settings, const Options& options, Sink& sink);
+  Result<void> (*check)(std::string_view settings);
+};
+
+extern const Maker kTcp;  // tcp/tcp.cpp
+extern const Maker kSim;  // sim/sim.cpp
+
+}  // namespace tmpi::net
