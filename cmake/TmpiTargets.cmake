@@ -6,6 +6,7 @@ function(tmpi_room name)
   target_include_directories(tmpi_${name} PUBLIC ${CMAKE_SOURCE_DIR}/src ${CMAKE_SOURCE_DIR} ${CMAKE_SOURCE_DIR}/include
                                                  ${CMAKE_BINARY_DIR}/generated)
   target_link_libraries(tmpi_${name} PUBLIC ${ROOM_LINK})
+  tmpi_unity(tmpi_${name})
 endfunction()
 
 # tmpi_unit_test(NAME SOURCES... [ROOMS rooms...] [LINK libs...]): a doctest binary run by ctest with a time limit. ROOMS lists
@@ -21,6 +22,7 @@ function(tmpi_unit_test name)
   add_executable(${name} ${UT_SOURCES})
   target_include_directories(${name} PRIVATE ${DOCTEST_INCLUDE_DIR})
   target_link_libraries(${name} PRIVATE tmpi_doctest_main ${UT_ROOMS} ${UT_LINK})
+  tmpi_unity(${name})
   set_target_properties(${name} PROPERTIES RUNTIME_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR}/tests)
   add_test(NAME unit/${name} COMMAND ${name})
   set_tests_properties(unit/${name} PROPERTIES TIMEOUT ${UT_TIMEOUT} LABELS "unit")

@@ -69,7 +69,7 @@ Result<NodeJob*> NodeJob::create(JobSpec spec) {
   const int ranks = job.spec_.total_ranks();
   const int cores = sched::available_cores();
   job.layout_ = plan_layout(ranks, cores, job.spec_.vratio, job.spec_.workers);
-  job.mpi_ = &mpi::Job::create(ranks, 0, ranks);
+  job.mpi_ = &mpi::Job::create(mpi::Placement(ranks));
   if (Result<void> ok = job.prepare_observation(); !ok) return ok.failure();
   job.prepare_check();
   if (Result<void> ok = job.load_programs(); !ok) return ok.failure();

@@ -25,7 +25,7 @@ void start_singleton() {
     _exit(1);
   }
   (*scheduler)->meter_switches();  // a job of one rank hardly switches
-  mpi::Rank& rank = *mpi::Job::create(1, 0, 1).local(0);
+  mpi::Rank& rank = *mpi::Job::create(mpi::Placement(1)).local(0);
   rank.has_threads = true;  // nobody tells us whether it has
   rank.task = &(*scheduler)->adopt_current_thread(&rank);
   static_cast<void>((*scheduler).release());  // lives as long as the process

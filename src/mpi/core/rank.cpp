@@ -2,6 +2,8 @@
 
 #include <unistd.h>
 
+#include <utility>
+
 #include "mpi/core/attributes.hpp"
 #include "mpi/core/info.hpp"
 #include "mpi/core/services.hpp"
@@ -18,13 +20,17 @@ Services the_services{};
 Rank::Rank() = default;
 Rank::~Rank() = default;
 
-Job& Job::create(int size, int first, int local) {
+Job& Job::create(Placement placement) {
   static Job& created =
       *new Job;  // never destroyed: ranks may still be in the library when the process exits
-  created.size_ = size;
-  created.first_ = first;
-  created.local_ = std::vector<Rank>(static_cast<std::size_t>(local));
-  for (int i = 0; i < local; ++i) created.local_[static_cast<std::size_t>(i)].world_rank = first + i;
+  const std::vector<int> mine = placement.ranks_of(placement.node());
+  created.local_ = std::vector<Rank>(mine.size());
+  created.by_world_rank_.assign(static_cast<std::size_t>(placement.size()), nullptr);
+  for (std::size_t i = 0; i < mine.size(); ++i) {
+    created.local_[i].world_rank = mine[i];
+    created.by_world_rank_[static_cast<std::size_t>(mine[i])] = &created.local_[i];
+  }
+  created.placement_ = std::move(placement);
   char name[256] = "localhost";
   (void)gethostname(name, sizeof name - 1);
   created.host_ = name;

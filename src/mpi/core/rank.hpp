@@ -10,6 +10,7 @@
 
 #include "mpi/comm/comm.hpp"
 #include "mpi/core/interop.hpp"
+#include "mpi/core/placement.hpp"
 #include "mpi/match/matcher.hpp"
 #include "mpi/p2p/request_pool.hpp"
 #include "sched/task.hpp"
@@ -58,23 +59,32 @@ struct Rank {
 /// The MPI library's view of the job on this node process.
 class Job {
  public:
-  int size() const noexcept { return size_; }  ///< ranks in the job = size of MPI_COMM_WORLD
+  int size() const noexcept { return placement_.size(); }  ///< ranks in the job = size of MPI_COMM_WORLD
   /// The rank with this world rank if it lives in this node process, else null.
   Rank* local(int world_rank) noexcept {
-    const unsigned index = static_cast<unsigned>(world_rank - first_);
-    return index < local_.size() ? &local_[index] : nullptr;
+    const auto index = static_cast<std::size_t>(static_cast<unsigned>(world_rank));
+    return index < by_world_rank_.size() ? by_world_rank_[index] : nullptr;
   }
   int local_count() const noexcept { return static_cast<int>(local_.size()); }
-  const std::string& host() const noexcept { return host_; }
+  /// The rank with this index among those of this node process, which are in ascending order of world ranks.
+  Rank& local_at(int index) noexcept { return local_[static_cast<std::size_t>(index)]; }
 
-  /// Sets up `local` ranks first .. first + local - 1 of a job of `size`. Once per process, before any rank
-  /// runs.
-  static Job& create(int size, int first, int local);
+  const Placement& placement() const noexcept { return placement_; }
+  int nodes() const noexcept { return placement_.nodes(); }
+  int node_of(int world_rank) const noexcept { return placement_.node_of(world_rank); }
+  /// Name of this machine, and of the one that a rank runs on.
+  const std::string& host() const noexcept { return host_; }
+  const std::string& host_of(int world_rank) const noexcept {
+    return nodes() == 1 ? host_ : placement_.host_of_node(node_of(world_rank));
+  }
+
+  /// Sets up the ranks that `placement` gives to this node process. Once per process, before any rank runs.
+  static Job& create(Placement placement);
 
  private:
-  int size_ = 1;
-  int first_ = 0;
+  Placement placement_;
   std::vector<Rank> local_;
+  std::vector<Rank*> by_world_rank_;  // null: on another node
   std::string host_;
 };
 

@@ -39,7 +39,7 @@ void run_ranks(int ranks, int workers, const std::function<void(Rank&)>& body, c
     std::fprintf(stderr, "%s\n", scheduler.message().c_str());
     std::abort();
   }
-  Job& job = Job::create(ranks, 0, ranks);
+  Job& job = Job::create(Placement(ranks));
   the_body = &body;
   connect_workers(**scheduler);
   const int per_worker = (ranks + workers - 1) / workers;

@@ -1,0 +1,78 @@
+// Remote: messages between ranks of different node processes. The one protocol layer above every transport:
+// it packs what MPI means by a message into active messages (EAGER, RTS, CTS, DATA, FIN, ...), matches what
+// arrives with the ranks' receives, and moves large messages by one of three rendezvous protocols.
+// docs/network.md, section Protocols.
+//
+// Progress is made by poll(), which workers call at scheduling points and while they idle: the protocols are
+// driven by the CPU, as in the paper. One worker at a time is inside; a worker that finds another one there
+// goes on. Completions (requests, waiters) are delivered from there.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "base/result.hpp"
+#include "mpi/core/rank.hpp"
+#include "mpi/p2p/request.hpp"
+#include "mpi/p2p/transfer.hpp"
+#include "net/transport.hpp"
+
+namespace tmpi::mpi::remote {
+
+/// How a message that is too large to be sent eagerly travels (--rndv).
+enum class Rendezvous : std::uint8_t {
+  kRtsCts,    ///< RTS, CTS, DATA, as in the paper: both sides' CPUs must come by between
+  kRead,      ///< RTS, the receiver reads from the sender's memory, FIN; only where the transport can
+  kEarlyCts,  ///< a receiver whose receive is posted already has announced it: DATA at once; else as kRtsCts
+};
+
+struct Settings {
+  MPI_Count eager_limit = -1;  ///< bytes; -1: what suits the transport
+  Rendezvous rendezvous = Rendezvous::kRtsCts;
+};
+
+// ---- For who starts the node process (launch/), in this order, before any rank runs.
+
+/// Makes the transport. Failure sentences: what create_transport says; --rndv read on a transport that
+/// cannot.
+Result<void> begin(const net::Options& transport, const Settings& settings);
+/// This node's address, for the others; one line about the transport for -v.
+const std::string& address();
+std::string describe();
+/// The addresses of all nodes by number.
+Result<void> connect(std::vector<net::Peer> peers);
+/// Who is told, once, that a node is gone before its time; `why` is a sentence. On the thread that polls.
+void on_lost(void (*lost)(int node, const std::string& why) noexcept);
+
+/// Hooks for the scheduler (sched::EventSource).
+bool poll() noexcept;
+net::Arming arm() noexcept;
+
+/// When all local ranks have finished: sends what is left, says goodbye. Blocks the calling thread, at most
+/// `seconds`.
+bool end(double seconds) noexcept;
+
+/// True between begin() and end(): the job has several node processes.
+bool active() noexcept;
+
+/// Active messages of the protocol layer that this node has handed to the transport, and that have landed
+/// here, since the start: when all nodes are asleep and the sums over the nodes agree, twice, nothing is on
+/// its way (deadlock report).
+struct Balance {
+  std::uint64_t sent = 0;
+  std::uint64_t received = 0;
+};
+Balance balance() noexcept;
+
+/// For the profile: messages and bytes per protocol.
+struct ProtocolCounters {
+  std::uint64_t eager = 0, eager_bytes = 0;
+  std::uint64_t rendezvous = 0, rendezvous_bytes = 0;  ///< asked first: RTS
+  std::uint64_t early = 0, early_bytes = 0;  ///< large, and sent at once to a receive that had been announced
+  std::uint64_t reads = 0, read_bytes = 0;   ///< of `rendezvous`: moved by the receiver's reads
+  std::uint64_t deferred = 0;                ///< posts that had to wait for resources
+};
+ProtocolCounters counters() noexcept;
+
+}  // namespace tmpi::mpi::remote
