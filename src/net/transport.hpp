@@ -17,6 +17,7 @@
 #include <string_view>
 #include <vector>
 
+#include "base/arming.hpp"
 #include "base/result.hpp"
 #include "net/secret.hpp"
 
@@ -77,12 +78,7 @@ struct RemoteKey {
   std::uint64_t word[2] = {0, 0};
 };
 
-/// What a thread that wants to sleep until poll() has something to do must watch.
-struct Arming {
-  bool ready = false;             ///< there is something to do now: do not sleep
-  int fd = -1;                    ///< readable when there is; -1: only time will tell
-  std::uint64_t nanoseconds = 0;  ///< sleep no longer than this; 0: no limit
-};
+using tmpi::Arming;
 
 /// One of the other nodes, as the launcher has learned it.
 struct Peer {

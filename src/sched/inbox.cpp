@@ -1,13 +1,20 @@
 #include "sched/inbox.hpp"
 
+#include <unistd.h>
+
 #include "sched/futex.hpp"
 
 namespace tmpi::sched {
 
 void Inbox::ring() noexcept {
-  // release pairs with bell(): who finds that it has rung sees why.
-  bell_.fetch_add(1, std::memory_order_release);
+  // seq_cst pairs with bell(): who finds that it has rung sees why; and with ring_also().
+  bell_.fetch_add(1, std::memory_order_seq_cst);
   futex_wake_all(bell_);
+  if (const int fd = bell_fd_.load(std::memory_order_seq_cst); fd >= 0) {
+    const std::uint64_t ring = 1;
+    // Fails only when it has rung 2^64 - 1 times, and is readable then.
+    [[maybe_unused]] const ssize_t done = write(fd, &ring, sizeof ring);
+  }
 }
 
 void Inbox::sleep(std::uint32_t rung, std::uint64_t nanoseconds) const noexcept {

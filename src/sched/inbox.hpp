@@ -47,7 +47,10 @@ class Inbox {
   }
 
   /// How often the bell has rung; to be read before announce_sleep().
-  std::uint32_t bell() const noexcept { return bell_.load(std::memory_order_acquire); }
+  std::uint32_t bell() const noexcept { return bell_.load(std::memory_order_seq_cst); }
+  /// From now on the bell rings at this eventfd too (-1: no longer). seq_cst pairs with ring(): either the
+  /// bell is heard there, or bell() shows it.
+  void ring_also(int fd) noexcept { bell_fd_.store(fd, std::memory_order_seq_cst); }
   /// Says that the worker is about to sleep (which may have been said already); false if something has come.
   /// What other threads hand over outside the inbox is looked at between announce_sleep() and sleep():
   /// seq_cst pairs with asleep(), so that either they see the announcement or the worker sees what they left.
@@ -79,6 +82,7 @@ class Inbox {
 
   alignas(64) std::atomic<std::uintptr_t> word_{0};
   std::atomic<std::uint32_t> bell_{0};  // the futex
+  std::atomic<int> bell_fd_{-1};        // where a sleeper listens that watches the event source too
 };
 
 }  // namespace tmpi::sched

@@ -43,7 +43,7 @@ class NodeScheduler final : public Scheduler {
   void run() override;
   void finish_current() override;
   void set_switch_hook(SwitchHook hook) override;
-  void set_progress_hook(ProgressHook hook) override;
+  void set_event_source(const EventSource& source) override;
   void meter_switches() noexcept override;
   void observe_switches(SwitchObserver observer) override;
   void set_mail_hook(MailHook hook) override;
@@ -214,8 +214,10 @@ void NodeScheduler::set_mail_hook(MailHook hook) {
   for (auto& worker : shared_.workers) worker->set_mail_hook(hook);
 }
 
-void NodeScheduler::set_progress_hook(ProgressHook hook) {
-  for (auto& worker : shared_.workers) worker->set_progress_hook(hook);
+void NodeScheduler::set_event_source(const EventSource& source) {
+  shared_.events.set(source);
+  shared_.expectant_ticks = timers::ticks(2e-6);
+  for (auto& worker : shared_.workers) worker->set_event_source(source);
 }
 
 std::vector<std::string> NodeScheduler::bindings() const {

@@ -2,6 +2,7 @@
 // room; the loop is in worker.cpp, the policies in policy.cpp, the cores in topology.cpp.
 #pragma once
 
+#include <atomic>
 #include <cstddef>
 #include <cstdint>
 #include <functional>
@@ -9,6 +10,7 @@
 #include <string>
 #include <vector>
 
+#include "base/arming.hpp"
 #include "base/result.hpp"
 #include "sched/task.hpp"
 
@@ -35,9 +37,19 @@ using SwitchHook = void (*)(Task* from, Task* to) noexcept;
 /// profiles and traces. Costs every switch a reading of the clock (metering.hpp).
 using SwitchObserver = void (*)(Task* from, Task* to, std::uint64_t ticks) noexcept;
 
-/// Polls a source of completions (network); returns true if it made progress. Called by a worker every K
-/// switches and when idle.
-using ProgressHook = bool (*)() noexcept;
+/// A source of events outside the process: the network. Workers look there every 32 switches; at a
+/// switch, but not twice in two microseconds, while something is `expected` from it; all the time while they
+/// idle. One of the workers that sleep, the watcher, sleeps where it is woken by the source too.
+/// docs/scheduling.md.
+struct EventSource {
+  /// Makes progress; true if there was any. Any worker's thread, several at a time. May make tasks ready.
+  bool (*poll)() noexcept = nullptr;
+  /// What the watcher has to watch; whatever happens after the call shows there.
+  Arming (*arm)() noexcept = nullptr;
+  /// How much is on its way here, or may be: receives and transfers that wait for other processes. A hint,
+  /// relaxed.
+  const std::atomic<int>* expected = nullptr;
+};
 
 /// Takes in what other workers have left for the ranks of `worker` outside its inbox (the MPI layer's
 /// channels); true if there was something. Called on the worker's thread at every switch, while it idles, and
@@ -47,8 +59,9 @@ using MailHook = bool (*)(int worker) noexcept;
 
 /// All workers have slept for kStallPeriod, and nothing has been left for any of them: only an event from
 /// outside (a thread that is no worker) can wake the process. Called once for each time that all have fallen
-/// asleep, on one worker's thread; tasks do not run meanwhile unless such an event comes. Not called while a
-/// progress hook is set.
+/// asleep, on one worker's thread; tasks do not run meanwhile unless such an event comes. With an event
+/// source the process is only as quiet as that: what other processes do, or what is on its way, the hook has
+/// to find out.
 using StallHook = void (*)() noexcept;
 inline constexpr std::uint64_t kStallPeriod = 250'000'000;  // ns
 
@@ -76,7 +89,7 @@ class Scheduler {
 
   /// All hooks: set before run() or by the adopted task.
   virtual void set_switch_hook(SwitchHook hook) = 0;
-  virtual void set_progress_hook(ProgressHook hook) = 0;
+  virtual void set_event_source(const EventSource& source) = 0;
 
   /// Switches from now on account time and counters to tasks and workers (metering.hpp). Any thread, any
   /// time, idempotent; without it a switch reads no clock. A worker that runs a task meanwhile begins with

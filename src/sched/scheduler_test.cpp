@@ -122,16 +122,18 @@ TEST_CASE("the switch hook hears of every change of the running task") {
 int g_polls = 0;
 Event* g_network = nullptr;
 
-TEST_CASE("the progress hook is called when idle and between busy tasks") {
+TEST_CASE("an event source is polled when idle and between busy tasks") {
   Job job({.tasks = 2, .bind = false});
   g_polls = 0;
   Event event;
   g_network = &event;
-  job->set_progress_hook([]() noexcept {
-    if (++g_polls != 50) return false;
-    g_network->complete();
-    return true;
-  });
+  job->set_event_source({.poll =
+                             []() noexcept {
+                               if (++g_polls != 50) return false;
+                               g_network->complete();
+                               return true;
+                             },
+                         .arm = []() noexcept { return Arming{.nanoseconds = 100'000}; }});
   SUBCASE("idle") {
     job.spawn(0, [&] { event.wait(); });
     job.run();

@@ -7,15 +7,34 @@
 
 namespace tmpi::sched {
 
+void Worker::sleep_watching(std::uint32_t rung, std::uint64_t nanoseconds) noexcept {
+  if (shared_.events.sleep(inbox_, rung, nanoseconds)) {
+    watched_ = true;
+  } else {
+    inbox_.sleep(rung, nanoseconds);
+  }
+}
+
+// The worker that has watched the event source goes to work: another one that sleeps has to take its place,
+// else what arrives would wait until this one looks again. A worker that is woken for nothing polls, and
+// falls asleep watching.
+void Worker::hand_watch_over() noexcept {
+  if (!watched_) return;
+  watched_ = false;
+  const auto sleeper = std::ranges::find_if(shared_.workers, [this](const auto& worker) {
+    return worker.get() != this && worker->inbox_.asleep();
+  });
+  if (sleeper != shared_.workers.end()) (*sleeper)->poke();
+}
+
 void Worker::sleep(std::uint32_t rung) noexcept {
-  if (progress_hook_ != nullptr || shared_.stall_hook == nullptr)
-    return inbox_.sleep(rung, progress_hook_ == nullptr ? 0 : kPolledSleep);
+  if (shared_.stall_hook == nullptr) return sleep_watching(rung, 0);
   // acq_rel: the last one sees what all tasks have done.
   if (shared_.asleep.fetch_add(1, std::memory_order_acq_rel) + 1 ==
       static_cast<int>(shared_.workers.size())) {
-    watch(rung);
+    watch_for_stall(rung);
   } else {
-    inbox_.sleep(rung, 0);
+    sleep_watching(rung, 0);
   }
   shared_.asleep.fetch_sub(1, std::memory_order_acq_rel);
 }
@@ -23,9 +42,9 @@ void Worker::sleep(std::uint32_t rung) noexcept {
 // Who wakes another worker finds it asleep and leaves mail. So there is a stall if all sleep, none has mail,
 // and none has been awake while that was looked at. If it is none, somebody is awake and will watch when it
 // falls asleep last.
-void Worker::watch(std::uint32_t rung) noexcept {
+void Worker::watch_for_stall(std::uint32_t rung) noexcept {
   const std::uint64_t start = timers::now_ticks();
-  inbox_.sleep(rung, kStallPeriod);
+  sleep_watching(rung, kStallPeriod);
   const auto switches = [this] {
     std::uint64_t sum = 0;
     for (const auto& worker : shared_.workers) sum += worker->switches();
@@ -43,7 +62,7 @@ void Worker::watch(std::uint32_t rung) noexcept {
       switches() == before && all_asleep()) {
     shared_.stall_hook();
   }
-  inbox_.sleep(rung, 0);
+  sleep_watching(rung, 0);
 }
 
 }  // namespace tmpi::sched

@@ -178,6 +178,7 @@ void Worker::block_thread(ThreadTask& self) noexcept {
     }
   }
   self.woken = false;
+  hand_watch_over();
   if (keeper_ == &self) keeper_ = nullptr;
   (self.previous_blocked != nullptr ? self.previous_blocked->next_blocked : blocked_) = self.next_blocked;
   if (self.next_blocked != nullptr) self.next_blocked->previous_blocked = self.previous_blocked;
@@ -192,8 +193,7 @@ void Worker::sleep_at_inbox(ThreadTask& self) noexcept {
   if (idle_ && !ready_.empty()) poke();
   self.bed = ThreadTask::Bed::kInbox;
   monitor_.unlock();
-  inbox_.sleep(rung,
-               progress_hook_ == nullptr ? 0 : kPolledSleep);  // no worker sleeps: not counted for stalls
+  sleep_watching(rung, 0);  // no worker sleeps: not counted for stalls
   monitor_.lock();
   self.bed = ThreadTask::Bed::kNone;
 }
@@ -245,6 +245,7 @@ Task* Worker::idle_shared() noexcept {
     task = look_around();
   }
   idle_ = false;
+  hand_watch_over();
   return task;
 }
 

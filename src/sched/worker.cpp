@@ -90,17 +90,25 @@ inline Task* Worker::next_ready() noexcept {
   if (inbox_.has_mail()) [[unlikely]]
     take_mail();
   if (mail_hook_ != nullptr) mail_hook_(index_);
-  if (progress_hook_ != nullptr && --until_poll_ == 0) [[unlikely]] {
-    until_poll_ = kPollInterval;
-    progress_hook_();
-  }
+  if (poll_ != nullptr &&
+      (--until_poll_ == 0 || (expected_ != nullptr && expected_->load(std::memory_order_relaxed) > 0)))
+      [[unlikely]]
+    poll_at_switch();
   return ready_.pop();
+}
+
+__attribute__((noinline)) void Worker::poll_at_switch() noexcept {
+  const std::uint64_t now = timers::now_ticks();
+  if (until_poll_ != 0 && now - last_poll_ < shared_.expectant_ticks) return;
+  until_poll_ = kPollInterval;
+  last_poll_ = now;
+  poll_();
 }
 
 void Worker::look_after_mail() noexcept {
   take_mail();
   if (mail_hook_ != nullptr) mail_hook_(index_);
-  if (progress_hook_ != nullptr) progress_hook_();
+  if (poll_ != nullptr) poll_();
 }
 
 Task* Worker::look_around() noexcept {
@@ -133,6 +141,7 @@ __attribute__((noinline)) Task* Worker::idle() noexcept {
     }
     task = look_around();
   }
+  hand_watch_over();
   return task;
 }
 

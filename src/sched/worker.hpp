@@ -12,6 +12,7 @@
 #include <memory>
 #include <vector>
 
+#include "sched/event_watch.hpp"
 #include "sched/inbox.hpp"
 #include "sched/monitor.hpp"
 #include "sched/ready_queue.hpp"
@@ -29,6 +30,9 @@ struct Shared {
   std::uint64_t spin_ticks = 0;
   bool oversubscribed = false;
   StallHook stall_hook = nullptr;
+  EventWatch events;
+  std::uint64_t expectant_ticks =
+      0;  ///< between two looks at the event source while something is expected from there
   std::atomic<int> asleep{0};  ///< workers that sleep; the last one to come watches for a stall
   std::size_t stack_size = 0;  ///< of services, as of all tasks
   bool exec_stacks = false;
@@ -43,7 +47,10 @@ class alignas(64) Worker {
 
   // Set-up, before the worker's thread runs.
   void use(std::unique_ptr<Policy> policy) noexcept { ready_.use(std::move(policy)); }
-  void set_progress_hook(ProgressHook hook) noexcept { progress_hook_ = hook; }
+  void set_event_source(const EventSource& source) noexcept {
+    poll_ = source.poll;
+    expected_ = source.expected;
+  }
   void set_mail_hook(MailHook hook) noexcept { mail_hook_ = hook; }
 
   // Any thread.
@@ -94,15 +101,16 @@ class alignas(64) Worker {
   static constexpr std::uint32_t kPollInterval = 32;  // switches between two looks at the network
   static constexpr std::uint32_t kYieldsPerSlice =
       64;  // oversubscribed: yields before the core is offered to others
-  static constexpr std::uint64_t kPolledSleep =
-      1'000'000;  // ns; bound of sleep while a network wants to be polled
 
   void take_mail() noexcept;
   Task* next_ready() noexcept;
   Task* look_around() noexcept;
   Task* idle() noexcept;
   void sleep(std::uint32_t rung) noexcept;
-  void watch(std::uint32_t rung) noexcept;
+  void sleep_watching(std::uint32_t rung, std::uint64_t nanoseconds) noexcept;
+  void watch_for_stall(std::uint32_t rung) noexcept;
+  void hand_watch_over() noexcept;
+  void poll_at_switch() noexcept;
   [[noreturn]] void leave_for_good() noexcept;
   Task* spin() noexcept;
   Task* idle_shared() noexcept;
@@ -132,7 +140,10 @@ class alignas(64) Worker {
   Task* running_ = nullptr;
   Task* lender_ = nullptr;  // a task that has lent its turn to the running one and goes on after it
   std::atomic<SwitchHook> switch_hook_{nullptr};
-  ProgressHook progress_hook_ = nullptr;
+  bool (*poll_)() noexcept = nullptr;  // the event source's
+  const std::atomic<int>* expected_ = nullptr;
+  std::uint64_t last_poll_ = 0;  // ticks
+  bool watched_ = false;         // it has been the watcher, and nobody else has been asked to be
   MailHook mail_hook_ = nullptr;
   std::uint32_t until_poll_ = kPollInterval;
   std::uint32_t yields_ = 0;

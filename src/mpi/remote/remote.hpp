@@ -8,6 +8,7 @@
 // goes on. Completions (requests, waiters) are delivered from there.
 #pragma once
 
+#include <atomic>
 #include <cstdint>
 #include <string>
 #include <vector>
@@ -48,6 +49,12 @@ void on_lost(void (*lost)(int node, const std::string& why) noexcept);
 /// Hooks for the scheduler (sched::EventSource).
 bool poll() noexcept;
 net::Arming arm() noexcept;
+
+/// What waits for other nodes: transfers under way, and posted receives that a message from elsewhere may
+/// match. While it is above zero workers look at the network at every switch (not twice in two microseconds),
+/// which is what makes rendezvous progress while other ranks of the worker compute between their MPI calls;
+/// else every 32 switches (sched::EventSource::expected).
+const std::atomic<int>& expected() noexcept;
 
 /// When all local ranks have finished: sends what is left, says goodbye. Blocks the calling thread, at most
 /// `seconds`.

@@ -1,0 +1,15 @@
+// Arming: what a thread that wants to sleep until a source of events has something to do must watch. Between
+// the transports (net/), which say it, and the workers (sched/), which sleep.
+#pragma once
+
+#include <cstdint>
+
+namespace tmpi {
+
+struct Arming {
+  bool ready = false;             ///< there is something to do now: do not sleep
+  int fd = -1;                    ///< readable when there is; -1: only time will tell
+  std::uint64_t nanoseconds = 0;  ///< sleep no longer than this; 0: no limit
+};
+
+}  // namespace tmpi
