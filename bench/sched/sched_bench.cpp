@@ -4,9 +4,11 @@
 //     bench_sched [FILTER]     lines whose name contains FILTER; ns per operation, median and least of
 //     several repetitions
 #include <fmt/format.h>
+#include <sys/epoll.h>
 #include <unistd.h>
 
 #include <algorithm>
+#include <atomic>
 #include <cstring>
 #include <functional>
 #include <memory>
@@ -91,13 +93,28 @@ std::vector<double> bare_switch(int fibers) {
   return repeat(kSwitches, [&] { ring.run(kSwitches); });
 }
 
+/// A network on which nothing arrives: what a look at it costs is a system call.
+sched::EventSource silent_network() {
+  static const int epoll = epoll_create1(EPOLL_CLOEXEC);
+  static const std::atomic<int> expected{0};
+  return {.poll =
+              []() noexcept {
+                epoll_event event;
+                return epoll_wait(epoll, &event, 1, 0) > 0;
+              },
+          .arm = []() noexcept { return tmpi::Arming{.fd = epoll}; },
+          .expected = &expected};
+}
+
 /// Runs one function per task under a scheduler.
-void run_tasks(const sched::Options& options, const std::vector<std::function<void()>>& bodies) {
+void run_tasks(const sched::Options& options, const std::vector<std::function<void()>>& bodies,
+               bool network = false) {
   auto scheduler = sched::Scheduler::create(options);
   if (!scheduler) {
     fmt::print(stderr, "{}\n", scheduler.message());
     std::exit(1);
   }
+  if (network) (*scheduler)->set_event_source(silent_network());
   for (std::size_t i = 0; i < bodies.size(); ++i) {
     (*scheduler)
         ->spawn(
@@ -108,7 +125,7 @@ void run_tasks(const sched::Options& options, const std::vector<std::function<vo
   (*scheduler)->run();
 }
 
-std::vector<double> yield_among(int tasks, const char* policy) {
+std::vector<double> yield_among(int tasks, const char* policy, bool network = false) {
   const long turns = 100'000 / tasks;
   bool stop = false;
   std::vector<double> results;
@@ -121,7 +138,7 @@ std::vector<double> yield_among(int tasks, const char* policy) {
     });
     stop = true;
   };
-  run_tasks({.tasks = tasks, .stack_size = 64 * 1024, .policy = policy}, bodies);
+  run_tasks({.tasks = tasks, .stack_size = 64 * 1024, .policy = policy}, bodies, network);
   return results;
 }
 
@@ -206,6 +223,7 @@ const std::vector<Benchmark>& benchmarks() {
       {"switch, 1000 fibers", [] { return bare_switch(1000); }},
       {"switch, 10000 fibers", [] { return bare_switch(10000); }},
       {"yield, 2 tasks", [] { return yield_among(2, "fifo"); }},
+      {"yield, 2 tasks, with a silent network", [] { return yield_among(2, "fifo", true); }},
       {"yield, 1000 tasks", [] { return yield_among(1000, "fifo"); }},
       {"yield, 1000 tasks, lifo", [] { return yield_among(1000, "lifo"); }},
       {"yield, 1000 tasks, random", [] { return yield_among(1000, "random:1"); }},

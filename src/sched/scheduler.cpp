@@ -217,6 +217,7 @@ void NodeScheduler::set_mail_hook(MailHook hook) {
 void NodeScheduler::set_event_source(const EventSource& source) {
   shared_.events.set(source);
   shared_.expectant_ticks = timers::ticks(2e-6);
+  shared_.quiet_ticks = timers::ticks(20e-6);
   for (auto& worker : shared_.workers) worker->set_event_source(source);
 }
 

@@ -37,10 +37,9 @@ using SwitchHook = void (*)(Task* from, Task* to) noexcept;
 /// profiles and traces. Costs every switch a reading of the clock (metering.hpp).
 using SwitchObserver = void (*)(Task* from, Task* to, std::uint64_t ticks) noexcept;
 
-/// A source of events outside the process: the network. Workers look there every 32 switches; at a
-/// switch, but not twice in two microseconds, while something is `expected` from it; all the time while they
-/// idle. One of the workers that sleep, the watcher, sleeps where it is woken by the source too.
-/// docs/scheduling.md.
+/// A source of events outside the process: the network. Workers look there all the time while they idle, and
+/// at a switch: about every 2 microseconds while something is `expected` from it, else every 20. One of the
+/// workers that sleep, the watcher, sleeps where it is woken by the source too. docs/scheduling.md.
 struct EventSource {
   /// Makes progress; true if there was any. Any worker's thread, several at a time. May make tasks ready.
   bool (*poll)() noexcept = nullptr;

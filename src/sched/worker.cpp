@@ -91,16 +91,18 @@ inline Task* Worker::next_ready() noexcept {
     take_mail();
   if (mail_hook_ != nullptr) mail_hook_(index_);
   if (poll_ != nullptr &&
-      (--until_poll_ == 0 || (expected_ != nullptr && expected_->load(std::memory_order_relaxed) > 0)))
+      (--until_clock_ == 0 || (expected_ != nullptr && expected_->load(std::memory_order_relaxed) > 0)))
       [[unlikely]]
     poll_at_switch();
   return ready_.pop();
 }
 
+// A look at the network may cost a system call.
 __attribute__((noinline)) void Worker::poll_at_switch() noexcept {
   const std::uint64_t now = timers::now_ticks();
-  if (until_poll_ != 0 && now - last_poll_ < shared_.expectant_ticks) return;
-  until_poll_ = kPollInterval;
+  const bool expectant = until_clock_ != 0;
+  until_clock_ = kClockInterval;
+  if (now - last_poll_ < (expectant ? shared_.expectant_ticks : shared_.quiet_ticks)) return;
   last_poll_ = now;
   poll_();
 }

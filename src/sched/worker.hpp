@@ -31,8 +31,10 @@ struct Shared {
   bool oversubscribed = false;
   StallHook stall_hook = nullptr;
   EventWatch events;
-  std::uint64_t expectant_ticks =
-      0;  ///< between two looks at the event source while something is expected from there
+  // At least between two looks at the event source, at switches, while something is expected from there, and
+  // while nothing is.
+  std::uint64_t expectant_ticks = 0;
+  std::uint64_t quiet_ticks = 0;
   std::atomic<int> asleep{0};  ///< workers that sleep; the last one to come watches for a stall
   std::size_t stack_size = 0;  ///< of services, as of all tasks
   bool exec_stacks = false;
@@ -98,7 +100,8 @@ class alignas(64) Worker {
   void leave() noexcept;
 
  private:
-  static constexpr std::uint32_t kPollInterval = 32;  // switches between two looks at the network
+  static constexpr std::uint32_t kClockInterval =
+      32;  // switches between two looks at the clock, whether it is time to look at the network
   static constexpr std::uint32_t kYieldsPerSlice =
       64;  // oversubscribed: yields before the core is offered to others
 
@@ -145,7 +148,7 @@ class alignas(64) Worker {
   std::uint64_t last_poll_ = 0;  // ticks
   bool watched_ = false;         // it has been the watcher, and nobody else has been asked to be
   MailHook mail_hook_ = nullptr;
-  std::uint32_t until_poll_ = kPollInterval;
+  std::uint32_t until_clock_ = kClockInterval;
   std::uint32_t yields_ = 0;
   std::atomic<std::uint64_t> switches_{0};  // written by this thread only
   ReadyQueue ready_;

@@ -53,7 +53,7 @@ net::Arming arm() noexcept;
 /// What waits for other nodes: transfers under way, and posted receives that a message from elsewhere may
 /// match. While it is above zero workers look at the network at every switch (not twice in two microseconds),
 /// which is what makes rendezvous progress while other ranks of the worker compute between their MPI calls;
-/// else every 32 switches (sched::EventSource::expected).
+/// else every 20 microseconds (sched::EventSource::expected).
 const std::atomic<int>& expected() noexcept;
 
 /// When all local ranks have finished: sends what is left, says goodbye. Blocks the calling thread, at most
