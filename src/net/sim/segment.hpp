@@ -1,0 +1,122 @@
+// Segment: the memory of a node that the others write to: one ring from each of them, and what tells them
+// about the node. Each node makes its own, without a name anywhere in the file system: another node process
+// opens it through /proc/<process>/fd, which the kernel grants to whoever could trace the process, that is,
+// to the same user. Nothing listens, so nothing can be sent to a stranger's port; and nothing is left when
+// processes are killed.
+//
+// A number drawn at random tells a node's segment from that of a process which has got its number since.
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+#include <string>
+
+#include "base/result.hpp"
+#include "net/sim/exposed.hpp"
+#include "net/sim/ring.hpp"
+
+namespace tmpi::net::sim {
+
+inline constexpr int kMostNodes = 1024;
+
+/// The first part of a segment.
+struct NodeState {
+  std::uint64_t mark[2] = {0, 0};  ///< drawn at random
+  std::atomic<Life> life{Life::kOpen};
+
+  /// Somebody sleeps here, or is about to: the first who leaves mail takes this back and rings. Partner of
+  /// `mail`, both seq_cst: either the node sees the mail or the writer sees that it sleeps.
+  alignas(64) std::atomic<std::uint32_t> asleep{0};
+  /// One bit per node: it has published a record, has made room in our ring to it, or has left.
+  alignas(64) std::atomic<std::uint64_t> mail[kMostNodes / 64]{};
+  /// The way out of the node's network interface: messages that it sends, and memory that others get.
+  alignas(64) Interface out;
+  alignas(64) ExposedTable exposed;
+
+  bool has_mail(int nodes) const noexcept {
+    for (int word = 0; word < (nodes + 63) / 64; ++word)
+      if (mail[word].load(std::memory_order_seq_cst) != 0) return true;
+    return false;
+  }
+};
+
+/// Owns a mapping.
+class Mapping {
+ public:
+  Mapping() = default;
+  Mapping(void* start, std::size_t bytes) noexcept : start_(start), bytes_(bytes) {}
+  Mapping(Mapping&& other) noexcept;
+  Mapping& operator=(Mapping&& other) noexcept;
+  ~Mapping();
+
+  std::byte* at(std::size_t offset) const noexcept { return static_cast<std::byte*>(start_) + offset; }
+  explicit operator bool() const noexcept { return start_ != nullptr; }
+
+ private:
+  void* start_ = nullptr;
+  std::size_t bytes_ = 0;
+};
+
+/// Owns a file descriptor.
+class Descriptor {
+ public:
+  Descriptor() = default;
+  explicit Descriptor(int fd) noexcept : fd_(fd) {}
+  Descriptor(Descriptor&& other) noexcept;
+  Descriptor& operator=(Descriptor&& other) noexcept;
+  ~Descriptor();
+
+  int get() const noexcept { return fd_; }
+  explicit operator bool() const noexcept { return fd_ >= 0; }
+
+ private:
+  int fd_ = -1;
+};
+
+/// A node's own segment.
+class Segment {
+ public:
+  static Result<Segment> create(int nodes);
+
+  NodeState& state() const noexcept { return *reinterpret_cast<NodeState*>(mapping_.at(0)); }
+  RingReader from(int node) const noexcept;
+  /// Readable when somebody has rung.
+  int bell() const noexcept { return bell_.get(); }
+  void ring_own_bell() const noexcept;
+  void silence_bell() const noexcept;
+  /// Where the others find it.
+  std::string address() const;
+
+ private:
+  int nodes_ = 0;
+  Descriptor memory_, bell_, rope_;  // rope_: the pipe's end that is written to
+  Mapping mapping_;
+};
+
+/// Another node's segment, as far as this node needs it.
+class PeerSegment {
+ public:
+  PeerSegment() = default;
+  /// Opens the segment of another node (or of this process) at `address` for `node`, which is us.
+  static Result<PeerSegment> open(const std::string& address, int node, int nodes);
+
+  NodeState& state() const noexcept { return *reinterpret_cast<NodeState*>(head_.at(0)); }
+  RingWriter writer() const noexcept;
+  /// Leaves mail from `node`, and rings if the other sleeps.
+  void post_mail(int node) const noexcept;
+  int process() const noexcept { return process_; }
+  /// Readable when the process has ended.
+  int process_fd() const noexcept { return process_fd_.get(); }
+  explicit operator bool() const noexcept { return static_cast<bool>(head_); }
+
+ private:
+  int process_ = 0;
+  int nodes_ = 0;
+  Descriptor rope_, process_fd_;
+  Mapping head_, ring_;
+};
+
+/// Is this the address of a segment?
+bool is_segment_address(const std::string& address);
+
+}  // namespace tmpi::net::sim

@@ -1,0 +1,237 @@
+#include "net/sim/sim.hpp"
+
+#include <fmt/format.h>
+#include <sys/epoll.h>
+#include <sys/prctl.h>
+#include <sys/uio.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <cstring>
+#include <fstream>
+#include <utility>
+
+#include "net/maker.hpp"
+#include "net/sim/settings.hpp"
+#include "net/sim/sim_limits.hpp"
+#include "timers/clock.hpp"
+
+namespace tmpi::net::sim {
+namespace {
+
+// The value of a line of /proc/self/status, in hexadecimal; 0 if there is none.
+std::uint64_t own_status(std::string_view name) {
+  std::ifstream status("/proc/self/status");
+  for (std::string line; std::getline(status, line);)
+    if (line.starts_with(name)) return std::strtoull(line.c_str() + name.size(), nullptr, 16);
+  return 0;
+}
+
+// Why other node processes cannot read this one's memory; empty if they can. Lets them do so.
+std::string permit_reading() {
+  char from = 1, to = 0;
+  const iovec local{&to, 1}, remote{&from, 1};
+  if (process_vm_readv(getpid(), &local, 1, &remote, 1, 0) != 1)
+    return fmt::format("process_vm_readv: {}", std::strerror(errno));
+  int scope = 0;
+  std::ifstream("/proc/sys/kernel/yama/ptrace_scope") >> scope;
+  if (scope == 0) return {};
+  if (scope == 1) {
+    prctl(PR_SET_PTRACER, PR_SET_PTRACER_ANY, 0, 0, 0);
+    return {};
+  }
+  constexpr std::uint64_t kSysPtrace = std::uint64_t{1} << 19;
+  if (scope == 2 && (own_status("CapEff:") & kSysPtrace) != 0) return {};
+  return fmt::format("/proc/sys/kernel/yama/ptrace_scope is {}", scope);
+}
+
+std::string show_time(Nanoseconds time) {
+  if (time >= 10'000'000) return fmt::format("{:g} ms", static_cast<double>(time) / 1e6);
+  if (time >= 1000) return fmt::format("{:g} us", static_cast<double>(time) / 1e3);
+  return fmt::format("{} ns", time);
+}
+
+// The timer of a sleeping thread may be late by its slack, 50 us if nothing is said: as much as the wires
+// that are modelled.
+void be_punctual() noexcept {
+  static thread_local bool done = false;
+  if (!std::exchange(done, true)) prctl(PR_SET_TIMERSLACK, 1, 0, 0, 0);
+}
+
+}  // namespace
+
+Sim::Sim(const Model& model, const Options& options, Sink& sink, Segment segment)
+    : model_(model),
+      node_(options.node),
+      nodes_(options.nodes),
+      sink_(sink),
+      segment_(std::move(segment)),
+      exposed_(&segment_.state().exposed) {}
+
+Result<std::unique_ptr<Transport>> Sim::make(std::string_view settings, const Options& options, Sink& sink) {
+  const Result<Model> model = parse_settings(settings);
+  if (!model) return model.failure();
+  if (!options.same_machine)
+    return Failure{
+        "--net sim models a wire between node processes of one machine, and these are on several; "
+        "use --nodes without --host, or --net tcp"};
+  if (!prepare_secrets()) return Failure{"--net sim: the system gives no random numbers"};
+  Result<Segment> segment = Segment::create(options.nodes);
+  if (!segment) return segment.failure();
+  std::unique_ptr<Sim> sim(new Sim(*model, options, sink, std::move(*segment)));
+  if (const Result<void> prepared = sim->prepare(); !prepared) return prepared.failure();
+  return std::unique_ptr<Transport>(std::move(sim));
+}
+
+Result<void> Sim::prepare() {
+  no_get_ = permit_reading();
+  limits_ = {.most_header = kMostHeader,
+             .most_buffered = kMostBuffered,
+             .eager = kMostBuffered,
+             .can_get = no_get_.empty()};
+  address_ = segment_.address();
+  watch_ = Descriptor(epoll_create1(EPOLL_CLOEXEC));
+  epoll_event event{.events = EPOLLIN, .data = {.u32 = static_cast<std::uint32_t>(node_)}};
+  if (!watch_ || epoll_ctl(watch_.get(), EPOLL_CTL_ADD, segment_.bell(), &event) != 0)
+    return Failure{fmt::format("--net sim: epoll: {}", std::strerror(errno))};
+  watch_ticks_ = timers::ticks(kWatchSeconds);
+  departed_.resize(kMostDepartures);
+  gets_.resize(kMostGets);
+  for (int slot = kMostGets; slot-- > 0;) free_gets_.push_back(slot);
+  active_gets_.reserve(kMostGets);
+  const auto nodes = static_cast<std::size_t>(nodes_);
+  rests_.reserve(nodes);
+  listening_.reserve(nodes);
+  failed_.reserve(nodes);
+  return {};
+}
+
+Sim::~Sim() {
+  if (!closed_) end_contacts(Life::kAbandoned);
+}
+
+std::string Sim::describe() const {
+  return fmt::format(
+      "sim: modelled wire, latency {}, bandwidth {:.4g} GB/s, overhead {}, gap {}{}{}{}",
+      show_time(model_.latency), 1 / model_.per_byte, show_time(model_.overhead), show_time(model_.gap),
+      model_.jitter > 0 ? fmt::format(", jitter {} (seed {})", show_time(model_.jitter), model_.seed) : "",
+      model_.dilation != 1 ? fmt::format(", all dilated by {:g}", model_.dilation) : "",
+      no_get_.empty() ? "" : fmt::format("; no reads of other nodes' memory: {}", no_get_));
+}
+
+Result<void> Sim::set_peers(std::vector<net::Peer> peers) {
+  if (peers.size() != static_cast<std::size_t>(nodes_))
+    return Failure{fmt::format("--net sim: {} addresses for {} nodes", peers.size(), nodes_)};
+  peers_.resize(peers.size());
+  for (int node = 0; node < nodes_; ++node) {
+    const auto at = static_cast<std::size_t>(node);
+    if (!is_segment_address(peers[at].address))
+      return Failure{fmt::format("--net sim: node {} on {} has the address \"{}\": it does not use --net sim",
+                                 node, peers[at].host, peers[at].address)};
+    peers_[at].address = std::move(peers[at].address);
+    peers_[at].in = segment_.from(node);
+    peers_[at].jitter = Jitter(model_, static_cast<std::uint64_t>(node_) * kMostNodes + at);
+  }
+  return {};
+}
+
+Result<RemoteKey> Sim::expose(const void* buffer, std::size_t bytes) {
+  if (const auto key = exposed_.expose(buffer, bytes)) return *key;
+  return Failure{fmt::format("--net sim: a node exposes at most {} pieces of memory at a time",
+                             static_cast<unsigned>(ExposedTable::kSlots))};
+}
+
+void Sim::conceal(const RemoteKey& key) noexcept {
+  exposed_.conceal(key);
+}
+
+bool Sim::poll() noexcept {
+  const std::uint64_t ticks = timers::now_ticks();
+  if (ticks - watched_ > watch_ticks_) {
+    watched_ = ticks;
+    watch_processes();
+  }
+  bool progress = read_mail();
+  if (departed_head_ != departed_tail_ && complete_departed()) progress = true;
+  if (!rests_.empty() && push_rests()) progress = true;
+  if ((!listening_.empty() || !active_gets_.empty()) && deliver_arrivals()) progress = true;
+  if (!failed_.empty() && report_lost()) progress = true;
+  return progress;
+}
+
+// When there will be something to do, as far as is known.
+Nanoseconds Sim::next_event() noexcept {
+  Nanoseconds next = kNever;
+  if (departed_head_ != departed_tail_) next = departed_[departed_head_ % departed_.size()].time;
+  if (arrivals_.busy()) return std::min(next, arrivals_.complete());
+  const Arrivals::Piece piece = earliest();
+  return piece.source < 0 ? next : std::min(next, arrivals_.estimate(model_, piece));
+}
+
+// Something will happen then: whoever sleeps until later must know.
+void Sim::expect_event(Nanoseconds time) noexcept {
+  if (time >= sleeps_until_) return;
+  sleeps_until_ = 0;
+  segment_.ring_own_bell();
+}
+
+Arming Sim::arm() noexcept {
+  NodeState& state = segment_.state();
+  be_punctual();
+  watched_ = 0;
+  segment_.silence_bell();
+  state.asleep.store(1, std::memory_order_seq_cst);  // pairs with post_mail()
+  const Nanoseconds next = next_event();
+  const Nanoseconds left = next == kNever ? kNever : next - now();
+  if (state.has_mail(nodes_) || !failed_.empty() || left <= kWakeUp) {
+    state.asleep.store(0, std::memory_order_relaxed);
+    return {.ready = true};
+  }
+  sleeps_until_ = next;
+  return {.fd = watch_.get(), .nanoseconds = next == kNever ? 0 : static_cast<std::uint64_t>(left - kWakeUp)};
+}
+
+bool Sim::idle() const noexcept {
+  return departed_head_ == departed_tail_ && rests_.empty();
+}
+
+bool Sim::close(double seconds) noexcept {
+  const Nanoseconds until = now() + static_cast<Nanoseconds>(seconds * 1e9);
+  bool sent = true;
+  while (!idle() && now() < until) {
+    if (complete_departed() || push_rests()) continue;
+    watch_processes();
+    for (std::size_t i = rests_.size(); i-- > 0;) {
+      if (!peers_[static_cast<std::size_t>(rests_[i])].ended) continue;
+      drop_rest(rests_[i]);
+      sent = false;
+    }
+    usleep(100);
+  }
+  sent = sent && idle();
+  while (!rests_.empty()) drop_rest(rests_.back());
+  while (departed_head_ != departed_tail_) {
+    Completion& completion = *departed_[departed_head_++ % departed_.size()].completion;
+    completion.done(completion);
+  }
+  closed_ = true;
+  end_contacts(sent ? Life::kClosed : Life::kAbandoned);
+  return sent;
+}
+
+}  // namespace tmpi::net::sim
+
+namespace tmpi::net {
+namespace {
+
+Result<void> check(std::string_view settings) {
+  const Result<sim::Model> model = sim::parse_settings(settings);
+  return model ? Result<void>() : Result<void>(model.failure());
+}
+
+}  // namespace
+
+const Maker kSim = {"sim", sim::kSettingsHelp, sim::Sim::make, check};
+
+}  // namespace tmpi::net

@@ -1,0 +1,28 @@
+// Sizes inside sim, in one place.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+
+#include "net/sim/model.hpp"
+
+namespace tmpi::net::sim {
+
+inline constexpr std::size_t kMostHeader = 512;
+/// As what network interfaces take over without registered memory.
+inline constexpr std::uint64_t kMostBuffered = 16 * 1024;
+/// Messages travel in pieces of so many bytes: while one is copied the next is on the wire.
+inline constexpr std::uint64_t kPiece = 128 * 1024;
+/// Sends whose buffers are not free yet, and reads, at a time.
+inline constexpr std::size_t kMostDepartures = 4096;
+inline constexpr int kMostGets = 1024;
+/// A thread that sleeps is woken no more precisely than this; what is nearer is waited for awake.
+inline constexpr Nanoseconds kWakeUp = 50'000;
+/// How often poll() looks whether other processes have ended, if it never sleeps.
+inline constexpr double kWatchSeconds = 5e-3;
+/// Deliveries per poll(): whoever polls has other things to do.
+inline constexpr int kDeliveries = 64;
+
+static_assert(kMostBuffered <= kPiece);
+
+}  // namespace tmpi::net::sim
