@@ -43,8 +43,8 @@ bool usable(const std::string& path) {
          header.e_ident[EI_CLASS] == ELFCLASS64 && header.e_machine == EM_X86_64;
 }
 
-std::string search(const std::string& list, const char* separators, const std::string& name,
-                   const std::string& origin) {
+std::string search_list(const std::string& list, const char* separators, const std::string& name,
+                        const std::string& origin) {
   for (std::size_t begin = 0; begin <= list.size() && !list.empty();) {
     std::size_t end = list.find_first_of(separators, begin);
     if (end == std::string::npos) end = list.size();
@@ -118,14 +118,14 @@ std::string find_library(const std::string& name, const SearchContext& context) 
   std::string path;
   if (context.runpath.empty()) {
     for (const auto& [list, origin] : context.rpaths) {
-      if (path.empty()) path = search(list, ":", name, origin);
+      if (path.empty()) path = search_list(list, ":", name, origin);
     }
   }
   const char* environment = std::getenv("LD_LIBRARY_PATH");
-  if (path.empty() && environment != nullptr) path = search(environment, ":;", name, context.origin);
-  if (path.empty()) path = search(context.runpath, ":", name, context.origin);
+  if (path.empty() && environment != nullptr) path = search_list(environment, ":;", name, context.origin);
+  if (path.empty()) path = search_list(context.runpath, ":", name, context.origin);
   if (path.empty()) path = search_cache(name);
-  if (path.empty()) path = search(kDefaultDirectories, ":", name, context.origin);
+  if (path.empty()) path = search_list(kDefaultDirectories, ":", name, context.origin);
   return path;
 }
 

@@ -1,0 +1,115 @@
+#!/usr/bin/env python3
+"""Which sources of a target can be compiled together: "TARGET FILE" on standard input, one per line; prints "TARGET GROUP FILE" for each that
+shares a translation unit with others (cmake/TmpiUnity.cmake hands this to CMake's unity build).
+
+Files of one directory are grouped, and never two of which one declares a name for itself (in an anonymous namespace, static, a macro, a type
+of a .cpp) that the other one uses. It reads the text, not the language: a name too many makes a group smaller, nothing else.
+"""
+
+import pathlib
+import re
+import sys
+
+ROOT = pathlib.Path(__file__).resolve().parent.parent
+LARGEST = 8  # files: two compilers share a room of a few dozen, and an edit compiles no more than these again
+NOISE = re.compile(r'//[^\n]*|/\*.*?\*/|R"(\w*)\(.*?\)\1"|"(?:\\.|[^"\\\n])*"|\'(?:\\.|[^\'\\\n])+\'', re.DOTALL)
+OWN_TEXT = re.compile(r'^[ \t]*#[ \t]*include[ \t]*"([^"]+\.(?:cpp|inc))"', re.MULTILINE)
+DIRECTIVE = re.compile(r"^[ \t]*#(?:[^\n]*\\\n)*[^\n]*", re.MULTILINE)
+MACRO = re.compile(r"^[ \t]*#[ \t]*define[ \t]+(\w+)", re.MULTILINE)
+TYPE = re.compile(r"\b(?:struct|class|union|enum(?:\s+(?:class|struct))?|concept)\s+(\w+)")
+ALIAS = re.compile(r"\busing\s+(\w+)\s*=|\btypedef\b.*?(\w+)\s*$", re.DOTALL)
+ATTRIBUTE = re.compile(r"\[\[[^\]]*\]\]|\b(?:alignas|decltype|__attribute__)\s*\((?:[^()]|\((?:[^()]|\([^()]*\))*\))*\)")
+FUNCTION = re.compile(r"[^=(]*?(\w+)\s*\(")
+VARIABLE = re.compile(r"([A-Za-z_]\w*)\s*(?:\[[^\]]*\]\s*)*(?:=[^,]*)?(?:,|$)")  # by "int a[2] = ..., b": a and b
+WORD = re.compile(r"[A-Za-z_]\w*")
+
+
+def text_of(path):
+    """A file's text, with that of the .cpp and .inc files it includes."""
+    text = path.read_text(encoding="utf-8")
+    for name in OWN_TEXT.findall(text):
+        for base in (path.parent, ROOT / "src", ROOT):
+            if (base / name).exists():
+                text += text_of(base / name)
+                break
+    return text
+
+
+def statements(text):
+    """(statement, is it the file's own) for what stands in namespaces, outside all other braces; of an enumeration its body too."""
+    scopes, start = [], 0  # of every open brace: "named", "own" (anonymous) or "body"
+    for match in re.finditer(r"[{};]", text):
+        piece, start_of_piece, start = text[start:match.start()].strip(), start, match.end()
+        outside = "body" not in scopes
+        own = "own" in scopes
+        if match.group() == ";":
+            if outside and piece:
+                yield piece, own
+        elif match.group() == "{":
+            if outside and piece and not piece.startswith("namespace"):
+                yield piece, own
+            if not outside or not piece.startswith("namespace"):
+                scopes.append("body")
+            else:
+                scopes.append("own" if piece == "namespace" else "named")
+        elif scopes:
+            if scopes.count("body") == 1 and re.search(r"\benum\b[^;{}]*\{\s*$", text[:start_of_piece][-200:]):
+                yield from ((word, own) for word in re.findall(r"(\w+)\s*(?:=[^,]*)?(?:,|$)", piece))
+            scopes.pop()
+
+
+def names_of(piece, own):
+    """The names a statement declares for its file alone."""
+    if piece.startswith(("using namespace", "extern", "TEST_CASE", "static_assert")):
+        return set()
+    piece = ATTRIBUTE.sub("", piece)
+    piece = re.sub(r"^(?:template\s*<[^{;]*?>\s*(?=[A-Za-z]))+", "", piece.strip())
+    names = set(TYPE.findall(piece)) | {name for pair in ALIAS.findall(piece) for name in pair if name}
+    if own or re.search(r"\bstatic\b", piece):
+        function = FUNCTION.match(piece)
+        names |= {function[1]} if function else set(VARIABLE.findall(piece))
+    return names
+
+
+class Source:
+    def __init__(self, path):
+        text = text_of(path)
+        code = NOISE.sub(" ", text)
+        self.path = path
+        self.words = set(WORD.findall(code))
+        self.own = set(MACRO.findall(code))
+        for piece, own in statements(DIRECTIVE.sub("", code)):
+            self.own |= names_of(piece, own)
+
+    def goes_with(self, other):
+        return not (self.own & other.words or other.own & self.words)
+
+
+def groups_of(paths):
+    """Lists of sources, each list one translation unit: every file goes to the first group it fits in."""
+    groups = {}
+    for source in map(Source, paths):
+        of_directory = groups.setdefault(source.path.parent, [])
+        for group in of_directory:
+            if len(group) < LARGEST and all(source.goes_with(other) for other in group):
+                group.append(source)
+                break
+        else:
+            of_directory.append([source])
+    return [group for directory in groups.values() for group in directory]
+
+
+def main():
+    targets = {}
+    for line in sys.stdin:
+        target, path = line.split()
+        targets.setdefault(target, []).append(pathlib.Path(path))
+    for target, paths in targets.items():
+        for number, group in enumerate(groups_of(paths)):
+            if len(group) > 1:
+                for source in group:
+                    print(target, number, source.path)
+
+
+if __name__ == "__main__":
+    main()
