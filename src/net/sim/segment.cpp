@@ -166,7 +166,8 @@ Result<PeerSegment> PeerSegment::open(const std::string& text, int node, int nod
     return Failure{fmt::format("its memory cannot be mapped: {}", std::strerror(errno))};
   if (std::memcmp(peer.state().mark, address.mark, sizeof address.mark) != 0)
     return cannot_open(address.process, ESRCH);
-  peer.rope_ = open_other(address.process, address.rope, O_WRONLY | O_NONBLOCK);
+  // Open for reading too: then the pipe has a reader, and ringing raises no SIGPIPE, when the other has died.
+  peer.rope_ = open_other(address.process, address.rope, O_RDWR | O_NONBLOCK);
   if (!peer.rope_) return cannot_open(address.process, errno);
   return peer;
 }

@@ -6,7 +6,7 @@
 #include <doctest/doctest.h>
 #include <fmt/format.h>
 #include <poll.h>
-#include <sys/resource.h>
+#include <sys/prctl.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -215,8 +215,8 @@ void check_time(double expected, const std::function<double()>& measure) {
   CHECK(best <= 1.05 * expected);
 }
 
-// L = 10 ms, o = 2 ms, g = 3 ms, G = 1 us per 10 bytes.
-constexpr const char* kSlow = "latency=10ms,overhead=2ms,gap=3ms,bandwidth=10MB/s";
+// L = 10 ms, o = 0.5 ms, g = 3 ms, G = 1 us per 10 bytes.
+constexpr const char* kSlow = "latency=10ms,overhead=500us,gap=3ms,bandwidth=10MB/s";
 constexpr double kMilli = 1e6;
 
 // From the post of the first to the landing of the last of a train of messages.
@@ -241,23 +241,23 @@ double train(std::vector<std::unique_ptr<Node>>& nodes, int count, std::size_t b
 
 TEST_CASE("one message: o + kG + L + o") {
   auto nodes = make_nodes(2, kSlow);
-  check_time(14 * kMilli, [&] { return train(nodes, 1, 0); });
-  check_time(19 * kMilli, [&] { return train(nodes, 1, 50'000); });
-  check_time(54 * kMilli, [&] { return train(nodes, 1, 400'000); });  // in pieces
+  check_time(11 * kMilli, [&] { return train(nodes, 1, 0); });
+  check_time(16 * kMilli, [&] { return train(nodes, 1, 50'000); });
+  check_time(51 * kMilli, [&] { return train(nodes, 1, 400'000); });  // in pieces
 }
 
 TEST_CASE("a train of messages: (n - 1) max(g, o, kG) more") {
   auto nodes = make_nodes(2, kSlow);
-  check_time((14 + 9 * 3) * kMilli, [&] { return train(nodes, 10, 0); });
-  check_time((14 + 10 * 5) * kMilli, [&] { return train(nodes, 10, 50'000); });
-  auto busy = make_nodes(2, "latency=10ms,overhead=4ms,gap=1ms,bandwidth=10MB/s");
-  check_time((18 + 9 * 4) * kMilli, [&] { return train(busy, 10, 0); });
+  check_time((11 + 9 * 3) * kMilli, [&] { return train(nodes, 10, 0); });
+  check_time((11 + 10 * 5) * kMilli, [&] { return train(nodes, 10, 50'000); });
+  auto busy = make_nodes(2, "latency=10ms,overhead=20ms,gap=1ms,bandwidth=10MB/s");
+  check_time((50 + 2 * 20) * kMilli, [&] { return train(busy, 3, 0); });
 }
 
 TEST_CASE("round trips: 2 (o + kG + L + o)") {
   auto nodes = make_nodes(2, kSlow);
   const std::vector<char> data(10'000);
-  check_time(2 * 15 * kMilli, [&] {
+  check_time(2 * 12 * kMilli, [&] {
     nodes[0]->sink.received.clear();
     nodes[1]->sink.received.clear();
     const Nanoseconds start = now();
@@ -320,7 +320,7 @@ TEST_CASE("reading memory takes a request's latency more, and sees it as it is t
   std::vector<char> source = pattern(400'000), target(source.size());
   const Result<RemoteKey> key = nodes[1]->net->expose(source.data(), source.size());
   REQUIRE(static_cast<bool>(key));
-  check_time((2 + 10 + 10 + 40) * kMilli, [&] {
+  check_time((0.5 + 10 + 10 + 40) * kMilli, [&] {
     Done done;
     std::fill(target.begin(), target.end(), 0);
     source.back() = 1;
@@ -414,6 +414,7 @@ TEST_CASE("closing: everything arrives, nobody is lost; leaving without closing:
 // A node in a process of its own: tells its address through one pipe, learns the other's through another,
 // sends a message and waits to be killed.
 [[noreturn]] void be_killed(int to_parent, int from_parent) {
+  prctl(PR_SET_PDEATHSIG, SIGKILL);
   Node node;
   Options options;
   options.node = 1;
