@@ -159,7 +159,7 @@ void Handshake::on_hello() noexcept {
 void Handshake::on_answer() noexcept {
   const auto answer = read<Answer>(in_);
   if (answer.refusal != 0) {
-    const bool known = answer.refusal <= static_cast<std::uint32_t>(Refusal::kLate);
+    const bool known = answer.refusal <= static_cast<std::uint32_t>(Refusal::kUnwanted);
     return conclude(known ? static_cast<Refusal>(answer.refusal) : Refusal::kGarbage, true,
                     text_of(answer.sentence));
   }
@@ -186,9 +186,9 @@ void Handshake::accept() noexcept {
   state_ = State::kAccepted;
 }
 
-void Handshake::refuse(std::string_view sentence) noexcept {
-  say(Refusal::kNotNow, sentence);
-  conclude(Refusal::kNotNow, false, sentence);
+void Handshake::refuse(std::string_view sentence, Refusal why) noexcept {
+  say(why, sentence);
+  conclude(why, false, sentence);
 }
 
 void Handshake::abandon(Refusal why, std::string_view sentence) noexcept {
@@ -222,6 +222,7 @@ std::string Handshake::message() const {
     case Refusal::kSecret:
       return fmt::format("{} and this process do not have the same job secret ({})", host, whose);
     case Refusal::kNotNow:
+    case Refusal::kUnwanted:
       return refused_by_peer_ ? fmt::format("{} refuses the connection: {}", host, sentence_) : sentence_;
     case Refusal::kClosed:
       return sentence_[0] != '\0' ? sentence_

@@ -60,6 +60,7 @@ enum class Refusal : std::uint32_t {
   kNotNow = 6,     ///< refuse(): authenticated, but this connection is one too many
   kClosed = 7,     ///< the stream ended in the middle
   kLate = 8,       ///< the user's time limit
+  kUnwanted = 9,   ///< refuse(): authenticated, but there will be no connection any more
 };
 
 class Handshake {
@@ -91,7 +92,7 @@ class Handshake {
 
   /// The decision on an authenticated peer, in state kClaimed.
   void accept() noexcept;
-  void refuse(std::string_view sentence) noexcept;
+  void refuse(std::string_view sentence, Refusal why = Refusal::kNotNow) noexcept;
   /// The user gives up, kClosed or kLate, in any state; nothing more is sent.
   void abandon(Refusal why, std::string_view sentence) noexcept;
 

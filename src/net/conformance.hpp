@@ -1,0 +1,20 @@
+// The conformance suite: what every transport must do, whatever it is made of. A transport's own test calls
+// check_conformance() once; the nodes are threads of the test's process, each with its own transport, and
+// forked processes where one has to die.
+#pragma once
+
+#include <string>
+
+namespace tmpi::net::conformance {
+
+struct Subject {
+  std::string spec;                ///< --net
+  double patience = 30;            ///< seconds until something that ought to happen counts as missing
+  std::size_t largest = 64 << 20;  ///< bytes of the largest message
+  double death_is_noticed_in = 1;  ///< seconds
+};
+
+/// Runs every check as a doctest subcase of the calling test case.
+void check_conformance(const Subject& subject);
+
+}  // namespace tmpi::net::conformance

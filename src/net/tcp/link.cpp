@@ -1,0 +1,233 @@
+#include "net/tcp/link.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <cstring>
+
+#include "net/handshake_io.hpp"
+
+namespace tmpi::net::tcp {
+namespace {
+
+constexpr std::size_t kMostPieces = 64;         // of one sendmsg
+constexpr std::size_t kMostAtOnce = 256 << 10;  // bytes that send() gives the socket before it returns
+constexpr std::size_t kFlushBudget = 1 << 20;   // and one poll(), per peer: the others want to be served, too
+constexpr std::size_t kReceiveBudget = 1 << 20;
+constexpr double kSilence = 5;                        // seconds after which a peer's host counts as dead
+constexpr std::uint64_t kCheckEvery = 1'000'000'000;  // nanoseconds
+
+ssize_t send_pieces(int fd, iovec* pieces, std::size_t count) noexcept {
+  msghdr message{};
+  message.msg_iov = pieces;
+  message.msg_iovlen = count;
+  ssize_t sent;
+  do sent = sendmsg(fd, &message, MSG_DONTWAIT | MSG_NOSIGNAL);
+  while (sent < 0 && errno == EINTR);
+  return sent;
+}
+
+}  // namespace
+
+void Link::list_as_active() noexcept {
+  if (listed) return;
+  listed = true;
+  context_.active.push_back(this);
+}
+
+std::string Link::name() const {
+  return fmt::format("node {} on host {}", peer_, host_);
+}
+
+// --- sending
+
+Post Link::send(std::uint8_t id, std::span<const std::byte> header, std::span<const iovec> payload,
+                Completion* completion) noexcept {
+  if (state_ == State::kLost || state_ == State::kGone) return Post::kDone;
+  std::size_t bytes = 0;
+  for (const iovec& part : payload) bytes += part.iov_len;
+  const bool small = bytes <= kMostBuffered;
+  if (small ? queue_.copied() + bytes > kMostCopied : queue_.references() >= kMostReferences)
+    return Post::kNoResource;
+
+  std::byte head[sizeof(FrameHeader) + kMostHeader];
+  const FrameHeader frame{FrameKind::kMessage, id, static_cast<std::uint16_t>(header.size()), 0, bytes};
+  std::memcpy(head, &frame, sizeof frame);
+  std::memcpy(head + sizeof frame, header.data(), header.size());
+  Outgoing message{{head, sizeof frame + header.size()}, payload};
+  ++context_.traffic.messages_sent;
+  context_.traffic.bytes_sent += header.size() + bytes;
+
+  const bool at_once = state_ == State::kUp && writable_ && queue_.empty() && !context_.polling;
+  if (at_once && write_at_once(message)) return Post::kDone;
+  if (small) {
+    queue_.copy(message);
+  } else {
+    queue_.refer(message, *completion);
+  }
+  if (state_ == State::kNone) connect();
+  list_as_active();
+  return small ? Post::kDone : Post::kInProgress;
+}
+
+// True if all of the message has gone, or will never go. Else message.skip says what has.
+bool Link::write_at_once(Outgoing& message) noexcept {
+  iovec pieces[kMostPieces];
+  std::size_t count = 0, bytes = message.head.size(), whole = bytes;
+  pieces[count++] = {const_cast<std::byte*>(message.head.data()), message.head.size()};
+  for (const iovec& part : message.payload) {
+    whole += part.iov_len;
+    if (count == kMostPieces || bytes >= kMostAtOnce || part.iov_len == 0) continue;
+    pieces[count++] = {part.iov_base, std::min(part.iov_len, kMostAtOnce - bytes)};
+    bytes += pieces[count - 1].iov_len;
+  }
+  unchecked_ = true;
+  const ssize_t sent = send_pieces(fd_.get(), pieces, count);
+  if (sent >= 0) {
+    message.skip = static_cast<std::size_t>(sent);
+    return message.skip == whole;
+  }
+  if (errno == EAGAIN) {
+    writable_ = false;
+    return false;
+  }
+  write_error_ = errno;
+  list_as_active();
+  return true;
+}
+
+// Gives the socket what it takes of the queue. True if anything went.
+bool Link::flush() noexcept {
+  std::size_t gone = 0;
+  while (writable_ && !queue_.empty() && gone < kFlushBudget) {
+    iovec pieces[kMostPieces];
+    const std::size_t count = queue_.gather(pieces, kMostPieces, kFlushBudget);
+    const ssize_t sent = send_pieces(fd_.get(), pieces, count);
+    if (sent < 0) {
+      writable_ = false;
+      if (errno != EAGAIN) write_error_ = errno;
+      break;
+    }
+    unchecked_ = true;
+    gone += static_cast<std::size_t>(sent);
+    queue_.sent(static_cast<std::size_t>(sent));
+  }
+  return gone != 0;
+}
+
+// --- receiving
+
+void Link::on_event(std::uint32_t events) noexcept {
+  if ((events & (EPOLLIN | EPOLLRDHUP | EPOLLHUP | EPOLLERR)) != 0) readable_ = true;
+  if ((events & (EPOLLRDHUP | EPOLLHUP | EPOLLERR)) != 0) hung_up_ = true;
+  if ((events & EPOLLOUT) != 0) writable_ = true;
+  const bool busy = readable_ || (writable_ && !queue_.empty());
+  if (state_ == State::kConnecting || state_ == State::kGreeting || (state_ == State::kUp && busy))
+    list_as_active();
+}
+
+bool Link::work() noexcept {
+  bool progress = false;
+  if (state_ == State::kConnecting || state_ == State::kGreeting) progress = continue_connecting();
+  if (state_ != State::kUp) return progress;
+  if (write_error_ != 0) readable_ = true;  // what the peer has said last decides what this means
+  if (readable_) progress = receive() || progress;
+  if (state_ == State::kUp) progress = flush() || progress;
+  if (state_ == State::kUp && write_error_ != 0) stream_ended(write_error_);
+  if (state_ == State::kUp && (readable_ || (writable_ && !queue_.empty()))) list_as_active();
+  return progress;
+}
+
+bool Link::receive() noexcept {
+  bool progress = false;
+  for (std::size_t budget = kReceiveBudget; readable_ && budget > 0 && state_ == State::kUp;) {
+    // Once this end is closing, whoever posted the landings may be gone.
+    iovec pieces[2] = {closing_ ? iovec{} : parser_.direct(),
+                       {context_.buffer.data(), context_.buffer.size()}};
+    const std::size_t direct = pieces[0].iov_len = std::min(pieces[0].iov_len, budget);
+    const ssize_t got = direct != 0 ? readv(fd_.get(), pieces, 2)
+                                    : recv(fd_.get(), context_.buffer.data(), context_.buffer.size(), 0);
+    if (got < 0 && errno == EINTR) continue;
+    if (got <= 0) {
+      readable_ = false;
+      if (got == 0 || errno != EAGAIN) stream_ended(got == 0 ? 0 : errno);
+      return progress;
+    }
+    progress = true;
+    const auto bytes = static_cast<std::size_t>(got);
+    // A short read has emptied the socket: what comes later is a new event. Not so the end of the stream.
+    if (bytes < direct + context_.buffer.size() && !hung_up_) readable_ = false;
+    budget -= std::min(budget, bytes);
+    if (!closing_) understand(bytes, direct);
+  }
+  return progress;
+}
+
+// Hands on what has been read: first to where direct() wanted it, the rest to the buffer.
+void Link::understand(std::size_t bytes, std::size_t direct) noexcept {
+  if (direct != 0) parser_.took_direct(std::min(direct, bytes));
+  if (bytes > direct && !parser_.take({context_.buffer.data(), bytes - direct}))
+    return lose(fmt::format("{} sent what is not the protocol of tmpi", name()));
+  if (parser_.said_goodbye()) stream_ended(0);
+}
+
+// --- the end of the connection
+
+void Link::stream_ended(int error) noexcept {
+  if (closing_ && error == 0) return;  // the peer sends no more; it may still read
+  if (closing_ || parser_.said_goodbye()) {
+    state_ = State::kGone;
+    fd_.reset();
+    queue_.drop();
+    return;
+  }
+  lose(fmt::format("the connection to {} {}: its process has probably died", name(),
+                   error == 0 ? "was closed" : fmt::format("failed ({})", std::strerror(error))));
+}
+
+void Link::lose(const std::string& why) noexcept {
+  if (state_ == State::kLost || state_ == State::kGone) return;
+  state_ = State::kLost;
+  handshake_.reset();
+  fd_.reset();
+  if (!closing_) context_.sink->lost(peer_, why);
+  queue_.drop();
+}
+
+std::uint64_t Link::on_time(std::uint64_t now) noexcept {
+  if (state_ == State::kConnecting || state_ == State::kPausing) return on_connect_time(now);
+  if (state_ != State::kUp || !unchecked_) return 0;
+  if (now < deadline_) return deadline_;
+  deadline_ = now + kCheckEvery;
+  unchecked_ = !queue_.empty() || has_unacknowledged(fd_.get());
+  if (unchecked_ && peer_is_silent(fd_.get(), kSilence)) {
+    lose(fmt::format("{} has not answered for {} s: the host or the network between is down", name(),
+                     kSilence));
+    return 0;
+  }
+  return unchecked_ ? deadline_ : 0;
+}
+
+void Link::begin_close() noexcept {
+  closing_ = true;
+  if (state_ != State::kUp && queue_.empty()) return;
+  const FrameHeader goodbye{FrameKind::kGoodbye, 0, 0, 0, 0};
+  queue_.copy({std::as_bytes(std::span(&goodbye, 1)), {}});
+  list_as_active();
+}
+
+bool Link::closed() noexcept {
+  if (state_ == State::kGone || state_ == State::kLost) return true;
+  return queue_.empty() && (state_ != State::kUp || !has_unacknowledged(fd_.get()));
+}
+
+void Link::end_close() noexcept {
+  if (fd_) shutdown(fd_.get(), SHUT_WR);
+  fd_.reset();
+  handshake_.reset();
+  state_ = State::kGone;
+  queue_.drop();
+}
+
+}  // namespace tmpi::net::tcp

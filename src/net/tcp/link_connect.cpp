@@ -1,0 +1,125 @@
+// Link's way to a connection: connects, greets, tries another address or once more, or is connected to.
+#include <fmt/format.h>
+
+#include <cerrno>
+#include <cstring>
+
+#include "net/handshake_io.hpp"
+#include "net/tcp/link.hpp"
+
+namespace tmpi::net::tcp {
+namespace {
+
+constexpr std::uint64_t kConnectLimit = 3'000'000'000;  // nanoseconds; for a host that does not answer
+constexpr std::uint64_t kPause = 50'000'000;
+constexpr int kMostCutOffs = 100;
+
+}  // namespace
+
+void Link::set_peer(std::string host, std::vector<Endpoint> addresses) {
+  host_ = std::move(host);
+  addresses_ = std::move(addresses);
+}
+
+void Link::connect() noexcept {
+  state_ = State::kConnecting;
+  deadline_ = nanoseconds_now() + kConnectLimit;
+  Result<Fd> fd = connect_to(addresses_[attempt_]);
+  if (!fd) {
+    trouble_at_once_ = fd.message();
+    return list_as_active();
+  }
+  fd_ = *std::move(fd);
+  readable_ = writable_ = hung_up_ = false;
+  context_.watch(EPOLL_CTL_ADD, fd_.get(), EPOLLIN | EPOLLOUT | EPOLLRDHUP | EPOLLET,
+                 make_tag(Party::kLink, static_cast<std::uint32_t>(peer_)));
+  // On one machine it is connected by now; the greeting then goes out even if this process does not call
+  // poll() for a while.
+  if (connect_state(fd_.get()) != 0) return;
+  state_ = State::kGreeting;
+  handshake_ = std::make_unique<Handshake>(Handshake::initiate(context_.self, peer_));
+  pump(fd_.get(), *handshake_);
+}
+
+bool Link::continue_connecting() noexcept {
+  if (!fd_) {
+    attempt_failed(trouble_at_once_, false);
+    return true;
+  }
+  if (state_ == State::kConnecting) {
+    const int error = connect_state(fd_.get());
+    if (error == EINPROGRESS) return false;
+    if (error != 0) {
+      attempt_failed(std::strerror(error), false);
+      return true;
+    }
+    state_ = State::kGreeting;
+    handshake_ = std::make_unique<Handshake>(Handshake::initiate(context_.self, peer_));
+  }
+  pump(fd_.get(), *handshake_);
+  if (handshake_->state() == Handshake::State::kAccepted) {
+    establish();
+    return true;
+  }
+  if (handshake_->state() != Handshake::State::kRefused) return false;
+  if (handshake_->refusal() == Refusal::kNotNow && handshake_->refused_by_peer()) {
+    state_ = State::kAwaiting;
+    fd_.reset();
+    handshake_.reset();
+    return true;
+  }
+  attempt_failed(handshake_->message(), handshake_->refusal() == Refusal::kClosed);
+  return true;
+}
+
+// Another address, or the same ones again if the peer was only too busy with strangers, or the peer is lost.
+void Link::attempt_failed(std::string why, bool cut_off) noexcept {
+  fd_.reset();
+  handshake_.reset();
+  trouble_ += fmt::format("{}{}: {}", trouble_.empty() ? "" : "; ", addresses_[attempt_].text(), why);
+  if (cut_off && ++cut_offs_ < kMostCutOffs) {
+    trouble_.clear();
+    state_ = State::kPausing;
+    deadline_ = nanoseconds_now() + kPause;
+    return;
+  }
+  if (++attempt_ < addresses_.size()) return connect();
+  lose(fmt::format("cannot connect to {} ({})", name(), trouble_));
+}
+
+std::uint64_t Link::on_connect_time(std::uint64_t now) noexcept {
+  if (now < deadline_) return deadline_;
+  if (state_ == State::kPausing) {
+    attempt_ = 0;
+    connect();
+  } else {
+    attempt_failed("no answer", false);
+  }
+  return state_ == State::kConnecting || state_ == State::kPausing ? deadline_ : 0;
+}
+
+Objection Link::objection() const noexcept {
+  if (closing_ || state_ == State::kLost || state_ == State::kGone)
+    return {Refusal::kUnwanted, "the connections between these nodes have ended"};
+  if (state_ == State::kUp) return {Refusal::kNotNow, "it has a connection already"};
+  const bool own_attempt = state_ == State::kConnecting || state_ == State::kGreeting;
+  if (own_attempt && context_.self.node < peer_) return {Refusal::kNotNow, "it is connecting itself"};
+  return {};
+}
+
+void Link::adopt(Fd fd) noexcept {
+  fd_ = std::move(fd);
+  handshake_.reset();
+  context_.watch(EPOLL_CTL_MOD, fd_.get(), EPOLLIN | EPOLLOUT | EPOLLRDHUP | EPOLLET,
+                 make_tag(Party::kLink, static_cast<std::uint32_t>(peer_)));
+  establish();
+}
+
+void Link::establish() noexcept {
+  handshake_.reset();
+  state_ = State::kUp;
+  readable_ = writable_ = true;  // both were perhaps said before anybody listened
+  list_as_active();
+}
+
+}  // namespace tmpi::net::tcp

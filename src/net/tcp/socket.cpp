@@ -1,0 +1,106 @@
+#include "net/tcp/socket.hpp"
+
+#include <fmt/format.h>
+#include <linux/sockios.h>
+#include <netinet/tcp.h>
+#include <sys/ioctl.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstring>
+#include <ctime>
+
+namespace tmpi::net::tcp {
+namespace {
+
+constexpr int kBacklog = 1024;  // all nodes of a job may come at once
+
+void set(int fd, int level, int option, int value) noexcept {
+  setsockopt(fd, level, option, &value, sizeof value);  // what the kernel does not know is no loss
+}
+
+Result<Fd> open_socket(int family) noexcept {
+  Fd fd(socket(family, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0));
+  if (!fd) return Failure{fmt::format("socket: {}", std::strerror(errno))};
+  return fd;
+}
+
+}  // namespace
+
+void Fd::reset(int fd) noexcept {
+  if (fd_ >= 0) close(fd_);
+  fd_ = fd;
+}
+
+Result<Fd> listen_at(Endpoint& address, const Settings& settings) {
+  int error = 0;
+  for (std::uint32_t port = settings.first_port; port <= settings.last_port; ++port) {
+    Result<Fd> fd = open_socket(address.family());
+    if (!fd) return fd;
+    if (port != 0) set(fd->get(), SOL_SOCKET, SO_REUSEADDR, 1);
+    if (address.family() == AF_INET6) set(fd->get(), IPPROTO_IPV6, IPV6_V6ONLY, 1);
+    address.set_port(static_cast<std::uint16_t>(port));
+    if (bind(fd->get(), address.get(), address.length) == 0 && listen(fd->get(), kBacklog) == 0) {
+      getsockname(fd->get(), reinterpret_cast<sockaddr*>(&address.storage), &address.length);
+      return fd;
+    }
+    error = errno;
+  }
+  return Failure{
+      fmt::format("tcp cannot listen at {} on {}: {}", address.host_text(),
+                  settings.first_port == 0 ? "any port"
+                  : settings.first_port == settings.last_port
+                      ? fmt::format("port {}", settings.first_port)
+                      : fmt::format("any of the ports {}-{}", settings.first_port, settings.last_port),
+                  std::strerror(error))};
+}
+
+Result<Fd> connect_to(const Endpoint& address) noexcept {
+  Result<Fd> fd = open_socket(address.family());
+  if (!fd) return fd;
+  set_options(fd->get());
+  if (connect(fd->get(), address.get(), address.length) != 0 && errno != EINPROGRESS)
+    return Failure{std::strerror(errno)};
+  return fd;
+}
+
+int connect_state(int fd) noexcept {
+  int error = 0;
+  socklen_t length = sizeof error;
+  if (getsockopt(fd, SOL_SOCKET, SO_ERROR, &error, &length) != 0) return errno;
+  if (error != 0) return error;
+  sockaddr_storage peer;
+  length = sizeof peer;
+  return getpeername(fd, reinterpret_cast<sockaddr*>(&peer), &length) == 0 ? 0 : EINPROGRESS;
+}
+
+void set_options(int fd) noexcept {
+  set(fd, IPPROTO_TCP, TCP_NODELAY, 1);
+  set(fd, SOL_SOCKET, SO_KEEPALIVE, 1);
+  set(fd, IPPROTO_TCP, TCP_KEEPIDLE, 2);
+  set(fd, IPPROTO_TCP, TCP_KEEPINTVL, 1);
+  set(fd, IPPROTO_TCP, TCP_KEEPCNT, 3);
+}
+
+bool has_unacknowledged(int fd) noexcept {
+  int bytes = 0;
+  return ioctl(fd, SIOCOUTQ, &bytes) == 0 && bytes > 0;
+}
+
+// Not TCP_USER_TIMEOUT: the kernel also counts the time in which the peer's host answers that its process
+// has not read what lies there, and a process that computes for a minute is no dead one.
+bool peer_is_silent(int fd, double seconds) noexcept {
+  tcp_info info{};
+  socklen_t length = sizeof info;
+  if (getsockopt(fd, IPPROTO_TCP, TCP_INFO, &info, &length) != 0) return false;
+  const bool asking = (info.tcpi_unacked > 0 && info.tcpi_retransmits >= 2) || info.tcpi_probes >= 2;
+  return asking && info.tcpi_last_ack_recv > seconds * 1000;
+}
+
+std::uint64_t nanoseconds_now() noexcept {
+  timespec now;
+  clock_gettime(CLOCK_MONOTONIC, &now);
+  return static_cast<std::uint64_t>(now.tv_sec) * 1'000'000'000 + static_cast<std::uint64_t>(now.tv_nsec);
+}
+
+}  // namespace tmpi::net::tcp

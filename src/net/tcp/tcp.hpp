@@ -1,0 +1,62 @@
+// The tcp transport: docs/network.md. One thread at a time, nothing blocks; sockets are watched by one epoll
+// set, whose descriptor is what a sleeper watches.
+#pragma once
+
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "net/tcp/context.hpp"
+#include "net/tcp/doorman.hpp"
+#include "net/tcp/link.hpp"
+
+namespace tmpi::net::tcp {
+
+class Tcp final : public Transport, private Doorman::Master {
+ public:
+  static Result<std::unique_ptr<Transport>> create(std::string_view settings, const Options& options,
+                                                   Sink& sink);
+  ~Tcp() override;
+
+  const Limits& limits() const noexcept override { return limits_; }
+  std::string describe() const override { return description_; }
+  const std::string& address() const noexcept override { return address_; }
+  Result<void> set_peers(std::vector<Peer> peers) override;
+  Post send(int peer, std::uint8_t id, std::span<const std::byte> header, std::span<const iovec> payload,
+            Completion* completion) noexcept override;
+  Result<RemoteKey> expose(const void* buffer, std::size_t bytes) override;
+  void conceal(const RemoteKey& key) noexcept override;
+  Post get(int peer, const RemoteKey& key, std::uint64_t remote, void* buffer, std::size_t bytes,
+           Completion* completion) noexcept override;
+  bool poll() noexcept override;
+  Arming arm() noexcept override;
+  bool idle() const noexcept override;
+  bool close(double seconds) noexcept override;
+  Traffic traffic() const noexcept override;
+
+ private:
+  Tcp(const Options& options, Sink& sink);
+  Result<void> open(const Settings& settings, bool same_machine);
+
+  Objection objection(int peer) noexcept override;
+  void welcome(int peer, Fd fd) noexcept override;
+
+  void harvest(int milliseconds) noexcept;
+  bool work() noexcept;
+  void look_at_clock() noexcept;
+
+  static constexpr int kPollsPerClock = 64;
+
+  Limits limits_;
+  Context context_;
+  Doorman doorman_{context_, *this};
+  std::vector<std::unique_ptr<Link>> links_;  // by node; null for this one
+  std::vector<Link*> working_;                // those that poll() is serving
+  std::vector<LocalAddress> own_addresses_;
+  std::string address_;
+  std::string description_;
+  int polls_until_clock_ = 0;
+  std::uint64_t next_time_ = 0;  // when there will be something to do without any event; 0: never
+};
+
+}  // namespace tmpi::net::tcp
