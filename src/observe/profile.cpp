@@ -153,6 +153,9 @@ Profile collect_profile(const Recording& recording, const JobDescription& job, C
   Collector collector(recording, sites);
   for (std::size_t local = 0; local < recording.ranks().size(); ++local) collector.add_rank(profile, local);
   profile.calls = collector.calls();
+  if (mpi::job()->nodes() > 1) {
+    profile.network = {.used = true, .device = mpi::remote::describe(), .protocols = mpi::remote::counters()};
+  }
   return profile;
 }
 

@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "mpi/remote/remote.hpp"
 #include "observe/call_sites.hpp"
 #include "observe/recording.hpp"
 
@@ -63,8 +64,16 @@ struct ProfiledWorker {
   std::vector<int> ranks;
 };
 
+/// What has left this node process for others, by protocol (mpi/remote/remote.hpp).
+struct ProfiledNetwork {
+  bool used = false;  ///< the job has several node processes
+  std::string device;
+  mpi::remote::ProtocolCounters protocols;
+};
+
 struct Profile {
   JobDescription job;
+  ProfiledNetwork network;
   double seconds = 0;
   std::vector<ProfiledCall> calls;  ///< most wall time first
   std::vector<ProfiledRank> ranks;

@@ -47,6 +47,16 @@ json worker_of(const ProfiledWorker& worker, const std::string& name) {
           {"ranks", worker.ranks}};
 }
 
+json network_of(const ProfiledNetwork& network) {
+  const mpi::remote::ProtocolCounters& by = network.protocols;
+  return {{"device", network.device},
+          {"eager", {{"messages", by.eager}, {"bytes", by.eager_bytes}}},
+          {"rendezvous", {{"messages", by.rendezvous}, {"bytes", by.rendezvous_bytes}}},
+          {"early", {{"messages", by.early}, {"bytes", by.early_bytes}}},
+          {"reads", {{"messages", by.reads}, {"bytes", by.read_bytes}}},
+          {"deferred", by.deferred}};
+}
+
 }  // namespace
 
 std::string profile_json(const Profile& profile, const CallSites& sites) {
@@ -60,6 +70,7 @@ std::string profile_json(const Profile& profile, const CallSites& sites) {
               {"ranks", json::array()},
               {"workers", json::array()},
               {"calls", json::array()}};
+  if (profile.network.used) out["network"] = network_of(profile.network);
   for (const ProfiledRank& rank : profile.ranks) out["ranks"].push_back(rank_of(rank));
   for (std::size_t i = 0; i < profile.workers.size(); ++i) {
     const std::string name = i < profile.job.workers.size() ? profile.job.workers[i] : std::string();

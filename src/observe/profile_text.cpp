@@ -93,6 +93,7 @@ class Table {
     cores();
     balance();
     calls();
+    network();
     remarks();
     return std::string(out_.data(), out_.size() - 1);  // whoever prints it ends the line
   }
@@ -204,6 +205,25 @@ class Table {
         "  wall, waiting: of the ranks' time. idle: of the cores' time, while nothing else could run until "
         "this call "
         "went on.\n");
+  }
+
+  void protocol(std::string_view name, std::uint64_t messages, std::uint64_t bytes) {
+    if (messages == 0) return;
+    print("    {:<46} {:>10} {:>10} {:>10}\n", name, messages, amount(static_cast<double>(bytes)),
+          amount(static_cast<double>(bytes) / static_cast<double>(messages)));
+  }
+
+  void network() {
+    if (!profile_.network.used) return;
+    const mpi::remote::ProtocolCounters& by = profile_.network.protocols;
+    print("\n  {:<48} {:>10} {:>10} {:>10}\n", "sent to other nodes", "messages", "bytes", "mean");
+    protocol("eager", by.eager, by.eager_bytes);
+    protocol("rendezvous", by.rendezvous, by.rendezvous_bytes);
+    protocol("large, to a receive announced before", by.early, by.early_bytes);
+    protocol("read here from other nodes' memory", by.reads, by.read_bytes);
+    if (by.deferred > 0)
+      print("    {} times something had to wait until the network took more\n", by.deferred);
+    print("  by {}\n", profile_.network.device);
   }
 
   void remarks() {
