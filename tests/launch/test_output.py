@@ -54,12 +54,16 @@ class OutputTest(LaunchTest):
 
     def test_hundred_megabytes(self):
         path = os.path.join(self.directory(), "out")
-        with open(path, "wb") as file:
-            job = self.run_job("-n", 4, program("flood.c"), 250_000, 99, stdout=file)
-        self.assertEqual(job.code, 0)
-        self.assertEqual(os.path.getsize(path), 100_000_000)
+
+        def run():
+            with open(path, "wb") as file:
+                job = self.run_job("-n", 4, program("flood.c"), 250_000, 99, stdout=file)
+            self.assertEqual(job.code, 0)
+            self.assertEqual(os.path.getsize(path), 100_000_000)
+            return job
+
+        job = self.promptly(15, run)
         print(f"\n1e6 lines, 100 MB from 4 ranks: {job.seconds:.2f} s")
-        self.assertLess(job.seconds, 15)
 
     def test_tags(self):
         job = self.run_job("-n", 3, "--tag-output", program("plain.c"))

@@ -9,7 +9,7 @@ import tempfile
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 sys.path.insert(0, os.path.join(HERE, "..", "launch"))
-from harness import BIN, LaunchTest  # noqa: E402
+from harness import BIN, LaunchTest, measured  # noqa: E402, F401
 
 _directory = tempfile.TemporaryDirectory(prefix="tmpi-observe-")
 _built = {}

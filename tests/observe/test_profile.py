@@ -3,7 +3,7 @@
 import os
 import unittest
 
-from observed import BIN, HERE, ObservedTest, line_of, program
+from observed import BIN, HERE, ObservedTest, line_of, measured, program
 
 KNOWN = "known.c"
 RANKS = 4
@@ -81,6 +81,7 @@ class KnownProgram(ObservedTest):
 
 
 class WhereTimeGoes(ObservedTest):
+    @measured
     def test_imbalance(self):
         job, profile = self.observe("--profile=", "-n", 2, "--workers", 2, "-q", program("uneven.c"), 5)
         self.assertRegex(job.text, r"balance of computing, max/mean: ranks 1\.\d+ \(rank 0\), cores 1\.\d+ \(worker 0\); worker 0 computes longest")
@@ -95,6 +96,7 @@ class WhereTimeGoes(ObservedTest):
         self.assertAlmostEqual(waited["waiting"], missing, delta=0.05)
         self.assertAlmostEqual(waited["idle"], waited["waiting"], delta=0.005)  # nobody else was there to run
 
+    @measured
     def test_virtualization_hides_waiting(self):
         """Two ranks on one core: what one waits for is the other's computing, and the core is never idle."""
         _, profile = self.observe("--profile=", "-n", 2, "--workers", 1, program("uneven.c"), 2)
@@ -102,6 +104,7 @@ class WhereTimeGoes(ObservedTest):
         meet = next(c for c in profile["calls"] if c["line"] == line_of("uneven.c", "meet"))
         self.assertLess(meet["total"]["idle"], 0.005)
 
+    @measured
     def test_pcontrol(self):
         _, profile = self.observe("--profile=", "-n", 3, "--workers", 1, program("paused.c"))
         lines = {call["line"]: call["total"]["calls"] for call in profile["calls"] if call["function"] == "MPI_Barrier"}
@@ -158,6 +161,7 @@ class Surroundings(ObservedTest):
         unfinished = {call["line"] for call in profile["calls"] if call["total"].get("unfinished")}
         self.assertEqual(unfinished, {line_of("uneven.c", "hang"), line_of("uneven.c", "meet")})
 
+    @measured
     def test_timeout(self):
         _, profile = self.observe("--profile=", "-n", 3, "--workers", 1, "--timeout", 1, "--no-deadlock-check", program("uneven.c"), 1, "hang",
                                   code=124)

@@ -3,7 +3,7 @@
 import collections
 import unittest
 
-from observed import ObservedTest, line_of, program
+from observed import ObservedTest, line_of, measured, program
 
 
 class Timeline:
@@ -87,6 +87,7 @@ class TraceTest(ObservedTest):
                      if m["args"]["from"] == sender and m["args"]["tag"] == 2 + sender]
             self.assertEqual(sizes, [1 + i for i in range(50)])
 
+    @measured
     def test_times_agree_with_the_clock(self):
         job, timeline = self.trace("-n", 3, "--workers", 1, program("stamps.c"))
         stamps = [line.split() for line in job.out.decode().splitlines()]
@@ -98,6 +99,7 @@ class TraceTest(ObservedTest):
             self.assertGreaterEqual(timeline.seconds(call["ts"]), float(begin) - 1e-6)
             self.assertLessEqual(timeline.seconds(call["ts"] + call["dur"]), float(end) + 1e-6)
 
+    @measured
     def test_ranks_run_where_they_wait_not(self):
         """On one core a rank's slices on the core fill what its call did not wait."""
         _, timeline = self.trace("-n", 2, "--workers", 1, program("uneven.c"), 2)
