@@ -1,6 +1,8 @@
 # tmpi_program(NAME DIRECTORY SOURCES... [FLAGS flags...] [LIBRARIES words...]): an MPI program, compiled as a user would compile it: by the
 # tmpicc (or, for a .cpp, the tmpicxx) of this build, into DIRECTORY. Defines the target program_NAME (NAME is the file), part of ALL. Does nothing but say so where the
 # wrapper is not part of this build.
+# With TMPI_PROGRAMS the program is that of another build tree: compiled programs know nothing of the runtime they will run under, so a
+# sanitizer tree takes those of the normal tree.
 include_guard(DIRECTORY) # the variables below belong to the directory that includes this
 
 # What has to be built before the wrappers can link a program, and what has to be there to run it.
@@ -20,9 +22,20 @@ set(TMPICC ${CMAKE_BINARY_DIR}/bin/tmpicc)
 set(TMPICXX ${CMAKE_BINARY_DIR}/bin/tmpicxx)
 set(TMPIRUN ${CMAKE_BINARY_DIR}/bin/tmpirun)
 
+set(TMPI_PROGRAMS "" CACHE PATH "A build tree whose MPI programs are used instead of compiling them again")
+
 function(tmpi_program name directory)
   cmake_parse_arguments(PROGRAM "" "" "SOURCES;FLAGS;LIBRARIES" ${ARGN})
   if(NOT TMPI_CAN_RUN)
+    return()
+  endif()
+  file(MAKE_DIRECTORY ${directory})
+  if(TMPI_PROGRAMS)
+    file(RELATIVE_PATH program ${CMAKE_BINARY_DIR} ${directory}/${name})
+    add_custom_command(OUTPUT ${directory}/${name}
+                       COMMAND ${CMAKE_COMMAND} -E create_symlink ${TMPI_PROGRAMS}/${program} ${directory}/${name}
+                       DEPENDS ${TMPI_PROGRAMS}/${program} VERBATIM)
+    add_custom_target(program_${name} ALL DEPENDS ${directory}/${name})
     return()
   endif()
   set(wrapper ${TMPICC} -std=gnu11)
@@ -35,7 +48,6 @@ function(tmpi_program name directory)
   if(TMPI_WERROR)
     set(werror -Werror)
   endif()
-  file(MAKE_DIRECTORY ${directory})
   # The target's file is named without regard to how it was built, so a changed runtime does not compile all programs again.
   add_custom_command(
     OUTPUT ${directory}/${name}

@@ -40,6 +40,8 @@ struct Shape {
   std::int8_t comm = kAbsent;
   std::int8_t status = kAbsent;
   std::int8_t request = kAbsent;
+
+  bool operator==(const Shape&) const = default;
 };
 
 }  // namespace tmpi::observe
