@@ -15,25 +15,25 @@ Checker* the_checker = nullptr;  // written before any rank runs; lives as long 
 
 }  // namespace
 
-Checker::Checker(int first, int ranks, observe::DescribeCode describe)
-    : first_(first),
-      count_(ranks),
-      ranks_(std::make_unique<RankRecord[]>(static_cast<std::size_t>(ranks))),
+Checker::Checker(observe::DescribeCode describe)
+    : first_(&mpi::job()->local_at(0)),
+      count_(mpi::job()->local_count()),
+      ranks_(std::make_unique<RankRecord[]>(static_cast<std::size_t>(count_))),
       sites_(describe) {
-  for (int i = 0; i < ranks; ++i) ranks_[static_cast<std::size_t>(i)].rank = mpi::job()->local(first + i);
+  for (int i = 0; i < count_; ++i) ranks_[static_cast<std::size_t>(i)].rank = &mpi::job()->local_at(i);
 }
 
 Checker* Checker::instance() noexcept {
   return the_checker;
 }
 
-void Checker::begin(int first, int ranks, observe::DescribeCode describe, bool recorded) {
-  the_checker = new Checker(first, ranks, describe);
+void Checker::begin(observe::DescribeCode describe, bool recorded) {
+  the_checker = new Checker(describe);
   if (recorded) call_recorders();
 }
 
 RankRecord& Checker::record(const mpi::Rank& rank) noexcept {
-  return ranks_[static_cast<std::size_t>(rank.world_rank - first_)];
+  return ranks_[static_cast<std::size_t>(&rank - first_)];
 }
 
 void Checker::collect_leaks(RankRecord& rank) {
@@ -60,7 +60,7 @@ int Checker::owner_of(const void* handle, HandleKind kind) {
     const Tracked* tracked = rank.find(handle);
     const bool found = tracked != nullptr && tracked->live && tracked->kind == kind;
     rank.lock.unlock();
-    if (found) return first_ + i;
+    if (found) return rank.rank->world_rank;
   }
   return -1;
 }

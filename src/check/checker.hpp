@@ -22,9 +22,9 @@ struct Leak {
 
 class Checker {
  public:
-  /// Begins to check the ranks first .. first + ranks - 1 of this process. Once, before any rank runs.
+  /// Begins to check the ranks of this process. Once, before any rank runs.
   /// `recorded`: the calls are recorded, too (observe's recorders are what is called).
-  static void begin(int first, int ranks, observe::DescribeCode describe, bool recorded);
+  static void begin(observe::DescribeCode describe, bool recorded);
   /// Null if nothing is checked.
   static Checker* instance() noexcept;
 
@@ -46,9 +46,9 @@ class Checker {
     CallPlace made;
     int rank;
   };
-  Checker(int first, int ranks, observe::DescribeCode describe);
+  explicit Checker(observe::DescribeCode describe);
 
-  const int first_;
+  const mpi::Rank* first_;
   const int count_;
   std::unique_ptr<RankRecord[]> ranks_;
   std::mutex mutex_;

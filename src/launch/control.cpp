@@ -8,7 +8,6 @@
 #include <signal.h>
 #include <string.h>
 #include <sys/eventfd.h>
-#include <sys/socket.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -17,8 +16,6 @@
 namespace tmpi::launch {
 
 namespace {
-
-constexpr std::size_t kReadSize = 64 << 10;
 
 Control* the_control = nullptr;
 
@@ -31,9 +28,9 @@ void touch(const char* data, std::size_t length) {
 
 }  // namespace
 
-Control& Control::create(int fd, std::vector<PictureEntry> (*picture)()) {
-  the_control =
-      new Control(fd, eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK), picture);  // lives as long as the process
+Control& Control::create(std::unique_ptr<Wireup> wireup, std::vector<PictureEntry> (*picture)()) {
+  // Lives as long as the process.
+  the_control = new Control(std::move(wireup), eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK), picture);
   return *the_control;
 }
 
@@ -41,41 +38,12 @@ Control* Control::instance() noexcept {
   return the_control;
 }
 
-Control::Control(int fd, int wake_fd, std::vector<PictureEntry> (*picture)())
-    : fd_(fd), wake_fd_(wake_fd), picture_(picture), outbox_(wake_fd), input_([] {
+Control::Control(std::unique_ptr<Wireup> wireup, int wake_fd, std::vector<PictureEntry> (*picture)())
+    : wireup_(std::move(wireup)), wake_fd_(wake_fd), picture_(picture), outbox_(wake_fd), input_([] {
         the_control->send(FrameType::kStdinWanted, 0, 0, {});
-      }) {
-  fcntl(fd_, F_SETFD, FD_CLOEXEC);
-}
-
-Result<JobSpec> Control::receive_job() {
-  std::string hello;
-  append_record(hello, HelloRecord{kWireMagic, kWireVersion, static_cast<std::int32_t>(getpid())});
-  send(FrameType::kHello, -1, 0, hello);
-  for (;;) {
-    Frame frame{};
-    switch (incoming_.next(frame)) {
-      case FrameReader::Status::kFrame:
-        if (frame.header.type != FrameType::kJob) break;
-        return unpack_job(frame.payload);
-      case FrameReader::Status::kGarbage:
-        break;
-      case FrameReader::Status::kIncomplete: {
-        char* room = incoming_.room(kReadSize);
-        const ssize_t got = read(fd_, room, kReadSize);
-        if (got < 0 && errno == EINTR) continue;
-        if (got <= 0) return Failure{"tmpirun closed the control channel before it sent a job"};
-        incoming_.filled(static_cast<std::size_t>(got));
-        continue;
-      }
-    }
-    return Failure{
-        "the control channel does not speak tmpi's protocol; tmpi-node is started by tmpirun, not by hand"};
-  }
-}
+      }) {}
 
 void Control::start() {
-  fcntl(fd_, F_SETFL, fcntl(fd_, F_GETFL) | O_NONBLOCK);
   // Signals for the program are for its ranks' threads.
   sigset_t all;
   sigset_t before;
@@ -99,39 +67,70 @@ void* Control::thread_main(void* self) {
 }
 
 void Control::loop() {
+  on_frames();  // that came together with the job
   for (;;) {
     const bool ending = end_.ready() || finished_.load(std::memory_order_acquire);
-    if (sending_.size() == sent_) {
-      sending_.clear();
-      sent_ = 0;
-      outbox_.take(sending_);
-      if (end_.ready() && !end_sent_) {
-        std::string payload;
-        append_record(payload, EndRecord{end_.code()});
-        payload.append(end_.text(), end_.length());
-        append_frame(sending_, FrameType::kEnd, end_.rank(), static_cast<std::uint16_t>(end_.kind()),
-                     payload);
-        end_sent_ = true;
-      }
-      if (sending_.empty() && end_.ready()) append_last_words();
-      // finished_ and end_ were read before the last take, so nothing that came before them is left behind.
-      if (sending_.empty() && ending) _exit(end_.ready() ? end_.code() & 0xff : 0);
-    }
+    if (sending_.size() == sent_) fill_sending();
+    // finished_ and end_ were read before the last take, so nothing that came before them is left behind.
+    if (sending_.empty() && ending) leave();
     const bool had_work = !sending_.empty();
     transmit();
     const bool stuck = sent_ < sending_.size();
     // The wake-up for what came during transmit() may have been read already: sleep only after a look that
     // found nothing.
     const int timeout = had_work && !stuck ? 0 : -1;
-    pollfd requests[2] = {{fd_, static_cast<short>(POLLIN | (stuck ? POLLOUT : 0)), 0},
-                          {wake_fd_, POLLIN, 0}};
-    if (poll(requests, 2, timeout) < 0) continue;
-    if ((requests[0].revents & (POLLIN | POLLHUP | POLLERR)) != 0) receive();
-    if (requests[1].revents != 0) {
+    const Wireup::Watched watched = wireup_->watched();
+    pollfd requests[4] = {{watched.in, POLLIN, 0},
+                          {stuck ? watched.out : -1, POLLOUT, 0},
+                          {wake_fd_, POLLIN, 0},
+                          {stuck ? -1 : pipe_, POLLIN, 0}};  // read by fill_sending()
+    if (poll(requests, 4, timeout) < 0) continue;
+    if (requests[0].revents != 0) receive();
+    if (requests[2].revents != 0) {
       std::uint64_t count = 0;
       [[maybe_unused]] const ssize_t got = read(wake_fd_, &count, sizeof(count));
     }
   }
+}
+
+// Everything before was sent.
+void Control::fill_sending() {
+  sending_.clear();
+  sent_ = 0;
+  outbox_.take(sending_);
+  if (end_.ready() && !end_sent_) {
+    std::string payload;
+    append_record(payload, EndRecord{end_.code()});
+    payload.append(end_.text(), end_.length());
+    append_frame(sending_, FrameType::kEnd, end_.rank(), static_cast<std::uint16_t>(end_.kind()), payload);
+    end_sent_ = true;
+  }
+  on_pipe();
+  if (sending_.empty() && end_.ready()) append_last_words();
+}
+
+void Control::forward(int pipe, int stream) {
+  pipe_ = pipe;
+  pipe_stream_ = stream;
+  fcntl(pipe, F_SETFL, fcntl(pipe, F_GETFL) | O_NONBLOCK);
+}
+
+// Behind what is being sent, as append_last_words().
+void Control::on_pipe() {
+  if (pipe_ < 0) return;
+  char buffer[16 << 10];
+  for (int round = 0; round < 4; ++round) {
+    const ssize_t got = read(pipe_, buffer, sizeof(buffer));
+    if (got <= 0) return;
+    append_frame(sending_, FrameType::kOutput, -1, static_cast<std::uint16_t>(pipe_stream_),
+                 std::string_view(buffer, static_cast<std::size_t>(got)));
+  }
+}
+
+void Control::leave() {
+  const int code = end_.ready() ? end_.code() & 0xff : 0;
+  wireup_->close(code);
+  _exit(code);
 }
 
 // Straight behind what is being sent, not through the outbox: this thread must never wait for room there.
@@ -142,22 +141,18 @@ void Control::append_last_words() {
 }
 
 void Control::transmit() {
-  while (sent_ < sending_.size()) {
-    const ssize_t done =
-        ::send(fd_, sending_.data() + sent_, sending_.size() - sent_, MSG_NOSIGNAL | MSG_DONTWAIT);
-    if (done < 0 && errno == EINTR) continue;
-    if (done < 0 && errno == EAGAIN) return;
-    if (done < 0) abandoned();
-    sent_ += static_cast<std::size_t>(done);
-  }
+  if (sent_ == sending_.size()) return;
+  const ssize_t taken = wireup_->send(std::string_view(sending_).substr(sent_));
+  if (taken < 0) abandoned();
+  sent_ += static_cast<std::size_t>(taken);
 }
 
 void Control::receive() {
-  char* room = incoming_.room(kReadSize);
-  const ssize_t got = read(fd_, room, kReadSize);
-  if (got < 0 && (errno == EAGAIN || errno == EINTR)) return;
-  if (got <= 0) abandoned();
-  incoming_.filled(static_cast<std::size_t>(got));
+  if (!wireup_->receive(incoming_)) abandoned();
+  on_frames();
+}
+
+void Control::on_frames() {
   Frame frame{};
   FrameReader::Status status;
   while ((status = incoming_.next(frame)) == FrameReader::Status::kFrame) on_frame(frame);
@@ -173,6 +168,11 @@ void Control::on_frame(const Frame& frame) {
     case FrameType::kPictureWanted:
       if (frame.header.detail != 0) append_last_words();
       return append_frame(sending_, FrameType::kPicture, -1, 0, pack(picture_()));
+    case FrameType::kAddresses:
+      return on_addresses(frame.payload);
+    case FrameType::kEndNow:
+      if (end_.claim() != nullptr) end_.publish(EndKind::kOrdered, -1, 0, 0);
+      return;
     default:
       return;  // of a newer tmpirun; the hello has compared versions
   }
@@ -190,6 +190,24 @@ void Control::on_signal(int signal) {
     static_cast<void>(text);
     end_.publish(EndKind::kSignalled, -1, 128 + signal, 0);
   }
+}
+
+void Control::on_addresses(std::string_view payload) {
+  Unpacker unpacker(payload);
+  std::vector<net::Peer> peers;
+  for (std::int64_t left = unpacker.number(); left > 0 && unpacker.ok(); --left) {
+    std::string address = unpacker.text();
+    peers.push_back({std::move(address), unpacker.text()});
+  }
+  const std::lock_guard lock(addresses_mutex_);
+  addresses_ = std::move(peers);
+  addresses_known_.notify_all();
+}
+
+std::vector<net::Peer> Control::await_addresses() {
+  std::unique_lock lock(addresses_mutex_);
+  addresses_known_.wait(lock, [&] { return addresses_.has_value(); });
+  return *std::exchange(addresses_, std::nullopt);
 }
 
 void Control::notice(NoticeKind kind, std::string_view text) {

@@ -3,6 +3,10 @@
 // another's output nor hides where it is.
 #pragma once
 
+#include <condition_variable>
+#include <memory>
+#include <mutex>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -11,21 +15,22 @@
 #include "launch/end_report.hpp"
 #include "launch/frames.hpp"
 #include "launch/input.hpp"
-#include "launch/job_spec.hpp"
+#include "launch/node_spec.hpp"
 #include "launch/outbox.hpp"
 #include "launch/picture.hpp"
+#include "launch/wireup.hpp"
+#include "net/transport.hpp"
 
 namespace tmpi::launch {
 
 class Control {
  public:
-  /// The process's only one, on descriptor `fd`. `picture` is called by the control thread to answer
-  /// kPictureWanted.
-  static Control& create(int fd, std::vector<PictureEntry> (*picture)());
+  /// The process's only one. `picture` is called by the control thread to answer kPictureWanted.
+  static Control& create(std::unique_ptr<Wireup> wireup, std::vector<PictureEntry> (*picture)());
   static Control* instance() noexcept;
 
   /// Says hello and waits for the job description. Once, before start().
-  Result<JobSpec> receive_job();
+  Result<Assignment> receive_job() { return wireup_->receive_job(incoming_); }
   /// Starts the control thread.
   void start();
 
@@ -34,6 +39,15 @@ class Control {
     outbox_.append(type, rank, detail, payload);
   }
   void notice(NoticeKind kind, std::string_view text);
+
+  /// Publishes this node process's address, and waits for those of all node processes, by number. Blocks the
+  /// calling thread; once each.
+  void publish_address(std::string_view address) { send(FrameType::kAddress, -1, 0, address); }
+  std::vector<net::Peer> await_addresses();
+
+  /// What comes out of this pipe goes to tmpirun as bytes of no rank on `stream`. Before start().
+  void forward(int pipe, int stream);
+
   ssize_t write_output(int rank, int stream, const void* data, std::size_t length);
   Input& input() { return input_; }
 
@@ -56,17 +70,22 @@ class Control {
   [[noreturn]] void finish();
 
  private:
-  Control(int fd, int wake_fd, std::vector<PictureEntry> (*picture)());
+  Control(std::unique_ptr<Wireup> wireup, int wake_fd, std::vector<PictureEntry> (*picture)());
   static void* thread_main(void* self);
   void loop();
+  void fill_sending();
   void receive();
+  void on_frames();
   void on_frame(const Frame& frame);
+  void on_addresses(std::string_view payload);
+  void on_pipe();
   void on_signal(int signal);
   void transmit();
   void append_last_words();
+  [[noreturn]] void leave();
   [[noreturn]] static void abandoned();
 
-  int fd_;
+  std::unique_ptr<Wireup> wireup_;
   int wake_fd_;
   std::vector<PictureEntry> (*picture_)();
   std::vector<std::string> (*last_words_)() = nullptr;
@@ -78,6 +97,11 @@ class Control {
   FrameReader incoming_;
   std::string sending_;
   std::size_t sent_ = 0;  // bytes of sending_ that are out
+  int pipe_ = -1;         // forward()
+  int pipe_stream_ = 1;
+  std::mutex addresses_mutex_;
+  std::condition_variable addresses_known_;
+  std::optional<std::vector<net::Peer>> addresses_;
 };
 
 }  // namespace tmpi::launch

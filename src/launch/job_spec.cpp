@@ -35,6 +35,9 @@ std::string pack(const JobSpec& job) {
   packer.number(job.report_bindings);
   packer.text(job.policy);
   packer.text(job.coll);
+  packer.text(job.net);
+  packer.number(job.eager_limit);
+  packer.text(job.rendezvous);
   packer.number(job.deadlock_check);
   packer.number(job.quiet);
   packer.number(job.verbose);
@@ -65,6 +68,9 @@ Result<JobSpec> unpack_job(std::string_view payload) {
   job.report_bindings = unpacker.number() != 0;
   job.policy = unpacker.text();
   job.coll = unpacker.text();
+  job.net = unpacker.text();
+  job.eager_limit = unpacker.number();
+  job.rendezvous = unpacker.text();
   job.deadlock_check = unpacker.number() != 0;
   job.quiet = unpacker.number() != 0;
   job.verbose = unpacker.number() != 0;

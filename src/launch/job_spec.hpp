@@ -27,7 +27,10 @@ struct JobSpec {
   bool bind = true;
   bool report_bindings = false;
   std::string policy = "fifo";
-  std::string coll;  ///< --coll, empty: not given
+  std::string coll;                    ///< --coll, empty: not given
+  std::string net = "tcp";             ///< --net
+  std::int64_t eager_limit = -1;       ///< --eager-limit, bytes; -1: not given
+  std::string rendezvous = "rts-cts";  ///< --rndv
   bool deadlock_check = true;
   bool quiet = false;
   bool verbose = false;

@@ -2,38 +2,42 @@
 
 #include <errno.h>
 #include <fmt/core.h>
-#include <poll.h>
 #include <signal.h>
 #include <string.h>
+#include <sys/random.h>
 #include <sys/signalfd.h>
-#include <sys/socket.h>
-#include <sys/wait.h>
 #include <unistd.h>
 
 #include <algorithm>
+#include <filesystem>
+#include <map>
 
-#include "launch/demangle.hpp"
+#include "launch/deadlines.hpp"
+#include "launch/node_spec.hpp"
 #include "launch/program_path.hpp"
-#include "launch/rank_ranges.hpp"
+
+extern char** environ;
 
 namespace tmpi::launch {
 
 namespace {
 
-constexpr std::chrono::seconds kGrace{5};        // for a program that handles SIGTERM itself
-constexpr std::chrono::seconds kPictureWait{2};  // for a node process to answer
-constexpr std::chrono::seconds kReports{60};     // more for the files of --profile and --trace
-constexpr std::chrono::seconds kDrain{2};        // for channels to end after all their writers have
-constexpr std::size_t kReadSize = 256 << 10;
-
-std::string host_name() {
-  char name[256] = "localhost";
-  gethostname(name, sizeof(name) - 1);
-  return name;
-}
+constexpr int kPollsPerNode = 3;  // control channel, stdout, stderr
 
 std::string signal_name(int number) {
   return fmt::format("SIG{}", sigabbrev_np(number) ? sigabbrev_np(number) : "?");
+}
+
+/// Random bytes from the kernel; tmpirun needs no library for that.
+template <class Value>
+void draw(Value& value) {
+  [[maybe_unused]] const ssize_t got = getrandom(&value, sizeof(value), 0);
+}
+
+std::vector<std::string> own_environment() {
+  std::vector<std::string> lines;
+  for (char** entry = environ; *entry != nullptr; ++entry) lines.emplace_back(*entry);
+  return lines;
 }
 
 }  // namespace
@@ -42,12 +46,11 @@ std::vector<int> Launcher::handled_signals() {
   return {SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGUSR1, SIGUSR2, SIGTSTP, SIGCHLD};
 }
 
-Launcher::Launcher(const Settings& settings, NodeProcess node, Output& output, int signals)
+Launcher::Launcher(const Settings& settings, JobPlan plan, Output& output, int signals)
     : settings_(settings),
-      node_(std::move(node)),
+      plan_(std::move(plan)),
       output_(output),
       signals_(signals),
-      host_(host_name()),
       ranks_(settings.job.total_ranks()),
       ended_(static_cast<std::size_t>(ranks_), false) {}
 
@@ -56,46 +59,108 @@ int Launcher::run() {
     timeout_ = Clock::now() +
                std::chrono::duration_cast<Clock::duration>(std::chrono::duration<double>(settings_.timeout));
   }
-  send(FrameType::kJob, 0, pack(settings_.job));
-  while (!node_.reap()) poll_once();
+  if (const Result<void> started = start_nodes(); !started) {
+    end_job(Cause::kProtocol, 1, started.message());
+    kill_nodes();
+  } else if (!plan_.any_remote()) {
+    send_jobs();
+  }
+  const auto running = [](const auto& node) { return node->running(); };
+  while (std::ranges::any_of(nodes_, running)) poll_once();
   drain_after_death();
   return finish();
 }
 
+Result<void> Launcher::start_nodes() {
+  for (int number = 0; number < plan_.size(); ++number) {
+    const NodePlan& plan = plan_.nodes[static_cast<std::size_t>(number)];
+    Result<NodeProcess> process = NodeProcess::start(
+        plan.command, plan.remote ? NodeProcess::Channel::kStandard : NodeProcess::Channel::kDescriptor);
+    if (!process) return process.failure();
+    nodes_.push_back(std::make_unique<Node>(number, plan, *std::move(process)));
+  }
+  return {};
+}
+
+// With node processes elsewhere, only their greetings tell which machines they are on.
+void Launcher::send_jobs() {
+  jobs_sent_ = true;
+  Assignment assignment{settings_.job, {}};
+  NodeSpec& spec = assignment.node;
+  if (several()) {
+    draw(spec.job);
+    draw(spec.secret.bytes);
+    spec.node_of = plan_.node_of;
+  }
+  spec.hosts.clear();
+  std::map<std::string, int> sharers;  // by machine
+  std::vector<std::string> machines;
+  for (const auto& node : nodes_) {
+    spec.hosts.push_back(node->host());
+    machines.push_back(plan_.any_remote() ? node->greeting->machine : "");
+    ++sharers[machines.back()];
+    if (plan_.any_remote()) spec.same_machine &= node->greeting->network == nodes_[0]->greeting->network;
+  }
+  std::error_code unknown;
+  spec.directory = std::filesystem::current_path(unknown).string();
+  std::map<std::string, int> shares;
+  for (const auto& node : nodes_) {
+    const std::string& machine = machines[static_cast<std::size_t>(node->number())];
+    spec.node = node->number();
+    spec.share = shares[machine]++;
+    spec.sharers = sharers[machine];
+    spec.remote = node->remote();
+    spec.environment = node->remote() ? own_environment() : std::vector<std::string>{};
+    node->send(FrameType::kJob, 0, pack(assignment));
+  }
+}
+
+void Launcher::watch(std::vector<pollfd>& requests, bool take_more) const {
+  const auto add = [&](int fd, short events) { requests.push_back({fd, events, 0}); };
+  add(signals_, POLLIN);
+  add(stdin_wanted_ ? STDIN_FILENO : -1, POLLIN);
+  for (const int stream : {1, 2})
+    add(output_.sink(stream).pending() > 0 ? output_.sink(stream).fd() : -1, POLLOUT);
+  for (const auto& node : nodes_) {
+    add(node->control(),
+        static_cast<short>((take_more ? POLLIN : 0) | (node->wants_to_send() ? POLLOUT : 0)));
+    for (const int stream : {1, 2}) add(take_more ? node->pipe(stream) : -1, POLLIN);
+  }
+}
+
 void Launcher::poll_once() {
   const bool take_more = !output_.congested();
-  pollfd requests[7];
-  nfds_t count = 0;
-  const auto watch = [&](int fd, short events) {
-    requests[count] = {fd, events, 0};
-    return count++;
-  };
-  const nfds_t signals = watch(signals_, POLLIN);
-  const nfds_t control =
-      watch(control_open_ ? node_.control() : -1,
-            static_cast<short>((take_more ? POLLIN : 0) | (control_out_.empty() ? 0 : POLLOUT)));
-  const nfds_t pipes = watch(pipe_open_[0] && take_more ? node_.output(1) : -1, POLLIN);
-  watch(pipe_open_[1] && take_more ? node_.output(2) : -1, POLLIN);
-  const nfds_t input = watch(stdin_wanted_ && control_open_ ? STDIN_FILENO : -1, POLLIN);
-  for (int stream : {1, 2})
-    watch(output_.sink(stream).pending() > 0 ? output_.sink(stream).fd() : -1, POLLOUT);
-
-  if (poll(requests, count, poll_timeout()) < 0 && errno != EINTR) return;
-  if (requests[signals].revents != 0) on_signals();
-  if ((requests[control].revents & (POLLIN | POLLHUP | POLLERR)) != 0 && take_more) on_control();
-  if ((requests[control].revents & POLLOUT) != 0) flush_control();
-  for (int stream : {1, 2}) {
-    if (requests[pipes + static_cast<nfds_t>(stream) - 1].revents != 0) on_pipe(stream);
-  }
-  if (requests[input].revents != 0) on_stdin();
+  std::vector<pollfd> requests;
+  watch(requests, take_more);
+  const pollfd& signals = requests[0];
+  const pollfd& input = requests[1];
+  const pollfd* nodes = requests.data() + 4;
+  if (poll(requests.data(), requests.size(), poll_timeout()) < 0 && errno != EINTR) return;
+  if (signals.revents != 0) on_signals();
+  for (const auto& node : nodes_) serve(*node, nodes + kPollsPerNode * node->number(), take_more);
+  if (input.revents != 0) on_stdin();
+  judge_ended_nodes();
   on_deadlines();
   output_.flush();
   check_outputs();
 }
 
+void Launcher::serve(Node& node, const pollfd* requests, bool take_more) {
+  if ((requests[0].revents & (POLLIN | POLLHUP | POLLERR)) != 0 && take_more) on_control(node);
+  if ((requests[0].revents & POLLOUT) != 0) node.flush();
+  for (const int stream : {1, 2}) {
+    if (requests[stream].revents != 0) on_pipe(node, stream);
+  }
+}
+
 int Launcher::poll_timeout() const {
   int wait = output_.idle_wait();
-  for (const auto& deadline : {timeout_, kill_at_}) {
+  std::optional<Clock::time_point> look;  // whether an ended node process is silent
+  for (const auto& node : nodes_) {
+    if (!node->running() && !node->judged) look = Clock::now() + std::chrono::milliseconds(50);
+  }
+  for (const auto& deadline :
+       {timeout_, kill_at_, look, loss_ ? std::optional(loss_->deadline) : std::nullopt}) {
     if (!deadline) continue;
     const auto left = std::chrono::ceil<std::chrono::milliseconds>(*deadline - Clock::now()).count();
     const int bounded = static_cast<int>(std::clamp<std::int64_t>(left, 0, 3'600'000));
@@ -110,16 +175,20 @@ void Launcher::on_signals() {
 }
 
 void Launcher::on_signal(int signal) {
+  const auto forward = [&] {
+    for_each_running(
+        [&](Node& node) { node.send(FrameType::kSignal, static_cast<std::uint16_t>(signal), ""); });
+  };
   switch (signal) {
     case SIGCHLD:
-      node_.reap();
+      for (const auto& node : nodes_) node->collect();
       break;
     case SIGUSR1:
       request_picture("every rank at this moment:", false);
-      send(FrameType::kSignal, SIGUSR1, "");  // reaches the ranks only if they handle it
+      forward();  // reaches the ranks only if they handle it
       break;
     case SIGUSR2:
-      send(FrameType::kSignal, SIGUSR2, "");
+      forward();
       break;
     case SIGTSTP:
       stop_and_continue();
@@ -130,126 +199,29 @@ void Launcher::on_signal(int signal) {
       break;
     default:
       if (interrupts_++ > 0) {
-        kill_node();
+        kill_nodes();
         break;
       }
       end_job(Cause::kSignal, 128 + signal, fmt::format("the job was ended by {}", signal_name(signal)));
-      send(FrameType::kSignal, static_cast<std::uint16_t>(signal), "");
+      forward();
       kill_at_ = Clock::now() + kGrace + time_for_reports();
   }
 }
 
 void Launcher::stop_and_continue() {
-  node_.signal_group(SIGSTOP);
+  for_each_running([](Node& node) { node.process().signal_group(SIGSTOP); });
   kill(getpid(), SIGSTOP);  // continues here after SIGCONT
-  node_.signal_group(SIGCONT);
+  for_each_running([](Node& node) { node.process().signal_group(SIGCONT); });
 }
 
-void Launcher::on_control() {
-  // Bounded per round, so that signals and outputs get their turn.
-  for (int round = 0; round < 4; ++round) {
-    char* room = control_in_.room(kReadSize);
-    const ssize_t got = read(node_.control(), room, kReadSize);
-    if (got < 0 && (errno == EAGAIN || errno == EINTR)) return;
-    if (got <= 0) {
-      control_open_ = false;
-      if (!kill_at_) kill_at_ = Clock::now() + kGrace;  // it should be ending; see to it
-      return;
-    }
-    control_in_.filled(static_cast<std::size_t>(got));
-    Frame frame;
-    FrameReader::Status status;
-    while ((status = control_in_.next(frame)) == FrameReader::Status::kFrame) on_frame(frame);
-    if (status == FrameReader::Status::kGarbage) {
-      end_job(Cause::kProtocol, 1,
-              fmt::format("the node process on host {} sent bytes that are not tmpi's protocol", host_));
-      kill_node();
-      control_open_ = false;
-      return;
-    }
-    if (output_.congested()) output_.flush();
-    if (output_.congested()) return;
+void Launcher::on_pipe(Node& node, int stream) {
+  const std::string bytes = node.read_pipe(stream);
+  if (bytes.empty()) return;
+  if (node.remote() && !node.greeting) {
+    node.diagnostics += bytes;  // told if the node process cannot be started
+    return;
   }
-}
-
-void Launcher::on_frame(const Frame& frame) {
-  switch (frame.header.type) {
-    case FrameType::kHello:
-      return on_hello(frame);
-    case FrameType::kNotice:
-      return output_.message(fmt::format("tmpirun: {}\n", frame.payload));
-    case FrameType::kOutput:
-      return write_output(frame.header.rank, frame.header.detail == 1 ? 1 : 2, frame.payload);
-    case FrameType::kExits:
-      return on_exits(frame);
-    case FrameType::kStdinWanted:
-      stdin_wanted_ = true;
-      return output_.rank_waits_for_input(frame.header.rank);
-    case FrameType::kPicture:
-      return on_picture(frame);
-    case FrameType::kEnd:
-      return on_end(frame);
-    case FrameType::kDone:
-      done_ = true;
-      return;
-    default:
-      end_job(Cause::kProtocol, 1,
-              fmt::format("the node process on host {} sent an unknown message (type {}); do tmpirun and "
-                          "tmpi-node belong to the same installation?",
-                          host_, static_cast<int>(frame.header.type)));
-      kill_node();
-  }
-}
-
-void Launcher::on_hello(const Frame& frame) {
-  std::string_view payload = frame.payload;
-  HelloRecord hello{};
-  if (read_record(payload, hello) && hello.magic == kWireMagic && hello.version == kWireVersion) return;
-  end_job(Cause::kProtocol, 1,
-          fmt::format(
-              "tmpi-node on host {} speaks version {} of the control protocol, tmpirun speaks {}; install "
-              "the same tmpi for both",
-              host_, hello.version, kWireVersion));
-  kill_node();
-}
-
-void Launcher::on_exits(const Frame& frame) {
-  std::string_view payload = frame.payload;
-  for (ExitRecord record{}; read_record(payload, record);) {
-    if (record.rank < 0 || record.rank >= ranks_) continue;
-    ended_[static_cast<std::size_t>(record.rank)] = true;
-    output_.rank_ended(record.rank);
-    if (record.code == 0) continue;
-    if (failed_ranks_++ == 0) {
-      first_failed_ = record.rank;
-      exit_code_ = record.code;
-    }
-  }
-}
-
-void Launcher::on_end(const Frame& frame) {
-  std::string_view payload = frame.payload;
-  EndRecord record{};
-  if (!read_record(payload, record)) return;
-  if (static_cast<EndKind>(frame.header.detail) == EndKind::kSignalled)
-    return;  // our own signal; already worded
-  end_job(Cause::kNodeReported, record.code == 0 ? 1 : record.code, demangle_words(payload));
-  // The node process ends by itself now; a rank's stuck child process must not keep it, nor may a heap that a
-  // crash has left locked.
-  const bool crashed = static_cast<EndKind>(frame.header.detail) == EndKind::kCrashed;
-  kill_at_ = Clock::now() + kGrace + (crashed ? std::chrono::seconds{0} : time_for_reports());
-}
-
-void Launcher::on_picture(const Frame& frame) {
-  output_.message(fmt::format("tmpirun: {}\n{}", picture_title_, describe(unpack_picture(frame.payload))));
-  if (kill_after_picture_) kill_node();
-}
-
-void Launcher::on_pipe(int stream) {
-  char buffer[64 << 10];
-  const ssize_t got = read(node_.output(stream), buffer, sizeof(buffer));
-  if (got > 0) return write_output(-1, stream, std::string_view(buffer, static_cast<std::size_t>(got)));
-  if (got == 0) pipe_open_[stream - 1] = false;
+  write_output(-1 - node.number(), stream, bytes);
 }
 
 void Launcher::on_stdin() {
@@ -258,7 +230,7 @@ void Launcher::on_stdin() {
   if (got < 0 && (errno == EAGAIN || errno == EINTR)) return;
   stdin_wanted_ = false;
   buffer.resize(static_cast<std::size_t>(std::max<ssize_t>(got, 0)));  // an unreadable stdin is at its end
-  send(FrameType::kStdin, 0, buffer);
+  nodes_[static_cast<std::size_t>(node_of(0))]->send(FrameType::kStdin, 0, buffer);
 }
 
 void Launcher::on_deadlines() {
@@ -270,13 +242,20 @@ void Launcher::on_deadlines() {
             fmt::format("the job was ended after its --timeout of {} seconds", settings_.timeout));
     request_picture("--timeout: every rank at this moment:", true);
   }
-  if (kill_at_ && now >= *kill_at_) kill_node();
+  if (loss_ && now >= loss_->deadline) {
+    if (end_job(Cause::kConnectionLost, 1, loss_->text)) end_nodes(nullptr);
+    loss_.reset();
+  }
+  if (kill_at_ && now >= *kill_at_) {
+    if (picture_.active()) show_picture();  // of those that have answered
+    kill_nodes();
+  }
 }
 
 void Launcher::write_output(int rank, int stream, std::string_view bytes) {
   if (Result<void> ok = output_.write(rank, stream, bytes); !ok) {
     end_job(Cause::kOutputFailed, 1, ok.message());
-    kill_node();
+    kill_nodes();
   }
 }
 
@@ -290,114 +269,21 @@ void Launcher::check_outputs() {
       end_job(Cause::kOutputFailed, 1,
               fmt::format("cannot write to {}: {}", stream == 1 ? "stdout" : "stderr", strerror(error)));
     }
-    kill_node();
+    kill_nodes();
   }
-}
-
-void Launcher::send(FrameType type, std::uint16_t detail, std::string_view payload) {
-  append_frame(control_out_, type, -1, detail, payload);
-  flush_control();
-}
-
-void Launcher::flush_control() {
-  while (control_open_ && !control_out_.empty()) {
-    const ssize_t done =
-        ::send(node_.control(), control_out_.data(), control_out_.size(), MSG_NOSIGNAL | MSG_DONTWAIT);
-    if (done < 0 && errno == EINTR) continue;
-    if (done < 0 && errno == EAGAIN) return;
-    if (done < 0) return control_out_.clear();  // the node process is gone; reading its channel tells so
-    control_out_.erase(0, static_cast<std::size_t>(done));
-  }
-}
-
-void Launcher::request_picture(const std::string& title, bool then_kill) {
-  picture_title_ = title;
-  kill_after_picture_ |= then_kill;
-  if (then_kill) kill_at_ = Clock::now() + kPictureWait + time_for_reports();
-  send(FrameType::kPictureWanted, then_kill ? 1 : 0, "");
-}
-
-std::chrono::seconds Launcher::time_for_reports() const {
-  return settings_.job.observed() ? kReports : std::chrono::seconds{0};
-}
-
-void Launcher::end_job(Cause cause, int code, std::string message) {
-  if (cause_ != Cause::kNone) return;
-  cause_ = cause;
-  cause_code_ = code;
-  cause_message_ = std::move(message);
-}
-
-void Launcher::kill_node() {
-  node_.signal_group(SIGKILL);
-  kill_at_.reset();
 }
 
 void Launcher::drain_after_death() {
   // First the descendants: a forked child of a rank holds the channels open as well.
-  node_.reap_all();
+  descendants_.end_all();
   kill_at_ = Clock::now() + kDrain;
-  const auto open = [&] { return control_open_ || pipe_open_[0] || pipe_open_[1]; };
+  const auto open = [&] {
+    return std::ranges::any_of(nodes_, [](const auto& node) { return node->anything_open(); });
+  };
   const auto wanted = [&] {
     return cause_ != Cause::kOutputGone && cause_ != Cause::kOutputFailed && interrupts_ < 2;
   };
   while (open() && wanted() && (kill_at_ || output_.congested())) poll_once();
-}
-
-std::string Launcher::unfinished_ranks() const {
-  std::vector<std::pair<int, int>> ranges;
-  for (int rank = 0; rank < ranks_; ++rank) {
-    if (!ended_[static_cast<std::size_t>(rank)]) ranges.emplace_back(rank, 1);
-  }
-  return rank_ranges(ranges);
-}
-
-std::string Launcher::describe_dead_node() const {
-  const int status = node_.status();
-  const std::string who =
-      fmt::format("the node process on host {} (pid {}), with {},", host_, node_.pid(), unfinished_ranks());
-  if (WIFSIGNALED(status)) {
-    const int signal = WTERMSIG(status);
-    return fmt::format(
-        "{} was killed by signal {} ({}){}", who, signal, strsignal(signal),
-        signal == SIGKILL ? "; somebody sent it, or the kernel was out of memory (see dmesg)" : "");
-  }
-  return fmt::format(
-      "{} ended with exit code {} before its ranks had; a rank called _exit or the like past tmpi", who,
-      WEXITSTATUS(status));
-}
-
-int Launcher::finish() {
-  output_.finish();
-  int code = exit_code_;
-  std::string message;
-  if (cause_ != Cause::kNone) {
-    code = cause_code_;
-    message = cause_message_;
-  } else if (!done_) {
-    const int status = node_.status();
-    code = WIFSIGNALED(status) ? 128 + WTERMSIG(status) : std::max(WEXITSTATUS(status), 1);
-    message = describe_dead_node();
-  } else if (failed_ranks_ > 0) {
-    message = fmt::format("rank {} on host {} ended with exit code {}", first_failed_, host_, exit_code_);
-    if (failed_ranks_ > 1)
-      message += fmt::format(", the first of {} ranks with a non-zero one", failed_ranks_);
-  }
-  if (!message.empty())
-    output_.message(fmt::format("tmpirun: {}{}", message, message.ends_with('\n') ? "" : "\n"));
-  // A stuck reader keeps the rest of the output waiting; any signal ends the wait.
-  for (output_.flush(); output_.pending() && interrupts_ < 2; output_.flush()) {
-    pollfd requests[3] = {{signals_, POLLIN, 0}, {STDOUT_FILENO, POLLOUT, 0}, {STDERR_FILENO, POLLOUT, 0}};
-    for (int stream : {1, 2}) {
-      if (output_.sink(stream).pending() == 0) requests[stream].fd = -1;
-    }
-    poll(requests, 3, -1);
-    if (requests[0].revents == 0) continue;
-    signalfd_siginfo info;
-    if (read(signals_, &info, sizeof(info)) == sizeof(info) && info.ssi_signo != SIGCHLD) break;
-  }
-  if (cause_ == Cause::kNone && output_.sink(1).error() == EPIPE) code = 128 + SIGPIPE;
-  return code & 0xff;
 }
 
 }  // namespace tmpi::launch

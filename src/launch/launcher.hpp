@@ -1,18 +1,26 @@
-// Launcher: runs one job from tmpirun's side. One thread, one poll loop: the node process's control channel
+// Launcher: runs one job from tmpirun's side. One thread, one poll loop: the node processes' control channels
 // and pipes, stdin, signals (through a signalfd), tmpirun's own outputs, and a few deadlines. It never blocks
 // anywhere else, so a signal is always served.
+//
+// Sources: launcher.cpp the loop, launcher_frames.cpp what node processes say, launcher_end.cpp how the job
+// ends and what is said of it.
 #pragma once
 
+#include <poll.h>
+
 #include <chrono>
+#include <memory>
 #include <optional>
 #include <string>
 #include <vector>
 
+#include "launch/descendants.hpp"
 #include "launch/frames.hpp"
-#include "launch/node_process.hpp"
+#include "launch/job_plan.hpp"
+#include "launch/node.hpp"
 #include "launch/options.hpp"
 #include "launch/output.hpp"
-#include "launch/picture.hpp"
+#include "launch/picture_request.hpp"
 
 namespace tmpi::launch {
 
@@ -20,7 +28,7 @@ class Launcher {
  public:
   /// `settings` with the programs' paths already resolved; it and `output` must outlive the launcher.
   /// `signals`: a signalfd for handled_signals(), which are blocked.
-  Launcher(const Settings& settings, NodeProcess node, Output& output, int signals);
+  Launcher(const Settings& settings, JobPlan plan, Output& output, int signals);
 
   /// Runs the job to its end; no process is left. Returns tmpirun's exit code.
   int run();
@@ -32,62 +40,109 @@ class Launcher {
   using Clock = std::chrono::steady_clock;
 
   /// Why the job ends early. The first cause wins; it decides exit code and message.
-  enum class Cause { kNone, kNodeReported, kSignal, kTimeout, kOutputGone, kOutputFailed, kProtocol };
+  enum class Cause {
+    kNone,
+    kNodeReported,
+    kNodeDied,
+    kConnectionLost,
+    kRule,
+    kSignal,
+    kTimeout,
+    kOutputGone,
+    kOutputFailed,
+    kProtocol
+  };
 
+  /// A node process says that another one does not answer. Mostly the consequence of something that tmpirun
+  /// is about to hear of, so it waits for that a little.
+  struct Loss {
+    int node;
+    std::string text;
+    Clock::time_point deadline;
+  };
+
+  // launcher.cpp
+  Result<void> start_nodes();
+  void send_jobs();
   void poll_once();
+  void watch(std::vector<pollfd>& requests, bool take_more) const;
   int poll_timeout() const;
+  void serve(Node& node, const pollfd* requests, bool take_more);
   void on_signals();
   void on_signal(int signal);
-  void on_control();
-  void on_frame(const Frame& frame);
-  void on_hello(const Frame& frame);
-  void on_exits(const Frame& frame);
-  void on_end(const Frame& frame);
-  void on_picture(const Frame& frame);
-  void on_pipe(int stream);
   void on_stdin();
+  void on_pipe(Node& node, int stream);
   void on_deadlines();
+  void stop_and_continue();
   void write_output(int rank, int stream, std::string_view bytes);
   void check_outputs();
-
-  void send(FrameType type, std::uint16_t detail, std::string_view payload);
-  void flush_control();
-  std::chrono::seconds time_for_reports() const;  ///< that an ending node process may need
-  void request_picture(const std::string& title, bool then_kill);
-  void end_job(Cause cause, int code, std::string message);
-  void kill_node();
-  void stop_and_continue();
-
   void drain_after_death();
+
+  // launcher_frames.cpp
+  void on_control(Node& node);
+  void on_frame(Node& node, const Frame& frame);
+  void on_hello(Node& node, const Frame& frame);
+  void on_address(Node& node, const Frame& frame);
+  void on_exits(Node& node, const Frame& frame);
+  void on_uses_mpi(Node& node);
+  void on_lost(const Node& node, const Frame& frame);
+  void on_end(Node& node, const Frame& frame);
+  void on_picture(const Node& node, const Frame& frame);
+  void check_leaving();
+
+  // launcher_end.cpp
+  void request_picture(const std::string& title, bool then_kill);
+  void show_picture();
+  /// Notes the cause; true if it is the first.
+  bool end_job(Cause cause, int code, std::string message);
+  /// Node processes other than `except` say their last words and end; they are killed if they do not.
+  void end_nodes(const Node* except);
+  void kill_nodes();
+  std::chrono::seconds time_for_reports() const;  ///< that an ending node process may need
+  void judge_ended_nodes();
+  void judge(Node& node);
+  /// The signal that has killed it, 0: none.
+  static int fatal_signal(const Node& node);
+  int code_of(const Node& node) const;
+  std::string describe_dead(const Node& node) const;
+  std::string name_of(const Node& node) const;
+  std::string unfinished_ranks(const Node& node) const;
   int finish();
-  std::string describe_dead_node() const;
-  std::string unfinished_ranks() const;
+  void wait_for_reader();
+
+  template <class Function>
+  void for_each_running(Function&& fn) {
+    for (const auto& node : nodes_) {
+      if (node->running()) fn(*node);
+    }
+  }
+  int node_of(int rank) const { return plan_.node_of[static_cast<std::size_t>(rank)]; }
+  bool several() const { return plan_.size() > 1; }
 
   const Settings& settings_;
-  NodeProcess node_;
+  JobPlan plan_;
   Output& output_;
   int signals_;
-  std::string host_;
   int ranks_;
-
-  FrameReader control_in_;
-  std::string control_out_;
-  bool control_open_ = true;
-  bool pipe_open_[2] = {true, true};
+  Descendants descendants_;
+  std::vector<std::unique_ptr<Node>> nodes_;
+  bool jobs_sent_ = false;
+  int addresses_ = 0;  // that have come
   bool stdin_wanted_ = false;
 
-  std::vector<bool> ended_;  // per rank: has ended by itself
-  int failed_ranks_ = 0;     // with a non-zero code
-  int first_failed_ = -1;    // the first of them in time
-  int exit_code_ = 0;        // its code
-  bool done_ = false;        // all ranks have ended
+  std::vector<bool> ended_;    // per rank: has ended by itself
+  int failed_ranks_ = 0;       // with a non-zero code
+  int first_failed_ = -1;      // the first of them in time
+  int exit_code_ = 0;          // its code
+  int left_before_init_ = -1;  // a rank that ended without MPI_Init
+  int code_before_init_ = 0;   // its code
 
   Cause cause_ = Cause::kNone;
   int cause_code_ = 0;
   std::string cause_message_;
+  std::optional<Loss> loss_;
   int interrupts_ = 0;
-  bool kill_after_picture_ = false;
-  std::string picture_title_;
+  PictureRequest picture_;
   std::optional<Clock::time_point> timeout_;
   std::optional<Clock::time_point> kill_at_;
 };

@@ -71,7 +71,7 @@ void LineMerger::emit(Source source, std::string_view text) {
 }
 
 void LineMerger::emit_tagged(Source source, std::string_view text) {
-  const std::int64_t rank = source >> 1;
+  const std::int64_t rank = std::max<std::int64_t>(source >> 1, -1);  // of whichever node process
   const std::string tag = fmt::format("[1,{}]<{}>:", rank, (source & 1) == 0 ? "stdout" : "stderr");
   bool at_line_start = open_ != source;
   while (!text.empty()) {

@@ -14,6 +14,7 @@
 #include "check/functions.hpp"
 #include "launch/control.hpp"
 #include "launch/deadlock_watch.hpp"
+#include "launch/node_network.hpp"
 #include "launch/program_path.hpp"
 #include "launch/rank_ranges.hpp"
 #include "launch/rank_threads.hpp"
@@ -56,27 +57,29 @@ NodeJob* NodeJob::running() noexcept {
   return the_running_job.load(std::memory_order_acquire);
 }
 
-Result<NodeJob*> NodeJob::create(JobSpec spec) {
-  the_node_job =
-      new NodeJob(std::move(spec));  // lives as long as the process: ranks may be anywhere when it ends
+Result<NodeJob*> NodeJob::create(Assignment assignment) {
+  // Lives as long as the process: ranks may be anywhere when it ends.
+  the_node_job = new NodeJob(std::move(assignment));
   NodeJob& job = *the_node_job;
-  const std::string& wdir = job.spec_.apps.front().wdir;
-  if (!wdir.empty() && chdir(wdir.c_str()) != 0) {
-    return Failure{fmt::format("--wdir {}: cannot change to the directory: {}", wdir, strerror(errno))};
+  if (Result<void> ok = job.enter_directory(); !ok) return ok.failure();
+  job.share_ = take_cores(job.node_.share, job.node_.sharers, job.spec_.bind);
+  job.mpi_ = &mpi::Job::create(job.node_.nodes() == 1
+                                   ? mpi::Placement(job.spec_.total_ranks())
+                                   : mpi::Placement(job.node_.node_of, job.node_.hosts, job.node_.node));
+  job.layout_ = plan_layout(job.mpi_->local_count(), job.share_.cores, job.spec_.vratio, job.spec_.workers);
+  const bool network = job.node_.nodes() > 1;
+  // The others' addresses come while the programs are being loaded.
+  if (network) {
+    if (Result<void> ok = open_network(job.spec_, job.node_); !ok) return ok.failure();
   }
-  std::error_code unreadable;  // then MPI_INFO_ENV's wdir is empty
-  job.wdir_ = std::filesystem::current_path(unreadable).string();
-  const int ranks = job.spec_.total_ranks();
-  const int cores = sched::available_cores();
-  job.layout_ = plan_layout(ranks, cores, job.spec_.vratio, job.spec_.workers);
-  job.mpi_ = &mpi::Job::create(mpi::Placement(ranks));
   if (Result<void> ok = job.prepare_observation(); !ok) return ok.failure();
   job.prepare_check();
   if (Result<void> ok = job.load_programs(); !ok) return ok.failure();
   if (Result<void> ok = job.create_scheduler(); !ok) return ok.failure();
-  const std::string warning = oversubscription_warning(job.layout_, cores);
-  if (!warning.empty() && !job.spec_.quiet)
-    Control::instance()->notice(NoticeKind::kWarning, "warning: " + warning);
+  if (network) {
+    if (Result<void> ok = join_network(*job.scheduler_); !ok) return ok.failure();
+  }
+  job.warn_of_sharing();
   job.register_with_mpi();
   job.spawn_ranks();
   if (const observe::Observation* observation = observe::Observation::instance()) {
@@ -86,9 +89,40 @@ Result<NodeJob*> NodeJob::create(JobSpec spec) {
   return &job;
 }
 
+Result<void> NodeJob::enter_directory() {
+  const std::string& wdir = spec_.apps.front().wdir;
+  if (!wdir.empty() && chdir(wdir.c_str()) != 0) {
+    return Failure{fmt::format("--wdir {}: cannot change to the directory: {}", wdir, strerror(errno))};
+  }
+  std::error_code unreadable;  // then MPI_INFO_ENV's wdir is empty
+  wdir_ = std::filesystem::current_path(unreadable).string();
+  return {};
+}
+
+// One line for a machine, whatever the number of node processes on it.
+void NodeJob::warn_of_sharing() const {
+  if (spec_.quiet || node_.share > 0) return;
+  const std::string warning =
+      share_.shared ? fmt::format(
+                          "{} node processes share {} core{}: waiting workers sleep instead of spinning, and "
+                          "times will vary",
+                          node_.sharers, sched::available_cores(), sched::available_cores() == 1 ? "" : "s")
+                    : oversubscription_warning(layout_, share_.cores);
+  if (!warning.empty()) Control::instance()->notice(NoticeKind::kWarning, "warning: " + warning);
+}
+
+std::string NodeJob::name() const {
+  if (node_.nodes() == 1) return fmt::format("host {}", mpi_->host());
+  return fmt::format("node {} on host {}", node_.node, mpi_->host());
+}
+
+std::string NodeJob::file_of_node(const std::string& file) const {
+  return file.empty() || node_.nodes() == 1 ? file : fmt::format("{}.node{}", file, node_.node);
+}
+
 Result<void> NodeJob::prepare_observation() const {
-  const observe::ObservationOptions options{spec_.profile, spec_.profile_file, spec_.trace_file,
-                                            spec_.trace_buffer};
+  const observe::ObservationOptions options{spec_.profile, file_of_node(spec_.profile_file),
+                                            file_of_node(spec_.trace_file), spec_.trace_buffer};
   if (!options.any()) return {};
   privatize::substitute_functions(&observe::recorder_of);
   return observe::Observation::prepare(options);
@@ -101,22 +135,31 @@ void NodeJob::prepare_check() const {
     if (const void* checker = check::checker_of(name)) return checker;
     return observe::Observation::instance() != nullptr ? observe::recorder_of(name) : nullptr;
   });
-  check::Checker::begin(0, layout_.ranks, &describe_code, observe::Observation::instance() != nullptr);
+  check::Checker::begin(&describe_code, observe::Observation::instance() != nullptr);
 }
 
 Result<void> NodeJob::load_programs() {
   const Result<std::string> shim = find_companion("libtmpi-shim.so");
   if (!shim) return shim.failure();
-  for (const AppSpec& app : spec_.apps) {
+  std::vector<int> images(spec_.apps.size(), 0);
+  for (int i = 0; i < layout_.ranks; ++i)
+    ++images[static_cast<std::size_t>(spec_.app_of(mpi_->local_at(i).world_rank))];
+  for (std::size_t index = 0; index < spec_.apps.size(); ++index) {
+    programs_.push_back(nullptr);
+    if (images[index] == 0) continue;
     privatize::GroupOptions options;
-    options.program = app.program;
-    options.images = app.ranks;
+    options.program = spec_.apps[index].program;
+    options.images = images[index];
     options.shim = *shim;
     Result<std::unique_ptr<privatize::Group>> group = privatize::Group::load(options);
     if (!group) return group.failure();
-    programs_.push_back(*std::move(group));
+    programs_.back() = *std::move(group);
   }
   return {};
+}
+
+bool NodeJob::any_program(bool (*has)(const privatize::Group& program)) const {
+  return std::ranges::any_of(programs_, [&](const auto& program) { return program && has(*program); });
 }
 
 Result<void> NodeJob::create_scheduler() {
@@ -126,8 +169,9 @@ Result<void> NodeJob::create_scheduler() {
   options.stack_size = spec_.stack_size;
   options.policy = spec_.policy;
   options.bind = spec_.bind;
+  if (share_.shared) options.spin_microseconds = 0;
   options.exec_stacks =
-      std::ranges::any_of(programs_, [](const auto& program) { return program->needs_exec_stack(); });
+      any_program([](const privatize::Group& program) { return program.needs_exec_stack(); });
   Result<std::unique_ptr<sched::Scheduler>> scheduler = sched::Scheduler::create(options);
   if (!scheduler) return scheduler.failure();
   scheduler_ = *std::move(scheduler);
@@ -135,8 +179,8 @@ Result<void> NodeJob::create_scheduler() {
   if (spec_.deadlock_check) watch_for_deadlock(*scheduler_);
   // Clocks that show what a rank has run since MPI_Init must run from there on. Everything else of mpix.h
   // measures from a call on, which then switches metering on.
-  if (std::ranges::any_of(programs_, [](const auto& program) {
-        return program->refers_to("MPIX_Rtime") || program->refers_to("PMPIX_Rtime");
+  if (any_program([](const privatize::Group& program) {
+        return program.refers_to("MPIX_Rtime") || program.refers_to("PMPIX_Rtime");
       }))
     scheduler_->meter_switches();
   return {};
@@ -175,8 +219,7 @@ mpi::StartInfo NodeJob::start_info(int rank) const {
   return info;
 }
 
-std::vector<std::string> NodeJob::environment_of(int rank, const AppSpec& app) const {
-  const int size = layout_.ranks;
+std::vector<std::string> NodeJob::environment_of(int local, const AppSpec& app) const {
   std::vector<std::string> lines;
   // V ranks share a core, so a rank that starts a thread per core would start V threads per core.
   const bool chosen = getenv("OMP_NUM_THREADS") != nullptr ||
@@ -184,10 +227,10 @@ std::vector<std::string> NodeJob::environment_of(int rank, const AppSpec& app) c
                         return line.starts_with("OMP_NUM_THREADS=");
                       });
   if (layout_.vratio > 1 && !chosen) lines.emplace_back("OMP_NUM_THREADS=1");
-  lines.push_back(fmt::format("TMPI_COMM_WORLD_RANK={}", rank));
-  lines.push_back(fmt::format("TMPI_COMM_WORLD_SIZE={}", size));
-  lines.push_back(fmt::format("TMPI_LOCAL_RANK={}", rank));
-  lines.push_back(fmt::format("TMPI_LOCAL_SIZE={}", size));
+  lines.push_back(fmt::format("TMPI_COMM_WORLD_RANK={}", mpi_->local_at(local).world_rank));
+  lines.push_back(fmt::format("TMPI_COMM_WORLD_SIZE={}", mpi_->size()));
+  lines.push_back(fmt::format("TMPI_LOCAL_RANK={}", local));
+  lines.push_back(fmt::format("TMPI_LOCAL_SIZE={}", layout_.ranks));
   lines.insert(lines.end(), app.environment.begin(), app.environment.end());
   return lines;
 }
@@ -195,15 +238,15 @@ std::vector<std::string> NodeJob::environment_of(int rank, const AppSpec& app) c
 void NodeJob::spawn_ranks() {
   mpi::connect_workers(*scheduler_);
   starts_.resize(static_cast<std::size_t>(layout_.ranks));
-  int rank = 0;
-  for (std::size_t index = 0; index < spec_.apps.size(); ++index) {
+  std::vector<int> images(spec_.apps.size(), 0);
+  for (int local = 0; local < layout_.ranks; ++local) {
+    mpi::Rank& owner = mpi_->local_at(local);
+    const auto index = static_cast<std::size_t>(spec_.app_of(owner.world_rank));
     const AppSpec& app = spec_.apps[index];
-    for (int image = 0; image < app.ranks; ++image, ++rank) {
-      RankStart& start = starts_[static_cast<std::size_t>(rank)];
-      start = {this, programs_[index].get(), &app, rank, image, environment_of(rank, app)};
-      mpi::Rank& owner = *mpi_->local(rank);
-      owner.task = &scheduler_->spawn(layout_.worker_of(rank), &NodeJob::run_rank, &start, &owner);
-    }
+    RankStart& start = starts_[static_cast<std::size_t>(local)];
+    start = {
+        this, programs_[index].get(), &app, owner.world_rank, images[index]++, environment_of(local, app)};
+    owner.task = &scheduler_->spawn(layout_.worker_of(local), &NodeJob::run_rank, &start, &owner);
   }
 }
 
@@ -221,6 +264,7 @@ void NodeJob::run_rank(void* argument) {
 void NodeJob::run() {
   the_running_job.store(this, std::memory_order_release);
   scheduler_->run();
+  if (node_.nodes() > 1) leave_network();
   for (const std::string& notice : finish_observation(false))
     Control::instance()->notice(NoticeKind::kInfo, notice);
   report_leaks();
@@ -245,7 +289,8 @@ std::vector<std::string> NodeJob::finish_observation(bool early) {
 void NodeJob::on_initialized(const mpi::Rank&) {
   // Sequentially consistent, as in rank_exited: of a rank that enters MPI and one that leaves before
   // MPI_Init, one sees the other.
-  initialized_.fetch_add(1);
+  if (initialized_.fetch_add(1) == 0 && node_.nodes() > 1)
+    Control::instance()->send(FrameType::kUsesMpi, -1, 0, {});
   const int left = left_before_init_.load();
   if (left >= 0)
     break_rule(left, 1, "ended without having called MPI_Init, but other ranks of the job use MPI");
@@ -274,7 +319,7 @@ void NodeJob::rank_exited(int rank, int code) {
     break_rule(rank, code, fmt::format("called exit with code {} in a thread that it had created", code));
   }
   std::string record;
-  append_record(record, ExitRecord{rank, code});
+  append_record(record, ExitRecord{rank, code, phase != mpi::Phase::kBeforeInit});
   Control::instance()->send(FrameType::kExits, -1, 0, record);
   scheduler_->finish_current();
   __builtin_unreachable();  // gcc forgets [[noreturn]] of a virtual function
@@ -289,7 +334,7 @@ void NodeJob::break_rule(int rank, int code, const std::string& what) {
 std::vector<PictureEntry> NodeJob::picture(bool asleep) const {
   std::vector<PictureEntry> picture;
   for (int local = 0; local < layout_.ranks; ++local) {
-    const mpi::Rank& rank = *mpi_->local(local);
+    const mpi::Rank& rank = mpi_->local_at(local);
     RankState state = RankState::kStarting;
     if (rank.task) {
       switch (rank.task->state.load(std::memory_order_relaxed)) {
@@ -324,19 +369,19 @@ std::vector<PictureEntry> NodeJob::picture(bool asleep) const {
 void NodeJob::report_start() const {
   Control& control = *Control::instance();
   if (spec_.verbose) {
-    control.notice(NoticeKind::kInfo,
-                   fmt::format("host {}: {} ranks on {} workers, V = {}, stacks of {}, policy {}",
-                               mpi_->host(), layout_.ranks, layout_.workers, layout_.vratio,
-                               readable_size(spec_.stack_size), spec_.policy));
+    control.notice(
+        NoticeKind::kInfo,
+        fmt::format("{}: {} ranks on {} workers, V = {}, stacks of {}, policy {}", name(), layout_.ranks,
+                    layout_.workers, layout_.vratio, readable_size(spec_.stack_size), spec_.policy));
   }
   if (!spec_.report_bindings) return;
   std::vector<std::vector<std::pair<int, int>>> ranks(static_cast<std::size_t>(layout_.workers));
   for (int rank = 0; rank < layout_.ranks; ++rank)
-    ranks[static_cast<std::size_t>(layout_.worker_of(rank))].emplace_back(rank, 1);
+    ranks[static_cast<std::size_t>(layout_.worker_of(rank))].emplace_back(mpi_->local_at(rank).world_rank, 1);
   const std::vector<std::string> bindings = scheduler_->bindings();
   for (std::size_t worker = 0; worker < bindings.size(); ++worker) {
-    control.notice(NoticeKind::kInfo, fmt::format("host {}: {}; {}", mpi_->host(), bindings[worker],
-                                                  rank_ranges(ranks[worker])));
+    control.notice(NoticeKind::kInfo,
+                   fmt::format("{}: {}; {}", name(), bindings[worker], rank_ranges(ranks[worker])));
   }
 }
 
@@ -362,15 +407,15 @@ void NodeJob::report_end() const {
   std::size_t most = 0;
   int deepest = 0;
   for (int rank = 0; rank < layout_.ranks; ++rank) {
-    const std::size_t used = scheduler_->stack_high_water(*mpi_->local(rank)->task);
+    const std::size_t used = scheduler_->stack_high_water(*mpi_->local_at(rank).task);
     if (used > most) {
       most = used;
-      deepest = rank;
+      deepest = mpi_->local_at(rank).world_rank;
     }
   }
   Control::instance()->notice(
       NoticeKind::kInfo,
-      fmt::format("host {}: {} switches; the deepest stack was rank {}'s with {} KiB of {}", mpi_->host(),
+      fmt::format("{}: {} switches; the deepest stack was rank {}'s with {} KiB of {}", name(),
                   scheduler_->switches(), deepest, most >> 10, readable_size(spec_.stack_size)));
 }
 

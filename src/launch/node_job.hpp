@@ -13,8 +13,9 @@
 #include <vector>
 
 #include "base/result.hpp"
-#include "launch/job_spec.hpp"
+#include "launch/core_share.hpp"
 #include "launch/layout.hpp"
+#include "launch/node_spec.hpp"
 #include "launch/picture.hpp"
 #include "mpi/core/rank.hpp"
 #include "mpi/core/services.hpp"
@@ -26,7 +27,7 @@ namespace tmpi::launch {
 class NodeJob {
  public:
   /// Loads the programs, creates scheduler and ranks. The process's only one.
-  static Result<NodeJob*> create(JobSpec spec);
+  static Result<NodeJob*> create(Assignment assignment);
   static NodeJob* instance() noexcept;  ///< null before create(); inside ranks always there
   static NodeJob* running() noexcept;   ///< null before run(); any thread
 
@@ -54,28 +55,38 @@ class NodeJob {
     std::vector<std::string> environment;
   };
 
-  explicit NodeJob(JobSpec spec) : spec_(std::move(spec)) {}
+  explicit NodeJob(Assignment assignment)
+      : spec_(std::move(assignment.job)), node_(std::move(assignment.node)) {}
+  Result<void> enter_directory();
+  void warn_of_sharing() const;
   Result<void> prepare_observation() const;
   void prepare_check() const;
   Result<void> load_programs();
   Result<void> create_scheduler();
   void register_with_mpi();
   void spawn_ranks();
+  bool any_program(bool (*has)(const privatize::Group& program)) const;
   void report_start() const;
   void report_leaks() const;
   void report_end() const;
-  std::vector<std::string> environment_of(int rank, const AppSpec& app) const;
+  std::vector<std::string> environment_of(int local, const AppSpec& app) const;
   static void run_rank(void* start);
 
   mpi::StartInfo start_info(int rank) const;
   void on_initialized(const mpi::Rank& rank);
   [[noreturn]] void break_rule(int rank, int code, const std::string& what);
 
+  /// "host a", or with several node processes "node 2 on host a".
+  std::string name() const;
+  std::string file_of_node(const std::string& file) const;
+
   JobSpec spec_;
+  NodeSpec node_;
+  CoreShare share_;
   std::string wdir_;  // where the ranks start
   Layout layout_;
   mpi::Job* mpi_ = nullptr;
-  std::vector<std::unique_ptr<privatize::Group>> programs_;
+  std::vector<std::unique_ptr<privatize::Group>> programs_;  // by app; null: none of its ranks are here
   std::unique_ptr<sched::Scheduler> scheduler_;
   std::vector<RankStart> starts_;
   std::atomic<int> initialized_{0};        // ranks that have called MPI_Init

@@ -4,13 +4,18 @@
 #include <cstdlib>
 #include <cstring>
 #include <iostream>
+#include <memory>
 
 #include "launch/control.hpp"
+#include "launch/control_channel.hpp"
 #include "launch/crash_report.hpp"
 #include "launch/node_job.hpp"
 #include "launch/program_path.hpp"
+#include "launch/remote_start.hpp"
+#include "launch/supervisor.hpp"
 #include "launch/version.hpp"
 #include "mpi/coll/preferences.hpp"
+#include "net/transport.hpp"
 
 namespace tmpi::launch {
 
@@ -26,6 +31,42 @@ std::vector<std::string> last_words() {
   return job ? job->finish_observation(true) : std::vector<std::string>{};
 }
 
+/// What only the node process can check: it has the tables.
+Result<void> check_names(const JobSpec& job) {
+  if (const Result<void> known = mpi::prefer_algorithms(job.coll); !known) {
+    return Failure{fmt::format("--coll {}: {}. `tmpirun --coll help` lists all.", job.coll, known.message())};
+  }
+  return net::check_spec(job.net);
+}
+
+/// A node process on another machine.
+void prepare_remote(Control& control, Assignment& assignment) {
+  const std::string& host = assignment.node.hosts[static_cast<std::size_t>(assignment.node.node)];
+  if (const Result<void> taken = take_surroundings(assignment.node, assignment.job); !taken)
+    control.end_job(EndKind::kStartFailed, -1, kExitNotFound, taken.message());
+  if (const ProgramPath found = find_programs(assignment.job); found.path.empty())
+    control.end_job(EndKind::kStartFailed, -1, found.exit_code,
+                    fmt::format("on host {}: {}", host, found.problem));
+}
+
+/// `output`: a pipe whose bytes go to tmpirun's stdout, -1: none.
+[[noreturn]] void run_job(std::unique_ptr<Wireup> wireup, int output) {
+  Control& control = Control::create(std::move(wireup), &picture);
+  control.set_last_words(&last_words);
+  if (output >= 0) control.forward(output, 1);
+  Result<Assignment> assignment = control.receive_job();
+  control.start();
+  if (!assignment) control.end_job(EndKind::kStartFailed, -1, 1, assignment.message());
+  if (const Result<void> known = check_names(assignment->job); !known)
+    control.end_job(EndKind::kStartFailed, -1, kExitUsage, known.message());
+  if (assignment->node.remote) prepare_remote(control, *assignment);
+  install_crash_handlers();
+  const Result<NodeJob*> job = NodeJob::create(*std::move(assignment));
+  if (!job) control.end_job(EndKind::kStartFailed, -1, kExitCannotRun, job.message());
+  (*job)->run();
+  control.finish();
+}
+
 int main(int argc, char** argv) {
   if (argc == 2 && std::strcmp(argv[1], "--version") == 0) {
     fmt::print("tmpi-node (tmpi) {}\n", kVersion);
@@ -35,29 +76,27 @@ int main(int argc, char** argv) {
     fmt::print("{}", mpi::describe_algorithms());
     return 0;
   }
-  if (argc != 3 || std::strcmp(argv[1], "--control") != 0) {
+  if (argc == 2 && std::strcmp(argv[1], "--list-transports") == 0) {
+    fmt::print("{}", net::describe_transports());
+    return 0;
+  }
+  const bool remote = argc == 2 && std::strcmp(argv[1], "--remote") == 0;
+  if (!remote && (argc != 3 || std::strcmp(argv[1], "--control") != 0)) {
     fmt::print(stderr, "tmpi-node: this program is started by tmpirun; run `tmpirun -n N PROGRAM`\n");
     return kExitUsage;
   }
+  if (remote) start_supervised();
   install_parent_death_handler();
   // Programs whose std::cout is a copy (plain PIE) need the streams constructed before the loader copies
   // them.
   static const std::ios_base::Init streams;
-  Control& control = Control::create(std::atoi(argv[2]), &picture);
-  control.set_last_words(&last_words);
-  Result<JobSpec> spec = control.receive_job();
-  control.start();
-  if (!spec) control.end_job(EndKind::kStartFailed, -1, 1, spec.message());
-  if (const Result<void> known = mpi::prefer_algorithms(spec->coll); !known) {
-    control.end_job(
-        EndKind::kStartFailed, -1, kExitUsage,
-        fmt::format("--coll {}: {}. `tmpirun --coll help` lists all.", spec->coll, known.message()));
+  if (remote) {
+    int output = -1;
+    std::unique_ptr<Wireup> wireup = take_standard_streams(output);
+    run_job(std::move(wireup), output);
   }
-  install_crash_handlers();
-  const Result<NodeJob*> job = NodeJob::create(*std::move(spec));
-  if (!job) control.end_job(EndKind::kStartFailed, -1, kExitCannotRun, job.message());
-  (*job)->run();
-  control.finish();
+  const int channel = std::atoi(argv[2]);
+  run_job(std::make_unique<ControlChannel>(channel, channel), -1);
 }
 
 }  // namespace

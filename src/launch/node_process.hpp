@@ -1,6 +1,7 @@
-// NodeProcess: one tmpi-node started by tmpirun, with its control channel and the pipes behind its own stdout
-// and stderr (what ranks write past their per-rank streams, and what their child processes print). It leads a
-// process group of its own, dies with tmpirun, and no descendant of it survives reap_all().
+// NodeProcess: the child process of tmpirun behind one node process: the tmpi-node itself, or the remote
+// shell that has started it on another machine. With it come the control channel and the pipes behind the
+// child's own stdout and stderr (what ranks write past their per-rank streams, and what their child processes
+// print; what the remote shell has to say). The child leads a process group of its own and dies with tmpirun.
 #pragma once
 
 #include <sys/types.h>
@@ -14,8 +15,13 @@ namespace tmpi::launch {
 
 class NodeProcess {
  public:
-  /// Starts `executable` on this machine. All descriptors of ours are non-blocking and closed on exec.
-  static Result<NodeProcess> start(const std::string& executable);
+  enum class Channel {
+    kDescriptor,  ///< the control channel is descriptor 3 of the child
+    kStandard,    ///< it is the child's stdin and stdout; output(1) is -1
+  };
+  /// Runs `command` (a path and arguments) on this machine. All descriptors of ours are non-blocking and
+  /// closed on exec.
+  static Result<NodeProcess> start(const std::vector<std::string>& command, Channel channel);
   NodeProcess(NodeProcess&& other) noexcept;
   NodeProcess& operator=(NodeProcess&&) = delete;
   ~NodeProcess();
@@ -29,11 +35,8 @@ class NodeProcess {
 
   /// Collects the process if it has ended (no wait); true once it has. status() is then waitpid's.
   bool reap();
+  bool reaped() const { return reaped_; }
   int status() const { return status_; }
-
-  /// After the process has ended: kills what is left of its group and every descendant that has become ours,
-  /// waits for them.
-  void reap_all();
 
  private:
   NodeProcess() = default;
@@ -42,7 +45,6 @@ class NodeProcess {
   int output_[2] = {-1, -1};
   bool reaped_ = false;
   int status_ = 0;
-  std::vector<pid_t> not_ours_;  // children that tmpirun had before (from before its exec)
 };
 
 }  // namespace tmpi::launch

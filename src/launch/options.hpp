@@ -11,17 +11,24 @@
 #include <vector>
 
 #include "base/result.hpp"
+#include "launch/hosts.hpp"
 #include "launch/job_spec.hpp"
+#include "launch/mapping.hpp"
 
 namespace tmpi::launch {
 
 /// Everything the command line and the environment said.
 struct Settings {
   JobSpec job;
+  int nodes = 0;                 ///< --nodes, 0: not given
+  std::vector<HostSlots> hosts;  ///< --host or --hostfile
+  std::string hosts_from;        ///< which of the two, empty: none
+  std::string launch_agent = "ssh";
+  MapBy map_by = MapBy::kBlock;
   bool tag_output = false;
   std::string output_directory;  ///< --output-filename, empty: not given
   double timeout = 0;            ///< seconds, 0: none
-  enum class Task { kRun, kHelp, kVersion, kManual, kMarkdown, kCollectives } task = Task::kRun;
+  enum class Task { kRun, kHelp, kVersion, kManual, kMarkdown, kCollectives, kTransports } task = Task::kRun;
 };
 
 /// What an option's value is written into: the job, and the program of the section the option stands in.

@@ -11,10 +11,6 @@ namespace tmpi::launch {
 
 namespace {
 
-/// mpirun's options for several hosts; words that are known but not served.
-constexpr std::string_view kSeveralHosts[] = {"--host",  "--hostfile", "--machinefile",
-                                              "--nodes", "--net",      "--map-by"};
-
 std::vector<std::string> spellings(const Option& option) {
   std::vector<std::string> all{std::string(option.name)};
   for (std::string_view rest = option.aliases; !rest.empty();) {
@@ -41,12 +37,6 @@ const Option* find_option(std::string_view word) {
 }
 
 Failure unknown_option(std::string_view word) {
-  if (std::ranges::find(kSeveralHosts, "--" + std::string(without_dashes(word))) != std::end(kSeveralHosts)) {
-    return Failure{fmt::format(
-        "{} needs several node processes, which this version of tmpi cannot start: it runs all ranks on this "
-        "machine. Leave the option out.",
-        word)};
-  }
   std::vector<std::string> known;
   for (const Option& option : option_table()) {
     if (option.group.empty()) continue;
@@ -171,7 +161,20 @@ class Parser {
                         job.apps.front().wdir.empty() ? "none" : job.apps.front().wdir)};
       }
     }
-    if (job.vratio > 0 && job.workers > 0 && static_cast<long>(job.vratio) * job.workers < ranks) {
+    if (settings_.nodes > 0 && !settings_.hosts.empty()) {
+      return Failure{fmt::format(
+          "--nodes {} with {}: --nodes starts node processes on this machine, with {} there is one "
+          "for each host. Give only one of the two.",
+          settings_.nodes, settings_.hosts_from, settings_.hosts_from)};
+    }
+    if (settings_.nodes > ranks) {
+      return Failure{fmt::format(
+          "--nodes {} with {} rank{}: every node process needs at least one. Pass fewer, or a larger -n.",
+          settings_.nodes, ranks, ranks == 1 ? "" : "s")};
+    }
+    const long processes = std::max<long>(settings_.nodes, static_cast<long>(settings_.hosts.size()));
+    if (processes <= 1 && job.vratio > 0 && job.workers > 0 &&
+        static_cast<long>(job.vratio) * job.workers < ranks) {
       return Failure{
           fmt::format("--vratio {} with --workers {} has room for {} ranks, but the job has {}. Give only "
                       "one of the two.",

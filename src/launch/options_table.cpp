@@ -33,6 +33,65 @@ std::string set_workers(OptionTarget target, std::string_view value) {
   return set_int(target.settings.job.workers, value, 1, 4096);
 }
 
+std::string set_nodes(OptionTarget target, std::string_view value) {
+  return set_int(target.settings.nodes, value, 1, 4096);
+}
+
+std::string set_hosts(Settings& settings, std::string_view option, Result<std::vector<HostSlots>> hosts) {
+  if (!hosts) return hosts.message();
+  if (!settings.hosts_from.empty() && settings.hosts_from != option)
+    return fmt::format("{} is given as well; give one of the two", settings.hosts_from);
+  settings.hosts = *std::move(hosts);
+  settings.hosts_from = option;
+  return {};
+}
+
+std::string set_host_list(OptionTarget target, std::string_view value) {
+  return set_hosts(target.settings, "--host", parse_host_list(value));
+}
+
+std::string set_host_file(OptionTarget target, std::string_view value) {
+  return set_hosts(target.settings, "--hostfile", read_host_file(std::string(value)));
+}
+
+std::string set_launch_agent(OptionTarget target, std::string_view value) {
+  target.settings.launch_agent = value;
+  return value.empty() ? "expected a command, as in \"ssh -p 2222\"" : "";
+}
+
+std::string set_map_by(OptionTarget target, std::string_view value) {
+  // Open MPI says "by node" for the next rank on the next node.
+  if (value != "block" && value != "cyclic" && value != "node")
+    return "accepted are 'block' (neighbouring ranks together) and 'cyclic' or 'node' (round-robin)";
+  target.settings.map_by = value == "block" ? MapBy::kBlock : MapBy::kCyclic;
+  return {};
+}
+
+// Which transports there are, with which settings, is known to the node process.
+std::string set_net(OptionTarget target, std::string_view value) {
+  if (value == "help") target.settings.task = Settings::Task::kTransports;
+  target.settings.job.net = value;
+  return value.empty() ? "expected a transport, as in tcp or sim:fdr-ib; `--net help` lists them" : "";
+}
+
+std::string set_eager_limit(OptionTarget target, std::string_view value) {
+  if (value == "0") {
+    target.settings.job.eager_limit = 0;
+    return {};
+  }
+  const Result<std::size_t> size = parse_size(value);
+  if (!size) return size.message();
+  target.settings.job.eager_limit = static_cast<std::int64_t>(*size);
+  return {};
+}
+
+std::string set_rendezvous(OptionTarget target, std::string_view value) {
+  if (value != "rts-cts" && value != "read" && value != "early-cts")
+    return "accepted are 'rts-cts', 'read' and 'early-cts'";
+  target.settings.job.rendezvous = value;
+  return {};
+}
+
 std::string set_stack_size(OptionTarget target, std::string_view value) {
   const Result<std::size_t> size = parse_size(value);
   if (!size) return size.message();
@@ -158,6 +217,7 @@ std::string accept(OptionTarget, std::string_view) {
 }
 
 constexpr std::string_view kStart = "What runs where";
+constexpr std::string_view kNetwork = "Node processes and the network between them";
 constexpr std::string_view kRanks = "The ranks' surroundings";
 constexpr std::string_view kOutput = "Output";
 constexpr std::string_view kControl = "Control";
@@ -188,6 +248,39 @@ constexpr Option kTable[] = {
      "lists all, with their conditions. An algorithm that does not work for a call is passed over (-v says "
      "so).",
      set_coll},
+    {"--nodes", "", "TMPI_NODES", "K", kNetwork,
+     "Run the job as K node processes on this machine, which share its cores and reach each other over the "
+     "network only (default 1).",
+     set_nodes},
+    {"--host", "-H", "TMPI_HOST", "HOST[:SLOTS],...", kNetwork,
+     "Run the job on these machines, one node process on each, started through ssh. Slots weigh the hosts "
+     "(default 1): with at most as many ranks as slots no host gets more ranks than slots, beyond that each "
+     "gets its part in proportion.",
+     set_host_list},
+    {"--hostfile", "--machinefile -f", "TMPI_HOSTFILE", "FILE", kNetwork,
+     "The same from a file with a host per line, as \"HOST slots=N\" or \"HOST:N\"; comments begin with #.",
+     set_host_file},
+    {"--launch-agent", "", "TMPI_SSH", "COMMAND", kNetwork,
+     "What starts node processes on other machines (default ssh), with arguments: \"ssh -p 2222\". A host's "
+     "name and a command are appended, or take the place of {}.",
+     set_launch_agent},
+    {"--map-by", "", "TMPI_MAP_BY", "block|cyclic|node", kNetwork,
+     "Which node process runs which rank: neighbouring ranks together (block, default), or the next rank on "
+     "the next node process (cyclic, or node).",
+     set_map_by},
+    {"--net", "", "TMPI_NET", "TRANSPORT", kNetwork,
+     "Transport between node processes, with settings behind a colon: tcp (default), tcp:interface=eth0, "
+     "sim:fdr-ib, ...; 'help' lists all.",
+     set_net},
+    {"--eager-limit", "", "TMPI_EAGER_LIMIT", "SIZE", kNetwork,
+     "Messages between node processes up to this size are sent at once, larger ones ask first. Default: what "
+     "suits the transport.",
+     set_eager_limit},
+    {"--rndv", "", "TMPI_RNDV", "PROTOCOL", kNetwork,
+     "How larger messages travel: rts-cts (default; the sender asks, the receiver answers, the data follow), "
+     "read (the receiver reads from the sender's memory, where the transport can), early-cts (a receive that "
+     "waits already has announced itself to the sender).",
+     set_rendezvous},
     {"-x", "", "TMPI_EXPORT", "VAR[=VALUE]", kRanks,
      "Set an environment variable in the ranks of this program. May be repeated. Ranks inherit tmpirun's "
      "environment anyway.",

@@ -43,7 +43,9 @@ Result<int> OutputFiles::open_file(int rank, int stream) {
     order_.pop_front();
   }
   // Output of no rank comes from what ranks wrote past their own stdout (write(1), child processes).
-  const std::string folder = rank < 0 ? directory_ + "/node" : fmt::format("{}/rank.{}", directory_, rank);
+  const std::string folder = rank == -1  ? directory_ + "/node"
+                             : rank < -1 ? fmt::format("{}/node.{}", directory_, -1 - rank)
+                                         : fmt::format("{}/rank.{}", directory_, rank);
   std::error_code error;
   std::filesystem::create_directories(folder, error);
   const std::string path = folder + (stream == 1 ? "/stdout" : "/stderr");

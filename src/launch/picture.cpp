@@ -35,6 +35,21 @@ void add_rank(std::vector<PictureEntry>& picture, int rank, RankPlace place) {
   picture.push_back({rank, 1, false, std::move(place)});
 }
 
+std::vector<PictureEntry> in_order(std::vector<PictureEntry> picture) {
+  const auto before = [](const PictureEntry& a, const PictureEntry& b) { return a.first < b.first; };
+  if (std::ranges::is_sorted(picture, before)) return picture;
+  std::ranges::sort(picture, before);
+  std::vector<PictureEntry> joined;
+  for (const PictureEntry& entry : picture) {
+    RankPlace place = entry.place;
+    for (int i = 0; i < entry.count; ++i) {
+      if (entry.follow) place.peer = entry.place.peer + i;
+      add_rank(joined, entry.first + i, place);
+    }
+  }
+  return joined;
+}
+
 std::string pack(const std::vector<PictureEntry>& picture) {
   std::string bytes;
   for (const PictureEntry& entry : picture) {

@@ -31,6 +31,9 @@ struct PictureEntry {
 /// Adds one rank; joined with the previous entry when it is its neighbour in the same place.
 void add_rank(std::vector<PictureEntry>& picture, int rank, RankPlace place);
 
+/// Pictures of several node processes put together: in the order of ranks, neighbours joined.
+std::vector<PictureEntry> in_order(std::vector<PictureEntry> picture);
+
 /// Payload of a kPicture frame and back; a malformed payload gives what could be read.
 std::string pack(const std::vector<PictureEntry>& picture);
 std::vector<PictureEntry> unpack_picture(std::string_view payload);

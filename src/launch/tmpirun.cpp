@@ -1,4 +1,4 @@
-// tmpirun's main: options, the programs' paths, the node process, the loop.
+// tmpirun's main: options, the programs' paths, the node processes, the loop.
 #include <errno.h>
 #include <fcntl.h>
 #include <fmt/core.h>
@@ -7,6 +7,7 @@
 #include <sys/signalfd.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <map>
 #include <optional>
 #include <string>
@@ -66,22 +67,34 @@ int print_and_exit(const std::string& text) {
   return fflush(stdout) == 0 ? 0 : 1;
 }
 
-/// The table of algorithms is in tmpi-node.
-int list_collectives() {
+/// The tables of algorithms and of transports are in tmpi-node.
+int ask_node_process(const char* question) {
   const Result<std::string> executable = find_companion("tmpi-node");
   if (!executable) return complain(executable.message(), kExitNotFound);
-  execl(executable->c_str(), executable->c_str(), "--list-collectives", static_cast<char*>(nullptr));
+  execl(executable->c_str(), executable->c_str(), question, static_cast<char*>(nullptr));
   return complain(fmt::format("cannot start {}: {}", *executable, strerror(errno)), kExitCannotRun);
 }
 
-int run_job(Settings& settings) {
+/// Where a node process on this machine runs them. Others look themselves.
+std::optional<int> resolve_programs(Settings& settings, const JobPlan& plan) {
+  const bool any_here = std::ranges::any_of(plan.nodes, [](const NodePlan& node) { return !node.remote; });
   for (AppSpec& app : settings.job.apps) {
     ProgramPath found = find_program(app.program, app.wdir);
-    if (found.path.empty()) return complain(found.problem, found.exit_code);
-    app.program = std::move(found.path);
+    if (!found.path.empty()) {
+      app.program = std::move(found.path);
+    } else if (any_here) {
+      return complain(found.problem, found.exit_code);
+    }
   }
+  return std::nullopt;
+}
+
+int run_job(Settings& settings) {
   const Result<std::string> executable = find_companion("tmpi-node");
   if (!executable) return complain(executable.message(), kExitNotFound);
+  Result<JobPlan> plan = plan_job(settings, *executable);
+  if (!plan) return complain(plan.message(), kExitNotFound);
+  if (const std::optional<int> code = resolve_programs(settings, *plan)) return *code;
   std::optional<OutputFiles> files;
   if (!settings.output_directory.empty()) {
     Result<OutputFiles> created = OutputFiles::create(settings.output_directory);
@@ -89,10 +102,8 @@ int run_job(Settings& settings) {
     files.emplace(*std::move(created));
   }
   const int signals = open_signals();
-  Result<NodeProcess> node = NodeProcess::start(*executable);
-  if (!node) return complain(node.message(), 1);
   Output output(settings.tag_output, std::move(files));
-  return Launcher(settings, *std::move(node), output, signals).run();
+  return Launcher(settings, *std::move(plan), output, signals).run();
 }
 
 int main(int argc, char** argv) {
@@ -110,7 +121,9 @@ int main(int argc, char** argv) {
     case Settings::Task::kMarkdown:
       return print_and_exit(markdown_table());
     case Settings::Task::kCollectives:
-      return list_collectives();
+      return ask_node_process("--list-collectives");
+    case Settings::Task::kTransports:
+      return ask_node_process("--list-transports");
     case Settings::Task::kRun:
       break;
   }

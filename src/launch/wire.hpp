@@ -1,7 +1,7 @@
 // The control channel between tmpirun and a node process: framed messages over any byte stream (a socket pair
-// today, TCP between hosts). This file holds every structure that crosses it: fixed width, little-endian,
-// versioned. A reader refuses a frame whose length or type makes no sense, so a foreign byte stream ends in
-// an error and never in a wild allocation.
+// on this machine, ssh's standard streams between machines). This file holds every structure that crosses it:
+// fixed width, little-endian, versioned. A reader refuses a frame whose length or type makes no sense, so a
+// foreign byte stream ends in an error and never in a wild allocation.
 #pragma once
 
 #include <bit>
@@ -13,26 +13,31 @@ namespace tmpi::launch {
 static_assert(std::endian::native == std::endian::little, "the wire is little-endian and read in place");
 
 inline constexpr std::uint32_t kWireMagic = 0x49504d54;  // "TMPI"
-inline constexpr std::uint32_t kWireVersion = 2;         // raised when any structure below changes
+inline constexpr std::uint32_t kWireVersion = 3;         // raised when any structure below changes
 inline constexpr std::uint32_t kMaxPayload =
     16u << 20;  // a job description with a long command line fits many times
 inline constexpr std::uint32_t kMaxOutputPayload = 32u << 10;  // output is cut into frames of this size
 
 enum class FrameType : std::uint16_t {
   // node process -> tmpirun
-  kHello = 1,        // HelloRecord: the first frame
+  kHello = 1,        // HelloRecord and texts (greeting.hpp): the first frame
   kNotice = 2,       // text; detail: NoticeKind
   kOutput = 3,       // rank's bytes; detail: 1 stdout, 2 stderr
   kExits = 4,        // ExitRecord[]: ranks that have ended by themselves
   kStdinWanted = 5,  // rank 0 waits for input
   kPicture = 6,      // PictureRecord and a name, repeated: where every rank is
   kEnd = 7,          // EndRecord and a sentence: the job ends before its ranks do; detail: EndKind
-  kDone = 8,         // every rank has ended; the last frame
+  kDone = 8,         // every rank of this node process has ended; the last frame
+  kAddress = 9,      // where the other node processes reach this one (text)
+  kLost = 10,        // rank: number of a node process that does not answer any more; a sentence
+  kUsesMpi = 11,     // the first rank of this node process has called MPI_Init
   // tmpirun -> node process
   kJob = 64,            // the job description (job_spec.hpp)
   kStdin = 65,          // bytes for rank 0; empty: end of file
   kSignal = 66,         // detail: signal number
   kPictureWanted = 67,  // answered by one kPicture; detail 1: the job is killed after it
+  kAddresses = 68,      // of all node processes, by number: address and host each
+  kEndNow = 69,         // the job has ended elsewhere: say the last words and end
 };
 
 enum class NoticeKind : std::uint16_t { kInfo = 0, kWarning = 1 };
@@ -44,6 +49,7 @@ enum class EndKind : std::uint16_t {
   kBadExit = 3,      // a rank left in a way that breaks the job
   kSignalled = 4,    // ended by a signal that was sent to tmpirun
   kDeadlock = 5,     // every rank waits for another one
+  kOrdered = 6,      // tmpirun said so (kEndNow)
 };
 
 /// Stands before every payload.
@@ -67,8 +73,9 @@ static_assert(sizeof(HelloRecord) == 12);
 struct ExitRecord {
   std::int32_t rank;
   std::int32_t code;
+  std::int32_t used_mpi;  ///< 0: the rank has never called MPI_Init
 };
-static_assert(sizeof(ExitRecord) == 8);
+static_assert(sizeof(ExitRecord) == 12);
 
 struct EndRecord {
   std::int32_t code;  ///< exit code for tmpirun

@@ -11,7 +11,7 @@ import time
 
 HELLO, NOTICE, OUTPUT, EXITS, STDIN_WANTED, PICTURE, END, DONE = 1, 2, 3, 4, 5, 6, 7, 8
 JOB, STDIN, SIGNAL, PICTURE_WANTED = 64, 65, 66, 67
-MAGIC, VERSION = 0x49504D54, 2
+MAGIC, VERSION = 0x49504D54, 3
 
 channel = socket.socket(fileno=int(sys.argv[2]))
 
@@ -43,7 +43,7 @@ def receive():
 
 
 def exits(*records):
-    send(EXITS, b"".join(struct.pack("<ii", rank, code) for rank, code in records))
+    send(EXITS, b"".join(struct.pack("<iii", rank, code, 1) for rank, code in records))
 
 
 def start():

@@ -1,0 +1,16 @@
+// Several node processes on one machine divide its cores.
+#pragma once
+
+namespace tmpi::launch {
+
+struct CoreShare {
+  int cores = 1;        ///< for this node process
+  bool shared = false;  ///< others use them too: waiting workers had better sleep than spin
+};
+
+/// The `share`-th of `sharers` parts of the cores that the calling thread may use. With `bind` its affinity
+/// mask, which new threads inherit, is narrowed to them. With more node processes than cores each gets one,
+/// and they take turns.
+CoreShare take_cores(int share, int sharers, bool bind);
+
+}  // namespace tmpi::launch

@@ -1,0 +1,15 @@
+// How long tmpirun waits for others.
+#pragma once
+
+#include <chrono>
+
+namespace tmpi::launch {
+
+inline constexpr std::chrono::seconds kGrace{5};        // for a program that handles SIGTERM itself
+inline constexpr std::chrono::seconds kEndingWait{2};   // for a node process that was told to end
+inline constexpr std::chrono::seconds kPictureWait{2};  // for a node process to answer
+inline constexpr std::chrono::seconds kReports{60};     // more for the files of --profile and --trace
+inline constexpr std::chrono::seconds kDrain{2};        // for channels to end after all their writers have
+inline constexpr std::chrono::milliseconds kBetterCause{1000};  // that explains a lost connection
+
+}  // namespace tmpi::launch

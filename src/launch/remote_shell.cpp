@@ -1,0 +1,97 @@
+#include "launch/remote_shell.hpp"
+
+#include <fmt/core.h>
+
+#include <algorithm>
+#include <filesystem>
+
+#include "launch/program_path.hpp"
+
+namespace tmpi::launch {
+namespace {
+
+constexpr std::string_view kHostHere = "{}";
+
+std::vector<std::string> words_of(std::string_view text) {
+  std::vector<std::string> words;
+  while (!text.empty()) {
+    const std::size_t end = std::min(text.find(' '), text.size());
+    if (end > 0) words.emplace_back(text.substr(0, end));
+    text.remove_prefix(std::min(end + 1, text.size()));
+  }
+  return words;
+}
+
+// Only sh's language is used: the remote user's shell may be another one.
+std::string script() {
+  return R"(PATH="$0:$PATH" exec tmpi-node --remote)";
+}
+
+// No question that nobody answers, no waiting for a host that is off, and word of a host that disappears.
+void add_options_of_ssh(std::vector<std::string>& words) {
+  for (const char* option : {"-x", "-T", "-oBatchMode=yes", "-oConnectTimeout=4", "-oServerAliveInterval=1",
+                             "-oServerAliveCountMax=3"})
+    words.emplace_back(option);
+}
+
+std::string last_line(std::string_view text) {
+  while (!text.empty() && (text.back() == '\n' || text.back() == '\r')) text.remove_suffix(1);
+  return std::string(text.substr(text.rfind('\n') + 1));
+}
+
+}  // namespace
+
+std::string shell_word(std::string_view word) {
+  std::string text = "'";
+  for (const char c : word) {
+    if (c == '\'')
+      text += R"('\'')";
+    else
+      text += c;
+  }
+  return text + "'";
+}
+
+Result<std::vector<std::string>> remote_command(const std::string& agent, const std::string& host,
+                                                const std::string& executable) {
+  std::vector<std::string> words = words_of(agent);
+  const ProgramPath found =
+      words.empty() ? ProgramPath{"", "there is none", kExitNotFound} : find_program(words.front(), "");
+  if (found.path.empty()) return Failure{fmt::format("--launch-agent {}: {}", agent, found.problem)};
+  const std::string directory = std::filesystem::path(executable).parent_path();
+  if (std::filesystem::path(words.front()).filename() == "ssh") add_options_of_ssh(words);
+  words.front() = found.path;
+  bool named = false;
+  for (std::string& word : words) {
+    const std::size_t at = word.find(kHostHere);
+    if (at == std::string::npos) continue;
+    word.replace(at, kHostHere.size(), host);
+    named = true;
+  }
+  if (named) {
+    for (const std::string& word : {std::string("/bin/sh"), std::string("-c"), script(), directory})
+      words.push_back(word);
+  } else {
+    words.push_back(host);
+    words.push_back(fmt::format("/bin/sh -c {} {}", shell_word(script()), shell_word(directory)));
+  }
+  return words;
+}
+
+std::string explain_failed_start(const std::string& agent, const std::string& host, int code,
+                                 const std::string& executable, std::string_view printed) {
+  std::string line = last_line(printed);
+  if (!line.empty()) line = fmt::format(" ({})", line);
+  if (code == kExitNotFound) {
+    return fmt::format(
+        "tmpi-node is missing on host {}: it is neither in {} nor in PATH there{}; install the "
+        "same tmpi as here",
+        host, std::filesystem::path(executable).parent_path().string(), line);
+  }
+  return fmt::format(
+      "cannot start a node process on host {}: {} ended with exit code {}{}; check that `{} {} "
+      "true` works without a question",
+      host, agent, code, line, agent, host);
+}
+
+}  // namespace tmpi::launch

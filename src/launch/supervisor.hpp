@@ -1,0 +1,13 @@
+// Supervisor: on a machine where tmpirun is not, a process of tmpi-node's own watches over the node process,
+// as tmpirun does where it is: whatever ends the node process, nothing of the job stays behind, not even
+// children of ranks that have left its process group.
+#pragma once
+
+namespace tmpi::launch {
+
+/// Forks: returns in the child, which leads a process group and dies with the supervisor. The supervisor
+/// waits for the child, ends all its descendants, and ends with its exit code, or 128 plus the signal that
+/// killed it.
+void start_supervised();
+
+}  // namespace tmpi::launch
