@@ -70,7 +70,7 @@ void closes_while_busy(const Subject& subject) {
 
 void forgets_who_closes(const Subject& subject) {
   run_nodes(subject, 3, [](Node& node) {
-    const auto enough = [&] { return node.received.size() >= 20; };
+    const auto enough = [&] { return node.of(0).size() >= 10 && node.of(1).size() >= 10; };
     if (node.number() == 2) {
       node.until("some messages", enough);
       CHECK(node.net().close(5));

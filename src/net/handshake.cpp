@@ -159,7 +159,7 @@ void Handshake::on_hello() noexcept {
 void Handshake::on_answer() noexcept {
   const auto answer = read<Answer>(in_);
   if (answer.refusal != 0) {
-    const bool known = answer.refusal <= static_cast<std::uint32_t>(Refusal::kUnwanted);
+    const bool known = answer.refusal <= static_cast<std::uint32_t>(Refusal::kEnded);
     return conclude(known ? static_cast<Refusal>(answer.refusal) : Refusal::kGarbage, true,
                     text_of(answer.sentence));
   }
@@ -223,6 +223,7 @@ std::string Handshake::message() const {
       return fmt::format("{} and this process do not have the same job secret ({})", host, whose);
     case Refusal::kNotNow:
     case Refusal::kUnwanted:
+    case Refusal::kEnded:
       return refused_by_peer_ ? fmt::format("{} refuses the connection: {}", host, sentence_) : sentence_;
     case Refusal::kClosed:
       return sentence_[0] != '\0' ? sentence_

@@ -60,7 +60,8 @@ enum class Refusal : std::uint32_t {
   kNotNow = 6,     ///< refuse(): authenticated, but this connection is one too many
   kClosed = 7,     ///< the stream ended in the middle
   kLate = 8,       ///< the user's time limit
-  kUnwanted = 9,   ///< refuse(): authenticated, but there will be no connection any more
+  kUnwanted = 9,   ///< refuse(): authenticated, but there will be no connection
+  kEnded = 10,     ///< refuse(): authenticated, but the acceptor is ending, as it should
 };
 
 class Handshake {

@@ -70,6 +70,9 @@ struct Limits {
       0;  ///< payloads up to this size are never kInProgress: what cannot go at once is copied
   std::size_t eager = 0;  ///< up to this size a message had better travel with its data than ask first
                           ///< (default of --eager-limit)
+  std::size_t segment =
+      0;  ///< payloads much larger than this had better be posted in pieces, one after the other, so that the
+          ///< messages to a peer share the way there; 0: no need
   bool can_get = false;   ///< get() works
 };
 

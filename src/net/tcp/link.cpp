@@ -121,6 +121,8 @@ bool Link::flush() noexcept {
 void Link::on_event(std::uint32_t events) noexcept {
   if ((events & (EPOLLIN | EPOLLRDHUP | EPOLLHUP | EPOLLERR)) != 0) readable_ = true;
   if ((events & (EPOLLRDHUP | EPOLLHUP | EPOLLERR)) != 0) hung_up_ = true;
+  // Behind the end of the stream recv() says nothing of a reset.
+  if ((events & (EPOLLHUP | EPOLLERR)) != 0 && closing_ && state_ == State::kUp) write_error_ = ECONNRESET;
   if ((events & EPOLLOUT) != 0) writable_ = true;
   const bool busy = readable_ || (writable_ && !queue_.empty());
   if (state_ == State::kConnecting || state_ == State::kGreeting || (state_ == State::kUp && busy))
@@ -177,13 +179,18 @@ void Link::understand(std::size_t bytes, std::size_t direct) noexcept {
 void Link::stream_ended(int error) noexcept {
   if (closing_ && error == 0) return;  // the peer sends no more; it may still read
   if (closing_ || parser_.said_goodbye()) {
-    state_ = State::kGone;
-    fd_.reset();
-    queue_.drop();
+    become_gone();
     return;
   }
   lose(fmt::format("the connection to {} {}: its process has probably died", name(),
                    error == 0 ? "was closed" : fmt::format("failed ({})", std::strerror(error))));
+}
+
+void Link::become_gone() noexcept {
+  state_ = State::kGone;
+  handshake_.reset();
+  fd_.reset();
+  queue_.drop();
 }
 
 void Link::lose(const std::string& why) noexcept {
@@ -224,10 +231,7 @@ bool Link::closed() noexcept {
 
 void Link::end_close() noexcept {
   if (fd_) shutdown(fd_.get(), SHUT_WR);
-  fd_.reset();
-  handshake_.reset();
-  state_ = State::kGone;
-  queue_.drop();
+  become_gone();
 }
 
 }  // namespace tmpi::net::tcp

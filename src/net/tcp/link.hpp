@@ -77,6 +77,7 @@ class Link {
   bool receive() noexcept;
   void understand(std::size_t bytes, std::size_t direct) noexcept;
   void stream_ended(int error) noexcept;
+  void become_gone() noexcept;
   void lose(const std::string& why) noexcept;
   std::string name() const;
 

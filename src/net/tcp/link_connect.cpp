@@ -68,6 +68,10 @@ bool Link::continue_connecting() noexcept {
     handshake_.reset();
     return true;
   }
+  if (handshake_->refusal() == Refusal::kEnded && handshake_->refused_by_peer()) {
+    become_gone();
+    return true;
+  }
   attempt_failed(handshake_->message(), handshake_->refusal() == Refusal::kClosed);
   return true;
 }
@@ -99,8 +103,8 @@ std::uint64_t Link::on_connect_time(std::uint64_t now) noexcept {
 }
 
 Objection Link::objection() const noexcept {
-  if (closing_ || state_ == State::kLost || state_ == State::kGone)
-    return {Refusal::kUnwanted, "the connections between these nodes have ended"};
+  if (closing_ || state_ == State::kGone) return {Refusal::kEnded, "it is ending"};
+  if (state_ == State::kLost) return {Refusal::kUnwanted, "it has lost this node before"};
   if (state_ == State::kUp) return {Refusal::kNotNow, "it has a connection already"};
   const bool own_attempt = state_ == State::kConnecting || state_ == State::kGreeting;
   if (own_attempt && context_.self.node < peer_) return {Refusal::kNotNow, "it is connecting itself"};

@@ -1,0 +1,13 @@
+// The conformance suite on modelled wires: a fast one, and one on which most things are under way for a while.
+#include "net/conformance.hpp"
+
+#include <doctest/doctest.h>
+
+TEST_CASE("the modelled wire does what every transport does") {
+  tmpi::net::conformance::check_conformance({"sim:fdr-ib"});
+}
+
+TEST_CASE("a slow wire with random delays does, too") {
+  tmpi::net::conformance::check_conformance(
+      {.spec = "sim:latency=1ms,bandwidth=4GB/s,overhead=1us,gap=1us,jitter=200us", .largest = 4 << 20});
+}
