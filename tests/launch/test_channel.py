@@ -8,7 +8,7 @@ import tempfile
 import time
 import unittest
 
-from harness import HERE, TMPIRUN, LaunchTest
+from harness import HERE, TMPIRUN, LaunchTest, measured
 
 _place = None
 
@@ -77,6 +77,7 @@ class ChannelTest(LaunchTest):
         job = self.fake("deaf", "--timeout", "0.5", timeout=20)
         self.check_failure(job, 124, "--timeout of 0.5 seconds")
 
+    @measured
     def test_second_interrupt_kills(self):
         job = self.start_fake("deaf")
         job.read_until(b"ready\n")
@@ -92,8 +93,9 @@ class ChannelTest(LaunchTest):
         job.read_until(b"ready\n")
         job.process.kill()
         job.finish()
-        self.check_nothing_left(job, patience=5)
+        self.check_nothing_left(job)
 
+    @measured
     def test_picture_and_forwarded_signals(self):
         job = self.start_fake("picture")
         job.read_until(b"ready\n")
@@ -138,6 +140,7 @@ class ChannelTest(LaunchTest):
         job.process.stderr.close()
         self.check_nothing_left(job)
 
+    @measured
     def test_slow_reader_holds_the_job_back(self):
         job = self.start_fake("flood")
         time.sleep(1.0)

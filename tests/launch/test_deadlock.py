@@ -5,7 +5,7 @@ import subprocess
 import time
 import unittest
 
-from harness import LaunchTest, program
+from harness import LaunchTest, measured, program
 
 DEADLOCK = 125
 
@@ -71,6 +71,7 @@ class DeadlockTest(LaunchTest):
         self.assertEqual(job.finish(60, b"a line\n").out, b"got a line\n")
         self.assertEqual(job.code, 0)
 
+    @measured
     def test_can_be_turned_off_and_looked_at(self):
         job = self.start("-n", 4, "-q", "--no-deadlock-check", program("deadlock.c"), "ring")
         time.sleep(1)

@@ -6,7 +6,7 @@ import subprocess
 import time
 import unittest
 
-from harness import LaunchTest, program
+from harness import LaunchTest, measured, program
 
 PROMPTLY = 5.0  # seconds, on a loaded machine; milliseconds on a quiet one
 
@@ -114,6 +114,7 @@ class FailureTest(LaunchTest):
         self.assertNotEqual(job.code, 0)
         self.assertEqual(job.err.count(b"tmpirun: "), 1)
 
+    @measured
     def test_timeout_shows_where_everybody_is(self):
         job = self.promptly(PROMPTLY, lambda: self.run_job("-n", 8, "--no-deadlock-check", "--timeout", 1, program("misbehave.c"), "hang", timeout=20))
         err = job.err.decode()
@@ -142,6 +143,7 @@ class FailureTest(LaunchTest):
         self.check_failure(job, 137, "the node process on host", "ranks 0-3", "killed by signal 9 (Killed)")
         self.check_nothing_left(job)
 
+    @measured
     def test_forked_child_does_not_hide_the_death_of_the_node_process(self):
         job = self.start("-n", 4, "--no-deadlock-check", program("misbehave.c"), "fork")
         job.read_until(b"is here\n")
@@ -164,7 +166,7 @@ class FailureTest(LaunchTest):
             for pid, command in job.survivors():
                 if "sleep 301" in command:
                     os.kill(pid, signal.SIGKILL)
-            self.check_nothing_left(job, patience=5)
+            self.check_nothing_left(job)
 
 
 class ProgramTest(LaunchTest):

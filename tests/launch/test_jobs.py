@@ -7,7 +7,7 @@ import subprocess
 import time
 import unittest
 
-from harness import BIN, LaunchTest, program
+from harness import BIN, LaunchTest, measured, program
 
 
 class PlacementTest(LaunchTest):
@@ -106,6 +106,7 @@ class EndTest(LaunchTest):
         job = self.run_job("-n", 3, "--workers", 1, program("plain.c"), 4)
         self.check_failure(job, 4, "rank 0 on host", "exit code 4", "the first of 3 ranks")
 
+    @measured
     def test_interrupts(self):
         for number, code in ((signal.SIGINT, 130), (signal.SIGTERM, 143), (signal.SIGHUP, 129)):
             for mode in ("hang", "spin"):

@@ -138,6 +138,7 @@ class TraceTest(ObservedTest):
         self.assertEqual(sorted((m["from"], m["to"], m["tag"]) for m in own), [(r, r, tag) for r in range(3) for tag in range(5)])
         self.assertEqual(timeline.data["unrecorded_calls"], 15)
 
+    @measured
     def test_abort_and_timeout(self):
         for ending, code in (("abort", 3), ("hang", 124)):
             _, timeline = self.trace("-n", 2, "--workers", 1, "--timeout", 2, "--no-deadlock-check", program("uneven.c"), 1, ending,
