@@ -2,6 +2,7 @@
 
 #include <unistd.h>
 
+#include <atomic>
 #include <vector>
 
 #include "sched/test_support.hpp"
@@ -104,14 +105,18 @@ struct Seen {
   std::uint64_t ticks;
 };
 std::vector<Seen> g_seen;
+std::atomic<std::size_t> g_seen_count{0};  // for other workers
 
 TEST_CASE("observers see every switch with its time, idle workers as null") {
   g_seen.clear();
+  g_seen_count = 0;
   Event event;
   {
     Job job({.workers = 2, .tasks = 2, .stack_size = 64 * 1024, .bind = false});
     job->observe_switches([](Task* from, Task* to, std::uint64_t ticks) noexcept {
-      if (current_worker() == 0 && g_seen.size() < 1000) g_seen.push_back({from, to, ticks});
+      if (current_worker() != 0 || g_seen.size() == 1000) return;
+      g_seen.push_back({from, to, ticks});
+      ++g_seen_count;
     });
     CHECK(switches_metered());
     static int plain;
@@ -122,6 +127,7 @@ TEST_CASE("observers see every switch with its time, idle workers as null") {
     g_seen.reserve(1000);
     Task& waiting = job.spawn(0, [&] { event.wait(); });
     job.spawn(1, [&] {
+      while (g_seen_count < 2) usleep(100);  // until the other one waits
       usleep(20'000);
       event.complete();
     });
