@@ -120,7 +120,6 @@ bool Node::until(const char* what, const std::function<bool()>& condition) {
 bool Node::asleep_until(const char* what, const std::function<bool()>& condition, int* wake_ups) {
   const double limit = seconds_now() + subject_.patience;
   while (!condition()) {
-    if (wake_ups != nullptr) ++*wake_ups;
     if (net_->poll()) continue;
     const Arming arming = net_->arm();
     if (arming.ready) continue;
@@ -135,6 +134,7 @@ bool Node::asleep_until(const char* what, const std::function<bool()>& condition
     const timespec time{static_cast<time_t>(wait / 1'000'000'000), static_cast<long>(wait % 1'000'000'000)};
     pollfd watched{arming.fd, POLLIN, 0};
     ppoll(&watched, arming.fd >= 0 ? 1 : 0, &time, nullptr);
+    if (wake_ups != nullptr) ++*wake_ups;
   }
   return true;
 }

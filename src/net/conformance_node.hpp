@@ -50,7 +50,7 @@ class Node final : private Sink {
 
   /// Polls until the condition holds; a doctest failure that names `what` if it takes too long.
   bool until(const char* what, const std::function<bool()>& condition);
-  /// The same, asleep whenever arm() allows it. `wake_ups`: how often it was awake.
+  /// The same, asleep whenever arm() allows it. `wake_ups`: how often it woke up.
   bool asleep_until(const char* what, const std::function<bool()>& condition, int* wake_ups = nullptr);
 
   std::vector<std::unique_ptr<Message>> received;  ///< complete ones, in order of arrival

@@ -190,11 +190,11 @@ void posts_from_inside(const Subject& subject) {
     node.until("the last message", [&] { return last + 2 >= kRounds && node.in_progress() == 0; });
     // A completion posts the next large message.
     node.on_landed = nullptr;
-    node.received.clear();
+    // The other one may be further already.
+    std::erase_if(node.received, [&](const auto& message) { return stamp_of(*message).seed < kRounds; });
     node.on_complete = [&] {
-      if (++completed < 10)
-        CHECK(node.try_send(other, kRounds & 0xff, to_header({kRounds, 400'000}),
-                            pattern(kRounds, 400'000)) == Post::kInProgress);
+      if (++completed < 10)  // whatever comes of it
+        node.try_send(other, kRounds & 0xff, to_header({kRounds, 400'000}), pattern(kRounds, 400'000));
     };
     // Until one is in progress: transports may be done at once.
     for (int i = 0; i < 200 && node.in_progress() == 0; ++i) send_stamped(node, other, kRounds, 400'000);

@@ -1,4 +1,5 @@
-// The conformance suite on modelled wires: a fast one, and one on which most things are under way for a while.
+// The conformance suite on modelled wires: a fast one, and one on which most things are under way for a
+// while.
 #include "net/conformance.hpp"
 
 #include <doctest/doctest.h>
