@@ -154,7 +154,7 @@ void Recording::on_switch(sched::Task* from, sched::Task* to, std::uint64_t now)
   worker.since = now;
 }
 
-void Recording::on_sent(const mpi::Rank& from, const mpi::Rank& to, const mpi::MatchKey& key,
+void Recording::on_sent(const mpi::Rank& from, int to, const mpi::MatchKey& key,
                         MPI_Count bytes) noexcept {
   if (the_recording->stopped()) return;
   Event sent;
@@ -163,7 +163,7 @@ void Recording::on_sent(const mpi::Rank& from, const mpi::Rank& to, const mpi::M
   sent.number = static_cast<std::uint64_t>(from.world_rank);
   sent.bytes = bytes;
   sent.rank = key.source;
-  sent.peer = to.world_rank;
+  sent.peer = to;
   sent.tag = key.tag;
   sent.kind = EventKind::kSent;
   the_recording->push_message(sent);

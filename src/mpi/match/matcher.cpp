@@ -119,7 +119,7 @@ void Matcher::add_unexpected(Message& message) noexcept {
   (last_unexpected_ != nullptr ? last_unexpected_->next : first_unexpected_) = &message;
   last_unexpected_ = &message;
   ++unexpected_count_;
-  if (message.sender == nullptr) count_buffered(message.bytes);
+  if (message.payload != nullptr) count_buffered(message.bytes);
   if (!unexpected_table_.empty()) index_message(message);
   if (unexpected_count_ > kScanLimit && unexpected_count_ > unexpected_table_.size()) grow_unexpected_table();
   for (ProbeWaiter** link = &probes_; *link != nullptr;) {
@@ -174,7 +174,7 @@ void Matcher::unlink(Message& message) noexcept {
   }
   message.queued = false;
   --unexpected_count_;
-  if (message.sender == nullptr) count_buffered(-message.bytes);
+  if (message.payload != nullptr) count_buffered(-message.bytes);
 }
 
 void Matcher::index_message(Message& message) noexcept {

@@ -43,17 +43,25 @@ struct PostedReceive {
   bool queued = false;  ///< in the matcher; under its lock
 };
 
+/// Where a message comes from, and its data lies. Those from elsewhere are received by mpi/remote/.
+enum class MessagePlace : std::uint8_t {
+  kHere,                ///< of this node: in a cell, or in the sender's buffer
+  kEagerFromElsewhere,  ///< of another node, with its data
+  kElsewhere,           ///< of another node, its data is still there
+};
+
 struct Message {
   MatchKey key;
   MPI_Count bytes = 0;            ///< size of the payload
-  const void* payload = nullptr;  ///< packed bytes in a cell (sender == null)
+  const void* payload = nullptr;  ///< packed bytes in a cell; null: they lie with the sender
   Request* sender = nullptr;  ///< large or synchronous: the sender's request; its buffer holds the data until
                               ///< it is completed
   Message* next = nullptr;    ///< arrival list
   Message* previous = nullptr;
   Message* bucket_next = nullptr;  ///< hash bucket, only while the matcher has a table
   Message* bucket_previous = nullptr;
-  bool queued = false;       ///< in the matcher; under its lock
+  bool queued = false;  ///< in the matcher; under its lock
+  MessagePlace place = MessagePlace::kHere;
   std::uint16_t serial = 0;  ///< low bits of a nonblocking send's number (Request::serial); else 0
 };
 

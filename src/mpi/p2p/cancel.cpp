@@ -2,19 +2,26 @@
 #include "mpi/p2p/channel.hpp"
 #include "mpi/p2p/p2p.hpp"
 #include "mpi/p2p/transfer.hpp"
+#include "mpi/remote/messages.hpp"
 
 namespace tmpi::mpi {
 namespace {
 
 bool withdraw_receive(Request& request) noexcept {
-  MatcherLock lock(request.comm->owner->matcher);
-  if (!request.posted.queued) return false;
-  request.comm->owner->matcher.remove(request.posted);
+  {
+    MatcherLock lock(request.comm->owner->matcher);
+    if (!request.posted.queued) return false;
+    request.comm->owner->matcher.remove(request.posted);
+  }
+  if (request.expected) [[unlikely]] {
+    remote::no_longer_expected(request);
+    if (request.announced) remote::retract(request);
+  }
   return true;
 }
 
 bool withdraw_message(Request& request) noexcept {
-  Matcher& matcher = process(*request.comm, request.peer).matcher;
+  Matcher& matcher = process(*request.comm, request.peer)->matcher;
   MatcherLock lock(matcher);
   if (!request.message.queued) return false;
   matcher.remove(request.message);
@@ -27,7 +34,7 @@ bool withdraw_message(Request& request) noexcept {
 bool withdraw_buffered(Request& request) noexcept {
   Rank& me = *request.comm->owner;
   if (me.requests.last_serial() - request.serial >= 0xffff) return false;
-  Rank& target = process(*request.comm, request.peer);
+  Rank& target = *process(*request.comm, request.peer);
   const int here = me.worker.load(std::memory_order_relaxed);
   const int there = target.worker.load(std::memory_order_relaxed);
   if (here != there && there >= 0) flush(here, there);
@@ -51,6 +58,10 @@ bool withdraw_buffered(Request& request) noexcept {
 Err cancel(Request& request) {
   if (request.extension != nullptr) return request.extension->cancel(request);
   if (request.peer == MPI_PROC_NULL) return kOk;
+  if (request.kind == RequestKind::kSend && process(*request.comm, request.peer) == nullptr) {
+    remote::cancel_send(request);
+    return kOk;
+  }
   const bool was_done = request.done();
   bool withdrawn = false;
   if (request.kind == RequestKind::kRecv)

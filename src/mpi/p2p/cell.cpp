@@ -17,7 +17,8 @@ constexpr int kClasses = kSizes.size();
 constexpr int kBatch = 32;          // cells moved between a worker and the depot at once
 constexpr int kMostWorkers = 1024;  // workers beyond that share malloc
 
-struct Cell : Message {
+// As aligned as malloc's memory, so that the payload is.
+struct alignas(16) Cell : Message {
   int size_class = -1;
 };
 
@@ -90,6 +91,10 @@ Message* take_cell(MPI_Count bytes) {
     if (stock.head == nullptr) return allocate(bytes, size_class);
   }
   return stock.pop();
+}
+
+void* cell_room(Message* message) noexcept {
+  return static_cast<Cell*>(message) + 1;
 }
 
 void give_back_cell(Message* message) noexcept {

@@ -12,6 +12,10 @@ namespace tmpi::mpi {
 Message* take_cell(MPI_Count bytes);
 void give_back_cell(Message* cell) noexcept;
 
+/// Where the room behind a cell begins: what its payload points to unless the user of the cell keeps
+/// something of his own there before it (and then sets the payload back before giving the cell back).
+void* cell_room(Message* cell) noexcept;
+
 /// The writable payload of a cell.
 inline void* cell_payload(Message* cell) noexcept {
   return const_cast<void*>(cell->payload);

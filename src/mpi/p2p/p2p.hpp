@@ -35,7 +35,8 @@ void start_recv(Request& request) noexcept;
 
 /// Tries to cancel an active operation (MPI report, 3.8.4): a receive that has not been matched, a send whose
 /// message has not been received, even if it was buffered and the send is complete. The request completes in
-/// any case: at once if cancelled. Does not suspend.
+/// any case: at once if cancelled; when the answer has come if the message has gone to another node (until
+/// then the request is pending, even if it was done). Does not suspend.
 Err cancel(Request& request);
 
 /// Waits for one request, and for all of `requests[0..n)` (null entries skipped; one suspension at most).

@@ -7,22 +7,36 @@
 #include "mpi/core/status.hpp"
 #include "mpi/p2p/p2p.hpp"
 #include "mpi/p2p/transfer.hpp"
+#include "mpi/remote/messages.hpp"
 
 namespace tmpi::mpi {
 namespace {
 
-// True if a message was there and has been received; false if the receive is posted now.
+// Between nodes. Posts the receive, opens the matcher's lock, and announces the receive if it had better be.
+[[gnu::noinline]] void post_for_elsewhere(Matcher& matcher, Request& request) noexcept {
+  const bool announced = remote::expect(request);
+  const remote::Announce announcement = announced ? remote::announcement_for(request) : remote::Announce{};
+  matcher.add_posted(request.posted);
+  matcher.unlock();
+  if (announced) remote::announce(announcement);
+}
+
+// True if a message was there and has been received; false if the receive is posted now, or waits for the
+// message's data.
 bool take_or_post(Request& request) noexcept {
   Matcher& matcher = request.comm->owner->matcher;
   const MatchKey key{request.context, request.peer, request.tag};
   matcher.lock();
   if (Message* message = matcher.take_unexpected(key)) {
     matcher.unlock();
-    accept(request, *message);
-    return true;
+    return accept(request, *message);
   }
   request.posted.key = key;
   request.posted.request = &request;
+  if (remote::detail::g_active) [[unlikely]] {
+    post_for_elsewhere(matcher, request);
+    return false;
+  }
   matcher.add_posted(request.posted);
   matcher.unlock();
   return false;

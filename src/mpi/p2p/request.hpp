@@ -47,7 +47,10 @@ struct Request {
   bool persistent = false;
   bool active = false;  ///< persistent: started and not yet completed by a wait or test
   bool cancelled = false;
-  bool buffered = false;    ///< kSend: complete, but its message lay in a cell or channel when it left
+  bool buffered = false;  ///< kSend: complete, but its message lay in a cell or channel when it left
+  // Between nodes (mpi/remote/).
+  bool cancelling = false;  ///< kSend: the answer to an attempt to cancel it is on its way
+  bool expected = false;    ///< kRecv: posted, and a message from elsewhere may match
   int error = MPI_SUCCESS;  ///< error class of the finished operation
 
   // What every request needs comes first: with many outstanding, the cache lines that a message touches
@@ -73,6 +76,11 @@ struct Request {
 
   PostedReceive posted;  ///< kRecv: my entry in my matcher
   Message message;       ///< kSend: my entry in the receiver's matcher if it points at my buffer
+
+  // Between nodes as well.
+  bool announced = false;            ///< kRecv: posted, and its sender's node has been told
+  std::uint64_t transfer = 0;        ///< kSend: its number there while it is pending
+  Request* next_finished = nullptr;  ///< list of requests that are about to be completed
 
   bool done() const noexcept { return state_.load(std::memory_order_acquire) == kDone; }
 

@@ -10,6 +10,7 @@
 #include "mpi/p2p/observer.hpp"
 #include "mpi/p2p/p2p.hpp"
 #include "mpi/p2p/transfer.hpp"
+#include "mpi/remote/messages.hpp"
 
 namespace tmpi::mpi {
 namespace {
@@ -72,13 +73,27 @@ inline Left leave(Rank& target, const MatchKey& key, const Outgoing& data, SendM
   return Left::kDescriptor;
 }
 
-// The same for a communicator's rank: through the channel between the workers if it lives elsewhere and the
-// message is small.
+// To a rank of another node.
+template <class Descriptor>
+[[gnu::noinline]] Left send_elsewhere(const Comm& comm, int dest, const MatchKey& key, const Outgoing& data,
+                                      SendMode mode, Descriptor&& descriptor) noexcept {
+  const Rank& me = *comm.owner;
+  if (remote::send_now(me, dest, key, data, mode)) return Left::kBuffered;
+  remote::start(me, descriptor(), dest, key, data, mode);
+  return Left::kDescriptor;
+}
+
+// The same for a communicator's rank: through the channel between the workers if it lives with another one
+// and the message is small.
 template <class Descriptor>
 inline Left hand_over(const Comm& comm, int dest, const MatchKey& key, const Outgoing& data, SendMode mode,
                       Descriptor&& descriptor) noexcept {
-  Rank& target = process(comm, dest);
-  tell_sent(*comm.owner, target, key, data.bytes);
+  const int world_rank = comm.shared->peers->world_rank(dest);
+  tell_sent(*comm.owner, world_rank, key, data.bytes);
+  Rank* const found = job()->local(world_rank);
+  if (found == nullptr) [[unlikely]]
+    return send_elsewhere(comm, world_rank, key, data, mode, descriptor);
+  Rank& target = *found;
   const int here = comm.owner->worker.load(std::memory_order_relaxed);
   const int there = target.worker.load(std::memory_order_relaxed);
   if (here != there && there >= 0) {

@@ -5,6 +5,7 @@
 
 #include "mpi/p2p/cell.hpp"
 #include "mpi/p2p/observer.hpp"
+#include "mpi/remote/messages.hpp"
 
 namespace tmpi::mpi {
 namespace {
@@ -12,6 +13,8 @@ namespace {
 [[gnu::always_inline]] inline MPI_Count record_outcome(Request& receive, const MatchKey& key,
                                                        MPI_Count bytes) noexcept {
   tell_received(*receive.comm->owner, key, bytes);
+  if (receive.expected) [[unlikely]]
+    remote::no_longer_expected(receive);
   const MPI_Count capacity = receive.count * receive.type->size();
   receive.source = key.source;
   receive.received_tag = key.tag;
@@ -52,12 +55,18 @@ void receive_packed(Request& receive, const MatchKey& key, const void* packed, M
   }
 }
 
-void accept(Request& receive, Message& message) noexcept {
+MPI_Count note_outcome(Request& receive, const MatchKey& key, MPI_Count bytes) noexcept {
+  return record_outcome(receive, key, bytes);
+}
+
+bool accept(Request& receive, Message& message) noexcept {
+  if (message.place != MessagePlace::kHere) [[unlikely]]
+    return remote::accept(receive, message);
   Request* sender = message.sender;
   if (sender == nullptr) {
     receive_packed(receive, message.key, message.payload, message.bytes);
     give_back_cell(&message);
-    return;
+    return true;
   }
   const MPI_Count bytes = record_outcome(receive, message.key, message.bytes);
   if (sender->type->contiguous() && receive.type->contiguous()) {
@@ -67,6 +76,7 @@ void accept(Request& receive, Message& message) noexcept {
                      *sender->type);
   }
   sender->complete();  // the message lies in the sender's request: both may be gone now
+  return true;
 }
 
 }  // namespace tmpi::mpi

@@ -26,14 +26,19 @@ void pack(void* packed, const Outgoing& data) noexcept;
 /// Fills a receive from packed bytes (a cell, a channel): buffer and outcome, without completing it.
 void receive_packed(Request& receive, const MatchKey& key, const void* packed, MPI_Count bytes) noexcept;
 
+/// Fills a receive's outcome alone: source, tag, error, bytes, which are returned: so many of the message's
+/// fit.
+MPI_Count note_outcome(Request& receive, const MatchKey& key, MPI_Count bytes) noexcept;
+
 /// Receiver's side: copies an unexpected message that has been taken out of the matcher into the receive's
 /// buffer, completes a waiting sender or gives the cell back, and fills the receive's outcome (source, tag,
-/// bytes, error) without completing it.
-void accept(Request& receive, Message& message) noexcept;
+/// bytes, error) without completing it. False: the data lies on another node; the receive, pending, completes
+/// when it is here.
+bool accept(Request& receive, Message& message) noexcept;
 
-/// The process behind a rank of the communicator.
-inline Rank& process(const Comm& comm, int rank) noexcept {
-  return *job()->local(comm.shared->peers->world_rank(rank));
+/// The process behind a rank of the communicator; null if it lives on another node.
+inline Rank* process(const Comm& comm, int rank) noexcept {
+  return job()->local(comm.shared->peers->world_rank(rank));
 }
 
 }  // namespace tmpi::mpi

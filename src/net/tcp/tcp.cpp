@@ -10,11 +10,15 @@
 #include <cstring>
 
 #include "net/maker.hpp"
+#include "timers/clock.hpp"
 
 namespace tmpi::net::tcp {
 namespace {
 
 constexpr int kEventsAtOnce = 64;
+constexpr std::uint64_t kSpinning =
+    3000;  // ticks between calls of poll() of which somebody has nothing else to do
+constexpr int kPeeks = 4;
 
 std::string own_host() {
   char name[HOST_NAME_MAX + 1] = "this host";
@@ -33,6 +37,7 @@ Tcp::Tcp(const Options& options, Sink& sink) {
   limits_.most_header = kMostHeader;
   limits_.most_buffered = Link::kMostBuffered;
   limits_.eager = 64 << 10;
+  limits_.segment = 256 << 10;
   context_.sink = &sink;
   context_.self = {options.node, Role::kPeer, options.job, options.secret, own_host()};
   context_.active.reserve(static_cast<std::size_t>(options.nodes));
@@ -106,12 +111,22 @@ Post Tcp::get(int, const RemoteKey&, std::uint64_t, void*, std::size_t, Completi
 
 // --- progress
 
+// Whoever spins on poll() most likely waits for the peer that has spoken last: asking its socket saves asking
+// the set, and 0.4 us of a small message's time. Everybody else's turn comes every few calls.
 bool Tcp::poll() noexcept {
   context_.polling = true;
-  harvest(0);
+  const std::uint64_t now = timers::now_ticks();
+  if (peeks_left_ > 0 && context_.recent != nullptr && now - last_poll_ < kSpinning) {
+    --peeks_left_;
+    context_.recent->peek();
+  } else {
+    peeks_left_ = kPeeks;
+    harvest(0);
+  }
   const bool progress = work();
   if (--polls_until_clock_ <= 0) look_at_clock();
   context_.polling = false;
+  last_poll_ = timers::now_ticks();
   return progress;
 }
 

@@ -32,13 +32,12 @@ void describe_mrecv(Request& request, Rank& rank, void* buf, MPI_Count count, co
   request.comm = &rank.world;
 }
 
-void receive_matched(Request& request, Message* message) noexcept {
-  if (message != nullptr) {
-    accept(request, *message);
-  } else {
-    request.source = MPI_PROC_NULL;
-    request.received_tag = MPI_ANY_TAG;
-  }
+// True if the data is there; else the request completes when it is.
+bool receive_matched(Request& request, Message* message) noexcept {
+  if (message != nullptr) return accept(request, *message);
+  request.source = MPI_PROC_NULL;
+  request.received_tag = MPI_ANY_TAG;
+  return true;
 }
 
 }  // namespace
@@ -56,7 +55,7 @@ int TMPI_COUNTED(Mrecv)(void* buf, Count count, MPI_Datatype datatype, MPI_Messa
     TMPI_TRY(message_from(*message, matched));
     Request request;
     describe_mrecv(request, rank, buf, count, *type);
-    receive_matched(request, matched);
+    if (!receive_matched(request, matched)) wait(request);
     *message = MPI_MESSAGE_NULL;
     return receive_outcome(request, status);
   });
@@ -74,8 +73,7 @@ int TMPI_COUNTED(Imrecv)(void* buf, Count count, MPI_Datatype datatype, MPI_Mess
     TMPI_TRY(message_from(*message, matched));
     Request& created = create_request(rank.world, {RequestKind::kMrecv, SendMode::kStandard, buf, count, type,
                                                    MPI_ANY_SOURCE, MPI_ANY_TAG});
-    receive_matched(created, matched);
-    created.complete();
+    if (receive_matched(created, matched)) created.complete();
     *message = MPI_MESSAGE_NULL;
     *request = handle_of(created);
     return kOk;

@@ -1,0 +1,56 @@
+// Core: what the sending and the receiving half of the protocol layer have in common. Used under the engine's
+// lock.
+#pragma once
+
+#include <atomic>
+#include <memory>
+#include <string>
+
+#include "mpi/remote/courier.hpp"
+#include "mpi/remote/remote.hpp"
+
+namespace tmpi::mpi::remote {
+
+/// Requests that are done: completed when the lock is open again, since whoever is told may send.
+class Finished {
+ public:
+  void add(Request& request) noexcept {
+    request.next_finished = nullptr;
+    (last_ != nullptr ? last_->next_finished : first_) = &request;
+    last_ = &request;
+  }
+  Request* take_all() noexcept {
+    Request* const first = first_;
+    first_ = last_ = nullptr;
+    return first;
+  }
+
+ private:
+  Request* first_ = nullptr;
+  Request* last_ = nullptr;
+};
+
+struct Core {
+  std::unique_ptr<net::Transport> transport;
+  Courier courier;
+  Finished finished;
+  Settings settings;  // eager_limit resolved
+  ProtocolCounters counters;
+
+  /// A peer has sent something that makes no sense: it is not listened to any longer, and the job ends.
+  virtual void complain(int peer, std::string what) noexcept = 0;
+
+  /// A message has landed, or a read is done.
+  void count_landed() noexcept {
+    landings.store(landings.load(std::memory_order_relaxed) + 1, std::memory_order_relaxed);
+  }
+  std::atomic<std::uint64_t> landings{0};
+
+  /// How much of a large message to post at once.
+  MPI_Count piece(MPI_Count rest, bool segmented) const noexcept;
+
+ protected:
+  ~Core() = default;
+};
+
+}  // namespace tmpi::mpi::remote

@@ -1,0 +1,79 @@
+// Credit: bounds what eager messages take of the memory at their destination while nobody receives them. The
+// sender's node counts, for each destination rank, what it has sent there and has not been told to have left
+// the receiver's memory; beyond a limit a message asks first (RTS), which holds no memory and so never blocks
+// anybody. The receiver's node returns credit in batches. One word per destination rank here, one per local
+// rank and peer there, from the first message on. docs/network.md.
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+#include <memory>
+#include <vector>
+
+#include "mpi.h"
+
+namespace tmpi::mpi::remote {
+
+/// What a message costs: its data, and what keeps it.
+constexpr std::uint64_t cost_of(MPI_Count bytes) noexcept {
+  return static_cast<std::uint64_t>(bytes) + 192;
+}
+
+/// The sender's side. Used under the engine's lock.
+class Allowance {
+ public:
+  void use(int ranks, std::uint64_t limit) {
+    limit_ = limit;
+    outstanding_.assign(static_cast<std::size_t>(ranks), 0);
+  }
+  /// False: too much is under way to this rank.
+  bool charge(int dest, MPI_Count bytes) noexcept {
+    std::uint64_t& outstanding = outstanding_[static_cast<std::size_t>(dest)];
+    if (outstanding + cost_of(bytes) > limit_) return false;
+    outstanding += cost_of(bytes);
+    return true;
+  }
+  /// The receiver's node returns credit. False if it never had that much.
+  bool returned(int dest, std::uint64_t cost) noexcept {
+    if (dest < 0 || static_cast<std::size_t>(dest) >= outstanding_.size()) return false;
+    std::uint64_t& outstanding = outstanding_[static_cast<std::size_t>(dest)];
+    if (cost > outstanding) return false;
+    outstanding -= cost;
+    return true;
+  }
+
+ private:
+  std::uint64_t limit_ = 0;
+  std::vector<std::uint64_t> outstanding_;  // by world rank
+};
+
+/// The receiver's side.
+class Owed {
+ public:
+  void use(int nodes, int local_ranks, std::uint64_t batch) {
+    batch_ = batch;
+    local_ranks_ = static_cast<std::size_t>(local_ranks);
+    owed_.resize(static_cast<std::size_t>(nodes));
+  }
+  /// Before the first add() for this peer, under the engine's lock.
+  void prepare(int peer) {
+    auto& owed = owed_[static_cast<std::size_t>(peer)];
+    if (owed == nullptr) [[unlikely]]
+      owed = std::make_unique<std::atomic<std::uint64_t>[]>(local_ranks_);
+  }
+  /// A message of this cost has left the memory of a local rank. What is to be returned to the peer now, else
+  /// 0. Any thread. Relaxed: only the sum matters.
+  std::uint64_t add(int peer, int local_rank, std::uint64_t cost) noexcept {
+    std::atomic<std::uint64_t>& owed =
+        owed_[static_cast<std::size_t>(peer)][static_cast<std::size_t>(local_rank)];
+    if (owed.fetch_add(cost, std::memory_order_relaxed) + cost < batch_) return 0;
+    return owed.exchange(0, std::memory_order_relaxed);
+  }
+
+ private:
+  std::uint64_t batch_ = 0;
+  std::size_t local_ranks_ = 0;
+  std::vector<std::unique_ptr<std::atomic<std::uint64_t>[]>> owed_;  // by peer, then by local rank
+};
+
+}  // namespace tmpi::mpi::remote

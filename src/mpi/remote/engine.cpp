@@ -1,0 +1,198 @@
+#include "mpi/remote/engine.hpp"
+
+#include <fmt/format.h>
+#include <time.h>
+
+#include <algorithm>
+#include <cstring>
+#include <utility>
+
+#include "mpi/core/rank.hpp"
+#include "mpi/remote/messages.hpp"
+
+namespace tmpi::mpi::remote {
+namespace {
+
+// More is not sent unasked, however much is wanted.
+constexpr MPI_Count kMostEager = MPI_Count{1} << 30;
+// Sends that nobody has matched hold up the end of the job no longer than this.
+constexpr double kUnmatchedSeconds = 0.5;
+
+template <class Header>
+bool parse(std::span<const std::byte> bytes, Header& header) noexcept {
+  if (bytes.size() != sizeof header) return false;
+  std::memcpy(&header, bytes.data(), sizeof header);
+  return true;
+}
+
+double now() noexcept {
+  timespec t;
+  clock_gettime(CLOCK_MONOTONIC, &t);
+  return static_cast<double>(t.tv_sec) + 1e-9 * static_cast<double>(t.tv_nsec);
+}
+
+}  // namespace
+
+MPI_Count Core::piece(MPI_Count rest, bool segmented) const noexcept {
+  if (segmented) return std::min(rest, kSegment);
+  const auto segment = static_cast<MPI_Count>(transport->limits().segment);
+  return segment > 0 ? std::min(rest, segment) : rest;
+}
+
+Result<std::unique_ptr<Engine>> Engine::create(const net::Options& options, const Settings& settings,
+                                               MakeTransport make) {
+  std::unique_ptr<Engine> engine(new Engine);
+  auto transport = make(options, *engine);
+  if (!transport) return transport.failure();
+  engine->transport = std::move(*transport);
+  const net::Limits& limits = engine->transport->limits();
+  if (settings.rendezvous == Rendezvous::kRead && !limits.can_get) {
+    return Failure{fmt::format(
+        "--rndv read: the transport \"{}\" cannot read from another node's memory; use --rndv rts-cts or "
+        "early-cts, or another --net",
+        options.spec)};
+  }
+  engine->settings = settings;
+  MPI_Count& eager = engine->settings.eager_limit;
+  if (eager < 0) eager = static_cast<MPI_Count>(limits.eager);
+  eager = std::min(eager, kMostEager);
+  engine->gone_.resize(static_cast<std::size_t>(options.nodes));
+  engine->courier.use(*engine->transport, options.nodes);
+  engine->sends_.use(job()->size());
+  engine->receives_.use(options.nodes);
+  return engine;
+}
+
+// ---- progress ----
+
+bool Engine::poll() noexcept {
+  if (!lock_.try_lock()) return false;
+  bool progress = transport->poll();
+  if (courier.waiting()) progress |= courier.post_again();
+  leave();
+  return progress;
+}
+
+net::Arming Engine::arm() noexcept {
+  // Whoever is inside makes progress, and may be about to go to sleep without having seen what comes after.
+  if (!lock_.try_lock()) return {.ready = true};
+  const net::Arming arming = transport->arm();
+  lock_.unlock();
+  return arming;
+}
+
+void Engine::leave() noexcept {
+  Request* finished = Core::finished.take_all();
+  std::vector<Report> reports = std::exchange(reports_, {});
+  lock_.unlock();
+  while (finished != nullptr) {
+    Request& request = *std::exchange(finished, finished->next_finished);
+    request.complete();  // may be gone now
+  }
+  for (const Report& report : reports) {
+    if (lost_hook_ != nullptr) lost_hook_(report.peer, report.why);
+  }
+}
+
+bool Engine::end(double seconds) noexcept {
+  const double start = now();
+  for (;;) {
+    poll();
+    const double elapsed = now() - start;
+    const bool empty = inside([&](Sends& sends, Receives&) {
+      return !courier.waiting() && transport->idle() && sends.moving() == 0 &&
+             (sends.size() == 0 || elapsed > kUnmatchedSeconds);
+    });
+    if (empty || elapsed > seconds) break;
+    // The transport may sleep, and we have nothing else to do.
+    const timespec moment{0, 20'000};
+    nanosleep(&moment, nullptr);
+  }
+  lock_.lock();
+  const bool all = !courier.waiting();
+  const bool closed = transport->close(std::max(0.0, seconds - (now() - start)));
+  leave();
+  return all && closed;
+}
+
+Balance Engine::balance() const noexcept {
+  return {courier.begun(), landings.load(std::memory_order_relaxed)};
+}
+
+ProtocolCounters Engine::read_counters() noexcept {
+  return inside([&](Sends&, Receives&) {
+    ProtocolCounters result = counters;
+    result.deferred = courier.deferred();
+    return result;
+  });
+}
+
+// ---- what arrives ----
+
+net::Landing Engine::arriving(int peer, std::uint8_t id, std::span<const std::byte> header,
+                              std::size_t payload) noexcept {
+  if (gone_[static_cast<std::size_t>(peer)]) return {};
+  return begin(peer, static_cast<Kind>(id), header, payload);
+}
+
+net::Landing Engine::begin(int peer, Kind kind, std::span<const std::byte> header, std::size_t payload) {
+  // Runs `handle` with the header of a message without data.
+  const auto control = [&](auto message, auto&& handle) {
+    if (payload == 0 && parse(header, message))
+      handle(message);
+    else
+      complain(peer, "it has sent a message of a wrong size");
+    return net::Landing{};
+  };
+  switch (kind) {
+    case Kind::kEager: {
+      Eager eager;
+      if (parse(header, eager.envelope) ? (eager.envelope.flags & kSynchronous) == 0
+                                        : parse(header, eager) && (eager.envelope.flags & kSynchronous) != 0)
+        return receives_.on_eager(peer, eager, payload);
+      break;
+    }
+    case Kind::kData: {
+      Data data;
+      if (parse(header, data)) return receives_.on_data(peer, data, payload);
+      break;
+    }
+    case Kind::kRts:
+      return control(Rts{}, [&](const Rts& rts) { receives_.on_rts(peer, rts); });
+    case Kind::kCts:
+      return control(Cts{}, [&](const Cts& cts) { sends_.on_cts(peer, cts); });
+    case Kind::kFin:
+      return control(Transfer{}, [&](const Transfer& fin) { sends_.on_fin(peer, fin); });
+    case Kind::kCredit:
+      return control(Credit{}, [&](const Credit& credit) { sends_.on_credit(peer, credit); });
+    case Kind::kAnnounce:
+      return control(Announce{}, [&](const Announce& announce) { sends_.on_announce(peer, announce); });
+    case Kind::kRetract:
+      return control(Announce{}, [&](const Announce& announce) { sends_.on_retract(announce); });
+    case Kind::kCancel:
+      return control(Cancel{}, [&](const Cancel& cancel) { receives_.on_cancel(peer, cancel); });
+    case Kind::kCancelReply:
+      return control(CancelReply{}, [&](const CancelReply& reply) { sends_.on_cancel_reply(peer, reply); });
+  }
+  complain(peer,
+           fmt::format("it has sent a message that no protocol knows (kind {})", static_cast<int>(kind)));
+  return {};
+}
+
+void Engine::landed(int peer, void*) noexcept {
+  count_landed();
+  if (!gone_[static_cast<std::size_t>(peer)]) receives_.landed(peer);
+}
+
+void Engine::lost(int peer, const std::string& why) noexcept {
+  if (gone_[static_cast<std::size_t>(peer)]) return;
+  gone_[static_cast<std::size_t>(peer)] = true;
+  courier.forget(peer);
+  reports_.push_back({peer, why});
+}
+
+void Engine::complain(int peer, std::string what) noexcept {
+  lost(peer, fmt::format("{}: its memory is damaged, or it is no node process of this tmpi", what));
+}
+
+}  // namespace tmpi::mpi::remote

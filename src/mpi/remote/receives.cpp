@@ -1,0 +1,356 @@
+#include "mpi/remote/receives.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <new>
+
+#include "mpi/core/rank.hpp"
+#include "mpi/core/services.hpp"
+#include "mpi/p2p/cell.hpp"
+#include "mpi/p2p/transfer.hpp"
+#include "mpi/remote/messages.hpp"
+#include "mpi/remote/sends.hpp"
+
+namespace tmpi::mpi::remote {
+namespace {
+
+int local_index(const Rank& rank) noexcept {
+  return static_cast<int>(&rank - &job()->local_at(0));
+}
+
+// The receive's buffer, if its data is one run of memory.
+std::byte* one_run(const Request& receive) noexcept {
+  if (receive.type->contiguous()) return static_cast<std::byte*>(receive.buffer);
+  return static_cast<std::byte*>(single_run(receive.buffer, receive.count, *receive.type));
+}
+
+Origin origin_of(int peer, const Envelope& envelope, std::uint64_t sender) noexcept {
+  return {peer, envelope.dest, envelope.flags, sender, 0, {}};
+}
+
+void fill(Message& message, const Envelope& envelope, MessagePlace place) noexcept {
+  message.key = envelope.key();
+  message.bytes = static_cast<MPI_Count>(envelope.bytes);
+  message.serial = envelope.serial;
+  message.place = place;
+}
+
+[[gnu::cold]] void out_of_memory(MPI_Count bytes) noexcept {
+  services().abort_job(job()->local_at(0), MPI_ERR_NO_MEM,
+                       fmt::format("no memory for a message of {} bytes from another node; use fewer ranks "
+                                   "per node or smaller messages",
+                                   bytes));
+}
+
+constexpr const char* kNoSuchRank = "it has sent a message for a rank that does not live here";
+
+}  // namespace
+
+void Receives::Inbound::reset() noexcept {
+  request = nullptr;
+  packed = nullptr;
+  wanted = begun = arrived = 0;
+  address = 0;
+  for (Get& get : gets) get.packed = nullptr;
+}
+
+void Receives::use(int nodes) {
+  landing_.resize(static_cast<std::size_t>(nodes));
+  owed_.use(nodes, job()->local_count(), credit_limit(core_.settings.eager_limit) / 4);
+}
+
+Rank* Receives::local_rank(int peer, const Envelope& envelope) {
+  Rank* const rank = job()->local(envelope.dest);
+  if (rank == nullptr)
+    core_.complain(peer, kNoSuchRank);
+  else if (envelope.bytes > INT64_MAX)
+    core_.complain(peer, "it has sent a message of more bytes than there are");
+  else
+    return rank;
+  return nullptr;
+}
+
+// ---- eager ----
+
+net::Landing Receives::on_eager(int peer, const Eager& eager, std::size_t payload) {
+  Landing& landing = landing_[static_cast<std::size_t>(peer)];
+  landing.what = Landing::What::kNothing;
+  Rank* const rank = local_rank(peer, eager.envelope);
+  if (rank == nullptr) return {};
+  if (eager.envelope.bytes != payload) {
+    core_.complain(peer, "it has sent a message whose size is not what it says");
+    return {};
+  }
+  owed_.prepare(peer);
+  landing.envelope = eager.envelope;
+  landing.sender = eager.sender.id;
+  rank->matcher.lock();
+  PostedReceive* const posted = rank->matcher.take_posted(eager.envelope.key());
+  rank->matcher.unlock();
+  return posted != nullptr ? land_posted(landing, *posted->request) : land_unexpected(peer, landing);
+}
+
+net::Landing Receives::land_posted(Landing& landing, Request& receive) {
+  const auto bytes = static_cast<MPI_Count>(landing.envelope.bytes);
+  landing.what = Landing::What::kPosted;
+  landing.receive = &receive;
+  landing.cell = nullptr;
+  if (bytes == 0) return {};
+  const MPI_Count room = receive.count * receive.type->size();
+  if (room == 0) return {};
+  if (std::byte* const run = one_run(receive))
+    return {run, static_cast<std::size_t>(std::min(bytes, room)), nullptr};
+  landing.cell = take_cell(bytes);
+  if (landing.cell == nullptr) out_of_memory(bytes);
+  return {cell_payload(landing.cell), static_cast<std::size_t>(bytes), nullptr};
+}
+
+net::Landing Receives::land_unexpected(int peer, Landing& landing) {
+  const auto bytes = static_cast<MPI_Count>(landing.envelope.bytes);
+  landing.what = Landing::What::kUnexpected;
+  landing.cell = take_arrival(bytes);
+  if (landing.cell == nullptr) out_of_memory(bytes);
+  origin_of(*landing.cell) = origin_of(peer, landing.envelope, landing.sender);
+  return {cell_payload(landing.cell), static_cast<std::size_t>(bytes), nullptr};
+}
+
+void Receives::landed(int peer) {
+  Landing& landing = landing_[static_cast<std::size_t>(peer)];
+  switch (std::exchange(landing.what, Landing::What::kNothing)) {
+    case Landing::What::kNothing:
+      break;
+    case Landing::What::kPosted:
+      posted_landed(peer, landing);
+      break;
+    case Landing::What::kUnexpected:
+      unexpected_landed(peer, landing);
+      break;
+    case Landing::What::kPiece:
+      piece_landed(peer, landing);
+      break;
+  }
+}
+
+void Receives::posted_landed(int peer, Landing& landing) {
+  Request& receive = *landing.receive;
+  const auto bytes = static_cast<MPI_Count>(landing.envelope.bytes);
+  if (landing.cell != nullptr) {
+    receive_packed(receive, landing.envelope.key(), landing.cell->payload, bytes);
+    give_back_cell(landing.cell);
+  } else {
+    (void)note_outcome(receive, landing.envelope.key(), bytes);
+  }
+  matched(peer, landing.envelope, receive);
+  release(origin_of(peer, landing.envelope, landing.sender), bytes);
+  core_.finished.add(receive);
+}
+
+// The receive may have been posted while the data came in.
+void Receives::unexpected_landed(int peer, Landing& landing) {
+  Matcher& matcher = job()->local(landing.envelope.dest)->matcher;
+  Message& message = *landing.cell;
+  matcher.lock();
+  PostedReceive* const posted = matcher.take_posted(landing.envelope.key());
+  if (posted == nullptr) {
+    fill(message, landing.envelope, MessagePlace::kEagerFromElsewhere);
+    matcher.add_unexpected(message);
+    matcher.unlock();
+    return;
+  }
+  matcher.unlock();
+  Request& receive = *posted->request;
+  const auto bytes = static_cast<MPI_Count>(landing.envelope.bytes);
+  receive_packed(receive, landing.envelope.key(), message.payload, bytes);
+  const Origin origin = origin_of(message);
+  give_back_arrival(message);
+  matched(peer, landing.envelope, receive);
+  release(origin, bytes);
+  core_.finished.add(receive);
+}
+
+// A receive that was posted has got a message.
+void Receives::matched(int peer, const Envelope& envelope, const Request& receive) {
+  if (!receive.announced || (envelope.flags & kAnnounced) != 0) return;
+  // The sender knew nothing of the announcement when it sent: it must not take the next message for this one.
+  const int sender = receive.comm->shared->peers->world_rank(envelope.source);
+  core_.courier.post(peer, Kind::kRetract,
+                     Announce{envelope.context, sender, envelope.dest, envelope.tag, 0, 0});
+}
+
+bool Receives::release_quietly(const Origin& origin, MPI_Count bytes, std::uint64_t& due) noexcept {
+  due = 0;
+  if ((origin.flags & kUncharged) == 0)
+    due = owed_.add(origin.peer, local_index(*job()->local(origin.dest)), cost_of(bytes));
+  return due == 0 && (origin.flags & kSynchronous) == 0;
+}
+
+void Receives::acknowledge(const Origin& origin, std::uint64_t due) {
+  if (due > 0) core_.courier.post(origin.peer, Kind::kCredit, Credit{due, origin.dest, 0});
+  if ((origin.flags & kSynchronous) != 0)
+    core_.courier.post(origin.peer, Kind::kFin, Transfer{origin.sender});
+}
+
+void Receives::release(const Origin& origin, MPI_Count bytes) {
+  std::uint64_t due;
+  if (!release_quietly(origin, bytes, due)) acknowledge(origin, due);
+}
+
+// ---- rendezvous ----
+
+void Receives::on_rts(int peer, const Rts& rts) {
+  Rank* const rank = local_rank(peer, rts.envelope);
+  if (rank == nullptr) return;
+  if (rts.address != 0 && !core_.transport->limits().can_get)
+    return core_.complain(peer, "it has offered memory to be read, which this transport cannot do");
+  Origin origin = origin_of(peer, rts.envelope, rts.sender);
+  origin.address = rts.address;
+  std::copy(std::begin(rts.key), std::end(rts.key), std::begin(origin.key.word));
+  const auto bytes = static_cast<MPI_Count>(rts.envelope.bytes);
+  Matcher& matcher = rank->matcher;
+  matcher.lock();
+  PostedReceive* const posted = matcher.take_posted(rts.envelope.key());
+  if (posted == nullptr) {
+    Message* const message = take_arrival(0);
+    if (message == nullptr) out_of_memory(0);
+    origin_of(*message) = origin;
+    fill(*message, rts.envelope, MessagePlace::kElsewhere);
+    message->payload = nullptr;
+    matcher.add_unexpected(*message);
+    matcher.unlock();
+    return;
+  }
+  matcher.unlock();
+  Request& receive = *posted->request;
+  matched(peer, rts.envelope, receive);
+  fetch(receive, rts.envelope.key(), bytes, origin);
+}
+
+void Receives::fetch(Request& receive, const MatchKey& key, MPI_Count bytes, const Origin& origin) {
+  const MPI_Count wanted = note_outcome(receive, key, bytes);
+  if (wanted == 0) {
+    if (origin.address != 0)
+      core_.courier.post(origin.peer, Kind::kFin, Transfer{origin.sender});
+    else
+      core_.courier.post(origin.peer, Kind::kCts, Cts{origin.sender, 0, 0, 0, 0});
+    return core_.finished.add(receive);
+  }
+  Inbound& in = table_.take();
+  in.receives = this;
+  in.request = &receive;
+  in.peer = origin.peer;
+  in.sender = origin.sender;
+  in.run = one_run(receive);
+  in.wanted = wanted;
+  detail::g_expected.fetch_add(1, std::memory_order_relaxed);
+  if (origin.address == 0) {
+    core_.courier.post(in.peer, Kind::kCts,
+                       Cts{in.sender, in.id, static_cast<std::uint64_t>(wanted), in.run == nullptr, 0});
+    return;
+  }
+  in.address = origin.address;
+  in.key = origin.key;
+  ++core_.counters.reads;
+  core_.counters.read_bytes += static_cast<std::uint64_t>(wanted);
+  pump(in);
+}
+
+net::Landing Receives::on_data(int peer, const Data& data, std::size_t payload) {
+  Landing& landing = landing_[static_cast<std::size_t>(peer)];
+  landing.what = Landing::What::kNothing;
+  Inbound* const in = table_.find(data.receiver);
+  const auto bytes = static_cast<MPI_Count>(payload);
+  if (in == nullptr || in->peer != peer || in->address != 0 || bytes == 0 ||
+      data.offset != static_cast<std::uint64_t>(in->arrived) || bytes > in->wanted - in->arrived ||
+      (in->run == nullptr && bytes > kSegment)) {
+    core_.complain(peer, "it has sent data that nobody has asked for");
+    return {};
+  }
+  landing.what = Landing::What::kPiece;
+  landing.inbound = in->id;
+  landing.bytes = bytes;
+  if (in->run != nullptr) return {in->run + in->arrived, payload, nullptr};
+  if (in->packed == nullptr) in->packed.reset(new std::byte[static_cast<std::size_t>(kSegment)]);
+  return {in->packed.get(), payload, nullptr};
+}
+
+void Receives::piece_landed(int, Landing& landing) {
+  Inbound& in = *table_.find(landing.inbound);
+  if (in.run == nullptr) {
+    const Request& receive = *in.request;
+    unpack_segment(receive.buffer, receive.count, *receive.type, in.packed.get(), in.arrived, landing.bytes);
+  }
+  in.arrived += landing.bytes;
+  if (in.arrived == in.wanted) finish(in);
+}
+
+// Reads on; finishes the receive when everything is there.
+void Receives::pump(Inbound& in) {
+  for (Get& get : in.gets) {
+    while (!get.busy && in.begun < in.wanted) {
+      get.owner = &in;
+      get.done = got;
+      get.offset = in.begun;
+      get.bytes = core_.piece(in.wanted - in.begun, in.run == nullptr);
+      if (in.run == nullptr && get.packed == nullptr)
+        get.packed.reset(new std::byte[static_cast<std::size_t>(kSegment)]);
+      in.begun += get.bytes;
+      get.busy = true;
+      const Courier::Read read{in.key, in.address + static_cast<std::uint64_t>(get.offset),
+                               in.run != nullptr ? in.run + get.offset : get.packed.get(),
+                               static_cast<std::size_t>(get.bytes)};
+      if (core_.courier.get(in.peer, read, get)) take_in(in, get);
+    }
+  }
+  if (in.arrived < in.wanted) return;
+  core_.courier.post(in.peer, Kind::kFin, Transfer{in.sender});
+  finish(in);
+}
+
+void Receives::take_in(Inbound& in, Get& get) {
+  core_.count_landed();
+  get.busy = false;
+  in.arrived += get.bytes;
+  if (in.run != nullptr) return;
+  const Request& receive = *in.request;
+  unpack_segment(receive.buffer, receive.count, *receive.type, get.packed.get(), get.offset, get.bytes);
+}
+
+void Receives::got(net::Completion& completion) noexcept {
+  Get& get = static_cast<Get&>(completion);
+  Inbound& in = *get.owner;
+  in.receives->take_in(in, get);
+  in.receives->pump(in);
+}
+
+void Receives::finish(Inbound& in) {
+  Request& receive = *in.request;
+  table_.give_back(in);
+  detail::g_expected.fetch_sub(1, std::memory_order_relaxed);
+  core_.finished.add(receive);
+}
+
+// ---- withdrawing ----
+
+void Receives::on_cancel(int peer, const Cancel& cancel) {
+  Rank* const rank = local_rank(peer, cancel.envelope);
+  if (rank == nullptr) return;
+  Matcher& matcher = rank->matcher;
+  matcher.lock();
+  Message* message = matcher.find_youngest(cancel.envelope.key(), cancel.envelope.serial);
+  if (message != nullptr && (message->place == MessagePlace::kHere || origin_of(*message).peer != peer))
+    message = nullptr;
+  if (message != nullptr) matcher.remove(*message);
+  matcher.unlock();
+  CancelReply reply{cancel.id, 0, message != nullptr, 0};
+  if (message != nullptr) {
+    Origin origin = origin_of(*message);
+    reply.sender = origin.sender;
+    origin.flags &= static_cast<std::uint16_t>(~kSynchronous);  // the reply says enough
+    if (message->place == MessagePlace::kEagerFromElsewhere) release(origin, message->bytes);
+    give_back_arrival(*message);
+  }
+  core_.courier.post(peer, Kind::kCancelReply, reply);
+}
+
+}  // namespace tmpi::mpi::remote

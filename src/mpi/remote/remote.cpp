@@ -1,0 +1,83 @@
+#include "mpi/remote/remote.hpp"
+
+#include <utility>
+
+#include "mpi/remote/instance.hpp"
+#include "mpi/remote/messages.hpp"
+
+namespace tmpi::mpi::remote {
+namespace {
+
+std::unique_ptr<Engine> the_engine;
+
+}  // namespace
+
+namespace detail {
+bool g_active = false;
+std::atomic<int> g_expected{0};
+}  // namespace detail
+
+Engine* engine() noexcept {
+  return the_engine.get();
+}
+
+Result<void> begin_with(const net::Options& options, const Settings& settings, Engine::MakeTransport make) {
+  auto made = Engine::create(options, settings, make);
+  if (!made) return made.failure();
+  the_engine = std::move(*made);
+  detail::g_active = true;
+  return {};
+}
+
+Result<void> begin(const net::Options& transport, const Settings& settings) {
+  return begin_with(transport, settings, net::create_transport);
+}
+
+const std::string& address() {
+  return the_engine->wire().address();
+}
+
+std::string describe() {
+  return the_engine->wire().describe();
+}
+
+Result<void> connect(std::vector<net::Peer> peers) {
+  return the_engine->wire().set_peers(std::move(peers));
+}
+
+void on_lost(void (*lost)(int node, const std::string& why) noexcept) {
+  the_engine->on_lost(lost);
+}
+
+bool poll() noexcept {
+  return the_engine != nullptr && the_engine->poll();
+}
+
+net::Arming arm() noexcept {
+  return the_engine->arm();
+}
+
+const std::atomic<int>& expected() noexcept {
+  return detail::g_expected;
+}
+
+bool end(double seconds) noexcept {
+  const bool complete = the_engine->end(seconds);
+  detail::g_active = false;
+  return complete;
+}
+
+bool active() noexcept {
+  return detail::g_active;
+}
+
+// The engine stays until the process ends: profiles are written late.
+Balance balance() noexcept {
+  return the_engine != nullptr ? the_engine->balance() : Balance{};
+}
+
+ProtocolCounters counters() noexcept {
+  return the_engine != nullptr ? the_engine->read_counters() : ProtocolCounters{};
+}
+
+}  // namespace tmpi::mpi::remote

@@ -1,0 +1,299 @@
+#include "mpi/remote/sends.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <new>
+
+#include "mpi/core/rank.hpp"
+
+namespace tmpi::mpi::remote {
+namespace {
+
+// Eager bytes that may lie unreceived at one rank, per sending node.
+constexpr std::uint64_t kCredit = std::uint64_t{2} << 20;
+
+const std::byte* one_run(const Outgoing& data) noexcept {
+  if (data.type.contiguous()) return static_cast<const std::byte*>(data.buffer);
+  return static_cast<const std::byte*>(single_run(data.buffer, data.count, data.type));
+}
+
+Envelope envelope_of(const MatchKey& key, int dest, const Outgoing& data) noexcept {
+  return {key.context, key.source, key.tag, dest, data.serial, 0, static_cast<std::uint64_t>(data.bytes)};
+}
+
+}  // namespace
+
+std::uint64_t credit_limit(MPI_Count eager_limit) noexcept {
+  return std::max(kCredit, 4 * cost_of(eager_limit));
+}
+
+void Sends::Outbound::reset() noexcept {
+  request = nullptr;
+  waits = 0;
+  segmented = exposed = false;
+  packed = nullptr;
+  receiver = 0;
+  wanted = posted = 0;
+  for (Piece& piece : pieces) piece.packed = nullptr;
+}
+
+void Sends::use(int ranks) {
+  allowance_.use(ranks, credit_limit(core_.settings.eager_limit));
+  scratch_ = std::make_unique<std::byte[]>(core_.transport->limits().most_buffered);
+}
+
+// Whatever its size and mode, a message takes the receive that was announced first.
+std::optional<MPI_Count> Sends::take_announcement(const Route& route, const MatchKey& key) {
+  if (announcements_.empty()) [[likely]]
+    return {};
+  return announcements_.take({key.context, route.from, route.dest, key.tag});
+}
+
+bool Sends::now(const Route& route, const MatchKey& key, const Outgoing& data, SendMode mode) {
+  const auto buffered = static_cast<MPI_Count>(core_.transport->limits().most_buffered);
+  if (mode == SendMode::kSynchronous || data.bytes > core_.settings.eager_limit || data.bytes > buffered ||
+      core_.courier.congested(route.peer) || !allowance_.charge(route.dest, data.bytes))
+    return false;
+  Envelope envelope = envelope_of(key, route.dest, data);
+  if (take_announcement(route, key)) envelope.flags |= kAnnounced;
+  const void* packed = data.buffer;
+  if (!data.type.contiguous()) {
+    pack(scratch_.get(), data);
+    packed = scratch_.get();
+  }
+  core_.courier.post(route.peer, Kind::kEager, envelope, {packed, static_cast<std::size_t>(data.bytes)});
+  ++core_.counters.eager;
+  core_.counters.eager_bytes += envelope.bytes;
+  return true;
+}
+
+// Makes the whole data one run of memory. False if there is no memory for a copy.
+bool Sends::gather(Outbound& out, const Outgoing& data) {
+  if (out.run != nullptr || data.bytes == 0) return true;
+  out.packed.reset(new (std::nothrow) std::byte[static_cast<std::size_t>(data.bytes)]);
+  if (out.packed == nullptr) return false;
+  pack(out.packed.get(), data);
+  out.run = out.packed.get();
+  return true;
+}
+
+void Sends::start(Request& request, const Route& route, const MatchKey& key, const Outgoing& data,
+                  SendMode mode) {
+  Outbound& out = table_.take();
+  out.sends = this;
+  out.request = &request;
+  out.peer = route.peer;
+  out.bytes = data.bytes;
+  out.run = one_run(data);
+  request.transfer = out.id;
+  request.cancelling = false;
+
+  Envelope envelope = envelope_of(key, route.dest, data);
+  const std::optional<MPI_Count> announced = take_announcement(route, key);
+  if (announced) envelope.flags |= kAnnounced;
+  const bool small = data.bytes <= core_.settings.eager_limit;
+  const bool early = !small && announced && *announced >= data.bytes && mode != SendMode::kSynchronous;
+  if (early && gather(out, data)) {
+    envelope.flags |= kUncharged;
+    ++core_.counters.early;
+    core_.counters.early_bytes += envelope.bytes;
+    post_eager(out, envelope);
+  } else if (small && gather(out, data) && allowance_.charge(route.dest, data.bytes)) {
+    if (mode == SendMode::kSynchronous) envelope.flags |= kSynchronous;
+    ++core_.counters.eager;
+    core_.counters.eager_bytes += envelope.bytes;
+    post_eager(out, envelope);
+  } else {
+    ++core_.counters.rendezvous;
+    core_.counters.rendezvous_bytes += envelope.bytes;
+    post_rts(out, envelope);
+  }
+}
+
+void Sends::post_eager(Outbound& out, Envelope envelope) {
+  out.protocol = Protocol::kEager;
+  const bool synchronous = (envelope.flags & kSynchronous) != 0;
+  out.waits = kBuffer | (synchronous ? kMatched : 0);
+  Piece& piece = out.pieces[0];
+  piece.owner = &out;
+  piece.done = eager_sent;
+  const Bytes payload{out.run, static_cast<std::size_t>(out.bytes)};
+  const bool gone =
+      synchronous ? core_.courier.post(out.peer, Kind::kEager, Eager{envelope, {out.id}}, payload, &piece)
+                  : core_.courier.post(out.peer, Kind::kEager, envelope, payload, &piece);
+  if (gone) eager_sent(piece);
+}
+
+void Sends::eager_sent(net::Completion& completion) noexcept {
+  Outbound& out = *static_cast<Piece&>(completion).owner;
+  out.waits &= ~kBuffer;
+  out.sends->settle(out);
+}
+
+void Sends::post_rts(Outbound& out, const Envelope& envelope) {
+  out.protocol = Protocol::kRendezvous;
+  out.waits = kMatched;
+  Rts rts{envelope, out.id};
+  if (core_.settings.rendezvous == Rendezvous::kRead && out.run != nullptr && out.bytes > 0) {
+    if (auto key = core_.transport->expose(out.run, static_cast<std::size_t>(out.bytes))) {
+      out.exposed = true;
+      out.key = *key;
+      rts.address = reinterpret_cast<std::uintptr_t>(out.run);
+      std::copy(std::begin(key->word), std::end(key->word), std::begin(rts.key));
+    }
+  }
+  core_.courier.post(out.peer, Kind::kRts, rts);
+}
+
+Sends::Outbound* Sends::find(int peer, std::uint64_t id, const char* what) {
+  Outbound* out = table_.find(id);
+  if (out != nullptr && out->peer == peer) return out;
+  core_.complain(peer, fmt::format("{} for a message that was never sent there, or has been received", what));
+  return nullptr;
+}
+
+void Sends::on_cts(int peer, const Cts& cts) {
+  Outbound* out = find(peer, cts.sender, "it has asked");
+  if (out == nullptr) return;
+  if (out->protocol != Protocol::kRendezvous || (out->waits & kMatched) == 0 || out->receiver != 0 ||
+      cts.bytes > static_cast<std::uint64_t>(out->bytes) || (cts.bytes > 0 && cts.receiver == 0))
+    return core_.complain(peer, "it has asked twice for a message, or for more than there is");
+  out->receiver = cts.receiver;
+  out->wanted = static_cast<MPI_Count>(cts.bytes);
+  out->segmented = cts.segmented != 0;
+  pump(*out);
+}
+
+// Posts what can be posted; settles the send when all has left.
+void Sends::pump(Outbound& out) {
+  bool busy = false;
+  for (Piece& piece : out.pieces) {
+    while (!piece.busy && out.posted < out.wanted && post_piece(out, piece)) {
+    }
+    busy |= piece.busy;
+  }
+  if (busy || out.posted < out.wanted) return;
+  out.waits &= ~kMatched;
+  settle(out);
+}
+
+// True: the piece has left already.
+bool Sends::post_piece(Outbound& out, Piece& piece) {
+  const MPI_Count n = core_.piece(out.wanted - out.posted, out.segmented || out.run == nullptr);
+  const Data data{out.receiver, static_cast<std::uint64_t>(out.posted)};
+  const void* source = out.run != nullptr ? out.run + out.posted : nullptr;
+  if (source == nullptr) {
+    if (piece.packed == nullptr) piece.packed.reset(new std::byte[static_cast<std::size_t>(kSegment)]);
+    const Request& request = *out.request;
+    pack_segment(piece.packed.get(), request.buffer, request.count, *request.type, out.posted, n);
+    source = piece.packed.get();
+  }
+  out.posted += n;
+  piece.owner = &out;
+  piece.done = piece_sent;
+  piece.busy = true;
+  if (!core_.courier.post(out.peer, Kind::kData, data, {source, static_cast<std::size_t>(n)}, &piece))
+    return false;
+  piece.busy = false;
+  return true;
+}
+
+void Sends::piece_sent(net::Completion& completion) noexcept {
+  Piece& piece = static_cast<Piece&>(completion);
+  piece.busy = false;
+  piece.owner->sends->pump(*piece.owner);
+}
+
+void Sends::on_fin(int peer, const Transfer& fin) {
+  Outbound* out = find(peer, fin.id, "it has said that it is done");
+  if (out == nullptr) return;
+  if ((out->waits & kMatched) == 0 || out->receiver != 0 ||
+      (out->protocol == Protocol::kRendezvous && !out->exposed))
+    return core_.complain(peer, "it has said that it is done with a message that it has not received");
+  out->waits &= ~kMatched;
+  settle(*out);
+}
+
+void Sends::on_credit(int peer, const Credit& credit) {
+  if (!allowance_.returned(credit.dest, credit.bytes))
+    core_.complain(peer, "it has returned more credit than it was owed");
+}
+
+void Sends::on_announce(int, const Announce& announce) {
+  if (announce.capacity > static_cast<std::uint64_t>(core_.settings.eager_limit))
+    announcements_.add({announce.context, announce.sender, announce.receiver, announce.tag},
+                       static_cast<MPI_Count>(std::min<std::uint64_t>(announce.capacity, INT64_MAX)));
+}
+
+void Sends::on_retract(const Announce& announce) {
+  (void)announcements_.take({announce.context, announce.sender, announce.receiver, announce.tag});
+}
+
+void Sends::cancel(Request& request, int dest, int peer) {
+  if (request.cancelling) return;
+  Outbound* out = nullptr;
+  if (request.done()) {
+    if (!request.buffered || request.cancelled) return;
+    request.reset();
+    out = &table_.take();
+    out->sends = this;
+    out->request = &request;
+    out->peer = peer;
+    out->protocol = Protocol::kCancel;
+  } else {
+    out = table_.find(request.transfer);
+    if (out == nullptr || out->request != &request) return;  // it completes this very moment
+  }
+  request.cancelling = true;
+  out->waits |= kReply;
+  const Envelope envelope{request.context,
+                          request.comm->rank,
+                          request.tag,
+                          dest,
+                          static_cast<std::uint16_t>(request.serial),
+                          0,
+                          0};
+  core_.courier.post(peer, Kind::kCancel, Cancel{envelope, out->id});
+}
+
+void Sends::on_cancel_reply(int peer, const CancelReply& reply) {
+  Outbound* out =
+      find(peer, reply.id, "it has answered a question that nobody asked, to withdraw a message,");
+  if (out == nullptr) return;
+  Outbound* message = out;
+  if (reply.withdrawn != 0 && reply.sender != 0) {
+    // The message's own transfer: of this request, or of the one that a buffered send made for it.
+    message = find(peer, reply.sender, "it has withdrawn");
+    if (message == nullptr) return;
+    if ((message->waits & kMatched) == 0 || message->receiver != 0)
+      return core_.complain(peer, "it has withdrawn a message that it has received");
+    message->waits &= ~kMatched;
+  }
+  if ((out->waits & kReply) == 0) return core_.complain(peer, "it has answered a question twice");
+  out->waits &= ~kReply;
+  if (reply.withdrawn != 0) {
+    out->request->cancelled = true;
+    out->request->bytes = 0;
+  }
+  if (message != out) settle(*message);
+  settle(*out);
+}
+
+void Sends::settle(Outbound& out) {
+  if (out.waits != 0) return;
+  if (out.exposed) core_.transport->conceal(out.key);
+  Request& request = *out.request;
+  table_.give_back(out);
+  core_.finished.add(request);
+}
+
+std::size_t Sends::moving() noexcept {
+  std::size_t count = 0;
+  table_.for_each([&](const Outbound& out) {
+    count += (out.waits & kBuffer) != 0 || (out.protocol == Protocol::kRendezvous && out.receiver != 0);
+  });
+  return count;
+}
+
+}  // namespace tmpi::mpi::remote

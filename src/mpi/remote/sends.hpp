@@ -1,0 +1,111 @@
+// Sends: messages to ranks of other nodes, until their buffers are free and, where that is asked, they are
+// matched. Used under the engine's lock. docs/network.md, section Protocols.
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+
+#include "mpi/p2p/request.hpp"
+#include "mpi/p2p/transfer.hpp"
+#include "mpi/remote/announcements.hpp"
+#include "mpi/remote/core.hpp"
+#include "mpi/remote/credit.hpp"
+#include "mpi/remote/table.hpp"
+
+namespace tmpi::mpi::remote {
+
+/// The way of a message: world ranks, and the node of the second.
+struct Route {
+  int from = 0;
+  int dest = 0;
+  int peer = 0;
+};
+
+/// Bytes that may lie unreceived at one rank, per sending node.
+std::uint64_t credit_limit(MPI_Count eager_limit) noexcept;
+
+class Sends {
+ public:
+  explicit Sends(Core& core) : core_(core) {}
+  void use(int ranks);
+
+  bool now(const Route& route, const MatchKey& key, const Outgoing& data, SendMode mode);
+  void start(Request& request, const Route& route, const MatchKey& key, const Outgoing& data, SendMode mode);
+  void cancel(Request& request, int dest, int peer);
+
+  /// Announces a receive to its sender's node, or takes that back.
+  void tell(int peer, Kind kind, const Announce& announcement) {
+    core_.courier.post(peer, kind, announcement);
+  }
+
+  void on_cts(int peer, const Cts& cts);
+  void on_fin(int peer, const Transfer& fin);
+  void on_credit(int peer, const Credit& credit);
+  void on_announce(int peer, const Announce& announce);
+  void on_retract(const Announce& announce);
+  void on_cancel_reply(int peer, const CancelReply& reply);
+
+  /// Sends whose data is moving, and sends that nobody has matched so far.
+  std::size_t moving() noexcept;
+  std::size_t size() const noexcept { return table_.size(); }
+
+ private:
+  struct Outbound;
+  struct Piece : net::Completion {
+    Outbound* owner = nullptr;
+    MPI_Count bytes = 0;
+    bool busy = false;
+    std::unique_ptr<std::byte[]> packed;
+  };
+  static constexpr std::size_t kPieces = 2;  // posted at a time: one is packed while the other travels
+
+  // What an Outbound still waits for.
+  static constexpr unsigned kBuffer = 1;   // the transport needs the data
+  static constexpr unsigned kMatched = 2;  // FIN; or CTS and that all data has left
+  static constexpr unsigned kReply = 4;    // to the attempt to cancel it
+
+  enum class Protocol : std::uint8_t { kEager, kRendezvous, kCancel };
+
+  struct Outbound {
+    std::uint64_t id = 0;
+    Sends* sends = nullptr;
+    Request* request = nullptr;
+    int peer = 0;
+    unsigned waits = 0;
+    Protocol protocol = Protocol::kEager;
+    bool segmented = false;
+    bool exposed = false;
+    net::RemoteKey key;
+    const std::byte* run = nullptr;       // the data, if it lies in one piece
+    std::unique_ptr<std::byte[]> packed;  // or a packed copy of it
+    MPI_Count bytes = 0;
+    // After CTS.
+    std::uint64_t receiver = 0;
+    MPI_Count wanted = 0;
+    MPI_Count posted = 0;
+    std::array<Piece, kPieces> pieces;
+
+    void reset() noexcept;
+  };
+
+  std::optional<MPI_Count> take_announcement(const Route& route, const MatchKey& key);
+  bool gather(Outbound& out, const Outgoing& data);
+  void post_eager(Outbound& out, Envelope envelope);
+  void post_rts(Outbound& out, const Envelope& envelope);
+  void pump(Outbound& out);
+  bool post_piece(Outbound& out, Piece& piece);
+  static void piece_sent(net::Completion& completion) noexcept;
+  static void eager_sent(net::Completion& completion) noexcept;
+  void settle(Outbound& out);
+  Outbound* find(int peer, std::uint64_t id, const char* what);
+
+  Core& core_;
+  Allowance allowance_;
+  Announcements announcements_;
+  Table<Outbound> table_;
+  std::unique_ptr<std::byte[]> scratch_;  // of now()
+};
+
+}  // namespace tmpi::mpi::remote

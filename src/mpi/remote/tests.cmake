@@ -1,0 +1,2 @@
+tmpi_unit_test(mpi_remote_test SOURCES ${CMAKE_CURRENT_LIST_DIR}/remote_test.cpp
+  ROOMS mpi_testing_nodes mpi net sched ult timers LINK fmt::fmt TIMEOUT 240)

@@ -1,0 +1,31 @@
+// For unit tests of what happens between nodes: forks node processes on this machine and runs ranks in each,
+// with a real network between them and without a launcher.
+#pragma once
+
+#include <functional>
+#include <string>
+
+#include "mpi/core/rank.hpp"
+#include "mpi/remote/instance.hpp"
+#include "mpi/remote/remote.hpp"
+
+namespace tmpi::mpi::testing {
+
+struct NodesOptions {
+  int nodes = 2;
+  int ranks = 4;
+  int workers = 1;  ///< per node process
+  std::string net = "tcp";
+  remote::Settings settings;
+  bool cyclic = true;  ///< rank r on node r % nodes; else in blocks
+  int seconds = 60;    ///< time limit
+  remote::Engine::MakeTransport make = net::create_transport;
+  /// In each node process, when all its ranks have finished.
+  void (*finally)() = nullptr;
+};
+
+/// Runs `body` once per rank, between MPI_Init and the last barrier of messages. Checks of doctest that fail
+/// in a node process, its death, and running out of time fail the calling test.
+void run_nodes(const NodesOptions& options, const std::function<void(Rank&)>& body);
+
+}  // namespace tmpi::mpi::testing
