@@ -36,6 +36,7 @@ struct Context {
   Identity self;
   Fd epoll;
   std::vector<Link*> active;  ///< links that have something to do in the next poll()
+  Link* recent = nullptr;     ///< the one that has last received something
   bool polling = false;       ///< what is posted now leaves when the present link has been served
   Transport::Traffic traffic;
   std::array<std::byte, kReadBytes> buffer;  ///< where links read to

@@ -18,6 +18,16 @@ constexpr std::size_t kReceiveBudget = 1 << 20;
 constexpr double kSilence = 5;                        // seconds after which a peer's host counts as dead
 constexpr std::uint64_t kCheckEvery = 1'000'000'000;  // nanoseconds
 
+constexpr std::size_t kMostInline =
+    1024;  // bytes of payload that are copied behind their header: cheaper than a gather
+
+ssize_t send_bytes(int fd, const std::byte* bytes, std::size_t size) noexcept {
+  ssize_t sent;
+  do sent = ::send(fd, bytes, size, MSG_DONTWAIT | MSG_NOSIGNAL);
+  while (sent < 0 && errno == EINTR);
+  return sent;
+}
+
 ssize_t send_pieces(int fd, iovec* pieces, std::size_t count) noexcept {
   msghdr message{};
   message.msg_iov = pieces;
@@ -51,11 +61,19 @@ Post Link::send(std::uint8_t id, std::span<const std::byte> header, std::span<co
   if (small ? queue_.copied() + bytes > kMostCopied : queue_.references() >= kMostReferences)
     return Post::kNoResource;
 
-  std::byte head[sizeof(FrameHeader) + kMostHeader];
+  std::byte head[sizeof(FrameHeader) + kMostHeader + kMostInline];
   const FrameHeader frame{FrameKind::kMessage, id, static_cast<std::uint16_t>(header.size()), 0, bytes};
   std::memcpy(head, &frame, sizeof frame);
   std::memcpy(head + sizeof frame, header.data(), header.size());
   Outgoing message{{head, sizeof frame + header.size()}, payload};
+  if (bytes <= kMostInline) {
+    std::byte* at = head + message.head.size();
+    for (const iovec& part : payload) {
+      if (part.iov_len != 0) std::memcpy(at, part.iov_base, part.iov_len);
+      at += part.iov_len;
+    }
+    message = {{head, at}, {}};
+  }
   ++context_.traffic.messages_sent;
   context_.traffic.bytes_sent += header.size() + bytes;
 
@@ -83,7 +101,8 @@ bool Link::write_at_once(Outgoing& message) noexcept {
     bytes += pieces[count - 1].iov_len;
   }
   unchecked_ = true;
-  const ssize_t sent = send_pieces(fd_.get(), pieces, count);
+  const ssize_t sent = count == 1 ? send_bytes(fd_.get(), message.head.data(), message.head.size())
+                                  : send_pieces(fd_.get(), pieces, count);
   if (sent >= 0) {
     message.skip = static_cast<std::size_t>(sent);
     return message.skip == whole;
@@ -129,6 +148,12 @@ void Link::on_event(std::uint32_t events) noexcept {
     list_as_active();
 }
 
+void Link::peek() noexcept {
+  if (state_ != State::kUp) return;
+  readable_ = true;
+  list_as_active();
+}
+
 bool Link::work() noexcept {
   bool progress = false;
   if (state_ == State::kConnecting || state_ == State::kGreeting) progress = continue_connecting();
@@ -157,6 +182,7 @@ bool Link::receive() noexcept {
       return progress;
     }
     progress = true;
+    context_.recent = this;
     const auto bytes = static_cast<std::size_t>(got);
     // A short read has emptied the socket: what comes later is a new event. Not so the end of the stream.
     if (bytes < direct + context_.buffer.size() && !hung_up_) readable_ = false;

@@ -31,6 +31,8 @@ class Link {
             Completion* completion) noexcept;
 
   void on_event(std::uint32_t events) noexcept;
+  /// Looks for something to receive without having been told of it.
+  void peek() noexcept;
   /// Does what there is to do; true if anything happened. What remains is in Context::active again.
   bool work() noexcept;
   /// Time has passed: gives up connecting, tries again, looks after a peer that is silent. Returns when to

@@ -56,6 +56,8 @@ class Tcp final : public Transport, private Doorman::Master {
   std::string address_;
   std::string description_;
   int polls_until_clock_ = 0;
+  int peeks_left_ = 0;
+  std::uint64_t last_poll_ = 0;  // ticks, when poll() returned
   std::uint64_t next_time_ = 0;  // when there will be something to do without any event; 0: never
 };
 
