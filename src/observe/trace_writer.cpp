@@ -6,6 +6,7 @@
 
 #include <algorithm>
 
+#include "mpi/comm/context.hpp"
 #include "observe/functions.hpp"
 #include "observe/messages.hpp"
 #include "timers/clock.hpp"
@@ -33,7 +34,7 @@ std::string escaped(std::string_view text) {
 }
 
 std::string communicator(std::uint64_t context) {
-  context &= ~mpi::kCollective;
+  context = mpi::base_of(context);
   if (context == mpi::kWorldContext) return "MPI_COMM_WORLD";
   if (context == mpi::kSelfContext) return "MPI_COMM_SELF";
   return fmt::format("{:#x}", context);

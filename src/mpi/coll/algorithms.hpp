@@ -26,6 +26,20 @@ Err exscan_cells(Comm& comm, Args& args);             // scan_cells.cpp
 Err scan_segments(Comm& comm, Args& args);            // scan.cpp
 Err exscan_segments(Comm& comm, Args& args);          // exscan.cpp
 
+// Of both, for members on several nodes: hierarchy/NAME.cpp.
+Err barrier_hierarchy(Comm& comm, Args& args);
+Err bcast_hierarchy(Comm& comm, Args& args);
+Err gather_hierarchy(Comm& comm, Args& args);
+Err scatter_hierarchy(Comm& comm, Args& args);
+Err allgather_hierarchy(Comm& comm, Args& args);
+Err alltoall_hierarchy(Comm& comm, Args& args);
+Err reduce_hierarchy(Comm& comm, Args& args);
+Err allreduce_hierarchy(Comm& comm, Args& args);
+Err allreduce_columns(Comm& comm, Args& args);
+Err reduce_scatter_hierarchy(Comm& comm, Args& args);
+Err scan_hierarchy(Comm& comm, Args& args);
+Err exscan_hierarchy(Comm& comm, Args& args);  // scan.cpp
+
 // Of messages: messages/NAME.cpp.
 Err barrier_dissemination(Comm& comm, Args& args);
 Err bcast_binomial(Comm& comm, Args& args);

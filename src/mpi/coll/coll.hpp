@@ -14,4 +14,8 @@ Err barrier(Comm& comm);
 /// operation demands.
 Err run(Comm& comm, Args& args);
 
+/// The same as part of a collective on the communicator that `part` has been taken from (hierarchy/): without
+/// the user's choice of algorithms, which was for the whole. SUSPENDS likewise.
+Err run_part(Comm& part, Args& args);
+
 }  // namespace tmpi::mpi

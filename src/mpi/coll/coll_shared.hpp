@@ -9,6 +9,7 @@
 #include "mpi/coll/relay.hpp"
 #include "mpi/coll/track.hpp"
 #include "mpi/comm/comm.hpp"
+#include "mpi/comm/node_map.hpp"
 
 namespace tmpi::mpi {
 
@@ -25,6 +26,14 @@ class CollShared {
   TrackRegistry& tracks() {
     return tracks_.get([] { return new TrackRegistry; });
   }
+  /// Where the members live, and what those in this process have in common as a part (coll/hierarchy/) of the
+  /// communicator with this context. Of members in several node processes only.
+  const NodeMap& node_map() {
+    return node_map_.get([this] { return new NodeMap(*group_); });
+  }
+  const std::shared_ptr<CommShared>& node_part(ContextId whole);
+  /// Who meets here: of an intercommunicator both sides.
+  const Group& group() const noexcept { return *group_; }
   /// Other meeting places for the same members.
   std::shared_ptr<CollShared> another() const { return std::make_shared<CollShared>(group_); }
 
@@ -33,6 +42,8 @@ class CollShared {
   LazyObject<Meeting> meeting_;
   LazyObject<Relay> relay_;
   LazyObject<TrackRegistry> tracks_;
+  LazyObject<NodeMap> node_map_;
+  LazyObject<std::shared_ptr<CommShared>> node_part_;
 };
 
 inline Meeting& meeting_of(Comm& comm) {

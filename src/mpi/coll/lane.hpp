@@ -19,10 +19,10 @@ inline constexpr std::size_t kCacheLine = 64;
 /// workers (not yet), they must not do so while their communicators count on their lanes: lay the lanes out
 /// anew, or count with atomics.
 struct LaneLayout {
-  int members = 0;                            ///< of the communicator
+  int members = 0;                            ///< of the communicator, wherever they live
   int nodes = 1;                              ///< 2: there are members outside this node process
   MPI_Count cell_bytes = 0;                   ///< = cell_limit(members), kept here for the hot path
-  std::vector<int> expected;                  ///< members of each lane
+  std::vector<int> expected;                  ///< members of each lane: those in this node process
   std::vector<std::uint16_t> lane_of_worker;  ///< dense lane index by worker
 
   int lanes() const noexcept { return static_cast<int>(expected.size()); }

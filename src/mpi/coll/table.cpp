@@ -22,6 +22,23 @@ bool any(const Query&) {
 bool one_node(const Query& q) {
   return q.nodes == 1;
 }
+// Some node has more than one member: there is something to do inside.
+bool parts(const Query& q) {
+  return q.nodes > 1 && q.most_on_node > 1;
+}
+bool regular_parts(const Query& q) {
+  return parts(q) && !q.ragged;
+}
+// Combining node by node keeps the order of the ranks, or the operator does not mind.
+bool reducing_parts(const Query& q) {
+  return parts(q) && (q.commutative || q.contiguous);
+}
+bool ordered_parts(const Query& q) {
+  return parts(q) && q.contiguous;
+}
+bool reducing_columns(const Query& q) {
+  return reducing_parts(q) && q.fewest_on_node > 1;
+}
 bool fits_cell(const Query& q) {
   return q.nodes == 1 && q.dense && q.bytes <= q.cell_limit;
 }
@@ -67,20 +84,28 @@ bool all_up_to(const Query& q) {
 
 constexpr MPI_Count kKiB = 1024;
 
+// What rows of hierarchy/ need.
+#define PARTS "members on several nodes, more than one on some"
+
 constexpr Algorithm kTable[] = {
     {Collective::kBarrier, "meeting", one_node, any, barrier_meeting, "members on one node"},
+    {Collective::kBarrier, "hierarchy", parts, any, barrier_hierarchy, PARTS},
     {Collective::kBarrier, "dissemination", any, any, barrier_dissemination, "any"},
 
     {Collective::kBcast, "relay", one_node, any, bcast_relay, "members on one node"},
+    {Collective::kBcast, "hierarchy", parts, any, bcast_hierarchy, PARTS},
     {Collective::kBcast, "binomial", any, up_to<12 * kKiB>, bcast_binomial, "any; by itself up to 12 KiB"},
     {Collective::kBcast, "scatter_allgather", any, any, bcast_scatter_allgather, "any"},
 
     {Collective::kGather, "relay", one_node, any, gather_relay, "members on one node"},
+    {Collective::kGather, "hierarchy", regular_parts, any, gather_hierarchy, PARTS "; not for MPI_Gatherv"},
     {Collective::kGather, "binomial", regular, up_to<2 * kKiB>, gather_binomial,
      "not for MPI_Gatherv; by itself up to 2 KiB from each member"},
     {Collective::kGather, "linear", any, any, gather_linear, "any"},
 
     {Collective::kScatter, "relay", one_node, any, scatter_relay, "members on one node"},
+    {Collective::kScatter, "hierarchy", regular_parts, any, scatter_hierarchy,
+     PARTS "; not for MPI_Scatterv"},
     {Collective::kScatter, "binomial", regular, up_to<2 * kKiB>, scatter_binomial,
      "not for MPI_Scatterv; by itself up to 2 KiB to each member"},
     {Collective::kScatter, "linear", any, any, scatter_linear, "any"},
@@ -88,6 +113,8 @@ constexpr Algorithm kTable[] = {
     {Collective::kAllgather, "cells", regular_cell, any, allgather_cells,
      "members on one node, small chunks; not for MPI_Allgatherv"},
     {Collective::kAllgather, "pull", one_node, any, allgather_pull, "members on one node"},
+    {Collective::kAllgather, "hierarchy", regular_parts, any, allgather_hierarchy,
+     PARTS "; not for MPI_Allgatherv"},
     {Collective::kAllgather, "recursive_doubling", regular_power, all_up_to<512 * kKiB>, allgather_doubling,
      "a power of two of members, not for MPI_Allgatherv; by itself up to 512 KiB in all"},
     {Collective::kAllgather, "bruck", regular, all_up_to<80 * kKiB>, allgather_bruck,
@@ -97,6 +124,8 @@ constexpr Algorithm kTable[] = {
     {Collective::kAlltoall, "swap", swaps, any, alltoall_swap, "members on one node, MPI_IN_PLACE"},
     {Collective::kAlltoall, "pull", two_buffers_node, any, alltoall_pull,
      "members on one node, without MPI_IN_PLACE"},
+    {Collective::kAlltoall, "hierarchy", regular_parts, up_to<2 * kKiB>, alltoall_hierarchy,
+     PARTS "; not for MPI_Alltoallv and MPI_Alltoallw; by itself up to 2 KiB for each member"},
     {Collective::kAlltoall, "bruck", regular, up_to<256>, alltoall_bruck,
      "not for MPI_Alltoallv and MPI_Alltoallw; by itself up to 256 bytes for each member"},
     {Collective::kAlltoall, "linear", two_buffers, up_to<32 * kKiB>, alltoall_linear,
@@ -106,12 +135,19 @@ constexpr Algorithm kTable[] = {
     {Collective::kReduce, "cells", fits_cell, any, reduce_cells,
      "members on one node, small vectors of bytes that may be copied"},
     {Collective::kReduce, "segments", one_node, any, reduce_segments, "members on one node"},
+    {Collective::kReduce, "hierarchy", reducing_parts, any, reduce_hierarchy,
+     PARTS "; operators that do not commute need nodes of neighbouring ranks"},
     {Collective::kReduce, "binomial", any, any, reduce_binomial, "any"},
     {Collective::kReduce, "linear", any, never, reduce_linear, "any; only if asked for"},
 
     {Collective::kAllreduce, "cells", fits_cell, any, allreduce_cells,
      "members on one node, small vectors of bytes that may be copied"},
     {Collective::kAllreduce, "segments", one_node, any, allreduce_segments, "members on one node"},
+    {Collective::kAllreduce, "columns", reducing_columns, from<64 * kKiB>, allreduce_columns,
+     "members on several nodes, more than one on each; by itself from 64 KiB; operators that do not commute "
+     "need nodes of neighbouring ranks"},
+    {Collective::kAllreduce, "hierarchy", reducing_parts, any, allreduce_hierarchy,
+     PARTS "; operators that do not commute need nodes of neighbouring ranks"},
     {Collective::kAllreduce, "recursive_doubling", any, up_to<2 * kKiB>, allreduce_doubling,
      "any; by itself up to 2 KiB"},
     {Collective::kAllreduce, "ring", commutes, from<4096 * kKiB>, allreduce_ring,
@@ -119,24 +155,32 @@ constexpr Algorithm kTable[] = {
     {Collective::kAllreduce, "rabenseifner", any, any, allreduce_rabenseifner, "any"},
 
     {Collective::kReduceScatter, "segments", one_node, any, reduce_scatter_segments, "members on one node"},
+    {Collective::kReduceScatter, "hierarchy", ordered_parts, any, reduce_scatter_hierarchy,
+     PARTS "; nodes of neighbouring ranks"},
     {Collective::kReduceScatter, "binomial", any, never, reduce_scatter_binomial, "any; only if asked for"},
     {Collective::kReduceScatter, "pairwise", any, any, reduce_scatter_pairwise, "any"},
 
     {Collective::kScan, "cells", fits_cell, any, scan_cells,
      "members on one node, small vectors of bytes that may be copied"},
     {Collective::kScan, "segments", one_node, any, scan_segments, "members on one node"},
+    {Collective::kScan, "hierarchy", ordered_parts, any, scan_hierarchy,
+     PARTS "; nodes of neighbouring ranks"},
     {Collective::kScan, "recursive_doubling", any, any, scan_doubling, "any"},
     {Collective::kScan, "linear", any, never, scan_linear, "any; only if asked for"},
 
     {Collective::kExscan, "cells", fits_cell, any, exscan_cells,
      "members on one node, small vectors of bytes that may be copied"},
     {Collective::kExscan, "segments", one_node, any, exscan_segments, "members on one node"},
+    {Collective::kExscan, "hierarchy", ordered_parts, any, exscan_hierarchy,
+     PARTS "; nodes of neighbouring ranks"},
     {Collective::kExscan, "recursive_doubling", any, any, exscan_doubling, "any"},
     {Collective::kExscan, "linear", any, never, exscan_linear, "any; only if asked for"},
 
     {Collective::kNeighborAllgather, "direct", any, any, neighbor_direct, "any"},
     {Collective::kNeighborAlltoall, "direct", any, any, neighbor_direct, "any"},
 };
+
+#undef PARTS
 
 constexpr const char* kNames[kCollectives] = {
     "BARRIER",   "BCAST",          "GATHER", "SCATTER", "ALLGATHER",          "ALLTOALL",         "REDUCE",
@@ -176,7 +220,13 @@ Query query_of(Comm& comm, const Args& args) {
   const LaneLayout& layout = meeting_of(comm).layout();
   Query query;
   query.ranks = comm.size;
-  query.nodes = layout.nodes;
+  if (layout.nodes > 1) {
+    const NodeMap& map = comm.shared->coll->node_map();
+    query.nodes = map.nodes();
+    query.most_on_node = map.most();
+    query.fewest_on_node = map.fewest();
+    query.contiguous = map.contiguous();
+  }
   query.cell_limit = layout.cell_bytes;
   query.in_place = args.in_place;
   query.ragged = args.ragged;
@@ -202,9 +252,9 @@ const char* name_of(Collective collective) noexcept {
   return kNames[static_cast<int>(collective)];
 }
 
-const Algorithm* select(Comm& comm, const Args& args) {
+const Algorithm* select(Comm& comm, const Args& args, bool part) {
   const Query query = query_of(comm, args);
-  if (const Algorithm* preferred = preferred_algorithm(args.collective)) [[unlikely]] {
+  if (const Algorithm* preferred = part ? nullptr : preferred_algorithm(args.collective)) [[unlikely]] {
     if (preferred->works(query)) return preferred;
     report_fallback(*preferred);
   }
@@ -214,14 +264,26 @@ const Algorithm* select(Comm& comm, const Args& args) {
   return nullptr;
 }
 
+namespace {
+
+Err none_works(const Args& args) {
+  return fail(MPI_ERR_INTERN, "no algorithm of MPI_{} works for this call", name_of(args.collective));
+}
+
+}  // namespace
+
 Err run(Comm& comm, Args& args) {
   const InCollective note(comm);
   if (comm.inter()) return run_inter(comm, args);
   const Algorithm* algorithm = select(comm, args);
-  if (algorithm == nullptr) [[unlikely]] {
-    return fail(MPI_ERR_INTERN, "no algorithm of MPI_{} works for this call", name_of(args.collective));
-  }
+  if (algorithm == nullptr) [[unlikely]]
+    return none_works(args);
   return algorithm->run(comm, args);
+}
+
+Err run_part(Comm& part, Args& args) {
+  const Algorithm* algorithm = select(part, args, true);
+  return algorithm != nullptr ? algorithm->run(part, args) : none_works(args);
 }
 
 Err barrier(Comm& comm) {

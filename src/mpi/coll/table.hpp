@@ -13,7 +13,10 @@ namespace tmpi::mpi {
 /// choose alike; what members cannot know of each other (the counts of the v-variants) is not here.
 struct Query {
   int ranks = 1;
-  int nodes = 1;             ///< 2: there are members outside this node process
+  int nodes = 1;             ///< node processes that members live in
+  int most_on_node = 1;      ///< members on one of them; with nodes == 1 not looked up
+  int fewest_on_node = 1;    ///< likewise
+  bool contiguous = true;    ///< each node's members are neighbours in rank order; likewise
   MPI_Count bytes = 0;       ///< of one member's vector (reductions), chunk, or message; 0 if ragged
   MPI_Count cell_limit = 0;  ///< bytes a member can leave behind (cells.hpp)
   bool commutative = true;
@@ -37,7 +40,8 @@ std::span<const Algorithm> algorithms(Collective collective) noexcept;
 /// "ALLREDUCE" and the like, as in MPI_Allreduce.
 const char* name_of(Collective collective) noexcept;
 
-/// The row for these arguments; null if none applies. `comm` is no intercommunicator.
-const Algorithm* select(Comm& comm, const Args& args);
+/// The row for these arguments; null if none applies. `comm` is no intercommunicator. `part`: without the
+/// user's choices (run_part).
+const Algorithm* select(Comm& comm, const Args& args, bool part = false);
 
 }  // namespace tmpi::mpi

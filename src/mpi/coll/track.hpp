@@ -2,8 +2,10 @@
 // communicator of the same members, with meeting places, sequence numbers and a context of its own, so that
 // every algorithm runs on it unchanged and never meets a blocking collective. Nonblocking operation i of a
 // communicator belongs to track i mod kTracks; a persistent one has its own track, so members may start
-// several of them in different orders. What a member runs on one track runs in order, on a service
-// (sched/service.hpp) that exists while there is something to do. MPI report, 6.12 and 6.13.
+// several of them in different orders. Contexts of tracks are derived from the communicator's, so nobody has
+// to agree on them; persistent operations share one, where a number in the tags tells them apart. What a
+// member runs on one track runs in order, on a service (sched/service.hpp) that exists while there is
+// something to do. MPI report, 6.12 and 6.13.
 #pragma once
 
 #include <array>
@@ -60,9 +62,8 @@ class TrackRegistry {
 
  private:
   struct Entry {
-    ContextId context = 0;
     std::shared_ptr<CommShared> sides[2];  // intracommunicators have the first only
-    int left = 0;                          // members that have not taken it
+    int left = 0;                          // members in this process that have not taken it
   };
   std::mutex mutex_;
   std::unordered_map<std::uint64_t, Entry> entries_;

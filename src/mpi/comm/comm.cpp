@@ -1,9 +1,6 @@
 #include "mpi/comm/comm.hpp"
 
-#include <atomic>
-
 #include "mpi/coll/coll_shared.hpp"
-#include "mpi/comm/context.hpp"
 #include "mpi/core/errhandler.hpp"
 #include "mpi/core/rank.hpp"
 
@@ -22,13 +19,6 @@ CommShared::CommShared(ContextId id, std::shared_ptr<const Group> members,
       first_seat(which == 0 ? 0 : peers->size()) {}
 
 CommShared::~CommShared() = default;
-
-// A rank of this node process in the upper bits, a counter of the process in the lower 40. Relaxed: only the
-// value matters.
-ContextId new_context() noexcept {
-  static std::atomic<std::uint64_t> created{0};
-  return context_id(current_rank().world_rank, created.fetch_add(1, std::memory_order_relaxed));
-}
 
 void release(Comm& comm) noexcept {
   if (--comm.references > 0) return;

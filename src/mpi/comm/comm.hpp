@@ -28,10 +28,13 @@ class Tracks;      // coll/track.hpp: nonblocking collectives
 struct TracksDeleter {
   void operator()(Tracks* tracks) const noexcept;
 };
+struct Hierarchy;  // coll/hierarchy/: the parts of a communicator with members in several node processes
+struct HierarchyDeleter {
+  void operator()(Hierarchy* hierarchy) const noexcept;
+};
 
-/// Context ids are 64 bit and unique in the job without agreement (new_context). Each communicator has two:
-/// point-to-point = id, collectives = id | kCollective, so that no wildcard ever catches a collective's
-/// message.
+/// Context ids are 64 bit and unique in the job (context.hpp). Each communicator has two: point-to-point =
+/// id, collectives = id | kCollective, so that no wildcard ever catches a collective's message.
 using ContextId = std::uint64_t;
 inline constexpr ContextId kCollective = ContextId{1} << 63;
 
@@ -68,6 +71,7 @@ struct Comm {
   std::uint64_t coll_sequence = 0;    ///< meetings of all members this rank has come to (coll/meeting.hpp)
   std::uint64_t rooted_sequence = 0;  ///< collectives with a root this rank has come to (coll/relay.hpp)
   std::uint64_t idup_sequence = 0;    ///< nonblocking duplications this rank has started (comm/idup.cpp)
+  int message_space = 0;              ///< of a track of many on one context: tells their messages apart
   Rank* owner = nullptr;
   std::shared_ptr<CommShared> shared;
   Errhandler* errhandler = nullptr;          ///< null: MPI_ERRORS_ARE_FATAL
@@ -75,6 +79,7 @@ struct Comm {
   Comm* local = nullptr;  ///< of an intercommunicator: the local group's intracommunicator, owned; else null
   std::unique_ptr<Attributes> attributes;                  ///< null: none
   std::unique_ptr<Tracks, TracksDeleter> tracks;           ///< null: no nonblocking collectives so far
+  std::unique_ptr<Hierarchy, HierarchyDeleter> hierarchy;  ///< null: not needed so far
   std::vector<std::pair<std::string, std::string>> hints;  ///< key, value (comm/hints.hpp)
   std::string name;
   MPI_Comm handle = MPI_COMM_NULL;  ///< MPI_COMM_WORLD / MPI_COMM_SELF, else the pointer itself

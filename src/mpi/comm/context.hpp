@@ -1,26 +1,90 @@
-// What a context id that new_context() has made says: who made it, and which one it is of those of its node
-// process.
+// Context ids: 64 bits that say which communicator a message belongs to. Nobody agrees on them: a number of a
+// node process, marked with a rank of it, is one that no other process can come up with. What belongs to a
+// communicator without being made by the program (the parts of hierarchical collectives, the tracks of
+// nonblocking ones) has contexts that are derived from the communicator's, the same for all members without a
+// message.
+//
+//   63  collective: made by the library on behalf of a collective call; no wildcard of the program meets it
+//   62  with 63: a message of a collective algorithm (messages/), not what makes communicators
+//   61  named: the other bits are a hash of what processes call it who share no communicator (gathering.hpp)
+//   60..58  track, 57..56  part: derived contexts; 0: the communicator itself
+//   55..34  maker: world rank + 1;   33..0  number
 #pragma once
+
+#include <string_view>
+#include <vector>
 
 #include "mpi/comm/comm.hpp"
 
 namespace tmpi::mpi {
 
+/// Which part of a communicator a derived context is for (coll/hierarchy/hierarchy.hpp). Parts of one kind
+/// have no members in common, hence no messages either.
+enum class PartKind : unsigned char { kWhole, kNode, kColumn };
+
 namespace detail {
-inline constexpr int kMakerShift = 40;
-}
+inline constexpr int kMakerShift = 34, kPartShift = 56, kTrackShift = 58;
+inline constexpr ContextId kNumberMask = (ContextId{1} << kMakerShift) - 1;
+inline constexpr ContextId kMakerMask = (ContextId{1} << kPartShift) - 1;
+inline constexpr ContextId kNamed = ContextId{1} << 61;
+}  // namespace detail
 
 /// The context id with this number, made by the rank with this world rank.
 constexpr ContextId context_id(int maker, std::uint64_t number) noexcept {
-  return (ContextId{static_cast<unsigned>(maker)} + 1) << detail::kMakerShift | number;
+  return (ContextId{static_cast<unsigned>(maker)} + 1) << detail::kMakerShift |
+         (number & detail::kNumberMask);
 }
 
-/// World rank of the maker; -1 for kWorldContext and kSelfContext. Without kCollective.
+/// The context of the communicator that a derived or marked one belongs to. Of a named one: itself, without
+/// marks.
+constexpr ContextId base_of(ContextId context) noexcept {
+  return context & ((context & detail::kNamed) != 0 ? (detail::kNamed << 1) - 1 : detail::kMakerMask);
+}
+constexpr bool is_named(ContextId context) noexcept {
+  return (context & detail::kNamed) != 0;
+}
+
+/// World rank of the maker; -1 for kWorldContext and kSelfContext. Of a base_of().
 constexpr int maker_of(ContextId context) noexcept {
   return static_cast<int>(context >> detail::kMakerShift) - 1;
 }
 constexpr std::uint64_t number_of(ContextId context) noexcept {
-  return context & ((ContextId{1} << detail::kMakerShift) - 1);
+  return context & detail::kNumberMask;
 }
+
+/// The context of a part.
+constexpr ContextId part_context(ContextId context, PartKind part) noexcept {
+  return context | ContextId{static_cast<unsigned char>(part)} << detail::kPartShift;
+}
+/// The context of track `slot` (0 to 6) of a communicator.
+constexpr ContextId track_context(ContextId context, int slot) noexcept {
+  return context | (ContextId{static_cast<unsigned>(slot)} + 1) << detail::kTrackShift;
+}
+/// The context of what is called `name`. Two names have the same one with a probability of 2^-61.
+ContextId named_context(std::string_view name) noexcept;
+
+/// Ids first, first + 1, ... that this process has set aside for communicators that several processes make
+/// alike.
+struct ContextBlock {
+  ContextId first = 0;
+  int count = 0;
+};
+/// Any rank's, any thread. Does not suspend.
+ContextBlock reserve_contexts(int count) noexcept;
+
+/// Where the makers of communicators take their ids from: this process's own numbers, or blocks that all
+/// processes concerned know, so that the i-th communicator has the same id everywhere.
+class ContextSource {
+ public:
+  ContextSource() = default;
+  explicit ContextSource(std::vector<ContextBlock> blocks) : agreed_(true), blocks_(std::move(blocks)) {}
+  ContextId next() noexcept;
+
+ private:
+  const bool agreed_ = false;
+  std::vector<ContextBlock> blocks_;
+  std::size_t block_ = 0;
+  int used_ = 0;
+};
 
 }  // namespace tmpi::mpi

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "mpi/comm/group_ops.hpp"
+#include "mpi/comm/packing.hpp"
 #include "mpi/core/blocked.hpp"
 
 namespace tmpi::mpi {
@@ -24,11 +25,13 @@ bool same_group(const std::shared_ptr<const Group>& a, const std::shared_ptr<con
 }
 
 bool same_name(const GatheringName& a, const GatheringName& b) {
-  return a.purpose == b.purpose && a.context == b.context && a.tag == b.tag && same_group(a.group, b.group);
+  return a.purpose == b.purpose && a.stage == b.stage && a.context == b.context && a.tag == b.tag &&
+         same_group(a.group, b.group);
 }
 
 std::size_t hash_of(const GatheringName& name) {
-  std::size_t hash = std::hash<std::string>{}(name.tag) + static_cast<std::size_t>(name.purpose);
+  std::size_t hash = std::hash<std::string>{}(name.tag) + static_cast<std::size_t>(name.purpose) * 3 +
+                     static_cast<std::size_t>(name.stage);
   hash = hash * 31 + name.context;
   if (name.group != nullptr && name.group->size() > 0)
     hash = (hash * 31 + static_cast<std::size_t>(name.group->size())) * 31 +
@@ -70,6 +73,16 @@ bool enter(const GatheringName& name, int seats, int seat, void* order, Request&
 }
 
 }  // namespace
+
+std::string text_of(const GatheringName& name) {
+  Packer packer;
+  packer.value(name.purpose);
+  packer.value(name.context);
+  packer.text(name.tag);
+  packer.group(name.group);
+  const auto& bytes = packer.bytes();
+  return {reinterpret_cast<const char*>(bytes.data()), bytes.size()};
+}
 
 void gather(const GatheringName& name, int seats, int seat, void* order, Request& request,
             const Fulfil& fulfil) {

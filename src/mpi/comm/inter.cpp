@@ -6,38 +6,52 @@
 #include <string>
 #include <utility>
 
-#include "mpi/coll/coll_shared.hpp"
 #include "mpi/comm/from_group.hpp"
-#include "mpi/comm/gathering.hpp"
 #include "mpi/comm/group_ops.hpp"
 #include "mpi/comm/making.hpp"
-#include "mpi/core/blocked.hpp"
 #include "mpi/core/check.hpp"
 #include "mpi/core/rank.hpp"
 
 namespace tmpi::mpi {
 namespace {
 
-// A member's part of an intercommunicator in the making, or why there is none.
+// What a member knows of an intercommunicator in the making, or why there is none. What the leaders have
+// found out is handed on as it is; each process makes what its members share (take_side).
 struct Half {
-  Parts parts;
-  std::shared_ptr<const Group> group;  // the leader's, for the other leader
+  GroupPtr group;  // the leader's, for the other leader
+  Sides sides;
+  int side = 0;
   int error = MPI_SUCCESS;
   std::string why;
+
+  void pack(Packer& packer) const {
+    for (const GroupPtr& each : {group, sides.first, sides.second}) packer.group(each);
+    for (const ContextId each : {sides.context, sides.locals[0], sides.locals[1]}) packer.value(each);
+    packer.value(side);
+    packer.value(error);
+    packer.text(why);
+  }
+  void unpack(Unpacker& unpacker) {
+    for (GroupPtr* each : {&group, &sides.first, &sides.second}) *each = unpacker.group();
+    for (ContextId* each : {&sides.context, &sides.locals[0], &sides.locals[1]})
+      *each = unpacker.value<ContextId>();
+    side = unpacker.value<int>();
+    error = unpacker.value<int>();
+    why = unpacker.text();
+  }
 };
 
-// Run by the leader that comes second.
-void join_sides(Half& first, Half& second) {
-  const GroupPtr both = intersect(first.group, second.group);
-  if (both->size() == 0) {
-    auto parts = make_sides(first.group, second.group);
-    first.parts = std::move(parts[0]);
-    second.parts = std::move(parts[1]);
-    return;
-  }
-  for (Half* side : {&first, &second}) {
-    side->error = MPI_ERR_COMM;
-    side->why = fmt::format(
+// Side 0 is that of the leader who comes first in the gathering.
+void join_sides(Half** halves, ContextSource& contexts) {
+  const GroupPtr both = intersect(halves[0]->group, halves[1]->group);
+  const Sides sides = sides_with(halves[0]->group, halves[1]->group, contexts);
+  for (int side = 0; side < 2; ++side) {
+    Half& half = *halves[side];
+    half.sides = sides;
+    half.side = side;
+    if (both->size() == 0) continue;
+    half.error = MPI_ERR_COMM;
+    half.why = fmt::format(
         "rank {} of MPI_COMM_WORLD is in both groups: the two sides of an intercommunicator must be disjoint",
         both->world_rank(0));
   }
@@ -58,9 +72,7 @@ Err check_leader(MPI_Comm peer_handle, int remote_leader, int tag, const Rank& m
 // The two leaders meet: rank `me` and rank `other` of MPI_COMM_WORLD.
 void meet_other_leader(Half& mine, int me, int other, GatheringName name) {
   name.group = Group::list({std::min(me, other), std::max(me, other)});
-  gather_and_wait(name, 2, me < other ? 0 : 1, &mine, [](void** halves) {
-    join_sides(*static_cast<Half*>(halves[0]), *static_cast<Half*>(halves[1]));
-  });
+  agree(name, mine, {.in_all = Sides::kContexts}, join_sides);
 }
 
 // The leaders know the peer communicator and the tag.
@@ -81,7 +93,8 @@ void share_out(Half** sides, int members, int leader) {
   const Half& brought = *sides[leader];
   for (int rank = 0; rank < members; ++rank) {
     if (rank == leader) continue;
-    sides[rank]->parts = brought.parts;
+    sides[rank]->sides = brought.sides;
+    sides[rank]->side = brought.side;
     sides[rank]->error = brought.error;
     sides[rank]->why = brought.why;
   }
@@ -90,7 +103,7 @@ void share_out(Half** sides, int members, int leader) {
 // The calling rank's communicator, or the error that its leader has met.
 Err take(Half& mine, Errhandler* errhandler, Comm*& created) {
   if (mine.error != MPI_SUCCESS) return fail(mine.error, "{}", mine.why);
-  created = make_comm(current_rank(), std::move(mine.parts), errhandler);
+  created = make_comm(current_rank(), take_side(mine.sides, mine.side), errhandler);
   return kOk;
 }
 
@@ -105,11 +118,7 @@ Err intercomm_create(Comm& local, int local_leader, MPI_Comm peer, int remote_le
       mine.why = take_explanation();
     }
   }
-  const InCollective note(local);
-  Meeting& meeting = meeting_of(local);
-  Half** sides = meeting.records<Half>(local.coll_sequence++);
-  sides[local.seat()] = &mine;
-  meeting.meet([&] { share_out(sides, local.size, local_leader); });
+  agree(local, mine, {}, [&](Half** halves, ContextSource&) { share_out(halves, local.size, local_leader); });
   return take(mine, local.errhandler, created);
 }
 
@@ -123,24 +132,18 @@ Err create_from_groups(const GroupPtr& local, int local_leader, const GroupPtr& 
     meet_other_leader(mine, me, remote->world_rank(remote_leader),
                       {.purpose = Purpose::kFromGroups, .context = 0, .tag = tag, .group = nullptr});
   }
-  gather_and_wait({.purpose = Purpose::kFromGroupsSide, .context = 0, .tag = tag, .group = local},
-                  local->size(), local->rank_of(me), &mine, [&](void** halves) {
-                    share_out(reinterpret_cast<Half**>(halves), local->size(), local_leader);
-                  });
+  agree({.purpose = Purpose::kFromGroupsSide, .context = 0, .tag = tag, .group = local}, mine, {},
+        [&](Half** halves, ContextSource&) { share_out(halves, local->size(), local_leader); });
   return take(mine, errhandler, created);
 }
 
 Err intercomm_merge(Comm& inter, bool high, Comm*& created) {
   Order mine;
   mine.color = high ? 1 : 0;
-  const InCollective note(inter);
-  Meeting& meeting = meeting_of(inter);
-  Order** orders = meeting.records<Order>(inter.coll_sequence++);
-  orders[inter.seat()] = &mine;
-  meeting.meet([&] {
+  agree(inter, mine, {.in_all = 1}, [&](Order** orders, ContextSource& contexts) {
     const auto [first, second] = sides_of(inter);
     const bool swapped = orders[0]->color > orders[first->size()]->color;
-    const Parts parts = make_intra(swapped ? unite(second, first) : unite(first, second));
+    const Parts parts = make_intra(swapped ? unite(second, first) : unite(first, second), contexts);
     for (int seat = 0; seat < inter.seats(); ++seat) orders[seat]->shared = parts.shared;
   });
   created = make_comm(*inter.owner, std::move(mine), inter.errhandler);

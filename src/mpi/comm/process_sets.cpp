@@ -24,9 +24,9 @@ GroupPtr self_set() {
 template <class Belongs>
 GroupPtr local_ranks(Belongs&& belongs) {
   std::vector<int> members;
-  for (int rank = 0; rank < job()->size(); ++rank) {
-    const Rank* local = job()->local(rank);
-    if (local != nullptr && belongs(*local)) members.push_back(rank);
+  for (int i = 0; i < job()->local_count(); ++i) {
+    const Rank& rank = job()->local_at(i);
+    if (belongs(rank)) members.push_back(rank.world_rank);
   }
   return Group::list(std::move(members));
 }
@@ -56,6 +56,13 @@ bool same_name(std::string_view a, std::string_view b) {
 
 constexpr std::string_view kHwloc = "hwloc://";
 
+// hwloc's number is one of the machine: instances on different machines differ.
+int color_of(const sched::Resource& resource) {
+  const Placement& placement = job()->placement();
+  if (resource.instance < 0) return MPI_UNDEFINED;
+  return resource.instance * placement.nodes() + placement.machine_of_node(placement.node());
+}
+
 }  // namespace
 
 const std::vector<std::string>& process_set_names() {
@@ -79,7 +86,7 @@ int resource_color(std::string_view name) {
   if (const GroupPtr set = process_set(name)) return set->world_rank(0);
   if (same_name(name.substr(0, kHwloc.size()), kHwloc)) name.remove_prefix(kHwloc.size());
   for (const sched::Resource& resource : sched::resources_of_calling_thread()) {
-    if (same_name(resource.type, name)) return resource.instance >= 0 ? resource.instance : MPI_UNDEFINED;
+    if (same_name(resource.type, name)) return color_of(resource);
   }
   return MPI_UNDEFINED;
 }
@@ -87,7 +94,7 @@ int resource_color(std::string_view name) {
 std::vector<int> resource_levels() {
   std::vector<int> levels;
   for (const sched::Resource& resource : sched::resources_of_calling_thread())
-    levels.push_back(resource.instance >= 0 ? resource.instance : MPI_UNDEFINED);
+    levels.push_back(color_of(resource));
   return levels;
 }
 

@@ -19,7 +19,8 @@ const std::vector<std::string>& process_set_names();
 /// none); null if there is none.
 GroupPtr process_set(std::string_view name);
 
-/// A number that members of one instance of a resource have in common, and of different ones not;
+/// A number that members of one instance of a resource have in common, and of different ones, on whatever
+/// machine, not;
 /// MPI_UNDEFINED if the calling rank is not confined to one instance, or there is no such resource. Names are
 /// hwloc's, with or without their prefix ("hwloc://NUMANode", "NUMANode"), "mpi_shared_memory", and the
 /// process sets of tmpi.

@@ -45,6 +45,7 @@ void finish_world(Rank& rank) noexcept {
     release(std::exchange(comm->errhandler, nullptr));
     comm->topology = nullptr;
     comm->tracks = nullptr;
+    comm->hierarchy = nullptr;
     comm->shared = nullptr;
   }
 }

@@ -30,6 +30,20 @@ class Placement {
   }
   const std::string& host_of_node(int node) const noexcept { return hosts_[static_cast<std::size_t>(node)]; }
 
+  /// Node processes on one machine have one number, on different machines different ones: that of the first
+  /// node there. O(nodes).
+  int machine_of_node(int node) const noexcept {
+    int first = 0;
+    while (hosts_[static_cast<std::size_t>(first)] != hosts_[static_cast<std::size_t>(node)]) ++first;
+    return first;
+  }
+  bool one_machine() const noexcept {
+    for (int node = 0; node < nodes(); ++node) {
+      if (machine_of_node(node) != 0) return false;
+    }
+    return true;
+  }
+
   /// World ranks of node `node`, ascending. O(ranks).
   std::vector<int> ranks_of(int node) const {
     std::vector<int> ranks;

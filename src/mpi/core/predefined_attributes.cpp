@@ -12,7 +12,8 @@ namespace {
 const int tag_upper_bound = kTagUpperBound;
 const int no_host = MPI_PROC_NULL;  // no rank is a host process
 const int every_rank = MPI_ANY_SOURCE;
-const int clocks_agree = 1;
+const int clocks_agree = 1;  // they are the machine's
+const int clocks_differ = 0;
 
 }  // namespace
 
@@ -29,7 +30,7 @@ const int* predefined_attribute(Rank& rank, int keyval) {
     case MPI_IO:
       return &every_rank;
     case MPI_WTIME_IS_GLOBAL:
-      return &clocks_agree;
+      return job()->placement().one_machine() ? &clocks_agree : &clocks_differ;
     case MPI_LASTUSEDCODE:
       return user_errors(rank).last_used();
     case MPI_UNIVERSE_SIZE:

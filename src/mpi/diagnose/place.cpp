@@ -71,9 +71,10 @@ std::string requests(Place& place, const Blocked& blocked, bool asleep) {
 }  // namespace
 
 std::string name_of_context(ContextId context) {
-  context &= ~kCollective;
+  context = base_of(context);
   if (context == kWorldContext) return "MPI_COMM_WORLD";
   if (context == kSelfContext) return "MPI_COMM_SELF";
+  if (is_named(context)) return "a communicator in the making";
   return fmt::format("communicator {}.{} (made by rank {})", maker_of(context), number_of(context),
                      maker_of(context));
 }

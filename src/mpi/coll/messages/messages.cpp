@@ -3,7 +3,7 @@
 namespace tmpi::mpi {
 
 void Messages::send(const Chunk& data, int dest) {
-  // A send inside a node cannot fail.
+  // Inside a node a send cannot fail; one between nodes that does ends the job.
   (void)mpi::send(comm_, context(), data.data, data.count, *data.type, dest, tag_);
 }
 

@@ -6,7 +6,8 @@
 // Several collectives on one communicator cannot mix: every member runs them in the same order, an algorithm
 // is done with all its messages when it returns, and between two members all messages have one tag, so that
 // they are matched in the order in which they were sent; each algorithm receives from a member in the order
-// in which that member sends. The tag names the collective, for reports of blocked ranks.
+// in which that member sends. The tag names the collective, for reports of blocked ranks, and which of the
+// operations on this context it belongs to (Comm::message_space).
 //
 // A message that is longer than its receiver's room does not end the algorithm, on which the others rely: it
 // is remembered, and result() reports it.
@@ -27,7 +28,8 @@ class Messages {
   /// For one member's part in one collective; ranks are those that messages on `comm` go to (of an
   /// intercommunicator: the remote group's).
   Messages(Comm& comm, const Args& args) : Messages(comm, args.collective) {}
-  Messages(Comm& comm, Collective collective) : comm_(comm), tag_(static_cast<int>(collective)) {}
+  Messages(Comm& comm, Collective collective)
+      : comm_(comm), tag_(static_cast<int>(collective) | comm.message_space << kSpaceShift) {}
 
   /// All three SUSPEND until the data may be overwritten or used.
   void send(const Chunk& data, int dest);
@@ -42,6 +44,8 @@ class Messages {
 
  private:
   friend class MessageBatch;
+  static constexpr int kSpaceShift = 4;
+  static_assert(kCollectives <= 1 << kSpaceShift);
   ContextId context() const noexcept { return comm_.context | kCollectiveMessages; }
 
   Comm& comm_;

@@ -1,0 +1,55 @@
+#include "mpi/coll/hierarchy/hierarchy.hpp"
+
+#include <utility>
+#include <vector>
+
+#include "mpi/coll/coll_shared.hpp"
+#include "mpi/comm/context.hpp"
+
+namespace tmpi::mpi {
+namespace {
+
+void fill_part(Comm& part, const Comm& whole, std::shared_ptr<CommShared> shared, int rank) {
+  part.rank = rank;
+  part.size = part.peers = shared->group->size();
+  part.context = shared->context;
+  part.owner = whole.owner;
+  part.handle = whole.handle;
+  part.message_space = whole.message_space;
+  part.shared = std::move(shared);
+}
+
+std::unique_ptr<Comm> column_of(const Comm& whole, const NodeMap& map, int index) {
+  if (index >= map.fewest()) return nullptr;
+  const Group& members = whole.shared->coll->group();
+  std::vector<int> group;
+  for (int node = 0; node < map.nodes(); ++node)
+    group.push_back(members.world_rank(map.members(node)[static_cast<std::size_t>(index)]));
+  auto column = std::make_unique<Comm>();
+  fill_part(*column, whole,
+            std::make_shared<CommShared>(part_context(whole.context, PartKind::kColumn),
+                                         Group::list(std::move(group))),
+            map.mine());
+  return column;
+}
+
+}  // namespace
+
+Hierarchy::Hierarchy(Comm& whole)
+    : map(whole.shared->coll->node_map()),
+      here(map.mine()),
+      index(map.index_of(whole.seat())),
+      column(column_of(whole, map, index)) {
+  fill_part(node, whole, whole.shared->coll->node_part(whole.context), index);
+}
+
+Hierarchy& hierarchy_of(Comm& comm) {
+  if (comm.hierarchy == nullptr) comm.hierarchy.reset(new Hierarchy(comm));
+  return *comm.hierarchy;
+}
+
+void HierarchyDeleter::operator()(Hierarchy* hierarchy) const noexcept {
+  delete hierarchy;
+}
+
+}  // namespace tmpi::mpi

@@ -1,0 +1,77 @@
+// What the algorithms of this directory have in common.
+#pragma once
+
+#include <memory>
+#include <vector>
+
+#include "mpi/coll/algorithms.hpp"
+#include "mpi/coll/coll.hpp"
+#include "mpi/coll/coll_shared.hpp"
+#include "mpi/coll/hierarchy/hierarchy.hpp"
+#include "mpi/coll/messages/messages.hpp"
+
+namespace tmpi::mpi {
+
+/// An error of one stage does not end an algorithm, on which the other members rely: the first one is kept.
+class StageErrors {
+ public:
+  void add(Err error) noexcept {
+    if (!first_) first_ = error;
+  }
+  Err result() const noexcept { return first_; }
+
+ private:
+  Err first_;
+};
+
+/// The members of a node come to its head; the head returns when all have come, the others at once. SUSPENDS.
+Err come_to_head(Comm& node);
+
+/// All members of a node read what its head shows them: read(const std::byte*), each on its own, at the same
+/// time, when the head has come. The head returns when all have done. SUSPENDS; `read` must not.
+template <class Read>
+void read_from_head(Comm& node, const std::byte* shown_by_head, Read&& read) {
+  if (node.size == 1) return read(shown_by_head);
+  Relay& relay = relay_of(node);
+  Relay::Slot& slot = relay.enter(node.rooted_sequence++);
+  if (node.rank != 0) {
+    relay.pass_gate(slot);
+    read(static_cast<const std::byte*>(slot.args->recv.data));
+    return relay.leave(slot);
+  }
+  Args shown;
+  shown.recv.data = const_cast<std::byte*>(shown_by_head);
+  slot.args = &shown;
+  relay.open(slot);
+  read(shown_by_head);
+  relay.leave_root(slot, true);
+}
+
+/// Counts and displacements of consecutive chunks, one for each node.
+struct NodeChunks {
+  explicit NodeChunks(int nodes) { counts.reserve(static_cast<std::size_t>(nodes)); }
+  void add(MPI_Count count) {
+    counts.push_back(count);
+    displs.push_back(total);
+    total += count;
+  }
+  MPI_Count at(int node) const noexcept { return displs[static_cast<std::size_t>(node)]; }
+  Side side(void* data, const Datatype* type) const noexcept {
+    return {.data = data, .type = type, .counts = counts.data(), .displs = displs.data()};
+  }
+  std::vector<MPI_Count> counts;
+  std::vector<MPI_Count> displs;
+  MPI_Count total = 0;
+};
+
+/// Room for packed data.
+inline std::unique_ptr<std::byte[]> packed_room(MPI_Count bytes) {
+  return std::make_unique_for_overwrite<std::byte[]>(static_cast<std::size_t>(bytes));
+}
+
+/// The vector that a member brings to a reduction, as the sending side of a part's reduction.
+inline Side input_of(const Args& args) noexcept {
+  return {.data = const_cast<std::byte*>(args.input()), .count = args.recv.count, .type = args.recv.type};
+}
+
+}  // namespace tmpi::mpi
