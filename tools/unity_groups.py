@@ -15,7 +15,7 @@ LARGEST = 8  # files: two compilers share a room of a few dozen, and an edit com
 NOISE = re.compile(r'//[^\n]*|/\*.*?\*/|R"(\w*)\(.*?\)\1"|"(?:\\.|[^"\\\n])*"|\'(?:\\.|[^\'\\\n])+\'', re.DOTALL)
 OWN_TEXT = re.compile(r'^[ \t]*#[ \t]*include[ \t]*"([^"]+\.(?:cpp|inc))"', re.MULTILINE)
 DIRECTIVE = re.compile(r"^[ \t]*#(?:[^\n]*\\\n)*[^\n]*", re.MULTILINE)
-MACRO = re.compile(r"^[ \t]*#[ \t]*define[ \t]+(\w+)", re.MULTILINE)
+MACRO = re.compile(r"^[ \t]*#[ \t]*define[ \t]+(\w+)((?:[^\n]*\\\n)*[^\n]*)", re.MULTILINE)
 TYPE = re.compile(r"\b(?:struct|class|union|enum(?:\s+(?:class|struct))?|concept)\s+(\w+)")
 ALIAS = re.compile(r"\busing\s+(\w+)\s*=|\btypedef\b.*?(\w+)\s*$", re.DOTALL)
 ATTRIBUTE = re.compile(r"\[\[[^\]]*\]\]|\b(?:alignas|decltype|__attribute__)\s*\((?:[^()]|\((?:[^()]|\([^()]*\))*\))*\)")
@@ -77,12 +77,14 @@ class Source:
         code = NOISE.sub(" ", text)
         self.path = path
         self.words = set(WORD.findall(code))
-        self.own = set(MACRO.findall(code))
+        self.macros = dict(MACRO.findall(code))
+        self.own = set(self.macros)
         for piece, own in statements(DIRECTIVE.sub("", code)):
             self.own |= names_of(piece, own)
 
     def goes_with(self, other):
-        return not (self.own & other.words or other.own & self.words)
+        agreed = {name for name, _ in self.macros.items() & other.macros.items()}
+        return not ((self.own & other.words | other.own & self.words) - agreed)
 
 
 def groups_of(paths):
