@@ -35,7 +35,7 @@ void Doorman::on_listener(std::uint32_t index) noexcept {
       if (errno == EMFILE || errno == ENFILE || errno == ENOBUFS || errno == ENOMEM) pause_listening(true);
       return;
     }
-    set_options(fd.get());
+    set_options(fd.get(), endpoints_[index].is_loopback());
     const std::uint32_t place = free_place();
     if (!context_.watch(EPOLL_CTL_ADD, fd.get(), EPOLLIN | EPOLLRDHUP, make_tag(Party::kCaller, place)))
       continue;

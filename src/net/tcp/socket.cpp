@@ -7,6 +7,7 @@
 #include <unistd.h>
 
 #include <cerrno>
+#include <cstdio>
 #include <cstring>
 #include <ctime>
 
@@ -14,6 +15,17 @@ namespace tmpi::net::tcp {
 namespace {
 
 constexpr int kBacklog = 1024;  // all nodes of a job may come at once
+
+constexpr int kLoopbackBuffer = 512 << 10;
+
+int send_buffer_limit() noexcept {
+  int limit = 0;
+  if (std::FILE* file = std::fopen("/proc/sys/net/core/wmem_max", "re")) {
+    if (std::fscanf(file, "%d", &limit) != 1) limit = 0;
+    std::fclose(file);
+  }
+  return limit;
+}
 
 void set(int fd, int level, int option, int value) noexcept {
   setsockopt(fd, level, option, &value, sizeof value);  // what the kernel does not know is no loss
@@ -58,7 +70,7 @@ Result<Fd> listen_at(Endpoint& address, const Settings& settings) {
 Result<Fd> connect_to(const Endpoint& address) noexcept {
   Result<Fd> fd = open_socket(address.family());
   if (!fd) return fd;
-  set_options(fd->get());
+  set_options(fd->get(), address.is_loopback());
   if (connect(fd->get(), address.get(), address.length) != 0 && errno != EINPROGRESS)
     return Failure{std::strerror(errno)};
   return fd;
@@ -74,12 +86,16 @@ int connect_state(int fd) noexcept {
   return getpeername(fd, reinterpret_cast<sockaddr*>(&peer), &length) == 0 ? 0 : EINPROGRESS;
 }
 
-void set_options(int fd) noexcept {
+void set_options(int fd, bool loopback) noexcept {
   set(fd, IPPROTO_TCP, TCP_NODELAY, 1);
   set(fd, SOL_SOCKET, SO_KEEPALIVE, 1);
   set(fd, IPPROTO_TCP, TCP_KEEPIDLE, 2);
   set(fd, IPPROTO_TCP, TCP_KEEPINTVL, 1);
   set(fd, IPPROTO_TCP, TCP_KEEPCNT, 3);
+  // Ping-pong of 4 MiB: 0.50 ms, against 0.74 ms with the buffer that the kernel chooses (and enlarges to
+  // several MiB, which between hosts is right). A buffer that the system's limit cuts down would be worse.
+  static const bool permitted = send_buffer_limit() >= kLoopbackBuffer;
+  if (loopback && permitted) set(fd, SOL_SOCKET, SO_SNDBUF, kLoopbackBuffer);
 }
 
 bool has_unacknowledged(int fd) noexcept {

@@ -40,8 +40,9 @@ Result<Fd> connect_to(const Endpoint& address) noexcept;
 /// How far that is: 0 when connected, EINPROGRESS, or what went wrong.
 int connect_state(int fd) noexcept;
 
-/// No delay of small messages; a dead host is noticed within some 5 s even if nothing is sent.
-void set_options(int fd) noexcept;
+/// No delay of small messages; a dead host is noticed within some 5 s even if nothing is sent. Over loopback,
+/// no more on its way than stays in the caches.
+void set_options(int fd, bool loopback) noexcept;
 
 /// The kernel holds data of ours that the peer's host has not acknowledged.
 bool has_unacknowledged(int fd) noexcept;
