@@ -3,6 +3,8 @@
 // forked processes where one has to die.
 #pragma once
 
+#include <cstddef>
+#include <functional>
 #include <string>
 
 namespace tmpi::net::conformance {
@@ -12,6 +14,9 @@ struct Subject {
   double patience = 30;            ///< seconds until something that ought to happen counts as missing
   std::size_t largest = 64 << 20;  ///< bytes of the largest message
   double death_is_noticed_in = 1;  ///< seconds
+  bool same_machine = true;
+  /// Called by a forked node before anything else, in its process.
+  std::function<void(int node)> enter;
 };
 
 /// Runs every check as a doctest subcase of the calling test case.

@@ -60,6 +60,7 @@ Node::Node(const Subject& subject, int number, int nodes, std::uint64_t job, con
   options.node = number;
   options.nodes = nodes;
   options.job = job;
+  options.same_machine = subject.same_machine;
   options.secret = secret;
   auto made = create_transport(options, *this);
   REQUIRE_MESSAGE(made, (made ? std::string() : made.message()));
@@ -199,6 +200,7 @@ Secret some_secret() {
                             const Secret& secret, int tell, int hear, const std::function<int(Node&)>& body) {
   prctl(PR_SET_PDEATHSIG, SIGKILL);
   try {
+    if (subject.enter) subject.enter(number);
     Node node(subject, number, nodes, job, secret);
     char address[kAddressBytes] = {};
     std::strncpy(address, node.net().address().c_str(), sizeof address - 1);

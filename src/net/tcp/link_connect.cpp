@@ -12,7 +12,7 @@ namespace {
 
 constexpr std::uint64_t kConnectLimit = 3'000'000'000;  // nanoseconds; for a host that does not answer
 constexpr std::uint64_t kPause = 50'000'000;
-constexpr int kMostCutOffs = 100;
+constexpr int kMostCutOffs = 60;
 
 }  // namespace
 
@@ -35,7 +35,13 @@ void Link::connect() noexcept {
                  make_tag(Party::kLink, static_cast<std::uint32_t>(peer_)));
   // On one machine it is connected by now; the greeting then goes out even if this process does not call
   // poll() for a while.
-  if (connect_state(fd_.get()) != 0) return;
+  const int error = connect_state(fd_.get());
+  if (error == EINPROGRESS) return;
+  if (error != 0) {
+    fd_.reset();
+    trouble_at_once_ = std::strerror(error);
+    return list_as_active();
+  }
   state_ = State::kGreeting;
   handshake_ = std::make_unique<Handshake>(Handshake::initiate(context_.self, peer_));
   pump(fd_.get(), *handshake_);
