@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "mpi.h"
+#include "mpi/testing/nodes.hpp"
 #include "mpi/testing/ranks.hpp"
 
 namespace tmpi::mpi::test {
@@ -30,6 +31,26 @@ inline constexpr bool kSanitized = true;
 inline constexpr bool kSanitized = false;
 #endif
 
+/// The same with ranks in several node processes.
+inline void on_several_nodes(const std::function<void(int rank, int size)>& body) {
+  struct Shape {
+    int nodes, ranks, workers;
+    bool cyclic;
+  };
+  for (const Shape& shape : {Shape{2, 7, 2, false}, {2, 2, 1, true}, {3, 8, 1, true}}) {
+    testing::NodesOptions options;
+    options.nodes = shape.nodes;
+    options.ranks = shape.ranks;
+    options.workers = shape.workers;
+    options.cyclic = shape.cyclic;
+    options.net = "sim";
+    run_nodes(options, [&](Rank& rank) {
+      body(rank.world_rank, shape.ranks);
+      CHECK(failures == 0);
+    });
+  }
+}
+
 /// The body must be right for any number of ranks and workers and any policy. Under a sanitizer, which is
 /// slow: fewer of them.
 inline void on_many(const std::function<void(int rank, int size)>& body,
@@ -44,6 +65,7 @@ inline void on_many(const std::function<void(int rank, int size)>& body,
       }
     }
   }
+  on_several_nodes(body);
   CHECK(failures == 0);
 }
 

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "mpi.h"
+#include "mpi/testing/nodes.hpp"
 #include "mpi/testing/ranks.hpp"
 
 namespace tmpi::mpi {
@@ -21,6 +22,27 @@ void expect(bool right, const char* what) {
 }
 #define EXPECT(condition) expect(condition, #condition)
 
+// Likewise with ranks in several node processes.
+void on_several_nodes(const std::function<void(int rank, int size)>& body) {
+  struct Shape {
+    int nodes, ranks, workers;
+    bool cyclic;
+  };
+  for (const Shape& shape :
+       {Shape{2, 2, 1, true}, {2, 12, 2, false}, {2, 5, 1, true}, {3, 12, 1, true}, {4, 9, 2, false}}) {
+    testing::NodesOptions options;
+    options.nodes = shape.nodes;
+    options.ranks = shape.ranks;
+    options.workers = shape.workers;
+    options.cyclic = shape.cyclic;
+    options.net = "sim";
+    run_nodes(options, [&](Rank& rank) {
+      body(rank.world_rank, shape.ranks);
+      CHECK(failures == 0);
+    });
+  }
+}
+
 // The body must be right for any number of ranks, workers and any policy.
 void on_many(const std::function<void(int rank, int size)>& body) {
   failures = 0;
@@ -33,6 +55,7 @@ void on_many(const std::function<void(int rank, int size)>& body) {
       }
     }
   }
+  on_several_nodes(body);
   CHECK(failures == 0);
 }
 
@@ -128,14 +151,14 @@ TEST_CASE("create: disjoint groups at once; create_group: only its members") {
 }
 
 TEST_CASE("names, groups and kinds") {
-  on_many([](int rank, int size) {
+  on_many([](int rank, int) {
     char name[MPI_MAX_OBJECT_NAME];
     int length, flag = -1;
     MPI_Comm_get_name(MPI_COMM_WORLD, name, &length);
     EXPECT(std::strcmp(name, "MPI_COMM_WORLD") == 0);
     MPI_Comm node;
     MPI_Comm_split_type(MPI_COMM_WORLD, MPI_COMM_TYPE_SHARED, 0, MPI_INFO_NULL, &node);
-    EXPECT(size_of(node) == size);
+    EXPECT(size_of(node) == job()->local_count());
     MPI_Comm_get_name(node, name, &length);
     EXPECT(length == 0);
     MPI_Comm_set_name(node, "node");
@@ -184,6 +207,90 @@ TEST_CASE("cartesian grids and their rows and columns") {
     MPI_Cart_create(MPI_COMM_WORLD, 1, one, periods, 0, &grid);
     EXPECT((grid == MPI_COMM_NULL) == (rank >= one[0]));
     if (grid != MPI_COMM_NULL) MPI_Comm_free(&grid);
+  });
+}
+
+TEST_CASE("idup: any number at once, beside collectives; disconnect") {
+  on_many([](int rank, int size) {
+    MPI_Comm copies[6];
+    MPI_Request requests[7];
+    for (int i = 0; i < 6; ++i) MPI_Comm_idup(MPI_COMM_WORLD, &copies[i], &requests[i]);
+    int sum = 0;
+    MPI_Iallreduce(&rank, &sum, 1, MPI_INT, MPI_SUM, MPI_COMM_WORLD, &requests[6]);
+    MPI_Waitall(7, requests, MPI_STATUSES_IGNORE);
+    EXPECT(sum == size * (size - 1) / 2);
+    for (MPI_Comm& copy : copies) {
+      EXPECT(compared(copy, MPI_COMM_WORLD) == MPI_CONGRUENT);
+      EXPECT(sum_over(copy, rank) == sum);
+      MPI_Comm_disconnect(&copy);
+    }
+  });
+}
+
+// The two halves of the ranks as sides.
+MPI_Comm halves(int rank, int size) {
+  const bool upper = rank >= size / 2;
+  MPI_Comm half, both;
+  MPI_Comm_split(MPI_COMM_WORLD, upper, 0, &half);
+  MPI_Intercomm_create(half, 0, MPI_COMM_WORLD, upper ? 0 : size / 2, 9, &both);
+  MPI_Comm_free(&half);
+  return both;
+}
+
+TEST_CASE("intercommunicators: create, dup, split, merge, collectives") {
+  on_many([](int rank, int size) {
+    if (size < 2) return;
+    const bool upper = rank >= size / 2;
+    MPI_Comm both = halves(rank, size), copy, parts, one;
+    int remote = 0;
+    MPI_Comm_remote_size(both, &remote);
+    EXPECT(remote == (upper ? size / 2 : size - size / 2));
+    int sum = 0, theirs = 0;
+    for (int i = 0; i < size; ++i) theirs += (i >= size / 2) != upper ? i : 0;
+    MPI_Allreduce(&rank, &sum, 1, MPI_INT, MPI_SUM, both);
+    EXPECT(sum == theirs);
+    MPI_Comm_dup(both, &copy);
+    MPI_Barrier(copy);
+    MPI_Comm_split(copy, rank_in(copy) % 2, 0, &parts);
+    EXPECT((parts == MPI_COMM_NULL) == (size < 4 && rank_in(copy) % 2 == 1));
+    if (parts != MPI_COMM_NULL) MPI_Comm_free(&parts);
+    MPI_Intercomm_merge(copy, upper ? 0 : 1, &one);  // the upper half comes first
+    EXPECT(rank_in(one) == (rank + size - size / 2) % size);
+    EXPECT(sum_over(one, 1) == size);
+    MPI_Request request;
+    MPI_Comm again;
+    MPI_Comm_idup(both, &again, &request);
+    MPI_Wait(&request, MPI_STATUS_IGNORE);
+    MPI_Allreduce(&rank, &sum, 1, MPI_INT, MPI_SUM, again);
+    EXPECT(sum == theirs);
+    for (MPI_Comm* comm : {&both, &copy, &one, &again}) MPI_Comm_free(comm);
+  });
+}
+
+TEST_CASE("of groups alone") {
+  on_many([](int rank, int size) {
+    MPI_Group world, mine, other;
+    MPI_Comm_group(MPI_COMM_WORLD, &world);
+    std::vector<int> members[2];
+    for (int i = 0; i < size; ++i) members[i % 2].push_back(i);
+    MPI_Group_incl(world, static_cast<int>(members[rank % 2].size()), members[rank % 2].data(), &mine);
+    MPI_Group_excl(world, static_cast<int>(members[rank % 2].size()), members[rank % 2].data(), &other);
+    for (int round = 0; round < 3; ++round) {  // a name may be used again
+      MPI_Comm part;
+      MPI_Comm_create_from_group(mine, "halves", MPI_INFO_NULL, MPI_ERRORS_ARE_FATAL, &part);
+      EXPECT(sum_over(part, 1) == static_cast<int>(members[rank % 2].size()));
+      MPI_Comm_free(&part);
+    }
+    if (size > 1) {
+      MPI_Comm both;
+      MPI_Intercomm_create_from_groups(mine, 0, other, 0, "sides", MPI_INFO_NULL, MPI_ERRORS_ARE_FATAL,
+                                       &both);
+      EXPECT(sum_over(both, 1) == static_cast<int>(members[1 - rank % 2].size()));
+      MPI_Comm_free(&both);
+    }
+    for (MPI_Group* group : {&world, &mine, &other}) {
+      if (*group != MPI_GROUP_EMPTY) MPI_Group_free(group);
+    }
   });
 }
 

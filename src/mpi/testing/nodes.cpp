@@ -16,7 +16,6 @@
 #include "mpi/core/lifetime.hpp"
 #include "mpi/core/services.hpp"
 #include "mpi/p2p/channel.hpp"
-#include "mpi/p2p/p2p.hpp"
 #include "sched/scheduler.hpp"
 
 namespace tmpi::mpi::testing {
@@ -59,28 +58,11 @@ void lost(int node, const std::string& why) noexcept {
   die("node " + std::to_string(node) + " is lost: " + why);
 }
 
-// Everybody has said that it has come.
-void barrier_of_messages(Rank& rank) {
-  const Datatype& byte = *datatype_from(MPI_BYTE);
-  constexpr int kTag = 7777;
-  const int last = rank.world.size;
-  for (int i = 1; i < last && rank.world_rank == 0; ++i) {
-    if (recv(rank.world, rank.world.context, nullptr, 0, byte, MPI_ANY_SOURCE, kTag, MPI_STATUS_IGNORE))
-      std::abort();
-  }
-  for (int i = 1; i < last && rank.world_rank == 0; ++i) {
-    if (send(rank.world, rank.world.context, nullptr, 0, byte, i, kTag + 1)) std::abort();
-  }
-  if (rank.world_rank == 0) return;
-  if (send(rank.world, rank.world.context, nullptr, 0, byte, 0, kTag)) std::abort();
-  if (recv(rank.world, rank.world.context, nullptr, 0, byte, 0, kTag + 1, MPI_STATUS_IGNORE)) std::abort();
-}
-
 void rank_main(void* argument) {
   Rank& rank = *static_cast<Rank*>(argument);
   if (initialize(rank, MPI_THREAD_SINGLE)) std::abort();
   (*the_body)(rank);
-  barrier_of_messages(rank);
+  if (finalize(rank)) std::abort();
 }
 
 // A line of text through the socket.

@@ -24,7 +24,7 @@ struct NodesOptions {
   void (*finally)() = nullptr;
 };
 
-/// Runs `body` once per rank, between MPI_Init and the last barrier of messages. Checks of doctest that fail
+/// Runs `body` once per rank, between MPI_Init and MPI_Finalize. Checks of doctest that fail
 /// in a node process, its death, and running out of time fail the calling test.
 void run_nodes(const NodesOptions& options, const std::function<void(Rank&)>& body);
 
