@@ -28,11 +28,18 @@ testing::NodesOptions options_of(const Shape& shape) {
   return options;
 }
 
-// All ranks of the job are here; the first of each process makes the choice, which is the process's.
+// A barrier that the choice does not concern.
+void come_together(Rank& rank) {
+  Args args{.collective = Collective::kBarrier};
+  CHECK(!run_part(rank.world, args));
+}
+
+// The first rank of each process makes the choice, which is the process's, while nobody is in a collective
+// that it concerns.
 void choose(Rank& rank, const std::string& choice) {
-  CHECK(!barrier(rank.world));
+  come_together(rank);
   if (&rank == &job()->local_at(0)) CHECK(prefer_algorithms(choice));
-  CHECK(!barrier(rank.world));
+  come_together(rank);
 }
 
 TEST_CASE("every row gives the same on several nodes as in one process") {
