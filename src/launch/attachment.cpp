@@ -45,13 +45,13 @@ Result<Attachment> attachment_from_text(std::string_view text) {
   Attachment attachment;
   std::istringstream words{std::string(text)};
   words >> attachment.child;
-  for (AttachedNode node; words >> node.host;) {
-    if (words >> node.channel >> node.slots && node.channel >= -1 && node.slots > 0)
-      attachment.nodes.push_back(node);
-    else
-      break;
+  bool sensible = static_cast<bool>(words);
+  for (AttachedNode node; sensible && words >> node.host;) {
+    words >> node.channel >> node.slots;
+    sensible = words && node.channel >= -1 && node.slots > 0;
+    attachment.nodes.push_back(node);
   }
-  if (words.bad() || !words.eof() || attachment.nodes.empty()) {
+  if (!sensible || attachment.nodes.empty()) {
     return Failure{fmt::format(
         "{} is set to something that no program of tmpi has written; it is for tmpi's own use: unset it",
         kAttachmentVariable)};

@@ -23,7 +23,7 @@ TEST_CASE("an attachment survives the environment") {
 TEST_CASE("texts that are no attachment are refused") {
   for (const char* text : {"", "x", "1", "1 host", "1 host 3", "1 host 3 0", "1 host -2 1",
                            "1 host 3 1 other", "1 host x 1", "1 host 3 99999999999999999999"}) {
-    CAPTURE(text);
+    CAPTURE(std::string(text));
     CHECK_FALSE(attachment_from_text(text));
   }
 }

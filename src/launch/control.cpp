@@ -171,7 +171,11 @@ void Control::on_frame(const Frame& frame) {
     case FrameType::kAddresses:
       return on_addresses(frame.payload);
     case FrameType::kEndNow:
-      if (end_.claim() != nullptr) end_.publish(EndKind::kOrdered, -1, 0, 0);
+      return report_end(EndKind::kOrdered, -1, 0, {});
+    case FrameType::kAtRestStill:
+    case FrameType::kStandingWanted:
+    case FrameType::kExplain:
+      if (rest_handler_ != nullptr) rest_handler_(frame, sending_);
       return;
     default:
       return;  // of a newer tmpirun; the hello has compared versions
@@ -186,10 +190,7 @@ void Control::on_signal(int signal) {
     return;
   }
   if (signal == SIGUSR1) return;  // to tmpirun it means "show me the ranks"
-  if (char* text = end_.claim()) {
-    static_cast<void>(text);
-    end_.publish(EndKind::kSignalled, -1, 128 + signal, 0);
-  }
+  report_end(EndKind::kSignalled, -1, 128 + signal, {});
 }
 
 void Control::on_addresses(std::string_view payload) {
@@ -226,13 +227,17 @@ ssize_t Control::write_output(int rank, int stream, const void* data, std::size_
   return static_cast<ssize_t>(length);
 }
 
+void Control::report_end(EndKind kind, int rank, int code, std::string_view text) {
+  char* buffer = end_.claim();
+  if (buffer == nullptr) return;
+  const std::size_t length = std::min(text.size(), EndReport::kCapacity);
+  memcpy(buffer, text.data(), length);
+  end_.publish(kind, rank, code, length);
+  wake();
+}
+
 void Control::end_job(EndKind kind, int rank, int code, std::string_view text) {
-  if (char* buffer = end_.claim()) {
-    const std::size_t length = std::min(text.size(), EndReport::kCapacity);
-    memcpy(buffer, text.data(), length);
-    end_.publish(kind, rank, code, length);
-    wake();
-  }
+  report_end(kind, rank, code, text);
   wait_for_exit();
 }
 
@@ -245,8 +250,8 @@ void Control::wait_for_exit() noexcept {
   for (;;) pause();
 }
 
-void Control::finish() {
-  send(FrameType::kDone, -1, 0, {});
+void Control::finish(std::string_view balance) {
+  send(FrameType::kDone, -1, 0, balance);
   finished_.store(true, std::memory_order_release);  // partner: the acquire in loop()
   wake();
   wait_for_exit();

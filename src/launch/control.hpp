@@ -55,19 +55,27 @@ class Control {
   /// the first call counts.
   [[noreturn]] void end_job(EndKind kind, int rank, int code, std::string_view text);
 
+  /// The same for threads that have something else to do: returns at once.
+  void report_end(EndKind kind, int rank, int code, std::string_view text);
+
   /// The same for signal handlers: claim the report, fill it, publish, then wait_for_exit().
   EndReport& end_report() { return end_; }
   void wake() noexcept;  ///< async-signal-safe
   [[noreturn]] static void
   wait_for_exit() noexcept;  ///< async-signal-safe; the control thread ends the process
 
+  /// Who answers the questions about ranks at rest (kAtRestStill, kStandingWanted, kExplain): called by the
+  /// control thread, appends its answer to `out`. Before start().
+  void set_rest_handler(void (*handler)(const Frame& question, std::string& out)) { rest_handler_ = handler; }
+
   /// What is to be said last when the job ends early (profile, trace): called by the control thread, once,
   /// after the reason has been sent or before the picture of a job that is about to be killed. Before
   /// start().
   void set_last_words(std::vector<std::string> (*last_words)()) { last_words_ = last_words; }
 
-  /// Every rank has ended: sends what is left and ends the process.
-  [[noreturn]] void finish();
+  /// Every rank has ended: sends what is left and ends the process. `balance`: of kDone, empty if the job has
+  /// one node process.
+  [[noreturn]] void finish(std::string_view balance);
 
  private:
   Control(std::unique_ptr<Wireup> wireup, int wake_fd, std::vector<PictureEntry> (*picture)());
@@ -89,6 +97,7 @@ class Control {
   int wake_fd_;
   std::vector<PictureEntry> (*picture_)();
   std::vector<std::string> (*last_words_)() = nullptr;
+  void (*rest_handler_)(const Frame& question, std::string& out) = nullptr;
   Outbox outbox_;
   Input input_;
   EndReport end_;

@@ -18,7 +18,7 @@ void set_nonblocking(int fd) {
 
 }  // namespace
 
-ControlChannel::ControlChannel(int in, int out) : in_(in), out_(out) {
+ControlChannel::ControlChannel(int in, int out, bool preamble) : in_(in), out_(out), preamble_(preamble) {
   for (const int fd : {in_, out_}) fcntl(fd, F_SETFD, FD_CLOEXEC);
 }
 
@@ -33,7 +33,7 @@ bool ControlChannel::send_all(std::string_view bytes) noexcept {
 }
 
 Result<Assignment> ControlChannel::receive_job(FrameReader& incoming) {
-  std::string hello;
+  std::string hello = preamble_ ? kPreamble : "";
   append_frame(hello, FrameType::kHello, -1, 0, pack(own_greeting()));
   if (!send_all(hello)) return Failure{"tmpirun closed the control channel before it could be greeted"};
   for (Frame frame{};;) {

@@ -1,12 +1,17 @@
-// When all workers sleep and nothing can wake them, the job ends with a picture and, if there is one, the
-// cycle of ranks that wait for each other (mpi/diagnose/deadlock.hpp). --no-deadlock-check leaves it blocked.
+// Watches for the moment when no rank can ever go on. With one node process that is found out here; with
+// several this node process tells tmpirun when it is at rest, and answers its questions (stall_rounds.hpp).
 #pragma once
+
+#include <string>
 
 #include "sched/scheduler.hpp"
 
 namespace tmpi::launch {
 
-/// Before the job runs.
-void watch_for_deadlock(sched::Scheduler& scheduler);
+/// Before the scheduler runs.
+void watch_for_deadlock(sched::Scheduler& scheduler, bool several_nodes);
+
+/// What kDone carries: this node process's balance of messages.
+std::string final_balance();
 
 }  // namespace tmpi::launch

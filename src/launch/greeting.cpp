@@ -5,17 +5,19 @@
 #include <filesystem>
 #include <fstream>
 
+#include "launch/affinity.hpp"
 #include "launch/frames.hpp"
 #include "launch/version.hpp"
 
 namespace tmpi::launch {
 
 Greeting own_greeting() {
-  Greeting own{kWireVersion, static_cast<int>(getpid()), kVersion, "localhost", {}, {}};
+  Greeting own{kWireVersion, static_cast<int>(getpid()), kVersion, "localhost", {}, {}, {}};
   char name[256] = "";
   if (gethostname(name, sizeof(name) - 1) == 0 && name[0] != '\0') own.host = name;
   std::ifstream("/proc/sys/kernel/random/boot_id") >> own.machine;
   if (own.machine.empty()) own.machine = own.host;
+  own.cores = own_affinity().mask;
   std::error_code unreadable;
   own.network = own.machine + std::filesystem::read_symlink("/proc/self/ns/net", unreadable).string();
   return own;
@@ -28,6 +30,7 @@ std::string pack(const Greeting& greeting) {
   packer.text(greeting.version);
   packer.text(greeting.host);
   packer.text(greeting.machine);
+  packer.text(greeting.cores);
   packer.text(greeting.network);
   return bytes + packer.bytes();
 }
@@ -42,6 +45,7 @@ Greeting unpack_greeting(std::string_view payload) {
   greeting.version = unpacker.text();
   greeting.host = unpacker.text();
   greeting.machine = unpacker.text();
+  greeting.cores = unpacker.text();
   greeting.network = unpacker.text();
   return greeting;
 }

@@ -13,6 +13,7 @@ struct Greeting {
   std::string version;  ///< of tmpi
   std::string host;     ///< as the machine calls itself
   std::string machine;  ///< the same for all processes of a machine since it was started, else different
+  std::string cores;    ///< the same for processes that may use the same processors of a machine
   std::string network;  ///< the same for processes that see the same network interfaces of a machine
 };
 

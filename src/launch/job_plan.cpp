@@ -18,7 +18,7 @@ std::string own_name() {
 }
 
 NodePlan local_node(const std::string& host, const std::string& executable) {
-  return {host, false, {executable, "--control", "3"}};
+  return {host, false, {executable, "--control", "3"}, -1};
 }
 
 }  // namespace
@@ -27,8 +27,11 @@ bool JobPlan::any_remote() const {
   return std::ranges::any_of(nodes, &NodePlan::remote);
 }
 
-Result<JobPlan> plan_job(const Settings& settings, const std::string& executable) {
+Result<JobPlan> plan_job(const Settings& settings, const std::string& executable,
+                         const Attachment& attachment) {
+  const bool attached = !attachment.nodes.empty();
   std::vector<HostSlots> hosts = settings.hosts;
+  for (const AttachedNode& node : attachment.nodes) hosts.push_back({node.host, node.slots});
   if (hosts.empty()) hosts.assign(static_cast<std::size_t>(std::max(settings.nodes, 1)), {own_name(), 1});
   std::vector<int> slots;
   for (const HostSlots& host : hosts) slots.push_back(host.slots);
@@ -39,16 +42,24 @@ Result<JobPlan> plan_job(const Settings& settings, const std::string& executable
   std::vector<int> number(hosts.size(), -1);
   for (const int node : plan.node_of) number[static_cast<std::size_t>(node)] = 0;
   for (std::size_t i = 0; i < hosts.size(); ++i) {
-    if (number[i] < 0) continue;
+    const int channel = attached ? attachment.nodes[i].channel : -1;
+    if (number[i] < 0) {
+      if (channel >= 0) plan.unneeded.push_back(channel);
+      continue;
+    }
     number[i] = plan.size();
-    if (settings.hosts.empty() || is_here(hosts[i].host)) {
+    if (channel >= 0) {
+      plan.nodes.push_back({hosts[i].host, true, {}, channel});
+      continue;
+    }
+    if (attached || settings.hosts.empty() || is_here(hosts[i].host)) {
       plan.nodes.push_back(local_node(hosts[i].host, executable));
       continue;
     }
     Result<std::vector<std::string>> command =
         remote_command(settings.launch_agent, hosts[i].host, executable);
     if (!command) return command.failure();
-    plan.nodes.push_back({hosts[i].host, true, *std::move(command)});
+    plan.nodes.push_back({hosts[i].host, true, *std::move(command), -1});
   }
   for (int& node : plan.node_of) node = number[static_cast<std::size_t>(node)];
   return plan;

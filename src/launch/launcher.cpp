@@ -6,6 +6,7 @@
 #include <string.h>
 #include <sys/random.h>
 #include <sys/signalfd.h>
+#include <sys/socket.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -52,7 +53,8 @@ Launcher::Launcher(const Settings& settings, JobPlan plan, Output& output, int s
       output_(output),
       signals_(signals),
       ranks_(settings.job.total_ranks()),
-      ended_(static_cast<std::size_t>(ranks_), false) {}
+      ended_(static_cast<std::size_t>(ranks_), false),
+      rest_(plan_.size()) {}
 
 int Launcher::run() {
   if (settings_.timeout > 0) {
@@ -72,8 +74,16 @@ int Launcher::run() {
 }
 
 Result<void> Launcher::start_nodes() {
+  std::string farewell;
+  append_frame(farewell, FrameType::kEndNow, -1, 0, {});
+  for (const int channel : plan_.unneeded)  // they stay open: their greeting is never read
+    ::send(channel, farewell.data(), farewell.size(), MSG_NOSIGNAL | MSG_DONTWAIT);
   for (int number = 0; number < plan_.size(); ++number) {
     const NodePlan& plan = plan_.nodes[static_cast<std::size_t>(number)];
+    if (plan.channel >= 0) {
+      nodes_.push_back(std::make_unique<Node>(number, plan, NodeProcess::adopt(plan.channel)));
+      continue;
+    }
     Result<NodeProcess> process = NodeProcess::start(
         plan.command, plan.remote ? NodeProcess::Channel::kStandard : NodeProcess::Channel::kDescriptor);
     if (!process) return process.failure();
@@ -97,7 +107,7 @@ void Launcher::send_jobs() {
   std::vector<std::string> machines;
   for (const auto& node : nodes_) {
     spec.hosts.push_back(node->host());
-    machines.push_back(plan_.any_remote() ? node->greeting->machine : "");
+    machines.push_back(plan_.any_remote() ? node->greeting->machine + " " + node->greeting->cores : "");
     ++sharers[machines.back()];
     if (plan_.any_remote()) spec.same_machine &= node->greeting->network == nodes_[0]->greeting->network;
   }
@@ -110,7 +120,8 @@ void Launcher::send_jobs() {
     spec.share = shares[machine]++;
     spec.sharers = sharers[machine];
     spec.remote = node->remote();
-    spec.environment = node->remote() ? own_environment() : std::vector<std::string>{};
+    const bool has_none = node->remote() && !node->process().adopted();  // of what tmpirun was started with
+    spec.environment = has_none ? own_environment() : std::vector<std::string>{};
     node->send(FrameType::kJob, 0, pack(assignment));
   }
 }
@@ -247,7 +258,7 @@ void Launcher::on_deadlines() {
     loss_.reset();
   }
   if (kill_at_ && now >= *kill_at_) {
-    if (picture_.active()) show_picture();  // of those that have answered
+    if (picture_.has_answers()) show_picture();  // of those that have answered
     kill_nodes();
   }
 }

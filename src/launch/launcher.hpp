@@ -2,8 +2,8 @@
 // and pipes, stdin, signals (through a signalfd), tmpirun's own outputs, and a few deadlines. It never blocks
 // anywhere else, so a signal is always served.
 //
-// Sources: launcher.cpp the loop, launcher_frames.cpp what node processes say, launcher_end.cpp how the job
-// ends and what is said of it.
+// Sources: launcher.cpp the loop, launcher_frames.cpp what node processes say, launcher_rest.cpp when all of
+// them stand still, launcher_end.cpp how the job ends and what is said of it.
 #pragma once
 
 #include <poll.h>
@@ -21,6 +21,7 @@
 #include "launch/options.hpp"
 #include "launch/output.hpp"
 #include "launch/picture_request.hpp"
+#include "launch/stall_rounds.hpp"
 
 namespace tmpi::launch {
 
@@ -90,6 +91,13 @@ class Launcher {
   void on_picture(const Node& node, const Frame& frame);
   void check_leaving();
 
+  // launcher_rest.cpp
+  void on_at_rest(const Node& node, const Frame& frame);
+  void on_resting(const Node& node, const Frame& frame);
+  void on_standing(const Node& node, const Frame& frame);
+  void on_done(Node& node, const Frame& frame);
+  void ask_all(FrameType question);
+
   // launcher_end.cpp
   void request_picture(const std::string& title, bool then_kill);
   void show_picture();
@@ -143,6 +151,8 @@ class Launcher {
   std::optional<Loss> loss_;
   int interrupts_ = 0;
   PictureRequest picture_;
+  StallRounds rest_;
+  std::vector<std::string> standings_;  // by node process, empty: not known
   std::optional<Clock::time_point> timeout_;
   std::optional<Clock::time_point> kill_at_;
 };

@@ -113,6 +113,10 @@ std::string Launcher::describe_dead(const Node& node) const {
   const int status = node.process().status();
   const int pid = node.remote() && node.greeting ? node.greeting->pid : node.process().pid();
   const std::string who = fmt::format("{} (pid {}), with {},", name_of(node), pid, unfinished_ranks(node));
+  if (node.process().adopted()) {
+    return fmt::format(
+        "{} has gone without a word: it was killed, or its machine or the network to it has failed", who);
+  }
   if (node.remote() && WIFEXITED(status) && !node.greeting) {
     return explain_failed_start(settings_.launch_agent, node.host(), WEXITSTATUS(status), plan_.executable,
                                 node.diagnostics);

@@ -51,14 +51,19 @@ void Launcher::on_frame(Node& node, const Frame& frame) {
     case FrameType::kEnd:
       return on_end(node, frame);
     case FrameType::kDone:
-      node.done = true;
-      return;
+      return on_done(node, frame);
     case FrameType::kAddress:
       return on_address(node, frame);
     case FrameType::kLost:
       return on_lost(node, frame);
     case FrameType::kUsesMpi:
       return on_uses_mpi(node);
+    case FrameType::kAtRest:
+      return on_at_rest(node, frame);
+    case FrameType::kResting:
+      return on_resting(node, frame);
+    case FrameType::kStanding:
+      return on_standing(node, frame);
     default:
       end_job(Cause::kProtocol, 1,
               fmt::format("{} sent an unknown message (type {}); do tmpirun and tmpi-node belong to the same "

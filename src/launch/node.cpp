@@ -5,6 +5,8 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
+#include <cstring>
+
 namespace tmpi::launch {
 namespace {
 
@@ -18,6 +20,7 @@ Node::Node(int number, const NodePlan& plan, NodeProcess process)
       remote_(plan.remote),
       host_(plan.host),
       process_(std::move(process)),
+      in_step_(!plan.remote || plan.channel >= 0),
       pipe_open_{process_.output(1) >= 0, process_.output(2) >= 0} {}
 
 void Node::send(FrameType type, std::uint16_t detail, std::string_view payload) {
@@ -35,16 +38,42 @@ void Node::flush() {
   }
 }
 
+// What comes before it is of the same kind as what the remote shell says on stderr.
+void Node::find_preamble(std::string_view bytes) {
+  diagnostics += bytes;
+  const std::size_t at = diagnostics.find(kPreamble);
+  if (at == std::string::npos) {
+    if (diagnostics.size() > kMostNoise) control_open_ = false;
+    return;
+  }
+  in_step_ = true;
+  const std::string rest = diagnostics.substr(at + sizeof(kPreamble) - 1);
+  diagnostics.resize(at);
+  std::memcpy(in_.room(rest.size()), rest.data(), rest.size());
+  in_.filled(rest.size());
+}
+
 bool Node::fill() {
   char* room = in_.room(kReadSize);
   const ssize_t got = read(process_.control(), room, kReadSize);
   if (got < 0 && (errno == EAGAIN || errno == EINTR)) return false;
   if (got <= 0) {
-    control_open_ = false;
+    close_control();
     return false;
   }
-  in_.filled(static_cast<std::size_t>(got));
+  if (in_step_) {
+    in_.filled(static_cast<std::size_t>(got));
+  } else {
+    find_preamble(std::string(room, static_cast<std::size_t>(got)));
+  }
   return true;
+}
+
+void Node::close_control() {
+  control_open_ = false;
+  if (!process_.adopted()) return;
+  process_.channel_ended();
+  if (!ended_) ended_ = Clock::now();
 }
 
 std::string Node::read_pipe(int stream) {

@@ -34,7 +34,8 @@ class Node {
   bool wants_to_send() const { return control_open_ && !out_.empty(); }
   bool control_open() const { return control_open_; }
   int control() const { return control_open_ ? process_.control() : -1; }
-  void close_control() { control_open_ = false; }
+  /// Nothing more is read from there.
+  void close_control();
 
   /// One read; false: nothing more for now, or the channel has ended.
   bool fill();
@@ -63,6 +64,8 @@ class Node {
   std::string diagnostics;  ///< what the remote shell has printed before the greeting
 
  private:
+  void find_preamble(std::string_view bytes);
+
   int number_;
   bool remote_;
   std::string host_;
@@ -70,6 +73,7 @@ class Node {
   FrameReader in_;
   std::string out_;
   bool control_open_ = true;
+  bool in_step_;  // the preamble has been read, if there is one
   bool pipe_open_[2];
   std::optional<Clock::time_point> ended_;
 };

@@ -176,7 +176,7 @@ Result<void> NodeJob::create_scheduler() {
   if (!scheduler) return scheduler.failure();
   scheduler_ = *std::move(scheduler);
   scheduler_->set_switch_hook(&tell_loader);
-  if (spec_.deadlock_check) watch_for_deadlock(*scheduler_);
+  if (spec_.deadlock_check) watch_for_deadlock(*scheduler_, node_.nodes() > 1);
   // Clocks that show what a rank has run since MPI_Init must run from there on. Everything else of mpix.h
   // measures from a call on, which then switches metering on.
   if (any_program([](const privatize::Group& program) {
@@ -283,7 +283,10 @@ std::vector<std::string> NodeJob::finish_observation(bool early) {
   job.workers = scheduler_->bindings();
   job.oversubscribed = scheduler_->oversubscribed();
   job.ended_early = early;
-  return observation->finish(job, &describe_code);
+  std::vector<std::string> texts = observation->finish(job, &describe_code);
+  // One text, so that those of several node processes are not mixed.
+  if (several() && !texts.empty()) texts = {fmt::format("{}:\n{}", name(), fmt::join(texts, "\n"))};
+  return texts;
 }
 
 void NodeJob::on_initialized(const mpi::Rank&) {
@@ -373,6 +376,8 @@ void NodeJob::report_start() const {
         NoticeKind::kInfo,
         fmt::format("{}: {} ranks on {} workers, V = {}, stacks of {}, policy {}", name(), layout_.ranks,
                     layout_.workers, layout_.vratio, readable_size(spec_.stack_size), spec_.policy));
+    if (several())
+      control.notice(NoticeKind::kInfo, fmt::format("{}: network: {}", name(), describe_network()));
   }
   if (!spec_.report_bindings) return;
   std::vector<std::vector<std::pair<int, int>>> ranks(static_cast<std::size_t>(layout_.workers));

@@ -31,6 +31,9 @@ class NodeJob {
   static NodeJob* instance() noexcept;  ///< null before create(); inside ranks always there
   static NodeJob* running() noexcept;   ///< null before run(); any thread
 
+  /// The job has several node processes.
+  bool several() const { return node_.nodes() > 1; }
+
   /// Runs every rank to its end. The calling thread becomes worker 0.
   void run();
 

@@ -1,14 +1,18 @@
 // tmpi-node's main: receives the job from tmpirun, runs its ranks, and reports.
+#include <errno.h>
 #include <fmt/core.h>
+#include <unistd.h>
 
 #include <cstdlib>
 #include <cstring>
 #include <iostream>
 #include <memory>
 
+#include "launch/attached_channel.hpp"
 #include "launch/control.hpp"
 #include "launch/control_channel.hpp"
 #include "launch/crash_report.hpp"
+#include "launch/deadlock_watch.hpp"
 #include "launch/node_job.hpp"
 #include "launch/program_path.hpp"
 #include "launch/remote_start.hpp"
@@ -64,7 +68,26 @@ void prepare_remote(Control& control, Assignment& assignment) {
   const Result<NodeJob*> job = NodeJob::create(*std::move(assignment));
   if (!job) control.end_job(EndKind::kStartFailed, -1, kExitCannotRun, job.message());
   (*job)->run();
-  control.finish();
+  control.finish((*job)->several() ? final_balance() : std::string());
+}
+
+/// Neither tmpirun nor a remote shell has started this process: that leaves a PMIx server.
+int start_by_pmix(char** argv) {
+  if (getenv("PMIX_NAMESPACE") == nullptr || getenv("PMIX_RANK") == nullptr) {
+    fmt::print(stderr,
+               "tmpi-node: this program is started by tmpirun, or by a launcher with a PMIx server, of which the "
+               "environment has no trace. Run `tmpirun -n N PROGRAM`, `mpirun -n NODES tmpi-node PROGRAM` (of "
+               "Open MPI) or `srun --mpi=pmix tmpi-node PROGRAM`\n");
+    return kExitUsage;
+  }
+  const Result<std::string> executable = find_companion("tmpi-pmix");
+  if (executable) {
+    execv(executable->c_str(), argv);
+    fmt::print(stderr, "tmpi-node: cannot start {}: {}\n", *executable, strerror(errno));
+    return kExitCannotRun;
+  }
+  fmt::print(stderr, "tmpi-node: {}\n", executable.message());
+  return kExitNotFound;
 }
 
 int main(int argc, char** argv) {
@@ -80,12 +103,10 @@ int main(int argc, char** argv) {
     fmt::print("{}", net::describe_transports());
     return 0;
   }
+  const bool attached = argc == 3 && std::strcmp(argv[1], "--attached") == 0;
   const bool remote = argc == 2 && std::strcmp(argv[1], "--remote") == 0;
-  if (!remote && (argc != 3 || std::strcmp(argv[1], "--control") != 0)) {
-    fmt::print(stderr, "tmpi-node: this program is started by tmpirun; run `tmpirun -n N PROGRAM`\n");
-    return kExitUsage;
-  }
-  if (remote) start_supervised();
+  if (!remote && !attached && (argc != 3 || std::strcmp(argv[1], "--control") != 0)) return start_by_pmix(argv);
+  if (remote || attached) start_supervised();
   install_parent_death_handler();
   // Programs whose std::cout is a copy (plain PIE) need the streams constructed before the loader copies
   // them.
@@ -96,7 +117,8 @@ int main(int argc, char** argv) {
     run_job(std::move(wireup), output);
   }
   const int channel = std::atoi(argv[2]);
-  run_job(std::make_unique<ControlChannel>(channel, channel), -1);
+  if (attached) run_job(std::make_unique<AttachedChannel>(channel), -1);
+  run_job(std::make_unique<ControlChannel>(channel, channel, false), -1);
 }
 
 }  // namespace

@@ -31,8 +31,8 @@ Result<void> open_network(const JobSpec& job, const NodeSpec& node) {
   options.job = node.job;
   options.secret = node.secret;
   options.same_machine = node.same_machine;
-  mpi::remote::on_lost(&report_loss);
   if (const Result<void> begun = mpi::remote::begin(options, settings_of(job)); !begun) return begun;
+  mpi::remote::on_lost(&report_loss);
   Control::instance()->publish_address(mpi::remote::address());
   return {};
 }
@@ -40,6 +40,10 @@ Result<void> open_network(const JobSpec& job, const NodeSpec& node) {
 Result<void> join_network(sched::Scheduler& scheduler) {
   scheduler.set_event_source({&mpi::remote::poll, &mpi::remote::arm, &mpi::remote::expected()});
   return mpi::remote::connect(Control::instance()->await_addresses());
+}
+
+std::string describe_network() {
+  return mpi::remote::describe();
 }
 
 void leave_network() {

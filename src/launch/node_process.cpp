@@ -88,6 +88,7 @@ NodeProcess::NodeProcess(NodeProcess&& other) noexcept
     : pid_(std::exchange(other.pid_, -1)),
       control_(std::exchange(other.control_, -1)),
       output_{std::exchange(other.output_[0], -1), std::exchange(other.output_[1], -1)},
+      adopted_(other.adopted_),
       reaped_(other.reaped_),
       status_(other.status_) {}
 
@@ -101,12 +102,22 @@ NodeProcess::~NodeProcess() {
   }
 }
 
+NodeProcess NodeProcess::adopt(int channel) {
+  NodeProcess node;
+  node.adopted_ = true;
+  node.control_ = channel;
+  fcntl(channel, F_SETFD, FD_CLOEXEC);
+  fcntl(channel, F_SETFL, O_NONBLOCK);
+  return node;
+}
+
 void NodeProcess::signal_group(int signal) const {
+  if (adopted_ && signal == SIGKILL) shutdown(control_, SHUT_RDWR);
   if (pid_ > 0) kill(-pid_, signal);
 }
 
 bool NodeProcess::reap() {
-  if (!reaped_ && waitpid(pid_, &status_, WNOHANG) == pid_) reaped_ = true;
+  if (!reaped_ && pid_ > 0 && waitpid(pid_, &status_, WNOHANG) == pid_) reaped_ = true;
   return reaped_;
 }
 

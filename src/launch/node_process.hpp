@@ -19,6 +19,11 @@ class NodeProcess {
     kDescriptor,  ///< the control channel is descriptor 3 of the child
     kStandard,    ///< it is the child's stdin and stdout; output(1) is -1
   };
+  /// A node process that somebody else has started, and that has connected by itself (attachment.hpp). There
+  /// is no child process behind it: it lasts as long as its channel, and is killed by the end of it.
+  static NodeProcess adopt(int channel);
+  bool adopted() const { return adopted_; }
+
   /// Runs `command` (a path and arguments) on this machine. All descriptors of ours are non-blocking and
   /// closed on exec.
   static Result<NodeProcess> start(const std::vector<std::string>& command, Channel channel);
@@ -35,6 +40,8 @@ class NodeProcess {
 
   /// Collects the process if it has ended (no wait); true once it has. status() is then waitpid's.
   bool reap();
+  /// There is no more to read from control(): the end of an adopted node process.
+  void channel_ended() { reaped_ |= adopted_; }
   bool reaped() const { return reaped_; }
   int status() const { return status_; }
 
@@ -43,6 +50,7 @@ class NodeProcess {
   pid_t pid_ = -1;
   int control_ = -1;
   int output_[2] = {-1, -1};
+  bool adopted_ = false;
   bool reaped_ = false;
   int status_ = 0;
 };

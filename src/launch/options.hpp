@@ -54,9 +54,10 @@ struct Option {
 std::span<const Option> option_table();
 
 /// Environment first, then the command line, which wins. `arguments` without the program's own name. A
-/// Failure's sentence names the option and says what it accepts.
+/// program without -n gets a rank for each of `slots`, times --vratio; with 0 slots it gets one. A Failure's
+/// sentence names the option and says what it accepts.
 Result<Settings> parse_options(std::span<const std::string> arguments,
-                               const std::map<std::string, std::string>& environment);
+                               const std::map<std::string, std::string>& environment, int slots = 0);
 
 /// Option values as the table's functions read them (exposed for tests).
 Result<long> parse_number(std::string_view text, long least, long most);

@@ -60,11 +60,13 @@ std::optional<std::string> flag_value(std::string_view text) {
 
 class Parser {
  public:
-  Parser(std::span<const std::string> arguments, const std::map<std::string, std::string>& environment)
-      : arguments_(arguments), environment_(environment) {}
+  Parser(std::span<const std::string> arguments, const std::map<std::string, std::string>& environment,
+         int slots)
+      : arguments_(arguments), environment_(environment), slots_(slots) {}
 
   Result<Settings> parse() {
     AppSpec from_environment;
+    if (slots_ > 0) from_environment.ranks = 0;  // not given
     if (Result<void> ok = read_environment(from_environment); !ok) return ok.failure();
     do {
       AppSpec app = from_environment;
@@ -72,6 +74,9 @@ class Parser {
       if (settings_.task != Settings::Task::kRun) return settings_;
       settings_.job.apps.push_back(std::move(app));
     } while (next_ < arguments_.size());
+    for (AppSpec& app : settings_.job.apps) {
+      if (app.ranks == 0) app.ranks = slots_ * std::max(settings_.job.vratio, 1);
+    }
     if (Result<void> ok = check_together(); !ok) return ok.failure();
     return settings_;
   }
@@ -185,6 +190,7 @@ class Parser {
 
   std::span<const std::string> arguments_;
   const std::map<std::string, std::string>& environment_;
+  int slots_;
   std::size_t next_ = 0;
   Settings settings_;
 };
@@ -192,8 +198,8 @@ class Parser {
 }  // namespace
 
 Result<Settings> parse_options(std::span<const std::string> arguments,
-                               const std::map<std::string, std::string>& environment) {
-  return Parser(arguments, environment).parse();
+                               const std::map<std::string, std::string>& environment, int slots) {
+  return Parser(arguments, environment, slots).parse();
 }
 
 }  // namespace tmpi::launch

@@ -40,6 +40,7 @@ class PictureRequest {
     }
     return active();
   }
+  bool has_answers() const { return !entries_.empty(); }
   bool then_kill() const { return then_kill_; }
 
   /// The title and what has been answered, in the order of ranks; nothing is asked afterwards.

@@ -38,7 +38,7 @@ std::unique_ptr<Wireup> take_standard_streams(int& output) {
     if (fd > STDERR_FILENO) close(fd);
   }
   output = pipes[0];
-  return std::make_unique<ControlChannel>(in, out);
+  return std::make_unique<ControlChannel>(in, out, true);
 }
 
 Result<void> take_surroundings(const NodeSpec& node, const JobSpec& job) {

@@ -31,7 +31,7 @@ void start_supervised() {
   setpgid(child, child);
   // The remote shell's channel must end with the child, and signals are for the child.
   for (const int fd : {STDIN_FILENO, STDOUT_FILENO}) close(fd);
-  for (const int number : {SIGINT, SIGTERM, SIGQUIT, SIGPIPE}) signal(number, SIG_IGN);
+  for (const int number : {SIGINT, SIGTERM, SIGQUIT, SIGPIPE, SIGUSR1, SIGUSR2}) signal(number, SIG_IGN);
   int status = 0;
   while (waitpid(child, &status, 0) != child && errno == EINTR) {
   }

@@ -13,9 +13,11 @@
 #include <string>
 #include <vector>
 
+#include "launch/attachment.hpp"
 #include "launch/launcher.hpp"
 #include "launch/options.hpp"
 #include "launch/program_path.hpp"
+#include "launch/slurm_allocation.hpp"
 #include "launch/version.hpp"
 
 extern char** environ;
@@ -89,10 +91,18 @@ std::optional<int> resolve_programs(Settings& settings, const JobPlan& plan) {
   return std::nullopt;
 }
 
-int run_job(Settings& settings) {
+/// Gathers node processes that Slurm starts, and then becomes tmpirun again.
+int become_slurm(char** argv) {
+  const Result<std::string> executable = find_companion("tmpi-slurm");
+  if (!executable) return complain(executable.message(), kExitNotFound);
+  execv(executable->c_str(), argv);
+  return complain(fmt::format("cannot start {}: {}", *executable, strerror(errno)), kExitCannotRun);
+}
+
+int run_job(Settings& settings, const Attachment& attachment) {
   const Result<std::string> executable = find_companion("tmpi-node");
   if (!executable) return complain(executable.message(), kExitNotFound);
-  Result<JobPlan> plan = plan_job(settings, *executable);
+  Result<JobPlan> plan = plan_job(settings, *executable, attachment);
   if (!plan) return complain(plan.message(), kExitNotFound);
   if (const std::optional<int> code = resolve_programs(settings, *plan)) return *code;
   std::optional<OutputFiles> files;
@@ -103,13 +113,18 @@ int run_job(Settings& settings) {
   }
   const int signals = open_signals();
   Output output(settings.tag_output, std::move(files));
-  return Launcher(settings, *std::move(plan), output, signals).run();
+  const int code = Launcher(settings, *std::move(plan), output, signals).run();
+  release(attachment);
+  return code;
 }
 
 int main(int argc, char** argv) {
   occupy_standard_descriptors();
   const std::vector<std::string> arguments(argv + 1, argv + argc);
-  Result<Settings> settings = parse_options(arguments, process_environment());
+  const Result<Attachment> attachment = take_attachment();
+  if (!attachment) return complain(attachment.message(), kExitUsage);
+  const auto environment = process_environment();
+  Result<Settings> settings = parse_options(arguments, environment, attachment->slots());
   if (!settings) return complain(settings.message(), kExitUsage);
   switch (settings->task) {
     case Settings::Task::kHelp:
@@ -127,7 +142,15 @@ int main(int argc, char** argv) {
     case Settings::Task::kRun:
       break;
   }
-  return run_job(*settings);
+  const bool places_given = settings->nodes > 0 || !settings->hosts.empty();
+  if (!attachment->nodes.empty() && places_given) {
+    return complain(
+        "--nodes, --host and --hostfile have no place here: the launcher has started the node processes already. "
+        "Leave them out.",
+        kExitUsage);
+  }
+  if (attachment->nodes.empty() && !places_given && slurm_is_needed(environment)) return become_slurm(argv);
+  return run_job(*settings, *attachment);
 }
 
 }  // namespace

@@ -18,6 +18,11 @@ inline constexpr std::uint32_t kMaxPayload =
     16u << 20;  // a job description with a long command line fits many times
 inline constexpr std::uint32_t kMaxOutputPayload = 32u << 10;  // output is cut into frames of this size
 
+/// Over a remote shell the frames begin behind this line: the user's start-up files may have printed
+/// something.
+inline constexpr char kPreamble[] = "tmpi-node speaks\n";
+inline constexpr std::uint32_t kMostNoise = 64u << 10;  // before it
+
 enum class FrameType : std::uint16_t {
   // node process -> tmpirun
   kHello = 1,        // HelloRecord and texts (greeting.hpp): the first frame
@@ -27,17 +32,23 @@ enum class FrameType : std::uint16_t {
   kStdinWanted = 5,  // rank 0 waits for input
   kPicture = 6,      // PictureRecord and a name, repeated: where every rank is
   kEnd = 7,          // EndRecord and a sentence: the job ends before its ranks do; detail: EndKind
-  kDone = 8,         // every rank of this node process has ended; the last frame
+  kDone = 8,         // BalanceRecord: every rank of this node process has ended; the last frame
   kAddress = 9,      // where the other node processes reach this one (text)
   kLost = 10,        // rank: number of a node process that does not answer any more; a sentence
   kUsesMpi = 11,     // the first rank of this node process has called MPI_Init
+  kAtRest = 12,      // BalanceRecord: all its ranks are blocked in MPI, for a while
+  kResting = 13,     // answer to kAtRestStill; detail 1: yes, ever since; BalanceRecord
+  kStanding = 14,    // answer to kStandingWanted (standings.hpp)
   // tmpirun -> node process
-  kJob = 64,            // the job description (job_spec.hpp)
-  kStdin = 65,          // bytes for rank 0; empty: end of file
-  kSignal = 66,         // detail: signal number
-  kPictureWanted = 67,  // answered by one kPicture; detail 1: the job is killed after it
-  kAddresses = 68,      // of all node processes, by number: address and host each
-  kEndNow = 69,         // the job has ended elsewhere: say the last words and end
+  kJob = 64,             // the job description (job_spec.hpp)
+  kStdin = 65,           // bytes for rank 0; empty: end of file
+  kSignal = 66,          // detail: signal number
+  kPictureWanted = 67,   // answered by one kPicture; detail 1: the job is killed after it
+  kAddresses = 68,       // of all node processes, by number: address and host each
+  kEndNow = 69,          // the job has ended elsewhere: say the last words and end
+  kAtRestStill = 70,     // is it still at the rest it has told of?
+  kStandingWanted = 71,  // all are, for good: who waits for whom?
+  kExplain = 72,         // what all have answered to that: to be worded, and the job to be ended
 };
 
 enum class NoticeKind : std::uint16_t { kInfo = 0, kWarning = 1 };
@@ -81,6 +92,13 @@ struct EndRecord {
   std::int32_t code;  ///< exit code for tmpirun
 };
 static_assert(sizeof(EndRecord) == 4);
+
+/// Messages between node processes that a node process has sent and received since the start.
+struct BalanceRecord {
+  std::uint64_t sent;
+  std::uint64_t received;
+};
+static_assert(sizeof(BalanceRecord) == 16);
 
 /// `count` ranks from `first` on are in the same place; `call_length` and `detail_length` bytes follow, both
 /// may be 0 (PictureEntry in picture.hpp).

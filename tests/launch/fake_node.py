@@ -13,7 +13,22 @@ HELLO, NOTICE, OUTPUT, EXITS, STDIN_WANTED, PICTURE, END, DONE = 1, 2, 3, 4, 5, 
 JOB, STDIN, SIGNAL, PICTURE_WANTED = 64, 65, 66, 67
 MAGIC, VERSION = 0x49504D54, 3
 
-channel = socket.socket(fileno=int(sys.argv[2]))
+REMOTE = sys.argv[1] == "--remote"  # over stdin and stdout
+
+
+class StandardStreams:
+    """What is used of a socket."""
+
+    def sendall(self, data):
+        os.write(1, data)
+
+    def recv(self, count):
+        return os.read(0, count)
+
+
+channel = StandardStreams() if REMOTE else socket.socket(fileno=int(sys.argv[2]))
+if REMOTE:
+    channel.sendall(b"tmpi-node speaks\n")
 
 
 def frame(kind, payload=b"", rank=-1, detail=0):
@@ -65,6 +80,13 @@ def garbage():
 
 def wrong_version():
     hello(VERSION + 1)
+    time.sleep(60)
+
+
+def other_tmpi():
+    """The same protocol, another release."""
+    text = b"0.0.1"
+    send(HELLO, struct.pack("<IIi", MAGIC, VERSION, 1) + struct.pack("<q", len(text)) + text)
     time.sleep(60)
 
 

@@ -5,6 +5,7 @@ Every job gets a mark in its environment, which all its descendants inherit; aft
 
 import functools
 import os
+import re
 import signal
 import subprocess
 import tempfile
@@ -64,13 +65,17 @@ class Job:
 
     def node_pid(self, timeout=10):
         """Process id of the job's tmpi-node, once it runs."""
+        return self.node_pids(1, timeout)[0]
+
+    def node_pids(self, count, timeout=10):
+        """Process ids of the job's tmpi-nodes in the order of their starts, once there are `count`."""
         end = time.monotonic() + timeout
         while time.monotonic() < end:
-            for pid, command in self.survivors():
-                if "tmpi-node" in command and pid != self.process.pid:
-                    return pid
+            found = sorted(pid for pid, command in self.survivors() if re.match(r"\S*tmpi-node ", command))
+            if len(found) >= count:
+                return found
             time.sleep(0.01)
-        raise AssertionError("no tmpi-node was started")
+        raise AssertionError(f"{count} tmpi-nodes were not started")
 
     def read_until(self, wanted, timeout=20):
         """Reads stdout until it contains `wanted`."""

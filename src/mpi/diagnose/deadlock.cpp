@@ -3,6 +3,7 @@
 #include <fmt/core.h>
 
 #include <algorithm>
+#include <map>
 
 #include "mpi/core/blocked.hpp"
 #include "mpi/core/rank.hpp"
@@ -21,9 +22,7 @@ bool finished(const Rank& rank) noexcept {
 
 template <class Function>
 void for_each_rank(Function&& fn) {
-  for (int i = 0; i < job()->size(); ++i) {
-    if (Rank* rank = job()->local(i)) fn(*rank);
-  }
+  for (int i = 0; i < job()->local_count(); ++i) fn(job()->local_at(i));
 }
 
 template <class Function>
@@ -50,11 +49,13 @@ bool blocked_in_mpi(const Rank& rank) {
   return blocked_on(*rank.task).kind != WaitKind::kNothing;
 }
 
-// World ranks that a blocked rank waits for: all of them must act. What can be satisfied in several ways adds
-// none.
+// Whom a blocked rank waits for: all of them must act. What can be satisfied in several ways adds none.
 class Needs {
  public:
-  explicit Needs(const Rank& rank) {
+  Needs(const Rank& rank, Standings& out) : out_(out) {
+    standing_.rank = rank.world_rank;
+    if (rank.task->note[detail::kCollectiveComm].load(std::memory_order_relaxed) != 0)
+      standing_.collective = rank.task->note[detail::kCollectiveContext].load(std::memory_order_relaxed);
     const Blocked blocked = blocked_on(*rank.task);
     switch (blocked.kind) {
       case WaitKind::kSend:
@@ -67,50 +68,80 @@ class Needs {
         break;
       case WaitKind::kAny:
         for_each_pending(blocked, [&](const Request& request) { add(request); });
-        if (ranks_.size() > 1) ranks_.clear();
+        if (standing_.needs.size() > 1) standing_.needs.clear();
         break;
       case WaitKind::kCollective:
-        add_absent(*blocked.comm, blocked.context);
+        await_members(*blocked.comm, blocked.context);
         break;
       default:
         break;
     }
+    out_.ranks.push_back(std::move(standing_));
   }
-  std::vector<int> take() && { return std::move(ranks_); }
 
  private:
   void add(const Comm& comm, int peer) {
-    if (peer >= 0 && peer < comm.peers) ranks_.push_back(comm.shared->peers->world_rank(peer));
+    if (peer >= 0 && peer < comm.peers) standing_.needs.push_back(comm.shared->peers->world_rank(peer));
   }
   void add(const Request& request) {
     if (request.kind != RequestKind::kExtended && request.comm != nullptr) add(*request.comm, request.peer);
   }
-  // Members that take no part in a collective of this communicator now.
-  void add_absent(const Comm& comm, ContextId context) {
+  void await_members(const Comm& comm, ContextId context) {
+    standing_.awaited = context;
+    const auto [entry, is_new] = out_.members.try_emplace(context);
+    if (!is_new) return;
     for (const Group* group : {comm.shared->group.get(), comm.shared->peers.get()}) {
-      for (int i = 0; i < group->size(); ++i) {
-        const Rank* member = job()->local(group->world_rank(i));
-        if (member == nullptr || (!finished(*member) && in_collective(*member, context))) continue;
-        ranks_.push_back(member->world_rank);
-      }
+      for (int i = 0; i < group->size(); ++i) entry->second.push_back(group->world_rank(i));
       if (comm.shared->peers == comm.shared->group) break;
     }
   }
-  static bool in_collective(const Rank& rank, ContextId context) {
-    return rank.task->note[detail::kCollectiveComm].load(std::memory_order_relaxed) != 0 &&
-           rank.task->note[detail::kCollectiveContext].load(std::memory_order_relaxed) == context;
-  }
 
-  std::vector<int> ranks_;
+  Standings& out_;
+  Standing standing_;
 };
 
-std::vector<std::vector<int>> wait_graph() {
-  std::vector<std::vector<int>> graph(static_cast<std::size_t>(job()->size()));
-  for_each_rank([&](const Rank& rank) {
-    if (!finished(rank)) graph[static_cast<std::size_t>(rank.world_rank)] = Needs(rank).take();
-  });
-  return graph;
-}
+// What all node processes know, put together.
+struct Whole {
+  std::vector<bool> finished;
+  std::vector<std::vector<int>> waits_for;
+
+  Whole(const std::vector<Standings>& all, int ranks)
+      : finished(static_cast<std::size_t>(ranks), true), waits_for(static_cast<std::size_t>(ranks)) {
+    std::map<int, ContextId> collective;
+    for_each(all, [&](const Standings&, const Standing& standing) {
+      finished[static_cast<std::size_t>(standing.rank)] = false;
+      if (standing.collective != 0) collective[standing.rank] = standing.collective;
+    });
+    std::map<ContextId, std::vector<int>> absent;  // members that take no part now
+    for (const Standings& node : all) {
+      for (const auto& [context, members] : node.members) {
+        const auto [entry, is_new] = absent.try_emplace(context);
+        if (!is_new) continue;
+        for (const int member : members) {
+          const auto found = collective.find(member);
+          if (found == collective.end() || found->second != context) entry->second.push_back(member);
+        }
+      }
+    }
+    for_each(all, [&](const Standings&, const Standing& standing) {
+      std::vector<int>& needs = waits_for[static_cast<std::size_t>(standing.rank)];
+      needs = standing.needs;
+      if (standing.awaited != 0) needs = absent[standing.awaited];
+      std::erase_if(needs, [&](int rank) { return !known(rank); });
+    });
+  }
+
+ private:
+  bool known(int rank) const { return rank >= 0 && static_cast<std::size_t>(rank) < finished.size(); }
+  template <class Function>
+  void for_each(const std::vector<Standings>& all, Function&& fn) {
+    for (const Standings& node : all) {
+      for (const Standing& standing : node.ranks) {
+        if (known(standing.rank)) fn(node, standing);
+      }
+    }
+  }
+};
 
 std::string cycle_line(const std::vector<int>& cycle) {
   if (cycle.empty()) return {};
@@ -123,13 +154,12 @@ std::string cycle_line(const std::vector<int>& cycle) {
   return text + fmt::format(", which waits for rank {}\n", cycle[0]);
 }
 
-std::string finished_lines(const std::vector<std::vector<int>>& graph) {
+std::string finished_lines(const Whole& whole) {
   std::string text;
   int examples = 0;
-  for (std::size_t rank = 0; rank < graph.size() && examples < kMostExamples; ++rank) {
-    for (int other : graph[rank]) {
-      const Rank* member = job()->local(other);
-      if (member == nullptr || !finished(*member)) continue;
+  for (std::size_t rank = 0; rank < whole.waits_for.size() && examples < kMostExamples; ++rank) {
+    for (const int other : whole.waits_for[rank]) {
+      if (!whole.finished[static_cast<std::size_t>(other)]) continue;
       text += fmt::format("  rank {} waits for rank {}, which has ended\n", rank, other);
       if (++examples == kMostExamples) break;
     }
@@ -168,8 +198,8 @@ std::string unreceived_lines() {
 
 }  // namespace
 
-bool deadlocked() {
-  if (job() == nullptr || job()->local_count() != job()->size()) return false;
+bool stalled() {
+  if (job() == nullptr) return false;
   bool all = true, any = false;
   for_each_rank([&](const Rank& rank) {
     if (rank.task == nullptr) {
@@ -188,9 +218,20 @@ bool deadlocked() {
   return !program;
 }
 
-std::string explain_deadlock() {
-  const std::vector<std::vector<int>> graph = wait_graph();
-  return cycle_line(find_cycle(graph)) + finished_lines(graph) + unreceived_lines();
+Standings standings() {
+  Standings all;
+  for_each_rank([&](const Rank& rank) {
+    if (!finished(rank)) Needs(rank, all);
+  });
+  all.unreceived = unreceived_lines();
+  return all;
+}
+
+std::string explain_deadlock(const std::vector<Standings>& all, int ranks) {
+  const Whole whole(all, ranks);
+  std::string text = cycle_line(find_cycle(whole.waits_for)) + finished_lines(whole);
+  for (const Standings& node : all) text += node.unreceived;
+  return text;
 }
 
 }  // namespace tmpi::mpi

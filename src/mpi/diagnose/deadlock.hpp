@@ -1,21 +1,45 @@
-// Deadlock: every rank of this node process sleeps, and nothing that could wake one is under way. Called when
-// all workers have slept for a while; nobody runs meanwhile, so everything may be read.
+// Deadlock: every rank of the job sleeps, and nothing that could wake one is under way. Called when all
+// workers of this node process have slept for a while; nobody runs meanwhile, so everything may be read.
+// Whether other node processes sleep too, and whether messages are on their way between them, the launcher
+// finds out.
 #pragma once
 
+#include <map>
 #include <string>
 #include <vector>
 
+#include "mpi/comm/context.hpp"
+
 namespace tmpi::mpi {
 
-/// True if no rank can ever go on: each unfinished one is blocked in MPI on messages or collectives, none has
-/// a thread that might call MPI, and none waits for a generalized request. False alarms are worse than
-/// silence: whoever waits for anything else makes it false.
-bool deadlocked();
+/// True if no rank of this node process can go on by itself: each unfinished one is blocked in MPI on
+/// messages or collectives, none has a thread that might call MPI, and none waits for a generalized request.
+/// False alarms are worse than silence: whoever waits for anything else makes it false. False, too, if all
+/// have finished.
+bool stalled();
 
-/// What `picture` of all ranks cannot say: the cycle of ranks that wait for each other, ranks that wait for
+/// Whom one unfinished rank waits for.
+struct Standing {
+  int rank = 0;
+  ContextId collective = 0;  ///< of the communicator in whose collective it takes part; 0: in none
+  ContextId awaited = 0;     ///< it waits for all members of that one to take part; 0: for none
+  std::vector<int> needs;    ///< world ranks of others, all of whom must act before it goes on
+};
+
+/// What a node process knows of its ranks.
+struct Standings {
+  std::vector<Standing> ranks;                    ///< unfinished ones
+  std::map<ContextId, std::vector<int>> members;  ///< world ranks, for every `awaited`
+  std::string unreceived;                         ///< lines on messages that lie where another one is awaited
+};
+
+Standings standings();
+
+/// What a picture of all ranks cannot say: the cycle of ranks that wait for each other, ranks that wait for
 /// one that has finished, messages that lie unreceived where somebody waits for another one. Lines, each
-/// ending with a newline.
-std::string explain_deadlock();
+/// ending with a newline. `all`: of every node process of a job of `ranks` ranks; who is not mentioned has
+/// finished.
+std::string explain_deadlock(const std::vector<Standings>& all, int ranks);
 
 /// waits_for[i]: whom i waits for, all of whom must act before i goes on. A cycle, each member waiting for
 /// the next and the last for the first; the shortest one through the lowest member that is in any. Empty:

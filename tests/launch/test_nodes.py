@@ -1,0 +1,240 @@
+"""One job of several node processes on this machine: placement, cores, output, input, signals, ends, speed of the start."""
+
+import os
+import re
+import signal
+import subprocess
+import time
+import unittest
+
+from harness import LaunchTest, measured, program
+
+PROMPTLY = 5.0
+
+
+class NodesTest(LaunchTest):
+    def shown(self, *arguments, **options):
+        job = self.run_job(*arguments, "-q", program("plain.c") if options.pop("plain", False) else program("show.c"),
+                           "TMPI_LOCAL_RANK", "TMPI_LOCAL_SIZE", "TMPI_COMM_WORLD_SIZE", "OMP_NUM_THREADS", **options)
+        self.assertEqual(job.code, 0, job.err)
+        return sorted(job.out.decode().splitlines(), key=lambda line: int(line.split("/")[0]))
+
+    def test_blocks(self):
+        lines = self.shown("-n", 5, "--nodes", 2)
+        self.assertEqual(len(lines), 5)
+        for rank, (local, size) in enumerate([(0, 3), (1, 3), (2, 3), (0, 2), (1, 2)]):
+            self.assertIn(f"{rank}/5 ", lines[rank])
+            self.assertIn(f"TMPI_LOCAL_RANK={local} TMPI_LOCAL_SIZE={size} TMPI_COMM_WORLD_SIZE=5", lines[rank])
+
+    def test_round_robin(self):
+        for name in ("cyclic", "node"):
+            lines = self.shown("-n", 5, "--nodes", 2, "--map-by", name)
+            for rank, (local, size) in enumerate([(0, 3), (0, 2), (1, 3), (1, 2), (2, 3)]):
+                self.assertIn(f"TMPI_LOCAL_RANK={local} TMPI_LOCAL_SIZE={size}", lines[rank])
+
+    def test_several_programs(self):
+        job = self.run_job("-n", 1, program("show.c"), ":", "-n", 3, "-x", "A=b", program("show.c"), "A", "TMPI_LOCAL_SIZE",
+                           env={"TMPI_NODES": "2", "TMPI_QUIET": "1"})
+        self.assertEqual(job.code, 0, job.err)
+        self.assertEqual(job.out.count(b"A=b TMPI_LOCAL_SIZE=2"), 3)
+
+    def test_cores_are_divided(self):
+        cores = sorted(os.sched_getaffinity(0))
+        if len(cores) < 2:
+            self.skipTest("one core")
+        job = self.run_job("-n", 4, "--nodes", 2, "-q", "--report-bindings", program("trivial.c"))
+        self.assertEqual(job.out, b"4 of 4\n")
+        lines = job.err.decode().splitlines()
+        own = [[line for line in lines if f"node {node} on host" in line] for node in (0, 1)]
+        found = [re.findall(r"core (\d+)", " ".join(part)) for part in own]
+        self.assertTrue(found[0] and found[1], lines)
+        self.assertFalse(set(found[0]) & set(found[1]), lines)
+
+    def test_more_node_processes_than_cores_warn_once(self):
+        nodes = len(os.sched_getaffinity(0)) + 1
+        job = self.run_job("-n", nodes, "--nodes", nodes, program("trivial.c"))
+        self.assertEqual(job.out, f"{nodes} of {nodes}\n".encode())
+        self.assertRegex(job.err.decode(), rf"^tmpirun: warning: {nodes} node processes share .*\n$")
+
+    def test_verbose_names_nodes(self):
+        job = self.run_job("-n", 4, "--nodes", 2, "-v", program("trivial.c"))
+        for node in (0, 1):
+            self.assertRegex(job.err.decode(), rf"tmpirun: node {node} on host \S+: 2 ranks on")
+
+    def test_senseless_numbers(self):
+        self.assertEqual(self.run_job("-n", 2, "--nodes", 3, "true").code, 2)
+        job = self.run_job("-n", 2, "--nodes", 2, "--net", "pigeon", program("trivial.c"))
+        self.check_failure(job, 2, "--net pigeon: there is no transport")
+        self.assertIn("tcp", self.run_job("--net", "help").out.decode())
+
+    @measured
+    def test_wire_up_of_64(self):
+        times = []
+        for _ in range(3):
+            job = self.run_job("-n", 64, "--nodes", 64, "-q", program("trivial.c"))
+            self.assertEqual((job.out, job.code), (b"64 of 64\n", 0), job.err)
+            times.append(job.seconds)
+        if "TMPI_SANITIZED" not in os.environ:
+            self.assertLess(min(times), 5.0)
+
+
+class TrafficTest(LaunchTest):
+    """What goes between ranks and the user."""
+
+    def test_stdin_goes_to_rank_0(self):
+        data = os.urandom(300_000)
+        job = self.run_job("-n", 3, "--nodes", 3, "-q", program("copy_input.c"), input=data)
+        self.assertEqual(job.out, data)
+
+    def test_lines_are_whole_and_tagged(self):
+        job = self.run_job("-n", 8, "--nodes", 2, "-q", "--tag-output", program("lines.c"), 20, 300)
+        self.assertEqual(job.code, 0, job.err)
+        for line in job.out.splitlines():
+            self.assertRegex(line, rb"^\[1,[0-7]\]<stdout>:")
+
+    def test_files(self):
+        directory = self.directory()
+        job = self.run_job("-n", 4, "--nodes", 2, "-q", "--output-filename", directory, program("show.c"))
+        self.assertEqual((job.out, job.code), (b"", 0))
+        for rank in range(4):
+            with open(os.path.join(directory, f"rank.{rank}", "stdout")) as file:
+                self.assertTrue(file.read().startswith(f"{rank}/4 "))
+
+    def test_picture_is_one(self):
+        job = self.start("-n", 6, "--nodes", 3, "--no-deadlock-check", "-q", program("misbehave.c"), "hang")
+        job.read_until(b"rank 5 is here\n")
+        time.sleep(0.3)
+        job.process.send_signal(signal.SIGUSR1)
+        time.sleep(0.5)
+        job.process.terminate()
+        err = job.finish(10).err.decode()
+        self.assertEqual(job.code, 143)
+        self.assertEqual(err.count("every rank at this moment"), 1)
+        self.assertIn("  ranks 0-5 (6): blocked in MPI_Recv from any source with tag 0 on MPI_COMM_WORLD\n", err)
+        self.check_nothing_left(job)
+
+    def test_timeout(self):
+        job = self.run_job("-n", 4, "--nodes", 2, "-q", "--no-deadlock-check", "--timeout", 1, program("misbehave.c"), "hang", timeout=20)
+        self.assertEqual(job.code, 124)
+        self.assertIn("  ranks 0-3 (4): blocked in MPI_Recv", job.err.decode())
+        self.assertLess(job.seconds, PROMPTLY)
+
+    def test_profile_is_written_per_node_process(self):
+        directory = self.directory()
+        job = self.run_job("-n", 4, "--nodes", 2, "-q", "--profile=" + directory + "/p.json", "--trace", directory + "/t.json",
+                           program("trivial.c"))
+        self.assertEqual(job.code, 0, job.err)
+        self.assertEqual(sorted(os.listdir(directory)), ["p.json.node0", "p.json.node1", "t.json.node0", "t.json.node1"])
+        for node in (0, 1):
+            self.assertEqual(len(re.findall(rf"tmpirun: node {node} on host \S+:\n", job.err.decode())), 1, job.err)
+
+
+class EndTest(LaunchTest):
+    """Whatever goes wrong on one node process ends the whole job with one message."""
+
+    def misbehave(self, mode, *more, ranks=6, nodes=3, options=(), **run):
+        job = self.run_job("-n", ranks, "--nodes", nodes, "-q", *options, program("misbehave.c"), mode, *more, timeout=30, **run)
+        self.assertLess(job.seconds, PROMPTLY)
+        return job
+
+    def test_abort(self):
+        for rank in (0, 5):
+            self.check_failure(self.misbehave("abort-mpi", rank, 42), 42, f"rank {rank} on", "called MPI_Abort with code 42")
+
+    def test_crash(self):
+        job = self.misbehave("segv", 4)
+        self.check_failure(job, 139, "rank 4 on host", "segmentation fault (SIGSEGV at address 0x8)")
+        self.assertRegex(job.err.decode(), r"#0 write_through_null\+0x")
+
+    def test_exit_in_the_middle(self):
+        self.check_failure(self.misbehave("exit", 3, 3), 3, "rank 3 on host", "without having called MPI_Finalize")
+
+    def test_end_before_init_while_others_elsewhere_use_mpi(self):
+        for code in (0, 7):
+            job = self.misbehave("before-init", 1, code, ranks=2, nodes=2)
+            self.check_failure(job, code or 1, "rank 1 on host", "without having called MPI_Init")
+
+    def test_exit_codes(self):
+        job = self.misbehave("after", 3, 20)
+        self.check_failure(job, job.code, "ended with exit code", "the first of 3 ranks")
+        self.assertIn(job.code, (20, 21, 22))
+
+    def test_killed_node_process(self):
+        for mode in ("hang", "spin", "child"):
+            for victim in (0, 2):
+                job = self.start("-n", 6, "--nodes", 3, "-q", "--no-deadlock-check", program("misbehave.c"), mode)
+                seen = b""
+                if mode == "child":
+                    job.read_until(b"started\n")
+                else:
+                    while seen.count(b"is here") < (6 if mode == "hang" else 3):
+                        seen += job.read_until(b"is here\n")
+                os.kill(job.node_pids(3)[victim], signal.SIGKILL)
+                start = time.monotonic()
+                job.finish(timeout=10)
+                self.assertLess(time.monotonic() - start, PROMPTLY)
+                self.check_failure(job, 137, f"node process {victim} on host", f"ranks {2 * victim}-{2 * victim + 1}",
+                                   "killed by signal 9 (Killed)")
+                self.check_nothing_left(job)
+
+    def test_killed_tmpirun(self):
+        job = self.start("-n", 6, "--nodes", 3, "-q", "--no-deadlock-check", program("misbehave.c"), "hang")
+        job.read_until(b"is here\n")
+        job.process.kill()
+        job.process.communicate(timeout=10)
+        self.check_nothing_left(job, patience=5)
+
+    def test_interrupt(self):
+        job = self.start("-n", 6, "--nodes", 3, "-q", "--no-deadlock-check", program("misbehave.c"), "hang")
+        job.read_until(b"is here\n")
+        job.process.send_signal(signal.SIGINT)
+        job.finish(timeout=5)
+        self.check_failure(job, 130, "the job was ended by SIGINT")
+        self.check_nothing_left(job)
+
+    def test_program_that_is_none(self):
+        path = os.path.join(self.directory(), "script")
+        with open(path, "w") as file:
+            file.write("#!/bin/sh\n")
+        os.chmod(path, 0o755)
+        self.check_failure(self.run_job("-n", 4, "--nodes", 2, path), 126, "script")
+
+    def test_deadlock(self):
+        for arguments in (("--nodes", 2), ("--nodes", 4), ("--nodes", 2, "--map-by", "node", "--net", "sim:latency=2ms,bandwidth=1GB/s")):
+            job = self.run_job("-n", 8, *arguments, "-q", program("deadlock.c"), "ring", timeout=20)
+            err = job.err.decode()
+            self.check_failure(job, 125, "deadlock: every rank that has not finished is blocked in MPI")
+            self.assertIn("  rank 7: blocked in MPI_Recv from rank 0 with tag 7 on MPI_COMM_WORLD\n", err)
+            self.assertIn("  ranks 0-6 (7): blocked in MPI_Recv from its rank + 1 with tag 7 on MPI_COMM_WORLD\n", err)
+            self.assertIn("a cycle of 8: rank ", err)
+            self.assertLess(job.seconds, PROMPTLY)
+
+    def test_deadlock_with_ranks_that_have_ended_elsewhere(self):
+        err = self.run_job("-n", 2, "--nodes", 2, "-q", program("deadlock.c"), "tag", timeout=20)
+        self.check_failure(err, 125, "rank 1 waits for a message from rank 0 with tag 5, but one from rank 0 with tag 6 has come")
+
+    def test_deadlock_in_a_collective(self):
+        job = self.run_job("-n", 5, "--nodes", 2, "-q", program("deadlock.c"), "collective", timeout=20)
+        self.check_failure(job, 125, "a cycle of 2: rank 0 waits for rank 1, which waits for rank 0\n")
+
+    def test_no_false_alarm(self):
+        for options in (("--nodes", 2), ("--nodes", 4), ("--nodes", 2, "--net", "sim:latency=300ms,bandwidth=1GB/s")):
+            job = self.run_job("-n", 4, *options, "-q", program("deadlock.c"), "slow", timeout=60)
+            self.assertEqual(job.code, 0, job.err)
+
+    def test_input_is_waited_for(self):
+        job = self.start("-n", 3, "--nodes", 3, "-q", program("deadlock.c"), "input", stdin=subprocess.PIPE)
+        time.sleep(1.5)
+        self.assertEqual(job.finish(60, b"a line\n").out, b"got a line\n")
+        self.assertEqual(job.code, 0)
+
+    def test_deadlock_check_can_be_turned_off(self):
+        job = self.start("-n", 4, "--nodes", 2, "-q", "--no-deadlock-check", program("deadlock.c"), "ring")
+        time.sleep(1.5)
+        self.assertIsNone(job.process.poll())
+        job.process.terminate()
+        self.assertEqual(job.finish(10).code, 143)
+
+
+if __name__ == "__main__":
+    unittest.main()
