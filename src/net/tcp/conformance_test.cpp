@@ -1,8 +1,25 @@
-// The conformance suite on tcp over loopback.
+// The conformance suite on tcp over loopback, IPv4 and IPv6.
 #include "net/conformance.hpp"
 
 #include <doctest/doctest.h>
 
+#include "net/tcp/interfaces.hpp"
+
+namespace tmpi::net::tcp {
+namespace {
+
 TEST_CASE("tcp over loopback") {
-  tmpi::net::conformance::check_conformance({"tcp"});
+  conformance::check_conformance({"tcp"});
 }
+
+TEST_CASE("tcp over loopback, IPv6") {
+  const auto all = local_addresses();
+  if (!choose_addresses(all, "::1", true)) {
+    MESSAGE("skipped: this machine has no ::1");
+    return;
+  }
+  conformance::check_conformance({.spec = "tcp:interface=::1", .largest = 1 << 20});
+}
+
+}  // namespace
+}  // namespace tmpi::net::tcp

@@ -16,6 +16,8 @@ namespace tmpi::net::tcp {
 
 class Link;
 
+inline constexpr std::uint64_t kNever = UINT64_MAX;  ///< a time
+
 /// Whom an event of the epoll set is for.
 enum class Party : std::uint32_t { kLink, kListener, kCaller };
 

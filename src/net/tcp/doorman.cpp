@@ -83,25 +83,27 @@ void Doorman::decide(Caller& caller) noexcept {
     master_.welcome(peer, std::move(caller.fd));
 }
 
-std::uint64_t Doorman::sweep(std::uint64_t now) noexcept {
-  if (paused_until_ != 0 && now >= paused_until_) pause_listening(false);
+void Doorman::sweep(std::uint64_t now) noexcept {
+  if (paused_until_ <= now) pause_listening(false);
+  if (present_ == 0) return;
+  for (std::optional<Caller>& caller : callers_) {
+    if (!caller || caller->deadline > now) continue;
+    caller.reset();
+    --present_;
+  }
+}
+
+std::uint64_t Doorman::next_time() const noexcept {
   std::uint64_t next = paused_until_;
   if (present_ == 0) return next;
-  for (std::optional<Caller>& caller : callers_) {
-    if (!caller) continue;
-    if (caller->deadline <= now) {
-      caller.reset();
-      --present_;
-    } else if (next == 0 || caller->deadline < next) {
-      next = caller->deadline;
-    }
-  }
+  for (const std::optional<Caller>& caller : callers_)
+    if (caller) next = std::min(next, caller->deadline);
   return next;
 }
 
 // Without descriptors nobody can be let in, and a door at which somebody stands would keep the node awake.
 void Doorman::pause_listening(bool pause) noexcept {
-  paused_until_ = pause ? nanoseconds_now() + kPause : 0;
+  paused_until_ = pause ? nanoseconds_now() + kPause : kNever;
   const std::uint32_t events = pause ? 0 : static_cast<std::uint32_t>(EPOLLIN);
   for (std::size_t i = 0; i < listeners_.size(); ++i)
     context_.watch(EPOLL_CTL_MOD, listeners_[i].get(), events,

@@ -40,8 +40,10 @@ class Doorman {
   void on_listener(std::uint32_t index) noexcept;
   void on_caller(std::uint32_t index) noexcept;
 
-  /// Sends away who has had his time. Returns when to come again, 0: no need.
-  std::uint64_t sweep(std::uint64_t now) noexcept;
+  /// Sends away who has had his time.
+  void sweep(std::uint64_t now) noexcept;
+  /// When there will be somebody to send away; kNever.
+  std::uint64_t next_time() const noexcept;
 
   static constexpr std::size_t kMostCallers = 64;
   static constexpr std::uint64_t kPatience = 5'000'000'000;  ///< nanoseconds
@@ -63,7 +65,7 @@ class Doorman {
   std::vector<Endpoint> endpoints_;
   std::array<std::optional<Caller>, kMostCallers> callers_;
   std::size_t present_ = 0;
-  std::uint64_t paused_until_ = 0;  // no descriptors left: 0: listening
+  std::uint64_t paused_until_ = kNever;  // while there are no descriptors left
 };
 
 }  // namespace tmpi::net::tcp

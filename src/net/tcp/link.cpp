@@ -228,18 +228,19 @@ void Link::lose(const std::string& why) noexcept {
   queue_.drop();
 }
 
-std::uint64_t Link::on_time(std::uint64_t now) noexcept {
-  if (state_ == State::kConnecting || state_ == State::kPausing) return on_connect_time(now);
-  if (state_ != State::kUp || !unchecked_) return 0;
-  if (now < deadline_) return deadline_;
+std::uint64_t Link::next_time() const noexcept {
+  const bool waiting =
+      state_ == State::kConnecting || state_ == State::kPausing || (state_ == State::kUp && unchecked_);
+  return waiting ? deadline_ : kNever;
+}
+
+void Link::on_time(std::uint64_t now) noexcept {
+  if (state_ != State::kUp) return on_connect_time();
   deadline_ = now + kCheckEvery;
   unchecked_ = !queue_.empty() || has_unacknowledged(fd_.get());
-  if (unchecked_ && peer_is_silent(fd_.get(), kSilence)) {
+  if (unchecked_ && peer_is_silent(fd_.get(), kSilence))
     lose(fmt::format("{} has not answered for {} s: the host or the network between is down", name(),
                      kSilence));
-    return 0;
-  }
-  return unchecked_ ? deadline_ : 0;
 }
 
 void Link::begin_close() noexcept {

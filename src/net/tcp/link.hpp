@@ -35,9 +35,10 @@ class Link {
   void peek() noexcept;
   /// Does what there is to do; true if anything happened. What remains is in Context::active again.
   bool work() noexcept;
-  /// Time has passed: gives up connecting, tries again, looks after a peer that is silent. Returns when to
-  /// come again, 0: no need.
-  std::uint64_t on_time(std::uint64_t now) noexcept;
+  /// When on_time() will have something to do; kNever.
+  std::uint64_t next_time() const noexcept;
+  /// That time has come: gives up connecting, tries again, looks after a peer that is silent.
+  void on_time(std::uint64_t now) noexcept;
 
   /// The peer has connected: may it?
   Objection objection() const noexcept;
@@ -73,7 +74,7 @@ class Link {
   bool continue_connecting() noexcept;
   void attempt_failed(std::string why, bool cut_off) noexcept;
   void establish() noexcept;
-  std::uint64_t on_connect_time(std::uint64_t now) noexcept;
+  void on_connect_time() noexcept;
   bool write_at_once(Outgoing& message) noexcept;
   bool flush() noexcept;
   bool receive() noexcept;

@@ -97,15 +97,10 @@ void Link::attempt_failed(std::string why, bool cut_off) noexcept {
   lose(fmt::format("cannot connect to {} ({})", name(), trouble_));
 }
 
-std::uint64_t Link::on_connect_time(std::uint64_t now) noexcept {
-  if (now < deadline_) return deadline_;
-  if (state_ == State::kPausing) {
-    attempt_ = 0;
-    connect();
-  } else {
-    attempt_failed("no answer", false);
-  }
-  return state_ == State::kConnecting || state_ == State::kPausing ? deadline_ : 0;
+void Link::on_connect_time() noexcept {
+  if (state_ == State::kConnecting) return attempt_failed("no answer", false);
+  attempt_ = 0;
+  connect();
 }
 
 Objection Link::objection() const noexcept {

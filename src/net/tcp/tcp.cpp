@@ -123,8 +123,8 @@ bool Tcp::poll() noexcept {
     peeks_left_ = kPeeks;
     harvest(0);
   }
-  const bool progress = work();
-  if (--polls_until_clock_ <= 0) look_at_clock();
+  bool progress = work();
+  if (--polls_until_clock_ <= 0) progress = look_at_clock() || progress;
   context_.polling = false;
   last_poll_ = timers::now_ticks();
   return progress;
@@ -166,14 +166,18 @@ bool Tcp::work() noexcept {
   return progress;
 }
 
-void Tcp::look_at_clock() noexcept {
+// True if anything has happened because its time has come.
+bool Tcp::look_at_clock() noexcept {
   polls_until_clock_ = kPollsPerClock;
   const std::uint64_t now = nanoseconds_now();
-  next_time_ = doorman_.sweep(now);
+  bool due = false;
   for (const auto& link : links_) {
-    const std::uint64_t next = link ? link->on_time(now) : 0;
-    if (next != 0 && (next_time_ == 0 || next < next_time_)) next_time_ = next;
+    if (!link || link->next_time() > now) continue;
+    link->on_time(now);
+    due = true;
   }
+  doorman_.sweep(now);
+  return due;
 }
 
 Arming Tcp::arm() noexcept {
@@ -183,14 +187,14 @@ Arming Tcp::arm() noexcept {
   // once.
   context_.polling = true;
   harvest(0);
-  look_at_clock();
   context_.polling = false;
-  arming.ready = !context_.active.empty();
   polls_until_clock_ = 0;  // whoever wakes up may have slept long
-  if (next_time_ != 0) {
-    const std::uint64_t now = nanoseconds_now();
-    arming.nanoseconds = next_time_ > now ? next_time_ - now : 1;
-  }
+  std::uint64_t next = doorman_.next_time();
+  for (const auto& link : links_)
+    if (link) next = std::min(next, link->next_time());
+  const std::uint64_t now = next != kNever ? nanoseconds_now() : 0;
+  arming.ready = !context_.active.empty() || next <= now;
+  if (next != kNever && next > now) arming.nanoseconds = next - now;
   return arming;
 }
 

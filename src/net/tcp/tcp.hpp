@@ -43,7 +43,7 @@ class Tcp final : public Transport, private Doorman::Master {
 
   void harvest(int milliseconds) noexcept;
   bool work() noexcept;
-  void look_at_clock() noexcept;
+  bool look_at_clock() noexcept;
 
   static constexpr int kPollsPerClock = 64;
 
@@ -58,7 +58,6 @@ class Tcp final : public Transport, private Doorman::Master {
   int polls_until_clock_ = 0;
   int peeks_left_ = 0;
   std::uint64_t last_poll_ = 0;  // ticks, when poll() returned
-  std::uint64_t next_time_ = 0;  // when there will be something to do without any event; 0: never
 };
 
 }  // namespace tmpi::net::tcp
