@@ -74,7 +74,7 @@ void Launcher::judge_ended_nodes() {
 void Launcher::judge(Node& node) {
   if (picture_.waits_for(node.number())) {
     picture_.forget(node.number());
-    if (picture_.complete()) show_picture();
+    if (picture_.complete() && picture_.has_answers()) show_picture();
   }
   if (node.done || cause_ != Cause::kNone) return;
   end_job(Cause::kNodeDied, code_of(node), describe_dead(node));

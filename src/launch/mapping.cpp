@@ -26,17 +26,20 @@ std::vector<int> blocks(int ranks, const std::vector<int>& slots) {
   return node_of;
 }
 
+// All slots are filled before any is filled for the second time.
 std::vector<int> round_robin(int ranks, const std::vector<int>& slots) {
-  const std::int64_t total = sum_of(slots);
-  const std::int64_t rounds = (ranks + total - 1) / total;  // how often all slots are filled
-  std::vector<std::int64_t> room;
-  for (const int count : slots) room.push_back(count * rounds);
+  const auto wanted = static_cast<std::size_t>(ranks);
   std::vector<int> node_of;
-  node_of.reserve(static_cast<std::size_t>(ranks));
-  while (node_of.size() < static_cast<std::size_t>(ranks)) {
-    for (std::size_t node = 0; node < slots.size() && node_of.size() < static_cast<std::size_t>(ranks);
-         ++node) {
-      if (room[node]-- > 0) node_of.push_back(static_cast<int>(node));
+  node_of.reserve(wanted);
+  while (node_of.size() < wanted) {
+    std::vector<int> room = slots;
+    for (std::int64_t left = sum_of(slots); left > 0 && node_of.size() < wanted;) {
+      for (std::size_t node = 0; node < slots.size() && node_of.size() < wanted; ++node) {
+        if (room[node] == 0) continue;
+        --room[node];
+        --left;
+        node_of.push_back(static_cast<int>(node));
+      }
     }
   }
   return node_of;

@@ -39,11 +39,12 @@ TEST_CASE("somebody has moved and rests again before it answers") {
   StallRounds rounds(2);
   rounds.at_rest(0, {3, 1});
   CHECK(rounds.at_rest(1, {1, 3}));
-  CHECK_FALSE(rounds.at_rest(0, {3, 1 + 0}));
+  CHECK_FALSE(rounds.at_rest(0, {3, 1}));
   CHECK(rounds.answer(0, true, {3, 1}) == Verdict::kWait);
   CHECK_FALSE(rounds.at_rest(1, {2, 4}));
-  CHECK(rounds.answer(1, true, {2, 4}) == Verdict::kWait);
-  CHECK(rounds.at_rest(0, {4, 2}));
+  CHECK(rounds.answer(1, true, {2, 4}) == Verdict::kAskAgain);
+  CHECK(rounds.answer(0, true, {3, 1}) == Verdict::kWait);
+  CHECK(rounds.answer(1, true, {2, 4}) == Verdict::kDeadlock);
 }
 
 TEST_CASE("finished node processes are at rest for good") {

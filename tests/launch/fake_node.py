@@ -10,7 +10,8 @@ import sys
 import time
 
 HELLO, NOTICE, OUTPUT, EXITS, STDIN_WANTED, PICTURE, END, DONE = 1, 2, 3, 4, 5, 6, 7, 8
-JOB, STDIN, SIGNAL, PICTURE_WANTED = 64, 65, 66, 67
+ADDRESS, LOST, USES_MPI, AT_REST, RESTING, STANDING = 9, 10, 11, 12, 13, 14
+JOB, STDIN, SIGNAL, PICTURE_WANTED, ADDRESSES, END_NOW = 64, 65, 66, 67, 68, 69
 MAGIC, VERSION = 0x49504D54, 3
 
 REMOTE = sys.argv[1] == "--remote"  # over stdin and stdout
@@ -146,6 +147,40 @@ def pipes():
     os.write(1, b"raw out\n")
     os.write(2, b"raw err\n")
     send(DONE)
+
+
+def loses():
+    """Both say that node process 1 does not answer."""
+    start()
+    send(LOST, b"the connection was reset", 1)
+    time.sleep(60)
+
+
+def loses_the_dead():
+    """The same, and it turns out that node process 1 has died."""
+    hello()
+    payload = receive()[2]
+    length = struct.unpack_from("<q", payload)[0]
+    number = struct.unpack_from("<q", payload, 8 + length + 8)[0]
+    if number == 1:
+        time.sleep(0.4)
+        os.kill(os.getpid(), signal.SIGKILL)
+    send(LOST, b"the connection was reset", 1)
+    while receive()[0] != END_NOW:
+        pass
+    send(END, struct.pack("<i", 0), detail=6)
+
+
+def hostile_frames():
+    """Frames that make no sense for one of several node processes."""
+    start()
+    for kind in (LOST, ADDRESS, AT_REST, RESTING, STANDING, USES_MPI, PICTURE):
+        for payload in (b"", b"\xff" * 7, b"\xff" * 64):
+            send(kind, payload, -7, 1)
+            send(kind, payload, 1 << 30, 1)
+    exits((0, 0), (1, 0), (2, 0), (3, 0))
+    send(OUTPUT, b"fine\n", 0, 1)
+    send(DONE, b"\xff" * 3)
 
 
 def echo():

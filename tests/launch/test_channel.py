@@ -109,6 +109,19 @@ class ChannelTest(LaunchTest):
         self.assertIn("  rank 3: running\n  ranks 0-2 (3): blocked in MPI_Recv\n", job.err.decode())
         self.check_nothing_left(job)
 
+    def test_lost_connection(self):
+        job = self.fake("loses", "--nodes", 2)
+        self.check_failure(job, 1, "has lost the connection to node process 1 on host", "with ranks 2-3: the connection was reset")
+        self.assertLess(job.seconds, 5)
+
+    def test_lost_connection_is_only_a_consequence(self):
+        job = self.fake("loses_the_dead", "--nodes", 2)
+        self.check_failure(job, 137, "node process 1 on host", "ranks 2-3", "killed by signal 9")
+
+    def test_frames_without_sense(self):
+        job = self.fake("hostile_frames", "--nodes", 2, timeout=10)
+        self.assertEqual(job.out, b"fine\nfine\n")
+
     def test_stdin_whole(self):
         data = os.urandom(3_000_000)
         job = self.fake("echo", input=data)

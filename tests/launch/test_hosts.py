@@ -147,7 +147,7 @@ class EndTest(HostTest):
         return job
 
     def test_unreachable(self):
-        for host, words in (("closed", "Connection refused"), ("silent", "ssh ended with exit code 255")):
+        for host, words in (("closed", "Connection refused"), ("silent", "ended with exit code 255 (Connection timed out")):
             self.fails(1, f"cannot start a node process on host {host}: ", words, f"{host} true`",
                        arguments=("-n", 2, "--host", f"alpha,{host}", program("trivial.c")))
 
