@@ -15,4 +15,7 @@ struct Affinity {
 
 Affinity own_affinity();
 
+/// Only the mask, which costs one system call.
+std::string own_affinity_mask();
+
 }  // namespace tmpi::launch

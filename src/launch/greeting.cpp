@@ -17,7 +17,7 @@ Greeting own_greeting() {
   if (gethostname(name, sizeof(name) - 1) == 0 && name[0] != '\0') own.host = name;
   std::ifstream("/proc/sys/kernel/random/boot_id") >> own.machine;
   if (own.machine.empty()) own.machine = own.host;
-  own.cores = own_affinity().mask;
+  own.cores = own_affinity_mask();
   std::error_code unreadable;
   own.network = own.machine + std::filesystem::read_symlink("/proc/self/ns/net", unreadable).string();
   return own;

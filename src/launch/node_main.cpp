@@ -106,7 +106,7 @@ int main(int argc, char** argv) {
   const bool attached = argc == 3 && std::strcmp(argv[1], "--attached") == 0;
   const bool remote = argc == 2 && std::strcmp(argv[1], "--remote") == 0;
   if (!remote && !attached && (argc != 3 || std::strcmp(argv[1], "--control") != 0)) return start_by_pmix(argv);
-  if (remote || attached) start_supervised();
+  if (remote || attached) start_supervised(attached ? std::atoi(argv[2]) : -1);
   install_parent_death_handler();
   // Programs whose std::cout is a copy (plain PIE) need the streams constructed before the loader copies
   // them.

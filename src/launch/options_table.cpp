@@ -223,7 +223,10 @@ constexpr std::string_view kOutput = "Output";
 constexpr std::string_view kControl = "Control";
 
 constexpr Option kTable[] = {
-    {"-n", "-np -c", "TMPI_N", "N", kStart, "Number of ranks of the program (default 1).", set_ranks},
+    {"-n", "-np -c", "TMPI_N", "N", kStart,
+     "Number of ranks of the program (default 1; where Slurm or a PMIx server starts the node processes, as "
+     "many as they have cores or tasks, times V).",
+     set_ranks},
     {"--vratio", "", "TMPI_VRATIO", "V", kStart,
      "Virtualization ratio: V ranks share a worker thread, so there are ceil(N/V) workers. Default: as many "
      "workers as there are "

@@ -27,6 +27,7 @@ namespace tmpi::launch {
 namespace {
 
 constexpr double kConnectTime = 30;  // seconds; all processes are there already
+constexpr double kGatherTime = 35;   // more: who cannot connect says why
 constexpr const char* kCardKey = "tmpi.card";
 constexpr const char* kTargetKey = "tmpi.target";
 
@@ -72,14 +73,14 @@ std::vector<AttachedNode> nodes_of(const std::vector<Card>& cards) {
 
 Result<void> gather_nodes(const AttachPort& port, std::vector<AttachedNode>& nodes) {
   std::vector<int> channels(nodes.size(), -1);
-  const auto outcome = port.gather(channels, 1, -1, kConnectTime);
+  const auto outcome = port.gather(channels, 1, -1, kGatherTime);
   for (std::size_t node = 1; node < nodes.size(); ++node) {
     nodes[node].channel = channels[node];
     if (outcome != AttachPort::Outcome::kComplete && channels[node] < 0) {
       return Failure{fmt::format(
           "node process {} on host {} has not connected to port {} of host {} within {} seconds. Is there a "
           "network between the two hosts, and does a firewall let TCP connections between them pass?",
-          node, nodes[node].host, port.target().port, nodes[0].host, kConnectTime)};
+          node, nodes[node].host, port.target().port, nodes[0].host, kGatherTime)};
     }
   }
   return {};

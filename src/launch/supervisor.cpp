@@ -6,6 +6,7 @@
 #include <stdio.h>
 #include <string.h>
 #include <sys/prctl.h>
+#include <sys/socket.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -14,7 +15,19 @@
 
 namespace tmpi::launch {
 
-void start_supervised() {
+namespace {
+
+bool has_ended(int channel) {
+  char unread[4096];
+  ssize_t got;
+  do got = recv(channel, unread, sizeof(unread), MSG_DONTWAIT);
+  while (got > 0);
+  return got == 0 || (errno != EAGAIN && errno != EINTR);
+}
+
+}  // namespace
+
+void start_supervised(int channel) {
   const Descendants descendants;
   const pid_t supervisor = getpid();
   const pid_t child = fork();
@@ -37,6 +50,7 @@ void start_supervised() {
   }
   kill(-child, SIGKILL);
   descendants.end_all();
+  if (channel >= 0 && has_ended(channel)) _exit(0);
   _exit(WIFSIGNALED(status) ? 128 + WTERMSIG(status) : WEXITSTATUS(status));
 }
 

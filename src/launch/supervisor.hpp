@@ -8,6 +8,10 @@ namespace tmpi::launch {
 /// Forks: returns in the child, which leads a process group and dies with the supervisor. The supervisor
 /// waits for the child, ends all its descendants, and ends with its exit code, or 128 plus the signal that
 /// killed it.
-void start_supervised();
+///
+/// `channel`: of an attached node process (attachment.hpp), -1: none. If tmpirun has closed it, whatever
+/// became of the node process was tmpirun's doing, and the supervisor ends with 0: the code of the job is
+/// tmpirun's.
+void start_supervised(int channel = -1);
 
 }  // namespace tmpi::launch
