@@ -74,10 +74,11 @@ void prepare_remote(Control& control, Assignment& assignment) {
 /// Neither tmpirun nor a remote shell has started this process: that leaves a PMIx server.
 int start_by_pmix(char** argv) {
   if (getenv("PMIX_NAMESPACE") == nullptr || getenv("PMIX_RANK") == nullptr) {
-    fmt::print(stderr,
-               "tmpi-node: this program is started by tmpirun, or by a launcher with a PMIx server, of which the "
-               "environment has no trace. Run `tmpirun -n N PROGRAM`, `mpirun -n NODES tmpi-node PROGRAM` (of "
-               "Open MPI) or `srun --mpi=pmix tmpi-node PROGRAM`\n");
+    fmt::print(
+        stderr,
+        "tmpi-node: this program is started by tmpirun, or by a launcher with a PMIx server, of which the "
+        "environment has no trace. Run `tmpirun -n N PROGRAM`, `mpirun -n NODES tmpi-node PROGRAM` (of "
+        "Open MPI) or `srun --mpi=pmix tmpi-node PROGRAM`\n");
     return kExitUsage;
   }
   const Result<std::string> executable = find_companion("tmpi-pmix");
@@ -105,7 +106,8 @@ int main(int argc, char** argv) {
   }
   const bool attached = argc == 3 && std::strcmp(argv[1], "--attached") == 0;
   const bool remote = argc == 2 && std::strcmp(argv[1], "--remote") == 0;
-  if (!remote && !attached && (argc != 3 || std::strcmp(argv[1], "--control") != 0)) return start_by_pmix(argv);
+  if (!remote && !attached && (argc != 3 || std::strcmp(argv[1], "--control") != 0))
+    return start_by_pmix(argv);
   if (remote || attached) start_supervised(attached ? std::atoi(argv[2]) : -1);
   install_parent_death_handler();
   // Programs whose std::cout is a copy (plain PIE) need the streams constructed before the loader copies

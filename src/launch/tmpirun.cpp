@@ -145,7 +145,8 @@ int main(int argc, char** argv) {
   const bool places_given = settings->nodes > 0 || !settings->hosts.empty();
   if (!attachment->nodes.empty() && places_given) {
     return complain(
-        "--nodes, --host and --hostfile have no place here: the launcher has started the node processes already. "
+        "--nodes, --host and --hostfile have no place here: the launcher has started the node processes "
+        "already. "
         "Leave them out.",
         kExitUsage);
   }
