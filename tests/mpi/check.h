@@ -11,6 +11,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 static int world_rank, world_size;
 
@@ -113,5 +114,20 @@ static inline void pattern_check_at(const char* file, int line, const void* buff
       check_failed(file, line, "byte %zu of %zu of message %u is wrong", i, bytes, seed);
 }
 #define CHECK_PATTERN(buffer, bytes, seed) pattern_check_at(__FILE__, __LINE__, buffer, bytes, seed)
+
+/* Ranks of MPI_COMM_WORLD that share memory with this one, itself included: with tmpi those of its node
+ * process, with others, who run on one machine here, all. */
+static inline int ranks_sharing_memory(void) {
+#ifdef MPI_ABI_VERSION
+  long mine = (long)getpid(), *all = check_malloc((size_t)world_size * sizeof(long));
+  int count = 0;
+  CHECK_OK(MPI_Allgather(&mine, 1, MPI_LONG, all, 1, MPI_LONG, MPI_COMM_WORLD));
+  for (int i = 0; i < world_size; i++) count += all[i] == mine;
+  free(all);
+  return count;
+#else
+  return world_size;
+#endif
+}
 
 #endif
