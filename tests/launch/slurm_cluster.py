@@ -44,7 +44,7 @@ def why_not():
     """Why there can be no cluster here; None if there can."""
     if os.geteuid() != 0:
         return "slurmd needs root"
-    missing = [name for name in ("slurmctld", "slurmd", "srun", "salloc", "scontrol", "sinfo") if not find(name)]
+    missing = [name for name in ("slurmctld", "slurmd", "srun", "salloc", "sbatch", "scancel", "scontrol", "sinfo") if not find(name)]
     return f"missing: {', '.join(missing)}" if missing else None
 
 

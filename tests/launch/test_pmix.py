@@ -20,10 +20,13 @@ class OpenMpiTest(AttachedJobs, AttachedTest):
         return [MPIRUN, "--allow-run-as-root", "--oversubscribe", "-n", "2", TMPI_NODE, *arguments]
 
     def test_one_node_process(self):
-        job = self.start("--allow-run-as-root", "-n", 1, TMPI_NODE, "-n", 4, program("ring.c"), tmpirun=MPIRUN)
-        self.finish(job)
-        self.assertEqual(job.code, 0, job.err)
-        self.assertIn("token 3, sum 6", job.out.decode())
+        for binding in ("none", "core"):
+            job = self.start("--allow-run-as-root", "-n", 1, "--bind-to", binding, TMPI_NODE, "-n", 4, program("ring.c"), tmpirun=MPIRUN)
+            self.finish(job)
+            self.assertEqual(job.code, 0, job.err)
+            self.assertIn("token 3, sum 6", job.out.decode())
+            narrow = binding == "core" and os.cpu_count() > 1
+            self.assertEqual(f"use 1 of {os.cpu_count()} processors" in job.err.decode(), narrow, job.err)
 
     def test_signals_to_mpirun(self):
         for number in (signal.SIGINT, signal.SIGTERM):

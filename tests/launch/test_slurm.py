@@ -11,17 +11,17 @@ from harness import TMPIRUN, program
 from slurm_cluster import Cluster, find, why_not
 
 cluster = None
+problem = why_not()
 
 
 def setUpModule():
-    global cluster
-    if why_not():
+    global cluster, problem
+    if problem:
         return
     cluster = Cluster()
-    problem = cluster.wait()
-    if problem:
-        cluster.stop()
-        raise unittest.SkipTest("the cluster does not start here: " + problem)
+    reason = cluster.wait()
+    if reason:
+        problem = "the cluster does not start here: " + reason
 
 
 def tearDownModule():
@@ -29,8 +29,11 @@ def tearDownModule():
         cluster.stop()
 
 
-@unittest.skipIf(why_not(), why_not())
 class SlurmTest(AttachedTest):
+    def setUp(self):
+        if problem:
+            self.skipTest(problem)
+
     def start(self, *arguments, env=None, **options):
         return super().start(*arguments, env={**(env or {}), **cluster.environment}, **options)
 
@@ -45,11 +48,28 @@ class AllocationTest(AttachedJobs, SlurmTest):
         job = self.start("--quiet", "--nodes=2", "--ntasks=6", "--overcommit", TMPIRUN, program("ring.c"), tmpirun=find("salloc"))
         self.check_ring(self.finish(job), 6)
 
-    def test_hosts_are_the_nodes(self):
-        job = self.run_attached("-n", 2, "-v", program("ring.c"))
-        self.assertEqual(job.code, 0, job.err)
-        job = self.run_attached("-n", 2, program("misbehave.c"), "exit", 1, 5)
-        self.assertEqual(job.code, 5, job.err)
+    def test_killed_node_process(self):
+        job = super().test_killed_node_process()
+        self.assertIn("on host tmpi2", job.err.decode())
+
+    def test_batch_script(self):
+        directory = self.directory()
+        output = os.path.join(directory, "out")
+        job = self.start("--wait", "--nodes=2", "--output=" + output, "--wrap",
+                         f"{TMPIRUN} -n 4 {program('ring.c')} && {TMPIRUN} -n 2 {program('ring.c')} code 9", tmpirun=find("sbatch"))
+        self.finish(job)
+        with open(output) as file:
+            text = file.read()
+        self.assertEqual(job.code, 9, text)
+        self.assertIn("token 3, sum 6", text)
+        self.assertIn("rank 1 on host", text)
+
+    def test_two_jobs_in_one_allocation(self):
+        script = f"{TMPIRUN} -n 4 {program('ring.c')} & {TMPIRUN} -n 6 {program('ring.c')}; wait"
+        job = self.start("--quiet", "--nodes=2", "sh", "-c", script, tmpirun=find("salloc"))
+        self.finish(job)
+        self.assertIn("token 3, sum 6", job.out.decode(), job.err)
+        self.assertIn("token 5, sum 15", job.out.decode(), job.err)
 
     def test_nodes_1_stays_here(self):
         job = self.run_attached("--nodes", 1, "-n", 2, program("ring.c"))
@@ -82,15 +102,18 @@ class SrunPmixTest(AttachedJobs, SlurmTest):
 class FailingSrunTest(AttachedTest):
     """srun and scontrol of our own in PATH, that fail as the real ones do."""
 
-    def run_in_allocation(self, scontrol, srun):
+    def allocation(self, scontrol, srun):
+        """Variables of an allocation in which these shell scripts are scontrol and srun."""
         directory = self.directory()
         for name, text in (("scontrol", scontrol), ("srun", srun)):
             with open(os.path.join(directory, name), "w") as file:
                 file.write("#!/bin/sh\n" + text)
             os.chmod(file.name, 0o755)
-        variables = {"SLURM_JOB_ID": "7", "SLURM_JOB_NODELIST": "far[1-2]", "SLURM_JOB_NUM_NODES": "2",
-                     "SLURM_JOB_CPUS_PER_NODE": "4(x2)", "PATH": directory + ":" + os.environ["PATH"]}
-        return self.run_job("-n", 2, program("plain.c"), env=variables)
+        return {"SLURM_JOB_ID": "7", "SLURM_JOB_NODELIST": "far[1-2]", "SLURM_JOB_NUM_NODES": "2", "SLURM_JOB_CPUS_PER_NODE": "4(x2)",
+                "PATH": directory + ":" + os.environ["PATH"]}
+
+    def run_in_allocation(self, scontrol, srun):
+        return self.run_job("-n", 2, program("plain.c"), env=self.allocation(scontrol, srun))
 
     def test_srun_fails(self):
         job = self.run_in_allocation('echo far1; echo far2', 'echo "srun: error: Unable to create step" >&2; exit 3')
@@ -99,6 +122,14 @@ class FailingSrunTest(AttachedTest):
     def test_hosts_are_not_known(self):
         job = self.run_in_allocation('echo "Invalid hostlist" >&2; exit 1', "exit 0")
         self.check_failure(job, 1, "Invalid hostlist", "scontrol show hostnames far[1-2]", "--nodes 1")
+
+    def test_interrupt_while_srun_waits(self):
+        job = self.start("-n", 2, program("plain.c"), env=self.allocation("echo far1; echo far2", "echo waiting; exec sleep 300"))
+        job.read_until(b"waiting")
+        job.process.send_signal(signal.SIGINT)
+        job.finish(10)
+        self.assertEqual(job.code, -signal.SIGINT)
+        self.check_nothing_left(job)
 
     def test_what_srun_is_asked_for(self):
         job = self.run_in_allocation('[ "$1 $2 $3" = "show hostnames far[1-2]" ] && echo far1 && echo far2',
