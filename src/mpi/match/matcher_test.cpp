@@ -77,6 +77,7 @@ void compare(Traffic traffic, int steps, double send_share, int bias_period) {
         messages.push_back({});
         messages.back().key = key;
         messages.back().bytes = 8;
+        messages.back().payload = &messages;  // lies in a cell
         matcher.add_unexpected(messages.back());
         model.unexpected.push_back(&messages.back());
       }

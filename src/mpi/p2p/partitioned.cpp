@@ -1,7 +1,8 @@
-// The two requests share a Link, which the sender makes and sends to the receiver as a message of its own
-// when the operations are initialized. In each round both sides open the link (MPI_Start); a partition moves,
-// by one copy, when it is ready and the receive is open: whoever comes second copies, under no lock. A round
-// is over when every partition of the sender has moved, and completes both requests.
+// Between ranks of one node. The two requests share a Link, which the sender makes and sends to the receiver
+// as a message of its own when the operations are initialized. In each round both sides open the link
+// (MPI_Start); a partition moves, by one copy, when it is ready and the receive is open: whoever comes second
+// copies, under no lock. A round is over when every partition of the sender has moved, and completes both
+// requests.
 #include "mpi/p2p/partitioned.hpp"
 
 #include <algorithm>
@@ -14,41 +15,13 @@
 #include "mpi/core/status.hpp"
 #include "mpi/p2p/lifecycle.hpp"
 #include "mpi/p2p/p2p.hpp"
+#include "mpi/p2p/partitioned_sides.hpp"
+#include "mpi/p2p/transfer.hpp"
 
 namespace tmpi::mpi {
 namespace {
 
-// PartitionedBuffer, holding its type.
-class Side {
- public:
-  explicit Side(const PartitionedBuffer& data)
-      : buffer_(data.buffer), partitions_(data.partitions), count_(data.count), type_(&data.type) {
-    type_->retain();
-  }
-  Side(const Side& other)
-      : Side(PartitionedBuffer{other.buffer_, other.partitions_, other.count_, *other.type_}) {}
-  Side& operator=(const Side&) = delete;
-  ~Side() { type_->release(); }
-
-  int partitions() const noexcept { return partitions_; }
-  MPI_Count partition_bytes() const noexcept { return count_ * type_->size(); }
-  MPI_Count bytes() const noexcept { return partitions_ * partition_bytes(); }
-  bool contiguous() const noexcept { return type_->contiguous(); }
-  std::byte* at(MPI_Count offset) const noexcept { return static_cast<std::byte*>(buffer_) + offset; }
-  void pack(void* packed, MPI_Count offset, MPI_Count length) const {
-    pack_segment(packed, buffer_, elements(), *type_, offset, length);
-  }
-  void unpack(const void* packed, MPI_Count offset, MPI_Count length) const {
-    unpack_segment(buffer_, elements(), *type_, packed, offset, length);
-  }
-
- private:
-  MPI_Count elements() const noexcept { return partitions_ * count_; }
-  void* buffer_;
-  int partitions_;
-  MPI_Count count_;
-  const Datatype* type_;
-};
+using Side = PartitionedSide;
 
 // Copies bytes [offset, offset + length) of the packed stream from one buffer to the other.
 void copy_range(const Side& to, const Side& from, MPI_Count offset, MPI_Count length) {
@@ -150,12 +123,10 @@ void describe(Request& request, RequestKind kind, Comm& comm, int peer, int tag,
   request.tag = tag;
 }
 
-class PartitionedSend final : public RequestExtension {
+class PartitionedSend final : public PartitionedSender {
  public:
   PartitionedSend(Comm& comm, const PartitionedBuffer& data, int dest, int tag)
-      : link_(std::make_shared<Link>(Side(data))),
-        partitions_(data.partitions),
-        null_(dest == MPI_PROC_NULL) {
+      : PartitionedSender(data), link_(std::make_shared<Link>(side_)), null_(dest == MPI_PROC_NULL) {
     if (null_) return;
     handed_ = new LinkPointer(link_);
     describe(setup_, RequestKind::kSend, comm, dest, tag, handed_);
@@ -169,10 +140,6 @@ class PartitionedSend final : public RequestExtension {
       link_->open_send(request);
     return kOk;
   }
-  Err outcome(Request&, MPI_Status* status) override {
-    set_status(status, MPI_ANY_SOURCE, MPI_ANY_TAG, 0);
-    return kOk;
-  }
   // The link is still on its way if the receive was never initialized.
   Err retire(Request&) override {
     if (null_) return kOk;
@@ -182,42 +149,34 @@ class PartitionedSend final : public RequestExtension {
     return kOk;
   }
 
-  Err ready(int low, int high) {
-    if (low < 0 || high >= partitions_ || low > high)
-      return fail(MPI_ERR_ARG, "partitions {} to {}: the send has partitions 0 to {}", low, high,
-                  partitions_ - 1);
-    if (null_ || link_->ready(low, high)) return kOk;
-    return fail(MPI_ERR_ARG, "a partition of {} to {} has been marked ready before in this round", low, high);
+  Err ready(int low, int high) override {
+    TMPI_TRY(check_range(low, high));
+    return null_ || link_->ready(low, high) ? kOk : ready_before(low, high);
   }
 
  private:
   LinkPointer link_;
-  int partitions_;
   bool null_;
   LinkPointer* handed_ = nullptr;
   Request setup_;
 };
 
-class PartitionedRecv final : public RequestExtension, private Continuation {
+class PartitionedRecv final : public PartitionedReceiver, private Continuation {
  public:
   PartitionedRecv(Comm& comm, const PartitionedBuffer& data, int source, int tag)
-      : side_(data),
-        arrived_(static_cast<std::size_t>(data.partitions)),
-        null_(source == MPI_PROC_NULL),
-        source_(source),
-        tag_(tag) {
-    if (null_) return;
+      : PartitionedReceiver(data, source, tag) {
+    if (null()) return;
     describe(setup_, RequestKind::kRecv, comm, source, tag, handed_);
     setup_.reset(*this);
     start_recv(setup_);
   }
 
   Err start(Request& request) override {
-    if (null_) {
+    if (null()) {
       request.complete();
       return kOk;
     }
-    for (auto& bytes : arrived_) bytes.store(0, std::memory_order_relaxed);
+    begin_round();
     lock_.lock();
     started_ = &request;
     const LinkPointer link = link_;
@@ -226,33 +185,10 @@ class PartitionedRecv final : public RequestExtension, private Continuation {
     return kOk;
   }
 
-  Err outcome(Request& request, MPI_Status* status) override {
-    if (null_) {
-      set_proc_null_status(status);
-      return kOk;
-    }
-    set_status(status, source_, tag_, std::min(request.bytes, side_.bytes()));
-    if (request.bytes <= side_.bytes()) return kOk;
-    return fail(MPI_ERR_TRUNCATE,
-                "the partitioned message from rank {} with tag {} has {} bytes, but the receive was "
-                "initialized with {} partitions of {} bytes; the rest was dropped",
-                source_, tag_, request.bytes, side_.partitions(), side_.partition_bytes());
-  }
-
   Err retire(Request&) override {
-    if (null_) return kOk;
+    if (null()) return kOk;
     TMPI_TRY(tmpi::mpi::cancel(setup_));
     while (!set_up()) cpu_relax();  // matched this very moment: request_done() has yet to come to its end
-    return kOk;
-  }
-
-  Err arrived(const Request& request, int partition, bool& flag) const {
-    if (partition < 0 || partition >= side_.partitions())
-      return fail(MPI_ERR_ARG, "partition is {}: the receive has partitions 0 to {}", partition,
-                  side_.partitions() - 1);
-    // acquire pairs with took(): the caller sees the data.
-    flag = request.done() || arrived_[static_cast<std::size_t>(partition)].load(std::memory_order_acquire) ==
-                                 side_.partition_bytes();
     return kOk;
   }
 
@@ -261,12 +197,7 @@ class PartitionedRecv final : public RequestExtension, private Continuation {
     const MPI_Count end = std::min(offset + length, side_.bytes());
     if (offset >= end) return;
     copy_range(side_, from, offset, end - offset);
-    const MPI_Count unit = side_.partition_bytes();
-    for (MPI_Count partition = offset / unit; partition * unit < end; ++partition) {
-      const MPI_Count first = std::max(offset, partition * unit),
-                      last = std::min(end, (partition + 1) * unit);
-      arrived_[static_cast<std::size_t>(partition)].fetch_add(last - first, std::memory_order_release);
-    }
+    count(offset, end);
   }
 
  private:
@@ -293,10 +224,6 @@ class PartitionedRecv final : public RequestExtension, private Continuation {
     if (link != nullptr && request != nullptr) link->open_recv(*this, *request);
   }
 
-  const Side side_;
-  std::vector<std::atomic<MPI_Count>> arrived_;  // bytes of each partition
-  const bool null_;
-  const int source_, tag_;
   LinkPointer* handed_ = nullptr;
   Request setup_;
   SpinLock lock_;  // for what follows
@@ -326,18 +253,77 @@ void Link::count_down() noexcept {
   sender->complete();
 }
 
+bool elsewhere(const Comm& comm, int peer) noexcept {
+  return peer != MPI_PROC_NULL && process(comm, peer) == nullptr;
+}
+
 }  // namespace
 
+Err PartitionedSender::outcome(Request&, MPI_Status* status) {
+  set_status(status, MPI_ANY_SOURCE, MPI_ANY_TAG, 0);
+  return kOk;
+}
+
+Err PartitionedSender::check_range(int low, int high) const {
+  if (low >= 0 && high < side_.partitions() && low <= high) return kOk;
+  return fail(MPI_ERR_ARG, "partitions {} to {}: the send has partitions 0 to {}", low, high,
+              side_.partitions() - 1);
+}
+
+Err PartitionedSender::ready_before(int low, int high) {
+  return fail(MPI_ERR_ARG, "a partition of {} to {} has been marked ready before in this round", low, high);
+}
+
+Err PartitionedReceiver::outcome(Request& request, MPI_Status* status) {
+  if (null()) {
+    set_proc_null_status(status);
+    return kOk;
+  }
+  set_status(status, source_, tag_, std::min(request.bytes, side_.bytes()));
+  if (request.bytes <= side_.bytes()) return kOk;
+  return fail(MPI_ERR_TRUNCATE,
+              "the partitioned message from rank {} with tag {} has {} bytes, but the receive was "
+              "initialized with {} partitions of {} bytes; the rest was dropped",
+              source_, tag_, request.bytes, side_.partitions(), side_.partition_bytes());
+}
+
+Err PartitionedReceiver::arrived(const Request& request, int partition, bool& flag) const {
+  if (partition < 0 || partition >= side_.partitions())
+    return fail(MPI_ERR_ARG, "partition is {}: the receive has partitions 0 to {}", partition,
+                side_.partitions() - 1);
+  // acquire pairs with count(): the caller sees the data.
+  flag = request.done() || arrived_[static_cast<std::size_t>(partition)].load(std::memory_order_acquire) ==
+                               side_.partition_bytes();
+  return kOk;
+}
+
+void PartitionedReceiver::begin_round() noexcept {
+  for (auto& bytes : arrived_) bytes.store(0, std::memory_order_relaxed);
+}
+
+void PartitionedReceiver::count(MPI_Count offset, MPI_Count end) noexcept {
+  if (offset >= end) return;
+  const MPI_Count unit = side_.partition_bytes();
+  for (MPI_Count partition = offset / unit; partition * unit < end; ++partition) {
+    const MPI_Count first = std::max(offset, partition * unit), last = std::min(end, (partition + 1) * unit);
+    arrived_[static_cast<std::size_t>(partition)].fetch_add(last - first, std::memory_order_release);
+  }
+}
+
 Request& create_partitioned_send(Comm& comm, const PartitionedBuffer& data, int dest, int tag) {
+  if (elsewhere(comm, dest)) [[unlikely]]
+    return create_request(&comm, make_remote_partitioned_send(comm, data, dest, tag), true);
   return create_request(&comm, std::make_unique<PartitionedSend>(comm, data, dest, tag), true);
 }
 
 Request& create_partitioned_recv(Comm& comm, const PartitionedBuffer& data, int source, int tag) {
+  if (elsewhere(comm, source)) [[unlikely]]
+    return create_request(&comm, make_remote_partitioned_recv(comm, data, source, tag), true);
   return create_request(&comm, std::make_unique<PartitionedRecv>(comm, data, source, tag), true);
 }
 
 Err partitions_ready(Request* request, int low, int high) {
-  auto* send = request == nullptr ? nullptr : dynamic_cast<PartitionedSend*>(request->extension.get());
+  auto* send = request == nullptr ? nullptr : dynamic_cast<PartitionedSender*>(request->extension.get());
   if (send == nullptr)
     return fail(MPI_ERR_REQUEST, "the request is no partitioned send (MPI_Psend_init returns them)");
   if (!request->active)
@@ -348,7 +334,7 @@ Err partitions_ready(Request* request, int low, int high) {
 Err partition_arrived(Request* request, int partition, bool& arrived) {
   arrived = true;
   if (request == nullptr) return kOk;
-  const auto* recv = dynamic_cast<PartitionedRecv*>(request->extension.get());
+  const auto* recv = dynamic_cast<PartitionedReceiver*>(request->extension.get());
   if (recv == nullptr)
     return fail(MPI_ERR_REQUEST, "the request is no partitioned receive (MPI_Precv_init returns them)");
   bool flag = true;

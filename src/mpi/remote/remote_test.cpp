@@ -13,6 +13,7 @@
 #include "mpi/p2p/lifecycle.hpp"
 #include "mpi/p2p/p2p.hpp"
 #include "mpi/p2p/probe.hpp"
+#include "mpi/testing/flaky.hpp"
 #include "mpi/testing/nodes.hpp"
 
 using namespace tmpi::mpi;
@@ -54,8 +55,17 @@ constexpr MPI_Count kEager = 8192;
 struct Case {
   const char* net;
   Rendezvous rendezvous;
+  remote::Engine::MakeTransport make = tmpi::net::create_transport;
 };
-constexpr Case kCases[] = {{"tcp", Rendezvous::kRtsCts}, {"tcp", Rendezvous::kEarlyCts}};
+constexpr const char* kSim = "sim:latency=2us,bandwidth=7GB/s";
+constexpr Case kCases[] = {{"tcp", Rendezvous::kRtsCts},
+                           {"tcp", Rendezvous::kEarlyCts},
+                           {kSim, Rendezvous::kRtsCts},
+                           {kSim, Rendezvous::kRead},
+                           {kSim, Rendezvous::kEarlyCts},
+                           {"tcp", Rendezvous::kRtsCts, testing::make_flaky},
+                           {kSim, Rendezvous::kRead, testing::make_flaky},
+                           {"tcp", Rendezvous::kEarlyCts, testing::make_flaky}};
 
 // Runs the body once for each transport and protocol.
 void everywhere(int nodes, int ranks, int workers, const std::function<void(Rank&)>& body) {
@@ -66,9 +76,41 @@ void everywhere(int nodes, int ranks, int workers, const std::function<void(Rank
                         .ranks = ranks,
                         .workers = workers,
                         .net = c.net,
-                        .settings = {.eager_limit = kEager, .rendezvous = c.rendezvous}},
+                        .settings = {.eager_limit = kEager, .rendezvous = c.rendezvous},
+                        .make = c.make},
                        body);
   }
+}
+
+// Every second int of a buffer: a layout with holes.
+struct Strided {
+  Datatype* type = nullptr;
+  Strided() {
+    CHECK_FALSE(construct_vector<int>(1, 1, 2, *datatype_from(MPI_INT), type));
+    CHECK_FALSE(construct_resized(*type, 0, 8, false, type));
+    type->commit();
+  }
+};
+
+std::vector<int> numbers(std::size_t n, int seed) {
+  std::vector<int> data(n);
+  for (std::size_t i = 0; i < n; ++i) data[i] = static_cast<int>(i) * 3 + seed;
+  return data;
+}
+
+Request& begin(Comm& comm, RequestKind kind, const void* buffer, MPI_Count count, const Datatype& type,
+               int peer, int tag, SendMode mode = SendMode::kStandard) {
+  Request& request = create_request(comm, {kind, mode, buffer, count, &type, peer, tag});
+  CHECK_FALSE(start(request));
+  return request;
+}
+
+MPI_Status finish(Request& request) {
+  wait(request);
+  MPI_Request handle = handle_of(request);
+  MPI_Status status{};
+  CHECK_FALSE(conclude(handle, request, &status));
+  return status;
 }
 
 }  // namespace
@@ -82,6 +124,245 @@ TEST_CASE("ping-pong of all sizes around the protocol limits, every mode") {
         CHECK(recv_bytes(rank.world, size + 10, other, 3) == pattern(size, rank.world_rank == 0 ? 2 : 1));
         if (rank.world_rank == 1) send_bytes(rank.world, pattern(size, 2), other, 3, mode);
       }
+    }
+  });
+}
+
+TEST_CASE("layouts: contiguous and with holes, on either side, small and in many segments") {
+  everywhere(2, 2, 1, [](Rank& rank) {
+    const Strided strided;
+    const Datatype& ints = *datatype_from(MPI_INT);
+    for (std::size_t n : {1, 100, 2500, 300000}) {
+      for (int holes = 0; holes < 4; ++holes) {
+        const bool here = (rank.world_rank == 0 ? holes & 1 : holes & 2) != 0;
+        const auto count = static_cast<MPI_Count>(n);
+        std::vector<int> buffer(2 * n, -1);
+        const std::vector<int> data = numbers(n, holes);
+        if (rank.world_rank == 0) {
+          for (std::size_t i = 0; i < n; ++i) buffer[here ? 2 * i : i] = data[i];
+          CHECK_FALSE(
+              send(rank.world, rank.world.context, buffer.data(), count, here ? *strided.type : ints, 1, 5));
+        } else {
+          MPI_Status status;
+          CHECK_FALSE(recv(rank.world, rank.world.context, buffer.data(), count, here ? *strided.type : ints,
+                           0, 5, &status));
+          CHECK(status_bytes(status) == count * 4);
+          std::vector<int> got(n);
+          for (std::size_t i = 0; i < n; ++i) got[i] = buffer[here ? 2 * i : i];
+          CHECK(got == data);
+          if (here) CHECK(buffer[2 * n - 1] == -1);
+        }
+      }
+    }
+  });
+}
+
+TEST_CASE("truncation is the receiver's error and drops the rest, in every protocol and layout") {
+  everywhere(2, 2, 1, [](Rank& rank) {
+    const Strided strided;
+    for (bool first : {false, true}) {  // is the receive posted first?
+      for (std::size_t size : {400, 40000, 2000000}) {
+        if (rank.world_rank == 0) {
+          if (first) (void)recv_bytes(rank.world, 0, 1, 1);
+          send_bytes(rank.world, pattern(size, 1), 1, 0);
+          send_bytes(rank.world, pattern(size, 2), 1, 0, SendMode::kSynchronous);
+          send_bytes(rank.world, pattern(size, 3), 1, 0);
+          if (!first) send_bytes(rank.world, {}, 1, 1);
+        } else {
+          std::vector<char> small(size / 2 + 1, 'x');
+          std::vector<int> holes(size / 4, -1);
+          std::vector<Request*> requests;
+          Envelope envelope;
+          if (!first) probe(rank.world, 0, 0, envelope);
+          requests.push_back(&begin(rank.world, RequestKind::kRecv, small.data(),
+                                    static_cast<MPI_Count>(size / 2), bytes(), 0, 0));
+          requests.push_back(&begin(rank.world, RequestKind::kRecv, holes.data(),
+                                    static_cast<MPI_Count>(size / 8), *strided.type, 0, 0));
+          requests.push_back(&begin(rank.world, RequestKind::kRecv, nullptr, 0, bytes(), 0, 0));
+          if (first) send_bytes(rank.world, {}, 0, 1);
+          std::size_t expected[] = {size / 2, size / 8 * 4, 0};
+          for (std::size_t i = 0; i < 3; ++i) {
+            wait(*requests[i]);
+            MPI_Request handle = handle_of(*requests[i]);
+            MPI_Status status;
+            CHECK(conclude(handle, *requests[i], &status).error_class() == MPI_ERR_TRUNCATE);
+            CHECK(status_bytes(status) == static_cast<MPI_Count>(expected[i]));
+          }
+          CHECK(small.back() == 'x');
+          small.pop_back();
+          std::vector<char> whole = pattern(size, 1);
+          whole.resize(size / 2);
+          CHECK(small == whole);
+          if (!first) (void)recv_bytes(rank.world, 0, 0, 1);
+        }
+      }
+    }
+  });
+}
+
+TEST_CASE("order of one sender under mixed sizes and modes, wildcards, probe and matched probe") {
+  everywhere(3, 5, 2, [](Rank& rank) {
+    constexpr int kMessages = 120;
+    const auto size_of = [](int i) {
+      return static_cast<std::size_t>(i % 7 == 0 ? 20000 + i : i * 160 % 9000);
+    };
+    if (rank.world_rank != 0) {
+      std::vector<std::vector<char>> data;
+      std::vector<Request*> requests;
+      for (int i = 0; i < kMessages; ++i) {
+        data.push_back(pattern(size_of(i), i));
+        requests.push_back(&begin(rank.world, RequestKind::kSend, data.back().data(),
+                                  static_cast<MPI_Count>(data.back().size()), bytes(), 0, i % 3,
+                                  i % 5 == 0 ? SendMode::kSynchronous : SendMode::kStandard));
+      }
+      for (Request* request : requests) (void)finish(*request);
+      return;
+    }
+    std::vector<int> seen(5 * 3, 0);
+    for (int i = 0; i < 4 * kMessages; ++i) {
+      Envelope envelope;
+      MPI_Status status;
+      std::vector<char> data(21000);
+      if (i % 3 == 0) {
+        Message* message = mprobe(rank.world, MPI_ANY_SOURCE, MPI_ANY_TAG, envelope);
+        REQUIRE(message != nullptr);
+        Request& request = create_request(rank.world, {RequestKind::kMrecv, SendMode::kStandard, data.data(),
+                                                       21000, &bytes(), MPI_ANY_SOURCE, MPI_ANY_TAG});
+        if (accept(request, *message)) request.complete();
+        status = finish(request);
+        CHECK(status_bytes(status) == envelope.bytes);
+        data.resize(static_cast<std::size_t>(status_bytes(status)));
+      } else {
+        if (i % 3 == 1) probe(rank.world, MPI_ANY_SOURCE, MPI_ANY_TAG, envelope);
+        data = recv_bytes(rank.world, 21000, i % 3 == 1 ? envelope.source : MPI_ANY_SOURCE,
+                          i % 3 == 1 ? envelope.tag : MPI_ANY_TAG, &status);
+        if (i % 3 == 1) CHECK(status_bytes(status) == envelope.bytes);
+      }
+      int& n = seen[static_cast<std::size_t>(status.MPI_SOURCE * 3 + status.MPI_TAG)];
+      const int index = n++ * 3 + status.MPI_TAG;
+      CHECK(data == pattern(size_of(index), index));
+    }
+    Envelope none;
+    CHECK_FALSE(iprobe(rank.world, MPI_ANY_SOURCE, MPI_ANY_TAG, none));
+  });
+}
+
+TEST_CASE("random traffic between many ranks of several nodes") {
+  everywhere(3, 9, 2, [](Rank& rank) {
+    constexpr int kRanks = 9, kRounds = 10, kPerRound = 8;
+    std::vector<std::mt19937> random;
+    for (int r = 0; r < kRanks; ++r) random.emplace_back(r);
+    for (int round = 0; round < kRounds; ++round) {
+      std::vector<Request*> pending;
+      std::vector<std::vector<char>> incoming, outgoing, expected;
+      incoming.reserve(kRanks * kPerRound);
+      outgoing.reserve(kPerRound);
+      for (int source = 0; source < kRanks; ++source) {
+        for (int i = 0; i < kPerRound; ++i) {
+          auto& r = random[static_cast<std::size_t>(source)];
+          const int dest = static_cast<int>(r() % kRanks);
+          const std::size_t size = r() % 3 == 0 ? r() % 400000 : r() % 300;
+          const auto seed = static_cast<int>(r() % 100);
+          if (dest == rank.world_rank) {
+            incoming.emplace_back(size);
+            expected.push_back(pattern(size, seed));
+            pending.push_back(&begin(rank.world, RequestKind::kRecv, incoming.back().data(),
+                                     static_cast<MPI_Count>(size), bytes(), source, i));
+          }
+          if (source == rank.world_rank) {
+            outgoing.push_back(pattern(size, seed));
+            pending.push_back(&begin(rank.world, RequestKind::kSend, outgoing.back().data(),
+                                     static_cast<MPI_Count>(size), bytes(), dest, i,
+                                     i % 2 ? SendMode::kSynchronous : SendMode::kStandard));
+          }
+        }
+      }
+      for (Request* request : pending) (void)finish(*request);
+      CHECK(incoming == expected);
+    }
+  });
+}
+
+TEST_CASE("cancel: receives, and sends of every kind, before and after they are matched") {
+  everywhere(2, 2, 1, [](Rank& rank) {
+    for (std::size_t size : {10, 100000}) {
+      for (SendMode mode : {SendMode::kStandard, SendMode::kSynchronous}) {
+        const std::vector<char> data = pattern(size, 4);
+        if (rank.world_rank == 0) {
+          // Nobody receives the first; the second is received; the third too, but only after the answer.
+          Request& lost = begin(rank.world, RequestKind::kSend, data.data(), static_cast<MPI_Count>(size),
+                                bytes(), 1, 9, mode);
+          CHECK_FALSE(cancel(lost));
+          CHECK_FALSE(cancel(lost));
+          CHECK(status_cancelled(finish(lost)));
+          Request& taken = begin(rank.world, RequestKind::kSend, data.data(), static_cast<MPI_Count>(size),
+                                 bytes(), 1, 9, mode);
+          (void)recv_bytes(rank.world, 0, 1, 1);
+          CHECK_FALSE(cancel(taken));
+          CHECK_FALSE(status_cancelled(finish(taken)));
+          send_bytes(rank.world, {}, 1, 2);
+        } else {
+          CHECK(recv_bytes(rank.world, size, 0, 9) == data);
+          send_bytes(rank.world, {}, 0, 1);
+          (void)recv_bytes(rank.world, 0, 0, 2);
+          Envelope none;
+          CHECK_FALSE(iprobe(rank.world, MPI_ANY_SOURCE, MPI_ANY_TAG, none));
+          std::vector<char> buffer(size);
+          Request& receive = begin(rank.world, RequestKind::kRecv, buffer.data(),
+                                   static_cast<MPI_Count>(size), bytes(), 0, 77);
+          CHECK_FALSE(cancel(receive));
+          CHECK(status_cancelled(finish(receive)));
+        }
+      }
+    }
+  });
+}
+
+TEST_CASE("buffered sends, their draining, and cancelling them") {
+  everywhere(2, 2, 1, [](Rank& rank) {
+    if (rank.world_rank == 0) {
+      std::vector<char> memory(60000);
+      rank.buffer =
+          std::make_unique<SendBuffer>(nullptr, memory.data(), static_cast<MPI_Count>(memory.size()));
+      std::uint64_t serial = 0;
+      for (int i = 0; i < 3; ++i)
+        CHECK_FALSE(rank.buffer->send(rank.world, pattern(20000, i).data(), 20000, bytes(), 1, i, serial));
+      send_bytes(rank.world, {}, 1, 10);
+      rank.buffer->drain();
+      for (std::size_t size : {100, 20000}) {
+        const std::vector<char> data = pattern(size, 3);
+        Request& lost = begin(rank.world, RequestKind::kSend, data.data(), static_cast<MPI_Count>(size),
+                              bytes(), 1, 9, SendMode::kBuffered);
+        CHECK(lost.done());
+        CHECK_FALSE(cancel(lost));
+        CHECK(status_cancelled(finish(lost)));
+      }
+      rank.buffer.reset();
+      send_bytes(rank.world, {}, 1, 11);
+    } else {
+      (void)recv_bytes(rank.world, 0, 0, 10);
+      for (int i : {2, 0, 1}) CHECK(recv_bytes(rank.world, 20000, 0, i) == pattern(20000, i));
+      (void)recv_bytes(rank.world, 0, 0, 11);
+      Envelope none;
+      CHECK_FALSE(iprobe(rank.world, MPI_ANY_SOURCE, MPI_ANY_TAG, none));
+    }
+  });
+}
+
+TEST_CASE("a sender that runs ahead stops being buffered, and never blocks for ever") {
+  everywhere(2, 2, 1, [](Rank& rank) {
+    constexpr int kMessages = 3000;  // 24 MB, more than may be buffered
+    if (rank.world_rank == 0) {
+      for (int i = 0; i < kMessages; ++i) send_bytes(rank.world, pattern(8000, i), 1, 0);
+      CHECK(remote::counters().rendezvous > 0);
+    } else {
+      Envelope envelope;
+      probe(rank.world, 0, 0, envelope);
+      for (int i = 0; i < 1000; ++i) {
+        CHECK(rank.matcher.buffered_bytes() < (std::size_t{4} << 20));
+        tmpi::sched::yield();
+      }
+      for (int i = 0; i < kMessages; ++i) REQUIRE(recv_bytes(rank.world, 8000, 0, 0) == pattern(8000, i));
     }
   });
 }

@@ -40,7 +40,9 @@ void Sends::Outbound::reset() noexcept {
 
 void Sends::use(int ranks) {
   allowance_.use(ranks, credit_limit(core_.settings.eager_limit));
-  scratch_ = std::make_unique<std::byte[]>(core_.transport->limits().most_buffered);
+  const std::size_t buffered = core_.transport->limits().most_buffered;
+  now_limit_ = std::min(core_.settings.eager_limit, static_cast<MPI_Count>(buffered));
+  scratch_ = std::make_unique<std::byte[]>(buffered);
 }
 
 // Whatever its size and mode, a message takes the receive that was announced first.
@@ -51,9 +53,8 @@ std::optional<MPI_Count> Sends::take_announcement(const Route& route, const Matc
 }
 
 bool Sends::now(const Route& route, const MatchKey& key, const Outgoing& data, SendMode mode) {
-  const auto buffered = static_cast<MPI_Count>(core_.transport->limits().most_buffered);
-  if (mode == SendMode::kSynchronous || data.bytes > core_.settings.eager_limit || data.bytes > buffered ||
-      core_.courier.congested(route.peer) || !allowance_.charge(route.dest, data.bytes))
+  if (mode == SendMode::kSynchronous || data.bytes > now_limit_ || core_.courier.congested(route.peer) ||
+      !allowance_.charge(route.dest, data.bytes))
     return false;
   Envelope envelope = envelope_of(key, route.dest, data);
   if (take_announcement(route, key)) envelope.flags |= kAnnounced;
@@ -272,6 +273,7 @@ void Sends::on_cancel_reply(int peer, const CancelReply& reply) {
   }
   if ((out->waits & kReply) == 0) return core_.complain(peer, "it has answered a question twice");
   out->waits &= ~kReply;
+  out->request->cancelling = false;
   if (reply.withdrawn != 0) {
     out->request->cancelled = true;
     out->request->bytes = 0;

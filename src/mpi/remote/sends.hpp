@@ -105,7 +105,8 @@ class Sends {
   Allowance allowance_;
   Announcements announcements_;
   Table<Outbound> table_;
-  std::unique_ptr<std::byte[]> scratch_;  // of now()
+  MPI_Count now_limit_ = 0;               // of messages that now() sends
+  std::unique_ptr<std::byte[]> scratch_;  // its
 };
 
 }  // namespace tmpi::mpi::remote

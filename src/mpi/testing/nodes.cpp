@@ -1,6 +1,7 @@
 #include "mpi/testing/nodes.hpp"
 
 #include <doctest/doctest.h>
+#include <poll.h>
 #include <signal.h>
 #include <sys/prctl.h>
 #include <sys/socket.h>
@@ -119,7 +120,8 @@ std::unique_ptr<sched::Scheduler> make_scheduler(const NodesOptions& options) {
   scheduler->run();
   if (options.finally != nullptr) options.finally();
   write_line(wire, "done");
-  (void)read_line(wire);
+  // Others may need this node until they have finished too.
+  for (pollfd goodbye{wire, POLLIN, 0}; ::poll(&goodbye, 1, 0) == 0;) (void)remote::poll();
   const bool ended = remote::end(5);
   std::fflush(nullptr);
   _exit(failed ? 1 : ended ? 0 : 2);

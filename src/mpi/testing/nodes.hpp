@@ -18,7 +18,7 @@ struct NodesOptions {
   std::string net = "tcp";
   remote::Settings settings;
   bool cyclic = true;  ///< rank r on node r % nodes; else in blocks
-  int seconds = 60;    ///< time limit
+  int seconds = 20;    ///< time limit
   remote::Engine::MakeTransport make = net::create_transport;
   /// In each node process, when all its ranks have finished.
   void (*finally)() = nullptr;
