@@ -3,6 +3,7 @@
 #ifndef BENCH_BUSY_H
 #define BENCH_BUSY_H
 
+#include <errno.h>
 #include <time.h>
 
 static volatile double busy_result;
@@ -34,6 +35,16 @@ static inline double busy_rate(void) {
     if (rate > best) best = rate;
   }
   return best;
+}
+
+/* Holds the core for a time without using it. To a runtime of MPI this is computation like any other: the
+ * rank does not enter MPI, and no other rank runs on its worker. For machines that are busy with something
+ * else, where computing would measure that. */
+static inline void hold_core(double seconds) {
+  double end = busy_clock() + seconds;
+  struct timespec until = {(time_t)end, (long)(1e9 * (end - (double)(time_t)end))};
+  while (clock_nanosleep(CLOCK_MONOTONIC, TIMER_ABSTIME, &until, NULL) == EINTR) {
+  }
 }
 
 #endif

@@ -8,6 +8,7 @@
  * took.
  *
  *   mpirun -n 2V ./overlap --sizes 64K,128K --compute SECONDS [--iterations N] [--rounds N] [--waits]
+ * [--hold]
  */
 #include "bench.h"
 #include "busy.h"
@@ -15,18 +16,22 @@
 enum { NEIGHBOURS = 4 };
 
 static struct {
-  int rank, half, to[NEIGHBOURS];
-  long units; /* of computation */
+  int rank, to[NEIGHBOURS];
+  double compute; /* seconds */
+  long units;     /* of computation; 0: the core is held instead */
+  double skew;    /* seconds by which this rank begins later */
   char* out[NEIGHBOURS];
   char* in[NEIGHBOURS];
 } me;
 
-/* Neighbour k of the i-th rank of the first half is the (i + k)-th of the second, cyclically. */
-static void find_neighbours(int size) {
-  me.half = size / 2;
-  for (int k = 0; k < NEIGHBOURS; k++)
-    me.to[k] = me.rank < me.half ? me.half + (me.rank + k) % me.half
-                                 : ((me.rank - me.half - k) % me.half + me.half) % me.half;
+/* All four neighbours of the i-th rank of a half are the i-th rank of the other one, as in a torus of two;
+ * or, spread, neighbour k of the i-th rank of the first half is the (i + k)-th of the second, cyclically. */
+static void find_neighbours(int size, int spread) {
+  int half = size / 2;
+  for (int k = 0; k < NEIGHBOURS; k++) {
+    int step = spread ? k % half : 0;
+    me.to[k] = me.rank < half ? half + (me.rank + step) % half : (me.rank - step) % half;
+  }
 }
 
 /* Returns how long the wait took. */
@@ -41,12 +46,23 @@ static double exchange(long bytes) {
   return MPI_Wtime() - before;
 }
 
+static void work(void) {
+  if (me.units > 0) {
+    busy_units(me.units);
+  } else {
+    hold_core(me.compute);
+  }
+}
+
 /* Seconds per iteration of the slowest rank. waits: one per iteration, if not null. */
 static double run(int compute, long bytes, int iterations, double* waits) {
+  /* Ranks that share a core begin one after the other: the clock starts before any of them. */
   MPI_Barrier(MPI_COMM_WORLD);
   double start = MPI_Wtime(), elapsed, slowest;
+  MPI_Barrier(MPI_COMM_WORLD);
+  if (compute && me.skew > 0) hold_core(me.skew);
   for (int i = 0; i < iterations; i++) {
-    if (compute) busy_units(me.units);
+    if (compute) work();
     double waited = bytes >= 0 ? exchange(bytes) : 0;
     if (waits != NULL) waits[i] = waited;
   }
@@ -76,15 +92,19 @@ int main(int argc, char** argv) {
   int iterations = (int)option_number(argc, argv, "--iterations", 10);
   int rounds = (int)option_number(argc, argv, "--rounds", 3);
   int want_waits = option_given(argc, argv, "--waits");
-  double compute = atof(option_text(argc, argv, "--compute", "0.01"));
+  me.compute = atof(option_text(argc, argv, "--compute", "0.01"));
   if (size % 2 != 0) {
     if (me.rank == 0) fprintf(stderr, "overlap: needs an even number of ranks, half of them on each node\n");
     MPI_Abort(MPI_COMM_WORLD, 2);
   }
-  find_neighbours(size);
-  double rate = me.rank == 0 ? busy_rate() : 0;
-  MPI_Bcast(&rate, 1, MPI_DOUBLE, 0, MPI_COMM_WORLD);
-  me.units = (long)(compute * rate);
+  find_neighbours(size, option_given(argc, argv, "--spread"));
+  /* The first rank of the second half holds up those that share its core. */
+  me.skew = me.rank == size / 2 ? atof(option_text(argc, argv, "--skew", "0")) : 0;
+  if (!option_given(argc, argv, "--hold")) {
+    double rate = me.rank == 0 ? busy_rate() : 0;
+    MPI_Bcast(&rate, 1, MPI_DOUBLE, 0, MPI_COMM_WORLD);
+    me.units = (long)(me.compute * rate);
+  }
   long largest = 0;
   for (int i = 0; i < count; i++) largest = sizes[i] > largest ? sizes[i] : largest;
   for (int k = 0; k < NEIGHBOURS; k++) {

@@ -1,0 +1,27 @@
+"""tmpirun with several node processes on this machine, one worker each: what the experiments about the network start."""
+import os
+
+from . import launchers
+
+
+class Nodes(launchers.Tmpi):
+    """Two node processes with `vratio` ranks each on one worker, over `net`."""
+
+    def __init__(self, directory, build, vratio, net, rndv="rts-cts", more=()):
+        super().__init__(directory, build)
+        self.options = ["--nodes", "2", "--vratio", str(vratio), "--net", net, "--rndv", rndv, *more]
+
+    def words(self, ranks, cpus):
+        return [self.tmpirun, "-n", str(ranks), *self.options]
+
+
+def of(chosen, vratio, net, rndv="rts-cts", more=()):
+    return Nodes(chosen.build / "bench", chosen.build, vratio, net, rndv, more)
+
+
+def crowded():
+    """A word of warning if this machine does other work."""
+    load, cores = os.getloadavg()[0], len(os.sched_getaffinity(0))
+    if load > 0.7 * cores:
+        return f"the machine is busy (load {load:.1f} on {cores} cores): times are those of a machine that is shared; --hold is not disturbed much"
+    return ""
