@@ -72,6 +72,11 @@ Result<Attachment> take_attachment() {
   return attachment;
 }
 
+int watch_starter(const Attachment& attachment) {
+  if (attachment.nodes.empty() || attachment.child > 0) return -1;
+  return static_cast<int>(syscall(SYS_pidfd_open, getppid(), 0));
+}
+
 void release(const Attachment& attachment) {
   if (attachment.child <= 0 || ends_within(attachment.child, kPatience)) return;
   kill(attachment.child, SIGTERM);

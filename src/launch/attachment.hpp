@@ -45,6 +45,10 @@ Result<Attachment> attachment_from_text(std::string_view text);
 /// What this process was handed, nothing if `nodes` is empty; its descendants will not see it. Once.
 Result<Attachment> take_attachment();
 
+/// If a launcher has started this process together with the others, a descriptor that becomes readable when
+/// the launcher is gone, closed on exec; else -1.
+int watch_starter(const Attachment& attachment);
+
 /// The job is over: waits for attachment.child, and ends it if it does not end by itself.
 void release(const Attachment& attachment);
 

@@ -23,6 +23,7 @@ struct JobPlan {
   std::vector<int> node_of;   ///< by world rank
   std::string executable;     ///< the path of tmpi-node here
   std::vector<int> unneeded;  ///< channels of node processes that others have started and that get no rank
+  int starter = -1;           ///< readable: the launcher that has started tmpirun itself is gone
   int size() const { return static_cast<int>(nodes.size()); }
   bool any_remote() const;
 };

@@ -104,6 +104,7 @@ int run_job(Settings& settings, const Attachment& attachment) {
   if (!executable) return complain(executable.message(), kExitNotFound);
   Result<JobPlan> plan = plan_job(settings, *executable, attachment);
   if (!plan) return complain(plan.message(), kExitNotFound);
+  plan->starter = watch_starter(attachment);
   if (const std::optional<int> code = resolve_programs(settings, *plan)) return *code;
   std::optional<OutputFiles> files;
   if (!settings.output_directory.empty()) {
