@@ -13,6 +13,7 @@ tmpi_program(thread_waits ${directory} SOURCES thread_waits.c LIBRARIES -pthread
 tmpi_program(thread_openmp ${directory} SOURCES thread_openmp.c FLAGS -fopenmp)
 foreach(program thread_p2p thread_coll thread_levels thread_join thread_waits thread_openmp)
   tmpi_mpi_variants(${program} "1;2;3;8" 60 "mpi")
+  tmpi_mpi_on_nodes(${program} "8" 60)
   tmpi_mpi_run(${program} 40 120 "mpi;long" w2 --workers 2)
   # By itself: one rank, without the loader. A sanitizer's runtime would have to be linked with the program.
   if(NOT TMPI_SANITIZE)
