@@ -1,4 +1,5 @@
 // The collective side of a CheckedCall: what members must agree on is read from the arguments and compared.
+#include <algorithm>
 #include <mutex>
 #include <string_view>
 
@@ -59,6 +60,7 @@ void CheckedCall::arrive(const CollectiveCall& call, MPI_Comm handle, int seats)
     if (record == nullptr) return;
     ledger_ = record->ledger;
     sequence = record->sequence++;
+    seats = std::min(seats, record->seats_here);
     if (const Tracked* tracked = record_->find(handle)) comm_made = tracked->made;
   }
   if (const std::optional<CollectiveCall> first = ledger_->arrive(sequence, seats, call))

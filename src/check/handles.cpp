@@ -1,6 +1,25 @@
 #include "check/handles.hpp"
 
 namespace tmpi::check {
+namespace {
+
+int seats_here(const mpi::Comm& comm) {
+  mpi::Job& job = *mpi::job();
+  if (job.nodes() == 1) return comm.seats();
+  int seats = 0;
+  for (const mpi::Group* group : {comm.shared->group.get(), comm.shared->peers.get()}) {
+    for (int i = 0; i < group->size(); ++i) seats += job.local(group->world_rank(i)) != nullptr ? 1 : 0;
+    if (!comm.inter()) break;
+  }
+  return seats;
+}
+
+void open_ledger(CommRecord& record, const mpi::Comm& comm) {
+  record.ledger = Ledger::of(comm.context);
+  record.seats_here = seats_here(comm);
+}
+
+}  // namespace
 
 const char* name_of(HandleKind kind) noexcept {
   static constexpr std::array<const char*, kHandleKinds> kNames = {"communicator",  "datatype", "request",
@@ -32,7 +51,7 @@ Tracked& RankRecord::add(const void* handle, HandleKind kind, CallPlace made, bo
   tracked.made = made;
   if (kind == HandleKind::kComm) {
     const mpi::Comm* comm = comm_of(*rank, static_cast<MPI_Comm>(const_cast<void*>(handle)));
-    tracked.comm.ledger = Ledger::of(comm->context);
+    open_ledger(tracked.comm, *comm);
   }
   return tracked;
 }
@@ -76,7 +95,7 @@ CommRecord* RankRecord::comm_record(MPI_Comm handle) {
     CommRecord& record = handle == MPI_COMM_WORLD ? world : self;
     const mpi::Comm* comm = comm_of(*rank, handle);
     if (comm == nullptr) return nullptr;
-    if (record.ledger == nullptr) record.ledger = Ledger::of(comm->context);
+    if (record.ledger == nullptr) open_ledger(record, *comm);
     return &record;
   }
   Tracked* tracked = find(handle);

@@ -17,6 +17,9 @@ namespace tmpi::launch {
 
 namespace {
 
+constexpr int kLookForSilence = 1000;            // ms
+constexpr std::chrono::seconds kMostSilence{5};  // of a tmpirun on another machine
+
 Control* the_control = nullptr;
 
 /// Reads one byte of each page, so that a rank's wild pointer faults here and not while the outbox is locked.
@@ -78,7 +81,7 @@ void Control::loop() {
     const bool stuck = sent_ < sending_.size();
     // The wake-up for what came during transmit() may have been read already: sleep only after a look that
     // found nothing.
-    const int timeout = had_work && !stuck ? 0 : -1;
+    const int timeout = had_work && !stuck ? 0 : heard_ ? kLookForSilence : -1;
     const Wireup::Watched watched = wireup_->watched();
     pollfd requests[4] = {{watched.in, POLLIN, 0},
                           {stuck ? watched.out : -1, POLLOUT, 0},
@@ -86,6 +89,7 @@ void Control::loop() {
                           {stuck ? -1 : pipe_, POLLIN, 0}};  // read by fill_sending()
     if (poll(requests, 4, timeout) < 0) continue;
     if (requests[0].revents != 0) receive();
+    check_silence();
     if (requests[2].revents != 0) {
       std::uint64_t count = 0;
       [[maybe_unused]] const ssize_t got = read(wake_fd_, &count, sizeof(count));
@@ -125,6 +129,12 @@ void Control::on_pipe() {
     append_frame(sending_, FrameType::kOutput, -1, static_cast<std::uint16_t>(pipe_stream_),
                  std::string_view(buffer, static_cast<std::size_t>(got)));
   }
+}
+
+// The connection to another machine may be dead without anybody saying so. Looked for after reading: this
+// process may have been stopped itself, by a debugger.
+void Control::check_silence() {
+  if (heard_ && std::chrono::steady_clock::now() - *heard_ > kMostSilence) abandoned();
 }
 
 void Control::leave() {
@@ -172,6 +182,10 @@ void Control::on_frame(const Frame& frame) {
       return on_addresses(frame.payload);
     case FrameType::kEndNow:
       return report_end(EndKind::kOrdered, -1, 0, {});
+    case FrameType::kAlive:
+      heard_.reset();
+      if (frame.header.detail == 0) heard_ = std::chrono::steady_clock::now();
+      return;
     case FrameType::kAtRestStill:
     case FrameType::kStandingWanted:
     case FrameType::kExplain:

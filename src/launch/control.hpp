@@ -3,6 +3,7 @@
 // another's output nor hides where it is.
 #pragma once
 
+#include <chrono>
 #include <condition_variable>
 #include <memory>
 #include <mutex>
@@ -87,6 +88,7 @@ class Control {
   void on_frame(const Frame& frame);
   void on_addresses(std::string_view payload);
   void on_pipe();
+  void check_silence();
   void on_signal(int signal);
   void transmit();
   void append_last_words();
@@ -105,8 +107,9 @@ class Control {
   std::atomic<bool> finished_{false};
   FrameReader incoming_;
   std::string sending_;
-  std::size_t sent_ = 0;  // bytes of sending_ that are out
-  int pipe_ = -1;         // forward()
+  std::size_t sent_ = 0;                                        // bytes of sending_ that are out
+  std::optional<std::chrono::steady_clock::time_point> heard_;  // the latest kAlive, if more are to come
+  int pipe_ = -1;                                               // forward()
   int pipe_stream_ = 1;
   std::mutex addresses_mutex_;
   std::condition_variable addresses_known_;

@@ -34,13 +34,13 @@ void narrow_to(const sched::Topology& topology, int begin, int end) {
 
 CoreShare take_cores(int share, int sharers, bool bind) {
   const int cores = sched::available_cores();
-  if (sharers <= 1) return {cores, false};
+  if (sharers <= 1) return {cores, cores, false};
   const bool shared = sharers > cores;
   const int begin = shared ? share % cores : share * cores / sharers;
   const int end = shared ? begin + 1 : (share + 1) * cores / sharers;
   const auto topology = sched::Topology::discover();
   if (bind && topology && end <= topology->cores) narrow_to(*topology, begin, end);
-  return {end - begin, shared};
+  return {end - begin, cores, shared};
 }
 
 }  // namespace tmpi::launch

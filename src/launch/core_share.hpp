@@ -5,6 +5,7 @@ namespace tmpi::launch {
 
 struct CoreShare {
   int cores = 1;        ///< for this node process
+  int all = 1;          ///< for all node processes of this machine
   bool shared = false;  ///< others use them too: waiting workers had better sleep than spin
 };
 

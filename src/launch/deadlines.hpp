@@ -10,6 +10,7 @@ inline constexpr std::chrono::seconds kEndingWait{2};   // for a node process th
 inline constexpr std::chrono::seconds kPictureWait{2};  // for a node process to answer
 inline constexpr std::chrono::seconds kReports{60};     // more for the files of --profile and --trace
 inline constexpr std::chrono::seconds kDrain{2};        // for channels to end after all their writers have
+inline constexpr std::chrono::seconds kSignOfLife{1};   // between those to other machines
 inline constexpr std::chrono::milliseconds kBetterCause{1000};  // that explains a lost connection
 
 }  // namespace tmpi::launch

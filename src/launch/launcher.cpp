@@ -5,6 +5,7 @@
 #include <signal.h>
 #include <string.h>
 #include <sys/random.h>
+#include <sys/resource.h>
 #include <sys/signalfd.h>
 #include <sys/socket.h>
 #include <unistd.h>
@@ -12,6 +13,7 @@
 #include <algorithm>
 #include <filesystem>
 #include <map>
+#include <utility>
 
 #include "launch/deadlines.hpp"
 #include "launch/node_spec.hpp"
@@ -24,9 +26,18 @@ namespace tmpi::launch {
 namespace {
 
 constexpr int kPollsPerNode = 3;  // control channel, stdout, stderr
+constexpr rlim_t kOwnDescriptors = 64;
 
 std::string signal_name(int number) {
   return fmt::format("SIG{}", sigabbrev_np(number) ? sigabbrev_np(number) : "?");
+}
+
+/// A job of hundreds of node processes may need more than the usual soft limit.
+void allow_descriptors(rlim_t needed) {
+  rlimit limit{};
+  if (getrlimit(RLIMIT_NOFILE, &limit) != 0 || limit.rlim_cur >= needed) return;
+  limit.rlim_cur = std::min(limit.rlim_max, needed);
+  setrlimit(RLIMIT_NOFILE, &limit);
 }
 
 /// Random bytes from the kernel; tmpirun needs no library for that.
@@ -74,6 +85,7 @@ int Launcher::run() {
 }
 
 Result<void> Launcher::start_nodes() {
+  allow_descriptors(static_cast<rlim_t>(plan_.size()) * kPollsPerNode + kOwnDescriptors);
   std::string farewell;
   append_frame(farewell, FrameType::kEndNow, -1, 0, {});
   for (const int channel : plan_.unneeded)  // they stay open: their greeting is never read
@@ -124,6 +136,7 @@ void Launcher::send_jobs() {
     spec.environment = has_none ? own_environment() : std::vector<std::string>{};
     node->send(FrameType::kJob, 0, pack(assignment));
   }
+  if (plan_.any_remote()) send_signs_of_life(false);
 }
 
 void Launcher::watch(std::vector<pollfd>& requests, bool take_more) const {
@@ -132,6 +145,7 @@ void Launcher::watch(std::vector<pollfd>& requests, bool take_more) const {
   add(stdin_wanted_ ? STDIN_FILENO : -1, POLLIN);
   for (const int stream : {1, 2})
     add(output_.sink(stream).pending() > 0 ? output_.sink(stream).fd() : -1, POLLOUT);
+  add(plan_.starter, POLLIN);
   for (const auto& node : nodes_) {
     add(node->control(),
         static_cast<short>((take_more ? POLLIN : 0) | (node->wants_to_send() ? POLLOUT : 0)));
@@ -145,11 +159,13 @@ void Launcher::poll_once() {
   watch(requests, take_more);
   const pollfd& signals = requests[0];
   const pollfd& input = requests[1];
-  const pollfd* nodes = requests.data() + 4;
+  const pollfd& starter = requests[4];
+  const pollfd* nodes = requests.data() + 5;
   if (poll(requests.data(), requests.size(), poll_timeout()) < 0 && errno != EINTR) return;
   if (signals.revents != 0) on_signals();
   for (const auto& node : nodes_) serve(*node, nodes + kPollsPerNode * node->number(), take_more);
   if (input.revents != 0) on_stdin();
+  if (starter.revents != 0) on_starter_gone();
   judge_ended_nodes();
   on_deadlines();
   output_.flush();
@@ -171,7 +187,7 @@ int Launcher::poll_timeout() const {
     if (!node->running() && !node->judged) look = Clock::now() + std::chrono::milliseconds(50);
   }
   for (const auto& deadline :
-       {timeout_, kill_at_, look, loss_ ? std::optional(loss_->deadline) : std::nullopt}) {
+       {timeout_, kill_at_, sign_of_life_, look, loss_ ? std::optional(loss_->deadline) : std::nullopt}) {
     if (!deadline) continue;
     const auto left = std::chrono::ceil<std::chrono::milliseconds>(*deadline - Clock::now()).count();
     const int bounded = static_cast<int>(std::clamp<std::int64_t>(left, 0, 3'600'000));
@@ -219,7 +235,16 @@ void Launcher::on_signal(int signal) {
   }
 }
 
+// Node processes on other machines end when they hear nothing for a while (control.cpp).
+void Launcher::send_signs_of_life(bool last) {
+  sign_of_life_ = Clock::now() + kSignOfLife;
+  for_each_running([&](Node& node) {
+    if (node.remote()) node.send(FrameType::kAlive, last ? 1 : 0, "");
+  });
+}
+
 void Launcher::stop_and_continue() {
+  if (sign_of_life_) send_signs_of_life(true);
   for_each_running([](Node& node) { node.process().signal_group(SIGSTOP); });
   kill(getpid(), SIGSTOP);  // continues here after SIGCONT
   for_each_running([](Node& node) { node.process().signal_group(SIGCONT); });
@@ -254,13 +279,21 @@ void Launcher::on_deadlines() {
     request_picture("--timeout: every rank at this moment:", true);
   }
   if (loss_ && now >= loss_->deadline) {
-    if (end_job(Cause::kConnectionLost, 1, loss_->text)) end_nodes(nullptr);
+    const Node& lost = *nodes_[static_cast<std::size_t>(loss_->node)];
+    if (!lost.done && end_job(Cause::kConnectionLost, 1, loss_->text)) end_nodes(nullptr);
     loss_.reset();
   }
+  if (sign_of_life_ && now >= *sign_of_life_) send_signs_of_life(false);
   if (kill_at_ && now >= *kill_at_) {
     if (picture_.has_answers()) show_picture();  // of those that have answered
     kill_nodes();
   }
+}
+
+// Nobody would end the job, and nobody hears it.
+void Launcher::on_starter_gone() {
+  close(std::exchange(plan_.starter, -1));
+  if (end_job(Cause::kSignal, 1, "the launcher that has started the job is gone")) end_nodes(nullptr);
 }
 
 void Launcher::write_output(int rank, int stream, std::string_view bytes) {

@@ -73,8 +73,10 @@ class Launcher {
   void on_signal(int signal);
   void on_stdin();
   void on_pipe(Node& node, int stream);
+  void on_starter_gone();
   void on_deadlines();
   void stop_and_continue();
+  void send_signs_of_life(bool last);
   void write_output(int rank, int stream, std::string_view bytes);
   void check_outputs();
   void drain_after_death();
@@ -154,6 +156,7 @@ class Launcher {
   StallRounds rest_;
   std::vector<std::string> standings_;  // by node process, empty: not known
   std::optional<Clock::time_point> timeout_;
+  std::optional<Clock::time_point> sign_of_life_;  // the next one is due; only with other machines
   std::optional<Clock::time_point> kill_at_;
 };
 

@@ -149,6 +149,7 @@ void Launcher::on_lost(const Node& node, const Frame& frame) {
   const int number = frame.header.rank;
   if (loss_ || cause_ != Cause::kNone || number < 0 || number >= plan_.size()) return;
   const Node& lost = *nodes_[static_cast<std::size_t>(number)];
+  if (lost.done) return;
   loss_ = {number,
            fmt::format("{} has lost the connection to {}, with {}: {}", name_of(node), name_of(lost),
                        unfinished_ranks(lost), frame.payload),

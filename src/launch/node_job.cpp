@@ -106,7 +106,7 @@ void NodeJob::warn_of_sharing() const {
       share_.shared ? fmt::format(
                           "{} node processes share {} core{}: waiting workers sleep instead of spinning, and "
                           "times will vary",
-                          node_.sharers, sched::available_cores(), sched::available_cores() == 1 ? "" : "s")
+                          node_.sharers, share_.all, share_.all == 1 ? "" : "s")
                     : oversubscription_warning(layout_, share_.cores);
   if (!warning.empty()) Control::instance()->notice(NoticeKind::kWarning, "warning: " + warning);
 }

@@ -11,28 +11,31 @@ namespace {
 constexpr const char* kCutShort =
     "the job description from tmpirun is cut short: tmpirun and tmpi-node differ in version";
 
-// Runs of ranks with the same node process; blocks make it short.
+/// Neighbouring ranks on the same node process; blocks make few of them.
+struct Run {
+  std::int32_t node;
+  std::int32_t count;
+};
+
 void pack_placement(Packer& packer, const std::vector<int>& node_of) {
-  std::vector<std::pair<int, std::int64_t>> runs;
-  for (const int node : node_of) {
-    if (runs.empty() || runs.back().first != node) runs.emplace_back(node, 0);
-    ++runs.back().second;
+  std::string runs;
+  for (std::size_t begin = 0; begin < node_of.size();) {
+    std::size_t end = begin;
+    while (end < node_of.size() && node_of[end] == node_of[begin]) ++end;
+    append_record(runs, Run{node_of[begin], static_cast<std::int32_t>(end - begin)});
+    begin = end;
   }
-  packer.number(static_cast<std::int64_t>(runs.size()));
-  for (const auto& [node, count] : runs) {
-    packer.number(node);
-    packer.number(count);
-  }
+  packer.text(runs);
 }
 
 // False: it does not fit the job.
 bool unpack_placement(Unpacker& unpacker, std::vector<int>& node_of, int ranks, int nodes) {
-  for (std::int64_t left = unpacker.number(); left > 0 && unpacker.ok(); --left) {
-    const std::int64_t node = unpacker.number();
-    const std::int64_t count = unpacker.number();
+  const std::string text = unpacker.text();
+  std::string_view runs = text;
+  for (Run run{}; read_record(runs, run);) {
     const auto room = static_cast<std::int64_t>(ranks) - static_cast<std::int64_t>(node_of.size());
-    if (node < 0 || node >= nodes || count < 0 || count > room) return false;
-    node_of.insert(node_of.end(), static_cast<std::size_t>(count), static_cast<int>(node));
+    if (run.node < 0 || run.node >= nodes || run.count < 0 || run.count > room) return false;
+    node_of.insert(node_of.end(), static_cast<std::size_t>(run.count), run.node);
   }
   return node_of.empty() || node_of.size() == static_cast<std::size_t>(ranks);
 }

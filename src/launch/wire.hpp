@@ -48,6 +48,7 @@ enum class FrameType : std::uint16_t {
   kEndNow = 69,          // the job has ended elsewhere: say the last words and end
   kAtRestStill = 70,     // is it still at the rest it has told of?
   kStandingWanted = 71,  // all are, for good: who waits for whom?
+  kAlive = 73,           // to other machines, every second; detail 1: no more until the next one
   kExplain = 72,         // what all have answered to that: to be worded, and the job to be ended
 };
 

@@ -187,8 +187,7 @@ class EndTest(HostTest):
         job.read_until(b"started\n")
         victims = [pid for pid, command in job.survivors() if command.startswith("tmpi-node") or "/tmpi-node" in command.split(" ")[0]]
         # Per host a supervisor and its child, the node process; the later pid of a pair is the child.
-        with open(f"/proc/{max(victims)}/stat") as file:
-            self.assertIn(int(file.read().rsplit(")", 1)[1].split()[1]), victims)
+        self.assertIn(self.parent(max(victims)), victims)
         os.kill(max(victims), signal.SIGKILL)
         start = time.monotonic()
         job.finish(timeout=10)
@@ -207,6 +206,24 @@ class EndTest(HostTest):
         self.assertLess(time.monotonic() - start, PROMPTLY)
         self.assertNotEqual(job.code, 0)
         self.check_failure(job, job.code, "host beta", "ranks 2-3")
+        self.check_nothing_left(job, patience=5)
+
+    def parent(self, pid):
+        with open(f"/proc/{pid}/stat") as file:
+            return int(file.read().rsplit(")", 1)[1].split()[1])
+
+    def test_network_that_falls_silent(self):
+        """Nothing comes through any more, and no stream ends: the sshd in between is stopped."""
+        job = self.start_on_hosts("-n", 4, "--host", "localhost:2,beta:2", program("misbehave.c"), "hang")
+        job.read_until(b"rank 3 is here\n")
+        there = [pid for pid, command in job.survivors() if "tmpi-node --remote" in command and "ssh" not in command]
+        between = next(self.parent(pid) for pid in there if self.parent(pid) not in there)
+        self.addCleanup(os.kill, between, signal.SIGKILL)
+        os.kill(between, signal.SIGSTOP)
+        start = time.monotonic()
+        job.finish(timeout=15)
+        self.assertLess(time.monotonic() - start, 8)
+        self.check_failure(job, 1, "the connection to host beta was lost, with ranks 2-3")
         self.check_nothing_left(job, patience=5)
 
     def test_killed_tmpirun(self):
