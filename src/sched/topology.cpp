@@ -35,9 +35,21 @@ int numa_node_of(hwloc_obj_t object) {
   return std::max(node, 0);
 }
 
-/// hwloc_topology_t that is destroyed, and that reads nothing which is not asked for (caches, devices, PCI).
+/// hwloc's topology. It reads nothing which is not asked for (caches, devices, PCI), and that once per
+/// process: it takes a millisecond or two.
 class Machine {
  public:
+  static const Machine& of_this_process() {
+    static const Machine& machine = *new Machine;  // never destroyed
+    return machine;
+  }
+  Machine(const Machine&) = delete;
+  Machine& operator=(const Machine&) = delete;
+
+  explicit operator bool() const { return loaded_; }
+  hwloc_topology_t get() const { return topology_; }
+
+ private:
   Machine() {
     loaded_ = hwloc_topology_init(&topology_) == 0;
     if (!loaded_) return;
@@ -48,16 +60,7 @@ class Machine {
     loaded_ = hwloc_topology_load(topology_) == 0;
     if (!loaded_) hwloc_topology_destroy(topology_);
   }
-  ~Machine() {
-    if (loaded_) hwloc_topology_destroy(topology_);
-  }
-  Machine(const Machine&) = delete;
-  Machine& operator=(const Machine&) = delete;
 
-  explicit operator bool() const { return loaded_; }
-  hwloc_topology_t get() const { return topology_; }
-
- private:
   hwloc_topology_t topology_ = nullptr;
   bool loaded_ = false;
 };
@@ -66,7 +69,7 @@ class Machine {
 
 Result<Topology> Topology::discover() {
   const std::vector<cpu_set_t> mask = affinity_mask();
-  const Machine machine;
+  const Machine& machine = Machine::of_this_process();
   if (!machine || mask.empty()) {
     return Failure{
         fmt::format("cannot find out which cores there are (hwloc: {}). Pass --bind-to none to do without.",
