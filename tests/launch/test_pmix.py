@@ -51,6 +51,12 @@ class OpenMpiTest(AttachedJobs, AttachedTest):
         self.finish(job)
         self.assertEqual(job.code, 137, job.err)
 
+    def test_killed_launcher(self):
+        job = self.wait_for_ring()
+        job.process.kill()
+        job.process.communicate(timeout=10)
+        self.check_nothing_left(job, patience=5)
+
     def test_places_are_the_launchers(self):
         job = self.run_attached("--nodes", 2, "-n", 4, program("ring.c"))
         self.check_one_message(job, 2, "the launcher has started the node processes already")
