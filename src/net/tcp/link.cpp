@@ -229,8 +229,8 @@ void Link::lose(const std::string& why) noexcept {
 }
 
 std::uint64_t Link::next_time() const noexcept {
-  const bool waiting =
-      state_ == State::kConnecting || state_ == State::kPausing || (state_ == State::kUp && unchecked_);
+  const bool waiting = state_ == State::kConnecting || state_ == State::kPausing ||
+                       state_ == State::kAwaiting || (state_ == State::kUp && unchecked_);
   return waiting ? deadline_ : kNever;
 }
 

@@ -63,7 +63,7 @@ class Link {
     kConnecting,  // to addresses_[attempt_]
     kGreeting,    // connected, who is it?
     kPausing,     // cut off in the middle of the greeting: tries again at deadline_
-    kAwaiting,    // the peer's own attempt has precedence
+    kAwaiting,    // the peer's own attempt has precedence; asks again at deadline_
     kUp,
     kGone,  // the peer has said goodbye
     kLost,

@@ -12,6 +12,7 @@ namespace {
 
 constexpr std::uint64_t kConnectLimit = 3'000'000'000;  // nanoseconds; for a host that does not answer
 constexpr std::uint64_t kPause = 50'000'000;
+constexpr std::uint64_t kAwaitingLimit = 1'000'000'000;  // then asks again: the peer may have died
 constexpr int kMostCutOffs = 60;
 
 }  // namespace
@@ -70,6 +71,7 @@ bool Link::continue_connecting() noexcept {
   if (handshake_->state() != Handshake::State::kRefused) return false;
   if (handshake_->refusal() == Refusal::kNotNow && handshake_->refused_by_peer()) {
     state_ = State::kAwaiting;
+    deadline_ = nanoseconds_now() + kAwaitingLimit;
     fd_.reset();
     handshake_.reset();
     return true;
@@ -100,6 +102,7 @@ void Link::attempt_failed(std::string why, bool cut_off) noexcept {
 void Link::on_connect_time() noexcept {
   if (state_ == State::kConnecting) return attempt_failed("no answer", false);
   attempt_ = 0;
+  trouble_.clear();
   connect();
 }
 
