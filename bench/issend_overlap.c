@@ -5,19 +5,29 @@
  * takes longer than the threshold allows. The estimate is the largest share that did not: 0 no overlap, 1 all
  * of it.
  *
- *   mpirun -n 2 ./issend_overlap [--sizes 1K,1M] [--iterations N] [--threshold PERCENT]
+ *   mpirun -n 2 ./issend_overlap [--sizes 1K,1M] [--iterations N] [--threshold PERCENT] [--hold]
  */
 #include "bench.h"
 #include "busy.h"
 
-static int rank;
+static int rank, hold;
+static double rate; /* units of work per second */
 static char* buffer;
 
-static void send_and_compute(long bytes, long units) {
+static void work(double seconds) {
+  if (seconds <= 0) return;
+  if (hold) {
+    hold_core(seconds);
+  } else {
+    busy_units((long)(seconds * rate));
+  }
+}
+
+static void send_and_compute(long bytes, double compute) {
   if (rank == 0) {
     MPI_Request request;
     MPI_Issend(buffer, (int)bytes, MPI_CHAR, 1, 0, MPI_COMM_WORLD, &request);
-    busy_units(units);
+    work(compute);
     MPI_Wait(&request, MPI_STATUS_IGNORE);
   } else {
     MPI_Recv(buffer, (int)bytes, MPI_CHAR, 0, 0, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
@@ -33,12 +43,12 @@ static double single_timer(long bytes, int iterations) {
 }
 
 /* The median over iterations, each with a barrier before. */
-static double many_timers(long bytes, long units, int iterations) {
+static double many_timers(long bytes, double compute, int iterations) {
   double* took = malloc((size_t)iterations * sizeof *took);
   for (int i = 0; i < iterations; i++) {
     MPI_Barrier(MPI_COMM_WORLD);
     double start = MPI_Wtime();
-    send_and_compute(bytes, units);
+    send_and_compute(bytes, compute);
     took[i] = MPI_Wtime() - start;
   }
   double median = median_of(took, iterations);
@@ -47,11 +57,11 @@ static double many_timers(long bytes, long units, int iterations) {
   return median;
 }
 
-static double estimate(long bytes, double pure, double rate, int iterations, double threshold) {
+static double estimate(long bytes, double pure, int iterations, double threshold) {
   double ratio = 0;
   for (int tenth = 1; tenth <= 10; tenth++) {
     double share = tenth / 10.0;
-    double total = many_timers(bytes, (long)(share * pure * rate), iterations);
+    double total = many_timers(bytes, share * pure, iterations);
     if (total > pure * (1 + threshold)) break;
     ratio = share;
   }
@@ -74,14 +84,15 @@ int main(int argc, char** argv) {
   long largest = 0;
   for (int i = 0; i < count; i++) largest = sizes[i] > largest ? sizes[i] : largest;
   buffer = bench_memory((size_t)largest);
-  double rate = busy_rate();
+  hold = option_given(argc, argv, "--hold");
+  rate = hold ? 0 : busy_rate();
   MPI_Bcast(&rate, 1, MPI_DOUBLE, 0, MPI_COMM_WORLD);
   many_timers(sizes[0], 0, 2); /* connects */
   if (rank == 0) printf("# issend bytes pure_single_timer pure_many_timers overlap (seconds; 0 .. 1)\n");
   for (int i = 0; i < count; i++) {
     double single = single_timer(sizes[i], iterations);
     double pure = many_timers(sizes[i], 0, iterations);
-    double ratio = estimate(sizes[i], pure, rate, iterations, threshold);
+    double ratio = estimate(sizes[i], pure, iterations, threshold);
     if (rank == 0) printf("issend %ld %.9f %.9f %.2f\n", sizes[i], single, pure, ratio);
     fflush(stdout);
   }

@@ -4,7 +4,7 @@
  * MPI_Irecv at T0 or T1, perhaps MPI_Test at T2, and MPI_Wait at T3. A call blocks if it takes until the
  * other rank enters MPI.
  *
- *   mpirun -n 2 ./nonblocking_probe [--sizes 1K,64K] [--step SECONDS] [--reps N]
+ *   mpirun -n 2 ./nonblocking_probe [--sizes 1K,64K] [--step SECONDS] [--reps N] [--hold]
  */
 #include "bench.h"
 #include "busy.h"
@@ -25,7 +25,10 @@ static const struct plan plans[] = {
 
 enum { ISEND, IRECV, TEST, WAIT_SEND, WAIT_RECEIVE, CALLS };
 
+static int hold;
+
 static void compute_until(double time) {
+  if (hold && MPI_Wtime() < time) hold_core(time - MPI_Wtime());
   while (MPI_Wtime() < time) busy_units(10);
 }
 
@@ -76,6 +79,7 @@ int main(int argc, char** argv) {
   int count = option_sizes(option_text(argc, argv, "--sizes", "1K,16K,60K,100K,256K,1M"), sizes, 64);
   double step = atof(option_text(argc, argv, "--step", "0.01"));
   int reps = (int)option_number(argc, argv, "--reps", 5);
+  hold = option_given(argc, argv, "--hold");
   if (reps > MOST_REPS) reps = MOST_REPS;
   if (rank == 0)
     printf("# probe plan bytes step isend irecv test wait_send wait_receive (medians, seconds)\n");

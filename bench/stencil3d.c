@@ -7,7 +7,7 @@
  * Prints per size: pure communication, computation, overall time of a step, overlap in percent of the
  * communication, and how long initiation and wait took in the run with computation.
  *
- *   mpirun -n N ./stencil3d [--sizes 16K,128K] [--steps N] [--rounds N]
+ *   mpirun -n N ./stencil3d [--sizes 16K,128K] [--steps N] [--rounds N] [--hold]
  */
 #include "bench.h"
 #include "busy.h"
@@ -21,6 +21,18 @@ static struct {
   char* in[NEIGHBOURS];
 } me;
 
+static int hold;
+static double rate; /* units of work per second */
+
+static void work(double seconds) {
+  if (seconds <= 0) return;
+  if (hold) {
+    hold_core(seconds);
+  } else {
+    busy_units((long)(seconds * rate) + 1);
+  }
+}
+
 struct times {
   double overall, initiation, wait;
 };
@@ -33,7 +45,7 @@ static void make_grid(int size) {
 }
 
 /* Seconds per step, of the slowest rank; initiation and wait: means over steps and ranks. */
-static struct times run(long bytes, long units, int steps) {
+static struct times run(long bytes, double compute, int steps) {
   double sum[2] = {0, 0}, all[2], boundary = 0, global, elapsed, slowest;
   int size;
   MPI_Comm_size(me.grid, &size);
@@ -50,7 +62,7 @@ static struct times run(long bytes, long units, int steps) {
     for (int k = 0; k < NEIGHBOURS; k++)
       MPI_Isend(me.out[k], (int)bytes, MPI_CHAR, me.neighbour[k], k, me.grid, &requests[NEIGHBOURS + k]);
     sum[0] += MPI_Wtime() - start;
-    busy_units(units);
+    work(compute);
     double computed = MPI_Wtime();
     MPI_Waitall(2 * NEIGHBOURS, requests, MPI_STATUSES_IGNORE);
     sum[1] += MPI_Wtime() - computed;
@@ -63,23 +75,23 @@ static struct times run(long bytes, long units, int steps) {
 }
 
 /* The same without communication: ranks that share a core take it one after the other. */
-static double time_of(long units, int steps) {
+static double time_of(double compute, int steps) {
   double elapsed, slowest;
   MPI_Barrier(me.grid);
   double start = MPI_Wtime();
   MPI_Barrier(me.grid);
-  for (int i = 0; i < steps; i++) busy_units(units);
+  for (int i = 0; i < steps; i++) work(compute);
   elapsed = MPI_Wtime() - start;
   MPI_Allreduce(&elapsed, &slowest, 1, MPI_DOUBLE, MPI_MAX, me.grid);
   return slowest / steps;
 }
 
-/* So many units that the computation of all ranks takes as long as their communication. */
-static long as_long_as(double seconds, double rate, int steps) {
-  double units = seconds * rate;
-  for (int i = 0; i < 2; i++) units *= seconds / time_of((long)units + 1, steps);
-  MPI_Bcast(&units, 1, MPI_DOUBLE, 0, me.grid);
-  return (long)units + 1;
+/* So much work per rank that the computation of all ranks takes as long as their communication. */
+static double as_long_as(double seconds, int steps) {
+  double compute = seconds;
+  for (int i = 0; i < 2; i++) compute *= seconds / time_of(compute, steps);
+  MPI_Bcast(&compute, 1, MPI_DOUBLE, 0, me.grid);
+  return compute;
 }
 
 int main(int argc, char** argv) {
@@ -92,7 +104,8 @@ int main(int argc, char** argv) {
   int count = option_sizes(option_text(argc, argv, "--sizes", "4K,16K,64K,128K,256K"), sizes, 64);
   int steps = (int)option_number(argc, argv, "--steps", 10);
   int rounds = (int)option_number(argc, argv, "--rounds", 3);
-  double rate = rank == 0 ? busy_rate() : 0;
+  hold = option_given(argc, argv, "--hold");
+  rate = rank == 0 && !hold ? busy_rate() : 0;
   MPI_Bcast(&rate, 1, MPI_DOUBLE, 0, MPI_COMM_WORLD);
   long largest = 0;
   for (int i = 0; i < count; i++) largest = sizes[i] > largest ? sizes[i] : largest;
@@ -106,9 +119,9 @@ int main(int argc, char** argv) {
   for (int round = 0; round < rounds; round++)
     for (int i = 0; i < count; i++) {
       struct times pure = run(sizes[i], 0, steps);
-      long units = as_long_as(pure.overall, rate, steps);
-      double computation = time_of(units, steps);
-      struct times both = run(sizes[i], units, steps);
+      double compute = as_long_as(pure.overall, steps);
+      double computation = time_of(compute, steps);
+      struct times both = run(sizes[i], compute, steps);
       double overlap = 100 * (1 - (both.overall - computation) / pure.overall);
       overlap = overlap < 0 ? 0 : overlap > 100 ? 100 : overlap;
       if (rank == 0)
