@@ -113,7 +113,7 @@ void NodeJob::warn_of_sharing() const {
 
 std::string NodeJob::name() const {
   if (node_.nodes() == 1) return fmt::format("host {}", mpi_->host());
-  return fmt::format("node {} on host {}", node_.node, mpi_->host());
+  return fmt::format("node {} on host {}", node_.node, node_.hosts[static_cast<std::size_t>(node_.node)]);
 }
 
 std::string NodeJob::file_of_node(const std::string& file) const {

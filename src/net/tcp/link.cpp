@@ -15,7 +15,7 @@ constexpr std::size_t kMostPieces = 64;         // of one sendmsg
 constexpr std::size_t kMostAtOnce = 256 << 10;  // bytes that send() gives the socket before it returns
 constexpr std::size_t kFlushBudget = 1 << 20;   // and one poll(), per peer: the others want to be served, too
 constexpr std::size_t kReceiveBudget = 1 << 20;
-constexpr double kSilence = 5;                        // seconds after which a peer's host counts as dead
+constexpr double kSilence = 3;                        // seconds after which a peer's host counts as dead
 constexpr std::uint64_t kCheckEvery = 1'000'000'000;  // nanoseconds
 
 constexpr std::size_t kMostInline =

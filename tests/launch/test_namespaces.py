@@ -1,0 +1,73 @@
+"""Network namespaces as hosts, with a cable between them that can be pulled."""
+
+import os
+import shutil
+import subprocess
+import time
+import unittest
+
+from harness import LaunchTest, program
+
+PROMPTLY = 6.0  # 5 s, and what a busy machine needs
+
+
+def run(*words):
+    subprocess.run(words, check=True, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, timeout=20)
+
+
+class Namespaces:
+    """Two of them; `agent` starts a command in one."""
+
+    def __init__(self):
+        self.prefix = f"tmpi{os.getpid()}-"
+        self.agent = f"ip netns exec {self.prefix}{{}}"
+        self.names = ("alpha", "beta")
+        for name in self.names:
+            run("ip", "netns", "add", self.prefix + name)
+        self.cables = [f"tmpi{os.getpid() % 100000}c{i}" for i in (0, 1)]
+        run("ip", "link", "add", self.cables[0], "type", "veth", "peer", "name", self.cables[1])
+        for i, name in enumerate(self.names):
+            space = self.prefix + name
+            run("ip", "link", "set", self.cables[i], "netns", space)
+            run("ip", "-n", space, "addr", "add", f"10.77.0.{i + 1}/24", "dev", self.cables[i])
+            run("ip", "-n", space, "link", "set", "lo", "up")
+            run("ip", "-n", space, "link", "set", self.cables[i], "up")
+
+    def pull_cable(self):
+        run("ip", "-n", self.prefix + "beta", "link", "set", self.cables[1], "down")
+
+    def remove(self):
+        for name in self.names:
+            subprocess.run(["ip", "netns", "delete", self.prefix + name], timeout=20)
+
+
+class NamespaceTest(LaunchTest):
+    @classmethod
+    def setUpClass(cls):
+        if os.geteuid() != 0 or shutil.which("ip") is None:
+            raise unittest.SkipTest("needs root and ip")
+        try:
+            cls.spaces = Namespaces()
+        except (subprocess.CalledProcessError, OSError) as problem:
+            raise unittest.SkipTest(f"no network namespaces here: {problem}")
+        cls.addClassCleanup(cls.spaces.remove)
+
+    def test_job(self):
+        job = self.run_job("-v", "-n", 4, "--host", "alpha,beta", "--launch-agent", self.spaces.agent, program("chatter.c"), "0.2")
+        self.assertEqual(job.code, 0, job.err)
+        for node, name in enumerate(("alpha", "beta")):
+            self.assertIn(f"node {node} on host {name}: network: tcp on {self.spaces.cables[node]} (10.77.0.{node + 1}:", job.err.decode())
+
+    def test_pulled_cable(self):
+        job = self.start("-q", "-n", 4, "--host", "alpha,beta", "--launch-agent", self.spaces.agent, program("chatter.c"))
+        job.read_until(b"talks\n")
+        self.spaces.pull_cable()
+        start = time.monotonic()
+        job.finish(timeout=20)
+        self.assertLess(time.monotonic() - start, PROMPTLY)
+        self.check_failure(job, 1, "has lost the connection to node process", "on host alpha", "on host beta", "has not answered")
+        self.check_nothing_left(job)
+
+
+if __name__ == "__main__":
+    unittest.main()
