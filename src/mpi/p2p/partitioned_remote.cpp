@@ -54,7 +54,6 @@ class RemoteSend final : public PartitionedSender, private Continuation {
         messages_(std::make_unique<Request[]>(static_cast<std::size_t>(side_.partitions()))) {
     describe(setup_, RequestKind::kSend, {&comm, comm.context | kPartitioned, dest, tag}, &offer_,
              sizeof offer_, bytes());
-    setup_.mode = SendMode::kSynchronous;  // so that it is known whether it is still on its way
     start_send(setup_);
   }
 
@@ -81,9 +80,10 @@ class RemoteSend final : public PartitionedSender, private Continuation {
     return kOk;
   }
 
-  // The receive may never have been initialized.
+  // Rounds that were started are over here before the receive is initialized if their messages are buffered:
+  // the offer must then stay. Else nobody will match it.
   Err retire(Request&) override {
-    if (!setup_.done()) TMPI_TRY(tmpi::mpi::cancel(setup_));
+    if (whole_ == nullptr) TMPI_TRY(tmpi::mpi::cancel(setup_));
     wait(setup_);
     return kOk;
   }
@@ -99,7 +99,7 @@ class RemoteSend final : public PartitionedSender, private Continuation {
   Offer offer_;
   std::vector<char> ready_;  // calls of one rank come one at a time (core/call.hpp, Frame)
   std::unique_ptr<Request[]> messages_;
-  Request* whole_ = nullptr;
+  Request* whole_ = nullptr;  // of the latest round; null: none was ever started
   std::atomic<int> left_{0};  // of the round
   Request setup_;
 };
