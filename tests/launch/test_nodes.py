@@ -215,7 +215,9 @@ class EndTest(LaunchTest):
 
     def test_deadlock_in_a_collective(self):
         job = self.run_job("-n", 5, "--nodes", 2, "-q", program("deadlock.c"), "collective", timeout=20)
-        self.check_failure(job, 125, "a cycle of 2: rank 0 waits for rank 1, which waits for rank 0\n")
+        self.check_failure(job, 125, "  ranks 1-4 (4): blocked in MPI_Barrier on solver\n",
+                           "  rank 0: blocked in MPI_Recv from rank 1 (rank 1 there) with tag 3 on solver\n",
+                           "a cycle of 2: rank 0 waits for rank 1, which waits for rank 0\n")
 
     def test_no_false_alarm(self):
         for options in (("--nodes", 2), ("--nodes", 4), ("--nodes", 2, "--net", "sim:latency=300ms,bandwidth=1GB/s")):

@@ -68,6 +68,18 @@ std::string requests(Place& place, const Blocked& blocked, bool asleep) {
                      blocked.kind == WaitKind::kAny ? "any of" : "all of", blocked.pending, first);
 }
 
+// A collective may wait for a message of its own making, on a communicator that the program does not know: what
+// the user has called is what counts.
+Blocked of_collective(const sched::Task& task, Blocked blocked) noexcept {
+  const bool message = blocked.kind == WaitKind::kSend || blocked.kind == WaitKind::kReceive;
+  const std::uint64_t comm = task.note[detail::kCollectiveComm].load(std::memory_order_relaxed);
+  if (!message || comm == 0) return blocked;
+  blocked.kind = WaitKind::kCollective;
+  blocked.comm = reinterpret_cast<const Comm*>(comm);
+  blocked.context = task.note[detail::kCollectiveContext].load(std::memory_order_relaxed);
+  return blocked;
+}
+
 }  // namespace
 
 std::string name_of_context(ContextId context) {
@@ -83,7 +95,7 @@ Place place_of(const Rank& rank, bool asleep) {
   Place place;
   if (rank.call != nullptr) place.call = rank.call;
   if (rank.task == nullptr) return place;
-  const Blocked blocked = blocked_on(*rank.task);
+  const Blocked blocked = of_collective(*rank.task, blocked_on(*rank.task));
   switch (blocked.kind) {
     case WaitKind::kNothing:
       break;
