@@ -213,6 +213,9 @@ std::string Handshake::message() const {
     case Refusal::kGarbage:
       return "what came is not the protocol of tmpi: another program is at that port";
     case Refusal::kVersion:
+      if (std::strcmp(peer_version_, version_) == 0)
+        return fmt::format("{} runs another build of tmpi {}: install the same one on all hosts", host,
+                           version_);
       return fmt::format("{} runs tmpi {}, this is tmpi {}: install the same version on all hosts", host,
                          peer_version_[0] != '\0' ? peer_version_ : "of another version", version_);
     case Refusal::kJob:

@@ -147,7 +147,7 @@ TEST_CASE("another version is told apart, and both versions are named") {
     Handshake acceptor = Handshake::answer(identity(5));
     acceptor.take(std::as_bytes(std::span(&preamble, 1)));
     CHECK(acceptor.refusal() == Refusal::kVersion);
-    CHECK(acceptor.message().starts_with("node17 runs tmpi"));
+    CHECK(acceptor.message().starts_with("node17 runs another build of tmpi"));
     CHECK(acceptor.to_send().size() == sizeof(Hello) + sizeof(Answer));  // it says who it is before it leaves
   }
 }

@@ -155,6 +155,7 @@ void Link::peek() noexcept {
 }
 
 bool Link::work() noexcept {
+  const State before = state_;
   bool progress = false;
   if (state_ == State::kConnecting || state_ == State::kGreeting) progress = continue_connecting();
   if (state_ != State::kUp) return progress;
@@ -163,7 +164,7 @@ bool Link::work() noexcept {
   if (state_ == State::kUp) progress = flush() || progress;
   if (state_ == State::kUp && write_error_ != 0) stream_ended(write_error_);
   if (state_ == State::kUp && (readable_ || (writable_ && !queue_.empty()))) list_as_active();
-  return progress;
+  return progress || state_ != before;
 }
 
 bool Link::receive() noexcept {
