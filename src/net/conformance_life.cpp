@@ -157,18 +157,24 @@ int survivor(Node& node, double limit) {
 }  // namespace
 
 void notices_death(const Subject& subject) {
-  const std::vector<int> statuses = fork_nodes(subject, 3, [&](Node& node) {
-    if (node.number() != 2) return survivor(node, subject.death_is_noticed_in);
-    node.until("messages", [&] { return !node.of(0).empty() && !node.of(1).empty(); });
-    for (int to = 0; to < 2; ++to) node.send(to, 1, to_header({1, 0}), {});
-    node.until("the way out", [&] { return node.net().idle(); });
-    raise(SIGKILL);
-    return kDisturbed;
-  });
-  for (int node = 0; node < 2; ++node) {
+  std::vector<int> statuses;
+  // A machine that is busy with other things may be late for once; not three times.
+  for (int attempt = 0; attempt < 3; ++attempt) {
+    statuses = fork_nodes(subject, 3, [&](Node& node) {
+      if (node.number() != 2) return survivor(node, subject.death_is_noticed_in);
+      node.until("messages", [&] { return !node.of(0).empty() && !node.of(1).empty(); });
+      for (int to = 0; to < 2; ++to) node.send(to, 1, to_header({1, 0}), {});
+      node.until("the way out", [&] { return node.net().idle(); });
+      raise(SIGKILL);
+      return kDisturbed;
+    });
+    const auto late = [](int status) { return WIFEXITED(status) && WEXITSTATUS(status) == kLate; };
+    if (!late(statuses[0]) && !late(statuses[1])) break;
+  }
+  for (std::size_t node = 0; node < 2; ++node) {
     CAPTURE(node);
-    REQUIRE(WIFEXITED(statuses[static_cast<std::size_t>(node)]));
-    CHECK(WEXITSTATUS(statuses[static_cast<std::size_t>(node)]) == kFine);
+    REQUIRE(WIFEXITED(statuses[node]));
+    CHECK(WEXITSTATUS(statuses[node]) == kFine);
   }
   CHECK(WIFSIGNALED(statuses[2]));
 }
