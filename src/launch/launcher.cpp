@@ -279,8 +279,10 @@ void Launcher::on_deadlines() {
     request_picture("--timeout: every rank at this moment:", true);
   }
   if (loss_ && now >= loss_->deadline) {
-    const Node& lost = *nodes_[static_cast<std::size_t>(loss_->node)];
+    Node& lost = *nodes_[static_cast<std::size_t>(loss_->node)];
     if (!lost.done && end_job(Cause::kConnectionLost, 1, loss_->text)) end_nodes(nullptr);
+    // It would not hear of the end; it ends by itself when it hears nothing.
+    if (!lost.done && lost.process().adopted()) lost.kill();
     loss_.reset();
   }
   if (sign_of_life_ && now >= *sign_of_life_) send_signs_of_life(false);

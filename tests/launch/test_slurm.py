@@ -2,13 +2,16 @@
 this machine."""
 
 import os
+import shutil
 import signal
 import subprocess
+import time
 import unittest
 
 from attached import TMPI_NODE, AttachedJobs, AttachedTest
 from harness import TMPIRUN, program
 from slurm_cluster import Cluster, find, why_not
+from test_namespaces import Namespaces
 
 cluster = None
 problem = why_not()
@@ -99,8 +102,8 @@ class SrunPmixTest(AttachedJobs, SlurmTest):
         return [find("srun"), "--quiet", "--nodes=2", "--mpi=pmix", TMPI_NODE, *arguments]
 
 
-class FailingSrunTest(AttachedTest):
-    """srun and scontrol of our own in PATH, that fail as the real ones do."""
+class FakeSlurmTest(AttachedTest):
+    """srun and scontrol of our own in PATH."""
 
     def allocation(self, scontrol, srun):
         """Variables of an allocation in which these shell scripts are scontrol and srun."""
@@ -109,8 +112,12 @@ class FailingSrunTest(AttachedTest):
             with open(os.path.join(directory, name), "w") as file:
                 file.write("#!/bin/sh\n" + text)
             os.chmod(file.name, 0o755)
-        return {"SLURM_JOB_ID": "7", "SLURM_JOB_NODELIST": "far[1-2]", "SLURM_JOB_NUM_NODES": "2", "SLURM_JOB_CPUS_PER_NODE": "4(x2)",
+        return {"SLURM_JOB_ID": "7", "SLURM_JOB_NODELIST": "far[1-2]", "SLURM_JOB_NUM_NODES": "2", "SLURM_JOB_CPUS_PER_NODE": "2(x2)",
                 "PATH": directory + ":" + os.environ["PATH"]}
+
+
+class FailingSrunTest(FakeSlurmTest):
+    """They fail as the real ones do."""
 
     def run_in_allocation(self, scontrol, srun):
         return self.run_job("-n", 2, program("plain.c"), env=self.allocation(scontrol, srun))
@@ -136,6 +143,45 @@ class FailingSrunTest(AttachedTest):
                                      'echo "$@" >&2; exit 1')
         for option in ("--jobid=7", "--nodes=2", "--ntasks=2", "--ntasks-per-node=1", "--cpu-bind=none", "--kill-on-bad-exit=1"):
             self.assertIn(option, job.err.decode().split())
+
+
+class OtherHostsTest(FakeSlurmTest):
+    """Network namespaces as hosts: an srun of our own starts the second task in another one than tmpirun's."""
+
+    def setUp(self):
+        if os.geteuid() != 0 or shutil.which("ip") is None:
+            self.skipTest("needs root and ip")
+        try:
+            self.spaces = Namespaces()
+        except (subprocess.CalledProcessError, OSError) as reason:
+            self.skipTest(f"no network namespaces here: {reason}")
+        self.addCleanup(self.spaces.remove)
+
+    def begin(self, *arguments):
+        srun = f"""
+for word; do program=$last; last=$word; done
+SLURM_NODEID=0 "$program" "$last" &
+SLURM_NODEID=1 ip netns exec {self.spaces.prefix}beta "$program" "$last" &
+wait
+"""
+        return self.start("netns", "exec", self.spaces.prefix + "alpha", TMPIRUN, *arguments, tmpirun=shutil.which("ip"),
+                          env=self.allocation("echo alpha; echo beta", srun))
+
+    def test_ring(self):
+        job = self.finish(self.begin("-v", "-n", 4, program("ring.c")))
+        self.check_ring(job, 4)
+        for node in (0, 1):
+            self.assertIn(f"network: tcp on {self.spaces.cables[node]} (10.77.0.{node + 1}:", job.err.decode())
+
+    def test_pulled_cable(self):
+        job = self.begin("-n", 4, "--no-deadlock-check", program("ring.c"), "wait")
+        job.read_until(b"all wait")
+        self.spaces.pull_cable()
+        start = time.monotonic()
+        job.finish(30)
+        self.assertLess(time.monotonic() - start, 7)  # 5 s, and what a busy machine needs
+        self.check_failure(job, 1, "node process 1 on host beta", "ranks 2-3")
+        self.check_nothing_left(job, patience=5)
 
 
 if __name__ == "__main__":
