@@ -27,6 +27,9 @@ bool run(const std::string& command) {
 class Hosts {
  public:
   explicit Hosts(bool six_only = false) {
+    // Those of a test that was killed: the number in the name is its process.
+    run("for name in $(ip netns list | grep -oE '^tmpi-[0-9]+-[01]'); do owner=${name#tmpi-}; "
+        "kill -0 ${owner%-*} || ip netns del $name; done");
     for (int host = 0; host < 2; ++host)
       if (!run("ip netns add " + name(host))) return;
     ok_ = run(fmt::format("ip link add eth0 netns {} type veth peer name eth0 netns {}", name(0), name(1)));
