@@ -141,3 +141,16 @@ TEST_CASE("the texts name every option once") {
 
 }  // namespace
 }  // namespace tmpi::launch
+
+TEST_CASE("without -n a program gets a rank for each slot that others have given") {
+  const auto ranks = [](std::vector<std::string> arguments,
+                        const std::map<std::string, std::string>& variables) {
+    const auto settings = parse_options(arguments, variables, 6);
+    REQUIRE(settings);
+    return settings->job.total_ranks();
+  };
+  CHECK(ranks({"p"}, {}) == 6);
+  CHECK(ranks({"--vratio", "2", "p"}, {}) == 12);
+  CHECK(ranks({"-n", "3", "p"}, {}) == 3);
+  CHECK(ranks({"p"}, {{"TMPI_N", "4"}}) == 4);
+}
