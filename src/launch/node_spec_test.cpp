@@ -2,6 +2,7 @@
 
 #include <doctest/doctest.h>
 
+#include <cstdlib>
 #include <random>
 
 #include "launch/greeting.hpp"
@@ -106,17 +107,21 @@ TEST_CASE("greetings") {
 
 TEST_CASE("command lines of remote shells") {
   CHECK(shell_word("it's") == R"('it'\''s')");
+  unsetenv("LD_LIBRARY_PATH");
   const auto command = remote_command("sh -p 22", "alpha", "/opt/it's/bin/tmpi-node");
   REQUIRE(static_cast<bool>(command));
   REQUIRE(command->size() == 5);
   CHECK((*command)[0].ends_with("sh"));
   CHECK((*command)[3] == "alpha");
-  CHECK((*command)[4] == R"(/bin/sh -c 'PATH="$0:$PATH" exec tmpi-node --remote' '/opt/it'\''s/bin')");
+  CHECK((*command)[4] == R"('/bin/sh' '-c' 'PATH="$0:$PATH" exec tmpi-node --remote' '/opt/it'\''s/bin')");
+  setenv("LD_LIBRARY_PATH", "/a:/b", 1);
   const auto words = remote_command("sh -w {} x", "alpha", "/opt/bin/tmpi-node");
+  unsetenv("LD_LIBRARY_PATH");
   REQUIRE(static_cast<bool>(words));
   CHECK((*words)[2] == "alpha");
-  CHECK(words->size() == 8);
-  CHECK(words->back() == "/opt/bin");
+  REQUIRE(words->size() == 9);
+  CHECK((*words)[7] == "/opt/bin");
+  CHECK((*words)[8] == "/a:/b");
   CHECK_FALSE(static_cast<bool>(remote_command("no-such-shell", "a", "/b")));
   CHECK_FALSE(static_cast<bool>(remote_command(" ", "a", "/b")));
 }

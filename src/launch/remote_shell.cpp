@@ -3,6 +3,7 @@
 #include <fmt/core.h>
 
 #include <algorithm>
+#include <cstdlib>
 #include <filesystem>
 
 #include "launch/program_path.hpp"
@@ -22,9 +23,14 @@ std::vector<std::string> words_of(std::string_view text) {
   return words;
 }
 
-// Only sh's language is used: the remote user's shell may be another one.
-std::string script() {
-  return R"(PATH="$0:$PATH" exec tmpi-node --remote)";
+// What tmpi-node needs from the first instant on; the rest of the environment comes with the job. Only sh's
+// language is used: the remote user's shell may be another one.
+std::vector<std::string> shell_command(const std::string& directory) {
+  const char* libraries = std::getenv("LD_LIBRARY_PATH");
+  if (libraries == nullptr || *libraries == '\0')
+    return {"/bin/sh", "-c", R"(PATH="$0:$PATH" exec tmpi-node --remote)", directory};
+  return {"/bin/sh", "-c", R"(PATH="$0:$PATH" LD_LIBRARY_PATH="$1" exec tmpi-node --remote)", directory,
+          libraries};
 }
 
 // No question that nobody answers, no waiting for a host that is off, and word of a host that disappears.
@@ -68,13 +74,15 @@ Result<std::vector<std::string>> remote_command(const std::string& agent, const 
     word.replace(at, kHostHere.size(), host);
     named = true;
   }
+  const std::vector<std::string> command = shell_command(directory);
   if (named) {
-    for (const std::string& word : {std::string("/bin/sh"), std::string("-c"), script(), directory})
-      words.push_back(word);
-  } else {
-    words.push_back(host);
-    words.push_back(fmt::format("/bin/sh -c {} {}", shell_word(script()), shell_word(directory)));
+    words.insert(words.end(), command.begin(), command.end());
+    return words;
   }
+  std::string line;
+  for (const std::string& word : command) line += (line.empty() ? "" : " ") + shell_word(word);
+  words.push_back(host);
+  words.push_back(line);
   return words;
 }
 

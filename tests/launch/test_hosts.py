@@ -5,11 +5,12 @@ import re
 import shutil
 import signal
 import socket
+import subprocess
 import time
 import unittest
 
 import sshd
-from harness import HERE, LaunchTest, program
+from harness import BIN, HERE, LaunchTest, program
 
 PROMPTLY = 5.0
 
@@ -75,6 +76,18 @@ class PlacementTest(HostTest):
         name = os.path.basename(program("show.c"))
         job = self.on_hosts("-n", 2, "--host", "alpha,beta", name, env={"PATH": directory + ":" + os.environ["PATH"]})
         self.assertEqual(job.code, 0, job.err)
+
+    def test_libraries_are_found_there(self):
+        place = self.directory()
+        for name, text, flags in (("libgreet.so", "int greeting(void) { return 42; }", ("-shared", "-fPIC")),
+                                  ("greet", "#include <stdio.h>\nint greeting(void);\nint main(void) { return !printf(\"%d\\n\", greeting()); }",
+                                   ("-L" + place, "-lgreet"))):
+            source = os.path.join(place, name + ".c")
+            with open(source, "w") as file:
+                file.write(text)
+            subprocess.run([os.path.join(BIN, "tmpicc"), "-o", os.path.join(place, name), source, *flags], check=True, timeout=60)
+        job = self.on_hosts("-n", 2, "--host", "alpha,beta", os.path.join(place, "greet"), env={"LD_LIBRARY_PATH": place})
+        self.assertEqual((job.out, job.code), (b"42\n42\n", 0), job.err)
 
     def test_noise_of_start_up_files(self):
         agent = self.script(f'echo "Welcome to this machine"; exec {self.sshd.agent} "$@"\n')
