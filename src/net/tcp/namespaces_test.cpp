@@ -149,7 +149,12 @@ TEST_CASE("a network that fails is noticed, whether something is sent or not") {
     CAPTURE(keep_sending);
     check_all_fine(fork_nodes(hosts.subject("tcp"), 2, [&](Node& node) {
       if (const int result = exchange(node); result != kFine) return result;
-      if (node.number() == 0 && !hosts.pull_the_plug()) return kSurprise;
+      // Not before the other one has got everything, too.
+      if (node.number() == 1) send_stamped(node, 0, 99, 0);
+      if (node.number() == 0) {
+        node.until("the other host's end", [&] { return node.received.size() >= 31; });
+        if (!hosts.pull_the_plug()) return kSurprise;
+      }
       return notices(node, keep_sending);
     }));
     CHECK(run("ip -n " + hosts.name(0) + " link set eth0 up"));
