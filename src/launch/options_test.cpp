@@ -145,7 +145,7 @@ TEST_CASE("the texts name every option once") {
 TEST_CASE("without -n a program gets a rank for each slot that others have given") {
   const auto ranks = [](std::vector<std::string> arguments,
                         const std::map<std::string, std::string>& variables) {
-    const auto settings = parse_options(arguments, variables, 6);
+    const auto settings = tmpi::launch::parse_options(arguments, variables, 6);
     REQUIRE(settings);
     return settings->job.total_ranks();
   };
