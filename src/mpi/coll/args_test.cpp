@@ -26,12 +26,14 @@ TEST_CASE("argument checks") {
         EXPECT(MPI_Gatherv(&a, 1, MPI_INT, &b, nullptr, zero, MPI_INT, rank, comm) == MPI_ERR_ARG);
         EXPECT(MPI_Reduce_scatter(&a, &b, minus, MPI_INT, MPI_SUM, comm) == MPI_ERR_COUNT);
         EXPECT(MPI_Allgather(&a, 1, MPI_INT, &a, 1, MPI_INT, comm) == MPI_ERR_BUFFER);
-        // More data than there is room for.
+        // More data than there is room for. On other nodes those see it who get what the root has sent, and
+        // hand on what they had room for.
         const int two[2] = {1, 2};
         int more[2] = {0, 0};
         const int code =
             MPI_Bcast(rank == 0 ? const_cast<int*>(two) : more, rank == 0 ? 2 : 1, MPI_INT, 0, comm);
-        EXPECT(code == (rank == 0 ? MPI_SUCCESS : MPI_ERR_TRUNCATE));
+        const bool near = job()->node_of(rank) == job()->node_of(0);
+        EXPECT((code == (rank == 0 ? MPI_SUCCESS : MPI_ERR_TRUNCATE) || (!near && code == MPI_SUCCESS)));
         EXPECT((rank == 0 || (more[0] == 1 && more[1] == 0)));
         MPI_Comm_free(&comm);
       },

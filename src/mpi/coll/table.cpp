@@ -73,6 +73,11 @@ template <MPI_Count Bytes>
 bool up_to(const Query& q) {
   return q.bytes <= Bytes;
 }
+// Two members need no pieces, which would come back.
+template <MPI_Count Bytes>
+bool up_to_or_pair(const Query& q) {
+  return q.bytes <= Bytes || q.ranks <= 2;
+}
 template <MPI_Count Bytes>
 bool from(const Query& q) {
   return q.bytes >= Bytes;
@@ -94,7 +99,8 @@ constexpr Algorithm kTable[] = {
 
     {Collective::kBcast, "relay", one_node, any, bcast_relay, "members on one node"},
     {Collective::kBcast, "hierarchy", parts, any, bcast_hierarchy, PARTS},
-    {Collective::kBcast, "binomial", any, up_to<12 * kKiB>, bcast_binomial, "any; by itself up to 12 KiB"},
+    {Collective::kBcast, "binomial", any, up_to_or_pair<12 * kKiB>, bcast_binomial,
+     "any; by itself up to 12 KiB, or for two members"},
     {Collective::kBcast, "scatter_allgather", any, any, bcast_scatter_allgather, "any"},
 
     {Collective::kGather, "relay", one_node, any, gather_relay, "members on one node"},
@@ -143,8 +149,8 @@ constexpr Algorithm kTable[] = {
     {Collective::kAllreduce, "cells", fits_cell, any, allreduce_cells,
      "members on one node, small vectors of bytes that may be copied"},
     {Collective::kAllreduce, "segments", one_node, any, allreduce_segments, "members on one node"},
-    {Collective::kAllreduce, "columns", reducing_columns, from<64 * kKiB>, allreduce_columns,
-     "members on several nodes, more than one on each; by itself from 64 KiB; operators that do not commute "
+    {Collective::kAllreduce, "columns", reducing_columns, from<1024 * kKiB>, allreduce_columns,
+     "members on several nodes, more than one on each; by itself from 1 MiB; operators that do not commute "
      "need nodes of neighbouring ranks"},
     {Collective::kAllreduce, "hierarchy", reducing_parts, any, allreduce_hierarchy,
      PARTS "; operators that do not commute need nodes of neighbouring ranks"},

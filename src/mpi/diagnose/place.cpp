@@ -39,6 +39,10 @@ void name_peer(Place& place, const Blocked& blocked, const Comm* comm, bool asle
 std::string message(Place& place, const Blocked& blocked, WaitKind kind, const Comm* comm, bool asleep) {
   std::string peer;
   name_peer(place, blocked, comm, asleep, peer);
+  if ((blocked.context & kCollective) != 0) {  // the library's own
+    return fmt::format("on {}, for a message {} {}", name_of_comm(comm, blocked.context, asleep),
+                       direction(kind), peer);
+  }
   const std::string tag = blocked.tag == MPI_ANY_TAG ? "any tag" : fmt::format("tag {}", blocked.tag);
   return fmt::format("{} {} with {} on {}", direction(kind), peer, tag,
                      name_of_comm(comm, blocked.context, asleep));
@@ -68,8 +72,8 @@ std::string requests(Place& place, const Blocked& blocked, bool asleep) {
                      blocked.kind == WaitKind::kAny ? "any of" : "all of", blocked.pending, first);
 }
 
-// A collective may wait for a message of its own making, on a communicator that the program does not know: what
-// the user has called is what counts.
+// A collective may wait for a message of its own making, on a communicator that the program does not know:
+// what the user has called is what counts.
 Blocked of_collective(const sched::Task& task, Blocked blocked) noexcept {
   const bool message = blocked.kind == WaitKind::kSend || blocked.kind == WaitKind::kReceive;
   const std::uint64_t comm = task.note[detail::kCollectiveComm].load(std::memory_order_relaxed);

@@ -1,19 +1,19 @@
-// Allreduce of large vectors: the members of a node combine theirs into pieces, one for each column; each
-// column combines its piece by messages, all columns at once; the members of a node collect the pieces. Each
-// byte of the vector crosses between two nodes as often as with one rank on each, and no member does the work
-// alone.
+// Allreduce of large vectors: the members of a node combine theirs into pieces, one for each of some columns;
+// each column combines its piece by messages, all columns at once; the members of a node collect the pieces.
+// Each byte of the vector crosses between two nodes as often as with one rank on each, and no member does the
+// work alone.
 #include "mpi/coll/hierarchy/parts.hpp"
 #include "mpi/coll/messages/accumulator.hpp"
 
 namespace tmpi::mpi {
 namespace {
 
-// How the vector is divided among the members of a node: less than 32 KiB are not worth a column.
+// How the vector is divided among the members of a node. Some columns keep the network and several workers
+// busy; more only make smaller messages.
 NodeChunks pieces_of(const Hierarchy& parts, MPI_Count count, const Datatype& type) {
-  constexpr MPI_Count kWorthwhile = 32 * 1024;
-  const MPI_Count worth = count * type.size() / kWorthwhile;
-  const int columns =
-      static_cast<int>(std::clamp<MPI_Count>(worth, 1, static_cast<MPI_Count>(parts.map.fewest())));
+  constexpr MPI_Count kMost = 8, kWorthwhile = 128 * 1024;
+  const MPI_Count most = std::min<MPI_Count>(kMost, parts.map.fewest());
+  const int columns = static_cast<int>(std::clamp<MPI_Count>(count * type.size() / kWorthwhile, 1, most));
   NodeChunks pieces(parts.count());
   for (int index = 0; index < parts.count(); ++index) {
     const Share share = index < columns ? share_of(count, index, columns) : Share{count, count};
