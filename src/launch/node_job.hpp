@@ -5,6 +5,8 @@
 //   job that uses MPI;
 //   - any exit code is fine otherwise: the other ranks go on, and the first non-zero code becomes tmpirun's.
 // A broken rule ends the job with one sentence.
+//
+// Sources: node_job.cpp the job itself, node_report.cpp what is said of it.
 #pragma once
 
 #include <atomic>

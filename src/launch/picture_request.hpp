@@ -1,6 +1,7 @@
 // PictureRequest: the node processes have been asked where their ranks are; their answers become one picture.
 #pragma once
 
+#include <iterator>
 #include <string>
 #include <utility>
 #include <vector>
