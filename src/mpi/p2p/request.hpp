@@ -77,10 +77,11 @@ struct Request {
   PostedReceive posted;  ///< kRecv: my entry in my matcher
   Message message;       ///< kSend: my entry in the receiver's matcher if it points at my buffer
 
-  // Between nodes as well.
-  bool announced = false;            ///< kRecv: posted, and its sender's node has been told
-  std::uint64_t transfer = 0;        ///< kSend: its number there while it is pending
-  Request* next_finished = nullptr;  ///< list of requests that are about to be completed
+  // Between nodes as well, and set there before they are read: a blocking call makes its request anew each
+  // time.
+  bool announced;          ///< kRecv: posted, and its sender's node has been told
+  std::uint64_t transfer;  ///< kSend: its number there while it is pending
+  Request* next_finished;  ///< list of requests that are about to be completed
 
   bool done() const noexcept { return state_.load(std::memory_order_acquire) == kDone; }
 
