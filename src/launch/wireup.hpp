@@ -1,9 +1,9 @@
 // Wireup: the way between a node process and whoever has started it. Frames of wire.hpp go both ways over it:
 // the node process learns what it runs, publishes its address and gets those of the others, reports what its
-// ranks print and how they end, and learns that the job ends. The first implementation is tmpirun's control
-// channel (control_channel.hpp), which carries frames as they are. Another starter (a PMIx server, a batch
-// system) has an implementation that turns frames into what that starter understands and makes up the frames
-// that tmpirun would send:
+// ranks print and how they end, and learns that the job ends. Both implementations lead to tmpirun and carry
+// frames as they are: over the descriptors that it has given to the node process (control_channel.hpp), and
+// over a connection of a node process that others have started (attached_channel.hpp). What any other would
+// have to do with the frames, and which it would have to make up:
 //
 //     frame of the node process     what is to happen
 //     kHello, kDone, kExits         tell the starter that the node process is there, has finished, with which

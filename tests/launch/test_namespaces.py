@@ -6,7 +6,7 @@ import subprocess
 import time
 import unittest
 
-from harness import LaunchTest, program
+from harness import LaunchTest, measured, program
 
 PROMPTLY = 6.0  # 5 s, and what a busy machine needs
 
@@ -33,8 +33,11 @@ class Namespaces:
             run("ip", "-n", space, "link", "set", "lo", "up")
             run("ip", "-n", space, "link", "set", self.cables[i], "up")
 
+    def plug_cable(self, state="up"):
+        run("ip", "-n", self.prefix + "beta", "link", "set", self.cables[1], state)
+
     def pull_cable(self):
-        run("ip", "-n", self.prefix + "beta", "link", "set", self.cables[1], "down")
+        self.plug_cable("down")
 
     def remove(self):
         for name in self.names:
@@ -58,7 +61,9 @@ class NamespaceTest(LaunchTest):
         for node, name in enumerate(("alpha", "beta")):
             self.assertIn(f"node {node} on host {name}: network: tcp on {self.spaces.cables[node]} (10.77.0.{node + 1}:", job.err.decode())
 
+    @measured
     def test_pulled_cable(self):
+        self.spaces.plug_cable()
         job = self.start("-q", "-n", 4, "--host", "alpha,beta", "--launch-agent", self.spaces.agent, program("chatter.c"))
         job.read_until(b"talks\n")
         self.spaces.pull_cable()
