@@ -126,5 +126,16 @@ TEST_CASE("command lines of remote shells") {
   CHECK_FALSE(static_cast<bool>(remote_command(" ", "a", "/b")));
 }
 
+TEST_CASE("why there is no node process on a host") {
+  CHECK(explain_failed_start("ssh -p 1", "alpha", 255, "/opt/bin/tmpi-node", "a\nrefused\r\n") ==
+        "cannot start a node process on host alpha: ssh -p 1 ended with exit code 255 (refused); check that "
+        "`ssh -p 1 alpha true` works without a question");
+  CHECK(explain_failed_start("on {}", "alpha", 1, "/opt/bin/tmpi-node", "")
+            .ends_with("`on alpha true` works without a question"));
+  CHECK(explain_failed_start("ssh", "alpha", 127, "/opt/bin/tmpi-node", "sh: not found") ==
+        "tmpi-node is missing on host alpha: it is neither in /opt/bin nor in PATH there (sh: not found); "
+        "install the same tmpi as here");
+}
+
 }  // namespace
 }  // namespace tmpi::launch
