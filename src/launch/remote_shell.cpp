@@ -96,10 +96,17 @@ std::string explain_failed_start(const std::string& agent, const std::string& ho
         "same tmpi as here",
         host, std::filesystem::path(executable).parent_path().string(), line);
   }
+  std::string trial = agent;
+  const std::size_t at = trial.find(kHostHere);
+  if (at == std::string::npos) {
+    trial += " " + host;
+  } else {
+    trial.replace(at, kHostHere.size(), host);
+  }
   return fmt::format(
-      "cannot start a node process on host {}: {} ended with exit code {}{}; check that `{} {} "
-      "true` works without a question",
-      host, agent, code, line, agent, host);
+      "cannot start a node process on host {}: {} ended with exit code {}{}; check that `{} true` works "
+      "without a question",
+      host, agent, code, line, trial);
 }
 
 }  // namespace tmpi::launch
