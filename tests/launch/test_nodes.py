@@ -227,6 +227,13 @@ class EndTest(LaunchTest):
             job = self.run_job("-n", 4, *options, "-q", program("deadlock.c"), "slow", timeout=60)
             self.assertEqual(job.code, 0, job.err)
 
+    def test_no_false_alarm_while_a_message_is_on_its_way(self):
+        for protocol in ("rts-cts", "read", "early-cts"):
+            job = self.run_job("-n", 2, "--nodes", 2, "--rndv", protocol, "--net", "sim:latency=1ms,bandwidth=1MB/s", "-q", program("deadlock.c"),
+                               "transfer", timeout=60)
+            self.assertEqual(job.code, 0, job.err)
+            self.assertGreater(job.seconds, 0.8)
+
     def test_input_is_waited_for(self):
         job = self.start("-n", 3, "--nodes", 3, "-q", program("deadlock.c"), "input", stdin=subprocess.PIPE)
         time.sleep(1.5)

@@ -41,6 +41,10 @@ int main(int argc, char** argv) {
       if (rank == 0) sleep(1);
       MPI_Barrier(MPI_COMM_WORLD);
     }
+  } else if (strcmp(which, "transfer") == 0) { /* no deadlock: a large message takes its time */
+    static char data[800000];
+    if (rank == 0) MPI_Send(data, sizeof data, MPI_CHAR, 1, 0, MPI_COMM_WORLD);
+    if (rank == 1) MPI_Recv(data, sizeof data, MPI_CHAR, 0, 0, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
   } else if (strcmp(which, "input") == 0) { /* no deadlock: rank 0 waits for a line of input */
     char line[64] = "";
     if (rank == 0 && fgets(line, sizeof line, stdin) != NULL) printf("got %s", line);
