@@ -104,7 +104,7 @@ std::unique_ptr<sched::Scheduler> make_scheduler(const NodesOptions& options) {
                 net_options.node));
   if (const auto begun = remote::begin_with(net_options, options.settings, options.make); !begun)
     die(begun.message());
-  remote::on_lost(lost);
+  remote::on_lost(options.lost != nullptr ? options.lost : lost);
   write_line(wire, remote::address());
   std::vector<net::Peer> peers;
   for (int node = 0; node < options.nodes; ++node) peers.push_back({read_line(wire), "localhost"});

@@ -20,6 +20,8 @@ struct NodesOptions {
   bool cyclic = true;  ///< rank r on node r % nodes; else in blocks
   int seconds = 20;    ///< time limit
   remote::Engine::MakeTransport make = net::create_transport;
+  /// Who is told of a lost node; null: the test fails.
+  remote::Engine::Lost lost = nullptr;
   /// In each node process, when all its ranks have finished.
   void (*finally)() = nullptr;
 };
