@@ -161,8 +161,8 @@ constexpr Algorithm kTable[] = {
     {Collective::kAllreduce, "rabenseifner", any, any, allreduce_rabenseifner, "any"},
 
     {Collective::kReduceScatter, "segments", one_node, any, reduce_scatter_segments, "members on one node"},
-    {Collective::kReduceScatter, "hierarchy", ordered_parts, any, reduce_scatter_hierarchy,
-     PARTS "; nodes of neighbouring ranks"},
+    {Collective::kReduceScatter, "hierarchy", reducing_parts, any, reduce_scatter_hierarchy,
+     PARTS "; operators that do not commute need nodes of neighbouring ranks"},
     {Collective::kReduceScatter, "binomial", any, never, reduce_scatter_binomial, "any; only if asked for"},
     {Collective::kReduceScatter, "pairwise", any, any, reduce_scatter_pairwise, "any"},
 

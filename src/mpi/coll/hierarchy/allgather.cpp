@@ -15,7 +15,7 @@ Err gather_here(Hierarchy& parts, const Args& args, int rank, MPI_Count bytes, s
 }
 
 // The heads' part: each brings the block of its node.
-Err exchange_blocks(Hierarchy& parts, const NodeChunks& blocks, std::byte* all) {
+Err exchange_blocks(Hierarchy& parts, const ConsecutiveChunks& blocks, std::byte* all) {
   Args between{.collective = Collective::kAllgather, .in_place = true};
   between.recv = blocks.side(all, checked_type(MPI_BYTE));
   between.ragged = parts.map.fewest() < parts.map.most();
@@ -44,7 +44,7 @@ void unpack_all(const Hierarchy& parts, const Args& args, int members, MPI_Count
 Err algorithm::allgather_hierarchy(Comm& comm, Args& args) {
   Hierarchy& parts = hierarchy_of(comm);
   const MPI_Count bytes = args.recv.whole().bytes();
-  NodeChunks blocks(parts.map.nodes());
+  ConsecutiveChunks blocks(parts.map.nodes());
   for (int node = 0; node < parts.map.nodes(); ++node) blocks.add(parts.map.count(node) * bytes);
   const auto all = packed_room(parts.is_head() ? blocks.total : 0);
   StageErrors errors;

@@ -10,11 +10,11 @@ namespace {
 
 // How the vector is divided among the members of a node. Some columns keep the network and several workers
 // busy; more only make smaller messages.
-NodeChunks pieces_of(const Hierarchy& parts, MPI_Count count, const Datatype& type) {
+ConsecutiveChunks pieces_of(const Hierarchy& parts, MPI_Count count, const Datatype& type) {
   constexpr MPI_Count kMost = 8, kWorthwhile = 128 * 1024;
   const MPI_Count most = std::min<MPI_Count>(kMost, parts.map.fewest());
   const int columns = static_cast<int>(std::clamp<MPI_Count>(count * type.size() / kWorthwhile, 1, most));
-  NodeChunks pieces(parts.count());
+  ConsecutiveChunks pieces(parts.count());
   for (int index = 0; index < parts.count(); ++index) {
     const Share share = index < columns ? share_of(count, index, columns) : Share{count, count};
     pieces.add(share.last - share.first);
@@ -28,7 +28,7 @@ Err algorithm::allreduce_columns(Comm& comm, Args& args) {
   if (args.recv.count == 0) return kOk;
   Hierarchy& parts = hierarchy_of(comm);
   const Datatype* type = args.recv.type;
-  const NodeChunks pieces = pieces_of(parts, args.recv.count, *type);
+  const ConsecutiveChunks pieces = pieces_of(parts, args.recv.count, *type);
   const MPI_Count first = pieces.at(parts.index), mine = pieces.counts[static_cast<std::size_t>(parts.index)];
   auto* place = static_cast<std::byte*>(args.recv.data) + first * type->extent();
   // In place the arguments stand where results will, while other members still read them.

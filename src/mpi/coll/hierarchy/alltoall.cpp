@@ -46,7 +46,7 @@ class Blocks {
   const Hierarchy& parts_;
   const int members_;
   const MPI_Count bytes_;
-  NodeChunks chunks_;
+  ConsecutiveChunks chunks_;
 };
 
 // Everything that the members of this node send, at the head.

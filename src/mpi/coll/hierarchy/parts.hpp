@@ -47,15 +47,18 @@ void read_from_head(Comm& node, const std::byte* shown_by_head, Read&& read) {
   relay.leave_root(slot, true);
 }
 
-/// Counts and displacements of consecutive chunks, one for each node.
-struct NodeChunks {
-  explicit NodeChunks(int nodes) { counts.reserve(static_cast<std::size_t>(nodes)); }
+/// Counts and displacements of consecutive chunks, one for each node, or for each member of a part.
+struct ConsecutiveChunks {
+  explicit ConsecutiveChunks(int chunks) {
+    counts.reserve(static_cast<std::size_t>(chunks));
+    displs.reserve(static_cast<std::size_t>(chunks));
+  }
   void add(MPI_Count count) {
     counts.push_back(count);
     displs.push_back(total);
     total += count;
   }
-  MPI_Count at(int node) const noexcept { return displs[static_cast<std::size_t>(node)]; }
+  MPI_Count at(int chunk) const noexcept { return displs[static_cast<std::size_t>(chunk)]; }
   Side side(void* data, const Datatype* type) const noexcept {
     return {.data = data, .type = type, .counts = counts.data(), .displs = displs.data()};
   }
