@@ -40,6 +40,7 @@ struct Context {
   std::vector<Link*> active;  ///< links that have something to do in the next poll()
   Link* recent = nullptr;     ///< the one that has last received something
   bool polling = false;       ///< what is posted now leaves when the present link has been served
+  std::uint64_t polls = 0;    ///< so far
   Transport::Traffic traffic;
   std::array<std::byte, kReadBytes> buffer;  ///< where links read to
 

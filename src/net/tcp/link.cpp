@@ -77,7 +77,9 @@ Post Link::send(std::uint8_t id, std::span<const std::byte> header, std::span<co
   ++context_.traffic.messages_sent;
   context_.traffic.bytes_sent += header.size() + bytes;
 
-  const bool at_once = state_ == State::kUp && writable_ && queue_.empty() && !context_.polling;
+  const bool burst = in_burst(bytes);
+  const bool free = state_ == State::kUp && writable_ && !context_.polling;
+  const bool at_once = free && queue_.empty() && !burst;
   if (at_once && write_at_once(message)) return Post::kDone;
   if (small) {
     queue_.copy(message);
@@ -86,7 +88,19 @@ Post Link::send(std::uint8_t id, std::span<const std::byte> header, std::span<co
   }
   if (state_ == State::kNone) connect();
   list_as_active();
+  // Copies only: no completion is due outside poll().
+  if (burst && free && queue_.references() == 0 && queue_.copied() >= kBurstBytes) (void)flush();
   return small ? Post::kDone : Post::kInProgress;
+}
+
+// Many small messages one after the other, with no look at the network in between: after the first few they
+// leave together, a system call for several, and the last ones with the next poll().
+bool Link::in_burst(std::size_t bytes) noexcept {
+  if (polls_ != context_.polls) {
+    polls_ = context_.polls;
+    since_poll_ = 0;
+  }
+  return ++since_poll_ > kBurst && bytes <= kMostInline;
 }
 
 // True if all of the message has gone, or will never go. Else message.skip says what has.

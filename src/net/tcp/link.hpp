@@ -23,6 +23,8 @@ class Link {
   static constexpr std::size_t kMostBuffered = 64 << 10;  ///< Limits::most_buffered
   static constexpr std::size_t kMostCopied = 1 << 20;     ///< bytes in the queue before kNoResource
   static constexpr std::size_t kMostReferences = 64;      ///< large messages in the queue before kNoResource
+  static constexpr std::uint32_t kBurst = 4;              ///< messages between two polls that leave at once
+  static constexpr std::size_t kBurstBytes = 2 << 10;     ///< of later ones, that leave together
 
   Link(Context& context, int peer) noexcept : context_(context), peer_(peer), parser_(peer, *context.sink) {}
   void set_peer(std::string host, std::vector<Endpoint> addresses);
@@ -75,6 +77,7 @@ class Link {
   void attempt_failed(std::string why, bool cut_off) noexcept;
   void establish() noexcept;
   void on_connect_time() noexcept;
+  bool in_burst(std::size_t bytes) noexcept;
   bool write_at_once(Outgoing& message) noexcept;
   bool flush() noexcept;
   bool receive() noexcept;
@@ -93,6 +96,8 @@ class Link {
   bool closing_ = false;    // begin_close()
   bool unchecked_ = false;  // has sent since the last look at whether the peer's host answers
   int write_error_ = 0;
+  std::uint32_t since_poll_ = 0;  // messages sent since polls_
+  std::uint64_t polls_ = 0;
   Fd fd_;
   SendQueue queue_;
   FrameParser parser_;

@@ -115,6 +115,7 @@ Post Tcp::get(int, const RemoteKey&, std::uint64_t, void*, std::size_t, Completi
 // the set, and 0.4 us of a small message's time. Everybody else's turn comes every few calls.
 bool Tcp::poll() noexcept {
   context_.polling = true;
+  ++context_.polls;
   const std::uint64_t now = timers::now_ticks();
   if (peeks_left_ > 0 && context_.recent != nullptr && now - last_poll_ < kSpinning) {
     --peeks_left_;
