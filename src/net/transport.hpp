@@ -68,12 +68,11 @@ struct Limits {
   std::size_t most_header = 0;  ///< bytes of header of one message, at least 128
   std::size_t most_buffered =
       0;  ///< payloads up to this size are never kInProgress: what cannot go at once is copied
-  std::size_t eager = 0;  ///< up to this size a message had better travel with its data than ask first
-                          ///< (default of --eager-limit)
-  std::size_t segment =
-      0;  ///< payloads much larger than this had better be posted in pieces, one after the other, so that the
-          ///< messages to a peer share the way there; 0: no need
-  bool can_get = false;   ///< get() works
+  std::size_t eager = 0;    ///< up to this size a message had better travel with its data than ask first
+                            ///< (default of --eager-limit)
+  std::size_t segment = 0;  ///< payloads much larger than this had better be posted in pieces, one after the
+                            ///< other, so that the messages to a peer share the way there; 0: no need
+  bool can_get = false;  ///< get() works
 };
 
 /// Names memory to other nodes' get().
