@@ -72,7 +72,7 @@ struct Limits {
                             ///< (default of --eager-limit)
   std::size_t segment = 0;  ///< payloads much larger than this had better be posted in pieces, one after the
                             ///< other, so that the messages to a peer share the way there; 0: no need
-  bool can_get = false;  ///< get() works
+  bool can_get = false;     ///< get() works
 };
 
 /// Names memory to other nodes' get().

@@ -154,8 +154,7 @@ void Recording::on_switch(sched::Task* from, sched::Task* to, std::uint64_t now)
   worker.since = now;
 }
 
-void Recording::on_sent(const mpi::Rank& from, int to, const mpi::MatchKey& key,
-                        MPI_Count bytes) noexcept {
+void Recording::on_sent(const mpi::Rank& from, int to, const mpi::MatchKey& key, MPI_Count bytes) noexcept {
   if (the_recording->stopped()) return;
   Event sent;
   sent.begin = timers::now_ticks();

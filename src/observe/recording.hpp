@@ -106,8 +106,7 @@ class Recording {
   void leave(WorkerRecord& worker, sched::Task& task, std::uint64_t now) noexcept;
   void arrive(WorkerRecord& worker, sched::Task& task, std::uint64_t now, std::uint64_t idle) noexcept;
   static void on_switch(sched::Task* from, sched::Task* to, std::uint64_t now) noexcept;
-  static void on_sent(const mpi::Rank& from, int to, const mpi::MatchKey& key,
-                      MPI_Count bytes) noexcept;
+  static void on_sent(const mpi::Rank& from, int to, const mpi::MatchKey& key, MPI_Count bytes) noexcept;
   static void on_received(const mpi::Rank& to, const mpi::MatchKey& key, MPI_Count bytes) noexcept;
 
   const bool tracing_;

@@ -12,8 +12,8 @@ int main(int argc, char** argv) {
   char out[20000] = "", in[20000];
   for (long round = 0; !stop; round++) {
     const int bytes = (int)(round * 997 % (long)sizeof out);
-    MPI_Sendrecv(out, bytes, MPI_CHAR, (rank + 1) % size, 1, in, sizeof in, MPI_CHAR, (rank + size - 1) % size, 1, MPI_COMM_WORLD,
-                 MPI_STATUS_IGNORE);
+    MPI_Sendrecv(out, bytes, MPI_CHAR, (rank + 1) % size, 1, in, sizeof in, MPI_CHAR,
+                 (rank + size - 1) % size, 1, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
     int late = MPI_Wtime() > end;
     MPI_Allreduce(&late, &stop, 1, MPI_INT, MPI_MAX, MPI_COMM_WORLD);
     if (!told++) {

@@ -1,5 +1,6 @@
-/* ring: a token goes round all ranks, then everybody adds up; rank 0 says what came out. Each rank names the ranks that share its
- * memory, which tells node processes apart. With an argument everybody then waits for a message that never comes. */
+/* ring: a token goes round all ranks, then everybody adds up; rank 0 says what came out. Each rank names the
+ * ranks that share its memory, which tells node processes apart. With an argument everybody then waits for a
+ * message that never comes. */
 #include <mpi.h>
 #include <stdio.h>
 #include <stdlib.h>
