@@ -88,7 +88,7 @@ void forgets_who_closes(const Subject& subject) {
       if (++sent % 16 == 0) std::this_thread::sleep_for(std::chrono::milliseconds(1));
     }
     node.until("completions", [&] { return node.in_progress() == 0; });
-    CHECK(node.lost_peers.empty());
+    for (const auto& [peer, why] : node.lost_peers) FAIL_CHECK("node " << peer << " is lost: " << why);
     send_stamped(node, 1 - node.number(), 5, 5);
     node.until("a message of who is left", [&] { return !node.of(1 - node.number()).empty(); });
   });
