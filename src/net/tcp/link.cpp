@@ -173,11 +173,15 @@ bool Link::work() noexcept {
   bool progress = false;
   if (state_ == State::kConnecting || state_ == State::kGreeting) progress = continue_connecting();
   if (state_ != State::kUp) return progress;
-  if (write_error_ != 0) readable_ = true;  // what the peer has said last decides what this means
+  // What the peer has said last decides what an error of sending means: all of it is read first, and an error
+  // of the flush below waits for the next time.
+  const bool failed = write_error_ != 0;
+  if (failed) readable_ = true;
   if (readable_) progress = receive() || progress;
-  if (state_ == State::kUp) progress = flush() || progress;
-  if (state_ == State::kUp && write_error_ != 0) stream_ended(write_error_);
-  if (state_ == State::kUp && (readable_ || (writable_ && !queue_.empty()))) list_as_active();
+  if (state_ == State::kUp && !failed) progress = flush() || progress;
+  if (state_ == State::kUp && failed && !readable_) stream_ended(write_error_);
+  if (state_ == State::kUp && (readable_ || write_error_ != 0 || (writable_ && !queue_.empty())))
+    list_as_active();
   return progress || state_ != before;
 }
 
