@@ -13,6 +13,7 @@
 #include "mpi/p2p/lifecycle.hpp"
 #include "mpi/p2p/p2p.hpp"
 #include "mpi/p2p/probe.hpp"
+#include "mpi/testing/bytes.hpp"
 #include "mpi/testing/flaky.hpp"
 #include "mpi/testing/nodes.hpp"
 
@@ -22,26 +23,9 @@ using testing::NodesOptions;
 
 namespace {
 
-const Datatype& bytes() {
-  return *datatype_from(MPI_BYTE);
-}
-
-void send_bytes(Comm& comm, const std::vector<char>& data, int dest, int tag,
-                SendMode mode = SendMode::kStandard) {
-  CHECK_FALSE(
-      send(comm, comm.context, data.data(), static_cast<MPI_Count>(data.size()), bytes(), dest, tag, mode));
-}
-
-std::vector<char> recv_bytes(Comm& comm, std::size_t capacity, int source, int tag,
-                             MPI_Status* status = MPI_STATUS_IGNORE) {
-  std::vector<char> data(capacity);
-  MPI_Status mine;
-  CHECK_FALSE(
-      recv(comm, comm.context, data.data(), static_cast<MPI_Count>(capacity), bytes(), source, tag, &mine));
-  data.resize(static_cast<std::size_t>(status_bytes(mine)));
-  if (status != MPI_STATUS_IGNORE) *status = mine;
-  return data;
-}
+using testing::bytes;
+using testing::recv_bytes;
+using testing::send_bytes;
 
 std::vector<char> pattern(std::size_t size, int seed) {
   std::vector<char> data(size);
