@@ -33,20 +33,11 @@ inline constexpr bool kSanitized = false;
 
 /// The same with ranks in several node processes.
 inline void on_several_nodes(const std::function<void(int rank, int size)>& body) {
-  struct Shape {
-    int nodes, ranks, workers;
-    bool cyclic;
-  };
-  for (const Shape& shape : {Shape{2, 7, 2, false}, {2, 2, 1, true}, {3, 8, 1, true}}) {
-    testing::NodesOptions options;
-    options.nodes = shape.nodes;
-    options.ranks = shape.ranks;
-    options.workers = shape.workers;
-    options.cyclic = shape.cyclic;
-    options.net = "sim";
-    if (kSanitized && shape.ranks != 7) continue;  // starting processes is slow there
+  for (const testing::NodesOptions& options :
+       {testing::on_sim(2, 7, 2, false), testing::on_sim(2, 2, 1, true), testing::on_sim(3, 8, 1, true)}) {
+    if (kSanitized && options.ranks != 7) continue;  // starting processes is slow there
     run_nodes(options, [&](Rank& rank) {
-      body(rank.world_rank, shape.ranks);
+      body(rank.world_rank, options.ranks);
       CHECK(failures == 0);
     });
   }

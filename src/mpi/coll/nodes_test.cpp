@@ -22,13 +22,7 @@ const std::vector<Shape> kShapes =
                                     {3, 7, 2, true},  {2, 2, 1, true}, {4, 5, 1, false}};
 
 testing::NodesOptions options_of(const Shape& shape) {
-  testing::NodesOptions options;
-  options.nodes = shape.nodes;
-  options.ranks = shape.ranks;
-  options.workers = shape.workers;
-  options.cyclic = shape.cyclic;
-  options.net = "sim";
-  return options;
+  return testing::on_sim(shape.nodes, shape.ranks, shape.workers, shape.cyclic);
 }
 
 // A barrier that the choice does not concern.

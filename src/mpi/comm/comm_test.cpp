@@ -30,21 +30,12 @@ void expect(bool right, const char* what) {
 
 // Likewise with ranks in several node processes.
 void on_several_nodes(const std::function<void(int rank, int size)>& body) {
-  struct Shape {
-    int nodes, ranks, workers;
-    bool cyclic;
-  };
-  for (const Shape& shape :
-       {Shape{2, 2, 1, true}, {2, 12, 2, false}, {2, 5, 1, true}, {3, 12, 1, true}, {4, 9, 2, false}}) {
-    testing::NodesOptions options;
-    options.nodes = shape.nodes;
-    options.ranks = shape.ranks;
-    options.workers = shape.workers;
-    options.cyclic = shape.cyclic;
-    options.net = "sim";
-    if (kSanitized && shape.ranks != 12) continue;  // starting processes is slow there
+  for (const testing::NodesOptions& options :
+       {testing::on_sim(2, 2, 1, true), testing::on_sim(2, 12, 2, false), testing::on_sim(2, 5, 1, true),
+        testing::on_sim(3, 12, 1, true), testing::on_sim(4, 9, 2, false)}) {
+    if (kSanitized && options.ranks != 12) continue;  // starting processes is slow there
     run_nodes(options, [&](Rank& rank) {
-      body(rank.world_rank, shape.ranks);
+      body(rank.world_rank, options.ranks);
       CHECK(failures == 0);
     });
   }

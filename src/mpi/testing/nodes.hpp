@@ -26,6 +26,11 @@ struct NodesOptions {
   void (*finally)() = nullptr;
 };
 
+/// A number of ranks on node processes with a modelled wire between them.
+inline NodesOptions on_sim(int nodes, int ranks, int workers, bool cyclic) {
+  return {.nodes = nodes, .ranks = ranks, .workers = workers, .net = "sim", .settings = {}, .cyclic = cyclic};
+}
+
 /// Runs `body` once per rank, between MPI_Init and MPI_Finalize. Checks of doctest that fail
 /// in a node process, its death, and running out of time fail the calling test.
 void run_nodes(const NodesOptions& options, const std::function<void(Rank&)>& body);
