@@ -11,12 +11,13 @@ endfunction()
 
 # tmpi_unit_test(NAME SOURCES... [ROOMS rooms...] [LINK libs...]): a doctest binary run by ctest with a time limit. ROOMS lists
 # every room whose objects it needs (object libraries are not linked transitively; net comes with mpi). ONE_THREAD: it has no second thread, so
-# ThreadSanitizer has nothing to see. LONG_UNDER_TSAN: minutes there, so only in the longer tier.
+# ThreadSanitizer has nothing to see. LONG_UNDER_TSAN: minutes there, so only in the longer tier. TIMING: its test cases in the test suite
+# "timing" make claims about how long things take; they are a test of their own, timing/NAME (see scripts/test), and none of a sanitizer tree.
 add_library(tmpi_doctest_main OBJECT ${CMAKE_SOURCE_DIR}/tests/doctest_main.cpp)
 target_include_directories(tmpi_doctest_main PUBLIC ${DOCTEST_INCLUDE_DIR})
 target_compile_options(tmpi_doctest_main PRIVATE ${TMPI_TEST_OPTIONS})
 function(tmpi_unit_test name)
-  cmake_parse_arguments(UT "ONE_THREAD;LONG_UNDER_TSAN" "TIMEOUT" "SOURCES;ROOMS;LINK" ${ARGN})
+  cmake_parse_arguments(UT "ONE_THREAD;LONG_UNDER_TSAN;TIMING" "TIMEOUT" "SOURCES;ROOMS;LINK" ${ARGN})
   if(UT_ONE_THREAD AND TMPI_SANITIZE STREQUAL "thread")
     return()
   endif()
@@ -33,7 +34,11 @@ function(tmpi_unit_test name)
   target_compile_options(${name} PRIVATE ${TMPI_TEST_OPTIONS})
   tmpi_unity(${name})
   set_target_properties(${name} PROPERTIES RUNTIME_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR}/tests)
-  add_test(NAME unit/${name} COMMAND ${name})
+  add_test(NAME unit/${name} COMMAND ${name} --test-suite-exclude=timing)
+  if(UT_TIMING AND NOT TMPI_SANITIZE)
+    add_test(NAME timing/${name} COMMAND ${name} --test-suite=timing)
+    set_tests_properties(timing/${name} PROPERTIES TIMEOUT ${UT_TIMEOUT} LABELS timing)
+  endif()
   set(labels unit)
   if(UT_LONG_UNDER_TSAN AND TMPI_SANITIZE STREQUAL "thread")
     list(APPEND labels long)
