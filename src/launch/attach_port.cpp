@@ -117,7 +117,8 @@ class Reception {
     const auto now = Clock::now();
     const pollfd* request = requests.data() + 2;
     for (auto visitor = visitors_.begin(); visitor != visitors_.end(); ++request) {
-      const bool late = now >= visitor->deadline;
+      const bool late =
+          request->revents == 0 && now >= visitor->deadline;  // this process may have been stopped
       if (late) close(visitor->fd);
       const bool stays = !late && (request->revents == 0 || serve(*visitor));
       visitor = stays ? std::next(visitor) : visitors_.erase(visitor);

@@ -1,6 +1,7 @@
 // attach() and AttachPort against each other, and against visitors who have no business there.
 #include <arpa/inet.h>
 #include <doctest/doctest.h>
+#include <poll.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
@@ -15,6 +16,9 @@ using namespace tmpi::launch;
 using Outcome = AttachPort::Outcome;
 
 namespace {
+
+// Seconds after which something is waited for in vain, on however busy a machine.
+constexpr double kHang = 100;
 
 int visit(std::uint16_t port) {
   const int fd = socket(AF_INET, SOCK_STREAM, 0);
@@ -57,12 +61,12 @@ TEST_CASE("node processes attach in any order, and the channel carries bytes") {
   std::array<int, 4> sockets{-1, -1, -1, -1};
   for (const std::size_t node : {3, 1, 2}) {
     threads.emplace_back([&, node] {
-      if (const auto fd = attach(port->target(), static_cast<int>(node), 10)) sockets[node] = *fd;
+      if (const auto fd = attach(port->target(), static_cast<int>(node), kHang)) sockets[node] = *fd;
     });
   }
   std::vector<int> channels(4, -1);
   channels[0] = -1;
-  CHECK(port->gather(channels, 1, -1, 10) == Outcome::kComplete);
+  CHECK(port->gather(channels, 1, -1, kHang) == Outcome::kComplete);
   for (std::thread& thread : threads) thread.join();
   CHECK(channels[0] == -1);
   for (std::size_t node = 1; node < 4; ++node) {
@@ -70,7 +74,8 @@ TEST_CASE("node processes attach in any order, and the channel carries bytes") {
     const char byte = static_cast<char>('0' + node);
     char got = 0;
     CHECK(write(channels[node], &byte, 1) == 1);
-    usleep(1000);
+    pollfd watched{sockets[node], POLLIN, 0};
+    REQUIRE(poll(&watched, 1, static_cast<int>(1000 * kHang)) == 1);
     CHECK(recv(sockets[node], &got, 1, MSG_DONTWAIT) == 1);
     CHECK(got == byte);
     close(sockets[node]);
@@ -91,14 +96,14 @@ TEST_CASE("a wrong secret, an unknown number and garbage do not get in, and do n
   std::thread visitors([&] {
     AttachTarget other = port->target();
     other.secret.bytes[5] ^= 1;
-    const auto first = attach(other, 0, 10);
+    const auto first = attach(other, 0, kHang);
     if (!first) wrong_secret = first.message();
-    const auto second = attach(port->target(), 7, 10);
+    const auto second = attach(port->target(), 7, kHang);
     if (!second) unknown = second.message();
-    if (const auto third = attach(port->target(), 0, 10)) right = *third;
+    if (const auto third = attach(port->target(), 0, kHang)) right = *third;
   });
   std::vector<int> channels(1, -1);
-  CHECK(port->gather(channels, 0, -1, 20) == Outcome::kComplete);
+  CHECK(port->gather(channels, 0, -1, kHang) == Outcome::kComplete);
   visitors.join();
   CHECK(wrong_secret.find("secret") != std::string::npos);
   CHECK(unknown.find("no such node process") != std::string::npos);
@@ -115,18 +120,24 @@ TEST_CASE("gathering ends when the starter has, or in time") {
   std::array<int, 2> ends{};
   REQUIRE(pipe(ends.data()) == 0);
   close(ends[1]);
-  CHECK(port->gather(channels, 0, ends[0], 10) == Outcome::kStopped);
+  CHECK(port->gather(channels, 0, ends[0], kHang) == Outcome::kStopped);
   close(ends[0]);
 }
 
 TEST_CASE("an address where nobody answers is named") {
+  // Bound, so that no other process of this machine listens there.
+  const int taken = socket(AF_INET, SOCK_STREAM, 0);
+  sockaddr_in address{};
+  address.sin_family = AF_INET;
+  address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+  socklen_t length = sizeof(address);
+  REQUIRE(bind(taken, reinterpret_cast<const sockaddr*>(&address), length) == 0);
+  REQUIRE(getsockname(taken, reinterpret_cast<sockaddr*>(&address), &length) == 0);
   AttachTarget target;
-  {
-    const auto port = AttachPort::open();
-    REQUIRE(port);
-    target = port->target();
-  }
-  const auto refused = attach(target, 0, 2);
+  target.port = ntohs(address.sin_port);
+  target.addresses = {"127.0.0.1"};
+  const auto refused = attach(target, 0, kHang);
   REQUIRE_FALSE(refused);
   CHECK(refused.message().find("127.0.0.1 (Connection refused)") != std::string::npos);
+  close(taken);
 }

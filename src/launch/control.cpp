@@ -17,7 +17,7 @@ namespace tmpi::launch {
 
 namespace {
 
-constexpr int kLookForSilence = 1000;            // ms
+constexpr std::chrono::milliseconds kLookForSilence{1000};
 constexpr std::chrono::seconds kMostSilence{5};  // of a tmpirun on another machine
 
 Control* the_control = nullptr;
@@ -81,7 +81,7 @@ void Control::loop() {
     const bool stuck = sent_ < sending_.size();
     // The wake-up for what came during transmit() may have been read already: sleep only after a look that
     // found nothing.
-    const int timeout = had_work && !stuck ? 0 : heard_ ? kLookForSilence : -1;
+    const int timeout = had_work && !stuck ? 0 : heard_ ? static_cast<int>(kLookForSilence.count()) : -1;
     const Wireup::Watched watched = wireup_->watched();
     pollfd requests[4] = {{watched.in, POLLIN, 0},
                           {stuck ? watched.out : -1, POLLOUT, 0},
@@ -131,10 +131,14 @@ void Control::on_pipe() {
   }
 }
 
-// The connection to another machine may be dead without anybody saying so. Looked for after reading: this
-// process may have been stopped itself, by a debugger.
+// The connection to another machine may be dead without anybody saying so. Only time in which this process
+// has listened counts: it may have been stopped itself, or its machine, and with it who brings the signs.
 void Control::check_silence() {
-  if (heard_ && std::chrono::steady_clock::now() - *heard_ > kMostSilence) abandoned();
+  if (!heard_) return;
+  const auto now = std::chrono::steady_clock::now();
+  silence_ += std::min<std::chrono::steady_clock::duration>(now - *heard_, 2 * kLookForSilence);
+  heard_ = now;
+  if (silence_ > kMostSilence) abandoned();
 }
 
 void Control::leave() {
@@ -184,6 +188,7 @@ void Control::on_frame(const Frame& frame) {
       return report_end(EndKind::kOrdered, -1, 0, {});
     case FrameType::kAlive:
       heard_.reset();
+      silence_ = {};
       if (frame.header.detail == 0) heard_ = std::chrono::steady_clock::now();
       return;
     case FrameType::kAtRestStill:

@@ -107,9 +107,11 @@ class Control {
   std::atomic<bool> finished_{false};
   FrameReader incoming_;
   std::string sending_;
-  std::size_t sent_ = 0;                                        // bytes of sending_ that are out
-  std::optional<std::chrono::steady_clock::time_point> heard_;  // the latest kAlive, if more are to come
-  int pipe_ = -1;                                               // forward()
+  std::size_t sent_ = 0;  // bytes of sending_ that are out
+  // The latest look for kAlive, if more of them are to come; and the time since one has come.
+  std::optional<std::chrono::steady_clock::time_point> heard_;
+  std::chrono::steady_clock::duration silence_{};
+  int pipe_ = -1;  // forward()
   int pipe_stream_ = 1;
   std::mutex addresses_mutex_;
   std::condition_variable addresses_known_;

@@ -161,7 +161,10 @@ void Launcher::poll_once() {
   const pollfd& input = requests[1];
   const pollfd& starter = requests[4];
   const pollfd* nodes = requests.data() + 5;
-  if (poll(requests.data(), requests.size(), poll_timeout()) < 0 && errno != EINTR) return;
+  const int timeout = poll_timeout();
+  const auto start = Clock::now();
+  if (poll(requests.data(), requests.size(), timeout) < 0 && errno != EINTR) return;
+  forgive(Clock::now() - start - std::chrono::milliseconds(timeout));
   if (signals.revents != 0) on_signals();
   for (const auto& node : nodes_) serve(*node, nodes + kPollsPerNode * node->number(), take_more);
   if (input.revents != 0) on_stdin();
@@ -269,6 +272,14 @@ void Launcher::on_stdin() {
   nodes_[static_cast<std::size_t>(node_of(0))]->send(FrameType::kStdin, 0, buffer);
 }
 
+// tmpirun has slept longer than it wanted to: it was stopped. What the others have done meanwhile it sees
+// now.
+void Launcher::forgive(Clock::duration pause) {
+  if (pause < kPause) return;
+  if (kill_at_) *kill_at_ += pause;
+  if (loss_) loss_->deadline += pause;
+}
+
 void Launcher::on_deadlines() {
   const auto now = Clock::now();
   output_.flush_idle();
@@ -329,7 +340,10 @@ void Launcher::drain_after_death() {
   const auto wanted = [&] {
     return cause_ != Cause::kOutputGone && cause_ != Cause::kOutputFailed && interrupts_ < 2;
   };
-  while (open() && wanted() && (kill_at_ || output_.congested())) poll_once();
+  const auto unread = [&] {
+    return std::ranges::any_of(nodes_, [](const auto& node) { return node->unread(); });
+  };
+  while (open() && wanted() && (kill_at_ || output_.congested() || unread())) poll_once();
 }
 
 }  // namespace tmpi::launch

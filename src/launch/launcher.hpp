@@ -75,6 +75,7 @@ class Launcher {
   void on_pipe(Node& node, int stream);
   void on_starter_gone();
   void on_deadlines();
+  void forgive(Clock::duration pause);
   void stop_and_continue();
   void send_signs_of_life(bool last);
   void write_output(int rank, int stream, std::string_view bytes);

@@ -147,6 +147,8 @@ void Launcher::check_leaving() {
 
 void Launcher::on_lost(const Node& node, const Frame& frame) {
   const int number = frame.header.rank;
+  // It has lost somebody as well: so it lives, and nothing better is to be heard of it.
+  if (loss_ && loss_->node == node.number()) loss_->deadline = Clock::now();
   if (loss_ || cause_ != Cause::kNone || number < 0 || number >= plan_.size()) return;
   const Node& lost = *nodes_[static_cast<std::size_t>(number)];
   if (lost.done) return;

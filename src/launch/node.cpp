@@ -2,6 +2,7 @@
 
 #include <errno.h>
 #include <signal.h>
+#include <sys/ioctl.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
@@ -91,8 +92,17 @@ bool Node::collect() {
   return true;
 }
 
+bool Node::unread() const {
+  const auto waiting = [](int fd) {
+    int bytes = 0;
+    return fd >= 0 && ioctl(fd, FIONREAD, &bytes) == 0 && bytes > 0;
+  };
+  return waiting(control()) || waiting(pipe(1)) || waiting(pipe(2));
+}
+
 bool Node::silent() const {
-  return process_.reaped() && (!control_open_ || Clock::now() > *ended_ + kSilence);
+  if (!process_.reaped()) return false;
+  return !control_open_ || (Clock::now() > *ended_ + kSilence && !unread());
 }
 
 }  // namespace tmpi::launch

@@ -49,7 +49,9 @@ class Node {
   /// Collects the process if it has ended; true the first time that it has.
   bool collect();
   bool running() const { return !process_.reaped(); }
-  /// It has ended, and all it had to say has been heard (or too much time has passed).
+  /// Something has come that has not been read yet, because a slow reader of tmpirun's output comes first.
+  bool unread() const;
+  /// It has ended, and all it had to say has been heard (or others hold its channel open and say nothing).
   bool silent() const;
 
   void kill() { process_.signal_group(SIGKILL); }
