@@ -11,6 +11,9 @@ import subprocess
 import tempfile
 import time
 
+from harness import HANG
+from ports import free_ports
+
 CONFIGURATION = """\
 ClusterName=tmpi
 SlurmctldHost={host}(127.0.0.1)
@@ -27,6 +30,9 @@ SelectTypeParameters=CR_Core
 SlurmdParameters=config_overrides
 ReturnToService=2
 KillWait=2
+MessageTimeout=60
+TCPTimeout=30
+BatchStartTimeout=100
 StateSaveLocation={home}/state
 SlurmdSpoolDir={home}/spool-%n
 TmpFS={home}/tmp-%n
@@ -52,14 +58,6 @@ def find(name):
     return shutil.which(name, path=os.environ.get("PATH", "") + ":/usr/sbin:/sbin")
 
 
-def free_ports(count):
-    sockets = [socket.create_server(("127.0.0.1", 0)) for _ in range(count)]
-    ports = [s.getsockname()[1] for s in sockets]
-    for s in sockets:
-        s.close()
-    return ports
-
-
 class Cluster:
     def __init__(self):
         self.directory = tempfile.TemporaryDirectory(prefix="tmpi-slurm-")
@@ -76,16 +74,16 @@ class Cluster:
         return subprocess.Popen([find(name), "-D", *arguments], env={**os.environ, **self.environment}, stdin=subprocess.DEVNULL,
                                 stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, start_new_session=True)
 
-    def wait(self, timeout=20):
+    def wait(self):
         """Until both nodes are there. Otherwise the reason, from the logs."""
-        end = time.monotonic() + timeout
-        while time.monotonic() < end:
+        end = time.monotonic() + HANG
+        while time.monotonic() < end and all(daemon.poll() is None for daemon in self.daemons):
             answer = subprocess.run([find("sinfo"), "-h", "-N", "-o", "%T"], env={**os.environ, **self.environment},
-                                    capture_output=True, text=True, timeout=20)
+                                    capture_output=True, text=True, timeout=HANG)
             if answer.stdout.split() == ["idle", "idle"]:
                 return None
             time.sleep(0.1)
-        logs = [f"sinfo: {answer.stdout} {answer.stderr}"]
+        logs = []
         for name in sorted(os.listdir(self.home)):
             if name.endswith(".log"):
                 with open(os.path.join(self.home, name)) as file:
@@ -97,7 +95,7 @@ class Cluster:
             daemon.terminate()
         for daemon in reversed(self.daemons):
             try:
-                daemon.wait(10)
+                daemon.wait(30)
             except subprocess.TimeoutExpired:
                 daemon.kill()
                 daemon.wait()

@@ -8,6 +8,9 @@ import subprocess
 import tempfile
 import time
 
+from harness import HANG
+from ports import free_ports
+
 SSHD = shutil.which("sshd") or "/usr/sbin/sshd"
 HOSTS = ("alpha", "beta", "gamma")  # this machine, but only ssh knows
 
@@ -18,10 +21,20 @@ def available():
 
 class Sshd:
     def __init__(self):
+        for _ in range(3):  # somebody may take the port before it does
+            self._start()
+            if self._listens():
+                return
+            with open(self.path("log")) as file:
+                problem = file.read()
+            self.stop()
+        raise AssertionError("sshd does not start: " + problem)
+
+    def _start(self):
         self.directory = tempfile.TemporaryDirectory(prefix="tmpi-sshd-")
-        self.port = self._free_port()
+        self.port = free_ports(1)[0]
         for name in ("host_key", "user_key"):
-            subprocess.run(["ssh-keygen", "-q", "-t", "ed25519", "-N", "", "-f", self.path(name)], check=True, timeout=30)
+            subprocess.run(["ssh-keygen", "-q", "-t", "ed25519", "-N", "", "-f", self.path(name)], check=True, timeout=HANG)
         shutil.copy(self.path("user_key.pub"), self.path("authorized_keys"))
         if os.geteuid() == 0:
             os.makedirs("/run/sshd", mode=0o755, exist_ok=True)
@@ -31,6 +44,7 @@ ListenAddress 127.0.0.1
 HostKey {self.path("host_key")}
 AuthorizedKeysFile {self.path("authorized_keys")}
 PidFile {self.path("pid")}
+LoginGraceTime 0
 StrictModes no
 UsePAM no
 PasswordAuthentication no
@@ -62,7 +76,6 @@ Host *
         self.agent = f"ssh -F {self.path('ssh_config')}"
         with open(self.path("log"), "w") as log:
             self.process = subprocess.Popen([SSHD, "-D", "-e", "-f", self.path("sshd_config")], stdout=subprocess.DEVNULL, stderr=log)
-        self._wait()
 
     def path(self, name):
         return os.path.join(self.directory.name, name)
@@ -70,11 +83,6 @@ Host *
     def _write(self, name, text):
         with open(self.path(name), "w") as file:
             file.write(text)
-
-    def _free_port(self):
-        with socket.socket() as probe:
-            probe.bind(("127.0.0.1", 0))
-            return probe.getsockname()[1]
 
     def _closed_port(self):
         """Nobody listens there, and nobody else gets it."""
@@ -89,21 +97,18 @@ Host *
         self.mute.listen(16)
         return self.mute.getsockname()[1]
 
-    def _wait(self):
-        end = time.monotonic() + 10
-        while True:
-            try:
-                socket.create_connection(("127.0.0.1", self.port), timeout=1).close()
-                return
-            except OSError:
-                if time.monotonic() > end or self.process.poll() is not None:
-                    with open(self.path("log")) as file:
-                        raise AssertionError("sshd does not start: " + file.read())
-                time.sleep(0.02)
+    def _listens(self):
+        end = time.monotonic() + HANG
+        while time.monotonic() < end and self.process.poll() is None:
+            with open(self.path("log")) as file:
+                if "Server listening on" in file.read():
+                    return True
+            time.sleep(0.02)
+        return False
 
     def stop(self):
         self.process.terminate()
-        self.process.wait(10)
+        self.process.wait()
         self.mute.close()
         self.deaf.close()
         self.directory.cleanup()

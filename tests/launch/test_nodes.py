@@ -5,11 +5,8 @@ import re
 import signal
 import subprocess
 import time
-import unittest
 
-from harness import LaunchTest, measured, program
-
-PROMPTLY = 5.0
+from harness import PROMPTLY, LaunchTest, claims_only_time, claims_time, main, program
 
 
 class NodesTest(LaunchTest):
@@ -67,15 +64,16 @@ class NodesTest(LaunchTest):
         self.check_failure(job, 2, "--net pigeon: there is no transport")
         self.assertIn("tcp", self.run_job("--net", "help").out.decode())
 
-    @measured
     def test_wire_up_of_64(self):
-        times = []
-        for _ in range(3):
-            job = self.run_job("-n", 64, "--nodes", 64, "-q", program("trivial.c"))
-            self.assertEqual((job.out, job.code), (b"64 of 64\n", 0), job.err)
-            times.append(job.seconds)
-        if "TMPI_SANITIZED" not in os.environ:
-            self.assertLess(min(times), 5.0)
+        job = self.run_job("-n", 64, "--nodes", 64, "-q", program("trivial.c"))
+        self.assertEqual((job.out, job.code), (b"64 of 64\n", 0), job.err)
+        return job
+
+    @claims_only_time
+    def test_time_of_the_wire_up_of_64(self):
+        best = min(self.test_wire_up_of_64().seconds for _ in range(3))
+        print(f"\n64 node processes: {best:.3f} s (goal 1 s)")
+        self.in_time(best, 3)  # a busy test machine
 
 
 class TrafficTest(LaunchTest):
@@ -102,23 +100,17 @@ class TrafficTest(LaunchTest):
 
     def test_picture_is_one(self):
         job = self.start("-n", 6, "--nodes", 3, "--no-deadlock-check", "-q", program("misbehave.c"), "hang")
-        job.read_until(b"rank 5 is here\n")
-        time.sleep(0.3)
-        job.process.send_signal(signal.SIGUSR1)
-        time.sleep(0.5)
+        asked = job.ask_until(b"  ranks 0-5 (6): blocked in MPI_Recv from any source with tag 0 on MPI_COMM_WORLD\n")
         job.process.terminate()
-        err = job.finish(10).err.decode()
+        err = job.finish().err.decode()
         self.assertEqual(job.code, 143)
-        self.assertEqual(err.count("every rank at this moment"), 1)
-        self.assertIn("  ranks 0-5 (6): blocked in MPI_Recv from any source with tag 0 on MPI_COMM_WORLD\n", err)
+        self.assertEqual(err.count("every rank at this moment"), asked)
         self.check_nothing_left(job)
 
-    @measured
+    @claims_time
     def test_timeout(self):
-        job = self.run_job("-n", 4, "--nodes", 2, "-q", "--no-deadlock-check", "--timeout", 1, program("misbehave.c"), "hang", timeout=20)
-        self.assertEqual(job.code, 124)
-        self.assertIn("  ranks 0-3 (4): blocked in MPI_Recv", job.err.decode())
-        self.assertLess(job.seconds, PROMPTLY)
+        self.promptly(PROMPTLY, lambda: self.timed_out("  ranks 0-3 (4): blocked in MPI_Recv", "-n", 4, "--nodes", 2, "-q", "--no-deadlock-check",
+                                                       program("misbehave.c"), "hang"))
 
     def test_profile_is_written_per_node_process(self):
         directory = self.directory()
@@ -135,12 +127,14 @@ class EndTest(LaunchTest):
 
     def misbehave(self, mode, *more, ranks=6, nodes=3, options=(), **run):
         return self.promptly(PROMPTLY, lambda: self.run_job("-n", ranks, "--nodes", nodes, "-q", *options, program("misbehave.c"), mode, *more,
-                                                            timeout=30, **run))
+                                                            **run))
 
+    @claims_time
     def test_abort(self):
         for rank in (0, 5):
             self.check_failure(self.misbehave("abort-mpi", rank, 42), 42, f"rank {rank} on", "called MPI_Abort with code 42")
 
+    @claims_time
     def test_crash(self):
         job = self.misbehave("segv", 4)
         self.check_failure(job, 139, "rank 4 on host", "segmentation fault (SIGSEGV at address 0x8)")
@@ -149,6 +143,7 @@ class EndTest(LaunchTest):
     def test_exit_in_the_middle(self):
         self.check_failure(self.misbehave("exit", 3, 3), 3, "rank 3 on host", "without having called MPI_Finalize")
 
+    @claims_time
     def test_end_before_init_while_others_elsewhere_use_mpi(self):
         for code in (0, 7):
             job = self.misbehave("before-init", 1, code, ranks=2, nodes=2)
@@ -159,21 +154,19 @@ class EndTest(LaunchTest):
         self.check_failure(job, job.code, "ended with exit code", "the first of 3 ranks")
         self.assertIn(job.code, (20, 21, 22))
 
-    @measured
+    @claims_time
     def test_killed_node_process(self):
         for mode in ("hang", "spin", "child"):
             for victim in (0, 2):
                 job = self.start("-n", 6, "--nodes", 3, "-q", "--no-deadlock-check", program("misbehave.c"), mode)
-                seen = b""
                 if mode == "child":
                     job.read_until(b"started\n")
-                else:
-                    while seen.count(b"is here") < (6 if mode == "hang" else 3):
-                        seen += job.read_until(b"is here\n")
+                else:  # of those that spin, one shows itself per worker
+                    job.read_until(b"is here\n", 6 if mode == "hang" else 3)
                 os.kill(job.node_pids(3)[victim], signal.SIGKILL)
                 start = time.monotonic()
-                job.finish(timeout=10)
-                self.assertLess(time.monotonic() - start, PROMPTLY)
+                job.finish()
+                self.in_time(time.monotonic() - start, PROMPTLY)
                 self.check_failure(job, 137, f"node process {victim} on host", f"ranks {2 * victim}-{2 * victim + 1}",
                                    "killed by signal 9 (Killed)")
                 self.check_nothing_left(job)
@@ -182,15 +175,17 @@ class EndTest(LaunchTest):
         job = self.start("-n", 6, "--nodes", 3, "-q", "--no-deadlock-check", program("misbehave.c"), "hang")
         job.read_until(b"is here\n")
         job.process.kill()
-        job.process.communicate(timeout=10)
-        self.check_nothing_left(job, patience=5)
+        job.process.wait()
+        self.check_nothing_left(job)
 
-    @measured
+    @claims_time
     def test_interrupt(self):
         job = self.start("-n", 6, "--nodes", 3, "-q", "--no-deadlock-check", program("misbehave.c"), "hang")
         job.read_until(b"is here\n")
         job.process.send_signal(signal.SIGINT)
-        job.finish(timeout=5)
+        start = time.monotonic()
+        job.finish()
+        self.in_time(time.monotonic() - start, PROMPTLY)
         self.check_failure(job, 130, "the job was ended by SIGINT")
         self.check_nothing_left(job)
 
@@ -201,43 +196,42 @@ class EndTest(LaunchTest):
         os.chmod(path, 0o755)
         self.check_failure(self.run_job("-n", 4, "--nodes", 2, path), 126, "script")
 
-    @measured
+    @claims_time
     def test_deadlock(self):
         for arguments in (("--nodes", 2), ("--nodes", 4), ("--nodes", 2, "--map-by", "node", "--net", "sim:latency=2ms,bandwidth=1GB/s")):
-            job = self.run_job("-n", 8, *arguments, "-q", program("deadlock.c"), "ring", timeout=20)
+            job = self.promptly(PROMPTLY, lambda words=arguments: self.run_job("-n", 8, *words, "-q", program("deadlock.c"), "ring"))
             err = job.err.decode()
             self.check_failure(job, 125, "deadlock: every rank that has not finished is blocked in MPI")
             self.assertIn("  rank 7: blocked in MPI_Recv from rank 0 with tag 7 on MPI_COMM_WORLD\n", err)
             self.assertIn("  ranks 0-6 (7): blocked in MPI_Recv from its rank + 1 with tag 7 on MPI_COMM_WORLD\n", err)
             self.assertIn("a cycle of 8: rank ", err)
-            self.assertLess(job.seconds, PROMPTLY)
 
     def test_deadlock_with_ranks_that_have_ended_elsewhere(self):
-        err = self.run_job("-n", 2, "--nodes", 2, "-q", program("deadlock.c"), "tag", timeout=20)
+        err = self.run_job("-n", 2, "--nodes", 2, "-q", program("deadlock.c"), "tag")
         self.check_failure(err, 125, "rank 1 waits for a message from rank 0 with tag 5, but one from rank 0 with tag 6 has come")
 
     def test_deadlock_in_a_collective(self):
-        job = self.run_job("-n", 5, "--nodes", 2, "-q", program("deadlock.c"), "collective", timeout=20)
+        job = self.run_job("-n", 5, "--nodes", 2, "-q", program("deadlock.c"), "collective")
         self.check_failure(job, 125, "  ranks 1-4 (4): blocked in MPI_Barrier on solver\n",
                            "  rank 0: blocked in MPI_Recv from rank 1 (rank 1 there) with tag 3 on solver\n",
                            "a cycle of 2: rank 0 waits for rank 1, which waits for rank 0\n")
 
     def test_no_false_alarm(self):
         for options in (("--nodes", 2), ("--nodes", 4), ("--nodes", 2, "--net", "sim:latency=300ms,bandwidth=1GB/s")):
-            job = self.run_job("-n", 4, *options, "-q", program("deadlock.c"), "slow", timeout=60)
+            job = self.run_job("-n", 4, *options, "-q", program("deadlock.c"), "slow")
             self.assertEqual(job.code, 0, job.err)
 
     def test_no_false_alarm_while_a_message_is_on_its_way(self):
         for protocol in ("rts-cts", "read", "early-cts"):
             job = self.run_job("-n", 2, "--nodes", 2, "--rndv", protocol, "--net", "sim:latency=1ms,bandwidth=1MB/s", "-q", program("deadlock.c"),
-                               "transfer", timeout=60)
+                               "transfer")
             self.assertEqual(job.code, 0, job.err)
             self.assertGreater(job.seconds, 0.8)
 
     def test_input_is_waited_for(self):
         job = self.start("-n", 3, "--nodes", 3, "-q", program("deadlock.c"), "input", stdin=subprocess.PIPE)
         time.sleep(1.5)
-        self.assertEqual(job.finish(60, b"a line\n").out, b"got a line\n")
+        self.assertEqual(job.finish(input=b"a line\n").out, b"got a line\n")
         self.assertEqual(job.code, 0)
 
     def test_deadlock_check_can_be_turned_off(self):
@@ -245,8 +239,8 @@ class EndTest(LaunchTest):
         time.sleep(1.5)
         self.assertIsNone(job.process.poll())
         job.process.terminate()
-        self.assertEqual(job.finish(10).code, 143)
+        self.assertEqual(job.finish().code, 143)
 
 
 if __name__ == "__main__":
-    unittest.main()
+    main()

@@ -1,9 +1,12 @@
 """What ranks print comes out whole: lines unmixed, nothing lost, nothing added, fast."""
 
+import fcntl
 import os
-import unittest
+import struct
+import termios
+import time
 
-from harness import LaunchTest, program
+from harness import HANG, LaunchTest, claims_time, main, program, wait_for
 
 
 class OutputTest(LaunchTest):
@@ -24,7 +27,7 @@ class OutputTest(LaunchTest):
 
     def test_long_lines_of_many_ranks_are_never_mixed(self):
         ranks, count, length = 1000, 6, 3000
-        job = self.run_job("-n", ranks, "-q", "--workers", 4, program("lines.c"), count, length, timeout=60)
+        job = self.run_job("-n", ranks, "-q", "--workers", 4, program("lines.c"), count, length)
         self.assertEqual(job.code, 0, job.err[-500:])
         self.assertEqual(self.check_lines(job.out, ranks, count, length, 0), set(range(ranks)))
         self.check_lines(job.err, ranks, count, length, 1)
@@ -52,6 +55,7 @@ class OutputTest(LaunchTest):
             wanted.append((state >> 16) & 0xFF)
         self.assertEqual(job.out, bytes(wanted))
 
+    @claims_time
     def test_hundred_megabytes(self):
         path = os.path.join(self.directory(), "out")
 
@@ -91,11 +95,24 @@ class OutputTest(LaunchTest):
             with open(os.path.join(directory, f"rank.{rank}", "stdout")) as file:
                 self.assertTrue(file.read().endswith(f"{rank} end"))
 
+    def test_reader_that_comes_late(self):
+        """Nothing is lost of what waits anywhere on its way when the node process ends: in tmpirun, which takes no more, and in its channel."""
+        jobs = {lines: self.start("-n", 1, program("flood.c"), lines, 99) for lines in range(11000, 13400, 200)}
+
+        def is_full(job):
+            return struct.unpack("i", fcntl.ioctl(job.process.stdout, termios.FIONREAD, b"\0" * 4))[0] > 30000
+
+        wait_for(lambda: all(map(is_full, jobs.values())), "output in every pipe")
+        time.sleep(2)  # some node processes have ended by now, others cannot yet
+        for lines, job in jobs.items():
+            job.finish()
+            self.assertEqual((len(job.out), job.err, job.code), (100 * lines, b"", 0))
+
     def test_reader_that_leaves(self):
         job = self.start("-n", 2, program("flood.c"), 100_000_000, 20)
         job.read_until(b"x\n")
         job.process.stdout.close()
-        self.assertEqual(job.process.wait(timeout=10), 141)
+        self.assertEqual(job.process.wait(HANG), 141)
         self.assertEqual(job.process.stderr.read(), b"")
         job.process.stderr.close()
         self.check_nothing_left(job)
@@ -122,4 +139,4 @@ class InputTest(LaunchTest):
 
 
 if __name__ == "__main__":
-    unittest.main()
+    main()

@@ -4,10 +4,11 @@ import os
 import shutil
 import signal
 import subprocess
+import time
 import unittest
 
 from attached import TMPI_NODE, AttachedJobs, AttachedTest
-from harness import program
+from harness import HANG, claims_time, main, program
 
 MPIRUN = shutil.which("mpirun.openmpi")
 
@@ -28,20 +29,22 @@ class OpenMpiTest(AttachedJobs, AttachedTest):
             narrow = binding == "core" and os.cpu_count() > 1
             self.assertEqual(f"use 1 of {os.cpu_count()} processors" in job.err.decode(), narrow, job.err)
 
+    @claims_time
     def test_signals_to_mpirun(self):
         for number in (signal.SIGINT, signal.SIGTERM):
             job = self.wait_for_ring()
             job.process.send_signal(number)
+            start = time.monotonic()
             self.finish(job)
-            self.assertLess(job.seconds, 10)
+            self.in_time(time.monotonic() - start, 8)
             self.assertNotEqual(job.code, 0)
 
     def test_picture(self):
-        job = self.wait_for_ring("--timeout", 3)
-        job.process.send_signal(signal.SIGUSR1)  # which mpirun sends on to its processes
+        job = self.wait_for_ring()
+        job.ask_until(b"ranks 0-3 (4): blocked in MPI_Recv")  # mpirun sends the signal on to its processes
+        job.process.terminate()
         self.finish(job)
-        self.assertEqual(job.code, 124, job.err)
-        self.assertIn("every rank at this moment", job.err.decode())
+        self.assertNotEqual(job.code, 0)
 
     def test_killed_process_0(self):
         job = self.wait_for_ring()
@@ -54,8 +57,8 @@ class OpenMpiTest(AttachedJobs, AttachedTest):
     def test_killed_launcher(self):
         job = self.wait_for_ring()
         job.process.kill()
-        job.process.communicate(timeout=10)
-        self.check_nothing_left(job, patience=5)
+        job.process.wait()
+        self.check_nothing_left(job)
 
     def test_places_are_the_launchers(self):
         job = self.run_attached("--nodes", 2, "-n", 4, program("ring.c"))
@@ -65,7 +68,7 @@ class OpenMpiTest(AttachedJobs, AttachedTest):
 class NoServerTest(AttachedTest):
     def run_node(self, *arguments, **variables):
         environment = {k: v for k, v in os.environ.items() if not k.startswith("PMIX_")}
-        return subprocess.run([TMPI_NODE, *arguments], env={**environment, **variables}, capture_output=True, text=True, timeout=30)
+        return subprocess.run([TMPI_NODE, *arguments], env={**environment, **variables}, capture_output=True, text=True, timeout=HANG)
 
     def test_without_a_server(self):
         run = self.run_node("./app")
@@ -80,4 +83,4 @@ class NoServerTest(AttachedTest):
 
 
 if __name__ == "__main__":
-    unittest.main()
+    main()

@@ -9,7 +9,7 @@ import time
 import unittest
 
 from attached import TMPI_NODE, AttachedJobs, AttachedTest
-from harness import TMPIRUN, program
+from harness import HANG, TMPIRUN, claims_time, main, program
 from slurm_cluster import Cluster, find, why_not
 from test_namespaces import Namespaces
 
@@ -21,10 +21,14 @@ def setUpModule():
     global cluster, problem
     if problem:
         return
-    cluster = Cluster()
-    reason = cluster.wait()
-    if reason:
-        problem = "the cluster does not start here: " + reason
+    for _ in range(3):  # somebody may take a port before it does
+        cluster = Cluster()
+        reason = cluster.wait()
+        if reason is None:
+            return
+        cluster.stop()
+    cluster = None
+    problem = "the cluster does not start here: " + reason
 
 
 def tearDownModule():
@@ -51,6 +55,7 @@ class AllocationTest(AttachedJobs, SlurmTest):
         job = self.start("--quiet", "--nodes=2", "--ntasks=6", "--overcommit", TMPIRUN, program("ring.c"), tmpirun=find("salloc"))
         self.check_ring(self.finish(job), 6)
 
+    @claims_time
     def test_killed_node_process(self):
         job = super().test_killed_node_process()
         self.assertIn("on host tmpi2", job.err.decode())
@@ -79,6 +84,7 @@ class AllocationTest(AttachedJobs, SlurmTest):
         self.assertEqual(job.code, 0, job.err)
         self.assertIn("rank 1 of 2 with 2 from 0", job.out.decode())
 
+    @claims_time
     def test_interrupt(self):
         job = self.wait_for_ring()
         for pid, command in job.survivors():
@@ -87,11 +93,13 @@ class AllocationTest(AttachedJobs, SlurmTest):
         self.finish(job)
         self.check_one_message(job, 130, "the job was ended by SIGINT")
 
+    @claims_time
     def test_cancelled_job(self):
         job = self.wait_for_ring()
-        subprocess.run([find("scancel"), "--full", "--user=root"], env={**os.environ, **cluster.environment}, check=True, timeout=20)
+        subprocess.run([find("scancel"), "--full", "--user=root"], env={**os.environ, **cluster.environment}, check=True, timeout=HANG)
+        start = time.monotonic()
         self.finish(job)
-        self.assertLess(job.seconds, 10)
+        self.in_time(time.monotonic() - start, 8)
         self.assertNotEqual(job.code, 0)
 
 
@@ -134,7 +142,7 @@ class FailingSrunTest(FakeSlurmTest):
         job = self.start("-n", 2, program("plain.c"), env=self.allocation("echo far1; echo far2", "echo waiting; exec sleep 300"))
         job.read_until(b"waiting")
         job.process.send_signal(signal.SIGINT)
-        job.finish(10)
+        job.finish()
         self.assertEqual(job.code, -signal.SIGINT)
         self.check_nothing_left(job)
 
@@ -173,16 +181,17 @@ wait
         for node in (0, 1):
             self.assertIn(f"network: tcp on {self.spaces.cables[node]} (10.77.0.{node + 1}:", job.err.decode())
 
+    @claims_time
     def test_pulled_cable(self):
         job = self.begin("-n", 4, "--no-deadlock-check", program("ring.c"), "wait")
         job.read_until(b"all wait")
         self.spaces.pull_cable()
         start = time.monotonic()
-        job.finish(30)
-        self.assertLess(time.monotonic() - start, 7)  # 5 s, and what a busy machine needs
+        job.finish()
+        self.in_time(time.monotonic() - start, 7)  # 5 s, and what a busy machine needs
         self.check_failure(job, 1, "node process 1 on host beta", "ranks 2-3")
-        self.check_nothing_left(job, patience=5)
+        self.check_nothing_left(job)
 
 
 if __name__ == "__main__":
-    unittest.main()
+    main()
