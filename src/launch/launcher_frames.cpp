@@ -155,7 +155,7 @@ void Launcher::on_lost(const Node& node, const Frame& frame) {
   loss_ = {number,
            fmt::format("{} has lost the connection to {}, with {}: {}", name_of(node), name_of(lost),
                        unfinished_ranks(lost), frame.payload),
-           Clock::now() + kBetterCause};
+           Clock::now() + (lost.process().adopted() ? kEndOfChannel : kBetterCause)};
 }
 
 void Launcher::on_end(Node& node, const Frame& frame) {

@@ -150,9 +150,13 @@ def pipes():
 
 
 def loses():
-    """Both say that node process 1 does not answer."""
-    start()
-    send(LOST, b"the connection was reset", 1)
+    """Each says that the other does not answer, node process 0 first."""
+    other = 1 - own_number()
+    while other == 0 and not os.path.exists("told"):
+        time.sleep(0.01)
+    send(LOST, b"the connection was reset", other)
+    time.sleep(0.2)
+    open("told", "w").close()
     time.sleep(900)
 
 
