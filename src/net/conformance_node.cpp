@@ -237,7 +237,8 @@ void run_nodes(const Subject& subject, int nodes, const std::function<void(Node&
       finished.fetch_add(1);
       if (!node->alive()) return;
       node->until("all nodes to finish", [&] { return finished.load() == nodes; });
-      CHECK_MESSAGE(node->net().close(10), "node " << node->number() << " could not send everything");
+      CHECK_MESSAGE(node->net().close(node->subject().patience),
+                    "node " << node->number() << " could not send everything");
       CHECK(node->in_progress() == 0);
     });
   }

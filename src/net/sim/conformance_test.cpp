@@ -15,3 +15,7 @@ TEST_CASE("a slow wire with random delays does, too") {
       {.spec = "sim:latency=1ms,bandwidth=4GB/s,overhead=1us,gap=1us,jitter=200us",
        .largest = std::min<std::size_t>(tmpi::net::conformance::kLargest, 4 << 20)});
 }
+
+TEST_CASE("a modelled wire's nodes notice a death within a second" * doctest::test_suite("timing")) {
+  tmpi::net::conformance::check_death_is_noticed_soon({"sim:fdr-ib"});
+}

@@ -21,5 +21,9 @@ TEST_CASE("tcp over loopback, IPv6") {
   conformance::check_conformance({.spec = "tcp:interface=::1", .largest = 1 << 20});
 }
 
+TEST_CASE("tcp notices a death within a second" * doctest::test_suite("timing")) {
+  conformance::check_death_is_noticed_soon({"tcp"});
+}
+
 }  // namespace
 }  // namespace tmpi::net::tcp

@@ -26,7 +26,7 @@ namespace {
 using namespace conformance;
 
 constexpr std::uint64_t kJob = 4711;
-const Subject kSubject{"tcp", 20};
+const Subject kSubject{"tcp"};
 
 Secret the_secret() {
   Secret secret;
@@ -57,7 +57,7 @@ struct Job {
     if (!instead.empty()) peers[1].address = instead;
     for (auto& node : nodes) REQUIRE(node->net().set_peers(peers));
   }
-  bool drive(const std::function<bool()>& condition, double seconds = 20) {
+  bool drive(const std::function<bool()>& condition, double seconds = kSubject.patience) {
     const double limit = seconds_now() + seconds;
     while (!condition()) {
       if (seconds_now() > limit) return false;
@@ -206,15 +206,18 @@ TEST_CASE("many who say little: bounded descriptors, bounded time, and there is 
   // may stay: its greeting is cut off, which must do no harm.
   Job busy(2);
   REQUIRE(busy.nodes[0]->try_send(1, 9, to_header({9, 0}), {}) == Post::kDone);
+  const auto all_shown_out = [&] {
+    return std::all_of(strangers.begin(), strangers.end(), [](const auto& one) { return one->shown_out(); });
+  };
   const double start = seconds_now();
-  for (std::size_t byte = 0; seconds_now() < start + 5.6; ++byte) {
+  for (std::size_t byte = 0; seconds_now() < start + 5.6 || !all_shown_out(); ++byte) {
+    REQUIRE(seconds_now() < start + kSubject.patience);
     if (byte < 6)
       for (auto& stranger : strangers) stranger->say(&kHandshakeMagic[byte], 1);
     job.drive_for(0.05);
     busy.nodes[1]->net().poll();
     std::this_thread::sleep_for(std::chrono::milliseconds(50));
   }
-  for (const auto& stranger : strangers) CHECK(stranger->shown_out());
   CHECK(busy.drive([&] { return busy.nodes[1]->received.size() == 1; }));
   busy.check_nobody_lost();
   job.talk(1, 2);
@@ -232,14 +235,24 @@ TEST_CASE("a wrong secret is a lost peer, with this reason") {
   CHECK(job.nodes[1]->received.empty());
 }
 
+// Greets node 0 of the job as `self`. Who has taken too long over it, on a busy machine, is cut off and tries
+// again, as a node would.
+Handshake greet(Job& job, const Identity& self, std::unique_ptr<Stranger>& caller) {
+  for (int attempt = 0;; ++attempt) {
+    caller = std::make_unique<Stranger>(endpoint_of(*job.nodes[0]));
+    Handshake handshake = Handshake::initiate(self, 0);
+    REQUIRE(job.drive([&] {
+      pump(caller->fd(), handshake);
+      return handshake.finished();
+    }));
+    if (handshake.refusal() != Refusal::kClosed || attempt == 5) return handshake;
+  }
+}
+
 TEST_CASE("another version of tmpi is named, at either end") {
   Job job(2);
-  Stranger old(endpoint_of(*job.nodes[0]));
-  Handshake handshake = Handshake::initiate(as_node(1, "0.0.1"), 0);
-  REQUIRE(job.drive([&] {
-    pump(old.fd(), handshake);
-    return handshake.finished();
-  }));
+  std::unique_ptr<Stranger> old;
+  const Handshake handshake = greet(job, as_node(1, "0.0.1"), old);
   CHECK(handshake.refusal() == Refusal::kVersion);
   job.talk(0, 1);
 
@@ -262,15 +275,10 @@ TEST_CASE("another version of tmpi is named, at either end") {
 
 TEST_CASE("a peer that proves itself and then talks nonsense is lost") {
   Job job(3);
-  Stranger peer(endpoint_of(*job.nodes[0]));
-  Handshake handshake = Handshake::initiate(as_node(2), 0);
-  REQUIRE(job.drive([&] {
-    pump(peer.fd(), handshake);
-    return handshake.finished();
-  }));
-  REQUIRE(handshake.state() == Handshake::State::kAccepted);
+  std::unique_ptr<Stranger> peer;
+  REQUIRE(greet(job, as_node(2), peer).state() == Handshake::State::kAccepted);
   const auto bytes = noise(5000, 7);
-  peer.say(bytes.data(), bytes.size());
+  peer->say(bytes.data(), bytes.size());
   REQUIRE(job.drive([&] { return !job.nodes[0]->lost_peers.empty(); }));
   CHECK(job.nodes[0]->lost_peers[0].first == 2);
   CHECK(job.nodes[0]->lost_peers[0].second.find("not the protocol") != std::string::npos);
@@ -280,20 +288,25 @@ TEST_CASE("a peer that proves itself and then talks nonsense is lost") {
 TEST_CASE("nobody there, and somebody who always hangs up") {
   Job job(2);
   Endpoint address = *address_from_text("127.0.0.1");
-  Result<Fd> listener = listen_at(address, Settings{});
-  REQUIRE(listener);
+  Fd socket_there;  // bound in either case, so that no other process of this machine gets the port
   bool hangs_up = false;
   SUBCASE("nobody") {
     hangs_up = false;
+    socket_there.reset(socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0));
+    REQUIRE(bind(socket_there.get(), address.get(), address.length) == 0);
+    REQUIRE(getsockname(socket_there.get(), reinterpret_cast<sockaddr*>(&address.storage), &address.length) ==
+            0);
   }
   SUBCASE("somebody") {
     hangs_up = true;
+    Result<Fd> listener = listen_at(address, Settings{});
+    REQUIRE(listener);
+    socket_there = *std::move(listener);
   }
   job.wire_up(address_text({address}));
-  if (!hangs_up) listener->reset();
   job.nodes[0]->try_send(1, 0, {}, {});
   REQUIRE(job.drive([&] {
-    if (hangs_up) Fd(accept4(listener->get(), nullptr, nullptr, SOCK_NONBLOCK));
+    if (hangs_up) Fd(accept4(socket_there.get(), nullptr, nullptr, SOCK_NONBLOCK));
     return !job.nodes[0]->lost_peers.empty();
   }));
   const std::string why = job.nodes[0]->lost_peers[0].second;
