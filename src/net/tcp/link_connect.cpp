@@ -100,7 +100,12 @@ void Link::attempt_failed(std::string why, bool cut_off) noexcept {
 }
 
 void Link::on_connect_time() noexcept {
-  if (state_ == State::kConnecting) return attempt_failed("no answer", false);
+  if (state_ == State::kConnecting) {
+    // It may be this process that has stood still all the time, and not the other host.
+    const int error = fd_ ? connect_state(fd_.get()) : 0;
+    if (error == 0) return list_as_active();
+    return attempt_failed(error == EINPROGRESS ? "no answer" : std::strerror(error), false);
+  }
   attempt_ = 0;
   trouble_.clear();
   connect();
