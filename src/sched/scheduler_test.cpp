@@ -144,7 +144,7 @@ TEST_CASE("an event source is polled when idle and between busy tasks") {
       job.spawn(0, [&] {
         for (long turns = 0; !event.done(); ++turns) {
           yield();
-          if (turns > 1'000'000) return;
+          if (turns > 100'000'000) return;
         }
       });
     }
@@ -235,7 +235,7 @@ TEST_CASE("an overflow is caught on the alternate stack and belongs to the runni
   for (const int workers : {1, 2}) {
     const pid_t child = fork();
     if (child == 0) {
-      alarm(20);
+      alarm(100);
       struct sigaction action {};
       action.sa_sigaction = on_overflow;
       action.sa_flags = SA_SIGINFO | SA_ONSTACK;

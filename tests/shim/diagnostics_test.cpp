@@ -10,6 +10,7 @@
 #include <string>
 
 #include "guest_copy.hpp"
+#include "read_to_end.hpp"
 
 TEST_CASE("messages of libc go to the rank's stderr under the program's name") {
   const GuestCopy guest;
@@ -53,10 +54,7 @@ TEST_CASE("a failed assertion says where, then aborts") {
     _exit(0);
   }
   close(ends[1]);
-  char text[512];
-  const ssize_t length = read(ends[0], text, sizeof text);
-  REQUIRE(length > 0);
-  const std::string message(text, static_cast<size_t>(length));
+  const std::string message = read_to_end(ends[0]);
   CHECK(message.find("guest.cpp:") != std::string::npos);
   CHECK(message.find("guest_assert") != std::string::npos);
   CHECK(message.find("Assertion `1 + 1 == 3' failed.\n") != std::string::npos);

@@ -9,6 +9,7 @@
 #include <string>
 
 #include "guest_copy.hpp"
+#include "read_to_end.hpp"
 
 TEST_CASE("popen and system give the rank's environment to the program") {
   const GuestCopy guest;
@@ -56,9 +57,7 @@ TEST_CASE("exit in a forked child ends the child, and its output is not lost") {
     GUEST(guest, exit)(12);
   }
   close(ends[1]);
-  char text[64] = {};
-  CHECK(read(ends[0], text, sizeof text - 1) == 14);
-  CHECK(std::string(text) == "from the child");
+  CHECK(read_to_end(ends[0]) == "from the child");
   int status = 0;
   waitpid(child, &status, 0);
   CHECK(WEXITSTATUS(status) == 12);
