@@ -73,7 +73,7 @@ void noticed(int, const std::string& why) noexcept {
 TEST_CASE("nonsense is noticed and ends the job with a sentence") {
   for (const Nonsense& nonsense : all_nonsense()) {
     CAPTURE(std::string(nonsense.name));
-    testing::run_nodes({.nodes = 2, .ranks = 2, .seconds = 10, .lost = noticed}, [&](Rank& rank) {
+    testing::run_nodes({.nodes = 2, .ranks = 2, .lost = noticed}, [&](Rank& rank) {
       const Datatype& byte = *datatype_from(MPI_BYTE);
       if (rank.world_rank == 0) {
         std::vector<std::byte> data(nonsense.payload);

@@ -122,7 +122,7 @@ std::unique_ptr<sched::Scheduler> make_scheduler(const NodesOptions& options) {
   write_line(wire, "done");
   // Others may need this node until they have finished too.
   for (pollfd goodbye{wire, POLLIN, 0}; ::poll(&goodbye, 1, 0) == 0;) (void)remote::poll();
-  const bool ended = remote::end(5);
+  const bool ended = remote::end(options.seconds);
   std::fflush(nullptr);
   _exit(failed ? 1 : ended ? 0 : 2);
 }

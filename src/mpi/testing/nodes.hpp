@@ -18,7 +18,7 @@ struct NodesOptions {
   std::string net = "tcp";
   remote::Settings settings;
   bool cyclic = true;  ///< rank r on node r % nodes; else in blocks
-  int seconds = 20;    ///< time limit
+  int seconds = 100;   ///< until what has not ended hangs, on however busy a machine
   remote::Engine::MakeTransport make = net::create_transport;
   /// Who is told of a lost node; null: the test fails.
   remote::Engine::Lost lost = nullptr;
