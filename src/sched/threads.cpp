@@ -223,10 +223,11 @@ void Worker::yield_elsewhere(Task& self) noexcept {
 
 // As idle(), but outside of the monitor between one look and the next.
 Task* Worker::idle_shared() noexcept {
-  const std::uint64_t start = timers::now_ticks();
+  std::uint64_t start = timers::now_ticks();
   idle_ = true;
   Task* task = look_around();
   while (task == nullptr && !all_finished()) {
+    if (std::exchange(stirred_, false)) start = timers::now_ticks();
     if (timers::now_ticks() - start < shared_.spin_ticks) {
       monitor_.unlock();
       for (int i = 0; i < 16 && !inbox_.has_mail(); ++i) cpu_relax();

@@ -110,7 +110,7 @@ __attribute__((noinline)) void Worker::poll_at_switch() noexcept {
 void Worker::look_after_mail() noexcept {
   take_mail();
   if (mail_hook_ != nullptr) mail_hook_(index_);
-  if (poll_ != nullptr) poll_();
+  if (poll_ != nullptr && poll_()) stirred_ = true;
 }
 
 Task* Worker::look_around() noexcept {
@@ -118,16 +118,19 @@ Task* Worker::look_around() noexcept {
   return ready_.pop();
 }
 
+// Until nothing has happened for a while: a message that comes in piece by piece keeps the worker awake.
 Task* Worker::spin() noexcept {
   if (shared_.spin_ticks == 0) return look_around();
-  const std::uint64_t start = timers::now_ticks();
+  std::uint64_t start = timers::now_ticks(), now = start;
   do {
     for (int i = 0; i < 8; ++i) {
       if (Task* task = look_around()) return task;
       if (all_finished()) return nullptr;
       cpu_relax();
     }
-  } while (timers::now_ticks() - start < shared_.spin_ticks);
+    now = timers::now_ticks();
+    if (std::exchange(stirred_, false)) start = now;
+  } while (now - start < shared_.spin_ticks);
   return nullptr;
 }
 
@@ -142,6 +145,7 @@ __attribute__((noinline)) Task* Worker::idle() noexcept {
       inbox_.stay_awake();
     }
     task = look_around();
+    if (task == nullptr && std::exchange(stirred_, false)) task = spin();
   }
   hand_watch_over();
   return task;

@@ -146,6 +146,7 @@ class alignas(64) Worker {
   bool (*poll_)() noexcept = nullptr;  // the event source's
   const std::atomic<int>* expected_ = nullptr;
   std::uint64_t last_poll_ = 0;  // ticks
+  bool stirred_ = false;         // the event source has made progress
   bool watched_ = false;         // it has been the watcher, and nobody else has been asked to be
   MailHook mail_hook_ = nullptr;
   std::uint32_t until_clock_ = kClockInterval;
