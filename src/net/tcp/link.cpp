@@ -11,10 +11,11 @@
 namespace tmpi::net::tcp {
 namespace {
 
-constexpr std::size_t kMostPieces = 64;         // of one sendmsg
-constexpr std::size_t kMostAtOnce = 256 << 10;  // bytes that send() gives the socket before it returns
-constexpr std::size_t kFlushBudget = 1 << 20;   // and one poll(), per peer: the others want to be served, too
+constexpr std::size_t kMostPieces = 64;        // of one sendmsg
+constexpr std::size_t kMostAtOnce = 1 << 20;   // bytes that send() gives the socket before it returns
+constexpr std::size_t kFlushBudget = 1 << 20;  // and one poll(), per peer: the others want to be served, too
 constexpr std::size_t kReceiveBudget = 1 << 20;
+constexpr std::size_t kLookAhead = 4 << 10;           // bytes read to a buffer where large payloads come
 constexpr double kSilence = 3;                        // seconds after which a peer's host counts as dead
 constexpr std::uint64_t kCheckEvery = 1'000'000'000;  // nanoseconds
 
@@ -185,15 +186,19 @@ bool Link::work() noexcept {
   return progress || state_ != before;
 }
 
+// Small messages are read many at a time. A peer that has sent a large payload most likely sends another one:
+// little is then read before the parser has seen where the payload belongs, since that little is copied
+// twice.
 bool Link::receive() noexcept {
   bool progress = false;
   for (std::size_t budget = kReceiveBudget; readable_ && budget > 0 && state_ == State::kUp;) {
     // Once this end is closing, whoever posted the landings may be gone.
-    iovec pieces[2] = {closing_ ? iovec{} : parser_.direct(),
-                       {context_.buffer.data(), context_.buffer.size()}};
+    iovec pieces[2] = {closing_ ? iovec{} : parser_.direct(), {context_.buffer.data(), 0}};
     const std::size_t direct = pieces[0].iov_len = std::min(pieces[0].iov_len, budget);
-    const ssize_t got = direct != 0 ? readv(fd_.get(), pieces, 2)
-                                    : recv(fd_.get(), context_.buffer.data(), context_.buffer.size(), 0);
+    const std::size_t aside = pieces[1].iov_len =
+        direct != 0 || large_expected_ ? kLookAhead : context_.buffer.size();
+    const ssize_t got =
+        direct != 0 ? readv(fd_.get(), pieces, 2) : recv(fd_.get(), context_.buffer.data(), aside, 0);
     if (got < 0 && errno == EINTR) continue;
     if (got <= 0) {
       readable_ = false;
@@ -204,9 +209,15 @@ bool Link::receive() noexcept {
     context_.recent = this;
     const auto bytes = static_cast<std::size_t>(got);
     // A short read has emptied the socket: what comes later is a new event. Not so the end of the stream.
-    if (bytes < direct + context_.buffer.size() && !hung_up_) readable_ = false;
+    if (bytes < direct + aside && !hung_up_) readable_ = false;
     budget -= std::min(budget, bytes);
-    if (!closing_) understand(bytes, direct);
+    if (closing_) continue;
+    understand(bytes, direct);
+    if (parser_.direct().iov_len != 0) {
+      large_expected_ = true;
+    } else if (direct == 0 && bytes == aside) {
+      large_expected_ = false;
+    }
   }
   return progress;
 }

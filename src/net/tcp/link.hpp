@@ -90,11 +90,12 @@ class Link {
   Context& context_;
   const int peer_;
   State state_ = State::kNone;
-  bool readable_ = false;   // there may be something to read
-  bool writable_ = false;   // the socket may have room
-  bool hung_up_ = false;    // what may be read ends with the end of the stream
-  bool closing_ = false;    // begin_close()
-  bool unchecked_ = false;  // has sent since the last look at whether the peer's host answers
+  bool readable_ = false;        // there may be something to read
+  bool writable_ = false;        // the socket may have room
+  bool hung_up_ = false;         // what may be read ends with the end of the stream
+  bool closing_ = false;         // begin_close()
+  bool large_expected_ = false;  // the last payload that did not come whole with its header was large
+  bool unchecked_ = false;       // has sent since the last look at whether the peer's host answers
   int write_error_ = 0;
   std::uint32_t since_poll_ = 0;  // messages sent since polls_
   std::uint64_t polls_ = 0;

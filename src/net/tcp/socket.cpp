@@ -27,8 +27,9 @@ int send_buffer_limit() noexcept {
   return limit;
 }
 
+// What the kernel does not know is no loss.
 void set(int fd, int level, int option, int value) noexcept {
-  setsockopt(fd, level, option, &value, sizeof value);  // what the kernel does not know is no loss
+  setsockopt(fd, level, option, &value, sizeof value);
 }
 
 Result<Fd> open_socket(int family) noexcept {
@@ -92,10 +93,13 @@ void set_options(int fd, bool loopback) noexcept {
   set(fd, IPPROTO_TCP, TCP_KEEPIDLE, 2);
   set(fd, IPPROTO_TCP, TCP_KEEPINTVL, 1);
   set(fd, IPPROTO_TCP, TCP_KEEPCNT, 3);
+  if (!loopback) return;
+  // There is no congestion inside a machine. Others, like bbr, space out what is sent.
+  setsockopt(fd, IPPROTO_TCP, TCP_CONGESTION, "reno", sizeof "reno" - 1);
   // Ping-pong of 4 MiB: 0.50 ms, against 0.74 ms with the buffer that the kernel chooses (and enlarges to
   // several MiB, which between hosts is right). A buffer that the system's limit cuts down would be worse.
   static const bool permitted = send_buffer_limit() >= kLoopbackBuffer;
-  if (loopback && permitted) set(fd, SOL_SOCKET, SO_SNDBUF, kLoopbackBuffer);
+  if (permitted) set(fd, SOL_SOCKET, SO_SNDBUF, kLoopbackBuffer);
 }
 
 bool has_unacknowledged(int fd) noexcept {

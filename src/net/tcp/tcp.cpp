@@ -20,6 +20,11 @@ constexpr std::uint64_t kSpinning =
     3000;  // ticks between calls of poll() of which somebody has nothing else to do
 constexpr int kPeeks = 4;
 
+// How long a message waits that comes behind the two pieces of a large one that are under way: 10 Gbit/s need
+// 0.2 ms for one. Over loopback a system call for 1 MiB costs 20 % less than four for a quarter of it.
+constexpr std::size_t kSegment = 256 << 10;
+constexpr std::size_t kLoopbackSegment = 1 << 20;
+
 std::string own_host() {
   char name[HOST_NAME_MAX + 1] = "this host";
   gethostname(name, sizeof name - 1);
@@ -37,7 +42,7 @@ Tcp::Tcp(const Options& options, Sink& sink) {
   limits_.most_header = kMostHeader;
   limits_.most_buffered = Link::kMostBuffered;
   limits_.eager = 64 << 10;
-  limits_.segment = 256 << 10;
+  limits_.segment = options.same_machine ? kLoopbackSegment : kSegment;
   context_.sink = &sink;
   context_.self = {options.node, Role::kPeer, options.job, options.secret, own_host()};
   context_.active.reserve(static_cast<std::size_t>(options.nodes));
