@@ -9,7 +9,8 @@ function(tmpi_room name)
   tmpi_unity(tmpi_${name})
 endfunction()
 
-# tmpi_unit_test(NAME SOURCES... [ROOMS rooms...] [LINK libs...]): a doctest binary run by ctest with a time limit. ROOMS lists
+# tmpi_unit_test(NAME SOURCES... [ROOMS rooms...] [LINK libs...]): a doctest binary run by ctest with a time limit, for what hangs: at
+# least six times what it takes under any sanitizer on a quiet machine. ROOMS lists
 # every room whose objects it needs (object libraries are not linked transitively; net comes with mpi). ONE_THREAD: it has no second thread, so
 # ThreadSanitizer has nothing to see. LONG_UNDER_TSAN: minutes there, so only in the longer tier. TIMING: its test cases in the test suite
 # "timing" make claims about how long things take; they are a test of their own, timing/NAME (see scripts/test), and none of a sanitizer tree.
@@ -22,7 +23,7 @@ function(tmpi_unit_test name)
     return()
   endif()
   if(NOT UT_TIMEOUT)
-    set(UT_TIMEOUT 60)
+    set(UT_TIMEOUT 300)
   endif()
   if("mpi" IN_LIST UT_ROOMS AND NOT "net" IN_LIST UT_ROOMS)
     list(APPEND UT_ROOMS net)
