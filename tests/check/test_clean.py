@@ -23,7 +23,7 @@ class CleanTest(LaunchTest):
             self.assertTrue(os.path.exists(path), path)
             for options in (("--workers", 1, "--sched", "random:4"), ("--workers", 2)):
                 with self.subTest(program=name, options=options):
-                    job = self.run_job("-n", 4, *options, "--check", "--timeout", 60, path)
+                    job = self.run_job("-n", 4, *options, "--check", "--timeout", 120, path)
                     self.assertEqual(job.code, 0, job.err.decode())
 
     def test_examples(self):

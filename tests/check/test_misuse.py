@@ -27,14 +27,14 @@ class MisuseTest(LaunchTest):
     def setUpClass(cls):
         cls.scratch = tempfile.TemporaryDirectory(prefix="tmpi-check-")
         cls.program = os.path.join(cls.scratch.name, "misuse")
-        subprocess.run([os.path.join(BIN, "tmpicc"), "-g", "-O1", "-o", cls.program, SOURCE], check=True, timeout=120)
+        subprocess.run([os.path.join(BIN, "tmpicc"), "-g", "-O1", "-o", cls.program, SOURCE], check=True, timeout=300)
 
     @classmethod
     def tearDownClass(cls):
         cls.scratch.cleanup()
 
     def run_case(self, case, *arguments, options=()):
-        job = self.run_job("-n", 4, "--check", "--timeout", 30, *options, self.program, case, *arguments)
+        job = self.run_job("-n", 4, "--check", "--timeout", 120, *options, self.program, case, *arguments)
         job.text = job.err.decode()
         return job
 

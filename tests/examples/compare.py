@@ -37,13 +37,15 @@ class Mpi:
         binary = directory / f"{source.split('.')[0]}.{self.name}"
         if not binary.exists():
             compiler = [self.cxx, "-std=c++17"] if source.endswith(".cpp") else [self.cc, "-std=gnu11"]
-            subprocess.run([*compiler, "-O2", "-w", str(EXAMPLES / source), "-o", str(binary), "-lm"], check=True, timeout=300)
+            subprocess.run([*compiler, "-O2", "-w", str(EXAMPLES / source), "-o", str(binary), "-lm"], check=True, timeout=900)
         return binary
 
     def results(self, binary, arguments, ranks):
         """{name: number} of the "result" lines; raises if the run failed or its own check did."""
         command = [*self.launcher, "-n", str(ranks), str(binary), *arguments]
-        done = subprocess.run(command, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, timeout=120, check=False)
+        surroundings = {**os.environ, "TMPDIR": str(binary.parent)}  # launchers share files there with others of their kind
+        done = subprocess.run(command, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, timeout=600, check=False,
+                              env=surroundings)
         if done.returncode != 0 or "FAILED" in done.stdout:
             raise RuntimeError(f"{' '.join(command)}: exit code {done.returncode}\n{done.stdout}")
         words = [line.split() for line in done.stdout.splitlines() if line.startswith("result ")]

@@ -88,7 +88,6 @@ class AttachedJobs:
         job = self.run_attached("-n", 4, program("ring.c"), "code", 17)
         self.check_one_message(job, 17, "rank 3 on host", "ended with exit code 17")
 
-    @claims_time
     def test_mpi_abort_on_either_node_process(self):
         for rank in (0, 3):
             job = self.run_attached("-n", 4, program("misbehave.c"), "abort-mpi", rank, 42)
@@ -114,7 +113,6 @@ class AttachedJobs:
     def test_timeout_shows_the_ranks_of_all_node_processes(self):
         self.timed_out("ranks 0-3 (4): blocked in MPI_Recv", "-n", 4, "--no-deadlock-check", program("ring.c"), "wait", run=self.run_attached)
 
-    @claims_time
     def test_deadlock(self):
         job = self.promptly(PROMPTLY, lambda: self.run_attached("-n", 4, program("ring.c"), "wait"))
         self.assertNotEqual(job.code, 0)

@@ -17,6 +17,10 @@ MPIRUN = shutil.which("mpirun.openmpi")
 class OpenMpiTest(AttachedJobs, AttachedTest):
     SECOND = b"PMIX_RANK=1"
 
+    def start(self, *arguments, env=None, **options):
+        """mpirun keeps files where others of its kind do: a directory for each run."""
+        return super().start(*arguments, env={**(env or {}), "TMPDIR": self.directory()}, **options)
+
     def launch(self, arguments):
         return [MPIRUN, "--allow-run-as-root", "--oversubscribe", "-n", "2", TMPI_NODE, *arguments]
 

@@ -15,5 +15,5 @@ add_custom_command(
 add_custom_target(program_pmpi_libraries ALL DEPENDS ${directory}/pmpi_static ${directory}/pmpi_shared)
 add_dependencies(program_pmpi_libraries ${TMPI_PROGRAM_NEEDS})
 foreach(form objects static shared)
-  tmpi_mpi_run(pmpi_${form} 5 30 "mpi" w2 --workers 2)
+  tmpi_mpi_run(pmpi_${form} 5 200 "mpi" w2 --workers 2)
 endforeach()

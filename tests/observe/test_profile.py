@@ -1,9 +1,8 @@
 """tmpirun --profile: counts, bytes and lines are exact, times add up, the table says what is wrong."""
 
 import os
-import unittest
 
-from observed import BIN, HERE, ObservedTest, line_of, measured, program
+from observed import HERE, ObservedTest, claims_only_time, claims_time, line_of, main, program
 
 KNOWN = "known.c"
 RANKS = 4
@@ -67,11 +66,13 @@ class KnownProgram(ObservedTest):
                 self.assertAlmostEqual(call["wall"], call["running"] + call["waiting"], delta=1e-9)
                 self.assertLessEqual(call["idle"], call["waiting"] + 1e-9)
 
+    @claims_time
     def test_workers_add_up(self):
         for worker in self.profile["workers"]:
             self.assertAlmostEqual(worker["busy"] + worker["idle"], self.profile["seconds"], delta=1e-6)
-            # A rank's time begins with the first switch to it and ends with the last one from it.
-            self.assertAlmostEqual(worker["busy"], worker["computing"] + worker["mpi"], delta=1e-3)
+            # A rank's time begins with the first switch to it and ends with the last one from it; what lies between two ranks is nobody's.
+            self.assertGreaterEqual(worker["busy"], worker["computing"] + worker["mpi"] - 1e-6)
+            self.in_time(worker["busy"] - worker["computing"] - worker["mpi"], 1e-3)
         self.assertEqual(sorted(rank for worker in self.profile["workers"] for rank in worker["ranks"]), list(range(RANKS)))
 
     def test_table(self):
@@ -81,7 +82,14 @@ class KnownProgram(ObservedTest):
 
 
 class WhereTimeGoes(ObservedTest):
-    @measured
+    def test_computing_is_what_the_program_says(self):
+        job, profile = self.observe("--profile=", "-n", 2, "--workers", 2, "-q", program("uneven.c"), 2)
+        said = {int(line.split()[0]): float(line.split()[1]) for line in job.out.decode().splitlines()}
+        self.assertEqual(set(said), {0, 1})
+        for rank in profile["ranks"]:
+            self.assertGreaterEqual(rank["computing"], said[rank["rank"]])
+
+    @claims_only_time
     def test_imbalance(self):
         job, profile = self.observe("--profile=", "-n", 2, "--workers", 2, "-q", program("uneven.c"), 5)
         self.assertRegex(job.text, r"balance of computing, max/mean: ranks 1\.\d+ \(rank 0\), cores 1\.\d+ \(worker 0\); worker 0 computes longest")
@@ -96,21 +104,21 @@ class WhereTimeGoes(ObservedTest):
         self.assertAlmostEqual(waited["waiting"], missing, delta=0.05)
         self.assertAlmostEqual(waited["idle"], waited["waiting"], delta=0.005)  # nobody else was there to run
 
-    @measured
+    @claims_time
     def test_virtualization_hides_waiting(self):
         """Two ranks on one core: what one waits for is the other's computing, and the core is never idle."""
         _, profile = self.observe("--profile=", "-n", 2, "--workers", 1, program("uneven.c"), 2)
         self.assertGreater(sum(rank["waiting"] for rank in profile["ranks"]), 0.035)
         meet = next(c for c in profile["calls"] if c["line"] == line_of("uneven.c", "meet"))
-        self.assertLess(meet["total"]["idle"], 0.005)
+        self.in_time(meet["total"]["idle"], 0.005)
 
-    @measured
+    @claims_time
     def test_pcontrol(self):
         _, profile = self.observe("--profile=", "-n", 3, "--workers", 1, program("paused.c"))
         lines = {call["line"]: call["total"]["calls"] for call in profile["calls"] if call["function"] == "MPI_Barrier"}
         self.assertEqual(lines, {line_of("paused.c", "seen"): 21})
         for rank in profile["ranks"]:
-            self.assertLess(rank["computing"], 0.15)  # without the pause
+            self.in_time(rank["computing"], 0.15)  # without the pause
             self.assertAlmostEqual(rank["wall"], rank["computing"] + rank["mpi"] + rank["waiting"] + rank["elsewhere"], delta=1e-6)
 
 
@@ -149,10 +157,13 @@ class Surroundings(ObservedTest):
         self.assertIn(b"--profile /nowhere/at/all: cannot write the file: No such file", job.err)
 
     def test_abort(self):
-        job, profile = self.observe("--profile=", "-n", 2, "--workers", 2, "-q", program("uneven.c"), 1, "abort", code=3)
-        self.assertTrue(profile["ended_early"])
-        self.assertIn("ended early", job.text)
-        unfinished = {call["line"] for call in profile["calls"] if call["total"].get("unfinished")}
+        for seconds in (0.05, 1, 10, 60):  # until rank 1 is in its call by then
+            job, profile = self.observe("--profile=", "-n", 2, "--workers", 2, "-q", program("uneven.c"), 1, "abort", seconds, code=3)
+            self.assertTrue(profile["ended_early"])
+            self.assertIn("ended early", job.text)
+            unfinished = {call["line"] for call in profile["calls"] if call["total"].get("unfinished")}
+            if line_of("uneven.c", "meet") in unfinished:
+                break
         self.assertEqual(unfinished, {line_of("uneven.c", "abort"), line_of("uneven.c", "meet")})
 
     def test_deadlock(self):
@@ -161,15 +172,17 @@ class Surroundings(ObservedTest):
         unfinished = {call["line"] for call in profile["calls"] if call["total"].get("unfinished")}
         self.assertEqual(unfinished, {line_of("uneven.c", "hang"), line_of("uneven.c", "meet")})
 
-    @measured
     def test_timeout(self):
-        _, profile = self.observe("--profile=", "-n", 3, "--workers", 1, "--timeout", 1, "--no-deadlock-check", program("uneven.c"), 1, "hang",
-                                  code=124)
-        hang = next(call for call in profile["calls"] if call["line"] == line_of("uneven.c", "hang"))
-        self.assertTrue(hang["total"]["unfinished"])
-        self.assertGreater(hang["total"]["waiting"], 0.3)
-        self.assertTrue(profile["ended_early"])
+        for limit in (1, 5, 25, 100):  # until rank 0 has waited for a while
+            _, profile = self.observe("--profile=", "-n", 3, "--workers", 1, "--timeout", limit, "--no-deadlock-check", program("uneven.c"), 1,
+                                      "hang", code=124)
+            self.assertTrue(profile["ended_early"])
+            hang = [call["total"] for call in profile["calls"] if call["line"] == line_of("uneven.c", "hang")]
+            if hang and hang[0]["waiting"] > 0.3:
+                break
+        self.assertTrue(hang[0]["unfinished"])
+        self.assertGreater(hang[0]["waiting"], 0.3)
 
 
 if __name__ == "__main__":
-    unittest.main()
+    main()

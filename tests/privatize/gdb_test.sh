@@ -18,7 +18,7 @@ print my_global
 rank all
 print my_static
 END
-output=$(timeout 100 gdb -nx -q -batch -x "$3" -x "$commands" "$1" 2>&1)
+output=$(timeout 500 gdb -nx -q -batch -x "$3" -x "$commands" "$1" 2>&1)
 for wanted in 'all_ready (rank=1) at .*debugged.c' '#1 .* main (argc=' '\$1 = 1.5' 'rank 2: ' 'rank 1, .*debugged' '\$2 = 1002' \
   '\$3 = 1000' '\$4 = 1.5'; do
   if ! printf '%s\n' "$output" | grep -q "$wanted"; then

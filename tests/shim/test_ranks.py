@@ -12,9 +12,9 @@ HERE = os.path.dirname(os.path.abspath(__file__))
 
 class Job:
     def __init__(self, ranks, program, *arguments, options=(), stdin=None):
-        words = [os.path.join(BIN, "tmpirun"), "-n", str(ranks), "--timeout", "60", *options, program, *arguments]
+        words = [os.path.join(BIN, "tmpirun"), "-n", str(ranks), "--timeout", "240", *options, program, *arguments]
         done = subprocess.run(words, input=stdin, stdin=None if stdin is not None else subprocess.DEVNULL, capture_output=True,
-                              text=True, timeout=120)
+                              text=True, timeout=300)
         self.out, self.err, self.code = done.stdout, done.stderr, done.returncode
 
 
@@ -28,7 +28,7 @@ class Ranks(unittest.TestCase):
             wrapper = "tmpicc" if suffix == ".c" else "tmpicxx"
             output = os.path.join(cls.folder.name, name)
             subprocess.run([os.path.join(BIN, wrapper), "-O1", "-g", os.path.join(HERE, "programs", file), "-o", output], check=True,
-                           timeout=120)
+                           timeout=300)
             cls.programs[name] = output
 
     @classmethod
@@ -119,7 +119,7 @@ class Ranks(unittest.TestCase):
         self.assertLess(int(re.search(r"dirty (\d+)", job.out)[1]), 2.5 * 4096)
 
     def test_a_program_by_itself_needs_no_shim(self):
-        done = subprocess.run([self.programs["state"]], capture_output=True, text=True, timeout=60, stdin=subprocess.DEVNULL)
+        done = subprocess.run([self.programs["state"]], capture_output=True, text=True, timeout=240, stdin=subprocess.DEVNULL)
         self.assertEqual((done.returncode, done.stdout), (0, "rank 0: good\n"), done.stderr)
 
 

@@ -29,7 +29,7 @@ rank 2 of 3, seen 12" sh -c "tmpirun -n 3 $1 | sort"
 expect() {
   wanted=$1
   shift
-  got=$(timeout 60 "$@" 2>&1) || fail "$* failed: $got"
+  got=$(timeout 300 "$@" 2>&1) || fail "$* failed: $got"
   [ "$got" = "$wanted" ] || fail "$* printed '$got', not '$wanted'"
 }
 
@@ -37,7 +37,7 @@ expect() {
 expect_match() {
   wanted=$1
   shift
-  got=$(timeout 60 "$@" 2>&1) || fail "$* failed: $got"
+  got=$(timeout 300 "$@" 2>&1) || fail "$* failed: $got"
   printf '%s\n' "$got" | grep -Eq -e "$wanted" || fail "$* printed '$got', which does not match '$wanted'"
 }
 
@@ -45,7 +45,7 @@ expect_match() {
 expect_failure() {
   wanted=$1
   shift
-  if got=$(timeout 60 "$@" 2>&1); then fail "$* did not fail; it printed '$got'"; fi
+  if got=$(timeout 300 "$@" 2>&1); then fail "$* did not fail; it printed '$got'"; fi
   printf '%s\n' "$got" | grep -Eq -e "$wanted" || fail "$* failed with '$got', which does not match '$wanted'"
 }
 

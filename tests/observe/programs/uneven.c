@@ -1,5 +1,5 @@
 /* Rank 0 computes `factor` times as long as the others, then all meet; each says how long it has computed.
- * With "hang" the meeting never comes about, with "abort" rank 0 ends the job. */
+ * With "hang" the meeting never comes about, with "abort" rank 0 ends the job after some more seconds. */
 #include <mpi.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -21,8 +21,8 @@ int main(int argc, char** argv) {
   printf("%d %.9f\n", rank, compute(rank == 0 ? 0.04 * factor : 0.04));
   fflush(stdout);
   if (rank == 0 && strcmp(ending, "abort") == 0) {
-    compute(0.05);                /* the others are waiting by now */
-    MPI_Abort(MPI_COMM_WORLD, 3); /* @abort */
+    compute(argc > 3 ? atof(argv[3]) : 0.05); /* the others are to wait by then */
+    MPI_Abort(MPI_COMM_WORLD, 3);             /* @abort */
   }
   if (rank == 0 && strcmp(ending, "hang") == 0)
     MPI_Recv(&factor, 1, MPI_DOUBLE, 0, 0, MPI_COMM_WORLD, MPI_STATUS_IGNORE); /* @hang */
