@@ -114,7 +114,7 @@ class AttachedJobs:
         self.timed_out("ranks 0-3 (4): blocked in MPI_Recv", "-n", 4, "--no-deadlock-check", program("ring.c"), "wait", run=self.run_attached)
 
     def test_deadlock(self):
-        job = self.promptly(PROMPTLY, lambda: self.run_attached("-n", 4, program("ring.c"), "wait"))
+        job = self.promptly(PROMPTLY, self.run_attached("-n", 4, program("ring.c"), "wait"))
         self.assertNotEqual(job.code, 0)
         self.assertIn("ranks 0-3 (4): blocked in MPI_Recv", job.err.decode())
 

@@ -111,12 +111,12 @@ class ChannelTest(LaunchTest):
 
     @claims_time
     def test_lost_connection(self):
-        job = self.promptly(PROMPTLY, lambda: self.fake("loses", "--nodes", 2, cwd=self.directory()))
+        job = self.promptly(PROMPTLY, self.fake("loses", "--nodes", 2, cwd=self.directory()))
         self.check_failure(job, 1, "has lost the connection to node process 1 on host", "with ranks 2-3: the connection was reset")
 
     @claims_time
     def test_lost_connection_to_the_silent(self):
-        job = self.promptly(PROMPTLY + 2, lambda: self.fake("one_loses", "--nodes", 2))  # which do not end when they are told to
+        job = self.promptly(PROMPTLY + 2, self.fake("one_loses", "--nodes", 2))  # which do not end when they are told to
         self.check_failure(job, 1, "node process 0 on host", "has lost the connection to node process 1 on host", "with ranks 2-3")
 
     def test_lost_connection_is_only_a_consequence(self):

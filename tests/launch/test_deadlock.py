@@ -10,13 +10,9 @@ DEADLOCK = 125
 
 class DeadlockTest(LaunchTest):
     def report(self, ranks, case, *options):
-        def run():
-            job = self.run_job("-n", ranks, *options, "-q", program("deadlock.c"), case)
-            self.assertEqual(job.code, DEADLOCK, job.err.decode())
-            return job
-
-        job = self.promptly(2, run)
+        job = self.promptly(2, self.run_job("-n", ranks, *options, "-q", program("deadlock.c"), case))
         err = job.err.decode()
+        self.assertEqual(job.code, DEADLOCK, err)
         self.assertIn("tmpirun: deadlock: every rank that has not finished is blocked in MPI", err)
         return err
 

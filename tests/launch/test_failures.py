@@ -10,7 +10,7 @@ from harness import PROMPTLY, LaunchTest, claims_time, main, program, wait_for
 
 class FailureTest(LaunchTest):
     def misbehave(self, mode, *more, ranks=8, options=(), name="misbehave.c", **run):
-        return self.promptly(PROMPTLY, lambda: self.run_job("-n", ranks, "--vratio", 4, *options, program(name), mode, *more, **run))
+        return self.promptly(PROMPTLY, self.run_job("-n", ranks, "--vratio", 4, *options, program(name), mode, *more, **run))
 
     @claims_time
     def test_mpi_abort(self):
@@ -114,14 +114,14 @@ class FailureTest(LaunchTest):
 
     @claims_time
     def test_many_ranks_that_fail_at_once_give_one_message(self):
-        job = self.promptly(PROMPTLY, lambda: self.run_job("-n", 500, program("misbehave.c"), "after", 0, 1))
+        job = self.promptly(PROMPTLY, self.run_job("-n", 500, program("misbehave.c"), "after", 0, 1))
         self.assertNotEqual(job.code, 0)
         self.assertEqual(job.err.count(b"tmpirun: "), 1)
 
     @claims_time
     def test_timeout_shows_where_everybody_is(self):
-        self.promptly(PROMPTLY, lambda: self.timed_out("  ranks 0-7 (8): blocked in MPI_Recv from any source with tag 0 on MPI_COMM_WORLD\n",
-                                                       "-n", 8, "--no-deadlock-check", program("misbehave.c"), "hang"))
+        self.promptly(PROMPTLY, self.timed_out("  ranks 0-7 (8): blocked in MPI_Recv from any source with tag 0 on MPI_COMM_WORLD\n",
+                                               "-n", 8, "--no-deadlock-check", program("misbehave.c"), "hang"))
 
     def test_timeout_of_a_spinning_job(self):
         self.timed_out("running", "-n", 4, program("misbehave.c"), "spin")

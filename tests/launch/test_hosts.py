@@ -162,7 +162,7 @@ class EndTest(HostTest):
     """Whatever goes wrong there: one message that says host and cause, promptly, and nothing stays behind."""
 
     def fails(self, code, *texts, arguments, **options):
-        job = self.promptly(PROMPTLY + 1, lambda: self.on_hosts(*arguments, **options))
+        job = self.promptly(PROMPTLY + 1, self.on_hosts(*arguments, **options))
         self.check_failure(job, code, *texts)
         return job
 

@@ -172,9 +172,9 @@ class StartTest(LaunchTest):
         self.measure(10000, 3.0)
 
     def measure(self, ranks, goal):
-        best = min(self.run_job("-n", ranks, program("trivial.c")).seconds for _ in range(3))
-        print(f"\n{ranks} ranks: {best:.3f} s (goal {goal} s)")
-        self.in_time(best, goal * 5)  # a busy test machine; bench/ holds the real measurement
+        seconds = self.run_job("-n", ranks, program("trivial.c")).seconds
+        print(f"\n{ranks} ranks: {seconds:.3f} s (goal {goal} s)")
+        self.in_time(seconds, goal * 5)  # a busy test machine; bench/ holds the real measurement
 
 
 class AloneTest(LaunchTest):

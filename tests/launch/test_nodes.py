@@ -71,9 +71,9 @@ class NodesTest(LaunchTest):
 
     @claims_only_time
     def test_time_of_the_wire_up_of_64(self):
-        best = min(self.test_wire_up_of_64().seconds for _ in range(3))
-        print(f"\n64 node processes: {best:.3f} s (goal 1 s)")
-        self.in_time(best, 3)  # a busy test machine
+        seconds = self.test_wire_up_of_64().seconds
+        print(f"\n64 node processes: {seconds:.3f} s (goal 1 s)")
+        self.in_time(seconds, 3)  # a busy test machine
 
 
 class TrafficTest(LaunchTest):
@@ -109,8 +109,8 @@ class TrafficTest(LaunchTest):
 
     @claims_time
     def test_timeout(self):
-        self.promptly(PROMPTLY, lambda: self.timed_out("  ranks 0-3 (4): blocked in MPI_Recv", "-n", 4, "--nodes", 2, "-q", "--no-deadlock-check",
-                                                       program("misbehave.c"), "hang"))
+        self.promptly(PROMPTLY, self.timed_out("  ranks 0-3 (4): blocked in MPI_Recv", "-n", 4, "--nodes", 2, "-q", "--no-deadlock-check",
+                                               program("misbehave.c"), "hang"))
 
     def test_profile_is_written_per_node_process(self):
         directory = self.directory()
@@ -126,8 +126,7 @@ class EndTest(LaunchTest):
     """Whatever goes wrong on one node process ends the whole job with one message."""
 
     def misbehave(self, mode, *more, ranks=6, nodes=3, options=(), **run):
-        return self.promptly(PROMPTLY, lambda: self.run_job("-n", ranks, "--nodes", nodes, "-q", *options, program("misbehave.c"), mode, *more,
-                                                            **run))
+        return self.promptly(PROMPTLY, self.run_job("-n", ranks, "--nodes", nodes, "-q", *options, program("misbehave.c"), mode, *more, **run))
 
     @claims_time
     def test_abort(self):
@@ -199,7 +198,7 @@ class EndTest(LaunchTest):
     @claims_time
     def test_deadlock(self):
         for arguments in (("--nodes", 2), ("--nodes", 4), ("--nodes", 2, "--map-by", "node", "--net", "sim:latency=2ms,bandwidth=1GB/s")):
-            job = self.promptly(PROMPTLY, lambda words=arguments: self.run_job("-n", 8, *words, "-q", program("deadlock.c"), "ring"))
+            job = self.promptly(PROMPTLY, self.run_job("-n", 8, *arguments, "-q", program("deadlock.c"), "ring"))
             err = job.err.decode()
             self.check_failure(job, 125, "deadlock: every rank that has not finished is blocked in MPI")
             self.assertIn("  rank 7: blocked in MPI_Recv from rank 0 with tag 7 on MPI_COMM_WORLD\n", err)

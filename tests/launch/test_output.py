@@ -59,14 +59,10 @@ class OutputTest(LaunchTest):
     def test_hundred_megabytes(self):
         path = os.path.join(self.directory(), "out")
 
-        def run():
-            with open(path, "wb") as file:
-                job = self.run_job("-n", 4, program("flood.c"), 250_000, 99, stdout=file)
-            self.assertEqual(job.code, 0)
-            self.assertEqual(os.path.getsize(path), 100_000_000)
-            return job
-
-        job = self.promptly(15, run)
+        with open(path, "wb") as file:
+            job = self.promptly(15, self.run_job("-n", 4, program("flood.c"), 250_000, 99, stdout=file))
+        self.assertEqual(job.code, 0)
+        self.assertEqual(os.path.getsize(path), 100_000_000)
         print(f"\n1e6 lines, 100 MB from 4 ranks: {job.seconds:.2f} s")
 
     def test_tags(self):

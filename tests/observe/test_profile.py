@@ -68,12 +68,13 @@ class KnownProgram(ObservedTest):
 
     @claims_time
     def test_workers_add_up(self):
-        for worker in self.profile["workers"]:
-            self.assertAlmostEqual(worker["busy"] + worker["idle"], self.profile["seconds"], delta=1e-6)
+        _, profile = self.observe("--profile=", "-n", RANKS, "--workers", 2, "-q", program(KNOWN))
+        for worker in profile["workers"]:
+            self.assertAlmostEqual(worker["busy"] + worker["idle"], profile["seconds"], delta=1e-6)
             # A rank's time begins with the first switch to it and ends with the last one from it; what lies between two ranks is nobody's.
             self.assertGreaterEqual(worker["busy"], worker["computing"] + worker["mpi"] - 1e-6)
             self.in_time(worker["busy"] - worker["computing"] - worker["mpi"], 1e-3)
-        self.assertEqual(sorted(rank for worker in self.profile["workers"] for rank in worker["ranks"]), list(range(RANKS)))
+        self.assertEqual(sorted(rank for worker in profile["workers"] for rank in worker["ranks"]), list(range(RANKS)))
 
     def test_table(self):
         self.assertIn("profile of known", self.job.text)
