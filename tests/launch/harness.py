@@ -109,7 +109,7 @@ class Job:
 
     def ask_until(self, wanted):
         """Asks where the ranks are (SIGUSR1), again and again, until the answer contains `wanted`; returns how often."""
-        wait_for(lambda: blocks(self.process.pid, signal.SIGUSR1), "tmpirun to take signals")  # before, it would die of one
+        wait_for(lambda: survives(self.process.pid, signal.SIGUSR1), "the launcher to take signals")
         end = time.monotonic() + HANG
         for asked in range(1, 1 << 30):
             self.process.send_signal(signal.SIGUSR1)
@@ -134,11 +134,11 @@ def stat_field(pid, number):
         return file.read().rsplit(")", 1)[1].split()[number - 3]
 
 
-def blocks(pid, signal_number):
-    """Whether the process blocks the signal (to read it from a signalfd)."""
+def survives(pid, signal_number):
+    """Whether the process has a handler for the signal, or blocks it (tmpirun reads it from a signalfd)."""
     with open(f"/proc/{pid}/status") as file:
-        mask = next(line.split()[1] for line in file if line.startswith("SigBlk:"))
-    return int(mask, 16) >> (signal_number - 1) & 1
+        masks = [int(line.split()[1], 16) for line in file if line.startswith(("SigBlk:", "SigCgt:"))]
+    return any(mask >> (signal_number - 1) & 1 for mask in masks)
 
 
 def wait_for(condition, what):
