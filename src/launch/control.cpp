@@ -150,8 +150,8 @@ void Control::leave() {
 // Straight behind what is being sent, not through the outbox: this thread must never wait for room there.
 void Control::append_last_words() {
   if (last_words_ == nullptr) return;
-  for (const std::string& text : std::exchange(last_words_, nullptr)())
-    append_frame(sending_, FrameType::kNotice, -1, static_cast<std::uint16_t>(NoticeKind::kInfo), text);
+  for (const LastWord& word : std::exchange(last_words_, nullptr)())
+    append_frame(sending_, word.type, -1, word.detail, word.payload);
 }
 
 void Control::transmit() {

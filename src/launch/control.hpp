@@ -16,6 +16,7 @@
 #include "launch/end_report.hpp"
 #include "launch/frames.hpp"
 #include "launch/input.hpp"
+#include "launch/last_word.hpp"
 #include "launch/node_spec.hpp"
 #include "launch/outbox.hpp"
 #include "launch/picture.hpp"
@@ -72,7 +73,7 @@ class Control {
   /// What is to be said last when the job ends early (profile, trace): called by the control thread, once,
   /// after the reason has been sent or before the picture of a job that is about to be killed. Before
   /// start().
-  void set_last_words(std::vector<std::string> (*last_words)()) { last_words_ = last_words; }
+  void set_last_words(std::vector<LastWord> (*last_words)()) { last_words_ = last_words; }
 
   /// Every rank has ended: sends what is left and ends the process. `balance`: of kDone, empty if the job has
   /// one node process.
@@ -98,7 +99,7 @@ class Control {
   std::unique_ptr<Wireup> wireup_;
   int wake_fd_;
   std::vector<PictureEntry> (*picture_)();
-  std::vector<std::string> (*last_words_)() = nullptr;
+  std::vector<LastWord> (*last_words_)() = nullptr;
   void (*rest_handler_)(const Frame& question, std::string& out) = nullptr;
   Outbox outbox_;
   Input input_;

@@ -43,7 +43,6 @@ std::string pack(const JobSpec& job) {
   packer.number(job.verbose);
   packer.number(job.check);
   packer.number(job.profile);
-  packer.text(job.profile_file);
   packer.text(job.trace_file);
   packer.number(static_cast<std::int64_t>(job.trace_buffer));
   return packer.bytes();
@@ -76,7 +75,6 @@ Result<JobSpec> unpack_job(std::string_view payload) {
   job.verbose = unpacker.number() != 0;
   job.check = unpacker.number() != 0;
   job.profile = unpacker.number() != 0;
-  job.profile_file = unpacker.text();
   job.trace_file = unpacker.text();
   job.trace_buffer = static_cast<std::size_t>(unpacker.number());
   if (!unpacker.ok())

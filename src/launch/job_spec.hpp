@@ -36,7 +36,7 @@ struct JobSpec {
   bool verbose = false;
   bool check = false;  ///< --check
   bool profile = false;
-  std::string profile_file;  ///< --profile=FILE, empty: only the table
+  std::string profile_file;  ///< --profile=FILE, empty: only the table; tmpirun's own affair
   std::string trace_file;    ///< --trace, empty: none
   std::size_t trace_buffer = 16 << 20;
 

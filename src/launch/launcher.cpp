@@ -58,10 +58,12 @@ std::vector<int> Launcher::handled_signals() {
   return {SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGUSR1, SIGUSR2, SIGTSTP, SIGCHLD};
 }
 
-Launcher::Launcher(const Settings& settings, JobPlan plan, Output& output, int signals)
+Launcher::Launcher(const Settings& settings, JobPlan plan, Output& output, ProfileReport& profile,
+                   int signals)
     : settings_(settings),
       plan_(std::move(plan)),
       output_(output),
+      profile_(profile),
       signals_(signals),
       ranks_(settings.job.total_ranks()),
       ended_(static_cast<std::size_t>(ranks_), false),

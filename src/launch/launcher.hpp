@@ -21,15 +21,16 @@
 #include "launch/options.hpp"
 #include "launch/output.hpp"
 #include "launch/picture_request.hpp"
+#include "launch/profile_report.hpp"
 #include "launch/stall_rounds.hpp"
 
 namespace tmpi::launch {
 
 class Launcher {
  public:
-  /// `settings` with the programs' paths already resolved; it and `output` must outlive the launcher.
-  /// `signals`: a signalfd for handled_signals(), which are blocked.
-  Launcher(const Settings& settings, JobPlan plan, Output& output, int signals);
+  /// `settings` with the programs' paths already resolved; it, `output` and `profile` must outlive the
+  /// launcher. `signals`: a signalfd for handled_signals(), which are blocked.
+  Launcher(const Settings& settings, JobPlan plan, Output& output, ProfileReport& profile, int signals);
 
   /// Runs the job to its end; no process is left. Returns tmpirun's exit code.
   int run();
@@ -133,6 +134,7 @@ class Launcher {
   const Settings& settings_;
   JobPlan plan_;
   Output& output_;
+  ProfileReport& profile_;
   int signals_;
   int ranks_;
   Descendants descendants_;

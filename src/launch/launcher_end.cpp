@@ -141,6 +141,10 @@ int Launcher::finish() {
     if (!node->judged) judge(*node);
   }
   output_.finish();
+  std::vector<std::string> names;
+  for (const auto& node : nodes_) names.push_back(name_of(*node));
+  for (const std::string& notice : profile_.finish(names))
+    output_.message(fmt::format("tmpirun: {}\n", notice));
   int code = exit_code_;
   std::string message;
   if (cause_ != Cause::kNone) {

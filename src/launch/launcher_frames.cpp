@@ -62,6 +62,8 @@ void Launcher::on_frame(Node& node, const Frame& frame) {
       return on_at_rest(node, frame);
     case FrameType::kResting:
       return on_resting(node, frame);
+    case FrameType::kProfile:
+      return profile_.add(node.number(), frame.payload);
     case FrameType::kStanding:
       return on_standing(node, frame);
     default:

@@ -16,6 +16,7 @@
 
 #include "base/result.hpp"
 #include "launch/core_share.hpp"
+#include "launch/last_word.hpp"
 #include "launch/layout.hpp"
 #include "launch/node_spec.hpp"
 #include "launch/picture.hpp"
@@ -43,9 +44,9 @@ class NodeJob {
   /// job if a rule is broken.
   [[noreturn]] void rank_exited(int rank, int code);
 
-  /// Ends profile and trace, if there are any and they have not ended: writes their files and returns what
-  /// the user should read. `early`: not all ranks have ended by themselves. Any thread but a rank's.
-  std::vector<std::string> finish_observation(bool early);
+  /// Ends profile and trace, if there are any and they have not ended: writes the trace and returns what is
+  /// to be said. `early`: not all ranks have ended by themselves. Any thread but a rank's.
+  std::vector<LastWord> finish_observation(bool early);
 
   /// Where every rank is now. Any thread. `asleep`: no rank can run meanwhile (mpi/diagnose/place.hpp).
   std::vector<PictureEntry> picture(bool asleep = false) const;
@@ -83,7 +84,7 @@ class NodeJob {
 
   /// "host a", or with several node processes "node 2 on host a".
   std::string name() const;
-  std::string file_of_node(const std::string& file) const;
+  std::string trace_file() const;  ///< of this node process, empty: none
 
   JobSpec spec_;
   NodeSpec node_;

@@ -30,9 +30,9 @@ std::vector<PictureEntry> picture() {
   return job ? job->picture() : std::vector<PictureEntry>{};
 }
 
-std::vector<std::string> last_words() {
+std::vector<LastWord> last_words() {
   NodeJob* job = NodeJob::running();
-  return job ? job->finish_observation(true) : std::vector<std::string>{};
+  return job ? job->finish_observation(true) : std::vector<LastWord>{};
 }
 
 /// What only the node process can check: it has the tables.

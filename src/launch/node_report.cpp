@@ -103,13 +103,13 @@ void NodeJob::report_leaks() const {
   Control::instance()->notice(NoticeKind::kWarning, text);
 }
 
-std::string NodeJob::file_of_node(const std::string& file) const {
-  return file.empty() || node_.nodes() == 1 ? file : fmt::format("{}.node{}", file, node_.node);
+std::string NodeJob::trace_file() const {
+  const std::string& file = spec_.trace_file;
+  return file.empty() || !several() ? file : fmt::format("{}.node{}", file, node_.node);
 }
 
 Result<void> NodeJob::prepare_observation() const {
-  const observe::ObservationOptions options{spec_.profile, file_of_node(spec_.profile_file),
-                                            file_of_node(spec_.trace_file), spec_.trace_buffer};
+  const observe::ObservationOptions options{spec_.profile, trace_file(), spec_.trace_buffer};
   if (!options.any()) return {};
   privatize::substitute_functions(&observe::recorder_of);
   return observe::Observation::prepare(options);
@@ -125,10 +125,11 @@ void NodeJob::prepare_check() const {
   check::Checker::begin(&describe_code, observe::Observation::instance() != nullptr);
 }
 
-std::vector<std::string> NodeJob::finish_observation(bool early) {
+std::vector<LastWord> NodeJob::finish_observation(bool early) {
   observe::Observation* observation = observe::Observation::instance();
   if (observation == nullptr) return {};
   observe::JobDescription job;
+  job.node = node_.node;
   for (const AppSpec& app : spec_.apps) {
     const std::string name = std::filesystem::path(app.program).filename();
     job.program += (job.program.empty() ? "" : ", ") + name;
@@ -137,10 +138,15 @@ std::vector<std::string> NodeJob::finish_observation(bool early) {
   job.workers = scheduler_->bindings();
   job.oversubscribed = scheduler_->oversubscribed();
   job.ended_early = early;
-  std::vector<std::string> texts = observation->finish(job, &describe_code);
-  // One text, so that those of several node processes are not mixed.
-  if (several() && !texts.empty()) texts = {fmt::format("{}:\n{}", name(), fmt::join(texts, "\n"))};
-  return texts;
+  const observe::ObservationReport report = observation->finish(job, &describe_code);
+  std::vector<LastWord> words;
+  for (const std::string& notice : report.notices) {
+    words.push_back({FrameType::kNotice, static_cast<std::uint16_t>(NoticeKind::kInfo),
+                     several() ? fmt::format("{}: {}", name(), notice) : notice});
+  }
+  for (std::size_t sent = 0; sent < report.profile.size(); sent += kMaxProfilePayload)
+    words.push_back({FrameType::kProfile, 0, report.profile.substr(sent, kMaxProfilePayload)});
+  return words;
 }
 
 std::vector<PictureEntry> NodeJob::picture(bool asleep) const {

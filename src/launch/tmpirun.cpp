@@ -112,9 +112,11 @@ int run_job(Settings& settings, const Attachment& attachment) {
     if (!created) return complain(created.message(), 1);
     files.emplace(*std::move(created));
   }
+  Result<ProfileReport> profile = ProfileReport::prepare(settings.job);
+  if (!profile) return complain(profile.message(), 1);
   const int signals = open_signals();
   Output output(settings.tag_output, std::move(files));
-  const int code = Launcher(settings, *std::move(plan), output, signals).run();
+  const int code = Launcher(settings, *std::move(plan), output, *profile, signals).run();
   release(attachment);
   return code;
 }

@@ -13,10 +13,11 @@ namespace tmpi::launch {
 static_assert(std::endian::native == std::endian::little, "the wire is little-endian and read in place");
 
 inline constexpr std::uint32_t kWireMagic = 0x49504d54;  // "TMPI"
-inline constexpr std::uint32_t kWireVersion = 3;         // raised when any structure below changes
+inline constexpr std::uint32_t kWireVersion = 4;         // raised when any structure below changes
 inline constexpr std::uint32_t kMaxPayload =
     16u << 20;  // a job description with a long command line fits many times
-inline constexpr std::uint32_t kMaxOutputPayload = 32u << 10;  // output is cut into frames of this size
+inline constexpr std::uint32_t kMaxOutputPayload = 32u << 10;    // output is cut into frames of this size
+inline constexpr std::uint32_t kMaxProfilePayload = 256u << 10;  // and a profile into these
 
 /// Over a remote shell the frames begin behind this line: the user's start-up files may have printed
 /// something.
@@ -39,6 +40,7 @@ enum class FrameType : std::uint16_t {
   kAtRest = 12,      // BalanceRecord: all its ranks are blocked in MPI, for a while
   kResting = 13,     // answer to kAtRestStill; detail 1: yes, ever since; BalanceRecord
   kStanding = 14,    // answer to kStandingWanted (standings.hpp)
+  kProfile = 15,     // bytes of its profile (profile_report.hpp), in order
   // tmpirun -> node process
   kJob = 64,             // the job description (job_spec.hpp)
   kStdin = 65,           // bytes for rank 0; empty: end of file

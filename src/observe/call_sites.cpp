@@ -2,17 +2,12 @@
 
 #include <cxxabi.h>
 #include <dlfcn.h>
-#include <fmt/core.h>
 
 #include <cstdlib>
 #include <memory>
 
 namespace tmpi::observe {
 namespace {
-
-std::string base_name(const std::string& path) {
-  return path.substr(path.rfind('/') + 1);
-}
 
 std::string readable(const char* symbol) {
   int status = -1;
@@ -33,12 +28,6 @@ CodePlace in_library(std::uint64_t address) {
 }
 
 }  // namespace
-
-std::string CallSite::label() const {
-  if (!file.empty()) return fmt::format("{}:{}", base_name(file), line);
-  if (!caller.empty()) return fmt::format("{} ({})", caller, base_name(object));
-  return fmt::format("{}+{:#x}", object.empty() ? "?" : base_name(object), offset);
-}
 
 CallSite CallSites::describe(const CodePlace& place, std::uint64_t return_address) {
   CallSite site;

@@ -9,6 +9,7 @@
 #include <utility>
 #include <vector>
 
+#include "observe/call_site.hpp"
 #include "observe/line_numbers.hpp"
 
 namespace tmpi::observe {
@@ -20,17 +21,6 @@ struct CodePlace {
   const char* symbol = nullptr;  ///< the function there, null if unknown
 };
 using DescribeCode = CodePlace (*)(const void* address) noexcept;
-
-struct CallSite {
-  std::string object;      ///< path of the program or library, empty if unknown
-  std::size_t offset = 0;  ///< return address in it
-  std::string caller;      ///< function that makes the call, empty if unknown
-  std::string file;        ///< empty if compiled without -g
-  int line = 0;
-
-  /// "heat2d.c:131", or the best that is known: "exchange (heat2d)", "heat2d+0x12f3".
-  std::string label() const;
-};
 
 class CallSites {
  public:

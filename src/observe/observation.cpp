@@ -30,11 +30,6 @@ Observation* Observation::instance() noexcept {
 
 Result<void> Observation::prepare(const ObservationOptions& options) {
   the_observation = new Observation(options);
-  if (!options.profile_file.empty()) {
-    Result<std::FILE*> file = open("--profile", options.profile_file);
-    if (!file) return file.failure();
-    the_observation->profile_ = *file;
-  }
   if (!options.trace_file.empty()) {
     Result<std::FILE*> file = open("--trace", options.trace_file);
     if (!file) return file.failure();
@@ -47,29 +42,15 @@ Result<void> Observation::begin(sched::Scheduler& scheduler) const {
   return Recording::begin(scheduler, {trace_ != nullptr, options_.trace_buffer});
 }
 
-std::vector<std::string> Observation::finish(const JobDescription& job, DescribeCode describe) {
-  std::vector<std::string> notices;
+ObservationReport Observation::finish(const JobDescription& job, DescribeCode describe) {
+  ObservationReport report;
   Recording* recording = Recording::instance();
-  if (recording == nullptr || finished_.exchange(true)) return notices;
+  if (recording == nullptr || finished_.exchange(true)) return report;
   recording->stop();
   CallSites sites(describe);
-  if (trace_ != nullptr) write_trace(*recording, job, sites, notices);
-  if (options_.profile) write_profile(*recording, job, sites, notices);
-  return notices;
-}
-
-void Observation::write_profile(const Recording& recording, const JobDescription& job, CallSites& sites,
-                                std::vector<std::string>& notices) {
-  const Profile profile = collect_profile(recording, job, sites);
-  notices.push_back(profile_text(profile, sites));
-  if (profile_ == nullptr) return;
-  const std::string text = profile_json(profile, sites);
-  errno = 0;
-  const bool written = std::fwrite(text.data(), 1, text.size(), profile_) == text.size();
-  if (std::fclose(profile_) != 0 || !written) {
-    notices.push_back(fmt::format("--profile={}: the file could not be written: {}", options_.profile_file,
-                                  strerror(errno)));
-  }
+  if (trace_ != nullptr) write_trace(*recording, job, sites, report.notices);
+  if (options_.profile) report.profile = pack_profile(collect_profile(*recording, job, sites));
+  return report;
 }
 
 void Observation::write_trace(const Recording& recording, const JobDescription& job, CallSites& sites,

@@ -1,4 +1,5 @@
-// Observation: --profile and --trace from the options to the files. The room's interface for src/launch.
+// Observation: --profile and --trace of a node process, from the options to what it reports. The room's
+// interface for src/launch.
 #pragma once
 
 #include <atomic>
@@ -8,23 +9,29 @@
 #include <vector>
 
 #include "base/result.hpp"
-#include "observe/profile.hpp"
+#include "observe/profile_collect.hpp"
 #include "sched/scheduler.hpp"
 
 namespace tmpi::observe {
 
 struct ObservationOptions {
   bool profile = false;
-  std::string profile_file;                          ///< JSON; empty: only the table
   std::string trace_file;                            ///< empty: no trace
   std::size_t trace_buffer = std::size_t{16} << 20;  ///< bytes per worker
 
   bool any() const { return profile || !trace_file.empty(); }
 };
 
+/// What a node process has to say when its recording has stopped.
+struct ObservationReport {
+  std::string profile;  ///< packed (pack_profile), empty: none was wanted
+  std::vector<std::string>
+      notices;  ///< what the user should read of the trace: where it is, what was dropped, what failed
+};
+
 class Observation {
  public:
-  /// Opens the files, so that a bad path is known before the job runs. Once; `any()` is true.
+  /// Opens the trace, so that a bad path is known before the job runs. Once; `any()` is true.
   static Result<void> prepare(const ObservationOptions& options);
   /// Null if nothing is observed.
   static Observation* instance() noexcept;
@@ -32,20 +39,16 @@ class Observation {
   /// The ranks have been spawned; none has run.
   Result<void> begin(sched::Scheduler& scheduler) const;
 
-  /// Stops the recording, writes the files, and returns what the user should read: the table, what was
-  /// written where, what was dropped, what failed. Only the first call does anything. Any thread that has a
-  /// stack of usual size; takes seconds for a large trace. Does not suspend.
-  std::vector<std::string> finish(const JobDescription& job, DescribeCode describe);
+  /// Stops the recording and writes the trace. Only the first call does anything. Any thread that has a stack
+  /// of usual size; takes seconds for a large trace. Does not suspend.
+  ObservationReport finish(const JobDescription& job, DescribeCode describe);
 
  private:
   explicit Observation(const ObservationOptions& options) : options_(options) {}
-  void write_profile(const Recording& recording, const JobDescription& job, CallSites& sites,
-                     std::vector<std::string>& notices);
   void write_trace(const Recording& recording, const JobDescription& job, CallSites& sites,
                    std::vector<std::string>& notices);
 
   ObservationOptions options_;
-  std::FILE* profile_ = nullptr;
   std::FILE* trace_ = nullptr;
   std::atomic<bool> finished_{false};
 };

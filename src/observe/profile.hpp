@@ -1,25 +1,18 @@
-// Profile: the figures of a job that has been recorded, in seconds, per rank, call site and worker. Collected
-// when the recording has stopped. docs/profiling.md says what each of them means.
+// Profile: the figures of a job that has been recorded, in seconds, per rank, call site and worker: of one
+// node process (collect_profile) or of a whole job (merge_profiles). docs/profiling.md says what each of them
+// means. Plain data: nothing here knows of MPI or of the scheduler, so that tmpirun can put parts together
+// and print.
 #pragma once
 
 #include <cstdint>
 #include <string>
+#include <string_view>
 #include <vector>
 
-#include "mpi/remote/remote.hpp"
-#include "observe/call_sites.hpp"
-#include "observe/recording.hpp"
+#include "base/result.hpp"
+#include "observe/call_site.hpp"
 
 namespace tmpi::observe {
-
-/// What the job is, for headings.
-struct JobDescription {
-  std::string program;  ///< names of the programs, joined
-  std::string host;
-  std::vector<std::string> workers;  ///< "worker 0: core 3 (PU 6), NUMA node 0"
-  bool oversubscribed = false;       ///< workers share cores
-  bool ended_early = false;          ///< aborted, crashed, timed out, interrupted
-};
 
 /// The calls of one function from one call site. What they took, of one rank or of all.
 struct CallTimes {
@@ -32,12 +25,13 @@ struct CallTimes {
   bool unfinished = false;  ///< the job ended inside one of them
 
   double running() const { return wall - waiting; }  ///< process-POV
+  void add(const CallTimes& times);
 };
 
 struct ProfiledCall {
-  std::uint16_t function = 0;
-  std::size_t site = 0;  ///< in `sites`
-  CallTimes total;       ///< of all ranks
+  std::string function;  ///< "MPI_Send"
+  CallSite site;
+  CallTimes total;  ///< of all ranks
   struct OfRank {
     int rank;
     CallTimes times;
@@ -47,7 +41,7 @@ struct ProfiledCall {
 
 struct ProfiledRank {
   int rank = 0;
-  int worker = 0;
+  int worker = 0;        ///< index in Profile::workers
   double wall = 0;       ///< from its first instruction to its last, without pauses
   double computing = 0;  ///< ran outside MPI
   double mpi = 0;        ///< ran inside MPI
@@ -56,6 +50,7 @@ struct ProfiledRank {
 };
 
 struct ProfiledWorker {
+  std::string name;  ///< "worker 0: core 3 (PU 6)", of several node processes "node 1 worker 0: ..."
   double busy = 0;
   double idle = 0;
   double computing = 0;  ///< parts of busy: its ranks outside MPI,
@@ -64,29 +59,46 @@ struct ProfiledWorker {
   std::vector<int> ranks;
 };
 
-/// What has left this node process for others, by protocol (mpi/remote/remote.hpp).
+/// What has left node processes for others, by protocol (docs/network.md).
 struct ProfiledNetwork {
-  bool used = false;  ///< the job has several node processes
-  std::string device;
-  mpi::remote::ProtocolCounters protocols;
+  std::string device;  ///< empty: the job has one node process
+  std::uint64_t eager = 0, eager_bytes = 0;
+  std::uint64_t rendezvous = 0, rendezvous_bytes = 0;
+  std::uint64_t early = 0, early_bytes = 0;
+  std::uint64_t reads = 0, read_bytes = 0;
+  std::uint64_t deferred = 0;
+
+  bool used() const { return !device.empty(); }
 };
 
 struct Profile {
-  JobDescription job;
-  ProfiledNetwork network;
+  int node = 0;                    ///< number of the node process; of a whole job the first one's
+  std::string program;             ///< names of the programs, joined
+  std::vector<std::string> hosts;  ///< of the node processes
+  bool oversubscribed = false;     ///< workers share cores
+  bool ended_early = false;        ///< aborted, crashed, timed out, interrupted
+  bool line_numbers = true;        ///< they could be looked up
   double seconds = 0;
   std::vector<ProfiledCall> calls;  ///< most wall time first
-  std::vector<ProfiledRank> ranks;
+  std::vector<ProfiledRank> ranks;  ///< by rank
   std::vector<ProfiledWorker> workers;
+  ProfiledNetwork network;
   std::uint64_t foreign_calls = 0;  ///< by threads that are no ranks: not in any other figure
 };
 
-/// `sites` receives the call sites. The recording has been stopped.
-Profile collect_profile(const Recording& recording, const JobDescription& job, CallSites& sites);
+/// The parts of a job as one. The same call site is one, wherever it is called
+/// from; object files are the same if their names without directory are. At least one part.
+Profile merge_profiles(std::vector<Profile> parts);
+/// Most wall time first.
+void sort_calls(Profile& profile);
 
 /// The table for people.
-std::string profile_text(const Profile& profile, const CallSites& sites);
+std::string profile_text(const Profile& profile);
 /// Everything, for machines.
-std::string profile_json(const Profile& profile, const CallSites& sites);
+std::string profile_json(const Profile& profile);
+
+/// From a node process to tmpirun: profile_json's document as CBOR, and back.
+std::string pack_profile(const Profile& profile);
+Result<Profile> unpack_profile(std::string_view bytes);
 
 }  // namespace tmpi::observe

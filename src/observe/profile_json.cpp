@@ -1,7 +1,9 @@
-// The profile for machines: everything, per rank. The format is described in docs/profiling.md.
+// The profile for machines: everything, per rank. The format is described in docs/profiling.md. The same
+// document carries a node process's profile to tmpirun.
+#include <fmt/core.h>
+
 #include <nlohmann/json.hpp>
 
-#include "observe/functions.hpp"
 #include "observe/profile.hpp"
 
 namespace tmpi::observe {
@@ -17,14 +19,22 @@ json times_of(const CallTimes& times) {
   return out;
 }
 
-json call_of(const ProfiledCall& call, const CallSites& sites) {
-  const CallSite& site = sites[call.site];
-  json out = {{"function", function_name(call.function)},
-              {"object", site.object},
-              {"offset", site.offset},
-              {"caller", site.caller},
-              {"file", site.file},
-              {"line", site.line},
+CallTimes times_in(const json& in) {
+  CallTimes times;
+  times.calls = in.at("calls");
+  times.bytes = in.at("bytes");
+  times.wall = in.at("wall");
+  times.waiting = in.at("waiting");
+  times.idle = in.at("idle");
+  times.longest = in.at("longest");
+  times.unfinished = in.value("unfinished", false);
+  return times;
+}
+
+json call_of(const ProfiledCall& call) {
+  const CallSite& site = call.site;
+  json out = {{"function", call.function},    {"object", site.object}, {"offset", site.offset},
+              {"caller", site.caller},        {"file", site.file},     {"line", site.line},
               {"total", times_of(call.total)}};
   for (const ProfiledCall::OfRank& rank : call.ranks) {
     json times = times_of(rank.times);
@@ -34,22 +44,43 @@ json call_of(const ProfiledCall& call, const CallSites& sites) {
   return out;
 }
 
+ProfiledCall call_in(const json& in) {
+  ProfiledCall call;
+  call.function = in.at("function");
+  call.site.object = in.at("object");
+  call.site.offset = in.at("offset");
+  call.site.caller = in.at("caller");
+  call.site.file = in.at("file");
+  call.site.line = in.at("line");
+  call.total = times_in(in.at("total"));
+  for (const json& rank : in.at("ranks")) call.ranks.push_back({rank.at("rank"), times_in(rank)});
+  return call;
+}
+
 json rank_of(const ProfiledRank& rank) {
   return {{"rank", rank.rank},           {"worker", rank.worker}, {"wall", rank.wall},
           {"computing", rank.computing}, {"mpi", rank.mpi},       {"waiting", rank.waiting},
           {"elsewhere", rank.elsewhere}};
 }
 
-json worker_of(const ProfiledWorker& worker, const std::string& name) {
-  return {{"name", name},         {"busy", worker.busy},
-          {"idle", worker.idle},  {"computing", worker.computing},
-          {"mpi", worker.mpi},    {"switches", worker.switches},
+ProfiledRank rank_in(const json& in) {
+  return {in.at("rank"), in.at("worker"),  in.at("wall"),     in.at("computing"),
+          in.at("mpi"),  in.at("waiting"), in.at("elsewhere")};
+}
+
+json worker_of(const ProfiledWorker& worker) {
+  return {{"name", worker.name},           {"busy", worker.busy}, {"idle", worker.idle},
+          {"computing", worker.computing}, {"mpi", worker.mpi},   {"switches", worker.switches},
           {"ranks", worker.ranks}};
 }
 
-json network_of(const ProfiledNetwork& network) {
-  const mpi::remote::ProtocolCounters& by = network.protocols;
-  return {{"device", network.device},
+ProfiledWorker worker_in(const json& in) {
+  return {in.at("name"), in.at("busy"),     in.at("idle"), in.at("computing"),
+          in.at("mpi"),  in.at("switches"), in.at("ranks")};
+}
+
+json network_of(const ProfiledNetwork& by) {
+  return {{"device", by.device},
           {"eager", {{"messages", by.eager}, {"bytes", by.eager_bytes}}},
           {"rendezvous", {{"messages", by.rendezvous}, {"bytes", by.rendezvous_bytes}}},
           {"early", {{"messages", by.early}, {"bytes", by.early_bytes}}},
@@ -57,28 +88,78 @@ json network_of(const ProfiledNetwork& network) {
           {"deferred", by.deferred}};
 }
 
-}  // namespace
+ProfiledNetwork network_in(const json& in) {
+  ProfiledNetwork by;
+  const auto read = [&](const char* protocol, std::uint64_t& messages, std::uint64_t& bytes) {
+    messages = in.at(protocol).at("messages");
+    bytes = in.at(protocol).at("bytes");
+  };
+  by.device = in.at("device");
+  read("eager", by.eager, by.eager_bytes);
+  read("rendezvous", by.rendezvous, by.rendezvous_bytes);
+  read("early", by.early, by.early_bytes);
+  read("reads", by.reads, by.read_bytes);
+  by.deferred = in.at("deferred");
+  return by;
+}
 
-std::string profile_json(const Profile& profile, const CallSites& sites) {
+json document_of(const Profile& profile) {
   json out = {{"format", 1},
-              {"program", profile.job.program},
-              {"host", profile.job.host},
+              {"node", profile.node},
+              {"program", profile.program},
+              {"host", profile.hosts.front()},
+              {"hosts", profile.hosts},
               {"seconds", profile.seconds},
-              {"ended_early", profile.job.ended_early},
-              {"oversubscribed", profile.job.oversubscribed},
+              {"ended_early", profile.ended_early},
+              {"oversubscribed", profile.oversubscribed},
+              {"line_numbers", profile.line_numbers},
               {"foreign_calls", profile.foreign_calls},
               {"ranks", json::array()},
               {"workers", json::array()},
               {"calls", json::array()}};
-  if (profile.network.used) out["network"] = network_of(profile.network);
+  if (profile.network.used()) out["network"] = network_of(profile.network);
   for (const ProfiledRank& rank : profile.ranks) out["ranks"].push_back(rank_of(rank));
-  for (std::size_t i = 0; i < profile.workers.size(); ++i) {
-    const std::string name = i < profile.job.workers.size() ? profile.job.workers[i] : std::string();
-    out["workers"].push_back(worker_of(profile.workers[i], name));
-  }
-  for (const ProfiledCall& call : profile.calls) out["calls"].push_back(call_of(call, sites));
+  for (const ProfiledWorker& worker : profile.workers) out["workers"].push_back(worker_of(worker));
+  for (const ProfiledCall& call : profile.calls) out["calls"].push_back(call_of(call));
+  return out;
+}
+
+Profile profile_in(const json& in) {
+  Profile profile;
+  profile.node = in.at("node");
+  profile.program = in.at("program");
+  profile.hosts = in.at("hosts");
+  profile.seconds = in.at("seconds");
+  profile.ended_early = in.at("ended_early");
+  profile.oversubscribed = in.at("oversubscribed");
+  profile.line_numbers = in.at("line_numbers");
+  profile.foreign_calls = in.at("foreign_calls");
+  if (const auto network = in.find("network"); network != in.end()) profile.network = network_in(*network);
+  for (const json& rank : in.at("ranks")) profile.ranks.push_back(rank_in(rank));
+  for (const json& worker : in.at("workers")) profile.workers.push_back(worker_in(worker));
+  for (const json& call : in.at("calls")) profile.calls.push_back(call_in(call));
+  return profile;
+}
+
+}  // namespace
+
+std::string profile_json(const Profile& profile) {
   // A path need not be UTF-8.
-  return out.dump(1, ' ', false, json::error_handler_t::replace) + "\n";
+  return document_of(profile).dump(1, ' ', false, json::error_handler_t::replace) + "\n";
+}
+
+std::string pack_profile(const Profile& profile) {
+  std::string bytes;
+  json::to_cbor(document_of(profile), bytes);
+  return bytes;
+}
+
+Result<Profile> unpack_profile(std::string_view bytes) {
+  try {
+    return profile_in(json::from_cbor(bytes));
+  } catch (const json::exception& error) {
+    return Failure{fmt::format("it is no profile: {}", error.what())};
+  }
 }
 
 }  // namespace tmpi::observe

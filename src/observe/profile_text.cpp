@@ -6,13 +6,13 @@
 #include <cmath>
 #include <numeric>
 
-#include "observe/functions.hpp"
 #include "observe/profile.hpp"
 
 namespace tmpi::observe {
 namespace {
 
 constexpr std::size_t kMostCalls = 12;
+constexpr std::size_t kMostHosts = 4;
 constexpr std::size_t kMostWorkers = 16;  // more are summed up
 constexpr double kBalanced = 1.1;         // max/mean up to which nobody needs to act
 constexpr std::size_t kWhere = 30;        // widest "heat2d.c:131 in exchange"
@@ -85,7 +85,7 @@ std::string ranges(std::vector<int> ranks) {
 
 class Table {
  public:
-  Table(const Profile& profile, const CallSites& sites) : profile_(profile), sites_(sites) {}
+  explicit Table(const Profile& profile) : profile_(profile) {}
 
   std::string text() {
     heading();
@@ -104,10 +104,26 @@ class Table {
     fmt::format_to(std::back_inserter(out_), format, std::forward<Arguments>(arguments)...);
   }
 
+  bool several() const { return profile_.hosts.size() > 1; }
+
+  /// "host a", "hosts a, b and 30 more".
+  std::string hosts() const {
+    std::vector<std::string> names = profile_.hosts;
+    std::ranges::sort(names);
+    names.erase(std::ranges::unique(names).begin(), names.end());
+    const std::size_t shown = std::min(names.size(), kMostHosts);
+    std::string text =
+        fmt::format("host{} {}", names.size() == 1 ? "" : "s",
+                    fmt::join(names.begin(), names.begin() + static_cast<std::ptrdiff_t>(shown), ", "));
+    if (shown < names.size()) text += fmt::format(" and {} more", names.size() - shown);
+    return text;
+  }
+
   void heading() {
-    print("profile of {}: {} ranks on {} workers, host {}, {}{}\n", profile_.job.program,
-          profile_.ranks.size(), profile_.workers.size(), profile_.job.host, duration(profile_.seconds),
-          profile_.job.ended_early ? ", ended early" : "");
+    print("profile of {}: {} ranks on {} workers{}, {}, {}{}\n", profile_.program, profile_.ranks.size(),
+          profile_.workers.size(),
+          several() ? fmt::format(" of {} node processes", profile_.hosts.size()) : "", hosts(),
+          duration(profile_.seconds), profile_.ended_early ? ", ended early" : "");
   }
 
   template <class Value>
@@ -152,10 +168,8 @@ class Table {
           "switches", "ranks");
     const std::size_t shown = profile_.workers.size() <= kMostWorkers ? profile_.workers.size() : 0;
     for (std::size_t i = 0; i < shown; ++i) {
-      std::string name =
-          i < profile_.job.workers.size() ? profile_.job.workers[i] : fmt::format("worker {}", i);
-      name = name.substr(0, name.find(','));
-      core(name, profile_.workers[i], ranges(profile_.workers[i].ranks));
+      const ProfiledWorker& worker = profile_.workers[i];
+      core(worker.name.substr(0, worker.name.find(',')), worker, ranges(worker.ranks));
     }
     if (shown != 1) core(fmt::format("all {}", profile_.workers.size()), sum, "");
     core_seconds_ = sum.busy + sum.idle;
@@ -165,10 +179,12 @@ class Table {
     if (profile_.ranks.empty()) return;
     const Spread ranks = Spread::of(profile_.ranks, [](const ProfiledRank& r) { return r.computing; });
     const Spread cores = Spread::of(profile_.workers, [](const ProfiledWorker& w) { return w.computing; });
-    print("\n  balance of computing, max/mean: ranks {:.2f} (rank {}), cores {:.2f} (worker {}); ",
-          ranks.imbalance(), profile_.ranks[ranks.who_most].rank, cores.imbalance(), cores.who_most);
+    const std::string& name = profile_.workers[cores.who_most].name;
+    const std::string longest = name.substr(0, name.find(':'));
+    print("\n  balance of computing, max/mean: ranks {:.2f} (rank {}), cores {:.2f} ({}); ",
+          ranks.imbalance(), profile_.ranks[ranks.who_most].rank, cores.imbalance(), longest);
     if (cores.imbalance() > kBalanced) {
-      print("worker {} computes longest, the others wait for it.\n", cores.who_most);
+      print("{} computes longest, the others wait for it.\n", longest);
     } else if (ranks.imbalance() > kBalanced) {
       print("the ranks differ, the cores do not: virtualization evens them out.\n");
     } else {
@@ -177,7 +193,7 @@ class Table {
   }
 
   std::string where(const ProfiledCall& call) const {
-    const CallSite& site = sites_[call.site];
+    const CallSite& site = call.site;
     std::string text = site.label();
     if (!site.file.empty() && !site.caller.empty()) text += " in " + site.caller;
     if (text.size() > kWhere) text = text.substr(0, kWhere - 3) + "...";
@@ -194,7 +210,7 @@ class Table {
       const Spread wall = Spread::of(call.ranks, [](const auto& rank) { return rank.times.wall; });
       const double per_call = static_cast<double>(call.total.bytes) / static_cast<double>(call.total.calls);
       print("    {:<20} {:<{}} {:>9} {:>9} {:>5.1f} % {:>6.1f} % {:>5.1f} %  {:>8} {:>8} {:>8}\n",
-            function_name(call.function), where(call), kWhere, call.total.calls,
+            call.function, where(call), kWhere, call.total.calls,
             call.total.bytes == 0 ? "-" : amount(per_call), share(call.total.wall, whole),
             share(call.total.waiting, whole), share(call.total.idle, core_seconds_), duration(wall.least),
             duration(wall.mean()), duration(wall.most));
@@ -214,8 +230,8 @@ class Table {
   }
 
   void network() {
-    if (!profile_.network.used) return;
-    const mpi::remote::ProtocolCounters& by = profile_.network.protocols;
+    const ProfiledNetwork& by = profile_.network;
+    if (!by.used()) return;
     print("\n  {:<48} {:>10} {:>10} {:>10}\n", "sent to other nodes", "messages", "bytes", "mean");
     protocol("eager", by.eager, by.eager_bytes);
     protocol("rendezvous", by.rendezvous, by.rendezvous_bytes);
@@ -223,28 +239,27 @@ class Table {
     protocol("read here from other nodes' memory", by.reads, by.read_bytes);
     if (by.deferred > 0)
       print("    {} times something had to wait until the network took more\n", by.deferred);
-    print("  by {}\n", profile_.network.device);
+    print("  by {}\n", by.device);
   }
 
   void remarks() {
-    if (profile_.job.oversubscribed)
+    if (profile_.oversubscribed)
       print("  Workers share cores: times include those in which the operating system ran somebody else.\n");
     if (profile_.foreign_calls > 0)
       print("  {} calls by threads that are no ranks are not in these figures.\n", profile_.foreign_calls);
-    if (!sites_.have_line_numbers())
+    if (!profile_.line_numbers)
       print("  Call sites have no line numbers: the library libdw.so.1 (Debian: libdw1) is not installed.\n");
   }
 
   const Profile& profile_;
-  const CallSites& sites_;
   fmt::memory_buffer out_;
   double core_seconds_ = 0;
 };
 
 }  // namespace
 
-std::string profile_text(const Profile& profile, const CallSites& sites) {
-  return Table(profile, sites).text();
+std::string profile_text(const Profile& profile) {
+  return Table(profile).text();
 }
 
 }  // namespace tmpi::observe

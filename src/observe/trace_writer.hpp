@@ -7,7 +7,7 @@
 #include <cstdio>
 
 #include "base/result.hpp"
-#include "observe/profile.hpp"
+#include "observe/profile_collect.hpp"
 
 namespace tmpi::observe {
 

@@ -1,5 +1,6 @@
 """One job of several node processes on this machine: placement, cores, output, input, signals, ends, speed of the start."""
 
+import json
 import os
 import re
 import signal
@@ -112,14 +113,31 @@ class TrafficTest(LaunchTest):
         self.promptly(PROMPTLY, self.timed_out("  ranks 0-3 (4): blocked in MPI_Recv", "-n", 4, "--nodes", 2, "-q", "--no-deadlock-check",
                                                program("misbehave.c"), "hang"))
 
-    def test_profile_is_written_per_node_process(self):
+    def test_profile_of_all_and_a_trace_of_each(self):
         directory = self.directory()
         job = self.run_job("-n", 4, "--nodes", 2, "-q", "--profile=" + directory + "/p.json", "--trace", directory + "/t.json",
                            program("trivial.c"))
         self.assertEqual(job.code, 0, job.err)
-        self.assertEqual(sorted(os.listdir(directory)), ["p.json.node0", "p.json.node1", "t.json.node0", "t.json.node1"])
+        self.assertEqual(sorted(os.listdir(directory)), ["p.json", "t.json.node0", "t.json.node1"])
+        err = job.err.decode()
+        self.assertEqual(len(re.findall(r"profile of \S+: 4 ranks on \d+ workers of 2 node processes, host ", err)), 1, err)
         for node in (0, 1):
-            self.assertEqual(len(re.findall(rf"tmpirun: node {node} on host \S+:\n", job.err.decode())), 1, job.err)
+            self.assertEqual(len(re.findall(rf"tmpirun: node {node} on host \S+: trace in \S+/t\.json\.node{node}: ", err)), 1, err)
+        with open(directory + "/p.json", encoding="utf-8") as file:
+            profile = json.load(file)
+        self.assertEqual([rank["rank"] for rank in profile["ranks"]], [0, 1, 2, 3])
+        self.assertEqual(sorted(rank for worker in profile["workers"] for rank in worker["ranks"]), [0, 1, 2, 3])
+        self.assertEqual(len(profile["hosts"]), 2)
+        ends = [call for call in profile["calls"] if call["function"] == "MPI_Finalize"]
+        self.assertEqual([[rank["rank"] for rank in call["ranks"]] for call in ends], [[0, 1, 2, 3]])
+
+    def test_profile_says_whose_part_is_missing(self):
+        job = self.start("-n", 4, "--nodes", 2, "-q", "--profile", "--no-deadlock-check", program("misbehave.c"), "hang")
+        job.read_until(b"is here\n", 4)
+        os.kill(job.node_pids(2)[0], signal.SIGKILL)
+        err = job.finish(60).err.decode()
+        self.assertRegex(err, r"profile of misbehave\S*: 2 ranks on \d+ workers?, host \S+, .*, ended early")
+        self.assertRegex(err, "warning: the profile lacks node process [01] on host ")
 
 
 class EndTest(LaunchTest):

@@ -155,7 +155,7 @@ class Surroundings(ObservedTest):
     def test_file_that_cannot_be_written(self):
         job = self.run_job("--profile=/nowhere/at/all", "-n", 2, program(KNOWN))
         self.assertNotEqual(job.code, 0)
-        self.assertIn(b"--profile /nowhere/at/all: cannot write the file: No such file", job.err)
+        self.assertIn(b"--profile=/nowhere/at/all: cannot write the file: No such file", job.err)
 
     def test_abort(self):
         for seconds in (0.05, 1, 10, 60):  # until rank 1 is in its call by then

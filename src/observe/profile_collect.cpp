@@ -1,8 +1,9 @@
-#include "observe/profile.hpp"
+#include "observe/profile_collect.hpp"
 
 #include <algorithm>
 #include <map>
 
+#include "mpi/remote/remote.hpp"
 #include "observe/functions.hpp"
 #include "timers/clock.hpp"
 
@@ -51,16 +52,6 @@ CallTimes open_call(const RankState& state) {
   return times;
 }
 
-void add(CallTimes& sum, const CallTimes& times) {
-  sum.calls += times.calls;
-  sum.bytes += times.bytes;
-  sum.wall += times.wall;
-  sum.waiting += times.waiting;
-  sum.idle += times.idle;
-  sum.longest = std::max(sum.longest, times.longest);
-  sum.unfinished |= times.unfinished;
-}
-
 class Collector {
  public:
   Collector(const Recording& recording, CallSites& sites) : recording_(recording), sites_(sites) {}
@@ -82,8 +73,6 @@ class Collector {
   std::vector<ProfiledCall> calls() {
     std::vector<ProfiledCall> calls;
     for (auto& [key, call] : calls_) calls.push_back(std::move(call));
-    std::ranges::stable_sort(
-        calls, [](const ProfiledCall& a, const ProfiledCall& b) { return a.total.wall > b.total.wall; });
     return calls;
   }
 
@@ -117,11 +106,11 @@ class Collector {
   void add_call(int rank, std::uint64_t address, std::uint16_t function, const CallTimes& times) {
     const std::size_t site = sites_.at(address);
     ProfiledCall& call = calls_[{site, function}];
-    call.function = function;
-    call.site = site;
-    add(call.total, times);
+    call.function = function_name(function);
+    call.site = sites_[site];
+    call.total.add(times);
     if (!call.ranks.empty() && call.ranks.back().rank == rank) {
-      add(call.ranks.back().times, times);
+      call.ranks.back().times.add(times);
     } else {
       call.ranks.push_back({rank, times});
     }
@@ -132,30 +121,51 @@ class Collector {
   std::map<std::pair<std::size_t, std::uint16_t>, ProfiledCall> calls_;
 };
 
-ProfiledWorker worker_of(const WorkerRecord& record, std::uint64_t last_tick) {
+ProfiledWorker worker_of(const WorkerRecord& record, std::uint64_t last_tick, std::string name) {
   const std::uint64_t rest = last_tick - record.since;
   ProfiledWorker worker;
+  worker.name = std::move(name);
   worker.busy = timers::seconds(record.busy + (record.task != nullptr ? rest : 0));
   worker.idle = timers::seconds(record.idle + (record.task != nullptr ? 0 : rest));
   worker.switches = record.switches;
   return worker;
 }
 
+ProfiledNetwork network() {
+  const mpi::remote::ProtocolCounters by = mpi::remote::counters();
+  ProfiledNetwork network;
+  network.device = mpi::remote::describe();
+  network.eager = by.eager;
+  network.eager_bytes = by.eager_bytes;
+  network.rendezvous = by.rendezvous;
+  network.rendezvous_bytes = by.rendezvous_bytes;
+  network.early = by.early;
+  network.early_bytes = by.early_bytes;
+  network.reads = by.reads;
+  network.read_bytes = by.read_bytes;
+  network.deferred = by.deferred;
+  return network;
+}
+
 }  // namespace
 
 Profile collect_profile(const Recording& recording, const JobDescription& job, CallSites& sites) {
   Profile profile;
-  profile.job = job;
+  profile.node = job.node;
+  profile.program = job.program;
+  profile.hosts = {job.host};
+  profile.oversubscribed = job.oversubscribed;
+  profile.ended_early = job.ended_early;
   profile.seconds = timers::seconds(recording.last_tick() - recording.first_tick());
   profile.foreign_calls = recording.foreign_calls();
-  for (const WorkerRecord& worker : recording.workers())
-    profile.workers.push_back(worker_of(worker, recording.last_tick()));
+  for (std::size_t i = 0; i < recording.workers().size(); ++i)
+    profile.workers.push_back(worker_of(recording.workers()[i], recording.last_tick(), job.workers[i]));
   Collector collector(recording, sites);
   for (std::size_t local = 0; local < recording.ranks().size(); ++local) collector.add_rank(profile, local);
   profile.calls = collector.calls();
-  if (mpi::job()->nodes() > 1) {
-    profile.network = {.used = true, .device = mpi::remote::describe(), .protocols = mpi::remote::counters()};
-  }
+  sort_calls(profile);
+  profile.line_numbers = sites.have_line_numbers();
+  if (mpi::job()->nodes() > 1) profile.network = network();
   return profile;
 }
 

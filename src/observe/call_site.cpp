@@ -1,0 +1,20 @@
+#include "observe/call_site.hpp"
+
+#include <fmt/core.h>
+
+namespace tmpi::observe {
+namespace {
+
+std::string base_name(const std::string& path) {
+  return path.substr(path.rfind('/') + 1);
+}
+
+}  // namespace
+
+std::string CallSite::label() const {
+  if (!file.empty()) return fmt::format("{}:{}", base_name(file), line);
+  if (!caller.empty()) return fmt::format("{} ({})", caller, base_name(object));
+  return fmt::format("{}+{:#x}", object.empty() ? "?" : base_name(object), offset);
+}
+
+}  // namespace tmpi::observe

@@ -1,0 +1,107 @@
+// The profiles of a job's node processes as one.
+#include <fmt/core.h>
+#include <algorithm>
+#include <map>
+#include <tuple>
+#include <utility>
+
+#include "observe/profile.hpp"
+
+namespace tmpi::observe {
+namespace {
+
+// Hosts may have the program in different directories.
+using SiteKey = std::tuple<std::string, std::string, std::size_t, std::string, int>;
+
+SiteKey key_of(const ProfiledCall& call) {
+  const CallSite& site = call.site;
+  return {call.function, site.object.substr(site.object.rfind('/') + 1), site.offset, site.file, site.line};
+}
+
+void add_workers(Profile& whole, Profile& part) {
+  const int first = static_cast<int>(whole.workers.size());
+  for (ProfiledWorker& worker : part.workers) {
+    worker.name = fmt::format("node {} {}", part.node, worker.name);
+    whole.workers.push_back(std::move(worker));
+  }
+  for (ProfiledRank& rank : part.ranks) {
+    rank.worker += first;
+    whole.ranks.push_back(rank);
+  }
+}
+
+void add_network(ProfiledNetwork& whole, const ProfiledNetwork& part) {
+  if (!whole.used()) whole.device = part.device;
+  whole.eager += part.eager;
+  whole.eager_bytes += part.eager_bytes;
+  whole.rendezvous += part.rendezvous;
+  whole.rendezvous_bytes += part.rendezvous_bytes;
+  whole.early += part.early;
+  whole.early_bytes += part.early_bytes;
+  whole.reads += part.reads;
+  whole.read_bytes += part.read_bytes;
+  whole.deferred += part.deferred;
+}
+
+std::vector<ProfiledCall> merge_calls(std::vector<Profile>& parts) {
+  std::map<SiteKey, ProfiledCall> calls;
+  for (Profile& part : parts) {
+    for (ProfiledCall& call : part.calls) {
+      const auto [entry, fresh] = calls.try_emplace(key_of(call));
+      ProfiledCall& whole = entry->second;
+      if (fresh) {
+        whole = std::move(call);
+        continue;
+      }
+      whole.total.add(call.total);
+      whole.ranks.insert(whole.ranks.end(), call.ranks.begin(), call.ranks.end());
+    }
+  }
+  std::vector<ProfiledCall> merged;
+  for (auto& [key, call] : calls) {
+    std::ranges::sort(call.ranks, {}, &ProfiledCall::OfRank::rank);
+    merged.push_back(std::move(call));
+  }
+  return merged;
+}
+
+}  // namespace
+
+void CallTimes::add(const CallTimes& times) {
+  calls += times.calls;
+  bytes += times.bytes;
+  wall += times.wall;
+  waiting += times.waiting;
+  idle += times.idle;
+  longest = std::max(longest, times.longest);
+  unfinished |= times.unfinished;
+}
+
+void sort_calls(Profile& profile) {
+  std::ranges::stable_sort(profile.calls, [](const ProfiledCall& a, const ProfiledCall& b) {
+    return a.total.wall > b.total.wall;
+  });
+}
+
+Profile merge_profiles(std::vector<Profile> parts) {
+  if (parts.size() == 1) return std::move(parts.front());
+  Profile whole;
+  whole.node = parts.front().node;
+  whole.program = parts.front().program;
+  for (Profile& part : parts) {
+    whole.hosts.insert(whole.hosts.end(), part.hosts.begin(), part.hosts.end());
+    whole.oversubscribed |= part.oversubscribed;
+    whole.ended_early |= part.ended_early;
+    whole.line_numbers &= part.line_numbers;
+    whole.seconds = std::max(whole.seconds, part.seconds);
+    whole.foreign_calls += part.foreign_calls;
+    add_workers(whole, part);
+    add_network(whole.network, part.network);
+  }
+  std::ranges::sort(whole.ranks, {}, &ProfiledRank::rank);
+  whole.calls = merge_calls(parts);
+  sort_calls(whole);
+  return whole;
+}
+
+}  // namespace tmpi::observe
