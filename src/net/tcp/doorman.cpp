@@ -32,7 +32,7 @@ void Doorman::on_listener(std::uint32_t index) noexcept {
   for (int i = 0; i < kAcceptsAtOnce; ++i) {
     Fd fd(accept4(listeners_[index].get(), nullptr, nullptr, SOCK_NONBLOCK | SOCK_CLOEXEC));
     if (!fd) {
-      if (errno == EMFILE || errno == ENFILE || errno == ENOBUFS || errno == ENOMEM) pause_listening(true);
+      if (is_shortage(errno)) pause_listening(true);
       return;
     }
     set_options(fd.get(), endpoints_[index].is_loopback());

@@ -64,7 +64,7 @@ class Link {
     kNone,        // nobody has needed a connection
     kConnecting,  // to addresses_[attempt_]
     kGreeting,    // connected, who is it?
-    kPausing,     // cut off in the middle of the greeting: tries again at deadline_
+    kPausing,     // cut off in the middle of the greeting, or without descriptors: tries again at deadline_
     kAwaiting,    // the peer's own attempt has precedence; asks again at deadline_
     kUp,
     kGone,  // the peer has said goodbye
@@ -74,7 +74,7 @@ class Link {
   void list_as_active() noexcept;
   void connect() noexcept;
   bool continue_connecting() noexcept;
-  void attempt_failed(std::string why, bool cut_off) noexcept;
+  void attempt_failed(std::string why, bool may_pass) noexcept;
   void establish() noexcept;
   void on_connect_time() noexcept;
   bool in_burst(std::size_t bytes) noexcept;
@@ -106,10 +106,10 @@ class Link {
   std::string host_;
   std::vector<Endpoint> addresses_;
   std::size_t attempt_ = 0;
-  int cut_offs_ = 0;
+  int pauses_ = 0;
   std::uint64_t deadline_ = 0;
-  std::string trouble_;          // of the attempts so far
-  std::string trouble_at_once_;  // why there is not even a socket, to be told by the next poll()
+  std::string trouble_;    // of the attempts so far
+  int error_at_once_ = 0;  // why there is not even a socket, to be told by the next poll()
   std::unique_ptr<Handshake> handshake_;
 };
 

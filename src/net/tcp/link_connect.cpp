@@ -13,7 +13,13 @@ namespace {
 constexpr std::uint64_t kConnectLimit = 3'000'000'000;  // nanoseconds; for a host that does not answer
 constexpr std::uint64_t kPause = 50'000'000;
 constexpr std::uint64_t kAwaitingLimit = 1'000'000'000;  // then asks again: the peer may have died
-constexpr int kMostCutOffs = 60;
+constexpr int kMostPauses = 60;
+
+std::string reason_of(int error) {
+  if (error == EMFILE)
+    return "this node process has no free file descriptors: raise `ulimit -n`, or close files in the program";
+  return std::strerror(error);
+}
 
 }  // namespace
 
@@ -25,12 +31,9 @@ void Link::set_peer(std::string host, std::vector<Endpoint> addresses) {
 void Link::connect() noexcept {
   state_ = State::kConnecting;
   deadline_ = nanoseconds_now() + kConnectLimit;
-  Result<Fd> fd = connect_to(addresses_[attempt_]);
-  if (!fd) {
-    trouble_at_once_ = fd.message();
-    return list_as_active();
-  }
-  fd_ = *std::move(fd);
+  error_at_once_ = 0;
+  fd_ = connect_to(addresses_[attempt_], error_at_once_);
+  if (!fd_) return list_as_active();
   readable_ = writable_ = hung_up_ = false;
   context_.watch(EPOLL_CTL_ADD, fd_.get(), EPOLLIN | EPOLLOUT | EPOLLRDHUP | EPOLLET,
                  make_tag(Party::kLink, static_cast<std::uint32_t>(peer_)));
@@ -40,7 +43,7 @@ void Link::connect() noexcept {
   if (error == EINPROGRESS) return;
   if (error != 0) {
     fd_.reset();
-    trouble_at_once_ = std::strerror(error);
+    error_at_once_ = error;
     return list_as_active();
   }
   state_ = State::kGreeting;
@@ -50,7 +53,7 @@ void Link::connect() noexcept {
 
 bool Link::continue_connecting() noexcept {
   if (!fd_) {
-    attempt_failed(trouble_at_once_, false);
+    attempt_failed(reason_of(error_at_once_), is_shortage(error_at_once_));
     return true;
   }
   if (state_ == State::kConnecting) {
@@ -84,12 +87,13 @@ bool Link::continue_connecting() noexcept {
   return true;
 }
 
-// Another address, or the same ones again if the peer was only too busy with strangers, or the peer is lost.
-void Link::attempt_failed(std::string why, bool cut_off) noexcept {
+// Another address, or the same ones again if the reason may pass (the peer was busy with strangers, there was
+// no descriptor), or the peer is lost.
+void Link::attempt_failed(std::string why, bool may_pass) noexcept {
   fd_.reset();
   handshake_.reset();
   trouble_ += fmt::format("{}{}: {}", trouble_.empty() ? "" : "; ", addresses_[attempt_].text(), why);
-  if (cut_off && ++cut_offs_ < kMostCutOffs) {
+  if (may_pass && ++pauses_ < kMostPauses) {
     trouble_.clear();
     state_ = State::kPausing;
     deadline_ = nanoseconds_now() + kPause;

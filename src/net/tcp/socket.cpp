@@ -32,10 +32,8 @@ void set(int fd, int level, int option, int value) noexcept {
   setsockopt(fd, level, option, &value, sizeof value);
 }
 
-Result<Fd> open_socket(int family) noexcept {
-  Fd fd(socket(family, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0));
-  if (!fd) return Failure{fmt::format("socket: {}", std::strerror(errno))};
-  return fd;
+Fd open_socket(int family) noexcept {
+  return Fd(socket(family, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0));
 }
 
 }  // namespace
@@ -48,13 +46,13 @@ void Fd::reset(int fd) noexcept {
 Result<Fd> listen_at(Endpoint& address, const Settings& settings) {
   int error = 0;
   for (std::uint32_t port = settings.first_port; port <= settings.last_port; ++port) {
-    Result<Fd> fd = open_socket(address.family());
-    if (!fd) return fd;
-    if (port != 0) set(fd->get(), SOL_SOCKET, SO_REUSEADDR, 1);
-    if (address.family() == AF_INET6) set(fd->get(), IPPROTO_IPV6, IPV6_V6ONLY, 1);
+    Fd fd = open_socket(address.family());
+    if (!fd) return Failure{fmt::format("tcp cannot make a socket: {}", std::strerror(errno))};
+    if (port != 0) set(fd.get(), SOL_SOCKET, SO_REUSEADDR, 1);
+    if (address.family() == AF_INET6) set(fd.get(), IPPROTO_IPV6, IPV6_V6ONLY, 1);
     address.set_port(static_cast<std::uint16_t>(port));
-    if (bind(fd->get(), address.get(), address.length) == 0 && listen(fd->get(), kBacklog) == 0) {
-      getsockname(fd->get(), reinterpret_cast<sockaddr*>(&address.storage), &address.length);
+    if (bind(fd.get(), address.get(), address.length) == 0 && listen(fd.get(), kBacklog) == 0) {
+      getsockname(fd.get(), reinterpret_cast<sockaddr*>(&address.storage), &address.length);
       return fd;
     }
     error = errno;
@@ -68,13 +66,18 @@ Result<Fd> listen_at(Endpoint& address, const Settings& settings) {
                   std::strerror(error))};
 }
 
-Result<Fd> connect_to(const Endpoint& address) noexcept {
-  Result<Fd> fd = open_socket(address.family());
+Fd connect_to(const Endpoint& address, int& error) noexcept {
+  Fd fd = open_socket(address.family());
+  error = errno;
   if (!fd) return fd;
-  set_options(fd->get(), address.is_loopback());
-  if (connect(fd->get(), address.get(), address.length) != 0 && errno != EINPROGRESS)
-    return Failure{std::strerror(errno)};
-  return fd;
+  set_options(fd.get(), address.is_loopback());
+  if (connect(fd.get(), address.get(), address.length) == 0 || errno == EINPROGRESS) return fd;
+  error = errno;
+  return Fd();
+}
+
+bool is_shortage(int error) noexcept {
+  return error == EMFILE || error == ENFILE || error == ENOBUFS || error == ENOMEM;
 }
 
 int connect_state(int fd) noexcept {

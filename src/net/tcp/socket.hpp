@@ -35,8 +35,10 @@ class Fd {
 /// Listens at the address, at the first free port of the settings. The address comes back with its port.
 Result<Fd> listen_at(Endpoint& address, const Settings& settings);
 
-/// Begins to connect. Failure: at once.
-Result<Fd> connect_to(const Endpoint& address) noexcept;
+/// Begins to connect. No descriptor: it has failed at once, `error` says why.
+Fd connect_to(const Endpoint& address, int& error) noexcept;
+/// The error is a lack of descriptors or of kernel memory, which may pass.
+bool is_shortage(int error) noexcept;
 /// How far that is: 0 when connected, EINPROGRESS, or what went wrong.
 int connect_state(int fd) noexcept;
 

@@ -1,1 +1,1 @@
-tmpi_unit_test(net_tcp_test LONG_UNDER_TSAN TIMING SOURCES tcp/conformance_test.cpp tcp/hostile_test.cpp tcp/namespaces_test.cpp tcp/parts_test.cpp ROOMS net_conformance net timers LINK fmt::fmt Threads::Threads TIMEOUT 900)
+tmpi_unit_test(net_tcp_test LONG_UNDER_TSAN TIMING SOURCES tcp/conformance_test.cpp tcp/descriptors_test.cpp tcp/hostile_test.cpp tcp/namespaces_test.cpp tcp/parts_test.cpp ROOMS net_conformance net timers LINK fmt::fmt Threads::Threads TIMEOUT 900)
