@@ -6,9 +6,9 @@
 #include <new>
 
 #include "mpi/core/rank.hpp"
-#include "mpi/core/services.hpp"
 #include "mpi/p2p/cell.hpp"
 #include "mpi/p2p/transfer.hpp"
+#include "mpi/remote/memory.hpp"
 #include "mpi/remote/messages.hpp"
 #include "mpi/remote/sends.hpp"
 
@@ -34,13 +34,6 @@ void fill(Message& message, const Envelope& envelope, MessagePlace place) noexce
   message.bytes = static_cast<MPI_Count>(envelope.bytes);
   message.serial = envelope.serial;
   message.place = place;
-}
-
-[[gnu::cold]] void out_of_memory(MPI_Count bytes) noexcept {
-  services().abort_job(job()->local_at(0), MPI_ERR_NO_MEM,
-                       fmt::format("no memory for a message of {} bytes from another node; use fewer ranks "
-                                   "per node or smaller messages",
-                                   bytes));
 }
 
 constexpr const char* kNoSuchRank = "it has sent a message for a rank that does not live here";
@@ -102,7 +95,7 @@ net::Landing Receives::land_posted(Landing& landing, Request& receive) {
   if (std::byte* const run = one_run(receive))
     return {run, static_cast<std::size_t>(std::min(bytes, room)), nullptr};
   landing.cell = take_cell(bytes);
-  if (landing.cell == nullptr) out_of_memory(bytes);
+  if (landing.cell == nullptr) out_of_memory(*receive.comm->owner, bytes);
   return {cell_payload(landing.cell), static_cast<std::size_t>(bytes), nullptr};
 }
 
@@ -110,7 +103,7 @@ net::Landing Receives::land_unexpected(int peer, Landing& landing) {
   const auto bytes = static_cast<MPI_Count>(landing.envelope.bytes);
   landing.what = Landing::What::kUnexpected;
   landing.cell = take_arrival(bytes);
-  if (landing.cell == nullptr) out_of_memory(bytes);
+  if (landing.cell == nullptr) out_of_memory(*job()->local(landing.envelope.dest), bytes);
   origin_of(*landing.cell) = origin_of(peer, landing.envelope, landing.sender);
   return {cell_payload(landing.cell), static_cast<std::size_t>(bytes), nullptr};
 }
@@ -212,7 +205,7 @@ void Receives::on_rts(int peer, const Rts& rts) {
   PostedReceive* const posted = matcher.take_posted(rts.envelope.key());
   if (posted == nullptr) {
     Message* const message = take_arrival(0);
-    if (message == nullptr) out_of_memory(0);
+    if (message == nullptr) out_of_memory(*rank, 0);
     origin_of(*message) = origin;
     fill(*message, rts.envelope, MessagePlace::kElsewhere);
     message->payload = nullptr;
@@ -270,7 +263,7 @@ net::Landing Receives::on_data(int peer, const Data& data, std::size_t payload) 
   landing.inbound = in->id;
   landing.bytes = bytes;
   if (in->run != nullptr) return {in->run + in->arrived, payload, nullptr};
-  if (in->packed == nullptr) in->packed.reset(new std::byte[static_cast<std::size_t>(kSegment)]);
+  if (in->packed == nullptr) in->packed = take_memory(*in->request->comm->owner, kSegment);
   return {in->packed.get(), payload, nullptr};
 }
 
@@ -293,7 +286,7 @@ void Receives::pump(Inbound& in) {
       get.offset = in.begun;
       get.bytes = core_.piece(in.wanted - in.begun, in.run == nullptr);
       if (in.run == nullptr && get.packed == nullptr)
-        get.packed.reset(new std::byte[static_cast<std::size_t>(kSegment)]);
+        get.packed = take_memory(*in.request->comm->owner, kSegment);
       in.begun += get.bytes;
       get.busy = true;
       const Courier::Read read{in.key, in.address + static_cast<std::uint64_t>(get.offset),

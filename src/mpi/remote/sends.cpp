@@ -6,6 +6,7 @@
 #include <new>
 
 #include "mpi/core/rank.hpp"
+#include "mpi/remote/memory.hpp"
 
 namespace tmpi::mpi::remote {
 namespace {
@@ -185,7 +186,7 @@ bool Sends::post_piece(Outbound& out, Piece& piece) {
   const Data data{out.receiver, static_cast<std::uint64_t>(out.posted)};
   const void* source = out.run != nullptr ? out.run + out.posted : nullptr;
   if (source == nullptr) {
-    if (piece.packed == nullptr) piece.packed.reset(new std::byte[static_cast<std::size_t>(kSegment)]);
+    if (piece.packed == nullptr) piece.packed = take_memory(*out.request->comm->owner, kSegment);
     const Request& request = *out.request;
     pack_segment(piece.packed.get(), request.buffer, request.count, *request.type, out.posted, n);
     source = piece.packed.get();
