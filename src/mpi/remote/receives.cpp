@@ -95,7 +95,7 @@ net::Landing Receives::land_posted(Landing& landing, Request& receive) {
   if (std::byte* const run = one_run(receive))
     return {run, static_cast<std::size_t>(std::min(bytes, room)), nullptr};
   landing.cell = take_cell(bytes);
-  if (landing.cell == nullptr) out_of_memory(*receive.comm->owner, bytes);
+  if (landing.cell == nullptr) out_of_memory(*job()->local(landing.envelope.dest), bytes);
   return {cell_payload(landing.cell), static_cast<std::size_t>(bytes), nullptr};
 }
 
@@ -231,6 +231,7 @@ void Receives::fetch(Request& receive, const MatchKey& key, MPI_Count bytes, con
   Inbound& in = table_.take();
   in.receives = this;
   in.request = &receive;
+  in.rank = job()->local(origin.dest);
   in.peer = origin.peer;
   in.sender = origin.sender;
   in.run = one_run(receive);
@@ -263,7 +264,7 @@ net::Landing Receives::on_data(int peer, const Data& data, std::size_t payload) 
   landing.inbound = in->id;
   landing.bytes = bytes;
   if (in->run != nullptr) return {in->run + in->arrived, payload, nullptr};
-  if (in->packed == nullptr) in->packed = take_memory(*in->request->comm->owner, kSegment);
+  if (in->packed == nullptr) in->packed = take_memory(*in->rank, kSegment);
   return {in->packed.get(), payload, nullptr};
 }
 
@@ -285,8 +286,7 @@ void Receives::pump(Inbound& in) {
       get.done = got;
       get.offset = in.begun;
       get.bytes = core_.piece(in.wanted - in.begun, in.run == nullptr);
-      if (in.run == nullptr && get.packed == nullptr)
-        get.packed = take_memory(*in.request->comm->owner, kSegment);
+      if (in.run == nullptr && get.packed == nullptr) get.packed = take_memory(*in.rank, kSegment);
       in.begun += get.bytes;
       get.busy = true;
       const Courier::Read read{in.key, in.address + static_cast<std::uint64_t>(get.offset),
