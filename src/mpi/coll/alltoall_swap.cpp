@@ -33,11 +33,13 @@ Err algorithm::alltoall_swap(Comm& comm, Args& args) {
   Meeting& meeting = meeting_of(comm);
   Args** members = meeting.records<Args>(comm.coll_sequence++);
   members[comm.rank] = &args;
-  meeting.meet_and_work([&, n = comm.size](int lane, int lanes) {
-    for (int i = lane; i < n; i += lanes) {  // dealt out, since small ranks have more pairs
-      for (int j = i + 1; j < n; ++j) swap_pair(*members[i], *members[j], i, j);
-    }
-  });
+  meeting.meet_and_work(
+      [&, n = comm.size](int lane, int lanes) {
+        for (int i = lane; i < n; i += lanes) {  // dealt out, since small ranks have more pairs
+          for (int j = i + 1; j < n; ++j) swap_pair(*members[i], *members[j], i, j);
+        }
+      },
+      args.guest);
   return error_of(args);
 }
 

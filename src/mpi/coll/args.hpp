@@ -3,6 +3,8 @@
 // through the meeting places while the member sleeps.
 #pragma once
 
+#include <cstring>
+
 #include "mpi.h"
 #include "mpi/datatype/datatype.hpp"
 #include "mpi/op/op.hpp"
@@ -31,15 +33,19 @@ inline constexpr int kCollectives = 13;
 class Numbers {
  public:
   static_assert(sizeof(MPI_Count) == sizeof(MPI_Aint));
-  constexpr Numbers() = default;
-  constexpr Numbers(const int* narrow) : narrow_(narrow) {}
-  constexpr Numbers(const MPI_Count* wide) : wide_(wide) {}
-  explicit operator bool() const noexcept { return narrow_ != nullptr || wide_ != nullptr; }
-  MPI_Count operator[](int i) const noexcept { return narrow_ != nullptr ? narrow_[i] : wide_[i]; }
+  // Not defaulted: what contains it is then set member by member, instead of cleared as a whole by a string
+  // instruction, which takes longer than the argument checks of a call.
+  Numbers() noexcept {}
+  Numbers(const int* narrow) noexcept : array_(narrow) {}
+  Numbers(const MPI_Count* wide) noexcept : array_(wide), wide_(true) {}
+  explicit operator bool() const noexcept { return array_ != nullptr; }
+  MPI_Count operator[](int i) const noexcept {
+    return wide_ ? static_cast<const MPI_Count*>(array_)[i] : static_cast<const int*>(array_)[i];
+  }
 
  private:
-  const int* narrow_ = nullptr;
-  const MPI_Count* wide_ = nullptr;
+  const void* array_ = nullptr;
+  bool wide_ = false;
 };
 
 /// Data of one layout at one place.
@@ -77,6 +83,8 @@ struct Side {
   }
 };
 
+struct Guest;  // lane.hpp
+
 struct Args {
   Collective collective = Collective::kBarrier;
   Side send;  ///< with in_place: undefined for reductions' and exchanges' input, which is in `recv`
@@ -86,6 +94,7 @@ struct Args {
   bool in_place = false;    ///< this member passed MPI_IN_PLACE
   bool ragged = false;      ///< a v- or w-variant: chunks may differ in size
   int error = MPI_SUCCESS;  ///< found by a member that worked for this one; the member words it when it wakes
+  Guest* guest = nullptr;   ///< left behind where the call would wait for other members; null: it waits
 
   /// The vector that a member brings to a reduction.
   const std::byte* input() const noexcept {
@@ -98,12 +107,22 @@ inline MPI_Count reduced_count(const Args& args, int member) noexcept {
   return args.recv.counts ? args.recv.counts[member] : args.recv.count;
 }
 
+/// memcpy without the call for what a single number takes, which is most of what small collectives move.
+inline void copy_bytes(void* to, const void* from, MPI_Count bytes) noexcept {
+  if (bytes == 8) {
+    std::memcpy(to, from, 8);
+  } else if (bytes == 4) {
+    std::memcpy(to, from, 4);
+  } else if (bytes > 0) {
+    std::memcpy(to, from, static_cast<std::size_t>(bytes));
+  }
+}
+
 /// Copies a chunk; false if it was cut off because `to` is smaller.
 inline bool copy_chunk(const Chunk& to, const Chunk& from) {
   const MPI_Count bytes = from.bytes(), room = to.bytes();
   if (to.type->contiguous() && from.type->contiguous()) {
-    if (bytes > 0)
-      __builtin_memcpy(to.data, from.data, static_cast<std::size_t>(bytes < room ? bytes : room));
+    copy_bytes(to.data, from.data, bytes < room ? bytes : room);
   } else if (bytes > 0 && room > 0) {
     copy_typed(to.data, to.count, *to.type, from.data, from.count, *from.type);
   }
@@ -113,16 +132,16 @@ inline bool copy_chunk(const Chunk& to, const Chunk& from) {
 /// Copies a chunk to or from packed bytes; unpacking returns false if it was cut off because `to` is smaller.
 inline void pack_chunk(std::byte* packed, const Chunk& from) {
   const MPI_Count bytes = from.bytes();
-  if (from.type->contiguous() && bytes > 0) {
-    __builtin_memcpy(packed, from.data, static_cast<std::size_t>(bytes));
+  if (from.type->contiguous()) {
+    copy_bytes(packed, from.data, bytes);
   } else {
     pack_segment(packed, from.data, from.count, *from.type, 0, bytes);
   }
 }
 inline bool unpack_chunk(const Chunk& to, const std::byte* packed, MPI_Count bytes) {
   const MPI_Count room = to.bytes(), length = bytes < room ? bytes : room;
-  if (to.type->contiguous() && length > 0) {
-    __builtin_memcpy(to.data, packed, static_cast<std::size_t>(length));
+  if (to.type->contiguous()) {
+    copy_bytes(to.data, packed, length);
   } else {
     unpack_segment(to.data, to.count, *to.type, packed, 0, length);
   }
@@ -130,11 +149,11 @@ inline bool unpack_chunk(const Chunk& to, const std::byte* packed, MPI_Count byt
 }
 
 /// The error of a member that was sent more than it has room for.
+inline constexpr char kTruncatedChunk[] =
+    "a member sent more data than the receiver's count and datatype have room for: the counts and datatypes "
+    "of the members do not fit together";
 inline Err truncated_chunk() {
-  return fail(MPI_ERR_TRUNCATE,
-              "a member sent more data than the receiver's count and datatype have room for: the counts and "
-              "datatypes "
-              "of the members do not fit together");
+  return fail(MPI_ERR_TRUNCATE, "{}", kTruncatedChunk);
 }
 inline Err error_of(const Args& args) {
   return args.error == MPI_SUCCESS ? kOk : truncated_chunk();

@@ -4,10 +4,10 @@
 
 namespace tmpi::mpi {
 
-Err algorithm::barrier_meeting(Comm& comm, Args&) {
+Err algorithm::barrier_meeting(Comm& comm, Args& args) {
   Meeting& meeting = meeting_of(comm);
   ++comm.coll_sequence;
-  meeting.meet([] {});
+  meeting.meet([] {}, args.guest);
   return kOk;
 }
 

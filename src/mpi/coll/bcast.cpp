@@ -25,17 +25,32 @@ Err bcast_root(Relay& relay, Relay::Slot& slot, Args& args) {
 
 }  // namespace
 
+bool algorithm::bcast_relay_begins(Comm& comm, const Args& args) {
+  if (comm.size == 1) return true;
+  Relay& relay = relay_of(comm);
+  Relay::Slot* slot = relay.free_slot(comm.rooted_sequence);
+  if (slot == nullptr) return false;
+  return comm.rank == args.root ? args.recv.whole().bytes() <= kLeftBehind : relay.gate_admits_guest(*slot);
+}
+
+void algorithm::end_bcast_relay(Comm& comm, Args& args) {
+  Relay& relay = relay_of(comm);
+  Relay::Slot& slot = relay.slot_of(comm.rooted_sequence - 1);
+  const Chunk to = args.recv.whole();
+  const bool fits = slot.args != nullptr ? copy_chunk(to, slot.args->recv.whole())
+                                         : unpack_chunk(to, slot.packed.get(), slot.packed_bytes);
+  relay.leave(slot);
+  if (!fits) args.error = MPI_ERR_TRUNCATE;
+}
+
 Err algorithm::bcast_relay(Comm& comm, Args& args) {
   if (comm.size == 1) return kOk;
   Relay& relay = relay_of(comm);
   Relay::Slot& slot = relay.enter(comm.rooted_sequence++);
   if (comm.rank == args.root) return bcast_root(relay, slot, args);
-  relay.pass_gate(slot);
-  const Chunk to = args.recv.whole();
-  const bool fits = slot.args != nullptr ? copy_chunk(to, slot.args->recv.whole())
-                                         : unpack_chunk(to, slot.packed.get(), slot.packed_bytes);
-  relay.leave(slot);
-  return fits ? kOk : truncated_chunk();
+  if (!relay.pass_gate(slot, args.guest)) return kOk;
+  end_bcast_relay(comm, args);
+  return error_of(args);
 }
 
 }  // namespace tmpi::mpi

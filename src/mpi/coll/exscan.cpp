@@ -32,10 +32,12 @@ Err algorithm::exscan_segments(Comm& comm, Args& args) {
   Meeting& meeting = meeting_of(comm);
   Args** members = meeting.records<Args>(comm.coll_sequence++);
   members[comm.rank] = &args;
-  meeting.meet_and_work([&, n = comm.size](int lane, int lanes) {
-    for_blocks(args.recv.count, type, lane, lanes,
-               [&](MPI_Count first, MPI_Count count) { exscan_block(args, members, n, first, count); });
-  });
+  meeting.meet_and_work(
+      [&, n = comm.size](int lane, int lanes) {
+        for_blocks(args.recv.count, type, lane, lanes,
+                   [&](MPI_Count first, MPI_Count count) { exscan_block(args, members, n, first, count); });
+      },
+      args.guest);
   return kOk;
 }
 

@@ -12,13 +12,14 @@ Err gather_root(Comm& comm, Relay& relay, Relay::Slot& slot, Args& args) {
   Relay::Deposit* deposits = relay.deposits(slot);
   for (int i = 0; i < comm.size; ++i) {
     if (i == comm.rank) continue;
-    const Relay::Deposit deposit = deposits[i];
+    const Relay::Deposit& deposit = deposits[i];
     const Chunk to = args.recv.chunk(i);
     if (deposit.args != nullptr) {
       fits &= copy_chunk(to, deposit.args->send.whole());
-      deposit.waiter->complete();
+      deposit.waiter()->complete();
     } else {
-      fits &= unpack_chunk(to, relay.cell(slot, i), deposit.bytes);
+      const bool inside = deposit.bytes <= Relay::Deposit::kInside;
+      fits &= unpack_chunk(to, inside ? deposit.data : relay.cell(slot, i), deposit.bytes);
     }
   }
   relay.release(slot);
@@ -27,20 +28,31 @@ Err gather_root(Comm& comm, Relay& relay, Relay::Slot& slot, Args& args) {
 
 }  // namespace
 
+bool algorithm::gather_relay_begins(Comm& comm, const Args& args) {
+  Relay& relay = relay_of(comm);
+  Relay::Slot* slot = relay.free_slot(comm.rooted_sequence);
+  if (slot == nullptr) return false;
+  return comm.rank == args.root ? relay.others_arrived(*slot)
+                                : args.send.whole().bytes() <= relay.layout().cell_bytes;
+}
+
 Err algorithm::gather_relay(Comm& comm, Args& args) {
   Relay& relay = relay_of(comm);
   Relay::Slot& slot = relay.enter(comm.rooted_sequence++);
   if (comm.rank == args.root) return gather_root(comm, relay, slot, args);
   const Chunk data = args.send.whole();
   Relay::Deposit& deposit = relay.deposits(slot)[comm.rank];
-  if (data.bytes() <= relay.layout().cell_bytes) {
-    deposit = {.args = nullptr, .bytes = data.bytes()};
-    if (data.bytes() > 0) pack_chunk(relay.cell(slot, comm.rank), data);
+  const MPI_Count bytes = data.bytes();
+  if (bytes <= relay.layout().cell_bytes) {
+    deposit.args = nullptr;
+    deposit.bytes = bytes;
+    pack_chunk(bytes <= Relay::Deposit::kInside ? deposit.data : relay.cell(slot, comm.rank), data);
     relay.arrive(slot);
     return kOk;
   }
   sched::Waiter waiter(1);
-  deposit = {.args = &args, .bytes = 0, .waiter = &waiter};
+  deposit.args = &args;
+  deposit.set_waiter(&waiter);
   relay.arrive(slot);
   waiter.wait();
   return kOk;

@@ -33,17 +33,33 @@ struct LaneLayout {
 /// O(members). Every member's task must exist.
 LaneLayout lay_out_lanes(const Group& group);
 
-/// A member that sleeps in a collective; lies on its stack, linked into a list that only one worker touches
-/// (or a lock guards).
+/// A member that is not yet done with a collective, linked into a list that only one worker touches (or a
+/// lock guards).
 struct Sleeper {
-  sched::Waiter waiter{1};
   Sleeper* next = nullptr;
+  sched::Waiter* waiter = nullptr;  ///< of a flow of control; null: a Guest
+};
+
+/// A flow of control that sleeps; lies on its stack.
+struct SleepingFlow : Sleeper {
+  sched::Waiter own{1};
+  SleepingFlow() noexcept { waiter = &own; }
+};
+
+/// What a nonblocking collective leaves behind instead of a flow of control that sleeps. Not for the lists
+/// that another worker may wake.
+struct Guest : Sleeper {
+  bool waits = false;             ///< it has been left behind
+  void (*over)(Guest&) noexcept;  ///< called instead of a wake-up, by a flow on the guest's worker; must not
+                                  ///< suspend; the guest may be gone afterwards
+  explicit Guest(void (*then)(Guest&) noexcept) noexcept : over(then) {}
 };
 
 /// First come, first woken, so that a fifo scheduler keeps the ranks' order.
 class SleeperList {
  public:
   void push(Sleeper& sleeper) noexcept {
+    sleeper.next = nullptr;
     (last_ != nullptr ? last_->next : first_) = &sleeper;
     last_ = &sleeper;
   }
@@ -53,7 +69,12 @@ class SleeperList {
     first_ = last_ = nullptr;
     while (sleeper != nullptr) {
       Sleeper* next = sleeper->next;
-      sleeper->waiter.complete();
+      if (sleeper->waiter != nullptr) [[likely]] {
+        sleeper->waiter->complete();
+      } else {
+        Guest& guest = *static_cast<Guest*>(sleeper);
+        guest.over(guest);
+      }
       sleeper = next;
     }
   }

@@ -4,6 +4,10 @@
 // everybody is there. Data is handed over through records (a pointer to each member's arguments) or cells
 // (small data itself). Leaders do all the work for the members who sleep, and wake their own lane.
 //
+// A member that cannot wait, because it is a nonblocking collective without a flow of control of its own,
+// leaves a Guest behind instead of sleeping (nonblocking.hpp); but the leader of one lane among several has
+// to wait for the others, so it must not come as a guest: admits_guest().
+//
 // One member's visits are numbered by comm.coll_sequence. Records and cells exist twice, used in turn:
 // whoever comes to meeting s + 2 knows that everybody came to s + 1, hence has done with s. Any member; no
 // allocation after the first use of records or cells.
@@ -12,6 +16,7 @@
 #include <atomic>
 #include <cstddef>
 #include <memory>
+#include <utility>
 
 #include "mpi/coll/cells.hpp"
 #include "mpi/coll/lane.hpp"
@@ -36,61 +41,102 @@ class Meeting {
     return slots_[sequence & 1].cells.get(cells_size(layout_.members));
   }
 
-  /// The last member to come runs `last()` (on its fiber; must not suspend) before anybody goes on. SUSPENDS.
+  /// True: the calling member may come as a guest now.
+  bool admits_guest() const noexcept {
+    if (layout_.lanes() == 1) return true;
+    const Lane& lane = lanes_[static_cast<std::size_t>(layout_.mine())];
+    return lane.arrived + 1 < lane.expected;
+  }
+
+  /// The last member to come runs `last()` (on its fiber; must not suspend) before anybody goes on. True: it
+  /// is over. False: `guest` (null: the caller waits) has been left behind. SUSPENDS without a guest.
   template <class Last>
-  void meet(Last&& last) {
+  bool meet(Last&& last, Guest* guest = nullptr) {
     Lane& lane = lanes_[static_cast<std::size_t>(layout_.mine())];
-    if (!lead(lane)) return;
+    if (!lead(lane, guest)) return guest == nullptr;
     join_leaders(lane, last);
     lane.sleepers.wake_all();
+    return true;
   }
 
   /// When all are there, the leader of each lane runs `work(lane, lanes)` on its fiber (must not suspend);
-  /// when all of these are done, everybody goes on. SUSPENDS.
+  /// when all of these are done, everybody goes on. Returns as meet(). SUSPENDS without a guest.
   template <class Work>
-  void meet_and_work(Work&& work) {
+  bool meet_and_work(Work&& work, Guest* guest) {
     const int index = layout_.mine();
     Lane& lane = lanes_[static_cast<std::size_t>(index)];
-    if (!lead(lane)) return;
+    if (!lead(lane, guest)) return guest == nullptr;
     join_leaders(lane, [] {});
     work(index, layout_.lanes());
     join_leaders(lane, [] {});
     lane.sleepers.wake_all();
+    return true;
   }
 
-  /// The same with two rounds: no `write` starts before every `read` is done. For results that overwrite
-  /// arguments.
-  template <class Read, class Write>
-  void meet_and_work(Read&& read, Write&& write) {
+  /// The same if any member of meeting `sequence` says that work is `needed`; if none does, without the
+  /// second round of leaders. worked() then tells everybody which it was.
+  template <class Work>
+  bool meet_and_work_if(bool needed, std::uint64_t sequence, Work&& work, Guest* guest) {
     const int index = layout_.mine();
     Lane& lane = lanes_[static_cast<std::size_t>(index)];
-    if (!lead(lane)) return;
+    lane.needed |= needed;
+    if (!lead(lane, guest)) return guest == nullptr;
+    bool& worked = slots_[sequence & 1].worked;
+    join_leaders(lane, [&] {
+      worked = false;
+      for (int i = 0; i < layout_.lanes(); ++i)
+        worked |= std::exchange(lanes_[static_cast<std::size_t>(i)].needed, false);
+    });
+    if (worked) {
+      work(index, layout_.lanes());
+      join_leaders(lane, [] {});
+    }
+    lane.sleepers.wake_all();
+    return true;
+  }
+  bool worked(std::uint64_t sequence) const noexcept { return slots_[sequence & 1].worked; }
+
+  /// Work in two rounds: no `write` starts before every `read` is done. For results that overwrite arguments.
+  template <class Read, class Write>
+  bool meet_and_work(Read&& read, Write&& write, Guest* guest) {
+    const int index = layout_.mine();
+    Lane& lane = lanes_[static_cast<std::size_t>(index)];
+    if (!lead(lane, guest)) return guest == nullptr;
     join_leaders(lane, [] {});
     read(index, layout_.lanes());
     join_leaders(lane, [] {});
     write(index, layout_.lanes());
     join_leaders(lane, [] {});
     lane.sleepers.wake_all();
+    return true;
   }
 
  private:
   struct alignas(kCacheLine) Lane {
     int expected = 0;
     int arrived = 0;
+    bool needed = false;  // a member of the lane needs meet_and_work_if()'s work; taken by the last leader
     SleeperList sleepers;
     sched::Waiter* leader = nullptr;  // written before the leader counts its lane in, read by the last leader
   };
   struct Slot {
     LazyArray<void*> records;
     LazyArray<std::byte> cells;
+    bool worked = false;  // written by the last leader; read until the meeting after the next
   };
 
-  /// Counts the calling member in. False: it slept until the meeting was over. True: it is its lane's leader.
-  bool lead(Lane& lane) {
+  /// Counts the calling member in. False: it slept until the meeting was over, or left its guest behind.
+  /// True: it is its lane's leader.
+  bool lead(Lane& lane, Guest* guest) {
     if (++lane.arrived < lane.expected) {
-      Sleeper sleeper;
+      if (guest != nullptr) [[unlikely]] {
+        guest->waits = true;
+        lane.sleepers.push(*guest);
+        return false;
+      }
+      SleepingFlow sleeper;
       lane.sleepers.push(sleeper);
-      sleeper.waiter.wait();
+      sleeper.own.wait();
       return false;
     }
     lane.arrived = 0;  // nobody comes to the next meeting before I have woken my lane

@@ -3,6 +3,9 @@
 #include <utility>
 
 #include "mpi/coll/coll.hpp"
+#include "mpi/coll/lane.hpp"
+#include "mpi/coll/table.hpp"
+#include "mpi/core/blocked.hpp"
 #include "mpi/core/rank.hpp"
 #include "mpi/core/status.hpp"
 #include "mpi/p2p/lifecycle.hpp"
@@ -20,10 +23,10 @@ void for_types(const Args& args, Body&& body) {
   }
 }
 
-class CollectiveOperation final : public TrackOperation {
+class CollectiveOperation final : public TrackOperation, private Guest {
  public:
   CollectiveOperation(const char* name, Track& track, const Args& args)
-      : TrackOperation(name, track), args_(args) {
+      : TrackOperation(name, track), Guest(end), args_(args) {
     for_types(args_, [](const Datatype& type) { type.retain(); });
     if (args_.op != nullptr) args_.op->retain();
   }
@@ -39,22 +42,42 @@ class CollectiveOperation final : public TrackOperation {
  private:
   Err perform(Comm& comm) override {
     args_.error = MPI_SUCCESS;
+    args_.guest = nullptr;
     return run(comm, args_);
   }
 
+  Begun begin(Comm& comm, Err& error) override {
+    if (comm.inter()) return Begun::kNot;
+    row_ = select(comm, args_);
+    if (row_ == nullptr || row_->begins == nullptr || !row_->begins(comm, args_)) return Begun::kNot;
+    const InCollective note(comm);
+    args_.error = MPI_SUCCESS;
+    args_.guest = this;
+    waits = false;
+    error = row_->run(comm, args_);
+    if (!waits) return Begun::kDone;
+    track().guest = this;
+    return Begun::kGuest;
+  }
+
+  static void end(Guest& guest) noexcept {
+    auto& self = static_cast<CollectiveOperation&>(guest);
+    self.row_->end(self.track().comm, self.args_);
+    self.finish(self.args_.error, kTruncatedChunk);
+  }
+
   Args args_;
+  const Algorithm* row_ = nullptr;
   std::unique_ptr<Track> dedicated_;  // of a persistent operation
 };
 
-// While a track is served, its communicator stays, whoever frees it, and MPI_Finalize waits.
-void begin_service(Track& track) noexcept {
-  track.served = true;
+// While a track has something to do, its communicator stays, whoever frees it, and MPI_Finalize waits.
+void hold(Track& track) noexcept {
   ++track.parent.references;
   ++track.parent.owner->services;
 }
 
-void end_service(Track& track) noexcept {
-  track.served = false;
+void let_go(Track& track) noexcept {
   Rank& rank = *track.parent.owner;
   release(track.parent);  // may take the track with it
   if (--rank.services == 0 && rank.services_end != nullptr)
@@ -80,30 +103,65 @@ Err init_collective(const char* name, Comm& comm, const Args& args, MPI_Request*
 Err TrackOperation::start(Request& request) {
   request_ = &request;
   error_ = MPI_SUCCESS;
+  if (track_.served || track_.guest != nullptr) return enqueue(request);
+  Err error;
+  switch (begin(track_.comm, error)) {
+    case Begun::kNot:
+      return enqueue(request);
+    case Begun::kDone:
+      if (error) remember(error);
+      request.complete_here();
+      return kOk;
+    case Begun::kGuest:
+      hold(track_);
+      return kOk;
+  }
+  __builtin_unreachable();
+}
+
+void TrackOperation::finish(int error, const char* explanation) {
+  Track& track = track_;
+  error_ = error;
+  if (error != MPI_SUCCESS) explanation_ = explanation;
+  track.guest = nullptr;
+  if (track.after != nullptr) std::exchange(track.after, nullptr)->complete();
+  request_->complete_here();
+  let_go(track);
+}
+
+Err TrackOperation::enqueue(Request& request) {
   next_ = nullptr;
   (track_.last != nullptr ? track_.last->next_ : track_.first) = this;
   track_.last = this;
   if (track_.served) return kOk;
-  begin_service(track_);
+  track_.served = true;
+  hold(track_);
   if (sched::run_service(serve, &track_)) return kOk;
   track_.first = track_.last = nullptr;
   remember(fail(MPI_ERR_NO_MEM,
                 "there is no memory for the stack of another operation in progress: wait for some first, or "
                 "pass tmpirun a smaller --stack-size"));
-  end_service(track_);
+  track_.served = false;
+  let_go(track_);
   request.complete();
   return kOk;
 }
 
 void TrackOperation::serve(void* argument) noexcept {
   Track& track = *static_cast<Track*>(argument);
+  if (track.guest != nullptr) {
+    sched::Waiter waiter(1);
+    track.after = &waiter;
+    waiter.wait();
+  }
   while (TrackOperation* operation = track.first) {
     track.first = operation->next_;
     if (track.first == nullptr) track.last = nullptr;
     if (Err error = operation->perform(track.comm)) operation->remember(error);
     operation->request_->complete();
   }
-  end_service(track);
+  track.served = false;
+  let_go(track);
 }
 
 // What is found while nobody is in the call that the error belongs to; told by outcome().

@@ -1,7 +1,8 @@
 // Nonblocking and persistent collectives: the blocking algorithms on a service. The schedule of an operation
 // is the algorithm's own code, suspended where it waits, so every row of the selection table is a nonblocking
 // algorithm too. It begins during the call that starts it and goes on whenever a task of the rank's worker
-// reaches a scheduling point; its rank need not call MPI. docs/collectives.md.
+// reaches a scheduling point; its rank need not call MPI. Rows of shared memory need no service where they
+// have nothing to wait for, or can leave a guest behind (algorithms.hpp). docs/nonblocking.md.
 #pragma once
 
 #include <memory>
@@ -37,9 +38,22 @@ class TrackOperation : public RequestExtension {
   /// Does it, as a blocking call on `comm`, which stands for the communicator. On a service. May SUSPEND.
   virtual Err perform(Comm& comm) = 0;
 
+  enum class Begun { kNot, kDone, kGuest };
+  /// Does what can be done without waiting, on the calling rank's flow. kNot: nothing; it will be performed.
+  /// kDone: all, with `error`. kGuest: a guest has been left behind, from which finish() is called when it is
+  /// over. Must not suspend.
+  virtual Begun begin(Comm& comm, Err& error) {
+    (void)comm, (void)error;
+    return Begun::kNot;
+  }
+  /// Ends what a guest has been left behind for, with an error class (MPI_SUCCESS: none) and its explanation.
+  void finish(int error, const char* explanation);
+  Track& track() const noexcept { return track_; }
+
  private:
   static void serve(void* track) noexcept;
   void remember(Err error);
+  Err enqueue(Request& request);
 
   const char* const name_;
   Track& track_;

@@ -1,12 +1,16 @@
 // Reduce of small vectors: a member leaves its vector in a cell and goes on; the root waits for all and folds
 // the cells.
-#include <cstring>
-
 #include "mpi/coll/algorithms.hpp"
 #include "mpi/coll/coll_shared.hpp"
 #include "mpi/coll/fold.hpp"
 
 namespace tmpi::mpi {
+
+bool algorithm::reduce_cells_begins(Comm& comm, const Args& args) {
+  Relay& relay = relay_of(comm);
+  Relay::Slot* slot = relay.free_slot(comm.rooted_sequence);
+  return slot != nullptr && (comm.rank != args.root || relay.others_arrived(*slot));
+}
 
 Err algorithm::reduce_cells(Comm& comm, Args& args) {
   if (args.recv.count == 0) return kOk;
@@ -15,7 +19,7 @@ Err algorithm::reduce_cells(Comm& comm, Args& args) {
   Relay& relay = relay_of(comm);
   Relay::Slot& slot = relay.enter(comm.rooted_sequence++);
   std::byte* cells = relay.cells(slot);
-  std::memcpy(cells + comm.rank * bytes, args.input(), static_cast<std::size_t>(bytes));
+  copy_bytes(cells + comm.rank * bytes, args.input(), bytes);
   if (comm.rank != args.root) {
     relay.arrive(slot);
     return kOk;

@@ -39,13 +39,15 @@ std::byte* place(Args* const* members, int member, MPI_Count first, const Dataty
 
 void direct(const Args& args, Meeting& meeting, Args* const* members, int n) {
   const Datatype& type = *args.recv.type;
-  meeting.meet_and_work([&](int lane, int lanes) {
-    for_pieces(args, n, lane, lanes, [&](int member, MPI_Count first, MPI_Count to, MPI_Count count) {
-      std::byte* block = scratch_elements(0, count, type);
-      fold_block(*args.op, type, members, n, first, count, block);
-      copy_elements(place(members, member, to, type), block, 0, count, type);
-    });
-  });
+  meeting.meet_and_work(
+      [&](int lane, int lanes) {
+        for_pieces(args, n, lane, lanes, [&](int member, MPI_Count first, MPI_Count to, MPI_Count count) {
+          std::byte* block = scratch_elements(0, count, type);
+          fold_block(*args.op, type, members, n, first, count, block);
+          copy_elements(place(members, member, to, type), block, 0, count, type);
+        });
+      },
+      args.guest);
 }
 
 struct Piece {
@@ -74,7 +76,7 @@ void in_place(const Args& args, Meeting& meeting, Args* const* members, int n) {
                      piece.count * type.size());
     }
   };
-  meeting.meet_and_work(read, write);
+  meeting.meet_and_work(read, write, args.guest);
 }
 
 }  // namespace

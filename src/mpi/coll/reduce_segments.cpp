@@ -12,14 +12,16 @@ Err algorithm::reduce_segments(Comm& comm, Args& args) {
   Meeting& meeting = meeting_of(comm);
   Args** members = meeting.records<Args>(comm.coll_sequence++);
   members[comm.rank] = &args;
-  meeting.meet_and_work([&, n = comm.size](int lane, int lanes) {
-    auto* result = static_cast<std::byte*>(members[args.root]->recv.data);
-    for_blocks(args.recv.count, type, lane, lanes, [&](MPI_Count first, MPI_Count count) {
-      std::byte* block = scratch_elements(0, count, type);
-      fold_block(*args.op, type, members, n, first, count, block);
-      copy_elements(result + first * type.extent(), block, 0, count, type);
-    });
-  });
+  meeting.meet_and_work(
+      [&, n = comm.size](int lane, int lanes) {
+        auto* result = static_cast<std::byte*>(members[args.root]->recv.data);
+        for_blocks(args.recv.count, type, lane, lanes, [&](MPI_Count first, MPI_Count count) {
+          std::byte* block = scratch_elements(0, count, type);
+          fold_block(*args.op, type, members, n, first, count, block);
+          copy_elements(result + first * type.extent(), block, 0, count, type);
+        });
+      },
+      args.guest);
   return kOk;
 }
 

@@ -18,20 +18,13 @@ Relay::Relay(const LaneLayout& layout) : layout_(layout), slots_(std::make_uniqu
   }
 }
 
-Relay::Slot& Relay::enter(std::uint64_t sequence) {
-  Slot& slot = slots_[sequence % kSlots];
-  if (slot.turn.load(std::memory_order_acquire) == sequence) [[likely]]
-    return slot;  // pairs with release()
+void Relay::wait_for_turn(Slot& slot, std::uint64_t sequence) {
   slot.lock.lock();
-  if (slot.turn.load(std::memory_order_relaxed) == sequence) {
-    slot.lock.unlock();
-    return slot;
-  }
-  Sleeper sleeper;
+  if (slot.turn.load(std::memory_order_relaxed) == sequence) return slot.lock.unlock();
+  SleepingFlow sleeper;
   slot.early.push(sleeper);
   slot.lock.unlock();
-  sleeper.waiter.wait();
-  return slot;
+  sleeper.own.wait();
 }
 
 void Relay::release(Slot& slot) noexcept {
@@ -67,23 +60,29 @@ void Relay::open(Slot& slot) noexcept {
   }
 }
 
-void Relay::pass_gate(Slot& slot) {
+bool Relay::pass_gate(Slot& slot, Guest* guest) {
   Lane& mine = lane(slot);
   sched::Waiter* gate = mine.gate.load(std::memory_order_acquire);
-  if (gate == open_mark()) return;
+  if (gate == open_mark()) return true;
   if (gate != nullptr) {
     // Another member of my lane waits already and will wake me: it cannot run before I sleep, we share a
     // worker.
-    Sleeper sleeper;
+    if (guest != nullptr) {
+      guest->waits = true;
+      mine.sleepers.push(*guest);
+      return false;
+    }
+    SleepingFlow sleeper;
     mine.sleepers.push(sleeper);
-    sleeper.waiter.wait();
-    return;
+    sleeper.own.wait();
+    return true;
   }
   sched::Waiter waiter(1);
   if (!mine.gate.compare_exchange_strong(gate, &waiter, std::memory_order_acq_rel))
-    return;  // opened just now
+    return true;  // opened just now
   waiter.wait();
   mine.sleepers.wake_all();
+  return true;
 }
 
 // Counts the caller in on its lane, and a full lane in on the slot. True: all members have been counted, and
@@ -118,6 +117,14 @@ void Relay::leave_root(Slot& slot, bool wait_for_members) {
 
 void Relay::arrive(Slot& slot) noexcept {
   if (count(slot)) slot.root->complete();
+}
+
+bool Relay::others_arrived(Slot& slot) noexcept {
+  const int index = layout_.mine();
+  if (slot.lanes[static_cast<std::size_t>(index)].counted + 1 <
+      layout_.expected[static_cast<std::size_t>(index)])
+    return false;
+  return slot.lanes_counted.load(std::memory_order_relaxed) + 1 == layout_.lanes();
 }
 
 void Relay::arrive_root(Slot& slot) {

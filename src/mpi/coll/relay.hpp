@@ -10,6 +10,7 @@
 
 #include <atomic>
 #include <cstddef>
+#include <cstring>
 #include <memory>
 
 #include "base/spinlock.hpp"
@@ -24,12 +25,19 @@ class Relay {
   explicit Relay(const LaneLayout& layout);
   static constexpr int kSlots = 8;
 
-  /// What a member leaves for the root.
+  /// What a member leaves for the root. Half a cache line, so that a few bytes cost the root no other.
   struct Deposit {
-    const Args* args =
-        nullptr;          ///< its arguments, valid while it sleeps; null: the data is packed in its cell
-    MPI_Count bytes = 0;  ///< packed data
-    sched::Waiter* waiter = nullptr;  ///< to be woken when its data has been read
+    static constexpr MPI_Count kInside = 16;
+    const Args* args = nullptr;  ///< its arguments, valid while it sleeps; null: the data is packed
+    MPI_Count bytes = 0;         ///< packed data: up to kInside of them here, more in the member's cell
+    alignas(std::max_align_t) std::byte data[kInside] = {};  ///< or, with `args`, the waiter to be woken
+
+    void set_waiter(sched::Waiter* waiter) noexcept { std::memcpy(data, &waiter, sizeof waiter); }
+    sched::Waiter* waiter() const noexcept {
+      sched::Waiter* waiter;
+      std::memcpy(&waiter, data, sizeof waiter);
+      return waiter;
+    }
   };
 
   struct alignas(kCacheLine) Lane {
@@ -57,7 +65,28 @@ class Relay {
   int members() const noexcept { return layout_.members; }
 
   /// The slot of collective `sequence`. SUSPENDS if the caller has run ahead of the others by kSlots.
-  Slot& enter(std::uint64_t sequence);
+  Slot& enter(std::uint64_t sequence) {
+    Slot& slot = slots_[sequence % kSlots];
+    if (slot.turn.load(std::memory_order_acquire) != sequence) [[unlikely]]  // pairs with release()
+      wait_for_turn(slot, sequence);
+    return slot;
+  }
+
+  /// The slot of a collective that has entered.
+  Slot& slot_of(std::uint64_t sequence) noexcept { return slots_[sequence % kSlots]; }
+
+  // Of a collective that has not entered yet: would these wait?
+  /// enter(); the slot if not, else null.
+  Slot* free_slot(std::uint64_t sequence) noexcept {
+    Slot& slot = slots_[sequence % kSlots];
+    return slot.turn.load(std::memory_order_acquire) == sequence ? &slot : nullptr;  // pairs with release()
+  }
+  /// pass_gate() with a guest would not.
+  bool gate_admits_guest(Slot& slot) noexcept {
+    return lane(slot).gate.load(std::memory_order_relaxed) != nullptr;
+  }
+  /// arrive_root() would not: all others have arrived.
+  bool others_arrived(Slot& slot) noexcept;
 
   Deposit* deposits(Slot& slot) { return slot.deposits.get(static_cast<std::size_t>(layout_.members)); }
   std::byte* cells(Slot& slot) { return slot.cells.get(cells_size(layout_.members)); }
@@ -68,8 +97,9 @@ class Relay {
   std::byte* make_room(Slot& slot, MPI_Count bytes);
   /// The root: what it has published in the slot may be read now.
   void open(Slot& slot) noexcept;
-  /// A member: waits until the root has opened. SUSPENDS.
-  void pass_gate(Slot& slot);
+  /// A member: waits until the root has opened. True: it has. False: `guest` (null: the caller waits) has
+  /// been left behind; only if gate_admits_guest(). SUSPENDS without a guest.
+  bool pass_gate(Slot& slot, Guest* guest = nullptr);
   /// A member has read what it needs.
   void leave(Slot& slot) noexcept;
   /// The root leaves at once, or when all members have (its buffer is read by them: SUSPENDS).
@@ -86,6 +116,7 @@ class Relay {
  private:
   Lane& lane(Slot& slot) noexcept { return slot.lanes[static_cast<std::size_t>(layout_.mine())]; }
   bool count(Slot& slot) noexcept;
+  void wait_for_turn(Slot& slot, std::uint64_t sequence);
 
   const LaneLayout layout_;
   std::unique_ptr<Slot[]> slots_;

@@ -12,18 +12,20 @@ Err algorithm::scan_segments(Comm& comm, Args& args) {
   Meeting& meeting = meeting_of(comm);
   Args** members = meeting.records<Args>(comm.coll_sequence++);
   members[comm.rank] = &args;
-  meeting.meet_and_work([&, n = comm.size](int lane, int lanes) {
-    for_blocks(args.recv.count, type, lane, lanes, [&](MPI_Count first, MPI_Count count) {
-      const MPI_Count offset = first * type.extent();
-      const std::byte* before = nullptr;
-      for (int i = 0; i < n; ++i) {
-        std::byte* result = static_cast<std::byte*>(members[i]->recv.data) + offset;
-        if (!members[i]->in_place) copy_elements(result, members[i]->input() + offset, 0, count, type);
-        if (before != nullptr) reduce_local(*args.op, before, result, count, type);
-        before = result;
-      }
-    });
-  });
+  meeting.meet_and_work(
+      [&, n = comm.size](int lane, int lanes) {
+        for_blocks(args.recv.count, type, lane, lanes, [&](MPI_Count first, MPI_Count count) {
+          const MPI_Count offset = first * type.extent();
+          const std::byte* before = nullptr;
+          for (int i = 0; i < n; ++i) {
+            std::byte* result = static_cast<std::byte*>(members[i]->recv.data) + offset;
+            if (!members[i]->in_place) copy_elements(result, members[i]->input() + offset, 0, count, type);
+            if (before != nullptr) reduce_local(*args.op, before, result, count, type);
+            before = result;
+          }
+        });
+      },
+      args.guest);
   return kOk;
 }
 

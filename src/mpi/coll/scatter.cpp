@@ -18,11 +18,8 @@ MPI_Count bytes_of_all(const Args& args, int members) {
 }
 
 void pack_all(std::byte* room, const Args& args, int members) {
-  for (int i = 0; i < members; ++i) {
-    if (i == args.root) continue;
-    const Chunk chunk = args.send.chunk(i);
-    pack_chunk(room + i * chunk.bytes(), chunk);
-  }
+  const Side& send = args.send;
+  pack_chunk(room, {send.data, members * send.count, send.type});
 }
 
 void pack_ragged(std::byte* room, const Args& args, int members) {
@@ -64,16 +61,31 @@ Err scatter_root(Comm& comm, Relay& relay, Relay::Slot& slot, Args& args) {
 
 }  // namespace
 
-Err algorithm::scatter_relay(Comm& comm, Args& args) {
+bool algorithm::scatter_relay_begins(Comm& comm, const Args& args) {
   Relay& relay = relay_of(comm);
-  Relay::Slot& slot = relay.enter(comm.rooted_sequence++);
-  if (comm.rank == args.root) return scatter_root(comm, relay, slot, args);
-  relay.pass_gate(slot);
+  Relay::Slot* slot = relay.free_slot(comm.rooted_sequence);
+  if (slot == nullptr) return false;
+  return comm.rank == args.root ? bytes_of_all(args, comm.size) <= kLeftBehind
+                                : relay.gate_admits_guest(*slot);
+}
+
+void algorithm::end_scatter_relay(Comm& comm, Args& args) {
+  Relay& relay = relay_of(comm);
+  Relay::Slot& slot = relay.slot_of(comm.rooted_sequence - 1);
   const Chunk to = args.recv.whole();
   const bool fits = slot.args != nullptr ? copy_chunk(to, slot.args->send.chunk(comm.rank))
                                          : unpack_mine(to, slot, comm.rank);
   relay.leave(slot);
-  return fits ? kOk : truncated_chunk();
+  if (!fits) args.error = MPI_ERR_TRUNCATE;
+}
+
+Err algorithm::scatter_relay(Comm& comm, Args& args) {
+  Relay& relay = relay_of(comm);
+  Relay::Slot& slot = relay.enter(comm.rooted_sequence++);
+  if (comm.rank == args.root) return scatter_root(comm, relay, slot, args);
+  if (!relay.pass_gate(slot, args.guest)) return kOk;
+  end_scatter_relay(comm, args);
+  return error_of(args);
 }
 
 }  // namespace tmpi::mpi

@@ -1,5 +1,5 @@
 foreach(file allgather allgather_cells allreduce_cells allreduce_segments alltoall alltoall_swap barrier bcast coll_shared exscan fold gather lane meeting
-             preferences reduce_cells reduce_scatter reduce_segments relay scan scan_cells scatter table
+             preferences reduce_cells reduce_scatter reduce_scatter_cells reduce_segments relay scan scan_cells scatter table
              messages/accumulator messages/allgather_bruck messages/allgather_doubling messages/allgather_ring
              messages/allreduce_doubling messages/allreduce_rabenseifner messages/allreduce_ring messages/alltoall_bruck
              messages/alltoall_linear messages/alltoall_pairwise messages/barrier_dissemination messages/bcast_binomial

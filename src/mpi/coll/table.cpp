@@ -93,23 +93,26 @@ constexpr MPI_Count kKiB = 1024;
 #define PARTS "members on several nodes, more than one on some"
 
 constexpr Algorithm kTable[] = {
-    {Collective::kBarrier, "meeting", one_node, any, barrier_meeting, "members on one node"},
+    {Collective::kBarrier, "meeting", one_node, any, barrier_meeting, "members on one node", meeting_begins,
+     end_nothing},
     {Collective::kBarrier, "hierarchy", parts, any, barrier_hierarchy, PARTS},
     {Collective::kBarrier, "dissemination", any, any, barrier_dissemination, "any"},
 
-    {Collective::kBcast, "relay", one_node, any, bcast_relay, "members on one node"},
+    {Collective::kBcast, "relay", one_node, any, bcast_relay, "members on one node", bcast_relay_begins,
+     end_bcast_relay},
     {Collective::kBcast, "hierarchy", parts, any, bcast_hierarchy, PARTS},
     {Collective::kBcast, "binomial", any, up_to_or_pair<12 * kKiB>, bcast_binomial,
      "any; by itself up to 12 KiB, or for two members"},
     {Collective::kBcast, "scatter_allgather", any, any, bcast_scatter_allgather, "any"},
 
-    {Collective::kGather, "relay", one_node, any, gather_relay, "members on one node"},
+    {Collective::kGather, "relay", one_node, any, gather_relay, "members on one node", gather_relay_begins},
     {Collective::kGather, "hierarchy", regular_parts, any, gather_hierarchy, PARTS "; not for MPI_Gatherv"},
     {Collective::kGather, "binomial", regular, up_to<2 * kKiB>, gather_binomial,
      "not for MPI_Gatherv; by itself up to 2 KiB from each member"},
     {Collective::kGather, "linear", any, any, gather_linear, "any"},
 
-    {Collective::kScatter, "relay", one_node, any, scatter_relay, "members on one node"},
+    {Collective::kScatter, "relay", one_node, any, scatter_relay, "members on one node", scatter_relay_begins,
+     end_scatter_relay},
     {Collective::kScatter, "hierarchy", regular_parts, any, scatter_hierarchy,
      PARTS "; not for MPI_Scatterv"},
     {Collective::kScatter, "binomial", regular, up_to<2 * kKiB>, scatter_binomial,
@@ -117,8 +120,9 @@ constexpr Algorithm kTable[] = {
     {Collective::kScatter, "linear", any, any, scatter_linear, "any"},
 
     {Collective::kAllgather, "cells", regular_cell, any, allgather_cells,
-     "members on one node, small chunks; not for MPI_Allgatherv"},
-    {Collective::kAllgather, "pull", one_node, any, allgather_pull, "members on one node"},
+     "members on one node, small chunks; not for MPI_Allgatherv", meeting_begins, end_allgather_cells},
+    {Collective::kAllgather, "pull", one_node, any, allgather_pull, "members on one node", meeting_begins,
+     end_allgather_pull},
     {Collective::kAllgather, "hierarchy", regular_parts, any, allgather_hierarchy,
      PARTS "; not for MPI_Allgatherv"},
     {Collective::kAllgather, "recursive_doubling", regular_power, all_up_to<512 * kKiB>, allgather_doubling,
@@ -127,9 +131,10 @@ constexpr Algorithm kTable[] = {
      "not for MPI_Allgatherv; by itself up to 80 KiB in all"},
     {Collective::kAllgather, "ring", any, any, allgather_ring, "any"},
 
-    {Collective::kAlltoall, "swap", swaps, any, alltoall_swap, "members on one node, MPI_IN_PLACE"},
+    {Collective::kAlltoall, "swap", swaps, any, alltoall_swap, "members on one node, MPI_IN_PLACE",
+     meeting_begins, end_nothing},
     {Collective::kAlltoall, "pull", two_buffers_node, any, alltoall_pull,
-     "members on one node, without MPI_IN_PLACE"},
+     "members on one node, without MPI_IN_PLACE", meeting_begins, end_alltoall_pull},
     {Collective::kAlltoall, "hierarchy", regular_parts, up_to<2 * kKiB>, alltoall_hierarchy,
      PARTS "; not for MPI_Alltoallv and MPI_Alltoallw; by itself up to 2 KiB for each member"},
     {Collective::kAlltoall, "bruck", regular, up_to<256>, alltoall_bruck,
@@ -139,16 +144,18 @@ constexpr Algorithm kTable[] = {
     {Collective::kAlltoall, "pairwise", any, any, alltoall_pairwise, "any"},
 
     {Collective::kReduce, "cells", fits_cell, any, reduce_cells,
-     "members on one node, small vectors of bytes that may be copied"},
-    {Collective::kReduce, "segments", one_node, any, reduce_segments, "members on one node"},
+     "members on one node, small vectors of bytes that may be copied", reduce_cells_begins},
+    {Collective::kReduce, "segments", one_node, any, reduce_segments, "members on one node", meeting_begins,
+     end_nothing},
     {Collective::kReduce, "hierarchy", reducing_parts, any, reduce_hierarchy,
      PARTS "; operators that do not commute need nodes of neighbouring ranks"},
     {Collective::kReduce, "binomial", any, any, reduce_binomial, "any"},
     {Collective::kReduce, "linear", any, never, reduce_linear, "any; only if asked for"},
 
     {Collective::kAllreduce, "cells", fits_cell, any, allreduce_cells,
-     "members on one node, small vectors of bytes that may be copied"},
-    {Collective::kAllreduce, "segments", one_node, any, allreduce_segments, "members on one node"},
+     "members on one node, small vectors of bytes that may be copied", meeting_begins, end_allreduce_cells},
+    {Collective::kAllreduce, "segments", one_node, any, allreduce_segments, "members on one node",
+     meeting_begins, end_nothing},
     {Collective::kAllreduce, "columns", reducing_columns, from<1024 * kKiB>, allreduce_columns,
      "members on several nodes, more than one on each; by itself from 1 MiB; operators that do not commute "
      "need nodes of neighbouring ranks"},
@@ -160,23 +167,29 @@ constexpr Algorithm kTable[] = {
      "operators that commute; by itself from 4 MiB"},
     {Collective::kAllreduce, "rabenseifner", any, any, allreduce_rabenseifner, "any"},
 
-    {Collective::kReduceScatter, "segments", one_node, any, reduce_scatter_segments, "members on one node"},
+    {Collective::kReduceScatter, "cells", fits_cell, any, reduce_scatter_cells,
+     "members on one node, small vectors of bytes that may be copied", meeting_begins,
+     end_reduce_scatter_cells},
+    {Collective::kReduceScatter, "segments", one_node, any, reduce_scatter_segments, "members on one node",
+     meeting_begins, end_nothing},
     {Collective::kReduceScatter, "hierarchy", reducing_parts, any, reduce_scatter_hierarchy,
      PARTS "; operators that do not commute need nodes of neighbouring ranks"},
     {Collective::kReduceScatter, "binomial", any, never, reduce_scatter_binomial, "any; only if asked for"},
     {Collective::kReduceScatter, "pairwise", any, any, reduce_scatter_pairwise, "any"},
 
     {Collective::kScan, "cells", fits_cell, any, scan_cells,
-     "members on one node, small vectors of bytes that may be copied"},
-    {Collective::kScan, "segments", one_node, any, scan_segments, "members on one node"},
+     "members on one node, small vectors of bytes that may be copied", meeting_begins, end_scan_cells},
+    {Collective::kScan, "segments", one_node, any, scan_segments, "members on one node", meeting_begins,
+     end_nothing},
     {Collective::kScan, "hierarchy", ordered_parts, any, scan_hierarchy,
      PARTS "; nodes of neighbouring ranks"},
     {Collective::kScan, "recursive_doubling", any, any, scan_doubling, "any"},
     {Collective::kScan, "linear", any, never, scan_linear, "any; only if asked for"},
 
     {Collective::kExscan, "cells", fits_cell, any, exscan_cells,
-     "members on one node, small vectors of bytes that may be copied"},
-    {Collective::kExscan, "segments", one_node, any, exscan_segments, "members on one node"},
+     "members on one node, small vectors of bytes that may be copied", meeting_begins, end_exscan_cells},
+    {Collective::kExscan, "segments", one_node, any, exscan_segments, "members on one node", meeting_begins,
+     end_nothing},
     {Collective::kExscan, "hierarchy", ordered_parts, any, exscan_hierarchy,
      PARTS "; nodes of neighbouring ranks"},
     {Collective::kExscan, "recursive_doubling", any, any, exscan_doubling, "any"},
@@ -222,6 +235,15 @@ MPI_Count regular_bytes(const Comm& comm, const Args& args) {
   }
 }
 
+// Bytes of the whole vector; the sum is not taken further than it matters.
+MPI_Count scattered_bytes(const Comm& comm, const Args& args, MPI_Count limit) {
+  const Datatype& type = *args.recv.type;
+  if (!args.recv.counts) return comm.size * dense_bytes(type, args.recv.count);
+  MPI_Count bytes = 0;
+  for (int i = 0; i < comm.size && bytes <= limit; ++i) bytes += dense_bytes(type, args.recv.counts[i]);
+  return std::min(bytes, limit + 1);
+}
+
 Query query_of(Comm& comm, const Args& args) {
   const LaneLayout& layout = meeting_of(comm).layout();
   Query query;
@@ -240,7 +262,9 @@ Query query_of(Comm& comm, const Args& args) {
     const Datatype& type = *args.recv.type;
     query.commutative = args.op->commutative;
     query.dense = dense(type);
-    query.bytes = args.ragged ? 0 : dense_bytes(type, args.recv.count);
+    query.bytes = args.collective == Collective::kReduceScatter
+                      ? scattered_bytes(comm, args, query.cell_limit)
+                      : dense_bytes(type, args.recv.count);
   } else if (!args.ragged) {
     query.bytes = regular_bytes(comm, args);
   }

@@ -17,7 +17,8 @@ struct Query {
   int most_on_node = 1;      ///< members on one of them; with nodes == 1 not looked up
   int fewest_on_node = 1;    ///< likewise
   bool contiguous = true;    ///< each node's members are neighbours in rank order; likewise
-  MPI_Count bytes = 0;       ///< of one member's vector (reductions), chunk, or message; 0 if ragged
+  MPI_Count bytes = 0;       ///< of one member's vector (reductions), chunk, or message; 0 if ragged, but for
+                             ///< reduce_scatter, where what is more than a cell_limit counts as one more
   MPI_Count cell_limit = 0;  ///< bytes a member can leave behind (cells.hpp)
   bool commutative = true;
   bool dense = true;      ///< elements may be copied as bytes
@@ -32,6 +33,10 @@ struct Algorithm {
   bool (*suits)(const Query& query);
   Err (*run)(Comm& comm, Args& args);
   const char* when;  ///< both conditions in words, for --coll help
+  // How it does without a flow of control that waits (algorithms.hpp); null: it cannot, or never leaves a
+  // guest.
+  bool (*begins)(Comm& comm, const Args& args) = nullptr;
+  void (*end)(Comm& comm, Args& args) = nullptr;
 };
 
 /// All rows of a collective, in order of preference.

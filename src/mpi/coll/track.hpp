@@ -16,9 +16,14 @@
 
 #include "mpi/comm/comm.hpp"
 
+namespace tmpi::sched {
+class Waiter;
+}
+
 namespace tmpi::mpi {
 
 class TrackOperation;  // nonblocking.hpp
+struct Guest;          // lane.hpp
 
 /// One member's view of a track. Used by the member's own flows of control only.
 struct Track {
@@ -30,7 +35,9 @@ struct Track {
   std::unique_ptr<Track> local;     ///< of an intercommunicator: where comm.local is
   TrackOperation* first = nullptr;  ///< operations that have not begun, in order
   TrackOperation* last = nullptr;
-  bool served = false;  ///< a service is at it
+  bool served = false;             ///< a service is at it, or waits for
+  Guest* guest = nullptr;          ///< an operation that goes on without a service, and
+  sched::Waiter* after = nullptr;  ///< whom to wake when it is over
 };
 
 /// One member's tracks of a communicator; made by its first nonblocking or persistent collective.
