@@ -44,7 +44,7 @@ install_packages() {
     die "apt-get could not install: $missing"
 }
 
-# build_tree DIRECTORY OPTIONS...: configures and builds, quietly if nothing changed.
+# build_tree DIRECTORY OPTIONS...: configures and builds, quietly if nothing changed. Sources are compiled in groups (cmake/TmpiGrouped.cmake).
 build_tree() {
   directory=$1
   shift
@@ -52,10 +52,12 @@ build_tree() {
   mkdir -p "$directory"
   launcher=
   if command -v ccache > /dev/null; then
-    launcher="-DCMAKE_C_COMPILER_LAUNCHER=ccache -DCMAKE_CXX_COMPILER_LAUNCHER=ccache"
+    # What ccache asks for where headers are precompiled: that nobody cares about a macro defined before them, or about __TIME__ in them.
+    launcher="-DCMAKE_C_COMPILER_LAUNCHER=ccache"
+    launcher="$launcher -DCMAKE_CXX_COMPILER_LAUNCHER=env;CCACHE_SLOPPINESS=pch_defines,time_macros;ccache"
   fi
   # shellcheck disable=SC2086 # options are words
-  if ! cmake -S . -B "$directory" -G Ninja $launcher "$@" > "$log" 2>&1; then
+  if ! cmake -S . -B "$directory" -G Ninja $launcher -DTMPI_GROUPED=ON "$@" > "$log" 2>&1; then
     cat "$log" >&2
     die "cmake failed in $directory; the reason stands above"
   fi
