@@ -193,8 +193,9 @@ void Worker::sleep_at_inbox(ThreadTask& self) noexcept {
   if (idle_ && !ready_.empty()) poke();
   self.bed = ThreadTask::Bed::kInbox;
   monitor_.unlock();
-  sleep_watching(rung, 0);  // no worker sleeps: not counted for stalls
+  const bool watched = sleep_watching(rung, 0);  // no worker sleeps: not counted for stalls
   monitor_.lock();
+  if (watched) watched_ = true;
   self.bed = ThreadTask::Bed::kNone;
 }
 
@@ -237,8 +238,9 @@ Task* Worker::idle_shared() noexcept {
       if (inbox_.announce_sleep()) {
         if (mail_hook_ == nullptr || !mail_hook_(index_)) {
           monitor_.unlock();
-          sleep(rung);
+          const bool watched = sleep(rung);
           monitor_.lock();
+          if (watched) watched_ = true;
         }
         inbox_.stay_awake();
       }

@@ -141,7 +141,7 @@ __attribute__((noinline)) Task* Worker::idle() noexcept {
   while (task == nullptr && !all_finished()) {
     const std::uint32_t rung = inbox_.bell();
     if (inbox_.announce_sleep()) {
-      if (mail_hook_ == nullptr || !mail_hook_(index_)) sleep(rung);
+      if ((mail_hook_ == nullptr || !mail_hook_(index_)) && sleep(rung)) watched_ = true;
       inbox_.stay_awake();
     }
     task = look_around();

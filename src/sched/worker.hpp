@@ -109,9 +109,9 @@ class alignas(64) Worker {
   Task* next_ready() noexcept;
   Task* look_around() noexcept;
   Task* idle() noexcept;
-  void sleep(std::uint32_t rung) noexcept;
-  void sleep_watching(std::uint32_t rung, std::uint64_t nanoseconds) noexcept;
-  void watch_for_stall(std::uint32_t rung) noexcept;
+  bool sleep(std::uint32_t rung) noexcept;
+  bool sleep_watching(std::uint32_t rung, std::uint64_t nanoseconds) noexcept;
+  bool watch_for_stall(std::uint32_t rung) noexcept;
   void hand_watch_over() noexcept;
   void poll_at_switch() noexcept;
   [[noreturn]] void leave_for_good() noexcept;
@@ -147,7 +147,8 @@ class alignas(64) Worker {
   const std::atomic<int>* expected_ = nullptr;
   std::uint64_t last_poll_ = 0;  // ticks
   bool stirred_ = false;         // the event source has made progress
-  bool watched_ = false;         // it has been the watcher, and nobody else has been asked to be
+  // It has been the watcher, and nobody else has been asked to be. Under the monitor, as what is below.
+  bool watched_ = false;
   MailHook mail_hook_ = nullptr;
   std::uint32_t until_clock_ = kClockInterval;
   std::uint32_t yields_ = 0;

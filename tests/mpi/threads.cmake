@@ -22,6 +22,9 @@ foreach(program thread_p2p thread_coll thread_levels thread_join thread_waits th
   endif()
 endforeach()
 
+tmpi_program(thread_watch ${directory} SOURCES thread_watch.c LIBRARIES -pthread)
+tmpi_mpi_run(thread_watch 2 200 "mpi;nodes" nodes2 --nodes 2)
+
 # OMP_NUM_THREADS: 1 where ranks share a worker, unless it is given.
 add_test(NAME mpi/thread_openmp/default COMMAND ${TMPIRUN} -n 4 --workers 2 --timeout 200 ${directory}/thread_openmp 1)
 add_test(NAME mpi/thread_openmp/given COMMAND ${TMPIRUN} -n 4 --workers 2 --timeout 200 -x OMP_NUM_THREADS=2 ${directory}/thread_openmp 2)
