@@ -277,4 +277,14 @@ std::vector<int> fork_nodes(const Subject& subject, int nodes, const std::functi
   return statuses;
 }
 
+bool poll_until(const std::vector<std::unique_ptr<Node>>& nodes, const std::function<bool()>& condition,
+                double seconds) {
+  const double limit = seconds_now() + seconds;
+  while (!condition()) {
+    if (seconds_now() > limit) return false;
+    for (const auto& node : nodes) node->net().poll();
+  }
+  return true;
+}
+
 }  // namespace tmpi::net::conformance

@@ -89,4 +89,8 @@ std::vector<int> fork_nodes(const Subject& subject, int nodes, const std::functi
 
 double seconds_now();
 
+/// Polls all nodes, on the calling thread, until `condition` holds; false if it does not for `seconds`.
+bool poll_until(const std::vector<std::unique_ptr<Node>>& nodes, const std::function<bool()>& condition,
+                double seconds);
+
 }  // namespace tmpi::net::conformance

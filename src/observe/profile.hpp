@@ -1,7 +1,7 @@
 // Profile: the figures of a job that has been recorded, in seconds, per rank, call site and worker: of one
 // node process (collect_profile) or of a whole job (merge_profiles). docs/profiling.md says what each of them
-// means. Plain data: nothing here knows of MPI or of the scheduler, so that tmpirun can put parts together
-// and print.
+// means. Plain data: nothing here needs the MPI library or the scheduler, so that tmpirun can put parts
+// together and print.
 #pragma once
 
 #include <cstdint>
@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "base/result.hpp"
+#include "mpi/remote/protocol_counters.hpp"
 #include "observe/call_site.hpp"
 
 namespace tmpi::observe {
@@ -62,11 +63,7 @@ struct ProfiledWorker {
 /// What has left node processes for others, by protocol (docs/network.md).
 struct ProfiledNetwork {
   std::string device;  ///< empty: the job has one node process
-  std::uint64_t eager = 0, eager_bytes = 0;
-  std::uint64_t rendezvous = 0, rendezvous_bytes = 0;
-  std::uint64_t early = 0, early_bytes = 0;
-  std::uint64_t reads = 0, read_bytes = 0;
-  std::uint64_t deferred = 0;
+  mpi::remote::ProtocolCounters protocols;
 
   bool used() const { return !device.empty(); }
 };
@@ -86,8 +83,8 @@ struct Profile {
   std::uint64_t foreign_calls = 0;  ///< by threads that are no ranks: not in any other figure
 };
 
-/// The parts of a job as one. The same call site is one, wherever it is called
-/// from; object files are the same if their names without directory are. At least one part.
+/// The parts of a job as one; at least one part. A call site is the same on all hosts if the names of its
+/// object file, without directory, are.
 Profile merge_profiles(std::vector<Profile> parts);
 /// Most wall time first.
 void sort_calls(Profile& profile);

@@ -105,9 +105,12 @@ class Collector {
 
   void add_call(int rank, std::uint64_t address, std::uint16_t function, const CallTimes& times) {
     const std::size_t site = sites_.at(address);
-    ProfiledCall& call = calls_[{site, function}];
-    call.function = function_name(function);
-    call.site = sites_[site];
+    const auto [entry, fresh] = calls_.try_emplace({site, function});
+    ProfiledCall& call = entry->second;
+    if (fresh) {
+      call.function = function_name(function);
+      call.site = sites_[site];
+    }
     call.total.add(times);
     if (!call.ranks.empty() && call.ranks.back().rank == rank) {
       call.ranks.back().times.add(times);
@@ -131,22 +134,6 @@ ProfiledWorker worker_of(const WorkerRecord& record, std::uint64_t last_tick, st
   return worker;
 }
 
-ProfiledNetwork network() {
-  const mpi::remote::ProtocolCounters by = mpi::remote::counters();
-  ProfiledNetwork network;
-  network.device = mpi::remote::describe();
-  network.eager = by.eager;
-  network.eager_bytes = by.eager_bytes;
-  network.rendezvous = by.rendezvous;
-  network.rendezvous_bytes = by.rendezvous_bytes;
-  network.early = by.early;
-  network.early_bytes = by.early_bytes;
-  network.reads = by.reads;
-  network.read_bytes = by.read_bytes;
-  network.deferred = by.deferred;
-  return network;
-}
-
 }  // namespace
 
 Profile collect_profile(const Recording& recording, const JobDescription& job, CallSites& sites) {
@@ -165,7 +152,7 @@ Profile collect_profile(const Recording& recording, const JobDescription& job, C
   profile.calls = collector.calls();
   sort_calls(profile);
   profile.line_numbers = sites.have_line_numbers();
-  if (mpi::job()->nodes() > 1) profile.network = network();
+  if (mpi::job()->nodes() > 1) profile.network = {mpi::remote::describe(), mpi::remote::counters()};
   return profile;
 }
 

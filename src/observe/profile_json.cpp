@@ -79,8 +79,9 @@ ProfiledWorker worker_in(const json& in) {
           in.at("mpi"),  in.at("switches"), in.at("ranks")};
 }
 
-json network_of(const ProfiledNetwork& by) {
-  return {{"device", by.device},
+json network_of(const ProfiledNetwork& network) {
+  const mpi::remote::ProtocolCounters& by = network.protocols;
+  return {{"device", network.device},
           {"eager", {{"messages", by.eager}, {"bytes", by.eager_bytes}}},
           {"rendezvous", {{"messages", by.rendezvous}, {"bytes", by.rendezvous_bytes}}},
           {"early", {{"messages", by.early}, {"bytes", by.early_bytes}}},
@@ -89,18 +90,19 @@ json network_of(const ProfiledNetwork& by) {
 }
 
 ProfiledNetwork network_in(const json& in) {
-  ProfiledNetwork by;
+  ProfiledNetwork network;
+  mpi::remote::ProtocolCounters& by = network.protocols;
   const auto read = [&](const char* protocol, std::uint64_t& messages, std::uint64_t& bytes) {
     messages = in.at(protocol).at("messages");
     bytes = in.at(protocol).at("bytes");
   };
-  by.device = in.at("device");
+  network.device = in.at("device");
   read("eager", by.eager, by.eager_bytes);
   read("rendezvous", by.rendezvous, by.rendezvous_bytes);
   read("early", by.early, by.early_bytes);
   read("reads", by.reads, by.read_bytes);
   by.deferred = in.at("deferred");
-  return by;
+  return network;
 }
 
 json document_of(const Profile& profile) {

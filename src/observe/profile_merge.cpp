@@ -32,15 +32,17 @@ void add_workers(Profile& whole, Profile& part) {
 
 void add_network(ProfiledNetwork& whole, const ProfiledNetwork& part) {
   if (!whole.used()) whole.device = part.device;
-  whole.eager += part.eager;
-  whole.eager_bytes += part.eager_bytes;
-  whole.rendezvous += part.rendezvous;
-  whole.rendezvous_bytes += part.rendezvous_bytes;
-  whole.early += part.early;
-  whole.early_bytes += part.early_bytes;
-  whole.reads += part.reads;
-  whole.read_bytes += part.read_bytes;
-  whole.deferred += part.deferred;
+  mpi::remote::ProtocolCounters& sum = whole.protocols;
+  const mpi::remote::ProtocolCounters& by = part.protocols;
+  sum.eager += by.eager;
+  sum.eager_bytes += by.eager_bytes;
+  sum.rendezvous += by.rendezvous;
+  sum.rendezvous_bytes += by.rendezvous_bytes;
+  sum.early += by.early;
+  sum.early_bytes += by.early_bytes;
+  sum.reads += by.reads;
+  sum.read_bytes += by.read_bytes;
+  sum.deferred += by.deferred;
 }
 
 std::vector<ProfiledCall> merge_calls(std::vector<Profile>& parts) {

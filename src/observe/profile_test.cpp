@@ -29,7 +29,7 @@ Profile part(int node) {
                       .mpi = 0.5,
                       .switches = 7,
                       .ranks = {node}}};
-  profile.network = {.device = "sim", .eager = 3, .eager_bytes = 24, .deferred = 1};
+  profile.network = {"sim", {.eager = 3, .eager_bytes = 24, .deferred = 1}};
   profile.foreign_calls = 4;
   return profile;
 }
@@ -50,8 +50,8 @@ TEST_CASE("the profiles of two node processes become one") {
   CHECK(whole.ranks[0].worker == 1);
   CHECK(whole.workers[1].name == "node 0 worker 0: core 1");
   CHECK(whole.workers[1].ranks == std::vector{0});
-  CHECK(whole.network.eager_bytes == 48);
-  CHECK(whole.network.deferred == 2);
+  CHECK(whole.network.protocols.eager_bytes == 48);
+  CHECK(whole.network.protocols.deferred == 2);
   // Wherever the program lies, the call site is the same.
   REQUIRE(whole.calls.size() == 2);
   CHECK(whole.calls[0].function == "MPI_Send");

@@ -230,8 +230,8 @@ class Table {
   }
 
   void network() {
-    const ProfiledNetwork& by = profile_.network;
-    if (!by.used()) return;
+    if (!profile_.network.used()) return;
+    const mpi::remote::ProtocolCounters& by = profile_.network.protocols;
     print("\n  {:<48} {:>10} {:>10} {:>10}\n", "sent to other nodes", "messages", "bytes", "mean");
     protocol("eager", by.eager, by.eager_bytes);
     protocol("rendezvous", by.rendezvous, by.rendezvous_bytes);
@@ -239,7 +239,7 @@ class Table {
     protocol("read here from other nodes' memory", by.reads, by.read_bytes);
     if (by.deferred > 0)
       print("    {} times something had to wait until the network took more\n", by.deferred);
-    print("  by {}\n", by.device);
+    print("  by {}\n", profile_.network.device);
   }
 
   void remarks() {

@@ -17,6 +17,7 @@
 #include "mpi/core/rank.hpp"
 #include "mpi/p2p/request.hpp"
 #include "mpi/p2p/transfer.hpp"
+#include "mpi/remote/protocol_counters.hpp"
 #include "net/transport.hpp"
 
 namespace tmpi::mpi::remote {
@@ -72,14 +73,7 @@ struct Balance {
 };
 Balance balance() noexcept;
 
-/// For the profile: messages and bytes per protocol.
-struct ProtocolCounters {
-  std::uint64_t eager = 0, eager_bytes = 0;
-  std::uint64_t rendezvous = 0, rendezvous_bytes = 0;  ///< asked first: RTS
-  std::uint64_t early = 0, early_bytes = 0;  ///< large, and sent at once to a receive that had been announced
-  std::uint64_t reads = 0, read_bytes = 0;   ///< of `rendezvous`: moved by the receiver's reads
-  std::uint64_t deferred = 0;                ///< posts that had to wait for resources
-};
+/// For the profile.
 ProtocolCounters counters() noexcept;
 
 }  // namespace tmpi::mpi::remote

@@ -63,12 +63,7 @@ struct Pair {
     for (auto& node : nodes) REQUIRE(node->net().set_peers(peers));
   }
   bool drive(const std::function<bool()>& condition, double seconds = kSubject.patience) {
-    const double limit = seconds_now() + seconds;
-    while (!condition()) {
-      if (seconds_now() > limit) return false;
-      for (auto& node : nodes) node->net().poll();
-    }
-    return true;
+    return poll_until(nodes, condition, seconds);
   }
   void begin_to_talk() {
     REQUIRE(nodes[0]->try_send(1, 1, to_header({1, 1000}), pattern(1, 1000)) != Post::kNoResource);

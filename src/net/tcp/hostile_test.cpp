@@ -58,12 +58,7 @@ struct Job {
     for (auto& node : nodes) REQUIRE(node->net().set_peers(peers));
   }
   bool drive(const std::function<bool()>& condition, double seconds = kSubject.patience) {
-    const double limit = seconds_now() + seconds;
-    while (!condition()) {
-      if (seconds_now() > limit) return false;
-      for (auto& node : nodes) node->net().poll();
-    }
-    return true;
+    return poll_until(nodes, condition, seconds);
   }
   void drive_for(double seconds) {
     drive([] { return false; }, seconds);
