@@ -7,7 +7,7 @@
 #include <thread>
 
 #include "check/checker.hpp"
-#include "mpi/core/services.hpp"
+#include "mpi/rank/callbacks.hpp"
 
 namespace tmpi::check {
 namespace {

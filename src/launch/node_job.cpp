@@ -15,8 +15,8 @@
 #include "launch/node_network.hpp"
 #include "launch/program_path.hpp"
 #include "launch/rank_threads.hpp"
-#include "mpi/core/services.hpp"
 #include "mpi/p2p/channel.hpp"
+#include "mpi/rank/callbacks.hpp"
 #include "observe/observation.hpp"
 
 namespace tmpi::launch {

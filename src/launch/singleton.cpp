@@ -7,8 +7,8 @@
 #include <cstdlib>
 #include <fstream>
 
-#include "mpi/core/rank.hpp"
-#include "mpi/core/services.hpp"
+#include "mpi/rank/callbacks.hpp"
+#include "mpi/rank/rank.hpp"
 #include "sched/scheduler.hpp"
 
 namespace tmpi::launch {

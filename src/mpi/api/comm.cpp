@@ -4,13 +4,13 @@
 #include <string_view>
 
 #include "mpi/api/profiled.hpp"
-#include "mpi/comm/create.hpp"
+#include "mpi/base/attributes.hpp"
+#include "mpi/base/check.hpp"
 #include "mpi/comm/group_handle.hpp"
 #include "mpi/comm/hints.hpp"
-#include "mpi/core/attributes.hpp"
-#include "mpi/core/call.hpp"
-#include "mpi/core/check.hpp"
+#include "mpi/create/create.hpp"
 #include "mpi/p2p/buffered.hpp"
+#include "mpi/rank/call.hpp"
 
 namespace tmpi::mpi {
 namespace {

@@ -4,11 +4,11 @@
 #include <cstring>
 
 #include "mpi/api/profiled.hpp"
-#include "mpi/core/call.hpp"
-#include "mpi/core/check.hpp"
-#include "mpi/core/lifetime.hpp"
-#include "mpi/core/services.hpp"
-#include "mpi/core/version.hpp"
+#include "mpi/base/check.hpp"
+#include "mpi/base/version.hpp"
+#include "mpi/init/lifetime.hpp"
+#include "mpi/rank/call.hpp"
+#include "mpi/rank/callbacks.hpp"
 #include "timers/clock.hpp"
 
 namespace tmpi::mpi {

@@ -6,7 +6,7 @@
 #include <atomic>
 #include <cctype>
 
-#include "mpi/core/services.hpp"
+#include "mpi/rank/callbacks.hpp"
 
 namespace tmpi::mpi {
 

@@ -1,7 +1,7 @@
 // The selection table: every row gives what the first one gives; choices of the user.
 #include "mpi/coll/calls_test_support.hpp"
 #include "mpi/coll/preferences.hpp"
-#include "mpi/core/services.hpp"
+#include "mpi/rank/callbacks.hpp"
 
 namespace tmpi::mpi::test {
 namespace {

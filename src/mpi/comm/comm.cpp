@@ -1,8 +1,8 @@
 #include "mpi/comm/comm.hpp"
 
-#include "mpi/coll/coll_shared.hpp"
-#include "mpi/core/errhandler.hpp"
-#include "mpi/core/rank.hpp"
+#include "mpi/base/errhandler.hpp"
+#include "mpi/rank/rank.hpp"
+#include "mpi/shm/coll_shared.hpp"
 
 namespace tmpi::mpi {
 

@@ -14,9 +14,9 @@
 #include <vector>
 
 #include "mpi.h"
+#include "mpi/base/attributes.hpp"
+#include "mpi/base/error.hpp"
 #include "mpi/comm/group.hpp"
-#include "mpi/core/attributes.hpp"
-#include "mpi/core/error.hpp"
 
 namespace tmpi::mpi {
 

@@ -3,7 +3,7 @@
 #include <atomic>
 #include <cstdlib>
 
-#include "mpi/core/rank.hpp"
+#include "mpi/rank/rank.hpp"
 
 namespace tmpi::mpi {
 

@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "mpi/core/rank.hpp"
+#include "mpi/rank/rank.hpp"
 
 namespace tmpi::mpi {
 

@@ -12,8 +12,8 @@
 #include <vector>
 
 #include "mpi.h"
-#include "mpi/core/attributes.hpp"
-#include "mpi/core/error.hpp"
+#include "mpi/base/attributes.hpp"
+#include "mpi/base/error.hpp"
 #include "mpi/datatype/kind.hpp"
 
 namespace tmpi::mpi {

@@ -1,6 +1,6 @@
 #include "mpi/match/matcher.hpp"
 
-#include "mpi/p2p/request.hpp"
+#include "mpi/request/request.hpp"
 #include "sched/scheduler.hpp"
 #include "sched/waiter.hpp"
 

@@ -5,10 +5,10 @@
 #include <cstdlib>
 
 #include "base/spinlock.hpp"
-#include "mpi/core/rank.hpp"
-#include "mpi/core/status.hpp"
+#include "mpi/base/status.hpp"
 #include "mpi/p2p/lifecycle.hpp"
 #include "mpi/p2p/p2p.hpp"
+#include "mpi/rank/rank.hpp"
 
 namespace tmpi::mpi {
 

@@ -7,8 +7,8 @@
 #include <memory>
 #include <vector>
 
-#include "mpi/core/error.hpp"
-#include "mpi/p2p/request.hpp"
+#include "mpi/base/error.hpp"
+#include "mpi/request/request.hpp"
 
 namespace tmpi::mpi {
 

@@ -1,7 +1,7 @@
 // Argument checks of the point-to-point calls.
 #pragma once
 
-#include "mpi/core/check.hpp"
+#include "mpi/base/check.hpp"
 
 namespace tmpi::mpi {
 

@@ -1,6 +1,6 @@
 #include "mpi/p2p/lifecycle.hpp"
 
-#include "mpi/core/status.hpp"
+#include "mpi/base/status.hpp"
 #include "mpi/p2p/buffered.hpp"
 #include "mpi/p2p/p2p.hpp"
 

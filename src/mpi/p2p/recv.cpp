@@ -3,11 +3,11 @@
 #include <memory>
 #include <new>
 
-#include "mpi/core/blocked.hpp"
-#include "mpi/core/status.hpp"
+#include "mpi/base/status.hpp"
 #include "mpi/p2p/p2p.hpp"
 #include "mpi/p2p/transfer.hpp"
 #include "mpi/remote/messages.hpp"
+#include "mpi/request/blocked.hpp"
 
 namespace tmpi::mpi {
 namespace {

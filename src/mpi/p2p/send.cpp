@@ -4,13 +4,13 @@
 // docs/matching.md.
 #include <optional>
 
-#include "mpi/core/blocked.hpp"
 #include "mpi/p2p/cell.hpp"
 #include "mpi/p2p/channel.hpp"
 #include "mpi/p2p/observer.hpp"
 #include "mpi/p2p/p2p.hpp"
 #include "mpi/p2p/transfer.hpp"
 #include "mpi/remote/messages.hpp"
+#include "mpi/request/blocked.hpp"
 
 namespace tmpi::mpi {
 namespace {

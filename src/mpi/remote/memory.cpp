@@ -5,7 +5,7 @@
 #include <cstdlib>
 #include <new>
 
-#include "mpi/core/services.hpp"
+#include "mpi/rank/callbacks.hpp"
 
 namespace tmpi::mpi::remote {
 

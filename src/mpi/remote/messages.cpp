@@ -1,6 +1,6 @@
 #include "mpi/remote/messages.hpp"
 
-#include "mpi/core/rank.hpp"
+#include "mpi/rank/rank.hpp"
 #include "mpi/remote/instance.hpp"
 
 namespace tmpi::mpi::remote {

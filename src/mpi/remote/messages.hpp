@@ -5,9 +5,9 @@
 #include <atomic>
 
 #include "mpi/match/message.hpp"
-#include "mpi/p2p/request.hpp"
 #include "mpi/p2p/transfer.hpp"
 #include "mpi/remote/wire.hpp"
+#include "mpi/request/request.hpp"
 
 namespace tmpi::mpi::remote {
 

@@ -3,9 +3,9 @@
 #include <cstdio>
 #include <cstdlib>
 
-#include "mpi/core/lifetime.hpp"
-#include "mpi/core/services.hpp"
+#include "mpi/init/lifetime.hpp"
 #include "mpi/p2p/channel.hpp"
+#include "mpi/rank/callbacks.hpp"
 #include "sched/scheduler.hpp"
 
 namespace tmpi::mpi::testing {

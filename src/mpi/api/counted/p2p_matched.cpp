@@ -1,10 +1,10 @@
 // Receiving the message that a matched probe has found. MPI report, 3.8.3.
 #include "mpi/api/counted/counted.hpp"
-#include "mpi/core/call.hpp"
-#include "mpi/core/check.hpp"
+#include "mpi/base/check.hpp"
 #include "mpi/p2p/lifecycle.hpp"
 #include "mpi/p2p/p2p.hpp"
 #include "mpi/p2p/transfer.hpp"
+#include "mpi/rank/call.hpp"
 
 namespace tmpi::mpi {
 namespace {

@@ -3,8 +3,8 @@
 #include <utility>
 #include <vector>
 
-#include "mpi/coll/coll_shared.hpp"
 #include "mpi/comm/context.hpp"
+#include "mpi/shm/coll_shared.hpp"
 
 namespace tmpi::mpi {
 namespace {
