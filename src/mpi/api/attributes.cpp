@@ -1,6 +1,6 @@
 // Attributes of communicators and datatypes, and their keys. MPI report, 7.7; the MPI-1 names of those on
 // communicators are deprecated (15.1).
-#include "mpi/base/attributes.hpp"
+#include "mpi/rank/attributes.hpp"
 
 #include "mpi/api/datatype_calls.hpp"
 #include "mpi/api/profiled.hpp"

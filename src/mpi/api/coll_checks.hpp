@@ -3,8 +3,9 @@
 // (mpi/coll/args.hpp) with it. MPI report, chapter 6. None suspends.
 #pragma once
 
-#include "mpi/base/check.hpp"
 #include "mpi/coll/args.hpp"
+#include "mpi/comm/check.hpp"
+#include "mpi/datatype/check.hpp"
 
 namespace tmpi::mpi {
 

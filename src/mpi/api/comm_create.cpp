@@ -3,13 +3,13 @@
 #include <vector>
 
 #include "mpi/api/profiled.hpp"
-#include "mpi/base/check.hpp"
-#include "mpi/base/info.hpp"
+#include "mpi/comm/check.hpp"
 #include "mpi/comm/group_handle.hpp"
 #include "mpi/create/create.hpp"
 #include "mpi/create/idup.hpp"
 #include "mpi/init/process_sets.hpp"
 #include "mpi/rank/call.hpp"
+#include "mpi/rank/info.hpp"
 
 namespace tmpi::mpi {
 namespace {

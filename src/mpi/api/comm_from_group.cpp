@@ -7,6 +7,7 @@
 #include "mpi/comm/group_handle.hpp"
 #include "mpi/comm/hints.hpp"
 #include "mpi/create/from_group.hpp"
+#include "mpi/rank/info.hpp"
 
 namespace tmpi::mpi {
 namespace {

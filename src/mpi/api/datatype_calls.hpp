@@ -4,8 +4,8 @@
 
 #include <type_traits>
 
-#include "mpi/base/check.hpp"
 #include "mpi/base/status.hpp"
+#include "mpi/datatype/check.hpp"
 #include "mpi/datatype/datatype.hpp"
 #include "mpi/rank/call.hpp"
 

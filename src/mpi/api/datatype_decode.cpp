@@ -2,7 +2,7 @@
 #include <algorithm>
 
 #include "mpi/api/profiled.hpp"
-#include "mpi/base/check.hpp"
+#include "mpi/datatype/check.hpp"
 #include "mpi/datatype/datatype.hpp"
 #include "mpi/datatype/description.hpp"
 #include "mpi/rank/call.hpp"

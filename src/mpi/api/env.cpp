@@ -82,7 +82,7 @@ TMPI_PROFILED(MPI_Finalized);
 int PMPI_Abort(MPI_Comm, int errorcode) {
   Rank* rank = calling_rank();  // any thread
   if (rank == nullptr) std::exit(errorcode == 0 ? EXIT_FAILURE : errorcode);
-  services().abort_job(
+  callbacks().abort_job(
       *rank, errorcode,
       fmt::format("rank {} on {} called MPI_Abort with code {}", rank->world_rank, job()->host(), errorcode));
   return MPI_SUCCESS;

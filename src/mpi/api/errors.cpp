@@ -4,8 +4,8 @@
 #include "mpi/api/profiled.hpp"
 #include "mpi/base/check.hpp"
 #include "mpi/base/error_classes.hpp"
-#include "mpi/base/user_errors.hpp"
 #include "mpi/rank/call.hpp"
+#include "mpi/rank/user_errors.hpp"
 
 namespace tmpi::mpi {
 namespace {

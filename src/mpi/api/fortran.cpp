@@ -3,9 +3,9 @@
 
 #include "mpi/api/profiled.hpp"
 #include "mpi/base/check.hpp"
-#include "mpi/base/info.hpp"
-#include "mpi/base/interop.hpp"
 #include "mpi/rank/call.hpp"
+#include "mpi/rank/info.hpp"
+#include "mpi/rank/interop.hpp"
 
 namespace tmpi::mpi {
 namespace {

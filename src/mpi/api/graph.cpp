@@ -5,8 +5,8 @@
 
 #include "mpi/api/profiled.hpp"
 #include "mpi/base/check.hpp"
-#include "mpi/base/info.hpp"
 #include "mpi/rank/call.hpp"
+#include "mpi/rank/info.hpp"
 
 namespace tmpi::mpi {
 namespace {

@@ -1,5 +1,5 @@
 // Info objects. MPI report, chapter 10. All may be called before MPI_Init and after MPI_Finalize.
-#include "mpi/base/info.hpp"
+#include "mpi/rank/info.hpp"
 
 #include <cstring>
 

@@ -1,7 +1,7 @@
 // Probe and matched probe. Receiving what a matched probe found: counted/p2p_matched.cpp. MPI report, 3.8.
 #include "mpi/api/profiled.hpp"
-#include "mpi/base/check.hpp"
 #include "mpi/base/status.hpp"
+#include "mpi/comm/check.hpp"
 #include "mpi/p2p/checks.hpp"
 #include "mpi/p2p/probe.hpp"
 #include "mpi/rank/call.hpp"

@@ -10,6 +10,7 @@
 #include "mpi/comm/group_handle.hpp"
 #include "mpi/init/lifetime.hpp"
 #include "mpi/init/process_sets.hpp"
+#include "mpi/rank/info.hpp"
 
 namespace tmpi::mpi {
 namespace {

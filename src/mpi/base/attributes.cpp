@@ -2,10 +2,6 @@
 
 #include <algorithm>
 
-#include "mpi/comm/comm.hpp"
-#include "mpi/datatype/datatype.hpp"
-#include "mpi/rank/rank.hpp"
-
 namespace tmpi::mpi {
 namespace {
 
@@ -85,16 +81,15 @@ Err remove_at(const Bearer& bearer, std::size_t index) {
   return error;
 }
 
+Err find_key(const Bearer& bearer, int id, std::shared_ptr<const Keyval>& keyval) {
+  return bearer.keyvals != nullptr ? bearer.keyvals->find(id, bearer.carrier, keyval) : bad_key(id);
+}
+
 std::size_t index_of(const Bearer& bearer, const Attributes::Entry* entry) {
   return static_cast<std::size_t>(entry - bearer.attributes->entries.data());
 }
 
 }  // namespace
-
-Keyvals& keyvals(Rank& rank) {
-  if (rank.keyvals == nullptr) rank.keyvals = std::make_unique<Keyvals>();
-  return *rank.keyvals;
-}
 
 Keyvals::Keyvals() = default;
 Keyvals::~Keyvals() = default;
@@ -132,21 +127,12 @@ const Attributes::Entry* Attributes::find(int keyval) const noexcept {
   return found == entries.end() ? nullptr : &*found;
 }
 
-Bearer bearer_of(Comm& comm) noexcept {
-  return {Carrier::kComm, comm.handle, comm.attributes};
-}
-
-Bearer bearer_of(Datatype& type) {
-  return {Carrier::kType, type.handle(),
-          type.predefined() ? keyvals(current_rank()).of_predefined(type.handle()) : type.attributes()};
-}
-
 // A key that has been freed may still be used where it has an attribute (MPI report, 7.7.2).
 Err get_attribute(const Bearer& bearer, int keyval, const Attributes::Entry*& found) {
   found = bearer.attributes != nullptr ? bearer.attributes->find(keyval) : nullptr;
   if (found != nullptr) return kOk;
   std::shared_ptr<const Keyval> key;
-  return keyvals(current_rank()).find(keyval, bearer.carrier, key);
+  return find_key(bearer, keyval, key);
 }
 
 Err set_attribute(const Bearer& bearer, int keyval, void* value) {
@@ -157,7 +143,7 @@ Err set_attribute(const Bearer& bearer, int keyval, void* value) {
     key = old->keyval;
     TMPI_TRY(remove_at(bearer, index_of(bearer, old)));
   } else {
-    TMPI_TRY(keyvals(current_rank()).find(keyval, bearer.carrier, key));
+    TMPI_TRY(find_key(bearer, keyval, key));
   }
   attributes_of(bearer).entries.push_back({std::move(key), value});
   return kOk;

@@ -14,9 +14,6 @@
 namespace tmpi::mpi {
 
 class Attributes;
-class Datatype;
-struct Comm;
-struct Rank;
 
 /// The kind of object that a key is for; callbacks get its handle.
 enum class Carrier : unsigned char { kComm, kType, kWin };
@@ -59,8 +56,6 @@ class Keyvals {
   std::map<int, int> numbers_;  // nodes do not move
 };
 
-Keyvals& keyvals(Rank& rank);
-
 /// The attributes of one object, in the order in which they were set.
 class Attributes {
  public:
@@ -77,9 +72,8 @@ struct Bearer {
   Carrier carrier;
   void* handle;  ///< as callbacks see it
   std::unique_ptr<Attributes>& attributes;
+  const std::unique_ptr<Keyvals>& keyvals;  ///< of the rank that it belongs to; null: none made yet
 };
-Bearer bearer_of(Comm& comm) noexcept;
-Bearer bearer_of(Datatype& type);  ///< of the calling rank
 
 /// MPI_X_get_attr without the predefined keys: null and kOk if the object has no attribute with this key.
 Err get_attribute(const Bearer& bearer, int keyval, const Attributes::Entry*& found);
@@ -96,14 +90,5 @@ Err copy_attributes(const Bearer& from, const Bearer& to);
 /// MPI_Finalize: the delete callbacks, the attribute that was set last first (MPI report, 11.2.4). If one
 /// fails, its code is returned, that attribute and those before it stay, and the object is not freed.
 Err delete_attributes(const Bearer& bearer);
-
-template <class Object>
-Err copy_attributes(Object& from, Object& to) {
-  return copy_attributes(bearer_of(from), bearer_of(to));
-}
-template <class Object>
-Err delete_attributes(Object& object) {
-  return delete_attributes(bearer_of(object));
-}
 
 }  // namespace tmpi::mpi

@@ -1,5 +1,7 @@
 #include "mpi/base/errhandler.hpp"
 
+#include "mpi/base/handles.hpp"
+
 namespace tmpi::mpi {
 namespace {
 
@@ -32,9 +34,8 @@ Errhandler* errhandler_from(MPI_Errhandler handle) noexcept {
   for (Errhandler& handler : predefined_handlers) {
     if (handler.predefined == handle) return &handler;
   }
-  constexpr std::uintptr_t kConstants = 4096;  // handles below are the ABI's constants
   const auto value = reinterpret_cast<std::uintptr_t>(handle);
-  if (value < kConstants || value % alignof(Errhandler) != 0) return nullptr;
+  if (is_predefined(handle) || value % alignof(Errhandler) != 0) return nullptr;
   Errhandler* handler = reinterpret_cast<Errhandler*>(handle);
   return handler->magic == Errhandler::kMagic ? handler : nullptr;
 }

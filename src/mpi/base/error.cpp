@@ -1,7 +1,5 @@
 #include "mpi/base/error.hpp"
 
-#include "mpi/rank/rank.hpp"
-
 namespace tmpi::mpi {
 namespace {
 
@@ -9,11 +7,13 @@ namespace {
 thread_local std::string of_thread;
 
 std::string& slot() {
-  sched::Task* task = sched::current();
-  return task != nullptr && !task->is_thread ? static_cast<Rank*>(task->owner)->explanation : of_thread;
+  std::string* of_rank = detail::g_explanation != nullptr ? detail::g_explanation() : nullptr;
+  return of_rank != nullptr ? *of_rank : of_thread;
 }
 
 }  // namespace
+
+std::string* (*detail::g_explanation)() noexcept = nullptr;
 
 void explain(std::string text) {
   slot() = std::move(text);

@@ -27,6 +27,11 @@ class [[nodiscard]] Err {
 
 inline constexpr Err kOk{};
 
+namespace detail {
+/// Where the calling flow's explanation lies; null: with the thread. Set by Job::create().
+extern std::string* (*g_explanation)() noexcept;
+}  // namespace detail
+
 /// Remembers `text` as the explanation of the current rank's latest error. Cold.
 void explain(std::string text);
 /// The latest explanation of the current rank (empty if none); cleared by the call.

@@ -23,9 +23,8 @@ class HandleTable {
   void* from_int(int number) const;
 
  private:
-  static constexpr int kConstants = 4096;   // handles below are the ABI's constants
   mutable std::mutex mutex_;                // to_int allocates
-  std::vector<void*> handles_;              // of kConstants, kConstants + 1, ...
+  std::vector<void*> handles_;              // of kPredefinedHandles, kPredefinedHandles + 1, ...
   std::unordered_map<void*, int> numbers_;  // the inverse
 };
 
@@ -38,8 +37,5 @@ struct Interop {
   int logical_size = 0;
   Logical logical_true{}, logical_false{};
 };
-
-/// The calling rank's, or the process's outside ranks.
-Interop& interop() noexcept;
 
 }  // namespace tmpi::mpi

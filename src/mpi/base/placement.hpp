@@ -1,6 +1,5 @@
 // Placement: which node process runs which rank of the job. The same in all node processes. Decided by the
-// launcher
-// (--nodes, --host, --map-by); the MPI library only reads it.
+// launcher (--nodes, --host, --map-by); the MPI library only reads it.
 #pragma once
 
 #include <string>
@@ -59,5 +58,14 @@ class Placement {
   std::vector<int> node_of_;  // empty: all on node 0
   std::vector<std::string> hosts_;
 };
+
+namespace detail {
+extern const Placement* g_placement;  // set by Job::create()
+}
+
+/// The job's. Once there is a job.
+inline const Placement& placement() noexcept {
+  return *detail::g_placement;
+}
 
 }  // namespace tmpi::mpi

@@ -2,8 +2,6 @@
 
 #include <utility>
 
-#include "mpi/rank/rank.hpp"
-
 namespace tmpi::mpi {
 
 int UserErrors::add(int error_class) {
@@ -37,11 +35,6 @@ int UserErrors::class_of(int code) const {
 const std::string* UserErrors::text(int code) const {
   auto found = codes_.find(code);
   return found == codes_.end() ? nullptr : &found->second.text;
-}
-
-UserErrors& user_errors(Rank& rank) {
-  if (rank.user_errors == nullptr) rank.user_errors = std::make_unique<UserErrors>();
-  return *rank.user_errors;
 }
 
 }  // namespace tmpi::mpi

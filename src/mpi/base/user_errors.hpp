@@ -8,8 +8,6 @@
 
 namespace tmpi::mpi {
 
-struct Rank;
-
 class UserErrors {
  public:
   int add_class() { return add(0); }
@@ -33,8 +31,5 @@ class UserErrors {
   int last_used_ = MPI_ERR_LASTCODE;
   std::map<int, Entry> codes_;
 };
-
-/// Those of a rank, made with the first call.
-UserErrors& user_errors(Rank& rank);
 
 }  // namespace tmpi::mpi

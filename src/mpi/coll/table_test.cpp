@@ -73,7 +73,7 @@ TEST_CASE("choices") {
 int informed = 0;
 
 TEST_CASE("a choice that does not work for a call is reported once") {
-  register_services({.abort_job = nullptr, .inform = [](const std::string&) { ++informed; }});
+  register_callbacks({.abort_job = nullptr, .inform = [](const std::string&) { ++informed; }});
   const Algorithm& row = algorithms(Collective::kBarrier).back();
   report_fallback(row);
   report_fallback(row);

@@ -104,7 +104,7 @@ Comm communicator_of_heads(const GatheringName& name, const NodeMap& map) {
   comm.size = comm.peers = map.nodes();
   comm.context = named_context(text_of(name));
   comm.owner = &current_rank();
-  comm.shared = std::make_shared<CommShared>(comm.context, Group::list(std::move(heads)));
+  comm.shared = make_comm_shared(comm.context, Group::list(std::move(heads)));
   return comm;
 }
 

@@ -12,8 +12,8 @@
 #include <functional>
 
 #include "mpi/comm/comm.hpp"
-#include "mpi/comm/context.hpp"
 #include "mpi/comm/packing.hpp"
+#include "mpi/rank/new_context.hpp"
 #include "mpi/shm/gathering.hpp"
 
 namespace tmpi::mpi {

@@ -5,10 +5,10 @@
 #include <string>
 #include <vector>
 
-#include "mpi/base/attributes.hpp"
 #include "mpi/comm/hints.hpp"
 #include "mpi/create/from_group.hpp"
 #include "mpi/create/making.hpp"
+#include "mpi/rank/attributes.hpp"
 #include "mpi/rank/rank.hpp"
 
 namespace tmpi::mpi {

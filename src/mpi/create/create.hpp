@@ -1,5 +1,5 @@
 // Making communicators of communicators. MPI report, 7.4.2. All members of `parent` come together
-// (coll/meeting.hpp); the last one makes what the members of each new communicator share, all of them at once
+// (shm/meeting.hpp); the last one makes what the members of each new communicator share, all of them at once
 // in O(n log n); each member then makes its own Comm. Of an intercommunicator (both its sides come together)
 // they make intercommunicators. Arguments have been checked. Error handlers are inherited, names are not. A
 // member that does not belong to a new communicator gets null. All SUSPEND.

@@ -6,7 +6,7 @@
 #include <string>
 #include <utility>
 
-#include "mpi/base/check.hpp"
+#include "mpi/comm/check.hpp"
 #include "mpi/comm/group_ops.hpp"
 #include "mpi/create/from_group.hpp"
 #include "mpi/create/making.hpp"

@@ -12,9 +12,8 @@
 namespace tmpi::mpi {
 
 Parts make_intra(std::shared_ptr<const Group> group, ContextSource& contexts) {
-  return {.shared = std::make_shared<CommShared>(contexts.next(), std::move(group)),
-          .local = nullptr,
-          .topology = nullptr};
+  return {
+      .shared = make_comm_shared(contexts.next(), std::move(group)), .local = nullptr, .topology = nullptr};
 }
 
 Sides sides_with(std::shared_ptr<const Group> first, std::shared_ptr<const Group> second,
@@ -31,7 +30,7 @@ std::array<Parts, 2> make_sides(const Sides& sides) {
   parts[0].shared = std::make_shared<CommShared>(sides.context, sides.first, sides.second, meeting, 0);
   parts[1].shared = std::make_shared<CommShared>(sides.context, sides.second, sides.first, meeting, 1);
   for (std::size_t side = 0; side < 2; ++side)
-    parts[side].local = std::make_shared<CommShared>(sides.locals[side], parts[side].shared->group);
+    parts[side].local = make_comm_shared(sides.locals[side], parts[side].shared->group);
   return parts;
 }
 

@@ -2,11 +2,11 @@
 
 #include <algorithm>
 
-#include "mpi/base/attributes.hpp"
 #include "mpi/coll/coll.hpp"
 #include "mpi/coll/nonblocking.hpp"
 #include "mpi/init/world.hpp"
 #include "mpi/p2p/buffered.hpp"
+#include "mpi/rank/attributes.hpp"
 #include "mpi/rank/callbacks.hpp"
 #include "mpi/rank/counters.hpp"
 #include "mpi/rank/rank.hpp"
@@ -18,7 +18,7 @@
 namespace tmpi::mpi {
 
 void start_singleton() {
-  if (services().start_singleton != nullptr) services().start_singleton();
+  if (callbacks().start_singleton != nullptr) callbacks().start_singleton();
 }
 
 namespace {
@@ -35,7 +35,7 @@ void begin(Rank& rank, int required_thread_level) {
   rank.worker.store(sched::current_worker(), std::memory_order_relaxed);
   rank.phase = Phase::kInitialized;
   if (sched::switches_metered()) rank.task->meter.clock.start(timers::now_ticks());
-  if (services().initialized != nullptr) services().initialized(rank);
+  if (callbacks().initialized != nullptr) callbacks().initialized(rank);
 }
 
 // What the rank has started goes on without it, or is over.
@@ -52,7 +52,7 @@ void end(Rank& rank) {
   rank.requests.collect();
   Counters::close_all(rank);
   rank.phase = Phase::kFinalized;
-  if (services().finalized != nullptr) services().finalized(rank);
+  if (callbacks().finalized != nullptr) callbacks().finalized(rank);
 }
 
 }  // namespace

@@ -2,6 +2,8 @@
 
 #include <string>
 
+#include "mpi/base/handles.hpp"
+
 namespace tmpi::mpi {
 namespace {
 
@@ -17,8 +19,7 @@ constexpr Level kLevels[] = {{MPI_THREAD_SINGLE, "MPI_THREAD_SINGLE"},
 }  // namespace
 
 Session* session_from(MPI_Session handle) noexcept {
-  constexpr std::uintptr_t kConstants = 4096;  // handles below are the ABI's constants
-  if (reinterpret_cast<std::uintptr_t>(handle) < kConstants) return nullptr;
+  if (is_predefined(handle)) return nullptr;
   auto* session = reinterpret_cast<Session*>(handle);
   return session->magic == Session::kMagic ? session : nullptr;
 }

@@ -1,5 +1,5 @@
 // Session: a handle on MPI that does not need MPI_Init. MPI report, 11.3. Belongs to the rank that opened it;
-// what MPI is as long as one is open is in core/lifetime.hpp.
+// what MPI is as long as one is open is in lifetime.hpp.
 #pragma once
 
 #include <cstdint>

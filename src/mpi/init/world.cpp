@@ -5,6 +5,7 @@
 
 #include "mpi/base/errhandler.hpp"
 #include "mpi/rank/rank.hpp"
+#include "mpi/shm/coll_shared.hpp"
 
 namespace tmpi::mpi {
 namespace {
@@ -16,8 +17,7 @@ std::shared_ptr<CommShared> world_shared() {
   static std::weak_ptr<CommShared> world;
   std::scoped_lock lock(mutex);
   std::shared_ptr<CommShared> shared = world.lock();
-  if (shared == nullptr)
-    world = shared = std::make_shared<CommShared>(kWorldContext, Group::range(0, job()->size()));
+  if (shared == nullptr) world = shared = make_comm_shared(kWorldContext, Group::range(0, job()->size()));
   return shared;
 }
 
@@ -37,7 +37,7 @@ void fill(Comm& comm, Rank& rank, MPI_Comm handle, const char* name, std::shared
 void init_world(Rank& rank) {
   fill(rank.world, rank, MPI_COMM_WORLD, "MPI_COMM_WORLD", world_shared());
   fill(rank.self, rank, MPI_COMM_SELF, "MPI_COMM_SELF",
-       std::make_shared<CommShared>(kSelfContext, Group::range(rank.world_rank, 1)));
+       make_comm_shared(kSelfContext, Group::range(rank.world_rank, 1)));
 }
 
 void finish_world(Rank& rank) noexcept {

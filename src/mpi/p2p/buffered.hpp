@@ -7,6 +7,7 @@
 #include <memory>
 #include <vector>
 
+#include "base/owned.hpp"
 #include "mpi/base/error.hpp"
 #include "mpi/request/request.hpp"
 
@@ -35,7 +36,7 @@ class SendBuffer {
   /// Waits until every message has left the buffer. SUSPENDS.
   void drain() noexcept;
 
-  std::unique_ptr<SendBuffer> next;  ///< the rank's other buffers (Rank::buffer is the first)
+  Owned<SendBuffer> next;  ///< the rank's other buffers (Rank::buffer is the first)
 
  private:
   struct Segment {

@@ -76,7 +76,7 @@ int raise_on(const char* name, const ErrorTarget& target, Err error) {
   Rank& rank = *calling_rank();
   if (rank.phase == Phase::kInitialized && handled(target, code)) return code;
   // MPI_ERRORS_ABORT, too, ends all connected processes, as MPI_Abort on any communicator does (9.7).
-  services().abort_job(rank, code, describe(rank, name, code));
+  callbacks().abort_job(rank, code, describe(rank, name, code));
   return code;
 }
 

@@ -17,7 +17,7 @@ struct StartInfo {
   int app_number = -1;
 };
 
-struct Services {
+struct Callbacks {
   /// Ends the whole job at once with exit code `code` (MPI_Abort, a fatal MPI error); `text` is the one
   /// message the user sees, empty if it has been printed. Does not return.
   void (*abort_job)(Rank& rank, int code, const std::string& text);
@@ -42,7 +42,7 @@ struct Services {
   StartInfo (*start_info)(const Rank& rank);
 };
 
-void register_services(const Services& services);
-const Services& services() noexcept;
+void register_callbacks(const Callbacks& callbacks);
+const Callbacks& callbacks() noexcept;
 
 }  // namespace tmpi::mpi

@@ -1,9 +1,9 @@
 #include "mpi/rank/predefined_attributes.hpp"
 
-#include "mpi/base/attributes.hpp"
-#include "mpi/base/check.hpp"
-#include "mpi/base/user_errors.hpp"
+#include "mpi/comm/check.hpp"
+#include "mpi/rank/attributes.hpp"
 #include "mpi/rank/callbacks.hpp"
+#include "mpi/rank/user_errors.hpp"
 
 namespace tmpi::mpi {
 namespace {
@@ -37,7 +37,7 @@ const int* predefined_attribute(Rank& rank, int keyval) {
       // Processes cannot be started later, so the universe is what was started.
       return keyvals(rank).remember(keyval, job()->size());
     case MPI_APPNUM: {
-      const int number = services().start_info != nullptr ? services().start_info(rank).app_number : -1;
+      const int number = callbacks().start_info != nullptr ? callbacks().start_info(rank).app_number : -1;
       return number < 0 ? nullptr : keyvals(rank).remember(keyval, number);
     }
     default:

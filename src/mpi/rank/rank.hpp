@@ -8,6 +8,7 @@
 #include <string>
 #include <vector>
 
+#include "base/owned.hpp"
 #include "mpi/base/interop.hpp"
 #include "mpi/base/placement.hpp"
 #include "mpi/comm/comm.hpp"
@@ -19,9 +20,9 @@
 namespace tmpi::mpi {
 
 class SendBuffer;  // p2p/buffered.hpp: MPI_Buffer_attach
-class UserErrors;  // core/user_errors.hpp: MPI_Add_error_class
-class Keyvals;     // core/attributes.hpp: MPI_Comm_create_keyval
-class Info;        // core/info.hpp
+class UserErrors;  // base/user_errors.hpp: MPI_Add_error_class
+class Keyvals;     // base/attributes.hpp: MPI_Comm_create_keyval
+class Info;        // base/info.hpp
 
 /// kInitialized: between MPI_Init and MPI_Finalize, or while a session is open: MPI can be called.
 enum class Phase : unsigned char { kBeforeInit, kInitialized, kFinalized };
@@ -37,7 +38,7 @@ struct Rank {
   std::atomic<Phase> world_phase{Phase::kBeforeInit};  ///< of MPI_Init and MPI_Finalize
   int open_sessions = 0;                               ///< MPI_Session_init without MPI_Session_finalize
   std::atomic<int> thread_level{MPI_THREAD_SINGLE};
-  bool has_threads = false;  ///< it has created some, ever; its own flow's (core/threads.hpp)
+  bool has_threads = false;  ///< it has created some, ever; its own flow's (threads.hpp)
   /// Index of its worker, -1 until MPI_Init; relaxed. Not far from the top: senders read it, nobody writes
   /// this line.
   std::atomic<int> worker{-1};
@@ -45,14 +46,14 @@ struct Rank {
   RequestPool requests;
   Comm world;
   Comm self;
-  std::unique_ptr<SendBuffer> buffer;
-  std::unique_ptr<UserErrors> user_errors;
-  std::unique_ptr<Keyvals> keyvals;       ///< null: none made yet
-  std::unique_ptr<Info> start_info;       ///< MPI_INFO_ENV; null: not asked for yet
-  Interop interop;                        ///< for other languages
-  int services = 0;                       ///< tracks being served (coll/nonblocking.hpp)
-  sched::Waiter* services_end = nullptr;  ///< MPI_Finalize, waiting for the last of them
-  std::string explanation;                ///< see error.hpp
+  Owned<SendBuffer> buffer;                 ///< null: none attached
+  std::unique_ptr<UserErrors> user_errors;  ///< null: none added yet
+  std::unique_ptr<Keyvals> keyvals;         ///< null: none made yet
+  std::unique_ptr<Info> start_info;         ///< MPI_INFO_ENV; null: not asked for yet
+  Interop interop;                          ///< for other languages
+  int services = 0;                         ///< tracks being served (coll/nonblocking.hpp)
+  sched::Waiter* services_end = nullptr;    ///< MPI_Finalize, waiting for the last of them
+  std::string explanation;                  ///< see error.hpp
   const char* call = "";  ///< name of the MPI call the rank is in or was in last; for pictures, read racily
 };
 
@@ -96,6 +97,10 @@ extern Job* g_job;  // written once, by Job::create
 inline Job* job() noexcept {
   return detail::g_job;
 }
+
+/// The calling rank's communicator behind a handle, null if the handle is none. WORLD and SELF are fields of
+/// the current rank.
+Comm* comm_from(MPI_Comm handle) noexcept;
 
 /// The rank that runs on the calling thread. Only inside MPI calls of an initialized rank. Re-read after
 /// every scheduling point.

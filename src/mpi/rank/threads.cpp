@@ -7,7 +7,7 @@ namespace tmpi::mpi {
 namespace {
 
 Rank* rank_of_thread() noexcept {
-  return services().rank_of_thread != nullptr ? services().rank_of_thread() : nullptr;
+  return callbacks().rank_of_thread != nullptr ? callbacks().rank_of_thread() : nullptr;
 }
 
 }  // namespace

@@ -8,7 +8,6 @@
 #include <utility>
 
 #include "mpi/rank/rank.hpp"
-#include "mpi/remote/messages.hpp"
 
 namespace tmpi::mpi::remote {
 namespace {

@@ -10,7 +10,7 @@
 namespace tmpi::mpi::remote {
 
 void out_of_memory(Rank& rank, MPI_Count bytes) noexcept {
-  services().abort_job(
+  callbacks().abort_job(
       rank, MPI_ERR_NO_MEM,
       fmt::format("no memory for {} bytes of a message between rank {} and another node; use "
                   "fewer ranks per node or smaller messages",

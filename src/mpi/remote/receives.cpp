@@ -9,7 +9,6 @@
 #include "mpi/p2p/transfer.hpp"
 #include "mpi/rank/rank.hpp"
 #include "mpi/remote/memory.hpp"
-#include "mpi/remote/messages.hpp"
 #include "mpi/remote/sends.hpp"
 
 namespace tmpi::mpi::remote {

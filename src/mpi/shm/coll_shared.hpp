@@ -46,6 +46,9 @@ class CollShared {
   LazyObject<std::shared_ptr<CommShared>> node_part_;
 };
 
+/// What the members in this node process of a new intracommunicator have in common.
+std::shared_ptr<CommShared> make_comm_shared(ContextId context, std::shared_ptr<const Group> group);
+
 inline Meeting& meeting_of(Comm& comm) {
   return comm.shared->coll->meeting();
 }

@@ -14,11 +14,12 @@
 #include <memory>
 
 #include "base/spinlock.hpp"
-#include "mpi/coll/args.hpp"
 #include "mpi/shm/cells.hpp"
 #include "mpi/shm/lane.hpp"
 
 namespace tmpi::mpi {
+
+struct Args;  // coll/args.hpp
 
 class Relay {
  public:

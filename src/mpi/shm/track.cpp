@@ -34,7 +34,7 @@ std::shared_ptr<CommShared> TrackRegistry::take(const Comm& parent, std::uint64_
   if (fresh) entry.left = std::accumulate(members.begin(), members.end(), 0);
   std::shared_ptr<CommShared>& mine = entry.sides[original.side];
   if (mine == nullptr && !parent.inter()) {
-    mine = std::make_shared<CommShared>(context, original.group);
+    mine = make_comm_shared(context, original.group);
   } else if (mine == nullptr) {
     const auto& other = entry.sides[1 - original.side];
     mine = std::make_shared<CommShared>(context, original.group, original.peers,
@@ -70,12 +70,8 @@ Track& Tracks::next() {
 }
 
 Tracks& tracks_of(Comm& comm) {
-  if (comm.tracks == nullptr) comm.tracks.reset(new Tracks(comm));
+  if (comm.tracks == nullptr) comm.tracks = std::make_unique<Tracks>(comm);
   return *comm.tracks;
-}
-
-void TracksDeleter::operator()(Tracks* tracks) const noexcept {
-  delete tracks;
 }
 
 }  // namespace tmpi::mpi

@@ -97,7 +97,7 @@ std::unique_ptr<sched::Scheduler> make_scheduler(const NodesOptions& options) {
 
 [[noreturn]] void node_process(const NodesOptions& options, net::Options net_options, int wire) {
   prctl(PR_SET_PDEATHSIG, SIGKILL);
-  register_services({.abort_job = abort_job});
+  register_callbacks({.abort_job = abort_job});
   auto scheduler = make_scheduler(options);
   Job& job = Job::create(
       Placement(map(options), std::vector<std::string>(static_cast<std::size_t>(options.nodes), "localhost"),

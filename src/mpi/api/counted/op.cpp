@@ -3,7 +3,7 @@
 #include "mpi/op/op.hpp"
 
 #include "mpi/api/counted/counted.hpp"
-#include "mpi/base/check.hpp"
+#include "mpi/datatype/check.hpp"
 #include "mpi/rank/call.hpp"
 
 namespace tmpi::mpi {
