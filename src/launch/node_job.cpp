@@ -14,6 +14,7 @@
 #include "launch/deadlock_watch.hpp"
 #include "launch/node_network.hpp"
 #include "launch/program_path.hpp"
+#include "launch/rank_services.hpp"
 #include "launch/rank_threads.hpp"
 #include "mpi/p2p/channel.hpp"
 #include "mpi/rank/callbacks.hpp"
@@ -147,6 +148,7 @@ void NodeJob::register_with_mpi() {
   callbacks.initialized = [](mpi::Rank& rank) { the_node_job->on_initialized(rank); };
   callbacks.start_info = [](const mpi::Rank& rank) { return the_node_job->start_info(rank.world_rank); };
   mpi::register_callbacks(callbacks);
+  register_rank_callbacks();
   register_thread_hooks();
 }
 
