@@ -1,11 +1,11 @@
 #include "observe/measure.hpp"
 
 #include "mpi.h"
-#include "mpi/comm/comm.hpp"
-#include "mpi/core/status.hpp"
+#include "mpi/base/status.hpp"
+#include "mpi/comm/topology.hpp"
 #include "mpi/datatype/datatype.hpp"
 #include "mpi/p2p/lifecycle.hpp"
-#include "mpi/topo/topology.hpp"
+#include "mpi/rank/rank.hpp"
 
 namespace tmpi::observe {
 namespace {
