@@ -2,6 +2,7 @@
 // into its buffer.
 #include <memory>
 #include <new>
+#include <optional>
 
 #include "mpi/core/blocked.hpp"
 #include "mpi/core/status.hpp"
@@ -12,33 +13,23 @@
 namespace tmpi::mpi {
 namespace {
 
-// Between nodes. Posts the receive, opens the matcher's lock, and announces the receive if it had better be.
-[[gnu::noinline]] void post_for_elsewhere(Matcher& matcher, Request& request) noexcept {
-  const bool announced = remote::expect(request);
-  const remote::Announce announcement = announced ? remote::announcement_for(request) : remote::Announce{};
-  matcher.add_posted(request.posted);
-  matcher.unlock();
-  if (announced) remote::announce(announcement);
-}
-
 // True if a message was there and has been received; false if the receive is posted now, or waits for the
 // message's data.
 bool take_or_post(Request& request) noexcept {
-  Matcher& matcher = request.comm->owner->matcher;
+  // Between nodes. Taken before it is posted: then the receive may be matched at any time, and be gone.
+  std::optional<remote::Announce> announcement;
+  const auto post = [&]() noexcept -> PostedReceive& {
+    request.posted.request = &request;
+    if (remote::detail::g_active) [[unlikely]] {
+      if (remote::expect(request)) announcement = remote::announcement_for(request);
+    }
+    return request.posted;
+  };
   const MatchKey key{request.context, request.peer, request.tag};
-  matcher.lock();
-  if (Message* message = matcher.take_unexpected(key)) {
-    matcher.unlock();
+  if (Message* const message = request.comm->owner->matcher.receive(key, post))
     return accept(request, *message);
-  }
-  request.posted.key = key;
-  request.posted.request = &request;
-  if (remote::detail::g_active) [[unlikely]] {
-    post_for_elsewhere(matcher, request);
-    return false;
-  }
-  matcher.add_posted(request.posted);
-  matcher.unlock();
+  if (announcement) [[unlikely]]
+    remote::announce(*announcement);
   return false;
 }
 
