@@ -17,9 +17,9 @@
 #include <utility>
 #include <vector>
 
-#include "mpi/core/rank.hpp"
 #include "mpi/p2p/channel.hpp"
 #include "mpi/p2p/worker_channels.hpp"
+#include "mpi/rank/rank.hpp"
 #include "sched/scheduler.hpp"
 #include "sched/waiter.hpp"
 #include "timers/clock.hpp"

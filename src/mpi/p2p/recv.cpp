@@ -2,13 +2,12 @@
 // into its buffer.
 #include <memory>
 #include <new>
-#include <optional>
 
-#include "mpi/core/blocked.hpp"
-#include "mpi/core/status.hpp"
+#include "mpi/base/status.hpp"
 #include "mpi/p2p/p2p.hpp"
+#include "mpi/p2p/remote_calls.hpp"
 #include "mpi/p2p/transfer.hpp"
-#include "mpi/remote/messages.hpp"
+#include "mpi/request/blocked.hpp"
 
 namespace tmpi::mpi {
 namespace {
@@ -16,20 +15,20 @@ namespace {
 // True if a message was there and has been received; false if the receive is posted now, or waits for the
 // message's data.
 bool take_or_post(Request& request) noexcept {
-  // Between nodes. Taken before it is posted: then the receive may be matched at any time, and be gone.
-  std::optional<remote::Announce> announcement;
+  // Between nodes. Said before it is posted: then the receive may be matched at any time, and be gone.
+  ReceiveNotice notice;
+  const RemoteCalls* const remote = remote_calls();
   const auto post = [&]() noexcept -> PostedReceive& {
     request.posted.request = &request;
-    if (remote::detail::g_active) [[unlikely]] {
-      if (remote::expect(request)) announcement = remote::announcement_for(request);
-    }
+    if (remote != nullptr) [[unlikely]]
+      notice = remote->expect(request);
     return request.posted;
   };
   const MatchKey key{request.context, request.peer, request.tag};
   if (Message* const message = request.comm->owner->matcher.receive(key, post))
     return accept(request, *message);
-  if (announcement) [[unlikely]]
-    remote::announce(*announcement);
+  if (remote != nullptr && notice.sender >= 0) [[unlikely]]
+    remote->announce(notice);
   return false;
 }
 
