@@ -6,6 +6,7 @@
 #include <map>
 
 #include "mpi/diagnose/place.hpp"
+#include "mpi/p2p/channel.hpp"
 #include "mpi/rank/rank.hpp"
 #include "mpi/request/blocked.hpp"
 #include "mpi/request/request.hpp"
@@ -193,6 +194,12 @@ std::string unreceived_lines() {
       return;
     }
   });
+  if (const int workers = workers_without_memory(); workers > 0)
+    text += fmt::format(
+        "  {} of the node's workers could not take in a message that is there: no memory. Use fewer ranks "
+        "per "
+        "node\n",
+        workers);
   return text;
 }
 

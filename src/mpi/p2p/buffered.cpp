@@ -126,7 +126,10 @@ Err SendBuffer::send(Comm& comm, const void* buffer, MPI_Count count, const Data
   request.reset(*open_);
   start_send(request);
   serial = request.serial;
-  return kOk;
+  if (!request.done() || request.error == MPI_SUCCESS) [[likely]]
+    return kOk;
+  reclaim();
+  return not_sent(dest);
 }
 
 void SendBuffer::flush(Request& request) noexcept {

@@ -117,7 +117,9 @@ Err outcome(Request& request, MPI_Status* status) {
   } else {
     set_status(status, MPI_ANY_SOURCE, MPI_ANY_TAG, 0, request.cancelled);
   }
-  return request.error == MPI_ERR_TRUNCATE ? truncated(request) : Err(request.error);
+  if (request.error == MPI_ERR_TRUNCATE) return truncated(request);
+  if (request.error == MPI_ERR_NO_MEM && request.kind == RequestKind::kSend) return not_sent(request.peer);
+  return Err(request.error);
 }
 
 Err conclude(MPI_Request& handle, Request& request, MPI_Status* status) {

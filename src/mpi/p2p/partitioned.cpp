@@ -136,6 +136,8 @@ class PartitionedSend final : public PartitionedSender {
   Err start(Request& request) override {
     if (null_)
       request.complete();
+    else if (setup_.done() && setup_.error != MPI_SUCCESS)
+      return not_sent(setup_.peer);
     else
       link_->open_send(request);
     return kOk;
@@ -144,7 +146,7 @@ class PartitionedSend final : public PartitionedSender {
   Err retire(Request&) override {
     if (null_) return kOk;
     TMPI_TRY(tmpi::mpi::cancel(setup_));
-    if (setup_.cancelled) delete handed_;
+    if (setup_.cancelled || setup_.error != MPI_SUCCESS) delete handed_;
     wait(setup_);
     return kOk;
   }

@@ -29,7 +29,6 @@ Origin origin_of(int peer, const Envelope& envelope, std::uint64_t sender) noexc
 }
 
 void fill(Message& message, const Envelope& envelope, MessagePlace place) noexcept {
-  message.key = envelope.key();
   message.bytes = static_cast<MPI_Count>(envelope.bytes);
   message.serial = envelope.serial;
   message.place = place;
@@ -77,10 +76,10 @@ net::Landing Receives::on_eager(int peer, const Eager& eager, std::size_t payloa
   owed_.prepare(peer);
   landing.envelope = eager.envelope;
   landing.sender = eager.sender.id;
-  rank->matcher.lock();
-  PostedReceive* const posted = rank->matcher.take_posted(eager.envelope.key());
-  rank->matcher.unlock();
-  return posted != nullptr ? land_posted(landing, *posted->request) : land_unexpected(peer, landing);
+  // If no receive takes it the data comes first: it arrives again when that is here.
+  const MatchResult arrival =
+      rank->matcher.arrive(eager.envelope.key(), []() noexcept -> Message* { return nullptr; });
+  return arrival.receive != nullptr ? land_posted(landing, *arrival.receive) : land_unexpected(peer, landing);
 }
 
 net::Landing Receives::land_posted(Landing& landing, Request& receive) {
@@ -142,16 +141,12 @@ void Receives::posted_landed(int peer, Landing& landing) {
 void Receives::unexpected_landed(int peer, Landing& landing) {
   Matcher& matcher = job()->local(landing.envelope.dest)->matcher;
   Message& message = *landing.cell;
-  matcher.lock();
-  PostedReceive* const posted = matcher.take_posted(landing.envelope.key());
-  if (posted == nullptr) {
+  const MatchResult arrival = matcher.arrive(landing.envelope.key(), [&]() noexcept {
     fill(message, landing.envelope, MessagePlace::kEagerFromElsewhere);
-    matcher.add_unexpected(message);
-    matcher.unlock();
-    return;
-  }
-  matcher.unlock();
-  Request& receive = *posted->request;
+    return &message;
+  });
+  if (arrival.receive == nullptr) return;
+  Request& receive = *arrival.receive;
   const auto bytes = static_cast<MPI_Count>(landing.envelope.bytes);
   receive_packed(receive, landing.envelope.key(), message.payload, bytes);
   const Origin origin = origin_of(message);
@@ -199,21 +194,16 @@ void Receives::on_rts(int peer, const Rts& rts) {
   origin.address = rts.address;
   std::copy(std::begin(rts.key), std::end(rts.key), std::begin(origin.key.word));
   const auto bytes = static_cast<MPI_Count>(rts.envelope.bytes);
-  Matcher& matcher = rank->matcher;
-  matcher.lock();
-  PostedReceive* const posted = matcher.take_posted(rts.envelope.key());
-  if (posted == nullptr) {
+  const MatchResult arrival = rank->matcher.arrive(rts.envelope.key(), [&]() noexcept {
     Message* const message = take_arrival(0);
     if (message == nullptr) out_of_memory(*rank, 0);
     origin_of(*message) = origin;
     fill(*message, rts.envelope, MessagePlace::kElsewhere);
     message->payload = nullptr;
-    matcher.add_unexpected(*message);
-    matcher.unlock();
-    return;
-  }
-  matcher.unlock();
-  Request& receive = *posted->request;
+    return message;
+  });
+  if (arrival.receive == nullptr) return;
+  Request& receive = *arrival.receive;
   matched(peer, rts.envelope, receive);
   fetch(receive, rts.envelope.key(), bytes, origin);
 }
