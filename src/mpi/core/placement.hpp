@@ -1,6 +1,5 @@
 // Placement: which node process runs which rank of the job. The same in all node processes. Decided by the
-// launcher
-// (--nodes, --host, --map-by); the MPI library only reads it.
+// launcher (--nodes, --host, --map-by); the MPI library only reads it.
 #pragma once
 
 #include <string>

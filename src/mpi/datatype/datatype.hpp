@@ -100,8 +100,8 @@ class Datatype {
   mutable std::atomic<int> references_{1};
 };
 
-/// The slots of predefined types: their handles are MPI_DATATYPE_NULL .. MPI_DATATYPE_NULL + kPredefinedSlots
-/// - 1 (predefined.cpp).
+/// The slots of predefined types: their handles are MPI_DATATYPE_NULL ..
+/// MPI_DATATYPE_NULL + kPredefinedSlots - 1 (predefined.cpp).
 inline constexpr std::uintptr_t kPredefinedBase = 0x200;
 inline constexpr std::uintptr_t kPredefinedSlots = 0x100;
 extern Datatype* predefined_types[kPredefinedSlots];
