@@ -1,5 +1,8 @@
 #include "mpi/core/error.hpp"
 
+#include <exception>
+#include <utility>
+
 #include "mpi/core/rank.hpp"
 
 namespace tmpi::mpi {
@@ -8,18 +11,26 @@ namespace {
 // Errors of threads that are no worker: a rank's own, or any before MPI_Init in a program started by itself.
 thread_local std::string of_thread;
 
-std::string& slot() {
+std::string& slot() noexcept {
   sched::Task* task = sched::current();
   return task != nullptr && !task->is_thread ? static_cast<Rank*>(task->owner)->explanation : of_thread;
 }
 
 }  // namespace
 
-void explain(std::string text) {
+void explain(std::string text) noexcept {
   slot() = std::move(text);
 }
 
-std::string take_explanation() {
+void explain_formatted(fmt::string_view format, fmt::format_args arguments) noexcept {
+  try {
+    explain(fmt::vformat(format, arguments));
+  } catch (const std::exception&) {
+    explain({});  // the code and the class say enough
+  }
+}
+
+std::string take_explanation() noexcept {
   return std::exchange(slot(), {});
 }
 
