@@ -15,7 +15,7 @@
 #include "launch/no_memory.hpp"
 #include "launch/parent_death.hpp"
 #include "launch/safe_text.hpp"
-#include "mpi/core/rank.hpp"
+#include "mpi/rank/rank.hpp"
 #include "privatize/loader.hpp"
 #include "sched/scheduler.hpp"
 

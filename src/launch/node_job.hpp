@@ -22,8 +22,8 @@
 #include "launch/layout.hpp"
 #include "launch/node_spec.hpp"
 #include "launch/picture.hpp"
-#include "mpi/core/rank.hpp"
-#include "mpi/core/services.hpp"
+#include "mpi/rank/callbacks.hpp"
+#include "mpi/rank/rank.hpp"
 #include "privatize/loader.hpp"
 #include "sched/scheduler.hpp"
 

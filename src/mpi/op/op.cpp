@@ -3,7 +3,8 @@
 #include <algorithm>
 #include <limits>
 
-#include "mpi/core/no_memory.hpp"
+#include "mpi/base/handles.hpp"
+#include "mpi/base/no_memory.hpp"
 #include "mpi/op/loops.hpp"
 
 namespace tmpi::mpi {
@@ -123,7 +124,7 @@ void Op::release() const noexcept {
 
 Op* op_from(MPI_Op handle) noexcept {
   const std::uintptr_t value = number(handle);
-  if (value < 4096) return value - kOpBase < kOpSlots ? slots[value - kOpBase] : nullptr;
+  if (is_predefined(handle)) return value - kOpBase < kOpSlots ? slots[value - kOpBase] : nullptr;
   auto* op = reinterpret_cast<Op*>(handle);
   return value % alignof(Op) == 0 && op->magic == Op::kMagic ? op : nullptr;
 }

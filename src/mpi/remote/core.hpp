@@ -6,10 +6,14 @@
 #include <memory>
 #include <string>
 
-#include "mpi/remote/courier.hpp"
+#include "mpi/remote/backlog.hpp"
 #include "mpi/remote/remote.hpp"
 
 namespace tmpi::mpi::remote {
+
+namespace detail {
+extern std::atomic<int> g_expected;  // remote.hpp: expected()
+}
 
 /// Requests that are done: completed when the lock is open again, since whoever is told may send.
 class Finished {
@@ -32,7 +36,7 @@ class Finished {
 
 struct Core {
   std::unique_ptr<net::Transport> transport;
-  Courier courier;
+  Backlog backlog;
   Finished finished;
   Settings settings;  // eager_limit resolved
   ProtocolCounters counters;

@@ -7,12 +7,12 @@
 #include <cstdint>
 #include <memory>
 
-#include "mpi/p2p/request.hpp"
 #include "mpi/p2p/transfer.hpp"
 #include "mpi/remote/announcements.hpp"
 #include "mpi/remote/core.hpp"
 #include "mpi/remote/credit.hpp"
 #include "mpi/remote/table.hpp"
+#include "mpi/request/request.hpp"
 
 namespace tmpi::mpi::remote {
 
@@ -37,7 +37,7 @@ class Sends {
 
   /// Announces a receive to its sender's node, or takes that back.
   void tell(int peer, Kind kind, const Announce& announcement) {
-    core_.courier.post(peer, kind, announcement);
+    core_.backlog.post(peer, kind, announcement);
   }
 
   void on_cts(int peer, const Cts& cts);
