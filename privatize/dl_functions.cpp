@@ -32,6 +32,7 @@ void* address_in_image(const RankState& state, const Object& object, const Elf64
       return tmpi_tls_get_addr(&index);
     }
     case STT_GNU_IFUNC:
+      if (!object.file->in_memory(symbol.st_value, 1, PF_X)) return nullptr;
       return reinterpret_cast<void* (*)()>(base + object.at(symbol.st_value))();
     default:
       return reinterpret_cast<void*>(symbol.st_shndx == SHN_ABS ? symbol.st_value

@@ -61,9 +61,12 @@ class ImageSet {
   std::uint64_t pool_size() const { return pool_size_; }  ///< bytes of static TLS per rank
   std::uint64_t pool_offset(int index) const { return pool_offsets_[index]; }
 
-  /// Bytes of the template behind an offset of the image; null where there is none (code, anonymous .bss).
-  std::byte* template_at(std::uint64_t image_offset);
-  std::byte* template_of(const Object& object, std::uint64_t vaddr) { return template_at(object.at(vaddr)); }
+  /// `size` bytes of the template behind an offset of the image; null where they are not (code, anonymous
+  /// .bss).
+  std::byte* template_at(std::uint64_t image_offset, std::uint64_t size);
+  std::byte* template_of(const Object& object, std::uint64_t vaddr, std::uint64_t size) {
+    return template_at(object.at(vaddr), size);
+  }
   Fixups& fixups() { return fixups_; }
   const Fixups& fixups() const { return fixups_; }
 

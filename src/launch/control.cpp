@@ -44,7 +44,9 @@ Control* Control::instance() noexcept {
 Control::Control(std::unique_ptr<Wireup> wireup, int wake_fd, std::vector<PictureEntry> (*picture)())
     : wireup_(std::move(wireup)), wake_fd_(wake_fd), picture_(picture), outbox_(wake_fd), input_([] {
         the_control->send(FrameType::kStdinWanted, 0, 0, {});
-      }) {}
+      }) {
+  sending_.reserve(Outbox::kReserved);  // it changes places with the outbox's
+}
 
 void Control::start() {
   // Signals for the program are for its ranks' threads.
@@ -65,6 +67,7 @@ void Control::start() {
 
 void* Control::thread_main(void* self) {
   pthread_setname_np(pthread_self(), "tmpi-control");
+  static_cast<Control*>(self)->thread_.store(pthread_self(), std::memory_order_relaxed);
   static_cast<Control*>(self)->loop();
   return nullptr;
 }
@@ -103,10 +106,13 @@ void Control::fill_sending() {
   sent_ = 0;
   outbox_.take(sending_);
   if (end_.ready() && !end_sent_) {
-    std::string payload;
-    append_record(payload, EndRecord{end_.code()});
-    payload.append(end_.text(), end_.length());
-    append_frame(sending_, FrameType::kEnd, end_.rank(), static_cast<std::uint16_t>(end_.kind()), payload);
+    // Without a piece of memory of its own: this may be the news that there is none.
+    const EndRecord record{end_.code()};
+    append_record(sending_,
+                  FrameHeader{static_cast<std::uint32_t>(sizeof record + end_.length()), FrameType::kEnd,
+                              static_cast<std::uint16_t>(end_.kind()), end_.rank()});
+    append_record(sending_, record);
+    sending_.append(end_.text(), end_.length());
     end_sent_ = true;
   }
   on_pipe();
@@ -263,6 +269,11 @@ void Control::end_job(EndKind kind, int rank, int code, std::string_view text) {
 void Control::wake() noexcept {
   const std::uint64_t one = 1;
   [[maybe_unused]] const ssize_t written = ::write(wake_fd_, &one, sizeof(one));
+}
+
+bool Control::can_report() const noexcept {
+  const pthread_t thread = thread_.load(std::memory_order_relaxed);
+  return thread != 0 && !pthread_equal(thread, pthread_self());
 }
 
 void Control::wait_for_exit() noexcept {

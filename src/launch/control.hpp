@@ -63,6 +63,8 @@ class Control {
   /// The same for signal handlers: claim the report, fill it, publish, then wait_for_exit().
   EndReport& end_report() { return end_; }
   void wake() noexcept;  ///< async-signal-safe
+  /// False before start(), and on the control thread itself. Async-signal-safe.
+  bool can_report() const noexcept;
   [[noreturn]] static void
   wait_for_exit() noexcept;  ///< async-signal-safe; the control thread ends the process
 
@@ -105,6 +107,7 @@ class Control {
   Input input_;
   EndReport end_;
   bool end_sent_ = false;
+  std::atomic<pthread_t> thread_{};  // the control thread; relaxed: 0 until it runs
   std::atomic<bool> finished_{false};
   FrameReader incoming_;
   std::string sending_;

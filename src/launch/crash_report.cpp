@@ -12,6 +12,7 @@
 #include <cstdint>
 
 #include "launch/control.hpp"
+#include "launch/no_memory.hpp"
 #include "launch/parent_death.hpp"
 #include "launch/safe_text.hpp"
 #include "mpi/rank/rank.hpp"
@@ -242,6 +243,31 @@ void on_parent_death(int) {
 }
 
 }  // namespace
+
+void report_no_memory(const char* what) noexcept {
+  Control* control = Control::instance();
+  if (control == nullptr || !control->can_report()) return;
+  char* buffer = control->end_report().claim();
+  if (buffer == nullptr) Control::wait_for_exit();
+  gethostname(host, sizeof(host) - 1);
+  SafeText text(buffer, EndReport::kCapacity);
+  const int rank = privatize::running_rank();
+  const mpi::Rank* local = rank >= 0 && mpi::job() != nullptr ? mpi::job()->local(rank) : nullptr;
+  if (rank >= 0) {
+    text << "rank " << static_cast<long>(rank);
+  } else {
+    text << "the node process";
+  }
+  text << " on host " << host << ": ";
+  if (local != nullptr && local->task != nullptr && local->task->inside) text << local->call << ": ";
+  text << "there is no memory for " << what
+       << ", and without it the job cannot go on. Use fewer ranks per node, or look at the limits (ulimit "
+          "-v, a "
+          "container's)";
+  control->end_report().publish(EndKind::kAborted, rank, kExitNoMemory, text.length());
+  control->wake();
+  Control::wait_for_exit();
+}
 
 void install_crash_handlers() {
   gethostname(host, sizeof(host) - 1);

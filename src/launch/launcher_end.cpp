@@ -11,6 +11,7 @@
 
 #include "launch/deadlines.hpp"
 #include "launch/launcher.hpp"
+#include "launch/no_memory.hpp"
 #include "launch/rank_ranges.hpp"
 #include "launch/remote_shell.hpp"
 
@@ -130,6 +131,9 @@ std::string Launcher::describe_dead(const Node& node) const {
         "{} was killed by signal {} ({}){}", who, signal, strsignal(signal),
         signal == SIGKILL ? "; somebody sent it, or the kernel was out of memory (see dmesg)" : "");
   }
+  if (WEXITSTATUS(status) == kExitNoMemory)
+    return fmt::format("{} had no memory left to go on (or a rank called _exit({}) past tmpi)", who,
+                       kExitNoMemory);
   return fmt::format(
       "{} ended with exit code {} before its ranks had; a rank called _exit or the like past tmpi", who,
       WEXITSTATUS(status));

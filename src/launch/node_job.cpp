@@ -12,6 +12,7 @@
 
 #include "launch/control.hpp"
 #include "launch/deadlock_watch.hpp"
+#include "launch/no_memory.hpp"
 #include "launch/node_network.hpp"
 #include "launch/program_path.hpp"
 #include "launch/rank_services.hpp"
@@ -138,6 +139,7 @@ void NodeJob::register_with_mpi() {
     Control::instance()->end_job(EndKind::kAborted, rank.world_rank, (code & 0xff) == 0 ? 1 : code & 0xff,
                                  text);
   };
+  callbacks.out_of_memory = [](const char* what) noexcept { no_memory_for(what); };
   callbacks.inform = [](const std::string& text) {
     if (the_node_job->spec_.verbose) Control::instance()->notice(NoticeKind::kInfo, text);
   };

@@ -13,6 +13,7 @@
 #include "launch/control_channel.hpp"
 #include "launch/crash_report.hpp"
 #include "launch/deadlock_watch.hpp"
+#include "launch/no_memory.hpp"
 #include "launch/node_job.hpp"
 #include "launch/program_path.hpp"
 #include "launch/remote_start.hpp"
@@ -92,6 +93,7 @@ int start_by_pmix(char** argv) {
 }
 
 int main(int argc, char** argv) {
+  report_no_memory_by(&report_no_memory);
   if (argc == 2 && std::strcmp(argv[1], "--version") == 0) {
     fmt::print("tmpi-node (tmpi) {}\n", kVersion);
     return 0;

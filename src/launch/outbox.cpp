@@ -17,7 +17,7 @@ constexpr bool can_grow(FrameType type) {
 }  // namespace
 
 Outbox::Outbox(int wake_fd) : wake_fd_(wake_fd) {
-  pending_.reserve(kCapacity + kMaxOutputPayload);
+  pending_.reserve(kReserved);
 }
 
 void Outbox::append(FrameType type, int rank, std::uint16_t detail, std::string_view payload) {

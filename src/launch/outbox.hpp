@@ -25,9 +25,12 @@ class Outbox {
   /// Moves everything into `bytes`, which must be empty. Only the control thread.
   void take(std::string& bytes);
 
- private:
   static constexpr std::size_t kCapacity = 1 << 20;
+  /// What its buffer has room for from the start: all that waits, a frame of output more, and the report of
+  /// the job's end.
+  static constexpr std::size_t kReserved = kCapacity + kMaxOutputPayload + (32u << 10);
 
+ private:
   int wake_fd_;
   std::mutex mutex_;
   std::condition_variable has_room_;

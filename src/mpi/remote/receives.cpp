@@ -161,7 +161,7 @@ void Receives::matched(int peer, const Envelope& envelope, const Request& receiv
   if (!receive.announced || (envelope.flags & kAnnounced) != 0) return;
   // The sender knew nothing of the announcement when it sent: it must not take the next message for this one.
   const int sender = receive.comm->shared->peers->world_rank(envelope.source);
-  core_.courier.post(peer, Kind::kRetract,
+  core_.backlog.post(peer, Kind::kRetract,
                      Announce{envelope.context, sender, envelope.dest, envelope.tag, 0, 0});
 }
 
@@ -173,9 +173,9 @@ bool Receives::release_quietly(const Origin& origin, MPI_Count bytes, std::uint6
 }
 
 void Receives::acknowledge(const Origin& origin, std::uint64_t due) {
-  if (due > 0) core_.courier.post(origin.peer, Kind::kCredit, Credit{due, origin.dest, 0});
+  if (due > 0) core_.backlog.post(origin.peer, Kind::kCredit, Credit{due, origin.dest, 0});
   if ((origin.flags & kSynchronous) != 0)
-    core_.courier.post(origin.peer, Kind::kFin, Transfer{origin.sender});
+    core_.backlog.post(origin.peer, Kind::kFin, Transfer{origin.sender});
 }
 
 void Receives::release(const Origin& origin, MPI_Count bytes) {
@@ -212,9 +212,9 @@ void Receives::fetch(Request& receive, const MatchKey& key, MPI_Count bytes, con
   const MPI_Count wanted = note_outcome(receive, key, bytes);
   if (wanted == 0) {
     if (origin.address != 0)
-      core_.courier.post(origin.peer, Kind::kFin, Transfer{origin.sender});
+      core_.backlog.post(origin.peer, Kind::kFin, Transfer{origin.sender});
     else
-      core_.courier.post(origin.peer, Kind::kCts, Cts{origin.sender, 0, 0, 0, 0});
+      core_.backlog.post(origin.peer, Kind::kCts, Cts{origin.sender, 0, 0, 0, 0});
     return core_.finished.add(receive);
   }
   Inbound& in = table_.take();
@@ -227,7 +227,7 @@ void Receives::fetch(Request& receive, const MatchKey& key, MPI_Count bytes, con
   in.wanted = wanted;
   detail::g_expected.fetch_add(1, std::memory_order_relaxed);
   if (origin.address == 0) {
-    core_.courier.post(in.peer, Kind::kCts,
+    core_.backlog.post(in.peer, Kind::kCts,
                        Cts{in.sender, in.id, static_cast<std::uint64_t>(wanted), in.run == nullptr, 0});
     return;
   }
@@ -278,14 +278,14 @@ void Receives::pump(Inbound& in) {
       if (in.run == nullptr && get.packed == nullptr) get.packed = take_memory(*in.rank, kSegment);
       in.begun += get.bytes;
       get.busy = true;
-      const Courier::Read read{in.key, in.address + static_cast<std::uint64_t>(get.offset),
+      const Backlog::Read read{in.key, in.address + static_cast<std::uint64_t>(get.offset),
                                in.run != nullptr ? in.run + get.offset : get.packed.get(),
                                static_cast<std::size_t>(get.bytes)};
-      if (core_.courier.get(in.peer, read, get)) take_in(in, get);
+      if (core_.backlog.get(in.peer, read, get)) take_in(in, get);
     }
   }
   if (in.arrived < in.wanted) return;
-  core_.courier.post(in.peer, Kind::kFin, Transfer{in.sender});
+  core_.backlog.post(in.peer, Kind::kFin, Transfer{in.sender});
   finish(in);
 }
 
@@ -332,7 +332,7 @@ void Receives::on_cancel(int peer, const Cancel& cancel) {
     if (message->place == MessagePlace::kEagerFromElsewhere) release(origin, message->bytes);
     give_back_arrival(*message);
   }
-  core_.courier.post(peer, Kind::kCancelReply, reply);
+  core_.backlog.post(peer, Kind::kCancelReply, reply);
 }
 
 }  // namespace tmpi::mpi::remote

@@ -1,6 +1,6 @@
-// Courier: posts to a transport on behalf of the protocols. What the transport has no resources for waits in
-// a queue of its peer, in order, and is posted again when poll() has made progress. Used under the engine's
-// lock.
+// Backlog: posts to a transport on behalf of the protocols. What the transport has no resources for waits in
+// its peer's queue, in order, and is posted again when poll() has made progress. Without memory for what has to
+// wait the job ends: its sender believes it to be on its way. Used under the engine's lock.
 #pragma once
 
 #include <array>
@@ -23,7 +23,7 @@ struct Bytes {
   std::size_t size = 0;
 };
 
-class Courier {
+class Backlog {
  public:
   void use(net::Transport& transport, int nodes);
 
@@ -32,12 +32,12 @@ class Courier {
   /// limits().most_buffered, and always free at once.
   template <class Header>
   bool post(int peer, Kind kind, const Header& header, Bytes payload = {},
-            net::Completion* completion = nullptr) {
+            net::Completion* completion = nullptr) noexcept {
     static_assert(sizeof(Header) <= kMostHeader);
     return post_bytes(peer, kind, std::as_bytes(std::span(&header, 1)), payload, completion);
   }
   bool post_bytes(int peer, Kind kind, std::span<const std::byte> header, Bytes payload,
-                  net::Completion* completion);
+                  net::Completion* completion) noexcept;
 
   struct Read {
     net::RemoteKey key;
@@ -46,7 +46,7 @@ class Courier {
     std::size_t bytes = 0;
   };
   /// Reads from the peer's memory. True: it is there. False: `completion` will be called.
-  bool get(int peer, const Read& read, net::Completion& completion);
+  bool get(int peer, const Read& read, net::Completion& completion) noexcept;
 
   /// Posts what has waited. True if anything could be posted.
   bool post_again() noexcept;
@@ -86,6 +86,8 @@ class Courier {
 
   net::Post try_post(int peer, const Entry& entry) noexcept;
   bool post_queue(int peer) noexcept;
+  void defer_message(int peer, Kind kind, std::span<const std::byte> header, Bytes payload,
+                     net::Completion* completion);
   void defer(int peer, Entry&& entry);
   void count() noexcept {
     begun_.store(begun_.load(std::memory_order_relaxed) + 1, std::memory_order_relaxed);

@@ -1,10 +1,14 @@
-#include "mpi/remote/courier.hpp"
+#include "mpi/remote/backlog.hpp"
 
 #include <algorithm>
 #include <cstring>
 
+#include "mpi/base/no_memory.hpp"
+
 namespace tmpi::mpi::remote {
 namespace {
+
+constexpr char kWhat[] = "a message that waits until the network takes it";
 
 std::span<const iovec> as_iovec(iovec& place, const Bytes& payload) noexcept {
   place = {const_cast<void*>(payload.data), payload.size};
@@ -13,13 +17,13 @@ std::span<const iovec> as_iovec(iovec& place, const Bytes& payload) noexcept {
 
 }  // namespace
 
-void Courier::use(net::Transport& transport, int nodes) {
+void Backlog::use(net::Transport& transport, int nodes) {
   transport_ = &transport;
   queues_ = std::make_unique<Queue[]>(static_cast<std::size_t>(nodes));
 }
 
-bool Courier::post_bytes(int peer, Kind kind, std::span<const std::byte> header, Bytes payload,
-                         net::Completion* completion) {
+bool Backlog::post_bytes(int peer, Kind kind, std::span<const std::byte> header, Bytes payload,
+                         net::Completion* completion) noexcept {
   count();
   Queue& queue = queues_[static_cast<std::size_t>(peer)];
   if (queue.lost) return true;
@@ -29,6 +33,12 @@ bool Courier::post_bytes(int peer, Kind kind, std::span<const std::byte> header,
         transport_->send(peer, static_cast<std::uint8_t>(kind), header, as_iovec(place, payload), completion);
     if (result != net::Post::kNoResource) return result == net::Post::kDone;
   }
+  with_memory_for(kWhat, [&] { defer_message(peer, kind, header, payload, completion); });
+  return completion == nullptr;
+}
+
+void Backlog::defer_message(int peer, Kind kind, std::span<const std::byte> header, Bytes payload,
+                            net::Completion* completion) {
   Entry entry;
   entry.kind = kind;
   entry.header_size = static_cast<std::uint8_t>(header.size());
@@ -39,13 +49,12 @@ bool Courier::post_bytes(int peer, Kind kind, std::span<const std::byte> header,
     entry.copy = std::make_unique<std::byte[]>(payload.size);
     std::memcpy(entry.copy.get(), payload.data, payload.size);
     entry.payload.data = entry.copy.get();
-    queue.copied += payload.size;
+    queues_[static_cast<std::size_t>(peer)].copied += payload.size;
   }
   defer(peer, std::move(entry));
-  return completion == nullptr;
 }
 
-bool Courier::get(int peer, const Read& read, net::Completion& completion) {
+bool Backlog::get(int peer, const Read& read, net::Completion& completion) noexcept {
   count();
   Queue& queue = queues_[static_cast<std::size_t>(peer)];
   if (queue.lost) return false;
@@ -58,11 +67,11 @@ bool Courier::get(int peer, const Read& read, net::Completion& completion) {
   entry.is_read = true;
   entry.read = read;
   entry.completion = &completion;
-  defer(peer, std::move(entry));
+  with_memory_for(kWhat, [&] { defer(peer, std::move(entry)); });
   return false;
 }
 
-void Courier::defer(int peer, Entry&& entry) {
+void Backlog::defer(int peer, Entry&& entry) {
   Queue& queue = queues_[static_cast<std::size_t>(peer)];
   if (!queue.listed) crowded_.push_back(peer);
   queue.listed = true;
@@ -71,7 +80,7 @@ void Courier::defer(int peer, Entry&& entry) {
   ++deferred_;
 }
 
-net::Post Courier::try_post(int peer, const Entry& entry) noexcept {
+net::Post Backlog::try_post(int peer, const Entry& entry) noexcept {
   if (entry.is_read) {
     const Read& read = entry.read;
     return transport_->get(peer, read.key, read.address, read.buffer, read.bytes, entry.completion);
@@ -82,7 +91,7 @@ net::Post Courier::try_post(int peer, const Entry& entry) noexcept {
                           entry.completion);
 }
 
-bool Courier::post_queue(int peer) noexcept {
+bool Backlog::post_queue(int peer) noexcept {
   Queue& queue = queues_[static_cast<std::size_t>(peer)];
   bool posted = false;
   while (!queue.entries.empty()) {
@@ -99,7 +108,7 @@ bool Courier::post_queue(int peer) noexcept {
   return posted;
 }
 
-bool Courier::post_again() noexcept {
+bool Backlog::post_again() noexcept {
   bool posted = false;
   for (std::size_t i = 0; i < crowded_.size();) {
     const int peer = crowded_[i];
@@ -116,7 +125,7 @@ bool Courier::post_again() noexcept {
   return posted;
 }
 
-void Courier::forget(int peer) noexcept {
+void Backlog::forget(int peer) noexcept {
   Queue& queue = queues_[static_cast<std::size_t>(peer)];
   queue.lost = true;
   waiting_ -= queue.entries.size();
