@@ -14,13 +14,9 @@
 
 namespace tmpi::check {
 
-/// The arguments of a call, each as 64 bits: integers extended, pointers and handles as they are.
-template <std::size_t kCount>
-using Words = std::array<std::uint64_t, kCount == 0 ? 1 : kCount>;
-
 class CheckedCall {
  public:
-  /// `words` outlives the object. `site`: where the call returns to.
+  /// `words`: the arguments (base/words.hpp); they outlive the object. `site`: where the call returns to.
   CheckedCall(const Function& function, const std::uint64_t* words, const void* site);
   CheckedCall(const CheckedCall&) = delete;
   CheckedCall& operator=(const CheckedCall&) = delete;
