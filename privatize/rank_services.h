@@ -1,6 +1,6 @@
 /* What code that runs inside a rank's image (the shim, the entry) asks of the node process: plain C, since
  * the shim is privatized with the program and binds to these names in the node process's executable (or in
- * libtmpi.so when the program runs by itself). Implemented in src/launch/rank_services.cpp. `rank` is the
+ * libtmpi.so when the program runs by itself). Implemented in src/launch/node/rank_services.cpp. `rank` is the
  * world rank that the loader wrote into the image's tmpi_image_rank variable: no "current rank" look-up. */
 #ifndef TMPI_PRIVATIZE_RANK_SERVICES_H
 #define TMPI_PRIVATIZE_RANK_SERVICES_H
