@@ -24,6 +24,23 @@ ALLOWED = {
     "check": {"base", "ult", "timers", "sched", "net", "mpi", "observe", "include"},
     "launch": {"base", "ult", "timers", "sched", "net", "mpi", "observe", "check", "privatize", "include"},
 }
+# The same for the rooms inside a room, its folders: what each may include of its neighbours, from the lowest up. A room that is not here has
+# none, or its folders are no rooms.
+INSIDE = {
+    "launch": {
+        "system": set(),
+        "wire": {"system"},
+        "spec": {"wire", "system"},
+        "options": {"spec", "wire", "system"},
+        "attach": {"wire", "system"},
+        "plan": {"options", "spec", "attach", "wire", "system"},
+        "report": {"spec", "wire", "system"},
+        "launcher": {"report", "plan", "attach", "options", "spec", "wire", "system"},
+        "control": {"spec", "wire", "system"},
+        "node": {"control", "spec", "wire", "system"},
+        "library": set(),
+    },
+}
 PUBLIC_HEADERS = {"mpi.h", "mpix.h"}
 SUFFIXES = {".hpp", ".cpp", ".h", ".c", ".S", ".inc"}
 INCLUDE = re.compile(r'^[ \t]*#[ \t]*include[ \t]*([<"])([^>"]+)[>"]', re.MULTILINE)
@@ -44,6 +61,25 @@ def target_room(name, path):
     return room_of(path) if (path.parent / name).exists() else None
 
 
+def inner_room_of(path):
+    parts = path.relative_to(ROOT).parts
+    return parts[2] if parts[0] == "src" and len(parts) > 3 else None
+
+
+def inner_problem(room, path, name):
+    """What is wrong with an include of `name`, of the same room as `path`, as far as the rooms inside it are concerned; None: nothing."""
+    rooms = INSIDE.get(room)
+    if rooms is None:
+        return None
+    here, there = inner_room_of(path), (name.split("/") + [""])[1] if name.startswith(f"{room}/") else inner_room_of(path)
+    if here not in rooms or there not in rooms:
+        return f"{room}/{there if here in rooms else here} is not in docs/architecture.md; give it a place there and in tools/check_includes.py"
+    if here == there or there in rooms[here]:
+        return None
+    allowed = ", ".join(inner for inner in rooms if inner in rooms[here]) or "nothing"
+    return f'{room}/{here} includes "{name}" of {room}/{there}; of {room} it may include only: {allowed}'
+
+
 def problems_in(path):
     room = room_of(path)
     text = path.read_text(encoding="utf-8")
@@ -54,6 +90,8 @@ def problems_in(path):
             yield f'{where}: "{name}" climbs with ..: spell it from src/ or from the root'
             continue
         target = target_room(name, path)
+        if target == room and (problem := inner_problem(room, path, name)):
+            yield f"{where}: {problem}"
         if target is None or target == room:
             continue
         if room not in ALLOWED:

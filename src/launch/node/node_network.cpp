@@ -11,8 +11,8 @@ constexpr double kFarewell = 5;  // seconds
 mpi::remote::Settings settings_of(const JobSpec& job) {
   mpi::remote::Settings settings;
   settings.eager_limit = job.eager_limit;
-  if (job.rendezvous == "read") settings.rendezvous = mpi::remote::Rendezvous::kRead;
-  if (job.rendezvous == "early-cts") settings.rendezvous = mpi::remote::Rendezvous::kEarlyCts;
+  const auto* chosen = find_choice(mpi::remote::kRendezvousProtocols, job.rendezvous);
+  if (chosen != nullptr) settings.rendezvous = chosen->value;  // tmpirun has checked the name
   return settings;
 }
 

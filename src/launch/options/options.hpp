@@ -11,8 +11,8 @@
 #include <vector>
 
 #include "base/result.hpp"
+#include "launch/options/choices.hpp"
 #include "launch/options/hosts.hpp"
-#include "launch/plan/mapping.hpp"
 #include "launch/spec/job_spec.hpp"
 
 namespace tmpi::launch {
@@ -39,13 +39,13 @@ struct OptionTarget {
 
 struct Option {
   std::string_view name;  ///< "--vratio"; the spelling used in messages
-  std::string_view
-      aliases;  ///< further spellings, separated by blanks; every long name works with one dash too
+  /// Further spellings, separated by blanks; every long name works with one dash too.
+  std::string_view aliases;
   std::string_view variable;  ///< environment variable, empty: none
-  std::string_view
-      argument;            ///< name of its value in the help text, empty: a flag; "[=FILE]": may be left out
+  /// What its value is called in the help text, empty: a flag; "[=FILE]": may be left out.
+  std::string argument;
   std::string_view group;  ///< heading in the help text, empty: not shown there
-  std::string_view help;
+  std::string help;
   /// Stores the value ("1" or "0" for a flag); returns what is wrong with it, empty if nothing is.
   std::string (*apply)(OptionTarget target, std::string_view value);
 };

@@ -5,7 +5,11 @@
 #include <cstdlib>
 #include <filesystem>
 
+#include "launch/options/choices.hpp"
 #include "launch/options/options.hpp"
+#include "mpi/remote/rendezvous.hpp"
+#include "net/transports.hpp"
+#include "sched/policies.hpp"
 
 namespace tmpi::launch {
 
@@ -15,6 +19,11 @@ constexpr std::size_t kLeastStack = 32 << 10;
 constexpr std::size_t kMostStack = std::size_t{4} << 30;
 constexpr std::size_t kLeastTraceBuffer = 1 << 10;
 constexpr long kMostRanks = 1'000'000;
+
+template <class Value, std::size_t N>
+std::string accepted(const Choice<Value> (&table)[N]) {
+  return "accepted are " + list_choices(table, ", ", " and ", "'");
+}
 
 std::string set_int(int& field, std::string_view value, long least, long most) {
   const Result<long> number = parse_number(value, least, most);
@@ -60,18 +69,21 @@ std::string set_launch_agent(OptionTarget target, std::string_view value) {
 }
 
 std::string set_map_by(OptionTarget target, std::string_view value) {
-  // Open MPI says "by node" for the next rank on the next node.
-  if (value != "block" && value != "cyclic" && value != "node")
-    return "accepted are 'block' (neighbouring ranks together) and 'cyclic' or 'node' (round-robin)";
-  target.settings.map_by = value == "block" ? MapBy::kBlock : MapBy::kCyclic;
+  const Choice<MapBy>* chosen = find_choice(kMapBy, value);
+  if (chosen == nullptr) return accepted(kMapBy);
+  target.settings.map_by = chosen->value;
   return {};
 }
 
-// Which transports there are, with which settings, is known to the node process.
+// The settings are checked by the node process, which has the transports.
 std::string set_net(OptionTarget target, std::string_view value) {
-  if (value == "help") target.settings.task = Settings::Task::kTransports;
   target.settings.job.net = value;
-  return value.empty() ? "expected a transport, as in tcp or sim:fdr-ib; `--net help` lists them" : "";
+  if (value == "help") {
+    target.settings.task = Settings::Task::kTransports;
+    return {};
+  }
+  const Result<net::TransportChoice> chosen = net::parse_transport(value);
+  return chosen ? "" : chosen.message();
 }
 
 std::string set_eager_limit(OptionTarget target, std::string_view value) {
@@ -86,8 +98,8 @@ std::string set_eager_limit(OptionTarget target, std::string_view value) {
 }
 
 std::string set_rendezvous(OptionTarget target, std::string_view value) {
-  if (value != "rts-cts" && value != "read" && value != "early-cts")
-    return "accepted are 'rts-cts', 'read' and 'early-cts'";
+  if (find_choice(mpi::remote::kRendezvousProtocols, value) == nullptr)
+    return accepted(mpi::remote::kRendezvousProtocols);
   target.settings.job.rendezvous = value;
   return {};
 }
@@ -102,18 +114,14 @@ std::string set_stack_size(OptionTarget target, std::string_view value) {
 }
 
 std::string set_binding(OptionTarget target, std::string_view value) {
-  if (value != "core" && value != "none")
-    return "accepted are 'core' (pin every worker to its core) and 'none'";
-  target.settings.job.bind = value == "core";
+  const Choice<Binding>* chosen = find_choice(kBindings, value);
+  if (chosen == nullptr) return accepted(kBindings);
+  target.settings.job.bind = chosen->value == Binding::kCore;
   return {};
 }
 
 std::string set_policy(OptionTarget target, std::string_view value) {
-  constexpr std::string_view kRandom = "random:";
-  const bool random =
-      value.starts_with(kRandom) && parse_number(value.substr(kRandom.size()), 0, 0x7fffffffffffffffL);
-  if (value != "fifo" && value != "lifo" && !random)
-    return "accepted are 'fifo', 'lifo' and 'random:SEED' with a number as SEED";
+  if (const Result<sched::PolicyChoice> known = sched::parse_policy(value); !known) return known.message();
   target.settings.job.policy = value;
   return {};
 }
@@ -222,123 +230,130 @@ constexpr std::string_view kRanks = "The ranks' surroundings";
 constexpr std::string_view kOutput = "Output";
 constexpr std::string_view kControl = "Control";
 
-constexpr Option kTable[] = {
-    {"-n", "-np -c", "TMPI_N", "N", kStart,
-     "Number of ranks of the program (default 1; where Slurm or a PMIx server starts the node processes, as "
-     "many as they have cores or tasks, times V).",
-     set_ranks},
-    {"--vratio", "", "TMPI_VRATIO", "V", kStart,
-     "Virtualization ratio: V ranks share a worker thread, so there are ceil(N/V) workers. Default: as many "
-     "workers as there are "
-     "cores this process may use, and V = ceil(N/cores).",
-     set_vratio},
-    {"--workers", "", "TMPI_WORKERS", "W", kStart,
-     "Number of worker threads; V becomes ceil(N/W). More workers than cores is allowed: they share cores.",
-     set_workers},
-    {"--bind-to", "", "TMPI_BIND_TO", "core|none", kStart,
-     "Pin each worker to its own core (default), or let the operating system move workers.", set_binding},
-    {"--sched", "", "TMPI_SCHED", "POLICY", kStart,
-     "Order in which the ready ranks of a worker run: fifo (default), lifo, or random:SEED, which finds a "
-     "program's hidden dependence "
-     "on order; the same seed on one worker gives the same order.",
-     set_policy},
-    {"--stack-size", "", "TMPI_STACK_SIZE", "SIZE", kStart,
-     "Stack of each rank: bytes, or with the suffix k, M or G (default 1M). Only touched pages cost memory.",
-     set_stack_size},
-    {"--coll", "", "TMPI_COLL", "LIST", kStart,
-     "Algorithms of collectives: NAME=ALGORITHM[,NAME=ALGORITHM...], as in ALLREDUCE=ring,BCAST=binomial; "
-     "'help' "
-     "lists all, with their conditions. An algorithm that does not work for a call is passed over (-v says "
-     "so).",
-     set_coll},
-    {"--nodes", "", "TMPI_NODES", "K", kNetwork,
-     "Run the job as K node processes on this machine, which share its cores and reach each other over the "
-     "network only (default 1).",
-     set_nodes},
-    {"--host", "-H", "TMPI_HOST", "HOST[:SLOTS],...", kNetwork,
-     "Run the job on these machines, one node process on each, started through ssh. Slots weigh the hosts "
-     "(default 1): with at most as many ranks as slots no host gets more ranks than slots, beyond that each "
-     "gets its part in proportion.",
-     set_host_list},
-    {"--hostfile", "--machinefile -f", "TMPI_HOSTFILE", "FILE", kNetwork,
-     "The same from a file with a host per line, as \"HOST slots=N\" or \"HOST:N\"; comments begin with #.",
-     set_host_file},
-    {"--launch-agent", "", "TMPI_SSH", "COMMAND", kNetwork,
-     "What starts node processes on other machines (default ssh), with arguments: \"ssh -p 2222\". A host's "
-     "name and a command are appended, or take the place of {}.",
-     set_launch_agent},
-    {"--map-by", "", "TMPI_MAP_BY", "block|cyclic|node", kNetwork,
-     "Which node process runs which rank: neighbouring ranks together (block, default), or the next rank on "
-     "the next node process (cyclic, or node).",
-     set_map_by},
-    {"--net", "", "TMPI_NET", "TRANSPORT", kNetwork,
-     "Transport between node processes, with settings behind a colon: tcp (default), tcp:interface=eth0, "
-     "sim:fdr-ib, ...; 'help' lists all.",
-     set_net},
-    {"--eager-limit", "", "TMPI_EAGER_LIMIT", "SIZE", kNetwork,
-     "Messages between node processes up to this size are sent at once, larger ones ask first. Default: what "
-     "suits the transport.",
-     set_eager_limit},
-    {"--rndv", "", "TMPI_RNDV", "PROTOCOL", kNetwork,
-     "How larger messages travel: rts-cts (default; the sender asks, the receiver answers, the data follow), "
-     "read (the receiver reads from the sender's memory, where the transport can), early-cts (a receive that "
-     "waits already has announced itself to the sender).",
-     set_rendezvous},
-    {"-x", "", "TMPI_EXPORT", "VAR[=VALUE]", kRanks,
-     "Set an environment variable in the ranks of this program. May be repeated. Ranks inherit tmpirun's "
-     "environment anyway.",
-     add_export},
-    {"--wdir", "--wd", "TMPI_WDIR", "DIR", kRanks, "Start the ranks in this directory.", set_wdir},
-    {"--tag-output", "", "TMPI_TAG_OUTPUT", "", kOutput,
-     "Prefix every line with its origin, as in [1,RANK]<stdout>:text.", set_tag_output},
-    {"--output-filename", "", "TMPI_OUTPUT_FILENAME", "DIR", kOutput,
-     "Write each rank's output to DIR/rank.N/stdout and DIR/rank.N/stderr instead of tmpirun's own.",
-     set_output_directory},
-    {"--report-bindings", "", "TMPI_REPORT_BINDINGS", "", kOutput,
-     "Say on which core each worker runs and which ranks it has.", set_job_flag<&JobSpec::report_bindings>},
-    {"--profile", "", "TMPI_PROFILE", "[=FILE]", kOutput,
-     "At the end, print where the time went: ranks, cores, and the call sites of MPI. With FILE, write it in "
-     "full "
-     "as JSON.",
-     set_profile},
-    {"--trace", "", "TMPI_TRACE", "FILE", kOutput,
-     "Write a timeline of cores, ranks and messages, to be opened in ui.perfetto.dev or chrome://tracing.",
-     set_trace},
-    {"--trace-buffer", "", "TMPI_TRACE_BUFFER", "SIZE", kOutput,
-     "Memory for the newest events of each worker (default 16M, 64 bytes an event).", set_trace_buffer},
-    {"-q", "--quiet", "TMPI_QUIET", "", kOutput, "No warnings. Errors are always reported.",
-     set_job_flag<&JobSpec::quiet>},
-    {"-v", "--verbose", "TMPI_VERBOSE", "", kOutput,
-     "Report workers, V and stack size at the start, and stack use and switches at the end.",
-     set_job_flag<&JobSpec::verbose>},
-    {"--check", "", "TMPI_CHECK", "", kControl,
-     "Find misuse of MPI while the program runs: freed or foreign handles, buffers of pending operations "
-     "used again, "
-     "collective calls that do not match between ranks. Requests, communicators and others that are not "
-     "freed at "
-     "the end are listed.",
-     set_job_flag<&JobSpec::check>},
-    {"--timeout", "", "TMPI_TIMEOUT", "SECONDS", kControl,
-     "End the job after this time with exit code 124, after a picture of where every rank is.", set_timeout},
-    {"--no-deadlock-check", "", "TMPI_NO_DEADLOCK_CHECK", "", kControl,
-     "Leave a job blocked whose ranks all wait for each other. By default it ends by itself within a second, "
-     "with "
-     "exit code 125 and a report of who waits for whom.",
-     set_no_deadlock_check},
-    {"--version", "-V", "", "", kControl, "Print tmpi's version and exit.",
-     set_task<Settings::Task::kVersion>},
-    {"--help", "-h", "", "", kControl, "Print this text and exit.", set_task<Settings::Task::kHelp>},
-    {"--print-manual", "", "", "", "", "", set_task<Settings::Task::kManual>},
-    {"--print-markdown", "", "", "", "", "", set_task<Settings::Task::kMarkdown>},
-    // Habits of mpirun's users that need nothing here: ranks always share cores, and root is nobody special.
-    {"--oversubscribe", "", "", "", "", "", accept},
-    {"--allow-run-as-root", "", "", "", "", "", accept},
-};
+// Not constexpr: some texts are made from the tables of choices.
+const std::vector<Option>& table() {
+  static const std::vector<Option> all = {
+      {"-n", "-np -c", "TMPI_N", "N", kStart,
+       "Number of ranks of the program (default 1; where Slurm or a PMIx server starts the node processes, "
+       "as "
+       "many as they have cores or tasks, times V).",
+       set_ranks},
+      {"--vratio", "", "TMPI_VRATIO", "V", kStart,
+       "Virtualization ratio: V ranks share a worker thread, so there are ceil(N/V) workers. Default: as "
+       "many "
+       "workers as there are "
+       "cores this process may use, and V = ceil(N/cores).",
+       set_vratio},
+      {"--workers", "", "TMPI_WORKERS", "W", kStart,
+       "Number of worker threads; V becomes ceil(N/W). More workers than cores is allowed: they share cores.",
+       set_workers},
+      {"--bind-to", "", "TMPI_BIND_TO", list_choices(kBindings, "|", "|"), kStart,
+       "Where workers run: " + describe_choices(kBindings) + ".", set_binding},
+      {"--sched", "", "TMPI_SCHED", "POLICY", kStart,
+       "Order in which the ready ranks of a worker run: " + describe_choices(sched::kPolicies) + ".",
+       set_policy},
+      {"--stack-size", "", "TMPI_STACK_SIZE", "SIZE", kStart,
+       "Stack of each rank: bytes, or with the suffix k, M or G (default 1M). Only touched pages cost "
+       "memory.",
+       set_stack_size},
+      {"--coll", "", "TMPI_COLL", "LIST", kStart,
+       "Algorithms of collectives: NAME=ALGORITHM[,NAME=ALGORITHM...], as in ALLREDUCE=ring,BCAST=binomial; "
+       "'help' "
+       "lists all, with their conditions. An algorithm that does not work for a call is passed over (-v says "
+       "so).",
+       set_coll},
+      {"--nodes", "", "TMPI_NODES", "K", kNetwork,
+       "Run the job as K node processes on this machine, which share its cores and reach each other over the "
+       "network only (default 1).",
+       set_nodes},
+      {"--host", "-H", "TMPI_HOST", "HOST[:SLOTS],...", kNetwork,
+       "Run the job on these machines, one node process on each, started through ssh. Slots weigh the hosts "
+       "(default 1): with at most as many ranks as slots no host gets more ranks than slots, beyond that "
+       "each "
+       "gets its part in proportion.",
+       set_host_list},
+      {"--hostfile", "--machinefile -f", "TMPI_HOSTFILE", "FILE", kNetwork,
+       "The same from a file with a host per line, as \"HOST slots=N\" or \"HOST:N\"; comments begin with #.",
+       set_host_file},
+      {"--launch-agent", "", "TMPI_SSH", "COMMAND", kNetwork,
+       "What starts node processes on other machines (default ssh), with arguments: \"ssh -p 2222\". A "
+       "host's "
+       "name and a command are appended, or take the place of {}.",
+       set_launch_agent},
+      {"--map-by", "", "TMPI_MAP_BY", list_choices(kMapBy, "|", "|"), kNetwork,
+       "Which node process runs which rank: " + describe_choices(kMapBy) + ".", set_map_by},
+      {"--net", "", "TMPI_NET", "TRANSPORT", kNetwork,
+       "Transport between node processes: " + describe_choices(net::kTransports) +
+           ". Settings as in tcp:interface=eth0 or sim:fdr-ib; 'help' lists all.",
+       set_net},
+      {"--eager-limit", "", "TMPI_EAGER_LIMIT", "SIZE", kNetwork,
+       "Messages between node processes up to this size are sent at once, larger ones ask first. Default: "
+       "what "
+       "suits the transport.",
+       set_eager_limit},
+      {"--rndv", "", "TMPI_RNDV", "PROTOCOL", kNetwork,
+       "How larger messages travel: " + describe_choices(mpi::remote::kRendezvousProtocols) + ".",
+       set_rendezvous},
+      {"-x", "", "TMPI_EXPORT", "VAR[=VALUE]", kRanks,
+       "Set an environment variable in the ranks of this program. May be repeated. Ranks inherit tmpirun's "
+       "environment anyway.",
+       add_export},
+      {"--wdir", "--wd", "TMPI_WDIR", "DIR", kRanks, "Start the ranks in this directory.", set_wdir},
+      {"--tag-output", "", "TMPI_TAG_OUTPUT", "", kOutput,
+       "Prefix every line with its origin, as in [1,RANK]<stdout>:text.", set_tag_output},
+      {"--output-filename", "", "TMPI_OUTPUT_FILENAME", "DIR", kOutput,
+       "Write each rank's output to DIR/rank.N/stdout and DIR/rank.N/stderr instead of tmpirun's own.",
+       set_output_directory},
+      {"--report-bindings", "", "TMPI_REPORT_BINDINGS", "", kOutput,
+       "Say on which core each worker runs and which ranks it has.", set_job_flag<&JobSpec::report_bindings>},
+      {"--profile", "", "TMPI_PROFILE", "[=FILE]", kOutput,
+       "At the end, print where the time went: ranks, cores, and the call sites of MPI. With FILE, write it "
+       "in "
+       "full "
+       "as JSON.",
+       set_profile},
+      {"--trace", "", "TMPI_TRACE", "FILE", kOutput,
+       "Write a timeline of cores, ranks and messages, to be opened in ui.perfetto.dev or chrome://tracing.",
+       set_trace},
+      {"--trace-buffer", "", "TMPI_TRACE_BUFFER", "SIZE", kOutput,
+       "Memory for the newest events of each worker (default 16M, 64 bytes an event).", set_trace_buffer},
+      {"-q", "--quiet", "TMPI_QUIET", "", kOutput, "No warnings. Errors are always reported.",
+       set_job_flag<&JobSpec::quiet>},
+      {"-v", "--verbose", "TMPI_VERBOSE", "", kOutput,
+       "Report workers, V and stack size at the start, and stack use and switches at the end.",
+       set_job_flag<&JobSpec::verbose>},
+      {"--check", "", "TMPI_CHECK", "", kControl,
+       "Find misuse of MPI while the program runs: freed or foreign handles, buffers of pending operations "
+       "used again, "
+       "collective calls that do not match between ranks. Requests, communicators and others that are not "
+       "freed at "
+       "the end are listed.",
+       set_job_flag<&JobSpec::check>},
+      {"--timeout", "", "TMPI_TIMEOUT", "SECONDS", kControl,
+       "End the job after this time with exit code 124, after a picture of where every rank is.",
+       set_timeout},
+      {"--no-deadlock-check", "", "TMPI_NO_DEADLOCK_CHECK", "", kControl,
+       "Leave a job blocked whose ranks all wait for each other. By default it ends by itself within a "
+       "second, "
+       "with "
+       "exit code 125 and a report of who waits for whom.",
+       set_no_deadlock_check},
+      {"--version", "-V", "", "", kControl, "Print tmpi's version and exit.",
+       set_task<Settings::Task::kVersion>},
+      {"--help", "-h", "", "", kControl, "Print this text and exit.", set_task<Settings::Task::kHelp>},
+      {"--print-manual", "", "", "", "", "", set_task<Settings::Task::kManual>},
+      {"--print-markdown", "", "", "", "", "", set_task<Settings::Task::kMarkdown>},
+      // Habits of mpirun's users that need nothing here: ranks always share cores, and root is nobody special.
+      {"--oversubscribe", "", "", "", "", "", accept},
+      {"--allow-run-as-root", "", "", "", "", "", accept},
+  };
+  return all;
+}
 
 }  // namespace
 
 std::span<const Option> option_table() {
-  return kTable;
+  return table();
 }
 
 Result<long> parse_number(std::string_view text, long least, long most) {

@@ -3,6 +3,9 @@
 #include <doctest/doctest.h>
 
 #include "launch/options/suggest.hpp"
+#include "mpi/remote/rendezvous.hpp"
+#include "net/transports.hpp"
+#include "sched/policies.hpp"
 
 namespace tmpi::launch {
 namespace {
@@ -116,6 +119,25 @@ TEST_CASE("node processes and hosts") {
   CHECK(complaint({"--hostfile", "/no/such", "p"}).starts_with("--hostfile /no/such: cannot read the file"));
   CHECK(complaint({"--rndv", "push", "p"}).find("'early-cts'") != std::string::npos);
   CHECK(complaint({"--map-by", "slot", "p"}).find("'cyclic'") != std::string::npos);
+}
+
+TEST_CASE("what can be chosen is one table: parsed, listed, described") {
+  CHECK(choose(kBindings, "none").choice->value == Binding::kNone);
+  CHECK(choose(kBindings, "nonesuch").choice == nullptr);
+  CHECK(choose(net::kTransports, "sim:fdr-ib").argument == "fdr-ib");
+  CHECK(list_choices(sched::kPolicies, ", ", " or ") == "fifo, lifo or random:SEED");
+  CHECK(describe_choices(kBindings) ==
+        "core (default; each worker is pinned to a core of its own), none (the operating system moves "
+        "workers)");
+  const std::string help = help_text();
+  for (const auto& row : kMapBy) {
+    CHECK(parsed({"--map-by", std::string(row.name), "p"}).map_by == row.value);
+    CHECK(complaint({"--map-by", "slot", "p"}).find(row.name) != std::string::npos);
+  }
+  for (const auto& row : mpi::remote::kRendezvousProtocols)
+    CHECK(parsed({"--rndv", std::string(row.name), "p"}).job.rendezvous == row.name);
+  for (const auto& row : sched::kPolicies) CHECK(help.find(row.name) != std::string::npos);
+  CHECK(sched::parse_policy("random:7")->seed == 7);
 }
 
 TEST_CASE("unknown options get a suggestion") {

@@ -8,12 +8,9 @@
 #include <cstdint>
 #include <vector>
 
-namespace tmpi::launch {
+#include "launch/options/choices.hpp"
 
-enum class MapBy : std::uint8_t {
-  kBlock,   ///< neighbouring ranks together: the first node process is filled first
-  kCyclic,  ///< round-robin: the next rank on the next node process
-};
+namespace tmpi::launch {
 
 /// Node process of each of `ranks` ranks. `slots[node]` is at least 1. With at least as many ranks as slots,
 /// every node process has a rank; with fewer, some may have none.

@@ -2,7 +2,6 @@
 
 #include <doctest/doctest.h>
 
-#include "launch/report/demangle.hpp"
 #include "launch/wire/rank_ranges.hpp"
 
 namespace tmpi::launch {
@@ -62,12 +61,6 @@ TEST_CASE("rank ranges") {
   std::vector<std::pair<int, int>> many;
   for (int i = 0; i < 100; ++i) many.emplace_back(2 * i, 1);
   CHECK(rank_ranges(many).ends_with(",..."));
-}
-
-TEST_CASE("C++ names in reports become readable") {
-  CHECK(demangle_words("#0 _ZN4heat4stepEi+0x12 (heat)") == "#0 heat::step(int)+0x12 (heat)");
-  CHECK(demangle_words("#1 solve.localalias+0x4") == "#1 solve+0x4");
-  CHECK(demangle_words("main+0x1 _Znotmangled") == "main+0x1 _Znotmangled");
 }
 
 }  // namespace

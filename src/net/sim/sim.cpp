@@ -232,6 +232,6 @@ Result<void> check(std::string_view settings) {
 
 }  // namespace
 
-const Maker kSim = {"sim", sim::kSettingsHelp, sim::Sim::make, check};
+const Maker kSim = {sim::kSettingsHelp, sim::Sim::make, check};
 
 }  // namespace tmpi::net

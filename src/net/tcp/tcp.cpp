@@ -254,7 +254,7 @@ Transport::Traffic Tcp::traffic() const noexcept {
 
 namespace tmpi::net {
 
-const Maker kTcp = {"tcp", tcp::kSettingsHelp,
+const Maker kTcp = {tcp::kSettingsHelp,
                     [](std::string_view settings, const Options& options, Sink& sink) {
                       return tcp::Tcp::create(settings, options, sink);
                     },
