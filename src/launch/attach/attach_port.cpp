@@ -7,7 +7,6 @@
 #include <netinet/in.h>
 #include <poll.h>
 #include <string.h>
-#include <sys/random.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
@@ -18,7 +17,7 @@
 #include <utility>
 
 #include "launch/attach/attach_socket.hpp"
-#include "launch/wire/greeting.hpp"
+#include "launch/wire/hello.hpp"
 #include "net/handshake_io.hpp"
 
 namespace tmpi::launch {
@@ -27,14 +26,15 @@ namespace {
 using Clock = std::chrono::steady_clock;
 
 constexpr std::chrono::seconds kHandshakeTime{10};
-constexpr std::size_t kMostVisitors = 512;  // in the middle of a handshake
+constexpr std::size_t kMostPending = 512;  // in the middle of a handshake
 constexpr int kBacklog = 4096;
 
 // Somebody who has connected and has not proved yet who it is.
-struct Visitor {
+struct PendingConnection {
   int fd;
   net::Handshake handshake;
   Clock::time_point deadline;
+  net::Secret delivery;  // seals the job's key for it
 };
 
 // Both families on one socket; on a machine without IPv6 only the other.
@@ -91,13 +91,22 @@ std::vector<std::string> own_addresses() {
   return addresses;
 }
 
-// Lets visitors in until every node process is there.
-class Reception {
+// Accepts connections until every node process is there.
+class Acceptor {
  public:
-  Reception(int listener, net::Identity self, std::vector<int>& channels, std::size_t first)
-      : listener_(listener), self_(std::move(self)), channels_(channels), first_(first) {}
-  ~Reception() {
-    for (const Visitor& visitor : visitors_) close(visitor.fd);
+  Acceptor(int listener, const net::Identity& self, const net::KeyPair& pair, const net::JobKey& key,
+           NodeKeys& node_keys, std::vector<int>& channels, std::size_t first)
+      : listener_(listener),
+        self_(self),
+        pair_(pair),
+        key_(key),
+        node_keys_(node_keys),
+        channels_(channels),
+        first_(first) {}
+  Acceptor(const Acceptor&) = delete;
+  Acceptor& operator=(const Acceptor&) = delete;
+  ~Acceptor() {
+    for (const PendingConnection& connection : pending_) close(connection.fd);
   }
 
   bool complete() const {
@@ -108,103 +117,147 @@ class Reception {
   // Waits a little for whatever comes. False: nothing comes any more, since `stop` says so.
   bool advance(int stop) {
     std::vector<pollfd> requests{{stop, POLLIN, 0},
-                                 {visitors_.size() < kMostVisitors ? listener_ : -1, POLLIN, 0}};
-    for (const Visitor& visitor : visitors_) {
-      const bool sending = !visitor.handshake.to_send().empty();
-      requests.push_back({visitor.fd, static_cast<short>(sending ? POLLIN | POLLOUT : POLLIN), 0});
+                                 {pending_.size() < kMostPending ? listener_ : -1, POLLIN, 0},
+                                 {node_keys_.descriptor(), POLLIN, 0}};
+    for (const PendingConnection& connection : pending_) {
+      const bool sending = !connection.handshake.to_send().empty();
+      const bool waiting = connection.handshake.state() == State::kNamed;  // for its key
+      requests.push_back(
+          {waiting ? -1 : connection.fd, static_cast<short>(sending ? POLLIN | POLLOUT : POLLIN), 0});
     }
-    poll(requests.data(), requests.size(), 250);  // visitors' deadlines are not so exact
+    poll(requests.data(), requests.size(), 250);  // the deadlines are not so exact
+    if (requests[2].revents != 0) node_keys_.read_more();
     const auto now = Clock::now();
-    const pollfd* request = requests.data() + 2;
-    for (auto visitor = visitors_.begin(); visitor != visitors_.end(); ++request) {
+    const pollfd* request = requests.data() + 3;
+    for (auto connection = pending_.begin(); connection != pending_.end(); ++request) {
+      const bool named = connection->handshake.state() == State::kNamed;
       const bool late =
-          request->revents == 0 && now >= visitor->deadline;  // this process may have been stopped
-      if (late) close(visitor->fd);
-      const bool stays = !late && (request->revents == 0 || serve(*visitor));
-      visitor = stays ? std::next(visitor) : visitors_.erase(visitor);
+          request->revents == 0 && now >= connection->deadline;  // this process may have been stopped
+      if (late) close(connection->fd);
+      const bool stays = !late && ((request->revents == 0 && !named) || serve(*connection));
+      connection = stays ? std::next(connection) : pending_.erase(connection);
     }
-    if (requests[1].revents != 0) welcome();
+    if (requests[1].revents != 0) accept_new();
     return requests[0].revents == 0 || requests[1].revents != 0 || complete();
   }
 
  private:
-  void welcome() {
-    while (visitors_.size() < kMostVisitors) {
+  using State = net::Handshake::State;
+
+  void accept_new() {
+    while (pending_.size() < kMostPending) {
       const int fd = accept4(listener_, nullptr, nullptr, SOCK_CLOEXEC | SOCK_NONBLOCK);
       if (fd < 0) return;
-      visitors_.push_back({fd, net::Handshake::answer(self_), Clock::now() + kHandshakeTime});
+      pending_.push_back({fd, net::Handshake::answer_each(self_), Clock::now() + kHandshakeTime});
     }
   }
 
-  // False: done with this visitor.
-  bool serve(Visitor& visitor) {
-    using State = net::Handshake::State;
-    net::pump(visitor.fd, visitor.handshake);
-    if (visitor.handshake.state() == State::kClaimed && admit(visitor)) return false;
-    if (visitor.handshake.state() != State::kRefused) return true;
-    net::close_politely(visitor.fd);
+  // False: done with this connection.
+  bool serve(PendingConnection& connection) {
+    net::pump(connection.fd, connection.handshake);
+    if (connection.handshake.state() == State::kNamed) find_secret(connection);
+    if (connection.handshake.state() == State::kClaimed && admit(connection)) return false;
+    if (connection.handshake.state() != State::kRefused) return true;
+    net::close_politely(connection.fd);
     return false;
   }
 
-  // It has proved who it is. True: its socket is a channel now.
-  bool admit(Visitor& visitor) {
-    const auto node = static_cast<std::size_t>(visitor.handshake.peer());  // a negative one becomes large
-    const bool known = node >= first_ && node < channels_.size();
-    if (!known) {
-      visitor.handshake.refuse("the job has no such node process");
-    } else if (channels_[node] >= 0) {
-      visitor.handshake.refuse("this node process is connected already");
+  // It says which node process it is: from here on it must have that one's key pair.
+  void find_secret(PendingConnection& connection) {
+    const auto node = static_cast<std::size_t>(connection.handshake.peer());  // a negative one becomes large
+    if (node < first_ || node >= channels_.size()) {
+      connection.handshake.refuse("the job has no such node process");
+    } else if (const net::PublicKey* known = node_keys_.of(node)) {
+      const Result<net::SharedSecrets> shared = pair_.share_with_node(*known);
+      if (shared) {
+        connection.delivery = shared->delivery;
+        connection.handshake.use_secret(shared->handshake);
+      } else {
+        connection.handshake.refuse("the node process's public key is none");
+      }
     } else {
-      visitor.handshake.accept();
-      channels_[node] = visitor.fd;
-      tune_channel(visitor.fd);
+      return;  // it has not come yet
     }
-    net::pump(visitor.fd, visitor.handshake);  // all of it goes: the connection is new, its buffer empty
-    return known && channels_[node] == visitor.fd;
+    net::pump(connection.fd, connection.handshake);
+  }
+
+  // It has proved who it is. True: its socket is a channel now.
+  bool admit(PendingConnection& connection) {
+    int& channel = channels_[static_cast<std::size_t>(connection.handshake.peer())];
+    if (channel >= 0) {
+      connection.handshake.refuse("this node process is connected already");
+      net::pump(connection.fd, connection.handshake);
+      return false;
+    }
+    const Result<net::SealedKey> sealed = net::seal(key_, connection.delivery);
+    if (!sealed) {
+      connection.handshake.refuse(sealed.message());
+      net::pump(connection.fd, connection.handshake);
+      return false;
+    }
+    connection.handshake.accept();
+    // All of it goes: the connection is new, its buffer empty.
+    net::pump(connection.fd, connection.handshake);
+    const auto sent = send(connection.fd, sealed->data(), sealed->size(), MSG_NOSIGNAL | MSG_DONTWAIT);
+    if (sent != static_cast<ssize_t>(sealed->size())) {  // it has gone already
+      connection.handshake.abandon(net::Refusal::kClosed, "");
+      return false;
+    }
+    channel = connection.fd;
+    tune_channel(channel);
+    return true;
   }
 
   int listener_;
-  net::Identity self_;
+  const net::Identity& self_;
+  const net::KeyPair& pair_;
+  const net::JobKey& key_;
+  NodeKeys& node_keys_;
   std::vector<int>& channels_;
   std::size_t first_;
-  std::list<Visitor> visitors_;
+  std::list<PendingConnection> pending_;
 };
 
 }  // namespace
 
 Result<AttachPort> AttachPort::open() {
-  if (!net::prepare_secrets()) return Failure{"cannot draw random numbers: libsodium does not start"};
+  Result<net::KeyPair> pair = net::KeyPair::draw();
+  if (!pair) return pair.failure();
+  Result<net::JobKey> key = net::JobKey::draw();
+  if (!key) return key.failure();
   const int fd = listen_anywhere();
   if (fd < 0) return Failure{fmt::format("cannot open a TCP port: {}", strerror(errno))};
   AttachTarget target;
-  [[maybe_unused]] const ssize_t drawn = getrandom(&target.job, sizeof(target.job), 0);
-  target.secret = net::draw_secret();
+  target.job = key->job;
+  target.key = pair->public_key();
   target.port = port_of(fd);
   target.addresses = own_addresses();
-  return AttachPort(fd, std::move(target));
+  return AttachPort(fd, std::move(target), *std::move(pair), *std::move(key));
 }
 
 AttachPort::AttachPort(AttachPort&& other) noexcept
-    : fd_(std::exchange(other.fd_, -1)), target_(std::move(other.target_)) {}
+    : fd_(std::exchange(other.fd_, -1)),
+      target_(std::move(other.target_)),
+      pair_(other.pair_),
+      key_(other.key_) {}
 
 AttachPort::~AttachPort() {
   if (fd_ >= 0) close(fd_);
 }
 
-AttachPort::Outcome AttachPort::gather(std::vector<int>& channels, std::size_t first, int stop,
-                                       double seconds) const {
+AttachPort::Outcome AttachPort::gather(std::vector<int>& channels, std::size_t first, NodeKeys& keys,
+                                       int stop, double seconds) const {
   net::Identity self;
   self.node = net::kLauncherNode;
   self.role = net::Role::kControl;
   self.job = target_.job;
-  self.secret = target_.secret;
-  self.host = own_greeting().host;
+  self.host = own_hello().host;
   const auto deadline = Clock::now() + std::chrono::duration_cast<Clock::duration>(
                                            std::chrono::duration<double>(seconds > 0 ? seconds : 1e6));
-  Reception reception(fd_, self, channels, first);
-  while (!reception.complete()) {
-    if (!reception.advance(stop)) return Outcome::kStopped;
-    if (Clock::now() >= deadline && !reception.complete()) return Outcome::kLate;
+  Acceptor acceptor(fd_, self, pair_, key_, keys, channels, first);
+  while (!acceptor.complete()) {
+    if (!acceptor.advance(stop)) return Outcome::kStopped;
+    if (Clock::now() >= deadline && !acceptor.complete()) return Outcome::kLate;
   }
   return Outcome::kComplete;
 }

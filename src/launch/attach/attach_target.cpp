@@ -16,7 +16,7 @@
 #include <sstream>
 
 #include "launch/attach/attach_socket.hpp"
-#include "launch/wire/greeting.hpp"
+#include "launch/wire/hello.hpp"
 #include "net/handshake_io.hpp"
 
 namespace tmpi::launch {
@@ -95,6 +95,24 @@ bool advance(std::vector<Attempt>& attempts, Clock::time_point deadline) {
   return true;
 }
 
+// What the AttachPort sends behind the handshake, and no byte more.
+Result<net::JobKey> receive_key(int fd, const net::Secret& delivery, Clock::time_point deadline) {
+  net::SealedKey sealed;
+  for (std::size_t filled = 0; filled < sealed.size();) {
+    const ssize_t got = recv(fd, sealed.data() + filled, sealed.size() - filled, MSG_DONTWAIT);
+    if (got > 0) {
+      filled += static_cast<std::size_t>(got);
+      continue;
+    }
+    const bool later = got < 0 && (errno == EAGAIN || errno == EINTR);
+    const auto left = std::chrono::ceil<std::chrono::milliseconds>(deadline - Clock::now()).count();
+    pollfd request{fd, POLLIN, 0};
+    if (!later || left <= 0 || (poll(&request, 1, static_cast<int>(left)) < 0 && errno != EINTR))
+      return Failure{"tmpirun has accepted the connection, but the job's key has not come; has it ended?"};
+  }
+  return net::unseal(sealed, delivery);
+}
+
 std::string tried(const std::vector<Attempt>& attempts) {
   std::vector<std::string> parts;
   for (const Attempt& attempt : attempts) {
@@ -106,34 +124,35 @@ std::string tried(const std::vector<Attempt>& attempts) {
 }  // namespace
 
 std::string to_text(const AttachTarget& target) {
-  return fmt::format("{:x} {} {} {}", target.job, net::to_text(target.secret), target.port,
+  return fmt::format("{:x} {} {} {}", target.job, net::to_text(target.key), target.port,
                      fmt::join(target.addresses, " "));
 }
 
 Result<AttachTarget> target_from_text(std::string_view text) {
   AttachTarget target;
   std::istringstream words{std::string(text)};
-  std::string secret;
-  words >> std::hex >> target.job >> secret >> std::dec >> target.port;
+  std::string key;
+  words >> std::hex >> target.job >> key >> std::dec >> target.port;
   if (!words) return Failure{"it is cut short"};
-  const Result<net::Secret> known = net::secret_from_text(secret);
+  const Result<net::PublicKey> known = net::public_key_from_text(key);
   if (!known) return known.failure();
-  target.secret = *known;
+  target.key = *known;
   for (std::string address; words >> address;) target.addresses.push_back(address);
   if (target.addresses.empty()) return Failure{"it is cut short"};
   return target;
 }
 
-Result<int> attach(const AttachTarget& target, int node, double seconds) {
+Result<Attached> attach(const AttachTarget& target, const net::KeyPair& own, int node, double seconds) {
   const auto deadline =
       Clock::now() + std::chrono::duration_cast<Clock::duration>(std::chrono::duration<double>(seconds));
-  if (!net::prepare_secrets()) return Failure{"cannot draw random numbers: libsodium does not start"};
+  const Result<net::SharedSecrets> shared = own.share_with_launcher(target.key);
+  if (!shared) return shared.failure();
   net::Identity self;
   self.node = node;
   self.role = net::Role::kControl;
   self.job = target.job;
-  self.secret = target.secret;
-  self.host = own_greeting().host;
+  self.secret = shared->handshake;
+  self.host = own_hello().host;
   std::vector<Attempt> attempts;
   for (const std::string& address : target.addresses) {
     const int fd = begin_connect(address, target.port);
@@ -150,8 +169,13 @@ Result<int> attach(const AttachTarget& target, int node, double seconds) {
     if (attempt.fd >= 0) close(attempt.fd);
   }
   if (winner >= 0) {
+    Result<net::JobKey> key = receive_key(winner, shared->delivery, deadline);
+    if (!key) {
+      close(winner);
+      return key.failure();
+    }
     tune_channel(winner);
-    return winner;
+    return Attached{winner, *std::move(key)};
   }
   return Failure{fmt::format(
       "cannot reach tmpirun at port {} of {}. Is there a network between the two hosts, and does a firewall "

@@ -1,6 +1,6 @@
-// AttachTarget: what a node process must know to attach itself to the job: where to connect, and the secret
-// that opens the door. As a text it goes through the environment of srun's tasks or a PMIx server's store,
-// which only the job's user reads.
+// AttachTarget: what a node process must know to attach itself to the job: where to connect, and the public key of
+// who waits there. As a text it goes through the environment of srun's tasks or a PMIx server's store. Nothing of it
+// is secret; it has to come over unchanged (docs/launchers.md, Who is trusted).
 #pragma once
 
 #include <cstdint>
@@ -9,13 +9,13 @@
 #include <vector>
 
 #include "base/result.hpp"
-#include "net/secret.hpp"
+#include "net/key_agreement.hpp"
 
 namespace tmpi::launch {
 
 struct AttachTarget {
   std::uint64_t job = 0;
-  net::Secret secret;
+  net::PublicKey key{};  ///< of the AttachPort
   std::uint16_t port = 0;
   std::vector<std::string> addresses;  ///< numeric, of every interface of the machine; any may be unreachable
 };
@@ -23,8 +23,14 @@ struct AttachTarget {
 std::string to_text(const AttachTarget& target);
 Result<AttachTarget> target_from_text(std::string_view text);
 
-/// Connects to the target as node process `node`: tries all addresses at the same time and keeps the one
-/// where somebody answers who knows the secret. The socket is closed on exec. Blocks at most `seconds`.
-Result<int> attach(const AttachTarget& target, int node, double seconds);
+struct Attached {
+  int channel = -1;  ///< a socket, closed on exec
+  net::JobKey key;   ///< of the job, as the AttachPort has handed it over
+};
+
+/// Connects to the target as node process `node`, whose public key the AttachPort is told (`own`): tries all
+/// addresses at the same time and keeps the one where the AttachPort proves that it has the key pair behind
+/// target.key. Blocks at most `seconds`.
+Result<Attached> attach(const AttachTarget& target, const net::KeyPair& own, int node, double seconds);
 
 }  // namespace tmpi::launch

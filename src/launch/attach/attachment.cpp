@@ -11,6 +11,9 @@
 #include <cstdlib>
 #include <numeric>
 #include <sstream>
+#include <utility>
+
+#include "launch/system/key_pipe.hpp"
 
 namespace tmpi::launch {
 namespace {
@@ -35,7 +38,7 @@ int Attachment::slots() const {
 }
 
 std::string to_text(const Attachment& attachment) {
-  std::string text = std::to_string(attachment.child);
+  std::string text = fmt::format("{} {} {}", attachment.child, attachment.output, attachment.key_pipe);
   for (const AttachedNode& node : attachment.nodes)
     text += fmt::format(" {} {} {}", node.host, node.channel, node.slots);
   return text;
@@ -44,7 +47,7 @@ std::string to_text(const Attachment& attachment) {
 Result<Attachment> attachment_from_text(std::string_view text) {
   Attachment attachment;
   std::istringstream words{std::string(text)};
-  words >> attachment.child;
+  words >> attachment.child >> attachment.output >> attachment.key_pipe;
   bool sensible = static_cast<bool>(words);
   for (AttachedNode node; sensible && words >> node.host;) {
     words >> node.channel >> node.slots;
@@ -65,10 +68,16 @@ Result<Attachment> take_attachment() {
   Result<Attachment> attachment = attachment_from_text(text);
   unsetenv(kAttachmentVariable);
   if (!attachment) return attachment;
-  for (const AttachedNode& node : attachment->nodes) {
-    if (node.channel >= 0 && fcntl(node.channel, F_SETFD, FD_CLOEXEC) != 0)
+  std::vector<int> descriptors{attachment->output};
+  for (const AttachedNode& node : attachment->nodes) descriptors.push_back(node.channel);
+  for (const int fd : descriptors) {
+    if (fd >= 0 && fcntl(fd, F_SETFD, FD_CLOEXEC) != 0)
       return Failure{fmt::format("{} names a descriptor that is not open: unset it", kAttachmentVariable)};
   }
+  Result<net::JobKey> key = take_key(attachment->key_pipe);
+  if (!key) return Failure{fmt::format("{}: {}: unset it", kAttachmentVariable, key.message())};
+  attachment->key = *std::move(key);
+  if (attachment->output >= 0) fcntl(attachment->output, F_SETFL, O_NONBLOCK);
   return attachment;
 }
 

@@ -1,6 +1,6 @@
 // Attachment: node processes that somebody else has started (a PMIx server, Slurm) and that have connected
 // already. The program that has gathered them (tmpi-pmix, tmpi-slurm) becomes tmpirun and hands them over:
-// the sockets stay open across exec, and a text in the environment says what they are.
+// the sockets stay open across exec, a text in the environment says what they are, and the job's key is in a pipe.
 //
 //     mpirun -n 2 tmpi-node [options] ./app               tmpirun [options] ./app   (in an allocation)
 //        |                    |                                |
@@ -15,11 +15,13 @@
 
 #include <sys/types.h>
 
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
 
 #include "base/result.hpp"
+#include "net/secret.hpp"
 
 namespace tmpi::launch {
 
@@ -31,6 +33,9 @@ struct AttachedNode {
 
 struct Attachment {
   pid_t child = -1;                 ///< tmpirun's child that has started the node processes (srun), -1: none
+  int output = -1;                  ///< a pipe behind that child's stdout, -1: none
+  int key_pipe = -1;                ///< put_key(); take_attachment() makes `key` of it
+  std::optional<net::JobKey> key;   ///< which the node processes have already
   std::vector<AttachedNode> nodes;  ///< by number
 
   int slots() const;

@@ -2,7 +2,7 @@
 // srun --mpi=pmix). PMIx is used for what it does best, to let processes find each other: process 0 opens a
 // port, the others connect to it, and then process 0 becomes tmpirun and every other one a node process of
 // its job (attachment.hpp). From there on the job is one of tmpirun's like any other, with its messages, exit
-// codes, pictures and deadlock reports; the PMIx server sees processes that end, process 0 with the job's
+// codes, state dumps and deadlock reports; the PMIx server sees processes that end, process 0 with the job's
 // code.
 #include <fmt/core.h>
 #include <string.h>
@@ -12,6 +12,7 @@
 #include <cstdlib>
 #include <sstream>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "launch/attach/attach_port.hpp"
@@ -21,7 +22,7 @@
 #include "launch/attach/pmix_client.hpp"
 #include "launch/system/affinity.hpp"
 #include "launch/system/program_path.hpp"
-#include "launch/wire/greeting.hpp"
+#include "launch/wire/hello.hpp"
 
 namespace tmpi::launch {
 namespace {
@@ -31,21 +32,22 @@ constexpr double kGatherTime = 35;   // more: who cannot connect says why
 constexpr const char* kCardKey = "tmpi.card";
 constexpr const char* kTargetKey = "tmpi.target";
 
-// What each process tells the others.
+// What each process tells the others (in MPI's history its business card).
 struct Card {
   std::string host;
   std::string machine;
   std::string mask;
   int cores = 1;
+  std::string key;  // its public key, of process 0: any text
 };
 
 std::string to_text(const Card& card) {
-  return fmt::format("{} {} {} {}", card.host, card.machine, card.mask, card.cores);
+  return fmt::format("{} {} {} {} {}", card.host, card.machine, card.mask, card.cores, card.key);
 }
 
 Card card_from_text(const std::string& text) {
   Card card;
-  std::istringstream(text) >> card.host >> card.machine >> card.mask >> card.cores;
+  std::istringstream(text) >> card.host >> card.machine >> card.mask >> card.cores >> card.key;
   return card;
 }
 
@@ -71,9 +73,16 @@ std::vector<AttachedNode> nodes_of(const std::vector<Card>& cards) {
   return nodes;
 }
 
-Result<void> gather_nodes(const AttachPort& port, std::vector<AttachedNode>& nodes) {
+Result<void> gather_nodes(const AttachPort& port, const std::vector<Card>& cards,
+                          std::vector<AttachedNode>& nodes) {
+  NodeKeys keys(nodes.size());
+  for (std::size_t node = 1; node < nodes.size(); ++node) {
+    const Result<net::PublicKey> key = net::public_key_from_text(cards[node].key);
+    if (!key) return Failure{fmt::format("the card of process {} is cut short: {}", node, key.message())};
+    keys.learn(node, *key);
+  }
   std::vector<int> channels(nodes.size(), -1);
-  const auto outcome = port.gather(channels, 1, -1, kGatherTime);
+  const auto outcome = port.gather(channels, 1, keys, -1, kGatherTime);
   for (std::size_t node = 1; node < nodes.size(); ++node) {
     nodes[node].channel = channels[node];
     if (outcome != AttachPort::Outcome::kComplete && channels[node] < 0) {
@@ -102,32 +111,34 @@ Result<void> lead(const PmixClient& client, const AttachPort& port, char** argv)
   if (!cards) return cards.failure();
   Attachment attachment;
   attachment.nodes = nodes_of(*cards);
-  if (const Result<void> gathered = gather_nodes(port, attachment.nodes); !gathered) return gathered;
+  if (const Result<void> gathered = gather_nodes(port, *cards, attachment.nodes); !gathered) return gathered;
   client.finish();
-  return become_tmpirun(attachment, argv);
+  return become_tmpirun(std::move(attachment), port.key(), argv);
 }
 
 // Every other process. Returns only on failure.
-Result<void> follow(const PmixClient& client) {
+Result<void> follow(const PmixClient& client, const net::KeyPair& pair) {
   const Result<std::string> text = client.get(0, kTargetKey);
   if (!text) return text.failure();
   const Result<AttachTarget> target = target_from_text(*text);
   if (!target) return target.failure();
-  const Result<int> channel = attach(*target, client.rank(), kConnectTime);
-  if (!channel) return channel.failure();
+  const Result<Attached> attached = attach(*target, pair, client.rank(), kConnectTime);
+  if (!attached) return attached.failure();
   client.finish();
-  return become_node(*channel);
+  return become_node(attached->channel, attached->key);
 }
 
 Result<void> take_part(const PmixClient& client, char** argv) {
-  const Greeting greeting = own_greeting();
+  const Hello hello = own_hello();
   const Affinity affinity = own_affinity();
-  const Card card{greeting.host, greeting.machine, affinity.mask, affinity.cores};
+  const Result<net::KeyPair> pair = net::KeyPair::draw();
+  if (!pair) return pair.failure();
+  const Card card{hello.host, hello.machine, affinity.mask, affinity.cores, net::to_text(pair->public_key())};
   warn_of_narrow_binding(client, card, affinity);
   if (const Result<void> stored = client.put(kCardKey, to_text(card)); !stored) return stored;
   if (client.rank() != 0) {
     if (const Result<void> together = client.fence(); !together) return together;
-    return follow(client);
+    return follow(client, *pair);
   }
   Result<AttachPort> port = AttachPort::open();
   if (!port) return port.failure();

@@ -1,6 +1,7 @@
 // tmpi-slurm's main: what tmpirun becomes inside an allocation of Slurm. It opens a port and has srun start
 // one task on each node, which is this program again (--node): the task connects to the port and becomes a
 // node process. When all are there this program becomes tmpirun again, which runs the job (attachment.hpp).
+#include <fcntl.h>
 #include <fmt/core.h>
 #include <signal.h>
 #include <string.h>
@@ -9,9 +10,11 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <cstdlib>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "launch/attach/attach_port.hpp"
@@ -59,8 +62,9 @@ std::vector<std::string> srun_command(const SlurmAllocation& allocation, const s
           "--node"};
 }
 
-// srun's own and the tasks' stdout and stderr are ours. It is in a group of its own: Ctrl-C is tmpirun's.
-pid_t start(const std::vector<std::string>& command, const AttachTarget& target) {
+// The tasks' stdout is `output`, srun's own messages and the tasks' stderr are ours. It is in a group of its own:
+// Ctrl-C is tmpirun's.
+pid_t start(const std::vector<std::string>& command, const AttachTarget& target, int output) {
   std::vector<char*> words;
   for (const std::string& word : command) words.push_back(const_cast<char*>(word.c_str()));
   words.push_back(nullptr);
@@ -70,6 +74,7 @@ pid_t start(const std::vector<std::string>& command, const AttachTarget& target)
   setpgid(0, 0);
   prctl(PR_SET_PDEATHSIG, SIGTERM);
   if (getppid() != parent) _exit(1);
+  dup2(output, STDOUT_FILENO);
   setenv(kTargetVariable, to_text(target).c_str(), 1);
   // Slurm reads options from such variables too; what it gave to this job's shell is not meant for the step.
   for (const char* name : {"SLURM_CPUS_PER_TASK", "SLURM_NTASKS_PER_CORE", "SLURM_NTASKS_PER_SOCKET",
@@ -103,12 +108,19 @@ Result<void> start_nodes(char** argv) {
   if (!self) return self.failure();
   const Result<AttachPort> port = AttachPort::open();
   if (!port) return port.failure();
-  const pid_t child = start(srun_command(*allocation, *self), port->target());
+  int output[2];
+  if (pipe2(output, O_CLOEXEC) != 0)
+    return Failure{fmt::format("cannot create a pipe for srun's output: {}", strerror(errno))};
+  const pid_t child = start(srun_command(*allocation, *self), port->target(), output[1]);
+  close(output[1]);
   if (child < 0) return Failure{fmt::format("cannot start srun: {}", strerror(errno))};
   const int handle = static_cast<int>(syscall(SYS_pidfd_open, child, 0));
   std::vector<int> channels(allocation->nodes.size(), -1);
+  AnnouncedKeys keys(allocation->nodes.size(), output[0], STDOUT_FILENO);
   // Without a limit: Slurm may take its time, and says why; the tasks have one.
-  if (port->gather(channels, 0, handle, 0) != AttachPort::Outcome::kComplete) {
+  const auto outcome = port->gather(channels, 0, keys, handle, 0);
+  keys.finish();
+  if (outcome != AttachPort::Outcome::kComplete) {
     return Failure{
         fmt::format("srun {} before the node process{} on {} had connected; what it and they have said is "
                     "above. Are tmpi "
@@ -118,9 +130,10 @@ Result<void> start_nodes(char** argv) {
   }
   Attachment attachment;
   attachment.child = child;
+  attachment.output = output[0];
   for (std::size_t node = 0; node < channels.size(); ++node)
     attachment.nodes.push_back({allocation->nodes[node].name, channels[node], allocation->nodes[node].slots});
-  return become_tmpirun(attachment, argv);
+  return become_tmpirun(std::move(attachment), port->key(), argv);
 }
 
 // A task of srun. Returns only on failure.
@@ -133,9 +146,16 @@ Result<void> take_part() {
   if (!target)
     return Failure{fmt::format("{} does not say where tmpirun is: {}", kTargetVariable, target.message())};
   unsetenv(kTargetVariable);
-  const Result<int> channel = attach(*target, std::atoi(number), kConnectTime);
-  if (!channel) return channel.failure();
-  return become_node(*channel);
+  const int node = std::atoi(number);
+  const Result<net::KeyPair> pair = net::KeyPair::draw();
+  if (!pair) return pair.failure();
+  // Through srun to tmpi-slurm. One write: lines of different tasks do not mix.
+  const std::string line = announcement(static_cast<std::size_t>(std::max(node, 0)), pair->public_key());
+  if (write(STDOUT_FILENO, line.data(), line.size()) != static_cast<ssize_t>(line.size()))
+    return Failure{fmt::format("cannot write to srun's stdout: {}", strerror(errno))};
+  const Result<Attached> attached = attach(*target, *pair, node, kConnectTime);
+  if (!attached) return attached.failure();
+  return become_node(attached->channel, attached->key);
 }
 
 int main(int argc, char** argv) {

@@ -7,6 +7,12 @@
 
 namespace tmpi::launch {
 
+Result<Assignment> AttachedChannel::receive_job(FrameReader& incoming) {
+  Result<Assignment> assignment = ControlChannel::receive_job(incoming);
+  if (assignment) assignment->node.secret = key_.secret;
+  return assignment;
+}
+
 // The starter may end the job as soon as one of its processes has gone, so tmpirun goes first or at least has
 // heard everything, which takes as long as the reader of its output. Keep-alive (tune_channel) tells if its
 // machine is gone.

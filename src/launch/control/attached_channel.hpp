@@ -9,10 +9,15 @@ namespace tmpi::launch {
 
 class AttachedChannel : public ControlChannel {
  public:
-  /// A connected socket.
-  explicit AttachedChannel(int socket) : ControlChannel(socket, socket, false) {}
+  /// A connected socket. `key`: what tmpirun does not send, since the channel is not encrypted.
+  AttachedChannel(int socket, const net::JobKey& key) : ControlChannel(socket, socket, false), key_(key) {}
+
+  Result<Assignment> receive_job(FrameReader& incoming) override;
 
   void close(int code) noexcept override;
+
+ private:
+  net::JobKey key_;
 };
 
 }  // namespace tmpi::launch

@@ -31,9 +31,9 @@ void touch(const char* data, std::size_t length) {
 
 }  // namespace
 
-Control& Control::create(std::unique_ptr<Wireup> wireup, std::vector<PictureEntry> (*picture)()) {
+Control& Control::create(std::unique_ptr<Wireup> wireup, StateDump (*state_dump)()) {
   // Lives as long as the process.
-  the_control = new Control(std::move(wireup), eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK), picture);
+  the_control = new Control(std::move(wireup), eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK), state_dump);
   return *the_control;
 }
 
@@ -41,8 +41,8 @@ Control* Control::instance() noexcept {
   return the_control;
 }
 
-Control::Control(std::unique_ptr<Wireup> wireup, int wake_fd, std::vector<PictureEntry> (*picture)())
-    : wireup_(std::move(wireup)), wake_fd_(wake_fd), picture_(picture), outbox_(wake_fd), input_([] {
+Control::Control(std::unique_ptr<Wireup> wireup, int wake_fd, StateDump (*state_dump)())
+    : wireup_(std::move(wireup)), wake_fd_(wake_fd), state_dump_(state_dump), outbox_(wake_fd), input_([] {
         the_control->send(FrameType::kStdinWanted, 0, 0, {});
       }) {}
 
@@ -110,7 +110,7 @@ void Control::fill_sending() {
     end_sent_ = true;
   }
   on_pipe();
-  if (sending_.empty() && end_.ready()) append_last_words();
+  if (sending_.empty() && end_.ready()) append_end_report();
 }
 
 void Control::forward(int pipe, int stream) {
@@ -119,7 +119,7 @@ void Control::forward(int pipe, int stream) {
   fcntl(pipe, F_SETFL, fcntl(pipe, F_GETFL) | O_NONBLOCK);
 }
 
-// Behind what is being sent, as append_last_words().
+// Behind what is being sent, as append_end_report().
 void Control::on_pipe() {
   if (pipe_ < 0) return;
   char buffer[16 << 10];
@@ -148,9 +148,9 @@ void Control::leave() {
 }
 
 // Straight behind what is being sent, not through the outbox: this thread must never wait for room there.
-void Control::append_last_words() {
-  if (last_words_ == nullptr) return;
-  for (const LastWord& word : std::exchange(last_words_, nullptr)())
+void Control::append_end_report() {
+  if (end_report_ == nullptr) return;
+  for (const EndReportFrame& word : std::exchange(end_report_, nullptr)())
     append_frame(sending_, word.type, -1, word.detail, word.payload);
 }
 
@@ -179,22 +179,22 @@ void Control::on_frame(const Frame& frame) {
       return input_.deliver(frame.payload);
     case FrameType::kSignal:
       return on_signal(frame.header.detail);
-    case FrameType::kPictureWanted:
-      if (frame.header.detail != 0) append_last_words();
-      return append_frame(sending_, FrameType::kPicture, -1, 0, pack(picture_()));
+    case FrameType::kStateDumpWanted:
+      if (frame.header.detail != 0) append_end_report();
+      return append_frame(sending_, FrameType::kStateDump, -1, 0, pack(state_dump_()));
     case FrameType::kAddresses:
       return on_addresses(frame.payload);
     case FrameType::kEndNow:
       return report_end(EndKind::kOrdered, -1, 0, {});
-    case FrameType::kAlive:
+    case FrameType::kHeartbeat:
       heard_.reset();
       silence_ = {};
       if (frame.header.detail == 0) heard_ = std::chrono::steady_clock::now();
       return;
-    case FrameType::kAtRestStill:
-    case FrameType::kStandingWanted:
+    case FrameType::kStillQuiescent:
+    case FrameType::kWaitForEdgesWanted:
     case FrameType::kExplain:
-      if (rest_handler_ != nullptr) rest_handler_(frame, sending_);
+      if (quiescence_handler_ != nullptr) quiescence_handler_(frame, sending_);
       return;
     default:
       return;  // of a newer tmpirun; the hello has compared versions
@@ -249,7 +249,7 @@ ssize_t Control::write_output(int rank, int stream, const void* data, std::size_
 void Control::report_end(EndKind kind, int rank, int code, std::string_view text) {
   char* buffer = end_.claim();
   if (buffer == nullptr) return;
-  const std::size_t length = std::min(text.size(), EndReport::kCapacity);
+  const std::size_t length = std::min(text.size(), EndReason::kCapacity);
   memcpy(buffer, text.data(), length);
   end_.publish(kind, rank, code, length);
   wake();

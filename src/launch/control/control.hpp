@@ -13,22 +13,22 @@
 #include <vector>
 
 #include "base/result.hpp"
+#include "launch/control/end_reason.hpp"
 #include "launch/control/end_report.hpp"
 #include "launch/control/input.hpp"
-#include "launch/control/last_word.hpp"
 #include "launch/control/outbox.hpp"
 #include "launch/control/wireup.hpp"
 #include "launch/spec/node_spec.hpp"
 #include "launch/wire/frames.hpp"
-#include "launch/wire/picture.hpp"
+#include "launch/wire/state_dump.hpp"
 #include "net/transport.hpp"
 
 namespace tmpi::launch {
 
 class Control {
  public:
-  /// The process's only one. `picture` is called by the control thread to answer kPictureWanted.
-  static Control& create(std::unique_ptr<Wireup> wireup, std::vector<PictureEntry> (*picture)());
+  /// The process's only one. `state dump` is called by the control thread to answer kStateDumpWanted.
+  static Control& create(std::unique_ptr<Wireup> wireup, StateDump (*state_dump)());
   static Control* instance() noexcept;
 
   /// Says hello and waits for the job description. Once, before start().
@@ -61,26 +61,28 @@ class Control {
   void report_end(EndKind kind, int rank, int code, std::string_view text);
 
   /// The same for signal handlers: claim the report, fill it, publish, then wait_for_exit().
-  EndReport& end_report() { return end_; }
+  EndReason& end_reason() { return end_; }
   void wake() noexcept;  ///< async-signal-safe
   [[noreturn]] static void
   wait_for_exit() noexcept;  ///< async-signal-safe; the control thread ends the process
 
-  /// Who answers the questions about ranks at rest (kAtRestStill, kStandingWanted, kExplain): called by the
+  /// Who answers the questions about quiescence (kStillQuiescent, kWaitForEdgesWanted, kExplain): called by the
   /// control thread, appends its answer to `out`. Before start().
-  void set_rest_handler(void (*handler)(const Frame& question, std::string& out)) { rest_handler_ = handler; }
+  void set_quiescence_handler(void (*handler)(const Frame& question, std::string& out)) {
+    quiescence_handler_ = handler;
+  }
 
   /// What is to be said last when the job ends early (profile, trace): called by the control thread, once,
-  /// after the reason has been sent or before the picture of a job that is about to be killed. Before
+  /// after the reason has been sent or before the state dump of a job that is about to be killed. Before
   /// start().
-  void set_last_words(std::vector<LastWord> (*last_words)()) { last_words_ = last_words; }
+  void set_end_report(std::vector<EndReportFrame> (*end_report)()) { end_report_ = end_report; }
 
   /// Every rank has ended: sends what is left and ends the process. `balance`: of kDone, empty if the job has
   /// one node process.
   [[noreturn]] void finish(std::string_view balance);
 
  private:
-  Control(std::unique_ptr<Wireup> wireup, int wake_fd, std::vector<PictureEntry> (*picture)());
+  Control(std::unique_ptr<Wireup> wireup, int wake_fd, StateDump (*state_dump)());
   static void* thread_main(void* self);
   void loop();
   void fill_sending();
@@ -92,24 +94,24 @@ class Control {
   void check_silence();
   void on_signal(int signal);
   void transmit();
-  void append_last_words();
+  void append_end_report();
   [[noreturn]] void leave();
   [[noreturn]] static void abandoned();
 
   std::unique_ptr<Wireup> wireup_;
   int wake_fd_;
-  std::vector<PictureEntry> (*picture_)();
-  std::vector<LastWord> (*last_words_)() = nullptr;
-  void (*rest_handler_)(const Frame& question, std::string& out) = nullptr;
+  StateDump (*state_dump_)();
+  std::vector<EndReportFrame> (*end_report_)() = nullptr;
+  void (*quiescence_handler_)(const Frame& question, std::string& out) = nullptr;
   Outbox outbox_;
   Input input_;
-  EndReport end_;
+  EndReason end_;
   bool end_sent_ = false;
   std::atomic<bool> finished_{false};
   FrameReader incoming_;
   std::string sending_;
   std::size_t sent_ = 0;  // bytes of sending_ that are out
-  // The latest look for kAlive, if more of them are to come; and the time since one has come.
+  // The latest look for kHeartbeat, if more of them are to come; and the time since one has come.
   std::optional<std::chrono::steady_clock::time_point> heard_;
   std::chrono::steady_clock::duration silence_{};
   int pipe_ = -1;  // forward()

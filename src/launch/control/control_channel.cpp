@@ -5,7 +5,7 @@
 #include <poll.h>
 #include <unistd.h>
 
-#include "launch/wire/greeting.hpp"
+#include "launch/wire/hello.hpp"
 
 namespace tmpi::launch {
 namespace {
@@ -34,8 +34,9 @@ bool ControlChannel::send_all(std::string_view bytes) noexcept {
 
 Result<Assignment> ControlChannel::receive_job(FrameReader& incoming) {
   std::string hello = preamble_ ? kPreamble : "";
-  append_frame(hello, FrameType::kHello, -1, 0, pack(own_greeting()));
-  if (!send_all(hello)) return Failure{"tmpirun closed the control channel before it could be greeted"};
+  append_frame(hello, FrameType::kHello, -1, 0, pack(own_hello()));
+  if (!send_all(hello))
+    return Failure{"tmpirun closed the control channel before it could be has_said_hello"};
   for (Frame frame{};;) {
     switch (incoming.next(frame)) {
       case FrameReader::Status::kFrame: {

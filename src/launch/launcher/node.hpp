@@ -12,7 +12,7 @@
 #include "launch/launcher/node_process.hpp"
 #include "launch/plan/job_plan.hpp"
 #include "launch/wire/frames.hpp"
-#include "launch/wire/greeting.hpp"
+#include "launch/wire/hello.hpp"
 
 namespace tmpi::launch {
 
@@ -57,13 +57,11 @@ class Node {
   void kill() { process_.signal_group(SIGKILL); }
 
   // What it has said so far.
-  std::optional<Greeting> greeting;
+  std::optional<Hello> hello;
   std::optional<std::string> address;
-  bool ready_to_run() const { return greeting.has_value(); }
-  bool done = false;        ///< all its ranks have ended
-  bool uses_mpi = false;    ///< one of its ranks has called MPI_Init
-  bool judged = false;      ///< its end has been looked at
-  std::string diagnostics;  ///< what the remote shell has printed before the greeting
+  bool done = false;         ///< all its ranks have ended
+  bool end_handled = false;  ///< its end has been looked at
+  std::string diagnostics;   ///< what the remote shell has printed before the hello
 
  private:
   void find_preamble(std::string_view bytes);

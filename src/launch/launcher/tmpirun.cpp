@@ -48,7 +48,7 @@ int open_signals() {
   signal(SIGCHLD, SIG_DFL);
   sigset_t set;
   sigemptyset(&set);
-  for (int number : Launcher::handled_signals()) {
+  for (int number : SignalHandler::handled_signals()) {
     struct sigaction action {};
     sigaction(number, nullptr, &action);
     if (action.sa_handler != SIG_IGN) sigaddset(&set, number);

@@ -215,7 +215,7 @@ thread_local int unfinished_signal = 0;
 
 [[noreturn]] void send_report(const SafeText& text, int rank, int signal) {
   Control& control = *Control::instance();
-  control.end_report().publish(EndKind::kCrashed, rank, 128 + signal, text.length());
+  control.end_reason().publish(EndKind::kCrashed, rank, 128 + signal, text.length());
   control.wake();
   Control::wait_for_exit();
 }
@@ -225,9 +225,9 @@ void on_fatal_signal(int number, siginfo_t* info, void* context) {
     *unfinished_report << "  (the stack cannot be followed any further)\n";
     send_report(*unfinished_report, unfinished_rank, unfinished_signal);
   }
-  char* buffer = Control::instance()->end_report().claim();
+  char* buffer = Control::instance()->end_reason().claim();
   if (!buffer) Control::wait_for_exit();
-  SafeText text(buffer, EndReport::kCapacity);
+  SafeText text(buffer, EndReason::kCapacity);
   unfinished_report = &text;
   unfinished_signal = number;
   unfinished_rank = describe_victim(text);

@@ -7,7 +7,7 @@
 
 #include "launch/control/control.hpp"
 #include "launch/node/node_job.hpp"
-#include "launch/node/standings.hpp"
+#include "launch/node/wait_for_edges.hpp"
 #include "launch/system/program_path.hpp"
 #include "mpi/diagnose/deadlock.hpp"
 #include "mpi/remote/remote.hpp"
@@ -15,11 +15,11 @@
 namespace tmpi::launch {
 namespace {
 
-std::string wording(std::vector<PictureEntry> picture, const std::vector<mpi::Standings>& standings) {
+std::string wording(StateDump dump, const std::vector<mpi::Standings>& edges) {
   return fmt::format(
       "deadlock: every rank that has not finished is blocked in MPI, and no message is on its way\n{}{}"
       "the job has been ended (--no-deadlock-check leaves it blocked, for a debugger)",
-      describe(in_order(std::move(picture))), mpi::explain_deadlock(standings, mpi::job()->size()));
+      describe(in_order(std::move(dump))), mpi::explain_deadlock(edges, mpi::job()->size()));
 }
 
 // On a worker's thread, while all workers sleep (sched::StallHook).
@@ -27,11 +27,11 @@ void on_stall_alone() noexcept {
   const NodeJob* job = NodeJob::running();
   if (job == nullptr || !mpi::stalled()) return;
   Control::instance()->end_job(EndKind::kDeadlock, -1, kExitDeadlock,
-                               wording(job->picture(true), {mpi::standings()}));
+                               wording(job->state_dump(true), {mpi::standings()}));
 }
 
-// The rest that tmpirun was told of, and whether it still lasts.
-class Resting {
+// The quiescence that tmpirun was told of, and whether it still lasts.
+class Quiescence {
  public:
   void begin() {
     const State now{sched::scheduler()->switches(), balance()};
@@ -41,7 +41,7 @@ class Resting {
     }
     std::string payload;
     append_record(payload, now.balance);
-    Control::instance()->send(FrameType::kAtRest, -1, 0, payload);
+    Control::instance()->send(FrameType::kQuiescent, -1, 0, payload);
   }
   // Nobody has run and nothing has come since.
   bool lasts() {
@@ -64,40 +64,40 @@ class Resting {
   std::optional<State> since_;
 };
 
-Resting& resting() {
-  static Resting the_rest;
-  return the_rest;
+Quiescence& quiescence() {
+  static Quiescence the_quiescence;
+  return the_quiescence;
 }
 
 void on_stall_of_several() noexcept {
-  if (NodeJob::running() != nullptr && mpi::stalled()) resting().begin();
+  if (NodeJob::running() != nullptr && mpi::stalled()) quiescence().begin();
 }
 
 void explain(std::string_view payload) {
   Unpacker unpacker(payload);
-  std::vector<PictureEntry> picture;
-  std::vector<mpi::Standings> standings;
+  StateDump dump;
+  std::vector<mpi::Standings> edges;
   for (std::int64_t left = unpacker.number(); left > 0 && unpacker.ok(); --left) {
-    Result<NodeStanding> one = unpack_standing(unpacker.text());
+    Result<NodeWaitForEdges> one = unpack_wait_for_edges(unpacker.text());
     if (!one) continue;
-    picture.insert(picture.end(), one->picture.begin(), one->picture.end());
-    standings.push_back(std::move(one->standings));
+    dump.insert(dump.end(), one->dump.begin(), one->dump.end());
+    edges.push_back(std::move(one->edges));
   }
   Control::instance()->report_end(EndKind::kDeadlock, -1, kExitDeadlock,
-                                  wording(std::move(picture), standings));
+                                  wording(std::move(dump), edges));
 }
 
 // On the control thread.
 void on_question(const Frame& question, std::string& out) {
   if (question.header.type == FrameType::kExplain) return explain(question.payload);
-  const bool lasts = resting().lasts();
-  if (question.header.type == FrameType::kAtRestStill) {
+  const bool lasts = quiescence().lasts();
+  if (question.header.type == FrameType::kStillQuiescent) {
     std::string payload;
-    append_record(payload, Resting::balance());
-    append_frame(out, FrameType::kResting, -1, lasts ? 1 : 0, payload);
+    append_record(payload, Quiescence::balance());
+    append_frame(out, FrameType::kQuiescenceAnswer, -1, lasts ? 1 : 0, payload);
   } else if (lasts) {
-    append_frame(out, FrameType::kStanding, -1, 0,
-                 pack(NodeStanding{NodeJob::running()->picture(true), mpi::standings()}));
+    append_frame(out, FrameType::kWaitForEdges, -1, 0,
+                 pack(NodeWaitForEdges{NodeJob::running()->state_dump(true), mpi::standings()}));
   }
 }
 
@@ -105,12 +105,12 @@ void on_question(const Frame& question, std::string& out) {
 
 void watch_for_deadlock(sched::Scheduler& scheduler, bool several_nodes) {
   scheduler.set_stall_hook(several_nodes ? &on_stall_of_several : &on_stall_alone);
-  if (several_nodes) Control::instance()->set_rest_handler(&on_question);
+  if (several_nodes) Control::instance()->set_quiescence_handler(&on_question);
 }
 
 std::string final_balance() {
   std::string payload;
-  append_record(payload, Resting::balance());
+  append_record(payload, Quiescence::balance());
   return payload;
 }
 

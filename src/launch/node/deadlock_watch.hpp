@@ -1,5 +1,5 @@
 // Watches for the moment when no rank can ever go on. With one node process that is found out here; with
-// several this node process tells tmpirun when it is at rest, and answers its questions (stall_rounds.hpp).
+// several this node process tells tmpirun when it is quiescent, and answers its questions (quiescence_rounds.hpp).
 #pragma once
 
 #include <string>

@@ -209,7 +209,7 @@ void NodeJob::run() {
   the_running_job.store(this, std::memory_order_release);
   scheduler_->run();
   if (node_.nodes() > 1) leave_network();
-  for (const LastWord& word : finish_observation(false))
+  for (const EndReportFrame& word : finish_observation(false))
     Control::instance()->send(word.type, -1, word.detail, word.payload);
   report_leaks();
   report_end();

@@ -15,11 +15,11 @@
 #include <vector>
 
 #include "base/result.hpp"
-#include "launch/control/last_word.hpp"
+#include "launch/control/end_report.hpp"
 #include "launch/node/core_share.hpp"
 #include "launch/node/layout.hpp"
 #include "launch/spec/node_spec.hpp"
-#include "launch/wire/picture.hpp"
+#include "launch/wire/state_dump.hpp"
 #include "mpi/core/rank.hpp"
 #include "mpi/core/services.hpp"
 #include "privatize/loader.hpp"
@@ -46,10 +46,10 @@ class NodeJob {
 
   /// Ends profile and trace, if there are any and they have not ended: writes the trace and returns what is
   /// to be said. `early`: not all ranks have ended by themselves. Any thread but a rank's.
-  std::vector<LastWord> finish_observation(bool early);
+  std::vector<EndReportFrame> finish_observation(bool early);
 
   /// Where every rank is now. Any thread. `asleep`: no rank can run meanwhile (mpi/diagnose/place.hpp).
-  std::vector<PictureEntry> picture(bool asleep = false) const;
+  StateDump state_dump(bool asleep = false) const;
 
  private:
   struct RankStart {

@@ -16,6 +16,7 @@
 #include "launch/node/node_job.hpp"
 #include "launch/node/remote_start.hpp"
 #include "launch/node/supervisor.hpp"
+#include "launch/system/key_pipe.hpp"
 #include "launch/system/program_path.hpp"
 #include "launch/system/version.hpp"
 #include "mpi/coll/preferences.hpp"
@@ -25,14 +26,14 @@ namespace tmpi::launch {
 
 namespace {
 
-std::vector<PictureEntry> picture() {
+StateDump state_dump() {
   const NodeJob* job = NodeJob::running();
-  return job ? job->picture() : std::vector<PictureEntry>{};
+  return job ? job->state_dump() : StateDump{};
 }
 
-std::vector<LastWord> last_words() {
+std::vector<EndReportFrame> end_report() {
   NodeJob* job = NodeJob::running();
-  return job ? job->finish_observation(true) : std::vector<LastWord>{};
+  return job ? job->finish_observation(true) : std::vector<EndReportFrame>{};
 }
 
 /// What only the node process can check: it has the tables.
@@ -46,7 +47,7 @@ Result<void> check_names(const JobSpec& job) {
 /// A node process on another machine.
 void prepare_remote(Control& control, Assignment& assignment) {
   const std::string& host = assignment.node.hosts[static_cast<std::size_t>(assignment.node.node)];
-  if (const Result<void> taken = take_surroundings(assignment.node, assignment.job); !taken)
+  if (const Result<void> taken = enter_surroundings(assignment.node, assignment.job); !taken)
     control.end_job(EndKind::kStartFailed, -1, kExitNotFound, taken.message());
   if (const ProgramPath found = find_programs(assignment.job); found.path.empty())
     control.end_job(EndKind::kStartFailed, -1, found.exit_code,
@@ -55,8 +56,8 @@ void prepare_remote(Control& control, Assignment& assignment) {
 
 /// `output`: a pipe whose bytes go to tmpirun's stdout, -1: none.
 [[noreturn]] void run_job(std::unique_ptr<Wireup> wireup, int output) {
-  Control& control = Control::create(std::move(wireup), &picture);
-  control.set_last_words(&last_words);
+  Control& control = Control::create(std::move(wireup), &state_dump);
+  control.set_end_report(&end_report);
   if (output >= 0) control.forward(output, 1);
   Result<Assignment> assignment = control.receive_job();
   control.start();
@@ -104,7 +105,7 @@ int main(int argc, char** argv) {
     fmt::print("{}", net::describe_transports());
     return 0;
   }
-  const bool attached = argc == 3 && std::strcmp(argv[1], "--attached") == 0;
+  const bool attached = argc == 4 && std::strcmp(argv[1], "--attached") == 0;
   const bool remote = argc == 2 && std::strcmp(argv[1], "--remote") == 0;
   if (!remote && !attached && (argc != 3 || std::strcmp(argv[1], "--control") != 0))
     return start_by_pmix(argv);
@@ -119,7 +120,14 @@ int main(int argc, char** argv) {
     run_job(std::move(wireup), output);
   }
   const int channel = std::atoi(argv[2]);
-  if (attached) run_job(std::make_unique<AttachedChannel>(channel), -1);
+  if (attached) {
+    const Result<net::JobKey> key = take_key(std::atoi(argv[3]));
+    if (!key) {
+      fmt::print(stderr, "tmpi-node: {}\n", key.message());
+      return kExitUsage;
+    }
+    run_job(std::make_unique<AttachedChannel>(channel, *key), -1);
+  }
   run_job(std::make_unique<ControlChannel>(channel, channel, false), -1);
 }
 

@@ -6,7 +6,7 @@
 namespace tmpi::launch {
 namespace {
 
-constexpr double kFarewell = 5;  // seconds
+constexpr double kCloseTime = 5;  // seconds
 
 mpi::remote::Settings settings_of(const JobSpec& job) {
   mpi::remote::Settings settings;
@@ -24,6 +24,12 @@ void report_loss(int node, const std::string& why) noexcept {
 }  // namespace
 
 Result<void> open_network(const JobSpec& job, const NodeSpec& node) {
+  if (node.secret.empty()) {
+    return Failure{
+        "tmpirun has not handed over a key for the connections between node processes; do tmpirun and "
+        "tmpi-node "
+        "belong to the same installation?"};
+  }
   net::Options options;
   options.spec = job.net;
   options.node = node.node;
@@ -47,7 +53,7 @@ std::string describe_network() {
 }
 
 void leave_network() {
-  mpi::remote::end(kFarewell);
+  mpi::remote::end(kCloseTime);
 }
 
 }  // namespace tmpi::launch

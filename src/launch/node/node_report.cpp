@@ -125,7 +125,7 @@ void NodeJob::prepare_check() const {
   check::Checker::begin(&describe_code, observe::Observation::instance() != nullptr);
 }
 
-std::vector<LastWord> NodeJob::finish_observation(bool early) {
+std::vector<EndReportFrame> NodeJob::finish_observation(bool early) {
   observe::Observation* observation = observe::Observation::instance();
   if (observation == nullptr) return {};
   observe::JobDescription job;
@@ -139,7 +139,7 @@ std::vector<LastWord> NodeJob::finish_observation(bool early) {
   job.oversubscribed = scheduler_->oversubscribed();
   job.ended_early = early;
   const observe::ObservationReport report = observation->finish(job, &describe_code);
-  std::vector<LastWord> words;
+  std::vector<EndReportFrame> words;
   for (const std::string& notice : report.notices) {
     words.push_back({FrameType::kNotice, static_cast<std::uint16_t>(NoticeKind::kInfo),
                      several() ? fmt::format("{}: {}", name(), notice) : notice});
@@ -149,8 +149,8 @@ std::vector<LastWord> NodeJob::finish_observation(bool early) {
   return words;
 }
 
-std::vector<PictureEntry> NodeJob::picture(bool asleep) const {
-  std::vector<PictureEntry> picture;
+StateDump NodeJob::state_dump(bool asleep) const {
+  StateDump dump;
   for (int local = 0; local < layout_.ranks; ++local) {
     const mpi::Rank& rank = mpi_->local_at(local);
     RankState state = RankState::kStarting;
@@ -179,9 +179,9 @@ std::vector<PictureEntry> NodeJob::picture(bool asleep) const {
       mpi::Place where = mpi::place_of(rank, asleep);
       place = {state, std::move(where.call), std::move(where.detail), where.peer};
     }
-    add_rank(picture, rank.world_rank, std::move(place));
+    add_rank(dump, rank.world_rank, std::move(place));
   }
-  return picture;
+  return dump;
 }
 
 }  // namespace tmpi::launch

@@ -41,7 +41,7 @@ std::unique_ptr<Wireup> take_standard_streams(int& output) {
   return std::make_unique<ControlChannel>(in, out, true);
 }
 
-Result<void> take_surroundings(const NodeSpec& node, const JobSpec& job) {
+Result<void> enter_surroundings(const NodeSpec& node, const JobSpec& job) {
   for (const std::string& line : node.environment) {
     const std::size_t equals = line.find('=');
     if (equals == 0 || equals == std::string::npos || stays(std::string_view(line).substr(0, equals)))

@@ -17,7 +17,7 @@ class Control;
 std::unique_ptr<Wireup> take_standard_streams(int& output);
 
 /// Takes over tmpirun's environment and directory. Nothing else runs yet. Failure: the directory is missing.
-Result<void> take_surroundings(const NodeSpec& node, const JobSpec& job);
+Result<void> enter_surroundings(const NodeSpec& node, const JobSpec& job);
 
 /// Finds the programs of `job` on this machine: where tmpirun has found them, or where tmpirun would look.
 /// A ProgramPath with a problem if one is missing; `job` has their paths otherwise.

@@ -330,7 +330,7 @@ const std::vector<Option>& table() {
        "the end are listed.",
        set_job_flag<&JobSpec::check>},
       {"--timeout", "", "TMPI_TIMEOUT", "SECONDS", kControl,
-       "End the job after this time with exit code 124, after a picture of where every rank is.",
+       "End the job after this time with exit code 124, after a state dump: where every rank is.",
        set_timeout},
       {"--no-deadlock-check", "", "TMPI_NO_DEADLOCK_CHECK", "", kControl,
        "Leave a job blocked whose ranks all wait for each other. By default it ends by itself within a "

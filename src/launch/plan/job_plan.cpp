@@ -37,6 +37,8 @@ Result<JobPlan> plan_job(const Settings& settings, const std::string& executable
   for (const HostSlots& host : hosts) slots.push_back(host.slots);
   JobPlan plan;
   plan.executable = executable;
+  plan.key = attachment.key;
+  plan.starter_output = attachment.output;
   plan.node_of = map_ranks(settings.job.total_ranks(), slots, settings.map_by);
   // Hosts that get no rank are left alone, and node processes are numbered without them.
   std::vector<int> number(hosts.size(), -1);

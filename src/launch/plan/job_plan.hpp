@@ -1,12 +1,14 @@
 // JobPlan: how many node processes a job has, where and how each is started, and which ranks it runs.
 #pragma once
 
+#include <optional>
 #include <string>
 #include <vector>
 
 #include "base/result.hpp"
 #include "launch/attach/attachment.hpp"
 #include "launch/options/options.hpp"
+#include "net/secret.hpp"
 
 namespace tmpi::launch {
 
@@ -24,6 +26,9 @@ struct JobPlan {
   std::string executable;     ///< the path of tmpi-node here
   std::vector<int> unneeded;  ///< channels of node processes that others have started and that get no rank
   int starter = -1;           ///< readable: the launcher that has started tmpirun itself is gone
+  int starter_output = -1;    ///< what has started the node processes writes its stdout into this pipe
+  /// Of a job whose node processes others have started, and which have the key already.
+  std::optional<net::JobKey> key;
   int size() const { return static_cast<int>(nodes.size()); }
   bool any_remote() const;
 };

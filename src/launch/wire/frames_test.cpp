@@ -5,7 +5,6 @@
 #include <cstring>
 #include <random>
 
-
 namespace tmpi::launch {
 namespace {
 

@@ -26,32 +26,32 @@ inline constexpr std::uint32_t kMostNoise = 64u << 10;  // before it
 
 enum class FrameType : std::uint16_t {
   // node process -> tmpirun
-  kHello = 1,        // HelloRecord and texts (greeting.hpp): the first frame
-  kNotice = 2,       // text; detail: NoticeKind
-  kOutput = 3,       // rank's bytes; detail: 1 stdout, 2 stderr
-  kExits = 4,        // ExitRecord[]: ranks that have ended by themselves
-  kStdinWanted = 5,  // rank 0 waits for input
-  kPicture = 6,      // PictureRecord and a name, repeated: where every rank is
-  kEnd = 7,          // EndRecord and a sentence: the job ends before its ranks do; detail: EndKind
-  kDone = 8,         // BalanceRecord: every rank of this node process has ended; the last frame
-  kAddress = 9,      // where the other node processes reach this one (text)
-  kLost = 10,        // rank: number of a node process that does not answer any more; a sentence
-  kUsesMpi = 11,     // the first rank of this node process has called MPI_Init
-  kAtRest = 12,      // BalanceRecord: all its ranks are blocked in MPI, for a while
-  kResting = 13,     // answer to kAtRestStill; detail 1: yes, ever since; BalanceRecord
-  kStanding = 14,    // answer to kStandingWanted (standings.hpp)
-  kProfile = 15,     // bytes of its profile (profile_report.hpp), in order
+  kHello = 1,              // HelloRecord and texts (hello.hpp): the first frame
+  kNotice = 2,             // text; detail: NoticeKind
+  kOutput = 3,             // rank's bytes; detail: 1 stdout, 2 stderr
+  kExits = 4,              // ExitRecord[]: ranks that have ended by themselves
+  kStdinWanted = 5,        // rank 0 waits for input
+  kStateDump = 6,          // StateDumpRecord and a name, repeated: where every rank is
+  kEnd = 7,                // EndRecord and a sentence: the job ends before its ranks do; detail: EndKind
+  kDone = 8,               // BalanceRecord: every rank of this node process has ended; the last frame
+  kAddress = 9,            // where the other node processes reach this one (text)
+  kLost = 10,              // rank: number of a node process that does not answer any more; a sentence
+  kUsesMpi = 11,           // the first rank of this node process has called MPI_Init
+  kQuiescent = 12,         // BalanceRecord: all its ranks are blocked in MPI, for a while
+  kQuiescenceAnswer = 13,  // answer to kStillQuiescent; detail 1: yes, ever since; BalanceRecord
+  kWaitForEdges = 14,      // answer to kWaitForEdgesWanted (wait_for_edges.hpp)
+  kProfile = 15,           // bytes of its profile (profile_report.hpp), in order
   // tmpirun -> node process
-  kJob = 64,             // the job description (job_spec.hpp)
-  kStdin = 65,           // bytes for rank 0; empty: end of file
-  kSignal = 66,          // detail: signal number
-  kPictureWanted = 67,   // answered by one kPicture; detail 1: the job is killed after it
-  kAddresses = 68,       // of all node processes, by number: address and host each
-  kEndNow = 69,          // the job has ended elsewhere: say the last words and end
-  kAtRestStill = 70,     // is it still at the rest it has told of?
-  kStandingWanted = 71,  // all are, for good: who waits for whom?
-  kAlive = 73,           // to other machines, every second; detail 1: no more until the next one
-  kExplain = 72,         // what all have answered to that: to be worded, and the job to be ended
+  kJob = 64,                 // the job description (job_spec.hpp)
+  kStdin = 65,               // bytes for rank 0; empty: end of file
+  kSignal = 66,              // detail: signal number
+  kStateDumpWanted = 67,     // answered by one kStateDump; detail 1: the job is killed after it
+  kAddresses = 68,           // of all node processes, by number: address and host each
+  kEndNow = 69,              // the job has ended elsewhere: send the end report and end
+  kStillQuiescent = 70,      // has nothing moved since it said kQuiescent?
+  kWaitForEdgesWanted = 71,  // all are, for good: who waits for whom?
+  kHeartbeat = 73,           // to other machines, every second; detail 1: no more until the next one
+  kExplain = 72,             // what all have answered to that: to be worded, and the job to be ended
 };
 
 enum class NoticeKind : std::uint16_t { kInfo = 0, kWarning = 1 };
@@ -104,16 +104,16 @@ struct BalanceRecord {
 static_assert(sizeof(BalanceRecord) == 16);
 
 /// `count` ranks from `first` on are in the same place; `call_length` and `detail_length` bytes follow, both
-/// may be 0 (PictureEntry in picture.hpp).
-struct PictureRecord {
+/// may be 0 (StateDumpEntry in state dump.hpp).
+struct StateDumpRecord {
   std::int32_t first;
   std::int32_t count;
   std::int32_t peer;     ///< of the first rank, -1: none
-  std::uint16_t state;   ///< RankState of picture.hpp
+  std::uint16_t state;   ///< RankState of state dump.hpp
   std::uint16_t follow;  ///< 1: the peer of the next rank is the next one
   std::uint16_t call_length;
   std::uint16_t detail_length;
 };
-static_assert(sizeof(PictureRecord) == 20);
+static_assert(sizeof(StateDumpRecord) == 20);
 
 }  // namespace tmpi::launch

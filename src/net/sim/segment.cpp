@@ -16,7 +16,7 @@
 #include <new>
 #include <utility>
 
-#include "net/secret.hpp"
+#include "net/proof.hpp"
 
 namespace tmpi::net::sim {
 namespace {

@@ -13,6 +13,7 @@
 #include <utility>
 
 #include "net/maker.hpp"
+#include "net/proof.hpp"
 #include "net/sim/settings.hpp"
 #include "net/sim/sim_limits.hpp"
 #include "timers/clock.hpp"
@@ -76,7 +77,7 @@ Result<std::unique_ptr<Transport>> Sim::make(std::string_view settings, const Op
     return Failure{
         "--net sim models a wire between node processes of one machine, and these are on several; "
         "use --nodes without --host, or --net tcp"};
-  if (!prepare_secrets()) return Failure{"--net sim: the system gives no random numbers"};
+  if (!prepare_proofs()) return Failure{"--net sim: the system gives no random numbers"};
   Result<Segment> segment = Segment::create(options.nodes);
   if (!segment) return segment.failure();
   std::unique_ptr<Sim> sim(new Sim(*model, options, sink, std::move(*segment)));

@@ -52,7 +52,7 @@ struct Pair {
   std::vector<std::unique_ptr<Node>> nodes;
 
   Pair() {
-    REQUIRE(prepare_secrets());
+    REQUIRE(prepare_proofs());
     Secret secret;
     secret.bytes.fill(0x2a);
     std::vector<Peer> peers;

@@ -17,7 +17,7 @@
 #include "net/conformance_stamp.hpp"
 #include "net/handshake_io.hpp"
 #include "net/handshake_wire.hpp"
-#include "net/tcp/doorman.hpp"
+#include "net/tcp/acceptor.hpp"
 #include "net/tcp/socket.hpp"
 
 namespace tmpi::net::tcp {
@@ -43,7 +43,7 @@ struct Job {
   std::vector<std::unique_ptr<Node>> nodes;
 
   explicit Job(int count, const std::vector<Secret>& secrets = {}) {
-    REQUIRE(prepare_secrets());
+    REQUIRE(prepare_proofs());
     for (int i = 0; i < count; ++i)
       nodes.push_back(std::make_unique<Node>(
           kSubject, i, count, kJob, secrets.empty() ? the_secret() : secrets[static_cast<std::size_t>(i)]));
@@ -195,7 +195,7 @@ TEST_CASE("many who say little: bounded descriptors, bounded time, and there is 
     if (i % 10 == 0) job.talk(0, 1);
   }
   job.drive_for(0.1);
-  CHECK(open_descriptors() <= before + strangers.size() + Doorman::kMostCallers);
+  CHECK(open_descriptors() <= before + strangers.size() + Acceptor::kMostPending);
   job.talk(2, 0);  // a node that was not connected yet
   // Slow ones: a byte of the magic now and then. And a node that is busy elsewhere for longer than a stranger
   // may stay: its greeting is cut off, which must do no harm.

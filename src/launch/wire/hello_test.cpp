@@ -1,4 +1,4 @@
-#include "launch/wire/greeting.hpp"
+#include "launch/wire/hello.hpp"
 
 #include <doctest/doctest.h>
 
@@ -7,16 +7,16 @@
 namespace tmpi::launch {
 namespace {
 
-TEST_CASE("greetings") {
-  const Greeting own = own_greeting();
-  const Greeting got = unpack_greeting(pack(own));
+TEST_CASE("hellos") {
+  const Hello own = own_hello();
+  const Hello got = unpack_hello(pack(own));
   CHECK(got.wire_version == own.wire_version);
   CHECK(got.version == kVersion);
   CHECK(got.host == own.host);
   CHECK_FALSE(got.machine.empty());
   CHECK(got.network == own.network);
-  CHECK(unpack_greeting("").wire_version == 0);
-  CHECK(unpack_greeting("GET / HTTP/1.1").wire_version == 0);
+  CHECK(unpack_hello("").wire_version == 0);
+  CHECK(unpack_hello("GET / HTTP/1.1").wire_version == 0);
 }
 
 }  // namespace

@@ -1,4 +1,4 @@
-#include "launch/wire/picture.hpp"
+#include "launch/wire/state_dump.hpp"
 
 #include <fmt/core.h>
 
@@ -19,9 +19,9 @@ bool alike(const RankPlace& a, const RankPlace& b) {
 
 }  // namespace
 
-void add_rank(std::vector<PictureEntry>& picture, int rank, RankPlace place) {
-  if (!picture.empty()) {
-    PictureEntry& last = picture.back();
+void add_rank(StateDump& dump, int rank, RankPlace place) {
+  if (!dump.empty()) {
+    StateDumpEntry& last = dump.back();
     if (last.first + last.count == rank && alike(last.place, place)) {
       const bool same = place.peer == last.place.peer;
       const bool next = place.peer >= 0 && last.place.peer >= 0 && place.peer == last.place.peer + last.count;
@@ -32,15 +32,15 @@ void add_rank(std::vector<PictureEntry>& picture, int rank, RankPlace place) {
       }
     }
   }
-  picture.push_back({rank, 1, false, std::move(place)});
+  dump.push_back({rank, 1, false, std::move(place)});
 }
 
-std::vector<PictureEntry> in_order(std::vector<PictureEntry> picture) {
-  const auto before = [](const PictureEntry& a, const PictureEntry& b) { return a.first < b.first; };
-  if (std::ranges::is_sorted(picture, before)) return picture;
-  std::ranges::sort(picture, before);
-  std::vector<PictureEntry> joined;
-  for (const PictureEntry& entry : picture) {
+StateDump in_order(StateDump dump) {
+  const auto before = [](const StateDumpEntry& a, const StateDumpEntry& b) { return a.first < b.first; };
+  if (std::ranges::is_sorted(dump, before)) return dump;
+  std::ranges::sort(dump, before);
+  StateDump joined;
+  for (const StateDumpEntry& entry : dump) {
     RankPlace place = entry.place;
     for (int i = 0; i < entry.count; ++i) {
       if (entry.follow) place.peer = entry.place.peer + i;
@@ -50,23 +50,23 @@ std::vector<PictureEntry> in_order(std::vector<PictureEntry> picture) {
   return joined;
 }
 
-std::string pack(const std::vector<PictureEntry>& picture) {
+std::string pack(const StateDump& dump) {
   std::string bytes;
-  for (const PictureEntry& entry : picture) {
+  for (const StateDumpEntry& entry : dump) {
     const RankPlace& place = entry.place;
-    append_record(bytes,
-                  PictureRecord{entry.first, entry.count, place.peer, static_cast<std::uint16_t>(place.state),
-                                entry.follow, static_cast<std::uint16_t>(place.call.size()),
-                                static_cast<std::uint16_t>(place.detail.size())});
+    append_record(
+        bytes, StateDumpRecord{entry.first, entry.count, place.peer, static_cast<std::uint16_t>(place.state),
+                               entry.follow, static_cast<std::uint16_t>(place.call.size()),
+                               static_cast<std::uint16_t>(place.detail.size())});
     bytes += place.call;
     bytes += place.detail;
   }
   return bytes;
 }
 
-std::vector<PictureEntry> unpack_picture(std::string_view payload) {
-  std::vector<PictureEntry> picture;
-  PictureRecord record{};
+StateDump unpack_state_dump(std::string_view payload) {
+  StateDump dump;
+  StateDumpRecord record{};
   const auto take = [&payload](std::size_t length) {
     const std::string_view text = payload.substr(0, length);
     payload.remove_prefix(text.size());
@@ -75,9 +75,9 @@ std::vector<PictureEntry> unpack_picture(std::string_view payload) {
   while (read_record(payload, record)) {
     RankPlace place{static_cast<RankState>(record.state), take(record.call_length),
                     take(record.detail_length), record.peer};
-    picture.push_back({record.first, record.count, record.follow != 0, std::move(place)});
+    dump.push_back({record.first, record.count, record.follow != 0, std::move(place)});
   }
-  return picture;
+  return dump;
 }
 
 namespace {
@@ -102,7 +102,7 @@ std::string words(const RankPlace& place, const std::string& detail) {
 }
 
 // Alike ranks, whoever their peers are.
-struct Crowd {
+struct Group {
   RankPlace place;
   std::vector<std::pair<int, int>> ranges;
   std::vector<int> peers;
@@ -110,7 +110,7 @@ struct Crowd {
   bool one_peer = true;    // all have the same
   bool one_offset = true;  // all are as far from their peers
 
-  void add(const PictureEntry& entry) {
+  void add(const StateDumpEntry& entry) {
     const int offset = entry.place.peer - entry.first;
     if (ranks > 0) {
       one_peer = one_peer && entry.place.peer == place.peer;
@@ -150,10 +150,10 @@ struct Crowd {
 // few.
 constexpr std::size_t kFew = 4;
 
-std::string lines(const std::vector<PictureEntry>& alike) {
-  std::map<int, Crowd> by_offset, by_peer;
+std::string lines(const StateDump& alike) {
+  std::map<int, Group> by_offset, by_peer;
   bool offsets = true, peers = true;
-  for (const PictureEntry& entry : alike) {
+  for (const StateDumpEntry& entry : alike) {
     offsets = offsets && (entry.follow || entry.count == 1);
     peers = peers && (!entry.follow || entry.count == 1);
     by_offset[entry.place.peer - entry.first].add(entry);
@@ -161,12 +161,12 @@ std::string lines(const std::vector<PictureEntry>& alike) {
   }
   std::string text;
   if (peers && by_peer.size() <= kFew) {
-    for (auto& [peer, crowd] : by_peer) text += crowd.line();
+    for (auto& [peer, group] : by_peer) text += group.line();
   } else if (offsets && by_offset.size() <= kFew) {
-    for (auto& [offset, crowd] : by_offset) text += crowd.line();
+    for (auto& [offset, group] : by_offset) text += group.line();
   } else {
-    Crowd all;
-    for (const PictureEntry& entry : alike) all.add(entry);
+    Group all;
+    for (const StateDumpEntry& entry : alike) all.add(entry);
     text = all.line();
   }
   return text;
@@ -174,9 +174,9 @@ std::string lines(const std::vector<PictureEntry>& alike) {
 
 }  // namespace
 
-std::string describe(const std::vector<PictureEntry>& picture) {
-  std::map<std::tuple<RankState, std::string, std::string>, std::vector<PictureEntry>> groups;
-  for (const PictureEntry& entry : picture)
+std::string describe(const StateDump& dump) {
+  std::map<std::tuple<RankState, std::string, std::string>, StateDump> groups;
+  for (const StateDumpEntry& entry : dump)
     groups[{entry.place.state, entry.place.call, entry.place.detail}].push_back(entry);
   std::string text;
   for (const auto& [key, alike] : groups) text += lines(alike);

@@ -1,4 +1,4 @@
-#include "launch/node/standings.hpp"
+#include "launch/node/wait_for_edges.hpp"
 
 #include "launch/wire/frames.hpp"
 
@@ -19,44 +19,44 @@ std::vector<int> unpack_ranks(Unpacker& unpacker) {
 
 }  // namespace
 
-std::string pack(const NodeStanding& standing) {
+std::string pack(const NodeWaitForEdges& all) {
   Packer packer;
-  packer.text(pack(standing.picture));
-  packer.number(static_cast<std::int64_t>(standing.standings.ranks.size()));
-  for (const mpi::Standing& rank : standing.standings.ranks) {
+  packer.text(pack(all.dump));
+  packer.number(static_cast<std::int64_t>(all.edges.ranks.size()));
+  for (const mpi::Standing& rank : all.edges.ranks) {
     packer.number(rank.rank);
     packer.number(static_cast<std::int64_t>(rank.collective));
     packer.number(static_cast<std::int64_t>(rank.awaited));
     pack_ranks(packer, rank.needs);
   }
-  packer.number(static_cast<std::int64_t>(standing.standings.members.size()));
-  for (const auto& [context, members] : standing.standings.members) {
+  packer.number(static_cast<std::int64_t>(all.edges.members.size()));
+  for (const auto& [context, members] : all.edges.members) {
     packer.number(static_cast<std::int64_t>(context));
     pack_ranks(packer, members);
   }
-  packer.text(standing.standings.unreceived);
+  packer.text(all.edges.unreceived);
   return packer.bytes();
 }
 
-Result<NodeStanding> unpack_standing(std::string_view payload) {
+Result<NodeWaitForEdges> unpack_wait_for_edges(std::string_view payload) {
   Unpacker unpacker(payload);
-  NodeStanding standing;
-  standing.picture = unpack_picture(unpacker.text());
+  NodeWaitForEdges all;
+  all.dump = unpack_state_dump(unpacker.text());
   for (std::int64_t left = unpacker.number(); left > 0 && unpacker.ok(); --left) {
     mpi::Standing rank;
     rank.rank = static_cast<int>(unpacker.number());
     rank.collective = static_cast<mpi::ContextId>(unpacker.number());
     rank.awaited = static_cast<mpi::ContextId>(unpacker.number());
     rank.needs = unpack_ranks(unpacker);
-    standing.standings.ranks.push_back(std::move(rank));
+    all.edges.ranks.push_back(std::move(rank));
   }
   for (std::int64_t left = unpacker.number(); left > 0 && unpacker.ok(); --left) {
     const auto context = static_cast<mpi::ContextId>(unpacker.number());
-    standing.standings.members[context] = unpack_ranks(unpacker);
+    all.edges.members[context] = unpack_ranks(unpacker);
   }
-  standing.standings.unreceived = unpacker.text();
+  all.edges.unreceived = unpacker.text();
   if (!unpacker.ok()) return Failure{"a node process's part of the deadlock report is cut short"};
-  return standing;
+  return all;
 }
 
 }  // namespace tmpi::launch

@@ -1,4 +1,4 @@
-// Greeting: what a node process says of itself first (the payload of kHello).
+// Hello: what a node process says of itself first (the payload of kHello).
 #pragma once
 
 #include <cstdint>
@@ -7,7 +7,7 @@
 
 namespace tmpi::launch {
 
-struct Greeting {
+struct Hello {
   std::uint32_t wire_version = 0;
   int pid = 0;
   std::string version;  ///< of tmpi
@@ -17,10 +17,10 @@ struct Greeting {
   std::string network;  ///< the same for processes that see the same network interfaces of a machine
 };
 
-Greeting own_greeting();
+Hello own_hello();
 
-std::string pack(const Greeting& greeting);
+std::string pack(const Hello& hello);
 /// wire_version is 0 if it is none at all; texts of another wire version may be missing.
-Greeting unpack_greeting(std::string_view payload);
+Hello unpack_hello(std::string_view payload);
 
 }  // namespace tmpi::launch

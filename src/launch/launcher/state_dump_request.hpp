@@ -1,4 +1,4 @@
-// PictureRequest: the node processes have been asked where their ranks are; their answers become one picture.
+// StateDumpRequest: the node processes have been asked where their ranks are; their answers become one state dump.
 #pragma once
 
 #include <iterator>
@@ -6,11 +6,11 @@
 #include <utility>
 #include <vector>
 
-#include "launch/wire/picture.hpp"
+#include "launch/wire/state_dump.hpp"
 
 namespace tmpi::launch {
 
-class PictureRequest {
+class StateDumpRequest {
  public:
   /// `node` has been asked (again).
   void asked(int node, std::string title, bool then_kill) {
@@ -21,7 +21,7 @@ class PictureRequest {
     then_kill_ |= then_kill;
   }
   /// An answer. False: there was no question.
-  bool answered(int node, std::vector<PictureEntry> entries) {
+  bool answered(int node, StateDump entries) {
     if (!waits_for(node)) return false;
     if (--waiting_[static_cast<std::size_t>(node)] > 0) return true;  // an older question's
     entries_.insert(entries_.end(), std::make_move_iterator(entries.begin()),
@@ -56,7 +56,7 @@ class PictureRequest {
   std::string title_;
   bool then_kill_ = false;
   std::vector<int> waiting_;  // by node: questions without an answer; empty: nothing was asked
-  std::vector<PictureEntry> entries_;
+  StateDump entries_;
 };
 
 }  // namespace tmpi::launch

@@ -1,4 +1,4 @@
-// Picture: where every rank is at one moment, for SIGUSR1, --timeout and the deadlock report. Node processes
+// StateDump: where every rank is at one moment, for SIGUSR1, --timeout and the deadlock report. Node processes
 // send it run-length encoded (neighbours in the same place are one record); tmpirun groups alike ranks and
 // words it.
 #pragma once
@@ -21,25 +21,28 @@ struct RankPlace {
 };
 
 /// Neighbouring ranks in the same place.
-struct PictureEntry {
+struct StateDumpEntry {
   int first = 0;
   int count = 1;
   bool follow = false;  ///< each rank's peer is one more than its neighbour's; else all have the same
   RankPlace place;      ///< of the first
 };
 
+/// Neighbours in the same place are one entry.
+using StateDump = std::vector<StateDumpEntry>;
+
 /// Adds one rank; joined with the previous entry when it is its neighbour in the same place.
-void add_rank(std::vector<PictureEntry>& picture, int rank, RankPlace place);
+void add_rank(StateDump& dump, int rank, RankPlace place);
 
-/// Pictures of several node processes put together: in the order of ranks, neighbours joined.
-std::vector<PictureEntry> in_order(std::vector<PictureEntry> picture);
+/// State dumps of several node processes put together: in the order of ranks, neighbours joined.
+StateDump in_order(StateDump dump);
 
-/// Payload of a kPicture frame and back; a malformed payload gives what could be read.
-std::string pack(const std::vector<PictureEntry>& picture);
-std::vector<PictureEntry> unpack_picture(std::string_view payload);
+/// Payload of a kStateDump frame and back; a malformed payload gives what could be read.
+std::string pack(const StateDump& dump);
+StateDump unpack_state_dump(std::string_view payload);
 
 /// One line per group of alike ranks: "  ranks 0-62 (63): blocked in MPI_Recv from rank 63 with tag 7 on
 /// MPI_COMM_WORLD".
-std::string describe(const std::vector<PictureEntry>& picture);
+std::string describe(const StateDump& dump);
 
 }  // namespace tmpi::launch

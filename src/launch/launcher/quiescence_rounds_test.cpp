@@ -1,4 +1,4 @@
-#include "launch/launcher/stall_rounds.hpp"
+#include "launch/launcher/quiescence_rounds.hpp"
 
 #include <doctest/doctest.h>
 
@@ -8,62 +8,62 @@
 namespace tmpi::launch {
 namespace {
 
-using Verdict = StallRounds::Verdict;
+using Verdict = QuiescenceRounds::Verdict;
 
-TEST_CASE("two rounds at the same rest") {
-  StallRounds rounds(2);
-  CHECK_FALSE(rounds.at_rest(0, {3, 1}));
-  CHECK(rounds.at_rest(1, {1, 3}));
+TEST_CASE("two rounds at the same counts") {
+  QuiescenceRounds rounds(2);
+  CHECK_FALSE(rounds.became_quiescent(0, {3, 1}));
+  CHECK(rounds.became_quiescent(1, {1, 3}));
   CHECK(rounds.answer(1, true, {1, 3}) == Verdict::kWait);
   CHECK(rounds.answer(0, true, {3, 1}) == Verdict::kDeadlock);
 }
 
 TEST_CASE("a message on its way") {
-  StallRounds rounds(2);
-  CHECK_FALSE(rounds.at_rest(0, {3, 1}));
-  CHECK_FALSE(rounds.at_rest(1, {1, 2}));
-  CHECK(rounds.at_rest(1, {1, 3}));  // it has come
+  QuiescenceRounds rounds(2);
+  CHECK_FALSE(rounds.became_quiescent(0, {3, 1}));
+  CHECK_FALSE(rounds.became_quiescent(1, {1, 2}));
+  CHECK(rounds.became_quiescent(1, {1, 3}));  // it has come
 }
 
 TEST_CASE("somebody moves between the rounds") {
-  StallRounds rounds(2);
-  rounds.at_rest(0, {3, 1});
-  CHECK(rounds.at_rest(1, {1, 3}));
+  QuiescenceRounds rounds(2);
+  rounds.became_quiescent(0, {3, 1});
+  CHECK(rounds.became_quiescent(1, {1, 3}));
   CHECK(rounds.answer(0, false, {4, 1}) == Verdict::kWait);
   CHECK(rounds.answer(1, true, {1, 3}) == Verdict::kWait);
-  CHECK_FALSE(rounds.at_rest(0, {4, 1}));
-  CHECK(rounds.at_rest(1, {1, 4}));
+  CHECK_FALSE(rounds.became_quiescent(0, {4, 1}));
+  CHECK(rounds.became_quiescent(1, {1, 4}));
 }
 
-TEST_CASE("somebody has moved and rests again before it answers") {
-  StallRounds rounds(2);
-  rounds.at_rest(0, {3, 1});
-  CHECK(rounds.at_rest(1, {1, 3}));
-  CHECK_FALSE(rounds.at_rest(0, {3, 1}));
+TEST_CASE("somebody has moved and becomes quiescent again before it answers") {
+  QuiescenceRounds rounds(2);
+  rounds.became_quiescent(0, {3, 1});
+  CHECK(rounds.became_quiescent(1, {1, 3}));
+  CHECK_FALSE(rounds.became_quiescent(0, {3, 1}));
   CHECK(rounds.answer(0, true, {3, 1}) == Verdict::kWait);
-  CHECK_FALSE(rounds.at_rest(1, {2, 4}));
+  CHECK_FALSE(rounds.became_quiescent(1, {2, 4}));
   CHECK(rounds.answer(1, true, {2, 4}) == Verdict::kAskAgain);
   CHECK(rounds.answer(0, true, {3, 1}) == Verdict::kWait);
   CHECK(rounds.answer(1, true, {2, 4}) == Verdict::kDeadlock);
 }
 
-TEST_CASE("finished node processes are at rest for good") {
-  StallRounds rounds(3);
+TEST_CASE("finished node processes are quiescent for good") {
+  QuiescenceRounds rounds(3);
   rounds.finished(0, {5, 5});
-  CHECK_FALSE(rounds.at_rest(1, {2, 0}));
-  CHECK(rounds.at_rest(2, {0, 2}));
+  CHECK_FALSE(rounds.became_quiescent(1, {2, 0}));
+  CHECK(rounds.became_quiescent(2, {0, 2}));
   CHECK(rounds.finished(1, {2, 0}) == false);  // instead of an answer
   CHECK(rounds.answer(2, true, {0, 2}) == Verdict::kAskAgain);
   CHECK(rounds.answer(2, true, {0, 2}) == Verdict::kDeadlock);
 }
 
-// Node processes that send each other a given number of messages over a network that delays, and that come to
-// rest when they have nothing to do.
+// Node processes that send each other a given number of messages over a network that delays, and that
+// become quiescent when they have nothing to do.
 struct World {
   struct Node {
-    Rest rest;
-    Rest said;
-    bool resting = false;
+    MessageCounts counts;
+    MessageCounts said;
+    bool quiescent = false;
     int to_send = 0;
     std::deque<int> questions;
   };
@@ -87,7 +87,7 @@ TEST_CASE("no verdict while anything moves, one when nothing does") {
     const int count = 2 + static_cast<int>(seed % 4);
     world.nodes.resize(static_cast<std::size_t>(count));
     for (auto& node : world.nodes) node.to_send = static_cast<int>(world.random() % 5);
-    StallRounds rounds(count);
+    QuiescenceRounds rounds(count);
     const auto ask = [&] {
       for (int i = 0; i < count; ++i) world.nodes[static_cast<std::size_t>(i)].questions.push_back(1);
     };
@@ -99,30 +99,30 @@ TEST_CASE("no verdict while anything moves, one when nothing does") {
         case 0:  // send
           if (node.to_send == 0) break;
           --node.to_send;
-          ++node.rest.sent;
-          node.resting = false;
+          ++node.counts.sent;
+          node.quiescent = false;
           world.wire.push_back(static_cast<int>(world.random() % static_cast<unsigned>(count)));
           break;
         case 1: {  // a message arrives and may cause another one
           if (world.wire.empty()) break;
           World::Node& receiver = world.nodes[static_cast<std::size_t>(world.wire.front())];
           world.wire.pop_front();
-          ++receiver.rest.received;
-          receiver.resting = false;
+          ++receiver.counts.received;
+          receiver.quiescent = false;
           if (world.random() % 3 == 0) ++receiver.to_send;
           break;
         }
-        case 2:  // come to rest
-          if (node.to_send > 0 || node.resting) break;
-          node.resting = true;
-          node.said = node.rest;
-          if (rounds.at_rest(who, node.said)) ask();
+        case 2:  // become quiescent
+          if (node.to_send > 0 || node.quiescent) break;
+          node.quiescent = true;
+          node.said = node.counts;
+          if (rounds.became_quiescent(who, node.said)) ask();
           break;
         default:  // answer
           if (node.questions.empty()) break;
           node.questions.pop_front();
-          const bool resting = node.resting && node.rest == node.said;
-          const Verdict verdict = rounds.answer(who, resting, node.rest);
+          const bool quiescent = node.quiescent && node.counts == node.said;
+          const Verdict verdict = rounds.answer(who, quiescent, node.counts);
           if (verdict == Verdict::kAskAgain) ask();
           if (verdict == Verdict::kDeadlock) {
             REQUIRE_FALSE(world.busy());

@@ -1,4 +1,4 @@
-#include "launch/wire/greeting.hpp"
+#include "launch/wire/hello.hpp"
 
 #include <unistd.h>
 
@@ -11,8 +11,8 @@
 
 namespace tmpi::launch {
 
-Greeting own_greeting() {
-  Greeting own{kWireVersion, static_cast<int>(getpid()), kVersion, "localhost", {}, {}, {}};
+Hello own_hello() {
+  Hello own{kWireVersion, static_cast<int>(getpid()), kVersion, "localhost", {}, {}, {}};
   char name[256] = "";
   if (gethostname(name, sizeof(name) - 1) == 0 && name[0] != '\0') own.host = name;
   std::ifstream("/proc/sys/kernel/random/boot_id") >> own.machine;
@@ -23,31 +23,31 @@ Greeting own_greeting() {
   return own;
 }
 
-std::string pack(const Greeting& greeting) {
+std::string pack(const Hello& hello) {
   std::string bytes;
-  append_record(bytes, HelloRecord{kWireMagic, greeting.wire_version, greeting.pid});
+  append_record(bytes, HelloRecord{kWireMagic, hello.wire_version, hello.pid});
   Packer packer;
-  packer.text(greeting.version);
-  packer.text(greeting.host);
-  packer.text(greeting.machine);
-  packer.text(greeting.cores);
-  packer.text(greeting.network);
+  packer.text(hello.version);
+  packer.text(hello.host);
+  packer.text(hello.machine);
+  packer.text(hello.cores);
+  packer.text(hello.network);
   return bytes + packer.bytes();
 }
 
-Greeting unpack_greeting(std::string_view payload) {
+Hello unpack_hello(std::string_view payload) {
   HelloRecord record{};
   if (!read_record(payload, record) || record.magic != kWireMagic) return {};
-  Greeting greeting;
-  greeting.wire_version = record.version;
-  greeting.pid = record.pid;
+  Hello hello;
+  hello.wire_version = record.version;
+  hello.pid = record.pid;
   Unpacker unpacker(payload);
-  greeting.version = unpacker.text();
-  greeting.host = unpacker.text();
-  greeting.machine = unpacker.text();
-  greeting.cores = unpacker.text();
-  greeting.network = unpacker.text();
-  return greeting;
+  hello.version = unpacker.text();
+  hello.host = unpacker.text();
+  hello.machine = unpacker.text();
+  hello.cores = unpacker.text();
+  hello.network = unpacker.text();
+  return hello;
 }
 
 }  // namespace tmpi::launch

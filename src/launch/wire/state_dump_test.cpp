@@ -1,4 +1,4 @@
-#include "launch/wire/picture.hpp"
+#include "launch/wire/state_dump.hpp"
 
 #include <doctest/doctest.h>
 
@@ -8,35 +8,35 @@ namespace tmpi::launch {
 namespace {
 
 TEST_CASE("alike ranks are one line") {
-  std::vector<PictureEntry> picture;
+  StateDump dump;
   for (int rank = 0; rank < 100; ++rank) {
     if (rank == 50) {
-      add_rank(picture, rank, {RankState::kRunning});
+      add_rank(dump, rank, {RankState::kRunning});
     } else {
-      add_rank(picture, rank, {RankState::kBlocked, "MPI_Recv"});
+      add_rank(dump, rank, {RankState::kBlocked, "MPI_Recv"});
     }
   }
-  CHECK(picture.size() == 3);
-  const std::vector<PictureEntry> copy = unpack_picture(pack(picture));
+  CHECK(dump.size() == 3);
+  const StateDump copy = unpack_state_dump(pack(dump));
   CHECK(describe(copy) == "  rank 50: running\n  ranks 0-49,51-99 (99): blocked in MPI_Recv\n");
 }
 
-TEST_CASE("a cut picture is read as far as it goes") {
-  std::vector<PictureEntry> picture;
-  add_rank(picture, 0, {RankState::kBlocked, "MPI_Barrier", "on MPI_COMM_WORLD"});
-  const std::string bytes = pack(picture);
+TEST_CASE("a cut dump is read as far as it goes") {
+  StateDump dump;
+  add_rank(dump, 0, {RankState::kBlocked, "MPI_Barrier", "on MPI_COMM_WORLD"});
+  const std::string bytes = pack(dump);
   for (std::size_t length = 0; length < bytes.size(); ++length) {
-    CHECK(unpack_picture(std::string_view(bytes).substr(0, length)).size() <= 1);
+    CHECK(unpack_state_dump(std::string_view(bytes).substr(0, length)).size() <= 1);
   }
 }
 
 TEST_CASE("peers: the same for all, at the same distance, or various") {
   const std::string detail = "from {} with tag 7 on MPI_COMM_WORLD";
   const auto lines = [&](auto&& peer_of, int ranks) {
-    std::vector<PictureEntry> picture;
+    StateDump dump;
     for (int rank = 0; rank < ranks; ++rank)
-      add_rank(picture, rank, {RankState::kBlocked, "MPI_Recv", detail, peer_of(rank)});
-    return describe(unpack_picture(pack(picture)));
+      add_rank(dump, rank, {RankState::kBlocked, "MPI_Recv", detail, peer_of(rank)});
+    return describe(unpack_state_dump(pack(dump)));
   };
   CHECK(lines([](int) { return 9; }, 3) ==
         "  ranks 0-2 (3): blocked in MPI_Recv from rank 9 with tag 7 on MPI_COMM_WORLD\n");
