@@ -4,10 +4,21 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <algorithm>
+#include <charconv>
 #include <sstream>
 
 namespace tmpi::launch {
 namespace {
+
+constexpr std::size_t kMostNodes = 1'000'000;
+
+// A positive number at the beginning of `text`, which is taken off.
+bool take_number(std::string_view& text, int& number) {
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
+  text.remove_prefix(static_cast<std::size_t>(end - text.data()));
+  return error == std::errc() && number >= 1;
+}
 
 // The first of the names that is set to something.
 std::string first_of(const Environment& environment, std::initializer_list<const char*> names) {
@@ -54,15 +65,20 @@ bool slurm_is_needed(const Environment& environment) {
 
 std::vector<int> expand_counts(const std::string& text) {
   std::vector<int> counts;
-  std::istringstream parts(text);
-  for (std::string part; std::getline(parts, part, ',');) {
+  std::string_view rest = text;
+  while (!rest.empty()) {
+    const std::size_t end = std::min(rest.find(','), rest.size());
+    std::string_view part = rest.substr(0, end);
+    rest.remove_prefix(std::min(end + 1, rest.size()));
     int count = 0;
     int times = 1;
-    int end = 0;
-    const int fields = sscanf(part.c_str(), "%d%n(x%d)%n", &count, &end, &times, &end);
-    if (fields < 1 || static_cast<std::size_t>(end) != part.size() || count < 1 || times < 1 ||
-        times > 1'000'000)
-      return {};
+    bool fine = take_number(part, count);
+    if (fine && !part.empty()) {
+      fine = part.starts_with("(x") && part.ends_with(")");
+      if (fine) part = part.substr(2, part.size() - 3);
+      fine = fine && take_number(part, times) && part.empty();
+    }
+    if (!fine || static_cast<std::size_t>(times) > kMostNodes - counts.size()) return {};
     counts.insert(counts.end(), static_cast<std::size_t>(times), count);
   }
   return counts;

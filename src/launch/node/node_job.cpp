@@ -14,6 +14,7 @@
 #include "launch/node/deadlock_watch.hpp"
 #include "launch/node/node_network.hpp"
 #include "launch/node/rank_threads.hpp"
+#include "launch/system/descriptor_limit.hpp"
 #include "launch/system/program_path.hpp"
 #include "mpi/core/services.hpp"
 #include "mpi/p2p/channel.hpp"
@@ -49,6 +50,7 @@ Result<NodeJob*> NodeJob::create(Assignment assignment) {
   job.mpi_ = &mpi::Job::create(job.node_.nodes() == 1
                                    ? mpi::Placement(job.spec_.total_ranks())
                                    : mpi::Placement(job.node_.node_of, job.node_.hosts, job.node_.node));
+  raise_descriptor_limit(descriptors_of_node_process(job.mpi_->local_count(), job.node_.nodes()));
   job.layout_ = plan_layout(job.mpi_->local_count(), job.share_.cores, job.spec_.vratio, job.spec_.workers);
   const bool network = job.node_.nodes() > 1;
   // The others' addresses come while the programs are being loaded.

@@ -23,7 +23,8 @@ Result<std::vector<HostSlots>> parse_host_list(std::string_view list);
 /// those formats know (max-slots, user=, ifname=, ...) is passed over. Failure: the line and what is wrong.
 Result<std::vector<HostSlots>> parse_host_file(std::string_view text);
 
-/// The file's hosts. Failure: it cannot be read, too.
+/// The file's hosts; the path may name a pipe. Failure: also that it cannot be read, is a directory, no text, or
+/// larger than any file of hosts.
 Result<std::vector<HostSlots>> read_host_file(const std::string& path);
 
 /// It is this machine: no remote shell is needed.

@@ -45,6 +45,24 @@ TEST_CASE("files of Open MPI and MPICH") {
   CHECK(complaint(parse_host_file("a b c\n")).starts_with("line 1: 'b' is not understood"));
   CHECK(complaint(parse_host_file("# nobody\n")) == "there is no host in it");
   CHECK(complaint(read_host_file("/no/such/file")).starts_with("cannot read the file: No such file"));
+  CHECK(complaint(parse_host_file("a,b slots=2\n")) == "line 1: 'a,b' is no name of a host");
+  CHECK(complaint(parse_host_file("slots=2\n")) == "line 1: 'slots=2' is no name of a host");
+}
+
+TEST_CASE("what is no file of hosts is refused with a sentence") {
+  CHECK(complaint(read_host_file("/tmp")) == "cannot read the file: Is a directory");
+  CHECK(complaint(read_host_file("/proc/self/mem")) == "cannot read the file: Input/output error");
+  CHECK(complaint(read_host_file("/dev/zero")) == "it is larger than 16 MiB: it is no file of hosts");
+  CHECK(complaint(parse_host_file(std::string_view("a\0b\n", 4))) ==
+        "there are zero bytes in it: it is no text file");
+  CHECK(complaint(parse_host_file(std::string(600, 'x'))).ends_with("...' is no name of a host"));
+  CHECK(complaint(parse_host_list("a\x1b[2J")) == "'a?[2J' is no name of a host");
+  CHECK(complaint(parse_host_file("a slots=99999999999999999999")).find("no number of slots") !=
+        std::string::npos);
+  std::string many;
+  for (int i = 0; i < 70'000; ++i) many += "h" + std::to_string(i) + "\n";
+  CHECK(complaint(parse_host_file(many)) == "there are more than 65536 hosts");
+  CHECK(of(parse_host_file("a:999999\na:999999\na:999999\n")) == Hosts{{"a", 1'000'000}});
 }
 
 TEST_CASE("any bytes give hosts or a sentence") {
