@@ -89,6 +89,7 @@ class Tmpi(Launcher):
 
     def __init__(self, directory, build):
         super().__init__(directory)
+        self.build = build
         self.compiler = str(build / "bin" / "tmpicc")
         self.tmpirun = str(build / "bin" / "tmpirun")
 

@@ -14,7 +14,7 @@
 #include "launch/control/control.hpp"
 #include "launch/node/safe_text.hpp"
 #include "launch/system/parent_death.hpp"
-#include "mpi/core/rank.hpp"
+#include "mpi/rank/rank.hpp"
 #include "privatize/loader.hpp"
 #include "sched/scheduler.hpp"
 

@@ -83,8 +83,7 @@ void explain(std::string_view payload) {
     dump.insert(dump.end(), one->dump.begin(), one->dump.end());
     edges.push_back(std::move(one->edges));
   }
-  Control::instance()->report_end(EndKind::kDeadlock, -1, kExitDeadlock,
-                                  wording(std::move(dump), edges));
+  Control::instance()->report_end(EndKind::kDeadlock, -1, kExitDeadlock, wording(std::move(dump), edges));
 }
 
 // On the control thread.
