@@ -130,7 +130,7 @@ void Handshake::say(Refusal why, std::string_view sentence) noexcept {
   out_end_ += sizeof answer;
 }
 
-// What a proof is about: who speaks, and both Hellos, the initiator's first.
+// What a proof covers: which end makes it, and both Hellos, the initiator's first.
 Handshake::Statement Handshake::statement(bool initiator) const noexcept {
   Statement statement;
   statement[0] = static_cast<std::byte>(initiator ? 'I' : 'A');

@@ -164,7 +164,7 @@ TEST_CASE("another version is told apart, and both versions are named") {
           std::string::npos);
     CHECK(initiator.message().find("this is tmpi 0.0.9") != std::string::npos);
   }
-  SUBCASE("another protocol with a longer greeting") {
+  SUBCASE("another protocol with a longer hello") {
     Preamble preamble{};
     std::memcpy(preamble.magic, kHandshakeMagic, sizeof kHandshakeMagic);
     preamble.protocol = kHandshakeProtocol + 1;

@@ -29,7 +29,7 @@ constexpr std::chrono::seconds kHandshakeTime{10};
 constexpr std::size_t kMostPending = 512;  // in the middle of a handshake
 constexpr int kBacklog = 4096;
 
-// Somebody who has connected and has not proved yet who it is.
+// A connection whose other end has not proved yet who it is.
 struct PendingConnection {
   int fd;
   net::Handshake handshake;

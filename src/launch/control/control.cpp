@@ -131,8 +131,8 @@ void Control::on_pipe() {
   }
 }
 
-// The connection to another machine may be dead without anybody saying so. Only time in which this process
-// has listened counts: it may have been stopped itself, or its machine, and with it who brings the signs.
+// The connection to another machine may be dead with no end of the stream. Only time in which this process has
+// listened counts: it may have been stopped itself, or its machine, and with it what carries the heartbeats.
 void Control::check_silence() {
   if (!heard_) return;
   const auto now = std::chrono::steady_clock::now();

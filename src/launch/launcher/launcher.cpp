@@ -117,7 +117,7 @@ void Launcher::on_deadlines() {
   }
 }
 
-// Nobody would end the job, and nobody hears it.
+// Without the starter there is nobody to read the output, or to end the job later.
 void Launcher::on_starter_gone() {
   close(std::exchange(job_.plan.starter, -1));
   if (job_.end.because(JobEnd::Cause::kSignal, 1, "the launcher that has started the job is gone"))

@@ -34,7 +34,7 @@ std::string explain_death(const Node& node, const DeathContext& context) {
   const std::string who = fmt::format("{} (pid {}), with {},", context.name, pid, context.ranks);
   if (node.process().adopted()) {
     return fmt::format(
-        "{} has gone without a word: it was killed, or its machine or the network to it has failed", who);
+        "{} has ended without a report: it was killed, or its machine or the network to it has failed", who);
   }
   if (node.remote() && WIFEXITED(status) && !node.hello) {
     return explain_failed_start(context.launch_agent, node.host(), WEXITSTATUS(status), context.executable,

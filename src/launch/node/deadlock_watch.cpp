@@ -15,7 +15,7 @@
 namespace tmpi::launch {
 namespace {
 
-std::string wording(StateDump dump, const std::vector<mpi::Standings>& edges) {
+std::string wording(StateDump dump, const std::vector<mpi::WaitForEdges>& edges) {
   return fmt::format(
       "deadlock: every rank that has not finished is blocked in MPI, and no message is on its way\n{}{}"
       "the job has been ended (--no-deadlock-check leaves it blocked, for a debugger)",
@@ -27,7 +27,7 @@ void on_stall_alone() noexcept {
   const NodeJob* job = NodeJob::running();
   if (job == nullptr || !mpi::stalled()) return;
   Control::instance()->end_job(EndKind::kDeadlock, -1, kExitDeadlock,
-                               wording(job->state_dump(true), {mpi::standings()}));
+                               wording(job->state_dump(true), {mpi::wait_for_edges()}));
 }
 
 // The quiescence that tmpirun was told of, and whether it still lasts.
@@ -76,7 +76,7 @@ void on_stall_of_several() noexcept {
 void explain(std::string_view payload) {
   Unpacker unpacker(payload);
   StateDump dump;
-  std::vector<mpi::Standings> edges;
+  std::vector<mpi::WaitForEdges> edges;
   for (std::int64_t left = unpacker.number(); left > 0 && unpacker.ok(); --left) {
     Result<NodeWaitForEdges> one = unpack_wait_for_edges(unpacker.text());
     if (!one) continue;
@@ -96,7 +96,7 @@ void on_question(const Frame& question, std::string& out) {
     append_frame(out, FrameType::kQuiescenceAnswer, -1, lasts ? 1 : 0, payload);
   } else if (lasts) {
     append_frame(out, FrameType::kWaitForEdges, -1, 0,
-                 pack(NodeWaitForEdges{NodeJob::running()->state_dump(true), mpi::standings()}));
+                 pack(NodeWaitForEdges{NodeJob::running()->state_dump(true), mpi::wait_for_edges()}));
   }
 }
 

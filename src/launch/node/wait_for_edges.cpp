@@ -23,7 +23,7 @@ std::string pack(const NodeWaitForEdges& all) {
   Packer packer;
   packer.text(pack(all.dump));
   packer.number(static_cast<std::int64_t>(all.edges.ranks.size()));
-  for (const mpi::Standing& rank : all.edges.ranks) {
+  for (const mpi::RankEdges& rank : all.edges.ranks) {
     packer.number(rank.rank);
     packer.number(static_cast<std::int64_t>(rank.collective));
     packer.number(static_cast<std::int64_t>(rank.awaited));
@@ -43,7 +43,7 @@ Result<NodeWaitForEdges> unpack_wait_for_edges(std::string_view payload) {
   NodeWaitForEdges all;
   all.dump = unpack_state_dump(unpacker.text());
   for (std::int64_t left = unpacker.number(); left > 0 && unpacker.ok(); --left) {
-    mpi::Standing rank;
+    mpi::RankEdges rank;
     rank.rank = static_cast<int>(unpacker.number());
     rank.collective = static_cast<mpi::ContextId>(unpacker.number());
     rank.awaited = static_cast<mpi::ContextId>(unpacker.number());

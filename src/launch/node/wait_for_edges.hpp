@@ -14,7 +14,7 @@ namespace tmpi::launch {
 /// What one node process contributes.
 struct NodeWaitForEdges {
   StateDump dump;
-  mpi::Standings edges;
+  mpi::WaitForEdges edges;
 };
 
 std::string pack(const NodeWaitForEdges& all);

@@ -94,7 +94,7 @@ Result<void> Sim::prepare() {
   address_ = segment_.address();
   watch_ = Descriptor(epoll_create1(EPOLL_CLOEXEC));
   epoll_event event{.events = EPOLLIN, .data = {.u32 = static_cast<std::uint32_t>(node_)}};
-  if (!watch_ || epoll_ctl(watch_.get(), EPOLL_CTL_ADD, segment_.bell(), &event) != 0)
+  if (!watch_ || epoll_ctl(watch_.get(), EPOLL_CTL_ADD, segment_.wake_descriptor(), &event) != 0)
     return Failure{fmt::format("--net sim: epoll: {}", std::strerror(errno))};
   watch_ticks_ = timers::ticks(kWatchSeconds);
   departed_.resize(kMostDepartures);
@@ -153,7 +153,7 @@ bool Sim::poll() noexcept {
     watched_ = ticks;
     watch_processes();
   }
-  bool progress = read_mail();
+  bool progress = drain_inbox();
   if (departed_head_ != departed_tail_ && complete_departed()) progress = true;
   if (!rests_.empty() && push_rests()) progress = true;
   if ((!listening_.empty() || !active_gets_.empty()) && deliver_arrivals()) progress = true;
@@ -170,22 +170,22 @@ Nanoseconds Sim::next_event() noexcept {
   return piece.source < 0 ? next : std::min(next, arrivals_.estimate(model_, piece));
 }
 
-// Something will happen then: whoever sleeps until later must know.
+// Something will happen then: a worker that sleeps until later must be woken.
 void Sim::expect_event(Nanoseconds time) noexcept {
   if (time >= sleeps_until_) return;
   sleeps_until_ = 0;
-  segment_.ring_own_bell();
+  segment_.wake_self();
 }
 
 Arming Sim::arm() noexcept {
   NodeState& state = segment_.state();
   be_punctual();
   watched_ = 0;
-  segment_.silence_bell();
-  state.asleep.store(1, std::memory_order_seq_cst);  // pairs with post_mail()
+  segment_.clear_wake_ups();
+  state.asleep.store(1, std::memory_order_seq_cst);  // pairs with notify()
   const Nanoseconds next = next_event();
   const Nanoseconds left = next == kNever ? kNever : next - now();
-  if (state.has_mail(nodes_) || !failed_.empty() || left <= kWakeUp) {
+  if (!state.inbox_empty(nodes_) || !failed_.empty() || left <= kWakeUp) {
     state.asleep.store(0, std::memory_order_relaxed);
     return {.ready = true};
   }

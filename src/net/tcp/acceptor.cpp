@@ -42,7 +42,7 @@ void Acceptor::on_listener(std::uint32_t index) noexcept {
     pending_[place].emplace(
         PendingConnection{std::move(fd), Handshake::answer(context_.self), nanoseconds_now() + kPatience});
     ++present_;
-    on_pending(place);  // most say who they are at once
+    on_pending(place);  // most have sent their hello already
   }
 }
 

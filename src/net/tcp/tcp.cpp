@@ -18,7 +18,7 @@ namespace {
 
 constexpr int kEventsAtOnce = 64;
 constexpr std::uint64_t kSpinning =
-    3000;  // ticks between calls of poll() of which somebody has nothing else to do
+    3000;  // ticks between calls of poll() by a worker that has nothing else to do
 constexpr int kPeeks = 4;
 
 // How long a message waits that comes behind the two pieces of a large one that are under way: 10 Gbit/s need
