@@ -11,6 +11,7 @@
 
 #include "net/conformance_node.hpp"
 #include "net/conformance_stamp.hpp"
+#include "net/proof.hpp"
 #include "net/tcp/socket.hpp"
 
 namespace tmpi::net::tcp {
