@@ -46,6 +46,17 @@ ROOMS = {
     "mpi": "include base ult timers sched net",  # mpi/testing: unit tests run ranks without a launcher
     "observe": "include base ult timers sched net mpi",
     "check": "include base ult timers sched net mpi observe",
+    "launch/system": "base net",
+    "launch/wire": "base launch/system",
+    "launch/spec": "base net launch/wire",
+    "launch/options": "base sched net mpi launch/system launch/wire launch/spec",
+    "launch/attach": "base net launch/system launch/wire",
+    "launch/plan": "base net launch/system launch/options launch/attach",
+    "launch/report": "base observe launch/spec",
+    "launch/launcher": "base net launch/system launch/wire launch/spec launch/options launch/attach launch/plan launch/report",
+    "launch/control": "base sched net launch/wire launch/spec",
+    "launch/node": "include base timers sched net mpi observe check privatize launch/system launch/wire launch/spec launch/control",
+    "launch/library": "base sched mpi privatize",
     "launch": "include base ult timers sched net mpi observe check privatize",
 }
 ORDER = {room: index for index, room in enumerate(ROOMS)}
