@@ -6,6 +6,7 @@
 #include <map>
 
 #include "mpi/diagnose/place.hpp"
+#include "mpi/p2p/channel.hpp"
 #include "mpi/rank/rank.hpp"
 #include "mpi/request/blocked.hpp"
 #include "mpi/request/request.hpp"
@@ -193,6 +194,11 @@ std::string unreceived_lines() {
       return;
     }
   });
+  if (const int workers = workers_without_memory(); workers > 0)
+    text += fmt::format(
+        "  {} of the node's workers had no memory to take in a message that has come; use fewer ranks on "
+        "it\n",
+        workers);
   return text;
 }
 
