@@ -196,9 +196,8 @@ std::string unreceived_lines() {
   });
   if (const int workers = workers_without_memory(); workers > 0)
     text += fmt::format(
-        "  {} of the node's workers could not take in a message that is there: no memory. Use fewer ranks "
-        "per "
-        "node\n",
+        "  {} of the node's workers had no memory to take in a message that has come; use fewer ranks on "
+        "it\n",
         workers);
   return text;
 }
