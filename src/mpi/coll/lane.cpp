@@ -7,27 +7,28 @@
 
 namespace tmpi::mpi {
 
-LaneLayout lay_out_lanes(const Group& group) {
+WorkerGroups group_by_worker(const Group& group) {
   constexpr std::uint16_t kNone = std::numeric_limits<std::uint16_t>::max();
   const sched::Scheduler& scheduler = *sched::scheduler();
-  LaneLayout layout;
-  layout.members = group.size();
-  layout.cell_bytes = cell_limit(group.size());
-  layout.lane_of_worker.assign(static_cast<std::size_t>(scheduler.workers()), kNone);
+  WorkerGroups groups;
+  groups.members = group.size();
+  groups.cell_bytes = cell_limit(group.size());
+  groups.group_of_worker.assign(static_cast<std::size_t>(scheduler.workers()), kNone);
   for (int rank = 0; rank < group.size(); ++rank) {
     const Rank* member = job()->local(group.world_rank(rank));
     if (member == nullptr) {
-      layout.nodes = 2;
+      groups.nodes = 2;
       continue;
     }
-    std::uint16_t& lane = layout.lane_of_worker[static_cast<std::size_t>(scheduler.worker_of(*member->task))];
-    if (lane == kNone) {
-      lane = static_cast<std::uint16_t>(layout.expected.size());
-      layout.expected.push_back(0);
+    std::uint16_t& index =
+        groups.group_of_worker[static_cast<std::size_t>(scheduler.worker_of(*member->task))];
+    if (index == kNone) {
+      index = static_cast<std::uint16_t>(groups.sizes.size());
+      groups.sizes.push_back(0);
     }
-    ++layout.expected[lane];
+    ++groups.sizes[index];
   }
-  return layout;
+  return groups;
 }
 
 }  // namespace tmpi::mpi

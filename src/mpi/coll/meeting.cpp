@@ -1,19 +1,10 @@
 #include "mpi/coll/meeting.hpp"
 
-#include "mpi/coll/algorithms.hpp"
-#include "mpi/coll/coll_shared.hpp"
-
 namespace tmpi::mpi {
 
-Meeting::Meeting(const LaneLayout& layout)
-    : layout_(layout), lanes_(std::make_unique<Lane[]>(layout.expected.size())) {
-  for (std::size_t i = 0; i < layout.expected.size(); ++i) lanes_[i].expected = layout.expected[i];
+SharedBarrier::SharedBarrier(const WorkerGroups& groups)
+    : groups_(groups), members_(std::make_unique<Group[]>(groups.sizes.size())) {
+  for (std::size_t i = 0; i < groups.sizes.size(); ++i) members_[i].arrivals.expected = groups.sizes[i];
 }
-
-bool algorithm::meeting_begins(Comm& comm, const Args&) {
-  return meeting_of(comm).admits_guest();
-}
-
-void algorithm::end_nothing(Comm&, Args&) {}
 
 }  // namespace tmpi::mpi

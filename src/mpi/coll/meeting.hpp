@@ -1,169 +1,161 @@
-// Meeting: where all members of a communicator come together in shared memory, for every collective in which
-// each result depends on each member. rank -> lane -> node: a member counts itself in on its lane and sleeps;
-// the last of a lane (the lane's *leader*, for this time) counts the lane in; the last leader knows that
-// everybody is there. Data is handed over through records (a pointer to each member's arguments) or cells
-// (small data itself). Leaders do all the work for the members who sleep, and wake their own lane.
+// The shared-memory barrier: where all members of a communicator in a node process come together, for every
+// collective in which each result depends on each member. rank -> worker group -> node: a member counts
+// itself in on its group and waits; the last of a group (the group's *leader*, for this time) counts the
+// group in; the last leader knows that everybody is there. Data is handed over through records (a pointer to
+// each member's arguments) or cells (small data itself). Leaders do all the work for the members that wait,
+// and let their own group go on.
 //
-// A member that cannot wait, because it is a nonblocking collective without a flow of control of its own,
-// leaves a Guest behind instead of sleeping (nonblocking.hpp); but the leader of one lane among several has
-// to wait for the others, so it must not come as a guest: admits_guest().
+// A member that cannot sleep, because it is a nonblocking collective without a flow of control of its own,
+// leaves a continuation behind (arrivals.hpp). But the leader of one group among several has to wait for the
+// others, so it must not come without a flow of control: admits_continuation().
 //
 // One member's visits are numbered by comm.coll_sequence. Records and cells exist twice, used in turn:
-// whoever comes to meeting s + 2 knows that everybody came to s + 1, hence has done with s. Any member; no
+// whoever comes to barrier s + 2 knows that everybody came to s + 1, hence has done with s. Any member; no
 // allocation after the first use of records or cells.
 #pragma once
 
-#include <atomic>
 #include <cstddef>
+#include <cstdint>
 #include <memory>
 #include <utility>
 
+#include "mpi/coll/arrivals.hpp"
 #include "mpi/coll/cells.hpp"
 #include "mpi/coll/lane.hpp"
 
 namespace tmpi::mpi {
 
-class Meeting {
+class SharedBarrier {
  public:
-  explicit Meeting(const LaneLayout& layout);
+  explicit SharedBarrier(const WorkerGroups& groups);
 
-  const LaneLayout& layout() const noexcept { return layout_; }
+  const WorkerGroups& groups() const noexcept { return groups_; }
 
-  /// One pointer per member for meeting `sequence`: members write their own entry before they meet, anybody
+  /// One pointer per member for barrier `sequence`: members write their own entry before they arrive, anybody
   /// reads all afterwards.
   template <class Record>
   Record** records(std::uint64_t sequence) {
     return reinterpret_cast<Record**>(
-        slots_[sequence & 1].records.get(static_cast<std::size_t>(layout_.members)));
+        rounds_[sequence & 1].records.get(static_cast<std::size_t>(groups_.members)));
   }
   /// cell_limit(members) bytes per member, likewise; aligned to a cache line.
   std::byte* cells(std::uint64_t sequence) {
-    return slots_[sequence & 1].cells.get(cells_size(layout_.members));
+    return rounds_[sequence & 1].cells.get(cells_size(groups_.members));
   }
 
-  /// True: the calling member may come as a guest now.
-  bool admits_guest() const noexcept {
-    if (layout_.lanes() == 1) return true;
-    const Lane& lane = lanes_[static_cast<std::size_t>(layout_.mine())];
-    return lane.arrived + 1 < lane.expected;
+  /// True: the calling member may leave a continuation now.
+  bool admits_continuation() const noexcept {
+    return groups_.count() == 1 || !group(groups_.mine()).arrivals.one_missing();
   }
+
+  /// A group's leader while it works for the members, at the same time as the other groups' leaders.
+  class Leader;
 
   /// The last member to come runs `last()` (on its fiber; must not suspend) before anybody goes on. True: it
-  /// is over. False: `guest` (null: the caller waits) has been left behind. SUSPENDS without a guest.
+  /// is over. False: `continuation` (null: the caller waits) has been left behind. SUSPENDS without one.
   template <class Last>
-  bool meet(Last&& last, Guest* guest = nullptr) {
-    Lane& lane = lanes_[static_cast<std::size_t>(layout_.mine())];
-    if (!lead(lane, guest)) return guest == nullptr;
-    join_leaders(lane, last);
-    lane.sleepers.wake_all();
+  bool arrive(Last&& last, WaitingContinuation* continuation = nullptr) {
+    Group& mine = group(groups_.mine());
+    if (!mine.arrivals.count()) return mine.arrivals.waiting.wait(continuation);
+    join(mine, last);
+    mine.arrivals.waiting.resume_all();
     return true;
   }
 
-  /// When all are there, the leader of each lane runs `work(lane, lanes)` on its fiber (must not suspend);
-  /// when all of these are done, everybody goes on. Returns as meet(). SUSPENDS without a guest.
+  /// When all are there, the leader of each group runs `work(Leader&)` on its fiber; when all of these are
+  /// done, everybody goes on. Returns as arrive(). SUSPENDS without a continuation.
   template <class Work>
-  bool meet_and_work(Work&& work, Guest* guest) {
-    const int index = layout_.mine();
-    Lane& lane = lanes_[static_cast<std::size_t>(index)];
-    if (!lead(lane, guest)) return guest == nullptr;
-    join_leaders(lane, [] {});
-    work(index, layout_.lanes());
-    join_leaders(lane, [] {});
-    lane.sleepers.wake_all();
-    return true;
-  }
+  bool arrive_and_work(Work&& work, WaitingContinuation* continuation);
 
-  /// The same if any member of meeting `sequence` says that work is `needed`; if none does, without the
+  /// The same if any member of barrier `sequence` says that work is `needed`; if none does, without the
   /// second round of leaders. worked() then tells everybody which it was.
   template <class Work>
-  bool meet_and_work_if(bool needed, std::uint64_t sequence, Work&& work, Guest* guest) {
-    const int index = layout_.mine();
-    Lane& lane = lanes_[static_cast<std::size_t>(index)];
-    lane.needed |= needed;
-    if (!lead(lane, guest)) return guest == nullptr;
-    bool& worked = slots_[sequence & 1].worked;
-    join_leaders(lane, [&] {
-      worked = false;
-      for (int i = 0; i < layout_.lanes(); ++i)
-        worked |= std::exchange(lanes_[static_cast<std::size_t>(i)].needed, false);
-    });
-    if (worked) {
-      work(index, layout_.lanes());
-      join_leaders(lane, [] {});
-    }
-    lane.sleepers.wake_all();
-    return true;
-  }
-  bool worked(std::uint64_t sequence) const noexcept { return slots_[sequence & 1].worked; }
+  bool arrive_and_work_if(bool needed, std::uint64_t sequence, Work&& work,
+                          WaitingContinuation* continuation);
+  bool worked(std::uint64_t sequence) const noexcept { return rounds_[sequence & 1].worked; }
 
-  /// Work in two rounds: no `write` starts before every `read` is done. For results that overwrite arguments.
-  template <class Read, class Write>
-  bool meet_and_work(Read&& read, Write&& write, Guest* guest) {
-    const int index = layout_.mine();
-    Lane& lane = lanes_[static_cast<std::size_t>(index)];
-    if (!lead(lane, guest)) return guest == nullptr;
-    join_leaders(lane, [] {});
-    read(index, layout_.lanes());
-    join_leaders(lane, [] {});
-    write(index, layout_.lanes());
-    join_leaders(lane, [] {});
-    lane.sleepers.wake_all();
-    return true;
+ private:
+  struct alignas(kCacheLine) Group {
+    GroupArrivals arrivals;
+    bool needed = false;  // a member of the group needs arrive_and_work_if()'s work; taken by the last leader
+    sched::Waiter* leader = nullptr;  // written before the leader counts its group in, read by the last one
+  };
+  struct Round {
+    LazyArray<void*> records;
+    LazyArray<std::byte> cells;
+    bool worked = false;  // written by the last leader; read until the barrier after the next
+  };
+
+  Group& group(int index) const noexcept { return members_[static_cast<std::size_t>(index)]; }
+
+  // Leaders wait for each other; the last one runs `last()` first.
+  template <class Last>
+  void join(Group& mine, Last&& last) {
+    const int groups = groups_.count();
+    if (groups == 1) return last();
+    sched::Waiter waiter(1);
+    mine.leader = &waiter;
+    if (!complete_.count(groups)) return waiter.wait();
+    last();
+    for (int i = 0; i < groups; ++i) {
+      if (&group(i) != &mine) group(i).leader->complete();
+    }
+  }
+
+  const WorkerGroups groups_;
+  std::unique_ptr<Group[]> members_;  // by group
+  Round rounds_[2];
+  alignas(kCacheLine) CompleteGroups complete_;
+};
+
+class SharedBarrier::Leader {
+ public:
+  int group() const noexcept { return index_; }
+  int groups() const noexcept { return barrier_.groups_.count(); }
+  /// Waits until all groups' leaders have come here. SUSPENDS.
+  void join() {
+    barrier_.join(mine_, [] {});
   }
 
  private:
-  struct alignas(kCacheLine) Lane {
-    int expected = 0;
-    int arrived = 0;
-    bool needed = false;  // a member of the lane needs meet_and_work_if()'s work; taken by the last leader
-    SleeperList sleepers;
-    sched::Waiter* leader = nullptr;  // written before the leader counts its lane in, read by the last leader
-  };
-  struct Slot {
-    LazyArray<void*> records;
-    LazyArray<std::byte> cells;
-    bool worked = false;  // written by the last leader; read until the meeting after the next
-  };
-
-  /// Counts the calling member in. False: it slept until the meeting was over, or left its guest behind.
-  /// True: it is its lane's leader.
-  bool lead(Lane& lane, Guest* guest) {
-    if (++lane.arrived < lane.expected) {
-      if (guest != nullptr) [[unlikely]] {
-        guest->waits = true;
-        lane.sleepers.push(*guest);
-        return false;
-      }
-      SleepingFlow sleeper;
-      lane.sleepers.push(sleeper);
-      sleeper.own.wait();
-      return false;
-    }
-    lane.arrived = 0;  // nobody comes to the next meeting before I have woken my lane
-    return true;
-  }
-
-  /// Leaders wait for each other; the last one runs `last()` first.
-  template <class Last>
-  void join_leaders(Lane& lane, Last&& last) {
-    const int lanes = layout_.lanes();
-    if (lanes == 1) return last();
-    sched::Waiter waiter(1);
-    lane.leader = &waiter;
-    // acq_rel: the last leader sees what all members wrote before they came, and all leader pointers.
-    if (lanes_arrived_.fetch_add(1, std::memory_order_acq_rel) + 1 < lanes) return waiter.wait();
-    lanes_arrived_.store(0, std::memory_order_relaxed);  // published by the wake-ups
-    last();
-    for (int i = 0; i < lanes; ++i) {
-      Lane& other = lanes_[static_cast<std::size_t>(i)];
-      if (&other != &lane) other.leader->complete();
-    }
-  }
-
-  const LaneLayout layout_;
-  std::unique_ptr<Lane[]> lanes_;
-  Slot slots_[2];
-  alignas(kCacheLine) std::atomic<int> lanes_arrived_{0};
+  friend class SharedBarrier;
+  Leader(SharedBarrier& barrier, int index) noexcept
+      : barrier_(barrier), mine_(barrier.group(index)), index_(index) {}
+  SharedBarrier& barrier_;
+  Group& mine_;
+  const int index_;
 };
+
+template <class Work>
+bool SharedBarrier::arrive_and_work(Work&& work, WaitingContinuation* continuation) {
+  Leader leader(*this, groups_.mine());
+  Group& mine = leader.mine_;
+  if (!mine.arrivals.count()) return mine.arrivals.waiting.wait(continuation);
+  leader.join();
+  work(leader);
+  leader.join();
+  mine.arrivals.waiting.resume_all();
+  return true;
+}
+
+template <class Work>
+bool SharedBarrier::arrive_and_work_if(bool needed, std::uint64_t sequence, Work&& work,
+                                       WaitingContinuation* continuation) {
+  Leader leader(*this, groups_.mine());
+  Group& mine = leader.mine_;
+  mine.needed |= needed;
+  if (!mine.arrivals.count()) return mine.arrivals.waiting.wait(continuation);
+  bool& worked = rounds_[sequence & 1].worked;
+  join(mine, [&] {
+    worked = false;
+    for (int i = 0; i < groups_.count(); ++i) worked |= std::exchange(group(i).needed, false);
+  });
+  if (worked) {
+    work(leader);
+    leader.join();
+  }
+  mine.arrivals.waiting.resume_all();
+  return true;
+}
 
 }  // namespace tmpi::mpi

@@ -2,8 +2,8 @@
 
 #include <list>
 #include <mutex>
+#include <optional>
 #include <unordered_map>
-#include <utility>
 #include <vector>
 
 #include "mpi/comm/group_ops.hpp"
@@ -13,93 +13,81 @@
 namespace tmpi::mpi {
 namespace {
 
-struct Gathering {
-  GatheringName name;
-  int missing;
-  std::vector<void*> orders;
-  std::vector<Request*> requests;
+struct KeyedBarrier {
+  BarrierKey key;
+  GroupArrivals arrivals;
+  std::vector<void*> records;
 };
 
 bool same_group(const std::shared_ptr<const Group>& a, const std::shared_ptr<const Group>& b) {
   return a == b || (a != nullptr && b != nullptr && compare(*a, *b) == MPI_IDENT);
 }
 
-bool same_name(const GatheringName& a, const GatheringName& b) {
+bool same_key(const BarrierKey& a, const BarrierKey& b) {
   return a.purpose == b.purpose && a.stage == b.stage && a.context == b.context && a.tag == b.tag &&
          same_group(a.group, b.group);
 }
 
-std::size_t hash_of(const GatheringName& name) {
-  std::size_t hash = std::hash<std::string>{}(name.tag) + static_cast<std::size_t>(name.purpose) * 3 +
-                     static_cast<std::size_t>(name.stage);
-  hash = hash * 31 + name.context;
-  if (name.group != nullptr && name.group->size() > 0)
-    hash = (hash * 31 + static_cast<std::size_t>(name.group->size())) * 31 +
-           static_cast<std::size_t>(name.group->world_rank(0));
+std::size_t hash_of(const BarrierKey& key) {
+  std::size_t hash = std::hash<std::string>{}(key.tag) + static_cast<std::size_t>(key.purpose) * 3 +
+                     static_cast<std::size_t>(key.stage);
+  hash = hash * 31 + key.context;
+  if (key.group != nullptr && key.group->size() > 0)
+    hash = (hash * 31 + static_cast<std::size_t>(key.group->size())) * 31 +
+           static_cast<std::size_t>(key.group->world_rank(0));
   return hash;
 }
 
-// Everything that is under way in the node process.
+// All barriers of the node process that some member has come to.
 std::mutex g_mutex;
-std::unordered_map<std::size_t, std::list<Gathering>>& under_way() {
-  static std::unordered_map<std::size_t, std::list<Gathering>> gatherings;
-  return gatherings;
+using Barriers = std::list<KeyedBarrier>;
+std::unordered_map<std::size_t, Barriers>& by_hash() {
+  static std::unordered_map<std::size_t, Barriers> barriers;
+  return barriers;
 }
 
-// The gathering with this name; opened if nobody has come yet.
-std::list<Gathering>::iterator find_or_open(std::list<Gathering>& alike, const GatheringName& name,
-                                            int seats) {
-  for (auto gathering = alike.begin(); gathering != alike.end(); ++gathering) {
-    if (same_name(gathering->name, name)) return gathering;
+// The barrier with this key; made if nobody has come yet.
+Barriers::iterator find_or_make(Barriers& alike, const BarrierKey& key, int members) {
+  for (auto barrier = alike.begin(); barrier != alike.end(); ++barrier) {
+    if (same_key(barrier->key, key)) return barrier;
   }
-  const auto places = static_cast<std::size_t>(seats);
   return alike.insert(alike.end(),
-                      Gathering{name, seats, std::vector<void*>(places), std::vector<Request*>(places)});
-}
-
-// Counts a member in; if it is the last, the gathering is taken off the books into `complete`.
-bool enter(const GatheringName& name, int seats, int seat, void* order, Request& request,
-           std::list<Gathering>& complete) {
-  const std::size_t hash = hash_of(name);
-  const std::scoped_lock lock(g_mutex);
-  std::list<Gathering>& alike = under_way()[hash];
-  const auto gathering = find_or_open(alike, name, seats);
-  gathering->orders[static_cast<std::size_t>(seat)] = order;
-  gathering->requests[static_cast<std::size_t>(seat)] = &request;
-  if (--gathering->missing > 0) return false;
-  complete.splice(complete.end(), alike, gathering);
-  if (alike.empty()) under_way().erase(hash);
-  return true;
+                      KeyedBarrier{.key = key,
+                                   .arrivals = {.expected = members},
+                                   .records = std::vector<void*>(static_cast<std::size_t>(members))});
 }
 
 }  // namespace
 
-std::string text_of(const GatheringName& name) {
+std::string text_of(const BarrierKey& key) {
   Packer packer;
-  packer.value(name.purpose);
-  packer.value(name.context);
-  packer.text(name.tag);
-  packer.group(name.group);
+  packer.value(key.purpose);
+  packer.value(key.context);
+  packer.text(key.tag);
+  packer.group(key.group);
   const auto& bytes = packer.bytes();
   return {reinterpret_cast<const char*>(bytes.data()), bytes.size()};
 }
 
-void gather(const GatheringName& name, int seats, int seat, void* order, Request& request,
-            const Fulfil& fulfil) {
-  std::list<Gathering> complete;
-  if (!enter(name, seats, seat, order, request, complete)) return;
-  Gathering& gathering = complete.front();
-  fulfil(gathering.orders.data());
-  for (Request* member : gathering.requests) member->complete();
-}
-
-void gather_and_wait(const GatheringName& name, int seats, int seat, void* order, const Fulfil& fulfil) {
-  Request request;
-  sched::Waiter waiter(1);
-  request.kind = RequestKind::kExtended;
-  request.reset(waiter);
-  gather(name, seats, seat, order, request, fulfil);
-  wait_for_others(waiter);
+bool arrive_at(const BarrierKey& key, int members, int index, void* record, const ForAll& for_all,
+               WaitingContinuation* continuation) {
+  const std::size_t hash = hash_of(key);
+  std::unique_lock lock(g_mutex);
+  Barriers& alike = by_hash()[hash];
+  const auto barrier = find_or_make(alike, key, members);
+  barrier->records[static_cast<std::size_t>(index)] = record;
+  if (!barrier->arrivals.count()) {
+    std::optional<WaitingForOthers> note;
+    if (continuation == nullptr) note.emplace();
+    return barrier->arrivals.waiting.wait(continuation, [&] { lock.unlock(); });
+  }
+  Barriers complete;
+  complete.splice(complete.end(), alike, barrier);
+  if (alike.empty()) by_hash().erase(hash);
+  lock.unlock();
+  for_all(barrier->records.data());
+  barrier->arrivals.waiting.resume_all();
+  return true;
 }
 
 }  // namespace tmpi::mpi
