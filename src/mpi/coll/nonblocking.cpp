@@ -26,7 +26,7 @@ void for_types(const Args& args, Body&& body) {
 class CollectiveOperation final : public ShadowOperation, private WaitingContinuation {
  public:
   CollectiveOperation(const char* name, ShadowComm& shadow, const Args& args)
-      : ShadowOperation(name, shadow), args_(args), call_{shadow.comm, args_} {
+      : ShadowOperation(name, shadow), args_(args) {
     for_types(args_, [](const Datatype& type) { type.retain(); });
     if (args_.op != nullptr) args_.op->retain();
   }
@@ -45,27 +45,29 @@ class CollectiveOperation final : public ShadowOperation, private WaitingContinu
     return run(comm, args_);
   }
 
-  Started begin() override {
-    Comm& comm = call_.comm;
+  Started begin(Comm& comm) override {
     if (comm.inter()) return Started::kNot;
     const Algorithm* algorithm = select(comm, args_);
     if (algorithm == nullptr || algorithm->forms.start == nullptr) return Started::kNot;
     const InCollective note(comm);
     args_.error = MPI_SUCCESS;
     finish_ = algorithm->forms.finish;
-    const Started started = algorithm->forms.start(call_, *this);
+    Call call{comm, args_};
+    const Started started = algorithm->forms.start(call, *this);
+    sequence_ = call.sequence;
     if (started == Started::kDone) set_error(args_.error, kTruncatedChunk);
     return started;
   }
 
   void proceed() noexcept override {
-    finish_(call_);
+    Call call{comm(), args_, sequence_};
+    finish_(call);
     set_error(args_.error, kTruncatedChunk);
     end();
   }
 
   Args args_;
-  Call call_;
+  std::uint64_t sequence_ = 0;  // of the call that is kPending
   void (*finish_)(Call& call) = nullptr;
   std::unique_ptr<ShadowComm> dedicated_;  // of a persistent operation
 };
@@ -103,7 +105,7 @@ Err ShadowOperation::start(Request& request) {
   request_ = &request;
   error_ = MPI_SUCCESS;
   if (shadow_.helped || shadow_.continues) return enqueue(request);
-  switch (begin()) {
+  switch (begin(shadow_.comm)) {
     case Started::kNot:
       return enqueue(request);
     case Started::kDone:

@@ -43,12 +43,13 @@ class ShadowOperation : public RequestExtension {
   /// Does what can be done without waiting, on the calling rank's flow of control. kNot: nothing; it will be
   /// performed. kDone: all. kPending: a continuation has been left behind, which calls end(). Must not
   /// suspend.
-  virtual Started begin() { return Started::kNot; }
+  virtual Started begin([[maybe_unused]] Comm& comm) { return Started::kNot; }
   /// Ends an operation that was kPending.
   void end() noexcept;
   /// The operation's error class (MPI_SUCCESS: none) and its explanation; before begin() returns kDone, or
   /// end().
   void set_error(int error_class, const char* explanation);
+  Comm& comm() const noexcept { return shadow_.comm; }
 
  private:
   static void run_all(void* shadow) noexcept;
