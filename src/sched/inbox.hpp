@@ -3,8 +3,7 @@
 //
 //     0            empty, the worker is awake
 //     kAsleep      empty, the worker sleeps until the bell rings (or a thread of one of its ranks does, in
-//     its
-//                  place)
+//                  its place)
 //     a Task*      the newest of a list; the worker is awake or has been called
 //
 // push(), ring(), asleep(): any thread, lock-free. The rest: who is inside the worker. Never suspends a

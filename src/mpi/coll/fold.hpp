@@ -8,8 +8,8 @@
 #include <cstddef>
 
 #include "mpi/coll/args.hpp"
-#include "mpi/coll/arrivals.hpp"
-#include "mpi/coll/lane.hpp"
+#include "mpi/shm/arrivals.hpp"
+#include "mpi/shm/lane.hpp"
 
 namespace tmpi::mpi {
 

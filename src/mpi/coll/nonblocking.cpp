@@ -2,13 +2,12 @@
 
 #include <utility>
 
-#include "mpi/coll/arrivals.hpp"
 #include "mpi/coll/coll.hpp"
 #include "mpi/coll/table.hpp"
-#include "mpi/core/blocked.hpp"
-#include "mpi/core/rank.hpp"
-#include "mpi/core/status.hpp"
 #include "mpi/p2p/lifecycle.hpp"
+#include "mpi/rank/rank.hpp"
+#include "mpi/request/blocked.hpp"
+#include "mpi/shm/arrivals.hpp"
 #include "sched/service.hpp"
 
 namespace tmpi::mpi {

@@ -35,7 +35,7 @@
 #include <concepts>
 
 #include "mpi/coll/algorithm.hpp"
-#include "mpi/coll/coll_shared.hpp"
+#include "mpi/shm/coll_shared.hpp"
 
 namespace tmpi::mpi {
 

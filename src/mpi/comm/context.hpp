@@ -7,12 +7,11 @@
 //   63  collective: made by the library on behalf of a collective call; no wildcard of the program meets it
 //   62  with 63: a message of a collective algorithm (messages/), not what makes communicators
 //   61  named: the other bits are a hash of what processes call it who share no communicator
-//   (keyed_barrier.hpp) 60..58  shadow communicator, 57..56  part: derived contexts; 0: the communicator
+//   (shm/keyed_barrier.hpp) 60..58  shadow communicator, 57..56  part: derived contexts; 0: the communicator
 //   itself 55..34  maker: world rank + 1;   33..0  number
 #pragma once
 
 #include <string_view>
-#include <vector>
 
 #include "mpi/comm/comm.hpp"
 
@@ -62,29 +61,5 @@ constexpr ContextId shadow_context(ContextId context, int slot) noexcept {
 }
 /// The context of what is called `name`. Two names have the same one with a probability of 2^-61.
 ContextId named_context(std::string_view name) noexcept;
-
-/// Ids first, first + 1, ... that this process has set aside for communicators that several processes make
-/// alike.
-struct ContextBlock {
-  ContextId first = 0;
-  int count = 0;
-};
-/// Any rank's, any thread. Does not suspend.
-ContextBlock reserve_contexts(int count) noexcept;
-
-/// Where the makers of communicators take their ids from: this process's own numbers, or blocks that all
-/// processes concerned know, so that the i-th communicator has the same id everywhere.
-class ContextSource {
- public:
-  ContextSource() = default;
-  explicit ContextSource(std::vector<ContextBlock> blocks) : agreed_(true), blocks_(std::move(blocks)) {}
-  ContextId next() noexcept;
-
- private:
-  const bool agreed_ = false;
-  std::vector<ContextBlock> blocks_;
-  std::size_t block_ = 0;
-  int used_ = 0;
-};
 
 }  // namespace tmpi::mpi

@@ -2,18 +2,18 @@
 
 #include <algorithm>
 
-#include "mpi/core/rank.hpp"
+#include "mpi/base/placement.hpp"
 
 namespace tmpi::mpi {
 
 NodeMap::NodeMap(const Group& group) {
-  const Placement& placement = job()->placement();
-  std::vector<int> number(static_cast<std::size_t>(placement.nodes()), -1);  // by node of the job
+  const Placement& job = placement();
+  std::vector<int> number(static_cast<std::size_t>(job.nodes()), -1);  // by node of the job
   std::vector<std::size_t> counts;
   const int size = group.size();
   places_.reserve(static_cast<std::size_t>(size));
   for (int member = 0; member < size; ++member) {
-    int& node = number[static_cast<std::size_t>(placement.node_of(group.world_rank(member)))];
+    int& node = number[static_cast<std::size_t>(job.node_of(group.world_rank(member)))];
     if (node < 0) {
       node = static_cast<int>(counts.size());
       counts.push_back(0);
@@ -28,17 +28,18 @@ NodeMap::NodeMap(const Group& group) {
     const Place place = places_[static_cast<std::size_t>(member)];
     members_[start(place.node) + static_cast<std::size_t>(place.index)] = member;
   }
-  mine_ = number[static_cast<std::size_t>(placement.node())];
+  mine_ = number[static_cast<std::size_t>(job.node())];
   if (counts.empty()) return;
   fewest_ = static_cast<int>(*std::ranges::min_element(counts));
   most_ = static_cast<int>(*std::ranges::max_element(counts));
 }
 
 int nodes_up_to_two(const Group& group) noexcept {
-  if (job()->nodes() == 1 || group.size() == 0) return 1;
-  const int first = job()->node_of(group.world_rank(0));
+  const Placement& job = placement();
+  if (job.nodes() == 1 || group.size() == 0) return 1;
+  const int first = job.node_of(group.world_rank(0));
   for (int member = 1; member < group.size(); ++member) {
-    if (job()->node_of(group.world_rank(member)) != first) return 2;
+    if (job.node_of(group.world_rank(member)) != first) return 2;
   }
   return 1;
 }

@@ -3,8 +3,8 @@
 #include <utility>
 #include <vector>
 
-#include "mpi/coll/coll_shared.hpp"
 #include "mpi/comm/context.hpp"
+#include "mpi/shm/coll_shared.hpp"
 
 namespace tmpi::mpi {
 namespace {
@@ -26,10 +26,10 @@ std::unique_ptr<Comm> inter_node_of(const Comm& whole, const NodeMap& map, int i
   for (int node = 0; node < map.nodes(); ++node)
     group.push_back(members.world_rank(map.members(node)[static_cast<std::size_t>(index)]));
   auto inter_node = std::make_unique<Comm>();
-  fill_part(*inter_node, whole,
-            std::make_shared<CommShared>(part_context(whole.context, PartKind::kInterNode),
-                                         Group::list(std::move(group))),
-            map.mine());
+  fill_part(
+      *inter_node, whole,
+      make_comm_shared(part_context(whole.context, PartKind::kInterNode), Group::list(std::move(group))),
+      map.mine());
   return inter_node;
 }
 
@@ -44,12 +44,8 @@ Hierarchy::Hierarchy(Comm& whole)
 }
 
 Hierarchy& hierarchy_of(Comm& comm) {
-  if (comm.hierarchy == nullptr) comm.hierarchy.reset(new Hierarchy(comm));
+  if (comm.hierarchy == nullptr) comm.hierarchy = std::make_unique<Hierarchy>(comm);
   return *comm.hierarchy;
-}
-
-void HierarchyDeleter::operator()(Hierarchy* hierarchy) const noexcept {
-  delete hierarchy;
 }
 
 }  // namespace tmpi::mpi

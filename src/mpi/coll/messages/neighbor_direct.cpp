@@ -9,7 +9,7 @@
 #include "mpi/coll/algorithms.hpp"
 #include "mpi/coll/conditions.hpp"
 #include "mpi/coll/messages/messages.hpp"
-#include "mpi/topo/topology.hpp"
+#include "mpi/comm/topology.hpp"
 
 namespace tmpi::mpi {
 namespace {
