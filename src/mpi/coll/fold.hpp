@@ -9,7 +9,7 @@
 
 #include "mpi/coll/args.hpp"
 #include "mpi/shm/arrivals.hpp"
-#include "mpi/shm/lane.hpp"
+#include "mpi/shm/worker_groups.hpp"
 
 namespace tmpi::mpi {
 

@@ -2,6 +2,7 @@
 
 #include <utility>
 
+#include "mpi/base/status.hpp"
 #include "mpi/coll/coll.hpp"
 #include "mpi/coll/table.hpp"
 #include "mpi/p2p/lifecycle.hpp"

@@ -11,7 +11,7 @@
 
 #include "mpi/coll/algorithm.hpp"
 #include "mpi/request/extension.hpp"
-#include "mpi/shm/track.hpp"
+#include "mpi/shm/shadow_comm.hpp"
 
 namespace tmpi::mpi {
 

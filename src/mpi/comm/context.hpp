@@ -6,9 +6,10 @@
 //
 //   63  collective: made by the library on behalf of a collective call; no wildcard of the program meets it
 //   62  with 63: a message of a collective algorithm (messages/), not what makes communicators
-//   61  named: the other bits are a hash of what processes call it who share no communicator
-//   (shm/keyed_barrier.hpp) 60..58  shadow communicator, 57..56  part: derived contexts; 0: the communicator
-//   itself 55..34  maker: world rank + 1;   33..0  number
+//   61  named: the other bits are a hash of what processes that share no communicator call it
+//       (shm/keyed_barrier.hpp)
+//   60..58  shadow communicator, 57..56  part: derived contexts; 0: the communicator itself
+//   55..34  maker: world rank + 1;   33..0  number
 #pragma once
 
 #include <string_view>

@@ -14,7 +14,7 @@
 #include "mpi/comm/comm.hpp"
 #include "mpi/comm/packing.hpp"
 #include "mpi/rank/new_context.hpp"
-#include "mpi/shm/gathering.hpp"
+#include "mpi/shm/keyed_barrier.hpp"
 
 namespace tmpi::mpi {
 

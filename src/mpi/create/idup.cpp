@@ -10,7 +10,7 @@
 #include "mpi/create/making.hpp"
 #include "mpi/p2p/lifecycle.hpp"
 #include "mpi/shm/coll_shared.hpp"
-#include "mpi/shm/gathering.hpp"
+#include "mpi/shm/keyed_barrier.hpp"
 
 namespace tmpi::mpi {
 namespace {

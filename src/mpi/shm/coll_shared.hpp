@@ -6,9 +6,9 @@
 
 #include "mpi/comm/comm.hpp"
 #include "mpi/comm/node_map.hpp"
-#include "mpi/shm/meeting.hpp"
-#include "mpi/shm/relay.hpp"
-#include "mpi/shm/track.hpp"
+#include "mpi/shm/shadow_comm.hpp"
+#include "mpi/shm/shared_barrier.hpp"
+#include "mpi/shm/slot_ring.hpp"
 
 namespace tmpi::mpi {
 

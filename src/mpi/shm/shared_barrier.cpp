@@ -1,4 +1,4 @@
-#include "mpi/shm/meeting.hpp"
+#include "mpi/shm/shared_barrier.hpp"
 
 namespace tmpi::mpi {
 

@@ -1,4 +1,4 @@
-#include "mpi/shm/relay.hpp"
+#include "mpi/shm/slot_ring.hpp"
 
 #include <mutex>
 

@@ -1,4 +1,4 @@
-#include "mpi/shm/track.hpp"
+#include "mpi/shm/shadow_comm.hpp"
 
 #include <numeric>
 

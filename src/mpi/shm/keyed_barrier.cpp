@@ -1,4 +1,4 @@
-#include "mpi/shm/gathering.hpp"
+#include "mpi/shm/keyed_barrier.hpp"
 
 #include <list>
 #include <mutex>

@@ -1,4 +1,4 @@
-#include "mpi/shm/lane.hpp"
+#include "mpi/shm/worker_groups.hpp"
 
 #include <limits>
 

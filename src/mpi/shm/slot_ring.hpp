@@ -18,7 +18,7 @@
 #include "base/spinlock.hpp"
 #include "mpi/shm/arrivals.hpp"
 #include "mpi/shm/cells.hpp"
-#include "mpi/shm/lane.hpp"
+#include "mpi/shm/worker_groups.hpp"
 
 namespace tmpi::mpi {
 
