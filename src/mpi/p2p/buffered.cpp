@@ -41,7 +41,7 @@ class SendBuffer::Epoch final : public Continuation {
 
  private:
   ~Epoch() = default;
-  void request_done() noexcept override { arrive(); }
+  void proceed() noexcept override { arrive(); }
 
   // acq_rel: the last to arrive sees what close() has written.
   void arrive() noexcept {

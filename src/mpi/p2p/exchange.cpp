@@ -53,7 +53,7 @@ class Exchange final : public RequestExtension, private Continuation {
 
  private:
   // acq_rel: the second to finish sees what the first has written.
-  void request_done() noexcept override {
+  void proceed() noexcept override {
     if (left_.fetch_sub(1, std::memory_order_acq_rel) == 1) whole_->complete();
   }
 

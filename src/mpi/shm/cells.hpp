@@ -1,5 +1,5 @@
-// Memory of the meeting places that is made at the first use: a communicator that never needs it does not pay
-// for it.
+// Memory of the shared-memory barrier and the slot ring that is made at the first use: a communicator that
+// never needs it does not pay for it.
 #pragma once
 
 #include <algorithm>
@@ -7,7 +7,8 @@
 #include <cstddef>
 #include <new>
 
-#include "mpi/shm/lane.hpp"
+#include "mpi.h"
+#include "mpi/shm/arrivals.hpp"
 
 namespace tmpi::mpi {
 

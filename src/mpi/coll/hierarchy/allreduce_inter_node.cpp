@@ -1,30 +1,28 @@
-// Allreduce of large vectors: the members of a node combine theirs into pieces, one for each of some columns;
-// each column combines its piece by messages, all columns at once; the members of a node collect the pieces.
-// Each byte of the vector crosses between two nodes as often as with one rank on each, and no member does the
-// work alone.
+// Allreduce of large vectors: the members of a node combine theirs into pieces, one for each of some
+// inter-node communicators; each of these combines its piece by messages, all at once; the members of a node
+// collect the pieces. Each byte of the vector crosses between two nodes as often as with one rank on each,
+// and no member does the work alone.
 #include "mpi/coll/hierarchy/parts.hpp"
 #include "mpi/coll/messages/accumulator.hpp"
 
 namespace tmpi::mpi {
 namespace {
 
-// How the vector is divided among the members of a node. Some columns keep the network and several workers
-// busy; more only make smaller messages.
+// How the vector is divided among the members of a node. Some inter-node communicators keep the network and
+// several workers busy; more only make smaller messages.
 ConsecutiveChunks pieces_of(const Hierarchy& parts, MPI_Count count, const Datatype& type) {
   constexpr MPI_Count kMost = 8, kWorthwhile = 128 * 1024;
   const MPI_Count most = std::min<MPI_Count>(kMost, parts.map.fewest());
-  const int columns = static_cast<int>(std::clamp<MPI_Count>(count * type.size() / kWorthwhile, 1, most));
+  const int used = static_cast<int>(std::clamp<MPI_Count>(count * type.size() / kWorthwhile, 1, most));
   ConsecutiveChunks pieces(parts.count());
   for (int index = 0; index < parts.count(); ++index) {
-    const Share share = index < columns ? share_of(count, index, columns) : Share{count, count};
+    const Share share = index < used ? share_of(count, index, used) : Share{count, count};
     pieces.add(share.last - share.first);
   }
   return pieces;
 }
 
-}  // namespace
-
-Err algorithm::allreduce_columns(Comm& comm, Args& args) {
+Err allreduce_inter_node(Comm& comm, Args& args) {
   if (args.recv.count == 0) return kOk;
   Hierarchy& parts = hierarchy_of(comm);
   const Datatype* type = args.recv.type;
@@ -43,7 +41,7 @@ Err algorithm::allreduce_columns(Comm& comm, Args& args) {
   if (mine > 0) {
     Args between{.collective = Collective::kAllreduce, .op = args.op, .in_place = true};
     between.recv = {.data = piece, .count = mine, .type = type};
-    errors.add(run_part(*parts.column, between));
+    errors.add(run_part(*parts.inter_node, between));
   }
   if (args.in_place && mine > 0) copy_elements(place, piece, 0, mine, *type);
   Args collect{.collective = Collective::kAllgather, .in_place = true, .ragged = true};
@@ -51,5 +49,14 @@ Err algorithm::allreduce_columns(Comm& comm, Args& args) {
   errors.add(run_part(parts.node, collect));
   return errors.result();
 }
+
+}  // namespace
+
+constinit const Algorithm algorithm::kAllreduceInterNode{
+    .collective = Collective::kAllreduce,
+    .name = "inter_node",
+    .needs = conditions<kAllNodesShared, kCombinesByNode>,
+    .preferred_for = conditions<kFrom<1024 * kKiB>>,
+    .forms = {.run = allreduce_inter_node}};
 
 }  // namespace tmpi::mpi

@@ -1,4 +1,4 @@
-#include "mpi/shm/track.hpp"
+#include "mpi/shm/shadow_comm.hpp"
 
 #include <numeric>
 
@@ -9,29 +9,29 @@
 namespace tmpi::mpi {
 namespace {
 
-constexpr int kShared = Tracks::kTracks;  // the slot of all persistent operations
+constexpr int kShared = ShadowComms::kShadows;  // the slot of all persistent operations
 
 ContextId context_of(const CommShared& parent, std::uint64_t number) {
-  return track_context(parent.context, number < Tracks::kTracks ? static_cast<int>(number) : kShared);
+  return shadow_context(parent.context, number < ShadowComms::kShadows ? static_cast<int>(number) : kShared);
 }
 
 // 0: alone on its context. There is room in a tag for 2^27; nobody has as many operations under way.
 int space_of(std::uint64_t number) {
   constexpr std::uint64_t kSpaces = std::uint64_t{1} << 27;
-  if (number < Tracks::kTracks) return 0;
-  return static_cast<int>((number - Tracks::kTracks) % kSpaces);
+  if (number < ShadowComms::kShadows) return 0;
+  return static_cast<int>((number - ShadowComms::kShadows) % kSpaces);
 }
 
 }  // namespace
 
-std::shared_ptr<CommShared> TrackRegistry::take(const Comm& parent, std::uint64_t number) {
+std::shared_ptr<CommShared> ShadowRegistry::take(const Comm& parent, std::uint64_t number) {
   CommShared& original = *parent.shared;
   const ContextId context = context_of(original, number);
-  const auto& members = original.coll->meeting().layout().expected;
+  const auto& sizes = original.coll->barrier().groups().sizes;
   std::scoped_lock lock(mutex_);
   auto [position, fresh] = entries_.try_emplace(number);
   Entry& entry = position->second;
-  if (fresh) entry.left = std::accumulate(members.begin(), members.end(), 0);
+  if (fresh) entry.left = std::accumulate(sizes.begin(), sizes.end(), 0);
   std::shared_ptr<CommShared>& mine = entry.sides[original.side];
   if (mine == nullptr && !parent.inter()) {
     mine = make_comm_shared(context, original.group);
@@ -46,8 +46,8 @@ std::shared_ptr<CommShared> TrackRegistry::take(const Comm& parent, std::uint64_
   return taken;
 }
 
-Track::Track(Comm& original, std::uint64_t number) : parent(original) {
-  comm.shared = parent.shared->coll->tracks().take(parent, number);
+ShadowComm::ShadowComm(Comm& original, std::uint64_t number) : parent(original) {
+  comm.shared = parent.shared->coll->shadows().take(parent, number);
   comm.rank = parent.rank;
   comm.size = parent.size;
   comm.peers = parent.peers;
@@ -57,21 +57,21 @@ Track::Track(Comm& original, std::uint64_t number) : parent(original) {
   comm.handle = parent.handle;
   comm.message_space = space_of(number);
   if (parent.inter()) {
-    local = std::make_unique<Track>(*parent.local, number);
+    local = std::make_unique<ShadowComm>(*parent.local, number);
     comm.local = &local->comm;
   }
 }
 
-Track& Tracks::next() {
-  const std::uint64_t number = nonblocking_++ % kTracks;
-  std::unique_ptr<Track>& track = tracks_[number];
-  if (track == nullptr) track = std::make_unique<Track>(comm_, number);
-  return *track;
+ShadowComm& ShadowComms::next() {
+  const std::uint64_t number = nonblocking_++ % kShadows;
+  std::unique_ptr<ShadowComm>& shadow = shadows_[number];
+  if (shadow == nullptr) shadow = std::make_unique<ShadowComm>(comm_, number);
+  return *shadow;
 }
 
-Tracks& tracks_of(Comm& comm) {
-  if (comm.tracks == nullptr) comm.tracks = std::make_unique<Tracks>(comm);
-  return *comm.tracks;
+ShadowComms& shadows_of(Comm& comm) {
+  if (comm.shadows == nullptr) comm.shadows = std::make_unique<ShadowComms>(comm);
+  return *comm.shadows;
 }
 
 }  // namespace tmpi::mpi
