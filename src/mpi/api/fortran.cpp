@@ -3,6 +3,7 @@
 
 #include "mpi/api/profiled.hpp"
 #include "mpi/base/check.hpp"
+#include "mpi/datatype/datatype.hpp"
 #include "mpi/rank/call.hpp"
 #include "mpi/rank/info.hpp"
 #include "mpi/rank/interop.hpp"
