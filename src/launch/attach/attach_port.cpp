@@ -238,8 +238,8 @@ Result<AttachPort> AttachPort::open() {
 AttachPort::AttachPort(AttachPort&& other) noexcept
     : fd_(std::exchange(other.fd_, -1)),
       target_(std::move(other.target_)),
-      pair_(other.pair_),
-      key_(other.key_) {}
+      pair_(std::move(other.pair_)),
+      key_(std::move(other.key_)) {}
 
 AttachPort::~AttachPort() {
   if (fd_ >= 0) close(fd_);

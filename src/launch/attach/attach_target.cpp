@@ -115,6 +115,7 @@ Result<net::JobKey> receive_key(int fd, const net::Secret& delivery, Clock::time
 
 std::string tried(const std::vector<Attempt>& attempts) {
   std::vector<std::string> parts;
+  parts.reserve(attempts.size());
   for (const Attempt& attempt : attempts) {
     parts.push_back(fmt::format("{} ({})", attempt.address, attempt.fd >= 0 ? "no answer" : attempt.problem));
   }

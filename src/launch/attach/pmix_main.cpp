@@ -111,7 +111,7 @@ Result<void> lead(const PmixClient& client, const AttachPort& port, char** argv)
   if (!cards) return cards.failure();
   Attachment attachment;
   attachment.nodes = nodes_of(*cards);
-  if (const Result<void> gathered = gather_nodes(port, *cards, attachment.nodes); !gathered) return gathered;
+  if (Result<void> gathered = gather_nodes(port, *cards, attachment.nodes); !gathered) return gathered;
   client.finish();
   return become_tmpirun(std::move(attachment), port.key(), argv);
 }
@@ -135,15 +135,15 @@ Result<void> take_part(const PmixClient& client, char** argv) {
   if (!pair) return pair.failure();
   const Card card{hello.host, hello.machine, affinity.mask, affinity.cores, net::to_text(pair->public_key())};
   warn_of_narrow_binding(client, card, affinity);
-  if (const Result<void> stored = client.put(kCardKey, to_text(card)); !stored) return stored;
+  if (Result<void> stored = client.put(kCardKey, to_text(card)); !stored) return stored;
   if (client.rank() != 0) {
-    if (const Result<void> together = client.fence(); !together) return together;
+    if (Result<void> together = client.fence(); !together) return together;
     return follow(client, *pair);
   }
   Result<AttachPort> port = AttachPort::open();
   if (!port) return port.failure();
-  if (const Result<void> stored = client.put(kTargetKey, to_text(port->target())); !stored) return stored;
-  if (const Result<void> together = client.fence(); !together) return together;
+  if (Result<void> stored = client.put(kTargetKey, to_text(port->target())); !stored) return stored;
+  if (Result<void> together = client.fence(); !together) return together;
   return lead(client, *port, argv);
 }
 

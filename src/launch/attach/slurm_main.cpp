@@ -66,6 +66,7 @@ std::vector<std::string> srun_command(const SlurmAllocation& allocation, const s
 // Ctrl-C is tmpirun's.
 pid_t start(const std::vector<std::string>& command, const AttachTarget& target, int output) {
   std::vector<char*> words;
+  words.reserve(command.size() + 1);
   for (const std::string& word : command) words.push_back(const_cast<char*>(word.c_str()));
   words.push_back(nullptr);
   const pid_t parent = getpid();

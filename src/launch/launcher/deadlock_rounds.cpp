@@ -52,6 +52,7 @@ void DeadlockRounds::on_wait_for_edges(const Node& node, const Frame& frame) {
     known.push_back(edges);
     if (reporter == nullptr) reporter = other.get();
   }
+  if (reporter == nullptr) return;
   Packer packer;
   packer.texts(known);
   edges_.clear();

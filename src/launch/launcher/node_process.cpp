@@ -65,6 +65,7 @@ Result<NodeProcess> NodeProcess::start(const std::vector<std::string>& command, 
         errno == EMFILE ? "; raise the limit on open files (ulimit -n): a node process needs three" : "")};
   }
   std::vector<char*> words;
+  words.reserve(command.size() + 1);
   for (const std::string& word : command) words.push_back(const_cast<char*>(word.c_str()));
   words.push_back(nullptr);
   const pid_t parent = getpid();
