@@ -36,7 +36,7 @@ inline constexpr Condition kCombinesByNode = {
 // Data.
 inline constexpr Condition kFitsCell = {
     [](const Query& q, MPI_Count) noexcept { return q.bytes <= q.cell_limit; },
-    "data that fits into a cell (64 bytes to 1 KiB, by the number of members)"};
+    "at most 1 KiB with few members, 64 bytes with many"};
 inline constexpr Condition kDense = {[](const Query& q, MPI_Count) noexcept { return q.dense; },
                                      "elements that may be copied as bytes"};
 inline constexpr Condition kRegular = {[](const Query& q, MPI_Count) noexcept { return !q.ragged; },
