@@ -84,7 +84,7 @@ class Control {
  private:
   Control(std::unique_ptr<Wireup> wireup, int wake_fd, std::vector<PictureEntry> (*picture)());
   static void* thread_main(void* self);
-  void loop();
+  [[noreturn]] void loop();
   void fill_sending();
   void receive();
   void on_frames();
