@@ -1,5 +1,5 @@
 // The one way to read the tables of an ELF file, whose every number may be wrong: a run of bytes that are
-// really there, looked at as an array of records or a string. What does not fit, or lies askew, is empty or
+// really there, looked at as an array of records or a string. What does not fit, or is not aligned, is empty or
 // null. Views: the memory behind them belongs to somebody else and must stay.
 #pragma once
 

@@ -64,8 +64,8 @@ struct RankState {
 /// Any thread.
 RankState* rank_state(int rank) noexcept;
 
-/// Creates it; called once per rank by map_image.
-RankState& create_rank_state(int rank, ImageSet& set, int index);
+/// Creates it; called once per rank by map_image. Null: there is no memory for it.
+RankState* create_rank_state(int rank, ImageSet& set, int index) noexcept;
 
 /// When the rank's program is closed; no thread of the rank may run any more.
 void destroy_rank_state(int rank) noexcept;

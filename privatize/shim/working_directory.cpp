@@ -11,7 +11,7 @@
 #include <utility>
 
 #include "privatize/shim/host/libc_originals.hpp"
-#include "privatize/shim/host/services.h"
+#include "privatize/shim/host/host_functions.h"
 #include "privatize/shim/lock.hpp"
 #include "privatize/shim/process.hpp"
 #include "privatize/shim/shim.h"

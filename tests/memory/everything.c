@@ -9,7 +9,7 @@
 
 static int rank, size, retries;
 
-static void give_up(const char *what, int code) {
+static void give_up(const char* what, int code) {
   char text[MPI_MAX_ERROR_STRING];
   int length;
   if (MPI_Error_string(code, text, &length) != MPI_SUCCESS) strcpy(text, "MPI_ERR");
@@ -18,7 +18,7 @@ static void give_up(const char *what, int code) {
   exit(3);
 }
 
-static void wrong(const char *what) {
+static void wrong(const char* what) {
   fprintf(stderr, "rank %d: WRONG ANSWER of %s\n", rank, what);
   fflush(stderr);
   _Exit(99);
@@ -32,11 +32,11 @@ static int no_memory(int code) {
 }
 
 // Calls again what has found no memory, a few times.
-#define CALL(call)                                                           \
-  do {                                                                       \
-    int code_ = (call), left_ = 3;                                           \
-    while (no_memory(code_) && left_-- > 0) ++retries, code_ = (call);       \
-    if (code_ != MPI_SUCCESS) give_up(#call, code_);                         \
+#define CALL(call)                                                     \
+  do {                                                                 \
+    int code_ = (call), left_ = 3;                                     \
+    while (no_memory(code_) && left_-- > 0) ++retries, code_ = (call); \
+    if (code_ != MPI_SUCCESS) give_up(#call, code_);                   \
   } while (0)
 
 static int bytes_of_large = 100000;
@@ -76,7 +76,10 @@ static void point_to_point(void) {
   for (int i = 0; i < kMany; ++i) EXPECT(values[i] == previous * 2000 + i);
   // Large ones, synchronous ones, and a probe.
   char *large = malloc((size_t)bytes_of_large), *larger = malloc((size_t)bytes_of_large);
-  if (large == NULL || larger == NULL) exit(4);
+  if (large == NULL || larger == NULL) {
+    fprintf(stderr, "rank %d: no memory for the program's own messages\n", rank);
+    exit(4);
+  }
   memset(large, rank + 1, (size_t)bytes_of_large);
   CALL(MPI_Isend(large, bytes_of_large, MPI_CHAR, next, 2, MPI_COMM_WORLD, &requests[0]));
   CALL(MPI_Probe(previous, 2, MPI_COMM_WORLD, &status));
@@ -100,7 +103,7 @@ static void point_to_point(void) {
   CALL(MPI_Bsend(&out, 1, MPI_INT, next, 5, MPI_COMM_WORLD));
   CALL(MPI_Recv(&in, 1, MPI_INT, previous, 5, MPI_COMM_WORLD, MPI_STATUS_IGNORE));
   EXPECT(in == previous);
-  void *detached;
+  void* detached;
   CALL(MPI_Buffer_detach(&detached, &count));
   CALL(MPI_Recv_init(&in, 1, MPI_INT, previous, 6, MPI_COMM_WORLD, &requests[0]));
   CALL(MPI_Send_init(&out, 1, MPI_INT, next, 6, MPI_COMM_WORLD, &requests[1]));
@@ -125,9 +128,9 @@ static void point_to_point(void) {
   free(larger);
 }
 
-static void add(void *in, void *inout, int *length, MPI_Datatype *type) {
+static void add(void* in, void* inout, int* length, MPI_Datatype* type) {
   (void)type;
-  for (int i = 0; i < *length; ++i) ((int *)inout)[i] += ((int *)in)[i];
+  for (int i = 0; i < *length; ++i) ((int*)inout)[i] += ((int*)in)[i];
 }
 
 static void collectives(MPI_Comm comm) {
@@ -178,18 +181,18 @@ static void collectives(MPI_Comm comm) {
   CALL(MPI_Op_free(&op));
 }
 
-static int copy_attribute(MPI_Comm comm, int key, void *extra, void *in, void *out, int *flag) {
+static int copy_attribute(MPI_Comm comm, int key, void* extra, void* in, void* out, int* flag) {
   (void)comm, (void)key, (void)extra;
-  *(void **)out = in;
+  *(void**)out = in;
   *flag = 1;
   return MPI_SUCCESS;
 }
-static int delete_attribute(MPI_Comm comm, int key, void *value, void *extra) {
+static int delete_attribute(MPI_Comm comm, int key, void* value, void* extra) {
   (void)comm, (void)key, (void)value, (void)extra;
   return MPI_SUCCESS;
 }
 static int handled;
-static void handler(MPI_Comm *comm, int *code, ...) {
+static void handler(MPI_Comm* comm, int* code, ...) {
   (void)comm, (void)code;
   ++handled;
 }
@@ -208,7 +211,8 @@ static void objects(void) {
   CALL(MPI_Type_commit(&nested));
   CALL(MPI_Type_set_name(nested, "three structures with a name that is somewhat long"));
   int strided[8] = {0, 1, 2, 3, 4, 5, 6, 7}, packed[4] = {-1, -1, -1, -1};
-  CALL(MPI_Sendrecv(strided, 1, vector, rank, 1, packed, 4, MPI_INT, rank, 1, MPI_COMM_WORLD, MPI_STATUS_IGNORE));
+  CALL(MPI_Sendrecv(strided, 1, vector, rank, 1, packed, 4, MPI_INT, rank, 1, MPI_COMM_WORLD,
+                    MPI_STATUS_IGNORE));
   for (int i = 0; i < 4; ++i) EXPECT(packed[i] == 2 * i);
   char buffer[256];
   int position = 0;
@@ -225,7 +229,8 @@ static void objects(void) {
   char text[64];
   int flag = 0, length = sizeof text;
   CALL(MPI_Info_create(&info));
-  CALL(MPI_Info_set(info, "a key that is longer than a short string", "a value that is longer than a short string"));
+  CALL(MPI_Info_set(info, "a key that is longer than a short string",
+                    "a value that is longer than a short string"));
   CALL(MPI_Info_dup(info, &copy));
   CALL(MPI_Info_get_string(copy, "a key that is longer than a short string", &length, text, &flag));
   EXPECT(flag && strcmp(text, "a value that is longer than a short string") == 0);
@@ -247,7 +252,7 @@ static void objects(void) {
   CALL(MPI_Comm_set_attr(MPI_COMM_SELF, key, &value));
   MPI_Comm self, half, dup;
   CALL(MPI_Comm_dup(MPI_COMM_SELF, &self));
-  int *found = NULL;
+  int* found = NULL;
   CALL(MPI_Comm_get_attr(self, key, &found, &flag));
   EXPECT(flag && found == &value);
   MPI_Errhandler errhandler;
@@ -284,7 +289,7 @@ static void objects(void) {
   CALL(MPI_Comm_free(&dup));
 }
 
-int main(int argc, char **argv) {
+int main(int argc, char** argv) {
   if (argc > 1) bytes_of_large = atoi(argv[1]);
   const int started = MPI_Init(&argc, &argv);
   if (started != MPI_SUCCESS) give_up("MPI_Init", started);

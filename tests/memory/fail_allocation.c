@@ -23,18 +23,16 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-extern char *program_invocation_short_name;
-extern void *__libc_malloc(size_t);
-extern void *__libc_calloc(size_t, size_t);
-extern void *__libc_realloc(void *, size_t);
-extern void *__libc_memalign(size_t, size_t);
+extern char* program_invocation_short_name;
+extern void* __libc_malloc(size_t);
+extern void* __libc_calloc(size_t, size_t);
+extern void* __libc_realloc(void*, size_t);
+extern void* __libc_memalign(size_t, size_t);
 
-static struct counter {
-  atomic_long seen, failed;
-} own_counter, *counter = &own_counter;
+static struct counter { atomic_long seen, failed; } own_counter, *counter = &own_counter;
 static long fail_at;
 static int active, forever, trace;
-static const char *spared;
+static const char* spared;
 
 // Ranges of addresses whose verdict is known. Read without a lock up to `ranges_known`.
 static struct range {
@@ -44,37 +42,37 @@ static struct range {
 static atomic_int ranges_known;
 static atomic_flag learning = ATOMIC_FLAG_INIT;
 
-static void *map_memory(void *address, size_t size, int protection, int flags, int fd, off_t offset) {
-  return (void *)syscall(SYS_mmap, address, size, protection, flags, fd, offset);
+static void* map_memory(void* address, size_t size, int protection, int flags, int fd, off_t offset) {
+  return (void*)syscall(SYS_mmap, address, size, protection, flags, fd, offset);
 }
 
 __attribute__((constructor)) static void begin(void) {
-  const char *process = getenv("TMPI_FAIL_PROCESS");
+  const char* process = getenv("TMPI_FAIL_PROCESS");
   if (process == NULL || strcmp(process, program_invocation_short_name) != 0) return;
-  const char *text = getenv("TMPI_FAIL_AT");
+  const char* text = getenv("TMPI_FAIL_AT");
   fail_at = text != NULL ? atol(text) : 0;
   forever = getenv("TMPI_FAIL_FOREVER") != NULL;
   trace = getenv("TMPI_FAIL_TRACE") != NULL;
   spared = getenv("TMPI_FAIL_SPARED");
-  const char *file = getenv("TMPI_FAIL_COUNTER");
+  const char* file = getenv("TMPI_FAIL_COUNTER");
   const int fd = file != NULL ? open(file, O_RDWR | O_CLOEXEC) : -1;
   if (fd >= 0) {
-    void *shared = map_memory(NULL, sizeof *counter, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
+    void* shared = map_memory(NULL, sizeof *counter, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
     if (shared != MAP_FAILED) counter = shared;
     close(fd);
   }
   if (trace) {
-    void *first[4];
+    void* first[4];
     backtrace(first, 4);  // loads what it needs
   }
   active = 1;
 }
 
 // One line of /proc/self/maps: is the file's code tmpi's?
-static int is_ours(const char *path) {
-  const char *slash = strrchr(path, '/');
-  const char *name = slash != NULL ? slash + 1 : path;
-  static const char *const ours[] = {"tmpi", "libtmpi", "libstdc++.so", "libfmt.so"};
+static int is_ours(const char* path) {
+  const char* slash = strrchr(path, '/');
+  const char* name = slash != NULL ? slash + 1 : path;
+  static const char* const ours[] = {"tmpi", "libtmpi", "libstdc++.so", "libfmt.so"};
   for (size_t i = 0; i < sizeof ours / sizeof *ours; ++i) {
     if (strncmp(name, ours[i], strlen(ours[i])) == 0) return spared == NULL || strcmp(name, spared) != 0;
   }
@@ -92,14 +90,14 @@ static int learn(uintptr_t caller) {
     size += (size_t)got;
   syscall(SYS_close, fd);
   text[size] = '\0';
-  for (char *line = text; *line != '\0';) {
-    char *end = strchr(line, '\n');
+  for (char* line = text; *line != '\0';) {
+    char* end = strchr(line, '\n');
     if (end == NULL) break;
     *end = '\0';
-    char *rest;
+    char* rest;
     const uintptr_t first = strtoul(line, &rest, 16), last = strtoul(rest + 1, &rest, 16);
     if (caller >= first && caller < last) {
-      const char *path = strpbrk(rest + 1, "/[");
+      const char* path = strpbrk(rest + 1, "/[");
       ours = path != NULL && is_ours(path);
       const int place = atomic_load_explicit(&ranges_known, memory_order_relaxed);
       if (place < (int)(sizeof ranges / sizeof *ranges)) {
@@ -126,14 +124,14 @@ static void show(void) {
   static __thread int showing;
   if (!trace || showing) return;
   showing = 1;
-  void *frames[48];
+  void* frames[48];
   const char head[] = "---- no memory here:\n";
   write(2, head, sizeof head - 1);
   backtrace_symbols_fd(frames, backtrace(frames, 48), 2);
   showing = 0;
 }
 
-static int fails(void *caller) {
+static int fails(void* caller) {
   if (!active || !counts((uintptr_t)caller)) return 0;
   const long number = atomic_fetch_add(&counter->seen, 1) + 1;
   if (fail_at == 0 || (forever ? number < fail_at : number != fail_at)) return 0;
@@ -152,31 +150,31 @@ long tmpi_test_fail_after(long n) {
 
 #define CALLER __builtin_return_address(0)
 
-void *malloc(size_t size) {
+void* malloc(size_t size) {
   return fails(CALLER) ? NULL : __libc_malloc(size);
 }
-void *calloc(size_t count, size_t size) {
+void* calloc(size_t count, size_t size) {
   return fails(CALLER) ? NULL : __libc_calloc(count, size);
 }
-void *realloc(void *old, size_t size) {
+void* realloc(void* old, size_t size) {
   return fails(CALLER) ? NULL : __libc_realloc(old, size);
 }
-void *memalign(size_t alignment, size_t size) {
+void* memalign(size_t alignment, size_t size) {
   return fails(CALLER) ? NULL : __libc_memalign(alignment, size);
 }
-void *aligned_alloc(size_t alignment, size_t size) {
+void* aligned_alloc(size_t alignment, size_t size) {
   return fails(CALLER) ? NULL : __libc_memalign(alignment, size);
 }
-int posix_memalign(void **place, size_t alignment, size_t size) {
+int posix_memalign(void** place, size_t alignment, size_t size) {
   if (fails(CALLER)) return ENOMEM;
-  void *memory = __libc_memalign(alignment, size);
+  void* memory = __libc_memalign(alignment, size);
   if (memory == NULL) return ENOMEM;
   *place = memory;
   return 0;
 }
-void *mmap(void *address, size_t size, int protection, int flags, int fd, off_t offset) {
+void* mmap(void* address, size_t size, int protection, int flags, int fd, off_t offset) {
   return fails(CALLER) ? MAP_FAILED : map_memory(address, size, protection, flags, fd, offset);
 }
-void *mmap64(void *address, size_t size, int protection, int flags, int fd, off_t offset) {
+void* mmap64(void* address, size_t size, int protection, int flags, int fd, off_t offset) {
   return fails(CALLER) ? MAP_FAILED : map_memory(address, size, protection, flags, fd, offset);
 }

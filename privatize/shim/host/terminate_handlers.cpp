@@ -11,14 +11,14 @@
 
 #include "privatize/loader.hpp"
 #include "privatize/rank_callbacks.h"
-#include "privatize/shim/host/rank_table.hpp"
-#include "privatize/shim/host/services.h"
+#include "privatize/rank_table.hpp"
+#include "privatize/shim/host/host_functions.h"
 #include "privatize/thrower.hpp"
 
 namespace tmpi::shim {
 namespace {
 
-RankTable<TmpiTerminateHandler> handlers;
+privatize::RankTable<TmpiTerminateHandler> handlers;
 std::terminate_handler process_handler;
 std::once_flag once;
 

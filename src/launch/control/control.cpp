@@ -56,10 +56,13 @@ void Control::start() {
   pthread_sigmask(SIG_SETMASK, &all, &before);
   pthread_t thread;
   if (const int error = pthread_create(&thread, nullptr, &Control::thread_main, this); error != 0) {
-    fmt::print(stderr,
-               "tmpi-node: cannot start a thread: {}; is the limit on processes (ulimit -u) reached?\n",
-               strerror(error));
-    _exit(1);
+    // This thread says so, as that one would have.
+    report_end(
+        EndKind::kStartFailed, -1, 1,
+        fmt::format("the node process cannot start a thread: {}; is the limit on processes (ulimit -u) or "
+                    "on memory (ulimit -v) reached?",
+                    strerror(error)));
+    loop();
   }
   pthread_detach(thread);
   pthread_sigmask(SIG_SETMASK, &before, nullptr);

@@ -86,7 +86,7 @@ class Control {
  private:
   Control(std::unique_ptr<Wireup> wireup, int wake_fd, StateDump (*state_dump)());
   static void* thread_main(void* self);
-  void loop();
+  [[noreturn]] void loop();
   void fill_sending();
   void receive();
   void on_frames();

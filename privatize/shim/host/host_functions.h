@@ -1,7 +1,7 @@
 /* What the shim asks of its part that exists once per process (this folder): state that all ranks of a node
  * share and that must be told apart there. Plain C names, exported by the node process's executable. */
-#ifndef TMPI_PRIVATIZE_SHIM_HOST_SERVICES_H
-#define TMPI_PRIVATIZE_SHIM_HOST_SERVICES_H
+#ifndef TMPI_PRIVATIZE_SHIM_HOST_HOST_FUNCTIONS_H
+#define TMPI_PRIVATIZE_SHIM_HOST_HOST_FUNCTIONS_H
 
 #include <signal.h>
 

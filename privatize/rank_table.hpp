@@ -1,13 +1,13 @@
-// RankTable: a few words per rank for ranks that need them, readable in a signal handler. Grows by chunks
-// that are never freed.
+// RankTable: a few words per world rank for ranks that need them, found in constant time without a lock, readable
+// in a signal handler. Grows by chunks that are never freed, so that it takes what the ranks that live here take.
 #pragma once
 
 #include <atomic>
 #include <new>
 
-namespace tmpi::shim {
+namespace tmpi::privatize {
 
-template <class T>
+template <class T, int kPerChunk = 64>
 class RankTable {
  public:
   /// Null if nothing was stored for the rank yet. Async-signal-safe.
@@ -32,8 +32,8 @@ class RankTable {
   }
 
  private:
-  static constexpr int kPerChunk = 64, kChunks = 16384;  // a million ranks
+  static constexpr int kChunks = 16384;  // a million ranks at least
   std::atomic<T*> chunks_[kChunks] = {};
 };
 
-}  // namespace tmpi::shim
+}  // namespace tmpi::privatize
