@@ -247,10 +247,10 @@ void on_parent_death(int) {
 void report_no_memory(const char* what) noexcept {
   Control* control = Control::instance();
   if (control == nullptr || !control->can_report()) return;
-  char* buffer = control->end_report().claim();
+  char* buffer = control->end_reason().claim();
   if (buffer == nullptr) Control::wait_for_exit();
   gethostname(host, sizeof(host) - 1);
-  SafeText text(buffer, EndReport::kCapacity);
+  SafeText text(buffer, EndReason::kCapacity);
   const int rank = privatize::running_rank();
   const mpi::Rank* local = rank >= 0 && mpi::job() != nullptr ? mpi::job()->local(rank) : nullptr;
   if (rank >= 0) {
@@ -264,7 +264,7 @@ void report_no_memory(const char* what) noexcept {
        << ", and without it the job cannot go on. Use fewer ranks per node, or look at the limits (ulimit "
           "-v, a "
           "container's)";
-  control->end_report().publish(EndKind::kAborted, rank, kExitNoMemory, text.length());
+  control->end_reason().publish(EndKind::kAborted, rank, kExitNoMemory, text.length());
   control->wake();
   Control::wait_for_exit();
 }

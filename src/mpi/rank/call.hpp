@@ -98,7 +98,7 @@ inline int on_collective(const char* name, MPI_Comm handle, Body&& body) {
     try {
       return body(comm);
     } catch (const std::bad_alloc&) {
-      if (comm.seats() > 1) end_for_no_memory("its part of what all members of a communicator do together");
+      if (comm.members() > 1) end_for_no_memory("its part of what all members of a communicator do together");
       throw;
     }
   });
