@@ -46,10 +46,10 @@ class NodeScheduler final : public Scheduler {
   void set_event_source(const EventSource& source) override;
   void meter_switches() noexcept override;
   void observe_switches(SwitchObserver observer) override;
-  void set_mail_hook(MailHook hook) override;
+  void set_drain_hook(DrainHook hook) override;
   void set_stall_hook(StallHook hook) override { shared_.stall_hook = hook; }
   void admit_threads() noexcept override;
-  void nudge(int worker) noexcept override { shared_.workers[static_cast<std::size_t>(worker)]->nudge(); }
+  void wake_if_parked(int worker) noexcept override { shared_.workers[static_cast<std::size_t>(worker)]->wake_if_parked(); }
   int workers() const override { return options_.workers; }
   int worker_of(const Task& task) const override { return task.worker->index(); }
   bool oversubscribed() const override { return shared_.oversubscribed; }
@@ -210,8 +210,8 @@ void NodeScheduler::admit_threads() noexcept {
   here.admit_threads(here.running()->inside);
 }
 
-void NodeScheduler::set_mail_hook(MailHook hook) {
-  for (auto& worker : shared_.workers) worker->set_mail_hook(hook);
+void NodeScheduler::set_drain_hook(DrainHook hook) {
+  for (auto& worker : shared_.workers) worker->set_drain_hook(hook);
 }
 
 void NodeScheduler::set_event_source(const EventSource& source) {
@@ -240,7 +240,7 @@ const Task* NodeScheduler::guard_page_owner(const void* address) const {
   const int index = stacks_->guard_owner(address);
   if (index >= 0) return index >= tasks() ? nullptr : &tasks_[static_cast<std::size_t>(index)];
   for (const auto& worker : shared_.workers) {
-    if (const Task* service = worker->services().guard_page_owner(address)) return service;
+    if (const Task* helper = worker->helpers().guard_page_owner(address)) return helper;
   }
   return nullptr;
 }

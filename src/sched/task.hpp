@@ -1,4 +1,4 @@
-// Task: a fiber plus what the scheduler knows about it. One per rank (and for internal services). Owned by
+// Task: a fiber plus what the scheduler knows about it. One per rank (and for internal helpers). Owned by
 // the Scheduler, alive until the job ends, so a pointer to it never dangles.
 #pragma once
 
@@ -32,7 +32,7 @@ struct alignas(64) Task : ult::Fiber {
   void (*entry)(void*) = nullptr;  ///< what spawn() was given
   void* argument = nullptr;
   timers::ProcessMeter meter;  ///< what it has run, if switches are metered; ends the second line
-  bool service = false;        ///< no rank, but work that goes on for one (service.hpp)
+  bool helper = false;        ///< no rank, but work that goes on for one (helper.hpp)
   std::atomic<std::uint64_t> note[7] = {};  ///< what it waits for, in MPI's words; for pictures; relaxed
 };
 

@@ -26,9 +26,9 @@ struct ThreadTask : Task {
   Bed bed = Bed::kNone;
   ThreadTask* next_blocked = nullptr;  ///< of the worker's blocked threads
   ThreadTask* previous_blocked = nullptr;
-  Task* flow = nullptr;    ///< what runs on the thread: this task, or a service that it has lent its turn to
-  Task* lender = nullptr;  ///< who goes on when that service suspends
-  ult::Thread seat;        ///< the thread as a switch sees it
+  Task* flow = nullptr;    ///< what runs on the thread: this task, or a helper that it has lent its turn to
+  Task* lender = nullptr;  ///< who goes on when that helper suspends
+  ult::Thread os_thread;        ///< the thread as a switch sees it
   ThreadTask* next_idle = nullptr;       ///< pool
   std::atomic<std::uint32_t> signal{0};  ///< the futex of Bed::kOwn; counts
 };

@@ -16,7 +16,7 @@ namespace {
 // Null on workers and on threads that have not called yet.
 __attribute__((tls_model("initial-exec"))) thread_local ThreadTask* t_thread = nullptr;
 
-// Out of line for the same reason as this_worker(): a service may go on on another thread.
+// Out of line for the same reason as this_worker(): a helper may go on on another thread.
 __attribute__((noinline)) ThreadTask*& this_thread() noexcept {
   __asm__ volatile("" ::: "memory");
   return t_thread;
@@ -69,7 +69,7 @@ Task& thread_task(const Task& rank) {
     task.is_thread = true;
     task.monitored = true;
     task.flow = &task;
-    ult::attach(task.seat, task);
+    ult::attach(task.os_thread, task);
     pthread_setspecific(end_key(), &task);
     mine = &task;
   }
@@ -123,7 +123,7 @@ void Worker::tend_inbox() noexcept {
   if (keeper_->bed != ThreadTask::Bed::kInbox || inbox_.asleep()) return;
   do {
     look_after_mail();
-  } while (!inbox_.announce_sleep() || (mail_hook_ != nullptr && mail_hook_(index_)));
+  } while (!inbox_.announce_sleep() || (drain_hook_ != nullptr && drain_hook_(index_)));
 }
 
 // ---- Blocking ----
@@ -145,21 +145,21 @@ void Worker::block_elsewhere(Task& self) noexcept {
   back_to_lender(self);
 }
 
-// A service to which a thread has lent its turn suspends: the thread goes on at once. The worker's own thread
-// resumes the service.
-void Worker::back_to_lender(Task& service) noexcept {
+// A helper to which a thread has lent its turn suspends: the thread goes on at once. The worker's own thread
+// resumes the helper.
+void Worker::back_to_lender(Task& helper) noexcept {
   ThreadTask& thread = *this_thread();
   thread.flow = thread.lender;
-  ult::switch_to(thread.seat, service, *thread.lender);
+  ult::switch_to(thread.os_thread, helper, *thread.lender);
 }
 
-void Worker::lend_elsewhere(Task& self, Service& service) noexcept {
+void Worker::lend_elsewhere(Task& self, HelperFiber& helper) noexcept {
   ThreadTask& thread = *this_thread();
-  if (service.context == nullptr) prepare(service);
-  set_state(service, TaskState::kRunning);
+  if (helper.context == nullptr) prepare(helper);
+  set_state(helper, TaskState::kRunning);
   Task* const outer = std::exchange(thread.lender, &self);
-  thread.flow = &service;
-  ult::switch_to(thread.seat, self, service);
+  thread.flow = &helper;
+  ult::switch_to(thread.os_thread, self, helper);
   thread.lender = outer;
 }
 
@@ -188,7 +188,7 @@ void Worker::block_thread(ThreadTask& self) noexcept {
 // A thread's beds: it leaves the monitor while it sleeps. What runs on a thread that sleeps is nothing.
 void Worker::sleep_at_inbox(ThreadTask& self) noexcept {
   const std::uint32_t rung = inbox_.bell();
-  if (!inbox_.announce_sleep() || (mail_hook_ != nullptr && mail_hook_(index_))) return;
+  if (!inbox_.announce_sleep() || (drain_hook_ != nullptr && drain_hook_(index_))) return;
   if (self.woken) return;
   if (idle_ && !ready_.empty()) poke();
   self.bed = ThreadTask::Bed::kInbox;
@@ -228,7 +228,7 @@ Task* Worker::idle_shared() noexcept {
   idle_ = true;
   Task* task = look_around();
   while (task == nullptr && !all_finished()) {
-    if (std::exchange(stirred_, false)) start = timers::now_ticks();
+    if (std::exchange(progressed_, false)) start = timers::now_ticks();
     if (timers::now_ticks() - start < shared_.spin_ticks) {
       monitor_.unlock();
       for (int i = 0; i < 16 && !inbox_.has_mail(); ++i) cpu_relax();
@@ -236,7 +236,7 @@ Task* Worker::idle_shared() noexcept {
     } else {
       const std::uint32_t rung = inbox_.bell();
       if (inbox_.announce_sleep()) {
-        if (mail_hook_ == nullptr || !mail_hook_(index_)) {
+        if (drain_hook_ == nullptr || !drain_hook_(index_)) {
           monitor_.unlock();
           const bool watched = sleep(rung);
           monitor_.lock();

@@ -19,7 +19,7 @@ __attribute__((tls_model("initial-exec"))) thread_local Task** t_running = nullp
 
 void task_main(ult::Fiber& fiber) noexcept {
   Task& task = static_cast<Task&>(fiber);
-  if (task.service) {
+  if (task.helper) {
     task.inside = true;  // for ever
   } else if (task.monitored) {
     task.worker->leave();
@@ -62,13 +62,13 @@ inline void Worker::make_ready_here(Task& task) noexcept {
 }
 
 void Worker::poke() noexcept {
-  // One poke in the inbox is enough. acq_rel: whoever finds one there has its reason seen when take_mail()
+  // One poke in the inbox is enough. acq_rel: whoever finds one there has its reason seen when drain_inbox()
   // clears the flag.
   if (!poked_.exchange(true, std::memory_order_acq_rel)) inbox_.push(poke_);
 }
 
 // Takes in what has come from other threads.
-void Worker::take_mail() noexcept {
+void Worker::drain_inbox() noexcept {
   for (Task* task = inbox_.take(); task != nullptr;) {
     Task* const after = task->next;
     if (task == &poke_) {
@@ -88,8 +88,8 @@ inline Task* Worker::next_ready() noexcept {
   // Mail at every switch, so that a worker that is never idle keeps nobody waiting: one load of a line that
   // is in cache.
   if (inbox_.has_mail()) [[unlikely]]
-    take_mail();
-  if (mail_hook_ != nullptr) mail_hook_(index_);
+    drain_inbox();
+  if (drain_hook_ != nullptr) drain_hook_(index_);
   if (poll_ != nullptr &&
       (--until_clock_ == 0 || (expected_ != nullptr && expected_->load(std::memory_order_relaxed) > 0)))
       [[unlikely]]
@@ -108,9 +108,9 @@ __attribute__((noinline)) void Worker::poll_at_switch() noexcept {
 }
 
 void Worker::look_after_mail() noexcept {
-  take_mail();
-  if (mail_hook_ != nullptr) mail_hook_(index_);
-  if (poll_ != nullptr && poll_()) stirred_ = true;
+  drain_inbox();
+  if (drain_hook_ != nullptr) drain_hook_(index_);
+  if (poll_ != nullptr && poll_()) progressed_ = true;
 }
 
 Task* Worker::look_around() noexcept {
@@ -129,7 +129,7 @@ Task* Worker::spin() noexcept {
       cpu_relax();
     }
     now = timers::now_ticks();
-    if (std::exchange(stirred_, false)) start = now;
+    if (std::exchange(progressed_, false)) start = now;
   } while (now - start < shared_.spin_ticks);
   return nullptr;
 }
@@ -141,11 +141,11 @@ __attribute__((noinline)) Task* Worker::idle() noexcept {
   while (task == nullptr && !all_finished()) {
     const std::uint32_t rung = inbox_.bell();
     if (inbox_.announce_sleep()) {
-      if ((mail_hook_ == nullptr || !mail_hook_(index_)) && sleep(rung)) watched_ = true;
+      if ((drain_hook_ == nullptr || !drain_hook_(index_)) && sleep(rung)) watched_ = true;
       inbox_.stay_awake();
     }
     task = look_around();
-    if (task == nullptr && std::exchange(stirred_, false)) task = spin();
+    if (task == nullptr && std::exchange(progressed_, false)) task = spin();
   }
   hand_watch_over();
   return task;
@@ -242,25 +242,25 @@ void Worker::finish() noexcept {
   leave_for_good();
 }
 
-// All tasks have finished, the running one among them, or it is a service, which nobody needs any more.
+// All tasks have finished, the running one among them, or it is a helper, which nobody needs any more.
 void Worker::leave_for_good() noexcept {
   Task& self = *running_;
   running_ = nullptr;
   ult::abandon_to(thread_, self, root_);
 }
 
-void Worker::lend(Task& self, Service& service) noexcept {
+void Worker::hand_off_to(Task& self, HelperFiber& helper) noexcept {
   if (&self != running_) [[unlikely]]
-    return lend_elsewhere(self, service);
-  Task* const outer = std::exchange(lender_, &self);  // a service may start services
+    return lend_elsewhere(self, helper);
+  Task* const outer = std::exchange(lender_, &self);  // a helper may start helpers
   set_state(self, TaskState::kReady);
-  switch_from(self, &self, service);
+  switch_from(self, &self, helper);
   lender_ = outer;
 }
 
-void Worker::retire(Service& service) noexcept {
-  services_.give_back(service);
-  block(service);
+void Worker::retire(HelperFiber& helper) noexcept {
+  helpers_.give_back(helper);
+  block(helper);
 }
 
 void Worker::run() noexcept {

@@ -17,7 +17,7 @@
 #include "sched/monitor.hpp"
 #include "sched/ready_queue.hpp"
 #include "sched/scheduler.hpp"
-#include "sched/service.hpp"
+#include "sched/helper.hpp"
 #include "sched/thread_task.hpp"
 #include "timers/meter.hpp"
 #include "ult/switch.hpp"
@@ -36,7 +36,7 @@ struct Shared {
   std::uint64_t expectant_ticks = 0;
   std::uint64_t quiet_ticks = 0;
   std::atomic<int> asleep{0};  ///< workers that sleep; the last one to come watches for a stall
-  std::size_t stack_size = 0;  ///< of services, as of all tasks
+  std::size_t stack_size = 0;  ///< of helpers, as of all tasks
   bool exec_stacks = false;
   std::vector<std::unique_ptr<Worker>> workers;
 };
@@ -44,7 +44,7 @@ struct Shared {
 class alignas(64) Worker {
  public:
   Worker(Shared& shared, int index) noexcept
-      : shared_(shared), index_(index), services_(*this, shared.stack_size, shared.exec_stacks) {}
+      : shared_(shared), index_(index), helpers_(*this, shared.stack_size, shared.exec_stacks) {}
   ~Worker();
 
   // Set-up, before the worker's thread runs.
@@ -53,7 +53,7 @@ class alignas(64) Worker {
     poll_ = source.poll;
     expected_ = source.expected;
   }
-  void set_mail_hook(MailHook hook) noexcept { mail_hook_ = hook; }
+  void set_drain_hook(DrainHook hook) noexcept { drain_hook_ = hook; }
 
   // Any thread.
   /// Takes effect at the worker's next switch.
@@ -64,8 +64,8 @@ class alignas(64) Worker {
   void make_ready(Task& task, const Worker* here) noexcept;
   /// Makes the worker look around, if it sleeps too.
   void poke() noexcept;
-  /// The same, for somebody who has just left something for the mail hook: nothing to do unless it sleeps.
-  void nudge() noexcept {
+  /// The same, for somebody who has just left something for the drain hook: nothing to do unless it sleeps.
+  void wake_if_parked() noexcept {
     if (inbox_.asleep()) [[unlikely]]
       poke();
   }
@@ -83,13 +83,13 @@ class alignas(64) Worker {
   void yield(Task& self) noexcept;
   [[noreturn]] void finish() noexcept;
 
-  ServicePool& services() noexcept { return services_; }
-  const ServicePool& services() const noexcept { return services_; }
-  /// Leaves the calling task for a service, until that suspends or has finished: then the calling task goes
+  HelperPool& helpers() noexcept { return helpers_; }
+  const HelperPool& helpers() const noexcept { return helpers_; }
+  /// Leaves the calling task for a helper, until that suspends or has finished: then the calling task goes
   /// on before anybody else.
-  void lend(Task& self, Service& service) noexcept;
-  /// The running service has done its work. Returns when there is more.
-  void retire(Service& service) noexcept;
+  void hand_off_to(Task& self, HelperFiber& helper) noexcept;
+  /// The running helper has done its work. Returns when there is more.
+  void retire(HelperFiber& helper) noexcept;
 
   // Threads of ranks (threads.cpp, docs/threads.md).
   bool admits_threads() const noexcept { return admits_threads_; }
@@ -105,7 +105,7 @@ class alignas(64) Worker {
   static constexpr std::uint32_t kYieldsPerSlice =
       64;  // oversubscribed: yields before the core is offered to others
 
-  void take_mail() noexcept;
+  void drain_inbox() noexcept;
   Task* next_ready() noexcept;
   Task* look_around() noexcept;
   Task* idle() noexcept;
@@ -126,8 +126,8 @@ class alignas(64) Worker {
   void sleep_at_inbox(ThreadTask& self) noexcept;
   void sleep_in_own_bed(ThreadTask& self) noexcept;
   void yield_elsewhere(Task& self) noexcept;
-  void back_to_lender(Task& service) noexcept;
-  void lend_elsewhere(Task& self, Service& service) noexcept;
+  void back_to_lender(Task& helper) noexcept;
+  void lend_elsewhere(Task& self, HelperFiber& helper) noexcept;
   void switch_from(ult::Fiber& fiber, Task* from, Task& to) noexcept;
   void before_switch(Task* from, Task& to) noexcept;
   void prepare(Task& task) noexcept;
@@ -146,10 +146,10 @@ class alignas(64) Worker {
   bool (*poll_)() noexcept = nullptr;  // the event source's
   const std::atomic<int>* expected_ = nullptr;
   std::uint64_t last_poll_ = 0;  // ticks
-  bool stirred_ = false;         // the event source has made progress
+  bool progressed_ = false;         // the event source has made progress
   // It has been the watcher, and nobody else has been asked to be. Under the monitor, as what is below.
   bool watched_ = false;
-  MailHook mail_hook_ = nullptr;
+  DrainHook drain_hook_ = nullptr;
   std::uint32_t until_clock_ = kClockInterval;
   std::uint32_t yields_ = 0;
   std::atomic<std::uint64_t> switches_{0};  // written by this thread only
@@ -157,7 +157,7 @@ class alignas(64) Worker {
   Shared& shared_;
   ult::Fiber root_;  // the thread's own flow of control
   int index_;
-  ServicePool services_;
+  HelperPool helpers_;
   timers::CoreMeter meter_;
 
   // Used under the monitor once threads have been admitted; not at all before.

@@ -9,7 +9,7 @@
 #include "mpi/core/rank.hpp"
 #include "mpi/core/status.hpp"
 #include "mpi/p2p/lifecycle.hpp"
-#include "sched/service.hpp"
+#include "sched/helper.hpp"
 
 namespace tmpi::mpi {
 namespace {
@@ -136,7 +136,7 @@ Err TrackOperation::enqueue(Request& request) {
   if (track_.served) return kOk;
   track_.served = true;
   hold(track_);
-  if (sched::run_service(serve, &track_)) return kOk;
+  if (sched::run_helper(serve, &track_)) return kOk;
   track_.first = track_.last = nullptr;
   remember(fail(MPI_ERR_NO_MEM,
                 "there is no memory for the stack of another operation in progress: wait for some first, or "

@@ -239,7 +239,7 @@ TEST_CASE("where all members share a worker, meetings need no services") {
   for (const int size : {1, 2, 8, 40}) {
     testing::run_ranks(size, 1, [&](Rank& rank) {
       each_kind_once(rank.world_rank, size);
-      if (sched::this_worker()->services().made() != 0) std::abort();
+      if (sched::this_worker()->helpers().made() != 0) std::abort();
     });
   }
   CHECK(failures == 0);
@@ -310,7 +310,7 @@ TEST_CASE("services are as many as tracks in use, and used again") {
       if (sums_of[63] != 28) std::abort();
     }
     // 8 ranks with 4 tracks each: 4 + 8 + 16 + 32 >= 32 services.
-    if (sched::this_worker()->services().made() > 60) std::abort();
+    if (sched::this_worker()->helpers().made() > 60) std::abort();
     if (rank.services != 0) std::abort();
   });
 }

@@ -4,7 +4,7 @@
 // communicator belongs to track i mod kTracks; a persistent one has its own track, so members may start
 // several of them in different orders. Contexts of tracks are derived from the communicator's, so nobody has
 // to agree on them; persistent operations share one, where a number in the tags tells them apart. What a
-// member runs on one track runs in order, on a service (sched/service.hpp) that exists while there is
+// member runs on one track runs in order, on a service (sched/helper.hpp) that exists while there is
 // something to do. MPI report, 6.12 and 6.13.
 #pragma once
 

@@ -144,7 +144,7 @@ bool has_room(Channel& channel) noexcept {
 void connect_workers(sched::Scheduler& scheduler) {
   the_scheduler = &scheduler;
   the_table = scheduler.workers() > 1 ? std::make_unique<Table>(scheduler.workers()) : nullptr;
-  scheduler.set_mail_hook(the_table != nullptr ? receive_mail : nullptr);
+  scheduler.set_drain_hook(the_table != nullptr ? receive_mail : nullptr);
 }
 
 bool post(int from, int to, Rank& target, const MatchKey& key, const Outgoing& data) noexcept {
@@ -167,7 +167,7 @@ bool post(int from, int to, Rank& target, const MatchKey& key, const Outgoing& d
   slot.key = key;
   channel->sent = number + 1;
   slot.turn.exchange(number + 1, std::memory_order_seq_cst);
-  the_scheduler->nudge(to);
+  the_scheduler->wake_if_parked(to);
   return true;
 }
 

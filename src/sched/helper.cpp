@@ -1,4 +1,4 @@
-#include "sched/service.hpp"
+#include "sched/helper.hpp"
 
 #include <new>
 
@@ -7,9 +7,9 @@
 namespace tmpi::sched {
 namespace {
 
-// What a service's fiber runs for ever: the work it is given, then the wait for more.
+// What a helper's fiber runs for ever: the work it is given, then the wait for more.
 void serve(void* argument) {
-  Service& self = *static_cast<Service*>(argument);
+  HelperFiber& self = *static_cast<HelperFiber*>(argument);
   for (;;) {
     self.work(self.work_argument);
     self.worker->retire(self);
@@ -18,25 +18,25 @@ void serve(void* argument) {
 
 }  // namespace
 
-bool run_service(void (*work)(void*), void* argument) noexcept {
+bool run_helper(void (*work)(void*), void* argument) noexcept {
   Worker& worker = *this_worker();
-  Service* service = worker.services().take();
-  if (service != nullptr && service == worker.running()) [[unlikely]] {
-    // A thread of the rank calls, and the worker's own idles on the stack of this service, which it ran last.
-    Service* other = worker.services().take();
-    worker.services().give_back(*service);
-    service = other;
+  HelperFiber* helper = worker.helpers().take();
+  if (helper != nullptr && helper == worker.running()) [[unlikely]] {
+    // A thread of the rank calls, and the worker's own idles on the stack of this helper, which it ran last.
+    HelperFiber* other = worker.helpers().take();
+    worker.helpers().give_back(*helper);
+    helper = other;
   }
-  if (service == nullptr) return false;
+  if (helper == nullptr) return false;
   Task& self = *current();
-  service->owner = self.owner;
-  service->work = work;
-  service->work_argument = argument;
-  worker.lend(self, *service);
+  helper->owner = self.owner;
+  helper->work = work;
+  helper->work_argument = argument;
+  worker.hand_off_to(self, *helper);
   return true;
 }
 
-bool ServicePool::grow() noexcept {
+bool HelperPool::grow() noexcept {
   std::size_t index = 0;
   while (index < kMostChunks && chunks_[index].load(std::memory_order_relaxed) != nullptr) ++index;
   if (index == kMostChunks) return false;
@@ -45,46 +45,46 @@ bool ServicePool::grow() noexcept {
   if (!stacks) return false;
   auto* chunk = new (std::nothrow) Chunk{*std::move(stacks), nullptr};
   if (chunk == nullptr) return false;
-  chunk->services.reset(new (std::nothrow) Service[static_cast<std::size_t>(count)]);
-  if (chunk->services == nullptr) {
+  chunk->helpers.reset(new (std::nothrow) HelperFiber[static_cast<std::size_t>(count)]);
+  if (chunk->helpers == nullptr) {
     delete chunk;
     return false;
   }
   for (int i = count - 1; i >= 0; --i) {
-    Service& service = chunk->services[static_cast<std::size_t>(i)];
-    service.service = true;
-    service.worker = &worker_;
-    service.stack = chunk->stacks->stack(i);
-    service.entry = serve;
-    service.argument = &service;
-    give_back(service);
+    HelperFiber& helper = chunk->helpers[static_cast<std::size_t>(i)];
+    helper.helper = true;
+    helper.worker = &worker_;
+    helper.stack = chunk->stacks->stack(i);
+    helper.entry = serve;
+    helper.argument = &helper;
+    give_back(helper);
   }
   chunks_[index].store(chunk, std::memory_order_release);  // pairs with guard_page_owner()
   return true;
 }
 
-const Service* ServicePool::guard_page_owner(const void* address) const noexcept {
+const HelperFiber* HelperPool::guard_page_owner(const void* address) const noexcept {
   for (const auto& entry : chunks_) {
     const Chunk* chunk = entry.load(std::memory_order_acquire);
     if (chunk == nullptr) break;
     const int index = chunk->stacks->guard_owner(address);
-    if (index >= 0) return &chunk->services[static_cast<std::size_t>(index)];
+    if (index >= 0) return &chunk->helpers[static_cast<std::size_t>(index)];
   }
   return nullptr;
 }
 
-int ServicePool::made() const noexcept {
+int HelperPool::made() const noexcept {
   int made = 0;
   for (std::size_t i = 0; i < kMostChunks && chunks_[i].load(std::memory_order_relaxed) != nullptr; ++i)
     made += kFirst << i;
   return made;
 }
 
-ServicePool::~ServicePool() {
+HelperPool::~HelperPool() {
   for (std::size_t i = 0; i < kMostChunks; ++i) {
     Chunk* chunk = chunks_[i].load(std::memory_order_relaxed);
     if (chunk == nullptr) break;
-    for (int s = 0; s < kFirst << i; ++s) ult::release(chunk->services[static_cast<std::size_t>(s)]);
+    for (int s = 0; s < kFirst << i; ++s) ult::release(chunk->helpers[static_cast<std::size_t>(s)]);
     delete chunk;
   }
 }
