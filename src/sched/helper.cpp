@@ -7,7 +7,7 @@
 namespace tmpi::sched {
 namespace {
 
-// What a helper's fiber runs for ever: the work it is given, then the wait for more.
+// What a helper fiber runs for ever: the work it is given, then the wait for more.
 void serve(void* argument) {
   HelperFiber& self = *static_cast<HelperFiber*>(argument);
   for (;;) {
@@ -22,7 +22,8 @@ bool run_helper(void (*work)(void*), void* argument) noexcept {
   Worker& worker = *this_worker();
   HelperFiber* helper = worker.helpers().take();
   if (helper != nullptr && helper == worker.running()) [[unlikely]] {
-    // A thread of the rank calls, and the worker's own idles on the stack of this helper, which it ran last.
+    // A thread of the rank calls, and the worker's own idles on the stack of this helper fiber,
+    // which it ran last.
     HelperFiber* other = worker.helpers().take();
     worker.helpers().give_back(*helper);
     helper = other;

@@ -115,7 +115,7 @@ class Scheduler {
   /// One line per worker: "worker 0: core 3 (PU 6), NUMA node 0" for --report-bindings.
   virtual std::vector<std::string> bindings() const = 0;
 
-  /// Tasks spawned so far (finished ones included), and each by its id: for pictures of a running job. Any
+  /// Tasks spawned so far (finished ones included), and each by its id: for state dumps. Any
   /// thread.
   virtual int tasks() const = 0;
   virtual const Task& task(int id) const = 0;
