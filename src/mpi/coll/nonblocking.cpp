@@ -2,14 +2,18 @@
 
 #include <utility>
 
+#include "mpi/base/status.hpp"
 #include "mpi/coll/coll.hpp"
-#include "mpi/coll/lane.hpp"
 #include "mpi/coll/table.hpp"
-#include "mpi/core/blocked.hpp"
-#include "mpi/core/rank.hpp"
-#include "mpi/core/status.hpp"
 #include "mpi/p2p/lifecycle.hpp"
+<<<<<<< HEAD
 #include "sched/helper.hpp"
+=======
+#include "mpi/rank/rank.hpp"
+#include "mpi/request/blocked.hpp"
+#include "mpi/shm/lane.hpp"
+#include "sched/service.hpp"
+>>>>>>> main
 
 namespace tmpi::mpi {
 namespace {
