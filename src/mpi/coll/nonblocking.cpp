@@ -12,7 +12,7 @@
 #include "mpi/rank/rank.hpp"
 #include "mpi/request/blocked.hpp"
 #include "mpi/shm/lane.hpp"
-#include "sched/service.hpp"
+#include "sched/helper.hpp"
 >>>>>>> main
 
 namespace tmpi::mpi {
