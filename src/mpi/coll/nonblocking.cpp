@@ -9,7 +9,7 @@
 #include "mpi/rank/rank.hpp"
 #include "mpi/request/blocked.hpp"
 #include "mpi/shm/arrivals.hpp"
-#include "sched/service.hpp"
+#include "sched/helper.hpp"
 
 namespace tmpi::mpi {
 namespace {
@@ -139,7 +139,7 @@ Err ShadowOperation::enqueue(Request& request) {
   if (shadow_.helped) return kOk;
   shadow_.helped = true;
   hold(shadow_);
-  if (sched::run_service(run_all, &shadow_)) return kOk;
+  if (sched::run_helper(run_all, &shadow_)) return kOk;
   shadow_.first = shadow_.last = nullptr;
   remember(fail(MPI_ERR_NO_MEM,
                 "there is no memory for the stack of another operation in progress: wait for some first, or "

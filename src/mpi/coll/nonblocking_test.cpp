@@ -239,7 +239,7 @@ TEST_CASE("where all members share a worker, shared-memory barriers need no help
   for (const int size : {1, 2, 8, 40}) {
     testing::run_ranks(size, 1, [&](Rank& rank) {
       each_kind_once(rank.world_rank, size);
-      if (sched::this_worker()->services().made() != 0) std::abort();
+      if (sched::this_worker()->helpers().made() != 0) std::abort();
     });
   }
   CHECK(failures == 0);
@@ -310,7 +310,7 @@ TEST_CASE("helper fibers are as many as shadows in use, and used again") {
       if (sums_of[63] != 28) std::abort();
     }
     // 8 ranks with 4 shadows each: 4 + 8 + 16 + 32 >= 32 helper fibers.
-    if (sched::this_worker()->services().made() > 60) std::abort();
+    if (sched::this_worker()->helpers().made() > 60) std::abort();
     if (rank.busy_shadows != 0) std::abort();
   });
 }

@@ -47,7 +47,7 @@ void connect_workers(sched::Scheduler& scheduler) {
   const int workers = scheduler.workers();
   the_channels.reset();
   if (workers > 1) the_channels.emplace(workers);
-  scheduler.set_mail_hook(workers > 1 ? drain_channels : nullptr);
+  scheduler.set_drain_hook(workers > 1 ? drain_channels : nullptr);
 }
 
 bool post(int from, int to, Rank& target, const MatchKey& key, const Outgoing& data) noexcept {
@@ -70,7 +70,7 @@ bool post(int from, int to, Rank& target, const MatchKey& key, const Outgoing& d
   slot->target = &target;
   slot->key = key;
   the_channels->publish(*channel, *slot, to);
-  the_scheduler->nudge(to);
+  the_scheduler->wake_if_parked(to);
   return true;
 }
 

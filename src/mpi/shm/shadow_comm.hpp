@@ -5,7 +5,7 @@
 // has its own shadow, so members may start several of them in different orders. Contexts of shadows are
 // derived from the communicator's, so nobody has to agree on them; persistent operations share one, where a
 // number in the tags tells them apart. What a member runs on one shadow runs in order: on a helper fiber
-// (sched/service.hpp) that exists while there is something to do, or without one where it only waits
+// (sched/helper.hpp) that exists while there is something to do, or without one where it only waits
 // (nonblocking.hpp). MPI report, 6.12 and 6.13.
 #pragma once
 

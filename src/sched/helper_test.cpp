@@ -1,5 +1,5 @@
-// Services: they run at once, go on when their task is elsewhere, are recycled, and may be left behind.
-#include "sched/service.hpp"
+// Helper fibers: they run at once, go on when their task is elsewhere, are recycled, and may be left behind.
+#include "sched/helper.hpp"
 
 #include <atomic>
 #include <vector>
@@ -10,13 +10,13 @@
 namespace tmpi::sched::test {
 namespace {
 
-// A service from a lambda; the lambda must outlive it.
+// A helper from a lambda; the lambda must outlive it.
 template <class Work>
 bool serve(Work& work) {
-  return run_service([](void* argument) { (*static_cast<Work*>(argument))(); }, &work);
+  return run_helper([](void* argument) { (*static_cast<Work*>(argument))(); }, &work);
 }
 
-TEST_CASE("a service that does not wait has finished when run_service returns") {
+TEST_CASE("a helper that does not wait has finished when run_helper returns") {
   Job job({.workers = 1, .tasks = 1, .bind = false});
   std::vector<int> order;
   job.spawn(0, [&] {
@@ -27,22 +27,22 @@ TEST_CASE("a service that does not wait has finished when run_service returns") 
       order.push_back(2);
       CHECK(order == std::vector<int>{1, 2});
     }
-    CHECK(this_worker()->services().made() == 4);  // one, used again and again
+    CHECK(this_worker()->helpers().made() == 4);  // one, used again and again
   });
   job.run();
 }
 
-TEST_CASE("a service belongs to its task's owner and is no task of the scheduler") {
+TEST_CASE("a helper belongs to its task's owner and is no task of the scheduler") {
   Job job({.workers = 1, .tasks = 2, .bind = false});
   int owner = 0;
   const void* seen = nullptr;
   Task& task = job.spawn(0, [&] {
     auto work = [&] {
       seen = current()->owner;
-      CHECK(current()->service);
+      CHECK(current()->helper);
     };
     CHECK(serve(work));
-    CHECK_FALSE(current()->service);
+    CHECK_FALSE(current()->helper);
   });
   task.owner = &owner;
   job.run();
@@ -50,7 +50,7 @@ TEST_CASE("a service belongs to its task's owner and is no task of the scheduler
   CHECK(job->tasks() == 1);
 }
 
-TEST_CASE("a service goes on while its task waits, computes or has finished; nobody runs before the caller") {
+TEST_CASE("a helper goes on while its task waits, computes or has finished; nobody runs before the caller") {
   for (const char* policy : {"fifo", "lifo", "random:5"}) {
     Job job({.workers = 1, .tasks = 3, .policy = policy, .bind = false});
     Event begun, asked, answered;
@@ -83,7 +83,7 @@ TEST_CASE("a service goes on while its task waits, computes or has finished; nob
   }
 }
 
-TEST_CASE("a service may yield and start services before its caller goes on") {
+TEST_CASE("a helper may yield and start helpers before its caller goes on") {
   Job job({.workers = 1, .tasks = 2, .bind = false});
   std::vector<int> order;
   Event end;
@@ -108,7 +108,7 @@ TEST_CASE("a service may yield and start services before its caller goes on") {
   CHECK(order == std::vector<int>{1, 2, 3, 4, 5, 6});
 }
 
-TEST_CASE("services that still wait when all tasks have finished are left behind") {
+TEST_CASE("helpers that still wait when all tasks have finished are left behind") {
   for (int workers : {1, 2, 3}) {
     Job job({.workers = workers, .tasks = workers, .bind = false});
     Event never;
@@ -129,7 +129,7 @@ TEST_CASE("services that still wait when all tasks have finished are left behind
   }
 }
 
-TEST_CASE("services wait for each other across workers") {
+TEST_CASE("helpers wait for each other across workers") {
   constexpr int kRounds = 300;
   Job job({.workers = 2, .tasks = 2, .bind = false});
   std::vector<Event> first(kRounds), second(kRounds);
@@ -159,7 +159,7 @@ TEST_CASE("services wait for each other across workers") {
   job.run();
 }
 
-TEST_CASE("the guard page of a service's stack is known") {
+TEST_CASE("the guard page of a helper's stack is known") {
   Job job({.workers = 1, .tasks = 1, .bind = false});
   job.spawn(0, [&] {
     auto work = [&] {
