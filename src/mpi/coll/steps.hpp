@@ -113,8 +113,9 @@ class AllTogether {
   };
   static_assert(!(kCombines && kWorks) && (kWorks || !kOnDemand));
 
-  // Contributes, and arrives at the barrier; returns as SharedBarrier::arrive().
-  static bool arrive(Call& call, WaitingContinuation* continuation) {
+  // Contributes, and arrives at the barrier; returns as SharedBarrier::arrive(). Inlined into both forms: a call
+  // of its own is 5 % of a small allreduce.
+  [[gnu::always_inline]] static bool arrive(Call& call, WaitingContinuation* continuation) {
     SharedBarrier& barrier = barrier_of(call.comm);
     call.sequence = call.comm.coll_sequence++;
     const auto work = [&]([[maybe_unused]] SharedBarrier::Leader& leader) {

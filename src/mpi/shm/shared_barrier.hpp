@@ -54,11 +54,10 @@ class SharedBarrier {
   /// The last member to come runs `last()` (on its fiber; must not suspend) before anybody goes on. True: it
   /// is over. False: `continuation` (null: the caller waits) has been left behind. SUSPENDS without one.
   template <class Last>
-  bool arrive(Last&& last, WaitingContinuation* continuation = nullptr) {
+  [[gnu::always_inline]] bool arrive(Last&& last, WaitingContinuation* continuation = nullptr) {
     Group& mine = group(groups_.mine());
     if (!mine.arrivals.count()) return mine.arrivals.waiting.wait(continuation);
-    join(mine, last);
-    mine.arrivals.waiting.resume_all();
+    lead(mine, last);
     return true;
   }
 
@@ -87,6 +86,13 @@ class SharedBarrier {
   };
 
   Group& group(int index) const noexcept { return members_[static_cast<std::size_t>(index)]; }
+
+  // What the last of a group does, once for all of its members.
+  template <class Last>
+  void lead(Group& mine, Last&& last) {
+    join(mine, last);
+    mine.arrivals.waiting.resume_all();
+  }
 
   // Leaders wait for each other; the last one runs `last()` first.
   template <class Last>
