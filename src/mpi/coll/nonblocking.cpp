@@ -6,14 +6,10 @@
 #include "mpi/coll/coll.hpp"
 #include "mpi/coll/table.hpp"
 #include "mpi/p2p/lifecycle.hpp"
-<<<<<<< HEAD
-#include "sched/helper.hpp"
-=======
 #include "mpi/rank/rank.hpp"
 #include "mpi/request/blocked.hpp"
 #include "mpi/shm/lane.hpp"
-#include "sched/service.hpp"
->>>>>>> main
+#include "sched/helper.hpp"
 
 namespace tmpi::mpi {
 namespace {
