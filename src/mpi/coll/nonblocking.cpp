@@ -2,6 +2,7 @@
 
 #include <utility>
 
+#include "mpi/base/no_memory.hpp"
 #include "mpi/base/status.hpp"
 #include "mpi/coll/coll.hpp"
 #include "mpi/coll/table.hpp"
@@ -105,7 +106,7 @@ Err TrackOperation::start(Request& request) {
   error_ = MPI_SUCCESS;
   if (track_.served || track_.guest != nullptr) return enqueue(request);
   Err error;
-  switch (begin(track_.comm, error)) {
+  switch (with_memory_for("its part of a collective operation", [&] { return begin(track_.comm, error); })) {
     case Begun::kNot:
       return enqueue(request);
     case Begun::kDone:
