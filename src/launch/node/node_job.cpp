@@ -8,6 +8,7 @@
 #include <algorithm>
 #include <cstdlib>
 #include <filesystem>
+#include <new>
 #include <span>
 
 #include "launch/control/control.hpp"
@@ -203,7 +204,13 @@ void NodeJob::spawn_ranks() {
 void NodeJob::run_rank(void* argument) {
   // Mapped here, on the rank's own worker, so that its memory is first touched on that worker's NUMA node.
   const RankStart& start = *static_cast<const RankStart*>(argument);
-  if (const Result<void> mapped = start.program->map_image(start.image, start.rank); !mapped) {
+  Result<void> mapped;
+  try {
+    mapped = start.program->map_image(start.image, start.rank);
+  } catch (const std::bad_alloc&) {
+    no_memory_for("its copy of the program's data");
+  }
+  if (!mapped) {
     Control::instance()->end_job(
         EndKind::kStartFailed, start.rank, 1,
         fmt::format("rank {} on host {}: {}", start.rank, start.job->mpi_->host(), mapped.message()));

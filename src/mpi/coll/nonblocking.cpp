@@ -2,6 +2,7 @@
 
 #include <utility>
 
+#include "mpi/base/no_memory.hpp"
 #include "mpi/base/status.hpp"
 #include "mpi/coll/coll.hpp"
 #include "mpi/coll/table.hpp"
@@ -105,7 +106,7 @@ Err ShadowOperation::start(Request& request) {
   request_ = &request;
   error_ = MPI_SUCCESS;
   if (shadow_.helped || shadow_.continues) return enqueue(request);
-  switch (begin(shadow_.comm)) {
+  switch (with_memory_for("its part of a collective operation", [&] { return begin(shadow_.comm); })) {
     case Started::kNot:
       return enqueue(request);
     case Started::kDone:
