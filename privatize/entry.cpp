@@ -176,7 +176,7 @@ void run_constructors(const ImageSet& set, int index, int argc, char** argv, cha
 
 void run_destructors(const ImageSet& set, int index) {
   using Destructor = void (*)();
-  const std::vector<const Object*> order = set.initialisation_order();
+  const std::vector<const Object*>& order = set.initialisation_order();
   for (auto it = order.rbegin(); it != order.rend(); ++it) {
     const Object& object = **it;
     const DynamicInfo& dynamic = object.file->dynamic();
@@ -235,9 +235,8 @@ extern "C" int tmpi_libc_start_main(Main main, int argc, char** argv) {
 extern "C" __attribute__((visibility("default"))) void tmpi_image_fini(int rank) {
   const RankState* state = rank_state(rank);
   if (state == nullptr) return;
-  const std::vector<OpenedLibrary*> opened = state->opened_now();
-  for (auto it = opened.rbegin(); it != opened.rend(); ++it) {
-    if ((*it)->initialised) run_destructors(*(*it)->set, state->index);
+  for (const OpenedLibrary* library = state->opened.last(); library != nullptr; library = library->previous) {
+    if (library->initialised) run_destructors(*library->set, state->index);
   }
   run_destructors(*state->set, state->index);
 }

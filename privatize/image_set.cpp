@@ -48,6 +48,7 @@ Object& ImageSet::add(std::unique_ptr<ElfFile> file) {
 }
 
 Result<void> ImageSet::lay_out() {
+  find_initialisation_order();
   for (auto& object : objects_) {
     if (auto r = place(*object); !r) return r.failure();
   }
@@ -311,17 +312,15 @@ const Object* ImageSet::object_at(std::uint64_t image_offset) const noexcept {
   return nullptr;
 }
 
-std::vector<const Object*> ImageSet::initialisation_order() const {
-  std::vector<const Object*> order;
+void ImageSet::find_initialisation_order() {
   std::vector<const Object*> visited;
   std::function<void(const Object*)> visit = [&](const Object* object) {
     if (object->set != this || std::find(visited.begin(), visited.end(), object) != visited.end()) return;
     visited.push_back(object);
     for (const Object* needed : object->needed) visit(needed);
-    order.push_back(object);
+    order_.push_back(object);
   };
   for (const auto& object : objects_) visit(object.get());
-  return order;
 }
 
 bool ImageSet::needs_exec_stack() const {

@@ -14,11 +14,21 @@ RankTable<std::atomic<RankState*>, 1024> states;
 
 }  // namespace
 
-std::vector<OpenedLibrary*> RankState::opened_now() const {
-  const std::lock_guard guard(lock);
-  std::vector<OpenedLibrary*> copy;
-  for (const auto& library : opened) copy.push_back(library.get());
-  return copy;
+OpenedLibraries::~OpenedLibraries() {
+  for (OpenedLibrary* library = last(); library != nullptr;) {
+    OpenedLibrary* previous = library->previous;
+    delete library;
+    library = previous;
+  }
+}
+
+OpenedLibrary* OpenedLibraries::add(std::unique_ptr<OpenedLibrary> library) noexcept {
+  OpenedLibrary* added = library.release();
+  added->previous = last_.load(std::memory_order_relaxed);
+  std::atomic<OpenedLibrary*>& place = added->previous != nullptr ? added->previous->next : first_;
+  place.store(added, std::memory_order_release);
+  last_.store(added, std::memory_order_release);
+  return added;
 }
 
 RankState* rank_state(int rank) noexcept {

@@ -85,6 +85,8 @@ def main():
     whole = run(options, 0)
     if whole.code != 0:
         sys.exit(f"without a failure it does not work either: {whole.code}\n{whole.out}{whole.err}")
+    if whole.seen < 100:
+        sys.exit(f"only {whole.seen} allocations of {options.process} were counted: is {options.preload} loaded?")
     last = options.last or whole.seen
     numbers = range(options.first, last + 1, options.every)
     wrong, ended = 0, {"right": 0, "with a sentence": 0, "not reached": 0}
