@@ -34,7 +34,7 @@ class CheckedCall {
   struct Late {
     CollectiveCall call;
     MPI_Comm handle;
-    int seats;
+    int members;
   };
 
   // Arguments.
@@ -67,7 +67,7 @@ class CheckedCall {
   void start_requests();
   void check_access(const Access& access);
   void check_collective();
-  void arrive(const CollectiveCall& call, MPI_Comm handle, int seats);
+  void arrive(const CollectiveCall& call, MPI_Comm handle, int members);
   void give_up();
   std::optional<CollectiveCall> describe(const mpi::Comm& members) const;
   bool describe_data(const mpi::Comm& members, CollectiveCall& call) const;

@@ -29,7 +29,7 @@ struct CallPlace {
 /// The calling order of one communicator.
 struct CommRecord {
   std::shared_ptr<Ledger> ledger;
-  int seats_here = 0;          ///< members in this node process: those that come to the ledger
+  int members_here = 0;        ///< members in this node process: those that come to the ledger
   std::uint64_t sequence = 0;  ///< collectives that the rank has called
 };
 

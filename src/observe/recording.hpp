@@ -73,7 +73,7 @@ class Recording {
   /// Null while nothing is recorded.
   static Recording* instance() noexcept;
 
-  /// Nothing is written down any more. Any thread; returns when those who were just writing have finished, or
+  /// No more events are recorded. Any thread; returns when the threads that were just writing have finished, or
   /// are not heard of for a moment.
   void stop() noexcept;
 

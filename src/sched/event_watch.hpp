@@ -1,32 +1,63 @@
-// EventWatch: where the one sleeping worker that watches the event source sleeps: woken by its inbox's bell
-// as all sleepers are, and by the source.
+// EventWatch: the place to park for the one, among all threads that sleep, that watches the event source (the
+// network): it is woken by notify() of its eventcount, as all who are parked are, and by the source.
 #pragma once
 
 #include <atomic>
 #include <cstdint>
 
-#include "sched/inbox.hpp"
-#include "sched/scheduler.hpp"
+#include "base/arming.hpp"
+#include "sched/eventcount.hpp"
+#include "sched/system.hpp"
 
 namespace tmpi::sched {
 
-class EventWatch {
+template <class S>
+class BasicEventWatch {
  public:
-  ~EventWatch();
-  /// Before the workers run.
-  void set(const EventSource& source);
+  using Arm = Arming (*)() noexcept;  // EventSource::arm
 
-  /// Sleeps until the bell of `inbox` has rung more than `rung` times, the source has something, or (0:
-  /// never) `nanoseconds` have passed; may return early. False, and nothing has happened, if there is no
-  /// source or another worker watches it. Any worker.
-  bool sleep(Inbox& inbox, std::uint32_t rung, std::uint64_t nanoseconds) noexcept;
+  BasicEventWatch() = default;
+  BasicEventWatch(const BasicEventWatch&) = delete;
+  BasicEventWatch& operator=(const BasicEventWatch&) = delete;
+  ~BasicEventWatch() {
+    if (event_ >= 0) S::close_event(event_);
+  }
+
+  /// Before the workers run. False, with errno: the process has no descriptor left.
+  [[nodiscard]] bool set(Arm arm) noexcept {
+    arm_ = arm;
+    if (event_ < 0) event_ = S::open_event();
+    return event_ >= 0;
+  }
+
+  /// There is a source, and nobody watches it. seq_cst pairs with park().
+  bool free() const noexcept { return arm_ != nullptr && !taken_.load(std::memory_order_seq_cst); }
+
+  /// Sleeps until `eventcount` has left `epoch`, the source has something, or (0: never) `nanoseconds` have
+  /// passed; may return early. False, and nothing has happened, if there is no source or somebody else
+  /// watches it. Who gets true has kept others from watching: it holds the baton (parking.hpp). Any thread;
+  /// blocks it.
+  bool park(BasicEventcount<S>& eventcount, std::uint32_t epoch, std::uint64_t nanoseconds) noexcept {
+    // acquire (of seq_cst) pairs with the store below: one watcher after another uses the descriptor.
+    if (!free() || taken_.exchange(true, std::memory_order_seq_cst)) return false;
+    eventcount.notify_also(event_);
+    // After notify_also(): whoever notifies from here on is heard at the descriptor.
+    if (S::omits(Step::kListenFirst) || eventcount.epoch() == epoch) {
+      if (const Arming arming = arm_(); !arming.ready) S::wait_for(event_, arming, nanoseconds);
+    }
+    eventcount.notify_also(-1);  // a signal that comes later wakes the next watcher for nothing
+    // seq_cst pairs with free(), and keeps its order before Inbox::parked() of who looks for a successor:
+    // whoever is not found there finds that nobody watches.
+    taken_.store(false, std::memory_order_seq_cst);
+    return true;
+  }
 
  private:
-  void wait(Inbox& inbox, std::uint32_t rung, std::uint64_t nanoseconds) const noexcept;
-
-  EventSource source_;
-  int bell_fd_ = -1;                // an eventfd
-  std::atomic<bool> taken_{false};  // acquire, release: one watcher after another uses bell_fd_
+  Arm arm_ = nullptr;
+  int event_ = -1;
+  typename S::template Atomic<bool> taken_{false};
 };
+
+using EventWatch = BasicEventWatch<System>;
 
 }  // namespace tmpi::sched

@@ -7,9 +7,12 @@
 #include <atomic>
 #include <cstdint>
 
+#include "sched/system.hpp"
+
 namespace tmpi::sched {
 
-class Monitor {
+template <class S>
+class BasicMonitor {
  public:
   void lock() noexcept {
     std::uint32_t free = kFree;
@@ -19,8 +22,9 @@ class Monitor {
       lock_contended();
   }
   void unlock() noexcept {
+    // release pairs with every acquire here: who comes in sees what was done inside.
     if (word_.exchange(kFree, std::memory_order_release) == kWanted) [[unlikely]]
-      wake();
+      S::wake_one(word_);
   }
   /// Lets others in and takes it back.
   void yield() noexcept;
@@ -31,9 +35,35 @@ class Monitor {
   static constexpr std::uint32_t kWanted = 2;  // held, and somebody sleeps until it is free
 
   void lock_contended() noexcept;
-  void wake() noexcept;
 
-  alignas(64) std::atomic<std::uint32_t> word_{kFree};
+  alignas(64) typename S::template Atomic<std::uint32_t> word_{kFree};
 };
+
+template <class S>
+__attribute__((noinline)) void BasicMonitor<S>::lock_contended() noexcept {
+  for (int spins = 0; spins < S::kLockSpins; ++spins) {
+    std::uint32_t free = kFree;
+    // relaxed: only a hint when to try. acquire pairs with unlock().
+    if (word_.load(std::memory_order_relaxed) == kFree &&
+        word_.compare_exchange_weak(free, kHeld, std::memory_order_acquire, std::memory_order_relaxed))
+      return;
+    S::relax();
+  }
+  // Who has slept cannot know whether others still do, and says so on their behalf. acquire pairs with
+  // unlock().
+  while (word_.exchange(kWanted, std::memory_order_acquire) != kFree) S::wait_on(word_, kWanted);
+}
+
+template <class S>
+__attribute__((noinline)) void BasicMonitor<S>::yield() noexcept {
+  // relaxed, here and below: hints how long to stay away.
+  const bool wanted = word_.load(std::memory_order_relaxed) == kWanted;
+  unlock();
+  S::yield();
+  // Somebody who has just been woken needs a moment to come.
+  for (int i = 0; wanted && i < S::kLockSpins / 2 && word_.load(std::memory_order_relaxed) == kFree; ++i)
+    S::relax();
+  lock();
+}
 
 }  // namespace tmpi::sched

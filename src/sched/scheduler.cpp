@@ -3,8 +3,10 @@
 #include <fmt/format.h>
 #include <pthread.h>
 
+#include <cerrno>
 #include <cstdio>
 #include <cstdlib>
+#include <cstring>
 #include <optional>
 #include <thread>
 
@@ -46,10 +48,12 @@ class NodeScheduler final : public Scheduler {
   void set_event_source(const EventSource& source) override;
   void meter_switches() noexcept override;
   void observe_switches(SwitchObserver observer) override;
-  void set_mail_hook(MailHook hook) override;
-  void set_stall_hook(StallHook hook) override { shared_.stall_hook = hook; }
+  void set_drain_hook(DrainHook hook) override;
+  void set_stall_hook(StallHook hook) override { shared_.stall.set(hook); }
   void admit_threads() noexcept override;
-  void nudge(int worker) noexcept override { shared_.workers[static_cast<std::size_t>(worker)]->nudge(); }
+  void wake_if_parked(int worker) noexcept override {
+    shared_.parkings[static_cast<std::size_t>(worker)]->wake_if_parked();
+  }
   int workers() const override { return options_.workers; }
   int worker_of(const Task& task) const override { return task.worker->index(); }
   bool oversubscribed() const override { return shared_.oversubscribed; }
@@ -71,7 +75,7 @@ class NodeScheduler final : public Scheduler {
   std::optional<Topology> topology_;
   std::unique_ptr<Task[]> tasks_;
   std::atomic<int> reserved_{0};  // ids handed out
-  std::atomic<int> spawned_{0};   // tasks [0, spawned_) are complete enough for pictures
+  std::atomic<int> spawned_{0};   // tasks [0, spawned_) are complete enough for state dumps
   Shared shared_;
 };
 
@@ -105,7 +109,9 @@ Result<void> NodeScheduler::make_workers() {
     if (!policy) return policy.failure();
     shared_.workers.push_back(std::make_unique<Worker>(shared_, i));
     shared_.workers.back()->use(*std::move(policy));
+    shared_.parkings.push_back(&shared_.workers.back()->parking());
   }
+  shared_.parking.all = shared_.parkings;
   return {};
 }
 
@@ -201,21 +207,26 @@ void NodeScheduler::observe_switches(SwitchObserver observer) {
 
 void NodeScheduler::admit_threads() noexcept {
   Worker& here = *this_worker();
-  if (here.admits_threads()) return;
+  if (here.entrance().admits()) return;
   // Tasks that have not run yet learn it from the worker.
   for (int i = 0; i < tasks(); ++i) {
     Task& task = tasks_[static_cast<std::size_t>(i)];
     if (task.worker == &here) task.monitored = true;
   }
-  here.admit_threads(here.running()->inside);
+  here.entrance().admit(here.running()->inside);
 }
 
-void NodeScheduler::set_mail_hook(MailHook hook) {
-  for (auto& worker : shared_.workers) worker->set_mail_hook(hook);
+void NodeScheduler::set_drain_hook(DrainHook hook) {
+  for (auto& worker : shared_.workers) worker->set_drain_hook(hook);
 }
 
 void NodeScheduler::set_event_source(const EventSource& source) {
-  shared_.events.set(source);
+  if (!shared_.parking.watch.set(source.arm)) {
+    fatal(fmt::format(
+        "cannot have a descriptor that wakes who waits for the network: {}. Raise the limit on open files "
+        "(ulimit -n).",
+        std::strerror(errno)));
+  }
   shared_.expectant_ticks = timers::ticks(2e-6);
   shared_.quiet_ticks = timers::ticks(20e-6);
   for (auto& worker : shared_.workers) worker->set_event_source(source);
@@ -240,7 +251,7 @@ const Task* NodeScheduler::guard_page_owner(const void* address) const {
   const int index = stacks_->guard_owner(address);
   if (index >= 0) return index >= tasks() ? nullptr : &tasks_[static_cast<std::size_t>(index)];
   for (const auto& worker : shared_.workers) {
-    if (const Task* service = worker->services().guard_page_owner(address)) return service;
+    if (const Task* helper = worker->helpers().guard_page_owner(address)) return helper;
   }
   return nullptr;
 }

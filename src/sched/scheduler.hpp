@@ -53,8 +53,8 @@ struct EventSource {
 /// Takes in what other workers have left for the ranks of `worker` outside its inbox (the MPI layer's
 /// channels); true if there was something. Called on the worker's thread at every switch, while it idles, and
 /// once more between announcing sleep and sleeping; must then see (seq_cst) what was left before
-/// nudge(worker). May make tasks ready.
-using MailHook = bool (*)(int worker) noexcept;
+/// wake_if_parked(worker). May make tasks ready.
+using DrainHook = bool (*)(int worker) noexcept;
 
 /// All workers have slept for kStallPeriod, and nothing has been left for any of them: only an event from
 /// outside (a thread that is no worker) can wake the process. Called once for each time that all have fallen
@@ -97,15 +97,15 @@ class Scheduler {
   /// Registers an observer, which is called before the switch hook, and meters switches. Before run() or by
   /// the adopted task; there is room for four.
   virtual void observe_switches(SwitchObserver observer) = 0;
-  virtual void set_mail_hook(MailHook hook) = 0;
+  virtual void set_drain_hook(DrainHook hook) = 0;
   virtual void set_stall_hook(StallHook hook) = 0;
 
   /// The ranks of the calling worker may have threads from now on (thread_task.hpp). Called by a task on its
   /// worker, inside or in user code; idempotent, never undone.
   virtual void admit_threads() noexcept = 0;
-  /// Wakes worker `worker` if it sleeps, after something has been left for its mail hook with a seq_cst
+  /// Wakes worker `worker` if it sleeps, after something has been left for its drain hook with a seq_cst
   /// store. Any thread; one load of a shared line if it does not sleep.
-  virtual void nudge(int worker) noexcept = 0;
+  virtual void wake_if_parked(int worker) noexcept = 0;
 
   virtual int workers() const = 0;
   virtual int worker_of(const Task& task) const = 0;
@@ -115,7 +115,7 @@ class Scheduler {
   /// One line per worker: "worker 0: core 3 (PU 6), NUMA node 0" for --report-bindings.
   virtual std::vector<std::string> bindings() const = 0;
 
-  /// Tasks spawned so far (finished ones included), and each by its id: for pictures of a running job. Any
+  /// Tasks spawned so far (finished ones included), and each by its id: for state dumps. Any
   /// thread.
   virtual int tasks() const = 0;
   virtual const Task& task(int id) const = 0;

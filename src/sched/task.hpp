@@ -1,4 +1,4 @@
-// Task: a fiber plus what the scheduler knows about it. One per rank (and for internal services). Owned by
+// Task: a fiber plus what the scheduler knows about it. One per rank, and one per helper fiber. Owned by
 // the Scheduler, alive until the job ends, so a pointer to it never dangles.
 #pragma once
 
@@ -16,12 +16,12 @@ class Worker;
 /// system's.
 enum class TaskState : std::uint8_t { kInit, kRunning, kReady, kBlocked, kFinished };
 
-/// Name of a state for pictures: "running", "blocked", ...
+/// Name of a state for state dumps: "running", "blocked", ...
 const char* to_string(TaskState state) noexcept;
 
 /// What a switch touches lies in the first cache line.
 struct alignas(64) Task : ult::Fiber {
-  std::atomic<TaskState> state{TaskState::kInit};  ///< for pictures of a running job only; relaxed
+  std::atomic<TaskState> state{TaskState::kInit};  ///< for state dumps only; relaxed
   bool is_thread = false;                          ///< a thread of a rank (ThreadTask), no fiber
   bool inside = false;             ///< in the library: between entry and return to user code (Inside)
   bool monitored = false;          ///< its worker has admitted threads
@@ -32,8 +32,8 @@ struct alignas(64) Task : ult::Fiber {
   void (*entry)(void*) = nullptr;  ///< what spawn() was given
   void* argument = nullptr;
   timers::ProcessMeter meter;  ///< what it has run, if switches are metered; ends the second line
-  bool service = false;        ///< no rank, but work that goes on for one (service.hpp)
-  std::atomic<std::uint64_t> note[7] = {};  ///< what it waits for, in MPI's words; for pictures; relaxed
+  bool helper = false;         ///< a helper fiber: work that goes on for a rank (helper.hpp)
+  std::atomic<std::uint64_t> note[7] = {};  ///< what it waits for, in MPI's words; for state dumps; relaxed
 };
 
 /// The task that runs on the calling thread, null on a thread that is no worker. Never cache the result

@@ -7,9 +7,7 @@
 // when it blocks, and when its worker has nothing to run.
 #pragma once
 
-#include <atomic>
-#include <cstdint>
-
+#include "sched/entrance.hpp"
 #include "sched/task.hpp"
 #include "ult/switch.hpp"
 
@@ -18,19 +16,12 @@ namespace tmpi::sched {
 /// The task of a thread that is no worker. It never runs on the worker's thread: where it would be made
 /// ready, its thread is woken. From a pool, alive until the process ends, so a late wake-up finds it.
 struct ThreadTask : Task {
-  /// Where the thread sleeps.
-  enum class Bed : std::uint8_t { kNone, kOwn, kInbox };
-
-  // All but `signal` under the worker's monitor, or the thread's own.
-  bool woken = false;  ///< what it waited for has come
-  Bed bed = Bed::kNone;
-  ThreadTask* next_blocked = nullptr;  ///< of the worker's blocked threads
-  ThreadTask* previous_blocked = nullptr;
-  Task* flow = nullptr;    ///< what runs on the thread: this task, or a service that it has lent its turn to
-  Task* lender = nullptr;  ///< who goes on when that service suspends
-  ult::Thread seat;        ///< the thread as a switch sees it
-  ThreadTask* next_idle = nullptr;       ///< pool
-  std::atomic<std::uint32_t> signal{0};  ///< the futex of Bed::kOwn; counts
+  BasicParker<System> parker;  ///< inside the worker
+  // The thread's own.
+  Task* flow = nullptr;  ///< what runs on the thread: this task, or a helper fiber that it has handed off to
+  Task* resume_next = nullptr;      ///< who goes on when that helper fiber suspends
+  ult::Thread os_thread;            ///< the thread as a switch sees it
+  ThreadTask* next_idle = nullptr;  ///< pool
 };
 
 /// The task of the calling thread, which is no worker, as a part of `rank`, a task whose worker has admitted
@@ -40,6 +31,11 @@ Task& thread_task(const Task& rank);
 namespace detail {
 void enter(Task& task) noexcept;
 void leave(Task& task) noexcept;
+// Worker::block(), yield() and hand_off_to() for a task that runs on a thread of a rank: that thread's own,
+// or a helper fiber's.
+void block_on_thread(Worker& worker, Task& self) noexcept;
+void yield_on_thread(Worker& worker, Task& self) noexcept;
+void hand_off_on_thread(Worker& worker, Task& self, Task& helper) noexcept;
 }  // namespace detail
 
 /// A stay inside the worker: from the entry into the library to the return to user code. They nest (a user's

@@ -1,14 +1,10 @@
-// The worker's part in docs/threads.md: threads of its ranks come in, block, and look after its mail while
-// its own thread is in user code.
+// Threads of ranks as tasks (docs/threads.md): made, let into their worker, suspended there.
 #include <pthread.h>
-#include <sched.h>
 
 #include <utility>
 
 #include "base/spinlock.hpp"
-#include "sched/futex.hpp"
 #include "sched/worker.hpp"
-#include "timers/clock.hpp"
 
 namespace tmpi::sched {
 namespace {
@@ -16,7 +12,7 @@ namespace {
 // Null on workers and on threads that have not called yet.
 __attribute__((tls_model("initial-exec"))) thread_local ThreadTask* t_thread = nullptr;
 
-// Out of line for the same reason as this_worker(): a service may go on on another thread.
+// Out of line for the same reason as this_worker(): a helper fiber may go on on another thread.
 __attribute__((noinline)) ThreadTask*& this_thread() noexcept {
   __asm__ volatile("" ::: "memory");
   return t_thread;
@@ -69,7 +65,7 @@ Task& thread_task(const Task& rank) {
     task.is_thread = true;
     task.monitored = true;
     task.flow = &task;
-    ult::attach(task.seat, task);
+    ult::attach(task.os_thread, task);
     pthread_setspecific(end_key(), &task);
     mine = &task;
   }
@@ -82,7 +78,7 @@ Task& thread_task(const Task& rank) {
 // ---- Coming in and going out ----
 
 void detail::enter(Task& task) noexcept {
-  task.worker->enter();
+  task.worker->entrance().enter();
   if (!task.is_thread) return;
   set_this_thread(task.worker, &static_cast<ThreadTask&>(task).flow);
   set_state(task, TaskState::kRunning);
@@ -93,163 +89,44 @@ void detail::leave(Task& task) noexcept {
   task.worker->leave();
 }
 
-void Worker::admit_threads(bool inside) noexcept {
-  admits_threads_ = true;
-  if (inside) monitor_.lock();
-}
+// ---- What a task does that runs on a thread which is not its worker's own ----
 
-void Worker::leave() noexcept {
-  if (idle_) {
-    // A rank's thread goes, and the worker's may sleep.
-    if (!ready_.empty()) poke();
-  } else if (blocked_ != nullptr) {
-    tend_inbox();
-  }
-  monitor_.unlock();
-}
+namespace {
 
-// Nobody is inside any more, and the worker's own thread does not idle: one of the blocked threads, the
-// keeper, has to sleep at the inbox in its place.
-void Worker::tend_inbox() noexcept {
-  if (keeper_ == nullptr) {
-    keeper_ = blocked_;
-    if (keeper_->bed == ThreadTask::Bed::kOwn) {
-      keeper_->signal.fetch_add(1, std::memory_order_release);
-      futex_wake_one(keeper_->signal);
-    }
-  }
-  // It sleeps there already, or will come in first and see to it itself. In the first case the word must say
-  // so: somebody may have taken mail meanwhile.
-  if (keeper_->bed != ThreadTask::Bed::kInbox || inbox_.asleep()) return;
-  do {
-    look_after_mail();
-  } while (!inbox_.announce_sleep() || (mail_hook_ != nullptr && mail_hook_(index_)));
-}
-
-// ---- Blocking ----
-
-void Worker::wake(ThreadTask& thread) noexcept {
-  thread.woken = true;
-  if (thread.bed == ThreadTask::Bed::kInbox) {
-    inbox_.ring();
-  } else if (thread.bed == ThreadTask::Bed::kOwn) {
-    // release pairs with the load in sleep_in_own_bed().
-    thread.signal.fetch_add(1, std::memory_order_release);
-    futex_wake_one(thread.signal);
-  }
-}
-
-void Worker::block_elsewhere(Task& self) noexcept {
-  if (self.is_thread) return block_thread(static_cast<ThreadTask&>(self));
-  set_state(self, TaskState::kBlocked);
-  back_to_lender(self);
-}
-
-// A service to which a thread has lent its turn suspends: the thread goes on at once. The worker's own thread
-// resumes the service.
-void Worker::back_to_lender(Task& service) noexcept {
+// A helper fiber to which a thread has handed off suspends: the thread goes on at once. The worker's own
+// thread resumes the helper fiber.
+void hand_back(Task& helper) noexcept {
   ThreadTask& thread = *this_thread();
-  thread.flow = thread.lender;
-  ult::switch_to(thread.seat, service, *thread.lender);
+  thread.flow = thread.resume_next;
+  ult::switch_to(thread.os_thread, helper, *thread.resume_next);
 }
 
-void Worker::lend_elsewhere(Task& self, Service& service) noexcept {
-  ThreadTask& thread = *this_thread();
-  if (service.context == nullptr) prepare(service);
-  set_state(service, TaskState::kRunning);
-  Task* const outer = std::exchange(thread.lender, &self);
-  thread.flow = &service;
-  ult::switch_to(thread.seat, self, service);
-  thread.lender = outer;
-}
+}  // namespace
 
-void Worker::block_thread(ThreadTask& self) noexcept {
+void detail::block_on_thread(Worker& worker, Task& self) noexcept {
   set_state(self, TaskState::kBlocked);
-  self.next_blocked = blocked_;
-  self.previous_blocked = nullptr;
-  if (blocked_ != nullptr) blocked_->previous_blocked = &self;
-  blocked_ = &self;
-  for (look_after_mail(); !self.woken; look_after_mail()) {
-    if (keeper_ == nullptr && !idle_) keeper_ = &self;
-    if (keeper_ == &self) {
-      sleep_at_inbox(self);
-    } else {
-      sleep_in_own_bed(self);
-    }
-  }
-  self.woken = false;
-  hand_watch_over();
-  if (keeper_ == &self) keeper_ = nullptr;
-  (self.previous_blocked != nullptr ? self.previous_blocked->next_blocked : blocked_) = self.next_blocked;
-  if (self.next_blocked != nullptr) self.next_blocked->previous_blocked = self.previous_blocked;
+  if (!self.is_thread) return hand_back(self);
+  worker.entrance().block(static_cast<ThreadTask&>(self).parker, worker);
   set_state(self, TaskState::kRunning);
 }
 
-// A thread's beds: it leaves the monitor while it sleeps. What runs on a thread that sleeps is nothing.
-void Worker::sleep_at_inbox(ThreadTask& self) noexcept {
-  const std::uint32_t rung = inbox_.bell();
-  if (!inbox_.announce_sleep() || (mail_hook_ != nullptr && mail_hook_(index_))) return;
-  if (self.woken) return;
-  if (idle_ && !ready_.empty()) poke();
-  self.bed = ThreadTask::Bed::kInbox;
-  monitor_.unlock();
-  const bool watched = sleep_watching(rung, 0);  // no worker sleeps: not counted for stalls
-  monitor_.lock();
-  if (watched) watched_ = true;
-  self.bed = ThreadTask::Bed::kNone;
-}
-
-void Worker::sleep_in_own_bed(ThreadTask& self) noexcept {
-  const std::uint32_t signal = self.signal.load(std::memory_order_acquire);
-  self.bed = ThreadTask::Bed::kOwn;
-  leave();
-  futex_wait(self.signal, signal);
-  monitor_.lock();
-  self.bed = ThreadTask::Bed::kNone;
-}
-
-void Worker::yield_elsewhere(Task& self) noexcept {
+void detail::yield_on_thread(Worker& worker, Task& self) noexcept {
   if (self.is_thread) {
-    look_after_mail();
-    if (idle_ && !ready_.empty()) poke();
-    monitor_.yield();
-    return;
+    worker.look();
+    return worker.entrance().yield(worker);
   }
-  set_state(self, TaskState::kReady);
-  ready_.push_yielded(self);
-  back_to_lender(self);
+  worker.push_yielded(self);
+  hand_back(self);
 }
 
-// ---- Idling ----
-
-// As idle(), but outside of the monitor between one look and the next.
-Task* Worker::idle_shared() noexcept {
-  std::uint64_t start = timers::now_ticks();
-  idle_ = true;
-  Task* task = look_around();
-  while (task == nullptr && !all_finished()) {
-    if (std::exchange(stirred_, false)) start = timers::now_ticks();
-    if (timers::now_ticks() - start < shared_.spin_ticks) {
-      monitor_.unlock();
-      for (int i = 0; i < 16 && !inbox_.has_mail(); ++i) cpu_relax();
-      monitor_.lock();
-    } else {
-      const std::uint32_t rung = inbox_.bell();
-      if (inbox_.announce_sleep()) {
-        if (mail_hook_ == nullptr || !mail_hook_(index_)) {
-          monitor_.unlock();
-          const bool watched = sleep(rung);
-          monitor_.lock();
-          if (watched) watched_ = true;
-        }
-        inbox_.stay_awake();
-      }
-    }
-    task = look_around();
-  }
-  idle_ = false;
-  hand_watch_over();
-  return task;
+void detail::hand_off_on_thread(Worker& worker, Task& self, Task& helper) noexcept {
+  ThreadTask& thread = *this_thread();
+  if (helper.context == nullptr) worker.prepare(helper);
+  set_state(helper, TaskState::kRunning);
+  Task* const outer = std::exchange(thread.resume_next, &self);
+  thread.flow = &helper;
+  ult::switch_to(thread.os_thread, self, helper);
+  thread.resume_next = outer;
 }
 
 }  // namespace tmpi::sched

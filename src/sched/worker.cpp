@@ -4,7 +4,6 @@
 
 #include <utility>
 
-#include "base/spinlock.hpp"
 #include "timers/clock.hpp"
 
 namespace tmpi::sched {
@@ -19,7 +18,7 @@ __attribute__((tls_model("initial-exec"))) thread_local Task** t_running = nullp
 
 void task_main(ult::Fiber& fiber) noexcept {
   Task& task = static_cast<Task&>(fiber);
-  if (task.service) {
+  if (task.helper) {
     task.inside = true;  // for ever
   } else if (task.monitored) {
     task.worker->leave();
@@ -44,52 +43,32 @@ __attribute__((noinline)) void set_this_thread(Worker* worker, Task** running) n
   t_running = running;
 }
 
-// ---- Waking ----
-
-void Worker::make_ready(Task& task, const Worker* here) noexcept {
-  if (here == this) {
-    make_ready_here(task);
-  } else {
-    inbox_.push(task);
-  }
-}
+// ---- Choosing ----
 
 inline void Worker::make_ready_here(Task& task) noexcept {
   if (task.is_thread) [[unlikely]]
-    return wake(static_cast<ThreadTask&>(task));
+    return entrance_.wake(static_cast<ThreadTask&>(task).parker);
   set_state(task, TaskState::kReady);
   ready_.push(task);
 }
 
-void Worker::poke() noexcept {
-  // One poke in the inbox is enough. acq_rel: whoever finds one there has its reason seen when take_mail()
-  // clears the flag.
-  if (!poked_.exchange(true, std::memory_order_acq_rel)) inbox_.push(poke_);
+void Worker::drain_inbox() noexcept {
+  entrance_.drain([this](Task& task) { make_ready_here(task); });
 }
 
-// Takes in what has come from other threads.
-void Worker::take_mail() noexcept {
-  for (Task* task = inbox_.take(); task != nullptr;) {
-    Task* const after = task->next;
-    if (task == &poke_) {
-      poked_.exchange(false, std::memory_order_acq_rel);
-    } else {
-      make_ready_here(*task);
-    }
-    task = after;
-  }
+void Worker::push_yielded(Task& task) noexcept {
+  set_state(task, TaskState::kReady);
+  ready_.push_yielded(task);
 }
-
-// ---- Choosing ----
 
 inline Task* Worker::next_ready() noexcept {
-  if (lender_ != nullptr) [[unlikely]]
-    return std::exchange(lender_, nullptr);
-  // Mail at every switch, so that a worker that is never idle keeps nobody waiting: one load of a line that
-  // is in cache.
-  if (inbox_.has_mail()) [[unlikely]]
-    take_mail();
-  if (mail_hook_ != nullptr) mail_hook_(index_);
+  if (resume_next_ != nullptr) [[unlikely]]
+    return std::exchange(resume_next_, nullptr);
+  // The inbox at every switch, so that a worker that is never idle keeps nobody waiting: one load of a line
+  // that is in cache.
+  if (!parking().empty()) [[unlikely]]
+    drain_inbox();
+  if (drain_hook_ != nullptr) drain_hook_(index_);
   if (poll_ != nullptr &&
       (--until_clock_ == 0 || (expected_ != nullptr && expected_->load(std::memory_order_relaxed) > 0)))
       [[unlikely]]
@@ -107,55 +86,38 @@ __attribute__((noinline)) void Worker::poll_at_switch() noexcept {
   poll_();
 }
 
-void Worker::look_after_mail() noexcept {
-  take_mail();
-  if (mail_hook_ != nullptr) mail_hook_(index_);
-  if (poll_ != nullptr && poll_()) stirred_ = true;
-}
-
-Task* Worker::look_around() noexcept {
-  look_after_mail();
-  return ready_.pop();
+void Worker::look() noexcept {
+  drain_inbox();
+  if (drain_hook_ != nullptr) drain_hook_(index_);
+  if (poll_ != nullptr && poll_()) progressed_ = true;
 }
 
 // Until nothing has happened for a while: a message that comes in piece by piece keeps the worker awake.
-Task* Worker::spin() noexcept {
-  if (shared_.spin_ticks == 0) return look_around();
+void Worker::spin() noexcept {
+  if (shared_.spin_ticks == 0) return look();
   std::uint64_t start = timers::now_ticks(), now = start;
   do {
     for (int i = 0; i < 8; ++i) {
-      if (Task* task = look_around()) return task;
-      if (all_finished()) return nullptr;
-      cpu_relax();
+      look();
+      if (has_ready() || finished()) return;
+      entrance_.pause();
     }
     now = timers::now_ticks();
-    if (std::exchange(stirred_, false)) start = now;
+    if (progressed()) start = now;
   } while (now - start < shared_.spin_ticks);
-  return nullptr;
 }
 
-// The ladder: spin, say that we sleep, look again, sleep. Null when all tasks have finished.
+// Null when all tasks have finished.
 __attribute__((noinline)) Task* Worker::idle() noexcept {
-  if (admits_threads_) return idle_shared();
-  Task* task = spin();
-  while (task == nullptr && !all_finished()) {
-    const std::uint32_t rung = inbox_.bell();
-    if (inbox_.announce_sleep()) {
-      if ((mail_hook_ == nullptr || !mail_hook_(index_)) && sleep(rung)) watched_ = true;
-      inbox_.stay_awake();
-    }
-    task = look_around();
-    if (task == nullptr && std::exchange(stirred_, false)) task = spin();
-  }
-  hand_watch_over();
-  return task;
+  entrance_.idle(*this);
+  return ready_.pop();
 }
 
 // ---- Switching ----
 
 void Worker::prepare(Task& task) noexcept {
   ult::prepare(task, task_main);
-  task.monitored = admits_threads_;
+  task.monitored = entrance_.admits();
 }
 
 inline void Worker::before_switch(Task* from, Task& to) noexcept {
@@ -177,7 +139,7 @@ inline void Worker::switch_from(ult::Fiber& fiber, Task* from, Task& to) noexcep
 
 void Worker::block(Task& self) noexcept {
   if (&self != running_) [[unlikely]]
-    return block_elsewhere(self);
+    return detail::block_on_thread(*this, self);
   set_state(self, TaskState::kBlocked);
   Task* from = &self;
   Task* next = next_ready();
@@ -195,26 +157,25 @@ void Worker::block(Task& self) noexcept {
 
 void Worker::yield(Task& self) noexcept {
   if (&self != running_) [[unlikely]]
-    return yield_elsewhere(self);
-  if (ready_.empty() && lender_ == nullptr) {
-    Task* next = look_around();
+    return detail::yield_on_thread(*this, self);
+  if (ready_.empty() && resume_next_ == nullptr) {
+    look();
+    Task* next = ready_.pop();
     if (next == nullptr) {
       // A rank that polls must not keep the core from a worker that shares it, nor its threads out.
-      if (admits_threads_) {
-        monitor_.yield();
+      if (entrance_.admits()) {
+        entrance_.yield(*this);
       } else if (shared_.oversubscribed) {
         sched_yield();
       }
       return;
     }
-    set_state(self, TaskState::kReady);
-    ready_.push_yielded(self);
+    push_yielded(self);
     return switch_from(self, &self, *next);
   }
   // Several ranks that poll in turn never leave the queue empty.
   if (shared_.oversubscribed && ++yields_ % kYieldsPerSlice == 0) sched_yield();
-  set_state(self, TaskState::kReady);
-  ready_.push_yielded(self);
+  push_yielded(self);
   Task* next = next_ready();
   if (next != &self) return switch_from(self, &self, *next);
   set_state(self, TaskState::kRunning);
@@ -222,11 +183,10 @@ void Worker::yield(Task& self) noexcept {
 
 void Worker::finish() noexcept {
   Task& self = *running_;
-  if (self.monitored && !self.inside) enter();
+  if (self.monitored && !self.inside) entrance_.enter();
   set_state(self, TaskState::kFinished);
-  // acq_rel: the worker that sees zero, and run()'s caller, see all that the tasks have done.
   if (shared_.unfinished.fetch_sub(1, std::memory_order_acq_rel) == 1) {
-    for (auto& worker : shared_.workers) worker->poke();
+    for (Parking* parking : shared_.parkings) parking->wake();
   }
   Task* from = &self;
   Task* next = next_ready();
@@ -242,25 +202,25 @@ void Worker::finish() noexcept {
   leave_for_good();
 }
 
-// All tasks have finished, the running one among them, or it is a service, which nobody needs any more.
+// All tasks have finished, the running one among them, or it is a helper fiber, which nobody needs any more.
 void Worker::leave_for_good() noexcept {
   Task& self = *running_;
   running_ = nullptr;
   ult::abandon_to(thread_, self, root_);
 }
 
-void Worker::lend(Task& self, Service& service) noexcept {
+void Worker::hand_off_to(Task& self, HelperFiber& helper) noexcept {
   if (&self != running_) [[unlikely]]
-    return lend_elsewhere(self, service);
-  Task* const outer = std::exchange(lender_, &self);  // a service may start services
+    return detail::hand_off_on_thread(*this, self, helper);
+  Task* const outer = std::exchange(resume_next_, &self);  // a helper fiber may hand off in turn
   set_state(self, TaskState::kReady);
-  switch_from(self, &self, service);
-  lender_ = outer;
+  switch_from(self, &self, helper);
+  resume_next_ = outer;
 }
 
-void Worker::retire(Service& service) noexcept {
-  services_.give_back(service);
-  block(service);
+void Worker::retire(HelperFiber& helper) noexcept {
+  helpers_.give_back(helper);
+  block(helper);
 }
 
 void Worker::run() noexcept {
@@ -269,7 +229,7 @@ void Worker::run() noexcept {
   if (Task* first = idle()) switch_from(root_, nullptr, *first);
   ult::detach(root_);
   set_this_thread(nullptr, nullptr);
-  if (admits_threads_) leave();
+  if (entrance_.admits()) leave();
 }
 
 Worker::~Worker() {

@@ -1,0 +1,93 @@
+#include "sched/helper.hpp"
+
+#include <new>
+
+#include "sched/worker.hpp"
+
+namespace tmpi::sched {
+namespace {
+
+// What a helper fiber runs for ever: the work it is given, then the wait for more.
+void serve(void* argument) {
+  HelperFiber& self = *static_cast<HelperFiber*>(argument);
+  for (;;) {
+    self.work(self.work_argument);
+    self.worker->retire(self);
+  }
+}
+
+}  // namespace
+
+bool run_helper(void (*work)(void*), void* argument) noexcept {
+  Worker& worker = *this_worker();
+  HelperFiber* helper = worker.helpers().take();
+  if (helper != nullptr && helper == worker.running()) [[unlikely]] {
+    // A thread of the rank calls, and the worker's own idles on the stack of this helper fiber,
+    // which it ran last.
+    HelperFiber* other = worker.helpers().take();
+    worker.helpers().give_back(*helper);
+    helper = other;
+  }
+  if (helper == nullptr) return false;
+  Task& self = *current();
+  helper->owner = self.owner;
+  helper->work = work;
+  helper->work_argument = argument;
+  worker.hand_off_to(self, *helper);
+  return true;
+}
+
+bool HelperPool::grow() noexcept {
+  std::size_t index = 0;
+  while (index < kMostChunks && chunks_[index].load(std::memory_order_relaxed) != nullptr) ++index;
+  if (index == kMostChunks) return false;
+  const int count = kFirst << index;
+  auto stacks = ult::StackArena::create({count, stack_size_, exec_stacks_});
+  if (!stacks) return false;
+  auto* chunk = new (std::nothrow) Chunk{*std::move(stacks), nullptr};
+  if (chunk == nullptr) return false;
+  chunk->helpers.reset(new (std::nothrow) HelperFiber[static_cast<std::size_t>(count)]);
+  if (chunk->helpers == nullptr) {
+    delete chunk;
+    return false;
+  }
+  for (int i = count - 1; i >= 0; --i) {
+    HelperFiber& helper = chunk->helpers[static_cast<std::size_t>(i)];
+    helper.helper = true;
+    helper.worker = &worker_;
+    helper.stack = chunk->stacks->stack(i);
+    helper.entry = serve;
+    helper.argument = &helper;
+    give_back(helper);
+  }
+  chunks_[index].store(chunk, std::memory_order_release);  // pairs with guard_page_owner()
+  return true;
+}
+
+const HelperFiber* HelperPool::guard_page_owner(const void* address) const noexcept {
+  for (const auto& entry : chunks_) {
+    const Chunk* chunk = entry.load(std::memory_order_acquire);
+    if (chunk == nullptr) break;
+    const int index = chunk->stacks->guard_owner(address);
+    if (index >= 0) return &chunk->helpers[static_cast<std::size_t>(index)];
+  }
+  return nullptr;
+}
+
+int HelperPool::made() const noexcept {
+  int made = 0;
+  for (std::size_t i = 0; i < kMostChunks && chunks_[i].load(std::memory_order_relaxed) != nullptr; ++i)
+    made += kFirst << i;
+  return made;
+}
+
+HelperPool::~HelperPool() {
+  for (std::size_t i = 0; i < kMostChunks; ++i) {
+    Chunk* chunk = chunks_[i].load(std::memory_order_relaxed);
+    if (chunk == nullptr) break;
+    for (int s = 0; s < kFirst << i; ++s) ult::release(chunk->helpers[static_cast<std::size_t>(s)]);
+    delete chunk;
+  }
+}
+
+}  // namespace tmpi::sched

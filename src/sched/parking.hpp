@@ -1,0 +1,157 @@
+// Parking: how threads sleep at a worker's inbox and are woken there. One per worker. docs/scheduling.md,
+// Parking.
+//
+//     who parks (inside the worker)                    who has left something
+//       1  e = epoch()                                   in the inbox:  push(); if somebody is parked: notify()
+//       2  announce(): inbox 0 -> kParked                elsewhere:     a seq_cst store, then wake_if_parked()
+//          failed: something has come
+//       3  look again where things are left outside
+//          of the inbox: something there: do not sleep
+//       4  leave the inside
+//       5  wait(e): at the eventcount, or at the network's watch
+//
+// The baton. One of those who sleep watches the network, if any sleep. Who has watched and goes to work has
+// therefore the duty to have another one watch: it holds the baton, and passes it to somebody who is parked
+// ("passing the baton", Andrews 1989), here or at another worker. Who gets it and parks again watches; who
+// goes to work passes it on. If nobody is parked it is put down: then whoever parks next finds that nobody
+// watches.
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+#include <span>
+
+#include "sched/event_watch.hpp"
+#include "sched/eventcount.hpp"
+#include "sched/inbox.hpp"
+#include "sched/system.hpp"
+
+namespace tmpi::sched {
+
+template <class S, class Node>
+class BasicParking {
+ public:
+  /// What the workers of a process share of it.
+  struct Shared {
+    BasicEventWatch<S> watch;
+    std::span<BasicParking* const> all;  ///< complete before the first worker runs
+  };
+
+  explicit BasicParking(Shared& shared) noexcept : shared_(shared) {}
+
+  // ---- Any thread ----
+
+  /// Leaves a node in the inbox, and wakes who is parked.
+  /// True if somebody was.
+  bool push(Node& node) noexcept {
+    const bool parked = inbox_.push(node);
+    if (parked) eventcount_.notify();
+    return parked;
+  }
+  /// Has the worker look around, parked or not.
+  void wake() noexcept { wake_for(kLook); }
+  /// The same, for one who has just left something outside of the inbox by a seq_cst store: nothing to do
+  /// unless somebody is parked.
+  void wake_if_parked() noexcept {
+    if (inbox_.parked()) [[unlikely]]
+      wake();
+  }
+  /// Nothing in the inbox; a hint.
+  bool empty() const noexcept { return inbox_.empty(); }
+
+  // ---- Who is inside the worker ----
+
+  /// Calls taken(node) for everything that has come, oldest first.
+  template <class Taken>
+  void drain(Taken&& taken) noexcept {
+    for (Node* node = inbox_.take(); node != nullptr;) {
+      Node* const after = node->next;
+      if (node != &wake_node_) {
+        taken(*node);
+      } else if ((reasons_.exchange(0, std::memory_order_acq_rel) & kBaton) != 0) {  // pairs with wake_for()
+        baton_ = Baton::kHeld;
+      }
+      node = after;
+    }
+  }
+
+  std::uint32_t epoch() const noexcept { return eventcount_.epoch(); }
+  /// Steps 2 and 3; `look_again()` is true if it has found something. False: do not sleep.
+  template <class LookAgain>
+  [[nodiscard]] bool announce(LookAgain&& look_again) noexcept {
+    return inbox_.announce() && (S::omits(Step::kLookAgain) || !look_again());
+  }
+  bool announced() const noexcept { return inbox_.parked(); }
+  /// There is a network, and nobody watches it.
+  bool unwatched() const noexcept { return shared_.watch.free(); }
+  /// Nobody is parked here any more, or who is inside sees to it that it is announced again.
+  void retract() noexcept { inbox_.retract(); }
+  /// Wakes everybody who is parked here.
+  void notify() noexcept { eventcount_.notify(); }
+
+  /// The caller is about to watch, if nobody else does: whoever has given it the baton may rely on it.
+  void accept_baton() noexcept { baton_ = Baton::kNone; }
+  /// The caller has watched.
+  void take_baton() noexcept { baton_ = Baton::kHeld; }
+  bool holds_baton() const noexcept { return baton_ == Baton::kHeld; }
+  /// The caller goes to work. `parked_here`: somebody else sleeps at this inbox, or will not go to work
+  /// without calling this in turn.
+  void pass_baton(bool parked_here) noexcept;
+
+  // ---- Outside ----
+
+  /// Step 5: sleeps until the epoch is another one than `epoch`, at most `nanoseconds` (0: for ever). True if
+  /// the caller has watched the event source: it has to take_baton() when it is inside again. Blocks the
+  /// thread.
+  [[nodiscard]] bool wait(std::uint32_t epoch, std::uint64_t nanoseconds = 0) noexcept {
+    if (shared_.watch.park(eventcount_, epoch, nanoseconds)) return true;
+    eventcount_.wait(epoch, nanoseconds);
+    return false;
+  }
+
+ private:
+  enum class Baton : std::uint8_t {
+    kNone,
+    kHeld,     // by who is inside
+    kOffered,  // to those parked here, who have been notified
+  };
+  // Why somebody is woken who finds wake_node_ in its inbox.
+  static constexpr std::uint32_t kLook = 1;
+  static constexpr std::uint32_t kBaton = 2;
+
+  // True if it was parked, and has been woken by nobody else.
+  bool wake_for(std::uint32_t reasons) noexcept {
+    // One node in the inbox is enough. acq_rel pairs with drain(): whoever finds one there has its reasons,
+    // and what it has left before, seen when drain() clears them.
+    return reasons_.fetch_or(kLook | reasons, std::memory_order_acq_rel) == 0 && push(wake_node_);
+  }
+
+  BasicInbox<S, Node> inbox_;
+  BasicEventcount<S> eventcount_;
+  Baton baton_ = Baton::kNone;  // used by who is inside
+  Shared& shared_;
+  alignas(64) typename S::template Atomic<std::uint32_t> reasons_{0};
+  Node wake_node_;  // no task: a reason to look
+};
+
+template <class S, class Node>
+__attribute__((noinline)) void BasicParking<S, Node>::pass_baton(bool parked_here) noexcept {
+  if (baton_ == Baton::kNone) return;
+  if (parked_here && !S::omits(Step::kHandOverHere)) {
+    baton_ = S::omits(Step::kPassOn) ? Baton::kNone : Baton::kOffered;
+    eventcount_.notify();
+    return;
+  }
+  baton_ = Baton::kNone;
+  if (S::omits(Step::kHandOver)) return;
+  // Who watches now will have the baton.
+  if (!shared_.watch.free()) return;
+  for (BasicParking* other : shared_.all) {
+    if (other == this || !other->inbox_.parked()) continue;
+    // Who has been woken by somebody else meanwhile may be at work, and find the baton late: the next one has
+    // it too.
+    if (other->wake_for(S::omits(Step::kPassOn) ? 0 : kBaton) || S::omits(Step::kPassOn)) return;
+  }
+}
+
+}  // namespace tmpi::sched

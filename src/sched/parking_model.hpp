@@ -1,0 +1,172 @@
+// A worker as parking.hpp and entrance.hpp see one, with counts in place of tasks: their Host in
+// parking_check. What parks, wakes, lets in and hands over is the code of these headers itself.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <new>
+
+#include "sched/entrance.hpp"
+#include "sched/explorer.hpp"
+
+namespace tmpi::sched::check {
+
+template <class S>
+struct Model;
+
+/// What a message or event is for: a task of a worker, or one of its threads that blocks.
+template <class S>
+struct Target {
+  Target* next = nullptr;  ///< in an inbox
+  int worker = 0;
+  BasicParker<S>* thread = nullptr;  ///< null: a task
+};
+
+template <class S>
+struct ModelWorker {
+  using Entrance = BasicEntrance<S, Target<S>>;
+
+  ModelWorker(Model<S>& all, int number) : model(all), index(number), entrance(all.shared) {}
+
+  // ---- Its own thread ----
+
+  /// A task waits until it is made ready (the only one, so that nothing else runs meanwhile).
+  void wait() {
+    if (ready == 0) entrance.idle(*this);
+    require(ready > 0, "a worker ends its wait with nothing ready");
+    --ready;
+  }
+  /// The worker's task is in user code until `done`.
+  void compute_until(bool (*done)(void*)) {
+    if (entrance.admits()) entrance.leave(*this);
+    await(done, &model);
+    if (entrance.admits()) entrance.enter();
+  }
+  /// The worker's last task has ended.
+  void end() {
+    if (model.unfinished.fetch_sub(1, std::memory_order_acq_rel) == 1) {
+      for (auto* parking : model.parkings) {
+        if (parking != nullptr) parking->wake();
+      }
+    }
+    entrance.idle(*this);
+    if (entrance.admits()) entrance.leave(*this);
+  }
+
+  // ---- Whoever is inside ----
+
+  void make_ready(Target<S>& target) {
+    if (target.worker != index) {
+      model.parkings[static_cast<std::size_t>(target.worker)]->push(target);
+    } else if (target.thread != nullptr) {
+      entrance.wake(*target.thread);
+    } else {
+      ++ready;
+    }
+  }
+  /// A thread of a rank waits until it is made ready.
+  void block(BasicParker<S>& thread) { entrance.block(thread, *this); }
+
+  // ---- The Host ----
+
+  void look() {
+    entrance.drain([this](Target<S>& target) { make_ready(target); });
+    look_again();
+    poll();
+  }
+  bool look_again() {
+    bool found = false;
+    for (int i = 0; i < Model<S>::kLeft; ++i) {
+      if (model.left_for[i] != index || model.left[i].load(std::memory_order_seq_cst) == 0) continue;
+      model.left[i].store(0, std::memory_order_seq_cst);
+      make_ready(model.left_target[i]);
+      found = true;
+    }
+    return found;
+  }
+  bool has_ready() const { return ready > 0; }
+  bool finished() const { return model.ends && model.unfinished.load(std::memory_order_acquire) == 0; }
+  void spin() {
+    look();
+    if (model.spins && !has_ready()) {
+      entrance.pause();
+      look();
+    }
+  }
+  bool progressed() { return false; }
+  bool sleep(std::uint32_t epoch) { return entrance.parking().wait(epoch); }
+
+  void poll() {
+    if (!model.has_network) return;
+    const std::uint32_t come = model.arrived.exchange(0, std::memory_order_acq_rel);
+    set_network(false);  // in one step with it
+    for (int i = 0; i < Model<S>::kEvents; ++i) {
+      if ((come >> i & 1) != 0) make_ready(model.events[i]);
+    }
+  }
+
+  Model<S>& model;
+  const int index;
+  int ready = 0;
+  Entrance entrance;
+};
+
+/// A job: workers, a network, and words in which something can be left for a worker outside of its inbox.
+template <class S>
+struct Model {
+  static constexpr int kWorkers = 3, kEvents = 3, kLeft = 2;
+  using Worker = ModelWorker<S>;
+  using Parking = typename Worker::Entrance::Parking;
+
+  Model(int count, bool with_network) : has_network(with_network), workers(count), unfinished(count) {
+    for (int i = 0; i < count; ++i) parkings[i] = &(new (room[i]) Worker(*this, i))->entrance.parking();
+    shared.all = {parkings.data(), static_cast<std::size_t>(count)};
+    if (with_network) (void)shared.watch.set([]() noexcept { return Arming{.fd = 1}; });
+    name_parts();
+  }
+
+  Worker& worker(int i) { return *std::launder(reinterpret_cast<Worker*>(room[i])); }
+
+  // ---- Threads that are no workers ----
+
+  /// From the network; in one step.
+  void arrive(int event) {
+    arrived.fetch_or(1u << event, std::memory_order_acq_rel);
+    set_network(true);
+  }
+  /// Leaves something in word `i`, as a channel does.
+  void leave(int i, std::memory_order order = std::memory_order_seq_cst) {
+    left[i].store(1, order);
+    worker(left_for[i]).entrance.parking().wake_if_parked();
+  }
+
+  typename Parking::Shared shared;
+  std::array<Parking*, kWorkers> parkings = {};
+  bool has_network;
+  bool ends = false;   // the scenario has the end of a job in it; else steps are saved
+  bool spins = false;  // an idle worker does not park at once
+  int workers;
+  Atomic<int> unfinished;
+  Atomic<std::uint32_t> arrived{0};
+  Target<S> events[kEvents];
+  Atomic<int> left[kLeft] = {};
+  int left_for[kLeft] = {-1, -1};
+  Target<S> left_target[kLeft];
+  Target<S> messages[3];
+  BasicParker<S> threads[2];
+  bool done[4] = {};  // parts of the scenario
+  alignas(64) std::byte room[kWorkers][(sizeof(Worker) + 63) / 64 * 64];
+
+ private:
+  void name_parts() {
+    name(&unfinished, "unfinished");
+    name(&arrived, "arrived");
+    name(&left[0], "left[0]");
+    name(&left[1], "left[1]");
+    name(&shared, "the watch");
+    for (int i = 0; i < workers; ++i)
+      name(&worker(i).entrance, i == 0 ? "inbox 0" : i == 1 ? "inbox 1" : "inbox 2");
+  }
+};
+
+}  // namespace tmpi::sched::check

@@ -1,0 +1,42 @@
+// StallWatch: how a worker's own thread sleeps, and what the last one to fall asleep looks for (StallHook in
+// scheduler.hpp). Shared by the workers of a process.
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+#include <memory>
+#include <vector>
+
+#include "sched/entrance.hpp"
+#include "sched/scheduler.hpp"
+#include "sched/task.hpp"
+
+namespace tmpi::sched {
+
+class StallWatch {
+ public:
+  using Workers = std::vector<std::unique_ptr<Worker>>;
+  using Parking = BasicParking<System, Task>;
+
+  explicit StallWatch(const Workers& workers) noexcept : workers_(workers) {}
+
+  /// Before the workers run.
+  void set(StallHook hook) noexcept { hook_ = hook; }
+
+  /// Parking::wait() of one of the workers' own threads; calls the hook if it is the last to fall asleep and
+  /// nothing happens for kStallPeriod. Blocks the thread.
+  [[nodiscard]] bool sleep(Parking& parking, std::uint32_t epoch) noexcept;
+
+ private:
+  bool sleep_last(Parking& parking, std::uint32_t epoch) noexcept;
+  std::uint64_t switches() const noexcept;
+  bool all_asleep() const noexcept;
+
+  const Workers& workers_;
+  StallHook hook_ = nullptr;
+  // Workers whose own thread sleeps. acq_rel, and acquire for loads: the last one sees what all tasks have
+  // done.
+  alignas(64) std::atomic<int> asleep_{0};
+};
+
+}  // namespace tmpi::sched
