@@ -9,7 +9,7 @@
 
 #include "privatize/arena_registry.hpp"
 #include "privatize/fallback_exit.hpp"
-#include "privatize/rank_services.h"
+#include "privatize/rank_callbacks.h"
 #include "privatize/rank_state.hpp"
 #include "privatize/thread_context.hpp"
 #include "privatize/tls.hpp"

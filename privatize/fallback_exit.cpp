@@ -2,7 +2,7 @@
 
 #include <unistd.h>
 
-#include "privatize/rank_services.h"
+#include "privatize/rank_callbacks.h"
 #include "privatize/rank_state.hpp"
 #include "privatize/thread_context.hpp"
 

@@ -43,7 +43,7 @@ class Group {
   virtual Result<void> map_image(int index, int rank) = 0;
 
   /// Runs constructors, then main(argc, argv, envp) of the image, then what exit(3) runs, on the calling
-  /// fiber; main's result is returned through tmpi_rank_exited (rank_services.h), so this does not return.
+  /// fiber; main's result is returned through tmpi_rank_exited (rank_callbacks.h), so this does not return.
   /// `environment` is copied: "NAME=value" lines of the launcher for this rank, put over the process's
   /// environment.
   [[noreturn]] virtual void run_image(int index, const std::vector<std::string>& arguments,

@@ -3,72 +3,146 @@
 a source that does not include its own header first (which shows that the header compiles alone; tests/style relies on it).
 
     launch -> check -> observe -> mpi -> {sched, net} -> {ult, timers} -> base;    privatize -> base, and only launch includes it
+
+A room may have rooms inside (mpi/base, mpi/datatype, ...): the same rule holds between them.
 """
 
+import functools
 import pathlib
 import re
 import sys
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 
-# What each room may include besides itself. A room that is not here is an error, so that a new one gets its place.
-ALLOWED = {
-    "base": set(),
-    "ult": {"base"},
-    "timers": {"base"},
-    "sched": {"base", "ult", "timers"},
-    "net": {"base", "ult", "timers"},
-    "mpi": {"base", "ult", "timers", "sched", "net", "include"},
-    "observe": {"base", "ult", "timers", "sched", "net", "mpi", "include"},
-    "privatize": {"base"},
-    "check": {"base", "ult", "timers", "sched", "net", "mpi", "observe", "include"},
-    "launch": {"base", "ult", "timers", "sched", "net", "mpi", "observe", "check", "privatize", "include"},
+# Every room, from the lowest to the highest, and what it may include besides itself: rooms that come before it. Who may include a room may
+# include the rooms inside it. A folder that is not here belongs to the room around it; one that is in no room is an error.
+ROOMS = {
+    "include": "",
+    "base": "",
+    "privatize": "base",
+    "ult": "base",
+    "timers": "base",
+    "sched": "base ult timers",
+    "net": "base ult timers",
+    "net/tcp": "base ult timers net",
+    "net/sim": "base ult timers net",
+    "mpi/base": "include base",
+    "mpi/datatype": "include base mpi/base",
+    "mpi/op": "include base mpi/base mpi/datatype",
+    "mpi/comm": "include base mpi/base",
+    "mpi/match": "include base sched",
+    "mpi/request": "include base sched mpi/base mpi/datatype mpi/comm mpi/match",
+    "mpi/rank": "include base timers sched mpi/base mpi/datatype mpi/comm mpi/match mpi/request",
+    "mpi/p2p": "include base sched mpi/base mpi/datatype mpi/comm mpi/match mpi/request mpi/rank",
+    "mpi/remote": "include base sched net mpi/base mpi/datatype mpi/comm mpi/match mpi/request mpi/rank mpi/p2p",
+    "mpi/shm": "include base sched mpi/base mpi/comm mpi/request mpi/rank",
+    "mpi/coll": "include base sched mpi/base mpi/datatype mpi/op mpi/comm mpi/request mpi/rank mpi/p2p mpi/shm",
+    "mpi/create": "include base sched mpi/base mpi/datatype mpi/comm mpi/request mpi/rank mpi/p2p mpi/shm mpi/coll",
+    "mpi/init": "include base timers sched mpi/base mpi/comm mpi/rank mpi/p2p mpi/shm mpi/coll",
+    "mpi/topo": "include base mpi/base mpi/comm mpi/coll mpi/create",
+    "mpi/diagnose": "include base sched mpi/base mpi/comm mpi/match mpi/request mpi/rank",
+    "mpi/api": "include base timers sched mpi/base mpi/datatype mpi/op mpi/comm mpi/match mpi/request mpi/rank mpi/p2p mpi/coll mpi/create "
+               "mpi/init mpi/topo",
+    "mpi": "include base ult timers sched net",  # mpi/testing: unit tests run ranks without a launcher
+    "observe": "include base ult timers sched net mpi",
+    "check": "include base ult timers sched net mpi observe",
+    "launch": "include base ult timers sched net mpi observe check privatize",
 }
+ORDER = {room: index for index, room in enumerate(ROOMS)}
 PUBLIC_HEADERS = {"mpi.h", "mpix.h"}
 SUFFIXES = {".hpp", ".cpp", ".h", ".c", ".S", ".inc"}
 INCLUDE = re.compile(r'^[ \t]*#[ \t]*include[ \t]*([<"])([^>"]+)[>"]', re.MULTILINE)
+# What only tests are made of may use every room inside the outermost one.
+TEST = re.compile(r"_(test|test_support)\.\w+$|^type_map\.")
 
 
-def room_of(path):
-    parts = path.relative_to(ROOT).parts
-    return parts[1] if parts[0] == "src" else parts[0]
+def rooms_around(room):
+    """The room and those it lies in, from the inside out."""
+    while room:
+        if room in ROOMS:
+            yield room
+        room = room.rpartition("/")[0]
 
 
-def target_room(name, path):
-    """The room an include of `name` in file `path` leads to; None for the system's headers."""
+@functools.cache
+def room_of_folder(folder):
+    parts = folder.relative_to(ROOT).parts
+    if parts[0] != "src":
+        return parts[0]
+    return next(rooms_around("/".join(parts[1:])), parts[1])
+
+
+@functools.cache
+def target_room(name, folder):
+    """The room an include of `name` in a file of `folder` leads to; None for the system's headers."""
     if name in PUBLIC_HEADERS:
         return "include"
-    first = name.split("/")[0]
-    if "/" in name and first in ALLOWED:
-        return first
-    return room_of(path) if (path.parent / name).exists() else None
+    room = next(rooms_around(name.rpartition("/")[0]), None)
+    if room is None and (folder / name).exists():
+        room = room_of_folder((folder / name).parent)
+    return room
 
 
-def problems_in(path):
-    room = room_of(path)
-    text = path.read_text(encoding="utf-8")
+@functools.cache
+def may_include(room, target, is_test):
+    around = set(rooms_around(target))
+    outermost = room.partition("/")[0]
+    if is_test and (target.partition("/")[0] == outermost or outermost in ROOMS and may_include(outermost, target, False)):
+        return True
+    inside = room in around and ORDER[target] < ORDER[room]
+    return inside or not around.isdisjoint(ROOMS[room].split())
+
+
+def problems_of_table():
+    """What a room may include comes before it, so that no arrows make a circle."""
+    seen = set()
+    for room, allowed in ROOMS.items():
+        for other in allowed.split():
+            if not any(r in seen for r in ROOMS if r == other or r.startswith(other + "/")):
+                yield f"tools/check_includes.py: room {room} may include {other}, which does not come before it"
+        seen.add(room)
+
+
+def problems_of_page():
+    """The tables of docs/architecture.md under "Inside src/ROOM" say the same of the rooms inside."""
+    page = (ROOT / "docs/architecture.md").read_text(encoding="utf-8")
+    for outer, section in re.findall(r"^### Inside src/(\w+)\n(.*?)(?=^##|\Z)", page, re.MULTILINE | re.DOTALL):
+        table = section.partition("| may include |")[2].partition("\n\n")[0]
+        said = {room: set(re.findall(r"\w+", words)) for room, words in re.findall(r"^\| (\w+) \|(.*)\|$", table, re.MULTILINE)}
+        for room, allowed in ROOMS.items():
+            if room.startswith(outer + "/"):
+                words = {word.removeprefix(outer + "/") for word in allowed.split() if word not in ("include", "base")}
+                if said.pop(room.removeprefix(outer + "/"), None) != words:
+                    yield f"docs/architecture.md: the row of {room} has to say: {', '.join(sorted(words))}"
+        for room in said:
+            yield f"docs/architecture.md: there is no room {outer}/{room} in tools/check_includes.py"
+
+
+def problems_in(path, text):
+    room = room_of_folder(path.parent)
+    is_test = TEST.search(path.name) is not None
     for match in INCLUDE.finditer(text):
         kind, name = match.groups()
         where = f"{path.relative_to(ROOT)}:{text.count(chr(10), 0, match.start()) + 1}"
         if ".." in name.split("/"):
             yield f'{where}: "{name}" climbs with ..: spell it from src/ or from the root'
             continue
-        target = target_room(name, path)
+        target = target_room(name, path.parent)
         if target is None or target == room:
             continue
-        if room not in ALLOWED:
+        if room not in ROOMS:
             yield f"{where}: room {room} is not in docs/architecture.md; give it a place there and in tools/check_includes.py"
-        elif target not in ALLOWED[room]:
-            allowed = ", ".join(sorted(ALLOWED[room])) or "nothing"
+        elif not may_include(room, target, is_test):
+            allowed = ", ".join(ROOMS[room].split()) or "nothing"
             yield f'{where}: {room} includes "{name}" of {target}; it may include only: {allowed}. Register a callback instead.'
 
 
-def own_header_problem(path):
+def own_header_problem(path, text):
     """What is wrong if foo.cpp, beside which there is a foo.hpp or foo.h, includes something else first."""
     header = next((h for suffix in (".hpp", ".h") if (h := path.with_suffix(suffix)).exists()), None)
     if path.suffix != ".cpp" or header is None:
         return None
-    first = INCLUDE.search(path.read_text(encoding="utf-8"))
+    first = INCLUDE.search(text)
     if first is not None and first[2].split("/")[-1] == header.name:
         return None
     return f"{path.relative_to(ROOT)}: its own header, {header.name}, has to be its first include"
@@ -76,11 +150,12 @@ def own_header_problem(path):
 
 def main():
     tops = ("src", "privatize", "tools")
-    sources = [f for top in tops for f in sorted((ROOT / top).rglob("*")) if f.suffix in SUFFIXES]
-    files = [f for f in sources if room_of(f) != "tools"]
-    problems = [problem for file in files for problem in problems_in(file)]
-    problems += [problem for file in sources if (problem := own_header_problem(file))]
-    print("\n".join(problems) if problems else f"{len(files)} files: every include points down")
+    sources = {f: f.read_text(encoding="utf-8") for top in tops for f in sorted((ROOT / top).rglob("*")) if f.suffix in SUFFIXES}
+    files = [f for f in sources if f.relative_to(ROOT).parts[0] != "tools"]
+    problems = [*problems_of_table(), *problems_of_page()]
+    problems += [problem for file in files for problem in problems_in(file, sources[file])]
+    problems += [problem for file, text in sources.items() if (problem := own_header_problem(file, text))]
+    print("\n".join(problems) if problems else f"{len(files)} files in {len(ROOMS)} rooms: every include points down")
     return 1 if problems else 0
 
 

@@ -2,7 +2,7 @@
 // cost.
 //
 //     bench_sched [FILTER]     lines whose name contains FILTER; ns per operation, median and least of
-//     several repetitions
+//                              several repetitions
 #include <fmt/format.h>
 #include <sys/epoll.h>
 #include <unistd.h>

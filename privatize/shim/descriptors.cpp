@@ -3,7 +3,7 @@
 #include <errno.h>
 #include <unistd.h>
 
-#include "privatize/rank_services.h"
+#include "privatize/rank_callbacks.h"
 #include "privatize/shim/host/libc_originals.hpp"
 #include "privatize/shim/lock.hpp"
 #include "privatize/shim/process.hpp"

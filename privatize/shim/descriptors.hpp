@@ -1,6 +1,6 @@
 // The rank's file descriptors 0, 1 and 2. All ranks share the node process's real ones, so the shim gives
 // each rank a small table of its own: where its stdin, stdout and stderr lead. They lead to the node
-// process's services (rank_services.h) until the program redirects them (freopen, dup2, close). Copies of
+// process's callbacks (rank_callbacks.h) until the program redirects them (freopen, dup2, close). Copies of
 // them made with dup() are recognised by number.
 #pragma once
 

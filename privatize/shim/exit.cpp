@@ -8,7 +8,7 @@
 
 #include <utility>
 
-#include "privatize/rank_services.h"
+#include "privatize/rank_callbacks.h"
 #include "privatize/shim/exit_list.hpp"
 #include "privatize/shim/host/libc_originals.hpp"
 #include "privatize/shim/lock.hpp"

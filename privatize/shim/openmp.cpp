@@ -13,7 +13,7 @@
 #include <cstdint>
 #include <utility>
 
-#include "privatize/rank_services.h"
+#include "privatize/rank_callbacks.h"
 
 namespace {
 

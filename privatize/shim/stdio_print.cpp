@@ -1,7 +1,6 @@
 // The functions that name no stream because they mean the rank's standard ones. The shim is compiled without
-// _FORTIFY_SOURCE; the
-// __*_chk forms come from programs compiled with it, `flag` > 0 forbids %n in writable formats, which is
-// libc's to check.
+// _FORTIFY_SOURCE; the __*_chk forms come from programs compiled with it, `flag` > 0 forbids %n in writable
+// formats, which is libc's to check.
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>

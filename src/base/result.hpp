@@ -1,5 +1,5 @@
 // Result<T>: a value or a Failure with a sentence for the user. Used where something can go wrong outside the
-// hot paths (set-up, loading, launching); the MPI library proper has its own error type (mpi/core/error.hpp).
+// hot paths (set-up, loading, launching); the MPI library proper has its own error type (mpi/base/error.hpp).
 // No exceptions, no suspension.
 #pragma once
 

@@ -6,8 +6,8 @@
 
 #include "check/checker.hpp"
 #include "check/misuse.hpp"
-#include "mpi/core/threads.hpp"
-#include "mpi/p2p/request.hpp"
+#include "mpi/rank/threads.hpp"
+#include "mpi/request/request.hpp"
 #include "observe/recording.hpp"
 
 namespace tmpi::check {

@@ -5,7 +5,7 @@
 
 #include "check/checked_call.hpp"
 #include "check/misuse.hpp"
-#include "mpi/core/errhandler.hpp"
+#include "mpi/base/errhandler.hpp"
 #include "mpi/op/op.hpp"
 
 namespace tmpi::check {

@@ -15,7 +15,7 @@
 #include "check/buffers.hpp"
 #include "check/function.hpp"
 #include "check/ledger.hpp"
-#include "mpi/core/rank.hpp"
+#include "mpi/rank/rank.hpp"
 
 namespace tmpi::check {
 

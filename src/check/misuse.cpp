@@ -7,7 +7,7 @@
 #include <thread>
 
 #include "check/checker.hpp"
-#include "mpi/core/services.hpp"
+#include "mpi/rank/callbacks.hpp"
 
 namespace tmpi::check {
 namespace {
@@ -27,7 +27,7 @@ std::string with_usual_stack(const std::function<std::string()>& compose) {
     return fmt::format("rank {} on {}: {}: {}", record.rank->world_rank, mpi::job()->host(),
                        Checker::instance()->readable(call), sentence());
   });
-  mpi::services().abort_job(const_cast<mpi::Rank&>(*record.rank), error_class, text);
+  mpi::callbacks().abort_job(const_cast<mpi::Rank&>(*record.rank), error_class, text);
   std::abort();  // abort_job does not return
 }
 

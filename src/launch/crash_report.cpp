@@ -14,7 +14,7 @@
 #include "launch/control.hpp"
 #include "launch/parent_death.hpp"
 #include "launch/safe_text.hpp"
-#include "mpi/core/rank.hpp"
+#include "mpi/rank/rank.hpp"
 #include "privatize/loader.hpp"
 #include "sched/scheduler.hpp"
 

@@ -14,9 +14,10 @@
 #include "launch/deadlock_watch.hpp"
 #include "launch/node_network.hpp"
 #include "launch/program_path.hpp"
+#include "launch/rank_services.hpp"
 #include "launch/rank_threads.hpp"
-#include "mpi/core/services.hpp"
 #include "mpi/p2p/channel.hpp"
+#include "mpi/rank/callbacks.hpp"
 #include "observe/observation.hpp"
 
 namespace tmpi::launch {
@@ -131,22 +132,23 @@ Result<void> NodeJob::create_scheduler() {
 }
 
 void NodeJob::register_with_mpi() {
-  mpi::Services services{};
-  services.abort_job = [](mpi::Rank& rank, int code, const std::string& text) {
+  mpi::Callbacks callbacks{};
+  callbacks.abort_job = [](mpi::Rank& rank, int code, const std::string& text) {
     // The shell sees eight bits; an abort must never look like success.
     Control::instance()->end_job(EndKind::kAborted, rank.world_rank, (code & 0xff) == 0 ? 1 : code & 0xff,
                                  text);
   };
-  services.inform = [](const std::string& text) {
+  callbacks.inform = [](const std::string& text) {
     if (the_node_job->spec_.verbose) Control::instance()->notice(NoticeKind::kInfo, text);
   };
-  services.rank_of_thread = []() noexcept {
+  callbacks.rank_of_thread = []() noexcept {
     const int rank = privatize::running_rank();
     return rank < 0 ? nullptr : mpi::job()->local(rank);
   };
-  services.initialized = [](mpi::Rank& rank) { the_node_job->on_initialized(rank); };
-  services.start_info = [](const mpi::Rank& rank) { return the_node_job->start_info(rank.world_rank); };
-  mpi::register_services(services);
+  callbacks.initialized = [](mpi::Rank& rank) { the_node_job->on_initialized(rank); };
+  callbacks.start_info = [](const mpi::Rank& rank) { return the_node_job->start_info(rank.world_rank); };
+  mpi::register_callbacks(callbacks);
+  register_rank_callbacks();
   register_thread_hooks();
 }
 

@@ -1,9 +1,11 @@
 // NodeJob: the part of the job that runs in this node process: which rank runs which program where, and the
 // rules of leaving:
+//
 //   - a rank that has called MPI_Init must call MPI_Finalize before it leaves, whatever its exit code;
 //   - a rank that never calls MPI_Init must not leave while others wait for it in MPI, so it may not leave a
-//   job that uses MPI;
+//     job that uses MPI;
 //   - any exit code is fine otherwise: the other ranks go on, and the first non-zero code becomes tmpirun's.
+//
 // A broken rule ends the job with one sentence.
 //
 // Sources: node_job.cpp the job itself, node_report.cpp what is said of it.
@@ -20,8 +22,8 @@
 #include "launch/layout.hpp"
 #include "launch/node_spec.hpp"
 #include "launch/picture.hpp"
-#include "mpi/core/rank.hpp"
-#include "mpi/core/services.hpp"
+#include "mpi/rank/callbacks.hpp"
+#include "mpi/rank/rank.hpp"
 #include "privatize/loader.hpp"
 #include "sched/scheduler.hpp"
 

@@ -1,6 +1,6 @@
 #include "launch/rank_threads.hpp"
 
-#include "mpi/core/threads.hpp"
+#include "mpi/rank/threads.hpp"
 #include "privatize/thread_hooks.hpp"
 #include "sched/waiter.hpp"
 

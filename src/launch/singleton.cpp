@@ -7,8 +7,8 @@
 #include <cstdlib>
 #include <fstream>
 
-#include "mpi/core/rank.hpp"
-#include "mpi/core/services.hpp"
+#include "mpi/rank/callbacks.hpp"
+#include "mpi/rank/rank.hpp"
 #include "sched/scheduler.hpp"
 
 namespace tmpi::launch {
@@ -57,12 +57,12 @@ mpi::StartInfo start_info(const mpi::Rank&) {
 }
 
 [[gnu::constructor]] void register_singleton() {
-  mpi::Services services{};
-  services.abort_job = &abort_job;
-  services.start_singleton = &start_singleton;
-  services.rank_of_thread = []() noexcept { return mpi::job() != nullptr ? mpi::job()->local(0) : nullptr; };
-  services.start_info = &start_info;
-  mpi::register_services(services);
+  mpi::Callbacks callbacks{};
+  callbacks.abort_job = &abort_job;
+  callbacks.start_singleton = &start_singleton;
+  callbacks.rank_of_thread = []() noexcept { return mpi::job() != nullptr ? mpi::job()->local(0) : nullptr; };
+  callbacks.start_info = &start_info;
+  mpi::register_callbacks(callbacks);
 }
 
 }  // namespace

@@ -1,9 +1,9 @@
 #include "observe/measure.hpp"
 
-#include "mpi/core/status.hpp"
+#include "mpi/base/status.hpp"
+#include "mpi/comm/topology.hpp"
 #include "mpi/datatype/datatype.hpp"
 #include "mpi/p2p/lifecycle.hpp"
-#include "mpi/topo/topology.hpp"
 
 namespace tmpi::observe {
 

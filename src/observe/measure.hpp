@@ -8,7 +8,7 @@
 #include <tuple>
 
 #include "mpi.h"
-#include "mpi/comm/comm.hpp"
+#include "mpi/rank/rank.hpp"
 #include "observe/event.hpp"
 #include "observe/shape.hpp"
 

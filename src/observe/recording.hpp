@@ -13,7 +13,7 @@
 
 #include "base/result.hpp"
 #include "base/spinlock.hpp"
-#include "mpi/core/rank.hpp"
+#include "mpi/rank/rank.hpp"
 #include "observe/event_ring.hpp"
 #include "observe/site_table.hpp"
 #include "sched/scheduler.hpp"

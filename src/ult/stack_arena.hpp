@@ -1,11 +1,11 @@
 // StackArena: the stacks of all fibers of a process, in one reserved mapping whose pages are committed when
 // first touched.
 //
-//     | guard 0 | stack 0 | guard 1 | stack 1 | ...        one stride = guard + stack, so an address finds
-//     its stack by division
+//     | guard 0 | stack 0 | guard 1 | stack 1 | ...
 //
-// A stack's first word lies at a different cache-line offset within the page than its neighbours' (else the
-// hot ends of all stacks would compete for the same few cache sets).
+// One stride = guard + stack, so an address finds its stack by division. A stack's first word lies at a
+// different cache-line offset within the page than its neighbours' (else the hot ends of all stacks would
+// compete for the same few cache sets).
 #pragma once
 
 #include <cstddef>

@@ -6,7 +6,7 @@
 #include <fstream>
 #include <memory>
 
-#include "privatize/rank_services.h"
+#include "privatize/rank_callbacks.hpp"
 #include "ult/stack_arena.hpp"
 #include "ult/switch.hpp"
 
@@ -76,6 +76,27 @@ void run_all() {
   }
 }
 
+// What the programs' ranks ask of the node process.
+void exited(int rank, int code) {
+  RankFiber& fiber = *current->running;
+  fiber.finished = true;
+  current->outcome.codes[static_cast<std::size_t>(rank)] = code;
+  ult::abandon_to(current->thread, fiber, current->main);
+}
+
+void aborted(int rank, const char* why) {
+  std::fprintf(stderr, "rank %d: %s\n", rank, why);
+  std::abort();
+}
+
+ssize_t write(int, int stream, const void* data, std::size_t length) {
+  return static_cast<ssize_t>(std::fwrite(data, 1, length, stream == 1 ? stdout : stderr));
+}
+
+ssize_t read(int, void*, std::size_t) {
+  return 0;
+}
+
 }  // namespace
 
 std::string program(const std::string& name) {
@@ -83,6 +104,7 @@ std::string program(const std::string& name) {
 }
 
 Outcome run(const RunOptions& options) {
+  privatize::register_rank_callbacks({.exited = exited, .aborted = aborted, .write = write, .read = read});
   Run run;
   run.options = &options;
   privatize::GroupOptions group_options;
@@ -144,23 +166,6 @@ extern "C" {
 // images.
 EXPORTED const char* __asan_default_options() {
   return "detect_leaks=0";
-}
-
-EXPORTED void tmpi_rank_exited(int rank, int code) {
-  auto& fiber = *tmpi::test::current->running;
-  fiber.finished = true;
-  tmpi::test::current->outcome.codes[static_cast<std::size_t>(rank)] = code;
-  tmpi::ult::abandon_to(current->thread, fiber, current->main);
-}
-EXPORTED void tmpi_rank_aborted(int rank, const char* why) {
-  std::fprintf(stderr, "rank %d: %s\n", rank, why);
-  std::abort();
-}
-EXPORTED ssize_t tmpi_rank_write(int, int stream, const void* data, size_t length) {
-  return static_cast<ssize_t>(std::fwrite(data, 1, length, stream == 1 ? stdout : stderr));
-}
-EXPORTED ssize_t tmpi_rank_read(int, void*, size_t) {
-  return 0;
 }
 
 EXPORTED int tmpi_test_rank() {

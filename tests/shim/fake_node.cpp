@@ -10,7 +10,7 @@
 #include "privatize/loader.hpp"
 
 #pragma GCC visibility push(default)
-#include "privatize/rank_services.h"
+#include "privatize/rank_callbacks.h"
 extern "C" void tmpi_image_fini(int rank);
 #pragma GCC visibility pop
 

@@ -10,7 +10,7 @@
 #include <typeinfo>
 
 #include "privatize/loader.hpp"
-#include "privatize/rank_services.h"
+#include "privatize/rank_callbacks.h"
 #include "privatize/shim/host/rank_table.hpp"
 #include "privatize/shim/host/services.h"
 

@@ -1,10 +1,10 @@
 // Attributes of communicators and datatypes, and their keys. MPI report, 7.7; the MPI-1 names of those on
 // communicators are deprecated (15.1).
-#include "mpi/core/attributes.hpp"
+#include "mpi/rank/attributes.hpp"
 
 #include "mpi/api/datatype_calls.hpp"
 #include "mpi/api/profiled.hpp"
-#include "mpi/core/predefined_attributes.hpp"
+#include "mpi/rank/predefined_attributes.hpp"
 
 namespace tmpi::mpi {
 namespace {

@@ -4,7 +4,8 @@
 #pragma once
 
 #include "mpi/coll/args.hpp"
-#include "mpi/core/check.hpp"
+#include "mpi/comm/check.hpp"
+#include "mpi/datatype/check.hpp"
 
 namespace tmpi::mpi {
 

@@ -1,6 +1,6 @@
 // Argument checks of the neighbourhood collectives. MPI report, 8.6.
 #include "mpi/api/coll_checks.hpp"
-#include "mpi/topo/topology.hpp"
+#include "mpi/comm/topology.hpp"
 
 namespace tmpi::mpi {
 namespace {

@@ -10,7 +10,7 @@
 #include "mpi/api/coll_checks.hpp"
 #include "mpi/coll/coll.hpp"
 #include "mpi/coll/nonblocking.hpp"
-#include "mpi/core/call.hpp"
+#include "mpi/rank/call.hpp"
 
 namespace tmpi::mpi {
 

@@ -4,13 +4,14 @@
 #include <string_view>
 
 #include "mpi/api/profiled.hpp"
-#include "mpi/comm/create.hpp"
+#include "mpi/base/check.hpp"
 #include "mpi/comm/group_handle.hpp"
 #include "mpi/comm/hints.hpp"
-#include "mpi/core/attributes.hpp"
-#include "mpi/core/call.hpp"
-#include "mpi/core/check.hpp"
+#include "mpi/create/create.hpp"
 #include "mpi/p2p/buffered.hpp"
+#include "mpi/rank/attributes.hpp"
+#include "mpi/rank/call.hpp"
+#include "mpi/rank/info.hpp"
 
 namespace tmpi::mpi {
 namespace {

@@ -3,13 +3,13 @@
 #include <vector>
 
 #include "mpi/api/profiled.hpp"
-#include "mpi/comm/create.hpp"
+#include "mpi/comm/check.hpp"
 #include "mpi/comm/group_handle.hpp"
-#include "mpi/comm/idup.hpp"
-#include "mpi/comm/process_sets.hpp"
-#include "mpi/core/call.hpp"
-#include "mpi/core/check.hpp"
-#include "mpi/core/info.hpp"
+#include "mpi/create/create.hpp"
+#include "mpi/create/idup.hpp"
+#include "mpi/init/process_sets.hpp"
+#include "mpi/rank/call.hpp"
+#include "mpi/rank/info.hpp"
 
 namespace tmpi::mpi {
 namespace {

@@ -3,10 +3,11 @@
 
 #include "mpi/api/on_errhandler.hpp"
 #include "mpi/api/profiled.hpp"
-#include "mpi/comm/from_group.hpp"
+#include "mpi/base/check.hpp"
 #include "mpi/comm/group_handle.hpp"
 #include "mpi/comm/hints.hpp"
-#include "mpi/core/check.hpp"
+#include "mpi/create/from_group.hpp"
+#include "mpi/rank/info.hpp"
 
 namespace tmpi::mpi {
 namespace {

@@ -4,10 +4,10 @@
 
 #include <type_traits>
 
-#include "mpi/core/call.hpp"
-#include "mpi/core/check.hpp"
-#include "mpi/core/status.hpp"
+#include "mpi/base/status.hpp"
+#include "mpi/datatype/check.hpp"
 #include "mpi/datatype/datatype.hpp"
+#include "mpi/rank/call.hpp"
 
 namespace tmpi::mpi {
 

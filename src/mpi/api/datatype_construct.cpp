@@ -5,6 +5,7 @@
 #include "mpi/api/profiled.hpp"
 #include "mpi/datatype/construct.hpp"
 #include "mpi/datatype/selected.hpp"
+#include "mpi/rank/attributes.hpp"
 
 using namespace tmpi::mpi;
 

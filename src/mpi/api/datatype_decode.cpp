@@ -2,10 +2,10 @@
 #include <algorithm>
 
 #include "mpi/api/profiled.hpp"
-#include "mpi/core/call.hpp"
-#include "mpi/core/check.hpp"
+#include "mpi/datatype/check.hpp"
 #include "mpi/datatype/datatype.hpp"
 #include "mpi/datatype/description.hpp"
+#include "mpi/rank/call.hpp"
 
 using namespace tmpi::mpi;
 

@@ -4,11 +4,11 @@
 #include <cstring>
 
 #include "mpi/api/profiled.hpp"
-#include "mpi/core/call.hpp"
-#include "mpi/core/check.hpp"
-#include "mpi/core/lifetime.hpp"
-#include "mpi/core/services.hpp"
-#include "mpi/core/version.hpp"
+#include "mpi/base/check.hpp"
+#include "mpi/base/version.hpp"
+#include "mpi/init/lifetime.hpp"
+#include "mpi/rank/call.hpp"
+#include "mpi/rank/callbacks.hpp"
 #include "timers/clock.hpp"
 
 namespace tmpi::mpi {
@@ -82,7 +82,7 @@ TMPI_PROFILED(MPI_Finalized);
 int PMPI_Abort(MPI_Comm, int errorcode) {
   Rank* rank = calling_rank();  // any thread
   if (rank == nullptr) std::exit(errorcode == 0 ? EXIT_FAILURE : errorcode);
-  services().abort_job(
+  callbacks().abort_job(
       *rank, errorcode,
       fmt::format("rank {} on {} called MPI_Abort with code {}", rank->world_rank, job()->host(), errorcode));
   return MPI_SUCCESS;

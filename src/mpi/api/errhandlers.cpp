@@ -1,9 +1,9 @@
 // Error handlers of communicators, and what all kinds have in common. MPI report, 9.3.
-#include "mpi/core/errhandler.hpp"
+#include "mpi/base/errhandler.hpp"
 
 #include "mpi/api/profiled.hpp"
-#include "mpi/core/call.hpp"
-#include "mpi/core/check.hpp"
+#include "mpi/base/check.hpp"
+#include "mpi/rank/call.hpp"
 
 namespace tmpi::mpi {
 namespace {

@@ -2,10 +2,10 @@
 #include <cstring>
 
 #include "mpi/api/profiled.hpp"
-#include "mpi/core/call.hpp"
-#include "mpi/core/check.hpp"
-#include "mpi/core/error_classes.hpp"
-#include "mpi/core/user_errors.hpp"
+#include "mpi/base/check.hpp"
+#include "mpi/base/error_classes.hpp"
+#include "mpi/rank/call.hpp"
+#include "mpi/rank/user_errors.hpp"
 
 namespace tmpi::mpi {
 namespace {

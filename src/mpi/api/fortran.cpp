@@ -2,10 +2,11 @@
 #include <cstring>
 
 #include "mpi/api/profiled.hpp"
-#include "mpi/core/call.hpp"
-#include "mpi/core/check.hpp"
-#include "mpi/core/info.hpp"
-#include "mpi/core/interop.hpp"
+#include "mpi/base/check.hpp"
+#include "mpi/datatype/datatype.hpp"
+#include "mpi/rank/call.hpp"
+#include "mpi/rank/info.hpp"
+#include "mpi/rank/interop.hpp"
 
 namespace tmpi::mpi {
 namespace {

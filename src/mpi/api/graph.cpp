@@ -4,9 +4,9 @@
 #include <algorithm>
 
 #include "mpi/api/profiled.hpp"
-#include "mpi/core/call.hpp"
-#include "mpi/core/check.hpp"
-#include "mpi/core/info.hpp"
+#include "mpi/base/check.hpp"
+#include "mpi/rank/call.hpp"
+#include "mpi/rank/info.hpp"
 
 namespace tmpi::mpi {
 namespace {

@@ -1,9 +1,9 @@
 // Generalized requests: operations that the program itself carries out. MPI report, 13.2.
 #include "mpi/api/profiled.hpp"
-#include "mpi/core/call.hpp"
-#include "mpi/core/check.hpp"
-#include "mpi/core/status.hpp"
+#include "mpi/base/check.hpp"
+#include "mpi/base/status.hpp"
 #include "mpi/p2p/lifecycle.hpp"
+#include "mpi/rank/call.hpp"
 
 namespace tmpi::mpi {
 namespace {

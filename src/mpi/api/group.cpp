@@ -1,8 +1,8 @@
 // Groups. MPI report, 7.3.
 #include "mpi/api/profiled.hpp"
+#include "mpi/base/check.hpp"
 #include "mpi/comm/group_handle.hpp"
-#include "mpi/core/call.hpp"
-#include "mpi/core/check.hpp"
+#include "mpi/rank/call.hpp"
 
 namespace tmpi::mpi {
 namespace {

@@ -2,7 +2,7 @@
 // INTEGER is an int. MPI report, 19.3.4 and 21.3.3. An integer that belongs to no handle gives the null
 // handle. May be called at any time.
 #include "mpi/api/profiled.hpp"
-#include "mpi/core/interop.hpp"
+#include "mpi/rank/interop.hpp"
 
 namespace tmpi::mpi {
 namespace {

@@ -1,11 +1,11 @@
 // Info objects. MPI report, chapter 10. All may be called before MPI_Init and after MPI_Finalize.
-#include "mpi/core/info.hpp"
+#include "mpi/rank/info.hpp"
 
 #include <cstring>
 
 #include "mpi/api/profiled.hpp"
-#include "mpi/core/call.hpp"
-#include "mpi/core/check.hpp"
+#include "mpi/base/check.hpp"
+#include "mpi/rank/call.hpp"
 
 namespace tmpi::mpi {
 namespace {

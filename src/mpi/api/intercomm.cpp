@@ -1,9 +1,9 @@
 // Intercommunicators. MPI report, 7.6.
 #include "mpi/api/profiled.hpp"
+#include "mpi/base/check.hpp"
 #include "mpi/comm/group_handle.hpp"
-#include "mpi/comm/inter.hpp"
-#include "mpi/core/call.hpp"
-#include "mpi/core/check.hpp"
+#include "mpi/create/inter.hpp"
+#include "mpi/rank/call.hpp"
 
 namespace tmpi::mpi {
 namespace {

@@ -2,8 +2,8 @@
 // (MPI report, 7.4.2 and 11.3.1).
 #pragma once
 
-#include "mpi/core/call.hpp"
-#include "mpi/core/errhandler.hpp"
+#include "mpi/base/errhandler.hpp"
+#include "mpi/rank/call.hpp"
 
 namespace tmpi::mpi {
 

@@ -1,8 +1,8 @@
 // MPI_Op_free, MPI_Op_commutative. MPI_Op_create and MPI_Reduce_local: counted/op.cpp. MPI report, 6.9.
 #include "mpi/op/op.hpp"
 #include "mpi/api/profiled.hpp"
-#include "mpi/core/call.hpp"
-#include "mpi/core/check.hpp"
+#include "mpi/base/check.hpp"
+#include "mpi/rank/call.hpp"
 
 using namespace tmpi::mpi;
 

@@ -1,10 +1,10 @@
 // MPI_Buffer_flush and its kind: the messages that are in an attached buffer leave it. Attaching:
 // counted/p2p_buffer.cpp. MPI report, 3.6.
 #include "mpi/api/profiled.hpp"
-#include "mpi/core/call.hpp"
-#include "mpi/core/check.hpp"
+#include "mpi/base/check.hpp"
 #include "mpi/p2p/buffered.hpp"
 #include "mpi/p2p/lifecycle.hpp"
+#include "mpi/rank/call.hpp"
 
 namespace tmpi::mpi {
 namespace {

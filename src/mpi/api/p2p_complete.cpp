@@ -1,11 +1,11 @@
 // Wait and test calls, cancel, request_free. MPI report, 3.7.3 to 3.7.5, 3.8.4.
 #include "mpi/api/profiled.hpp"
 #include "mpi/api/request_calls.hpp"
-#include "mpi/core/call.hpp"
-#include "mpi/core/check.hpp"
-#include "mpi/core/status.hpp"
+#include "mpi/base/check.hpp"
+#include "mpi/base/status.hpp"
 #include "mpi/p2p/complete.hpp"
 #include "mpi/p2p/p2p.hpp"
+#include "mpi/rank/call.hpp"
 
 namespace tmpi::mpi {
 namespace {

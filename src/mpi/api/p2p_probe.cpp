@@ -1,10 +1,10 @@
 // Probe and matched probe. Receiving what a matched probe found: counted/p2p_matched.cpp. MPI report, 3.8.
 #include "mpi/api/profiled.hpp"
-#include "mpi/core/call.hpp"
-#include "mpi/core/check.hpp"
-#include "mpi/core/status.hpp"
+#include "mpi/base/status.hpp"
+#include "mpi/comm/check.hpp"
 #include "mpi/p2p/checks.hpp"
 #include "mpi/p2p/probe.hpp"
+#include "mpi/rank/call.hpp"
 
 namespace tmpi::mpi {
 namespace {

@@ -1,9 +1,9 @@
 // MPI_Pready, MPI_Pready_range, MPI_Pready_list, MPI_Parrived. MPI report, 4.2.
 #include "mpi/p2p/partitioned.hpp"
 #include "mpi/api/profiled.hpp"
-#include "mpi/core/call.hpp"
-#include "mpi/core/check.hpp"
+#include "mpi/base/check.hpp"
 #include "mpi/p2p/lifecycle.hpp"
+#include "mpi/rank/call.hpp"
 
 using namespace tmpi::mpi;
 

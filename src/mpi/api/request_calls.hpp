@@ -1,9 +1,9 @@
 // What the wait, test and status calls have in common: the frame of calls with an array of requests.
 #pragma once
 
-#include "mpi/core/call.hpp"
-#include "mpi/core/check.hpp"
+#include "mpi/base/check.hpp"
 #include "mpi/p2p/complete.hpp"
+#include "mpi/rank/call.hpp"
 
 namespace tmpi::mpi {
 

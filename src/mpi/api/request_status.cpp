@@ -1,7 +1,7 @@
 // MPI_Request_get_status and its kind: tests that leave the requests as they are. MPI report, 3.7.6.
 #include "mpi/api/profiled.hpp"
 #include "mpi/api/request_calls.hpp"
-#include "mpi/core/status.hpp"
+#include "mpi/base/status.hpp"
 
 using namespace tmpi::mpi;
 

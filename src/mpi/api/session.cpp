@@ -1,15 +1,16 @@
 // Sessions and process sets. MPI report, 11.3.
-#include "mpi/comm/session.hpp"
+#include "mpi/init/session.hpp"
 
 #include <algorithm>
 #include <cstring>
 
 #include "mpi/api/on_errhandler.hpp"
 #include "mpi/api/profiled.hpp"
+#include "mpi/base/check.hpp"
 #include "mpi/comm/group_handle.hpp"
-#include "mpi/comm/process_sets.hpp"
-#include "mpi/core/check.hpp"
-#include "mpi/core/lifetime.hpp"
+#include "mpi/init/lifetime.hpp"
+#include "mpi/init/process_sets.hpp"
+#include "mpi/rank/info.hpp"
 
 namespace tmpi::mpi {
 namespace {

@@ -1,7 +1,7 @@
 // The fields of a status, for languages that cannot see them. MPI report, 3.2.5.
 #include "mpi/api/profiled.hpp"
-#include "mpi/core/call.hpp"
-#include "mpi/core/check.hpp"
+#include "mpi/base/check.hpp"
+#include "mpi/rank/call.hpp"
 
 namespace tmpi::mpi {
 namespace {

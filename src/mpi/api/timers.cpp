@@ -1,8 +1,8 @@
 // Time and performance counters from the points of view of the process and of the core: mpix.h.
 #include "mpi/api/profiled.hpp"
-#include "mpi/core/call.hpp"
-#include "mpi/core/check.hpp"
-#include "mpi/core/counters.hpp"
+#include "mpi/base/check.hpp"
+#include "mpi/rank/call.hpp"
+#include "mpi/rank/counters.hpp"
 #include "sched/metering.hpp"
 #include "timers/clock.hpp"
 

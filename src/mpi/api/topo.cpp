@@ -2,8 +2,8 @@
 #include <algorithm>
 
 #include "mpi/api/profiled.hpp"
-#include "mpi/core/call.hpp"
-#include "mpi/core/check.hpp"
+#include "mpi/base/check.hpp"
+#include "mpi/rank/call.hpp"
 #include "mpi/topo/cart.hpp"
 
 namespace tmpi::mpi {

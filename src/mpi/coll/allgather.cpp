@@ -5,7 +5,7 @@
 #include <cstring>
 
 #include "mpi/coll/algorithms.hpp"
-#include "mpi/coll/coll_shared.hpp"
+#include "mpi/shm/coll_shared.hpp"
 
 namespace tmpi::mpi {
 namespace {

@@ -2,8 +2,8 @@
 // member takes the result when it wakes. The cells are used again two meetings later, when everybody has
 // taken it.
 #include "mpi/coll/algorithms.hpp"
-#include "mpi/coll/coll_shared.hpp"
 #include "mpi/coll/fold.hpp"
+#include "mpi/shm/coll_shared.hpp"
 
 namespace tmpi::mpi {
 

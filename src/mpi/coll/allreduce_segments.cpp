@@ -2,8 +2,8 @@
 // block, and writes each block, hot in its cache, to all members. Every input is read once and every output
 // written once. Arguments in place are right: a block is written after it has been read from everybody.
 #include "mpi/coll/algorithms.hpp"
-#include "mpi/coll/coll_shared.hpp"
 #include "mpi/coll/fold.hpp"
+#include "mpi/shm/coll_shared.hpp"
 
 namespace tmpi::mpi {
 

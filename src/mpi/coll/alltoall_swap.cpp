@@ -1,8 +1,8 @@
 // Alltoall(v,w) with MPI_IN_PLACE: chunk j of member i changes places with chunk i of member j. Each pair is
 // swapped once, by the leader whose share holds the pair's smaller rank.
 #include "mpi/coll/algorithms.hpp"
-#include "mpi/coll/coll_shared.hpp"
 #include "mpi/coll/fold.hpp"
+#include "mpi/shm/coll_shared.hpp"
 
 namespace tmpi::mpi {
 namespace {

@@ -1,6 +1,6 @@
 // Barrier: the meeting itself. Budget: 60 to 100 ns per member, two switches included; one atomic per lane.
 #include "mpi/coll/algorithms.hpp"
-#include "mpi/coll/coll_shared.hpp"
+#include "mpi/shm/coll_shared.hpp"
 
 namespace tmpi::mpi {
 

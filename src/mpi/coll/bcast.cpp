@@ -1,7 +1,7 @@
 // Broadcast: the root leaves small data in the relay and goes on; from large data the members copy straight
 // out of its buffer.
 #include "mpi/coll/algorithms.hpp"
-#include "mpi/coll/coll_shared.hpp"
+#include "mpi/shm/coll_shared.hpp"
 
 namespace tmpi::mpi {
 namespace {

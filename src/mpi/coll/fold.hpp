@@ -8,7 +8,7 @@
 #include <cstddef>
 
 #include "mpi/coll/args.hpp"
-#include "mpi/coll/lane.hpp"
+#include "mpi/shm/lane.hpp"
 
 namespace tmpi::mpi {
 

@@ -1,7 +1,7 @@
 // Gather and gatherv: a member leaves small data in its cell and goes on; a member with large data sleeps
 // until the root, which waits for all, has copied it.
 #include "mpi/coll/algorithms.hpp"
-#include "mpi/coll/coll_shared.hpp"
+#include "mpi/shm/coll_shared.hpp"
 
 namespace tmpi::mpi {
 namespace {

@@ -2,13 +2,13 @@
 
 #include <utility>
 
+#include "mpi/base/status.hpp"
 #include "mpi/coll/coll.hpp"
-#include "mpi/coll/lane.hpp"
 #include "mpi/coll/table.hpp"
-#include "mpi/core/blocked.hpp"
-#include "mpi/core/rank.hpp"
-#include "mpi/core/status.hpp"
 #include "mpi/p2p/lifecycle.hpp"
+#include "mpi/rank/rank.hpp"
+#include "mpi/request/blocked.hpp"
+#include "mpi/shm/lane.hpp"
 #include "sched/helper.hpp"
 
 namespace tmpi::mpi {

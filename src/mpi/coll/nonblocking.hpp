@@ -9,8 +9,8 @@
 #include <string>
 
 #include "mpi/coll/args.hpp"
-#include "mpi/coll/track.hpp"
-#include "mpi/p2p/extension.hpp"
+#include "mpi/request/extension.hpp"
+#include "mpi/shm/track.hpp"
 
 namespace tmpi::mpi {
 

@@ -6,7 +6,7 @@
 #include <random>
 
 #include "mpi/coll/coll_test_support.hpp"
-#include "mpi/core/rank.hpp"
+#include "mpi/rank/rank.hpp"
 #include "sched/worker.hpp"
 
 namespace tmpi::mpi::test {

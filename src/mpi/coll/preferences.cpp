@@ -6,7 +6,7 @@
 #include <atomic>
 #include <cctype>
 
-#include "mpi/core/services.hpp"
+#include "mpi/rank/callbacks.hpp"
 
 namespace tmpi::mpi {
 
@@ -75,8 +75,8 @@ Result<void> prefer_algorithms(std::string_view choices) {
 
 void report_fallback(const Algorithm& preferred) {
   if (reported[static_cast<int>(preferred.collective)].exchange(true, std::memory_order_relaxed)) return;
-  if (services().inform == nullptr) return;
-  services().inform(fmt::format(
+  if (callbacks().inform == nullptr) return;
+  callbacks().inform(fmt::format(
       "--coll {}={}: the algorithm does not work for some call, which was done by another one; it is for: {}",
       name_of(preferred.collective), preferred.name, preferred.when));
 }

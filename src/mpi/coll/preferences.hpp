@@ -23,8 +23,7 @@ inline const Algorithm* preferred_algorithm(Collective collective) noexcept {
 }
 
 /// Says that a wanted algorithm does not work for some call, once per collective, where the user wants to
-/// know
-/// (-v).
+/// know (-v).
 [[gnu::cold]] void report_fallback(const Algorithm& preferred);
 
 /// The table in words: what --coll help prints.

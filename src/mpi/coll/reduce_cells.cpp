@@ -1,8 +1,8 @@
 // Reduce of small vectors: a member leaves its vector in a cell and goes on; the root waits for all and folds
 // the cells.
 #include "mpi/coll/algorithms.hpp"
-#include "mpi/coll/coll_shared.hpp"
 #include "mpi/coll/fold.hpp"
+#include "mpi/shm/coll_shared.hpp"
 
 namespace tmpi::mpi {
 

@@ -7,8 +7,8 @@
 #include <vector>
 
 #include "mpi/coll/algorithms.hpp"
-#include "mpi/coll/coll_shared.hpp"
 #include "mpi/coll/fold.hpp"
+#include "mpi/shm/coll_shared.hpp"
 
 namespace tmpi::mpi {
 namespace {

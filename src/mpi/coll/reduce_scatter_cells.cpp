@@ -1,8 +1,8 @@
 // Reduce_scatter and reduce_scatter_block of small vectors: each member leaves its vector in a cell, the last
 // to come folds the cells, each member takes its chunk of the result when it wakes.
 #include "mpi/coll/algorithms.hpp"
-#include "mpi/coll/coll_shared.hpp"
 #include "mpi/coll/fold.hpp"
+#include "mpi/shm/coll_shared.hpp"
 
 namespace tmpi::mpi {
 namespace {

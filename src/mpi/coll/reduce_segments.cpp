@@ -1,8 +1,8 @@
 // Reduce of large vectors: when all are there, each lane's leader folds its share of the vector, block by
 // block, from the members' buffers into the root's.
 #include "mpi/coll/algorithms.hpp"
-#include "mpi/coll/coll_shared.hpp"
 #include "mpi/coll/fold.hpp"
+#include "mpi/shm/coll_shared.hpp"
 
 namespace tmpi::mpi {
 

@@ -1,8 +1,8 @@
 // Scan: when all are there, each lane's leader runs through the ranks with its share of the vector, block by
 // block; a member's block is combined with its predecessor's result, which has just been written.
 #include "mpi/coll/algorithms.hpp"
-#include "mpi/coll/coll_shared.hpp"
 #include "mpi/coll/fold.hpp"
+#include "mpi/shm/coll_shared.hpp"
 
 namespace tmpi::mpi {
 

@@ -1,8 +1,8 @@
 // Scan and exscan of small vectors: each member leaves its vector in a cell, the last to come combines each
 // cell with the one before it, each member takes its result when it wakes.
 #include "mpi/coll/algorithms.hpp"
-#include "mpi/coll/coll_shared.hpp"
 #include "mpi/coll/fold.hpp"
+#include "mpi/shm/coll_shared.hpp"
 
 namespace tmpi::mpi {
 namespace {

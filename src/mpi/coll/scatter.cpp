@@ -1,7 +1,7 @@
 // Scatter and scatterv: as broadcast, each member copies its own chunk. Chunks of different sizes are left
 // behind with a list of where each begins.
 #include "mpi/coll/algorithms.hpp"
-#include "mpi/coll/coll_shared.hpp"
+#include "mpi/shm/coll_shared.hpp"
 
 namespace tmpi::mpi {
 namespace {

@@ -4,11 +4,11 @@
 #include <bit>
 
 #include "mpi/coll/coll.hpp"
-#include "mpi/coll/coll_shared.hpp"
 #include "mpi/coll/fold.hpp"
 #include "mpi/coll/inter/inter.hpp"
 #include "mpi/coll/preferences.hpp"
-#include "mpi/core/blocked.hpp"
+#include "mpi/request/blocked.hpp"
+#include "mpi/shm/coll_shared.hpp"
 
 namespace tmpi::mpi {
 namespace {

@@ -1,7 +1,7 @@
 // The selection table: every row gives what the first one gives; choices of the user.
 #include "mpi/coll/calls_test_support.hpp"
 #include "mpi/coll/preferences.hpp"
-#include "mpi/core/services.hpp"
+#include "mpi/rank/callbacks.hpp"
 
 namespace tmpi::mpi::test {
 namespace {
@@ -73,7 +73,7 @@ TEST_CASE("choices") {
 int informed = 0;
 
 TEST_CASE("a choice that does not work for a call is reported once") {
-  register_services({.abort_job = nullptr, .inform = [](const std::string&) { ++informed; }});
+  register_callbacks({.abort_job = nullptr, .inform = [](const std::string&) { ++informed; }});
   const Algorithm& row = algorithms(Collective::kBarrier).back();
   report_fallback(row);
   report_fallback(row);

@@ -1,13 +1,12 @@
 #include "mpi/comm/comm.hpp"
 
-#include "mpi/coll/coll_shared.hpp"
-#include "mpi/core/errhandler.hpp"
-#include "mpi/core/rank.hpp"
+#include "mpi/base/errhandler.hpp"
 
 namespace tmpi::mpi {
 
-CommShared::CommShared(ContextId id, std::shared_ptr<const Group> members)
-    : context(id), group(std::move(members)), peers(group), coll(std::make_shared<CollShared>(group)) {}
+CommShared::CommShared(ContextId id, std::shared_ptr<const Group> members,
+                       std::shared_ptr<CollShared> meeting)
+    : context(id), group(std::move(members)), peers(group), coll(std::move(meeting)) {}
 
 CommShared::CommShared(ContextId id, std::shared_ptr<const Group> members,
                        std::shared_ptr<const Group> remote, std::shared_ptr<CollShared> meeting, int which)
@@ -26,24 +25,6 @@ void release(Comm& comm) noexcept {
   release(comm.errhandler);
   if (comm.local != nullptr) release(*comm.local);
   delete &comm;
-}
-
-namespace {
-
-// Without MPI_Init (sessions only), and after MPI_Finalize, there are none.
-Comm* predefined(MPI_Comm handle) noexcept {
-  Rank& rank = current_rank();
-  Comm* comm = handle == MPI_COMM_WORLD ? &rank.world : handle == MPI_COMM_SELF ? &rank.self : nullptr;
-  return comm != nullptr && comm->shared != nullptr ? comm : nullptr;
-}
-
-}  // namespace
-
-Comm* comm_from(MPI_Comm handle) noexcept {
-  constexpr std::uintptr_t kConstants = 4096;  // handles below are the ABI's constants
-  if (reinterpret_cast<std::uintptr_t>(handle) < kConstants) return predefined(handle);
-  Comm* comm = reinterpret_cast<Comm*>(handle);
-  return comm->magic == Comm::kMagic ? comm : nullptr;
 }
 
 }  // namespace tmpi::mpi

@@ -13,25 +13,21 @@
 #include <utility>
 #include <vector>
 
+#include "base/owned.hpp"
 #include "mpi.h"
+#include "mpi/base/attributes.hpp"
+#include "mpi/base/error.hpp"
 #include "mpi/comm/group.hpp"
-#include "mpi/core/attributes.hpp"
-#include "mpi/core/error.hpp"
 
 namespace tmpi::mpi {
 
 struct Rank;
 struct Errhandler;
-struct Topology;   // topo/topology.hpp: cartesian (and later graph) shape
-class CollShared;  // coll/: meeting places of the members in this node process
-class Tracks;      // coll/track.hpp: nonblocking collectives
-struct TracksDeleter {
-  void operator()(Tracks* tracks) const noexcept;
-};
+struct Topology;  // topology.hpp: grid or graph
+// What rooms above hang on a communicator:
+class CollShared;  // shm/coll_shared.hpp: where the members in this node process meet
+class Tracks;      // shm/track.hpp: nonblocking collectives
 struct Hierarchy;  // coll/hierarchy/: the parts of a communicator with members in several node processes
-struct HierarchyDeleter {
-  void operator()(Hierarchy* hierarchy) const noexcept;
-};
 
 /// Context ids are 64 bit and unique in the job (context.hpp). Each communicator has two: point-to-point =
 /// id, collectives = id | kCollective, so that no wildcard ever catches a collective's message.
@@ -43,11 +39,10 @@ inline constexpr ContextId kCollective = ContextId{1} << 63;
 inline constexpr ContextId kWorldContext = 1;
 inline constexpr ContextId kSelfContext = 2;
 
-/// A context id that nobody else in the job has: any rank's, any thread. Does not suspend.
-ContextId new_context() noexcept;
-
+/// Made with make_comm_shared() (shm/coll_shared.hpp).
 struct CommShared {
-  CommShared(ContextId context, std::shared_ptr<const Group> group);
+  /// `meeting` is where the members meet.
+  CommShared(ContextId context, std::shared_ptr<const Group> group, std::shared_ptr<CollShared> meeting);
   /// One side of an intercommunicator. `meeting` is where both sides meet: side 0's members first.
   CommShared(ContextId context, std::shared_ptr<const Group> group, std::shared_ptr<const Group> remote,
              std::shared_ptr<CollShared> meeting, int side);
@@ -68,9 +63,9 @@ struct Comm {
   int size = 1;                       ///< = shared->group->size(), kept here for the hot path
   ContextId context = 0;              ///< = shared->context, kept here for the hot path
   int peers = 1;                      ///< = shared->peers->size(): ranks that a message can go to
-  std::uint64_t coll_sequence = 0;    ///< meetings of all members this rank has come to (coll/meeting.hpp)
-  std::uint64_t rooted_sequence = 0;  ///< collectives with a root this rank has come to (coll/relay.hpp)
-  std::uint64_t idup_sequence = 0;    ///< nonblocking duplications this rank has started (comm/idup.cpp)
+  std::uint64_t coll_sequence = 0;    ///< meetings of all members this rank has come to (shm/meeting.hpp)
+  std::uint64_t rooted_sequence = 0;  ///< collectives with a root this rank has come to (shm/relay.hpp)
+  std::uint64_t idup_sequence = 0;    ///< nonblocking duplications this rank has started (create/idup.cpp)
   int message_space = 0;              ///< of a track of many on one context: tells their messages apart
   Rank* owner = nullptr;
   std::shared_ptr<CommShared> shared;
@@ -78,8 +73,8 @@ struct Comm {
   std::shared_ptr<const Topology> topology;  ///< null: none
   Comm* local = nullptr;  ///< of an intercommunicator: the local group's intracommunicator, owned; else null
   std::unique_ptr<Attributes> attributes;                  ///< null: none
-  std::unique_ptr<Tracks, TracksDeleter> tracks;           ///< null: no nonblocking collectives so far
-  std::unique_ptr<Hierarchy, HierarchyDeleter> hierarchy;  ///< null: not needed so far
+  Owned<Tracks> tracks;                                    ///< null: no nonblocking collectives so far
+  Owned<Hierarchy> hierarchy;                              ///< null: not needed so far
   std::vector<std::pair<std::string, std::string>> hints;  ///< key, value (comm/hints.hpp)
   std::string name;
   MPI_Comm handle = MPI_COMM_NULL;  ///< MPI_COMM_WORLD / MPI_COMM_SELF, else the pointer itself
@@ -94,9 +89,5 @@ struct Comm {
 /// Gives a reference back; the last one frees the object (MPI_Comm_free while requests are pending: MPI
 /// report, 7.4.3).
 void release(Comm& comm) noexcept;
-
-/// The calling rank's communicator behind a handle, null if the handle is none. WORLD and SELF are fields of
-/// the current rank.
-Comm* comm_from(MPI_Comm handle) noexcept;
 
 }  // namespace tmpi::mpi

@@ -12,7 +12,6 @@
 #pragma once
 
 #include <string_view>
-#include <vector>
 
 #include "mpi/comm/comm.hpp"
 
@@ -62,29 +61,5 @@ constexpr ContextId track_context(ContextId context, int slot) noexcept {
 }
 /// The context of what is called `name`. Two names have the same one with a probability of 2^-61.
 ContextId named_context(std::string_view name) noexcept;
-
-/// Ids first, first + 1, ... that this process has set aside for communicators that several processes make
-/// alike.
-struct ContextBlock {
-  ContextId first = 0;
-  int count = 0;
-};
-/// Any rank's, any thread. Does not suspend.
-ContextBlock reserve_contexts(int count) noexcept;
-
-/// Where the makers of communicators take their ids from: this process's own numbers, or blocks that all
-/// processes concerned know, so that the i-th communicator has the same id everywhere.
-class ContextSource {
- public:
-  ContextSource() = default;
-  explicit ContextSource(std::vector<ContextBlock> blocks) : agreed_(true), blocks_(std::move(blocks)) {}
-  ContextId next() noexcept;
-
- private:
-  const bool agreed_ = false;
-  std::vector<ContextBlock> blocks_;
-  std::size_t block_ = 0;
-  int used_ = 0;
-};
 
 }  // namespace tmpi::mpi

@@ -1,5 +1,5 @@
 // Context ids: who made them, what is derived from them, which ones cannot be the same.
-#include "mpi/comm/context.hpp"
+#include "mpi/rank/new_context.hpp"
 
 #include <doctest/doctest.h>
 

@@ -3,11 +3,12 @@
 #include <cstdint>
 #include <utility>
 
+#include "mpi/base/handles.hpp"
+
 namespace tmpi::mpi {
 namespace {
 
 constexpr std::uint32_t kMagic = 0x47525550;  // "GRUP"
-constexpr std::uintptr_t kConstants = 4096;   // handles below are the ABI's constants
 
 struct GroupHandle {
   std::uint32_t magic = kMagic;
@@ -15,7 +16,7 @@ struct GroupHandle {
 };
 
 GroupHandle* object_behind(MPI_Group handle) {
-  if (reinterpret_cast<std::uintptr_t>(handle) < kConstants) return nullptr;
+  if (is_predefined(handle)) return nullptr;
   auto* object = reinterpret_cast<GroupHandle*>(handle);
   return object->magic == kMagic ? object : nullptr;
 }

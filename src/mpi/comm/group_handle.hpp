@@ -2,8 +2,8 @@
 // none.
 #pragma once
 
+#include "mpi/base/error.hpp"
 #include "mpi/comm/group_ops.hpp"
-#include "mpi/core/error.hpp"
 
 namespace tmpi::mpi {
 

@@ -4,8 +4,8 @@
 
 #include <memory>
 
+#include "mpi/base/error.hpp"
 #include "mpi/comm/group.hpp"
-#include "mpi/core/error.hpp"
 
 namespace tmpi::mpi {
 

@@ -5,8 +5,8 @@
 
 #include <vector>
 
+#include "mpi/base/info.hpp"
 #include "mpi/comm/comm.hpp"
-#include "mpi/core/info.hpp"
 
 namespace tmpi::mpi {
 

@@ -2,18 +2,18 @@
 
 #include <algorithm>
 
-#include "mpi/core/rank.hpp"
+#include "mpi/base/placement.hpp"
 
 namespace tmpi::mpi {
 
 NodeMap::NodeMap(const Group& group) {
-  const Placement& placement = job()->placement();
-  std::vector<int> number(static_cast<std::size_t>(placement.nodes()), -1);  // by node of the job
+  const Placement& job = placement();
+  std::vector<int> number(static_cast<std::size_t>(job.nodes()), -1);  // by node of the job
   std::vector<std::size_t> counts;
   const int size = group.size();
   places_.reserve(static_cast<std::size_t>(size));
   for (int seat = 0; seat < size; ++seat) {
-    int& node = number[static_cast<std::size_t>(placement.node_of(group.world_rank(seat)))];
+    int& node = number[static_cast<std::size_t>(job.node_of(group.world_rank(seat)))];
     if (node < 0) {
       node = static_cast<int>(counts.size());
       counts.push_back(0);
@@ -28,17 +28,18 @@ NodeMap::NodeMap(const Group& group) {
     const Place place = places_[static_cast<std::size_t>(seat)];
     seats_[start(place.node) + static_cast<std::size_t>(place.index)] = seat;
   }
-  mine_ = number[static_cast<std::size_t>(placement.node())];
+  mine_ = number[static_cast<std::size_t>(job.node())];
   if (counts.empty()) return;
   fewest_ = static_cast<int>(*std::ranges::min_element(counts));
   most_ = static_cast<int>(*std::ranges::max_element(counts));
 }
 
 int nodes_up_to_two(const Group& group) noexcept {
-  if (job()->nodes() == 1 || group.size() == 0) return 1;
-  const int first = job()->node_of(group.world_rank(0));
+  const Placement& job = placement();
+  if (job.nodes() == 1 || group.size() == 0) return 1;
+  const int first = job.node_of(group.world_rank(0));
   for (int seat = 1; seat < group.size(); ++seat) {
-    if (job()->node_of(group.world_rank(seat)) != first) return 2;
+    if (job.node_of(group.world_rank(seat)) != first) return 2;
   }
   return 1;
 }

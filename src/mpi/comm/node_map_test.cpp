@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "mpi/core/rank.hpp"
+#include "mpi/rank/rank.hpp"
 
 namespace tmpi::mpi {
 namespace {

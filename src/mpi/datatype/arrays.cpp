@@ -5,7 +5,7 @@
 #include <utility>
 #include <vector>
 
-#include "mpi/core/check.hpp"
+#include "mpi/base/check.hpp"
 #include "mpi/datatype/builder.hpp"
 
 namespace tmpi::mpi {

@@ -4,8 +4,8 @@
 #include <utility>
 #include <vector>
 
-#include "mpi/core/check.hpp"
 #include "mpi/datatype/builder.hpp"
+#include "mpi/datatype/check.hpp"
 
 namespace tmpi::mpi {
 

@@ -12,8 +12,9 @@
 #include <vector>
 
 #include "mpi.h"
-#include "mpi/core/attributes.hpp"
-#include "mpi/core/error.hpp"
+#include "mpi/base/attributes.hpp"
+#include "mpi/base/error.hpp"
+#include "mpi/base/handles.hpp"
 #include "mpi/datatype/kind.hpp"
 
 namespace tmpi::mpi {
@@ -100,18 +101,18 @@ class Datatype {
   mutable std::atomic<int> references_{1};
 };
 
-/// The slots of predefined types: their handles are MPI_DATATYPE_NULL .. MPI_DATATYPE_NULL + kPredefinedSlots
-/// - 1 (predefined.cpp).
+/// The slots of predefined types: their handles are MPI_DATATYPE_NULL ..
+/// MPI_DATATYPE_NULL + kPredefinedSlots - 1 (predefined.cpp).
 inline constexpr std::uintptr_t kPredefinedBase = 0x200;
 inline constexpr std::uintptr_t kPredefinedSlots = 0x100;
 extern Datatype* predefined_types[kPredefinedSlots];
 
-/// The type behind a handle: a table look-up for predefined ones (handle < 4096), the pointer itself
-/// otherwise. Null for MPI_DATATYPE_NULL and for handles that are no datatypes as far as that can be seen
-/// (unknown small constants, bad magic).
+/// The type behind a handle: a table look-up for predefined ones, the pointer itself otherwise. Null for
+/// MPI_DATATYPE_NULL and for handles that are no datatypes as far as that can be seen (unknown small
+/// constants, bad magic).
 inline Datatype* datatype_from(MPI_Datatype handle) noexcept {
   const auto value = reinterpret_cast<std::uintptr_t>(handle);
-  if (value < 4096) {
+  if (is_predefined(handle)) {
     const std::uintptr_t slot = value - kPredefinedBase;
     return slot < kPredefinedSlots ? predefined_types[slot] : nullptr;
   }

@@ -1,6 +1,7 @@
 // Datatypes one by one: the predefined table, the report's examples, normal forms, lifetime, large counts,
 // errors.
 #include "mpi/datatype/datatype.hpp"
+#include "mpi/base/handles.hpp"
 
 #include <doctest/doctest.h>
 #include <sys/mman.h>
@@ -58,7 +59,7 @@ Owned structure(std::vector<int> lengths, std::vector<MPI_Aint> displacements,
 
 TEST_CASE("the predefined table") {
   int found = 0;
-  for (std::uintptr_t value = 0; value < 4096; ++value) {
+  for (std::uintptr_t value = 0; value < kPredefinedHandles; ++value) {
     const auto handle = reinterpret_cast<MPI_Datatype>(value);
     const Datatype* type = datatype_from(handle);
     if (type == nullptr) continue;

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <vector>
 
-#include "mpi/core/check.hpp"
+#include "mpi/base/check.hpp"
 #include "mpi/datatype/construct.hpp"
 
 #pragma GCC diagnostic ignored "-Wdeprecated-declarations"

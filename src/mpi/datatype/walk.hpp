@@ -2,14 +2,17 @@
 // What is done with the bytes is the Mover's: pack, unpack (stream.cpp), or copy between two memories of the
 // same layout (copy.cpp). A Mover has
 //
-//   Place                                   where the node is: an address, or several that move together;
-//   moved(place, bytes) void run(Place, length)                 one run void fixed<kBytes>(Place) one run of
-//   a size known to the compiler void blocks(Place, length, stride, n)   n runs, stride apart void
-//   field(Place, length, stride, start, size, n)   the run of n records (stride apart in memory) that stands
-//   `start` bytes from
-//                                           the beginning of each record of `size` bytes in the packed stream
-//   void advance(bytes)                     after the fields of some records: the packed stream goes on
-//   behind them
+//   Place                                     where the node is: an address, or several that move together;
+//                                             moved(place, bytes) says where it is `bytes` further on
+//   void run(Place, length)                   one run
+//   void fixed<kBytes>(Place)                 one run of a size known to the compiler
+//   void blocks(Place, length, stride, n)     n runs, `stride` apart
+//   void field(Place, length, stride, start, size, n)
+//                                             the run of n records (`stride` apart in memory) that stands
+//                                             `start` bytes from the beginning of each record of `size` bytes
+//                                             in the packed stream
+//   void advance(bytes)                       after the fields of some records: the packed stream goes on
+//                                             behind them
 //
 // and is called in type-map order, but for the fields of records.
 #pragma once

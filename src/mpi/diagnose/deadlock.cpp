@@ -5,10 +5,10 @@
 #include <algorithm>
 #include <map>
 
-#include "mpi/core/blocked.hpp"
-#include "mpi/core/rank.hpp"
 #include "mpi/diagnose/place.hpp"
-#include "mpi/p2p/request.hpp"
+#include "mpi/rank/rank.hpp"
+#include "mpi/request/blocked.hpp"
+#include "mpi/request/request.hpp"
 
 namespace tmpi::mpi {
 namespace {

@@ -3,8 +3,8 @@
 #include <fmt/core.h>
 
 #include "mpi/comm/context.hpp"
-#include "mpi/core/blocked.hpp"
-#include "mpi/p2p/request.hpp"
+#include "mpi/request/blocked.hpp"
+#include "mpi/request/request.hpp"
 
 namespace tmpi::mpi {
 namespace {

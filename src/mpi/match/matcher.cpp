@@ -1,6 +1,5 @@
 #include "mpi/match/matcher.hpp"
 
-#include "mpi/p2p/request.hpp"
 #include "sched/scheduler.hpp"
 #include "sched/waiter.hpp"
 

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <limits>
 
+#include "mpi/base/handles.hpp"
 #include "mpi/op/loops.hpp"
 
 namespace tmpi::mpi {
@@ -121,7 +122,7 @@ void Op::release() const noexcept {
 
 Op* op_from(MPI_Op handle) noexcept {
   const std::uintptr_t value = number(handle);
-  if (value < 4096) return value - kOpBase < kOpSlots ? slots[value - kOpBase] : nullptr;
+  if (is_predefined(handle)) return value - kOpBase < kOpSlots ? slots[value - kOpBase] : nullptr;
   auto* op = reinterpret_cast<Op*>(handle);
   return value % alignof(Op) == 0 && op->magic == Op::kMagic ? op : nullptr;
 }

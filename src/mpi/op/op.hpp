@@ -7,7 +7,7 @@
 #include <cstdint>
 
 #include "mpi.h"
-#include "mpi/core/error.hpp"
+#include "mpi/base/error.hpp"
 #include "mpi/datatype/datatype.hpp"
 
 namespace tmpi::mpi {

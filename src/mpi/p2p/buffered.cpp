@@ -5,10 +5,10 @@
 #include <cstdlib>
 
 #include "base/spinlock.hpp"
-#include "mpi/core/rank.hpp"
-#include "mpi/core/status.hpp"
+#include "mpi/base/status.hpp"
 #include "mpi/p2p/lifecycle.hpp"
 #include "mpi/p2p/p2p.hpp"
+#include "mpi/rank/rank.hpp"
 
 namespace tmpi::mpi {
 
@@ -142,8 +142,8 @@ void SendBuffer::drain() noexcept {
 
 namespace {
 
-std::unique_ptr<SendBuffer>* place_of(Rank& rank, const void* owner) noexcept {
-  std::unique_ptr<SendBuffer>* place = &rank.buffer;
+Owned<SendBuffer>* place_of(Rank& rank, const void* owner) noexcept {
+  Owned<SendBuffer>* place = &rank.buffer;
   while (*place != nullptr && (*place)->owner() != owner) place = &(*place)->next;
   return place;
 }
@@ -153,8 +153,8 @@ Err find(Rank& rank, const void* owner, SendBuffer*& buffer) {
   return buffer != nullptr ? kOk : fail(MPI_ERR_BUFFER, "no buffer is attached");
 }
 
-std::unique_ptr<SendBuffer> take_out(std::unique_ptr<SendBuffer>& place) noexcept {
-  std::unique_ptr<SendBuffer> taken = std::move(place);
+Owned<SendBuffer> take_out(Owned<SendBuffer>& place) noexcept {
+  Owned<SendBuffer> taken = std::move(place);
   place = std::move(taken->next);
   return taken;
 }
@@ -178,7 +178,7 @@ class Flush final : public RequestExtension {
 }  // namespace
 
 Err attach_buffer(Rank& rank, const void* owner, void* base, MPI_Count size) {
-  std::unique_ptr<SendBuffer>* place = place_of(rank, owner);
+  Owned<SendBuffer>* place = place_of(rank, owner);
   if (*place != nullptr)
     return fail(MPI_ERR_BUFFER, "a buffer of {} bytes is attached already: detach it first",
                 (*place)->size());

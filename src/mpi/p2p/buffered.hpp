@@ -7,8 +7,9 @@
 #include <memory>
 #include <vector>
 
-#include "mpi/core/error.hpp"
-#include "mpi/p2p/request.hpp"
+#include "base/owned.hpp"
+#include "mpi/base/error.hpp"
+#include "mpi/request/request.hpp"
 
 namespace tmpi::mpi {
 
@@ -35,7 +36,7 @@ class SendBuffer {
   /// Waits until every message has left the buffer. SUSPENDS.
   void drain() noexcept;
 
-  std::unique_ptr<SendBuffer> next;  ///< the rank's other buffers (Rank::buffer is the first)
+  Owned<SendBuffer> next;  ///< the rank's other buffers (Rank::buffer is the first)
 
  private:
   struct Segment {

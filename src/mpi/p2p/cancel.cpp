@@ -1,8 +1,8 @@
 #include "mpi/p2p/cell.hpp"
 #include "mpi/p2p/channel.hpp"
 #include "mpi/p2p/p2p.hpp"
+#include "mpi/p2p/remote_calls.hpp"
 #include "mpi/p2p/transfer.hpp"
-#include "mpi/remote/messages.hpp"
 
 namespace tmpi::mpi {
 namespace {
@@ -14,8 +14,8 @@ bool withdraw_receive(Request& request) noexcept {
     request.comm->owner->matcher.remove(request.posted);
   }
   if (request.expected) [[unlikely]] {
-    remote::no_longer_expected(request);
-    if (request.announced) remote::retract(request);
+    remote_calls()->no_longer_expected(request);
+    if (request.announced) remote_calls()->retract(request);
   }
   return true;
 }
@@ -59,7 +59,7 @@ Err cancel(Request& request) {
   if (request.extension != nullptr) return request.extension->cancel(request);
   if (request.peer == MPI_PROC_NULL) return kOk;
   if (request.kind == RequestKind::kSend && process(*request.comm, request.peer) == nullptr) {
-    remote::cancel_send(request);
+    remote_calls()->cancel_send(request);
     return kOk;
   }
   const bool was_done = request.done();

@@ -18,8 +18,8 @@ constexpr std::uint32_t kSlots = 256;
 constexpr MPI_Count kInlineBytes = 96;
 constexpr std::uint32_t kLookInterval = 64;  // messages between two looks at the receiver's memory
 
-// Two cache lines, of which a message of up to 32 bytes touches one. Message number n (from 1) lies in slot n
-// - 1 modulo kSlots and is there once turn == n.
+// Two cache lines, of which a message of up to 32 bytes touches one. Message number n (from 1) lies in slot
+// n - 1 modulo kSlots and is there once turn == n.
 struct alignas(128) Slot {
   // seq_cst exchange by the sender, pairs with the receiver's loads: orders the rest of the slot, and, with
   // the announcement of sleep, makes sure that nobody sleeps on a message (Inbox::announce_sleep).

@@ -1,7 +1,8 @@
 // Argument checks of the point-to-point calls.
 #pragma once
 
-#include "mpi/core/check.hpp"
+#include "mpi/comm/check.hpp"
+#include "mpi/datatype/check.hpp"
 
 namespace tmpi::mpi {
 

@@ -2,7 +2,7 @@
 
 #include <cstdlib>
 
-#include "mpi/core/status.hpp"
+#include "mpi/base/status.hpp"
 
 namespace tmpi::mpi {
 

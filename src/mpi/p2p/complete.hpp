@@ -3,8 +3,8 @@
 
 #include <span>
 
-#include "mpi/core/rank.hpp"
 #include "mpi/p2p/lifecycle.hpp"
+#include "mpi/rank/rank.hpp"
 
 namespace tmpi::mpi {
 

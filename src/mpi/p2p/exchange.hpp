@@ -2,7 +2,7 @@
 // 3.11.
 #pragma once
 
-#include "mpi/p2p/request.hpp"
+#include "mpi/request/request.hpp"
 
 namespace tmpi::mpi {
 

@@ -1,6 +1,7 @@
 #include "mpi/p2p/lifecycle.hpp"
 
-#include "mpi/core/status.hpp"
+#include "mpi/base/handles.hpp"
+#include "mpi/base/status.hpp"
 #include "mpi/p2p/buffered.hpp"
 #include "mpi/p2p/p2p.hpp"
 
@@ -92,9 +93,8 @@ namespace {
 Err request_or_abandoned(MPI_Request handle, Request*& request) {
   request = nullptr;
   if (handle == MPI_REQUEST_NULL) return kOk;
-  constexpr std::uintptr_t kFirstPointer = 4096;  // smaller handles are the ABI's predefined constants
   Request* candidate = reinterpret_cast<Request*>(handle);
-  if (reinterpret_cast<std::uintptr_t>(handle) < kFirstPointer ||
+  if (is_predefined(handle) ||
       (candidate->magic != Request::kMagic && candidate->magic != Request::kAbandoned))
     return bad_request(handle);
   request = candidate;

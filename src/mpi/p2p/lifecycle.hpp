@@ -2,8 +2,8 @@
 // by a wait or test. Not for the requests of blocking calls, which live on the stack. MPI report, 3.7 to 3.9.
 #pragma once
 
-#include "mpi/core/rank.hpp"
-#include "mpi/p2p/request.hpp"
+#include "mpi/rank/rank.hpp"
+#include "mpi/request/request.hpp"
 
 namespace tmpi::mpi {
 

@@ -3,8 +3,8 @@
 // that never changes.
 #pragma once
 
-#include "mpi/core/rank.hpp"
 #include "mpi/match/message.hpp"
+#include "mpi/rank/rank.hpp"
 
 namespace tmpi::mpi {
 

@@ -5,7 +5,7 @@
 
 #include "mpi.h"
 #include "mpi/comm/comm.hpp"
-#include "mpi/p2p/request.hpp"
+#include "mpi/request/request.hpp"
 
 namespace tmpi::mpi {
 

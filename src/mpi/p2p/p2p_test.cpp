@@ -7,11 +7,11 @@
 #include <numeric>
 #include <random>
 
-#include "mpi/core/rank.hpp"
-#include "mpi/core/status.hpp"
+#include "mpi/base/status.hpp"
 #include "mpi/p2p/buffered.hpp"
 #include "mpi/p2p/lifecycle.hpp"
 #include "mpi/p2p/probe.hpp"
+#include "mpi/rank/rank.hpp"
 #include "mpi/testing/bytes.hpp"
 #include "mpi/testing/ranks.hpp"
 

@@ -12,7 +12,7 @@
 #include <vector>
 
 #include "base/spinlock.hpp"
-#include "mpi/core/status.hpp"
+#include "mpi/base/status.hpp"
 #include "mpi/p2p/lifecycle.hpp"
 #include "mpi/p2p/p2p.hpp"
 #include "mpi/p2p/partitioned_sides.hpp"

@@ -3,7 +3,7 @@
 // docs/matching.md.
 #pragma once
 
-#include "mpi/p2p/request.hpp"
+#include "mpi/request/request.hpp"
 
 namespace tmpi::mpi {
 

@@ -8,7 +8,8 @@
 #include "mpi/p2p/lifecycle.hpp"
 #include "mpi/p2p/p2p.hpp"
 #include "mpi/p2p/partitioned_sides.hpp"
-#include "mpi/remote/remote.hpp"
+#include "mpi/p2p/remote_calls.hpp"
+#include "mpi/rank/new_context.hpp"
 
 namespace tmpi::mpi {
 namespace {
@@ -97,7 +98,7 @@ class RemoteSend final : public PartitionedSender, private Continuation {
   Comm& comm_;
   const int dest_;
   Offer offer_;
-  std::vector<char> ready_;  // calls of one rank come one at a time (core/call.hpp, Frame)
+  std::vector<char> ready_;  // calls of one rank come one at a time (rank/call.hpp, Frame)
   std::unique_ptr<Request[]> messages_;
   Request* whole_ = nullptr;  // of the latest round; null: none was ever started
   std::atomic<int> left_{0};  // of the round
@@ -127,7 +128,7 @@ class RemoteRecv final : public PartitionedReceiver, private Continuation {
   Err retire(Request&) override {
     TMPI_TRY(tmpi::mpi::cancel(setup_));
     while (!set_up()) {  // matched this very moment, and perhaps nobody else looks at the network
-      remote::poll();
+      remote_calls()->poll();
       cpu_relax();
     }
     return kOk;

@@ -7,8 +7,8 @@
 #include <memory>
 #include <vector>
 
-#include "mpi/p2p/extension.hpp"
 #include "mpi/p2p/partitioned.hpp"
+#include "mpi/request/extension.hpp"
 
 namespace tmpi::mpi {
 

@@ -1,7 +1,7 @@
 #include "mpi/p2p/probe.hpp"
 
-#include "mpi/core/blocked.hpp"
-#include "mpi/core/rank.hpp"
+#include "mpi/rank/rank.hpp"
+#include "mpi/request/blocked.hpp"
 #include "sched/waiter.hpp"
 
 namespace tmpi::mpi {

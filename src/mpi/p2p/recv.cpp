@@ -3,22 +3,22 @@
 #include <memory>
 #include <new>
 
-#include "mpi/core/blocked.hpp"
-#include "mpi/core/status.hpp"
+#include "mpi/base/status.hpp"
 #include "mpi/p2p/p2p.hpp"
+#include "mpi/p2p/remote_calls.hpp"
 #include "mpi/p2p/transfer.hpp"
-#include "mpi/remote/messages.hpp"
+#include "mpi/request/blocked.hpp"
 
 namespace tmpi::mpi {
 namespace {
 
 // Between nodes. Posts the receive, opens the matcher's lock, and announces the receive if it had better be.
 [[gnu::noinline]] void post_for_elsewhere(Matcher& matcher, Request& request) noexcept {
-  const bool announced = remote::expect(request);
-  const remote::Announce announcement = announced ? remote::announcement_for(request) : remote::Announce{};
+  const RemoteCalls& remote = *remote_calls();
+  const ReceiveNotice notice = remote.expect(request);
   matcher.add_posted(request.posted);
   matcher.unlock();
-  if (announced) remote::announce(announcement);
+  if (notice.sender >= 0) remote.announce(notice);
 }
 
 // True if a message was there and has been received; false if the receive is posted now, or waits for the
@@ -33,7 +33,7 @@ bool take_or_post(Request& request) noexcept {
   }
   request.posted.key = key;
   request.posted.request = &request;
-  if (remote::detail::g_active) [[unlikely]] {
+  if (remote_calls() != nullptr) [[unlikely]] {
     post_for_elsewhere(matcher, request);
     return false;
   }

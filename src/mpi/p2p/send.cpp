@@ -4,13 +4,13 @@
 // docs/matching.md.
 #include <optional>
 
-#include "mpi/core/blocked.hpp"
 #include "mpi/p2p/cell.hpp"
 #include "mpi/p2p/channel.hpp"
 #include "mpi/p2p/observer.hpp"
 #include "mpi/p2p/p2p.hpp"
+#include "mpi/p2p/remote_calls.hpp"
 #include "mpi/p2p/transfer.hpp"
-#include "mpi/remote/messages.hpp"
+#include "mpi/request/blocked.hpp"
 
 namespace tmpi::mpi {
 namespace {
@@ -78,8 +78,9 @@ template <class Descriptor>
 [[gnu::noinline]] Left send_elsewhere(const Comm& comm, int dest, const MatchKey& key, const Outgoing& data,
                                       SendMode mode, Descriptor&& descriptor) noexcept {
   const Rank& me = *comm.owner;
-  if (remote::send_now(me, dest, key, data, mode)) return Left::kBuffered;
-  remote::start(me, descriptor(), dest, key, data, mode);
+  const RemoteCalls& remote = *remote_calls();
+  if (remote.send_now(me, dest, key, data, mode)) return Left::kBuffered;
+  remote.start(me, descriptor(), dest, key, data, mode);
   return Left::kDescriptor;
 }
 

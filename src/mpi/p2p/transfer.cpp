@@ -5,7 +5,7 @@
 
 #include "mpi/p2p/cell.hpp"
 #include "mpi/p2p/observer.hpp"
-#include "mpi/remote/messages.hpp"
+#include "mpi/p2p/remote_calls.hpp"
 
 namespace tmpi::mpi {
 namespace {
@@ -14,7 +14,7 @@ namespace {
                                                        MPI_Count bytes) noexcept {
   tell_received(*receive.comm->owner, key, bytes);
   if (receive.expected) [[unlikely]]
-    remote::no_longer_expected(receive);
+    remote_calls()->no_longer_expected(receive);
   const MPI_Count capacity = receive.count * receive.type->size();
   receive.source = key.source;
   receive.received_tag = key.tag;
@@ -61,7 +61,7 @@ MPI_Count note_outcome(Request& receive, const MatchKey& key, MPI_Count bytes) n
 
 bool accept(Request& receive, Message& message) noexcept {
   if (message.place != MessagePlace::kHere) [[unlikely]]
-    return remote::accept(receive, message);
+    return remote_calls()->accept(receive, message);
   Request* sender = message.sender;
   if (sender == nullptr) {
     receive_packed(receive, message.key, message.payload, message.bytes);

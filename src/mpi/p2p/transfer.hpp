@@ -2,8 +2,8 @@
 // receive and mprobe.
 #pragma once
 
-#include "mpi/core/rank.hpp"
-#include "mpi/p2p/request.hpp"
+#include "mpi/rank/rank.hpp"
+#include "mpi/request/request.hpp"
 
 namespace tmpi::mpi {
 

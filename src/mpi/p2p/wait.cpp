@@ -1,6 +1,6 @@
 // Waiting for requests: the waiter is hung into each pending request, and the completions count it down.
-#include "mpi/core/blocked.hpp"
 #include "mpi/p2p/p2p.hpp"
+#include "mpi/request/blocked.hpp"
 
 namespace tmpi::mpi {
 

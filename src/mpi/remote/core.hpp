@@ -11,6 +11,10 @@
 
 namespace tmpi::mpi::remote {
 
+namespace detail {
+extern std::atomic<int> g_expected;  // remote.hpp: expected()
+}
+
 /// Requests that are done: completed when the lock is open again, since whoever is told may send.
 class Finished {
  public:

@@ -7,8 +7,7 @@
 #include <cstring>
 #include <utility>
 
-#include "mpi/core/rank.hpp"
-#include "mpi/remote/messages.hpp"
+#include "mpi/rank/rank.hpp"
 
 namespace tmpi::mpi::remote {
 namespace {

@@ -5,12 +5,12 @@
 #include <cstdlib>
 #include <new>
 
-#include "mpi/core/services.hpp"
+#include "mpi/rank/callbacks.hpp"
 
 namespace tmpi::mpi::remote {
 
 void out_of_memory(Rank& rank, MPI_Count bytes) noexcept {
-  services().abort_job(
+  callbacks().abort_job(
       rank, MPI_ERR_NO_MEM,
       fmt::format("no memory for {} bytes of a message between rank {} and another node; use "
                   "fewer ranks per node or smaller messages",

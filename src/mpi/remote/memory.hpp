@@ -5,7 +5,7 @@
 #include <memory>
 
 #include "mpi.h"
-#include "mpi/core/rank.hpp"
+#include "mpi/rank/rank.hpp"
 
 namespace tmpi::mpi::remote {
 

@@ -1,6 +1,6 @@
-#include "mpi/remote/messages.hpp"
-
-#include "mpi/core/rank.hpp"
+// The protocol layer's side of p2p/remote_calls.hpp.
+#include "mpi/p2p/remote_calls.hpp"
+#include "mpi/rank/rank.hpp"
 #include "mpi/remote/instance.hpp"
 
 namespace tmpi::mpi::remote {
@@ -16,8 +16,6 @@ int awaited(const Request& receive) noexcept {
   const int world = receive.comm->shared->peers->world_rank(receive.peer);
   return job()->local(world) == nullptr ? world : -1;
 }
-
-}  // namespace
 
 bool send_now(const Rank& from, int dest, const MatchKey& key, const Outgoing& data, SendMode mode) noexcept {
   return engine()->inside(
@@ -53,13 +51,21 @@ void cancel_send(Request& request) noexcept {
   engine()->inside([&](Sends& sends, Receives&) { sends.cancel(request, dest, job()->node_of(dest)); });
 }
 
-bool expect(Request& receive) noexcept {
+ReceiveNotice notice_of(const Request& receive, int sender) noexcept {
+  return {.context = receive.context,
+          .sender = sender,
+          .receiver = receive.comm->owner->world_rank,
+          .tag = receive.tag,
+          .capacity = receive.count * receive.type->size()};
+}
+
+ReceiveNotice expect(Request& receive) noexcept {
   const int world = awaited(receive);
   receive.announced = engine()->announces() && world >= 0 && receive.tag != MPI_ANY_TAG &&
                       receive.count * receive.type->size() > engine()->eager_limit();
   receive.expected = world >= 0 || receive.peer == MPI_ANY_SOURCE;
   if (receive.expected) detail::g_expected.fetch_add(1, std::memory_order_relaxed);
-  return receive.announced;
+  return receive.announced ? notice_of(receive, world) : ReceiveNotice{};
 }
 
 void no_longer_expected(Request& receive) noexcept {
@@ -67,26 +73,37 @@ void no_longer_expected(Request& receive) noexcept {
   detail::g_expected.fetch_sub(1, std::memory_order_relaxed);
 }
 
-Announce announcement_for(const Request& receive) noexcept {
-  return {receive.context,
-          awaited(receive),
-          receive.comm->owner->world_rank,
-          receive.tag,
-          0,
-          static_cast<std::uint64_t>(receive.count * receive.type->size())};
+void tell_sender(Kind what, const ReceiveNotice& notice) noexcept {
+  const Announce announcement{.context = notice.context,
+                              .sender = notice.sender,
+                              .receiver = notice.receiver,
+                              .tag = notice.tag,
+                              .capacity = static_cast<std::uint64_t>(notice.capacity)};
+  engine()->inside(
+      [&](Sends& sends, Receives&) { sends.tell(job()->node_of(notice.sender), what, announcement); });
 }
 
-void announce(const Announce& announcement) noexcept {
-  engine()->inside([&](Sends& sends, Receives&) {
-    sends.tell(job()->node_of(announcement.sender), Kind::kAnnounce, announcement);
-  });
+void announce(const ReceiveNotice& notice) noexcept {
+  tell_sender(Kind::kAnnounce, notice);
 }
 
 void retract(const Request& receive) noexcept {
-  const Announce announcement = announcement_for(receive);
-  engine()->inside([&](Sends& sends, Receives&) {
-    sends.tell(job()->node_of(announcement.sender), Kind::kRetract, announcement);
-  });
+  tell_sender(Kind::kRetract, notice_of(receive, awaited(receive)));
+}
+
+}  // namespace
+
+const RemoteCalls& remote_table() noexcept {
+  static constexpr RemoteCalls table{.send_now = send_now,
+                                     .start = start,
+                                     .accept = accept,
+                                     .cancel_send = cancel_send,
+                                     .expect = expect,
+                                     .announce = announce,
+                                     .no_longer_expected = no_longer_expected,
+                                     .retract = retract,
+                                     .poll = poll};
+  return table;
 }
 
 }  // namespace tmpi::mpi::remote

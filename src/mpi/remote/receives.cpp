@@ -5,11 +5,10 @@
 #include <algorithm>
 #include <new>
 
-#include "mpi/core/rank.hpp"
 #include "mpi/p2p/cell.hpp"
 #include "mpi/p2p/transfer.hpp"
+#include "mpi/rank/rank.hpp"
 #include "mpi/remote/memory.hpp"
-#include "mpi/remote/messages.hpp"
 #include "mpi/remote/sends.hpp"
 
 namespace tmpi::mpi::remote {

@@ -10,11 +10,11 @@
 #include <memory>
 #include <vector>
 
-#include "mpi/p2p/request.hpp"
 #include "mpi/remote/arrivals.hpp"
 #include "mpi/remote/core.hpp"
 #include "mpi/remote/credit.hpp"
 #include "mpi/remote/table.hpp"
+#include "mpi/request/request.hpp"
 
 namespace tmpi::mpi::remote {
 

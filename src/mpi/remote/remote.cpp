@@ -3,19 +3,16 @@
 #include <utility>
 
 #include "mpi/remote/instance.hpp"
-#include "mpi/remote/messages.hpp"
 
 namespace tmpi::mpi::remote {
 namespace {
 
 std::unique_ptr<Engine> the_engine;
+bool is_active = false;
 
 }  // namespace
 
-namespace detail {
-bool g_active = false;
-std::atomic<int> g_expected{0};
-}  // namespace detail
+std::atomic<int> detail::g_expected{0};
 
 Engine* engine() noexcept {
   return the_engine.get();
@@ -25,7 +22,8 @@ Result<void> begin_with(const net::Options& options, const Settings& settings, E
   auto made = Engine::create(options, settings, make);
   if (!made) return made.failure();
   the_engine = std::move(*made);
-  detail::g_active = true;
+  is_active = true;
+  register_remote(remote_table());
   return {};
 }
 
@@ -63,12 +61,12 @@ const std::atomic<int>& expected() noexcept {
 
 bool end(double seconds) noexcept {
   const bool complete = the_engine->end(seconds);
-  detail::g_active = false;
+  is_active = false;
   return complete;
 }
 
 bool active() noexcept {
-  return detail::g_active;
+  return is_active;
 }
 
 // The engine stays until the process ends: profiles are written late.

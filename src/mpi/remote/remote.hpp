@@ -14,10 +14,10 @@
 #include <vector>
 
 #include "base/result.hpp"
-#include "mpi/core/rank.hpp"
-#include "mpi/p2p/request.hpp"
 #include "mpi/p2p/transfer.hpp"
+#include "mpi/rank/rank.hpp"
 #include "mpi/remote/protocol_counters.hpp"
+#include "mpi/request/request.hpp"
 #include "net/transport.hpp"
 
 namespace tmpi::mpi::remote {

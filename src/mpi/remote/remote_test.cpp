@@ -7,7 +7,7 @@
 
 #include <random>
 
-#include "mpi/core/status.hpp"
+#include "mpi/base/status.hpp"
 #include "mpi/datatype/construct.hpp"
 #include "mpi/p2p/buffered.hpp"
 #include "mpi/p2p/lifecycle.hpp"

@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <new>
 
-#include "mpi/core/rank.hpp"
+#include "mpi/rank/rank.hpp"
 #include "mpi/remote/memory.hpp"
 
 namespace tmpi::mpi::remote {

@@ -7,12 +7,12 @@
 #include <cstdint>
 #include <memory>
 
-#include "mpi/p2p/request.hpp"
 #include "mpi/p2p/transfer.hpp"
 #include "mpi/remote/announcements.hpp"
 #include "mpi/remote/core.hpp"
 #include "mpi/remote/credit.hpp"
 #include "mpi/remote/table.hpp"
+#include "mpi/request/request.hpp"
 
 namespace tmpi::mpi::remote {
 

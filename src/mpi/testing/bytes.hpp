@@ -6,7 +6,7 @@
 #include <cstddef>
 #include <vector>
 
-#include "mpi/core/status.hpp"
+#include "mpi/base/status.hpp"
 #include "mpi/p2p/p2p.hpp"
 
 namespace tmpi::mpi::testing {

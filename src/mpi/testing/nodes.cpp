@@ -14,9 +14,9 @@
 #include <string>
 #include <vector>
 
-#include "mpi/core/lifetime.hpp"
-#include "mpi/core/services.hpp"
+#include "mpi/init/lifetime.hpp"
 #include "mpi/p2p/channel.hpp"
+#include "mpi/rank/callbacks.hpp"
 #include "sched/scheduler.hpp"
 
 namespace tmpi::mpi::testing {
@@ -97,7 +97,7 @@ std::unique_ptr<sched::Scheduler> make_scheduler(const NodesOptions& options) {
 
 [[noreturn]] void node_process(const NodesOptions& options, net::Options net_options, int wire) {
   prctl(PR_SET_PDEATHSIG, SIGKILL);
-  register_services({.abort_job = abort_job});
+  register_callbacks({.abort_job = abort_job});
   auto scheduler = make_scheduler(options);
   Job& job = Job::create(
       Placement(map(options), std::vector<std::string>(static_cast<std::size_t>(options.nodes), "localhost"),

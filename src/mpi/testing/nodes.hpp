@@ -5,7 +5,7 @@
 #include <functional>
 #include <string>
 
-#include "mpi/core/rank.hpp"
+#include "mpi/rank/rank.hpp"
 #include "mpi/remote/instance.hpp"
 #include "mpi/remote/remote.hpp"
 

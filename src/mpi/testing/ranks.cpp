@@ -3,9 +3,9 @@
 #include <cstdio>
 #include <cstdlib>
 
-#include "mpi/core/lifetime.hpp"
-#include "mpi/core/services.hpp"
+#include "mpi/init/lifetime.hpp"
 #include "mpi/p2p/channel.hpp"
+#include "mpi/rank/callbacks.hpp"
 #include "sched/scheduler.hpp"
 
 namespace tmpi::mpi::testing {
@@ -28,7 +28,7 @@ void rank_main(void* argument) {
 }  // namespace
 
 void run_ranks(int ranks, int workers, const std::function<void(Rank&)>& body, const char* policy) {
-  register_services({.abort_job = abort_job});
+  register_callbacks({.abort_job = abort_job});
   sched::Options options;
   options.workers = workers;
   options.tasks = ranks;

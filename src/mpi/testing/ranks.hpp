@@ -4,7 +4,7 @@
 
 #include <functional>
 
-#include "mpi/core/rank.hpp"
+#include "mpi/rank/rank.hpp"
 
 namespace tmpi::mpi::testing {
 

@@ -3,7 +3,7 @@
 #include <limits>
 #include <utility>
 
-#include "mpi/comm/create.hpp"
+#include "mpi/create/create.hpp"
 
 namespace tmpi::mpi {
 namespace {

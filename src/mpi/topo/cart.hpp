@@ -3,7 +3,7 @@
 
 #include <vector>
 
-#include "mpi/topo/topology.hpp"
+#include "mpi/comm/topology.hpp"
 
 namespace tmpi::mpi {
 

@@ -2,7 +2,7 @@
 #include <utility>
 
 #include "mpi/coll/coll.hpp"
-#include "mpi/comm/create.hpp"
+#include "mpi/create/create.hpp"
 #include "mpi/topo/graph.hpp"
 
 namespace tmpi::mpi {

@@ -2,7 +2,7 @@
 
 #include <utility>
 
-#include "mpi/comm/create.hpp"
+#include "mpi/create/create.hpp"
 
 namespace tmpi::mpi {
 

@@ -5,7 +5,7 @@
 #include <memory>
 #include <vector>
 
-#include "mpi/topo/topology.hpp"
+#include "mpi/comm/topology.hpp"
 
 namespace tmpi::mpi {
 

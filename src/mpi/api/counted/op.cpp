@@ -3,8 +3,8 @@
 #include "mpi/op/op.hpp"
 
 #include "mpi/api/counted/counted.hpp"
-#include "mpi/core/call.hpp"
-#include "mpi/core/check.hpp"
+#include "mpi/datatype/check.hpp"
+#include "mpi/rank/call.hpp"
 
 namespace tmpi::mpi {
 namespace {

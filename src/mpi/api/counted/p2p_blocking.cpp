@@ -1,9 +1,9 @@
 // Blocking point-to-point calls. MPI report, 3.2, 3.4, 3.10.
 #include "mpi/api/counted/counted.hpp"
-#include "mpi/core/call.hpp"
 #include "mpi/p2p/buffered.hpp"
 #include "mpi/p2p/checks.hpp"
 #include "mpi/p2p/p2p.hpp"
+#include "mpi/rank/call.hpp"
 
 namespace tmpi::mpi {
 namespace {

@@ -1,8 +1,8 @@
 // MPI_Buffer_attach, MPI_Buffer_detach, and the same for one communicator. MPI report, 3.6.
 #include "mpi/api/counted/counted.hpp"
-#include "mpi/core/call.hpp"
-#include "mpi/core/check.hpp"
+#include "mpi/base/check.hpp"
 #include "mpi/p2p/buffered.hpp"
+#include "mpi/rank/call.hpp"
 
 namespace tmpi::mpi {
 namespace {

@@ -1,10 +1,11 @@
 // Receiving the message that a matched probe has found. MPI report, 3.8.3.
 #include "mpi/api/counted/counted.hpp"
-#include "mpi/core/call.hpp"
-#include "mpi/core/check.hpp"
+#include "mpi/base/handles.hpp"
+#include "mpi/datatype/check.hpp"
 #include "mpi/p2p/lifecycle.hpp"
 #include "mpi/p2p/p2p.hpp"
 #include "mpi/p2p/transfer.hpp"
+#include "mpi/rank/call.hpp"
 
 namespace tmpi::mpi {
 namespace {
@@ -13,7 +14,7 @@ namespace {
 Err message_from(MPI_Message handle, Message*& message) {
   message = nullptr;
   if (handle == MPI_MESSAGE_NO_PROC) return kOk;
-  if (reinterpret_cast<std::uintptr_t>(handle) < 4096) {
+  if (is_predefined(handle)) {
     return fail(MPI_ERR_REQUEST,
                 "{} is no matched message: use the one that MPI_Mprobe or MPI_Improbe returned, once",
                 static_cast<const void*>(handle));

@@ -1,9 +1,9 @@
 // Nonblocking and persistent point-to-point calls. MPI report, 3.7, 3.9, 3.11.
 #include "mpi/api/counted/counted.hpp"
-#include "mpi/core/call.hpp"
 #include "mpi/p2p/checks.hpp"
 #include "mpi/p2p/exchange.hpp"
 #include "mpi/p2p/lifecycle.hpp"
+#include "mpi/rank/call.hpp"
 
 namespace tmpi::mpi {
 namespace {

@@ -1,9 +1,9 @@
 // MPI_Psend_init, MPI_Precv_init. MPI report, 4.2.
 #include "mpi/p2p/partitioned.hpp"
 #include "mpi/api/counted/counted.hpp"
-#include "mpi/core/call.hpp"
 #include "mpi/p2p/checks.hpp"
 #include "mpi/p2p/lifecycle.hpp"
+#include "mpi/rank/call.hpp"
 
 namespace tmpi::mpi {
 namespace {

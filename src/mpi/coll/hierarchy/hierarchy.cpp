@@ -3,8 +3,8 @@
 #include <utility>
 #include <vector>
 
-#include "mpi/coll/coll_shared.hpp"
 #include "mpi/comm/context.hpp"
+#include "mpi/shm/coll_shared.hpp"
 
 namespace tmpi::mpi {
 namespace {
@@ -27,8 +27,7 @@ std::unique_ptr<Comm> column_of(const Comm& whole, const NodeMap& map, int index
     group.push_back(members.world_rank(map.members(node)[static_cast<std::size_t>(index)]));
   auto column = std::make_unique<Comm>();
   fill_part(*column, whole,
-            std::make_shared<CommShared>(part_context(whole.context, PartKind::kColumn),
-                                         Group::list(std::move(group))),
+            make_comm_shared(part_context(whole.context, PartKind::kColumn), Group::list(std::move(group))),
             map.mine());
   return column;
 }
@@ -44,12 +43,8 @@ Hierarchy::Hierarchy(Comm& whole)
 }
 
 Hierarchy& hierarchy_of(Comm& comm) {
-  if (comm.hierarchy == nullptr) comm.hierarchy.reset(new Hierarchy(comm));
+  if (comm.hierarchy == nullptr) comm.hierarchy = std::make_unique<Hierarchy>(comm);
   return *comm.hierarchy;
-}
-
-void HierarchyDeleter::operator()(Hierarchy* hierarchy) const noexcept {
-  delete hierarchy;
 }
 
 }  // namespace tmpi::mpi

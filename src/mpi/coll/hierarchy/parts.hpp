@@ -6,9 +6,9 @@
 
 #include "mpi/coll/algorithms.hpp"
 #include "mpi/coll/coll.hpp"
-#include "mpi/coll/coll_shared.hpp"
 #include "mpi/coll/hierarchy/hierarchy.hpp"
 #include "mpi/coll/messages/messages.hpp"
+#include "mpi/shm/coll_shared.hpp"
 
 namespace tmpi::mpi {
 

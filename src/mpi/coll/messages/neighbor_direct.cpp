@@ -8,7 +8,7 @@
 // first.
 #include "mpi/coll/algorithms.hpp"
 #include "mpi/coll/messages/messages.hpp"
-#include "mpi/topo/topology.hpp"
+#include "mpi/comm/topology.hpp"
 
 namespace tmpi::mpi {
 

@@ -1,0 +1,58 @@
+/* What code that runs inside a rank's image (the shim, the entry) asks of the node process: plain C, since
+ * the shim is privatized with the program and binds to these names in the node process's executable (or in
+ * libtmpi.so when the program runs by itself). The node process does what is registered (rank_callbacks.hpp).
+ * `rank` is the world rank that the loader wrote into the image's tmpi_image_rank variable: no "current rank"
+ * look-up. */
+#ifndef TMPI_PRIVATIZE_RANK_CALLBACKS_H
+#define TMPI_PRIVATIZE_RANK_CALLBACKS_H
+
+#include <stddef.h>
+#include <sys/types.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* Ends the rank with exit code `code` after its atexit handlers, destructors and flushes have run: leaves the
+ * fiber for good. The job's rules (a rank that exits without MPI_Finalize while others wait for it, first
+ * non-zero code wins) are decided there. */
+void tmpi_rank_exited(int rank, int code) __attribute__((noreturn));
+
+/* Ends the whole job: abort(), an uncaught exception, a failed assertion. `why` is one sentence. Exit code
+ * 128 + SIGABRT. */
+void tmpi_rank_aborted(int rank, const char* why) __attribute__((noreturn));
+
+/* Output of a rank: stream 1 or 2. Any bytes, any length; the launcher emits whole lines, prefixed if asked.
+ * Returns length. */
+ssize_t tmpi_rank_write(int rank, int stream, const void* data, size_t length);
+
+/* Input: rank 0 reads the job's stdin (blocking the OS thread only if nothing else could run; may suspend the
+ * fiber); every other rank reads end-of-file. Returns bytes read, 0 at the end, -1 with errno. */
+ssize_t tmpi_rank_read(int rank, void* data, size_t length);
+
+/* Implemented by the loader (privatize/); absent when the program runs by itself, so declare them weak there.
+ */
+
+/* The destructors (fini arrays) of everything in the rank's image, last constructed first; exit() calls it
+ * after the atexit list. */
+void tmpi_image_fini(int rank);
+
+/* Non-zero on a thread that the rank created itself: its thread_local destructors and its end are libc's
+ * business, not the rank's. */
+int tmpi_on_helper_thread(void);
+
+/* Non-zero in the child of a fork(2): exit() there must flush what is its own and end with the real _exit. */
+int tmpi_in_forked_child(void);
+
+/* Non-zero on a rank's own flow where a scheduler stands behind it: it may wait and not block its thread. */
+int tmpi_may_suspend(void);
+
+/* Something that happens once (a zeroed word, ThreadEvent of privatize/thread_hooks.hpp): _happen on any
+ * thread, _wait by the rank's own flow where it may suspend; `where` is for pictures of blocked ranks. */
+void tmpi_thread_event_happen(void* event);
+void tmpi_thread_event_wait(void* event, const char* where);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

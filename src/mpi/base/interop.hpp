@@ -1,0 +1,41 @@
+// Interop: what a rank keeps for other languages: integers for its handles, and how a Fortran compiler writes
+// LOGICAL values. MPI report, 19.3.4, 21.3.3 and 21.4.1. Any thread of the rank; nothing suspends.
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <mutex>
+#include <unordered_map>
+#include <vector>
+
+#include "mpi.h"
+#include "mpi/base/error.hpp"
+
+namespace tmpi::mpi {
+
+/// Predefined handles are their own small integers. Any other handle gets the next one when it is first asked
+/// for and keeps it for good: memory that is used again for another object leads to the same integer and back
+/// again, so nothing is to be done when objects are freed, and the table is as long as there were addresses.
+class HandleTable {
+ public:
+  int to_int(void* handle);
+  /// Null if no handle has this integer.
+  void* from_int(int number) const;
+
+ private:
+  mutable std::mutex mutex_;                // to_int allocates
+  std::vector<void*> handles_;              // of kPredefinedHandles, kPredefinedHandles + 1, ...
+  std::unordered_map<void*, int> numbers_;  // the inverse
+};
+
+struct Interop {
+  HandleTable handles;
+
+  /// The representations of .TRUE. and .FALSE.; size 0: not set.
+  static constexpr std::size_t kLargestLogical = 16;
+  using Logical = std::array<std::byte, kLargestLogical>;
+  int logical_size = 0;
+  Logical logical_true{}, logical_false{};
+};
+
+}  // namespace tmpi::mpi

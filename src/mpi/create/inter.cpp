@@ -1,0 +1,153 @@
+#include "mpi/create/inter.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <string>
+#include <utility>
+
+#include "mpi/comm/check.hpp"
+#include "mpi/comm/group_ops.hpp"
+#include "mpi/create/from_group.hpp"
+#include "mpi/create/making.hpp"
+#include "mpi/rank/rank.hpp"
+
+namespace tmpi::mpi {
+namespace {
+
+// What a member knows of an intercommunicator in the making, or why there is none. What the leaders have
+// found out is handed on as it is; each process makes what its members share (take_side).
+struct Half {
+  GroupPtr group;  // the leader's, for the other leader
+  Sides sides;
+  int side = 0;
+  int error = MPI_SUCCESS;
+  std::string why;
+
+  void pack(Packer& packer) const {
+    for (const GroupPtr& each : {group, sides.first, sides.second}) packer.group(each);
+    for (const ContextId each : {sides.context, sides.locals[0], sides.locals[1]}) packer.value(each);
+    packer.value(side);
+    packer.value(error);
+    packer.text(why);
+  }
+  void unpack(Unpacker& unpacker) {
+    for (GroupPtr* each : {&group, &sides.first, &sides.second}) *each = unpacker.group();
+    for (ContextId* each : {&sides.context, &sides.locals[0], &sides.locals[1]})
+      *each = unpacker.value<ContextId>();
+    side = unpacker.value<int>();
+    error = unpacker.value<int>();
+    why = unpacker.text();
+  }
+};
+
+// Side 0 is that of the leader who comes first in the gathering.
+void join_sides(Half** halves, ContextSource& contexts) {
+  const GroupPtr both = intersect(halves[0]->group, halves[1]->group);
+  const Sides sides = sides_with(halves[0]->group, halves[1]->group, contexts);
+  for (int side = 0; side < 2; ++side) {
+    Half& half = *halves[side];
+    half.sides = sides;
+    half.side = side;
+    if (both->size() == 0) continue;
+    half.error = MPI_ERR_COMM;
+    half.why = fmt::format(
+        "rank {} of MPI_COMM_WORLD is in both groups: the two sides of an intercommunicator must be disjoint",
+        both->world_rank(0));
+  }
+}
+
+Err check_leader(MPI_Comm peer_handle, int remote_leader, int tag, const Rank& me, Comm*& peer) {
+  peer = comm_from(peer_handle);
+  if (peer == nullptr) return fail(MPI_ERR_COMM, "peer_comm is no communicator");
+  if (remote_leader < 0 || remote_leader >= peer->peers)
+    return fail(MPI_ERR_RANK, "remote_leader is {}, but peer_comm has ranks 0 to {}", remote_leader,
+                peer->peers - 1);
+  if (peer->shared->peers->world_rank(remote_leader) == me.world_rank)
+    return fail(MPI_ERR_RANK,
+                "remote_leader is this process itself: the other group must have a leader of its own");
+  return check_send_tag(tag);
+}
+
+// The two leaders meet: rank `me` and rank `other` of MPI_COMM_WORLD.
+void meet_other_leader(Half& mine, int me, int other, GatheringName name) {
+  name.group = Group::list({std::min(me, other), std::max(me, other)});
+  agree(name, mine, {.in_all = Sides::kContexts}, join_sides);
+}
+
+// The leaders know the peer communicator and the tag.
+Err meet_through_peer(Half& mine, Comm& local, MPI_Comm peer_handle, int remote_leader, int tag) {
+  Comm* peer = nullptr;
+  TMPI_TRY(check_leader(peer_handle, remote_leader, tag, *local.owner, peer));
+  mine.group = local.shared->group;
+  meet_other_leader(mine, local.owner->world_rank, peer->shared->peers->world_rank(remote_leader),
+                    {.purpose = GatheringName::Purpose::kLeaders,
+                     .context = peer->context,
+                     .tag = std::to_string(tag),
+                     .group = nullptr});
+  return kOk;
+}
+
+// All members of the group take what their leader has brought.
+void share_out(Half** sides, int members, int leader) {
+  const Half& brought = *sides[leader];
+  for (int rank = 0; rank < members; ++rank) {
+    if (rank == leader) continue;
+    sides[rank]->sides = brought.sides;
+    sides[rank]->side = brought.side;
+    sides[rank]->error = brought.error;
+    sides[rank]->why = brought.why;
+  }
+}
+
+// The calling rank's communicator, or the error that its leader has met.
+Err take(Half& mine, Errhandler* errhandler, Comm*& created) {
+  if (mine.error != MPI_SUCCESS) return fail(mine.error, "{}", mine.why);
+  created = make_comm(current_rank(), take_side(mine.sides, mine.side), errhandler);
+  return kOk;
+}
+
+}  // namespace
+
+Err intercomm_create(Comm& local, int local_leader, MPI_Comm peer, int remote_leader, int tag,
+                     Comm*& created) {
+  Half mine;
+  if (local.rank == local_leader) {
+    if (Err error = meet_through_peer(mine, local, peer, remote_leader, tag)) {
+      mine.error = error.error_class();
+      mine.why = take_explanation();
+    }
+  }
+  agree(local, mine, {}, [&](Half** halves, ContextSource&) { share_out(halves, local.size, local_leader); });
+  return take(mine, local.errhandler, created);
+}
+
+Err create_from_groups(const GroupPtr& local, int local_leader, const GroupPtr& remote, int remote_leader,
+                       const std::string& tag, Errhandler* errhandler, Comm*& created) {
+  using Purpose = GatheringName::Purpose;
+  const int me = current_rank().world_rank;
+  Half mine;
+  if (local->world_rank(local_leader) == me) {
+    mine.group = local;
+    meet_other_leader(mine, me, remote->world_rank(remote_leader),
+                      {.purpose = Purpose::kFromGroups, .context = 0, .tag = tag, .group = nullptr});
+  }
+  agree({.purpose = Purpose::kFromGroupsSide, .context = 0, .tag = tag, .group = local}, mine, {},
+        [&](Half** halves, ContextSource&) { share_out(halves, local->size(), local_leader); });
+  return take(mine, errhandler, created);
+}
+
+Err intercomm_merge(Comm& inter, bool high, Comm*& created) {
+  Order mine;
+  mine.color = high ? 1 : 0;
+  agree(inter, mine, {.in_all = 1}, [&](Order** orders, ContextSource& contexts) {
+    const auto [first, second] = sides_of(inter);
+    const bool swapped = orders[0]->color > orders[first->size()]->color;
+    const Parts parts = make_intra(swapped ? unite(second, first) : unite(first, second), contexts);
+    for (int seat = 0; seat < inter.seats(); ++seat) orders[seat]->shared = parts.shared;
+  });
+  created = make_comm(*inter.owner, std::move(mine), inter.errhandler);
+  return kOk;
+}
+
+}  // namespace tmpi::mpi

@@ -1,0 +1,127 @@
+#include "mpi/rank/call.hpp"
+
+#include <cstdio>
+#include <cstdlib>
+
+#include "mpi/base/errhandler.hpp"
+#include "mpi/base/error_classes.hpp"
+#include "mpi/base/user_errors.hpp"
+#include "mpi/rank/callbacks.hpp"
+
+namespace tmpi::mpi {
+namespace {
+
+// "MPI_ERR_TAG (invalid tag)", or what the program said of a code that it added.
+std::string readable(const Rank& rank, int code) {
+  if (const ErrorClass* known = error_class(code)) return fmt::format("{} ({})", known->name, known->text);
+  const UserErrors* added = rank.user_errors.get();
+  if (added == nullptr || !added->knows(code)) return fmt::format("error {} (which is no error code)", code);
+  const std::string& text = *added->text(code);
+  return fmt::format("error {} ({})", code, text.empty() ? "added by the program" : text);
+}
+
+std::string describe(const Rank& rank, const char* name, int code) {
+  std::string text =
+      fmt::format("rank {} on {}: {} failed: {}", rank.world_rank, job()->host(), name, readable(rank, code));
+  std::string why = take_explanation();
+  if (!why.empty()) text += ": " + why;
+  return text;
+}
+
+// Errors without a communicator belong to MPI_COMM_SELF (MPI-4); programs written for MPI-3 set the handler
+// of MPI_COMM_WORLD only.
+Comm& comm_in_charge(Rank& rank) {
+  return rank.self.errhandler != nullptr ? rank.self : rank.world;
+}
+
+template <class Callback, class Handle>
+void invoke_as(Errhandler::Function function, void* handle, int code) {
+  auto typed = static_cast<Handle>(handle);
+  reinterpret_cast<Callback*>(function)(&typed, &code);
+}
+
+// The handler stays alive while it runs, even if it takes itself off the object.
+void invoke(Errhandler* handler, Raiser kind, void* handle, int code) {
+  retain(handler);
+  switch (kind) {
+    case Raiser::kComm:
+      invoke_as<MPI_Comm_errhandler_function, MPI_Comm>(handler->function, handle, code);
+      break;
+    case Raiser::kSession:
+      invoke_as<MPI_Session_errhandler_function, MPI_Session>(handler->function, handle, code);
+      break;
+    case Raiser::kWin:
+      invoke_as<MPI_Win_errhandler_function, MPI_Win>(handler->function, handle, code);
+      break;
+    case Raiser::kFile:
+      invoke_as<MPI_File_errhandler_function, MPI_File>(handler->function, handle, code);
+      break;
+  }
+  release(handler);
+}
+
+// True if the handler has decided that the program goes on.
+bool handled(const ErrorTarget& target, int code) {
+  if (target.handler == nullptr) return false;
+  if (target.handler->predefined == MPI_ERRORS_RETURN) return true;
+  if (target.handler->function == nullptr) return false;
+  invoke(target.handler, target.kind, target.handle, code);
+  return true;
+}
+
+}  // namespace
+
+int raise_on(const char* name, const ErrorTarget& target, Err error) {
+  const int code = error.error_class();
+  Rank& rank = *calling_rank();
+  if (rank.phase == Phase::kInitialized && handled(target, code)) return code;
+  // MPI_ERRORS_ABORT, too, ends all connected processes, as MPI_Abort on any communicator does (9.7).
+  callbacks().abort_job(rank, code, describe(rank, name, code));
+  return code;
+}
+
+int raise(const char* name, Comm* comm, Err error) {
+  Rank* rank = calling_rank();
+  if (rank == nullptr) {  // a program started by itself, before MPI_Init
+    std::fprintf(stderr, "tmpi: %s failed before MPI_Init: %s\n", name, take_explanation().c_str());
+    std::exit(EXIT_FAILURE);
+  }
+  if (comm == nullptr) comm = &comm_in_charge(*rank);
+  return raise_on(name, target_of(*comm), error);
+}
+
+void call_errhandler(const char* name, const ErrorTarget& target, int code) {
+  explain("the program called the error handler itself");
+  (void)raise_on(name, target, Err(code));
+}
+
+int raise_bad_comm(const char* name, MPI_Comm handle) {
+  if (handle == MPI_COMM_NULL)
+    return raise(
+        name, nullptr,
+        fail(MPI_ERR_COMM, "the communicator is MPI_COMM_NULL: freed, or this rank is not a member of it"));
+  if (handle == MPI_COMM_WORLD || handle == MPI_COMM_SELF)
+    return raise(
+        name, nullptr,
+        fail(MPI_ERR_COMM,
+             "{} exists only between MPI_Init and MPI_Finalize. With sessions alone, make a "
+             "communicator of a process set: MPI_Group_from_session_pset, MPI_Comm_create_from_group",
+             handle == MPI_COMM_WORLD ? "MPI_COMM_WORLD" : "MPI_COMM_SELF"));
+  return raise(name, nullptr, fail(MPI_ERR_COMM, "{} is no communicator", static_cast<const void*>(handle)));
+}
+
+int raise_not_initialized(const char* name) {
+  const Rank* rank = calling_rank();
+  const Phase phase = rank != nullptr ? rank->phase.load() : Phase::kBeforeInit;
+  if (phase == Phase::kBeforeInit) return raise(name, nullptr, fail(MPI_ERR_OTHER, "called before MPI_Init"));
+  if (phase == Phase::kFinalized)
+    return raise(name, nullptr, fail(MPI_ERR_OTHER, "called after MPI_Finalize"));
+  return raise(name, nullptr,
+               fail(MPI_ERR_OTHER,
+                    "called by a thread that the rank has created, but the program has asked for {}. Call "
+                    "MPI_Init_thread with MPI_THREAD_MULTIPLE (or MPI_THREAD_SERIALIZED, if no two threads "
+                    "call at the same time)",
+                    rank->thread_level == MPI_THREAD_FUNNELED ? "MPI_THREAD_FUNNELED" : "MPI_THREAD_SINGLE"));
+}
+
+}  // namespace tmpi::mpi

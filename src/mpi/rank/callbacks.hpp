@@ -1,0 +1,48 @@
+// What the MPI library asks of the program that hosts it (tmpi-node, or libtmpi.so's bootstrap for a program
+// started by itself). Registered once before any rank runs; the MPI library never calls up otherwise.
+#pragma once
+
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace tmpi::mpi {
+
+struct Rank;
+
+struct StartInfo {
+  /// MPI_INFO_ENV's keys and values: command, argv, maxprocs, soft, wdir (MPI report, 11.5.3).
+  std::vector<std::pair<std::string, std::string>> entries;
+  /// The rank's program among those of the command line, counted from 0 (MPI_APPNUM); -1: there was none.
+  int app_number = -1;
+};
+
+struct Callbacks {
+  /// Ends the whole job at once with exit code `code` (MPI_Abort, a fatal MPI error); `text` is the one
+  /// message the user sees, empty if it has been printed. Does not return.
+  void (*abort_job)(Rank& rank, int code, const std::string& text);
+
+  /// The rank has come through MPI_Init / MPI_Finalize: from now on (until then) leaving the program ends the
+  /// job.
+  void (*initialized)(Rank& rank);
+  void (*finalized)(Rank& rank);
+
+  /// A program started by itself calls MPI_Init: create the job of one rank and make the calling flow its
+  /// task. Null in tmpi-node.
+  void (*start_singleton)();
+
+  /// The rank that has created the calling thread, which is no worker's; null if none has. Any thread. Null:
+  /// ranks have no threads.
+  Rank* (*rank_of_thread)() noexcept;
+
+  /// Something worth knowing for who runs the job with -v. Any thread; null: nobody to tell.
+  void (*inform)(const std::string& text);
+
+  /// How a rank was started. Null: nothing is known.
+  StartInfo (*start_info)(const Rank& rank);
+};
+
+void register_callbacks(const Callbacks& callbacks);
+const Callbacks& callbacks() noexcept;
+
+}  // namespace tmpi::mpi

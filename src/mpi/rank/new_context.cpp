@@ -1,0 +1,35 @@
+#include "mpi/rank/new_context.hpp"
+
+#include <atomic>
+#include <cstdlib>
+
+#include "mpi/rank/rank.hpp"
+
+namespace tmpi::mpi {
+
+// Relaxed: only the value matters.
+ContextBlock reserve_contexts(int count) noexcept {
+  static std::atomic<std::uint64_t> created{0};
+  const auto many = static_cast<std::uint64_t>(count);
+  std::uint64_t first = created.fetch_add(many, std::memory_order_relaxed);
+  // A block does not wrap round: the few numbers before the end are left out.
+  while ((first & detail::kNumberMask) + many > detail::kNumberMask)
+    first = created.fetch_add(many, std::memory_order_relaxed);
+  return {context_id(current_rank().world_rank, first), count};
+}
+
+ContextId new_context() noexcept {
+  return reserve_contexts(1).first;
+}
+
+ContextId ContextSource::next() noexcept {
+  if (!agreed_) return new_context();
+  while (block_ < blocks_.size() && used_ == blocks_[block_].count) {
+    ++block_;
+    used_ = 0;
+  }
+  if (block_ == blocks_.size()) std::abort();  // fewer were set aside than are made: a defect of the caller
+  return blocks_[block_].first + static_cast<unsigned>(used_++);
+}
+
+}  // namespace tmpi::mpi

@@ -1,0 +1,111 @@
+// Rank: an MPI process, everything the library keeps for it. Job: what all ranks of this node process have in
+// common.
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "base/owned.hpp"
+#include "mpi/base/interop.hpp"
+#include "mpi/base/placement.hpp"
+#include "mpi/comm/comm.hpp"
+#include "mpi/match/matcher.hpp"
+#include "mpi/request/request_pool.hpp"
+#include "sched/task.hpp"
+#include "sched/waiter.hpp"
+
+namespace tmpi::mpi {
+
+class SendBuffer;  // p2p/buffered.hpp: MPI_Buffer_attach
+class UserErrors;  // base/user_errors.hpp: MPI_Add_error_class
+class Keyvals;     // base/attributes.hpp: MPI_Comm_create_keyval
+class Info;        // base/info.hpp
+
+/// kInitialized: between MPI_Init and MPI_Finalize, or while a session is open: MPI can be called.
+enum class Phase : unsigned char { kBeforeInit, kInitialized, kFinalized };
+
+struct Rank {
+  Rank();
+  ~Rank();
+
+  sched::Task* task = nullptr;
+  int world_rank = 0;
+  // Read by the rank's threads: seq_cst, what was set up before is seen.
+  std::atomic<Phase> phase{Phase::kBeforeInit};
+  std::atomic<Phase> world_phase{Phase::kBeforeInit};  ///< of MPI_Init and MPI_Finalize
+  int open_sessions = 0;                               ///< MPI_Session_init without MPI_Session_finalize
+  std::atomic<int> thread_level{MPI_THREAD_SINGLE};
+  bool has_threads = false;  ///< it has created some, ever; its own flow's (threads.hpp)
+  /// Index of its worker, -1 until MPI_Init; relaxed. Not far from the top: senders read it, nobody writes
+  /// this line.
+  std::atomic<int> worker{-1};
+  alignas(64) Matcher matcher;  ///< messages to this rank; the only part other workers write
+  RequestPool requests;
+  Comm world;
+  Comm self;
+  Owned<SendBuffer> buffer;                 ///< null: none attached
+  std::unique_ptr<UserErrors> user_errors;  ///< null: none added yet
+  std::unique_ptr<Keyvals> keyvals;         ///< null: none made yet
+  std::unique_ptr<Info> start_info;         ///< MPI_INFO_ENV; null: not asked for yet
+  Interop interop;                          ///< for other languages
+  int services = 0;                         ///< tracks being served (coll/nonblocking.hpp)
+  sched::Waiter* services_end = nullptr;    ///< MPI_Finalize, waiting for the last of them
+  std::string explanation;                  ///< see error.hpp
+  const char* call = "";  ///< name of the MPI call the rank is in or was in last; for pictures, read racily
+};
+
+/// The MPI library's view of the job on this node process.
+class Job {
+ public:
+  int size() const noexcept { return placement_.size(); }  ///< ranks in the job = size of MPI_COMM_WORLD
+  /// The rank with this world rank if it lives in this node process, else null.
+  Rank* local(int world_rank) noexcept {
+    const auto index = static_cast<std::size_t>(static_cast<unsigned>(world_rank));
+    return index < by_world_rank_.size() ? by_world_rank_[index] : nullptr;
+  }
+  int local_count() const noexcept { return static_cast<int>(local_.size()); }
+  /// The rank with this index among those of this node process, which are in ascending order of world ranks.
+  Rank& local_at(int index) noexcept { return local_[static_cast<std::size_t>(index)]; }
+
+  const Placement& placement() const noexcept { return placement_; }
+  int nodes() const noexcept { return placement_.nodes(); }
+  int node_of(int world_rank) const noexcept { return placement_.node_of(world_rank); }
+  /// Name of this machine, and of the one that a rank runs on.
+  const std::string& host() const noexcept { return host_; }
+  const std::string& host_of(int world_rank) const noexcept {
+    return nodes() == 1 ? host_ : placement_.host_of_node(node_of(world_rank));
+  }
+
+  /// Sets up the ranks that `placement` gives to this node process. Once per process, before any rank runs.
+  static Job& create(Placement placement);
+
+ private:
+  Placement placement_;
+  std::vector<Rank> local_;
+  std::vector<Rank*> by_world_rank_;  // null: on another node
+  std::string host_;
+};
+
+namespace detail {
+extern Job* g_job;  // written once, by Job::create
+}
+
+/// The job; null while the program has not been started by tmpirun and has not called MPI_Init.
+inline Job* job() noexcept {
+  return detail::g_job;
+}
+
+/// The calling rank's communicator behind a handle, null if the handle is none. WORLD and SELF are fields of
+/// the current rank.
+Comm* comm_from(MPI_Comm handle) noexcept;
+
+/// The rank that runs on the calling thread. Only inside MPI calls of an initialized rank. Re-read after
+/// every scheduling point.
+inline Rank& current_rank() noexcept {
+  return *static_cast<Rank*>(sched::current()->owner);
+}
+
+}  // namespace tmpi::mpi

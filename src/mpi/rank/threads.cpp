@@ -1,0 +1,41 @@
+#include "mpi/rank/threads.hpp"
+
+#include "mpi/rank/callbacks.hpp"
+#include "sched/scheduler.hpp"
+
+namespace tmpi::mpi {
+namespace {
+
+Rank* rank_of_thread() noexcept {
+  return callbacks().rank_of_thread != nullptr ? callbacks().rank_of_thread() : nullptr;
+}
+
+}  // namespace
+
+Rank* calling_rank() noexcept {
+  const sched::Task* task = sched::current();
+  return task != nullptr ? static_cast<Rank*>(task->owner) : rank_of_thread();
+}
+
+sched::Task* detail::thread_flow() noexcept {
+  const Rank* rank = rank_of_thread();
+  if (rank == nullptr || rank->phase != Phase::kInitialized || rank->thread_level < MPI_THREAD_SERIALIZED)
+    return nullptr;
+  return &sched::thread_task(*rank->task);
+}
+
+bool is_main_flow() noexcept {
+  const sched::Task* task = sched::current();
+  return task != nullptr && !task->is_thread;
+}
+
+void thread_created(Rank& rank) noexcept {
+  rank.has_threads = true;
+  if (rank.phase == Phase::kInitialized) admit_threads(rank);
+}
+
+void admit_threads(Rank& rank) noexcept {
+  if (rank.has_threads && rank.thread_level >= MPI_THREAD_SERIALIZED) sched::scheduler()->admit_threads();
+}
+
+}  // namespace tmpi::mpi
