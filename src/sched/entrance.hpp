@@ -147,6 +147,7 @@ template <class S, class Node>
 template <class Host>
 void BasicEntrance<S, Node>::idle(Host& host) noexcept {
   idle_ = true;
+  if (!S::omits(Step::kForget)) own_.woken = false;
   host.spin();
   while (!host.has_ready() && !host.finished()) {
     park(own_, host);
@@ -226,7 +227,7 @@ template <class S, class Node>
 void BasicEntrance<S, Node>::pause() noexcept {
   if (!admits_) return S::relax();
   monitor_.unlock();
-  for (int i = 0; i < 16 && parking_.empty(); ++i) S::relax();
+  for (int i = 0; i < S::kPauseSpins && parking_.empty(); ++i) S::relax();
   monitor_.lock();
 }
 

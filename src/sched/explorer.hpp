@@ -168,6 +168,7 @@ struct Checked {
   using Atomic = check::Atomic<T>;
 
   static constexpr int kLockSpins = 0;
+  static constexpr int kPauseSpins = 0;
 
   static constexpr bool omits(Step step) noexcept { return ((kOmitted >> static_cast<int>(step)) & 1) != 0; }
 

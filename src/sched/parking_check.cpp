@@ -263,23 +263,27 @@ void threads_block() {
   });
 }
 
-// A thread makes its worker's task ready, whose own thread may be idle, and waits for another message.
+// A thread makes its worker's task ready, whose own thread may be idle, twice, and waits for its answer.
 template <class S>
 void thread_wakes_owner() {
   Model<S>& model = job<S>(1, false);
+  model.spins = true;
   admit(model, 0);
-  model.messages[1].thread = &model.threads[0];
+  model.messages[2].thread = &model.threads[0];
   add("worker", model, [](Model<S>& m) {
     m.worker(0).entrance.enter();
     m.worker(0).wait();
-    m.worker(0).make_ready(m.messages[1]);
+    m.worker(0).wait();
+    m.worker(0).make_ready(m.messages[2]);
     m.worker(0).entrance.leave(m.worker(0));
   });
   add("thread", model, [](Model<S>& m) {
-    m.worker(0).entrance.enter();
-    m.worker(0).make_ready(m.messages[0]);
-    m.worker(0).block(m.threads[0]);
-    m.worker(0).entrance.leave(m.worker(0));
+    for (int i = 0; i < 2; ++i) {
+      m.worker(0).entrance.enter();
+      m.worker(0).make_ready(m.messages[i]);
+      if (i == 1) m.worker(0).block(m.threads[0]);
+      m.worker(0).entrance.leave(m.worker(0));
+    }
   });
 }
 
@@ -288,6 +292,7 @@ void thread_wakes_owner() {
 template <class S>
 void thread_and_owner_park() {
   Model<S>& model = job<S>(1, false);
+  model.spins = true;
   admit(model, 0);
   model.messages[1].thread = &model.threads[0];
   add("worker", model, [](Model<S>& m) {
@@ -311,6 +316,7 @@ void thread_and_owner_park() {
 TEST_CASE("threads and their worker's own thread wake each other, and are woken in each other's place") {
   check_all(&thread_wakes_owner<Checked<>>);
   check_lost(&thread_wakes_owner<Without<Step::kWakeOwner>>);
+  check_lost(&thread_wakes_owner<Without<Step::kForget>>);
   check_all(&thread_and_owner_park<Checked<>>);
   check_lost(&thread_and_owner_park<Without<Step::kAppoint>>);
   check_lost(&thread_and_owner_park<Without<Step::kAnnounceForParked>>);

@@ -86,7 +86,13 @@ struct ModelWorker {
   }
   bool has_ready() const { return ready > 0; }
   bool finished() const { return model.ends && model.unfinished.load(std::memory_order_acquire) == 0; }
-  void spin() { look(); }
+  void spin() {
+    look();
+    if (model.spins && !has_ready()) {
+      entrance.pause();
+      look();
+    }
+  }
   bool progressed() { return false; }
   bool sleep(std::uint32_t epoch) { return entrance.parking().wait(epoch); }
 
@@ -137,7 +143,8 @@ struct Model {
   typename Parking::Shared shared;
   std::array<Parking*, kWorkers> parkings = {};
   bool has_network;
-  bool ends = false;  // the scenario has the end of a job in it; else steps are saved
+  bool ends = false;   // the scenario has the end of a job in it; else steps are saved
+  bool spins = false;  // an idle worker does not park at once
   int workers;
   Atomic<int> unfinished;
   Atomic<std::uint32_t> arrived{0};

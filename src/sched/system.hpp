@@ -32,6 +32,7 @@ enum class Step {
   kHandOverHere,       ///< ... also one who is parked at the same inbox
   kPassOn,             ///< who is asked to watch, and goes to work instead, asks the next one
   kWakeOwner,          ///< a thread that leaves wakes the worker's own thread if a task is ready
+  kForget,             ///< ... each time that it is idle, whether it was parked the last time or not
   kAppoint,            ///< a thread that leaves appoints a blocked one to park at the inbox
   kAnnounceForParked,  ///< a thread that leaves renews the announcement of who is parked
   kWatchForParked,     ///< ... and has it watch if nobody does
@@ -42,6 +43,8 @@ struct System {
   using Atomic = std::atomic<T>;
 
   static constexpr int kLockSpins = 100;  ///< of a monitor: most stays are shorter than a sleep
+  static constexpr int kPauseSpins =
+      16;  ///< outside of the monitor, of a thread that is idle and not parked yet
 
   static constexpr bool omits(Step) noexcept { return false; }
 
