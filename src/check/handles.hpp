@@ -11,6 +11,7 @@
 #include <memory>
 #include <unordered_map>
 
+#include "base/platform.hpp"
 #include "base/spinlock.hpp"
 #include "check/buffers.hpp"
 #include "check/function.hpp"
@@ -54,7 +55,7 @@ struct Tracked {
   std::unique_ptr<Operation> operation;
 };
 
-struct alignas(64) RankRecord {
+struct alignas(kCacheLine) RankRecord {
   SpinLock lock;
   const mpi::Rank* rank = nullptr;
   std::unordered_map<const void*, Tracked> handles;
