@@ -12,6 +12,8 @@
 #include <system_error>
 #include <tuple>
 
+#include "privatize/machine.hpp"
+
 namespace tmpi::privatize {
 namespace {
 
@@ -102,7 +104,7 @@ Result<void> ElfFile::check_header(Role role) const {
     return fail(std::string("is not an ELF program; ") + kRebuild);
   }
   const Elf64_Ehdr& h = header();
-  if (h.e_ident[EI_CLASS] != ELFCLASS64 || h.e_ident[EI_DATA] != ELFDATA2LSB || h.e_machine != EM_X86_64) {
+  if (h.e_ident[EI_CLASS] != ELFCLASS64 || h.e_ident[EI_DATA] != ELFDATA2LSB || h.e_machine != kElfMachine) {
     return fail("is built for " + machine_name(h.e_machine) +
                 ", this node is x86-64; rebuild it here with tmpicc or tmpicxx");
   }

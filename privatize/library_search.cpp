@@ -13,12 +13,13 @@
 #include <cstring>
 
 #include "privatize/elf_bytes.hpp"
+#include "privatize/machine.hpp"
 
 namespace tmpi::privatize {
 namespace {
 
 constexpr char kDefaultDirectories[] =
-    "/lib/x86_64-linux-gnu:/usr/lib/x86_64-linux-gnu:/lib64:/usr/lib64:/lib:/usr/lib";
+    "/lib/" TMPI_MULTIARCH ":/usr/lib/" TMPI_MULTIARCH ":/lib64:/usr/lib64:/lib:/usr/lib";
 
 std::string expand(std::string text, const std::string& origin) {
   for (const char* token : {"$ORIGIN", "${ORIGIN}"}) {
@@ -27,7 +28,7 @@ std::string expand(std::string text, const std::string& origin) {
   }
   for (const char* token : {"$LIB", "${LIB}"}) {
     for (std::size_t at; (at = text.find(token)) != std::string::npos;) {
-      text.replace(at, std::strlen(token), "lib/x86_64-linux-gnu");
+      text.replace(at, std::strlen(token), "lib/" TMPI_MULTIARCH);
     }
   }
   return text;
@@ -42,7 +43,7 @@ bool usable(const std::string& path) {
   const bool read_all = read(fd, &header, sizeof header) == static_cast<ssize_t>(sizeof header);
   close(fd);
   return read_all && std::memcmp(header.e_ident, ELFMAG, SELFMAG) == 0 &&
-         header.e_ident[EI_CLASS] == ELFCLASS64 && header.e_machine == EM_X86_64;
+         header.e_ident[EI_CLASS] == ELFCLASS64 && header.e_machine == kElfMachine;
 }
 
 std::string search_list(const std::string& list, const char* separators, const std::string& name,

@@ -7,13 +7,14 @@
 #include <memory>
 #include <vector>
 
+#include "base/platform.hpp"
 #include "privatize/elf_file.hpp"
 
 namespace tmpi::privatize {
 
 class ImageSet;
 
-constexpr std::uint64_t kPage = 4096;
+constexpr std::uint64_t kPage = kPageSize;
 constexpr std::uint64_t page_down(std::uint64_t value) {
   return value & ~(kPage - 1);
 }

@@ -5,13 +5,13 @@
 #include <algorithm>
 #include <cstring>
 
+#include "privatize/machine.hpp"
 #include "privatize/static_tls_pool.hpp"
 #include "privatize/tls.hpp"
 
 namespace tmpi::privatize {
 namespace {
 
-constexpr std::uint32_t kRelative64 = 38;  // R_X86_64_RELATIVE64
 using Kind = Target::Kind;
 
 Failure undefined_symbols(const ImageSet& set, const std::set<std::string>& names) {
@@ -59,7 +59,7 @@ void Relocator::for_each_rela(const Object& object, Function fn) {
 void Relocator::find_static_tls() {
   for (auto& object : set_.objects()) {
     for_each_rela(*object, [&](const Elf64_Rela& rela) {
-      if (ELF64_R_TYPE(rela.r_info) != R_X86_64_TPOFF64) return;
+      if (ELF64_R_TYPE(rela.r_info) != relocation::kTlsFromPointer) return;
       if (!refers_to_a_symbol(*object, rela)) return;  // relocate() will say so
       const Target target = tls_target(*object, ELF64_R_SYM(rela.r_info));
       if (target.object == nullptr) return;
@@ -134,38 +134,38 @@ Result<void> Relocator::relocate_one(const Object& object, const Elf64_Rela& rel
   if (!refers_to_a_symbol(object, rela))
     return damaged(object, "a relocation is for a symbol that is not there");
   switch (type) {
-    case R_X86_64_NONE:
+    case relocation::kNone:
       return {};
-    case R_X86_64_RELATIVE:
-    case kRelative64:
+    case relocation::kRelative:
+    case relocation::kRelative64:
       fix(&set_, slot);
       return store(slot, object.at(static_cast<std::uint64_t>(rela.r_addend)));
-    case R_X86_64_IRELATIVE:
+    case relocation::kIndirect:
       return indirect(slot, object, static_cast<std::uint64_t>(rela.r_addend));
     default:
       break;
   }
   if (symbol == 0 && !object.file->symbols().has(0)) return damaged(object, "it has no table of symbols");
   switch (type) {
-    case R_X86_64_64:
+    case relocation::kAddress:
       return pointer(slot, object, symbol, rela.r_addend, false);
-    case R_X86_64_GLOB_DAT:
+    case relocation::kGlobalData:
       return pointer(slot, object, symbol, 0, false);
-    case R_X86_64_JUMP_SLOT:
+    case relocation::kJumpSlot:
       return pointer(slot, object, symbol, 0, true);
-    case R_X86_64_DTPMOD64:
+    case relocation::kTlsModule:
       return tls_module(slot, tls_target(object, symbol), is_local(object, symbol));
-    case R_X86_64_DTPOFF64:
+    case relocation::kTlsOffset:
       return tls_offset(slot, tls_target(object, symbol), rela.r_addend);
-    case R_X86_64_TPOFF64:
+    case relocation::kTlsFromPointer:
       return thread_pointer_offset(slot, tls_target(object, symbol), rela.r_addend);
-    case R_X86_64_TLSDESC:
+    case relocation::kTlsDescriptor:
       return tls_descriptor(slot, tls_target(object, symbol), rela.r_addend);
-    case R_X86_64_SIZE64: {
+    case relocation::kSize: {
       const Target target = resolver_.resolve(object, symbol, true);
       return store(slot, target.size + static_cast<std::uint64_t>(rela.r_addend));
     }
-    case R_X86_64_COPY:
+    case relocation::kCopy:
       copies_.push_back({&object, slot, resolver_.resolve_beyond(object, symbol),
                          object.file->symbols().symbol(symbol).st_size});
       return {};

@@ -10,12 +10,6 @@ namespace {
 alignas(StaticTlsPool::kAlignment)
     __attribute__((tls_model("initial-exec"))) thread_local std::byte pool_memory[StaticTlsPool::kSize];
 
-std::uint64_t thread_pointer() noexcept {
-  std::uint64_t value;
-  __asm__("mov %%fs:0, %0" : "=r"(value));
-  return value;
-}
-
 }  // namespace
 
 StaticTlsPool& static_tls_pool() noexcept {

@@ -8,6 +8,7 @@
 #include <cstddef>
 #include <cstdint>
 
+#include "base/platform.hpp"
 #include "base/result.hpp"
 
 namespace tmpi::privatize {
@@ -15,7 +16,7 @@ namespace tmpi::privatize {
 class StaticTlsPool {
  public:
   static constexpr std::uint64_t kSize = 256 << 10;  ///< per thread of the process
-  static constexpr std::uint64_t kAlignment = 64;
+  static constexpr std::uint64_t kAlignment = kCacheLine;
 
   /// A share of `size` bytes at the same offset in every thread; never given back. Any thread.
   Result<std::uint64_t> allocate(std::uint64_t size);

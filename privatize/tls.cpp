@@ -7,6 +7,7 @@
 #include <new>
 #include <string>
 
+#include "base/platform.hpp"
 #include "privatize/arena_registry.hpp"
 #include "privatize/image_set.hpp"
 #include "privatize/static_tls_pool.hpp"
@@ -40,14 +41,10 @@ extern "C" void* tmpi_tls_get_addr(TlsIndex* index) {
 // Called by the descriptor functions' slow paths with the registers saved: distance of the variable from the
 // thread pointer.
 extern "C" std::uint64_t tmpi_tls_descriptor_copy(std::uint64_t address) {
-  std::uint64_t thread_pointer;
-  __asm__("mov %%fs:0, %0" : "=r"(thread_pointer));
-  return reinterpret_cast<std::uint64_t>(copy_of(address)) - thread_pointer;
+  return reinterpret_cast<std::uint64_t>(copy_of(address)) - thread_pointer();
 }
 extern "C" std::uint64_t tmpi_tls_descriptor_system(TlsIndex* index) {
-  std::uint64_t thread_pointer;
-  __asm__("mov %%fs:0, %0" : "=r"(thread_pointer));
-  return reinterpret_cast<std::uint64_t>(__tls_get_addr(index)) - thread_pointer;
+  return reinterpret_cast<std::uint64_t>(__tls_get_addr(index)) - thread_pointer();
 }
 
 extern "C" void tmpi_tlsdesc_image();
@@ -67,9 +64,7 @@ Result<std::int64_t> system_thread_pointer_offset(link_map* map) {
     return Failure{std::string(map->l_name) +
                    ": its thread-local variables have no fixed place; rebuild the program with -fPIC"};
   }
-  std::uint64_t thread_pointer;
-  __asm__("mov %%fs:0, %0" : "=r"(thread_pointer));
-  return static_cast<std::int64_t>(reinterpret_cast<std::uint64_t>(block) - thread_pointer);
+  return static_cast<std::int64_t>(reinterpret_cast<std::uint64_t>(block) - thread_pointer());
 }
 
 void initialise_static_tls(const ImageSet& set, int index) noexcept {

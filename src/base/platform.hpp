@@ -18,6 +18,8 @@ namespace tmpi {
 
 /// As uname -m has it; MPI_INFO_ENV's "arch".
 inline constexpr const char* kArchitecture = "x86_64";
+/// The folder of this architecture's libraries, on Debian and its relatives; a macro, to be part of literals.
+#define TMPI_MULTIARCH "x86_64-linux-gnu"
 
 /// What processors exchange. Data that different workers write lies on lines of its own.
 inline constexpr std::size_t kCacheLine = 64;

@@ -12,6 +12,7 @@
 #include <atomic>
 #include <cstdint>
 
+#include "base/platform.hpp"
 #include "sched/system.hpp"
 
 namespace tmpi::sched {
@@ -75,7 +76,7 @@ class BasicInbox {
     return list;
   }
 
-  alignas(64) typename S::template Atomic<std::uintptr_t> word_{0};
+  alignas(kCacheLine) typename S::template Atomic<std::uintptr_t> word_{0};
 };
 
 }  // namespace tmpi::sched

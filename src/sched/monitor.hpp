@@ -7,6 +7,7 @@
 #include <atomic>
 #include <cstdint>
 
+#include "base/platform.hpp"
 #include "sched/system.hpp"
 
 namespace tmpi::sched {
@@ -36,7 +37,7 @@ class BasicMonitor {
 
   void lock_contended() noexcept;
 
-  alignas(64) typename S::template Atomic<std::uint32_t> word_{kFree};
+  alignas(kCacheLine) typename S::template Atomic<std::uint32_t> word_{kFree};
 };
 
 template <class S>

@@ -21,6 +21,7 @@
 #include <cstdint>
 #include <span>
 
+#include "base/platform.hpp"
 #include "sched/event_watch.hpp"
 #include "sched/eventcount.hpp"
 #include "sched/inbox.hpp"
@@ -130,7 +131,7 @@ class BasicParking {
   BasicEventcount<S> eventcount_;
   Baton baton_ = Baton::kNone;  // used by who is inside
   Shared& shared_;
-  alignas(64) typename S::template Atomic<std::uint32_t> reasons_{0};
+  alignas(kCacheLine) typename S::template Atomic<std::uint32_t> reasons_{0};
   Node wake_node_;  // no task: a reason to look
 };
 

@@ -7,6 +7,7 @@
 #include <memory>
 #include <vector>
 
+#include "base/platform.hpp"
 #include "sched/entrance.hpp"
 #include "sched/scheduler.hpp"
 #include "sched/task.hpp"
@@ -36,7 +37,7 @@ class StallWatch {
   StallHook hook_ = nullptr;
   // Workers whose own thread sleeps. acq_rel, and acquire for loads: the last one sees what all tasks have
   // done.
-  alignas(64) std::atomic<int> asleep_{0};
+  alignas(kCacheLine) std::atomic<int> asleep_{0};
 };
 
 }  // namespace tmpi::sched

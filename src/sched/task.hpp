@@ -5,6 +5,7 @@
 #include <atomic>
 #include <cstdint>
 
+#include "base/platform.hpp"
 #include "timers/meter.hpp"
 #include "ult/fiber.hpp"
 
@@ -20,7 +21,7 @@ enum class TaskState : std::uint8_t { kInit, kRunning, kReady, kBlocked, kFinish
 const char* to_string(TaskState state) noexcept;
 
 /// What a switch touches lies in the first cache line.
-struct alignas(64) Task : ult::Fiber {
+struct alignas(kCacheLine) Task : ult::Fiber {
   std::atomic<TaskState> state{TaskState::kInit};  ///< for state dumps only; relaxed
   bool is_thread = false;                          ///< a thread of a rank (ThreadTask), no fiber
   bool inside = false;             ///< in the library: between entry and return to user code (Inside)

@@ -3,6 +3,7 @@
 
 #include <utility>
 
+#include "base/platform.hpp"
 #include "base/spinlock.hpp"
 #include "sched/worker.hpp"
 
@@ -14,7 +15,7 @@ __attribute__((tls_model("initial-exec"))) thread_local ThreadTask* t_thread = n
 
 // Out of line for the same reason as this_worker(): a helper fiber may go on on another thread.
 __attribute__((noinline)) ThreadTask*& this_thread() noexcept {
-  __asm__ volatile("" ::: "memory");
+  compiler_barrier();
   return t_thread;
 }
 

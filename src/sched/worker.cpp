@@ -4,6 +4,7 @@
 
 #include <utility>
 
+#include "base/platform.hpp"
 #include "timers/clock.hpp"
 
 namespace tmpi::sched {
@@ -34,7 +35,7 @@ void set_state(Task& task, TaskState state) noexcept {
 }  // namespace
 
 __attribute__((noinline)) Worker* this_worker() noexcept {
-  __asm__ volatile("" ::: "memory");
+  compiler_barrier();
   return t_worker;
 }
 
@@ -251,7 +252,7 @@ void Worker::adopt(Task& task) noexcept {
 // ---- The contract's free functions (task.hpp, scheduler.hpp) ----
 
 __attribute__((noinline)) Task* current() noexcept {
-  __asm__ volatile("" ::: "memory");
+  compiler_barrier();
   Task** running = t_running;
   return running == nullptr ? nullptr : *running;
 }

@@ -14,6 +14,7 @@
 #include <utility>
 #include <vector>
 
+#include "base/platform.hpp"
 #include "sched/entrance.hpp"
 #include "sched/helper.hpp"
 #include "sched/ready_queue.hpp"
@@ -46,7 +47,7 @@ struct Shared {
   StallWatch stall{workers};
 };
 
-class alignas(64) Worker {
+class alignas(kCacheLine) Worker {
  public:
   Worker(Shared& shared, int index) noexcept
       : shared_(shared),

@@ -11,6 +11,7 @@
 
 #include <cstdint>
 
+#include "base/platform.hpp"
 #include "launch/control/control.hpp"
 #include "launch/system/no_memory.hpp"
 #include "launch/system/parent_death.hpp"
@@ -152,13 +153,13 @@ _Unwind_Reason_Code add_frame(_Unwind_Context* context, void* argument) {
 }
 
 void add_backtrace(SafeText& text, const ucontext_t& context) {
-  const std::uintptr_t instruction = static_cast<std::uintptr_t>(context.uc_mcontext.gregs[REG_RIP]);
+  const std::uintptr_t instruction = instruction_pointer(context);
   Backtrace trace{text, instruction};
   _Unwind_Backtrace(&add_frame, &trace);
   if (trace.steps > 1) return trace.end_repetition();
   // A call through a wild pointer: no unwinder knows the way, but the caller's address lies on top of the
   // stack.
-  const auto* top = reinterpret_cast<const std::uintptr_t*>(context.uc_mcontext.gregs[REG_RSP]);
+  const auto* top = reinterpret_cast<const std::uintptr_t*>(stack_pointer(context));
   if (trace.steps == 0) trace.add(instruction, false);
   trace.add(*top, true);
 }

@@ -10,6 +10,8 @@
 #include <string_view>
 #include <vector>
 
+#include "base/platform.hpp"
+
 namespace tmpi::launch {
 
 namespace fs = std::filesystem;
@@ -79,7 +81,7 @@ Result<std::string> find_companion(const std::string& name) {
   std::error_code error;
   const fs::path self = fs::read_symlink("/proc/self/exe", error).parent_path();
   for (const char* folder :
-       {".", "../libexec/tmpi", "../libexec", "../lib", "../lib/tmpi", "../lib/x86_64-linux-gnu"}) {
+       {".", "../libexec/tmpi", "../libexec", "../lib", "../lib/tmpi", "../lib/" TMPI_MULTIARCH}) {
     const fs::path candidate = self / folder / name;
     if (fs::exists(candidate, error)) return fs::canonical(candidate, error).string();
   }

@@ -3,6 +3,7 @@
 #include <cstdlib>
 #include <cstring>
 
+#include "base/platform.hpp"
 #include "mpi/api/profiled.hpp"
 #include "mpi/base/check.hpp"
 #include "mpi/base/version.hpp"
@@ -162,7 +163,7 @@ int PMPI_Alloc_mem(MPI_Aint size, MPI_Info, void* baseptr) {
   return on_rank("MPI_Alloc_mem", [&](Rank&) -> Err {
     if (size < 0) return fail(MPI_ERR_ARG, "size is {}: it must not be negative", size);
     TMPI_TRY(check_pointer(baseptr, "baseptr"));
-    constexpr std::size_t kAlignment = 64;  // a cache line, and the widest vector
+    constexpr std::size_t kAlignment = tmpi::kCacheLine;  // also the widest vector
     void* memory = std::aligned_alloc(
         kAlignment, (static_cast<std::size_t>(size) + kAlignment - 1) / kAlignment * kAlignment);
     if (memory == nullptr && size > 0) return fail(MPI_ERR_NO_MEM, "no memory for {} bytes", size);

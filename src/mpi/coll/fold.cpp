@@ -4,6 +4,8 @@
 #include <cstring>
 #include <memory>
 
+#include "base/platform.hpp"
+
 namespace tmpi::mpi {
 namespace {
 

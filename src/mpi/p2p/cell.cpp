@@ -5,6 +5,7 @@
 #include <cstdlib>
 #include <new>
 
+#include "base/platform.hpp"
 #include "base/spinlock.hpp"
 #include "sched/scheduler.hpp"
 
@@ -39,7 +40,7 @@ struct Stock {
   }
 };
 
-struct alignas(64) WorkerStock {
+struct alignas(kCacheLine) WorkerStock {
   std::array<Stock, kClasses> classes;
 };
 

@@ -21,6 +21,7 @@
 #include <cstdint>
 #include <memory>
 
+#include "base/platform.hpp"
 #include "base/spinlock.hpp"
 #include "mpi/match/message.hpp"
 
@@ -31,7 +32,7 @@ struct Rank;
 inline constexpr MPI_Count kSlotBytes = 96;
 
 /// One message. Two cache lines, of which a message of up to 32 bytes touches one.
-struct alignas(128) Slot {
+struct alignas(kCacheLinePair) Slot {
   /// Message number n (from 1) of the channel is here once turn == n. The sender's seq_cst exchange orders
   /// the rest of the slot before it, and pairs with the reader's loads in drain() and rest().
   std::atomic<std::uint32_t> turn{0};
@@ -95,7 +96,7 @@ class Channel {
   void use(Slot* slots, bool large) noexcept;
 
   // The sender's line. The reader writes `state_` when it puts the channel to rest.
-  alignas(64) std::uint32_t sent_ = 0;
+  alignas(kCacheLine) std::uint32_t sent_ = 0;
   std::uint32_t known_delivered_ = 0;  // a value `delivered_` has had
   Slot* my_ring_;
   std::uint32_t my_mask_;
@@ -104,7 +105,7 @@ class Channel {
   Channel* next_large_ = nullptr;  // of the sender's channels with a large ring
 
   // The reader's line, or that of whoever delivers, under the lock.
-  alignas(64) SpinLock delivering_;
+  alignas(kCacheLine) SpinLock delivering_;
   std::atomic<std::uint32_t> delivered_{0};  // release pairs with free_slot(): the slot may be written again
   std::atomic<std::uintptr_t> ring_;         // address of the slots; lowest bit: there are kManySlots
   Channel* next_ = nullptr;  // announcements, then the reader's polled ones: whoever has made it active
@@ -178,14 +179,14 @@ class WorkerChannels {
 
  private:
   // Written by its worker only, but for `announced`.
-  struct alignas(64) Reader {
+  struct alignas(kCacheLine) Reader {
     std::atomic<Channel*> announced{nullptr};  // newest first; a line of its own: senders write it
-    alignas(64) Channel* polled = nullptr;
+    alignas(kCacheLine) Channel* polled = nullptr;
     int count = 0;  // of them
     int polls_left = 0;
     std::atomic<bool> stuck{false};  // a message could not be delivered when it was last tried
   };
-  struct alignas(64) Sender {
+  struct alignas(kCacheLine) Sender {
     std::unique_ptr<Channel*[]> channels;  // by receiving worker; null: none yet, or it has never sent
     Channel* large = nullptr;              // those with a large ring
     int large_left = 0;                    // how many more may have one

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "base/owned.hpp"
+#include "base/platform.hpp"
 #include "mpi/base/interop.hpp"
 #include "mpi/base/placement.hpp"
 #include "mpi/comm/comm.hpp"
@@ -42,7 +43,7 @@ struct Rank {
   /// Index of its worker, -1 until MPI_Init; relaxed. Not far from the top: senders read it, nobody writes
   /// this line.
   std::atomic<int> worker{-1};
-  alignas(64) Matcher matcher;  ///< messages to this rank; the only part other workers write
+  alignas(kCacheLine) Matcher matcher;  ///< messages to this rank; the only part other workers write
   RequestPool requests;
   Comm world;
   Comm self;

@@ -13,8 +13,6 @@
 
 namespace tmpi::mpi {
 
-inline constexpr std::size_t kCacheLine = 64;
-
 /// Whoever waits for the others; in one list at a time.
 struct WaitEntry {
   WaitEntry* next = nullptr;

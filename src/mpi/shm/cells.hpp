@@ -7,6 +7,7 @@
 #include <cstddef>
 #include <new>
 
+#include "base/platform.hpp"
 #include "mpi.h"
 #include "mpi/shm/arrivals.hpp"
 

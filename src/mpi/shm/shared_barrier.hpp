@@ -19,6 +19,7 @@
 #include <memory>
 #include <utility>
 
+#include "base/platform.hpp"
 #include "mpi/shm/arrivals.hpp"
 #include "mpi/shm/cells.hpp"
 #include "mpi/shm/worker_groups.hpp"

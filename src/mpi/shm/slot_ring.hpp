@@ -15,6 +15,7 @@
 #include <cstring>
 #include <memory>
 
+#include "base/platform.hpp"
 #include "base/spinlock.hpp"
 #include "mpi/shm/arrivals.hpp"
 #include "mpi/shm/cells.hpp"

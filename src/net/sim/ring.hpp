@@ -10,6 +10,7 @@
 #include <cstddef>
 #include <cstdint>
 
+#include "base/platform.hpp"
 #include "net/sim/model.hpp"
 
 namespace tmpi::net::sim {
@@ -21,7 +22,7 @@ enum class Kind : std::uint8_t {
 };
 
 /// Stands before each piece of a message; header and payload bytes follow.
-struct alignas(64) Record {
+struct alignas(kCacheLine) Record {
   std::uint32_t bytes = 0;  ///< of the record, this included, up to the next multiple of 64
   Kind kind = Kind::kSkip;
   std::uint8_t id = 0;        ///< of the message
@@ -44,10 +45,10 @@ enum class Life : std::uint32_t {
 
 /// What writer and reader share; the ring's bytes follow it in the mapping.
 struct RingState {
-  alignas(64) std::atomic<std::uint64_t> tail{0};  ///< written up to here
+  alignas(kCacheLine) std::atomic<std::uint64_t> tail{0};  ///< written up to here
   std::atomic<Life> writer{Life::kOpen};
-  alignas(64) std::atomic<std::uint64_t> head{0};  ///< read up to here
-  std::atomic<std::uint32_t> writer_waits{0};      ///< the writer wants to be told when there is room again
+  alignas(kCacheLine) std::atomic<std::uint64_t> head{0};  ///< read up to here
+  std::atomic<std::uint32_t> writer_waits{0};  ///< the writer wants to be told when there is room again
 };
 
 class RingWriter {

@@ -16,14 +16,14 @@
 #include <new>
 #include <utility>
 
+#include "base/platform.hpp"
 #include "net/proof.hpp"
 
 namespace tmpi::net::sim {
 namespace {
 
-constexpr std::uint64_t kPage = 4096;
-constexpr std::uint64_t kHead = (sizeof(NodeState) + kPage - 1) & ~(kPage - 1);
-static_assert(sizeof(RingState) <= kPage);
+constexpr std::uint64_t kHead = (sizeof(NodeState) + kPageSize - 1) & ~(kPageSize - 1);
+static_assert(sizeof(RingState) <= kPageSize);
 
 // Address space is reserved, memory is not: a ring takes what is under way in it. A quarter of a second's
 // worth of messages on a fast wire fits in few of the largest.
@@ -33,7 +33,7 @@ std::uint64_t ring_capacity(int nodes) {
 }
 
 std::uint64_t ring_offset(int node, int nodes) {
-  return kHead + static_cast<std::uint64_t>(node) * (kPage + ring_capacity(nodes));
+  return kHead + static_cast<std::uint64_t>(node) * (kPageSize + ring_capacity(nodes));
 }
 
 void wake(int descriptor) noexcept {
@@ -126,7 +126,7 @@ Result<Segment> Segment::create(int nodes) {
 
 RingReader Segment::from(int node) const noexcept {
   std::byte* ring = mapping_.at(ring_offset(node, nodes_));
-  return {reinterpret_cast<RingState*>(ring), ring + kPage, ring_capacity(nodes_)};
+  return {reinterpret_cast<RingState*>(ring), ring + kPageSize, ring_capacity(nodes_)};
 }
 
 void Segment::wake_self() const noexcept {
@@ -161,7 +161,7 @@ Result<PeerSegment> PeerSegment::open(const std::string& text, int node, int nod
       static_cast<std::uint64_t>(status.st_size) != ring_offset(nodes, nodes))
     return cannot_open(address.process, ESRCH);
   peer.head_ = map_shared(memory.get(), 0, kHead);
-  peer.ring_ = map_shared(memory.get(), ring_offset(node, nodes), kPage + ring_capacity(nodes));
+  peer.ring_ = map_shared(memory.get(), ring_offset(node, nodes), kPageSize + ring_capacity(nodes));
   if (!peer.head_ || !peer.ring_)
     return Failure{fmt::format("its memory cannot be mapped: {}", std::strerror(errno))};
   if (std::memcmp(peer.state().mark, address.mark, sizeof address.mark) != 0)
@@ -173,7 +173,7 @@ Result<PeerSegment> PeerSegment::open(const std::string& text, int node, int nod
 }
 
 RingWriter PeerSegment::writer() const noexcept {
-  return {reinterpret_cast<RingState*>(ring_.at(0)), ring_.at(kPage), ring_capacity(nodes_)};
+  return {reinterpret_cast<RingState*>(ring_.at(0)), ring_.at(kPageSize), ring_capacity(nodes_)};
 }
 
 void PeerSegment::notify(int node) const noexcept {

@@ -11,6 +11,7 @@
 #include <cstdint>
 #include <string>
 
+#include "base/platform.hpp"
 #include "base/result.hpp"
 #include "net/sim/exposed.hpp"
 #include "net/sim/ring.hpp"
@@ -26,12 +27,12 @@ struct NodeState {
 
   /// The node sleeps, or is about to: the first writer to its inbox clears this and wakes it. Partner of `inbox`,
   /// both seq_cst: either the node sees the bit in its inbox or the writer sees that it sleeps.
-  alignas(64) std::atomic<std::uint32_t> asleep{0};
+  alignas(kCacheLine) std::atomic<std::uint32_t> asleep{0};
   /// One bit per node: it has published a record, has made room in our ring to it, or has left.
-  alignas(64) std::atomic<std::uint64_t> inbox[kMostNodes / 64]{};
+  alignas(kCacheLine) std::atomic<std::uint64_t> inbox[kMostNodes / 64]{};
   /// The way out of the node's network interface: messages that it sends, and memory that others get.
-  alignas(64) Interface out;
-  alignas(64) ExposedTable exposed;
+  alignas(kCacheLine) Interface out;
+  alignas(kCacheLine) ExposedTable exposed;
 
   bool inbox_empty(int nodes) const noexcept {
     for (int word = 0; word < (nodes + 63) / 64; ++word)
