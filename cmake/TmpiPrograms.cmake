@@ -24,6 +24,20 @@ set(TMPIRUN ${CMAKE_BINARY_DIR}/bin/tmpirun)
 
 set(TMPI_PROGRAMS "" CACHE PATH "A build tree whose MPI programs are used instead of compiling them again")
 
+# tmpi_borrowed(NAME DIRECTORY FILES...): the target program_NAME: FILES of the same place in that other tree.
+function(tmpi_borrowed name directory)
+  file(RELATIVE_PATH place ${CMAKE_BINARY_DIR} ${directory})
+  set(files ${ARGN})
+  list(TRANSFORM files PREPEND ${directory}/)
+  foreach(file ${ARGN})
+    set(original ${TMPI_PROGRAMS}/${place}/${file})
+    add_custom_command(OUTPUT ${directory}/${file} COMMAND ${CMAKE_COMMAND} -E create_symlink ${original} ${directory}/${file}
+                       DEPENDS ${original} VERBATIM)
+  endforeach()
+  add_custom_target(program_${name} ALL DEPENDS ${files})
+  set_property(GLOBAL APPEND PROPERTY TMPI_PROGRAM_TARGETS program_${name})
+endfunction()
+
 function(tmpi_program name directory)
   cmake_parse_arguments(PROGRAM "" "" "SOURCES;FLAGS;LIBRARIES" ${ARGN})
   if(NOT TMPI_CAN_RUN)
@@ -31,11 +45,7 @@ function(tmpi_program name directory)
   endif()
   file(MAKE_DIRECTORY ${directory})
   if(TMPI_PROGRAMS)
-    file(RELATIVE_PATH program ${CMAKE_BINARY_DIR} ${directory}/${name})
-    add_custom_command(OUTPUT ${directory}/${name}
-                       COMMAND ${CMAKE_COMMAND} -E create_symlink ${TMPI_PROGRAMS}/${program} ${directory}/${name}
-                       DEPENDS ${TMPI_PROGRAMS}/${program} VERBATIM)
-    add_custom_target(program_${name} ALL DEPENDS ${directory}/${name})
+    tmpi_borrowed(${name} ${directory} ${name})
     return()
   endif()
   set(wrapper ${TMPICC} -std=gnu11)
@@ -51,10 +61,11 @@ function(tmpi_program name directory)
   # The target's file is named without regard to how it was built, so a changed runtime does not compile all programs again.
   add_custom_command(
     OUTPUT ${directory}/${name}
-    COMMAND ${wrapper} -O2 -g -Wall -Wextra ${werror} ${PROGRAM_FLAGS} ${PROGRAM_SOURCES} -o ${directory}/${name} ${PROGRAM_LIBRARIES}
+    COMMAND ${wrapper} -O2 -g1 -Wall -Wextra ${werror} ${PROGRAM_FLAGS} ${PROGRAM_SOURCES} -o ${directory}/${name} ${PROGRAM_LIBRARIES}
     DEPENDS ${PROGRAM_SOURCES} ${headers} ${CMAKE_SOURCE_DIR}/include/mpi.h ${CMAKE_SOURCE_DIR}/include/mpix.h
     COMMENT "tmpicc ${name}"
     VERBATIM)
   add_custom_target(program_${name} ALL DEPENDS ${directory}/${name})
+  set_property(GLOBAL APPEND PROPERTY TMPI_PROGRAM_TARGETS program_${name})
   add_dependencies(program_${name} ${TMPI_PROGRAM_NEEDS})
 endfunction()

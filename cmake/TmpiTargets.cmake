@@ -1,3 +1,19 @@
+# tmpi_sources(VARIABLE FOLDER [EXCEPT names...]): the sources in a folder of this directory, as they are found everywhere: all .cpp but tests, so
+# that a new file needs no entry. EXCEPT: what belongs to another target.
+function(tmpi_sources variable folder)
+  cmake_parse_arguments(FOUND "" "" "EXCEPT" ${ARGN})
+  cmake_path(ABSOLUTE_PATH folder NORMALIZE)
+  file(GLOB sources CONFIGURE_DEPENDS ${folder}/*.cpp)
+  list(FILTER sources EXCLUDE REGEX "_test\\.cpp$")
+  foreach(name ${FOUND_EXCEPT})
+    if(NOT EXISTS ${folder}/${name})
+      message(FATAL_ERROR "tmpi_sources(${folder}): there is no ${name}")
+    endif()
+    list(REMOVE_ITEM sources ${folder}/${name})
+  endforeach()
+  set(${variable} ${sources} PARENT_SCOPE)
+endfunction()
+
 # tmpi_room(NAME SOURCES... [LINK libs...]): one room of docs/architecture.md, as an object library that is linked both into
 # the node process and into libtmpi.so.
 function(tmpi_room name)
@@ -31,10 +47,12 @@ function(tmpi_unit_test name)
   list(TRANSFORM UT_ROOMS PREPEND tmpi_)
   add_executable(${name} ${UT_SOURCES})
   target_include_directories(${name} PRIVATE ${DOCTEST_INCLUDE_DIR})
+  target_compile_definitions(${name} PRIVATE DOCTEST_CONFIG_SUPER_FAST_ASSERTS) # a sixth less to compile; a failed one still says where
   target_link_libraries(${name} PRIVATE tmpi_doctest_main ${UT_ROOMS} ${UT_LINK})
   target_compile_options(${name} PRIVATE ${TMPI_TEST_OPTIONS})
   tmpi_grouped(${name} test)
   set_target_properties(${name} PROPERTIES RUNTIME_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR}/tests)
+  set_property(GLOBAL APPEND PROPERTY TMPI_UNIT_TESTS ${name})
   add_test(NAME unit/${name} COMMAND ${name} --test-suite-exclude=timing)
   if(UT_TIMING AND NOT TMPI_SANITIZE)
     add_test(NAME timing/${name} COMMAND ${name} --test-suite=timing)

@@ -4,8 +4,10 @@
 #include <dlfcn.h>
 #include <link.h>
 
+#include <algorithm>
 #include <cstdint>
 #include <cstring>
+#include <new>
 #include <string>
 
 #include "privatize/arena_registry.hpp"
@@ -32,6 +34,7 @@ void* address_in_image(const RankState& state, const Object& object, const Elf64
       return tmpi_tls_get_addr(&index);
     }
     case STT_GNU_IFUNC:
+      if (!object.file->in_memory(symbol.st_value, 1, PF_X)) return nullptr;
       return reinterpret_cast<void* (*)()>(base + object.at(symbol.st_value))();
     default:
       return reinterpret_cast<void*>(symbol.st_shndx == SHN_ABS ? symbol.st_value
@@ -137,12 +140,26 @@ extern "C" int tmpi_dladdr1(const void* address, Dl_info* info, void** extra, in
   return 1;
 }
 
+namespace {
+
+// For C: without memory nothing is found.
+void* look_up_or_fail(void* handle, const SymbolName& wanted, const void* caller) noexcept {
+  try {
+    return look_up(handle, wanted, caller);
+  } catch (const std::bad_alloc&) {
+    if (RankState* state = calling_rank(caller)) set_dl_error_no_memory(*state);
+    return nullptr;
+  }
+}
+
+}  // namespace
+
 extern "C" void* tmpi_dlsym(void* handle, const char* name) {
-  return look_up(handle, {name, nullptr}, __builtin_return_address(0));
+  return look_up_or_fail(handle, {name, nullptr}, __builtin_return_address(0));
 }
 
 extern "C" void* tmpi_dlvsym(void* handle, const char* name, const char* version) {
-  return look_up(handle, {name, version}, __builtin_return_address(0));
+  return look_up_or_fail(handle, {name, version}, __builtin_return_address(0));
 }
 
 extern "C" char* tmpi_dlerror() {
@@ -165,7 +182,9 @@ extern "C" int tmpi_dlinfo(void* handle, int request, void* result) {
   }
   if (request == RTLD_DI_ORIGIN) {
     const std::string& path = object.file->path();
-    std::strcpy(static_cast<char*>(result), path.substr(0, path.rfind('/')).c_str());
+    const std::size_t length = std::min(path.rfind('/'), path.size());
+    std::memcpy(result, path.data(), length);
+    static_cast<char*>(result)[length] = '\0';
     return 0;
   }
   set_dl_error(*state, "dlinfo: this request is not possible for a library of a rank");

@@ -9,6 +9,7 @@
 #include <map>
 #include <memory>
 #include <mutex>
+#include <new>
 #include <set>
 #include <tuple>
 
@@ -84,15 +85,19 @@ Result<Plugin*> PluginTable::get(const RankState& state, const std::string& path
     add_closure(**other, closure);
     return closure;
   };
+  struct Building {
+    ~Building() { keys.erase(key); }
+    std::set<PluginKey>& keys;
+    const PluginKey& key;
+  } const building{being_built_, key};
   auto set = build_set(request);
-  being_built_.erase(key);
   if (!set) return set.failure();
   plugin->set = std::move(*set);
   return plugins_.emplace(key, std::move(plugin)).first->second.get();
 }
 
 OpenedLibrary* opened_entry(RankState& state, const Plugin& plugin) {
-  for (OpenedLibrary* library : state.opened_now()) {
+  for (OpenedLibrary* library : state.opened) {
     if (library->set == plugin.set.get()) return library;
   }
   return nullptr;
@@ -111,9 +116,9 @@ Result<void> map_for(RankState& state, const Plugin& plugin, std::vector<OpenedL
   auto library = std::make_unique<OpenedLibrary>();
   library->set = plugin.set.get();
   library->root = &plugin.root();
-  fresh.push_back(library.get());
+  fresh.push_back(library.get());  // the last that can fail
   const std::lock_guard lock(state.lock);
-  state.opened.push_back(std::move(library));
+  state.opened.add(std::move(library));
   return {};
 }
 
@@ -163,15 +168,14 @@ Result<OpenedLibrary*> open_private(RankState& state, const std::string& path) {
 }
 
 void* open_member(RankState& state, const Object& object) {
-  for (OpenedLibrary* library : state.opened_now()) {
+  for (OpenedLibrary* library : state.opened) {
     if (library->root == &object) return library;
   }
   auto library = std::make_unique<OpenedLibrary>();
   library->set = state.set;
   library->root = &object;
   const std::lock_guard lock(state.lock);
-  state.opened.push_back(std::move(library));
-  return state.opened.back().get();
+  return state.opened.add(std::move(library));
 }
 
 void* open_for(RankState& state, const char* file, int mode, const void* caller) {
@@ -211,7 +215,7 @@ RankState* calling_rank(const void* caller) noexcept {
 std::vector<const Object*> global_scope(const RankState& state) {
   std::vector<const Object*> scope;
   for (const auto& object : state.set->objects()) scope.push_back(object.get());
-  for (const OpenedLibrary* library : state.opened_now()) {
+  for (const OpenedLibrary* library : state.opened) {
     if (library->global && library->set != state.set) scope.push_back(library->root);
   }
   return scope;
@@ -228,7 +232,7 @@ std::vector<const Object*> library_scope(const OpenedLibrary& library) {
 }
 
 OpenedLibrary* as_opened(RankState& state, void* handle) noexcept {
-  for (OpenedLibrary* library : state.opened_now()) {
+  for (OpenedLibrary* library : state.opened) {
     if (library == handle) return library;
   }
   return nullptr;
@@ -237,6 +241,10 @@ OpenedLibrary* as_opened(RankState& state, void* handle) noexcept {
 void forget_opened(const ImageSet& program) {
   const std::lock_guard lock(plugin_table().mutex);
   plugin_table().forget(program);
+}
+
+void set_dl_error_no_memory(RankState& state) noexcept {
+  state.dl_error = "out of memory";  // short enough to need none
 }
 
 void set_dl_error(RankState& state, std::string text) {
@@ -249,7 +257,12 @@ extern "C" void* tmpi_dlopen(const char* file, int mode) {
   RankState* state = calling_rank(caller);
   if (state == nullptr) return ::dlopen(file, mode);
   if (file == nullptr || *file == '\0') return state;
-  return open_for(*state, file, mode, caller);
+  try {
+    return open_for(*state, file, mode, caller);
+  } catch (const std::bad_alloc&) {
+    set_dl_error_no_memory(*state);
+    return nullptr;
+  }
 }
 
 extern "C" int tmpi_dlclose(void* handle) {

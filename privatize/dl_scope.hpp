@@ -24,5 +24,7 @@ OpenedLibrary* as_opened(RankState& state, void* handle) noexcept;
 void forget_opened(const ImageSet& program);
 
 void set_dl_error(RankState& state, std::string text);
+/// The same when there is no memory for a text.
+void set_dl_error_no_memory(RankState& state) noexcept;
 
 }  // namespace tmpi::privatize

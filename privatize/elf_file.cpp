@@ -10,6 +10,7 @@
 #include <cstring>
 #include <filesystem>
 #include <system_error>
+#include <tuple>
 
 namespace tmpi::privatize {
 namespace {
@@ -66,7 +67,7 @@ Result<std::unique_ptr<ElfFile>> ElfFile::open(const std::string& path, Role rol
 }
 
 ElfFile::~ElfFile() {
-  if (bytes_ != nullptr) munmap(const_cast<std::byte*>(bytes_), size_);
+  if (!bytes_.empty()) munmap(const_cast<std::byte*>(bytes_.data()), bytes_.size());
   if (fd_ >= 0) close(fd_);
 }
 
@@ -83,21 +84,21 @@ Result<void> ElfFile::map(const std::string& path) {
   if (fstat(fd_, &status) != 0) return fail(std::string("cannot be examined: ") + std::strerror(errno));
   if (S_ISDIR(status.st_mode)) return fail("is a directory, not a program");
   if (!S_ISREG(status.st_mode)) return fail("is not a regular file");
-  size_ = static_cast<std::size_t>(status.st_size);
-  if (size_ == 0) return fail("is empty; was it linked completely?");
-  void* memory = mmap(nullptr, size_, PROT_READ, MAP_PRIVATE, fd_, 0);
+  const auto size = static_cast<std::size_t>(status.st_size);
+  if (size == 0) return fail("is empty; was it linked completely?");
+  void* memory = mmap(nullptr, size, PROT_READ, MAP_PRIVATE, fd_, 0);
   if (memory == MAP_FAILED) return fail(std::string("cannot be mapped: ") + std::strerror(errno));
-  bytes_ = static_cast<const std::byte*>(memory);
+  bytes_ = {static_cast<const std::byte*>(memory), size};
   return {};
 }
 
 Result<void> ElfFile::check_header(Role role) const {
-  if (size_ >= 2 && std::memcmp(bytes_, "#!", 2) == 0) {
+  if (bytes_.size() >= 2 && std::memcmp(bytes_.data(), "#!", 2) == 0) {
     return fail(
         "is a script; ranks are mapped from a compiled program, so give tmpirun the program that the script "
         "starts");
   }
-  if (size_ < sizeof(Elf64_Ehdr) || std::memcmp(bytes_, ELFMAG, SELFMAG) != 0) {
+  if (bytes_.size() < sizeof(Elf64_Ehdr) || std::memcmp(bytes_.data(), ELFMAG, SELFMAG) != 0) {
     return fail(std::string("is not an ELF program; ") + kRebuild);
   }
   const Elf64_Ehdr& h = header();
@@ -107,8 +108,8 @@ Result<void> ElfFile::check_header(Role role) const {
   }
   if (h.e_type == ET_REL) return fail("is an object file; link it with tmpicc or tmpicxx first");
   if (h.e_type == ET_CORE) return fail("is a core dump, not a program");
-  if (h.e_phentsize != sizeof(Elf64_Phdr) || h.e_phoff > size_ ||
-      h.e_phnum > (size_ - h.e_phoff) / sizeof(Elf64_Phdr)) {
+  if (h.e_phentsize != sizeof(Elf64_Phdr) || h.e_phnum == 0 ||
+      records_in<Elf64_Phdr>(from(bytes_, h.e_phoff), h.e_phnum).empty()) {
     return fail("is damaged: its program headers lie outside of the file");
   }
   if (role == Role::kProgram && access(path_.c_str(), X_OK) != 0) return fail("is not executable: chmod +x");
@@ -116,15 +117,10 @@ Result<void> ElfFile::check_header(Role role) const {
 }
 
 Result<void> ElfFile::read_program_headers() {
-  const auto* first = reinterpret_cast<const Elf64_Phdr*>(bytes_ + header().e_phoff);
-  headers_.assign(first, first + header().e_phnum);
+  headers_ = records_in<Elf64_Phdr>(from(bytes_, header().e_phoff), header().e_phnum);
   for (const Elf64_Phdr& segment : headers_) {
-    if (segment.p_type != PT_LOAD || segment.p_memsz == 0) continue;
-    if (segment.p_offset > size_ || segment.p_filesz > size_ - segment.p_offset ||
-        segment.p_filesz > segment.p_memsz) {
-      return fail("is damaged: a segment lies outside of the file (was the disk full when it was linked?)");
-    }
-    loads_.push_back(segment);
+    if (auto r = check_segment(segment); !r) return r;
+    if (segment.p_type == PT_LOAD && segment.p_memsz != 0) loads_.push_back(segment);
   }
   if (header().e_type == ET_EXEC) {
     if (segment(PT_INTERP) == nullptr)
@@ -138,50 +134,82 @@ Result<void> ElfFile::read_program_headers() {
   return {};
 }
 
+// What of a segment the loader counts with: it lies in the file, and its addresses are some that a program
+// can have, so that sums of them do not overflow.
+Result<void> ElfFile::check_segment(const Elf64_Phdr& segment) const {
+  constexpr std::uint64_t kEnd = std::uint64_t{1} << 47;  // of a process's addresses
+  constexpr std::uint64_t kMostAligned = std::uint64_t{1} << 30;
+  if (segment.p_type != PT_LOAD && segment.p_type != PT_TLS) return {};
+  const bool only_zeros = segment.p_type == PT_TLS && segment.p_filesz == 0;
+  if (!only_zeros &&
+      (segment.p_offset > bytes_.size() || segment.p_filesz > bytes_.size() - segment.p_offset ||
+       segment.p_filesz > segment.p_memsz)) {
+    return fail("is damaged: a segment lies outside of the file (was the disk full when it was linked?)");
+  }
+  if (segment.p_vaddr > kEnd || segment.p_memsz > kEnd - segment.p_vaddr) {
+    return fail("is damaged: a segment lies at addresses that no program can have");
+  }
+  if (segment.p_align > kMostAligned || (segment.p_align & (segment.p_align - 1)) != 0) {
+    return fail("is damaged: a segment is to be aligned to " + std::to_string(segment.p_align) + " bytes");
+  }
+  return {};
+}
+
 const Elf64_Phdr* ElfFile::segment(std::uint32_t type) const {
   auto of_type = [type](const Elf64_Phdr& segment) { return segment.p_type == type; };
   const auto it = std::find_if(headers_.begin(), headers_.end(), of_type);
   return it == headers_.end() ? nullptr : &*it;
 }
 
-const void* ElfFile::at(std::uint64_t vaddr) const {
+ElfBytes ElfFile::bytes_at(std::uint64_t vaddr) const {
   for (const Elf64_Phdr& segment : loads_) {
-    if (vaddr >= segment.p_vaddr && vaddr < segment.p_vaddr + segment.p_filesz) {
-      return bytes_ + segment.p_offset + (vaddr - segment.p_vaddr);
-    }
+    if (vaddr >= segment.p_vaddr && vaddr - segment.p_vaddr < segment.p_filesz)
+      return from(part_of(bytes_, segment.p_offset, segment.p_filesz), vaddr - segment.p_vaddr);
   }
-  return nullptr;
+  return {};
+}
+
+bool ElfFile::in_memory(std::uint64_t vaddr, std::uint64_t size, std::uint32_t flags) const {
+  return std::any_of(loads_.begin(), loads_.end(), [&](const Elf64_Phdr& segment) {
+    return (segment.p_flags & flags) == flags && vaddr >= segment.p_vaddr &&
+           vaddr - segment.p_vaddr <= segment.p_memsz && size <= segment.p_memsz - (vaddr - segment.p_vaddr);
+  });
 }
 
 Result<void> ElfFile::read_dynamic() {
   const Elf64_Phdr* section = segment(PT_DYNAMIC);
-  const auto* entries = section == nullptr ? nullptr : static_cast<const Elf64_Dyn*>(at(section->p_vaddr));
-  if (entries == nullptr) return fail(std::string("is statically linked; ") + kRebuild + ", without -static");
+  if (section == nullptr) return fail(std::string("is statically linked; ") + kRebuild + ", without -static");
+  auto entries = records_in<Elf64_Dyn>(bytes_at(section->p_vaddr));
+  const auto end = std::find_if(entries.begin(), entries.end(),
+                                [](const Elf64_Dyn& entry) { return entry.d_tag == DT_NULL; });
+  if (end == entries.end())
+    return fail("is damaged: its dynamic section lies outside of the file or has no end");
+  entries = entries.first(static_cast<std::size_t>(end - entries.begin()));
   dynamic_.present = true;
-  std::uint64_t strings_at = 0;
-  for (const Elf64_Dyn* entry = entries; entry->d_tag != DT_NULL; ++entry)
-    read_dynamic_entry(*entry, strings_at);
-  const auto* strings = static_cast<const char*>(at(strings_at));
-  if (strings == nullptr) return fail("is damaged: its dynamic section has no string table");
-  for (const Elf64_Dyn* entry = entries; entry->d_tag != DT_NULL; ++entry) {
-    const char* text = strings + entry->d_un.d_val;
-    if (entry->d_tag == DT_NEEDED) dynamic_.needed.emplace_back(text);
-    if (entry->d_tag == DT_SONAME) dynamic_.soname = text;
-    if (entry->d_tag == DT_RPATH) dynamic_.rpath = text;
-    if (entry->d_tag == DT_RUNPATH) dynamic_.runpath = text;
+  std::uint64_t strings_at = 0, strings_size = 0;
+  for (const Elf64_Dyn& entry : entries) {
+    read_dynamic_entry(entry);
+    if (entry.d_tag == DT_STRTAB) strings_at = entry.d_un.d_val;
+    if (entry.d_tag == DT_STRSZ) strings_size = entry.d_un.d_val;
   }
-  symbols_ = SymbolTable(entries, [this](std::uint64_t vaddr) { return at(vaddr); });
+  const ElfStrings strings(part_of(bytes_at(strings_at), 0, strings_size));
+  if (strings.empty()) return fail("is damaged: its dynamic section has no string table");
+  for (const Elf64_Dyn& entry : entries) {
+    const char* text = strings.at(entry.d_un.d_val);
+    if (entry.d_tag == DT_NEEDED) dynamic_.needed.emplace_back(text);
+    if (entry.d_tag == DT_SONAME) dynamic_.soname = text;
+    if (entry.d_tag == DT_RPATH) dynamic_.rpath = text;
+    if (entry.d_tag == DT_RUNPATH) dynamic_.runpath = text;
+  }
+  symbols_ = SymbolTable(entries, [this](std::uint64_t vaddr) { return bytes_at(vaddr); });
   return {};
 }
 
-void ElfFile::read_dynamic_entry(const Elf64_Dyn& entry, std::uint64_t& strings) {
+void ElfFile::read_dynamic_entry(const Elf64_Dyn& entry) {
   constexpr std::int64_t kRelrSize = 35, kRelr = 36;  // DT_RELRSZ, DT_RELR: not in every elf.h
   const std::uint64_t value = entry.d_un.d_val;
   DynamicInfo& d = dynamic_;
   switch (entry.d_tag) {
-    case DT_STRTAB:
-      strings = value;
-      break;
     case DT_INIT:
       d.init = value;
       break;
@@ -245,23 +273,24 @@ void ElfFile::read_dynamic_entry(const Elf64_Dyn& entry, std::uint64_t& strings)
 
 void ElfFile::read_notes() {
   for (const Elf64_Phdr& segment : headers_) {
-    if (segment.p_type != PT_NOTE || segment.p_offset > size_ || segment.p_filesz > size_ - segment.p_offset)
-      continue;
-    const std::byte* end = bytes_ + segment.p_offset + segment.p_filesz;
+    if (segment.p_type != PT_NOTE) continue;
+    const ElfBytes notes = part_of(bytes_, segment.p_offset, segment.p_filesz);
     const std::uint64_t mask = segment.p_align == 8 ? 7 : 3;
-    for (const std::byte* at = bytes_ + segment.p_offset; at + sizeof(Elf64_Nhdr) <= end;) {
-      const auto* note = reinterpret_cast<const Elf64_Nhdr*>(at);
-      const std::byte* name = at + sizeof(Elf64_Nhdr);
-      const std::byte* description = name + ((note->n_namesz + mask) & ~mask);
-      if (description + note->n_descsz > end) break;
-      if (note->n_type == 1 && note->n_namesz == 5 && std::memcmp(name, "tmpi", 5) == 0 &&
-          note->n_descsz >= 4) {
+    for (std::uint64_t at = 0; at < notes.size();) {
+      const auto* note = record_at<Elf64_Nhdr>(notes, at);
+      if (note == nullptr) break;
+      const std::uint64_t name_at = at + sizeof(Elf64_Nhdr);
+      const std::uint64_t text_at = name_at + ((note->n_namesz + mask) & ~mask);
+      const ElfBytes name = part_of(notes, name_at, note->n_namesz);
+      const ElfBytes text = part_of(notes, text_at, note->n_descsz);
+      if (note->n_type == 1 && name.size() == 5 && std::memcmp(name.data(), "tmpi", 5) == 0 &&
+          text.size() >= 4) {
         note_.present = true;
-        std::memcpy(&note_.version, description, 4);
+        std::memcpy(&note_.version, text.data(), 4);
         // The address of main is the last eight bytes, with or without padding after the version.
-        if (note->n_descsz >= 12) std::memcpy(&note_.main, description + note->n_descsz - 8, 8);
+        if (text.size() >= 12) std::memcpy(&note_.main, text.last(8).data(), 8);
       }
-      at = description + ((note->n_descsz + mask) & ~mask);
+      at = text_at + ((note->n_descsz + mask) & ~mask);
     }
   }
 }
@@ -269,21 +298,14 @@ void ElfFile::read_notes() {
 void ElfFile::read_section_symbols() {
   debug_symbols_ = symbols_.span();
   const Elf64_Ehdr& h = header();
-  if (h.e_shentsize != sizeof(Elf64_Shdr) || h.e_shoff > size_ ||
-      h.e_shnum > (size_ - h.e_shoff) / sizeof(Elf64_Shdr))
-    return;
-  const auto* sections = reinterpret_cast<const Elf64_Shdr*>(bytes_ + h.e_shoff);
-  auto inside = [this](const Elf64_Shdr& s) {
-    return s.sh_offset <= size_ && s.sh_size <= size_ - s.sh_offset;
-  };
-  for (int i = 0; i < h.e_shnum; ++i) {
-    const Elf64_Shdr& section = sections[i];
-    if (section.sh_type != SHT_SYMTAB || section.sh_link >= h.e_shnum) continue;
+  if (h.e_shentsize != sizeof(Elf64_Shdr)) return;
+  const auto sections = records_in<Elf64_Shdr>(from(bytes_, h.e_shoff), h.e_shnum);
+  for (const Elf64_Shdr& section : sections) {
+    if (section.sh_type != SHT_SYMTAB || section.sh_link >= sections.size()) continue;
     const Elf64_Shdr& strings = sections[section.sh_link];
-    if (!inside(section) || !inside(strings)) return;
-    debug_symbols_ = {reinterpret_cast<const Elf64_Sym*>(bytes_ + section.sh_offset),
-                      section.sh_size / sizeof(Elf64_Sym),
-                      reinterpret_cast<const char*>(bytes_ + strings.sh_offset), strings.sh_size};
+    const auto symbols = records_in<Elf64_Sym>(part_of(bytes_, section.sh_offset, section.sh_size));
+    if (!symbols.empty())
+      debug_symbols_ = {symbols, ElfStrings(part_of(bytes_, strings.sh_offset, strings.sh_size))};
     return;
   }
 }
@@ -323,14 +345,49 @@ Result<void> ElfFile::check_loadable(Role role) const {
           "--omagic");
     }
   }
-  const SymbolSpan all = debug_symbols_;
-  for (std::size_t i = 0; i < all.count; ++i) {
-    const std::uint32_t name = all.symbols[i].st_name;
-    if (name < all.strings_size && std::strcmp(all.strings + name, "__morestack") == 0) {
+  for (const Elf64_Sym& symbol : debug_symbols_.symbols) {
+    if (std::strcmp(debug_symbols_.strings.at(symbol.st_name), "__morestack") == 0) {
       return fail(
           "uses split stacks (-fsplit-stack), which cannot grow a rank's stack; compile it without and use "
           "tmpirun --stack-size");
     }
+  }
+  return check_places(role);
+}
+
+// What is read, called or written through addresses of the file lies in the file's memory.
+Result<void> ElfFile::check_places(Role role) const {
+  const DynamicInfo& d = dynamic_;
+  auto outside = [this](const char* what) {
+    return fail(std::string("is damaged: ") + what + " lies outside of its segments");
+  };
+  const std::tuple<std::uint64_t, const char*> functions[] = {
+      {role == Role::kProgram ? header().e_entry : 0, "its entry point"},
+      {note_.main, "its main function"},
+      {d.init, "its initialisation function"},
+      {d.fini, "its termination function"}};
+  for (const auto& [code, what] : functions) {
+    if (code != 0 && !in_memory(code, 1, PF_X)) return outside(what);
+  }
+  const std::tuple<std::uint64_t, std::uint64_t, const char*> arrays[] = {
+      {d.init_array, d.init_array_size, "its list of constructors"},
+      {d.fini_array, d.fini_array_size, "its list of destructors"},
+      {d.preinit_array, d.preinit_array_size, "its list of early constructors"}};
+  for (const auto& [array, size, what] : arrays) {
+    if (size != 0 && (!in_memory(array, size) || array % sizeof(void*) != 0)) return outside(what);
+  }
+  const std::tuple<std::uint64_t, std::uint64_t> tables[] = {
+      {d.rela, d.rela_size}, {d.plt_rela, d.plt_rela_size}, {d.relr, d.relr_size}};
+  for (const auto& [table, size] : tables) {
+    if (size != 0 && records_in<std::uint64_t>(part_of(bytes_at(table), 0, size)).empty())
+      return outside("a table of relocations");
+  }
+  if (const Elf64_Phdr* tls = segment(PT_TLS)) {
+    if (tls->p_filesz != 0 && !in_memory(tls->p_vaddr, tls->p_filesz))
+      return outside("the initial data of thread-local variables");
+  }
+  if (const Elf64_Phdr* frames = segment(PT_GNU_EH_FRAME)) {
+    if (!in_memory(frames->p_vaddr, frames->p_memsz)) return outside("its table of stack frames");
   }
   return {};
 }

@@ -1,6 +1,8 @@
 // ElfFile: one ELF shared object on disk, mapped read-only, checked for everything that would keep the loader
-// from giving each rank its own copy. Immutable after open(); any thread may read. Addresses below are the
-// file's own (unbased) virtual addresses.
+// from giving each rank its own copy. Nothing in the file is believed: what open() accepts can be laid out
+// and relocated whatever its bytes are, and every look at them goes through bytes_at() or the views of
+// elf_bytes.hpp. Immutable after open(); any thread may read. Addresses below are the file's own (unbased)
+// virtual addresses.
 #pragma once
 
 #include <elf.h>
@@ -8,6 +10,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <memory>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -50,7 +53,9 @@ class ElfFile {
 
   const std::string& path() const { return path_; }
   int fd() const { return fd_; }
-  const Elf64_Ehdr& header() const { return *reinterpret_cast<const Elf64_Ehdr*>(bytes_); }
+  const Elf64_Ehdr& header() const { return *reinterpret_cast<const Elf64_Ehdr*>(bytes_.data()); }
+  /// As they lie in the file.
+  std::span<const Elf64_Phdr> program_headers() const { return headers_; }
   const std::vector<Elf64_Phdr>& loads() const { return loads_; }  ///< PT_LOAD, by address
   const Elf64_Phdr* segment(std::uint32_t type) const;  ///< first program header of that type, or null
   const DynamicInfo& dynamic() const { return dynamic_; }
@@ -58,28 +63,29 @@ class ElfFile {
   const SymbolTable& symbols() const { return symbols_; }      ///< .dynsym
   SymbolSpan debug_symbols() const { return debug_symbols_; }  ///< .symtab if not stripped, else .dynsym
 
-  /// Bytes of the file behind an address of a loaded segment, or null if no file bytes lie there.
-  const void* at(std::uint64_t vaddr) const;
-  /// Size of the file's address range: end of the last segment, not rounded.
-  std::uint64_t address_end() const { return loads_.back().p_vaddr + loads_.back().p_memsz; }
+  /// The file's bytes from an address on, to the end of their segment; empty if none lie there.
+  ElfBytes bytes_at(std::uint64_t vaddr) const;
+  /// True if [vaddr, vaddr + size) is memory of one loaded segment that has all of `flags` (PF_*).
+  bool in_memory(std::uint64_t vaddr, std::uint64_t size, std::uint32_t flags = 0) const;
 
  private:
   ElfFile() = default;
   Result<void> map(const std::string& path);
   Result<void> check_header(Role role) const;
   Result<void> read_program_headers();
+  Result<void> check_segment(const Elf64_Phdr& segment) const;
   Result<void> read_dynamic();
-  void read_dynamic_entry(const Elf64_Dyn& entry, std::uint64_t& strings);
+  void read_dynamic_entry(const Elf64_Dyn& entry);
   void read_notes();
   void read_section_symbols();
   Result<void> check_loadable(Role role) const;
+  Result<void> check_places(Role role) const;
   Failure fail(const std::string& what) const { return Failure{path_ + ": " + what}; }
 
   std::string path_;
   int fd_ = -1;
-  const std::byte* bytes_ = nullptr;
-  std::size_t size_ = 0;
-  std::vector<Elf64_Phdr> headers_;
+  ElfBytes bytes_;  // the whole file
+  std::span<const Elf64_Phdr> headers_;
   std::vector<Elf64_Phdr> loads_;
   DynamicInfo dynamic_;
   ProgramNote note_;

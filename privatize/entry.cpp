@@ -115,9 +115,17 @@ StackBlock prepare(const std::vector<std::string>& arguments, const std::vector<
   return block;
 }
 
-std::uint64_t find_code(const Object& object, const char* name) {
+/// Offset in the image of what has this name, in a segment with all of `flags`; 0 if there is none.
+std::uint64_t find_symbol(const Object& object, const char* name, std::uint64_t size, std::uint32_t flags) {
   const Elf64_Sym* symbol = object.file->symbols().find({name, nullptr});
-  return symbol != nullptr ? object.at(symbol->st_value) : 0;
+  const bool usable = symbol != nullptr && object.file->in_memory(symbol->st_value, size, flags);
+  return usable ? object.at(symbol->st_value) : 0;
+}
+std::uint64_t find_code(const Object& object, const char* name) {
+  return find_symbol(object, name, 1, PF_X);
+}
+std::uint64_t find_data(const Object& object, const char* name) {
+  return find_symbol(object, name, sizeof(int), PF_W);
 }
 
 void call_array(const ImageSet& set, int index, const Object& object, std::uint64_t array, std::uint64_t size,
@@ -142,11 +150,11 @@ EntryPoints find_entry_points(const ImageSet& set) {
     if (shim_start == 0) continue;
     points.shim_start = shim_start;
     points.shim_exit = find_code(*object, "exit");
-    points.image_rank = find_code(*object, "tmpi_image_rank");
+    points.image_rank = find_data(*object, "tmpi_image_rank");
   }
   // A COPY relocation may have moved environ into the program.
   for (const auto& object : set.objects()) {
-    if (points.environ == 0 && points.shim_start != 0) points.environ = find_code(*object, "environ");
+    if (points.environ == 0 && points.shim_start != 0) points.environ = find_data(*object, "environ");
   }
   return points;
 }
@@ -168,7 +176,7 @@ void run_constructors(const ImageSet& set, int index, int argc, char** argv, cha
 
 void run_destructors(const ImageSet& set, int index) {
   using Destructor = void (*)();
-  const std::vector<const Object*> order = set.initialisation_order();
+  const std::vector<const Object*>& order = set.initialisation_order();
   for (auto it = order.rbegin(); it != order.rend(); ++it) {
     const Object& object = **it;
     const DynamicInfo& dynamic = object.file->dynamic();
@@ -227,9 +235,8 @@ extern "C" int tmpi_libc_start_main(Main main, int argc, char** argv) {
 extern "C" __attribute__((visibility("default"))) void tmpi_image_fini(int rank) {
   const RankState* state = rank_state(rank);
   if (state == nullptr) return;
-  const std::vector<OpenedLibrary*> opened = state->opened_now();
-  for (auto it = opened.rbegin(); it != opened.rend(); ++it) {
-    if ((*it)->initialised) run_destructors(*(*it)->set, state->index);
+  for (const OpenedLibrary* library = state->opened.last(); library != nullptr; library = library->previous) {
+    if (library->initialised) run_destructors(*library->set, state->index);
   }
   run_destructors(*state->set, state->index);
 }

@@ -2,6 +2,8 @@
 
 #include <unistd.h>
 
+#include <new>
+
 #include "privatize/rank_callbacks.h"
 #include "privatize/rank_state.hpp"
 #include "privatize/thread_context.hpp"
@@ -15,7 +17,11 @@ extern "C" void tmpi_image_fini(int rank);
 extern "C" int tmpi_fallback_cxa_atexit(void (*function)(void*), void* argument, void* object) {
   RankState* state = rank_state(thread_context.rank);
   if (state == nullptr) return -1;
-  state->exit_handlers.push_back({function, argument, object});
+  try {
+    state->exit_handlers.push_back({function, argument, object});
+  } catch (const std::bad_alloc&) {
+    return -1;
+  }
   return 0;
 }
 

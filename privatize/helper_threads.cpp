@@ -118,10 +118,20 @@ int create_helper(int rank, pthread_t* thread, const pthread_attr_t* attributes,
   if (the_hooks.created != nullptr && !thread_context.helper) the_hooks.created(rank);
   LiveThreads& threads = live_threads();
   const std::scoped_lock guard(threads.mutex);
+  std::unordered_map<pthread_t, ThreadEvent*>::node_type
+      entry;  // made first: a thread that runs cannot be taken back
+  try {
+    threads.joiners.reserve(threads.joiners.size() + 1);
+    entry = threads.joiners.extract(threads.joiners.try_emplace(pthread_t{}, nullptr).first);
+  } catch (const std::bad_alloc&) {
+    return EAGAIN;
+  }
   const int error = real_create()(thread, attributes, &run_helper, start.get());
   if (error != 0) return error;
   static_cast<void>(start.release());
-  threads.joiners.insert_or_assign(*thread, nullptr);
+  threads.joiners.erase(*thread);  // of one that has ended and was never joined: numbers come again
+  entry.key() = *thread;
+  threads.joiners.insert(std::move(entry));
   return 0;
 }
 

@@ -48,6 +48,7 @@ Object& ImageSet::add(std::unique_ptr<ElfFile> file) {
 }
 
 Result<void> ImageSet::lay_out() {
+  find_initialisation_order();
   for (auto& object : objects_) {
     if (auto r = place(*object); !r) return r.failure();
   }
@@ -81,7 +82,8 @@ Result<void> ImageSet::lay_out() {
   for (auto& object : objects_) {
     for (const Elf64_Phdr& segment : object->file->loads()) {
       if ((segment.p_flags & PF_W) == 0 || segment.p_filesz == 0) continue;
-      std::memcpy(template_of(*object, segment.p_vaddr), object->file->at(segment.p_vaddr), segment.p_filesz);
+      const ElfBytes initial = part_of(object->file->bytes_at(segment.p_vaddr), 0, segment.p_filesz);
+      std::memcpy(template_of(*object, segment.p_vaddr, initial.size()), initial.data(), initial.size());
     }
   }
   return {};
@@ -247,13 +249,20 @@ Result<void> ImageSet::take_pool_share(int index) {
 }
 
 void ImageSet::correct(int index, std::uint64_t base) {
-  auto word = [base](std::uint64_t slot) { return reinterpret_cast<std::uint64_t*>(base + slot); };
-  for (const std::uint64_t slot : fixups_.own) *word(slot) += base;
+  // A pointer in a packed structure lies anywhere.
+  auto add = [base](std::uint64_t slot, std::uint64_t amount) {
+    auto* place = reinterpret_cast<std::byte*>(base + slot);
+    std::uint64_t word;
+    std::memcpy(&word, place, sizeof word);
+    word += amount;
+    std::memcpy(place, &word, sizeof word);
+  };
+  for (const std::uint64_t slot : fixups_.own) add(slot, base);
   for (const auto& [set, slots] : fixups_.foreign) {
     const std::uint64_t other = set->base(index);
-    for (const std::uint64_t slot : slots) *word(slot) += other;
+    for (const std::uint64_t slot : slots) add(slot, other);
   }
-  for (const std::uint64_t slot : fixups_.pool) *word(slot) += pool_offsets_[index];
+  for (const std::uint64_t slot : fixups_.pool) add(slot, pool_offsets_[index]);
 }
 
 void ImageSet::unmap(int index) {
@@ -263,15 +272,15 @@ void ImageSet::unmap(int index) {
                          MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_FIXED, -1, 0));
 }
 
-std::byte* ImageSet::template_at(std::uint64_t image_offset) {
+std::byte* ImageSet::template_at(std::uint64_t image_offset, std::uint64_t size) {
+  auto inside = [&](std::uint64_t begin, std::uint64_t length) {
+    return image_offset >= begin && image_offset - begin < length && size <= length - (image_offset - begin);
+  };
   for (const auto& [begin, span] : spans_) {
-    if (image_offset >= begin && image_offset < begin + (span->end - span->begin)) {
+    if (inside(begin, span->end - span->begin))
       return template_.bytes() + span->template_offset + (image_offset - begin);
-    }
   }
-  if (image_offset >= tls_begin_ && image_offset < tls_begin_ + tls_size_) {
-    return template_.bytes() + tls_template_ + (image_offset - tls_begin_);
-  }
+  if (inside(tls_begin_, tls_size_)) return template_.bytes() + tls_template_ + (image_offset - tls_begin_);
   return nullptr;
 }
 
@@ -279,7 +288,11 @@ void ImageSet::fill_tls_block() {
   for (auto& object : objects_) {
     const TlsPlace& tls = object->tls;
     if (tls.init_size == 0 || tls.is_static) continue;
-    std::memcpy(template_at(tls.offset), template_of(*object, tls.init), tls.init_size);
+    std::byte* block = template_at(tls.offset, tls.init_size);
+    const std::byte* initial = template_of(*object, tls.init, tls.init_size);
+    const ElfBytes constant = part_of(object->file->bytes_at(tls.init), 0, tls.init_size);
+    if (initial == nullptr && !constant.empty()) initial = constant.data();  // in a read-only segment
+    if (initial != nullptr) std::memcpy(block, initial, tls.init_size);
     const std::uint64_t begin = object->at(tls.init), end = begin + tls.init_size;
     auto copy_slots = [&](std::vector<std::uint64_t>& slots) {
       const std::size_t count = slots.size();
@@ -299,17 +312,15 @@ const Object* ImageSet::object_at(std::uint64_t image_offset) const noexcept {
   return nullptr;
 }
 
-std::vector<const Object*> ImageSet::initialisation_order() const {
-  std::vector<const Object*> order;
+void ImageSet::find_initialisation_order() {
   std::vector<const Object*> visited;
   std::function<void(const Object*)> visit = [&](const Object* object) {
     if (object->set != this || std::find(visited.begin(), visited.end(), object) != visited.end()) return;
     visited.push_back(object);
     for (const Object* needed : object->needed) visit(needed);
-    order.push_back(object);
+    order_.push_back(object);
   };
   for (const auto& object : objects_) visit(object.get());
-  return order;
 }
 
 bool ImageSet::needs_exec_stack() const {

@@ -52,7 +52,8 @@ class ImageSet {
   std::vector<std::unique_ptr<Object>>& objects() { return objects_; }
   const std::vector<std::unique_ptr<Object>>& objects() const { return objects_; }
   const Object* object_at(std::uint64_t image_offset) const noexcept;
-  std::vector<const Object*> initialisation_order() const;
+  /// What is needed comes before what needs it. After lay_out().
+  const std::vector<const Object*>& initialisation_order() const { return order_; }
 
   /// The TLS block's place in the image; empty if no object has ordinary thread-local variables.
   std::uint64_t tls_begin() const { return tls_begin_; }
@@ -61,9 +62,12 @@ class ImageSet {
   std::uint64_t pool_size() const { return pool_size_; }  ///< bytes of static TLS per rank
   std::uint64_t pool_offset(int index) const { return pool_offsets_[index]; }
 
-  /// Bytes of the template behind an offset of the image; null where there is none (code, anonymous .bss).
-  std::byte* template_at(std::uint64_t image_offset);
-  std::byte* template_of(const Object& object, std::uint64_t vaddr) { return template_at(object.at(vaddr)); }
+  /// `size` bytes of the template behind an offset of the image; null where they are not (code, anonymous
+  /// .bss).
+  std::byte* template_at(std::uint64_t image_offset, std::uint64_t size);
+  std::byte* template_of(const Object& object, std::uint64_t vaddr, std::uint64_t size) {
+    return template_at(object.at(vaddr), size);
+  }
   Fixups& fixups() { return fixups_; }
   const Fixups& fixups() const { return fixups_; }
 
@@ -81,6 +85,7 @@ class ImageSet {
     int fd;  // -1: anonymous
     std::uint64_t file_offset;
   };
+  void find_initialisation_order();
   Result<void> place(Object& object);
   void place_segments(Object& object);
   void place_tls();
@@ -90,6 +95,7 @@ class ImageSet {
 
   int images_;
   std::vector<std::unique_ptr<Object>> objects_;
+  std::vector<const Object*> order_;
   std::vector<int> ranks_;
   std::vector<std::uint64_t> pool_offsets_;
   TemplateMemory template_;

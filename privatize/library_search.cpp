@@ -12,6 +12,8 @@
 #include <cstdlib>
 #include <cstring>
 
+#include "privatize/elf_bytes.hpp"
+
 namespace tmpi::privatize {
 namespace {
 
@@ -80,17 +82,16 @@ std::string search_cache(const std::string& name) {
   void* memory = size > sizeof(Header) ? mmap(nullptr, size, PROT_READ, MAP_PRIVATE, fd, 0) : MAP_FAILED;
   close(fd);
   if (memory == MAP_FAILED) return {};
-  const auto* base = static_cast<const char*>(memory);
-  const auto* header = reinterpret_cast<const Header*>(base);
-  const auto* entries = reinterpret_cast<const Entry*>(base + sizeof(Header));
+  const ElfBytes cache(static_cast<const std::byte*>(memory), size);
+  const ElfStrings strings(cache);
+  const auto* header = record_at<Header>(cache, 0);
   std::string found;
-  if (std::memcmp(header->magic, "glibc-ld.so.cache1.1", 20) == 0 &&
-      header->entries <= (size - sizeof(Header)) / sizeof(Entry)) {
-    for (std::uint32_t i = 0; i < header->entries && found.empty(); ++i) {
-      const Entry& entry = entries[i];
+  if (std::memcmp(header->magic, "glibc-ld.so.cache1.1", 20) == 0) {
+    for (const Entry& entry : records_in<Entry>(from(cache, sizeof(Header)), header->entries)) {
       // Entries with hwcap bits are variants for newer processors; the plain one always exists beside them.
-      if (entry.flags != kX86_64 || entry.hwcap != 0 || entry.key >= size || entry.value >= size) continue;
-      if (name == base + entry.key) found = base + entry.value;
+      if (entry.flags != kX86_64 || entry.hwcap != 0) continue;
+      if (name == strings.at(entry.key)) found = strings.at(entry.value);
+      if (!found.empty()) break;
     }
   }
   munmap(memory, size);

@@ -42,7 +42,8 @@ class LoadedGroup final : public Group {
     if (auto r = set_->map(index, rank); !r) return r;
     if (points_.image_rank != 0)
       std::memcpy(reinterpret_cast<void*>(set_->base(index) + points_.image_rank), &rank, sizeof rank);
-    create_rank_state(rank, *set_, index);
+    if (create_rank_state(rank, *set_, index) == nullptr)
+      return Failure{"no memory for what the loader keeps of rank " + std::to_string(rank)};
     announce_image(*set_, index);
     // A debugger that was there from the start follows every image; one that attached meanwhile gets those it
     // has missed.

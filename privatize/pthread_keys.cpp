@@ -6,6 +6,7 @@
 #include <cerrno>
 #include <climits>
 #include <mutex>
+#include <new>
 #include <vector>
 
 #include "privatize/rank_state.hpp"
@@ -37,7 +38,13 @@ extern "C" int tmpi_pthread_key_create(pthread_key_t* key, void (*destructor)(vo
   std::size_t i = 0;
   while (i < state->keys.size() && state->keys[i].used) ++i;
   if (i == PTHREAD_KEYS_MAX) return EAGAIN;
-  if (i == state->keys.size()) state->keys.emplace_back();
+  if (i == state->keys.size()) {
+    try {
+      state->keys.emplace_back();
+    } catch (const std::bad_alloc&) {
+      return ENOMEM;
+    }
+  }
   KeyDefinition& definition = state->keys[i];
   definition.used = true;
   ++definition.generation;
@@ -80,8 +87,12 @@ extern "C" int tmpi_pthread_setspecific(pthread_key_t key, const void* value) {
     generation = state->keys[key].generation;
   }
   KeyValues*& own = values_of_caller(*state);
-  if (own == nullptr) own = new KeyValues;
-  if (key >= own->values.size()) own->values.resize(key + 1);
+  try {
+    if (own == nullptr) own = new KeyValues;
+    if (key >= own->values.size()) own->values.resize(key + 1);
+  } catch (const std::bad_alloc&) {
+    return ENOMEM;
+  }
   own->values[key] = {generation, const_cast<void*>(value)};
   return 0;
 }

@@ -4,6 +4,7 @@
 
 #include <pthread.h>
 
+#include <atomic>
 #include <cstdint>
 #include <memory>
 #include <string>
@@ -21,6 +22,41 @@ struct OpenedLibrary {
   int references = 0;
   bool global = false;  ///< RTLD_GLOBAL: searched by dlsym(RTLD_DEFAULT)
   bool initialised = false;
+  OpenedLibrary* previous = nullptr;
+  std::atomic<OpenedLibrary*> next{nullptr};  // release by add() pairs with acquire while going through
+};
+
+/// The libraries that a rank has opened, in order. Gone through without a lock or an allocation, since the
+/// unwinder asks; none is removed before the rank ends. Another thread of the rank may add meanwhile.
+class OpenedLibraries {
+ public:
+  OpenedLibraries() = default;
+  ~OpenedLibraries();
+  OpenedLibraries(const OpenedLibraries&) = delete;
+  OpenedLibraries& operator=(const OpenedLibraries&) = delete;
+
+  /// Under the rank's lock.
+  OpenedLibrary* add(std::unique_ptr<OpenedLibrary> library) noexcept;
+  OpenedLibrary* last() const noexcept { return last_.load(std::memory_order_acquire); }
+
+  class Iterator {
+   public:
+    explicit Iterator(OpenedLibrary* at) noexcept : at_(at) {}
+    OpenedLibrary* operator*() const noexcept { return at_; }
+    Iterator& operator++() noexcept {
+      at_ = at_->next.load(std::memory_order_acquire);
+      return *this;
+    }
+    bool operator==(const Iterator&) const = default;
+
+   private:
+    OpenedLibrary* at_;
+  };
+  Iterator begin() const noexcept { return Iterator(first_.load(std::memory_order_acquire)); }
+  Iterator end() const noexcept { return Iterator(nullptr); }
+
+ private:
+  std::atomic<OpenedLibrary*> first_{nullptr}, last_{nullptr};
 };
 
 struct KeyDefinition {
@@ -41,20 +77,17 @@ struct RankState {
   int index = -1;
   int argc = 0;  ///< main's, for constructors of libraries opened later
   char** argv = nullptr;
-  mutable SpinLock lock;  ///< guards keys and opened: a rank may have helper threads
+  mutable SpinLock lock;  ///< guards keys, and what is added to opened: a rank may have helper threads
   std::vector<KeyDefinition> keys;
-  struct KeyValues* key_values = nullptr;              ///< of the rank's own flow of control
-  std::vector<std::unique_ptr<OpenedLibrary>> opened;  ///< in order of opening
-  std::string dl_error, dl_error_told;                 ///< dlerror's: pending, and last given out
-  std::vector<ExitHandler> exit_handlers;              ///< only used without a shim (fallback_exit.cpp)
-
-  /// The libraries opened so far, in order; a copy, since another thread of the rank may open more.
-  std::vector<OpenedLibrary*> opened_now() const;
+  struct KeyValues* key_values = nullptr;  ///< of the rank's own flow of control
+  OpenedLibraries opened;
+  std::string dl_error, dl_error_told;     ///< dlerror's: pending, and last given out
+  std::vector<ExitHandler> exit_handlers;  ///< only used without a shim (fallback_exit.cpp)
 
   template <class Function>
   void for_each_image(Function fn) const {
     if (set != nullptr) fn(*set, index);
-    for (const OpenedLibrary* library : opened_now()) {
+    for (const OpenedLibrary* library : opened) {
       if (library->set != set) fn(*library->set, index);
     }
   }
@@ -64,8 +97,8 @@ struct RankState {
 /// Any thread.
 RankState* rank_state(int rank) noexcept;
 
-/// Creates it; called once per rank by map_image.
-RankState& create_rank_state(int rank, ImageSet& set, int index);
+/// Creates it; called once per rank by map_image. Null: there is no memory for it.
+RankState* create_rank_state(int rank, ImageSet& set, int index) noexcept;
 
 /// When the rank's program is closed; no thread of the rank may run any more.
 void destroy_rank_state(int rank) noexcept;

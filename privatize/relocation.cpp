@@ -23,6 +23,16 @@ Failure undefined_symbols(const ImageSet& set, const std::set<std::string>& name
                  "not implemented yet)."};
 }
 
+Failure damaged(const Object& object, const char* what) {
+  return Failure{object.file->path() + ": is damaged: " + what + "; link it again"};
+}
+
+/// A relocation without a symbol has number 0, which every table of symbols has; a file may have no table.
+bool refers_to_a_symbol(const Object& object, const Elf64_Rela& rela) {
+  const auto symbol = static_cast<std::uint32_t>(ELF64_R_SYM(rela.r_info));
+  return symbol == 0 || object.file->symbols().has(symbol);
+}
+
 bool is_local(const Object& object, std::uint32_t symbol) {
   return symbol == 0 || ELF64_ST_BIND(object.file->symbols().symbol(symbol).st_info) == STB_LOCAL;
 }
@@ -39,9 +49,8 @@ template <class Function>
 void Relocator::for_each_rela(const Object& object, Function fn) {
   const DynamicInfo& dynamic = object.file->dynamic();
   auto table = [&](std::uint64_t at, std::uint64_t size) {
-    const auto* first = static_cast<const Elf64_Rela*>(object.file->at(at));
-    if (first == nullptr) return;
-    for (std::size_t i = 0; i < size / sizeof(Elf64_Rela); ++i) fn(first[i]);
+    for (const Elf64_Rela& rela : records_in<Elf64_Rela>(part_of(object.file->bytes_at(at), 0, size)))
+      fn(rela);
   };
   if (dynamic.rela_size != 0) table(dynamic.rela, dynamic.rela_size);
   if (dynamic.plt_rela_size != 0) table(dynamic.plt_rela, dynamic.plt_rela_size);
@@ -51,6 +60,7 @@ void Relocator::find_static_tls() {
   for (auto& object : set_.objects()) {
     for_each_rela(*object, [&](const Elf64_Rela& rela) {
       if (ELF64_R_TYPE(rela.r_info) != R_X86_64_TPOFF64) return;
+      if (!refers_to_a_symbol(*object, rela)) return;  // relocate() will say so
       const Target target = tls_target(*object, ELF64_R_SYM(rela.r_info));
       if (target.object == nullptr) return;
       for (auto& candidate : set_.objects()) {
@@ -66,7 +76,15 @@ Result<void> Relocator::relocate() {
   }
   if (!resolver_.undefined().empty()) return undefined_symbols(set_, resolver_.undefined());
   // Copies come last: their source must have been relocated.
-  for (const Copy& one : copies_) copy(one);
+  std::sort(copies_.begin(), copies_.end(),
+            [](const Copy& a, const Copy& b) { return a.destination < b.destination; });
+  for (std::size_t i = 1; i < copies_.size(); ++i) {
+    if (copies_[i].destination - copies_[i - 1].destination < copies_[i - 1].size)
+      return damaged(*copies_[i].object, "two variables are to be copied to the same place");
+  }
+  for (const Copy& one : copies_) {
+    if (auto r = copy(one); !r) return r;
+  }
   set_.fill_tls_block();
   auto& own = set_.fixups().own;
   std::sort(own.begin(), own.end());
@@ -84,18 +102,17 @@ Result<void> Relocator::relocate_object(const Object& object) {
 
 Result<void> Relocator::apply_relr(const Object& object) {
   const DynamicInfo& dynamic = object.file->dynamic();
-  const auto* entries = static_cast<const std::uint64_t*>(object.file->at(dynamic.relr));
-  if (dynamic.relr_size == 0 || entries == nullptr) return {};
+  const auto entries =
+      records_in<std::uint64_t>(part_of(object.file->bytes_at(dynamic.relr), 0, dynamic.relr_size));
   auto relative = [&](std::uint64_t vaddr) -> Result<void> {
     const std::uint64_t slot = object.at(vaddr);
     std::uint64_t value = 0;
-    if (const std::byte* at = set_.template_at(slot)) std::memcpy(&value, at, sizeof value);
+    if (const std::byte* at = set_.template_at(slot, sizeof value)) std::memcpy(&value, at, sizeof value);
     fix(&set_, slot);
     return store(slot, value + object.offset);
   };
   std::uint64_t next = 0;
-  for (std::size_t i = 0; i < dynamic.relr_size / sizeof(std::uint64_t); ++i) {
-    const std::uint64_t entry = entries[i];
+  for (const std::uint64_t entry : entries) {
     if ((entry & 1) == 0) {
       if (auto r = relative(entry); !r) return r;
       next = entry + 8;
@@ -114,6 +131,8 @@ Result<void> Relocator::relocate_one(const Object& object, const Elf64_Rela& rel
   const std::uint64_t slot = object.at(rela.r_offset);
   const auto type = static_cast<std::uint32_t>(ELF64_R_TYPE(rela.r_info));
   const auto symbol = static_cast<std::uint32_t>(ELF64_R_SYM(rela.r_info));
+  if (!refers_to_a_symbol(object, rela))
+    return damaged(object, "a relocation is for a symbol that is not there");
   switch (type) {
     case R_X86_64_NONE:
       return {};
@@ -121,15 +140,19 @@ Result<void> Relocator::relocate_one(const Object& object, const Elf64_Rela& rel
     case kRelative64:
       fix(&set_, slot);
       return store(slot, object.at(static_cast<std::uint64_t>(rela.r_addend)));
+    case R_X86_64_IRELATIVE:
+      return indirect(slot, object, static_cast<std::uint64_t>(rela.r_addend));
+    default:
+      break;
+  }
+  if (symbol == 0 && !object.file->symbols().has(0)) return damaged(object, "it has no table of symbols");
+  switch (type) {
     case R_X86_64_64:
       return pointer(slot, object, symbol, rela.r_addend, false);
     case R_X86_64_GLOB_DAT:
       return pointer(slot, object, symbol, 0, false);
     case R_X86_64_JUMP_SLOT:
       return pointer(slot, object, symbol, 0, true);
-    case R_X86_64_IRELATIVE:
-      indirect_.push_back({slot, object.at(static_cast<std::uint64_t>(rela.r_addend)), &set_});
-      return {};
     case R_X86_64_DTPMOD64:
       return tls_module(slot, tls_target(object, symbol), is_local(object, symbol));
     case R_X86_64_DTPOFF64:
@@ -153,7 +176,7 @@ Result<void> Relocator::relocate_one(const Object& object, const Elf64_Rela& rel
 }
 
 Result<void> Relocator::store(std::uint64_t slot, std::uint64_t value) {
-  std::byte* at = set_.template_at(slot);
+  std::byte* at = set_.template_at(slot, sizeof value);
   if (at == nullptr) {
     return Failure{set_.objects().front()->file->path() +
                    ": a relocation lies outside of the writable data; compile everything with -fPIC"};
@@ -177,14 +200,21 @@ Result<void> Relocator::pointer(std::uint64_t slot, const Object& object, std::u
       fix(target.object->set, slot);
       return store(slot, target.object->at(target.value) + plus);
     case Kind::kImageIfunc:
-      indirect_.push_back({slot, target.object->at(target.value), target.object->set});
-      return {};
+      return indirect(slot, *target.object, target.value);
     default:
       break;
   }
   return Failure{object.file->path() + ": refers to the thread-local variable " +
                  object.file->symbols().reference(symbol).name +
                  " as if it were an ordinary one; recompile the parts that disagree"};
+}
+
+Result<void> Relocator::indirect(std::uint64_t slot, const Object& owner, std::uint64_t resolver) {
+  if (!owner.file->in_memory(resolver, 1, PF_X))
+    return damaged(owner, "the resolver of an indirect function lies outside of its code");
+  if (auto r = store(slot, 0); !r) return r;  // so that the answer can be stored later
+  indirect_.push_back({slot, owner.at(resolver), owner.set});
+  return {};
 }
 
 Target Relocator::tls_target(const Object& object, std::uint32_t symbol) {
@@ -211,7 +241,8 @@ Result<void> Relocator::tls_module(std::uint64_t slot, const Target& target, boo
   set_.fixups().pool.push_back(slot + 8);
   if (!alone) return store(slot, kExecutable);  // the DTPOFF64 relocation of the pair stores the second word
   std::uint64_t second = 0;
-  if (const std::byte* at = set_.template_at(slot + 8)) std::memcpy(&second, at, sizeof second);
+  if (const std::byte* at = set_.template_at(slot + 8, sizeof second))
+    std::memcpy(&second, at, sizeof second);
   if (auto r = store(slot + 8, second + *pool + target.object->tls.offset); !r) return r;
   return store(slot, kExecutable);
 }
@@ -264,28 +295,36 @@ Result<void> Relocator::tls_descriptor(std::uint64_t slot, const Target& target,
   return store(slot + 8, offset);
 }
 
-void Relocator::copy(const Copy& copy) {
+Result<void> Relocator::copy(const Copy& copy) {
   const Target& source = copy.source;
   const std::uint64_t size = source.size == 0 ? copy.size : std::min(copy.size, source.size);
-  std::byte* destination = set_.template_at(copy.destination);
-  if (destination == nullptr || size == 0) return;
-  if (source.kind == Kind::kAbsolute) {
+  if (size == 0) return {};
+  std::byte* destination = set_.template_at(copy.destination, size);
+  if (destination == nullptr)
+    return damaged(*copy.object, "the place for a copy of a variable lies outside of its data");
+  if (source.kind == Kind::kAbsolute && source.object == nullptr) {
     std::memcpy(destination, reinterpret_cast<const void*>(source.value), size);
-    return;
+    return {};
   }
-  if (source.kind != Kind::kImage) return;
+  if (source.kind != Kind::kImage)
+    return damaged(*copy.object, "it wants a copy of a variable from what is no variable");
   ImageSet& owner = *source.object->set;
   const std::uint64_t from = source.object->at(source.value);
-  if (const std::byte* bytes = owner.template_at(from)) {
-    std::memcpy(destination, bytes, size);
-  } else if (const void* constant = source.object->file->at(source.value)) {
-    std::memcpy(destination, constant, size);
+  const ElfBytes constant = part_of(source.object->file->bytes_at(source.value), 0, size);
+  if (const std::byte* bytes = owner.template_at(from, size)) {
+    std::memmove(destination, bytes, size);
+  } else if (!constant.empty()) {
+    std::memcpy(destination, constant.data(), size);
+  } else if (!source.object->file->in_memory(source.value, size)) {
+    return damaged(*source.object, "a variable that is to be copied lies outside of its segments");
   }
   auto& slots = owner.fixups().of(&owner, &owner);
   const std::size_t count = slots.size();
   for (std::size_t i = 0; i < count; ++i) {
-    if (slots[i] >= from && slots[i] < from + size) fix(&owner, slots[i] - from + copy.destination);
+    if (slots[i] >= from && slots[i] - from < size && size - (slots[i] - from) >= sizeof(std::uint64_t))
+      fix(&owner, slots[i] - from + copy.destination);
   }
+  return {};
 }
 
 void Relocator::resolve_indirect_functions(int index) {
@@ -294,9 +333,10 @@ void Relocator::resolve_indirect_functions(int index) {
     const std::uint64_t resolver = one.owner->base(index) + one.resolver;
     const std::uint64_t address = reinterpret_cast<std::uint64_t (*)()>(resolver)();
     const bool inside = address >= base && address < base + set_.stride();
-    *reinterpret_cast<std::uint64_t*>(base + one.slot) = address;  // later resolvers may call through it
+    // Later resolvers may call through it.
+    std::memcpy(reinterpret_cast<void*>(base + one.slot), &address, sizeof address);
     if (inside) fix(&set_, one.slot);
-    // store() cannot fail: the slot was a relocation of this set.
+    // store() cannot fail: it has been tried (indirect()).
     if (auto r = store(one.slot, inside ? address - base : address); !r) continue;
   }
 }

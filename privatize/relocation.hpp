@@ -52,7 +52,9 @@ class Relocator {
   Result<void> thread_pointer_offset(std::uint64_t slot, const Target& target, std::int64_t addend);
   Result<void> tls_descriptor(std::uint64_t slot, const Target& target, std::int64_t addend);
   Target tls_target(const Object& object, std::uint32_t symbol);
-  void copy(const Copy& copy);
+  /// The slot will hold what `resolver`, a function at this address of the owner's file, returns.
+  Result<void> indirect(std::uint64_t slot, const Object& owner, std::uint64_t resolver);
+  Result<void> copy(const Copy& copy);
   Result<void> store(std::uint64_t slot, std::uint64_t value);
   void fix(const ImageSet* target, std::uint64_t slot) { set_.fixups().of(&set_, target).push_back(slot); }
 

@@ -25,36 +25,14 @@ std::uint32_t sysv_hash(const char* name) {
   return hash;
 }
 
-/// The parts of a .gnu.hash section.
-struct GnuHash {
-  explicit GnuHash(const std::uint32_t* table)
-      : buckets(table[0]),
-        first(table[1]),
-        bloom_words(table[2]),
-        bloom_shift(table[3]),
-        bloom(reinterpret_cast<const std::uint64_t*>(table + 4)),
-        bucket(reinterpret_cast<const std::uint32_t*>(bloom + bloom_words)),
-        chain(bucket + buckets) {}
-  std::uint32_t buckets, first, bloom_words, bloom_shift;
-  const std::uint64_t* bloom;
-  const std::uint32_t* bucket;
-  const std::uint32_t* chain;
-};
-
-template <class T>
-const T* advance(const T* entry, std::uint32_t bytes) {
-  return reinterpret_cast<const T*>(reinterpret_cast<const char*>(entry) + bytes);
-}
-
 }  // namespace
 
 const Elf64_Sym* SymbolSpan::function_below(std::uint64_t address) const noexcept {
   const Elf64_Sym* best = nullptr;
-  for (std::size_t i = 0; i < count; ++i) {
-    const Elf64_Sym& symbol = symbols[i];
+  for (const Elf64_Sym& symbol : symbols) {
     const auto type = ELF64_ST_TYPE(symbol.st_info);
     if ((type != STT_FUNC && type != STT_GNU_IFUNC) || symbol.st_shndx == SHN_UNDEF) continue;
-    if (symbol.st_value > address || symbol.st_name >= strings_size) continue;
+    if (symbol.st_value > address || !strings.has(symbol.st_name)) continue;
     // Of several names take the one that was written down, not the compiler's "name.localalias".
     const bool better_name =
         best != nullptr && symbol.st_value == best->st_value && ELF64_ST_BIND(best->st_info) == STB_LOCAL;
@@ -63,30 +41,51 @@ const Elf64_Sym* SymbolSpan::function_below(std::uint64_t address) const noexcep
   return best;
 }
 
-SymbolTable::SymbolTable(const Elf64_Dyn* dynamic, const Translate& translate) {
-  const void* definitions = nullptr;
-  const void* needs = nullptr;
-  std::uint64_t definition_count = 0, need_count = 0;
-  for (const Elf64_Dyn* entry = dynamic; entry->d_tag != DT_NULL; ++entry) {
-    const std::uint64_t value = entry->d_un.d_val;
-    switch (entry->d_tag) {
+SymbolTable::GnuHash::GnuHash(ElfBytes section) {
+  const auto head = records_in<std::uint32_t>(section, 4);
+  if (head.empty() || head[0] == 0 || head[2] == 0 || head[3] >= 32) return;
+  const std::uint64_t bloom_at = head.size_bytes();
+  const std::uint64_t buckets_at = bloom_at + std::uint64_t{head[2]} * sizeof(std::uint64_t);
+  const std::uint64_t chain_at = buckets_at + std::uint64_t{head[0]} * sizeof(std::uint32_t);
+  bloom = records_in<std::uint64_t>(from(section, bloom_at), head[2]);
+  if (bloom.empty()) return;
+  buckets = records_in<std::uint32_t>(from(section, buckets_at), head[0]);
+  chain = records_in<std::uint32_t>(from(section, chain_at));
+  first = head[1];
+  bloom_shift = head[3];
+}
+
+SymbolTable::SysvHash::SysvHash(ElfBytes section) {
+  const auto head = records_in<std::uint32_t>(section, 2);
+  if (head.empty()) return;
+  const std::uint64_t chain_at = head.size_bytes() + std::uint64_t{head[0]} * sizeof(std::uint32_t);
+  chain = records_in<std::uint32_t>(from(section, chain_at), head[1]);
+  if (!chain.empty()) buckets = records_in<std::uint32_t>(from(section, head.size_bytes()), head[0]);
+}
+
+SymbolTable::SymbolTable(std::span<const Elf64_Dyn> dynamic, const Translate& translate) {
+  ElfBytes strings, definitions, needs;
+  std::uint64_t strings_size = 0, definition_count = 0, need_count = 0;
+  for (const Elf64_Dyn& entry : dynamic) {
+    const std::uint64_t value = entry.d_un.d_val;
+    switch (entry.d_tag) {
       case DT_SYMTAB:
-        symbols_ = static_cast<const Elf64_Sym*>(translate(value));
+        symbols_ = records_in<Elf64_Sym>(translate(value));
         break;
       case DT_STRTAB:
-        strings_ = static_cast<const char*>(translate(value));
+        strings = translate(value);
         break;
       case DT_STRSZ:
-        strings_size_ = value;
+        strings_size = value;
         break;
       case DT_GNU_HASH:
-        gnu_hash_ = static_cast<const std::uint32_t*>(translate(value));
+        gnu_hash_ = GnuHash(translate(value));
         break;
       case DT_HASH:
-        sysv_hash_ = static_cast<const std::uint32_t*>(translate(value));
+        sysv_hash_ = SysvHash(translate(value));
         break;
       case DT_VERSYM:
-        versions_ = static_cast<const std::uint16_t*>(translate(value));
+        versions_ = records_in<std::uint16_t>(translate(value));
         break;
       case DT_VERDEF:
         definitions = translate(value);
@@ -104,72 +103,84 @@ SymbolTable::SymbolTable(const Elf64_Dyn* dynamic, const Translate& translate) {
         break;
     }
   }
-  if (symbols_ == nullptr || strings_ == nullptr) return;
-  read_versions(definitions, definition_count, needs, need_count);
-  count_symbols();
+  strings_ = ElfStrings(part_of(strings, 0, strings_size));
+  if (strings_.empty()) symbols_ = {};
+  if (symbols_.empty()) return;
+  read_definitions(definitions, definition_count);
+  read_needs(needs, need_count);
+  count_ = std::min(count_symbols(), symbols_.size());
 }
 
-void SymbolTable::read_versions(const void* definitions, std::uint64_t definition_count, const void* needs,
-                                std::uint64_t need_count) {
-  auto store = [this](std::uint16_t index, const char* name) {
-    index &= ~kHiddenVersion;
-    if (version_names_.size() <= index) version_names_.resize(index + 1, nullptr);
-    version_names_[index] = name;
-  };
-  auto* definition = static_cast<const Elf64_Verdef*>(definitions);
-  for (std::uint64_t i = 0; definition != nullptr && i < definition_count; ++i) {
+void SymbolTable::store_version(std::uint16_t index, std::uint32_t name) {
+  index &= static_cast<std::uint16_t>(~kHiddenVersion);
+  if (version_names_.size() <= index) version_names_.resize(index + 1, nullptr);
+  version_names_[index] = strings_.at(name);
+}
+
+// The chains below end where a record says that none follows, so that none is read twice.
+void SymbolTable::read_definitions(ElfBytes section, std::uint64_t count) {
+  std::uint64_t at = 0;
+  for (std::uint64_t i = 0; i < count; ++i) {
+    const auto* definition = record_at<Elf64_Verdef>(section, at);
+    if (definition == nullptr) return;
     // The base definition names the file itself; symbols that carry it count as unversioned.
     if ((definition->vd_flags & VER_FLG_BASE) == 0) {
-      const auto* aux = advance(reinterpret_cast<const Elf64_Verdaux*>(definition), definition->vd_aux);
-      store(definition->vd_ndx, strings_ + aux->vda_name);
+      if (const auto* aux = record_at<Elf64_Verdaux>(section, at + definition->vd_aux))
+        store_version(definition->vd_ndx, aux->vda_name);
     }
-    definition = advance(definition, definition->vd_next);
-  }
-  auto* need = static_cast<const Elf64_Verneed*>(needs);
-  for (std::uint64_t i = 0; need != nullptr && i < need_count; ++i) {
-    const auto* aux = advance(reinterpret_cast<const Elf64_Vernaux*>(need), need->vn_aux);
-    for (int j = 0; j < need->vn_cnt; ++j) {
-      store(aux->vna_other, strings_ + aux->vna_name);
-      aux = advance(aux, aux->vna_next);
-    }
-    need = advance(need, need->vn_next);
+    if (definition->vd_next == 0) return;
+    at += definition->vd_next;
   }
 }
 
-void SymbolTable::count_symbols() {
-  if (sysv_hash_ != nullptr) {
-    count_ = sysv_hash_[1];
-    return;
+void SymbolTable::read_needs(ElfBytes section, std::uint64_t count) {
+  std::uint64_t at = 0;
+  for (std::uint64_t i = 0; i < count; ++i) {
+    const auto* need = record_at<Elf64_Verneed>(section, at);
+    if (need == nullptr) return;
+    std::uint64_t aux_at = at + need->vn_aux;
+    for (int j = 0; j < need->vn_cnt; ++j) {
+      const auto* aux = record_at<Elf64_Vernaux>(section, aux_at);
+      if (aux == nullptr) break;
+      store_version(aux->vna_other, aux->vna_name);
+      if (aux->vna_next == 0) break;
+      aux_at += aux->vna_next;
+    }
+    if (need->vn_next == 0) return;
+    at += need->vn_next;
   }
-  if (gnu_hash_ == nullptr) return;
-  const GnuHash table(gnu_hash_);
-  std::uint32_t last = 0;
-  for (std::uint32_t i = 0; i < table.buckets; ++i) last = std::max(last, table.bucket[i]);
-  if (last < table.first) {
-    count_ = table.first;  // no definitions at all
-    return;
-  }
-  while ((table.chain[last - table.first] & 1) == 0) ++last;
-  count_ = last + 1;
+}
+
+std::size_t SymbolTable::count_symbols() const {
+  if (!sysv_hash_.buckets.empty()) return sysv_hash_.chain.size();
+  const GnuHash& table = gnu_hash_;
+  if (table.buckets.empty()) return 0;
+  const std::uint32_t last = *std::max_element(table.buckets.begin(), table.buckets.end());
+  if (last < table.first) return table.first;  // no definitions at all
+  std::size_t i = last - table.first;
+  while (i < table.chain.size() && (table.chain[i] & 1) == 0) ++i;
+  return i + table.first + 1;
+}
+
+std::uint16_t SymbolTable::version_of(std::uint32_t index) const {
+  return index < versions_.size() ? versions_[index] : std::uint16_t{VER_NDX_GLOBAL};
 }
 
 const char* SymbolTable::version_name(std::uint16_t index) const {
-  index &= ~kHiddenVersion;
+  index &= static_cast<std::uint16_t>(~kHiddenVersion);
   return index < version_names_.size() ? version_names_[index] : nullptr;
 }
 
 SymbolName SymbolTable::reference(std::uint32_t index) const {
-  return {strings_ + symbols_[index].st_name,
-          versions_ != nullptr ? version_name(versions_[index]) : nullptr};
+  return {name(symbols_[index]), versions_.empty() ? nullptr : version_name(version_of(index))};
 }
 
 const Elf64_Sym* SymbolTable::find(const SymbolName& wanted, bool accept_plt) const {
-  if (symbols_ == nullptr) return nullptr;
   const Elf64_Sym* fallback = nullptr;
   const Elf64_Sym* found = nullptr;
-  if (gnu_hash_ != nullptr) {
+  if (!gnu_hash_.buckets.empty()) {
     found = find_gnu(wanted, accept_plt, &fallback);
-  } else if (sysv_hash_ != nullptr) {
+  } else if (!sysv_hash_.buckets.empty()) {
     found = find_sysv(wanted, accept_plt, &fallback);
   }
   return found != nullptr ? found : fallback;
@@ -177,6 +188,7 @@ const Elf64_Sym* SymbolTable::find(const SymbolName& wanted, bool accept_plt) co
 
 bool SymbolTable::matches(std::uint32_t index, const SymbolName& wanted, bool accept_plt,
                           const Elf64_Sym** fallback) const {
+  if (!has(index)) return false;
   const Elf64_Sym& symbol = symbols_[index];
   const auto type = ELF64_ST_TYPE(symbol.st_info);
   if (symbol.st_shndx == SHN_UNDEF && !(accept_plt && symbol.st_value != 0 && type == STT_FUNC)) return false;
@@ -184,9 +196,9 @@ bool SymbolTable::matches(std::uint32_t index, const SymbolName& wanted, bool ac
   if (type > STT_COMMON && type != STT_TLS && type != STT_GNU_IFUNC) return false;
   if (type == STT_SECTION || type == STT_FILE) return false;
   if (symbol.st_value == 0 && symbol.st_shndx != SHN_ABS && type != STT_TLS) return false;
-  if (std::strcmp(strings_ + symbol.st_name, wanted.name) != 0) return false;
-  if (versions_ == nullptr) return true;
-  const std::uint16_t version = versions_[index];
+  if (std::strcmp(name(symbol), wanted.name) != 0) return false;
+  if (versions_.empty()) return true;
+  const std::uint16_t version = version_of(index);
   const char* defined = version_name(version);
   if (wanted.version != nullptr) {
     // An unversioned definition satisfies any request: that is how interposition works.
@@ -200,29 +212,30 @@ bool SymbolTable::matches(std::uint32_t index, const SymbolName& wanted, bool ac
 
 const Elf64_Sym* SymbolTable::find_gnu(const SymbolName& wanted, bool accept_plt,
                                        const Elf64_Sym** fallback) const {
-  const GnuHash table(gnu_hash_);
+  const GnuHash& table = gnu_hash_;
   const std::uint32_t hash = gnu_hash(wanted.name);
-  if (table.buckets == 0) return nullptr;
-  const std::uint64_t word = table.bloom[(hash / 64) % table.bloom_words];
+  const std::uint64_t word = table.bloom[(hash / 64) % table.bloom.size()];
   const std::uint64_t mask = (1ULL << (hash % 64)) | (1ULL << ((hash >> table.bloom_shift) % 64));
   if ((word & mask) != mask) return nullptr;
-  std::uint32_t index = table.bucket[hash % table.buckets];
-  if (index < table.first) return nullptr;
-  for (;; ++index) {
-    const std::uint32_t entry = table.chain[index - table.first];
+  const std::uint32_t begin = table.buckets[hash % table.buckets.size()];
+  if (begin < table.first) return nullptr;
+  for (std::size_t i = begin - table.first; i < table.chain.size(); ++i) {
+    const std::uint32_t entry = table.chain[i];
+    const auto index = static_cast<std::uint32_t>(i + table.first);
     if ((entry | 1) == (hash | 1) && matches(index, wanted, accept_plt, fallback)) return &symbols_[index];
     if ((entry & 1) != 0) return nullptr;
   }
+  return nullptr;
 }
 
 const Elf64_Sym* SymbolTable::find_sysv(const SymbolName& wanted, bool accept_plt,
                                         const Elf64_Sym** fallback) const {
-  const std::uint32_t buckets = sysv_hash_[0];
-  if (buckets == 0) return nullptr;
-  const std::uint32_t* bucket = sysv_hash_ + 2;
-  const std::uint32_t* chain = bucket + buckets;
-  for (std::uint32_t index = bucket[sysv_hash(wanted.name) % buckets]; index != 0; index = chain[index]) {
+  const SysvHash& table = sysv_hash_;
+  std::uint32_t index = table.buckets[sysv_hash(wanted.name) % table.buckets.size()];
+  // Not more steps than there are symbols: a damaged chain may be a circle.
+  for (std::size_t step = 0; index != 0 && index < table.chain.size() && step < table.chain.size(); ++step) {
     if (matches(index, wanted, accept_plt, fallback)) return &symbols_[index];
+    index = table.chain[index];
   }
   return nullptr;
 }

@@ -19,7 +19,7 @@ ImageAddress describe_address(const void* address) noexcept {
   if (const Elf64_Sym* symbol = symbols.function_below(result.offset)) {
     // Beyond a sized function's end lies something without a name (a stub of the linker).
     if (symbol->st_size == 0 || result.offset < symbol->st_value + symbol->st_size) {
-      result.symbol = symbols.strings + symbol->st_name;
+      result.symbol = symbols.strings.at(symbol->st_name);
       result.symbol_offset = result.offset - symbol->st_value;
     }
   }

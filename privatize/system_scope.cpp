@@ -5,6 +5,18 @@
 #include <cstring>
 
 namespace tmpi::privatize {
+namespace {
+
+// The dynamic linker has believed these files already; how far their segments reach is not looked up.
+constexpr std::size_t kAllThereIs = std::size_t{1} << 47;
+
+std::span<const Elf64_Dyn> dynamic_of(const link_map& map) {
+  std::size_t count = 0;
+  while (map.l_ld[count].d_tag != DT_NULL) ++count;
+  return {map.l_ld, count};
+}
+
+}  // namespace
 
 std::uint64_t SystemSymbol::address() const {
   const std::uint64_t value =
@@ -28,8 +40,8 @@ SystemScope SystemScope::snapshot() {
     module->map = map;
     const std::uint64_t base = map->l_addr;
     // glibc relocates the dynamic section in place, unless that is read-only.
-    module->symbols = SymbolTable(map->l_ld, [base](std::uint64_t value) {
-      return reinterpret_cast<const void*>(value < base ? base + value : value);
+    module->symbols = SymbolTable(dynamic_of(*map), [base](std::uint64_t value) {
+      return ElfBytes(reinterpret_cast<const std::byte*>(value < base ? base + value : value), kAllThereIs);
     });
     scope.modules_.push_back(std::move(module));
   }

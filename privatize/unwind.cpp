@@ -34,12 +34,11 @@ int iterate_image(const ImageSet& set, int index, const dl_phdr_info& like,
                   int (*callback)(dl_phdr_info*, std::size_t, void*), void* data) {
   for (const auto& object : set.objects()) {
     dl_phdr_info info = like;
-    const auto& header = object->file->header();
+    const auto headers = object->file->program_headers();
     info.dlpi_addr = set.base(index) + object->offset;
     info.dlpi_name = object->file->path().c_str();
-    info.dlpi_phdr =
-        reinterpret_cast<const Elf64_Phdr*>(reinterpret_cast<const std::byte*>(&header) + header.e_phoff);
-    info.dlpi_phnum = header.e_phnum;
+    info.dlpi_phdr = headers.data();
+    info.dlpi_phnum = static_cast<Elf64_Half>(headers.size());
     info.dlpi_tls_modid = 0;
     info.dlpi_tls_data = nullptr;
     if (const int stop = callback(&info, sizeof info, data); stop != 0) return stop;

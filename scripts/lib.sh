@@ -44,10 +44,44 @@ install_packages() {
     die "apt-get could not install: $missing"
 }
 
-# build_tree DIRECTORY OPTIONS...: configures and builds, quietly if nothing changed. Sources are compiled in groups (cmake/TmpiGrouped.cmake).
+# progress WHAT: reads ninja's output and shows how far it is: on a terminal one line that moves, elsewhere a line for every tenth. What else
+# ninja says, warnings and errors, stays as it is; what it always says is left out: where it is, that it looked for new files.
+progress() {
+  begun=$(date +%s)
+  tenth=0
+  moving=no
+  while IFS= read -r line; do
+    case $line in
+      'ninja: '[En]* | '-- '* | *Re-checking\ globbed* | *Re-running\ CMake*) continue ;;
+      '['[0-9]*/[0-9]*']'*)
+        step=${line#\[}
+        total=${step#*/}
+        total=${total%%\]*}
+        step=${step%%/*}
+        if [ -t 2 ]; then
+          printf '\r\033[Ktmpi: building %s: step %s of %s, %s s' "$1" "$step" "$total" $(($(date +%s) - begun)) >&2
+          moving=yes
+        elif [ $((10 * step / total)) -gt $tenth ]; then
+          tenth=$((10 * step / total))
+          say "building $1: step $step of $total, $(($(date +%s) - begun)) s"
+        fi
+        ;;
+      *)
+        [ $moving = no ] || printf '\r\033[K' >&2
+        printf '%s\n' "$line"
+        ;;
+    esac
+  done
+  [ $moving = no ] || printf '\r\033[Ktmpi: built %s in %s s\n' "$1" $(($(date +%s) - begun)) >&2
+}
+
+# build_tree DIRECTORY TARGET WHAT OPTIONS...: configures and builds TARGET, quietly if nothing changed; WHAT is what the user is told that it
+# is. Sources are compiled in groups (cmake/TmpiGrouped.cmake).
 build_tree() {
   directory=$1
-  shift
+  target=$2
+  what=$3
+  shift 3
   log=$directory/configure.log
   mkdir -p "$directory"
   launcher=
@@ -56,16 +90,16 @@ build_tree() {
     launcher="-DCMAKE_C_COMPILER_LAUNCHER=ccache"
     launcher="$launcher -DCMAKE_CXX_COMPILER_LAUNCHER=env;CCACHE_SLOPPINESS=pch_defines,time_macros;ccache"
   fi
+  [ -e "$directory/build.ninja" ] || say "configuring $directory, some seconds"
   # shellcheck disable=SC2086 # options are words
   if ! cmake -S . -B "$directory" -G Ninja $launcher -DTMPI_GROUPED=ON "$@" > "$log" 2>&1; then
     cat "$log" >&2
     die "cmake failed in $directory; the reason stands above"
   fi
-  # What ninja always says is not worth a line: where it is, that it looked for new files, that it found nothing to do.
   {
     status=0
-    ninja -C "$directory" || status=$?
+    ninja -C "$directory" "$target" || status=$?
     echo $status > "$directory/ninja.status"
-  } | grep --line-buffered -Ev '^ninja: (Entering directory|no work to do)|Re-checking globbed|Re-running CMake' || true
+  } | progress "$what"
   [ "$(cat "$directory/ninja.status")" -eq 0 ] || die "the build in $directory failed; the reason stands above"
 }

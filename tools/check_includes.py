@@ -40,12 +40,23 @@ ROOMS = {
     "mpi/create": "include base sched mpi/base mpi/datatype mpi/comm mpi/request mpi/rank mpi/p2p mpi/shm mpi/coll",
     "mpi/init": "include base timers sched mpi/base mpi/comm mpi/rank mpi/p2p mpi/shm mpi/coll",
     "mpi/topo": "include base mpi/base mpi/comm mpi/coll mpi/create",
-    "mpi/diagnose": "include base sched mpi/base mpi/comm mpi/match mpi/request mpi/rank",
+    "mpi/diagnose": "include base sched mpi/base mpi/comm mpi/match mpi/request mpi/rank mpi/p2p",
     "mpi/api": "include base timers sched mpi/base mpi/datatype mpi/op mpi/comm mpi/match mpi/request mpi/rank mpi/p2p mpi/coll mpi/create "
                "mpi/init mpi/topo",
     "mpi": "include base ult timers sched net",  # mpi/testing: unit tests run ranks without a launcher
     "observe": "include base ult timers sched net mpi",
     "check": "include base ult timers sched net mpi observe",
+    "launch/system": "base net",
+    "launch/wire": "base launch/system",
+    "launch/spec": "base net launch/wire",
+    "launch/options": "base sched net mpi launch/system launch/wire launch/spec",
+    "launch/attach": "base net launch/system launch/wire",
+    "launch/plan": "base net launch/system launch/options launch/attach",
+    "launch/report": "base observe launch/spec",
+    "launch/launcher": "base net launch/system launch/wire launch/spec launch/options launch/attach launch/plan launch/report",
+    "launch/control": "base sched net launch/wire launch/spec",
+    "launch/node": "include base timers sched net mpi observe check privatize launch/system launch/wire launch/spec launch/control",
+    "launch/library": "base sched mpi privatize",
     "launch": "include base ult timers sched net mpi observe check privatize",
 }
 ORDER = {room: index for index, room in enumerate(ROOMS)}

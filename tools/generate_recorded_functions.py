@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Writes the table of src/observe/recorded.cpp: for every MPI function how to read bytes, peer, tag and communicator from its arguments.
+"""Writes the table of src/observe/functions.cpp: for every MPI function how to read bytes, peer, tag and communicator from its arguments.
 
     tools/generate_recorded_functions.py OUTPUT
 
@@ -38,13 +38,9 @@ NEEDS = {
     "kStartedAll": {"count", "request"},
     "kContribution": BOTH_SIDES | {"send_buffer"},
     "kToEach": BOTH_SIDES | {"send_buffer"},
-    "kToEachVarying": BOTH_SIDES | {"send_buffer"},
     "kToNeighbours": {"count", "type"},
-    "kToNeighboursVarying": {"count", "type"},
     "kScattered": BOTH_SIDES,
-    "kScatteredVarying": BOTH_SIDES,
-    "kReducedVarying": {"receive_count", "type"},
-    "kReducedToEach": {"receive_count", "type"},
+    "kReduced": {"receive_count", "type"},
 }
 
 # How the bytes of a call come out of these arguments; the rest of the name without the prefix I of nonblocking forms. docs/profiling.md.
@@ -55,14 +51,10 @@ RULES = [
     (r"([BSR]?send|Sendrecv|Sendrecv_replace|Recv|Mrecv|Bcast|Reduce|Allreduce|Scan|Exscan)", "kBuffer"),
     (r"(R?put|R?get|R?accumulate|R?get_accumulate|Get_accumulate)", "kBuffer"),
     (r"(Gather|Gatherv|Allgather|Allgatherv|Neighbor_allgather|Neighbor_allgatherv)", "kContribution"),
-    (r"Alltoall", "kToEach"),
-    (r"Alltoall[vw]", "kToEachVarying"),
-    (r"Neighbor_alltoall", "kToNeighbours"),
-    (r"Neighbor_alltoall[vw]", "kToNeighboursVarying"),
-    (r"Scatter", "kScattered"),
-    (r"Scatterv", "kScatteredVarying"),
-    (r"Reduce_scatter", "kReducedVarying"),
-    (r"Reduce_scatter_block", "kReducedToEach"),
+    (r"Alltoall[vw]?", "kToEach"),
+    (r"Neighbor_alltoall[vw]?", "kToNeighbours"),
+    (r"Scatterv?", "kScattered"),
+    (r"Reduce_scatter(_block)?", "kReduced"),
     (r"File_i?(read|write)\w*", "kBuffer"),
 ]
 
@@ -103,6 +95,10 @@ def shape(row):
     rule = rule_of(plain, roles)
     roles = {role: index for role, index in roles.items() if role in SHOWN | NEEDS[rule]}
     fields = [f".bytes = Bytes::{rule}"] + [f".{role} = {index}" for role, index in roles.items()]
+    arrays = {role for role, index in roles.items() if re.search(r"[*\[]", parameters[index])}
+    fields += [f".{flag} = true" for flag, role in (("counts", "count"), ("receive_counts", "receive_count"), ("types", "type")) if role in arrays]
+    if arrays & {"count", "receive_count"} and row.name.endswith("_c"):
+        fields.append(".large = true")
     return "Shape{" + ", ".join(fields) + "}"
 
 

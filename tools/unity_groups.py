@@ -2,17 +2,20 @@
 """Which sources of a target can be compiled together: "TARGET FILE" on standard input, one per line; prints "TARGET GROUP FILE" for each that
 shares a translation unit with others (cmake/TmpiUnity.cmake hands this to CMake's unity build).
 
-Files of one directory are grouped, and never two of which one declares a name for itself (in an anonymous namespace, static, a macro, a type
-of a .cpp) that the other one uses. It reads the text, not the language: a name too many makes a group smaller, nothing else.
+Never two of which one declares a name for itself (in an anonymous namespace, static, a macro, a type of a .cpp) that the other one uses or the
+other's headers declare; nor two that define macros differently which their headers look at. It reads the text, not the language: a name too
+many makes a group smaller, nothing else.
 """
 
+import functools
 import pathlib
 import re
 import sys
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
-LARGEST = 8  # files: two compilers share a room of a few dozen, and an edit compiles no more than these again
+LARGEST = 20  # files: several compilers share a room of a few dozen, and an edit compiles no more than these again
 NOISE = re.compile(r'//[^\n]*|/\*.*?\*/|R"(\w*)\(.*?\)\1"|"(?:\\.|[^"\\\n])*"|\'(?:\\.|[^\'\\\n])+\'', re.DOTALL)
+HEADER = re.compile(r'^[ \t]*#[ \t]*include[ \t]*"([^"]+\.(?:hpp|h))"', re.MULTILINE)
 OWN_TEXT = re.compile(r'^[ \t]*#[ \t]*include[ \t]*"([^"]+\.(?:cpp|inc))"', re.MULTILINE)
 DIRECTIVE = re.compile(r"^[ \t]*#(?:[^\n]*\\\n)*[^\n]*", re.MULTILINE)
 MACRO = re.compile(r"^[ \t]*#[ \t]*define[ \t]+(\w+)((?:[^\n]*\\\n)*[^\n]*)", re.MULTILINE)
@@ -71,6 +74,33 @@ def names_of(piece, own):
     return names
 
 
+@functools.cache
+def header(path):
+    """(names that a header declares for everybody, words of its conditions, headers it includes)."""
+    text = path.read_text(encoding="utf-8")
+    code = NOISE.sub(" ", text)
+    names = set(dict(MACRO.findall(code)))
+    for piece, _ in statements(DIRECTIVE.sub("", code)):
+        names |= names_of(piece, True)
+    conditions = {word for line in re.findall(r"^[ \t]*#[ \t]*(?:if|ifdef|ifndef|elif)\b.*", code, re.MULTILINE) for word in WORD.findall(line)}
+    return names, conditions, headers_of(path, text)
+
+
+def headers_of(path, text):
+    found = ((base / name for base in (path.parent, ROOT / "src", ROOT, ROOT / "include") if (base / name).exists()) for name in HEADER.findall(text))
+    return {file.resolve() for file in (next(candidates, None) for candidates in found) if file}
+
+
+def closure(headers):
+    """All headers that these include, themselves among them."""
+    todo, seen = list(headers), set()
+    while todo:
+        if (path := todo.pop()) not in seen:
+            seen.add(path)
+            todo += header(path)[2]
+    return seen
+
+
 class Source:
     def __init__(self, path):
         text = text_of(path)
@@ -81,6 +111,12 @@ class Source:
         self.own = set(self.macros)
         for piece, own in statements(DIRECTIVE.sub("", code)):
             self.own |= names_of(piece, own)
+        conditions = set()
+        for names, looked_at, _ in map(header, closure(headers_of(path, text))):
+            self.words |= names
+            conditions |= looked_at
+        # What a header makes of them holds for a whole translation unit.
+        self.settings = frozenset((name, value) for name, value in self.macros.items() if name in conditions)
 
     def goes_with(self, other):
         agreed = {name for name, _ in self.macros.items() & other.macros.items()}
@@ -91,14 +127,14 @@ def groups_of(paths):
     """Lists of sources, each list one translation unit: every file goes to the first group it fits in."""
     groups = {}
     for source in map(Source, paths):
-        of_directory = groups.setdefault(source.path.parent, [])
-        for group in of_directory:
+        alike = groups.setdefault(source.settings, [])
+        for group in alike:
             if len(group) < LARGEST and all(source.goes_with(other) for other in group):
                 group.append(source)
                 break
         else:
-            of_directory.append([source])
-    return [group for directory in groups.values() for group in directory]
+            alike.append([source])
+    return [group for alike in groups.values() for group in alike]
 
 
 def main():

@@ -16,6 +16,7 @@
 #include <string>
 #include <vector>
 
+#include "net/proof.hpp"
 #include "net/transport.hpp"
 
 namespace {
@@ -166,8 +167,8 @@ void run(const Plan& plan, int node, int fd, const Secret& secret) {
 
 int main(int argc, char** argv) {
   const Plan plan = parse(argc, argv);
-  if (!prepare_secrets()) fail("no random numbers");
-  const Secret secret = draw_secret();
+  if (!prepare_proofs()) fail("no random numbers");
+  const Secret secret = *Secret::draw();
   int ends[2];
   if (socketpair(AF_UNIX, SOCK_STREAM, 0, ends) != 0) fail("socketpair");
   const pid_t child = fork();

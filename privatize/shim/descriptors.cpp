@@ -12,23 +12,23 @@
 namespace tmpi::shim {
 namespace {
 
-/// Where a rank descriptor leads: a real descriptor (>= 0), a service stream, or nowhere.
+/// Where a rank descriptor leads: a real descriptor (>= 0), a stream of the launcher, or nowhere.
 using Target = int;
 constexpr Target kClosed = -1;
-constexpr Target service(int stream) {
+constexpr Target launcher_stream(int stream) {
   return -2 - stream;
 }
-constexpr bool is_service(Target target) {
-  return target <= service(0);
+constexpr bool leads_to_launcher(Target target) {
+  return target <= launcher_stream(0);
 }
 constexpr int stream_of(Target target) {
   return -2 - target;
 }
 
-Target standard[3] = {service(0), service(1), service(2)};
+Target standard[3] = {launcher_stream(0), launcher_stream(1), launcher_stream(2)};
 
-/// Copies that the program made of its standard descriptors while those led to a service: real numbers that
-/// stand for the service.
+/// Copies that the program made of its standard descriptors while those led to the launcher: real numbers that
+/// stand for that stream.
 struct Copy {
   int fd;
   Target target;
@@ -66,15 +66,15 @@ Target target_of(int fd) noexcept {
   return fd;
 }
 
-/// What a copy of `fd` is a copy of, for the kernel: a number must exist even where the target is a service.
+/// What a copy of `fd` is a copy of, for the kernel: a number must exist even where the target is no descriptor.
 int kernel_descriptor(int fd) noexcept {
   const Target target = target_of(fd);
-  return is_service(target) ? stream_of(target) : target;
+  return leads_to_launcher(target) ? stream_of(target) : target;
 }
 
 int record_copy_of(int fd, int result) noexcept {
   const Target target = target_of(fd);
-  if (result < 0 || !is_service(target)) return result;
+  if (result < 0 || !leads_to_launcher(target)) return result;
   if (remember_copy(result, target)) return result;
   tmpi_libc.close(result);
   errno = EMFILE;
@@ -95,7 +95,7 @@ int copy_to(int from, int to, int flags, Make make) noexcept {
     return record_copy_of(from, make(kernel_descriptor(from), to, flags));
   }
   Target target = source;
-  if (!is_service(source)) {
+  if (!leads_to_launcher(source)) {
     target = tmpi_libc.dup(source);
     if (target < 0) return -1;
   }
@@ -115,19 +115,19 @@ bool is_rank_descriptor(int fd) noexcept {
 
 ssize_t write_descriptor(int fd, const void* data, std::size_t length) noexcept {
   const Target target = target_of(fd);
-  if (target == kClosed || target == service(0)) {
+  if (target == kClosed || target == launcher_stream(0)) {
     errno = EBADF;
     return -1;
   }
-  if (!is_service(target)) return tmpi_libc.write(target, data, length);
+  if (!leads_to_launcher(target)) return tmpi_libc.write(target, data, length);
   if (in_forked_child()) return tmpi_libc.write(stream_of(target), data, length);
   return tmpi_rank_write(tmpi_image_rank, stream_of(target), data, length);
 }
 
 ssize_t read_descriptor(int fd, void* data, std::size_t length) noexcept {
   const Target target = target_of(fd);
-  if (!is_service(target) && target != kClosed) return tmpi_libc.read(target, data, length);
-  if (target != service(0)) {
+  if (!leads_to_launcher(target) && target != kClosed) return tmpi_libc.read(target, data, length);
+  if (target != launcher_stream(0)) {
     errno = EBADF;
     return -1;
   }
@@ -163,7 +163,7 @@ int close_descriptor(int fd) noexcept {
   }
   const Target target = standard[fd];
   standard[fd] = kClosed;
-  if (is_service(target)) return 0;
+  if (leads_to_launcher(target)) return 0;
   if (target >= 0) return tmpi_libc.close(target);
   errno = EBADF;
   return -1;

@@ -21,7 +21,7 @@ ssize_t write_descriptor(int fd, const void* data, std::size_t length) noexcept;
 ssize_t read_descriptor(int fd, void* data, std::size_t length) noexcept;
 off_t seek_descriptor(int fd, off_t offset, int whence) noexcept;
 
-/// Real descriptor behind a rank descriptor that the program has redirected, -1 if it leads to a service or
+/// Real descriptor behind a rank descriptor that the program has redirected, -1 if it leads to the launcher or
 /// is closed.
 int real_descriptor(int fd) noexcept;
 

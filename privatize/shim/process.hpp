@@ -3,7 +3,7 @@
 
 namespace tmpi::shim {
 
-/// True in a child that the rank made with fork: there the services of the node process do not exist.
+/// True in a child that the rank made with fork: there the node process does not exist.
 bool in_forked_child() noexcept;
 
 /// True on the rank's own fiber, false on its helper threads.

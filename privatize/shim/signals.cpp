@@ -3,8 +3,8 @@
 #include <errno.h>
 #include <signal.h>
 
+#include "privatize/shim/host/host_functions.h"
 #include "privatize/shim/host/libc_originals.hpp"
-#include "privatize/shim/host/services.h"
 #include "privatize/shim/process.hpp"
 #include "privatize/shim/shim.h"
 

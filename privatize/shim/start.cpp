@@ -1,5 +1,5 @@
 #include "privatize/shim/environment.hpp"
-#include "privatize/shim/host/services.h"
+#include "privatize/shim/host/host_functions.h"
 #include "privatize/shim/iostreams.hpp"
 #include "privatize/shim/process.hpp"
 #include "privatize/shim/shim.h"

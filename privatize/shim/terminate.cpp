@@ -2,7 +2,7 @@
 // without knowing of ranks.
 #include <exception>
 
-#include "privatize/shim/host/services.h"
+#include "privatize/shim/host/host_functions.h"
 #include "privatize/shim/shim.h"
 
 namespace std {

@@ -12,7 +12,7 @@
 namespace tmpi::shim {
 namespace {
 
-/// What fstat says of a rank descriptor that leads to a service: a pipe, as under any launcher.
+/// What fstat says of a rank descriptor that leads to the launcher: a pipe, as under any launcher.
 int describe_pipe(int fd, void* status, mode_t* mode, size_t size) noexcept {
   if (!is_open_descriptor(fd)) {
     errno = EBADF;

@@ -10,8 +10,8 @@
 
 #include <utility>
 
+#include "privatize/shim/host/host_functions.h"
 #include "privatize/shim/host/libc_originals.hpp"
-#include "privatize/shim/host/services.h"
 #include "privatize/shim/lock.hpp"
 #include "privatize/shim/process.hpp"
 #include "privatize/shim/shim.h"

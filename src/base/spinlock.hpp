@@ -7,11 +7,9 @@
 
 #include <atomic>
 
-namespace tmpi {
+#include "base/platform.hpp"
 
-inline void cpu_relax() noexcept {
-  __builtin_ia32_pause();
-}
+namespace tmpi {
 
 class SpinLock {
  public:

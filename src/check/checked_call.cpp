@@ -131,7 +131,7 @@ void CheckedCall::returned(int result) {
   if (record_ == nullptr) return;
   const bool succeeded = result == MPI_SUCCESS;
   if (!succeeded && (ledger_ != nullptr || late_)) give_up();
-  if (succeeded && late_) arrive(late_->call, late_->handle, late_->seats);
+  if (succeeded && late_) arrive(late_->call, late_->handle, late_->members);
   if (changes_handles(function_)) note_handles(succeeded);
   if (initialized_ && record_->rank->phase == mpi::Phase::kFinalized)
     Checker::instance()->collect_leaks(*record_);

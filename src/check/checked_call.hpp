@@ -14,13 +14,9 @@
 
 namespace tmpi::check {
 
-/// The arguments of a call, each as 64 bits: integers extended, pointers and handles as they are.
-template <std::size_t kCount>
-using Words = std::array<std::uint64_t, kCount == 0 ? 1 : kCount>;
-
 class CheckedCall {
  public:
-  /// `words` outlives the object. `site`: where the call returns to.
+  /// `words`: the arguments (base/words.hpp); they outlive the object. `site`: where the call returns to.
   CheckedCall(const Function& function, const std::uint64_t* words, const void* site);
   CheckedCall(const CheckedCall&) = delete;
   CheckedCall& operator=(const CheckedCall&) = delete;
@@ -38,7 +34,7 @@ class CheckedCall {
   struct Late {
     CollectiveCall call;
     MPI_Comm handle;
-    int seats;
+    int members;
   };
 
   // Arguments.
@@ -71,7 +67,7 @@ class CheckedCall {
   void start_requests();
   void check_access(const Access& access);
   void check_collective();
-  void arrive(const CollectiveCall& call, MPI_Comm handle, int seats);
+  void arrive(const CollectiveCall& call, MPI_Comm handle, int members);
   void give_up();
   std::optional<CollectiveCall> describe(const mpi::Comm& members) const;
   bool describe_data(const mpi::Comm& members, CollectiveCall& call) const;

@@ -41,17 +41,17 @@ bool may_be_refused(const mpi::Comm& members, const Function& function) {
 
 void CheckedCall::check_collective() {
   const MPI_Comm handle = comm();
-  const mpi::Comm* members = comm_of(*record_->rank, handle);
-  if (members == nullptr || members->seats() == 1) return;
-  const std::optional<CollectiveCall> call = describe(*members);
+  const mpi::Comm* known = comm_of(*record_->rank, handle);
+  if (known == nullptr || known->members() == 1) return;
+  const std::optional<CollectiveCall> call = describe(*known);
   if (!call) return;
-  if (may_be_refused(*members, function_))
-    late_ = Late{*call, handle, members->seats()};
+  if (may_be_refused(*known, function_))
+    late_ = Late{*call, handle, known->members()};
   else
-    arrive(*call, handle, members->seats());
+    arrive(*call, handle, known->members());
 }
 
-void CheckedCall::arrive(const CollectiveCall& call, MPI_Comm handle, int seats) {
+void CheckedCall::arrive(const CollectiveCall& call, MPI_Comm handle, int members) {
   CallPlace comm_made;
   std::uint64_t sequence = 0;
   {
@@ -60,10 +60,10 @@ void CheckedCall::arrive(const CollectiveCall& call, MPI_Comm handle, int seats)
     if (record == nullptr) return;
     ledger_ = record->ledger;
     sequence = record->sequence++;
-    seats = std::min(seats, record->seats_here);
+    members = std::min(members, record->members_here);
     if (const Tracked* tracked = record_->find(handle)) comm_made = tracked->made;
   }
-  if (const std::optional<CollectiveCall> first = ledger_->arrive(sequence, seats, call))
+  if (const std::optional<CollectiveCall> first = ledger_->arrive(sequence, members, call))
     report_mismatch(*record_, place(), call, *first, sequence, handle, comm_made);
 }
 

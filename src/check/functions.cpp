@@ -2,8 +2,8 @@
 
 #include <iterator>
 #include <string_view>
-#include <type_traits>
 
+#include "base/words.hpp"
 #include "check/checked_call.hpp"
 #include "mpi.h"
 #include "observe/functions.hpp"
@@ -17,14 +17,6 @@
 
 namespace tmpi::check {
 namespace {
-
-template <class Argument>
-std::uint64_t word(Argument argument) noexcept {
-  if constexpr (std::is_pointer_v<Argument>)
-    return reinterpret_cast<std::uint64_t>(argument);
-  else
-    return static_cast<std::uint64_t>(static_cast<std::int64_t>(argument));
-}
 
 enum : std::uint16_t {
 #define TMPI_CHECKED(name, function) kIndexOf_##name,

@@ -3,20 +3,20 @@
 namespace tmpi::check {
 namespace {
 
-int seats_here(const mpi::Comm& comm) {
+int members_here(const mpi::Comm& comm) {
   mpi::Job& job = *mpi::job();
-  if (job.nodes() == 1) return comm.seats();
-  int seats = 0;
+  if (job.nodes() == 1) return comm.members();
+  int members = 0;
   for (const mpi::Group* group : {comm.shared->group.get(), comm.shared->peers.get()}) {
-    for (int i = 0; i < group->size(); ++i) seats += job.local(group->world_rank(i)) != nullptr ? 1 : 0;
+    for (int i = 0; i < group->size(); ++i) members += job.local(group->world_rank(i)) != nullptr ? 1 : 0;
     if (!comm.inter()) break;
   }
-  return seats;
+  return members;
 }
 
 void open_ledger(CommRecord& record, const mpi::Comm& comm) {
   record.ledger = Ledger::of(comm.context);
-  record.seats_here = seats_here(comm);
+  record.members_here = members_here(comm);
 }
 
 }  // namespace

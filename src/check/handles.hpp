@@ -11,6 +11,7 @@
 #include <memory>
 #include <unordered_map>
 
+#include "base/platform.hpp"
 #include "base/spinlock.hpp"
 #include "check/buffers.hpp"
 #include "check/function.hpp"
@@ -28,7 +29,7 @@ struct CallPlace {
 /// The calling order of one communicator.
 struct CommRecord {
   std::shared_ptr<Ledger> ledger;
-  int seats_here = 0;          ///< members in this node process: those that come to the ledger
+  int members_here = 0;        ///< members in this node process: those that come to the ledger
   std::uint64_t sequence = 0;  ///< collectives that the rank has called
 };
 
@@ -54,7 +55,7 @@ struct Tracked {
   std::unique_ptr<Operation> operation;
 };
 
-struct alignas(64) RankRecord {
+struct alignas(kCacheLine) RankRecord {
   SpinLock lock;
   const mpi::Rank* rank = nullptr;
   std::unordered_map<const void*, Tracked> handles;

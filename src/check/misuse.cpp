@@ -20,7 +20,7 @@ std::string with_usual_stack(const std::function<std::string()>& compose) {
   return text;
 }
 
-/// Ends the job with the sentence. The first misuse counts; whoever finds another one waits for the end.
+/// Ends the job with the sentence. The first misuse counts; a thread that finds another one waits for the end.
 [[noreturn]] void end_job(const RankRecord& record, CallPlace call, int error_class,
                           const std::function<std::string()>& sentence) {
   const std::string text = with_usual_stack([&] {

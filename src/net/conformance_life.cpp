@@ -139,7 +139,7 @@ int survivor(Node& node, double limit) {
   node.send(other, 1, to_header({1, 4}), pattern(1, 4));
   double died = 0;
   // The victim says when it dies; and there is always something on the way to it.
-  node.until("the victim's last words", [&] { return !node.of(2).empty(); });
+  node.until("the victim's last message", [&] { return !node.of(2).empty(); });
   died = seconds_now();
   if (!node.of(2).empty()) node.send(2, 1, to_header({1, 300'000}), pattern(1, 300'000));
   while (node.lost_peers.empty() && seconds_now() < died + node.subject().patience) node.net().poll();

@@ -14,6 +14,8 @@
 #include <cstring>
 #include <thread>
 
+#include "net/proof.hpp"
+
 namespace tmpi::net::conformance {
 
 Bytes pattern(std::uint64_t seed, std::size_t size) {
@@ -191,8 +193,8 @@ std::uint64_t next_job() {
 }
 
 Secret some_secret() {
-  REQUIRE(prepare_secrets());
-  return draw_secret();
+  REQUIRE(prepare_proofs());
+  return *Secret::draw();
 }
 
 // A forked node: tells its address, hears the others', and never returns.

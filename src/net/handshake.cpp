@@ -54,6 +54,12 @@ Handshake Handshake::answer(const Identity& self) {
   return Handshake(self, false);
 }
 
+Handshake Handshake::answer_each(const Identity& self) {
+  Handshake handshake(self, false);
+  handshake.secret_comes_later_ = true;
+  return handshake;
+}
+
 std::size_t Handshake::wanted() const noexcept {
   if (state_ != State::kRunning || expect_ == Expect::kNothing) return 0;
   return incoming_size() - in_filled_;
@@ -124,7 +130,7 @@ void Handshake::say(Refusal why, std::string_view sentence) noexcept {
   out_end_ += sizeof answer;
 }
 
-// What a proof is about: who speaks, and both Hellos, the initiator's first.
+// What a proof covers: which end makes it, and both Hellos, the initiator's first.
 Handshake::Statement Handshake::statement(bool initiator) const noexcept {
   Statement statement;
   statement[0] = static_cast<std::byte>(initiator ? 'I' : 'A');
@@ -145,8 +151,22 @@ void Handshake::on_hello() noexcept {
              (initiator_ && hello.from != peer_)) {
     why = Refusal::kWrongNode;
   }
+  if (!initiator_) peer_ = hello.from;
+  if (secret_comes_later_ && why == Refusal::kNone) {
+    state_ = State::kNamed;
+    return;
+  }
+  answer_hello(why);
+}
+
+void Handshake::use_secret(const Secret& secret) noexcept {
+  secret_ = secret;
+  state_ = State::kRunning;
+  answer_hello(Refusal::kNone);
+}
+
+void Handshake::answer_hello(Refusal why) noexcept {
   if (!initiator_) {
-    peer_ = hello.from;
     say_hello(peer_);
     say(why, {});
   } else if (why != Refusal::kNone) {
@@ -187,6 +207,7 @@ void Handshake::accept() noexcept {
 }
 
 void Handshake::refuse(std::string_view sentence, Refusal why) noexcept {
+  if (state_ == State::kNamed) say_hello(peer_);
   say(why, sentence);
   conclude(why, false, sentence);
 }

@@ -24,7 +24,7 @@
 #include <string>
 #include <string_view>
 
-#include "net/secret.hpp"
+#include "net/proof.hpp"
 
 namespace tmpi::net {
 
@@ -70,9 +70,12 @@ class Handshake {
   static Handshake initiate(const Identity& self, std::int32_t peer);
   /// The end that has been connected to.
   static Handshake answer(const Identity& self);
+  /// The same where each peer shares another secret with this end: comes to state kNamed. self.secret is not used.
+  static Handshake answer_each(const Identity& self);
 
   enum class State : std::uint8_t {
     kRunning,   ///< take() and to_send() as bytes come and go
+    kNamed,     ///< of answer_each(): peer() is a mere claim; call use_secret()
     kClaimed,   ///< acceptor only: peer() is authenticated; call accept() or refuse()
     kAccepted,  ///< over, once to_send() is empty; the stream now belongs to the user
     kRefused,   ///< over, once to_send() is empty; refusal() and message() say why
@@ -91,7 +94,9 @@ class Handshake {
   }
   void sent(std::size_t bytes) noexcept { out_begin_ += bytes; }
 
-  /// The decision on an authenticated peer, in state kClaimed.
+  /// The secret that this end shares with peer(), in state kNamed.
+  void use_secret(const Secret& secret) noexcept;
+  /// The decision on an authenticated peer, in state kClaimed; refuse() in state kNamed too.
   void accept() noexcept;
   void refuse(std::string_view sentence, Refusal why = Refusal::kNotNow) noexcept;
   /// The user gives up, kClosed or kLate, in any state; nothing more is sent.
@@ -125,7 +130,10 @@ class Handshake {
   using Statement = std::array<std::byte, 1 + 2 * kHelloBytes>;
   Statement statement(bool initiator) const noexcept;
 
+  void answer_hello(Refusal why) noexcept;
+
   bool initiator_;
+  bool secret_comes_later_ = false;
   State state_ = State::kRunning;
   Expect expect_ = Expect::kHello;
   bool refused_by_peer_ = false;

@@ -45,7 +45,7 @@ void pump(int fd, Handshake& handshake) noexcept {
 void close_politely(int fd) noexcept {
   char unread[4096];
   shutdown(fd, SHUT_WR);
-  // Bounded: whoever keeps sending gets his reset.
+  // Bounded: a peer that keeps sending gets a reset.
   for (int i = 0; i < 16 && recv(fd, unread, sizeof unread, MSG_DONTWAIT) > 0; ++i) continue;
   close(fd);
 }

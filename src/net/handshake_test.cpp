@@ -41,7 +41,7 @@ void run(Handshake& initiator, Handshake& acceptor, std::size_t most = 4096) {
 }
 
 TEST_CASE("two nodes of a job accept each other, however the stream is divided") {
-  REQUIRE(prepare_secrets());
+  REQUIRE(prepare_proofs());
   for (std::size_t most : {1u, 2u, 63u, 64u, 159u, 160u, 161u, 4096u}) {
     CAPTURE(most);
     Handshake initiator = Handshake::initiate(identity(3), 5);
@@ -93,6 +93,32 @@ TEST_CASE("a wrong secret is found by the initiator, and both sides say so") {
   CHECK(initiator.message().find("secret") != std::string::npos);
 }
 
+TEST_CASE("an acceptor that shares another secret with each peer") {
+  Identity self = identity(5);
+  self.secret = Secret();
+  for (const bool right : {true, false}) {
+    Handshake initiator = Handshake::initiate(identity(3), 5);
+    Handshake acceptor = Handshake::answer_each(self);
+    run(initiator, acceptor);
+    REQUIRE(acceptor.state() == Handshake::State::kNamed);
+    CHECK(acceptor.peer() == 3);
+    CHECK(acceptor.wanted() == 0);
+    CHECK(acceptor.to_send().empty());
+    Secret secret = identity(3).secret;
+    if (!right) secret.bytes[7] ^= 1;
+    acceptor.use_secret(secret);
+    run(initiator, acceptor);
+    CHECK((acceptor.state() == Handshake::State::kClaimed) == right);
+    CHECK((initiator.refusal() == Refusal::kSecret) == !right);
+  }
+  Handshake initiator = Handshake::initiate(identity(3), 5);
+  Handshake acceptor = Handshake::answer_each(self);
+  run(initiator, acceptor);
+  acceptor.refuse("nobody of that number");
+  run(initiator, acceptor);
+  CHECK(initiator.message().find("nobody of that number") != std::string::npos);
+}
+
 TEST_CASE("an initiator without the secret that goes on regardless is refused by the acceptor") {
   Handshake honest = Handshake::initiate(identity(3), 5);
   Handshake acceptor = Handshake::answer(identity(5));
@@ -138,7 +164,7 @@ TEST_CASE("another version is told apart, and both versions are named") {
           std::string::npos);
     CHECK(initiator.message().find("this is tmpi 0.0.9") != std::string::npos);
   }
-  SUBCASE("another protocol with a longer greeting") {
+  SUBCASE("another protocol with a longer hello") {
     Preamble preamble{};
     std::memcpy(preamble.magic, kHandshakeMagic, sizeof kHandshakeMagic);
     preamble.protocol = kHandshakeProtocol + 1;

@@ -7,7 +7,7 @@
 #include <cstdint>
 #include <type_traits>
 
-#include "net/secret.hpp"
+#include "net/proof.hpp"
 
 namespace tmpi::net {
 

@@ -1,4 +1,4 @@
-// Maker: how a transport is known to registry.cpp, the one list of all transports.
+// Maker: what registry.cpp knows of a transport beside its row in transports.hpp.
 #pragma once
 
 #include <memory>
@@ -9,7 +9,6 @@
 namespace tmpi::net {
 
 struct Maker {
-  const char* name;      ///< "tcp"
   const char* settings;  ///< for --net help: one line per setting, indented by four blanks
   /// `settings`: what follows the name and a colon, checked already.
   Result<std::unique_ptr<Transport>> (*make)(std::string_view settings, const Options& options, Sink& sink);

@@ -1,49 +1,47 @@
-// Which transports there are, and which of them a --net value names.
+// Which transport a --net value names, and how it is made.
 #include <fmt/format.h>
 
-#include <utility>
-
 #include "net/maker.hpp"
+#include "net/transports.hpp"
 
 namespace tmpi::net {
 namespace {
 
-constexpr const Maker* kMakers[] = {&kTcp, &kSim};
-
-// The maker that the spec names, and its settings.
-Result<std::pair<const Maker*, std::string_view>> find(std::string_view spec) {
-  const std::size_t colon = spec.find(':');
-  const std::string_view name = spec.substr(0, colon);
-  const std::string_view settings =
-      colon == std::string_view::npos ? std::string_view() : spec.substr(colon + 1);
-  std::string names;
-  for (const Maker* maker : kMakers) {
-    if (name == maker->name) return std::pair{maker, settings};
-    names += fmt::format("{}{}", names.empty() ? "" : ", ", maker->name);
+const Maker& maker_of(TransportKind kind) {
+  switch (kind) {
+    case TransportKind::kTcp:
+      return kTcp;
+    case TransportKind::kSim:
+      return kSim;
   }
-  return Failure{
-      fmt::format("--net {}: there is no transport \"{}\"; there are: {} (`tmpirun --net help` says more)",
-                  spec, name, names)};
+  __builtin_unreachable();  // one case for each row of kTransports: the compiler tells if one is missing
+}
+
+// What the spec names, its settings checked.
+Result<TransportChoice> choose_checked(std::string_view spec) {
+  Result<TransportChoice> chosen = parse_transport(spec);
+  if (!chosen) return Failure{fmt::format("--net {}: {}", spec, chosen.message())};
+  if (const Result<void> fine = maker_of(chosen->kind).check(chosen->settings); !fine) return fine.failure();
+  return chosen;
 }
 
 }  // namespace
 
 Result<void> check_spec(std::string_view spec) {
-  const auto found = find(spec);
-  if (!found) return found.failure();
-  return found->first->check(found->second);
+  const auto chosen = choose_checked(spec);
+  return chosen ? Result<void>() : Result<void>(chosen.failure());
 }
 
 Result<std::unique_ptr<Transport>> create_transport(const Options& options, Sink& sink) {
-  const auto found = find(options.spec);
-  if (!found) return found.failure();
-  if (const Result<void> fine = found->first->check(found->second); !fine) return fine.failure();
-  return found->first->make(found->second, options, sink);
+  const auto chosen = choose_checked(options.spec);
+  if (!chosen) return chosen.failure();
+  return maker_of(chosen->kind).make(chosen->settings, options, sink);
 }
 
 std::string describe_transports() {
   std::string text;
-  for (const Maker* maker : kMakers) text += fmt::format("{}\n{}", maker->name, maker->settings);
+  for (const Choice<TransportKind>& row : kTransports)
+    text += fmt::format("{}: {}\n{}", row.name, row.help, maker_of(row.value).settings);
   return text;
 }
 

@@ -1,54 +1,54 @@
 #include "net/secret.hpp"
 
-#include <sodium.h>
+#include <errno.h>
+#include <string.h>
+#include <sys/random.h>
+
+#include <algorithm>
 
 namespace tmpi::net {
 
-static_assert(crypto_auth_KEYBYTES == 32 && crypto_auth_BYTES == 32);
-
-bool prepare_secrets() noexcept {
-  return sodium_init() >= 0;
+Result<void> draw_random(std::span<std::byte> bytes, RandomSource source) {
+  if (source == nullptr) source = &getrandom;
+  for (std::size_t drawn = 0; drawn < bytes.size();) {
+    const ssize_t got = source(bytes.data() + drawn, bytes.size() - drawn, 0);
+    if (got < 0 && errno == EINTR) continue;
+    if (got <= 0) {
+      const int error = got < 0 ? errno : EIO;
+      wipe(bytes);
+      return Failure{std::string("the kernel gives no random numbers (getrandom: ") + strerror(error) +
+                     "); is a system-call filter (seccomp) in the way?"};
+    }
+    drawn += static_cast<std::size_t>(got);
+  }
+  return {};
 }
 
-Secret draw_secret() {
+void wipe(std::span<std::byte> bytes) noexcept {
+  if (!bytes.empty()) explicit_bzero(bytes.data(), bytes.size());
+}
+
+void wipe(std::string& text) noexcept {
+  wipe(std::as_writable_bytes(std::span(text)));
+  text.clear();
+}
+
+Result<Secret> Secret::draw(RandomSource source) {
   Secret secret;
-  randombytes_buf(secret.bytes.data(), secret.bytes.size());
+  if (const Result<void> drawn = draw_random(std::as_writable_bytes(std::span(secret.bytes)), source); !drawn)
+    return drawn.failure();
+  if (secret.empty()) return Failure{"the kernel's random numbers are all zero: its generator is broken"};
   return secret;
 }
 
-Challenge draw_challenge() {
-  Challenge challenge;
-  randombytes_buf(challenge.data(), challenge.size());
-  return challenge;
-}
-
-Proof prove(const Secret& secret, std::span<const std::byte> statement) noexcept {
-  Proof proof;
-  crypto_auth(proof.data(), reinterpret_cast<const unsigned char*>(statement.data()), statement.size(),
-              secret.bytes.data());
-  return proof;
-}
-
-bool proves(const Proof& proof, const Secret& secret, std::span<const std::byte> statement) noexcept {
-  return crypto_auth_verify(proof.data(), reinterpret_cast<const unsigned char*>(statement.data()),
-                            statement.size(), secret.bytes.data()) == 0;
-}
-
-std::string to_text(const Secret& secret) {
-  std::string text(2 * secret.bytes.size() + 1, '\0');
-  sodium_bin2hex(text.data(), text.size(), secret.bytes.data(), secret.bytes.size());
-  text.pop_back();
-  return text;
-}
-
-Result<Secret> secret_from_text(std::string_view text) {
-  Secret secret;
-  std::size_t length = 0;
-  if (sodium_hex2bin(secret.bytes.data(), secret.bytes.size(), text.data(), text.size(), nullptr, &length,
-                     nullptr) != 0 ||
-      length != secret.bytes.size() || text.size() != 2 * length)
-    return Failure{"the job's secret must be 64 hexadecimal digits"};
-  return secret;
+Result<JobKey> JobKey::draw(RandomSource source) {
+  JobKey key;
+  if (const Result<void> drawn = draw_random(std::as_writable_bytes(std::span(&key.job, 1)), source); !drawn)
+    return drawn.failure();
+  Result<Secret> secret = Secret::draw(source);
+  if (!secret) return secret.failure();
+  key.secret = *secret;
+  return key;
 }
 
 }  // namespace tmpi::net

@@ -1,41 +1,51 @@
-// The job's secret: 256 random bits that tmpirun draws and gives to its node processes on a way that nobody
-// else reads. Whoever connects to a port of the job proves that it knows the secret, without sending it: each
-// side sends a random challenge and answers the other's with a keyed hash (libsodium's crypto_auth) of both
-// challenges and of what it claims to be.
+// The secret of a job: 256 random bits that only the processes of the job know, by which they prove to each other
+// that they belong to it (proof.hpp). Drawing and holding it needs nothing but the kernel. How it gets to node
+// processes on other machines, and who is trusted on the way: docs/launchers.md.
 #pragma once
+
+#include <sys/types.h>
 
 #include <array>
 #include <cstddef>
 #include <cstdint>
 #include <span>
 #include <string>
-#include <string_view>
 
 #include "base/result.hpp"
 
 namespace tmpi::net {
 
+/// Where random bytes come from: getrandom(2) or, in tests, something that is called like it.
+using RandomSource = ssize_t (*)(void* buffer, std::size_t bytes, unsigned flags);
+
+/// Fills `bytes` from the kernel. Failure: it gives none; `bytes` is all zero then, and must not be used.
+Result<void> draw_random(std::span<std::byte> bytes, RandomSource source = nullptr);
+
+/// Overwrites what must not stay in memory; the compiler does not leave it out.
+void wipe(std::span<std::byte> bytes) noexcept;
+void wipe(std::string& text) noexcept;
+
+/// Overwritten when it is destroyed, each copy for itself.
 struct Secret {
   std::array<unsigned char, 32> bytes{};
+
+  Secret() = default;
+  Secret(const Secret&) = default;
+  Secret& operator=(const Secret&) = default;
+  ~Secret() { wipe(std::as_writable_bytes(std::span(bytes))); }
+
+  /// Failure: the kernel gives no random numbers.
+  static Result<Secret> draw(RandomSource source = nullptr);
+  /// None has been drawn. Such a one authenticates nobody.
+  bool empty() const noexcept { return bytes == std::array<unsigned char, 32>{}; }
 };
 
-using Challenge = std::array<unsigned char, 16>;
-using Proof = std::array<unsigned char, 32>;
+/// By what the connections between a job's processes know each other.
+struct JobKey {
+  std::uint64_t job = 0;  ///< the same in all processes of a job, different between jobs; no secret
+  Secret secret;
 
-/// Initializes the library; false if the system gives no random numbers. Before the others; cheap when
-/// repeated.
-bool prepare_secrets() noexcept;
-
-Secret draw_secret();
-Challenge draw_challenge();
-
-/// The proof of whoever knows the secret for these bytes (both challenges, role, who and whom).
-Proof prove(const Secret& secret, std::span<const std::byte> statement) noexcept;
-/// In constant time.
-bool proves(const Proof& proof, const Secret& secret, std::span<const std::byte> statement) noexcept;
-
-/// As hexadecimal text, and back.
-std::string to_text(const Secret& secret);
-Result<Secret> secret_from_text(std::string_view text);
+  static Result<JobKey> draw(RandomSource source = nullptr);
+};
 
 }  // namespace tmpi::net

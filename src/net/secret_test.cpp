@@ -1,49 +1,59 @@
 #include "net/secret.hpp"
 
 #include <doctest/doctest.h>
+#include <errno.h>
 
-#include <string>
-#include <vector>
+#include <algorithm>
+#include <cstring>
+#include <new>
 
 namespace tmpi::net {
 namespace {
 
-std::vector<std::byte> bytes(std::string_view text) {
-  const auto all = std::as_bytes(std::span(text));
-  return {all.begin(), all.end()};
-}
-
-TEST_CASE("a secret comes back from its text, and only from a whole one") {
-  REQUIRE(prepare_secrets());
-  const Secret secret = draw_secret();
-  const std::string text = to_text(secret);
-  CHECK(text.size() == 64);
-  const Result<Secret> copy = secret_from_text(text);
-  REQUIRE(copy);
-  CHECK(copy->bytes == secret.bytes);
-  for (std::string_view bad : {"", "00", "zz"}) CHECK_FALSE(secret_from_text(bad));
-  CHECK_FALSE(secret_from_text(text + "00"));
-  CHECK_FALSE(secret_from_text(text + " "));
-  CHECK_FALSE(secret_from_text(text.substr(1)));
-  CHECK_FALSE(secret_from_text(std::string(64, 'g')));
-}
-
 TEST_CASE("draws differ") {
-  REQUIRE(prepare_secrets());
-  CHECK(draw_secret().bytes != draw_secret().bytes);
-  CHECK(draw_challenge() != draw_challenge());
+  CHECK(Secret::draw()->bytes != Secret::draw()->bytes);
+  CHECK(JobKey::draw()->job != JobKey::draw()->job);
+  CHECK_FALSE(Secret::draw()->empty());
+  CHECK(Secret().empty());
 }
 
-TEST_CASE("a proof holds for its secret and its statement only") {
-  REQUIRE(prepare_secrets());
-  const Secret secret = draw_secret();
-  const Proof proof = prove(secret, bytes("node 3 to node 5"));
-  CHECK(proves(proof, secret, bytes("node 3 to node 5")));
-  CHECK_FALSE(proves(proof, secret, bytes("node 3 to node 6")));
-  CHECK_FALSE(proves(proof, draw_secret(), bytes("node 3 to node 5")));
-  Proof bent = proof;
-  bent[31] ^= 1;
-  CHECK_FALSE(proves(bent, secret, bytes("node 3 to node 5")));
+TEST_CASE("without random numbers there is no secret, but a sentence") {
+  const auto refused = Secret::draw([](void*, std::size_t, unsigned) -> ssize_t {
+    errno = ENOSYS;
+    return -1;
+  });
+  REQUIRE_FALSE(refused);
+  CHECK(refused.message().find("getrandom: Function not implemented") != std::string::npos);
+  CHECK_FALSE(JobKey::draw([](void*, std::size_t, unsigned) -> ssize_t { return 0; }));
+  const auto zeros = Secret::draw([](void* buffer, std::size_t bytes, unsigned) {
+    std::memset(buffer, 0, bytes);
+    return static_cast<ssize_t>(bytes);
+  });
+  REQUIRE_FALSE(zeros);
+  CHECK(zeros.message().find("all zero") != std::string::npos);
+}
+
+TEST_CASE("a draw that is interrupted or comes in pieces is completed") {
+  static int calls = 0;
+  const auto drawn = Secret::draw([](void* buffer, std::size_t bytes, unsigned) -> ssize_t {
+    if (++calls % 2 == 1) {
+      errno = EINTR;
+      return -1;
+    }
+    std::memset(buffer, calls, std::min<std::size_t>(bytes, 10));
+    return static_cast<ssize_t>(std::min<std::size_t>(bytes, 10));
+  });
+  REQUIRE(drawn);
+  CHECK(calls == 8);
+  CHECK(std::ranges::count(drawn->bytes, 0) == 0);
+}
+
+TEST_CASE("a secret is overwritten when it is destroyed") {
+  alignas(Secret) unsigned char place[sizeof(Secret)];
+  auto* secret = new (place) Secret(*Secret::draw());
+  CHECK(std::ranges::any_of(place, [](unsigned char byte) { return byte != 0; }));
+  secret->~Secret();
+  CHECK(std::ranges::all_of(place, [](unsigned char byte) { return byte == 0; }));
 }
 
 }  // namespace

@@ -5,6 +5,8 @@
 #include <cstdint>
 #include <limits>
 
+#include "base/platform.hpp"
+
 namespace tmpi::observe {
 
 enum class EventKind : std::uint8_t {
@@ -14,7 +16,7 @@ enum class EventKind : std::uint8_t {
   kReceived,  ///< at `begin` the message from `rank` to `peer` was matched and copied
 };
 
-struct alignas(64) Event {
+struct alignas(kCacheLine) Event {
   static constexpr int kNobody = std::numeric_limits<int>::min();  ///< `peer` and `tag` of a call without one
 
   std::uint64_t begin = 0;      ///< ticks

@@ -6,6 +6,7 @@
 
 #include "mpix.h"
 #include "observe/recorder.hpp"
+#include "observe/recording.hpp"
 
 // Weak: the table lists all functions of MPI, and those that this library does not have are null.
 #define TMPI_RECORDED(name, shape) extern "C" decltype(P##name) P##name __attribute__((weak));
@@ -36,12 +37,19 @@ AnyFunction any(Pointer function) {
   return reinterpret_cast<AnyFunction>(function);
 }
 
-const Function kFunctions[] = {
-#define TMPI_RECORDED(name, shape) \
-  {#name, any(&P##name), any(&Recorder<&P##name, kIndexOf_##name, Shape shape>::call)},
+constexpr Shape kShapes[] = {
+#define TMPI_RECORDED(name, shape) Shape shape,
 #include "observe/recorded_functions.inc"
 #undef TMPI_RECORDED
-    {"MPIX_Yield", any(&PMPIX_Yield), any(&Recorder<&PMPIX_Yield, kIndexOf_MPIX_Yield, Shape{}>::call)},
+    Shape{}};
+
+const Function kFunctions[] = {
+#define TMPI_RECORDED(name, shape) \
+  {#name, any(&P##name), any(&Recorder<&P##name, kIndexOf_##name, kShapes[kIndexOf_##name]>::call)},
+#include "observe/recorded_functions.inc"
+#undef TMPI_RECORDED
+    {"MPIX_Yield", any(&PMPIX_Yield),
+     any(&Recorder<&PMPIX_Yield, kIndexOf_MPIX_Yield, kShapes[kIndexOf_MPIX_Yield]>::call)},
 };
 
 /// MPI report, 15.2.4: level 0 switches profiling off, any other on.

@@ -10,7 +10,7 @@ namespace tmpi::observe {
 const char* function_name(std::uint16_t function) noexcept;
 
 /// What a program's reference to `name` is bound to while it is observed: the wrapper of MPI_X for "MPI_X"
-/// and for "PMPI_X" alike, so that whoever enters the library is recorded, once; null if the function is not
+/// and for "PMPI_X" alike, so that every entry into the library is recorded, once; null if the function is not
 /// recorded or not part of this library.
 const void* recorder_of(const char* name) noexcept;
 

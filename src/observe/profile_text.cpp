@@ -95,13 +95,15 @@ class Table {
     calls();
     network();
     remarks();
-    return std::string(out_.data(), out_.size() - 1);  // whoever prints it ends the line
+    out_.pop_back();  // whoever prints it ends the line
+    return std::move(out_);
   }
 
  private:
+  // Not fmt::format_to, which compiles all of fmt into this file.
   template <class... Arguments>
   void print(fmt::format_string<Arguments...> format, Arguments&&... arguments) {
-    fmt::format_to(std::back_inserter(out_), format, std::forward<Arguments>(arguments)...);
+    out_ += fmt::vformat(format, fmt::make_format_args(arguments...));
   }
 
   bool several() const { return profile_.hosts.size() > 1; }
@@ -252,7 +254,7 @@ class Table {
   }
 
   const Profile& profile_;
-  fmt::memory_buffer out_;
+  std::string out_;
   double core_seconds_ = 0;
 };
 

@@ -1,26 +1,55 @@
 #include "observe/recorder.hpp"
 
 #include <algorithm>
+#include <utility>
+
+#include "observe/recording.hpp"
+#include "timers/clock.hpp"
 
 namespace tmpi::observe {
 
+OpenCall::OpenCall(std::uint16_t function, const void* return_address) noexcept
+    : rank_(Recording::instance()->calling_rank()), function_(function) {
+  if (rank_ == nullptr) [[unlikely]]
+    return;
+  address_ = rank_->comes_from == 0 ? reinterpret_cast<std::uint64_t>(return_address)
+                                    : std::exchange(rank_->comes_from, 0);
+  waited_ = rank_->waited;
+  idled_ = rank_->idled;
+  begin_ = timers::now_ticks();
+  if (rank_->open++ > 0) return;
+  rank_->call_begin = begin_;
+  rank_->call_address = address_;
+  rank_->call_waited = waited_;
+  rank_->call_idled = idled_;
+  rank_->call_function = function;
+}
+
+void OpenCall::close(int result, const Shape& shape, const std::uint64_t* words) noexcept {
+  if (rank_ == nullptr) [[unlikely]]
+    return;
+  close(result == MPI_SUCCESS ? measure(shape, words) : Measured{});
+}
+
 void OpenCall::close(const Measured& measured) noexcept {
+  if (rank_ == nullptr) [[unlikely]]
+    return;
   const std::uint64_t end = timers::now_ticks();
-  const bool outermost = --rank_.open == 0;
+  const bool outermost = --rank_->open == 0;
   Recording& recording = *Recording::instance();
   if (recording.stopped()) return;
   const std::uint64_t wall = end - begin_;
-  const std::uint64_t waited = rank_.waited - waited_;
-  Site& site = rank_.sites.find(address_, function_);
+  const std::uint64_t waited = rank_->waited - waited_;
+  Site& site = rank_->sites.find(address_, function_);
   ++site.calls;
   site.bytes += measured.bytes;
   site.wall += wall;
   site.waited += waited;
-  site.idled += rank_.idled - idled_;
+  site.idled += rank_->idled - idled_;
   site.longest = std::max(site.longest, wall);
   if (outermost) {  // what is inside another call is part of it
-    rank_.mpi_wall += wall;
-    rank_.mpi_waited += waited;
+    rank_->mpi_wall += wall;
+    rank_->mpi_waited += waited;
   }
   if (!recording.tracing()) return;
   Event call;
@@ -30,7 +59,7 @@ void OpenCall::close(const Measured& measured) noexcept {
   call.context = measured.context;
   call.number = waited;
   call.bytes = measured.bytes;
-  call.rank = rank_.world_rank;
+  call.rank = rank_->world_rank;
   call.peer = measured.peer;
   call.tag = measured.tag;
   call.function = function_;

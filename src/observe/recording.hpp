@@ -11,6 +11,7 @@
 #include <cstdint>
 #include <vector>
 
+#include "base/platform.hpp"
 #include "base/result.hpp"
 #include "base/spinlock.hpp"
 #include "mpi/rank/rank.hpp"
@@ -22,7 +23,7 @@ namespace tmpi::observe {
 
 /// One rank. Times in ticks. A rank is running or suspended from its first switch to its last:
 /// life = running + waited.
-struct alignas(64) RankRecord {
+struct alignas(kCacheLine) RankRecord {
   // Written at switches.
   std::uint64_t started = 0;  ///< first switch to it, 0: not yet
   std::uint64_t left = 0;     ///< when it was suspended or ended; 0 while it runs
@@ -49,7 +50,7 @@ struct alignas(64) RankRecord {
 };
 
 /// One worker. Times in ticks: since the beginning it has been busy or idle.
-struct alignas(64) WorkerRecord {
+struct alignas(kCacheLine) WorkerRecord {
   std::uint64_t since = 0;  ///< begin of the present stretch of running or idling
   std::uint64_t busy = 0;
   std::uint64_t idle = 0;
@@ -72,7 +73,7 @@ class Recording {
   /// Null while nothing is recorded.
   static Recording* instance() noexcept;
 
-  /// Nothing is written down any more. Any thread; returns when those who were just writing have finished, or
+  /// No more events are recorded. Any thread; returns when the threads that were just writing have finished, or
   /// are not heard of for a moment.
   void stop() noexcept;
 

@@ -1,5 +1,5 @@
 // Shape: where in the arguments of an MPI function bytes, peer, tag and communicator are found. The table of
-// all functions is generated (tools/generate_recorded_functions.py) and read at compile time only.
+// all functions is generated (tools/generate_recorded_functions.py).
 #pragma once
 
 #include <cstdint>
@@ -9,20 +9,16 @@ namespace tmpi::observe {
 /// What "the bytes of a call" are: the data that the calling rank hands over, or, of a call that only
 /// receives, the data that has come. docs/profiling.md.
 enum class Bytes : std::uint8_t {
-  kNone,                 ///< moves no data of its own
-  kBuffer,               ///< count elements of type
-  kReceived,             ///< what the status says
-  kStarted,              ///< a persistent operation: its request's buffer
-  kStartedAll,           ///< count of them
-  kContribution,         ///< the send buffer; with MPI_IN_PLACE the rank's own part of the receive buffer
-  kToEach,               ///< the send buffer's part for one member, times members
-  kToEachVarying,        ///< the sum of the parts
-  kToNeighbours,         ///< the same for the neighbours of a topology
-  kToNeighboursVarying,  ///< likewise
-  kScattered,            ///< at the root the parts of all members, elsewhere the part received
-  kScatteredVarying,     ///< likewise
-  kReducedVarying,       ///< the whole vector that is reduced: the sum of the parts
-  kReducedToEach,        ///< the whole vector: one part times members
+  kNone,          ///< moves no data of its own
+  kBuffer,        ///< count elements of type
+  kReceived,      ///< what the status says
+  kStarted,       ///< a persistent operation: its request's buffer
+  kStartedAll,    ///< count of them
+  kContribution,  ///< the send buffer; with MPI_IN_PLACE the rank's own part of the receive buffer
+  kToEach,        ///< the send buffer: the sum of the parts for all members
+  kToNeighbours,  ///< the same for the neighbours of a topology
+  kScattered,     ///< at the root the parts of all members, elsewhere the part received
+  kReduced,       ///< the whole vector that is reduced: the sum of the parts
 };
 
 /// Indices of arguments; kAbsent where the function has none or its rule needs none.
@@ -40,6 +36,10 @@ struct Shape {
   std::int8_t comm = kAbsent;
   std::int8_t status = kAbsent;
   std::int8_t request = kAbsent;
+  bool counts = false;          ///< `count` is an array
+  bool receive_counts = false;  ///< `receive_count` is
+  bool types = false;           ///< `type` and `receive_type` are
+  bool large = false;           ///< the arrays of counts are of MPI_Count
 
   bool operator==(const Shape&) const = default;
 };

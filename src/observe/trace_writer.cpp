@@ -1,7 +1,7 @@
 #include "observe/trace_writer.hpp"
 
 #include <errno.h>
-#include <fmt/format.h>
+#include <fmt/core.h>
 #include <string.h>
 
 #include <algorithm>
@@ -78,9 +78,10 @@ class TraceWriter {
  private:
   // ---- Output ----
 
+  // Not fmt::format_to, which compiles all of fmt into this file.
   template <class... Arguments>
   void print(fmt::format_string<Arguments...> format, Arguments&&... arguments) {
-    fmt::format_to(std::back_inserter(buffer_), format, std::forward<Arguments>(arguments)...);
+    buffer_ += fmt::vformat(format, fmt::make_format_args(arguments...));
     if (buffer_.size() >= kBufferSize) flush();
   }
   /// The beginning of an event; the comma belongs to the one before.
@@ -310,7 +311,7 @@ class TraceWriter {
   std::vector<std::vector<Interval>> calls_;  // of each rank
   int first_rank_ = 0;
   std::int64_t last_ready_ = -1;  // in the present worker's counter
-  fmt::memory_buffer buffer_;
+  std::string buffer_;
   bool first_ = true;
   bool failed_ = false;
   int error_ = 0;

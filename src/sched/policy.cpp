@@ -1,11 +1,9 @@
 #include "sched/policy.hpp"
 
-#include <fmt/format.h>
-
-#include <charconv>
 #include <cstdint>
-#include <string_view>
 #include <vector>
+
+#include "sched/policies.hpp"
 
 namespace tmpi::sched {
 namespace {
@@ -78,20 +76,20 @@ class Random final : public Policy {
 }  // namespace
 
 Result<std::unique_ptr<Policy>> make_policy(const std::string& name, int worker, int tasks) {
-  constexpr std::string_view kRandom = "random:";
-  if (name == "fifo") return std::unique_ptr<Policy>();
-  if (name == "lifo") return std::unique_ptr<Policy>(std::make_unique<Lifo>());
-  if (name.compare(0, kRandom.size(), kRandom) == 0) {
-    const char* first = name.data() + kRandom.size();
-    const char* last = name.data() + name.size();
-    std::uint64_t seed = 0;
-    const auto [end, error] = std::from_chars(first, last, seed);
-    if (error == std::errc() && end == last)
-      return std::unique_ptr<Policy>(std::make_unique<Random>(seed, worker, tasks));
+  const Result<PolicyChoice> chosen = parse_policy(name);
+  if (!chosen) return chosen.failure();
+  std::unique_ptr<Policy> policy;
+  switch (chosen->kind) {
+    case PolicyKind::kFifo:
+      break;
+    case PolicyKind::kLifo:
+      policy = std::make_unique<Lifo>();
+      break;
+    case PolicyKind::kRandom:
+      policy = std::make_unique<Random>(chosen->seed, worker, tasks);
+      break;
   }
-  return Failure{fmt::format(
-      "unknown scheduling policy '{}': choose fifo, lifo or random:SEED with a number from 0 to 2^64 - 1",
-      name)};
+  return policy;
 }
 
 }  // namespace tmpi::sched

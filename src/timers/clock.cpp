@@ -88,7 +88,7 @@ const Calibration& calibration() noexcept {
 namespace detail {
 
 std::uint64_t first_ticks() noexcept {
-  return decide_source() == Source::kTsc ? __builtin_ia32_rdtsc() : clock_ticks();
+  return decide_source() == Source::kTsc ? cycle_counter() : clock_ticks();
 }
 
 }  // namespace detail

@@ -9,6 +9,8 @@
 #include <atomic>
 #include <cstdint>
 
+#include "base/platform.hpp"
+
 namespace tmpi::timers {
 
 /// Where ticks come from. Decided once per process by the first caller.
@@ -27,7 +29,7 @@ std::uint64_t first_ticks() noexcept;
 /// A time stamp in ticks: about 10 ns, not serializing, comparable between the threads of one machine.
 inline std::uint64_t now_ticks() noexcept {
   if (detail::g_source.load(std::memory_order_relaxed) == Source::kTsc) [[likely]]
-    return __builtin_ia32_rdtsc();
+    return cycle_counter();
   return detail::first_ticks();
 }
 

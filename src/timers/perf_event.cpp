@@ -7,9 +7,10 @@
 #include <sys/mman.h>
 #include <sys/syscall.h>
 #include <unistd.h>
-#include <x86intrin.h>
 
 #include <atomic>
+
+#include "base/platform.hpp"
 
 namespace tmpi::timers {
 namespace {
@@ -94,7 +95,7 @@ bool PerfEvent::read(std::uint64_t& value) const noexcept {
       count = page->offset;
       if (index != 0) {
         const int unused = 64 - page->pmc_width;
-        const auto raw = static_cast<std::uint64_t>(__rdpmc(static_cast<int>(index - 1)));
+        const std::uint64_t raw = performance_counter(static_cast<int>(index - 1));
         count += static_cast<std::int64_t>(raw << unused) >> unused;
       }
       fence();

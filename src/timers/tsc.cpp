@@ -7,10 +7,11 @@
 #include <sys/syscall.h>
 #include <time.h>
 #include <unistd.h>
-#include <x86intrin.h>
 
 #include <cmath>
 #include <cstring>
+
+#include "base/platform.hpp"
 
 namespace tmpi::timers {
 namespace {
@@ -80,9 +81,9 @@ Moment read_both() noexcept {
   Moment best;
   std::uint64_t best_width = ~std::uint64_t{0};
   for (int attempt = 0; attempt < 24; ++attempt) {
-    const std::uint64_t before = __rdtsc();
+    const std::uint64_t before = cycle_counter();
     const std::uint64_t nanoseconds = monotonic_nanoseconds();
-    const std::uint64_t after = __rdtsc();
+    const std::uint64_t after = cycle_counter();
     if (after - before < best_width) {
       best_width = after - before;
       best = {before + (after - before) / 2, nanoseconds};
@@ -92,7 +93,7 @@ Moment read_both() noexcept {
 }
 
 double measure_tsc_hertz(const Moment& start, std::uint64_t nanoseconds) noexcept {
-  while (monotonic_nanoseconds() - start.nanoseconds < nanoseconds) __builtin_ia32_pause();
+  while (monotonic_nanoseconds() - start.nanoseconds < nanoseconds) cpu_relax();
   const Moment end = read_both();
   return 1e9 * static_cast<double>(end.tsc - start.tsc) /
          static_cast<double>(end.nanoseconds - start.nanoseconds);

@@ -11,11 +11,10 @@
 #include <limits>
 #include <vector>
 
+#include "base/platform.hpp"
+
 namespace tmpi::ult {
 namespace {
-
-constexpr std::size_t kPage = 4096;  // x86-64
-constexpr std::size_t kLine = 64;
 
 #if !defined(MADV_GUARD_INSTALL)
 constexpr int MADV_GUARD_INSTALL =
@@ -23,14 +22,14 @@ constexpr int MADV_GUARD_INSTALL =
 #endif
 
 std::size_t round_up(std::size_t bytes) noexcept {
-  return (bytes + kPage - 1) & ~(kPage - 1);
+  return (bytes + kPageSize - 1) & ~(kPageSize - 1);
 }
 
 /// Offset of the top of stack `index` within its page. 5 is odd, so 64 neighbours get 64 different cache
 /// lines, and neighbours in the ready queue (which mostly are neighbours here) lie 5 lines apart, about what
 /// a switch touches.
 std::size_t stagger(int index) noexcept {
-  return static_cast<std::size_t>(index) * 5 * kLine % kPage;
+  return static_cast<std::size_t>(index) * 5 * kCacheLine % kPageSize;
 }
 
 std::string in_units(std::size_t bytes) {
@@ -75,7 +74,7 @@ Result<void> StackArena::reserve(const StackOptions& options) {
       count, in_units(options.size))};
   if (options.size > (kMost >> 1) / count) return too_much;
   size_ = round_up(options.size);
-  span_ = size_ + kPage;
+  span_ = size_ + kPageSize;
   stride_ = kGuardSize + span_;
   if (stride_ > kMost / count) return too_much;
   const int protection = PROT_READ | PROT_WRITE | (options.executable ? PROT_EXEC : 0);
@@ -147,10 +146,10 @@ std::size_t StackArena::high_water(int index) const noexcept {
   unsigned char resident[1024];  // 4 MiB a call
   for (std::byte* at = low; at < top;) {
     const std::size_t bytes =
-        std::min<std::size_t>(static_cast<std::size_t>(top - at), sizeof resident * kPage);
+        std::min<std::size_t>(static_cast<std::size_t>(top - at), sizeof resident * kPageSize);
     if (mincore(at, bytes, resident) != 0) return 0;
-    for (std::size_t page = 0; page < bytes / kPage; ++page) {
-      if (resident[page] & 1) return static_cast<std::size_t>(top - (at + page * kPage)) - stagger(index);
+    for (std::size_t page = 0; page < bytes / kPageSize; ++page) {
+      if (resident[page] & 1) return static_cast<std::size_t>(top - (at + page * kPageSize)) - stagger(index);
     }
     at += bytes;
   }

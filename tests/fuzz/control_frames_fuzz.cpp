@@ -2,7 +2,7 @@
 // length in the stream asks for, the same frames however the stream is cut.
 #include <cstring>
 
-#include "launch/frames.hpp"
+#include "launch/wire/frames.hpp"
 #include "tests/fuzz/fuzz.hpp"
 
 namespace {

@@ -64,7 +64,7 @@ void record(int argc, char** argv, bool accept) {
 
 extern "C" int LLVMFuzzerInitialize(int* argc, char*** argv) {
   randombytes_set_implementation(&g_fixed);
-  require(prepare_secrets());
+  require(prepare_proofs());
   record(*argc, *argv, true);
   record(*argc, *argv, false);
   return 0;

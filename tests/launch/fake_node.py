@@ -9,9 +9,9 @@ import subprocess
 import sys
 import time
 
-HELLO, NOTICE, OUTPUT, EXITS, STDIN_WANTED, PICTURE, END, DONE = 1, 2, 3, 4, 5, 6, 7, 8
-ADDRESS, LOST, USES_MPI, AT_REST, RESTING, STANDING = 9, 10, 11, 12, 13, 14
-JOB, STDIN, SIGNAL, PICTURE_WANTED, ADDRESSES, END_NOW = 64, 65, 66, 67, 68, 69
+HELLO, NOTICE, OUTPUT, EXITS, STDIN_WANTED, STATE_DUMP, END, DONE = 1, 2, 3, 4, 5, 6, 7, 8
+ADDRESS, LOST, USES_MPI, QUIESCENT, QUIESCENCE_ANSWER, WAIT_FOR_EDGES = 9, 10, 11, 12, 13, 14
+JOB, STDIN, SIGNAL, STATE_DUMP_WANTED, ADDRESSES, END_NOW = 64, 65, 66, 67, 68, 69
 MAGIC, VERSION = 0x49504D54, 4
 
 REMOTE = sys.argv[1] == "--remote"  # over stdin and stdout
@@ -129,7 +129,7 @@ def hostile_ranks():
     start()
     exits((-5, 3), (2**31 - 1, 3), (0, 0))
     send(OUTPUT, b"fine\n", 1 << 30, 1)
-    send(PICTURE, b"\xff" * 11)
+    send(STATE_DUMP, b"\xff" * 11)
     send(DONE)
 
 
@@ -192,7 +192,7 @@ def loses_the_dead():
 def hostile_frames():
     """Frames that make no sense for one of several node processes."""
     start()
-    for kind in (LOST, ADDRESS, AT_REST, RESTING, STANDING, USES_MPI, PICTURE):
+    for kind in (LOST, ADDRESS, QUIESCENT, QUIESCENCE_ANSWER, WAIT_FOR_EDGES, USES_MPI, STATE_DUMP):
         for payload in (b"", b"\xff" * 7, b"\xff" * 64):
             send(kind, payload, -7, 1)
             send(kind, payload, 1 << 30, 1)
@@ -232,14 +232,14 @@ def flood():
         channel.sendall(block)
 
 
-def picture():
+def state_dump():
     start()
     send(OUTPUT, b"ready\n", 0, 1)
     while True:
         kind, detail, _ = receive()
-        if kind == PICTURE_WANTED:
+        if kind == STATE_DUMP_WANTED:
             name = b"MPI_Recv"
-            send(PICTURE, struct.pack("<iiiHHHH", 0, 3, -1, 3, 0, len(name), 0) + name + struct.pack("<iiiHHHH", 3, 1, -1, 1, 0, 0, 0))
+            send(STATE_DUMP, struct.pack("<iiiHHHH", 0, 3, -1, 3, 0, len(name), 0) + name + struct.pack("<iiiHHHH", 3, 1, -1, 1, 0, 0, 0))
         elif kind == SIGNAL:
             send(OUTPUT, b"signal %d\n" % detail, 0, 1)
             if detail == signal.SIGTERM:

@@ -213,7 +213,7 @@ class LaunchTest(unittest.TestCase):
 
     def timed_out(self, wanted, *arguments, limits=(1, 5, 25, 100), run=None):
         """The job that its --timeout has ended while its ranks were where they should be, which takes them some time to get to: `wanted` is
-        part of the picture."""
+        part of the state dump."""
         for limit in limits:
             job = (run or self.run_job)("--timeout", limit, *arguments)
             self.assertEqual(job.code, 124, job.err)

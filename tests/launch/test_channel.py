@@ -90,14 +90,14 @@ class ChannelTest(LaunchTest):
         self.check_nothing_left(job)
 
     def test_killed_tmpirun_leaves_nothing(self):
-        job = self.start_fake("picture")
+        job = self.start_fake("state_dump")
         job.read_until(b"ready\n")
         job.process.kill()
         job.finish()
         self.check_nothing_left(job)
 
-    def test_picture_and_forwarded_signals(self):
-        job = self.start_fake("picture")
+    def test_state_dump_and_forwarded_signals(self):
+        job = self.start_fake("state_dump")
         job.read_until(b"ready\n")
         job.process.send_signal(signal.SIGUSR1)
         job.read_until(b"signal 10\n")

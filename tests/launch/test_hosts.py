@@ -118,7 +118,7 @@ class TrafficTest(HostTest):
         self.assertEqual(job.err.count(b"raw err\n"), 2)
 
     @claims_time
-    def test_picture_and_interrupt(self):
+    def test_state_dump_and_interrupt(self):
         job = self.start_on_hosts("-n", 4, "--host", "alpha,beta", program("misbehave.c"), "hang")
         job.read_until(b"rank 3 is here\n")
         job.ask_until(b"  ranks 0-3 (4): blocked in MPI_Recv")

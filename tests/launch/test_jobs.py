@@ -138,7 +138,7 @@ class EndTest(LaunchTest):
         self.assertIn(b"state saved\n", job.out)
         self.assertEqual(job.code, 143)
 
-    def test_picture(self):
+    def test_state_dump(self):
         job = self.start("-n", 5, "--no-deadlock-check", program("misbehave.c"), "hang")
         job.ask_until(b"  ranks 0-4 (5): blocked in MPI_Recv from any source with tag 0 on MPI_COMM_WORLD\n")
         job.process.send_signal(signal.SIGINT)

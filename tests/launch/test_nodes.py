@@ -7,7 +7,7 @@ import signal
 import subprocess
 import time
 
-from harness import PROMPTLY, LaunchTest, claims_only_time, claims_time, main, program
+from harness import PROMPTLY, TMPIRUN, LaunchTest, claims_only_time, claims_time, main, program
 
 
 class NodesTest(LaunchTest):
@@ -47,6 +47,13 @@ class NodesTest(LaunchTest):
         found = [re.findall(r"core (\d+)", " ".join(part)) for part in own]
         self.assertTrue(found[0] and found[1], lines)
         self.assertFalse(set(found[0]) & set(found[1]), lines)
+
+    def test_a_low_soft_limit_on_descriptors_is_raised(self):
+        shell = ["-c", 'ulimit -Sn 48; exec "$0" "$@"', TMPIRUN]
+        for nodes in (1, 2):  # 16 ranks with 32 files each in a process that began with room for 48
+            job = self.start(*shell, "-q", "-n", 16 * nodes, "--nodes", nodes, program("descriptors.c"), 32, tmpirun="/bin/sh").finish()
+            self.check_nothing_left(job)
+            self.assertEqual((job.code, job.out), (0, b"0 missing\n"), job.err)
 
     def test_more_node_processes_than_cores_warn_once(self):
         nodes = len(os.sched_getaffinity(0)) + 1
@@ -99,7 +106,7 @@ class TrafficTest(LaunchTest):
             with open(os.path.join(directory, f"rank.{rank}", "stdout")) as file:
                 self.assertTrue(file.read().startswith(f"{rank}/4 "))
 
-    def test_picture_is_one(self):
+    def test_state_dump_is_one(self):
         job = self.start("-n", 6, "--nodes", 3, "--no-deadlock-check", "-q", program("misbehave.c"), "hang")
         asked = job.ask_until(b"  ranks 0-5 (6): blocked in MPI_Recv from any source with tag 0 on MPI_COMM_WORLD\n")
         job.process.terminate()

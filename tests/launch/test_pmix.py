@@ -43,7 +43,7 @@ class OpenMpiTest(AttachedJobs, AttachedTest):
             self.in_time(time.monotonic() - start, 8)
             self.assertNotEqual(job.code, 0)
 
-    def test_picture(self):
+    def test_state_dump(self):
         job = self.wait_for_ring()
         job.ask_until(b"ranks 0-3 (4): blocked in MPI_Recv")  # mpirun sends the signal on to its processes
         job.process.terminate()

@@ -1,8 +1,8 @@
 # Every algorithm of the selection table by --coll, under the tests of collectives. Where one does not work for a call the default is taken.
 set(rows_a BARRIER=dissemination,BCAST=binomial,GATHER=binomial,SCATTER=binomial,ALLGATHER=recursive_doubling,ALLTOALL=bruck,REDUCE=binomial,ALLREDUCE=recursive_doubling,REDUCE_SCATTER=binomial,SCAN=recursive_doubling,EXSCAN=recursive_doubling)
 set(rows_b BARRIER=dissemination,BCAST=scatter_allgather,GATHER=linear,SCATTER=linear,ALLGATHER=bruck,ALLTOALL=linear,REDUCE=linear,ALLREDUCE=ring,REDUCE_SCATTER=pairwise,SCAN=linear,EXSCAN=linear)
-set(rows_c BCAST=binomial,ALLGATHER=ring,ALLTOALL=pairwise,ALLREDUCE=rabenseifner,REDUCE=segments,GATHER=relay)
-set(rows_d BARRIER=hierarchy,BCAST=hierarchy,GATHER=hierarchy,SCATTER=hierarchy,ALLGATHER=hierarchy,ALLTOALL=hierarchy,REDUCE=hierarchy,ALLREDUCE=columns,REDUCE_SCATTER=hierarchy,SCAN=hierarchy,EXSCAN=hierarchy)
+set(rows_c BCAST=binomial,ALLGATHER=ring,ALLTOALL=pairwise,ALLREDUCE=rabenseifner,REDUCE=segments,GATHER=slot_ring)
+set(rows_d BARRIER=hierarchy,BCAST=hierarchy,GATHER=hierarchy,SCATTER=hierarchy,ALLGATHER=hierarchy,ALLTOALL=hierarchy,REDUCE=hierarchy,ALLREDUCE=inter_node,REDUCE_SCATTER=hierarchy,SCAN=hierarchy,EXSCAN=hierarchy)
 set(rows_e ALLREDUCE=hierarchy)
 foreach(rows a b c d e)
   foreach(program coll_data coll_reduce coll_random)

@@ -52,6 +52,22 @@ std::string writable_code() {
   return scratch("writable-code", text);
 }
 
+/// The program with another value of an entry of its dynamic section.
+std::string with_dynamic(const std::string& name, std::int64_t tag, std::uint64_t value) {
+  std::ifstream in(program("globals"), std::ios::binary);
+  std::string text((std::istreambuf_iterator<char>(in)), std::istreambuf_iterator<char>());
+  const auto& header = *reinterpret_cast<Elf64_Ehdr*>(text.data());
+  const auto* segments = reinterpret_cast<Elf64_Phdr*>(text.data() + header.e_phoff);
+  for (int i = 0; i < header.e_phnum; ++i) {
+    if (segments[i].p_type != PT_DYNAMIC) continue;
+    auto* entry = reinterpret_cast<Elf64_Dyn*>(text.data() + segments[i].p_offset);
+    for (; entry->d_tag != DT_NULL; ++entry) {
+      if (entry->d_tag == tag) entry->d_un.d_val = value;
+    }
+  }
+  return scratch(name, text);
+}
+
 }  // namespace
 
 TEST_CASE("files that are no program") {
@@ -78,6 +94,11 @@ TEST_CASE("programs of another form") {
   says(refusal(program("needs-missing")), {"needs the library libmissing.so", "LD_LIBRARY_PATH"});
   says(refusal(patched("machine", 18, std::string("\xb7\0", 2))), {"64-bit ARM", "x86-64"});
   says(refusal(patched("damaged", 32, std::string("\xff\xff\xff\x7f", 4))), {"damaged"});
+  says(refusal(with_dynamic("init-array", DT_INIT_ARRAY, 0x7fffffffffff0000)), {"damaged", "constructors"});
+  says(refusal(with_dynamic("strings", DT_STRTAB, ~std::uint64_t{0})), {"damaged", "string table"});
+  says(refusal(with_dynamic("string-size", DT_STRSZ, ~std::uint64_t{0})), {"damaged", "string table"});
+  says(refusal(with_dynamic("relocations", DT_RELASZ, std::uint64_t{1} << 40)), {"damaged", "relocations"});
+  says(refusal(with_dynamic("symbols", DT_SYMTAB, 7)), {"damaged", "symbol"});
   const std::string unreadable = patched("not-executable", 0, "\x7f");
   chmod(unreadable.c_str(), 0644);
   says(refusal(unreadable), {"not executable", "chmod +x"});

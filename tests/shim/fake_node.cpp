@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "privatize/loader.hpp"
+#include "privatize/thrower.hpp"
 
 #pragma GCC visibility push(default)
 #include "privatize/rank_callbacks.h"
@@ -69,6 +70,9 @@ int run_until_exit(const std::function<void()>& program, std::string* why) {
 
 int tmpi::privatize::running_rank() noexcept {
   return fake_node::running;
+}
+bool tmpi::privatize::thrown_by_tmpi() noexcept {
+  return false;
 }
 
 extern "C" {

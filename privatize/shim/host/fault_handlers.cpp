@@ -7,8 +7,8 @@
 #include <mutex>
 
 #include "privatize/loader.hpp"
-#include "privatize/shim/host/rank_table.hpp"
-#include "privatize/shim/host/services.h"
+#include "privatize/rank_table.hpp"
+#include "privatize/shim/host/host_functions.h"
 
 namespace tmpi::shim {
 namespace {
@@ -26,7 +26,7 @@ struct Actions {
   struct sigaction of[std::size(kFaults)] = {};  // SIG_DFL: the rank has none
 };
 
-RankTable<Actions> table;
+privatize::RankTable<Actions> table;
 struct sigaction process_action[std::size(kFaults)];  // what the node process had, constant once `installed`
 bool installed[std::size(kFaults)];
 std::mutex install_mutex;

@@ -11,13 +11,14 @@
 
 #include "privatize/loader.hpp"
 #include "privatize/rank_callbacks.h"
-#include "privatize/shim/host/rank_table.hpp"
-#include "privatize/shim/host/services.h"
+#include "privatize/rank_table.hpp"
+#include "privatize/shim/host/host_functions.h"
+#include "privatize/thrower.hpp"
 
 namespace tmpi::shim {
 namespace {
 
-RankTable<TmpiTerminateHandler> handlers;
+privatize::RankTable<TmpiTerminateHandler> handlers;
 std::terminate_handler process_handler;
 std::once_flag once;
 
@@ -52,9 +53,10 @@ TmpiTerminateHandler handler_of(int rank) {
   return slot != nullptr && *slot != nullptr ? *slot : &say_why_and_abort;
 }
 
+/// What the process had before: it knows what to say of tmpi's own failures.
 void terminate() {
   const int rank = privatize::running_rank();
-  (rank < 0 ? process_handler : handler_of(rank))();
+  (rank < 0 || privatize::thrown_by_tmpi() ? process_handler : handler_of(rank))();
 }
 
 }  // namespace

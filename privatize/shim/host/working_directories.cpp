@@ -6,7 +6,7 @@
 #include <string>
 #include <utility>
 
-#include "privatize/shim/host/services.h"
+#include "privatize/shim/host/host_functions.h"
 
 namespace tmpi::shim {
 namespace {

@@ -18,7 +18,7 @@ namespace tmpi::mpi {
 template <class... Parameters, class... Values>
 int blocking(const char* name, MPI_Comm handle, Err (*check)(Comm&, Args&, Parameters...),
              const Values&... values) {
-  return on_comm(name, handle, [&](Comm& comm) -> Err {
+  return on_collective(name, handle, [&](Comm& comm) -> Err {
     Args args;
     TMPI_TRY(check(comm, args, values...));
     return run(comm, args);
@@ -29,7 +29,7 @@ int blocking(const char* name, MPI_Comm handle, Err (*check)(Comm&, Args&, Param
 template <class... Parameters, class... Values>
 int nonblocking(const char* name, MPI_Comm handle, MPI_Request* request,
                 Err (*check)(Comm&, Args&, Parameters...), const Values&... values) {
-  return on_comm(name, handle, [&](Comm& comm) -> Err {
+  return on_collective(name, handle, [&](Comm& comm) -> Err {
     Args args;
     TMPI_TRY(check_pointer(request, "request"));
     TMPI_TRY(check(comm, args, values...));
@@ -41,7 +41,7 @@ int nonblocking(const char* name, MPI_Comm handle, MPI_Request* request,
 template <class... Parameters, class... Values>
 int persistent(const char* name, MPI_Comm handle, MPI_Info, MPI_Request* request,
                Err (*check)(Comm&, Args&, Parameters...), const Values&... values) {
-  return on_comm(name, handle, [&](Comm& comm) -> Err {
+  return on_collective(name, handle, [&](Comm& comm) -> Err {
     Args args;
     TMPI_TRY(check_pointer(request, "request"));
     TMPI_TRY(check(comm, args, values...));

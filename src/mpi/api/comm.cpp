@@ -114,7 +114,7 @@ TMPI_PROFILED(MPI_Comm_free);
 
 int PMPI_Comm_disconnect(MPI_Comm* comm) {
   if (comm == nullptr) return on_rank("MPI_Comm_disconnect", [](Rank&) { return null_pointer("comm"); });
-  return on_comm("MPI_Comm_disconnect", *comm, [&](Comm& c) -> Err {
+  return on_collective("MPI_Comm_disconnect", *comm, [&](Comm& c) -> Err {
     TMPI_TRY(check_freeable(c));
     TMPI_TRY(delete_attributes(c));
     TMPI_TRY(disconnect(c));

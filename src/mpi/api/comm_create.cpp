@@ -20,7 +20,7 @@ MPI_Comm handle_of(const Comm* comm) {
 
 // `info`: null if the hints are to be the parent's.
 int dup(const char* name, MPI_Comm comm, const MPI_Info* info, MPI_Comm* newcomm) {
-  return on_comm(name, comm, [&](Comm& c) -> Err {
+  return on_collective(name, comm, [&](Comm& c) -> Err {
     TMPI_TRY(check_pointer(newcomm, "newcomm"));
     const Info* hints = nullptr;
     if (info != nullptr) TMPI_TRY(hints_from(*info, hints));
@@ -33,7 +33,7 @@ int dup(const char* name, MPI_Comm comm, const MPI_Info* info, MPI_Comm* newcomm
 }
 
 int idup(const char* name, MPI_Comm comm, const MPI_Info* info, MPI_Comm* newcomm, MPI_Request* request) {
-  return on_comm(name, comm, [&](Comm& c) -> Err {
+  return on_collective(name, comm, [&](Comm& c) -> Err {
     TMPI_TRY(check_pointer(newcomm, "newcomm"));
     TMPI_TRY(check_pointer(request, "request"));
     const Info* hints = nullptr;
@@ -120,7 +120,7 @@ int PMPI_Comm_idup_with_info(MPI_Comm comm, MPI_Info info, MPI_Comm* newcomm, MP
 TMPI_PROFILED(MPI_Comm_idup_with_info);
 
 int PMPI_Comm_split(MPI_Comm comm, int color, int key, MPI_Comm* newcomm) {
-  return on_comm("MPI_Comm_split", comm, [&](Comm& c) -> Err {
+  return on_collective("MPI_Comm_split", comm, [&](Comm& c) -> Err {
     TMPI_TRY(check_pointer(newcomm, "newcomm"));
     if (color < 0 && color != MPI_UNDEFINED)
       return fail(MPI_ERR_ARG, "color is {}: it must not be negative (but for MPI_UNDEFINED)", color);
@@ -133,7 +133,7 @@ int PMPI_Comm_split(MPI_Comm comm, int color, int key, MPI_Comm* newcomm) {
 TMPI_PROFILED(MPI_Comm_split);
 
 int PMPI_Comm_split_type(MPI_Comm comm, int split_type, int key, MPI_Info info, MPI_Comm* newcomm) {
-  return on_comm("MPI_Comm_split_type", comm, [&](Comm& c) -> Err {
+  return on_collective("MPI_Comm_split_type", comm, [&](Comm& c) -> Err {
     TMPI_TRY(check_pointer(newcomm, "newcomm"));
     const Info* hints;
     TMPI_TRY(hints_from(info, hints));
@@ -152,7 +152,7 @@ int PMPI_Comm_split_type(MPI_Comm comm, int split_type, int key, MPI_Info info, 
 TMPI_PROFILED(MPI_Comm_split_type);
 
 int PMPI_Comm_create(MPI_Comm comm, MPI_Group group, MPI_Comm* newcomm) {
-  return on_comm("MPI_Comm_create", comm, [&](Comm& c) -> Err {
+  return on_collective("MPI_Comm_create", comm, [&](Comm& c) -> Err {
     TMPI_TRY(check_pointer(newcomm, "newcomm"));
     const GroupPtr* members;
     TMPI_TRY(group_from(group, members));
@@ -166,7 +166,7 @@ int PMPI_Comm_create(MPI_Comm comm, MPI_Group group, MPI_Comm* newcomm) {
 TMPI_PROFILED(MPI_Comm_create);
 
 int PMPI_Comm_create_group(MPI_Comm comm, MPI_Group group, int tag, MPI_Comm* newcomm) {
-  return on_comm("MPI_Comm_create_group", comm, [&](Comm& c) -> Err {
+  return on_collective("MPI_Comm_create_group", comm, [&](Comm& c) -> Err {
     TMPI_TRY(check_pointer(newcomm, "newcomm"));
     if (c.inter())
       return fail(MPI_ERR_COMM, "comm is an intercommunicator, but must be an intracommunicator");

@@ -12,6 +12,9 @@
 namespace tmpi::mpi {
 namespace {
 
+// What an end without memory is said to be for: the other members have begun, or will.
+constexpr char kPart[] = "its part of a communicator that the members of a group make";
+
 Err check_stringtag(const char* stringtag) {
   TMPI_TRY(check_pointer(stringtag, "stringtag"));
   return ::strnlen(stringtag, MPI_MAX_STRINGTAG_LEN) < MPI_MAX_STRINGTAG_LEN
@@ -70,10 +73,12 @@ int PMPI_Comm_create_from_group(MPI_Group group, const char* stringtag, MPI_Info
                          if ((*members)->size() == 0) return kOk;
                          TMPI_TRY(check_member(**members, rank, "group"));
                          Comm* created = nullptr;
-                         TMPI_TRY(create_from_group(*members, stringtag, handler, created));
-                         set_hints(*created, *hints);
-                         *newcomm = created->handle;
-                         return kOk;
+                         return with_memory_for(kPart, [&]() -> Err {
+                           TMPI_TRY(create_from_group(*members, stringtag, handler, created));
+                           set_hints(*created, *hints);
+                           *newcomm = created->handle;
+                           return kOk;
+                         });
                        });
 }
 TMPI_PROFILED(MPI_Comm_create_from_group);
@@ -98,11 +103,13 @@ int PMPI_Intercomm_create_from_groups(MPI_Group local_group, int local_leader, M
         TMPI_TRY(check_remote(*local, leading, remote_group, remote_leader, remote));
         if (remote != nullptr && (*remote)->size() == 0) return kOk;
         Comm* created = nullptr;
-        TMPI_TRY(create_from_groups(*local, local_leader, remote != nullptr ? *remote : nullptr,
-                                    remote_leader, stringtag, handler, created));
-        set_hints(*created, *hints);
-        *newintercomm = created->handle;
-        return kOk;
+        return with_memory_for(kPart, [&]() -> Err {
+          TMPI_TRY(create_from_groups(*local, local_leader, remote != nullptr ? *remote : nullptr,
+                                      remote_leader, stringtag, handler, created));
+          set_hints(*created, *hints);
+          *newintercomm = created->handle;
+          return kOk;
+        });
       });
 }
 TMPI_PROFILED(MPI_Intercomm_create_from_groups);

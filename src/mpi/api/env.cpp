@@ -30,7 +30,8 @@ Err not_by_a_thread() {
 int init(const char* name, int required, int* provided) {
   if (calling_rank() == nullptr) start_singleton();
   const Frame frame(name);
-  Err error = frame.caller() != nullptr ? initialize(*frame.caller(), required) : not_by_a_thread();
+  Err error = guarded(
+      [&] { return frame.caller() != nullptr ? initialize(*frame.caller(), required) : not_by_a_thread(); });
   if (error) return raise(name, nullptr, error);
   if (provided != nullptr) *provided = frame.caller()->thread_level;
   return MPI_SUCCESS;

@@ -52,10 +52,15 @@ int PMPI_Comm_get_errhandler(MPI_Comm comm, MPI_Errhandler* errhandler) {
 TMPI_PROFILED(MPI_Comm_get_errhandler);
 
 int PMPI_Comm_call_errhandler(MPI_Comm comm, int errorcode) {
-  return on_comm("MPI_Comm_call_errhandler", comm, [&](Comm& c) -> Err {
-    call_errhandler("MPI_Comm_call_errhandler", target_of(c), errorcode);
+  const char* name = "MPI_Comm_call_errhandler";
+  const Frame frame(name);  // around the handler, too, which may throw
+  ErrorTarget target{};
+  const int code = on_comm(name, comm, [&](Comm& c) -> Err {
+    target = target_of(c);
     return kOk;
   });
+  if (code == MPI_SUCCESS) call_errhandler(name, target, errorcode);
+  return code;
 }
 TMPI_PROFILED(MPI_Comm_call_errhandler);
 

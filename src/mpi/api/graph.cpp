@@ -135,7 +135,7 @@ using namespace tmpi::mpi;
 
 int PMPI_Graph_create(MPI_Comm comm_old, int nnodes, const int indx[], const int edges[], int,
                       MPI_Comm* comm_graph) {
-  return on_comm("MPI_Graph_create", comm_old, [&](Comm& parent) -> Err {
+  return on_collective("MPI_Graph_create", comm_old, [&](Comm& parent) -> Err {
     TMPI_TRY(check_pointer(comm_graph, "comm_graph"));
     *comm_graph = MPI_COMM_NULL;
     Graph graph;
@@ -208,7 +208,7 @@ TMPI_PROFILED(MPI_Graph_neighbors);
 int PMPI_Dist_graph_create_adjacent(MPI_Comm comm_old, int indegree, const int sources[],
                                     const int sourceweights[], int outdegree, const int destinations[],
                                     const int destweights[], MPI_Info info, int, MPI_Comm* comm_dist_graph) {
-  return on_comm("MPI_Dist_graph_create_adjacent", comm_old, [&](Comm& parent) -> Err {
+  return on_collective("MPI_Dist_graph_create_adjacent", comm_old, [&](Comm& parent) -> Err {
     TMPI_TRY(check_intra(parent));
     TMPI_TRY(check_pointer(comm_dist_graph, "comm_dist_graph"));
     *comm_dist_graph = MPI_COMM_NULL;
@@ -233,7 +233,7 @@ TMPI_PROFILED(MPI_Dist_graph_create_adjacent);
 int PMPI_Dist_graph_create(MPI_Comm comm_old, int n, const int sources[], const int degrees[],
                            const int destinations[], const int weights[], MPI_Info info, int,
                            MPI_Comm* comm_dist_graph) {
-  return on_comm("MPI_Dist_graph_create", comm_old, [&](Comm& parent) -> Err {
+  return on_collective("MPI_Dist_graph_create", comm_old, [&](Comm& parent) -> Err {
     TMPI_TRY(check_pointer(comm_dist_graph, "comm_dist_graph"));
     *comm_dist_graph = MPI_COMM_NULL;
     const Info* hints;

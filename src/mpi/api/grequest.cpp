@@ -26,15 +26,22 @@ class Generalized final : public RequestExtension {
   Err outcome(Request&, MPI_Status* status) override {
     MPI_Status own;
     set_empty_status(&own);
-    const Err error = of_callback("query_fn", query_(state_, &own));
+    const Err error = of_callback(
+        "query_fn", call_program("query_fn of a generalized request", [&] { return query_(state_, &own); }));
     if (status != MPI_STATUS_IGNORE) {
       own.MPI_ERROR = status->MPI_ERROR;  // only the calls with several statuses set it
       *status = own;
     }
     return error;
   }
-  Err retire(Request&) override { return of_callback("free_fn", free_(state_)); }
-  Err cancel(Request& request) override { return of_callback("cancel_fn", cancel_(state_, request.done())); }
+  Err retire(Request&) override {
+    return of_callback("free_fn",
+                       call_program("free_fn of a generalized request", [&] { return free_(state_); }));
+  }
+  Err cancel(Request& request) override {
+    return of_callback("cancel_fn", call_program("cancel_fn of a generalized request",
+                                                 [&] { return cancel_(state_, request.done()); }));
+  }
 
  private:
   MPI_Grequest_query_function* query_;

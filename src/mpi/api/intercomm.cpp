@@ -56,7 +56,7 @@ TMPI_PROFILED(MPI_Comm_remote_group);
 
 int PMPI_Intercomm_create(MPI_Comm local_comm, int local_leader, MPI_Comm peer_comm, int remote_leader,
                           int tag, MPI_Comm* newintercomm) {
-  return on_comm("MPI_Intercomm_create", local_comm, [&](Comm& local) -> Err {
+  return on_collective("MPI_Intercomm_create", local_comm, [&](Comm& local) -> Err {
     TMPI_TRY(check_intra(local, "local_comm"));
     TMPI_TRY(check_pointer(newintercomm, "newintercomm"));
     if (local_leader < 0 || local_leader >= local.size)
@@ -71,7 +71,7 @@ int PMPI_Intercomm_create(MPI_Comm local_comm, int local_leader, MPI_Comm peer_c
 TMPI_PROFILED(MPI_Intercomm_create);
 
 int PMPI_Intercomm_merge(MPI_Comm intercomm, int high, MPI_Comm* newintracomm) {
-  return on_comm("MPI_Intercomm_merge", intercomm, [&](Comm& inter) -> Err {
+  return on_collective("MPI_Intercomm_merge", intercomm, [&](Comm& inter) -> Err {
     TMPI_TRY(check_inter(inter));
     TMPI_TRY(check_pointer(newintracomm, "newintracomm"));
     Comm* created = nullptr;

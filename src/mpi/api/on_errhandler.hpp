@@ -11,14 +11,14 @@ namespace tmpi::mpi {
 /// being its handle.
 template <class Body>
 int on_errhandler(const char* name, MPI_Errhandler handle, Raiser kind, void* null, Body&& body) {
-  int code = MPI_SUCCESS;
-  const int framed = on_rank(name, [&](Rank& rank) -> Err {
-    Errhandler* handler = nullptr;
-    TMPI_TRY(check_errhandler(handle, kind, handler));
-    if (Err error = body(rank, handler)) code = raise_on(name, {kind, null, handler}, error);
-    return kOk;
-  });
-  return framed != MPI_SUCCESS ? framed : code;
+  const Frame frame(name);
+  Rank* rank = frame.rank();
+  if (rank == nullptr) return raise_not_initialized(name);
+  Errhandler* handler = nullptr;
+  if (Err error = check_errhandler(handle, kind, handler)) return raise(name, nullptr, error);
+  if (Err error = guarded([&]() -> Err { return body(*rank, handler); }))
+    return raise_on(name, {kind, null, handler}, error);
+  return MPI_SUCCESS;
 }
 
 }  // namespace tmpi::mpi

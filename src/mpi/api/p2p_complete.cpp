@@ -18,7 +18,7 @@ int conclude_one(const char* name, MPI_Request& handle, Request& request, MPI_St
   }
   Comm* const comm = request.comm;
   if (comm != nullptr) ++comm->references;
-  const Err error = conclude(handle, request, status);
+  const Err error = guarded([&] { return conclude(handle, request, status); });
   const int code = error ? raise(name, comm, error) : MPI_SUCCESS;
   if (comm != nullptr) release(*comm);
   return code;

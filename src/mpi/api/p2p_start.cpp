@@ -16,7 +16,9 @@ Err start_persistent(MPI_Request handle) {
   }
   if (request->active)
     return fail(MPI_ERR_REQUEST, "the persistent request is active: complete it with a wait or test first");
-  return start(*request);
+  Err error = guarded([&] { return start(*request); });
+  if (error) request->active = false;  // it may be started again
+  return error;
 }
 
 }  // namespace

@@ -22,8 +22,10 @@ int on_array(const char* name, int count, MPI_Request* handles, Body&& body) {
   if (!error && count > 0) error = check_pointer(handles, "array_of_requests");
   if (error) return raise(name, nullptr, error);
   RequestArray requests({handles, static_cast<std::size_t>(count)});
-  error = requests.look_up();
-  if (!error) error = body(requests);
+  error = guarded([&]() -> Err {
+    TMPI_TRY(requests.look_up());
+    return body(requests);
+  });
   return error ? raise(name, requests.comm(), error) : MPI_SUCCESS;
 }
 

@@ -22,17 +22,19 @@ ErrorTarget target_of(MPI_Session handle, const Session& session) {
 // Runs body(session); its errors are raised on the session.
 template <class Body>
 int on_session(const char* name, MPI_Session handle, Body&& body) {
-  int code = MPI_SUCCESS;
-  const int framed = on_rank(name, [&](Rank& rank) -> Err {
-    Session* session = session_from(handle);
-    if (session == nullptr)
-      return handle == MPI_SESSION_NULL
-                 ? fail(MPI_ERR_SESSION, "the session is MPI_SESSION_NULL: never opened, or finalized")
-                 : fail(MPI_ERR_SESSION, "{} is no session", static_cast<const void*>(handle));
-    if (Err error = body(*session, rank)) code = raise_on(name, target_of(handle, *session), error);
-    return kOk;
-  });
-  return framed != MPI_SUCCESS ? framed : code;
+  const Frame frame(name);
+  Rank* rank = frame.rank();
+  if (rank == nullptr) return raise_not_initialized(name);
+  Session* session = session_from(handle);
+  if (session == nullptr)
+    return raise(name, nullptr,
+                 handle == MPI_SESSION_NULL
+                     ? fail(MPI_ERR_SESSION, "the session is MPI_SESSION_NULL: never opened, or finalized")
+                     : fail(MPI_ERR_SESSION, "{} is no session", static_cast<const void*>(handle)));
+  const ErrorTarget target = target_of(handle, *session);
+  if (Err error = guarded([&]() -> Err { return body(*session, *rank); }))
+    return raise_on(name, target, error);
+  return MPI_SUCCESS;
 }
 
 Err open(Rank& rank, MPI_Info info, Errhandler* handler, MPI_Session* session) {
@@ -41,11 +43,11 @@ Err open(Rank& rank, MPI_Info info, Errhandler* handler, MPI_Session* session) {
   TMPI_TRY(hints_from(info, hints));
   int level;
   TMPI_TRY(requested_thread_level(*hints, MPI_THREAD_MULTIPLE, level));
-  auto* opened = new Session;
+  auto opened = std::make_unique<Session>();
   opened->errhandler = handler;
-  retain(handler);
   opened->thread_level = open_session(rank, level);
-  *session = handle_of(*opened);
+  retain(handler);
+  *session = handle_of(*opened.release());
   return kOk;
 }
 
@@ -77,7 +79,7 @@ int PMPI_Session_init(MPI_Info info, MPI_Errhandler errhandler, MPI_Session* ses
              "rank's main thread"));
   Errhandler* handler = nullptr;
   if (Err error = check_errhandler(errhandler, Raiser::kSession, handler)) return raise(name, nullptr, error);
-  if (Err error = open(*rank, info, handler, session))
+  if (Err error = guarded([&] { return open(*rank, info, handler, session); }))
     return raise_on(name, {Raiser::kSession, MPI_SESSION_NULL, handler}, error);
   return MPI_SUCCESS;
 }
@@ -177,10 +179,14 @@ TMPI_PROFILED(MPI_Session_get_errhandler);
 
 int PMPI_Session_call_errhandler(MPI_Session session, int errorcode) {
   const char* name = "MPI_Session_call_errhandler";
-  return on_session(name, session, [&](Session& opened, Rank&) -> Err {
-    call_errhandler(name, target_of(session, opened), errorcode);
+  const Frame frame(name);  // around the handler, too, which may throw
+  ErrorTarget target{};
+  const int code = on_session(name, session, [&](Session& opened, Rank&) -> Err {
+    target = target_of(session, opened);
     return kOk;
   });
+  if (code == MPI_SUCCESS) call_errhandler(name, target, errorcode);
+  return code;
 }
 TMPI_PROFILED(MPI_Session_call_errhandler);
 

@@ -65,7 +65,7 @@ using namespace tmpi::mpi;
 
 int PMPI_Cart_create(MPI_Comm comm_old, int ndims, const int dims[], const int periods[], int,
                      MPI_Comm* comm_cart) {
-  return on_comm("MPI_Cart_create", comm_old, [&](Comm& parent) -> Err {
+  return on_collective("MPI_Cart_create", comm_old, [&](Comm& parent) -> Err {
     TMPI_TRY(check_pointer(comm_cart, "comm_cart"));
     *comm_cart = MPI_COMM_NULL;  // also what a program sees that goes on after an error
     TMPI_TRY(check_grid(parent, ndims, dims, periods));

@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "mpi/base/no_memory.hpp"
+
 namespace tmpi::mpi {
 namespace {
 
@@ -26,8 +28,10 @@ const auto kNullDelete = reinterpret_cast<Keyval::Function>(MPI_COMM_NULL_DELETE
 
 template <class Callback, class Handle>
 int call_copy_as(const Keyval& key, void* handle, void* in, void** out, int* keep) {
-  return reinterpret_cast<Callback*>(key.copy)(static_cast<Handle>(handle), key.id, key.extra_state, in, out,
-                                               keep);
+  return call_program("attribute copy function", [&] {
+    return reinterpret_cast<Callback*>(key.copy)(static_cast<Handle>(handle), key.id, key.extra_state, in,
+                                                 out, keep);
+  });
 }
 
 int call_copy(const Keyval& key, void* handle, void* in, void** out, int* keep) {
@@ -44,8 +48,10 @@ int call_copy(const Keyval& key, void* handle, void* in, void** out, int* keep) 
 
 template <class Callback, class Handle>
 int call_delete_as(const Keyval& key, void* handle, void* value) {
-  return reinterpret_cast<Callback*>(key.destroy)(static_cast<Handle>(handle), key.id, value,
-                                                  key.extra_state);
+  return call_program("attribute delete function", [&] {
+    return reinterpret_cast<Callback*>(key.destroy)(static_cast<Handle>(handle), key.id, value,
+                                                    key.extra_state);
+  });
 }
 
 int call_delete(const Keyval& key, void* handle, void* value) {
@@ -160,6 +166,7 @@ Err delete_attribute(const Bearer& bearer, int keyval) {
 Err copy_attributes(const Bearer& from, const Bearer& to) {
   if (from.attributes == nullptr) return kOk;
   const std::vector<Attributes::Entry> entries = from.attributes->entries;  // callbacks may change the object
+  attributes_of(to).entries.reserve(entries.size());  // none that a callback has copied gets lost
   for (const auto& [keyval, value] : entries) {
     void* copied = value;
     if (keyval->copy == kNullCopy) continue;

@@ -6,7 +6,6 @@
 #include <fmt/core.h>
 
 #include <string>
-#include <utility>
 
 #include "mpi.h"
 
@@ -33,14 +32,16 @@ extern std::string* (*g_explanation)() noexcept;
 }  // namespace detail
 
 /// Remembers `text` as the explanation of the current rank's latest error. Cold.
-void explain(std::string text);
+void explain(std::string text) noexcept;
+/// The same for a text that is to be formatted; without memory for it there is none. Cold.
+void explain_formatted(fmt::string_view format, fmt::format_args arguments) noexcept;
 /// The latest explanation of the current rank (empty if none); cleared by the call.
-std::string take_explanation();
+std::string take_explanation() noexcept;
 
 /// Fails with an MPI error class and a sentence: what happened, the likely cause, what to do. Cold.
 template <class... Args>
 [[gnu::cold, gnu::noinline]] Err fail(int error_class, fmt::format_string<Args...> format, Args&&... args) {
-  explain(fmt::format(format, std::forward<Args>(args)...));
+  explain_formatted(format, fmt::make_format_args(args...));
   return Err(error_class);
 }
 

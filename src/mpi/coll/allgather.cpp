@@ -1,11 +1,12 @@
-// Allgather and allgatherv: when all are there, each lane's leader fills the receive buffers of its share of
-// the members straight from the members' send buffers. If what each member sends fits into its cell, which
-// members of allgatherv know of themselves only, it lies there, and each member takes it when it wakes: that
-// saves the leaders' second round.
+// Allgather and allgatherv: when all are there, each worker group's leader fills the receive buffers of its
+// share of the members straight from the members' send buffers. If what each member sends fits into its cell,
+// which members of allgatherv know of themselves only, it lies there, and each member takes it when it goes
+// on: that saves the leaders' second round.
 #include <cstring>
 
 #include "mpi/coll/algorithms.hpp"
-#include "mpi/shm/coll_shared.hpp"
+#include "mpi/coll/conditions.hpp"
+#include "mpi/coll/steps.hpp"
 
 namespace tmpi::mpi {
 namespace {
@@ -42,13 +43,13 @@ void fill_from(const Args& model, Args& to, int n, int target) {
   to.error = model.error;
 }
 
-constexpr MPI_Count kHead = sizeof(MPI_Count);  // before the data in a cell: its bytes
+constexpr MPI_Count kPrefix = sizeof(MPI_Count);  // before the data in a cell: its bytes
 
 bool leave_in_cell(std::byte* cell, MPI_Count room, const Chunk& mine) {
   const MPI_Count bytes = mine.bytes();
-  if (kHead + bytes > room) return false;
-  std::memcpy(cell, &bytes, kHead);
-  pack_chunk(cell + kHead, mine);
+  if (kPrefix + bytes > room) return false;
+  std::memcpy(cell, &bytes, kPrefix);
+  pack_chunk(cell + kPrefix, mine);
   return true;
 }
 
@@ -56,30 +57,24 @@ void take_from_cells(const std::byte* cell, MPI_Count room, Args& to, int n, int
   for (int i = 0; i < n; ++i, cell += room) {
     if (i == rank && to.in_place) continue;
     MPI_Count bytes;
-    std::memcpy(&bytes, cell, kHead);
-    if (!unpack_chunk(to.recv.chunk(i), cell + kHead, bytes)) to.error = MPI_ERR_TRUNCATE;
+    std::memcpy(&bytes, cell, kPrefix);
+    if (!unpack_chunk(to.recv.chunk(i), cell + kPrefix, bytes)) to.error = MPI_ERR_TRUNCATE;
   }
 }
 
-}  // namespace
+struct AllgatherPull {
+  // Whether the leaders have to copy: my chunk is too large for a cell.
+  static bool contribute(Call& call) {
+    show_arguments(call);
+    const MPI_Count room = barrier_of(call.comm).groups().cell_bytes;
+    const int rank = call.comm.rank;
+    return !leave_in_cell(cells_of(call) + rank * room, room, contribution(call.args, rank));
+  }
 
-void algorithm::end_allgather_pull(Comm& comm, Args& args) {
-  Meeting& meeting = meeting_of(comm);
-  const std::uint64_t sequence = comm.coll_sequence - 1;
-  if (meeting.worked(sequence)) return;
-  take_from_cells(meeting.cells(sequence), meeting.layout().cell_bytes, args, comm.size, comm.rank);
-}
-
-Err algorithm::allgather_pull(Comm& comm, Args& args) {
-  Meeting& meeting = meeting_of(comm);
-  const std::uint64_t sequence = comm.coll_sequence++;
-  const MPI_Count room = meeting.layout().cell_bytes;
-  Args** members = meeting.records<Args>(sequence);
-  members[comm.rank] = &args;
-  const bool large =
-      !leave_in_cell(meeting.cells(sequence) + comm.rank * room, room, contribution(args, comm.rank));
-  const auto fill_all = [&, n = comm.size](int lane, int lanes) {
-    const Share targets = share_of(n, lane, lanes);
+  static void work(Call& call, SharedBarrier::Leader& leader) {
+    Args* const* members = members_of(call);
+    const int n = call.comm.size;
+    const Share targets = share_of(n, leader.group(), leader.groups());
     for (int target = static_cast<int>(targets.first); target < targets.last; ++target) {
       const Args& model = *members[targets.first];
       if (target > targets.first && same_contiguous_block(model.recv, members[target]->recv)) {
@@ -88,10 +83,19 @@ Err algorithm::allgather_pull(Comm& comm, Args& args) {
         fill(members, n, target);
       }
     }
-  };
-  if (!meeting.meet_and_work_if(large, sequence, fill_all, args.guest)) return kOk;
-  end_allgather_pull(comm, args);
-  return error_of(args);
-}
+  }
+
+  static void finish(Call& call) {
+    take_from_cells(cells_of(call), barrier_of(call.comm).groups().cell_bytes, call.args, call.comm.size,
+                    call.comm.rank);
+  }
+};
+
+}  // namespace
+
+constinit const Algorithm algorithm::kAllgatherPull{.collective = Collective::kAllgather,
+                                                    .name = "pull",
+                                                    .needs = conditions<kOneNode>,
+                                                    .forms = all_together<AllgatherPull>};
 
 }  // namespace tmpi::mpi

@@ -1,30 +1,48 @@
+// Allgather of small chunks: each member leaves its chunk where it belongs among all chunks, and takes them
+// all when everybody has come.
 #include <algorithm>
 
 #include "mpi/coll/algorithms.hpp"
-#include "mpi/shm/coll_shared.hpp"
+#include "mpi/coll/conditions.hpp"
+#include "mpi/coll/steps.hpp"
 
 namespace tmpi::mpi {
+namespace {
 
-void algorithm::end_allgather_cells(Comm& comm, Args& args) {
-  const Chunk all{args.recv.data, comm.size * args.recv.count, args.recv.type};
-  (void)unpack_chunk(all, meeting_of(comm).cells(comm.coll_sequence - 1), all.bytes());
-}
-
-Err algorithm::allgather_cells(Comm& comm, Args& args) {
-  const Chunk mine = args.in_place ? args.recv.chunk(comm.rank) : args.send.whole();
-  const MPI_Count bytes = args.recv.whole().bytes(), length = std::min(mine.bytes(), bytes);
-  if (mine.bytes() > bytes) args.error = MPI_ERR_TRUNCATE;
-  if (bytes == 0) return error_of(args);
-  Meeting& meeting = meeting_of(comm);
-  std::byte* place = meeting.cells(comm.coll_sequence++) + comm.rank * bytes;
-  if (mine.type->contiguous()) {
-    copy_bytes(place, mine.data, length);
-  } else {
-    pack_segment(place, mine.data, mine.count, *mine.type, 0, length);
+struct AllgatherCells {
+  static Chunk mine(const Comm& comm, const Args& args) {
+    return args.in_place ? args.recv.chunk(comm.rank) : args.send.whole();
   }
-  if (!meeting.meet([] {}, args.guest)) return kOk;
-  end_allgather_cells(comm, args);
-  return error_of(args);
-}
+
+  static bool empty(const Comm& comm, Args& args) {
+    const MPI_Count bytes = args.recv.whole().bytes();
+    if (mine(comm, args).bytes() > bytes) args.error = MPI_ERR_TRUNCATE;
+    return bytes == 0;
+  }
+
+  static void contribute(Call& call) {
+    const Chunk chunk = mine(call.comm, call.args);
+    const MPI_Count bytes = call.args.recv.whole().bytes(), length = std::min(chunk.bytes(), bytes);
+    std::byte* place = cells_of(call) + call.comm.rank * bytes;
+    if (chunk.type->contiguous()) {
+      copy_bytes(place, chunk.data, length);
+    } else {
+      pack_segment(place, chunk.data, chunk.count, *chunk.type, 0, length);
+    }
+  }
+
+  static void finish(Call& call) {
+    const Side& recv = call.args.recv;
+    const Chunk all{recv.data, call.comm.size * recv.count, recv.type};
+    (void)unpack_chunk(all, cells_of(call), all.bytes());
+  }
+};
+
+}  // namespace
+
+constinit const Algorithm algorithm::kAllgatherCells{.collective = Collective::kAllgather,
+                                                     .name = "cells",
+                                                     .needs = conditions<kOneNode, kRegular, kFitsCell>,
+                                                     .forms = all_together<AllgatherCells>};
 
 }  // namespace tmpi::mpi

@@ -1,29 +1,40 @@
 // Allreduce of small vectors: each member leaves its vector in a cell, the last to come folds the cells, each
-// member takes the result when it wakes. The cells are used again two meetings later, when everybody has
+// member takes the result when it goes on. The cells are used again two barriers later, when everybody has
 // taken it.
 #include "mpi/coll/algorithms.hpp"
+#include "mpi/coll/conditions.hpp"
 #include "mpi/coll/fold.hpp"
-#include "mpi/shm/coll_shared.hpp"
+#include "mpi/coll/steps.hpp"
 
 namespace tmpi::mpi {
+namespace {
 
-void algorithm::end_allreduce_cells(Comm& comm, Args& args) {
-  std::byte* cells = meeting_of(comm).cells(comm.coll_sequence - 1);
-  copy_elements(static_cast<std::byte*>(args.recv.data),
-                folded(*args.op, *args.recv.type, args.recv.count, cells, comm.size), 0, args.recv.count,
-                *args.recv.type);
-}
+struct AllreduceCells {
+  static bool empty(const Comm&, const Args& args) { return args.recv.count == 0; }
 
-Err algorithm::allreduce_cells(Comm& comm, Args& args) {
-  if (args.recv.count == 0) return kOk;
-  const Datatype& type = *args.recv.type;
-  const MPI_Count count = args.recv.count, bytes = dense_bytes(type, count);
-  Meeting& meeting = meeting_of(comm);
-  std::byte* cells = meeting.cells(comm.coll_sequence++);
-  copy_bytes(cells + comm.rank * bytes, args.input(), bytes);
-  if (meeting.meet([&, n = comm.size] { fold_cells(*args.op, type, count, cells, n); }, args.guest))
-    end_allreduce_cells(comm, args);
-  return kOk;
-}
+  static void contribute(Call& call) {
+    const MPI_Count bytes = dense_bytes(*call.args.recv.type, call.args.recv.count);
+    copy_bytes(cells_of(call) + call.comm.rank * bytes, call.args.input(), bytes);
+  }
+
+  static void combine(Call& call) {
+    const Side& recv = call.args.recv;
+    fold_cells(*call.args.op, *recv.type, recv.count, cells_of(call), call.comm.size);
+  }
+
+  static void finish(Call& call) {
+    const Side& recv = call.args.recv;
+    copy_elements(static_cast<std::byte*>(recv.data),
+                  folded(*call.args.op, *recv.type, recv.count, cells_of(call), call.comm.size), 0,
+                  recv.count, *recv.type);
+  }
+};
+
+}  // namespace
+
+constinit const Algorithm algorithm::kAllreduceCells{.collective = Collective::kAllreduce,
+                                                     .name = "cells",
+                                                     .needs = conditions<kOneNode, kDense, kFitsCell>,
+                                                     .forms = all_together<AllreduceCells>};
 
 }  // namespace tmpi::mpi

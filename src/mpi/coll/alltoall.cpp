@@ -1,12 +1,14 @@
-// Alltoall, alltoallv, alltoallw: when all are there, each lane's leader fills the receive buffers of its
-// share of the members straight from the members' send buffers. If all that each member sends fits into its
-// cell, it lies there, and each member takes its chunks when it wakes: that saves the leaders' second round.
+// Alltoall, alltoallv, alltoallw: when all are there, each worker group's leader fills the receive buffers of
+// its share of the members straight from the members' send buffers. If all that each member sends fits into
+// its cell, it lies there, and each member takes its chunks when it goes on: that saves the leaders' second
+// round.
 #include <algorithm>
 #include <cstdint>
 #include <cstring>
 
 #include "mpi/coll/algorithms.hpp"
-#include "mpi/shm/coll_shared.hpp"
+#include "mpi/coll/conditions.hpp"
+#include "mpi/coll/steps.hpp"
 
 namespace tmpi::mpi {
 namespace {
@@ -48,13 +50,13 @@ void fill_tile(Args* const* members, int n, int first, int last) {
 
 // A cell holds the bytes of a chunk and all chunks; of the v-variants where each chunk begins, where the last
 // one ends, and all chunks.
-constexpr MPI_Count kHead = sizeof(MPI_Count);
+constexpr MPI_Count kPrefix = sizeof(MPI_Count);
 
 bool leave_in_cell(std::byte* cell, MPI_Count room, const Side& send, int n) {
   const MPI_Count bytes = send.whole().bytes();
-  if (bytes > (room - kHead) / n) return false;
-  std::memcpy(cell, &bytes, kHead);
-  pack_chunk(cell + kHead, {send.data, n * send.count, send.type});
+  if (bytes > (room - kPrefix) / n) return false;
+  std::memcpy(cell, &bytes, kPrefix);
+  pack_chunk(cell + kPrefix, {send.data, n * send.count, send.type});
   return true;
 }
 
@@ -73,7 +75,7 @@ bool leave_ragged(std::byte* cell, MPI_Count room, const Side& send, int n) {
   return true;
 }
 
-void take(const std::byte* cell, MPI_Count room, Args& to, int n, int rank) {
+void take_chunks(const std::byte* cell, MPI_Count room, Args& to, int n, int rank) {
   for (int sender = 0; sender < n; ++sender, cell += room) {
     MPI_Count bytes, place;
     if (to.ragged) {
@@ -81,39 +83,40 @@ void take(const std::byte* cell, MPI_Count room, Args& to, int n, int rank) {
       place = begins[rank];
       bytes = begins[rank + 1] - place;
     } else {
-      std::memcpy(&bytes, cell, kHead);
-      place = kHead + rank * bytes;
+      std::memcpy(&bytes, cell, kPrefix);
+      place = kPrefix + rank * bytes;
     }
     if (!unpack_chunk(to.recv.chunk(sender), cell + place, bytes)) to.error = MPI_ERR_TRUNCATE;
   }
 }
 
+struct AlltoallPull {
+  // Whether the leaders have to copy: my chunks are too large for a cell.
+  static bool contribute(Call& call) {
+    show_arguments(call);
+    const MPI_Count room = barrier_of(call.comm).groups().cell_bytes;
+    std::byte* cell = cells_of(call) + call.comm.rank * room;
+    return !(call.args.ragged ? leave_ragged : leave_in_cell)(cell, room, call.args.send, call.comm.size);
+  }
+
+  static void work(Call& call, SharedBarrier::Leader& leader) {
+    const int n = call.comm.size;
+    const Share receivers = share_of(n, leader.group(), leader.groups());
+    for (int first = static_cast<int>(receivers.first); first < receivers.last; first += kTile)
+      fill_tile(members_of(call), n, first, std::min(first + kTile, static_cast<int>(receivers.last)));
+  }
+
+  static void finish(Call& call) {
+    take_chunks(cells_of(call), barrier_of(call.comm).groups().cell_bytes, call.args, call.comm.size,
+                call.comm.rank);
+  }
+};
+
 }  // namespace
 
-void algorithm::end_alltoall_pull(Comm& comm, Args& args) {
-  Meeting& meeting = meeting_of(comm);
-  const std::uint64_t sequence = comm.coll_sequence - 1;
-  if (meeting.worked(sequence)) return;
-  take(meeting.cells(sequence), meeting.layout().cell_bytes, args, comm.size, comm.rank);
-}
-
-Err algorithm::alltoall_pull(Comm& comm, Args& args) {
-  Meeting& meeting = meeting_of(comm);
-  const std::uint64_t sequence = comm.coll_sequence++;
-  Args** members = meeting.records<Args>(sequence);
-  members[comm.rank] = &args;
-  const MPI_Count room = meeting.layout().cell_bytes;
-  std::byte* cell = meeting.cells(sequence) + comm.rank * room;
-  const bool large = !(args.ragged ? leave_ragged : leave_in_cell)(cell, room, args.send, comm.size);
-  const auto fill_all = [&, n = comm.size](int lane, int lanes) {
-    const Share receivers = share_of(n, lane, lanes);
-    for (int first = static_cast<int>(receivers.first); first < receivers.last; first += kTile) {
-      fill_tile(members, n, first, std::min(first + kTile, static_cast<int>(receivers.last)));
-    }
-  };
-  if (!meeting.meet_and_work_if(large, sequence, fill_all, args.guest)) return kOk;
-  end_alltoall_pull(comm, args);
-  return error_of(args);
-}
+constinit const Algorithm algorithm::kAlltoallPull{.collective = Collective::kAlltoall,
+                                                   .name = "pull",
+                                                   .needs = conditions<kOneNode, kTwoBuffers>,
+                                                   .forms = all_together<AlltoallPull>};
 
 }  // namespace tmpi::mpi

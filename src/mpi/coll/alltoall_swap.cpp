@@ -1,8 +1,10 @@
 // Alltoall(v,w) with MPI_IN_PLACE: chunk j of member i changes places with chunk i of member j. Each pair is
-// swapped once, by the leader whose share holds the pair's smaller rank.
+// swapped once, by the leader of the worker group whose share holds the pair's smaller rank.
+#include <algorithm>
+
 #include "mpi/coll/algorithms.hpp"
-#include "mpi/coll/fold.hpp"
-#include "mpi/shm/coll_shared.hpp"
+#include "mpi/coll/conditions.hpp"
+#include "mpi/coll/steps.hpp"
 
 namespace tmpi::mpi {
 namespace {
@@ -27,20 +29,23 @@ void swap_pair(Args& a, Args& b, int rank_a, int rank_b) {
   swap_chunks(of_a, of_b, std::min(of_a.bytes(), of_b.bytes()));
 }
 
+struct AlltoallSwap {
+  static void contribute(Call& call) { show_arguments(call); }
+
+  static void work(Call& call, SharedBarrier::Leader& leader) {
+    Args* const* members = members_of(call);
+    const int n = call.comm.size;
+    for (int i = leader.group(); i < n; i += leader.groups()) {  // dealt out: small ranks have more pairs
+      for (int j = i + 1; j < n; ++j) swap_pair(*members[i], *members[j], i, j);
+    }
+  }
+};
+
 }  // namespace
 
-Err algorithm::alltoall_swap(Comm& comm, Args& args) {
-  Meeting& meeting = meeting_of(comm);
-  Args** members = meeting.records<Args>(comm.coll_sequence++);
-  members[comm.rank] = &args;
-  meeting.meet_and_work(
-      [&, n = comm.size](int lane, int lanes) {
-        for (int i = lane; i < n; i += lanes) {  // dealt out, since small ranks have more pairs
-          for (int j = i + 1; j < n; ++j) swap_pair(*members[i], *members[j], i, j);
-        }
-      },
-      args.guest);
-  return error_of(args);
-}
+constinit const Algorithm algorithm::kAlltoallSwap{.collective = Collective::kAlltoall,
+                                                   .name = "swap",
+                                                   .needs = conditions<kOneNode, kInPlace>,
+                                                   .forms = all_together<AlltoallSwap>};
 
 }  // namespace tmpi::mpi

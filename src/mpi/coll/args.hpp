@@ -1,6 +1,6 @@
 // Args: the arguments of one member's call of a collective, in one form for all of them, so that algorithms
-// have one signature and the selection table can name them. Lies on the member's stack; others read it
-// through the meeting places while the member sleeps.
+// have one signature and the selection table can name them. Lies on the member's stack, or in the operation
+// if it is a nonblocking one; others read it in shared memory while the member waits.
 #pragma once
 
 #include <cstring>
@@ -83,8 +83,6 @@ struct Side {
   }
 };
 
-struct Guest;  // lane.hpp
-
 struct Args {
   Collective collective = Collective::kBarrier;
   Side send;  ///< with in_place: undefined for reductions' and exchanges' input, which is in `recv`
@@ -94,7 +92,6 @@ struct Args {
   bool in_place = false;    ///< this member passed MPI_IN_PLACE
   bool ragged = false;      ///< a v- or w-variant: chunks may differ in size
   int error = MPI_SUCCESS;  ///< found by a member that worked for this one; the member words it when it wakes
-  Guest* guest = nullptr;   ///< left behind where the call would wait for other members; null: it waits
 
   /// The vector that a member brings to a reduction.
   const std::byte* input() const noexcept {

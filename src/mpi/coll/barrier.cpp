@@ -1,14 +1,19 @@
-// Barrier: the meeting itself. Budget: 60 to 100 ns per member, two switches included; one atomic per lane.
+// Barrier: the shared-memory barrier itself. Budget: 60 to 100 ns per member, two switches included; one
+// atomic per worker group.
 #include "mpi/coll/algorithms.hpp"
-#include "mpi/shm/coll_shared.hpp"
+#include "mpi/coll/conditions.hpp"
+#include "mpi/coll/steps.hpp"
 
 namespace tmpi::mpi {
+namespace {
 
-Err algorithm::barrier_meeting(Comm& comm, Args& args) {
-  Meeting& meeting = meeting_of(comm);
-  ++comm.coll_sequence;
-  meeting.meet([] {}, args.guest);
-  return kOk;
-}
+struct BarrierShared {};
+
+}  // namespace
+
+constinit const Algorithm algorithm::kBarrierShared{.collective = Collective::kBarrier,
+                                                    .name = "shared_barrier",
+                                                    .needs = conditions<kOneNode>,
+                                                    .forms = all_together<BarrierShared>};
 
 }  // namespace tmpi::mpi

@@ -3,8 +3,9 @@
 #include <utility>
 
 #include "mpi/coll/algorithms.hpp"
+#include "mpi/coll/conditions.hpp"
 #include "mpi/coll/fold.hpp"
-#include "mpi/shm/coll_shared.hpp"
+#include "mpi/coll/steps.hpp"
 
 namespace tmpi::mpi {
 namespace {
@@ -24,21 +25,24 @@ void exscan_block(const Args& args, Args* const* members, int n, MPI_Count first
   }
 }
 
+struct ExscanSegments {
+  static bool empty(const Comm&, const Args& args) { return args.recv.count == 0; }
+  static void contribute(Call& call) { show_arguments(call); }
+
+  static void work(Call& call, SharedBarrier::Leader& leader) {
+    const Args& args = call.args;
+    for_blocks(args.recv.count, *args.recv.type, leader.group(), leader.groups(),
+               [&](MPI_Count first, MPI_Count count) {
+                 exscan_block(args, members_of(call), call.comm.size, first, count);
+               });
+  }
+};
+
 }  // namespace
 
-Err algorithm::exscan_segments(Comm& comm, Args& args) {
-  if (args.recv.count == 0) return kOk;
-  const Datatype& type = *args.recv.type;
-  Meeting& meeting = meeting_of(comm);
-  Args** members = meeting.records<Args>(comm.coll_sequence++);
-  members[comm.rank] = &args;
-  meeting.meet_and_work(
-      [&, n = comm.size](int lane, int lanes) {
-        for_blocks(args.recv.count, type, lane, lanes,
-                   [&](MPI_Count first, MPI_Count count) { exscan_block(args, members, n, first, count); });
-      },
-      args.guest);
-  return kOk;
-}
+constinit const Algorithm algorithm::kExscanSegments{.collective = Collective::kExscan,
+                                                     .name = "segments",
+                                                     .needs = conditions<kOneNode>,
+                                                     .forms = all_together<ExscanSegments>};
 
 }  // namespace tmpi::mpi

@@ -8,7 +8,8 @@
 #include <cstddef>
 
 #include "mpi/coll/args.hpp"
-#include "mpi/shm/lane.hpp"
+#include "mpi/shm/arrivals.hpp"
+#include "mpi/shm/worker_groups.hpp"
 
 namespace tmpi::mpi {
 
@@ -46,7 +47,7 @@ ElementRoom room_for(const Datatype& type, MPI_Count count) noexcept;
 std::byte* scratch_elements(int which, MPI_Count count, const Datatype& type);
 
 /// Elements that are combined at a time, so that they stay in the level-1 cache; and the unit in which work
-/// is divided among lanes.
+/// is divided among worker groups.
 MPI_Count block_elements(const Datatype& type) noexcept;
 MPI_Count unit_elements(const Datatype& type) noexcept;
 
@@ -55,11 +56,11 @@ MPI_Count unit_elements(const Datatype& type) noexcept;
 void fold_block(const Op& op, const Datatype& type, Args* const* members, int n, MPI_Count first,
                 MPI_Count count, std::byte* result);
 
-/// Calls body(first, count) for the blocks of lane `lane`'s share of `total` elements.
+/// Calls body(first, count) for the blocks of worker group `group`'s share of `total` elements.
 template <class Body>
-void for_blocks(MPI_Count total, const Datatype& type, int lane, int lanes, Body&& body) {
+void for_blocks(MPI_Count total, const Datatype& type, int group, int groups, Body&& body) {
   const MPI_Count unit = unit_elements(type), block = block_elements(type);
-  const Share units = share_of((total + unit - 1) / unit, lane, lanes);
+  const Share units = share_of((total + unit - 1) / unit, group, groups);
   const MPI_Count last = std::min(units.last * unit, total);
   for (MPI_Count first = units.first * unit; first < last; first += block)
     body(first, std::min(block, last - first));

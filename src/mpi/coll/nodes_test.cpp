@@ -100,15 +100,15 @@ TEST_CASE("between nodes go messages of nodes, not of ranks") {
         return remote::counters().eager - before;
       };
       const std::uint64_t barriers = messages([&] { CHECK(!barrier(rank.world)); });
-      const bool head = &rank == &job()->local_at(0);  // who sends, hence counts exactly
-      CHECK((!head || barriers == kTimes * rounds));
+      const bool leader = &rank == &job()->local_at(0);  // who sends, hence counts exactly
+      CHECK((!leader || barriers == kTimes * rounds));
       // An uneven node hands its part to another and gets the result back.
       const std::uint64_t sums = messages([&] {
         double mine = 1, sum = 0;
         MPI_Allreduce(&mine, &sum, 1, MPI_DOUBLE, MPI_SUM, MPI_COMM_WORLD);
         CHECK(sum == 8 * nodes);
       });
-      CHECK((!head || sums <= kTimes * (rounds + 1)));
+      CHECK((!leader || sums <= kTimes * (rounds + 1)));
     });
   }
 }

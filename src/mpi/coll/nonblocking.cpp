@@ -2,13 +2,14 @@
 
 #include <utility>
 
+#include "mpi/base/no_memory.hpp"
 #include "mpi/base/status.hpp"
 #include "mpi/coll/coll.hpp"
 #include "mpi/coll/table.hpp"
 #include "mpi/p2p/lifecycle.hpp"
 #include "mpi/rank/rank.hpp"
 #include "mpi/request/blocked.hpp"
-#include "mpi/shm/lane.hpp"
+#include "mpi/shm/arrivals.hpp"
 #include "sched/helper.hpp"
 
 namespace tmpi::mpi {
@@ -23,16 +24,16 @@ void for_types(const Args& args, Body&& body) {
   }
 }
 
-class CollectiveOperation final : public TrackOperation, private Guest {
+class CollectiveOperation final : public ShadowOperation, private WaitingContinuation {
  public:
-  CollectiveOperation(const char* name, Track& track, const Args& args)
-      : TrackOperation(name, track), Guest(end), args_(args) {
+  CollectiveOperation(const char* name, ShadowComm& shadow, const Args& args)
+      : ShadowOperation(name, shadow), args_(args) {
     for_types(args_, [](const Datatype& type) { type.retain(); });
     if (args_.op != nullptr) args_.op->retain();
   }
-  CollectiveOperation(const char* name, std::unique_ptr<Track> track, const Args& args)
-      : CollectiveOperation(name, *track, args) {
-    dedicated_ = std::move(track);
+  CollectiveOperation(const char* name, std::unique_ptr<ShadowComm> shadow, const Args& args)
+      : CollectiveOperation(name, *shadow, args) {
+    dedicated_ = std::move(shadow);
   }
   ~CollectiveOperation() override {
     for_types(args_, [](const Datatype& type) { type.release(); });
@@ -42,148 +43,151 @@ class CollectiveOperation final : public TrackOperation, private Guest {
  private:
   Err perform(Comm& comm) override {
     args_.error = MPI_SUCCESS;
-    args_.guest = nullptr;
     return run(comm, args_);
   }
 
-  Begun begin(Comm& comm, Err& error) override {
-    if (comm.inter()) return Begun::kNot;
-    row_ = select(comm, args_);
-    if (row_ == nullptr || row_->begins == nullptr || !row_->begins(comm, args_)) return Begun::kNot;
+  Started begin(Comm& comm) override {
+    if (comm.inter()) return Started::kNot;
+    const Algorithm* algorithm = select(comm, args_);
+    if (algorithm == nullptr || algorithm->forms.start == nullptr) return Started::kNot;
     const InCollective note(comm);
     args_.error = MPI_SUCCESS;
-    args_.guest = this;
-    waits = false;
-    error = row_->run(comm, args_);
-    if (!waits) return Begun::kDone;
-    track().guest = this;
-    return Begun::kGuest;
+    finish_ = algorithm->forms.finish;
+    Call call{comm, args_};
+    const Started started = algorithm->forms.start(call, *this);
+    sequence_ = call.sequence;
+    if (started == Started::kDone) set_error(args_.error, kTruncatedChunk);
+    return started;
   }
 
-  static void end(Guest& guest) noexcept {
-    auto& self = static_cast<CollectiveOperation&>(guest);
-    self.row_->end(self.track().comm, self.args_);
-    self.finish(self.args_.error, kTruncatedChunk);
+  void proceed() noexcept override {
+    Call call{comm(), args_, sequence_};
+    finish_(call);
+    set_error(args_.error, kTruncatedChunk);
+    end();
   }
 
   Args args_;
-  const Algorithm* row_ = nullptr;
-  std::unique_ptr<Track> dedicated_;  // of a persistent operation
+  std::uint64_t sequence_ = 0;  // of the call that is kPending
+  void (*finish_)(Call& call) = nullptr;
+  std::unique_ptr<ShadowComm> dedicated_;  // of a persistent operation
 };
 
-// While a track has something to do, its communicator stays, whoever frees it, and MPI_Finalize waits.
-void hold(Track& track) noexcept {
-  ++track.parent.references;
-  ++track.parent.owner->services;
+// While a shadow has something to do, its communicator stays, whoever frees it, and MPI_Finalize waits.
+void hold(ShadowComm& shadow) noexcept {
+  ++shadow.parent.references;
+  ++shadow.parent.owner->busy_shadows;
 }
 
-void let_go(Track& track) noexcept {
-  Rank& rank = *track.parent.owner;
-  release(track.parent);  // may take the track with it
-  if (--rank.services == 0 && rank.services_end != nullptr)
-    std::exchange(rank.services_end, nullptr)->complete();
+void let_go(ShadowComm& shadow) noexcept {
+  Rank& rank = *shadow.parent.owner;
+  release(shadow.parent);  // may take the shadow with it
+  if (--rank.busy_shadows == 0 && rank.shadows_end != nullptr)
+    std::exchange(rank.shadows_end, nullptr)->complete();
 }
 
 }  // namespace
 
 Err start_collective(const char* name, Comm& comm, const Args& args, MPI_Request* request) {
-  auto operation = std::make_unique<CollectiveOperation>(name, tracks_of(comm).next(), args);
-  TrackOperation& started = *operation;
+  auto operation = std::make_unique<CollectiveOperation>(name, shadows_of(comm).next(), args);
+  ShadowOperation& started = *operation;
   Request& created = create_request(&comm, std::move(operation), false);
   *request = handle_of(created);
   return started.start(created);
 }
 
 Err init_collective(const char* name, Comm& comm, const Args& args, MPI_Request* request) {
-  auto operation = std::make_unique<CollectiveOperation>(name, tracks_of(comm).dedicated(), args);
+  auto operation = std::make_unique<CollectiveOperation>(name, shadows_of(comm).dedicated(), args);
   *request = handle_of(create_request(&comm, std::move(operation), true));
   return kOk;
 }
 
-Err TrackOperation::start(Request& request) {
+Err ShadowOperation::start(Request& request) {
   request_ = &request;
   error_ = MPI_SUCCESS;
-  if (track_.served || track_.guest != nullptr) return enqueue(request);
-  Err error;
-  switch (begin(track_.comm, error)) {
-    case Begun::kNot:
+  if (shadow_.helped || shadow_.continues) return enqueue(request);
+  switch (with_memory_for("its part of a collective operation", [&] { return begin(shadow_.comm); })) {
+    case Started::kNot:
       return enqueue(request);
-    case Begun::kDone:
-      if (error) remember(error);
+    case Started::kDone:
       request.complete_here();
       return kOk;
-    case Begun::kGuest:
-      hold(track_);
+    case Started::kPending:
+      shadow_.continues = true;
+      hold(shadow_);
       return kOk;
   }
   __builtin_unreachable();
 }
 
-void TrackOperation::finish(int error, const char* explanation) {
-  Track& track = track_;
-  error_ = error;
-  if (error != MPI_SUCCESS) explanation_ = explanation;
-  track.guest = nullptr;
-  if (track.after != nullptr) std::exchange(track.after, nullptr)->complete();
+void ShadowOperation::end() noexcept {
+  ShadowComm& shadow = shadow_;
+  shadow.continues = false;
+  if (shadow.after != nullptr) std::exchange(shadow.after, nullptr)->complete();
   request_->complete_here();
-  let_go(track);
+  let_go(shadow);
 }
 
-Err TrackOperation::enqueue(Request& request) {
+void ShadowOperation::set_error(int error_class, const char* explanation) {
+  error_ = error_class;
+  if (error_class != MPI_SUCCESS) explanation_ = explanation;
+}
+
+Err ShadowOperation::enqueue(Request& request) {
   next_ = nullptr;
-  (track_.last != nullptr ? track_.last->next_ : track_.first) = this;
-  track_.last = this;
-  if (track_.served) return kOk;
-  track_.served = true;
-  hold(track_);
-  if (sched::run_helper(serve, &track_)) return kOk;
-  track_.first = track_.last = nullptr;
+  (shadow_.last != nullptr ? shadow_.last->next_ : shadow_.first) = this;
+  shadow_.last = this;
+  if (shadow_.helped) return kOk;
+  shadow_.helped = true;
+  hold(shadow_);
+  if (sched::run_helper(run_all, &shadow_)) return kOk;
+  shadow_.first = shadow_.last = nullptr;
   remember(fail(MPI_ERR_NO_MEM,
                 "there is no memory for the stack of another operation in progress: wait for some first, or "
                 "pass tmpirun a smaller --stack-size"));
-  track_.served = false;
-  let_go(track_);
+  shadow_.helped = false;
+  let_go(shadow_);
   request.complete();
   return kOk;
 }
 
-void TrackOperation::serve(void* argument) noexcept {
-  Track& track = *static_cast<Track*>(argument);
-  if (track.guest != nullptr) {
+void ShadowOperation::run_all(void* argument) noexcept {
+  ShadowComm& shadow = *static_cast<ShadowComm*>(argument);
+  if (shadow.continues) {
     sched::Waiter waiter(1);
-    track.after = &waiter;
+    shadow.after = &waiter;
     waiter.wait();
   }
-  while (TrackOperation* operation = track.first) {
-    track.first = operation->next_;
-    if (track.first == nullptr) track.last = nullptr;
-    if (Err error = operation->perform(track.comm)) operation->remember(error);
+  while (ShadowOperation* operation = shadow.first) {
+    shadow.first = operation->next_;
+    if (shadow.first == nullptr) shadow.last = nullptr;
+    if (Err error = operation->perform(shadow.comm)) operation->remember(error);
     operation->request_->complete();
   }
-  track.served = false;
-  let_go(track);
+  shadow.helped = false;
+  let_go(shadow);
 }
 
 // What is found while nobody is in the call that the error belongs to; told by outcome().
-void TrackOperation::remember(Err error) {
+void ShadowOperation::remember(Err error) {
   error_ = error.error_class();
   explanation_ = take_explanation();
 }
 
-Err TrackOperation::outcome(Request&, MPI_Status* status) {
+Err ShadowOperation::outcome(Request&, MPI_Status* status) {
   set_status(status, MPI_ANY_SOURCE, MPI_ANY_TAG, 0);
   return error_ == MPI_SUCCESS ? kOk : fail(error_, "{}: {}", name_, explanation_);
 }
 
-Err TrackOperation::cancel(Request&) {
+Err ShadowOperation::cancel(Request&) {
   return fail(MPI_ERR_REQUEST, "the request is that of {}: a collective operation cannot be cancelled",
               name_);
 }
 
 void finish_operations(Rank& rank) noexcept {
-  if (rank.services == 0) return;
+  if (rank.busy_shadows == 0) return;
   sched::Waiter waiter(1);
-  rank.services_end = &waiter;
+  rank.shadows_end = &waiter;
   waiter.wait();
 }
 

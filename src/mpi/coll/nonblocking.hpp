@@ -1,16 +1,17 @@
-// Nonblocking and persistent collectives: the blocking algorithms on a service. The schedule of an operation
-// is the algorithm's own code, suspended where it waits, so every row of the selection table is a nonblocking
-// algorithm too. It begins during the call that starts it and goes on whenever a task of the rank's worker
-// reaches a scheduling point; its rank need not call MPI. Rows of shared memory need no service where they
-// have nothing to wait for, or can leave a guest behind (algorithms.hpp). docs/nonblocking.md.
+// Nonblocking and persistent collectives: the blocking algorithms on a helper fiber. The schedule of an
+// operation is the algorithm's own code, suspended where it waits, so every algorithm of the selection table
+// is a nonblocking one too. It begins during the call that starts it and goes on whenever a task of the
+// rank's worker reaches a scheduling point; its rank need not call MPI. Algorithms in shared memory need no
+// helper fiber where they have nothing to wait for, or can leave a continuation behind (steps.hpp).
+// docs/nonblocking.md.
 #pragma once
 
 #include <memory>
 #include <string>
 
-#include "mpi/coll/args.hpp"
+#include "mpi/coll/algorithm.hpp"
 #include "mpi/request/extension.hpp"
-#include "mpi/shm/track.hpp"
+#include "mpi/shm/shadow_comm.hpp"
 
 namespace tmpi::mpi {
 
@@ -23,42 +24,42 @@ Err start_collective(const char* name, Comm& comm, const Args& args, MPI_Request
 /// The same as an inactive persistent request.
 Err init_collective(const char* name, Comm& comm, const Args& args, MPI_Request* request);
 
-/// An operation on a track: whatever all members of a communicator do together without waiting for it.
-/// Derived classes say what.
-class TrackOperation : public RequestExtension {
+/// An operation on a shadow communicator: whatever all members of a communicator do together without waiting
+/// for it. Derived classes say what.
+class ShadowOperation : public RequestExtension {
  public:
   /// `name`: of the MPI call; a literal.
-  TrackOperation(const char* name, Track& track) noexcept : name_(name), track_(track) {}
+  ShadowOperation(const char* name, ShadowComm& shadow) noexcept : name_(name), shadow_(shadow) {}
 
   Err start(Request& request) override;
   Err outcome(Request& request, MPI_Status* status) override;
   Err cancel(Request& request) override;
 
  protected:
-  /// Does it, as a blocking call on `comm`, which stands for the communicator. On a service. May SUSPEND.
+  /// Does it, as a blocking call on `comm`, which stands for the communicator. On a helper fiber. May
+  /// SUSPEND.
   virtual Err perform(Comm& comm) = 0;
 
-  enum class Begun { kNot, kDone, kGuest };
-  /// Does what can be done without waiting, on the calling rank's flow. kNot: nothing; it will be performed.
-  /// kDone: all, with `error`. kGuest: a guest has been left behind, from which finish() is called when it is
-  /// over. Must not suspend.
-  virtual Begun begin(Comm& comm, Err& error) {
-    (void)comm, (void)error;
-    return Begun::kNot;
-  }
-  /// Ends what a guest has been left behind for, with an error class (MPI_SUCCESS: none) and its explanation.
-  void finish(int error, const char* explanation);
-  Track& track() const noexcept { return track_; }
+  /// Does what can be done without waiting, on the calling rank's flow of control. kNot: nothing; it will be
+  /// performed. kDone: all. kPending: a continuation has been left behind, which calls end(). Must not
+  /// suspend.
+  virtual Started begin([[maybe_unused]] Comm& comm) { return Started::kNot; }
+  /// Ends an operation that was kPending.
+  void end() noexcept;
+  /// The operation's error class (MPI_SUCCESS: none) and its explanation; before begin() returns kDone, or
+  /// end().
+  void set_error(int error_class, const char* explanation);
+  Comm& comm() const noexcept { return shadow_.comm; }
 
  private:
-  static void serve(void* track) noexcept;
+  static void run_all(void* shadow) noexcept;
   void remember(Err error);
   Err enqueue(Request& request);
 
   const char* const name_;
-  Track& track_;
+  ShadowComm& shadow_;
   Request* request_ = nullptr;
-  TrackOperation* next_ = nullptr;  // on the track
+  ShadowOperation* next_ = nullptr;  // on the shadow
   int error_ = MPI_SUCCESS;
   std::string explanation_;
 };

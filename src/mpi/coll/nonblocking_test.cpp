@@ -223,7 +223,7 @@ TEST_CASE("persistent collectives run ahead of each other") {
       {1, 2, 5, 16});
 }
 
-// Each of them small, nobody has to wait for another lane.
+// Each of them small, nobody has to wait for another worker group.
 void each_kind_once(int rank, int size) {
   for (unsigned kind = 0; kind < 14; ++kind) {
     if (kind == 2 || kind == 6 || kind == 11 || kind == 13) continue;  // with a root: next test
@@ -234,7 +234,7 @@ void each_kind_once(int rank, int size) {
   }
 }
 
-TEST_CASE("where all members share a worker, meetings need no services") {
+TEST_CASE("where all members share a worker, shared-memory barriers need no helper fibers") {
   failures = 0;
   for (const int size : {1, 2, 8, 40}) {
     testing::run_ranks(size, 1, [&](Rank& rank) {
@@ -297,7 +297,7 @@ TEST_CASE("what is too long is cut off and reported at the wait") {
   on_one_node(cut_off, {1, 2, 7, 16});
 }
 
-TEST_CASE("services are as many as tracks in use, and used again") {
+TEST_CASE("helper fibers are as many as shadows in use, and used again") {
   testing::run_ranks(8, 1, [](Rank& rank) {
     std::array<MPI_Request, 64> requests;
     std::array<int, 64> given, sums_of;
@@ -309,9 +309,9 @@ TEST_CASE("services are as many as tracks in use, and used again") {
       MPI_Waitall(64, requests.data(), MPI_STATUSES_IGNORE);
       if (sums_of[63] != 28) std::abort();
     }
-    // 8 ranks with 4 tracks each: 4 + 8 + 16 + 32 >= 32 services.
+    // 8 ranks with 4 shadows each: 4 + 8 + 16 + 32 >= 32 helper fibers.
     if (sched::this_worker()->helpers().made() > 60) std::abort();
-    if (rank.services != 0) std::abort();
+    if (rank.busy_shadows != 0) std::abort();
   });
 }
 

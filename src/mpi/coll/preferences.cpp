@@ -56,7 +56,26 @@ Result<void> prefer(std::string_view collective, std::string_view name) {
                   collective, all_collectives())};
 }
 
+std::string size_text(MPI_Count bytes) {
+  if (bytes >= 1 << 20) return fmt::format("{} MiB", bytes >> 20);
+  return bytes >= 1 << 10 ? fmt::format("{} KiB", bytes >> 10) : fmt::format("{} bytes", bytes);
+}
+
+std::string in_words(const Conditions& conditions) {
+  std::string text;
+  for (const Condition* condition : conditions.list) {
+    if (!text.empty()) text += ", ";
+    text += fmt::format(fmt::runtime(condition->words), size_text(condition->bytes));
+  }
+  return text;
+}
+
 }  // namespace
+
+std::string describe(const Algorithm& algorithm) {
+  const std::string needs = in_words(algorithm.needs), preferred_for = in_words(algorithm.preferred_for);
+  return (needs.empty() ? "any" : needs) + (preferred_for.empty() ? "" : "; " + preferred_for);
+}
 
 Result<void> prefer_algorithms(std::string_view choices) {
   std::ranges::fill(detail::preferred, nullptr);
@@ -78,7 +97,7 @@ void report_fallback(const Algorithm& preferred) {
   if (callbacks().inform == nullptr) return;
   callbacks().inform(fmt::format(
       "--coll {}={}: the algorithm does not work for some call, which was done by another one; it is for: {}",
-      name_of(preferred.collective), preferred.name, preferred.when));
+      name_of(preferred.collective), preferred.name, describe(preferred)));
 }
 
 std::string describe_algorithms() {
@@ -88,7 +107,8 @@ std::string describe_algorithms() {
   for (int c = 0; c < kCollectives; ++c) {
     const auto which = static_cast<Collective>(c);
     text += fmt::format("\n{}\n", name_of(which));
-    for (const Algorithm& row : algorithms(which)) text += fmt::format("  {:<20}{}\n", row.name, row.when);
+    for (const Algorithm& row : algorithms(which))
+      text += fmt::format("  {:<20}{}\n", row.name, describe(row));
   }
   return text;
 }

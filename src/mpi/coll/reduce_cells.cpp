@@ -1,34 +1,36 @@
 // Reduce of small vectors: a member leaves its vector in a cell and goes on; the root waits for all and folds
 // the cells.
 #include "mpi/coll/algorithms.hpp"
+#include "mpi/coll/conditions.hpp"
 #include "mpi/coll/fold.hpp"
-#include "mpi/shm/coll_shared.hpp"
+#include "mpi/coll/steps.hpp"
 
 namespace tmpi::mpi {
+namespace {
 
-bool algorithm::reduce_cells_begins(Comm& comm, const Args& args) {
-  Relay& relay = relay_of(comm);
-  Relay::Slot* slot = relay.free_slot(comm.rooted_sequence);
-  return slot != nullptr && (comm.rank != args.root || relay.others_arrived(*slot));
-}
+struct ReduceCells {
+  static bool empty(const Comm&, const Args& args) { return args.recv.count == 0; }
+  static MPI_Count bytes(const Call& call) { return dense_bytes(*call.args.recv.type, call.args.recv.count); }
 
-Err algorithm::reduce_cells(Comm& comm, Args& args) {
-  if (args.recv.count == 0) return kOk;
-  const Datatype& type = *args.recv.type;
-  const MPI_Count count = args.recv.count, bytes = dense_bytes(type, count);
-  Relay& relay = relay_of(comm);
-  Relay::Slot& slot = relay.enter(comm.rooted_sequence++);
-  std::byte* cells = relay.cells(slot);
-  copy_bytes(cells + comm.rank * bytes, args.input(), bytes);
-  if (comm.rank != args.root) {
-    relay.arrive(slot);
-    return kOk;
+  static void leave(Call& call, SlotRing& ring, SlotRing::Slot& slot, MPI_Count bytes) {
+    copy_bytes(ring.cells(slot) + call.comm.rank * bytes, call.args.input(), bytes);
   }
-  relay.arrive_root(slot);
-  const std::byte* result = fold_cells(*args.op, type, count, cells, comm.size);
-  copy_elements(static_cast<std::byte*>(args.recv.data), result, 0, count, type);
-  relay.release(slot);
-  return kOk;
-}
+
+  static void own(Call& call, SlotRing& ring, SlotRing::Slot& slot) { leave(call, ring, slot, bytes(call)); }
+
+  static void take(Call& call, SlotRing& ring, SlotRing::Slot& slot) {
+    const Side& recv = call.args.recv;
+    const std::byte* result =
+        fold_cells(*call.args.op, *recv.type, recv.count, ring.cells(slot), call.comm.size);
+    copy_elements(static_cast<std::byte*>(recv.data), result, 0, recv.count, *recv.type);
+  }
+};
+
+}  // namespace
+
+constinit const Algorithm algorithm::kReduceCells{.collective = Collective::kReduce,
+                                                  .name = "cells",
+                                                  .needs = conditions<kOneNode, kDense, kFitsCell>,
+                                                  .forms = to_root<ReduceCells>};
 
 }  // namespace tmpi::mpi

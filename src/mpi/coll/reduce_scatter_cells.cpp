@@ -1,8 +1,9 @@
 // Reduce_scatter and reduce_scatter_block of small vectors: each member leaves its vector in a cell, the last
-// to come folds the cells, each member takes its chunk of the result when it wakes.
+// to come folds the cells, each member takes its chunk of the result when it goes on.
 #include "mpi/coll/algorithms.hpp"
+#include "mpi/coll/conditions.hpp"
 #include "mpi/coll/fold.hpp"
-#include "mpi/shm/coll_shared.hpp"
+#include "mpi/coll/steps.hpp"
 
 namespace tmpi::mpi {
 namespace {
@@ -15,28 +16,36 @@ MPI_Count elements_before(const Args& args, int member) {
   return elements;
 }
 
+struct ReduceScatterCells {
+  static bool empty(const Comm& comm, const Args& args) { return elements_before(args, comm.size) == 0; }
+
+  static void contribute(Call& call) {
+    const MPI_Count bytes = dense_bytes(*call.args.recv.type, elements_before(call.args, call.comm.size));
+    copy_bytes(cells_of(call) + call.comm.rank * bytes, call.args.input(), bytes);
+  }
+
+  static void combine(Call& call) {
+    const Args& args = call.args;
+    fold_cells(*args.op, *args.recv.type, elements_before(args, call.comm.size), cells_of(call),
+               call.comm.size);
+  }
+
+  static void finish(Call& call) {
+    const Args& args = call.args;
+    const Datatype& type = *args.recv.type;
+    const int rank = call.comm.rank, n = call.comm.size;
+    const std::byte* result = folded(*args.op, type, elements_before(args, n), cells_of(call), n);
+    copy_elements(static_cast<std::byte*>(args.recv.data),
+                  result + dense_bytes(type, elements_before(args, rank)), 0, reduced_count(args, rank),
+                  type);
+  }
+};
+
 }  // namespace
 
-void algorithm::end_reduce_scatter_cells(Comm& comm, Args& args) {
-  const Datatype& type = *args.recv.type;
-  const MPI_Count all = elements_before(args, comm.size);
-  std::byte* cells = meeting_of(comm).cells(comm.coll_sequence - 1);
-  const std::byte* result = folded(*args.op, type, all, cells, comm.size);
-  copy_elements(static_cast<std::byte*>(args.recv.data),
-                result + dense_bytes(type, elements_before(args, comm.rank)), 0,
-                reduced_count(args, comm.rank), type);
-}
-
-Err algorithm::reduce_scatter_cells(Comm& comm, Args& args) {
-  const Datatype& type = *args.recv.type;
-  const MPI_Count all = elements_before(args, comm.size), bytes = dense_bytes(type, all);
-  if (all == 0) return kOk;
-  Meeting& meeting = meeting_of(comm);
-  std::byte* cells = meeting.cells(comm.coll_sequence++);
-  copy_bytes(cells + comm.rank * bytes, args.input(), bytes);
-  if (meeting.meet([&, n = comm.size] { fold_cells(*args.op, type, all, cells, n); }, args.guest))
-    end_reduce_scatter_cells(comm, args);
-  return kOk;
-}
+constinit const Algorithm algorithm::kReduceScatterCells{.collective = Collective::kReduceScatter,
+                                                         .name = "cells",
+                                                         .needs = conditions<kOneNode, kDense, kFitsCell>,
+                                                         .forms = all_together<ReduceScatterCells>};
 
 }  // namespace tmpi::mpi

@@ -1,7 +1,8 @@
 // Scatter and scatterv: as broadcast, each member copies its own chunk. Chunks of different sizes are left
 // behind with a list of where each begins.
 #include "mpi/coll/algorithms.hpp"
-#include "mpi/shm/coll_shared.hpp"
+#include "mpi/coll/conditions.hpp"
+#include "mpi/coll/steps.hpp"
 
 namespace tmpi::mpi {
 namespace {
@@ -35,7 +36,7 @@ void pack_ragged(std::byte* room, const Args& args, int members) {
   begins[members] = place;
 }
 
-bool unpack_mine(const Chunk& to, const Relay::Slot& slot, int rank) {
+bool unpack_mine(const Chunk& to, const SlotRing::Slot& slot, int rank) {
   const std::byte* packed = slot.packed.get();
   if (slot.packed_bytes != kRagged)
     return unpack_chunk(to, packed + rank * slot.packed_bytes, slot.packed_bytes);
@@ -43,49 +44,36 @@ bool unpack_mine(const Chunk& to, const Relay::Slot& slot, int rank) {
   return unpack_chunk(to, packed + begins[rank], begins[rank + 1] - begins[rank]);
 }
 
-Err scatter_root(Comm& comm, Relay& relay, Relay::Slot& slot, Args& args) {
-  const bool fits = args.in_place || copy_chunk(args.recv.whole(), args.send.chunk(comm.rank));
-  const MPI_Count total = bytes_of_all(args, comm.size);
-  const bool leave_behind = total <= kLeftBehind;
-  if (leave_behind) {
-    const bool ragged = static_cast<bool>(args.send.counts);
-    slot.packed_bytes = ragged ? kRagged : args.send.whole().bytes();
-    (ragged ? pack_ragged : pack_all)(relay.make_room(slot, total), args, comm.size);
-  } else {
-    slot.args = &args;
+struct ScatterRing {
+  static void own(Call& call, SlotRing&, SlotRing::Slot&) {
+    Args& args = call.args;
+    if (!args.in_place && !copy_chunk(args.recv.whole(), args.send.chunk(call.comm.rank)))
+      args.error = MPI_ERR_TRUNCATE;
   }
-  relay.open(slot);
-  relay.leave_root(slot, !leave_behind);
-  return fits ? kOk : truncated_chunk();
-}
+  static MPI_Count bytes(const Call& call) { return bytes_of_all(call.args, call.comm.size); }
+  static MPI_Count limit(const SlotRing&) { return kLeftBehind; }
+
+  static void leave(Call& call, SlotRing& ring, SlotRing::Slot& slot, MPI_Count bytes) {
+    const Side& send = call.args.send;
+    const bool ragged = static_cast<bool>(send.counts);
+    slot.packed_bytes = ragged ? kRagged : send.whole().bytes();
+    (ragged ? pack_ragged : pack_all)(ring.make_room(slot, bytes), call.args, call.comm.size);
+  }
+
+  static void take(Call& call, SlotRing&, SlotRing::Slot& slot) {
+    const Chunk to = call.args.recv.whole();
+    const auto* root = static_cast<const Args*>(slot.record);
+    const bool fits = root != nullptr ? copy_chunk(to, root->send.chunk(call.comm.rank))
+                                      : unpack_mine(to, slot, call.comm.rank);
+    if (!fits) call.args.error = MPI_ERR_TRUNCATE;
+  }
+};
 
 }  // namespace
 
-bool algorithm::scatter_relay_begins(Comm& comm, const Args& args) {
-  Relay& relay = relay_of(comm);
-  Relay::Slot* slot = relay.free_slot(comm.rooted_sequence);
-  if (slot == nullptr) return false;
-  return comm.rank == args.root ? bytes_of_all(args, comm.size) <= kLeftBehind
-                                : relay.gate_admits_guest(*slot);
-}
-
-void algorithm::end_scatter_relay(Comm& comm, Args& args) {
-  Relay& relay = relay_of(comm);
-  Relay::Slot& slot = relay.slot_of(comm.rooted_sequence - 1);
-  const Chunk to = args.recv.whole();
-  const bool fits = slot.args != nullptr ? copy_chunk(to, slot.args->send.chunk(comm.rank))
-                                         : unpack_mine(to, slot, comm.rank);
-  relay.leave(slot);
-  if (!fits) args.error = MPI_ERR_TRUNCATE;
-}
-
-Err algorithm::scatter_relay(Comm& comm, Args& args) {
-  Relay& relay = relay_of(comm);
-  Relay::Slot& slot = relay.enter(comm.rooted_sequence++);
-  if (comm.rank == args.root) return scatter_root(comm, relay, slot, args);
-  if (!relay.pass_gate(slot, args.guest)) return kOk;
-  end_scatter_relay(comm, args);
-  return error_of(args);
-}
+constinit const Algorithm algorithm::kScatterRing{.collective = Collective::kScatter,
+                                                  .name = "slot_ring",
+                                                  .needs = conditions<kOneNode>,
+                                                  .forms = from_root<ScatterRing>};
 
 }  // namespace tmpi::mpi

@@ -1,4 +1,5 @@
 // The selection table: every row gives what the first one gives; choices of the user.
+#include "mpi/coll/algorithms.hpp"
 #include "mpi/coll/calls_test_support.hpp"
 #include "mpi/coll/preferences.hpp"
 #include "mpi/rank/callbacks.hpp"
@@ -50,6 +51,21 @@ TEST_CASE("for members on several nodes each collective has an algorithm in any 
     CAPTURE(name_of(static_cast<Collective>(c)));
     CHECK(possible >= 1);
   }
+}
+
+TEST_CASE("the table, the conditions and the help text say the same") {
+  const std::string help = describe_algorithms();
+  for (int c = 0; c < kCollectives; ++c) {
+    const auto collective = static_cast<Collective>(c);
+    for (const Algorithm& row : algorithms(collective)) {
+      CAPTURE(row.name);
+      CHECK(row.collective == collective);
+      CHECK((row.forms.finish == nullptr || row.forms.start != nullptr));
+      CHECK(help.find(describe(row)) != std::string::npos);
+    }
+  }
+  CHECK(describe(algorithm::kAllreduceRing) == "operators that commute; by itself from 4 MiB");
+  CHECK(describe(algorithm::kScanLinear) == "any; only if asked for");
 }
 
 TEST_CASE("choices") {

@@ -5,17 +5,17 @@
 namespace tmpi::mpi {
 
 CommShared::CommShared(ContextId id, std::shared_ptr<const Group> members,
-                       std::shared_ptr<CollShared> meeting)
-    : context(id), group(std::move(members)), peers(group), coll(std::move(meeting)) {}
+                       std::shared_ptr<CollShared> together)
+    : context(id), group(std::move(members)), peers(group), coll(std::move(together)) {}
 
 CommShared::CommShared(ContextId id, std::shared_ptr<const Group> members,
-                       std::shared_ptr<const Group> remote, std::shared_ptr<CollShared> meeting, int which)
+                       std::shared_ptr<const Group> remote, std::shared_ptr<CollShared> both, int which)
     : context(id),
       group(std::move(members)),
       peers(std::move(remote)),
-      coll(std::move(meeting)),
+      coll(std::move(both)),
       side(which),
-      first_seat(which == 0 ? 0 : peers->size()) {}
+      first_member(which == 0 ? 0 : peers->size()) {}
 
 CommShared::~CommShared() = default;
 

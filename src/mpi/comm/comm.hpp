@@ -1,7 +1,7 @@
 // Comm: one rank's view of a communicator. What all members in this node process have in common (group,
-// context ids, meeting places for collectives) is in one CommShared. MPI report, chapter 7.4. An
+// context ids, where collectives come together) is in one CommShared. MPI report, chapter 7.4. An
 // intercommunicator (7.6) has one CommShared for each side: `group` is that side's, `peers` the other's; the
-// context id and the meeting places, where the members of both sides come together, are the same. Its
+// context id, and where the members of both sides come together, are the same. Its
 // messages go between the groups, and each side has a communicator of its own, `local`, for what its members
 // do together. docs/communicators.md.
 #pragma once
@@ -25,9 +25,9 @@ struct Rank;
 struct Errhandler;
 struct Topology;  // topology.hpp: grid or graph
 // What rooms above hang on a communicator:
-class CollShared;  // shm/coll_shared.hpp: where the members in this node process meet
-class Tracks;      // shm/track.hpp: nonblocking collectives
-struct Hierarchy;  // coll/hierarchy/: the parts of a communicator with members in several node processes
+class CollShared;   // shm/coll_shared.hpp: where the members in this node process come together
+class ShadowComms;  // shm/shadow_comm.hpp: nonblocking collectives
+struct Hierarchy;   // coll/hierarchy/: the parts of a communicator with members in several node processes
 
 /// Context ids are 64 bit and unique in the job (context.hpp). Each communicator has two: point-to-point =
 /// id, collectives = id | kCollective, so that no wildcard ever catches a collective's message.
@@ -41,49 +41,49 @@ inline constexpr ContextId kSelfContext = 2;
 
 /// Made with make_comm_shared() (shm/coll_shared.hpp).
 struct CommShared {
-  /// `meeting` is where the members meet.
-  CommShared(ContextId context, std::shared_ptr<const Group> group, std::shared_ptr<CollShared> meeting);
-  /// One side of an intercommunicator. `meeting` is where both sides meet: side 0's members first.
+  /// `together` is where the members come together.
+  CommShared(ContextId context, std::shared_ptr<const Group> group, std::shared_ptr<CollShared> together);
+  /// One side of an intercommunicator. `both` is where both sides come together: side 0's members first.
   CommShared(ContextId context, std::shared_ptr<const Group> group, std::shared_ptr<const Group> remote,
-             std::shared_ptr<CollShared> meeting, int side);
+             std::shared_ptr<CollShared> both, int side);
   ~CommShared();
   const ContextId context;
   const std::shared_ptr<const Group> group;
   const std::shared_ptr<const Group> peers;  ///< whom ranks in messages mean: the remote group, or `group`
   const std::shared_ptr<CollShared> coll;
-  const int side = 0;        ///< of an intercommunicator: 0 or 1
-  const int first_seat = 0;  ///< place of this side's rank 0 in a meeting of all members
+  const int side = 0;          ///< of an intercommunicator: 0 or 1
+  const int first_member = 0;  ///< member index of this side's rank 0
 };
 
 struct Comm {
   static constexpr std::uint32_t kMagic = 0x434f4d4d;  // "COMM"
   std::uint32_t magic = kMagic;
-  int rank = 0;                       ///< mine in this communicator
-  int references = 1;                 ///< the handle and every request in flight; touched by the owner only
-  int size = 1;                       ///< = shared->group->size(), kept here for the hot path
-  ContextId context = 0;              ///< = shared->context, kept here for the hot path
-  int peers = 1;                      ///< = shared->peers->size(): ranks that a message can go to
-  std::uint64_t coll_sequence = 0;    ///< meetings of all members this rank has come to (shm/meeting.hpp)
-  std::uint64_t rooted_sequence = 0;  ///< collectives with a root this rank has come to (shm/relay.hpp)
+  int rank = 0;                     ///< mine in this communicator
+  int references = 1;               ///< the handle and every request in flight; touched by the owner only
+  int size = 1;                     ///< = shared->group->size(), kept here for the hot path
+  ContextId context = 0;            ///< = shared->context, kept here for the hot path
+  int peers = 1;                    ///< = shared->peers->size(): ranks that a message can go to
+  std::uint64_t coll_sequence = 0;  ///< shared-memory barriers this rank has come to (shm/shared_barrier.hpp)
+  std::uint64_t rooted_sequence = 0;  ///< collectives in the slot ring it has come to (shm/slot_ring.hpp)
   std::uint64_t idup_sequence = 0;    ///< nonblocking duplications this rank has started (create/idup.cpp)
-  int message_space = 0;              ///< of a track of many on one context: tells their messages apart
+  int message_space = 0;              ///< of one shadow of many on one context: tells their messages apart
   Rank* owner = nullptr;
   std::shared_ptr<CommShared> shared;
   Errhandler* errhandler = nullptr;          ///< null: MPI_ERRORS_ARE_FATAL
   std::shared_ptr<const Topology> topology;  ///< null: none
   Comm* local = nullptr;  ///< of an intercommunicator: the local group's intracommunicator, owned; else null
   std::unique_ptr<Attributes> attributes;                  ///< null: none
-  Owned<Tracks> tracks;                                    ///< null: no nonblocking collectives so far
+  Owned<ShadowComms> shadows;                              ///< null: no nonblocking collectives so far
   Owned<Hierarchy> hierarchy;                              ///< null: not needed so far
   std::vector<std::pair<std::string, std::string>> hints;  ///< key, value (comm/hints.hpp)
   std::string name;
   MPI_Comm handle = MPI_COMM_NULL;  ///< MPI_COMM_WORLD / MPI_COMM_SELF, else the pointer itself
 
   bool inter() const noexcept { return local != nullptr; }
-  /// My place in meetings of all members (meeting_of(comm).records()), and how many places there are. Both
-  /// sides of an intercommunicator meet at one place; else the same as rank and size.
-  int seat() const noexcept { return shared->first_seat + rank; }
-  int seats() const noexcept { return inter() ? size + peers : size; }
+  /// My index among all members, and how many there are. On an intercommunicator those of both sides count,
+  /// since they come together at one shared-memory barrier; else the same as rank and size.
+  int member_index() const noexcept { return shared->first_member + rank; }
+  int members() const noexcept { return inter() ? size + peers : size; }
 };
 
 /// Gives a reference back; the last one frees the object (MPI_Comm_free while requests are pending: MPI

@@ -1,13 +1,14 @@
 // Context ids: 64 bits that say which communicator a message belongs to. Nobody agrees on them: a number of a
 // node process, marked with a rank of it, is one that no other process can come up with. What belongs to a
-// communicator without being made by the program (the parts of hierarchical collectives, the tracks of
+// communicator without being made by the program (the parts of hierarchical collectives, the shadows of
 // nonblocking ones) has contexts that are derived from the communicator's, the same for all members without a
 // message.
 //
 //   63  collective: made by the library on behalf of a collective call; no wildcard of the program meets it
 //   62  with 63: a message of a collective algorithm (messages/), not what makes communicators
-//   61  named: the other bits are a hash of what processes call it who share no communicator (gathering.hpp)
-//   60..58  track, 57..56  part: derived contexts; 0: the communicator itself
+//   61  named: the other bits are a hash of what processes that share no communicator call it
+//       (shm/keyed_barrier.hpp)
+//   60..58  shadow communicator, 57..56  part: derived contexts; 0: the communicator itself
 //   55..34  maker: world rank + 1;   33..0  number
 #pragma once
 
@@ -19,10 +20,10 @@ namespace tmpi::mpi {
 
 /// Which part of a communicator a derived context is for (coll/hierarchy/hierarchy.hpp). Parts of one kind
 /// have no members in common, hence no messages either.
-enum class PartKind : unsigned char { kWhole, kNode, kColumn };
+enum class PartKind : unsigned char { kWhole, kNode, kInterNode };
 
 namespace detail {
-inline constexpr int kMakerShift = 34, kPartShift = 56, kTrackShift = 58;
+inline constexpr int kMakerShift = 34, kPartShift = 56, kShadowShift = 58;
 inline constexpr ContextId kNumberMask = (ContextId{1} << kMakerShift) - 1;
 inline constexpr ContextId kMakerMask = (ContextId{1} << kPartShift) - 1;
 inline constexpr ContextId kNamed = ContextId{1} << 61;
@@ -55,9 +56,9 @@ constexpr std::uint64_t number_of(ContextId context) noexcept {
 constexpr ContextId part_context(ContextId context, PartKind part) noexcept {
   return context | ContextId{static_cast<unsigned char>(part)} << detail::kPartShift;
 }
-/// The context of track `slot` (0 to 6) of a communicator.
-constexpr ContextId track_context(ContextId context, int slot) noexcept {
-  return context | (ContextId{static_cast<unsigned>(slot)} + 1) << detail::kTrackShift;
+/// The context of shadow communicator `slot` (0 to 6) of a communicator.
+constexpr ContextId shadow_context(ContextId context, int slot) noexcept {
+  return context | (ContextId{static_cast<unsigned>(slot)} + 1) << detail::kShadowShift;
 }
 /// The context of what is called `name`. Two names have the same one with a probability of 2^-61.
 ContextId named_context(std::string_view name) noexcept;

@@ -24,16 +24,16 @@ TEST_CASE("maker and number") {
   CHECK(maker_of(kWorldContext) == -1);
 }
 
-TEST_CASE("parts, tracks and marks are told apart and lead back") {
+TEST_CASE("parts, shadows and marks are told apart and lead back") {
   std::set<ContextId> all;
   int made = 0;
   for (const ContextId base :
        {kWorldContext, kSelfContext, context_id(0, 0), context_id(kLastRank, detail::kNumberMask)}) {
-    for (int track = -1; track <= 6; ++track) {
-      const ContextId of_track = track < 0 ? base : track_context(base, track);
-      for (const PartKind part : {PartKind::kWhole, PartKind::kNode, PartKind::kColumn}) {
+    for (int shadow = -1; shadow <= 6; ++shadow) {
+      const ContextId of_shadow = shadow < 0 ? base : shadow_context(base, shadow);
+      for (const PartKind part : {PartKind::kWhole, PartKind::kNode, PartKind::kInterNode}) {
         for (const ContextId mark : {ContextId{0}, kCollective, kCollectiveMessages}) {
-          const ContextId id = part_context(of_track, part) | mark;
+          const ContextId id = part_context(of_shadow, part) | mark;
           CHECK(base_of(id) == base);
           CHECK_FALSE(is_named(id));
           all.insert(id);

@@ -12,8 +12,8 @@ NodeMap::NodeMap(const Group& group) {
   std::vector<std::size_t> counts;
   const int size = group.size();
   places_.reserve(static_cast<std::size_t>(size));
-  for (int seat = 0; seat < size; ++seat) {
-    int& node = number[static_cast<std::size_t>(job.node_of(group.world_rank(seat)))];
+  for (int member = 0; member < size; ++member) {
+    int& node = number[static_cast<std::size_t>(job.node_of(group.world_rank(member)))];
     if (node < 0) {
       node = static_cast<int>(counts.size());
       counts.push_back(0);
@@ -23,10 +23,10 @@ NodeMap::NodeMap(const Group& group) {
   }
   starts_.push_back(0);
   for (const std::size_t count : counts) starts_.push_back(starts_.back() + count);
-  seats_.resize(static_cast<std::size_t>(size));
-  for (int seat = 0; seat < size; ++seat) {
-    const Place place = places_[static_cast<std::size_t>(seat)];
-    seats_[start(place.node) + static_cast<std::size_t>(place.index)] = seat;
+  members_.resize(static_cast<std::size_t>(size));
+  for (int member = 0; member < size; ++member) {
+    const Place place = places_[static_cast<std::size_t>(member)];
+    members_[start(place.node) + static_cast<std::size_t>(place.index)] = member;
   }
   mine_ = number[static_cast<std::size_t>(job.node())];
   if (counts.empty()) return;
@@ -38,8 +38,8 @@ int nodes_up_to_two(const Group& group) noexcept {
   const Placement& job = placement();
   if (job.nodes() == 1 || group.size() == 0) return 1;
   const int first = job.node_of(group.world_rank(0));
-  for (int seat = 1; seat < group.size(); ++seat) {
-    if (job.node_of(group.world_rank(seat)) != first) return 2;
+  for (int member = 1; member < group.size(); ++member) {
+    if (job.node_of(group.world_rank(member)) != first) return 2;
   }
   return 1;
 }

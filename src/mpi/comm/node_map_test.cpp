@@ -28,7 +28,7 @@ TEST_CASE("nodes are counted in the order of their first members") {
   CHECK(map.mine() == 0);
   CHECK(members(map, 0) == std::vector{0, 3});
   CHECK(members(map, 1) == std::vector{1, 2});
-  CHECK(map.head(1) == 1);
+  CHECK(map.leader(1) == 1);
   CHECK(map.node_of(3) == 0);
   CHECK(map.index_of(3) == 1);
   CHECK(map.fewest() == 2);

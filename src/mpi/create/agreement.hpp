@@ -14,7 +14,7 @@
 #include "mpi/comm/comm.hpp"
 #include "mpi/comm/packing.hpp"
 #include "mpi/rank/new_context.hpp"
-#include "mpi/shm/gathering.hpp"
+#include "mpi/shm/keyed_barrier.hpp"
 
 namespace tmpi::mpi {
 
@@ -46,13 +46,13 @@ using FulfilRecords = std::function<void(void** records, ContextSource& contexts
 
 void agree(Comm& parent, void* record, const RecordType& type, ContextDemand demand,
            const FulfilRecords& fulfil);
-void agree(const GatheringName& name, void* record, const RecordType& type, ContextDemand demand,
+void agree(const BarrierKey& key, void* record, const RecordType& type, ContextDemand demand,
            const FulfilRecords& fulfil);
 
 }  // namespace detail
 
 /// All members of `parent`, on an intercommunicator those of both sides, come with their records.
-/// fulfil(Record** records, ContextSource&): records[seat] (Comm::seat). Must not suspend. Record has
+/// fulfil(Record** records, ContextSource&): records[Comm::member_index()]. Must not suspend. Record has
 /// pack(Packer&) const and unpack(Unpacker&) for what it brings.
 template <class Record, class Fulfil>
 void agree(Comm& parent, Record& mine, ContextDemand demand, Fulfil&& fulfil) {
@@ -62,10 +62,10 @@ void agree(Comm& parent, Record& mine, ContextDemand demand, Fulfil&& fulfil) {
                 });
 }
 
-/// The members of name.group come, who find each other by the name alone; records[rank in the group].
+/// The members of key.group come, who find each other by the key alone; records[rank in the group].
 template <class Record, class Fulfil>
-void agree(const GatheringName& name, Record& mine, ContextDemand demand, Fulfil&& fulfil) {
-  detail::agree(name, &mine, detail::kRecordType<Record>, demand,
+void agree(const BarrierKey& key, Record& mine, ContextDemand demand, Fulfil&& fulfil) {
+  detail::agree(key, &mine, detail::kRecordType<Record>, demand,
                 [&](void** records, ContextSource& contexts) {
                   fulfil(reinterpret_cast<Record**>(records), contexts);
                 });

@@ -21,52 +21,53 @@ Comm* agree_and_make(Comm& parent, Record& order, ContextDemand demand, Fulfil&&
   return make_comm(*parent.owner, std::move(order), parent.errhandler);
 }
 
-// Seats of one color, in the order of the new communicator.
+// Member indices of one color, in the order of the new communicator.
 struct Color {
   const int* first;
   const int* last;
 };
 
 // One side's members that have a color, sorted by color, key and rank.
-std::vector<int> sorted_seats(Order** orders, int first, int count) {
-  std::vector<int> seats;
-  seats.reserve(static_cast<std::size_t>(count));
-  for (int seat = first; seat < first + count; ++seat) {
-    if (orders[seat]->color != MPI_UNDEFINED) seats.push_back(seat);
+std::vector<int> sorted_indices(Order** orders, int first, int count) {
+  std::vector<int> indices;
+  indices.reserve(static_cast<std::size_t>(count));
+  for (int index = first; index < first + count; ++index) {
+    if (orders[index]->color != MPI_UNDEFINED) indices.push_back(index);
   }
-  std::sort(seats.begin(), seats.end(), [&](int a, int b) {
+  std::sort(indices.begin(), indices.end(), [&](int a, int b) {
     const Order &x = *orders[a], &y = *orders[b];
     if (x.color != y.color) return x.color < y.color;
     return x.key != y.key ? x.key < y.key : a < b;
   });
-  return seats;
+  return indices;
 }
 
-// The seats of the color that begins at `first`.
-Color color_at(Order** orders, const int* first, const std::vector<int>& seats) {
+// The indices of the color that begins at `first`.
+Color color_at(Order** orders, const int* first, const std::vector<int>& indices) {
   const int color = orders[*first]->color;
-  return {first, std::find_if(first, seats.data() + seats.size(),
-                              [&](int seat) { return orders[seat]->color != color; })};
+  return {first, std::find_if(first, indices.data() + indices.size(),
+                              [&](int index) { return orders[index]->color != color; })};
 }
 
-// The members with these seats; `offset` is the seat of the group's rank 0.
+// The members with these indices; `offset` is the index of the group's rank 0.
 std::shared_ptr<const Group> members_of(const Group& side, int offset, Color color) {
   std::vector<int> members;
   members.reserve(static_cast<std::size_t>(color.last - color.first));
-  for (const int* seat = color.first; seat != color.last; ++seat)
-    members.push_back(side.world_rank(*seat - offset));
+  for (const int* index = color.first; index != color.last; ++index)
+    members.push_back(side.world_rank(*index - offset));
   return Group::list(std::move(members));
 }
 
 void give(Order** orders, Color color, const Parts& parts) {
-  for (const int* seat = color.first; seat != color.last; ++seat) static_cast<Parts&>(*orders[*seat]) = parts;
+  for (const int* index = color.first; index != color.last; ++index)
+    static_cast<Parts&>(*orders[*index]) = parts;
 }
 
 void fulfil_split(const Group& group, Order** orders, const Shape& shape, ContextSource& contexts) {
-  const std::vector<int> seats = sorted_seats(orders, 0, group.size());
-  const int* end = seats.data() + seats.size();
-  for (const int* first = seats.data(); first != end;) {
-    const Color color = color_at(orders, first, seats);
+  const std::vector<int> indices = sorted_indices(orders, 0, group.size());
+  const int* end = indices.data() + indices.size();
+  for (const int* first = indices.data(); first != end;) {
+    const Color color = color_at(orders, first, indices);
     Parts parts = make_intra(members_of(group, 0, color), contexts);
     if (shape) parts.topology = shape(*first, *parts.shared->group);
     give(orders, color, parts);
@@ -76,8 +77,8 @@ void fulfil_split(const Group& group, Order** orders, const Shape& shape, Contex
 
 // Goes through the colors of both sides in step.
 void fulfil_split_sides(const Group& left, const Group& right, Order** orders, ContextSource& contexts) {
-  const std::vector<int> lefts = sorted_seats(orders, 0, left.size());
-  const std::vector<int> rights = sorted_seats(orders, left.size(), right.size());
+  const std::vector<int> lefts = sorted_indices(orders, 0, left.size());
+  const std::vector<int> rights = sorted_indices(orders, left.size(), right.size());
   const int *a = lefts.data(), *b = rights.data();
   while (a != lefts.data() + lefts.size() && b != rights.data() + rights.size()) {
     const Color one = color_at(orders, a, lefts), other = color_at(orders, b, rights);
@@ -118,10 +119,10 @@ void fulfil_group_sides(const Group& left, const Group& right, Order** orders, C
 }
 
 // The first level at which two members that have levels differ decides; there may be none.
-void choose_level(Order** orders, int seats) {
+void choose_level(Order** orders, int members) {
   std::vector<Order*> choosing;
-  for (int seat = 0; seat < seats; ++seat) {
-    if (!orders[seat]->levels.empty()) choosing.push_back(orders[seat]);
+  for (int index = 0; index < members; ++index) {
+    if (!orders[index]->levels.empty()) choosing.push_back(orders[index]);
   }
   std::size_t levels = choosing.empty() ? 0 : choosing[0]->levels.size();
   for (const Order* order : choosing) levels = std::min(levels, order->levels.size());  // machines may differ
@@ -197,7 +198,7 @@ Err split_by_level(Comm& parent, int color, const std::vector<int>& levels, int 
                    int& level) {
   Order mine{{}, levels.empty() ? color : MPI_UNDEFINED, key, nullptr, levels, -1};
   created = agree_and_make(parent, mine, split_demand(parent), [&](Order** orders, ContextSource& contexts) {
-    choose_level(orders, parent.seats());
+    choose_level(orders, parent.members());
     fulfil_split(parent, orders, nullptr, contexts);
   });
   level = mine.level;
@@ -217,12 +218,12 @@ Err create(Comm& parent, std::shared_ptr<const Group> group, Comm*& created) {
 
 namespace {
 
-// The members of a group alone come together, under a name.
-Comm* gather_group(const GatheringName& name, Errhandler* errhandler) {
+// The members of a group alone come together, at a keyed barrier.
+Comm* make_for_group(const BarrierKey& key, Errhandler* errhandler) {
   Parts mine;
-  agree(name, mine, {.in_all = 1}, [&](Parts** parts, ContextSource& contexts) {
-    const Parts made = make_intra(name.group, contexts);
-    for (int rank = 0; rank < name.group->size(); ++rank) parts[rank]->shared = made.shared;
+  agree(key, mine, {.in_all = 1}, [&](Parts** parts, ContextSource& contexts) {
+    const Parts made = make_intra(key.group, contexts);
+    for (int rank = 0; rank < key.group->size(); ++rank) parts[rank]->shared = made.shared;
   });
   return make_comm(current_rank(), std::move(mine), errhandler);
 }
@@ -230,17 +231,17 @@ Comm* gather_group(const GatheringName& name, Errhandler* errhandler) {
 }  // namespace
 
 Err create_from_members(Comm& parent, const std::shared_ptr<const Group>& group, int tag, Comm*& created) {
-  created = gather_group({.purpose = GatheringName::Purpose::kGroup,
-                          .context = parent.context,
-                          .tag = std::to_string(tag),
-                          .group = group},
-                         parent.errhandler);
+  created = make_for_group({.purpose = BarrierKey::Purpose::kGroup,
+                            .context = parent.context,
+                            .tag = std::to_string(tag),
+                            .group = group},
+                           parent.errhandler);
   return kOk;
 }
 
 Err create_from_group(const GroupPtr& group, const std::string& tag, Errhandler* errhandler, Comm*& created) {
-  created = gather_group(
-      {.purpose = GatheringName::Purpose::kFromGroup, .context = 0, .tag = tag, .group = group}, errhandler);
+  created = make_for_group(
+      {.purpose = BarrierKey::Purpose::kFromGroup, .context = 0, .tag = tag, .group = group}, errhandler);
   return kOk;
 }
 

@@ -1,6 +1,6 @@
 // Making communicators of communicators. MPI report, 7.4.2. All members of `parent` come together
-// (shm/meeting.hpp); the last one makes what the members of each new communicator share, all of them at once
-// in O(n log n); each member then makes its own Comm. Of an intercommunicator (both its sides come together)
+// (shm/shared_barrier.hpp); the last one makes what the members of each new communicator share, all of them at
+// once in O(n log n); each member then makes its own Comm. Of an intercommunicator (both its sides come together)
 // they make intercommunicators. Arguments have been checked. Error handlers are inherited, names are not. A
 // member that does not belong to a new communicator gets null. All SUSPEND.
 #pragma once

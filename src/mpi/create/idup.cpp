@@ -10,7 +10,7 @@
 #include "mpi/create/making.hpp"
 #include "mpi/p2p/lifecycle.hpp"
 #include "mpi/shm/coll_shared.hpp"
-#include "mpi/shm/gathering.hpp"
+#include "mpi/shm/keyed_barrier.hpp"
 
 namespace tmpi::mpi {
 namespace {
@@ -44,21 +44,23 @@ class Duplicate {
   bool unwanted_ = false;
 };
 
-// All members in this node process: whoever comes last does the work.
-class Duplication final : public RequestExtension {
+// All members in this node process: whoever comes last does the work, and completes the others' requests.
+class Duplication final : public RequestExtension, private WaitingContinuation {
  public:
   Duplication(Comm& parent, Comm& created) : parent_(parent), duplicate_(parent, created) {}
   Duplicate& duplicate() noexcept { return duplicate_; }
 
   Err start(Request& request) override {
-    const GatheringName name{.purpose = GatheringName::Purpose::kDup,
-                             .context = parent_.context,
-                             .tag = std::to_string(parent_.idup_sequence++),
-                             .group = nullptr};
-    gather(name, parent_.seats(), parent_.seat(), &duplicate_.parts, request, [this](void** parts) {
+    const BarrierKey key{.purpose = BarrierKey::Purpose::kDup,
+                         .context = parent_.context,
+                         .tag = std::to_string(parent_.idup_sequence++),
+                         .group = nullptr};
+    const auto make = [this](void** parts) {
       ContextSource contexts;
       fulfil_dup(parent_, reinterpret_cast<Parts**>(parts), contexts);
-    });
+    };
+    request_ = &request;
+    if (arrive_at(key, parent_.members(), parent_.member_index(), &duplicate_.parts, make, this)) proceed();
     return kOk;
   }
   Err outcome(Request&, MPI_Status* status) override {
@@ -72,19 +74,23 @@ class Duplication final : public RequestExtension {
   }
 
  private:
+  void proceed() noexcept override { request_->complete(); }
+
   Comm& parent_;
+  Request* request_ = nullptr;
   Duplicate duplicate_;
 };
 
-// Members in several node processes: an operation on a track, which makes the agreement meanwhile.
-class DuplicationOnTrack final : public TrackOperation {
+// Members in several node processes: an operation on a shadow communicator, which makes the agreement
+// meanwhile.
+class DuplicationOnShadow final : public ShadowOperation {
  public:
-  DuplicationOnTrack(Comm& parent, Comm& created)
-      : TrackOperation("MPI_Comm_idup", tracks_of(parent).next()), duplicate_(parent, created) {}
+  DuplicationOnShadow(Comm& parent, Comm& created)
+      : ShadowOperation("MPI_Comm_idup", shadows_of(parent).next()), duplicate_(parent, created) {}
   Duplicate& duplicate() noexcept { return duplicate_; }
 
   Err outcome(Request& request, MPI_Status* status) override {
-    TMPI_TRY(TrackOperation::outcome(request, status));
+    TMPI_TRY(ShadowOperation::outcome(request, status));
     duplicate_.finish();
     return kOk;
   }
@@ -94,19 +100,15 @@ class DuplicationOnTrack final : public TrackOperation {
   }
 
  private:
-  // The track has the members of the communicator.
-  Err perform(Comm& track) override {
-    agree(track, duplicate_.parts, dup_demand(track),
-          [&](Parts** parts, ContextSource& contexts) { fulfil_dup(track, parts, contexts); });
+  // The shadow has the members of the communicator.
+  Err perform(Comm& shadow) override {
+    agree(shadow, duplicate_.parts, dup_demand(shadow),
+          [&](Parts** parts, ContextSource& contexts) { fulfil_dup(shadow, parts, contexts); });
     return kOk;
   }
 
   Duplicate duplicate_;
 };
-
-}  // namespace
-
-namespace {
 
 template <class Extension>
 Err start_as(Comm& parent, const Info* hints, Comm*& created, MPI_Request& handle) {
@@ -130,9 +132,9 @@ Err start_as(Comm& parent, const Info* hints, Comm*& created, MPI_Request& handl
 }  // namespace
 
 Err start_duplicate(Comm& parent, const Info* hints, Comm*& created, MPI_Request& handle) {
-  return meeting_of(parent).layout().nodes == 1
+  return barrier_of(parent).groups().nodes == 1
              ? start_as<Duplication>(parent, hints, created, handle)
-             : start_as<DuplicationOnTrack>(parent, hints, created, handle);
+             : start_as<DuplicationOnShadow>(parent, hints, created, handle);
 }
 
 }  // namespace tmpi::mpi

@@ -1,6 +1,7 @@
 // MPI_Comm_idup: a duplicate that is made when the last member has asked for it, while the others go on. MPI
-// report, 7.4.2. No fiber waits: members leave their orders in a gathering, and whoever comes last makes what
-// they share and completes their requests.
+// report, 7.4.2. No fiber waits: members leave their records at a keyed barrier, and whoever comes last makes
+// what they share and completes their requests. With members in several node processes a helper fiber does
+// it.
 #pragma once
 
 #include "mpi/base/info.hpp"

@@ -41,7 +41,7 @@ struct Half {
   }
 };
 
-// Side 0 is that of the leader who comes first in the gathering.
+// Side 0 is that of the leader who comes first in the key's group.
 void join_sides(Half** halves, ContextSource& contexts) {
   const GroupPtr both = intersect(halves[0]->group, halves[1]->group);
   const Sides sides = sides_with(halves[0]->group, halves[1]->group, contexts);
@@ -69,22 +69,22 @@ Err check_leader(MPI_Comm peer_handle, int remote_leader, int tag, const Rank& m
   return check_send_tag(tag);
 }
 
-// The two leaders meet: rank `me` and rank `other` of MPI_COMM_WORLD.
-void meet_other_leader(Half& mine, int me, int other, GatheringName name) {
-  name.group = Group::list({std::min(me, other), std::max(me, other)});
-  agree(name, mine, {.in_all = Sides::kContexts}, join_sides);
+// The two leaders come together: rank `me` and rank `other` of MPI_COMM_WORLD.
+void agree_with_other_leader(Half& mine, int me, int other, BarrierKey key) {
+  key.group = Group::list({std::min(me, other), std::max(me, other)});
+  agree(key, mine, {.in_all = Sides::kContexts}, join_sides);
 }
 
 // The leaders know the peer communicator and the tag.
-Err meet_through_peer(Half& mine, Comm& local, MPI_Comm peer_handle, int remote_leader, int tag) {
+Err agree_through_peer(Half& mine, Comm& local, MPI_Comm peer_handle, int remote_leader, int tag) {
   Comm* peer = nullptr;
   TMPI_TRY(check_leader(peer_handle, remote_leader, tag, *local.owner, peer));
   mine.group = local.shared->group;
-  meet_other_leader(mine, local.owner->world_rank, peer->shared->peers->world_rank(remote_leader),
-                    {.purpose = GatheringName::Purpose::kLeaders,
-                     .context = peer->context,
-                     .tag = std::to_string(tag),
-                     .group = nullptr});
+  agree_with_other_leader(mine, local.owner->world_rank, peer->shared->peers->world_rank(remote_leader),
+                          {.purpose = BarrierKey::Purpose::kLeaders,
+                           .context = peer->context,
+                           .tag = std::to_string(tag),
+                           .group = nullptr});
   return kOk;
 }
 
@@ -113,7 +113,7 @@ Err intercomm_create(Comm& local, int local_leader, MPI_Comm peer, int remote_le
                      Comm*& created) {
   Half mine;
   if (local.rank == local_leader) {
-    if (Err error = meet_through_peer(mine, local, peer, remote_leader, tag)) {
+    if (Err error = agree_through_peer(mine, local, peer, remote_leader, tag)) {
       mine.error = error.error_class();
       mine.why = take_explanation();
     }
@@ -124,13 +124,13 @@ Err intercomm_create(Comm& local, int local_leader, MPI_Comm peer, int remote_le
 
 Err create_from_groups(const GroupPtr& local, int local_leader, const GroupPtr& remote, int remote_leader,
                        const std::string& tag, Errhandler* errhandler, Comm*& created) {
-  using Purpose = GatheringName::Purpose;
+  using Purpose = BarrierKey::Purpose;
   const int me = current_rank().world_rank;
   Half mine;
   if (local->world_rank(local_leader) == me) {
     mine.group = local;
-    meet_other_leader(mine, me, remote->world_rank(remote_leader),
-                      {.purpose = Purpose::kFromGroups, .context = 0, .tag = tag, .group = nullptr});
+    agree_with_other_leader(mine, me, remote->world_rank(remote_leader),
+                            {.purpose = Purpose::kFromGroups, .context = 0, .tag = tag, .group = nullptr});
   }
   agree({.purpose = Purpose::kFromGroupsSide, .context = 0, .tag = tag, .group = local}, mine, {},
         [&](Half** halves, ContextSource&) { share_out(halves, local->size(), local_leader); });
@@ -144,7 +144,7 @@ Err intercomm_merge(Comm& inter, bool high, Comm*& created) {
     const auto [first, second] = sides_of(inter);
     const bool swapped = orders[0]->color > orders[first->size()]->color;
     const Parts parts = make_intra(swapped ? unite(second, first) : unite(first, second), contexts);
-    for (int seat = 0; seat < inter.seats(); ++seat) orders[seat]->shared = parts.shared;
+    for (int index = 0; index < inter.members(); ++index) orders[index]->shared = parts.shared;
   });
   created = make_comm(*inter.owner, std::move(mine), inter.errhandler);
   return kOk;

@@ -25,10 +25,10 @@ Sides sides_with(std::shared_ptr<const Group> first, std::shared_ptr<const Group
 }
 
 std::array<Parts, 2> make_sides(const Sides& sides) {
-  const auto meeting = std::make_shared<CollShared>(unite(sides.first, sides.second));
+  const auto both = std::make_shared<CollShared>(unite(sides.first, sides.second));
   std::array<Parts, 2> parts;
-  parts[0].shared = std::make_shared<CommShared>(sides.context, sides.first, sides.second, meeting, 0);
-  parts[1].shared = std::make_shared<CommShared>(sides.context, sides.second, sides.first, meeting, 1);
+  parts[0].shared = std::make_shared<CommShared>(sides.context, sides.first, sides.second, both, 0);
+  parts[1].shared = std::make_shared<CommShared>(sides.context, sides.second, sides.first, both, 1);
   for (std::size_t side = 0; side < 2; ++side)
     parts[side].local = make_comm_shared(sides.locals[side], parts[side].shared->group);
   return parts;
@@ -120,10 +120,10 @@ void fulfil_dup(const Comm& parent, Parts** parts, ContextSource& contexts) {
   } else {
     made = make_sides(sides_with(first, second, contexts));
   }
-  for (int seat = 0; seat < parent.seats(); ++seat) {
-    const Parts& mine = made[seat < first->size() ? 0 : 1];
-    parts[seat]->shared = mine.shared;
-    parts[seat]->local = mine.local;
+  for (int index = 0; index < parent.members(); ++index) {
+    const Parts& mine = made[index < first->size() ? 0 : 1];
+    parts[index]->shared = mine.shared;
+    parts[index]->local = mine.local;
   }
 }
 

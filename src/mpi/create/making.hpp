@@ -59,7 +59,7 @@ struct Order : Parts {
 /// The groups of both sides of a communicator; of an intracommunicator the second is null.
 std::array<std::shared_ptr<const Group>, 2> sides_of(const Comm& comm);
 
-/// Gives all members their parts of a duplicate of `parent`; parts[seat], as in agreements. Takes
+/// Gives all members their parts of a duplicate of `parent`; parts[member index], as in agreements. Takes
 /// dup_demand() ids.
 void fulfil_dup(const Comm& parent, Parts** parts, ContextSource& contexts);
 inline ContextDemand dup_demand(const Comm& parent) noexcept {

@@ -113,9 +113,10 @@ std::shared_ptr<const Layout> layout_of(const std::vector<Block>& blocks) {
 }  // namespace
 
 Datatype* DatatypeBuilder::create(Description description) {
+  auto kept = std::make_unique<const Description>(std::move(description));
   auto* type = new Datatype;
-  for (const Datatype* old : description.types) old->retain();
-  type->description_ = std::make_unique<const Description>(std::move(description));
+  for (const Datatype* old : kept->types) old->retain();
+  type->description_ = std::move(kept);
   return type;
 }
 
@@ -142,8 +143,9 @@ Err DatatypeBuilder::strided(Description description, MPI_Count count, MPI_Count
     bounds.add_data(count, length, old);
   }
   if (bounds.overflow()) return too_large();
-  out = create(std::move(description));
-  finish(*out, bounds, Layout::of_blocks(0, count, length, stride, old.extent(), old.layout_));
+  auto layout = Layout::of_blocks(0, count, length, stride, old.extent(), old.layout_);
+  out = create(std::move(description));  // nothing fails behind it
+  finish(*out, bounds, std::move(layout));
   return kOk;
 }
 
@@ -154,8 +156,9 @@ Err DatatypeBuilder::blocks(Description description, const std::vector<Block>& b
     bounds.add_data(1, block.length, *block.type);
     if (bounds.overflow()) return too_large();
   }
-  out = create(std::move(description));
-  finish(*out, bounds, layout_of(blocks));
+  auto layout = layout_of(blocks);
+  out = create(std::move(description));  // nothing fails behind it
+  finish(*out, bounds, std::move(layout));
   return kOk;
 }
 

@@ -16,13 +16,14 @@ void Datatype::release() const noexcept {
   // Release orders this holder's reads before the deletion, acquire the deletion after everybody's.
   if (references_.fetch_sub(1, std::memory_order_acq_rel) != 1) return;
   // A chain of derived types may be longer than a fiber's stack is deep: a loop, not recursion.
-  std::vector<const Datatype*> dead{this};
-  while (!dead.empty()) {
-    const Datatype* type = dead.back();
-    dead.pop_back();
+  const Datatype* dead = this;
+  while (dead != nullptr) {
+    const Datatype* type = dead;
+    dead = type->next_dead_;
     for (const Datatype* old : type->description_->types) {
-      if (!old->predefined() && old->references_.fetch_sub(1, std::memory_order_acq_rel) == 1)
-        dead.push_back(old);
+      if (old->predefined() || old->references_.fetch_sub(1, std::memory_order_acq_rel) != 1) continue;
+      old->next_dead_ = dead;
+      dead = old;
     }
     delete type;
   }

@@ -99,6 +99,7 @@ class Datatype {
   std::unique_ptr<Attributes> attributes_;
   mutable int handles_ = 1;
   mutable std::atomic<int> references_{1};
+  mutable const Datatype* next_dead_ = nullptr;  // while release() works off those that nobody uses any more
 };
 
 /// The slots of predefined types: their handles are MPI_DATATYPE_NULL ..

@@ -6,6 +6,7 @@
 #include <map>
 
 #include "mpi/diagnose/place.hpp"
+#include "mpi/p2p/channel.hpp"
 #include "mpi/rank/rank.hpp"
 #include "mpi/request/blocked.hpp"
 #include "mpi/request/request.hpp"
@@ -52,10 +53,10 @@ bool blocked_in_mpi(const Rank& rank) {
 // Whom a blocked rank waits for: all of them must act. What can be satisfied in several ways adds none.
 class Needs {
  public:
-  Needs(const Rank& rank, Standings& out) : out_(out) {
-    standing_.rank = rank.world_rank;
+  Needs(const Rank& rank, WaitForEdges& out) : out_(out) {
+    edges_.rank = rank.world_rank;
     if (rank.task->note[detail::kCollectiveComm].load(std::memory_order_relaxed) != 0)
-      standing_.collective = rank.task->note[detail::kCollectiveContext].load(std::memory_order_relaxed);
+      edges_.collective = rank.task->note[detail::kCollectiveContext].load(std::memory_order_relaxed);
     const Blocked blocked = blocked_on(*rank.task);
     switch (blocked.kind) {
       case WaitKind::kSend:
@@ -68,7 +69,7 @@ class Needs {
         break;
       case WaitKind::kAny:
         for_each_pending(blocked, [&](const Request& request) { add(request); });
-        if (standing_.needs.size() > 1) standing_.needs.clear();
+        if (edges_.needs.size() > 1) edges_.needs.clear();
         break;
       case WaitKind::kCollective:
         await_members(*blocked.comm, blocked.context);
@@ -76,18 +77,18 @@ class Needs {
       default:
         break;
     }
-    out_.ranks.push_back(std::move(standing_));
+    out_.ranks.push_back(std::move(edges_));
   }
 
  private:
   void add(const Comm& comm, int peer) {
-    if (peer >= 0 && peer < comm.peers) standing_.needs.push_back(comm.shared->peers->world_rank(peer));
+    if (peer >= 0 && peer < comm.peers) edges_.needs.push_back(comm.shared->peers->world_rank(peer));
   }
   void add(const Request& request) {
     if (request.kind != RequestKind::kExtended && request.comm != nullptr) add(*request.comm, request.peer);
   }
   void await_members(const Comm& comm, ContextId context) {
-    standing_.awaited = context;
+    edges_.awaited = context;
     const auto [entry, is_new] = out_.members.try_emplace(context);
     if (!is_new) return;
     for (const Group* group : {comm.shared->group.get(), comm.shared->peers.get()}) {
@@ -96,8 +97,8 @@ class Needs {
     }
   }
 
-  Standings& out_;
-  Standing standing_;
+  WaitForEdges& out_;
+  RankEdges edges_;
 };
 
 // What all node processes know, put together.
@@ -105,15 +106,15 @@ struct Whole {
   std::vector<bool> finished;
   std::vector<std::vector<int>> waits_for;
 
-  Whole(const std::vector<Standings>& all, int ranks)
+  Whole(const std::vector<WaitForEdges>& all, int ranks)
       : finished(static_cast<std::size_t>(ranks), true), waits_for(static_cast<std::size_t>(ranks)) {
     std::map<int, ContextId> collective;
-    for_each(all, [&](const Standings&, const Standing& standing) {
-      finished[static_cast<std::size_t>(standing.rank)] = false;
-      if (standing.collective != 0) collective[standing.rank] = standing.collective;
+    for_each(all, [&](const WaitForEdges&, const RankEdges& edges) {
+      finished[static_cast<std::size_t>(edges.rank)] = false;
+      if (edges.collective != 0) collective[edges.rank] = edges.collective;
     });
     std::map<ContextId, std::vector<int>> absent;  // members that take no part now
-    for (const Standings& node : all) {
+    for (const WaitForEdges& node : all) {
       for (const auto& [context, members] : node.members) {
         const auto [entry, is_new] = absent.try_emplace(context);
         if (!is_new) continue;
@@ -123,10 +124,10 @@ struct Whole {
         }
       }
     }
-    for_each(all, [&](const Standings&, const Standing& standing) {
-      std::vector<int>& needs = waits_for[static_cast<std::size_t>(standing.rank)];
-      needs = standing.needs;
-      if (standing.awaited != 0) needs = absent[standing.awaited];
+    for_each(all, [&](const WaitForEdges&, const RankEdges& edges) {
+      std::vector<int>& needs = waits_for[static_cast<std::size_t>(edges.rank)];
+      needs = edges.needs;
+      if (edges.awaited != 0) needs = absent[edges.awaited];
       std::erase_if(needs, [&](int rank) { return !known(rank); });
     });
   }
@@ -134,10 +135,10 @@ struct Whole {
  private:
   bool known(int rank) const { return rank >= 0 && static_cast<std::size_t>(rank) < finished.size(); }
   template <class Function>
-  void for_each(const std::vector<Standings>& all, Function&& fn) {
-    for (const Standings& node : all) {
-      for (const Standing& standing : node.ranks) {
-        if (known(standing.rank)) fn(node, standing);
+  void for_each(const std::vector<WaitForEdges>& all, Function&& fn) {
+    for (const WaitForEdges& node : all) {
+      for (const RankEdges& edges : node.ranks) {
+        if (known(edges.rank)) fn(node, edges);
       }
     }
   }
@@ -193,6 +194,11 @@ std::string unreceived_lines() {
       return;
     }
   });
+  if (const int workers = workers_without_memory(); workers > 0)
+    text += fmt::format(
+        "  {} of the node's workers had no memory to take in a message that has come; use fewer ranks on "
+        "it\n",
+        workers);
   return text;
 }
 
@@ -218,8 +224,8 @@ bool stalled() {
   return !program;
 }
 
-Standings standings() {
-  Standings all;
+WaitForEdges wait_for_edges() {
+  WaitForEdges all;
   for_each_rank([&](const Rank& rank) {
     if (!finished(rank)) Needs(rank, all);
   });
@@ -227,10 +233,10 @@ Standings standings() {
   return all;
 }
 
-std::string explain_deadlock(const std::vector<Standings>& all, int ranks) {
+std::string explain_deadlock(const std::vector<WaitForEdges>& all, int ranks) {
   const Whole whole(all, ranks);
   std::string text = cycle_line(find_cycle(whole.waits_for)) + finished_lines(whole);
-  for (const Standings& node : all) text += node.unreceived;
+  for (const WaitForEdges& node : all) text += node.unreceived;
   return text;
 }
 

@@ -18,28 +18,28 @@ namespace tmpi::mpi {
 /// have finished.
 bool stalled();
 
-/// Whom one unfinished rank waits for.
-struct Standing {
+/// Whom one unfinished rank waits for: its edges in the wait-for graph.
+struct RankEdges {
   int rank = 0;
   ContextId collective = 0;  ///< of the communicator in whose collective it takes part; 0: in none
   ContextId awaited = 0;     ///< it waits for all members of that one to take part; 0: for none
   std::vector<int> needs;    ///< world ranks of others, all of whom must act before it goes on
 };
 
-/// What a node process knows of its ranks.
-struct Standings {
-  std::vector<Standing> ranks;                    ///< unfinished ones
+/// The wait-for edges of the ranks of a node process.
+struct WaitForEdges {
+  std::vector<RankEdges> ranks;                   ///< unfinished ones
   std::map<ContextId, std::vector<int>> members;  ///< world ranks, for every `awaited`
   std::string unreceived;                         ///< lines on messages that lie where another one is awaited
 };
 
-Standings standings();
+WaitForEdges wait_for_edges();
 
-/// What a picture of all ranks cannot say: the cycle of ranks that wait for each other, ranks that wait for
+/// What a state dump of all ranks cannot say: the cycle of ranks that wait for each other, ranks that wait for
 /// one that has finished, messages that lie unreceived where somebody waits for another one. Lines, each
 /// ending with a newline. `all`: of every node process of a job of `ranks` ranks; who is not mentioned has
 /// finished.
-std::string explain_deadlock(const std::vector<Standings>& all, int ranks);
+std::string explain_deadlock(const std::vector<WaitForEdges>& all, int ranks);
 
 /// waits_for[i]: whom i waits for, all of whom must act before i goes on. A cycle, each member waiting for
 /// the next and the last for the first; the shortest one through the lowest member that is in any. Empty:

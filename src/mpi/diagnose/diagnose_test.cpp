@@ -75,7 +75,7 @@ TEST_CASE("communicators are named") {
   CHECK(name_of_context(kSelfContext) == "MPI_COMM_SELF");
   CHECK(name_of_context(context_id(3, 2)) == "communicator 3.2 (made by rank 3)");
   CHECK(name_of_context(context_id(0, 7) | kCollective) == "communicator 0.7 (made by rank 0)");
-  CHECK(name_of_context(track_context(part_context(kWorldContext, PartKind::kColumn), 4) | kCollective) ==
+  CHECK(name_of_context(shadow_context(part_context(kWorldContext, PartKind::kInterNode), 4) | kCollective) ==
         "MPI_COMM_WORLD");
   CHECK(name_of_context(named_context("x") | kCollective) == "a communicator in the making");
 }

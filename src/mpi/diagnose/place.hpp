@@ -1,4 +1,4 @@
-// Place: where a rank is blocked, in words: for the picture of a running job and the deadlock report. Any
+// Place: where a rank is blocked, in words: for the state dump of a running job and the deadlock report. Any
 // thread.
 #pragma once
 

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "mpi/base/no_memory.hpp"
 #include "mpi/coll/coll.hpp"
 #include "mpi/coll/nonblocking.hpp"
 #include "mpi/init/world.hpp"
@@ -77,7 +78,7 @@ Err finalize(Rank& rank) {
   // Before anything else is affected by finalization (MPI report, 11.2.4).
   TMPI_TRY(delete_attributes(rank.self));
   settle(rank);
-  TMPI_TRY(barrier(rank.world));
+  TMPI_TRY(with_memory_for("the last barrier", [&] { return barrier(rank.world); }));
   rank.world_phase = Phase::kFinalized;
   finish_world(rank);
   if (rank.open_sessions == 0) end(rank);

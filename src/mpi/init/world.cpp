@@ -44,7 +44,7 @@ void finish_world(Rank& rank) noexcept {
   for (Comm* comm : {&rank.world, &rank.self}) {
     release(std::exchange(comm->errhandler, nullptr));
     comm->topology = nullptr;
-    comm->tracks = nullptr;
+    comm->shadows = nullptr;
     comm->hierarchy = nullptr;
     comm->shared = nullptr;
   }

@@ -1,9 +1,27 @@
 #include "mpi/match/matcher.hpp"
 
+#include <algorithm>
+#include <utility>
+
 #include "sched/scheduler.hpp"
 #include "sched/waiter.hpp"
 
 namespace tmpi::mpi {
+namespace {
+
+// Buckets of a table when it is first made.
+constexpr std::size_t kFirstPostedTable = 32;
+constexpr std::size_t kFirstUnexpectedTable = 64;
+
+template <class List>
+void append(List& list, PostedReceive& receive) noexcept {
+  receive.previous = list.tail;
+  receive.next = nullptr;
+  (list.tail != nullptr ? list.tail->next : list.head) = &receive;
+  list.tail = &receive;
+}
+
+}  // namespace
 
 // With one worker only that worker's fibers come here, and none is suspended inside: no lock is needed.
 void Matcher::lock() noexcept {
@@ -31,12 +49,12 @@ PostedReceive* Matcher::take_posted(const MatchKey& message) noexcept {
   int index = 0;
   while (index < inline_count_ && !inline_[index].key.accepts(message)) ++index;
   if (overflow_count_ == 0) return index < inline_count_ ? take_inline(index) : nullptr;
-  PostedReceive* candidate = take_overflow(message);
-  if (index == inline_count_) return candidate;
-  if (candidate == nullptr) return take_inline(index);
-  if (candidate->sequence < inline_[index].receive->sequence) return candidate;
-  add_overflow(*candidate);  // the inline one is older; the candidate goes back to its place
-  return take_inline(index);
+  PostedReceive* const candidate = find_overflow(message);
+  if (index < inline_count_ &&
+      (candidate == nullptr || inline_[index].receive->sequence < candidate->sequence))
+    return take_inline(index);
+  if (candidate != nullptr) unlink_overflow(*candidate);
+  return candidate;
 }
 
 PostedReceive* Matcher::take_inline(int index) noexcept {
@@ -47,21 +65,9 @@ PostedReceive* Matcher::take_inline(int index) noexcept {
   return receive;
 }
 
-Matcher::List<PostedReceive>& Matcher::posted_list(const MatchKey& key) noexcept {
-  return key.exact() ? posted_table_[key.hash() & (posted_table_.size() - 1)] : wildcards_;
-}
-
 void Matcher::add_overflow(PostedReceive& receive) noexcept {
   if (overflow_count_ >= posted_table_.size()) grow_posted_table();
-  receive.queued = true;
-  List<PostedReceive>& list = posted_list(receive.key);
-  // Kept in order of sequence; nearly always this is the end of the list.
-  PostedReceive* after = list.tail;
-  while (after != nullptr && after->sequence > receive.sequence) after = after->previous;
-  receive.previous = after;
-  receive.next = after != nullptr ? after->next : list.head;
-  (after != nullptr ? after->next : list.head) = &receive;
-  (receive.next != nullptr ? receive.next->previous : list.tail) = &receive;
+  append(posted_list(receive.key), receive);
   ++overflow_count_;
 }
 
@@ -73,30 +79,26 @@ void Matcher::unlink_overflow(PostedReceive& receive) noexcept {
   --overflow_count_;
 }
 
-PostedReceive* Matcher::take_overflow(const MatchKey& message) noexcept {
+PostedReceive* Matcher::find_overflow(const MatchKey& message) noexcept {
   PostedReceive* exact = posted_list(message).head;
   while (exact != nullptr && !exact->key.accepts(message)) exact = exact->next;
   PostedReceive* wild = wildcards_.head;
   while (wild != nullptr && !wild->key.accepts(message)) wild = wild->next;
-  PostedReceive* oldest =
-      exact == nullptr || (wild != nullptr && wild->sequence < exact->sequence) ? wild : exact;
-  if (oldest != nullptr) unlink_overflow(*oldest);
-  return oldest;
+  return exact == nullptr || (wild != nullptr && wild->sequence < exact->sequence) ? wild : exact;
 }
 
-void Matcher::grow_posted_table() {
-  std::vector<List<PostedReceive>> old = std::move(posted_table_);
-  posted_table_.assign(old.empty() ? 32 : old.size() * 2, {});
-  overflow_count_ = 0;
-  for (PostedReceive* r = wildcards_.head; r != nullptr; r = r->next)
-    ++overflow_count_;  // they stay where they are
-  for (List<PostedReceive>& list : old) {
-    while (list.head != nullptr) {
-      PostedReceive* receive = list.head;
-      list.head = receive->next;
-      add_overflow(*receive);
+// Each bucket stays in the order of posting: all that comes into a new one comes from the same old one.
+void Matcher::grow_posted_table() noexcept {
+  Buckets<PostedReceive> larger;
+  if (!larger.make(std::max(kFirstPostedTable, posted_table_.size() * 2))) return;
+  for (std::size_t i = 0; i < posted_table_.size(); ++i) {
+    for (PostedReceive* receive = posted_table_[i].head; receive != nullptr;) {
+      PostedReceive* const after = receive->next;
+      append(larger.of(receive->key), *receive);
+      receive = after;
     }
   }
+  posted_table_ = std::move(larger);
 }
 
 void Matcher::remove(PostedReceive& receive) noexcept {
@@ -119,7 +121,7 @@ void Matcher::add_unexpected(Message& message) noexcept {
   last_unexpected_ = &message;
   ++unexpected_count_;
   if (message.payload != nullptr) count_buffered(message.bytes);
-  if (!unexpected_table_.empty()) index_message(message);
+  if (indexed()) index_message(message);
   if (unexpected_count_ > kScanLimit && unexpected_count_ > unexpected_table_.size()) grow_unexpected_table();
   for (ProbeWaiter** link = &probes_; *link != nullptr;) {
     ProbeWaiter* probe = *link;
@@ -133,8 +135,8 @@ void Matcher::add_unexpected(Message& message) noexcept {
 }
 
 Message* Matcher::find_unexpected(const MatchKey& receive) noexcept {
-  if (receive.exact() && !unexpected_table_.empty()) {
-    Message* message = unexpected_table_[receive.hash() & (unexpected_table_.size() - 1)].head;
+  if (receive.exact() && indexed()) {
+    Message* message = unexpected_table_.of(receive).head;
     while (message != nullptr && message->key != receive) message = message->bucket_next;
     return message;
   }
@@ -164,8 +166,8 @@ void Matcher::remove(Message& message) noexcept {
 void Matcher::unlink(Message& message) noexcept {
   (message.previous != nullptr ? message.previous->next : first_unexpected_) = message.next;
   (message.next != nullptr ? message.next->previous : last_unexpected_) = message.previous;
-  if (!unexpected_table_.empty()) {
-    List<Message>& list = unexpected_table_[message.key.hash() & (unexpected_table_.size() - 1)];
+  if (indexed()) {
+    List<Message>& list = unexpected_table_.of(message.key);
     (message.bucket_previous != nullptr ? message.bucket_previous->bucket_next : list.head) =
         message.bucket_next;
     (message.bucket_next != nullptr ? message.bucket_next->bucket_previous : list.tail) =
@@ -177,15 +179,17 @@ void Matcher::unlink(Message& message) noexcept {
 }
 
 void Matcher::index_message(Message& message) noexcept {
-  List<Message>& list = unexpected_table_[message.key.hash() & (unexpected_table_.size() - 1)];
+  List<Message>& list = unexpected_table_.of(message.key);
   message.bucket_next = nullptr;
   message.bucket_previous = list.tail;
   (list.tail != nullptr ? list.tail->bucket_next : list.head) = &message;
   list.tail = &message;
 }
 
-void Matcher::grow_unexpected_table() {
-  unexpected_table_.assign(unexpected_table_.empty() ? 64 : unexpected_table_.size() * 2, {});
+void Matcher::grow_unexpected_table() noexcept {
+  Buckets<Message> larger;
+  if (!larger.make(std::max(kFirstUnexpectedTable, unexpected_table_.size() * 2))) return;
+  unexpected_table_ = std::move(larger);
   for (Message* message = first_unexpected_; message != nullptr; message = message->next)
     index_message(*message);
 }

@@ -1,15 +1,19 @@
 // Matcher: where messages to one rank meet its receives. Posted receives and unexpected messages, each found
 // in O(1) without wildcards (hash by context, source, tag once there are many), in MPI's order: a 64-bit
-// sequence number decides between an exact and a wildcard receive (MPI report, 3.5). Allocates nothing while
-// idle. Locked by its users for a few nanoseconds per operation: data moves outside the lock. Nothing here
-// suspends. Mechanism: docs/matching.md.
+// sequence number decides between an exact and a wildcard receive (MPI report, 3.5). Who brings a message
+// calls arrive(), who wants one receive(); both say only what they have, the decision is made here.
+//
+// Allocates nothing while idle, and nothing fails for want of memory: hash tables that cannot grow stay as
+// they are, and matching is slower then. Data moves outside the lock, which is held for a few nanoseconds per
+// operation. Nothing here suspends. Mechanism: docs/matching.md.
 #pragma once
 
 #include <array>
 #include <atomic>
 #include <cstddef>
 #include <cstdint>
-#include <vector>
+#include <memory>
+#include <new>
 
 #include "base/spinlock.hpp"
 #include "mpi/match/message.hpp"
@@ -27,28 +31,43 @@ struct ProbeWaiter {
   ProbeWaiter* next = nullptr;
 };
 
+/// What became of a message that has come.
+struct MatchResult {
+  /// The receive that it matches, no longer posted: the caller moves the data and completes it. Null: none.
+  Request* receive = nullptr;
+  /// It lies among the unexpected messages, and may have been received since. If neither, it is where it was,
+  /// and arrives again later.
+  bool left = false;
+};
+
 class Matcher {
  public:
   Matcher() = default;
   Matcher(const Matcher&) = delete;
   Matcher& operator=(const Matcher&) = delete;
 
+  // Whole operations, under the lock that they take themselves.
+  /// A message has come: the oldest posted receive that accepts it takes it, else it is left as unexpected
+  /// and wakes the probes that wait for it. `leave()`, called under the lock and only if no receive accepts
+  /// the message, returns the Message to be left, filled but for its key, or null if there is nothing to
+  /// leave now: no memory, or the data is not here yet. Must not call the matcher.
+  template <class Leave>
+  MatchResult arrive(const MatchKey& key, Leave&& leave) noexcept;
+  /// The receiver's side: takes out and returns the oldest unexpected message that a receive with this key
+  /// accepts; if there is none, posts the receive and returns null. `post()`, called under the lock and only
+  /// then, returns the PostedReceive, filled but for its key. Must not call the matcher.
+  template <class Post>
+  Message* receive(const MatchKey& key, Post&& post) noexcept;
+
   /// Held around every call below.
   void lock() noexcept;
   void unlock() noexcept;
 
-  // The sender's side.
-  /// Takes out and returns the oldest posted receive for a message with this key; null if there is none.
-  PostedReceive* take_posted(const MatchKey& message) noexcept;
-  /// Leaves a message; wakes probes that were waiting for it.
-  void add_unexpected(Message& message) noexcept;
-
-  // The receiver's side.
-  /// Takes out and returns the oldest message this receive accepts; null if there is none.
+  /// The oldest message that a receive with this key would accept; null if there is none. Taken out, or left
+  /// where it is.
   Message* take_unexpected(const MatchKey& receive) noexcept;
-  /// Finds it without taking it out (probe).
   Message* find_unexpected(const MatchKey& receive) noexcept;
-  void add_posted(PostedReceive& receive) noexcept;
+  /// Tells `probe` of the next message that it accepts; there is none yet.
   void add_probe(ProbeWaiter& probe) noexcept;
 
   // Cancelling, either side.
@@ -79,22 +98,51 @@ class Matcher {
     Node* head = nullptr;
     Node* tail = nullptr;
   };
+  // Hash buckets: a single one, which needs no memory, until make() has been called.
+  template <class Node>
+  class Buckets {
+   public:
+    std::size_t size() const noexcept { return mask_ + 1; }
+    List<Node>& operator[](std::size_t index) noexcept { return many_ == nullptr ? one_ : many_[index]; }
+    List<Node>& of(const MatchKey& key) noexcept {
+      return many_ == nullptr ? one_ : many_[key.hash() & mask_];
+    }
+    /// `size` (a power of two) empty ones; false if there is no memory.
+    bool make(std::size_t size) noexcept {
+      many_.reset(new (std::nothrow) List<Node>[size]);
+      if (many_ == nullptr) return false;
+      mask_ = size - 1;
+      return true;
+    }
+
+   private:
+    List<Node> one_;
+    std::unique_ptr<List<Node>[]> many_;
+    std::size_t mask_ = 0;
+  };
+
+  PostedReceive* take_posted(const MatchKey& message) noexcept;
+  void add_posted(PostedReceive& receive) noexcept;
+  void add_unexpected(Message& message) noexcept;
 
   // Posted receives beyond the inline ones: exact ones by hash, wildcards in order.
   void add_overflow(PostedReceive& receive) noexcept;
   void unlink_overflow(PostedReceive& receive) noexcept;
-  PostedReceive* take_overflow(const MatchKey& message) noexcept;
+  PostedReceive* find_overflow(const MatchKey& message) noexcept;
   PostedReceive* take_inline(int index) noexcept;
-  List<PostedReceive>& posted_list(const MatchKey& key) noexcept;
-  void grow_posted_table();
+  void grow_posted_table() noexcept;
+  List<PostedReceive>& posted_list(const MatchKey& key) noexcept {
+    return key.exact() ? posted_table_.of(key) : wildcards_;
+  }
 
+  bool indexed() const noexcept { return unexpected_table_.size() > 1; }
   void index_message(Message& message) noexcept;
+  void grow_unexpected_table() noexcept;
   void unlink(Message& message) noexcept;
   void count_buffered(MPI_Count change) noexcept {
     const auto now = static_cast<MPI_Count>(buffered_bytes_.load(std::memory_order_relaxed)) + change;
     buffered_bytes_.store(static_cast<std::size_t>(now), std::memory_order_relaxed);
   }
-  void grow_unexpected_table();
 
   SpinLock lock_;
   int inline_count_ = 0;
@@ -107,8 +155,8 @@ class Matcher {
   ProbeWaiter* probes_ = nullptr;
   std::array<InlineEntry, kInline> inline_{};
   List<PostedReceive> wildcards_;
-  std::vector<List<PostedReceive>> posted_table_;  // size a power of two, empty until needed
-  std::vector<List<Message>> unexpected_table_;    // the same
+  Buckets<PostedReceive> posted_table_;
+  Buckets<Message> unexpected_table_;  // a single bucket is not used: the list is scanned
 };
 
 class MatcherLock {
@@ -120,5 +168,34 @@ class MatcherLock {
  private:
   Matcher& matcher_;
 };
+
+template <class Leave>
+inline MatchResult Matcher::arrive(const MatchKey& key, Leave&& leave) noexcept {
+  lock();
+  if (PostedReceive* const posted = take_posted(key)) {
+    unlock();
+    return {posted->request, false};
+  }
+  Message* const message = leave();
+  if (message != nullptr) {
+    message->key = key;
+    add_unexpected(*message);
+  }
+  unlock();
+  return {nullptr, message != nullptr};
+}
+
+template <class Post>
+inline Message* Matcher::receive(const MatchKey& key, Post&& post) noexcept {
+  lock();
+  Message* const message = take_unexpected(key);
+  if (message == nullptr) {
+    PostedReceive& receive = post();
+    receive.key = key;
+    add_posted(receive);
+  }
+  unlock();
+  return message;
+}
 
 }  // namespace tmpi::mpi

@@ -4,6 +4,7 @@
 #include <limits>
 
 #include "mpi/base/handles.hpp"
+#include "mpi/base/no_memory.hpp"
 #include "mpi/op/loops.hpp"
 
 namespace tmpi::mpi {
@@ -95,12 +96,13 @@ void call_user(const Op& op, const void* in, void* inout, MPI_Count count, const
   MPI_Datatype handle = handle_of(type);
   auto* a = static_cast<char*>(const_cast<void*>(in));
   auto* b = static_cast<char*>(inout);
-  if (op.user_c != nullptr) return op.user_c(a, b, &count, &handle);
+  if (op.user_c != nullptr)
+    return call_program("reduction operator", [&] { op.user_c(a, b, &count, &handle); });
   while (count > 0) {
     int piece = static_cast<int>(std::min<MPI_Count>(count, std::numeric_limits<int>::max()));
     const MPI_Count bytes = piece * type.extent();
     count -= piece;
-    op.user(a, b, &piece, &handle);
+    call_program("reduction operator", [&] { op.user(a, b, &piece, &handle); });
     a += bytes;
     b += bytes;
   }

@@ -3,8 +3,10 @@
 #include <algorithm>
 #include <atomic>
 #include <cstdlib>
+#include <new>
 
 #include "base/spinlock.hpp"
+#include "mpi/base/no_memory.hpp"
 #include "mpi/base/status.hpp"
 #include "mpi/p2p/lifecycle.hpp"
 #include "mpi/p2p/p2p.hpp"
@@ -21,8 +23,9 @@ class SendBuffer::Epoch final : public Continuation {
   void add_message() noexcept { pending_.fetch_add(1, std::memory_order_relaxed); }
 
   /// No more messages; `request` is done with the epoch. Returns the next one.
-  Epoch* close(Request& request) {
-    Epoch* const next = new Epoch(2);  // open, and waiting for this one
+  Epoch* close(Request& request) noexcept {
+    Epoch* const next = new (std::nothrow) Epoch(2);  // open, and waiting for this one
+    if (next == nullptr) end_for_no_memory("the list of the buffered messages to come");
     next_ = next;
     flush_ = &request;
     arrive();
@@ -38,7 +41,7 @@ class SendBuffer::Epoch final : public Continuation {
 
  private:
   ~Epoch() = default;
-  void request_done() noexcept override { arrive(); }
+  void proceed() noexcept override { arrive(); }
 
   // acq_rel: the last to arrive sees what close() has written.
   void arrive() noexcept {
@@ -101,8 +104,11 @@ Err SendBuffer::send(Comm& comm, const void* buffer, MPI_Count count, const Data
   reclaim();
   const MPI_Count length = count * type.size();
   std::size_t position = 0;
+  segments_.reserve(segments_.size() + 1);  // what needs memory comes first
+  Request& request = comm.owner->requests.take();
   std::byte* data = place(length, position);
   if (data == nullptr) {
+    comm.owner->requests.give_back(request);
     return fail(MPI_ERR_BUFFER,
                 "no room for a message of {} bytes: {} bytes are attached and {} earlier messages still lie "
                 "in them. Attach more with "
@@ -110,7 +116,6 @@ Err SendBuffer::send(Comm& comm, const void* buffer, MPI_Count count, const Data
                 length, size_, segments_.size());
   }
   pack_segment(data, buffer, count, type, 0, length);
-  Request& request = comm.owner->requests.take();
   request.kind = RequestKind::kSend;
   request.buffer = data;
   request.count = length;
@@ -126,7 +131,10 @@ Err SendBuffer::send(Comm& comm, const void* buffer, MPI_Count count, const Data
   request.reset(*open_);
   start_send(request);
   serial = request.serial;
-  return kOk;
+  if (!request.done() || request.error == MPI_SUCCESS) [[likely]]
+    return kOk;
+  reclaim();
+  return not_sent(dest);
 }
 
 void SendBuffer::flush(Request& request) noexcept {

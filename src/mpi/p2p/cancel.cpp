@@ -37,7 +37,8 @@ bool withdraw_buffered(Request& request) noexcept {
   Rank& target = *process(*request.comm, request.peer);
   const int here = me.worker.load(std::memory_order_relaxed);
   const int there = target.worker.load(std::memory_order_relaxed);
-  if (here != there && there >= 0) flush(here, there);
+  // What no memory is found for stays in the channel, out of reach: then it is not cancelled.
+  if (here != there && there >= 0 && !flush(here, there)) return false;
   Message* message;
   {
     MatcherLock lock(target.matcher);

@@ -62,7 +62,7 @@ WorkerStock* my_stock() noexcept {
   return worker >= 0 && worker < kMostWorkers ? &worker_stock[worker] : nullptr;
 }
 
-Message* allocate(MPI_Count bytes, int size_class) {
+Message* allocate(MPI_Count bytes, int size_class) noexcept {
   void* memory =
       std::malloc(sizeof(Cell) + static_cast<std::size_t>(size_class >= 0 ? kSizes[size_class] : bytes));
   if (memory == nullptr) return nullptr;
@@ -78,7 +78,7 @@ void move_batch(Stock& from, Stock& to) noexcept {
 
 }  // namespace
 
-Message* take_cell(MPI_Count bytes) {
+Message* take_cell(MPI_Count bytes) noexcept {
   const int size_class = size_class_of(bytes);
   WorkerStock* mine = size_class >= 0 ? my_stock() : nullptr;
   if (mine == nullptr) return allocate(bytes, size_class);

@@ -9,7 +9,7 @@ namespace tmpi::mpi {
 
 /// A message with room for `bytes` bytes of payload behind it (message.payload points there); null if memory
 /// is exhausted, and the sender then leaves a descriptor of its own buffer instead.
-Message* take_cell(MPI_Count bytes);
+Message* take_cell(MPI_Count bytes) noexcept;
 void give_back_cell(Message* cell) noexcept;
 
 /// Where the room behind a cell begins: what its payload points to unless the user of the cell keeps

@@ -1,10 +1,10 @@
-// Channels: small messages from the ranks of one worker to those of another, in the manner of a mailbox.
+// Channels: small messages from the ranks of one worker to those of another.
 // Between cores a message costs as many nanoseconds as cache lines travel; looking into the receiver's
 // matcher from another core moves six or more of them one after the other. Here the sender writes one line
 // that the receiver's worker is looking at, and everything else - matching, copying, waking the fiber - stays
 // on the receiver's core.
 //
-// One ring per ordered pair of workers, made when it is first used. Messages between two ranks keep their
+// One ring per ordered pair of workers (p2p/worker_channels.hpp). Messages between two ranks keep their
 // order: before a sender goes to the receiver's matcher itself (large and synchronous messages) it delivers
 // what lies in the ring. docs/matching.md.
 #pragma once
@@ -35,7 +35,14 @@ void connect_workers(sched::Scheduler& scheduler);
 /// and the caller has to deliver it itself after flush(). Does not suspend.
 bool post(int from, int to, Rank& target, const MatchKey& key, const Outgoing& data) noexcept;
 
-/// Delivers everything that the calling worker `from` has left for worker `to`.
-void flush(int from, int to) noexcept;
+/// Delivers everything that the calling worker `from` has left for worker `to`. False if there is no memory
+/// for a message that nobody has posted a receive for: it stays in the channel, and nothing may be sent past
+/// it (MPI_ERR_NO_MEM). The receiver's worker tries again at its switches: it needs none once the receive is
+/// posted. Does not suspend.
+[[nodiscard]] bool flush(int from, int to) noexcept;
+
+/// Workers that could not take in a message for want of memory when they last looked. For the report on a
+/// job whose ranks all wait. Any thread.
+int workers_without_memory() noexcept;
 
 }  // namespace tmpi::mpi

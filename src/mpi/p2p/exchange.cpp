@@ -46,11 +46,14 @@ class Exchange final : public RequestExtension, private Continuation {
     start_send(send_);
     return kOk;
   }
-  Err outcome(Request&, MPI_Status* status) override { return receive_outcome(recv_, status); }
+  Err outcome(Request&, MPI_Status* status) override {
+    const Err received = receive_outcome(recv_, status);
+    return send_.error == MPI_SUCCESS ? received : not_sent(send_.peer);
+  }
 
  private:
   // acq_rel: the second to finish sees what the first has written.
-  void request_done() noexcept override {
+  void proceed() noexcept override {
     if (left_.fetch_sub(1, std::memory_order_acq_rel) == 1) whole_->complete();
   }
 

@@ -1,6 +1,7 @@
 #include "mpi/p2p/lifecycle.hpp"
 
 #include "mpi/base/handles.hpp"
+#include "mpi/base/no_memory.hpp"
 #include "mpi/base/status.hpp"
 #include "mpi/p2p/buffered.hpp"
 #include "mpi/p2p/p2p.hpp"
@@ -63,6 +64,7 @@ Request& create_request(Comm* comm, std::unique_ptr<RequestExtension> extension,
   return request;
 }
 
+// What fails or throws has not been started.
 Err start(Request& request) {
   request.active = true;
   request.cancelled = false;
@@ -76,7 +78,7 @@ Err start(Request& request) {
     return kOk;
   }
   if (request.mode == SendMode::kBuffered) [[unlikely]]
-    return start_buffered(request);
+    return guarded([&] { return start_buffered(request); });
   start_send(request);
   return kOk;
 }
@@ -117,7 +119,9 @@ Err outcome(Request& request, MPI_Status* status) {
   } else {
     set_status(status, MPI_ANY_SOURCE, MPI_ANY_TAG, 0, request.cancelled);
   }
-  return request.error == MPI_ERR_TRUNCATE ? truncated(request) : Err(request.error);
+  if (request.error == MPI_ERR_TRUNCATE) return truncated(request);
+  if (request.error == MPI_ERR_NO_MEM && request.kind == RequestKind::kSend) return not_sent(request.peer);
+  return Err(request.error);
 }
 
 Err conclude(MPI_Request& handle, Request& request, MPI_Status* status) {

@@ -9,8 +9,8 @@
 
 namespace tmpi::mpi {
 
-/// Blocking send of any mode but buffered. SUSPENDS if the message is large or synchronous and no receive is
-/// posted.
+/// Blocking send of any mode but buffered. MPI_ERR_NO_MEM: see not_sent(). SUSPENDS if the message is large
+/// or synchronous and no receive is posted.
 Err send(Comm& comm, ContextId context, const void* buffer, MPI_Count count, const Datatype& type, int dest,
          int tag, SendMode mode = SendMode::kStandard);
 
@@ -49,6 +49,9 @@ void wait_any(Request* const* requests, int n) noexcept;
 
 /// The error of a receive whose message was too long.
 Err truncated(const Request& request);
+/// MPI_ERR_NO_MEM, explained: the error of a send to rank `dest` that what was sent there before stands in
+/// the way of (p2p/channel.hpp: flush()).
+Err not_sent(int dest);
 
 /// What a finished blocking receive has come to: fills the status, returns its error (explained).
 Err receive_outcome(const Request& request, MPI_Status* status);

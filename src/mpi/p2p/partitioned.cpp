@@ -136,6 +136,8 @@ class PartitionedSend final : public PartitionedSender {
   Err start(Request& request) override {
     if (null_)
       request.complete();
+    else if (setup_.done() && setup_.error != MPI_SUCCESS)
+      return not_sent(setup_.peer);
     else
       link_->open_send(request);
     return kOk;
@@ -144,7 +146,7 @@ class PartitionedSend final : public PartitionedSender {
   Err retire(Request&) override {
     if (null_) return kOk;
     TMPI_TRY(tmpi::mpi::cancel(setup_));
-    if (setup_.cancelled) delete handed_;
+    if (setup_.cancelled || setup_.error != MPI_SUCCESS) delete handed_;
     wait(setup_);
     return kOk;
   }
@@ -188,7 +190,7 @@ class PartitionedRecv final : public PartitionedReceiver, private Continuation {
   Err retire(Request&) override {
     if (null()) return kOk;
     TMPI_TRY(tmpi::mpi::cancel(setup_));
-    while (!set_up()) cpu_relax();  // matched this very moment: request_done() has yet to come to its end
+    while (!set_up()) cpu_relax();  // matched this very moment: proceed() has yet to come to its end
     return kOk;
   }
 
@@ -210,7 +212,7 @@ class PartitionedRecv final : public PartitionedReceiver, private Continuation {
 
   // The link is here, or will never be (cancelled). `this` may be gone once the lock is open and the request,
   // if it has been started, complete.
-  void request_done() noexcept override {
+  void proceed() noexcept override {
     LinkPointer link;
     if (!setup_.cancelled) {
       link = *handed_;

@@ -91,7 +91,7 @@ class RemoteSend final : public PartitionedSender, private Continuation {
 
  private:
   // acq_rel: the last one sees what the others have done.
-  void request_done() noexcept override {
+  void proceed() noexcept override {
     if (left_.fetch_sub(1, std::memory_order_acq_rel) == 1) whole_->complete();
   }
 
@@ -141,7 +141,7 @@ class RemoteRecv final : public PartitionedReceiver, private Continuation {
     MPI_Count offset = 0, room = 0;
     std::unique_ptr<std::byte[]> packed;
     Request receive;
-    void request_done() noexcept override { owner->part_done(*this); }
+    void proceed() noexcept override { owner->part_done(*this); }
   };
 
   bool set_up() noexcept {
@@ -153,7 +153,7 @@ class RemoteRecv final : public PartitionedReceiver, private Continuation {
 
   // The offer is here, or will never be (cancelled). `this` may be gone once the lock is open, unless a round
   // has been started.
-  void request_done() noexcept override {
+  void proceed() noexcept override {
     const std::size_t partitions = setup_.cancelled ? 0 : static_cast<std::size_t>(offer_.partitions);
     auto parts = std::make_unique<Part[]>(partitions);
     lock_.lock();

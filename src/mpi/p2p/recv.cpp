@@ -12,33 +12,23 @@
 namespace tmpi::mpi {
 namespace {
 
-// Between nodes. Posts the receive, opens the matcher's lock, and announces the receive if it had better be.
-[[gnu::noinline]] void post_for_elsewhere(Matcher& matcher, Request& request) noexcept {
-  const RemoteCalls& remote = *remote_calls();
-  const ReceiveNotice notice = remote.expect(request);
-  matcher.add_posted(request.posted);
-  matcher.unlock();
-  if (notice.sender >= 0) remote.announce(notice);
-}
-
 // True if a message was there and has been received; false if the receive is posted now, or waits for the
 // message's data.
 bool take_or_post(Request& request) noexcept {
-  Matcher& matcher = request.comm->owner->matcher;
+  // Between nodes. Said before it is posted: then the receive may be matched at any time, and be gone.
+  ReceiveNotice notice;
+  const RemoteCalls* const remote = remote_calls();
+  const auto post = [&]() noexcept -> PostedReceive& {
+    request.posted.request = &request;
+    if (remote != nullptr) [[unlikely]]
+      notice = remote->expect(request);
+    return request.posted;
+  };
   const MatchKey key{request.context, request.peer, request.tag};
-  matcher.lock();
-  if (Message* message = matcher.take_unexpected(key)) {
-    matcher.unlock();
+  if (Message* const message = request.comm->owner->matcher.receive(key, post))
     return accept(request, *message);
-  }
-  request.posted.key = key;
-  request.posted.request = &request;
-  if (remote_calls() != nullptr) [[unlikely]] {
-    post_for_elsewhere(matcher, request);
-    return false;
-  }
-  matcher.add_posted(request.posted);
-  matcher.unlock();
+  if (remote != nullptr && notice.sender >= 0) [[unlikely]]
+    remote->announce(notice);
   return false;
 }
 

@@ -20,14 +20,27 @@ constexpr MPI_Count kCopyUnderLock = 256;
 // Messages up to this size are buffered inside a node.
 constexpr MPI_Count kEagerLimit = 4096;
 
-void fill(Message& cell, const MatchKey& key, const Outgoing& data) noexcept {
-  cell.key = key;
-  cell.bytes = data.bytes;
-  cell.serial = data.serial;
-  pack(cell_payload(&cell), data);
+// kNoMemory: neither, since what was sent before cannot be left with the receiver.
+enum class Left { kDelivered, kBuffered, kDescriptor, kNoMemory };
+
+// A message in a cell; null if there is no memory.
+Message* copy_to_cell(const Outgoing& data) noexcept {
+  Message* const cell = take_cell(data.bytes);
+  if (cell == nullptr) return nullptr;
+  cell->bytes = data.bytes;
+  cell->serial = data.serial;
+  pack(cell_payload(cell), data);
+  return cell;
 }
 
-enum class Left { kDelivered, kBuffered, kDescriptor };
+Message* describe(Request& request, const Outgoing& data) noexcept {
+  Message& message = request.message;
+  message.bytes = data.bytes;
+  message.serial = data.serial;
+  message.payload = nullptr;
+  message.sender = &request;
+  return &message;
+}
 
 // Delivers or leaves the message. `descriptor()` is the sender's request, filled and pending: asked for,
 // under the matcher's lock, only if the message is not buffered. `together`: both ranks are the calling
@@ -36,41 +49,29 @@ template <class Descriptor>
 inline Left leave(Rank& target, const MatchKey& key, const Outgoing& data, SendMode mode, bool together,
                   Descriptor&& descriptor) noexcept {
   Matcher& matcher = target.matcher;
-  matcher.lock();
-  PostedReceive* posted = matcher.take_posted(key);
-  if (posted == nullptr && mode != SendMode::kSynchronous && data.bytes <= kEagerLimit &&
-      matcher.buffered_bytes() < kMostBuffered) {
-    Message* cell;
-    if (data.bytes <= kCopyUnderLock) {
-      if ((cell = take_cell(data.bytes)) != nullptr) fill(*cell, key, data);
-    } else {
-      matcher.unlock();
-      if ((cell = take_cell(data.bytes)) != nullptr) fill(*cell, key, data);
-      matcher.lock();
-      posted = matcher.take_posted(key);  // may have come meanwhile
+  bool buffer = mode != SendMode::kSynchronous && data.bytes <= kEagerLimit;
+  Message* cell = nullptr;
+  Left left = Left::kBuffered;
+  const auto message = [&]() noexcept -> Message* {
+    if (buffer && cell == nullptr && matcher.buffered_bytes() < kMostBuffered) {
+      if (data.bytes > kCopyUnderLock) return nullptr;
+      cell = copy_to_cell(data);
     }
-    if (posted == nullptr && cell != nullptr) {
-      matcher.add_unexpected(*cell);
-      matcher.unlock();
-      return Left::kBuffered;
-    }
-    if (cell != nullptr) give_back_cell(cell);
+    if (cell != nullptr) return cell;
+    left = Left::kDescriptor;
+    return describe(descriptor(), data);
+  };
+  MatchResult arrival = matcher.arrive(key, message);
+  if (arrival.receive == nullptr && !arrival.left) {
+    // To be copied, but not under the lock. A receive may come meanwhile.
+    cell = copy_to_cell(data);
+    buffer = false;
+    arrival = matcher.arrive(key, message);
+    if (arrival.receive != nullptr && cell != nullptr) give_back_cell(cell);
   }
-  if (posted != nullptr) {
-    matcher.unlock();
-    deliver(*posted->request, key, data, together);
-    return Left::kDelivered;
-  }
-  Request& request = descriptor();
-  Message& message = request.message;
-  message.key = key;
-  message.bytes = data.bytes;
-  message.serial = data.serial;
-  message.payload = nullptr;
-  message.sender = &request;
-  matcher.add_unexpected(message);
-  matcher.unlock();
-  return Left::kDescriptor;
+  if (arrival.receive == nullptr) return left;
+  deliver(*arrival.receive, key, data, together);
+  return Left::kDelivered;
 }
 
 // To a rank of another node.
@@ -102,7 +103,7 @@ inline Left hand_over(const Comm& comm, int dest, const MatchKey& key, const Out
         post(here, there, target, key, data)) {
       return Left::kBuffered;
     }
-    flush(here, there);  // what was sent before must be matched before
+    if (!flush(here, there)) return Left::kNoMemory;  // what was sent before must be matched before
   }
   return leave(target, key, data, mode, here == there && here >= 0, descriptor);
 }
@@ -122,15 +123,22 @@ struct BlockingSend {
 
 }  // namespace
 
+Err not_sent(int dest) {
+  return fail(MPI_ERR_NO_MEM,
+              "rank {} has not received what was sent to it before, and there is no memory to keep that: the "
+              "message was not sent. Use fewer ranks per node, or let receivers keep up with their senders",
+              dest);
+}
+
 Err send(Comm& comm, ContextId context, const void* buffer, MPI_Count count, const Datatype& type, int dest,
          int tag, SendMode mode) {
   if (dest == MPI_PROC_NULL) return kOk;
   const Outgoing data{buffer, count, type, count * type.size()};
   std::optional<BlockingSend> rest;  // most messages are gone at once and need none
   const auto descriptor = [&]() noexcept -> Request& { return rest.emplace(data).request; };
-  if (hand_over(comm, dest, {context, comm.rank, tag}, data, mode, descriptor) == Left::kDescriptor)
-    wait_for(rest->waiter, WaitKind::kSend, comm, context, dest, tag);
-  return kOk;
+  const Left left = hand_over(comm, dest, {context, comm.rank, tag}, data, mode, descriptor);
+  if (left == Left::kDescriptor) wait_for(rest->waiter, WaitKind::kSend, comm, context, dest, tag);
+  return left == Left::kNoMemory ? not_sent(dest) : kOk;
 }
 
 void start_send(Request& request) noexcept {
@@ -144,6 +152,7 @@ void start_send(Request& request) noexcept {
                               data, request.mode, [&]() noexcept -> Request& { return request; });
   if (left == Left::kDescriptor) return;  // and the request may be gone
   request.buffered = left == Left::kBuffered;
+  if (left == Left::kNoMemory) request.error = MPI_ERR_NO_MEM;
   request.complete_here();
 }
 

@@ -40,9 +40,16 @@ void invoke_as(Errhandler::Function function, void* handle, int code) {
   reinterpret_cast<Callback*>(function)(&typed, &code);
 }
 
-// The handler stays alive while it runs, even if it takes itself off the object.
+// The handler stays alive while it runs, even if it takes itself off the object, and even if it throws.
+struct Kept {
+  explicit Kept(Errhandler* kept) noexcept : handler(kept) { retain(handler); }
+  ~Kept() { release(handler); }
+  Kept(const Kept&) = delete;
+  Errhandler* const handler;
+};
+
 void invoke(Errhandler* handler, Raiser kind, void* handle, int code) {
-  retain(handler);
+  const Kept kept(handler);
   switch (kind) {
     case Raiser::kComm:
       invoke_as<MPI_Comm_errhandler_function, MPI_Comm>(handler->function, handle, code);
@@ -57,7 +64,6 @@ void invoke(Errhandler* handler, Raiser kind, void* handle, int code) {
       invoke_as<MPI_File_errhandler_function, MPI_File>(handler->function, handle, code);
       break;
   }
-  release(handler);
 }
 
 // True if the handler has decided that the program goes on.

@@ -13,6 +13,7 @@
 #include <utility>
 
 #include "mpi/base/errhandler.hpp"
+#include "mpi/base/no_memory.hpp"
 #include "mpi/comm/comm.hpp"
 #include "mpi/rank/rank.hpp"
 #include "mpi/rank/threads.hpp"
@@ -72,6 +73,9 @@ void call_errhandler(const char* name, const ErrorTarget& target, int code);
 /// sentence.
 [[gnu::cold]] int raise_not_initialized(const char* name);
 
+// The bodies below are guarded(): what cannot be allocated is MPI_ERR_NO_MEM. An error handler is called
+// outside of that, so that whoever calls MPI may catch what it throws.
+
 /// Runs `body(Comm&)` for a call with a communicator.
 template <class Body>
 inline int on_comm(const char* name, MPI_Comm handle, Body&& body) {
@@ -81,9 +85,23 @@ inline int on_comm(const char* name, MPI_Comm handle, Body&& body) {
   Comm* comm = comm_from(handle);
   if (comm == nullptr) [[unlikely]]
     return raise_bad_comm(name, handle);
-  if (Err error = body(*comm)) [[unlikely]]
+  if (Err error = guarded([&]() -> Err { return body(*comm); })) [[unlikely]]
     return raise(name, comm, error);
   return MPI_SUCCESS;
+}
+
+/// The same for a call that all members make together: the others have begun, or will, and cannot be told that
+/// this one has given up. So without memory the job ends, unless the rank is alone.
+template <class Body>
+inline int on_collective(const char* name, MPI_Comm handle, Body&& body) {
+  return on_comm(name, handle, [&](Comm& comm) -> Err {
+    try {
+      return body(comm);
+    } catch (const std::bad_alloc&) {
+      if (comm.members() > 1) end_for_no_memory("its part of what all members of a communicator do together");
+      throw;
+    }
+  });
 }
 
 /// Runs `body(Rank&)` for a call without a communicator.
@@ -93,7 +111,7 @@ inline int on_rank(const char* name, Body&& body) {
   Rank* rank = frame.rank();
   if (rank == nullptr) [[unlikely]]
     return raise_not_initialized(name);
-  if (Err error = body(*rank)) [[unlikely]]
+  if (Err error = guarded([&]() -> Err { return body(*rank); })) [[unlikely]]
     return raise(name, nullptr, error);
   return MPI_SUCCESS;
 }
@@ -103,7 +121,7 @@ inline int on_rank(const char* name, Body&& body) {
 template <class Body>
 inline int anywhere(const char* name, Body&& body) {
   const Frame frame(name);
-  if (Err error = body()) [[unlikely]]
+  if (Err error = guarded(body)) [[unlikely]]
     return raise(name, nullptr, error);
   return MPI_SUCCESS;
 }

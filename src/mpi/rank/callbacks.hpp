@@ -22,6 +22,10 @@ struct Callbacks {
   /// message the user sees, empty if it has been printed. Does not return.
   void (*abort_job)(Rank& rank, int code, const std::string& text);
 
+  /// Ends the whole job at once, since there is no memory for `what`. Allocates nothing, does not return. Any
+  /// thread of the node process. Null: nothing but this process is to be ended.
+  void (*out_of_memory)(const char* what) noexcept;
+
   /// The rank has come through MPI_Init / MPI_Finalize: from now on (until then) leaving the program ends the
   /// job.
   void (*initialized)(Rank& rank);

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "base/platform.hpp"
 #include "mpi/base/handles.hpp"
 #include "mpi/rank/callbacks.hpp"
 #include "mpi/rank/rank.hpp"
@@ -55,9 +56,7 @@ std::vector<Info::Entry> start_entries(const Rank& rank) {
   if (callbacks().start_info != nullptr) entries = callbacks().start_info(rank).entries;
   for (auto& [key, value] : entries) value.resize(std::min<std::size_t>(value.size(), MPI_MAX_INFO_VAL - 1));
   entries.emplace_back("host", job()->host());
-#if defined(__x86_64__)
-  entries.emplace_back("arch", "x86_64");
-#endif
+  entries.emplace_back("arch", kArchitecture);
   if (rank.phase == Phase::kInitialized)
     entries.emplace_back("thread_level", thread_level_name(rank.thread_level));
   return entries;

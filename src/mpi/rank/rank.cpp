@@ -10,6 +10,7 @@
 #include "mpi/base/info.hpp"
 #include "mpi/base/user_errors.hpp"
 #include "mpi/rank/callbacks.hpp"
+#include "mpi/rank/endings.hpp"
 
 namespace tmpi::mpi {
 namespace {
@@ -57,6 +58,7 @@ Job& Job::create(Placement placement) {
   detail::g_job = &created;
   detail::g_placement = &created.placement_;
   detail::g_explanation = explanation_of_flow;
+  register_endings();
   return created;
 }
 

@@ -51,8 +51,8 @@ struct Rank {
   std::unique_ptr<Keyvals> keyvals;         ///< null: none made yet
   std::unique_ptr<Info> start_info;         ///< MPI_INFO_ENV; null: not asked for yet
   Interop interop;                          ///< for other languages
-  int services = 0;                         ///< tracks being served (coll/nonblocking.hpp)
-  sched::Waiter* services_end = nullptr;    ///< MPI_Finalize, waiting for the last of them
+  int busy_shadows = 0;                     ///< shadow communicators with operations (coll/nonblocking.hpp)
+  sched::Waiter* shadows_end = nullptr;     ///< MPI_Finalize, waiting for the last of them
   std::string explanation;                  ///< see error.hpp
   const char* call = "";  ///< name of the MPI call the rank is in or was in last; for pictures, read racily
 };

@@ -14,7 +14,7 @@ struct alignas(16) Front {
 
 }  // namespace
 
-Message* take_arrival(MPI_Count bytes) {
+Message* take_arrival(MPI_Count bytes) noexcept {
   Message* cell = take_cell(static_cast<MPI_Count>(sizeof(Front)) + bytes);
   if (cell == nullptr) return nullptr;
   Front* front = new (cell_room(cell)) Front;

@@ -22,7 +22,7 @@ struct Origin {
 
 /// Room for a message with `bytes` bytes of data behind it (0 for a rendezvous): Message::payload points
 /// there. Null if there is no memory.
-Message* take_arrival(MPI_Count bytes);
+Message* take_arrival(MPI_Count bytes) noexcept;
 Origin& origin_of(Message& message) noexcept;
 void give_back_arrival(Message& message) noexcept;
 

@@ -6,7 +6,7 @@
 #include <memory>
 #include <string>
 
-#include "mpi/remote/courier.hpp"
+#include "mpi/remote/backlog.hpp"
 #include "mpi/remote/remote.hpp"
 
 namespace tmpi::mpi::remote {
@@ -36,7 +36,7 @@ class Finished {
 
 struct Core {
   std::unique_ptr<net::Transport> transport;
-  Courier courier;
+  Backlog backlog;
   Finished finished;
   Settings settings;  // eager_limit resolved
   ProtocolCounters counters;

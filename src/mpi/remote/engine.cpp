@@ -12,6 +12,8 @@
 namespace tmpi::mpi::remote {
 namespace {
 
+constexpr char kArrived[] = "a message that has arrived from another node";
+
 // More is not sent unasked, however much is wanted.
 constexpr MPI_Count kMostEager = MPI_Count{1} << 30;
 // Sends that nobody has matched hold up the end of the job no longer than this.
@@ -56,7 +58,7 @@ Result<std::unique_ptr<Engine>> Engine::create(const net::Options& options, cons
   if (eager < 0) eager = static_cast<MPI_Count>(limits.eager);
   eager = std::min(eager, kMostEager);
   engine->gone_.resize(static_cast<std::size_t>(options.nodes));
-  engine->courier.use(*engine->transport, options.nodes);
+  engine->backlog.use(*engine->transport, options.nodes);
   engine->sends_.use(job()->size());
   engine->receives_.use(options.nodes);
   return engine;
@@ -67,7 +69,7 @@ Result<std::unique_ptr<Engine>> Engine::create(const net::Options& options, cons
 bool Engine::poll() noexcept {
   if (!lock_.try_lock()) return false;
   bool progress = transport->poll();
-  if (courier.waiting()) progress |= courier.post_again();
+  if (backlog.waiting()) progress |= backlog.post_again();
   leave();
   return progress;
 }
@@ -99,7 +101,7 @@ bool Engine::end(double seconds) noexcept {
     poll();
     const double elapsed = now() - start;
     const bool empty = inside([&](Sends& sends, Receives&) {
-      return !courier.waiting() && transport->idle() && sends.moving() == 0 &&
+      return !backlog.waiting() && transport->idle() && sends.moving() == 0 &&
              (sends.size() == 0 || elapsed > kUnmatchedSeconds);
     });
     if (empty || elapsed > seconds) break;
@@ -108,20 +110,20 @@ bool Engine::end(double seconds) noexcept {
     nanosleep(&moment, nullptr);
   }
   lock_.lock();
-  const bool all = !courier.waiting();
+  const bool all = !backlog.waiting();
   const bool closed = transport->close(std::max(0.0, seconds - (now() - start)));
   leave();
   return all && closed;
 }
 
 Balance Engine::balance() const noexcept {
-  return {courier.begun(), landings.load(std::memory_order_relaxed)};
+  return {backlog.begun(), landings.load(std::memory_order_relaxed)};
 }
 
 ProtocolCounters Engine::read_counters() noexcept {
   return inside([&](Sends&, Receives&) {
     ProtocolCounters result = counters;
-    result.deferred = courier.deferred();
+    result.deferred = backlog.deferred();
     return result;
   });
 }
@@ -131,7 +133,7 @@ ProtocolCounters Engine::read_counters() noexcept {
 net::Landing Engine::arriving(int peer, std::uint8_t id, std::span<const std::byte> header,
                               std::size_t payload) noexcept {
   if (gone_[static_cast<std::size_t>(peer)]) return {};
-  return begin(peer, static_cast<Kind>(id), header, payload);
+  return with_memory_for(kArrived, [&] { return begin(peer, static_cast<Kind>(id), header, payload); });
 }
 
 net::Landing Engine::begin(int peer, Kind kind, std::span<const std::byte> header, std::size_t payload) {
@@ -180,13 +182,13 @@ net::Landing Engine::begin(int peer, Kind kind, std::span<const std::byte> heade
 
 void Engine::landed(int peer, void*) noexcept {
   count_landed();
-  if (!gone_[static_cast<std::size_t>(peer)]) receives_.landed(peer);
+  if (!gone_[static_cast<std::size_t>(peer)]) with_memory_for(kArrived, [&] { receives_.landed(peer); });
 }
 
 void Engine::lost(int peer, const std::string& why) noexcept {
   if (gone_[static_cast<std::size_t>(peer)]) return;
   gone_[static_cast<std::size_t>(peer)] = true;
-  courier.forget(peer);
+  backlog.forget(peer);
   reports_.push_back({peer, why});
 }
 

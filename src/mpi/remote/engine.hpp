@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "base/spinlock.hpp"
+#include "mpi/base/no_memory.hpp"
 #include "mpi/remote/core.hpp"
 #include "mpi/remote/receives.hpp"
 #include "mpi/remote/sends.hpp"
@@ -33,11 +34,11 @@ class Engine final : public net::Sink, private Core {
   Balance balance() const noexcept;
   ProtocolCounters read_counters() noexcept;
 
-  /// Runs body(sends, receives) inside.
+  /// Runs body(sends, receives) inside. Without memory for what it has to note the job ends.
   template <class Body>
-  auto inside(Body&& body) {
+  auto inside(Body&& body) noexcept {
     const Inside lock(*this);
-    return body(sends_, receives_);
+    return with_memory_for("a message to or from another node", [&] { return body(sends_, receives_); });
   }
   Receives& receives() noexcept { return receives_; }  // for release_quietly()
   bool announces() const noexcept { return settings.rendezvous == Rendezvous::kEarlyCts; }

@@ -29,7 +29,6 @@ Origin origin_of(int peer, const Envelope& envelope, std::uint64_t sender) noexc
 }
 
 void fill(Message& message, const Envelope& envelope, MessagePlace place) noexcept {
-  message.key = envelope.key();
   message.bytes = static_cast<MPI_Count>(envelope.bytes);
   message.serial = envelope.serial;
   message.place = place;
@@ -77,10 +76,10 @@ net::Landing Receives::on_eager(int peer, const Eager& eager, std::size_t payloa
   owed_.prepare(peer);
   landing.envelope = eager.envelope;
   landing.sender = eager.sender.id;
-  rank->matcher.lock();
-  PostedReceive* const posted = rank->matcher.take_posted(eager.envelope.key());
-  rank->matcher.unlock();
-  return posted != nullptr ? land_posted(landing, *posted->request) : land_unexpected(peer, landing);
+  // If no receive takes it the data comes first: it arrives again when that is here.
+  const MatchResult arrival =
+      rank->matcher.arrive(eager.envelope.key(), []() noexcept -> Message* { return nullptr; });
+  return arrival.receive != nullptr ? land_posted(landing, *arrival.receive) : land_unexpected(peer, landing);
 }
 
 net::Landing Receives::land_posted(Landing& landing, Request& receive) {
@@ -142,16 +141,12 @@ void Receives::posted_landed(int peer, Landing& landing) {
 void Receives::unexpected_landed(int peer, Landing& landing) {
   Matcher& matcher = job()->local(landing.envelope.dest)->matcher;
   Message& message = *landing.cell;
-  matcher.lock();
-  PostedReceive* const posted = matcher.take_posted(landing.envelope.key());
-  if (posted == nullptr) {
+  const MatchResult arrival = matcher.arrive(landing.envelope.key(), [&]() noexcept {
     fill(message, landing.envelope, MessagePlace::kEagerFromElsewhere);
-    matcher.add_unexpected(message);
-    matcher.unlock();
-    return;
-  }
-  matcher.unlock();
-  Request& receive = *posted->request;
+    return &message;
+  });
+  if (arrival.receive == nullptr) return;
+  Request& receive = *arrival.receive;
   const auto bytes = static_cast<MPI_Count>(landing.envelope.bytes);
   receive_packed(receive, landing.envelope.key(), message.payload, bytes);
   const Origin origin = origin_of(message);
@@ -166,7 +161,7 @@ void Receives::matched(int peer, const Envelope& envelope, const Request& receiv
   if (!receive.announced || (envelope.flags & kAnnounced) != 0) return;
   // The sender knew nothing of the announcement when it sent: it must not take the next message for this one.
   const int sender = receive.comm->shared->peers->world_rank(envelope.source);
-  core_.courier.post(peer, Kind::kRetract,
+  core_.backlog.post(peer, Kind::kRetract,
                      Announce{envelope.context, sender, envelope.dest, envelope.tag, 0, 0});
 }
 
@@ -178,9 +173,9 @@ bool Receives::release_quietly(const Origin& origin, MPI_Count bytes, std::uint6
 }
 
 void Receives::acknowledge(const Origin& origin, std::uint64_t due) {
-  if (due > 0) core_.courier.post(origin.peer, Kind::kCredit, Credit{due, origin.dest, 0});
+  if (due > 0) core_.backlog.post(origin.peer, Kind::kCredit, Credit{due, origin.dest, 0});
   if ((origin.flags & kSynchronous) != 0)
-    core_.courier.post(origin.peer, Kind::kFin, Transfer{origin.sender});
+    core_.backlog.post(origin.peer, Kind::kFin, Transfer{origin.sender});
 }
 
 void Receives::release(const Origin& origin, MPI_Count bytes) {
@@ -199,21 +194,16 @@ void Receives::on_rts(int peer, const Rts& rts) {
   origin.address = rts.address;
   std::copy(std::begin(rts.key), std::end(rts.key), std::begin(origin.key.word));
   const auto bytes = static_cast<MPI_Count>(rts.envelope.bytes);
-  Matcher& matcher = rank->matcher;
-  matcher.lock();
-  PostedReceive* const posted = matcher.take_posted(rts.envelope.key());
-  if (posted == nullptr) {
+  const MatchResult arrival = rank->matcher.arrive(rts.envelope.key(), [&]() noexcept {
     Message* const message = take_arrival(0);
     if (message == nullptr) out_of_memory(*rank, 0);
     origin_of(*message) = origin;
     fill(*message, rts.envelope, MessagePlace::kElsewhere);
     message->payload = nullptr;
-    matcher.add_unexpected(*message);
-    matcher.unlock();
-    return;
-  }
-  matcher.unlock();
-  Request& receive = *posted->request;
+    return message;
+  });
+  if (arrival.receive == nullptr) return;
+  Request& receive = *arrival.receive;
   matched(peer, rts.envelope, receive);
   fetch(receive, rts.envelope.key(), bytes, origin);
 }
@@ -222,9 +212,9 @@ void Receives::fetch(Request& receive, const MatchKey& key, MPI_Count bytes, con
   const MPI_Count wanted = note_outcome(receive, key, bytes);
   if (wanted == 0) {
     if (origin.address != 0)
-      core_.courier.post(origin.peer, Kind::kFin, Transfer{origin.sender});
+      core_.backlog.post(origin.peer, Kind::kFin, Transfer{origin.sender});
     else
-      core_.courier.post(origin.peer, Kind::kCts, Cts{origin.sender, 0, 0, 0, 0});
+      core_.backlog.post(origin.peer, Kind::kCts, Cts{origin.sender, 0, 0, 0, 0});
     return core_.finished.add(receive);
   }
   Inbound& in = table_.take();
@@ -237,7 +227,7 @@ void Receives::fetch(Request& receive, const MatchKey& key, MPI_Count bytes, con
   in.wanted = wanted;
   detail::g_expected.fetch_add(1, std::memory_order_relaxed);
   if (origin.address == 0) {
-    core_.courier.post(in.peer, Kind::kCts,
+    core_.backlog.post(in.peer, Kind::kCts,
                        Cts{in.sender, in.id, static_cast<std::uint64_t>(wanted), in.run == nullptr, 0});
     return;
   }
@@ -288,14 +278,14 @@ void Receives::pump(Inbound& in) {
       if (in.run == nullptr && get.packed == nullptr) get.packed = take_memory(*in.rank, kSegment);
       in.begun += get.bytes;
       get.busy = true;
-      const Courier::Read read{in.key, in.address + static_cast<std::uint64_t>(get.offset),
+      const Backlog::Read read{in.key, in.address + static_cast<std::uint64_t>(get.offset),
                                in.run != nullptr ? in.run + get.offset : get.packed.get(),
                                static_cast<std::size_t>(get.bytes)};
-      if (core_.courier.get(in.peer, read, get)) take_in(in, get);
+      if (core_.backlog.get(in.peer, read, get)) take_in(in, get);
     }
   }
   if (in.arrived < in.wanted) return;
-  core_.courier.post(in.peer, Kind::kFin, Transfer{in.sender});
+  core_.backlog.post(in.peer, Kind::kFin, Transfer{in.sender});
   finish(in);
 }
 
@@ -342,7 +332,7 @@ void Receives::on_cancel(int peer, const Cancel& cancel) {
     if (message->place == MessagePlace::kEagerFromElsewhere) release(origin, message->bytes);
     give_back_arrival(*message);
   }
-  core_.courier.post(peer, Kind::kCancelReply, reply);
+  core_.backlog.post(peer, Kind::kCancelReply, reply);
 }
 
 }  // namespace tmpi::mpi::remote

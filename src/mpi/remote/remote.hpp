@@ -17,17 +17,11 @@
 #include "mpi/p2p/transfer.hpp"
 #include "mpi/rank/rank.hpp"
 #include "mpi/remote/protocol_counters.hpp"
+#include "mpi/remote/rendezvous.hpp"
 #include "mpi/request/request.hpp"
 #include "net/transport.hpp"
 
 namespace tmpi::mpi::remote {
-
-/// How a message that is too large to be sent eagerly travels (--rndv).
-enum class Rendezvous : std::uint8_t {
-  kRtsCts,    ///< RTS, CTS, DATA, as in the paper: both sides' CPUs must come by between
-  kRead,      ///< RTS, the receiver reads from the sender's memory, FIN; only where the transport can
-  kEarlyCts,  ///< a receiver whose receive is posted already has announced it: DATA at once; else as kRtsCts
-};
 
 struct Settings {
   MPI_Count eager_limit = -1;  ///< bytes; -1: what suits the transport

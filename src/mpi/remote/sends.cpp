@@ -54,7 +54,7 @@ std::optional<MPI_Count> Sends::take_announcement(const Route& route, const Matc
 }
 
 bool Sends::now(const Route& route, const MatchKey& key, const Outgoing& data, SendMode mode) {
-  if (mode == SendMode::kSynchronous || data.bytes > now_limit_ || core_.courier.congested(route.peer) ||
+  if (mode == SendMode::kSynchronous || data.bytes > now_limit_ || core_.backlog.congested(route.peer) ||
       !allowance_.charge(route.dest, data.bytes))
     return false;
   Envelope envelope = envelope_of(key, route.dest, data);
@@ -64,7 +64,7 @@ bool Sends::now(const Route& route, const MatchKey& key, const Outgoing& data, S
     pack(scratch_.get(), data);
     packed = scratch_.get();
   }
-  core_.courier.post(route.peer, Kind::kEager, envelope, {packed, static_cast<std::size_t>(data.bytes)});
+  core_.backlog.post(route.peer, Kind::kEager, envelope, {packed, static_cast<std::size_t>(data.bytes)});
   ++core_.counters.eager;
   core_.counters.eager_bytes += envelope.bytes;
   return true;
@@ -123,8 +123,8 @@ void Sends::post_eager(Outbound& out, Envelope envelope) {
   piece.done = eager_sent;
   const Bytes payload{out.run, static_cast<std::size_t>(out.bytes)};
   const bool gone =
-      synchronous ? core_.courier.post(out.peer, Kind::kEager, Eager{envelope, {out.id}}, payload, &piece)
-                  : core_.courier.post(out.peer, Kind::kEager, envelope, payload, &piece);
+      synchronous ? core_.backlog.post(out.peer, Kind::kEager, Eager{envelope, {out.id}}, payload, &piece)
+                  : core_.backlog.post(out.peer, Kind::kEager, envelope, payload, &piece);
   if (gone) eager_sent(piece);
 }
 
@@ -146,7 +146,7 @@ void Sends::post_rts(Outbound& out, const Envelope& envelope) {
       std::copy(std::begin(key->word), std::end(key->word), std::begin(rts.key));
     }
   }
-  core_.courier.post(out.peer, Kind::kRts, rts);
+  core_.backlog.post(out.peer, Kind::kRts, rts);
 }
 
 Sends::Outbound* Sends::find(int peer, std::uint64_t id, const char* what) {
@@ -196,7 +196,7 @@ bool Sends::post_piece(Outbound& out, Piece& piece) {
   piece.owner = &out;
   piece.done = piece_sent;
   piece.busy = true;
-  if (!core_.courier.post(out.peer, Kind::kData, data, {source, static_cast<std::size_t>(n)}, &piece))
+  if (!core_.backlog.post(out.peer, Kind::kData, data, {source, static_cast<std::size_t>(n)}, &piece))
     return false;
   piece.busy = false;
   return true;
@@ -257,7 +257,7 @@ void Sends::cancel(Request& request, int dest, int peer) {
                           static_cast<std::uint16_t>(request.serial),
                           0,
                           0};
-  core_.courier.post(peer, Kind::kCancel, Cancel{envelope, out->id});
+  core_.backlog.post(peer, Kind::kCancel, Cancel{envelope, out->id});
 }
 
 void Sends::on_cancel_reply(int peer, const CancelReply& reply) {

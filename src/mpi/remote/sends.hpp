@@ -37,7 +37,7 @@ class Sends {
 
   /// Announces a receive to its sender's node, or takes that back.
   void tell(int peer, Kind kind, const Announce& announcement) {
-    core_.courier.post(peer, kind, announcement);
+    core_.backlog.post(peer, kind, announcement);
   }
 
   void on_cts(int peer, const Cts& cts);

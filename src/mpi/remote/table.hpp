@@ -16,8 +16,11 @@ class Table {
   /// A fresh entry; its id is never 0.
   T& take() {
     if (free_.empty()) {
-      free_.push_back(static_cast<std::uint32_t>(entries_.size()));
+      // Room for all of them, so that give_back() needs no memory.
+      const std::size_t entries = entries_.size() + 1;
+      if (free_.capacity() < entries) free_.reserve(2 * entries);
       entries_.emplace_back();
+      free_.push_back(static_cast<std::uint32_t>(entries - 1));
     }
     const std::uint32_t slot = free_.back();
     free_.pop_back();

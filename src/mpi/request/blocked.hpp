@@ -73,14 +73,21 @@ inline void wait_for(sched::Waiter& waiter, WaitKind kind, const Comm& comm, Con
   detail::put(task, detail::kWhat, 0);
 }
 
-/// Waits for others who are to make a communicator with the caller but have none in common with it. SUSPENDS.
-inline void wait_for_others(sched::Waiter& waiter) noexcept {
-  sched::Task& task = waiter.task();
-  detail::put(task, detail::kWhere, 0);
-  detail::put(task, detail::kWhat, detail::what(WaitKind::kOperation, WaitKind::kOperation, 1));
-  waiter.wait();
-  detail::put(task, detail::kWhat, 0);
-}
+/// While it lives, the calling flow of control waits for others that are to make a communicator with it but
+/// have none in common with it.
+class WaitingForOthers {
+ public:
+  WaitingForOthers() noexcept : task_(*sched::current()) {
+    detail::put(task_, detail::kWhere, 0);
+    detail::put(task_, detail::kWhat, detail::what(WaitKind::kOperation, WaitKind::kOperation, 1));
+  }
+  ~WaitingForOthers() { detail::put(task_, detail::kWhat, 0); }
+  WaitingForOthers(const WaitingForOthers&) = delete;
+  WaitingForOthers& operator=(const WaitingForOthers&) = delete;
+
+ private:
+  sched::Task& task_;
+};
 
 /// Waits for one (kAny) or all (kAll) of requests[0..n), `pending` of them unfinished. SUSPENDS.
 void wait_for(sched::Waiter& waiter, WaitKind kind, Request* const* requests, int n, int pending) noexcept;

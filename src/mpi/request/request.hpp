@@ -11,6 +11,7 @@
 #include "mpi/comm/comm.hpp"
 #include "mpi/datatype/datatype.hpp"
 #include "mpi/match/message.hpp"
+#include "mpi/request/continuation.hpp"
 #include "mpi/request/extension.hpp"
 #include "sched/waiter.hpp"
 
@@ -19,16 +20,6 @@ namespace tmpi::mpi {
 /// kExtended: no message of its own, the work is `extension`'s.
 enum class RequestKind : std::uint8_t { kSend, kRecv, kMrecv, kExtended };
 enum class SendMode : std::uint8_t { kStandard, kSynchronous, kReady, kBuffered };
-
-/// Called by whoever completes a request that was reset with it, on that thread, under no lock: a request
-/// that is part of something bigger. The request may be gone by then. Does not suspend.
-class Continuation {
- public:
-  virtual void request_done() noexcept = 0;
-
- protected:
-  ~Continuation() = default;
-};
 
 struct Request {
   static constexpr std::uint32_t kMagic = 0x52455153;  // "REQS"
@@ -124,7 +115,7 @@ struct Request {
     if ((whom & kContinues) == 0) [[likely]]
       reinterpret_cast<sched::Waiter*>(whom)->complete();
     else
-      reinterpret_cast<Continuation*>(whom & ~kContinues)->request_done();
+      reinterpret_cast<Continuation*>(whom & ~kContinues)->proceed();
   }
 };
 

@@ -1,5 +1,5 @@
-// Memory of the meeting places that is made at the first use: a communicator that never needs it does not pay
-// for it.
+// Memory of the shared-memory barrier and the slot ring that is made at the first use: a communicator that
+// never needs it does not pay for it.
 #pragma once
 
 #include <algorithm>
@@ -7,7 +7,8 @@
 #include <cstddef>
 #include <new>
 
-#include "mpi/shm/lane.hpp"
+#include "mpi.h"
+#include "mpi/shm/arrivals.hpp"
 
 namespace tmpi::mpi {
 
@@ -64,15 +65,19 @@ class LazyObject {
   template <class Make>
   T& get(Make&& make) {
     T* object = object_.load(std::memory_order_acquire);
-    if (object != nullptr) [[likely]]
-      return *object;
-    T* fresh = make();
-    if (object_.compare_exchange_strong(object, fresh, std::memory_order_acq_rel)) return *fresh;
-    delete fresh;
-    return *object;
+    return object != nullptr ? *object : first(make);
   }
 
  private:
+  // Out of line, so that the code of every collective stays small.
+  template <class Make>
+  [[gnu::cold, gnu::noinline]] T& first(Make& make) {
+    T *fresh = make(), *other = nullptr;
+    if (object_.compare_exchange_strong(other, fresh, std::memory_order_acq_rel)) return *fresh;
+    delete fresh;
+    return *other;
+  }
+
   std::atomic<T*> object_{nullptr};
 };
 

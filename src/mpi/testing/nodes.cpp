@@ -17,6 +17,7 @@
 #include "mpi/init/lifetime.hpp"
 #include "mpi/p2p/channel.hpp"
 #include "mpi/rank/callbacks.hpp"
+#include "net/proof.hpp"
 #include "sched/scheduler.hpp"
 
 namespace tmpi::mpi::testing {
@@ -168,8 +169,8 @@ void run_nodes(const NodesOptions& options, const std::function<void(Rank&)>& bo
   net::Options net_options;
   net_options.spec = options.net;
   net_options.nodes = options.nodes;
-  REQUIRE(net::prepare_secrets());
-  net_options.secret = net::draw_secret();
+  REQUIRE(net::prepare_proofs());
+  net_options.secret = *net::Secret::draw();
   static std::uint64_t job = static_cast<std::uint64_t>(getpid()) << 20;
   net_options.job = ++job;
   std::fflush(nullptr);

@@ -16,7 +16,7 @@
 #include <new>
 #include <utility>
 
-#include "net/secret.hpp"
+#include "net/proof.hpp"
 
 namespace tmpi::net::sim {
 namespace {
@@ -36,24 +36,24 @@ std::uint64_t ring_offset(int node, int nodes) {
   return kHead + static_cast<std::uint64_t>(node) * (kPage + ring_capacity(nodes));
 }
 
-void ring(int rope) noexcept {
-  const char stroke = 1;
+void wake(int descriptor) noexcept {
+  const char byte = 1;
   // A full pipe (EAGAIN) is as readable as it gets.
-  while (write(rope, &stroke, 1) < 0 && errno == EINTR) {
+  while (write(descriptor, &byte, 1) < 0 && errno == EINTR) {
   }
 }
 
 struct Address {
-  int process = 0, memory = 0, rope = 0;
+  int process = 0, memory = 0, wake_out = 0;
   std::uint64_t mark[2] = {0, 0};
 };
 
 bool parse(const std::string& text, Address& address) {
   int end = -1;
   return std::sscanf(text.c_str(), "sim/%d/%d/%d/%" SCNx64 "-%" SCNx64 "%n", &address.process,
-                     &address.memory, &address.rope, &address.mark[0], &address.mark[1], &end) == 5 &&
+                     &address.memory, &address.wake_out, &address.mark[0], &address.mark[1], &end) == 5 &&
          end == static_cast<int>(text.size()) && address.process > 0 && address.memory >= 0 &&
-         address.rope >= 0;
+         address.wake_out >= 0;
 }
 
 Descriptor open_other(int process, int fd, int flags) noexcept {
@@ -111,8 +111,8 @@ Result<Segment> Segment::create(int nodes) {
   int ends[2];
   if (pipe2(ends, O_CLOEXEC | O_NONBLOCK) != 0)
     return Failure{fmt::format("--net sim: no pipe: {}", std::strerror(errno))};
-  segment.bell_ = Descriptor(ends[0]);
-  segment.rope_ = Descriptor(ends[1]);
+  segment.wake_in_ = Descriptor(ends[0]);
+  segment.wake_out_ = Descriptor(ends[1]);
   segment.mapping_ = map_shared(segment.memory_.get(), 0, bytes);
   if (!segment.mapping_)
     return Failure{fmt::format("--net sim: {} MiB of address space for messages cannot be mapped: {}",
@@ -129,19 +129,19 @@ RingReader Segment::from(int node) const noexcept {
   return {reinterpret_cast<RingState*>(ring), ring + kPage, ring_capacity(nodes_)};
 }
 
-void Segment::ring_own_bell() const noexcept {
-  ring(rope_.get());
+void Segment::wake_self() const noexcept {
+  wake(wake_out_.get());
 }
 
-void Segment::silence_bell() const noexcept {
-  char strokes[64];
-  while (read(bell_.get(), strokes, sizeof strokes) > 0) {
+void Segment::clear_wake_ups() const noexcept {
+  char wake_ups[64];
+  while (read(wake_in_.get(), wake_ups, sizeof wake_ups) > 0) {
   }
 }
 
 std::string Segment::address() const {
   const NodeState& own = state();
-  return fmt::format("sim/{}/{}/{}/{:x}-{:x}", getpid(), memory_.get(), rope_.get(), own.mark[0],
+  return fmt::format("sim/{}/{}/{}/{:x}-{:x}", getpid(), memory_.get(), wake_out_.get(), own.mark[0],
                      own.mark[1]);
 }
 
@@ -167,8 +167,8 @@ Result<PeerSegment> PeerSegment::open(const std::string& text, int node, int nod
   if (std::memcmp(peer.state().mark, address.mark, sizeof address.mark) != 0)
     return cannot_open(address.process, ESRCH);
   // Open for reading too: then the pipe has a reader, and ringing raises no SIGPIPE, when the other has died.
-  peer.rope_ = open_other(address.process, address.rope, O_RDWR | O_NONBLOCK);
-  if (!peer.rope_) return cannot_open(address.process, errno);
+  peer.wake_out_ = open_other(address.process, address.wake_out, O_RDWR | O_NONBLOCK);
+  if (!peer.wake_out_) return cannot_open(address.process, errno);
   return peer;
 }
 
@@ -176,11 +176,11 @@ RingWriter PeerSegment::writer() const noexcept {
   return {reinterpret_cast<RingState*>(ring_.at(0)), ring_.at(kPage), ring_capacity(nodes_)};
 }
 
-void PeerSegment::post_mail(int node) const noexcept {
-  state().mail[node / 64].fetch_or(std::uint64_t{1} << (node % 64), std::memory_order_seq_cst);
+void PeerSegment::notify(int node) const noexcept {
+  state().inbox[node / 64].fetch_or(std::uint64_t{1} << (node % 64), std::memory_order_seq_cst);
   if (state().asleep.load(std::memory_order_seq_cst) != 0 &&
       state().asleep.exchange(0, std::memory_order_relaxed) != 0)
-    ring(rope_.get());
+    wake(wake_out_.get());
 }
 
 bool is_segment_address(const std::string& text) {

@@ -24,19 +24,19 @@ struct NodeState {
   std::uint64_t mark[2] = {0, 0};  ///< drawn at random
   std::atomic<Life> life{Life::kOpen};
 
-  /// Somebody sleeps here, or is about to: the first who leaves mail takes this back and rings. Partner of
-  /// `mail`, both seq_cst: either the node sees the mail or the writer sees that it sleeps.
+  /// The node sleeps, or is about to: the first writer to its inbox clears this and wakes it. Partner of `inbox`,
+  /// both seq_cst: either the node sees the bit in its inbox or the writer sees that it sleeps.
   alignas(64) std::atomic<std::uint32_t> asleep{0};
   /// One bit per node: it has published a record, has made room in our ring to it, or has left.
-  alignas(64) std::atomic<std::uint64_t> mail[kMostNodes / 64]{};
+  alignas(64) std::atomic<std::uint64_t> inbox[kMostNodes / 64]{};
   /// The way out of the node's network interface: messages that it sends, and memory that others get.
   alignas(64) Interface out;
   alignas(64) ExposedTable exposed;
 
-  bool has_mail(int nodes) const noexcept {
+  bool inbox_empty(int nodes) const noexcept {
     for (int word = 0; word < (nodes + 63) / 64; ++word)
-      if (mail[word].load(std::memory_order_seq_cst) != 0) return true;
-    return false;
+      if (inbox[word].load(std::memory_order_seq_cst) != 0) return false;
+    return true;
   }
 };
 
@@ -80,16 +80,16 @@ class Segment {
 
   NodeState& state() const noexcept { return *reinterpret_cast<NodeState*>(mapping_.at(0)); }
   RingReader from(int node) const noexcept;
-  /// Readable when somebody has rung.
-  int bell() const noexcept { return bell_.get(); }
-  void ring_own_bell() const noexcept;
-  void silence_bell() const noexcept;
+  /// Readable when another node has woken this one.
+  int wake_descriptor() const noexcept { return wake_in_.get(); }
+  void wake_self() const noexcept;
+  void clear_wake_ups() const noexcept;
   /// Where the others find it.
   std::string address() const;
 
  private:
   int nodes_ = 0;
-  Descriptor memory_, bell_, rope_;  // rope_: the pipe's end that is written to
+  Descriptor memory_, wake_in_, wake_out_;  // wake_out_: the pipe's end that is written to
   Mapping mapping_;
 };
 
@@ -102,8 +102,8 @@ class PeerSegment {
 
   NodeState& state() const noexcept { return *reinterpret_cast<NodeState*>(head_.at(0)); }
   RingWriter writer() const noexcept;
-  /// Leaves mail from `node`, and rings if the other sleeps.
-  void post_mail(int node) const noexcept;
+  /// Sets the bit of `node` in the other's inbox, and wakes it if it sleeps.
+  void notify(int node) const noexcept;
   int process() const noexcept { return process_; }
   /// Readable when the process has ended.
   int process_fd() const noexcept { return process_fd_.get(); }
@@ -112,7 +112,7 @@ class PeerSegment {
  private:
   int process_ = 0;
   int nodes_ = 0;
-  Descriptor rope_, process_fd_;
+  Descriptor wake_out_, process_fd_;
   Mapping head_, ring_;
 };
 

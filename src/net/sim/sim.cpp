@@ -13,6 +13,7 @@
 #include <utility>
 
 #include "net/maker.hpp"
+#include "net/proof.hpp"
 #include "net/sim/settings.hpp"
 #include "net/sim/sim_limits.hpp"
 #include "timers/clock.hpp"
@@ -76,7 +77,7 @@ Result<std::unique_ptr<Transport>> Sim::make(std::string_view settings, const Op
     return Failure{
         "--net sim models a wire between node processes of one machine, and these are on several; "
         "use --nodes without --host, or --net tcp"};
-  if (!prepare_secrets()) return Failure{"--net sim: the system gives no random numbers"};
+  if (!prepare_proofs()) return Failure{"--net sim: the system gives no random numbers"};
   Result<Segment> segment = Segment::create(options.nodes);
   if (!segment) return segment.failure();
   std::unique_ptr<Sim> sim(new Sim(*model, options, sink, std::move(*segment)));
@@ -93,7 +94,7 @@ Result<void> Sim::prepare() {
   address_ = segment_.address();
   watch_ = Descriptor(epoll_create1(EPOLL_CLOEXEC));
   epoll_event event{.events = EPOLLIN, .data = {.u32 = static_cast<std::uint32_t>(node_)}};
-  if (!watch_ || epoll_ctl(watch_.get(), EPOLL_CTL_ADD, segment_.bell(), &event) != 0)
+  if (!watch_ || epoll_ctl(watch_.get(), EPOLL_CTL_ADD, segment_.wake_descriptor(), &event) != 0)
     return Failure{fmt::format("--net sim: epoll: {}", std::strerror(errno))};
   watch_ticks_ = timers::ticks(kWatchSeconds);
   departed_.resize(kMostDepartures);
@@ -152,7 +153,7 @@ bool Sim::poll() noexcept {
     watched_ = ticks;
     watch_processes();
   }
-  bool progress = read_mail();
+  bool progress = drain_inbox();
   if (departed_head_ != departed_tail_ && complete_departed()) progress = true;
   if (!rests_.empty() && push_rests()) progress = true;
   if ((!listening_.empty() || !active_gets_.empty()) && deliver_arrivals()) progress = true;
@@ -169,22 +170,22 @@ Nanoseconds Sim::next_event() noexcept {
   return piece.source < 0 ? next : std::min(next, arrivals_.estimate(model_, piece));
 }
 
-// Something will happen then: whoever sleeps until later must know.
+// Something will happen then: a worker that sleeps until later must be woken.
 void Sim::expect_event(Nanoseconds time) noexcept {
   if (time >= sleeps_until_) return;
   sleeps_until_ = 0;
-  segment_.ring_own_bell();
+  segment_.wake_self();
 }
 
 Arming Sim::arm() noexcept {
   NodeState& state = segment_.state();
   be_punctual();
   watched_ = 0;
-  segment_.silence_bell();
-  state.asleep.store(1, std::memory_order_seq_cst);  // pairs with post_mail()
+  segment_.clear_wake_ups();
+  state.asleep.store(1, std::memory_order_seq_cst);  // pairs with notify()
   const Nanoseconds next = next_event();
   const Nanoseconds left = next == kNever ? kNever : next - now();
-  if (state.has_mail(nodes_) || !failed_.empty() || left <= kWakeUp) {
+  if (!state.inbox_empty(nodes_) || !failed_.empty() || left <= kWakeUp) {
     state.asleep.store(0, std::memory_order_relaxed);
     return {.ready = true};
   }
@@ -232,6 +233,6 @@ Result<void> check(std::string_view settings) {
 
 }  // namespace
 
-const Maker kSim = {"sim", sim::kSettingsHelp, sim::Sim::make, check};
+const Maker kSim = {sim::kSettingsHelp, sim::Sim::make, check};
 
 }  // namespace tmpi::net

@@ -124,7 +124,7 @@ class Sim final : public Transport {
   bool departures_full() const noexcept { return departed_tail_ - departed_head_ == departed_.size(); }
 
   // sim_receive.cpp
-  bool read_mail() noexcept;
+  bool drain_inbox() noexcept;
   bool deliver_arrivals() noexcept;
   Arrivals::Piece earliest() noexcept;
   void deliver_message(int node) noexcept;
@@ -141,7 +141,7 @@ class Sim final : public Transport {
   std::string no_get_;  // why get() does not work
   std::vector<Peer> peers_;
   ExposedSlots exposed_;
-  Descriptor watch_;  // epoll: the bell and the processes of the nodes we are in contact with
+  Descriptor watch_;  // epoll: the wake-up descriptor and the processes of the nodes we are in contact with
 
   std::vector<Departed> departed_;  // a ring, by time: buffers that will be free
   std::uint64_t departed_head_ = 0, departed_tail_ = 0;
@@ -152,7 +152,7 @@ class Sim final : public Transport {
   std::vector<int> active_gets_, free_gets_;
   std::vector<int> failed_;  // nodes to be reported as lost
 
-  Nanoseconds sleeps_until_ = 0;  // whoever has called arm() last; 0: is not asleep any more
+  Nanoseconds sleeps_until_ = 0;  // until when the last caller of arm() may sleep; 0: it is awake
   std::uint64_t watched_ = 0;     // ticks at which processes were last looked at; 0: look
   std::uint64_t watch_ticks_ = 0;
   bool closed_ = false;

@@ -20,7 +20,7 @@ inline constexpr int kMostGets = 1024;
 inline constexpr Nanoseconds kWakeUp = 50'000;
 /// How often poll() looks whether other processes have ended, if it never sleeps.
 inline constexpr double kWatchSeconds = 5e-3;
-/// Deliveries per poll(): whoever polls has other things to do.
+/// Deliveries per poll(): the worker that polls has ranks to run.
 inline constexpr int kDeliveries = 64;
 
 static_assert(kMostBuffered <= kPiece);

@@ -94,7 +94,7 @@ void Sim::drop_rest(int node) noexcept {
   rest.completion->done(*rest.completion);
 }
 
-// What was to be read there never comes: nobody is told, since it would be taken for data.
+// What was to be read there never comes; no completion is delivered, since it would be taken for data.
 void Sim::drop_gets(int node) noexcept {
   if (arrivals_.busy() && arrivals_.current().source >= nodes_ &&
       gets_[static_cast<std::size_t>(arrivals_.current().source - nodes_)].peer == node)
@@ -111,7 +111,7 @@ void Sim::watch_processes() noexcept {
   const int count = epoll_wait(watch_.get(), events, 16, 0);
   for (int i = 0; i < count; ++i) {
     const int node = static_cast<int>(events[i].data.u32);
-    if (node == node_) continue;  // the bell
+    if (node == node_) continue;  // the wake-up descriptor
     Peer& peer = peers_[static_cast<std::size_t>(node)];
     epoll_ctl(watch_.get(), EPOLL_CTL_DEL, peer.segment.process_fd(), nullptr);
     if (!peer.ended) peer.why = fmt::format("its process {} has ended", peer.segment.process());
@@ -125,7 +125,7 @@ void Sim::end_contacts(Life life) noexcept {
   for (Peer& peer : peers_) {
     if (!peer.segment) continue;
     peer.out.end(life);
-    peer.segment.post_mail(node_);
+    peer.segment.notify(node_);
   }
 }
 

@@ -1,4 +1,4 @@
-// What comes in: mail, messages, memory of other nodes.
+// What comes in: notifications, messages, memory of other nodes.
 #include <sys/uio.h>
 
 #include <algorithm>
@@ -11,13 +11,13 @@
 namespace tmpi::net::sim {
 
 // True if something that found no room may find it now.
-bool Sim::read_mail() noexcept {
+bool Sim::drain_inbox() noexcept {
   bool progress = false;
   NodeState& state = segment_.state();
   for (int word = 0; word < (nodes_ + 63) / 64; ++word) {
-    if (state.mail[word].load(std::memory_order_relaxed) == 0) continue;
-    // seq_cst pairs with post_mail(): what was published before is seen.
-    for (std::uint64_t bits = state.mail[word].exchange(0, std::memory_order_seq_cst); bits != 0;
+    if (state.inbox[word].load(std::memory_order_relaxed) == 0) continue;
+    // seq_cst pairs with notify(): what was published before is seen.
+    for (std::uint64_t bits = state.inbox[word].exchange(0, std::memory_order_seq_cst); bits != 0;
          bits &= bits - 1) {
       const int node = 64 * word + std::countr_zero(bits);
       if (node >= nodes_ || node == node_) continue;
@@ -103,7 +103,7 @@ void Sim::deliver_message(int node) noexcept {
   incoming.received += record.data;
   traffic_.bytes_received += record.header + record.data;
   const bool last = record.last != 0;
-  if (peer.in.pop() && peer.segment) peer.segment.post_mail(node_);
+  if (peer.in.pop() && peer.segment) peer.segment.notify(node_);
   if (!last) return;
   spin_until(ready);
   ++traffic_.messages_received;

@@ -80,7 +80,7 @@ Post Sim::send(int node, std::uint8_t id, std::span<const std::byte> header, std
   gather(record->content() + header.size(), payload, part, offset, first);
   Departure departure;
   Nanoseconds end = write_piece(*peer, *record, departure, ready);
-  peer->segment.post_mail(node_);
+  peer->segment.notify(node_);
   ++traffic_.messages_sent;
   traffic_.bytes_sent += header.size() + bytes;
 
@@ -121,7 +121,7 @@ Nanoseconds Sim::push_rest(int node, Peer& peer, Nanoseconds ready) noexcept {
     gather(record->content(), rest.payload, rest.part, rest.offset, bytes);
     rest.left -= bytes;
     end = write_piece(peer, *record, rest.departure, ready);
-    peer.segment.post_mail(node_);
+    peer.segment.notify(node_);
   }
   rest.active = false;
   return end;

@@ -19,7 +19,7 @@ class Link;
 inline constexpr std::uint64_t kNever = UINT64_MAX;  ///< a time
 
 /// Whom an event of the epoll set is for.
-enum class Party : std::uint32_t { kLink, kListener, kCaller };
+enum class Party : std::uint32_t { kLink, kListener, kPending };
 
 inline std::uint64_t make_tag(Party party, std::uint32_t index) noexcept {
   return static_cast<std::uint64_t>(party) << 32 | index;

@@ -11,6 +11,7 @@
 
 #include "net/conformance_node.hpp"
 #include "net/conformance_stamp.hpp"
+#include "net/proof.hpp"
 #include "net/tcp/socket.hpp"
 
 namespace tmpi::net::tcp {
@@ -52,7 +53,7 @@ struct Pair {
   std::vector<std::unique_ptr<Node>> nodes;
 
   Pair() {
-    REQUIRE(prepare_secrets());
+    REQUIRE(prepare_proofs());
     Secret secret;
     secret.bytes.fill(0x2a);
     std::vector<Peer> peers;

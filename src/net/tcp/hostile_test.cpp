@@ -17,7 +17,7 @@
 #include "net/conformance_stamp.hpp"
 #include "net/handshake_io.hpp"
 #include "net/handshake_wire.hpp"
-#include "net/tcp/doorman.hpp"
+#include "net/tcp/acceptor.hpp"
 #include "net/tcp/socket.hpp"
 
 namespace tmpi::net::tcp {
@@ -43,7 +43,7 @@ struct Job {
   std::vector<std::unique_ptr<Node>> nodes;
 
   explicit Job(int count, const std::vector<Secret>& secrets = {}) {
-    REQUIRE(prepare_secrets());
+    REQUIRE(prepare_proofs());
     for (int i = 0; i < count; ++i)
       nodes.push_back(std::make_unique<Node>(
           kSubject, i, count, kJob, secrets.empty() ? the_secret() : secrets[static_cast<std::size_t>(i)]));
@@ -195,10 +195,10 @@ TEST_CASE("many who say little: bounded descriptors, bounded time, and there is 
     if (i % 10 == 0) job.talk(0, 1);
   }
   job.drive_for(0.1);
-  CHECK(open_descriptors() <= before + strangers.size() + Doorman::kMostCallers);
+  CHECK(open_descriptors() <= before + strangers.size() + Acceptor::kMostPending);
   job.talk(2, 0);  // a node that was not connected yet
   // Slow ones: a byte of the magic now and then. And a node that is busy elsewhere for longer than a stranger
-  // may stay: its greeting is cut off, which must do no harm.
+  // may stay: its handshake is cut off, which must do no harm.
   Job busy(2);
   REQUIRE(busy.nodes[0]->try_send(1, 9, to_header({9, 0}), {}) == Post::kDone);
   const auto all_shown_out = [&] {
@@ -230,9 +230,9 @@ TEST_CASE("a wrong secret is a lost peer, with this reason") {
   CHECK(job.nodes[1]->received.empty());
 }
 
-// Greets node 0 of the job as `self`. Who has taken too long over it, on a busy machine, is cut off and tries
+// Shakes hands with node 0 of the job as `self`. Who has taken too long over it, on a busy machine, is cut off and tries
 // again, as a node would.
-Handshake greet(Job& job, const Identity& self, std::unique_ptr<Stranger>& caller) {
+Handshake shake_hands(Job& job, const Identity& self, std::unique_ptr<Stranger>& caller) {
   for (int attempt = 0;; ++attempt) {
     caller = std::make_unique<Stranger>(endpoint_of(*job.nodes[0]));
     Handshake handshake = Handshake::initiate(self, 0);
@@ -247,7 +247,7 @@ Handshake greet(Job& job, const Identity& self, std::unique_ptr<Stranger>& calle
 TEST_CASE("another version of tmpi is named, at either end") {
   Job job(2);
   std::unique_ptr<Stranger> old;
-  const Handshake handshake = greet(job, as_node(1, "0.0.1"), old);
+  const Handshake handshake = shake_hands(job, as_node(1, "0.0.1"), old);
   CHECK(handshake.refusal() == Refusal::kVersion);
   job.talk(0, 1);
 
@@ -271,7 +271,7 @@ TEST_CASE("another version of tmpi is named, at either end") {
 TEST_CASE("a peer that proves itself and then talks nonsense is lost") {
   Job job(3);
   std::unique_ptr<Stranger> peer;
-  REQUIRE(greet(job, as_node(2), peer).state() == Handshake::State::kAccepted);
+  REQUIRE(shake_hands(job, as_node(2), peer).state() == Handshake::State::kAccepted);
   const auto bytes = noise(5000, 7);
   peer->say(bytes.data(), bytes.size());
   REQUIRE(job.drive([&] { return !job.nodes[0]->lost_peers.empty(); }));

@@ -159,7 +159,7 @@ void Link::on_event(std::uint32_t events) noexcept {
   if ((events & (EPOLLHUP | EPOLLERR)) != 0 && closing_ && state_ == State::kUp) write_error_ = ECONNRESET;
   if ((events & EPOLLOUT) != 0) writable_ = true;
   const bool busy = readable_ || (writable_ && !queue_.empty());
-  if (state_ == State::kConnecting || state_ == State::kGreeting || (state_ == State::kUp && busy))
+  if (state_ == State::kConnecting || state_ == State::kHandshaking || (state_ == State::kUp && busy))
     list_as_active();
 }
 
@@ -172,7 +172,7 @@ void Link::peek() noexcept {
 bool Link::work() noexcept {
   const State before = state_;
   bool progress = false;
-  if (state_ == State::kConnecting || state_ == State::kGreeting) progress = continue_connecting();
+  if (state_ == State::kConnecting || state_ == State::kHandshaking) progress = continue_connecting();
   if (state_ != State::kUp) return progress;
   // What the peer has said last decides what an error of sending means: all of it is read first, and an error
   // of the flush below waits for the next time.

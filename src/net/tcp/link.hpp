@@ -11,8 +11,8 @@
 #include <string>
 #include <vector>
 
+#include "net/tcp/acceptor.hpp"
 #include "net/tcp/context.hpp"
-#include "net/tcp/doorman.hpp"
 #include "net/tcp/frame_parser.hpp"
 #include "net/tcp/send_queue.hpp"
 
@@ -61,11 +61,11 @@ class Link {
 
  private:
   enum class State : std::uint8_t {
-    kNone,        // nobody has needed a connection
-    kConnecting,  // to addresses_[attempt_]
-    kGreeting,    // connected, who is it?
-    kPausing,     // cut off in the middle of the greeting, or without descriptors: tries again at deadline_
-    kAwaiting,    // the peer's own attempt has precedence; asks again at deadline_
+    kNone,         // nobody has needed a connection
+    kConnecting,   // to addresses_[attempt_]
+    kHandshaking,  // connected, who is it?
+    kPausing,      // cut off in the middle of the handshake, or without descriptors: tries again at deadline_
+    kAwaiting,     // the peer's own attempt has precedence; asks again at deadline_
     kUp,
     kGone,  // the peer has said goodbye
     kLost,

@@ -1,4 +1,4 @@
-// Link's way to a connection: connects, greets, tries another address or once more, or is connected to.
+// Link's way to a connection: connects, shakes hands, tries another address or once more, or is connected to.
 #include <fmt/format.h>
 
 #include <cerrno>
@@ -37,7 +37,7 @@ void Link::connect() noexcept {
   readable_ = writable_ = hung_up_ = false;
   context_.watch(EPOLL_CTL_ADD, fd_.get(), EPOLLIN | EPOLLOUT | EPOLLRDHUP | EPOLLET,
                  make_tag(Party::kLink, static_cast<std::uint32_t>(peer_)));
-  // On one machine it is connected by now; the greeting then goes out even if this process does not call
+  // On one machine it is connected by now; the hello then goes out even if this process does not call
   // poll() for a while.
   const int error = connect_state(fd_.get());
   if (error == EINPROGRESS) return;
@@ -46,7 +46,7 @@ void Link::connect() noexcept {
     error_at_once_ = error;
     return list_as_active();
   }
-  state_ = State::kGreeting;
+  state_ = State::kHandshaking;
   handshake_ = std::make_unique<Handshake>(Handshake::initiate(context_.self, peer_));
   pump(fd_.get(), *handshake_);
 }
@@ -63,7 +63,7 @@ bool Link::continue_connecting() noexcept {
       attempt_failed(std::strerror(error), false);
       return true;
     }
-    state_ = State::kGreeting;
+    state_ = State::kHandshaking;
     handshake_ = std::make_unique<Handshake>(Handshake::initiate(context_.self, peer_));
   }
   pump(fd_.get(), *handshake_);
@@ -119,7 +119,7 @@ Objection Link::objection() const noexcept {
   if (closing_ || state_ == State::kGone) return {Refusal::kEnded, "it is ending"};
   if (state_ == State::kLost) return {Refusal::kUnwanted, "it has lost this node before"};
   if (state_ == State::kUp) return {Refusal::kNotNow, "it has a connection already"};
-  const bool own_attempt = state_ == State::kConnecting || state_ == State::kGreeting;
+  const bool own_attempt = state_ == State::kConnecting || state_ == State::kHandshaking;
   if (own_attempt && context_.self.node < peer_) return {Refusal::kNotNow, "it is connecting itself"};
   return {};
 }

@@ -10,6 +10,7 @@
 #include <cstring>
 
 #include "net/maker.hpp"
+#include "net/proof.hpp"
 #include "timers/clock.hpp"
 
 namespace tmpi::net::tcp {
@@ -17,7 +18,7 @@ namespace {
 
 constexpr int kEventsAtOnce = 64;
 constexpr std::uint64_t kSpinning =
-    3000;  // ticks between calls of poll() of which somebody has nothing else to do
+    3000;  // ticks between calls of poll() by a worker that has nothing else to do
 constexpr int kPeeks = 4;
 
 // How long a message waits that comes behind the two pieces of a large one that are under way: 10 Gbit/s need
@@ -57,7 +58,7 @@ Result<std::unique_ptr<Transport>> Tcp::create(std::string_view settings, const 
                                                Sink& sink) {
   const Result<Settings> parsed = parse_settings(settings);
   if (!parsed) return parsed.failure();
-  if (!prepare_secrets()) return Failure{"this system gives no random numbers (getrandom fails)"};
+  if (!prepare_proofs()) return Failure{"this system gives no random numbers (getrandom fails)"};
   std::unique_ptr<Tcp> tcp(new Tcp(options, sink));
   if (const Result<void> opened = tcp->open(*parsed, options.same_machine); !opened) return opened.failure();
   return std::unique_ptr<Transport>(std::move(tcp));
@@ -69,10 +70,10 @@ Result<void> Tcp::open(const Settings& settings, bool same_machine) {
   own_addresses_ = local_addresses();
   const auto chosen = choose_addresses(own_addresses_, settings.interface, same_machine);
   if (!chosen) return chosen.failure();
-  if (const Result<void> listening = doorman_.listen(*chosen, settings); !listening) return listening;
-  address_ = address_text(doorman_.endpoints());
+  if (const Result<void> listening = acceptor_.listen(*chosen, settings); !listening) return listening;
+  address_ = address_text(acceptor_.endpoints());
   description_ = "tcp on";
-  for (const Endpoint& endpoint : doorman_.endpoints()) {
+  for (const Endpoint& endpoint : acceptor_.endpoints()) {
     const auto local = std::find_if(chosen->begin(), chosen->end(), [&](const LocalAddress& candidate) {
       return candidate.endpoint.host_text() == endpoint.host_text();
     });
@@ -147,11 +148,11 @@ void Tcp::harvest(int milliseconds) noexcept {
         links_[index]->on_event(events[i].events);
         break;
       case Party::kListener:
-        doorman_.on_listener(index);
+        acceptor_.on_listener(index);
         polls_until_clock_ = 0;
         break;
-      case Party::kCaller:
-        doorman_.on_caller(index);
+      case Party::kPending:
+        acceptor_.on_pending(index);
         break;
     }
   }
@@ -182,7 +183,7 @@ bool Tcp::look_at_clock() noexcept {
     link->on_time(now);
     due = true;
   }
-  doorman_.sweep(now);
+  acceptor_.sweep(now);
   return due;
 }
 
@@ -195,7 +196,7 @@ Arming Tcp::arm() noexcept {
   harvest(0);
   context_.polling = false;
   polls_until_clock_ = 0;  // whoever wakes up may have slept long
-  std::uint64_t next = doorman_.next_time();
+  std::uint64_t next = acceptor_.next_time();
   for (const auto& link : links_)
     if (link) next = std::min(next, link->next_time());
   const std::uint64_t now = next != kNever ? nanoseconds_now() : 0;
@@ -210,7 +211,7 @@ Objection Tcp::objection(int peer) noexcept {
   return links_[static_cast<std::size_t>(peer)]->objection();
 }
 
-void Tcp::welcome(int peer, Fd fd) noexcept {
+void Tcp::connected(int peer, Fd fd) noexcept {
   links_[static_cast<std::size_t>(peer)]->adopt(std::move(fd));
 }
 
@@ -254,7 +255,7 @@ Transport::Traffic Tcp::traffic() const noexcept {
 
 namespace tmpi::net {
 
-const Maker kTcp = {"tcp", tcp::kSettingsHelp,
+const Maker kTcp = {tcp::kSettingsHelp,
                     [](std::string_view settings, const Options& options, Sink& sink) {
                       return tcp::Tcp::create(settings, options, sink);
                     },

@@ -6,13 +6,13 @@
 #include <string>
 #include <vector>
 
+#include "net/tcp/acceptor.hpp"
 #include "net/tcp/context.hpp"
-#include "net/tcp/doorman.hpp"
 #include "net/tcp/link.hpp"
 
 namespace tmpi::net::tcp {
 
-class Tcp final : public Transport, private Doorman::Master {
+class Tcp final : public Transport, private Acceptor::Owner {
  public:
   static Result<std::unique_ptr<Transport>> create(std::string_view settings, const Options& options,
                                                    Sink& sink);
@@ -39,7 +39,7 @@ class Tcp final : public Transport, private Doorman::Master {
   Result<void> open(const Settings& settings, bool same_machine);
 
   Objection objection(int peer) noexcept override;
-  void welcome(int peer, Fd fd) noexcept override;
+  void connected(int peer, Fd fd) noexcept override;
 
   void harvest(int milliseconds) noexcept;
   bool work() noexcept;
@@ -49,7 +49,7 @@ class Tcp final : public Transport, private Doorman::Master {
 
   Limits limits_;
   Context context_;
-  Doorman doorman_{context_, *this};
+  Acceptor acceptor_{context_, *this};
   std::vector<std::unique_ptr<Link>> links_;  // by node; null for this one
   std::vector<Link*> working_;                // those that poll() is serving
   std::vector<LocalAddress> own_addresses_;

@@ -1,6 +1,6 @@
-// Alltoall: the head of a node collects all that its members send, the heads exchange what goes from node to
-// node, and each member reads its chunks out of its head's memory. nodes * nodes messages instead of ranks *
-// ranks; data is copied three times more, so for small chunks of one size.
+// Alltoall: the leader of a node collects all that its members send, the leaders exchange what goes from node
+// to node, and each member reads its chunks out of its leader's memory. nodes * nodes messages instead of
+// ranks * ranks; data is copied three times more, so for small chunks of one size.
 #include "mpi/coll/hierarchy/parts.hpp"
 
 namespace tmpi::mpi {
@@ -49,7 +49,7 @@ class Blocks {
   ConsecutiveChunks chunks_;
 };
 
-// Everything that the members of this node send, at the head.
+// Everything that the members of this node send, at the leader.
 Err collect(Hierarchy& parts, const Args& args, int members, MPI_Count bytes, std::byte* collected) {
   const Chunk mine = chunks_of(args.in_place ? args.recv : args.send, 0, members);
   Args within{.collective = Collective::kGather};
@@ -58,27 +58,33 @@ Err collect(Hierarchy& parts, const Args& args, int members, MPI_Count bytes, st
   return run_part(parts.node, within);
 }
 
-}  // namespace
-
-Err algorithm::alltoall_hierarchy(Comm& comm, Args& args) {
+Err alltoall_hierarchy(Comm& comm, Args& args) {
   Hierarchy& parts = hierarchy_of(comm);
   const MPI_Count bytes = args.recv.whole().bytes();
   const Blocks blocks(parts, comm.size, bytes);
-  const MPI_Count room = parts.is_head() ? blocks.total() : 0;
+  const MPI_Count room = parts.is_node_leader() ? blocks.total() : 0;
   auto collected = packed_room(room);
   StageErrors errors;
   errors.add(collect(parts, args, comm.size, bytes, collected.get()));
-  if (parts.is_head()) {
+  if (parts.is_node_leader()) {
     const auto outgoing = packed_room(room);
     if (bytes > 0) blocks.fill(outgoing.get(), collected.get());
     Args between{.collective = Collective::kAlltoall, .ragged = true};
     between.send = blocks.side(outgoing.get());
     between.recv = blocks.side(collected.get());
-    errors.add(run_part(*parts.column, between));
+    errors.add(run_part(*parts.inter_node, between));
   }
-  read_from_head(parts.node, collected.get(),
-                 [&](const std::byte* incoming) { blocks.take(args, incoming); });
+  read_from_leader(parts.node, collected.get(),
+                   [&](const std::byte* incoming) { blocks.take(args, incoming); });
   return errors.result();
 }
+
+}  // namespace
+
+constinit const Algorithm algorithm::kAlltoallHierarchy{.collective = Collective::kAlltoall,
+                                                        .name = "hierarchy",
+                                                        .needs = conditions<kSharedNodes, kRegular>,
+                                                        .preferred_for = conditions<kUpTo<2 * kKiB>>,
+                                                        .forms = {.run = alltoall_hierarchy}};
 
 }  // namespace tmpi::mpi

@@ -1,4 +1,4 @@
-// Gather: the members of a node gather at its head, which sends the root one message; those of the root's
+// Gather: the members of a node gather at its leader, which sends the root one message; those of the root's
 // node gather at the root, straight into its buffer. As many messages to the root as there are other nodes.
 #include "mpi/coll/hierarchy/parts.hpp"
 
@@ -29,12 +29,12 @@ class IncomingBlocks {
       : args_(args), parts_(parts), bytes_(args.recv.whole().bytes()), batch_(messages, parts.map.nodes()) {
     for (int node = 0; node < parts.map.nodes(); ++node) {
       if (node == parts.here) continue;
-      const int head = parts.map.head(node), count = parts.map.count(node);
+      const int leader = parts.map.leader(node), count = parts.map.count(node);
       if (parts.map.contiguous()) {
-        batch_.recv(chunks_of(args.recv, head, count), head);
+        batch_.recv(chunks_of(args.recv, leader, count), leader);
       } else {
         packed_.push_back(packed_room(bytes_ * count));
-        batch_.recv(bytes_chunk(packed_.back().get(), bytes_ * count), head);
+        batch_.recv(bytes_chunk(packed_.back().get(), bytes_ * count), leader);
       }
     }
   }
@@ -66,21 +66,26 @@ Err gather_root(Hierarchy& parts, Messages& messages, const Args& args) {
   return here ? here : messages.result();
 }
 
-}  // namespace
-
-Err algorithm::gather_hierarchy(Comm& comm, Args& args) {
+Err gather_hierarchy(Comm& comm, Args& args) {
   Hierarchy& parts = hierarchy_of(comm);
   Messages messages(comm, args);
   if (comm.rank == args.root) return gather_root(parts, messages, args);
   if (parts.here == parts.map.node_of(args.root))
     return gather_here(parts, args, parts.map.index_of(args.root));
   const MPI_Count bytes = args.send.whole().bytes();
-  const auto packed = packed_room(parts.is_head() ? bytes * parts.count() : 0);
+  const auto packed = packed_room(parts.is_node_leader() ? bytes * parts.count() : 0);
   Args within{.collective = Collective::kGather, .send = args.send};
   within.recv = {.data = packed.get(), .count = bytes, .type = checked_type(MPI_BYTE)};
   const Err gathered = run_part(parts.node, within);
-  if (parts.is_head()) messages.send(bytes_chunk(packed.get(), bytes * parts.count()), args.root);
+  if (parts.is_node_leader()) messages.send(bytes_chunk(packed.get(), bytes * parts.count()), args.root);
   return gathered ? gathered : messages.result();
 }
+
+}  // namespace
+
+constinit const Algorithm algorithm::kGatherHierarchy{.collective = Collective::kGather,
+                                                      .name = "hierarchy",
+                                                      .needs = conditions<kSharedNodes, kRegular>,
+                                                      .forms = {.run = gather_hierarchy}};
 
 }  // namespace tmpi::mpi

@@ -19,17 +19,18 @@ void fill_part(Comm& part, const Comm& whole, std::shared_ptr<CommShared> shared
   part.shared = std::move(shared);
 }
 
-std::unique_ptr<Comm> column_of(const Comm& whole, const NodeMap& map, int index) {
+std::unique_ptr<Comm> inter_node_of(const Comm& whole, const NodeMap& map, int index) {
   if (index >= map.fewest()) return nullptr;
   const Group& members = whole.shared->coll->group();
   std::vector<int> group;
   for (int node = 0; node < map.nodes(); ++node)
     group.push_back(members.world_rank(map.members(node)[static_cast<std::size_t>(index)]));
-  auto column = std::make_unique<Comm>();
-  fill_part(*column, whole,
-            make_comm_shared(part_context(whole.context, PartKind::kColumn), Group::list(std::move(group))),
-            map.mine());
-  return column;
+  auto inter_node = std::make_unique<Comm>();
+  fill_part(
+      *inter_node, whole,
+      make_comm_shared(part_context(whole.context, PartKind::kInterNode), Group::list(std::move(group))),
+      map.mine());
+  return inter_node;
 }
 
 }  // namespace
@@ -37,8 +38,8 @@ std::unique_ptr<Comm> column_of(const Comm& whole, const NodeMap& map, int index
 Hierarchy::Hierarchy(Comm& whole)
     : map(whole.shared->coll->node_map()),
       here(map.mine()),
-      index(map.index_of(whole.seat())),
-      column(column_of(whole, map, index)) {
+      index(map.index_of(whole.member_index())),
+      inter_node(inter_node_of(whole, map, index)) {
   fill_part(node, whole, whole.shared->coll->node_part(whole.context), index);
 }
 

@@ -6,6 +6,7 @@
 
 #include "mpi/coll/algorithms.hpp"
 #include "mpi/coll/coll.hpp"
+#include "mpi/coll/conditions.hpp"
 #include "mpi/coll/hierarchy/hierarchy.hpp"
 #include "mpi/coll/messages/messages.hpp"
 #include "mpi/shm/coll_shared.hpp"
@@ -24,27 +25,26 @@ class StageErrors {
   Err first_;
 };
 
-/// The members of a node come to its head; the head returns when all have come, the others at once. SUSPENDS.
-Err come_to_head(Comm& node);
+/// The members of a node come to its leader; the leader returns when all have come, the others at once.
+/// SUSPENDS.
+Err come_to_leader(Comm& node);
 
-/// All members of a node read what its head shows them: read(const std::byte*), each on its own, at the same
-/// time, when the head has come. The head returns when all have done. SUSPENDS; `read` must not.
+/// All members of a node read what its leader shows them: read(const std::byte*), each on its own, at the
+/// same time, when the leader has come. The leader returns when all have done. SUSPENDS; `read` must not.
 template <class Read>
-void read_from_head(Comm& node, const std::byte* shown_by_head, Read&& read) {
-  if (node.size == 1) return read(shown_by_head);
-  Relay& relay = relay_of(node);
-  Relay::Slot& slot = relay.enter(node.rooted_sequence++);
+void read_from_leader(Comm& node, const std::byte* shown_by_leader, Read&& read) {
+  if (node.size == 1) return read(shown_by_leader);
+  SlotRing& ring = ring_of(node);
+  SlotRing::Slot& slot = ring.enter(node.rooted_sequence++);
   if (node.rank != 0) {
-    relay.pass_gate(slot);
-    read(static_cast<const std::byte*>(slot.args->recv.data));
-    return relay.leave(slot);
+    ring.wait_for_release(slot);
+    read(static_cast<const std::byte*>(slot.record));
+    return ring.leave(slot);
   }
-  Args shown;
-  shown.recv.data = const_cast<std::byte*>(shown_by_head);
-  slot.args = &shown;
-  relay.open(slot);
-  read(shown_by_head);
-  relay.leave_root(slot, true);
+  slot.record = shown_by_leader;
+  ring.release(slot);
+  read(shown_by_leader);
+  ring.leave_root(slot, true);
 }
 
 /// Counts and displacements of consecutive chunks, one for each node, or for each member of a part.

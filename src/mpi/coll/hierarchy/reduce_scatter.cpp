@@ -1,6 +1,6 @@
-// Reduce_scatter and reduce_scatter_block: each node's vectors are combined at its head, the heads exchange
-// and combine what belongs to each other's nodes, each scatters in its node. Where the chunks of a node are
-// no neighbours in the vector, heads put them in order.
+// Reduce_scatter and reduce_scatter_block: each node's vectors are combined at its leader, the leaders
+// exchange and combine what belongs to each other's nodes, each scatters in its node. Where the chunks of a
+// node are no neighbours in the vector, leaders put them in order.
 #include "mpi/coll/hierarchy/parts.hpp"
 #include "mpi/coll/messages/accumulator.hpp"
 
@@ -22,9 +22,7 @@ void order_by_nodes(const Hierarchy& parts, const Args& args, int members, std::
   }
 }
 
-}  // namespace
-
-Err algorithm::reduce_scatter_hierarchy(Comm& comm, Args& args) {
+Err reduce_scatter_hierarchy(Comm& comm, Args& args) {
   Hierarchy& parts = hierarchy_of(comm);
   const NodeMap& map = parts.map;
   const Datatype* type = args.recv.type;
@@ -35,21 +33,21 @@ Err algorithm::reduce_scatter_hierarchy(Comm& comm, Args& args) {
     nodes.add(count);
   }
   for (const int rank : map.members(parts.here)) members.add(reduced_count(args, rank));
-  ElementBuffer whole(*type, parts.is_head() ? nodes.total : 0);
-  ElementBuffer ordered(*type, parts.is_head() && !map.contiguous() ? nodes.total : 0);
-  ElementBuffer block(*type, parts.is_head() ? members.total : 0);
+  ElementBuffer whole(*type, parts.is_node_leader() ? nodes.total : 0);
+  ElementBuffer ordered(*type, parts.is_node_leader() && !map.contiguous() ? nodes.total : 0);
+  ElementBuffer block(*type, parts.is_node_leader() ? members.total : 0);
 
   StageErrors errors;
   Args within{.collective = Collective::kReduce, .op = args.op};
   within.send = {.data = const_cast<std::byte*>(args.input()), .count = nodes.total, .type = type};
   within.recv = {.data = whole.data(), .count = nodes.total, .type = type};
   errors.add(run_part(parts.node, within));
-  if (parts.is_head()) {
+  if (parts.is_node_leader()) {
     if (!map.contiguous()) order_by_nodes(parts, args, comm.size, whole.data(), ordered.data());
     Args between{.collective = Collective::kReduceScatter, .op = args.op, .ragged = true};
     between.send = {.data = (map.contiguous() ? whole : ordered).data(), .count = nodes.total, .type = type};
     between.recv = {.data = block.data(), .type = type, .counts = nodes.counts.data()};
-    errors.add(run_part(*parts.column, between));
+    errors.add(run_part(*parts.inter_node, between));
   }
   Args scatter{.collective = Collective::kScatter, .ragged = true};
   scatter.send = members.side(block.data(), type);
@@ -57,5 +55,13 @@ Err algorithm::reduce_scatter_hierarchy(Comm& comm, Args& args) {
   errors.add(run_part(parts.node, scatter));
   return errors.result();
 }
+
+}  // namespace
+
+constinit const Algorithm algorithm::kReduceScatterHierarchy{
+    .collective = Collective::kReduceScatter,
+    .name = "hierarchy",
+    .needs = conditions<kSharedNodes, kCombinesByNode>,
+    .forms = {.run = reduce_scatter_hierarchy}};
 
 }  // namespace tmpi::mpi

@@ -1,5 +1,5 @@
-// Scatter: the root sends the head of each other node the chunks of that node in one message; heads and root
-// scatter within their nodes.
+// Scatter: the root sends the leader of each other node the chunks of that node in one message; leaders and
+// root scatter within their nodes.
 #include "mpi/coll/hierarchy/parts.hpp"
 
 namespace tmpi::mpi {
@@ -39,12 +39,12 @@ Err scatter_root(Hierarchy& parts, Messages& messages, const Args& args) {
   std::vector<std::unique_ptr<std::byte[]>> packed;
   for (int node = 0; node < map.nodes(); ++node) {
     if (node == parts.here) continue;
-    const int head = map.head(node), count = map.count(node);
+    const int leader = map.leader(node), count = map.count(node);
     if (map.contiguous()) {
-      batch.send(chunks_of(args.send, head, count), head);
+      batch.send(chunks_of(args.send, leader, count), leader);
     } else {
       packed.push_back(pack_node(args, map.members(node), bytes));
-      batch.send(bytes_chunk(packed.back().get(), bytes * count), head);
+      batch.send(bytes_chunk(packed.back().get(), bytes * count), leader);
     }
   }
   const Err here = scatter_here(parts, args, parts.index);
@@ -52,21 +52,26 @@ Err scatter_root(Hierarchy& parts, Messages& messages, const Args& args) {
   return here ? here : messages.result();
 }
 
-}  // namespace
-
-Err algorithm::scatter_hierarchy(Comm& comm, Args& args) {
+Err scatter_hierarchy(Comm& comm, Args& args) {
   Hierarchy& parts = hierarchy_of(comm);
   Messages messages(comm, args);
   if (comm.rank == args.root) return scatter_root(parts, messages, args);
   if (parts.here == parts.map.node_of(args.root))
     return scatter_here(parts, args, parts.map.index_of(args.root));
   const MPI_Count bytes = args.recv.whole().bytes();
-  const auto packed = packed_room(parts.is_head() ? bytes * parts.count() : 0);
-  if (parts.is_head()) messages.recv(bytes_chunk(packed.get(), bytes * parts.count()), args.root);
+  const auto packed = packed_room(parts.is_node_leader() ? bytes * parts.count() : 0);
+  if (parts.is_node_leader()) messages.recv(bytes_chunk(packed.get(), bytes * parts.count()), args.root);
   Args within{.collective = Collective::kScatter, .recv = args.recv};
   within.send = {.data = packed.get(), .count = bytes, .type = checked_type(MPI_BYTE)};
   const Err scattered = run_part(parts.node, within);
   return scattered ? scattered : messages.result();
 }
+
+}  // namespace
+
+constinit const Algorithm algorithm::kScatterHierarchy{.collective = Collective::kScatter,
+                                                       .name = "hierarchy",
+                                                       .needs = conditions<kSharedNodes, kRegular>,
+                                                       .forms = {.run = scatter_hierarchy}};
 
 }  // namespace tmpi::mpi

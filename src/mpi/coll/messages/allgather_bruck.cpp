@@ -4,11 +4,13 @@
 #include <algorithm>
 
 #include "mpi/coll/algorithms.hpp"
+#include "mpi/coll/conditions.hpp"
 #include "mpi/coll/messages/messages.hpp"
 
 namespace tmpi::mpi {
+namespace {
 
-Err algorithm::allgather_bruck(Comm& comm, Args& args) {
+Err allgather_bruck(Comm& comm, Args& args) {
   Messages messages(comm, args);
   const int n = comm.size, me = comm.rank;
   const MPI_Count bytes = args.recv.whole().bytes();
@@ -24,5 +26,13 @@ Err algorithm::allgather_bruck(Comm& comm, Args& args) {
   }
   return messages.result();
 }
+
+}  // namespace
+
+constinit const Algorithm algorithm::kAllgatherBruck{.collective = Collective::kAllgather,
+                                                     .name = "bruck",
+                                                     .needs = conditions<kRegular>,
+                                                     .preferred_for = conditions<kAllUpTo<80 * kKiB>>,
+                                                     .forms = {.run = allgather_bruck}};
 
 }  // namespace tmpi::mpi

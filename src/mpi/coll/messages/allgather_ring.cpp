@@ -1,11 +1,13 @@
 // Allgather and allgatherv round a ring: in each of n - 1 steps a member hands the chunk that it got last to
 // its upper neighbour. Each link carries each byte once; any sizes. For large data.
 #include "mpi/coll/algorithms.hpp"
+#include "mpi/coll/conditions.hpp"
 #include "mpi/coll/messages/messages.hpp"
 
 namespace tmpi::mpi {
+namespace {
 
-Err algorithm::allgather_ring(Comm& comm, Args& args) {
+Err allgather_ring(Comm& comm, Args& args) {
   Messages messages(comm, args);
   const int n = comm.size, me = comm.rank;
   if (!args.in_place) messages.copy(args.recv.chunk(me), args.send.whole());
@@ -15,5 +17,10 @@ Err algorithm::allgather_ring(Comm& comm, Args& args) {
   }
   return messages.result();
 }
+
+}  // namespace
+
+constinit const Algorithm algorithm::kAllgatherRing{
+    .collective = Collective::kAllgather, .name = "ring", .forms = {.run = allgather_ring}};
 
 }  // namespace tmpi::mpi

@@ -1,11 +1,13 @@
 // Allreduce by recursive doubling: partners 1, 2, 4 ... positions apart exchange and combine whole vectors.
 // log n steps; for small vectors.
 #include "mpi/coll/algorithms.hpp"
+#include "mpi/coll/conditions.hpp"
 #include "mpi/coll/messages/accumulator.hpp"
 
 namespace tmpi::mpi {
+namespace {
 
-Err algorithm::allreduce_doubling(Comm& comm, Args& args) {
+Err allreduce_doubling(Comm& comm, Args& args) {
   if (args.recv.count == 0) return kOk;
   Messages messages(comm, args);
   Accumulator accumulator(args, args.recv.count, args.recv.data);
@@ -19,5 +21,12 @@ Err algorithm::allreduce_doubling(Comm& comm, Args& args) {
   power.leave(messages, accumulator);
   return messages.result();
 }
+
+}  // namespace
+
+constinit const Algorithm algorithm::kAllreduceDoubling{.collective = Collective::kAllreduce,
+                                                        .name = "recursive_doubling",
+                                                        .preferred_for = conditions<kUpTo<2 * kKiB>>,
+                                                        .forms = {.run = allreduce_doubling}};
 
 }  // namespace tmpi::mpi

@@ -2,6 +2,7 @@
 // Each member sends and receives about twice the vector in 2 log n steps; for large vectors. Partners are
 // near first, so that what is combined is always a run of ranks and operators need not commute.
 #include "mpi/coll/algorithms.hpp"
+#include "mpi/coll/conditions.hpp"
 #include "mpi/coll/messages/accumulator.hpp"
 
 namespace tmpi::mpi {
@@ -50,9 +51,7 @@ void collect(Messages& messages, Accumulator& accumulator, const PowerOfTwo& pow
   }
 }
 
-}  // namespace
-
-Err algorithm::allreduce_rabenseifner(Comm& comm, Args& args) {
+Err allreduce_rabenseifner(Comm& comm, Args& args) {
   if (args.recv.count == 0) return kOk;
   Messages messages(comm, args);
   Accumulator accumulator(args, args.recv.count, args.recv.data);
@@ -65,5 +64,10 @@ Err algorithm::allreduce_rabenseifner(Comm& comm, Args& args) {
   power.leave(messages, accumulator);
   return messages.result();
 }
+
+}  // namespace
+
+constinit const Algorithm algorithm::kAllreduceRabenseifner{
+    .collective = Collective::kAllreduce, .name = "rabenseifner", .forms = {.run = allreduce_rabenseifner}};
 
 }  // namespace tmpi::mpi

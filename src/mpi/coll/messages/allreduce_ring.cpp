@@ -2,11 +2,13 @@
 // on its way, then goes round again as the result. Least data per link; 2 (n - 1) steps; for very large
 // vectors and operators that commute, since a piece begins at its own place of the ring.
 #include "mpi/coll/algorithms.hpp"
+#include "mpi/coll/conditions.hpp"
 #include "mpi/coll/messages/accumulator.hpp"
 
 namespace tmpi::mpi {
+namespace {
 
-Err algorithm::allreduce_ring(Comm& comm, Args& args) {
+Err allreduce_ring(Comm& comm, Args& args) {
   if (args.recv.count == 0) return kOk;
   Messages messages(comm, args);
   Accumulator accumulator(args, args.recv.count, args.recv.data);
@@ -25,5 +27,13 @@ Err algorithm::allreduce_ring(Comm& comm, Args& args) {
   }
   return messages.result();
 }
+
+}  // namespace
+
+constinit const Algorithm algorithm::kAllreduceRing{.collective = Collective::kAllreduce,
+                                                    .name = "ring",
+                                                    .needs = conditions<kCommutes>,
+                                                    .preferred_for = conditions<kFrom<4096 * kKiB>>,
+                                                    .forms = {.run = allreduce_ring}};
 
 }  // namespace tmpi::mpi

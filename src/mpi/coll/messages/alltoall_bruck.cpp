@@ -2,11 +2,13 @@
 // has this bit go up by 2^b: log n messages of about half of the data each, instead of n. For small chunks of
 // one size.
 #include "mpi/coll/algorithms.hpp"
+#include "mpi/coll/conditions.hpp"
 #include "mpi/coll/messages/messages.hpp"
 
 namespace tmpi::mpi {
+namespace {
 
-Err algorithm::alltoall_bruck(Comm& comm, Args& args) {
+Err alltoall_bruck(Comm& comm, Args& args) {
   Messages messages(comm, args);
   const int n = comm.size, me = comm.rank;
   const Side& from = args.in_place ? args.recv : args.send;
@@ -36,5 +38,13 @@ Err algorithm::alltoall_bruck(Comm& comm, Args& args) {
     (void)unpack_chunk(args.recv.chunk((me - i + n) % n), travelling.get() + i * bytes, bytes);
   return messages.result();
 }
+
+}  // namespace
+
+constinit const Algorithm algorithm::kAlltoallBruck{.collective = Collective::kAlltoall,
+                                                    .name = "bruck",
+                                                    .needs = conditions<kRegular>,
+                                                    .preferred_for = conditions<kUpTo<256>>,
+                                                    .forms = {.run = alltoall_bruck}};
 
 }  // namespace tmpi::mpi

@@ -1,10 +1,12 @@
 // Alltoall, alltoallv, alltoallw with all messages under way at once: 2 n requests for each member.
 #include "mpi/coll/algorithms.hpp"
+#include "mpi/coll/conditions.hpp"
 #include "mpi/coll/messages/messages.hpp"
 
 namespace tmpi::mpi {
+namespace {
 
-Err algorithm::alltoall_linear(Comm& comm, Args& args) {
+Err alltoall_linear(Comm& comm, Args& args) {
   Messages messages(comm, args);
   const int n = comm.size, me = comm.rank;
   MessageBatch batch(messages, 2 * n);
@@ -20,5 +22,13 @@ Err algorithm::alltoall_linear(Comm& comm, Args& args) {
   batch.wait();
   return messages.result();
 }
+
+}  // namespace
+
+constinit const Algorithm algorithm::kAlltoallLinear{.collective = Collective::kAlltoall,
+                                                     .name = "linear",
+                                                     .needs = conditions<kTwoBuffers>,
+                                                     .preferred_for = conditions<kUpTo<32 * kKiB>>,
+                                                     .forms = {.run = alltoall_linear}};
 
 }  // namespace tmpi::mpi

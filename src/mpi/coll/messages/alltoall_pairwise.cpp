@@ -4,6 +4,7 @@
 #include <vector>
 
 #include "mpi/coll/algorithms.hpp"
+#include "mpi/coll/conditions.hpp"
 #include "mpi/coll/messages/messages.hpp"
 
 namespace tmpi::mpi {
@@ -36,9 +37,7 @@ class Outgoing {
   std::unique_ptr<std::byte[]> packed_;
 };
 
-}  // namespace
-
-Err algorithm::alltoall_pairwise(Comm& comm, Args& args) {
+Err alltoall_pairwise(Comm& comm, Args& args) {
   Messages messages(comm, args);
   const int n = comm.size, me = comm.rank;
   const Outgoing outgoing(args, n, me);
@@ -49,5 +48,10 @@ Err algorithm::alltoall_pairwise(Comm& comm, Args& args) {
   }
   return messages.result();
 }
+
+}  // namespace
+
+constinit const Algorithm algorithm::kAlltoallPairwise{
+    .collective = Collective::kAlltoall, .name = "pairwise", .forms = {.run = alltoall_pairwise}};
 
 }  // namespace tmpi::mpi

@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "mpi/coll/algorithms.hpp"
+#include "mpi/coll/conditions.hpp"
 #include "mpi/coll/messages/messages.hpp"
 
 namespace tmpi::mpi {
@@ -36,9 +37,7 @@ void allgather(Messages& messages, const BinomialTree& tree, const Pieces& piece
   }
 }
 
-}  // namespace
-
-Err algorithm::bcast_scatter_allgather(Comm& comm, Args& args) {
+Err bcast_scatter_allgather(Comm& comm, Args& args) {
   Messages messages(comm, args);
   const BinomialTree tree(comm.rank, args.root, comm.size);
   const Chunk data = args.recv.whole();
@@ -50,5 +49,10 @@ Err algorithm::bcast_scatter_allgather(Comm& comm, Args& args) {
   if (!tree.is_root()) packed.store();
   return messages.result();
 }
+
+}  // namespace
+
+constinit const Algorithm algorithm::kBcastScatterAllgather{
+    .collective = Collective::kBcast, .name = "scatter_allgather", .forms = {.run = bcast_scatter_allgather}};
 
 }  // namespace tmpi::mpi

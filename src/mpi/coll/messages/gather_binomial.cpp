@@ -1,11 +1,13 @@
 // Gather along a binomial tree: a member collects the chunks of its subtree, packed, and hands them on in one
 // message: log n messages at the root instead of n. For small chunks of one size.
 #include "mpi/coll/algorithms.hpp"
+#include "mpi/coll/conditions.hpp"
 #include "mpi/coll/messages/messages.hpp"
 
 namespace tmpi::mpi {
+namespace {
 
-Err algorithm::gather_binomial(Comm& comm, Args& args) {
+Err gather_binomial(Comm& comm, Args& args) {
   Messages messages(comm, args);
   const BinomialTree tree(comm.rank, args.root, comm.size);
   const Chunk mine = args.in_place ? args.recv.chunk(comm.rank) : args.send.whole();
@@ -27,5 +29,13 @@ Err algorithm::gather_binomial(Comm& comm, Args& args) {
   }
   return messages.result();
 }
+
+}  // namespace
+
+constinit const Algorithm algorithm::kGatherBinomial{.collective = Collective::kGather,
+                                                     .name = "binomial",
+                                                     .needs = conditions<kRegular>,
+                                                     .preferred_for = conditions<kUpTo<2 * kKiB>>,
+                                                     .forms = {.run = gather_binomial}};
 
 }  // namespace tmpi::mpi

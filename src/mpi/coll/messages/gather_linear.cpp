@@ -1,10 +1,12 @@
 // Gather and gatherv: every member sends its chunk to the root, which has all receives posted. Any sizes.
 #include "mpi/coll/algorithms.hpp"
+#include "mpi/coll/conditions.hpp"
 #include "mpi/coll/messages/messages.hpp"
 
 namespace tmpi::mpi {
+namespace {
 
-Err algorithm::gather_linear(Comm& comm, Args& args) {
+Err gather_linear(Comm& comm, Args& args) {
   Messages messages(comm, args);
   if (comm.rank != args.root) {
     messages.send(args.send.whole(), args.root);
@@ -18,5 +20,10 @@ Err algorithm::gather_linear(Comm& comm, Args& args) {
   batch.wait();
   return messages.result();
 }
+
+}  // namespace
+
+constinit const Algorithm algorithm::kGatherLinear{
+    .collective = Collective::kGather, .name = "linear", .forms = {.run = gather_linear}};
 
 }  // namespace tmpi::mpi

@@ -7,12 +7,14 @@
 // on both sides (a ring of two ranks, or of one) was sent downwards first and so belongs to my upper side
 // first.
 #include "mpi/coll/algorithms.hpp"
+#include "mpi/coll/conditions.hpp"
 #include "mpi/coll/messages/messages.hpp"
 #include "mpi/comm/topology.hpp"
 
 namespace tmpi::mpi {
+namespace {
 
-Err algorithm::neighbor_direct(Comm& comm, Args& args) {
+Err neighbor_direct(Comm& comm, Args& args) {
   Neighbours around;
   TMPI_TRY(neighbours(comm, around));
   const int incoming = static_cast<int>(around.sources.size()),
@@ -32,5 +34,13 @@ Err algorithm::neighbor_direct(Comm& comm, Args& args) {
   batch.wait();
   return messages.result();
 }
+
+}  // namespace
+
+constinit const Algorithm algorithm::kNeighborAllgatherDirect{
+    .collective = Collective::kNeighborAllgather, .name = "direct", .forms = {.run = neighbor_direct}};
+
+constinit const Algorithm algorithm::kNeighborAlltoallDirect{
+    .collective = Collective::kNeighborAlltoall, .name = "direct", .forms = {.run = neighbor_direct}};
 
 }  // namespace tmpi::mpi

@@ -1,11 +1,13 @@
 // Reduce along a binomial tree. The tree's root is the collective's, or rank 0 if the operator does not
 // commute, so that every subtree is a run of ranks.
 #include "mpi/coll/algorithms.hpp"
+#include "mpi/coll/conditions.hpp"
 #include "mpi/coll/messages/accumulator.hpp"
 
 namespace tmpi::mpi {
+namespace {
 
-Err algorithm::reduce_binomial(Comm& comm, Args& args) {
+Err reduce_binomial(Comm& comm, Args& args) {
   if (args.recv.count == 0) return kOk;
   Messages messages(comm, args);
   const int top = args.op->commutative ? args.root : 0;
@@ -23,5 +25,10 @@ Err algorithm::reduce_binomial(Comm& comm, Args& args) {
   }
   return messages.result();
 }
+
+}  // namespace
+
+constinit const Algorithm algorithm::kReduceBinomial{
+    .collective = Collective::kReduce, .name = "binomial", .forms = {.run = reduce_binomial}};
 
 }  // namespace tmpi::mpi

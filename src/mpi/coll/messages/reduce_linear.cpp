@@ -1,11 +1,13 @@
 // Reduce at the root: all members send their vectors, the root combines them one after the other from the
 // highest rank down, x0 op (x1 op (x2 ...)): the order of `segments`.
 #include "mpi/coll/algorithms.hpp"
+#include "mpi/coll/conditions.hpp"
 #include "mpi/coll/messages/accumulator.hpp"
 
 namespace tmpi::mpi {
+namespace {
 
-Err algorithm::reduce_linear(Comm& comm, Args& args) {
+Err reduce_linear(Comm& comm, Args& args) {
   if (args.recv.count == 0) return kOk;
   Messages messages(comm, args);
   const MPI_Count count = args.recv.count;
@@ -29,5 +31,12 @@ Err algorithm::reduce_linear(Comm& comm, Args& args) {
   copy_elements(static_cast<std::byte*>(args.recv.data), result.data(), 0, count, type);
   return messages.result();
 }
+
+}  // namespace
+
+constinit const Algorithm algorithm::kReduceLinear{.collective = Collective::kReduce,
+                                                   .name = "linear",
+                                                   .preferred_for = conditions<kNever>,
+                                                   .forms = {.run = reduce_linear}};
 
 }  // namespace tmpi::mpi

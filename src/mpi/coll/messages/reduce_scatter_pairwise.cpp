@@ -4,6 +4,7 @@
 #include <vector>
 
 #include "mpi/coll/algorithms.hpp"
+#include "mpi/coll/conditions.hpp"
 #include "mpi/coll/messages/accumulator.hpp"
 
 namespace tmpi::mpi {
@@ -33,9 +34,7 @@ class Run {
   bool empty_ = true;
 };
 
-}  // namespace
-
-Err algorithm::reduce_scatter_pairwise(Comm& comm, Args& args) {
+Err reduce_scatter_pairwise(Comm& comm, Args& args) {
   Messages messages(comm, args);
   const int n = comm.size, me = comm.rank;
   const Datatype& type = *args.recv.type;
@@ -61,5 +60,10 @@ Err algorithm::reduce_scatter_pairwise(Comm& comm, Args& args) {
   if (count > 0) copy_elements(static_cast<std::byte*>(args.recv.data), upper.value(), 0, count, type);
   return messages.result();
 }
+
+}  // namespace
+
+constinit const Algorithm algorithm::kReduceScatterPairwise{
+    .collective = Collective::kReduceScatter, .name = "pairwise", .forms = {.run = reduce_scatter_pairwise}};
 
 }  // namespace tmpi::mpi

@@ -1,6 +1,7 @@
 // Scan and exscan by recursive doubling: partners 1, 2, 4 ... ranks apart exchange what their blocks of ranks
 // combine to; what comes from a lower block belongs to the result. log n steps.
 #include "mpi/coll/algorithms.hpp"
+#include "mpi/coll/conditions.hpp"
 #include "mpi/coll/messages/accumulator.hpp"
 
 namespace tmpi::mpi {
@@ -26,9 +27,7 @@ Err scan_blocks(Comm& comm, const Args& args, FromBelow&& from_below) {
   return messages.result();
 }
 
-}  // namespace
-
-Err algorithm::scan_doubling(Comm& comm, Args& args) {
+Err scan_doubling(Comm& comm, Args& args) {
   if (args.recv.count == 0) return kOk;
   const Datatype& type = *args.recv.type;
   const MPI_Count count = args.recv.count;
@@ -40,7 +39,7 @@ Err algorithm::scan_doubling(Comm& comm, Args& args) {
   return error;
 }
 
-Err algorithm::exscan_doubling(Comm& comm, Args& args) {
+Err exscan_doubling(Comm& comm, Args& args) {
   if (args.recv.count == 0) return kOk;
   const Datatype& type = *args.recv.type;
   const MPI_Count count = args.recv.count;
@@ -54,5 +53,13 @@ Err algorithm::exscan_doubling(Comm& comm, Args& args) {
   if (any) copy_elements(static_cast<std::byte*>(args.recv.data), result.data(), 0, count, type);
   return error;
 }
+
+}  // namespace
+
+constinit const Algorithm algorithm::kScanDoubling{
+    .collective = Collective::kScan, .name = "recursive_doubling", .forms = {.run = scan_doubling}};
+
+constinit const Algorithm algorithm::kExscanDoubling{
+    .collective = Collective::kExscan, .name = "recursive_doubling", .forms = {.run = exscan_doubling}};
 
 }  // namespace tmpi::mpi

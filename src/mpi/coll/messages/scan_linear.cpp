@@ -1,11 +1,13 @@
 // Scan and exscan along the chain of ranks: each member adds its input to what comes from below and hands the
 // sum on. n - 1 steps one after the other, but each member sends and receives its vector only once.
 #include "mpi/coll/algorithms.hpp"
+#include "mpi/coll/conditions.hpp"
 #include "mpi/coll/messages/accumulator.hpp"
 
 namespace tmpi::mpi {
+namespace {
 
-Err algorithm::scan_linear(Comm& comm, Args& args) {
+Err scan_linear(Comm& comm, Args& args) {
   if (args.recv.count == 0) return kOk;
   Messages messages(comm, args);
   Accumulator sum(args, args.recv.count, args.recv.data);
@@ -17,7 +19,7 @@ Err algorithm::scan_linear(Comm& comm, Args& args) {
   return messages.result();
 }
 
-Err algorithm::exscan_linear(Comm& comm, Args& args) {
+Err exscan_linear(Comm& comm, Args& args) {
   if (args.recv.count == 0) return kOk;
   Messages messages(comm, args);
   Accumulator sum(args, args.recv.count, nullptr);
@@ -32,5 +34,17 @@ Err algorithm::exscan_linear(Comm& comm, Args& args) {
   }
   return messages.result();
 }
+
+}  // namespace
+
+constinit const Algorithm algorithm::kScanLinear{.collective = Collective::kScan,
+                                                 .name = "linear",
+                                                 .preferred_for = conditions<kNever>,
+                                                 .forms = {.run = scan_linear}};
+
+constinit const Algorithm algorithm::kExscanLinear{.collective = Collective::kExscan,
+                                                   .name = "linear",
+                                                   .preferred_for = conditions<kNever>,
+                                                   .forms = {.run = exscan_linear}};
 
 }  // namespace tmpi::mpi

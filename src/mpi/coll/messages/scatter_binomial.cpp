@@ -1,11 +1,13 @@
 // Scatter along a binomial tree: a member gets the chunks of its subtree, packed, in one message, and hands
 // its children theirs. For small chunks of one size.
 #include "mpi/coll/algorithms.hpp"
+#include "mpi/coll/conditions.hpp"
 #include "mpi/coll/messages/messages.hpp"
 
 namespace tmpi::mpi {
+namespace {
 
-Err algorithm::scatter_binomial(Comm& comm, Args& args) {
+Err scatter_binomial(Comm& comm, Args& args) {
   Messages messages(comm, args);
   const BinomialTree tree(comm.rank, args.root, comm.size);
   const Chunk room = args.recv.whole();
@@ -29,5 +31,13 @@ Err algorithm::scatter_binomial(Comm& comm, Args& args) {
   }
   return messages.result();
 }
+
+}  // namespace
+
+constinit const Algorithm algorithm::kScatterBinomial{.collective = Collective::kScatter,
+                                                      .name = "binomial",
+                                                      .needs = conditions<kRegular>,
+                                                      .preferred_for = conditions<kUpTo<2 * kKiB>>,
+                                                      .forms = {.run = scatter_binomial}};
 
 }  // namespace tmpi::mpi

@@ -1,10 +1,12 @@
 // Scatter and scatterv: the root sends each member its chunk. Any sizes.
 #include "mpi/coll/algorithms.hpp"
+#include "mpi/coll/conditions.hpp"
 #include "mpi/coll/messages/messages.hpp"
 
 namespace tmpi::mpi {
+namespace {
 
-Err algorithm::scatter_linear(Comm& comm, Args& args) {
+Err scatter_linear(Comm& comm, Args& args) {
   Messages messages(comm, args);
   if (comm.rank != args.root) {
     messages.recv(args.recv.whole(), args.root);
@@ -18,5 +20,10 @@ Err algorithm::scatter_linear(Comm& comm, Args& args) {
   batch.wait();
   return messages.result();
 }
+
+}  // namespace
+
+constinit const Algorithm algorithm::kScatterLinear{
+    .collective = Collective::kScatter, .name = "linear", .forms = {.run = scatter_linear}};
 
 }  // namespace tmpi::mpi

@@ -1,0 +1,49 @@
+// AttachPort: the port on which node processes that somebody else has started report for the job. Whoever connects
+// says which node process it is, proves that it has the key pair behind the public key that the starter has brought
+// from that one, and gets the job's key, sealed; everybody else is refused. One thread; gather() blocks.
+#pragma once
+
+#include <sys/types.h>
+
+#include <utility>
+#include <vector>
+
+#include "base/result.hpp"
+#include "launch/attach/attach_target.hpp"
+#include "launch/attach/node_keys.hpp"
+
+namespace tmpi::launch {
+
+class AttachPort {
+ public:
+  /// Opens a port of the system's choice on all interfaces, and draws its key pair and the job's key.
+  static Result<AttachPort> open();
+  AttachPort(AttachPort&& other) noexcept;
+  AttachPort& operator=(AttachPort&&) = delete;
+  ~AttachPort();
+
+  /// What the node processes must be told.
+  const AttachTarget& target() const { return target_; }
+  const net::JobKey& key() const { return key_; }
+
+  enum class Outcome {
+    kComplete,  ///< all are there
+    kStopped,   ///< `stop` became readable first
+    kLate,
+  };
+  /// Waits until node processes first, first + 1, ... have connected; channels[i] becomes the socket of node
+  /// process i, closed on exec; it is -1 while it is missing. channels[i] with i < first stay as they are.
+  /// `stop`: a descriptor, -1 for none. `seconds`: 0 for no limit.
+  Outcome gather(std::vector<int>& channels, std::size_t first, NodeKeys& keys, int stop,
+                 double seconds) const;
+
+ private:
+  AttachPort(int fd, AttachTarget target, net::KeyPair pair, net::JobKey key)
+      : fd_(fd), target_(std::move(target)), pair_(std::move(pair)), key_(std::move(key)) {}
+  int fd_;
+  AttachTarget target_;
+  net::KeyPair pair_;
+  net::JobKey key_;
+};
+
+}  // namespace tmpi::launch

@@ -1,0 +1,187 @@
+#include "launch/attach/attach_target.hpp"
+
+#include <arpa/inet.h>
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <net/if.h>
+#include <netdb.h>
+#include <netinet/in.h>
+#include <poll.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <chrono>
+#include <sstream>
+
+#include "launch/attach/attach_socket.hpp"
+#include "launch/wire/hello.hpp"
+#include "net/handshake_io.hpp"
+
+namespace tmpi::launch {
+namespace {
+
+using Clock = std::chrono::steady_clock;
+
+// One address that is being tried.
+struct Attempt {
+  std::string address;
+  int fd = -1;  // -1: it has failed
+  bool connected = false;
+  net::Handshake handshake;
+  std::string problem;
+
+  void fail(std::string why) {
+    problem = std::move(why);
+    close(fd);
+    fd = -1;
+  }
+};
+
+// A socket on its way to the address; -1 and errno.
+int begin_connect(const std::string& address, std::uint16_t port) {
+  addrinfo hints{};
+  hints.ai_flags = AI_NUMERICHOST | AI_NUMERICSERV;
+  hints.ai_socktype = SOCK_STREAM;
+  addrinfo* found = nullptr;
+  if (getaddrinfo(address.c_str(), std::to_string(port).c_str(), &hints, &found) != 0) {
+    errno = EADDRNOTAVAIL;
+    return -1;
+  }
+  int fd = socket(found->ai_family, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
+  if (fd >= 0 && connect(fd, found->ai_addr, found->ai_addrlen) != 0 && errno != EINPROGRESS) {
+    const int error = errno;
+    close(fd);
+    fd = -1;
+    errno = error;
+  }
+  freeaddrinfo(found);
+  return fd;
+}
+
+void go_on(Attempt& attempt) {
+  if (!attempt.connected) {
+    int error = 0;
+    socklen_t length = sizeof(error);
+    getsockopt(attempt.fd, SOL_SOCKET, SO_ERROR, &error, &length);
+    if (error != 0) return attempt.fail(strerror(error));
+    attempt.connected = true;
+  }
+  net::pump(attempt.fd, attempt.handshake);
+  if (attempt.handshake.state() == net::Handshake::State::kRefused) attempt.fail(attempt.handshake.message());
+}
+
+bool won(const Attempt& attempt) {
+  return attempt.fd >= 0 && attempt.handshake.state() == net::Handshake::State::kAccepted &&
+         attempt.handshake.to_send().empty();
+}
+
+// Waits for any of the attempts, and goes on with those that are ready. False: none is left, or it is late.
+bool advance(std::vector<Attempt>& attempts, Clock::time_point deadline) {
+  std::vector<pollfd> requests;
+  bool any = false;
+  for (const Attempt& attempt : attempts) {
+    const bool sending = !attempt.connected || !attempt.handshake.to_send().empty();
+    requests.push_back({attempt.fd, static_cast<short>(sending ? POLLOUT : POLLIN), 0});
+    any |= attempt.fd >= 0;
+  }
+  const auto left = std::chrono::ceil<std::chrono::milliseconds>(deadline - Clock::now()).count();
+  if (!any || left <= 0) return false;
+  if (poll(requests.data(), requests.size(), static_cast<int>(left)) < 0) return errno == EINTR;
+  for (std::size_t i = 0; i < attempts.size(); ++i) {
+    if (requests[i].revents != 0) go_on(attempts[i]);
+  }
+  return true;
+}
+
+// What the AttachPort sends behind the handshake, and no byte more.
+Result<net::JobKey> receive_key(int fd, const net::Secret& delivery, Clock::time_point deadline) {
+  net::SealedKey sealed;
+  for (std::size_t filled = 0; filled < sealed.size();) {
+    const ssize_t got = recv(fd, sealed.data() + filled, sealed.size() - filled, MSG_DONTWAIT);
+    if (got > 0) {
+      filled += static_cast<std::size_t>(got);
+      continue;
+    }
+    const bool later = got < 0 && (errno == EAGAIN || errno == EINTR);
+    const auto left = std::chrono::ceil<std::chrono::milliseconds>(deadline - Clock::now()).count();
+    pollfd request{fd, POLLIN, 0};
+    if (!later || left <= 0 || (poll(&request, 1, static_cast<int>(left)) < 0 && errno != EINTR))
+      return Failure{"tmpirun has accepted the connection, but the job's key has not come; has it ended?"};
+  }
+  return net::unseal(sealed, delivery);
+}
+
+std::string tried(const std::vector<Attempt>& attempts) {
+  std::vector<std::string> parts;
+  parts.reserve(attempts.size());
+  for (const Attempt& attempt : attempts) {
+    parts.push_back(fmt::format("{} ({})", attempt.address, attempt.fd >= 0 ? "no answer" : attempt.problem));
+  }
+  return fmt::format("{}", fmt::join(parts, ", "));
+}
+
+}  // namespace
+
+std::string to_text(const AttachTarget& target) {
+  return fmt::format("{:x} {} {} {}", target.job, net::to_text(target.key), target.port,
+                     fmt::join(target.addresses, " "));
+}
+
+Result<AttachTarget> target_from_text(std::string_view text) {
+  AttachTarget target;
+  std::istringstream words{std::string(text)};
+  std::string key;
+  words >> std::hex >> target.job >> key >> std::dec >> target.port;
+  if (!words) return Failure{"it is cut short"};
+  const Result<net::PublicKey> known = net::public_key_from_text(key);
+  if (!known) return known.failure();
+  target.key = *known;
+  for (std::string address; words >> address;) target.addresses.push_back(address);
+  if (target.addresses.empty()) return Failure{"it is cut short"};
+  return target;
+}
+
+Result<Attached> attach(const AttachTarget& target, const net::KeyPair& own, int node, double seconds) {
+  const auto deadline =
+      Clock::now() + std::chrono::duration_cast<Clock::duration>(std::chrono::duration<double>(seconds));
+  const Result<net::SharedSecrets> shared = own.share_with_launcher(target.key);
+  if (!shared) return shared.failure();
+  net::Identity self;
+  self.node = node;
+  self.role = net::Role::kControl;
+  self.job = target.job;
+  self.secret = shared->handshake;
+  self.host = own_hello().host;
+  std::vector<Attempt> attempts;
+  for (const std::string& address : target.addresses) {
+    const int fd = begin_connect(address, target.port);
+    attempts.push_back({address, fd, false, net::Handshake::initiate(self, net::kLauncherNode),
+                        fd < 0 ? strerror(errno) : ""});
+  }
+  int winner = -1;
+  do {
+    for (Attempt& attempt : attempts) {
+      if (winner < 0 && won(attempt)) winner = std::exchange(attempt.fd, -1);
+    }
+  } while (winner < 0 && advance(attempts, deadline));
+  for (const Attempt& attempt : attempts) {
+    if (attempt.fd >= 0) close(attempt.fd);
+  }
+  if (winner >= 0) {
+    Result<net::JobKey> key = receive_key(winner, shared->delivery, deadline);
+    if (!key) {
+      close(winner);
+      return key.failure();
+    }
+    tune_channel(winner);
+    return Attached{winner, *std::move(key)};
+  }
+  return Failure{fmt::format(
+      "cannot reach tmpirun at port {} of {}. Is there a network between the two hosts, and does a firewall "
+      "let TCP connections between them pass?",
+      target.port, tried(attempts))};
+}
+
+}  // namespace tmpi::launch

@@ -1,0 +1,17 @@
+// How the programs that gather node processes turn into the two programs of tmpi that run the job.
+#pragma once
+
+#include "base/result.hpp"
+#include "launch/attach/attachment.hpp"
+
+namespace tmpi::launch {
+
+/// Replaces this program by tmpirun, with the arguments behind argv[0], and hands it the attachment with the job's
+/// key. Returns only on failure.
+Result<void> become_tmpirun(Attachment attachment, const net::JobKey& key, char** argv);
+
+/// Replaces this program by a node process that has its tmpirun at the other end of `channel`. Returns only
+/// on failure.
+Result<void> become_node(int channel, const net::JobKey& key);
+
+}  // namespace tmpi::launch

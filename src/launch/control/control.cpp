@@ -1,0 +1,298 @@
+#include "launch/control/control.hpp"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <fmt/core.h>
+#include <poll.h>
+#include <pthread.h>
+#include <signal.h>
+#include <string.h>
+#include <sys/eventfd.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <utility>
+
+namespace tmpi::launch {
+
+namespace {
+
+constexpr std::chrono::milliseconds kLookForSilence{1000};
+constexpr std::chrono::seconds kMostSilence{5};  // of a tmpirun on another machine
+
+Control* the_control = nullptr;
+
+/// Reads one byte of each page, so that a rank's wild pointer faults here and not while the outbox is locked.
+void touch(const char* data, std::size_t length) {
+  for (std::size_t at = 0; at < length; at += 4096)
+    static_cast<void>(*static_cast<const volatile char*>(data + at));
+  static_cast<void>(*static_cast<const volatile char*>(data + length - 1));
+}
+
+}  // namespace
+
+Control& Control::create(std::unique_ptr<Wireup> wireup, StateDump (*state_dump)()) {
+  // Lives as long as the process.
+  the_control = new Control(std::move(wireup), eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK), state_dump);
+  return *the_control;
+}
+
+Control* Control::instance() noexcept {
+  return the_control;
+}
+
+Control::Control(std::unique_ptr<Wireup> wireup, int wake_fd, StateDump (*state_dump)())
+    : wireup_(std::move(wireup)), wake_fd_(wake_fd), state_dump_(state_dump), outbox_(wake_fd), input_([] {
+        the_control->send(FrameType::kStdinWanted, 0, 0, {});
+      }) {
+  sending_.reserve(Outbox::kReserved);  // it changes places with the outbox's
+}
+
+void Control::start() {
+  // Signals for the program are for its ranks' threads.
+  sigset_t all;
+  sigset_t before;
+  sigfillset(&all);
+  pthread_sigmask(SIG_SETMASK, &all, &before);
+  pthread_t thread;
+  if (const int error = pthread_create(&thread, nullptr, &Control::thread_main, this); error != 0) {
+    // This thread says so, as that one would have.
+    report_end(
+        EndKind::kStartFailed, -1, 1,
+        fmt::format("the node process cannot start a thread: {}; is the limit on processes (ulimit -u) or "
+                    "on memory (ulimit -v) reached?",
+                    strerror(error)));
+    loop();
+  }
+  pthread_detach(thread);
+  pthread_sigmask(SIG_SETMASK, &before, nullptr);
+}
+
+void* Control::thread_main(void* self) {
+  pthread_setname_np(pthread_self(), "tmpi-control");
+  static_cast<Control*>(self)->thread_.store(pthread_self(), std::memory_order_relaxed);
+  static_cast<Control*>(self)->loop();
+  return nullptr;
+}
+
+void Control::loop() {
+  on_frames();  // that came together with the job
+  for (;;) {
+    const bool ending = end_.ready() || finished_.load(std::memory_order_acquire);
+    if (sending_.size() == sent_) fill_sending();
+    // finished_ and end_ were read before the last take, so nothing that came before them is left behind.
+    if (sending_.empty() && ending) leave();
+    const bool had_work = !sending_.empty();
+    transmit();
+    const bool stuck = sent_ < sending_.size();
+    // The wake-up for what came during transmit() may have been read already: sleep only after a look that
+    // found nothing.
+    const int timeout = had_work && !stuck ? 0 : heard_ ? static_cast<int>(kLookForSilence.count()) : -1;
+    const Wireup::Watched watched = wireup_->watched();
+    pollfd requests[4] = {{watched.in, POLLIN, 0},
+                          {stuck ? watched.out : -1, POLLOUT, 0},
+                          {wake_fd_, POLLIN, 0},
+                          {stuck ? -1 : pipe_, POLLIN, 0}};  // read by fill_sending()
+    if (poll(requests, 4, timeout) < 0) continue;
+    if (requests[0].revents != 0) receive();
+    check_silence();
+    if (requests[2].revents != 0) {
+      std::uint64_t count = 0;
+      [[maybe_unused]] const ssize_t got = read(wake_fd_, &count, sizeof(count));
+    }
+  }
+}
+
+// Everything before was sent.
+void Control::fill_sending() {
+  sending_.clear();
+  sent_ = 0;
+  outbox_.take(sending_);
+  if (end_.ready() && !end_sent_) {
+    // Without a piece of memory of its own: this may be the news that there is none.
+    const EndRecord record{end_.code()};
+    append_record(sending_,
+                  FrameHeader{static_cast<std::uint32_t>(sizeof record + end_.length()), FrameType::kEnd,
+                              static_cast<std::uint16_t>(end_.kind()), end_.rank()});
+    append_record(sending_, record);
+    sending_.append(end_.text(), end_.length());
+    end_sent_ = true;
+  }
+  on_pipe();
+  if (sending_.empty() && end_.ready()) append_end_report();
+}
+
+void Control::forward(int pipe, int stream) {
+  pipe_ = pipe;
+  pipe_stream_ = stream;
+  fcntl(pipe, F_SETFL, fcntl(pipe, F_GETFL) | O_NONBLOCK);
+}
+
+// Behind what is being sent, as append_end_report().
+void Control::on_pipe() {
+  if (pipe_ < 0) return;
+  char buffer[16 << 10];
+  for (int round = 0; round < 4; ++round) {
+    const ssize_t got = read(pipe_, buffer, sizeof(buffer));
+    if (got <= 0) return;
+    append_frame(sending_, FrameType::kOutput, -1, static_cast<std::uint16_t>(pipe_stream_),
+                 std::string_view(buffer, static_cast<std::size_t>(got)));
+  }
+}
+
+// The connection to another machine may be dead with no end of the stream. Only time in which this process has
+// listened counts: it may have been stopped itself, or its machine, and with it what carries the heartbeats.
+void Control::check_silence() {
+  if (!heard_) return;
+  const auto now = std::chrono::steady_clock::now();
+  silence_ += std::min<std::chrono::steady_clock::duration>(now - *heard_, 2 * kLookForSilence);
+  heard_ = now;
+  if (silence_ > kMostSilence) abandoned();
+}
+
+void Control::leave() {
+  const int code = end_.ready() ? end_.code() & 0xff : 0;
+  wireup_->close(code);
+  _exit(code);
+}
+
+// Straight behind what is being sent, not through the outbox: this thread must never wait for room there.
+void Control::append_end_report() {
+  if (end_report_ == nullptr) return;
+  for (const EndReportFrame& word : std::exchange(end_report_, nullptr)())
+    append_frame(sending_, word.type, -1, word.detail, word.payload);
+}
+
+void Control::transmit() {
+  if (sent_ == sending_.size()) return;
+  const ssize_t taken = wireup_->send(std::string_view(sending_).substr(sent_));
+  if (taken < 0) abandoned();
+  sent_ += static_cast<std::size_t>(taken);
+}
+
+void Control::receive() {
+  if (!wireup_->receive(incoming_)) abandoned();
+  on_frames();
+}
+
+void Control::on_frames() {
+  Frame frame{};
+  FrameReader::Status status;
+  while ((status = incoming_.next(frame)) == FrameReader::Status::kFrame) on_frame(frame);
+  if (status == FrameReader::Status::kGarbage) abandoned();
+}
+
+void Control::on_frame(const Frame& frame) {
+  switch (frame.header.type) {
+    case FrameType::kStdin:
+      return input_.deliver(frame.payload);
+    case FrameType::kSignal:
+      return on_signal(frame.header.detail);
+    case FrameType::kStateDumpWanted:
+      if (frame.header.detail != 0) append_end_report();
+      return append_frame(sending_, FrameType::kStateDump, -1, 0, pack(state_dump_()));
+    case FrameType::kAddresses:
+      return on_addresses(frame.payload);
+    case FrameType::kEndNow:
+      return report_end(EndKind::kOrdered, -1, 0, {});
+    case FrameType::kHeartbeat:
+      heard_.reset();
+      silence_ = {};
+      if (frame.header.detail == 0) heard_ = std::chrono::steady_clock::now();
+      return;
+    case FrameType::kStillQuiescent:
+    case FrameType::kWaitForEdgesWanted:
+    case FrameType::kExplain:
+      if (quiescence_handler_ != nullptr) quiescence_handler_(frame, sending_);
+      return;
+    default:
+      return;  // of a newer tmpirun; the hello has compared versions
+  }
+}
+
+void Control::on_signal(int signal) {
+  struct sigaction action {};
+  if (sigaction(signal, nullptr, &action) != 0 || action.sa_handler == SIG_IGN) return;
+  if (action.sa_handler != SIG_DFL) {
+    kill(getpid(), signal);  // a rank's thread takes it: this one blocks all signals
+    return;
+  }
+  if (signal == SIGUSR1) return;  // to tmpirun it means "show me the ranks"
+  report_end(EndKind::kSignalled, -1, 128 + signal, {});
+}
+
+void Control::on_addresses(std::string_view payload) {
+  Unpacker unpacker(payload);
+  std::vector<net::Peer> peers;
+  for (std::int64_t left = unpacker.number(); left > 0 && unpacker.ok(); --left) {
+    std::string address = unpacker.text();
+    peers.push_back({std::move(address), unpacker.text()});
+  }
+  const std::lock_guard lock(addresses_mutex_);
+  addresses_ = std::move(peers);
+  addresses_known_.notify_all();
+}
+
+std::vector<net::Peer> Control::await_addresses() {
+  std::unique_lock lock(addresses_mutex_);
+  addresses_known_.wait(lock, [&] { return addresses_.has_value(); });
+  return *std::exchange(addresses_, std::nullopt);
+}
+
+void Control::notice(NoticeKind kind, std::string_view text) {
+  send(FrameType::kNotice, -1, static_cast<std::uint16_t>(kind), text);
+}
+
+ssize_t Control::write_output(int rank, int stream, const void* data, std::size_t length) {
+  if (length == 0) return 0;
+  const char* bytes = static_cast<const char*>(data);
+  for (std::size_t done = 0; done < length;) {
+    const std::size_t chunk = std::min<std::size_t>(length - done, kMaxOutputPayload);
+    touch(bytes + done, chunk);
+    send(FrameType::kOutput, rank, static_cast<std::uint16_t>(stream), std::string_view(bytes + done, chunk));
+    done += chunk;
+  }
+  return static_cast<ssize_t>(length);
+}
+
+void Control::report_end(EndKind kind, int rank, int code, std::string_view text) {
+  char* buffer = end_.claim();
+  if (buffer == nullptr) return;
+  const std::size_t length = std::min(text.size(), EndReason::kCapacity);
+  memcpy(buffer, text.data(), length);
+  end_.publish(kind, rank, code, length);
+  wake();
+}
+
+void Control::end_job(EndKind kind, int rank, int code, std::string_view text) {
+  report_end(kind, rank, code, text);
+  wait_for_exit();
+}
+
+void Control::wake() noexcept {
+  const std::uint64_t one = 1;
+  [[maybe_unused]] const ssize_t written = ::write(wake_fd_, &one, sizeof(one));
+}
+
+bool Control::can_report() const noexcept {
+  const pthread_t thread = thread_.load(std::memory_order_relaxed);
+  return thread != 0 && !pthread_equal(thread, pthread_self());
+}
+
+void Control::wait_for_exit() noexcept {
+  for (;;) pause();
+}
+
+void Control::finish(std::string_view balance) {
+  send(FrameType::kDone, -1, 0, balance);
+  finished_.store(true, std::memory_order_release);  // partner: the acquire in loop()
+  wake();
+  wait_for_exit();
+}
+
+void Control::abandoned() {
+  kill(0, SIGKILL);  // tmpirun is gone: nothing of the job may stay, children of ranks included
+  _exit(1);
+}
+
+}  // namespace tmpi::launch

@@ -1,0 +1,127 @@
+// Control: the node process's end of the control channel. A thread of its own sends what ranks print and
+// report, and receives input, signals and questions; so a rank that computes for hours neither delays
+// another's output nor hides where it is.
+#pragma once
+
+#include <chrono>
+#include <condition_variable>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/result.hpp"
+#include "launch/control/end_reason.hpp"
+#include "launch/control/end_report.hpp"
+#include "launch/control/input.hpp"
+#include "launch/control/outbox.hpp"
+#include "launch/control/wireup.hpp"
+#include "launch/spec/node_spec.hpp"
+#include "launch/wire/frames.hpp"
+#include "launch/wire/state_dump.hpp"
+#include "net/transport.hpp"
+
+namespace tmpi::launch {
+
+class Control {
+ public:
+  /// The process's only one. `state dump` is called by the control thread to answer kStateDumpWanted.
+  static Control& create(std::unique_ptr<Wireup> wireup, StateDump (*state_dump)());
+  static Control* instance() noexcept;
+
+  /// Says hello and waits for the job description. Once, before start().
+  Result<Assignment> receive_job() { return wireup_->receive_job(incoming_); }
+  /// Starts the control thread.
+  void start();
+
+  /// A frame for tmpirun. Any thread; see Outbox::append.
+  void send(FrameType type, int rank, std::uint16_t detail, std::string_view payload) {
+    outbox_.append(type, rank, detail, payload);
+  }
+  void notice(NoticeKind kind, std::string_view text);
+
+  /// Publishes this node process's address, and waits for those of all node processes, by number. Blocks the
+  /// calling thread; once each.
+  void publish_address(std::string_view address) { send(FrameType::kAddress, -1, 0, address); }
+  std::vector<net::Peer> await_addresses();
+
+  /// What comes out of this pipe goes to tmpirun as bytes of no rank on `stream`. Before start().
+  void forward(int pipe, int stream);
+
+  ssize_t write_output(int rank, int stream, const void* data, std::size_t length);
+  Input& input() { return input_; }
+
+  /// Ends the job with one sentence; everything printed so far goes out first. Any thread of any rank. Only
+  /// the first call counts.
+  [[noreturn]] void end_job(EndKind kind, int rank, int code, std::string_view text);
+
+  /// The same for threads that have something else to do: returns at once.
+  void report_end(EndKind kind, int rank, int code, std::string_view text);
+
+  /// The same for signal handlers: claim the report, fill it, publish, then wait_for_exit().
+  EndReason& end_reason() { return end_; }
+  void wake() noexcept;  ///< async-signal-safe
+  /// False before start(), and on the control thread itself. Async-signal-safe.
+  bool can_report() const noexcept;
+  [[noreturn]] static void
+  wait_for_exit() noexcept;  ///< async-signal-safe; the control thread ends the process
+
+  /// Who answers the questions about quiescence (kStillQuiescent, kWaitForEdgesWanted, kExplain): called by the
+  /// control thread, appends its answer to `out`. Before start().
+  void set_quiescence_handler(void (*handler)(const Frame& question, std::string& out)) {
+    quiescence_handler_ = handler;
+  }
+
+  /// What is to be said last when the job ends early (profile, trace): called by the control thread, once,
+  /// after the reason has been sent or before the state dump of a job that is about to be killed. Before
+  /// start().
+  void set_end_report(std::vector<EndReportFrame> (*end_report)()) { end_report_ = end_report; }
+
+  /// Every rank has ended: sends what is left and ends the process. `balance`: of kDone, empty if the job has
+  /// one node process.
+  [[noreturn]] void finish(std::string_view balance);
+
+ private:
+  Control(std::unique_ptr<Wireup> wireup, int wake_fd, StateDump (*state_dump)());
+  static void* thread_main(void* self);
+  [[noreturn]] void loop();
+  void fill_sending();
+  void receive();
+  void on_frames();
+  void on_frame(const Frame& frame);
+  void on_addresses(std::string_view payload);
+  void on_pipe();
+  void check_silence();
+  void on_signal(int signal);
+  void transmit();
+  void append_end_report();
+  [[noreturn]] void leave();
+  [[noreturn]] static void abandoned();
+
+  std::unique_ptr<Wireup> wireup_;
+  int wake_fd_;
+  StateDump (*state_dump_)();
+  std::vector<EndReportFrame> (*end_report_)() = nullptr;
+  void (*quiescence_handler_)(const Frame& question, std::string& out) = nullptr;
+  Outbox outbox_;
+  Input input_;
+  EndReason end_;
+  bool end_sent_ = false;
+  std::atomic<pthread_t> thread_{};  // the control thread; relaxed: 0 until it runs
+  std::atomic<bool> finished_{false};
+  FrameReader incoming_;
+  std::string sending_;
+  std::size_t sent_ = 0;  // bytes of sending_ that are out
+  // The latest look for kHeartbeat, if more of them are to come; and the time since one has come.
+  std::optional<std::chrono::steady_clock::time_point> heard_;
+  std::chrono::steady_clock::duration silence_{};
+  int pipe_ = -1;  // forward()
+  int pipe_stream_ = 1;
+  std::mutex addresses_mutex_;
+  std::condition_variable addresses_known_;
+  std::optional<std::vector<net::Peer>> addresses_;
+};
+
+}  // namespace tmpi::launch

@@ -1,0 +1,86 @@
+#include "launch/control/control_channel.hpp"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <poll.h>
+#include <unistd.h>
+
+#include "launch/wire/hello.hpp"
+
+namespace tmpi::launch {
+namespace {
+
+constexpr std::size_t kReadSize = 64 << 10;
+
+void set_nonblocking(int fd) {
+  fcntl(fd, F_SETFL, fcntl(fd, F_GETFL) | O_NONBLOCK);
+}
+
+}  // namespace
+
+ControlChannel::ControlChannel(int in, int out, bool preamble) : in_(in), out_(out), preamble_(preamble) {
+  for (const int fd : {in_, out_}) fcntl(fd, F_SETFD, FD_CLOEXEC);
+}
+
+bool ControlChannel::send_all(std::string_view bytes) noexcept {
+  while (!bytes.empty()) {
+    const ssize_t done = ::write(out_, bytes.data(), bytes.size());
+    if (done < 0 && errno == EINTR) continue;
+    if (done < 0) return false;
+    bytes.remove_prefix(static_cast<std::size_t>(done));
+  }
+  return true;
+}
+
+Result<Assignment> ControlChannel::receive_job(FrameReader& incoming) {
+  std::string hello = preamble_ ? kPreamble : "";
+  append_frame(hello, FrameType::kHello, -1, 0, pack(own_hello()));
+  if (!send_all(hello))
+    return Failure{"tmpirun closed the control channel before it could be has_said_hello"};
+  for (Frame frame{};;) {
+    switch (incoming.next(frame)) {
+      case FrameReader::Status::kFrame: {
+        if (frame.header.type == FrameType::kEndNow) _exit(0);
+        if (frame.header.type != FrameType::kJob) break;
+        set_nonblocking(in_);
+        set_nonblocking(out_);
+        return unpack_assignment(frame.payload);
+      }
+      case FrameReader::Status::kGarbage:
+        break;
+      case FrameReader::Status::kIncomplete: {
+        char* room = incoming.room(kReadSize);
+        const ssize_t got = read(in_, room, kReadSize);
+        if (got < 0 && errno == EINTR) continue;
+        if (got <= 0) return Failure{"tmpirun closed the control channel before it sent a job"};
+        incoming.filled(static_cast<std::size_t>(got));
+        continue;
+      }
+    }
+    return Failure{
+        "the control channel does not speak tmpi's protocol; tmpi-node is started by tmpirun, not by hand"};
+  }
+}
+
+ssize_t ControlChannel::send(std::string_view frames) noexcept {
+  std::size_t sent = 0;
+  while (sent < frames.size()) {
+    const ssize_t done = ::write(out_, frames.data() + sent, frames.size() - sent);
+    if (done < 0 && errno == EINTR) continue;
+    if (done < 0 && errno == EAGAIN) break;
+    if (done < 0) return -1;
+    sent += static_cast<std::size_t>(done);
+  }
+  return static_cast<ssize_t>(sent);
+}
+
+bool ControlChannel::receive(FrameReader& incoming) {
+  char* room = incoming.room(kReadSize);
+  const ssize_t got = read(in_, room, kReadSize);
+  if (got < 0 && (errno == EAGAIN || errno == EINTR)) return true;
+  if (got <= 0) return false;
+  incoming.filled(static_cast<std::size_t>(got));
+  return true;
+}
+
+}  // namespace tmpi::launch

@@ -1,0 +1,31 @@
+// ControlChannel: the wire-up through tmpirun. Frames go as they are over a socket pair, or over the standard
+// streams of a remote shell.
+#pragma once
+
+#include "launch/control/wireup.hpp"
+
+namespace tmpi::launch {
+
+class ControlChannel : public Wireup {
+ public:
+  /// Reads from `in`, writes to `out`, which may be the same; both are closed on exec. `preamble`: over a
+  /// remote shell.
+  ControlChannel(int in, int out, bool preamble);
+
+  Result<Assignment> receive_job(FrameReader& incoming) override;
+  Watched watched() const noexcept override { return {in_, out_}; }
+  ssize_t send(std::string_view frames) noexcept override;
+  bool receive(FrameReader& incoming) override;
+
+ protected:
+  int socket() const noexcept { return in_; }
+
+ private:
+  bool send_all(std::string_view bytes) noexcept;
+
+  int in_;
+  int out_;
+  bool preamble_;
+};
+
+}  // namespace tmpi::launch

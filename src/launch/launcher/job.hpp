@@ -1,0 +1,47 @@
+// Job: everything that tmpirun has of one job, in pieces that know each other only as far as their constructors say.
+// The launcher's loop (launcher.hpp), frame_handler.hpp and signal_handler.hpp bring events to them.
+#pragma once
+
+#include <utility>
+
+#include "launch/launcher/deadlines.hpp"
+#include "launch/launcher/deadlock_rounds.hpp"
+#include "launch/launcher/heartbeat.hpp"
+#include "launch/launcher/job_end.hpp"
+#include "launch/launcher/job_start.hpp"
+#include "launch/launcher/lost_connection.hpp"
+#include "launch/launcher/node_set.hpp"
+#include "launch/launcher/rank_exits.hpp"
+#include "launch/launcher/state_dumps.hpp"
+#include "launch/launcher/stdio.hpp"
+#include "launch/options/options.hpp"
+#include "launch/plan/job_plan.hpp"
+#include "launch/report/output.hpp"
+#include "launch/report/profile_report.hpp"
+
+namespace tmpi::launch {
+
+struct Job {
+  /// `given`, `out` and `profiles` must outlive it.
+  Job(const Settings& given, JobPlan planned, Output& out, ProfileReport& profiles)
+      : settings(given), plan(std::move(planned)), output(out), profile(profiles) {}
+  Job(const Job&) = delete;  // the pieces point at each other
+  Job& operator=(const Job&) = delete;
+
+  const Settings& settings;
+  JobPlan plan;
+  Output& output;
+  ProfileReport& profile;
+
+  NodeSet nodes{plan};
+  RankExits ranks{plan.node_of};
+  JobEnd end{nodes, settings.job.observed() ? kReports : std::chrono::seconds{0}};
+  Heartbeat heartbeat{nodes};
+  JobStart start{settings, plan, nodes, end, heartbeat};
+  Stdio stdio{nodes, output, end, plan.starter_output};
+  LostConnection lost{nodes, ranks, end};
+  StateDumps state_dumps{nodes, end, output};
+  DeadlockRounds deadlock{nodes};
+};
+
+}  // namespace tmpi::launch

@@ -1,0 +1,187 @@
+#include "launch/launcher/launcher.hpp"
+
+#include <errno.h>
+#include <fmt/core.h>
+#include <signal.h>
+#include <unistd.h>
+
+#include <string>
+#include <utility>
+
+#include "launch/launcher/node_death.hpp"
+#include "launch/system/program_path.hpp"
+
+namespace tmpi::launch {
+namespace {
+
+constexpr std::chrono::milliseconds kLookForSilence{50};
+
+// The order in which watch() puts what is not a node process's.
+enum Watched : std::size_t { kSignals, kInput, kStdout, kStderr, kStarter, kStarterOutput, kNodes };
+
+}  // namespace
+
+Launcher::Launcher(const Settings& settings, JobPlan plan, Output& output, ProfileReport& profile,
+                   int signals)
+    : job_(settings, std::move(plan), output, profile), frames_(job_), signals_(job_, signals) {}
+
+int Launcher::run() {
+  if (job_.settings.timeout > 0) {
+    timeout_ = Clock::now() + std::chrono::duration_cast<Clock::duration>(
+                                  std::chrono::duration<double>(job_.settings.timeout));
+  }
+  if (const Result<void> started = job_.nodes.start(); started) {
+    job_.start.begin();
+  } else {
+    job_.end.because(JobEnd::Cause::kStartFailed, 1, started.message());
+    job_.end.kill_nodes();
+  }
+  while (job_.nodes.any([](const Node& node) { return node.running(); })) poll_once();
+  drain_after_death();
+  return finish();
+}
+
+void Launcher::watch(std::vector<pollfd>& requests, bool take_more) const {
+  const auto add = [&](int fd, short events) { requests.push_back({fd, events, 0}); };
+  add(signals_.descriptor(), POLLIN);
+  add(job_.stdio.input_wanted() ? STDIN_FILENO : -1, POLLIN);
+  for (const int stream : {1, 2}) {
+    const Sink& sink = job_.output.sink(stream);
+    add(sink.pending() > 0 ? sink.fd() : -1, POLLOUT);
+  }
+  add(job_.plan.starter, POLLIN);
+  add(take_more ? job_.stdio.starter_output() : -1, POLLIN);
+  job_.nodes.watch(requests, take_more);
+}
+
+void Launcher::poll_once() {
+  const bool take_more = !job_.output.congested();
+  std::vector<pollfd> requests;
+  watch(requests, take_more);
+  const int timeout = poll_timeout();
+  const auto start = Clock::now();
+  if (poll(requests.data(), requests.size(), timeout) < 0 && errno != EINTR) return;
+  extend_deadlines(Clock::now() - start - std::chrono::milliseconds(timeout));
+  if (requests[kSignals].revents != 0) signals_.on_readable();
+  for (const auto& node : job_.nodes)
+    serve(*node, requests.data() + kNodes + NodeSet::kPollsPerNode * node->number(), take_more);
+  if (requests[kInput].revents != 0) job_.stdio.on_input();
+  if (requests[kStarterOutput].revents != 0) job_.stdio.on_starter_output();
+  if (requests[kStarter].revents != 0) on_starter_gone();
+  look_at_ended_nodes();
+  on_deadlines();
+  job_.output.flush();
+  job_.stdio.check_outputs();
+}
+
+void Launcher::serve(Node& node, const pollfd* requests, bool take_more) {
+  if ((requests[0].revents & (POLLIN | POLLHUP | POLLERR)) != 0 && take_more) frames_.on_readable(node);
+  if ((requests[0].revents & POLLOUT) != 0) node.flush();
+  for (const int stream : {1, 2}) {
+    if (requests[stream].revents != 0) job_.stdio.on_pipe(node, stream);
+  }
+}
+
+int Launcher::poll_timeout() const {
+  int wait = job_.output.idle_wait();
+  for (const Deadline& deadline :
+       {timeout_, job_.end.kill_at(), job_.heartbeat.deadline(), job_.lost.deadline()})
+    wait = sooner(wait, deadline);
+  const bool any_ended =
+      job_.nodes.any([](const Node& node) { return !node.running() && !node.end_handled; });
+  return any_ended ? sooner(wait, Clock::now() + kLookForSilence) : wait;
+}
+
+// tmpirun has slept longer than it wanted to: it was stopped. What the others have done meanwhile it sees now.
+void Launcher::extend_deadlines(Clock::duration pause) {
+  if (pause < kPause) return;
+  job_.end.extend(pause);
+  job_.lost.extend(pause);
+}
+
+void Launcher::on_deadlines() {
+  const auto now = Clock::now();
+  job_.output.flush_idle();
+  if (has_passed(timeout_, now)) {
+    timeout_.reset();
+    job_.end.because(
+        JobEnd::Cause::kTimeout, kExitTimeout,
+        fmt::format("the job was ended after its --timeout of {} seconds", job_.settings.timeout));
+    job_.state_dumps.request("--timeout: every rank at this moment:", true);
+  }
+  if (has_passed(job_.lost.deadline(), now)) job_.lost.expire();
+  if (has_passed(job_.heartbeat.deadline(), now)) job_.heartbeat.beat();
+  if (has_passed(job_.end.kill_at(), now)) {
+    job_.state_dumps.show_incomplete();
+    job_.end.kill_nodes();
+  }
+}
+
+// Without the starter there is nobody to read the output, or to end the job later.
+void Launcher::on_starter_gone() {
+  close(std::exchange(job_.plan.starter, -1));
+  if (job_.end.because(JobEnd::Cause::kSignal, 1, "the launcher that has started the job is gone"))
+    job_.end.tell_nodes();
+}
+
+void Launcher::look_at_ended_nodes() {
+  for (const auto& node : job_.nodes) {
+    if (!node->end_handled && node->silent()) on_ended(*node);
+  }
+}
+
+// A node process has ended, and what it had to say has been heard.
+void Launcher::on_ended(Node& node) {
+  node.end_handled = true;
+  job_.state_dumps.node_ended(node);
+  if (node.done || job_.end.begun()) return;
+  job_.end.because(JobEnd::Cause::kNodeDied, code_of_death(node),
+                   explain_death(node, {job_.nodes.name_of(node), job_.ranks.unfinished_on(node.number()),
+                                        job_.settings.launch_agent, job_.plan.executable}));
+  job_.end.tell_nodes();
+}
+
+void Launcher::drain_after_death() {
+  // First the descendants: a forked child of a rank holds the channels open as well.
+  descendants_.end_all();
+  job_.end.kill_after(kDrain);
+  const auto open = [&] { return job_.nodes.any([](const Node& node) { return node.anything_open(); }); };
+  const auto unread = [&] { return job_.nodes.any([](const Node& node) { return node.unread(); }); };
+  const auto wanted = [&] {
+    const JobEnd::Cause cause = job_.end.cause();
+    return cause != JobEnd::Cause::kOutputGone && cause != JobEnd::Cause::kOutputFailed &&
+           signals_.interrupts() < 2;
+  };
+  const auto reading = [&] { return open() || job_.stdio.starter_output() >= 0; };
+  while (reading() && wanted() && (job_.end.kill_at() || job_.output.congested() || unread())) poll_once();
+}
+
+int Launcher::finish() {
+  look_at_ended_nodes();
+  for (const auto& node : job_.nodes) {  // channels that are held open by others
+    if (!node->end_handled) on_ended(*node);
+  }
+  job_.output.finish();
+  std::vector<std::string> names;
+  for (const auto& node : job_.nodes) names.push_back(job_.nodes.name_of(*node));
+  for (const std::string& notice : job_.profile.finish(names))
+    job_.output.message(fmt::format("tmpirun: {}\n", notice));
+  const RankExits::Failed& failed = job_.ranks.failed();
+  int code = failed.code;
+  std::string message;
+  if (job_.end.begun()) {
+    code = job_.end.code();
+    message = job_.end.message();
+  } else if (failed.ranks > 0) {
+    message = fmt::format("rank {} on host {} ended with exit code {}", failed.first,
+                          job_.nodes.of_rank(failed.first).host(), failed.code);
+    if (failed.ranks > 1) message += fmt::format(", the first of {} ranks with a non-zero one", failed.ranks);
+  }
+  if (!message.empty())
+    job_.output.message(fmt::format("tmpirun: {}{}", message, message.ends_with('\n') ? "" : "\n"));
+  job_.stdio.wait_for_reader(signals_.descriptor(), signals_.interrupts());
+  if (!job_.end.begun() && job_.output.sink(1).error() == EPIPE) code = 128 + SIGPIPE;
+  return code & 0xff;
+}
+
+}  // namespace tmpi::launch

@@ -1,0 +1,46 @@
+// Launcher: runs one job from tmpirun's side. One thread, one poll loop: the node processes' control channels and
+// pipes, stdin, signals (through a signalfd), tmpirun's own outputs, and a few deadlines. It never blocks anywhere
+// else, so a signal is always served. What is done about each event is in the pieces of the job (job.hpp).
+#pragma once
+
+#include <poll.h>
+
+#include <vector>
+
+#include "launch/launcher/frame_handler.hpp"
+#include "launch/launcher/job.hpp"
+#include "launch/launcher/signal_handler.hpp"
+#include "launch/system/descendants.hpp"
+
+namespace tmpi::launch {
+
+class Launcher {
+ public:
+  /// `settings` with the programs' paths already resolved; it, `output` and `profile` must outlive the launcher.
+  /// `signals`: a signalfd for SignalHandler::handled_signals(), which are blocked.
+  Launcher(const Settings& settings, JobPlan plan, Output& output, ProfileReport& profile, int signals);
+
+  /// Runs the job to its end; no process is left. Returns tmpirun's exit code.
+  int run();
+
+ private:
+  void poll_once();
+  void watch(std::vector<pollfd>& requests, bool take_more) const;
+  int poll_timeout() const;
+  void serve(Node& node, const pollfd* requests, bool take_more);
+  void on_starter_gone();
+  void on_deadlines();
+  void extend_deadlines(Clock::duration pause);
+  void look_at_ended_nodes();
+  void on_ended(Node& node);
+  void drain_after_death();
+  int finish();
+
+  Job job_;
+  FrameHandler frames_;
+  SignalHandler signals_;
+  Descendants descendants_;
+  Deadline timeout_;
+};
+
+}  // namespace tmpi::launch

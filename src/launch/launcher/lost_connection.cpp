@@ -1,0 +1,31 @@
+#include "launch/launcher/lost_connection.hpp"
+
+#include <fmt/core.h>
+
+namespace tmpi::launch {
+
+void LostConnection::reported(const Node& node, int lost, std::string_view why) {
+  // It has lost somebody as well: so it lives, and nothing better is to be heard of it.
+  if (loss_ && loss_->node == node.number()) loss_->deadline = Clock::now();
+  if (loss_ || end_.begun() || lost < 0 || lost >= nodes_.planned()) return;
+  const Node& other = nodes_[lost];
+  if (other.done) return;
+  loss_ = {lost,
+           fmt::format("{} has lost the connection to {}, with {}: {}", nodes_.name_of(node),
+                       nodes_.name_of(other), ranks_.unfinished_on(lost), why),
+           Clock::now() + (other.process().adopted() ? kEndOfChannel : kBetterCause)};
+}
+
+void LostConnection::expire() {
+  Node& lost = nodes_[loss_->node];
+  if (!lost.done && end_.because(JobEnd::Cause::kConnectionLost, 1, loss_->text)) end_.tell_nodes();
+  // It would not hear of the end; it ends by itself when it hears nothing.
+  if (!lost.done && lost.process().adopted()) lost.kill();
+  loss_.reset();
+}
+
+void LostConnection::extend(Clock::duration pause) {
+  if (loss_) loss_->deadline += pause;
+}
+
+}  // namespace tmpi::launch

@@ -1,0 +1,81 @@
+// Node: what tmpirun knows of one node process, and the channel to it. Never blocks.
+#pragma once
+
+#include <signal.h>
+
+#include <chrono>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "launch/launcher/node_process.hpp"
+#include "launch/plan/job_plan.hpp"
+#include "launch/wire/frames.hpp"
+#include "launch/wire/hello.hpp"
+
+namespace tmpi::launch {
+
+class Node {
+ public:
+  using Clock = std::chrono::steady_clock;
+
+  Node(int number, const NodePlan& plan, NodeProcess process);
+
+  int number() const { return number_; }
+  bool remote() const { return remote_; }
+  const std::string& host() const { return host_; }
+  NodeProcess& process() { return process_; }
+  const NodeProcess& process() const { return process_; }
+
+  /// Puts a frame on its way.
+  void send(FrameType type, std::uint16_t detail, std::string_view payload);
+  void flush();
+  bool wants_to_send() const { return control_open_ && !out_.empty(); }
+  bool control_open() const { return control_open_; }
+  int control() const { return control_open_ ? process_.control() : -1; }
+  /// Nothing more is read from there.
+  void close_control();
+
+  /// One read; false: nothing more for now, or the channel has ended.
+  bool fill();
+  FrameReader::Status next(Frame& frame) { return in_.next(frame); }
+
+  /// One read of the child's own stdout or stderr; empty: nothing. See pipe().
+  std::string read_pipe(int stream);
+  int pipe(int stream) const { return pipe_open_[stream - 1] ? process_.output(stream) : -1; }
+  bool anything_open() const { return control_open_ || pipe_open_[0] || pipe_open_[1]; }
+
+  /// Collects the process if it has ended; true the first time that it has.
+  bool collect();
+  bool running() const { return !process_.reaped(); }
+  /// Something has come that has not been read yet, because a slow reader of tmpirun's output comes first.
+  bool unread() const;
+  /// It has ended, and all it had to say has been heard (or others hold its channel open and say nothing).
+  bool silent() const;
+
+  void kill() { process_.signal_group(SIGKILL); }
+
+  // What it has said so far.
+  std::optional<Hello> hello;
+  std::optional<std::string> address;
+  bool done = false;         ///< all its ranks have ended
+  bool end_handled = false;  ///< its end has been looked at
+  std::string diagnostics;   ///< what the remote shell has printed before the hello
+
+ private:
+  void find_preamble(std::string_view bytes);
+
+  int number_;
+  bool remote_;
+  std::string host_;
+  NodeProcess process_;
+  FrameReader in_;
+  std::string out_;
+  bool control_open_ = true;
+  bool in_step_;  // the preamble has been read, if there is one
+  bool pipe_open_[2];
+  std::optional<Clock::time_point> ended_;
+};
+
+}  // namespace tmpi::launch

@@ -1,0 +1,125 @@
+#include "launch/launcher/node_process.hpp"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <fmt/core.h>
+#include <signal.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <sys/socket.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <utility>
+
+#include "launch/system/parent_death.hpp"
+
+namespace tmpi::launch {
+
+namespace {
+
+constexpr int kChildControl = 3;  // descriptor number of the control channel in the node process
+
+/// The child's ends.
+struct Ends {
+  NodeProcess::Channel channel;
+  int control;
+  int out;  // -1 if the channel takes its place
+  int err;
+};
+
+/// In the child, between fork and exec: only async-signal-safe calls.
+[[noreturn]] void become_child(char* const* command, const Ends& ends, pid_t parent) {
+  setpgid(0, 0);
+  prctl(PR_SET_PDEATHSIG, parent_death_signal());
+  if (getppid() != parent) _exit(1);  // tmpirun died before prctl
+  sigset_t none;
+  sigemptyset(&none);
+  sigprocmask(SIG_SETMASK, &none, nullptr);
+  signal(SIGPIPE, SIG_DFL);
+  const bool standard = ends.channel == NodeProcess::Channel::kStandard;
+  // The descriptors may themselves be among 0..3: move everything out of the way first.
+  const int control = fcntl(ends.control, F_DUPFD_CLOEXEC, 10);
+  const int in = standard ? control : open("/dev/null", O_RDONLY | O_CLOEXEC);
+  const int out = standard ? control : fcntl(ends.out, F_DUPFD_CLOEXEC, 10);
+  const int err = fcntl(ends.err, F_DUPFD_CLOEXEC, 10);
+  dup2(in, 0);
+  dup2(out, 1);
+  dup2(err, 2);
+  if (!standard) dup2(control, kChildControl);
+  execv(command[0], command);
+  _exit(127);
+}
+
+}  // namespace
+
+Result<NodeProcess> NodeProcess::start(const std::vector<std::string>& command, Channel channel) {
+  NodeProcess node;
+  int control[2];
+  int out[2] = {-1, -1};
+  int err[2];
+  if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, control) != 0 || pipe2(err, O_CLOEXEC) != 0 ||
+      (channel == Channel::kDescriptor && pipe2(out, O_CLOEXEC) != 0)) {
+    return Failure{fmt::format(
+        "cannot create the channels to the node process: {}{}", strerror(errno),
+        errno == EMFILE ? "; raise the limit on open files (ulimit -n): a node process needs three" : "")};
+  }
+  std::vector<char*> words;
+  words.reserve(command.size() + 1);
+  for (const std::string& word : command) words.push_back(const_cast<char*>(word.c_str()));
+  words.push_back(nullptr);
+  const pid_t parent = getpid();
+  node.pid_ = fork();
+  if (node.pid_ < 0) return Failure{fmt::format("cannot start the node process: {}", strerror(errno))};
+  if (node.pid_ == 0) become_child(words.data(), {channel, control[1], out[1], err[1]}, parent);
+  setpgid(node.pid_, node.pid_);  // both sides, so that the group exists whoever comes first
+  for (const int fd : {control[1], out[1], err[1]}) {
+    if (fd >= 0) close(fd);
+  }
+  node.control_ = control[0];
+  node.output_[0] = out[0];
+  node.output_[1] = err[0];
+  for (const int fd : {node.control_, node.output_[0], node.output_[1]}) {
+    if (fd >= 0) fcntl(fd, F_SETFL, O_NONBLOCK);
+  }
+  return node;
+}
+
+NodeProcess::NodeProcess(NodeProcess&& other) noexcept
+    : pid_(std::exchange(other.pid_, -1)),
+      control_(std::exchange(other.control_, -1)),
+      output_{std::exchange(other.output_[0], -1), std::exchange(other.output_[1], -1)},
+      adopted_(other.adopted_),
+      reaped_(other.reaped_),
+      status_(other.status_) {}
+
+NodeProcess::~NodeProcess() {
+  if (pid_ > 0 && !reaped_) {
+    signal_group(SIGKILL);
+    waitpid(pid_, &status_, 0);
+  }
+  for (const int fd : {control_, output_[0], output_[1]}) {
+    if (fd >= 0) close(fd);
+  }
+}
+
+NodeProcess NodeProcess::adopt(int channel) {
+  NodeProcess node;
+  node.adopted_ = true;
+  node.control_ = channel;
+  fcntl(channel, F_SETFD, FD_CLOEXEC);
+  fcntl(channel, F_SETFL, O_NONBLOCK);
+  return node;
+}
+
+void NodeProcess::signal_group(int signal) const {
+  if (adopted_ && signal == SIGKILL) shutdown(control_, SHUT_RDWR);
+  if (pid_ > 0) kill(-pid_, signal);
+}
+
+bool NodeProcess::reap() {
+  if (!reaped_ && pid_ > 0 && waitpid(pid_, &status_, WNOHANG) == pid_) reaped_ = true;
+  return reaped_;
+}
+
+}  // namespace tmpi::launch

@@ -1,0 +1,59 @@
+#include "launch/launcher/node_set.hpp"
+
+#include <fmt/core.h>
+#include <sys/socket.h>
+
+#include <utility>
+
+#include "launch/system/descriptor_limit.hpp"
+
+namespace tmpi::launch {
+namespace {
+
+constexpr rlim_t kOwnDescriptors = 64;
+
+}  // namespace
+
+Result<void> NodeSet::start() {
+  // A job of hundreds of node processes needs more than the usual soft limit.
+  raise_descriptor_limit(static_cast<rlim_t>(planned()) * kPollsPerNode + kOwnDescriptors);
+  std::string end_now;
+  append_frame(end_now, FrameType::kEndNow, -1, 0, {});
+  for (const int channel : plan_.unneeded)  // they stay open: their hello is never read
+    ::send(channel, end_now.data(), end_now.size(), MSG_NOSIGNAL | MSG_DONTWAIT);
+  for (int number = 0; number < planned(); ++number) {
+    const NodePlan& plan = plan_.nodes[static_cast<std::size_t>(number)];
+    if (plan.channel >= 0) {
+      nodes_.push_back(std::make_unique<Node>(number, plan, NodeProcess::adopt(plan.channel)));
+      continue;
+    }
+    Result<NodeProcess> process = NodeProcess::start(
+        plan.command, plan.remote ? NodeProcess::Channel::kStandard : NodeProcess::Channel::kDescriptor);
+    if (!process) return process.failure();
+    nodes_.push_back(std::make_unique<Node>(number, plan, *std::move(process)));
+  }
+  return {};
+}
+
+std::string NodeSet::name_of(const Node& node) const {
+  if (!several()) return fmt::format("the node process on host {}", node.host());
+  return fmt::format("node process {} on host {}", node.number(), node.host());
+}
+
+void NodeSet::collect() const {
+  for (const auto& node : nodes_) node->collect();
+}
+
+void NodeSet::kill() const {
+  for_each_running([](Node& node) { node.kill(); });
+}
+
+void NodeSet::watch(std::vector<pollfd>& requests, bool take_more) const {
+  for (const auto& node : nodes_) {
+    const short events = static_cast<short>((take_more ? POLLIN : 0) | (node->wants_to_send() ? POLLOUT : 0));
+    requests.push_back({node->control(), events, 0});
+    for (const int stream : {1, 2}) requests.push_back({take_more ? node->pipe(stream) : -1, POLLIN, 0});
+  }
+}
+
+}  // namespace tmpi::launch

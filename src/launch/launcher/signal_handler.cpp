@@ -1,0 +1,67 @@
+#include "launch/launcher/signal_handler.hpp"
+
+#include <fmt/core.h>
+#include <signal.h>
+#include <string.h>
+#include <sys/signalfd.h>
+#include <unistd.h>
+
+namespace tmpi::launch {
+namespace {
+
+std::string signal_name(int number) {
+  return fmt::format("SIG{}", sigabbrev_np(number) ? sigabbrev_np(number) : "?");
+}
+
+// Reaches the ranks only if they handle it.
+void forward(const NodeSet& nodes, int signal) {
+  nodes.for_each_running(
+      [&](Node& node) { node.send(FrameType::kSignal, static_cast<std::uint16_t>(signal), ""); });
+}
+
+}  // namespace
+
+std::vector<int> SignalHandler::handled_signals() {
+  return {SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGUSR1, SIGUSR2, SIGTSTP, SIGCHLD};
+}
+
+void SignalHandler::on_readable() {
+  signalfd_siginfo info;
+  while (read(signals_, &info, sizeof(info)) == sizeof(info)) on_signal(static_cast<int>(info.ssi_signo));
+}
+
+void SignalHandler::on_signal(int signal) {
+  switch (signal) {
+    case SIGCHLD:
+      return job_.nodes.collect();
+    case SIGUSR1:
+      job_.state_dumps.request("every rank at this moment:", false);
+      return forward(job_.nodes, signal);
+    case SIGUSR2:
+      return forward(job_.nodes, signal);
+    case SIGTSTP:
+      return stop_and_continue();
+    case SIGQUIT:
+      job_.end.because(JobEnd::Cause::kSignal, 128 + SIGQUIT, "ended by SIGQUIT");
+      return job_.state_dumps.request("every rank when SIGQUIT came:", true);
+    default:
+      return on_interrupt(signal);
+  }
+}
+
+void SignalHandler::on_interrupt(int signal) {
+  if (interrupts_++ > 0) return job_.end.kill_nodes();
+  job_.end.because(JobEnd::Cause::kSignal, 128 + signal,
+                   fmt::format("the job was ended by {}", signal_name(signal)));
+  forward(job_.nodes, signal);
+  job_.end.kill_after_reports(kGrace);
+}
+
+void SignalHandler::stop_and_continue() {
+  job_.heartbeat.pause();
+  job_.nodes.for_each_running([](Node& node) { node.process().signal_group(SIGSTOP); });
+  kill(getpid(), SIGSTOP);  // continues here after SIGCONT
+  job_.nodes.for_each_running([](Node& node) { node.process().signal_group(SIGCONT); });
+}
+
+}  // namespace tmpi::launch

@@ -1,0 +1,34 @@
+#include "launch/launcher/state_dumps.hpp"
+
+namespace tmpi::launch {
+
+void StateDumps::request(const std::string& title, bool then_kill) {
+  if (then_kill) end_.kill_after_reports(kStateDumpWait);
+  nodes_.for_each_running([&](Node& node) {
+    if (!node.control_open()) return;
+    request_.asked(node.number(), title, then_kill);
+    node.send(FrameType::kStateDumpWanted, then_kill ? 1 : 0, "");
+  });
+}
+
+void StateDumps::answered(const Node& node, std::string_view payload) {
+  if (request_.answered(node.number(), unpack_state_dump(payload)) && request_.complete()) show();
+}
+
+void StateDumps::node_ended(const Node& node) {
+  if (!request_.waits_for(node.number())) return;
+  request_.forget(node.number());
+  if (request_.complete() && request_.has_answers()) show();
+}
+
+void StateDumps::show_incomplete() {
+  if (request_.has_answers()) show();
+}
+
+void StateDumps::show() {
+  const bool then_kill = request_.then_kill();
+  output_.message("tmpirun: " + request_.take());
+  if (then_kill) end_.kill_nodes();
+}
+
+}  // namespace tmpi::launch

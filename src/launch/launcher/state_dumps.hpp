@@ -1,0 +1,38 @@
+// StateDumps: asks the node processes where their ranks are, and shows what they answer as one state dump, for
+// SIGUSR1, SIGQUIT and --timeout.
+#pragma once
+
+#include <string>
+#include <string_view>
+
+#include "launch/launcher/job_end.hpp"
+#include "launch/launcher/node_set.hpp"
+#include "launch/launcher/state_dump_request.hpp"
+#include "launch/report/output.hpp"
+
+namespace tmpi::launch {
+
+class StateDumps {
+ public:
+  StateDumps(const NodeSet& nodes, JobEnd& end, Output& output) : nodes_(nodes), end_(end), output_(output) {}
+
+  /// Asks all that run. `then_kill`: the node processes are killed when all have answered, or after kStateDumpWait;
+  /// they send their end reports before the answer.
+  void request(const std::string& title, bool then_kill);
+  /// An answer (the payload of kStateDump).
+  void answered(const Node& node, std::string_view payload);
+  /// A node process has ended, and will not answer any more.
+  void node_ended(const Node& node);
+  /// The node processes are about to be killed: shows what has been answered so far.
+  void show_incomplete();
+
+ private:
+  void show();
+
+  const NodeSet& nodes_;
+  JobEnd& end_;
+  Output& output_;
+  StateDumpRequest request_;
+};
+
+}  // namespace tmpi::launch

@@ -1,0 +1,166 @@
+// tmpirun's main: options, the programs' paths, the node processes, the loop.
+#include <errno.h>
+#include <fcntl.h>
+#include <fmt/core.h>
+#include <signal.h>
+#include <string.h>
+#include <sys/signalfd.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <map>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "launch/attach/attachment.hpp"
+#include "launch/attach/slurm_allocation.hpp"
+#include "launch/launcher/launcher.hpp"
+#include "launch/options/options.hpp"
+#include "launch/system/program_path.hpp"
+#include "launch/system/version.hpp"
+
+extern char** environ;
+
+namespace tmpi::launch {
+
+namespace {
+
+int complain(const std::string& sentence, int code) {
+  fmt::print(stderr, "tmpirun: {}\n", sentence);
+  return code;
+}
+
+std::map<std::string, std::string> process_environment() {
+  std::map<std::string, std::string> all;
+  for (char** entry = environ; *entry; ++entry) {
+    const std::string_view line = *entry;
+    const std::size_t equals = line.find('=');
+    if (equals != std::string_view::npos) all.emplace(line.substr(0, equals), line.substr(equals + 1));
+  }
+  return all;
+}
+
+/// Blocks the signals that the launcher serves and gives a descriptor on which they arrive. Signals that our
+/// starter had us ignore (nohup) stay ignored.
+int open_signals() {
+  signal(SIGPIPE, SIG_IGN);
+  signal(SIGCHLD, SIG_DFL);
+  sigset_t set;
+  sigemptyset(&set);
+  for (int number : SignalHandler::handled_signals()) {
+    struct sigaction action {};
+    sigaction(number, nullptr, &action);
+    if (action.sa_handler != SIG_IGN) sigaddset(&set, number);
+  }
+  sigprocmask(SIG_BLOCK, &set, nullptr);
+  return signalfd(-1, &set, SFD_NONBLOCK | SFD_CLOEXEC);
+}
+
+/// Whoever starts us with a closed stdin must not find one of our channels in its place.
+void occupy_standard_descriptors() {
+  int fd = open("/dev/null", O_RDWR);
+  while (fd >= 0 && fd <= STDERR_FILENO) fd = open("/dev/null", O_RDWR);
+  if (fd >= 0) close(fd);
+}
+
+int print_and_exit(const std::string& text) {
+  fmt::print("{}", text);
+  return fflush(stdout) == 0 ? 0 : 1;
+}
+
+/// The tables of algorithms and of transports are in tmpi-node.
+int ask_node_process(const char* question) {
+  const Result<std::string> executable = find_companion("tmpi-node");
+  if (!executable) return complain(executable.message(), kExitNotFound);
+  execl(executable->c_str(), executable->c_str(), question, static_cast<char*>(nullptr));
+  return complain(fmt::format("cannot start {}: {}", *executable, strerror(errno)), kExitCannotRun);
+}
+
+/// Where a node process on this machine runs them. Others look themselves.
+std::optional<int> resolve_programs(Settings& settings, const JobPlan& plan) {
+  const bool any_here = std::ranges::any_of(plan.nodes, [](const NodePlan& node) { return !node.remote; });
+  for (AppSpec& app : settings.job.apps) {
+    ProgramPath found = find_program(app.program, app.wdir);
+    if (!found.path.empty()) {
+      app.program = std::move(found.path);
+    } else if (any_here) {
+      return complain(found.problem, found.exit_code);
+    }
+  }
+  return std::nullopt;
+}
+
+/// Gathers node processes that Slurm starts, and then becomes tmpirun again.
+int become_slurm(char** argv) {
+  const Result<std::string> executable = find_companion("tmpi-slurm");
+  if (!executable) return complain(executable.message(), kExitNotFound);
+  execv(executable->c_str(), argv);
+  return complain(fmt::format("cannot start {}: {}", *executable, strerror(errno)), kExitCannotRun);
+}
+
+int run_job(Settings& settings, const Attachment& attachment) {
+  const Result<std::string> executable = find_companion("tmpi-node");
+  if (!executable) return complain(executable.message(), kExitNotFound);
+  Result<JobPlan> plan = plan_job(settings, *executable, attachment);
+  if (!plan) return complain(plan.message(), kExitNotFound);
+  plan->starter = watch_starter(attachment);
+  if (const std::optional<int> code = resolve_programs(settings, *plan)) return *code;
+  std::optional<OutputFiles> files;
+  if (!settings.output_directory.empty()) {
+    Result<OutputFiles> created = OutputFiles::create(settings.output_directory);
+    if (!created) return complain(created.message(), 1);
+    files.emplace(*std::move(created));
+  }
+  Result<ProfileReport> profile = ProfileReport::prepare(settings.job);
+  if (!profile) return complain(profile.message(), 1);
+  const int signals = open_signals();
+  Output output(settings.tag_output, std::move(files));
+  const int code = Launcher(settings, *std::move(plan), output, *profile, signals).run();
+  release(attachment);
+  return code;
+}
+
+int main(int argc, char** argv) {
+  occupy_standard_descriptors();
+  const std::vector<std::string> arguments(argv + 1, argv + argc);
+  const Result<Attachment> attachment = take_attachment();
+  if (!attachment) return complain(attachment.message(), kExitUsage);
+  const auto environment = process_environment();
+  Result<Settings> settings = parse_options(arguments, environment, attachment->slots());
+  if (!settings) return complain(settings.message(), kExitUsage);
+  switch (settings->task) {
+    case Settings::Task::kHelp:
+      return print_and_exit(help_text());
+    case Settings::Task::kVersion:
+      return print_and_exit(fmt::format("tmpirun (tmpi) {}\n", kVersion));
+    case Settings::Task::kManual:
+      return print_and_exit(manual_page());
+    case Settings::Task::kMarkdown:
+      return print_and_exit(markdown_table());
+    case Settings::Task::kCollectives:
+      return ask_node_process("--list-collectives");
+    case Settings::Task::kTransports:
+      return ask_node_process("--list-transports");
+    case Settings::Task::kRun:
+      break;
+  }
+  const bool places_given = settings->nodes > 0 || !settings->hosts.empty();
+  if (!attachment->nodes.empty() && places_given) {
+    return complain(
+        "--nodes, --host and --hostfile have no place here: the launcher has started the node processes "
+        "already. "
+        "Leave them out.",
+        kExitUsage);
+  }
+  if (attachment->nodes.empty() && !places_given && slurm_is_needed(environment)) return become_slurm(argv);
+  return run_job(*settings, *attachment);
+}
+
+}  // namespace
+
+}  // namespace tmpi::launch
+
+int main(int argc, char** argv) {
+  return tmpi::launch::main(argc, argv);
+}

@@ -1,0 +1,287 @@
+#include "launch/node/crash_report.hpp"
+
+#include <dlfcn.h>
+#include <elf.h>
+#include <link.h>
+#include <signal.h>
+#include <string.h>
+#include <ucontext.h>
+#include <unistd.h>
+#include <unwind.h>
+
+#include <cstdint>
+
+#include "launch/control/control.hpp"
+#include "launch/system/no_memory.hpp"
+#include "launch/system/parent_death.hpp"
+#include "launch/system/safe_text.hpp"
+#include "mpi/rank/rank.hpp"
+#include "privatize/loader.hpp"
+#include "sched/scheduler.hpp"
+
+namespace tmpi::launch {
+
+namespace {
+
+constexpr int kMostFrames = 32;      // in the report; calls of a function by itself count once
+constexpr int kMostSteps = 100'000;  // of the unwinder, about a microsecond each
+
+char host[256];
+
+struct FatalSignal {
+  int number;
+  const char* name;
+  const char* meaning;
+};
+
+constexpr FatalSignal kFatal[] = {
+    {SIGSEGV, "SIGSEGV", "segmentation fault"},
+    {SIGBUS, "SIGBUS", "bus error"},
+    {SIGFPE, "SIGFPE", "arithmetic error"},
+    {SIGILL, "SIGILL", "illegal instruction"},
+    {SIGABRT, "SIGABRT", "aborted"},
+    {SIGSYS, "SIGSYS", "bad system call"},
+    {SIGTRAP, "SIGTRAP", "trap"},
+};
+
+const FatalSignal& fatal_signal(int number) {
+  for (const FatalSignal& fatal : kFatal) {
+    if (fatal.number == number) return fatal;
+  }
+  return kFatal[0];
+}
+
+const char* base_name(const char* path) {
+  const char* slash = strrchr(path, '/');
+  return slash ? slash + 1 : path;
+}
+
+/// Where an address is: function and file, as far as anybody knows.
+struct Place {
+  const char* function = nullptr;
+  std::uintptr_t function_offset = 0;
+  const char* object = nullptr;
+  std::uintptr_t object_offset = 0;
+  bool in_rank = false;  ///< in a rank's image, not in the node process's own code
+};
+
+Place place_of(std::uintptr_t address) {
+  const privatize::ImageAddress image = privatize::describe_address(reinterpret_cast<const void*>(address));
+  if (image.object) return {image.symbol, image.symbol_offset, image.object, image.offset, true};
+  Dl_info info{};
+  ElfW(Sym)* symbol = nullptr;
+  if (dladdr1(reinterpret_cast<const void*>(address), &info, reinterpret_cast<void**>(&symbol),
+              RTLD_DL_SYMENT) == 0)
+    return {};
+  Place place;
+  place.object = info.dli_fname;
+  place.object_offset = address - reinterpret_cast<std::uintptr_t>(info.dli_fbase);
+  // The nearest exported symbol is a guess, and wrong inside a library's hidden functions: believe it only
+  // within its size.
+  const std::uintptr_t offset = address - reinterpret_cast<std::uintptr_t>(info.dli_saddr);
+  if (info.dli_sname && symbol && offset < symbol->st_size) {
+    place.function = info.dli_sname;
+    place.function_offset = offset;
+  }
+  return place;
+}
+
+/// "  #3 solve+0x1c (heat)".
+void describe_frame(SafeText& text, int number, const Place& place, std::uintptr_t address) {
+  text << "  #" << static_cast<long>(number) << " ";
+  if (place.function) {
+    (text << place.function << "+").hex(place.function_offset);
+  } else {
+    text.hex(place.object ? place.object_offset : address);
+  }
+  if (place.object) text << " (" << base_name(place.object) << ")";
+  text << "\n";
+}
+
+struct Backtrace {
+  SafeText& text;
+  std::uintptr_t fault_address;  // the interrupted instruction: frames before it belong to the handler
+  bool started = false;
+  int frames = 0;  // in the text
+  int steps = 0;
+  std::uintptr_t function = 0;  // start of the latest frame's function
+  long repeated = 0;            // frames left out: the function had called itself
+
+  void add(std::uintptr_t address, bool is_return_address);
+  void end_repetition();
+  bool full() const { return frames >= kMostFrames || steps >= kMostSteps; }
+  bool complete = false;  // main has been reached: what lies below is tmpi's
+};
+
+void Backtrace::end_repetition() {
+  if (repeated > 0) text << "     ... called by itself, " << repeated << " times\n";
+  repeated = 0;
+}
+
+void Backtrace::add(std::uintptr_t address, bool is_return_address) {
+  // A return address may lie behind the end of its function (a call to a noreturn function): look one byte
+  // before it.
+  const std::uintptr_t looked_up = address - (is_return_address ? 1 : 0);
+  const Place place = place_of(looked_up);
+  const std::uintptr_t start = place.function ? looked_up - place.function_offset : 0;
+  if (start != 0 && start == function) {
+    ++repeated;
+    return;
+  }
+  end_repetition();
+  function = start;
+  describe_frame(text, frames++, place, address);
+  complete = place.in_rank && place.function && strcmp(place.function, "main") == 0;
+}
+
+_Unwind_Reason_Code add_frame(_Unwind_Context* context, void* argument) {
+  Backtrace& trace = *static_cast<Backtrace*>(argument);
+  int before_instruction = 0;
+  const std::uintptr_t address = _Unwind_GetIPInfo(context, &before_instruction);
+  if (address == trace.fault_address) trace.started = true;
+  if (!trace.started) return _URC_NO_REASON;
+  if (address == 0 || trace.complete) return _URC_END_OF_STACK;
+  ++trace.steps;
+  if (trace.full()) {
+    trace.end_repetition();
+    trace.text << "  ... and more\n";
+    return _URC_END_OF_STACK;
+  }
+  trace.add(address, before_instruction == 0);
+  return _URC_NO_REASON;
+}
+
+void add_backtrace(SafeText& text, const ucontext_t& context) {
+  const std::uintptr_t instruction = static_cast<std::uintptr_t>(context.uc_mcontext.gregs[REG_RIP]);
+  Backtrace trace{text, instruction};
+  _Unwind_Backtrace(&add_frame, &trace);
+  if (trace.steps > 1) return trace.end_repetition();
+  // A call through a wild pointer: no unwinder knows the way, but the caller's address lies on top of the
+  // stack.
+  const auto* top = reinterpret_cast<const std::uintptr_t*>(context.uc_mcontext.gregs[REG_RSP]);
+  if (trace.steps == 0) trace.add(instruction, false);
+  trace.add(*top, true);
+}
+
+/// Who crashed: the rank if one was running here, else the node process itself.
+int describe_victim(SafeText& text) {
+  const int rank = privatize::running_rank();
+  if (rank >= 0) {
+    text << "rank " << static_cast<long>(rank);
+  } else {
+    text << "the node process (pid " << static_cast<long>(getpid()) << ", outside any rank)";
+  }
+  text << " on host " << host;
+  return rank;
+}
+
+void describe_cause(SafeText& text, const FatalSignal& fatal, const siginfo_t& info) {
+  const sched::Scheduler* scheduler = sched::scheduler();
+  const bool fault = fatal.number == SIGSEGV || fatal.number == SIGBUS;
+  const sched::Task* overflowed = fault && scheduler ? scheduler->guard_page_owner(info.si_addr) : nullptr;
+  if (overflowed) {
+    const long kilobytes = static_cast<long>(scheduler->stack_size() >> 10);
+    text << " overflowed its stack of " << kilobytes << " KiB (" << fatal.name << " at address ";
+    text.hex(reinterpret_cast<std::uintptr_t>(info.si_addr));
+    text << "). Pass tmpirun a larger one: --stack-size ";
+    const long wanted = kilobytes * 2;
+    if (wanted % 1024 == 0) {
+      text << wanted / 1024 << "M";
+    } else {
+      text << wanted << "k";
+    }
+    text << ", or look for endless recursion";
+    return;
+  }
+  text << ": " << fatal.meaning << " (" << fatal.name;
+  if (info.si_code <= 0) {  // by kill or raise, not by an instruction
+    if (info.si_pid != getpid()) {
+      text << ", sent by process " << static_cast<long>(info.si_pid);
+    } else if (fatal.number != SIGABRT) {
+      text << ", raised by the program";
+    }
+  } else if (fault && info.si_code == SI_KERNEL) {
+    text << ", through a pointer that is no address";  // the kernel does not tell which: not a canonical one
+  } else if (fault || fatal.number == SIGFPE || fatal.number == SIGILL) {
+    text << (fault ? " at address " : " at instruction ");
+    text.hex(reinterpret_cast<std::uintptr_t>(info.si_addr));
+  }
+  text << ")";
+}
+
+// What a second fault, inside the handler itself, needs to send the report as far as it has come.
+thread_local SafeText* unfinished_report = nullptr;
+thread_local int unfinished_rank = -1;
+thread_local int unfinished_signal = 0;
+
+[[noreturn]] void send_report(const SafeText& text, int rank, int signal) {
+  Control& control = *Control::instance();
+  control.end_reason().publish(EndKind::kCrashed, rank, 128 + signal, text.length());
+  control.wake();
+  Control::wait_for_exit();
+}
+
+void on_fatal_signal(int number, siginfo_t* info, void* context) {
+  if (unfinished_report) {
+    *unfinished_report << "  (the stack cannot be followed any further)\n";
+    send_report(*unfinished_report, unfinished_rank, unfinished_signal);
+  }
+  char* buffer = Control::instance()->end_reason().claim();
+  if (!buffer) Control::wait_for_exit();
+  SafeText text(buffer, EndReason::kCapacity);
+  unfinished_report = &text;
+  unfinished_signal = number;
+  unfinished_rank = describe_victim(text);
+  describe_cause(text, fatal_signal(number), *info);
+  text << "\n";
+  add_backtrace(text, *static_cast<const ucontext_t*>(context));
+  send_report(text, unfinished_rank, number);
+}
+
+void on_parent_death(int) {
+  kill(0, SIGKILL);
+}
+
+}  // namespace
+
+void report_no_memory(const char* what) noexcept {
+  Control* control = Control::instance();
+  if (control == nullptr || !control->can_report()) return;
+  char* buffer = control->end_reason().claim();
+  if (buffer == nullptr) Control::wait_for_exit();
+  gethostname(host, sizeof(host) - 1);
+  SafeText text(buffer, EndReason::kCapacity);
+  const int rank = privatize::running_rank();
+  const mpi::Rank* local = rank >= 0 && mpi::job() != nullptr ? mpi::job()->local(rank) : nullptr;
+  if (rank >= 0) {
+    text << "rank " << static_cast<long>(rank);
+  } else {
+    text << "the node process";
+  }
+  text << " on host " << host << ": ";
+  if (local != nullptr && local->task != nullptr && local->task->inside) text << local->call << ": ";
+  text << "there is no memory for " << what
+       << ", and without it the job cannot go on. Use fewer ranks per node, or look at the limits (ulimit "
+          "-v, a "
+          "container's)";
+  control->end_reason().publish(EndKind::kAborted, rank, kExitNoMemory, text.length());
+  control->wake();
+  Control::wait_for_exit();
+}
+
+void install_crash_handlers() {
+  gethostname(host, sizeof(host) - 1);
+  struct sigaction action {};
+  action.sa_sigaction = &on_fatal_signal;
+  action.sa_flags = SA_SIGINFO | SA_ONSTACK | SA_NODEFER;
+  sigemptyset(&action.sa_mask);
+  for (const FatalSignal& fatal : kFatal) sigaction(fatal.number, &action, nullptr);
+}
+
+void install_parent_death_handler() {
+  struct sigaction action {};
+  action.sa_handler = &on_parent_death;
+  sigaction(parent_death_signal(), &action, nullptr);
+}
+
+}  // namespace tmpi::launch

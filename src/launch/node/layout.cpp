@@ -1,0 +1,40 @@
+#include "launch/node/layout.hpp"
+
+#include <fmt/core.h>
+
+#include <algorithm>
+
+namespace tmpi::launch {
+
+int Layout::worker_of(int rank) const noexcept {
+  if (full_blocks) return rank / vratio;
+  const int small = ranks / workers;
+  const int large_blocks = ranks % workers;  // the first blocks have one rank more
+  const int in_large = large_blocks * (small + 1);
+  return rank < in_large ? rank / (small + 1) : large_blocks + (rank - in_large) / small;
+}
+
+Layout plan_layout(int ranks, int cores, int vratio, int workers) {
+  Layout layout;
+  layout.ranks = ranks;
+  layout.full_blocks = vratio > 0;
+  if (vratio > 0) {
+    layout.vratio = std::min(vratio, ranks);
+    layout.workers = (ranks + layout.vratio - 1) / layout.vratio;
+  } else {
+    layout.workers = std::min(workers > 0 ? workers : std::max(cores, 1), ranks);
+    layout.vratio = (ranks + layout.workers - 1) / layout.workers;
+  }
+  return layout;
+}
+
+std::string oversubscription_warning(const Layout& layout, int cores) {
+  if (layout.workers <= cores) return {};
+  return fmt::format(
+      "{} workers share {} core{}: waiting workers sleep instead of spinning, and times will vary. Fewer "
+      "workers: raise "
+      "--vratio to {} or more.",
+      layout.workers, cores, cores == 1 ? "" : "s", (layout.ranks + cores - 1) / cores);
+}
+
+}  // namespace tmpi::launch

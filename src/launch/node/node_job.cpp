@@ -1,0 +1,276 @@
+#include "launch/node/node_job.hpp"
+
+#include <errno.h>
+#include <fmt/format.h>
+#include <string.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cstdlib>
+#include <filesystem>
+#include <new>
+#include <span>
+
+#include "launch/control/control.hpp"
+#include "launch/node/deadlock_watch.hpp"
+#include "launch/node/node_network.hpp"
+#include "launch/node/rank_callbacks.hpp"
+#include "launch/node/rank_threads.hpp"
+#include "launch/system/descriptor_limit.hpp"
+#include "launch/system/no_memory.hpp"
+#include "launch/system/program_path.hpp"
+#include "mpi/p2p/channel.hpp"
+#include "mpi/rank/callbacks.hpp"
+#include "observe/observation.hpp"
+
+namespace tmpi::launch {
+
+namespace {
+
+NodeJob* the_node_job = nullptr;
+std::atomic<NodeJob*> the_running_job{
+    nullptr};  // release in run(), acquire in running(): the control thread sees a complete job
+
+void tell_loader(sched::Task*, sched::Task* to) noexcept {
+  privatize::set_running_rank(to ? static_cast<const mpi::Rank*>(to->owner)->world_rank : -1);
+}
+
+}  // namespace
+
+NodeJob* NodeJob::instance() noexcept {
+  return the_node_job;
+}
+NodeJob* NodeJob::running() noexcept {
+  return the_running_job.load(std::memory_order_acquire);
+}
+
+Result<NodeJob*> NodeJob::create(Assignment assignment) {
+  // Lives as long as the process: ranks may be anywhere when it ends.
+  the_node_job = new NodeJob(std::move(assignment));
+  NodeJob& job = *the_node_job;
+  if (Result<void> ok = job.enter_directory(); !ok) return ok.failure();
+  job.share_ = take_cores(job.node_.share, job.node_.sharers, job.spec_.bind);
+  job.mpi_ = &mpi::Job::create(job.node_.nodes() == 1
+                                   ? mpi::Placement(job.spec_.total_ranks())
+                                   : mpi::Placement(job.node_.node_of, job.node_.hosts, job.node_.node));
+  raise_descriptor_limit(descriptors_of_node_process(job.mpi_->local_count(), job.node_.nodes()));
+  job.layout_ = plan_layout(job.mpi_->local_count(), job.share_.cores, job.spec_.vratio, job.spec_.workers);
+  const bool network = job.node_.nodes() > 1;
+  // The others' addresses come while the programs are being loaded.
+  if (network) {
+    if (Result<void> ok = open_network(job.spec_, job.node_); !ok) return ok.failure();
+  }
+  if (Result<void> ok = job.prepare_observation(); !ok) return ok.failure();
+  job.prepare_check();
+  if (Result<void> ok = job.load_programs(); !ok) return ok.failure();
+  if (Result<void> ok = job.create_scheduler(); !ok) return ok.failure();
+  if (network) {
+    if (Result<void> ok = join_network(*job.scheduler_); !ok) return ok.failure();
+  }
+  job.warn_of_sharing();
+  job.register_with_mpi();
+  job.spawn_ranks();
+  if (const observe::Observation* observation = observe::Observation::instance()) {
+    if (Result<void> ok = observation->begin(*job.scheduler_); !ok) return ok.failure();
+  }
+  job.report_start();
+  return &job;
+}
+
+Result<void> NodeJob::enter_directory() {
+  const std::string& wdir = spec_.apps.front().wdir;
+  if (!wdir.empty() && chdir(wdir.c_str()) != 0) {
+    return Failure{fmt::format("--wdir {}: cannot change to the directory: {}", wdir, strerror(errno))};
+  }
+  std::error_code unreadable;  // then MPI_INFO_ENV's wdir is empty
+  wdir_ = std::filesystem::current_path(unreadable).string();
+  return {};
+}
+
+Result<void> NodeJob::load_programs() {
+  const Result<std::string> shim = find_companion("libtmpi-shim.so");
+  if (!shim) return shim.failure();
+  std::vector<int> images(spec_.apps.size(), 0);
+  for (int i = 0; i < layout_.ranks; ++i)
+    ++images[static_cast<std::size_t>(spec_.app_of(mpi_->local_at(i).world_rank))];
+  for (std::size_t index = 0; index < spec_.apps.size(); ++index) {
+    programs_.push_back(nullptr);
+    if (images[index] == 0) continue;
+    privatize::GroupOptions options;
+    options.program = spec_.apps[index].program;
+    options.images = images[index];
+    options.shim = *shim;
+    Result<std::unique_ptr<privatize::Group>> group = privatize::Group::load(options);
+    if (!group) return group.failure();
+    programs_.back() = *std::move(group);
+  }
+  return {};
+}
+
+bool NodeJob::any_program(bool (*has)(const privatize::Group& program)) const {
+  return std::ranges::any_of(programs_, [&](const auto& program) { return program && has(*program); });
+}
+
+Result<void> NodeJob::create_scheduler() {
+  sched::Options options;
+  options.workers = layout_.workers;
+  options.tasks = layout_.ranks;
+  options.stack_size = spec_.stack_size;
+  options.policy = spec_.policy;
+  options.bind = spec_.bind;
+  if (share_.shared) options.spin_microseconds = 0;
+  options.exec_stacks =
+      any_program([](const privatize::Group& program) { return program.needs_exec_stack(); });
+  Result<std::unique_ptr<sched::Scheduler>> scheduler = sched::Scheduler::create(options);
+  if (!scheduler) return scheduler.failure();
+  scheduler_ = *std::move(scheduler);
+  scheduler_->set_switch_hook(&tell_loader);
+  if (spec_.deadlock_check) watch_for_deadlock(*scheduler_, node_.nodes() > 1);
+  // Clocks that show what a rank has run since MPI_Init must run from there on. Everything else of mpix.h
+  // measures from a call on, which then switches metering on.
+  if (any_program([](const privatize::Group& program) {
+        return program.refers_to("MPIX_Rtime") || program.refers_to("PMPIX_Rtime");
+      }))
+    scheduler_->meter_switches();
+  return {};
+}
+
+void NodeJob::register_with_mpi() {
+  mpi::Callbacks callbacks{};
+  callbacks.abort_job = [](mpi::Rank& rank, int code, const std::string& text) {
+    // The shell sees eight bits; an abort must never look like success.
+    Control::instance()->end_job(EndKind::kAborted, rank.world_rank, (code & 0xff) == 0 ? 1 : code & 0xff,
+                                 text);
+  };
+  callbacks.out_of_memory = [](const char* what) noexcept { no_memory_for(what); };
+  callbacks.inform = [](const std::string& text) {
+    if (the_node_job->spec_.verbose) Control::instance()->notice(NoticeKind::kInfo, text);
+  };
+  callbacks.rank_of_thread = []() noexcept {
+    const int rank = privatize::running_rank();
+    return rank < 0 ? nullptr : mpi::job()->local(rank);
+  };
+  callbacks.initialized = [](mpi::Rank& rank) { the_node_job->on_initialized(rank); };
+  callbacks.start_info = [](const mpi::Rank& rank) { return the_node_job->start_info(rank.world_rank); };
+  mpi::register_callbacks(callbacks);
+  register_rank_callbacks();
+  register_thread_hooks();
+}
+
+mpi::StartInfo NodeJob::start_info(int rank) const {
+  const int number = spec_.app_of(rank);
+  const AppSpec& app = spec_.apps[static_cast<std::size_t>(number)];
+  mpi::StartInfo info;
+  info.app_number = number;
+  info.entries.emplace_back("command", app.arguments.front());
+  info.entries.emplace_back("argv", fmt::format("{}", fmt::join(std::span(app.arguments).subspan(1), " ")));
+  info.entries.emplace_back("maxprocs", std::to_string(app.ranks));
+  info.entries.emplace_back("soft", std::to_string(app.ranks));
+  info.entries.emplace_back("wdir", wdir_);
+  return info;
+}
+
+std::vector<std::string> NodeJob::environment_of(int local, const AppSpec& app) const {
+  std::vector<std::string> lines;
+  // V ranks share a core, so a rank that starts a thread per core would start V threads per core.
+  const bool chosen = getenv("OMP_NUM_THREADS") != nullptr ||
+                      std::ranges::any_of(app.environment, [](const std::string& line) {
+                        return line.starts_with("OMP_NUM_THREADS=");
+                      });
+  if (layout_.vratio > 1 && !chosen) lines.emplace_back("OMP_NUM_THREADS=1");
+  lines.push_back(fmt::format("TMPI_COMM_WORLD_RANK={}", mpi_->local_at(local).world_rank));
+  lines.push_back(fmt::format("TMPI_COMM_WORLD_SIZE={}", mpi_->size()));
+  lines.push_back(fmt::format("TMPI_LOCAL_RANK={}", local));
+  lines.push_back(fmt::format("TMPI_LOCAL_SIZE={}", layout_.ranks));
+  lines.insert(lines.end(), app.environment.begin(), app.environment.end());
+  return lines;
+}
+
+void NodeJob::spawn_ranks() {
+  mpi::connect_workers(*scheduler_);
+  starts_.resize(static_cast<std::size_t>(layout_.ranks));
+  std::vector<int> images(spec_.apps.size(), 0);
+  for (int local = 0; local < layout_.ranks; ++local) {
+    mpi::Rank& owner = mpi_->local_at(local);
+    const auto index = static_cast<std::size_t>(spec_.app_of(owner.world_rank));
+    const AppSpec& app = spec_.apps[index];
+    RankStart& start = starts_[static_cast<std::size_t>(local)];
+    start = {
+        this, programs_[index].get(), &app, owner.world_rank, images[index]++, environment_of(local, app)};
+    owner.task = &scheduler_->spawn(layout_.worker_of(local), &NodeJob::run_rank, &start, &owner);
+  }
+}
+
+void NodeJob::run_rank(void* argument) {
+  // Mapped here, on the rank's own worker, so that its memory is first touched on that worker's NUMA node.
+  const RankStart& start = *static_cast<const RankStart*>(argument);
+  Result<void> mapped;
+  try {
+    mapped = start.program->map_image(start.image, start.rank);
+  } catch (const std::bad_alloc&) {
+    no_memory_for("its copy of the program's data");
+  }
+  if (!mapped) {
+    Control::instance()->end_job(
+        EndKind::kStartFailed, start.rank, 1,
+        fmt::format("rank {} on host {}: {}", start.rank, start.job->mpi_->host(), mapped.message()));
+  }
+  start.program->run_image(start.image, start.app->arguments, start.environment);
+}
+
+void NodeJob::run() {
+  the_running_job.store(this, std::memory_order_release);
+  scheduler_->run();
+  if (node_.nodes() > 1) leave_network();
+  for (const EndReportFrame& word : finish_observation(false))
+    Control::instance()->send(word.type, -1, word.detail, word.payload);
+  report_leaks();
+  report_end();
+}
+
+void NodeJob::on_initialized(const mpi::Rank&) {
+  // Sequentially consistent, as in rank_exited: of a rank that enters MPI and one that leaves before
+  // MPI_Init, one sees the other.
+  if (initialized_.fetch_add(1) == 0 && node_.nodes() > 1)
+    Control::instance()->send(FrameType::kUsesMpi, -1, 0, {});
+  const int left = left_before_init_.load();
+  if (left >= 0)
+    break_rule(left, 1, "ended without having called MPI_Init, but other ranks of the job use MPI");
+}
+
+void NodeJob::rank_exited(int rank, int code) {
+  code &= 0xff;
+  const mpi::Phase phase = mpi_->local(rank)->phase;
+  if (phase == mpi::Phase::kInitialized) {
+    break_rule(rank, code, fmt::format("ended with exit code {} without having called MPI_Finalize", code));
+  }
+  if (phase == mpi::Phase::kBeforeInit) {
+    int none = -1;
+    left_before_init_.compare_exchange_strong(none, rank);
+    if (initialized_.load() > 0) {
+      break_rule(
+          rank, code,
+          fmt::format(
+              "ended with exit code {} without having called MPI_Init, but other ranks of the job use MPI",
+              code));
+    }
+  }
+  if (const sched::Task* task = sched::current(); task == nullptr || task->is_thread) {
+    // exit() in a helper thread: the rank's own flow of control is somewhere else, and nothing can take it
+    // away from there.
+    break_rule(rank, code, fmt::format("called exit with code {} in a thread that it had created", code));
+  }
+  std::string record;
+  append_record(record, ExitRecord{rank, code, phase != mpi::Phase::kBeforeInit});
+  Control::instance()->send(FrameType::kExits, -1, 0, record);
+  scheduler_->finish_current();
+  __builtin_unreachable();  // gcc forgets [[noreturn]] of a virtual function
+}
+
+void NodeJob::break_rule(int rank, int code, const std::string& what) {
+  Control::instance()->end_job(
+      EndKind::kBadExit, rank, code == 0 ? 1 : code,
+      fmt::format("rank {} on host {} {}; the job has been ended", rank, mpi_->host(), what));
+}
+
+}  // namespace tmpi::launch

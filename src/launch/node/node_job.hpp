@@ -1,0 +1,104 @@
+// NodeJob: the part of the job that runs in this node process: which rank runs which program where, and the
+// rules of leaving:
+//
+//   - a rank that has called MPI_Init must call MPI_Finalize before it leaves, whatever its exit code;
+//   - a rank that never calls MPI_Init must not leave while others wait for it in MPI, so it may not leave a
+//     job that uses MPI;
+//   - any exit code is fine otherwise: the other ranks go on, and the first non-zero code becomes tmpirun's.
+//
+// A broken rule ends the job with one sentence.
+//
+// Sources: node_job.cpp the job itself, node_report.cpp what is said of it.
+#pragma once
+
+#include <atomic>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "base/result.hpp"
+#include "launch/control/end_report.hpp"
+#include "launch/node/core_share.hpp"
+#include "launch/node/layout.hpp"
+#include "launch/spec/node_spec.hpp"
+#include "launch/wire/state_dump.hpp"
+#include "mpi/rank/callbacks.hpp"
+#include "mpi/rank/rank.hpp"
+#include "privatize/loader.hpp"
+#include "sched/scheduler.hpp"
+
+namespace tmpi::launch {
+
+class NodeJob {
+ public:
+  /// Loads the programs, creates scheduler and ranks. The process's only one.
+  static Result<NodeJob*> create(Assignment assignment);
+  static NodeJob* instance() noexcept;  ///< null before create(); inside ranks always there
+  static NodeJob* running() noexcept;   ///< null before run(); any thread
+
+  /// The job has several node processes.
+  bool several() const { return node_.nodes() > 1; }
+
+  /// Runs every rank to its end. The calling thread becomes worker 0.
+  void run();
+
+  /// Rank `rank` leaves its program with `code`. Called on its fiber, which it never leaves again. Ends the
+  /// job if a rule is broken.
+  [[noreturn]] void rank_exited(int rank, int code);
+
+  /// Ends profile and trace, if there are any and they have not ended: writes the trace and returns what is
+  /// to be said. `early`: not all ranks have ended by themselves. Any thread but a rank's.
+  std::vector<EndReportFrame> finish_observation(bool early);
+
+  /// Where every rank is now. Any thread. `asleep`: no rank can run meanwhile (mpi/diagnose/place.hpp).
+  StateDump state_dump(bool asleep = false) const;
+
+ private:
+  struct RankStart {
+    NodeJob* job = nullptr;
+    privatize::Group* program = nullptr;
+    const AppSpec* app = nullptr;
+    int rank = 0;
+    int image = 0;  ///< index within its program's images
+    std::vector<std::string> environment;
+  };
+
+  explicit NodeJob(Assignment assignment)
+      : spec_(std::move(assignment.job)), node_(std::move(assignment.node)) {}
+  Result<void> enter_directory();
+  void warn_of_sharing() const;
+  Result<void> prepare_observation() const;
+  void prepare_check() const;
+  Result<void> load_programs();
+  Result<void> create_scheduler();
+  void register_with_mpi();
+  void spawn_ranks();
+  bool any_program(bool (*has)(const privatize::Group& program)) const;
+  void report_start() const;
+  void report_leaks() const;
+  void report_end() const;
+  std::vector<std::string> environment_of(int local, const AppSpec& app) const;
+  static void run_rank(void* start);
+
+  mpi::StartInfo start_info(int rank) const;
+  void on_initialized(const mpi::Rank& rank);
+  [[noreturn]] void break_rule(int rank, int code, const std::string& what);
+
+  /// "host a", or with several node processes "node 2 on host a".
+  std::string name() const;
+  std::string trace_file() const;  ///< of this node process, empty: none
+
+  JobSpec spec_;
+  NodeSpec node_;
+  CoreShare share_;
+  std::string wdir_;  // where the ranks start
+  Layout layout_;
+  mpi::Job* mpi_ = nullptr;
+  std::vector<std::unique_ptr<privatize::Group>> programs_;  // by app; null: none of its ranks are here
+  std::unique_ptr<sched::Scheduler> scheduler_;
+  std::vector<RankStart> starts_;
+  std::atomic<int> initialized_{0};        // ranks that have called MPI_Init
+  std::atomic<int> left_before_init_{-1};  // a rank that left without having called MPI_Init, -1: none
+};
+
+}  // namespace tmpi::launch

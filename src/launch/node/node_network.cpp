@@ -1,0 +1,59 @@
+#include "launch/node/node_network.hpp"
+
+#include "launch/control/control.hpp"
+#include "mpi/remote/remote.hpp"
+
+namespace tmpi::launch {
+namespace {
+
+constexpr double kCloseTime = 5;  // seconds
+
+mpi::remote::Settings settings_of(const JobSpec& job) {
+  mpi::remote::Settings settings;
+  settings.eager_limit = job.eager_limit;
+  const auto* chosen = find_choice(mpi::remote::kRendezvousProtocols, job.rendezvous);
+  if (chosen != nullptr) settings.rendezvous = chosen->value;  // tmpirun has checked the name
+  return settings;
+}
+
+// The launcher knows best whether that is the cause or only a consequence, and ends the job.
+void report_loss(int node, const std::string& why) noexcept {
+  Control::instance()->send(FrameType::kLost, node, 0, why);
+}
+
+}  // namespace
+
+Result<void> open_network(const JobSpec& job, const NodeSpec& node) {
+  if (node.secret.empty()) {
+    return Failure{
+        "tmpirun has not handed over a key for the connections between node processes; do tmpirun and "
+        "tmpi-node "
+        "belong to the same installation?"};
+  }
+  net::Options options;
+  options.spec = job.net;
+  options.node = node.node;
+  options.nodes = node.nodes();
+  options.job = node.job;
+  options.secret = node.secret;
+  options.same_machine = node.same_machine;
+  if (const Result<void> begun = mpi::remote::begin(options, settings_of(job)); !begun) return begun;
+  mpi::remote::on_lost(&report_loss);
+  Control::instance()->publish_address(mpi::remote::address());
+  return {};
+}
+
+Result<void> join_network(sched::Scheduler& scheduler) {
+  scheduler.set_event_source({&mpi::remote::poll, &mpi::remote::arm, &mpi::remote::expected()});
+  return mpi::remote::connect(Control::instance()->await_addresses());
+}
+
+std::string describe_network() {
+  return mpi::remote::describe();
+}
+
+void leave_network() {
+  mpi::remote::end(kCloseTime);
+}
+
+}  // namespace tmpi::launch

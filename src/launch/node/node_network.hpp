@@ -1,0 +1,22 @@
+// The network between node processes, from the launcher's side: the transport is made, addresses are
+// exchanged over the wire-up, the workers watch it. With one node process nothing of this is called.
+#pragma once
+
+#include <string>
+
+#include "base/result.hpp"
+#include "launch/spec/node_spec.hpp"
+#include "sched/scheduler.hpp"
+
+namespace tmpi::launch {
+
+/// Makes the transport and publishes its address. Before any rank runs.
+Result<void> open_network(const JobSpec& job, const NodeSpec& node);
+/// Waits for the others' addresses; from now on messages go both ways, and the workers look for them.
+Result<void> join_network(sched::Scheduler& scheduler);
+/// One line about the transport, for -v.
+std::string describe_network();
+/// When all ranks of this node process have ended: sends what is left. Blocks a few seconds at most.
+void leave_network();
+
+}  // namespace tmpi::launch

@@ -1,0 +1,187 @@
+// What a node process says of its part of the job: at its start and end, where its ranks are, profiles and
+// traces, what --check has found.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <filesystem>
+
+#include "check/checker.hpp"
+#include "check/functions.hpp"
+#include "launch/control/control.hpp"
+#include "launch/node/node_job.hpp"
+#include "launch/node/node_network.hpp"
+#include "launch/wire/rank_ranges.hpp"
+#include "mpi/diagnose/place.hpp"
+#include "observe/functions.hpp"
+#include "observe/observation.hpp"
+
+namespace tmpi::launch {
+
+namespace {
+
+observe::CodePlace describe_code(const void* address) noexcept {
+  const privatize::ImageAddress place = privatize::describe_address(address);
+  return {place.object, place.offset, place.symbol};
+}
+
+std::string readable_size(std::size_t bytes) {
+  if (bytes % (1 << 20) == 0) return fmt::format("{} MiB", bytes >> 20);
+  return fmt::format("{} KiB", bytes >> 10);
+}
+
+}  // namespace
+
+std::string NodeJob::name() const {
+  if (node_.nodes() == 1) return fmt::format("host {}", mpi_->host());
+  return fmt::format("node {} on host {}", node_.node, node_.hosts[static_cast<std::size_t>(node_.node)]);
+}
+
+// One line for a machine, whatever the number of node processes on it.
+void NodeJob::warn_of_sharing() const {
+  if (spec_.quiet || node_.share > 0) return;
+  const std::string warning =
+      share_.shared ? fmt::format(
+                          "{} node processes share {} core{}: waiting workers sleep instead of spinning, and "
+                          "times will vary",
+                          node_.sharers, share_.all, share_.all == 1 ? "" : "s")
+                    : oversubscription_warning(layout_, share_.cores);
+  if (!warning.empty()) Control::instance()->notice(NoticeKind::kWarning, "warning: " + warning);
+}
+
+void NodeJob::report_start() const {
+  Control& control = *Control::instance();
+  if (spec_.verbose) {
+    control.notice(
+        NoticeKind::kInfo,
+        fmt::format("{}: {} ranks on {} workers, V = {}, stacks of {}, policy {}", name(), layout_.ranks,
+                    layout_.workers, layout_.vratio, readable_size(spec_.stack_size), spec_.policy));
+    if (several())
+      control.notice(NoticeKind::kInfo, fmt::format("{}: network: {}", name(), describe_network()));
+  }
+  if (!spec_.report_bindings) return;
+  std::vector<std::vector<std::pair<int, int>>> ranks(static_cast<std::size_t>(layout_.workers));
+  for (int rank = 0; rank < layout_.ranks; ++rank)
+    ranks[static_cast<std::size_t>(layout_.worker_of(rank))].emplace_back(mpi_->local_at(rank).world_rank, 1);
+  const std::vector<std::string> bindings = scheduler_->bindings();
+  for (std::size_t worker = 0; worker < bindings.size(); ++worker) {
+    control.notice(NoticeKind::kInfo,
+                   fmt::format("{}: {}; {}", name(), bindings[worker], rank_ranges(ranks[worker])));
+  }
+}
+
+void NodeJob::report_end() const {
+  if (!spec_.verbose) return;
+  std::size_t most = 0;
+  int deepest = 0;
+  for (int rank = 0; rank < layout_.ranks; ++rank) {
+    const std::size_t used = scheduler_->stack_high_water(*mpi_->local_at(rank).task);
+    if (used > most) {
+      most = used;
+      deepest = mpi_->local_at(rank).world_rank;
+    }
+  }
+  Control::instance()->notice(
+      NoticeKind::kInfo,
+      fmt::format("{}: {} switches; the deepest stack was rank {}'s with {} KiB of {}", name(),
+                  scheduler_->switches(), deepest, most >> 10, readable_size(spec_.stack_size)));
+}
+
+void NodeJob::report_leaks() const {
+  constexpr std::size_t kMostLeaks = 20;
+  check::Checker* checker = check::Checker::instance();
+  if (checker == nullptr || spec_.quiet) return;
+  const std::vector<check::Leak> leaks = checker->leaks();
+  if (leaks.empty()) return;
+  std::string text = "warning: not freed at MPI_Finalize:";
+  for (std::size_t i = 0; i < std::min(leaks.size(), kMostLeaks); ++i) {
+    std::vector<std::pair<int, int>> ranks;
+    for (const int rank : leaks[i].ranks) ranks.emplace_back(rank, 1);
+    text += fmt::format("\n  {}: {}", rank_ranges(ranks), leaks[i].text);
+  }
+  if (leaks.size() > kMostLeaks)
+    text += fmt::format("\n  and from {} other places", leaks.size() - kMostLeaks);
+  Control::instance()->notice(NoticeKind::kWarning, text);
+}
+
+std::string NodeJob::trace_file() const {
+  const std::string& file = spec_.trace_file;
+  return file.empty() || !several() ? file : fmt::format("{}.node{}", file, node_.node);
+}
+
+Result<void> NodeJob::prepare_observation() const {
+  const observe::ObservationOptions options{spec_.profile, trace_file(), spec_.trace_buffer};
+  if (!options.any()) return {};
+  privatize::substitute_functions(&observe::recorder_of);
+  return observe::Observation::prepare(options);
+}
+
+void NodeJob::prepare_check() const {
+  if (!spec_.check) return;
+  // What is recorded, too, goes through both: the check comes first.
+  privatize::substitute_functions([](const char* name) -> const void* {
+    if (const void* checker = check::checker_of(name)) return checker;
+    return observe::Observation::instance() != nullptr ? observe::recorder_of(name) : nullptr;
+  });
+  check::Checker::begin(&describe_code, observe::Observation::instance() != nullptr);
+}
+
+std::vector<EndReportFrame> NodeJob::finish_observation(bool early) {
+  observe::Observation* observation = observe::Observation::instance();
+  if (observation == nullptr) return {};
+  observe::JobDescription job;
+  job.node = node_.node;
+  for (const AppSpec& app : spec_.apps) {
+    const std::string name = std::filesystem::path(app.program).filename();
+    job.program += (job.program.empty() ? "" : ", ") + name;
+  }
+  job.host = mpi_->host();
+  job.workers = scheduler_->bindings();
+  job.oversubscribed = scheduler_->oversubscribed();
+  job.ended_early = early;
+  const observe::ObservationReport report = observation->finish(job, &describe_code);
+  std::vector<EndReportFrame> words;
+  for (const std::string& notice : report.notices) {
+    words.push_back({FrameType::kNotice, static_cast<std::uint16_t>(NoticeKind::kInfo),
+                     several() ? fmt::format("{}: {}", name(), notice) : notice});
+  }
+  for (std::size_t sent = 0; sent < report.profile.size(); sent += kMaxProfilePayload)
+    words.push_back({FrameType::kProfile, 0, report.profile.substr(sent, kMaxProfilePayload)});
+  return words;
+}
+
+StateDump NodeJob::state_dump(bool asleep) const {
+  StateDump dump;
+  for (int local = 0; local < layout_.ranks; ++local) {
+    const mpi::Rank& rank = mpi_->local_at(local);
+    RankState state = RankState::kStarting;
+    if (rank.task) {
+      switch (rank.task->state.load(std::memory_order_relaxed)) {
+        case sched::TaskState::kInit:
+          state = RankState::kStarting;
+          break;
+        case sched::TaskState::kRunning:
+          state = RankState::kRunning;
+          break;
+        case sched::TaskState::kReady:
+          state = RankState::kReady;
+          break;
+        case sched::TaskState::kBlocked:
+          state = RankState::kBlocked;
+          break;
+        case sched::TaskState::kFinished:
+          state = RankState::kFinished;
+          break;
+      }
+    }
+    RankPlace place{state};
+    // The call stays noted after it has returned; only a blocked rank is surely still inside.
+    if (state == RankState::kBlocked) {
+      mpi::Place where = mpi::place_of(rank, asleep);
+      place = {state, std::move(where.call), std::move(where.detail), where.peer};
+    }
+    add_rank(dump, rank.world_rank, std::move(place));
+  }
+  return dump;
+}
+
+}  // namespace tmpi::launch

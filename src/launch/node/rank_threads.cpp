@@ -1,0 +1,43 @@
+#include "launch/node/rank_threads.hpp"
+
+#include "mpi/rank/threads.hpp"
+#include "privatize/thread_hooks.hpp"
+#include "sched/waiter.hpp"
+
+namespace tmpi::launch {
+namespace {
+
+void wait_for(privatize::ThreadEvent& event, const char* where) noexcept {
+  const sched::Inside inside(sched::current());
+  static_cast<mpi::Rank*>(sched::current()->owner)->call = where;
+  sched::Waiter waiter(1);
+  if (event.leave(&waiter)) waiter.wait();
+}
+
+bool in_user_code() noexcept {
+  const sched::Task* task = sched::current();
+  return task != nullptr && !task->inside;
+}
+
+void wake(void* waiter) noexcept {
+  static_cast<sched::Waiter*>(waiter)->complete();
+}
+
+void yield() noexcept {
+  const sched::Inside inside(sched::current());
+  sched::yield();
+}
+
+}  // namespace
+
+void register_thread_hooks() noexcept {
+  privatize::set_thread_hooks({
+      .created = [](int rank) noexcept { mpi::thread_created(*mpi::job()->local(rank)); },
+      .in_user_code = in_user_code,
+      .wait = wait_for,
+      .wake = wake,
+      .yield = yield,
+  });
+}
+
+}  // namespace tmpi::launch

@@ -1,0 +1,71 @@
+// The options of tmpirun: one table from which the command line is parsed, the TMPI_* environment variables
+// are read, and --help, the manual page and docs/usage.md are written. tmpirun's grammar is mpirun's: long
+// options with one or two dashes, options end at the program's name, `:` starts the next program. (A general
+// option library does not know that grammar, hence the small parser here.)
+#pragma once
+
+#include <map>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/result.hpp"
+#include "launch/options/choices.hpp"
+#include "launch/options/hosts.hpp"
+#include "launch/spec/job_spec.hpp"
+
+namespace tmpi::launch {
+
+/// Everything the command line and the environment said.
+struct Settings {
+  JobSpec job;
+  int nodes = 0;                 ///< --nodes, 0: not given
+  std::vector<HostSlots> hosts;  ///< --host or --hostfile
+  std::string hosts_from;        ///< which of the two, empty: none
+  std::string launch_agent = "ssh";
+  MapBy map_by = MapBy::kBlock;
+  bool tag_output = false;
+  std::string output_directory;  ///< --output-filename, empty: not given
+  double timeout = 0;            ///< seconds, 0: none
+  enum class Task { kRun, kHelp, kVersion, kManual, kMarkdown, kCollectives, kTransports } task = Task::kRun;
+};
+
+/// What an option's value is written into: the job, and the program of the section the option stands in.
+struct OptionTarget {
+  Settings& settings;
+  AppSpec& app;
+};
+
+struct Option {
+  std::string_view name;  ///< "--vratio"; the spelling used in messages
+  /// Further spellings, separated by blanks; every long name works with one dash too.
+  std::string_view aliases;
+  std::string_view variable;  ///< environment variable, empty: none
+  /// What its value is called in the help text, empty: a flag; "[=FILE]": may be left out.
+  std::string argument;
+  std::string_view group;  ///< heading in the help text, empty: not shown there
+  std::string help;
+  /// Stores the value ("1" or "0" for a flag); returns what is wrong with it, empty if nothing is.
+  std::string (*apply)(OptionTarget target, std::string_view value);
+};
+
+/// The table, in the order of the help text.
+std::span<const Option> option_table();
+
+/// Environment first, then the command line, which wins. `arguments` without the program's own name. A
+/// program without -n gets a rank for each of `slots`, times --vratio; with 0 slots it gets one. A Failure's
+/// sentence names the option and says what it accepts.
+Result<Settings> parse_options(std::span<const std::string> arguments,
+                               const std::map<std::string, std::string>& environment, int slots = 0);
+
+/// Option values as the table's functions read them (exposed for tests).
+Result<long> parse_number(std::string_view text, long least, long most);
+Result<std::size_t> parse_size(std::string_view text);  ///< "1M", "256k", "65536"
+
+/// The texts generated from the table.
+std::string help_text();
+std::string manual_page();     ///< troff
+std::string markdown_table();  ///< the table in docs/usage.md
+
+}  // namespace tmpi::launch

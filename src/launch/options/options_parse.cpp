@@ -1,0 +1,205 @@
+// From arguments and environment to Settings.
+#include <fmt/core.h>
+
+#include <algorithm>
+#include <optional>
+
+#include "launch/options/options.hpp"
+#include "launch/options/suggest.hpp"
+
+namespace tmpi::launch {
+
+namespace {
+
+std::vector<std::string> spellings(const Option& option) {
+  std::vector<std::string> all{std::string(option.name)};
+  for (std::string_view rest = option.aliases; !rest.empty();) {
+    const std::size_t blank = rest.find(' ');
+    all.emplace_back(rest.substr(0, blank));
+    rest.remove_prefix(blank == std::string_view::npos ? rest.size() : blank + 1);
+  }
+  return all;
+}
+
+/// "--wdir" and "-wdir" are the same, as for mpirun; "-n" and "--n" too.
+std::string_view without_dashes(std::string_view word) {
+  word.remove_prefix(std::min(word.find_first_not_of('-'), word.size()));
+  return word;
+}
+
+const Option* find_option(std::string_view word) {
+  for (const Option& option : option_table()) {
+    for (const std::string& spelling : spellings(option)) {
+      if (without_dashes(spelling) == without_dashes(word)) return &option;
+    }
+  }
+  return nullptr;
+}
+
+Failure unknown_option(std::string_view word) {
+  std::vector<std::string> known;
+  for (const Option& option : option_table()) {
+    if (option.group.empty()) continue;
+    for (const std::string& spelling : spellings(option)) known.push_back(spelling);
+  }
+  const std::string near = suggest(word, known);
+  return Failure{fmt::format(
+      "unknown option '{}'{} `tmpirun --help` lists the options; a program's own options follow its name.",
+      word, near.empty() ? "." : fmt::format("; did you mean '{}'?", near))};
+}
+
+std::optional<std::string> flag_value(std::string_view text) {
+  for (std::string_view yes : {"1", "yes", "true", "on"}) {
+    if (text == yes) return "1";
+  }
+  for (std::string_view no : {"0", "no", "false", "off", ""}) {
+    if (text == no) return "0";
+  }
+  return std::nullopt;
+}
+
+class Parser {
+ public:
+  Parser(std::span<const std::string> arguments, const std::map<std::string, std::string>& environment,
+         int slots)
+      : arguments_(arguments), environment_(environment), slots_(slots) {}
+
+  Result<Settings> parse() {
+    AppSpec from_environment;
+    if (slots_ > 0) from_environment.ranks = 0;  // not given
+    if (Result<void> ok = read_environment(from_environment); !ok) return ok.failure();
+    do {
+      AppSpec app = from_environment;
+      if (Result<void> ok = read_section(app); !ok) return ok.failure();
+      if (settings_.task != Settings::Task::kRun) return settings_;
+      settings_.job.apps.push_back(std::move(app));
+    } while (next_ < arguments_.size());
+    for (AppSpec& app : settings_.job.apps) {
+      if (app.ranks == 0) app.ranks = slots_ * std::max(settings_.job.vratio, 1);
+    }
+    if (Result<void> ok = check_together(); !ok) return ok.failure();
+    return settings_;
+  }
+
+ private:
+  Result<void> read_environment(AppSpec& app) {
+    for (const Option& option : option_table()) {
+      const auto found =
+          option.variable.empty() ? environment_.end() : environment_.find(std::string(option.variable));
+      if (found == environment_.end()) continue;
+      if (Result<void> ok = apply(option, found->first, found->second, app); !ok) return ok;
+    }
+    return {};
+  }
+
+  Result<void> apply(const Option& option, std::string_view spelling, std::string_view value, AppSpec& app) {
+    std::string text(value);
+    if (option.argument.empty()) {
+      const std::optional<std::string> flag = flag_value(value);
+      if (!flag) return Failure{fmt::format("{}={}: expected 1 or 0", spelling, value)};
+      text = *flag;
+    }
+    const std::string complaint = option.apply({settings_, app}, text);
+    if (complaint.empty()) return {};
+    return Failure{
+        fmt::format("{}{}{}: {}", spelling, spelling.starts_with('-') ? " " : "=", value, complaint)};
+  }
+
+  /// One option at next_, with its value.
+  Result<void> read_option(AppSpec& app) {
+    std::string_view word = arguments_[next_++];
+    std::optional<std::string_view> value;
+    if (const std::size_t equals = word.find('=');
+        equals != std::string_view::npos && word.starts_with("--")) {
+      value = word.substr(equals + 1);
+      word = word.substr(0, equals);
+    }
+    const Option* option = find_option(word);
+    if (!option) return unknown_option(word);
+    if (option->argument.empty()) {
+      if (value && !flag_value(*value)) return Failure{fmt::format("{} takes no value", word)};
+      return apply(*option, word, value.value_or("1"), app);
+    }
+    if (option->argument.starts_with('[')) return apply(*option, word, value.value_or(""), app);
+    if (!value) {
+      if (next_ == arguments_.size())
+        return Failure{fmt::format("{} needs a value: {} {}", word, word, option->argument)};
+      value = arguments_[next_++];
+    }
+    return apply(*option, word, *value, app);
+  }
+
+  /// Options, the program and its arguments up to ":" or the end.
+  Result<void> read_section(AppSpec& app) {
+    while (next_ < arguments_.size() && arguments_[next_].size() > 1 && arguments_[next_][0] == '-') {
+      if (arguments_[next_] == "--") {
+        ++next_;
+        break;
+      }
+      if (Result<void> ok = read_option(app); !ok) return ok;
+      if (settings_.task != Settings::Task::kRun) return {};
+    }
+    if (next_ == arguments_.size() || arguments_[next_] == ":") {
+      return Failure{
+          "no program given. Usage: tmpirun [options] PROGRAM [arguments] [: [options] PROGRAM "
+          "[arguments]]..."};
+    }
+    app.program = arguments_[next_];
+    while (next_ < arguments_.size() && arguments_[next_] != ":")
+      app.arguments.push_back(arguments_[next_++]);
+    if (next_ == arguments_.size()) return {};
+    if (++next_ == arguments_.size()) return Failure{"no program after the last ':'"};
+    return {};
+  }
+
+  Result<void> check_together() {
+    const JobSpec& job = settings_.job;
+    long ranks = 0;
+    for (const AppSpec& app : job.apps) {
+      ranks += app.ranks;
+      if (app.wdir != job.apps.front().wdir) {
+        return Failure{
+            fmt::format("--wdir {}: all programs of a job share one process and so one directory; another "
+                        "program of this "
+                        "job has {}. Give all of them the same --wdir.",
+                        app.wdir.empty() ? "(none)" : app.wdir,
+                        job.apps.front().wdir.empty() ? "none" : job.apps.front().wdir)};
+      }
+    }
+    if (settings_.nodes > 0 && !settings_.hosts.empty()) {
+      return Failure{fmt::format(
+          "--nodes {} with {}: --nodes starts node processes on this machine, with {} there is one "
+          "for each host. Give only one of the two.",
+          settings_.nodes, settings_.hosts_from, settings_.hosts_from)};
+    }
+    if (settings_.nodes > ranks) {
+      return Failure{fmt::format(
+          "--nodes {} with {} rank{}: every node process needs at least one. Pass fewer, or a larger -n.",
+          settings_.nodes, ranks, ranks == 1 ? "" : "s")};
+    }
+    const long processes = std::max<long>(settings_.nodes, static_cast<long>(settings_.hosts.size()));
+    if (processes <= 1 && job.vratio > 0 && job.workers > 0 &&
+        static_cast<long>(job.vratio) * job.workers < ranks) {
+      return Failure{
+          fmt::format("--vratio {} with --workers {} has room for {} ranks, but the job has {}. Give only "
+                      "one of the two.",
+                      job.vratio, job.workers, static_cast<long>(job.vratio) * job.workers, ranks)};
+    }
+    return {};
+  }
+
+  std::span<const std::string> arguments_;
+  const std::map<std::string, std::string>& environment_;
+  int slots_;
+  std::size_t next_ = 0;
+  Settings settings_;
+};
+
+}  // namespace
+
+Result<Settings> parse_options(std::span<const std::string> arguments,
+                               const std::map<std::string, std::string>& environment, int slots) {
+  return Parser(arguments, environment, slots).parse();
+}
+
+}  // namespace tmpi::launch

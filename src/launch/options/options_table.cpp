@@ -1,0 +1,397 @@
+// The table itself, and how each value is read.
+#include <fmt/core.h>
+
+#include <charconv>
+#include <cstdlib>
+#include <filesystem>
+
+#include "launch/options/choices.hpp"
+#include "launch/options/options.hpp"
+#include "mpi/remote/rendezvous.hpp"
+#include "net/transports.hpp"
+#include "sched/policies.hpp"
+
+namespace tmpi::launch {
+
+namespace {
+
+constexpr std::size_t kLeastStack = 32 << 10;
+constexpr std::size_t kMostStack = std::size_t{4} << 30;
+constexpr std::size_t kLeastTraceBuffer = 1 << 10;
+constexpr long kMostRanks = 1'000'000;
+
+template <class Value, std::size_t N>
+std::string accepted(const Choice<Value> (&table)[N]) {
+  return "accepted are " + list_choices(table, ", ", " and ", "'");
+}
+
+std::string set_int(int& field, std::string_view value, long least, long most) {
+  const Result<long> number = parse_number(value, least, most);
+  if (!number) return number.message();
+  field = static_cast<int>(*number);
+  return {};
+}
+
+std::string set_ranks(OptionTarget target, std::string_view value) {
+  return set_int(target.app.ranks, value, 1, kMostRanks);
+}
+std::string set_vratio(OptionTarget target, std::string_view value) {
+  return set_int(target.settings.job.vratio, value, 1, kMostRanks);
+}
+std::string set_workers(OptionTarget target, std::string_view value) {
+  return set_int(target.settings.job.workers, value, 1, 4096);
+}
+
+std::string set_nodes(OptionTarget target, std::string_view value) {
+  return set_int(target.settings.nodes, value, 1, 4096);
+}
+
+std::string set_hosts(Settings& settings, std::string_view option, Result<std::vector<HostSlots>> hosts) {
+  if (!hosts) return hosts.message();
+  if (!settings.hosts_from.empty() && settings.hosts_from != option)
+    return fmt::format("{} is given as well; give one of the two", settings.hosts_from);
+  settings.hosts = *std::move(hosts);
+  settings.hosts_from = option;
+  return {};
+}
+
+std::string set_host_list(OptionTarget target, std::string_view value) {
+  return set_hosts(target.settings, "--host", parse_host_list(value));
+}
+
+std::string set_host_file(OptionTarget target, std::string_view value) {
+  return set_hosts(target.settings, "--hostfile", read_host_file(std::string(value)));
+}
+
+std::string set_launch_agent(OptionTarget target, std::string_view value) {
+  target.settings.launch_agent = value;
+  return value.empty() ? "expected a command, as in \"ssh -p 2222\"" : "";
+}
+
+std::string set_map_by(OptionTarget target, std::string_view value) {
+  const Choice<MapBy>* chosen = find_choice(kMapBy, value);
+  if (chosen == nullptr) return accepted(kMapBy);
+  target.settings.map_by = chosen->value;
+  return {};
+}
+
+// The settings are checked by the node process, which has the transports.
+std::string set_net(OptionTarget target, std::string_view value) {
+  target.settings.job.net = value;
+  if (value == "help") {
+    target.settings.task = Settings::Task::kTransports;
+    return {};
+  }
+  const Result<net::TransportChoice> chosen = net::parse_transport(value);
+  return chosen ? "" : chosen.message();
+}
+
+std::string set_eager_limit(OptionTarget target, std::string_view value) {
+  if (value == "0") {
+    target.settings.job.eager_limit = 0;
+    return {};
+  }
+  const Result<std::size_t> size = parse_size(value);
+  if (!size) return size.message();
+  target.settings.job.eager_limit = static_cast<std::int64_t>(*size);
+  return {};
+}
+
+std::string set_rendezvous(OptionTarget target, std::string_view value) {
+  if (find_choice(mpi::remote::kRendezvousProtocols, value) == nullptr)
+    return accepted(mpi::remote::kRendezvousProtocols);
+  target.settings.job.rendezvous = value;
+  return {};
+}
+
+std::string set_stack_size(OptionTarget target, std::string_view value) {
+  const Result<std::size_t> size = parse_size(value);
+  if (!size) return size.message();
+  if (*size < kLeastStack) return "a rank needs a stack of at least 32k";
+  if (*size > kMostStack) return "the largest stack is 4G";
+  target.settings.job.stack_size = *size;
+  return {};
+}
+
+std::string set_binding(OptionTarget target, std::string_view value) {
+  const Choice<Binding>* chosen = find_choice(kBindings, value);
+  if (chosen == nullptr) return accepted(kBindings);
+  target.settings.job.bind = chosen->value == Binding::kCore;
+  return {};
+}
+
+std::string set_policy(OptionTarget target, std::string_view value) {
+  if (const Result<sched::PolicyChoice> known = sched::parse_policy(value); !known) return known.message();
+  target.settings.job.policy = value;
+  return {};
+}
+
+// Which names there are is known to the node process, which has the table of algorithms.
+std::string set_coll(OptionTarget target, std::string_view value) {
+  if (value == "help") {
+    target.settings.task = Settings::Task::kCollectives;
+  } else if (value.find('=') == std::string_view::npos) {
+    return "expected NAME=ALGORITHM[,NAME=ALGORITHM...], as in ALLREDUCE=ring; `--coll help` lists them";
+  }
+  target.settings.job.coll = value;
+  return {};
+}
+
+std::string add_export(OptionTarget target, std::string_view value) {
+  const std::size_t equals = value.find('=');
+  const std::string name(value.substr(0, equals));
+  if (name.empty()) return "expected VAR or VAR=VALUE";
+  if (equals != std::string_view::npos) {
+    target.app.environment.emplace_back(value);
+  } else if (const char* inherited = std::getenv(name.c_str())) {
+    target.app.environment.push_back(name + "=" + inherited);
+  } else {
+    return fmt::format("{} is not set in tmpirun's environment; set it, or pass -x {}=VALUE", name, name);
+  }
+  return {};
+}
+
+std::string set_wdir(OptionTarget target, std::string_view value) {
+  target.app.wdir = value;
+  return value.empty() ? "expected a directory" : "";
+}
+
+std::string set_output_directory(OptionTarget target, std::string_view value) {
+  target.settings.output_directory = value;
+  return value.empty() ? "expected a directory" : "";
+}
+
+std::string set_timeout(OptionTarget target, std::string_view value) {
+  const std::string text(value);
+  char* end = nullptr;
+  const double seconds = std::strtod(text.c_str(), &end);
+  if (text.empty() || *end != '\0' || !(seconds > 0 && seconds <= 1e9))
+    return "expected a number of seconds greater than 0";
+  target.settings.timeout = seconds;
+  return {};
+}
+
+// As seen from here: the node process may be started elsewhere.
+std::string absolute(std::string_view path) {
+  std::error_code failed;
+  const std::filesystem::path whole = std::filesystem::absolute(path, failed);
+  return failed ? std::string(path) : whole.string();
+}
+
+std::string set_profile(OptionTarget target, std::string_view value) {
+  JobSpec& job = target.settings.job;
+  job.profile = value != "0";
+  job.profile_file = value.empty() || value == "0" || value == "1" ? std::string() : absolute(value);
+  return {};
+}
+
+std::string set_trace(OptionTarget target, std::string_view value) {
+  target.settings.job.trace_file = absolute(value);
+  return value.empty() ? "expected a file" : "";
+}
+
+std::string set_trace_buffer(OptionTarget target, std::string_view value) {
+  const Result<std::size_t> size = parse_size(value);
+  if (!size) return size.message();
+  if (*size < kLeastTraceBuffer) return "a worker needs a buffer of at least 1k";
+  target.settings.job.trace_buffer = *size;
+  return {};
+}
+
+template <bool JobSpec::*Field>
+std::string set_job_flag(OptionTarget target, std::string_view value) {
+  target.settings.job.*Field = value == "1";
+  return {};
+}
+
+std::string set_no_deadlock_check(OptionTarget target, std::string_view value) {
+  target.settings.job.deadlock_check = value != "1";
+  return {};
+}
+
+std::string set_tag_output(OptionTarget target, std::string_view value) {
+  target.settings.tag_output = value == "1";
+  return {};
+}
+
+template <Settings::Task Task>
+std::string set_task(OptionTarget target, std::string_view) {
+  target.settings.task = Task;
+  return {};
+}
+
+std::string accept(OptionTarget, std::string_view) {
+  return {};
+}
+
+constexpr std::string_view kStart = "What runs where";
+constexpr std::string_view kNetwork = "Node processes and the network between them";
+constexpr std::string_view kRanks = "The ranks' surroundings";
+constexpr std::string_view kOutput = "Output";
+constexpr std::string_view kControl = "Control";
+
+// Not constexpr: some texts are made from the tables of choices.
+const std::vector<Option>& table() {
+  static const std::vector<Option> all = {
+      {"-n", "-np -c", "TMPI_N", "N", kStart,
+       "Number of ranks of the program (default 1; where Slurm or a PMIx server starts the node processes, "
+       "as "
+       "many as they have cores or tasks, times V).",
+       set_ranks},
+      {"--vratio", "", "TMPI_VRATIO", "V", kStart,
+       "Virtualization ratio: V ranks share a worker thread, so there are ceil(N/V) workers. Default: as "
+       "many "
+       "workers as there are "
+       "cores this process may use, and V = ceil(N/cores).",
+       set_vratio},
+      {"--workers", "", "TMPI_WORKERS", "W", kStart,
+       "Number of worker threads; V becomes ceil(N/W). More workers than cores is allowed: they share cores.",
+       set_workers},
+      {"--bind-to", "", "TMPI_BIND_TO", list_choices(kBindings, "|", "|"), kStart,
+       "Where workers run: " + describe_choices(kBindings) + ".", set_binding},
+      {"--sched", "", "TMPI_SCHED", "POLICY", kStart,
+       "Order in which the ready ranks of a worker run: " + describe_choices(sched::kPolicies) + ".",
+       set_policy},
+      {"--stack-size", "", "TMPI_STACK_SIZE", "SIZE", kStart,
+       "Stack of each rank: bytes, or with the suffix k, M or G (default 1M). Only touched pages cost "
+       "memory.",
+       set_stack_size},
+      {"--coll", "", "TMPI_COLL", "LIST", kStart,
+       "Algorithms of collectives: NAME=ALGORITHM[,NAME=ALGORITHM...], as in ALLREDUCE=ring,BCAST=binomial; "
+       "'help' "
+       "lists all, with their conditions. An algorithm that does not work for a call is passed over (-v says "
+       "so).",
+       set_coll},
+      {"--nodes", "", "TMPI_NODES", "K", kNetwork,
+       "Run the job as K node processes on this machine, which share its cores and reach each other over the "
+       "network only (default 1).",
+       set_nodes},
+      {"--host", "-H", "TMPI_HOST", "HOST[:SLOTS],...", kNetwork,
+       "Run the job on these machines, one node process on each, started through ssh. Slots weigh the hosts "
+       "(default 1): with at most as many ranks as slots no host gets more ranks than slots, beyond that "
+       "each "
+       "gets its part in proportion.",
+       set_host_list},
+      {"--hostfile", "--machinefile -f", "TMPI_HOSTFILE", "FILE", kNetwork,
+       "The same from a file with a host per line, as \"HOST slots=N\" or \"HOST:N\"; comments begin with #.",
+       set_host_file},
+      {"--launch-agent", "", "TMPI_SSH", "COMMAND", kNetwork,
+       "What starts node processes on other machines (default ssh), with arguments: \"ssh -p 2222\". A "
+       "host's "
+       "name and a command are appended, or take the place of {}.",
+       set_launch_agent},
+      {"--map-by", "", "TMPI_MAP_BY", list_choices(kMapBy, "|", "|"), kNetwork,
+       "Which node process runs which rank: " + describe_choices(kMapBy) + ".", set_map_by},
+      {"--net", "", "TMPI_NET", "TRANSPORT", kNetwork,
+       "Transport between node processes: " + describe_choices(net::kTransports) +
+           ". Settings as in tcp:interface=eth0 or sim:fdr-ib; 'help' lists all.",
+       set_net},
+      {"--eager-limit", "", "TMPI_EAGER_LIMIT", "SIZE", kNetwork,
+       "Messages between node processes up to this size are sent at once, larger ones ask first. Default: "
+       "what "
+       "suits the transport.",
+       set_eager_limit},
+      {"--rndv", "", "TMPI_RNDV", "PROTOCOL", kNetwork,
+       "How larger messages travel: " + describe_choices(mpi::remote::kRendezvousProtocols) + ".",
+       set_rendezvous},
+      {"-x", "", "TMPI_EXPORT", "VAR[=VALUE]", kRanks,
+       "Set an environment variable in the ranks of this program. May be repeated. Ranks inherit tmpirun's "
+       "environment anyway.",
+       add_export},
+      {"--wdir", "--wd", "TMPI_WDIR", "DIR", kRanks, "Start the ranks in this directory.", set_wdir},
+      {"--tag-output", "", "TMPI_TAG_OUTPUT", "", kOutput,
+       "Prefix every line with its origin, as in [1,RANK]<stdout>:text.", set_tag_output},
+      {"--output-filename", "", "TMPI_OUTPUT_FILENAME", "DIR", kOutput,
+       "Write each rank's output to DIR/rank.N/stdout and DIR/rank.N/stderr instead of tmpirun's own.",
+       set_output_directory},
+      {"--report-bindings", "", "TMPI_REPORT_BINDINGS", "", kOutput,
+       "Say on which core each worker runs and which ranks it has.", set_job_flag<&JobSpec::report_bindings>},
+      {"--profile", "", "TMPI_PROFILE", "[=FILE]", kOutput,
+       "At the end, print where the time went: ranks, cores, and the call sites of MPI. With FILE, write it "
+       "in "
+       "full "
+       "as JSON.",
+       set_profile},
+      {"--trace", "", "TMPI_TRACE", "FILE", kOutput,
+       "Write a timeline of cores, ranks and messages, to be opened in ui.perfetto.dev or chrome://tracing.",
+       set_trace},
+      {"--trace-buffer", "", "TMPI_TRACE_BUFFER", "SIZE", kOutput,
+       "Memory for the newest events of each worker (default 16M, 64 bytes an event).", set_trace_buffer},
+      {"-q", "--quiet", "TMPI_QUIET", "", kOutput, "No warnings. Errors are always reported.",
+       set_job_flag<&JobSpec::quiet>},
+      {"-v", "--verbose", "TMPI_VERBOSE", "", kOutput,
+       "Report workers, V and stack size at the start, and stack use and switches at the end.",
+       set_job_flag<&JobSpec::verbose>},
+      {"--check", "", "TMPI_CHECK", "", kControl,
+       "Find misuse of MPI while the program runs: freed or foreign handles, buffers of pending operations "
+       "used again, "
+       "collective calls that do not match between ranks. Requests, communicators and others that are not "
+       "freed at "
+       "the end are listed.",
+       set_job_flag<&JobSpec::check>},
+      {"--timeout", "", "TMPI_TIMEOUT", "SECONDS", kControl,
+       "End the job after this time with exit code 124, after a state dump: where every rank is.",
+       set_timeout},
+      {"--no-deadlock-check", "", "TMPI_NO_DEADLOCK_CHECK", "", kControl,
+       "Leave a job blocked whose ranks all wait for each other. By default it ends by itself within a "
+       "second, "
+       "with "
+       "exit code 125 and a report of who waits for whom.",
+       set_no_deadlock_check},
+      {"--version", "-V", "", "", kControl, "Print tmpi's version and exit.",
+       set_task<Settings::Task::kVersion>},
+      {"--help", "-h", "", "", kControl, "Print this text and exit.", set_task<Settings::Task::kHelp>},
+      {"--print-manual", "", "", "", "", "", set_task<Settings::Task::kManual>},
+      {"--print-markdown", "", "", "", "", "", set_task<Settings::Task::kMarkdown>},
+      // Habits of mpirun's users that need nothing here: ranks always share cores, and root is nobody special.
+      {"--oversubscribe", "", "", "", "", "", accept},
+      {"--allow-run-as-root", "", "", "", "", "", accept},
+  };
+  return all;
+}
+
+}  // namespace
+
+std::span<const Option> option_table() {
+  return table();
+}
+
+Result<long> parse_number(std::string_view text, long least, long most) {
+  long value = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
+  if (text.empty() || end != text.data() + text.size() || error == std::errc::invalid_argument) {
+    return Failure{"expected a whole number"};
+  }
+  if (error != std::errc{} || value < least || value > most) {
+    return Failure{fmt::format("expected a whole number from {} to {}", least, most)};
+  }
+  return value;
+}
+
+Result<std::size_t> parse_size(std::string_view text) {
+  std::size_t unit = 1;
+  if (!text.empty()) {
+    switch (text.back()) {
+      case 'k':
+      case 'K':
+        unit = std::size_t{1} << 10;
+        break;
+      case 'm':
+      case 'M':
+        unit = std::size_t{1} << 20;
+        break;
+      case 'g':
+      case 'G':
+        unit = std::size_t{1} << 30;
+        break;
+      default:
+        break;
+    }
+  }
+  if (unit > 1) text.remove_suffix(1);
+  const Result<long> number = parse_number(text, 1, 1L << 32);
+  if (!number) return Failure{"expected a size such as 65536, 256k, 1M or 1G"};
+  return static_cast<std::size_t>(*number) * unit;
+}
+
+}  // namespace tmpi::launch

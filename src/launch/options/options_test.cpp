@@ -1,0 +1,178 @@
+#include "launch/options/options.hpp"
+
+#include <doctest/doctest.h>
+
+#include "launch/options/suggest.hpp"
+#include "mpi/remote/rendezvous.hpp"
+#include "net/transports.hpp"
+#include "sched/policies.hpp"
+
+namespace tmpi::launch {
+namespace {
+
+using Words = std::vector<std::string>;
+using Variables = std::map<std::string, std::string>;
+
+Settings parsed(const Words& words, const Variables& variables = {}) {
+  const Result<Settings> settings = parse_options(words, variables);
+  REQUIRE_MESSAGE(static_cast<bool>(settings), (settings ? "" : settings.message()));
+  return *settings;
+}
+
+std::string complaint(const Words& words, const Variables& variables = {}) {
+  const Result<Settings> settings = parse_options(words, variables);
+  REQUIRE_FALSE(static_cast<bool>(settings));
+  return settings.message();
+}
+
+TEST_CASE("options end at the program's name") {
+  const Settings settings = parsed({"-n", "4", "./prog", "-n", "7", "--vratio", "x"});
+  REQUIRE(settings.job.apps.size() == 1);
+  CHECK(settings.job.apps[0].ranks == 4);
+  CHECK(settings.job.apps[0].arguments == Words{"./prog", "-n", "7", "--vratio", "x"});
+  CHECK(parsed({"--", "-odd-name"}).job.apps[0].program == "-odd-name");
+}
+
+TEST_CASE("mpirun's spellings") {
+  CHECK(parsed({"-np", "3", "p"}).job.apps[0].ranks == 3);
+  CHECK(parsed({"--np", "3", "p"}).job.apps[0].ranks == 3);
+  CHECK(parsed({"-wdir", "/tmp", "p"}).job.apps[0].wdir == "/tmp");
+  CHECK(parsed({"-timeout", "2.5", "p"}).timeout == doctest::Approx(2.5));
+  CHECK(parsed({"--stack-size=256k", "p"}).job.stack_size == 256 << 10);
+  CHECK(parsed({"-x", "A=b=c", "-x", "D=", "p"}).job.apps[0].environment == Words{"A=b=c", "D="});
+  CHECK(parsed({"--oversubscribe", "--allow-run-as-root", "-v", "-q", "p"}).job.verbose);
+}
+
+TEST_CASE("a value that may be left out") {
+  CHECK_FALSE(parsed({"p"}).job.observed());
+  CHECK(parsed({"--profile", "p"}).job.profile);
+  CHECK(parsed({"--profile", "p"}).job.apps[0].program == "p");
+  CHECK(parsed({"--profile", "p"}).job.profile_file.empty());
+  CHECK(parsed({"--profile=/tmp/a b", "p"}).job.profile_file == "/tmp/a b");
+  CHECK(parsed({"--profile=out.json", "p"}).job.profile_file.ends_with("/out.json"));
+  CHECK(parsed({"--profile=out.json", "p"}).job.profile_file.starts_with("/"));
+  CHECK(parsed({"p"}, {{"TMPI_PROFILE", "1"}}).job.profile);
+  CHECK(parsed({"p"}, {{"TMPI_PROFILE", "1"}}).job.profile_file.empty());
+  CHECK_FALSE(parsed({"p"}, {{"TMPI_PROFILE", "0"}}).job.observed());
+  CHECK(parsed({"--trace", "/t", "--trace-buffer", "2M", "p"}).job.trace_buffer == 2 << 20);
+  CHECK(complaint({"--trace-buffer", "10", "p"}) ==
+        "--trace-buffer 10: a worker needs a buffer of at least 1k");
+}
+
+TEST_CASE("several programs") {
+  const Settings settings = parsed({"-n", "2", "-x", "A=1", "a", "1", ":", "-n", "3", "--tag-output", "b"});
+  REQUIRE(settings.job.apps.size() == 2);
+  CHECK(settings.job.total_ranks() == 5);
+  CHECK(settings.job.apps[0].arguments == Words{"a", "1"});
+  CHECK(settings.job.apps[1].environment.empty());
+  CHECK(settings.tag_output);
+}
+
+TEST_CASE("the environment gives defaults, the command line wins") {
+  const Variables variables = {
+      {"TMPI_VRATIO", "3"}, {"TMPI_N", "8"}, {"TMPI_TAG_OUTPUT", "yes"}, {"TMPI_QUIET", "0"}};
+  CHECK(parsed({"p"}, variables).job.vratio == 3);
+  CHECK(parsed({"p"}, variables).job.apps[0].ranks == 8);
+  CHECK(parsed({"p"}, variables).tag_output);
+  CHECK_FALSE(parsed({"p"}, variables).job.quiet);
+  CHECK(parsed({"--vratio", "5", "p"}, variables).job.vratio == 5);
+  CHECK(complaint({"p"}, {{"TMPI_VRATIO", "many"}}) == "TMPI_VRATIO=many: expected a whole number");
+}
+
+TEST_CASE("senseless values are refused with a sentence") {
+  CHECK(complaint({"-n", "0", "p"}) == "-n 0: expected a whole number from 1 to 1000000");
+  CHECK(complaint({"-n", "two", "p"}) == "-n two: expected a whole number");
+  CHECK(complaint({"-n", "99999999999999999999", "p"}) ==
+        "-n 99999999999999999999: expected a whole number from 1 to 1000000");
+  CHECK(complaint({"--vratio", "-1", "p"}) == "--vratio -1: expected a whole number from 1 to 1000000");
+  CHECK(complaint({"--stack-size", "1", "p"}) == "--stack-size 1: a rank needs a stack of at least 32k");
+  CHECK(complaint({"--stack-size", "1T", "p"}).starts_with("--stack-size 1T: expected a size such as"));
+  CHECK(complaint({"--sched", "random", "p"}).find("random:SEED") != std::string::npos);
+  CHECK(complaint({"--coll", "ring", "p"}).starts_with("--coll ring: expected NAME=ALGORITHM"));
+  CHECK(complaint({"--bind-to", "socket", "p"}).find("'core'") != std::string::npos);
+  CHECK(complaint({"--timeout", "0", "p"}) == "--timeout 0: expected a number of seconds greater than 0");
+  CHECK(complaint({"-x", "TMPI_SURELY_UNSET", "p"}).find("is not set in tmpirun's environment") !=
+        std::string::npos);
+  CHECK(complaint({"-n", "9", "--vratio", "2", "--workers", "3", "p"})
+            .find("has room for 6 ranks, but the job has 9") != std::string::npos);
+  CHECK(complaint({"-n"}) == "-n needs a value: -n N");
+  CHECK(complaint({"-n", "3"}).starts_with("no program given"));
+  CHECK(complaint({"p", ":"}) == "no program after the last ':'");
+  CHECK(complaint({"--wdir", "/tmp", "p", ":", "q"}).find("Give all of them the same --wdir") !=
+        std::string::npos);
+}
+
+TEST_CASE("node processes and hosts") {
+  CHECK(parsed({"-n", "4", "--nodes", "2", "--map-by", "node", "p"}).map_by == MapBy::kCyclic);
+  CHECK(parsed({"-n", "4", "-H", "a:2,b", "p"}).hosts == std::vector<HostSlots>{{"a", 2}, {"b", 1}});
+  CHECK(parsed({"p"}, {{"TMPI_HOST", "a"}, {"TMPI_SSH", "ssh -p 22"}}).launch_agent == "ssh -p 22");
+  CHECK(parsed({"p"}).job.eager_limit == -1);
+  CHECK(parsed({"--eager-limit", "0", "p"}).job.eager_limit == 0);
+  CHECK(parsed({"--eager-limit", "64k", "p"}).job.eager_limit == 64 << 10);
+  CHECK(parsed({"--net", "sim:fdr-ib", "--rndv", "read", "p"}).job.net == "sim:fdr-ib");
+  CHECK(parsed({"--net", "help"}).task == Settings::Task::kTransports);
+  CHECK(
+      complaint({"--nodes", "3", "-n", "2", "p"}).starts_with("--nodes 3 with 2 ranks: every node process"));
+  CHECK(complaint({"--nodes", "2", "-n", "2", "--host", "a,b", "p"}).find("Give only one of the two") !=
+        std::string::npos);
+  CHECK(complaint({"--host", "a:b", "p"}) == "--host a:b: 'b' is no number of slots (1 to 1000000)");
+  CHECK(complaint({"--hostfile", "/no/such", "p"}).starts_with("--hostfile /no/such: cannot read the file"));
+  CHECK(complaint({"--rndv", "push", "p"}).find("'early-cts'") != std::string::npos);
+  CHECK(complaint({"--map-by", "slot", "p"}).find("'cyclic'") != std::string::npos);
+}
+
+TEST_CASE("what can be chosen is one table: parsed, listed, described") {
+  CHECK(choose(kBindings, "none").choice->value == Binding::kNone);
+  CHECK(choose(kBindings, "nonesuch").choice == nullptr);
+  CHECK(choose(net::kTransports, "sim:fdr-ib").argument == "fdr-ib");
+  CHECK(list_choices(sched::kPolicies, ", ", " or ") == "fifo, lifo or random:SEED");
+  CHECK(describe_choices(kBindings) ==
+        "core (default; each worker is pinned to a core of its own), none (the operating system moves "
+        "workers)");
+  const std::string help = help_text();
+  for (const auto& row : kMapBy) {
+    CHECK(parsed({"--map-by", std::string(row.name), "p"}).map_by == row.value);
+    CHECK(complaint({"--map-by", "slot", "p"}).find(row.name) != std::string::npos);
+  }
+  for (const auto& row : mpi::remote::kRendezvousProtocols)
+    CHECK(parsed({"--rndv", std::string(row.name), "p"}).job.rendezvous == row.name);
+  for (const auto& row : sched::kPolicies) CHECK(help.find(row.name) != std::string::npos);
+  CHECK(sched::parse_policy("random:7")->seed == 7);
+}
+
+TEST_CASE("unknown options get a suggestion") {
+  CHECK(
+      complaint({"--vration", "3", "p"}).starts_with("unknown option '--vration'; did you mean '--vratio'?"));
+  CHECK(complaint({"--qqqqqqqqqqqq", "p"}).starts_with("unknown option '--qqqqqqqqqqqq'."));
+}
+
+TEST_CASE("the texts name every option once") {
+  const std::string help = help_text();
+  const std::string manual = manual_page();
+  const std::string table = markdown_table();
+  for (const Option& option : option_table()) {
+    if (option.group.empty()) continue;
+    CHECK(help.find("\n  " + std::string(option.name)) != std::string::npos);
+    CHECK(table.find("| `" + std::string(option.name)) != std::string::npos);
+    if (!option.variable.empty()) CHECK(manual.find(option.variable) != std::string::npos);
+  }
+  CHECK(parsed({"--help"}).task == Settings::Task::kHelp);
+  CHECK(parsed({"--coll", "help"}).task == Settings::Task::kCollectives);
+  CHECK(parsed({"--version", "ignored"}).task == Settings::Task::kVersion);
+}
+
+}  // namespace
+}  // namespace tmpi::launch
+
+TEST_CASE("without -n a program gets a rank for each slot that others have given") {
+  const auto ranks = [](std::vector<std::string> arguments,
+                        const std::map<std::string, std::string>& variables) {
+    const auto settings = tmpi::launch::parse_options(arguments, variables, 6);
+    REQUIRE(settings);
+    return settings->job.total_ranks();
+  };
+  CHECK(ranks({"p"}, {}) == 6);
+  CHECK(ranks({"--vratio", "2", "p"}, {}) == 12);
+  CHECK(ranks({"-n", "3", "p"}, {}) == 3);
+  CHECK(ranks({"p"}, {{"TMPI_N", "4"}}) == 4);
+}

@@ -1,0 +1,70 @@
+#include "launch/plan/job_plan.hpp"
+
+#include <fmt/core.h>
+#include <unistd.h>
+
+#include <algorithm>
+
+#include "launch/plan/mapping.hpp"
+#include "launch/plan/remote_shell.hpp"
+
+namespace tmpi::launch {
+namespace {
+
+std::string own_name() {
+  char name[256] = "localhost";
+  gethostname(name, sizeof(name) - 1);
+  return name;
+}
+
+NodePlan local_node(const std::string& host, const std::string& executable) {
+  return {host, false, {executable, "--control", "3"}, -1};
+}
+
+}  // namespace
+
+bool JobPlan::any_remote() const {
+  return std::ranges::any_of(nodes, &NodePlan::remote);
+}
+
+Result<JobPlan> plan_job(const Settings& settings, const std::string& executable,
+                         const Attachment& attachment) {
+  const bool attached = !attachment.nodes.empty();
+  std::vector<HostSlots> hosts = settings.hosts;
+  for (const AttachedNode& node : attachment.nodes) hosts.push_back({node.host, node.slots});
+  if (hosts.empty()) hosts.assign(static_cast<std::size_t>(std::max(settings.nodes, 1)), {own_name(), 1});
+  std::vector<int> slots;
+  for (const HostSlots& host : hosts) slots.push_back(host.slots);
+  JobPlan plan;
+  plan.executable = executable;
+  plan.key = attachment.key;
+  plan.starter_output = attachment.output;
+  plan.node_of = map_ranks(settings.job.total_ranks(), slots, settings.map_by);
+  // Hosts that get no rank are left alone, and node processes are numbered without them.
+  std::vector<int> number(hosts.size(), -1);
+  for (const int node : plan.node_of) number[static_cast<std::size_t>(node)] = 0;
+  for (std::size_t i = 0; i < hosts.size(); ++i) {
+    const int channel = attached ? attachment.nodes[i].channel : -1;
+    if (number[i] < 0) {
+      if (channel >= 0) plan.unneeded.push_back(channel);
+      continue;
+    }
+    number[i] = plan.size();
+    if (channel >= 0) {
+      plan.nodes.push_back({hosts[i].host, true, {}, channel});
+      continue;
+    }
+    if (attached || settings.hosts.empty() || is_here(hosts[i].host)) {
+      plan.nodes.push_back(local_node(hosts[i].host, executable));
+      continue;
+    }
+    Result<std::vector<std::string>> command =
+        remote_command(settings.launch_agent, hosts[i].host, executable);
+    if (!command) return command.failure();
+    plan.nodes.push_back({hosts[i].host, true, *std::move(command), -1});
+  }
+  for (int& node : plan.node_of) node = number[static_cast<std::size_t>(node)];
+  return plan;
+}
+
+}  // namespace tmpi::launch

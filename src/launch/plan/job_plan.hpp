@@ -1,0 +1,41 @@
+// JobPlan: how many node processes a job has, where and how each is started, and which ranks it runs.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "base/result.hpp"
+#include "launch/attach/attachment.hpp"
+#include "launch/options/options.hpp"
+#include "net/secret.hpp"
+
+namespace tmpi::launch {
+
+/// How one node process is started.
+struct NodePlan {
+  std::string host;                  ///< as the user named it; what this machine calls itself if nobody did
+  bool remote = false;               ///< `command` is a remote shell, not the node process itself
+  std::vector<std::string> command;  ///< path and arguments
+  int channel = -1;                  ///< of one that others have started; -1: it is yet to be started
+};
+
+struct JobPlan {
+  std::vector<NodePlan> nodes;
+  std::vector<int> node_of;   ///< by world rank
+  std::string executable;     ///< the path of tmpi-node here
+  std::vector<int> unneeded;  ///< channels of node processes that others have started and that get no rank
+  int starter = -1;           ///< readable: the launcher that has started tmpirun itself is gone
+  int starter_output = -1;    ///< what has started the node processes writes its stdout into this pipe
+  /// Of a job whose node processes others have started, and which have the key already.
+  std::optional<net::JobKey> key;
+  int size() const { return static_cast<int>(nodes.size()); }
+  bool any_remote() const;
+};
+
+/// `executable`: the path of tmpi-node here. `attachment`: what others have started, if anything, takes the
+/// place of the settings' hosts. Failure: no remote shell.
+Result<JobPlan> plan_job(const Settings& settings, const std::string& executable,
+                         const Attachment& attachment);
+
+}  // namespace tmpi::launch

@@ -1,0 +1,44 @@
+#include "launch/spec/job_spec.hpp"
+
+#include <doctest/doctest.h>
+
+namespace tmpi::launch {
+namespace {
+
+TEST_CASE("a job description comes back as it was") {
+  JobSpec job;
+  AppSpec app;
+  app.ranks = 7;
+  app.program = "/bin/a b";
+  app.arguments = {"a b", "", "--x=1", std::string("zero\0byte", 9)};
+  app.environment = {"A=1"};
+  app.wdir = "/tmp";
+  job.apps = {app, AppSpec{}};
+  job.vratio = 3;
+  job.stack_size = 123456;
+  job.bind = false;
+  job.policy = "random:9";
+  const Result<JobSpec> copy = unpack_job(pack(job));
+  REQUIRE(copy);
+  CHECK(copy->apps.size() == 2);
+  CHECK(copy->apps[0].arguments == app.arguments);
+  CHECK(copy->apps[0].environment == app.environment);
+  CHECK(copy->total_ranks() == 8);
+  CHECK(copy->app_of(6) == 0);
+  CHECK(copy->app_of(7) == 1);
+  CHECK(copy->stack_size == 123456);
+  CHECK_FALSE(copy->bind);
+  CHECK(copy->policy == "random:9");
+}
+
+TEST_CASE("a job description cut anywhere is refused") {
+  JobSpec job;
+  job.apps = {AppSpec{}};
+  job.apps[0].arguments = {"prog", "argument"};
+  const std::string bytes = pack(job);
+  for (std::size_t length = 0; length < bytes.size(); ++length)
+    CHECK_FALSE(unpack_job(std::string_view(bytes).substr(0, length)));
+}
+
+}  // namespace
+}  // namespace tmpi::launch

@@ -1,0 +1,18 @@
+// The limit on open descriptors (RLIMIT_NOFILE): a soft limit of 1024 is the usual one, and less than a process of
+// many connections or many ranks needs.
+#pragma once
+
+#include <sys/resource.h>
+
+namespace tmpi::launch {
+
+/// Raises the soft limit of this process to `needed`, as far as the hard limit lets it; never lowers it. What it
+/// starts later inherits that.
+void raise_descriptor_limit(rlim_t needed) noexcept;
+
+/// What a node process needs that runs `ranks` ranks and may be connected to `nodes` others: the soft limit it was
+/// started with, which is what a rank would have had to itself, and some for each rank beyond the first and each
+/// connection.
+rlim_t descriptors_of_node_process(int ranks, int nodes) noexcept;
+
+}  // namespace tmpi::launch

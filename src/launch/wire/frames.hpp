@@ -1,0 +1,89 @@
+// FrameReader takes a byte stream apart into frames; append_frame puts one together; Packer and Unpacker do
+// the same inside a payload. No I/O here, no thread-safety needed: each belongs to one thread.
+#pragma once
+
+#include <cstdint>
+#include <cstring>
+#include <string>
+#include <string_view>
+
+#include "launch/wire/wire.hpp"
+
+namespace tmpi::launch {
+
+/// A frame inside a reader's buffer; the payload is valid until the reader's next fill.
+struct Frame {
+  FrameHeader header;
+  std::string_view payload;
+};
+
+class FrameReader {
+ public:
+  enum class Status { kFrame, kIncomplete, kGarbage };
+
+  /// Room for at least `wanted` more bytes; the caller reads into it and then says how many came.
+  char* room(std::size_t wanted);
+  void filled(std::size_t bytes) { end_ += bytes; }
+
+  /// The next frame, if one is complete. kGarbage: the stream is not ours and cannot be read any further.
+  Status next(Frame& frame);
+
+ private:
+  std::string buffer_;
+  std::size_t begin_ = 0;  // first byte not yet handed out
+  std::size_t end_ = 0;    // first byte not yet filled
+};
+
+/// Appends a frame to `out`.
+void append_frame(std::string& out, FrameType type, int rank, std::uint16_t detail, std::string_view payload);
+
+/// Copies a fixed-width record out of a payload; false if the payload is too short.
+template <class Record>
+bool read_record(std::string_view& payload, Record& record) {
+  if (payload.size() < sizeof(Record)) return false;
+  std::memcpy(&record, payload.data(), sizeof(Record));
+  payload.remove_prefix(sizeof(Record));
+  return true;
+}
+
+template <class Record>
+void append_record(std::string& out, const Record& record) {
+  out.append(reinterpret_cast<const char*>(&record), sizeof(Record));
+}
+
+class Packer {
+ public:
+  void number(std::int64_t value) { append_record(bytes_, value); }
+  void text(std::string_view value) {
+    number(static_cast<std::int64_t>(value.size()));
+    bytes_.append(value);
+  }
+  template <class List>
+  void texts(const List& list) {
+    number(static_cast<std::int64_t>(list.size()));
+    for (const auto& item : list) text(item);
+  }
+  const std::string& bytes() const { return bytes_; }
+
+ private:
+  std::string bytes_;
+};
+
+/// After any read past the end ok() is false and every value is empty.
+class Unpacker {
+ public:
+  explicit Unpacker(std::string_view bytes) : rest_(bytes) {}
+  std::int64_t number();
+  std::string text();
+  template <class List>
+  void texts(List& list) {
+    for (std::int64_t left = number(); left > 0 && ok_; --left) list.push_back(text());
+  }
+  bool ok() const { return ok_; }
+
+ private:
+  std::string_view rest_;
+  bool ok_ = true;
+};
+
+}  // namespace tmpi::launch

@@ -1,0 +1,119 @@
+// The control channel between tmpirun and a node process: framed messages over any byte stream (a socket pair
+// on this machine, ssh's standard streams between machines). This file holds every structure that crosses it:
+// fixed width, little-endian, versioned. A reader refuses a frame whose length or type makes no sense, so a
+// foreign byte stream ends in an error and never in a wild allocation.
+#pragma once
+
+#include <bit>
+#include <cstddef>
+#include <cstdint>
+
+namespace tmpi::launch {
+
+static_assert(std::endian::native == std::endian::little, "the wire is little-endian and read in place");
+
+inline constexpr std::uint32_t kWireMagic = 0x49504d54;  // "TMPI"
+inline constexpr std::uint32_t kWireVersion = 4;         // raised when any structure below changes
+inline constexpr std::uint32_t kMaxPayload =
+    16u << 20;  // a job description with a long command line fits many times
+inline constexpr std::uint32_t kMaxOutputPayload = 32u << 10;    // output is cut into frames of this size
+inline constexpr std::uint32_t kMaxProfilePayload = 256u << 10;  // and a profile into these
+
+/// Over a remote shell the frames begin behind this line: the user's start-up files may have printed
+/// something.
+inline constexpr char kPreamble[] = "tmpi-node speaks\n";
+inline constexpr std::uint32_t kMostNoise = 64u << 10;  // before it
+
+enum class FrameType : std::uint16_t {
+  // node process -> tmpirun
+  kHello = 1,              // HelloRecord and texts (hello.hpp): the first frame
+  kNotice = 2,             // text; detail: NoticeKind
+  kOutput = 3,             // rank's bytes; detail: 1 stdout, 2 stderr
+  kExits = 4,              // ExitRecord[]: ranks that have ended by themselves
+  kStdinWanted = 5,        // rank 0 waits for input
+  kStateDump = 6,          // StateDumpRecord and a name, repeated: where every rank is
+  kEnd = 7,                // EndRecord and a sentence: the job ends before its ranks do; detail: EndKind
+  kDone = 8,               // BalanceRecord: every rank of this node process has ended; the last frame
+  kAddress = 9,            // where the other node processes reach this one (text)
+  kLost = 10,              // rank: number of a node process that does not answer any more; a sentence
+  kUsesMpi = 11,           // the first rank of this node process has called MPI_Init
+  kQuiescent = 12,         // BalanceRecord: all its ranks are blocked in MPI, for a while
+  kQuiescenceAnswer = 13,  // answer to kStillQuiescent; detail 1: yes, ever since; BalanceRecord
+  kWaitForEdges = 14,      // answer to kWaitForEdgesWanted (wait_for_edges.hpp)
+  kProfile = 15,           // bytes of its profile (profile_report.hpp), in order
+  // tmpirun -> node process
+  kJob = 64,                 // the job description (job_spec.hpp)
+  kStdin = 65,               // bytes for rank 0; empty: end of file
+  kSignal = 66,              // detail: signal number
+  kStateDumpWanted = 67,     // answered by one kStateDump; detail 1: the job is killed after it
+  kAddresses = 68,           // of all node processes, by number: address and host each
+  kEndNow = 69,              // the job has ended elsewhere: send the end report and end
+  kStillQuiescent = 70,      // has nothing moved since it said kQuiescent?
+  kWaitForEdgesWanted = 71,  // all are, for good: who waits for whom?
+  kHeartbeat = 73,           // to other machines, every second; detail 1: no more until the next one
+  kExplain = 72,             // what all have answered to that: to be worded, and the job to be ended
+};
+
+enum class NoticeKind : std::uint16_t { kInfo = 0, kWarning = 1 };
+
+enum class EndKind : std::uint16_t {
+  kStartFailed = 0,  // the job never ran
+  kAborted = 1,      // MPI_Abort, abort(), an error whose handler is MPI_ERRORS_ARE_FATAL
+  kCrashed = 2,      // a fatal signal in a rank
+  kBadExit = 3,      // a rank left in a way that breaks the job
+  kSignalled = 4,    // ended by a signal that was sent to tmpirun
+  kDeadlock = 5,     // every rank waits for another one
+  kOrdered = 6,      // tmpirun said so (kEndNow)
+};
+
+/// Stands before every payload.
+struct FrameHeader {
+  std::uint32_t length;  ///< bytes of payload that follow
+  FrameType type;
+  std::uint16_t detail;  ///< meaning depends on the type
+  std::int32_t rank;     ///< world rank concerned, -1: none
+};
+static_assert(sizeof(FrameHeader) == 12 && alignof(FrameHeader) == 4);
+static_assert(offsetof(FrameHeader, type) == 4 && offsetof(FrameHeader, detail) == 6 &&
+              offsetof(FrameHeader, rank) == 8);
+
+struct HelloRecord {
+  std::uint32_t magic;
+  std::uint32_t version;
+  std::int32_t pid;
+};
+static_assert(sizeof(HelloRecord) == 12);
+
+struct ExitRecord {
+  std::int32_t rank;
+  std::int32_t code;
+  std::int32_t used_mpi;  ///< 0: the rank has never called MPI_Init
+};
+static_assert(sizeof(ExitRecord) == 12);
+
+struct EndRecord {
+  std::int32_t code;  ///< exit code for tmpirun
+};
+static_assert(sizeof(EndRecord) == 4);
+
+/// Messages between node processes that a node process has sent and received since the start.
+struct BalanceRecord {
+  std::uint64_t sent;
+  std::uint64_t received;
+};
+static_assert(sizeof(BalanceRecord) == 16);
+
+/// `count` ranks from `first` on are in the same place; `call_length` and `detail_length` bytes follow, both
+/// may be 0 (StateDumpEntry in state dump.hpp).
+struct StateDumpRecord {
+  std::int32_t first;
+  std::int32_t count;
+  std::int32_t peer;     ///< of the first rank, -1: none
+  std::uint16_t state;   ///< RankState of state dump.hpp
+  std::uint16_t follow;  ///< 1: the peer of the next rank is the next one
+  std::uint16_t call_length;
+  std::uint16_t detail_length;
+};
+static_assert(sizeof(StateDumpRecord) == 20);
+
+}  // namespace tmpi::launch

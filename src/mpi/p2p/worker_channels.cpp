@@ -1,0 +1,177 @@
+#include "mpi/p2p/worker_channels.hpp"
+
+#include <algorithm>
+#include <new>
+
+namespace tmpi::mpi {
+namespace {
+
+// Never a number that is expected next, nor one that was not long ago.
+constexpr std::uint32_t kFarAway = std::uint32_t{1} << 31;
+
+}  // namespace
+
+Channel::Channel() noexcept {
+  use(few_.data(), false);
+}
+
+// The ring from now on. Empty, and either under the lock or not known to the reader.
+void Channel::use(Slot* slots, bool large) noexcept {
+  my_ring_ = slots;
+  my_mask_ = (large ? kManySlots : kFewSlots) - 1;
+  for (std::uint32_t i = 0; i <= my_mask_; ++i)
+    slots[i].turn.store(sent_ + kFarAway, std::memory_order_relaxed);
+  // seq_cst: has_message().
+  ring_.store(reinterpret_cast<std::uintptr_t>(slots) | static_cast<std::uintptr_t>(large),
+              std::memory_order_seq_cst);
+}
+
+WorkerChannels::WorkerChannels(int workers, int polls_until_rest)
+    : workers_(workers),
+      polls_until_rest_(polls_until_rest),
+      senders_(std::make_unique<Sender[]>(static_cast<std::size_t>(workers))),
+      readers_(std::make_unique<Reader[]>(static_cast<std::size_t>(workers))) {
+  constexpr std::size_t kRing = Channel::kManySlots * sizeof(Slot);
+  const auto rings = static_cast<int>(kLargeRingBytes / kRing);
+  for (int i = 0; i < workers; ++i) {
+    senders_[static_cast<std::size_t>(i)].large_left = std::max(1, rings / workers);
+    readers_[static_cast<std::size_t>(i)].polls_left = polls_until_rest;
+  }
+}
+
+WorkerChannels::~WorkerChannels() {
+  for (int from = 0; from < workers_; ++from) {
+    Sender& sender = senders_[static_cast<std::size_t>(from)];
+    for (int to = 0; sender.channels != nullptr && to < workers_; ++to) {
+      Channel* const channel = sender.channels[static_cast<std::size_t>(to)];
+      if (channel == nullptr) continue;
+      if (channel->large()) delete[] channel->my_ring_;
+      delete channel;
+    }
+  }
+}
+
+Channel* WorkerChannels::make(int from, int to) noexcept {
+  Sender& sender = senders_[static_cast<std::size_t>(from)];
+  if (sender.channels == nullptr) {
+    sender.channels.reset(new (std::nothrow) Channel* [static_cast<std::size_t>(workers_)] {});
+    if (sender.channels == nullptr) return nullptr;
+  }
+  // The reader gets to know it when it is announced.
+  return sender.channels[static_cast<std::size_t>(to)] = new (std::nothrow) Channel;
+}
+
+// ---- Announcing and resting ----
+
+void WorkerChannels::announce(Channel& channel, int to) noexcept {
+  // acquire: the reader has let go of `next_`. Lost to the reader, who has seen the message after all.
+  Channel::State expected = Channel::kDormant;
+  if (!channel.state_.compare_exchange_strong(expected, Channel::kActive, std::memory_order_seq_cst)) return;
+  std::atomic<Channel*>& announced = readers_[static_cast<std::size_t>(to)].announced;
+  channel.next_ = announced.load(std::memory_order_relaxed);
+  // seq_cst pairs with drain(), as the slot's turn does: before the sender looks whether the reader sleeps.
+  while (!announced.compare_exchange_weak(channel.next_, &channel, std::memory_order_seq_cst)) {
+  }
+}
+
+void WorkerChannels::take_announced(Reader& reader) noexcept {
+  // acquire pairs with announce(): a new channel is there.
+  Channel* channel = reader.announced.exchange(nullptr, std::memory_order_acquire);
+  while (channel != nullptr) {
+    Channel* const after = channel->next_;
+    channel->seen_delivered_ = channel->delivered_.load(std::memory_order_relaxed);
+    channel->next_ = reader.polled;
+    reader.polled = channel;
+    ++reader.count;
+    channel = after;
+  }
+}
+
+// Puts those channels to rest that have delivered nothing since the last time, but for one.
+void WorkerChannels::put_to_rest(Reader& reader) noexcept {
+  reader.polls_left = polls_until_rest_;
+  for (Channel** link = &reader.polled; *link != nullptr && reader.count > 1;) {
+    Channel& channel = **link;
+    const std::uint32_t delivered = channel.delivered_.load(std::memory_order_relaxed);
+    Channel* const after = channel.next_;  // not to be touched once the sender may announce the channel
+    if (channel.seen_delivered_ == delivered && rest(channel)) {
+      *link = after;
+      --reader.count;
+    } else {
+      channel.seen_delivered_ = delivered;
+      link = &channel.next_;
+    }
+  }
+}
+
+// True if the reader has no longer to poll the channel: it is dormant, or its sender has announced it
+// already.
+bool WorkerChannels::rest(Channel& channel) noexcept {
+  // Under the lock, so that a sender that finds it dormant can take its ring away.
+  channel.delivering_.lock();
+  // seq_cst pairs with publish(): either the sender sees it, or we see its message.
+  channel.state_.store(Channel::kDormant, std::memory_order_seq_cst);
+  Channel::State expected = Channel::kDormant;
+  const bool polled = channel.has_message() && channel.state_.compare_exchange_strong(
+                                                   expected, Channel::kActive, std::memory_order_seq_cst);
+  channel.delivering_.unlock();
+  return !polled;
+}
+
+// ---- Sending ----
+
+// What has been delivered by now?
+Slot* WorkerChannels::look_for_slot(int from, Channel& channel) noexcept {
+  channel.known_delivered_ = channel.delivered_.load(std::memory_order_acquire);
+  if (channel.sent_ == channel.known_delivered_ && !channel.large() &&
+      ++channel.looks_ == Channel::kLooksUntilGrown) {
+    channel.looks_ = 0;
+    grow(senders_[static_cast<std::size_t>(from)], channel);
+  }
+  if (channel.sent_ - channel.known_delivered_ > channel.my_mask_) return nullptr;
+  return &channel.my_ring_[channel.sent_ & channel.my_mask_];
+}
+
+int WorkerChannels::stuck() const noexcept {
+  return static_cast<int>(std::count_if(readers_.get(), readers_.get() + workers_, [](const Reader& reader) {
+    return reader.stuck.load(std::memory_order_relaxed);
+  }));
+}
+
+// ---- Large rings ----
+
+// Only the sender writes here, and all that it has written is delivered: nobody but the reader, who polls,
+// looks at the ring. The small one is part of the channel and stays.
+void WorkerChannels::grow(Sender& sender, Channel& channel) noexcept {
+  Slot* const ring = take_large_ring(sender);
+  if (ring == nullptr) return;
+  channel.delivering_.lock();
+  channel.use(ring, true);
+  channel.delivering_.unlock();
+  channel.next_large_ = sender.large;
+  sender.large = &channel;
+}
+
+// A new one, else that of a channel that is dormant, which its reader does not look at: only we can wake it.
+Slot* WorkerChannels::take_large_ring(Sender& sender) noexcept {
+  if (sender.large_left > 0) {
+    Slot* const ring = new (std::nothrow) Slot[Channel::kManySlots];
+    if (ring != nullptr) --sender.large_left;
+    return ring;
+  }
+  for (Channel** link = &sender.large; *link != nullptr; link = &(*link)->next_large_) {
+    Channel& channel = **link;
+    if (channel.state_.load(std::memory_order_relaxed) != Channel::kDormant) continue;
+    channel.delivering_.lock();  // the reader may just be putting it to rest, or find a reason not to
+    const bool dormant = channel.state_.load(std::memory_order_relaxed) == Channel::kDormant;
+    Slot* const ring = channel.my_ring_;
+    if (dormant) channel.use(channel.few_.data(), false);
+    channel.delivering_.unlock();
+    if (!dormant) continue;
+    *link = channel.next_large_;
+    return ring;
+  }
+  return nullptr;
+}
+
+}  // namespace tmpi::mpi

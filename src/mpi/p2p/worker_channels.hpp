@@ -1,0 +1,261 @@
+// WorkerChannels: small messages from the ranks of one worker to those of another, one ring of slots per
+// ordered pair of workers, one writer and one reader each. Knows nothing of matching: whoever reads is given
+// slot after slot (p2p/channel.cpp). docs/matching.md, section Between workers, has the argument for the
+// handshakes.
+//
+// A reader polls only the channels that have talked of late. One that has not is *dormant*; its next message
+// puts it into the reader's list of announcements, which is one word, so that a look that finds nothing is a
+// load of that word and of the slots of the few that are polled, however many workers there are. The channel
+// that was the last to fall silent stays polled: between two workers nothing is ever announced twice.
+//
+// Memory: nothing for pairs that have never talked; 640 bytes with a ring of kFewSlots for one that has; the
+// ring grows once to kManySlots, when it was full or has been in use for some dozen messages, if the sender's
+// worker has large rings left. Those of a process take at most kLargeRingBytes (one ring per worker is always
+// allowed); a worker that has used up its share takes one from a channel of its own that is dormant. Memory
+// that cannot be had is a ring that does not grow, or a channel that does not come to be.
+#pragma once
+
+#include <array>
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+
+#include "base/spinlock.hpp"
+#include "mpi/match/message.hpp"
+
+namespace tmpi::mpi {
+
+struct Rank;
+
+inline constexpr MPI_Count kSlotBytes = 96;
+
+/// One message. Two cache lines, of which a message of up to 32 bytes touches one.
+struct alignas(128) Slot {
+  /// Message number n (from 1) of the channel is here once turn == n. The sender's seq_cst exchange orders
+  /// the rest of the slot before it, and pairs with the reader's loads in drain() and rest().
+  std::atomic<std::uint32_t> turn{0};
+  std::uint16_t bytes = 0;
+  std::uint16_t serial = 0;  ///< Message::serial
+  Rank* target = nullptr;
+  MatchKey key;
+  union {
+    Message* cell;  ///< bytes > kSlotBytes
+    std::byte packed[kSlotBytes];
+  };
+};
+static_assert(sizeof(Slot) == 128);
+
+/// Takes a message off its slot; false if it has to stay there. Any worker's thread; must not post.
+using Deliver = bool (*)(Slot& slot) noexcept;
+
+/// From one worker to another.
+class Channel {
+ public:
+  Channel() noexcept;
+  Channel(const Channel&) = delete;
+  Channel& operator=(const Channel&) = delete;
+
+  /// Messages written so far, modulo 2^32.
+  std::uint32_t sent() const noexcept { return sent_; }
+
+ private:
+  friend class WorkerChannels;
+  static constexpr std::uint32_t kFewSlots = 4;
+  static constexpr std::uint32_t kManySlots = 256;
+  // A sender learns what has been delivered by fetching the reader's line, once in a ring's length. With the
+  // small ring that makes a fifth of what a message costs: so often, then the ring grows.
+  static constexpr int kLooksUntilGrown = 8;
+
+  // kActive: the reader polls it, or will when it has taken the announcement. Either side makes it active, by
+  // a compare-exchange; only the reader makes it dormant.
+  enum State : std::uint8_t { kDormant, kActive };
+
+  // A ring by its address and size.
+  struct Ring {
+    explicit Ring(std::uintptr_t word) noexcept : word_(word) {}
+    Slot& operator[](std::uint32_t number) const noexcept {
+      const std::uint32_t mask = ((word_ & 1) != 0 ? kManySlots : kFewSlots) - 1;
+      return reinterpret_cast<Slot*>(word_ & ~std::uintptr_t{1})[number & mask];
+    }
+
+   private:
+    std::uintptr_t word_;
+  };
+
+  // Without the lock `ring_` and `delivered_` may have changed in between, which only the sender does; then
+  // the answer may be a wrong yes. All three are seq_cst for the sake of a reader that is about to sleep or
+  // has put the channel to rest: what the sender has written before it looked at that is seen here.
+  bool has_message() const noexcept {
+    const Ring ring(ring_.load(std::memory_order_seq_cst));
+    const std::uint32_t next = delivered_.load(std::memory_order_seq_cst);
+    return ring[next].turn.load(std::memory_order_seq_cst) == next + 1;
+  }
+  bool large() const noexcept { return my_mask_ == kManySlots - 1; }
+  void use(Slot* slots, bool large) noexcept;
+
+  // The sender's line. The reader writes `state_` when it puts the channel to rest.
+  alignas(64) std::uint32_t sent_ = 0;
+  std::uint32_t known_delivered_ = 0;  // a value `delivered_` has had
+  Slot* my_ring_;
+  std::uint32_t my_mask_;
+  std::atomic<State> state_{kDormant};
+  std::uint8_t looks_ = 0;         // at `delivered_`, with the small ring
+  Channel* next_large_ = nullptr;  // of the sender's channels with a large ring
+
+  // The reader's line, or that of whoever delivers, under the lock.
+  alignas(64) SpinLock delivering_;
+  std::atomic<std::uint32_t> delivered_{0};  // release pairs with free_slot(): the slot may be written again
+  std::atomic<std::uintptr_t> ring_;         // address of the slots; lowest bit: there are kManySlots
+  Channel* next_ = nullptr;  // announcements, then the reader's polled ones: whoever has made it active
+  std::uint32_t seen_delivered_ = 0;  // when silence was last looked for
+
+  std::array<Slot, kFewSlots> few_;
+};
+
+class WorkerChannels {
+ public:
+  /// Bytes that the large rings of a process may take together.
+  static constexpr std::size_t kLargeRingBytes = std::size_t{4} << 20;
+  /// Polls that have found nothing until silent channels are put to rest: some 20 microseconds' worth, what
+  /// it costs to announce a hundred channels again.
+  static constexpr int kPollsUntilRest = 16384;
+
+  explicit WorkerChannels(int workers, int polls_until_rest = kPollsUntilRest);
+  ~WorkerChannels();
+  WorkerChannels(const WorkerChannels&) = delete;
+
+  // The sender: inside worker `from`.
+  /// The channel to worker `to`, made now if it is the first time; null if there is no memory.
+  Channel* to(int from, int to) noexcept {
+    Channel** const row = senders_[static_cast<std::size_t>(from)].channels.get();
+    if (row != nullptr && row[to] != nullptr) [[likely]]
+      return row[to];
+    return make(from, to);
+  }
+  /// Where the next message is to be written; null if the ring is full: flush() then.
+  Slot* free_slot(int from, Channel& channel) noexcept {
+    if (channel.sent_ - channel.known_delivered_ > channel.my_mask_) [[unlikely]]
+      return look_for_slot(from, channel);
+    return &channel.my_ring_[channel.sent_ & channel.my_mask_];
+  }
+  /// The slot that free_slot() has given is filled. Worker `to` must be woken afterwards if it sleeps.
+  void publish(Channel& channel, Slot& slot, int to) noexcept {
+    slot.turn.exchange(++channel.sent_, std::memory_order_seq_cst);
+    // seq_cst pairs with rest(): the reader sees the message, or we see that it has stopped looking.
+    if (channel.state_.load(std::memory_order_seq_cst) == Channel::kDormant) [[unlikely]]
+      announce(channel, to);
+  }
+  /// Delivers everything that worker `from` has left for worker `to`; a ring that was full grows. False if
+  /// there is a message that has to stay where it is.
+  template <Deliver kDeliver>
+  bool flush(int from, int to) noexcept;
+
+  // The reader: inside worker `worker`.
+  /// Delivers what has come; true if something was delivered, or if there is reason to look once more before
+  /// sleeping. Between announcing sleep and sleeping: sees every message that was published before its sender
+  /// looked whether this worker sleeps.
+  template <Deliver kDeliver>
+  bool drain(int worker) noexcept {
+    Reader& reader = readers_[static_cast<std::size_t>(worker)];
+    // seq_cst pairs with announce().
+    if (reader.announced.load(std::memory_order_seq_cst) != nullptr) [[unlikely]]
+      take_announced(reader);
+    bool found = false;
+    for (Channel* channel = reader.polled; channel != nullptr; channel = channel->next_) {
+      if (channel->has_message()) found |= deliver_to_reader<kDeliver>(reader, *channel);
+    }
+    if (reader.count > 1 && (reader.polls_left -= reader.count) < 0) [[unlikely]]
+      put_to_rest(reader);
+    return found;
+  }
+
+  // For tests, reports and benchmarks.
+  /// Channels that the next drain(worker) looks at; inside the worker.
+  int polled(int worker) const noexcept { return readers_[static_cast<std::size_t>(worker)].count; }
+  /// Messages that could not be delivered when their worker last looked; racy.
+  int stuck() const noexcept;
+
+ private:
+  // Written by its worker only, but for `announced`.
+  struct alignas(64) Reader {
+    std::atomic<Channel*> announced{nullptr};  // newest first; a line of its own: senders write it
+    alignas(64) Channel* polled = nullptr;
+    int count = 0;  // of them
+    int polls_left = 0;
+    std::atomic<bool> stuck{false};  // a message could not be delivered when it was last tried
+  };
+  struct alignas(64) Sender {
+    std::unique_ptr<Channel*[]> channels;  // by receiving worker; null: none yet, or it has never sent
+    Channel* large = nullptr;              // those with a large ring
+    int large_left = 0;                    // how many more may have one
+  };
+
+  [[gnu::cold]] Channel* make(int from, int to) noexcept;
+  [[gnu::noinline]] Slot* look_for_slot(int from, Channel& channel) noexcept;
+  [[gnu::noinline]] void announce(Channel& channel, int to) noexcept;
+  [[gnu::noinline]] void take_announced(Reader& reader) noexcept;
+  [[gnu::noinline]] void put_to_rest(Reader& reader) noexcept;
+  bool rest(Channel& channel) noexcept;
+  template <Deliver kDeliver>
+  bool deliver_to_reader(Reader& reader, Channel& channel) noexcept;
+  template <Deliver kDeliver, std::memory_order kOrder>
+  bool deliver_all(Channel& channel, bool& delivered) noexcept;
+  [[gnu::cold]] void grow(Sender& sender, Channel& channel) noexcept;
+  [[gnu::cold]] Slot* take_large_ring(Sender& sender) noexcept;
+
+  const int workers_;
+  const int polls_until_rest_;
+  std::unique_ptr<Sender[]> senders_;
+  std::unique_ptr<Reader[]> readers_;
+};
+
+// ---- Delivering ----
+
+// False if a message has to stay; `delivered`: at least one has not. `kOrder` of what the reader's next look
+// has to see: release by the reader itself, seq_cst by the sender (has_message()).
+template <Deliver kDeliver, std::memory_order kOrder>
+inline bool WorkerChannels::deliver_all(Channel& channel, bool& delivered) noexcept {
+  bool all = true;
+  channel.delivering_.lock();
+  while (channel.has_message()) {
+    const std::uint32_t next = channel.delivered_.load(std::memory_order_relaxed);
+    if (!kDeliver(Channel::Ring(channel.ring_.load(std::memory_order_relaxed))[next])) {
+      all = false;
+      break;
+    }
+    delivered = true;
+    channel.delivered_.store(next + 1, kOrder);
+  }
+  channel.delivering_.unlock();
+  return all;
+}
+
+// What cannot be delivered stays, and is tried again at every later look. A worker with nothing else to do
+// looks once more before it sleeps, and then sleeps: it does not wait for memory by spinning.
+template <Deliver kDeliver>
+inline bool WorkerChannels::deliver_to_reader(Reader& reader, Channel& channel) noexcept {
+  bool delivered = false;
+  const bool all = deliver_all<kDeliver, std::memory_order_release>(channel, delivered);
+  const bool was_stuck = reader.stuck.load(std::memory_order_relaxed);
+  if (was_stuck == all) [[unlikely]]
+    reader.stuck.store(!all, std::memory_order_relaxed);
+  return delivered || (!all && !was_stuck);
+}
+
+template <Deliver kDeliver>
+bool WorkerChannels::flush(int from, int to) noexcept {
+  Sender& sender = senders_[static_cast<std::size_t>(from)];
+  if (sender.channels == nullptr) return true;
+  Channel* const channel = sender.channels[static_cast<std::size_t>(to)];
+  if (channel == nullptr || channel->known_delivered_ == channel->sent_) return true;
+  const bool full = channel->sent_ - channel->known_delivered_ > channel->my_mask_;
+  bool delivered = false;
+  // All that we have sent is in sight of us: it is delivered, or cannot be.
+  if (!deliver_all<kDeliver, std::memory_order_seq_cst>(*channel, delivered)) return false;
+  channel->known_delivered_ = channel->sent_;
+  if (full && !channel->large()) grow(sender, *channel);
+  return true;
+}
+
+}  // namespace tmpi::mpi

@@ -1,0 +1,121 @@
+// Arrivals: how members that come together are counted in. It is the same wherever they do: at the
+// shared-memory barrier, in a slot of the slot ring, at a keyed barrier. The last one to come goes on, and
+// lets the others go on. These wait in a list until then: a flow of control asleep, or a continuation that a
+// nonblocking operation has left behind. Members of one worker group count without atomics, since they never
+// run at the same time; groups that are complete are counted by one atomic.
+#pragma once
+
+#include <atomic>
+#include <cstddef>
+
+#include "mpi/request/continuation.hpp"
+#include "sched/waiter.hpp"
+
+namespace tmpi::mpi {
+
+inline constexpr std::size_t kCacheLine = 64;
+
+/// Whoever waits for the others; in one list at a time.
+struct WaitEntry {
+  WaitEntry* next = nullptr;
+  sched::Waiter* waiter = nullptr;  ///< of a flow of control; null: a WaitingContinuation
+};
+
+/// A flow of control that sleeps; lies on its stack.
+struct WaitingFlow : WaitEntry {
+  sched::Waiter own{1};
+  WaitingFlow() noexcept { waiter = &own; }
+};
+
+/// What is left behind instead of a flow of control that sleeps.
+class WaitingContinuation : public WaitEntry, public Continuation {
+ protected:
+  ~WaitingContinuation() = default;
+};
+
+/// First come, first served, so that a fifo scheduler keeps the ranks' order. Touched by one worker only, or
+/// guarded by a lock.
+class WaitList {
+ public:
+  void push(WaitEntry& entry) noexcept {
+    entry.next = nullptr;
+    (last_ != nullptr ? last_->next : first_) = &entry;
+    last_ = &entry;
+  }
+  /// Lets all go on; an entry may be gone as soon as it goes on, the list may be used again at once.
+  void resume_all() noexcept {
+    WaitEntry* entry = first_;
+    first_ = last_ = nullptr;
+    while (entry != nullptr) {
+      WaitEntry* next = entry->next;
+      if (entry->waiter != nullptr) [[likely]] {
+        entry->waiter->complete();
+      } else {
+        static_cast<WaitingContinuation*>(entry)->proceed();
+      }
+      entry = next;
+    }
+  }
+
+  /// Waits until resume_all() (true: it is over), or leaves `continuation` to be resumed (false). `unlock()`
+  /// is called when the entry is in the list. SUSPENDS without a continuation.
+  template <class Unlock>
+  bool wait(WaitingContinuation* continuation, Unlock&& unlock) {
+    if (continuation != nullptr) [[unlikely]] {
+      push(*continuation);
+      unlock();
+      return false;
+    }
+    WaitingFlow flow;
+    push(flow);
+    unlock();
+    flow.own.wait();
+    return true;
+  }
+  bool wait(WaitingContinuation* continuation) {
+    return wait(continuation, [] {});
+  }
+
+ private:
+  WaitEntry* first_ = nullptr;
+  WaitEntry* last_ = nullptr;
+};
+
+/// The members of one worker group; or any members, under a lock.
+struct GroupArrivals {
+  int expected = 0;
+  int arrived = 0;
+  WaitList waiting;
+
+  /// Counts the caller in. True: it is the last, and the next ones are counted anew.
+  bool count() noexcept {
+    if (++arrived < expected) return false;
+    arrived = 0;
+    return true;
+  }
+  /// The caller would be the last.
+  bool one_missing() const noexcept { return arrived + 1 == expected; }
+};
+
+/// The worker groups that are complete.
+class CompleteGroups {
+ public:
+  /// Counts the caller's group in, which is complete. True: it is the last of `groups`, and the next ones are
+  /// counted anew. The last one sees everything that the others did before.
+  bool count(int groups) noexcept {
+    if (groups == 1) return true;
+    // acq_rel: pairs with the other groups' counting.
+    if (complete_.fetch_add(1, std::memory_order_acq_rel) + 1 < groups) return false;
+    complete_.store(0, std::memory_order_relaxed);  // published by whatever lets the others go on
+    return true;
+  }
+  /// Only one of `groups` is missing; a guess if others count at the same time.
+  bool one_missing(int groups) const noexcept {
+    return complete_.load(std::memory_order_relaxed) + 1 == groups;
+  }
+
+ private:
+  std::atomic<int> complete_{0};
+};
+
+}  // namespace tmpi::mpi

@@ -1,0 +1,110 @@
+#include "mpi/shm/slot_ring.hpp"
+
+#include <mutex>
+
+namespace tmpi::mpi {
+namespace {
+
+sched::Waiter* released() noexcept {
+  return reinterpret_cast<sched::Waiter*>(1);
+}
+
+}  // namespace
+
+SlotRing::SlotRing(const WorkerGroups& groups) : groups_(groups), slots_(std::make_unique<Slot[]>(kSlots)) {
+  for (std::uint64_t i = 0; i < kSlots; ++i) {
+    Slot& slot = slots_[i];
+    slot.turn.store(i, std::memory_order_relaxed);
+    slot.groups = std::make_unique<Group[]>(groups.sizes.size());
+    for (std::size_t g = 0; g < groups.sizes.size(); ++g) slot.groups[g].arrivals.expected = groups.sizes[g];
+  }
+}
+
+void SlotRing::wait_for_turn(Slot& slot, std::uint64_t sequence) {
+  slot.lock.lock();
+  if (slot.turn.load(std::memory_order_relaxed) == sequence) return slot.lock.unlock();
+  slot.early.wait(nullptr, [&] { slot.lock.unlock(); });
+}
+
+void SlotRing::retire(Slot& slot) noexcept {
+  slot.record = nullptr;
+  slot.root = nullptr;
+  WaitList early;
+  {
+    std::scoped_lock guard(slot.lock);
+    early = slot.early;
+    slot.early = {};
+    slot.turn.store(slot.turn.load(std::memory_order_relaxed) + kSlots,
+                    std::memory_order_release);  // pairs with enter()
+  }
+  early.resume_all();
+}
+
+std::byte* SlotRing::make_room(Slot& slot, MPI_Count bytes) {
+  if (slot.capacity < static_cast<std::size_t>(bytes)) {
+    std::size_t capacity = 64;
+    while (capacity < static_cast<std::size_t>(bytes)) capacity *= 2;
+    slot.packed = std::make_unique<std::byte[]>(capacity);
+    slot.capacity = capacity;
+  }
+  return slot.packed.get();
+}
+
+void SlotRing::release(Slot& slot) noexcept {
+  for (int i = 0; i < groups_.count(); ++i) {
+    // acq_rel: members who see the mark see what the root published; the root sees the waiter it wakes.
+    sched::Waiter* first =
+        slot.groups[static_cast<std::size_t>(i)].release.exchange(released(), std::memory_order_acq_rel);
+    if (first != nullptr) first->complete();
+  }
+}
+
+bool SlotRing::wait_for_release(Slot& slot, WaitingContinuation* continuation) {
+  Group& group = mine(slot);
+  sched::Waiter* first = group.release.load(std::memory_order_acquire);
+  if (first == released()) return true;
+  // Another member of my group waits already and will wake me: it cannot run before I sleep, we share a
+  // worker.
+  if (first != nullptr) return group.arrivals.waiting.wait(continuation);
+  sched::Waiter waiter(1);
+  if (!group.release.compare_exchange_strong(first, &waiter, std::memory_order_acq_rel))
+    return true;  // released just now
+  waiter.wait();
+  group.arrivals.waiting.resume_all();
+  return true;
+}
+
+// Counts the caller in. True: all members have been counted, and the counters are as before.
+bool SlotRing::count(Slot& slot) noexcept {
+  Group& group = mine(slot);
+  if (!group.arrivals.count()) return false;
+  group.release.store(nullptr, std::memory_order_relaxed);  // all my group has passed; published by retire()
+  return slot.complete.count(groups_.count());
+}
+
+void SlotRing::leave(Slot& slot) noexcept {
+  if (!count(slot)) return;
+  sched::Waiter* root = slot.root;
+  retire(slot);
+  if (root != nullptr) root->complete();
+}
+
+void SlotRing::leave_root(Slot& slot, bool wait_for_members) {
+  if (!wait_for_members) return leave(slot);
+  sched::Waiter waiter(1);
+  slot.root = &waiter;
+  leave(slot);
+  waiter.wait();
+}
+
+void SlotRing::arrive(Slot& slot) noexcept {
+  if (count(slot)) slot.root->complete();
+}
+
+void SlotRing::arrive_root(Slot& slot) {
+  sched::Waiter waiter(1);
+  slot.root = &waiter;
+  if (!count(slot)) waiter.wait();
+}
+
+}  // namespace tmpi::mpi

@@ -1,0 +1,26 @@
+#!/usr/bin/env python3
+"""C++ exceptions that the program's callbacks throw (throws.cpp). exceptions.py TMPIRUN PROGRAM"""
+import re
+import subprocess
+import sys
+
+tmpirun, program = sys.argv[1:]
+SENTENCES = {
+    "operator": r"rank \d+ on \S+: MPI_Allreduce: the program's reduction operator has thrown an exception \(std::bad_alloc\)",
+    "copy": r"rank \d+ on \S+: MPI_Comm_dup: the program's attribute copy function has thrown an exception \(of a type",
+    "delete": r"MPI_Comm_delete_attr: the program's attribute delete function has thrown .* \(thrown by the delete function\)",
+    "query": r"MPI_Wait: the program's query_fn of a generalized request has thrown .* \(thrown by the query function\)",
+}
+
+
+def run(what):
+    result = subprocess.run([tmpirun, "-n", "3", program, what], capture_output=True, text=True, timeout=60, check=False)
+    return result.returncode, result.stdout, result.stderr
+
+
+outcome = run("handler")
+assert outcome == (0, "18 exceptions caught\n", ""), outcome
+for kind, sentence in SENTENCES.items():
+    code, out, err = run(kind)
+    assert code != 0 and re.search(sentence, err) and err.count("\n") == 1, (kind, code, out, err)
+print("exceptions of callbacks pass, or end the job with a sentence")

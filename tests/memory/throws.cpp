@@ -1,0 +1,99 @@
+// C++ exceptions of the program's callbacks. An error handler may throw: the call of MPI that failed is left, and
+// MPI goes on. From other callbacks no exception can pass through MPI: the job ends with a sentence.
+//
+//   throws handler|operator|copy|delete|query
+#include <mpi.h>
+
+#include <cstdio>
+#include <cstring>
+#include <new>
+#include <stdexcept>
+
+namespace {
+
+int rank;
+
+void on_error(MPI_Comm*, int* code, ...) {
+  throw std::runtime_error("thrown by the handler, code " + std::to_string(*code));
+}
+
+void handler() {
+  MPI_Errhandler made;
+  MPI_Comm_create_errhandler(on_error, &made);
+  MPI_Comm_set_errhandler(MPI_COMM_WORLD, made);
+  MPI_Errhandler_free(&made);
+  int caught = 0;
+  for (int i = 0; i < 3; ++i) {
+    try {
+      MPI_Send(&i, 1, MPI_INT, 99, 0, MPI_COMM_WORLD);
+    } catch (const std::runtime_error&) {
+      ++caught;
+    }
+    try {
+      MPI_Comm_call_errhandler(MPI_COMM_WORLD, MPI_ERR_OTHER);
+    } catch (const std::runtime_error&) {
+      ++caught;
+    }
+  }
+  MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_ARE_FATAL);
+  int all = 0;
+  MPI_Allreduce(&caught, &all, 1, MPI_INT, MPI_SUM, MPI_COMM_WORLD);
+  if (rank == 0) std::printf("%d exceptions caught\n", all);
+}
+
+void combine(void*, void*, int*, MPI_Datatype*) {
+  throw std::bad_alloc();
+}
+void reduce() {
+  MPI_Op op;
+  MPI_Op_create(combine, 1, &op);
+  int mine = 1, all = 0;
+  MPI_Allreduce(&mine, &all, 1, MPI_INT, op, MPI_COMM_WORLD);
+}
+
+int copy(MPI_Comm, int, void*, void*, void*, int*) {
+  throw 5;
+}
+int destroy(MPI_Comm, int, void*, void*) {
+  throw std::logic_error("thrown by the delete function");
+}
+void attributes(bool copied) {
+  int key;
+  MPI_Comm_create_keyval(copied ? copy : MPI_COMM_NULL_COPY_FN, copied ? MPI_COMM_NULL_DELETE_FN : destroy,
+                         &key, nullptr);
+  MPI_Comm_set_attr(MPI_COMM_WORLD, key, &rank);
+  MPI_Comm made;
+  if (copied) MPI_Comm_dup(MPI_COMM_WORLD, &made);
+  MPI_Comm_delete_attr(MPI_COMM_WORLD, key);
+}
+
+int query(void*, MPI_Status*) {
+  throw std::runtime_error("thrown by the query function");
+}
+int nothing(void*) {
+  return MPI_SUCCESS;
+}
+int nothing(void*, int) {
+  return MPI_SUCCESS;
+}
+void generalized() {
+  MPI_Request request;
+  MPI_Grequest_start(query, nothing, nothing, nullptr, &request);
+  MPI_Grequest_complete(request);
+  MPI_Wait(&request, MPI_STATUS_IGNORE);
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  MPI_Init(&argc, &argv);
+  MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+  const char* what = argc > 1 ? argv[1] : "";
+  if (std::strcmp(what, "handler") == 0) handler();
+  if (std::strcmp(what, "operator") == 0) reduce();
+  if (std::strcmp(what, "copy") == 0) attributes(true);
+  if (std::strcmp(what, "delete") == 0) attributes(false);
+  if (std::strcmp(what, "query") == 0) generalized();
+  MPI_Finalize();
+  return 0;
+}
