@@ -48,7 +48,7 @@ int tmpi_in_forked_child(void);
 int tmpi_may_suspend(void);
 
 /* Something that happens once (a zeroed word, ThreadEvent of privatize/thread_hooks.hpp): _happen on any
- * thread, _wait by the rank's own flow where it may suspend; `where` is for pictures of blocked ranks. */
+ * thread, _wait by the rank's own flow where it may suspend; `where` is for state dumps of blocked ranks. */
 void tmpi_thread_event_happen(void* event);
 void tmpi_thread_event_wait(void* event, const char* where);
 

@@ -13,7 +13,7 @@ class ThreadEvent {
   /// Any thread, once. The event may be gone after the call.
   void happen() noexcept;
   /// Suspends the calling rank's own flow until the event has happened; other ranks of the worker run
-  /// meanwhile. Only where may_suspend(). `where` is for pictures of blocked ranks. SUSPENDS.
+  /// meanwhile. Only where may_suspend(). `where` is for state dumps of blocked ranks. SUSPENDS.
   void wait(const char* where) noexcept;
 
   /// For ThreadHooks::wait: leaves whom to wake; false if the event has happened.

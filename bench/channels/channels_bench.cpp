@@ -52,10 +52,10 @@ double measure(long operations, const std::function<void()>& body) {
 
 struct Figures {
   int workers = 0;
-  int polled = 0;        // channels that a look at rest looks at
+  int polled = 0;        // channels that a look looks at while all are dormant
   double look = 0;       // ns: a look that finds nothing
   double wake = 0;       // ns: a fiber wakes another one of its worker and blocks
-  double megabytes = 0;  // at rest
+  double megabytes = 0;  // of dormant channels
 };
 
 bool take(mpi::Slot&) noexcept {
@@ -208,7 +208,7 @@ int main() {
   const double ratio = many.wake / two.wake;
   const bool fine = ratio <= 1.2 && lines(many) <= lines(two) && many.megabytes <= 16;
   fmt::print(
-      "a switch with {} workers: {:.2f} x that with 2 (at most 1.20); channels at rest: {:.1f} MiB (at most "
+      "a switch with {} workers: {:.2f} x that with 2 (at most 1.20); dormant channels: {:.1f} MiB (at most "
       "16)\n",
       many.workers, ratio, many.megabytes);
   return fine ? 0 : 1;

@@ -20,7 +20,7 @@ namespace {
 using Function = void (*)(void*);
 
 // The threads of a team come to a place, and its master waits for the last of them.
-struct Gathering {
+struct Arrivals {
   std::atomic<unsigned> arrived{0};
   std::atomic<std::uintptr_t> last{0};  // tmpi_thread_event
 };
@@ -28,8 +28,8 @@ struct Gathering {
 struct Team {
   Function function;
   void* data;
-  Gathering barrier;
-  Gathering end;
+  Arrivals barrier;
+  Arrivals end;
 };
 
 // Of the region that the thread is in. Null: nobody suspends there.
@@ -82,19 +82,19 @@ Signature* original(Name name) {
   return reinterpret_cast<Signature*>(address);
 }
 
-void gather(Gathering& gathering) {
+void gather(Arrivals& arrivals) {
   const auto others = static_cast<unsigned>(original<int()>(kNumThreads)()) - 1;
   if (others == 0) return;
   if (tmpi_on_helper_thread() != 0) {
     // acq_rel: the master sees what the others have done. The last one's touch of `last` is its last.
-    if (gathering.arrived.fetch_add(1, std::memory_order_acq_rel) + 1 == others)
-      tmpi_thread_event_happen(&gathering.last);
+    if (arrivals.arrived.fetch_add(1, std::memory_order_acq_rel) + 1 == others)
+      tmpi_thread_event_happen(&arrivals.last);
     return;
   }
-  tmpi_thread_event_wait(&gathering.last, "an OpenMP barrier");
+  tmpi_thread_event_wait(&arrivals.last, "an OpenMP barrier");
   // For the next time: the others are on their way into libgomp's barrier, which the master has not entered.
-  gathering.arrived.store(0, std::memory_order_relaxed);
-  gathering.last.store(0, std::memory_order_relaxed);
+  arrivals.arrived.store(0, std::memory_order_relaxed);
+  arrivals.last.store(0, std::memory_order_relaxed);
 }
 
 void run(void* opaque) {

@@ -127,6 +127,8 @@ bool changes_handles(const Function& function) {
 
 }  // namespace
 
+CheckedCall::~CheckedCall() = default;
+
 void CheckedCall::returned(int result) {
   if (record_ == nullptr) return;
   const bool succeeded = result == MPI_SUCCESS;

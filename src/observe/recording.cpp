@@ -59,7 +59,7 @@ void Recording::stop() noexcept {
 }
 
 RankRecord* Recording::own(const sched::Task& task) noexcept {
-  // Services run for a rank beside its own flow of control: they are busy time of the worker, not of the
+  // Helper fibers run for a rank beside its own flow of control: they are busy time of the worker, not of the
   // rank.
   return owner(task).task == &task ? &ranks_[task.id] : nullptr;
 }

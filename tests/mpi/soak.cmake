@@ -15,7 +15,7 @@ tmpi_soak(w2 64 150 1 0 500 "mpi" --workers 2)
 if(NOT TMPI_SANITIZE STREQUAL "thread")
   tmpi_soak(w1-random 64 150 2 0 500 "mpi" --workers 1 --sched random:2)
 endif()
-if(TMPI_SANITIZE STREQUAL "thread") # which knows at most 8,128 flows of control: ranks, and the services of their nonblocking collectives
+if(TMPI_SANITIZE STREQUAL "thread") # which knows at most 8,128 flows of control: ranks, and the helper fibers of their nonblocking collectives
   tmpi_soak(w2 1000 0 4 150 1200 "mpi;long" --workers 2)
 else()
   tmpi_soak(w2 2500 0 4 150 1200 "mpi;long" --workers 2)

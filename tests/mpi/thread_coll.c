@@ -27,7 +27,7 @@ static void blocking(MPI_Comm comm, int thread, int round) {
   free(out);
 }
 
-static void gathering(MPI_Comm comm, int thread, int round) {
+static void gathers(MPI_Comm comm, int thread, int round) {
   int mine[2] = {world_rank, thread}, root = (round + thread) % world_size;
   int* all = check_malloc(sizeof(int) * 2 * (size_t)world_size);
   CHECK_OK(MPI_Allgather(mine, 2, MPI_INT, all, 2, MPI_INT, comm));
@@ -75,7 +75,7 @@ static void* body(void* argument) {
   int thread = *(int*)argument;
   for (int round = 0; round < kRounds; round++) {
     blocking(comms[thread], thread, round);
-    gathering(comms[thread], thread, round);
+    gathers(comms[thread], thread, round);
     outstanding(comms[thread], thread, round);
     making(comms[thread], thread);
   }

@@ -33,7 +33,7 @@ TEST_CASE("output goes to the rank, a line at a time; stderr at once") {
   CHECK(first.out() == "checked\n");
 }
 
-TEST_CASE("a service that takes little at a time loses nothing") {
+TEST_CASE("a launcher that takes little at a time loses nothing") {
   const GuestCopy guest;
   guest.out();
   fake_node::limit_writes(7);

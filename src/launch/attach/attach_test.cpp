@@ -248,7 +248,7 @@ TEST_CASE("who reads all that travels does not find the key of the job") {
   close(printed[1]);
 }
 
-TEST_CASE("gathering ends when the starter has, or in time") {
+TEST_CASE("collecting node processes ends when the starter has, or in time") {
   const auto port = AttachPort::open();
   REQUIRE(port);
   std::vector<int> channels(2, -1);

@@ -34,7 +34,7 @@ TEST_CASE("many threads append, nothing is lost, the order of each is kept, memo
   std::string bytes;
   for (int done = 0; done < kThreads;) {
     std::uint64_t count = 0;
-    REQUIRE(read(wake, &count, sizeof(count)) == sizeof(count));  // every non-empty outbox has rung
+    REQUIRE(read(wake, &count, sizeof(count)) == sizeof(count));  // every non-empty outbox has said so
     bytes.clear();
     outbox.take(bytes);
     CHECK(bytes.size() < (2 << 20));

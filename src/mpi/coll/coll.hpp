@@ -1,5 +1,5 @@
 // Collective operations below the C interface. Arguments have been checked. Every member of the communicator
-// calls the same functions in the same order. MPI report, chapter 6. docs/collectives.md has the picture.
+// calls the same functions in the same order. MPI report, chapter 6. docs/collectives.md explains them.
 #pragma once
 
 #include "mpi/coll/args.hpp"

@@ -61,7 +61,7 @@ Channel* WorkerChannels::make(int from, int to) noexcept {
   return sender.channels[static_cast<std::size_t>(to)] = new (std::nothrow) Channel;
 }
 
-// ---- Announcing and resting ----
+// ---- Announcing, and becoming dormant ----
 
 void WorkerChannels::announce(Channel& channel, int to) noexcept {
   // acquire: the reader has let go of `next_`. Lost to the reader, who has seen the message after all.

@@ -248,7 +248,7 @@ class Threads {
   }
 
   const unsigned seed_;
-  WorkerChannels channels_{kWorkers, 20};  // at rest after a few looks
+  WorkerChannels channels_{kWorkers, 20};  // dormant after a few looks
   std::deque<Receiver> receivers_ = make_receivers(kWorkers);
   std::vector<State> states_{kWorkers};
 };

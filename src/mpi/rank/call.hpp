@@ -21,7 +21,7 @@
 namespace tmpi::mpi {
 
 /// A stay in MPI, from the entry to the return to user code, with `name` noted as the call the rank is in
-/// (for pictures of blocked ranks and error messages). Everything that touches the library's state happens
+/// (for state dumps of blocked ranks and error messages). Everything that touches the library's state happens
 /// while one lives: it keeps the rank's other threads out (docs/threads.md). They nest.
 class Frame {
  public:

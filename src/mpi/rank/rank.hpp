@@ -54,7 +54,8 @@ struct Rank {
   int busy_shadows = 0;                     ///< shadow communicators with operations (coll/nonblocking.hpp)
   sched::Waiter* shadows_end = nullptr;     ///< MPI_Finalize, waiting for the last of them
   std::string explanation;                  ///< see error.hpp
-  const char* call = "";  ///< name of the MPI call the rank is in or was in last; for pictures, read racily
+  const char* call =
+      "";  ///< name of the MPI call the rank is in or was in last; for state dumps, read racily
 };
 
 /// The MPI library's view of the job on this node process.

@@ -1,5 +1,5 @@
 // What a flow of control waits for while it is suspended in an MPI call. It leaves that in its task before it
-// waits, as plain words: pictures of a running job (SIGUSR1, --timeout) read them from another thread at any
+// waits, as plain words: state dumps of a running job (SIGUSR1, --timeout) read them from another thread at any
 // time, the deadlock report when everybody sleeps. A wait costs five stores more for it. Nothing here
 // suspends but the wait_ functions.
 #pragma once

@@ -1,5 +1,5 @@
 /* Rank 0 computes `factor` times as long as the others, then all meet; each says how long it has computed.
- * With "hang" the meeting never comes about, with "abort" rank 0 ends the job after some more seconds. */
+ * With "hang" the others never come, with "abort" rank 0 ends the job after some more seconds. */
 #include <mpi.h>
 #include <stdio.h>
 #include <stdlib.h>
