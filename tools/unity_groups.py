@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 """Which sources of a target can be compiled together: "TARGET FILE" on standard input, one per line; prints "TARGET GROUP FILE" for each that
-shares a translation unit with others (cmake/TmpiUnity.cmake hands this to CMake's unity build).
+shares a translation unit with others (cmake/TmpiGrouped.cmake hands this to CMake's unity build).
 
 Never two of which one declares a name for itself (in an anonymous namespace, static, a macro, a type of a .cpp) that the other one uses or the
 other's headers declare; nor two that define macros differently which their headers look at. It reads the text, not the language: a name too

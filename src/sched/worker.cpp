@@ -96,7 +96,7 @@ void Worker::look() noexcept {
 // Until nothing has happened for a while: a message that comes in piece by piece keeps the worker awake.
 void Worker::spin() noexcept {
   if (shared_.spin_ticks == 0) return look();
-  std::uint64_t start = timers::now_ticks(), now = start;
+  std::uint64_t start = timers::now_ticks(), now;
   do {
     for (int i = 0; i < 8; ++i) {
       look();

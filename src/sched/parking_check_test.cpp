@@ -359,7 +359,7 @@ void thread_and_baton() {
 }
 
 TEST_CASE("the baton among workers and threads" * doctest::test_suite("long") * doctest::skip()) {
-  check_all(&thread_and_baton<Checked<>>, {.preemptions = kMany});
+  check_all(&thread_and_baton<Checked<>>, kFew);
   check_lost(&thread_and_baton<Without<Step::kWatchForParked>>);
 }
 
