@@ -18,7 +18,7 @@
 #include <cstdint>
 
 #include "base/arming.hpp"
-#include "base/spinlock.hpp"
+#include "base/platform.hpp"
 
 namespace tmpi::sched {
 
