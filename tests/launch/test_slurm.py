@@ -153,6 +153,26 @@ class FailingSrunTest(FakeSlurmTest):
             self.assertIn(option, job.err.decode().split())
 
 
+class WorkingSrunTest(FakeSlurmTest):
+    """Both tasks of an srun of our own are on this machine."""
+
+    SRUN = """
+for word; do program=$last; last=$word; done
+SLURM_NODEID=0 "$program" "$last" &
+SLURM_NODEID=1 "$program" "$last" &
+wait
+echo "srun: its tasks have ended"
+"""
+
+    @claims_time
+    def test_the_end_of_a_good_job(self):
+        job = self.run_job("-n", 2, program("plain.c"), env=self.allocation("echo far1; echo far2", self.SRUN))
+        self.assertEqual(job.code, 0, job.err)
+        self.assertIn("srun: its tasks have ended", job.out.decode(), "all that srun has to say is heard")
+        self.in_time(job.seconds, 1.5)  # 2 s is what tmpirun waits for an end that does not come
+        self.check_nothing_left(job)
+
+
 class OtherHostsTest(FakeSlurmTest):
     """Network namespaces as hosts: an srun of our own starts the second task in another one than tmpirun's."""
 
