@@ -127,8 +127,8 @@ class FakeSlurmTest(AttachedTest):
 class FailingSrunTest(FakeSlurmTest):
     """They fail as the real ones do."""
 
-    def run_in_allocation(self, scontrol, srun):
-        return self.run_job("-n", 2, program("plain.c"), env=self.allocation(scontrol, srun))
+    def run_in_allocation(self, scontrol, srun, **env):
+        return self.run_job("-n", 2, program("plain.c"), env={**self.allocation(scontrol, srun), **env})
 
     def test_srun_fails(self):
         job = self.run_in_allocation('echo far1; echo far2', 'echo "srun: error: Unable to create step" >&2; exit 3')
@@ -148,8 +148,9 @@ class FailingSrunTest(FakeSlurmTest):
 
     def test_what_srun_is_asked_for(self):
         job = self.run_in_allocation('[ "$1 $2 $3" = "show hostnames far[1-2]" ] && echo far1 && echo far2',
-                                     'echo "$@" >&2; exit 1')
-        for option in ("--jobid=7", "--nodes=2", "--ntasks=2", "--ntasks-per-node=1", "--cpu-bind=none", "--kill-on-bad-exit=1"):
+                                     'echo "$@" >&2; echo "mode:${SLURM_STDOUTMODE-none}" >&2; exit 1', SLURM_STDOUTMODE="/dev/null")
+        for option in ("--jobid=7", "--nodes=2", "--ntasks=2", "--ntasks-per-node=1", "--cpu-bind=none", "--kill-on-bad-exit=1",
+                       "--output=all", "mode:none"):
             self.assertIn(option, job.err.decode().split())
 
 
