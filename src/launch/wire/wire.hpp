@@ -104,12 +104,12 @@ struct BalanceRecord {
 static_assert(sizeof(BalanceRecord) == 16);
 
 /// `count` ranks from `first` on are in the same place; `call_length` and `detail_length` bytes follow, both
-/// may be 0 (StateDumpEntry in state dump.hpp).
+/// may be 0 (StateDumpEntry in state_dump.hpp).
 struct StateDumpRecord {
   std::int32_t first;
   std::int32_t count;
   std::int32_t peer;     ///< of the first rank, -1: none
-  std::uint16_t state;   ///< RankState of state dump.hpp
+  std::uint16_t state;   ///< RankState of state_dump.hpp
   std::uint16_t follow;  ///< 1: the peer of the next rank is the next one
   std::uint16_t call_length;
   std::uint16_t detail_length;
