@@ -13,7 +13,8 @@ namespace tmpi::launch {
 static_assert(std::endian::native == std::endian::little, "the wire is little-endian and read in place");
 
 inline constexpr std::uint32_t kWireMagic = 0x49504d54;  // "TMPI"
-inline constexpr std::uint32_t kWireVersion = 4;         // raised when any structure below changes
+/// Raised when any structure below changes, or what a frame means.
+inline constexpr std::uint32_t kWireVersion = 5;
 inline constexpr std::uint32_t kMaxPayload =
     16u << 20;  // a job description with a long command line fits many times
 inline constexpr std::uint32_t kMaxOutputPayload = 32u << 10;    // output is cut into frames of this size
