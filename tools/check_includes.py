@@ -139,6 +139,8 @@ def problems_in(path, text):
             yield f'{where}: "{name}" climbs with ..: spell it from src/ or from the root'
             continue
         target = target_room(name, path.parent)
+        if target is None and (ROOT / name).exists():
+            yield f'{where}: "{name}" is in no room: tests, benchmarks and tools include the library, not the other way'
         if target is None or target == room:
             continue
         if room not in ROOMS:

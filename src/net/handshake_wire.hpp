@@ -14,7 +14,7 @@ namespace tmpi::net {
 static_assert(std::endian::native == std::endian::little, "the wire is little-endian and read in place");
 
 inline constexpr unsigned char kHandshakeMagic[8] = {'T', 'M', 'P', 'I', '\r', '\n', 0x1a, 0xff};
-inline constexpr std::uint32_t kHandshakeProtocol = 1;
+inline constexpr std::uint32_t kHandshakeProtocol = 2;
 
 /// The first 112 bytes of a connection in either direction: never change, so that any two versions of tmpi
 /// can tell that they differ, and whose is whose.

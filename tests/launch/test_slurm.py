@@ -127,8 +127,8 @@ class FakeSlurmTest(AttachedTest):
 class FailingSrunTest(FakeSlurmTest):
     """They fail as the real ones do."""
 
-    def run_in_allocation(self, scontrol, srun):
-        return self.run_job("-n", 2, program("plain.c"), env=self.allocation(scontrol, srun))
+    def run_in_allocation(self, scontrol, srun, **env):
+        return self.run_job("-n", 2, program("plain.c"), env={**self.allocation(scontrol, srun), **env})
 
     def test_srun_fails(self):
         job = self.run_in_allocation('echo far1; echo far2', 'echo "srun: error: Unable to create step" >&2; exit 3')
@@ -148,9 +148,30 @@ class FailingSrunTest(FakeSlurmTest):
 
     def test_what_srun_is_asked_for(self):
         job = self.run_in_allocation('[ "$1 $2 $3" = "show hostnames far[1-2]" ] && echo far1 && echo far2',
-                                     'echo "$@" >&2; exit 1')
-        for option in ("--jobid=7", "--nodes=2", "--ntasks=2", "--ntasks-per-node=1", "--cpu-bind=none", "--kill-on-bad-exit=1"):
+                                     'echo "$@" >&2; echo "mode:${SLURM_STDOUTMODE-none}" >&2; exit 1', SLURM_STDOUTMODE="/dev/null")
+        for option in ("--jobid=7", "--nodes=2", "--ntasks=2", "--ntasks-per-node=1", "--cpu-bind=none", "--kill-on-bad-exit=1",
+                       "--output=all", "mode:none"):
             self.assertIn(option, job.err.decode().split())
+
+
+class WorkingSrunTest(FakeSlurmTest):
+    """Both tasks of an srun of our own are on this machine."""
+
+    SRUN = """
+for word; do program=$last; last=$word; done
+SLURM_NODEID=0 "$program" "$last" &
+SLURM_NODEID=1 "$program" "$last" &
+wait
+echo "srun: its tasks have ended"
+"""
+
+    @claims_time
+    def test_the_end_of_a_good_job(self):
+        job = self.run_job("-n", 2, program("plain.c"), env=self.allocation("echo far1; echo far2", self.SRUN))
+        self.assertEqual(job.code, 0, job.err)
+        self.assertIn("srun: its tasks have ended", job.out.decode(), "all that srun has to say is heard")
+        self.in_time(job.seconds, 1.5)  # 2 s is what tmpirun waits for an end that does not come
+        self.check_nothing_left(job)
 
 
 class OtherHostsTest(FakeSlurmTest):

@@ -26,6 +26,8 @@ namespace {
 using Clock = std::chrono::steady_clock;
 
 constexpr std::chrono::seconds kHandshakeTime{10};
+// For its public key, which comes another way and may be slow; the other end does not try for longer.
+constexpr std::chrono::seconds kKeyTime{30};
 constexpr std::size_t kMostPending = 512;  // in the middle of a handshake
 constexpr int kBacklog = 4096;
 
@@ -33,6 +35,7 @@ constexpr int kBacklog = 4096;
 struct PendingConnection {
   int fd;
   net::Handshake handshake;
+  Clock::time_point came;
   Clock::time_point deadline;
   net::Secret delivery;  // seals the job's key for it
 };
@@ -148,7 +151,8 @@ class Acceptor {
     while (pending_.size() < kMostPending) {
       const int fd = accept4(listener_, nullptr, nullptr, SOCK_CLOEXEC | SOCK_NONBLOCK);
       if (fd < 0) return;
-      pending_.push_back({fd, net::Handshake::answer_each(self_), Clock::now() + kHandshakeTime});
+      const auto now = Clock::now();
+      pending_.push_back({fd, net::Handshake::answer_each(self_), now, now + kHandshakeTime, {}});
     }
   }
 
@@ -170,12 +174,14 @@ class Acceptor {
     } else if (const net::PublicKey* known = node_keys_.of(node)) {
       const Result<net::SharedSecrets> shared = pair_.share_with_node(*known);
       if (shared) {
+        connection.deadline = Clock::now() + kHandshakeTime;
         connection.delivery = shared->delivery;
         connection.handshake.use_secret(shared->handshake);
       } else {
         connection.handshake.refuse("the node process's public key is none");
       }
     } else {
+      connection.deadline = connection.came + kKeyTime;
       return;  // it has not come yet
     }
     net::pump(connection.fd, connection.handshake);

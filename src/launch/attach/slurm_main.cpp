@@ -56,6 +56,7 @@ std::vector<std::string> srun_command(const SlurmAllocation& allocation, const s
           "--mpi=none",
           "--export=ALL",
           "--input=none",
+          "--output=all",  // through the pipe, which brings the tasks' public keys
           "--kill-on-bad-exit=1",
           "--quiet",
           self,
@@ -79,7 +80,7 @@ pid_t start(const std::vector<std::string>& command, const AttachTarget& target,
   setenv(kTargetVariable, to_text(target).c_str(), 1);
   // Slurm reads options from such variables too; what it gave to this job's shell is not meant for the step.
   for (const char* name : {"SLURM_CPUS_PER_TASK", "SLURM_NTASKS_PER_CORE", "SLURM_NTASKS_PER_SOCKET",
-                           "SLURM_DISTRIBUTION", "SLURM_HINT", "SLURM_LABELIO"})
+                           "SLURM_DISTRIBUTION", "SLURM_HINT", "SLURM_LABELIO", "SLURM_STDOUTMODE"})
     unsetenv(name);
   execvp(words[0], words.data());
   fmt::print(stderr, "tmpirun: cannot run srun ({}): is Slurm's client in PATH?\n", strerror(errno));

@@ -27,7 +27,7 @@ namespace tmpi::launch {
 
 class Control {
  public:
-  /// The process's only one. `state dump` is called by the control thread to answer kStateDumpWanted.
+  /// The process's only one. `state_dump` is called by the control thread to answer kStateDumpWanted.
   static Control& create(std::unique_ptr<Wireup> wireup, StateDump (*state_dump)());
   static Control* instance() noexcept;
 

@@ -35,8 +35,7 @@ bool ControlChannel::send_all(std::string_view bytes) noexcept {
 Result<Assignment> ControlChannel::receive_job(FrameReader& incoming) {
   std::string hello = preamble_ ? kPreamble : "";
   append_frame(hello, FrameType::kHello, -1, 0, pack(own_hello()));
-  if (!send_all(hello))
-    return Failure{"tmpirun closed the control channel before it could be has_said_hello"};
+  if (!send_all(hello)) return Failure{"tmpirun closed the control channel before it could say hello"};
   for (Frame frame{};;) {
     switch (incoming.next(frame)) {
       case FrameReader::Status::kFrame: {

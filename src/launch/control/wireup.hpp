@@ -12,7 +12,7 @@
 //     kOutput, kNotice, kEnd        print; kEnd also ends the job everywhere, with the record's code
 //     kLost                         a peer is gone: end the job, unless the starter does so by itself
 //     kStdinWanted                  answer with kStdin: bytes, or nothing at the end of the file
-//     kStateDump                      print (state dump.hpp), if it was asked for by kStateDumpWanted
+//     kStateDump                    print (state_dump.hpp), if it was asked for by kStateDumpWanted
 //     others                        may be ignored
 //
 // After receive_job() only the control thread calls, one function at a time; nothing may block there.

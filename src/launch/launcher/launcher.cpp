@@ -144,6 +144,11 @@ void Launcher::on_ended(Node& node) {
 void Launcher::drain_after_death() {
   // First the descendants: a forked child of a rank holds the channels open as well.
   descendants_.end_all();
+  // The starter ends when its tasks do, they wait for the end of their channels (attached_channel.hpp), and all that
+  // came there has been read.
+  if (job_.stdio.starter_output() >= 0) {
+    for (const auto& node : job_.nodes) node->process().end_channel();
+  }
   job_.end.kill_after(kDrain);
   const auto open = [&] { return job_.nodes.any([](const Node& node) { return node.anything_open(); }); };
   const auto unread = [&] { return job_.nodes.any([](const Node& node) { return node.unread(); }); };

@@ -112,8 +112,12 @@ NodeProcess NodeProcess::adopt(int channel) {
   return node;
 }
 
+void NodeProcess::end_channel() const {
+  if (adopted_) shutdown(control_, SHUT_RDWR);
+}
+
 void NodeProcess::signal_group(int signal) const {
-  if (adopted_ && signal == SIGKILL) shutdown(control_, SHUT_RDWR);
+  if (signal == SIGKILL) end_channel();
   if (pid_ > 0) kill(-pid_, signal);
 }
 

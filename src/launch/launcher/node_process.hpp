@@ -40,6 +40,8 @@ class NodeProcess {
 
   /// Collects the process if it has ended (no wait); true once it has. status() is then waitpid's.
   bool reap();
+  /// Ends the channel of an adopted node process, both ways; of another one it does nothing.
+  void end_channel() const;
   /// There is no more to read from control(): the end of an adopted node process.
   void channel_ended() { reaped_ |= adopted_; }
   bool reaped() const { return reaped_; }

@@ -19,7 +19,7 @@ Result<std::vector<std::string>> remote_command(const std::string& agent, const 
 /// As one word of a shell.
 std::string shell_word(std::string_view word);
 
-/// Why no node process has_said_hello from `host`, and what to do, from how the agent has ended (`code`: its exit
+/// Why no node process says hello from `host`, and what to do, from how the agent has ended (`code`: its exit
 /// code) and what it has printed.
 std::string explain_failed_start(const std::string& agent, const std::string& host, int code,
                                  const std::string& executable, std::string_view printed);

@@ -49,12 +49,13 @@ std::string pack_node(const NodeSpec& node) {
   packer.number(node.sharers);
   packer.number(node.same_machine);
   packer.number(static_cast<std::int64_t>(node.job));
-  packer.text(
-      std::string_view(reinterpret_cast<const char*>(node.secret.bytes.data()), node.secret.bytes.size()));
   packer.number(node.remote);
   packer.text(node.directory);
   packer.texts(node.environment);
-  return packer.bytes();
+  // Last: no buffer that it has been written to grows afterwards and stays behind.
+  packer.text(
+      std::string_view(reinterpret_cast<const char*>(node.secret.bytes.data()), node.secret.bytes.size()));
+  return packer.take();
 }
 
 Result<NodeSpec> unpack_node(std::string_view payload, int ranks) {
@@ -68,14 +69,16 @@ Result<NodeSpec> unpack_node(std::string_view payload, int ranks) {
   node.sharers = static_cast<int>(unpacker.number());
   node.same_machine = unpacker.number() != 0;
   node.job = static_cast<std::uint64_t>(unpacker.number());
-  const std::string secret = unpacker.text();
   node.remote = unpacker.number() != 0;
   node.directory = unpacker.text();
   unpacker.texts(node.environment);
+  std::string secret = unpacker.text();
   const bool sensible = placed && secret.size() == node.secret.bytes.size() && node.node >= 0 &&
                         node.node < node.nodes() && node.share >= 0 && node.share < node.sharers;
-  if (!unpacker.ok() || !sensible) return Failure{kCutShort};
-  std::memcpy(node.secret.bytes.data(), secret.data(), secret.size());
+  const bool good = unpacker.ok() && sensible;
+  if (good) std::memcpy(node.secret.bytes.data(), secret.data(), secret.size());
+  net::wipe(secret);
+  if (!good) return Failure{kCutShort};
   return node;
 }
 
@@ -84,18 +87,24 @@ Result<NodeSpec> unpack_node(std::string_view payload, int ranks) {
 std::string pack(const Assignment& assignment) {
   Packer packer;
   packer.text(pack(assignment.job));
-  packer.text(pack_node(assignment.node));
-  return packer.bytes();
+  std::string node = pack_node(assignment.node);
+  packer.text(node);  // last, as the secret in it
+  net::wipe(node);
+  return packer.take();
 }
 
 Result<Assignment> unpack_assignment(std::string_view payload) {
   Unpacker unpacker(payload);
   const std::string job_bytes = unpacker.text();
-  const std::string node_bytes = unpacker.text();
+  std::string node_bytes = unpacker.text();
   if (!unpacker.ok()) return Failure{kCutShort};
   Result<JobSpec> job = unpack_job(job_bytes);
-  if (!job) return job.failure();
+  if (!job) {
+    net::wipe(node_bytes);
+    return job.failure();
+  }
   Result<NodeSpec> node = unpack_node(node_bytes, job->total_ranks());
+  net::wipe(node_bytes);
   if (!node) return node.failure();
   return Assignment{*std::move(job), *std::move(node)};
 }

@@ -41,7 +41,10 @@ Result<net::JobKey> take_key(int pipe) {
   const bool there = poll(&request, 1, 0) == 1 && (request.revents & POLLIN) != 0;
   const ssize_t got = there ? read(pipe, bytes.data(), bytes.size()) : -1;
   close(pipe);
-  if (got != static_cast<ssize_t>(bytes.size())) return Failure{"there is no key in the pipe that was named"};
+  if (got != static_cast<ssize_t>(bytes.size())) {
+    net::wipe(bytes);
+    return Failure{"there is no key in the pipe that was named"};
+  }
   net::JobKey key;
   std::memcpy(&key.job, bytes.data(), sizeof key.job);
   std::memcpy(key.secret.bytes.data(), bytes.data() + sizeof key.job, key.secret.bytes.size());

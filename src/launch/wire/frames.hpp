@@ -6,6 +6,7 @@
 #include <cstring>
 #include <string>
 #include <string_view>
+#include <utility>
 
 #include "launch/wire/wire.hpp"
 
@@ -64,6 +65,8 @@ class Packer {
     for (const auto& item : list) text(item);
   }
   const std::string& bytes() const { return bytes_; }
+  /// The same without a copy; the packer is used up.
+  std::string take() { return std::move(bytes_); }
 
  private:
   std::string bytes_;

@@ -13,7 +13,8 @@ namespace tmpi::launch {
 static_assert(std::endian::native == std::endian::little, "the wire is little-endian and read in place");
 
 inline constexpr std::uint32_t kWireMagic = 0x49504d54;  // "TMPI"
-inline constexpr std::uint32_t kWireVersion = 4;         // raised when any structure below changes
+/// Raised when any structure below changes, or what a frame means.
+inline constexpr std::uint32_t kWireVersion = 5;
 inline constexpr std::uint32_t kMaxPayload =
     16u << 20;  // a job description with a long command line fits many times
 inline constexpr std::uint32_t kMaxOutputPayload = 32u << 10;    // output is cut into frames of this size
@@ -104,12 +105,12 @@ struct BalanceRecord {
 static_assert(sizeof(BalanceRecord) == 16);
 
 /// `count` ranks from `first` on are in the same place; `call_length` and `detail_length` bytes follow, both
-/// may be 0 (StateDumpEntry in state dump.hpp).
+/// may be 0 (StateDumpEntry in state_dump.hpp).
 struct StateDumpRecord {
   std::int32_t first;
   std::int32_t count;
   std::int32_t peer;     ///< of the first rank, -1: none
-  std::uint16_t state;   ///< RankState of state dump.hpp
+  std::uint16_t state;   ///< RankState of state_dump.hpp
   std::uint16_t follow;  ///< 1: the peer of the next rank is the next one
   std::uint16_t call_length;
   std::uint16_t detail_length;

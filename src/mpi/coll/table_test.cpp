@@ -7,7 +7,7 @@
 namespace tmpi::mpi::test {
 namespace {
 
-// Rows for members on several nodes: hierarchy_test.cpp.
+// Rows for members on several nodes: nodes_test.cpp.
 bool needs_nodes(const Algorithm& row) {
   const Query one_node{.ranks = 8}, two_nodes{.ranks = 8, .nodes = 2, .most_on_node = 4, .fewest_on_node = 4};
   return !row.works(one_node) && row.works(two_nodes);
