@@ -9,6 +9,7 @@ function(tmpi_sources variable)
   set(all)
   foreach(folder ${FOUND_UNPARSED_ARGUMENTS})
     cmake_path(ABSOLUTE_PATH folder NORMALIZE)
+    string(REGEX REPLACE "/$" "" folder ${folder})  # "." has one; what is found would have two
     file(${glob} sources CONFIGURE_DEPENDS ${folder}/*.cpp)
     if(NOT sources)
       message(FATAL_ERROR "tmpi_sources: there are no sources in ${folder}")
