@@ -42,9 +42,15 @@ bool HelperPool::grow() noexcept {
   while (index < kMostChunks && chunks_[index].load(std::memory_order_relaxed) != nullptr) ++index;
   if (index == kMostChunks) return false;
   const int count = kFirst << index;
-  auto stacks = ult::StackArena::create({count, stack_size_, exec_stacks_});
-  if (!stacks) return false;
-  auto* chunk = new (std::nothrow) Chunk{*std::move(stacks), nullptr};
+  std::unique_ptr<ult::StackArena> stacks;
+  try {
+    auto created = ult::StackArena::create({count, stack_size_, exec_stacks_});
+    if (!created) return false;
+    stacks = *std::move(created);
+  } catch (const std::bad_alloc&) {
+    return false;
+  }
+  auto* chunk = new (std::nothrow) Chunk{std::move(stacks), nullptr};
   if (chunk == nullptr) return false;
   chunk->helpers.reset(new (std::nothrow) HelperFiber[static_cast<std::size_t>(count)]);
   if (chunk->helpers == nullptr) {

@@ -68,15 +68,17 @@ Result<std::unique_ptr<StackArena>> StackArena::create(const StackOptions& optio
 Result<void> StackArena::reserve(const StackOptions& options) {
   constexpr std::size_t kMost = std::numeric_limits<std::size_t>::max();
   const auto count = static_cast<std::size_t>(std::max(options.count, 1));
-  const Failure too_much{fmt::format(
-      "{} stacks of {} do not fit into the address space. Pass a smaller --stack-size, or start fewer ranks "
-      "per node.",
-      count, in_units(options.size))};
-  if (options.size > (kMost >> 1) / count) return too_much;
+  const auto too_much = [&] {
+    return Failure{
+        fmt::format("{} stacks of {} do not fit into the address space. Pass a smaller --stack-size, or "
+                    "start fewer ranks per node.",
+                    count, in_units(options.size))};
+  };
+  if (options.size > (kMost >> 1) / count) return too_much();
   size_ = round_up(options.size);
   span_ = size_ + kPageSize;
   stride_ = kGuardSize + span_;
-  if (stride_ > kMost / count) return too_much;
+  if (stride_ > kMost / count) return too_much();
   const int protection = PROT_READ | PROT_WRITE | (options.executable ? PROT_EXEC : 0);
   void* memory = mmap(nullptr, count * stride_, protection,
                       MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_STACK, -1, 0);

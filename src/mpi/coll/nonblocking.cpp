@@ -128,9 +128,9 @@ void ShadowOperation::end() noexcept {
   let_go(shadow);
 }
 
-void ShadowOperation::set_error(int error_class, const char* explanation) {
+void ShadowOperation::set_error(int error_class, const char* explanation) noexcept {
   error_ = error_class;
-  if (error_class != MPI_SUCCESS) explanation_ = explanation;
+  literal_ = explanation;
 }
 
 Err ShadowOperation::enqueue(Request& request) {
@@ -161,7 +161,9 @@ void ShadowOperation::run_all(void* argument) noexcept {
   while (ShadowOperation* operation = shadow.first) {
     shadow.first = operation->next_;
     if (shadow.first == nullptr) shadow.last = nullptr;
-    if (Err error = operation->perform(shadow.comm)) operation->remember(error);
+    with_memory_for("its part of a collective operation", [&] {
+      if (Err error = operation->perform(shadow.comm)) operation->remember(error);
+    });
     operation->request_->complete();
   }
   shadow.helped = false;
@@ -171,12 +173,14 @@ void ShadowOperation::run_all(void* argument) noexcept {
 // What is found while nobody is in the call that the error belongs to; told by outcome().
 void ShadowOperation::remember(Err error) {
   error_ = error.error_class();
+  literal_ = nullptr;
   explanation_ = take_explanation();
 }
 
 Err ShadowOperation::outcome(Request&, MPI_Status* status) {
   set_status(status, MPI_ANY_SOURCE, MPI_ANY_TAG, 0);
-  return error_ == MPI_SUCCESS ? kOk : fail(error_, "{}: {}", name_, explanation_);
+  if (error_ == MPI_SUCCESS) return kOk;
+  return fail(error_, "{}: {}", name_, literal_ != nullptr ? literal_ : explanation_.c_str());
 }
 
 Err ShadowOperation::cancel(Request&) {

@@ -46,9 +46,9 @@ class ShadowOperation : public RequestExtension {
   virtual Started begin([[maybe_unused]] Comm& comm) { return Started::kNot; }
   /// Ends an operation that was kPending.
   void end() noexcept;
-  /// The operation's error class (MPI_SUCCESS: none) and its explanation; before begin() returns kDone, or
-  /// end().
-  void set_error(int error_class, const char* explanation);
+  /// The operation's error class (MPI_SUCCESS: none) and its explanation, a literal; before begin() returns
+  /// kDone, or end().
+  void set_error(int error_class, const char* explanation) noexcept;
   Comm& comm() const noexcept { return shadow_.comm; }
 
  private:
@@ -61,6 +61,7 @@ class ShadowOperation : public RequestExtension {
   Request* request_ = nullptr;
   ShadowOperation* next_ = nullptr;  // on the shadow
   int error_ = MPI_SUCCESS;
+  const char* literal_ = nullptr;  // the explanation if not null, else:
   std::string explanation_;
 };
 

@@ -104,7 +104,8 @@ Err SendBuffer::send(Comm& comm, const void* buffer, MPI_Count count, const Data
   reclaim();
   const MPI_Count length = count * type.size();
   std::size_t position = 0;
-  segments_.reserve(segments_.size() + 1);  // what needs memory comes first
+  if (segments_.size() == segments_.capacity())  // what needs memory comes first
+    segments_.reserve(std::max<std::size_t>(8, 2 * segments_.size()));
   Request& request = comm.owner->requests.take();
   std::byte* data = place(length, position);
   if (data == nullptr) {

@@ -41,8 +41,8 @@ bool post(int from, int to, Rank& target, const MatchKey& key, const Outgoing& d
 /// posted. Does not suspend.
 [[nodiscard]] bool flush(int from, int to) noexcept;
 
-/// Workers that could not take in a message for want of memory when they last looked. For the report on a
-/// job whose ranks all wait. Any thread.
+/// Workers for whom there is a message that could not be taken in for want of memory when that was last tried.
+/// For the report on a job whose ranks all wait. Any thread.
 int workers_without_memory() noexcept;
 
 }  // namespace tmpi::mpi

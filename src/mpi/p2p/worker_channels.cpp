@@ -132,9 +132,15 @@ Slot* WorkerChannels::look_for_slot(int from, Channel& channel) noexcept {
   return &channel.my_ring_[channel.sent_ & channel.my_mask_];
 }
 
+// Under the channel's lock; other channels of the reader have theirs.
+void WorkerChannels::note_stuck(Reader& reader, Channel& channel, bool stuck) noexcept {
+  channel.stuck_ = stuck;
+  reader.stuck.fetch_add(stuck ? 1 : -1, std::memory_order_relaxed);
+}
+
 int WorkerChannels::stuck() const noexcept {
   return static_cast<int>(std::count_if(readers_.get(), readers_.get() + workers_, [](const Reader& reader) {
-    return reader.stuck.load(std::memory_order_relaxed);
+    return reader.stuck.load(std::memory_order_relaxed) > 0;
   }));
 }
 

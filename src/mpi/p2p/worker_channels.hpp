@@ -110,6 +110,7 @@ class Channel {
   std::atomic<std::uintptr_t> ring_;         // address of the slots; lowest bit: there are kManySlots
   Channel* next_ = nullptr;  // announcements, then the reader's polled ones: whoever has made it active
   std::uint32_t seen_delivered_ = 0;  // when silence was last looked for
+  bool stuck_ = false;  // the next message could not be delivered when it was last tried; locked
 
   std::array<Slot, kFewSlots> few_;
 };
@@ -174,17 +175,17 @@ class WorkerChannels {
   // For tests, reports and benchmarks.
   /// Channels that the next drain(worker) looks at; inside the worker.
   int polled(int worker) const noexcept { return readers_[static_cast<std::size_t>(worker)].count; }
-  /// Messages that could not be delivered when their worker last looked; racy.
+  /// Workers for whom there is a message that could not be delivered when it was last tried. Any thread.
   int stuck() const noexcept;
 
  private:
-  // Written by its worker only, but for `announced`.
+  // Written by its worker only, but for `announced` and `stuck`.
   struct alignas(kCacheLine) Reader {
     std::atomic<Channel*> announced{nullptr};  // newest first; a line of its own: senders write it
     alignas(kCacheLine) Channel* polled = nullptr;
     int count = 0;  // of them
     int polls_left = 0;
-    std::atomic<bool> stuck{false};  // a message could not be delivered when it was last tried
+    std::atomic<int> stuck{0};  // channels to it that are
   };
   struct alignas(kCacheLine) Sender {
     std::unique_ptr<Channel*[]> channels;  // by receiving worker; null: none yet, or it has never sent
@@ -200,8 +201,13 @@ class WorkerChannels {
   bool rest(Channel& channel) noexcept;
   template <Deliver kDeliver>
   bool deliver_to_reader(Reader& reader, Channel& channel) noexcept;
+  struct Delivery {
+    bool any, all;   // delivered
+    bool was_stuck;  // before
+  };
   template <Deliver kDeliver, std::memory_order kOrder>
-  bool deliver_all(Channel& channel, bool& delivered) noexcept;
+  Delivery deliver_all(Reader& reader, Channel& channel) noexcept;
+  [[gnu::cold]] static void note_stuck(Reader& reader, Channel& channel, bool stuck) noexcept;
   [[gnu::cold]] void grow(Sender& sender, Channel& channel) noexcept;
   [[gnu::cold]] Slot* take_large_ring(Sender& sender) noexcept;
 
@@ -213,11 +219,11 @@ class WorkerChannels {
 
 // ---- Delivering ----
 
-// False if a message has to stay; `delivered`: at least one has not. `kOrder` of what the reader's next look
-// has to see: release by the reader itself, seq_cst by the sender (has_message()).
+// `kOrder` of what the reader's next look has to see: release by the reader itself, seq_cst by the sender
+// (has_message()).
 template <Deliver kDeliver, std::memory_order kOrder>
-inline bool WorkerChannels::deliver_all(Channel& channel, bool& delivered) noexcept {
-  bool all = true;
+inline WorkerChannels::Delivery WorkerChannels::deliver_all(Reader& reader, Channel& channel) noexcept {
+  bool any = false, all = true;
   channel.delivering_.lock();
   while (channel.has_message()) {
     const std::uint32_t next = channel.delivered_.load(std::memory_order_relaxed);
@@ -225,23 +231,22 @@ inline bool WorkerChannels::deliver_all(Channel& channel, bool& delivered) noexc
       all = false;
       break;
     }
-    delivered = true;
+    any = true;
     channel.delivered_.store(next + 1, kOrder);
   }
+  const bool was_stuck = channel.stuck_;
+  if (was_stuck == all) [[unlikely]]
+    note_stuck(reader, channel, !all);
   channel.delivering_.unlock();
-  return all;
+  return {any, all, was_stuck};
 }
 
 // What cannot be delivered stays, and is tried again at every later look. A worker with nothing else to do
 // looks once more before it sleeps, and then sleeps: it does not wait for memory by spinning.
 template <Deliver kDeliver>
 inline bool WorkerChannels::deliver_to_reader(Reader& reader, Channel& channel) noexcept {
-  bool delivered = false;
-  const bool all = deliver_all<kDeliver, std::memory_order_release>(channel, delivered);
-  const bool was_stuck = reader.stuck.load(std::memory_order_relaxed);
-  if (was_stuck == all) [[unlikely]]
-    reader.stuck.store(!all, std::memory_order_relaxed);
-  return delivered || (!all && !was_stuck);
+  const Delivery done = deliver_all<kDeliver, std::memory_order_release>(reader, channel);
+  return done.any || (!done.all && !done.was_stuck);
 }
 
 template <Deliver kDeliver>
@@ -251,9 +256,9 @@ bool WorkerChannels::flush(int from, int to) noexcept {
   Channel* const channel = sender.channels[static_cast<std::size_t>(to)];
   if (channel == nullptr || channel->known_delivered_ == channel->sent_) return true;
   const bool full = channel->sent_ - channel->known_delivered_ > channel->my_mask_;
-  bool delivered = false;
+  Reader& reader = readers_[static_cast<std::size_t>(to)];
   // All that we have sent is in sight of us: it is delivered, or cannot be.
-  if (!deliver_all<kDeliver, std::memory_order_seq_cst>(*channel, delivered)) return false;
+  if (!deliver_all<kDeliver, std::memory_order_seq_cst>(reader, *channel).all) return false;
   channel->known_delivered_ = channel->sent_;
   if (full && !channel->large()) grow(sender, *channel);
   return true;

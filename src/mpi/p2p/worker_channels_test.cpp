@@ -94,10 +94,9 @@ TEST_CASE("what cannot be delivered stays, in order, and nobody waits for it") {
   REQUIRE(post(channels, 0, 1, receiver, 1));
   receiver.full = true;
   CHECK_FALSE(channels.flush<note>(0, 1));
-  CHECK(channels.stuck() == 0);    // the reader has not tried yet
-  CHECK(channels.drain<note>(1));  // once more before it sleeps
   CHECK(channels.stuck() == 1);
   CHECK_FALSE(channels.drain<note>(1));
+  CHECK(channels.stuck() == 1);
   CHECK(receiver.received == 0);
   receiver.full = false;
   CHECK(channels.drain<note>(1));
@@ -105,6 +104,35 @@ TEST_CASE("what cannot be delivered stays, in order, and nobody waits for it") {
   CHECK(receiver.received == 2);
   CHECK(receiver.in_order);
   CHECK(channels.flush<note>(0, 1));
+}
+
+TEST_CASE("who is stuck is known per channel, whoever has tried last") {
+  WorkerChannels channels(3);
+  Receiver full(3), other(3);
+  full.full = true;
+  REQUIRE(post(channels, 0, 2, full, 0));
+  REQUIRE(post(channels, 1, 2, other, 0));
+  CHECK(channels.drain<note>(2));  // one is delivered, one is stuck
+  CHECK(other.received == 1);
+  CHECK(channels.stuck() == 1);
+  CHECK_FALSE(channels.drain<note>(2));
+  REQUIRE(post(channels, 1, 2, other, 1));
+  CHECK(channels.drain<note>(2));
+  CHECK(channels.stuck() == 1);  // still, though the other channel has delivered
+  // Delivered by the sender: the reader need not look for it to be known.
+  full.full = false;
+  CHECK(channels.flush<note>(0, 2));
+  CHECK(channels.stuck() == 0);
+  CHECK_FALSE(channels.drain<note>(2));
+  CHECK(full.received == 1);
+  // A worker whose only message is stuck looks once more before it sleeps, and then sleeps.
+  full.full = true;
+  REQUIRE(post(channels, 0, 2, full, 1));
+  CHECK(channels.drain<note>(2));
+  CHECK_FALSE(channels.drain<note>(2));
+  full.full = false;
+  CHECK(channels.drain<note>(2));
+  CHECK(channels.stuck() == 0);
 }
 
 TEST_CASE("128 workers: silent channels are not looked at, and heard at once when they talk again") {

@@ -1,26 +1,18 @@
 #include "mpi/remote/memory.hpp"
 
-#include <fmt/format.h>
-
-#include <cstdlib>
 #include <new>
 
-#include "mpi/rank/callbacks.hpp"
+#include "mpi/base/no_memory.hpp"
 
 namespace tmpi::mpi::remote {
 
-void out_of_memory(Rank& rank, MPI_Count bytes) noexcept {
-  callbacks().abort_job(
-      rank, MPI_ERR_NO_MEM,
-      fmt::format("no memory for {} bytes of a message between rank {} and another node; use "
-                  "fewer ranks per node or smaller messages",
-                  bytes, rank.world_rank));
-  std::abort();
+void out_of_memory() noexcept {
+  end_for_no_memory("a message between nodes");
 }
 
-std::unique_ptr<std::byte[]> take_memory(Rank& rank, MPI_Count bytes) noexcept {
+std::unique_ptr<std::byte[]> take_memory(MPI_Count bytes) noexcept {
   std::unique_ptr<std::byte[]> memory(new (std::nothrow) std::byte[static_cast<std::size_t>(bytes)]);
-  if (memory == nullptr) out_of_memory(rank, bytes);
+  if (memory == nullptr) out_of_memory();
   return memory;
 }
 

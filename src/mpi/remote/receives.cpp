@@ -93,7 +93,7 @@ net::Landing Receives::land_posted(Landing& landing, Request& receive) {
   if (std::byte* const run = one_run(receive))
     return {run, static_cast<std::size_t>(std::min(bytes, room)), nullptr};
   landing.cell = take_cell(bytes);
-  if (landing.cell == nullptr) out_of_memory(*job()->local(landing.envelope.dest), bytes);
+  if (landing.cell == nullptr) out_of_memory();
   return {cell_payload(landing.cell), static_cast<std::size_t>(bytes), nullptr};
 }
 
@@ -101,7 +101,7 @@ net::Landing Receives::land_unexpected(int peer, Landing& landing) {
   const auto bytes = static_cast<MPI_Count>(landing.envelope.bytes);
   landing.what = Landing::What::kUnexpected;
   landing.cell = take_arrival(bytes);
-  if (landing.cell == nullptr) out_of_memory(*job()->local(landing.envelope.dest), bytes);
+  if (landing.cell == nullptr) out_of_memory();
   origin_of(*landing.cell) = origin_of(peer, landing.envelope, landing.sender);
   return {cell_payload(landing.cell), static_cast<std::size_t>(bytes), nullptr};
 }
@@ -196,7 +196,7 @@ void Receives::on_rts(int peer, const Rts& rts) {
   const auto bytes = static_cast<MPI_Count>(rts.envelope.bytes);
   const MatchResult arrival = rank->matcher.arrive(rts.envelope.key(), [&]() noexcept {
     Message* const message = take_arrival(0);
-    if (message == nullptr) out_of_memory(*rank, 0);
+    if (message == nullptr) out_of_memory();
     origin_of(*message) = origin;
     fill(*message, rts.envelope, MessagePlace::kElsewhere);
     message->payload = nullptr;
@@ -220,7 +220,6 @@ void Receives::fetch(Request& receive, const MatchKey& key, MPI_Count bytes, con
   Inbound& in = table_.take();
   in.receives = this;
   in.request = &receive;
-  in.rank = job()->local(origin.dest);
   in.peer = origin.peer;
   in.sender = origin.sender;
   in.run = one_run(receive);
@@ -253,7 +252,7 @@ net::Landing Receives::on_data(int peer, const Data& data, std::size_t payload) 
   landing.inbound = in->id;
   landing.bytes = bytes;
   if (in->run != nullptr) return {in->run + in->arrived, payload, nullptr};
-  if (in->packed == nullptr) in->packed = take_memory(*in->rank, kSegment);
+  if (in->packed == nullptr) in->packed = take_memory(kSegment);
   return {in->packed.get(), payload, nullptr};
 }
 
@@ -275,7 +274,7 @@ void Receives::pump(Inbound& in) {
       get.done = got;
       get.offset = in.begun;
       get.bytes = core_.piece(in.wanted - in.begun, in.run == nullptr);
-      if (in.run == nullptr && get.packed == nullptr) get.packed = take_memory(*in.rank, kSegment);
+      if (in.run == nullptr && get.packed == nullptr) get.packed = take_memory(kSegment);
       in.begun += get.bytes;
       get.busy = true;
       const Backlog::Read read{in.key, in.address + static_cast<std::uint64_t>(get.offset),

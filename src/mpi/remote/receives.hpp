@@ -55,7 +55,6 @@ class Receives {
     std::uint64_t id = 0;
     Receives* receives = nullptr;
     Request* request = nullptr;
-    Rank* rank = nullptr;  // who receives
     int peer = 0;
     std::uint64_t sender = 0;
     std::byte* run = nullptr;  // the receive's buffer, if it is one piece

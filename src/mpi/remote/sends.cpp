@@ -85,7 +85,6 @@ void Sends::start(Request& request, const Route& route, const MatchKey& key, con
   Outbound& out = table_.take();
   out.sends = this;
   out.request = &request;
-  out.rank = job()->local(route.from);
   out.peer = route.peer;
   out.bytes = data.bytes;
   out.run = one_run(data);
@@ -187,7 +186,7 @@ bool Sends::post_piece(Outbound& out, Piece& piece) {
   const Data data{out.receiver, static_cast<std::uint64_t>(out.posted)};
   const void* source = out.run != nullptr ? out.run + out.posted : nullptr;
   if (source == nullptr) {
-    if (piece.packed == nullptr) piece.packed = take_memory(*out.rank, kSegment);
+    if (piece.packed == nullptr) piece.packed = take_memory(kSegment);
     const Request& request = *out.request;
     pack_segment(piece.packed.get(), request.buffer, request.count, *request.type, out.posted, n);
     source = piece.packed.get();

@@ -72,7 +72,6 @@ class Sends {
     std::uint64_t id = 0;
     Sends* sends = nullptr;
     Request* request = nullptr;
-    Rank* rank = nullptr;  // who sends; blocking sends have no communicator in their request
     int peer = 0;
     unsigned waits = 0;
     Protocol protocol = Protocol::kEager;

@@ -1,10 +1,20 @@
 #include "mpi/coll/messages/messages.hpp"
 
+#include "mpi/base/no_memory.hpp"
+
 namespace tmpi::mpi {
+namespace {
+
+// A message that has not been sent: the other members wait for it, and cannot be told.
+void expect_sent(int error_class) noexcept {
+  if (error_class == MPI_ERR_NO_MEM) end_for_no_memory("a message of a collective operation");
+}
+
+}  // namespace
 
 void Messages::send(const Chunk& data, int dest) {
-  // Inside a node a send cannot fail; one between nodes that does ends the job.
-  (void)mpi::send(comm_, context(), data.data, data.count, *data.type, dest, tag_);
+  const Err sent = mpi::send(comm_, context(), data.data, data.count, *data.type, dest, tag_);
+  expect_sent(sent.error_class());
 }
 
 void Messages::recv(const Chunk& room, int source) {
@@ -13,9 +23,10 @@ void Messages::recv(const Chunk& room, int source) {
 }
 
 void Messages::exchange(const Chunk& data, int dest, const Chunk& room, int source) {
-  if (sendrecv(comm_, context(), data.data, data.count, *data.type, dest, tag_, room.data, room.count,
-               *room.type, source, tag_, MPI_STATUS_IGNORE))
-    fits_ = false;
+  const Err done = sendrecv(comm_, context(), data.data, data.count, *data.type, dest, tag_, room.data,
+                            room.count, *room.type, source, tag_, MPI_STATUS_IGNORE);
+  expect_sent(done.error_class());
+  if (done) fits_ = false;
 }
 
 MessageBatch::MessageBatch(Messages& messages, int most)
@@ -38,7 +49,11 @@ Request& MessageBatch::next(RequestKind kind, const Chunk& chunk, int peer) {
 }
 
 void MessageBatch::send(const Chunk& data, int dest) {
-  if (dest != MPI_PROC_NULL) start_send(next(RequestKind::kSend, data, dest));
+  if (dest == MPI_PROC_NULL) return;
+  Request& request = next(RequestKind::kSend, data, dest);
+  start_send(request);
+  // Not only when all are done: those who wait for this one may be those whom we wait for.
+  if (request.done()) expect_sent(request.error);
 }
 
 void MessageBatch::recv(const Chunk& room, int source) {
@@ -48,7 +63,9 @@ void MessageBatch::recv(const Chunk& room, int source) {
 void MessageBatch::wait() {
   wait_all(pending_.get(), count_);
   for (int i = 0; i < count_; ++i) {
-    if (requests_[static_cast<std::size_t>(i)].error != MPI_SUCCESS) messages_.fits_ = false;
+    const int error = requests_[static_cast<std::size_t>(i)].error;
+    expect_sent(error);
+    if (error != MPI_SUCCESS) messages_.fits_ = false;
   }
 }
 
