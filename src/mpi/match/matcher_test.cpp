@@ -194,7 +194,9 @@ TEST_CASE("contexts are kept apart, also from wildcards") {
   Message first, second, third;
   CHECK(leave_to(matcher, {6, 0, 0}, first));
   CHECK(leave_to(matcher, {5 | (std::uint64_t{1} << 63), 0, 0}, second));
-  CHECK_FALSE(leave_to(matcher, {5, 0, 0}, third));
+  const MatchResult arrival = matcher.arrive({5, 0, 0}, [&]() noexcept { return &third; });
+  CHECK(posted_by(arrival) == &receives.back());
+  CHECK_FALSE(arrival.left);
   CHECK_FALSE(receives.back().queued);
 }
 

@@ -7,19 +7,6 @@
 namespace tmpi::mpi {
 namespace {
 
-bool withdraw_receive(Request& request) noexcept {
-  {
-    MatcherLock lock(request.comm->owner->matcher);
-    if (!request.posted.queued) return false;
-    request.comm->owner->matcher.remove(request.posted);
-  }
-  if (request.expected) [[unlikely]] {
-    remote_calls()->no_longer_expected(request);
-    if (request.announced) remote_calls()->retract(request);
-  }
-  return true;
-}
-
 bool withdraw_message(Request& request) noexcept {
   Matcher& matcher = process(*request.comm, request.peer)->matcher;
   MatcherLock lock(matcher);
@@ -55,6 +42,19 @@ bool withdraw_buffered(Request& request) noexcept {
 }
 
 }  // namespace
+
+bool withdraw_receive(Request& request) noexcept {
+  {
+    MatcherLock lock(request.comm->owner->matcher);
+    if (!request.posted.queued) return false;
+    request.comm->owner->matcher.remove(request.posted);
+  }
+  if (request.expected) [[unlikely]] {
+    remote_calls()->no_longer_expected(request);
+    if (request.announced) remote_calls()->retract(request);
+  }
+  return true;
+}
 
 Err cancel(Request& request) {
   if (request.extension != nullptr) return request.extension->cancel(request);

@@ -44,10 +44,13 @@ class Exchange final : public RequestExtension, private Continuation {
     start_recv(recv_);
     send_.reset(*this);
     start_send(send_);
+    // Not sent: who is to send to us may do so only after it has received from us.
+    if (send_.done() && send_.error != MPI_SUCCESS && withdraw_receive(recv_)) [[unlikely]]
+      recv_.complete_here();
     return kOk;
   }
   Err outcome(Request&, MPI_Status* status) override {
-    const Err received = receive_outcome(recv_, status);
+    const Err received = receive_outcome(recv_, status);  // an empty status if it has been withdrawn
     return send_.error == MPI_SUCCESS ? received : not_sent(send_.peer);
   }
 

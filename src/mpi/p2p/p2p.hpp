@@ -39,6 +39,10 @@ void start_recv(Request& request) noexcept;
 /// then the request is pending, even if it was done). Does not suspend.
 Err cancel(Request& request);
 
+/// Takes a posted receive back, which is then as if it had never been; nobody completes it. False: it has been
+/// matched, and completes, or is complete. Does not suspend.
+[[nodiscard]] bool withdraw_receive(Request& request) noexcept;
+
 /// Waits for one request, and for all of `requests[0..n)` (null entries skipped; one suspension at most).
 /// Neither touches handles or fills a status. SUSPEND unless done.
 void wait(Request& request) noexcept;

@@ -4,11 +4,16 @@
 
 #include <doctest/doctest.h>
 
+#include <atomic>
+#include <cstdlib>
 #include <numeric>
 #include <random>
 
+#include "base/platform.hpp"
 #include "mpi/base/status.hpp"
 #include "mpi/p2p/buffered.hpp"
+#include "mpi/p2p/cell.hpp"
+#include "mpi/p2p/exchange.hpp"
 #include "mpi/p2p/lifecycle.hpp"
 #include "mpi/p2p/probe.hpp"
 #include "mpi/rank/rank.hpp"
@@ -212,3 +217,82 @@ TEST_CASE("a sender that runs ahead is stopped by memory, not by death") {
     }
   });
 }
+
+// Sanitizers bring a malloc of their own.
+#if !defined(__SANITIZE_THREAD__) && !defined(__SANITIZE_ADDRESS__) && defined(__GLIBC__)
+
+namespace {
+
+// What a cell for a small message may take: a Message, the number of its class, 64 bytes.
+bool small_cell(std::size_t size) {
+  return size >= sizeof(Message) + 64 && size <= sizeof(Message) + 64 + 32;
+}
+std::atomic<bool> no_cells{false};
+std::atomic<int> cells_refused{0};
+
+}  // namespace
+
+extern "C" void* __libc_malloc(std::size_t size) noexcept;  // NOLINT(bugprone-reserved-identifier)
+extern "C" void* malloc(std::size_t size) noexcept {
+  if (small_cell(size) && no_cells.load(std::memory_order_relaxed)) {
+    cells_refused.fetch_add(1, std::memory_order_relaxed);
+    return nullptr;
+  }
+  return __libc_malloc(size);
+}
+
+TEST_CASE("without memory a send and receive at once takes its receive back, and nothing else is lost") {
+  std::atomic<bool> refused{false};
+  std::atomic<int> sent{0};
+  cells_refused = 0;
+  testing::run_ranks(2, 2, [&](Rank& rank) {
+    const auto send_number = [&](int number) {
+      return send(rank.world, rank.world.context, &number, sizeof number, bytes(), 1, 5);
+    };
+    int out = -1, in = -1;
+    // Both run: a channel leads from one to the other.
+    if (rank.world_rank == 1) send_bytes(rank.world, {}, 0, 4);
+    if (rank.world_rank == 0) {
+      (void)recv_bytes(rank.world, 0, 1, 4);
+      no_cells = true;
+      // Those that are in stock, too: a send that finds one to get past what lies in the channel, and none for
+      // itself, waits to be received.
+      std::vector<Message*> stock;
+      while (Message* const cell = take_cell(64)) stock.push_back(cell);
+      while (sent < 100000 && !send_number(sent)) ++sent;
+      // Rank 1 holds its worker and sends nothing: whoever waits for it, waits for ever.
+      const Err both = sendrecv(rank.world, rank.world.context, &out, sizeof out, bytes(), 1, 6, &in,
+                                sizeof in, bytes(), 1, 6, MPI_STATUS_IGNORE);
+      CHECK(both.error_class() == MPI_ERR_NO_MEM);
+      CHECK(take_explanation().find("the message was not sent") != std::string::npos);
+      Request& request =
+          start_exchange(rank.world, {&out, sizeof out, bytes(), 1, 6}, {&in, sizeof in, bytes(), 1, 6});
+      CHECK(request.done());
+      wait(request);
+      MPI_Request handle = handle_of(request);
+      MPI_Status status;
+      CHECK(conclude(handle, request, &status).error_class() == MPI_ERR_NO_MEM);
+      CHECK(rank.matcher.posted_count() == 0);
+      CHECK(in == -1);
+      for (Message* cell : stock) give_back_cell(cell);
+      no_cells = false;
+      refused = true;
+    } else {
+      while (!refused) tmpi::cpu_relax();
+      CHECK(sent > 0);
+      for (int i = 0; i < sent; ++i) {
+        int number = -1;
+        CHECK_FALSE(
+            recv(rank.world, rank.world.context, &number, sizeof number, bytes(), 0, 5, MPI_STATUS_IGNORE));
+        CHECK(number == i);
+      }
+    }
+    out = rank.world_rank;
+    CHECK_FALSE(sendrecv(rank.world, rank.world.context, &out, sizeof out, bytes(), 1 - out, 6, &in,
+                         sizeof in, bytes(), 1 - out, 6, MPI_STATUS_IGNORE));
+    CHECK(in == 1 - rank.world_rank);
+  });
+  CHECK(cells_refused > 0);
+}
+
+#endif

@@ -94,10 +94,13 @@ Err sendrecv(Comm& comm, ContextId context, const void* sendbuf, MPI_Count sendc
   sched::Waiter waiter(1);
   describe(request, waiter, comm, context, recvbuf, recvcount, recvtype, source, recvtag);
   start_recv(request);
-  Err sent = send(comm, context, sendbuf, sendcount, sendtype, dest, sendtag);
+  const Err sent = send(comm, context, sendbuf, sendcount, sendtype, dest, sendtag);
+  // Who is to send to us may do so only after it has received from us.
+  if (sent && withdraw_receive(request)) [[unlikely]]
+    return sent;
   wait_for(waiter, WaitKind::kReceive, comm, context, source, recvtag);
-  Err received = receive_outcome(request, status);
-  return sent ? sent : received;
+  const Err received = receive_outcome(request, status);
+  return sent ? not_sent(dest) : received;
 }
 
 Err sendrecv_replace(Comm& comm, ContextId context, void* buffer, MPI_Count count, const Datatype& type,
