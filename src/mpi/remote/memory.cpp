@@ -1,20 +1,18 @@
 #include "mpi/remote/memory.hpp"
 
-#include <fmt/format.h>
-
 #include <cstdlib>
 #include <new>
 
-#include "mpi/rank/callbacks.hpp"
+#include "mpi/rank/endings.hpp"
+#include "mpi/rank/rank.hpp"
 
 namespace tmpi::mpi::remote {
 
 void out_of_memory(Rank& rank, MPI_Count bytes) noexcept {
-  callbacks().abort_job(
-      rank, MPI_ERR_NO_MEM,
-      fmt::format("no memory for {} bytes of a message between rank {} and another node; use "
-                  "fewer ranks per node or smaller messages",
-                  bytes, rank.world_rank));
+  end_job(rank, MPI_ERR_NO_MEM,
+          "no memory for {} bytes of a message between rank {} and another node; use fewer ranks per node or "
+          "smaller messages",
+          bytes, rank.world_rank);
   std::abort();
 }
 
