@@ -27,10 +27,17 @@ void end_after_exception(const char* callback, const char* what) noexcept {
           rank->world_rank, job()->host(), rank->call, callback, what);
 }
 
+void end_after_defect(const char* where, const char* what) noexcept {
+  Rank* rank = calling_rank();
+  if (rank == nullptr) return;
+  end_job(*rank, MPI_ERR_INTERN, "rank {} on {}: {}: a defect of tmpi in the middle of {}: {}",
+          rank->world_rank, job()->host(), rank->call, where, what);
+}
+
 }  // namespace
 
 void register_endings() noexcept {
-  detail::g_endings = {end_without_memory, end_after_exception};
+  detail::g_endings = {end_without_memory, end_after_exception, end_after_defect};
 }
 
 void end_job_formatted(Rank& rank, int code, fmt::string_view format, fmt::format_args arguments) {
