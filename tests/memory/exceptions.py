@@ -27,7 +27,7 @@ def run(what, ranks=3):
 
 
 outcome = run("handler")
-assert outcome == (0, "18 exceptions caught\n", ""), outcome
+assert outcome == (0, "21 exceptions caught\n", ""), outcome
 for kind, sentence in SENTENCES.items():
     code, out, err = run(kind)
     assert code != 0 and re.search(sentence, err) and err.count("\n") == 1, (kind, code, out, err)

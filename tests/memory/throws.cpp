@@ -26,7 +26,6 @@ void handler() {
   MPI_Errhandler made;
   MPI_Comm_create_errhandler(on_error, &made);
   MPI_Comm_set_errhandler(MPI_COMM_WORLD, made);
-  MPI_Errhandler_free(&made);
   int caught = 0;
   for (int i = 0; i < 3; ++i) {
     try {
@@ -41,6 +40,22 @@ void handler() {
     }
   }
   MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_ARE_FATAL);
+  // A request that fails when it is waited for.
+  MPI_Comm own;
+  MPI_Comm_dup(MPI_COMM_SELF, &own);
+  MPI_Comm_set_errhandler(own, made);
+  MPI_Errhandler_free(&made);
+  const int two[2] = {1, 2};
+  int one = 0;
+  MPI_Request request;
+  MPI_Irecv(&one, 1, MPI_INT, 0, 0, own, &request);
+  MPI_Send(two, 2, MPI_INT, 0, 0, own);
+  try {
+    MPI_Wait(&request, MPI_STATUS_IGNORE);
+  } catch (const std::runtime_error&) {
+    ++caught;
+  }
+  MPI_Comm_free(&own);
   int all = 0;
   MPI_Allreduce(&caught, &all, 1, MPI_INT, MPI_SUM, MPI_COMM_WORLD);
   if (rank == 0) std::printf("%d exceptions caught\n", all);
