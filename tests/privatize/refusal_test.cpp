@@ -88,10 +88,13 @@ std::string with_half_a_pair() {
   }
   // The first segment is at the same place in the file and in memory.
   auto* relocation = reinterpret_cast<Elf64_Rela*>(text.data() + relocations);
-  auto* symbol = reinterpret_cast<Elf64_Sym*>(text.data() + symbols) + 1;
-  symbol->st_info = ELF64_ST_INFO(STB_LOCAL, STT_TLS);
-  relocation[0].r_info = ELF64_R_INFO(1, R_X86_64_TPOFF64);
-  relocation[1].r_info = ELF64_R_INFO(1, R_X86_64_DTPMOD64);
+  auto* symbol = reinterpret_cast<Elf64_Sym*>(text.data() + symbols);
+  std::uint64_t variable = 1;  // a local one would have its second word stored with the first
+  while (symbol[variable].st_shndx == SHN_UNDEF || ELF64_ST_TYPE(symbol[variable].st_info) != STT_OBJECT)
+    ++variable;
+  symbol[variable].st_info = ELF64_ST_INFO(STB_GLOBAL, STT_TLS);
+  relocation[0].r_info = ELF64_R_INFO(variable, R_X86_64_TPOFF64);
+  relocation[1].r_info = ELF64_R_INFO(variable, R_X86_64_DTPMOD64);
   relocation[1].r_offset = end - 8;
   return scratch("half-a-pair", text);
 }
