@@ -297,7 +297,8 @@ void ImageSet::fill_tls_block() {
     auto copy_slots = [&](std::vector<std::uint64_t>& slots) {
       const std::size_t count = slots.size();
       for (std::size_t i = 0; i < count; ++i) {
-        if (slots[i] >= begin && slots[i] < end) slots.push_back(slots[i] - begin + tls.offset);
+        if (slots[i] >= begin && slots[i] < end && end - slots[i] >= sizeof(std::uint64_t))
+          slots.push_back(slots[i] - begin + tls.offset);
       }
     };
     copy_slots(fixups_.own);

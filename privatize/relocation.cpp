@@ -175,12 +175,14 @@ Result<void> Relocator::relocate_one(const Object& object, const Elf64_Rela& rel
   }
 }
 
+Failure Relocator::outside() const {
+  return Failure{set_.objects().front()->file->path() +
+                 ": a relocation lies outside of the writable data; compile everything with -fPIC"};
+}
+
 Result<void> Relocator::store(std::uint64_t slot, std::uint64_t value) {
   std::byte* at = set_.template_at(slot, sizeof value);
-  if (at == nullptr) {
-    return Failure{set_.objects().front()->file->path() +
-                   ": a relocation lies outside of the writable data; compile everything with -fPIC"};
-  }
+  if (at == nullptr) return outside();
   std::memcpy(at, &value, sizeof value);
   return {};
 }
@@ -238,6 +240,7 @@ Result<void> Relocator::tls_module(std::uint64_t slot, const Target& target, boo
   constexpr std::uint64_t kExecutable = 1;
   const auto pool = StaticTlsPool::module_offset();
   if (!pool) return pool.failure();
+  if (set_.template_at(slot, 2 * sizeof kExecutable) == nullptr) return outside();
   set_.fixups().pool.push_back(slot + 8);
   if (!alone) return store(slot, kExecutable);  // the DTPOFF64 relocation of the pair stores the second word
   std::uint64_t second = 0;

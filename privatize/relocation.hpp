@@ -55,6 +55,7 @@ class Relocator {
   /// The slot will hold what `resolver`, a function at this address of the owner's file, returns.
   Result<void> indirect(std::uint64_t slot, const Object& owner, std::uint64_t resolver);
   Result<void> copy(const Copy& copy);
+  Failure outside() const;
   Result<void> store(std::uint64_t slot, std::uint64_t value);
   void fix(const ImageSet* target, std::uint64_t slot) { set_.fixups().of(&set_, target).push_back(slot); }
 

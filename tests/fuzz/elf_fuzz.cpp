@@ -6,11 +6,13 @@
 #include <unistd.h>
 
 #include <cstring>
+#include <new>
 #include <string>
 
 #include "privatize/debugger.hpp"
 #include "privatize/relocation.hpp"
 #include "privatize/runtime_table.hpp"
+#include "privatize/static_tls_pool.hpp"
 #include "privatize/tls.hpp"
 #include "tests/fuzz/fuzz.hpp"
 
@@ -60,6 +62,7 @@ void look_up(const ElfFile& file) {
 }
 
 void load(std::unique_ptr<ElfFile> file) {
+  new (&static_tls_pool()) StaticTlsPool;  // what it has handed out is never given back
   ImageSet set(2);
   const Object& object = set.add(std::move(file));
   const SystemScope system;

@@ -18,6 +18,9 @@ import tempfile
 # What a run must never say.
 CRASHES = re.compile(r"terminate called|Segmentation|core dumped|SIG(SEGV|ABRT|BUS|ILL|FPE)|pure virtual|Assertion|"
                      r"corrupted|double free|Sanitizer|Traceback|defect of tmpi", re.IGNORECASE)
+# How a program says that it has got a wrong answer.
+WRONG = re.compile(r"WRONG ANSWER")
+EXIT_OF_WRONG = 99
 # What a run without memory says: tmpi's sentence, or an error code that the program reports.
 SENTENCE = re.compile(r"memory|allocat|MPI_ERR|cannot", re.IGNORECASE)
 
@@ -71,6 +74,8 @@ def complaint(outcome, expected):
     """What is wrong with how a run ended; None: nothing."""
     if outcome.code is None:
         return "hangs"
+    if outcome.code == EXIT_OF_WRONG or WRONG.search(outcome.err) or WRONG.search(outcome.out):
+        return "has a wrong answer"
     if CRASHES.search(outcome.err) or CRASHES.search(outcome.out):
         return "crashes"
     if outcome.code == 0:
@@ -104,6 +109,8 @@ def main():
             ended[kind] += problem is None
     print(f"{len(numbers)} of {whole.seen} allocations of {options.process}: " +
           ", ".join(f"{count} {kind}" for kind, count in ended.items()) + f", {wrong} wrong")
+    if 2 * ended["not reached"] > len(numbers):
+        sys.exit("most runs have come to their end before the allocation that was to fail: nothing is shown")
     sys.exit(1 if wrong else 0)
 
 

@@ -13,14 +13,25 @@ SENTENCES = {
 }
 
 
-def run(what):
-    result = subprocess.run([tmpirun, "-n", "3", program, what], capture_output=True, text=True, timeout=60, check=False)
+# Of one rank that has no memory left.
+LAST_WORDS = {
+    "abort": r"rank 0 on \S+ called MPI_Abort with code 5",
+    "fatal": r"rank 0 on \S+: MPI_Send failed: MPI_ERR_RANK",
+    "called": r"rank 0 on \S+: MPI_Comm_call_errhandler failed: MPI_ERR_OTHER",
+}
+
+
+def run(what, ranks=3):
+    result = subprocess.run([tmpirun, "-n", str(ranks), program, what], capture_output=True, text=True, timeout=60, check=False)
     return result.returncode, result.stdout, result.stderr
 
 
 outcome = run("handler")
-assert outcome == (0, "18 exceptions caught\n", ""), outcome
+assert outcome == (0, "21 exceptions caught\n", ""), outcome
 for kind, sentence in SENTENCES.items():
     code, out, err = run(kind)
     assert code != 0 and re.search(sentence, err) and err.count("\n") == 1, (kind, code, out, err)
+for kind, sentence in LAST_WORDS.items():
+    code, out, err = run(kind, 1)
+    assert code not in (0, 99) and re.search(sentence, err) and err.count("\n") == 1, (kind, code, out, err)
 print("exceptions of callbacks pass, or end the job with a sentence")

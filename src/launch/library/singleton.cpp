@@ -31,8 +31,8 @@ void start_singleton() {
   static_cast<void>((*scheduler).release());  // lives as long as the process
 }
 
-void abort_job(mpi::Rank&, int code, const std::string& text) {
-  if (!text.empty()) fmt::print(stderr, "tmpi: {}\n", text);
+void abort_job(mpi::Rank&, int code, std::string_view text) {
+  if (!text.empty()) std::fprintf(stderr, "tmpi: %.*s\n", static_cast<int>(text.size()), text.data());
   fflush(nullptr);
   _exit((code & 0xff) == 0 ? 1 : code & 0xff);
 }

@@ -137,7 +137,7 @@ Result<void> NodeJob::create_scheduler() {
 
 void NodeJob::register_with_mpi() {
   mpi::Callbacks callbacks{};
-  callbacks.abort_job = [](mpi::Rank& rank, int code, const std::string& text) {
+  callbacks.abort_job = [](mpi::Rank& rank, int code, std::string_view text) {
     // The shell sees eight bits; an abort must never look like success.
     Control::instance()->end_job(EndKind::kAborted, rank.world_rank, (code & 0xff) == 0 ? 1 : code & 0xff,
                                  text);

@@ -1,6 +1,8 @@
 #include "launch/node/node_network.hpp"
 
 #include "launch/control/control.hpp"
+#include "launch/system/no_memory.hpp"
+#include "launch/system/safe_text.hpp"
 #include "mpi/remote/remote.hpp"
 
 namespace tmpi::launch {
@@ -18,7 +20,15 @@ mpi::remote::Settings settings_of(const JobSpec& job) {
 
 // The launcher knows best whether that is the cause or only a consequence, and ends the job.
 void report_loss(int node, const std::string& why) noexcept {
-  Control::instance()->send(FrameType::kLost, node, 0, why);
+  try {
+    Control::instance()->send(FrameType::kLost, node, 0, why);
+  } catch (const std::exception&) {
+    char what[256];
+    SafeText text(what, sizeof what - 1);
+    text << "word of the loss of node " << static_cast<long>(node) << " (" << why.c_str() << ")";
+    what[text.length()] = '\0';
+    no_memory_for(what);
+  }
 }
 
 }  // namespace

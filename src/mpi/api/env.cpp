@@ -9,7 +9,7 @@
 #include "mpi/base/version.hpp"
 #include "mpi/init/lifetime.hpp"
 #include "mpi/rank/call.hpp"
-#include "mpi/rank/callbacks.hpp"
+#include "mpi/rank/endings.hpp"
 #include "timers/clock.hpp"
 
 namespace tmpi::mpi {
@@ -29,7 +29,9 @@ Err not_by_a_thread() {
 }
 
 int init(const char* name, int required, int* provided) {
-  if (calling_rank() == nullptr) start_singleton();
+  if (calling_rank() == nullptr) {
+    if (Err error = start_singleton()) return raise(name, nullptr, error);
+  }
   const Frame frame(name);
   Err error = guarded(
       [&] { return frame.caller() != nullptr ? initialize(*frame.caller(), required) : not_by_a_thread(); });
@@ -84,9 +86,8 @@ TMPI_PROFILED(MPI_Finalized);
 int PMPI_Abort(MPI_Comm, int errorcode) {
   Rank* rank = calling_rank();  // any thread
   if (rank == nullptr) std::exit(errorcode == 0 ? EXIT_FAILURE : errorcode);
-  callbacks().abort_job(
-      *rank, errorcode,
-      fmt::format("rank {} on {} called MPI_Abort with code {}", rank->world_rank, job()->host(), errorcode));
+  end_job(*rank, errorcode, "rank {} on {} called MPI_Abort with code {}", rank->world_rank, job()->host(),
+          errorcode);
   return MPI_SUCCESS;
 }
 TMPI_PROFILED(MPI_Abort);

@@ -10,18 +10,27 @@
 namespace tmpi::mpi {
 namespace {
 
+// A communicator stays while it is needed, even if an error handler throws.
+struct KeptComm {
+  explicit KeptComm(Comm* kept) noexcept : comm(kept) {
+    if (comm != nullptr) ++comm->references;
+  }
+  ~KeptComm() {
+    if (comm != nullptr) release(*comm);
+  }
+  KeptComm(const KeptComm&) = delete;
+  Comm* const comm;
+};
+
 // Concludes one done request; its error goes to the error handler of its communicator.
 int conclude_one(const char* name, MPI_Request& handle, Request& request, MPI_Status* status) {
   if (request.error == MPI_SUCCESS && request.extension == nullptr) [[likely]] {
     (void)conclude(handle, request, status).error_class();
     return MPI_SUCCESS;
   }
-  Comm* const comm = request.comm;
-  if (comm != nullptr) ++comm->references;
+  const KeptComm kept(request.comm);
   const Err error = guarded([&] { return conclude(handle, request, status); });
-  const int code = error ? raise(name, comm, error) : MPI_SUCCESS;
-  if (comm != nullptr) release(*comm);
-  return code;
+  return error ? raise(name, kept.comm, error) : MPI_SUCCESS;
 }
 
 // The request behind the handle of a call on one request, which concludes it under that request's error

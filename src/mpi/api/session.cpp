@@ -68,7 +68,9 @@ using namespace tmpi::mpi;
 int PMPI_Session_init(MPI_Info info, MPI_Errhandler errhandler, MPI_Session* session) {
   const char* name = "MPI_Session_init";
   // The first session makes MPI usable: whoever calls may do so in any phase.
-  if (calling_rank() == nullptr) start_singleton();
+  if (calling_rank() == nullptr) {
+    if (Err error = start_singleton()) return raise(name, nullptr, error);
+  }
   const Frame frame(name);
   Rank* rank = frame.caller();
   if (rank == nullptr)

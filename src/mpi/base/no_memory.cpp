@@ -8,10 +8,18 @@ namespace tmpi::mpi {
 
 detail::Endings detail::g_endings;
 
+namespace {
+
+// A length that no container can have is a request for memory that no machine has.
+bool is_no_memory(const std::exception& thrown) noexcept {
+  return dynamic_cast<const std::bad_alloc*>(&thrown) != nullptr ||
+         dynamic_cast<const std::length_error*>(&thrown) != nullptr;
+}
+
+}  // namespace
+
 Err error_of(const std::exception& thrown) noexcept {
-  // A length that no container can have is a request for memory that no machine has.
-  if (dynamic_cast<const std::bad_alloc*>(&thrown) != nullptr ||
-      dynamic_cast<const std::length_error*>(&thrown) != nullptr)
+  if (is_no_memory(thrown))
     return fail(
         MPI_ERR_NO_MEM,
         "the machine, or a limit (ulimit -v, a container's), has none left: use fewer ranks per node, "
@@ -22,6 +30,13 @@ Err error_of(const std::exception& thrown) noexcept {
 void end_for_no_memory(const char* what) noexcept {
   if (detail::g_endings.no_memory != nullptr) detail::g_endings.no_memory(what);
   std::fprintf(stderr, "tmpi: there is no memory for %s, and without it the program cannot go on\n", what);
+  std::_Exit(EXIT_FAILURE);
+}
+
+void end_for(const std::exception& thrown, const char* what) noexcept {
+  if (is_no_memory(thrown)) end_for_no_memory(what);
+  if (detail::g_endings.defect != nullptr) detail::g_endings.defect(what, thrown.what());
+  std::fprintf(stderr, "tmpi: a defect of tmpi in the middle of %s: %s\n", what, thrown.what());
   std::_Exit(EXIT_FAILURE);
 }
 

@@ -18,6 +18,7 @@ namespace detail {
 struct Endings {
   void (*no_memory)(const char* what) noexcept = nullptr;
   void (*exception)(const char* callback, const char* what) noexcept = nullptr;
+  void (*defect)(const char* where, const char* what) noexcept = nullptr;
 };
 extern Endings g_endings;
 }  // namespace detail
@@ -40,13 +41,16 @@ inline Err guarded(Body&& body) {
 /// whom an error could be returned. Allocates nothing; any thread of a node process.
 [[noreturn, gnu::cold]] void end_for_no_memory(const char* what) noexcept;
 
-/// Runs what must not be given up half way, since others count on it: without memory the job ends.
+/// Ends the job for what has been thrown in the middle of `what`: end_for_no_memory(), or a defect of tmpi.
+[[noreturn, gnu::cold, gnu::noinline]] void end_for(const std::exception& thrown, const char* what) noexcept;
+
+/// Runs what must not be given up half way, since others count on it: whatever is thrown there, the job ends.
 template <class Body>
 inline decltype(auto) with_memory_for(const char* what, Body&& body) {
   try {
     return body();
-  } catch (const std::bad_alloc&) {
-    end_for_no_memory(what);
+  } catch (const std::exception& thrown) {
+    end_for(thrown, what);
   }
 }
 

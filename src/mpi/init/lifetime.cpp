@@ -18,8 +18,12 @@
 
 namespace tmpi::mpi {
 
-void start_singleton() {
-  if (callbacks().start_singleton != nullptr) callbacks().start_singleton();
+Err start_singleton() {
+  if (callbacks().start_singleton == nullptr) return kOk;
+  return guarded([]() -> Err {
+    callbacks().start_singleton();
+    return kOk;
+  });
 }
 
 namespace {

@@ -9,7 +9,7 @@ namespace tmpi::mpi {
 struct Rank;
 
 /// A program that was started by itself calls MPI_Init or MPI_Session_init: makes the job of one rank.
-void start_singleton();
+Err start_singleton();
 
 /// MPI_Init(_thread): WORLD and SELF exist from now on. MPI_ERR_OTHER if called twice.
 Err initialize(Rank& rank, int required_thread_level);

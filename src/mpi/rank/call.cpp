@@ -2,30 +2,33 @@
 
 #include <cstdio>
 #include <cstdlib>
+#include <string_view>
 
 #include "mpi/base/errhandler.hpp"
 #include "mpi/base/error_classes.hpp"
 #include "mpi/base/user_errors.hpp"
-#include "mpi/rank/callbacks.hpp"
+#include "mpi/rank/endings.hpp"
 
 namespace tmpi::mpi {
 namespace {
 
-// "MPI_ERR_TAG (invalid tag)", or what the program said of a code that it added.
-std::string readable(const Rank& rank, int code) {
-  if (const ErrorClass* known = error_class(code)) return fmt::format("{} ({})", known->name, known->text);
+// Ends the job with "... MPI_Send failed: MPI_ERR_TAG (invalid tag): why", or with what the program said of a code
+// that it added.
+void end_for_error(Rank& rank, const char* name, int code) {
+  const std::string why = take_explanation();
+  const ErrorClass* known = error_class(code);
   const UserErrors* added = rank.user_errors.get();
-  if (added == nullptr || !added->knows(code)) return fmt::format("error {} (which is no error code)", code);
-  const std::string& text = *added->text(code);
-  return fmt::format("error {} ({})", code, text.empty() ? "added by the program" : text);
-}
-
-std::string describe(const Rank& rank, const char* name, int code) {
-  std::string text =
-      fmt::format("rank {} on {}: {} failed: {}", rank.world_rank, job()->host(), name, readable(rank, code));
-  std::string why = take_explanation();
-  if (!why.empty()) text += ": " + why;
-  return text;
+  char number[32];
+  *fmt::format_to_n(number, sizeof number - 1, "error {}", code).out = '\0';
+  std::string_view meaning = "which is no error code";
+  if (known != nullptr) {
+    meaning = known->text;
+  } else if (added != nullptr && added->knows(code)) {
+    meaning = *added->text(code);
+    if (meaning.empty()) meaning = "added by the program";
+  }
+  end_job(rank, code, "rank {} on {}: {} failed: {} ({}){}{}", rank.world_rank, job()->host(), name,
+          known != nullptr ? known->name : number, meaning, why.empty() ? "" : ": ", why);
 }
 
 // Errors without a communicator belong to MPI_COMM_SELF (MPI-4); programs written for MPI-3 set the handler
@@ -82,7 +85,7 @@ int raise_on(const char* name, const ErrorTarget& target, Err error) {
   Rank& rank = *calling_rank();
   if (rank.phase == Phase::kInitialized && handled(target, code)) return code;
   // MPI_ERRORS_ABORT, too, ends all connected processes, as MPI_Abort on any communicator does (9.7).
-  callbacks().abort_job(rank, code, describe(rank, name, code));
+  end_for_error(rank, name, code);
   return code;
 }
 
@@ -97,8 +100,7 @@ int raise(const char* name, Comm* comm, Err error) {
 }
 
 void call_errhandler(const char* name, const ErrorTarget& target, int code) {
-  explain("the program called the error handler itself");
-  (void)raise_on(name, target, Err(code));
+  (void)raise_on(name, target, fail(code, "the program called the error handler itself"));
 }
 
 int raise_bad_comm(const char* name, MPI_Comm handle) {

@@ -91,14 +91,14 @@ inline int on_comm(const char* name, MPI_Comm handle, Body&& body) {
 }
 
 /// The same for a call that all members make together: the others have begun, or will, and cannot be told that
-/// this one has given up. So without memory the job ends, unless the rank is alone.
+/// this one has given up. So whatever is thrown, the job ends, unless the rank is alone.
 template <class Body>
 inline int on_collective(const char* name, MPI_Comm handle, Body&& body) {
   return on_comm(name, handle, [&](Comm& comm) -> Err {
     try {
       return body(comm);
-    } catch (const std::bad_alloc&) {
-      if (comm.members() > 1) end_for_no_memory("its part of what all members of a communicator do together");
+    } catch (const std::exception& thrown) {
+      if (comm.members() > 1) end_for(thrown, "its part of what all members of a communicator do together");
       throw;
     }
   });

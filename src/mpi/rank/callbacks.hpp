@@ -3,6 +3,7 @@
 #pragma once
 
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -19,8 +20,9 @@ struct StartInfo {
 
 struct Callbacks {
   /// Ends the whole job at once with exit code `code` (MPI_Abort, a fatal MPI error); `text` is the one
-  /// message the user sees, empty if it has been printed. Does not return.
-  void (*abort_job)(Rank& rank, int code, const std::string& text);
+  /// message the user sees, empty if it has been printed. Allocates nothing, does not return. Who composes
+  /// the text calls end_job() (endings.hpp).
+  void (*abort_job)(Rank& rank, int code, std::string_view text);
 
   /// Ends the whole job at once, since there is no memory for `what`. Allocates nothing, does not return. Any
   /// thread of the node process. Null: nothing but this process is to be ended.

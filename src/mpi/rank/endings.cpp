@@ -2,6 +2,10 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <string>
+#include <string_view>
+
 #include "mpi/base/no_memory.hpp"
 #include "mpi/rank/callbacks.hpp"
 #include "mpi/rank/rank.hpp"
@@ -17,18 +21,36 @@ void end_without_memory(const char* what) noexcept {
 void end_after_exception(const char* callback, const char* what) noexcept {
   Rank* rank = calling_rank();
   if (rank == nullptr) return;
-  callbacks().abort_job(
-      *rank, MPI_ERR_OTHER,
-      fmt::format(
-          "rank {} on {}: {}: the program's {} has thrown an exception ({}), which cannot pass through "
-          "MPI: catch it there",
-          rank->world_rank, job()->host(), rank->call, callback, what));
+  end_job(*rank, MPI_ERR_OTHER,
+          "rank {} on {}: {}: the program's {} has thrown an exception ({}), which cannot pass through MPI: "
+          "catch it there",
+          rank->world_rank, job()->host(), rank->call, callback, what);
+}
+
+void end_after_defect(const char* where, const char* what) noexcept {
+  Rank* rank = calling_rank();
+  if (rank == nullptr) return;
+  end_job(*rank, MPI_ERR_INTERN, "rank {} on {}: {}: a defect of tmpi in the middle of {}: {}",
+          rank->world_rank, job()->host(), rank->call, where, what);
 }
 
 }  // namespace
 
 void register_endings() noexcept {
-  detail::g_endings = {end_without_memory, end_after_exception};
+  detail::g_endings = {end_without_memory, end_after_exception, end_after_defect};
+}
+
+void end_job_formatted(Rank& rank, int code, fmt::string_view format, fmt::format_args arguments) {
+  char beginning[512];
+  std::string whole;
+  std::string_view text;
+  try {
+    text = whole = fmt::vformat(format, arguments);
+  } catch (const std::exception&) {
+    const auto end = fmt::vformat_to_n(beginning, sizeof beginning, format, arguments);
+    text = {beginning, std::min<std::size_t>(end.size, sizeof beginning)};
+  }
+  callbacks().abort_job(rank, code, text);
 }
 
 }  // namespace tmpi::mpi

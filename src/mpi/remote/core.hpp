@@ -4,7 +4,7 @@
 
 #include <atomic>
 #include <memory>
-#include <string>
+#include <string_view>
 
 #include "mpi/remote/backlog.hpp"
 #include "mpi/remote/remote.hpp"
@@ -42,7 +42,7 @@ struct Core {
   ProtocolCounters counters;
 
   /// A peer has sent something that makes no sense: it is not listened to any longer, and the job ends.
-  virtual void complain(int peer, std::string what) noexcept = 0;
+  virtual void complain(int peer, std::string_view what) noexcept = 0;
 
   /// A message has landed, or a read is done.
   void count_landed() noexcept {

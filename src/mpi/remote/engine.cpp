@@ -175,8 +175,10 @@ net::Landing Engine::begin(int peer, Kind kind, std::span<const std::byte> heade
     case Kind::kCancelReply:
       return control(CancelReply{}, [&](const CancelReply& reply) { sends_.on_cancel_reply(peer, reply); });
   }
-  complain(peer,
-           fmt::format("it has sent a message that no protocol knows (kind {})", static_cast<int>(kind)));
+  char what[80];
+  const auto end = fmt::format_to_n(
+      what, sizeof what, "it has sent a message that no protocol knows (kind {})", static_cast<int>(kind));
+  complain(peer, {what, end.size});
   return {};
 }
 
@@ -186,14 +188,27 @@ void Engine::landed(int peer, void*) noexcept {
 }
 
 void Engine::lost(int peer, const std::string& why) noexcept {
+  lose(peer, why);
+}
+
+void Engine::lose(int peer, std::string_view why) noexcept {
   if (gone_[static_cast<std::size_t>(peer)]) return;
   gone_[static_cast<std::size_t>(peer)] = true;
   backlog.forget(peer);
-  reports_.push_back({peer, why});
+  try {
+    reports_.push_back({peer, std::string(why)});
+  } catch (const std::exception&) {
+    char what[256];
+    *fmt::format_to_n(what, sizeof what - 1, "word of the loss of node {} ({})", peer, why).out = '\0';
+    end_for_no_memory(what);
+  }
 }
 
-void Engine::complain(int peer, std::string what) noexcept {
-  lost(peer, fmt::format("{}: its memory is damaged, or it is no node process of this tmpi", what));
+void Engine::complain(int peer, std::string_view what) noexcept {
+  char why[256];
+  const auto end = fmt::format_to_n(why, sizeof why,
+                                    "{}: its memory is damaged, or it is no node process of this tmpi", what);
+  lose(peer, {why, std::min<std::size_t>(end.size, sizeof why)});
 }
 
 }  // namespace tmpi::mpi::remote

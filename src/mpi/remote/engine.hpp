@@ -58,12 +58,13 @@ class Engine final : public net::Sink, private Core {
   Engine() : sends_(*this), receives_(*this) {}
   void leave() noexcept;
   net::Landing begin(int peer, Kind kind, std::span<const std::byte> header, std::size_t payload);
-  void complain(int peer, std::string what) noexcept override;
+  void complain(int peer, std::string_view what) noexcept override;
 
   net::Landing arriving(int peer, std::uint8_t id, std::span<const std::byte> header,
                         std::size_t payload) noexcept override;
   void landed(int peer, void* token) noexcept override;
   void lost(int peer, const std::string& why) noexcept override;
+  void lose(int peer, std::string_view why) noexcept;
 
   SpinLock lock_;
   Sends sends_;

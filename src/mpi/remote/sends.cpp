@@ -151,7 +151,10 @@ void Sends::post_rts(Outbound& out, const Envelope& envelope) {
 Sends::Outbound* Sends::find(int peer, std::uint64_t id, const char* what) {
   Outbound* out = table_.find(id);
   if (out != nullptr && out->peer == peer) return out;
-  core_.complain(peer, fmt::format("{} for a message that was never sent there, or has been received", what));
+  char why[128];
+  const auto end = fmt::format_to_n(why, sizeof why,
+                                    "{} for a message that was never sent there, or has been received", what);
+  core_.complain(peer, {why, std::min<std::size_t>(end.size, sizeof why)});
   return nullptr;
 }
 

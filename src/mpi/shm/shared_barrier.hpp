@@ -102,11 +102,15 @@ class SharedBarrier {
     if (groups == 1) return last();
     sched::Waiter waiter(1);
     mine.leader = &waiter;
-    if (!complete_.count(groups)) return waiter.wait();
-    last();
-    for (int i = 0; i < groups; ++i) {
-      if (&group(i) != &mine) group(i).leader->complete();
+    if (complete_.count(groups)) {
+      last();
+      for (int i = 0; i < groups; ++i) {
+        if (&group(i) != &mine) group(i).leader->complete();
+      }
+    } else {
+      waiter.wait();
     }
+    mine.leader = nullptr;  // the last leader has read it
   }
 
   const WorkerGroups groups_;

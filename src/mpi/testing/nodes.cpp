@@ -52,8 +52,8 @@ const std::function<void(Rank&)>* the_body;
   _exit(3);
 }
 
-void abort_job(Rank&, int code, const std::string& text) {
-  die("the job was aborted with code " + std::to_string(code) + ": " + text);
+void abort_job(Rank&, int code, std::string_view text) {
+  die("the job was aborted with code " + std::to_string(code) + ": " + std::string(text));
 }
 
 void lost(int node, const std::string& why) noexcept {

@@ -13,8 +13,9 @@ namespace {
 
 const std::function<void(Rank&)>* the_body;
 
-void abort_job(Rank&, int code, const std::string& text) {
-  std::fprintf(stderr, "the job was aborted with code %d: %s\n", code, text.c_str());
+void abort_job(Rank&, int code, std::string_view text) {
+  std::fprintf(stderr, "the job was aborted with code %d: %.*s\n", code, static_cast<int>(text.size()),
+               text.data());
   std::abort();
 }
 
