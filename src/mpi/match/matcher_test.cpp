@@ -30,6 +30,11 @@ void* operator new[](std::size_t size, const std::nothrow_t&) noexcept {
   }
   return std::malloc(size);
 }
+// The plain form too, so that malloc has given whatever is deleted (AddressSanitizer looks).
+void* operator new[](std::size_t size) {
+  if (void* memory = std::malloc(size)) return memory;
+  throw std::bad_alloc();
+}
 void operator delete[](void* memory) noexcept {
   std::free(memory);
 }
