@@ -64,6 +64,8 @@ using DrainHook = bool (*)(int worker) noexcept;
 using StallHook = void (*)() noexcept;
 inline constexpr std::uint64_t kStallPeriod = 250'000'000;  // ns
 
+class AssistPoint;
+
 class Scheduler {
  public:
   /// Failure sentences: senseless numbers, unknown policy, stacks that do not fit.
@@ -106,6 +108,9 @@ class Scheduler {
   /// Wakes worker `worker` if it sleeps, after something has been left for its drain hook with a seq_cst
   /// store. Any thread; one load of a shared line if it does not sleep.
   virtual void wake_if_parked(int worker) noexcept = 0;
+
+  /// Where `worker` is offered part of somebody's work while it idles (assist.hpp). Any thread.
+  virtual AssistPoint& assist_point(int worker) noexcept = 0;
 
   virtual int workers() const = 0;
   virtual int worker_of(const Task& task) const = 0;
