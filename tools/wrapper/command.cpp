@@ -26,6 +26,17 @@ bool is_superfluous(std::string_view word) {
   return word == "-pie" || word == "--pie" || word == "-Wl,-pie" || word == "-Wl,--pie";
 }
 
+// gcc's drivers read files of specs; clang passes over -specs= with a warning.
+bool reads_specs(const Words& compiler) {
+  return std::ranges::any_of(compiler, [](std::string_view word) {
+    word.remove_prefix(word.rfind('/') + 1);
+    const auto names = [&](std::string_view name) {
+      return word == name || word.find("g" + std::string(name)) != std::string_view::npos;
+    };
+    return word.find("clang") == std::string_view::npos && (names("cc") || names("++") || word == "c++");
+  });
+}
+
 // clang takes everything behind "--" for files, so our options must stand before it.
 Words::const_iterator end_of_options(const Words& arguments) {
   return std::ranges::find(arguments, "--");
@@ -43,6 +54,19 @@ Words compile_options() {
 
 Words library_options(const Installation& installation) {
   return {"-L" + installation.library, "-ltmpi", "-Wl,-rpath," + installation.library};
+}
+
+Words link_options(const Words& compiler, const Installation& installation) {
+  const std::string directory = installation.start.substr(0, installation.start.rfind('/'));
+  Words words;
+  if (reads_specs(compiler)) {
+    words = {"-B" + directory, "-specs=" + directory + "/program.specs"};
+  } else {
+    words = program_options_before(installation);
+    append(words, program_options_behind());
+  }
+  append(words, library_options(installation));
+  return words;
 }
 
 Words full_command(const Words& compiler, const Installation& installation, const Arguments& what,

@@ -23,6 +23,10 @@ Words compile_options();
 /// Options that find and load libtmpi.so: what any program or library that calls MPI is linked with.
 Words library_options(const Installation& installation);
 
+/// Options by which `compiler`, called by itself, links a program as tmpicc does. gcc takes them for a library
+/// (-shared) as well, which they then link as tmpicc does too; for other compilers they fit programs only.
+Words link_options(const Words& compiler, const Installation& installation);
+
 /// The whole command: `compiler` with the user's `arguments`, among them tmpi's. `what` is what examine()
 /// said of `arguments`.
 Words full_command(const Words& compiler, const Installation& installation, const Arguments& what,

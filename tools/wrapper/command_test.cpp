@@ -37,3 +37,16 @@ TEST_CASE("the user's libraries come before libtmpi") {
   CHECK(text.find("libphysics.a") < text.find("-ltmpi"));
   CHECK(text.find("start.o") < text.find("a.c"));
 }
+
+TEST_CASE("a link by hand gets the form of a program, from a file of specs where the compiler reads one") {
+  const auto options = [](const Words& compiler) {
+    return shell_line(link_options(compiler, kInstallation));
+  };
+  const std::string specs =
+      "-B/p/lib/tmpi -specs=/p/lib/tmpi/program.specs -L/p/lib -ltmpi -Wl,-rpath,/p/lib";
+  for (const char* compiler :
+       {"gcc", "g++", "/usr/bin/x86_64-linux-gnu-gcc-12", "ccache gcc -m64", "cc", "c++", "gcc-12", "g++-12"})
+    CHECK_MESSAGE(options(split_words(compiler)) == specs, compiler);
+  for (const char* compiler : {"clang", "clang++-15", "tcc", "icx"})
+    CHECK_MESSAGE(options(split_words(compiler)).starts_with("-shared /p/lib/tmpi/start.o "), compiler);
+}

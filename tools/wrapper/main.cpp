@@ -41,9 +41,10 @@ Words joined(Words first, const Words& second) {
 Words whole_compile(const Wrapper& w) {
   return joined(joined(w.compiler, preprocess_options(w.installation)), compile_options());
 }
-// For a build system that links by itself: such a program is an ordinary PIE, which the loader accepts.
+// For a build system that links by itself. CMake's FindMPI and meson take only -L, -l and -Wl, of it: what they
+// link is an ordinary PIE, which the loader accepts if it has no thread-locals.
 Words link_only(const Wrapper& w) {
-  return library_options(w.installation);
+  return link_options(w.compiler, w.installation);
 }
 
 // What the wrapper can print. Open MPI's spelling has one or two hyphens; CMake's FindMPI and many configure

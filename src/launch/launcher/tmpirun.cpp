@@ -16,6 +16,7 @@
 #include "launch/attach/attachment.hpp"
 #include "launch/attach/slurm_allocation.hpp"
 #include "launch/launcher/launcher.hpp"
+#include "launch/options/habits.hpp"
 #include "launch/options/options.hpp"
 #include "launch/system/program_path.hpp"
 #include "launch/system/version.hpp"
@@ -29,6 +30,10 @@ namespace {
 int complain(const std::string& sentence, int code) {
   fmt::print(stderr, "tmpirun: {}\n", sentence);
   return code;
+}
+
+void warn(const Settings& settings, const std::string& sentence) {
+  if (!sentence.empty() && !settings.job.quiet) complain("warning: " + sentence, 0);
 }
 
 std::map<std::string, std::string> process_environment() {
@@ -100,6 +105,7 @@ int become_slurm(char** argv) {
 }
 
 int run_job(Settings& settings, const Attachment& attachment) {
+  warn(settings, passed_over_sentence(settings));
   const Result<std::string> executable = find_companion("tmpi-node");
   if (!executable) return complain(executable.message(), kExitNotFound);
   Result<JobPlan> plan = plan_job(settings, *executable, attachment);
@@ -115,7 +121,7 @@ int run_job(Settings& settings, const Attachment& attachment) {
   Result<ProfileReport> profile = ProfileReport::prepare(settings.job);
   if (!profile) return complain(profile.message(), 1);
   const int signals = open_signals();
-  Output output(settings.tag_output, std::move(files));
+  Output output(settings.tags, settings.merge_output, std::move(files));
   const int code = Launcher(settings, *std::move(plan), output, *profile, signals).run();
   release(attachment);
   return code;
@@ -127,7 +133,8 @@ int main(int argc, char** argv) {
   const Result<Attachment> attachment = take_attachment();
   if (!attachment) return complain(attachment.message(), kExitUsage);
   const auto environment = process_environment();
-  Result<Settings> settings = parse_options(arguments, environment, attachment->slots());
+  Result<Settings> settings =
+      parse_options(arguments, environment, attachment->slots(), static_cast<int>(attachment->nodes.size()));
   if (!settings) return complain(settings.message(), kExitUsage);
   switch (settings->task) {
     case Settings::Task::kHelp:

@@ -34,7 +34,7 @@ Result<JobPlan> plan_job(const Settings& settings, const std::string& executable
   for (const AttachedNode& node : attachment.nodes) hosts.push_back({node.host, node.slots});
   if (hosts.empty()) hosts.assign(static_cast<std::size_t>(std::max(settings.nodes, 1)), {own_name(), 1});
   std::vector<int> slots;
-  for (const HostSlots& host : hosts) slots.push_back(host.slots);
+  for (const HostSlots& host : hosts) slots.push_back(settings.per_node > 0 ? settings.per_node : host.slots);
   JobPlan plan;
   plan.executable = executable;
   plan.key = attachment.key;
