@@ -1,7 +1,7 @@
 // tmpirun's main: options, the programs' paths, the node processes, the loop.
 #include <errno.h>
 #include <fcntl.h>
-#include <fmt/core.h>
+#include <fmt/format.h>
 #include <signal.h>
 #include <string.h>
 #include <sys/signalfd.h>
@@ -18,6 +18,7 @@
 #include "launch/launcher/launcher.hpp"
 #include "launch/options/habits.hpp"
 #include "launch/options/options.hpp"
+#include "launch/plan/program_prefix.hpp"
 #include "launch/system/program_path.hpp"
 #include "launch/system/version.hpp"
 
@@ -152,6 +153,8 @@ int main(int argc, char** argv) {
     case Settings::Task::kRun:
       break;
   }
+  if (const Result<void> taken = take_prefixes(*settings); !taken)
+    return complain(taken.message(), kExitUsage);
   const bool places_given = settings->nodes > 0 || !settings->hosts.empty();
   if (!attachment->nodes.empty() && places_given) {
     return complain(
@@ -160,7 +163,16 @@ int main(int argc, char** argv) {
         "Leave them out.",
         kExitUsage);
   }
-  if (attachment->nodes.empty() && !places_given && slurm_is_needed(environment)) return become_slurm(argv);
+  const bool by_slurm = attachment->nodes.empty() && !places_given && slurm_is_needed(environment);
+  if (!settings->wrapper.empty() && (by_slurm || !attachment->nodes.empty())) {
+    return complain(
+        fmt::format(
+            "--wrapper {}: the launcher starts the node processes here, not tmpirun; start them through the "
+            "wrapper there (srun {} tmpi-node PROGRAM), or name the hosts with --host",
+            fmt::join(settings->wrapper, " "), fmt::join(settings->wrapper, " ")),
+        kExitUsage);
+  }
+  if (by_slurm) return become_slurm(argv);
   return run_job(*settings, *attachment);
 }
 

@@ -19,6 +19,7 @@
 #include "launch/system/descriptor_limit.hpp"
 #include "launch/system/no_memory.hpp"
 #include "launch/system/program_path.hpp"
+#include "launch/system/started_alone.hpp"
 #include "mpi/p2p/channel.hpp"
 #include "mpi/rank/callbacks.hpp"
 #include "observe/observation.hpp"
@@ -179,7 +180,7 @@ std::vector<std::string> NodeJob::environment_of(int local, const AppSpec& app) 
                       });
   if (layout_.vratio > 1 && !chosen) lines.emplace_back("OMP_NUM_THREADS=1");
   lines.push_back(fmt::format("TMPI_COMM_WORLD_RANK={}", mpi_->local_at(local).world_rank));
-  lines.push_back(fmt::format("TMPI_COMM_WORLD_SIZE={}", mpi_->size()));
+  lines.push_back(fmt::format("{}={}", kWorldSizeVariable, mpi_->size()));
   lines.push_back(fmt::format("TMPI_LOCAL_RANK={}", local));
   lines.push_back(fmt::format("TMPI_LOCAL_SIZE={}", layout_.ranks));
   lines.insert(lines.end(), app.environment.begin(), app.environment.end());

@@ -25,6 +25,7 @@ struct Settings {
   std::vector<HostSlots> hosts;  ///< --host or --hostfile
   std::string hosts_from;        ///< which of the two, empty: none
   std::string launch_agent = "ssh";
+  std::vector<std::string> wrapper;  ///< --wrapper: the command that starts node processes, and its arguments
   MapBy map_by = MapBy::kBlock;
   int per_node = 0;  ///< --npernode, 0: not given
   Tags tags = Tags::kNone;
@@ -70,6 +71,9 @@ Result<Settings> parse_options(std::span<const std::string> arguments,
 
 /// "--wdir" and "-wdir" are the same, as for mpirun; "-n" and "--n" too.
 std::string_view without_dashes(std::string_view word);
+
+/// Puts "NAME=value" into the place of an earlier line for the same name, or behind all.
+void put_variable(std::vector<std::string>& lines, std::string line);
 
 /// Option values as the table's functions read them (exposed for tests).
 Result<long> parse_number(std::string_view text, long least, long most);

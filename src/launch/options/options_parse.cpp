@@ -59,18 +59,6 @@ std::optional<std::string> flag_value(std::string_view text) {
   return std::nullopt;
 }
 
-/// "NAME=value" in the place of an earlier line for the same name.
-void put_variable(std::vector<std::string>& lines, std::string line) {
-  const std::string_view name = std::string_view(line).substr(0, line.find('=') + 1);
-  const auto earlier =
-      std::ranges::find_if(lines, [&](const std::string& each) { return each.starts_with(name); });
-  if (earlier == lines.end()) {
-    lines.push_back(std::move(line));
-  } else {
-    *earlier = std::move(line);
-  }
-}
-
 class Parser {
  public:
   Parser(std::span<const std::string> arguments, const std::map<std::string, std::string>& environment,
@@ -226,6 +214,17 @@ class Parser {
 std::string_view without_dashes(std::string_view word) {
   word.remove_prefix(std::min(word.find_first_not_of('-'), word.size()));
   return word;
+}
+
+void put_variable(std::vector<std::string>& lines, std::string line) {
+  const std::string_view name = std::string_view(line).substr(0, line.find('=') + 1);
+  const auto earlier =
+      std::ranges::find_if(lines, [&](const std::string& each) { return each.starts_with(name); });
+  if (earlier == lines.end()) {
+    lines.push_back(std::move(line));
+  } else {
+    *earlier = std::move(line);
+  }
 }
 
 Result<Settings> parse_options(std::span<const std::string> arguments,

@@ -8,6 +8,7 @@
 #include "launch/options/choices.hpp"
 #include "launch/options/habits.hpp"
 #include "launch/options/options.hpp"
+#include "launch/system/words.hpp"
 #include "mpi/remote/rendezvous.hpp"
 #include "net/transports.hpp"
 #include "sched/policies.hpp"
@@ -145,6 +146,11 @@ std::string add_export(OptionTarget target, std::string_view value) {
 std::string set_wdir(OptionTarget target, std::string_view value) {
   target.app.wdir = value;
   return value.empty() ? "expected a directory" : "";
+}
+
+std::string set_wrapper(OptionTarget target, std::string_view value) {
+  target.settings.wrapper = split_words(value);
+  return target.settings.wrapper.empty() ? "expected a command, as in \"numactl --interleave=all\"" : "";
 }
 
 std::string set_output_directory(OptionTarget target, std::string_view value) {
@@ -296,6 +302,13 @@ const std::vector<Option>& table() {
        "environment anyway.",
        add_export},
       {"--wdir", "--wd", "TMPI_WDIR", "DIR", kRanks, "Start the ranks in this directory.", set_wdir},
+      {"--wrapper", "", "TMPI_WRAPPER", "COMMAND", kRanks,
+       "Start each node process, which runs all ranks of its machine, through this command: \"gdb --args\", "
+       "\"perf "
+       "record -g\", \"strace -f -o FILE\". The same in front of the program's name works for env, nice, "
+       "taskset, "
+       "numactl and the like.",
+       set_wrapper},
       {"--tag-output", "", "TMPI_TAG_OUTPUT", "", kOutput,
        "Prefix every line with its origin, as in [1,RANK]<stdout>:text.", set_tags<Tags::kSource>},
       {"-l", "--prepend-rank", "TMPI_PREPEND_RANK", "", kOutput,
