@@ -16,7 +16,7 @@ t_show_is_what_would_run() {
 
 t_mpich_questions() {
   for spelling in -compile-info -compile_info; do
-    expect_match "^gcc -I[^ ]+ -fPIC" tmpicc $spelling
+    expect_match "^gcc -I[^ ]+ -fstack-clash-protection .* -fPIC" tmpicc $spelling
   done
   for spelling in -link-info -link_info; do
     expect_match "^g\+\+ -B[^ ]+ -specs=[^ ]+ -L[^ ]+ -ltmpi" tmpicxx $spelling
@@ -25,7 +25,7 @@ t_mpich_questions() {
 
 t_open_mpi_questions() {
   expect gcc tmpicc --showme:command
-  expect_match "^-I/[^ ]+ -fPIC -fno-semantic-interposition$" tmpicc --showme:compile
+  expect_match "^-I/[^ ]+ -fstack-clash-protection .* -fPIC -fno-semantic-interposition$" tmpicc --showme:compile
   expect_match " -L/[^ ]+ -ltmpi -Wl,-rpath,/" tmpicc -showme:link
   expect tmpi tmpicc --showme:libs
   expect_match "tmpi [0-9]+\.[0-9]+" tmpicc --showme:version

@@ -16,6 +16,9 @@ using Words = std::vector<std::string>;
 /// found first.
 Words preprocess_options(const Installation& installation);
 
+/// Options for `compiler` that the user's own may take back; where they would cost something there are none.
+Words careful_options(const Words& compiler);
+
 /// Options for the compiler, put behind the user's: they take back -fPIE, whose thread-locals no second rank
 /// could have.
 Words compile_options();

@@ -116,7 +116,8 @@ Result<void> NodeJob::create_scheduler() {
   sched::Options options;
   options.workers = layout_.workers;
   options.tasks = layout_.ranks;
-  options.stack_size = spec_.stack_size;
+  options.stack_size = spec_.stack_size > 0 ? spec_.stack_size : kDefaultStack;
+  options.least_stack_size = spec_.stack_size > 0 ? 0 : kLeastDefaultStack;
   options.policy = spec_.policy;
   options.bind = spec_.bind;
   if (share_.shared) options.spin_microseconds = 0;

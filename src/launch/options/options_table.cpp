@@ -252,8 +252,8 @@ const std::vector<Option>& table() {
        "Order in which the ready ranks of a worker run: " + describe_choices(sched::kPolicies) + ".",
        set_policy},
       {"--stack-size", "", "TMPI_STACK_SIZE", "SIZE", kStart,
-       "Stack of each rank: bytes, or with the suffix k, M or G (default 1M). Only touched pages cost "
-       "memory.",
+       "Stack of each rank: bytes, or with the suffix k, M or G (default 8M, less under a limit on address "
+       "space). Only touched pages cost memory.",
        set_stack_size},
       {"--coll", "", "TMPI_COLL", "LIST", kStart,
        "Algorithms of collectives: NAME=ALGORITHM[,NAME=ALGORITHM...], as in ALLREDUCE=ring,BCAST=binomial; "
