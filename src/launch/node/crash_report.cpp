@@ -9,6 +9,8 @@
 #include <unistd.h>
 #include <unwind.h>
 
+#include <algorithm>
+#include <cstddef>
 #include <cstdint>
 
 #include "base/platform.hpp"
@@ -176,16 +178,28 @@ int describe_victim(SafeText& text) {
   return rank;
 }
 
-void describe_cause(SafeText& text, const FatalSignal& fatal, const siginfo_t& info) {
+/// What --stack-size should have been: twice as large, or as large as the frame that did not fit.
+long wanted_kilobytes(const sched::Task& task, long kilobytes, const void* address) {
+  const std::byte* top = task.stack.base + task.stack.size;
+  const long used = (top - static_cast<const std::byte*>(address)) / 1024 + 1;
+  long wanted = kilobytes * 2;
+  while (wanted < used) wanted *= 2;
+  return wanted;
+}
+
+void describe_cause(SafeText& text, const FatalSignal& fatal, const siginfo_t& info,
+                    const ucontext_t& context) {
   const sched::Scheduler* scheduler = sched::scheduler();
   const bool fault = fatal.number == SIGSEGV || fatal.number == SIGBUS;
-  const sched::Task* overflowed = fault && scheduler ? scheduler->guard_page_owner(info.si_addr) : nullptr;
+  const auto* stack = reinterpret_cast<const void*>(stack_pointer(context));
+  const sched::Task* overflowed =
+      fault && info.si_code > 0 && scheduler ? scheduler->overflowed(info.si_addr, stack) : nullptr;
   if (overflowed) {
     const long kilobytes = static_cast<long>(scheduler->stack_size() >> 10);
     text << " overflowed its stack of " << kilobytes << " KiB (" << fatal.name << " at address ";
     text.hex(reinterpret_cast<std::uintptr_t>(info.si_addr));
     text << "). Pass tmpirun a larger one: --stack-size ";
-    const long wanted = kilobytes * 2;
+    const long wanted = wanted_kilobytes(*overflowed, kilobytes, std::min<const void*>(info.si_addr, stack));
     if (wanted % 1024 == 0) {
       text << wanted / 1024 << "M";
     } else {
@@ -233,7 +247,7 @@ void on_fatal_signal(int number, siginfo_t* info, void* context) {
   unfinished_report = &text;
   unfinished_signal = number;
   unfinished_rank = describe_victim(text);
-  describe_cause(text, fatal_signal(number), *info);
+  describe_cause(text, fatal_signal(number), *info, *static_cast<const ucontext_t*>(context));
   text << "\n";
   add_backtrace(text, *static_cast<const ucontext_t*>(context));
   send_report(text, unfinished_rank, number);

@@ -54,7 +54,7 @@ void NodeJob::report_start() const {
     control.notice(
         NoticeKind::kInfo,
         fmt::format("{}: {} ranks on {} workers, V = {}, stacks of {}, policy {}", name(), layout_.ranks,
-                    layout_.workers, layout_.vratio, readable_size(spec_.stack_size), spec_.policy));
+                    layout_.workers, layout_.vratio, readable_size(scheduler_->stack_size()), spec_.policy));
     if (several())
       control.notice(NoticeKind::kInfo, fmt::format("{}: network: {}", name(), describe_network()));
   }
@@ -83,7 +83,7 @@ void NodeJob::report_end() const {
   Control::instance()->notice(
       NoticeKind::kInfo,
       fmt::format("{}: {} switches; the deepest stack was rank {}'s with {} KiB of {}", name(),
-                  scheduler_->switches(), deepest, most >> 10, readable_size(spec_.stack_size)));
+                  scheduler_->switches(), deepest, most >> 10, readable_size(scheduler_->stack_size())));
 }
 
 void NodeJob::report_leaks() const {
