@@ -140,6 +140,10 @@ Scheduler* scheduler() noexcept;
 /// Index of the worker that runs the calling thread, -1 elsewhere. Never cached across a scheduling point.
 int current_worker() noexcept;
 
+/// In the child of a fork(2): the calling thread is no worker there, nor inside one; current() is null, and
+/// nothing suspends. Async-signal-safe.
+void forget_this_thread() noexcept;
+
 /// Number of tasks that are ready on the calling thread's worker, the running one not counted; 0 on a thread
 /// that is no worker.
 int ready_tasks() noexcept;

@@ -262,6 +262,10 @@ int current_worker() noexcept {
   return worker == nullptr ? -1 : worker->index();
 }
 
+void forget_this_thread() noexcept {
+  set_this_thread(nullptr, nullptr);
+}
+
 int ready_tasks() noexcept {
   Worker* worker = this_worker();
   return worker == nullptr ? 0 : worker->ready();

@@ -3,6 +3,7 @@
 #include <dlfcn.h>
 #include <elf.h>
 #include <link.h>
+#include <pthread.h>
 #include <signal.h>
 #include <string.h>
 #include <ucontext.h>
@@ -28,6 +29,7 @@ constexpr int kMostFrames = 32;      // in the report; calls of a function by it
 constexpr int kMostSteps = 100'000;  // of the unwinder, about a microsecond each
 
 char host[256];
+pid_t node_process;
 
 struct FatalSignal {
   int number;
@@ -222,7 +224,14 @@ thread_local int unfinished_signal = 0;
   Control::wait_for_exit();
 }
 
+/// In a process that a rank has made, by whatever means: it dies of the signal, as it would without us.
+void die_of(int number, const siginfo_t& info) {
+  signal(number, SIG_DFL);
+  if (info.si_code <= 0) kill(getpid(), number);  // else the instruction runs again
+}
+
 void on_fatal_signal(int number, siginfo_t* info, void* context) {
+  if (getpid() != node_process) return die_of(number, *info);
   if (unfinished_report) {
     *unfinished_report << "  (the stack cannot be followed any further)\n";
     send_report(*unfinished_report, unfinished_rank, unfinished_signal);
@@ -239,6 +248,15 @@ void on_fatal_signal(int number, siginfo_t* info, void* context) {
   send_report(text, unfinished_rank, number);
 }
 
+// In a child that has been forked. What the program has set in our place stays.
+void remove_crash_handlers() noexcept {
+  for (const FatalSignal& fatal : kFatal) {
+    struct sigaction action {};
+    if (sigaction(fatal.number, nullptr, &action) == 0 && action.sa_sigaction == &on_fatal_signal)
+      signal(fatal.number, SIG_DFL);
+  }
+}
+
 void on_parent_death(int) {
   kill(0, SIGKILL);
 }
@@ -247,6 +265,7 @@ void on_parent_death(int) {
 
 void report_no_memory(const char* what) noexcept {
   Control* control = Control::instance();
+  if (privatize::in_forked_child()) return;
   if (control == nullptr || !control->can_report()) return;
   char* buffer = control->end_reason().claim();
   if (buffer == nullptr) Control::wait_for_exit();
@@ -272,11 +291,13 @@ void report_no_memory(const char* what) noexcept {
 
 void install_crash_handlers() {
   gethostname(host, sizeof(host) - 1);
+  node_process = getpid();
   struct sigaction action {};
   action.sa_sigaction = &on_fatal_signal;
   action.sa_flags = SA_SIGINFO | SA_ONSTACK | SA_NODEFER;
   sigemptyset(&action.sa_mask);
   for (const FatalSignal& fatal : kFatal) sigaction(fatal.number, &action, nullptr);
+  pthread_atfork(nullptr, nullptr, &remove_crash_handlers);
 }
 
 void install_parent_death_handler() {
