@@ -54,6 +54,15 @@ class FailureTest(LaunchTest):
     def test_smashed_frame_still_gives_a_report(self):
         self.check_failure(self.misbehave("smash"), 139, "rank 1 on host", "SIGSEGV")
 
+    def test_smashed_heap_still_gives_rank_signal_and_address(self):
+        for mode in ("block", "to-the-end", "all"):
+            for byte in ("0", "0x41", "0xff"):
+                for nodes in (1, 2):
+                    with self.subTest(mode, byte=byte, nodes=nodes):  # one worker: nobody else trips over it
+                        job = self.run_job("-n", 4, "--workers", 1, "--nodes", nodes, program("smash_heap.c"), mode, byte)
+                        self.assertEqual(job.code, 139, job.err)
+                        self.assertRegex(job.err.decode(), r"\Atmpirun: rank 1 on host \S+: segmentation fault \(SIGSEGV at address 0x[0-9a-f]+\)\n")
+
     @claims_time
     def test_stack_overflow(self):
         job = self.misbehave("overflow", 5, options=["--stack-size", "256k"])

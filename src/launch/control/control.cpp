@@ -11,6 +11,8 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <cstddef>
+#include <new>
 #include <utility>
 
 namespace tmpi::launch {
@@ -32,8 +34,9 @@ void touch(const char* data, std::size_t length) {
 }  // namespace
 
 Control& Control::create(std::unique_ptr<Wireup> wireup, StateDump (*state_dump)()) {
-  // Lives as long as the process.
-  the_control = new Control(std::move(wireup), eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK), state_dump);
+  // Lives as long as the process, and not on the heap: a rank that has overwritten that must still be reported.
+  alignas(Control) static std::byte place[sizeof(Control)];
+  the_control = new (place) Control(std::move(wireup), eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK), state_dump);
   return *the_control;
 }
 
@@ -49,11 +52,12 @@ Control::Control(std::unique_ptr<Wireup> wireup, int wake_fd, StateDump (*state_
 }
 
 void Control::start() {
-  // Signals for the program are for its ranks' threads.
-  sigset_t all;
+  // Signals for the program are for its ranks' threads; what its own instructions cause is the control thread's.
+  sigset_t others;
   sigset_t before;
-  sigfillset(&all);
-  pthread_sigmask(SIG_SETMASK, &all, &before);
+  sigfillset(&others);
+  for (const int own : {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGABRT, SIGSYS, SIGTRAP}) sigdelset(&others, own);
+  pthread_sigmask(SIG_SETMASK, &others, &before);
   pthread_t thread;
   if (const int error = pthread_create(&thread, nullptr, &Control::thread_main, this); error != 0) {
     // This thread says so, as that one would have.
@@ -76,6 +80,7 @@ void* Control::thread_main(void* self) {
 }
 
 void Control::loop() {
+  out_ = wireup_->watched().out;
   on_frames();  // that came together with the job
   for (;;) {
     const bool ending = end_.ready() || finished_.load(std::memory_order_acquire);
@@ -274,9 +279,42 @@ void Control::wake() noexcept {
   [[maybe_unused]] const ssize_t written = ::write(wake_fd_, &one, sizeof(one));
 }
 
+bool Control::on_control_thread() const noexcept {
+  return pthread_equal(thread_.load(std::memory_order_relaxed), pthread_self()) != 0;
+}
+
 bool Control::can_report() const noexcept {
-  const pthread_t thread = thread_.load(std::memory_order_relaxed);
-  return thread != 0 && !pthread_equal(thread, pthread_self());
+  return thread_.load(std::memory_order_relaxed) != 0 && !on_control_thread();
+}
+
+void Control::leave_crashed(int code) noexcept {
+  // Who claimed the report may still be wording it.
+  for (int i = 0; i < 100 && !end_.ready(); ++i) usleep(10'000);
+  bool whole = put(sending_.data() + sent_, sending_.size() - sent_);
+  if (!end_sent_ && end_.ready()) {
+    const EndRecord record{end_.code()};
+    const FrameHeader header{static_cast<std::uint32_t>(sizeof record + end_.length()), FrameType::kEnd,
+                             static_cast<std::uint16_t>(end_.kind()), end_.rank()};
+    whole = whole && put(&header, sizeof header) && put(&record, sizeof record) &&
+            put(end_.text(), end_.length());
+  }
+  _exit(end_.ready() ? end_.code() & 0xff : code);
+}
+
+bool Control::put(const void* bytes, std::size_t length) const noexcept {
+  for (const char* at = static_cast<const char*>(bytes); length > 0;) {
+    const ssize_t done = ::write(out_, at, length);
+    if (done < 0 && errno == EAGAIN) {
+      pollfd request{out_, POLLOUT, 0};
+      poll(&request, 1, -1);
+    } else if (done < 0 && errno != EINTR) {
+      return false;
+    } else if (done > 0) {
+      at += done;
+      length -= static_cast<std::size_t>(done);
+    }
+  }
+  return true;
 }
 
 void Control::wait_for_exit() noexcept {

@@ -65,6 +65,10 @@ class Control {
   void wake() noexcept;  ///< async-signal-safe
   /// False before start(), and on the control thread itself. Async-signal-safe.
   bool can_report() const noexcept;
+  bool on_control_thread() const noexcept;  ///< async-signal-safe
+  /// The control thread itself has crashed: sends the end reason, if there is one or comes within a second, by
+  /// system calls alone, and ends the process; with `code` if there is none. Async-signal-safe.
+  [[noreturn]] void leave_crashed(int code) noexcept;
   [[noreturn]] static void
   wait_for_exit() noexcept;  ///< async-signal-safe; the control thread ends the process
 
@@ -97,6 +101,7 @@ class Control {
   void on_signal(int signal);
   void transmit();
   void append_end_report();
+  bool put(const void* bytes, std::size_t length) const noexcept;
   [[noreturn]] void leave();
   [[noreturn]] static void abandoned();
 
@@ -114,6 +119,7 @@ class Control {
   FrameReader incoming_;
   std::string sending_;
   std::size_t sent_ = 0;  // bytes of sending_ that are out
+  int out_ = -1;          // wireup_'s, for leave_crashed()
   // The latest look for kHeartbeat, if more of them are to come; and the time since one has come.
   std::optional<std::chrono::steady_clock::time_point> heard_;
   std::chrono::steady_clock::duration silence_{};
