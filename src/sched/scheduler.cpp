@@ -50,6 +50,7 @@ class NodeScheduler final : public Scheduler {
   void observe_switches(SwitchObserver observer) override;
   void set_drain_hook(DrainHook hook) override;
   void set_stall_hook(StallHook hook) override { shared_.stall.set(hook); }
+  void set_poll_hook(PollHook hook) override { shared_.polls.set(hook, *this, options_.tasks); }
   void admit_threads() noexcept override;
   void wake_if_parked(int worker) noexcept override {
     shared_.parkings[static_cast<std::size_t>(worker)]->wake_if_parked();
@@ -64,6 +65,7 @@ class NodeScheduler final : public Scheduler {
   std::size_t stack_size() const override { return stacks_ == nullptr ? 0 : stacks_->size(); }
   std::size_t stack_high_water(const Task& task) const override;
   std::uint64_t switches() const override;
+  std::uint64_t activity() const override;
 
  private:
   Result<void> make_workers();
@@ -265,6 +267,12 @@ std::size_t NodeScheduler::stack_high_water(const Task& task) const {
 std::uint64_t NodeScheduler::switches() const {
   std::uint64_t sum = 0;
   for (const auto& worker : shared_.workers) sum += worker->switches();
+  return sum;
+}
+
+std::uint64_t NodeScheduler::activity() const {
+  std::uint64_t sum = shared_.polls.interruptions();
+  for (const auto& worker : shared_.workers) sum += worker->activity();
   return sum;
 }
 

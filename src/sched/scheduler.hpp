@@ -64,6 +64,12 @@ using DrainHook = bool (*)(int worker) noexcept;
 using StallHook = void (*)() noexcept;
 inline constexpr std::uint64_t kStallPeriod = 250'000'000;  // ns
 
+/// Every task that has not finished is blocked or polls in a tight loop (yield_polling()), and nothing else has been
+/// switched to, for `seconds`: called about once a second, with 0 first, as long as that is so and the hook returns
+/// true; false begins anew. On the thread of a worker, in a poll of its running task; the others go on polling
+/// meanwhile. What happens without a switch the hook has to find out.
+using PollHook = bool (*)(int seconds) noexcept;
+
 class Scheduler {
  public:
   /// Failure sentences: senseless numbers, unknown policy, stacks that do not fit.
@@ -99,6 +105,7 @@ class Scheduler {
   virtual void observe_switches(SwitchObserver observer) = 0;
   virtual void set_drain_hook(DrainHook hook) = 0;
   virtual void set_stall_hook(StallHook hook) = 0;
+  virtual void set_poll_hook(PollHook hook) = 0;
 
   /// The ranks of the calling worker may have threads from now on (thread_task.hpp). Called by a task on its
   /// worker, inside or in user code; idempotent, never undone.
@@ -128,6 +135,9 @@ class Scheduler {
   virtual std::size_t stack_high_water(const Task& task) const = 0;
   /// Number of switches so far, all workers (relaxed counters).
   virtual std::uint64_t switches() const = 0;
+  /// Changes when anything happens but polls in vain, and what they switch; about a second late where tasks have begun
+  /// to do something else between their polls. Any thread.
+  virtual std::uint64_t activity() const = 0;
 };
 
 namespace detail {

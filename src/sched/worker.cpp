@@ -121,19 +121,19 @@ void Worker::prepare(Task& task) noexcept {
   task.monitored = entrance_.admits();
 }
 
-inline void Worker::before_switch(Task* from, Task& to) noexcept {
+inline void Worker::before_switch(Task* from, Task& to, Counter& counter) noexcept {
   // A new task's first frame is laid by the worker that runs it: its stack is then on this worker's NUMA
   // node.
   if (to.context == nullptr) [[unlikely]]
     prepare(to);
-  switches_.store(switches_.load(std::memory_order_relaxed) + 1, std::memory_order_relaxed);
+  counter.store(counter.load(std::memory_order_relaxed) + 1, std::memory_order_relaxed);
   report(from, &to);
   set_state(to, TaskState::kRunning);
   running_ = &to;
 }
 
-inline void Worker::switch_from(ult::Fiber& fiber, Task* from, Task& to) noexcept {
-  before_switch(from, to);
+inline void Worker::switch_from(ult::Fiber& fiber, Task* from, Task& to, Counter& counter) noexcept {
+  before_switch(from, to, counter);
   ult::switch_to(thread_, fiber, to);
   // Nothing more: the task may have come back on another worker.
 }
@@ -156,7 +156,7 @@ void Worker::block(Task& self) noexcept {
   set_state(self, TaskState::kRunning);
 }
 
-void Worker::yield(Task& self) noexcept {
+inline void Worker::give_turn(Task& self, Counter& counter) noexcept {
   if (&self != running_) [[unlikely]]
     return detail::yield_on_thread(*this, self);
   if (ready_.empty() && resume_next_ == nullptr) {
@@ -172,14 +172,25 @@ void Worker::yield(Task& self) noexcept {
       return;
     }
     push_yielded(self);
-    return switch_from(self, &self, *next);
+    return switch_from(self, &self, *next, counter);
   }
   // Several ranks that poll in turn never leave the queue empty.
   if (shared_.oversubscribed && ++yields_ % kYieldsPerSlice == 0) sched_yield();
   push_yielded(self);
   Task* next = next_ready();
-  if (next != &self) return switch_from(self, &self, *next);
+  if (next != &self) return switch_from(self, &self, *next, counter);
   set_state(self, TaskState::kRunning);
+}
+
+void Worker::yield(Task& self) noexcept {
+  give_turn(self, switches_);
+}
+
+void Worker::yield_polling(Task& self) noexcept {
+  PollWatch& watch = shared_.polls;
+  watch.come(self.polls);
+  give_turn(self, polled_switches_);
+  watch.go(self.polls);  // of the process: the task may have come back on another worker
 }
 
 void Worker::finish() noexcept {
@@ -197,7 +208,7 @@ void Worker::finish() noexcept {
     from = nullptr;
   }
   if (next != nullptr) {
-    before_switch(from, *next);
+    before_switch(from, *next, switches_);
     ult::abandon_to(thread_, self, *next);
   }
   leave_for_good();
@@ -278,6 +289,15 @@ void yield() noexcept {
     return;
   }
   self->worker->yield(*self);
+}
+
+void yield_polling() noexcept {
+  Task* self = current();
+  if (self == nullptr) {
+    sched_yield();
+    return;
+  }
+  self->worker->yield_polling(*self);
 }
 
 void make_ready(Task& task) noexcept {

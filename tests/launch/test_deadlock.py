@@ -1,5 +1,6 @@
 """Jobs whose ranks wait for each other end by themselves, with a report; jobs that only look like it do not."""
 
+import os
 import subprocess
 import time
 
@@ -67,6 +68,38 @@ class DeadlockTest(LaunchTest):
         time.sleep(1)
         self.assertEqual(job.finish(input=b"a line\n").out, b"got a line\n")
         self.assertEqual(job.code, 0)
+
+    def test_polling_in_vain(self):
+        ways = [("test", "  ranks 0-3 (4): polling in vain with MPI_Test\n"),
+                ("probe-and-wait", "  rank 0: blocked in MPI_Recv from rank 1 with tag 5 on MPI_COMM_WORLD\n"
+                                   "  ranks 1-3 (3): polling in vain with MPI_Iprobe\n")]
+        jobs = [(report, self.start("-n", 4, *options, "-q", program("polls.c"), case)) for case, report in ways
+                for options in (("--workers", 1), ("--nodes", 2))]
+        for report, job in jobs:
+            err = job.finish().err.decode()
+            self.assertEqual(job.code, DEADLOCK, err)
+            self.assertIn("tmpirun: deadlock: for 10 seconds every rank that has not finished has tested or probed in vain", err)
+            self.assertIn(report, err)
+            self.check_nothing_left(job)
+
+    def test_polling_is_no_deadlock_if_there_may_be_an_end(self):
+        file = os.path.join(self.directory(), "go-on")
+        jobs = [self.start("-n", 2, *options, "-q", program("polls.c"), *case)
+                for case in (["wtime", 14], ["clock", 14], ["work", 14], ["work-between", 0, file], ["alarm", 14], ["file", 0, file])
+                for options in (("--workers", 1), ("--nodes", 2))]
+        time.sleep(14)
+        with open(file, "w"):
+            pass
+        for job in jobs:
+            job.finish()
+            self.assertEqual((job.code, job.out), (0, b"fine\n"), job.err)
+
+    def test_polling_is_left_alone_if_that_is_wanted(self):
+        job = self.start("-n", 2, "-q", "--no-deadlock-check", program("polls.c"), "test")
+        time.sleep(13)
+        self.assertIsNone(job.process.poll())
+        job.process.terminate()
+        self.assertEqual(job.finish().code, 143)
 
     def test_can_be_turned_off_and_looked_at(self):
         job = self.start("-n", 4, "-q", "--no-deadlock-check", program("deadlock.c"), "ring")

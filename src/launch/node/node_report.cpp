@@ -174,6 +174,9 @@ StateDump NodeJob::state_dump(bool asleep) const {
       }
     }
     RankPlace place{state};
+    // Nothing but that is left where nobody is at work.
+    if (asleep && (state == RankState::kRunning || state == RankState::kReady))
+      place = {RankState::kPolling, rank.call};
     // The call stays noted after it has returned; only a blocked rank is surely still inside.
     if (state == RankState::kBlocked) {
       mpi::Place where = mpi::place_of(rank, asleep);

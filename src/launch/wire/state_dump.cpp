@@ -97,6 +97,8 @@ std::string words(const RankPlace& place, const std::string& detail) {
                                 : "blocked" + in_call;
     case RankState::kFinished:
       return "finished";
+    case RankState::kPolling:
+      return "polling in vain with " + place.call;
   }
   return "in an unknown state";
 }

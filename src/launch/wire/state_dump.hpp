@@ -10,7 +10,14 @@
 
 namespace tmpi::launch {
 
-enum class RankState : std::uint16_t { kStarting = 0, kRunning = 1, kReady = 2, kBlocked = 3, kFinished = 4 };
+enum class RankState : std::uint16_t {
+  kStarting = 0,
+  kRunning = 1,
+  kReady = 2,
+  kBlocked = 3,
+  kFinished = 4,
+  kPolling = 5
+};
 
 /// Where one rank is.
 struct RankPlace {

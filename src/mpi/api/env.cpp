@@ -3,6 +3,7 @@
 #include <cstdlib>
 #include <cstring>
 
+#include "base/clock_watch.hpp"
 #include "base/platform.hpp"
 #include "mpi/api/profiled.hpp"
 #include "mpi/base/check.hpp"
@@ -155,6 +156,7 @@ int PMPI_Get_processor_name(char* name, int* resultlen) {
 TMPI_PROFILED(MPI_Get_processor_name);
 
 double PMPI_Wtime(void) {
+  tmpi::note_clock_reading();
   return tmpi::timers::wtime();
 }
 TMPI_PROFILED(MPI_Wtime);

@@ -94,7 +94,8 @@ int main(int argc, char** argv) {
     }
   }
   int got = -1;
-  MPI_Sendrecv(&rank, 1, MPI_INT, (rank + 1) % size, 5, &got, 1, MPI_INT, (rank + size - 1) % size, 5, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+  MPI_Sendrecv(&rank, 1, MPI_INT, (rank + 1) % size, 5, &got, 1, MPI_INT, (rank + size - 1) % size, 5,
+               MPI_COMM_WORLD, MPI_STATUS_IGNORE);
   if (got != (rank + size - 1) % size) MPI_Abort(MPI_COMM_WORLD, 8);
   MPI_Barrier(MPI_COMM_WORLD);
   MPI_Finalize();
