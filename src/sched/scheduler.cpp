@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 #include <pthread.h>
+#include <unistd.h>
 
 #include <cerrno>
 #include <cstdio>
@@ -27,6 +28,15 @@ bool g_single_worker = false;
 namespace {
 
 Scheduler* g_scheduler = nullptr;
+
+LimitHook g_limit_hook = nullptr;
+
+/// A limit of the system: nothing is wrong with the runtime.
+[[noreturn]] void end_at_limit(const std::string& text) {
+  if (g_limit_hook != nullptr) g_limit_hook(text);
+  std::fprintf(stderr, "tmpi: %s\n", text.c_str());
+  _exit(1);
+}
 
 /// A broken promise of the runtime itself, not of the user.
 [[noreturn]] void fatal(const std::string& text) {
@@ -174,7 +184,7 @@ void NodeScheduler::run() {
     try {
       threads.emplace_back([this, i] { run_worker(i); });
     } catch (const std::system_error& error) {
-      fatal(fmt::format(
+      end_at_limit(fmt::format(
           "cannot start worker {} of {}: {}. Use fewer workers, or raise the limit on threads (ulimit -u).",
           i, options_.workers, error.what()));
     }
@@ -224,7 +234,7 @@ void NodeScheduler::set_drain_hook(DrainHook hook) {
 
 void NodeScheduler::set_event_source(const EventSource& source) {
   if (!shared_.parking.watch.set(source.arm)) {
-    fatal(fmt::format(
+    end_at_limit(fmt::format(
         "cannot have a descriptor that wakes who waits for the network: {}. Raise the limit on open files "
         "(ulimit -n).",
         std::strerror(errno)));
@@ -305,6 +315,10 @@ const char* to_string(TaskState state) noexcept {
       return "finished";
   }
   return "?";
+}
+
+void end_at_limits_by(LimitHook hook) noexcept {
+  g_limit_hook = hook;
 }
 
 }  // namespace tmpi::sched

@@ -140,6 +140,12 @@ class Scheduler {
   virtual std::uint64_t activity() const = 0;
 };
 
+/// Ends the process with a sentence: the system refuses what a job needs (threads, descriptors). Any thread; does not
+/// return.
+using LimitHook = void (*)(const std::string& sentence);
+/// Without one the sentence goes to stderr.
+void end_at_limits_by(LimitHook hook) noexcept;
+
 namespace detail {
 extern bool g_single_worker;  // written by create() only
 }

@@ -57,6 +57,9 @@ void yield() noexcept;
 /// noticed when nothing else happens any more (PollHook in scheduler.hpp). SUSPENDS.
 void yield_polling() noexcept;
 
+/// The kernel's number of the thread that runs the task's worker; 0: it does not run yet. Any thread.
+int os_thread_of(const Task& task) noexcept;
+
 /// Makes a blocked task ready on its worker; any thread. The caller must own the wake-up (see Waiter).
 void make_ready(Task& task) noexcept;
 

@@ -1,6 +1,7 @@
 #include "sched/worker.hpp"
 
 #include <sched.h>
+#include <unistd.h>
 
 #include <utility>
 
@@ -237,6 +238,7 @@ void Worker::retire(HelperFiber& helper) noexcept {
 
 void Worker::run() noexcept {
   set_this_thread(this, &running_);
+  thread_id_.store(gettid(), std::memory_order_relaxed);
   ult::attach(thread_, root_);
   if (Task* first = idle()) switch_from(root_, nullptr, *first);
   ult::detach(root_);
@@ -253,6 +255,7 @@ Worker::~Worker() {
 
 void Worker::adopt(Task& task) noexcept {
   set_this_thread(this, &running_);
+  thread_id_.store(gettid(), std::memory_order_relaxed);
   ult::attach(thread_, task);
   task.worker = this;
   running_ = &task;
@@ -298,6 +301,10 @@ void yield_polling() noexcept {
     return;
   }
   self->worker->yield_polling(*self);
+}
+
+int os_thread_of(const Task& task) noexcept {
+  return task.worker == nullptr ? 0 : task.worker->thread();
 }
 
 void make_ready(Task& task) noexcept {

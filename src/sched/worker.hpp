@@ -70,6 +70,7 @@ class alignas(kCacheLine) Worker {
   /// Takes effect at the worker's next switch.
   void set_switch_hook(SwitchHook hook) noexcept { switch_hook_.store(hook, std::memory_order_release); }
   int index() const noexcept { return index_; }
+  int thread() const noexcept { return thread_id_.load(std::memory_order_relaxed); }
   std::uint64_t switches() const noexcept {
     return activity() + polled_switches_.load(std::memory_order_relaxed);
   }
@@ -170,6 +171,7 @@ class alignas(kCacheLine) Worker {
   int index_;
   HelperPool helpers_;
   timers::CoreMeter meter_;
+  std::atomic<int> thread_id_{0};  // relaxed: a figure
 
   // Its inbox is written by other threads.
   Entrance entrance_;

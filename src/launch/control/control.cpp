@@ -92,7 +92,7 @@ void Control::loop() {
     const bool stuck = sent_ < sending_.size();
     // The wake-up for what came during transmit() may have been read already: sleep only after a look that
     // found nothing.
-    const int timeout = had_work && !stuck ? 0 : heard_ ? static_cast<int>(kLookForSilence.count()) : -1;
+    const int timeout = had_work && !stuck ? 0 : this->timeout();
     const Wireup::Watched watched = wireup_->watched();
     pollfd requests[4] = {{watched.in, POLLIN, 0},
                           {stuck ? watched.out : -1, POLLOUT, 0},
@@ -124,6 +124,7 @@ void Control::fill_sending() {
     end_sent_ = true;
   }
   on_pipe();
+  watch();
   if (sending_.empty() && end_.ready()) append_end_report();
 }
 
@@ -153,6 +154,22 @@ void Control::check_silence() {
   silence_ += std::min<std::chrono::steady_clock::duration>(now - *heard_, 2 * kLookForSilence);
   heard_ = now;
   if (silence_ > kMostSilence) abandoned();
+}
+
+int Control::timeout() const {
+  if (heard_) return static_cast<int>(kLookForSilence.count());
+  if (watch_.load(std::memory_order_relaxed) == nullptr) return -1;
+  return static_cast<int>(std::chrono::milliseconds(kWatchPeriod).count());
+}
+
+// Behind what is being sent, as append_end_report().
+void Control::watch() {
+  const auto watch = watch_.load(std::memory_order_acquire);
+  const auto now = std::chrono::steady_clock::now();
+  if (watch == nullptr || end_.ready() || now - watched_ < kWatchPeriod) return;
+  watched_ = now;
+  if (const std::string text = watch(); !text.empty())
+    append_frame(sending_, FrameType::kNotice, -1, static_cast<std::uint16_t>(NoticeKind::kWarning), text);
 }
 
 void Control::leave() {
@@ -276,7 +293,8 @@ void Control::end_job(EndKind kind, int rank, int code, std::string_view text) {
 
 void Control::wake() noexcept {
   const std::uint64_t one = 1;
-  [[maybe_unused]] const ssize_t written = ::write(wake_fd_, &one, sizeof(one));
+  // A rank has closed it, and nobody can be told anything any more: poll() does not notice.
+  if (::write(wake_fd_, &one, sizeof(one)) < 0 && errno == EBADF) abandoned();
 }
 
 bool Control::on_control_thread() const noexcept {
@@ -328,9 +346,16 @@ void Control::finish(std::string_view balance) {
   wait_for_exit();
 }
 
+// Most likely tmpirun is gone: nothing of the job may stay, children of ranks included. If it is there, it must not
+// take that for a signal of somebody else's.
 void Control::abandoned() {
-  kill(0, SIGKILL);  // tmpirun is gone: nothing of the job may stay, children of ranks included
-  _exit(1);
+  const pid_t group = getpgrp();
+  if (setpgid(0, getpgid(getppid())) == 0 && getpgrp() != group) {
+    kill(-group, SIGKILL);
+    _exit(kExitLostChannel);
+  }
+  kill(0, SIGKILL);
+  _exit(kExitLostChannel);
 }
 
 }  // namespace tmpi::launch

@@ -83,6 +83,14 @@ class Control {
   /// start().
   void set_end_report(std::vector<EndReportFrame> (*end_report)()) { end_report_ = end_report; }
 
+  /// Called by the control thread every kWatchPeriod; what it returns, if anything, becomes a warning. Before
+  /// start() or later.
+  void set_watch(std::string (*watch)()) {
+    watch_.store(watch, std::memory_order_release);
+    wake();
+  }
+  static constexpr std::chrono::seconds kWatchPeriod{5};
+
   /// Every rank has ended: sends what is left and ends the process. `balance`: of kDone, empty if the job has
   /// one node process.
   [[noreturn]] void finish(std::string_view balance);
@@ -98,6 +106,8 @@ class Control {
   void on_addresses(std::string_view payload);
   void on_pipe();
   void check_silence();
+  void watch();
+  int timeout() const;
   void on_signal(int signal);
   void transmit();
   void append_end_report();
@@ -123,6 +133,8 @@ class Control {
   // The latest look for kHeartbeat, if more of them are to come; and the time since one has come.
   std::optional<std::chrono::steady_clock::time_point> heard_;
   std::chrono::steady_clock::duration silence_{};
+  std::atomic<std::string (*)()> watch_{nullptr};  // release and acquire: what it looks at is there
+  std::chrono::steady_clock::time_point watched_{};
   int pipe_ = -1;  // forward()
   int pipe_stream_ = 1;
   std::mutex addresses_mutex_;

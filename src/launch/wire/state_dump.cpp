@@ -89,7 +89,7 @@ std::string words(const RankPlace& place, const std::string& detail) {
     case RankState::kStarting:
       return "not started yet";
     case RankState::kRunning:
-      return "running" + in_call;
+      return "running" + (place.call.empty() ? "" : ", in " + place.call);
     case RankState::kReady:
       return "ready to run" + in_call;
     case RankState::kBlocked:

@@ -22,7 +22,7 @@ enum class RankState : std::uint16_t {
 /// Where one rank is.
 struct RankPlace {
   RankState state = RankState::kStarting;
-  std::string call;    ///< the MPI call it is in, empty if unknown or in none
+  std::string call;    ///< the MPI call it is in (kRunning: a system call), empty if unknown or in none
   std::string detail;  ///< "from rank {} with tag 7 on MPI_COMM_WORLD": {} stands for `peer`; may be empty
   int peer = -1;       ///< -1: detail names none
 };
