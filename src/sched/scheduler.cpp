@@ -184,9 +184,10 @@ void NodeScheduler::run() {
     try {
       threads.emplace_back([this, i] { run_worker(i); });
     } catch (const std::system_error& error) {
-      end_at_limit(fmt::format(
-          "cannot start worker {} of {}: {}. Use fewer workers, or raise the limit on threads (ulimit -u).",
-          i, options_.workers, error.what()));
+      end_at_limit(
+          fmt::format("cannot start worker {} of {}: {}. Use fewer workers, or raise the limits on threads "
+                      "(ulimit -u) and memory (ulimit -v)",
+                      i, options_.workers, error.what()));
     }
     pthread_setname_np(threads.back().native_handle(), fmt::format("tmpi-worker-{}", i % 1000).c_str());
   }

@@ -231,6 +231,15 @@ class ProgramTest(LaunchTest):
     def test_directory(self):
         self.check_failure(self.run_job(self.directory()), 126, "it is a directory")
 
+    def test_fifo(self):
+        fifo = os.path.join(self.directory(), "fifo")
+        os.mkfifo(fifo)
+        os.chmod(fifo, 0o755)
+        self.check_failure(self.run_job("-n", 2, fifo), 126, "is not a regular file")
+        library = os.path.join(self.directory(), "libm.so.6")  # passed over by the loader, as by ld.so
+        os.mkfifo(library)
+        self.assertEqual(self.run_job("-n", 2, "-x", "LD_LIBRARY_PATH=" + os.path.dirname(library), program("trivial.c")).code, 0)
+
     def test_not_executable(self):
         path = os.path.join(self.directory(), "data")
         with open(path, "w") as file:
