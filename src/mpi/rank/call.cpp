@@ -8,6 +8,7 @@
 #include "mpi/base/error_classes.hpp"
 #include "mpi/base/user_errors.hpp"
 #include "mpi/rank/endings.hpp"
+#include "mpi/rank/forked.hpp"
 
 namespace tmpi::mpi {
 namespace {
@@ -82,6 +83,7 @@ bool handled(const ErrorTarget& target, int code) {
 
 int raise_on(const char* name, const ErrorTarget& target, Err error) {
   const int code = error.error_class();
+  if (in_forked_child()) refuse_in_forked_child(name, EXIT_FAILURE);
   Rank& rank = *calling_rank();
   if (rank.phase == Phase::kInitialized && handled(target, code)) return code;
   // MPI_ERRORS_ABORT, too, ends all connected processes, as MPI_Abort on any communicator does (9.7).
@@ -91,6 +93,7 @@ int raise_on(const char* name, const ErrorTarget& target, Err error) {
 
 int raise(const char* name, Comm* comm, Err error) {
   Rank* rank = calling_rank();
+  if (in_forked_child()) refuse_in_forked_child(name, EXIT_FAILURE);
   if (rank == nullptr) {  // a program started by itself, before MPI_Init
     std::fprintf(stderr, "tmpi: %s failed before MPI_Init: %s\n", name, take_explanation().c_str());
     std::exit(EXIT_FAILURE);
