@@ -56,6 +56,8 @@ class CheckedCall {
   // Before.
   void check_handles(bool types);
   Saved check_handle(const void* handle, const HandleUse& use, int index);
+  void note_liberties();
+  void note_markers(const HandleUse& use);
   bool significant(const HandleUse& use) const;
   void save(const Saved& saved);
   const Saved& saved(std::size_t index) const {

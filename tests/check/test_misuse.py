@@ -134,6 +134,16 @@ class MisuseTest(LaunchTest):
         self.assertEqual(job.code, TYPE)
         self.assertIn(f"MPI_Bcast at {at('freed_type')}: the datatype was freed", job.err.decode())
 
+    # What other implementations may refuse.
+    def test_liberties(self):
+        job = self.run_case("liberties")
+        self.assertEqual((job.code, job.text), (0, "tmpirun: warning: accepted here, but not defined by the MPI report; another MPI may refuse it:\n"
+                         f"  ranks 0-3: MPI_Allreduce at {at('lxor')}: MPI_LXOR on MPI_DOUBLE\n"
+                         f"  ranks 1-3: MPI_Reduce_local at {at('land')}: MPI_LAND on MPI_AINT\n"
+                         f"  rank 2: MPI_Type_get_name at {at('marker')}: MPI_LB, which MPI 3.0 removed\n"))
+        job = self.run_case("liberties", options=("-q",))
+        self.assertEqual((job.code, job.text), (0, ""))
+
     # Leaks.
     def test_leaks(self):
         for code in (0, 3):

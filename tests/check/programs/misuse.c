@@ -130,6 +130,18 @@ static void other_creation(void) {
     MPI_Comm_dup(MPI_COMM_WORLD, &comm);  // @dup_instead
 }
 
+// What is accepted beyond the report.
+static void liberties(void) {
+  long yes = 1, all = 0;
+  MPI_Aint here = 1, there = 0;
+  char name[MPI_MAX_OBJECT_NAME];
+  int length;
+  for (int i = 0; i < 3; ++i) MPI_Allreduce(field, field + 8, 1, MPI_DOUBLE, MPI_LXOR, MPI_COMM_WORLD);  // @lxor
+  if (rank > 0) MPI_Reduce_local(&here, &there, 1, MPI_AINT, MPI_LAND);  // @land
+  if (rank == 2) MPI_Type_get_name(MPI_LB, name, &length);  // @marker
+  MPI_Allreduce(&yes, &all, 1, MPI_LONG, MPI_LAND, MPI_COMM_WORLD);
+}
+
 static void leaks(void) {
   MPI_Comm comm;
   MPI_Request request;
@@ -174,7 +186,8 @@ int main(int argc, char** argv) {
       {"garbage", garbage}, {"two_receives", two_receives}, {"send_from_receive", send_from_receive},
       {"receive_into_send", receive_into_send}, {"persistent", persistent}, {"reduction", reduction},
       {"other_function", other_function}, {"other_root", other_root}, {"other_op", other_op}, {"other_count", other_count},
-      {"other_type", other_type}, {"other_block", other_block}, {"other_creation", other_creation}, {"leaks", leaks}, {"clean", clean},
+      {"other_type", other_type}, {"other_block", other_block}, {"other_creation", other_creation}, {"liberties", liberties},
+      {"leaks", leaks}, {"clean", clean},
   };
   MPI_Init(&argc, &argv);
   MPI_Comm_rank(MPI_COMM_WORLD, &rank);
