@@ -35,6 +35,8 @@ struct alignas(kCacheLine) Task : ult::Fiber {
   timers::ProcessMeter meter;  ///< what it has run, if switches are metered; ends the second line
   bool helper = false;         ///< a helper fiber: work that goes on for a rank (helper.hpp)
   std::atomic<std::uint64_t> note[7] = {};  ///< what it waits for, in MPI's words; for state dumps; relaxed
+
+  void set_state(TaskState now) noexcept { state.store(now, std::memory_order_relaxed); }
 };
 
 /// The task that runs on the calling thread, null on a thread that is no worker. Never cache the result

@@ -28,10 +28,6 @@ void task_main(ult::Fiber& fiber) noexcept {
   this_worker()->finish();
 }
 
-void set_state(Task& task, TaskState state) noexcept {
-  task.state.store(state, std::memory_order_relaxed);
-}
-
 }  // namespace
 
 __attribute__((noinline)) Worker* this_worker() noexcept {
@@ -46,19 +42,12 @@ __attribute__((noinline)) void set_this_thread(Worker* worker, Task** running) n
 
 // ---- Choosing ----
 
-inline void Worker::make_ready_here(Task& task) noexcept {
-  if (task.is_thread) [[unlikely]]
-    return entrance_.wake(static_cast<ThreadTask&>(task).parker);
-  set_state(task, TaskState::kReady);
-  ready_.push(task);
-}
-
 void Worker::drain_inbox() noexcept {
   entrance_.drain([this](Task& task) { make_ready_here(task); });
 }
 
 void Worker::push_yielded(Task& task) noexcept {
-  set_state(task, TaskState::kReady);
+  task.set_state(TaskState::kReady);
   ready_.push_yielded(task);
 }
 
@@ -128,7 +117,7 @@ inline void Worker::before_switch(Task* from, Task& to) noexcept {
     prepare(to);
   switches_.store(switches_.load(std::memory_order_relaxed) + 1, std::memory_order_relaxed);
   report(from, &to);
-  set_state(to, TaskState::kRunning);
+  to.set_state(TaskState::kRunning);
   running_ = &to;
 }
 
@@ -141,7 +130,7 @@ inline void Worker::switch_from(ult::Fiber& fiber, Task* from, Task& to) noexcep
 void Worker::block(Task& self) noexcept {
   if (&self != running_) [[unlikely]]
     return detail::block_on_thread(*this, self);
-  set_state(self, TaskState::kBlocked);
+  self.set_state(TaskState::kBlocked);
   Task* from = &self;
   Task* next = next_ready();
   if (next == nullptr) {
@@ -153,7 +142,7 @@ void Worker::block(Task& self) noexcept {
   if (next != &self) return switch_from(self, from, *next);
   // Woken before it was left.
   if (from == nullptr) report(nullptr, &self);
-  set_state(self, TaskState::kRunning);
+  self.set_state(TaskState::kRunning);
 }
 
 void Worker::yield(Task& self) noexcept {
@@ -179,13 +168,13 @@ void Worker::yield(Task& self) noexcept {
   push_yielded(self);
   Task* next = next_ready();
   if (next != &self) return switch_from(self, &self, *next);
-  set_state(self, TaskState::kRunning);
+  self.set_state(TaskState::kRunning);
 }
 
 void Worker::finish() noexcept {
   Task& self = *running_;
   if (self.monitored && !self.inside) entrance_.enter();
-  set_state(self, TaskState::kFinished);
+  self.set_state(TaskState::kFinished);
   if (shared_.unfinished.fetch_sub(1, std::memory_order_acq_rel) == 1) {
     for (Parking* parking : shared_.parkings) parking->wake();
   }
@@ -214,7 +203,7 @@ void Worker::hand_off_to(Task& self, HelperFiber& helper) noexcept {
   if (&self != running_) [[unlikely]]
     return detail::hand_off_on_thread(*this, self, helper);
   Task* const outer = std::exchange(resume_next_, &self);  // a helper fiber may hand off in turn
-  set_state(self, TaskState::kReady);
+  self.set_state(TaskState::kReady);
   switch_from(self, &self, helper);
   resume_next_ = outer;
 }
@@ -245,7 +234,7 @@ void Worker::adopt(Task& task) noexcept {
   ult::attach(thread_, task);
   task.worker = this;
   running_ = &task;
-  set_state(task, TaskState::kRunning);
+  task.set_state(TaskState::kRunning);
   report(nullptr, &task);
 }
 

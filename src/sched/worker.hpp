@@ -123,7 +123,12 @@ class alignas(kCacheLine) Worker {
   static constexpr std::uint32_t kYieldsPerSlice =
       64;  // oversubscribed: yields before the core is offered to others
 
-  void make_ready_here(Task& task) noexcept;
+  void make_ready_here(Task& task) noexcept {
+    if (task.is_thread) [[unlikely]]
+      return entrance_.wake(static_cast<ThreadTask&>(task).parker);
+    task.set_state(TaskState::kReady);
+    ready_.push(task);
+  }
   void drain_inbox() noexcept;
   Task* next_ready() noexcept;
   void poll_at_switch() noexcept;

@@ -16,7 +16,7 @@ namespace tmpi::mpi {
 
 /// Does the operation.
 template <class... Parameters, class... Values>
-int blocking(const char* name, MPI_Comm handle, Err (*check)(Comm&, Args&, Parameters...),
+[[gnu::always_inline]] inline int blocking(const char* name, MPI_Comm handle, Err (*check)(Comm&, Args&, Parameters...),
              const Values&... values) {
   return on_collective(name, handle, [&](Comm& comm) -> Err {
     Args args;
