@@ -231,7 +231,7 @@ void NodeJob::run() {
   if (node_.nodes() > 1) leave_network();
   for (const EndReportFrame& word : finish_observation(false))
     Control::instance()->send(word.type, -1, word.detail, word.payload);
-  report_leaks();
+  report_findings();
   report_end();
 }
 
