@@ -30,6 +30,8 @@ namespace {
 constexpr int kMostFrames = 32;      // in the report; calls of a function by itself count once
 constexpr int kMostSteps = 100'000;  // of the unwinder, about a microsecond each
 
+constexpr useconds_t kMomentForRanks = 300'000;
+
 char host[256];
 pid_t node_process;
 
@@ -284,6 +286,8 @@ void on_fatal_signal(int number, siginfo_t* info, void* context) {
   if (getpid() != node_process) return die_of(number, *info);
   if (unfinished_report != nullptr) complete(*unfinished_report);
   Control& control = *Control::instance();
+  // Most likely a rank has overwritten what it uses, and is about to crash itself: that is the better report.
+  if (control.on_control_thread()) usleep(kMomentForRanks);
   char* buffer = control.end_reason().claim();
   if (buffer == nullptr && control.on_control_thread()) control.leave_crashed(128 + number);
   if (buffer == nullptr) Control::wait_for_exit();
