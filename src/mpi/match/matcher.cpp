@@ -114,6 +114,7 @@ void Matcher::remove(PostedReceive& receive) noexcept {
 // ---- unexpected messages ----
 
 void Matcher::add_unexpected(Message& message) noexcept {
+  ++sequence_;  // for history(); the order of receives does not mind
   message.queued = true;
   message.next = nullptr;
   message.previous = last_unexpected_;

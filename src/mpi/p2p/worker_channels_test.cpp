@@ -15,6 +15,8 @@
 #include <thread>
 #include <vector>
 
+#include "base/sanitized.hpp"
+
 using namespace tmpi::mpi;
 
 namespace {
@@ -290,7 +292,7 @@ namespace {
 
 class Threads {
  public:
-  static constexpr int kWorkers = 4, kMessages = 20000;
+  static constexpr int kWorkers = 4, kMessages = tmpi::kSanitized ? 5000 : 20000;
   static constexpr long kExpected = long{kWorkers - 1} * kMessages;
 
   explicit Threads(unsigned seed) : seed_(seed) {}
