@@ -65,6 +65,9 @@ class NodeScheduler final : public Scheduler {
   void wake_if_parked(int worker) noexcept override {
     shared_.parkings[static_cast<std::size_t>(worker)]->wake_if_parked();
   }
+  AssistPoint& assist_point(int worker) noexcept override {
+    return shared_.workers[static_cast<std::size_t>(worker)]->assist_point();
+  }
   int workers() const override { return options_.workers; }
   int worker_of(const Task& task) const override { return task.worker->index(); }
   bool oversubscribed() const override { return shared_.oversubscribed; }
@@ -72,6 +75,7 @@ class NodeScheduler final : public Scheduler {
   int tasks() const override { return spawned_.load(std::memory_order_acquire); }
   const Task& task(int id) const override { return tasks_[static_cast<std::size_t>(id)]; }
   const Task* guard_page_owner(const void* address) const override;
+  const Task* overflowed(const void* address, const void* stack_pointer) const override;
   std::size_t stack_size() const override { return stacks_ == nullptr ? 0 : stacks_->size(); }
   std::size_t stack_high_water(const Task& task) const override;
   std::uint64_t switches() const override;
@@ -97,7 +101,11 @@ Result<void> NodeScheduler::set_up() {
                                options_.workers)};
   }
   timers::begin_calibration();  // goes on while the rest is set up
-  auto stacks = ult::StackArena::create({options_.tasks, options_.stack_size, options_.exec_stacks});
+  auto stacks = ult::StackArena::create({.count = options_.tasks,
+                                         .size = options_.stack_size,
+                                         .least = options_.least_stack_size,
+                                         .wide_guards = true,
+                                         .executable = options_.exec_stacks});
   if (!stacks) return stacks.failure();
   stacks_ = *std::move(stacks);
   if (options_.bind) {
@@ -106,7 +114,7 @@ Result<void> NodeScheduler::set_up() {
     topology_ = *std::move(topology);
   }
   shared_.oversubscribed = options_.workers > cpu_limit();
-  shared_.stack_size = options_.stack_size;
+  shared_.stack_size = stacks_->size();
   shared_.exec_stacks = options_.exec_stacks;
   tasks_ = std::make_unique<Task[]>(static_cast<std::size_t>(options_.tasks));
   if (auto made = make_workers(); !made) return made;
@@ -267,6 +275,20 @@ const Task* NodeScheduler::guard_page_owner(const void* address) const {
     if (const Task* helper = worker->helpers().guard_page_owner(address)) return helper;
   }
   return nullptr;
+}
+
+const Task* NodeScheduler::overflowed(const void* address, const void* stack_pointer) const {
+  constexpr std::size_t kRedZone = 128;  // x86-64: a function may use so much below the stack pointer
+  constexpr std::size_t kLargestFrame = std::size_t{1} << 32;  // beyond, the stack pointer is no such thing
+  const Task* self = current();
+  if (self == nullptr || self->stack.base == nullptr || self->is_thread) return nullptr;
+  if (guard_page_owner(address) != nullptr) return self;
+  const auto at = reinterpret_cast<std::uintptr_t>(address);
+  const auto base = reinterpret_cast<std::uintptr_t>(self->stack.base);
+  return at < base && base - at <= kLargestFrame &&
+                 at + kRedZone >= reinterpret_cast<std::uintptr_t>(stack_pointer)
+             ? self
+             : nullptr;
 }
 
 std::size_t NodeScheduler::stack_high_water(const Task& task) const {

@@ -20,6 +20,7 @@ struct Options {
   int workers = 1;
   int tasks = 1;                     ///< capacity for spawn(); stacks are reserved, not committed
   std::size_t stack_size = 1 << 20;  ///< bytes per fiber, rounded up to pages
+  std::size_t least_stack_size = 0;  ///< what will do if address space is scarce; 0: stack_size
   std::string policy = "fifo";       ///< "fifo", "lifo", "random:SEED"
   bool bind = true;                  ///< pin worker i to the i-th allowed core (hwloc); false: --bind-to none
   bool exec_stacks = false;          ///< the program has PT_GNU_STACK RWE
@@ -70,6 +71,8 @@ inline constexpr std::uint64_t kStallPeriod = 250'000'000;  // ns
 /// meanwhile. What happens without a switch the hook has to find out.
 using PollHook = bool (*)(int seconds) noexcept;
 
+class AssistPoint;
+
 class Scheduler {
  public:
   /// Failure sentences: senseless numbers, unknown policy, stacks that do not fit.
@@ -114,6 +117,9 @@ class Scheduler {
   /// store. Any thread; one load of a shared line if it does not sleep.
   virtual void wake_if_parked(int worker) noexcept = 0;
 
+  /// Where `worker` is offered part of somebody's work while it idles (assist.hpp). Any thread.
+  virtual AssistPoint& assist_point(int worker) noexcept = 0;
+
   virtual int workers() const = 0;
   virtual int worker_of(const Task& task) const = 0;
   /// True if there are more workers than CPUs this process may use (affinity mask, cgroup quota): idle
@@ -129,7 +135,10 @@ class Scheduler {
 
   /// Task whose guard page holds `address`, or null. Async-signal-safe.
   virtual const Task* guard_page_owner(const void* address) const = 0;
-  /// Bytes a task may use of its stack, after rounding.
+  /// The running task if a fault at `address` says that it has overflowed its stack, else null: the address lies in a
+  /// guard, or between `stack_pointer`, which has left the stack, and the stack. Async-signal-safe.
+  virtual const Task* overflowed(const void* address, const void* stack_pointer) const = 0;
+  /// Bytes a task may use of its stack, after rounding, and halving if there was no room.
   virtual std::size_t stack_size() const = 0;
   /// Bytes of its stack the task has ever touched (by residency of pages), 0 if unknown.
   virtual std::size_t stack_high_water(const Task& task) const = 0;

@@ -29,7 +29,7 @@ struct PollCount {
 
 /// What a switch touches lies in the first cache line.
 struct alignas(kCacheLine) Task : ult::Fiber {
-  std::atomic<TaskState> state{TaskState::kInit};  ///< for state dumps only; relaxed
+  std::atomic<TaskState> state{TaskState::kInit};  ///< for state dumps, and hints inside its worker; relaxed
   bool is_thread = false;                          ///< a thread of a rank (ThreadTask), no fiber
   bool inside = false;             ///< in the library: between entry and return to user code (Inside)
   bool monitored = false;          ///< its worker has admitted threads
@@ -45,6 +45,7 @@ struct alignas(kCacheLine) Task : ult::Fiber {
   PollCount polls;
 
   void set_state(TaskState now) noexcept { state.store(now, std::memory_order_relaxed); }
+  TaskState get_state() const noexcept { return state.load(std::memory_order_relaxed); }
 };
 
 /// The task that runs on the calling thread, null on a thread that is no worker. Never cache the result

@@ -83,19 +83,26 @@ void Worker::look() noexcept {
   if (poll_ != nullptr && poll_()) progressed_ = true;
 }
 
-// Until nothing has happened for a while: a message that comes in piece by piece keeps the worker awake.
+// Until nothing has happened for a while: a message that comes in piece by piece keeps the worker awake. Offers
+// are looked for only after the first looks: who waits for a small message need not pay for that.
 void Worker::spin() noexcept {
   if (shared_.spin_ticks == 0) return look();
   std::uint64_t start = timers::now_ticks(), now;
+  const auto over = [this] {
+    look();
+    return has_ready() || finished();
+  };
   do {
     for (int i = 0; i < 8; ++i) {
-      look();
-      if (has_ready() || finished()) return;
+      if (over()) return assist_point_.look_away();
+      if (assist_point_.assist([&] { return !over(); })) progressed_ = true;
       entrance_.pause();
     }
+    assist_point_.look();
     now = timers::now_ticks();
     if (progressed()) start = now;
   } while (now - start < shared_.spin_ticks);
+  assist_point_.look_away();
 }
 
 // Null when all tasks have finished.

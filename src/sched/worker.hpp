@@ -15,6 +15,7 @@
 #include <vector>
 
 #include "base/platform.hpp"
+#include "sched/assist.hpp"
 #include "sched/entrance.hpp"
 #include "sched/helper.hpp"
 #include "sched/poll_watch.hpp"
@@ -85,6 +86,7 @@ class alignas(kCacheLine) Worker {
     }
   }
   Parking& parking() noexcept { return entrance_.parking(); }
+  AssistPoint& assist_point() noexcept { return assist_point_; }
 
   // The worker's thread.
   /// Runs tasks until all tasks of the process have finished.
@@ -122,7 +124,7 @@ class alignas(kCacheLine) Worker {
   bool has_ready() const noexcept { return !ready_.empty(); }
   bool finished() const noexcept { return shared_.unfinished.load(std::memory_order_acquire) == 0; }
   void spin() noexcept;
-  bool progressed() noexcept { return std::exchange(progressed_, false); }
+  bool progressed() noexcept { return assist_point_.take_request() | std::exchange(progressed_, false); }
   bool sleep(std::uint32_t epoch) noexcept { return shared_.stall.sleep(parking(), epoch); }
 
  private:
@@ -163,7 +165,7 @@ class alignas(kCacheLine) Worker {
   bool (*poll_)() noexcept = nullptr;  // the event source's
   const std::atomic<int>* expected_ = nullptr;
   std::uint64_t last_poll_ = 0;  // ticks
-  bool progressed_ = false;      // the event source has made progress
+  bool progressed_ = false;      // the event source has made progress, or the worker has assisted another
   DrainHook drain_hook_ = nullptr;
   std::uint32_t until_clock_ = kClockInterval;
   std::uint32_t yields_ = 0;
@@ -176,6 +178,7 @@ class alignas(kCacheLine) Worker {
   int index_;
   HelperPool helpers_;
   timers::CoreMeter meter_;
+  AssistPoint assist_point_;
   std::atomic<int> thread_id_{0};  // relaxed: a figure
 
   // Its inbox is written by other threads.

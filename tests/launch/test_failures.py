@@ -71,7 +71,7 @@ class FailureTest(LaunchTest):
         self.assertRegex(job.err.decode(), r"called by itself, \d+ times\n  #1 fail\+0x")
 
     def test_stack_overflow_of_the_default_stack(self):
-        self.check_failure(self.misbehave("overflow"), 139, "stack of 1024 KiB", "--stack-size 2M")
+        self.check_failure(self.misbehave("overflow"), 139, "stack of 8192 KiB", "--stack-size 16M")
 
     def test_abort(self):
         self.check_failure(self.misbehave("abort", 4), 134, "rank 4 on host")

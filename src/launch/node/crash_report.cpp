@@ -10,6 +10,8 @@
 #include <unistd.h>
 #include <unwind.h>
 
+#include <algorithm>
+#include <cstddef>
 #include <cstdint>
 
 #include "base/platform.hpp"
@@ -182,18 +184,35 @@ bool is_memory_fault(int signal) {
   return signal == SIGSEGV || signal == SIGBUS;
 }
 
-bool has_overflowed(int signal, const siginfo_t& info) {
-  const sched::Scheduler* scheduler = sched::scheduler();
-  return is_memory_fault(signal) && scheduler != nullptr &&
-         scheduler->guard_page_owner(info.si_addr) != nullptr;
+const void* stack_top(const ucontext_t& context) {
+  return reinterpret_cast<const void*>(stack_pointer(context));
 }
 
-void describe_overflow(SafeText& text, const FatalSignal& fatal, const siginfo_t& info) {
+/// The task whose stack the fault has shown to be too small, or null.
+const sched::Task* overflowed(int signal, const siginfo_t& info, const ucontext_t& context) {
+  const sched::Scheduler* scheduler = sched::scheduler();
+  return is_memory_fault(signal) && info.si_code > 0 && scheduler != nullptr
+             ? scheduler->overflowed(info.si_addr, stack_top(context))
+             : nullptr;
+}
+
+/// What --stack-size should have been: twice as large, or as large as the frame that did not fit.
+long wanted_kilobytes(const sched::Task& task, long kilobytes, const void* address) {
+  const std::byte* top = task.stack.base + task.stack.size;
+  const long used = (top - static_cast<const std::byte*>(address)) / 1024 + 1;
+  long wanted = kilobytes * 2;
+  while (wanted < used) wanted *= 2;
+  return wanted;
+}
+
+void describe_overflow(SafeText& text, const FatalSignal& fatal, const siginfo_t& info,
+                       const ucontext_t& context, const sched::Task& task) {
   const long kilobytes = static_cast<long>(sched::scheduler()->stack_size() >> 10);
   text << " overflowed its stack of " << kilobytes << " KiB (" << fatal.name << " at address ";
   text.hex(reinterpret_cast<std::uintptr_t>(info.si_addr));
   text << "). Pass tmpirun a larger one: --stack-size ";
-  const long wanted = kilobytes * 2;
+  const long wanted =
+      wanted_kilobytes(task, kilobytes, std::min<const void*>(info.si_addr, stack_top(context)));
   if (wanted % 1024 == 0) {
     text << wanted / 1024 << "M";
   } else {
@@ -238,9 +257,9 @@ thread_local Report* unfinished_report = nullptr;
 [[noreturn]] void complete(Report& report) {
   if (report.next == Report::Next::kOverflow) {
     report.next = Report::Next::kBacktrace;
-    if (has_overflowed(report.signal, report.info)) {
+    if (const sched::Task* task = overflowed(report.signal, report.info, *report.context)) {
       report.text.cut(report.victim);
-      describe_overflow(report.text, fatal_signal(report.signal), report.info);
+      describe_overflow(report.text, fatal_signal(report.signal), report.info, *report.context, *task);
     }
   }
   if (report.next == Report::Next::kBacktrace) {

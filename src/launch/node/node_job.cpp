@@ -20,6 +20,7 @@
 #include "launch/system/descriptor_limit.hpp"
 #include "launch/system/no_memory.hpp"
 #include "launch/system/program_path.hpp"
+#include "launch/system/started_alone.hpp"
 #include "mpi/p2p/channel.hpp"
 #include "mpi/rank/callbacks.hpp"
 #include "observe/observation.hpp"
@@ -117,7 +118,8 @@ Result<void> NodeJob::create_scheduler() {
   sched::Options options;
   options.workers = layout_.workers;
   options.tasks = layout_.ranks;
-  options.stack_size = spec_.stack_size;
+  options.stack_size = spec_.stack_size > 0 ? spec_.stack_size : kDefaultStack;
+  options.least_stack_size = spec_.stack_size > 0 ? 0 : kLeastDefaultStack;
   options.policy = spec_.policy;
   options.bind = spec_.bind;
   if (share_.shared) options.spin_microseconds = 0;
@@ -184,7 +186,7 @@ std::vector<std::string> NodeJob::environment_of(int local, const AppSpec& app) 
                       });
   if (layout_.vratio > 1 && !chosen) lines.emplace_back("OMP_NUM_THREADS=1");
   lines.push_back(fmt::format("TMPI_COMM_WORLD_RANK={}", mpi_->local_at(local).world_rank));
-  lines.push_back(fmt::format("TMPI_COMM_WORLD_SIZE={}", mpi_->size()));
+  lines.push_back(fmt::format("{}={}", kWorldSizeVariable, mpi_->size()));
   lines.push_back(fmt::format("TMPI_LOCAL_RANK={}", local));
   lines.push_back(fmt::format("TMPI_LOCAL_SIZE={}", layout_.ranks));
   lines.insert(lines.end(), app.environment.begin(), app.environment.end());
@@ -229,7 +231,7 @@ void NodeJob::run() {
   if (node_.nodes() > 1) leave_network();
   for (const EndReportFrame& word : finish_observation(false))
     Control::instance()->send(word.type, -1, word.detail, word.payload);
-  report_leaks();
+  report_findings();
   report_end();
 }
 

@@ -76,7 +76,7 @@ class NodeJob {
   void spawn_ranks();
   bool any_program(bool (*has)(const privatize::Group& program)) const;
   void report_start() const;
-  void report_leaks() const;
+  void report_findings() const;
   void report_end() const;
   std::vector<std::string> environment_of(int local, const AppSpec& app) const;
   static void run_rank(void* start);

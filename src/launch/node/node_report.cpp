@@ -55,7 +55,7 @@ void NodeJob::report_start() const {
     control.notice(
         NoticeKind::kInfo,
         fmt::format("{}: {} ranks on {} workers, V = {}, stacks of {}, policy {}", name(), layout_.ranks,
-                    layout_.workers, layout_.vratio, readable_size(spec_.stack_size), spec_.policy));
+                    layout_.workers, layout_.vratio, readable_size(scheduler_->stack_size()), spec_.policy));
     if (several())
       control.notice(NoticeKind::kInfo, fmt::format("{}: network: {}", name(), describe_network()));
   }
@@ -84,24 +84,32 @@ void NodeJob::report_end() const {
   Control::instance()->notice(
       NoticeKind::kInfo,
       fmt::format("{}: {} switches; the deepest stack was rank {}'s with {} KiB of {}", name(),
-                  scheduler_->switches(), deepest, most >> 10, readable_size(spec_.stack_size)));
+                  scheduler_->switches(), deepest, most >> 10, readable_size(scheduler_->stack_size())));
 }
 
-void NodeJob::report_leaks() const {
-  constexpr std::size_t kMostLeaks = 20;
+namespace {
+
+void warn_of(const char* heading, const std::vector<check::Finding>& findings) {
+  constexpr std::size_t kMost = 20;
+  if (findings.empty()) return;
+  std::string text = fmt::format("warning: {}:", heading);
+  for (std::size_t i = 0; i < std::min(findings.size(), kMost); ++i) {
+    std::vector<std::pair<int, int>> ranks;
+    for (const int rank : findings[i].ranks) ranks.emplace_back(rank, 1);
+    text += fmt::format("\n  {}: {}", rank_ranges(ranks), findings[i].text);
+  }
+  if (findings.size() > kMost) text += fmt::format("\n  and from {} other places", findings.size() - kMost);
+  Control::instance()->notice(NoticeKind::kWarning, text);
+}
+
+}  // namespace
+
+void NodeJob::report_findings() const {
   check::Checker* checker = check::Checker::instance();
   if (checker == nullptr || spec_.quiet) return;
-  const std::vector<check::Leak> leaks = checker->leaks();
-  if (leaks.empty()) return;
-  std::string text = "warning: not freed at MPI_Finalize:";
-  for (std::size_t i = 0; i < std::min(leaks.size(), kMostLeaks); ++i) {
-    std::vector<std::pair<int, int>> ranks;
-    for (const int rank : leaks[i].ranks) ranks.emplace_back(rank, 1);
-    text += fmt::format("\n  {}: {}", rank_ranges(ranks), leaks[i].text);
-  }
-  if (leaks.size() > kMostLeaks)
-    text += fmt::format("\n  and from {} other places", leaks.size() - kMostLeaks);
-  Control::instance()->notice(NoticeKind::kWarning, text);
+  warn_of("accepted here, but not defined by the MPI report; another MPI may refuse it",
+          checker->liberties());
+  warn_of("not freed at MPI_Finalize", checker->leaks());
 }
 
 std::string NodeJob::trace_file() const {

@@ -136,6 +136,8 @@ void Matcher::add_unexpected(Message& message) noexcept {
 }
 
 Message* Matcher::find_unexpected(const MatchKey& receive) noexcept {
+  // What has come first is most often received first.
+  if (first_unexpected_ != nullptr && receive.accepts(first_unexpected_->key)) return first_unexpected_;
   if (receive.exact() && indexed()) {
     Message* message = unexpected_table_.of(receive).head;
     while (message != nullptr && message->key != receive) message = message->bucket_next;
