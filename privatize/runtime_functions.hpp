@@ -6,7 +6,10 @@
 #include <dlfcn.h>
 #include <pthread.h>
 #include <semaphore.h>
+#include <sys/types.h>
 #include <threads.h>
+
+#include <cstddef>
 
 namespace tmpi::privatize {
 
@@ -40,6 +43,20 @@ void* tmpi_dlsym(void* handle, const char* name);
 void* tmpi_dlvsym(void* handle, const char* name, const char* version);
 char* tmpi_dlerror();
 int tmpi_dlinfo(void* handle, int request, void* result);
+
+// own_file.cpp
+ssize_t tmpi_readlink(const char* path, char* buffer, std::size_t size);
+ssize_t tmpi_readlinkat(int directory, const char* path, char* buffer, std::size_t size);
+ssize_t tmpi_readlink_chk(const char* path, char* buffer, std::size_t size, std::size_t room);
+ssize_t tmpi_readlinkat_chk(int directory, const char* path, char* buffer, std::size_t size,
+                            std::size_t room);
+char* tmpi_realpath(const char* path, char* resolved);
+char* tmpi_realpath_chk(const char* path, char* resolved, std::size_t room);
+char* tmpi_canonicalize_file_name(const char* path);
+int tmpi_open(const char* path, int flags, ...);
+int tmpi_openat(int directory, const char* path, int flags, ...);
+int tmpi_open_2(const char* path, int flags);
+unsigned long tmpi_getauxval(unsigned long type);
 }
 
 }  // namespace tmpi::privatize

@@ -181,7 +181,9 @@ void NodeScheduler::run() {
           "cannot start worker {} of {}: {}. Use fewer workers, or raise the limit on threads (ulimit -u).",
           i, options_.workers, error.what()));
     }
-    pthread_setname_np(threads.back().native_handle(), fmt::format("tmpi-worker-{}", i % 1000).c_str());
+    // The kernel keeps 15 letters.
+    const std::string name = fmt::format("{:.11}/{}", options_.thread_name, i % 1000);
+    pthread_setname_np(threads.back().native_handle(), name.c_str());
   }
   if (first == 1) run_worker(0);
   for (std::thread& thread : threads) thread.join();
