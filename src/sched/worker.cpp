@@ -1,6 +1,7 @@
 #include "sched/worker.hpp"
 
 #include <sched.h>
+#include <unistd.h>
 
 #include <utility>
 
@@ -82,19 +83,26 @@ void Worker::look() noexcept {
   if (poll_ != nullptr && poll_()) progressed_ = true;
 }
 
-// Until nothing has happened for a while: a message that comes in piece by piece keeps the worker awake.
+// Until nothing has happened for a while: a message that comes in piece by piece keeps the worker awake. Offers
+// are looked for only after the first looks: who waits for a small message need not pay for that.
 void Worker::spin() noexcept {
   if (shared_.spin_ticks == 0) return look();
   std::uint64_t start = timers::now_ticks(), now;
+  const auto over = [this] {
+    look();
+    return has_ready() || finished();
+  };
   do {
     for (int i = 0; i < 8; ++i) {
-      look();
-      if (has_ready() || finished()) return;
+      if (over()) return assist_point_.look_away();
+      if (assist_point_.assist([&] { return !over(); })) progressed_ = true;
       entrance_.pause();
     }
+    assist_point_.look();
     now = timers::now_ticks();
     if (progressed()) start = now;
   } while (now - start < shared_.spin_ticks);
+  assist_point_.look_away();
 }
 
 // Null when all tasks have finished.
@@ -110,19 +118,19 @@ void Worker::prepare(Task& task) noexcept {
   task.monitored = entrance_.admits();
 }
 
-inline void Worker::before_switch(Task* from, Task& to) noexcept {
+inline void Worker::before_switch(Task* from, Task& to, Counter& counter) noexcept {
   // A new task's first frame is laid by the worker that runs it: its stack is then on this worker's NUMA
   // node.
   if (to.context == nullptr) [[unlikely]]
     prepare(to);
-  switches_.store(switches_.load(std::memory_order_relaxed) + 1, std::memory_order_relaxed);
+  counter.store(counter.load(std::memory_order_relaxed) + 1, std::memory_order_relaxed);
   report(from, &to);
   to.set_state(TaskState::kRunning);
   running_ = &to;
 }
 
-inline void Worker::switch_from(ult::Fiber& fiber, Task* from, Task& to) noexcept {
-  before_switch(from, to);
+inline void Worker::switch_from(ult::Fiber& fiber, Task* from, Task& to, Counter& counter) noexcept {
+  before_switch(from, to, counter);
   ult::switch_to(thread_, fiber, to);
   // Nothing more: the task may have come back on another worker.
 }
@@ -145,7 +153,7 @@ void Worker::block(Task& self) noexcept {
   self.set_state(TaskState::kRunning);
 }
 
-void Worker::yield(Task& self) noexcept {
+inline void Worker::give_turn(Task& self, Counter& counter) noexcept {
   if (&self != running_) [[unlikely]]
     return detail::yield_on_thread(*this, self);
   if (ready_.empty() && resume_next_ == nullptr) {
@@ -161,14 +169,25 @@ void Worker::yield(Task& self) noexcept {
       return;
     }
     push_yielded(self);
-    return switch_from(self, &self, *next);
+    return switch_from(self, &self, *next, counter);
   }
   // Several ranks that poll in turn never leave the queue empty.
   if (shared_.oversubscribed && ++yields_ % kYieldsPerSlice == 0) sched_yield();
   push_yielded(self);
   Task* next = next_ready();
-  if (next != &self) return switch_from(self, &self, *next);
+  if (next != &self) return switch_from(self, &self, *next, counter);
   self.set_state(TaskState::kRunning);
+}
+
+void Worker::yield(Task& self) noexcept {
+  give_turn(self, switches_);
+}
+
+void Worker::yield_polling(Task& self) noexcept {
+  PollWatch& watch = shared_.polls;
+  watch.come(self.polls);
+  give_turn(self, polled_switches_);
+  watch.go(self.polls);  // of the process: the task may have come back on another worker
 }
 
 void Worker::finish() noexcept {
@@ -186,7 +205,7 @@ void Worker::finish() noexcept {
     from = nullptr;
   }
   if (next != nullptr) {
-    before_switch(from, *next);
+    before_switch(from, *next, switches_);
     ult::abandon_to(thread_, self, *next);
   }
   leave_for_good();
@@ -215,6 +234,7 @@ void Worker::retire(HelperFiber& helper) noexcept {
 
 void Worker::run() noexcept {
   set_this_thread(this, &running_);
+  thread_id_.store(gettid(), std::memory_order_relaxed);
   ult::attach(thread_, root_);
   if (Task* first = idle()) switch_from(root_, nullptr, *first);
   ult::detach(root_);
@@ -231,6 +251,7 @@ Worker::~Worker() {
 
 void Worker::adopt(Task& task) noexcept {
   set_this_thread(this, &running_);
+  thread_id_.store(gettid(), std::memory_order_relaxed);
   ult::attach(thread_, task);
   task.worker = this;
   running_ = &task;
@@ -251,6 +272,10 @@ int current_worker() noexcept {
   return worker == nullptr ? -1 : worker->index();
 }
 
+void forget_this_thread() noexcept {
+  set_this_thread(nullptr, nullptr);
+}
+
 int ready_tasks() noexcept {
   Worker* worker = this_worker();
   return worker == nullptr ? 0 : worker->ready();
@@ -263,6 +288,19 @@ void yield() noexcept {
     return;
   }
   self->worker->yield(*self);
+}
+
+void yield_polling() noexcept {
+  Task* self = current();
+  if (self == nullptr) {
+    sched_yield();
+    return;
+  }
+  self->worker->yield_polling(*self);
+}
+
+int os_thread_of(const Task& task) noexcept {
+  return task.worker == nullptr ? 0 : task.worker->thread();
 }
 
 void make_ready(Task& task) noexcept {

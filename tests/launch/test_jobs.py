@@ -55,6 +55,37 @@ class PlacementTest(LaunchTest):
         self.assertIn(b"9 ranks on 1 workers", job.err)
 
 
+class OtherLaunchersTest(LaunchTest):
+    """Command lines that were written for Open MPI's mpirun and for MPICH's mpiexec."""
+
+    def test_open_mpi(self):
+        job = self.run_job("-np", 4, "--map-by", "socket:PE=2", "--bind-to", "socket", "--mca", "btl", "self,vader", "--mca", "pml", "ob1",
+                           "--allow-run-as-root", "--oversubscribe", "--use-hwthread-cpus", program("trivial.c"))
+        self.assertEqual((job.out, job.code), (b"4 of 4\n", 0))
+        self.assertEqual(job.err, b"tmpirun: warning: --map-by :pe=2, --mca btl, --mca pml, --use-hwthread-cpus mean nothing here and are "
+                                  b"passed over\n")
+        self.assertEqual(self.run_job("-q", "--mca", "btl", "self", program("trivial.c")).err, b"")
+
+    def test_mpich(self):
+        job = self.run_job("-genv", "A", "all", "-genv", "B", "all", "-l", "-n", 1, "-env", "B", "own", program("show.c"), "A", "B")
+        self.assertEqual(job.err, b"")
+        self.assertRegex(job.out, rb"^\[0\] 0/1 .* A=all B=own")
+
+    def test_ranks_per_node_process(self):
+        job = self.run_job("--nodes", 3, "-N", 2, "-l", program("show.c"), "TMPI_LOCAL_SIZE")
+        self.assertEqual(job.out.count(b"TMPI_LOCAL_SIZE=2"), 6, job.out)
+
+    def test_streams_are_merged(self):
+        apart = self.run_job("-n", 2, program("lines.c"), 10, 5)
+        self.assertEqual((apart.out.count(b"\n"), apart.err.count(b"\n")), (11, 10), (apart.out, apart.err))
+        merged = self.run_job("-n", 2, "--merge-stderr-to-stdout", program("lines.c"), 10, 5)
+        self.assertEqual((merged.out.count(b"\n"), merged.err), (21, b""), merged.out)
+        directory = self.directory()
+        self.run_job("-n", 1, "--merge-stderr-to-stdout", "--output-filename", directory, program("lines.c"), 10, 5)
+        self.assertEqual(os.listdir(os.path.join(directory, "rank.0")), ["stdout"])
+        self.assertIn(b"cannot find the program", self.run_job("--merge-stderr-to-stdout", "./nosuch").err)
+
+
 class SurroundingsTest(LaunchTest):
     def shown(self, *arguments, **options):
         job = self.run_job(*arguments, **options)

@@ -13,12 +13,14 @@
 
 #include "launch/control/control.hpp"
 #include "launch/node/deadlock_watch.hpp"
+#include "launch/node/held_cores.hpp"
 #include "launch/node/node_network.hpp"
 #include "launch/node/rank_callbacks.hpp"
 #include "launch/node/rank_threads.hpp"
 #include "launch/system/descriptor_limit.hpp"
 #include "launch/system/no_memory.hpp"
 #include "launch/system/program_path.hpp"
+#include "launch/system/started_alone.hpp"
 #include "mpi/p2p/channel.hpp"
 #include "mpi/rank/callbacks.hpp"
 #include "observe/observation.hpp"
@@ -73,6 +75,7 @@ Result<NodeJob*> NodeJob::create(Assignment assignment) {
   if (const observe::Observation* observation = observe::Observation::instance()) {
     if (Result<void> ok = observation->begin(*job.scheduler_); !ok) return ok.failure();
   }
+  if (!job.spec_.quiet && job.layout_.vratio > 1) Control::instance()->set_watch(&held_core);
   job.report_start();
   return &job;
 }
@@ -115,12 +118,16 @@ Result<void> NodeJob::create_scheduler() {
   sched::Options options;
   options.workers = layout_.workers;
   options.tasks = layout_.ranks;
-  options.stack_size = spec_.stack_size;
+  options.stack_size = spec_.stack_size > 0 ? spec_.stack_size : kDefaultStack;
+  options.least_stack_size = spec_.stack_size > 0 ? 0 : kLeastDefaultStack;
   options.policy = spec_.policy;
   options.bind = spec_.bind;
   if (share_.shared) options.spin_microseconds = 0;
   options.exec_stacks =
       any_program([](const privatize::Group& program) { return program.needs_exec_stack(); });
+  sched::end_at_limits_by([](const std::string& sentence) {
+    Control::instance()->end_job(EndKind::kStartFailed, -1, 1, fmt::format("the node process {}", sentence));
+  });
   Result<std::unique_ptr<sched::Scheduler>> scheduler = sched::Scheduler::create(options);
   if (!scheduler) return scheduler.failure();
   scheduler_ = *std::move(scheduler);
@@ -179,7 +186,7 @@ std::vector<std::string> NodeJob::environment_of(int local, const AppSpec& app) 
                       });
   if (layout_.vratio > 1 && !chosen) lines.emplace_back("OMP_NUM_THREADS=1");
   lines.push_back(fmt::format("TMPI_COMM_WORLD_RANK={}", mpi_->local_at(local).world_rank));
-  lines.push_back(fmt::format("TMPI_COMM_WORLD_SIZE={}", mpi_->size()));
+  lines.push_back(fmt::format("{}={}", kWorldSizeVariable, mpi_->size()));
   lines.push_back(fmt::format("TMPI_LOCAL_RANK={}", local));
   lines.push_back(fmt::format("TMPI_LOCAL_SIZE={}", layout_.ranks));
   lines.insert(lines.end(), app.environment.begin(), app.environment.end());

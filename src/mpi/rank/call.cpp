@@ -8,6 +8,7 @@
 #include "mpi/base/error_classes.hpp"
 #include "mpi/base/user_errors.hpp"
 #include "mpi/rank/endings.hpp"
+#include "mpi/rank/forked.hpp"
 
 namespace tmpi::mpi {
 namespace {
@@ -88,6 +89,7 @@ bool handled(const ErrorTarget& target, int code) {
 
 int raise_on(const char* name, const ErrorTarget& target, Err error) {
   const int code = error.error_class();
+  if (in_forked_child()) refuse_in_forked_child(name, EXIT_FAILURE);
   Rank* rank = calling_rank();
   // Whoever opens a session brings its handler along, and may do so when MPI is not usable (11.3.1).
   const bool in_charge =
@@ -101,6 +103,7 @@ int raise_on(const char* name, const ErrorTarget& target, Err error) {
 
 int raise(const char* name, Comm* comm, Err error) {
   Rank* rank = calling_rank();
+  if (in_forked_child()) refuse_in_forked_child(name, EXIT_FAILURE);
   if (rank == nullptr) end_without_job(name);
   if (comm == nullptr) comm = &comm_in_charge(*rank);
   return raise_on(name, target_of(*comm), error);
