@@ -8,10 +8,12 @@
 #include <semaphore.h>
 #include <sys/time.h>
 #include <sys/times.h>
+#include <sys/types.h>
 #include <threads.h>
 #include <time.h>
 
 #include <chrono>
+#include <cstddef>
 
 namespace tmpi::privatize {
 
@@ -53,6 +55,20 @@ void* tmpi_dlsym(void* handle, const char* name);
 void* tmpi_dlvsym(void* handle, const char* name, const char* version);
 char* tmpi_dlerror();
 int tmpi_dlinfo(void* handle, int request, void* result);
+
+// own_file.cpp
+ssize_t tmpi_readlink(const char* path, char* buffer, std::size_t size);
+ssize_t tmpi_readlinkat(int directory, const char* path, char* buffer, std::size_t size);
+ssize_t tmpi_readlink_chk(const char* path, char* buffer, std::size_t size, std::size_t room);
+ssize_t tmpi_readlinkat_chk(int directory, const char* path, char* buffer, std::size_t size,
+                            std::size_t room);
+char* tmpi_realpath(const char* path, char* resolved);
+char* tmpi_realpath_chk(const char* path, char* resolved, std::size_t room);
+char* tmpi_canonicalize_file_name(const char* path);
+int tmpi_open(const char* path, int flags, ...);
+int tmpi_openat(int directory, const char* path, int flags, ...);
+int tmpi_open_2(const char* path, int flags);
+unsigned long tmpi_getauxval(unsigned long type);
 }
 
 // clock_functions.cpp

@@ -61,6 +61,20 @@ const Entry kTable[] = {
     {"dlvsym", address_of(&tmpi_dlvsym)},
     {"dlerror", address_of(&tmpi_dlerror)},
     {"dlinfo", address_of(&tmpi_dlinfo)},
+    {"readlink", address_of(&tmpi_readlink)},
+    {"readlinkat", address_of(&tmpi_readlinkat)},
+    {"__readlink_chk", address_of(&tmpi_readlink_chk)},
+    {"__readlinkat_chk", address_of(&tmpi_readlinkat_chk)},
+    {"realpath", address_of(&tmpi_realpath)},
+    {"__realpath_chk", address_of(&tmpi_realpath_chk)},
+    {"canonicalize_file_name", address_of(&tmpi_canonicalize_file_name)},
+    {"open", address_of(&tmpi_open)},
+    {"open64", address_of(&tmpi_open)},
+    {"openat", address_of(&tmpi_openat)},
+    {"openat64", address_of(&tmpi_openat)},
+    {"__open_2", address_of(&tmpi_open_2)},
+    {"__open64_2", address_of(&tmpi_open_2)},
+    {"getauxval", address_of(&tmpi_getauxval)},
 };
 
 const void* (*the_substitute)(const char* name) = nullptr;

@@ -107,7 +107,7 @@ void CheckedCall::note_liberties() {
   }
   if (op == nullptr || type == nullptr || !mpi::beyond_the_report(*op, *type)) return;
   Checker::instance()->note_liberty(*record_->rank, place(),
-                                    fmt::format("{} on {}", mpi::name_of(*op), type->name()));
+                                    fmt::format("{} on {}", mpi::name_of(op->which), type->name()));
 }
 
 void CheckedCall::note_markers(const HandleUse& use) {

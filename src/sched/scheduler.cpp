@@ -197,7 +197,9 @@ void NodeScheduler::run() {
                       "(ulimit -u) and memory (ulimit -v)",
                       i, options_.workers, error.what()));
     }
-    pthread_setname_np(threads.back().native_handle(), fmt::format("tmpi-worker-{}", i % 1000).c_str());
+    // The kernel keeps 15 letters.
+    const std::string name = fmt::format("{:.11}/{}", options_.thread_name, i % 1000);
+    pthread_setname_np(threads.back().native_handle(), name.c_str());
   }
   if (first == 1) run_worker(0);
   for (std::thread& thread : threads) thread.join();

@@ -18,13 +18,14 @@ namespace tmpi::sched {
 
 struct Options {
   int workers = 1;
-  int tasks = 1;                     ///< capacity for spawn(); stacks are reserved, not committed
-  std::size_t stack_size = 1 << 20;  ///< bytes per fiber, rounded up to pages
-  std::size_t least_stack_size = 0;  ///< what will do if address space is scarce; 0: stack_size
-  std::string policy = "fifo";       ///< "fifo", "lifo", "random:SEED"
-  bool bind = true;                  ///< pin worker i to the i-th allowed core (hwloc); false: --bind-to none
-  bool exec_stacks = false;          ///< the program has PT_GNU_STACK RWE
-  bool owns_calling_thread = true;   ///< the thread that calls run() becomes worker 0
+  int tasks = 1;                            ///< capacity for spawn(); stacks are reserved, not committed
+  std::size_t stack_size = 1 << 20;         ///< bytes per fiber, rounded up to pages
+  std::string thread_name = "tmpi-worker";  ///< of workers' threads, followed by "/" and a number
+  std::size_t least_stack_size = 0;         ///< what will do if address space is scarce; 0: stack_size
+  std::string policy = "fifo";              ///< "fifo", "lifo", "random:SEED"
+  bool bind = true;                 ///< pin worker i to the i-th allowed core (hwloc); false: --bind-to none
+  bool exec_stacks = false;         ///< the program has PT_GNU_STACK RWE
+  bool owns_calling_thread = true;  ///< the thread that calls run() becomes worker 0
   int spin_microseconds =
       50;  ///< how long an idle worker looks for work before it sleeps; 0 when oversubscribed
 };

@@ -55,6 +55,38 @@ class PlacementTest(LaunchTest):
         self.assertIn(b"9 ranks on 1 workers", job.err)
 
 
+class NamesTest(LaunchTest):
+    def shown(self, pid):
+        with open(f"/proc/{pid}/cmdline", "rb") as words, open(f"/proc/{pid}/comm") as name:
+            return words.read().rstrip(b"\0").split(b"\0"), name.read().strip()
+
+    def test_processes_bear_the_name_of_the_program(self):
+        path = program("chatter.c")
+        for options in (), ("--nodes", 2):
+            job = self.start("-q", "-n", 4, "--workers", 2, *options, path, "1e9", "a b")
+            job.read_until(b" talks\n", 4)
+            for pid in job.node_pids(2 if options else 1):
+                self.assertEqual(self.shown(pid), ([path.encode(), b"1e9", b"a b"], os.path.basename(path)))
+                threads = sorted(self.shown(f"{pid}/task/{thread}")[1] for thread in os.listdir(f"/proc/{pid}/task"))
+                self.assertIn(os.path.basename(path) + "/1", threads)
+            job.process.terminate()
+            job.finish()
+            self.check_nothing_left(job)
+
+    def test_each_node_process_shows_what_it_runs(self):
+        first, second = program("chatter.c"), program("chatter.c", "-O2")
+        job = self.start("-q", "--nodes", 2, "-n", 2, first, "1e9", ":", "-n", 2, second, "1e9")
+        job.read_until(b" talks\n", 4)
+        self.assertEqual(sorted(self.shown(pid)[0][0].decode() for pid in job.node_pids(2)), sorted([first, second]))
+        job.process.terminate()
+        job.finish()
+
+    def test_the_program_finds_its_own_file(self):
+        for path in program("own_file.c"), program("own_file.c", "-O2", "-D_FORTIFY_SOURCE=2"), program("own_file_cxx.cpp", "-std=c++20"):
+            job = self.run_job("-n", 3, path, path)
+            self.assertEqual((job.out, job.err, job.code), (b"3 of 3\n", b"", 0), path)
+
+
 class OtherLaunchersTest(LaunchTest):
     """Command lines that were written for Open MPI's mpirun and for MPICH's mpiexec."""
 

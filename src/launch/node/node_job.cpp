@@ -19,6 +19,7 @@
 #include "launch/node/rank_threads.hpp"
 #include "launch/system/descriptor_limit.hpp"
 #include "launch/system/no_memory.hpp"
+#include "launch/system/process_name.hpp"
 #include "launch/system/program_path.hpp"
 #include "launch/system/started_alone.hpp"
 #include "mpi/p2p/channel.hpp"
@@ -121,6 +122,8 @@ Result<void> NodeJob::create_scheduler() {
   options.stack_size = spec_.stack_size > 0 ? spec_.stack_size : kDefaultStack;
   options.least_stack_size = spec_.stack_size > 0 ? 0 : kLeastDefaultStack;
   options.policy = spec_.policy;
+  options.thread_name =
+      base_name_of(spec_.apps[static_cast<std::size_t>(spec_.app_of(node_.first_rank()))].arguments.front());
   options.bind = spec_.bind;
   if (share_.shared) options.spin_microseconds = 0;
   options.exec_stacks =

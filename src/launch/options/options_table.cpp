@@ -122,8 +122,9 @@ std::string set_policy(OptionTarget target, std::string_view value) {
 std::string set_coll(OptionTarget target, std::string_view value) {
   if (value == "help") {
     target.settings.task = Settings::Task::kCollectives;
-  } else if (value.find('=') == std::string_view::npos) {
-    return "expected NAME=ALGORITHM[,NAME=ALGORITHM...], as in ALLREDUCE=ring; `--coll help` lists them";
+  } else if (value.find('=') == std::string_view::npos && value != "reproducible") {
+    return "expected NAME=ALGORITHM[,NAME=ALGORITHM...], as in ALLREDUCE=ring, or reproducible; `--coll help` "
+           "lists them";
   }
   target.settings.job.coll = value;
   return {};
@@ -258,9 +259,8 @@ const std::vector<Option>& table() {
        set_stack_size},
       {"--coll", "", "TMPI_COLL", "LIST", kStart,
        "Algorithms of collectives: NAME=ALGORITHM[,NAME=ALGORITHM...], as in ALLREDUCE=ring,BCAST=binomial; "
-       "'help' "
-       "lists all, with their conditions. An algorithm that does not work for a call is passed over (-v says "
-       "so).",
+       "'help' lists all, with their conditions. An algorithm that does not work for a call is passed over "
+       "(-v says so). 'reproducible': reductions give the same bits for any number of workers and nodes.",
        set_coll},
       {"--nodes", "", "TMPI_NODES", "K", kNetwork,
        "Run the job as K node processes on this machine, which share its cores and reach each other over the "

@@ -10,6 +10,7 @@ namespace tmpi::mpi {
 namespace {
 
 struct AllreduceCells {
+  static constexpr Amount kAmount = Amount::kVector;
   static bool empty(const Comm&, const Args& args) { return args.recv.count == 0; }
 
   static void contribute(Call& call) {

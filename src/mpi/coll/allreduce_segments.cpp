@@ -11,6 +11,7 @@ namespace tmpi::mpi {
 namespace {
 
 struct AllreduceSegments {
+  static constexpr Amount kAmount = Amount::kVector;
   static bool empty(const Comm&, const Args& args) { return args.recv.count == 0; }
   static void contribute(Call& call) { show_arguments(call); }
 

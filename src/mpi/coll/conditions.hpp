@@ -12,6 +12,8 @@ inline constexpr MPI_Count kKiB = 1024;
 // Where the members live.
 inline constexpr Condition kOneNode = {[](const Query& q, MPI_Count) noexcept { return q.nodes == 1; },
                                        "members on one node"};
+inline constexpr Condition kSeveralNodes = {[](const Query& q, MPI_Count) noexcept { return q.nodes > 1; },
+                                            "members on several nodes"};
 /// There is something to do inside a node.
 inline constexpr Condition kSharedNodes = {
     [](const Query& q, MPI_Count) noexcept { return q.nodes > 1 && q.most_on_node > 1; },

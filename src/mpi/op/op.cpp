@@ -174,8 +174,8 @@ bool beyond_the_report(const Op& op, const Datatype& type) noexcept {
   return printable || (rule.more >> static_cast<int>(type.group()) & 1u) != 0;
 }
 
-const char* name_of(const Op& op) noexcept {
-  return op.predefined() ? kRules[static_cast<int>(op.which)].name : "an operator made by MPI_Op_create";
+const char* name_of(Operator which) noexcept {
+  return which != Operator::kUser ? kRules[static_cast<int>(which)].name : "one made by MPI_Op_create";
 }
 
 void reduce_local(const Op& op, const void* in, void* inout, MPI_Count count, const Datatype& type) {

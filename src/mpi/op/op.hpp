@@ -69,7 +69,7 @@ Err check_op(const Op& op, const Datatype& type);
 bool beyond_the_report(const Op& op, const Datatype& type) noexcept;
 
 /// "MPI_SUM", or words for one that the program has made.
-const char* name_of(const Op& op) noexcept;
+const char* name_of(Operator which) noexcept;
 
 /// inout[i] = in[i] op inout[i] for count elements: `in` is the operand of the LOWER rank (MPI_REPLACE:
 /// inout[i] = in[i]). Predefined operators on contiguous types are vectorised loops. check_op must have

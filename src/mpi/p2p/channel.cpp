@@ -90,6 +90,12 @@ bool flush(int from, int to) noexcept {
   return !the_channels || the_channels->flush<match<false>>(from, to);
 }
 
+bool take_in() noexcept {
+  if (!the_channels) return false;
+  const int worker = sched::current_worker();
+  return worker >= 0 && drain_channels(worker);
+}
+
 int workers_without_memory() noexcept {
   return !the_channels ? 0 : the_channels->stuck();
 }

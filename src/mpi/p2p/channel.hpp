@@ -41,6 +41,10 @@ bool post(int from, int to, Rank& target, const MatchKey& key, const Outgoing& d
 /// posted. Does not suspend.
 [[nodiscard]] bool flush(int from, int to) noexcept;
 
+/// Takes in what other workers have left for the calling one, as it does at every switch; true if there was
+/// something. Does not suspend.
+bool take_in() noexcept;
+
 /// Workers for whom there is a message that could not be taken in for want of memory when that was last tried.
 /// For the report on a job whose ranks all wait. Any thread.
 int workers_without_memory() noexcept;

@@ -17,8 +17,9 @@ std::atomic<bool> forked{false};
 int parent_rank = -1;
 
 void begin_child() noexcept {
-  if (forked.load(std::memory_order_relaxed)) return;  // a child's child
-  if (const Rank* rank = calling_rank()) parent_rank = rank->world_rank;
+  const Rank* rank = calling_rank();
+  if (rank == nullptr) return;  // no rank's doing, or a child's child
+  parent_rank = rank->world_rank;
   forked.store(true, std::memory_order_relaxed);
   sched::forget_this_thread();
 }

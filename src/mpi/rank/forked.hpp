@@ -7,7 +7,7 @@
 
 namespace tmpi::mpi {
 
-/// From now on a child of this process knows that it is one. With the job, once.
+/// From now on a child that a rank forks knows that it is one. With the job, once.
 void watch_for_forks() noexcept;
 
 /// True in such a child; there nobody is a rank (calling_rank()). Any thread, async-signal-safe.
