@@ -9,6 +9,8 @@
 #include <stddef.h>
 #include <sys/types.h>
 
+/* In the child of a fork(2), which has no node process, the first four do what the process itself would: it
+ * ends, writes, reads. */
 #ifdef __cplusplus
 extern "C" {
 #endif

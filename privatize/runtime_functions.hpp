@@ -6,9 +6,13 @@
 #include <dlfcn.h>
 #include <pthread.h>
 #include <semaphore.h>
+#include <sys/time.h>
+#include <sys/times.h>
 #include <sys/types.h>
 #include <threads.h>
+#include <time.h>
 
+#include <chrono>
 #include <cstddef>
 
 namespace tmpi::privatize {
@@ -26,6 +30,14 @@ int tmpi_thrd_create(thrd_t* thread, thrd_start_t function, void* argument);
 int tmpi_pthread_mutex_lock(pthread_mutex_t* mutex);
 int tmpi_pthread_cond_wait(pthread_cond_t* condition, pthread_mutex_t* mutex);
 int tmpi_sem_wait(sem_t* semaphore);
+
+// clock_functions.cpp
+int tmpi_clock_gettime(clockid_t clock, timespec* time);
+int tmpi_gettimeofday(timeval* time, void* zone);
+time_t tmpi_time(time_t* time);
+int tmpi_timespec_get(timespec* time, int base);
+clock_t tmpi_clock();
+clock_t tmpi_times(tms* times);
 
 // pthread_keys.cpp
 int tmpi_pthread_key_create(pthread_key_t* key, void (*destructor)(void*));
@@ -58,5 +70,9 @@ int tmpi_openat(int directory, const char* path, int flags, ...);
 int tmpi_open_2(const char* path, int flags);
 unsigned long tmpi_getauxval(unsigned long type);
 }
+
+// clock_functions.cpp
+std::chrono::steady_clock::time_point tmpi_steady_now() noexcept;
+std::chrono::system_clock::time_point tmpi_system_now() noexcept;
 
 }  // namespace tmpi::privatize

@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 #include <pthread.h>
+#include <unistd.h>
 
 #include <cerrno>
 #include <cstdio>
@@ -28,6 +29,15 @@ namespace {
 
 Scheduler* g_scheduler = nullptr;
 
+LimitHook g_limit_hook = nullptr;
+
+/// A limit of the system: nothing is wrong with the runtime.
+[[noreturn]] void end_at_limit(const std::string& text) {
+  if (g_limit_hook != nullptr) g_limit_hook(text);
+  std::fprintf(stderr, "tmpi: %s\n", text.c_str());
+  _exit(1);
+}
+
 /// A broken promise of the runtime itself, not of the user.
 [[noreturn]] void fatal(const std::string& text) {
   std::fprintf(stderr, "tmpi: scheduler: %s\n", text.c_str());
@@ -50,9 +60,13 @@ class NodeScheduler final : public Scheduler {
   void observe_switches(SwitchObserver observer) override;
   void set_drain_hook(DrainHook hook) override;
   void set_stall_hook(StallHook hook) override { shared_.stall.set(hook); }
+  void set_poll_hook(PollHook hook) override { shared_.polls.set(hook, *this, options_.tasks); }
   void admit_threads() noexcept override;
   void wake_if_parked(int worker) noexcept override {
     shared_.parkings[static_cast<std::size_t>(worker)]->wake_if_parked();
+  }
+  AssistPoint& assist_point(int worker) noexcept override {
+    return shared_.workers[static_cast<std::size_t>(worker)]->assist_point();
   }
   int workers() const override { return options_.workers; }
   int worker_of(const Task& task) const override { return task.worker->index(); }
@@ -65,6 +79,7 @@ class NodeScheduler final : public Scheduler {
   std::size_t stack_size() const override { return stacks_ == nullptr ? 0 : stacks_->size(); }
   std::size_t stack_high_water(const Task& task) const override;
   std::uint64_t switches() const override;
+  std::uint64_t activity() const override;
 
  private:
   Result<void> make_workers();
@@ -177,9 +192,10 @@ void NodeScheduler::run() {
     try {
       threads.emplace_back([this, i] { run_worker(i); });
     } catch (const std::system_error& error) {
-      fatal(fmt::format(
-          "cannot start worker {} of {}: {}. Use fewer workers, or raise the limit on threads (ulimit -u).",
-          i, options_.workers, error.what()));
+      end_at_limit(
+          fmt::format("cannot start worker {} of {}: {}. Use fewer workers, or raise the limits on threads "
+                      "(ulimit -u) and memory (ulimit -v)",
+                      i, options_.workers, error.what()));
     }
     // The kernel keeps 15 letters.
     const std::string name = fmt::format("{:.11}/{}", options_.thread_name, i % 1000);
@@ -229,7 +245,7 @@ void NodeScheduler::set_drain_hook(DrainHook hook) {
 
 void NodeScheduler::set_event_source(const EventSource& source) {
   if (!shared_.parking.watch.set(source.arm)) {
-    fatal(fmt::format(
+    end_at_limit(fmt::format(
         "cannot have a descriptor that wakes who waits for the network: {}. Raise the limit on open files "
         "(ulimit -n).",
         std::strerror(errno)));
@@ -289,6 +305,12 @@ std::uint64_t NodeScheduler::switches() const {
   return sum;
 }
 
+std::uint64_t NodeScheduler::activity() const {
+  std::uint64_t sum = shared_.polls.interruptions();
+  for (const auto& worker : shared_.workers) sum += worker->activity();
+  return sum;
+}
+
 }  // namespace
 
 Result<std::unique_ptr<Scheduler>> Scheduler::create(const Options& options) {
@@ -318,6 +340,10 @@ const char* to_string(TaskState state) noexcept {
       return "finished";
   }
   return "?";
+}
+
+void end_at_limits_by(LimitHook hook) noexcept {
+  g_limit_hook = hook;
 }
 
 }  // namespace tmpi::sched

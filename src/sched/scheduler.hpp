@@ -66,6 +66,14 @@ using DrainHook = bool (*)(int worker) noexcept;
 using StallHook = void (*)() noexcept;
 inline constexpr std::uint64_t kStallPeriod = 250'000'000;  // ns
 
+/// Every task that has not finished is blocked or polls in a tight loop (yield_polling()), and nothing else has been
+/// switched to, for `seconds`: called about once a second, with 0 first, as long as that is so and the hook returns
+/// true; false begins anew. On the thread of a worker, in a poll of its running task; the others go on polling
+/// meanwhile. What happens without a switch the hook has to find out.
+using PollHook = bool (*)(int seconds) noexcept;
+
+class AssistPoint;
+
 class Scheduler {
  public:
   /// Failure sentences: senseless numbers, unknown policy, stacks that do not fit.
@@ -101,6 +109,7 @@ class Scheduler {
   virtual void observe_switches(SwitchObserver observer) = 0;
   virtual void set_drain_hook(DrainHook hook) = 0;
   virtual void set_stall_hook(StallHook hook) = 0;
+  virtual void set_poll_hook(PollHook hook) = 0;
 
   /// The ranks of the calling worker may have threads from now on (thread_task.hpp). Called by a task on its
   /// worker, inside or in user code; idempotent, never undone.
@@ -108,6 +117,9 @@ class Scheduler {
   /// Wakes worker `worker` if it sleeps, after something has been left for its drain hook with a seq_cst
   /// store. Any thread; one load of a shared line if it does not sleep.
   virtual void wake_if_parked(int worker) noexcept = 0;
+
+  /// Where `worker` is offered part of somebody's work while it idles (assist.hpp). Any thread.
+  virtual AssistPoint& assist_point(int worker) noexcept = 0;
 
   virtual int workers() const = 0;
   virtual int worker_of(const Task& task) const = 0;
@@ -133,7 +145,16 @@ class Scheduler {
   virtual std::size_t stack_high_water(const Task& task) const = 0;
   /// Number of switches so far, all workers (relaxed counters).
   virtual std::uint64_t switches() const = 0;
+  /// Changes when anything happens but polls in vain, and what they switch; about a second late where tasks have begun
+  /// to do something else between their polls. Any thread.
+  virtual std::uint64_t activity() const = 0;
 };
+
+/// Ends the process with a sentence: the system refuses what a job needs (threads, descriptors). Any thread; does not
+/// return.
+using LimitHook = void (*)(const std::string& sentence);
+/// Without one the sentence goes to stderr.
+void end_at_limits_by(LimitHook hook) noexcept;
 
 namespace detail {
 extern bool g_single_worker;  // written by create() only
@@ -144,6 +165,10 @@ Scheduler* scheduler() noexcept;
 
 /// Index of the worker that runs the calling thread, -1 elsewhere. Never cached across a scheduling point.
 int current_worker() noexcept;
+
+/// In the child of a fork(2): the calling thread is no worker there, nor inside one; current() is null, and
+/// nothing suspends. Async-signal-safe.
+void forget_this_thread() noexcept;
 
 /// Number of tasks that are ready on the calling thread's worker, the running one not counted; 0 on a thread
 /// that is no worker.

@@ -1,6 +1,7 @@
 #include "sched/worker.hpp"
 
 #include <sched.h>
+#include <unistd.h>
 
 #include <utility>
 
@@ -28,10 +29,6 @@ void task_main(ult::Fiber& fiber) noexcept {
   this_worker()->finish();
 }
 
-void set_state(Task& task, TaskState state) noexcept {
-  task.state.store(state, std::memory_order_relaxed);
-}
-
 }  // namespace
 
 __attribute__((noinline)) Worker* this_worker() noexcept {
@@ -46,19 +43,12 @@ __attribute__((noinline)) void set_this_thread(Worker* worker, Task** running) n
 
 // ---- Choosing ----
 
-inline void Worker::make_ready_here(Task& task) noexcept {
-  if (task.is_thread) [[unlikely]]
-    return entrance_.wake(static_cast<ThreadTask&>(task).parker);
-  set_state(task, TaskState::kReady);
-  ready_.push(task);
-}
-
 void Worker::drain_inbox() noexcept {
   entrance_.drain([this](Task& task) { make_ready_here(task); });
 }
 
 void Worker::push_yielded(Task& task) noexcept {
-  set_state(task, TaskState::kReady);
+  task.set_state(TaskState::kReady);
   ready_.push_yielded(task);
 }
 
@@ -93,19 +83,26 @@ void Worker::look() noexcept {
   if (poll_ != nullptr && poll_()) progressed_ = true;
 }
 
-// Until nothing has happened for a while: a message that comes in piece by piece keeps the worker awake.
+// Until nothing has happened for a while: a message that comes in piece by piece keeps the worker awake. Offers
+// are looked for only after the first looks: who waits for a small message need not pay for that.
 void Worker::spin() noexcept {
   if (shared_.spin_ticks == 0) return look();
   std::uint64_t start = timers::now_ticks(), now;
+  const auto over = [this] {
+    look();
+    return has_ready() || finished();
+  };
   do {
     for (int i = 0; i < 8; ++i) {
-      look();
-      if (has_ready() || finished()) return;
+      if (over()) return assist_point_.look_away();
+      if (assist_point_.assist([&] { return !over(); })) progressed_ = true;
       entrance_.pause();
     }
+    assist_point_.look();
     now = timers::now_ticks();
     if (progressed()) start = now;
   } while (now - start < shared_.spin_ticks);
+  assist_point_.look_away();
 }
 
 // Null when all tasks have finished.
@@ -121,19 +118,19 @@ void Worker::prepare(Task& task) noexcept {
   task.monitored = entrance_.admits();
 }
 
-inline void Worker::before_switch(Task* from, Task& to) noexcept {
+inline void Worker::before_switch(Task* from, Task& to, Counter& counter) noexcept {
   // A new task's first frame is laid by the worker that runs it: its stack is then on this worker's NUMA
   // node.
   if (to.context == nullptr) [[unlikely]]
     prepare(to);
-  switches_.store(switches_.load(std::memory_order_relaxed) + 1, std::memory_order_relaxed);
+  counter.store(counter.load(std::memory_order_relaxed) + 1, std::memory_order_relaxed);
   report(from, &to);
-  set_state(to, TaskState::kRunning);
+  to.set_state(TaskState::kRunning);
   running_ = &to;
 }
 
-inline void Worker::switch_from(ult::Fiber& fiber, Task* from, Task& to) noexcept {
-  before_switch(from, to);
+inline void Worker::switch_from(ult::Fiber& fiber, Task* from, Task& to, Counter& counter) noexcept {
+  before_switch(from, to, counter);
   ult::switch_to(thread_, fiber, to);
   // Nothing more: the task may have come back on another worker.
 }
@@ -141,7 +138,7 @@ inline void Worker::switch_from(ult::Fiber& fiber, Task* from, Task& to) noexcep
 void Worker::block(Task& self) noexcept {
   if (&self != running_) [[unlikely]]
     return detail::block_on_thread(*this, self);
-  set_state(self, TaskState::kBlocked);
+  self.set_state(TaskState::kBlocked);
   Task* from = &self;
   Task* next = next_ready();
   if (next == nullptr) {
@@ -153,10 +150,10 @@ void Worker::block(Task& self) noexcept {
   if (next != &self) return switch_from(self, from, *next);
   // Woken before it was left.
   if (from == nullptr) report(nullptr, &self);
-  set_state(self, TaskState::kRunning);
+  self.set_state(TaskState::kRunning);
 }
 
-void Worker::yield(Task& self) noexcept {
+inline void Worker::give_turn(Task& self, Counter& counter) noexcept {
   if (&self != running_) [[unlikely]]
     return detail::yield_on_thread(*this, self);
   if (ready_.empty() && resume_next_ == nullptr) {
@@ -172,20 +169,31 @@ void Worker::yield(Task& self) noexcept {
       return;
     }
     push_yielded(self);
-    return switch_from(self, &self, *next);
+    return switch_from(self, &self, *next, counter);
   }
   // Several ranks that poll in turn never leave the queue empty.
   if (shared_.oversubscribed && ++yields_ % kYieldsPerSlice == 0) sched_yield();
   push_yielded(self);
   Task* next = next_ready();
-  if (next != &self) return switch_from(self, &self, *next);
-  set_state(self, TaskState::kRunning);
+  if (next != &self) return switch_from(self, &self, *next, counter);
+  self.set_state(TaskState::kRunning);
+}
+
+void Worker::yield(Task& self) noexcept {
+  give_turn(self, switches_);
+}
+
+void Worker::yield_polling(Task& self) noexcept {
+  PollWatch& watch = shared_.polls;
+  watch.come(self.polls);
+  give_turn(self, polled_switches_);
+  watch.go(self.polls);  // of the process: the task may have come back on another worker
 }
 
 void Worker::finish() noexcept {
   Task& self = *running_;
   if (self.monitored && !self.inside) entrance_.enter();
-  set_state(self, TaskState::kFinished);
+  self.set_state(TaskState::kFinished);
   if (shared_.unfinished.fetch_sub(1, std::memory_order_acq_rel) == 1) {
     for (Parking* parking : shared_.parkings) parking->wake();
   }
@@ -197,7 +205,7 @@ void Worker::finish() noexcept {
     from = nullptr;
   }
   if (next != nullptr) {
-    before_switch(from, *next);
+    before_switch(from, *next, switches_);
     ult::abandon_to(thread_, self, *next);
   }
   leave_for_good();
@@ -214,7 +222,7 @@ void Worker::hand_off_to(Task& self, HelperFiber& helper) noexcept {
   if (&self != running_) [[unlikely]]
     return detail::hand_off_on_thread(*this, self, helper);
   Task* const outer = std::exchange(resume_next_, &self);  // a helper fiber may hand off in turn
-  set_state(self, TaskState::kReady);
+  self.set_state(TaskState::kReady);
   switch_from(self, &self, helper);
   resume_next_ = outer;
 }
@@ -226,6 +234,7 @@ void Worker::retire(HelperFiber& helper) noexcept {
 
 void Worker::run() noexcept {
   set_this_thread(this, &running_);
+  thread_id_.store(gettid(), std::memory_order_relaxed);
   ult::attach(thread_, root_);
   if (Task* first = idle()) switch_from(root_, nullptr, *first);
   ult::detach(root_);
@@ -242,10 +251,11 @@ Worker::~Worker() {
 
 void Worker::adopt(Task& task) noexcept {
   set_this_thread(this, &running_);
+  thread_id_.store(gettid(), std::memory_order_relaxed);
   ult::attach(thread_, task);
   task.worker = this;
   running_ = &task;
-  set_state(task, TaskState::kRunning);
+  task.set_state(TaskState::kRunning);
   report(nullptr, &task);
 }
 
@@ -262,6 +272,10 @@ int current_worker() noexcept {
   return worker == nullptr ? -1 : worker->index();
 }
 
+void forget_this_thread() noexcept {
+  set_this_thread(nullptr, nullptr);
+}
+
 int ready_tasks() noexcept {
   Worker* worker = this_worker();
   return worker == nullptr ? 0 : worker->ready();
@@ -274,6 +288,19 @@ void yield() noexcept {
     return;
   }
   self->worker->yield(*self);
+}
+
+void yield_polling() noexcept {
+  Task* self = current();
+  if (self == nullptr) {
+    sched_yield();
+    return;
+  }
+  self->worker->yield_polling(*self);
+}
+
+int os_thread_of(const Task& task) noexcept {
+  return task.worker == nullptr ? 0 : task.worker->thread();
 }
 
 void make_ready(Task& task) noexcept {

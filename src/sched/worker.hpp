@@ -15,8 +15,10 @@
 #include <vector>
 
 #include "base/platform.hpp"
+#include "sched/assist.hpp"
 #include "sched/entrance.hpp"
 #include "sched/helper.hpp"
+#include "sched/poll_watch.hpp"
 #include "sched/ready_queue.hpp"
 #include "sched/scheduler.hpp"
 #include "sched/stall.hpp"
@@ -45,6 +47,7 @@ struct Shared {
   std::vector<Parking*> parkings;  ///< the workers'
   Parking::Shared parking;
   StallWatch stall{workers};
+  PollWatch polls{workers};
 };
 
 class alignas(kCacheLine) Worker {
@@ -68,7 +71,12 @@ class alignas(kCacheLine) Worker {
   /// Takes effect at the worker's next switch.
   void set_switch_hook(SwitchHook hook) noexcept { switch_hook_.store(hook, std::memory_order_release); }
   int index() const noexcept { return index_; }
-  std::uint64_t switches() const noexcept { return switches_.load(std::memory_order_relaxed); }
+  int thread() const noexcept { return thread_id_.load(std::memory_order_relaxed); }
+  std::uint64_t switches() const noexcept {
+    return activity() + polled_switches_.load(std::memory_order_relaxed);
+  }
+  /// Switches for another reason than polls in vain.
+  std::uint64_t activity() const noexcept { return switches_.load(std::memory_order_relaxed); }
   /// Makes a blocked task of this worker ready. `here` is the caller's this_worker().
   void make_ready(Task& task, const Worker* here) noexcept {
     if (here == this) {
@@ -78,6 +86,7 @@ class alignas(kCacheLine) Worker {
     }
   }
   Parking& parking() noexcept { return entrance_.parking(); }
+  AssistPoint& assist_point() noexcept { return assist_point_; }
 
   // The worker's thread.
   /// Runs tasks until all tasks of the process have finished.
@@ -90,6 +99,7 @@ class alignas(kCacheLine) Worker {
   /// Suspends the calling task, which somebody will make ready.
   void block(Task& self) noexcept;
   void yield(Task& self) noexcept;
+  void yield_polling(Task& self) noexcept;
   [[noreturn]] void finish() noexcept;
 
   HelperPool& helpers() noexcept { return helpers_; }
@@ -114,7 +124,7 @@ class alignas(kCacheLine) Worker {
   bool has_ready() const noexcept { return !ready_.empty(); }
   bool finished() const noexcept { return shared_.unfinished.load(std::memory_order_acquire) == 0; }
   void spin() noexcept;
-  bool progressed() noexcept { return std::exchange(progressed_, false); }
+  bool progressed() noexcept { return assist_point_.take_request() | std::exchange(progressed_, false); }
   bool sleep(std::uint32_t epoch) noexcept { return shared_.stall.sleep(parking(), epoch); }
 
  private:
@@ -123,13 +133,23 @@ class alignas(kCacheLine) Worker {
   static constexpr std::uint32_t kYieldsPerSlice =
       64;  // oversubscribed: yields before the core is offered to others
 
-  void make_ready_here(Task& task) noexcept;
+  void make_ready_here(Task& task) noexcept {
+    if (task.is_thread) [[unlikely]]
+      return entrance_.wake(static_cast<ThreadTask&>(task).parker);
+    task.set_state(TaskState::kReady);
+    ready_.push(task);
+  }
   void drain_inbox() noexcept;
   Task* next_ready() noexcept;
   void poll_at_switch() noexcept;
   Task* idle() noexcept;
-  void before_switch(Task* from, Task& to) noexcept;
-  void switch_from(ult::Fiber& fiber, Task* from, Task& to) noexcept;
+  using Counter = std::atomic<std::uint64_t>;
+  void give_turn(Task& self, Counter& counter) noexcept;
+  void before_switch(Task* from, Task& to, Counter& counter) noexcept;
+  void switch_from(ult::Fiber& fiber, Task* from, Task& to) noexcept {
+    switch_from(fiber, from, to, switches_);
+  }
+  void switch_from(ult::Fiber& fiber, Task* from, Task& to, Counter& counter) noexcept;
   [[noreturn]] void leave_for_good() noexcept;
   void report(Task* from, Task* to) noexcept {
     // acquire pairs with set_switch_hook(): what the hook needs has been set up.
@@ -145,17 +165,21 @@ class alignas(kCacheLine) Worker {
   bool (*poll_)() noexcept = nullptr;  // the event source's
   const std::atomic<int>* expected_ = nullptr;
   std::uint64_t last_poll_ = 0;  // ticks
-  bool progressed_ = false;      // the event source has made progress
+  bool progressed_ = false;      // the event source has made progress, or the worker has assisted another
   DrainHook drain_hook_ = nullptr;
   std::uint32_t until_clock_ = kClockInterval;
   std::uint32_t yields_ = 0;
-  std::atomic<std::uint64_t> switches_{0};  // relaxed: written by this thread only, read as a figure
+  // Relaxed: written by this thread only, read as figures.
+  Counter switches_{0};
+  Counter polled_switches_{0};  // those of yield_polling()
   ReadyQueue ready_;
   Shared& shared_;
   ult::Fiber root_;  // the thread's own flow of control
   int index_;
   HelperPool helpers_;
   timers::CoreMeter meter_;
+  AssistPoint assist_point_;
+  std::atomic<int> thread_id_{0};  // relaxed: a figure
 
   // Its inbox is written by other threads.
   Entrance entrance_;

@@ -72,6 +72,9 @@ void SignalHandler::on_interrupt(int signal) {
   if (interrupts_++ > 0) return job_.end.kill_nodes();
   job_.end.because(JobEnd::Cause::kSignal, 128 + signal,
                    fmt::format("the job was ended by {}", signal_name(signal)));
+  job_.nodes.for_each_running([](Node& node) {
+    if (node.remote() && !node.hello) node.kill();  // nobody there to handle it, nor to be told
+  });
   forward(job_.nodes, signal);
   job_.end.kill_after_reports(kGrace);
 }

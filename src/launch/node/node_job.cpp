@@ -13,6 +13,7 @@
 
 #include "launch/control/control.hpp"
 #include "launch/node/deadlock_watch.hpp"
+#include "launch/node/held_cores.hpp"
 #include "launch/node/node_network.hpp"
 #include "launch/node/rank_callbacks.hpp"
 #include "launch/node/rank_threads.hpp"
@@ -75,6 +76,7 @@ Result<NodeJob*> NodeJob::create(Assignment assignment) {
   if (const observe::Observation* observation = observe::Observation::instance()) {
     if (Result<void> ok = observation->begin(*job.scheduler_); !ok) return ok.failure();
   }
+  if (!job.spec_.quiet && job.layout_.vratio > 1) Control::instance()->set_watch(&held_core);
   job.report_start();
   return &job;
 }
@@ -126,6 +128,9 @@ Result<void> NodeJob::create_scheduler() {
   if (share_.shared) options.spin_microseconds = 0;
   options.exec_stacks =
       any_program([](const privatize::Group& program) { return program.needs_exec_stack(); });
+  sched::end_at_limits_by([](const std::string& sentence) {
+    Control::instance()->end_job(EndKind::kStartFailed, -1, 1, fmt::format("the node process {}", sentence));
+  });
   Result<std::unique_ptr<sched::Scheduler>> scheduler = sched::Scheduler::create(options);
   if (!scheduler) return scheduler.failure();
   scheduler_ = *std::move(scheduler);
@@ -229,7 +234,7 @@ void NodeJob::run() {
   if (node_.nodes() > 1) leave_network();
   for (const EndReportFrame& word : finish_observation(false))
     Control::instance()->send(word.type, -1, word.detail, word.payload);
-  report_leaks();
+  report_findings();
   report_end();
 }
 

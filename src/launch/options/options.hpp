@@ -34,6 +34,7 @@ struct Settings {
   std::vector<std::string> passed_over;  ///< options that mean nothing here
   std::string output_directory;          ///< --output-filename, empty: not given
   double timeout = 0;                    ///< seconds, 0: none
+  double start_timeout = 60;             ///< seconds that hosts have to start their node processes
   enum class Task { kRun, kHelp, kVersion, kManual, kMarkdown, kCollectives, kTransports } task = Task::kRun;
 };
 

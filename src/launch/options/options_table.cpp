@@ -158,13 +158,14 @@ std::string set_output_directory(OptionTarget target, std::string_view value) {
   return value.empty() ? "expected a directory" : "";
 }
 
-std::string set_timeout(OptionTarget target, std::string_view value) {
+template <double Settings::*kMember>
+std::string set_seconds(OptionTarget target, std::string_view value) {
   const std::string text(value);
   char* end = nullptr;
   const double seconds = std::strtod(text.c_str(), &end);
   if (text.empty() || *end != '\0' || !(seconds > 0 && seconds <= 1e9))
     return "expected a number of seconds greater than 0";
-  target.settings.timeout = seconds;
+  target.settings.*kMember = seconds;
   return {};
 }
 
@@ -345,7 +346,11 @@ const std::vector<Option>& table() {
        set_job_flag<&JobSpec::check>},
       {"--timeout", "", "TMPI_TIMEOUT", "SECONDS", kControl,
        "End the job after this time with exit code 124, after a state dump: where every rank is.",
-       set_timeout},
+       set_seconds<&Settings::timeout>},
+      {"--start-timeout", "", "TMPI_START_TIMEOUT", "SECONDS", kControl,
+       "How long other hosts have to start their node processes (default 60), a password typed in meanwhile "
+       "included.",
+       set_seconds<&Settings::start_timeout>},
       {"--no-deadlock-check", "", "TMPI_NO_DEADLOCK_CHECK", "", kControl,
        "Leave a job blocked whose ranks all wait for each other. By default it ends by itself within a "
        "second, "

@@ -25,6 +25,9 @@ inline constexpr std::uint32_t kMaxProfilePayload = 256u << 10;  // and a profil
 inline constexpr char kPreamble[] = "tmpi-node speaks\n";
 inline constexpr std::uint32_t kMostNoise = 64u << 10;  // before it
 
+/// Exit code of a node process that cannot speak with tmpirun any more.
+inline constexpr int kExitLostChannel = 76;  // EX_PROTOCOL of sysexits.h
+
 enum class FrameType : std::uint16_t {
   // node process -> tmpirun
   kHello = 1,              // HelloRecord and texts (hello.hpp): the first frame
@@ -55,7 +58,9 @@ enum class FrameType : std::uint16_t {
   kExplain = 72,             // what all have answered to that: to be worded, and the job to be ended
 };
 
-enum class NoticeKind : std::uint16_t { kInfo = 0, kWarning = 1 };
+/// kFailure: something that the user has asked for besides the job could not be had; the job goes on, but has not
+/// succeeded.
+enum class NoticeKind : std::uint16_t { kInfo = 0, kWarning = 1, kFailure = 2 };
 
 enum class EndKind : std::uint16_t {
   kStartFailed = 0,  // the job never ran

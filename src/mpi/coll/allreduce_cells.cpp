@@ -35,6 +35,7 @@ struct AllreduceCells {
 constinit const Algorithm algorithm::kAllreduceCells{.collective = Collective::kAllreduce,
                                                      .name = "cells",
                                                      .needs = conditions<kOneNode, kDense, kFitsCell>,
+                                                     .preferred_for = conditions<kButPairUpTo<kKiB>>,
                                                      .forms = all_together<AllreduceCells>};
 
 }  // namespace tmpi::mpi

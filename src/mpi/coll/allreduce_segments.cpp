@@ -35,6 +35,7 @@ struct AllreduceSegments {
 constinit const Algorithm algorithm::kAllreduceSegments{.collective = Collective::kAllreduce,
                                                         .name = "segments",
                                                         .needs = conditions<kOneNode>,
+                                                        .preferred_for = conditions<kButPairUpTo<kKiB>>,
                                                         .forms = all_together<AllreduceSegments>};
 
 }  // namespace tmpi::mpi

@@ -92,6 +92,7 @@ Query query_of(Comm& comm, const Args& args) {
     query.fewest_on_node = map.fewest();
     query.contiguous = map.contiguous();
   }
+  query.pair_apart = comm.size == 2 && groups.count() == 2;
   query.cell_limit = groups.cell_bytes;
   query.in_place = args.in_place;
   query.ragged = args.ragged;

@@ -173,6 +173,12 @@ std::string key_text(int source, int tag) {
                      tag == MPI_ANY_TAG ? "any tag" : fmt::format("tag {}", tag));
 }
 
+// Messages of the library's own, inside a collective or while a communicator is made, mean nothing to a user.
+bool is_of_library(const sched::Task& task, const Blocked& blocked) noexcept {
+  return (blocked.context & kCollective) != 0 ||
+         task.note[detail::kCollectiveComm].load(std::memory_order_relaxed) != 0;
+}
+
 // A message that came for somebody who waits for another one of the same communicator: mostly a wrong tag or
 // source.
 std::string unreceived_lines() {
@@ -182,6 +188,7 @@ std::string unreceived_lines() {
     if (examples == kMostExamples || finished(rank)) return;
     const Blocked blocked = blocked_on(*rank.task);
     if (blocked.kind != WaitKind::kReceive && blocked.kind != WaitKind::kProbe) return;
+    if (is_of_library(*rank.task, blocked)) return;
     const MatcherLock lock(rank.matcher);
     for (const Message* message = rank.matcher.first_unexpected(); message != nullptr;
          message = message->next) {

@@ -19,8 +19,8 @@ class Scheduler;
 
 namespace tmpi::mpi {
 
-/// Messages up to this size travel through a channel: up to 96 bytes inside the ring, more in a cell. Above
-/// it the second copy costs more than the sender's look into the receiver's matcher.
+/// Messages up to this size travel through a channel: up to 96 bytes inside a slot, more in the payload ring or
+/// a cell. Above it the second copy costs more than the sender's look into the receiver's matcher.
 inline constexpr MPI_Count kChannelLimit = 1024;
 
 /// Bytes that may lie buffered at one receiver before senders wait for it, so that one that runs ahead cannot

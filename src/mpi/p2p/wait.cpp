@@ -1,11 +1,24 @@
 // Waiting for requests: the waiter is hung into each pending request, and the completions count it down.
 #include "mpi/p2p/p2p.hpp"
+#include "mpi/rank/rank.hpp"
 #include "mpi/request/blocked.hpp"
+#include "sched/task.hpp"
 
 namespace tmpi::mpi {
+namespace {
+
+// Waited for, and done: those go first that have been sent much and had no turn (p2p/send.cpp).
+inline void catch_up(const Request& request) noexcept {
+  if (request.comm == nullptr || !request.comm->owner->ahead) [[likely]]
+    return;
+  request.comm->owner->ahead = false;
+  sched::yield();
+}
+
+}  // namespace
 
 void wait(Request& request) noexcept {
-  if (request.done()) return;
+  if (request.done()) return catch_up(request);
   sched::Waiter waiter(1);
   Request* const alone = &request;
   if (request.attach(waiter)) wait_for(waiter, WaitKind::kAll, &alone, 1, 1);
@@ -13,8 +26,16 @@ void wait(Request& request) noexcept {
 
 void wait_all(Request* const* requests, int n) noexcept {
   int pending = 0;
-  for (int i = 0; i < n; ++i) pending += requests[i] != nullptr && !requests[i]->done();
-  if (pending == 0) return;
+  const Request* any = nullptr;
+  for (int i = 0; i < n; ++i) {
+    if (requests[i] == nullptr) continue;
+    any = requests[i];
+    pending += !any->done();
+  }
+  if (pending == 0) {
+    if (any != nullptr) catch_up(*any);
+    return;
+  }
   sched::Waiter waiter(pending);
   int hung = 0;
   for (int i = 0; i < n; ++i) {
