@@ -5,7 +5,7 @@ import re
 import signal
 import time
 
-from harness import BIN, PROMPTLY, LaunchTest, claims_time, program, stat_field, wait_for
+from harness import BIN, PROMPTLY, LaunchTest, claims_time, executable, program, stat_field, wait_for
 
 TMPI_NODE = os.path.join(BIN, "tmpi-node")
 
@@ -140,7 +140,7 @@ class AttachedJobs:
 
     def attached_pid(self, job):
         """Of node process 1, not of the supervisor that is its parent."""
-        for pid, command in job.survivors():
+        for pid, _ in job.survivors():
             try:
                 with open(f"/proc/{stat_field(pid, 4)}/cmdline") as file:
                     supervised = "--attached" in file.read()
@@ -148,6 +148,6 @@ class AttachedJobs:
                     is_second = self.SECOND in file.read().split(b"\0")
             except OSError:
                 continue  # it is gone
-            if "--attached" in command and supervised and is_second:
+            if executable(pid) == "tmpi-node" and supervised and is_second:
                 return pid
         return None
