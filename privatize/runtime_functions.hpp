@@ -4,9 +4,15 @@
 #pragma once
 
 #include <dlfcn.h>
+#include <poll.h>
 #include <pthread.h>
 #include <semaphore.h>
+#include <sys/select.h>
 #include <threads.h>
+#include <time.h>
+#include <unistd.h>
+
+#include <cstddef>
 
 namespace tmpi::privatize {
 
@@ -23,6 +29,22 @@ int tmpi_thrd_create(thrd_t* thread, thrd_start_t function, void* argument);
 int tmpi_pthread_mutex_lock(pthread_mutex_t* mutex);
 int tmpi_pthread_cond_wait(pthread_cond_t* condition, pthread_mutex_t* mutex);
 int tmpi_sem_wait(sem_t* semaphore);
+
+// sleeping_functions.cpp
+unsigned tmpi_sleep(unsigned seconds);
+int tmpi_usleep(useconds_t microseconds);
+int tmpi_nanosleep(const timespec* request, timespec* rest);
+int tmpi_clock_nanosleep(clockid_t clock, int flags, const timespec* request, timespec* rest);
+int tmpi_thrd_sleep(const timespec* request, timespec* rest);
+int tmpi_pause();
+int tmpi_poll(pollfd* requests, nfds_t count, int milliseconds);
+int tmpi_poll_chk(pollfd* requests, nfds_t count, int milliseconds, std::size_t size);
+int tmpi_ppoll(pollfd* requests, nfds_t count, const timespec* timeout, const sigset_t* mask);
+int tmpi_ppoll_chk(pollfd* requests, nfds_t count, const timespec* timeout, const sigset_t* mask,
+                   std::size_t size);
+int tmpi_select(int count, fd_set* readable, fd_set* writable, fd_set* exceptional, timeval* timeout);
+int tmpi_pselect(int count, fd_set* readable, fd_set* writable, fd_set* exceptional, const timespec* timeout,
+                 const sigset_t* mask);
 
 // pthread_keys.cpp
 int tmpi_pthread_key_create(pthread_key_t* key, void (*destructor)(void*));

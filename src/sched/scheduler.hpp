@@ -64,6 +64,10 @@ using DrainHook = bool (*)(int worker) noexcept;
 using StallHook = void (*)() noexcept;
 inline constexpr std::uint64_t kStallPeriod = 250'000'000;  // ns
 
+/// interrupt() has been called for `task`: called on its own flow of control, inside, between being suspended
+/// and going on. Must not suspend.
+using InterruptHook = void (*)(Task& task) noexcept;
+
 class Scheduler {
  public:
   /// Failure sentences: senseless numbers, unknown policy, stacks that do not fit.
@@ -99,6 +103,7 @@ class Scheduler {
   virtual void observe_switches(SwitchObserver observer) = 0;
   virtual void set_drain_hook(DrainHook hook) = 0;
   virtual void set_stall_hook(StallHook hook) = 0;
+  virtual void set_interrupt_hook(InterruptHook hook) = 0;
 
   /// The ranks of the calling worker may have threads from now on (thread_task.hpp). Called by a task on its
   /// worker, inside or in user code; idempotent, never undone.
@@ -126,6 +131,9 @@ class Scheduler {
   virtual std::size_t stack_size() const = 0;
   /// Bytes of its stack the task has ever touched (by residency of pages), 0 if unknown.
   virtual std::size_t stack_high_water(const Task& task) const = 0;
+  /// How long ready tasks of worker `worker` have waited for one that slept in hold_until() (sleep.hpp): ns
+  /// so far. Known late by up to 1/16 of a sleep, or 20 ms: never too much. Any thread.
+  virtual std::uint64_t held(int worker) const = 0;
   /// Number of switches so far, all workers (relaxed counters).
   virtual std::uint64_t switches() const = 0;
 };

@@ -1,10 +1,13 @@
 #include "sched/worker.hpp"
 
 #include <sched.h>
+#include <unistd.h>
 
+#include <algorithm>
 #include <utility>
 
 #include "base/platform.hpp"
+#include "sched/sleep.hpp"
 #include "timers/clock.hpp"
 
 namespace tmpi::sched {
@@ -46,7 +49,7 @@ __attribute__((noinline)) void set_this_thread(Worker* worker, Task** running) n
 
 // ---- Choosing ----
 
-inline void Worker::make_ready_here(Task& task) noexcept {
+void Worker::make_ready_here(Task& task) noexcept {
   if (task.is_thread) [[unlikely]]
     return entrance_.wake(static_cast<ThreadTask&>(task).parker);
   set_state(task, TaskState::kReady);
@@ -55,6 +58,9 @@ inline void Worker::make_ready_here(Task& task) noexcept {
 
 void Worker::drain_inbox() noexcept {
   entrance_.drain([this](Task& task) { make_ready_here(task); });
+  // Whoever interrupts a task leaves a reason to look, too.
+  if (interrupted_.load(std::memory_order_relaxed) != nullptr) [[unlikely]]
+    take_interrupted();
 }
 
 void Worker::push_yielded(Task& task) noexcept {
@@ -69,12 +75,58 @@ inline Task* Worker::next_ready() noexcept {
   // that is in cache.
   if (!parking().empty()) [[unlikely]]
     drain_inbox();
+  if (!sleepers_.empty()) [[unlikely]]
+    wake_sleepers();
   if (drain_hook_ != nullptr) drain_hook_(index_);
   if (poll_ != nullptr &&
       (--until_clock_ == 0 || (expected_ != nullptr && expected_->load(std::memory_order_relaxed) > 0)))
       [[unlikely]]
     poll_at_switch();
+  return pop_next();
+}
+
+inline Task* Worker::pop_next() noexcept {
+  while (urgent_ != nullptr) [[unlikely]] {
+      Task* const task = urgent_;
+      urgent_ = task->next_interrupted;
+      // In this order: an interrupt from here on puts it into the list again. seq_cst pairs with interrupt().
+      task->interrupt_queued.store(false, std::memory_order_seq_cst);
+      if (task->state.load(std::memory_order_relaxed) != TaskState::kBlocked ||
+          !task->interrupted.load(std::memory_order_seq_cst))
+        continue;
+      task->resumed_early = true;
+      return task;
+    }
   return ready_.pop();
+}
+
+__attribute__((noinline)) void Worker::wake_sleepers() noexcept {
+  const std::uint64_t now = monotonic_now();
+  while (Sleeper* sleeper = sleepers_.due(now)) make_ready_here(*sleeper->task);
+}
+
+__attribute__((noinline)) void Worker::take_interrupted() noexcept {
+  Task* task = interrupted_.exchange(nullptr, std::memory_order_acquire);
+  while (task != nullptr) {
+    Task* const after = task->next_interrupted;
+    task->next_interrupted = urgent_;
+    urgent_ = task;
+    task = after;
+  }
+}
+
+void Worker::interrupt(Task& task) noexcept {
+  // seq_cst pairs with pop_next(): either that finds the task interrupted, or this finds it in no list.
+  task.interrupted.store(true, std::memory_order_seq_cst);
+  if (!task.interrupt_queued.exchange(true, std::memory_order_seq_cst)) {
+    Task* first = interrupted_.load(std::memory_order_relaxed);
+    do {
+      task.next_interrupted = first;
+      // release pairs with take_interrupted().
+    } while (!interrupted_.compare_exchange_weak(first, &task, std::memory_order_release,
+                                                 std::memory_order_relaxed));
+  }
+  parking().wake();
 }
 
 // A look at the network may cost a system call.
@@ -89,8 +141,24 @@ __attribute__((noinline)) void Worker::poll_at_switch() noexcept {
 
 void Worker::look() noexcept {
   drain_inbox();
+  if (!sleepers_.empty()) [[unlikely]]
+    wake_sleepers();
   if (drain_hook_ != nullptr) drain_hook_(index_);
   if (poll_ != nullptr && poll_()) progressed_ = true;
+}
+
+bool Worker::anyone_ready() noexcept {
+  drain_inbox();
+  if (drain_hook_ != nullptr) drain_hook_(index_);
+  return has_ready();
+}
+
+bool Worker::sleep(std::uint32_t epoch) noexcept {
+  if (sleepers_.empty()) return shared_.stall.sleep(parking(), epoch, 0);
+  constexpr std::uint64_t kLongest = 1'000'000'000'000;  // ns; then another look
+  const std::uint64_t now = monotonic_now();
+  const std::uint64_t left = sleepers_.earliest() - std::min(now, sleepers_.earliest());
+  return shared_.stall.sleep(parking(), epoch, std::clamp<std::uint64_t>(left, 1, kLongest));
 }
 
 // Until nothing has happened for a while: a message that comes in piece by piece keeps the worker awake.
@@ -110,8 +178,12 @@ void Worker::spin() noexcept {
 
 // Null when all tasks have finished.
 __attribute__((noinline)) Task* Worker::idle() noexcept {
-  entrance_.idle(*this);
-  return ready_.pop();
+  for (;;) {
+    entrance_.idle(*this);
+    // What was urgent may have been dealt with meanwhile.
+    if (Task* task = pop_next()) return task;
+    if (finished()) return nullptr;
+  }
 }
 
 // ---- Switching ----
@@ -138,9 +210,40 @@ inline void Worker::switch_from(ult::Fiber& fiber, Task* from, Task& to) noexcep
   // Nothing more: the task may have come back on another worker.
 }
 
+// What interrupts a task is dealt with by itself, where it has been suspended. True if it was resumed for
+// nothing else.
+__attribute__((noinline)) bool Worker::interrupted(Task& self) noexcept {
+  const bool early = std::exchange(self.resumed_early, false);
+  // acquire (of seq_cst) pairs with interrupt(): the hook sees why.
+  while (self.interrupted.exchange(false, std::memory_order_seq_cst)) {
+    if (shared_.interrupt_hook != nullptr) shared_.interrupt_hook(self);
+  }
+  if (!early) return false;
+  if (self.sleeper == nullptr || !self.sleeper->listed) return true;
+  sleepers_.remove(*self.sleeper);
+  self.sleeper->interrupted = true;
+  return false;
+}
+
+bool Worker::sleep_until(Task& self, std::uint64_t deadline) noexcept {
+  Sleeper sleeper{deadline, &self};
+  sleepers_.add(sleeper);
+  self.sleeper = &sleeper;
+  block(self);
+  self.sleeper = nullptr;
+  return !sleeper.interrupted;
+}
+
 void Worker::block(Task& self) noexcept {
   if (&self != running_) [[unlikely]]
     return detail::block_on_thread(*this, self);
+  do {
+    suspend(self);
+    // relaxed: if it is seen late, its worker will be told.
+  } while (self.interrupted.load(std::memory_order_relaxed) && interrupted(self));
+}
+
+inline void Worker::suspend(Task& self) noexcept {
   set_state(self, TaskState::kBlocked);
   Task* from = &self;
   Task* next = next_ready();
@@ -161,7 +264,7 @@ void Worker::yield(Task& self) noexcept {
     return detail::yield_on_thread(*this, self);
   if (ready_.empty() && resume_next_ == nullptr) {
     look();
-    Task* next = ready_.pop();
+    Task* next = pop_next();
     if (next == nullptr) {
       // A rank that polls must not keep the core from a worker that shares it, nor its threads out.
       if (entrance_.admits()) {
@@ -172,13 +275,17 @@ void Worker::yield(Task& self) noexcept {
       return;
     }
     push_yielded(self);
-    return switch_from(self, &self, *next);
+    switch_from(self, &self, *next);
+    return be_interrupted(self);
   }
   // Several ranks that poll in turn never leave the queue empty.
   if (shared_.oversubscribed && ++yields_ % kYieldsPerSlice == 0) sched_yield();
   push_yielded(self);
   Task* next = next_ready();
-  if (next != &self) return switch_from(self, &self, *next);
+  if (next != &self) {
+    switch_from(self, &self, *next);
+    return be_interrupted(self);
+  }
   set_state(self, TaskState::kRunning);
 }
 
@@ -186,6 +293,7 @@ void Worker::finish() noexcept {
   Task& self = *running_;
   if (self.monitored && !self.inside) entrance_.enter();
   set_state(self, TaskState::kFinished);
+  residents_.fetch_sub(1, std::memory_order_relaxed);
   if (shared_.unfinished.fetch_sub(1, std::memory_order_acq_rel) == 1) {
     for (Parking* parking : shared_.parkings) parking->wake();
   }
@@ -226,6 +334,7 @@ void Worker::retire(HelperFiber& helper) noexcept {
 
 void Worker::run() noexcept {
   set_this_thread(this, &running_);
+  thread_id_.store(gettid(), std::memory_order_relaxed);
   ult::attach(thread_, root_);
   if (Task* first = idle()) switch_from(root_, nullptr, *first);
   ult::detach(root_);
@@ -242,6 +351,8 @@ Worker::~Worker() {
 
 void Worker::adopt(Task& task) noexcept {
   set_this_thread(this, &running_);
+  thread_id_.store(gettid(), std::memory_order_relaxed);
+  settle();
   ult::attach(thread_, task);
   task.worker = this;
   running_ = &task;

@@ -19,6 +19,7 @@
 #include "sched/helper.hpp"
 #include "sched/ready_queue.hpp"
 #include "sched/scheduler.hpp"
+#include "sched/sleepers.hpp"
 #include "sched/stall.hpp"
 #include "sched/thread_task.hpp"
 #include "timers/meter.hpp"
@@ -45,6 +46,7 @@ struct Shared {
   std::vector<Parking*> parkings;  ///< the workers'
   Parking::Shared parking;
   StallWatch stall{workers};
+  InterruptHook interrupt_hook = nullptr;
 };
 
 class alignas(kCacheLine) Worker {
@@ -78,6 +80,14 @@ class alignas(kCacheLine) Worker {
     }
   }
   Parking& parking() noexcept { return entrance_.parking(); }
+  /// interrupt() of a task of this worker; also in a signal handler.
+  void interrupt(Task& task) noexcept;
+  int thread() const noexcept { return thread_id_.load(std::memory_order_relaxed); }
+  /// One more task, which will not have finished until finish(); and whether there are others than one.
+  void settle() noexcept { residents_.fetch_add(1, std::memory_order_relaxed); }
+  bool has_company() const noexcept { return residents_.load(std::memory_order_relaxed) > 1; }
+  /// ns for which ready tasks have waited for one that holds the worker.
+  std::uint64_t held() const noexcept { return held_.load(std::memory_order_relaxed); }
 
   // The worker's thread.
   /// Runs tasks until all tasks of the process have finished.
@@ -90,6 +100,13 @@ class alignas(kCacheLine) Worker {
   /// Suspends the calling task, which somebody will make ready.
   void block(Task& self) noexcept;
   void yield(Task& self) noexcept;
+  /// Suspends the calling task until its time has come; false: until interrupted.
+  bool sleep_until(Task& self, std::uint64_t deadline) noexcept;
+  /// Whether a task is ready, after a look at what other workers have left; inside.
+  bool anyone_ready() noexcept;
+  void add_held(std::uint64_t nanoseconds) noexcept {
+    held_.store(held_.load(std::memory_order_relaxed) + nanoseconds, std::memory_order_relaxed);
+  }
   [[noreturn]] void finish() noexcept;
 
   HelperPool& helpers() noexcept { return helpers_; }
@@ -111,11 +128,11 @@ class alignas(kCacheLine) Worker {
   // The Host of its entrance.
   void look() noexcept;
   bool look_again() noexcept { return drain_hook_ != nullptr && drain_hook_(index_); }
-  bool has_ready() const noexcept { return !ready_.empty(); }
+  bool has_ready() const noexcept { return !ready_.empty() || urgent_ != nullptr; }
   bool finished() const noexcept { return shared_.unfinished.load(std::memory_order_acquire) == 0; }
   void spin() noexcept;
   bool progressed() noexcept { return std::exchange(progressed_, false); }
-  bool sleep(std::uint32_t epoch) noexcept { return shared_.stall.sleep(parking(), epoch); }
+  bool sleep(std::uint32_t epoch) noexcept;
 
  private:
   static constexpr std::uint32_t kClockInterval =
@@ -126,6 +143,15 @@ class alignas(kCacheLine) Worker {
   void make_ready_here(Task& task) noexcept;
   void drain_inbox() noexcept;
   Task* next_ready() noexcept;
+  Task* pop_next() noexcept;
+  void wake_sleepers() noexcept;
+  void take_interrupted() noexcept;
+  bool interrupted(Task& self) noexcept;
+  void suspend(Task& self) noexcept;
+  void be_interrupted(Task& self) noexcept {
+    if (self.interrupted.load(std::memory_order_relaxed)) [[unlikely]]
+      interrupted(self);
+  }
   void poll_at_switch() noexcept;
   Task* idle() noexcept;
   void before_switch(Task* from, Task& to) noexcept;
@@ -141,6 +167,8 @@ class alignas(kCacheLine) Worker {
   ult::Thread thread_;
   Task* running_ = nullptr;
   Task* resume_next_ = nullptr;  // has handed off to the running task, and goes on after it
+  Task* urgent_ = nullptr;       // blocked tasks that have been interrupted, by next_interrupted
+  Sleepers sleepers_;
   std::atomic<SwitchHook> switch_hook_{nullptr};
   bool (*poll_)() noexcept = nullptr;  // the event source's
   const std::atomic<int>* expected_ = nullptr;
@@ -156,6 +184,12 @@ class alignas(kCacheLine) Worker {
   int index_;
   HelperPool helpers_;
   timers::CoreMeter meter_;
+  // Written by this thread (residents_: by any), read as figures: relaxed.
+  std::atomic<int> thread_id_{0};
+  std::atomic<int> residents_{0};
+  std::atomic<std::uint64_t> held_{0};
+  // Tasks for which interrupt() has been called, the latest first. release: who takes them sees why.
+  std::atomic<Task*> interrupted_{nullptr};
 
   // Its inbox is written by other threads.
   Entrance entrance_;

@@ -2,6 +2,8 @@
 
 #include <fmt/core.h>
 
+#include <utility>
+
 #include "launch/report/demangle.hpp"
 
 namespace tmpi::launch {
@@ -32,7 +34,7 @@ void FrameHandler::on_frame(Node& node, const Frame& frame) {
     case FrameType::kHello:
       return job_.start.on_hello(node, frame);
     case FrameType::kNotice:
-      return job_.output.message(fmt::format("tmpirun: {}\n", frame.payload));
+      return on_notice(frame);
     case FrameType::kOutput:
       return job_.stdio.write(frame.header.rank < 0 ? -1 - node.number() : frame.header.rank,
                               frame.header.detail == 1 ? 1 : 2, frame.payload);
@@ -70,6 +72,12 @@ void FrameHandler::on_frame(Node& node, const Frame& frame) {
                       job_.nodes.name_of(node), static_cast<int>(frame.header.type)));
       job_.end.kill_nodes();
   }
+}
+
+void FrameHandler::on_notice(const Frame& frame) {
+  const bool once = frame.header.detail == static_cast<std::uint16_t>(NoticeKind::kHeldCores);
+  if (once && std::exchange(held_cores_said_, true)) return;
+  job_.output.message(fmt::format("tmpirun: {}\n", frame.payload));
 }
 
 void FrameHandler::on_exits(const Node& node, const Frame& frame) {

@@ -15,6 +15,7 @@
 #include "launch/node/deadlock_watch.hpp"
 #include "launch/node/node_network.hpp"
 #include "launch/node/rank_callbacks.hpp"
+#include "launch/node/rank_sleep.hpp"
 #include "launch/node/rank_threads.hpp"
 #include "launch/system/descriptor_limit.hpp"
 #include "launch/system/no_memory.hpp"
@@ -155,6 +156,7 @@ void NodeJob::register_with_mpi() {
   mpi::register_callbacks(callbacks);
   register_rank_callbacks();
   register_thread_hooks();
+  register_sleep_hooks(spec_);
 }
 
 mpi::StartInfo NodeJob::start_info(int rank) const {

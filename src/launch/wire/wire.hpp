@@ -55,7 +55,11 @@ enum class FrameType : std::uint16_t {
   kExplain = 72,             // what all have answered to that: to be worded, and the job to be ended
 };
 
-enum class NoticeKind : std::uint16_t { kInfo = 0, kWarning = 1 };
+enum class NoticeKind : std::uint16_t {
+  kInfo = 0,
+  kWarning = 1,
+  kHeldCores = 2,  // a warning that several node processes may have: said once
+};
 
 enum class EndKind : std::uint16_t {
   kStartFailed = 0,  // the job never ran
