@@ -14,7 +14,7 @@ inline constexpr std::uint64_t kForever = UINT64_MAX;
 std::uint64_t monotonic_now() noexcept;
 
 /// Suspends the calling task until monotonic_now() has reached `deadline`, never less. False: interrupt() has
-/// ended it before. Of a task on its worker's own thread, inside (thread_task.hpp). SUSPENDS.
+/// ended it before, and the interrupt hook has not been called: what is to be done the caller does. Of a task on its worker's own thread, inside (thread_task.hpp). SUSPENDS.
 bool sleep_until(std::uint64_t deadline) noexcept;
 
 /// The same, but the worker sleeps with the task, and nothing else runs on it. False: a signal handler has run

@@ -214,15 +214,19 @@ inline void Worker::switch_from(ult::Fiber& fiber, Task* from, Task& to) noexcep
 // nothing else.
 __attribute__((noinline)) bool Worker::interrupted(Task& self) noexcept {
   const bool early = std::exchange(self.resumed_early, false);
+  if (self.sleeper != nullptr) {
+    // Whoever sleeps deals with it when it is in user code again: a handler may leave by longjmp.
+    self.interrupted.store(false, std::memory_order_relaxed);
+    self.sleeper->interrupted = true;
+    const bool wakes = self.sleeper->listed;
+    if (wakes) sleepers_.remove(*self.sleeper);
+    return early && !wakes;
+  }
   // acquire (of seq_cst) pairs with interrupt(): the hook sees why.
   while (self.interrupted.exchange(false, std::memory_order_seq_cst)) {
     if (shared_.interrupt_hook != nullptr) shared_.interrupt_hook(self);
   }
-  if (!early) return false;
-  if (self.sleeper == nullptr || !self.sleeper->listed) return true;
-  sleepers_.remove(*self.sleeper);
-  self.sleeper->interrupted = true;
-  return false;
+  return early;
 }
 
 bool Worker::sleep_until(Task& self, std::uint64_t deadline) noexcept {

@@ -8,6 +8,8 @@
 #include <vector>
 
 #include "privatize/loader.hpp"
+#include "privatize/rank_directory.hpp"
+#include "privatize/thread_hooks.hpp"
 #include "privatize/thrower.hpp"
 
 #pragma GCC visibility push(default)
@@ -54,6 +56,7 @@ void on_fini(std::function<void(int)> callback) {
 }
 void set_running_rank(int rank) {
   running = rank;
+  if (tmpi::privatize::thread_has_directory) tmpi::privatize::enter_directory(rank);
 }
 
 int run_until_exit(const std::function<void()>& program, std::string* why) {
@@ -70,6 +73,12 @@ int run_until_exit(const std::function<void()>& program, std::string* why) {
 
 int tmpi::privatize::running_rank() noexcept {
   return fake_node::running;
+}
+bool tmpi::privatize::in_forked_child() noexcept {
+  return false;
+}
+void tmpi::privatize::become_helper(int rank) noexcept {
+  fake_node::running = rank;
 }
 bool tmpi::privatize::thrown_by_tmpi() noexcept {
   return false;

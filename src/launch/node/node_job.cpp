@@ -15,6 +15,7 @@
 #include "launch/node/deadlock_watch.hpp"
 #include "launch/node/node_network.hpp"
 #include "launch/node/rank_callbacks.hpp"
+#include "launch/node/rank_signals.hpp"
 #include "launch/node/rank_sleep.hpp"
 #include "launch/node/rank_threads.hpp"
 #include "launch/system/descriptor_limit.hpp"
@@ -23,6 +24,8 @@
 #include "mpi/p2p/channel.hpp"
 #include "mpi/rank/callbacks.hpp"
 #include "observe/observation.hpp"
+#include "privatize/rank_directory.hpp"
+#include "privatize/rank_signals.hpp"
 
 namespace tmpi::launch {
 
@@ -157,6 +160,7 @@ void NodeJob::register_with_mpi() {
   register_rank_callbacks();
   register_thread_hooks();
   register_sleep_hooks(spec_);
+  register_signal_hooks(*scheduler_);
 }
 
 mpi::StartInfo NodeJob::start_info(int rank) const {
@@ -262,6 +266,8 @@ void NodeJob::rank_exited(int rank, int code) {
     // away from there.
     break_rule(rank, code, fmt::format("called exit with code {} in a thread that it had created", code));
   }
+  privatize::end_signals(rank);
+  privatize::forget_directory(rank);
   std::string record;
   append_record(record, ExitRecord{rank, code, phase != mpi::Phase::kBeforeInit});
   Control::instance()->send(FrameType::kExits, -1, 0, record);

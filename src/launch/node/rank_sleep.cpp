@@ -6,6 +6,7 @@
 
 #include "launch/control/control.hpp"
 #include "mpi/rank/threads.hpp"
+#include "privatize/rank_signals.hpp"
 #include "privatize/sleep_hooks.hpp"
 #include "sched/scheduler.hpp"
 #include "sched/sleep.hpp"
@@ -44,15 +45,30 @@ mpi::Rank& calling(const char* call) noexcept {
 
 bool hold(std::uint64_t deadline, const char* call) noexcept {
   const mpi::Rank& rank = calling(call);
-  const bool slept = sched::hold_until(deadline);
+  const int number = rank.world_rank;
+  const std::uint32_t own = privatize::signals_delivered(number);
+  std::uint32_t others = privatize::signals_of_others();
+  bool slept;
+  // What has interrupted the thread may have been for another rank alone.
+  while (!(slept = sched::hold_until(deadline)) && privatize::signals_delivered(number) == own &&
+         privatize::signals_of_others() != others)
+    others = privatize::signals_of_others();
   if (!said.load(std::memory_order_relaxed)) say_what_holding_costs(rank.world_rank, call);
   return slept;
 }
 
 bool yield(std::uint64_t deadline, const char* call) noexcept {
-  calling(call);
-  const sched::Inside inside(sched::current());
-  return sched::sleep_until(deadline);
+  const int rank = calling(call).world_rank;
+  for (;;) {
+    bool slept;
+    {
+      const sched::Inside inside(sched::current());
+      slept = sched::sleep_until(deadline);
+    }
+    // In user code, since a handler may leave by longjmp.
+    const bool handled = privatize::deliver_signals(rank);
+    if (slept || handled) return slept;
+  }
 }
 
 }  // namespace
