@@ -24,6 +24,7 @@
 #include "mpi/p2p/channel.hpp"
 #include "mpi/rank/callbacks.hpp"
 #include "observe/observation.hpp"
+#include "privatize/preload.hpp"
 #include "privatize/rank_directory.hpp"
 #include "privatize/rank_signals.hpp"
 
@@ -91,6 +92,28 @@ Result<void> NodeJob::enter_directory() {
   return {};
 }
 
+Result<std::vector<std::string>> NodeJob::profiling_libraries(const AppSpec& app) const {
+  constexpr std::string_view kName = "LD_PRELOAD=";
+  const char* const inherited = getenv("LD_PRELOAD");
+  std::string value = inherited != nullptr ? inherited : "";
+  for (const std::string& line : app.environment) {
+    if (line.starts_with(kName)) value = line.substr(kName.size());
+  }
+  Result<privatize::Preload> preload = privatize::read_preload(value);
+  if (!preload) return preload.failure();
+  // The dynamic linker has seen what was there when the process started.
+  if (!preload->others.empty() && (inherited == nullptr || value != inherited) && !spec_.quiet) {
+    Control::instance()->notice(
+        NoticeKind::kWarning,
+        fmt::format(
+            "warning: -x LD_PRELOAD: {} wrap{} no MPI functions, or cannot be found, and {} not loaded; "
+            "set LD_PRELOAD for tmpirun itself to have it in the process that runs the ranks",
+            fmt::join(preload->others, ", "), preload->others.size() == 1 ? "s" : "",
+            preload->others.size() == 1 ? "is" : "are"));
+  }
+  return std::move(preload->profiling);
+}
+
 Result<void> NodeJob::load_programs() {
   const Result<std::string> shim = find_companion("libtmpi-shim.so");
   if (!shim) return shim.failure();
@@ -104,6 +127,9 @@ Result<void> NodeJob::load_programs() {
     options.program = spec_.apps[index].program;
     options.images = images[index];
     options.shim = *shim;
+    Result<std::vector<std::string>> preload = profiling_libraries(spec_.apps[index]);
+    if (!preload) return preload.failure();
+    options.preload = *std::move(preload);
     Result<std::unique_ptr<privatize::Group>> group = privatize::Group::load(options);
     if (!group) return group.failure();
     programs_.back() = *std::move(group);
