@@ -31,8 +31,16 @@ int thread_of_rank(int rank) noexcept;
 /// suspend.
 bool deliver_signals(int rank) noexcept;
 
-/// How many handlers of the rank have run so far.
+/// Something has been kept for the rank, on its own flow, that its thread does not block.
+bool has_signals(int rank) noexcept;
+
+/// How many handlers of the rank have run so far, and of these without SA_RESTART.
 std::uint32_t signals_delivered(int rank) noexcept;
+std::uint32_t signals_interrupting(int rank) noexcept;
+/// The calling flow is in one of the rank's handlers, as far as its stack tells: who has left a handler by
+/// longjmp and is deeper in the stack than it was counts as being in it.
+bool in_signal_handler(int rank) noexcept;
+
 /// How many signals have interrupted the calling thread that were only for ranks which did not run on it.
 std::uint32_t signals_of_others() noexcept;
 

@@ -9,6 +9,9 @@
 #include <cerrno>
 #include <cstdint>
 
+#include "privatize/loader.hpp"
+#include "privatize/offload.hpp"
+#include "privatize/rank_signals.hpp"
 #include "privatize/runtime_functions.hpp"
 #include "privatize/sleep_hooks.hpp"
 #include "privatize/thread_hooks.hpp"
@@ -21,7 +24,9 @@ constexpr std::uint64_t kSecond = 1'000'000'000;
 SleepHooks the_hooks{};
 
 bool in_company() noexcept {
-  return the_hooks.in_company != nullptr && may_suspend() && the_hooks.in_company();
+  // A handler runs in the middle of something: what it waits for it waits for as in a process.
+  return the_hooks.in_company != nullptr && may_suspend() && the_hooks.in_company() &&
+         !in_signal_handler(running_rank());
 }
 
 std::uint64_t now_of(clockid_t clock) noexcept {
@@ -103,6 +108,18 @@ void set_sleep_hooks(const SleepHooks& hooks) noexcept {
   the_hooks = hooks;
 }
 
+void suspend_rank(std::uint64_t nanoseconds, const char* call) noexcept {
+  the_hooks.suspend(nanoseconds, call);
+}
+
+void wake_rank(int rank) noexcept {
+  the_hooks.wake(rank);
+}
+
+bool may_offload() noexcept {
+  return the_hooks.yields && in_company();
+}
+
 extern "C" {
 
 unsigned tmpi_sleep(unsigned seconds) {
@@ -145,8 +162,13 @@ int tmpi_pause() {
 }
 
 int tmpi_poll(pollfd* requests, nfds_t count, int milliseconds) {
-  if (milliseconds == 0 || !waits_for_time_only(requests, count) || !in_company())
-    return ::poll(requests, count, milliseconds);
+  if (milliseconds == 0 || !in_company()) return ::poll(requests, count, milliseconds);
+  if (!waits_for_time_only(requests, count)) {
+    const auto call = [=] { return ::poll(requests, count, milliseconds); };
+    if (!the_hooks.yields) return call();
+    const int ready = ::poll(requests, count, 0);
+    return ready != 0 ? ready : static_cast<int>(offload("poll", false, call));
+  }
   for (nfds_t i = 0; i < count; ++i) requests[i].revents = 0;
   const std::uint64_t time =
       milliseconds < 0 ? kNoDeadline : static_cast<std::uint64_t>(milliseconds) * 1'000'000;
@@ -176,8 +198,14 @@ int tmpi_ppoll_chk(pollfd* requests, nfds_t count, const timespec* timeout, cons
 int tmpi_select(int count, fd_set* readable, fd_set* writable, fd_set* exceptional, timeval* timeout) {
   const bool only_time =
       count >= 0 && is_empty(count, readable) && is_empty(count, writable) && is_empty(count, exceptional);
-  if (!only_time || (timeout != nullptr && (timeout->tv_sec < 0 || timeout->tv_usec < 0)) || !in_company())
+  if ((timeout != nullptr && (timeout->tv_sec < 0 || timeout->tv_usec < 0)) || !in_company())
     return ::select(count, readable, writable, exceptional, timeout);
+  if (!only_time) {
+    const auto call = [=] { return ::select(count, readable, writable, exceptional, timeout); };
+    const bool looks = timeout != nullptr && timeout->tv_sec == 0 && timeout->tv_usec == 0;
+    // It changes the sets, so that one cannot look first.
+    return looks || !the_hooks.yields ? call() : static_cast<int>(offload("select", false, call));
+  }
   const std::uint64_t time = timeout == nullptr
                                  ? kNoDeadline
                                  : nanoseconds_of({timeout->tv_sec + timeout->tv_usec / 1'000'000,

@@ -8,6 +8,9 @@ from harness import LaunchTest, main, program
 FUNCTIONS = ("sleep", "usleep", "nanosleep", "clock_nanosleep", "absolute", "thrd_sleep", "poll", "poll_nobody", "ppoll", "select",
              "select_none", "pselect")
 
+CALLS = ("read", "readv", "recv", "recvfrom", "recvmsg", "accept", "waitpid", "wait", "waitid", "system", "pclose", "flock", "fcntl", "write",
+         "poll", "select", "epoll_wait", "restart")
+
 
 class Sleep(LaunchTest):
     def intervals(self, job, ranks):
@@ -71,6 +74,18 @@ class Sleep(LaunchTest):
     def test_state_dump(self):
         job = self.timed_out("blocked in poll", "-n", 2, "--workers", 1, "--sleep", "yield", program("sleeper.c"), "poll", 200000)
         self.assertIn(b"every rank at this moment", job.err)
+
+    def test_who_blocks_lets_others_run(self):
+        """What ends the waiting is done by a rank of the same core."""
+        for how in CALLS:
+            with self.subTest(how):
+                job = self.run_job("-n", 3, "--workers", 1, "--sleep", "yield", "--timeout", 60, program("blocker.c"), how, self.directory())
+                self.assertEqual((job.code, job.out, job.err), (0, f"{how}: good\n".encode(), b""))
+
+    def test_state_dump_of_a_system_call(self):
+        job = self.timed_out("rank 0: blocked in read", "-n", 2, "--workers", 1, "--sleep", "yield", program("blocker.c"), "never",
+                             self.directory())
+        self.assertEqual(job.out, b"")
 
     def test_unknown(self):
         job = self.run_job("-n", 1, "--sleep", "never", program("sleeper.c"), "poll", 1)

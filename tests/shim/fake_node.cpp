@@ -2,6 +2,7 @@
 
 #include <setjmp.h>
 #include <string.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <mutex>
@@ -115,6 +116,19 @@ ssize_t tmpi_rank_read(int rank, void* data, size_t length) {
 
 void tmpi_image_fini(int rank) {
   if (fake_node::fini) fake_node::fini(rank);
+}
+
+ssize_t tmpi_wait_read(int fd, void* data, size_t length) {
+  return read(fd, data, length);
+}
+ssize_t tmpi_wait_write(int fd, const void* data, size_t length) {
+  return write(fd, data, length);
+}
+ssize_t tmpi_wait_readv(int fd, const struct iovec* parts, int count) {
+  return readv(fd, parts, count);
+}
+ssize_t tmpi_wait_writev(int fd, const struct iovec* parts, int count) {
+  return writev(fd, parts, count);
 }
 
 // The guests have no threads.

@@ -42,6 +42,8 @@ struct RankSignals {
   std::atomic<Entry*> first{nullptr};  // release by who adds one, acquire
   std::atomic<std::uint64_t> kept{0};  // bits of entries; release, acquire: their info is seen
   std::atomic<std::uint32_t> delivered{0};
+  std::atomic<std::uint32_t> interrupting{0};       // of these, without SA_RESTART
+  std::atomic<const void*> handler_frame{nullptr};  // of the innermost handler that runs; relaxed
   std::atomic<bool> ended{false};
   std::atomic<bool> listed{false};
   int rank = -1;
@@ -109,11 +111,14 @@ bool call(RankSignals& signals, Entry& entry, siginfo_t* info, void* context, co
     return false;
   }
   signals.delivered.fetch_add(1, std::memory_order_relaxed);
+  if ((action.sa_flags & SA_RESTART) == 0) signals.interrupting.fetch_add(1, std::memory_order_relaxed);
   sigset_t during = mask;
   for (int signal = 1; signal < kSignals; ++signal) {
     if (sigismember(&action.sa_mask, signal) == 1) sigaddset(&during, signal);
   }
   if ((action.sa_flags & SA_NODEFER) == 0) sigaddset(&during, entry.signal);
+  const void* const outer =
+      signals.handler_frame.exchange(__builtin_frame_address(0), std::memory_order_relaxed);
   sigset_t blocked;
   pthread_sigmask(SIG_SETMASK, &during, &blocked);
   if ((action.sa_flags & SA_SIGINFO) != 0) {
@@ -122,6 +127,7 @@ bool call(RankSignals& signals, Entry& entry, siginfo_t* info, void* context, co
     action.sa_handler(entry.signal);
   }
   pthread_sigmask(SIG_SETMASK, &blocked, nullptr);
+  signals.handler_frame.store(outer, std::memory_order_relaxed);
   return true;
 }
 
@@ -307,9 +313,36 @@ bool deliver_signals(int rank) noexcept {
   return any;
 }
 
+bool in_signal_handler(int rank) noexcept {
+  RankSignals* const signals = table.find(rank);
+  const void* const frame =
+      signals == nullptr ? nullptr : signals->handler_frame.load(std::memory_order_relaxed);
+  if (frame == nullptr) return false;
+  if (__builtin_frame_address(0) < frame) return true;
+  signals->handler_frame.store(nullptr, std::memory_order_relaxed);  // left by longjmp
+  return false;
+}
+
 std::uint32_t signals_delivered(int rank) noexcept {
   RankSignals* const signals = table.find(rank);
   return signals == nullptr ? 0 : signals->delivered.load(std::memory_order_relaxed);
+}
+
+std::uint32_t signals_interrupting(int rank) noexcept {
+  RankSignals* const signals = table.find(rank);
+  return signals == nullptr ? 0 : signals->interrupting.load(std::memory_order_relaxed);
+}
+
+bool has_signals(int rank) noexcept {
+  RankSignals* const signals = table.find(rank);
+  std::uint64_t kept = signals == nullptr ? 0 : signals->kept.load(std::memory_order_relaxed);
+  if (kept == 0) return false;
+  sigset_t blocked;
+  pthread_sigmask(SIG_BLOCK, nullptr, &blocked);
+  for (; kept != 0; kept &= kept - 1) {
+    if (sigismember(&blocked, __builtin_ctzll(kept) + 1) == 0) return true;
+  }
+  return false;
 }
 
 std::uint32_t signals_of_others() noexcept {

@@ -57,14 +57,26 @@ bool hold(std::uint64_t deadline, const char* call) noexcept {
   return slept;
 }
 
+bool suspend_until(std::uint64_t deadline) noexcept {
+  const sched::Inside inside(sched::current());
+  return sched::sleep_until(deadline);
+}
+
+void suspend(std::uint64_t nanoseconds, const char* call) noexcept {
+  calling(call);
+  suspend_until(nanoseconds == privatize::kNoDeadline ? sched::kForever
+                                                      : sched::monotonic_now() + nanoseconds);
+}
+
+void wake(int rank) noexcept {
+  const mpi::Rank* const local = mpi::job()->local(rank);
+  if (local != nullptr && local->task != nullptr) sched::interrupt(*local->task);
+}
+
 bool yield(std::uint64_t deadline, const char* call) noexcept {
   const int rank = calling(call).world_rank;
   for (;;) {
-    bool slept;
-    {
-      const sched::Inside inside(sched::current());
-      slept = sched::sleep_until(deadline);
-    }
+    const bool slept = suspend_until(deadline);
     // In user code, since a handler may leave by longjmp.
     const bool handled = privatize::deliver_signals(rank);
     if (slept || handled) return slept;
@@ -78,6 +90,9 @@ void register_sleep_hooks(const JobSpec& job) noexcept {
   privatize::set_sleep_hooks({
       .in_company = []() noexcept { return sched::has_company(); },
       .sleep_until = job.sleep_yields ? yield : hold,
+      .yields = job.sleep_yields,
+      .suspend = suspend,
+      .wake = wake,
   });
 }
 

@@ -260,9 +260,9 @@ const std::vector<Option>& table() {
        "Order in which the ready ranks of a worker run: " + describe_choices(sched::kPolicies) + ".",
        set_policy},
       {"--sleep", "", "TMPI_SLEEP", list_choices(kSleeping, "|", "|"), kStart,
-       "What other ranks do on the core of a rank that sleeps (sleep, nanosleep, poll without descriptors "
-       "and "
-       "the like): " +
+       "What other ranks do on the core of a rank that sleeps, or waits in the system for something that "
+       "does "
+       "not come by MPI (read, accept, waitpid and the like): " +
            describe_choices(kSleeping) + ".",
        set_sleep},
       {"--stack-size", "", "TMPI_STACK_SIZE", "SIZE", kStart,
