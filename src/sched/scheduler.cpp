@@ -55,6 +55,9 @@ class NodeScheduler final : public Scheduler {
   void wake_if_parked(int worker) noexcept override {
     shared_.parkings[static_cast<std::size_t>(worker)]->wake_if_parked();
   }
+  AssistPoint& assist_point(int worker) noexcept override {
+    return shared_.workers[static_cast<std::size_t>(worker)]->assist_point();
+  }
   int workers() const override { return options_.workers; }
   int worker_of(const Task& task) const override { return task.worker->index(); }
   bool oversubscribed() const override { return shared_.oversubscribed; }

@@ -67,6 +67,7 @@ inline constexpr std::uint64_t kStallPeriod = 250'000'000;  // ns
 /// interrupt() has been called for `task`: called on its own flow of control, inside, between being suspended
 /// and going on. Must not suspend.
 using InterruptHook = void (*)(Task& task) noexcept;
+class AssistPoint;
 
 class Scheduler {
  public:
@@ -111,6 +112,9 @@ class Scheduler {
   /// Wakes worker `worker` if it sleeps, after something has been left for its drain hook with a seq_cst
   /// store. Any thread; one load of a shared line if it does not sleep.
   virtual void wake_if_parked(int worker) noexcept = 0;
+
+  /// Where `worker` is offered part of somebody's work while it idles (assist.hpp). Any thread.
+  virtual AssistPoint& assist_point(int worker) noexcept = 0;
 
   virtual int workers() const = 0;
   virtual int worker_of(const Task& task) const = 0;

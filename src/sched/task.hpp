@@ -41,6 +41,8 @@ struct alignas(kCacheLine) Task : ult::Fiber {
   std::atomic<std::uint64_t> note[7] = {};    ///< what it waits for, in MPI's words; for state dumps; relaxed
   Task* next_interrupted = nullptr;
   Sleeper* sleeper = nullptr;  ///< it is in sleep_until()
+
+  void set_state(TaskState now) noexcept { state.store(now, std::memory_order_relaxed); }
 };
 
 /// The task that runs on the calling thread, null on a thread that is no worker. Never cache the result

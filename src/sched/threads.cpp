@@ -19,10 +19,6 @@ __attribute__((noinline)) ThreadTask*& this_thread() noexcept {
   return t_thread;
 }
 
-void set_state(Task& task, TaskState state) noexcept {
-  task.state.store(state, std::memory_order_relaxed);
-}
-
 // ---- The pool of thread tasks: never freed, a late wake-up may still touch one ----
 
 SpinLock pool_lock;
@@ -32,7 +28,7 @@ void give_back(void* opaque) {
   auto* task = static_cast<ThreadTask*>(opaque);
   this_thread() = nullptr;
   ult::detach(*task);
-  set_state(*task, TaskState::kFinished);
+  task->set_state(TaskState::kFinished);
   pool_lock.lock();
   task->next_idle = pool;
   pool = task;
@@ -82,7 +78,7 @@ void detail::enter(Task& task) noexcept {
   task.worker->entrance().enter();
   if (!task.is_thread) return;
   set_this_thread(task.worker, &static_cast<ThreadTask&>(task).flow);
-  set_state(task, TaskState::kRunning);
+  task.set_state(TaskState::kRunning);
 }
 
 void detail::leave(Task& task) noexcept {
@@ -105,10 +101,10 @@ void hand_back(Task& helper) noexcept {
 }  // namespace
 
 void detail::block_on_thread(Worker& worker, Task& self) noexcept {
-  set_state(self, TaskState::kBlocked);
+  self.set_state(TaskState::kBlocked);
   if (!self.is_thread) return hand_back(self);
   worker.entrance().block(static_cast<ThreadTask&>(self).parker, worker);
-  set_state(self, TaskState::kRunning);
+  self.set_state(TaskState::kRunning);
 }
 
 void detail::yield_on_thread(Worker& worker, Task& self) noexcept {
@@ -123,7 +119,7 @@ void detail::yield_on_thread(Worker& worker, Task& self) noexcept {
 void detail::hand_off_on_thread(Worker& worker, Task& self, Task& helper) noexcept {
   ThreadTask& thread = *this_thread();
   if (helper.context == nullptr) worker.prepare(helper);
-  set_state(helper, TaskState::kRunning);
+  helper.set_state(TaskState::kRunning);
   Task* const outer = std::exchange(thread.resume_next, &self);
   thread.flow = &helper;
   ult::switch_to(thread.os_thread, self, helper);

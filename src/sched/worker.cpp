@@ -31,10 +31,6 @@ void task_main(ult::Fiber& fiber) noexcept {
   this_worker()->finish();
 }
 
-void set_state(Task& task, TaskState state) noexcept {
-  task.state.store(state, std::memory_order_relaxed);
-}
-
 }  // namespace
 
 __attribute__((noinline)) Worker* this_worker() noexcept {
@@ -49,13 +45,6 @@ __attribute__((noinline)) void set_this_thread(Worker* worker, Task** running) n
 
 // ---- Choosing ----
 
-void Worker::make_ready_here(Task& task) noexcept {
-  if (task.is_thread) [[unlikely]]
-    return entrance_.wake(static_cast<ThreadTask&>(task).parker);
-  set_state(task, TaskState::kReady);
-  ready_.push(task);
-}
-
 void Worker::drain_inbox() noexcept {
   entrance_.drain([this](Task& task) { make_ready_here(task); });
   // Whoever interrupts a task leaves a reason to look, too.
@@ -64,7 +53,7 @@ void Worker::drain_inbox() noexcept {
 }
 
 void Worker::push_yielded(Task& task) noexcept {
-  set_state(task, TaskState::kReady);
+  task.set_state(TaskState::kReady);
   ready_.push_yielded(task);
 }
 
@@ -86,18 +75,25 @@ inline Task* Worker::next_ready() noexcept {
 }
 
 inline Task* Worker::pop_next() noexcept {
-  while (urgent_ != nullptr) [[unlikely]] {
-      Task* const task = urgent_;
-      urgent_ = task->next_interrupted;
-      // In this order: an interrupt from here on puts it into the list again. seq_cst pairs with interrupt().
-      task->interrupt_queued.store(false, std::memory_order_seq_cst);
-      if (task->state.load(std::memory_order_relaxed) != TaskState::kBlocked ||
-          !task->interrupted.load(std::memory_order_seq_cst))
-        continue;
-      task->resumed_early = true;
-      return task;
-    }
+  if (urgent_ != nullptr) [[unlikely]] {
+    if (Task* task = pop_urgent()) return task;
+  }
   return ready_.pop();
+}
+
+__attribute__((noinline)) Task* Worker::pop_urgent() noexcept {
+  while (urgent_ != nullptr) {
+    Task* const task = urgent_;
+    urgent_ = task->next_interrupted;
+    // In this order: an interrupt from here on puts it into the list again. seq_cst pairs with interrupt().
+    task->interrupt_queued.store(false, std::memory_order_seq_cst);
+    if (task->state.load(std::memory_order_relaxed) != TaskState::kBlocked ||
+        !task->interrupted.load(std::memory_order_seq_cst))
+      continue;
+    task->resumed_early = true;
+    return task;
+  }
+  return nullptr;
 }
 
 __attribute__((noinline)) void Worker::wake_sleepers() noexcept {
@@ -116,7 +112,7 @@ __attribute__((noinline)) void Worker::take_interrupted() noexcept {
 }
 
 void Worker::interrupt(Task& task) noexcept {
-  // seq_cst pairs with pop_next(): either that finds the task interrupted, or this finds it in no list.
+  // seq_cst pairs with pop_urgent(): either that finds the task interrupted, or this finds it in no list.
   task.interrupted.store(true, std::memory_order_seq_cst);
   if (!task.interrupt_queued.exchange(true, std::memory_order_seq_cst)) {
     Task* first = interrupted_.load(std::memory_order_relaxed);
@@ -161,19 +157,26 @@ bool Worker::sleep(std::uint32_t epoch) noexcept {
   return shared_.stall.sleep(parking(), epoch, std::clamp<std::uint64_t>(left, 1, kLongest));
 }
 
-// Until nothing has happened for a while: a message that comes in piece by piece keeps the worker awake.
+// Until nothing has happened for a while: a message that comes in piece by piece keeps the worker awake. Offers
+// are looked for only after the first looks: who waits for a small message need not pay for that.
 void Worker::spin() noexcept {
   if (shared_.spin_ticks == 0) return look();
   std::uint64_t start = timers::now_ticks(), now;
+  const auto over = [this] {
+    look();
+    return has_ready() || finished();
+  };
   do {
     for (int i = 0; i < 8; ++i) {
-      look();
-      if (has_ready() || finished()) return;
+      if (over()) return assist_point_.look_away();
+      if (assist_point_.assist([&] { return !over(); })) progressed_ = true;
       entrance_.pause();
     }
+    assist_point_.look();
     now = timers::now_ticks();
     if (progressed()) start = now;
   } while (now - start < shared_.spin_ticks);
+  assist_point_.look_away();
 }
 
 // Null when all tasks have finished.
@@ -200,7 +203,7 @@ inline void Worker::before_switch(Task* from, Task& to) noexcept {
     prepare(to);
   switches_.store(switches_.load(std::memory_order_relaxed) + 1, std::memory_order_relaxed);
   report(from, &to);
-  set_state(to, TaskState::kRunning);
+  to.set_state(TaskState::kRunning);
   running_ = &to;
 }
 
@@ -248,7 +251,7 @@ void Worker::block(Task& self) noexcept {
 }
 
 inline void Worker::suspend(Task& self) noexcept {
-  set_state(self, TaskState::kBlocked);
+  self.set_state(TaskState::kBlocked);
   Task* from = &self;
   Task* next = next_ready();
   if (next == nullptr) {
@@ -260,7 +263,7 @@ inline void Worker::suspend(Task& self) noexcept {
   if (next != &self) return switch_from(self, from, *next);
   // Woken before it was left.
   if (from == nullptr) report(nullptr, &self);
-  set_state(self, TaskState::kRunning);
+  self.set_state(TaskState::kRunning);
 }
 
 void Worker::yield(Task& self) noexcept {
@@ -290,13 +293,13 @@ void Worker::yield(Task& self) noexcept {
     switch_from(self, &self, *next);
     return be_interrupted(self);
   }
-  set_state(self, TaskState::kRunning);
+  self.set_state(TaskState::kRunning);
 }
 
 void Worker::finish() noexcept {
   Task& self = *running_;
   if (self.monitored && !self.inside) entrance_.enter();
-  set_state(self, TaskState::kFinished);
+  self.set_state(TaskState::kFinished);
   residents_.fetch_sub(1, std::memory_order_relaxed);
   if (shared_.unfinished.fetch_sub(1, std::memory_order_acq_rel) == 1) {
     for (Parking* parking : shared_.parkings) parking->wake();
@@ -326,7 +329,7 @@ void Worker::hand_off_to(Task& self, HelperFiber& helper) noexcept {
   if (&self != running_) [[unlikely]]
     return detail::hand_off_on_thread(*this, self, helper);
   Task* const outer = std::exchange(resume_next_, &self);  // a helper fiber may hand off in turn
-  set_state(self, TaskState::kReady);
+  self.set_state(TaskState::kReady);
   switch_from(self, &self, helper);
   resume_next_ = outer;
 }
@@ -360,7 +363,7 @@ void Worker::adopt(Task& task) noexcept {
   ult::attach(thread_, task);
   task.worker = this;
   running_ = &task;
-  set_state(task, TaskState::kRunning);
+  task.set_state(TaskState::kRunning);
   report(nullptr, &task);
 }
 

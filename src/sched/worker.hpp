@@ -15,6 +15,7 @@
 #include <vector>
 
 #include "base/platform.hpp"
+#include "sched/assist.hpp"
 #include "sched/entrance.hpp"
 #include "sched/helper.hpp"
 #include "sched/ready_queue.hpp"
@@ -88,6 +89,7 @@ class alignas(kCacheLine) Worker {
   bool has_company() const noexcept { return residents_.load(std::memory_order_relaxed) > 1; }
   /// ns for which ready tasks have waited for one that holds the worker.
   std::uint64_t held() const noexcept { return held_.load(std::memory_order_relaxed); }
+  AssistPoint& assist_point() noexcept { return assist_point_; }
 
   // The worker's thread.
   /// Runs tasks until all tasks of the process have finished.
@@ -131,7 +133,7 @@ class alignas(kCacheLine) Worker {
   bool has_ready() const noexcept { return !ready_.empty() || urgent_ != nullptr; }
   bool finished() const noexcept { return shared_.unfinished.load(std::memory_order_acquire) == 0; }
   void spin() noexcept;
-  bool progressed() noexcept { return std::exchange(progressed_, false); }
+  bool progressed() noexcept { return assist_point_.take_request() | std::exchange(progressed_, false); }
   bool sleep(std::uint32_t epoch) noexcept;
 
  private:
@@ -140,10 +142,16 @@ class alignas(kCacheLine) Worker {
   static constexpr std::uint32_t kYieldsPerSlice =
       64;  // oversubscribed: yields before the core is offered to others
 
-  void make_ready_here(Task& task) noexcept;
+  void make_ready_here(Task& task) noexcept {
+    if (task.is_thread) [[unlikely]]
+      return entrance_.wake(static_cast<ThreadTask&>(task).parker);
+    task.set_state(TaskState::kReady);
+    ready_.push(task);
+  }
   void drain_inbox() noexcept;
   Task* next_ready() noexcept;
   Task* pop_next() noexcept;
+  Task* pop_urgent() noexcept;
   void wake_sleepers() noexcept;
   void take_interrupted() noexcept;
   bool interrupted(Task& self) noexcept;
@@ -173,7 +181,7 @@ class alignas(kCacheLine) Worker {
   bool (*poll_)() noexcept = nullptr;  // the event source's
   const std::atomic<int>* expected_ = nullptr;
   std::uint64_t last_poll_ = 0;  // ticks
-  bool progressed_ = false;      // the event source has made progress
+  bool progressed_ = false;      // the event source has made progress, or the worker has assisted another
   DrainHook drain_hook_ = nullptr;
   std::uint32_t until_clock_ = kClockInterval;
   std::uint32_t yields_ = 0;
@@ -190,6 +198,7 @@ class alignas(kCacheLine) Worker {
   std::atomic<std::uint64_t> held_{0};
   // Tasks for which interrupt() has been called, the latest first. release: who takes them sees why.
   std::atomic<Task*> interrupted_{nullptr};
+  AssistPoint assist_point_;
 
   // Its inbox is written by other threads.
   Entrance entrance_;

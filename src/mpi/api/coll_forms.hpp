@@ -16,8 +16,9 @@ namespace tmpi::mpi {
 
 /// Does the operation.
 template <class... Parameters, class... Values>
-int blocking(const char* name, MPI_Comm handle, Err (*check)(Comm&, Args&, Parameters...),
-             const Values&... values) {
+[[gnu::always_inline]] inline int blocking(const char* name, MPI_Comm handle,
+                                           Err (*check)(Comm&, Args&, Parameters...),
+                                           const Values&... values) {
   return on_collective(name, handle, [&](Comm& comm) -> Err {
     Args args;
     TMPI_TRY(check(comm, args, values...));

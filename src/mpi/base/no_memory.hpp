@@ -29,7 +29,7 @@ extern Endings g_endings;
 /// Runs a body of the library: what it throws becomes the error that it returns. Costs nothing while nothing
 /// is thrown.
 template <class Body>
-inline Err guarded(Body&& body) {
+[[gnu::always_inline]] inline Err guarded(Body&& body) {
   try {
     return body();
   } catch (const std::exception& thrown) {

@@ -181,7 +181,7 @@ class FromRoot {
   }
 
  private:
-  static void give(Call& call, SlotRing& ring, SlotRing::Slot& slot) {
+  [[gnu::always_inline]] static void give(Call& call, SlotRing& ring, SlotRing::Slot& slot) {
     own_part<Steps>(call, ring, slot);
     const MPI_Count bytes = Steps::bytes(call);
     const bool stays = exceeds_limit<Steps>(ring, bytes);
@@ -193,7 +193,7 @@ class FromRoot {
     ring.release(slot);
     ring.leave_root(slot, stays);
   }
-  static void take(Call& call, SlotRing& ring, SlotRing::Slot& slot) {
+  [[gnu::always_inline]] static void take(Call& call, SlotRing& ring, SlotRing::Slot& slot) {
     Steps::take(call, ring, slot);
     ring.leave(slot);
   }
@@ -227,7 +227,7 @@ class ToRoot {
   }
 
  private:
-  static void give(Call& call, SlotRing& ring, SlotRing::Slot& slot) {
+  [[gnu::always_inline]] static void give(Call& call, SlotRing& ring, SlotRing::Slot& slot) {
     const MPI_Count bytes = Steps::bytes(call);
     if (!exceeds_limit<Steps>(ring, bytes)) [[likely]] {
       Steps::leave(call, ring, slot, bytes);
@@ -240,7 +240,7 @@ class ToRoot {
     ring.arrive(slot);
     waiter.wait();
   }
-  static void take(Call& call, SlotRing& ring, SlotRing::Slot& slot) {
+  [[gnu::always_inline]] static void take(Call& call, SlotRing& ring, SlotRing::Slot& slot) {
     own_part<Steps>(call, ring, slot);
     ring.arrive_root(slot);
     Steps::take(call, ring, slot);

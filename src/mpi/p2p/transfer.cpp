@@ -6,6 +6,7 @@
 #include "mpi/p2p/cell.hpp"
 #include "mpi/p2p/observer.hpp"
 #include "mpi/p2p/remote_calls.hpp"
+#include "mpi/p2p/shared_copy.hpp"
 
 namespace tmpi::mpi {
 namespace {
@@ -28,7 +29,7 @@ namespace {
 void deliver(Request& receive, const MatchKey& key, const Outgoing& data, bool here) noexcept {
   const MPI_Count bytes = record_outcome(receive, key, data.bytes);
   if (data.type.contiguous() && receive.type->contiguous()) {
-    std::memcpy(receive.buffer, data.buffer, static_cast<std::size_t>(bytes));
+    copy_together(receive.buffer, data.buffer, bytes, here ? nullptr : receive.comm->owner);
   } else {
     (void)copy_typed(receive.buffer, receive.count, *receive.type, data.buffer, data.count, data.type);
   }
@@ -70,7 +71,7 @@ bool accept(Request& receive, Message& message) noexcept {
   }
   const MPI_Count bytes = record_outcome(receive, message.key, message.bytes);
   if (sender->type->contiguous() && receive.type->contiguous()) {
-    std::memcpy(receive.buffer, sender->buffer, static_cast<std::size_t>(bytes));
+    copy_together(receive.buffer, sender->buffer, bytes, process(*receive.comm, message.key.source));
   } else {
     (void)copy_typed(receive.buffer, receive.count, *receive.type, sender->buffer, sender->count,
                      *sender->type);

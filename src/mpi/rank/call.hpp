@@ -25,7 +25,7 @@ namespace tmpi::mpi {
 /// while one lives: it keeps the rank's other threads out (docs/threads.md). They nest.
 class Frame {
  public:
-  explicit Frame(const char* name) noexcept : flow_(calling_flow()), inside_(flow_) {
+  [[gnu::always_inline]] explicit Frame(const char* name) noexcept : flow_(calling_flow()), inside_(flow_) {
     if (flow_ != nullptr && !flow_->is_thread) [[likely]]
       caller()->call = name;
   }
@@ -73,12 +73,15 @@ void call_errhandler(const char* name, const ErrorTarget& target, int code);
 /// sentence.
 [[gnu::cold]] int raise_not_initialized(const char* name);
 
+// All of this is part of the MPI function: left out of line, as the compiler would in a large translation unit,
+// each of these layers costs a call.
+//
 // The bodies below are guarded(): what cannot be allocated is MPI_ERR_NO_MEM. An error handler is called
 // outside of that, so that whoever calls MPI may catch what it throws.
 
 /// Runs `body(Comm&)` for a call with a communicator.
 template <class Body>
-inline int on_comm(const char* name, MPI_Comm handle, Body&& body) {
+[[gnu::always_inline]] inline int on_comm(const char* name, MPI_Comm handle, Body&& body) {
   const Frame frame(name);
   if (frame.rank() == nullptr) [[unlikely]]
     return raise_not_initialized(name);
@@ -93,7 +96,7 @@ inline int on_comm(const char* name, MPI_Comm handle, Body&& body) {
 /// The same for a call that all members make together: the others have begun, or will, and cannot be told that
 /// this one has given up. So whatever is thrown, the job ends, unless the rank is alone.
 template <class Body>
-inline int on_collective(const char* name, MPI_Comm handle, Body&& body) {
+[[gnu::always_inline]] inline int on_collective(const char* name, MPI_Comm handle, Body&& body) {
   return on_comm(name, handle, [&](Comm& comm) -> Err {
     try {
       return body(comm);
@@ -106,7 +109,7 @@ inline int on_collective(const char* name, MPI_Comm handle, Body&& body) {
 
 /// Runs `body(Rank&)` for a call without a communicator.
 template <class Body>
-inline int on_rank(const char* name, Body&& body) {
+[[gnu::always_inline]] inline int on_rank(const char* name, Body&& body) {
   const Frame frame(name);
   Rank* rank = frame.rank();
   if (rank == nullptr) [[unlikely]]
@@ -119,7 +122,7 @@ inline int on_rank(const char* name, Body&& body) {
 /// Runs `body()` for a call that is allowed before MPI_Init and after MPI_Finalize and needs no rank
 /// (MPI_Type_size of predefined types is not among them, MPI_Get_version is).
 template <class Body>
-inline int anywhere(const char* name, Body&& body) {
+[[gnu::always_inline]] inline int anywhere(const char* name, Body&& body) {
   const Frame frame(name);
   if (Err error = guarded(body)) [[unlikely]]
     return raise(name, nullptr, error);

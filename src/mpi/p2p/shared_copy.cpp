@@ -1,0 +1,75 @@
+#include "mpi/p2p/shared_copy.hpp"
+
+#include <algorithm>
+#include <atomic>
+#include <cstdint>
+
+#include "sched/assist.hpp"
+#include "sched/scheduler.hpp"
+
+namespace tmpi::mpi {
+namespace {
+
+constexpr std::size_t kSmallestPiece = std::size_t{8} << 10;
+constexpr std::size_t kLargestPiece = std::size_t{64} << 10;
+constexpr std::size_t kPieces = 8;
+// What takes longer than it takes to wake a worker that sleeps.
+constexpr std::size_t kWorthWaking = std::size_t{512} << 10;
+
+// The owner copies from the beginning, the assistant from the end: of a buffer that is used again and again each
+// of the two caches keeps its part.
+class SharedCopy : public sched::Assist {
+ public:
+  SharedCopy(void* to, const void* from, std::size_t bytes) noexcept
+      : Assist(copy_piece),
+        to_(static_cast<std::byte*>(to)),
+        from_(static_cast<const std::byte*>(from)),
+        bytes_(bytes),
+        piece_(std::clamp(bytes / kPieces, kSmallestPiece, kLargestPiece)),
+        pieces_((bytes + piece_ - 1) / piece_) {}
+
+ private:
+  static constexpr std::uint64_t kBack = std::uint64_t{1} << 32;
+
+  static bool copy_piece(Assist& work, By who) noexcept {
+    auto& self = static_cast<SharedCopy&>(work);
+    const bool back = who == By::kAssistant;
+    const std::uint64_t taken = self.taken_.fetch_add(back ? kBack : 1, std::memory_order_relaxed);
+    const std::uint64_t at_front = taken % kBack, at_back = taken / kBack;
+    if (at_front + at_back >= self.pieces_) return false;
+    const std::size_t begin = (back ? self.pieces_ - 1 - at_back : at_front) * self.piece_;
+    std::memcpy(self.to_ + begin, self.from_ + begin, std::min(self.piece_, self.bytes_ - begin));
+    return true;
+  }
+
+  std::byte* const to_;
+  const std::byte* const from_;
+  const std::size_t bytes_;
+  const std::size_t piece_;
+  const std::uint64_t pieces_;
+  // Pieces that have been taken from the front and, times kBack, from the back.
+  alignas(kCacheLine) std::atomic<std::uint64_t> taken_{0};
+};
+
+}  // namespace
+
+void detail::copy_shared(void* to, const void* from, MPI_Count count, int worker) noexcept {
+  const auto bytes = static_cast<std::size_t>(count);
+  sched::Scheduler& scheduler = *sched::scheduler();
+  if (worker < 0 || worker == sched::current_worker()) {
+    std::memcpy(to, from, bytes);
+    return;
+  }
+  sched::AssistPoint& point = scheduler.assist_point(worker);
+  SharedCopy copy(to, from, bytes);
+  bool offered = point.offer(copy);
+  if (!offered && bytes >= kWorthWaking) {
+    point.request();
+    scheduler.wake_if_parked(worker);
+  }
+  while (copy.step())
+    if (!offered) offered = point.offer(copy);
+  if (offered) point.conclude(copy);
+}
+
+}  // namespace tmpi::mpi
