@@ -64,21 +64,21 @@ inline Task* Worker::next_ready() noexcept {
   // that is in cache.
   if (!parking().empty()) [[unlikely]]
     drain_inbox();
-  if (!sleepers_.empty()) [[unlikely]]
+  if (watchful()) [[unlikely]] {
     wake_sleepers();
+    if (Task* task = pop_urgent()) return task;
+  }
   if (drain_hook_ != nullptr) drain_hook_(index_);
   if (poll_ != nullptr &&
       (--until_clock_ == 0 || (expected_ != nullptr && expected_->load(std::memory_order_relaxed) > 0)))
       [[unlikely]]
     poll_at_switch();
-  return pop_next();
+  return ready_.pop();
 }
 
 inline Task* Worker::pop_next() noexcept {
-  if (urgent_ != nullptr) [[unlikely]] {
-    if (Task* task = pop_urgent()) return task;
-  }
-  return ready_.pop();
+  Task* const task = pop_urgent();
+  return task != nullptr ? task : ready_.pop();
 }
 
 __attribute__((noinline)) Task* Worker::pop_urgent() noexcept {
@@ -97,6 +97,7 @@ __attribute__((noinline)) Task* Worker::pop_urgent() noexcept {
 }
 
 __attribute__((noinline)) void Worker::wake_sleepers() noexcept {
+  if (sleepers_.empty()) return;
   const std::uint64_t now = monotonic_now();
   while (Sleeper* sleeper = sleepers_.due(now)) make_ready_here(*sleeper->task);
 }
@@ -113,6 +114,7 @@ __attribute__((noinline)) void Worker::take_interrupted() noexcept {
 
 void Worker::interrupt(Task& task) noexcept {
   // seq_cst pairs with pop_urgent(): either that finds the task interrupted, or this finds it in no list.
+  watchful_.store(true, std::memory_order_relaxed);
   task.interrupted.store(true, std::memory_order_seq_cst);
   if (!task.interrupt_queued.exchange(true, std::memory_order_seq_cst)) {
     Task* first = interrupted_.load(std::memory_order_relaxed);
@@ -137,7 +139,7 @@ __attribute__((noinline)) void Worker::poll_at_switch() noexcept {
 
 void Worker::look() noexcept {
   drain_inbox();
-  if (!sleepers_.empty()) [[unlikely]]
+  if (watchful()) [[unlikely]]
     wake_sleepers();
   if (drain_hook_ != nullptr) drain_hook_(index_);
   if (poll_ != nullptr && poll_()) progressed_ = true;
@@ -234,6 +236,7 @@ __attribute__((noinline)) bool Worker::interrupted(Task& self) noexcept {
 
 bool Worker::sleep_until(Task& self, std::uint64_t deadline) noexcept {
   Sleeper sleeper{deadline, &self};
+  watchful_.store(true, std::memory_order_relaxed);
   sleepers_.add(sleeper);
   self.sleeper = &sleeper;
   block(self);
@@ -247,7 +250,7 @@ void Worker::block(Task& self) noexcept {
   do {
     suspend(self);
     // relaxed: if it is seen late, its worker will be told.
-  } while (self.interrupted.load(std::memory_order_relaxed) && interrupted(self));
+  } while (watchful() && self.interrupted.load(std::memory_order_relaxed) && interrupted(self));
 }
 
 inline void Worker::suspend(Task& self) noexcept {

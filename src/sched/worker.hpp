@@ -156,8 +156,9 @@ class alignas(kCacheLine) Worker {
   void take_interrupted() noexcept;
   bool interrupted(Task& self) noexcept;
   void suspend(Task& self) noexcept;
+  bool watchful() const noexcept { return watchful_.load(std::memory_order_relaxed); }
   void be_interrupted(Task& self) noexcept {
-    if (self.interrupted.load(std::memory_order_relaxed)) [[unlikely]]
+    if (watchful() && self.interrupted.load(std::memory_order_relaxed)) [[unlikely]]
       interrupted(self);
   }
   void poll_at_switch() noexcept;
@@ -175,13 +176,13 @@ class alignas(kCacheLine) Worker {
   ult::Thread thread_;
   Task* running_ = nullptr;
   Task* resume_next_ = nullptr;  // has handed off to the running task, and goes on after it
-  Task* urgent_ = nullptr;       // blocked tasks that have been interrupted, by next_interrupted
-  Sleepers sleepers_;
   std::atomic<SwitchHook> switch_hook_{nullptr};
   bool (*poll_)() noexcept = nullptr;  // the event source's
   const std::atomic<int>* expected_ = nullptr;
   std::uint64_t last_poll_ = 0;  // ticks
   bool progressed_ = false;      // the event source has made progress, or the worker has assisted another
+  // A task of this worker has slept or been interrupted, ever. Relaxed: who interrupts leaves a reason to look.
+  std::atomic<bool> watchful_{false};
   DrainHook drain_hook_ = nullptr;
   std::uint32_t until_clock_ = kClockInterval;
   std::uint32_t yields_ = 0;
@@ -192,6 +193,8 @@ class alignas(kCacheLine) Worker {
   int index_;
   HelperPool helpers_;
   timers::CoreMeter meter_;
+  Task* urgent_ = nullptr;  // blocked tasks that have been interrupted, by next_interrupted
+  Sleepers sleepers_;
   // Written by this thread (residents_: by any), read as figures: relaxed.
   std::atomic<int> thread_id_{0};
   std::atomic<int> residents_{0};
