@@ -88,7 +88,9 @@ void* look_up(void* handle, const SymbolName& wanted, const void* caller) {
     found = find_in(*state, library_scope(*library), wanted, nullptr);
     if (found == nullptr) found = in_system(RTLD_DEFAULT, wanted);
   } else {
-    return prefer_own(*state, in_system(handle, wanted), wanted);
+    void* const system = in_system(handle, wanted);
+    if (system == nullptr) keep_dl_error(*state);
+    return prefer_own(*state, system, wanted);
   }
   if (found == nullptr) set_dl_error(*state, std::string("undefined symbol: ") + wanted.name);
   return found;
@@ -164,7 +166,8 @@ extern "C" void* tmpi_dlvsym(void* handle, const char* name, const char* version
 
 extern "C" char* tmpi_dlerror() {
   RankState* state = calling_rank(__builtin_return_address(0));
-  if (state == nullptr || state->dl_error.empty()) return ::dlerror();
+  if (state == nullptr) return ::dlerror();
+  if (state->dl_error.empty()) return nullptr;
   // The text stays until the rank's next call, as dlerror(3) promises.
   state->dl_error_told = std::move(state->dl_error);
   state->dl_error.clear();
@@ -174,7 +177,11 @@ extern "C" char* tmpi_dlerror() {
 extern "C" int tmpi_dlinfo(void* handle, int request, void* result) {
   RankState* state = calling_rank(__builtin_return_address(0));
   const OpenedLibrary* library = state == nullptr ? nullptr : as_opened(*state, handle);
-  if (state == nullptr || (library == nullptr && handle != state)) return ::dlinfo(handle, request, result);
+  if (state == nullptr || (library == nullptr && handle != state)) {
+    const int failed = ::dlinfo(handle, request, result);
+    if (state != nullptr && failed != 0) keep_dl_error(*state);
+    return failed;
+  }
   const Object& object = library != nullptr ? *library->root : *state->set->objects().front();
   if (request == RTLD_DI_LINKMAP) {
     *static_cast<link_map**>(result) = debugger_entry(*object.set, state->index, object);

@@ -187,7 +187,9 @@ void* open_for(RankState& state, const char* file, int mode, const void* caller)
     case Ownership::kRuntime:
       return &state;
     case Ownership::kShared:
-      return ::dlopen(path.empty() ? file : path.c_str(), mode);
+      if (void* const opened = ::dlopen(path.empty() ? file : path.c_str(), mode)) return opened;
+      keep_dl_error(state);
+      return nullptr;
     case Ownership::kPrivate:
       break;
   }
@@ -247,6 +249,16 @@ void set_dl_error_no_memory(RankState& state) noexcept {
   state.dl_error = "out of memory";  // short enough to need none
 }
 
+void keep_dl_error(RankState& state) noexcept {
+  const char* text = ::dlerror();
+  if (text == nullptr) return;
+  try {
+    state.dl_error = text;
+  } catch (const std::bad_alloc&) {
+    set_dl_error_no_memory(state);
+  }
+}
+
 void set_dl_error(RankState& state, std::string text) {
   ::dlerror();  // libc's own text of the same failed search would come second
   state.dl_error = std::move(text);
@@ -270,7 +282,11 @@ extern "C" int tmpi_dlclose(void* handle) {
   if (state == nullptr) return ::dlclose(handle);
   if (handle == state) return 0;
   OpenedLibrary* library = as_opened(*state, handle);
-  if (library == nullptr) return ::dlclose(handle);
+  if (library == nullptr) {
+    const int failed = ::dlclose(handle);
+    if (failed != 0) keep_dl_error(*state);
+    return failed;
+  }
   --library->references;
   return 0;
 }

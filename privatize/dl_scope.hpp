@@ -24,6 +24,9 @@ OpenedLibrary* as_opened(RankState& state, void* handle) noexcept;
 void forget_opened(const ImageSet& program);
 
 void set_dl_error(RankState& state, std::string text);
+/// Takes over what libc has to say of its own call that has just failed: it keeps that per thread, and the thread runs
+/// other ranks before this one asks.
+void keep_dl_error(RankState& state) noexcept;
 /// The same when there is no memory for a text.
 void set_dl_error_no_memory(RankState& state) noexcept;
 

@@ -74,7 +74,8 @@ ElfFile::~ElfFile() {
 
 Result<void> ElfFile::map(const std::string& path) {
   path_ = path;
-  fd_ = ::open(path.c_str(), O_RDONLY | O_CLOEXEC);
+  fd_ =
+      ::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK);  // a FIFO has no end that would be waited for
   if (fd_ < 0) {
     if (errno == ENOENT) return fail("no such file; check the name and the working directory");
     if (errno == EACCES)

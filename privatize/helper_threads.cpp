@@ -139,7 +139,10 @@ std::atomic<bool> forked{false};
 // other ranks.
 struct ForkWatch {
   ForkWatch() {
-    pthread_atfork(nullptr, nullptr, [] { forked.store(true, std::memory_order_relaxed); });
+    // A node process on another machine is a child itself, of its supervisor, which is no rank.
+    pthread_atfork(nullptr, nullptr, [] {
+      if (thread_context.rank >= 0) forked.store(true, std::memory_order_relaxed);
+    });
   }
 } fork_watch;
 

@@ -37,7 +37,7 @@ std::string expand(std::string text, const std::string& origin) {
 /// True for a file that is an ELF object of this machine (a 32-bit library of the same name is passed over,
 /// as ld.so does).
 bool usable(const std::string& path) {
-  const int fd = open(path.c_str(), O_RDONLY | O_CLOEXEC);
+  const int fd = open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK);  // it may be a FIFO
   if (fd < 0) return false;
   Elf64_Ehdr header{};
   const bool read_all = read(fd, &header, sizeof header) == static_cast<ssize_t>(sizeof header);

@@ -8,9 +8,16 @@
 namespace tmpi::privatize {
 namespace {
 
-/// For stacks, heaps, transports and what else comes later. With mprotect guards stacks need two mappings per
-/// rank more; the scheduler checks that itself.
+/// For heaps, transports and what else comes later, stacks with light guards included. On kernels without them stacks
+/// need two mappings per rank more; the scheduler checks that itself.
 constexpr std::size_t kHeadroom = 1000;
+
+/// Wide guards of stacks take two mappings each while that is at most this part of the limit (ult/stack_arena.cpp).
+constexpr std::size_t kStackShare = 128;
+
+std::size_t for_stacks(std::size_t ranks, std::size_t limit) {
+  return 2 * ranks <= limit / kStackShare ? 2 * ranks : 0;
+}
 
 std::size_t mappings_now() {
   std::ifstream maps("/proc/self/maps");
@@ -37,7 +44,8 @@ Result<void> check_mapping_limit(const ImageSet& set) {
   const std::size_t wanted = per_image * static_cast<std::size_t>(set.images());
   const std::size_t promised = promised_mappings();
   if (limit == 0 || promised + wanted + kHeadroom < limit / 2) return {};  // far away: no need to count
-  const std::size_t used = promised + mappings_now() + kHeadroom;
+  const std::size_t used =
+      promised + mappings_now() + kHeadroom + for_stacks(static_cast<std::size_t>(set.images()), limit);
   if (used + wanted <= limit) return {};
   const std::size_t possible = limit > used ? (limit - used) / per_image : 0;
   return Failure{std::to_string(set.images()) + " ranks of " + set.objects().front()->file->path() +

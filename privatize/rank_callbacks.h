@@ -10,6 +10,8 @@
 #include <sys/types.h>
 #include <sys/uio.h>
 
+/* In the child of a fork(2), which has no node process, the first four do what the process itself would: it
+ * ends, writes, reads. */
 #ifdef __cplusplus
 extern "C" {
 #endif

@@ -11,12 +11,16 @@
 #include <sys/resource.h>
 #include <sys/select.h>
 #include <sys/socket.h>
+#include <sys/time.h>
+#include <sys/times.h>
+#include <sys/types.h>
 #include <sys/uio.h>
 #include <sys/wait.h>
 #include <threads.h>
 #include <time.h>
 #include <unistd.h>
 
+#include <chrono>
 #include <cstddef>
 
 namespace tmpi::privatize {
@@ -79,6 +83,14 @@ int tmpi_flock(int fd, int operation);
 int tmpi_lockf(int fd, int command, off_t length);
 int tmpi_fcntl(int fd, int command, ...);
 
+// clock_functions.cpp
+int tmpi_clock_gettime(clockid_t clock, timespec* time);
+int tmpi_gettimeofday(timeval* time, void* zone);
+time_t tmpi_time(time_t* time);
+int tmpi_timespec_get(timespec* time, int base);
+clock_t tmpi_clock();
+clock_t tmpi_times(tms* times);
+
 // pthread_keys.cpp
 int tmpi_pthread_key_create(pthread_key_t* key, void (*destructor)(void*));
 int tmpi_pthread_key_delete(pthread_key_t key);
@@ -95,6 +107,24 @@ void* tmpi_dlsym(void* handle, const char* name);
 void* tmpi_dlvsym(void* handle, const char* name, const char* version);
 char* tmpi_dlerror();
 int tmpi_dlinfo(void* handle, int request, void* result);
+
+// own_file.cpp
+ssize_t tmpi_readlink(const char* path, char* buffer, std::size_t size);
+ssize_t tmpi_readlinkat(int directory, const char* path, char* buffer, std::size_t size);
+ssize_t tmpi_readlink_chk(const char* path, char* buffer, std::size_t size, std::size_t room);
+ssize_t tmpi_readlinkat_chk(int directory, const char* path, char* buffer, std::size_t size,
+                            std::size_t room);
+char* tmpi_realpath(const char* path, char* resolved);
+char* tmpi_realpath_chk(const char* path, char* resolved, std::size_t room);
+char* tmpi_canonicalize_file_name(const char* path);
+int tmpi_open(const char* path, int flags, ...);
+int tmpi_openat(int directory, const char* path, int flags, ...);
+int tmpi_open_2(const char* path, int flags);
+unsigned long tmpi_getauxval(unsigned long type);
 }
+
+// clock_functions.cpp
+std::chrono::steady_clock::time_point tmpi_steady_now() noexcept;
+std::chrono::system_clock::time_point tmpi_system_now() noexcept;
 
 }  // namespace tmpi::privatize

@@ -56,7 +56,7 @@ ROOMS = {
     "launch/launcher": "base net launch/system launch/wire launch/spec launch/options launch/attach launch/plan launch/report",
     "launch/control": "base sched net launch/wire launch/spec",
     "launch/node": "include base timers sched net mpi observe check privatize launch/system launch/wire launch/spec launch/control",
-    "launch/library": "base sched mpi privatize",
+    "launch/library": "base sched mpi privatize launch/system",
     "launch": "include base ult timers sched net mpi observe check privatize",
 }
 ORDER = {room: index for index, room in enumerate(ROOMS)}

@@ -38,9 +38,15 @@ PLACES = {
     "buffer": ("sendbuf", "buf", "buffer"),
     "count": ("sendcount", "count"),
     "type": ("sendtype", "datatype"),
+    "counts": ("sendcounts",),
+    "displs": ("sdispls",),
+    "types": ("sendtypes",),
     "receive_buffer": ("recvbuf",),
     "receive_count": ("recvcount", "recvcounts"),
     "receive_type": ("recvtype",),
+    "receive_counts": ("recvcounts",),
+    "receive_displs": ("rdispls",),
+    "receive_types": ("recvtypes",),
     "dest": ("dest",),
     "source": ("source",),
     "message": ("message",),
@@ -57,6 +63,13 @@ TRAFFIC = {
     "Sendrecv": "kSendReceive", "Sendrecv_replace": "kReplace", "Bcast": "kBcast", "Reduce": "kReduce", "Allreduce": "kReduceAll",
     "Scan": "kReduceAll", "Exscan": "kReduceAll", "Gather": "kGather", "Scatter": "kScatter", "Allgather": "kAllgather",
     "Alltoall": "kAlltoall",
+}
+
+# How the data is spread over the members; the varying forms of a function (v, w) like itself.
+PATTERN = {
+    "Gather": "kGather", "Scatter": "kScatter", "Allgather": "kAllgather", "Alltoall": "kAlltoall", "Reduce": "kReduce",
+    "Allreduce": "kReduceAll", "Scan": "kReduceAll", "Exscan": "kReduceAll", "Reduce_scatter": "kReduceScatter",
+    "Reduce_scatter_block": "kReduceScatter", "Neighbor_allgather": "kNeighbours", "Neighbor_alltoall": "kNeighbours",
 }
 
 # What must be the same in all members of the communicator, beside the function.
@@ -125,6 +138,9 @@ def function(row):
     on_requests = any("Use::kCompleted" in use or "Use::kQueried" in use for use in uses) or plain in ("Start", "Startall")
     traffic = TRAFFIC.get(base, "kNone")
     match = MATCH.get(base, MATCH.get(plain, "kNone"))
+    pattern = PATTERN.get(base, PATTERN.get(re.sub("[vw]$", "", base), "kNone"))
+    # The one list of displacements of gatherv and scatterv belongs to the side that has counts.
+    names = [("sdispls" if "sendcounts" in names else "rdispls") if name == "displs" else name for name in names]
     wanted = PLACES_OF_REQUESTS if on_requests else {"flag"} if plain == "Improbe" else set()
     if traffic != "kNone" or match != "kNone":
         wanted = set(PLACES) - PLACES_OF_REQUESTS | {"request"}
@@ -140,6 +156,8 @@ def function(row):
         fields.append(".at = {" + ", ".join(places) + "}")
     if traffic != "kNone":
         fields.append(f".traffic = Traffic::{traffic}")
+    if pattern != "kNone":
+        fields.append(f".pattern = Pattern::{pattern}")
     if match != "kNone":
         fields.append(f".match = Match::{match}")
     if persistent or nonblocking:

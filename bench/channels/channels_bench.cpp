@@ -71,7 +71,7 @@ void send(mpi::WorkerChannels& channels, int from, int to) {
     slot = channels.free_slot(from, *channel);
   }
   slot->bytes = 8;
-  channels.publish(*channel, *slot, to);
+  channels.publish(from, *channel, *slot, to);
 }
 
 /// Everybody to everybody: a message, and `kStreamed` to a few.

@@ -2,7 +2,7 @@
 import statistics
 from dataclasses import dataclass
 
-from .measurements import TABLE_COLLECTIVES, TABLE_RANKS, TABLE_SIZES
+from .measurements import STREAM_SIZES, TABLE_COLLECTIVES, TABLE_RANKS, TABLE_SIZES
 
 TMPI, OPENMPI, MPICH = "tmpi", "openmpi", "mpich"
 
@@ -95,6 +95,26 @@ def collectives(results):
     return rows
 
 
+def streams(results):
+    rows = []
+    for ways, how in ((1, "one way"), (2, "both ways")):
+        for size in STREAM_SIZES:
+            what = f"stream of {size:,}-byte messages, {how}, two workers"
+            rows.append(compared(results, what, "stream", f"Mmsg/s/{ways}/{size}", "{:.2f} M/s", "≥ 1x", False, 1))
+    return rows
+
+
+def wavefront(results):
+    """Four ranks per core pass four times as many messages for the same work: what the better peer takes with one, and a third."""
+    own = results.median("wavefront-8", TMPI, "ms")
+    peers = [v for v in (results.median("wavefront-2", p, "ms") for p in (OPENMPI, MPICH)) if v is not None]
+    ratio = None if own is None or not peers else min(peers) / own
+    cells = [results.cell("wavefront-8", TMPI, "ms", "{:.2f} ms"), "-", "-"]
+    return [compared(results, "wavefront of 1,500 rows, 2 ranks on 2 cores", "wavefront-2", "ms", "{:.2f} ms", "≥ 1x", True, 1),
+            Figure("the same, 8 ranks on 2 cores / the better peer with 2", *cells, "-" if ratio is None else f"{ratio:.2f}x", "≥ 0.75x",
+                   verdict(None if ratio is None else ratio >= 0.75))]
+
+
 def cg(results):
     def ratio(launcher):
         two, many = results.median("cg-2", launcher, "s"), results.median("cg-16", launcher, "s")
@@ -119,6 +139,8 @@ def figures(results):
         *bandwidth(results, "two workers", "pingpong-two"),
         compared(results, "message rate, one worker", "rate-one", "Mmsg/s", "{:.2f} M/s", "≥ 1.5x", False, 1.5),
         compared(results, "message rate, two workers", "rate-two", "Mmsg/s", "{:.2f} M/s", "≥ 1.5x", False, 1.5),
+        *streams(results),
+        *wavefront(results),
     ]
     for ranks in (64, 1000):
         for name in ("barrier", "allreduce"):

@@ -39,6 +39,14 @@ def read_rate(text, seconds):
     return {"Mmsg/s": float(w[3]) for w in lines(text, 5) if w[0] == "message_rate"}
 
 
+def read_stream(text, seconds):
+    return {f"Mmsg/s/{w[1]}/{w[2]}": float(w[3]) / int(w[2]) for w in lines(text, 6) if w[0] == "stream"}
+
+
+def read_wavefront(text, seconds):
+    return {"ms": float(w[4]) for w in lines(text, 7) if w[0] == "wavefront"}
+
+
 def read_collectives(text, seconds):
     return {f"us/{w[0]}": float(w[3]) for w in lines(text, 5)}
 
@@ -63,6 +71,7 @@ def read_cg(text, seconds):
 SIZES = "8,64K,256K,1M,4M"
 FEW = ["--batches", "3", "--warmup", "1"]
 SPINNING = ["--no-memcpy", "--reps", "10", *FEW]  # 4 ms a message
+STREAM_SIZES = [1, 8, 16, 32, 64, 128, 256, 1024, 4096]
 CG = ["--nx", "96", "--ny", "96", "--nz", "96", "--iterations", "40"]
 CG_QUICK = ["--iterations", "15"]
 
@@ -93,6 +102,9 @@ ALL = [
     Measurement("pingpong-two", "bench/pingpong.c", ["--sizes", SIZES], 2, 2, read_pingpong, 60, FEW),
     Measurement("rate-one", "bench/message_rate.c", [], 2, 1, read_rate, 60, FEW, slow_peer=["--reps", "10", *FEW]),
     Measurement("rate-two", "bench/message_rate.c", [], 2, 2, read_rate, 60, FEW),
+    Measurement("stream", "bench/stream.c", ["--sizes", ",".join(map(str, STREAM_SIZES))], 2, 2, read_stream, 60, FEW),
+    Measurement("wavefront-2", "bench/wavefront.c", [], 2, 2, read_wavefront, 60, ["--sweeps", "20"]),
+    Measurement("wavefront-8", "bench/wavefront.c", [], 8, 2, read_wavefront, 60, ["--sweeps", "20"], only_tmpi=True),
     collective(64, 60),
     collective(1000, 90),
     *map(table, TABLE_RANKS),

@@ -1,11 +1,15 @@
 #include "check/checked_call.hpp"
 
+#include <fmt/core.h>
+
 #include <algorithm>
 #include <mutex>
 #include <string_view>
 
 #include "check/checker.hpp"
 #include "check/misuse.hpp"
+#include "mpi/datatype/markers.hpp"
+#include "mpi/op/op.hpp"
 #include "mpi/rank/threads.hpp"
 #include "mpi/request/request.hpp"
 #include "observe/recording.hpp"
@@ -21,9 +25,11 @@ CheckedCall::CheckedCall(const Function& function, const std::uint64_t* words, c
   if (initialized_) {
     check_handles(false);
     check_handles(true);  // which of them count is known only with the communicator
+    note_liberties();
     find_accesses();
     check_accesses();
     if (function_.starts) start_requests();
+    if (function_.pattern != Pattern::kNone) check_sides();
     if (function_.match != Match::kNone) check_collective();
   }
   if (observe::Recording* recording = observe::Recording::instance()) recording->call_comes_from(site_);
@@ -84,6 +90,34 @@ CheckedCall::Saved CheckedCall::check_handle(const void* handle, const HandleUse
   if (made.function == nullptr || (!live && kind != use.kind)) report_unknown(*record_, place(), bad);
   if (live) report_other_kind(*record_, place(), bad, kind, made);
   report_freed(*record_, place(), bad, made, freed);
+}
+
+/// What the library accepts and the report does not define: an operator on a type, or a type that is none.
+void CheckedCall::note_liberties() {
+  const mpi::Op* op = nullptr;
+  const mpi::Datatype* type = nullptr;
+  for (int i = 0; i < function_.handle_count; ++i) {
+    const HandleUse& use = function_.handles[static_cast<std::size_t>(i)];
+    if (use.use == Use::kInPlace && use.kind == HandleKind::kType) note_markers(use);
+    if (use.use != Use::kIn || !predefined(pointer<const void*>(use.argument))) continue;
+    if (use.kind == HandleKind::kOp) op = mpi::op_from(pointer<MPI_Op>(use.argument));
+    if (use.kind != HandleKind::kType) continue;
+    type = mpi::datatype_from(pointer<MPI_Datatype>(use.argument));
+    if (type == nullptr) note_markers(use);
+  }
+  if (op == nullptr || type == nullptr || !mpi::beyond_the_report(*op, *type)) return;
+  Checker::instance()->note_liberty(*record_->rank, place(),
+                                    fmt::format("{} on {}", mpi::name_of(op->which), type->name()));
+}
+
+void CheckedCall::note_markers(const HandleUse& use) {
+  const void* const* handles = handles_at(use);
+  for (int k = 0; handles != nullptr && k < length(use); ++k) {
+    const char* name = mpi::marker_name(static_cast<MPI_Datatype>(const_cast<void*>(handles[k])));
+    if (name == nullptr) continue;
+    Checker::instance()->note_liberty(*record_->rank, place(),
+                                      fmt::format("{}, which MPI 3.0 removed", name));
+  }
 }
 
 /// Some collectives look at a datatype at the root only, or not at all with MPI_IN_PLACE.

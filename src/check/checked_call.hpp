@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "check/handles.hpp"
+#include "mpi/coll/args.hpp"
 
 namespace tmpi::check {
 
@@ -56,6 +57,8 @@ class CheckedCall {
   // Before.
   void check_handles(bool types);
   Saved check_handle(const void* handle, const HandleUse& use, int index);
+  void note_liberties();
+  void note_markers(const HandleUse& use);
   bool significant(const HandleUse& use) const;
   void save(const Saved& saved);
   const Saved& saved(std::size_t index) const {
@@ -67,6 +70,10 @@ class CheckedCall {
   void check_accesses();
   void start_requests();
   void check_access(const Access& access);
+  void check_sides();
+  bool sides(const mpi::Comm& members, mpi::Side& send, mpi::Side& receive) const;
+  void check_own_chunk(const mpi::Comm& members, const mpi::Side& send, const mpi::Side& receive) const;
+  void check_aliased(const mpi::Comm& members, const mpi::Side& send, const mpi::Side& receive) const;
   void check_collective();
   void arrive(const CollectiveCall& call, MPI_Comm handle, int members);
   void give_up();

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <map>
+#include <set>
 #include <tuple>
 
 #include "check/functions.hpp"
@@ -71,7 +72,26 @@ std::string Checker::readable(CallPlace place) {
   return fmt::format("{} at {}", place.function->name, sites_[site].label());
 }
 
-std::vector<Leak> Checker::leaks() {
+void Checker::note_liberty(const mpi::Rank& rank, CallPlace call, const std::string& text) {
+  const std::lock_guard guard(mutex_);
+  liberties_.insert({{call.site, text}, {call.function, rank.world_rank}});
+}
+
+std::vector<Finding> Checker::liberties() {
+  decltype(liberties_) noted;
+  {
+    const std::lock_guard guard(mutex_);
+    noted = liberties_;
+  }
+  std::map<std::string, std::set<int>> grouped;
+  for (const auto& [what, who] : noted)
+    grouped[fmt::format("{}: {}", readable({who.function, what.first}), what.second)].insert(who.rank);
+  std::vector<Finding> findings;
+  for (const auto& [text, ranks] : grouped) findings.push_back({text, {ranks.begin(), ranks.end()}});
+  return findings;
+}
+
+std::vector<Finding> Checker::leaks() {
   std::vector<Left> left;
   {
     const std::lock_guard guard(mutex_);
@@ -81,23 +101,23 @@ std::vector<Leak> Checker::leaks() {
   const auto order = [](HandleKind kind) {
     return kind == HandleKind::kRequest ? -1 : static_cast<int>(kind);
   };
+  struct Leak {
+    HandleKind kind;
+    std::size_t count = 0;
+    std::set<int> ranks;
+  };
   std::map<std::pair<int, std::string>, Leak> grouped;
   for (const Left& one : left) {
-    const std::string place = readable(one.made);
-    Leak& leak = grouped[{order(one.kind), place}];
+    Leak& leak = grouped[{order(one.kind), readable(one.made)}];
     leak.kind = one.kind;
-    leak.text = place;
     ++leak.count;
-    leak.ranks.push_back(one.rank);
+    leak.ranks.insert(one.rank);
   }
-  std::vector<Leak> leaks;
-  for (auto& [key, leak] : grouped) {
-    std::ranges::sort(leak.ranks);
-    const auto [first, last] = std::ranges::unique(leak.ranks);
-    leak.ranks.erase(first, last);
-    leak.text = fmt::format("{} {}{} made by {}", leak.count, name_of(leak.kind), leak.count == 1 ? "" : "s",
-                            leak.text);
-    leaks.push_back(std::move(leak));
+  std::vector<Finding> leaks;
+  for (const auto& [key, leak] : grouped) {
+    leaks.push_back({fmt::format("{} {}{} made by {}", leak.count, name_of(leak.kind),
+                                 leak.count == 1 ? "" : "s", key.second),
+                     {leak.ranks.begin(), leak.ranks.end()}});
   }
   return leaks;
 }

@@ -2,9 +2,11 @@
 // place of what is kept for each rank.
 #pragma once
 
+#include <map>
 #include <memory>
 #include <mutex>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "check/handles.hpp"
@@ -12,11 +14,9 @@
 
 namespace tmpi::check {
 
-/// Objects of one kind, made at one place, that were not freed when MPI was finalized.
-struct Leak {
-  std::string text;  ///< "communicators made by MPI_Comm_dup at heat.c:12"
-  HandleKind kind;
-  std::size_t count = 0;   ///< of all ranks
+/// Something that is told when the job ends, and of which ranks.
+struct Finding {
+  std::string text;
   std::vector<int> ranks;  ///< ascending
 };
 
@@ -28,11 +28,17 @@ class Checker {
   /// Null if nothing is checked.
   static Checker* instance() noexcept;
 
-  /// What has been leaked so far; requests and communicators come first. A thread with a stack of usual size.
-  std::vector<Leak> leaks();
+  /// Objects that were not freed when MPI was finalized, by kind and place: "4 communicators made by
+  /// MPI_Comm_dup at heat.c:12". Requests and communicators come first. A thread with a stack of usual size.
+  std::vector<Finding> leaks();
+  /// What the library accepts beyond the MPI report: "MPI_Reduce at heat.c:12: MPI_LXOR on MPI_DOUBLE".
+  /// Likewise.
+  std::vector<Finding> liberties();
 
   // For the checked calls.
   RankRecord& record(const mpi::Rank& rank) noexcept;
+  /// The rank has been let do something that the report does not define; `text` says what.
+  void note_liberty(const mpi::Rank& rank, CallPlace call, const std::string& text);
   /// MPI has been finalized by the rank: what it has left is a leak.
   void collect_leaks(RankRecord& rank);
   /// The rank that has a live object at this address, -1: none.
@@ -54,6 +60,12 @@ class Checker {
   std::mutex mutex_;
   observe::CallSites sites_;
   std::vector<Left> left_;
+  struct Liberty {
+    const Function* function;
+    int rank;
+  };
+  std::map<std::pair<const void*, std::string>, Liberty>
+      liberties_;  // by call site, each rank's own, and text
 };
 
 }  // namespace tmpi::check

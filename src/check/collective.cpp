@@ -24,11 +24,6 @@ bool raw(const mpi::Datatype& type) {
          type.kind() == mpi::Kind::kNone || type.size() == 1;
 }
 
-bool same_type(const mpi::Datatype* a, const mpi::Datatype* b) {
-  if (a == nullptr || b == nullptr || a == b || raw(*a) || raw(*b)) return true;
-  return a->kind() == b->kind();
-}
-
 bool differ(MPI_Count a, MPI_Count b) {
   return a != CollectiveCall::kNothing && b != CollectiveCall::kNothing && a != b;
 }
@@ -52,6 +47,11 @@ std::string readable_op(std::uintptr_t op) {
 }
 
 }  // namespace
+
+bool same_type(const mpi::Datatype* a, const mpi::Datatype* b) noexcept {
+  if (a == nullptr || b == nullptr || a == b || raw(*a) || raw(*b)) return true;
+  return a->kind() == b->kind();
+}
 
 bool matches(const CollectiveCall& a, const CollectiveCall& b) noexcept {
   return same_function(*a.function, *b.function) && (!a.compares_root || a.root == b.root) && a.op == b.op &&

@@ -27,6 +27,10 @@ struct CollectiveCall {
 /// True if two members of a communicator may make these two calls together.
 bool matches(const CollectiveCall& a, const CollectiveCall& b) noexcept;
 
+/// True if data of one type may be received as the other: the representation is the same, or one of both says
+/// nothing (null, MPI_BYTE, a derived type).
+bool same_type(const mpi::Datatype* a, const mpi::Datatype* b) noexcept;
+
 /// In what they differ, as `the root is 1 here and 0 there`; `there` is the first call.
 std::string difference(const CollectiveCall& here, const CollectiveCall& there);
 

@@ -58,6 +58,20 @@ enum class Traffic : std::uint8_t {
   kAlltoall,
 };
 
+/// Which side of a collective is one chunk, and which has a chunk for each member; where the communicator has a
+/// root and a side only counts there, it is that one.
+enum class Pattern : std::uint8_t {
+  kNone,
+  kGather,         ///< sends one, the root receives one from each
+  kScatter,        ///< the root sends one to each, receives one
+  kAllgather,      ///< sends one, receives one from each
+  kAlltoall,       ///< sends one to each, receives one from each
+  kReduce,         ///< both are one vector, at the root
+  kReduceAll,      ///< both are one vector
+  kReduceScatter,  ///< sends a chunk for each, receives its own
+  kNeighbours,     ///< as many chunks as neighbours
+};
+
 /// What members of a communicator must agree on, beside the function.
 enum class Match : std::uint8_t {
   kNone,           ///< not a collective
@@ -83,9 +97,15 @@ struct Places {
   std::int8_t buffer = -1;
   std::int8_t count = -1;
   std::int8_t type = -1;
+  std::int8_t counts = -1;  ///< the array of the sending side, of the varying forms
+  std::int8_t displs = -1;
+  std::int8_t types = -1;
   std::int8_t receive_buffer = -1;
   std::int8_t receive_count = -1;
   std::int8_t receive_type = -1;
+  std::int8_t receive_counts = -1;
+  std::int8_t receive_displs = -1;
+  std::int8_t receive_types = -1;
   std::int8_t dest = -1;
   std::int8_t source = -1;
   std::int8_t message = -1;
@@ -101,6 +121,7 @@ struct Function {
   std::array<HandleUse, 6> handles = {};
   Places at = {};
   Traffic traffic = Traffic::kNone;
+  Pattern pattern = Pattern::kNone;
   Match match = Match::kNone;
   Lifetime lifetime = Lifetime::kBlocking;
   bool starts = false;  ///< MPI_Start, MPI_Startall

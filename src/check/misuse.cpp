@@ -107,6 +107,28 @@ void report_overlap(const RankRecord& rank, CallPlace call, Access access, CallP
   });
 }
 
+void report_aliased(const RankRecord& rank, CallPlace call, const Access& sent, const Access& received) {
+  end_job(rank, call, MPI_ERR_BUFFER, [&] {
+    return fmt::format(
+        "receives into memory from which the same call sends{}. Use another buffer, or pass MPI_IN_PLACE "
+        "where the function allows it",
+        common(received, sent));
+  });
+}
+
+void report_own_chunk(const RankRecord& rank, CallPlace call, OwnChunk sent, OwnChunk expected) {
+  end_job(rank, call, MPI_ERR_NOT_SAME, [&] {
+    const auto readable = [](OwnChunk chunk) {
+      return chunk.type->predefined() ? fmt::format("{} bytes of {}", chunk.bytes, chunk.type->name())
+                                      : fmt::format("{} bytes", chunk.bytes);
+    };
+    return fmt::format(
+        "the rank itself is among the members, and sends {} to itself but receives {} from itself: counts or "
+        "datatypes of the sending and the receiving side do not fit together",
+        readable(sent), readable(expected));
+  });
+}
+
 void report_mismatch(const RankRecord& rank, CallPlace call, const CollectiveCall& here,
                      const CollectiveCall& there, std::uint64_t sequence, MPI_Comm comm,
                      CallPlace comm_made) {

@@ -23,6 +23,15 @@ struct BadHandle {
 /// `access` is the call's, `other` that of an operation that is pending, or of the same call.
 [[noreturn]] void report_overlap(const RankRecord& rank, CallPlace call, Access access, CallPlace pending,
                                  Access other);
+/// Both are of one collective call.
+[[noreturn]] void report_aliased(const RankRecord& rank, CallPlace call, const Access& sent,
+                                 const Access& received);
+/// What a member sends to itself in a collective call, and what it expects of itself.
+struct OwnChunk {
+  MPI_Count bytes;
+  const mpi::Datatype* type;
+};
+[[noreturn]] void report_own_chunk(const RankRecord& rank, CallPlace call, OwnChunk sent, OwnChunk expected);
 [[noreturn]] void report_mismatch(const RankRecord& rank, CallPlace call, const CollectiveCall& here,
                                   const CollectiveCall& there, std::uint64_t sequence, MPI_Comm comm,
                                   CallPlace comm_made);

@@ -12,6 +12,8 @@ namespace tmpi::net::conformance {
 #if defined(__SANITIZE_THREAD__)
 inline constexpr std::size_t kLargest =
     1 << 20;  // each byte that is written and checked costs a hundred times as much
+#elif defined(__SANITIZE_ADDRESS__)
+inline constexpr std::size_t kLargest = 8 << 20;
 #else
 inline constexpr std::size_t kLargest = 64 << 20;
 #endif

@@ -143,12 +143,17 @@ void pushes_back(const Subject& subject) {
         // Connected first: what follows is about the way, not about getting there.
         node.until("the first message", [&] { return !node.received.empty(); });
         std::size_t next = 0;
+        Bytes payload = pattern(next, size);
         const double limit = seconds_now() + node.subject().patience;
         for (int refused = 0; refused < 1000 && seconds_now() < limit;) {
           const Post result =
-              node.try_send(1, static_cast<std::uint8_t>(next), to_header({next, size}), pattern(next, size));
-          refused = result == Post::kNoResource ? refused + 1 : 0;
-          next += result != Post::kNoResource;
+              node.try_send(1, static_cast<std::uint8_t>(next), to_header({next, size}), payload);
+          if (result == Post::kNoResource) {
+            ++refused;
+          } else {
+            refused = 0;
+            payload = pattern(++next, size);
+          }
           if (next * size > (std::size_t{1} << 30)) break;  // who takes a gigabyte takes anything
           node.net().poll();
         }
@@ -197,7 +202,7 @@ void posts_from_inside(const Subject& subject) {
         node.try_send(other, kRounds & 0xff, to_header({kRounds, 400'000}), pattern(kRounds, 400'000));
     };
     // Until one is in progress: transports may be done at once.
-    for (int i = 0; i < 200 && node.in_progress() == 0; ++i) send_stamped(node, other, kRounds, 400'000);
+    for (int i = 0; i < 50 && node.in_progress() == 0; ++i) send_stamped(node, other, kRounds, 400'000);
     node.until("completions", [&] { return node.in_progress() == 0; });
     send_stamped(node, other, kRounds + 1, 0);
     node.until("all messages",

@@ -48,24 +48,25 @@ ObservationReport Observation::finish(const JobDescription& job, DescribeCode de
   if (recording == nullptr || finished_.exchange(true)) return report;
   recording->stop();
   CallSites sites(describe);
-  if (trace_ != nullptr) write_trace(*recording, job, sites, report.notices);
+  if (trace_ != nullptr) write_trace(*recording, job, sites, report);
   if (options_.profile) report.profile = pack_profile(collect_profile(*recording, job, sites));
   return report;
 }
 
 void Observation::write_trace(const Recording& recording, const JobDescription& job, CallSites& sites,
-                              std::vector<std::string>& notices) {
+                              ObservationReport& report) {
   const Result<TraceSummary> summary = observe::write_trace(trace_, recording, job, sites);
-  std::fclose(trace_);
-  if (!summary) {
-    notices.push_back(
-        fmt::format("--trace {}: the file could not be written: {}", options_.trace_file, summary.message()));
+  const bool closed = std::fclose(trace_) == 0;
+  if (!summary || !closed) {
+    report.failure = fmt::format("--trace {}: the file could not be written: {}", options_.trace_file,
+                                 summary ? strerror(errno) : summary.message());
     return;
   }
-  notices.push_back(fmt::format("trace in {}: {} slices, {} messages; open it at https://ui.perfetto.dev",
-                                options_.trace_file, summary->events, summary->messages));
+  report.notices.push_back(
+      fmt::format("trace in {}: {} slices, {} messages; open it at https://ui.perfetto.dev",
+                  options_.trace_file, summary->events, summary->messages));
   if (summary->dropped > 0) {
-    notices.push_back(fmt::format(
+    report.notices.push_back(fmt::format(
         "warning: the trace lacks its {} oldest events, for which --trace-buffer {} had no room; with {} it "
         "would be "
         "complete",

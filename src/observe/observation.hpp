@@ -26,7 +26,8 @@ struct ObservationOptions {
 struct ObservationReport {
   std::string profile;  ///< packed (pack_profile), empty: none was wanted
   std::vector<std::string>
-      notices;  ///< what the user should read of the trace: where it is, what was dropped, what failed
+      notices;          ///< what the user should read of the trace: where it is, what was dropped
+  std::string failure;  ///< why there is no trace, though one was wanted; empty: there is
 };
 
 class Observation {
@@ -46,7 +47,7 @@ class Observation {
  private:
   explicit Observation(const ObservationOptions& options) : options_(options) {}
   void write_trace(const Recording& recording, const JobDescription& job, CallSites& sites,
-                   std::vector<std::string>& notices);
+                   ObservationReport& report);
 
   ObservationOptions options_;
   std::FILE* trace_ = nullptr;

@@ -71,7 +71,8 @@ class TraceWriter {
     messages();
     ending();
     flush();
-    if (failed_ || std::fflush(file_) != 0) return Failure{fmt::format("{}", strerror(error_))};
+    if (!failed_ && std::fflush(file_) != 0) fail();
+    if (failed_) return Failure{fmt::format("{}", strerror(error_))};
     return summary_;
   }
 
@@ -90,11 +91,12 @@ class TraceWriter {
     first_ = false;
   }
   void flush() {
-    if (!failed_ && std::fwrite(buffer_.data(), 1, buffer_.size(), file_) != buffer_.size()) {
-      error_ = errno;
-      failed_ = true;
-    }
+    if (!failed_ && std::fwrite(buffer_.data(), 1, buffer_.size(), file_) != buffer_.size()) fail();
     buffer_.clear();
+  }
+  void fail() {
+    error_ = errno;
+    failed_ = true;
   }
 
   // ---- Time and tracks ----

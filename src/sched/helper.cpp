@@ -44,7 +44,7 @@ bool HelperPool::grow() noexcept {
   const int count = kFirst << index;
   std::unique_ptr<ult::StackArena> stacks;
   try {
-    auto created = ult::StackArena::create({count, stack_size_, exec_stacks_});
+    auto created = ult::StackArena::create({.count = count, .size = stack_size_, .executable = exec_stacks_});
     if (!created) return false;
     stacks = *std::move(created);
   } catch (const std::bad_alloc&) {

@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 #include <pthread.h>
+#include <unistd.h>
 
 #include <cerrno>
 #include <cstdio>
@@ -28,6 +29,15 @@ namespace {
 
 Scheduler* g_scheduler = nullptr;
 
+LimitHook g_limit_hook = nullptr;
+
+/// A limit of the system: nothing is wrong with the runtime.
+[[noreturn]] void end_at_limit(const std::string& text) {
+  if (g_limit_hook != nullptr) g_limit_hook(text);
+  std::fprintf(stderr, "tmpi: %s\n", text.c_str());
+  _exit(1);
+}
+
 /// A broken promise of the runtime itself, not of the user.
 [[noreturn]] void fatal(const std::string& text) {
   std::fprintf(stderr, "tmpi: scheduler: %s\n", text.c_str());
@@ -51,6 +61,7 @@ class NodeScheduler final : public Scheduler {
   void set_drain_hook(DrainHook hook) override;
   void set_stall_hook(StallHook hook) override { shared_.stall.set(hook); }
   void set_interrupt_hook(InterruptHook hook) override { shared_.interrupt_hook = hook; }
+  void set_poll_hook(PollHook hook) override { shared_.polls.set(hook, *this, options_.tasks); }
   void admit_threads() noexcept override;
   void wake_if_parked(int worker) noexcept override {
     shared_.parkings[static_cast<std::size_t>(worker)]->wake_if_parked();
@@ -65,12 +76,14 @@ class NodeScheduler final : public Scheduler {
   int tasks() const override { return spawned_.load(std::memory_order_acquire); }
   const Task& task(int id) const override { return tasks_[static_cast<std::size_t>(id)]; }
   const Task* guard_page_owner(const void* address) const override;
+  const Task* overflowed(const void* address, const void* stack_pointer) const override;
   std::size_t stack_size() const override { return stacks_ == nullptr ? 0 : stacks_->size(); }
   std::size_t stack_high_water(const Task& task) const override;
   std::uint64_t held(int worker) const override {
     return shared_.workers[static_cast<std::size_t>(worker)]->held();
   }
   std::uint64_t switches() const override;
+  std::uint64_t activity() const override;
 
  private:
   Result<void> make_workers();
@@ -92,7 +105,11 @@ Result<void> NodeScheduler::set_up() {
                                options_.workers)};
   }
   timers::begin_calibration();  // goes on while the rest is set up
-  auto stacks = ult::StackArena::create({options_.tasks, options_.stack_size, options_.exec_stacks});
+  auto stacks = ult::StackArena::create({.count = options_.tasks,
+                                         .size = options_.stack_size,
+                                         .least = options_.least_stack_size,
+                                         .wide_guards = true,
+                                         .executable = options_.exec_stacks});
   if (!stacks) return stacks.failure();
   stacks_ = *std::move(stacks);
   if (options_.bind) {
@@ -101,7 +118,7 @@ Result<void> NodeScheduler::set_up() {
     topology_ = *std::move(topology);
   }
   shared_.oversubscribed = options_.workers > cpu_limit();
-  shared_.stack_size = options_.stack_size;
+  shared_.stack_size = stacks_->size();
   shared_.exec_stacks = options_.exec_stacks;
   tasks_ = std::make_unique<Task[]>(static_cast<std::size_t>(options_.tasks));
   if (auto made = make_workers(); !made) return made;
@@ -180,11 +197,14 @@ void NodeScheduler::run() {
     try {
       threads.emplace_back([this, i] { run_worker(i); });
     } catch (const std::system_error& error) {
-      fatal(fmt::format(
-          "cannot start worker {} of {}: {}. Use fewer workers, or raise the limit on threads (ulimit -u).",
-          i, options_.workers, error.what()));
+      end_at_limit(
+          fmt::format("cannot start worker {} of {}: {}. Use fewer workers, or raise the limits on threads "
+                      "(ulimit -u) and memory (ulimit -v)",
+                      i, options_.workers, error.what()));
     }
-    pthread_setname_np(threads.back().native_handle(), fmt::format("tmpi-worker-{}", i % 1000).c_str());
+    // The kernel keeps 15 letters.
+    const std::string name = fmt::format("{:.11}/{}", options_.thread_name, i % 1000);
+    pthread_setname_np(threads.back().native_handle(), name.c_str());
   }
   if (first == 1) run_worker(0);
   for (std::thread& thread : threads) thread.join();
@@ -230,7 +250,7 @@ void NodeScheduler::set_drain_hook(DrainHook hook) {
 
 void NodeScheduler::set_event_source(const EventSource& source) {
   if (!shared_.parking.watch.set(source.arm)) {
-    fatal(fmt::format(
+    end_at_limit(fmt::format(
         "cannot have a descriptor that wakes who waits for the network: {}. Raise the limit on open files "
         "(ulimit -n).",
         std::strerror(errno)));
@@ -264,6 +284,20 @@ const Task* NodeScheduler::guard_page_owner(const void* address) const {
   return nullptr;
 }
 
+const Task* NodeScheduler::overflowed(const void* address, const void* stack_pointer) const {
+  constexpr std::size_t kRedZone = 128;  // x86-64: a function may use so much below the stack pointer
+  constexpr std::size_t kLargestFrame = std::size_t{1} << 32;  // beyond, the stack pointer is no such thing
+  const Task* self = current();
+  if (self == nullptr || self->stack.base == nullptr || self->is_thread) return nullptr;
+  if (guard_page_owner(address) != nullptr) return self;
+  const auto at = reinterpret_cast<std::uintptr_t>(address);
+  const auto base = reinterpret_cast<std::uintptr_t>(self->stack.base);
+  return at < base && base - at <= kLargestFrame &&
+                 at + kRedZone >= reinterpret_cast<std::uintptr_t>(stack_pointer)
+             ? self
+             : nullptr;
+}
+
 std::size_t NodeScheduler::stack_high_water(const Task& task) const {
   return task.entry == nullptr
              ? 0
@@ -273,6 +307,12 @@ std::size_t NodeScheduler::stack_high_water(const Task& task) const {
 std::uint64_t NodeScheduler::switches() const {
   std::uint64_t sum = 0;
   for (const auto& worker : shared_.workers) sum += worker->switches();
+  return sum;
+}
+
+std::uint64_t NodeScheduler::activity() const {
+  std::uint64_t sum = shared_.polls.interruptions();
+  for (const auto& worker : shared_.workers) sum += worker->activity();
   return sum;
 }
 
@@ -305,6 +345,10 @@ const char* to_string(TaskState state) noexcept {
       return "finished";
   }
   return "?";
+}
+
+void end_at_limits_by(LimitHook hook) noexcept {
+  g_limit_hook = hook;
 }
 
 }  // namespace tmpi::sched

@@ -18,12 +18,14 @@ namespace tmpi::sched {
 
 struct Options {
   int workers = 1;
-  int tasks = 1;                     ///< capacity for spawn(); stacks are reserved, not committed
-  std::size_t stack_size = 1 << 20;  ///< bytes per fiber, rounded up to pages
-  std::string policy = "fifo";       ///< "fifo", "lifo", "random:SEED"
-  bool bind = true;                  ///< pin worker i to the i-th allowed core (hwloc); false: --bind-to none
-  bool exec_stacks = false;          ///< the program has PT_GNU_STACK RWE
-  bool owns_calling_thread = true;   ///< the thread that calls run() becomes worker 0
+  int tasks = 1;                            ///< capacity for spawn(); stacks are reserved, not committed
+  std::size_t stack_size = 1 << 20;         ///< bytes per fiber, rounded up to pages
+  std::string thread_name = "tmpi-worker";  ///< of workers' threads, followed by "/" and a number
+  std::size_t least_stack_size = 0;         ///< what will do if address space is scarce; 0: stack_size
+  std::string policy = "fifo";              ///< "fifo", "lifo", "random:SEED"
+  bool bind = true;                 ///< pin worker i to the i-th allowed core (hwloc); false: --bind-to none
+  bool exec_stacks = false;         ///< the program has PT_GNU_STACK RWE
+  bool owns_calling_thread = true;  ///< the thread that calls run() becomes worker 0
   int spin_microseconds =
       50;  ///< how long an idle worker looks for work before it sleeps; 0 when oversubscribed
 };
@@ -67,6 +69,12 @@ inline constexpr std::uint64_t kStallPeriod = 250'000'000;  // ns
 /// interrupt() has been called for `task`: called on its own flow of control, inside, between being suspended
 /// and going on. Must not suspend.
 using InterruptHook = void (*)(Task& task) noexcept;
+/// Every task that has not finished is blocked or polls in a tight loop (yield_polling()), and nothing else has been
+/// switched to, for `seconds`: called about once a second, with 0 first, as long as that is so and the hook returns
+/// true; false begins anew. On the thread of a worker, in a poll of its running task; the others go on polling
+/// meanwhile. What happens without a switch the hook has to find out.
+using PollHook = bool (*)(int seconds) noexcept;
+
 class AssistPoint;
 
 class Scheduler {
@@ -105,6 +113,7 @@ class Scheduler {
   virtual void set_drain_hook(DrainHook hook) = 0;
   virtual void set_stall_hook(StallHook hook) = 0;
   virtual void set_interrupt_hook(InterruptHook hook) = 0;
+  virtual void set_poll_hook(PollHook hook) = 0;
 
   /// The ranks of the calling worker may have threads from now on (thread_task.hpp). Called by a task on its
   /// worker, inside or in user code; idempotent, never undone.
@@ -131,7 +140,10 @@ class Scheduler {
 
   /// Task whose guard page holds `address`, or null. Async-signal-safe.
   virtual const Task* guard_page_owner(const void* address) const = 0;
-  /// Bytes a task may use of its stack, after rounding.
+  /// The running task if a fault at `address` says that it has overflowed its stack, else null: the address lies in a
+  /// guard, or between `stack_pointer`, which has left the stack, and the stack. Async-signal-safe.
+  virtual const Task* overflowed(const void* address, const void* stack_pointer) const = 0;
+  /// Bytes a task may use of its stack, after rounding, and halving if there was no room.
   virtual std::size_t stack_size() const = 0;
   /// Bytes of its stack the task has ever touched (by residency of pages), 0 if unknown.
   virtual std::size_t stack_high_water(const Task& task) const = 0;
@@ -140,7 +152,16 @@ class Scheduler {
   virtual std::uint64_t held(int worker) const = 0;
   /// Number of switches so far, all workers (relaxed counters).
   virtual std::uint64_t switches() const = 0;
+  /// Changes when anything happens but polls in vain, and what they switch; about a second late where tasks have begun
+  /// to do something else between their polls. Any thread.
+  virtual std::uint64_t activity() const = 0;
 };
+
+/// Ends the process with a sentence: the system refuses what a job needs (threads, descriptors). Any thread; does not
+/// return.
+using LimitHook = void (*)(const std::string& sentence);
+/// Without one the sentence goes to stderr.
+void end_at_limits_by(LimitHook hook) noexcept;
 
 namespace detail {
 extern bool g_single_worker;  // written by create() only
@@ -151,6 +172,10 @@ Scheduler* scheduler() noexcept;
 
 /// Index of the worker that runs the calling thread, -1 elsewhere. Never cached across a scheduling point.
 int current_worker() noexcept;
+
+/// In the child of a fork(2): the calling thread is no worker there, nor inside one; current() is null, and
+/// nothing suspends. Async-signal-safe.
+void forget_this_thread() noexcept;
 
 /// Number of tasks that are ready on the calling thread's worker, the running one not counted; 0 on a thread
 /// that is no worker.

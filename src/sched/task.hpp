@@ -21,9 +21,16 @@ enum class TaskState : std::uint8_t { kInit, kRunning, kReady, kBlocked, kFinish
 /// Name of a state for state dumps: "running", "blocked", ...
 const char* to_string(TaskState state) noexcept;
 
+/// How often a task has looked for something in vain (poll_watch.hpp). Written by its worker's thread; relaxed.
+struct PollCount {
+  std::atomic<std::uint32_t> number{0};
+  std::atomic<std::uint32_t> away{0};  ///< after how many of those measured it has been away for long
+  std::uint64_t left = 0;              ///< ticks when it went away, if that is measured
+};
+
 /// What a switch touches lies in the first cache line.
 struct alignas(kCacheLine) Task : ult::Fiber {
-  std::atomic<TaskState> state{TaskState::kInit};  ///< for state dumps only; relaxed
+  std::atomic<TaskState> state{TaskState::kInit};  ///< for state dumps, and hints inside its worker; relaxed
   bool is_thread = false;                          ///< a thread of a rank (ThreadTask), no fiber
   bool inside = false;       ///< in the library: between entry and return to user code (Inside)
   bool monitored = false;    ///< its worker has admitted threads
@@ -41,8 +48,10 @@ struct alignas(kCacheLine) Task : ult::Fiber {
   std::atomic<std::uint64_t> note[7] = {};    ///< what it waits for, in MPI's words; for state dumps; relaxed
   Task* next_interrupted = nullptr;
   Sleeper* sleeper = nullptr;  ///< it is in sleep_until()
+  PollCount polls;
 
   void set_state(TaskState now) noexcept { state.store(now, std::memory_order_relaxed); }
+  TaskState get_state() const noexcept { return state.load(std::memory_order_relaxed); }
 };
 
 /// The task that runs on the calling thread, null on a thread that is no worker. Never cache the result
@@ -52,6 +61,13 @@ Task* current() noexcept;
 /// Puts the calling task at the end of its worker's ready queue and runs the others first. SUSPENDS (returns
 /// at once when nobody else is ready, after a look at inbox and network).
 void yield() noexcept;
+
+/// The same for a task that has looked for something in vain and is likely to look again: counted, so that it is
+/// noticed when nothing else happens any more (PollHook in scheduler.hpp). SUSPENDS.
+void yield_polling() noexcept;
+
+/// The kernel's number of the thread that runs the task's worker; 0: it does not run yet. Any thread.
+int os_thread_of(const Task& task) noexcept;
 
 /// Makes a blocked task ready on its worker; any thread. The caller must own the wake-up (see Waiter).
 void make_ready(Task& task) noexcept;

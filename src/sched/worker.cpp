@@ -198,19 +198,19 @@ void Worker::prepare(Task& task) noexcept {
   task.monitored = entrance_.admits();
 }
 
-inline void Worker::before_switch(Task* from, Task& to) noexcept {
+inline void Worker::before_switch(Task* from, Task& to, Counter& counter) noexcept {
   // A new task's first frame is laid by the worker that runs it: its stack is then on this worker's NUMA
   // node.
   if (to.context == nullptr) [[unlikely]]
     prepare(to);
-  switches_.store(switches_.load(std::memory_order_relaxed) + 1, std::memory_order_relaxed);
+  counter.store(counter.load(std::memory_order_relaxed) + 1, std::memory_order_relaxed);
   report(from, &to);
   to.set_state(TaskState::kRunning);
   running_ = &to;
 }
 
-inline void Worker::switch_from(ult::Fiber& fiber, Task* from, Task& to) noexcept {
-  before_switch(from, to);
+inline void Worker::switch_from(ult::Fiber& fiber, Task* from, Task& to, Counter& counter) noexcept {
+  before_switch(from, to, counter);
   ult::switch_to(thread_, fiber, to);
   // Nothing more: the task may have come back on another worker.
 }
@@ -269,7 +269,7 @@ inline void Worker::suspend(Task& self) noexcept {
   self.set_state(TaskState::kRunning);
 }
 
-void Worker::yield(Task& self) noexcept {
+inline void Worker::give_turn(Task& self, Counter& counter) noexcept {
   if (&self != running_) [[unlikely]]
     return detail::yield_on_thread(*this, self);
   if (ready_.empty() && resume_next_ == nullptr) {
@@ -285,7 +285,7 @@ void Worker::yield(Task& self) noexcept {
       return;
     }
     push_yielded(self);
-    switch_from(self, &self, *next);
+    switch_from(self, &self, *next, counter);
     return be_interrupted(self);
   }
   // Several ranks that poll in turn never leave the queue empty.
@@ -293,10 +293,21 @@ void Worker::yield(Task& self) noexcept {
   push_yielded(self);
   Task* next = next_ready();
   if (next != &self) {
-    switch_from(self, &self, *next);
+    switch_from(self, &self, *next, counter);
     return be_interrupted(self);
   }
   self.set_state(TaskState::kRunning);
+}
+
+void Worker::yield(Task& self) noexcept {
+  give_turn(self, switches_);
+}
+
+void Worker::yield_polling(Task& self) noexcept {
+  PollWatch& watch = shared_.polls;
+  watch.come(self.polls);
+  give_turn(self, polled_switches_);
+  watch.go(self.polls);  // of the process: the task may have come back on another worker
 }
 
 void Worker::finish() noexcept {
@@ -315,7 +326,7 @@ void Worker::finish() noexcept {
     from = nullptr;
   }
   if (next != nullptr) {
-    before_switch(from, *next);
+    before_switch(from, *next, switches_);
     ult::abandon_to(thread_, self, *next);
   }
   leave_for_good();
@@ -383,6 +394,10 @@ int current_worker() noexcept {
   return worker == nullptr ? -1 : worker->index();
 }
 
+void forget_this_thread() noexcept {
+  set_this_thread(nullptr, nullptr);
+}
+
 int ready_tasks() noexcept {
   Worker* worker = this_worker();
   return worker == nullptr ? 0 : worker->ready();
@@ -395,6 +410,19 @@ void yield() noexcept {
     return;
   }
   self->worker->yield(*self);
+}
+
+void yield_polling() noexcept {
+  Task* self = current();
+  if (self == nullptr) {
+    sched_yield();
+    return;
+  }
+  self->worker->yield_polling(*self);
+}
+
+int os_thread_of(const Task& task) noexcept {
+  return task.worker == nullptr ? 0 : task.worker->thread();
 }
 
 void make_ready(Task& task) noexcept {

@@ -18,6 +18,7 @@
 #include "sched/assist.hpp"
 #include "sched/entrance.hpp"
 #include "sched/helper.hpp"
+#include "sched/poll_watch.hpp"
 #include "sched/ready_queue.hpp"
 #include "sched/scheduler.hpp"
 #include "sched/sleepers.hpp"
@@ -48,6 +49,7 @@ struct Shared {
   Parking::Shared parking;
   StallWatch stall{workers};
   InterruptHook interrupt_hook = nullptr;
+  PollWatch polls{workers};
 };
 
 class alignas(kCacheLine) Worker {
@@ -71,7 +73,12 @@ class alignas(kCacheLine) Worker {
   /// Takes effect at the worker's next switch.
   void set_switch_hook(SwitchHook hook) noexcept { switch_hook_.store(hook, std::memory_order_release); }
   int index() const noexcept { return index_; }
-  std::uint64_t switches() const noexcept { return switches_.load(std::memory_order_relaxed); }
+  int thread() const noexcept { return thread_id_.load(std::memory_order_relaxed); }
+  std::uint64_t switches() const noexcept {
+    return activity() + polled_switches_.load(std::memory_order_relaxed);
+  }
+  /// Switches for another reason than polls in vain.
+  std::uint64_t activity() const noexcept { return switches_.load(std::memory_order_relaxed); }
   /// Makes a blocked task of this worker ready. `here` is the caller's this_worker().
   void make_ready(Task& task, const Worker* here) noexcept {
     if (here == this) {
@@ -83,7 +90,6 @@ class alignas(kCacheLine) Worker {
   Parking& parking() noexcept { return entrance_.parking(); }
   /// interrupt() of a task of this worker; also in a signal handler.
   void interrupt(Task& task) noexcept;
-  int thread() const noexcept { return thread_id_.load(std::memory_order_relaxed); }
   /// One more task, which will not have finished until finish(); and whether there are others than one.
   void settle() noexcept { residents_.fetch_add(1, std::memory_order_relaxed); }
   bool has_company() const noexcept { return residents_.load(std::memory_order_relaxed) > 1; }
@@ -109,6 +115,7 @@ class alignas(kCacheLine) Worker {
   void add_held(std::uint64_t nanoseconds) noexcept {
     held_.store(held_.load(std::memory_order_relaxed) + nanoseconds, std::memory_order_relaxed);
   }
+  void yield_polling(Task& self) noexcept;
   [[noreturn]] void finish() noexcept;
 
   HelperPool& helpers() noexcept { return helpers_; }
@@ -163,8 +170,13 @@ class alignas(kCacheLine) Worker {
   }
   void poll_at_switch() noexcept;
   Task* idle() noexcept;
-  void before_switch(Task* from, Task& to) noexcept;
-  void switch_from(ult::Fiber& fiber, Task* from, Task& to) noexcept;
+  using Counter = std::atomic<std::uint64_t>;
+  void give_turn(Task& self, Counter& counter) noexcept;
+  void before_switch(Task* from, Task& to, Counter& counter) noexcept;
+  void switch_from(ult::Fiber& fiber, Task* from, Task& to) noexcept {
+    switch_from(fiber, from, to, switches_);
+  }
+  void switch_from(ult::Fiber& fiber, Task* from, Task& to, Counter& counter) noexcept;
   [[noreturn]] void leave_for_good() noexcept;
   void report(Task* from, Task* to) noexcept {
     // acquire pairs with set_switch_hook(): what the hook needs has been set up.
@@ -186,7 +198,9 @@ class alignas(kCacheLine) Worker {
   DrainHook drain_hook_ = nullptr;
   std::uint32_t until_clock_ = kClockInterval;
   std::uint32_t yields_ = 0;
-  std::atomic<std::uint64_t> switches_{0};  // relaxed: written by this thread only, read as a figure
+  // Relaxed: written by this thread only, read as figures.
+  Counter switches_{0};
+  Counter polled_switches_{0};  // those of yield_polling()
   ReadyQueue ready_;
   Shared& shared_;
   ult::Fiber root_;  // the thread's own flow of control

@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 #include <sys/mman.h>
+#include <sys/resource.h>
 
 #include <algorithm>
 #include <cerrno>
@@ -20,6 +21,8 @@ namespace {
 constexpr int MADV_GUARD_INSTALL =
     102;  // Linux 6.13; older headers do not name it, older kernels answer EINVAL
 #endif
+
+constexpr long kMappingShare = 128;  // of vm.max_map_count, at most this part for wide guards
 
 std::size_t round_up(std::size_t bytes) noexcept {
   return (bytes + kPageSize - 1) & ~(kPageSize - 1);
@@ -51,18 +54,36 @@ long max_map_count() {
   return limit;
 }
 
+/// Under a limit on address space (ulimit -v) stacks take a 64th of it at most, if they can: the ranks' images and
+/// heaps come later, and helper fibers' stacks, which are as large.
+StackOptions fitted_to_limit(StackOptions options) {
+  rlimit limit{};
+  if (getrlimit(RLIMIT_AS, &limit) != 0 || limit.rlim_cur == RLIM_INFINITY) return options;
+  const std::size_t share = limit.rlim_cur / 64 / static_cast<std::size_t>(std::max(options.count, 1));
+  if (options.size + StackArena::kWideGuardSize > share) options.wide_guards = false;
+  while (options.least > 0 && options.size > share && options.size / 2 >= options.least) options.size /= 2;
+  return options;
+}
+
 }  // namespace
 
-Result<std::unique_ptr<StackArena>> StackArena::create(const StackOptions& options) {
+Result<std::unique_ptr<StackArena>> StackArena::create(StackOptions options) {
   if (options.size < kMinimumSize) {
     return Failure{
         fmt::format("a stack of {} bytes is too small: the least is {}. Pass a larger --stack-size.",
                     options.size, in_units(kMinimumSize))};
   }
-  std::unique_ptr<StackArena> arena(new StackArena);
-  if (auto reserved = arena->reserve(options); !reserved) return reserved.failure();
-  if (auto guarded = arena->install_guards(options.mappings_only); !guarded) return guarded.failure();
-  return arena;
+  options = fitted_to_limit(options);
+  while (true) {
+    std::unique_ptr<StackArena> arena(new StackArena);
+    if (auto reserved = arena->reserve(options); !reserved) {
+      if (options.least == 0 || options.size / 2 < options.least) return reserved.failure();
+      options.size /= 2;
+      continue;
+    }
+    if (auto guarded = arena->install_guards(options.mappings_only); !guarded) return guarded.failure();
+    return arena;
+  }
 }
 
 Result<void> StackArena::reserve(const StackOptions& options) {
@@ -77,7 +98,8 @@ Result<void> StackArena::reserve(const StackOptions& options) {
   if (options.size > (kMost >> 1) / count) return too_much();
   size_ = round_up(options.size);
   span_ = size_ + kPageSize;
-  stride_ = kGuardSize + span_;
+  guard_ = options.wide_guards ? kWideGuardSize : kGuardSize;
+  stride_ = guard_ + span_;
   if (stride_ > kMost / count) return too_much();
   const int protection = PROT_READ | PROT_WRITE | (options.executable ? PROT_EXEC : 0);
   void* memory = mmap(nullptr, count * stride_, protection,
@@ -96,30 +118,36 @@ Result<void> StackArena::reserve(const StackOptions& options) {
   return {};
 }
 
+// A guard by mprotect splits the mapping: two per stack.
 Result<void> StackArena::install_guards(bool mappings_only) {
-  light_guards_ = !mappings_only && madvise(base_, kGuardSize, MADV_GUARD_INSTALL) == 0;
-  if (!light_guards_) {
-    // A guard by mprotect splits the mapping: two per stack.
-    const long limit = max_map_count();
-    if (2L * count_ + 1000 > limit) {
-      return Failure{fmt::format(
-          "{} stacks need {} memory mappings on this kernel (older than Linux 6.13), vm.max_map_count allows "
-          "{}. Start "
-          "at most {} ranks per node, or raise it: sysctl -w vm.max_map_count={}",
-          count_, 2L * count_ + 1000, limit, std::max(0L, (limit - 1000) / 2), 2L * count_ + 20000)};
-    }
+  const long limit = max_map_count();
+  const long mappings = 2L * count_;
+  // The rest of the limit is for the ranks' images (privatize/mapping_limit.cpp counts on it).
+  const bool whole = guard_ > kGuardSize && mappings <= limit / kMappingShare;
+  light_guards_ = !mappings_only && !whole && protect(true, kGuardSize);
+  if (light_guards_) return {};
+  if (!whole && mappings + 1000 > limit) {
+    return Failure{fmt::format(
+        "{} stacks need {} memory mappings on this kernel (older than Linux 6.13), vm.max_map_count allows "
+        "{}. Start "
+        "at most {} ranks per node, or raise it: sysctl -w vm.max_map_count={}",
+        count_, mappings + 1000, limit, std::max(0L, (limit - 1000) / 2), mappings + 20000)};
   }
-  for (int i = 0; i < count_; ++i) {
-    std::byte* guard = region(i) - kGuardSize;
-    const int rc = light_guards_ ? madvise(guard, kGuardSize, MADV_GUARD_INSTALL)
-                                 : mprotect(guard, kGuardSize, PROT_NONE);
-    if (rc != 0) {
-      return Failure{
-          fmt::format("cannot protect the guard page of stack {} of {}: {}. Start fewer ranks per node.", i,
-                      count_, std::strerror(errno))};
-    }
+  if (!protect(false, guard_)) {
+    return Failure{fmt::format("cannot protect the guards of {} stacks: {}. Start fewer ranks per node.",
+                               count_, std::strerror(errno))};
   }
   return {};
+}
+
+/// The uppermost `bytes` of each guard.
+bool StackArena::protect(bool light, std::size_t bytes) noexcept {
+  for (int i = 0; i < count_; ++i) {
+    std::byte* guard = region(i) - bytes;
+    const int rc = light ? madvise(guard, bytes, MADV_GUARD_INSTALL) : mprotect(guard, bytes, PROT_NONE);
+    if (rc != 0) return false;
+  }
+  return true;
 }
 
 StackArena::~StackArena() {
@@ -133,13 +161,13 @@ Stack StackArena::stack(int index) const noexcept {
 int StackArena::guard_owner(const void* address) const noexcept {
   const auto offset = reinterpret_cast<std::uintptr_t>(address) - reinterpret_cast<std::uintptr_t>(base_);
   if (offset >= static_cast<std::size_t>(count_) * stride_) return -1;
-  return offset % stride_ < kGuardSize ? static_cast<int>(offset / stride_) : -1;
+  return offset % stride_ < guard_ ? static_cast<int>(offset / stride_) : -1;
 }
 
 int StackArena::owner(const void* address) const noexcept {
   const auto offset = reinterpret_cast<std::uintptr_t>(address) - reinterpret_cast<std::uintptr_t>(base_);
   if (offset >= static_cast<std::size_t>(count_) * stride_) return -1;
-  return offset % stride_ >= kGuardSize ? static_cast<int>(offset / stride_) : -1;
+  return offset % stride_ >= guard_ ? static_cast<int>(offset / stride_) : -1;
 }
 
 std::size_t StackArena::high_water(int index) const noexcept {

@@ -3,6 +3,9 @@
 #include <doctest/doctest.h>
 #include <setjmp.h>
 #include <signal.h>
+#include <sys/resource.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
 #include <cstdint>
 #include <cstring>
@@ -43,13 +46,13 @@ bool faults(std::byte* at) {
   return faulted;
 }
 
-void check_guards(const StackArena& arena) {
+void check_guards(const StackArena& arena, std::size_t reach = StackArena::kGuardSize) {
   for (int i = 0; i < arena.count(); ++i) {
     const Stack stack = arena.stack(i);
     CHECK(stack.size >= arena.size());
     CHECK_FALSE(faults(stack.base));
     CHECK_FALSE(faults(stack.base + stack.size - 1));
-    for (const std::size_t below : {std::size_t{1}, std::size_t{5000}, StackArena::kGuardSize}) {
+    for (const std::size_t below : {std::size_t{1}, std::size_t{5000}, reach}) {
       CHECK(faults(stack.base - below));
       CHECK(g_fault_address == stack.base - below);
       CHECK(arena.guard_owner(g_fault_address) == i);
@@ -72,6 +75,47 @@ TEST_CASE("guards by mprotect behave the same") {
   auto arena = arena_of({.count = 5, .size = 64 * 1024, .mappings_only = true});
   CHECK_FALSE(arena->light_guards());
   check_guards(*arena);
+}
+
+TEST_CASE("wide guards fault as a whole while mappings are plenty") {
+  auto arena = arena_of({.count = 5, .size = 64 * 1024, .wide_guards = true});
+  CHECK(arena->guard_size() >= 4 << 20);
+  check_guards(*arena, arena->guard_size());
+}
+
+TEST_CASE("wide guards of many stacks cost no mappings, and the rest of each is nobody's memory") {
+  auto arena = arena_of({.count = 5000, .size = 64 * 1024, .wide_guards = true});
+  if (!arena->light_guards()) return;  // before Linux 6.13
+  const Stack stack = arena->stack(4321);
+  CHECK(faults(stack.base - 1));
+  CHECK(faults(stack.base - StackArena::kGuardSize));
+  std::byte* const gap = stack.base - (3 << 20);
+  CHECK_FALSE(faults(gap));
+  CHECK(arena->guard_owner(gap) == 4321);
+  CHECK(arena->owner(gap) == -1);
+}
+
+TEST_CASE("under a limit on address space stacks shrink as far as they may") {
+  const pid_t child = fork();
+  if (child == 0) {
+    const rlimit limit{std::size_t{4} << 30, std::size_t{4} << 30};
+    if (setrlimit(RLIMIT_AS, &limit) != 0) _exit(9);
+    auto shrunk = StackArena::create({.count = 25, .size = 8 << 20, .least = 1 << 20, .wide_guards = true});
+    if (!shrunk || (*shrunk)->size() != 2 << 20 || (*shrunk)->guard_size() != StackArena::kGuardSize)
+      _exit(1);
+    auto least = StackArena::create({.count = 2000, .size = 8 << 20, .least = 1 << 20, .wide_guards = true});
+    if (!least || (*least)->size() != 1 << 20) _exit(2);
+    least->reset();
+    auto asked = StackArena::create({.count = 300, .size = 8 << 20, .wide_guards = true});
+    if (!asked || (*asked)->size() != 8 << 20) _exit(3);
+    auto none = StackArena::create({.count = 300, .size = 8 << 20, .least = 8 << 20});
+    if (none || none.message().find("ulimit -v") == std::string::npos) _exit(4);
+    _exit(0);
+  }
+  int status = 0;
+  waitpid(child, &status, 0);
+  REQUIRE(WIFEXITED(status));
+  CHECK(WEXITSTATUS(status) == 0);
 }
 
 TEST_CASE("sizes are rounded up to pages") {

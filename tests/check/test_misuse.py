@@ -119,6 +119,26 @@ class MisuseTest(LaunchTest):
         self.mismatch("other_block", [("MPI_Gather", "other_block")], 1, "MPI_COMM_WORLD",
                       r"The data is (12 bytes here and 8|8 bytes here and 12) there: count or datatype differ")
 
+    # The two sides of one call.
+    def own(self, case, function, sent, expected):
+        self.misuse(case, NOT_SAME, rf"{function} at {at(case)}: the rank itself is among the members, and sends {sent} to itself but "
+                    rf"receives {expected} from itself: .*")
+
+    def test_own_chunk(self):
+        self.own("own_chunk", "MPI_Allgather", "8 bytes of MPI_INT", "12 bytes of MPI_INT")
+        self.own("own_type", "MPI_Alltoall", "4 bytes of MPI_INT", "4 bytes of MPI_FLOAT")
+        self.own("own_counts", "MPI_Iallgatherv", "8 bytes of MPI_DOUBLE", "16 bytes of MPI_DOUBLE")
+        self.own("own_root", "MPI_Gather", "8 bytes of MPI_INT", "12 bytes of MPI_INT")
+
+    def aliased(self, case, function, size):
+        self.misuse(case, BUFFER, rf"{function} at {at(case)}: receives into memory from which the same call sends "
+                    rf"\({size} bytes from 0x[0-9a-f]+ on\)\. Use another buffer, .*")
+
+    def test_aliased(self):
+        self.aliased("aliased", "MPI_Allgather", 16)
+        self.aliased("aliased_chunk", "MPI_Alltoallv", 8)
+        self.aliased("aliased_sum", "MPI_Allreduce_init", 8)
+
     def test_other_creation(self):
         self.mismatch("other_creation", [("MPI_Comm_split", "split"), ("MPI_Comm_dup", "dup_instead")], 1, "MPI_COMM_WORLD", "All members .*")
 
@@ -133,6 +153,16 @@ class MisuseTest(LaunchTest):
         job = self.run_job("-n", 4, "--check", "--profile", "-q", self.program, "freed_type")
         self.assertEqual(job.code, TYPE)
         self.assertIn(f"MPI_Bcast at {at('freed_type')}: the datatype was freed", job.err.decode())
+
+    # What other implementations may refuse.
+    def test_liberties(self):
+        job = self.run_case("liberties")
+        self.assertEqual((job.code, job.text), (0, "tmpirun: warning: accepted here, but not defined by the MPI report; another MPI may refuse it:\n"
+                         f"  ranks 0-3: MPI_Allreduce at {at('lxor')}: MPI_LXOR on MPI_DOUBLE\n"
+                         f"  ranks 1-3: MPI_Reduce_local at {at('land')}: MPI_LAND on MPI_AINT\n"
+                         f"  rank 2: MPI_Type_get_name at {at('marker')}: MPI_LB, which MPI 3.0 removed\n"))
+        job = self.run_case("liberties", options=("-q",))
+        self.assertEqual((job.code, job.text), (0, ""))
 
     # Leaks.
     def test_leaks(self):

@@ -37,7 +37,7 @@ class Mpi:
         binary = directory / f"{source.split('.')[0]}.{self.name}"
         if not binary.exists():
             compiler = [self.cxx, "-std=c++17"] if source.endswith(".cpp") else [self.cc, "-std=gnu11"]
-            subprocess.run([*compiler, "-O2", "-w", str(EXAMPLES / source), "-o", str(binary), "-lm"], check=True, timeout=900)
+            subprocess.run([*compiler, "-O1", "-w", str(EXAMPLES / source), "-o", str(binary), "-lm"], check=True, timeout=900)
         return binary
 
     def results(self, binary, arguments, ranks):

@@ -81,7 +81,7 @@ class Job:
     def node_pids(self, count):
         """Process ids of the job's tmpi-nodes in the order of their starts, once there are `count`."""
         def found():
-            pids = [pid for pid, command in self.survivors() if re.match(r"\S*tmpi-node ", command)]
+            pids = [pid for pid, _ in self.survivors() if executable(pid) == "tmpi-node"]
             return pids if len(pids) >= count else None
 
         return sorted(wait_for(found, f"{count} tmpi-nodes"), key=lambda pid: (int(stat_field(pid, 22)), pid))
@@ -126,6 +126,14 @@ class Job:
                 os.kill(pid, signal.SIGKILL)
             except OSError:
                 pass
+
+
+def executable(pid):
+    """What a process runs, whatever it calls itself."""
+    try:
+        return os.path.basename(os.readlink(f"/proc/{pid}/exe"))
+    except OSError:
+        return ""
 
 
 def stat_field(pid, number):

@@ -1,9 +1,10 @@
 """Jobs whose ranks wait for each other end by themselves, with a report; jobs that only look like it do not."""
 
+import os
 import subprocess
 import time
 
-from harness import LaunchTest, claims_time, main, program
+from harness import HANG, LaunchTest, claims_time, main, program
 
 DEADLOCK = 125
 
@@ -67,6 +68,67 @@ class DeadlockTest(LaunchTest):
         time.sleep(1)
         self.assertEqual(job.finish(input=b"a line\n").out, b"got a line\n")
         self.assertEqual(job.code, 0)
+
+    def test_internal_messages_are_not_shown(self):
+        """Members of a collective have had messages of the library's own, of another step than the one that they wait for."""
+        for nodes in (1, 2, 3):
+            for case in ("barriers", "collective", "allreduce"):
+                with self.subTest(nodes=nodes, case=case):
+                    err = self.report(6, case, "--nodes", nodes)
+                    self.assertIn("blocked in MPI_", err)
+                    self.assertNotIn("has come and is not received", err)
+
+    def test_waiting_through_a_pipe_is_no_silent_hang(self):
+        job = self.start("-n", 3, "--workers", 1, program("pipes.c"), "for-ever")
+        job.read_until(b"here\n")
+        job.ask_until(b"  rank 0: running, in read(")
+        self.assertRegex(job.seen_err.decode(), r"  rank 0: running, in read\(\d+\) of a pipe\n")
+        self.assertIn(b"  ranks 1-2 (2): ready to run", job.seen_err)
+        end = time.monotonic() + HANG
+        while b"has been in" not in job.seen_err:
+            job.read("stderr", b"has been in", end)
+        self.assertRegex(job.seen_err.decode(), r"warning: rank 0 on host \S+ has been in read\(\d+\) of a pipe for 5 seconds and holds its core, "
+                                                r"where ranks 1-2 could run\.")
+        job.process.terminate()
+        self.assertEqual(job.finish().code, 143)
+        self.assertEqual(job.err.count(b"has been in"), 1)
+
+    def test_who_holds_nobody_up_is_not_told(self):
+        job = self.start("-n", 3, "--vratio", 1, "--no-deadlock-check", program("pipes.c"), "give-up")
+        self.assertEqual(job.finish().code, 0)
+        self.assertNotIn(b"has been in", job.err)
+
+    def test_polling_in_vain(self):
+        ways = [("test", "  ranks 0-3 (4): polling in vain with MPI_Test\n"),
+                ("probe-and-wait", "  rank 0: blocked in MPI_Recv from rank 1 with tag 5 on MPI_COMM_WORLD\n"
+                                   "  ranks 1-3 (3): polling in vain with MPI_Iprobe\n")]
+        jobs = [(report, self.start("-n", 4, *options, "-q", program("polls.c"), case)) for case, report in ways
+                for options in (("--workers", 1), ("--nodes", 2))]
+        for report, job in jobs:
+            err = job.finish().err.decode()
+            self.assertEqual(job.code, DEADLOCK, err)
+            self.assertIn("tmpirun: deadlock: for 10 seconds every rank that has not finished has tested or probed in vain", err)
+            self.assertIn(report, err)
+            self.check_nothing_left(job)
+
+    def test_polling_is_no_deadlock_if_there_may_be_an_end(self):
+        file = os.path.join(self.directory(), "go-on")
+        jobs = [self.start("-n", 2, *options, "-q", program("polls.c"), *case)
+                for case in (["wtime", 14], ["clock", 14], ["work", 14], ["work-between", 0, file], ["alarm", 14], ["file", 0, file])
+                for options in (("--workers", 1), ("--nodes", 2))]
+        time.sleep(14)
+        with open(file, "w"):
+            pass
+        for job in jobs:
+            job.finish()
+            self.assertEqual((job.code, job.out), (0, b"fine\n"), job.err)
+
+    def test_polling_is_left_alone_if_that_is_wanted(self):
+        job = self.start("-n", 2, "-q", "--no-deadlock-check", program("polls.c"), "test")
+        time.sleep(13)
+        self.assertIsNone(job.process.poll())
+        job.process.terminate()
+        self.assertEqual(job.finish().code, 143)
 
     def test_can_be_turned_off_and_looked_at(self):
         job = self.start("-n", 4, "-q", "--no-deadlock-check", program("deadlock.c"), "ring")

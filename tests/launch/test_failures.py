@@ -5,7 +5,7 @@ import signal
 import subprocess
 import time
 
-from harness import PROMPTLY, LaunchTest, claims_time, main, program, wait_for
+from harness import HANG, PROMPTLY, LaunchTest, claims_time, main, program, wait_for
 
 
 class FailureTest(LaunchTest):
@@ -54,6 +54,15 @@ class FailureTest(LaunchTest):
     def test_smashed_frame_still_gives_a_report(self):
         self.check_failure(self.misbehave("smash"), 139, "rank 1 on host", "SIGSEGV")
 
+    def test_smashed_heap_still_gives_rank_signal_and_address(self):
+        for mode in ("block", "to-the-end", "all"):
+            for byte in ("0", "0x41", "0xff"):
+                for nodes in (1, 2):
+                    with self.subTest(mode, byte=byte, nodes=nodes):  # one worker: nobody else trips over it
+                        job = self.run_job("-n", 4, "--workers", 1, "--nodes", nodes, program("smash_heap.c"), mode, byte)
+                        self.assertEqual(job.code, 139, job.err)
+                        self.assertRegex(job.err.decode(), r"\Atmpirun: rank 1 on host \S+: segmentation fault \(SIGSEGV at address 0x[0-9a-f]+\)\n")
+
     @claims_time
     def test_stack_overflow(self):
         job = self.misbehave("overflow", 5, options=["--stack-size", "256k"])
@@ -62,7 +71,7 @@ class FailureTest(LaunchTest):
         self.assertRegex(job.err.decode(), r"called by itself, \d+ times\n  #1 fail\+0x")
 
     def test_stack_overflow_of_the_default_stack(self):
-        self.check_failure(self.misbehave("overflow"), 139, "stack of 1024 KiB", "--stack-size 2M")
+        self.check_failure(self.misbehave("overflow"), 139, "stack of 8192 KiB", "--stack-size 16M")
 
     def test_abort(self):
         self.check_failure(self.misbehave("abort", 4), 134, "rank 4 on host")
@@ -154,6 +163,48 @@ class FailureTest(LaunchTest):
         self.check_failure(job, 137, "killed by signal 9 (Killed)")
         self.check_nothing_left(job)
 
+    def forks(self, mode, *options):
+        job = self.run_job("-n", 4, "--vratio", 2, *options, program("forks.c"), mode)
+        self.assertEqual(job.code, 0, job.err)
+        return job
+
+    def test_forked_child_dies_of_its_signal_and_the_job_goes_on(self):
+        for mode, number in (("abort", signal.SIGABRT), ("segv", signal.SIGSEGV), ("raise", signal.SIGFPE), ("kill", signal.SIGBUS),
+                             ("term", signal.SIGTERM), ("overflow", signal.SIGSEGV), ("trap", signal.SIGTRAP), ("thread", signal.SIGSEGV),
+                             ("exec", signal.SIGSEGV), ("vfork", signal.SIGSEGV)):
+            with self.subTest(mode):
+                job = self.forks(mode)
+                self.assertEqual(job.out, b"the child was killed by signal %d\n" % number)
+                self.assertEqual(job.err, b"")
+
+    def test_forked_child_has_what_handlers_the_rank_has_set(self):
+        job = self.forks("handler")
+        self.assertEqual(job.out, b"the child ended with code %d\n" % signal.SIGSEGV)
+        self.assertIn(b"the child's own handler\n", job.err)
+
+    def test_child_of_a_forked_child(self):
+        self.assertEqual(self.forks("grandchild").out, b"the child ended with code %d\n" % signal.SIGABRT)
+
+    def test_mpi_in_a_forked_child_is_refused(self):
+        for mode, code, name in (("mpi-abort", 7, "MPI_Abort with code 7"), ("mpi-send", 1, "MPI_Send"), ("mpi-barrier", 1, "MPI_Barrier"),
+                                 ("mpi-finalize", 1, "MPI_Finalize"), ("mpi-init", 1, "MPI_Init"), ("mpi-session", 1, "MPI_Session_init"),
+                                 ("mpi-bad", 1, "MPI_Comm_free")):
+            for options in ((), ("--check",), ("--nodes", 2)):
+                with self.subTest(mode, options=options):
+                    job = self.forks(mode, *options)
+                    self.assertEqual(job.out, b"the child ended with code %d\n" % code)
+                    self.assertRegex(job.err.decode(), rf"tmpi: {name} called by process \d+, a child that rank 1 on \S+ has forked: ")
+                    self.assertEqual(job.err.count(b"\n"), 1)
+
+    def test_forked_child_may_ask_whether_there_is_mpi(self):
+        job = self.forks("mpi-asks")  # a destructor that calls MPI_Finalize if it must
+        self.assertEqual((job.out, job.err), (b"the child ended with code 3\n", b""))
+
+    def test_forked_child_of_a_program_without_tmpirun(self):
+        done = subprocess.run([program("forks.c"), "mpi-send", "0"], capture_output=True, timeout=HANG)
+        self.assertEqual((done.returncode, done.stdout), (0, b"the child ended with code 1\n"), done.stderr)
+        self.assertIn(b"tmpi: MPI_Send called by process ", done.stderr)
+
     def test_killed_tmpirun(self):
         for mode in ("hang", "spin", "child"):
             job = self.start("-n", 4, "--no-deadlock-check", program("misbehave.c"), mode)
@@ -179,6 +230,15 @@ class ProgramTest(LaunchTest):
 
     def test_directory(self):
         self.check_failure(self.run_job(self.directory()), 126, "it is a directory")
+
+    def test_fifo(self):
+        fifo = os.path.join(self.directory(), "fifo")
+        os.mkfifo(fifo)
+        os.chmod(fifo, 0o755)
+        self.check_failure(self.run_job("-n", 2, fifo), 126, "is not a regular file")
+        library = os.path.join(self.directory(), "libm.so.6")  # passed over by the loader, as by ld.so
+        os.mkfifo(library)
+        self.assertEqual(self.run_job("-n", 2, "-x", "LD_LIBRARY_PATH=" + os.path.dirname(library), program("trivial.c")).code, 0)
 
     def test_not_executable(self):
         path = os.path.join(self.directory(), "data")

@@ -10,7 +10,7 @@ import time
 import unittest
 
 import sshd
-from harness import BIN, HANG, HERE, PROMPTLY, LaunchTest, claims_time, main, program, stat_field
+from harness import BIN, HANG, HERE, PROMPTLY, LaunchTest, claims_time, executable, main, program, stat_field
 
 
 def kill(pid):
@@ -210,7 +210,7 @@ class EndTest(HostTest):
     def test_killed_node_process(self):
         job = self.start_on_hosts("-n", 4, "--host", "alpha,beta", program("misbehave.c"), "child", 3)
         job.read_until(b"started\n")
-        victims = [pid for pid, command in job.survivors() if command.startswith("tmpi-node") or "/tmpi-node" in command.split(" ")[0]]
+        victims = [pid for pid, _ in job.survivors() if executable(pid) == "tmpi-node"]
         # Per host a supervisor and its child, the node process.
         children = [pid for pid in victims if self.parent(pid) in victims]
         self.assertEqual(len(children), 2, victims)

@@ -55,6 +55,69 @@ class PlacementTest(LaunchTest):
         self.assertIn(b"9 ranks on 1 workers", job.err)
 
 
+class NamesTest(LaunchTest):
+    def shown(self, pid):
+        with open(f"/proc/{pid}/cmdline", "rb") as words, open(f"/proc/{pid}/comm") as name:
+            return words.read().rstrip(b"\0").split(b"\0"), name.read().strip()
+
+    def test_processes_bear_the_name_of_the_program(self):
+        path = program("chatter.c")
+        for options in (), ("--nodes", 2):
+            job = self.start("-q", "-n", 4, "--workers", 2, *options, path, "1e9", "a b")
+            job.read_until(b" talks\n", 4)
+            for pid in job.node_pids(2 if options else 1):
+                self.assertEqual(self.shown(pid), ([path.encode(), b"1e9", b"a b"], os.path.basename(path)))
+                threads = sorted(self.shown(f"{pid}/task/{thread}")[1] for thread in os.listdir(f"/proc/{pid}/task"))
+                self.assertIn(os.path.basename(path) + "/1", threads)
+            job.process.terminate()
+            job.finish()
+            self.check_nothing_left(job)
+
+    def test_each_node_process_shows_what_it_runs(self):
+        first, second = program("chatter.c"), program("chatter.c", "-O2")
+        job = self.start("-q", "--nodes", 2, "-n", 2, first, "1e9", ":", "-n", 2, second, "1e9")
+        job.read_until(b" talks\n", 4)
+        self.assertEqual(sorted(self.shown(pid)[0][0].decode() for pid in job.node_pids(2)), sorted([first, second]))
+        job.process.terminate()
+        job.finish()
+
+    def test_the_program_finds_its_own_file(self):
+        for path in program("own_file.c"), program("own_file.c", "-O2", "-D_FORTIFY_SOURCE=2"), program("own_file_cxx.cpp", "-std=c++20"):
+            job = self.run_job("-n", 3, path, path)
+            self.assertEqual((job.out, job.err, job.code), (b"3 of 3\n", b"", 0), path)
+
+
+class OtherLaunchersTest(LaunchTest):
+    """Command lines that were written for Open MPI's mpirun and for MPICH's mpiexec."""
+
+    def test_open_mpi(self):
+        job = self.run_job("-np", 4, "--map-by", "socket:PE=2", "--bind-to", "socket", "--mca", "btl", "self,vader", "--mca", "pml", "ob1",
+                           "--allow-run-as-root", "--oversubscribe", "--use-hwthread-cpus", program("trivial.c"))
+        self.assertEqual((job.out, job.code), (b"4 of 4\n", 0))
+        self.assertEqual(job.err, b"tmpirun: warning: --map-by :pe=2, --mca btl, --mca pml, --use-hwthread-cpus mean nothing here and are "
+                                  b"passed over\n")
+        self.assertEqual(self.run_job("-q", "--mca", "btl", "self", program("trivial.c")).err, b"")
+
+    def test_mpich(self):
+        job = self.run_job("-genv", "A", "all", "-genv", "B", "all", "-l", "-n", 1, "-env", "B", "own", program("show.c"), "A", "B")
+        self.assertEqual(job.err, b"")
+        self.assertRegex(job.out, rb"^\[0\] 0/1 .* A=all B=own")
+
+    def test_ranks_per_node_process(self):
+        job = self.run_job("--nodes", 3, "-N", 2, "-l", program("show.c"), "TMPI_LOCAL_SIZE")
+        self.assertEqual(job.out.count(b"TMPI_LOCAL_SIZE=2"), 6, job.out)
+
+    def test_streams_are_merged(self):
+        apart = self.run_job("-n", 2, program("lines.c"), 10, 5)
+        self.assertEqual((apart.out.count(b"\n"), apart.err.count(b"\n")), (11, 10), (apart.out, apart.err))
+        merged = self.run_job("-n", 2, "--merge-stderr-to-stdout", program("lines.c"), 10, 5)
+        self.assertEqual((merged.out.count(b"\n"), merged.err), (21, b""), merged.out)
+        directory = self.directory()
+        self.run_job("-n", 1, "--merge-stderr-to-stdout", "--output-filename", directory, program("lines.c"), 10, 5)
+        self.assertEqual(os.listdir(os.path.join(directory, "rank.0")), ["stdout"])
+        self.assertIn(b"cannot find the program", self.run_job("--merge-stderr-to-stdout", "./nosuch").err)
+
+
 class SurroundingsTest(LaunchTest):
     def shown(self, *arguments, **options):
         job = self.run_job(*arguments, **options)

@@ -103,6 +103,25 @@ static void test_two(void) {
   close_session(&two);
 }
 
+/* Errors of MPI_Session_init go to the handler that it is given, whether MPI can be used or not. */
+static void test_refused(void) {
+#ifdef MPI_ABI_VERSION
+  MPI_Info info;
+  MPI_Session session;
+  MPI_Errhandler mine;
+  const int before = calls;
+  CHECK_OK(MPI_Info_create(&info));
+  CHECK_OK(MPI_Info_set(info, "thread_level", "MPI_THREAD_SOMETIMES"));
+  CHECK_CLASS(MPI_Session_init(info, MPI_ERRORS_RETURN, &session), MPI_ERR_INFO_VALUE);
+  CHECK_CLASS(MPI_Session_init(MPI_INFO_NULL, MPI_ERRORS_RETURN, NULL), MPI_ERR_ARG);
+  CHECK_OK(MPI_Session_create_errhandler(handler, &mine));
+  CHECK_CLASS(MPI_Session_init(info, mine, &session), MPI_ERR_INFO_VALUE);
+  CHECK_EQ(calls, before + 1);
+  CHECK_OK(MPI_Errhandler_free(&mine));
+  CHECK_OK(MPI_Info_free(&info));
+#endif
+}
+
 static void test_info(void) {
   MPI_Info info, used;
   MPI_Session session;
@@ -135,16 +154,14 @@ static void test_info(void) {
   CHECK_CLASS(MPI_Session_get_pset_info(session, "mpi://nobody", &used), MPI_ERR_ARG);
   CHECK_OK(MPI_Group_from_session_pset(session, "MPI://world", &group)); /* URIs have no case */
   CHECK_OK(MPI_Group_free(&group));
-  MPI_Session another;
-  CHECK_OK(MPI_Info_set(info, "thread_level", "MPI_THREAD_SOMETIMES"));
-  CHECK_CLASS(MPI_Session_init(info, MPI_ERRORS_RETURN, &another), MPI_ERR_INFO_VALUE);
-  CHECK_CLASS(MPI_Session_init(MPI_INFO_NULL, MPI_ERRORS_RETURN, NULL), MPI_ERR_ARG);
 #endif
   CHECK_OK(MPI_Info_free(&info));
+  test_refused();
   close_session(&session);
 }
 
 int main(int argc, char** argv) {
+  test_refused();
   /* Without MPI_Init: the size of the world from its set. */
   MPI_Session session = open_session();
   MPI_Comm comm = comm_of(session, "mpi://WORLD", "first");
@@ -185,6 +202,7 @@ int main(int argc, char** argv) {
   close_session(&session);
 
   /* After MPI_Finalize. */
+  test_refused();
   test_two();
   if (world_rank == 0) printf("passed with %d ranks\n", world_size);
   return 0;

@@ -130,6 +130,15 @@ static void test_errhandlers(void) {
   CHECK_OK(MPI_Comm_free(&comm));
 }
 
+static void test_names(void) {
+  char name[MPI_MAX_OBJECT_NAME];
+  int length = 0;
+  CHECK_OK(MPI_Type_get_name(MPI_LB, name, &length));
+  CHECK(strcmp(name, "MPI_LB") == 0 && length == 6);
+  CHECK_OK(MPI_Type_get_name(MPI_UB, name, &length));
+  CHECK(strcmp(name, "MPI_UB") == 0 && length == 6);
+}
+
 static void test_errors(void) {
   MPI_Aint extent;
   MPI_Datatype type;
@@ -160,6 +169,7 @@ int main(int argc, char** argv) {
   test_markers();
   test_message();
   test_errhandlers();
+  test_names();
   test_errors();
 #endif
   return check_end();

@@ -44,6 +44,11 @@ class Ranks(unittest.TestCase):
             self.assertEqual((job.code, job.err), (0, ""))
             self.assertEqual(sorted(job.out.splitlines()), sorted(f"rank {i}: good" for i in range(ranks)))
 
+    def test_dl_errors(self):
+        for options in (("--workers", "1"), ("--workers", "2")):
+            job = self.job(8, "dl_errors", options=options)
+            self.assertEqual((job.code, job.err), (0, ""))
+
     def test_streams(self):
         file = os.path.join(self.folder.name, "reopened")
         job = self.job(6, "streams", file, options=("--workers", "2"))

@@ -16,28 +16,54 @@ t_show_is_what_would_run() {
 
 t_mpich_questions() {
   for spelling in -compile-info -compile_info; do
-    expect_match "^gcc -I[^ ]+ -fPIC" tmpicc $spelling
+    expect_match "^gcc -I[^ ]+ -fstack-clash-protection .* -fPIC" tmpicc $spelling
   done
   for spelling in -link-info -link_info; do
-    expect_match "^g\+\+ -L[^ ]+ -ltmpi" tmpicxx $spelling
+    expect_match "^g\+\+ -B[^ ]+ -specs=[^ ]+ -L[^ ]+ -ltmpi" tmpicxx $spelling
   done
 }
 
 t_open_mpi_questions() {
   expect gcc tmpicc --showme:command
-  expect_match "^-I/[^ ]+ -fPIC -fno-semantic-interposition$" tmpicc --showme:compile
-  expect_match "^-L/[^ ]+ -ltmpi -Wl,-rpath,/" tmpicc -showme:link
+  expect_match "^-I/[^ ]+ -fstack-clash-protection .* -fPIC -fno-semantic-interposition$" tmpicc --showme:compile
+  expect_match " -L/[^ ]+ -ltmpi -Wl,-rpath,/" tmpicc -showme:link
   expect tmpi tmpicc --showme:libs
   expect_match "tmpi [0-9]+\.[0-9]+" tmpicc --showme:version
   test -f "$(tmpicc --showme:incdirs)/mpi.h"
   test -f "$(tmpicc --showme:libdirs)/libtmpi.so"
 }
 
-t_answers_link_with_a_plain_compiler() {
+# What is linked by hand has what tmpicc gives: private thread-locals, undefined names reported, the note.
+t_answers_link_as_the_wrapper_does() {
+  write_hello
+  sed 's/^int main/int part(void);\nint main/; s/MPI_Barrier(MPI_COMM_WORLD)/part()/' hello.c > main.c
+  printf '#include <mpi.h>\nint part(void) { return MPI_Barrier(MPI_COMM_WORLD); }\n' > part.c
+  echo 'int nosuch(void); int main(void) { return nosuch(); }' > undefined.c
+  for compiler in gcc "gcc -fuse-ld=gold" "gcc -flto -O2" "gcc -pie" clang "clang -fuse-ld=lld"; do
+    # shellcheck disable=SC2086,SC2046 # options are words
+    set -- $(tmpicc "-cc=${compiler%% *}" --showme:link)
+    # shellcheck disable=SC2086,SC2046
+    $compiler $(tmpicc --showme:compile) hello.c -o hello "$@"
+    check_hello ./hello
+    readelf -nW hello | grep -q '^  tmpi ' || fail "$compiler: no note of tmpi"
+    # shellcheck disable=SC2086
+    expect_failure "nosuch" $compiler -fPIC undefined.c -o undefined "$@"
+    case $compiler in clang*) continue ;; esac
+    # shellcheck disable=SC2086,SC2046
+    $compiler $(tmpicc --showme:compile) -shared part.c -o libpart.so "$@"
+    readelf -lW libpart.so | grep -q INTERP && fail "$compiler: a library with a program's start code"
+    # shellcheck disable=SC2086,SC2046
+    $compiler $(tmpicc --showme:compile) main.c -o main -L. -lpart "-Wl,-rpath,$PWD" "$@"
+    check_hello ./main
+  done
+  g++ -x c++ $(tmpicxx --showme:compile) hello.c -x none -o hello $(tmpicxx --showme:link)
+  check_hello ./hello
+}
+
+# Directories and names alone make an ordinary PIE, which serves a program without thread-locals.
+t_names_link_with_a_plain_compiler() {
   write_size
-  # shellcheck disable=SC2046 # options are words
-  gcc $(tmpicc --showme:compile) size.c -o size $(tmpicc --showme:link)
-  expect 1 ./size
+  gcc -I"$(tmpicc --showme:incdirs)" size.c -o size -L"$(tmpicc --showme:libdirs)" -l"$(tmpicc --showme:libs)"
   expect "2
 2" tmpirun -n 2 ./size
 }

@@ -26,6 +26,17 @@ bool is_superfluous(std::string_view word) {
   return word == "-pie" || word == "--pie" || word == "-Wl,-pie" || word == "-Wl,--pie";
 }
 
+// gcc's drivers read files of specs; clang passes over -specs= with a warning.
+bool reads_specs(const Words& compiler) {
+  return std::ranges::any_of(compiler, [](std::string_view word) {
+    word.remove_prefix(word.rfind('/') + 1);
+    const auto names = [&](std::string_view name) {
+      return word == name || word.find("g" + std::string(name)) != std::string_view::npos;
+    };
+    return word.find("clang") == std::string_view::npos && (names("cc") || names("++") || word == "c++");
+  });
+}
+
 // clang takes everything behind "--" for files, so our options must stand before it.
 Words::const_iterator end_of_options(const Words& arguments) {
   return std::ranges::find(arguments, "--");
@@ -37,12 +48,34 @@ Words preprocess_options(const Installation& installation) {
   return {"-I" + installation.include};
 }
 
+// A rank's stack is followed by another rank's: a frame larger than the guard between them must not step over it. gcc
+// probes every 64 KiB, which is the least guard of ranks, and so leaves smaller frames as they are; clang probes every
+// page, 5 ns each.
+Words careful_options(const Words& compiler) {
+  if (!reads_specs(compiler)) return {};
+  return {"-fstack-clash-protection", "--param=stack-clash-protection-guard-size=16",
+          "--param=stack-clash-protection-probe-interval=16"};
+}
+
 Words compile_options() {
   return {"-fPIC", "-fno-semantic-interposition"};
 }
 
 Words library_options(const Installation& installation) {
   return {"-L" + installation.library, "-ltmpi", "-Wl,-rpath," + installation.library};
+}
+
+Words link_options(const Words& compiler, const Installation& installation) {
+  const std::string directory = installation.start.substr(0, installation.start.rfind('/'));
+  Words words;
+  if (reads_specs(compiler)) {
+    words = {"-B" + directory, "-specs=" + directory + "/program.specs"};
+  } else {
+    words = program_options_before(installation);
+    append(words, program_options_behind());
+  }
+  append(words, library_options(installation));
+  return words;
 }
 
 Words full_command(const Words& compiler, const Installation& installation, const Arguments& what,
@@ -54,6 +87,7 @@ Words full_command(const Words& compiler, const Installation& installation, cons
   }
   const bool links_program = what.action == Action::kLinkProgram;
   if (what.has_sources) append(command, preprocess_options(installation));
+  if (what.compiles) append(command, careful_options(compiler));
   if (links_program) append(command, program_options_before(installation));
 
   const auto end = end_of_options(arguments);

@@ -16,12 +16,19 @@ using Words = std::vector<std::string>;
 /// found first.
 Words preprocess_options(const Installation& installation);
 
+/// Options for `compiler` that the user's own may take back; where they would cost something there are none.
+Words careful_options(const Words& compiler);
+
 /// Options for the compiler, put behind the user's: they take back -fPIE, whose thread-locals no second rank
 /// could have.
 Words compile_options();
 
 /// Options that find and load libtmpi.so: what any program or library that calls MPI is linked with.
 Words library_options(const Installation& installation);
+
+/// Options by which `compiler`, called by itself, links a program as tmpicc does. gcc takes them for a library
+/// (-shared) as well, which they then link as tmpicc does too; for other compilers they fit programs only.
+Words link_options(const Words& compiler, const Installation& installation);
 
 /// The whole command: `compiler` with the user's `arguments`, among them tmpi's. `what` is what examine()
 /// said of `arguments`.

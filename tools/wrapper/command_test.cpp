@@ -22,18 +22,41 @@ std::string command(const char* line) {
 
 TEST_CASE("options stand where they must") {
   CHECK(command("-v") == "cc -v");
-  CHECK(command("-fPIE -c a.c") == "cc -I/p/include -fPIE -c a.c -fPIC -fno-semantic-interposition");
+  CHECK(command("-fPIE -c a.c") ==
+        "cc -I/p/include -fstack-clash-protection --param=stack-clash-protection-guard-size=16 "
+        "--param=stack-clash-protection-probe-interval=16 -fPIE -c a.c -fPIC -fno-semantic-interposition");
   CHECK(command("a.o -pie -o a") ==
         "cc -shared /p/lib/tmpi/start.o -Wl,-e,_start -Wl,-z,defs a.o -o a -Wl,-Bsymbolic -Wl,-z,now "
         "-Wl,-z,norelro -L/p/lib -ltmpi -Wl,-rpath,/p/lib");
   CHECK(command("-shared a.o -o liba.so") == "cc -shared a.o -o liba.so -L/p/lib -ltmpi -Wl,-rpath,/p/lib");
   CHECK(command("-r a.o -o b.o") == "cc -r a.o -o b.o");
   CHECK(command("-c a.s") == "cc -I/p/include -c a.s");
-  CHECK(command("-c -- -odd.c") == "cc -I/p/include -c -fPIC -fno-semantic-interposition -- -odd.c");
+  CHECK(command("-c -- -odd.c") ==
+        "cc -I/p/include -fstack-clash-protection --param=stack-clash-protection-guard-size=16 "
+        "--param=stack-clash-protection-probe-interval=16 -c -fPIC -fno-semantic-interposition -- -odd.c");
 }
 
 TEST_CASE("the user's libraries come before libtmpi") {
   const std::string text = command("a.c libphysics.a -lm -o a");
   CHECK(text.find("libphysics.a") < text.find("-ltmpi"));
   CHECK(text.find("start.o") < text.find("a.c"));
+}
+
+TEST_CASE("a link by hand gets the form of a program, from a file of specs where the compiler reads one") {
+  const auto options = [](const Words& compiler) {
+    return shell_line(link_options(compiler, kInstallation));
+  };
+  const std::string specs =
+      "-B/p/lib/tmpi -specs=/p/lib/tmpi/program.specs -L/p/lib -ltmpi -Wl,-rpath,/p/lib";
+  for (const char* compiler :
+       {"gcc", "g++", "/usr/bin/x86_64-linux-gnu-gcc-12", "ccache gcc -m64", "cc", "c++", "gcc-12", "g++-12"})
+    CHECK_MESSAGE(options(split_words(compiler)) == specs, compiler);
+  for (const char* compiler : {"clang", "clang++-15", "tcc", "icx"})
+    CHECK_MESSAGE(options(split_words(compiler)).starts_with("-shared /p/lib/tmpi/start.o "), compiler);
+}
+
+TEST_CASE("frames are probed where that costs nothing") {
+  const Words gcc = careful_options({"gcc"});
+  CHECK(std::ranges::find(gcc, "-fstack-clash-protection") != gcc.end());
+  CHECK(careful_options({"clang"}).empty());
 }

@@ -38,12 +38,16 @@ Words joined(Words first, const Words& second) {
   return first;
 }
 
-Words whole_compile(const Wrapper& w) {
-  return joined(joined(w.compiler, preprocess_options(w.installation)), compile_options());
+Words compile_only(const Wrapper& w) {
+  return joined(joined(preprocess_options(w.installation), careful_options(w.compiler)), compile_options());
 }
-// For a build system that links by itself: such a program is an ordinary PIE, which the loader accepts.
+Words whole_compile(const Wrapper& w) {
+  return joined(w.compiler, compile_only(w));
+}
+// For a build system that links by itself. CMake's FindMPI and meson take only -L, -l and -Wl, of it: what they
+// link is an ordinary PIE, which the loader accepts if it has no thread-locals.
 Words link_only(const Wrapper& w) {
-  return library_options(w.installation);
+  return link_options(w.compiler, w.installation);
 }
 
 // What the wrapper can print. Open MPI's spelling has one or two hyphens; CMake's FindMPI and many configure
@@ -58,8 +62,7 @@ constexpr auto kQuestions = std::to_array<Question>({
     {"-link-info", [](const Wrapper& w) { return joined(w.compiler, link_only(w)); }},
     {"-link_info", [](const Wrapper& w) { return joined(w.compiler, link_only(w)); }},
     {"-showme:command", [](const Wrapper& w) { return w.compiler; }},
-    {"-showme:compile",
-     [](const Wrapper& w) { return joined(preprocess_options(w.installation), compile_options()); }},
+    {"-showme:compile", compile_only},
     {"-showme:link", link_only},
     {"-showme:incdirs", [](const Wrapper& w) { return Words{w.installation.include}; }},
     {"-showme:libdirs", [](const Wrapper& w) { return Words{w.installation.library}; }},

@@ -40,6 +40,18 @@ struct PendingConnection {
   net::Secret delivery;  // seals the job's key for it
 };
 
+int listen_here() {
+  const int fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
+  sockaddr_in loopback{};
+  loopback.sin_family = AF_INET;
+  loopback.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+  if (fd >= 0 && bind(fd, reinterpret_cast<const sockaddr*>(&loopback), sizeof(loopback)) == 0 &&
+      listen(fd, kBacklog) == 0)
+    return fd;
+  if (fd >= 0) close(fd);
+  return -1;
+}
+
 // Both families on one socket; on a machine without IPv6 only the other.
 int listen_anywhere() {
   const int off = 0;
@@ -120,7 +132,7 @@ class Acceptor {
   // Waits a little for whatever comes. False: nothing comes any more, since `stop` says so.
   bool advance(int stop) {
     std::vector<pollfd> requests{{stop, POLLIN, 0},
-                                 {pending_.size() < kMostPending ? listener_ : -1, POLLIN, 0},
+                                 {std::exchange(no_descriptors_, false) ? -1 : listener_, POLLIN, 0},
                                  {node_keys_.descriptor(), POLLIN, 0}};
     for (const PendingConnection& connection : pending_) {
       const bool sending = !connection.handshake.to_send().empty();
@@ -147,13 +159,33 @@ class Acceptor {
  private:
   using State = net::Handshake::State;
 
+  // As many at a time as may wait: each of them is looked at before it may have to yield.
   void accept_new() {
-    while (pending_.size() < kMostPending) {
+    for (std::size_t accepted = 0; accepted < kMostPending; ++accepted) {
+      if (pending_.size() >= kMostPending) drop_oldest();
       const int fd = accept4(listener_, nullptr, nullptr, SOCK_CLOEXEC | SOCK_NONBLOCK);
+      if (fd < 0 && (errno == EMFILE || errno == ENFILE || errno == ENOBUFS || errno == ENOMEM)) {
+        // It would wake poll() again and again; whoever waits goes first, and a little time.
+        if (!drop_oldest()) no_descriptors_ = true;
+        return;
+      }
       if (fd < 0) return;
       const auto now = Clock::now();
       pending_.push_back({fd, net::Handshake::answer_each(self_), now, now + kHandshakeTime, {}});
     }
+  }
+
+  // Whoever has had the longest time to say who it is, and has not; if all have, the oldest of these, who have
+  // proved nothing yet either. False: there is none.
+  bool drop_oldest() {
+    if (pending_.empty()) return false;
+    const auto nameless = std::ranges::find_if(pending_, [](const PendingConnection& connection) {
+      return connection.handshake.state() != State::kNamed;
+    });
+    const auto oldest = nameless != pending_.end() ? nameless : pending_.begin();
+    close(oldest->fd);
+    pending_.erase(oldest);
+    return true;
   }
 
   // False: done with this connection.
@@ -221,23 +253,25 @@ class Acceptor {
   NodeKeys& node_keys_;
   std::vector<int>& channels_;
   std::size_t first_;
-  std::list<PendingConnection> pending_;
+  std::list<PendingConnection> pending_;  // oldest first
+  bool no_descriptors_ = false;           // none for a new one: not before the next look
 };
 
 }  // namespace
 
-Result<AttachPort> AttachPort::open() {
+Result<AttachPort> AttachPort::open(Reach reach) {
   Result<net::KeyPair> pair = net::KeyPair::draw();
   if (!pair) return pair.failure();
   Result<net::JobKey> key = net::JobKey::draw();
   if (!key) return key.failure();
-  const int fd = listen_anywhere();
+  const bool here = reach == Reach::kThisMachine;
+  const int fd = here ? listen_here() : listen_anywhere();
   if (fd < 0) return Failure{fmt::format("cannot open a TCP port: {}", strerror(errno))};
   AttachTarget target;
   target.job = key->job;
   target.key = pair->public_key();
   target.port = port_of(fd);
-  target.addresses = own_addresses();
+  target.addresses = here ? std::vector<std::string>{"127.0.0.1"} : own_addresses();
   return AttachPort(fd, std::move(target), *std::move(pair), *std::move(key));
 }
 

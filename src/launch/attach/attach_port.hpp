@@ -1,6 +1,7 @@
 // AttachPort: the port on which node processes that somebody else has started report for the job. Whoever connects
 // says which node process it is, proves that it has the key pair behind the public key that the starter has brought
-// from that one, and gets the job's key, sealed; everybody else is refused. One thread; gather() blocks.
+// from that one, and gets the job's key, sealed; everybody else is refused. Strangers who connect and say nothing do
+// not keep node processes out: when there are many, or no descriptors are left, the oldest of them yields. One thread; gather() blocks.
 #pragma once
 
 #include <sys/types.h>
@@ -16,8 +17,12 @@ namespace tmpi::launch {
 
 class AttachPort {
  public:
-  /// Opens a port of the system's choice on all interfaces, and draws its key pair and the job's key.
-  static Result<AttachPort> open();
+  /// From where node processes connect: only from where this process runs itself, or from other machines, too.
+  enum class Reach : unsigned char { kThisMachine, kAnywhere };
+
+  /// Opens a port of the system's choice, on the loopback interface or on all, and draws its key pair and the job's
+  /// key.
+  static Result<AttachPort> open(Reach reach);
   AttachPort(AttachPort&& other) noexcept;
   AttachPort& operator=(AttachPort&&) = delete;
   ~AttachPort();

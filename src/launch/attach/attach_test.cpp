@@ -1,11 +1,17 @@
 // attach() and AttachPort against each other, and against connections that have no business there.
 #include <arpa/inet.h>
 #include <doctest/doctest.h>
+#include <ifaddrs.h>
+#include <net/if.h>
 #include <poll.h>
+#include <sys/resource.h>
 #include <sys/socket.h>
+#include <time.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <array>
+#include <cerrno>
 #include <chrono>
 #include <string>
 #include <thread>
@@ -16,6 +22,7 @@
 
 using namespace tmpi::launch;
 using Outcome = AttachPort::Outcome;
+using Reach = AttachPort::Reach;
 
 namespace {
 
@@ -118,7 +125,7 @@ void close_all(const std::vector<int>& channels) {
 }  // namespace
 
 TEST_CASE("a target survives being a text") {
-  const auto port = AttachPort::open();
+  const auto port = AttachPort::open(Reach::kAnywhere);
   REQUIRE(port);
   const AttachTarget& target = port->target();
   CHECK_FALSE(target.addresses.empty());
@@ -134,7 +141,7 @@ TEST_CASE("a target survives being a text") {
 }
 
 TEST_CASE("node processes attach in any order, and the channel carries bytes") {
-  const auto port = AttachPort::open();
+  const auto port = AttachPort::open(Reach::kAnywhere);
   REQUIRE(port);
   Nodes nodes(4);
   std::vector<std::thread> threads;
@@ -170,7 +177,7 @@ TEST_CASE("node processes attach in any order, and the channel carries bytes") {
 }
 
 TEST_CASE("a wrong secret, an unknown number and garbage do not get in, and do not keep others out") {
-  const auto port = AttachPort::open();
+  const auto port = AttachPort::open(Reach::kAnywhere);
   REQUIRE(port);
   const int silent = connect_to(port->target().port);
   const int garbage = connect_to(port->target().port);
@@ -203,8 +210,87 @@ TEST_CASE("a wrong secret, an unknown number and garbage do not get in, and do n
   close_all(channels);
 }
 
+TEST_CASE("a port for node processes of this machine is on its loopback interface only") {
+  const auto port = AttachPort::open(Reach::kThisMachine);
+  REQUIRE(port);
+  CHECK(port->target().addresses == std::vector<std::string>{"127.0.0.1"});
+  close(connect_to(port->target().port));
+  ifaddrs* all = nullptr;
+  REQUIRE(getifaddrs(&all) == 0);
+  for (const ifaddrs* each = all; each != nullptr; each = each->ifa_next) {
+    if (each->ifa_addr == nullptr || each->ifa_addr->sa_family != AF_INET ||
+        (each->ifa_flags & IFF_LOOPBACK) != 0)
+      continue;
+    sockaddr_in address = reinterpret_cast<const sockaddr_in&>(*each->ifa_addr);
+    address.sin_port = htons(port->target().port);
+    const int fd = socket(AF_INET, SOCK_STREAM, 0);
+    CHECK(connect(fd, reinterpret_cast<const sockaddr*>(&address), sizeof(address)) != 0);
+    close(fd);
+  }
+  freeifaddrs(all);
+}
+
+// Both ends are in this process, so at most a half of its descriptors are the port's.
+TEST_CASE("thousands of idle strangers do not keep node processes out") {
+  rlimit limit{};
+  REQUIRE(getrlimit(RLIMIT_NOFILE, &limit) == 0);
+  const rlimit before = limit;
+  limit.rlim_cur = std::min<rlim_t>(limit.rlim_max, 8192);
+  REQUIRE(setrlimit(RLIMIT_NOFILE, &limit) == 0);
+  const auto port = AttachPort::open(Reach::kThisMachine);
+  REQUIRE(port);
+  std::vector<int> strangers;
+  for (rlim_t i = 0; i < std::min<rlim_t>(2000, limit.rlim_cur / 3); ++i)
+    strangers.push_back(connect_to(port->target().port));
+  Nodes nodes(2);
+  std::vector<std::thread> threads;
+  std::array<int, 2> sockets{-1, -1};
+  for (const std::size_t node : {0, 1}) {
+    threads.emplace_back([&, node] {
+      const auto attached = attach(port->target(), nodes.pairs[node], static_cast<int>(node), kHang);
+      if (attached) sockets[node] = attached->channel;
+    });
+  }
+  std::vector<int> channels(2, -1);
+  CHECK(port->gather(channels, 0, nodes.keys, -1, kHang) == Outcome::kComplete);
+  for (std::thread& thread : threads) thread.join();
+  close_all(strangers);
+  close_all({sockets[0], sockets[1]});
+  close_all(channels);
+  setrlimit(RLIMIT_NOFILE, &before);
+}
+
+TEST_CASE("a port without descriptors waits rather than spins, and goes on when there are some") {
+  const auto port = AttachPort::open(Reach::kThisMachine);
+  REQUIRE(port);
+  Nodes nodes(1);
+  const int stranger = connect_to(port->target().port);
+  std::vector<int> taken;  // all that are left
+  for (int fd = dup(0); fd >= 0; fd = dup(0)) taken.push_back(fd);
+  REQUIRE(errno == EMFILE);
+  const auto cpu = [] {
+    timespec time{};
+    clock_gettime(CLOCK_THREAD_CPUTIME_ID, &time);
+    return static_cast<double>(time.tv_sec) + 1e-9 * static_cast<double>(time.tv_nsec);
+  };
+  std::vector<int> channels(1, -1);
+  const double start = cpu();
+  CHECK(port->gather(channels, 0, nodes.keys, -1, 1) == Outcome::kLate);
+  CHECK(cpu() - start < 0.3);
+  close_all(taken);
+  int node = -1;
+  std::thread connection([&] {
+    const auto attached = attach(port->target(), nodes.pairs[0], 0, kHang);
+    if (attached) node = attached->channel;
+  });
+  CHECK(port->gather(channels, 0, nodes.keys, -1, kHang) == Outcome::kComplete);
+  connection.join();
+  close_all({stranger, node});
+  close_all(channels);
+}
+
 TEST_CASE("who reads all that travels does not find the key of the job") {
-  const auto port = AttachPort::open();
+  const auto port = AttachPort::open(Reach::kAnywhere);
   REQUIRE(port);
   const auto pair = tmpi::net::KeyPair::draw();
   REQUIRE(pair);
@@ -249,7 +335,7 @@ TEST_CASE("who reads all that travels does not find the key of the job") {
 }
 
 TEST_CASE("collecting node processes ends when the starter has, or in time") {
-  const auto port = AttachPort::open();
+  const auto port = AttachPort::open(Reach::kAnywhere);
   REQUIRE(port);
   std::vector<int> channels(2, -1);
   Nodes nodes(2);

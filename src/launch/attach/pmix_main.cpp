@@ -140,7 +140,8 @@ Result<void> take_part(const PmixClient& client, char** argv) {
     if (Result<void> together = client.fence(); !together) return together;
     return follow(client, *pair);
   }
-  Result<AttachPort> port = AttachPort::open();
+  Result<AttachPort> port = AttachPort::open(
+      client.local_size() == client.size() ? AttachPort::Reach::kThisMachine : AttachPort::Reach::kAnywhere);
   if (!port) return port.failure();
   if (Result<void> stored = client.put(kTargetKey, to_text(port->target())); !stored) return stored;
   if (Result<void> together = client.fence(); !together) return together;

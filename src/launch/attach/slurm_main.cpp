@@ -23,6 +23,7 @@
 #include "launch/attach/become.hpp"
 #include "launch/attach/slurm_allocation.hpp"
 #include "launch/system/program_path.hpp"
+#include "launch/wire/hello.hpp"
 
 extern char** environ;
 
@@ -87,6 +88,12 @@ pid_t start(const std::vector<std::string>& command, const AttachTarget& target,
   _exit(127);
 }
 
+// The one node of the allocation is the machine that this process runs on. A name that looks different is only a
+// port more that is open.
+bool is_all_here(const SlurmAllocation& allocation) {
+  return allocation.nodes.size() == 1 && allocation.nodes[0].name == own_hello().host;
+}
+
 std::string missing_hosts(const SlurmAllocation& allocation, const std::vector<int>& channels) {
   std::string hosts;
   for (std::size_t node = 0; node < channels.size(); ++node) {
@@ -108,7 +115,8 @@ Result<void> start_nodes(char** argv) {
   if (!allocation) return allocation.failure();
   const Result<std::string> self = find_companion("tmpi-slurm");
   if (!self) return self.failure();
-  const Result<AttachPort> port = AttachPort::open();
+  const Result<AttachPort> port = AttachPort::open(is_all_here(*allocation) ? AttachPort::Reach::kThisMachine
+                                                                            : AttachPort::Reach::kAnywhere);
   if (!port) return port.failure();
   int output[2];
   if (pipe2(output, O_CLOEXEC) != 0)

@@ -11,6 +11,8 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <cstddef>
+#include <new>
 #include <utility>
 
 namespace tmpi::launch {
@@ -32,8 +34,9 @@ void touch(const char* data, std::size_t length) {
 }  // namespace
 
 Control& Control::create(std::unique_ptr<Wireup> wireup, StateDump (*state_dump)()) {
-  // Lives as long as the process.
-  the_control = new Control(std::move(wireup), eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK), state_dump);
+  // Lives as long as the process, and not on the heap: a rank that has overwritten that must still be reported.
+  alignas(Control) static std::byte place[sizeof(Control)];
+  the_control = new (place) Control(std::move(wireup), eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK), state_dump);
   return *the_control;
 }
 
@@ -49,11 +52,12 @@ Control::Control(std::unique_ptr<Wireup> wireup, int wake_fd, StateDump (*state_
 }
 
 void Control::start() {
-  // Signals for the program are for its ranks' threads.
-  sigset_t all;
+  // Signals for the program are for its ranks' threads; what its own instructions cause is the control thread's.
+  sigset_t others;
   sigset_t before;
-  sigfillset(&all);
-  pthread_sigmask(SIG_SETMASK, &all, &before);
+  sigfillset(&others);
+  for (const int own : {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGABRT, SIGSYS, SIGTRAP}) sigdelset(&others, own);
+  pthread_sigmask(SIG_SETMASK, &others, &before);
   pthread_t thread;
   if (const int error = pthread_create(&thread, nullptr, &Control::thread_main, this); error != 0) {
     // This thread says so, as that one would have.
@@ -76,6 +80,7 @@ void* Control::thread_main(void* self) {
 }
 
 void Control::loop() {
+  out_ = wireup_->watched().out;
   on_frames();  // that came together with the job
   for (;;) {
     const bool ending = end_.ready() || finished_.load(std::memory_order_acquire);
@@ -87,7 +92,7 @@ void Control::loop() {
     const bool stuck = sent_ < sending_.size();
     // The wake-up for what came during transmit() may have been read already: sleep only after a look that
     // found nothing.
-    const int timeout = had_work && !stuck ? 0 : heard_ ? static_cast<int>(kLookForSilence.count()) : -1;
+    const int timeout = had_work && !stuck ? 0 : this->timeout();
     const Wireup::Watched watched = wireup_->watched();
     pollfd requests[4] = {{watched.in, POLLIN, 0},
                           {stuck ? watched.out : -1, POLLOUT, 0},
@@ -119,6 +124,7 @@ void Control::fill_sending() {
     end_sent_ = true;
   }
   on_pipe();
+  watch();
   if (sending_.empty() && end_.ready()) append_end_report();
 }
 
@@ -148,6 +154,22 @@ void Control::check_silence() {
   silence_ += std::min<std::chrono::steady_clock::duration>(now - *heard_, 2 * kLookForSilence);
   heard_ = now;
   if (silence_ > kMostSilence) abandoned();
+}
+
+int Control::timeout() const {
+  if (heard_) return static_cast<int>(kLookForSilence.count());
+  if (watch_.load(std::memory_order_relaxed) == nullptr) return -1;
+  return static_cast<int>(std::chrono::milliseconds(kWatchPeriod).count());
+}
+
+// Behind what is being sent, as append_end_report().
+void Control::watch() {
+  const auto watch = watch_.load(std::memory_order_acquire);
+  const auto now = std::chrono::steady_clock::now();
+  if (watch == nullptr || end_.ready() || now - watched_ < kWatchPeriod) return;
+  watched_ = now;
+  if (const std::string text = watch(); !text.empty())
+    append_frame(sending_, FrameType::kNotice, -1, static_cast<std::uint16_t>(NoticeKind::kWarning), text);
 }
 
 void Control::leave() {
@@ -271,12 +293,46 @@ void Control::end_job(EndKind kind, int rank, int code, std::string_view text) {
 
 void Control::wake() noexcept {
   const std::uint64_t one = 1;
-  [[maybe_unused]] const ssize_t written = ::write(wake_fd_, &one, sizeof(one));
+  // A rank has closed it, and nobody can be told anything any more: poll() does not notice.
+  if (::write(wake_fd_, &one, sizeof(one)) < 0 && errno == EBADF) abandoned();
+}
+
+bool Control::on_control_thread() const noexcept {
+  return pthread_equal(thread_.load(std::memory_order_relaxed), pthread_self()) != 0;
 }
 
 bool Control::can_report() const noexcept {
-  const pthread_t thread = thread_.load(std::memory_order_relaxed);
-  return thread != 0 && !pthread_equal(thread, pthread_self());
+  return thread_.load(std::memory_order_relaxed) != 0 && !on_control_thread();
+}
+
+void Control::leave_crashed(int code) noexcept {
+  // Who claimed the report may still be wording it.
+  for (int i = 0; i < 100 && !end_.ready(); ++i) usleep(10'000);
+  bool whole = put(sending_.data() + sent_, sending_.size() - sent_);
+  if (!end_sent_ && end_.ready()) {
+    const EndRecord record{end_.code()};
+    const FrameHeader header{static_cast<std::uint32_t>(sizeof record + end_.length()), FrameType::kEnd,
+                             static_cast<std::uint16_t>(end_.kind()), end_.rank()};
+    whole = whole && put(&header, sizeof header) && put(&record, sizeof record) &&
+            put(end_.text(), end_.length());
+  }
+  _exit(end_.ready() ? end_.code() & 0xff : code);
+}
+
+bool Control::put(const void* bytes, std::size_t length) const noexcept {
+  for (const char* at = static_cast<const char*>(bytes); length > 0;) {
+    const ssize_t done = ::write(out_, at, length);
+    if (done < 0 && errno == EAGAIN) {
+      pollfd request{out_, POLLOUT, 0};
+      poll(&request, 1, -1);
+    } else if (done < 0 && errno != EINTR) {
+      return false;
+    } else if (done > 0) {
+      at += done;
+      length -= static_cast<std::size_t>(done);
+    }
+  }
+  return true;
 }
 
 void Control::wait_for_exit() noexcept {
@@ -290,9 +346,16 @@ void Control::finish(std::string_view balance) {
   wait_for_exit();
 }
 
+// Most likely tmpirun is gone: nothing of the job may stay, children of ranks included. If it is there, it must not
+// take that for a signal of somebody else's.
 void Control::abandoned() {
-  kill(0, SIGKILL);  // tmpirun is gone: nothing of the job may stay, children of ranks included
-  _exit(1);
+  const pid_t group = getpgrp();
+  if (setpgid(0, getpgid(getppid())) == 0 && getpgrp() != group) {
+    kill(-group, SIGKILL);
+    _exit(kExitLostChannel);
+  }
+  kill(0, SIGKILL);
+  _exit(kExitLostChannel);
 }
 
 }  // namespace tmpi::launch

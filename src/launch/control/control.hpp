@@ -65,6 +65,10 @@ class Control {
   void wake() noexcept;  ///< async-signal-safe
   /// False before start(), and on the control thread itself. Async-signal-safe.
   bool can_report() const noexcept;
+  bool on_control_thread() const noexcept;  ///< async-signal-safe
+  /// The control thread itself has crashed: sends the end reason, if there is one or comes within a second, by
+  /// system calls alone, and ends the process; with `code` if there is none. Async-signal-safe.
+  [[noreturn]] void leave_crashed(int code) noexcept;
   [[noreturn]] static void
   wait_for_exit() noexcept;  ///< async-signal-safe; the control thread ends the process
 
@@ -78,6 +82,14 @@ class Control {
   /// after the reason has been sent or before the state dump of a job that is about to be killed. Before
   /// start().
   void set_end_report(std::vector<EndReportFrame> (*end_report)()) { end_report_ = end_report; }
+
+  /// Called by the control thread every kWatchPeriod; what it returns, if anything, becomes a warning. Before
+  /// start() or later.
+  void set_watch(std::string (*watch)()) {
+    watch_.store(watch, std::memory_order_release);
+    wake();
+  }
+  static constexpr std::chrono::seconds kWatchPeriod{5};
 
   /// Every rank has ended: sends what is left and ends the process. `balance`: of kDone, empty if the job has
   /// one node process.
@@ -94,9 +106,12 @@ class Control {
   void on_addresses(std::string_view payload);
   void on_pipe();
   void check_silence();
+  void watch();
+  int timeout() const;
   void on_signal(int signal);
   void transmit();
   void append_end_report();
+  bool put(const void* bytes, std::size_t length) const noexcept;
   [[noreturn]] void leave();
   [[noreturn]] static void abandoned();
 
@@ -114,9 +129,12 @@ class Control {
   FrameReader incoming_;
   std::string sending_;
   std::size_t sent_ = 0;  // bytes of sending_ that are out
+  int out_ = -1;          // wireup_'s, for leave_crashed()
   // The latest look for kHeartbeat, if more of them are to come; and the time since one has come.
   std::optional<std::chrono::steady_clock::time_point> heard_;
   std::chrono::steady_clock::duration silence_{};
+  std::atomic<std::string (*)()> watch_{nullptr};  // release and acquire: what it looks at is there
+  std::chrono::steady_clock::time_point watched_{};
   int pipe_ = -1;  // forward()
   int pipe_stream_ = 1;
   std::mutex addresses_mutex_;

@@ -2,6 +2,7 @@
 
 #include <fmt/core.h>
 
+#include <algorithm>
 #include <utility>
 
 #include "launch/report/demangle.hpp"
@@ -10,7 +11,8 @@ namespace tmpi::launch {
 
 void FrameHandler::on_readable(Node& node) {
   for (int round = 0; round < 4; ++round) {
-    if (!node.fill()) {
+    if (!node.fill() || node.too_noisy()) {
+      if (node.too_noisy()) return on_noise(node);
       if (!node.control_open() && node.running() && !job_.end.kill_at())
         job_.end.kill_after(kGrace);  // it should be ending; see to it
       return;
@@ -27,6 +29,18 @@ void FrameHandler::on_readable(Node& node) {
     if (job_.output.congested()) job_.output.flush();
     if (job_.output.congested()) return;
   }
+}
+
+void FrameHandler::on_noise(Node& node) {
+  if (job_.end.because(
+          JobEnd::Cause::kStartFailed, 1,
+          fmt::format(
+              "cannot start a node process on host {}: {} has printed {} KiB and not started it; what it "
+              "prints first: {}",
+              node.host(), job_.settings.launch_agent, kMostNoise >> 10,
+              node.diagnostics.substr(0, std::min<std::size_t>(node.diagnostics.find('\n'), 80)))))
+    job_.end.tell_nodes();
+  node.kill();
 }
 
 void FrameHandler::on_frame(Node& node, const Frame& frame) {
@@ -75,6 +89,7 @@ void FrameHandler::on_frame(Node& node, const Frame& frame) {
 }
 
 void FrameHandler::on_notice(const Frame& frame) {
+  job_.report_failed |= frame.header.detail == static_cast<std::uint16_t>(NoticeKind::kFailure);
   const bool once = frame.header.detail == static_cast<std::uint16_t>(NoticeKind::kHeldCores);
   if (once && std::exchange(held_cores_said_, true)) return;
   job_.output.message(fmt::format("tmpirun: {}\n", frame.payload));

@@ -32,6 +32,7 @@ struct Job {
   JobPlan plan;
   Output& output;
   ProfileReport& profile;
+  bool report_failed = false;  ///< a trace or a profile that was wanted could not be written
 
   NodeSet nodes{plan};
   RankExits ranks{plan.node_of};

@@ -31,6 +31,10 @@ int Launcher::run() {
                                   std::chrono::duration<double>(job_.settings.timeout));
   }
   if (const Result<void> started = job_.nodes.start(); started) {
+    if (job_.plan.any_remote()) {
+      start_timeout_ = Clock::now() + std::chrono::duration_cast<Clock::duration>(
+                                          std::chrono::duration<double>(job_.settings.start_timeout));
+    }
     job_.start.begin();
   } else {
     job_.end.because(JobEnd::Cause::kStartFailed, 1, started.message());
@@ -85,7 +89,7 @@ void Launcher::serve(Node& node, const pollfd* requests, bool take_more) {
 int Launcher::poll_timeout() const {
   int wait = job_.output.idle_wait();
   for (const Deadline& deadline :
-       {timeout_, job_.end.kill_at(), job_.heartbeat.deadline(), job_.lost.deadline()})
+       {timeout_, start_timeout_, job_.end.kill_at(), job_.heartbeat.deadline(), job_.lost.deadline()})
     wait = sooner(wait, deadline);
   const bool any_ended =
       job_.nodes.any([](const Node& node) { return !node.running() && !node.end_handled; });
@@ -95,6 +99,7 @@ int Launcher::poll_timeout() const {
 // tmpirun has slept longer than it wanted to: it was stopped. What the others have done meanwhile it sees now.
 void Launcher::extend_deadlines(Clock::duration pause) {
   if (pause < kPause) return;
+  if (start_timeout_) *start_timeout_ += pause;
   job_.end.extend(pause);
   job_.lost.extend(pause);
 }
@@ -109,12 +114,42 @@ void Launcher::on_deadlines() {
         fmt::format("the job was ended after its --timeout of {} seconds", job_.settings.timeout));
     job_.state_dumps.request("--timeout: every rank at this moment:", true);
   }
+  if (has_passed(start_timeout_, now)) on_start_timeout();
   if (has_passed(job_.lost.deadline(), now)) job_.lost.expire();
   if (has_passed(job_.heartbeat.deadline(), now)) job_.heartbeat.beat();
   if (has_passed(job_.end.kill_at(), now)) {
     job_.state_dumps.show_incomplete();
+    say_who_is_killed();
     job_.end.kill_nodes();
   }
+}
+
+void Launcher::on_start_timeout() {
+  start_timeout_.reset();
+  std::string hosts;
+  for (const auto& node : job_.nodes) {
+    if (!node->hello && node->running() && node->remote())
+      hosts += (hosts.empty() ? "" : ", ") + node->host();
+  }
+  if (hosts.empty()) return;
+  if (job_.end.because(
+          JobEnd::Cause::kStartFailed, 1,
+          fmt::format(
+              "no node process has started on host {} within {} seconds: {} is still at it, and silent. Does "
+              "it ask something, or wait for a network? --start-timeout waits longer",
+              hosts, job_.settings.start_timeout, job_.settings.launch_agent)))
+    job_.end.tell_nodes();
+}
+
+// The end has no other cause yet: the node process has closed its channel, and was to end.
+void Launcher::say_who_is_killed() {
+  job_.nodes.for_each_running([&](const Node& node) {
+    if (node.control_open()) return;
+    job_.end.because(
+        JobEnd::Cause::kNodeDied, 1,
+        fmt::format("{}, with {}, has closed its control channel and not ended; tmpirun has killed it",
+                    job_.nodes.name_of(node), job_.ranks.unfinished_on(node.number())));
+  });
 }
 
 // Without the starter there is nobody to read the output, or to end the job later.
@@ -171,6 +206,7 @@ int Launcher::finish() {
   for (const auto& node : job_.nodes) names.push_back(job_.nodes.name_of(*node));
   for (const std::string& notice : job_.profile.finish(names))
     job_.output.message(fmt::format("tmpirun: {}\n", notice));
+  job_.report_failed |= job_.profile.failed();
   const RankExits::Failed& failed = job_.ranks.failed();
   int code = failed.code;
   std::string message;
@@ -186,6 +222,7 @@ int Launcher::finish() {
     job_.output.message(fmt::format("tmpirun: {}{}", message, message.ends_with('\n') ? "" : "\n"));
   job_.stdio.wait_for_reader(signals_.descriptor(), signals_.interrupts());
   if (!job_.end.begun() && job_.output.sink(1).error() == EPIPE) code = 128 + SIGPIPE;
+  if (job_.report_failed && code == 0) code = 1;
   return code & 0xff;
 }
 

@@ -28,7 +28,9 @@ class Launcher {
   void watch(std::vector<pollfd>& requests, bool take_more) const;
   int poll_timeout() const;
   void serve(Node& node, const pollfd* requests, bool take_more);
+  void on_start_timeout();
   void on_starter_gone();
+  void say_who_is_killed();
   void on_deadlines();
   void extend_deadlines(Clock::duration pause);
   void look_at_ended_nodes();
@@ -41,6 +43,7 @@ class Launcher {
   SignalHandler signals_;
   Descendants descendants_;
   Deadline timeout_;
+  Deadline start_timeout_;  // for the hellos of other machines
 };
 
 }  // namespace tmpi::launch

@@ -44,7 +44,7 @@ void Node::find_preamble(std::string_view bytes) {
   diagnostics += bytes;
   const std::size_t at = diagnostics.find(kPreamble);
   if (at == std::string::npos) {
-    if (diagnostics.size() > kMostNoise) control_open_ = false;
+    if (diagnostics.size() > kMostNoise) control_open_ = false;  // see too_noisy()
     return;
   }
   in_step_ = true;

@@ -34,6 +34,8 @@ class Node {
   bool wants_to_send() const { return control_open_ && !out_.empty(); }
   bool control_open() const { return control_open_; }
   int control() const { return control_open_ ? process_.control() : -1; }
+  /// What has started it has printed more than a login does, and nothing of it was tmpi-node's.
+  bool too_noisy() const { return !in_step_ && !control_open_ && diagnostics.size() > kMostNoise; }
   /// Nothing more is read from there.
   void close_control();
 

@@ -7,6 +7,7 @@
 
 #include "launch/plan/remote_shell.hpp"
 #include "launch/system/no_memory.hpp"
+#include "launch/system/program_path.hpp"
 
 namespace tmpi::launch {
 namespace {
@@ -50,6 +51,16 @@ std::string explain_death(const Node& node, const DeathContext& context) {
         "{} was killed by signal {} ({}){}", who, signal, strsignal(signal),
         signal == SIGKILL ? "; somebody sent it, or the kernel was out of memory (see dmesg)" : "");
   }
+  if (WEXITSTATUS(status) == kExitLostChannel) {
+    return fmt::format(
+        "{} has lost its control channel to tmpirun: a rank has closed descriptors that are not its own, or "
+        "somebody has cut the connection or written to it",
+        who);
+  }
+  if (!node.hello && !node.remote() && WEXITSTATUS(status) == kExitNoDescriptors)
+    return "cannot give the node process its channels: raise the limit on open files (ulimit -n)";
+  if (!node.hello && !node.remote() && WEXITSTATUS(status) == kExitNotFound)
+    return fmt::format("cannot start the node process, {}: it was there a moment ago", context.executable);
   if (WEXITSTATUS(status) == kExitNoMemory)
     return fmt::format("{} had no memory left to go on (or a rank called _exit({}) past tmpi)", who,
                        kExitNoMemory);

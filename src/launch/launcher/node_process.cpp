@@ -13,6 +13,7 @@
 #include <utility>
 
 #include "launch/system/parent_death.hpp"
+#include "launch/system/program_path.hpp"
 
 namespace tmpi::launch {
 
@@ -43,12 +44,11 @@ struct Ends {
   const int in = standard ? control : open("/dev/null", O_RDONLY | O_CLOEXEC);
   const int out = standard ? control : fcntl(ends.out, F_DUPFD_CLOEXEC, 10);
   const int err = fcntl(ends.err, F_DUPFD_CLOEXEC, 10);
-  dup2(in, 0);
-  dup2(out, 1);
-  dup2(err, 2);
-  if (!standard) dup2(control, kChildControl);
+  if (dup2(in, 0) < 0 || dup2(out, 1) < 0 || dup2(err, 2) < 0 ||
+      (!standard && dup2(control, kChildControl) < 0))
+    _exit(kExitNoDescriptors);
   execv(command[0], command);
-  _exit(127);
+  _exit(kExitNotFound);
 }
 
 }  // namespace
@@ -70,7 +70,9 @@ Result<NodeProcess> NodeProcess::start(const std::vector<std::string>& command, 
   words.push_back(nullptr);
   const pid_t parent = getpid();
   node.pid_ = fork();
-  if (node.pid_ < 0) return Failure{fmt::format("cannot start the node process: {}", strerror(errno))};
+  if (node.pid_ < 0)
+    return Failure{fmt::format("cannot start the node process: {}{}", strerror(errno),
+                               errno == EAGAIN ? "; is the limit on processes (ulimit -u) reached?" : "")};
   if (node.pid_ == 0) become_child(words.data(), {channel, control[1], out[1], err[1]}, parent);
   setpgid(node.pid_, node.pid_);  // both sides, so that the group exists whoever comes first
   for (const int fd : {control[1], out[1], err[1]}) {

@@ -6,11 +6,24 @@
 #include <sys/signalfd.h>
 #include <unistd.h>
 
+#include <fstream>
+
+#include "launch/system/program_path.hpp"
+#include "launch/system/started_alone.hpp"
+
 namespace tmpi::launch {
 namespace {
 
 std::string signal_name(int number) {
   return fmt::format("SIG{}", sigabbrev_np(number) ? sigabbrev_np(number) : "?");
+}
+
+/// What a process was started as.
+std::string program_of(int process) {
+  std::ifstream words(fmt::format("/proc/{}/cmdline", process), std::ios::binary);
+  std::string name;
+  std::getline(words, name, '\0');
+  return name.empty() ? "a program" : name;
 }
 
 // Reaches the ranks only if they handle it.
@@ -27,7 +40,13 @@ std::vector<int> SignalHandler::handled_signals() {
 
 void SignalHandler::on_readable() {
   signalfd_siginfo info;
-  while (read(signals_, &info, sizeof(info)) == sizeof(info)) on_signal(static_cast<int>(info.ssi_signo));
+  while (read(signals_, &info, sizeof(info)) == sizeof(info)) {
+    if (info.ssi_signo == SIGTERM && info.ssi_code == SI_QUEUE && info.ssi_int == kStartedAlone) {
+      on_started_alone(static_cast<int>(info.ssi_pid));
+    } else {
+      on_signal(static_cast<int>(info.ssi_signo));
+    }
+  }
 }
 
 void SignalHandler::on_signal(int signal) {
@@ -53,8 +72,22 @@ void SignalHandler::on_interrupt(int signal) {
   if (interrupts_++ > 0) return job_.end.kill_nodes();
   job_.end.because(JobEnd::Cause::kSignal, 128 + signal,
                    fmt::format("the job was ended by {}", signal_name(signal)));
+  job_.nodes.for_each_running([](Node& node) {
+    if (node.remote() && !node.hello) node.kill();  // nobody there to handle it, nor to be told
+  });
   forward(job_.nodes, signal);
   job_.end.kill_after_reports(kGrace);
+}
+
+void SignalHandler::on_started_alone(int process) {
+  const std::string name = program_of(process);
+  const bool first = job_.end.because(JobEnd::Cause::kRule, kExitCannotRun,
+                                      fmt::format("a rank has started {}, a program of tmpi, as a process of "
+                                                  "its own, in which it would be rank 0 of 1; "
+                                                  "the job has been ended. Give tmpirun {} itself; what is "
+                                                  "to run in front of it belongs into --wrapper",
+                                                  name, name));
+  if (first) job_.end.tell_nodes();
 }
 
 void SignalHandler::stop_and_continue() {

@@ -24,6 +24,7 @@ class SignalHandler {
   void on_signal(int signal);
   void on_interrupt(int signal);
   void stop_and_continue();
+  void on_started_alone(int process);
 
   Job& job_;
   int signals_;

@@ -1,7 +1,7 @@
 // tmpirun's main: options, the programs' paths, the node processes, the loop.
 #include <errno.h>
 #include <fcntl.h>
-#include <fmt/core.h>
+#include <fmt/format.h>
 #include <signal.h>
 #include <string.h>
 #include <sys/signalfd.h>
@@ -16,7 +16,9 @@
 #include "launch/attach/attachment.hpp"
 #include "launch/attach/slurm_allocation.hpp"
 #include "launch/launcher/launcher.hpp"
+#include "launch/options/habits.hpp"
 #include "launch/options/options.hpp"
+#include "launch/plan/program_prefix.hpp"
 #include "launch/system/program_path.hpp"
 #include "launch/system/version.hpp"
 
@@ -29,6 +31,10 @@ namespace {
 int complain(const std::string& sentence, int code) {
   fmt::print(stderr, "tmpirun: {}\n", sentence);
   return code;
+}
+
+void warn(const Settings& settings, const std::string& sentence) {
+  if (!sentence.empty() && !settings.job.quiet) complain("warning: " + sentence, 0);
 }
 
 std::map<std::string, std::string> process_environment() {
@@ -100,6 +106,7 @@ int become_slurm(char** argv) {
 }
 
 int run_job(Settings& settings, const Attachment& attachment) {
+  warn(settings, passed_over_sentence(settings));
   const Result<std::string> executable = find_companion("tmpi-node");
   if (!executable) return complain(executable.message(), kExitNotFound);
   Result<JobPlan> plan = plan_job(settings, *executable, attachment);
@@ -115,7 +122,7 @@ int run_job(Settings& settings, const Attachment& attachment) {
   Result<ProfileReport> profile = ProfileReport::prepare(settings.job);
   if (!profile) return complain(profile.message(), 1);
   const int signals = open_signals();
-  Output output(settings.tag_output, std::move(files));
+  Output output(settings.tags, settings.merge_output, std::move(files));
   const int code = Launcher(settings, *std::move(plan), output, *profile, signals).run();
   release(attachment);
   return code;
@@ -127,7 +134,8 @@ int main(int argc, char** argv) {
   const Result<Attachment> attachment = take_attachment();
   if (!attachment) return complain(attachment.message(), kExitUsage);
   const auto environment = process_environment();
-  Result<Settings> settings = parse_options(arguments, environment, attachment->slots());
+  Result<Settings> settings =
+      parse_options(arguments, environment, attachment->slots(), static_cast<int>(attachment->nodes.size()));
   if (!settings) return complain(settings.message(), kExitUsage);
   switch (settings->task) {
     case Settings::Task::kHelp:
@@ -145,6 +153,8 @@ int main(int argc, char** argv) {
     case Settings::Task::kRun:
       break;
   }
+  if (const Result<void> taken = take_prefixes(*settings); !taken)
+    return complain(taken.message(), kExitUsage);
   const bool places_given = settings->nodes > 0 || !settings->hosts.empty();
   if (!attachment->nodes.empty() && places_given) {
     return complain(
@@ -153,7 +163,16 @@ int main(int argc, char** argv) {
         "Leave them out.",
         kExitUsage);
   }
-  if (attachment->nodes.empty() && !places_given && slurm_is_needed(environment)) return become_slurm(argv);
+  const bool by_slurm = attachment->nodes.empty() && !places_given && slurm_is_needed(environment);
+  if (!settings->wrapper.empty() && (by_slurm || !attachment->nodes.empty())) {
+    return complain(
+        fmt::format(
+            "--wrapper {}: the launcher starts the node processes here, not tmpirun; start them through the "
+            "wrapper there (srun {} tmpi-node PROGRAM), or name the hosts with --host",
+            fmt::join(settings->wrapper, " "), fmt::join(settings->wrapper, " ")),
+        kExitUsage);
+  }
+  if (by_slurm) return become_slurm(argv);
   return run_job(*settings, *attachment);
 }
 

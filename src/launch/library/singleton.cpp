@@ -7,6 +7,7 @@
 #include <cstdlib>
 #include <fstream>
 
+#include "launch/library/started_alone.hpp"
 #include "mpi/rank/callbacks.hpp"
 #include "mpi/rank/rank.hpp"
 #include "sched/scheduler.hpp"
@@ -16,6 +17,7 @@ namespace tmpi::launch {
 namespace {
 
 void start_singleton() {
+  check_surroundings();
   sched::Options options;
   options.bind = false;           // the process's affinity is its own affair
   options.stack_size = 64 << 10;  // reserved, never used: the one rank runs on the process's stack

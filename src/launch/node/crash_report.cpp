@@ -3,12 +3,15 @@
 #include <dlfcn.h>
 #include <elf.h>
 #include <link.h>
+#include <pthread.h>
 #include <signal.h>
 #include <string.h>
 #include <ucontext.h>
 #include <unistd.h>
 #include <unwind.h>
 
+#include <algorithm>
+#include <cstddef>
 #include <cstdint>
 
 #include "base/platform.hpp"
@@ -27,7 +30,10 @@ namespace {
 constexpr int kMostFrames = 32;      // in the report; calls of a function by itself count once
 constexpr int kMostSteps = 100'000;  // of the unwinder, about a microsecond each
 
+constexpr useconds_t kMomentForRanks = 300'000;
+
 char host[256];
+pid_t node_process;
 
 struct FatalSignal {
   int number;
@@ -165,35 +171,59 @@ void add_backtrace(SafeText& text, const ucontext_t& context) {
 }
 
 /// Who crashed: the rank if one was running here, else the node process itself.
-int describe_victim(SafeText& text) {
-  const int rank = privatize::running_rank();
+void describe_victim(SafeText& text, int rank) {
   if (rank >= 0) {
     text << "rank " << static_cast<long>(rank);
   } else {
     text << "the node process (pid " << static_cast<long>(getpid()) << ", outside any rank)";
   }
   text << " on host " << host;
-  return rank;
 }
 
-void describe_cause(SafeText& text, const FatalSignal& fatal, const siginfo_t& info) {
+bool is_memory_fault(int signal) {
+  return signal == SIGSEGV || signal == SIGBUS;
+}
+
+const void* stack_top(const ucontext_t& context) {
+  return reinterpret_cast<const void*>(stack_pointer(context));
+}
+
+/// The task whose stack the fault has shown to be too small, or null.
+const sched::Task* overflowed(int signal, const siginfo_t& info, const ucontext_t& context) {
   const sched::Scheduler* scheduler = sched::scheduler();
-  const bool fault = fatal.number == SIGSEGV || fatal.number == SIGBUS;
-  const sched::Task* overflowed = fault && scheduler ? scheduler->guard_page_owner(info.si_addr) : nullptr;
-  if (overflowed) {
-    const long kilobytes = static_cast<long>(scheduler->stack_size() >> 10);
-    text << " overflowed its stack of " << kilobytes << " KiB (" << fatal.name << " at address ";
-    text.hex(reinterpret_cast<std::uintptr_t>(info.si_addr));
-    text << "). Pass tmpirun a larger one: --stack-size ";
-    const long wanted = kilobytes * 2;
-    if (wanted % 1024 == 0) {
-      text << wanted / 1024 << "M";
-    } else {
-      text << wanted << "k";
-    }
-    text << ", or look for endless recursion";
-    return;
+  return is_memory_fault(signal) && info.si_code > 0 && scheduler != nullptr
+             ? scheduler->overflowed(info.si_addr, stack_top(context))
+             : nullptr;
+}
+
+/// What --stack-size should have been: twice as large, or as large as the frame that did not fit.
+long wanted_kilobytes(const sched::Task& task, long kilobytes, const void* address) {
+  const std::byte* top = task.stack.base + task.stack.size;
+  const long used = (top - static_cast<const std::byte*>(address)) / 1024 + 1;
+  long wanted = kilobytes * 2;
+  while (wanted < used) wanted *= 2;
+  return wanted;
+}
+
+void describe_overflow(SafeText& text, const FatalSignal& fatal, const siginfo_t& info,
+                       const ucontext_t& context, const sched::Task& task) {
+  const long kilobytes = static_cast<long>(sched::scheduler()->stack_size() >> 10);
+  text << " overflowed its stack of " << kilobytes << " KiB (" << fatal.name << " at address ";
+  text.hex(reinterpret_cast<std::uintptr_t>(info.si_addr));
+  text << "). Pass tmpirun a larger one: --stack-size ";
+  const long wanted =
+      wanted_kilobytes(task, kilobytes, std::min<const void*>(info.si_addr, stack_top(context)));
+  if (wanted % 1024 == 0) {
+    text << wanted / 1024 << "M";
+  } else {
+    text << wanted << "k";
   }
+  text << ", or look for endless recursion\n";
+}
+
+/// From the signal alone.
+void describe_signal(SafeText& text, const FatalSignal& fatal, const siginfo_t& info) {
+  const bool fault = is_memory_fault(fatal.number);
   text << ": " << fatal.meaning << " (" << fatal.name;
   if (info.si_code <= 0) {  // by kill or raise, not by an instruction
     if (info.si_pid != getpid()) {
@@ -207,36 +237,76 @@ void describe_cause(SafeText& text, const FatalSignal& fatal, const siginfo_t& i
     text << (fault ? " at address " : " at instruction ");
     text.hex(reinterpret_cast<std::uintptr_t>(info.si_addr));
   }
-  text << ")";
+  text << ")\n";
 }
 
-// What a second fault, inside the handler itself, needs to send the report as far as it has come.
-thread_local SafeText* unfinished_report = nullptr;
-thread_local int unfinished_rank = -1;
-thread_local int unfinished_signal = 0;
+// A report on its way. What is looked up after the first line may have been overwritten by the rank as well: the
+// handler then faults itself, is called again, and goes on behind what it was about to look at.
+struct Report {
+  enum class Next : unsigned char { kOverflow, kBacktrace, kEnd, kNothing };
+  SafeText text;
+  int rank;
+  int signal;
+  siginfo_t info;
+  const ucontext_t* context;
+  std::size_t victim = 0;  // length of the text as far as it names the victim
+  Next next = Next::kOverflow;
+};
+thread_local Report* unfinished_report = nullptr;
 
-[[noreturn]] void send_report(const SafeText& text, int rank, int signal) {
+[[noreturn]] void complete(Report& report) {
+  if (report.next == Report::Next::kOverflow) {
+    report.next = Report::Next::kBacktrace;
+    if (const sched::Task* task = overflowed(report.signal, report.info, *report.context)) {
+      report.text.cut(report.victim);
+      describe_overflow(report.text, fatal_signal(report.signal), report.info, *report.context, *task);
+    }
+  }
+  if (report.next == Report::Next::kBacktrace) {
+    report.next = Report::Next::kEnd;
+    add_backtrace(report.text, *report.context);
+  } else if (report.next == Report::Next::kEnd) {
+    report.next = Report::Next::kNothing;
+    report.text << "  (the stack cannot be followed any further)\n";
+  }
   Control& control = *Control::instance();
-  control.end_reason().publish(EndKind::kCrashed, rank, 128 + signal, text.length());
+  control.end_reason().publish(EndKind::kCrashed, report.rank, 128 + report.signal, report.text.length());
+  if (control.on_control_thread()) control.leave_crashed(128 + report.signal);
   control.wake();
   Control::wait_for_exit();
 }
 
+/// In a process that a rank has made, by whatever means: it dies of the signal, as it would without us.
+void die_of(int number, const siginfo_t& info) {
+  signal(number, SIG_DFL);
+  if (info.si_code <= 0) kill(getpid(), number);  // else the instruction runs again
+}
+
 void on_fatal_signal(int number, siginfo_t* info, void* context) {
-  if (unfinished_report) {
-    *unfinished_report << "  (the stack cannot be followed any further)\n";
-    send_report(*unfinished_report, unfinished_rank, unfinished_signal);
+  if (getpid() != node_process) return die_of(number, *info);
+  if (unfinished_report != nullptr) complete(*unfinished_report);
+  Control& control = *Control::instance();
+  // Most likely a rank has overwritten what it uses, and is about to crash itself: that is the better report.
+  if (control.on_control_thread()) usleep(kMomentForRanks);
+  char* buffer = control.end_reason().claim();
+  if (buffer == nullptr && control.on_control_thread()) control.leave_crashed(128 + number);
+  if (buffer == nullptr) Control::wait_for_exit();
+  Report report{SafeText(buffer, EndReason::kCapacity), privatize::running_rank(), number, *info,
+                static_cast<const ucontext_t*>(context)};
+  describe_victim(report.text, report.rank);
+  report.victim = report.text.length();
+  describe_signal(report.text, fatal_signal(number), *info);
+  unfinished_report = &report;
+  complete(report);
+}
+
+// In a child that has been forked. What the program has set in our place stays.
+void remove_crash_handlers() noexcept {
+  for (const FatalSignal& fatal : kFatal) {
+    struct sigaction action {};
+    if (sigaction(fatal.number, nullptr, &action) == 0 && action.sa_sigaction == &on_fatal_signal)
+      signal(fatal.number, SIG_DFL);
   }
-  char* buffer = Control::instance()->end_reason().claim();
-  if (!buffer) Control::wait_for_exit();
-  SafeText text(buffer, EndReason::kCapacity);
-  unfinished_report = &text;
-  unfinished_signal = number;
-  unfinished_rank = describe_victim(text);
-  describe_cause(text, fatal_signal(number), *info);
-  text << "\n";
-  add_backtrace(text, *static_cast<const ucontext_t*>(context));
-  send_report(text, unfinished_rank, number);
 }
 
 void on_parent_death(int) {
@@ -247,6 +317,7 @@ void on_parent_death(int) {
 
 void report_no_memory(const char* what) noexcept {
   Control* control = Control::instance();
+  if (privatize::in_forked_child()) return;
   if (control == nullptr || !control->can_report()) return;
   char* buffer = control->end_reason().claim();
   if (buffer == nullptr) Control::wait_for_exit();
@@ -272,11 +343,13 @@ void report_no_memory(const char* what) noexcept {
 
 void install_crash_handlers() {
   gethostname(host, sizeof(host) - 1);
+  node_process = getpid();
   struct sigaction action {};
   action.sa_sigaction = &on_fatal_signal;
   action.sa_flags = SA_SIGINFO | SA_ONSTACK | SA_NODEFER;
   sigemptyset(&action.sa_mask);
   for (const FatalSignal& fatal : kFatal) sigaction(fatal.number, &action, nullptr);
+  pthread_atfork(nullptr, nullptr, &remove_crash_handlers);
 }
 
 void install_parent_death_handler() {

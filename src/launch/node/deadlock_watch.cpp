@@ -2,6 +2,7 @@
 
 #include <fmt/core.h>
 
+#include <algorithm>
 #include <mutex>
 #include <optional>
 
@@ -10,16 +11,28 @@
 #include "launch/node/wait_for_edges.hpp"
 #include "launch/system/program_path.hpp"
 #include "mpi/diagnose/deadlock.hpp"
+#include "mpi/diagnose/polling.hpp"
 #include "mpi/remote/remote.hpp"
 
 namespace tmpi::launch {
 namespace {
 
+constexpr int kPatience = 10;  // seconds of nothing but polls that are a deadlock
+
 std::string wording(StateDump dump, const std::vector<mpi::WaitForEdges>& edges) {
+  const bool polling = std::ranges::any_of(
+      dump, [](const StateDumpEntry& entry) { return entry.place.state == RankState::kPolling; });
+  const std::string what =
+      polling ? fmt::format(
+                    "for {} seconds every rank that has not finished has tested or probed in vain and done "
+                    "nothing else, or has been blocked in MPI,",
+                    kPatience)
+              : "every rank that has not finished is blocked in MPI,";
   return fmt::format(
-      "deadlock: every rank that has not finished is blocked in MPI, and no message is on its way\n{}{}"
-      "the job has been ended (--no-deadlock-check leaves it blocked, for a debugger)",
-      describe(in_order(std::move(dump))), mpi::explain_deadlock(edges, mpi::job()->size()));
+      "deadlock: {} and no message is on its way\n{}{}"
+      "the job has been ended (--no-deadlock-check leaves it {}, for a debugger)",
+      what, describe(in_order(std::move(dump))), mpi::explain_deadlock(edges, mpi::job()->size()),
+      polling ? "alone" : "blocked");
 }
 
 // On a worker's thread, while all workers sleep (sched::StallHook).
@@ -34,7 +47,7 @@ void on_stall_alone() noexcept {
 class Quiescence {
  public:
   void begin() {
-    const State now{sched::scheduler()->switches(), balance()};
+    const State now{sched::scheduler()->activity(), balance()};
     {
       const std::lock_guard lock(mutex_);
       since_ = now;
@@ -47,7 +60,7 @@ class Quiescence {
   bool lasts() {
     const std::lock_guard lock(mutex_);
     const BalanceRecord now = balance();
-    return since_ && sched::scheduler()->switches() == since_->switches && now.sent == since_->balance.sent &&
+    return since_ && sched::scheduler()->activity() == since_->activity && now.sent == since_->balance.sent &&
            now.received == since_->balance.received;
   }
   static BalanceRecord balance() {
@@ -57,7 +70,7 @@ class Quiescence {
 
  private:
   struct State {
-    std::uint64_t switches;
+    std::uint64_t activity;
     BalanceRecord balance;
   };
   std::mutex mutex_;
@@ -71,6 +84,18 @@ Quiescence& quiescence() {
 
 void on_stall_of_several() noexcept {
   if (NodeJob::running() != nullptr && mpi::stalled()) quiescence().begin();
+}
+
+// On a worker's thread, while others may poll (sched::PollHook).
+bool on_polls(int seconds) noexcept {
+  const NodeJob* job = NodeJob::running();
+  if (job == nullptr || !mpi::only_polling(seconds == 0)) return false;
+  if (seconds == 0 || seconds % kPatience != 0) return true;
+  if (!job->several())
+    Control::instance()->end_job(EndKind::kDeadlock, -1, kExitDeadlock,
+                                 wording(job->state_dump(true), {mpi::wait_for_edges()}));
+  quiescence().begin();
+  return true;
 }
 
 void explain(std::string_view payload) {
@@ -104,6 +129,7 @@ void on_question(const Frame& question, std::string& out) {
 
 void watch_for_deadlock(sched::Scheduler& scheduler, bool several_nodes) {
   scheduler.set_stall_hook(several_nodes ? &on_stall_of_several : &on_stall_alone);
+  scheduler.set_poll_hook(&on_polls);
   if (several_nodes) Control::instance()->set_quiescence_handler(&on_question);
 }
 

@@ -13,6 +13,7 @@
 
 #include "launch/control/control.hpp"
 #include "launch/node/deadlock_watch.hpp"
+#include "launch/node/held_cores.hpp"
 #include "launch/node/node_network.hpp"
 #include "launch/node/rank_callbacks.hpp"
 #include "launch/node/rank_signals.hpp"
@@ -20,7 +21,9 @@
 #include "launch/node/rank_threads.hpp"
 #include "launch/system/descriptor_limit.hpp"
 #include "launch/system/no_memory.hpp"
+#include "launch/system/process_name.hpp"
 #include "launch/system/program_path.hpp"
+#include "launch/system/started_alone.hpp"
 #include "mpi/p2p/channel.hpp"
 #include "mpi/rank/callbacks.hpp"
 #include "observe/observation.hpp"
@@ -78,6 +81,7 @@ Result<NodeJob*> NodeJob::create(Assignment assignment) {
   if (const observe::Observation* observation = observe::Observation::instance()) {
     if (Result<void> ok = observation->begin(*job.scheduler_); !ok) return ok.failure();
   }
+  if (!job.spec_.quiet && job.layout_.vratio > 1) Control::instance()->set_watch(&held_core);
   job.report_start();
   return &job;
 }
@@ -145,12 +149,18 @@ Result<void> NodeJob::create_scheduler() {
   sched::Options options;
   options.workers = layout_.workers;
   options.tasks = layout_.ranks;
-  options.stack_size = spec_.stack_size;
+  options.stack_size = spec_.stack_size > 0 ? spec_.stack_size : kDefaultStack;
+  options.least_stack_size = spec_.stack_size > 0 ? 0 : kLeastDefaultStack;
   options.policy = spec_.policy;
+  options.thread_name =
+      base_name_of(spec_.apps[static_cast<std::size_t>(spec_.app_of(node_.first_rank()))].arguments.front());
   options.bind = spec_.bind;
   if (share_.shared) options.spin_microseconds = 0;
   options.exec_stacks =
       any_program([](const privatize::Group& program) { return program.needs_exec_stack(); });
+  sched::end_at_limits_by([](const std::string& sentence) {
+    Control::instance()->end_job(EndKind::kStartFailed, -1, 1, fmt::format("the node process {}", sentence));
+  });
   Result<std::unique_ptr<sched::Scheduler>> scheduler = sched::Scheduler::create(options);
   if (!scheduler) return scheduler.failure();
   scheduler_ = *std::move(scheduler);
@@ -211,7 +221,7 @@ std::vector<std::string> NodeJob::environment_of(int local, const AppSpec& app) 
                       });
   if (layout_.vratio > 1 && !chosen) lines.emplace_back("OMP_NUM_THREADS=1");
   lines.push_back(fmt::format("TMPI_COMM_WORLD_RANK={}", mpi_->local_at(local).world_rank));
-  lines.push_back(fmt::format("TMPI_COMM_WORLD_SIZE={}", mpi_->size()));
+  lines.push_back(fmt::format("{}={}", kWorldSizeVariable, mpi_->size()));
   lines.push_back(fmt::format("TMPI_LOCAL_RANK={}", local));
   lines.push_back(fmt::format("TMPI_LOCAL_SIZE={}", layout_.ranks));
   lines.insert(lines.end(), app.environment.begin(), app.environment.end());
@@ -256,7 +266,7 @@ void NodeJob::run() {
   if (node_.nodes() > 1) leave_network();
   for (const EndReportFrame& word : finish_observation(false))
     Control::instance()->send(word.type, -1, word.detail, word.payload);
-  report_leaks();
+  report_findings();
   report_end();
 }
 

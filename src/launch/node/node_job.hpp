@@ -50,7 +50,8 @@ class NodeJob {
   /// to be said. `early`: not all ranks have ended by themselves. Any thread but a rank's.
   std::vector<EndReportFrame> finish_observation(bool early);
 
-  /// Where every rank is now. Any thread. `asleep`: no rank can run meanwhile (mpi/diagnose/place.hpp).
+  /// Where every rank is now. Any thread. `asleep`: no rank can run meanwhile (mpi/diagnose/place.hpp), or those that
+  /// do only poll.
   StateDump state_dump(bool asleep = false) const;
 
  private:
@@ -76,7 +77,7 @@ class NodeJob {
   void spawn_ranks();
   bool any_program(bool (*has)(const privatize::Group& program)) const;
   void report_start() const;
-  void report_leaks() const;
+  void report_findings() const;
   void report_end() const;
   std::vector<std::string> environment_of(int local, const AppSpec& app) const;
   static void run_rank(void* start);

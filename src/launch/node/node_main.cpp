@@ -3,6 +3,7 @@
 #include <fmt/core.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cstdlib>
 #include <cstring>
 #include <iostream>
@@ -18,6 +19,7 @@
 #include "launch/node/supervisor.hpp"
 #include "launch/system/key_pipe.hpp"
 #include "launch/system/no_memory.hpp"
+#include "launch/system/process_name.hpp"
 #include "launch/system/program_path.hpp"
 #include "launch/system/version.hpp"
 #include "mpi/coll/preferences.hpp"
@@ -55,12 +57,19 @@ void prepare_remote(Control& control, Assignment& assignment) {
                     fmt::format("on host {}: {}", host, found.problem));
 }
 
+/// Of those that this node process runs.
+const AppSpec& first_program(const Assignment& assignment) {
+  const int rank = assignment.node.first_rank();
+  return assignment.job.apps[static_cast<std::size_t>(std::max(assignment.job.app_of(rank), 0))];
+}
+
 /// `output`: a pipe whose bytes go to tmpirun's stdout, -1: none.
 [[noreturn]] void run_job(std::unique_ptr<Wireup> wireup, int output) {
   Control& control = Control::create(std::move(wireup), &state_dump);
   control.set_end_report(&end_report);
   if (output >= 0) control.forward(output, 1);
   Result<Assignment> assignment = control.receive_job();
+  if (assignment) show_as(first_program(*assignment).arguments);
   control.start();
   if (!assignment) control.end_job(EndKind::kStartFailed, -1, 1, assignment.message());
   if (const Result<void> known = check_names(assignment->job); !known)

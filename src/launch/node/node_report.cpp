@@ -8,6 +8,7 @@
 #include "check/checker.hpp"
 #include "check/functions.hpp"
 #include "launch/control/control.hpp"
+#include "launch/node/blocking_call.hpp"
 #include "launch/node/node_job.hpp"
 #include "launch/node/node_network.hpp"
 #include "launch/wire/rank_ranges.hpp"
@@ -54,7 +55,7 @@ void NodeJob::report_start() const {
     control.notice(
         NoticeKind::kInfo,
         fmt::format("{}: {} ranks on {} workers, V = {}, stacks of {}, policy {}", name(), layout_.ranks,
-                    layout_.workers, layout_.vratio, readable_size(spec_.stack_size), spec_.policy));
+                    layout_.workers, layout_.vratio, readable_size(scheduler_->stack_size()), spec_.policy));
     if (several())
       control.notice(NoticeKind::kInfo, fmt::format("{}: network: {}", name(), describe_network()));
   }
@@ -83,24 +84,32 @@ void NodeJob::report_end() const {
   Control::instance()->notice(
       NoticeKind::kInfo,
       fmt::format("{}: {} switches; the deepest stack was rank {}'s with {} KiB of {}", name(),
-                  scheduler_->switches(), deepest, most >> 10, readable_size(spec_.stack_size)));
+                  scheduler_->switches(), deepest, most >> 10, readable_size(scheduler_->stack_size())));
 }
 
-void NodeJob::report_leaks() const {
-  constexpr std::size_t kMostLeaks = 20;
+namespace {
+
+void warn_of(const char* heading, const std::vector<check::Finding>& findings) {
+  constexpr std::size_t kMost = 20;
+  if (findings.empty()) return;
+  std::string text = fmt::format("warning: {}:", heading);
+  for (std::size_t i = 0; i < std::min(findings.size(), kMost); ++i) {
+    std::vector<std::pair<int, int>> ranks;
+    for (const int rank : findings[i].ranks) ranks.emplace_back(rank, 1);
+    text += fmt::format("\n  {}: {}", rank_ranges(ranks), findings[i].text);
+  }
+  if (findings.size() > kMost) text += fmt::format("\n  and from {} other places", findings.size() - kMost);
+  Control::instance()->notice(NoticeKind::kWarning, text);
+}
+
+}  // namespace
+
+void NodeJob::report_findings() const {
   check::Checker* checker = check::Checker::instance();
   if (checker == nullptr || spec_.quiet) return;
-  const std::vector<check::Leak> leaks = checker->leaks();
-  if (leaks.empty()) return;
-  std::string text = "warning: not freed at MPI_Finalize:";
-  for (std::size_t i = 0; i < std::min(leaks.size(), kMostLeaks); ++i) {
-    std::vector<std::pair<int, int>> ranks;
-    for (const int rank : leaks[i].ranks) ranks.emplace_back(rank, 1);
-    text += fmt::format("\n  {}: {}", rank_ranges(ranks), leaks[i].text);
-  }
-  if (leaks.size() > kMostLeaks)
-    text += fmt::format("\n  and from {} other places", leaks.size() - kMostLeaks);
-  Control::instance()->notice(NoticeKind::kWarning, text);
+  warn_of("accepted here, but not defined by the MPI report; another MPI may refuse it",
+          checker->liberties());
+  warn_of("not freed at MPI_Finalize", checker->leaks());
 }
 
 std::string NodeJob::trace_file() const {
@@ -144,6 +153,10 @@ std::vector<EndReportFrame> NodeJob::finish_observation(bool early) {
     words.push_back({FrameType::kNotice, static_cast<std::uint16_t>(NoticeKind::kInfo),
                      several() ? fmt::format("{}: {}", name(), notice) : notice});
   }
+  if (!report.failure.empty()) {
+    words.push_back({FrameType::kNotice, static_cast<std::uint16_t>(NoticeKind::kFailure),
+                     several() ? fmt::format("{}: {}", name(), report.failure) : report.failure});
+  }
   for (std::size_t sent = 0; sent < report.profile.size(); sent += kMaxProfilePayload)
     words.push_back({FrameType::kProfile, 0, report.profile.substr(sent, kMaxProfilePayload)});
   return words;
@@ -174,6 +187,10 @@ StateDump NodeJob::state_dump(bool asleep) const {
       }
     }
     RankPlace place{state};
+    if (!asleep && state == RankState::kRunning) place.call = blocking_call(sched::os_thread_of(*rank.task));
+    // Nothing but that is left where nobody is at work.
+    if (asleep && (state == RankState::kRunning || state == RankState::kReady))
+      place = {RankState::kPolling, rank.call};
     // The call stays noted after it has returned; only a blocked rank is surely still inside.
     if (state == RankState::kBlocked) {
       mpi::Place where = mpi::place_of(rank, asleep);

@@ -14,6 +14,7 @@
 #include "launch/options/choices.hpp"
 #include "launch/options/hosts.hpp"
 #include "launch/spec/job_spec.hpp"
+#include "launch/spec/tags.hpp"
 
 namespace tmpi::launch {
 
@@ -24,10 +25,16 @@ struct Settings {
   std::vector<HostSlots> hosts;  ///< --host or --hostfile
   std::string hosts_from;        ///< which of the two, empty: none
   std::string launch_agent = "ssh";
+  std::vector<std::string> wrapper;  ///< --wrapper: the command that starts node processes, and its arguments
   MapBy map_by = MapBy::kBlock;
-  bool tag_output = false;
-  std::string output_directory;  ///< --output-filename, empty: not given
-  double timeout = 0;            ///< seconds, 0: none
+  int per_node = 0;  ///< --npernode, 0: not given
+  Tags tags = Tags::kNone;
+  bool merge_output = false;             ///< --merge-stderr-to-stdout
+  std::vector<std::string> environment;  ///< -genv: "NAME=value" for all programs, before their own
+  std::vector<std::string> passed_over;  ///< options that mean nothing here
+  std::string output_directory;          ///< --output-filename, empty: not given
+  double timeout = 0;                    ///< seconds, 0: none
+  double start_timeout = 60;             ///< seconds that hosts have to start their node processes
   enum class Task { kRun, kHelp, kVersion, kManual, kMarkdown, kCollectives, kTransports } task = Task::kRun;
 };
 
@@ -35,6 +42,7 @@ struct Settings {
 struct OptionTarget {
   Settings& settings;
   AppSpec& app;
+  std::string_view spelling;  ///< of the option, as the user wrote it
 };
 
 struct Option {
@@ -42,7 +50,8 @@ struct Option {
   /// Further spellings, separated by blanks; every long name works with one dash too.
   std::string_view aliases;
   std::string_view variable;  ///< environment variable, empty: none
-  /// What its value is called in the help text, empty: a flag; "[=FILE]": may be left out.
+  /// What its value is called in the help text, empty: a flag; "[=FILE]": may be left out; "NAME VALUE": two
+  /// words, which apply() gets as NAME=VALUE.
   std::string argument;
   std::string_view group;  ///< heading in the help text, empty: not shown there
   std::string help;
@@ -54,10 +63,18 @@ struct Option {
 std::span<const Option> option_table();
 
 /// Environment first, then the command line, which wins. `arguments` without the program's own name. A
-/// program without -n gets a rank for each of `slots`, times --vratio; with 0 slots it gets one. A Failure's
-/// sentence names the option and says what it accepts.
+/// program without -n gets what --npernode gives each of the node processes, of which others have started
+/// `attached`; else a rank for each of `slots`, times --vratio; with 0 slots it gets one. A Failure's sentence
+/// names the option and says what it accepts.
 Result<Settings> parse_options(std::span<const std::string> arguments,
-                               const std::map<std::string, std::string>& environment, int slots = 0);
+                               const std::map<std::string, std::string>& environment, int slots = 0,
+                               int attached = 0);
+
+/// "--wdir" and "-wdir" are the same, as for mpirun; "-n" and "--n" too.
+std::string_view without_dashes(std::string_view word);
+
+/// Puts "NAME=value" into the place of an earlier line for the same name, or behind all.
+void put_variable(std::vector<std::string>& lines, std::string line);
 
 /// Option values as the table's functions read them (exposed for tests).
 Result<long> parse_number(std::string_view text, long least, long most);

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <optional>
 
+#include "launch/options/habits.hpp"
 #include "launch/options/options.hpp"
 #include "launch/options/suggest.hpp"
 
@@ -21,16 +22,12 @@ std::vector<std::string> spellings(const Option& option) {
   return all;
 }
 
-/// "--wdir" and "-wdir" are the same, as for mpirun; "-n" and "--n" too.
-std::string_view without_dashes(std::string_view word) {
-  word.remove_prefix(std::min(word.find_first_not_of('-'), word.size()));
-  return word;
-}
-
 const Option* find_option(std::string_view word) {
-  for (const Option& option : option_table()) {
-    for (const std::string& spelling : spellings(option)) {
-      if (without_dashes(spelling) == without_dashes(word)) return &option;
+  for (const std::span<const Option> table : {option_table(), habit_table()}) {
+    for (const Option& option : table) {
+      for (const std::string& spelling : spellings(option)) {
+        if (without_dashes(spelling) == without_dashes(word)) return &option;
+      }
     }
   }
   return nullptr;
@@ -42,10 +39,14 @@ Failure unknown_option(std::string_view word) {
     if (option.group.empty()) continue;
     for (const std::string& spelling : spellings(option)) known.push_back(spelling);
   }
+  constexpr std::string_view kElse =
+      "`tmpirun --help` lists the options; a program's own options follow its name.";
+  if (const std::string_view what = counterpart(word); !what.empty())
+    return Failure{
+        fmt::format("unknown option '{}'; what serves its purpose here is {}. {}", word, what, kElse)};
   const std::string near = suggest(word, known);
-  return Failure{fmt::format(
-      "unknown option '{}'{} `tmpirun --help` lists the options; a program's own options follow its name.",
-      word, near.empty() ? "." : fmt::format("; did you mean '{}'?", near))};
+  return Failure{fmt::format("unknown option '{}'{} {}", word,
+                             near.empty() ? "." : fmt::format("; did you mean '{}'?", near), kElse)};
 }
 
 std::optional<std::string> flag_value(std::string_view text) {
@@ -61,12 +62,12 @@ std::optional<std::string> flag_value(std::string_view text) {
 class Parser {
  public:
   Parser(std::span<const std::string> arguments, const std::map<std::string, std::string>& environment,
-         int slots)
-      : arguments_(arguments), environment_(environment), slots_(slots) {}
+         int slots, int attached)
+      : arguments_(arguments), environment_(environment), slots_(slots), attached_(attached) {}
 
   Result<Settings> parse() {
     AppSpec from_environment;
-    if (slots_ > 0) from_environment.ranks = 0;  // not given
+    from_environment.ranks = 0;  // not given
     if (Result<void> ok = read_environment(from_environment); !ok) return ok.failure();
     do {
       AppSpec app = from_environment;
@@ -75,13 +76,22 @@ class Parser {
       settings_.job.apps.push_back(std::move(app));
     } while (next_ < arguments_.size());
     for (AppSpec& app : settings_.job.apps) {
-      if (app.ranks == 0) app.ranks = slots_ * std::max(settings_.job.vratio, 1);
+      if (app.ranks == 0) app.ranks = ranks_by_default();
+      std::vector<std::string> lines = settings_.environment;
+      for (std::string& line : app.environment) put_variable(lines, std::move(line));
+      app.environment = std::move(lines);
     }
     if (Result<void> ok = check_together(); !ok) return ok.failure();
     return settings_;
   }
 
  private:
+  int ranks_by_default() const {
+    const auto hosts = static_cast<int>(settings_.hosts.size());
+    if (settings_.per_node > 0) return settings_.per_node * std::max({1, settings_.nodes, hosts, attached_});
+    return std::max(slots_ * std::max(settings_.job.vratio, 1), 1);
+  }
+
   Result<void> read_environment(AppSpec& app) {
     for (const Option& option : option_table()) {
       const auto found =
@@ -99,7 +109,7 @@ class Parser {
       if (!flag) return Failure{fmt::format("{}={}: expected 1 or 0", spelling, value)};
       text = *flag;
     }
-    const std::string complaint = option.apply({settings_, app}, text);
+    const std::string complaint = option.apply({settings_, app, spelling}, text);
     if (complaint.empty()) return {};
     return Failure{
         fmt::format("{}{}{}: {}", spelling, spelling.starts_with('-') ? " " : "=", value, complaint)};
@@ -121,12 +131,15 @@ class Parser {
       return apply(*option, word, value.value_or("1"), app);
     }
     if (option->argument.starts_with('[')) return apply(*option, word, value.value_or(""), app);
-    if (!value) {
-      if (next_ == arguments_.size())
-        return Failure{fmt::format("{} needs a value: {} {}", word, word, option->argument)};
-      value = arguments_[next_++];
+    const bool pair = option->argument.find(' ') != std::string::npos && !value;
+    if (arguments_.size() - next_ < (pair ? 2 : value ? 0 : 1))
+      return Failure{fmt::format("{} needs {}: {} {}", word, pair ? "a name and a value" : "a value", word,
+                                 option->argument)};
+    if (pair) {
+      next_ += 2;
+      return apply(*option, word, arguments_[next_ - 2] + "=" + arguments_[next_ - 1], app);
     }
-    return apply(*option, word, *value, app);
+    return apply(*option, word, value ? *value : arguments_[next_++], app);
   }
 
   /// Options, the program and its arguments up to ":" or the end.
@@ -191,15 +204,33 @@ class Parser {
   std::span<const std::string> arguments_;
   const std::map<std::string, std::string>& environment_;
   int slots_;
+  int attached_;
   std::size_t next_ = 0;
   Settings settings_;
 };
 
 }  // namespace
 
+std::string_view without_dashes(std::string_view word) {
+  word.remove_prefix(std::min(word.find_first_not_of('-'), word.size()));
+  return word;
+}
+
+void put_variable(std::vector<std::string>& lines, std::string line) {
+  const std::string_view name = std::string_view(line).substr(0, line.find('=') + 1);
+  const auto earlier =
+      std::ranges::find_if(lines, [&](const std::string& each) { return each.starts_with(name); });
+  if (earlier == lines.end()) {
+    lines.push_back(std::move(line));
+  } else {
+    *earlier = std::move(line);
+  }
+}
+
 Result<Settings> parse_options(std::span<const std::string> arguments,
-                               const std::map<std::string, std::string>& environment, int slots) {
-  return Parser(arguments, environment, slots).parse();
+                               const std::map<std::string, std::string>& environment, int slots,
+                               int attached) {
+  return Parser(arguments, environment, slots, attached).parse();
 }
 
 }  // namespace tmpi::launch

@@ -6,7 +6,9 @@
 #include <filesystem>
 
 #include "launch/options/choices.hpp"
+#include "launch/options/habits.hpp"
 #include "launch/options/options.hpp"
+#include "launch/system/words.hpp"
 #include "mpi/remote/rendezvous.hpp"
 #include "net/transports.hpp"
 #include "sched/policies.hpp"
@@ -46,6 +48,10 @@ std::string set_nodes(OptionTarget target, std::string_view value) {
   return set_int(target.settings.nodes, value, 1, 4096);
 }
 
+std::string set_per_node(OptionTarget target, std::string_view value) {
+  return set_int(target.settings.per_node, value, 1, kMostRanks);
+}
+
 std::string set_hosts(Settings& settings, std::string_view option, Result<std::vector<HostSlots>> hosts) {
   if (!hosts) return hosts.message();
   if (!settings.hosts_from.empty() && settings.hosts_from != option)
@@ -66,13 +72,6 @@ std::string set_host_file(OptionTarget target, std::string_view value) {
 std::string set_launch_agent(OptionTarget target, std::string_view value) {
   target.settings.launch_agent = value;
   return value.empty() ? "expected a command, as in \"ssh -p 2222\"" : "";
-}
-
-std::string set_map_by(OptionTarget target, std::string_view value) {
-  const Choice<MapBy>* chosen = find_choice(kMapBy, value);
-  if (chosen == nullptr) return accepted(kMapBy);
-  target.settings.map_by = chosen->value;
-  return {};
 }
 
 // The settings are checked by the node process, which has the transports.
@@ -113,13 +112,6 @@ std::string set_stack_size(OptionTarget target, std::string_view value) {
   return {};
 }
 
-std::string set_binding(OptionTarget target, std::string_view value) {
-  const Choice<Binding>* chosen = find_choice(kBindings, value);
-  if (chosen == nullptr) return accepted(kBindings);
-  target.settings.job.bind = chosen->value == Binding::kCore;
-  return {};
-}
-
 std::string set_policy(OptionTarget target, std::string_view value) {
   if (const Result<sched::PolicyChoice> known = sched::parse_policy(value); !known) return known.message();
   target.settings.job.policy = value;
@@ -137,8 +129,9 @@ std::string set_sleep(OptionTarget target, std::string_view value) {
 std::string set_coll(OptionTarget target, std::string_view value) {
   if (value == "help") {
     target.settings.task = Settings::Task::kCollectives;
-  } else if (value.find('=') == std::string_view::npos) {
-    return "expected NAME=ALGORITHM[,NAME=ALGORITHM...], as in ALLREDUCE=ring; `--coll help` lists them";
+  } else if (value.find('=') == std::string_view::npos && value != "reproducible") {
+    return "expected NAME=ALGORITHM[,NAME=ALGORITHM...], as in ALLREDUCE=ring, or reproducible; `--coll help` "
+           "lists them";
   }
   target.settings.job.coll = value;
   return {};
@@ -163,18 +156,24 @@ std::string set_wdir(OptionTarget target, std::string_view value) {
   return value.empty() ? "expected a directory" : "";
 }
 
+std::string set_wrapper(OptionTarget target, std::string_view value) {
+  target.settings.wrapper = split_words(value);
+  return target.settings.wrapper.empty() ? "expected a command, as in \"numactl --interleave=all\"" : "";
+}
+
 std::string set_output_directory(OptionTarget target, std::string_view value) {
   target.settings.output_directory = value;
   return value.empty() ? "expected a directory" : "";
 }
 
-std::string set_timeout(OptionTarget target, std::string_view value) {
+template <double Settings::*kMember>
+std::string set_seconds(OptionTarget target, std::string_view value) {
   const std::string text(value);
   char* end = nullptr;
   const double seconds = std::strtod(text.c_str(), &end);
   if (text.empty() || *end != '\0' || !(seconds > 0 && seconds <= 1e9))
     return "expected a number of seconds greater than 0";
-  target.settings.timeout = seconds;
+  target.settings.*kMember = seconds;
   return {};
 }
 
@@ -216,18 +215,20 @@ std::string set_no_deadlock_check(OptionTarget target, std::string_view value) {
   return {};
 }
 
-std::string set_tag_output(OptionTarget target, std::string_view value) {
-  target.settings.tag_output = value == "1";
+template <Tags Kind>
+std::string set_tags(OptionTarget target, std::string_view value) {
+  target.settings.tags = value == "1" ? Kind : Tags::kNone;
+  return {};
+}
+
+std::string set_merge_output(OptionTarget target, std::string_view value) {
+  target.settings.merge_output = value == "1";
   return {};
 }
 
 template <Settings::Task Task>
 std::string set_task(OptionTarget target, std::string_view) {
   target.settings.task = Task;
-  return {};
-}
-
-std::string accept(OptionTarget, std::string_view) {
   return {};
 }
 
@@ -266,26 +267,29 @@ const std::vector<Option>& table() {
            describe_choices(kSleeping) + ".",
        set_sleep},
       {"--stack-size", "", "TMPI_STACK_SIZE", "SIZE", kStart,
-       "Stack of each rank: bytes, or with the suffix k, M or G (default 1M). Only touched pages cost "
-       "memory.",
+       "Stack of each rank: bytes, or with the suffix k, M or G (default 8M, less under a limit on address "
+       "space). Only touched pages cost memory.",
        set_stack_size},
       {"--coll", "", "TMPI_COLL", "LIST", kStart,
        "Algorithms of collectives: NAME=ALGORITHM[,NAME=ALGORITHM...], as in ALLREDUCE=ring,BCAST=binomial; "
-       "'help' "
-       "lists all, with their conditions. An algorithm that does not work for a call is passed over (-v says "
-       "so).",
+       "'help' lists all, with their conditions. An algorithm that does not work for a call is passed over "
+       "(-v says so). 'reproducible': reductions give the same bits for any number of workers and nodes.",
        set_coll},
       {"--nodes", "", "TMPI_NODES", "K", kNetwork,
        "Run the job as K node processes on this machine, which share its cores and reach each other over the "
        "network only (default 1).",
        set_nodes},
-      {"--host", "-H", "TMPI_HOST", "HOST[:SLOTS],...", kNetwork,
+      {"--npernode", "-N -ppn -perhost", "TMPI_NPERNODE", "N", kNetwork,
+       "Ranks of each node process: takes the place of the hosts' slots. Without -n the program gets N ranks "
+       "on each.",
+       set_per_node},
+      {"--host", "-H -hosts", "TMPI_HOST", "HOST[:SLOTS],...", kNetwork,
        "Run the job on these machines, one node process on each, started through ssh. Slots weigh the hosts "
        "(default 1): with at most as many ranks as slots no host gets more ranks than slots, beyond that "
        "each "
        "gets its part in proportion.",
        set_host_list},
-      {"--hostfile", "--machinefile -f", "TMPI_HOSTFILE", "FILE", kNetwork,
+      {"--hostfile", "--machinefile --default-hostfile -f", "TMPI_HOSTFILE", "FILE", kNetwork,
        "The same from a file with a host per line, as \"HOST slots=N\" or \"HOST:N\"; comments begin with #.",
        set_host_file},
       {"--launch-agent", "", "TMPI_SSH", "COMMAND", kNetwork,
@@ -312,8 +316,19 @@ const std::vector<Option>& table() {
        "environment anyway.",
        add_export},
       {"--wdir", "--wd", "TMPI_WDIR", "DIR", kRanks, "Start the ranks in this directory.", set_wdir},
+      {"--wrapper", "", "TMPI_WRAPPER", "COMMAND", kRanks,
+       "Start each node process, which runs all ranks of its machine, through this command: \"gdb --args\", "
+       "\"perf "
+       "record -g\", \"strace -f -o FILE\". The same in front of the program's name works for env, nice, "
+       "taskset, "
+       "numactl and the like.",
+       set_wrapper},
       {"--tag-output", "", "TMPI_TAG_OUTPUT", "", kOutput,
-       "Prefix every line with its origin, as in [1,RANK]<stdout>:text.", set_tag_output},
+       "Prefix every line with its origin, as in [1,RANK]<stdout>:text.", set_tags<Tags::kSource>},
+      {"-l", "--prepend-rank", "TMPI_PREPEND_RANK", "", kOutput,
+       "Prefix every line with its rank, as in [RANK] text.", set_tags<Tags::kRank>},
+      {"--merge-stderr-to-stdout", "", "TMPI_MERGE_STDERR_TO_STDOUT", "", kOutput,
+       "What ranks write to stderr goes to tmpirun's stdout.", set_merge_output},
       {"--output-filename", "", "TMPI_OUTPUT_FILENAME", "DIR", kOutput,
        "Write each rank's output to DIR/rank.N/stdout and DIR/rank.N/stderr instead of tmpirun's own.",
        set_output_directory},
@@ -344,7 +359,11 @@ const std::vector<Option>& table() {
        set_job_flag<&JobSpec::check>},
       {"--timeout", "", "TMPI_TIMEOUT", "SECONDS", kControl,
        "End the job after this time with exit code 124, after a state dump: where every rank is.",
-       set_timeout},
+       set_seconds<&Settings::timeout>},
+      {"--start-timeout", "", "TMPI_START_TIMEOUT", "SECONDS", kControl,
+       "How long other hosts have to start their node processes (default 60), a password typed in meanwhile "
+       "included.",
+       set_seconds<&Settings::start_timeout>},
       {"--no-deadlock-check", "", "TMPI_NO_DEADLOCK_CHECK", "", kControl,
        "Leave a job blocked whose ranks all wait for each other. By default it ends by itself within a "
        "second, "
@@ -356,9 +375,6 @@ const std::vector<Option>& table() {
       {"--help", "-h", "", "", kControl, "Print this text and exit.", set_task<Settings::Task::kHelp>},
       {"--print-manual", "", "", "", "", "", set_task<Settings::Task::kManual>},
       {"--print-markdown", "", "", "", "", "", set_task<Settings::Task::kMarkdown>},
-      // Habits of mpirun's users that need nothing here: ranks always share cores, and root is nobody special.
-      {"--oversubscribe", "", "", "", "", "", accept},
-      {"--allow-run-as-root", "", "", "", "", "", accept},
   };
   return all;
 }

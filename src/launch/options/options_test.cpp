@@ -2,6 +2,7 @@
 
 #include <doctest/doctest.h>
 
+#include "launch/options/habits.hpp"
 #include "launch/options/suggest.hpp"
 #include "mpi/remote/rendezvous.hpp"
 #include "net/transports.hpp"
@@ -65,7 +66,7 @@ TEST_CASE("several programs") {
   CHECK(settings.job.total_ranks() == 5);
   CHECK(settings.job.apps[0].arguments == Words{"a", "1"});
   CHECK(settings.job.apps[1].environment.empty());
-  CHECK(settings.tag_output);
+  CHECK(settings.tags == Tags::kSource);
 }
 
 TEST_CASE("the environment gives defaults, the command line wins") {
@@ -73,7 +74,7 @@ TEST_CASE("the environment gives defaults, the command line wins") {
       {"TMPI_VRATIO", "3"}, {"TMPI_N", "8"}, {"TMPI_TAG_OUTPUT", "yes"}, {"TMPI_QUIET", "0"}};
   CHECK(parsed({"p"}, variables).job.vratio == 3);
   CHECK(parsed({"p"}, variables).job.apps[0].ranks == 8);
-  CHECK(parsed({"p"}, variables).tag_output);
+  CHECK(parsed({"p"}, variables).tags == Tags::kSource);
   CHECK_FALSE(parsed({"p"}, variables).job.quiet);
   CHECK(parsed({"--vratio", "5", "p"}, variables).job.vratio == 5);
   CHECK(complaint({"p"}, {{"TMPI_VRATIO", "many"}}) == "TMPI_VRATIO=many: expected a whole number");
@@ -89,7 +90,7 @@ TEST_CASE("senseless values are refused with a sentence") {
   CHECK(complaint({"--stack-size", "1T", "p"}).starts_with("--stack-size 1T: expected a size such as"));
   CHECK(complaint({"--sched", "random", "p"}).find("random:SEED") != std::string::npos);
   CHECK(complaint({"--coll", "ring", "p"}).starts_with("--coll ring: expected NAME=ALGORITHM"));
-  CHECK(complaint({"--bind-to", "socket", "p"}).find("'core'") != std::string::npos);
+  CHECK(complaint({"--bind-to", "gpu", "p"}).find("'core'") != std::string::npos);
   CHECK(complaint({"--timeout", "0", "p"}) == "--timeout 0: expected a number of seconds greater than 0");
   CHECK(complaint({"-x", "TMPI_SURELY_UNSET", "p"}).find("is not set in tmpirun's environment") !=
         std::string::npos);
@@ -118,7 +119,7 @@ TEST_CASE("node processes and hosts") {
   CHECK(complaint({"--host", "a:b", "p"}) == "--host a:b: 'b' is no number of slots (1 to 1000000)");
   CHECK(complaint({"--hostfile", "/no/such", "p"}).starts_with("--hostfile /no/such: cannot read the file"));
   CHECK(complaint({"--rndv", "push", "p"}).find("'early-cts'") != std::string::npos);
-  CHECK(complaint({"--map-by", "slot", "p"}).find("'cyclic'") != std::string::npos);
+  CHECK(complaint({"--map-by", "seq", "p"}).find("'cyclic'") != std::string::npos);
 }
 
 TEST_CASE("what can be chosen is one table: parsed, listed, described") {
@@ -132,7 +133,7 @@ TEST_CASE("what can be chosen is one table: parsed, listed, described") {
   const std::string help = help_text();
   for (const auto& row : kMapBy) {
     CHECK(parsed({"--map-by", std::string(row.name), "p"}).map_by == row.value);
-    CHECK(complaint({"--map-by", "slot", "p"}).find(row.name) != std::string::npos);
+    CHECK(complaint({"--map-by", "seq", "p"}).find(row.name) != std::string::npos);
   }
   for (const auto& row : mpi::remote::kRendezvousProtocols)
     CHECK(parsed({"--rndv", std::string(row.name), "p"}).job.rendezvous == row.name);
@@ -144,6 +145,91 @@ TEST_CASE("unknown options get a suggestion") {
   CHECK(
       complaint({"--vration", "3", "p"}).starts_with("unknown option '--vration'; did you mean '--vratio'?"));
   CHECK(complaint({"--qqqqqqqqqqqq", "p"}).starts_with("unknown option '--qqqqqqqqqqqq'."));
+}
+
+TEST_CASE("options of other launchers are translated") {
+  const auto mapped = [](const char* value) { return parsed({"-n", "4", "--map-by", value, "p"}); };
+  for (const char* value : {"core", "hwthread", "slot", "socket", "numa", "l3cache", "SOCKET", "package:span",
+                            "slot:OVERSUBSCRIBE"}) {
+    CHECK_MESSAGE(mapped(value).map_by == MapBy::kBlock, value);
+    CHECK_MESSAGE(mapped(value).passed_over.empty(), value);
+  }
+  CHECK(mapped("node:PE=4").map_by == MapBy::kCyclic);
+  CHECK(mapped("node:PE=4").passed_over == Words{"--map-by :pe=4"});
+  CHECK(mapped("ppr:2:node").per_node == 2);
+  for (const char* value : {"hwthread", "core:overload-allowed", "core:2", "l2cache"})
+    CHECK_MESSAGE(parsed({"--bind-to", value, "p"}).job.bind, value);
+  for (const char* value : {"none", "socket", "numa", "l3cache", "package"})
+    CHECK_FALSE_MESSAGE(parsed({"--bind-to", value, "p"}).job.bind, value);
+  CHECK(parsed({"-bynode", "p"}).map_by == MapBy::kCyclic);
+  CHECK(parsed({"--rank-by", "node", "p"}).map_by == MapBy::kCyclic);
+  CHECK(parsed({"-l", "p"}).tags == Tags::kRank);
+  CHECK(parsed({"--output", "tag,merge,dir=/tmp/x", "p"}).output_directory == "/tmp/x");
+  CHECK(parsed({"--output", "tag,merge", "p"}).merge_output);
+  CHECK(parsed({"-hosts", "a,b", "p"}).hosts.size() == 2);
+  CHECK(parsed({"-launcher", "rsh", "p"}).launch_agent == "rsh");
+  CHECK(parsed({"-launcher-exec", "/opt/ssh", "-launcher", "ssh", "p"}).launch_agent == "/opt/ssh");
+  CHECK(parsed({"-iface", "eth1", "p"}).job.net == "tcp:interface=eth1");
+  CHECK(parsed({"--mca", "btl_tcp_if_include", "eth1", "p"}).job.net == "tcp:interface=eth1");
+  CHECK(parsed({"--print-rank-map", "p"}).job.report_bindings);
+  CHECK(parsed({"-info"}).task == Settings::Task::kVersion);
+}
+
+TEST_CASE("variables in two words, and for all programs") {
+  const Settings settings =
+      parsed({"-genv", "A", "1", "-n", "1", "-env", "A", "2 3", "p", ":", "-n", "1", "q"});
+  CHECK(settings.job.apps[0].environment == Words{"A=2 3"});
+  CHECK(settings.job.apps[1].environment == Words{"A=1"});
+  CHECK(parsed({"-x", "A=1", "-x", "AB=2", "-x", "A=3", "p"}).job.apps[0].environment ==
+        Words{"A=3", "AB=2"});
+  CHECK(complaint({"-env", "A"}) == "-env needs a name and a value: -env NAME VALUE");
+  CHECK(complaint({"-env", "", "x", "p"}) == "-env =x: expected a name and a value");
+}
+
+TEST_CASE("ranks per node process") {
+  const auto ranks = [](const Words& words, int slots = 0, int attached = 0) {
+    const Result<Settings> settings = parse_options(words, {}, slots, attached);
+    REQUIRE(static_cast<bool>(settings));
+    return settings->job.total_ranks();
+  };
+  CHECK(ranks({"-N", "3", "p"}) == 3);
+  CHECK(ranks({"-ppn", "3", "--nodes", "2", "p"}) == 6);
+  CHECK(ranks({"--npernode", "3", "--host", "a:8,b", "p"}) == 6);
+  CHECK(ranks({"-N", "3", "-n", "4", "--nodes", "2", "p"}) == 4);
+  CHECK(ranks({"-pernode", "p"}, 16, 4) == 4);
+  CHECK(ranks({"p"}, 16, 4) == 16);
+}
+
+TEST_CASE("options without a meaning here are passed over, and named in one sentence") {
+  CHECK(passed_over_sentence(parsed({"--oversubscribe", "--allow-run-as-root", "-envall", "p"})).empty());
+  CHECK(passed_over_sentence(parsed({"--mca", "btl", "^openib", "p"})) ==
+        "--mca btl means nothing here and is passed over");
+  CHECK(passed_over_sentence(parsed({"--use-hwthread-cpus", "-rmk", "pbs", "-launcher", "fork", "p"})) ==
+        "--use-hwthread-cpus, -rmk pbs, -launcher fork mean nothing here and are passed over");
+}
+
+TEST_CASE("an unknown option is answered by meaning, then by spelling") {
+  CHECK(complaint({"-outfile-pattern", "x", "p"})
+            .starts_with(
+                "unknown option '-outfile-pattern'; what serves its purpose here is --output-filename DIR."));
+  CHECK(complaint({"--label", "p"}).find("--tag-output") != std::string::npos);
+  CHECK(complaint({"--tag-outputs", "p"}).find("did you mean '--tag-output'?") != std::string::npos);
+}
+
+TEST_CASE("no option has two rows") {
+  std::map<std::string, int> seen;
+  for (const std::span<const Option> table : {option_table(), habit_table()}) {
+    for (const Option& option : table) {
+      std::string names = std::string(option.name) + " " + std::string(option.aliases);
+      for (std::size_t at = 0; at < names.size();) {
+        const std::size_t end = std::min(names.find(' ', at), names.size());
+        if (end > at)
+          CHECK_MESSAGE(++seen[std::string(without_dashes(names.substr(at, end - at)))] == 1, names);
+        if (end > at) CHECK_MESSAGE(counterpart(names.substr(at, end - at)).empty(), names);
+        at = end + 1;
+      }
+    }
+  }
 }
 
 TEST_CASE("the texts name every option once") {

@@ -1,12 +1,13 @@
 #include "launch/plan/job_plan.hpp"
 
-#include <fmt/core.h>
+#include <fmt/format.h>
 #include <unistd.h>
 
 #include <algorithm>
 
 #include "launch/plan/mapping.hpp"
 #include "launch/plan/remote_shell.hpp"
+#include "launch/system/program_path.hpp"
 
 namespace tmpi::launch {
 namespace {
@@ -17,8 +18,21 @@ std::string own_name() {
   return name;
 }
 
-NodePlan local_node(const std::string& host, const std::string& executable) {
-  return {host, false, {executable, "--control", "3"}, -1};
+NodePlan local_node(const std::string& host, const std::string& executable,
+                    const std::vector<std::string>& wrapper) {
+  NodePlan node{host, false, wrapper, -1};
+  for (const char* word : {executable.c_str(), "--control", "3"}) node.command.emplace_back(word);
+  return node;
+}
+
+Result<std::vector<std::string>> find_wrapper(const std::vector<std::string>& words) {
+  if (words.empty()) return words;
+  ProgramPath found = find_program(words.front(), "");
+  if (found.path.empty())
+    return Failure{fmt::format("--wrapper {}: {}", fmt::join(words, " "), found.problem)};
+  std::vector<std::string> command = words;
+  command.front() = std::move(found.path);
+  return command;
 }
 
 }  // namespace
@@ -34,7 +48,10 @@ Result<JobPlan> plan_job(const Settings& settings, const std::string& executable
   for (const AttachedNode& node : attachment.nodes) hosts.push_back({node.host, node.slots});
   if (hosts.empty()) hosts.assign(static_cast<std::size_t>(std::max(settings.nodes, 1)), {own_name(), 1});
   std::vector<int> slots;
-  for (const HostSlots& host : hosts) slots.push_back(host.slots);
+  slots.reserve(hosts.size());
+  for (const HostSlots& host : hosts) slots.push_back(settings.per_node > 0 ? settings.per_node : host.slots);
+  const Result<std::vector<std::string>> wrapper = find_wrapper(settings.wrapper);
+  if (!wrapper) return wrapper.failure();
   JobPlan plan;
   plan.executable = executable;
   plan.key = attachment.key;
@@ -55,11 +72,11 @@ Result<JobPlan> plan_job(const Settings& settings, const std::string& executable
       continue;
     }
     if (attached || settings.hosts.empty() || is_here(hosts[i].host)) {
-      plan.nodes.push_back(local_node(hosts[i].host, executable));
+      plan.nodes.push_back(local_node(hosts[i].host, executable, *wrapper));
       continue;
     }
     Result<std::vector<std::string>> command =
-        remote_command(settings.launch_agent, hosts[i].host, executable);
+        remote_command(settings.launch_agent, hosts[i].host, executable, settings.wrapper);
     if (!command) return command.failure();
     plan.nodes.push_back({hosts[i].host, true, *std::move(command), -1});
   }

@@ -34,7 +34,8 @@ struct JobPlan {
 };
 
 /// `executable`: the path of tmpi-node here. `attachment`: what others have started, if anything, takes the
-/// place of the settings' hosts. Failure: no remote shell.
+/// place of the settings' hosts. Failure: no remote shell, or no such
+/// command as --wrapper names.
 Result<JobPlan> plan_job(const Settings& settings, const std::string& executable,
                          const Attachment& attachment);
 

@@ -7,30 +7,24 @@
 #include <filesystem>
 
 #include "launch/system/program_path.hpp"
+#include "launch/system/words.hpp"
 
 namespace tmpi::launch {
 namespace {
 
 constexpr std::string_view kHostHere = "{}";
 
-std::vector<std::string> words_of(std::string_view text) {
-  std::vector<std::string> words;
-  while (!text.empty()) {
-    const std::size_t end = std::min(text.find(' '), text.size());
-    if (end > 0) words.emplace_back(text.substr(0, end));
-    text.remove_prefix(std::min(end + 1, text.size()));
-  }
-  return words;
-}
-
 // What tmpi-node needs from the first instant on; the rest of the environment comes with the job. Only sh's
 // language is used: the remote user's shell may be another one.
-std::vector<std::string> shell_command(const std::string& directory) {
+std::vector<std::string> shell_command(const std::string& directory,
+                                       const std::vector<std::string>& wrapper) {
+  std::string start = "exec ";
+  for (const std::string& word : wrapper) start += shell_word(word) + " ";
+  start += "tmpi-node --remote";
   const char* libraries = std::getenv("LD_LIBRARY_PATH");
   if (libraries == nullptr || *libraries == '\0')
-    return {"/bin/sh", "-c", R"(PATH="$0:$PATH" exec tmpi-node --remote)", directory};
-  return {"/bin/sh", "-c", R"(PATH="$0:$PATH" LD_LIBRARY_PATH="$1" exec tmpi-node --remote)", directory,
-          libraries};
+    return {"/bin/sh", "-c", R"(PATH="$0:$PATH" )" + start, directory};
+  return {"/bin/sh", "-c", R"(PATH="$0:$PATH" LD_LIBRARY_PATH="$1" )" + start, directory, libraries};
 }
 
 // No question that nobody answers, no waiting for a host that is off, and word of a host that disappears.
@@ -59,8 +53,9 @@ std::string shell_word(std::string_view word) {
 }
 
 Result<std::vector<std::string>> remote_command(const std::string& agent, const std::string& host,
-                                                const std::string& executable) {
-  std::vector<std::string> words = words_of(agent);
+                                                const std::string& executable,
+                                                const std::vector<std::string>& wrapper) {
+  std::vector<std::string> words = split_words(agent);
   const ProgramPath found =
       words.empty() ? ProgramPath{"", "there is none", kExitNotFound} : find_program(words.front(), "");
   if (found.path.empty()) return Failure{fmt::format("--launch-agent {}: {}", agent, found.problem)};
@@ -74,7 +69,7 @@ Result<std::vector<std::string>> remote_command(const std::string& agent, const 
     word.replace(at, kHostHere.size(), host);
     named = true;
   }
-  const std::vector<std::string> command = shell_command(directory);
+  const std::vector<std::string> command = shell_command(directory, wrapper);
   if (named) {
     words.insert(words.end(), command.begin(), command.end());
     return words;

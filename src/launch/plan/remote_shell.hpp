@@ -9,12 +9,14 @@
 
 namespace tmpi::launch {
 
-/// `agent` is ssh, or a program that is used like it (--launch-agent), with arguments, separated by blanks. A
+/// `agent` is ssh, or a program that is used like it (--launch-agent), with arguments (split_words()). A
 /// word that contains {} names the host and the command follows as words; else host and command, as one word
 /// for the remote shell, are appended. `executable`: the path of tmpi-node here, which is looked for there
-/// first, and then in PATH there. Failure: there is no such agent.
+/// first, and then in PATH there, and started through `wrapper` (--wrapper), if that is not empty. Failure: there is
+/// no such agent.
 Result<std::vector<std::string>> remote_command(const std::string& agent, const std::string& host,
-                                                const std::string& executable);
+                                                const std::string& executable,
+                                                const std::vector<std::string>& wrapper = {});
 
 /// As one word of a shell.
 std::string shell_word(std::string_view word);

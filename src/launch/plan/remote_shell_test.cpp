@@ -24,6 +24,10 @@ TEST_CASE("command lines of remote shells") {
   REQUIRE(words->size() == 9);
   CHECK((*words)[7] == "/opt/bin");
   CHECK((*words)[8] == "/a:/b");
+  const auto wrapped = remote_command("sh", "alpha", "/opt/bin/tmpi-node", {"nice", "-n", "5", "it's"});
+  REQUIRE(static_cast<bool>(wrapped));
+  CHECK(wrapped->back().find(shell_word(
+            R"(PATH="$0:$PATH" exec 'nice' '-n' '5' 'it'\''s' tmpi-node --remote)")) != std::string::npos);
   CHECK_FALSE(static_cast<bool>(remote_command("no-such-shell", "a", "/b")));
   CHECK_FALSE(static_cast<bool>(remote_command(" ", "a", "/b")));
 }

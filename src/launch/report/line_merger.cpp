@@ -62,7 +62,7 @@ void LineMerger::emit(Source source, std::string_view text) {
     sink_.append("\n");
     open_ = kNobody;
   }
-  if (tag_ && source != kTmpirun) {
+  if (tags_ != Tags::kNone && source != kTmpirun) {
     emit_tagged(source, text);
   } else {
     sink_.append(text);
@@ -72,7 +72,9 @@ void LineMerger::emit(Source source, std::string_view text) {
 
 void LineMerger::emit_tagged(Source source, std::string_view text) {
   const std::int64_t rank = std::max<std::int64_t>(source >> 1, -1);  // of whichever node process
-  const std::string tag = fmt::format("[1,{}]<{}>:", rank, (source & 1) == 0 ? "stdout" : "stderr");
+  const std::string tag = tags_ == Tags::kRank
+                              ? fmt::format("[{}] ", rank)
+                              : fmt::format("[1,{}]<{}>:", rank, (source & 1) == 0 ? "stdout" : "stderr");
   bool at_line_start = open_ != source;
   while (!text.empty()) {
     if (at_line_start) sink_.append(tag);

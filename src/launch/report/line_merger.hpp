@@ -11,6 +11,7 @@
 #include <unordered_map>
 
 #include "launch/report/sink.hpp"
+#include "launch/spec/tags.hpp"
 
 namespace tmpi::launch {
 
@@ -20,7 +21,7 @@ class LineMerger {
   static constexpr std::size_t kMostHeldBack = 64 << 20;  ///< all ranks' incomplete lines together
 
   /// `sink` must outlive the merger.
-  LineMerger(Sink& sink, bool tag) : sink_(sink), tag_(tag) {}
+  LineMerger(Sink& sink, Tags tags) : sink_(sink), tags_(tags) {}
 
   /// Bytes of rank `rank` (-1: of no rank) on stream 1 or 2.
   void output(int rank, int stream, std::string_view bytes);
@@ -47,7 +48,7 @@ class LineMerger {
   void release(Source source);
 
   Sink& sink_;
-  bool tag_;
+  Tags tags_;
   Source open_ = kNobody;  // whose unterminated text ends the output so far
   std::unordered_map<Source, std::string> held_;
   std::size_t held_bytes_ = 0;

@@ -12,7 +12,7 @@ namespace {
 /// A merger over a temporary file, and what has come out of it.
 class Fixture {
  public:
-  explicit Fixture(bool tag = false) : sink_(fileno(file_)), lines(sink_, tag) {}
+  explicit Fixture(Tags tags = Tags::kNone) : sink_(fileno(file_)), lines(sink_, tags) {}
   ~Fixture() { fclose(file_); }
 
   std::string text() {
@@ -70,7 +70,7 @@ TEST_CASE("stdout and stderr of a rank are different lines") {
 }
 
 TEST_CASE("tags stand at the start of each line") {
-  Fixture f(true);
+  Fixture f(Tags::kSource);
   f.lines.output(3, 1, "a\nb\nc");
   f.lines.output(12, 2, "x\n");
   f.lines.release(3);
@@ -104,6 +104,13 @@ TEST_CASE("idle release shows one line, the open one first") {
   CHECK(f.text() == "..");
   f.lines.release_when_idle();
   CHECK(f.text() == "..");
+}
+
+TEST_CASE("the rank alone as a tag") {
+  Fixture f(Tags::kRank);
+  f.lines.output(3, 1, "a\nb\n");
+  f.lines.output(12, 2, "c\n");
+  CHECK(f.text() == "[3] a\n[3] b\n[12] c\n");
 }
 
 }  // namespace

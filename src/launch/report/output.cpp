@@ -18,18 +18,19 @@ bool same_file(int a, int b) {
 
 }  // namespace
 
-Output::Output(bool tag, std::optional<OutputFiles> files)
+Output::Output(Tags tags, bool merge, std::optional<OutputFiles> files)
     : out_(STDOUT_FILENO),
       err_(STDERR_FILENO),
+      merge_(merge),
       separate_(!same_file(STDOUT_FILENO, STDERR_FILENO)),
-      out_lines_(std::make_unique<LineMerger>(out_, tag)),
-      err_lines_(std::make_unique<LineMerger>(err_, tag)),
+      out_lines_(std::make_unique<LineMerger>(out_, tags)),
+      err_lines_(std::make_unique<LineMerger>(err_, tags)),
       files_(std::move(files)),
       last_write_(std::chrono::steady_clock::now()) {}
 
 Result<void> Output::write(int rank, int stream, std::string_view bytes) {
-  if (files_) return files_->write(rank, stream, bytes);
-  merger(stream).output(rank, stream, bytes);
+  if (files_) return files_->write(rank, merge_ ? 1 : stream, bytes);
+  merger(merge_ ? 1 : stream).output(rank, stream, bytes);
   last_write_ = std::chrono::steady_clock::now();
   idle_done_ = false;
   return {};

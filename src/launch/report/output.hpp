@@ -15,8 +15,8 @@ namespace tmpi::launch {
 
 class Output {
  public:
-  /// `files`: --output-filename, or nothing.
-  Output(bool tag, std::optional<OutputFiles> files);
+  /// `merge`: what ranks write to stderr goes where their stdout goes. `files`: --output-filename, or nothing.
+  Output(Tags tags, bool merge, std::optional<OutputFiles> files);
   Output(const Output&) = delete;  // the mergers point at the sinks
   Output& operator=(const Output&) = delete;
 
@@ -44,6 +44,7 @@ class Output {
 
   Sink out_;
   Sink err_;
+  bool merge_;
   bool separate_;  // stdout and stderr are different files; else lines of both are merged in one place
   std::unique_ptr<LineMerger> out_lines_;
   std::unique_ptr<LineMerger> err_lines_;

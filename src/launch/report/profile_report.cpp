@@ -51,7 +51,8 @@ std::vector<std::string> ProfileReport::finish(const std::vector<std::string>& n
 void ProfileReport::write(const std::string& text, std::vector<std::string>& notices) {
   errno = 0;
   const bool written = std::fwrite(text.data(), 1, text.size(), file_.get()) == text.size();
-  if (std::fclose(file_.release()) != 0 || !written)
+  failed_ = std::fclose(file_.release()) != 0 || !written;
+  if (failed_)
     notices.push_back(fmt::format("--profile={}: the file could not be written: {}", path_, strerror(errno)));
 }
 

@@ -24,6 +24,8 @@ class ProfileReport {
   /// What the user should read: the table, which node processes' parts are missing in it, what failed. Writes
   /// the file. Nothing if no part has come: the job has not run. `nodes`: their names, by number.
   std::vector<std::string> finish(const std::vector<std::string>& nodes);
+  /// The file could not be written.
+  bool failed() const { return failed_; }
 
  private:
   explicit ProfileReport(const JobSpec& job) : path_(job.profile_file) {}
@@ -35,6 +37,7 @@ class ProfileReport {
   std::string path_;  // empty: only the table
   std::unique_ptr<std::FILE, Close> file_;
   std::vector<std::string> parts_;  // by node process, packed
+  bool failed_ = false;
 };
 
 }  // namespace tmpi::launch

@@ -21,9 +21,9 @@ struct AppSpec {
 
 struct JobSpec {
   std::vector<AppSpec> apps;
-  int vratio = 0;   ///< --vratio, 0: not given
-  int workers = 0;  ///< --workers, 0: not given
-  std::size_t stack_size = 1 << 20;
+  int vratio = 0;              ///< --vratio, 0: not given
+  int workers = 0;             ///< --workers, 0: not given
+  std::size_t stack_size = 0;  ///< --stack-size, 0: not given
   bool bind = true;
   bool report_bindings = false;
   std::string policy = "fifo";
@@ -48,6 +48,10 @@ struct JobSpec {
   /// Index in apps of the program that world rank `rank` runs.
   int app_of(int rank) const;
 };
+
+/// Without --stack-size: what a process has by default, and what will do under a limit on address space.
+inline constexpr std::size_t kDefaultStack = 8 << 20;
+inline constexpr std::size_t kLeastDefaultStack = 1 << 20;
 
 /// The description as the payload of a kJob frame, and back.
 std::string pack(const JobSpec& job);

@@ -1,6 +1,7 @@
 // NodeSpec: what one node process is told of its place in the job, beside the JobSpec that all get.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <string>
 #include <string_view>
@@ -28,6 +29,11 @@ struct NodeSpec {
   std::vector<std::string> environment;  ///< tmpirun's: "NAME=value"
 
   int nodes() const { return static_cast<int>(hosts.size()); }
+  /// The lowest rank of this node process.
+  int first_rank() const {
+    return static_cast<int>(std::find(node_of.begin(), node_of.end(), node) - node_of.begin()) %
+           std::max(static_cast<int>(node_of.size()), 1);
+  }
   int node_of_rank(int rank) const { return node_of.empty() ? 0 : node_of[static_cast<std::size_t>(rank)]; }
 };
 

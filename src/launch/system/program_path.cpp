@@ -3,6 +3,7 @@
 #include <errno.h>
 #include <fmt/core.h>
 #include <string.h>
+#include <sys/auxv.h>
 #include <unistd.h>
 
 #include <cstdlib>
@@ -77,9 +78,25 @@ ProgramPath find_program(const std::string& name, const std::string& wdir) {
           kExitNotFound};
 }
 
+namespace {
+
+// Without /proc: what was given to execve, which a later chdir may have made wrong.
+fs::path own_folder() {
+  std::error_code error;
+  const fs::path self = fs::read_symlink("/proc/self/exe", error);
+  if (!error) return self.parent_path();
+  const auto* given = reinterpret_cast<const char*>(getauxval(AT_EXECFN));
+  return given == nullptr ? fs::path() : fs::canonical(given, error).parent_path();
+}
+
+}  // namespace
+
 Result<std::string> find_companion(const std::string& name) {
   std::error_code error;
-  const fs::path self = fs::read_symlink("/proc/self/exe", error).parent_path();
+  const fs::path self = own_folder();
+  if (self.empty())
+    return Failure{fmt::format(
+        "cannot find {} beside tmpirun: where that is cannot be told without /proc; mount it", name)};
   for (const char* folder :
        {".", "../libexec/tmpi", "../libexec", "../lib", "../lib/tmpi", "../lib/" TMPI_MULTIARCH}) {
     const fs::path candidate = self / folder / name;

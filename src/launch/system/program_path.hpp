@@ -14,6 +14,9 @@ inline constexpr int kExitDeadlock = 125;
 inline constexpr int kExitCannotRun = 126;
 inline constexpr int kExitNotFound = 127;
 
+/// Of a child that was to become a node process: its channels could not be set up.
+inline constexpr int kExitNoDescriptors = 72;  // EX_OSFILE of sysexits.h
+
 struct ProgramPath {
   std::string path;     ///< absolute; empty if there is none
   std::string problem;  ///< why there is none, a sentence

@@ -27,6 +27,8 @@ class SafeText {
     return digits(value, 16);
   }
   std::size_t length() const noexcept { return length_; }
+  /// Takes back what came after the first `length` characters.
+  void cut(std::size_t length) noexcept { length_ = length; }
 
  private:
   SafeText& digits(unsigned long value, unsigned base) noexcept {

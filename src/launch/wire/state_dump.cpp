@@ -89,7 +89,7 @@ std::string words(const RankPlace& place, const std::string& detail) {
     case RankState::kStarting:
       return "not started yet";
     case RankState::kRunning:
-      return "running" + in_call;
+      return "running" + (place.call.empty() ? "" : ", in " + place.call);
     case RankState::kReady:
       return "ready to run" + in_call;
     case RankState::kBlocked:
@@ -97,6 +97,8 @@ std::string words(const RankPlace& place, const std::string& detail) {
                                 : "blocked" + in_call;
     case RankState::kFinished:
       return "finished";
+    case RankState::kPolling:
+      return "polling in vain with " + place.call;
   }
   return "in an unknown state";
 }

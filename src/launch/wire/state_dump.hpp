@@ -10,12 +10,19 @@
 
 namespace tmpi::launch {
 
-enum class RankState : std::uint16_t { kStarting = 0, kRunning = 1, kReady = 2, kBlocked = 3, kFinished = 4 };
+enum class RankState : std::uint16_t {
+  kStarting = 0,
+  kRunning = 1,
+  kReady = 2,
+  kBlocked = 3,
+  kFinished = 4,
+  kPolling = 5
+};
 
 /// Where one rank is.
 struct RankPlace {
   RankState state = RankState::kStarting;
-  std::string call;    ///< the MPI call it is in, empty if unknown or in none
+  std::string call;    ///< the MPI call it is in (kRunning: a system call), empty if unknown or in none
   std::string detail;  ///< "from rank {} with tag 7 on MPI_COMM_WORLD": {} stands for `peer`; may be empty
   int peer = -1;       ///< -1: detail names none
 };

@@ -25,6 +25,9 @@ inline constexpr std::uint32_t kMaxProfilePayload = 256u << 10;  // and a profil
 inline constexpr char kPreamble[] = "tmpi-node speaks\n";
 inline constexpr std::uint32_t kMostNoise = 64u << 10;  // before it
 
+/// Exit code of a node process that cannot speak with tmpirun any more.
+inline constexpr int kExitLostChannel = 76;  // EX_PROTOCOL of sysexits.h
+
 enum class FrameType : std::uint16_t {
   // node process -> tmpirun
   kHello = 1,              // HelloRecord and texts (hello.hpp): the first frame
@@ -58,7 +61,9 @@ enum class FrameType : std::uint16_t {
 enum class NoticeKind : std::uint16_t {
   kInfo = 0,
   kWarning = 1,
-  kHeldCores = 2,  // a warning that several node processes may have: said once
+  kFailure = 2,    // something that the user has asked for besides the job could not be had; the job goes on,
+                   // but has not succeeded
+  kHeldCores = 3,  // a warning that several node processes may have: said once
 };
 
 enum class EndKind : std::uint16_t {

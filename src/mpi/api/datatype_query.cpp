@@ -5,6 +5,7 @@
 
 #include "mpi/api/datatype_calls.hpp"
 #include "mpi/api/profiled.hpp"
+#include "mpi/datatype/markers.hpp"
 #include "mpi/datatype/names.hpp"
 
 using namespace tmpi::mpi;
@@ -37,11 +38,12 @@ TMPI_PROFILED(MPI_Status_set_elements_x);
 int PMPI_Type_get_name(MPI_Datatype datatype, char* type_name, int* resultlen) {
   return on_rank("MPI_Type_get_name", [&](Rank& rank) -> Err {
     const Datatype* type = datatype_from(datatype);
-    // MPI_DATATYPE_NULL has a name too (MPI report, 7.8).
-    if (type == nullptr && datatype != MPI_DATATYPE_NULL) return bad_type(datatype);
+    // MPI_DATATYPE_NULL has a name too (MPI report, 7.8), and so have the markers of old, which are no types.
+    const char* other = datatype == MPI_DATATYPE_NULL ? "MPI_DATATYPE_NULL" : marker_name(datatype);
+    if (type == nullptr && other == nullptr) return bad_type(datatype);
     TMPI_TRY(check_pointer(type_name, "type_name"));
     TMPI_TRY(check_pointer(resultlen, "resultlen"));
-    const std::string name = type == nullptr ? "MPI_DATATYPE_NULL" : name_of(*type, &rank);
+    const std::string name = type == nullptr ? other : name_of(*type, &rank);
     std::memcpy(type_name, name.c_str(), name.size() + 1);
     *resultlen = static_cast<int>(name.size());
     return kOk;

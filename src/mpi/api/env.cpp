@@ -3,6 +3,7 @@
 #include <cstdlib>
 #include <cstring>
 
+#include "base/clock_watch.hpp"
 #include "base/platform.hpp"
 #include "mpi/api/profiled.hpp"
 #include "mpi/base/check.hpp"
@@ -10,6 +11,7 @@
 #include "mpi/init/lifetime.hpp"
 #include "mpi/rank/call.hpp"
 #include "mpi/rank/endings.hpp"
+#include "mpi/rank/forked.hpp"
 #include "timers/clock.hpp"
 
 namespace tmpi::mpi {
@@ -29,6 +31,7 @@ Err not_by_a_thread() {
 }
 
 int init(const char* name, int required, int* provided) {
+  if (in_forked_child()) refuse_in_forked_child(name, EXIT_FAILURE);
   if (calling_rank() == nullptr) {
     if (Err error = start_singleton()) return raise(name, nullptr, error);
   }
@@ -84,8 +87,10 @@ int PMPI_Finalized(int* flag) {
 TMPI_PROFILED(MPI_Finalized);
 
 int PMPI_Abort(MPI_Comm, int errorcode) {
+  const int code = (errorcode & 0xff) == 0 ? EXIT_FAILURE : errorcode & 0xff;
+  if (in_forked_child()) refuse_in_forked_child(fmt::format("MPI_Abort with code {}", errorcode), code);
   Rank* rank = calling_rank();  // any thread
-  if (rank == nullptr) std::exit(errorcode == 0 ? EXIT_FAILURE : errorcode);
+  if (rank == nullptr) std::exit(code);
   end_job(*rank, errorcode, "rank {} on {} called MPI_Abort with code {}", rank->world_rank, job()->host(),
           errorcode);
   return MPI_SUCCESS;
@@ -151,6 +156,7 @@ int PMPI_Get_processor_name(char* name, int* resultlen) {
 TMPI_PROFILED(MPI_Get_processor_name);
 
 double PMPI_Wtime(void) {
+  tmpi::note_clock_reading();
   return tmpi::timers::wtime();
 }
 TMPI_PROFILED(MPI_Wtime);

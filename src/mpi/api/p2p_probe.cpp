@@ -26,7 +26,7 @@ MPI_Message handle_of(Message& message) noexcept {
 template <class Look>
 bool look_twice(Look&& look) {
   if (look()) return true;
-  sched::yield();
+  sched::yield_polling();
   return look();
 }
 

@@ -51,7 +51,7 @@ int PMPI_Parrived(MPI_Request request, int partition, int* flag) {
     bool arrived = false;
     TMPI_TRY(partition_arrived(r, partition, arrived));
     if (!arrived) {
-      tmpi::sched::yield();
+      tmpi::sched::yield_polling();
       TMPI_TRY(partition_arrived(r, partition, arrived));
     }
     *flag = arrived;

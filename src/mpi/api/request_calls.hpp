@@ -9,7 +9,7 @@ namespace tmpi::mpi {
 
 // What a test that found nothing does: let the others run, so that a loop around it comes to an end.
 inline void nothing_yet() noexcept {
-  sched::yield();
+  sched::yield_polling();
 }
 
 // Runs `body(RequestArray&)`; an error is raised on the communicator of the first active request.

@@ -67,22 +67,24 @@ using namespace tmpi::mpi;
 
 int PMPI_Session_init(MPI_Info info, MPI_Errhandler errhandler, MPI_Session* session) {
   const char* name = "MPI_Session_init";
+  Errhandler* handler = nullptr;
+  const Err bad_handler = check_errhandler(errhandler, Raiser::kSession, handler);
+  if (bad_handler) return raise(name, nullptr, bad_handler);
+  const ErrorTarget target{Raiser::kSession, MPI_SESSION_NULL, handler};
   // The first session makes MPI usable: whoever calls may do so in any phase.
   if (calling_rank() == nullptr) {
-    if (Err error = start_singleton()) return raise(name, nullptr, error);
+    if (Err error = start_singleton()) return raise_on(name, target, error);
   }
   const Frame frame(name);
   Rank* rank = frame.caller();
   if (rank == nullptr)
-    return raise(
-        name, nullptr,
+    return raise_on(
+        name, target,
         fail(MPI_ERR_OTHER,
              "called by a thread that the rank has created, which may not call MPI yet; call it in the "
              "rank's main thread"));
-  Errhandler* handler = nullptr;
-  if (Err error = check_errhandler(errhandler, Raiser::kSession, handler)) return raise(name, nullptr, error);
   if (Err error = guarded([&] { return open(*rank, info, handler, session); }))
-    return raise_on(name, {Raiser::kSession, MPI_SESSION_NULL, handler}, error);
+    return raise_on(name, target, error);
   return MPI_SUCCESS;
 }
 TMPI_PROFILED(MPI_Session_init);

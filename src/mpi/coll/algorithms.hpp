@@ -38,7 +38,12 @@ extern const Algorithm kAllreduceHierarchy;
 extern const Algorithm kAllreduceInterNode;
 extern const Algorithm kReduceScatterHierarchy;
 extern const Algorithm kScanHierarchy;
-extern const Algorithm kExscanHierarchy;  // scan.cpp
+extern const Algorithm kExscanHierarchy;         // scan.cpp
+extern const Algorithm kAllreduceRankOrder;      // rank_order.cpp
+extern const Algorithm kReduceRankOrder;         // rank_order.cpp
+extern const Algorithm kReduceScatterRankOrder;  // rank_order.cpp
+extern const Algorithm kScanRankOrder;           // rank_order.cpp
+extern const Algorithm kExscanRankOrder;         // rank_order.cpp
 
 // Of messages: messages/NAME.cpp.
 extern const Algorithm kBarrierDissemination;

@@ -63,6 +63,7 @@ void take_from_cells(const std::byte* cell, MPI_Count room, Args& to, int n, int
 }
 
 struct AllgatherPull {
+  static constexpr Amount kAmount = Amount::kBlock;
   // Whether the leaders have to copy: my chunk is too large for a cell.
   static bool contribute(Call& call) {
     show_arguments(call);

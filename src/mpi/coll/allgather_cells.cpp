@@ -10,6 +10,7 @@ namespace tmpi::mpi {
 namespace {
 
 struct AllgatherCells {
+  static constexpr Amount kAmount = Amount::kBlock;
   static Chunk mine(const Comm& comm, const Args& args) {
     return args.in_place ? args.recv.chunk(comm.rank) : args.send.whole();
   }

@@ -10,6 +10,7 @@ namespace tmpi::mpi {
 namespace {
 
 struct AllreduceCells {
+  static constexpr Amount kAmount = Amount::kVector;
   static bool empty(const Comm&, const Args& args) { return args.recv.count == 0; }
 
   static void contribute(Call& call) {
@@ -35,6 +36,7 @@ struct AllreduceCells {
 constinit const Algorithm algorithm::kAllreduceCells{.collective = Collective::kAllreduce,
                                                      .name = "cells",
                                                      .needs = conditions<kOneNode, kDense, kFitsCell>,
+                                                     .preferred_for = conditions<kButPairUpTo<kKiB>>,
                                                      .forms = all_together<AllreduceCells>};
 
 }  // namespace tmpi::mpi

@@ -11,6 +11,7 @@ namespace tmpi::mpi {
 namespace {
 
 struct AllreduceSegments {
+  static constexpr Amount kAmount = Amount::kVector;
   static bool empty(const Comm&, const Args& args) { return args.recv.count == 0; }
   static void contribute(Call& call) { show_arguments(call); }
 
@@ -35,6 +36,7 @@ struct AllreduceSegments {
 constinit const Algorithm algorithm::kAllreduceSegments{.collective = Collective::kAllreduce,
                                                         .name = "segments",
                                                         .needs = conditions<kOneNode>,
+                                                        .preferred_for = conditions<kButPairUpTo<kKiB>>,
                                                         .forms = all_together<AllreduceSegments>};
 
 }  // namespace tmpi::mpi

@@ -91,6 +91,7 @@ void take_chunks(const std::byte* cell, MPI_Count room, Args& to, int n, int ran
 }
 
 struct AlltoallPull {
+  static constexpr Amount kAmount = Amount::kBlock;
   // Whether the leaders have to copy: my chunks are too large for a cell.
   static bool contribute(Call& call) {
     show_arguments(call);

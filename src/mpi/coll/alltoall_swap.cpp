@@ -30,6 +30,7 @@ void swap_pair(Args& a, Args& b, int rank_a, int rank_b) {
 }
 
 struct AlltoallSwap {
+  static constexpr Amount kAmount = Amount::kBlock;
   static void contribute(Call& call) { show_arguments(call); }
 
   static void work(Call& call, SharedBarrier::Leader& leader) {

@@ -115,7 +115,7 @@ inline void copy_bytes(void* to, const void* from, MPI_Count bytes) noexcept {
   }
 }
 
-/// Copies a chunk; false if it was cut off because `to` is smaller.
+/// Copies a chunk; false if `to` is of another size: what is too much is cut off.
 inline bool copy_chunk(const Chunk& to, const Chunk& from) {
   const MPI_Count bytes = from.bytes(), room = to.bytes();
   if (to.type->contiguous() && from.type->contiguous()) {
@@ -123,10 +123,11 @@ inline bool copy_chunk(const Chunk& to, const Chunk& from) {
   } else if (bytes > 0 && room > 0) {
     copy_typed(to.data, to.count, *to.type, from.data, from.count, *from.type);
   }
-  return bytes <= room;
+  return bytes == room;
 }
 
-/// Copies a chunk to or from packed bytes; unpacking returns false if it was cut off because `to` is smaller.
+/// Copies a chunk to or from packed bytes; unpacking returns false if `to` is of another size, and cuts off what
+/// is too much.
 inline void pack_chunk(std::byte* packed, const Chunk& from) {
   const MPI_Count bytes = from.bytes();
   if (from.type->contiguous()) {
@@ -142,13 +143,13 @@ inline bool unpack_chunk(const Chunk& to, const std::byte* packed, MPI_Count byt
   } else {
     unpack_segment(to.data, to.count, *to.type, packed, 0, length);
   }
-  return bytes <= room;
+  return bytes == room;
 }
 
-/// The error of a member that was sent more than it has room for.
+/// The error of a member that was sent another amount of data than it expects.
 inline constexpr char kTruncatedChunk[] =
-    "a member sent more data than the receiver's count and datatype have room for: the counts and datatypes "
-    "of the members do not fit together";
+    "a member sent more or less data than the receiver's count and datatype say: the counts and datatypes of "
+    "the members do not fit together. Run the job with --check: it says where each of them makes the call";
 inline Err truncated_chunk() {
   return fail(MPI_ERR_TRUNCATE, "{}", kTruncatedChunk);
 }

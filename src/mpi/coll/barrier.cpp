@@ -14,6 +14,7 @@ struct BarrierShared {};
 constinit const Algorithm algorithm::kBarrierShared{.collective = Collective::kBarrier,
                                                     .name = "shared_barrier",
                                                     .needs = conditions<kOneNode>,
+                                                    .preferred_for = conditions<kButPair>,
                                                     .forms = all_together<BarrierShared>};
 
 }  // namespace tmpi::mpi

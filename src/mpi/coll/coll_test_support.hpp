@@ -9,6 +9,7 @@
 #include <string>
 #include <vector>
 
+#include "base/sanitized.hpp"
 #include "mpi.h"
 #include "mpi/testing/nodes.hpp"
 #include "mpi/testing/ranks.hpp"
@@ -24,12 +25,6 @@ inline void expect(bool right, const char* what, int rank, int size) {
 
 /// Checks inside a rank; `rank` and `size` must be in scope.
 #define EXPECT(condition) expect((condition), #condition, rank, size)
-
-#if defined(__SANITIZE_THREAD__) || defined(__SANITIZE_ADDRESS__)
-inline constexpr bool kSanitized = true;
-#else
-inline constexpr bool kSanitized = false;
-#endif
 
 /// The same with ranks in several node processes.
 inline void on_several_nodes(const std::function<void(int rank, int size)>& body) {
@@ -69,7 +64,8 @@ inline void on_many(const std::function<void(int rank, int size)>& body,
   on_several_nodes(body);
 }
 
-inline const std::vector<int> kCounts = {0, 1, 3, 16, 300, 9000};
+inline const std::vector<int> kCounts =
+    kSanitized ? std::vector<int>{0, 1, 16, 3000} : std::vector<int>{0, 1, 3, 16, 300, 9000};
 
 /// A vector's length from a product of counts.
 inline std::size_t length_of(int elements) {

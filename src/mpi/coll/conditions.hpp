@@ -12,6 +12,8 @@ inline constexpr MPI_Count kKiB = 1024;
 // Where the members live.
 inline constexpr Condition kOneNode = {[](const Query& q, MPI_Count) noexcept { return q.nodes == 1; },
                                        "members on one node"};
+inline constexpr Condition kSeveralNodes = {[](const Query& q, MPI_Count) noexcept { return q.nodes > 1; },
+                                            "members on several nodes"};
 /// There is something to do inside a node.
 inline constexpr Condition kSharedNodes = {
     [](const Query& q, MPI_Count) noexcept { return q.nodes > 1 && q.most_on_node > 1; },
@@ -53,6 +55,14 @@ inline constexpr Condition kNever = {[](const Query&, MPI_Count) noexcept { retu
 template <MPI_Count Bytes>
 inline constexpr Condition kUpTo = {[](const Query& q, MPI_Count bytes) noexcept { return q.bytes <= bytes; },
                                     "by itself up to {}", Bytes};
+/// Two members on two workers exchange a message each way at the same time; coming together in shared memory moves
+/// more cache lines, one after the other.
+template <MPI_Count Bytes>
+inline constexpr Condition kButPairUpTo = {
+    [](const Query& q, MPI_Count bytes) noexcept { return !q.pair_apart || q.bytes > bytes; },
+    "by itself but for two members on two workers with up to {}", Bytes};
+inline constexpr Condition kButPair = {[](const Query& q, MPI_Count) noexcept { return !q.pair_apart; },
+                                       "by itself but for two members on two workers"};
 /// Two members need no pieces, which would come back.
 template <MPI_Count Bytes>
 inline constexpr Condition kUpToOrPair = {

@@ -25,13 +25,6 @@ void fold_by_halves(const Op& op, const Datatype& type, MPI_Count count, std::by
   }
 }
 
-// x0 op (x1 op (x2 op ...)): the form in which MPI's operators need no copies.
-void fold_in_order(const Op& op, const Datatype& type, MPI_Count count, std::byte* cells, int n) {
-  const MPI_Count stride = dense_bytes(type, count);
-  std::byte* result = cells + (n - 1) * stride;
-  for (int i = n - 2; i >= 0; --i) reduce_local(op, cells + i * stride, result, count, type);
-}
-
 struct ScratchBuffer {
   std::unique_ptr<std::byte[]> memory;
   std::size_t capacity = 0;
@@ -49,9 +42,18 @@ void copy_elements(std::byte* to, const std::byte* from, MPI_Count first, MPI_Co
   }
 }
 
+// x0 op (x1 op (x2 op ...)): the form in which MPI's operators need no copies.
+std::byte* fold_in_order(const Op& op, const Datatype& type, MPI_Count count, std::byte* vectors, int n) {
+  const MPI_Count stride = dense_bytes(type, count);
+  std::byte* result = vectors + (n - 1) * stride;
+  for (int i = n - 2; i >= 0; --i) reduce_local(op, vectors + i * stride, result, count, type);
+  return result;
+}
+
 std::byte* fold_cells(const Op& op, const Datatype& type, MPI_Count count, std::byte* cells, int n) {
-  by_halves(op) ? fold_by_halves(op, type, count, cells, n) : fold_in_order(op, type, count, cells, n);
-  return folded(op, type, count, cells, n);
+  if (!by_halves(op)) return fold_in_order(op, type, count, cells, n);
+  fold_by_halves(op, type, count, cells, n);
+  return cells;
 }
 
 std::byte* folded(const Op& op, const Datatype& type, MPI_Count count, std::byte* cells, int n) {

@@ -30,6 +30,8 @@ inline MPI_Count dense_bytes(const Datatype& type, MPI_Count count) noexcept {
 /// Combines n vectors of `count` elements that stand one behind the other, in place. The result is at the
 /// returned place.
 std::byte* fold_cells(const Op& op, const Datatype& type, MPI_Count count, std::byte* cells, int n);
+/// The same, one after the other from the last vector on, as large vectors are combined.
+std::byte* fold_in_order(const Op& op, const Datatype& type, MPI_Count count, std::byte* vectors, int n);
 /// Where fold_cells leaves its result: the same for all members.
 std::byte* folded(const Op& op, const Datatype& type, MPI_Count count, std::byte* cells, int n);
 

@@ -6,13 +6,15 @@
 #include <atomic>
 #include <cctype>
 
+#include "mpi/coll/algorithms.hpp"
 #include "mpi/rank/callbacks.hpp"
 
 namespace tmpi::mpi {
 
 namespace detail {
 const Algorithm* preferred[kCollectives];
-}
+bool reproducible;
+}  // namespace detail
 
 namespace {
 
@@ -56,6 +58,15 @@ Result<void> prefer(std::string_view collective, std::string_view name) {
                   collective, all_collectives())};
 }
 
+// In one node process the order of combining is that of the ranks in any case (fold.hpp).
+void prefer_reproducible() {
+  detail::reproducible = true;
+  for (const Algorithm* row :
+       {&algorithm::kReduceRankOrder, &algorithm::kAllreduceRankOrder, &algorithm::kReduceScatterRankOrder,
+        &algorithm::kScanRankOrder, &algorithm::kExscanRankOrder})
+    detail::preferred[static_cast<int>(row->collective)] = row;
+}
+
 std::string size_text(MPI_Count bytes) {
   if (bytes >= 1 << 20) return fmt::format("{} MiB", bytes >> 20);
   return bytes >= 1 << 10 ? fmt::format("{} KiB", bytes >> 10) : fmt::format("{} bytes", bytes);
@@ -79,12 +90,18 @@ std::string describe(const Algorithm& algorithm) {
 
 Result<void> prefer_algorithms(std::string_view choices) {
   std::ranges::fill(detail::preferred, nullptr);
+  detail::reproducible = false;
   while (!choices.empty()) {
     const std::string_view choice = choices.substr(0, choices.find(','));
     choices.remove_prefix(std::min(choice.size() + 1, choices.size()));
+    if (same_name(choice, kReproducible)) {
+      prefer_reproducible();
+      continue;
+    }
     const std::size_t equals = choice.find('=');
     if (equals == std::string_view::npos) {
-      return Failure{fmt::format("'{}' is not of the form NAME=ALGORITHM, as in ALLREDUCE=ring", choice)};
+      return Failure{fmt::format(
+          "'{}' is not of the form NAME=ALGORITHM, as in ALLREDUCE=ring, nor 'reproducible'", choice)};
     }
     if (Result<void> known = prefer(choice.substr(0, equals), choice.substr(equals + 1)); !known)
       return known;
@@ -103,7 +120,8 @@ void report_fallback(const Algorithm& preferred) {
 std::string describe_algorithms() {
   std::string text =
       "Algorithms for --coll NAME=ALGORITHM[,NAME=ALGORITHM...]. Without it the first one that fits is "
-      "taken.\n";
+      "taken. --coll reproducible: reductions give the same bits for any number of workers and nodes "
+      "(rank_order on several nodes; in one process the order is that of the ranks in any case).\n";
   for (int c = 0; c < kCollectives; ++c) {
     const auto which = static_cast<Collective>(c);
     text += fmt::format("\n{}\n", name_of(which));

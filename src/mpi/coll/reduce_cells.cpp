@@ -9,6 +9,7 @@ namespace tmpi::mpi {
 namespace {
 
 struct ReduceCells {
+  static constexpr Amount kAmount = Amount::kVector;
   static bool empty(const Comm&, const Args& args) { return args.recv.count == 0; }
   static MPI_Count bytes(const Call& call) { return dense_bytes(*call.args.recv.type, call.args.recv.count); }
 

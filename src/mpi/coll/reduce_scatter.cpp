@@ -77,6 +77,7 @@ void reduce_in_place(const Args& args, Args* const* members, int n, Leader& lead
 }
 
 struct ReduceScatterSegments {
+  static constexpr Amount kAmount = Amount::kChunks;
   static void contribute(Call& call) { show_arguments(call); }
 
   static void work(Call& call, Leader& leader) {

@@ -17,6 +17,7 @@ MPI_Count elements_before(const Args& args, int member) {
 }
 
 struct ReduceScatterCells {
+  static constexpr Amount kAmount = Amount::kChunks;
   static bool empty(const Comm& comm, const Args& args) { return elements_before(args, comm.size) == 0; }
 
   static void contribute(Call& call) {

@@ -9,6 +9,7 @@ namespace tmpi::mpi {
 namespace {
 
 struct ReduceSegments {
+  static constexpr Amount kAmount = Amount::kRootedVector;
   static bool empty(const Comm&, const Args& args) { return args.recv.count == 0; }
   static void contribute(Call& call) { show_arguments(call); }
 

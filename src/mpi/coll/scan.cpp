@@ -21,6 +21,7 @@ void scan_block(const Args& args, Args* const* members, int n, MPI_Count first, 
 }
 
 struct ScanSegments {
+  static constexpr Amount kAmount = Amount::kVector;
   static bool empty(const Comm&, const Args& args) { return args.recv.count == 0; }
   static void contribute(Call& call) { show_arguments(call); }
 

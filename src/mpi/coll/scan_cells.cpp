@@ -11,6 +11,7 @@ namespace {
 // A member takes the cell of the rank that is `Below` ranks below it.
 template <int Below>
 struct PrefixCells {
+  static constexpr Amount kAmount = Amount::kVector;
   static MPI_Count stride(const Call& call) {
     return dense_bytes(*call.args.recv.type, call.args.recv.count);
   }

@@ -35,6 +35,7 @@
 #include <concepts>
 
 #include "mpi/coll/algorithm.hpp"
+#include "mpi/coll/stamps.hpp"
 #include "mpi/shm/coll_shared.hpp"
 
 namespace tmpi::mpi {
@@ -117,19 +118,21 @@ class AllTogether {
   // of its own is 5 % of a small allreduce.
   [[gnu::always_inline]] static bool arrive(Call& call, WaitingContinuation* continuation) {
     SharedBarrier& barrier = barrier_of(call.comm);
+    const Stamp stamp = stamp_together<Steps>(call.comm, call.args);
     call.sequence = call.comm.coll_sequence++;
     const auto work = [&]([[maybe_unused]] SharedBarrier::Leader& leader) {
       if constexpr (kWorks) Steps::work(call, leader);
     };
     if constexpr (kOnDemand) {
       const bool needed = Steps::contribute(call);
-      return barrier.arrive_and_work_if(needed, call.sequence, work, continuation);
+      return barrier.arrive_and_work_if(call.comm, stamp, needed, call.sequence, work, continuation);
     } else {
       if constexpr (kContributes) Steps::contribute(call);
       if constexpr (kWorks) {
-        return barrier.arrive_and_work(work, continuation);
+        return barrier.arrive_and_work(call.comm, stamp, work, continuation);
       } else {
         return barrier.arrive(
+            call.comm, stamp,
             [&] {
               if constexpr (kCombines) Steps::combine(call);
             },
@@ -182,6 +185,8 @@ class FromRoot {
 
  private:
   [[gnu::always_inline]] static void give(Call& call, SlotRing& ring, SlotRing::Slot& slot) {
+    const Stamp stamp = stamp_rooted<Steps>(call.comm, call.args);
+    ring.claim(slot, call.comm, stamp);
     own_part<Steps>(call, ring, slot);
     const MPI_Count bytes = Steps::bytes(call);
     const bool stays = exceeds_limit<Steps>(ring, bytes);
@@ -191,11 +196,13 @@ class FromRoot {
       Steps::leave(call, ring, slot, bytes);
     }
     ring.release(slot);
-    ring.leave_root(slot, stays);
+    ring.leave_root(slot, call.comm, stamp, stays);
   }
   [[gnu::always_inline]] static void take(Call& call, SlotRing& ring, SlotRing::Slot& slot) {
+    const Stamp stamp = stamp_rooted<Steps>(call.comm, call.args);
+    ring.expect(slot, call.comm, stamp);
     Steps::take(call, ring, slot);
-    ring.leave(slot);
+    ring.leave(slot, call.comm, stamp);
   }
 };
 
@@ -231,18 +238,18 @@ class ToRoot {
     const MPI_Count bytes = Steps::bytes(call);
     if (!exceeds_limit<Steps>(ring, bytes)) [[likely]] {
       Steps::leave(call, ring, slot, bytes);
-      return ring.arrive(slot);
+      return ring.arrive(slot, call.comm, stamp_rooted<Steps>(call.comm, call.args));
     }
     sched::Waiter waiter(1);
     SlotRing::Deposit& deposit = ring.deposits(slot)[call.comm.rank];
     deposit.record = &call.args;
     deposit.set_waiter(&waiter);
-    ring.arrive(slot);
+    ring.arrive(slot, call.comm, stamp_rooted<Steps>(call.comm, call.args));
     waiter.wait();
   }
   [[gnu::always_inline]] static void take(Call& call, SlotRing& ring, SlotRing::Slot& slot) {
     own_part<Steps>(call, ring, slot);
-    ring.arrive_root(slot);
+    ring.arrive_root(slot, call.comm, stamp_rooted<Steps>(call.comm, call.args));
     Steps::take(call, ring, slot);
     ring.retire(slot);
   }

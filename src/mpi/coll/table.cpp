@@ -25,16 +25,18 @@ constexpr Row kAllgatherRows[] = {kAllgatherCells,    kAllgatherPull,  kAllgathe
                                   kAllgatherDoubling, kAllgatherBruck, kAllgatherRing};
 constexpr Row kAlltoallRows[] = {kAlltoallSwap,  kAlltoallPull,   kAlltoallHierarchy,
                                  kAlltoallBruck, kAlltoallLinear, kAlltoallPairwise};
-constexpr Row kReduceRows[] = {kReduceCells, kReduceSegments, kReduceHierarchy, kReduceBinomial,
-                               kReduceLinear};
-constexpr Row kAllreduceRows[] = {kAllreduceCells,       kAllreduceSegments, kAllreduceInterNode,
-                                  kAllreduceHierarchy,   kAllreduceDoubling, kAllreduceRing,
-                                  kAllreduceRabenseifner};
-constexpr Row kReduceScatterRows[] = {kReduceScatterCells, kReduceScatterSegments, kReduceScatterHierarchy,
-                                      kReduceScatterBinomial, kReduceScatterPairwise};
-constexpr Row kScanRows[] = {kScanCells, kScanSegments, kScanHierarchy, kScanDoubling, kScanLinear};
-constexpr Row kExscanRows[] = {kExscanCells, kExscanSegments, kExscanHierarchy, kExscanDoubling,
-                               kExscanLinear};
+constexpr Row kReduceRows[] = {kReduceCells,    kReduceSegments, kReduceHierarchy,
+                               kReduceBinomial, kReduceLinear,   kReduceRankOrder};
+constexpr Row kAllreduceRows[] = {kAllreduceCells,        kAllreduceSegments, kAllreduceInterNode,
+                                  kAllreduceHierarchy,    kAllreduceDoubling, kAllreduceRing,
+                                  kAllreduceRabenseifner, kAllreduceRankOrder};
+constexpr Row kReduceScatterRows[] = {kReduceScatterCells,     kReduceScatterSegments,
+                                      kReduceScatterHierarchy, kReduceScatterBinomial,
+                                      kReduceScatterPairwise,  kReduceScatterRankOrder};
+constexpr Row kScanRows[] = {kScanCells,    kScanSegments, kScanHierarchy,
+                             kScanDoubling, kScanLinear,   kScanRankOrder};
+constexpr Row kExscanRows[] = {kExscanCells,    kExscanSegments, kExscanHierarchy,
+                               kExscanDoubling, kExscanLinear,   kExscanRankOrder};
 constexpr Row kNeighborAllgatherRows[] = {kNeighborAllgatherDirect};
 constexpr Row kNeighborAlltoallRows[] = {kNeighborAlltoallDirect};
 
@@ -92,6 +94,7 @@ Query query_of(Comm& comm, const Args& args) {
     query.fewest_on_node = map.fewest();
     query.contiguous = map.contiguous();
   }
+  query.pair_apart = comm.size == 2 && groups.count() == 2;
   query.cell_limit = groups.cell_bytes;
   query.in_place = args.in_place;
   query.ragged = args.ragged;
@@ -122,7 +125,7 @@ const Algorithm* select(Comm& comm, const Args& args, bool part) {
   const Query query = query_of(comm, args);
   if (const Algorithm* preferred = part ? nullptr : preferred_algorithm(args.collective)) [[unlikely]] {
     if (preferred->works(query)) return preferred;
-    report_fallback(*preferred);
+    if (!reproducible()) report_fallback(*preferred);
   }
   for (const Algorithm& row : algorithms(args.collective)) {
     if (row.works(query) && row.suits(query)) return &row;

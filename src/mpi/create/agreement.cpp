@@ -6,6 +6,7 @@
 
 #include "mpi/coll/coll.hpp"
 #include "mpi/coll/hierarchy/hierarchy.hpp"
+#include "mpi/coll/stamps.hpp"
 #include "mpi/rank/rank.hpp"
 #include "mpi/request/blocked.hpp"
 #include "mpi/shm/coll_shared.hpp"
@@ -126,21 +127,22 @@ void detail::agree(Comm& parent, void* record, const RecordType& type, ContextDe
                    const FulfilRecords& fulfil) {
   const InCollective note(parent);
   SharedBarrier& barrier = barrier_of(parent);
+  const Stamp stamp = stamp_of_making(parent, &type);
   void** records = barrier.records<void>(parent.coll_sequence++);
   records[parent.member_index()] = record;
   if (barrier.groups().nodes == 1) {
-    barrier.arrive([&] {
+    barrier.arrive(parent, stamp, [&] {
       ContextSource contexts;
       fulfil(records, contexts);
     });
     return;
   }
-  barrier.arrive([] {});
+  barrier.arrive(parent, stamp, [] {});
   Hierarchy& parts = hierarchy_of(parent);
   if (parts.is_node_leader())
     exchange_and_fulfil(*parts.inter_node, parts.map, type, records, demand, fulfil);
   ++parent.coll_sequence;
-  barrier.arrive([] {});
+  barrier.arrive(parent, stamp, [] {});
 }
 
 void detail::agree(const BarrierKey& key, void* record, const RecordType& type, ContextDemand demand,

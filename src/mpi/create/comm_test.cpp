@@ -6,18 +6,13 @@
 #include <string>
 #include <vector>
 
+#include "base/sanitized.hpp"
 #include "mpi.h"
 #include "mpi/testing/nodes.hpp"
 #include "mpi/testing/ranks.hpp"
 
 namespace tmpi::mpi {
 namespace {
-
-#if defined(__SANITIZE_THREAD__) || defined(__SANITIZE_ADDRESS__)
-constexpr bool kSanitized = true;
-#else
-constexpr bool kSanitized = false;
-#endif
 
 std::atomic<int> failures{0};
 

@@ -55,6 +55,10 @@ Err apply_markers(const Members<I>& members, Datatype*& type) {
 
 }  // namespace
 
+const char* marker_name(MPI_Datatype handle) noexcept {
+  return handle == MPI_LB ? "MPI_LB" : handle == MPI_UB ? "MPI_UB" : nullptr;
+}
+
 template <class I>
 bool has_markers(I count, const MPI_Datatype* types) {
   return types != nullptr && count > 0 && std::any_of(types, types + count, is_marker);

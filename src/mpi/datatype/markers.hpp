@@ -6,6 +6,9 @@
 
 namespace tmpi::mpi {
 
+/// "MPI_LB" or "MPI_UB"; null if the handle is no marker.
+const char* marker_name(MPI_Datatype handle) noexcept;
+
 /// True if there are markers among the types (which may be null, as count may be negative: then not).
 template <class I>
 bool has_markers(I count, const MPI_Datatype* types);

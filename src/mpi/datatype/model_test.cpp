@@ -4,6 +4,7 @@
 #include <numeric>
 #include <set>
 
+#include "base/sanitized.hpp"
 #include "mpi/datatype/type_map.hpp"
 
 using namespace tmpi::mpi;
@@ -13,7 +14,7 @@ using ModelPair = tmpi::mpi::test::Pair;
 
 namespace {
 
-constexpr int kTypes = 3000;
+constexpr int kTypes = tmpi::kSanitized ? 1000 : 3000;
 
 /// Memory that `count` elements touch, with a margin that must stay as it is.
 class Memory {

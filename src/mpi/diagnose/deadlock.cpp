@@ -55,8 +55,10 @@ class Needs {
  public:
   Needs(const Rank& rank, WaitForEdges& out) : out_(out) {
     edges_.rank = rank.world_rank;
-    if (rank.task->note[detail::kCollectiveComm].load(std::memory_order_relaxed) != 0)
+    if (const auto comm = rank.task->note[detail::kCollectiveComm].load(std::memory_order_relaxed)) {
       edges_.collective = rank.task->note[detail::kCollectiveContext].load(std::memory_order_relaxed);
+      note_members(*reinterpret_cast<const Comm*>(comm), edges_.collective);
+    }
     const Blocked blocked = blocked_on(*rank.task);
     switch (blocked.kind) {
       case WaitKind::kSend:
@@ -89,6 +91,9 @@ class Needs {
   }
   void await_members(const Comm& comm, ContextId context) {
     edges_.awaited = context;
+    note_members(comm, context);
+  }
+  void note_members(const Comm& comm, ContextId context) {
     const auto [entry, is_new] = out_.members.try_emplace(context);
     if (!is_new) return;
     for (const Group* group : {comm.shared->group.get(), comm.shared->peers.get()}) {
@@ -105,6 +110,7 @@ class Needs {
 struct Whole {
   std::vector<bool> finished;
   std::vector<std::vector<int>> waits_for;
+  bool mismatch = false;  ///< all members of a communicator are in collective calls on it
 
   Whole(const std::vector<WaitForEdges>& all, int ranks)
       : finished(static_cast<std::size_t>(ranks), true), waits_for(static_cast<std::size_t>(ranks)) {
@@ -123,6 +129,10 @@ struct Whole {
           if (found == collective.end() || found->second != context) entry->second.push_back(member);
         }
       }
+    }
+    for (const auto& [rank, context] : collective) {
+      const auto entry = absent.find(context);
+      mismatch = mismatch || (entry != absent.end() && entry->second.empty());
     }
     for_each(all, [&](const WaitForEdges&, const RankEdges& edges) {
       std::vector<int>& needs = waits_for[static_cast<std::size_t>(edges.rank)];
@@ -173,6 +183,12 @@ std::string key_text(int source, int tag) {
                      tag == MPI_ANY_TAG ? "any tag" : fmt::format("tag {}", tag));
 }
 
+// Messages of the library's own, inside a collective or while a communicator is made, mean nothing to a user.
+bool is_of_library(const sched::Task& task, const Blocked& blocked) noexcept {
+  return (blocked.context & kCollective) != 0 ||
+         task.note[detail::kCollectiveComm].load(std::memory_order_relaxed) != 0;
+}
+
 // A message that came for somebody who waits for another one of the same communicator: mostly a wrong tag or
 // source.
 std::string unreceived_lines() {
@@ -182,6 +198,7 @@ std::string unreceived_lines() {
     if (examples == kMostExamples || finished(rank)) return;
     const Blocked blocked = blocked_on(*rank.task);
     if (blocked.kind != WaitKind::kReceive && blocked.kind != WaitKind::kProbe) return;
+    if (is_of_library(*rank.task, blocked)) return;
     const MatcherLock lock(rank.matcher);
     for (const Message* message = rank.matcher.first_unexpected(); message != nullptr;
          message = message->next) {
@@ -237,6 +254,10 @@ std::string explain_deadlock(const std::vector<WaitForEdges>& all, int ranks) {
   const Whole whole(all, ranks);
   std::string text = cycle_line(find_cycle(whole.waits_for)) + finished_lines(whole);
   for (const WaitForEdges& node : all) text += node.unreceived;
+  if (whole.mismatch)
+    text +=
+        "  all members of a communicator are in collective calls that do not fit together: run the job with "
+        "--check, which says where each of them makes the call, and how they differ\n";
   return text;
 }
 

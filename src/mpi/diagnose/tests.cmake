@@ -1,1 +1,1 @@
-tmpi_unit_test(mpi_diagnose_test SOURCES diagnose/diagnose_test.cpp ROOMS mpi_testing mpi sched ult timers)
+tmpi_unit_test(mpi_diagnose_test ONE_THREAD SOURCES diagnose/diagnose_test.cpp ROOMS mpi_testing mpi sched ult timers)

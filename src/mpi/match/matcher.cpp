@@ -114,6 +114,7 @@ void Matcher::remove(PostedReceive& receive) noexcept {
 // ---- unexpected messages ----
 
 void Matcher::add_unexpected(Message& message) noexcept {
+  ++sequence_;  // for history(); the order of receives does not mind
   message.queued = true;
   message.next = nullptr;
   message.previous = last_unexpected_;
@@ -135,6 +136,8 @@ void Matcher::add_unexpected(Message& message) noexcept {
 }
 
 Message* Matcher::find_unexpected(const MatchKey& receive) noexcept {
+  // What has come first is most often received first.
+  if (first_unexpected_ != nullptr && receive.accepts(first_unexpected_->key)) return first_unexpected_;
   if (receive.exact() && indexed()) {
     Message* message = unexpected_table_.of(receive).head;
     while (message != nullptr && message->key != receive) message = message->bucket_next;

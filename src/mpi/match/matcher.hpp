@@ -83,6 +83,10 @@ class Matcher {
   /// The unexpected messages, oldest first, linked by `next`.
   const Message* first_unexpected() const noexcept { return first_unexpected_; }
   std::size_t posted_count() const noexcept { return inline_count_ + overflow_count_; }
+  /// Changes with every message that comes and every receive that is posted or matched.
+  std::uint64_t history() const noexcept {
+    return (sequence_ * 31 + posted_count()) * 31 + unexpected_count_;
+  }
 
  private:
   static constexpr int kInline = 6;  // posted receives found by a linear scan; more go to the table

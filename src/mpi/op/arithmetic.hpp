@@ -81,7 +81,7 @@ struct Bxor {
   }
 };
 // True is 1, in C as for gfortran; any other value than 0 counts as true. Bit operators, since they are
-// vectorised.
+// vectorised. MPI_LXOR is there for floating point, too.
 struct Land {
   template <class T>
   static T of(T a, T b) {
@@ -97,7 +97,10 @@ struct Lor {
 struct Lxor {
   template <class T>
   static T of(T a, T b) {
-    return static_cast<T>(static_cast<T>(a != 0) ^ static_cast<T>(b != 0));
+    if constexpr (kInteger<T>)
+      return static_cast<T>(static_cast<T>(a != 0) ^ static_cast<T>(b != 0));
+    else
+      return static_cast<T>((a != 0) != (b != 0));
   }
 };
 

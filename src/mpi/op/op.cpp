@@ -24,6 +24,9 @@ constexpr GroupSet kRing = kOrdered | groups(KindGroup::kComplex);
 constexpr GroupSet kBits =
     groups(KindGroup::kCInteger, KindGroup::kFortranInteger, KindGroup::kByte, KindGroup::kMultiLanguage);
 constexpr GroupSet kTruth = groups(KindGroup::kCInteger, KindGroup::kLogical);
+// What is accepted beyond the report, because other implementations do.
+constexpr GroupSet kMultiLanguage = groups(KindGroup::kMultiLanguage);
+constexpr GroupSet kMultiLanguageAndFloating = kMultiLanguage | groups(KindGroup::kFloating);
 constexpr GroupSet kPairs = groups(KindGroup::kPair);
 constexpr GroupSet kAnyPredefined = ~groups(KindGroup::kDerived);
 
@@ -32,7 +35,11 @@ constexpr const char* kOrderedText =
 constexpr const char* kRingText =
     "C and Fortran integer, floating point and complex types, MPI_AINT, MPI_OFFSET and MPI_COUNT";
 constexpr const char* kBitsText = "C and Fortran integer types, MPI_BYTE, MPI_AINT, MPI_OFFSET and MPI_COUNT";
-constexpr const char* kTruthText = "C integer and logical types (MPI_C_BOOL, MPI_CXX_BOOL, MPI_LOGICAL)";
+constexpr const char* kTruthText =
+    "C integer and logical types (MPI_C_BOOL, MPI_CXX_BOOL, MPI_LOGICAL), MPI_AINT, MPI_OFFSET and MPI_COUNT";
+constexpr const char* kLxorText =
+    "C integer, floating point and logical types (MPI_C_BOOL, MPI_CXX_BOOL, MPI_LOGICAL), MPI_AINT, "
+    "MPI_OFFSET and MPI_COUNT";
 constexpr const char* kPairsText =
     "pair types (MPI_FLOAT_INT, MPI_DOUBLE_INT, MPI_LONG_INT, MPI_2INT, MPI_SHORT_INT, MPI_LONG_DOUBLE_INT, "
     "MPI_2REAL, "
@@ -44,7 +51,8 @@ struct Rule {
   const char* name;
   MPI_Op handle;
   GroupSet groups;
-  const char* text;
+  const char* text;  ///< what is accepted, in words
+  GroupSet more = 0;
 };
 const Rule kRules[kOperators] = {
     {"MPI_SUM", MPI_SUM, kRing, kRingText},
@@ -54,9 +62,9 @@ const Rule kRules[kOperators] = {
     {"MPI_BAND", MPI_BAND, kBits, kBitsText},
     {"MPI_BOR", MPI_BOR, kBits, kBitsText},
     {"MPI_BXOR", MPI_BXOR, kBits, kBitsText},
-    {"MPI_LAND", MPI_LAND, kTruth, kTruthText},
-    {"MPI_LOR", MPI_LOR, kTruth, kTruthText},
-    {"MPI_LXOR", MPI_LXOR, kTruth, kTruthText},
+    {"MPI_LAND", MPI_LAND, kTruth, kTruthText, kMultiLanguage},
+    {"MPI_LOR", MPI_LOR, kTruth, kTruthText, kMultiLanguage},
+    {"MPI_LXOR", MPI_LXOR, kTruth, kLxorText, kMultiLanguageAndFloating},
     {"MPI_MINLOC", MPI_MINLOC, kPairs, kPairsText},
     {"MPI_MAXLOC", MPI_MAXLOC, kPairs, kPairsText},
     {"MPI_REPLACE", MPI_REPLACE, kAnyPredefined, kAnyText},
@@ -149,7 +157,7 @@ Op* create_op(MPI_User_function* user, MPI_User_function_c* user_c, bool commuta
 Err check_op(const Op& op, const Datatype& type) {
   if (!op.predefined()) return kOk;
   const Rule& rule = kRules[static_cast<int>(op.which)];
-  if ((rule.groups >> static_cast<int>(type.group()) & 1u) != 0) [[likely]]
+  if (((rule.groups | rule.more) >> static_cast<int>(type.group()) & 1u) != 0) [[likely]]
     return kOk;
   if (!type.predefined())
     return fail(MPI_ERR_OP,
@@ -157,6 +165,17 @@ Err check_op(const Op& op, const Datatype& type) {
                 "your own",
                 rule.name, rule.text);
   return fail(MPI_ERR_OP, "{} is not defined on {}; it accepts {}", rule.name, type.name(), rule.text);
+}
+
+bool beyond_the_report(const Op& op, const Datatype& type) noexcept {
+  if (!op.predefined() || op.which == Operator::kReplace || op.which == Operator::kNoOp) return false;
+  const Rule& rule = kRules[static_cast<int>(op.which)];
+  const bool printable = type.handle() == MPI_CHAR && rule.groups != kPairs;
+  return printable || (rule.more >> static_cast<int>(type.group()) & 1u) != 0;
+}
+
+const char* name_of(Operator which) noexcept {
+  return which != Operator::kUser ? kRules[static_cast<int>(which)].name : "one made by MPI_Op_create";
 }
 
 void reduce_local(const Op& op, const void* in, void* inout, MPI_Count count, const Datatype& type) {

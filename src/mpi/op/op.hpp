@@ -60,9 +60,16 @@ MPI_Op handle_of(const Op& op) noexcept;
 /// A user-defined operator with one reference; exactly one of the functions is not null.
 Op* create_op(MPI_User_function* user, MPI_User_function_c* user_c, bool commutative);
 
-/// MPI_SUCCESS if `op` is defined on `type` (MPI report, 6.9.2), else MPI_ERR_OP with a sentence. MPI_REPLACE
-/// and MPI_NO_OP, which the report wants for one-sided communication, are defined on every predefined type.
+/// MPI_SUCCESS if `op` is defined on `type` (MPI report, 6.9.2) or accepted all the same, else MPI_ERR_OP with a
+/// sentence. MPI_REPLACE and MPI_NO_OP, which the report wants for one-sided communication, are defined on
+/// every predefined type.
 Err check_op(const Op& op, const Datatype& type);
+
+/// True if `op` is accepted on `type` although the report does not define it (docs/datatypes.md).
+bool beyond_the_report(const Op& op, const Datatype& type) noexcept;
+
+/// "MPI_SUM", or words for one that the program has made.
+const char* name_of(Operator which) noexcept;
 
 /// inout[i] = in[i] op inout[i] for count elements: `in` is the operand of the LOWER rank (MPI_REPLACE:
 /// inout[i] = in[i]). Predefined operators on contiguous types are vectorised loops. check_op must have

@@ -10,34 +10,43 @@
 namespace tmpi::mpi {
 namespace {
 
-static_assert(kChannelLimit <= 0xffff);      // Slot::bytes
+static_assert(kChannelLimit <= 0xffff);  // Slot::bytes
+static_assert(kChannelLimit <= PayloadRing::kMost);
 constexpr std::uint32_t kLookInterval = 64;  // messages between two looks at the receiver's memory
 
 // Written before any rank runs; none with one worker. Not behind a pointer: a load less in every message.
 std::optional<WorkerChannels> the_channels;
 sched::Scheduler* the_scheduler = nullptr;
 
-// What a channel delivers. False if there is no memory for a cell: it stays there.
+// What a channel delivers. False if there is no memory for a cell: it stays there. kHere: the caller is inside
+// the receiver's worker.
+template <bool kHere>
 bool match(Slot& slot) noexcept {
-  const bool in_cell = slot.bytes > kSlotBytes;
+  const bool inside = slot.bytes <= kSlotBytes;
+  const void* const packed = inside ? slot.packed : slot.outside.payload;
+  Message* const sent = inside ? nullptr : slot.outside.cell;
   const MatchResult arrival = slot.target->matcher.arrive(slot.key, [&]() noexcept {
-    Message* const cell = in_cell ? slot.cell : take_cell(slot.bytes);
+    Message* const cell = sent != nullptr ? sent : take_cell(slot.bytes);
     if (cell == nullptr) return cell;
-    if (!in_cell) std::memcpy(cell_payload(cell), slot.packed, slot.bytes);
+    if (sent == nullptr) std::memcpy(cell_payload(cell), packed, slot.bytes);
     cell->bytes = slot.bytes;
     cell->serial = slot.serial;
     return cell;
   });
   if (arrival.receive == nullptr) return arrival.left;
-  receive_packed(*arrival.receive, slot.key, in_cell ? slot.cell->payload : slot.packed, slot.bytes);
-  if (in_cell) give_back_cell(slot.cell);
-  arrival.receive->complete();
+  receive_packed(*arrival.receive, slot.key, packed, slot.bytes);
+  if (sent != nullptr) give_back_cell(sent);
+  if constexpr (kHere) {
+    arrival.receive->complete_here();
+  } else {
+    arrival.receive->complete();
+  }
   return true;
 }
 
 // The drain hook.
 bool drain_channels(int worker) noexcept {
-  return the_channels->drain<match>(worker);
+  return the_channels->drain<match<true>>(worker);
 }
 
 }  // namespace
@@ -59,23 +68,32 @@ bool post(int from, int to, Rank& target, const MatchKey& key, const Outgoing& d
   if (channel->sent() % kLookInterval == 0 && target.matcher.buffered_bytes() > kMostBuffered) return false;
   if (data.bytes <= kSlotBytes) {
     pack(slot->packed, data);
+  } else if (std::byte* const room = the_channels->room(from, *channel, data.bytes)) {
+    pack(room, data);
+    slot->outside = {room, nullptr};
   } else {
     Message* const cell = take_cell(data.bytes);
     if (cell == nullptr) return false;
     pack(cell_payload(cell), data);
-    slot->cell = cell;
+    slot->outside = {cell->payload, cell};
   }
   slot->bytes = static_cast<std::uint16_t>(data.bytes);
   slot->serial = data.serial;
   slot->target = &target;
   slot->key = key;
-  the_channels->publish(*channel, *slot, to);
+  the_channels->publish(from, *channel, *slot, to);
   the_scheduler->wake_if_parked(to);
   return true;
 }
 
 bool flush(int from, int to) noexcept {
-  return !the_channels || the_channels->flush<match>(from, to);
+  return !the_channels || the_channels->flush<match<false>>(from, to);
+}
+
+bool take_in() noexcept {
+  if (!the_channels) return false;
+  const int worker = sched::current_worker();
+  return worker >= 0 && drain_channels(worker);
 }
 
 int workers_without_memory() noexcept {

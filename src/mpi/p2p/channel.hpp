@@ -19,8 +19,8 @@ class Scheduler;
 
 namespace tmpi::mpi {
 
-/// Messages up to this size travel through a channel: up to 96 bytes inside the ring, more in a cell. Above
-/// it the second copy costs more than the sender's look into the receiver's matcher.
+/// Messages up to this size travel through a channel: up to 96 bytes inside a slot, more in the payload ring or
+/// a cell. Above it the second copy costs more than the sender's look into the receiver's matcher.
 inline constexpr MPI_Count kChannelLimit = 1024;
 
 /// Bytes that may lie buffered at one receiver before senders wait for it, so that one that runs ahead cannot
@@ -40,6 +40,10 @@ bool post(int from, int to, Rank& target, const MatchKey& key, const Outgoing& d
 /// it (MPI_ERR_NO_MEM). The receiver's worker tries again at its switches: it needs none once the receive is
 /// posted. Does not suspend.
 [[nodiscard]] bool flush(int from, int to) noexcept;
+
+/// Takes in what other workers have left for the calling one, as it does at every switch; true if there was
+/// something. Does not suspend.
+bool take_in() noexcept;
 
 /// Workers for whom there is a message that could not be taken in for want of memory when that was last tried.
 /// For the report on a job whose ranks all wait. Any thread.

@@ -1,5 +1,7 @@
 #include "mpi/p2p/lifecycle.hpp"
 
+#include <atomic>
+
 #include "mpi/base/handles.hpp"
 #include "mpi/base/no_memory.hpp"
 #include "mpi/base/status.hpp"
@@ -8,6 +10,8 @@
 
 namespace tmpi::mpi {
 namespace {
+
+std::atomic<bool> generalized_exist{false};
 
 RequestPool& pool_of(const Request& request) noexcept {
   if (request.comm != nullptr) [[likely]]
@@ -60,8 +64,16 @@ Request& create_request(Comm* comm, std::unique_ptr<RequestExtension> extension,
   request.active = !persistent;
   request.extension = std::move(extension);
   request.comm = comm;
-  if (comm != nullptr) ++comm->references;
+  if (comm != nullptr) {
+    ++comm->references;
+  } else {
+    generalized_exist.store(true, std::memory_order_relaxed);
+  }
   return request;
+}
+
+bool generalized_requests_exist() noexcept {
+  return generalized_exist.load(std::memory_order_relaxed);
 }
 
 // What fails or throws has not been started.

@@ -25,6 +25,9 @@ Request& create_request(Comm& comm, const Operation& operation);
 /// be null.
 Request& create_request(Comm* comm, std::unique_ptr<RequestExtension> extension, bool persistent);
 
+/// True once the program has made a request that it completes itself. Any thread; relaxed.
+bool generalized_requests_exist() noexcept;
+
 /// Starts it (also again, if persistent). MPI_ERR_BUFFER: a buffered send without room. Does not suspend.
 Err start(Request& request);
 

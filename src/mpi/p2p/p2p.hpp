@@ -10,7 +10,7 @@
 namespace tmpi::mpi {
 
 /// Blocking send of any mode but buffered. MPI_ERR_NO_MEM: see not_sent(). SUSPENDS if the message is large
-/// or synchronous and no receive is posted.
+/// or synchronous and no receive is posted, or if many lie at the receiver, of the same worker, which is ready.
 Err send(Comm& comm, ContextId context, const void* buffer, MPI_Count count, const Datatype& type, int dest,
          int tag, SendMode mode = SendMode::kStandard);
 
@@ -44,7 +44,8 @@ Err cancel(Request& request);
 [[nodiscard]] bool withdraw_receive(Request& request) noexcept;
 
 /// Waits for one request, and for all of `requests[0..n)` (null entries skipped; one suspension at most).
-/// Neither touches handles or fills a status. SUSPEND unless done.
+/// Neither touches handles or fills a status. SUSPEND unless done, and then too if much has been sent to a rank
+/// of the same worker that is ready.
 void wait(Request& request) noexcept;
 void wait_all(Request* const* requests, int n) noexcept;
 /// Waits until at least one of `requests[0..n)` is done; null entries skipped, at least one is not null.

@@ -296,3 +296,62 @@ TEST_CASE("without memory a send and receive at once takes its receive back, and
 }
 
 #endif
+
+// How far the sender is ahead of its receiver, at most: by blocking sends, or by nonblocking ones and waits.
+static int most_ahead(bool blocking) {
+  constexpr int kMessages = 300;
+  int sent = 0, received = 0, most = 0;  // of one worker: nobody else touches them meanwhile
+  testing::run_ranks(2, 1, [&](Rank& rank) {
+    const std::vector<char> data = pattern(16, 1);
+    if (rank.world_rank == 1) send_bytes(rank.world, data, 0, 0);  // it has begun
+    if (rank.world_rank == 0) CHECK(recv_bytes(rank.world, 16, 1, 0) == data);
+    for (int i = 0; i < kMessages; ++i) {
+      if (rank.world_rank == 1) {
+        CHECK(recv_bytes(rank.world, 16, 0, i) == data);
+        ++received;
+      } else if (blocking) {
+        send_bytes(rank.world, data, 1, i);
+        most = std::max(most, ++sent - received);
+      } else {
+        Request& request = create_request(
+            rank.world, {RequestKind::kSend, SendMode::kStandard, data.data(), 16, &bytes(), 1, i});
+        CHECK_FALSE(start(request));
+        MPI_Request handle = handle_of(request);
+        wait(request);
+        CHECK_FALSE(conclude(handle, request, MPI_STATUS_IGNORE));
+        most = std::max(most, ++sent - received);
+      }
+    }
+  });
+  CHECK(received == kMessages);
+  return most;
+}
+
+TEST_CASE("who runs ahead of a rank of its worker that is ready gives it its turn") {
+  CHECK(most_ahead(true) <= 16);
+  CHECK(most_ahead(false) <= 16);
+}
+
+TEST_CASE("who runs ahead of a rank that waits for something else does not wait for it") {
+  int switched = 0;
+  testing::run_ranks(3, 1, [&](Rank& rank) {
+    const std::vector<char> data = pattern(16, 1);
+    if (rank.world_rank == 0) {
+      for (int other : {1, 2}) CHECK(recv_bytes(rank.world, 16, other, 0) == data);  // they have begun
+      send_bytes(rank.world, data, 2, 1);
+      for (int i = 0; i < 100; ++i) {
+        send_bytes(rank.world, data, 1, 0);
+        CHECK(switched == 0);
+      }
+    } else if (rank.world_rank == 1) {
+      send_bytes(rank.world, data, 0, 0);
+      (void)recv_bytes(rank.world, 16, 2, 1);
+      for (int i = 0; i < 100; ++i) CHECK(recv_bytes(rank.world, 16, 0, 0) == data);
+    } else {
+      send_bytes(rank.world, data, 0, 0);
+      CHECK(recv_bytes(rank.world, 16, 0, 1) == data);
+      switched = 1;
+      send_bytes(rank.world, data, 1, 1);
+    }
+  });
+}

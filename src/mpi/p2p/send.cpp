@@ -20,8 +20,14 @@ constexpr MPI_Count kCopyUnderLock = 256;
 // Messages up to this size are buffered inside a node.
 constexpr MPI_Count kEagerLimit = 4096;
 
-// kNoMemory: neither, since what was sent before cannot be left with the receiver.
-enum class Left { kDelivered, kBuffered, kDescriptor, kNoMemory };
+// A rank that sends on and on to one of its own worker gives it its turn after so many messages that lie there:
+// what comes after the receiver, on another core perhaps, would wait for the last of them (docs/matching.md,
+// Running ahead). Few enough to lie in the nearest cache, and so many that the switch does not count.
+constexpr std::size_t kTurn = 8;
+
+// kAhead: buffered, and it is the receiver's turn. kNoMemory: neither, since what was sent before cannot be
+// left with the receiver.
+enum class Left { kDelivered, kBuffered, kAhead, kDescriptor, kNoMemory };
 
 // A message in a cell; null if there is no memory.
 Message* copy_to_cell(const Outgoing& data) noexcept {
@@ -57,7 +63,11 @@ inline Left leave(Rank& target, const MatchKey& key, const Outgoing& data, SendM
       if (data.bytes > kCopyUnderLock) return nullptr;
       cell = copy_to_cell(data);
     }
-    if (cell != nullptr) return cell;
+    if (cell != nullptr) {
+      if (together && (matcher.unexpected_count() + 1) % kTurn == 0) [[unlikely]]
+        left = Left::kAhead;
+      return cell;
+    }
     left = Left::kDescriptor;
     return describe(descriptor(), data);
   };
@@ -69,7 +79,11 @@ inline Left leave(Rank& target, const MatchKey& key, const Outgoing& data, SendM
     arrival = matcher.arrive(key, message);
     if (arrival.receive != nullptr && cell != nullptr) give_back_cell(cell);
   }
-  if (arrival.receive == nullptr) return left;
+  if (arrival.receive == nullptr) {
+    // Not if it waits for something else: it would not take them now.
+    const bool ahead = left == Left::kAhead && target.task->get_state() == sched::TaskState::kReady;
+    return left == Left::kAhead && !ahead ? Left::kBuffered : left;
+  }
   deliver(*arrival.receive, key, data, together);
   return Left::kDelivered;
 }
@@ -138,6 +152,8 @@ Err send(Comm& comm, ContextId context, const void* buffer, MPI_Count count, con
   const auto descriptor = [&]() noexcept -> Request& { return rest.emplace(data).request; };
   const Left left = hand_over(comm, dest, {context, comm.rank, tag}, data, mode, descriptor);
   if (left == Left::kDescriptor) wait_for(rest->waiter, WaitKind::kSend, comm, context, dest, tag);
+  if (left == Left::kAhead) [[unlikely]]
+    sched::yield();
   return left == Left::kNoMemory ? not_sent(dest) : kOk;
 }
 
@@ -151,7 +167,8 @@ void start_send(Request& request) noexcept {
   const Left left = hand_over(*request.comm, request.peer, {request.context, request.comm->rank, request.tag},
                               data, request.mode, [&]() noexcept -> Request& { return request; });
   if (left == Left::kDescriptor) return;  // and the request may be gone
-  request.buffered = left == Left::kBuffered;
+  request.buffered = left == Left::kBuffered || left == Left::kAhead;
+  if (left == Left::kAhead) request.comm->owner->ahead = true;  // its turn comes when we wait
   if (left == Left::kNoMemory) request.error = MPI_ERR_NO_MEM;
   request.complete_here();
 }

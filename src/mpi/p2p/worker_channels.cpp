@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <new>
+#include <utility>
 
 namespace tmpi::mpi {
 namespace {
@@ -33,8 +34,10 @@ WorkerChannels::WorkerChannels(int workers, int polls_until_rest)
       readers_(std::make_unique<Reader[]>(static_cast<std::size_t>(workers))) {
   constexpr std::size_t kRing = Channel::kManySlots * sizeof(Slot);
   const auto rings = static_cast<int>(kLargeRingBytes / kRing);
+  const auto payload_rings = static_cast<int>(kPayloadRingBytes / sizeof(PayloadRing));
   for (int i = 0; i < workers; ++i) {
     senders_[static_cast<std::size_t>(i)].large_left = std::max(1, rings / workers);
+    senders_[static_cast<std::size_t>(i)].payloads_left = payload_rings / workers;
     readers_[static_cast<std::size_t>(i)].polls_left = polls_until_rest;
   }
 }
@@ -132,6 +135,24 @@ Slot* WorkerChannels::look_for_slot(int from, Channel& channel) noexcept {
   return &channel.my_ring_[channel.sent_ & channel.my_mask_];
 }
 
+// The first time the ring is made. One that is full: what has been delivered by now? Asked once in a while,
+// since it costs as much as leaving the message in a cell.
+std::byte* WorkerChannels::look_for_room(int from, Channel& channel, MPI_Count bytes) noexcept {
+  if (channel.payloads_ == nullptr) {
+    Sender& sender = senders_[static_cast<std::size_t>(from)];
+    if (!channel.large() || sender.payloads_left == 0) return nullptr;
+    channel.payloads_.reset(new (std::nothrow) PayloadRing);
+    if (channel.payloads_ == nullptr) return nullptr;
+    --sender.payloads_left;
+  } else {
+    if (channel.sent_ - channel.looked_for_room_ < Channel::kUntilNextLook) return nullptr;
+    channel.looked_for_room_ = channel.sent_;
+    channel.known_delivered_ = channel.delivered_.load(std::memory_order_acquire);
+    channel.payloads_->delivered(channel.known_delivered_);
+  }
+  return channel.payloads_->take(channel.sent_ + 1, static_cast<std::uint32_t>(bytes));
+}
+
 // Under the channel's lock; other channels of the reader have theirs.
 void WorkerChannels::note_stuck(Reader& reader, Channel& channel, bool stuck) noexcept {
   channel.stuck_ = stuck;
@@ -149,21 +170,23 @@ int WorkerChannels::stuck() const noexcept {
 // Only the sender writes here, and all that it has written is delivered: nobody but the reader, who polls,
 // looks at the ring. The small one is part of the channel and stays.
 void WorkerChannels::grow(Sender& sender, Channel& channel) noexcept {
-  Slot* const ring = take_large_ring(sender);
-  if (ring == nullptr) return;
+  LargeRing ring = take_large_ring(sender);
+  if (ring.slots == nullptr) return;
   channel.delivering_.lock();
-  channel.use(ring, true);
+  channel.use(ring.slots, true);
   channel.delivering_.unlock();
+  channel.payloads_ = std::move(ring.payloads);
+  channel.looked_for_room_ = channel.sent_ - Channel::kUntilNextLook;
   channel.next_large_ = sender.large;
   sender.large = &channel;
 }
 
 // A new one, else that of a channel that is dormant, which its reader does not look at: only we can wake it.
-Slot* WorkerChannels::take_large_ring(Sender& sender) noexcept {
+WorkerChannels::LargeRing WorkerChannels::take_large_ring(Sender& sender) noexcept {
   if (sender.large_left > 0) {
     Slot* const ring = new (std::nothrow) Slot[Channel::kManySlots];
     if (ring != nullptr) --sender.large_left;
-    return ring;
+    return {ring, nullptr};
   }
   for (Channel** link = &sender.large; *link != nullptr; link = &(*link)->next_large_) {
     Channel& channel = **link;
@@ -175,9 +198,10 @@ Slot* WorkerChannels::take_large_ring(Sender& sender) noexcept {
     channel.delivering_.unlock();
     if (!dormant) continue;
     *link = channel.next_large_;
-    return ring;
+    if (channel.payloads_ != nullptr) channel.payloads_->clear();  // a dormant channel holds nothing
+    return {ring, std::move(channel.payloads_)};
   }
-  return nullptr;
+  return {};
 }
 
 }  // namespace tmpi::mpi

@@ -11,8 +11,9 @@
 // Memory: nothing for pairs that have never talked; 640 bytes with a ring of kFewSlots for one that has; the
 // ring grows once to kManySlots, when it was full or has been in use for some dozen messages, if the sender's
 // worker has large rings left. Those of a process take at most kLargeRingBytes (one ring per worker is always
-// allowed); a worker that has used up its share takes one from a channel of its own that is dormant. Memory
-// that cannot be had is a ring that does not grow, or a channel that does not come to be.
+// allowed), the payload rings that they may have at most kPayloadRingBytes; a worker that has used up its share
+// takes a large ring from a channel of its own that is dormant. Memory that cannot be had is a ring that does
+// not grow, or a channel that does not come to be.
 #pragma once
 
 #include <array>
@@ -24,12 +25,15 @@
 #include "base/platform.hpp"
 #include "base/spinlock.hpp"
 #include "mpi/match/message.hpp"
+#include "mpi/p2p/payload_ring.hpp"
 
 namespace tmpi::mpi {
 
 struct Rank;
 
 inline constexpr MPI_Count kSlotBytes = 96;
+/// So much of it lies on the slot's first line.
+inline constexpr MPI_Count kSlotLineBytes = 32;
 
 /// One message. Two cache lines, of which a message of up to 32 bytes touches one.
 struct alignas(kCacheLinePair) Slot {
@@ -40,8 +44,12 @@ struct alignas(kCacheLinePair) Slot {
   std::uint16_t serial = 0;  ///< Message::serial
   Rank* target = nullptr;
   MatchKey key;
+  struct Outside {
+    const void* payload;
+    Message* cell;  ///< whose payload it is; null: it lies in the channel's PayloadRing
+  };
   union {
-    Message* cell;  ///< bytes > kSlotBytes
+    Outside outside;  ///< bytes > kSlotBytes
     std::byte packed[kSlotBytes];
   };
 };
@@ -67,6 +75,10 @@ class Channel {
   // A sender learns what has been delivered by fetching the reader's line, once in a ring's length. With the
   // small ring that makes a fifth of what a message costs: so often, then the ring grows.
   static constexpr int kLooksUntilGrown = 8;
+  // Messages between two looks whether a full PayloadRing has room.
+  static constexpr std::uint32_t kUntilNextLook = 16;
+  // Slots ahead of the one that is written whose line a stream has fetched.
+  static constexpr std::uint32_t kAhead = 6;
 
   // kActive: the reader polls it, or will when it has taken the announcement. Either side makes it active, by
   // a compare-exchange; only the reader makes it dormant.
@@ -101,8 +113,11 @@ class Channel {
   Slot* my_ring_;
   std::uint32_t my_mask_;
   std::atomic<State> state_{kDormant};
-  std::uint8_t looks_ = 0;         // at `delivered_`, with the small ring
-  Channel* next_large_ = nullptr;  // of the sender's channels with a large ring
+  std::uint8_t looks_ = 0;                 // at `delivered_`, with the small ring
+  std::uint32_t seen_looks_ = 0;           // Reader::looks of the sender's worker at its last message
+  Channel* next_large_ = nullptr;          // of the sender's channels with a large ring
+  std::unique_ptr<PayloadRing> payloads_;  // null: none has been needed, or the ring is small
+  std::uint32_t looked_for_room_ = 0;      // sent_ when it was last full
 
   // The reader's line, or that of whoever delivers, under the lock.
   alignas(kCacheLine) SpinLock delivering_;
@@ -119,6 +134,8 @@ class WorkerChannels {
  public:
   /// Bytes that the large rings of a process may take together.
   static constexpr std::size_t kLargeRingBytes = std::size_t{4} << 20;
+  /// And their payload rings; with many workers there are none, and what does not fit a slot travels in cells.
+  static constexpr std::size_t kPayloadRingBytes = std::size_t{3} << 20;
   /// Polls that have found nothing until silent channels are put to rest: some 20 microseconds' worth, what
   /// it costs to announce a hundred channels again.
   static constexpr int kPollsUntilRest = 16384;
@@ -141,8 +158,21 @@ class WorkerChannels {
       return look_for_slot(from, channel);
     return &channel.my_ring_[channel.sent_ & channel.my_mask_];
   }
+  /// Room for the payload of the message that is about to be published; null if there is none in the ring: then
+  /// it is left in a cell.
+  std::byte* room(int from, Channel& channel, MPI_Count bytes) noexcept {
+    if (channel.payloads_ == nullptr) [[unlikely]]
+      return look_for_room(from, channel, bytes);
+    PayloadRing& ring = *channel.payloads_;
+    std::byte* const room = ring.take(channel.sent_ + 1, static_cast<std::uint32_t>(bytes));
+    if (room == nullptr) [[unlikely]]
+      return look_for_room(from, channel, bytes);
+    if (streams(from, channel)) ring.fetch_ahead(static_cast<std::uint32_t>(bytes));
+    return room;
+  }
   /// The slot that free_slot() has given is filled. Worker `to` must be woken afterwards if it sleeps.
-  void publish(Channel& channel, Slot& slot, int to) noexcept {
+  void publish(int from, Channel& channel, Slot& slot, int to) noexcept {
+    fetch_ahead(from, channel, slot.bytes > kSlotLineBytes && slot.bytes <= kSlotBytes);
     slot.turn.exchange(++channel.sent_, std::memory_order_seq_cst);
     // seq_cst pairs with rest(): the reader sees the message, or we see that it has stopped looking.
     if (channel.state_.load(std::memory_order_seq_cst) == Channel::kDormant) [[unlikely]]
@@ -160,6 +190,7 @@ class WorkerChannels {
   template <Deliver kDeliver>
   bool drain(int worker) noexcept {
     Reader& reader = readers_[static_cast<std::size_t>(worker)];
+    ++reader.looks;
     // seq_cst pairs with announce().
     if (reader.announced.load(std::memory_order_seq_cst) != nullptr) [[unlikely]]
       take_announced(reader);
@@ -185,20 +216,40 @@ class WorkerChannels {
     alignas(kCacheLine) Channel* polled = nullptr;
     int count = 0;  // of them
     int polls_left = 0;
+    std::uint32_t looks = 0;    // drain() has been called so often
     std::atomic<int> stuck{0};  // channels to it that are
   };
   struct alignas(kCacheLine) Sender {
     std::unique_ptr<Channel*[]> channels;  // by receiving worker; null: none yet, or it has never sent
     Channel* large = nullptr;              // those with a large ring
     int large_left = 0;                    // how many more may have one
+    int payloads_left = 0;                 // and a PayloadRing
   };
 
   [[gnu::cold]] Channel* make(int from, int to) noexcept;
   [[gnu::noinline]] Slot* look_for_slot(int from, Channel& channel) noexcept;
+  [[gnu::noinline]] std::byte* look_for_room(int from, Channel& channel, MPI_Count bytes) noexcept;
   [[gnu::noinline]] void announce(Channel& channel, int to) noexcept;
   [[gnu::noinline]] void take_announced(Reader& reader) noexcept;
   [[gnu::noinline]] void put_to_rest(Reader& reader) noexcept;
   bool rest(Channel& channel) noexcept;
+  // The exchange in publish() waits until the slot's line has come from the reader, who has read it a lap ago.
+  // A sender that sends one message after the other has the lines of the next ones fetched meanwhile. One that
+  // looks for an answer in between does not: the reader would have to fetch them back when it looks there.
+  void fetch_ahead(int from, Channel& channel, bool both_lines) noexcept {
+    if (streams(from, channel)) {
+      if (!channel.large()) return;
+      Slot& ahead = channel.my_ring_[(channel.sent_ + Channel::kAhead) & channel.my_mask_];
+      fetch_for_writing(&ahead);
+      if (both_lines) fetch_for_writing(&ahead.packed[kSlotLineBytes]);
+    } else {
+      channel.seen_looks_ = readers_[static_cast<std::size_t>(from)].looks;
+    }
+  }
+  // The sender has not looked for messages itself since its last one.
+  bool streams(int from, const Channel& channel) const noexcept {
+    return channel.seen_looks_ == readers_[static_cast<std::size_t>(from)].looks;
+  }
   template <Deliver kDeliver>
   bool deliver_to_reader(Reader& reader, Channel& channel) noexcept;
   struct Delivery {
@@ -209,7 +260,11 @@ class WorkerChannels {
   Delivery deliver_all(Reader& reader, Channel& channel) noexcept;
   [[gnu::cold]] static void note_stuck(Reader& reader, Channel& channel, bool stuck) noexcept;
   [[gnu::cold]] void grow(Sender& sender, Channel& channel) noexcept;
-  [[gnu::cold]] Slot* take_large_ring(Sender& sender) noexcept;
+  struct LargeRing {
+    Slot* slots = nullptr;
+    std::unique_ptr<PayloadRing> payloads;
+  };
+  [[gnu::cold]] LargeRing take_large_ring(Sender& sender) noexcept;
 
   const int workers_;
   const int polls_until_rest_;
@@ -231,6 +286,9 @@ inline WorkerChannels::Delivery WorkerChannels::deliver_all(Reader& reader, Chan
       all = false;
       break;
     }
+    // More than one: the line of the one after next comes while the next one is delivered. Not before, the
+    // sender may be writing it.
+    if (any) __builtin_prefetch(&Channel::Ring(channel.ring_.load(std::memory_order_relaxed))[next + 2]);
     any = true;
     channel.delivered_.store(next + 1, kOrder);
   }

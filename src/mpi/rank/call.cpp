@@ -8,6 +8,7 @@
 #include "mpi/base/error_classes.hpp"
 #include "mpi/base/user_errors.hpp"
 #include "mpi/rank/endings.hpp"
+#include "mpi/rank/forked.hpp"
 
 namespace tmpi::mpi {
 namespace {
@@ -78,23 +79,32 @@ bool handled(const ErrorTarget& target, int code) {
   return true;
 }
 
+// A program started by itself, before MPI_Init: there is no job yet.
+[[noreturn]] void end_without_job(const char* name) {
+  std::fprintf(stderr, "tmpi: %s failed before MPI_Init: %s\n", name, take_explanation().c_str());
+  std::exit(EXIT_FAILURE);
+}
+
 }  // namespace
 
 int raise_on(const char* name, const ErrorTarget& target, Err error) {
   const int code = error.error_class();
-  Rank& rank = *calling_rank();
-  if (rank.phase == Phase::kInitialized && handled(target, code)) return code;
+  if (in_forked_child()) refuse_in_forked_child(name, EXIT_FAILURE);
+  Rank* rank = calling_rank();
+  // Whoever opens a session brings its handler along, and may do so when MPI is not usable (11.3.1).
+  const bool in_charge =
+      target.kind == Raiser::kSession || (rank != nullptr && rank->phase == Phase::kInitialized);
+  if (in_charge && handled(target, code)) return code;
+  if (rank == nullptr) end_without_job(name);
   // MPI_ERRORS_ABORT, too, ends all connected processes, as MPI_Abort on any communicator does (9.7).
-  end_for_error(rank, name, code);
+  end_for_error(*rank, name, code);
   return code;
 }
 
 int raise(const char* name, Comm* comm, Err error) {
   Rank* rank = calling_rank();
-  if (rank == nullptr) {  // a program started by itself, before MPI_Init
-    std::fprintf(stderr, "tmpi: %s failed before MPI_Init: %s\n", name, take_explanation().c_str());
-    std::exit(EXIT_FAILURE);
-  }
+  if (in_forked_child()) refuse_in_forked_child(name, EXIT_FAILURE);
+  if (rank == nullptr) end_without_job(name);
   if (comm == nullptr) comm = &comm_in_charge(*rank);
   return raise_on(name, target_of(*comm), error);
 }

@@ -11,6 +11,7 @@
 #include "mpi/base/user_errors.hpp"
 #include "mpi/rank/callbacks.hpp"
 #include "mpi/rank/endings.hpp"
+#include "mpi/rank/forked.hpp"
 
 namespace tmpi::mpi {
 namespace {
@@ -59,6 +60,7 @@ Job& Job::create(Placement placement) {
   detail::g_placement = &created.placement_;
   detail::g_explanation = explanation_of_flow;
   register_endings();
+  watch_for_forks();
   return created;
 }
 

@@ -1,12 +1,14 @@
 #include "mpi/rank/threads.hpp"
 
 #include "mpi/rank/callbacks.hpp"
+#include "mpi/rank/forked.hpp"
 #include "sched/scheduler.hpp"
 
 namespace tmpi::mpi {
 namespace {
 
 Rank* rank_of_thread() noexcept {
+  if (in_forked_child()) return nullptr;
   return callbacks().rank_of_thread != nullptr ? callbacks().rank_of_thread() : nullptr;
 }
 

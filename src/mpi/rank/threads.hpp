@@ -7,7 +7,8 @@
 
 namespace tmpi::mpi {
 
-/// The rank to which the calling thread belongs, whether it may call MPI or not; null if there is none (yet).
+/// The rank to which the calling thread belongs, whether it may call MPI or not; null if there is none (yet), and
+/// in a child that a rank has forked.
 /// Any thread, inside a call or not. Does not suspend.
 Rank* calling_rank() noexcept;
 

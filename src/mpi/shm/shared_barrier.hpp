@@ -22,6 +22,7 @@
 #include "base/platform.hpp"
 #include "mpi/shm/arrivals.hpp"
 #include "mpi/shm/cells.hpp"
+#include "mpi/shm/stamp.hpp"
 #include "mpi/shm/worker_groups.hpp"
 
 namespace tmpi::mpi {
@@ -52,25 +53,28 @@ class SharedBarrier {
   /// A group's leader while it works for the members, at the same time as the other groups' leaders.
   class Leader;
 
-  /// The last member to come runs `last()` (on its fiber; must not suspend) before anybody goes on. True: it
-  /// is over. False: `continuation` (null: the caller waits) has been left behind. SUSPENDS without one.
+  /// The caller comes as a member of `comm` with its stamp, which must be that of the others. The last member
+  /// to come runs `last()` (on its fiber; must not suspend) before anybody goes on. True: it is over. False:
+  /// `continuation` (null: the caller waits) has been left behind. SUSPENDS without one.
   template <class Last>
-  [[gnu::always_inline]] bool arrive(Last&& last, WaitingContinuation* continuation = nullptr) {
+  [[gnu::always_inline]] bool arrive(const Comm& comm, Stamp stamp, Last&& last,
+                                     WaitingContinuation* continuation = nullptr) {
     Group& mine = group(groups_.mine());
+    mine.stamp.meet(mine.arrivals, comm, stamp);
     if (!mine.arrivals.count()) return mine.arrivals.waiting.wait(continuation);
-    lead(mine, last);
+    lead(mine, comm, last);
     return true;
   }
 
   /// When all are there, the leader of each group runs `work(Leader&)` on its fiber; when all of these are
   /// done, everybody goes on. Returns as arrive(). SUSPENDS without a continuation.
   template <class Work>
-  bool arrive_and_work(Work&& work, WaitingContinuation* continuation);
+  bool arrive_and_work(const Comm& comm, Stamp stamp, Work&& work, WaitingContinuation* continuation);
 
   /// The same if any member of barrier `sequence` says that work is `needed`; if none does, without the
   /// second round of leaders. worked() then tells everybody which it was.
   template <class Work>
-  bool arrive_and_work_if(bool needed, std::uint64_t sequence, Work&& work,
+  bool arrive_and_work_if(const Comm& comm, Stamp stamp, bool needed, std::uint64_t sequence, Work&& work,
                           WaitingContinuation* continuation);
   bool worked(std::uint64_t sequence) const noexcept { return rounds_[sequence & 1].worked; }
 
@@ -79,6 +83,7 @@ class SharedBarrier {
     GroupArrivals arrivals;
     bool needed = false;  // a member of the group needs arrive_and_work_if()'s work; taken by the last leader
     sched::Waiter* leader = nullptr;  // written before the leader counts its group in, read by the last one
+    GroupStamp stamp;                 // likewise
   };
   struct Round {
     LazyArray<void*> records;
@@ -90,19 +95,21 @@ class SharedBarrier {
 
   // What the last of a group does, once for all of its members.
   template <class Last>
-  void lead(Group& mine, Last&& last) {
-    join(mine, last);
+  void lead(Group& mine, const Comm& comm, Last&& last) {
+    join(mine, last, &comm);
     mine.arrivals.waiting.resume_all();
   }
 
-  // Leaders wait for each other; the last one runs `last()` first.
+  // Leaders wait for each other; the last one runs `last()` first. With `comm`, of which it is a member: it
+  // compares the groups' stamps before.
   template <class Last>
-  void join(Group& mine, Last&& last) {
+  [[gnu::always_inline]] void join(Group& mine, Last&& last, const Comm* comm = nullptr) {
     const int groups = groups_.count();
     if (groups == 1) return last();
     sched::Waiter waiter(1);
     mine.leader = &waiter;
     if (complete_.count(groups)) {
+      for (int i = 0; comm != nullptr && i < groups; ++i) group(i).stamp.compare(*comm, mine.stamp.stamp());
       last();
       for (int i = 0; i < groups; ++i) {
         if (&group(i) != &mine) group(i).leader->complete();
@@ -127,6 +134,11 @@ class SharedBarrier::Leader {
   void join() {
     barrier_.join(mine_, [] {});
   }
+  /// The same when the members have just come, all of which are to have the same stamp.
+  void join_first(const Comm& comm) {
+    barrier_.join(
+        mine_, [] {}, &comm);
+  }
 
  private:
   friend class SharedBarrier;
@@ -138,11 +150,13 @@ class SharedBarrier::Leader {
 };
 
 template <class Work>
-bool SharedBarrier::arrive_and_work(Work&& work, WaitingContinuation* continuation) {
+bool SharedBarrier::arrive_and_work(const Comm& comm, Stamp stamp, Work&& work,
+                                    WaitingContinuation* continuation) {
   Leader leader(*this, groups_.mine());
   Group& mine = leader.mine_;
+  mine.stamp.meet(mine.arrivals, comm, stamp);
   if (!mine.arrivals.count()) return mine.arrivals.waiting.wait(continuation);
-  leader.join();
+  leader.join_first(comm);
   work(leader);
   leader.join();
   mine.arrivals.waiting.resume_all();
@@ -150,17 +164,21 @@ bool SharedBarrier::arrive_and_work(Work&& work, WaitingContinuation* continuati
 }
 
 template <class Work>
-bool SharedBarrier::arrive_and_work_if(bool needed, std::uint64_t sequence, Work&& work,
-                                       WaitingContinuation* continuation) {
+bool SharedBarrier::arrive_and_work_if(const Comm& comm, Stamp stamp, bool needed, std::uint64_t sequence,
+                                       Work&& work, WaitingContinuation* continuation) {
   Leader leader(*this, groups_.mine());
   Group& mine = leader.mine_;
+  mine.stamp.meet(mine.arrivals, comm, stamp);
   mine.needed |= needed;
   if (!mine.arrivals.count()) return mine.arrivals.waiting.wait(continuation);
   bool& worked = rounds_[sequence & 1].worked;
-  join(mine, [&] {
-    worked = false;
-    for (int i = 0; i < groups_.count(); ++i) worked |= std::exchange(group(i).needed, false);
-  });
+  join(
+      mine,
+      [&] {
+        worked = false;
+        for (int i = 0; i < groups_.count(); ++i) worked |= std::exchange(group(i).needed, false);
+      },
+      &comm);
   if (worked) {
     work(leader);
     leader.join();

@@ -29,6 +29,7 @@ void SlotRing::wait_for_turn(Slot& slot, std::uint64_t sequence) {
 void SlotRing::retire(Slot& slot) noexcept {
   slot.record = nullptr;
   slot.root = nullptr;
+  slot.released_by = nullptr;
   WaitList early;
   {
     std::scoped_lock guard(slot.lock);
@@ -55,7 +56,8 @@ void SlotRing::release(Slot& slot) noexcept {
     // acq_rel: members who see the mark see what the root published; the root sees the waiter it wakes.
     sched::Waiter* first =
         slot.groups[static_cast<std::size_t>(i)].release.exchange(released(), std::memory_order_acq_rel);
-    if (first != nullptr) first->complete();
+    // Released already: two roots at the same time, who will be told when they are counted.
+    if (first != nullptr && first != released()) first->complete();
   }
 }
 
@@ -75,36 +77,40 @@ bool SlotRing::wait_for_release(Slot& slot, WaitingContinuation* continuation) {
 }
 
 // Counts the caller in. True: all members have been counted, and the counters are as before.
-bool SlotRing::count(Slot& slot) noexcept {
+bool SlotRing::count(Slot& slot, const Comm& comm, Stamp stamp) noexcept {
   Group& group = mine(slot);
+  group.stamp.meet(group.arrivals, comm, stamp);
   if (!group.arrivals.count()) return false;
   group.release.store(nullptr, std::memory_order_relaxed);  // all my group has passed; published by retire()
-  return slot.complete.count(groups_.count());
+  if (!slot.complete.count(groups_.count())) return false;
+  for (int i = 0; i < groups_.count() && groups_.count() > 1; ++i)
+    slot.groups[static_cast<std::size_t>(i)].stamp.compare(comm, stamp);
+  return true;
 }
 
-void SlotRing::leave(Slot& slot) noexcept {
-  if (!count(slot)) return;
+void SlotRing::leave(Slot& slot, const Comm& comm, Stamp stamp) noexcept {
+  if (!count(slot, comm, stamp)) return;
   sched::Waiter* root = slot.root;
   retire(slot);
   if (root != nullptr) root->complete();
 }
 
-void SlotRing::leave_root(Slot& slot, bool wait_for_members) {
-  if (!wait_for_members) return leave(slot);
+void SlotRing::leave_root(Slot& slot, const Comm& comm, Stamp stamp, bool wait_for_members) {
+  if (!wait_for_members) return leave(slot, comm, stamp);
   sched::Waiter waiter(1);
   slot.root = &waiter;
-  leave(slot);
+  leave(slot, comm, stamp);
   waiter.wait();
 }
 
-void SlotRing::arrive(Slot& slot) noexcept {
-  if (count(slot)) slot.root->complete();
+void SlotRing::arrive(Slot& slot, const Comm& comm, Stamp stamp) noexcept {
+  if (count(slot, comm, stamp)) slot.root->complete();
 }
 
-void SlotRing::arrive_root(Slot& slot) {
+void SlotRing::arrive_root(Slot& slot, const Comm& comm, Stamp stamp) {
   sched::Waiter waiter(1);
   slot.root = &waiter;
-  if (!count(slot)) waiter.wait();
+  if (!count(slot, comm, stamp)) waiter.wait();
 }
 
 }  // namespace tmpi::mpi

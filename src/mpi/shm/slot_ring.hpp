@@ -19,6 +19,7 @@
 #include "base/spinlock.hpp"
 #include "mpi/shm/arrivals.hpp"
 #include "mpi/shm/cells.hpp"
+#include "mpi/shm/stamp.hpp"
 #include "mpi/shm/worker_groups.hpp"
 
 namespace tmpi::mpi {
@@ -46,6 +47,7 @@ class SlotRing {
   struct alignas(kCacheLine) Group {
     GroupArrivals arrivals;  // members that have arrived (or left); `waiting`: for the release, but the first
     std::atomic<sched::Waiter*> release{nullptr};  // released(), or null; else not, and whom to wake
+    GroupStamp stamp;                              // of those that have arrived (or left)
   };
 
   struct Slot {
@@ -58,6 +60,8 @@ class SlotRing {
     std::unique_ptr<std::byte[]> packed;  // the data it left, with
     std::size_t capacity = 0;
     MPI_Count packed_bytes = 0;  // bytes for each member (scatter) or for all (bcast)
+    Stamp stamp = 0;             // of a root that has released the slot, and who that is; null: none has
+    const Rank* released_by = nullptr;
     LazyArray<Deposit> deposits;
     LazyArray<std::byte> cells;
     std::unique_ptr<Group[]> groups;
@@ -99,27 +103,40 @@ class SlotRing {
   // From the root to the members.
   /// The root: room for `bytes` of packed data.
   std::byte* make_room(Slot& slot, MPI_Count bytes);
+  // The caller is a member of `comm` and brings its stamp, which must be that of the others.
+  /// The root, before it publishes anything: the slot has no other root.
+  void claim(Slot& slot, const Comm& comm, Stamp stamp) noexcept {
+    if (slot.released_by != nullptr) [[unlikely]]
+      stamps_differ(comm, stamp, slot.stamp, slot.released_by);
+    slot.stamp = stamp;
+    slot.released_by = comm.owner;
+  }
   /// The root: what it has published in the slot may be read now.
   void release(Slot& slot) noexcept;
   /// A member: waits until the root has released the slot. True: it has. False: `continuation` (null: the
   /// caller waits) has been left behind; only if admits_continuation(). SUSPENDS without one.
   bool wait_for_release(Slot& slot, WaitingContinuation* continuation = nullptr);
+  /// A member, before it reads what the root has published.
+  void expect(const Slot& slot, const Comm& comm, Stamp stamp) const noexcept {
+    if (slot.stamp != stamp) [[unlikely]]
+      stamps_differ(comm, stamp, slot.stamp, slot.released_by);
+  }
   /// A member has read what it needs.
-  void leave(Slot& slot) noexcept;
+  void leave(Slot& slot, const Comm& comm, Stamp stamp) noexcept;
   /// The root leaves at once, or when all members have (its buffer is read by them: SUSPENDS).
-  void leave_root(Slot& slot, bool wait_for_members);
+  void leave_root(Slot& slot, const Comm& comm, Stamp stamp, bool wait_for_members);
 
   // From the members to the root.
   /// A member has deposited.
-  void arrive(Slot& slot) noexcept;
+  void arrive(Slot& slot, const Comm& comm, Stamp stamp) noexcept;
   /// The root waits until all members have arrived. SUSPENDS.
-  void arrive_root(Slot& slot);
+  void arrive_root(Slot& slot, const Comm& comm, Stamp stamp);
   /// The root has read everything.
   void retire(Slot& slot) noexcept;
 
  private:
   Group& mine(Slot& slot) noexcept { return slot.groups[static_cast<std::size_t>(groups_.mine())]; }
-  bool count(Slot& slot) noexcept;
+  bool count(Slot& slot, const Comm& comm, Stamp stamp) noexcept;
   void wait_for_turn(Slot& slot, std::uint64_t sequence);
 
   const WorkerGroups groups_;

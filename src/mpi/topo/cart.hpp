@@ -42,8 +42,9 @@ Err create_sub_cart(Comm& parent, const Grid& grid, const int remain[], Comm*& c
 void shift(const Grid& grid, int rank, int direction, int displacement, int& source, int& dest);
 
 /// MPI_Dims_create: replaces the zeros in dims so that the product is `nodes`; the replaced ones do not
-/// increase and the largest is as small as possible, then the second, and so on. MPI_ERR_DIMS if that cannot
-/// be.
+/// increase, and the difference between the first and the last is the least possible; if that leaves several,
+/// the last is the largest possible, and then the same holds for those in between. MPI_ERR_DIMS if the product
+/// cannot be made.
 Err fill_dims(int nodes, int ndims, int dims[]);
 
 }  // namespace tmpi::mpi

@@ -1,4 +1,6 @@
 #include <algorithm>
+#include <limits>
+#include <span>
 
 #include "mpi/topo/cart.hpp"
 
@@ -17,29 +19,72 @@ std::vector<int> divisors_of(int n) {
   return divisors;
 }
 
-// True if d to the power k is at least n.
-bool power_reaches(long d, int k, long n) {
+// d to the power k, or `limit` if it is at least that.
+long power_up_to(long d, int k, long limit) {
   long power = 1;
-  for (int i = 0; i < k && power < n; ++i) power *= d;
-  return power >= n;
+  for (int i = 0; i < k && power < limit; ++i) power *= d;
+  return std::min(power, limit);
 }
 
-// Writes n as k factors, none above `most`, not increasing, lexicographically smallest: the first that can be
-// completed is it.
-bool factor(int n, int k, int most, const std::vector<int>& divisors, int out[]) {
-  if (k == 1) {
-    if (n > most) return false;
-    out[0] = n;
-    return true;
-  }
-  for (const int d : divisors) {
-    if (d > most || d > n) return false;
-    if (n % d != 0 || !power_reaches(d, k, n)) continue;  // the largest factor is at least the k-th root
-    out[0] = d;
-    if (factor(n / d, k - 1, d, divisors, out + 1)) return true;
+// True if `a` is the better of two factorizations, both of which do not increase: the lesser spread; of equal
+// ones the larger smallest factor; then the same of those between the first and the last.
+bool closer(std::span<const int> a, std::span<const int> b) {
+  for (std::size_t first = 0, last = a.size() - 1; first < last; ++first, --last) {
+    const int spread_a = a[first] - a[last], spread_b = b[first] - b[last];
+    if (spread_a != spread_b) return spread_a < spread_b;
+    if (a[last] != b[last]) return a[last] > b[last];
   }
   return false;
 }
+
+// The search for the factorization of n into k factors that are as close to each other as possible. Factors
+// are chosen from the largest to the smallest; what cannot be completed within the best spread so far is left
+// out.
+class Search {
+ public:
+  Search(int n, int k) : divisors_(divisors_of(n)), tried_(static_cast<std::size_t>(k)) {
+    int root = 1;  // the largest divisor up to the k-th root: no smallest factor is above it
+    for (const int d : divisors_) {
+      if (power_up_to(d, k, long{n} + 1) <= n) root = d;
+    }
+    for (const int d : divisors_) {
+      if (d - root > spread_) break;
+      largest_ = d;
+      choose(n, 0, d);
+    }
+  }
+  const std::vector<int>& best() const noexcept { return best_; }
+
+ private:
+  // Tries `factor` as number `index`, n being what is left with it.
+  void choose(int n, std::size_t index, int factor) {
+    tried_[index] = factor;
+    const int rest = n / factor;
+    const int left = static_cast<int>(tried_.size() - index) - 1;
+    if (power_up_to(factor, left, rest) < rest) return;  // the others are no larger
+    if (left == 0) return keep();
+    if (left == 1) return try_next(rest, index + 1, rest);
+    for (const int d : divisors_) {
+      if (d > factor || d > rest) break;
+      if (rest % d == 0) try_next(rest, index + 1, d);
+    }
+  }
+
+  void try_next(int n, std::size_t index, int factor) {
+    if (largest_ - factor <= spread_) choose(n, index, factor);
+  }
+
+  void keep() {
+    if (!best_.empty() && !closer(tried_, best_)) return;
+    best_ = tried_;
+    spread_ = best_.front() - best_.back();
+  }
+
+  const std::vector<int> divisors_;
+  std::vector<int> tried_, best_;
+  int largest_ = 0;
+  int spread_ = std::numeric_limits<int>::max();
+};
 
 }  // namespace
 
@@ -63,9 +108,8 @@ Err fill_dims(int nodes, int ndims, int dims[]) {
     if (rest != 1) return fail(MPI_ERR_DIMS, "nnodes is {}, but the dimensions given make {}", nodes, fixed);
     return kOk;
   }
-  std::vector<int> factors(open.size());
-  factor(rest, static_cast<int>(open.size()), rest, divisors_of(rest), factors.data());
-  for (std::size_t i = 0; i < open.size(); ++i) dims[open[i]] = factors[i];
+  const Search search(rest, static_cast<int>(open.size()));
+  for (std::size_t i = 0; i < open.size(); ++i) dims[open[i]] = search.best()[i];
   return kOk;
 }
 

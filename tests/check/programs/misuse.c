@@ -122,12 +122,56 @@ static void other_block(void) {
   MPI_Gather(field, rank == 1 ? 3 : 2, MPI_INT, field + 8, 2, MPI_INT, 0, MPI_COMM_WORLD);  // @other_block
 }
 
+static void own_chunk(void) {
+  MPI_Allgather(field, 2, MPI_INT, field + 8, 3, MPI_INT, MPI_COMM_WORLD);  // @own_chunk
+}
+
+static void own_type(void) {
+  MPI_Alltoall(field, 1, MPI_INT, field + 8, 1, MPI_FLOAT, MPI_COMM_WORLD);  // @own_type
+}
+
+static void own_counts(void) {
+  const int counts[] = {1, 1, 2, 1}, displs[] = {0, 1, 2, 4};
+  MPI_Request request;
+  MPI_Iallgatherv(field, 1, MPI_DOUBLE, field + 8, counts, displs, MPI_DOUBLE, MPI_COMM_WORLD, &request);  // @own_counts
+}
+
+static void own_root(void) {
+  MPI_Gather(field, 2, MPI_INT, field + 8, 3, MPI_INT, 2, MPI_COMM_WORLD);  // @own_root
+}
+
+static void aliased(void) {
+  MPI_Allgather(field, 2, MPI_DOUBLE, field, 2, MPI_DOUBLE, MPI_COMM_WORLD);  // @aliased
+}
+
+static void aliased_chunk(void) {
+  const int counts[] = {1, 1, 1, 1}, from[] = {0, 10, 20, 30}, to[] = {41, 30, 43, 44};
+  MPI_Alltoallv(field, counts, from, MPI_DOUBLE, field, counts, to, MPI_DOUBLE, MPI_COMM_WORLD);  // @aliased_chunk
+}
+
+static void aliased_sum(void) {
+  MPI_Request request;
+  MPI_Allreduce_init(field, field + 3, 4, MPI_DOUBLE, MPI_SUM, MPI_COMM_WORLD, MPI_INFO_NULL, &request);  // @aliased_sum
+}
+
 static void other_creation(void) {
   MPI_Comm comm;
   if (rank == 1)
     MPI_Comm_split(MPI_COMM_WORLD, 0, 0, &comm);  // @split
   else
     MPI_Comm_dup(MPI_COMM_WORLD, &comm);  // @dup_instead
+}
+
+// What is accepted beyond the report.
+static void liberties(void) {
+  long yes = 1, all = 0;
+  MPI_Aint here = 1, there = 0;
+  char name[MPI_MAX_OBJECT_NAME];
+  int length;
+  for (int i = 0; i < 3; ++i) MPI_Allreduce(field, field + 8, 1, MPI_DOUBLE, MPI_LXOR, MPI_COMM_WORLD);  // @lxor
+  if (rank > 0) MPI_Reduce_local(&here, &there, 1, MPI_AINT, MPI_LAND);  // @land
+  if (rank == 2) MPI_Type_get_name(MPI_LB, name, &length);  // @marker
+  MPI_Allreduce(&yes, &all, 1, MPI_LONG, MPI_LAND, MPI_COMM_WORLD);
 }
 
 static void leaks(void) {
@@ -163,6 +207,14 @@ static void clean(void) {
     MPI_Waitall(16, requests, MPI_STATUSES_IGNORE);
   }
   MPI_Type_free(&column);
+  // One array for both sides, but other parts of it; and what is in place.
+  const int counts[] = {1, 1, 1, 1}, from[] = {0, 10, 20, 30}, to[] = {1, 11, 21, 31};
+  MPI_Alltoallv(field, counts, from, MPI_DOUBLE, field, counts, to, MPI_DOUBLE, MPI_COMM_WORLD);
+  MPI_Allgather(MPI_IN_PLACE, 0, MPI_DATATYPE_NULL, field, 2, MPI_DOUBLE, MPI_COMM_WORLD);
+  MPI_Allgather(field, 8, MPI_BYTE, field + 8, 1, MPI_DOUBLE, MPI_COMM_WORLD);
+  MPI_Gather(field, 1, MPI_DOUBLE, rank == 1 ? field + 1 : field, rank == 1 ? 1 : 7, MPI_DOUBLE, 1, MPI_COMM_WORLD);
+  MPI_Allreduce(MPI_IN_PLACE, field, 8, MPI_DOUBLE, MPI_MAX, MPI_COMM_WORLD);
+  MPI_Reduce_scatter_block(field, field + 16, 4, MPI_DOUBLE, MPI_MAX, MPI_COMM_WORLD);
 }
 
 int main(int argc, char** argv) {
@@ -174,7 +226,10 @@ int main(int argc, char** argv) {
       {"garbage", garbage}, {"two_receives", two_receives}, {"send_from_receive", send_from_receive},
       {"receive_into_send", receive_into_send}, {"persistent", persistent}, {"reduction", reduction},
       {"other_function", other_function}, {"other_root", other_root}, {"other_op", other_op}, {"other_count", other_count},
-      {"other_type", other_type}, {"other_block", other_block}, {"other_creation", other_creation}, {"leaks", leaks}, {"clean", clean},
+      {"other_type", other_type}, {"other_block", other_block}, {"other_creation", other_creation}, {"liberties", liberties},
+      {"own_chunk", own_chunk}, {"own_type", own_type}, {"own_counts", own_counts}, {"own_root", own_root},
+      {"aliased", aliased}, {"aliased_chunk", aliased_chunk}, {"aliased_sum", aliased_sum},
+      {"leaks", leaks}, {"clean", clean},
   };
   MPI_Init(&argc, &argv);
   MPI_Comm_rank(MPI_COMM_WORLD, &rank);

@@ -24,6 +24,14 @@ int main(int argc, char** argv) {
     } else {
       MPI_Barrier(named);
     }
+  } else if (strcmp(which, "barriers") == 0) { /* the last rank stays out of the second one */
+    MPI_Barrier(MPI_COMM_WORLD);
+    if (rank == size - 1) MPI_Recv(&value, 1, MPI_INT, 0, 3, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+    for (int round = 0; round < 3; ++round) MPI_Barrier(MPI_COMM_WORLD);
+  } else if (strcmp(which, "allreduce") == 0) { /* one rank stays out */
+    int sum = 0;
+    if (rank == 1) MPI_Recv(&value, 1, MPI_INT, 0, 3, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+    for (int round = 0; round < 3; ++round) MPI_Allreduce(&rank, &sum, 1, MPI_INT, MPI_SUM, MPI_COMM_WORLD);
   } else if (strcmp(which, "ended") == 0) { /* the partner has finished */
     if (rank == 0) MPI_Recv(&value, 1, MPI_INT, 1, 3, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
   } else if (strcmp(which, "waitall") == 0) { /* requests of two kinds */

@@ -6,6 +6,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/socket.h>
 #include <unistd.h>
 
 static volatile int zero = 0;
@@ -46,6 +47,18 @@ __attribute__((noinline)) static void fail(const char* mode, int code) {
   if (strcmp(mode, "raise") == 0) raise(SIGSEGV);
   if (strcmp(mode, "exit") == 0) exit(code);
   if (strcmp(mode, "_exit") == 0) _exit(code);
+  if (strcmp(mode, "close-all") == 0) {
+    for (int fd = 3; fd < 64; ++fd) close(fd);
+    sleep(1);
+  }
+  if (strcmp(mode, "shut-down") == 0) {
+    shutdown(3, SHUT_RDWR);
+    sleep(1);
+  }
+  if (strcmp(mode, "mrecv") == 0) {
+    MPI_Message none = MPI_MESSAGE_NULL;
+    MPI_Mrecv(&code, 1, MPI_INT, &none, MPI_STATUS_IGNORE);
+  }
   if (strcmp(mode, "bad-rank") == 0) MPI_Send(&code, 1, MPI_INT, 1 << 20, 0, MPI_COMM_WORLD);
 }
 

@@ -14,6 +14,10 @@ namespace {
 Err message_from(MPI_Message handle, Message*& message) {
   message = nullptr;
   if (handle == MPI_MESSAGE_NO_PROC) return kOk;
+  if (handle == MPI_MESSAGE_NULL) {
+    return fail(MPI_ERR_REQUEST,
+                "the message is MPI_MESSAGE_NULL: a probe has found none, or it has been received already");
+  }
   if (is_predefined(handle)) {
     return fail(MPI_ERR_REQUEST,
                 "{} is no matched message: use the one that MPI_Mprobe or MPI_Improbe returned, once",

@@ -9,6 +9,7 @@
 #include "mpi/coll/conditions.hpp"
 #include "mpi/coll/hierarchy/hierarchy.hpp"
 #include "mpi/coll/messages/messages.hpp"
+#include "mpi/coll/stamps.hpp"
 #include "mpi/shm/coll_shared.hpp"
 
 namespace tmpi::mpi {
@@ -35,16 +36,19 @@ template <class Read>
 void read_from_leader(Comm& node, const std::byte* shown_by_leader, Read&& read) {
   if (node.size == 1) return read(shown_by_leader);
   SlotRing& ring = ring_of(node);
+  const Stamp stamp = stamp_of_reading(node);
   SlotRing::Slot& slot = ring.enter(node.rooted_sequence++);
   if (node.rank != 0) {
     ring.wait_for_release(slot);
+    ring.expect(slot, node, stamp);
     read(static_cast<const std::byte*>(slot.record));
-    return ring.leave(slot);
+    return ring.leave(slot, node, stamp);
   }
+  ring.claim(slot, node, stamp);
   slot.record = shown_by_leader;
   ring.release(slot);
   read(shown_by_leader);
-  ring.leave_root(slot, true);
+  ring.leave_root(slot, node, stamp, true);
 }
 
 /// Counts and displacements of consecutive chunks, one for each node, or for each member of a part.

@@ -1,6 +1,7 @@
 #include "mpi/coll/messages/messages.hpp"
 
 #include "mpi/base/no_memory.hpp"
+#include "mpi/base/status.hpp"
 
 namespace tmpi::mpi {
 namespace {
@@ -18,15 +19,17 @@ void Messages::send(const Chunk& data, int dest) {
 }
 
 void Messages::recv(const Chunk& room, int source) {
-  MPI_Status* const none = MPI_STATUS_IGNORE;
-  if (mpi::recv(comm_, context(), room.data, room.count, *room.type, source, tag_, none)) fits_ = false;
+  MPI_Status status;
+  const Err done = mpi::recv(comm_, context(), room.data, room.count, *room.type, source, tag_, &status);
+  if (done || status_bytes(status) != room.bytes()) fits_ = false;
 }
 
 void Messages::exchange(const Chunk& data, int dest, const Chunk& room, int source) {
+  MPI_Status status;
   const Err done = sendrecv(comm_, context(), data.data, data.count, *data.type, dest, tag_, room.data,
-                            room.count, *room.type, source, tag_, MPI_STATUS_IGNORE);
+                            room.count, *room.type, source, tag_, &status);
   expect_sent(done.error_class());
-  if (done) fits_ = false;
+  if (done || status_bytes(status) != room.bytes()) fits_ = false;
 }
 
 MessageBatch::MessageBatch(Messages& messages, int most)
@@ -63,9 +66,11 @@ void MessageBatch::recv(const Chunk& room, int source) {
 void MessageBatch::wait() {
   wait_all(pending_.get(), count_);
   for (int i = 0; i < count_; ++i) {
-    const int error = requests_[static_cast<std::size_t>(i)].error;
-    expect_sent(error);
-    if (error != MPI_SUCCESS) messages_.fits_ = false;
+    const Request& request = requests_[static_cast<std::size_t>(i)];
+    expect_sent(request.error);
+    const bool whole =
+        request.kind == RequestKind::kSend || request.bytes == request.count * request.type->size();
+    if (request.error != MPI_SUCCESS || !whole) messages_.fits_ = false;
   }
 }
 

@@ -9,8 +9,8 @@
 // in which that member sends. The tag names the collective, for reports of blocked ranks, and which of the
 // operations on this context it belongs to (Comm::message_space).
 //
-// A message that is longer than its receiver's room does not end the algorithm, on which the others rely: it
-// is remembered, and result() reports it.
+// A message that is longer or shorter than its receiver's room does not end the algorithm, on which the others
+// rely: it is remembered, and result() reports it.
 #pragma once
 
 #include <memory>
@@ -39,7 +39,7 @@ class Messages {
   /// What a member sends to itself.
   void copy(const Chunk& room, const Chunk& data) { fits_ &= copy_chunk(room, data); }
 
-  /// MPI_ERR_TRUNCATE (explained) if something was cut off so far.
+  /// MPI_ERR_TRUNCATE (explained) if something was of another size so far.
   Err result() const { return fits_ ? kOk : truncated_chunk(); }
 
  private:

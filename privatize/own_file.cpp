@@ -1,0 +1,133 @@
+#include "privatize/own_file.hpp"
+
+#include <dlfcn.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/auxv.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <string>
+
+#include "privatize/rank_state.hpp"
+#include "privatize/runtime_functions.hpp"
+#include "privatize/thread_context.hpp"
+
+namespace tmpi::privatize {
+namespace {
+
+/// The running rank's program, null outside of ranks.
+const char* running_program() noexcept {
+  const RankState* state = thread_context.rank < 0 ? nullptr : rank_state(thread_context.rank);
+  return state == nullptr ? nullptr : state->set->objects().front()->file->path().c_str();
+}
+
+bool means_own_file(const char* path) noexcept {
+  if (path == nullptr || strncmp(path, "/proc/", 6) != 0) return false;
+  if (strcmp(path, "/proc/self/exe") == 0 || strcmp(path, "/proc/thread-self/exe") == 0) return true;
+  char by_number[32];
+  snprintf(by_number, sizeof by_number, "/proc/%d/exe", static_cast<int>(getpid()));
+  return strcmp(path, by_number) == 0;
+}
+
+bool may_create(int flags) noexcept {
+  return (flags & O_CREAT) != 0 || (flags & O_TMPFILE) == O_TMPFILE;
+}
+
+}  // namespace
+
+const char* own_file(const char* path) noexcept {
+  if (!means_own_file(path)) return path;
+  const char* program = running_program();
+  return program == nullptr ? path : program;
+}
+
+extern "C" {
+
+ssize_t tmpi_readlinkat(int directory, const char* path, char* buffer, std::size_t size) {
+  const char* own = own_file(path);
+  if (own == path) return syscall(SYS_readlinkat, directory, path, buffer, size);
+  if (size == 0) {
+    errno = EINVAL;
+    return -1;
+  }
+  const std::size_t length = std::min(strlen(own), size);
+  memcpy(buffer, own, length);
+  return static_cast<ssize_t>(length);
+}
+
+ssize_t tmpi_readlink(const char* path, char* buffer, std::size_t size) {
+  return tmpi_readlinkat(AT_FDCWD, path, buffer, size);
+}
+
+ssize_t tmpi_readlink_chk(const char* path, char* buffer, std::size_t size, std::size_t room) {
+  if (size > room) abort();  // as _FORTIFY_SOURCE has it
+  return tmpi_readlink(path, buffer, size);
+}
+
+ssize_t tmpi_readlinkat_chk(int directory, const char* path, char* buffer, std::size_t size,
+                            std::size_t room) {
+  if (size > room) abort();
+  return tmpi_readlinkat(directory, path, buffer, size);
+}
+
+char* tmpi_realpath(const char* path, char* resolved) {
+  using Function = char* (*)(const char*, char*);
+  static const auto real = reinterpret_cast<Function>(dlsym(RTLD_NEXT, "realpath"));
+  return real(own_file(path), resolved);
+}
+
+char* tmpi_realpath_chk(const char* path, char* resolved, std::size_t room) {
+  if (room < PATH_MAX) abort();
+  return tmpi_realpath(path, resolved);
+}
+
+char* tmpi_canonicalize_file_name(const char* path) {
+  return tmpi_realpath(path, nullptr);
+}
+
+int tmpi_open(const char* path, int flags, ...) {
+  if (!may_create(flags)) return open(own_file(path), flags);
+  va_list rest;
+  va_start(rest, flags);
+  const auto mode = va_arg(rest, mode_t);
+  va_end(rest);
+  return open(path, flags, mode);
+}
+
+int tmpi_openat(int directory, const char* path, int flags, ...) {
+  if (!may_create(flags)) return openat(directory, own_file(path), flags);
+  va_list rest;
+  va_start(rest, flags);
+  const auto mode = va_arg(rest, mode_t);
+  va_end(rest);
+  return openat(directory, path, flags, mode);
+}
+
+int tmpi_open_2(const char* path, int flags) {
+  return open(own_file(path), flags);
+}
+
+unsigned long tmpi_getauxval(unsigned long type) {
+  const char* program = type == AT_EXECFN ? running_program() : nullptr;
+  return program == nullptr ? getauxval(type) : reinterpret_cast<unsigned long>(program);
+}
+
+// Exported, so that libstdc++ asks here too (std::filesystem).
+__attribute__((visibility("default"))) ssize_t readlink(const char* path, char* buffer,
+                                                        std::size_t size) noexcept {
+  return tmpi_readlink(path, buffer, size);
+}
+__attribute__((visibility("default"))) char* realpath(const char* path, char* resolved) noexcept {
+  return tmpi_realpath(path, resolved);
+}
+
+}  // extern "C"
+
+}  // namespace tmpi::privatize

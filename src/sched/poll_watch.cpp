@@ -1,0 +1,60 @@
+#include "sched/poll_watch.hpp"
+
+#include "sched/worker.hpp"
+#include "timers/clock.hpp"
+
+namespace tmpi::sched {
+
+void PollWatch::set(PollHook hook, const Scheduler& scheduler, int tasks) {
+  seen_.resize(static_cast<std::size_t>(tasks));
+  scheduler_ = &scheduler;
+  away_ticks_ = timers::ticks(kAway);
+  hook_ = hook;
+}
+
+void PollWatch::go(PollCount& polls) noexcept {
+  if (polls.number.load(std::memory_order_relaxed) % kMeasured == 0) polls.left = timers::now_ticks();
+}
+
+void PollWatch::measure(PollCount& polls) const noexcept {
+  const bool tight = polls.left != 0 && timers::now_ticks() - polls.left <= away_ticks_;
+  if (!tight) polls.away.store(polls.away.load(std::memory_order_relaxed) + 1, std::memory_order_relaxed);
+}
+
+void PollWatch::look() noexcept {
+  const std::uint64_t now = timers::now_ticks();
+  if (now < due_.load(std::memory_order_relaxed) || busy_.exchange(true, std::memory_order_acquire)) return;
+  if (now >= due_.load(std::memory_order_relaxed)) {
+    if (all_poll_or_wait() && hook_(seconds_)) {
+      ++seconds_;
+    } else {
+      seconds_ = 0;
+      interruptions_.fetch_add(1, std::memory_order_relaxed);
+    }
+    due_.store(timers::now_ticks() + timers::ticks(kPeriod), std::memory_order_relaxed);
+  }
+  busy_.store(false, std::memory_order_release);
+}
+
+// All since the latest look; that, too, is looked at to the end, for the next one.
+bool PollWatch::all_poll_or_wait() noexcept {
+  std::uint64_t activity = 0;
+  for (const auto& worker : workers_) activity += worker->activity();
+  bool all = activity == activity_;
+  activity_ = activity;
+  for (int i = 0; i < scheduler_->tasks(); ++i) {
+    const Task& task = scheduler_->task(i);
+    Seen& seen = seen_[static_cast<std::size_t>(i)];
+    const Seen now{task.polls.number.load(std::memory_order_relaxed),
+                   task.polls.away.load(std::memory_order_relaxed)};
+    const std::uint32_t polls = now.number - seen.number;
+    const std::uint32_t away = now.away - seen.away;
+    seen = now;
+    const TaskState state = task.state.load(std::memory_order_relaxed);
+    if (state == TaskState::kFinished || state == TaskState::kBlocked) continue;
+    all = all && polls >= kFewest && away <= polls / kMeasured / 4;
+  }
+  return all;
+}
+
+}  // namespace tmpi::sched

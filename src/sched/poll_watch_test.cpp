@@ -1,0 +1,68 @@
+// Tasks that do nothing but poll are noticed; tasks that do anything else are not.
+#include <doctest/doctest.h>
+
+#include <atomic>
+
+#include "sched/test_support.hpp"
+#include "timers/clock.hpp"
+
+namespace tmpi::sched {
+namespace {
+
+using test::Job;
+
+std::atomic<int> most_seconds{-1};
+
+bool note_seconds(int seconds) noexcept {
+  most_seconds.store(seconds);
+  return true;
+}
+
+/// What the hook has been told when two tasks have polled for `seconds`, with `between` after every poll.
+template <class Between>
+int told(int workers, double seconds, Between&& between) {
+  most_seconds.store(-1);
+  Job job({.workers = workers, .tasks = 2, .stack_size = 64 * 1024, .bind = false});
+  job->set_poll_hook(&note_seconds);
+  const std::uint64_t end = timers::now_ticks() + timers::ticks(seconds);
+  for (int i = 0; i < 2; ++i) {
+    job.spawn(i % workers, [&] {
+      while (timers::now_ticks() < end) {
+        for (int poll = 0; poll < 200; ++poll) yield_polling();
+        between();
+      }
+    });
+  }
+  job.run();
+  return most_seconds.load();
+}
+
+TEST_CASE("polls in vain are noticed") {
+  if (test::kSanitized) return;  // an instrumented loop is no tight one
+  for (const int workers : {1, 2}) CHECK(told(workers, 4.5, [] {}) >= 1);
+}
+
+TEST_CASE("polls between which something else is switched to are not") {
+  CHECK(told(1, 3.5, [] { yield(); }) == -1);
+}
+
+TEST_CASE("polls with work in between are not") {
+  if (test::kSanitized) return;
+  most_seconds.store(-1);
+  Job job({.workers = 1, .tasks = 1, .stack_size = 64 * 1024, .bind = false});
+  job->set_poll_hook(&note_seconds);
+  const std::uint64_t end = timers::now_ticks() + timers::ticks(3.5);
+  job.spawn(0, [&] {
+    while (timers::now_ticks() < end) {
+      yield_polling();
+      for (const std::uint64_t until = timers::now_ticks() + timers::ticks(1e-6);
+           timers::now_ticks() < until;) {
+      }
+    }
+  });
+  job.run();
+  CHECK(most_seconds.load() == -1);
+}
+
+}  // namespace
+}  // namespace tmpi::sched
