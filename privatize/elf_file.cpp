@@ -36,7 +36,8 @@ std::string machine_name(std::uint16_t machine) {
   }
 }
 
-/// An MPI library of another make among the needed libraries, or null.
+}  // namespace
+
 const std::string* foreign_mpi(const std::vector<std::string>& needed) {
   auto foreign = [](const std::string& name) {
     for (const char* prefix :
@@ -48,8 +49,6 @@ const std::string* foreign_mpi(const std::vector<std::string>& needed) {
   const auto it = std::find_if(needed.begin(), needed.end(), foreign);
   return it == needed.end() ? nullptr : &*it;
 }
-
-}  // namespace
 
 Result<std::unique_ptr<ElfFile>> ElfFile::open(const std::string& path, Role role) {
   std::unique_ptr<ElfFile> file(new ElfFile);

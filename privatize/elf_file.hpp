@@ -41,6 +41,9 @@ struct ProgramNote {
   std::uint64_t main = 0;  ///< address of main, 0: not recorded
 };
 
+/// The library of another MPI among those that a file needs; null: none.
+const std::string* foreign_mpi(const std::vector<std::string>& needed);
+
 class ElfFile {
  public:
   enum class Role { kProgram, kLibrary };

@@ -13,6 +13,7 @@
 
 #include "privatize/loader.hpp"
 #include "privatize/pthread_keys.hpp"
+#include "privatize/rank_directory.hpp"
 #include "privatize/rank_state.hpp"
 #include "privatize/runtime_functions.hpp"
 #include "privatize/thread_context.hpp"
@@ -61,6 +62,7 @@ void suspend_until_end(pthread_t thread) {
 
 struct Start {
   int rank;
+  bool has_directory;  // the thread that makes it has one of its own
   void* (*function)(void*);
   void* argument;
 };
@@ -87,12 +89,8 @@ pthread_key_t end_key() {
 void* run_helper(void* opaque) {
   const std::unique_ptr<Start> owned(static_cast<Start*>(opaque));
   const Start start = *owned;
-  thread_context.rank = start.rank;
-  thread_context.helper = true;
-  ::pthread_setspecific(end_key(), &thread_context);
-  if (const RankState* state = rank_state(start.rank)) {
-    state->for_each_image([](const ImageSet& set, int index) { initialise_static_tls(set, index); });
-  }
+  become_helper(start.rank);
+  keep_directory(start.rank, start.has_directory);
   return start.function(start.argument);
 }
 
@@ -112,7 +110,7 @@ Join real_join() {
 
 int create_helper(int rank, pthread_t* thread, const pthread_attr_t* attributes, void* (*function)(void*),
                   void* argument) {
-  std::unique_ptr<Start> start(new (std::nothrow) Start{rank, function, argument});
+  std::unique_ptr<Start> start(new (std::nothrow) Start{rank, thread_has_directory, function, argument});
   if (start == nullptr) return EAGAIN;
   threads_exist.store(true, std::memory_order_relaxed);
   if (the_hooks.created != nullptr && !thread_context.helper) the_hooks.created(rank);
@@ -171,6 +169,15 @@ extern "C" __attribute__((visibility("default"))) void tmpi_thread_event_wait(vo
   static_cast<ThreadEvent*>(event)->wait(where);
 }
 
+void become_helper(int rank) noexcept {
+  thread_context.rank = rank;
+  thread_context.helper = true;
+  ::pthread_setspecific(end_key(), &thread_context);
+  if (const RankState* state = rank_state(rank)) {
+    state->for_each_image([](const ImageSet& set, int index) { initialise_static_tls(set, index); });
+  }
+}
+
 void set_thread_hooks(const ThreadHooks& hooks) noexcept {
   the_hooks = hooks;
 }
@@ -199,6 +206,8 @@ void ThreadEvent::wait(const char* where) noexcept {
 
 void set_running_rank(int rank) noexcept {
   thread_context.rank = rank;
+  if (thread_has_directory) [[unlikely]]
+    enter_directory(rank);
 }
 
 __attribute__((noinline)) int running_rank() noexcept {

@@ -70,6 +70,7 @@ Result<std::unique_ptr<Group>> Group::load(const GroupOptions& options) {
   SetRequest request;
   request.path = options.program;
   request.shim = options.shim;
+  request.preload = options.preload;
   request.images = options.images;
   request.private_libstdcxx = options.private_libstdcxx;
   auto set = build_set(request);

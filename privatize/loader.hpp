@@ -14,9 +14,10 @@
 namespace tmpi::privatize {
 
 struct GroupOptions {
-  std::string program;  ///< path as execvp would find it, already resolved by the launcher
-  int images = 1;       ///< most images that will be loaded (reserves address space)
-  std::string shim;     ///< path of libtmpi-shim.so
+  std::string program;               ///< path as execvp would find it, already resolved by the launcher
+  int images = 1;                    ///< most images that will be loaded (reserves address space)
+  std::string shim;                  ///< path of libtmpi-shim.so
+  std::vector<std::string> preload;  ///< libraries that are searched next after the program (preload.hpp)
   bool private_libstdcxx = false;
 };
 

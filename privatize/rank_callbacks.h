@@ -8,6 +8,7 @@
 
 #include <stddef.h>
 #include <sys/types.h>
+#include <sys/uio.h>
 
 /* In the child of a fork(2), which has no node process, the first four do what the process itself would: it
  * ends, writes, reads. */
@@ -48,6 +49,13 @@ int tmpi_in_forked_child(void);
 
 /* Non-zero on a rank's own flow where a scheduler stands behind it: it may wait and not block its thread. */
 int tmpi_may_suspend(void);
+
+/* read, write, readv and writev of a descriptor that is none of the rank's standard streams: with --sleep yield
+ * the worker's other ranks run while it waits. */
+ssize_t tmpi_wait_read(int fd, void* data, size_t length);
+ssize_t tmpi_wait_write(int fd, const void* data, size_t length);
+ssize_t tmpi_wait_readv(int fd, const struct iovec* parts, int count);
+ssize_t tmpi_wait_writev(int fd, const struct iovec* parts, int count);
 
 /* Something that happens once (a zeroed word, ThreadEvent of privatize/thread_hooks.hpp): _happen on any
  * thread, _wait by the rank's own flow where it may suspend; `where` is for state dumps of blocked ranks. */

@@ -4,13 +4,21 @@
 #pragma once
 
 #include <dlfcn.h>
+#include <poll.h>
 #include <pthread.h>
 #include <semaphore.h>
+#include <sys/epoll.h>
+#include <sys/resource.h>
+#include <sys/select.h>
+#include <sys/socket.h>
 #include <sys/time.h>
 #include <sys/times.h>
 #include <sys/types.h>
+#include <sys/uio.h>
+#include <sys/wait.h>
 #include <threads.h>
 #include <time.h>
+#include <unistd.h>
 
 #include <chrono>
 #include <cstddef>
@@ -30,6 +38,50 @@ int tmpi_thrd_create(thrd_t* thread, thrd_start_t function, void* argument);
 int tmpi_pthread_mutex_lock(pthread_mutex_t* mutex);
 int tmpi_pthread_cond_wait(pthread_cond_t* condition, pthread_mutex_t* mutex);
 int tmpi_sem_wait(sem_t* semaphore);
+
+// sleeping_functions.cpp
+unsigned tmpi_sleep(unsigned seconds);
+int tmpi_usleep(useconds_t microseconds);
+int tmpi_nanosleep(const timespec* request, timespec* rest);
+int tmpi_clock_nanosleep(clockid_t clock, int flags, const timespec* request, timespec* rest);
+int tmpi_thrd_sleep(const timespec* request, timespec* rest);
+int tmpi_pause();
+int tmpi_poll(pollfd* requests, nfds_t count, int milliseconds);
+int tmpi_poll_chk(pollfd* requests, nfds_t count, int milliseconds, std::size_t size);
+int tmpi_ppoll(pollfd* requests, nfds_t count, const timespec* timeout, const sigset_t* mask);
+int tmpi_ppoll_chk(pollfd* requests, nfds_t count, const timespec* timeout, const sigset_t* mask,
+                   std::size_t size);
+int tmpi_select(int count, fd_set* readable, fd_set* writable, fd_set* exceptional, timeval* timeout);
+int tmpi_pselect(int count, fd_set* readable, fd_set* writable, fd_set* exceptional, const timespec* timeout,
+                 const sigset_t* mask);
+
+// offloaded_functions.cpp; the first four are called by the shim, which has read, readv, write, writev
+ssize_t tmpi_wait_read(int fd, void* data, size_t length);
+ssize_t tmpi_wait_readv(int fd, const struct iovec* parts, int count);
+ssize_t tmpi_wait_write(int fd, const void* data, size_t length);
+ssize_t tmpi_wait_writev(int fd, const struct iovec* parts, int count);
+ssize_t tmpi_recv(int fd, void* data, size_t length, int flags);
+ssize_t tmpi_recv_chk(int fd, void* data, size_t length, size_t size, int flags);
+ssize_t tmpi_recvfrom(int fd, void* data, size_t length, int flags, sockaddr* from, socklen_t* from_length);
+ssize_t tmpi_recvfrom_chk(int fd, void* data, size_t length, size_t size, int flags, sockaddr* from,
+                          socklen_t* from_length);
+ssize_t tmpi_recvmsg(int fd, msghdr* message, int flags);
+ssize_t tmpi_send(int fd, const void* data, size_t length, int flags);
+ssize_t tmpi_sendto(int fd, const void* data, size_t length, int flags, const sockaddr* to,
+                    socklen_t to_length);
+ssize_t tmpi_sendmsg(int fd, const msghdr* message, int flags);
+int tmpi_accept(int fd, sockaddr* address, socklen_t* length);
+int tmpi_accept4(int fd, sockaddr* address, socklen_t* length, int flags);
+int tmpi_connect(int fd, const sockaddr* address, socklen_t length);
+int tmpi_epoll_wait(int fd, epoll_event* events, int most, int milliseconds);
+pid_t tmpi_wait4(pid_t process, int* status, int options, rusage* usage);
+pid_t tmpi_wait3(int* status, int options, rusage* usage);
+pid_t tmpi_waitpid(pid_t process, int* status, int options);
+pid_t tmpi_wait(int* status);
+int tmpi_waitid(idtype_t kind, id_t id, siginfo_t* info, int options);
+int tmpi_flock(int fd, int operation);
+int tmpi_lockf(int fd, int command, off_t length);
+int tmpi_fcntl(int fd, int command, ...);
 
 // clock_functions.cpp
 int tmpi_clock_gettime(clockid_t clock, timespec* time);

@@ -139,11 +139,18 @@ Result<void> Builder::collect_needed(std::size_t index) {
 Result<void> Builder::collect() {
   auto root = add(request_.path, request_.role, -1);
   if (!root) return root.failure();
+  std::vector<Object*> preloaded;
+  for (const std::string& path : request_.preload) {
+    auto library = add(path, ElfFile::Role::kLibrary, -1);
+    if (!library) return library.failure();
+    preloaded.push_back(*library);
+  }
   if (!request_.shim.empty()) {
     auto shim = add(request_.shim, ElfFile::Role::kLibrary, -1);
     if (!shim) return shim.failure();
     (*root)->needed.push_back(*shim);  // first: its constructors run before everybody's
   }
+  (*root)->needed.insert((*root)->needed.end(), preloaded.begin(), preloaded.end());
   // Breadth first, as the dynamic linker: the order in which symbols are searched.
   for (std::size_t i = 0; i < set_->objects().size(); ++i) {
     if (auto r = collect_needed(i); !r) return r;

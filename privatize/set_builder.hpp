@@ -16,6 +16,7 @@ struct SetRequest {
   std::string path;
   ElfFile::Role role = ElfFile::Role::kProgram;
   std::string shim;                    ///< empty: none
+  std::vector<std::string> preload;    ///< libraries that are searched next after `path`
   std::vector<const Object*> parents;  ///< objects of other sets of the same rank, searched first (dlopen)
   /// If set, private libraries that are needed become sets of their own: opens the one at `path` and returns
   /// its objects (itself first, then what it needs).

@@ -46,6 +46,10 @@ struct ThreadHooks {
 
 void set_thread_hooks(const ThreadHooks& hooks) noexcept;
 
+/// The calling thread, which libc has made on a rank's behalf, is that rank's from now on, as those are that
+/// the rank creates itself.
+void become_helper(int rank) noexcept;
+
 /// True where the calling flow can wait without blocking its thread: a rank's own, in user code.
 bool may_suspend() noexcept;
 /// The same, and some rank of the process has created a thread.

@@ -1,7 +1,9 @@
-// Handlers for the signals that an instruction of the rank causes are the rank's; all other signals are the
-// process's, shared by its ranks (docs/libc-state.md).
+// Handlers are the rank's: those for signals that an instruction of it causes, and those for signals from
+// outside (docs/libc-state.md).
 #include <errno.h>
+#include <pthread.h>
 #include <signal.h>
+#include <unistd.h>
 
 #include "privatize/shim/host/host_functions.h"
 #include "privatize/shim/host/libc_originals.hpp"
@@ -11,10 +13,14 @@
 namespace {
 
 int set_action(int number, const struct sigaction* action, struct sigaction* previous) {
-  if (tmpi_shim_is_fault(number) == 0 || tmpi::shim::in_forked_child()) {
-    return tmpi_libc.sigaction(number, action, previous);
+  if (tmpi::shim::in_forked_child()) {
+    return tmpi_shim_child_signal_action(tmpi_image_rank, number, action, previous);
   }
-  return tmpi_shim_fault_action(tmpi_image_rank, number, action, previous);
+  if (tmpi_shim_is_fault(number) != 0) {
+    return tmpi_shim_fault_action(tmpi_image_rank, number, action, previous);
+  }
+  if (tmpi_shim_is_shared_signal(number) != 0) return tmpi_libc.sigaction(number, action, previous);
+  return tmpi_shim_signal_action(tmpi_image_rank, number, action, previous);
 }
 
 stack_t own_stack = {nullptr, SS_DISABLE, 0};
@@ -52,6 +58,15 @@ __sighandler_t __sysv_signal(int number, __sighandler_t handler) noexcept {
 }
 __sighandler_t sysv_signal(int number, __sighandler_t handler) noexcept {
   return set_handler(number, handler, static_cast<int>(SA_RESETHAND | SA_NODEFER));
+}
+
+// A rank that signals its process means itself.
+int kill(pid_t process, int number) noexcept {
+  if (process != getpid() || tmpi::shim::in_forked_child()) return tmpi_libc.kill(process, number);
+  const int error = pthread_kill(pthread_self(), number);
+  if (error == 0) return 0;
+  errno = error;
+  return -1;
 }
 
 int sigaltstack(const stack_t* stack, stack_t* previous) noexcept {

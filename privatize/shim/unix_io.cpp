@@ -6,6 +6,7 @@
 #include <sys/uio.h>
 #include <unistd.h>
 
+#include "privatize/rank_callbacks.h"
 #include "privatize/shim/descriptors.hpp"
 #include "privatize/shim/host/libc_originals.hpp"
 
@@ -29,19 +30,19 @@ extern "C" {
 
 ssize_t write(int fd, const void* data, size_t length) {
   if (!is_rank_descriptor(fd)) [[likely]]
-    return tmpi_libc.write(fd, data, length);
+    return tmpi_wait_write(fd, data, length);
   return write_descriptor(fd, data, length);
 }
 
 ssize_t read(int fd, void* data, size_t length) {
   if (!is_rank_descriptor(fd)) [[likely]]
-    return tmpi_libc.read(fd, data, length);
+    return tmpi_wait_read(fd, data, length);
   return read_descriptor(fd, data, length);
 }
 
 ssize_t writev(int fd, const struct iovec* parts, int count) {
   if (!is_rank_descriptor(fd)) [[likely]]
-    return tmpi_libc.writev(fd, parts, count);
+    return tmpi_wait_writev(fd, parts, count);
   const int real = real_descriptor(fd);
   if (real >= 0) return tmpi_libc.writev(real, parts, count);
   ssize_t total = 0;
@@ -56,7 +57,7 @@ ssize_t writev(int fd, const struct iovec* parts, int count) {
 
 ssize_t readv(int fd, const struct iovec* parts, int count) {
   if (!is_rank_descriptor(fd)) [[likely]]
-    return tmpi_libc.readv(fd, parts, count);
+    return tmpi_wait_readv(fd, parts, count);
   const int real = real_descriptor(fd);
   if (real >= 0) return tmpi_libc.readv(real, parts, count);
   // A read may return less than asked: the first part that takes something is enough.

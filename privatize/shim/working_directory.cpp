@@ -1,48 +1,29 @@
-// The working directory belongs to the process. So that ranks which all do chdir("run") end up in one place
-// instead of in run/run/run, each rank's relative paths start from where *it* believes to be; a rank that
-// pulls the process away from another rank is told.
+// chdir moves the rank alone (privatize/rank_directory.hpp).
 #include <errno.h>
-#include <limits.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
-#include <utility>
-
 #include "privatize/shim/host/host_functions.h"
 #include "privatize/shim/host/libc_originals.hpp"
-#include "privatize/shim/lock.hpp"
 #include "privatize/shim/process.hpp"
 #include "privatize/shim/shim.h"
 
 namespace tmpi::shim {
 namespace {
 
-Lock lock;
-char* own_place;  // absolute; null: the rank has not moved
 bool warned;
 
-/// The process is somewhere new because of this rank.
-void moved() noexcept {
-  char* place = tmpi_libc.getcwd(nullptr, 0);
-  if (place == nullptr) return;
-  char* from;
-  {
-    Locked locked(lock);
-    from = std::exchange(own_place, place);
-  }
-  const int other =
-      tmpi_shim_moved(tmpi_image_rank, from != nullptr ? from : tmpi_shim_start_directory(), place);
-  free(from);
-  if (other < 0 || warned) return;
+int move(const char* path, int fd) noexcept {
+  const int result = tmpi_shim_chdir(tmpi_image_rank, path, fd);
+  if (result <= 0 || warned) return result < 0 ? -1 : 0;
   warned = true;
-  fprintf(stderr,
-          "tmpi: rank %d changed the working directory to %s, rank %d had chosen another one. The ranks of a "
-          "node share one working\n"
-          "directory: relative file names of all of them now start at %s. Use absolute names where the ranks "
-          "differ.\n",
-          tmpi_image_rank, place, other, place);
+  fprintf(
+      stderr,
+      "tmpi: rank %d changed the working directory of all ranks of its node: the system does not let threads "
+      "have directories of their own (unshare: %s). Use absolute names where ranks differ.\n",
+      tmpi_image_rank, strerror(errno));
+  return 0;
 }
 
 }  // namespace
@@ -50,28 +31,11 @@ void moved() noexcept {
 extern "C" {
 
 int chdir(const char* path) noexcept {
-  if (in_forked_child()) return tmpi_libc.chdir(path);
-  const char* start = tmpi_shim_start_directory();
-  char absolute[PATH_MAX];
-  if (path[0] != '/') {
-    const int length =
-        snprintf(absolute, sizeof absolute, "%s/%s", own_place != nullptr ? own_place : start, path);
-    if (length >= static_cast<int>(sizeof absolute)) {
-      errno = ENAMETOOLONG;
-      return -1;
-    }
-    path = absolute;
-  }
-  const int result = tmpi_libc.chdir(path);
-  if (result == 0) moved();
-  return result;
+  return in_forked_child() ? tmpi_libc.chdir(path) : move(path, -1);
 }
 
 int fchdir(int fd) noexcept {
-  if (!in_forked_child()) tmpi_shim_start_directory();  // remembered before anybody moves
-  const int result = tmpi_libc.fchdir(fd);
-  if (result == 0 && !in_forked_child()) moved();
-  return result;
+  return in_forked_child() ? tmpi_libc.fchdir(fd) : move(nullptr, fd);
 }
 
 }  // extern "C"

@@ -56,6 +56,7 @@ struct ProfiledWorker {
   double idle = 0;
   double computing = 0;  ///< parts of busy: its ranks outside MPI,
   double mpi = 0;        ///< and inside; the rest is the library's own work
+  double held = 0;       ///< ready ranks have waited for one that slept (--sleep hold)
   std::uint64_t switches = 0;
   std::vector<int> ranks;
 };

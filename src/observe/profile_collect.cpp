@@ -147,6 +147,8 @@ Profile collect_profile(const Recording& recording, const JobDescription& job, C
   profile.foreign_calls = recording.foreign_calls();
   for (std::size_t i = 0; i < recording.workers().size(); ++i)
     profile.workers.push_back(worker_of(recording.workers()[i], recording.last_tick(), job.workers[i]));
+  for (std::size_t i = 0; i < profile.workers.size(); ++i)
+    profile.workers[i].held = 1e-9 * static_cast<double>(sched::scheduler()->held(static_cast<int>(i)));
   Collector collector(recording, sites);
   for (std::size_t local = 0; local < recording.ranks().size(); ++local) collector.add_rank(profile, local);
   profile.calls = collector.calls();

@@ -69,14 +69,14 @@ ProfiledRank rank_in(const json& in) {
 }
 
 json worker_of(const ProfiledWorker& worker) {
-  return {{"name", worker.name},           {"busy", worker.busy}, {"idle", worker.idle},
-          {"computing", worker.computing}, {"mpi", worker.mpi},   {"switches", worker.switches},
-          {"ranks", worker.ranks}};
+  return {{"name", worker.name},           {"busy", worker.busy},  {"idle", worker.idle},
+          {"computing", worker.computing}, {"mpi", worker.mpi},    {"held", worker.held},
+          {"switches", worker.switches},   {"ranks", worker.ranks}};
 }
 
 ProfiledWorker worker_in(const json& in) {
-  return {in.at("name"), in.at("busy"),     in.at("idle"), in.at("computing"),
-          in.at("mpi"),  in.at("switches"), in.at("ranks")};
+  return {in.at("name"), in.at("busy"), in.at("idle"),     in.at("computing"),
+          in.at("mpi"),  in.at("held"), in.at("switches"), in.at("ranks")};
 }
 
 json network_of(const ProfiledNetwork& network) {

@@ -175,6 +175,20 @@ class Table {
     }
     if (shown != 1) core(fmt::format("all {}", profile_.workers.size()), sum, "");
     core_seconds_ = sum.busy + sum.idle;
+    held();
+  }
+
+  // Part of computing, as the core sees it.
+  void held() {
+    const Spread spread = Spread::of(profile_.workers, [](const ProfiledWorker& w) { return w.held; });
+    if (spread.sum <= 0) return;
+    const std::string& name = profile_.workers[spread.who_most].name;
+    print(
+        "    of computing, asleep while ranks of the core were ready: {} in all ({:.1f} %), {} most ({}); "
+        "they "
+        "run with --sleep yield\n",
+        duration(spread.sum), share(spread.sum, core_seconds_), name.substr(0, name.find(':')),
+        duration(spread.most));
   }
 
   void balance() {

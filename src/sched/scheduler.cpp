@@ -60,6 +60,7 @@ class NodeScheduler final : public Scheduler {
   void observe_switches(SwitchObserver observer) override;
   void set_drain_hook(DrainHook hook) override;
   void set_stall_hook(StallHook hook) override { shared_.stall.set(hook); }
+  void set_interrupt_hook(InterruptHook hook) override { shared_.interrupt_hook = hook; }
   void set_poll_hook(PollHook hook) override { shared_.polls.set(hook, *this, options_.tasks); }
   void admit_threads() noexcept override;
   void wake_if_parked(int worker) noexcept override {
@@ -78,6 +79,9 @@ class NodeScheduler final : public Scheduler {
   const Task* overflowed(const void* address, const void* stack_pointer) const override;
   std::size_t stack_size() const override { return stacks_ == nullptr ? 0 : stacks_->size(); }
   std::size_t stack_high_water(const Task& task) const override;
+  std::uint64_t held(int worker) const override {
+    return shared_.workers[static_cast<std::size_t>(worker)]->held();
+  }
   std::uint64_t switches() const override;
   std::uint64_t activity() const override;
 
@@ -164,6 +168,7 @@ Task& NodeScheduler::spawn(int worker, void (*entry)(void*), void* arg, void* ow
   task.stack = stacks_->stack(static_cast<int>(task.id));
   task.worker = shared_.workers[static_cast<std::size_t>(worker)].get();
   shared_.unfinished.fetch_add(1, std::memory_order_relaxed);
+  task.worker->settle();
   spawned_.fetch_add(1, std::memory_order_release);
   make_ready(task);
   return task;

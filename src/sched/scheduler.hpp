@@ -66,6 +66,9 @@ using DrainHook = bool (*)(int worker) noexcept;
 using StallHook = void (*)() noexcept;
 inline constexpr std::uint64_t kStallPeriod = 250'000'000;  // ns
 
+/// interrupt() has been called for `task`: called on its own flow of control, inside, between being suspended
+/// and going on. Must not suspend.
+using InterruptHook = void (*)(Task& task) noexcept;
 /// Every task that has not finished is blocked or polls in a tight loop (yield_polling()), and nothing else has been
 /// switched to, for `seconds`: called about once a second, with 0 first, as long as that is so and the hook returns
 /// true; false begins anew. On the thread of a worker, in a poll of its running task; the others go on polling
@@ -109,6 +112,7 @@ class Scheduler {
   virtual void observe_switches(SwitchObserver observer) = 0;
   virtual void set_drain_hook(DrainHook hook) = 0;
   virtual void set_stall_hook(StallHook hook) = 0;
+  virtual void set_interrupt_hook(InterruptHook hook) = 0;
   virtual void set_poll_hook(PollHook hook) = 0;
 
   /// The ranks of the calling worker may have threads from now on (thread_task.hpp). Called by a task on its
@@ -143,6 +147,9 @@ class Scheduler {
   virtual std::size_t stack_size() const = 0;
   /// Bytes of its stack the task has ever touched (by residency of pages), 0 if unknown.
   virtual std::size_t stack_high_water(const Task& task) const = 0;
+  /// How long ready tasks of worker `worker` have waited for one that slept in hold_until() (sleep.hpp): ns
+  /// so far. Known late by up to 1/16 of a sleep, or 20 ms: never too much. Any thread.
+  virtual std::uint64_t held(int worker) const = 0;
   /// Number of switches so far, all workers (relaxed counters).
   virtual std::uint64_t switches() const = 0;
   /// Changes when anything happens but polls in vain, and what they switch; about a second late where tasks have begun

@@ -8,8 +8,8 @@
 
 namespace tmpi::sched {
 
-bool StallWatch::sleep(Parking& parking, std::uint32_t epoch) noexcept {
-  if (hook_ == nullptr) return parking.wait(epoch);
+bool StallWatch::sleep(Parking& parking, std::uint32_t epoch, std::uint64_t nanoseconds) noexcept {
+  if (hook_ == nullptr || nanoseconds != 0) return parking.wait(epoch, nanoseconds);
   const bool last = asleep_.fetch_add(1, std::memory_order_acq_rel) + 1 == static_cast<int>(workers_.size());
   const bool watched = last ? sleep_last(parking, epoch) : parking.wait(epoch);
   asleep_.fetch_sub(1, std::memory_order_acq_rel);

@@ -25,8 +25,9 @@ class StallWatch {
   void set(StallHook hook) noexcept { hook_ = hook; }
 
   /// Parking::wait() of one of the workers' own threads; calls the hook if it is the last to fall asleep and
-  /// nothing happens for kStallPeriod. Blocks the thread.
-  [[nodiscard]] bool sleep(Parking& parking, std::uint32_t epoch) noexcept;
+  /// nothing happens for kStallPeriod. `nanoseconds` other than 0: a task of the worker waits for its time,
+  /// which comes at the latest then, so that this is no stall. Blocks the thread.
+  [[nodiscard]] bool sleep(Parking& parking, std::uint32_t epoch, std::uint64_t nanoseconds) noexcept;
 
  private:
   bool sleep_last(Parking& parking, std::uint32_t epoch) noexcept;

@@ -12,6 +12,7 @@
 namespace tmpi::sched {
 
 class Worker;
+struct Sleeper;  // sleepers.hpp
 
 /// The paper's process states (002, section 3): SUSPENDED is the runtime's decision, never the operating
 /// system's.
@@ -31,17 +32,22 @@ struct PollCount {
 struct alignas(kCacheLine) Task : ult::Fiber {
   std::atomic<TaskState> state{TaskState::kInit};  ///< for state dumps, and hints inside its worker; relaxed
   bool is_thread = false;                          ///< a thread of a rank (ThreadTask), no fiber
-  bool inside = false;             ///< in the library: between entry and return to user code (Inside)
-  bool monitored = false;          ///< its worker has admitted threads
-  Task* next = nullptr;            ///< link of the ready queue or of an inbox; a task is in at most one
-  Worker* worker = nullptr;        ///< where it runs; written only while it is not ready and not running
-  void* owner = nullptr;           ///< the MPI layer's Rank; opaque here
-  std::uint32_t id = 0;            ///< index in the scheduler = local rank index
-  void (*entry)(void*) = nullptr;  ///< what spawn() was given
+  bool inside = false;       ///< in the library: between entry and return to user code (Inside)
+  bool monitored = false;    ///< its worker has admitted threads
+  Task* next = nullptr;      ///< link of the ready queue or of an inbox; a task is in at most one
+  Worker* worker = nullptr;  ///< where it runs; written only while it is not ready and not running
+  void* owner = nullptr;     ///< the MPI layer's Rank; opaque here
+  std::uint32_t id = 0;      ///< index in the scheduler = local rank index
+  std::atomic<bool> interrupted{false};  ///< the interrupt hook is to be called (interrupt() in sleep.hpp)
+  bool resumed_early = false;            ///< for that alone: what it waits for has not come
+  void (*entry)(void*) = nullptr;        ///< what spawn() was given
   void* argument = nullptr;
   timers::ProcessMeter meter;  ///< what it has run, if switches are metered; ends the second line
   bool helper = false;         ///< a helper fiber: work that goes on for a rank (helper.hpp)
-  std::atomic<std::uint64_t> note[7] = {};  ///< what it waits for, in MPI's words; for state dumps; relaxed
+  std::atomic<bool> interrupt_queued{false};  ///< it is in a list by next_interrupted
+  std::atomic<std::uint64_t> note[7] = {};    ///< what it waits for, in MPI's words; for state dumps; relaxed
+  Task* next_interrupted = nullptr;
+  Sleeper* sleeper = nullptr;  ///< it is in sleep_until()
   PollCount polls;
 
   void set_state(TaskState now) noexcept { state.store(now, std::memory_order_relaxed); }

@@ -3,9 +3,11 @@
 #include <sched.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <utility>
 
 #include "base/platform.hpp"
+#include "sched/sleep.hpp"
 #include "timers/clock.hpp"
 
 namespace tmpi::sched {
@@ -45,6 +47,9 @@ __attribute__((noinline)) void set_this_thread(Worker* worker, Task** running) n
 
 void Worker::drain_inbox() noexcept {
   entrance_.drain([this](Task& task) { make_ready_here(task); });
+  // Whoever interrupts a task leaves a reason to look, too.
+  if (interrupted_.load(std::memory_order_relaxed) != nullptr) [[unlikely]]
+    take_interrupted();
 }
 
 void Worker::push_yielded(Task& task) noexcept {
@@ -59,12 +64,67 @@ inline Task* Worker::next_ready() noexcept {
   // that is in cache.
   if (!parking().empty()) [[unlikely]]
     drain_inbox();
+  if (watchful()) [[unlikely]] {
+    wake_sleepers();
+    if (Task* task = pop_urgent()) return task;
+  }
   if (drain_hook_ != nullptr) drain_hook_(index_);
   if (poll_ != nullptr &&
       (--until_clock_ == 0 || (expected_ != nullptr && expected_->load(std::memory_order_relaxed) > 0)))
       [[unlikely]]
     poll_at_switch();
   return ready_.pop();
+}
+
+inline Task* Worker::pop_next() noexcept {
+  Task* const task = pop_urgent();
+  return task != nullptr ? task : ready_.pop();
+}
+
+__attribute__((noinline)) Task* Worker::pop_urgent() noexcept {
+  while (urgent_ != nullptr) {
+    Task* const task = urgent_;
+    urgent_ = task->next_interrupted;
+    // In this order: an interrupt from here on puts it into the list again. seq_cst pairs with interrupt().
+    task->interrupt_queued.store(false, std::memory_order_seq_cst);
+    if (task->state.load(std::memory_order_relaxed) != TaskState::kBlocked ||
+        !task->interrupted.load(std::memory_order_seq_cst))
+      continue;
+    task->resumed_early = true;
+    return task;
+  }
+  return nullptr;
+}
+
+__attribute__((noinline)) void Worker::wake_sleepers() noexcept {
+  if (sleepers_.empty()) return;
+  const std::uint64_t now = monotonic_now();
+  while (Sleeper* sleeper = sleepers_.due(now)) make_ready_here(*sleeper->task);
+}
+
+__attribute__((noinline)) void Worker::take_interrupted() noexcept {
+  Task* task = interrupted_.exchange(nullptr, std::memory_order_acquire);
+  while (task != nullptr) {
+    Task* const after = task->next_interrupted;
+    task->next_interrupted = urgent_;
+    urgent_ = task;
+    task = after;
+  }
+}
+
+void Worker::interrupt(Task& task) noexcept {
+  // seq_cst pairs with pop_urgent(): either that finds the task interrupted, or this finds it in no list.
+  watchful_.store(true, std::memory_order_relaxed);
+  task.interrupted.store(true, std::memory_order_seq_cst);
+  if (!task.interrupt_queued.exchange(true, std::memory_order_seq_cst)) {
+    Task* first = interrupted_.load(std::memory_order_relaxed);
+    do {
+      task.next_interrupted = first;
+      // release pairs with take_interrupted().
+    } while (!interrupted_.compare_exchange_weak(first, &task, std::memory_order_release,
+                                                 std::memory_order_relaxed));
+  }
+  parking().wake();
 }
 
 // A look at the network may cost a system call.
@@ -79,8 +139,24 @@ __attribute__((noinline)) void Worker::poll_at_switch() noexcept {
 
 void Worker::look() noexcept {
   drain_inbox();
+  if (watchful()) [[unlikely]]
+    wake_sleepers();
   if (drain_hook_ != nullptr) drain_hook_(index_);
   if (poll_ != nullptr && poll_()) progressed_ = true;
+}
+
+bool Worker::anyone_ready() noexcept {
+  drain_inbox();
+  if (drain_hook_ != nullptr) drain_hook_(index_);
+  return has_ready();
+}
+
+bool Worker::sleep(std::uint32_t epoch) noexcept {
+  if (sleepers_.empty()) return shared_.stall.sleep(parking(), epoch, 0);
+  constexpr std::uint64_t kLongest = 1'000'000'000'000;  // ns; then another look
+  const std::uint64_t now = monotonic_now();
+  const std::uint64_t left = sleepers_.earliest() - std::min(now, sleepers_.earliest());
+  return shared_.stall.sleep(parking(), epoch, std::clamp<std::uint64_t>(left, 1, kLongest));
 }
 
 // Until nothing has happened for a while: a message that comes in piece by piece keeps the worker awake. Offers
@@ -107,8 +183,12 @@ void Worker::spin() noexcept {
 
 // Null when all tasks have finished.
 __attribute__((noinline)) Task* Worker::idle() noexcept {
-  entrance_.idle(*this);
-  return ready_.pop();
+  for (;;) {
+    entrance_.idle(*this);
+    // What was urgent may have been dealt with meanwhile.
+    if (Task* task = pop_next()) return task;
+    if (finished()) return nullptr;
+  }
 }
 
 // ---- Switching ----
@@ -135,9 +215,45 @@ inline void Worker::switch_from(ult::Fiber& fiber, Task* from, Task& to, Counter
   // Nothing more: the task may have come back on another worker.
 }
 
+// What interrupts a task is dealt with by itself, where it has been suspended. True if it was resumed for
+// nothing else.
+__attribute__((noinline)) bool Worker::interrupted(Task& self) noexcept {
+  const bool early = std::exchange(self.resumed_early, false);
+  if (self.sleeper != nullptr) {
+    // Whoever sleeps deals with it when it is in user code again: a handler may leave by longjmp.
+    self.interrupted.store(false, std::memory_order_relaxed);
+    self.sleeper->interrupted = true;
+    const bool wakes = self.sleeper->listed;
+    if (wakes) sleepers_.remove(*self.sleeper);
+    return early && !wakes;
+  }
+  // acquire (of seq_cst) pairs with interrupt(): the hook sees why.
+  while (self.interrupted.exchange(false, std::memory_order_seq_cst)) {
+    if (shared_.interrupt_hook != nullptr) shared_.interrupt_hook(self);
+  }
+  return early;
+}
+
+bool Worker::sleep_until(Task& self, std::uint64_t deadline) noexcept {
+  Sleeper sleeper{deadline, &self};
+  watchful_.store(true, std::memory_order_relaxed);
+  sleepers_.add(sleeper);
+  self.sleeper = &sleeper;
+  block(self);
+  self.sleeper = nullptr;
+  return !sleeper.interrupted;
+}
+
 void Worker::block(Task& self) noexcept {
   if (&self != running_) [[unlikely]]
     return detail::block_on_thread(*this, self);
+  do {
+    suspend(self);
+    // relaxed: if it is seen late, its worker will be told.
+  } while (watchful() && self.interrupted.load(std::memory_order_relaxed) && interrupted(self));
+}
+
+inline void Worker::suspend(Task& self) noexcept {
   self.set_state(TaskState::kBlocked);
   Task* from = &self;
   Task* next = next_ready();
@@ -158,7 +274,7 @@ inline void Worker::give_turn(Task& self, Counter& counter) noexcept {
     return detail::yield_on_thread(*this, self);
   if (ready_.empty() && resume_next_ == nullptr) {
     look();
-    Task* next = ready_.pop();
+    Task* next = pop_next();
     if (next == nullptr) {
       // A rank that polls must not keep the core from a worker that shares it, nor its threads out.
       if (entrance_.admits()) {
@@ -169,13 +285,17 @@ inline void Worker::give_turn(Task& self, Counter& counter) noexcept {
       return;
     }
     push_yielded(self);
-    return switch_from(self, &self, *next, counter);
+    switch_from(self, &self, *next, counter);
+    return be_interrupted(self);
   }
   // Several ranks that poll in turn never leave the queue empty.
   if (shared_.oversubscribed && ++yields_ % kYieldsPerSlice == 0) sched_yield();
   push_yielded(self);
   Task* next = next_ready();
-  if (next != &self) return switch_from(self, &self, *next, counter);
+  if (next != &self) {
+    switch_from(self, &self, *next, counter);
+    return be_interrupted(self);
+  }
   self.set_state(TaskState::kRunning);
 }
 
@@ -194,6 +314,7 @@ void Worker::finish() noexcept {
   Task& self = *running_;
   if (self.monitored && !self.inside) entrance_.enter();
   self.set_state(TaskState::kFinished);
+  residents_.fetch_sub(1, std::memory_order_relaxed);
   if (shared_.unfinished.fetch_sub(1, std::memory_order_acq_rel) == 1) {
     for (Parking* parking : shared_.parkings) parking->wake();
   }
@@ -252,6 +373,7 @@ Worker::~Worker() {
 void Worker::adopt(Task& task) noexcept {
   set_this_thread(this, &running_);
   thread_id_.store(gettid(), std::memory_order_relaxed);
+  settle();
   ult::attach(thread_, task);
   task.worker = this;
   running_ = &task;

@@ -21,6 +21,7 @@
 #include "sched/poll_watch.hpp"
 #include "sched/ready_queue.hpp"
 #include "sched/scheduler.hpp"
+#include "sched/sleepers.hpp"
 #include "sched/stall.hpp"
 #include "sched/thread_task.hpp"
 #include "timers/meter.hpp"
@@ -47,6 +48,7 @@ struct Shared {
   std::vector<Parking*> parkings;  ///< the workers'
   Parking::Shared parking;
   StallWatch stall{workers};
+  InterruptHook interrupt_hook = nullptr;
   PollWatch polls{workers};
 };
 
@@ -86,6 +88,13 @@ class alignas(kCacheLine) Worker {
     }
   }
   Parking& parking() noexcept { return entrance_.parking(); }
+  /// interrupt() of a task of this worker; also in a signal handler.
+  void interrupt(Task& task) noexcept;
+  /// One more task, which will not have finished until finish(); and whether there are others than one.
+  void settle() noexcept { residents_.fetch_add(1, std::memory_order_relaxed); }
+  bool has_company() const noexcept { return residents_.load(std::memory_order_relaxed) > 1; }
+  /// ns for which ready tasks have waited for one that holds the worker.
+  std::uint64_t held() const noexcept { return held_.load(std::memory_order_relaxed); }
   AssistPoint& assist_point() noexcept { return assist_point_; }
 
   // The worker's thread.
@@ -99,6 +108,13 @@ class alignas(kCacheLine) Worker {
   /// Suspends the calling task, which somebody will make ready.
   void block(Task& self) noexcept;
   void yield(Task& self) noexcept;
+  /// Suspends the calling task until its time has come; false: until interrupted.
+  bool sleep_until(Task& self, std::uint64_t deadline) noexcept;
+  /// Whether a task is ready, after a look at what other workers have left; inside.
+  bool anyone_ready() noexcept;
+  void add_held(std::uint64_t nanoseconds) noexcept {
+    held_.store(held_.load(std::memory_order_relaxed) + nanoseconds, std::memory_order_relaxed);
+  }
   void yield_polling(Task& self) noexcept;
   [[noreturn]] void finish() noexcept;
 
@@ -121,11 +137,11 @@ class alignas(kCacheLine) Worker {
   // The Host of its entrance.
   void look() noexcept;
   bool look_again() noexcept { return drain_hook_ != nullptr && drain_hook_(index_); }
-  bool has_ready() const noexcept { return !ready_.empty(); }
+  bool has_ready() const noexcept { return !ready_.empty() || urgent_ != nullptr; }
   bool finished() const noexcept { return shared_.unfinished.load(std::memory_order_acquire) == 0; }
   void spin() noexcept;
   bool progressed() noexcept { return assist_point_.take_request() | std::exchange(progressed_, false); }
-  bool sleep(std::uint32_t epoch) noexcept { return shared_.stall.sleep(parking(), epoch); }
+  bool sleep(std::uint32_t epoch) noexcept;
 
  private:
   static constexpr std::uint32_t kClockInterval =
@@ -141,6 +157,17 @@ class alignas(kCacheLine) Worker {
   }
   void drain_inbox() noexcept;
   Task* next_ready() noexcept;
+  Task* pop_next() noexcept;
+  Task* pop_urgent() noexcept;
+  void wake_sleepers() noexcept;
+  void take_interrupted() noexcept;
+  bool interrupted(Task& self) noexcept;
+  void suspend(Task& self) noexcept;
+  bool watchful() const noexcept { return watchful_.load(std::memory_order_relaxed); }
+  void be_interrupted(Task& self) noexcept {
+    if (watchful() && self.interrupted.load(std::memory_order_relaxed)) [[unlikely]]
+      interrupted(self);
+  }
   void poll_at_switch() noexcept;
   Task* idle() noexcept;
   using Counter = std::atomic<std::uint64_t>;
@@ -166,6 +193,8 @@ class alignas(kCacheLine) Worker {
   const std::atomic<int>* expected_ = nullptr;
   std::uint64_t last_poll_ = 0;  // ticks
   bool progressed_ = false;      // the event source has made progress, or the worker has assisted another
+  // A task of this worker has slept or been interrupted, ever. Relaxed: who interrupts leaves a reason to look.
+  std::atomic<bool> watchful_{false};
   DrainHook drain_hook_ = nullptr;
   std::uint32_t until_clock_ = kClockInterval;
   std::uint32_t yields_ = 0;
@@ -178,8 +207,15 @@ class alignas(kCacheLine) Worker {
   int index_;
   HelperPool helpers_;
   timers::CoreMeter meter_;
+  Task* urgent_ = nullptr;  // blocked tasks that have been interrupted, by next_interrupted
+  Sleepers sleepers_;
+  // Written by this thread (residents_: by any), read as figures: relaxed.
+  std::atomic<int> thread_id_{0};
+  std::atomic<int> residents_{0};
+  std::atomic<std::uint64_t> held_{0};
+  // Tasks for which interrupt() has been called, the latest first. release: who takes them sees why.
+  std::atomic<Task*> interrupted_{nullptr};
   AssistPoint assist_point_;
-  std::atomic<int> thread_id_{0};  // relaxed: a figure
 
   // Its inbox is written by other threads.
   Entrance entrance_;

@@ -2,12 +2,15 @@
 
 #include <setjmp.h>
 #include <string.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <mutex>
 #include <vector>
 
 #include "privatize/loader.hpp"
+#include "privatize/rank_directory.hpp"
+#include "privatize/thread_hooks.hpp"
 #include "privatize/thrower.hpp"
 
 #pragma GCC visibility push(default)
@@ -54,6 +57,7 @@ void on_fini(std::function<void(int)> callback) {
 }
 void set_running_rank(int rank) {
   running = rank;
+  if (tmpi::privatize::thread_has_directory) tmpi::privatize::enter_directory(rank);
 }
 
 int run_until_exit(const std::function<void()>& program, std::string* why) {
@@ -70,6 +74,12 @@ int run_until_exit(const std::function<void()>& program, std::string* why) {
 
 int tmpi::privatize::running_rank() noexcept {
   return fake_node::running;
+}
+bool tmpi::privatize::in_forked_child() noexcept {
+  return false;
+}
+void tmpi::privatize::become_helper(int rank) noexcept {
+  fake_node::running = rank;
 }
 bool tmpi::privatize::thrown_by_tmpi() noexcept {
   return false;
@@ -106,6 +116,19 @@ ssize_t tmpi_rank_read(int rank, void* data, size_t length) {
 
 void tmpi_image_fini(int rank) {
   if (fake_node::fini) fake_node::fini(rank);
+}
+
+ssize_t tmpi_wait_read(int fd, void* data, size_t length) {
+  return read(fd, data, length);
+}
+ssize_t tmpi_wait_write(int fd, const void* data, size_t length) {
+  return write(fd, data, length);
+}
+ssize_t tmpi_wait_readv(int fd, const struct iovec* parts, int count) {
+  return readv(fd, parts, count);
+}
+ssize_t tmpi_wait_writev(int fd, const struct iovec* parts, int count) {
+  return writev(fd, parts, count);
 }
 
 // The guests have no threads.

@@ -1,4 +1,5 @@
 #include <doctest/doctest.h>
+#include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -7,8 +8,10 @@
 
 #include <filesystem>
 #include <string>
+#include <thread>
 
 #include "guest_copy.hpp"
+#include "privatize/rank_directory.hpp"
 #include "read_to_end.hpp"
 
 TEST_CASE("popen and system give the rank's environment to the program") {
@@ -65,25 +68,52 @@ TEST_CASE("exit in a forked child ends the child, and its output is not lost") {
   close(ends[0]);
 }
 
-TEST_CASE("ranks that all change into one directory end up there; one that goes elsewhere is told") {
+TEST_CASE("each rank is where it has gone to") {
   namespace fs = std::filesystem;
   const fs::path start = fs::current_path();
   char name[] = "/tmp/tmpi-shim-dir-XXXXXX";
   const fs::path base = mkdtemp(name);
   fs::create_directories(base / "run");
   fs::create_directories(base / "else");
-  const GuestCopy first, second, third;
-  CHECK(GUEST(first, chdir)((base.string() + "/.").c_str()) == 0);
-  CHECK(GUEST(second, chdir)(base.c_str()) == 0);
-  CHECK(GUEST(first, chdir)("run") == 0);
-  CHECK(GUEST(second, chdir)("run") == 0);  // from where the rank is, not from where the process is
-  CHECK(fs::current_path() == base / "run");
-  CHECK(first.err().empty());
-  CHECK(second.err().empty());
-  CHECK(GUEST(third, chdir)((base / "else").c_str()) == 0);
-  CHECK(third.err().find("changed the working directory to " + (base / "else").string()) !=
-        std::string::npos);
-  CHECK(GUEST(third, chdir)("nothing") == -1);
-  fs::current_path(start);
+  // A thread of its own, which ends with its directory.
+  std::thread([&] {
+    const GuestCopy first, second, third, fourth;
+    const auto run = [](const GuestCopy& guest, const std::string& path) {
+      fake_node::set_running_rank(guest.rank());
+      return GUEST(guest, chdir)(path.c_str());
+    };
+    const auto place = [](const GuestCopy& guest) {
+      fake_node::set_running_rank(guest.rank());
+      return fs::current_path();
+    };
+    CHECK(run(first, base.string() + "/.") == 0);
+    CHECK(run(second, base.string()) == 0);
+    CHECK(run(first, "run") == 0);
+    CHECK(run(second, "run") == 0);  // from where the rank is
+    CHECK(run(third, (base / "else").string()) == 0);
+    CHECK(run(third, "nothing") == -1);
+    for (int i = 0; i < 2; ++i) {
+      CHECK(place(first) == base / "run");
+      CHECK(place(third) == base / "else");
+      CHECK(place(second) == base / "run");
+      CHECK(place(fourth) == start);
+    }
+    CHECK(run(first, "../else") == 0);
+    CHECK(place(second) == base / "run");
+    CHECK(place(first) == base / "else");
+    const int here = open(".", O_RDONLY | O_DIRECTORY);
+    fake_node::set_running_rank(fourth.rank());
+    CHECK(GUEST(fourth, fchdir)(here) == 0);
+    close(here);
+    CHECK(place(fourth) == base / "else");
+    CHECK(place(second) == base / "run");
+    for (const GuestCopy* guest : {&first, &second, &third, &fourth}) {
+      CHECK(guest->err().empty());
+      tmpi::privatize::forget_directory(guest->rank());
+    }
+    CHECK(place(first) == start);
+    fake_node::set_running_rank(-1);
+  }).join();
+  CHECK(fs::current_path() == start);
   fs::remove_all(base);
 }

@@ -1,8 +1,10 @@
 #include <doctest/doctest.h>
 #include <setjmp.h>
 #include <signal.h>
+#include <unistd.h>
 
 #include "guest_copy.hpp"
+#include "privatize/rank_signals.hpp"
 
 namespace {
 
@@ -56,8 +58,70 @@ TEST_CASE("each rank's handler for faults, and the process's for the others") {
   sigaction(SIGFPE, &saved, nullptr);
 }
 
-TEST_CASE("other signals are the process's") {
+namespace {
+
+int first_calls, second_calls;
+
+void count_first(int) {
+  ++first_calls;
+}
+void count_second(int) {
+  ++second_calls;
+}
+
+}  // namespace
+
+TEST_CASE("each rank's handler for other signals, and the process's own when no rank has one") {
+  const GuestCopy first, second, third;
+  CHECK((GUEST(first, signal)(SIGUSR2, &count_first) == SIG_DFL));
+  CHECK((GUEST(second, signal)(SIGUSR2, &count_second) == SIG_DFL));
+  CHECK((GUEST(third, signal)(SIGUSR2, SIG_IGN) == SIG_DFL));
+  struct sigaction set {};
+  CHECK(GUEST(first, sigaction)(SIGUSR2, nullptr, &set) == 0);
+  CHECK((set.sa_handler == &count_first));
+  // Of the thread: for the rank that runs there.
+  for (const GuestCopy* guest : {&first, &second, &second, &third}) {
+    fake_node::set_running_rank(guest->rank());
+    CHECK(raise(SIGUSR2) == 0);
+  }
+  CHECK(first_calls == 1);
+  CHECK(second_calls == 2);
+  // Of the process: for both, one of them when it runs.
+  fake_node::set_running_rank(first.rank());
+  CHECK(kill(getpid(), SIGUSR2) == 0);
+  CHECK(first_calls == 2);
+  CHECK(second_calls == 2);
+  CHECK(tmpi::privatize::deliver_signals(second.rank()));
+  CHECK_FALSE(tmpi::privatize::deliver_signals(second.rank()));
+  CHECK_FALSE(tmpi::privatize::deliver_signals(first.rank()));
+  CHECK_FALSE(tmpi::privatize::deliver_signals(third.rank()));
+  CHECK(second_calls == 3);
+  CHECK(tmpi::privatize::signals_delivered(second.rank()) == 3);
+  // What a rank sends to its process it means for itself.
+  CHECK(GUEST(first, kill)(getpid(), SIGUSR2) == 0);
+  CHECK(first_calls == 3);
+  CHECK_FALSE(tmpi::privatize::deliver_signals(second.rank()));
+  CHECK((GUEST(first, signal)(SIGUSR2, SIG_DFL) == &count_first));
+  CHECK((GUEST(second, signal)(SIGUSR2, SIG_DFL) == &count_second));
+  CHECK((::signal(SIGUSR2, SIG_DFL) == SIG_DFL));
+  fake_node::set_running_rank(-1);
+}
+
+TEST_CASE("a handler runs with the signals blocked that it wants blocked, and once if it wants that") {
+  static sigset_t during;
   const GuestCopy guest;
-  CHECK((GUEST(guest, signal)(SIGUSR2, &first_handler) == SIG_DFL));
-  CHECK((::signal(SIGUSR2, SIG_DFL) == &first_handler));
+  fake_node::set_running_rank(guest.rank());
+  struct sigaction action {};
+  action.sa_handler = [](int) { pthread_sigmask(SIG_BLOCK, nullptr, &during); };
+  action.sa_flags = static_cast<int>(SA_RESETHAND);
+  sigaddset(&action.sa_mask, SIGWINCH);
+  CHECK(GUEST(guest, sigaction)(SIGUSR1, &action, nullptr) == 0);
+  CHECK(raise(SIGUSR1) == 0);
+  CHECK(sigismember(&during, SIGWINCH) == 1);
+  CHECK(sigismember(&during, SIGUSR1) == 1);
+  CHECK(sigismember(&during, SIGUSR2) == 0);
+  pthread_sigmask(SIG_BLOCK, nullptr, &during);
+  CHECK(sigismember(&during, SIGUSR1) == 0);
+  CHECK((GUEST(guest, signal)(SIGUSR1, SIG_DFL) == SIG_DFL));
+  fake_node::set_running_rank(-1);
 }

@@ -11,10 +11,10 @@ HERE = os.path.dirname(os.path.abspath(__file__))
 
 
 class Job:
-    def __init__(self, ranks, program, *arguments, options=(), stdin=None):
+    def __init__(self, ranks, program, *arguments, options=(), stdin=None, cwd=None):
         words = [os.path.join(BIN, "tmpirun"), "-n", str(ranks), "--timeout", "240", *options, program, *arguments]
         done = subprocess.run(words, input=stdin, stdin=None if stdin is not None else subprocess.DEVNULL, capture_output=True,
-                              text=True, timeout=300)
+                              text=True, timeout=300, cwd=cwd)
         self.out, self.err, self.code = done.stdout, done.stderr, done.returncode
 
 
@@ -116,6 +116,33 @@ class Ranks(unittest.TestCase):
         self.assertEqual((job.code, job.err), (0, ""))
         for rank in range(6):
             self.assertIn(f"exit handler of {rank} in the rank\n", job.out)
+
+    def test_signals_and_timers(self):
+        parts = ("spin", "sleep", "pause", "jump", "receive", "intervals", "processor_time", "timers", "outside", "dispositions", "read")
+        for part in parts:
+            for options in (("--workers", "1"), ("--workers", "1", "--sleep", "yield"), ("--workers", "2", "--sleep", "yield"),
+                            ("--workers", "4", "-q")):
+                with self.subTest(part=part, options=options):
+                    job = self.job(4, "alarms", part, options=options + ("--timeout", "60", "-q"))
+                    self.assertEqual((job.code, job.err), (0, ""), job.out)
+                    self.assertEqual(sorted(job.out.splitlines()), [f"rank {i}: good" for i in range(4)])
+
+    def test_alarm_without_a_handler(self):
+        job = self.job(3, "alarms", "nobody", options=("--workers", "1"))
+        self.assertEqual(job.code, 128 + 14, job.err)
+        self.assertIn("killed by signal 14", job.err)
+
+    def test_directories(self):
+        for number, options in enumerate((("--workers", "1"), ("--workers", "2"), ("--workers", "5", "-q"))):
+            folder = os.path.join(os.path.realpath(self.folder.name), f"places{number}")
+            os.mkdir(folder)
+            job = Job(5, self.programs["directories"], folder, options=options, cwd=folder)
+            self.assertEqual((job.code, job.out, job.err), (0, "", ""))
+            for rank in (0, 2, 3, 4):
+                for name in ("left", "thread"):
+                    with open(os.path.join(folder, f"rank{rank}", name)) as text:
+                        self.assertEqual(text.read(), f"{rank}\n")
+            self.assertTrue(os.path.exists(os.path.join(folder, "thread")))  # of the one that has stayed
 
     def test_memory(self):
         job = self.job(200, "memory")

@@ -4,6 +4,8 @@
 #define TMPI_PRIVATIZE_SHIM_HOST_HOST_FUNCTIONS_H
 
 #include <signal.h>
+#include <sys/time.h>
+#include <time.h>
 
 #pragma GCC visibility push(default)
 #ifdef __cplusplus
@@ -17,6 +19,22 @@ int tmpi_shim_fault_action(int rank, int signal, const struct sigaction* action,
 /* 1 for the four signals above. */
 int tmpi_shim_is_fault(int signal);
 
+/* The same for any other signal that a rank may handle: a timer's or raise()'s reaches the rank it is for, one
+ * that is sent to the process every rank that has a handler (privatize/rank_signals.hpp). */
+int tmpi_shim_signal_action(int rank, int signal, const struct sigaction* action, struct sigaction* previous);
+/* In a child that the rank has forked: the kernel's own, but what the rank had set is `previous`. */
+int tmpi_shim_child_signal_action(int rank, int signal, const struct sigaction* action,
+                                  struct sigaction* previous);
+/* 1 for signals that are the process's own affair, or none at all. */
+int tmpi_shim_is_shared_signal(int signal);
+
+/* A rank's own timers, with the contracts of setitimer(2), getitimer(2), timer_create(2) and timer_delete(2).
+ * They count time for the rank alone; ITIMER_VIRTUAL and ITIMER_PROF count that of the rank's worker. */
+int tmpi_shim_setitimer(int rank, int which, const struct itimerval* value, struct itimerval* old);
+int tmpi_shim_getitimer(int rank, int which, struct itimerval* value);
+int tmpi_shim_timer_create(int rank, clockid_t clock, struct sigevent* event, timer_t* timer);
+int tmpi_shim_timer_delete(int rank, timer_t timer);
+
 /* std::set_terminate for one rank: returns the rank's previous handler. And the one in force. Never null. */
 typedef void (*TmpiTerminateHandler)(void);
 TmpiTerminateHandler tmpi_shim_set_terminate(int rank, TmpiTerminateHandler handler);
@@ -24,13 +42,9 @@ TmpiTerminateHandler tmpi_shim_get_terminate(int rank);
 /* Makes the process's std::terminate respect ranks. Any number of times, any thread. */
 void tmpi_shim_catch_terminate(void);
 
-/* The rank has moved the process, which has one working directory for all ranks, from where the rank believed
- * it to be to another absolute path. Returns the rank whose choice this overrules, -1 if none: ranks that
- * follow each other to one place disturb nobody. */
-int tmpi_shim_moved(int rank, const char* from, const char* to);
-/* Where the process was before the first rank moved it; to be asked before moving. Empty if that place has no
- * name. */
-const char* tmpi_shim_start_directory(void);
+/* chdir(2) to `path`, or fchdir(2) to `fd` if that is null, for the calling rank alone. 1, with errno: the threads
+ * of the process cannot have directories of their own, and all of them have moved. */
+int tmpi_shim_chdir(int rank, const char* path, int fd);
 
 #ifdef __cplusplus
 }

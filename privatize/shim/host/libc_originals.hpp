@@ -9,7 +9,9 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <sys/time.h>
 #include <sys/uio.h>
+#include <time.h>
 #include <unistd.h>
 #include <wchar.h>
 
@@ -24,7 +26,8 @@ extern "C" int __cxa_thread_atexit_impl(void (*)(void*), void*, void*);
   X(fgetws_unlocked) X(ungetwc) X(write) X(read) X(writev) X(readv) X(vdprintf) X(close) X(dup) \
   X(dup2) X(dup3) X(isatty) X(lseek) X(fstat) X(fstat64) X(_exit) X(abort) X(pthread_exit) \
   X(__cxa_thread_atexit_impl) X(execve) X(execvpe) X(fexecve) X(chdir) X(fchdir) X(getcwd) X(pclose) \
-  X(strsignal) X(sigaction) X(sigaltstack)
+  X(strsignal) X(sigaction) X(sigaltstack) X(alarm) X(setitimer) X(getitimer) X(timer_create) \
+  X(timer_delete) X(kill)
 // clang-format on
 
 struct TmpiLibcOriginals {

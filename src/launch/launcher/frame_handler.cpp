@@ -3,6 +3,7 @@
 #include <fmt/core.h>
 
 #include <algorithm>
+#include <utility>
 
 #include "launch/report/demangle.hpp"
 
@@ -47,8 +48,7 @@ void FrameHandler::on_frame(Node& node, const Frame& frame) {
     case FrameType::kHello:
       return job_.start.on_hello(node, frame);
     case FrameType::kNotice:
-      job_.report_failed |= frame.header.detail == static_cast<std::uint16_t>(NoticeKind::kFailure);
-      return job_.output.message(fmt::format("tmpirun: {}\n", frame.payload));
+      return on_notice(frame);
     case FrameType::kOutput:
       return job_.stdio.write(frame.header.rank < 0 ? -1 - node.number() : frame.header.rank,
                               frame.header.detail == 1 ? 1 : 2, frame.payload);
@@ -86,6 +86,13 @@ void FrameHandler::on_frame(Node& node, const Frame& frame) {
                       job_.nodes.name_of(node), static_cast<int>(frame.header.type)));
       job_.end.kill_nodes();
   }
+}
+
+void FrameHandler::on_notice(const Frame& frame) {
+  job_.report_failed |= frame.header.detail == static_cast<std::uint16_t>(NoticeKind::kFailure);
+  const bool once = frame.header.detail == static_cast<std::uint16_t>(NoticeKind::kHeldCores);
+  if (once && std::exchange(held_cores_said_, true)) return;
+  job_.output.message(fmt::format("tmpirun: {}\n", frame.payload));
 }
 
 void FrameHandler::on_exits(const Node& node, const Frame& frame) {

@@ -15,12 +15,14 @@ class FrameHandler {
 
  private:
   void on_frame(Node& node, const Frame& frame);
+  void on_notice(const Frame& frame);
   void on_noise(Node& node);
   void on_exits(const Node& node, const Frame& frame);
   void on_end(const Node& node, const Frame& frame);
   void check_leaving();
 
   Job& job_;
+  bool held_cores_said_ = false;
 };
 
 }  // namespace tmpi::launch

@@ -16,6 +16,8 @@
 #include "launch/node/held_cores.hpp"
 #include "launch/node/node_network.hpp"
 #include "launch/node/rank_callbacks.hpp"
+#include "launch/node/rank_signals.hpp"
+#include "launch/node/rank_sleep.hpp"
 #include "launch/node/rank_threads.hpp"
 #include "launch/system/descriptor_limit.hpp"
 #include "launch/system/no_memory.hpp"
@@ -25,6 +27,9 @@
 #include "mpi/p2p/channel.hpp"
 #include "mpi/rank/callbacks.hpp"
 #include "observe/observation.hpp"
+#include "privatize/preload.hpp"
+#include "privatize/rank_directory.hpp"
+#include "privatize/rank_signals.hpp"
 
 namespace tmpi::launch {
 
@@ -91,6 +96,28 @@ Result<void> NodeJob::enter_directory() {
   return {};
 }
 
+Result<std::vector<std::string>> NodeJob::profiling_libraries(const AppSpec& app) const {
+  constexpr std::string_view kName = "LD_PRELOAD=";
+  const char* const inherited = getenv("LD_PRELOAD");
+  std::string value = inherited != nullptr ? inherited : "";
+  for (const std::string& line : app.environment) {
+    if (line.starts_with(kName)) value = line.substr(kName.size());
+  }
+  Result<privatize::Preload> preload = privatize::read_preload(value);
+  if (!preload) return preload.failure();
+  // The dynamic linker has seen what was there when the process started.
+  if (!preload->others.empty() && (inherited == nullptr || value != inherited) && !spec_.quiet) {
+    Control::instance()->notice(
+        NoticeKind::kWarning,
+        fmt::format(
+            "warning: -x LD_PRELOAD: {} wrap{} no MPI functions, or cannot be found, and {} not loaded; "
+            "set LD_PRELOAD for tmpirun itself to have it in the process that runs the ranks",
+            fmt::join(preload->others, ", "), preload->others.size() == 1 ? "s" : "",
+            preload->others.size() == 1 ? "is" : "are"));
+  }
+  return std::move(preload->profiling);
+}
+
 Result<void> NodeJob::load_programs() {
   const Result<std::string> shim = find_companion("libtmpi-shim.so");
   if (!shim) return shim.failure();
@@ -104,6 +131,9 @@ Result<void> NodeJob::load_programs() {
     options.program = spec_.apps[index].program;
     options.images = images[index];
     options.shim = *shim;
+    Result<std::vector<std::string>> preload = profiling_libraries(spec_.apps[index]);
+    if (!preload) return preload.failure();
+    options.preload = *std::move(preload);
     Result<std::unique_ptr<privatize::Group>> group = privatize::Group::load(options);
     if (!group) return group.failure();
     programs_.back() = *std::move(group);
@@ -165,6 +195,8 @@ void NodeJob::register_with_mpi() {
   mpi::register_callbacks(callbacks);
   register_rank_callbacks();
   register_thread_hooks();
+  register_sleep_hooks(spec_);
+  register_signal_hooks(*scheduler_);
 }
 
 mpi::StartInfo NodeJob::start_info(int rank) const {
@@ -270,6 +302,8 @@ void NodeJob::rank_exited(int rank, int code) {
     // away from there.
     break_rule(rank, code, fmt::format("called exit with code {} in a thread that it had created", code));
   }
+  privatize::end_signals(rank);
+  privatize::forget_directory(rank);
   std::string record;
   append_record(record, ExitRecord{rank, code, phase != mpi::Phase::kBeforeInit});
   Control::instance()->send(FrameType::kExits, -1, 0, record);

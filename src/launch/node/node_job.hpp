@@ -70,6 +70,7 @@ class NodeJob {
   void warn_of_sharing() const;
   Result<void> prepare_observation() const;
   void prepare_check() const;
+  Result<std::vector<std::string>> profiling_libraries(const AppSpec& app) const;
   Result<void> load_programs();
   Result<void> create_scheduler();
   void register_with_mpi();

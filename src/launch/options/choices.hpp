@@ -1,4 +1,4 @@
-// What --map-by and --bind-to let users choose. (--sched, --rndv and --net: sched/policies.hpp,
+// What --map-by, --bind-to and --sleep let users choose. (--sched, --rndv and --net: sched/policies.hpp,
 // mpi/remote/rendezvous.hpp, net/transports.hpp.)
 #pragma once
 
@@ -26,6 +26,14 @@ enum class Binding : std::uint8_t { kCore, kNone };
 inline constexpr Choice<Binding> kBindings[] = {
     {"core", Binding::kCore, "each worker is pinned to a core of its own", ""},
     {"none", Binding::kNone, "the operating system moves workers", ""},
+};
+
+/// What happens on a core while one of its ranks sleeps, or waits for something outside of MPI.
+enum class Sleeping : std::uint8_t { kHold, kYield };
+
+inline constexpr Choice<Sleeping> kSleeping[] = {
+    {"hold", Sleeping::kHold, "it keeps its core, and the others wait", ""},
+    {"yield", Sleeping::kYield, "the others run", ""},
 };
 
 }  // namespace tmpi::launch

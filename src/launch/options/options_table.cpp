@@ -118,6 +118,13 @@ std::string set_policy(OptionTarget target, std::string_view value) {
   return {};
 }
 
+std::string set_sleep(OptionTarget target, std::string_view value) {
+  const Choice<Sleeping>* chosen = find_choice(kSleeping, value);
+  if (chosen == nullptr) return accepted(kSleeping);
+  target.settings.job.sleep_yields = chosen->value == Sleeping::kYield;
+  return {};
+}
+
 // Which names there are is known to the node process, which has the table of algorithms.
 std::string set_coll(OptionTarget target, std::string_view value) {
   if (value == "help") {
@@ -253,6 +260,12 @@ const std::vector<Option>& table() {
       {"--sched", "", "TMPI_SCHED", "POLICY", kStart,
        "Order in which the ready ranks of a worker run: " + describe_choices(sched::kPolicies) + ".",
        set_policy},
+      {"--sleep", "", "TMPI_SLEEP", list_choices(kSleeping, "|", "|"), kStart,
+       "What other ranks do on the core of a rank that sleeps, or waits in the system for something that "
+       "does "
+       "not come by MPI (read, accept, waitpid and the like): " +
+           describe_choices(kSleeping) + ".",
+       set_sleep},
       {"--stack-size", "", "TMPI_STACK_SIZE", "SIZE", kStart,
        "Stack of each rank: bytes, or with the suffix k, M or G (default 8M, less under a limit on address "
        "space). Only touched pages cost memory.",

@@ -58,9 +58,13 @@ enum class FrameType : std::uint16_t {
   kExplain = 72,             // what all have answered to that: to be worded, and the job to be ended
 };
 
-/// kFailure: something that the user has asked for besides the job could not be had; the job goes on, but has not
-/// succeeded.
-enum class NoticeKind : std::uint16_t { kInfo = 0, kWarning = 1, kFailure = 2 };
+enum class NoticeKind : std::uint16_t {
+  kInfo = 0,
+  kWarning = 1,
+  kFailure = 2,    // something that the user has asked for besides the job could not be had; the job goes on,
+                   // but has not succeeded
+  kHeldCores = 3,  // a warning that several node processes may have: said once
+};
 
 enum class EndKind : std::uint16_t {
   kStartFailed = 0,  // the job never ran

@@ -1,6 +1,5 @@
 /* Handles SIGTERM and SIGUSR1 itself: a computation that saves its state when the batch system wants it to
- * end. The ranks share one process, so a signal from outside reaches one of them (the one that set the
- * handler last), which tells the others. */
+ * end. What comes from outside reaches every rank, at one moment or another, so they agree. */
 #include <mpi.h>
 #include <signal.h>
 #include <stdio.h>

@@ -1,0 +1,175 @@
+#include "privatize/offload.hpp"
+
+#include <dlfcn.h>
+#include <pthread.h>
+#include <signal.h>
+
+#include <atomic>
+#include <cerrno>
+#include <condition_variable>
+#include <mutex>
+#include <new>
+
+#include "privatize/loader.hpp"
+#include "privatize/rank_signals.hpp"
+#include "privatize/shim/host/undisturbed.hpp"
+#include "privatize/sleep_hooks.hpp"
+#include "privatize/thread_hooks.hpp"
+
+namespace tmpi::privatize {
+namespace {
+
+constexpr std::uint64_t kAgain = 1'000'000;  // ns between two attempts to interrupt a call
+
+// Interrupts a system call of a thread of the pool, and nothing else. A real-time signal, as the one by which
+// node processes hear of tmpirun's end, because programs use the ordinary ones.
+int interrupting_signal() noexcept {
+  return SIGRTMAX - 2;
+}
+
+struct Call {
+  long (*run)(const void*);
+  const void* argument;
+  int rank;
+  long result = 0;
+  int error = 0;
+  std::atomic<bool> done{false};  // release by the thread of the pool: the results are there
+};
+
+class PoolThread {
+ public:
+  static PoolThread* make() noexcept;
+  void give(Call& call) noexcept {
+    {
+      const std::lock_guard guard(mutex_);
+      call_ = &call;
+    }
+    given_.notify_one();
+  }
+  void interrupt() const noexcept { pthread_kill(thread_, interrupting_signal()); }
+
+  PoolThread* next_idle = nullptr;
+
+ private:
+  [[noreturn]] void serve() noexcept;
+
+  pthread_t thread_{};
+  std::mutex mutex_;
+  std::condition_variable given_;
+  Call* call_ = nullptr;
+};
+
+// Threads are never ended: what they are in the middle of when the job ends, it ends with it.
+std::mutex pool_mutex;
+PoolThread* pool = nullptr;
+
+// Handlers of the rank are kept away: they may make system calls, too.
+PoolThread* take() noexcept {
+  const shim::Undisturbed undisturbed;
+  {
+    const std::lock_guard guard(pool_mutex);
+    if (PoolThread* thread = pool) {
+      pool = thread->next_idle;
+      return thread;
+    }
+  }
+  return PoolThread::make();
+}
+
+void give_back(PoolThread& thread) noexcept {
+  const shim::Undisturbed undisturbed;
+  const std::lock_guard guard(pool_mutex);
+  thread.next_idle = pool;
+  pool = &thread;
+}
+
+void PoolThread::serve() noexcept {
+  for (;;) {
+    Call* call;
+    {
+      std::unique_lock lock(mutex_);
+      given_.wait(lock, [this] { return call_ != nullptr; });
+      call = call_;
+      call_ = nullptr;
+    }
+    call->result = call->run(call->argument);
+    call->error = errno;
+    const int rank = call->rank;
+    call->done.store(true, std::memory_order_release);  // the call is gone from here on
+    wake_rank(rank);
+  }
+}
+
+// Not by the node process's own pthread_create: this is no thread of the rank.
+PoolThread* PoolThread::make() noexcept {
+  using Create = int (*)(pthread_t*, const pthread_attr_t*, void* (*)(void*), void*);
+  static const auto create = reinterpret_cast<Create>(dlsym(RTLD_NEXT, "pthread_create"));
+  static const bool prepared = [] {
+    struct sigaction nothing {};
+    nothing.sa_handler = [](int) {};
+    return sigaction(interrupting_signal(), &nothing, nullptr) == 0;
+  }();
+  auto* made = prepared ? new (std::nothrow) PoolThread : nullptr;
+  if (made == nullptr) return nullptr;
+  sigset_t others, before;
+  sigfillset(&others);
+  sigdelset(&others, interrupting_signal());
+  pthread_sigmask(SIG_SETMASK, &others, &before);  // it inherits this
+  pthread_t thread;
+  const int error = create(
+      &thread, nullptr,
+      [](void* self) -> void* {
+        static_cast<PoolThread*>(self)->thread_ = pthread_self();
+        static_cast<PoolThread*>(self)->serve();
+      },
+      made);
+  pthread_sigmask(SIG_SETMASK, &before, nullptr);
+  if (error != 0) {
+    delete made;
+    return nullptr;
+  }
+  made->thread_ = thread;
+  pthread_detach(thread);
+  return made;
+}
+
+// True if a signal has interrupted the call.
+bool wait_for(const Call& call, const PoolThread& thread, const char* name) noexcept {
+  bool interrupted = false;
+  // acquire pairs with the thread of the pool's release.
+  while (!call.done.load(std::memory_order_acquire)) {
+    if (has_signals(call.rank)) {
+      // Again and again: it may not have come to its system call yet.
+      interrupted = true;
+      thread.interrupt();
+      suspend_rank(kAgain, name);
+    } else {
+      suspend_rank(kNoDeadline, name);
+    }
+  }
+  return interrupted;
+}
+
+}  // namespace
+
+long detail::offload_call(const char* name, bool restarts, long (*run)(const void*),
+                          const void* argument) noexcept {
+  const int error = errno;
+  for (;;) {
+    PoolThread* const thread = take();
+    if (thread == nullptr) return run(argument);
+    Call call{run, argument, running_rank()};
+    thread->give(call);
+    const bool interrupted = wait_for(call, *thread, name);
+    give_back(*thread);  // a handler may leave by longjmp
+    const std::uint32_t before = signals_interrupting(call.rank);
+    deliver_signals(call.rank);
+    const bool again = restarts && interrupted && call.result == -1 && call.error == EINTR &&
+                       signals_interrupting(call.rank) == before;
+    if (again) continue;
+    errno = call.result == -1 ? call.error : error;
+    return call.result;
+  }
+}
+
+}  // namespace tmpi::privatize

@@ -1,0 +1,26 @@
+// Offloading: with --sleep yield a system call that would block the rank's worker runs on a thread of a
+// pool, and the rank is suspended until it has returned. docs/scheduling.md.
+#pragma once
+
+namespace tmpi::privatize {
+
+/// Whether what blocks the calling flow is to be left to another thread: it is a rank's own, in user code, on
+/// a worker with others, and the user wants it.
+bool may_offload() noexcept;
+
+namespace detail {
+long offload_call(const char* name, bool restarts, long (*run)(const void*), const void* argument) noexcept;
+}
+
+/// Runs `call`, which makes one system call and returns its result (-1: errno says why), on a thread of the
+/// pool; on this one if there is none to be had. A signal for the rank ends it with EINTR, or, if it `restarts` and
+/// all handlers have said SA_RESTART, it is made again. `name` is for state dumps. Only where may_offload().
+/// SUSPENDS.
+template <class Call>
+long offload(const char* name, bool restarts, const Call& call) noexcept {
+  return detail::offload_call(
+      name, restarts,
+      [](const void* argument) { return static_cast<long>((*static_cast<const Call*>(argument))()); }, &call);
+}
+
+}  // namespace tmpi::privatize

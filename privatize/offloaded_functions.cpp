@@ -1,0 +1,197 @@
+// System calls that wait for something outside of the job: a message from elsewhere, a child, a lock. With
+// --sleep yield another thread makes them if they would block. Bound to code in images only; each
+// asks first whether it would, since a call that does not block must cost what it always does.
+#include <fcntl.h>
+#include <poll.h>
+#include <sys/epoll.h>
+#include <sys/file.h>
+#include <sys/select.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <sys/uio.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <climits>
+#include <cstdarg>
+
+#include "privatize/offload.hpp"
+#include "privatize/runtime_functions.hpp"
+
+namespace tmpi::privatize {
+namespace {
+
+/// The descriptor waits, and nothing has come; `events` as of poll. What is wrong with it the call finds out.
+bool would_wait(int fd, short events) noexcept {
+  if (fd < 0) return false;
+  const int error = errno;
+  pollfd request{fd, events, 0};
+  const bool nothing = ::poll(&request, 1, 0) == 0;
+  const bool waits = nothing && (fcntl(fd, F_GETFL) & O_NONBLOCK) == 0;
+  errno = error;
+  return waits;
+}
+
+/// Room for a part is not room for all.
+bool would_wait_to_write(int fd, std::size_t length) noexcept {
+  if (would_wait(fd, POLLOUT)) return true;
+  if (length <= PIPE_BUF) return false;
+  const int error = errno;
+  struct stat status {};
+  const bool waits = fstat(fd, &status) == 0 && (S_ISFIFO(status.st_mode) || S_ISSOCK(status.st_mode)) &&
+                     (fcntl(fd, F_GETFL) & O_NONBLOCK) == 0;
+  errno = error;
+  return waits;
+}
+
+bool waits_for_input(int fd, int flags = 0) noexcept {
+  return may_offload() && (flags & MSG_DONTWAIT) == 0 && would_wait(fd, POLLIN);
+}
+bool waits_for_output(int fd, std::size_t length, int flags = 0) noexcept {
+  return may_offload() && (flags & MSG_DONTWAIT) == 0 && would_wait_to_write(fd, length);
+}
+
+std::size_t total(const iovec* parts, std::size_t count) noexcept {
+  std::size_t sum = 0;
+  for (std::size_t i = 0; i < count; ++i) sum += parts[i].iov_len;
+  return sum;
+}
+
+}  // namespace
+
+extern "C" {
+
+// ---- Descriptors ----
+
+__attribute__((visibility("default"))) ssize_t tmpi_wait_read(int fd, void* data, size_t length) {
+  const auto call = [=] { return ::read(fd, data, length); };
+  return waits_for_input(fd) ? offload("read", true, call) : call();
+}
+__attribute__((visibility("default"))) ssize_t tmpi_wait_readv(int fd, const struct iovec* parts, int count) {
+  const auto call = [=] { return ::readv(fd, parts, count); };
+  return waits_for_input(fd) ? offload("readv", true, call) : call();
+}
+__attribute__((visibility("default"))) ssize_t tmpi_wait_write(int fd, const void* data, size_t length) {
+  const auto call = [=] { return ::write(fd, data, length); };
+  return waits_for_output(fd, length) ? offload("write", true, call) : call();
+}
+__attribute__((visibility("default"))) ssize_t tmpi_wait_writev(int fd, const struct iovec* parts,
+                                                                int count) {
+  const auto call = [=] { return ::writev(fd, parts, count); };
+  const std::size_t length = count > 0 && may_offload() ? total(parts, static_cast<std::size_t>(count)) : 0;
+  return waits_for_output(fd, length) ? offload("writev", true, call) : call();
+}
+
+ssize_t tmpi_recv(int fd, void* data, size_t length, int flags) {
+  const auto call = [=] { return ::recv(fd, data, length, flags); };
+  return waits_for_input(fd, flags) ? offload("recv", true, call) : call();
+}
+ssize_t tmpi_recv_chk(int fd, void* data, size_t length, size_t size, int flags) {
+  if (length > size) __builtin_trap();
+  return tmpi_recv(fd, data, length, flags);
+}
+ssize_t tmpi_recvfrom(int fd, void* data, size_t length, int flags, sockaddr* from, socklen_t* from_length) {
+  const auto call = [=] { return ::recvfrom(fd, data, length, flags, from, from_length); };
+  return waits_for_input(fd, flags) ? offload("recvfrom", true, call) : call();
+}
+ssize_t tmpi_recvfrom_chk(int fd, void* data, size_t length, size_t size, int flags, sockaddr* from,
+                          socklen_t* from_length) {
+  if (length > size) __builtin_trap();
+  return tmpi_recvfrom(fd, data, length, flags, from, from_length);
+}
+ssize_t tmpi_recvmsg(int fd, msghdr* message, int flags) {
+  const auto call = [=] { return ::recvmsg(fd, message, flags); };
+  return waits_for_input(fd, flags) ? offload("recvmsg", true, call) : call();
+}
+ssize_t tmpi_send(int fd, const void* data, size_t length, int flags) {
+  const auto call = [=] { return ::send(fd, data, length, flags); };
+  return waits_for_output(fd, length, flags) ? offload("send", true, call) : call();
+}
+ssize_t tmpi_sendto(int fd, const void* data, size_t length, int flags, const sockaddr* to,
+                    socklen_t to_length) {
+  const auto call = [=] { return ::sendto(fd, data, length, flags, to, to_length); };
+  return waits_for_output(fd, length, flags) ? offload("sendto", true, call) : call();
+}
+ssize_t tmpi_sendmsg(int fd, const msghdr* message, int flags) {
+  const auto call = [=] { return ::sendmsg(fd, message, flags); };
+  const std::size_t length = may_offload() ? total(message->msg_iov, message->msg_iovlen) : 0;
+  return waits_for_output(fd, length, flags) ? offload("sendmsg", true, call) : call();
+}
+int tmpi_accept(int fd, sockaddr* address, socklen_t* length) {
+  const auto call = [=] { return ::accept(fd, address, length); };
+  return static_cast<int>(waits_for_input(fd) ? offload("accept", true, call) : call());
+}
+int tmpi_accept4(int fd, sockaddr* address, socklen_t* length, int flags) {
+  const auto call = [=] { return ::accept4(fd, address, length, flags); };
+  return static_cast<int>(waits_for_input(fd) ? offload("accept4", true, call) : call());
+}
+int tmpi_connect(int fd, const sockaddr* address, socklen_t length) {
+  const auto call = [=] { return ::connect(fd, address, length); };
+  const bool waits = may_offload() && (fcntl(fd, F_GETFL) & O_NONBLOCK) == 0;
+  // Interrupted it goes on by itself: made again it would fail.
+  return static_cast<int>(waits ? offload("connect", false, call) : call());
+}
+int tmpi_epoll_wait(int fd, epoll_event* events, int most, int milliseconds) {
+  const auto call = [=] { return ::epoll_wait(fd, events, most, milliseconds); };
+  if (milliseconds == 0 || !may_offload()) return call();
+  const int ready = ::epoll_wait(fd, events, most, 0);
+  return ready != 0 ? ready : static_cast<int>(offload("epoll_wait", false, call));
+}
+
+// ---- Children ----
+
+pid_t tmpi_wait4(pid_t process, int* status, int options, rusage* usage) {
+  const auto call = [=] { return ::wait4(process, status, options, usage); };
+  if ((options & WNOHANG) != 0 || !may_offload()) return call();
+  const pid_t ended = ::wait4(process, status, options | WNOHANG, usage);
+  return ended != 0 ? ended : static_cast<pid_t>(offload("waitpid", true, call));
+}
+pid_t tmpi_wait3(int* status, int options, rusage* usage) {
+  return tmpi_wait4(-1, status, options, usage);
+}
+pid_t tmpi_waitpid(pid_t process, int* status, int options) {
+  return tmpi_wait4(process, status, options, nullptr);
+}
+pid_t tmpi_wait(int* status) {
+  return tmpi_wait4(-1, status, 0, nullptr);
+}
+int tmpi_waitid(idtype_t kind, id_t id, siginfo_t* info, int options) {
+  const auto call = [=] { return ::waitid(kind, id, info, options); };
+  if ((options & WNOHANG) != 0 || !may_offload()) return call();
+  siginfo_t seen{};
+  const int error = ::waitid(kind, id, &seen, options | WNOHANG | WNOWAIT);
+  if (error != 0 || seen.si_pid != 0) return call();
+  return static_cast<int>(offload("waitid", true, call));
+}
+
+// ---- Locks ----
+
+int tmpi_flock(int fd, int operation) {
+  const auto call = [=] { return ::flock(fd, operation); };
+  if ((operation & (LOCK_NB | LOCK_UN)) != 0 || !may_offload()) return call();
+  const int error = errno;
+  if (::flock(fd, operation | LOCK_NB) == 0) return 0;
+  if (errno != EWOULDBLOCK) return -1;
+  errno = error;
+  return static_cast<int>(offload("flock", true, call));
+}
+int tmpi_lockf(int fd, int command, off_t length) {
+  const auto call = [=] { return ::lockf(fd, command, length); };
+  if (command != F_LOCK || !may_offload()) return call();
+  return static_cast<int>(offload("lockf", true, call));
+}
+int tmpi_fcntl(int fd, int command, ...) {
+  va_list rest;
+  va_start(rest, command);
+  void* const argument = va_arg(rest, void*);  // or a number, which travels the same way; or nothing
+  va_end(rest);
+  const auto call = [=] { return ::fcntl(fd, command, argument); };
+  if ((command != F_SETLKW && command != F_OFD_SETLKW) || !may_offload()) return call();
+  return static_cast<int>(offload("fcntl", true, call));
+}
+
+}  // extern "C"
+
+}  // namespace tmpi::privatize

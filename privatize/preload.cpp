@@ -1,0 +1,91 @@
+#include "privatize/preload.hpp"
+
+#include <fcntl.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cstring>
+#include <string_view>
+
+#include "privatize/elf_file.hpp"
+#include "privatize/library_search.hpp"
+
+namespace tmpi::privatize {
+namespace {
+
+// Whether the loader could use the file is another question: what is none of MPI's must not be refused for it.
+bool mentions_mpi(const std::string& path) {
+  const int fd = open(path.c_str(), O_RDONLY | O_CLOEXEC);
+  if (fd < 0) return false;
+  struct stat status {};
+  const std::size_t size =
+      fstat(fd, &status) == 0 && S_ISREG(status.st_mode) ? static_cast<std::size_t>(status.st_size) : 0;
+  void* const memory = size == 0 ? MAP_FAILED : mmap(nullptr, size, PROT_READ, MAP_PRIVATE, fd, 0);
+  close(fd);
+  if (memory == MAP_FAILED) return false;
+  const bool found = memmem(memory, size, "MPI_", 4) != nullptr || memmem(memory, size, "mpi_", 4) != nullptr;
+  munmap(memory, size);
+  return found;
+}
+
+bool is_mpi_name(std::string_view name) {
+  return name.starts_with("MPI_") || name.starts_with("mpi_");
+}
+bool is_profiling_name(std::string_view name) {
+  return name.starts_with("PMPI_") || name.starts_with("pmpi_");
+}
+
+struct Names {
+  bool wraps = false;     // defines MPI functions
+  bool provides = false;  // ... and their PMPI names: an MPI library itself
+};
+
+Names names_of(const ElfFile& file) {
+  Names names;
+  const SymbolTable& symbols = file.symbols();
+  for (std::uint32_t i = 1; i < symbols.count(); ++i) {
+    const Elf64_Sym& symbol = symbols.symbol(i);
+    if (symbol.st_shndx == SHN_UNDEF || ELF64_ST_TYPE(symbol.st_info) != STT_FUNC) continue;
+    names.wraps = names.wraps || is_mpi_name(symbols.name(symbol));
+    names.provides = names.provides || is_profiling_name(symbols.name(symbol));
+  }
+  return names;
+}
+
+}  // namespace
+
+Result<Preload> read_preload(const std::string& value) {
+  Preload preload;
+  constexpr const char* kSeparators = " :";
+  for (std::size_t begin = value.find_first_not_of(kSeparators); begin != std::string::npos;) {
+    const std::size_t end = std::min(value.find_first_of(kSeparators, begin), value.size());
+    const std::string name = value.substr(begin, end - begin);
+    begin = value.find_first_not_of(kSeparators, end);
+    const std::string path = find_library(name, {});
+    if (path.empty() || !mentions_mpi(path)) {
+      preload.others.push_back(name);
+      continue;
+    }
+    auto file = ElfFile::open(path, ElfFile::Role::kLibrary);
+    if (!file) return Failure{"LD_PRELOAD: " + file.message()};
+    const Names names = names_of(**file);
+    if (names.provides) {
+      if (ownership(name, path, false) == Ownership::kRuntime) continue;
+      return Failure{"LD_PRELOAD: " + path + ": is an MPI library itself; leave it out, tmpi brings its own"};
+    }
+    if (!names.wraps) {
+      preload.others.push_back(name);
+      continue;
+    }
+    if (const std::string* other = foreign_mpi((*file)->dynamic().needed)) {
+      return Failure{"LD_PRELOAD: " + path + ": was built for another MPI (it needs " + *other +
+                     "), whose handles and constants differ; rebuild it with tmpicc -shared -fPIC"};
+    }
+    preload.profiling.push_back(path);
+  }
+  return preload;
+}
+
+}  // namespace tmpi::privatize

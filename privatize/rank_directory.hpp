@@ -1,0 +1,23 @@
+// The working directory of a rank. The kernel has one per thread, if a thread asks for it (CLONE_FS): a worker
+// does when the first of its ranks changes its own, and goes from one to the other as it switches ranks from
+// then on. Ranks that have chosen the same one cost nothing more; a worker of whose ranks none has changed its
+// directory pays nothing at all. docs/libc-state.md.
+#pragma once
+
+namespace tmpi::privatize {
+
+/// The calling thread has a working directory of its own. initial-exec: read at every switch.
+extern constinit thread_local bool thread_has_directory __attribute__((tls_model("initial-exec")));
+
+/// Takes the calling thread, which has a directory of its own, to the rank's. A system call unless it is
+/// there. Does not suspend, throw or allocate; errno stays.
+void enter_directory(int rank) noexcept;
+
+/// The calling thread, which the rank has just made, keeps the directory that the rank has now, whatever
+/// becomes of its worker. `with_worker`: the thread that made it has a directory of its own.
+void keep_directory(int rank, bool with_worker) noexcept;
+
+/// The rank leaves its program.
+void forget_directory(int rank) noexcept;
+
+}  // namespace tmpi::privatize

@@ -1,0 +1,265 @@
+// The timers of ranks: kernel timers that send their signals to the thread of the rank's worker. What a signal
+// carries says whose it is; the rank sees what it has asked for.
+#include "privatize/shim/host/rank_timers.hpp"
+
+#include <errno.h>
+#include <sys/time.h>
+#include <time.h>
+#include <unistd.h>
+
+#include <atomic>
+#include <cstdint>
+#include <cstring>
+#include <mutex>
+#include <new>
+
+#include "privatize/rank_signals.hpp"
+#include "privatize/rank_table.hpp"
+#include "privatize/shim/host/host_functions.h"
+#include "privatize/shim/host/undisturbed.hpp"
+#include "privatize/thread_hooks.hpp"
+
+namespace tmpi::shim {
+namespace {
+
+constexpr int kItimers = 3;  // ITIMER_REAL, ITIMER_VIRTUAL, ITIMER_PROF
+constexpr int kItimerSignals[kItimers] = {SIGALRM, SIGVTALRM, SIGPROF};
+
+/// Never freed, used again: signals that are under way name it.
+struct Timer {
+  std::atomic<int> rank{-1};  // -1: idle. release by who makes it, acquire in handlers
+  std::atomic<std::uint16_t> generation{
+      0};  // of its use, so that a late signal of an earlier one is not mistaken
+  timer_t kernel{};
+  bool of_setitimer = false;
+  sigval value{};                      // what the rank wants to see
+  void (*function)(sigval) = nullptr;  // SIGEV_THREAD
+};
+
+constexpr int kPerBlock = 64;
+constexpr int kBlocks = 4096;
+std::atomic<Timer*> blocks[kBlocks];
+std::mutex change;  // undisturbed: guards making and deleting
+int made = 0;       // timers in blocks
+
+Timer* at(int index) noexcept {
+  if (index < 0 || index >= kBlocks * kPerBlock) return nullptr;
+  Timer* const block = blocks[index / kPerBlock].load(std::memory_order_acquire);
+  return block == nullptr ? nullptr : &block[index % kPerBlock];
+}
+
+// What signals carry: a mark, generation and index.
+constexpr std::uintptr_t kMark = 0x746d;  // 16 bits; no address of a program
+sigval name_of(int index, std::uint16_t generation) noexcept {
+  sigval value{};
+  value.sival_ptr = reinterpret_cast<void*>(kMark << 48 | std::uintptr_t{generation} << 32 |
+                                            static_cast<std::uint32_t>(index));
+  return value;
+}
+Timer* named(sigval value) noexcept {
+  const auto name = reinterpret_cast<std::uintptr_t>(value.sival_ptr);
+  if (name >> 48 != kMark) return nullptr;
+  Timer* const timer = at(static_cast<int>(name & 0xffff'ffff));
+  if (timer == nullptr || timer->generation.load(std::memory_order_acquire) != (name >> 32 & 0xffff))
+    return nullptr;
+  return timer;
+}
+
+/// Under `change`. Index of an idle one, -1: no memory.
+int take() noexcept {
+  for (int i = 0; i < made; ++i) {
+    if (at(i)->rank.load(std::memory_order_relaxed) < 0) return i;
+  }
+  if (made == kBlocks * kPerBlock) return -1;
+  if (made % kPerBlock == 0 && at(made) == nullptr) {
+    auto* block = new (std::nothrow) Timer[kPerBlock];
+    if (block == nullptr) return -1;
+    blocks[made / kPerBlock].store(block, std::memory_order_release);
+  }
+  return made++;
+}
+
+/// Under `change`.
+void give_back(Timer& timer) noexcept {
+  timer.generation.fetch_add(1, std::memory_order_release);
+  timer.rank.store(-1, std::memory_order_release);
+}
+
+// SIGEV_THREAD: libc starts a thread for each expiry.
+void run_thread(sigval value) noexcept {
+  const Timer* const timer = named(value);
+  if (timer == nullptr) return;
+  const int rank = timer->rank.load(std::memory_order_acquire);
+  if (rank < 0) return;
+  privatize::become_helper(rank);
+  timer->function(timer->value);
+}
+
+/// Under `change`. Makes a kernel timer whose signals are the rank's; 0 or an error.
+int make(int rank, clockid_t clock, const sigevent& event, bool of_setitimer, int* index) noexcept {
+  *index = take();
+  if (*index < 0) return EAGAIN;
+  Timer& timer = *at(*index);
+  sigevent ours = event;
+  ours.sigev_value = name_of(*index, timer.generation.load(std::memory_order_relaxed));
+  timer.value = event.sigev_value;
+  timer.of_setitimer = of_setitimer;
+  if (event.sigev_notify == SIGEV_SIGNAL) {
+    ours.sigev_notify = SIGEV_THREAD_ID;
+    ours._sigev_un._tid = privatize::thread_of_rank(rank);
+  } else if (event.sigev_notify == SIGEV_THREAD) {
+    timer.function = event.sigev_notify_function;
+    ours.sigev_notify_function = &run_thread;
+  }
+  timer.rank.store(rank, std::memory_order_release);
+  if (::timer_create(clock, &ours, &timer.kernel) == 0) return 0;
+  const int error = errno;
+  give_back(timer);
+  return error;
+}
+
+struct Itimers {
+  int index[kItimers] = {-1, -1, -1};
+};
+privatize::RankTable<Itimers> itimers;
+
+/// The processor time of the rank's worker: its user's part, or all.
+clockid_t clock_of(int which, int rank) noexcept {
+  if (which == ITIMER_REAL) return CLOCK_MONOTONIC;
+  // As the kernel builds it (clock_getcpuclockid(3) does so for processes): ~thread, per thread, kind.
+  constexpr int kPerThread = 4, kProf = 0, kVirtual = 1;
+  return static_cast<clockid_t>(~static_cast<unsigned>(privatize::thread_of_rank(rank)) << 3) | kPerThread |
+         (which == ITIMER_PROF ? kProf : kVirtual);
+}
+
+/// The rank's timer of that kind; made if `wanted`. Null: there is none, because of `error` if that is not 0.
+Timer* itimer(int rank, int which, bool wanted, int& error) noexcept {
+  error = 0;
+  const Undisturbed undisturbed;
+  const std::lock_guard guard(change);
+  Itimers* const own = itimers.get(rank);
+  if (own == nullptr) {
+    error = EAGAIN;
+    return nullptr;
+  }
+  int& index = own->index[which];
+  if (index < 0 && wanted) {
+    sigevent event{};
+    event.sigev_notify = SIGEV_SIGNAL;
+    event.sigev_signo = kItimerSignals[which];
+    error = make(rank, clock_of(which, rank), event, true, &index);
+    if (error != 0) index = -1;
+  }
+  return at(index);
+}
+
+bool is_valid(const timeval& time) noexcept {
+  return time.tv_sec >= 0 && time.tv_usec >= 0 && time.tv_usec < 1'000'000;
+}
+timespec precise(const timeval& time) noexcept {
+  return {time.tv_sec, time.tv_usec * 1000};
+}
+// Rounded up: what runs has time left.
+timeval coarse(const timespec& time) noexcept {
+  const long microseconds = (time.tv_nsec + 999) / 1000;
+  return {time.tv_sec + microseconds / 1'000'000, microseconds % 1'000'000};
+}
+itimerval coarse(const itimerspec& value) noexcept {
+  return {coarse(value.it_interval), coarse(value.it_value)};
+}
+
+}  // namespace
+
+int rank_of_timer(siginfo_t& info) noexcept {
+  if (info.si_code != SI_TIMER) return -1;
+  const Timer* const timer = named(info.si_value);
+  if (timer == nullptr) return -1;
+  info.si_value = timer->value;
+  if (timer->of_setitimer) info.si_code = SI_KERNEL;
+  return timer->rank.load(std::memory_order_acquire);
+}
+
+void delete_timers(int rank) noexcept {
+  const Undisturbed undisturbed;
+  const std::lock_guard guard(change);
+  for (int i = 0; i < made; ++i) {
+    Timer& timer = *at(i);
+    if (timer.rank.load(std::memory_order_relaxed) != rank) continue;
+    ::timer_delete(timer.kernel);
+    give_back(timer);
+  }
+}
+
+}  // namespace tmpi::shim
+
+using namespace tmpi::shim;
+
+extern "C" int tmpi_shim_setitimer(int rank, int which, const struct itimerval* value,
+                                   struct itimerval* old) {
+  if (which < 0 || which >= kItimers ||
+      (value != nullptr && (!is_valid(value->it_value) || !is_valid(value->it_interval)))) {
+    errno = EINVAL;
+    return -1;
+  }
+  const itimerval none{};
+  if (value == nullptr) value = &none;
+  const bool stops = value->it_value.tv_sec == 0 && value->it_value.tv_usec == 0;
+  int error = 0;
+  Timer* const timer = itimer(rank, which, !stops, error);
+  if (timer == nullptr && error != 0) {
+    errno = error;
+    return -1;
+  }
+  if (timer == nullptr) {
+    if (old != nullptr) *old = none;
+    return 0;
+  }
+  const itimerspec wanted = {precise(value->it_interval), precise(value->it_value)};
+  itimerspec before{};
+  if (::timer_settime(timer->kernel, 0, &wanted, &before) != 0) return -1;
+  if (old != nullptr) *old = coarse(before);
+  return 0;
+}
+
+extern "C" int tmpi_shim_getitimer(int rank, int which, struct itimerval* value) {
+  if (which < 0 || which >= kItimers) {
+    errno = EINVAL;
+    return -1;
+  }
+  int error = 0;
+  const Timer* const timer = itimer(rank, which, false, error);
+  itimerspec now{};
+  if (timer != nullptr && ::timer_gettime(timer->kernel, &now) != 0) return -1;
+  *value = coarse(now);
+  return 0;
+}
+
+extern "C" int tmpi_shim_timer_create(int rank, clockid_t clock, struct sigevent* event, timer_t* timer) {
+  sigevent usual{};  // the timer's number is what its signals carry
+  usual.sigev_notify = SIGEV_SIGNAL;
+  usual.sigev_signo = SIGALRM;
+  const sigevent& wanted = event != nullptr ? *event : usual;
+  const Undisturbed undisturbed;
+  const std::lock_guard guard(change);
+  int index = -1;
+  if (const int error = make(rank, clock, wanted, false, &index); error != 0) {
+    errno = error;
+    return -1;
+  }
+  *timer = at(index)->kernel;
+  if (event == nullptr) at(index)->value.sival_ptr = *timer;
+  return 0;
+}
+
+extern "C" int tmpi_shim_timer_delete(int rank, timer_t timer) {
+  const Undisturbed undisturbed;
+  const std::lock_guard guard(change);
+  for (int i = 0; i < made; ++i) {
+    Timer& one = *at(i);
+    if (one.rank.load(std::memory_order_relaxed) == rank && one.kernel == timer && !one.of_setitimer) {
+      give_back(one);
+      break;
+    }
+  }
+  return ::timer_delete(timer);
+}

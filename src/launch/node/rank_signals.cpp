@@ -1,0 +1,35 @@
+#include "launch/node/rank_signals.hpp"
+
+#include "mpi/rank/rank.hpp"
+#include "privatize/rank_signals.hpp"
+#include "sched/sleep.hpp"
+
+namespace tmpi::launch {
+namespace {
+
+const sched::Task* task_of(int rank) noexcept {
+  mpi::Rank* const local = mpi::job()->local(rank);
+  return local == nullptr ? nullptr : local->task;
+}
+
+// In signal handlers.
+void interrupt(int rank) noexcept {
+  if (const sched::Task* task = task_of(rank)) sched::interrupt(const_cast<sched::Task&>(*task));
+}
+int thread_of(int rank) noexcept {
+  const sched::Task* const task = task_of(rank);
+  return task == nullptr ? 0 : sched::thread_of(*task);
+}
+
+void serve(sched::Task& task) noexcept {
+  privatize::deliver_signals(static_cast<const mpi::Rank*>(task.owner)->world_rank);
+}
+
+}  // namespace
+
+void register_signal_hooks(sched::Scheduler& scheduler) noexcept {
+  scheduler.set_interrupt_hook(&serve);
+  privatize::set_signal_hooks({.interrupt = interrupt, .thread_of = thread_of});
+}
+
+}  // namespace tmpi::launch

@@ -1,0 +1,71 @@
+#include "sched/sleep.hpp"
+
+#include <time.h>
+
+#include <algorithm>
+#include <cerrno>
+
+#include "sched/thread_task.hpp"
+#include "sched/worker.hpp"
+
+namespace tmpi::sched {
+namespace {
+
+constexpr std::uint64_t kSecond = 1'000'000'000;
+// How often a long sleep looks whether somebody waits for it to end.
+constexpr std::uint64_t kShortestSlice = 20'000'000;  // ns
+constexpr std::uint64_t kSlices = 16;
+
+timespec timespec_of(std::uint64_t nanoseconds) noexcept {
+  return {static_cast<time_t>(nanoseconds / kSecond), static_cast<long>(nanoseconds % kSecond)};
+}
+
+}  // namespace
+
+std::uint64_t monotonic_now() noexcept {
+  timespec now{};
+  clock_gettime(CLOCK_MONOTONIC, &now);
+  return static_cast<std::uint64_t>(now.tv_sec) * kSecond + static_cast<std::uint64_t>(now.tv_nsec);
+}
+
+bool sleep_until(std::uint64_t deadline) noexcept {
+  Task& self = *current();
+  return self.worker->sleep_until(self, deadline);
+}
+
+bool hold_until(std::uint64_t deadline) noexcept {
+  Task& self = *current();
+  Worker& worker = *self.worker;
+  for (std::uint64_t now = monotonic_now(); now < deadline;) {
+    bool somebody_waits;
+    {
+      const Inside inside(&self);
+      somebody_waits = worker.anyone_ready();
+    }
+    // From the moment on in which somebody waits it is known how long: to the end.
+    const std::uint64_t slice = std::max(kShortestSlice, (deadline - now) / kSlices);
+    const std::uint64_t end = somebody_waits ? deadline : std::min(deadline - now, slice) + now;
+    const timespec until = timespec_of(end);
+    const int error = clock_nanosleep(CLOCK_MONOTONIC, TIMER_ABSTIME, &until, nullptr);
+    const std::uint64_t woken = monotonic_now();
+    if (somebody_waits) worker.add_held(woken - now);
+    if (error == EINTR) return false;
+    now = woken;
+  }
+  return true;
+}
+
+bool has_company() noexcept {
+  const Task* self = current();
+  return self != nullptr && self->worker->has_company();
+}
+
+void interrupt(Task& task) noexcept {
+  if (task.worker != nullptr) task.worker->interrupt(task);
+}
+
+int thread_of(const Task& task) noexcept {
+  return task.worker == nullptr ? 0 : task.worker->thread();
+}
+
+}  // namespace tmpi::sched

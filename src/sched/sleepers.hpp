@@ -1,0 +1,53 @@
+// Sleepers: the tasks of a worker that wait for a time (sleep.hpp), the earliest first. Linked through the
+// waiting tasks' own stacks: nothing is allocated. Used inside the worker only; no atomics, nothing suspends.
+#pragma once
+
+#include <cstdint>
+
+#include "sched/task.hpp"
+
+namespace tmpi::sched {
+
+struct Sleeper {
+  std::uint64_t deadline;  ///< ns of CLOCK_MONOTONIC
+  Task* task;
+  bool listed = false;       ///< nobody has made the task ready for this
+  bool interrupted = false;  ///< the sleep has ended because of interrupt()
+  Sleeper* next = nullptr;
+  Sleeper* previous = nullptr;
+};
+
+class Sleepers {
+ public:
+  bool empty() const noexcept { return first_ == nullptr; }
+  std::uint64_t earliest() const noexcept { return first_->deadline; }
+
+  /// Behind all that are due no later. From the back: equal naps come in order.
+  void add(Sleeper& sleeper) noexcept {
+    Sleeper* before = last_;
+    while (before != nullptr && before->deadline > sleeper.deadline) before = before->previous;
+    sleeper.previous = before;
+    sleeper.next = before != nullptr ? before->next : first_;
+    (before != nullptr ? before->next : first_) = &sleeper;
+    (sleeper.next != nullptr ? sleeper.next->previous : last_) = &sleeper;
+    sleeper.listed = true;
+  }
+  void remove(Sleeper& sleeper) noexcept {
+    (sleeper.previous != nullptr ? sleeper.previous->next : first_) = sleeper.next;
+    (sleeper.next != nullptr ? sleeper.next->previous : last_) = sleeper.previous;
+    sleeper.listed = false;
+  }
+  /// Takes out the first one if it is due at `now`, else null.
+  Sleeper* due(std::uint64_t now) noexcept {
+    Sleeper* const first = first_;
+    if (first == nullptr || first->deadline > now) return nullptr;
+    remove(*first);
+    return first;
+  }
+
+ private:
+  Sleeper* first_ = nullptr;
+  Sleeper* last_ = nullptr;
+};
+
+}  // namespace tmpi::sched
