@@ -130,7 +130,8 @@ std::string set_coll(OptionTarget target, std::string_view value) {
   if (value == "help") {
     target.settings.task = Settings::Task::kCollectives;
   } else if (value.find('=') == std::string_view::npos && value != "reproducible") {
-    return "expected NAME=ALGORITHM[,NAME=ALGORITHM...], as in ALLREDUCE=ring, or reproducible; `--coll help` "
+    return "expected NAME=ALGORITHM[,NAME=ALGORITHM...], as in ALLREDUCE=ring, or reproducible; `--coll "
+           "help` "
            "lists them";
   }
   target.settings.job.coll = value;
