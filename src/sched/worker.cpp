@@ -168,10 +168,16 @@ void Worker::spin() noexcept {
     look();
     return has_ready() || finished();
   };
+  // Between two pieces of another's work, whose owner waits for the last one: not the network.
+  const auto goes_on = [this] {
+    drain_inbox();
+    if (drain_hook_ != nullptr) drain_hook_(index_);
+    return !has_ready() && !finished();
+  };
   do {
     for (int i = 0; i < 8; ++i) {
       if (over()) return assist_point_.look_away();
-      if (assist_point_.assist([&] { return !over(); })) progressed_ = true;
+      if (assist_point_.assist(goes_on)) progressed_ = true;
       entrance_.pause();
     }
     assist_point_.look();

@@ -196,6 +196,7 @@ void dispatch(int signal, siginfo_t* info, void* context) {
     }
   };
   siginfo_t seen = *info;
+  const bool own = is_of_this_thread(signal, *info) || privatize::in_forked_child();
   if (info->si_code == SI_QUEUE && info->si_value.sival_ptr == &kTold) {
     if (mine != nullptr) deliver(*mine, mask, context);
   } else if (const int rank = rank_of_timer(seen); rank >= 0) {
@@ -204,13 +205,13 @@ void dispatch(int signal, siginfo_t* info, void* context) {
     } else {
       do_default(signal);  // it has a timer, and no handler
     }
-  } else if (is_of_this_thread(signal, *info) || privatize::in_forked_child()) {
-    if (mine != nullptr && mine->find(signal) != nullptr) {
-      serve(*mine, seen);
-    } else {
-      do_default(signal);
-    }
+  } else if (own && mine != nullptr && mine->find(signal) != nullptr) {
+    serve(*mine, seen);
+  } else if (own && (signal == SIGPIPE || privatize::in_forked_child())) {
+    do_default(signal);
   } else {
+    // Also what a thread has sent to this one while the rank it meant does not run: whose it is cannot be told.
+    bool anybody = false;
     // acquire pairs with list().
     for (RankSignals* signals = all_ranks.load(std::memory_order_acquire); signals != nullptr;
          signals = signals->next) {
@@ -219,8 +220,11 @@ void dispatch(int signal, siginfo_t* info, void* context) {
       entry->lock.lock();
       const bool wanted = is_handler(entry->action);
       entry->lock.unlock();
-      if (wanted) serve(*signals, seen);
+      if (!wanted) continue;
+      anybody = true;
+      serve(*signals, seen);
     }
+    if (own && !anybody) do_default(signal);
   }
   if (mine == nullptr || mine->delivered.load(std::memory_order_relaxed) == before) ++for_others;
   errno = error;

@@ -87,13 +87,13 @@ std::string set_bound(OptionTarget target, std::string_view) {
 }
 
 std::string add_variable(OptionTarget target, std::string_view value) {
-  if (value.starts_with('=')) return "expected a name and a value";
+  if (value.starts_with('=') || value.find('=') == value.npos) return "expected a name and a value";
   target.app.environment.emplace_back(value);
   return {};
 }
 
 std::string add_variable_for_all(OptionTarget target, std::string_view value) {
-  if (value.starts_with('=')) return "expected a name and a value";
+  if (value.starts_with('=') || value.find('=') == value.npos) return "expected a name and a value";
   target.settings.environment.emplace_back(value);
   return {};
 }
