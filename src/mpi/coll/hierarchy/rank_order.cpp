@@ -4,6 +4,7 @@
 // go to everybody; of large ones each member gets its share of all of them, combines that, and hands it on: so
 // each member sends and receives its vector about twice, and combines as much as in one process.
 #include <numeric>
+#include <utility>
 #include <vector>
 
 #include "mpi/coll/fold.hpp"
@@ -33,9 +34,23 @@ Counts even_shares(MPI_Count total, int members) {
   return counts;
 }
 
-Side side_of(const void* data, const Counts& counts, const Counts& begins, const Datatype& type) {
-  return {.data = const_cast<void*>(data), .type = &type, .counts = counts.data(), .displs = begins.data()};
-}
+// Which part of the vector each member combines.
+struct Shares {
+  Shares(Counts of_members, int rank)
+      : counts(std::move(of_members)),
+        begins(begins_of(counts)),
+        mine(counts[static_cast<std::size_t>(rank)]) {}
+  // Even ones.
+  Shares(MPI_Count total, const Comm& comm) : Shares(even_shares(total, comm.size), comm.rank) {}
+
+  Side side(const void* data, const Datatype& type) const {
+    return {.data = const_cast<void*>(data), .type = &type, .counts = counts.data(), .displs = begins.data()};
+  }
+
+  Counts counts, begins;
+  MPI_Count mine;  // elements of the caller's
+};
+
 Side vector_of(const void* data, MPI_Count count, const Datatype& type) {
   return {.data = const_cast<void*>(data), .count = count, .type = &type};
 }
@@ -68,21 +83,20 @@ class RankOrder {
     return room_ != nullptr ? room_->data() : nullptr;
   }
   /// Of all vectors my share, one behind the other.
-  std::byte* gather_share(const Counts& shares, const Counts& begins, Err& error) {
-    const MPI_Count mine = shares[static_cast<std::size_t>(comm_.rank)];
-    const Counts from(shares.size(), mine), places = begins_of(from);
+  std::byte* gather_share(const Shares& shares, Err& error) {
+    const Shares from = mine_of_all(shares);
     Args exchange{.collective = Collective::kAlltoall, .ragged = true};
-    exchange.send = side_of(args_.input(), shares, begins, type_);
-    exchange.recv = side_of(make_room(mine), from, places, type_);
+    exchange.send = shares.side(args_.input(), type_);
+    exchange.recv = from.side(make_room(shares.mine), type_);
     error = run_part(comm_, exchange);
     return room_->data();
   }
   /// Back from gather_share(): member i gets its vector's shares.
-  Err return_shares(std::byte* vectors, const Counts& shares, const Counts& begins, void* result) {
-    const Counts to(shares.size(), shares[static_cast<std::size_t>(comm_.rank)]), places = begins_of(to);
+  Err return_shares(std::byte* vectors, const Shares& shares, void* result) {
+    const Shares to = mine_of_all(shares);
     Args exchange{.collective = Collective::kAlltoall, .ragged = true};
-    exchange.send = side_of(vectors, to, places, type_);
-    exchange.recv = side_of(result, shares, begins, type_);
+    exchange.send = to.side(vectors, type_);
+    exchange.recv = shares.side(result, type_);
     return run_part(comm_, exchange);
   }
 
@@ -102,6 +116,10 @@ class RankOrder {
   }
 
  private:
+  // My share of everybody's vector.
+  Shares mine_of_all(const Shares& shares) const {
+    return {Counts(shares.counts.size(), shares.mine), comm_.rank};
+  }
   std::byte* make_room(MPI_Count count) {
     room_ = std::make_unique<ElementBuffer>(type_, count * comm_.size);
     return room_->data();
@@ -126,13 +144,12 @@ Err allreduce(Comm& comm, Args& args) {
     return error;
   }
   const Datatype& type = *args.recv.type;
-  const Counts shares = even_shares(total, comm.size), begins = begins_of(shares);
-  const MPI_Count mine = shares[static_cast<std::size_t>(comm.rank)];
-  std::byte* vectors = order.gather_share(shares, begins, error);
+  const Shares shares(total, comm);
+  std::byte* vectors = order.gather_share(shares, error);
   TMPI_TRY(error);
   Args all{.collective = Collective::kAllgather, .ragged = true};
-  all.send = vector_of(order.fold(vectors, mine), mine, type);
-  all.recv = side_of(args.recv.data, shares, begins, type);
+  all.send = vector_of(order.fold(vectors, shares.mine), shares.mine, type);
+  all.recv = shares.side(args.recv.data, type);
   return run_part(comm, all);
 }
 
@@ -147,26 +164,25 @@ Err reduce(Comm& comm, Args& args) {
     return error;
   }
   const Datatype& type = *args.recv.type;
-  const Counts shares = even_shares(total, comm.size), begins = begins_of(shares);
-  const MPI_Count mine = shares[static_cast<std::size_t>(comm.rank)];
-  std::byte* vectors = order.gather_share(shares, begins, error);
+  const Shares shares(total, comm);
+  std::byte* vectors = order.gather_share(shares, error);
   TMPI_TRY(error);
   Args to_root{.collective = Collective::kGather, .root = args.root, .ragged = true};
-  to_root.send = vector_of(order.fold(vectors, mine), mine, type);
-  if (comm.rank == args.root) to_root.recv = side_of(args.recv.data, shares, begins, type);
+  to_root.send = vector_of(order.fold(vectors, shares.mine), shares.mine, type);
+  if (comm.rank == args.root) to_root.recv = shares.side(args.recv.data, type);
   return run_part(comm, to_root);
 }
 
 Err reduce_scatter(Comm& comm, Args& args) {
-  Counts shares;
-  for (int i = 0; i < comm.size; ++i) shares.push_back(reduced_count(args, i));
-  const MPI_Count total = std::accumulate(shares.begin(), shares.end(), MPI_Count{0});
+  Counts counts;
+  for (int i = 0; i < comm.size; ++i) counts.push_back(reduced_count(args, i));
+  const MPI_Count total = std::accumulate(counts.begin(), counts.end(), MPI_Count{0});
   if (total == 0) return kOk;
   RankOrder order(comm, args, total);
   Err error;
-  std::byte* vectors = order.gather_share(shares, begins_of(shares), error);
-  const MPI_Count mine = shares[static_cast<std::size_t>(comm.rank)];
-  if (!error && mine > 0) order.take(order.fold(vectors, mine), mine);
+  const Shares shares(std::move(counts), comm.rank);
+  std::byte* vectors = order.gather_share(shares, error);
+  if (!error && shares.mine > 0) order.take(order.fold(vectors, shares.mine), shares.mine);
   return error;
 }
 
@@ -185,20 +201,19 @@ Err scan(Comm& comm, Args& args, int below) {
     order.take(vectors + taken * dense_bytes(type, total), total);
     return kOk;
   }
-  const Counts shares = even_shares(total, comm.size), begins = begins_of(shares);
-  const MPI_Count mine = shares[static_cast<std::size_t>(comm.rank)];
-  std::byte* vectors = order.gather_share(shares, begins, error);
+  const Shares shares(total, comm);
+  std::byte* vectors = order.gather_share(shares, error);
   TMPI_TRY(error);
-  order.scan(vectors, mine, comm.size - 1);
-  if (below == 0) return order.return_shares(vectors, shares, begins, args.recv.data);
+  order.scan(vectors, shares.mine, comm.size - 1);
+  if (below == 0) return order.return_shares(vectors, shares, args.recv.data);
   // Member i gets the result of member i - 1; what comes to member 0 is nothing of its own.
-  const MPI_Count stride = dense_bytes(type, mine);
-  ElementBuffer shifted(type, mine * comm.size);
+  const MPI_Count stride = dense_bytes(type, shares.mine);
+  ElementBuffer shifted(type, shares.mine * comm.size);
   for (int i = 0; i < comm.size; ++i)
-    copy_elements(shifted.data() + i * stride, vectors + std::max(i - below, 0) * stride, 0, mine, type);
+    copy_elements(shifted.data() + i * stride, vectors + std::max(i - below, 0) * stride, 0, shares.mine,
+                  type);
   ElementBuffer nowhere(type, comm.rank == 0 ? total : 0);
-  return order.return_shares(shifted.data(), shares, begins,
-                             comm.rank == 0 ? nowhere.data() : args.recv.data);
+  return order.return_shares(shifted.data(), shares, comm.rank == 0 ? nowhere.data() : args.recv.data);
 }
 
 Err inclusive(Comm& comm, Args& args) {
