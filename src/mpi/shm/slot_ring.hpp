@@ -50,21 +50,23 @@ class SlotRing {
     GroupStamp stamp;                              // of those that have arrived (or left)
   };
 
-  struct Slot {
+  struct alignas(kCacheLine) Slot {
+    // One cache line that every member reads, written only by roots and by whoever retires the slot:
     std::atomic<std::uint64_t> turn{0};  // the sequence number that the slot serves now
-    CompleteGroups complete;
-    SpinLock lock;                        // guards `early`
-    WaitList early;                       // members that ran ahead
-    sched::Waiter* root = nullptr;        // a root that sleeps until all are counted
+    std::unique_ptr<Group[]> groups;
     const void* record = nullptr;         // what the root shows the members while it sleeps, or null and
     std::unique_ptr<std::byte[]> packed;  // the data it left, with
-    std::size_t capacity = 0;
-    MPI_Count packed_bytes = 0;  // bytes for each member (scatter) or for all (bcast)
-    Stamp stamp = 0;             // of a root that has released the slot, and who that is; null: none has
+    MPI_Count packed_bytes = 0;           // bytes for each member (scatter) or for all (bcast)
+    Stamp stamp = 0;  // of a root that has released the slot, and who that is; null: none has
     const Rank* released_by = nullptr;
     LazyArray<Deposit> deposits;
+    // One that changes while they come and go:
+    alignas(kCacheLine) CompleteGroups complete;
+    SpinLock lock;                  // guards `early`
+    WaitList early;                 // members that ran ahead
+    sched::Waiter* root = nullptr;  // a root that sleeps until all are counted
+    std::size_t capacity = 0;       // of `packed`
     LazyArray<std::byte> cells;
-    std::unique_ptr<Group[]> groups;
   };
 
   const WorkerGroups& groups() const noexcept { return groups_; }
