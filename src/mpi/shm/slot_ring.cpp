@@ -29,7 +29,8 @@ void SlotRing::wait_for_turn(Slot& slot, std::uint64_t sequence) {
 void SlotRing::retire(Slot& slot) noexcept {
   slot.record = nullptr;
   slot.root = nullptr;
-  slot.released_by = nullptr;
+  slot.stamp.store(0, std::memory_order_relaxed);
+  slot.claimed_by.store(nullptr, std::memory_order_relaxed);
   WaitList early;
   {
     std::scoped_lock guard(slot.lock);
@@ -56,7 +57,7 @@ void SlotRing::release(Slot& slot) noexcept {
     // acq_rel: members who see the mark see what the root published; the root sees the waiter it wakes.
     sched::Waiter* first =
         slot.groups[static_cast<std::size_t>(i)].release.exchange(released(), std::memory_order_acq_rel);
-    // Released already: two roots at the same time, who will be told when they are counted.
+    // Released already: members wait for another root than this one, and will be told when they are counted.
     if (first != nullptr && first != released()) first->complete();
   }
 }
