@@ -88,7 +88,7 @@ class DeadlockTest(LaunchTest):
         while b"has been in" not in job.seen_err:
             job.read("stderr", b"has been in", end)
         self.assertRegex(job.seen_err.decode(), r"warning: rank 0 on host \S+ has been in read\(\d+\) of a pipe for 5 seconds and holds its core, "
-                                                r"where ranks 1-2 could run\.")
+                                                r"where ranks 1-2 could run\. If it waits for one of them, the job hangs: --sleep yield lets them run")
         job.process.terminate()
         self.assertEqual(job.finish().code, 143)
         self.assertEqual(job.err.count(b"has been in"), 1)

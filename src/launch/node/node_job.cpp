@@ -81,7 +81,8 @@ Result<NodeJob*> NodeJob::create(Assignment assignment) {
   if (const observe::Observation* observation = observe::Observation::instance()) {
     if (Result<void> ok = observation->begin(*job.scheduler_); !ok) return ok.failure();
   }
-  if (!job.spec_.quiet && job.layout_.vratio > 1) Control::instance()->set_watch(&held_core);
+  if (!job.spec_.quiet && job.layout_.vratio > 1)
+    Control::instance()->set_watch(job.spec_.sleep_yields ? &held_core_despite_yield : &held_core);
   job.report_start();
   return &job;
 }
