@@ -30,18 +30,24 @@ bool alone(const Window& window, int target) noexcept {
          (window.epoch == Epoch::kLock && window.targets[static_cast<std::size_t>(target)] == kExclusive);
 }
 
-// Copies between the calling rank and `other`, whose worker may help.
-void copy(void* to, MPI_Count to_count, const Datatype& to_type, const void* from, MPI_Count from_count,
-          const Datatype& from_type, const Window& window, int other) noexcept {
-  if (to_type.contiguous() && from_type.contiguous()) [[likely]] {
-    const MPI_Count bytes = from_count * from_type.size();
-    if (bytes == 8) {
-      std::memcpy(to, from, 8);
-    } else if (bytes > 0) {
-      copy_together(to, from, bytes, other != window.rank ? window.members->member(other)->rank : nullptr);
-    }
-  } else {
+[[gnu::noinline]] void copy_other(void* to, MPI_Count to_count, const Datatype& to_type, const void* from,
+                                  MPI_Count from_count, const Datatype& from_type, const Window& window,
+                                  int other) noexcept {
+  if (!to_type.contiguous() || !from_type.contiguous()) {
     (void)copy_typed(to, to_count, to_type, from, from_count, from_type);
+  } else if (const MPI_Count bytes = from_count * from_type.size(); bytes > 0) {
+    copy_together(to, from, bytes, other != window.rank ? window.members->member(other)->rank : nullptr);
+  }
+}
+
+// Copies between the calling rank and `other`, whose worker may help.
+[[gnu::always_inline]] inline void copy(void* to, MPI_Count to_count, const Datatype& to_type,
+                                        const void* from, MPI_Count from_count, const Datatype& from_type,
+                                        const Window& window, int other) noexcept {
+  if (to_type.contiguous() && from_type.contiguous() && from_count * from_type.size() == 8) {
+    std::memcpy(to, from, 8);
+  } else {
+    copy_other(to, to_count, to_type, from, from_count, from_type, window, other);
   }
 }
 

@@ -47,23 +47,15 @@ bool inside(const WindowShared& window, int rank, MPI_Aint displacement, const S
   return low >= 0 && high <= window.extent(rank).size;
 }
 
-Err locate(const Window& window, const Spot& target, MPI_Aint& displacement) {
+Err locate_slowly(const Window& window, const Spot& target, MPI_Aint& displacement) {
   const WindowShared& members = *window.members;
-  const Extent& extent = members.extent(target.rank);
   displacement = target.disp;
-  if (members.flavor == MPI_WIN_FLAVOR_DYNAMIC) [[unlikely]] {
+  if (members.flavor == MPI_WIN_FLAVOR_DYNAMIC) {
     if (members.member(target.rank) == nullptr) return kOk;  // known there
   } else {
-    if (target.disp < 0) [[unlikely]]
-      return negative(target.disp);
-    if (__builtin_mul_overflow(target.disp, extent.disp_unit, &displacement)) [[unlikely]]
+    if (target.disp < 0) return negative(target.disp);
+    if (__builtin_mul_overflow(target.disp, members.extent(target.rank).disp_unit, &displacement))
       return outside(window, target);
-    if (target.type->contiguous()) [[likely]] {
-      MPI_Count bytes, end;
-      if (!__builtin_mul_overflow(target.count, target.type->size(), &bytes) &&
-          !__builtin_add_overflow(displacement, bytes, &end) && end <= extent.size) [[likely]]
-        return kOk;
-    }
   }
   const Datatype& type = *target.type;
   const Span span = span_of(target.count, type.extent(), type.true_lb(), type.true_extent());

@@ -18,12 +18,6 @@ std::size_t at(int rank) noexcept {
   return static_cast<std::size_t>(rank);
 }
 
-// Calls that a program may make until something has happened: every so often the others of the worker have a turn.
-inline void let_others_run(Window& window) noexcept {
-  constexpr unsigned kCalls = 32;
-  if (++window.polls % kCalls == 0) sched::yield();
-}
-
 // The ranks in the window of a group's members.
 Err ranks_of(const Window& window, const Group& group, std::vector<int>& ranks) {
   ranks.clear();
@@ -235,7 +229,7 @@ Err finish(Window& window, int rank, Flush how) {
 
 }  // namespace
 
-Err flush(Window& window, int rank, Flush how) {
+Err flush_slowly(Window& window, int rank, Flush how) {
   if (rank == MPI_PROC_NULL) return kOk;
   TMPI_TRY(check_member(window, rank));
   const bool locked = window.epoch == Epoch::kLockAll ||

@@ -5,8 +5,16 @@
 
 #include "mpi/comm/group_ops.hpp"
 #include "mpi/rma/window.hpp"
+#include "sched/task.hpp"
 
 namespace tmpi::mpi {
+
+/// For calls that a program may make until something has happened: every so often the others of the worker have a turn.
+inline void let_others_run(Window& window) noexcept {
+  constexpr unsigned kCalls = 128;
+  if (++window.polls % kCalls == 0) [[unlikely]]
+    sched::yield();
+}
 
 /// All members come. SUSPENDS.
 Err fence(Window& window, int assertion);
@@ -30,7 +38,16 @@ Err unlock_all(Window& window);
 /// kEverywhere: done at the target; else at the origin only. SUSPEND for other nodes, and every now and then to let
 /// others run: a program may wait with these in a loop.
 enum class Flush : bool { kAtOrigin, kEverywhere };
-Err flush(Window& window, int rank, Flush how);
+Err flush_slowly(Window& window, int rank, Flush how);
+inline Err flush(Window& window, int rank, Flush how) {
+  // Inside a node everything is done.
+  if (window.epoch == Epoch::kLockAll && window.remote == nullptr &&
+      static_cast<unsigned>(rank) < static_cast<unsigned>(window.members->size())) [[likely]] {
+    let_others_run(window);
+    return kOk;
+  }
+  return flush_slowly(window, rank, how);
+}
 Err flush_all(Window& window, Flush how);
 Err sync(Window& window);
 

@@ -9,7 +9,6 @@
 #include <unordered_map>
 
 #include "base/platform.hpp"
-#include "mpi/base/handles.hpp"
 
 namespace tmpi::mpi {
 namespace {
@@ -93,13 +92,6 @@ void WindowShared::allocate_together() {
     extent.base = next;
     next = moved(next, extent.size);
   }
-}
-
-Window* window_from(MPI_Win handle) noexcept {
-  if (is_predefined(handle)) return nullptr;
-  auto* const window = reinterpret_cast<Window*>(handle);
-  const bool aligned = reinterpret_cast<Address>(handle) % alignof(Window) == 0;
-  return aligned && window->magic == Window::kMagic ? window : nullptr;
 }
 
 WindowShared* find_window(ContextId context) noexcept {

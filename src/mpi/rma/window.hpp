@@ -12,6 +12,7 @@
 
 #include "mpi/base/attributes.hpp"
 #include "mpi/base/errhandler.hpp"
+#include "mpi/base/handles.hpp"
 #include "mpi/base/info.hpp"
 #include "mpi/comm/comm.hpp"
 #include "mpi/rank/rank.hpp"
@@ -117,7 +118,11 @@ struct Window {
 enum Target : std::uint8_t { kNothing, kStarted, kShared, kExclusive, kUnchecked };
 
 /// Null for MPI_WIN_NULL and for what is no window.
-Window* window_from(MPI_Win handle) noexcept;
+inline Window* window_from(MPI_Win handle) noexcept {
+  auto* const window = reinterpret_cast<Window*>(handle);
+  const bool possible = !is_predefined(handle) && reinterpret_cast<Address>(handle) % alignof(Window) == 0;
+  return possible && window->magic == Window::kMagic ? window : nullptr;
+}
 inline MPI_Win handle_of(const Window& window) noexcept {
   return reinterpret_cast<MPI_Win>(const_cast<Window*>(&window));
 }
