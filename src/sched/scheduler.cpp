@@ -242,7 +242,7 @@ void NodeScheduler::admit_threads() noexcept {
   // Tasks that have not run yet learn it from the worker.
   for (int i = 0; i < tasks(); ++i) {
     Task& task = tasks_[static_cast<std::size_t>(i)];
-    if (task.worker == &here) task.monitored = true;
+    if (task.worker == &here) task.monitored.store(true, std::memory_order_relaxed);
   }
   here.entrance().admit(here.running()->inside);
 }

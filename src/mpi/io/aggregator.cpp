@@ -11,10 +11,6 @@ namespace {
 // Holes closer than this on average are read and written back; farther ones cost less as writes of their own.
 constexpr MPI_Count kCloseHoles = 2048;
 
-std::unique_ptr<std::byte[]> room_for(MPI_Count bytes) {
-  return std::make_unique_for_overwrite<std::byte[]>(static_cast<std::size_t>(bytes));
-}
-
 MPI_Count bytes_of(const std::vector<Piece>& pieces) noexcept {
   MPI_Count bytes = 0;
   for (const Piece& piece : pieces) bytes += piece.length;
@@ -28,6 +24,8 @@ Aggregator::Aggregator(const Collection& all, const std::vector<Contribution>& p
     : all_(all),
       gathers_(true),
       room_(window),
+      staging_(all.file.staging()),
+      around_(all.file.staging()),
       coverage_(transfer == Transfer::kWrite ? window : 0),
       eof_(kToTheEnd) {
   const NodeMap& map = *all.file.map;
@@ -54,7 +52,7 @@ void Aggregator::write(Extent window, std::vector<RunList>& lists) {
   if (has_nothing(window, lists)) return;
   pieces_.clear();
   if (!gathers_) {
-    if (staging_ == nullptr) staging_ = room_for(room_);
+    staging_.need(room_);
     coverage_.clear(window.end - window.begin);
   }
   for (Source& source : sources_) {
@@ -115,7 +113,7 @@ void Aggregator::write_staged(Extent window) {
   MPI_Count last = first;  // end of the data
   for (MPI_Count at = first; at < room;) {
     last = coverage_.find(at, room, false);
-    pieces_.push_back({window.begin + at, last - at, staging_.get() + at});
+    pieces_.push_back({window.begin + at, last - at, staging_.data() + at});
     at = coverage_.find(last, room, true);
   }
   if (pieces_.empty()) return;
@@ -136,15 +134,15 @@ void Aggregator::write_staged(Extent window) {
 
 // What the file has between the data, so that all becomes one piece.
 void Aggregator::fill_holes(Extent window, MPI_Offset begin, MPI_Offset end) {
-  if (around_ == nullptr) around_ = room_for(room_);
+  around_.need(room_);
   IoResult result;
-  const Piece whole{begin, end - begin, around_.get()};
+  const Piece whole{begin, end - begin, around_.data()};
   all_.file.run(whole.length, [&] { result = read_pieces(all_.file.fd(), {&whole, 1}); });
   if (result.error != 0) return failed("reading", whole.length, result);
-  std::memset(around_.get() + result.bytes, 0, static_cast<std::size_t>(whole.length - result.bytes));
+  std::memset(around_.data() + result.bytes, 0, static_cast<std::size_t>(whole.length - result.bytes));
   for (std::size_t i = 0; i + 1 < pieces_.size(); ++i) {
     const MPI_Offset hole = pieces_[i].offset + pieces_[i].length;
-    std::memcpy(staged(window, hole), around_.get() + (hole - begin),
+    std::memcpy(staged(window, hole), around_.data() + (hole - begin),
                 static_cast<std::size_t>(pieces_[i + 1].offset - hole));
   }
   pieces_ = {{begin, end - begin, staged(window, begin)}};
@@ -167,7 +165,7 @@ void Aggregator::read(Extent window, std::vector<RunList>& lists) {
     if (!error_) read_gathered();
     return;
   }
-  if (staging_ == nullptr) staging_ = room_for(room_);
+  staging_.need(room_);
   const Extent there = error_ ? Extent{window.begin, window.begin} : read_staged(window, lists);
   const auto available = [&](MPI_Offset offset, MPI_Count length) {
     return std::clamp<MPI_Count>(there.end - offset, 0, length);

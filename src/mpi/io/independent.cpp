@@ -26,7 +26,9 @@ class Independent {
         manner_(manner),
         access_(access),
         cursor_(*access.view, access.start),
-        sieves_(sieves()) {}
+        sieves_(sieves()),
+        staging_(file.staging()),
+        sieve_(file.staging()) {}
 
   Err run(MPI_Count& done) {
     const bool writes = access_.transfer == Transfer::kWrite;
@@ -79,7 +81,7 @@ class Independent {
     MPI_Count most = left;
     if (staged_) {
       most = std::min(left, kStaging);
-      if (staging_.empty()) staging_.resize(static_cast<std::size_t>(most));
+      staging_.need(most);
       memory = staging_.data();
     }
     window_ = 0;
@@ -123,7 +125,7 @@ class Independent {
   IoResult sieve() {
     const MPI_Offset from = begin();
     const MPI_Count span = end() - from;
-    sieve_.resize(static_cast<std::size_t>(std::max<MPI_Count>(span, static_cast<MPI_Count>(sieve_.size()))));
+    sieve_.need(span);
     return writing() ? sieve_write(from, span) : sieve_read(from, span);
   }
 
@@ -154,7 +156,7 @@ class Independent {
         result.bytes = 0;
         return;
       }
-      std::fill(sieve_.begin() + result.bytes, sieve_.begin() + span, std::byte{});  // behind the file's end
+      std::fill(sieve_.data() + result.bytes, sieve_.data() + span, std::byte{});  // behind the file's end
       for (const Piece& piece : pieces_)
         __builtin_memcpy(sieve_.data() + (piece.offset - from), piece.data,
                          static_cast<std::size_t>(piece.length));
@@ -178,7 +180,7 @@ class Independent {
   std::vector<Piece> pieces_;
   MPI_Count window_ = 0;  // their bytes
   bool staged_ = false;   // they point into staging_
-  std::vector<std::byte> staging_, sieve_;
+  Staging staging_, sieve_;
 };
 
 }  // namespace

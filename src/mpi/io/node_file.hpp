@@ -13,6 +13,7 @@
 #include "mpi/comm/node_map.hpp"
 #include "mpi/io/range_locks.hpp"
 #include "mpi/io/raw_io.hpp"
+#include "mpi/io/staging.hpp"
 #include "sched/offload.hpp"
 #include "timers/clock.hpp"
 
@@ -31,6 +32,7 @@ class NodeFile {
   bool readable() const noexcept { return readable_; }
   bool writable() const noexcept { return writable_; }
   RangeLocks& locks() noexcept { return *locks_; }
+  StagingPool& staging() noexcept { return staging_; }
 
   /// Makes system calls that move `bytes` bytes, or take their time anyway (kSlow). `call` must not throw.
   /// SUSPENDS if it is worth it.
@@ -69,6 +71,7 @@ class NodeFile {
   const bool in_memory_;      // a file system of memory: a call is a copy, which needs a core anyway
   std::atomic<int> slow_{0};  // small calls that are still to be made elsewhere; relaxed, a guess
   std::shared_ptr<RangeLocks> locks_;
+  StagingPool staging_;
 };
 
 }  // namespace tmpi::mpi

@@ -114,14 +114,14 @@ class Aggregator {
   Extent read_staged(Extent window, const std::vector<RunList>& lists);
   void failed(const char* doing, MPI_Count bytes, const IoResult& result);
   std::byte* staged(Extent window, MPI_Offset offset) noexcept {
-    return staging_.get() + (offset - window.begin);
+    return staging_.data() + (offset - window.begin);
   }
 
   const Collection& all_;
   std::vector<Source> sources_;  // the members on this node
   bool gathers_;                 // all runs are large: system calls take them where they are
   MPI_Count room_;
-  std::unique_ptr<std::byte[]> staging_, around_;
+  Staging staging_, around_;
   Coverage coverage_;
   std::vector<Piece> pieces_;
   Err error_;

@@ -40,8 +40,8 @@ struct Rank {
   std::atomic<Phase> world_phase{Phase::kBeforeInit};  ///< of MPI_Init and MPI_Finalize
   int open_sessions = 0;                               ///< MPI_Session_init without MPI_Session_finalize
   std::atomic<int> thread_level{MPI_THREAD_SINGLE};
-  bool has_threads = false;  ///< it has created some, ever; its own flow's (threads.hpp)
-  bool ahead = false;        ///< of a receiver of its worker, by nonblocking sends: lets it run when it waits
+  std::atomic<bool> has_threads{false};  ///< it has created some, ever (threads.hpp); relaxed
+  bool ahead = false;  ///< of a receiver of its worker, by nonblocking sends: lets it run when it waits
   /// Index of its worker, -1 until MPI_Init; relaxed. Not far from the top: senders read it, nobody writes
   /// this line.
   std::atomic<int> worker{-1};
