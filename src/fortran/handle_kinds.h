@@ -1,0 +1,12 @@
+/* HANDLE_KIND(name, Kind, Handle) for every kind of handle: no include guard. */
+HANDLE_KIND(comm, Comm, MPI_Comm)
+HANDLE_KIND(datatype, Type, MPI_Datatype)
+HANDLE_KIND(errhandler, Errhandler, MPI_Errhandler)
+HANDLE_KIND(file, File, MPI_File)
+HANDLE_KIND(group, Group, MPI_Group)
+HANDLE_KIND(info, Info, MPI_Info)
+HANDLE_KIND(message, Message, MPI_Message)
+HANDLE_KIND(op, Op, MPI_Op)
+HANDLE_KIND(request, Request, MPI_Request)
+HANDLE_KIND(session, Session, MPI_Session)
+HANDLE_KIND(win, Win, MPI_Win)
