@@ -65,6 +65,10 @@ def convert(function, a):
         return [f"MPI_{a.handle} {c} = NULL;"], f"&{c}", [f"if ({c} != NULL) *{n} = tmpi_number({c});"]
     if a.kind == "handle_update":
         return [f"MPI_{a.handle} {c} = {kind}_from(*{n});"], f"&{c}", [f"emptied({n}, {c});"]
+    if a.kind == "handles" and a.const and not is_blocking(function): # it is read until the call has completed
+        before = [f"const MPI_Count {c}_count = {length_of(function, a)};",
+                  f"const MPI_{a.handle}* const {c} = tmpi_lasting_types({c}_count, {n});"]
+        return before, c, []
     if a.kind == "handles":
         before = [f"HANDLES(MPI_{a.handle}, {c}, {length_of(function, a)});"]
         out = n == "array_of_datatypes"

@@ -38,6 +38,40 @@ void string_out(char* text, size_t length, const char* c) {
   memset(text + used, ' ', length - used);
 }
 
+typedef struct TypeArray {
+  struct TypeArray* next;
+  size_t count;
+  MPI_Datatype types[];
+} TypeArray;
+
+const MPI_Datatype* tmpi_lasting_types(MPI_Count count, const MPI_Fint* numbers) {
+  static TypeArray* arrays[256]; /* by hash; written under the lock, never taken out */
+  static char lock;
+  const size_t n = count > 0 ? (size_t)count : 0;
+  TypeArray* const made =
+      (TypeArray*)tmpi_fortran_allocate("datatypes", sizeof *made + n * sizeof(MPI_Datatype));
+  made->count = n;
+  uint64_t hash = n;
+  for (size_t i = 0; i < n; i++) {
+    made->types[i] = datatype_from(numbers[i]);
+    hash = (hash ^ (uintptr_t)made->types[i]) * 0x9e3779b97f4a7c15u;
+  }
+  TypeArray** const chain = &arrays[hash >> 56];
+  while (__atomic_test_and_set(&lock, __ATOMIC_ACQUIRE)) continue;
+  TypeArray* found = *chain;
+  while (found != NULL &&
+         (found->count != n || memcmp(found->types, made->types, n * sizeof(MPI_Datatype)) != 0))
+    found = found->next;
+  if (found == NULL) {
+    made->next = *chain;
+    *chain = made;
+  }
+  __atomic_clear(&lock, __ATOMIC_RELEASE);
+  if (found == NULL) return made->types;
+  free(made);
+  return found->types;
+}
+
 int tmpi_peers(MPI_Comm comm) {
   int inter = 0, size = 0;
   if (PMPI_Comm_test_inter(comm, &inter) != MPI_SUCCESS) return 0;

@@ -36,6 +36,10 @@ void* tmpi_fortran_allocate(const char* what, size_t bytes);
 #define HANDLES_END(array) \
   if (array != array##_room) free(array)
 
+/* The datatypes of these integers, in an array that stays: for calls that go on reading it after they have returned. Equal arrays are kept
+ * once, for the rank's life. */
+const MPI_Datatype* tmpi_lasting_types(MPI_Count count, const MPI_Fint* numbers);
+
 /* STRING(c, text, length, strip) ... STRING_END(c): a C string of what Fortran pads with blanks. */
 #define STRING(c, text, length, strip) \
   char c##_room[512];                  \
