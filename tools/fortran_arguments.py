@@ -14,7 +14,7 @@ INTEGERS = {"int": "INTEGER", "MPI_Aint": "INTEGER(KIND=MPI_ADDRESS_KIND)", "MPI
             "MPI_Offset": "INTEGER(KIND=MPI_OFFSET_KIND)"}
 
 # LOGICAL in Fortran.
-LOGICALS = {"flag", "reorder", "periods", "remain_dims", "high", "commute", "weighted", "is_set"}
+LOGICALS = {"flag", "reorder", "periods", "remain_dims", "high", "commute", "weighted"}
 # Arguments of deprecated functions are INTEGER where later ones have an address.
 OLD = re.compile(r"MPI_(Attr_get|Attr_put|Keyval_create)$")
 # The length of a string that comes back, where the report fixes it; None: another argument says it, so the function is written by hand.
@@ -24,8 +24,8 @@ STRINGS_OUT = {"comm_name": "MPI_MAX_OBJECT_NAME", "type_name": "MPI_MAX_OBJECT_
 # Strings whose leading blanks do not count either (10, The Info Object).
 STRIPPED = {"key", "value"}
 
-# In C only.
-C_ONLY = re.compile(r"MPI_T_|MPI_\w+_(toint|fromint|c2f|f2c|c2f08|f082c)$")
+# In C only; the representation of LOGICAL is what a library over the C interface tells it.
+C_ONLY = re.compile(r"MPI_T_|MPI_Abi_\w+_fortran_booleans$|MPI_\w+_(toint|fromint|c2f|f2c|c2f08|f082c)$")
 
 # Written by hand in src/fortran: callbacks, strings with a length of their own, arguments that Fortran has not.
 BY_HAND = re.compile(r"MPI_(Init|Init_thread|Pcontrol|Info_get|Info_get_string|Info_create_env|Session_get_nth_pset|Comm_spawn|"

@@ -4,6 +4,11 @@
 #include <stdlib.h>
 #include <string.h>
 
+/* To be passed on as it is: an array that is not allocated has no shape, and MPI says so. */
+static int is_plain(const Descriptor* d) {
+  return d->base_addr == NULL || contiguous(d);
+}
+
 static MPI_Count elements(const Descriptor* d) {
   MPI_Count n = 1;
   for (int i = 0; i < d->rank; i++) n *= d->dim[i].extent;
@@ -79,7 +84,7 @@ static int element_type(const Descriptor* d, MPI_Datatype datatype, MPI_Count si
 
 Section tmpi_section_type(const Descriptor* d, MPI_Count count, MPI_Datatype datatype) {
   MPI_Count size = 0;
-  if (contiguous(d) || datatype == MPI_DATATYPE_NULL || count <= 0)
+  if (is_plain(d) || datatype == MPI_DATATYPE_NULL || count <= 0)
     return ordinary(d, count, datatype); /* MPI says what is wrong */
   if (!is_dense(datatype, &size)) return refused(d);
   const MPI_Count length = (MPI_Count)d->elem_len, bytes = count * size;
@@ -96,7 +101,7 @@ Section tmpi_section_type(const Descriptor* d, MPI_Count count, MPI_Datatype dat
 
 Section tmpi_section_blocks(const Descriptor* d, MPI_Datatype datatype) {
   MPI_Count size = 0;
-  if (contiguous(d)) return ordinary(d, 0, datatype);
+  if (is_plain(d)) return ordinary(d, 0, datatype);
   if (!is_dense(datatype, &size) || size != (MPI_Count)d->elem_len) return refused(d);
   for (int i = 1; i < d->rank; i++)
     if (d->dim[i].extent != 1 && d->dim[i].stride != d->dim[i - 1].stride * d->dim[i - 1].extent)
@@ -122,7 +127,7 @@ static void copy_elements(const Descriptor* d, int rank, char* element, char** d
 
 Section tmpi_section_copy(const Descriptor* d) {
   Section section = ordinary(d, 0, MPI_DATATYPE_NULL);
-  if (contiguous(d)) return section;
+  if (is_plain(d)) return section;
   section.copy = section.address =
       tmpi_fortran_allocate("the copy of an array section", (size_t)elements(d) * d->elem_len);
   char* dense = (char*)section.copy;
@@ -131,7 +136,7 @@ Section tmpi_section_copy(const Descriptor* d) {
 }
 
 Section tmpi_section_refused(const Descriptor* d) {
-  return contiguous(d) ? ordinary(d, 0, MPI_DATATYPE_NULL) : refused(d);
+  return is_plain(d) ? ordinary(d, 0, MPI_DATATYPE_NULL) : refused(d);
 }
 
 int tmpi_section_error(MPI_Comm comm) {
