@@ -203,4 +203,4 @@ void mpi_conversion_fn_null_(void) {}
     return *a != *b;                                                 \
   }
 #define HANDLE_KIND(name, Kind, Handle) COMPARISONS(name)
-#include "fortran/handle_kinds.h"
+#include "fortran/handle_kinds.inc"

@@ -40,4 +40,4 @@ MPI_Fint tmpi_look_up_number(void* handle) {
     if ((uintptr_t)handle >= PREDEFINED) keep((void*)handle, number); \
     return handle;                                                    \
   }
-#include "fortran/handle_kinds.h"
+#include "fortran/handle_kinds.inc"

@@ -74,7 +74,7 @@ static inline MPI_Fint tmpi_number(void* handle) {
     }                                                                                           \
     return tmpi_look_up_##name(number);                                                         \
   }
-#include "fortran/handle_kinds.h"
+#include "fortran/handle_kinds.inc"
 #undef HANDLE_KIND
 
 /* After a function that frees its handle, or completes a request: the handle is a null one, or has stayed what it was. */
