@@ -62,18 +62,25 @@ contains
 
   ! One step; the largest change of a point.
   real(dp) function step() result(largest)
+    call update(u, next, largest)
+    call exchange_arrays()
+  end function
+
+  subroutine update(from, to, largest)
+    real(dp), intent(in) :: from(0:mx + 1, 0:my + 1)
+    real(dp), intent(inout) :: to(0:mx + 1, 0:my + 1)
+    real(dp), intent(out) :: largest
     integer :: i, j
     real(dp) :: change
     largest = 0
     do j = 1, my
       do i = 1, mx
-        change = rx*(u(i - 1, j) - 2*u(i, j) + u(i + 1, j)) + ry*(u(i, j - 1) - 2*u(i, j) + u(i, j + 1))
-        next(i, j) = u(i, j) + change
-        largest = max(largest, abs(change))
+        change = rx*(from(i - 1, j) - 2*from(i, j) + from(i + 1, j)) + ry*(from(i, j - 1) - 2*from(i, j) + from(i, j + 1))
+        to(i, j) = from(i, j) + change
+        if (abs(change) > largest) largest = abs(change)
       end do
     end do
-    call exchange_arrays()
-  end function
+  end subroutine
 
   subroutine exchange_arrays()
     real(dp), allocatable :: previous(:, :)

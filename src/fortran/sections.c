@@ -82,20 +82,81 @@ static int element_type(const Descriptor* d, MPI_Datatype datatype, MPI_Count si
   return MPI_ERR_TYPE;
 }
 
-Section tmpi_section_type(const Descriptor* d, MPI_Count count, MPI_Datatype datatype) {
+/* Shapes that come again, as those of a halo do, keep their datatype: making one costs as much as many messages. What has a place keeps it
+ * for the rank's life, so that another thread may use it. */
+#define KEPT_SHAPES 64
+#define KEPT_RANK 4
+typedef struct {
+  MPI_Count count;
+  size_t elem_len;
+  MPI_Datatype datatype; /* predefined */
+  int rank;
+  ptrdiff_t extents[KEPT_RANK], strides[KEPT_RANK];
+} Shape;
+static struct {
+  Shape shape;
+  MPI_Datatype made; /* written last */
+  char taken;
+} kept_shapes[KEPT_SHAPES];
+
+static Shape shape_of(const Descriptor* d, MPI_Count count, MPI_Datatype datatype) {
+  Shape shape;
+  memset(&shape, 0, sizeof shape); /* it is compared as a whole */
+  shape.count = count;
+  shape.elem_len = d->elem_len;
+  shape.datatype = datatype;
+  shape.rank = d->rank;
+  for (int i = 0; i < d->rank; i++) {
+    shape.extents[i] = d->dim[i].extent;
+    shape.strides[i] = d->dim[i].stride;
+  }
+  return shape;
+}
+
+static unsigned place_of(const Shape* shape) {
+  uint64_t hash = (uint64_t)shape->count * 31 + shape->elem_len + (uintptr_t)shape->datatype;
+  for (int i = 0; i < shape->rank; i++)
+    hash = (hash ^ (uint64_t)shape->extents[i] ^ (uint64_t)shape->strides[i] << 20) * 0x9e3779b97f4a7c15u;
+  return (unsigned)(hash >> 58) % KEPT_SHAPES;
+}
+
+/* A committed datatype of the section's shape, MPI_DATATYPE_NULL if there can be none. */
+static MPI_Datatype make_section_type(const Descriptor* d, MPI_Count count, MPI_Datatype datatype) {
   MPI_Count size = 0;
-  if (is_plain(d) || datatype == MPI_DATATYPE_NULL || count <= 0)
-    return ordinary(d, count, datatype); /* MPI says what is wrong */
-  if (!is_dense(datatype, &size)) return refused(d);
+  if (!is_dense(datatype, &size)) return MPI_DATATYPE_NULL;
   const MPI_Count length = (MPI_Count)d->elem_len, bytes = count * size;
-  MPI_Datatype element = datatype, made = MPI_DATATYPE_NULL;
-  if (bytes % length != 0 || bytes / length > elements(d)) return refused(d);
-  if (element_type(d, datatype, size, &element) != MPI_SUCCESS) return refused(d);
+  if (bytes % length != 0 || bytes / length > elements(d)) return MPI_DATATYPE_NULL;
+  MPI_Datatype element, made;
+  if (element_type(d, datatype, size, &element) != MPI_SUCCESS) return MPI_DATATYPE_NULL;
   const int error = first_elements(d, d->rank, bytes / length, element, &made);
   PMPI_Type_free(&element);
-  if (error != MPI_SUCCESS || PMPI_Type_commit(&made) != MPI_SUCCESS) return refused(d);
+  return error == MPI_SUCCESS && PMPI_Type_commit(&made) == MPI_SUCCESS ? made : MPI_DATATYPE_NULL;
+}
+
+Section tmpi_section_type(const Descriptor* d, MPI_Count count, MPI_Datatype datatype) {
+  if (is_plain(d) || datatype == MPI_DATATYPE_NULL || count <= 0)
+    return ordinary(d, count, datatype); /* MPI says what is wrong */
+  if ((uintptr_t)datatype >= PREDEFINED || d->rank > KEPT_RANK) {
+    const MPI_Datatype made = make_section_type(d, count, datatype);
+    if (made == MPI_DATATYPE_NULL) return refused(d);
+    Section section = ordinary(d, 1, made);
+    section.made = made;
+    return section;
+  }
+  const Shape shape = shape_of(d, count, datatype);
+  const unsigned place = place_of(&shape);
+  MPI_Datatype made = __atomic_load_n(&kept_shapes[place].made, __ATOMIC_ACQUIRE);
+  if (made != NULL && memcmp(&kept_shapes[place].shape, &shape, sizeof shape) == 0)
+    return ordinary(d, 1, made);
+  made = make_section_type(d, count, datatype);
+  if (made == MPI_DATATYPE_NULL) return refused(d);
   Section section = ordinary(d, 1, made);
-  section.made = made;
+  if (__atomic_test_and_set(&kept_shapes[place].taken, __ATOMIC_RELAXED)) {
+    section.made = made;
+  } else {
+    kept_shapes[place].shape = shape;
+    __atomic_store_n(&kept_shapes[place].made, made, __ATOMIC_RELEASE);
+  }
   return section;
 }
 
