@@ -1,6 +1,5 @@
 #include "privatize/offload.hpp"
 
-#include <dlfcn.h>
 #include <pthread.h>
 #include <signal.h>
 #include <time.h>
@@ -11,6 +10,7 @@
 #include <mutex>
 #include <new>
 
+#include "base/own_thread.hpp"
 #include "privatize/loader.hpp"
 #include "privatize/rank_directory.hpp"
 #include "privatize/rank_signals.hpp"
@@ -119,10 +119,7 @@ void PoolThread::serve() noexcept {
   }
 }
 
-// Not by the node process's own pthread_create: this is no thread of the rank.
 PoolThread* PoolThread::make() noexcept {
-  using Create = int (*)(pthread_t*, const pthread_attr_t*, void* (*)(void*), void*);
-  static const auto create = reinterpret_cast<Create>(dlsym(RTLD_NEXT, "pthread_create"));
   static const bool prepared = [] {
     struct sigaction nothing {};
     nothing.sa_handler = [](int) {};
@@ -130,26 +127,10 @@ PoolThread* PoolThread::make() noexcept {
   }();
   auto* made = prepared ? new (std::nothrow) PoolThread : nullptr;
   if (made == nullptr) return nullptr;
-  sigset_t others, before;
-  sigfillset(&others);
-  sigdelset(&others, interrupting_signal());
-  pthread_sigmask(SIG_SETMASK, &others, &before);  // it inherits this
-  pthread_t thread;
-  const int error = create(
-      &thread, nullptr,
-      [](void* self) -> void* {
-        static_cast<PoolThread*>(self)->thread_ = pthread_self();
-        static_cast<PoolThread*>(self)->serve();
-      },
-      made);
-  pthread_sigmask(SIG_SETMASK, &before, nullptr);
-  if (error != 0) {
-    delete made;
-    return nullptr;
-  }
-  made->thread_ = thread;
-  pthread_detach(thread);
-  return made;
+  const auto serve = [](void* self) -> void* { static_cast<PoolThread*>(self)->serve(); };
+  if (start_own_thread(serve, made, interrupting_signal(), &made->thread_)) return made;
+  delete made;
+  return nullptr;
 }
 
 // True if a signal has interrupted the call.

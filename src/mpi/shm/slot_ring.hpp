@@ -50,24 +50,28 @@ class SlotRing {
     GroupStamp stamp;                              // of those that have arrived (or left)
   };
 
-  struct Slot {
+  struct alignas(kCacheLine) Slot {
+    // What changes with every collective, in one cache line:
     std::atomic<std::uint64_t> turn{0};  // the sequence number that the slot serves now
     CompleteGroups complete;
-    SpinLock lock;                        // guards `early`
-    WaitList early;                       // members that ran ahead
-    sched::Waiter* root = nullptr;        // a root that sleeps until all are counted
-    const void* record = nullptr;         // what the root shows the members while it sleeps, or null and
-    std::unique_ptr<std::byte[]> packed;  // the data it left, with
-    std::size_t capacity = 0;
-    MPI_Count packed_bytes = 0;  // bytes for each member (scatter) or for all (bcast)
+    SpinLock lock;                 // guards `early`
+    std::atomic<Stamp> stamps{0};  // a sum over the complete groups; relaxed: published by `complete`
     // Of the slot's root, 0: none has come; and who that is, or null: not written yet. Relaxed: what the root
     // publishes, it releases.
     std::atomic<Stamp> stamp{0};
     std::atomic<const Rank*> claimed_by{nullptr};
+    sched::Waiter* root = nullptr;  // a root that sleeps until all are counted
+    const void* record = nullptr;  // what the root shows the members while it sleeps, or null and the data it
+    MPI_Count packed_bytes = 0;    // left in `packed`, for each member (scatter) or for all (bcast)
+    // What hardly changes:
+    alignas(kCacheLine) std::unique_ptr<std::byte[]> packed;
+    std::size_t capacity = 0;
     LazyArray<Deposit> deposits;
     LazyArray<std::byte> cells;
     std::unique_ptr<Group[]> groups;
+    WaitList early;  // members that ran ahead
   };
+  static_assert(sizeof(Slot) == 2 * kCacheLine);
 
   const WorkerGroups& groups() const noexcept { return groups_; }
 
