@@ -48,6 +48,7 @@ ROOMS = {
     "mpi": "include base ult timers sched net",  # mpi/testing: unit tests run ranks without a launcher
     "observe": "include base ult timers sched net mpi",
     "check": "include base ult timers sched net mpi observe",
+    "fortran": "include",  # a library of its own, on top of the C interface
     "launch/system": "base net",
     "launch/wire": "base launch/system",
     "launch/spec": "base net launch/wire",
