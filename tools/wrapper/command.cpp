@@ -64,6 +64,14 @@ Words careful_options(const Compiler& compiler) {
   return words;
 }
 
+// TLS descriptors: what one gives out the compiler keeps across a loop, which it does not with the address from
+// __tls_get_addr. Not in a library: where a program without tmpirun opens it with dlopen, descriptors of glibc before
+// 2.40 may change vector registers at the first access (its bug 31372). clang has them from version 19 on.
+Words thread_local_options(const Words& compiler, const Arguments& what) {
+  if (!reads_specs(compiler) || what.for_library) return {};
+  return {"-mtls-dialect=gnu2"};
+}
+
 Words compile_options() {
   return {"-fPIC", "-fno-semantic-interposition"};
 }
@@ -97,7 +105,10 @@ Words full_command(const Compiler& compiler, const Installation& installation, c
   }
   const bool links_program = what.action == Action::kLinkProgram;
   if (what.has_sources) append(command, preprocess_options(compiler, installation));
-  if (what.compiles) append(command, careful_options(compiler));
+  if (what.compiles) {
+    append(command, careful_options(compiler));
+    append(command, thread_local_options(compiler.words, what));
+  }
   if (links_program) append(command, program_options_before(installation));
 
   const auto end = end_of_options(arguments);

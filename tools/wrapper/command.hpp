@@ -26,6 +26,10 @@ Words preprocess_options(const Compiler& compiler, const Installation& installat
 /// Options for `compiler` that the user's own may take back; where they would cost something there are none.
 Words careful_options(const Compiler& compiler);
 
+/// Options for `compiler` that make thread-local variables of a program fast in loops; the user's own may take them
+/// back.
+Words thread_local_options(const Words& compiler, const Arguments& what);
+
 /// Options for the compiler, put behind the user's: they take back -fPIE, whose thread-locals no second rank
 /// could have.
 Words compile_options();

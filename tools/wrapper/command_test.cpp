@@ -24,7 +24,8 @@ TEST_CASE("options stand where they must") {
   CHECK(command("-v") == "cc -v");
   CHECK(command("-fPIE -c a.c") ==
         "cc -I/p/include -fstack-clash-protection --param=stack-clash-protection-guard-size=16 "
-        "--param=stack-clash-protection-probe-interval=16 -fPIE -c a.c -fPIC -fno-semantic-interposition");
+        "--param=stack-clash-protection-probe-interval=16 -mtls-dialect=gnu2 -fPIE -c a.c -fPIC "
+        "-fno-semantic-interposition");
   CHECK(command("a.o -pie -o a") ==
         "cc -shared /p/lib/tmpi/start.o -Wl,-e,_start -Wl,-z,defs a.o -o a -Wl,-Bsymbolic -Wl,-z,now "
         "-Wl,-z,norelro -L/p/lib -ltmpi -Wl,-rpath,/p/lib");
@@ -33,7 +34,8 @@ TEST_CASE("options stand where they must") {
   CHECK(command("-c a.s") == "cc -I/p/include -c a.s");
   CHECK(command("-c -- -odd.c") ==
         "cc -I/p/include -fstack-clash-protection --param=stack-clash-protection-guard-size=16 "
-        "--param=stack-clash-protection-probe-interval=16 -c -fPIC -fno-semantic-interposition -- -odd.c");
+        "--param=stack-clash-protection-probe-interval=16 -mtls-dialect=gnu2 -c -fPIC "
+        "-fno-semantic-interposition -- -odd.c");
 }
 
 TEST_CASE("the user's libraries come before libtmpi") {
@@ -53,6 +55,17 @@ TEST_CASE("a link by hand gets the form of a program, from a file of specs where
     CHECK_MESSAGE(options(split_words(compiler)) == specs, compiler);
   for (const char* compiler : {"clang", "clang++-15", "tcc", "icx"})
     CHECK_MESSAGE(options(split_words(compiler)).starts_with("-shared /p/lib/tmpi/start.o "), compiler);
+}
+
+TEST_CASE("thread-locals are reached through descriptors in programs, not in libraries") {
+  const auto descriptors = [](const char* line) {
+    return command(line).find("-mtls-dialect=gnu2") != std::string::npos;
+  };
+  for (const char* line : {"-c a.c", "a.c -o a", "-fPIC -fPIE -c a.c", "a.c b.o -lm"})
+    CHECK_MESSAGE(descriptors(line), line);
+  for (const char* line : {"-fPIC -c a.c", "-c a.c -fpic", "-shared a.c -o liba.so", "a.o -o a"})
+    CHECK_FALSE_MESSAGE(descriptors(line), line);
+  CHECK(thread_local_options({"clang"}, {.compiles = true}).empty());
 }
 
 TEST_CASE("frames are probed where that costs nothing") {
