@@ -6,6 +6,7 @@
     tools/generate_fortran.py c DIRECTORY LIB     the C side for the functions that the library LIB exports: bindings.inc, sections.inc,
                                                   implemented.h
     tools/generate_fortran.py modules DIRECTORY   the sources of the modules mpi and mpi_f08
+    tools/generate_fortran.py names LIB FORTRAN   fails unless the library FORTRAN has the procedures of every function that LIB has
 """
 
 import argparse
@@ -45,17 +46,36 @@ def write_c(directory, library):
     write_if_changed(directory / "implemented.h", banner + "".join(f"#define TMPI_HAS_{n.removeprefix('MPI_')} 1\n" for n in sorted(names)))
 
 
+def missing_names(library, fortran_library):
+    """What a Fortran program could not link although a C program can."""
+    names = exported(library)
+    out = subprocess.run(["nm", "-D", "--defined-only", fortran_library], check=True, capture_output=True, text=True).stdout
+    there = set(re.findall(r"\b(p?mpi_\w+_)$", out, re.MULTILINE))
+    for function in fortran_arguments.all_functions():
+        if function.name not in names:
+            continue
+        suffixes = ["_f08ts" if fortran_arguments.choices(function) else "_f08"]
+        suffixes = [""] if function.name in fortran_modules.FUNCTIONS else suffixes if function.large else ["", *suffixes]
+        for name in (prefix + function.name.lower() + suffix + "_" for prefix in ("", "p") for suffix in suffixes):
+            if name not in there:
+                yield name
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("what", choices=["include", "c", "modules"])
+    parser.add_argument("what", choices=["include", "c", "modules", "names"])
     parser.add_argument("directory", nargs="?", type=pathlib.Path)
     parser.add_argument("library", nargs="?")
     parser.add_argument("--check", action="store_true", help="include: compare instead of writing")
     options = parser.parse_args()
     if options.what == "include":
         return mpi_tables.write_or_check(mpi_tables.ROOT / "include" / "mpif.h", fortran_include.text(), options.check)
-    if options.directory is None or options.what == "c" and options.library is None:
+    if options.directory is None or options.what in ("c", "names") and options.library is None:
         parser.error(f"{options.what}: where to?")
+    if options.what == "names":
+        missing = list(missing_names(options.directory, options.library))
+        print("\n".join(f"{name} is not in {options.library}: it needs to be written by hand in src/fortran" for name in missing) or "all there")
+        return 1 if missing else 0
     if options.what == "c":
         write_c(options.directory, options.library)
     else:

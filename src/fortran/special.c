@@ -124,3 +124,80 @@ void F(status_f2f08_f08)(MPI_Fint* f_status, MPI_F08_status* f08_status, MPI_Fin
 void F(status_f082f_f08)(MPI_F08_status* f08_status, MPI_Fint* f_status, MPI_Fint* ierror) {
   finish(ierror, C(Status_f082f)(is_constant(f08_status) ? NULL : f08_status, f_status));
 }
+
+#if defined(TMPI_HAS_Comm_spawn) || defined(TMPI_HAS_Comm_spawn_multiple)
+/* A list of strings of `length` characters, `stride` of them apart, that ends with a blank one; NULL for MPI_ARGV_NULL. Freed as a whole. */
+static char** string_list(const char* strings, size_t length, size_t stride) {
+  if (is_constant(strings)) return NULL;
+  size_t count = 0;
+  for (const char* s = strings;; s += stride * length, count++) {
+    size_t used = 0;
+    while (used < length && s[used] == ' ') used++;
+    if (used == length) break;
+  }
+  char** const list =
+      (char**)tmpi_fortran_allocate("arguments", (count + 1) * sizeof(char*) + count * (length + 1));
+  char* text = (char*)(list + count + 1);
+  for (size_t i = 0; i < count; i++, text += length + 1) {
+    size_t used = length;
+    const char* const s = strings + i * stride * length;
+    while (used > 0 && s[used - 1] == ' ') used--;
+    memcpy(text, s, used);
+    text[used] = '\0';
+    list[i] = text;
+  }
+  list[count] = NULL;
+  return list;
+}
+static int* error_codes(MPI_Fint* codes) {
+  return is_constant(codes) ? MPI_ERRCODES_IGNORE : codes;
+}
+#endif
+
+#ifdef TMPI_HAS_Comm_spawn
+void F(comm_spawn)(char* command, char* argv, MPI_Fint* maxprocs, MPI_Fint* info, MPI_Fint* root,
+                   MPI_Fint* comm, MPI_Fint* intercomm, MPI_Fint* codes, MPI_Fint* ierror,
+                   size_t command_length, size_t argv_length) {
+  STRING(command_c, command, command_length, 1);
+  char** const argv_c = string_list(argv, argv_length, 1);
+  MPI_Comm made = NULL;
+  const int error = C(Comm_spawn)(command_c, argv_c, *maxprocs, info_from(*info), *root, comm_from(*comm),
+                                  &made, error_codes(codes));
+  if (made != NULL) *intercomm = tmpi_number(made);
+  free(argv_c);
+  STRING_END(command_c);
+  finish(ierror, error);
+}
+F08(comm_spawn);
+#endif
+
+#ifdef TMPI_HAS_Comm_spawn_multiple
+void F(comm_spawn_multiple)(MPI_Fint* count, char* commands, char* argvs, MPI_Fint* maxprocs, MPI_Fint* infos,
+                            MPI_Fint* root, MPI_Fint* comm, MPI_Fint* intercomm, MPI_Fint* codes,
+                            MPI_Fint* ierror, size_t commands_length, size_t argvs_length) {
+  const size_t n = *count > 0 ? (size_t)*count : 0;
+  char** const commands_c = (char**)tmpi_fortran_allocate("commands", (n + 1) * sizeof(char*));
+  char*** const argvs_c = (char***)tmpi_fortran_allocate("arguments", (n + 1) * sizeof(char**));
+  HANDLES(MPI_Info, infos_c, *count);
+  for (size_t i = 0; i < n; i++) {
+    infos_c[i] = info_from(infos[i]);
+    commands_c[i] = tmpi_string_in(NULL, 0, commands + i * commands_length, commands_length, 1);
+    argvs_c[i] =
+        string_list(is_constant(argvs) ? argvs : argvs + i * argvs_length, argvs_length, n); /* (count,*) */
+  }
+  MPI_Comm made = NULL;
+  const int error =
+      C(Comm_spawn_multiple)(*count, commands_c, is_constant(argvs) ? MPI_ARGVS_NULL : argvs_c, maxprocs,
+                             infos_c, *root, comm_from(*comm), &made, error_codes(codes));
+  if (made != NULL) *intercomm = tmpi_number(made);
+  for (size_t i = 0; i < n; i++) {
+    free(argvs_c[i]);
+    free(commands_c[i]);
+  }
+  HANDLES_END(infos_c);
+  free(argvs_c);
+  free(commands_c);
+  finish(ierror, error);
+}
+F08(comm_spawn_multiple);
+#endif
