@@ -18,6 +18,7 @@ enum class HandleKind : std::uint8_t {
   kErrhandler,
   kSession,
   kMessage,
+  kFile,
   kWin,
 };
 inline constexpr int kHandleKinds = static_cast<int>(HandleKind::kWin) + 1;
@@ -43,7 +44,7 @@ struct HandleUse {
   std::int8_t length = -1;  ///< argument with the length of the array, -1: none
 };
 
-/// How a message or a collective uses its buffers.
+/// How a message, a collective or an access to a file uses its buffers.
 enum class Traffic : std::uint8_t {
   kNone,
   kSend,
@@ -57,6 +58,8 @@ enum class Traffic : std::uint8_t {
   kScatter,
   kAllgather,
   kAlltoall,
+  kFileRead,
+  kFileWrite,
 };
 
 /// Which side of a collective is one chunk, and which has a chunk for each member; where the communicator has a

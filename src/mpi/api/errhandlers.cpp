@@ -1,4 +1,4 @@
-// Error handlers of communicators and windows, and what all kinds have in common. MPI report, 9.3.
+// Error handlers of communicators, windows and sessions, the making of those of files, and what all kinds have in common. MPI report, 9.3.
 #include "mpi/base/errhandler.hpp"
 
 #include "mpi/api/profiled.hpp"
@@ -33,6 +33,12 @@ int PMPI_Comm_create_errhandler(MPI_Comm_errhandler_function* comm_errhandler_fn
   return create("MPI_Comm_create_errhandler", Raiser::kComm, comm_errhandler_fn, errhandler);
 }
 TMPI_PROFILED(MPI_Comm_create_errhandler);
+
+int PMPI_File_create_errhandler(MPI_File_errhandler_function* file_errhandler_fn,
+                                MPI_Errhandler* errhandler) {
+  return create("MPI_File_create_errhandler", Raiser::kFile, file_errhandler_fn, errhandler);
+}
+TMPI_PROFILED(MPI_File_create_errhandler);
 
 int PMPI_Session_create_errhandler(MPI_Session_errhandler_function* session_errhandler_fn,
                                    MPI_Errhandler* errhandler) {
