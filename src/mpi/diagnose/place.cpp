@@ -80,7 +80,7 @@ std::string window_text(Place& place, const WindowWait& window) {
   std::string text = window.describe();
   if (ranks.size() == 1) {
     place.peer = ranks[0];
-    return text + ", by rank " + kPeer;
+    return text + ", by " + kPeer;
   }
   constexpr std::size_t kMost = 8;
   for (std::size_t i = 0; i < std::min(ranks.size(), kMost); ++i)
