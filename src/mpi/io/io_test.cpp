@@ -114,7 +114,7 @@ ssize_t bad_read(int fd, const iovec* vectors, int, off_t offset) {
 struct BadCalls {
   BadCalls(int most, int failing, int error) : saved(g_system_calls) {
     calls = 0, most_bytes = most, failing_call = failing, failure = error;
-    g_system_calls = {.read = bad_read, .write = bad_write};
+    g_system_calls = {.read = bad_read, .write = bad_write, .read_cached = bad_read};
   }
   ~BadCalls() { g_system_calls = saved; }
   const SystemCalls saved;
