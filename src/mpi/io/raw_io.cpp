@@ -116,9 +116,11 @@ IoResult read_pieces(int fd, std::span<const Piece> pieces) noexcept {
   return move(fd, pieces, g_system_calls.read, {.error_of_nothing = 0});
 }
 
-// A file system that does not know of it says EOPNOTSUPP, an old kernel ENOSYS.
+// A file system that does not know of it says EOPNOTSUPP, an old kernel ENOSYS; nothing is the file's end, or (Linux
+// 5.9 and 5.10) not.
 IoResult read_cached(int fd, std::span<const Piece> pieces) noexcept {
-  IoResult result = move(fd, pieces, g_system_calls.read_cached, {.error_of_nothing = 0, .waits = false});
+  IoResult result =
+      move(fd, pieces, g_system_calls.read_cached, {.error_of_nothing = EAGAIN, .waits = false});
   if (result.error == EOPNOTSUPP || result.error == ENOSYS) result.error = EAGAIN;
   return result;
 }
