@@ -10,6 +10,8 @@
 // scheduler, which has deliver_signals() called on the rank's own flow.
 #pragma once
 
+#include <signal.h>
+
 #include <atomic>
 #include <cstdint>
 
@@ -21,8 +23,13 @@ struct SignalHooks {
   void (*interrupt)(int rank) noexcept;
   /// Kernel's number of the thread that runs the rank when it runs; 0: not known yet.
   int (*thread_of)(int rank) noexcept;
+  /// The fault shows that the running rank's stack is too small. `context`: a handler's third argument.
+  bool (*is_stack_overflow)(int signal, const siginfo_t& info, const void* context) noexcept;
 };
 void set_signal_hooks(const SignalHooks& hooks) noexcept;
+
+/// What is_stack_overflow says; false without hooks.
+bool is_stack_overflow(int signal, const siginfo_t& info, const void* context) noexcept;
 
 /// The kernel's number of the thread that runs the rank when it runs. Any thread.
 int thread_of_rank(int rank) noexcept;

@@ -113,6 +113,10 @@ constexpr string_view kNoOtherWordSize =
     "asks for another word size, but tmpi is built for 64-bit programs only. Leave the option out";
 
 constexpr std::array kRefusals = std::to_array<Refusal>({
+    {"-static-libgfortran",
+     "links libgfortran.a, which is compiled for a fixed address. Leave the option out: each rank has its "
+     "own units and "
+     "state of the shared library"},
     {"-static", kNoStatic},
     {"--static", kNoStatic},
     {"-static-pie", kNoStatic},

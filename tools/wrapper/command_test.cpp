@@ -13,9 +13,9 @@ namespace {
 const Installation kInstallation{
     .include = "/p/include", .library = "/p/lib", .start = "/p/lib/tmpi/start.o"};
 
-std::string command(const char* line) {
+std::string command(const char* line, const char* wrapper = "tmpicc", const char* compiler = "cc") {
   const Words words = split_words(line);
-  return shell_line(full_command({"cc"}, kInstallation, *examine(words), words));
+  return shell_line(full_command({*language_of(wrapper), {compiler}}, kInstallation, *examine(words), words));
 }
 
 }  // namespace
@@ -46,7 +46,7 @@ TEST_CASE("the user's libraries come before libtmpi") {
 
 TEST_CASE("a link by hand gets the form of a program, from a file of specs where the compiler reads one") {
   const auto options = [](const Words& compiler) {
-    return shell_line(link_options(compiler, kInstallation));
+    return shell_line(link_options({*language_of("tmpicc"), compiler}, kInstallation));
   };
   const std::string specs =
       "-B/p/lib/tmpi -specs=/p/lib/tmpi/program.specs -L/p/lib -ltmpi -Wl,-rpath,/p/lib";
@@ -69,7 +69,16 @@ TEST_CASE("thread-locals are reached through descriptors in programs, not in lib
 }
 
 TEST_CASE("frames are probed where that costs nothing") {
-  const Words gcc = careful_options({"gcc"});
+  const Words gcc = careful_options({*language_of("tmpicc"), {"gcc"}});
   CHECK(std::ranges::find(gcc, "-fstack-clash-protection") != gcc.end());
-  CHECK(careful_options({"clang"}).empty());
+  CHECK(careful_options({*language_of("tmpicc"), {"clang"}}).empty());
+}
+
+TEST_CASE("Fortran has modules and a library of its own") {
+  CHECK(command("-c a.f90", "mpif90", "flang") ==
+        "flang -I/p/include -I/p/lib/tmpi/modules -c a.f90 -fPIC -fno-semantic-interposition");
+  CHECK(command("-shared a.o -o liba.so", "tmpifort", "gfortran") ==
+        "gfortran -shared a.o -o liba.so -L/p/lib -ltmpifort -ltmpi -Wl,-rpath,/p/lib");
+  CHECK(command("-c a.f", "tmpifort", "gfortran-12").find("-fallow-argument-mismatch") != std::string::npos);
+  CHECK_FALSE(examine({"a.f90", "-static-libgfortran"}));
 }

@@ -306,6 +306,10 @@ namespace tmpi::privatize {
 
 using namespace tmpi::shim;
 
+bool is_stack_overflow(int signal, const siginfo_t& info, const void* context) noexcept {
+  return the_hooks.is_stack_overflow != nullptr && the_hooks.is_stack_overflow(signal, info, context);
+}
+
 void set_signal_hooks(const SignalHooks& hooks) noexcept {
   the_hooks = hooks;
 }

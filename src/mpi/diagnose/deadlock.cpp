@@ -77,6 +77,9 @@ class Needs {
       case WaitKind::kCollective:
         await_members(*blocked.comm, blocked.context);
         break;
+      case WaitKind::kWindow:
+        edges_.needs = blocked.window->world_ranks();
+        break;
       default:
         break;
     }

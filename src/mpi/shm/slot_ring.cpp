@@ -1,6 +1,7 @@
 #include "mpi/shm/slot_ring.hpp"
 
 #include <mutex>
+#include <utility>
 
 namespace tmpi::mpi {
 namespace {
@@ -41,8 +42,7 @@ void SlotRing::retire(Slot& slot) noexcept {
   WaitList early;
   {
     std::scoped_lock guard(slot.lock);
-    early = slot.early;
-    slot.early = {};
+    if (!slot.early.empty()) early = std::exchange(slot.early, {});
     slot.turn.store(slot.turn.load(std::memory_order_relaxed) + kSlots,
                     std::memory_order_release);  // pairs with enter()
   }

@@ -51,26 +51,27 @@ class SlotRing {
   };
 
   struct alignas(kCacheLine) Slot {
-    // One cache line that every member reads, written only by roots and by whoever retires the slot:
+    // What changes with every collective, in one cache line:
     std::atomic<std::uint64_t> turn{0};  // the sequence number that the slot serves now
-    std::unique_ptr<Group[]> groups;
-    const void* record = nullptr;         // what the root shows the members while it sleeps, or null and
-    std::unique_ptr<std::byte[]> packed;  // the data it left, with
-    MPI_Count packed_bytes = 0;           // bytes for each member (scatter) or for all (bcast)
+    CompleteGroups complete;
+    SpinLock lock;                 // guards `early`
+    std::atomic<Stamp> stamps{0};  // a sum over the complete groups; relaxed: published by `complete`
     // Of the slot's root, 0: none has come; and who that is, or null: not written yet. Relaxed: what the root
     // publishes, it releases.
     std::atomic<Stamp> stamp{0};
     std::atomic<const Rank*> claimed_by{nullptr};
-    LazyArray<Deposit> deposits;
-    // One that changes while they come and go:
-    alignas(kCacheLine) CompleteGroups complete;
-    std::atomic<Stamp> stamps{0};   // a sum over the complete groups; relaxed: published by `complete`
-    SpinLock lock;                  // guards `early`
-    WaitList early;                 // members that ran ahead
     sched::Waiter* root = nullptr;  // a root that sleeps until all are counted
-    std::size_t capacity = 0;       // of `packed`
+    const void* record = nullptr;  // what the root shows the members while it sleeps, or null and the data it
+    MPI_Count packed_bytes = 0;    // left in `packed`, for each member (scatter) or for all (bcast)
+    // What hardly changes:
+    alignas(kCacheLine) std::unique_ptr<std::byte[]> packed;
+    std::size_t capacity = 0;
+    LazyArray<Deposit> deposits;
     LazyArray<std::byte> cells;
+    std::unique_ptr<Group[]> groups;
+    WaitList early;  // members that ran ahead
   };
+  static_assert(sizeof(Slot) == 2 * kCacheLine);
 
   const WorkerGroups& groups() const noexcept { return groups_; }
 
