@@ -2,6 +2,7 @@
  * error class and a sentence. MPI report, chapter 14. */
 #include "check.h"
 
+#include <fcntl.h>
 #include <sys/stat.h>
 
 static char path[256];
@@ -74,6 +75,7 @@ static void test_open_modes(void) {
               MPI_ERR_FILE_EXISTS);
   CHECK_OK(MPI_File_open(MPI_COMM_WORLD, path, MPI_MODE_RDONLY, MPI_INFO_NULL, &file));
   CHECK_CLASS(MPI_File_write_at(file, 0, &value, 1, MPI_INT, MPI_STATUS_IGNORE), MPI_ERR_READ_ONLY);
+  CHECK_OK(MPI_File_sync(file));
   CHECK_OK(MPI_File_close(&file));
   /* At the end. */
   CHECK_OK(MPI_File_open(MPI_COMM_WORLD, path, MPI_MODE_RDWR | MPI_MODE_APPEND, MPI_INFO_NULL, &file));
@@ -90,6 +92,18 @@ static void test_open_modes(void) {
       MPI_File_open(MPI_COMM_WORLD, path, MPI_MODE_RDONLY | MPI_MODE_DELETE_ON_CLOSE, MPI_INFO_NULL, &file));
   CHECK_OK(MPI_File_close(&file));
   CHECK(access(path, F_OK) != 0);
+#ifdef MPI_ABI_VERSION
+  /* Or before: then it is no other file's turn, whatever that is called. */
+  char other[300];
+  snprintf(other, sizeof other, "%s (deleted)", path);
+  file = open_new(MPI_MODE_RDWR | MPI_MODE_DELETE_ON_CLOSE);
+  if (world_rank == 0) {
+    CHECK_EQ(unlink(path), 0);
+    CHECK_EQ(mkfifo(other, 0600), 0);
+  }
+  CHECK_OK(MPI_File_close(&file));
+  if (world_rank == 0) CHECK_EQ(unlink(other), 0);
+#endif
   CHECK_CLASS(MPI_File_delete(path, MPI_INFO_NULL), MPI_ERR_NO_SUCH_FILE);
 }
 
@@ -214,6 +228,38 @@ static void test_bad_views(void) {
   close_and_delete(&file);
 }
 
+/* What one member has got wrong and finds out at once: the others are told, and do not wait for it. */
+static void test_errors_of_one(void) {
+#ifdef MPI_ABI_VERSION
+  if (world_size == 1) return;
+  make_path("one");
+  const int wrong = world_rank == 1;
+  const int want = wrong ? MPI_ERR_ARG : MPI_ERR_OTHER;
+  MPI_File file = MPI_FILE_NULL;
+  check_sentence(MPI_File_open(MPI_COMM_WORLD, path, MPI_MODE_CREATE | MPI_MODE_RDWR, MPI_INFO_NULL,
+                               wrong ? NULL : &file),
+                 want, wrong ? "fh" : "rank 1");
+  CHECK(file == MPI_FILE_NULL);
+  MPI_Info bad = wrong ? (MPI_Info)(void*)(path + 1) : MPI_INFO_NULL;
+  CHECK_CLASS(MPI_File_open(MPI_COMM_WORLD, path, MPI_MODE_CREATE | MPI_MODE_RDWR, bad, &file),
+              wrong ? MPI_ERR_INFO : MPI_ERR_OTHER);
+  file = open_new(MPI_MODE_RDWR);
+  check_sentence(MPI_File_set_view(file, 0, MPI_BYTE, MPI_BYTE, wrong ? NULL : "native", MPI_INFO_NULL), want,
+                 wrong ? "datarep" : "rank 1");
+  CHECK_CLASS(MPI_File_set_view(file, 0, MPI_BYTE, MPI_BYTE, "native", bad),
+              wrong ? MPI_ERR_INFO : MPI_ERR_OTHER);
+  CHECK_CLASS(MPI_File_set_info(file, bad), wrong ? MPI_ERR_INFO : MPI_ERR_OTHER);
+  MPI_Request request = MPI_REQUEST_NULL;
+  char byte = 1;
+  const int code = MPI_File_iwrite_at_all(file, world_rank, &byte, 1, MPI_BYTE, wrong ? NULL : &request);
+  check_sentence(wrong ? code : MPI_Wait(&request, MPI_STATUS_IGNORE), want, wrong ? "request" : "rank 1");
+  MPI_Offset size = -1;
+  CHECK_OK(MPI_File_get_size(file, &size));
+  CHECK_EQ(size, 0);
+  close_and_delete(&file);
+#endif
+}
+
 static void test_shared_pointer(void) {
   enum { kBytes = 300 };
   make_path("shared");
@@ -307,6 +353,37 @@ static int two_bytes(MPI_Datatype type, MPI_Aint* extent, void* state) {
   return MPI_SUCCESS;
 }
 
+/* Without functions that convert, data are as in memory: an extent that is another is refused, and so are places in
+ * bytes that the extents make overlap. */
+static int many_bytes(MPI_Datatype type, MPI_Aint* extent, void* state) {
+  (void)state, (void)type;
+  *extent = 16;
+  return MPI_SUCCESS;
+}
+static void test_bad_representations(MPI_File file) {
+#ifdef MPI_ABI_VERSION
+  int values[1000], lengths[2] = {1, 1};
+  memset(values, 0, sizeof values);
+  CHECK_OK(MPI_Register_datarep("half", MPI_CONVERSION_FN_NULL, MPI_CONVERSION_FN_NULL, two_bytes, NULL));
+  CHECK_OK(MPI_Register_datarep("wide", MPI_CONVERSION_FN_NULL, MPI_CONVERSION_FN_NULL, many_bytes, NULL));
+  CHECK_OK(MPI_File_set_view(file, 0, MPI_INT, MPI_INT, "half", MPI_INFO_NULL));
+  check_sentence(MPI_File_write_at(file, 0, values, 1000, MPI_INT, MPI_STATUS_IGNORE), MPI_ERR_CONVERSION,
+                 "MPI_CONVERSION_FN_NULL");
+  MPI_Datatype close;
+  MPI_Aint places[2] = {0, 4};
+  CHECK_OK(MPI_Type_create_hindexed(2, lengths, places, MPI_INT, &close));
+  CHECK_OK(MPI_Type_commit(&close));
+  check_sentence(MPI_File_set_view(file, 0, MPI_INT, close, "wide", MPI_INFO_NULL), MPI_ERR_TYPE, "wide");
+  MPI_Type_free(&close);
+#endif
+  MPI_Datatype etype, filetype;
+  MPI_Offset disp;
+  char datarep[MPI_MAX_DATAREP_STRING];
+  CHECK_OK(MPI_File_set_view(file, 0, MPI_INT, MPI_INT, "internal", MPI_INFO_NULL));
+  CHECK_OK(MPI_File_get_view(file, &disp, &etype, &filetype, datarep));
+  CHECK_STRING(datarep, "internal");
+}
+
 static void test_representations(void) {
   make_path("representation");
   MPI_File file = open_new(MPI_MODE_RDWR);
@@ -372,6 +449,7 @@ static void test_representations(void) {
   CHECK_OK(MPI_File_read_at(file, 6 * world_rank, bytes, 4, MPI_BYTE, MPI_STATUS_IGNORE));
   CHECK(memcmp(bytes, "1 2 ", 4) == 0);
 #endif
+  test_bad_representations(file);
   MPI_Barrier(MPI_COMM_WORLD);
   close_and_delete(&file);
 }
@@ -562,6 +640,68 @@ static void test_short_extent(void) {
   close_and_delete(&file);
 }
 
+/* Data that lie so far apart that aggregators would look at thousands of millions of windows. */
+static void test_far_apart(void) {
+#ifdef MPI_ABI_VERSION
+  const MPI_Offset far = (MPI_Offset)1 << 43;
+  make_path("far");
+  MPI_File file = open_new(MPI_MODE_RDWR);
+  MPI_Info info;
+  CHECK_OK(MPI_Info_create(&info));
+  CHECK_OK(MPI_Info_set(info, "romio_cb_write", "enable"));
+  CHECK_OK(MPI_Info_set(info, "romio_cb_read", "enable"));
+  CHECK_OK(MPI_Info_set(info, "cb_buffer_size", "4096"));
+  CHECK_OK(MPI_File_set_info(file, info));
+  MPI_Info_free(&info);
+  const MPI_Offset mine = (world_rank % 2 == 0 ? 0 : far) + 4 * world_rank;
+  int value = world_rank + 1, got = 0;
+  const int code = MPI_File_write_at_all(file, mine, &value, 1, MPI_INT, MPI_STATUS_IGNORE);
+  if (class_of(code) != MPI_ERR_NO_SPACE) { /* a file system of small files */
+    CHECK_OK(code);
+    CHECK_OK(MPI_File_read_at(file, mine, &got, 1, MPI_INT, MPI_STATUS_IGNORE));
+    CHECK_EQ(got, world_rank + 1);
+  }
+  close_and_delete(&file);
+#endif
+}
+
+/* More writes than there are threads for them wait until somebody else gives up locks of the file, and the one
+ * that could not go on without a thread does all the same. */
+static void test_many_locks(void) {
+#ifdef MPI_ABI_VERSION
+  enum { kWrites = 24, kBytes = 100, kOther = 1 << 17 };
+  make_path("locks");
+  if (world_rank == 0) {
+    static char data[kWrites * kBytes], other[kOther];
+    char second[300];
+    MPI_File file, free_file;
+    MPI_Request requests[kWrites], request;
+    CHECK_OK(MPI_File_open(MPI_COMM_SELF, path, MPI_MODE_CREATE | MPI_MODE_RDWR, MPI_INFO_NULL, &file));
+    snprintf(second, sizeof second, "%s_free", path);
+    CHECK_OK(MPI_File_open(MPI_COMM_SELF, second, MPI_MODE_CREATE | MPI_MODE_RDWR | MPI_MODE_DELETE_ON_CLOSE,
+                           MPI_INFO_NULL, &free_file));
+    CHECK_OK(MPI_File_set_atomicity(file, 1));
+    const int fd = open(path, O_RDWR);
+    struct flock lock = {.l_type = F_WRLCK, .l_whence = SEEK_SET};
+    CHECK_EQ(fcntl(fd, 37 /* F_OFD_SETLK */, &lock), 0);
+    memset(data, 'x', sizeof data);
+    for (int i = 0; i < kWrites; i++)
+      CHECK_OK(MPI_File_iwrite_at(file, i * kBytes, data + i * kBytes, kBytes, MPI_BYTE, &requests[i]));
+    CHECK_OK(MPI_File_iwrite_at(free_file, 0, other, kOther, MPI_BYTE, &request));
+    CHECK_OK(MPI_Wait(&request, MPI_STATUS_IGNORE));
+    close(fd);
+    CHECK_OK(MPI_Waitall(kWrites, requests, MPI_STATUSES_IGNORE));
+    MPI_Offset size = 0;
+    CHECK_OK(MPI_File_get_size(file, &size));
+    CHECK_EQ(size, kWrites * kBytes);
+    CHECK_OK(MPI_File_close(&free_file));
+    CHECK_OK(MPI_File_close(&file));
+    CHECK_OK(MPI_File_delete(path, MPI_INFO_NULL));
+  }
+  MPI_Barrier(MPI_COMM_WORLD);
+#endif
+}
+
 static void test_info(void) {
   make_path("info");
   MPI_Info info, used;
@@ -602,6 +742,7 @@ int main(int argc, char** argv) {
   test_sizes();
   test_pointers();
   test_bad_views();
+  test_errors_of_one();
   test_shared_pointer();
   test_sequential();
   test_representations();
@@ -609,6 +750,8 @@ int main(int argc, char** argv) {
   test_refusals();
   test_atomic();
   test_short_extent();
+  test_far_apart();
+  test_many_locks();
   test_info();
   return check_end();
 }

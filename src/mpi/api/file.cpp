@@ -35,13 +35,15 @@ int PMPI_File_open(MPI_Comm comm, const char* filename, int amode, MPI_Info info
   return on_no_file("MPI_File_open", [&](Rank&) -> Err {
     Comm* c = nullptr;
     TMPI_TRY(find_comm(comm, c));
-    TMPI_TRY(check_pointer(fh, "fh"));
     const Info* hints = nullptr;
-    TMPI_TRY(hints_from(info, hints));
-    *fh = MPI_FILE_NULL;
+    Err mine = check_pointer(fh, "fh");
+    if (!mine) {
+      *fh = MPI_FILE_NULL;
+      mine = hints_from(info, hints);
+    }
     File* opened = nullptr;
-    TMPI_TRY(
-        with_memory_for("opening a file", [&] { return open_file(*c, filename, amode, *hints, opened); }));
+    TMPI_TRY(with_memory_for("opening a file",
+                             [&] { return open_file(*c, mine, filename, amode, hints, opened); }));
     *fh = opened->handle();
     return kOk;
   });
@@ -119,8 +121,8 @@ TMPI_PROFILED(MPI_File_get_amode);
 int PMPI_File_set_info(MPI_File fh, MPI_Info info) {
   return on_file_together("MPI_File_set_info", fh, [&](File& file) -> Err {
     const Info* hints = nullptr;
-    TMPI_TRY(hints_from(info, hints));
-    return set_hints(file, *hints);
+    const Err mine = hints_from(info, hints);
+    return set_hints(file, mine, hints);
   });
 }
 TMPI_PROFILED(MPI_File_set_info);
@@ -137,11 +139,14 @@ TMPI_PROFILED(MPI_File_get_info);
 int PMPI_File_set_view(MPI_File fh, MPI_Offset disp, MPI_Datatype etype, MPI_Datatype filetype,
                        const char* datarep, MPI_Info info) {
   return on_file_together("MPI_File_set_view", fh, [&](File& file) -> Err {
-    TMPI_TRY(check_pointer(datarep, "datarep"));
     const Info* hints = nullptr;
-    TMPI_TRY(hints_from(info, hints));
-    return set_view(file, disp, etype, filetype, {datarep, ::strnlen(datarep, MPI_MAX_DATAREP_STRING)},
-                    *hints);
+    std::string_view name;
+    Err mine = check_pointer(datarep, "datarep");
+    if (!mine) {
+      name = {datarep, ::strnlen(datarep, MPI_MAX_DATAREP_STRING)};
+      mine = hints_from(info, hints);
+    }
+    return set_view(file, mine, {disp, etype, filetype, name}, hints);
   });
 }
 TMPI_PROFILED(MPI_File_set_view);
@@ -157,7 +162,9 @@ int PMPI_File_get_view(MPI_File fh, MPI_Offset* disp, MPI_Datatype* etype, MPI_D
     *disp = view.disp();
     *etype = given_away(view.etype());
     *filetype = given_away(view.filetype());
-    const char* name = view.representation() != nullptr ? view.representation()->name().c_str() : kNative;
+    const char* name = view.representation() != nullptr ? view.representation()->name().c_str()
+                       : file.internal                  ? kInternal
+                                                        : kNative;
     std::memcpy(datarep, name, std::strlen(name) + 1);
     return kOk;
   });

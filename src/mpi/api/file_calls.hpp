@@ -80,8 +80,7 @@ int move_together(const char* name, MPI_File fh, MPI_Offset offset, const void* 
 template <Transfer transfer, Pointer pointer>
 int start_together(const char* name, MPI_File fh, MPI_Offset offset, const void* buf, MPI_Count count,
                    MPI_Datatype type, MPI_Request* request) {
-  return on_file_together(name, fh, [&](File& file) -> Err {
-    TMPI_TRY(check_pointer(request, "request"));
+  return on_file_together(name, fh, [&](File& file) {
     return start_together(file, {name, transfer, pointer, offset, const_cast<void*>(buf), count, type},
                           request);
   });

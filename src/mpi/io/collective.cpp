@@ -17,6 +17,7 @@ constexpr MPI_Count kLargeRun = MPI_Count{8} << 10;  // from here on a run costs
 constexpr MPI_Count kSmallAccess = MPI_Count{64} << 10;   // a system call for each is a good part of the time
 constexpr MPI_Count kLeastDomain = MPI_Count{256} << 10;  // less is not worth another aggregator
 constexpr MPI_Count kAlignment = 4096;                    // a page of the file is one aggregator's
+constexpr MPI_Count kMostRounds = 1 << 20;                // farther apart, most windows have nothing in them
 
 MPI_Count rounded_up(MPI_Count value, MPI_Count unit) noexcept {
   return (value + unit - 1) / unit * unit;
@@ -48,11 +49,14 @@ bool small_neighbours(const std::vector<Contribution>& parts) noexcept {
   return members > 1 && bytes / members <= kSmallAccess && highest - lowest == bytes;
 }
 
-bool two_phases(const Manner& manner, Transfer transfer, const std::vector<Contribution>& parts) noexcept {
+bool two_phases(const Collection& all, Transfer transfer, const std::vector<Contribution>& parts) noexcept {
+  const Manner& manner = all.manner;
   const Choice choice = transfer == Transfer::kWrite ? manner.hints.cb_write : manner.hints.cb_read;
   if (manner.atomic || choice == Choice::kDisable) return false;
   if (std::any_of(parts.begin(), parts.end(), [](const Contribution& part) { return !part.ascending; }))
     return false;
+  const Domains domains(parts, static_cast<int>(all.aggregators.size()), manner.hints.cb_buffer_size);
+  if (domains.rounds() > kMostRounds) return false;
   return choice == Choice::kEnable || interleaved(parts) || small_neighbours(parts);
 }
 
@@ -96,7 +100,7 @@ class Member {
 
   void run() {
     if (remote_.empty() && !aggregator_) return;  // its data are taken from where they are
-    for (int round = 0; round < domains_.rounds(); ++round) {
+    for (MPI_Count round = 0; round < domains_.rounds(); ++round) {
       MessageBatch requests(messages_, 2 * static_cast<int>(remote_.size()));
       for (Remote& remote : remote_) send_request(remote, round, requests);
       MessageBatch replies(messages_, all_.comm.size - map_.count(map_.mine()));
@@ -124,7 +128,7 @@ class Member {
   bool elsewhere(int rank) const noexcept { return map_.node_of(rank) != map_.mine(); }
   bool writing() const noexcept { return access_.transfer == Transfer::kWrite; }
 
-  void send_request(Remote& remote, int round, MessageBatch& batch) {
+  void send_request(Remote& remote, MPI_Count round, MessageBatch& batch) {
     const FileRange window = domains_.window(remote.number, round);
     remote.list.header = {};
     remote.list.body.clear();
@@ -152,7 +156,7 @@ class Member {
       batch.send(bytes_chunk(list.body.data(), static_cast<MPI_Count>(list.body.size())), dest);
   }
 
-  void aggregate(int round, MessageBatch& replies) {
+  void aggregate(MPI_Count round, MessageBatch& replies) {
     const FileRange window = domains_.window(number_, round);
     if (window.empty()) return;
     lists_.clear();
@@ -256,17 +260,19 @@ Domains::Domains(const std::vector<Contribution>& parts, int aggregators, MPI_Co
     highest_ = std::max(highest_, part.end);
   }
   if (highest_ <= lowest_) lowest_ = highest_ = 0;
-  const MPI_Count share = (highest_ - lowest_ + aggregators - 1) / aggregators;
-  domain_ = std::max(rounded_up(share, kAlignment), kLeastDomain);
-  rounds_ = highest_ == lowest_
-                ? 0
-                : static_cast<int>((std::min(domain_, highest_ - lowest_) + window - 1) / window);
+  const MPI_Count all = highest_ - lowest_;
+  const MPI_Count share = all / aggregators + (all % aggregators != 0);
+  domain_ = std::max(std::min(share, kToTheEnd - kAlignment), kLeastDomain);
+  domain_ = rounded_up(domain_, kAlignment);
+  rounds_ = all == 0 ? 0 : (std::min(domain_, all) - 1) / window + 1;
 }
 
-FileRange Domains::window(int aggregator, int round) const noexcept {
-  const MPI_Offset domain = lowest_ + aggregator * domain_;
-  const MPI_Offset begin = domain + round * window_;
-  return {begin, std::min({begin + window_, domain + domain_, highest_})};
+FileRange Domains::window(int aggregator, MPI_Count round) const noexcept {
+  // What lies behind the end is not computed: there may be no such offset.
+  const MPI_Count all = highest_ - lowest_, skipped = round * window_;
+  if (aggregator > all / domain_ || skipped >= all - aggregator * domain_) return {highest_, highest_};
+  const MPI_Offset begin = lowest_ + aggregator * domain_ + skipped;
+  return {begin, begin + std::min({window_, domain_ - skipped, highest_ - begin})};
 }
 
 void Source::seek(MPI_Offset offset) {
@@ -294,7 +300,7 @@ Err transfer_all(const Collection& all, Err mine, const Access& access, MPI_Coun
     return fail(MPI_ERR_OTHER,
                 "rank {} of the file's communicator has failed in its arguments, so nobody does it",
                 failed - parts.begin());
-  if (two_phases(all.manner, access.transfer, parts)) return in_two_phases(all, parts, access, done);
+  if (two_phases(all, access.transfer, parts)) return in_two_phases(all, parts, access, done);
   return transfer(all.file, all.manner, access, done);
 }
 

@@ -27,12 +27,13 @@ struct File {
   Hints hints;
   std::vector<int> aggregators;      ///< ranks that write and read for all, in collective operations
   std::shared_ptr<const View> view;  ///< never null
-  MPI_Offset position = 0;           ///< individual file pointer, in etypes
-  ErrorTarget target{};              ///< with the error handler, of which it holds a reference
-  Owned<SplitCollective> split;      ///< null: none is open
-  Owned<PointerServer> server;       ///< of the shared pointer, at rank 0 if there are several node processes
-  MPI_Count questions = 0;           ///< that this member has asked it
-  int under_way = 0;                 ///< nonblocking operations that have not ended
+  bool internal = false;         ///< its data representation, which is the native one, was called "internal"
+  MPI_Offset position = 0;       ///< individual file pointer, in etypes
+  ErrorTarget target{};          ///< with the error handler, of which it holds a reference
+  Owned<SplitCollective> split;  ///< null: none is open
+  Owned<PointerServer> server;   ///< of the shared pointer, at rank 0 if there are several node processes
+  MPI_Count questions = 0;       ///< that this member has asked it
+  int under_way = 0;             ///< nonblocking operations that have not ended
   sched::Waiter* settled = nullptr;  ///< MPI_File_close, which waits for the last of them
 
   bool readable() const noexcept { return (amode & (MPI_MODE_RDONLY | MPI_MODE_RDWR)) != 0; }

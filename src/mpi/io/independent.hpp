@@ -7,9 +7,9 @@
 
 namespace tmpi::mpi {
 
-/// How an access is made.
+/// How an access is made: as the file was set when the call was made, for all members alike.
 struct Manner {
-  const Hints& hints;
+  Hints hints;
   bool atomic = false;
 };
 

@@ -72,6 +72,12 @@ TEST_CASE("a view's stream is the filetype's data, repeated") {
       const auto before = std::count_if(where.begin(), end, [&](MPI_Count at) { return 17 + at < offset; });
       REQUIRE(view.first_from(offset, 0, size / 3) == before);
     }
+    // Up to the last byte before it, also where repetitions go back: of all that begin before the third one.
+    for (MPI_Offset offset = 0; offset <= 17 + where[static_cast<std::size_t>(size / 3 * 2)]; ++offset) {
+      const auto last =
+          std::find_if(where.rbegin(), where.rend(), [&](MPI_Count at) { return 17 + at < offset; });
+      REQUIRE(view.bytes_before(offset) == where.rend() - last);
+    }
     if (!ascending) continue;
     for (MPI_Offset offset = 0; offset < 17 + where.back(); ++offset) {
       const auto before =

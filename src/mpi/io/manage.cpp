@@ -90,13 +90,12 @@ struct Seen {
   std::shared_ptr<const Representation> representation;
 };
 
-Err check_view(File& file, MPI_Offset disp, MPI_Datatype etype, MPI_Datatype filetype, std::string_view name,
-               Seen& seen) {
-  TMPI_TRY(check_type(etype, seen.etype));
-  TMPI_TRY(check_type(filetype, seen.filetype));
-  TMPI_TRY(find_representation(*file.comm->owner, name, seen.representation));
-  seen.disp = disp;
-  if (disp == MPI_DISPLACEMENT_CURRENT) {
+Err check_view(File& file, const ViewArguments& wanted, Seen& seen) {
+  TMPI_TRY(check_type(wanted.etype, seen.etype));
+  TMPI_TRY(check_type(wanted.filetype, seen.filetype));
+  TMPI_TRY(find_representation(*file.comm->owner, wanted.representation, seen.representation));
+  seen.disp = wanted.disp;
+  if (wanted.disp == MPI_DISPLACEMENT_CURRENT) {
     if (!file.sequential())
       return fail(MPI_ERR_ARG,
                   "disp is MPI_DISPLACEMENT_CURRENT, which is for files of MPI_MODE_SEQUENTIAL only");
@@ -132,11 +131,29 @@ Err make_view(const Seen& seen, std::shared_ptr<const View>& view) {
   const Datatype* etype = nullptr;
   const Datatype* filetype = nullptr;
   TMPI_TRY(in_file(seen, etype, filetype));
-  view = std::make_shared<const View>(seen.disp, *seen.etype, *seen.filetype, *etype, *filetype,
-                                      seen.representation);
+  // With other extents of the basic elements, elements at places in bytes may lie on each other.
+  Err error;
+  if (seen.representation != nullptr) {
+    error = View::check_types(*etype, *filetype);
+    if (error)
+      error = fail(error.error_class(), "as it is in data representation \"{}\": {}",
+                   seen.representation->name(), take_explanation());
+  }
+  if (!error)
+    view = std::make_shared<const View>(seen.disp, *seen.etype, *seen.filetype, *etype, *filetype,
+                                        seen.representation);
   etype->release();
   filetype->release();
-  return kOk;
+  return error;
+}
+
+Err take_hints_of_first(File& file, const Info& info) {
+  Hints hints = file.hints;
+  if (file.comm->rank == 0) take_hints(hints, info);
+  TMPI_TRY(from_first(*file.comm, &hints));
+  hints.cb_nodes = file.hints.cb_nodes;  // fixed since the file was opened
+  file.hints = hints;
+  return barrier(*file.comm);
 }
 
 }  // namespace
@@ -158,13 +175,13 @@ Err preallocate(File& file, MPI_Offset size) {
   return at_first(file, "allocating space for", [&](int fd) { return allocate(fd, size); });
 }
 
-// One member of each node process: what it has written has been written by one descriptor.
+// One member of each node process: what it has written has been written by one descriptor. Nothing by one that only
+// reads; then all meet, and what others have written before is seen.
 Err sync(File& file) {
   Err error;
   const NodeMap& map = *file.node->map;
-  if (!file.writable()) error = fail(MPI_ERR_READ_ONLY, "{} was opened with MPI_MODE_RDONLY", file.path());
   TMPI_TRY(barrier(*file.comm));  // what the others have written before is in the file by now
-  if (!error && map.leader(map.mine()) == file.comm->rank) {
+  if (file.writable() && map.leader(map.mine()) == file.comm->rank) {
     int failed = 0;
     file.node->run([&] { failed = fsync(file.node->fd()) != 0 && errno != EINVAL ? errno : 0; });
     if (failed != 0) error = file_failed("syncing", file.path(), failed);
@@ -178,29 +195,27 @@ Err set_atomicity(File& file, bool atomic) {
   return kOk;
 }
 
-Err set_view(File& file, MPI_Offset disp, MPI_Datatype etype, MPI_Datatype filetype, std::string_view name,
-             const Info& info) {
+Err set_view(File& file, Err mine, const ViewArguments& wanted, const Info* info) {
   Seen seen;
   std::shared_ptr<const View> view;
-  Err error = check_view(file, disp, etype, filetype, name, seen);
+  const std::string_view name = wanted.representation;
+  Err error = mine;
+  if (!error) error = check_view(file, wanted, seen);
   if (!error) error = make_view(seen, view);
   TMPI_TRY(agree_on(*file.comm, error, "its arguments of MPI_File_set_view"));
   TMPI_TRY(check_same(file, view->unit(), "the size of the etype"));
   TMPI_TRY(check_same(file, static_cast<MPI_Count>(std::hash<std::string_view>{}(name) >> 2),
                       "the hash of datarep"));
   file.view = std::move(view);
+  file.internal = name == kInternal;
   file.position = 0;
   if (file.comm->rank == 0) file.node->shared_position = 0;
-  return set_hints(file, info);  // and everybody has come
+  return take_hints_of_first(file, *info);  // and everybody has come
 }
 
-Err set_hints(File& file, const Info& info) {
-  Hints hints = file.hints;
-  if (file.comm->rank == 0) take_hints(hints, info);
-  TMPI_TRY(from_first(*file.comm, &hints));
-  hints.cb_nodes = file.hints.cb_nodes;  // fixed since the file was opened
-  file.hints = hints;
-  return barrier(*file.comm);
+Err set_hints(File& file, Err mine, const Info* info) {
+  TMPI_TRY(agree_on(*file.comm, mine, "its arguments of MPI_File_set_info"));
+  return take_hints_of_first(file, *info);
 }
 
 Err seek_shared(File& file, MPI_Offset offset, int whence) {

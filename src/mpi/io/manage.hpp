@@ -17,10 +17,15 @@ Err set_size(File& file, MPI_Offset size);
 Err preallocate(File& file, MPI_Offset size);
 Err sync(File& file);
 Err set_atomicity(File& file, bool atomic);
-/// Null types are no datatypes: an error that everybody is told of.
-Err set_view(File& file, MPI_Offset disp, MPI_Datatype etype, MPI_Datatype filetype,
-             std::string_view representation, const Info& info);
-Err set_hints(File& file, const Info& info);
+struct ViewArguments {
+  MPI_Offset disp;
+  MPI_Datatype etype;
+  MPI_Datatype filetype;
+  std::string_view representation;
+};
+/// `mine`: what is wrong with this member's arguments already, of which everybody is told; they are not looked at then.
+Err set_view(File& file, Err mine, const ViewArguments& wanted, const Info* info);
+Err set_hints(File& file, Err mine, const Info* info);
 Err seek_shared(File& file, MPI_Offset offset, int whence);
 
 Err seek(File& file, MPI_Offset offset, int whence);

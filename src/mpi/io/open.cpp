@@ -51,14 +51,24 @@ int in_pool(Call&& call) noexcept {
   return error;
 }
 
-// The name that an open file has now, wherever its rank has gone meanwhile.
+// Of the name that /proc gives for a file that has lost it: another file may be called like that.
+bool lost_name(std::string_view name, const struct stat& opened) noexcept {
+  struct stat found {};
+  return name.ends_with(" (deleted)") &&
+         (lstat(name.data(), &found) != 0 || found.st_dev != opened.st_dev || found.st_ino != opened.st_ino);
+}
+
+// The name that an open file has now, wherever its rank has gone meanwhile. None: somebody has deleted it already.
 int unlink_open(int fd) noexcept {
   char link[32], name[kLongestName + 1];
+  struct stat opened {};
+  if (fstat(fd, &opened) != 0) return -1;
+  if (opened.st_nlink == 0) return 0;
   *fmt::format_to_n(link, sizeof link - 1, "/proc/self/fd/{}", fd).out = '\0';
   const ssize_t length = readlink(link, name, sizeof name - 1);
   if (length < 0) return -1;
   name[length] = '\0';
-  return unlink(name);
+  return lost_name({name, static_cast<std::size_t>(length)}, opened) ? 0 : unlink(name);
 }
 
 Err check_name(const char* name) {
@@ -220,10 +230,11 @@ Err open_on_nodes(Comm& comm, const char* name, int amode, const std::vector<Pro
 
 }  // namespace
 
-Err open_file(Comm& comm, const char* name, int amode, const Info& info, File*& opened) {
+Err open_file(Comm& comm, Err mine, const char* name, int amode, const Info* info, File*& opened) {
   if (comm.inter())
     return fail(MPI_ERR_COMM, "comm is an intercommunicator, but must be an intracommunicator");
-  Err error = check_name(name);
+  Err error = mine;
+  if (!error) error = check_name(name);
   if (!error) error = check_amode(amode);
   TMPI_TRY(agree_on(comm, error, "its arguments of MPI_File_open"));
   name = without_file_system(name);
@@ -237,7 +248,7 @@ Err open_file(Comm& comm, const char* name, int amode, const Info& info, File*& 
   file->comm->raised_on = &file->target;
   file->amode = amode;
   file->view = View::bytes();
-  if (comm.rank == 0) take_hints(file->hints, info);
+  if (comm.rank == 0) take_hints(file->hints, *info);
   struct {
     Hints hints;
     MPI_Offset end = 0;

@@ -3,6 +3,7 @@
 #include <string>
 #include <utility>
 
+#include "mpi/base/check.hpp"
 #include "mpi/base/status.hpp"
 #include "mpi/coll/nonblocking.hpp"
 #include "mpi/datatype/check.hpp"
@@ -34,7 +35,7 @@ Err check_direction(const File& file, Transfer transfer) {
 // A call as it is carried out: the data, and where they begin.
 class Movement {
  public:
-  Movement(File& file, const FileCall& call) : file_(file), call_(call) {}
+  Movement(File& file, const FileCall& call) : file_(file), call_(call), manner_{file.hints, file.atomic} {}
 
   Err check() {
     TMPI_TRY(check_direction(file_, call_.transfer));
@@ -81,14 +82,14 @@ class Movement {
 
   Err move_alone() {
     MPI_Count done = 0;
-    const Err error = transfer(*file_.node, manner(), data_.access(start_), done);
+    const Err error = transfer(*file_.node, manner_, data_.access(start_), done);
     const Err converted = data_.finish(done, bytes_);
     return error ? error : converted;
   }
   Err move_together(Comm& comm, Err mine) {
     MPI_Count done = 0;
     const bool usable = view_ != nullptr && !mine;
-    TMPI_TRY(transfer_all({comm, *file_.node, manner(), file_.aggregators}, mine,
+    TMPI_TRY(transfer_all({comm, *file_.node, manner_, file_.aggregators}, mine,
                           usable ? data_.access(start_) : nothing(), done));
     return data_.finish(done, bytes_);
   }
@@ -98,13 +99,13 @@ class Movement {
   MPI_Count bytes() const noexcept { return bytes_; }
 
  private:
-  Manner manner() const noexcept { return {file_.hints, file_.atomic}; }
   Access nothing() const {
     return {call_.transfer, View::bytes(), 0, 0, Memory(nullptr, 0, *datatype_from(MPI_BYTE))};
   }
 
   File& file_;
   const FileCall call_;
+  const Manner manner_;
   std::shared_ptr<const View> view_;
   UserData data_;
   MPI_Count start_ = 0;
@@ -170,15 +171,20 @@ class AloneOperation final : public RequestExtension {
 class TogetherOperation final : public ShadowOperation {
  public:
   TogetherOperation(File& file, const FileCall& call)
-      : ShadowOperation(call.name, shadows_of(*file.comm).next()), job_(file, call) {
-    ++file.under_way;
-  }
+      : ShadowOperation(call.name, shadows_of(*file.comm).next()), job_(file, call) {}
 
-  // An error of the arguments is told when the others have heard of it.
-  void place() {
-    mine_ = job_.check();
+  // `mine`: what is wrong already. An error of the arguments is told when the others have heard of it.
+  void place(Err mine) {
+    mine_ = mine ? mine : job_.check();
     if (!mine_ && job_.call().pointer != Pointer::kShared) mine_ = job_.place();
     if (mine_) explanation_ = take_explanation();
+  }
+  // It is under way from the moment that it is certain to end, also where there is no helper fiber for it.
+  Err start(Request& request) override {
+    ++job_.file().under_way;
+    const Err error = ShadowOperation::start(request);
+    if (request.done() && !performed_) ended(job_.file());
+    return error;
   }
   Err outcome(Request& request, MPI_Status* status) override {
     const Err error = ShadowOperation::outcome(request, status);
@@ -188,6 +194,7 @@ class TogetherOperation final : public ShadowOperation {
 
  private:
   Err perform(Comm& shadow) override {
+    performed_ = true;
     Err mine = mine_;
     if (mine) explain(explanation_);
     if (job_.call().pointer == Pointer::kShared) mine = place_in_order(shadow, job_, mine);
@@ -199,6 +206,7 @@ class TogetherOperation final : public ShadowOperation {
   Movement job_;
   Err mine_;
   std::string explanation_;
+  bool performed_ = false;
 };
 
 Err check_no_split(const File& file) {
@@ -247,10 +255,16 @@ Err start_together(File& file, const FileCall& call, MPI_Request* request) {
   TMPI_TRY(check_no_split(file));
   auto operation = std::make_unique<TogetherOperation>(file, call);
   TogetherOperation& started = *operation;
-  started.place();
+  started.place(check_pointer(request, "request"));
   Request& created = create_request(file.comm, std::move(operation), false);
-  *request = handle_of(created);
-  return started.start(created);
+  MPI_Request handle = handle_of(created);
+  const Err error = started.start(created);
+  if (request == nullptr) {
+    TMPI_TRY(free_request(handle, created));
+    return null_pointer("request");
+  }
+  *request = handle;
+  return error;
 }
 
 Err begin_split(File& file, const FileCall& call) {

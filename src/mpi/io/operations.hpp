@@ -28,7 +28,7 @@ Err start_alone(File& file, const FileCall& call, MPI_Request* request);
 
 /// Of all members; with the shared pointer: in the order of their ranks. SUSPENDS.
 Err move_together(File& file, const FileCall& call, MPI_Status* status);
-/// The same on a shadow communicator. Does not suspend.
+/// The same on a shadow communicator. Does not suspend. `request` null: an error, of which the others are told.
 Err start_together(File& file, const FileCall& call, MPI_Request* request);
 
 /// The two halves of a split collective. The second SUSPENDS.

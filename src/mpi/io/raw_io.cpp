@@ -129,8 +129,8 @@ IoResult read_rest(int fd, std::span<const Piece> pieces, const IoResult& begun)
   return move(fd, pieces, g_system_calls.read, {.error_of_nothing = 0}, begun);
 }
 
-int lock_bytes(int fd, MPI_Offset begin, MPI_Offset end, bool exclusive) noexcept {
-  return set_lock(fd, F_OFD_SETLKW, exclusive ? F_WRLCK : F_RDLCK, begin, end);
+int try_lock_bytes(int fd, MPI_Offset begin, MPI_Offset end, bool exclusive) noexcept {
+  return set_lock(fd, F_OFD_SETLK, exclusive ? F_WRLCK : F_RDLCK, begin, end);
 }
 
 void unlock_bytes(int fd, MPI_Offset begin, MPI_Offset end) noexcept {

@@ -36,8 +36,8 @@ IoResult read_cached(int fd, std::span<const Piece> pieces) noexcept;
 IoResult read_rest(int fd, std::span<const Piece> pieces, const IoResult& begun) noexcept;
 
 /// Locks bytes [begin, end) against other node processes (open file description locks; `end` 0: to the end of
-/// the file). Waits. The errno, 0 if it has the lock.
-int lock_bytes(int fd, MPI_Offset begin, MPI_Offset end, bool exclusive) noexcept;
+/// the file). Does not wait: EAGAIN if somebody else has them. The errno, 0 if it has the lock.
+int try_lock_bytes(int fd, MPI_Offset begin, MPI_Offset end, bool exclusive) noexcept;
 void unlock_bytes(int fd, MPI_Offset begin, MPI_Offset end) noexcept;
 
 /// What the kernel is asked by; tests put others in their place, which do less or fail.

@@ -11,6 +11,24 @@
 namespace tmpi::mpi {
 namespace {
 
+// Calls visit(basic type, how many) in the order of the type map until it returns false or an error.
+template <class Visit>
+bool each_basic(const Datatype& type, MPI_Count count, Visit&& visit) {
+  if (type.size() == 0 || count == 0) return true;
+  if (type.predefined()) return visit(type, count);
+  const Description& description = type.description();
+  if (description.blocklengths.empty()) {
+    const Datatype& old = *description.types[0];
+    return each_basic(old, count * (type.size() / old.size()), visit);
+  }
+  for (MPI_Count i = 0; i < count; ++i) {
+    for (std::size_t block = 0; block < description.types.size(); ++block) {
+      if (!each_basic(*description.types[block], description.blocklengths[block], visit)) return false;
+    }
+  }
+  return true;
+}
+
 class External32 final : public Representation {
  public:
   External32() : Representation(kExternal32) {}
@@ -47,17 +65,36 @@ class Registered final : public Representation {
     return kOk;
   }
   Err to_file(void* file, const void* buffer, MPI_Count count, const Datatype& type) const override {
+    if (write_ == nullptr) TMPI_TRY(check_native(type));
     if (write_ != nullptr) return convert(write_, "write", const_cast<void*>(buffer), count, type, file);
     pack_segment(file, buffer, count, type, 0, count * type.size());
     return kOk;
   }
   Err from_file(void* buffer, MPI_Count count, const Datatype& type, const void* file) const override {
+    if (read_ == nullptr) TMPI_TRY(check_native(type));
     if (read_ != nullptr) return convert(read_, "read", buffer, count, type, const_cast<void*>(file));
     unpack_segment(buffer, count, type, file, 0, count * type.size());
     return kOk;
   }
 
  private:
+  // Without a conversion function, data are in the file as in memory: they need as much room there.
+  Err check_native(const Datatype& type) const {
+    Err error;
+    each_basic(type, 1, [&](const Datatype& basic, MPI_Count) {
+      MPI_Count bytes = 0;
+      error = basic_extent(basic, bytes);
+      if (!error && bytes != basic.size())
+        error =
+            fail(MPI_ERR_CONVERSION,
+                 "data representation \"{}\" has {} bytes in the file for {}, which has {} in memory, and no "
+                 "conversion function (MPI_CONVERSION_FN_NULL)",
+                 name(), bytes, basic.name(), basic.size());
+      return !error;
+    });
+    return error;
+  }
+
   Err convert(Convert* function, const char* which, void* buffer, MPI_Count count, const Datatype& type,
               void* file) const {
     MPI_Count unit = 0;
@@ -82,24 +119,6 @@ class Registered final : public Representation {
   MPI_Datarep_extent_function* const extent_;
   void* const state_;
 };
-
-// Calls visit(basic type, how many) in the order of the type map until it returns false or an error.
-template <class Visit>
-bool each_basic(const Datatype& type, MPI_Count count, Visit&& visit) {
-  if (type.size() == 0 || count == 0) return true;
-  if (type.predefined()) return visit(type, count);
-  const Description& description = type.description();
-  if (description.blocklengths.empty()) {
-    const Datatype& old = *description.types[0];
-    return each_basic(old, count * (type.size() / old.size()), visit);
-  }
-  for (MPI_Count i = 0; i < count; ++i) {
-    for (std::size_t block = 0; block < description.types.size(); ++block) {
-      if (!each_basic(*description.types[block], description.blocklengths[block], visit)) return false;
-    }
-  }
-  return true;
-}
 
 }  // namespace
 
@@ -127,7 +146,9 @@ Err size_in_file(const Datatype& type, const Representation& representation, MPI
   each_basic(type, 1, [&](const Datatype& basic, MPI_Count count) {
     MPI_Count one = 0;
     error = representation.basic_extent(basic, one);
-    bytes += count * one;
+    if (!error && (__builtin_mul_overflow(count, one, &one) || __builtin_add_overflow(bytes, one, &bytes)))
+      error = fail(MPI_ERR_CONVERSION, "{} is too large in data representation \"{}\"", type.name(),
+                   representation.name());
     return !error;
   });
   return error;

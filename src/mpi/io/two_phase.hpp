@@ -36,13 +36,13 @@ struct FileRange {
 class Domains {
  public:
   Domains(const std::vector<Contribution>& parts, int aggregators, MPI_Count window);
-  int rounds() const noexcept { return rounds_; }
-  FileRange window(int aggregator, int round) const noexcept;
+  MPI_Count rounds() const noexcept { return rounds_; }
+  FileRange window(int aggregator, MPI_Count round) const noexcept;
 
  private:
   MPI_Offset lowest_, highest_;
   MPI_Count domain_, window_;
-  int rounds_;
+  MPI_Count rounds_;
 };
 
 /// A member's access, of which windows are taken in ascending order.

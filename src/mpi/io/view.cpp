@@ -124,6 +124,10 @@ std::shared_ptr<const View> View::bytes() {
 Err View::check(MPI_Offset disp, const Datatype& etype, const Datatype& filetype) {
   if (disp < 0) return fail(MPI_ERR_ARG, "disp is {}: it must not be negative", disp);
   if (!etype.committed() || !filetype.committed()) return uncommitted_type();
+  return check_types(etype, filetype);
+}
+
+Err View::check_types(const Datatype& etype, const Datatype& filetype) {
   if (etype.size() == 0)
     return fail(MPI_ERR_TYPE, "the etype has no data, so that no offset can be counted in it");
   if (filetype.size() == 0) return kOk;  // nothing of the file is visible, as to a member without a part
@@ -161,10 +165,10 @@ MPI_Offset View::offset_of(MPI_Count position) const noexcept {
 MPI_Count View::bytes_before(MPI_Offset offset) const noexcept {
   if (offset <= disp_ || empty()) return 0;
   if (contiguous_) return offset - disp_;
-  // The first byte of the stream at or behind `offset`: in the repetition that holds it, or the next one.
+  // Of the last repetition that begins before it, the first byte that does not lie there, or its end.
   const MPI_Offset first = offset_of(0);
   if (offset <= first) return 0;
-  const MPI_Count tile = (offset - first) / extent_;
+  const MPI_Count tile = (offset - first - 1) / extent_;
   return first_from(offset, tile * tile_, (tile + 1) * tile_);
 }
 

@@ -30,6 +30,8 @@ class View {
   /// MPI_ERR_ARG, MPI_ERR_TYPE: what cannot be a view: a negative displacement, types that are no multiples of
   /// each other, offsets that are negative or go back.
   static Err check(MPI_Offset disp, const Datatype& etype, const Datatype& filetype);
+  /// The same of the types alone, committed or not.
+  static Err check_types(const Datatype& etype, const Datatype& filetype);
 
   MPI_Offset disp() const noexcept { return disp_; }
   const Datatype& etype() const noexcept { return etype_; }
@@ -52,7 +54,8 @@ class View {
   bool reaches(MPI_Count end) const noexcept;
   /// Where byte `position` of the stream is in the file.
   MPI_Offset offset_of(MPI_Count position) const noexcept;
-  /// Bytes of the stream before byte `offset` of the file, if the whole stream is ascending.
+  /// Bytes of the stream up to the last one that lies before byte `offset` of the file. If the whole stream is
+  /// ascending, that are all that do.
   MPI_Count bytes_before(MPI_Offset offset) const noexcept;
   /// Where in bytes [begin, end) of the stream, which are ascending, those begin that are not before byte `offset`.
   MPI_Count first_from(MPI_Offset offset, MPI_Count begin, MPI_Count end) const noexcept;
