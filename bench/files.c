@@ -4,8 +4,8 @@
  * the file row by row. Each by itself (MPI_File_write_at, with the view) and collectively (MPI_File_write_at_all). The
  * file is made and closed within the time, as a checkpoint does; it is not synced to the device.
  *
- * --overlap: one rank of each pair on a core writes by MPI_File_iwrite_at while the other one computes; printed is how
- * much of the shorter of both is hidden.
+ * --overlap: even ranks write by MPI_File_iwrite_at while odd ones compute, with tmpi all on one core (--workers 1);
+ * printed is how much of the shorter of both is hidden.
  */
 #include <math.h>
 #include <unistd.h>
@@ -13,7 +13,7 @@
 #include "bench.h"
 
 static int ranks, rank;
-static double sink;
+static volatile double sink;
 
 static void usage(void) {
   printf(
@@ -111,35 +111,41 @@ static void compute(long rounds) {
   sink = x;
 }
 
-/* Even ranks write, odd ones compute; both, and each alone. */
+/* Even ranks write, odd ones compute as soon as that has begun; both, and each alone. From the first beginning to the
+ * last end: ranks that share a core do not begin together. */
+static double one_way(MPI_File file, void* data, long bytes, int writes, int computes, long rounds) {
+  MPI_Request request = MPI_REQUEST_NULL;
+  MPI_File_set_size(file, 0);
+  MPI_Barrier(MPI_COMM_WORLD);
+  double start = MPI_Wtime(), end, first, last;
+  if (rank % 2 == 0) {
+    if (writes)
+      checked(MPI_File_iwrite_at(file, (MPI_Offset)rank * bytes, data, (int)bytes, MPI_BYTE, &request),
+              "iwrite_at");
+    MPI_Send(NULL, 0, MPI_BYTE, rank + 1, 1, MPI_COMM_WORLD);
+    checked(MPI_Wait(&request, MPI_STATUS_IGNORE), "MPI_Wait");
+  } else {
+    MPI_Recv(NULL, 0, MPI_BYTE, rank - 1, 1, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+    if (computes) compute(rounds);
+  }
+  end = MPI_Wtime();
+  MPI_Allreduce(&start, &first, 1, MPI_DOUBLE, MPI_MIN, MPI_COMM_WORLD);
+  MPI_Allreduce(&end, &last, 1, MPI_DOUBLE, MPI_MAX, MPI_COMM_WORLD);
+  return last - first;
+}
+
 static void overlap(const char* path, long bytes, int batches) {
   void* data = bench_memory((size_t)bytes);
   MPI_File file = open_file(path, MPI_MODE_CREATE | MPI_MODE_WRONLY);
   double times[3][101];
-  long rounds = 100000000;
+  long rounds = 10000000;
   if (rank == 0) printf("# write_s compute_s both_s hidden_percent\n");
-  for (int i = -1; i < batches; i++) {
-    double took[3];
-    for (int what = 0; what < 3; what++) {
-      MPI_File_set_size(file, 0);
-      MPI_Barrier(MPI_COMM_WORLD);
-      const double start = MPI_Wtime();
-      if (rank % 2 == 0 && what != 1) {
-        MPI_Request request;
-        checked(MPI_File_iwrite_at(file, (MPI_Offset)rank * bytes, data, (int)bytes, MPI_BYTE, &request),
-                "iwrite_at");
-        checked(MPI_Wait(&request, MPI_STATUS_IGNORE), "MPI_Wait");
-      }
-      if (rank % 2 == 1 && what != 0) compute(rounds);
-      MPI_Barrier(MPI_COMM_WORLD);
-      took[what] = MPI_Wtime() - start;
-    }
-    if (i < 0) {
-      rounds = (long)((double)rounds * took[0] / took[1]);
-      MPI_Bcast(&rounds, 1, MPI_LONG, 0, MPI_COMM_WORLD);
-    } else {
-      for (int what = 0; what < 3; what++) times[what][i] = took[what];
-    }
+  for (int i = -3; i < batches; i++) {
+    const double took[3] = {one_way(file, data, bytes, 1, 0, rounds),
+                            one_way(file, data, bytes, 0, 1, rounds),
+                            one_way(file, data, bytes, 1, 1, rounds)};
+    if (i < 0) rounds = (long)((double)rounds * took[0] / took[1]);
+    for (int what = 0; what < 3 && i >= 0; what++) times[what][i] = took[what];
   }
   MPI_File_close(&file);
   if (rank == 0) {

@@ -18,11 +18,11 @@ import mpi_tables
 
 KINDS = {
     "Comm": "kComm", "Datatype": "kType", "Request": "kRequest", "Group": "kGroup", "Op": "kOp", "Info": "kInfo",
-    "Errhandler": "kErrhandler", "Session": "kSession", "Message": "kMessage", "File": "kFile",
+    "Errhandler": "kErrhandler", "Session": "kSession", "Message": "kMessage", "File": "kFile", "Win": "kWin",
 }
 
 FREEING = {"Comm_free", "Comm_disconnect", "Type_free", "Request_free", "Group_free", "Op_free", "Info_free", "Errhandler_free",
-           "Session_finalize", "Mrecv", "Imrecv", "File_close"}
+           "Session_finalize", "Mrecv", "Imrecv", "File_close", "Win_free"}
 COMPLETING = {"Wait", "Test", "Waitall", "Testall", "Waitany", "Testany", "Waitsome", "Testsome"}
 BY_POINTER = {"Start", "Cancel", "Type_commit"}
 CONSTANT = {"Type_create_f90_complex", "Type_create_f90_integer", "Type_create_f90_real", "Type_match_size", "Type_get_value_index"}

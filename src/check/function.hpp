@@ -19,8 +19,9 @@ enum class HandleKind : std::uint8_t {
   kSession,
   kMessage,
   kFile,
+  kWin,
 };
-inline constexpr int kHandleKinds = static_cast<int>(HandleKind::kFile) + 1;
+inline constexpr int kHandleKinds = static_cast<int>(HandleKind::kWin) + 1;
 const char* name_of(HandleKind kind) noexcept;  ///< "communicator"
 
 /// What a call does with the handles that an argument is or points to.

@@ -23,8 +23,8 @@ void open_ledger(CommRecord& record, const mpi::Comm& comm) {
 
 const char* name_of(HandleKind kind) noexcept {
   static constexpr std::array<const char*, kHandleKinds> kNames = {
-      "communicator", "datatype",      "request", "group",   "operator",
-      "info object",  "error handler", "session", "message", "file"};
+      "communicator",  "datatype", "request", "group", "operator", "info object",
+      "error handler", "session",  "message", "file",  "window"};
   return kNames[static_cast<std::size_t>(kind)];
 }
 

@@ -37,8 +37,8 @@ std::string readable(CallPlace place) {
 
 int class_of(HandleKind kind) {
   static constexpr std::array<int, kHandleKinds> kClasses = {
-      MPI_ERR_COMM, MPI_ERR_TYPE,       MPI_ERR_REQUEST, MPI_ERR_GROUP,  MPI_ERR_OP,
-      MPI_ERR_INFO, MPI_ERR_ERRHANDLER, MPI_ERR_SESSION, MPI_ERR_REQUEST};
+      MPI_ERR_COMM,       MPI_ERR_TYPE,    MPI_ERR_REQUEST, MPI_ERR_GROUP, MPI_ERR_OP, MPI_ERR_INFO,
+      MPI_ERR_ERRHANDLER, MPI_ERR_SESSION, MPI_ERR_REQUEST, MPI_ERR_FILE,  MPI_ERR_WIN};
   return kClasses[static_cast<std::size_t>(kind)];
 }
 

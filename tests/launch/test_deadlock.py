@@ -53,6 +53,14 @@ class DeadlockTest(LaunchTest):
         err = self.report(4, "nonblocking")
         self.assertIn("ranks 1-3 (3): blocked in MPI_Wait for a nonblocking operation on MPI_COMM_WORLD", err)
 
+    def test_windows(self):
+        err = self.report(3, "window-lock")
+        self.assertRegex(err, r"  rank(s 0,2 \(2\)| 0): blocked in MPI_Win_lock for a lock that another rank holds on window .*, by rank 1\n")
+        self.assertIn("a cycle of 2: rank 0 waits for rank 1, which waits for rank 0\n", err)
+        err = self.report(3, "window-start")
+        self.assertRegex(err, r"  rank 0: blocked in MPI_Win_start for MPI_Win_post on window .*, by ranks 0, 1, 2\n")
+        self.assertRegex(err, r"  ranks 1-2 \(2\): blocked in MPI_Win_fence on window ")
+
     @claims_time
     def test_thousand_ranks(self):
         err = self.report(1000, "ring")

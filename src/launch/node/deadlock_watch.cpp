@@ -3,8 +3,10 @@
 #include <fmt/core.h>
 
 #include <algorithm>
+#include <chrono>
 #include <mutex>
 #include <optional>
+#include <utility>
 
 #include "launch/control/control.hpp"
 #include "launch/node/node_job.hpp"
@@ -18,32 +20,43 @@
 namespace tmpi::launch {
 namespace {
 
-constexpr int kPatience = 10;  // seconds of nothing but polls that are worth a warning
+// Seconds of nothing but polls that are worth a warning, and that are a deadlock.
+constexpr int kPatience = 10;
+constexpr int kFuse = 60;
 
-bool said = false;  // or not to be said: the warning; on_polls()
+bool quiet = false;  // no warning is wanted
+bool said = false;   // it has been said, of a job of one node process
 
 bool somebody_polls(const StateDump& dump) {
   return std::ranges::any_of(
       dump, [](const StateDumpEntry& entry) { return entry.place.state == RankState::kPolling; });
 }
 
-std::string wording(StateDump dump, const std::vector<mpi::WaitForEdges>& edges) {
+std::string in_vain(int seconds) {
   return fmt::format(
-      "deadlock: every rank that has not finished is blocked in MPI, and no message is on its way\n{}{}"
-      "the job has been ended (--no-deadlock-check leaves it blocked, for a debugger)",
-      describe(in_order(std::move(dump))), mpi::explain_deadlock(edges, mpi::job()->size()));
+      "for {} seconds every rank that has not finished has tested or probed in vain and done nothing else, "
+      "or "
+      "has been blocked in MPI,",
+      seconds);
 }
 
-// What a loop around a test does next only the program knows: it may count, or look at memory that another process
-// writes. So such a job goes on.
+std::string wording(StateDump dump, const std::vector<mpi::WaitForEdges>& edges) {
+  const bool polling = somebody_polls(dump);
+  return fmt::format(
+      "deadlock: {} and no message is on its way\n{}{}"
+      "the job has been ended (--no-deadlock-check leaves it {}, for a debugger)",
+      polling ? in_vain(kFuse) : "every rank that has not finished is blocked in MPI,",
+      describe(in_order(std::move(dump))), mpi::explain_deadlock(edges, mpi::job()->size()),
+      polling ? "alone" : "blocked");
+}
+
+// What a loop around a test does next only the program knows: it may count them. So it is given time.
 std::string warning(StateDump dump, const std::vector<mpi::WaitForEdges>& edges) {
   return fmt::format(
-      "warning: this looks like a deadlock: for {} seconds every rank that has not finished has tested or "
-      "probed "
-      "in vain and done nothing else, or has been blocked in MPI, and no message is on its way\n{}{}"
-      "the job goes on, since such a loop may have an end that cannot be seen; --timeout SECONDS ends a job, "
-      "--no-deadlock-check silences this",
-      kPatience, describe(in_order(std::move(dump))), mpi::explain_deadlock(edges, mpi::job()->size()));
+      "warning: this looks like a deadlock: {} and no message is on its way\n{}{}"
+      "the job will be ended if nothing else happens for {} seconds (--no-deadlock-check lets it go on)",
+      in_vain(kPatience), describe(in_order(std::move(dump))),
+      mpi::explain_deadlock(edges, mpi::job()->size()), kFuse - kPatience);
 }
 
 // On a worker's thread, while all workers sleep (sched::StallHook).
@@ -101,16 +114,28 @@ void on_stall_of_several() noexcept {
 bool on_polls(int seconds) noexcept {
   const NodeJob* job = NodeJob::running();
   if (job == nullptr || !mpi::only_polling(seconds == 0)) return false;
-  if (said || seconds == 0 || seconds % kPatience != 0) return true;
+  if (seconds == 0 || seconds % kPatience != 0) return true;
   if (shares_memory()) return false;
   if (job->several()) {
-    quiescence().begin();  // not said yet: the others may come to this later
-  } else {
-    said = true;
+    quiescence().begin();  // the others may come to this later: explain()
+  } else if (seconds >= kFuse) {
+    Control::instance()->end_job(EndKind::kDeadlock, -1, kExitDeadlock,
+                                 wording(job->state_dump(true), {mpi::wait_for_edges()}));
+  } else if (!quiet && !std::exchange(said, true)) {
     Control::instance()->notice(NoticeKind::kPollingInVain,
                                 warning(job->state_dump(true), {mpi::wait_for_edges()}));
   }
   return true;
+}
+
+// How long all node processes have been found to poll, in which this one has been asked again and again.
+bool fuse_burnt() {
+  using Clock = std::chrono::steady_clock;
+  static Clock::time_point first, last;
+  const Clock::time_point now = Clock::now();
+  if (now - last > std::chrono::seconds(2 * kPatience)) first = now;
+  last = now;
+  return now - first >= std::chrono::seconds(kFuse - kPatience);
 }
 
 void explain(std::string_view payload, std::string& out) {
@@ -123,7 +148,8 @@ void explain(std::string_view payload, std::string& out) {
     dump.insert(dump.end(), one->dump.begin(), one->dump.end());
     edges.push_back(std::move(one->edges));
   }
-  if (somebody_polls(dump)) {
+  if (somebody_polls(dump) && !fuse_burnt()) {
+    if (quiet) return;
     append_frame(out, FrameType::kNotice, -1, static_cast<std::uint16_t>(NoticeKind::kPollingInVain),
                  warning(std::move(dump), edges));
   } else {
@@ -147,8 +173,8 @@ void on_question(const Frame& question, std::string& out) {
 
 }  // namespace
 
-void watch_for_deadlock(sched::Scheduler& scheduler, bool several_nodes, bool quiet) {
-  said = quiet;
+void watch_for_deadlock(sched::Scheduler& scheduler, bool several_nodes, bool no_warnings) {
+  quiet = no_warnings;
   scheduler.set_stall_hook(several_nodes ? &on_stall_of_several : &on_stall_alone);
   scheduler.set_poll_hook(&on_polls);
   if (several_nodes) Control::instance()->set_quiescence_handler(&on_question);

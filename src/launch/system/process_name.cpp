@@ -73,7 +73,10 @@ void show_as(const std::vector<std::string>& words) {
   for (const std::string& word : words) bytes.append(word).push_back('\0');
   const Stat stat;
   if (!stat.complete()) return;
-  if (!replace_arguments(stat, bytes)) overwrite_arguments(stat, bytes);
+  // The kernel takes the end of the heap from us, too: nobody may move it meanwhile, as a thread of a library in
+  // LD_PRELOAD might.
+  const bool alone = stat[20] == 1;
+  if (!alone || !replace_arguments(stat, bytes)) overwrite_arguments(stat, bytes);
 }
 
 }  // namespace tmpi::launch

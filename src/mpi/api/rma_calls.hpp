@@ -39,10 +39,11 @@ inline Err check_operator(MPI_Op handle, const Op*& op) {
 
 /// Runs `body(Window&, Request*)` with a new request, whose handle is given away unless the body fails.
 template <class Body>
-inline int on_win_request(const char* name, MPI_Win handle, MPI_Request* out, Body&& body) {
+inline int on_win_request(const char* name, MPI_Win handle, int target, MPI_Request* out, Body&& body) {
   return on_win(name, handle, [&](Window& window) -> Err {
     TMPI_TRY(check_pointer(out, "request"));
-    TMPI_TRY(check_passive(window, name));
+    *out = MPI_REQUEST_NULL;
+    if (target != MPI_PROC_NULL) TMPI_TRY(check_passive(window, name));
     Request& request = create_request(window.comm, nullptr, false);
     if (Err error = body(window, &request)) {
       request.complete();

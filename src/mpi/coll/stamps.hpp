@@ -123,7 +123,7 @@ template <class Steps>
   const Stamp stamp =
       stamps::steps<Steps>() | static_cast<Stamp>(args.collective) | stamps::put_sequence(comm.coll_sequence);
   if constexpr (stamps::amount_of<Steps>() == Amount::kVector) {
-    return stamp | static_cast<Stamp>(args.root) << stamps::kAmount.first |
+    return stamp | stamps::reduction(args) | static_cast<Stamp>(args.root) << stamps::kAmount.first |
            static_cast<Stamp>(stamps::vector_bytes(args)) << (stamps::kAmount.first + stamps::kRootBits);
   } else {
     return stamp | stamps::put_amount(args.root);

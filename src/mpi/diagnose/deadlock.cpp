@@ -69,9 +69,11 @@ class Needs {
         break;
       case WaitKind::kAll:
         for_each_pending(blocked, [&](const Request& request) { add(request); });
+        note_collective(blocked);
         break;
       case WaitKind::kAny:
         for_each_pending(blocked, [&](const Request& request) { add(request); });
+        note_collective(blocked);
         if (edges_.needs.size() > 1) edges_.needs.clear();
         break;
       case WaitKind::kCollective:
@@ -92,6 +94,14 @@ class Needs {
   }
   void add(const Request& request) {
     if (request.kind != RequestKind::kExtended && request.comm != nullptr) add(*request.comm, request.peer);
+  }
+  // A nonblocking collective among the requests that a rank waits for.
+  void note_collective(const Blocked& blocked) {
+    for_each_pending(blocked, [&](const Request& request) {
+      if (edges_.collective != 0 || request.kind != RequestKind::kExtended || request.comm == nullptr) return;
+      edges_.collective = request.comm->context;
+      note_members(*request.comm, edges_.collective);
+    });
   }
   void await_members(const Comm& comm, ContextId context) {
     edges_.awaited = context;

@@ -80,7 +80,7 @@ std::string window_text(Place& place, const WindowWait& window) {
   std::string text = window.describe();
   if (ranks.size() == 1) {
     place.peer = ranks[0];
-    return text + ", by rank " + kPeer;
+    return text + ", by " + kPeer;
   }
   constexpr std::size_t kMost = 8;
   for (std::size_t i = 0; i < std::min(ranks.size(), kMost); ++i)
@@ -88,10 +88,11 @@ std::string window_text(Place& place, const WindowWait& window) {
   return ranks.size() > kMost ? text + fmt::format(" and {} others", ranks.size() - kMost) : text;
 }
 
-// A collective may wait for a message of its own making, on a communicator that the program does not know:
+// A collective may wait for messages of its own making, on a communicator that the program does not know:
 // what the user has called is what counts.
 Blocked of_collective(const sched::Task& task, Blocked blocked) noexcept {
-  const bool message = blocked.kind == WaitKind::kSend || blocked.kind == WaitKind::kReceive;
+  const bool message = blocked.kind == WaitKind::kSend || blocked.kind == WaitKind::kReceive ||
+                       blocked.kind == WaitKind::kAll || blocked.kind == WaitKind::kAny;
   const std::uint64_t comm = task.note[detail::kCollectiveComm].load(std::memory_order_relaxed);
   if (!message || comm == 0) return blocked;
   blocked.kind = WaitKind::kCollective;

@@ -103,7 +103,7 @@ void Aggregator::write_gathered() {
                             RangeLocks::Mode::kShared, true);
   IoResult result{.error = exclusion.error(), .where = pieces_.front().offset};
   const MPI_Count bytes = bytes_of(pieces_);
-  if (result.error == 0) all_.file.run(bytes, [&] { result = write_pieces(all_.file.fd(), pieces_); });
+  if (result.error == 0) all_.file.write(bytes, [&] { result = write_pieces(all_.file.fd(), pieces_); });
   if (result.error != 0) failed("writing", bytes, result);
 }
 
@@ -128,16 +128,15 @@ void Aggregator::write_staged(FileRange window) {
   if (fills && result.error == 0) fill_holes(window, window.begin + first, window.begin + last);
   const MPI_Count bytes = bytes_of(pieces_);
   if (result.error == 0 && !error_)
-    all_.file.run(bytes, [&] { result = write_pieces(all_.file.fd(), pieces_); });
+    all_.file.write(bytes, [&] { result = write_pieces(all_.file.fd(), pieces_); });
   if (result.error != 0) failed("writing", bytes, result);
 }
 
 // What the file has between the data, so that all becomes one piece.
 void Aggregator::fill_holes(FileRange window, MPI_Offset begin, MPI_Offset end) {
   around_.need(room_);
-  IoResult result;
   const Piece whole{begin, end - begin, around_.data()};
-  all_.file.run(whole.length, [&] { result = read_pieces(all_.file.fd(), {&whole, 1}); });
+  const IoResult result = all_.file.read({&whole, 1}, whole.length);
   if (result.error != 0) return failed("reading", whole.length, result);
   std::memset(around_.data() + result.bytes, 0, static_cast<std::size_t>(whole.length - result.bytes));
   for (std::size_t i = 0; i + 1 < pieces_.size(); ++i) {
@@ -193,10 +192,9 @@ void Aggregator::read_gathered() {
   std::sort(pieces_.begin(), pieces_.end(),
             [](const Piece& a, const Piece& b) { return a.offset < b.offset; });
   for (;;) {
-    IoResult result;
     const MPI_Count bytes = bytes_of(pieces_);
     if (bytes == 0) return;
-    all_.file.run(bytes, [&] { result = read_pieces(all_.file.fd(), pieces_); });
+    const IoResult result = all_.file.read(pieces_, bytes);
     if (result.error != 0) return failed("reading", bytes, result);
     if (result.bytes == bytes) return;
     eof_ = std::min(eof_, std::max(result.where, result.bytes == 0 ? pieces_.front().offset : result.where));
@@ -221,9 +219,8 @@ FileRange Aggregator::read_staged(FileRange window, const std::vector<RunList>& 
     wanted.end = std::max(wanted.end, last.offset + last.length);
   }
   if (wanted.empty()) return {window.begin, window.begin};
-  IoResult result;
   const Piece whole{wanted.begin, wanted.end - wanted.begin, staged(window, wanted.begin)};
-  all_.file.run(whole.length, [&] { result = read_pieces(all_.file.fd(), {&whole, 1}); });
+  const IoResult result = all_.file.read({&whole, 1}, whole.length);
   if (result.error != 0) failed("reading", whole.length, result);
   const MPI_Offset end = wanted.begin + result.bytes;
   if (end < wanted.end) eof_ = std::min(eof_, end);

@@ -242,7 +242,7 @@ Err in_two_phases(const Collection& all, const std::vector<Contribution>& parts,
   TMPI_TRY(conclude(all.comm, member, eof));
   done = access.bytes;
   if (access.transfer == Transfer::kRead && access.bytes > 0 && eof < access.end_offset())
-    done = std::clamp(access.view->bytes_before(eof) - access.start, MPI_Count{0}, access.bytes);
+    done = access.view->first_from(eof, access.start, access.end()) - access.start;
   return kOk;
 }
 
@@ -270,7 +270,7 @@ FileRange Domains::window(int aggregator, int round) const noexcept {
 }
 
 void Source::seek(MPI_Offset offset) {
-  at_ = std::clamp(access_.view->bytes_before(offset), access_.start, access_.end());
+  at_ = access_.view->first_from(offset, access_.start, access_.end());
   cursor_ = std::make_unique<ViewCursor>(*access_.view, at_);
 }
 

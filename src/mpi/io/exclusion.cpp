@@ -17,7 +17,7 @@ bool writes_lock(const Hints& hints) noexcept {
 
 Exclusion::FileLock::FileLock(NodeFile& locked, MPI_Offset from, MPI_Offset to, bool writes)
     : file(locked), begin(from), end(to == kToTheEnd ? 0 : to) {
-  file.run(NodeFile::kSlow, [&] { error = lock_bytes(file.fd(), begin, end, writes); });
+  file.run([&] { error = lock_bytes(file.fd(), begin, end, writes); });
 }
 
 Exclusion::FileLock::~FileLock() {

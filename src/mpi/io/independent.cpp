@@ -115,9 +115,8 @@ class Independent {
     const Exclusion exclusion(file_, shared, ascends ? begin() : 0, ascends ? end() : kToTheEnd,
                               Mode::kShared, true);
     if (exclusion.error() != 0) return {.error = exclusion.error(), .where = begin()};
-    file_.run(window_, [&] {
-      result = writing() ? write_pieces(file_.fd(), pieces_) : read_pieces(file_.fd(), pieces_);
-    });
+    if (!writing()) return file_.read(pieces_, window_);
+    file_.write(window_, [&] { result = write_pieces(file_.fd(), pieces_); });
     return result;
   }
 
@@ -132,7 +131,7 @@ class Independent {
   IoResult sieve_read(MPI_Offset from, MPI_Count span) {
     IoResult result;
     const Piece whole{from, span, sieve_.data()};
-    file_.run(span, [&] { result = read_pieces(file_.fd(), {&whole, 1}); });
+    result = file_.read({&whole, 1}, span);
     const MPI_Offset there = from + result.bytes;  // the end of what could be read
     result.bytes = 0;
     for (const Piece& piece : pieces_) {
@@ -150,7 +149,7 @@ class Independent {
     if (exclusion.error() != 0) return {.error = exclusion.error(), .where = from};
     IoResult result;
     const Piece whole{from, span, sieve_.data()};
-    file_.run(2 * span, [&] {
+    file_.write(2 * span, [&] {
       result = read_pieces(file_.fd(), {&whole, 1});
       if (result.error != 0) {
         result.bytes = 0;

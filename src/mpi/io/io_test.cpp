@@ -28,7 +28,8 @@ const Datatype& byte() {
 
 // What may be a filetype: the model says so by itself.
 bool fit_for_view(const test::TypeMap& map) {
-  if (map.size() == 0 || map.extent() <= 0) return false;
+  if (map.size() == 0) return true;
+  if (map.extent() <= 0) return false;
   MPI_Count end = 0;
   for (const test::Element& element : map.elements) {
     if (element.offset < end) return false;
@@ -46,7 +47,7 @@ TEST_CASE("a view's stream is the filetype's data, repeated") {
     const bool fit = fit_for_view(pair.map);
     CHECK(static_cast<bool>(View::check(17, byte(), *pair.type)) == !fit);
     refused += !fit;
-    if (!fit) continue;
+    if (!fit || pair.map.size() == 0) continue;
     ++views;
     const View view(17, byte(), *pair.type, byte(), *pair.type, nullptr);
     const std::vector<MPI_Count> where = pair.map.bytes(3);
@@ -65,6 +66,11 @@ TEST_CASE("a view's stream is the filetype's data, repeated") {
         cursor.advance(step);
         at += step;
       }
+    }
+    for (MPI_Offset offset = 0; offset < 17 + where[static_cast<std::size_t>(size / 3 - 1)]; ++offset) {
+      const auto end = where.begin() + size / 3;  // one repetition is always ascending
+      const auto before = std::count_if(where.begin(), end, [&](MPI_Count at) { return 17 + at < offset; });
+      REQUIRE(view.first_from(offset, 0, size / 3) == before);
     }
     if (!ascending) continue;
     for (MPI_Offset offset = 0; offset < 17 + where.back(); ++offset) {
@@ -114,7 +120,7 @@ ssize_t bad_read(int fd, const iovec* vectors, int, off_t offset) {
 struct BadCalls {
   BadCalls(int most, int failing, int error) : saved(g_system_calls) {
     calls = 0, most_bytes = most, failing_call = failing, failure = error;
-    g_system_calls = {.read = bad_read, .write = bad_write};
+    g_system_calls = {.read = bad_read, .write = bad_write, .read_cached = bad_read};
   }
   ~BadCalls() { g_system_calls = saved; }
   const SystemCalls saved;

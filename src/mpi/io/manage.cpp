@@ -20,7 +20,7 @@ namespace {
 template <class SystemCall>
 Err at_first(File& file, const char* doing, SystemCall&& call) {
   int error = 0;
-  if (file.comm->rank == 0) file.node->run(NodeFile::kSlow, [&] { error = call(file.node->fd()); });
+  if (file.comm->rank == 0) file.node->run([&] { error = call(file.node->fd()); });
   TMPI_TRY(from_first(*file.comm, &error));
   return error == 0 ? kOk : file_failed_at(0, doing, file.path(), error);
 }
@@ -166,8 +166,7 @@ Err sync(File& file) {
   TMPI_TRY(barrier(*file.comm));  // what the others have written before is in the file by now
   if (!error && map.leader(map.mine()) == file.comm->rank) {
     int failed = 0;
-    file.node->run(NodeFile::kSlow,
-                   [&] { failed = fsync(file.node->fd()) != 0 && errno != EINVAL ? errno : 0; });
+    file.node->run([&] { failed = fsync(file.node->fd()) != 0 && errno != EINVAL ? errno : 0; });
     if (failed != 0) error = file_failed("syncing", file.path(), failed);
   }
   return agree_on(*file.comm, error, "MPI_File_sync");

@@ -1,9 +1,10 @@
 #include "mpi/io/node_file.hpp"
 
-#include <linux/magic.h>
+#include <linux/magic.h>  // BTRFS_SUPER_MAGIC ...
 #include <sys/vfs.h>
 #include <unistd.h>
 
+#include <cerrno>
 #include <utility>
 
 #include "sched/sleep.hpp"
@@ -12,10 +13,20 @@
 namespace tmpi::mpi {
 namespace {
 
-bool is_in_memory(int fd) noexcept {
+long file_system(int fd) noexcept {
   struct statfs status {};
-  if (fstatfs(fd, &status) != 0) return false;
-  return status.f_type == TMPFS_MAGIC || status.f_type == RAMFS_MAGIC;
+  return fstatfs(fd, &status) == 0 ? static_cast<long>(status.f_type) : 0;
+}
+
+bool is_in_memory(int fd) noexcept {
+  const long type = file_system(fd);
+  return type == TMPFS_MAGIC || type == RAMFS_MAGIC;
+}
+
+// Writes to a file take its lock: several threads would wait for each other, and spin.
+bool has_one_writer(int fd) noexcept {
+  const long type = file_system(fd);
+  return type == EXT4_SUPER_MAGIC || type == XFS_SUPER_MAGIC || type == BTRFS_SUPER_MAGIC;
 }
 
 }  // namespace
@@ -26,6 +37,7 @@ NodeFile::NodeFile(int fd, std::string path, const struct stat& status, bool rea
       readable_(readable),
       writable_(writable),
       in_memory_(is_in_memory(fd)),
+      one_writer_(has_one_writer(fd)),
       locks_(RangeLocks::of(status)) {}
 
 NodeFile::~NodeFile() {
@@ -39,10 +51,29 @@ bool NodeFile::quick() noexcept {
   return false;
 }
 
-// What a nonblocking operation does, on a helper fiber, goes on beside its rank in any case.
-bool NodeFile::stays(MPI_Count bytes) const noexcept {
-  if (sched::current()->helper) return false;
-  return (in_memory_ && bytes != kSlow) || !sched::has_company();
+bool NodeFile::beside() noexcept {
+  return sched::current()->helper;
+}
+
+bool NodeFile::stays() noexcept {
+  return !beside() && !sched::has_company();
+}
+
+IoResult NodeFile::read(std::span<const Piece> pieces, MPI_Count bytes) {
+  IoResult result;
+  if (bytes <= kSmall && quick()) {
+    measured([&] { result = read_pieces(fd_, pieces); });
+  } else if (stays() || (in_memory_ && !beside())) {
+    result = read_pieces(fd_, pieces);
+  } else {
+    if (beside()) {
+      result.error = EAGAIN;
+    } else {
+      result = read_cached(fd_, pieces);
+    }
+    if (result.error == EAGAIN) sched::offload([&] { result = read_rest(fd_, pieces, result); });
+  }
+  return result;
 }
 
 }  // namespace tmpi::mpi

@@ -34,21 +34,32 @@ class NodeFile {
   RangeLocks& locks() noexcept { return *locks_; }
   StagingPool& staging() noexcept { return staging_; }
 
-  /// Makes system calls that move `bytes` bytes, or take their time anyway (kSlow). `call` must not throw.
-  /// SUSPENDS if it is worth it.
-  static constexpr MPI_Count kSlow = -1;
+  /// Makes system calls that take their time. `call` must not throw. SUSPENDS unless the rank is alone on its worker.
   template <class Call>
-  void run(MPI_Count bytes, Call&& call) {
-    if (bytes != kSlow && bytes <= kSmall && quick()) {
-      const std::uint64_t start = timers::now_ticks();
-      call();
-      if (timers::seconds(timers::now_ticks() - start) > kTooLong) was_slow();
-    } else if (stays(bytes)) {
+  void run(Call&& call) {
+    if (stays()) {
       call();
     } else {
       sched::offload(call);
     }
   }
+
+  /// Makes system calls that write `bytes` bytes. SUSPENDS if it is worth it.
+  template <class Call>
+  void write(MPI_Count bytes, Call&& call) {
+    if (bytes <= kSmall && quick()) {
+      measured(call);
+    } else if (stays() || (in_memory_ && !beside())) {
+      call();
+    } else {
+      if (one_writer_) locks_->writers().take();
+      sched::offload(call);
+      if (one_writer_) locks_->writers().give();
+    }
+  }
+
+  /// read_pieces(): what is in the page cache is copied here, the rest elsewhere. SUSPENDS if it is worth it.
+  IoResult read(std::span<const Piece> pieces, MPI_Count bytes);
 
   // The shared file pointer; where rank 0 of the communicator is.
   std::atomic<MPI_Offset> shared_position{0};  ///< in etypes; seq_cst
@@ -62,13 +73,23 @@ class NodeFile {
   static constexpr int kPatience = 64;                      // calls on other threads before the next attempt
 
   bool quick() noexcept;
-  void was_slow() noexcept { slow_.store(kPatience, std::memory_order_relaxed); }
-  bool stays(MPI_Count bytes) const noexcept;
+  template <class Call>
+  void measured(Call&& call) {
+    const std::uint64_t start = timers::now_ticks();
+    call();
+    if (timers::seconds(timers::now_ticks() - start) > kTooLong)
+      slow_.store(kPatience, std::memory_order_relaxed);
+  }
+  /// A nonblocking operation, on a helper fiber, which is to go on beside its rank.
+  static bool beside() noexcept;
+  /// Nobody would run on the worker meanwhile.
+  static bool stays() noexcept;
 
   const int fd_;
   const std::string path_;
   const bool readable_, writable_;
   const bool in_memory_;      // a file system of memory: a call is a copy, which needs a core anyway
+  const bool one_writer_;     // the file system lets nobody write to a file while another one does
   std::atomic<int> slow_{0};  // small calls that are still to be made elsewhere; relaxed, a guess
   std::shared_ptr<RangeLocks> locks_;
   StagingPool staging_;

@@ -47,7 +47,10 @@ class Movement {
     if (call_.pointer == Pointer::kExplicit && call_.offset < 0)
       return fail(MPI_ERR_ARG, "offset is {}: it must not be negative", call_.offset);
     view_ = file_.view;
-    return data_.prepare(call_.transfer, view_, call_.buffer, call_.count, *type);
+    TMPI_TRY(data_.prepare(call_.transfer, view_, call_.buffer, call_.count, *type));
+    if (data_.bytes() == 0 || !view_->empty()) return kOk;
+    return fail(MPI_ERR_ARG, "{} bytes are asked for, but the view shows nothing: its filetype has no data",
+                data_.bytes());
   }
 
   /// How far it moves a pointer.

@@ -10,6 +10,7 @@
 
 #include "base/spinlock.hpp"
 #include "mpi.h"
+#include "mpi/io/turn.hpp"
 #include "sched/waiter.hpp"
 
 namespace tmpi::mpi {
@@ -41,6 +42,9 @@ class RangeLocks {
     sched::Waiter* waiter_ = nullptr;
   };
 
+  /// Of those who write on other threads: see NodeFile::write().
+  Turn& writers() noexcept { return writers_; }
+
   /// Those of the file behind `status`, made if nobody has them; they last as long as somebody holds them.
   static std::shared_ptr<RangeLocks> of(const struct stat& status);
 
@@ -48,6 +52,7 @@ class RangeLocks {
   SpinLock lock_;
   Held* first_ = nullptr;
   Held* last_ = nullptr;
+  Turn writers_;
 };
 
 }  // namespace tmpi::mpi

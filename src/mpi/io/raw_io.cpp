@@ -9,7 +9,15 @@
 
 namespace tmpi::mpi {
 
-SystemCalls g_system_calls{.read = ::preadv, .write = ::pwritev};
+namespace {
+
+ssize_t preadv_nowait(int fd, const iovec* vectors, int count, off_t offset) {
+  return ::preadv2(fd, vectors, count, offset, RWF_NOWAIT);
+}
+
+}  // namespace
+
+SystemCalls g_system_calls{.read = ::preadv, .write = ::pwritev, .read_cached = preadv_nowait};
 
 namespace {
 
@@ -59,15 +67,22 @@ class Batch {
   std::size_t count_ = 0;
 };
 
+struct Answers {
+  int error_of_nothing;  ///< what it means if nothing is moved
+  bool waits = true;     ///< EAGAIN is no answer
+};
+
 template <class Call>
-IoResult move(int fd, std::span<const Piece> pieces, Call call, int error_of_nothing) noexcept {
-  IoResult result;
+IoResult move(int fd, std::span<const Piece> pieces, Call call, Answers answers,
+              const IoResult& begun = {}) noexcept {
+  IoResult result{.bytes = begun.bytes};
   Batch batch(pieces);
+  if (begun.bytes > 0) batch.advance(begun.bytes);
   while (batch.fill()) {
     const ssize_t done = call(fd, batch.vectors(), batch.count(), batch.offset());
-    if (done < 0 && (errno == EINTR || errno == EAGAIN)) continue;
+    if (done < 0 && (errno == EINTR || (errno == EAGAIN && answers.waits))) continue;
     if (done <= 0) {
-      result.error = done < 0 ? errno : error_of_nothing;
+      result.error = done < 0 ? errno : answers.error_of_nothing;
       result.where = batch.offset();
       return result;
     }
@@ -94,11 +109,24 @@ int set_lock(int fd, int command, short type, MPI_Offset begin, MPI_Offset end) 
 }  // namespace
 
 IoResult write_pieces(int fd, std::span<const Piece> pieces) noexcept {
-  return move(fd, pieces, g_system_calls.write, EIO);
+  return move(fd, pieces, g_system_calls.write, {.error_of_nothing = EIO});
 }
 
 IoResult read_pieces(int fd, std::span<const Piece> pieces) noexcept {
-  return move(fd, pieces, g_system_calls.read, 0);
+  return move(fd, pieces, g_system_calls.read, {.error_of_nothing = 0});
+}
+
+// A file system that does not know of it says EOPNOTSUPP, an old kernel ENOSYS; nothing is the file's end, or (Linux
+// 5.9 and 5.10) not.
+IoResult read_cached(int fd, std::span<const Piece> pieces) noexcept {
+  IoResult result =
+      move(fd, pieces, g_system_calls.read_cached, {.error_of_nothing = EAGAIN, .waits = false});
+  if (result.error == EOPNOTSUPP || result.error == ENOSYS) result.error = EAGAIN;
+  return result;
+}
+
+IoResult read_rest(int fd, std::span<const Piece> pieces, const IoResult& begun) noexcept {
+  return move(fd, pieces, g_system_calls.read, {.error_of_nothing = 0}, begun);
 }
 
 int lock_bytes(int fd, MPI_Offset begin, MPI_Offset end, bool exclusive) noexcept {

@@ -30,6 +30,10 @@ struct IoResult {
 IoResult write_pieces(int fd, std::span<const Piece> pieces) noexcept;
 /// Reads them. Fewer bytes than asked without an error: the file ends at `where`; what follows is not looked at.
 IoResult read_pieces(int fd, std::span<const Piece> pieces) noexcept;
+/// Reads what is in the page cache, and no more: error EAGAIN where something is not, or nobody can tell.
+IoResult read_cached(int fd, std::span<const Piece> pieces) noexcept;
+/// Goes on where `begun` has ended.
+IoResult read_rest(int fd, std::span<const Piece> pieces, const IoResult& begun) noexcept;
 
 /// Locks bytes [begin, end) against other node processes (open file description locks; `end` 0: to the end of
 /// the file). Waits. The errno, 0 if it has the lock.
@@ -40,6 +44,7 @@ void unlock_bytes(int fd, MPI_Offset begin, MPI_Offset end) noexcept;
 struct SystemCalls {
   ssize_t (*read)(int, const iovec*, int, off_t);
   ssize_t (*write)(int, const iovec*, int, off_t);
+  ssize_t (*read_cached)(int, const iovec*, int, off_t);
 };
 extern SystemCalls g_system_calls;
 

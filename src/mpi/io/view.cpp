@@ -105,9 +105,10 @@ View::View(MPI_Offset disp, const Datatype& etype, const Datatype& filetype, con
       extent_(file_filetype.extent()),
       contiguous_(file_filetype.contiguous()),
       ascending_(tiles_ascend(file_filetype)),
-      average_run_(contiguous_ ? kEndless
-                               : std::max<MPI_Count>(1, static_cast<MPI_Count>(static_cast<double>(tile_) /
-                                                                               runs_in(tile_node())))) {
+      average_run_(
+          contiguous_ ? kEndless
+                      : std::max<MPI_Count>(1, static_cast<MPI_Count>(static_cast<double>(tile_) /
+                                                                      std::max(1.0, runs_in(tile_node()))))) {
   for (const Datatype* type : {&etype_, &filetype_, &file_etype_, &file_filetype_}) type->retain();
 }
 
@@ -125,8 +126,7 @@ Err View::check(MPI_Offset disp, const Datatype& etype, const Datatype& filetype
   if (!etype.committed() || !filetype.committed()) return uncommitted_type();
   if (etype.size() == 0)
     return fail(MPI_ERR_TYPE, "the etype has no data, so that no offset can be counted in it");
-  if (filetype.size() == 0)
-    return fail(MPI_ERR_TYPE, "the filetype has no data: nothing of the file is visible");
+  if (filetype.size() == 0) return kOk;  // nothing of the file is visible, as to a member without a part
   if (filetype.size() % etype.size() != 0)
     return fail(MPI_ERR_TYPE,
                 "the filetype has {} bytes of data, which is no multiple of the etype's {}: it must be made "
@@ -154,26 +154,30 @@ bool View::reaches(MPI_Count end) const noexcept {
 }
 
 MPI_Offset View::offset_of(MPI_Count position) const noexcept {
+  if (empty()) return disp_;
   return contiguous_ ? disp_ + position : ViewCursor(*this, position).offset();
 }
 
 MPI_Count View::bytes_before(MPI_Offset offset) const noexcept {
-  if (offset <= disp_) return 0;
+  if (offset <= disp_ || empty()) return 0;
   if (contiguous_) return offset - disp_;
   // The first byte of the stream at or behind `offset`: in the repetition that holds it, or the next one.
   const MPI_Offset first = offset_of(0);
   if (offset <= first) return 0;
   const MPI_Count tile = (offset - first) / extent_;
-  MPI_Count low = tile * tile_, high = low + tile_;  // before low all is before it, and high is not
-  while (low < high) {
-    const MPI_Count middle = low + (high - low) / 2;
+  return first_from(offset, tile * tile_, (tile + 1) * tile_);
+}
+
+MPI_Count View::first_from(MPI_Offset offset, MPI_Count begin, MPI_Count end) const noexcept {
+  while (begin < end) {
+    const MPI_Count middle = begin + (end - begin) / 2;
     if (offset_of(middle) < offset) {
-      low = middle + 1;
+      begin = middle + 1;
     } else {
-      high = middle;
+      end = middle;
     }
   }
-  return low;
+  return begin;
 }
 
 ViewCursor::ViewCursor(const View& view, MPI_Count position) : view_(&view) {

@@ -37,6 +37,8 @@ class View {
   const Representation* representation() const noexcept { return representation_.get(); }
   /// Bytes of an etype in the file.
   MPI_Count unit() const noexcept { return unit_; }
+  /// Nothing of the file is visible.
+  bool empty() const noexcept { return file_filetype_.size() == 0; }
   /// All bytes from `disp` on.
   bool contiguous() const noexcept { return contiguous_; }
   /// Bytes [begin, end) of the stream lie in the file in their order.
@@ -50,8 +52,10 @@ class View {
   bool reaches(MPI_Count end) const noexcept;
   /// Where byte `position` of the stream is in the file.
   MPI_Offset offset_of(MPI_Count position) const noexcept;
-  /// Bytes of the stream before byte `offset` of the file. Of a stream that is ascending.
+  /// Bytes of the stream before byte `offset` of the file, if the whole stream is ascending.
   MPI_Count bytes_before(MPI_Offset offset) const noexcept;
+  /// Where in bytes [begin, end) of the stream, which are ascending, those begin that are not before byte `offset`.
+  MPI_Count first_from(MPI_Offset offset, MPI_Count begin, MPI_Count end) const noexcept;
 
  private:
   friend class ViewCursor;

@@ -81,7 +81,7 @@ Err create_window(Comm& comm, const WindowOrder& order, const Info& hints, Windo
   window->rank = window->comm->rank;
   const ContextId context = window->comm->context;
   window->comm->name =
-      fmt::format("{}.{}, made by rank {}", maker_of(context), number_of(context), maker_of(context));
+      fmt::format("window {}.{} (made by rank {})", maker_of(context), number_of(context), maker_of(context));
   window->flavor_attribute = order.flavor;
   window->size_attribute = order.size;
   window->disp_unit_attribute = static_cast<int>(std::min<MPI_Aint>(order.disp_unit, 0x7fffffff));

@@ -32,29 +32,26 @@ struct Hint {
   const char* key;
   const char* otherwise;
   bool (*valid)(std::string_view value);
-  bool later;  ///< may be changed when the window exists
 };
 constexpr Hint kHints[] = {
-    {"no_locks", "false", is_boolean, true},
-    {"accumulate_ordering", "rar,raw,war,waw", is_ordering, true},
-    {"accumulate_ops", "same_op_no_op", is_operations, true},
-    {"mpi_accumulate_granularity", "0", is_number, true},
-    {"same_size", "false", is_boolean, true},
-    {"same_disp_unit", "false", is_boolean, true},
-    {"alloc_shared_noncontig", "false", is_boolean, false},
+    {"no_locks", "false", is_boolean},
+    {"accumulate_ordering", "rar,raw,war,waw", is_ordering},
+    {"accumulate_ops", "same_op_no_op", is_operations},
+    {"mpi_accumulate_granularity", "0", is_number},
+    {"same_size", "false", is_boolean},
+    {"same_disp_unit", "false", is_boolean},
+    {"alloc_shared_noncontig", "false", is_boolean},
 };
 
 }  // namespace
 
 void set_hints(Window& window, const Info& hints) {
-  const bool first = window.hints.empty();
-  if (first) {
+  if (window.hints.empty()) {
     for (const Hint& hint : kHints) window.hints.emplace_back(hint.key, hint.otherwise);
   }
   for (std::size_t i = 0; i < std::size(kHints); ++i) {
     const std::string* const value = hints.find(kHints[i].key);
-    if (value != nullptr && kHints[i].valid(*value) && (first || kHints[i].later))
-      window.hints[i].second = *value;
+    if (value != nullptr && kHints[i].valid(*value)) window.hints[i].second = *value;
   }
   window.no_locks = window.hints[0].second == "true";
 }

@@ -1,6 +1,7 @@
 #include "mpi/rma/operation.hpp"
 
 #include <cstring>
+#include <mutex>
 
 #include "mpi/datatype/cursor.hpp"
 #include "mpi/datatype/message.hpp"
@@ -147,11 +148,16 @@ Err combine(Window& window, const Op& op, const Data& origin, const Data& result
   if (window.members->member(target.rank) == nullptr)
     return combine_remote(window, op.which, *basic, origin, result, target, displacement, request);
   const MPI_Count elements = (brings ? origin.bytes() : target.bytes()) / basic->size();
-  const Combiner combiner(op.which, *basic, alone(window, target.rank));
+  const bool is_alone = alone(window, target.rank);
+  const Combiner combiner(op.which, *basic, is_alone);
+  // Accumulates of several elements do not mix with each other, which other implementations have programs expect.
+  std::unique_lock rows(window.members->member(target.rank)->rows, std::defer_lock);
+  if (elements > 1 && !is_alone) rows.lock();
   combine_elements(combiner,
                    {address_at(*window.members, target.rank, displacement), target.count, target.type},
                    brings ? Elements{address_of(origin.address), origin.count, origin.type} : Elements{},
                    {address_of(result.address), result.count, result.type}, elements);
+  if (rows.owns_lock()) rows.unlock();
   finish(request);
   return kOk;
 }

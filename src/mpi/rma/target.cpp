@@ -2,6 +2,7 @@
 
 #include <array>
 #include <cstring>
+#include <mutex>
 #include <unordered_map>
 #include <vector>
 
@@ -188,7 +189,11 @@ void do_combine(Core& core, int peer, const Arrival& arrival) {
     out = payload->bytes != nullptr ? payload->bytes.get() : one;
   }
   const Combiner combiner(static_cast<Operator>(header.operation), basic, false);
-  combine_layout(combiner, arrival.node, arrival.base, header.offset / basic.size(), in, out, elements);
+  {
+    std::unique_lock rows(arrival.window->member(header.to)->rows, std::defer_lock);
+    if (elements > 1) rows.lock();
+    combine_layout(combiner, arrival.node, arrival.base, header.offset / basic.size(), in, out, elements);
+  }
   if (out == nullptr) return;
   if (!basic.contiguous()) {
     auto packed = std::make_unique<std::byte[]>(static_cast<std::size_t>(header.bytes));

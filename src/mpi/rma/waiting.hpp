@@ -14,7 +14,7 @@ class AwaitingMembers final : public WindowWait {
  public:
   AwaitingMembers(const Window& window, const char* what, Missing missing)
       : window_(window), what_(what), missing_(std::move(missing)) {}
-  std::string describe() const override { return fmt::format("{} (window {})", what_, window_.comm->name); }
+  std::string describe() const override { return fmt::format("{} on {}", what_, window_.comm->name); }
   std::vector<int> world_ranks() const override {
     std::vector<int> ranks = missing_();
     for (int& rank : ranks) rank = window_.members->group->world_rank(rank);

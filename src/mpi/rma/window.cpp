@@ -78,7 +78,8 @@ Address WindowShared::allocate(MPI_Aint bytes) {
 
 void WindowShared::allocate_each() {
   for (std::size_t rank = 0; rank < extents_.size(); ++rank) {
-    if (members_[rank] != nullptr) extents_[rank].base = allocate(extents_[rank].size);
+    const bool has_memory = extents_[rank].size > 0 || flavor == MPI_WIN_FLAVOR_ALLOCATE;
+    if (members_[rank] != nullptr && has_memory) extents_[rank].base = allocate(extents_[rank].size);
   }
 }
 

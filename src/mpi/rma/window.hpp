@@ -40,6 +40,7 @@ struct Member {
   Tally posts;      ///< from those whose memory it is to access
   Tally completes;  ///< from those that have accessed its memory
   Regions regions;  ///< of a dynamic window
+  SpinLock rows;    ///< held for an accumulate of several elements
 };
 
 class WindowShared {

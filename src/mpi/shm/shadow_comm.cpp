@@ -15,9 +15,9 @@ ContextId context_of(const CommShared& parent, std::uint64_t number) {
   return shadow_context(parent.context, number < ShadowComms::kShadows ? static_cast<int>(number) : kShared);
 }
 
-// 0: alone on its context. There is room in a tag for 2^27; nobody has as many operations under way.
+// 0: alone on its context. There is room in a tag for 2^18; nobody has as many operations under way.
 int space_of(std::uint64_t number) {
-  constexpr std::uint64_t kSpaces = std::uint64_t{1} << 27;
+  constexpr std::uint64_t kSpaces = std::uint64_t{1} << 18;
   if (number < ShadowComms::kShadows) return 0;
   return static_cast<int>((number - ShadowComms::kShadows) % kSpaces);
 }

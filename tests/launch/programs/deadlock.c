@@ -44,6 +44,22 @@ int main(int argc, char** argv) {
     if (rank == 0) MPI_Recv(&value, 1, MPI_INT, 1, 3, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
     MPI_Ibarrier(MPI_COMM_WORLD, &request);
     MPI_Wait(&request, MPI_STATUS_IGNORE);
+  } else if (strncmp(which, "window-", 7) == 0) {
+    MPI_Win win;
+    int* memory;
+    MPI_Group all;
+    MPI_Win_allocate(sizeof(int), 1, MPI_INFO_NULL, MPI_COMM_WORLD, &memory, &win);
+    MPI_Win_get_group(win, &all);
+    if (strcmp(which, "window-lock") == 0) { /* the holder of a lock waits for one who wants it */
+      if (rank == 1) MPI_Win_lock(MPI_LOCK_EXCLUSIVE, 0, 0, win);
+      MPI_Barrier(MPI_COMM_WORLD);
+      if (rank == 1) MPI_Recv(&value, 1, MPI_INT, 0, 5, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+      MPI_Win_lock(MPI_LOCK_SHARED, 0, 0, win);
+    } else if (rank == 0) { /* nobody posts what rank 0 starts */
+      MPI_Win_start(all, 0, win);
+    } else {
+      MPI_Win_fence(0, win);
+    }
   } else if (strcmp(which, "slow") == 0) { /* no deadlock: somebody only takes its time, more than once */
     for (int round = 0; round < 2; ++round) {
       if (rank == 0) sleep(1);

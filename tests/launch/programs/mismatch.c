@@ -110,6 +110,7 @@ int main(int argc, char** argv) {
   CASE("scan_exscan", MPI_Scan(in, out, 1, MPI_DOUBLE, MPI_SUM, world),
        MPI_Exscan(in, out, 1, MPI_DOUBLE, MPI_SUM, world))
   CASE("reduce_count", reduce(2, 0), reduce(1, 0))
+  CASE("reduce_operator", MPI_Reduce(in, out, 1, MPI_DOUBLE, MPI_MAX, 0, world), reduce(1, 0))
   CASE("reduce_short_long", reduce(1, 0), reduce(kLong, 0))
   CASE("bcast_less", bcast(2, 0), bcast(1, 0))
   CASE("bcast_more", bcast(1, 0), bcast(2, 0))

@@ -77,7 +77,7 @@ TMPI_COUNTED_PROFILED(Put);
 int TMPI_COUNTED(Rput)(const void* origin_addr, Count origin_count, MPI_Datatype origin_datatype,
                        int target_rank, MPI_Aint target_disp, Count target_count,
                        MPI_Datatype target_datatype, MPI_Win win, MPI_Request* request) {
-  return on_win_request(TMPI_COUNTED_NAME(Rput), win, request, [&](Window& w, Request* r) {
+  return on_win_request(TMPI_COUNTED_NAME(Rput), win, target_rank, request, [&](Window& w, Request* r) {
     return do_put(w, {origin_addr, origin_count, origin_datatype},
                   {target_rank, target_disp, target_count, target_datatype}, r);
   });
@@ -96,7 +96,7 @@ TMPI_COUNTED_PROFILED(Get);
 int TMPI_COUNTED(Rget)(void* origin_addr, Count origin_count, MPI_Datatype origin_datatype, int target_rank,
                        MPI_Aint target_disp, Count target_count, MPI_Datatype target_datatype, MPI_Win win,
                        MPI_Request* request) {
-  return on_win_request(TMPI_COUNTED_NAME(Rget), win, request, [&](Window& w, Request* r) {
+  return on_win_request(TMPI_COUNTED_NAME(Rget), win, target_rank, request, [&](Window& w, Request* r) {
     return do_get(w, {origin_addr, origin_count, origin_datatype},
                   {target_rank, target_disp, target_count, target_datatype}, r);
   });
@@ -116,10 +116,11 @@ TMPI_COUNTED_PROFILED(Accumulate);
 int TMPI_COUNTED(Raccumulate)(const void* origin_addr, Count origin_count, MPI_Datatype origin_datatype,
                               int target_rank, MPI_Aint target_disp, Count target_count,
                               MPI_Datatype target_datatype, MPI_Op op, MPI_Win win, MPI_Request* request) {
-  return on_win_request(TMPI_COUNTED_NAME(Raccumulate), win, request, [&](Window& w, Request* r) {
-    return do_accumulate(w, {origin_addr, origin_count, origin_datatype},
-                         {target_rank, target_disp, target_count, target_datatype}, op, r);
-  });
+  return on_win_request(
+      TMPI_COUNTED_NAME(Raccumulate), win, target_rank, request, [&](Window& w, Request* r) {
+        return do_accumulate(w, {origin_addr, origin_count, origin_datatype},
+                             {target_rank, target_disp, target_count, target_datatype}, op, r);
+      });
 }
 TMPI_COUNTED_PROFILED(Raccumulate);
 
@@ -140,10 +141,11 @@ int TMPI_COUNTED(Rget_accumulate)(const void* origin_addr, Count origin_count, M
                                   int target_rank, MPI_Aint target_disp, Count target_count,
                                   MPI_Datatype target_datatype, MPI_Op op, MPI_Win win,
                                   MPI_Request* request) {
-  return on_win_request(TMPI_COUNTED_NAME(Rget_accumulate), win, request, [&](Window& w, Request* r) {
-    return do_get_accumulate(w, {origin_addr, origin_count, origin_datatype},
-                             {result_addr, result_count, result_datatype},
-                             {target_rank, target_disp, target_count, target_datatype}, op, r);
-  });
+  return on_win_request(
+      TMPI_COUNTED_NAME(Rget_accumulate), win, target_rank, request, [&](Window& w, Request* r) {
+        return do_get_accumulate(w, {origin_addr, origin_count, origin_datatype},
+                                 {result_addr, result_count, result_datatype},
+                                 {target_rank, target_disp, target_count, target_datatype}, op, r);
+      });
 }
 TMPI_COUNTED_PROFILED(Rget_accumulate);

@@ -6,8 +6,9 @@
 // Several collectives on one communicator cannot mix: every member runs them in the same order, an algorithm
 // is done with all its messages when it returns, and between two members all messages have one tag, so that
 // they are matched in the order in which they were sent; each algorithm receives from a member in the order
-// in which that member sends. The tag names the collective, for reports of blocked ranks, and which of the
-// operations on this context it belongs to (Comm::message_space).
+// in which that member sends. The tag names the collective, for reports of blocked ranks, which of the
+// operations on this context it belongs to (Comm::message_space), and of a reduction operator and kind of
+// elements: members that do not agree about these wait for each other, instead of combining what does not fit.
 //
 // A message that is longer or shorter than its receiver's room does not end the algorithm, on which the others
 // rely: it is remembered, and result() reports it.
@@ -16,6 +17,7 @@
 #include <memory>
 
 #include "mpi/coll/args.hpp"
+#include "mpi/coll/fold.hpp"
 #include "mpi/p2p/p2p.hpp"
 
 namespace tmpi::mpi {
@@ -27,9 +29,9 @@ class Messages {
  public:
   /// For one member's part in one collective; ranks are those that messages on `comm` go to (of an
   /// intercommunicator: the remote group's).
-  Messages(Comm& comm, const Args& args) : Messages(comm, args.collective) {}
-  Messages(Comm& comm, Collective collective)
-      : comm_(comm), tag_(static_cast<int>(collective) | comm.message_space << kSpaceShift) {}
+  Messages(Comm& comm, const Args& args)
+      : comm_(comm), tag_(tag_of(comm, args.collective) | reduction_tag(args)) {}
+  Messages(Comm& comm, Collective collective) : comm_(comm), tag_(tag_of(comm, collective)) {}
 
   /// All three SUSPEND until the data may be overwritten or used.
   void send(const Chunk& data, int dest);
@@ -44,8 +46,18 @@ class Messages {
 
  private:
   friend class MessageBatch;
-  static constexpr int kSpaceShift = 4;
+  static constexpr int kSpaceShift = 4, kOperatorShift = 22, kKindShift = 26;
   static_assert(kCollectives <= 1 << kSpaceShift);
+  static_assert(kOperators + 1 < 1 << (kKindShift - kOperatorShift) && kKinds <= 1 << (31 - kKindShift));
+
+  static int tag_of(const Comm& comm, Collective collective) noexcept {
+    return static_cast<int>(collective) | comm.message_space << kSpaceShift;
+  }
+  static int reduction_tag(const Args& args) noexcept {
+    if (args.op == nullptr) return 0;
+    return (static_cast<int>(args.op->which) + 1) << kOperatorShift | static_cast<int>(args.recv.type->kind())
+                                                                          << kKindShift;
+  }
   ContextId context() const noexcept { return comm_.context | kCollectiveMessages; }
 
   Comm& comm_;
