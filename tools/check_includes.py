@@ -45,6 +45,7 @@ ROOMS = {
                "mpi/init mpi/topo",
     "mpi": "include base ult timers sched net",  # mpi/testing: unit tests run ranks without a launcher
     "observe": "include base ult timers sched net mpi",
+    "advise": "base observe",
     "check": "include base ult timers sched net mpi observe",
     "launch/system": "base net",
     "launch/wire": "base launch/system",
