@@ -90,8 +90,8 @@ inline Err check_not_in_place(const void* buffer, const char* argument) {
 }
 
 /// A buffer of `count` elements, for whole() or (regular collectives) one chunk per member.
-inline Err check_side(Side& side, const void* buffer, MPI_Count count, MPI_Datatype handle,
-                      const char* argument) {
+[[gnu::always_inline]] inline Err check_side(Side& side, const void* buffer, MPI_Count count,
+                                             MPI_Datatype handle, const char* argument) {
   TMPI_TRY(check_not_in_place(buffer, argument));
   Datatype* type;
   TMPI_TRY(check_buffer(buffer, count, handle, type));

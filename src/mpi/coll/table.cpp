@@ -59,7 +59,7 @@ constexpr struct {
                           {"NEIGHBOR_ALLTOALL", kNeighborAlltoallRows}};
 
 // Bytes that all members agree on, if they are no reduction's and all chunks are alike.
-MPI_Count regular_bytes(const Comm& comm, const Args& args) {
+[[gnu::always_inline]] inline MPI_Count regular_bytes(const Comm& comm, const Args& args) {
   switch (args.collective) {
     case Collective::kGather:
       return (comm.rank == args.root ? args.recv : args.send).whole().bytes();
@@ -75,15 +75,23 @@ MPI_Count regular_bytes(const Comm& comm, const Args& args) {
 }
 
 // Bytes of the whole vector; the sum is not taken further than it matters.
-MPI_Count scattered_bytes(const Comm& comm, const Args& args, MPI_Count limit) {
+[[gnu::noinline]] MPI_Count scattered_bytes(Comm& comm, const Args& args) {
   const Datatype& type = *args.recv.type;
   if (!args.recv.counts) return comm.size * dense_bytes(type, args.recv.count);
+  const MPI_Count limit = barrier_of(comm).groups().cell_bytes;
   MPI_Count bytes = 0;
   for (int i = 0; i < comm.size && bytes <= limit; ++i) bytes += dense_bytes(type, args.recv.counts[i]);
   return std::min(bytes, limit + 1);
 }
 
-Query query_of(Comm& comm, const Args& args) {
+// Query::bytes.
+[[gnu::always_inline]] inline MPI_Count bytes_of(Comm& comm, const Args& args) {
+  if (args.op == nullptr) return args.ragged ? 0 : regular_bytes(comm, args);
+  if (args.collective == Collective::kReduceScatter) return scattered_bytes(comm, args);
+  return dense_bytes(*args.recv.type, args.recv.count);
+}
+
+Query query_of(Comm& comm, const Args& args, MPI_Count bytes) {
   const WorkerGroups& groups = barrier_of(comm).groups();
   Query query;
   query.ranks = comm.size;
@@ -95,20 +103,23 @@ Query query_of(Comm& comm, const Args& args) {
     query.contiguous = map.contiguous();
   }
   query.pair_apart = comm.size == 2 && groups.count() == 2;
+  query.bytes = bytes;
   query.cell_limit = groups.cell_bytes;
   query.in_place = args.in_place;
   query.ragged = args.ragged;
   if (args.op != nullptr) {
-    const Datatype& type = *args.recv.type;
     query.commutative = args.op->commutative;
-    query.dense = dense(type);
-    query.bytes = args.collective == Collective::kReduceScatter
-                      ? scattered_bytes(comm, args, query.cell_limit)
-                      : dense_bytes(type, args.recv.count);
-  } else if (!args.ragged) {
-    query.bytes = regular_bytes(comm, args);
+    query.dense = dense(*args.recv.type);
   }
   return query;
+}
+
+// What query_of() takes from the call, but for the bytes, in one number that is not 0.
+[[gnu::always_inline]] inline unsigned kind_of(const Args& args, bool part) {
+  unsigned kind = 1U | (args.in_place ? 2U : 0U) | (args.ragged ? 4U : 0U) | (part ? 8U : 0U) |
+                  unsigned{static_cast<unsigned char>(args.collective)} << 8U;
+  if (args.op != nullptr) kind |= (args.op->commutative ? 16U : 0U) | (dense(*args.recv.type) ? 32U : 0U);
+  return kind;
 }
 
 }  // namespace
@@ -121,16 +132,33 @@ const char* name_of(Collective collective) noexcept {
   return kTable[static_cast<std::size_t>(collective)].name;
 }
 
-const Algorithm* select(Comm& comm, const Args& args, bool part) {
-  const Query query = query_of(comm, args);
-  if (const Algorithm* preferred = part ? nullptr : preferred_algorithm(args.collective)) [[unlikely]] {
+namespace {
+
+const Algorithm* look_up(const Query& query, Collective collective, bool part) {
+  if (const Algorithm* preferred = part ? nullptr : preferred_algorithm(collective)) {
     if (preferred->works(query)) return preferred;
     if (!reproducible()) report_fallback(*preferred);
   }
-  for (const Algorithm& row : algorithms(args.collective)) {
+  for (const Algorithm& row : algorithms(collective)) {
     if (row.works(query) && row.suits(query)) return &row;
   }
   return nullptr;
+}
+
+[[gnu::noinline]] const Algorithm* choose(ChosenAlgorithm& chosen, Comm& comm, const Args& args, bool part) {
+  const Query query = query_of(comm, args, bytes_of(comm, args));
+  chosen = {kind_of(args, part), query.bytes, look_up(query, args.collective, part)};
+  return chosen.algorithm;
+}
+
+}  // namespace
+
+// A program calls the same collectives again and again: the table is asked once, then the choice is at hand.
+const Algorithm* select(Comm& comm, const Args& args, bool part) {
+  ChosenAlgorithm& chosen = comm.chosen[static_cast<std::size_t>(args.collective) % comm.chosen.size()];
+  if (chosen.kind == kind_of(args, part) && chosen.bytes == bytes_of(comm, args)) [[likely]]
+    return chosen.algorithm;
+  return choose(chosen, comm, args, part);
 }
 
 namespace {

@@ -86,6 +86,35 @@ TEST_CASE(
   CHECK(selected(Collective::kAllreduce, query) == "segments");
 }
 
+// Kinds and sizes in turn, on a communicator that has chosen before and on one that has not.
+TEST_CASE("a choice at hand is the one that the table would make") {
+  testing::run_ranks(3, 2, [](Rank& rank) {
+    int differ = 0, several = 0;
+    const Datatype* type = datatype_from(MPI_INT);
+    const Op* sum = op_from(MPI_SUM);
+    for (int i = 0; i < 2000; ++i) {
+      const auto collective = static_cast<Collective>(i * 7 % kCollectives);
+      const bool reduces = collective >= Collective::kReduce && collective <= Collective::kExscan;
+      Args args{.collective = collective};
+      args.send = args.recv = {.count = i % 5 * 1000, .type = type};
+      if (reduces) args.op = sum;
+      args.in_place = i % 3 == 0;
+      args.ragged = !reduces && i % 4 == 0;
+      const bool part = i % 11 == 0;
+      const ChosenAlgorithm before = rank.world.chosen[static_cast<std::size_t>(collective) % 4];
+      const Algorithm* at_hand = select(rank.world, args, part);
+      several += before.algorithm != at_hand ? 1 : 0;
+      rank.self.chosen = {};
+      std::swap(rank.world.chosen, rank.self.chosen);  // the world has not chosen
+      differ += select(rank.world, args, part) != at_hand ? 1 : 0;
+      std::swap(rank.world.chosen, rank.self.chosen);
+    }
+    rank.self.chosen = {};
+    CHECK(differ == 0);
+    CHECK(several > 100);
+  });
+}
+
 TEST_CASE("choices") {
   CHECK(prefer_algorithms("allreduce=RING,BCAST=binomial"));
   CHECK(std::string(preferred_algorithm(Collective::kAllreduce)->name) == "ring");

@@ -23,11 +23,13 @@ namespace tmpi::mpi {
 
 struct Rank;
 struct Errhandler;
-struct Topology;  // topology.hpp: grid or graph
+struct Topology;     // topology.hpp: grid or graph
+struct ErrorTarget;  // rank/call.hpp
 // What rooms above hang on a communicator:
 class CollShared;   // shm/coll_shared.hpp: where the members in this node process come together
 class ShadowComms;  // shm/shadow_comm.hpp: nonblocking collectives
 struct Hierarchy;   // coll/hierarchy/: the parts of a communicator with members in several node processes
+struct Algorithm;   // coll/algorithm.hpp
 
 /// Context ids are 64 bit and unique in the job (context.hpp). Each communicator has two: point-to-point =
 /// id, collectives = id | kCollective, so that no wildcard ever catches a collective's message.
@@ -55,6 +57,14 @@ struct CommShared {
   const int first_member = 0;  ///< member index of this side's rank 0
 };
 
+/// What the selection table took for the last call of a kind, so that the next one like it need not ask
+/// (coll/table.cpp).
+struct ChosenAlgorithm {
+  unsigned kind = 0;  ///< the collective and what it is called with; 0: none yet
+  MPI_Count bytes = 0;
+  const Algorithm* algorithm = nullptr;
+};
+
 struct Comm {
   static constexpr std::uint32_t kMagic = 0x434f4d4d;  // "COMM"
   std::uint32_t magic = kMagic;
@@ -66,7 +76,8 @@ struct Comm {
   std::uint64_t coll_sequence = 0;  ///< shared-memory barriers this rank has come to (shm/shared_barrier.hpp)
   std::uint64_t rooted_sequence = 0;  ///< collectives in the slot ring it has come to (shm/slot_ring.hpp)
   std::uint64_t idup_sequence = 0;    ///< nonblocking duplications this rank has started (create/idup.cpp)
-  int message_space = 0;              ///< of one shadow of many on one context: tells their messages apart
+  std::array<ChosenAlgorithm, 4> chosen;  ///< by collective
+  int message_space = 0;  ///< of one shadow of many on one context: tells their messages apart
   Rank* owner = nullptr;
   std::shared_ptr<CommShared> shared;
   Errhandler* errhandler = nullptr;          ///< null: MPI_ERRORS_ARE_FATAL
@@ -78,6 +89,8 @@ struct Comm {
   std::vector<std::pair<std::string, std::string>> hints;  ///< key, value (comm/hints.hpp)
   std::string name;
   MPI_Comm handle = MPI_COMM_NULL;  ///< MPI_COMM_WORLD / MPI_COMM_SELF, else the pointer itself
+  /// Of a communicator that an object has for itself (a file): what its errors are raised on; else null.
+  const ErrorTarget* raised_on = nullptr;
 
   bool inter() const noexcept { return local != nullptr; }
   /// My index among all members, and how many there are. On an intercommunicator those of both sides count,

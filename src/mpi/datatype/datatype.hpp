@@ -111,7 +111,7 @@ extern Datatype* predefined_types[kPredefinedSlots];
 /// The type behind a handle: a table look-up for predefined ones, the pointer itself otherwise. Null for
 /// MPI_DATATYPE_NULL and for handles that are no datatypes as far as that can be seen (unknown small
 /// constants, bad magic).
-inline Datatype* datatype_from(MPI_Datatype handle) noexcept {
+[[gnu::always_inline]] inline Datatype* datatype_from(MPI_Datatype handle) noexcept {
   const auto value = reinterpret_cast<std::uintptr_t>(handle);
   if (is_predefined(handle)) {
     const std::uintptr_t slot = value - kPredefinedBase;

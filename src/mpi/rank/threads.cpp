@@ -32,12 +32,13 @@ bool is_main_flow() noexcept {
 }
 
 void thread_created(Rank& rank) noexcept {
-  rank.has_threads = true;
+  rank.has_threads.store(true, std::memory_order_relaxed);
   if (rank.phase == Phase::kInitialized) admit_threads(rank);
 }
 
 void admit_threads(Rank& rank) noexcept {
-  if (rank.has_threads && rank.thread_level >= MPI_THREAD_SERIALIZED) sched::scheduler()->admit_threads();
+  if (rank.has_threads.load(std::memory_order_relaxed) && rank.thread_level >= MPI_THREAD_SERIALIZED)
+    sched::scheduler()->admit_threads();
 }
 
 }  // namespace tmpi::mpi

@@ -37,7 +37,7 @@ class Engine final : public net::Sink, private Core {
   Balance balance() const noexcept;
   ProtocolCounters read_counters() noexcept;
 
-  // All three run body(sends, receives) inside. Without memory for what it has to note the job ends.
+  // These run body(sends, receives) inside. Without memory for what it has to note the job ends.
 
   /// Waits until nobody else is inside.
   template <class Body>
@@ -64,6 +64,14 @@ class Engine final : public net::Sink, private Core {
     if (!errands_.leave(body)) return inside(body);
     // Whoever was inside may have looked for errands before this one was there. seq_cst pairs with leave().
     if (lock_.try_lock_ordered()) leave();
+  }
+  /// Runs body(core) inside: for active messages of rooms above.
+  template <class Body>
+  auto with_core(Body&& body) noexcept {
+    lock_.lock();
+    const Inside lock(*this);
+    return with_memory_for("one-sided communication with another node",
+                           [&] { return body(static_cast<Core&>(*this)); });
   }
   Receives& receives() noexcept { return receives_; }  // for release_quietly()
   bool announces() const noexcept { return settings.rendezvous == Rendezvous::kEarlyCts; }

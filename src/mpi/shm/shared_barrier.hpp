@@ -17,6 +17,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <utility>
 
 #include "base/platform.hpp"
@@ -79,11 +80,12 @@ class SharedBarrier {
   bool worked(std::uint64_t sequence) const noexcept { return rounds_[sequence & 1].worked; }
 
  private:
+  // What a leader of another group needs of it lies in its first cache line.
   struct alignas(kCacheLine) Group {
     GroupArrivals arrivals;
+    std::optional<sched::Waiter> leader;  // waits for the last one, which reads it and the stamp
+    GroupStamp stamp;                     // written before the leader counts its group in
     bool needed = false;  // a member of the group needs arrive_and_work_if()'s work; taken by the last leader
-    sched::Waiter* leader = nullptr;  // written before the leader counts its group in, read by the last one
-    GroupStamp stamp;                 // likewise
   };
   struct Round {
     LazyArray<void*> records;
@@ -106,18 +108,13 @@ class SharedBarrier {
   [[gnu::always_inline]] void join(Group& mine, Last&& last, const Comm* comm = nullptr) {
     const int groups = groups_.count();
     if (groups == 1) return last();
-    sched::Waiter waiter(1);
-    mine.leader = &waiter;
-    if (complete_.count(groups)) {
-      for (int i = 0; comm != nullptr && i < groups; ++i) group(i).stamp.compare(*comm, mine.stamp.stamp());
-      last();
-      for (int i = 0; i < groups; ++i) {
-        if (&group(i) != &mine) group(i).leader->complete();
-      }
-    } else {
-      waiter.wait();
+    mine.leader.emplace(1);
+    if (!complete_.count(groups)) return mine.leader->wait();
+    for (int i = 0; comm != nullptr && i < groups; ++i) group(i).stamp.compare(*comm, mine.stamp.stamp());
+    last();
+    for (int i = 0; i < groups; ++i) {
+      if (&group(i) != &mine) group(i).leader->complete();
     }
-    mine.leader = nullptr;  // the last leader has read it
   }
 
   const WorkerGroups groups_;
