@@ -13,6 +13,7 @@
 
 #include "sched/metering.hpp"
 #include "sched/offload.hpp"
+#include "sched/progress_threads.hpp"
 #include "sched/signal_stack.hpp"
 #include "sched/topology.hpp"
 #include "sched/worker.hpp"
@@ -74,6 +75,7 @@ class NodeScheduler final : public Scheduler {
   int worker_of(const Task& task) const override { return task.worker->index(); }
   bool oversubscribed() const override { return shared_.oversubscribed; }
   std::vector<std::string> bindings() const override;
+  std::vector<std::string> progress_bindings() const override;
   int tasks() const override { return spawned_.load(std::memory_order_acquire); }
   const Task& task(int id) const override { return tasks_[static_cast<std::size_t>(id)]; }
   const Task* guard_page_owner(const void* address) const override;
@@ -88,12 +90,17 @@ class NodeScheduler final : public Scheduler {
 
  private:
   Result<void> make_workers();
+  void choose_progress();
+  void start_progress();
   Task& new_task(void* owner);
   void run_worker(int index);
 
   const Options options_;
   std::unique_ptr<ult::StackArena> stacks_;
   std::optional<Topology> topology_;
+  Progress progress_ = Progress::kPoll;  // as it is done
+  std::vector<Place> progress_places_;   // kCore
+  std::optional<ProgressThreads> progress_threads_;
   std::unique_ptr<Task[]> tasks_;
   std::atomic<int> reserved_{0};  // ids handed out
   std::atomic<int> spawned_{0};   // tasks [0, spawned_) are complete enough for state dumps
@@ -118,7 +125,9 @@ Result<void> NodeScheduler::set_up() {
     if (!topology) return topology.failure();
     topology_ = *std::move(topology);
   }
-  shared_.oversubscribed = options_.workers > cpu_limit();
+  choose_progress();
+  shared_.oversubscribed =
+      options_.workers + (progress_ == Progress::kCore ? options_.progress_cores : 0) > cpu_limit();
   shared_.stack_size = stacks_->size();
   shared_.exec_stacks = options_.exec_stacks;
   tasks_ = std::make_unique<Task[]>(static_cast<std::size_t>(options_.tasks));
@@ -126,6 +135,36 @@ Result<void> NodeScheduler::set_up() {
   timers::calibrate();
   if (!shared_.oversubscribed) shared_.spin_ticks = timers::ticks(options_.spin_microseconds * 1e-6);
   return {};
+}
+
+// A core that spins beside workers which have to share the others would take more than it gives: where cores are
+// short the thread sleeps.
+void NodeScheduler::choose_progress() {
+  progress_ = options_.progress;
+  if (progress_ == Progress::kAuto) progress_ = Progress::kPoll;
+  if (progress_ != Progress::kCore) return;
+  if (topology_) {
+    progress_places_ =
+        topology_->set_aside(options_.progress_cores, options_.progress_numa_node, options_.workers);
+  } else if (options_.workers + options_.progress_cores <= cpu_limit()) {
+    progress_places_.resize(static_cast<std::size_t>(options_.progress_cores));
+  }
+  if (progress_places_.empty()) progress_ = Progress::kThread;
+}
+
+void NodeScheduler::start_progress() {
+  if (!progress_threads_) return;
+  try {
+    if (progress_ == Progress::kCore)
+      progress_threads_->start_spinning(progress_places_, topology_.has_value());
+    else
+      progress_threads_->start_sleeping();
+  } catch (const std::system_error& error) {
+    end_at_limit(
+        fmt::format("cannot start a progress thread: {}. Raise the limits on threads (ulimit -u) and "
+                    "memory (ulimit -v), or pass --progress poll",
+                    error.what()));
+  }
 }
 
 Result<void> NodeScheduler::make_workers() {
@@ -193,6 +232,7 @@ void NodeScheduler::run_worker(int index) {
 void NodeScheduler::run() {
   const SavedAffinity affinity;
   set_offload_affinity(&affinity);
+  start_progress();
   const int first = options_.owns_calling_thread ? 1 : 0;
   std::vector<std::thread> threads;
   for (int i = first; i < options_.workers; ++i) {
@@ -210,6 +250,7 @@ void NodeScheduler::run() {
   }
   if (first == 1) run_worker(0);
   for (std::thread& thread : threads) thread.join();
+  if (progress_threads_) progress_threads_->stop();
   set_offload_affinity(nullptr);
 }
 
@@ -252,7 +293,10 @@ void NodeScheduler::set_drain_hook(DrainHook hook) {
 }
 
 void NodeScheduler::set_event_source(const EventSource& source) {
-  if (!shared_.parking.watch.set(source.arm)) {
+  if (progress_ != Progress::kPoll && source.expected != nullptr) progress_threads_.emplace(shared_, source);
+  // Who spins on cores of their own need nobody who watches in addition.
+  const bool spins = progress_threads_ && progress_ == Progress::kCore;
+  if (!spins && !shared_.parking.watch.set(source.arm)) {
     end_at_limit(fmt::format(
         "cannot have a descriptor that wakes who waits for the network: {}. Raise the limit on open files "
         "(ulimit -n).",
@@ -274,6 +318,26 @@ std::vector<std::string> NodeScheduler::bindings() const {
     const bool shares = static_cast<std::size_t>(options_.workers) > topology_->places.size();
     lines.push_back(fmt::format("worker {}: core {} (PU {}), NUMA node {}{}", i, place.core, place.pu,
                                 place.numa_node, shares ? ", shared with other workers" : ""));
+  }
+  return lines;
+}
+
+std::vector<std::string> NodeScheduler::progress_bindings() const {
+  std::vector<std::string> lines;
+  if (!progress_threads_) return lines;
+  if (progress_ != Progress::kCore) {
+    lines.push_back(fmt::format("progress thread: not bound, sleeps while cores are at it{}",
+                                options_.progress == Progress::kCore
+                                    ? "; no core of its own: there are too few beside those of the workers"
+                                    : ""));
+  }
+  for (std::size_t i = 0; i < progress_places_.size(); ++i) {
+    const Place& place = progress_places_[i];
+    const bool near = place.numa_node == options_.progress_numa_node;
+    lines.push_back(topology_
+                        ? fmt::format("progress thread {}: core {} (PU {}), NUMA node {}{}", i, place.core,
+                                      place.pu, place.numa_node, near ? ", that of the network's device" : "")
+                        : fmt::format("progress thread {}: not bound", i));
   }
   return lines;
 }
@@ -326,7 +390,7 @@ Result<std::unique_ptr<Scheduler>> Scheduler::create(const Options& options) {
   auto scheduler = std::make_unique<NodeScheduler>(options);
   if (auto ready = scheduler->set_up(); !ready) return ready.failure();
   g_scheduler = scheduler.get();
-  detail::g_single_worker = options.workers == 1;
+  detail::g_single_worker = options.workers == 1 && !is_beside(options.progress);
   return std::unique_ptr<Scheduler>(std::move(scheduler));
 }
 

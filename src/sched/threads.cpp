@@ -104,6 +104,7 @@ void detail::block_on_thread(Worker& worker, Task& self) noexcept {
   self.set_state(TaskState::kBlocked);
   if (!self.is_thread) return hand_back(self);
   worker.entrance().block(static_cast<ThreadTask&>(self).parker, worker);
+  worker.tell_progress();
   self.set_state(TaskState::kRunning);
 }
 

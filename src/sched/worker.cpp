@@ -147,7 +147,7 @@ __attribute__((noinline)) void Worker::poll_at_switch() noexcept {
   until_clock_ = kClockInterval;
   if (now - last_poll_ < (expectant ? shared_.expectant_ticks : shared_.quiet_ticks)) return;
   last_poll_ = now;
-  poll_();
+  poll_source();
 }
 
 void Worker::look() noexcept {
@@ -155,7 +155,7 @@ void Worker::look() noexcept {
   if (watchful()) [[unlikely]]
     wake_sleepers();
   if (drain_hook_ != nullptr) drain_hook_(index_);
-  if (poll_ != nullptr && poll_()) progressed_ = true;
+  if (poll_ != nullptr && poll_source()) progressed_ = true;
 }
 
 bool Worker::anyone_ready() noexcept {
@@ -204,6 +204,7 @@ void Worker::spin() noexcept {
 __attribute__((noinline)) Task* Worker::idle() noexcept {
   for (;;) {
     entrance_.idle(*this);
+    tell_progress();
     // What was urgent may have been dealt with meanwhile.
     if (Task* task = pop_next()) return task;
     if (finished()) return nullptr;

@@ -19,6 +19,7 @@
 #include "sched/entrance.hpp"
 #include "sched/helper.hpp"
 #include "sched/poll_watch.hpp"
+#include "sched/progress.hpp"
 #include "sched/ready_queue.hpp"
 #include "sched/scheduler.hpp"
 #include "sched/sleepers.hpp"
@@ -93,6 +94,8 @@ class alignas(kCacheLine) Worker {
   /// One more task, which will not have finished until finish(); and whether there are others than one.
   void settle() noexcept { residents_.fetch_add(1, std::memory_order_relaxed); }
   bool has_company() const noexcept { return residents_.load(std::memory_order_relaxed) > 1; }
+  /// So often has it looked at the event source.
+  std::uint64_t looks() const noexcept { return looks_.load(std::memory_order_relaxed); }
   /// ns for which ready tasks have waited for one that holds the worker.
   std::uint64_t held() const noexcept { return held_.load(std::memory_order_relaxed); }
   AssistPoint& assist_point() noexcept { return assist_point_; }
@@ -142,6 +145,11 @@ class alignas(kCacheLine) Worker {
   void spin() noexcept;
   bool progressed() noexcept { return assist_point_.take_request() | std::exchange(progressed_, false); }
   bool sleep(std::uint32_t epoch) noexcept;
+  /// Who has slept goes to work: perhaps nobody watches the event source any more. seq_cst: the progress
+  /// thread may be about to sleep.
+  void tell_progress() const noexcept {
+    if (expected_ != nullptr && expected_->load(std::memory_order_seq_cst) > 0) call_progress();
+  }
 
  private:
   static constexpr std::uint32_t kClockInterval =
@@ -170,6 +178,10 @@ class alignas(kCacheLine) Worker {
       interrupted(self);
   }
   void poll_at_switch() noexcept;
+  bool poll_source() noexcept {
+    looks_.store(looks_.load(std::memory_order_relaxed) + 1, std::memory_order_relaxed);
+    return poll_();
+  }
   Task* idle() noexcept;
   using Counter = std::atomic<std::uint64_t>;
   void give_turn(Task& self, Counter& counter) noexcept;
@@ -202,6 +214,7 @@ class alignas(kCacheLine) Worker {
   // Relaxed: written by this thread only, read as figures.
   Counter switches_{0};
   Counter polled_switches_{0};  // those of yield_polling()
+  Counter looks_{0};            // at the event source
   ReadyQueue ready_;
   Shared& shared_;
   ult::Fiber root_;  // the thread's own flow of control

@@ -64,6 +64,8 @@ void NodeJob::report_start() const {
   for (int rank = 0; rank < layout_.ranks; ++rank)
     ranks[static_cast<std::size_t>(layout_.worker_of(rank))].emplace_back(mpi_->local_at(rank).world_rank, 1);
   const std::vector<std::string> bindings = scheduler_->bindings();
+  for (const std::string& line : scheduler_->progress_bindings())
+    control.notice(NoticeKind::kInfo, fmt::format("{}: {}", name(), line));
   for (std::size_t worker = 0; worker < bindings.size(); ++worker) {
     control.notice(NoticeKind::kInfo,
                    fmt::format("{}: {}; {}", name(), bindings[worker], rank_ranges(ranks[worker])));

@@ -12,6 +12,7 @@
 #include "mpi/remote/rendezvous.hpp"
 #include "net/transports.hpp"
 #include "sched/policies.hpp"
+#include "sched/progress.hpp"
 
 namespace tmpi::launch {
 
@@ -116,6 +117,17 @@ std::string set_policy(OptionTarget target, std::string_view value) {
   if (const Result<sched::PolicyChoice> known = sched::parse_policy(value); !known) return known.message();
   target.settings.job.policy = value;
   return {};
+}
+
+std::string set_progress(OptionTarget target, std::string_view value) {
+  const auto chosen = choose(sched::kProgressModes, value);
+  const bool core = chosen.choice != nullptr && chosen.choice->value == sched::Progress::kCore;
+  if (chosen.choice == nullptr || (!core && value.find(':') != std::string_view::npos))
+    return accepted(sched::kProgressModes);
+  target.settings.job.progress = chosen.choice->name;
+  target.settings.job.progress_cores = 1;
+  if (value.find(':') == std::string_view::npos) return {};
+  return set_int(target.settings.job.progress_cores, chosen.argument, 1, 1024);
 }
 
 std::string set_sleep(OptionTarget target, std::string_view value) {
@@ -312,6 +324,10 @@ const std::vector<Option>& table() {
       {"--rndv", "", "TMPI_RNDV", "PROTOCOL", kNetwork,
        "How larger messages travel: " + describe_choices(mpi::remote::kRendezvousProtocols) + ".",
        set_rendezvous},
+      {"--progress", "", "TMPI_PROGRESS", "MODE", kNetwork,
+       "Who runs the protocols between node processes while every core computes: " +
+           describe_choices(sched::kProgressModes) + ".",
+       set_progress},
       {"-x", "", "TMPI_EXPORT", "VAR[=VALUE]", kRanks,
        "Set an environment variable in the ranks of this program. May be repeated. Ranks inherit tmpirun's "
        "environment anyway.",

@@ -39,6 +39,8 @@ std::string pack(const JobSpec& job) {
   packer.text(job.net);
   packer.number(job.eager_limit);
   packer.text(job.rendezvous);
+  packer.text(job.progress);
+  packer.number(job.progress_cores);
   packer.number(job.deadlock_check);
   packer.number(job.quiet);
   packer.number(job.verbose);
@@ -72,6 +74,8 @@ Result<JobSpec> unpack_job(std::string_view payload) {
   job.net = unpacker.text();
   job.eager_limit = unpacker.number();
   job.rendezvous = unpacker.text();
+  job.progress = unpacker.text();
+  job.progress_cores = static_cast<int>(unpacker.number());
   job.deadlock_check = unpacker.number() != 0;
   job.quiet = unpacker.number() != 0;
   job.verbose = unpacker.number() != 0;

@@ -32,6 +32,8 @@ struct JobSpec {
   std::string net = "tcp";             ///< --net
   std::int64_t eager_limit = -1;       ///< --eager-limit, bytes; -1: not given
   std::string rendezvous = "rts-cts";  ///< --rndv
+  std::string progress = "auto";       ///< --progress, without :N
+  int progress_cores = 1;              ///< --progress core:N
   bool deadlock_check = true;
   bool quiet = false;
   bool verbose = false;
