@@ -11,6 +11,7 @@
 #include "launch/system/words.hpp"
 #include "mpi/remote/rendezvous.hpp"
 #include "net/transports.hpp"
+#include "sched/balances.hpp"
 #include "sched/policies.hpp"
 
 namespace tmpi::launch {
@@ -115,6 +116,12 @@ std::string set_stack_size(OptionTarget target, std::string_view value) {
 std::string set_policy(OptionTarget target, std::string_view value) {
   if (const Result<sched::PolicyChoice> known = sched::parse_policy(value); !known) return known.message();
   target.settings.job.policy = value;
+  return {};
+}
+
+std::string set_balance(OptionTarget target, std::string_view value) {
+  if (const Result<sched::BalanceChoice> known = sched::parse_balance(value); !known) return known.message();
+  target.settings.job.balance = value;
   return {};
 }
 
@@ -261,6 +268,10 @@ const std::vector<Option>& table() {
       {"--sched", "", "TMPI_SCHED", "POLICY", kStart,
        "Order in which the ready ranks of a worker run: " + describe_choices(sched::kPolicies) + ".",
        set_policy},
+      {"--balance", "", "TMPI_BALANCE", "HOW", kStart,
+       "How ranks move between the workers of a node process, so that all have the same to do: " +
+           describe_choices(sched::kBalances) + ". Needs --sched fifo.",
+       set_balance},
       {"--sleep", "", "TMPI_SLEEP", list_choices(kSleeping, "|", "|"), kStart,
        "What other ranks do on the core of a rank that sleeps, or waits in the system for something that "
        "does "

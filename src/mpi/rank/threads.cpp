@@ -2,6 +2,7 @@
 
 #include "mpi/rank/callbacks.hpp"
 #include "mpi/rank/forked.hpp"
+#include "sched/move.hpp"
 #include "sched/scheduler.hpp"
 
 namespace tmpi::mpi {
@@ -32,6 +33,8 @@ bool is_main_flow() noexcept {
 }
 
 void thread_created(Rank& rank) noexcept {
+  // Its threads know each other by the kernel's threads they run on, and come into its worker.
+  if (!rank.has_threads) sched::anchor(*rank.task);
   rank.has_threads = true;
   if (rank.phase == Phase::kInitialized) admit_threads(rank);
 }
