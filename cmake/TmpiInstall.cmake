@@ -2,9 +2,10 @@
 include(CMakePackageConfigHelpers)
 
 # CMake's FindMPI, configure scripts and habits look for mpicc and mpiexec.
-option(TMPI_INSTALL_MPI_NAMES "Install mpicc, mpicxx, mpic++, mpiexec and mpirun as links to tmpi's programs" ON)
+option(TMPI_INSTALL_MPI_NAMES "Install mpicc, mpicxx, mpic++, mpifort, mpif90, mpif77, mpiexec and mpirun as links to tmpi's programs" ON)
 if(TMPI_INSTALL_MPI_NAMES)
-  foreach(pair "mpicc:tmpicc" "mpicxx:tmpicxx" "mpic++:tmpicxx" "tmpic++:tmpicxx" "mpiexec:tmpirun" "mpirun:tmpirun")
+  foreach(pair "mpicc:tmpicc" "mpicxx:tmpicxx" "mpic++:tmpicxx" "tmpic++:tmpicxx" "mpifort:tmpifort" "mpif90:tmpifort"
+               "mpif77:tmpifort" "mpiexec:tmpirun" "mpirun:tmpirun")
     string(REPLACE ":" ";" pair ${pair})
     list(GET pair 0 link)
     list(GET pair 1 program)
@@ -18,8 +19,10 @@ endif()
 
 # Both files find the prefix from their own place, so that the installed tree can be moved.
 file(RELATIVE_PATH prefix_from_pkgconfig ${CMAKE_INSTALL_FULL_LIBDIR}/pkgconfig ${CMAKE_INSTALL_PREFIX})
-configure_file(${CMAKE_SOURCE_DIR}/cmake/tmpi.pc.in ${CMAKE_BINARY_DIR}/generated/tmpi.pc @ONLY)
-install(FILES ${CMAKE_BINARY_DIR}/generated/tmpi.pc DESTINATION ${CMAKE_INSTALL_LIBDIR}/pkgconfig)
+foreach(name tmpi tmpi-fortran)
+  configure_file(${CMAKE_SOURCE_DIR}/cmake/${name}.pc.in ${CMAKE_BINARY_DIR}/generated/${name}.pc @ONLY)
+endforeach()
+install(FILES ${CMAKE_BINARY_DIR}/generated/tmpi.pc ${CMAKE_BINARY_DIR}/generated/tmpi-fortran.pc DESTINATION ${CMAKE_INSTALL_LIBDIR}/pkgconfig)
 
 set(package_directory ${CMAKE_INSTALL_LIBDIR}/cmake/tmpi)
 configure_package_config_file(${CMAKE_SOURCE_DIR}/cmake/tmpiConfig.cmake.in ${CMAKE_BINARY_DIR}/generated/tmpiConfig.cmake

@@ -22,6 +22,13 @@ set(TMPICC ${CMAKE_BINARY_DIR}/bin/tmpicc)
 set(TMPICXX ${CMAKE_BINARY_DIR}/bin/tmpicxx)
 set(TMPIRUN ${CMAKE_BINARY_DIR}/bin/tmpirun)
 
+# Fortran programs belong to the normal tree: a sanitizer tree has no libtmpifort.so, and the procedures in it are not part of the runtime.
+if(TMPI_CAN_RUN AND TMPI_GFORTRAN AND NOT TMPI_SANITIZE)
+  set(TMPI_CAN_RUN_FORTRAN TRUE)
+else()
+  set(TMPI_CAN_RUN_FORTRAN FALSE)
+endif()
+
 set(TMPI_PROGRAMS "" CACHE PATH "A build tree whose MPI programs are used instead of compiling them again")
 
 # tmpi_borrowed(NAME DIRECTORY FILES...): the target program_NAME: FILES of the same place in that other tree.
@@ -68,4 +75,23 @@ function(tmpi_program name directory)
   add_custom_target(program_${name} ALL DEPENDS ${directory}/${name})
   set_property(GLOBAL APPEND PROPERTY TMPI_PROGRAM_TARGETS program_${name})
   add_dependencies(program_${name} ${TMPI_PROGRAM_NEEDS})
+endfunction()
+
+# tmpi_fortran_program(NAME DIRECTORY SOURCES... [FLAGS flags...]): the same in Fortran, by this build's tmpifort: the target fortran_NAME.
+function(tmpi_fortran_program name directory)
+  cmake_parse_arguments(PROGRAM "" "" "SOURCES;FLAGS" ${ARGN})
+  if(NOT TMPI_CAN_RUN_FORTRAN)
+    return()
+  endif()
+  list(TRANSFORM PROGRAM_SOURCES PREPEND ${CMAKE_CURRENT_SOURCE_DIR}/ REGEX "^[^/]")
+  set(modules ${directory}/modules/${name}) # of its own: two programs may have a module of one name
+  add_custom_command(
+    OUTPUT ${directory}/${name}
+    COMMAND ${CMAKE_COMMAND} -E make_directory ${modules}
+    COMMAND ${CMAKE_BINARY_DIR}/bin/tmpifort ${PROGRAM_FLAGS} -J${modules} ${PROGRAM_SOURCES} -o ${directory}/${name}
+    DEPENDS ${PROGRAM_SOURCES} ${CMAKE_SOURCE_DIR}/include/mpif.h ${CMAKE_LIBRARY_OUTPUT_DIRECTORY}/tmpi/modules/made
+    COMMENT "tmpifort ${name}"
+    VERBATIM)
+  add_custom_target(fortran_${name} ALL DEPENDS ${directory}/${name})
+  add_dependencies(fortran_${name} ${TMPI_PROGRAM_NEEDS} tmpifort tmpi_fortran tmpi_modules)
 endfunction()

@@ -134,8 +134,11 @@ std::string find_library(const std::string& name, const SearchContext& context) 
 Ownership ownership(const std::string& name, const std::string& path, bool private_libstdcxx) {
   const std::string file = name.substr(name.rfind('/') + 1);
   if (starts_with(file, "libtmpi.so") || starts_with(file, "libmpi_abi.so")) return Ownership::kRuntime;
-  // Their state is a rank's: two ranks opening unit 10 collide; a thread team belongs to one rank.
-  if (starts_with(file, "libgfortran.so") || starts_with(file, "libgomp.so")) return Ownership::kPrivate;
+  // Their state is a rank's: two ranks opening unit 10 collide; a thread team belongs to one rank; MPI_IN_PLACE of a
+  // Fortran program is an address in its image.
+  for (const char* own : {"libgfortran.so.", "libgomp.so.", "libtmpifort.so", "libmpifort_abi.so."}) {
+    if (starts_with(file, own)) return Ownership::kPrivate;
+  }
   if (starts_with(file, "libstdc++.so")) return private_libstdcxx ? Ownership::kPrivate : Ownership::kShared;
   for (const char* system :
        {"libc.so.", "libm.so.", "libgcc_s.so.", "libquadmath.so.", "libpthread.so.", "libdl.so.", "librt.so.",

@@ -1,8 +1,8 @@
 #include "privatize/offload.hpp"
 
-#include <dlfcn.h>
 #include <pthread.h>
 #include <signal.h>
+#include <time.h>
 
 #include <atomic>
 #include <cerrno>
@@ -10,7 +10,9 @@
 #include <mutex>
 #include <new>
 
+#include "base/own_thread.hpp"
 #include "privatize/loader.hpp"
+#include "privatize/rank_directory.hpp"
 #include "privatize/rank_signals.hpp"
 #include "privatize/shim/host/undisturbed.hpp"
 #include "privatize/sleep_hooks.hpp"
@@ -33,6 +35,7 @@ struct Call {
   int rank;
   long result = 0;
   int error = 0;
+  bool broken_pipe = false;       // the kernel has sent SIGPIPE to the thread that made it
   std::atomic<bool> done{false};  // release by the thread of the pool: the results are there
 };
 
@@ -83,8 +86,17 @@ void give_back(PoolThread& thread) noexcept {
   pool = &thread;
 }
 
+// A SIGPIPE for the calling thread, which blocks it, is the rank's.
+bool take_broken_pipe() noexcept {
+  sigset_t broken;
+  sigemptyset(&broken);
+  sigaddset(&broken, SIGPIPE);
+  const timespec now{};
+  return sigtimedwait(&broken, nullptr, &now) == SIGPIPE;
+}
+
 void PoolThread::serve() noexcept {
-  for (;;) {
+  for (bool placed = false;; placed = true) {
     Call* call;
     {
       std::unique_lock lock(mutex_);
@@ -92,18 +104,22 @@ void PoolThread::serve() noexcept {
       call = call_;
       call_ = nullptr;
     }
+    const int rank = call->rank;
+    // Relative names, as of a local socket, are looked up in the rank's directory.
+    if (!placed) {
+      keep_directory(rank, true);
+    } else if (thread_has_directory) {
+      enter_directory(rank);
+    }
     call->result = call->run(call->argument);
     call->error = errno;
-    const int rank = call->rank;
+    if (call->result == -1 && call->error == EPIPE) call->broken_pipe = take_broken_pipe();
     call->done.store(true, std::memory_order_release);  // the call is gone from here on
     wake_rank(rank);
   }
 }
 
-// Not by the node process's own pthread_create: this is no thread of the rank.
 PoolThread* PoolThread::make() noexcept {
-  using Create = int (*)(pthread_t*, const pthread_attr_t*, void* (*)(void*), void*);
-  static const auto create = reinterpret_cast<Create>(dlsym(RTLD_NEXT, "pthread_create"));
   static const bool prepared = [] {
     struct sigaction nothing {};
     nothing.sa_handler = [](int) {};
@@ -111,26 +127,10 @@ PoolThread* PoolThread::make() noexcept {
   }();
   auto* made = prepared ? new (std::nothrow) PoolThread : nullptr;
   if (made == nullptr) return nullptr;
-  sigset_t others, before;
-  sigfillset(&others);
-  sigdelset(&others, interrupting_signal());
-  pthread_sigmask(SIG_SETMASK, &others, &before);  // it inherits this
-  pthread_t thread;
-  const int error = create(
-      &thread, nullptr,
-      [](void* self) -> void* {
-        static_cast<PoolThread*>(self)->thread_ = pthread_self();
-        static_cast<PoolThread*>(self)->serve();
-      },
-      made);
-  pthread_sigmask(SIG_SETMASK, &before, nullptr);
-  if (error != 0) {
-    delete made;
-    return nullptr;
-  }
-  made->thread_ = thread;
-  pthread_detach(thread);
-  return made;
+  const auto serve = [](void* self) -> void* { static_cast<PoolThread*>(self)->serve(); };
+  if (start_own_thread(serve, made, interrupting_signal(), &made->thread_)) return made;
+  delete made;
+  return nullptr;
 }
 
 // True if a signal has interrupted the call.
@@ -156,20 +156,29 @@ long detail::offload_call(const char* name, bool restarts, long (*run)(const voi
                           const void* argument) noexcept {
   const int error = errno;
   for (;;) {
-    PoolThread* const thread = take();
-    if (thread == nullptr) return run(argument);
     Call call{run, argument, running_rank()};
-    thread->give(call);
-    const bool interrupted = wait_for(call, *thread, name);
-    give_back(*thread);  // a handler may leave by longjmp
-    const std::uint32_t before = signals_interrupting(call.rank);
+    bool interrupted = false;
+    std::uint32_t before;
+    {
+      // A handler may leave by longjmp: not before the call, which lies here, is over.
+      const DeferredSignals deferred(call.rank);
+      PoolThread* const thread = take();
+      if (thread == nullptr) break;
+      before = signals_interrupting(call.rank);
+      thread->give(call);
+      interrupted = wait_for(call, *thread, name);
+      give_back(*thread);
+    }
     deliver_signals(call.rank);
     const bool again = restarts && interrupted && call.result == -1 && call.error == EINTR &&
                        signals_interrupting(call.rank) == before;
     if (again) continue;
+    if (call.broken_pipe) raise(SIGPIPE);
     errno = call.result == -1 ? call.error : error;
     return call.result;
   }
+  errno = error;
+  return run(argument);
 }
 
 }  // namespace tmpi::privatize

@@ -130,8 +130,8 @@ int tmpi_accept4(int fd, sockaddr* address, socklen_t* length, int flags) {
 int tmpi_connect(int fd, const sockaddr* address, socklen_t length) {
   const auto call = [=] { return ::connect(fd, address, length); };
   const bool waits = may_offload() && (fcntl(fd, F_GETFL) & O_NONBLOCK) == 0;
-  // Interrupted it goes on by itself: made again it would fail.
-  return static_cast<int>(waits ? offload("connect", false, call) : call());
+  // Made again on a connection that has been begun, Linux waits for it.
+  return static_cast<int>(waits ? offload("connect", true, call) : call());
 }
 int tmpi_epoll_wait(int fd, epoll_event* events, int most, int milliseconds) {
   const auto call = [=] { return ::epoll_wait(fd, events, most, milliseconds); };

@@ -1,5 +1,6 @@
 #include "privatize/preload.hpp"
 
+#include <elf.h>
 #include <fcntl.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
@@ -9,15 +10,43 @@
 #include <cstring>
 #include <string_view>
 
+#include "privatize/elf_bytes.hpp"
 #include "privatize/elf_file.hpp"
 #include "privatize/library_search.hpp"
 
 namespace tmpi::privatize {
 namespace {
 
-// Whether the loader could use the file is another question: what is none of MPI's must not be refused for it.
-bool mentions_mpi(const std::string& path) {
-  const int fd = open(path.c_str(), O_RDONLY | O_CLOEXEC);
+bool is_mpi_name(std::string_view name) {
+  return name.starts_with("MPI_") || name.starts_with("mpi_");
+}
+bool is_profiling_name(std::string_view name) {
+  return name.starts_with("PMPI_") || name.starts_with("pmpi_");
+}
+
+// By its sections, since whether the loader could use the file is another question: what only calls MPI, or
+// speaks of it, must not be refused for it.
+bool defines_mpi(ElfBytes file) {
+  const auto* const header = record_at<Elf64_Ehdr>(file, 0);
+  if (header == nullptr || std::memcmp(header->e_ident, ELFMAG, SELFMAG) != 0 ||
+      header->e_ident[EI_CLASS] != ELFCLASS64)
+    return false;
+  const auto sections = records_in<Elf64_Shdr>(from(file, header->e_shoff), header->e_shnum);
+  for (const Elf64_Shdr& section : sections) {
+    if (section.sh_type != SHT_DYNSYM || section.sh_link >= sections.size()) continue;
+    const Elf64_Shdr& text = sections[section.sh_link];
+    const ElfStrings names(part_of(file, text.sh_offset, text.sh_size));
+    for (const Elf64_Sym& symbol : records_in<Elf64_Sym>(part_of(file, section.sh_offset, section.sh_size))) {
+      if (symbol.st_shndx != SHN_UNDEF && ELF64_ST_TYPE(symbol.st_info) == STT_FUNC &&
+          is_mpi_name(names.at(symbol.st_name)))
+        return true;
+    }
+  }
+  return false;
+}
+
+bool defines_mpi(const std::string& path) {
+  const int fd = open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK);
   if (fd < 0) return false;
   struct stat status {};
   const std::size_t size =
@@ -25,16 +54,9 @@ bool mentions_mpi(const std::string& path) {
   void* const memory = size == 0 ? MAP_FAILED : mmap(nullptr, size, PROT_READ, MAP_PRIVATE, fd, 0);
   close(fd);
   if (memory == MAP_FAILED) return false;
-  const bool found = memmem(memory, size, "MPI_", 4) != nullptr || memmem(memory, size, "mpi_", 4) != nullptr;
+  const bool found = defines_mpi(ElfBytes{static_cast<const std::byte*>(memory), size});
   munmap(memory, size);
   return found;
-}
-
-bool is_mpi_name(std::string_view name) {
-  return name.starts_with("MPI_") || name.starts_with("mpi_");
-}
-bool is_profiling_name(std::string_view name) {
-  return name.starts_with("PMPI_") || name.starts_with("pmpi_");
 }
 
 struct Names {
@@ -64,7 +86,7 @@ Result<Preload> read_preload(const std::string& value) {
     const std::string name = value.substr(begin, end - begin);
     begin = value.find_first_not_of(kSeparators, end);
     const std::string path = find_library(name, {});
-    if (path.empty() || !mentions_mpi(path)) {
+    if (path.empty() || !defines_mpi(path)) {
       preload.others.push_back(name);
       continue;
     }

@@ -10,6 +10,9 @@
 // scheduler, which has deliver_signals() called on the rank's own flow.
 #pragma once
 
+#include <signal.h>
+
+#include <atomic>
 #include <cstdint>
 
 namespace tmpi::privatize {
@@ -20,8 +23,13 @@ struct SignalHooks {
   void (*interrupt)(int rank) noexcept;
   /// Kernel's number of the thread that runs the rank when it runs; 0: not known yet.
   int (*thread_of)(int rank) noexcept;
+  /// The fault shows that the running rank's stack is too small. `context`: a handler's third argument.
+  bool (*is_stack_overflow)(int signal, const siginfo_t& info, const void* context) noexcept;
 };
 void set_signal_hooks(const SignalHooks& hooks) noexcept;
+
+/// What is_stack_overflow says; false without hooks.
+bool is_stack_overflow(int signal, const siginfo_t& info, const void* context) noexcept;
 
 /// The kernel's number of the thread that runs the rank when it runs. Any thread.
 int thread_of_rank(int rank) noexcept;
@@ -43,6 +51,20 @@ bool in_signal_handler(int rank) noexcept;
 
 /// How many signals have interrupted the calling thread that were only for ranks which did not run on it.
 std::uint32_t signals_of_others() noexcept;
+
+/// While one lives, signals for the calling rank are kept, also those that find it running, until somebody calls
+/// deliver_signals(): on the rank's own flow, around what a handler must not leave by longjmp. They end a sleep as
+/// those for a suspended rank do. Does not nest with itself. A rank that has never had a handler: nothing happens.
+class DeferredSignals {
+ public:
+  explicit DeferredSignals(int rank) noexcept;
+  ~DeferredSignals();
+  DeferredSignals(const DeferredSignals&) = delete;
+  DeferredSignals& operator=(const DeferredSignals&) = delete;
+
+ private:
+  std::atomic<bool>* const deferred_;
+};
 
 /// The rank leaves its program: its timers are deleted, and no handler of it runs from now on.
 void end_signals(int rank) noexcept;

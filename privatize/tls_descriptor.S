@@ -70,10 +70,7 @@
     .hidden tmpi_tlsdesc_image
     .type tmpi_tlsdesc_image, @function
 tmpi_tlsdesc_image:
-    push %rcx
-    mov _ZN4tmpi9privatize14thread_contextE@gottpoff(%rip), %rcx
-    cmpb $0, %fs:4(%rcx)            # ThreadContext::helper
-    pop %rcx
+    cmpb $0, %fs:_ZN4tmpi9privatize14thread_contextE@tpoff+4  # ThreadContext::helper; this is part of executables only
     jne helper_thread
     mov 8(%rax), %rax
     sub %fs:0, %rax

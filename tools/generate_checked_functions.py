@@ -18,11 +18,11 @@ import mpi_tables
 
 KINDS = {
     "Comm": "kComm", "Datatype": "kType", "Request": "kRequest", "Group": "kGroup", "Op": "kOp", "Info": "kInfo",
-    "Errhandler": "kErrhandler", "Session": "kSession", "Message": "kMessage",
+    "Errhandler": "kErrhandler", "Session": "kSession", "Message": "kMessage", "File": "kFile",
 }
 
 FREEING = {"Comm_free", "Comm_disconnect", "Type_free", "Request_free", "Group_free", "Op_free", "Info_free", "Errhandler_free",
-           "Session_finalize", "Mrecv", "Imrecv"}
+           "Session_finalize", "Mrecv", "Imrecv", "File_close"}
 COMPLETING = {"Wait", "Test", "Waitall", "Testall", "Waitany", "Testany", "Waitsome", "Testsome"}
 BY_POINTER = {"Start", "Cancel", "Type_commit"}
 CONSTANT = {"Type_create_f90_complex", "Type_create_f90_integer", "Type_create_f90_real", "Type_match_size", "Type_get_value_index"}
@@ -62,7 +62,7 @@ TRAFFIC = {
     "Send": "kSend", "Bsend": "kSend", "Ssend": "kSend", "Rsend": "kSend", "Recv": "kReceive", "Mrecv": "kReceive",
     "Sendrecv": "kSendReceive", "Sendrecv_replace": "kReplace", "Bcast": "kBcast", "Reduce": "kReduce", "Allreduce": "kReduceAll",
     "Scan": "kReduceAll", "Exscan": "kReduceAll", "Gather": "kGather", "Scatter": "kScatter", "Allgather": "kAllgather",
-    "Alltoall": "kAlltoall",
+    "Alltoall": "kAlltoall", "File_read": "kFileRead", "File_write": "kFileWrite",
 }
 
 # How the data is spread over the members; the varying forms of a function (v, w) like itself.
@@ -125,8 +125,11 @@ def function(row):
     names = [parsed(parameter)[2] for parameter in parameters]
     has_request = any(re.search(r"MPI_Request \*request$", parameter.strip()) for parameter in parameters)
     persistent = plain.endswith("_init") and has_request
-    nonblocking = has_request and not persistent and re.match(r"I[a-z]", plain) is not None
+    nonblocking = has_request and not persistent and re.match(r"I[a-z]|File_i", plain) is not None
     base = plain.removesuffix("_init") if persistent else plain[1:].capitalize() if nonblocking else plain
+    # The halves of a split collective are no call of their own.
+    if (file_access := re.match(r"File_i?(read|write)(?!.*_(begin|end)$)", plain)) is not None:
+        base = "File_" + file_access.group(1)
 
     uses = []
     for index, parameter in enumerate(parameters):

@@ -35,6 +35,9 @@ void CheckedCall::find_accesses() {
       if (number(at.dest) != MPI_PROC_NULL || number(at.source) != MPI_PROC_NULL)
         touch(at.buffer, 1, at.count, at.type, number(at.source) != MPI_PROC_NULL);
       return;
+    case Traffic::kFileRead:
+    case Traffic::kFileWrite:
+      return touch(at.buffer, 1, at.count, at.type, function_.traffic == Traffic::kFileRead);
     default:
       break;
   }

@@ -18,8 +18,9 @@ enum class HandleKind : std::uint8_t {
   kErrhandler,
   kSession,
   kMessage,
+  kFile,
 };
-inline constexpr int kHandleKinds = static_cast<int>(HandleKind::kMessage) + 1;
+inline constexpr int kHandleKinds = static_cast<int>(HandleKind::kFile) + 1;
 const char* name_of(HandleKind kind) noexcept;  ///< "communicator"
 
 /// What a call does with the handles that an argument is or points to.
@@ -42,7 +43,7 @@ struct HandleUse {
   std::int8_t length = -1;  ///< argument with the length of the array, -1: none
 };
 
-/// How a message or a collective uses its buffers.
+/// How a message, a collective or an access to a file uses its buffers.
 enum class Traffic : std::uint8_t {
   kNone,
   kSend,
@@ -56,6 +57,8 @@ enum class Traffic : std::uint8_t {
   kScatter,
   kAllgather,
   kAlltoall,
+  kFileRead,
+  kFileWrite,
 };
 
 /// Which side of a collective is one chunk, and which has a chunk for each member; where the communicator has a

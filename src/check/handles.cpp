@@ -22,9 +22,9 @@ void open_ledger(CommRecord& record, const mpi::Comm& comm) {
 }  // namespace
 
 const char* name_of(HandleKind kind) noexcept {
-  static constexpr std::array<const char*, kHandleKinds> kNames = {"communicator",  "datatype", "request",
-                                                                   "group",         "operator", "info object",
-                                                                   "error handler", "session",  "message"};
+  static constexpr std::array<const char*, kHandleKinds> kNames = {
+      "communicator", "datatype",      "request", "group",   "operator",
+      "info object",  "error handler", "session", "message", "file"};
   return kNames[static_cast<std::size_t>(kind)];
 }
 

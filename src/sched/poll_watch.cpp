@@ -1,5 +1,6 @@
 #include "sched/poll_watch.hpp"
 
+#include "sched/offload.hpp"
 #include "sched/worker.hpp"
 #include "timers/clock.hpp"
 
@@ -25,7 +26,7 @@ void PollWatch::look() noexcept {
   const std::uint64_t now = timers::now_ticks();
   if (now < due_.load(std::memory_order_relaxed) || busy_.exchange(true, std::memory_order_acquire)) return;
   if (now >= due_.load(std::memory_order_relaxed)) {
-    if (all_poll_or_wait() && hook_(seconds_)) {
+    if (all_poll_or_wait() && offloaded() == 0 && hook_(seconds_)) {
       ++seconds_;
     } else {
       seconds_ = 0;

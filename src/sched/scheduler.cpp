@@ -13,6 +13,7 @@
 #include <thread>
 
 #include "sched/metering.hpp"
+#include "sched/offload.hpp"
 #include "sched/signal_stack.hpp"
 #include "sched/topology.hpp"
 #include "sched/worker.hpp"
@@ -214,6 +215,7 @@ void NodeScheduler::run_worker(int index) {
 
 void NodeScheduler::run() {
   const SavedAffinity affinity;
+  set_offload_affinity(&affinity);
   const int first = options_.owns_calling_thread ? 1 : 0;
   std::vector<std::thread> threads;
   for (int i = first; i < options_.workers; ++i) {
@@ -231,6 +233,7 @@ void NodeScheduler::run() {
   }
   if (first == 1) run_worker(0);
   for (std::thread& thread : threads) thread.join();
+  set_offload_affinity(nullptr);
 }
 
 void NodeScheduler::finish_current() {
@@ -262,7 +265,7 @@ void NodeScheduler::admit_threads() noexcept {
   // Tasks that have not run yet learn it from the worker.
   for (int i = 0; i < tasks(); ++i) {
     Task& task = tasks_[static_cast<std::size_t>(i)];
-    if (task.worker == &here) task.monitored = true;
+    if (task.worker == &here) task.monitored.store(true, std::memory_order_relaxed);
   }
   here.close();
   here.entrance().admit(here.running()->inside);

@@ -1,5 +1,7 @@
 #include "sched/sleep.hpp"
 
+#include <pthread.h>
+#include <signal.h>
 #include <time.h>
 
 #include <algorithm>
@@ -33,19 +35,27 @@ bool sleep_until(std::uint64_t deadline) noexcept {
   return self.worker->sleep_until(self, deadline);
 }
 
-bool hold_until(std::uint64_t deadline) noexcept {
+bool detail::hold_until(std::uint64_t deadline, bool (*interrupted)(const void*),
+                        const void* argument) noexcept {
   Task& self = *current();
   Worker& worker = *self.worker;
+  bool somebody_waits = false;
   for (std::uint64_t now = monotonic_now(); now < deadline;) {
-    bool somebody_waits;
-    {
-      const Inside inside(&self);
-      somebody_waits = worker.anyone_ready();
+    if (!somebody_waits) {
+      // No handler leaves by longjmp in the middle of this.
+      sigset_t all, before;
+      sigfillset(&all);
+      pthread_sigmask(SIG_SETMASK, &all, &before);
+      {
+        const Inside inside(&self);
+        somebody_waits = worker.anyone_ready();
+      }
+      pthread_sigmask(SIG_SETMASK, &before, nullptr);
     }
-    // From the moment on in which somebody waits it is known how long: to the end.
+    // Also what has come since.
+    if (interrupted(argument)) return false;
     const std::uint64_t slice = std::max(kShortestSlice, (deadline - now) / kSlices);
-    const std::uint64_t end = somebody_waits ? deadline : std::min(deadline - now, slice) + now;
-    const timespec until = timespec_of(end);
+    const timespec until = timespec_of(std::min(deadline - now, slice) + now);
     const int error = clock_nanosleep(CLOCK_MONOTONIC, TIMER_ABSTIME, &until, nullptr);
     const std::uint64_t woken = monotonic_now();
     if (somebody_waits) worker.add_held(woken - now);

@@ -17,10 +17,23 @@ std::uint64_t monotonic_now() noexcept;
 /// ended it before, and the interrupt hook has not been called: what is to be done the caller does. Of a task on its worker's own thread, inside (thread_task.hpp). SUSPENDS.
 bool sleep_until(std::uint64_t deadline) noexcept;
 
+namespace detail {
+bool hold_until(std::uint64_t deadline, bool (*interrupted)(const void*), const void* argument) noexcept;
+}
+
 /// The same, but the worker sleeps with the task, and nothing else runs on it. False: a signal handler has run
-/// on the thread. How long ready tasks have waited meanwhile is added to held(). In user code, not inside.
-/// Does not suspend: blocks the thread.
-bool hold_until(std::uint64_t deadline) noexcept;
+/// on the thread, or interrupted() says so: it is asked now and then. Handlers run in user code, and may leave by
+/// longjmp. How long ready tasks have waited meanwhile is added to held(). In user code, not inside. Does not
+/// suspend: blocks the thread.
+template <class Interrupted>
+bool hold_until(std::uint64_t deadline, const Interrupted& interrupted) noexcept {
+  return detail::hold_until(
+      deadline, [](const void* argument) -> bool { return (*static_cast<const Interrupted*>(argument))(); },
+      &interrupted);
+}
+inline bool hold_until(std::uint64_t deadline) noexcept {
+  return hold_until(deadline, [] { return false; });
+}
 
 /// There are other tasks on the calling task's worker that have not finished. Any task.
 bool has_company() noexcept;

@@ -125,6 +125,44 @@ TEST_CASE("interrupt ends a sleep, and a task that waits for something else goes
   CHECK(interrupted_tasks == std::vector{waiting});
 }
 
+TEST_CASE(
+    "an interrupt that finds its task ready or running ends its next sleep, or calls the hook where it goes "
+    "on") {
+  static int calls;
+  calls = 0;
+  Job job({.tasks = 2, .bind = false});
+  job->set_interrupt_hook([](Task&) noexcept { ++calls; });
+  const auto passes = [](int expected) { return calls == expected; };
+  job.spawn(0, [&] {
+    interrupt(const_cast<Task&>(job->task(1)));  // it has not run yet
+    CHECK(sleep_until(monotonic_now() + 50 * kMilli));
+  });
+  job.spawn(0, [&] {
+    const std::uint64_t start = monotonic_now();
+    CHECK_FALSE(sleep_until(start + 5000 * kMilli));
+    CHECK(monotonic_now() - start < 4000 * kMilli);
+    CHECK(passes(0));
+    // The other one sleeps: nobody is ready.
+    interrupt(*current());
+    yield();
+    CHECK(passes(1));
+    interrupt(*current());
+    yield_polling();
+    CHECK(passes(2));
+  });
+  job.run();
+}
+
+TEST_CASE("a task that has been interrupted while it runs is nobody who waits for the worker") {
+  Job job({.tasks = 1, .bind = false});
+  job.spawn(0, [&] {
+    interrupt(*current());
+    CHECK(hold_until(monotonic_now() + 60 * kMilli));
+  });
+  job.run();
+  CHECK(job->held(0) == 0);
+}
+
 TEST_CASE("interrupts from another thread reach a worker that sleeps, and none is lost") {
   const int rounds = scaled(2000);
   static std::atomic<int> calls;

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <ranges>
 
+#include "sched/offload.hpp"
 #include "sched/worker.hpp"
 #include "timers/clock.hpp"
 
@@ -18,7 +19,8 @@ bool StallWatch::sleep(Parking& parking, std::uint32_t epoch, std::uint64_t nano
 
 // Who wakes another worker finds it parked and leaves a node in its inbox. So there is a stall if all sleep,
 // all inboxes are empty, and none has been awake while that was looked at. If it is none, somebody is awake
-// and will look when it falls asleep last.
+// and will look when it falls asleep last. What a thread of the pool does for a task (offload.hpp) will wake
+// somebody; that is looked at first, since it wakes before it is done.
 bool StallWatch::sleep_last(Parking& parking, std::uint32_t epoch) noexcept {
   const std::uint64_t start = timers::now_ticks();
   const bool watched = parking.wait(epoch, kStallPeriod);
@@ -26,7 +28,8 @@ bool StallWatch::sleep_last(Parking& parking, std::uint32_t epoch) noexcept {
       timers::seconds(timers::now_ticks() - start) < 0.9e-9 * static_cast<double>(kStallPeriod);
   if (early || parking.epoch() != epoch) return watched;
   const std::uint64_t before = switches();
-  if (all_asleep() && std::ranges::all_of(workers_, [](const auto& w) { return w->parking().empty(); }) &&
+  if (offloaded() == 0 && all_asleep() &&
+      std::ranges::all_of(workers_, [](const auto& w) { return w->parking().empty(); }) &&
       switches() == before && all_asleep()) {
     hook_();
   }

@@ -46,13 +46,13 @@ class Inside {
   explicit Inside(Task* task) noexcept : task_(task), outermost_(task != nullptr && !task->inside) {
     if (!outermost_) return;
     task->inside = true;
-    if (task->monitored) [[unlikely]]
+    if (task->monitored.load(std::memory_order_relaxed)) [[unlikely]]
       detail::enter(*task);
   }
   ~Inside() {
     if (!outermost_) return;
     task_->inside = false;
-    if (task_->monitored) [[unlikely]]
+    if (task_->monitored.load(std::memory_order_relaxed)) [[unlikely]]
       detail::leave(*task_);
   }
   Inside(const Inside&) = delete;

@@ -60,7 +60,7 @@ Task& thread_task(const Task& rank) {
   if (mine == nullptr) {
     ThreadTask& task = take();
     task.is_thread = true;
-    task.monitored = true;
+    task.monitored.store(true, std::memory_order_relaxed);
     task.flow = &task;
     ult::attach(task.os_thread, task);
     pthread_setspecific(end_key(), &task);

@@ -129,6 +129,10 @@ bool pin_to(const Place& place) noexcept {
 SavedAffinity::SavedAffinity() : mask_(affinity_mask()) {}
 
 SavedAffinity::~SavedAffinity() {
+  apply();
+}
+
+void SavedAffinity::apply() const noexcept {
   if (!mask_.empty()) sched_setaffinity(0, mask_.size() * sizeof(cpu_set_t), mask_.data());
 }
 

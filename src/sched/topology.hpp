@@ -50,6 +50,9 @@ class SavedAffinity {
   SavedAffinity(const SavedAffinity&) = delete;
   SavedAffinity& operator=(const SavedAffinity&) = delete;
 
+  /// Gives the calling thread this mask.
+  void apply() const noexcept;
+
  private:
   std::vector<cpu_set_t> mask_;  // large machines need more than one
 };

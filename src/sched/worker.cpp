@@ -24,7 +24,7 @@ void task_main(ult::Fiber& fiber) noexcept {
   Task& task = static_cast<Task&>(fiber);
   if (task.helper) {
     task.inside = true;  // for ever
-  } else if (task.monitored) {
+  } else if (task.monitored.load(std::memory_order_relaxed)) {
     task.worker->leave();
   }
   task.entry(task.argument);
@@ -48,7 +48,7 @@ __attribute__((noinline)) void set_this_thread(Worker* worker, Task** running) n
 void Worker::drain_inbox() noexcept {
   entrance_.drain([this](Task& task) {
     if (watchful() && task.moving.fresh) [[unlikely]]
-      task.monitored = entrance_.admits();
+      task.monitored.store(entrance_.admits(), std::memory_order_relaxed);
     make_ready_here(task);
   });
   // Whoever interrupts a task leaves a reason to look, too.
@@ -106,6 +106,19 @@ __attribute__((noinline)) Task* Worker::pop_urgent() noexcept {
   return nullptr;
 }
 
+// The list may hold only tasks that have been interrupted while they ran, or have been served since.
+bool Worker::has_urgent() noexcept {
+  Task* const task = pop_urgent();
+  if (task == nullptr) return false;
+  task->resumed_early = false;
+  // Interrupted again meanwhile: it is in the other list.
+  if (!task->interrupt_queued.exchange(true, std::memory_order_seq_cst)) {
+    task->next_interrupted = urgent_;
+    urgent_ = task;
+  }
+  return true;
+}
+
 __attribute__((noinline)) void Worker::wake_sleepers() noexcept {
   if (sleepers_.empty()) return;
   const std::uint64_t now = monotonic_now();
@@ -158,7 +171,7 @@ void Worker::look() noexcept {
 bool Worker::anyone_ready() noexcept {
   drain_inbox();
   if (drain_hook_ != nullptr) drain_hook_(index_);
-  return has_ready();
+  return !ready_.empty() || has_urgent();
 }
 
 bool Worker::sleep(std::uint32_t epoch) noexcept {
@@ -213,7 +226,7 @@ __attribute__((noinline)) Task* Worker::idle() noexcept {
 
 void Worker::prepare(Task& task) noexcept {
   ult::prepare(task, task_main);
-  task.monitored = entrance_.admits();
+  task.monitored.store(entrance_.admits(), std::memory_order_relaxed);
 }
 
 inline void Worker::before_switch(Task* from, Task& to, Counter& counter) noexcept {
@@ -265,6 +278,11 @@ bool Worker::sleep_until(Task& self, std::uint64_t deadline) noexcept {
 void Worker::block(Task& self) noexcept {
   if (&self != running_) [[unlikely]]
     return detail::block_on_thread(*this, self);
+  // What has interrupted it while it ran or was ready is in no list any more.
+  if (watchful() && self.interrupted.load(std::memory_order_relaxed)) [[unlikely]] {
+    interrupted(self);
+    if (self.sleeper != nullptr) return;
+  }
   Worker* here = this;
   do {
     here->suspend(self);
@@ -306,7 +324,7 @@ inline void Worker::give_turn(Task& self, Counter& counter) noexcept {
       }
       if (watchful() && balancer_ != nullptr) [[unlikely]]
         polled_in_vain();
-      return;
+      return be_interrupted(self);
     }
     push_yielded(self);
     switch_from(self, &self, *next, counter);
@@ -321,6 +339,7 @@ inline void Worker::give_turn(Task& self, Counter& counter) noexcept {
     return self.worker->be_interrupted(self);
   }
   self.set_state(TaskState::kRunning);
+  be_interrupted(self);
 }
 
 void Worker::yield(Task& self) noexcept {
@@ -336,7 +355,7 @@ void Worker::yield_polling(Task& self) noexcept {
 
 void Worker::finish() noexcept {
   Task& self = *running_;
-  if (self.monitored && !self.inside) entrance_.enter();
+  if (self.monitored.load(std::memory_order_relaxed) && !self.inside) entrance_.enter();
   self.set_state(TaskState::kFinished);
   residents_.fetch_sub(1, std::memory_order_relaxed);
   if (shared_.unfinished.fetch_sub(1, std::memory_order_acq_rel) == 1) {
@@ -370,6 +389,7 @@ void Worker::hand_off_to(Task& self, HelperFiber& helper) noexcept {
   self.set_state(TaskState::kReady);
   switch_from(self, &self, helper);
   resume_next_ = outer;
+  be_interrupted(self);
 }
 
 void Worker::retire(HelperFiber& helper) noexcept {

@@ -126,7 +126,7 @@ class alignas(kCacheLine) Worker {
   /// Whether a task is ready, after a look at what other workers have left; inside.
   bool anyone_ready() noexcept;
   void add_held(std::uint64_t nanoseconds) noexcept {
-    held_.store(held_.load(std::memory_order_relaxed) + nanoseconds, std::memory_order_relaxed);
+    held_.fetch_add(nanoseconds, std::memory_order_relaxed);
   }
   void yield_polling(Task& self) noexcept;
   [[noreturn]] void finish() noexcept;
@@ -176,6 +176,7 @@ class alignas(kCacheLine) Worker {
   Task* next_ready() noexcept;
   Task* pop_next() noexcept;
   Task* pop_urgent() noexcept;
+  bool has_urgent() noexcept;
   void wake_sleepers() noexcept;
   void take_interrupted() noexcept;
   bool interrupted(Task& self) noexcept;
@@ -239,7 +240,7 @@ class alignas(kCacheLine) Worker {
   timers::CoreMeter meter_;
   Task* urgent_ = nullptr;  // blocked tasks that have been interrupted, by next_interrupted
   Sleepers sleepers_;
-  // Written by this thread (residents_: by any), read as figures: relaxed.
+  // Written by this thread (residents_ and held_: by any), read as figures: relaxed.
   std::atomic<int> thread_id_{0};
   std::atomic<int> residents_{0};
   std::atomic<std::uint64_t> held_{0};

@@ -23,21 +23,32 @@ RUNS = [
     ("particles.cpp", ["--particles", "900", "--box", "14", "--steps", "40"], 4),
     ("master_worker.c", ["--width", "120", "--height", "90", "--iterations", "200"], 4),
     ("demo_overlap.c", ["--steps", "10", "--work", "1000", "--quiet"], 3),
+    ("heat_f08.f90", ["60", "47", "40"], 4),
+    ("heat_mpi.f90", ["33", "70", "30"], 3),
+    ("heat_mpif.f", ["60", "47", "40"], 4),
+    ("spectral.f90", ["32", "5"], 4),
 ]
+MODULES = {"heat_f08.f90": ["heat_stencil.f90"], "heat_mpi.f90": ["heat_stencil.f90"], "heat_mpif.f": ["heat_stencil.f90"]}
 TOLERANCE = 1e-9  # relative; the order in which a reduction combines may differ between libraries
 
 
 class Mpi:
-    """A compiler pair and a launcher."""
+    """Compilers and a launcher."""
 
-    def __init__(self, name, cc, cxx, launcher):
-        self.name, self.cc, self.cxx, self.launcher = name, cc, cxx, launcher
+    def __init__(self, name, cc, cxx, fc, launcher):
+        self.name, self.cc, self.cxx, self.fc, self.launcher = name, cc, cxx, fc, launcher
+
+    def has(self, source):
+        return ".f" not in source or shutil.which(self.fc) is not None
 
     def build(self, source, directory):
         binary = directory / f"{source.split('.')[0]}.{self.name}"
         if not binary.exists():
             compiler = [self.cxx, "-std=c++17"] if source.endswith(".cpp") else [self.cc, "-std=gnu11"]
-            subprocess.run([*compiler, "-O1", "-w", str(EXAMPLES / source), "-o", str(binary), "-lm"], check=True, timeout=900)
+            if ".f" in source:
+                compiler = [self.fc, f"-J{directory}"]
+            sources = [str(EXAMPLES / s) for s in [*MODULES.get(source, []), source]]
+            subprocess.run([*compiler, "-O1", "-w", *sources, "-o", str(binary), "-lm"], check=True, timeout=900)
         return binary
 
     def results(self, binary, arguments, ranks):
@@ -54,8 +65,8 @@ class Mpi:
 
 def peers(names):
     known = {
-        "mpich": Mpi("mpich", "mpicc.mpich", "mpicxx.mpich", ["mpirun.mpich"]),
-        "openmpi": Mpi("openmpi", "mpicc.openmpi", "mpicxx.openmpi",
+        "mpich": Mpi("mpich", "mpicc.mpich", "mpicxx.mpich", "mpif90.mpich", ["mpirun.mpich"]),
+        "openmpi": Mpi("openmpi", "mpicc.openmpi", "mpicxx.openmpi", "mpif90.openmpi",
                        ["mpirun.openmpi", "--oversubscribe"] + (["--allow-run-as-root"] if os.geteuid() == 0 else [])),
     }
     return [known[name] for name in names if shutil.which(known[name].cc)]
@@ -73,16 +84,20 @@ def main():
     parser.add_argument("--peers", default="mpich,openmpi")
     options = parser.parse_args()
     bin_dir = pathlib.Path(options.build).resolve() / "bin"
-    tmpi = Mpi("tmpi", str(bin_dir / "tmpicc"), str(bin_dir / "tmpicxx"), [str(bin_dir / "tmpirun")])
+    tmpi = Mpi("tmpi", str(bin_dir / "tmpicc"), str(bin_dir / "tmpicxx"), str(bin_dir / "tmpifort"), [str(bin_dir / "tmpirun")])
     others = peers(options.peers.split(","))
     failures = 0
     with tempfile.TemporaryDirectory() as scratch:
         directory = pathlib.Path(scratch)
         for source, arguments, ranks in RUNS:
+            if not tmpi.has(source):
+                continue
             own = tmpi.results(tmpi.build(source, directory), arguments, ranks)
             if not own:
                 sys.exit(f"{source} prints no result")
             for other in others:
+                if not other.has(source):
+                    continue
                 found = differences(own, other.results(other.build(source, directory), arguments, ranks))
                 failures += bool(found)
                 print(f"{source} with {ranks} ranks, tmpi against {other.name}: {'same' if not found else '; '.join(found)}", flush=True)

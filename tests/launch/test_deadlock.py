@@ -88,7 +88,7 @@ class DeadlockTest(LaunchTest):
         while b"has been in" not in job.seen_err:
             job.read("stderr", b"has been in", end)
         self.assertRegex(job.seen_err.decode(), r"warning: rank 0 on host \S+ has been in read\(\d+\) of a pipe for 5 seconds and holds its core, "
-                                                r"where ranks 1-2 could run\.")
+                                                r"where ranks 1-2 could run\. If it waits for one of them, the job hangs: --sleep yield lets them run")
         job.process.terminate()
         self.assertEqual(job.finish().code, 143)
         self.assertEqual(job.err.count(b"has been in"), 1)
@@ -102,33 +102,46 @@ class DeadlockTest(LaunchTest):
         ways = [("test", "  ranks 0-3 (4): polling in vain with MPI_Test\n"),
                 ("probe-and-wait", "  rank 0: blocked in MPI_Recv from rank 1 with tag 5 on MPI_COMM_WORLD\n"
                                    "  ranks 1-3 (3): polling in vain with MPI_Iprobe\n")]
-        jobs = [(report, self.start("-n", 4, *options, "-q", program("polls.c"), case)) for case, report in ways
+        jobs = [(report, self.start("-n", 4, *options, program("polls.c"), case)) for case, report in ways
                 for options in (("--workers", 1), ("--nodes", 2))]
         for report, job in jobs:
+            end = time.monotonic() + HANG
+            while b"--no-deadlock-check" not in job.seen_err:
+                job.read("stderr", b"--no-deadlock-check", end)
+            self.assertIsNone(job.process.poll())
+            job.process.terminate()
             err = job.finish().err.decode()
-            self.assertEqual(job.code, DEADLOCK, err)
-            self.assertIn("tmpirun: deadlock: for 10 seconds every rank that has not finished has tested or probed in vain", err)
+            self.assertEqual(job.code, 143, err)
+            self.assertIn("tmpirun: warning: this looks like a deadlock: for 10 seconds every rank that has not finished has tested or probed in "
+                          "vain", err)
             self.assertIn(report, err)
+            self.assertEqual(err.count("looks like"), 1)
             self.check_nothing_left(job)
 
-    def test_polling_is_no_deadlock_if_there_may_be_an_end(self):
+    def test_polling_is_not_spoken_of_if_there_may_be_an_end(self):
         file = os.path.join(self.directory(), "go-on")
-        jobs = [self.start("-n", 2, *options, "-q", program("polls.c"), *case)
-                for case in (["wtime", 14], ["clock", 14], ["work", 14], ["work-between", 0, file], ["alarm", 14], ["file", 0, file])
+        flag = os.path.join(self.directory(), "flag")
+        with open(flag, "wb") as memory:
+            memory.write(bytes(8))
+        jobs = [self.start("-n", 2, *options, "--sleep", "yield", program("polls.c"), *case)
+                for case in (["wtime", 14], ["clock", 14], ["work", 14], ["work-between", 0, file], ["alarm", 14], ["file", 0, file],
+                             ["memory", 0, flag], ["asleep", 14])
                 for options in (("--workers", 1), ("--nodes", 2))]
         time.sleep(14)
-        with open(file, "w"):
-            pass
+        with open(file, "w"), open(flag, "r+b") as memory:
+            memory.write(b"1234567")
         for job in jobs:
             job.finish()
-            self.assertEqual((job.code, job.out), (0, b"fine\n"), job.err)
+            self.assertEqual((job.code, job.out, job.err), (0, b"fine\n", b""))
 
-    def test_polling_is_left_alone_if_that_is_wanted(self):
-        job = self.start("-n", 2, "-q", "--no-deadlock-check", program("polls.c"), "test")
-        time.sleep(13)
-        self.assertIsNone(job.process.poll())
-        job.process.terminate()
-        self.assertEqual(job.finish().code, 143)
+    def test_polling_goes_on(self):
+        """A loop that reads the cycle counter cannot be told from one that has no end; and nobody is told who does not want it."""
+        options = ((), ("-q",), ("--no-deadlock-check",))
+        jobs = [self.start("-n", 2, *option, program("polls.c"), "cycles", 20) for option in options]
+        for option, job in zip(options, jobs):
+            job.finish()
+            self.assertEqual((job.code, job.out), (0, b"fine\n"), job.err)
+            self.assertEqual(job.err.count(b"looks like a deadlock"), 0 if option else 1, job.err)
 
     def test_can_be_turned_off_and_looked_at(self):
         job = self.start("-n", 4, "-q", "--no-deadlock-check", program("deadlock.c"), "ring")

@@ -59,6 +59,17 @@ class Preload(LaunchTest):
         self.assertEqual(job.err.decode(), f"tmpirun: warning: -x LD_PRELOAD: {other} wraps no MPI functions, or cannot be found, and is "
                          "not loaded; set LD_PRELOAD for tmpirun itself to have it in the process that runs the ranks\n")
 
+    def test_one_that_only_calls_mpi_is_left_alone(self):
+        """Also one that the loader could not use."""
+        caller = os.path.join(self.directory(), "caller.c")
+        with open(caller, "w", encoding="utf-8") as text:
+            text.write("__attribute__((weak)) int MPI_Initialized(int*);\n"
+                       "int asks(int* flag) { return MPI_Initialized ? MPI_Initialized(flag) : 0; }\n"
+                       '__asm__(".pushsection .text\\n.quad asks\\n.popsection");\n')
+        library = self.library("-Wl,-z,notext", source=caller, compiler="cc", name="libcaller.so")
+        job = self.run_job("-n", 2, program("ring.c"), env={"LD_PRELOAD": library})
+        self.assertEqual((job.code, job.err), (0, b""))
+
     def test_of_another_mpi(self):
         stub = os.path.join(self.directory(), "stub.c")
         with open(stub, "w", encoding="utf-8") as text:

@@ -22,6 +22,10 @@ class ReproducibleTest(LaunchTest):
         """Else the test above shows nothing."""
         self.assertNotEqual(self.sums("--nodes", 3), self.sums("--workers", 1))
 
+    def test_members_with_different_sizes_all_return(self):
+        job = self.run_job("-n", 4, "--nodes", 4, "--coll", "reproducible", "-q", "--timeout", 60, program("sums.c"), "uneven")
+        self.assertEqual((job.code, job.out), (0, b"at most 5 errors\n"), job.err)
+
     def test_with_other_choices(self):
         self.assertEqual(self.sums("--coll", "reproducible,BCAST=binomial", "--nodes", 2), self.sums("--workers", 1))
 

@@ -9,7 +9,7 @@ FUNCTIONS = ("sleep", "usleep", "nanosleep", "clock_nanosleep", "absolute", "thr
              "select_none", "pselect")
 
 CALLS = ("read", "readv", "recv", "recvfrom", "recvmsg", "accept", "waitpid", "wait", "waitid", "system", "pclose", "flock", "fcntl", "write",
-         "poll", "select", "epoll_wait", "restart")
+         "poll", "select", "epoll_wait", "restart", "connect", "broken_pipe", "jumps")
 
 
 class Sleep(LaunchTest):

@@ -38,6 +38,18 @@ class WrappedTest(LaunchTest):
         with open(log) as file:
             self.assertEqual(file.read(), "remote|tmpi-node\n" * 2)
 
+    def test_a_program_of_several_names_is_run_by_the_one_that_was_given(self):
+        log = os.path.join(self.directory(), "names")
+        many = self.script("many", f'echo "$(basename "$0")" >> {log}', 'exec "$@"')
+        one = os.path.join(self.directory(), "one")
+        os.symlink(many, one)
+        self.assertEqual(self.run_job("-n", 2, "--wrapper", one, program("trivial.c")).out, b"2 of 2\n")
+        path = {"PATH": os.path.dirname(one) + ":" + os.environ["PATH"]}
+        self.assertEqual(self.run_job("-n", 2, "--wrapper", "one", program("trivial.c"), env=path).out, b"2 of 2\n")
+        with open(log) as file:
+            self.assertEqual(file.read(), "one\none\n")
+        self.assertEqual(self.run_job("-n", 2, "linux64", program("trivial.c")).out, b"2 of 2\n")
+
     def test_wrapper_that_is_missing(self):
         job = self.run_job("--wrapper", "nosuchwrapper -x", program("trivial.c"))
         self.check_failure(job, 127, "--wrapper nosuchwrapper -x: cannot find the program 'nosuchwrapper'")

@@ -2,6 +2,7 @@
 """The shim in real jobs: programs compiled with tmpicc, run by tmpirun as many ranks. TMPI_BIN names the folder of both."""
 import os
 import re
+import signal
 import subprocess
 import tempfile
 import unittest
@@ -11,10 +12,10 @@ HERE = os.path.dirname(os.path.abspath(__file__))
 
 
 class Job:
-    def __init__(self, ranks, program, *arguments, options=(), stdin=None, cwd=None):
+    def __init__(self, ranks, program, *arguments, options=(), stdin=None, cwd=None, before=None):
         words = [os.path.join(BIN, "tmpirun"), "-n", str(ranks), "--timeout", "240", *options, program, *arguments]
         done = subprocess.run(words, input=stdin, stdin=None if stdin is not None else subprocess.DEVNULL, capture_output=True,
-                              text=True, timeout=300, cwd=cwd)
+                              text=True, timeout=300, cwd=cwd, preexec_fn=before)
         self.out, self.err, self.code = done.stdout, done.stderr, done.returncode
 
 
@@ -126,6 +127,13 @@ class Ranks(unittest.TestCase):
                     job = self.job(4, "alarms", part, options=options + ("--timeout", "60", "-q"))
                     self.assertEqual((job.code, job.err), (0, ""), job.out)
                     self.assertEqual(sorted(job.out.splitlines()), [f"rank {i}: good" for i in range(4)])
+
+    def test_signals_that_are_easily_lost_or_mistaken(self):
+        for part, workers in (("stale", 1), ("stale", 2), ("pending", 4), ("ignored", 4)):
+            job = self.job(4, "alarms", part, options=("--workers", str(workers), "--timeout", "60", "-q"),
+                           before=lambda: signal.signal(signal.SIGVTALRM, signal.SIG_IGN))
+            self.assertEqual((job.code, job.err), (0, ""), (part, job.out))
+            self.assertEqual(sorted(job.out.splitlines()), [f"rank {i}: good" for i in range(4)])
 
     def test_alarm_without_a_handler(self):
         job = self.job(3, "alarms", "nobody", options=("--workers", "1"))

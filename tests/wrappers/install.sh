@@ -5,7 +5,8 @@ cmake=$1 build=$2 moved=$3
 rm -rf "$moved" "$moved.first"
 "$cmake" --install "$build" --prefix "$moved.first" > "$build/install.log" || { cat "$build/install.log"; exit 1; }
 mv "$moved.first" "$moved"
-for file in bin/tmpirun bin/tmpicc bin/tmpicxx bin/mpicc bin/mpiexec include/mpi.h include/mpix.h lib/libtmpi.so lib/libtmpi-shim.so \
+for file in bin/tmpirun bin/tmpicc bin/tmpicxx bin/mpicc bin/mpiexec include/mpi.h include/mpix.h include/mpif.h lib/libtmpi.so bin/tmpifort bin/mpif90 lib/libtmpifort.so \
+  lib/tmpi/fortran/mpi_f08.f90 lib/pkgconfig/tmpi-fortran.pc lib/libtmpi-shim.so \
   lib/libmpi_abi.so.0 lib/tmpi/start.o lib/pkgconfig/tmpi.pc lib/cmake/tmpi/tmpiConfig.cmake share/doc/tmpi/README.md; do
   [ -e "$moved/$file" ] || { echo "$file is not installed"; exit 1; }
 done

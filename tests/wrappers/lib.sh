@@ -5,7 +5,7 @@ bin=$(cd "$1" && pwd)
 here=$(cd "$(dirname "$0")" && pwd)
 PATH=$bin:$PATH
 export PATH
-unset TMPI_CC TMPI_CXX CFLAGS CXXFLAGS CPPFLAGS LDFLAGS LIBS CC CXX 2>/dev/null || true
+unset TMPI_CC TMPI_CXX TMPI_FC CFLAGS CXXFLAGS FCFLAGS FFLAGS CPPFLAGS LDFLAGS LIBS CC CXX FC F77 2>/dev/null || true
 
 # hello.c prints "rank R of N, seen S": S sums a global, a static and a thread-local that each rank changed by itself.
 write_hello() {

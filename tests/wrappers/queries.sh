@@ -100,7 +100,7 @@ t_called_through_a_link() {
   ./mpicc hello.c -o hello
   check_hello ./hello
   ln -s "$bin/tmpicc" something
-  expect_failure "Call it tmpicc or tmpicxx" ./something hello.c
+  expect_failure "Call it tmpicc, tmpicxx or tmpifort" ./something hello.c
   cp "$bin/tmpicc" tmpicc
   expect_failure "the rest of tmpi is not where it should be" ./tmpicc hello.c
 }

@@ -113,6 +113,10 @@ constexpr string_view kNoOtherWordSize =
     "asks for another word size, but tmpi is built for 64-bit programs only. Leave the option out";
 
 constexpr std::array kRefusals = std::to_array<Refusal>({
+    {"-static-libgfortran",
+     "links libgfortran.a, which is compiled for a fixed address. Leave the option out: each rank has its "
+     "own units and "
+     "state of the shared library"},
     {"-static", kNoStatic},
     {"--static", kNoStatic},
     {"-static-pie", kNoStatic},
@@ -177,6 +181,8 @@ class Examiner {
     if (word.starts_with("--language=")) language_ = word.substr(11);
     if (contains(kStopsBeforeLink, word)) compile_only_ = true;
     if (word == "-shared" || word == "--shared") shared_ = true;
+    if (word == "-fPIC" || word == "-fpic") library_code_ = true;
+    if (word == "-fPIE" || word == "-fpie" || word == "-fno-PIC" || word == "-fno-pic") library_code_ = false;
     if (word == "-r" || word == "--relocatable") partial_ = true;
     if (word == "-nostdlib" || word == "-nostartfiles" || word == "--no-standard-libraries") bare_ = true;
     const auto* refusal = std::ranges::find(kRefusals, word, &Refusal::option);
@@ -211,7 +217,10 @@ class Examiner {
   }
 
   Result<Arguments> judge() const {
-    Arguments result{.action = Action::kLinkProgram, .has_sources = sources_, .compiles = compiles_};
+    Arguments result{.action = Action::kLinkProgram,
+                     .has_sources = sources_,
+                     .compiles = compiles_,
+                     .for_library = library_code_ || shared_};
     if (!files_ && !libraries_) {
       result.action = Action::kAsk;
     } else if (compile_only_ || (files_ && only_headers_)) {
@@ -231,7 +240,7 @@ class Examiner {
   string_view language_;  // of -x; stays valid as the arguments do
   const Refusal* refusal_ = nullptr;
   bool files_ = false, libraries_ = false, sources_ = false, compiles_ = false, only_headers_ = true;
-  bool compile_only_ = false, shared_ = false, partial_ = false, bare_ = false;
+  bool compile_only_ = false, shared_ = false, partial_ = false, bare_ = false, library_code_ = false;
 };
 
 }  // namespace

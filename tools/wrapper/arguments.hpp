@@ -21,6 +21,7 @@ struct Arguments {
   Action action = Action::kAsk;
   bool has_sources = false;  ///< something to preprocess, so include directories apply
   bool compiles = false;     ///< some of it is not assembler, so options of the compiler proper apply
+  bool for_library = false;  ///< the user says that the code is a shared library's (-fPIC, -shared)
 };
 
 /// Looks at a compiler's arguments, response files expanded. Fails for what cannot become a tmpi program

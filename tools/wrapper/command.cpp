@@ -33,7 +33,8 @@ bool reads_specs(const Words& compiler) {
     const auto names = [&](std::string_view name) {
       return word == name || word.find("g" + std::string(name)) != std::string_view::npos;
     };
-    return word.find("clang") == std::string_view::npos && (names("cc") || names("++") || word == "c++");
+    return word.find("clang") == std::string_view::npos &&
+           (names("cc") || names("++") || names("fortran") || word == "c++");
   });
 }
 
@@ -44,50 +45,70 @@ Words::const_iterator end_of_options(const Words& arguments) {
 
 }  // namespace
 
-Words preprocess_options(const Installation& installation) {
-  return {"-I" + installation.include};
+Words preprocess_options(const Compiler& compiler, const Installation& installation) {
+  Words words{"-I" + installation.include};
+  if (compiler.language.fortran)
+    words.push_back("-I" + module_directory(installation, compiler.words.front()));
+  return words;
 }
 
 // A rank's stack is followed by another rank's: a frame larger than the guard between them must not step over it. gcc
 // probes every 64 KiB, which is the least guard of ranks, and so leaves smaller frames as they are; clang probes every
 // page, 5 ns each.
-Words careful_options(const Words& compiler) {
-  if (!reads_specs(compiler)) return {};
-  return {"-fstack-clash-protection", "--param=stack-clash-protection-guard-size=16",
-          "--param=stack-clash-protection-probe-interval=16"};
+Words careful_options(const Compiler& compiler) {
+  if (!reads_specs(compiler.words)) return {};
+  Words words{"-fstack-clash-protection", "--param=stack-clash-protection-guard-size=16",
+              "--param=stack-clash-protection-probe-interval=16"};
+  // A program with mpif.h passes buffers of several types to one procedure, which gfortran takes for an error.
+  if (compiler.language.fortran) words.emplace_back("-fallow-argument-mismatch");
+  return words;
+}
+
+// TLS descriptors: what one gives out the compiler keeps across a loop, which it does not with the address from
+// __tls_get_addr. Not in a library: where a program without tmpirun opens it with dlopen, descriptors of glibc before
+// 2.40 may change vector registers at the first access (its bug 31372). clang has them from version 19 on.
+Words thread_local_options(const Words& compiler, const Arguments& what) {
+  if (!reads_specs(compiler) || what.for_library) return {};
+  return {"-mtls-dialect=gnu2"};
 }
 
 Words compile_options() {
   return {"-fPIC", "-fno-semantic-interposition"};
 }
 
-Words library_options(const Installation& installation) {
-  return {"-L" + installation.library, "-ltmpi", "-Wl,-rpath," + installation.library};
+Words library_options(const Language& language, const Installation& installation) {
+  Words words{"-L" + installation.library};
+  if (language.fortran) words.emplace_back("-ltmpifort");
+  append(words, {"-ltmpi", "-Wl,-rpath," + installation.library});
+  return words;
 }
 
-Words link_options(const Words& compiler, const Installation& installation) {
+Words link_options(const Compiler& compiler, const Installation& installation) {
   const std::string directory = installation.start.substr(0, installation.start.rfind('/'));
   Words words;
-  if (reads_specs(compiler)) {
+  if (reads_specs(compiler.words)) {
     words = {"-B" + directory, "-specs=" + directory + "/program.specs"};
   } else {
     words = program_options_before(installation);
     append(words, program_options_behind());
   }
-  append(words, library_options(installation));
+  append(words, library_options(compiler.language, installation));
   return words;
 }
 
-Words full_command(const Words& compiler, const Installation& installation, const Arguments& what,
+Words full_command(const Compiler& compiler, const Installation& installation, const Arguments& what,
                    const Words& arguments) {
-  Words command = compiler;
+  Words command = compiler.words;
   if (what.action == Action::kAsk) {
     append(command, arguments);
     return command;
   }
   const bool links_program = what.action == Action::kLinkProgram;
-  if (what.has_sources) append(command, preprocess_options(installation));
-  if (what.compiles) append(command, careful_options(compiler));
+  if (what.has_sources) append(command, preprocess_options(compiler, installation));
+  if (what.compiles) {
+    append(command, careful_options(compiler));
+    append(command, thread_local_options(compiler.words, what));
+  }
   if (links_program) append(command, program_options_before(installation));
 
   const auto end = end_of_options(arguments);
@@ -98,7 +119,7 @@ Words full_command(const Words& compiler, const Installation& installation, cons
   if (what.action != Action::kCompile && what.action != Action::kLinkPartial) {
     // Behind the user's files, since static archives among them may call MPI; -x must not make the compiler
     // read libtmpi.so as source.
-    append(command, library_options(installation));
+    append(command, library_options(compiler.language, installation));
   }
   if (end != arguments.end()) {
     append(command, {"--"});

@@ -13,9 +13,9 @@ namespace {
 const Installation kInstallation{
     .include = "/p/include", .library = "/p/lib", .start = "/p/lib/tmpi/start.o"};
 
-std::string command(const char* line) {
+std::string command(const char* line, const char* wrapper = "tmpicc", const char* compiler = "cc") {
   const Words words = split_words(line);
-  return shell_line(full_command({"cc"}, kInstallation, *examine(words), words));
+  return shell_line(full_command({*language_of(wrapper), {compiler}}, kInstallation, *examine(words), words));
 }
 
 }  // namespace
@@ -24,7 +24,8 @@ TEST_CASE("options stand where they must") {
   CHECK(command("-v") == "cc -v");
   CHECK(command("-fPIE -c a.c") ==
         "cc -I/p/include -fstack-clash-protection --param=stack-clash-protection-guard-size=16 "
-        "--param=stack-clash-protection-probe-interval=16 -fPIE -c a.c -fPIC -fno-semantic-interposition");
+        "--param=stack-clash-protection-probe-interval=16 -mtls-dialect=gnu2 -fPIE -c a.c -fPIC "
+        "-fno-semantic-interposition");
   CHECK(command("a.o -pie -o a") ==
         "cc -shared /p/lib/tmpi/start.o -Wl,-e,_start -Wl,-z,defs a.o -o a -Wl,-Bsymbolic -Wl,-z,now "
         "-Wl,-z,norelro -L/p/lib -ltmpi -Wl,-rpath,/p/lib");
@@ -33,7 +34,8 @@ TEST_CASE("options stand where they must") {
   CHECK(command("-c a.s") == "cc -I/p/include -c a.s");
   CHECK(command("-c -- -odd.c") ==
         "cc -I/p/include -fstack-clash-protection --param=stack-clash-protection-guard-size=16 "
-        "--param=stack-clash-protection-probe-interval=16 -c -fPIC -fno-semantic-interposition -- -odd.c");
+        "--param=stack-clash-protection-probe-interval=16 -mtls-dialect=gnu2 -c -fPIC "
+        "-fno-semantic-interposition -- -odd.c");
 }
 
 TEST_CASE("the user's libraries come before libtmpi") {
@@ -44,7 +46,7 @@ TEST_CASE("the user's libraries come before libtmpi") {
 
 TEST_CASE("a link by hand gets the form of a program, from a file of specs where the compiler reads one") {
   const auto options = [](const Words& compiler) {
-    return shell_line(link_options(compiler, kInstallation));
+    return shell_line(link_options({*language_of("tmpicc"), compiler}, kInstallation));
   };
   const std::string specs =
       "-B/p/lib/tmpi -specs=/p/lib/tmpi/program.specs -L/p/lib -ltmpi -Wl,-rpath,/p/lib";
@@ -55,8 +57,28 @@ TEST_CASE("a link by hand gets the form of a program, from a file of specs where
     CHECK_MESSAGE(options(split_words(compiler)).starts_with("-shared /p/lib/tmpi/start.o "), compiler);
 }
 
+TEST_CASE("thread-locals are reached through descriptors in programs, not in libraries") {
+  const auto descriptors = [](const char* line) {
+    return command(line).find("-mtls-dialect=gnu2") != std::string::npos;
+  };
+  for (const char* line : {"-c a.c", "a.c -o a", "-fPIC -fPIE -c a.c", "a.c b.o -lm"})
+    CHECK_MESSAGE(descriptors(line), line);
+  for (const char* line : {"-fPIC -c a.c", "-c a.c -fpic", "-shared a.c -o liba.so", "a.o -o a"})
+    CHECK_FALSE_MESSAGE(descriptors(line), line);
+  CHECK(thread_local_options({"clang"}, {.compiles = true}).empty());
+}
+
 TEST_CASE("frames are probed where that costs nothing") {
-  const Words gcc = careful_options({"gcc"});
+  const Words gcc = careful_options({*language_of("tmpicc"), {"gcc"}});
   CHECK(std::ranges::find(gcc, "-fstack-clash-protection") != gcc.end());
-  CHECK(careful_options({"clang"}).empty());
+  CHECK(careful_options({*language_of("tmpicc"), {"clang"}}).empty());
+}
+
+TEST_CASE("Fortran has modules and a library of its own") {
+  CHECK(command("-c a.f90", "mpif90", "flang") ==
+        "flang -I/p/include -I/p/lib/tmpi/modules -c a.f90 -fPIC -fno-semantic-interposition");
+  CHECK(command("-shared a.o -o liba.so", "tmpifort", "gfortran") ==
+        "gfortran -shared a.o -o liba.so -L/p/lib -ltmpifort -ltmpi -Wl,-rpath,/p/lib");
+  CHECK(command("-c a.f", "tmpifort", "gfortran-12").find("-fallow-argument-mismatch") != std::string::npos);
+  CHECK_FALSE(examine({"a.f90", "-static-libgfortran"}));
 }

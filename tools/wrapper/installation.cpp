@@ -27,4 +27,11 @@ Result<Installation> find_installation() {
                  ". If you copied this program alone, install all of tmpi or make a symbolic link instead."};
 }
 
+std::string module_directory(const Installation& installation, const std::string& compiler) {
+  const fs::path modules = fs::path(installation.library) / "tmpi" / "modules";
+  const fs::path own = modules / fs::path(compiler).filename();
+  std::error_code error;
+  return fs::is_directory(own, error) ? own : modules;
+}
+
 }  // namespace tmpi::wrapper

@@ -11,9 +11,13 @@ constexpr std::array<std::string_view, 1> kCOptions{"-cc="};
 constexpr std::array<std::string_view, 3> kCxxNames{"tmpic++", "mpicxx", "mpic++"};
 constexpr std::array<std::string_view, 3> kCxxOptions{"-cxx=", "-CC=", "-c++="};
 
+constexpr std::array<std::string_view, 5> kFortranNames{"mpifort", "mpif90", "mpif77", "tmpif90", "tmpif77"};
+constexpr std::array<std::string_view, 3> kFortranOptions{"-fc=", "-f90=", "-f77="};
+
 constexpr std::array kLanguages{
     Language{"tmpicc", kCNames, "gcc", "TMPI_CC", kCOptions},
     Language{"tmpicxx", kCxxNames, "g++", "TMPI_CXX", kCxxOptions},
+    Language{"tmpifort", kFortranNames, "gfortran", "TMPI_FC", kFortranOptions, true},
 };
 
 }  // namespace

@@ -1,8 +1,8 @@
-// tmpicc, tmpicxx: run a compiler so that what it builds is a tmpi program. One binary; the name it is called
+// tmpicc, tmpicxx, tmpifort: run a compiler so that what it builds is a tmpi program. One binary; the name it is called
 // by chooses the language.
 //
-// Besides the compiler's own arguments: -cc=COMPILER (-cxx= for C++) or the environment variable TMPI_CC
-// (TMPI_CXX) choose the compiler; -show, -compile-info, -link-info (as MPICH's) and
+// Besides the compiler's own arguments: -cc=COMPILER (-cxx= for C++, -fc= for Fortran) or the environment
+// variable TMPI_CC (TMPI_CXX, TMPI_FC) choose the compiler; -show, -compile-info, -link-info (as MPICH's) and
 // --showme[:compile|:link|...] (as Open MPI's) print instead of running.
 #include <unistd.h>
 
@@ -31,6 +31,8 @@ struct Wrapper {
   Installation installation;
   Words compiler;
   Words arguments;  ///< the compiler's: without those of the wrapper itself
+
+  Compiler what() const { return {*language, compiler}; }
 };
 
 Words joined(Words first, const Words& second) {
@@ -39,7 +41,8 @@ Words joined(Words first, const Words& second) {
 }
 
 Words compile_only(const Wrapper& w) {
-  return joined(joined(preprocess_options(w.installation), careful_options(w.compiler)), compile_options());
+  return joined(joined(preprocess_options(w.what(), w.installation), careful_options(w.what())),
+                compile_options());
 }
 Words whole_compile(const Wrapper& w) {
   return joined(w.compiler, compile_only(w));
@@ -47,7 +50,13 @@ Words whole_compile(const Wrapper& w) {
 // For a build system that links by itself. CMake's FindMPI and meson take only -L, -l and -Wl, of it: what they
 // link is an ordinary PIE, which the loader accepts if it has no thread-locals.
 Words link_only(const Wrapper& w) {
-  return link_options(w.compiler, w.installation);
+  return link_options(w.what(), w.installation);
+}
+
+Words include_directories(const Wrapper& w) {
+  Words directories{w.installation.include};
+  if (w.language->fortran) directories.push_back(module_directory(w.installation, w.compiler.front()));
+  return directories;
 }
 
 // What the wrapper can print. Open MPI's spelling has one or two hyphens; CMake's FindMPI and many configure
@@ -64,9 +73,12 @@ constexpr auto kQuestions = std::to_array<Question>({
     {"-showme:command", [](const Wrapper& w) { return w.compiler; }},
     {"-showme:compile", compile_only},
     {"-showme:link", link_only},
-    {"-showme:incdirs", [](const Wrapper& w) { return Words{w.installation.include}; }},
+    {"-showme:incdirs", include_directories},
     {"-showme:libdirs", [](const Wrapper& w) { return Words{w.installation.library}; }},
-    {"-showme:libs", [](const Wrapper&) { return Words{"tmpi"}; }},
+    {"-showme:libs",
+     [](const Wrapper& w) {
+       return w.language->fortran ? Words{"tmpifort", "tmpi"} : Words{"tmpi"};
+     }},
     {"-showme:version", [](const Wrapper& w) { return Words{w.name + ": tmpi " TMPI_VERSION}; }},
 });
 
@@ -134,7 +146,8 @@ int run(int argc, char** argv) {
   wrapper.name.erase(0, wrapper.name.rfind('/') + 1);
   wrapper.language = language_of(wrapper.name);
   if (wrapper.language == nullptr)
-    die(wrapper, "is a compiler wrapper of tmpi under a name it does not know. Call it tmpicc or tmpicxx.");
+    die(wrapper,
+        "is a compiler wrapper of tmpi under a name it does not know. Call it tmpicc, tmpicxx or tmpifort.");
 
   auto installation = find_installation();
   if (!installation) die(wrapper, installation.message());
@@ -162,7 +175,7 @@ int run(int argc, char** argv) {
   if (!what) die(wrapper, what.message());
   if (show && wrapper.arguments.empty())
     *what = {.action = Action::kLinkProgram, .has_sources = true, .compiles = true};
-  const Words command = full_command(wrapper.compiler, wrapper.installation, *what, wrapper.arguments);
+  const Words command = full_command(wrapper.what(), wrapper.installation, *what, wrapper.arguments);
   return show ? print(command) : execute(wrapper, command);
 }
 

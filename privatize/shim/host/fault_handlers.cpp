@@ -1,4 +1,4 @@
-// Handlers for SIGSEGV, SIGBUS, SIGFPE and SIGILL per rank. The kernel knows one handler per process; the
+// Handlers for SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGABRT, SIGSYS and SIGTRAP per rank. The kernel knows one handler per process; the
 // first rank that sets one puts ours in front of the node process's crash report, and ours looks at who is
 // running.
 #include <errno.h>
@@ -7,13 +7,14 @@
 #include <mutex>
 
 #include "privatize/loader.hpp"
+#include "privatize/rank_signals.hpp"
 #include "privatize/rank_table.hpp"
 #include "privatize/shim/host/host_functions.h"
 
 namespace tmpi::shim {
 namespace {
 
-constexpr int kFaults[] = {SIGSEGV, SIGBUS, SIGFPE, SIGILL};
+constexpr int kFaults[] = {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGABRT, SIGSYS, SIGTRAP};
 
 int position(int signal) noexcept {
   for (std::size_t i = 0; i < std::size(kFaults); ++i) {
@@ -22,8 +23,16 @@ int position(int signal) noexcept {
   return -1;
 }
 
+// A fault whose handler is running, on the alternate stack.
+struct Fault {
+  int signal;
+  siginfo_t* info;
+  void* context;
+};
+
 struct Actions {
   struct sigaction of[std::size(kFaults)] = {};  // SIG_DFL: the rank has none
+  const Fault* handled = nullptr;                // may be stale: the handler may have left by longjmp
 };
 
 privatize::RankTable<Actions> table;
@@ -39,16 +48,40 @@ void call(const struct sigaction& action, int signal, siginfo_t* info, void* con
   }
 }
 
+// The fault whose handler has raised its own signal, to die of it (libgfortran's does, after its backtrace): it is the one to
+// report. The handler's frame is further up on the alternate stack.
+const Fault* reraised(const Actions& actions, int signal, const siginfo_t& info) {
+  const Fault* fault = actions.handled;
+  const bool by_raise = info.si_code <= 0;
+  return by_raise && fault > static_cast<const void*>(__builtin_frame_address(0)) && fault->signal == signal
+             ? fault
+             : nullptr;
+}
+
+// As in a process: a handler that does not ask for the alternate stack has no stack to run on.
+bool can_run(const struct sigaction& action, int signal, const siginfo_t& info, const void* context) {
+  return (action.sa_flags & SA_ONSTACK) != 0 || !privatize::is_stack_overflow(signal, info, context);
+}
+
 void dispatch(int signal, siginfo_t* info, void* context) {
   const int i = position(signal);
   if (Actions* actions = table.find(privatize::running_rank())) {
     struct sigaction& action = actions->of[i];
     // A fault cannot be ignored: the instruction would fault again for ever.
-    if (action.sa_handler != SIG_DFL && action.sa_handler != SIG_IGN) {
+    const bool handled = action.sa_handler != SIG_DFL && action.sa_handler != SIG_IGN;
+    if (handled && can_run(action, signal, *info, context)) {
       const struct sigaction chosen = action;
       if ((chosen.sa_flags & static_cast<int>(SA_RESETHAND)) != 0) action.sa_handler = SIG_DFL;
+      const Fault fault{signal, info, context};
+      const Fault* const outer = actions->handled;
+      actions->handled = &fault;
       call(chosen, signal, info, context);
+      actions->handled = outer;
       return;
+    }
+    if (const Fault* fault = handled ? nullptr : reraised(*actions, signal, *info)) {
+      info = fault->info;
+      context = fault->context;
     }
   }
   const struct sigaction& previous = process_action[i];

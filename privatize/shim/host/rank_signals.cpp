@@ -45,6 +45,7 @@ struct RankSignals {
   std::atomic<std::uint32_t> interrupting{0};       // of these, without SA_RESTART
   std::atomic<const void*> handler_frame{nullptr};  // of the innermost handler that runs; relaxed
   std::atomic<bool> ended{false};
+  std::atomic<bool> deferred{false};  // written by the rank's flow, read in handlers on its thread; relaxed
   std::atomic<bool> listed{false};
   int rank = -1;
   RankSignals* next = nullptr;  // of all that have ever had a handler
@@ -83,6 +84,9 @@ bool is_handler(const struct sigaction& action) noexcept {
 bool ignored_by_default(int signal) noexcept {
   return signal == SIGCHLD || signal == SIGURG || signal == SIGWINCH || signal == SIGCONT;
 }
+
+/// The signal was ignored when the process started, and no rank has said anything else of it for all.
+bool ignored_from_the_start(int signal) noexcept;
 
 /// The process ends as one without handlers would.
 void do_default(int signal) noexcept {
@@ -131,7 +135,8 @@ bool call(RankSignals& signals, Entry& entry, siginfo_t* info, void* context, co
   return true;
 }
 
-/// Tells the rank's thread to look: if the rank runs there, that is the only way to interrupt it.
+/// Tells the rank's thread to look: if the rank runs there, that is the only way to interrupt it. A signal of that
+/// number that is pending there swallows this one: so every one looks (dispatch()).
 void tell(int rank, int signal) noexcept {
   if (the_hooks.interrupt == nullptr) return;
   the_hooks.interrupt(rank);
@@ -189,7 +194,7 @@ void dispatch(int signal, siginfo_t* info, void* context) {
     Entry* const entry = signals.find(signal);
     if (entry == nullptr || signals.ended.load(std::memory_order_relaxed)) return;
     siginfo_t copy = what;
-    if (&signals == mine) {
+    if (&signals == mine && !mine->deferred.load(std::memory_order_relaxed)) {
       call(signals, *entry, &copy, context, mask);
     } else {
       keep(signals, *entry, copy);
@@ -198,17 +203,20 @@ void dispatch(int signal, siginfo_t* info, void* context) {
   siginfo_t seen = *info;
   const bool own = is_of_this_thread(signal, *info) || privatize::in_forked_child();
   if (info->si_code == SI_QUEUE && info->si_value.sival_ptr == &kTold) {
-    if (mine != nullptr) deliver(*mine, mask, context);
-  } else if (const int rank = rank_of_timer(seen); rank >= 0) {
-    if (RankSignals* signals = table.find(rank); signals != nullptr && signals->find(signal) != nullptr) {
+    // What has been kept is delivered below.
+  } else if (const int rank = rank_of_timer(seen); rank != kNoTimer) {
+    if (rank == kDeletedTimer) {
+      // It came too late: nobody wants it any more.
+    } else if (RankSignals* signals = table.find(rank);
+               signals != nullptr && signals->find(signal) != nullptr) {
       serve(*signals, seen);
-    } else {
+    } else if (!ignored_from_the_start(signal)) {
       do_default(signal);  // it has a timer, and no handler
     }
   } else if (own && mine != nullptr && mine->find(signal) != nullptr) {
     serve(*mine, seen);
   } else if (own && (signal == SIGPIPE || privatize::in_forked_child())) {
-    do_default(signal);
+    if (!ignored_from_the_start(signal)) do_default(signal);
   } else {
     // Also what a thread has sent to this one while the rank it meant does not run: whose it is cannot be told.
     bool anybody = false;
@@ -224,10 +232,16 @@ void dispatch(int signal, siginfo_t* info, void* context) {
       anybody = true;
       serve(*signals, seen);
     }
-    if (own && !anybody) do_default(signal);
+    if (own && !anybody && !ignored_from_the_start(signal)) do_default(signal);
   }
+  if (mine != nullptr && !mine->deferred.load(std::memory_order_relaxed)) deliver(*mine, mask, context);
   if (mine == nullptr || mine->delivered.load(std::memory_order_relaxed) == before) ++for_others;
   errno = error;
+}
+
+// In handlers, which run only after learn().
+bool ignored_from_the_start(int signal) noexcept {
+  return dispositions[signal].known && dispositions[signal].original.sa_handler == SIG_IGN;
 }
 
 // Under `change`.
@@ -292,6 +306,10 @@ namespace tmpi::privatize {
 
 using namespace tmpi::shim;
 
+bool is_stack_overflow(int signal, const siginfo_t& info, const void* context) noexcept {
+  return the_hooks.is_stack_overflow != nullptr && the_hooks.is_stack_overflow(signal, info, context);
+}
+
 void set_signal_hooks(const SignalHooks& hooks) noexcept {
   the_hooks = hooks;
 }
@@ -347,6 +365,22 @@ bool has_signals(int rank) noexcept {
     if (sigismember(&blocked, __builtin_ctzll(kept) + 1) == 0) return true;
   }
   return false;
+}
+
+DeferredSignals::DeferredSignals(int rank) noexcept
+    : deferred_([rank]() -> std::atomic<bool>* {
+        RankSignals* const signals = table.find(rank);
+        return signals == nullptr ? nullptr : &signals->deferred;
+      }()) {
+  if (deferred_ == nullptr) return;
+  deferred_->store(true, std::memory_order_relaxed);
+  std::atomic_signal_fence(std::memory_order_seq_cst);  // for a handler on this thread
+}
+
+DeferredSignals::~DeferredSignals() {
+  if (deferred_ == nullptr) return;
+  std::atomic_signal_fence(std::memory_order_seq_cst);
+  deferred_->store(false, std::memory_order_relaxed);
 }
 
 std::uint32_t signals_of_others() noexcept {

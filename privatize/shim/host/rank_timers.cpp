@@ -56,9 +56,12 @@ sigval name_of(int index, std::uint16_t generation) noexcept {
                                             static_cast<std::uint32_t>(index));
   return value;
 }
+bool is_name(sigval value) noexcept {
+  return reinterpret_cast<std::uintptr_t>(value.sival_ptr) >> 48 == kMark;
+}
 Timer* named(sigval value) noexcept {
   const auto name = reinterpret_cast<std::uintptr_t>(value.sival_ptr);
-  if (name >> 48 != kMark) return nullptr;
+  if (!is_name(value)) return nullptr;
   Timer* const timer = at(static_cast<int>(name & 0xffff'ffff));
   if (timer == nullptr || timer->generation.load(std::memory_order_acquire) != (name >> 32 & 0xffff))
     return nullptr;
@@ -171,12 +174,13 @@ itimerval coarse(const itimerspec& value) noexcept {
 }  // namespace
 
 int rank_of_timer(siginfo_t& info) noexcept {
-  if (info.si_code != SI_TIMER) return -1;
+  if (info.si_code != SI_TIMER || !is_name(info.si_value)) return kNoTimer;
   const Timer* const timer = named(info.si_value);
-  if (timer == nullptr) return -1;
+  const int rank = timer == nullptr ? -1 : timer->rank.load(std::memory_order_acquire);
+  if (rank < 0) return kDeletedTimer;
   info.si_value = timer->value;
   if (timer->of_setitimer) info.si_code = SI_KERNEL;
-  return timer->rank.load(std::memory_order_acquire);
+  return rank;
 }
 
 void delete_timers(int rank) noexcept {

@@ -5,7 +5,10 @@
 
 namespace tmpi::shim {
 
-/// Of a signal: the rank whose timer has sent it, and `info` as the rank is to see it; -1: no rank's timer.
+inline constexpr int kNoTimer = -1;       ///< of a rank
+inline constexpr int kDeletedTimer = -2;  ///< it was one of a rank's when it sent the signal
+
+/// Of a signal: the rank whose timer has sent it, and `info` as the rank is to see it; or one of the two above.
 /// Async-signal-safe.
 int rank_of_timer(siginfo_t& info) noexcept;
 

@@ -169,7 +169,7 @@ void Control::watch() {
   if (watch == nullptr || end_.ready() || now - watched_ < kWatchPeriod) return;
   watched_ = now;
   if (const std::string text = watch(); !text.empty())
-    append_frame(sending_, FrameType::kNotice, -1, static_cast<std::uint16_t>(NoticeKind::kWarning), text);
+    append_frame(sending_, FrameType::kNotice, -1, static_cast<std::uint16_t>(NoticeKind::kHeldCores), text);
 }
 
 void Control::leave() {

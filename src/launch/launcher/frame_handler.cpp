@@ -90,8 +90,9 @@ void FrameHandler::on_frame(Node& node, const Frame& frame) {
 
 void FrameHandler::on_notice(const Frame& frame) {
   job_.report_failed |= frame.header.detail == static_cast<std::uint16_t>(NoticeKind::kFailure);
-  const bool once = frame.header.detail == static_cast<std::uint16_t>(NoticeKind::kHeldCores);
-  if (once && std::exchange(held_cores_said_, true)) return;
+  for (const NoticeKind once : {NoticeKind::kHeldCores, NoticeKind::kPollingInVain}) {
+    if (frame.header.detail == static_cast<std::uint16_t>(once) && !said_.insert(once).second) return;
+  }
   job_.output.message(fmt::format("tmpirun: {}\n", frame.payload));
 }
 

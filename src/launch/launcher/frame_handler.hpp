@@ -1,6 +1,8 @@
 // FrameHandler: what node processes say on their control channels, brought to the pieces of the job.
 #pragma once
 
+#include <set>
+
 #include "launch/launcher/job.hpp"
 
 namespace tmpi::launch {
@@ -22,7 +24,7 @@ class FrameHandler {
   void check_leaving();
 
   Job& job_;
-  bool held_cores_said_ = false;
+  std::set<NoticeKind> said_;  // of those that are said once
 };
 
 }  // namespace tmpi::launch

@@ -128,7 +128,8 @@ int run_job(Settings& settings, const Attachment& attachment) {
   return code;
 }
 
-int main(int argc, char** argv) {
+// What is thrown ends in the terminate handler (system/no_memory.hpp), which words it.
+int main(int argc, char** argv) {  // NOLINT(bugprone-exception-escape)
   occupy_standard_descriptors();
   const std::vector<std::string> arguments(argv + 1, argv + argc);
   const Result<Attachment> attachment = take_attachment();
@@ -180,6 +181,6 @@ int main(int argc, char** argv) {
 
 }  // namespace tmpi::launch
 
-int main(int argc, char** argv) {
+int main(int argc, char** argv) {  // NOLINT(bugprone-exception-escape)
   return tmpi::launch::main(argc, argv);
 }

@@ -28,7 +28,7 @@ void start_singleton() {
   }
   (*scheduler)->meter_switches();  // a job of one rank hardly switches
   mpi::Rank& rank = *mpi::Job::create(mpi::Placement(1)).local(0);
-  rank.has_threads = true;  // nobody tells us whether it has
+  rank.has_threads.store(true, std::memory_order_relaxed);  // nobody tells us whether it has
   rank.task = &(*scheduler)->adopt_current_thread(&rank);
   static_cast<void>((*scheduler).release());  // lives as long as the process
 }

@@ -315,6 +315,10 @@ void on_parent_death(int) {
 
 }  // namespace
 
+bool is_stack_overflow(int signal, const siginfo_t& info, const void* context) noexcept {
+  return overflowed(signal, info, *static_cast<const ucontext_t*>(context)) != nullptr;
+}
+
 void report_no_memory(const char* what) noexcept {
   Control* control = Control::instance();
   if (privatize::in_forked_child()) return;

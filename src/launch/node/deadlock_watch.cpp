@@ -8,6 +8,7 @@
 
 #include "launch/control/control.hpp"
 #include "launch/node/node_job.hpp"
+#include "launch/node/shared_mappings.hpp"
 #include "launch/node/wait_for_edges.hpp"
 #include "launch/system/program_path.hpp"
 #include "mpi/diagnose/deadlock.hpp"
@@ -17,22 +18,32 @@
 namespace tmpi::launch {
 namespace {
 
-constexpr int kPatience = 10;  // seconds of nothing but polls that are a deadlock
+constexpr int kPatience = 10;  // seconds of nothing but polls that are worth a warning
+
+bool said = false;  // or not to be said: the warning; on_polls()
+
+bool somebody_polls(const StateDump& dump) {
+  return std::ranges::any_of(
+      dump, [](const StateDumpEntry& entry) { return entry.place.state == RankState::kPolling; });
+}
 
 std::string wording(StateDump dump, const std::vector<mpi::WaitForEdges>& edges) {
-  const bool polling = std::ranges::any_of(
-      dump, [](const StateDumpEntry& entry) { return entry.place.state == RankState::kPolling; });
-  const std::string what =
-      polling ? fmt::format(
-                    "for {} seconds every rank that has not finished has tested or probed in vain and done "
-                    "nothing else, or has been blocked in MPI,",
-                    kPatience)
-              : "every rank that has not finished is blocked in MPI,";
   return fmt::format(
-      "deadlock: {} and no message is on its way\n{}{}"
-      "the job has been ended (--no-deadlock-check leaves it {}, for a debugger)",
-      what, describe(in_order(std::move(dump))), mpi::explain_deadlock(edges, mpi::job()->size()),
-      polling ? "alone" : "blocked");
+      "deadlock: every rank that has not finished is blocked in MPI, and no message is on its way\n{}{}"
+      "the job has been ended (--no-deadlock-check leaves it blocked, for a debugger)",
+      describe(in_order(std::move(dump))), mpi::explain_deadlock(edges, mpi::job()->size()));
+}
+
+// What a loop around a test does next only the program knows: it may count, or look at memory that another process
+// writes. So such a job goes on.
+std::string warning(StateDump dump, const std::vector<mpi::WaitForEdges>& edges) {
+  return fmt::format(
+      "warning: this looks like a deadlock: for {} seconds every rank that has not finished has tested or "
+      "probed "
+      "in vain and done nothing else, or has been blocked in MPI, and no message is on its way\n{}{}"
+      "the job goes on, since such a loop may have an end that cannot be seen; --timeout SECONDS ends a job, "
+      "--no-deadlock-check silences this",
+      kPatience, describe(in_order(std::move(dump))), mpi::explain_deadlock(edges, mpi::job()->size()));
 }
 
 // On a worker's thread, while all workers sleep (sched::StallHook).
@@ -90,15 +101,19 @@ void on_stall_of_several() noexcept {
 bool on_polls(int seconds) noexcept {
   const NodeJob* job = NodeJob::running();
   if (job == nullptr || !mpi::only_polling(seconds == 0)) return false;
-  if (seconds == 0 || seconds % kPatience != 0) return true;
-  if (!job->several())
-    Control::instance()->end_job(EndKind::kDeadlock, -1, kExitDeadlock,
-                                 wording(job->state_dump(true), {mpi::wait_for_edges()}));
-  quiescence().begin();
+  if (said || seconds == 0 || seconds % kPatience != 0) return true;
+  if (shares_memory()) return false;
+  if (job->several()) {
+    quiescence().begin();  // not said yet: the others may come to this later
+  } else {
+    said = true;
+    Control::instance()->notice(NoticeKind::kPollingInVain,
+                                warning(job->state_dump(true), {mpi::wait_for_edges()}));
+  }
   return true;
 }
 
-void explain(std::string_view payload) {
+void explain(std::string_view payload, std::string& out) {
   Unpacker unpacker(payload);
   StateDump dump;
   std::vector<mpi::WaitForEdges> edges;
@@ -108,12 +123,17 @@ void explain(std::string_view payload) {
     dump.insert(dump.end(), one->dump.begin(), one->dump.end());
     edges.push_back(std::move(one->edges));
   }
-  Control::instance()->report_end(EndKind::kDeadlock, -1, kExitDeadlock, wording(std::move(dump), edges));
+  if (somebody_polls(dump)) {
+    append_frame(out, FrameType::kNotice, -1, static_cast<std::uint16_t>(NoticeKind::kPollingInVain),
+                 warning(std::move(dump), edges));
+  } else {
+    Control::instance()->report_end(EndKind::kDeadlock, -1, kExitDeadlock, wording(std::move(dump), edges));
+  }
 }
 
 // On the control thread.
 void on_question(const Frame& question, std::string& out) {
-  if (question.header.type == FrameType::kExplain) return explain(question.payload);
+  if (question.header.type == FrameType::kExplain) return explain(question.payload, out);
   const bool lasts = quiescence().lasts();
   if (question.header.type == FrameType::kStillQuiescent) {
     std::string payload;
@@ -127,7 +147,8 @@ void on_question(const Frame& question, std::string& out) {
 
 }  // namespace
 
-void watch_for_deadlock(sched::Scheduler& scheduler, bool several_nodes) {
+void watch_for_deadlock(sched::Scheduler& scheduler, bool several_nodes, bool quiet) {
+  said = quiet;
   scheduler.set_stall_hook(several_nodes ? &on_stall_of_several : &on_stall_alone);
   scheduler.set_poll_hook(&on_polls);
   if (several_nodes) Control::instance()->set_quiescence_handler(&on_question);

@@ -8,8 +8,9 @@
 
 namespace tmpi::launch {
 
-/// Before the scheduler runs.
-void watch_for_deadlock(sched::Scheduler& scheduler, bool several_nodes);
+/// Before the scheduler runs. Ranks that all wait end the job; ranks that only poll are worth a warning, unless
+/// `quiet`.
+void watch_for_deadlock(sched::Scheduler& scheduler, bool several_nodes, bool quiet);
 
 /// What kDone carries: this node process's balance of messages.
 std::string final_balance();

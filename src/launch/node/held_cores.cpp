@@ -36,9 +36,7 @@ std::vector<std::pair<int, int>> ready_beside(const sched::Scheduler& scheduler,
   return ready;
 }
 
-}  // namespace
-
-std::string held_core() {
+std::string held_core(const char* advice) {
   static std::vector<Core> before;
   static bool told = false;
   const sched::Scheduler* scheduler = sched::scheduler();
@@ -60,11 +58,20 @@ std::string held_core() {
     told = true;
     return fmt::format(
         "warning: rank {} on host {} has been in {} for {} seconds and holds its core, where {} could run. "
-        "If it waits "
-        "for one of them, the job hangs: give each rank a core (--vratio 1), or wait in MPI",
-        rank_of(task), mpi::job()->host(), call, Control::kWatchPeriod.count(), rank_ranges(ready));
+        "If it waits for one of them, the job hangs: {}",
+        rank_of(task), mpi::job()->host(), call, Control::kWatchPeriod.count(), rank_ranges(ready), advice);
   }
   return {};
+}
+
+}  // namespace
+
+std::string held_core() {
+  return held_core("--sleep yield lets them run meanwhile; or give each rank a core (--vratio 1)");
+}
+
+std::string held_core_despite_yield() {
+  return held_core("give each rank a core (--vratio 1), or wait in MPI");
 }
 
 }  // namespace tmpi::launch

@@ -81,7 +81,8 @@ Result<NodeJob*> NodeJob::create(Assignment assignment) {
   if (const observe::Observation* observation = observe::Observation::instance()) {
     if (Result<void> ok = observation->begin(*job.scheduler_); !ok) return ok.failure();
   }
-  if (!job.spec_.quiet && job.layout_.vratio > 1) Control::instance()->set_watch(&held_core);
+  if (!job.spec_.quiet && job.layout_.vratio > 1)
+    Control::instance()->set_watch(job.spec_.sleep_yields ? &held_core_despite_yield : &held_core);
   job.report_start();
   return &job;
 }
@@ -166,7 +167,7 @@ Result<void> NodeJob::create_scheduler() {
   if (!scheduler) return scheduler.failure();
   scheduler_ = *std::move(scheduler);
   scheduler_->set_switch_hook(&tell_loader);
-  if (spec_.deadlock_check) watch_for_deadlock(*scheduler_, node_.nodes() > 1);
+  if (spec_.deadlock_check) watch_for_deadlock(*scheduler_, node_.nodes() > 1, spec_.quiet);
   // Clocks that show what a rank has run since MPI_Init must run from there on. Everything else of mpix.h
   // measures from a call on, which then switches metering on.
   if (any_program([](const privatize::Group& program) {

@@ -1,5 +1,6 @@
 #include "launch/node/rank_signals.hpp"
 
+#include "launch/node/crash_report.hpp"
 #include "mpi/rank/rank.hpp"
 #include "privatize/rank_signals.hpp"
 #include "sched/sleep.hpp"
@@ -29,7 +30,8 @@ void serve(sched::Task& task) noexcept {
 
 void register_signal_hooks(sched::Scheduler& scheduler) noexcept {
   scheduler.set_interrupt_hook(&serve);
-  privatize::set_signal_hooks({.interrupt = interrupt, .thread_of = thread_of});
+  privatize::set_signal_hooks(
+      {.interrupt = interrupt, .thread_of = thread_of, .is_stack_overflow = is_stack_overflow});
 }
 
 }  // namespace tmpi::launch

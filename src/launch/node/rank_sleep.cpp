@@ -49,8 +49,9 @@ bool hold(std::uint64_t deadline, const char* call) noexcept {
   const std::uint32_t own = privatize::signals_delivered(number);
   std::uint32_t others = privatize::signals_of_others();
   bool slept;
+  const auto interrupted = [&] { return privatize::signals_delivered(number) != own; };
   // What has interrupted the thread may have been for another rank alone.
-  while (!(slept = sched::hold_until(deadline)) && privatize::signals_delivered(number) == own &&
+  while (!(slept = sched::hold_until(deadline, interrupted)) && privatize::signals_delivered(number) == own &&
          privatize::signals_of_others() != others)
     others = privatize::signals_of_others();
   if (!said.load(std::memory_order_relaxed)) say_what_holding_costs(rank.world_rank, call);
@@ -75,11 +76,16 @@ void wake(int rank) noexcept {
 
 bool yield(std::uint64_t deadline, const char* call) noexcept {
   const int rank = calling(call).world_rank;
+  const std::uint32_t before = privatize::signals_delivered(rank);
   for (;;) {
-    const bool slept = suspend_until(deadline);
+    bool slept;
+    {
+      const privatize::DeferredSignals deferred(rank);
+      slept = suspend_until(deadline);
+    }
     // In user code, since a handler may leave by longjmp.
-    const bool handled = privatize::deliver_signals(rank);
-    if (slept || handled) return slept;
+    privatize::deliver_signals(rank);
+    if (slept || privatize::signals_delivered(rank) != before) return slept;
   }
 }
 

@@ -31,7 +31,7 @@ Result<std::vector<std::string>> find_wrapper(const std::vector<std::string>& wo
   if (found.path.empty())
     return Failure{fmt::format("--wrapper {}: {}", fmt::join(words, " "), found.problem)};
   std::vector<std::string> command = words;
-  command.front() = std::move(found.path);
+  command.front() = std::move(found.named);
   return command;
 }
 

@@ -61,7 +61,7 @@ Result<std::vector<std::string>> remote_command(const std::string& agent, const 
   if (found.path.empty()) return Failure{fmt::format("--launch-agent {}: {}", agent, found.problem)};
   const std::string directory = std::filesystem::path(executable).parent_path();
   if (std::filesystem::path(words.front()).filename() == "ssh") add_options_of_ssh(words);
-  words.front() = found.path;
+  words.front() = found.named;
   bool named = false;
   for (std::string& word : words) {
     const std::size_t at = word.find(kHostHere);

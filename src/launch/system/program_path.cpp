@@ -56,7 +56,7 @@ ProgramPath find_program(const std::string& name, const std::string& wdir) {
     }
     const bool readable = access(candidate.c_str(), R_OK) == 0;
     if (readable && access(candidate.c_str(), X_OK) == 0)
-      return {fs::canonical(candidate, error).string(), "", 0};
+      return {fs::canonical(candidate, error).string(), "", 0, fs::absolute(candidate, error).string()};
     if (!unusable.problem.empty()) continue;
     unusable = {"",
                 fmt::format("cannot run '{}': {} is not {}; check its permissions (chmod +rx {})", name,

@@ -18,9 +18,10 @@ inline constexpr int kExitNotFound = 127;
 inline constexpr int kExitNoDescriptors = 72;  // EX_OSFILE of sysexits.h
 
 struct ProgramPath {
-  std::string path;     ///< absolute; empty if there is none
+  std::string path;     ///< absolute, where links lead to; empty if there is none
   std::string problem;  ///< why there is none, a sentence
   int exit_code = 0;    ///< kExitNotFound or kExitCannotRun then
+  std::string named{};  ///< `path` by its own name: what to execute, since a program may have many (busybox)
 };
 
 /// A name with a slash is taken from `wdir` (then from tmpirun's directory), one without from PATH, then from

@@ -63,7 +63,8 @@ enum class NoticeKind : std::uint16_t {
   kWarning = 1,
   kFailure = 2,    // something that the user has asked for besides the job could not be had; the job goes on,
                    // but has not succeeded
-  kHeldCores = 3,  // a warning that several node processes may have: said once
+  kHeldCores = 3,  // a warning that several node processes may have, for several reasons: said once
+  kPollingInVain = 4,  // another such
 };
 
 enum class EndKind : std::uint16_t {

@@ -1,10 +1,12 @@
-// Attributes of communicators and datatypes, and their keys. MPI report, 7.7; the MPI-1 names of those on
+// Attributes of communicators, datatypes and windows, and their keys. MPI report, 7.7; the MPI-1 names of those on
 // communicators are deprecated (15.1).
 #include "mpi/rank/attributes.hpp"
 
 #include "mpi/api/datatype_calls.hpp"
 #include "mpi/api/profiled.hpp"
+#include "mpi/api/window_calls.hpp"
 #include "mpi/rank/predefined_attributes.hpp"
+#include "mpi/rma/create.hpp"
 
 namespace tmpi::mpi {
 namespace {
@@ -24,10 +26,15 @@ int create_keyval(const char* name, Carrier carrier, Copy* copy, Delete* destroy
   });
 }
 
+bool predefined_window_key(int keyval) {
+  return keyval >= MPI_WIN_BASE && keyval <= MPI_WIN_MODEL;
+}
+
 int free_keyval(const char* name, Carrier carrier, int* keyval) {
   return on_rank(name, [&](Rank& rank) -> Err {
     TMPI_TRY(check_pointer(keyval, "keyval"));
-    if (predefined_key(*keyval)) return fail(MPI_ERR_KEYVAL, "the key {} is predefined", *keyval);
+    if (predefined_key(*keyval) || predefined_window_key(*keyval))
+      return fail(MPI_ERR_KEYVAL, "the key {} is predefined", *keyval);
     TMPI_TRY(keyvals(rank).free(*keyval, carrier));
     *keyval = MPI_KEYVAL_INVALID;
     return kOk;
@@ -36,6 +43,12 @@ int free_keyval(const char* name, Carrier carrier, int* keyval) {
 
 Err check_own_key(int keyval) {
   if (predefined_key(keyval))
+    return fail(MPI_ERR_KEYVAL, "the key {} is predefined: its attribute cannot be set or deleted", keyval);
+  return kOk;
+}
+
+Err check_own_key(const Window&, int keyval) {
+  if (predefined_window_key(keyval))
     return fail(MPI_ERR_KEYVAL, "the key {} is predefined: its attribute cannot be set or deleted", keyval);
   return kOk;
 }
@@ -172,3 +185,43 @@ int PMPI_Type_delete_attr(MPI_Datatype datatype, int type_keyval) {
                  [&](Datatype& type) { return delete_attribute(bearer_of(type), type_keyval); });
 }
 TMPI_PROFILED(MPI_Type_delete_attr);
+
+int PMPI_Win_create_keyval(MPI_Win_copy_attr_function* win_copy_attr_fn,
+                           MPI_Win_delete_attr_function* win_delete_attr_fn, int* win_keyval,
+                           void* extra_state) {
+  return create_keyval("MPI_Win_create_keyval", Carrier::kWin, win_copy_attr_fn, win_delete_attr_fn,
+                       win_keyval, extra_state);
+}
+TMPI_PROFILED(MPI_Win_create_keyval);
+
+int PMPI_Win_free_keyval(int* win_keyval) {
+  return free_keyval("MPI_Win_free_keyval", Carrier::kWin, win_keyval);
+}
+TMPI_PROFILED(MPI_Win_free_keyval);
+
+int PMPI_Win_set_attr(MPI_Win win, int win_keyval, void* attribute_val) {
+  return on_win("MPI_Win_set_attr", win, [&](Window& w) -> Err {
+    TMPI_TRY(check_own_key(w, win_keyval));
+    return set_attribute(bearer_of(w), win_keyval, attribute_val);
+  });
+}
+TMPI_PROFILED(MPI_Win_set_attr);
+
+int PMPI_Win_get_attr(MPI_Win win, int win_keyval, void* attribute_val, int* flag) {
+  return on_win("MPI_Win_get_attr", win, [&](Window& w) -> Err {
+    if (!predefined_window_key(win_keyval)) return get(w, win_keyval, attribute_val, flag);
+    TMPI_TRY(check_pointer(attribute_val, "attribute_val"));
+    TMPI_TRY(check_pointer(flag, "flag"));
+    give(const_cast<void*>(predefined_attribute(w, win_keyval)), attribute_val, flag);
+    return kOk;
+  });
+}
+TMPI_PROFILED(MPI_Win_get_attr);
+
+int PMPI_Win_delete_attr(MPI_Win win, int win_keyval) {
+  return on_win("MPI_Win_delete_attr", win, [&](Window& w) -> Err {
+    TMPI_TRY(check_own_key(w, win_keyval));
+    return delete_attribute(bearer_of(w), win_keyval);
+  });
+}
+TMPI_PROFILED(MPI_Win_delete_attr);

@@ -1,7 +1,8 @@
-// Error handlers of communicators, and what all kinds have in common. MPI report, 9.3.
+// Error handlers of communicators, windows and sessions, the making of those of files, and what all kinds have in common. MPI report, 9.3.
 #include "mpi/base/errhandler.hpp"
 
 #include "mpi/api/profiled.hpp"
+#include "mpi/api/window_calls.hpp"
 #include "mpi/base/check.hpp"
 #include "mpi/rank/call.hpp"
 
@@ -33,11 +34,47 @@ int PMPI_Comm_create_errhandler(MPI_Comm_errhandler_function* comm_errhandler_fn
 }
 TMPI_PROFILED(MPI_Comm_create_errhandler);
 
+int PMPI_File_create_errhandler(MPI_File_errhandler_function* file_errhandler_fn,
+                                MPI_Errhandler* errhandler) {
+  return create("MPI_File_create_errhandler", Raiser::kFile, file_errhandler_fn, errhandler);
+}
+TMPI_PROFILED(MPI_File_create_errhandler);
+
 int PMPI_Session_create_errhandler(MPI_Session_errhandler_function* session_errhandler_fn,
                                    MPI_Errhandler* errhandler) {
   return create("MPI_Session_create_errhandler", Raiser::kSession, session_errhandler_fn, errhandler);
 }
 TMPI_PROFILED(MPI_Session_create_errhandler);
+
+int PMPI_Win_create_errhandler(MPI_Win_errhandler_function* win_errhandler_fn, MPI_Errhandler* errhandler) {
+  return create("MPI_Win_create_errhandler", Raiser::kWin, win_errhandler_fn, errhandler);
+}
+TMPI_PROFILED(MPI_Win_create_errhandler);
+
+int PMPI_Win_set_errhandler(MPI_Win win, MPI_Errhandler errhandler) {
+  return on_win("MPI_Win_set_errhandler", win,
+                [&](Window& w) { return set_errhandler(w.errhandler, Raiser::kWin, errhandler); });
+}
+TMPI_PROFILED(MPI_Win_set_errhandler);
+
+int PMPI_Win_get_errhandler(MPI_Win win, MPI_Errhandler* errhandler) {
+  return on_win("MPI_Win_get_errhandler", win,
+                [&](Window& w) { return get_errhandler(w.errhandler, errhandler); });
+}
+TMPI_PROFILED(MPI_Win_get_errhandler);
+
+int PMPI_Win_call_errhandler(MPI_Win win, int errorcode) {
+  const char* name = "MPI_Win_call_errhandler";
+  const Frame frame(name);  // around the handler, too, which may throw
+  ErrorTarget target{};
+  const int code = on_win(name, win, [&](Window& w) -> Err {
+    target = target_of(w);
+    return kOk;
+  });
+  if (code == MPI_SUCCESS) call_errhandler(name, target, errorcode);
+  return code;
+}
+TMPI_PROFILED(MPI_Win_call_errhandler);
 
 int PMPI_Comm_set_errhandler(MPI_Comm comm, MPI_Errhandler errhandler) {
   return on_comm("MPI_Comm_set_errhandler", comm,

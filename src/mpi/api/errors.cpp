@@ -16,6 +16,14 @@ const UserErrors* added_codes() noexcept {
   return rank != nullptr ? rank->user_errors.get() : nullptr;
 }
 
+// Of the latest error that was returned to the program: what has happened, as far as there is room.
+void add_explanation(std::string& text, const std::string& explanation) {
+  constexpr std::size_t kRoom = MPI_MAX_ERROR_STRING - 1;
+  if (explanation.empty() || text.size() + 2 >= kRoom) return;
+  text += ": ";
+  text.append(explanation, 0, kRoom - text.size());
+}
+
 Err unknown_code(int code) {
   return fail(MPI_ERR_ARG, "{} is no error code: neither the standard's nor added by the program", code);
 }
@@ -59,6 +67,8 @@ int PMPI_Error_string(int errorcode, char* string, int* resultlen) {
     } else {
       return unknown_code(errorcode);
     }
+    if (const Rank* rank = calling_rank(); rank != nullptr && rank->returned_error == errorcode)
+      add_explanation(text, rank->explanation);
     std::memcpy(string, text.c_str(), text.size() + 1);
     *resultlen = static_cast<int>(text.size());
     return kOk;

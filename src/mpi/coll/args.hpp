@@ -75,7 +75,7 @@ struct Side {
   int chunks = 0;  ///< with `types`: their number
 
   Chunk whole() const noexcept { return {data, count, type}; }
-  Chunk chunk(int i) const noexcept {
+  [[gnu::always_inline]] Chunk chunk(int i) const noexcept {
     std::byte* base = static_cast<std::byte*>(data);
     if (!counts) return {base + i * count * type->extent(), count, type};
     if (types == nullptr) return {base + displs[i] * type->extent(), counts[i], type};

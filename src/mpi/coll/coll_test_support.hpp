@@ -48,7 +48,7 @@ inline void on_one_node(const std::function<void(int rank, int size)>& body,
   for (const int ranks : sizes) {
     for (const int workers : {1, 2, 3}) {
       for (const char* policy : {"fifo", "lifo", "random:11"}) {
-        if (workers > ranks || (kSanitized && (ranks > 16 || (policy[0] == 'l') == (workers > 1)))) continue;
+        if (!testing::worth_running(ranks, workers, policy)) continue;
         testing::run_ranks(
             ranks, workers, [&](Rank& rank) { body(rank.world_rank, ranks); }, policy);
       }

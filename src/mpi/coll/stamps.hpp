@@ -63,7 +63,9 @@ constexpr std::uint64_t hash(std::string_view text) noexcept {
 }
 template <class Steps>
 consteval Stamp steps() noexcept {
-  return put(kSteps, hash(__PRETTY_FUNCTION__));
+  // Not 0, which says that there is no stamp.
+  const Stamp stamp = put(kSteps, hash(__PRETTY_FUNCTION__));
+  return stamp != 0 ? stamp : put(kSteps, 1);
 }
 
 template <class Steps>

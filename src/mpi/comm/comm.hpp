@@ -23,7 +23,8 @@ namespace tmpi::mpi {
 
 struct Rank;
 struct Errhandler;
-struct Topology;  // topology.hpp: grid or graph
+struct Topology;     // topology.hpp: grid or graph
+struct ErrorTarget;  // rank/call.hpp
 // What rooms above hang on a communicator:
 class CollShared;   // shm/coll_shared.hpp: where the members in this node process come together
 class ShadowComms;  // shm/shadow_comm.hpp: nonblocking collectives
@@ -88,6 +89,8 @@ struct Comm {
   std::vector<std::pair<std::string, std::string>> hints;  ///< key, value (comm/hints.hpp)
   std::string name;
   MPI_Comm handle = MPI_COMM_NULL;  ///< MPI_COMM_WORLD / MPI_COMM_SELF, else the pointer itself
+  /// Of a communicator that an object has for itself (a file): what its errors are raised on; else null.
+  const ErrorTarget* raised_on = nullptr;
 
   bool inter() const noexcept { return local != nullptr; }
   /// My index among all members, and how many there are. On an intercommunicator those of both sides count,

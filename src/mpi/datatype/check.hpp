@@ -19,7 +19,8 @@ inline Err check_type(MPI_Datatype handle, Datatype*& type) {
 
 /// Buffer, count and type of one message. A null buffer is right for no data, and with a derived type of
 /// absolute addresses (MPI_BOTTOM).
-inline Err check_buffer(const void* buffer, MPI_Count count, MPI_Datatype handle, Datatype*& type) {
+[[gnu::always_inline]] inline Err check_buffer(const void* buffer, MPI_Count count, MPI_Datatype handle,
+                                               Datatype*& type) {
   TMPI_TRY(check_count(count));
   TMPI_TRY(check_type(handle, type));
   if (buffer == nullptr && count > 0 && type->size() > 0 && type->predefined()) [[unlikely]]

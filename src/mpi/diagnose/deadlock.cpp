@@ -45,7 +45,8 @@ bool waits_for_the_program(const Blocked& blocked) {
 }
 
 bool blocked_in_mpi(const Rank& rank) {
-  if (rank.task->monitored) return false;  // a thread of its worker's ranks might act
+  if (rank.task->monitored.load(std::memory_order_relaxed))
+    return false;  // a thread of its worker's ranks might act
   if (rank.task->state.load(std::memory_order_relaxed) != sched::TaskState::kBlocked) return false;
   return blocked_on(*rank.task).kind != WaitKind::kNothing;
 }
@@ -75,6 +76,9 @@ class Needs {
         break;
       case WaitKind::kCollective:
         await_members(*blocked.comm, blocked.context);
+        break;
+      case WaitKind::kWindow:
+        edges_.needs = blocked.window->world_ranks();
         break;
       default:
         break;

@@ -2,6 +2,8 @@
 
 #include <fmt/core.h>
 
+#include <algorithm>
+
 #include "mpi/comm/context.hpp"
 #include "mpi/request/blocked.hpp"
 #include "mpi/request/request.hpp"
@@ -72,6 +74,20 @@ std::string requests(Place& place, const Blocked& blocked, bool asleep) {
                      blocked.kind == WaitKind::kAny ? "any of" : "all of", blocked.pending, first);
 }
 
+// Ranks of MPI_COMM_WORLD, the first few.
+std::string window_text(Place& place, const WindowWait& window) {
+  const std::vector<int> ranks = window.world_ranks();
+  std::string text = window.describe();
+  if (ranks.size() == 1) {
+    place.peer = ranks[0];
+    return text + ", by rank " + kPeer;
+  }
+  constexpr std::size_t kMost = 8;
+  for (std::size_t i = 0; i < std::min(ranks.size(), kMost); ++i)
+    text += fmt::format("{}{}", i == 0 ? ", by ranks " : ", ", ranks[i]);
+  return ranks.size() > kMost ? text + fmt::format(" and {} others", ranks.size() - kMost) : text;
+}
+
 // A collective may wait for a message of its own making, on a communicator that the program does not know:
 // what the user has called is what counts.
 Blocked of_collective(const sched::Task& task, Blocked blocked) noexcept {
@@ -117,6 +133,9 @@ Place place_of(const Rank& rank, bool asleep) {
       break;
     case WaitKind::kCollective:
       place.detail = "on " + name_of_comm(blocked.comm, blocked.context, asleep);
+      break;
+    case WaitKind::kWindow:
+      place.detail = asleep ? window_text(place, *blocked.window) : "for other members of a window";
       break;
   }
   return place;

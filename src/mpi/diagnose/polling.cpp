@@ -14,7 +14,9 @@ namespace tmpi::mpi {
 namespace {
 
 bool may_go_on(const Rank& rank) noexcept {
-  if (rank.task == nullptr || rank.has_threads || rank.task->monitored) return true;
+  if (rank.task == nullptr || rank.has_threads.load(std::memory_order_relaxed) ||
+      rank.task->monitored.load(std::memory_order_relaxed))
+    return true;
   if (rank.task->state.load(std::memory_order_relaxed) != sched::TaskState::kBlocked) return false;
   return blocked_on(*rank.task).kind == WaitKind::kNothing;
 }

@@ -47,7 +47,9 @@ class PayloadRing {
 
   /// Begins to fetch the lines that the next messages will be written to, as many as the last one had.
   void fetch_ahead(std::uint32_t bytes) const noexcept {
-    for (std::uint32_t i = 0; i * kCacheLine < bytes; ++i)
+    const std::uint32_t lines = (bytes + kCacheLine - 1) / kCacheLine;
+    if (written_ - freed_ + kAhead + lines > kLines) return;  // they may not have been read yet
+    for (std::uint32_t i = 0; i < lines; ++i)
       fetch_for_writing(&lines_[(written_ + kAhead + i) % kLines * kCacheLine]);
   }
 

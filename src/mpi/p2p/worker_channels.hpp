@@ -238,7 +238,9 @@ class WorkerChannels {
   // looks for an answer in between does not: the reader would have to fetch them back when it looks there.
   void fetch_ahead(int from, Channel& channel, bool both_lines) noexcept {
     if (streams(from, channel)) {
-      if (!channel.large()) return;
+      // Nor those that the reader has not read yet.
+      if (!channel.large() || channel.sent_ + Channel::kAhead - channel.known_delivered_ > channel.my_mask_)
+        return;
       Slot& ahead = channel.my_ring_[(channel.sent_ + Channel::kAhead) & channel.my_mask_];
       fetch_for_writing(&ahead);
       if (both_lines) fetch_for_writing(&ahead.packed[kSlotLineBytes]);

@@ -94,6 +94,7 @@ int raise_on(const char* name, const ErrorTarget& target, Err error) {
   // Whoever opens a session brings its handler along, and may do so when MPI is not usable (11.3.1).
   const bool in_charge =
       target.kind == Raiser::kSession || (rank != nullptr && rank->phase == Phase::kInitialized);
+  if (rank != nullptr) rank->returned_error = code;
   if (in_charge && handled(target, code)) return code;
   if (rank == nullptr) end_without_job(name);
   // MPI_ERRORS_ABORT, too, ends all connected processes, as MPI_Abort on any communicator does (9.7).

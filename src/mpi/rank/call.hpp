@@ -52,6 +52,7 @@ struct ErrorTarget {
   Errhandler* handler;
 };
 inline ErrorTarget target_of(const Comm& comm) noexcept {
+  if (comm.raised_on != nullptr) return *comm.raised_on;
   return {Raiser::kComm, comm.handle, comm.errhandler};
 }
 

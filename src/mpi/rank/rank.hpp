@@ -24,6 +24,7 @@ class SendBuffer;  // p2p/buffered.hpp: MPI_Buffer_attach
 class UserErrors;  // base/user_errors.hpp: MPI_Add_error_class
 class Keyvals;     // base/attributes.hpp: MPI_Comm_create_keyval
 class Info;        // base/info.hpp
+class RankFiles;   // io/rank_files.hpp: what a rank has said of files
 
 /// kInitialized: between MPI_Init and MPI_Finalize, or while a session is open: MPI can be called.
 enum class Phase : unsigned char { kBeforeInit, kInitialized, kFinalized };
@@ -39,9 +40,9 @@ struct Rank {
   std::atomic<Phase> world_phase{Phase::kBeforeInit};  ///< of MPI_Init and MPI_Finalize
   int open_sessions = 0;                               ///< MPI_Session_init without MPI_Session_finalize
   std::atomic<int> thread_level{MPI_THREAD_SINGLE};
-  bool has_threads = false;  ///< it has created some, ever; its own flow's (threads.hpp)
-  bool pinned = false;       ///< by MPIX_Pin
-  bool ahead = false;        ///< of a receiver of its worker, by nonblocking sends: lets it run when it waits
+  std::atomic<bool> has_threads{false};  ///< it has created some, ever (threads.hpp); relaxed
+  bool pinned = false;                   ///< by MPIX_Pin
+  bool ahead = false;  ///< of a receiver of its worker, by nonblocking sends: lets it run when it waits
   /// Index of its worker, -1 until MPI_Init, and if ranks move; relaxed. Not far from the top: senders read it, nobody writes
   /// this line.
   std::atomic<int> worker{-1};
@@ -54,9 +55,11 @@ struct Rank {
   std::unique_ptr<Keyvals> keyvals;         ///< null: none made yet
   std::unique_ptr<Info> start_info;         ///< MPI_INFO_ENV; null: not asked for yet
   Interop interop;                          ///< for other languages
+  Owned<RankFiles> files;                   ///< null: nothing said yet
   int busy_shadows = 0;                     ///< shadow communicators with operations (coll/nonblocking.hpp)
   sched::Waiter* shadows_end = nullptr;     ///< MPI_Finalize, waiting for the last of them
   std::string explanation;                  ///< see error.hpp
+  int returned_error = MPI_SUCCESS;         ///< code that MPI_ERRORS_RETURN has returned last
   const char* call =
       "";  ///< name of the MPI call the rank is in or was in last; for state dumps, read racily
 };

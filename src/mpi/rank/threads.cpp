@@ -33,14 +33,15 @@ bool is_main_flow() noexcept {
 }
 
 void thread_created(Rank& rank) noexcept {
-  // Its threads know each other by the kernel's threads they run on, and come into its worker.
-  if (!rank.has_threads) sched::anchor(*rank.task);
-  rank.has_threads = true;
+  // Its threads know each other by the kernel's threads they run on, and come into its worker. The first one is made by
+  // its own flow.
+  if (!rank.has_threads.exchange(true, std::memory_order_relaxed)) sched::anchor(*rank.task);
   if (rank.phase == Phase::kInitialized) admit_threads(rank);
 }
 
 void admit_threads(Rank& rank) noexcept {
-  if (rank.has_threads && rank.thread_level >= MPI_THREAD_SERIALIZED) sched::scheduler()->admit_threads();
+  if (rank.has_threads.load(std::memory_order_relaxed) && rank.thread_level >= MPI_THREAD_SERIALIZED)
+    sched::scheduler()->admit_threads();
 }
 
 }  // namespace tmpi::mpi

@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "mpi/rank/rank.hpp"
+#include "mpi/remote/active.hpp"
 
 namespace tmpi::mpi::remote {
 namespace {
@@ -174,6 +175,10 @@ net::Landing Engine::begin(int peer, Kind kind, std::span<const std::byte> heade
       return control(Cancel{}, [&](const Cancel& cancel) { receives_.on_cancel(peer, cancel); });
     case Kind::kCancelReply:
       return control(CancelReply{}, [&](const CancelReply& reply) { sends_.on_cancel_reply(peer, reply); });
+    case Kind::kOneSided:
+      if (const ActiveHandlers* const handlers = active_handlers())
+        return handlers->arriving(*this, peer, header, payload);
+      break;
   }
   char what[80];
   const auto end = fmt::format_to_n(
@@ -182,9 +187,16 @@ net::Landing Engine::begin(int peer, Kind kind, std::span<const std::byte> heade
   return {};
 }
 
-void Engine::landed(int peer, void*) noexcept {
+void Engine::landed(int peer, void* token) noexcept {
   count_landed();
-  if (!gone_[static_cast<std::size_t>(peer)]) with_memory_for(kArrived, [&] { receives_.landed(peer); });
+  if (gone_[static_cast<std::size_t>(peer)]) return;
+  with_memory_for(kArrived, [&] {
+    if (token != nullptr) {
+      active_handlers()->landed(*this, peer, token);
+    } else {
+      receives_.landed(peer);
+    }
+  });
 }
 
 void Engine::lost(int peer, const std::string& why) noexcept {

@@ -40,6 +40,13 @@ class Engine final : public net::Sink, private Core {
     const Inside lock(*this);
     return with_memory_for("a message to or from another node", [&] { return body(sends_, receives_); });
   }
+  /// Runs body(core) inside: for active messages of rooms above.
+  template <class Body>
+  auto with_core(Body&& body) noexcept {
+    const Inside lock(*this);
+    return with_memory_for("one-sided communication with another node",
+                           [&] { return body(static_cast<Core&>(*this)); });
+  }
   Receives& receives() noexcept { return receives_; }  // for release_quietly()
   bool announces() const noexcept { return settings.rendezvous == Rendezvous::kEarlyCts; }
   MPI_Count eager_limit() const noexcept { return settings.eager_limit; }

@@ -22,6 +22,7 @@ enum class Kind : std::uint8_t {
   kRetract,    ///< what has been announced is there no longer
   kCancel,     ///< withdraw a message if nobody has received it yet
   kCancelReply,
+  kOneSided,  ///< of the room above (active.hpp)
 };
 
 /// What a message is matched by, and to whom it goes.

@@ -46,6 +46,8 @@ Blocked blocked_on(const sched::Task& task) noexcept {
   if (blocked.kind == WaitKind::kAll || blocked.kind == WaitKind::kAny) {
     blocked.array = pointer<Request* const>(get(task, detail::kWhere));
     blocked.size = static_cast<int>(get(task, detail::kSize));
+  } else if (blocked.kind == WaitKind::kWindow) {
+    blocked.window = pointer<const WindowWait>(get(task, detail::kWhere));
   } else {
     blocked.comm = pointer<const Comm>(get(task, detail::kWhere));
   }

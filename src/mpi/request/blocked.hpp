@@ -6,6 +6,8 @@
 
 #include <atomic>
 #include <cstdint>
+#include <string>
+#include <vector>
 
 #include "mpi/comm/comm.hpp"
 #include "sched/task.hpp"
@@ -25,6 +27,19 @@ enum class WaitKind : std::uint8_t {
   kCollective,  ///< for the other members of the communicator
   kOperation,   ///< for those who make a communicator with it; as `first`: a nonblocking collective, a
                 ///< generalized request, ...
+  kWindow,      ///< for what others do with a window: `window` says what
+};
+
+/// What a flow of control waits for that waits for others at a window. On its stack; asked only while it cannot run.
+class WindowWait {
+ public:
+  /// "for MPI_Win_post (window ...)"
+  virtual std::string describe() const = 0;
+  /// Who is to act, as far as that is known.
+  virtual std::vector<int> world_ranks() const = 0;
+
+ protected:
+  ~WindowWait() = default;
 };
 
 /// What a task has left. While it runs the fields may belong to two different waits; the pointers are safe to
@@ -37,8 +52,9 @@ struct Blocked {
   int peer = MPI_PROC_NULL;  ///< of the message (of the first unfinished request), or MPI_ANY_SOURCE
   int tag = MPI_ANY_TAG;
   ContextId context = 0;
-  const Comm* comm = nullptr;       ///< not with kAll and kAny
-  Request* const* array = nullptr;  ///< kAll, kAny: `size` entries, null ones included
+  const Comm* comm = nullptr;          ///< not with kAll, kAny and kWindow
+  const WindowWait* window = nullptr;  ///< kWindow
+  Request* const* array = nullptr;     ///< kAll, kAny: `size` entries, null ones included
   int size = 0;
 };
 
@@ -69,6 +85,16 @@ inline void wait_for(sched::Waiter& waiter, WaitKind kind, const Comm& comm, Con
   detail::put(task, detail::kContext, context);
   detail::put(task, detail::kWhere, reinterpret_cast<std::uintptr_t>(&comm));
   detail::put(task, detail::kWhat, detail::what(kind, kind, 1));
+  waiter.wait();
+  detail::put(task, detail::kWhat, 0);
+}
+
+/// The same for what others do with the window of this context. SUSPENDS.
+inline void wait_for(sched::Waiter& waiter, ContextId context, const WindowWait& window) noexcept {
+  sched::Task& task = waiter.task();
+  detail::put(task, detail::kContext, context);
+  detail::put(task, detail::kWhere, reinterpret_cast<std::uintptr_t>(&window));
+  detail::put(task, detail::kWhat, detail::what(WaitKind::kWindow, WaitKind::kWindow, 1));
   waiter.wait();
   detail::put(task, detail::kWhat, 0);
 }

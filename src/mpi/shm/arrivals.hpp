@@ -40,6 +40,7 @@ class WaitList {
     (last_ != nullptr ? last_->next : first_) = &entry;
     last_ = &entry;
   }
+  bool empty() const noexcept { return first_ == nullptr; }
   /// Lets all go on; an entry may be gone as soon as it goes on, the list may be used again at once.
   void resume_all() noexcept {
     WaitEntry* entry = first_;

@@ -10,6 +10,13 @@ sched::Waiter* released() noexcept {
   return reinterpret_cast<sched::Waiter*>(1);
 }
 
+// Sums of these are equal only if the stamps are: the groups' own stamps are looked at if they are not, which would
+// take each group's cache line from its worker.
+Stamp mixed(Stamp stamp) noexcept {
+  stamp *= 0x9E3779B97F4A7C15;
+  return (stamp ^ stamp >> 32) * 0xD6E8FEB86659FD93;
+}
+
 }  // namespace
 
 SlotRing::SlotRing(const WorkerGroups& groups) : groups_(groups), slots_(std::make_unique<Slot[]>(kSlots)) {
@@ -30,12 +37,12 @@ void SlotRing::wait_for_turn(Slot& slot, std::uint64_t sequence) {
 void SlotRing::retire(Slot& slot) noexcept {
   slot.record = nullptr;
   slot.root = nullptr;
-  slot.released_by = nullptr;
+  slot.stamp.store(0, std::memory_order_relaxed);
+  slot.claimed_by.store(nullptr, std::memory_order_relaxed);
   WaitList early;
   {
     std::scoped_lock guard(slot.lock);
-    early = slot.early;
-    slot.early = {};
+    if (!slot.early.empty()) early = std::exchange(slot.early, {});
     slot.turn.store(slot.turn.load(std::memory_order_relaxed) + kSlots,
                     std::memory_order_release);  // pairs with enter()
   }
@@ -57,7 +64,7 @@ void SlotRing::release(Slot& slot) noexcept {
     // acq_rel: members who see the mark see what the root published; the root sees the waiter it wakes.
     sched::Waiter* first =
         slot.groups[static_cast<std::size_t>(i)].release.exchange(released(), std::memory_order_acq_rel);
-    // Released already: two roots at the same time, who will be told when they are counted.
+    // Released already: members wait for another root than this one, and will be told when they are counted.
     if (first != nullptr && first != released()) first->complete();
   }
 }
@@ -94,12 +101,18 @@ bool SlotRing::count(Slot& slot, const Comm& comm, Stamp stamp) noexcept {
     const GroupGuard guard(group.lock);
     group.stamp.meet(group.arrivals, comm, stamp);
     if (!group.arrivals.count()) return false;
-    group.release.store(nullptr,
-                        std::memory_order_relaxed);  // all my group has passed; published by retire()
+    // All my group has passed; published by retire().
+    group.release.store(nullptr, std::memory_order_relaxed);
   }
-  if (!slot.complete.count(groups_.count())) return false;
-  for (int i = 0; i < groups_.count() && groups_.count() > 1; ++i)
-    slot.groups[static_cast<std::size_t>(i)].stamp.compare(comm, stamp);
+  const int groups = groups_.count();
+  if (groups == 1) return true;
+  const Stamp part = mixed(stamp);
+  slot.stamps.fetch_add(part, std::memory_order_relaxed);
+  if (!slot.complete.count(groups)) return false;
+  if (slot.stamps.load(std::memory_order_relaxed) != static_cast<Stamp>(groups) * part) [[unlikely]] {
+    for (int i = 0; i < groups; ++i) slot.groups[static_cast<std::size_t>(i)].stamp.compare(comm, stamp);
+  }
+  slot.stamps.store(0, std::memory_order_relaxed);
   return true;
 }
 

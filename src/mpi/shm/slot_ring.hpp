@@ -52,23 +52,27 @@ class SlotRing {
   };
 
   struct alignas(kCacheLine) Slot {
-    // One cache line that every member reads, written only by roots and by whoever retires the slot:
+    // What changes with every collective, in one cache line:
     std::atomic<std::uint64_t> turn{0};  // the sequence number that the slot serves now
-    std::unique_ptr<Group[]> groups;
-    const void* record = nullptr;         // what the root shows the members while it sleeps, or null and
-    std::unique_ptr<std::byte[]> packed;  // the data it left, with
-    MPI_Count packed_bytes = 0;           // bytes for each member (scatter) or for all (bcast)
-    Stamp stamp = 0;  // of a root that has released the slot, and who that is; null: none has
-    const Rank* released_by = nullptr;
-    LazyArray<Deposit> deposits;
-    // One that changes while they come and go:
-    alignas(kCacheLine) CompleteGroups complete;
-    SpinLock lock;                  // guards `early`
-    WaitList early;                 // members that ran ahead
+    CompleteGroups complete;
+    SpinLock lock;                 // guards `early`
+    std::atomic<Stamp> stamps{0};  // a sum over the complete groups; relaxed: published by `complete`
+    // Of the slot's root, 0: none has come; and who that is, or null: not written yet. Relaxed: what the root
+    // publishes, it releases.
+    std::atomic<Stamp> stamp{0};
+    std::atomic<const Rank*> claimed_by{nullptr};
     sched::Waiter* root = nullptr;  // a root that sleeps until all are counted
-    std::size_t capacity = 0;       // of `packed`
+    const void* record = nullptr;  // what the root shows the members while it sleeps, or null and the data it
+    MPI_Count packed_bytes = 0;    // left in `packed`, for each member (scatter) or for all (bcast)
+    // What hardly changes:
+    alignas(kCacheLine) std::unique_ptr<std::byte[]> packed;
+    std::size_t capacity = 0;
+    LazyArray<Deposit> deposits;
     LazyArray<std::byte> cells;
+    std::unique_ptr<Group[]> groups;
+    WaitList early;  // members that ran ahead
   };
+  static_assert(sizeof(Slot) == 2 * kCacheLine);
 
   const WorkerGroups& groups() const noexcept { return groups_; }
 
@@ -107,12 +111,17 @@ class SlotRing {
   /// The root: room for `bytes` of packed data.
   std::byte* make_room(Slot& slot, MPI_Count bytes);
   // The caller is a member of `comm` and brings its stamp, which must be that of the others.
-  /// The root, before it publishes anything: the slot has no other root.
+  /// The root, before it publishes anything: the slot has no other root. One of two that come at the same time
+  /// finds the other's stamp.
   void claim(Slot& slot, const Comm& comm, Stamp stamp) noexcept {
-    if (slot.released_by != nullptr) [[unlikely]]
-      stamps_differ(comm, stamp, slot.stamp, slot.released_by);
-    slot.stamp = stamp;
-    slot.released_by = comm.owner;
+    Stamp before = slot.stamp.load(std::memory_order_relaxed);
+    // Members of one group never claim at the same time.
+    const bool alone = groups_.count() == 1 && !sched::tasks_move();
+    if (before != 0 || (!alone && !slot.stamp.compare_exchange_strong(
+                                      before, stamp, std::memory_order_relaxed))) [[unlikely]]
+      stamps_differ(comm, stamp, before, slot.claimed_by.load(std::memory_order_relaxed));
+    if (alone) slot.stamp.store(stamp, std::memory_order_relaxed);
+    slot.claimed_by.store(comm.owner, std::memory_order_relaxed);
   }
   /// The root: what it has published in the slot may be read now.
   void release(Slot& slot) noexcept;
@@ -121,8 +130,9 @@ class SlotRing {
   bool wait_for_release(Slot& slot, WaitingContinuation* continuation = nullptr);
   /// A member, before it reads what the root has published.
   void expect(const Slot& slot, const Comm& comm, Stamp stamp) const noexcept {
-    if (slot.stamp != stamp) [[unlikely]]
-      stamps_differ(comm, stamp, slot.stamp, slot.released_by);
+    const Stamp root = slot.stamp.load(std::memory_order_relaxed);
+    if (root != stamp) [[unlikely]]
+      stamps_differ(comm, stamp, root, slot.claimed_by.load(std::memory_order_relaxed));
   }
   /// A member has read what it needs.
   void leave(Slot& slot, const Comm& comm, Stamp stamp) noexcept;

@@ -5,6 +5,7 @@
 #include <fcntl.h>
 #include <mpi.h>
 #include <poll.h>
+#include <setjmp.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -26,6 +27,7 @@ static char path[4096];
 static int ends[2];
 static char bytes[kLarge];
 static volatile sig_atomic_t alarms;
+static sigjmp_buf timeout;
 
 #define CHECK(condition)                                                   \
   do {                                                                     \
@@ -44,6 +46,16 @@ static void on_alarm(int number) {
   ++alarms;
 }
 
+static void on_timeout(int number) {
+  (void)number;
+  siglongjmp(timeout, 1);
+}
+static void handle(int number, void (*handler)(int), int flags, long microseconds) {
+  struct sigaction action = {.sa_handler = handler, .sa_flags = flags};
+  const struct itimerval soon = {{0, 0}, {0, microseconds}};
+  CHECK(sigaction(number, &action, NULL) == 0 && setitimer(ITIMER_REAL, &soon, NULL) == 0);
+}
+
 static void tell(int rank) {
   MPI_Send(ends, 2, MPI_INT, rank, 0, MPI_COMM_WORLD);
 }
@@ -55,6 +67,43 @@ static struct sockaddr_un place(void) {
   struct sockaddr_un address = {.sun_family = AF_UNIX};
   snprintf(address.sun_path, sizeof address.sun_path, "%s", path);
   return address;
+}
+
+/* The queue of a local socket is full; its name is relative to where this rank goes, and a signal that restarts calls comes. */
+static void connects(void) {
+  struct sockaddr_un address = place();
+  const struct sockaddr* const named = (const struct sockaddr*)&address;
+  CHECK(pipe(ends) == 0);
+  struct pollfd request = {ends[0], POLLIN, 0};
+  CHECK(poll(&request, 1, 5) == 0); /* another thread has waited, elsewhere */
+  ends[0] = socket(AF_UNIX, SOCK_STREAM, 0);
+  CHECK(bind(ends[0], named, sizeof address) == 0 && listen(ends[0], 0) == 0);
+  while (connect(socket(AF_UNIX, SOCK_STREAM | SOCK_NONBLOCK, 0), named, sizeof address) == 0) continue;
+  CHECK(errno == EAGAIN);
+  *strrchr(path, '/') = '\0';
+  CHECK(chdir(path) == 0);
+  memset(&address.sun_path, 0, sizeof address.sun_path);
+  strcpy(address.sun_path, how);
+  handle(SIGALRM, on_alarm, SA_RESTART, 20000);
+  tell(1);
+  CHECK(connect(socket(AF_UNIX, SOCK_STREAM, 0), named, sizeof address) == 0 && alarms == 1);
+}
+
+/* A handler leaves by siglongjmp, at any moment of what waits; all works as before. */
+static void jumps(void) {
+  char byte = 0;
+  struct pollfd request = {-1, POLLIN, 0};
+  CHECK(pipe(ends) == 0);
+  request.fd = ends[0];
+  for (volatile int i = 0; i < 1500; ++i) {
+    if (sigsetjmp(timeout, 1) != 0) continue;
+    handle(SIGALRM, on_timeout, 0, 1 + i * 37 % 300);
+    if (i % 3 == 0) CHECK(read(ends[0], &byte, 1) == 77);
+    if (i % 3 == 1) CHECK(usleep(900000) == 77);
+    if (i % 3 == 2) CHECK(poll(&request, 1, 10000) == 77);
+  }
+  tell(1);
+  CHECK(read(ends[0], &byte, 1) == 1 && byte == 'b');
 }
 
 /* A child that ends when somebody writes to the pipe. */
@@ -111,11 +160,18 @@ static void waits(void) {
     tell(1);
     memset(bytes, 'x', sizeof bytes);
     CHECK(write(ends[1], bytes, sizeof bytes) == (ssize_t)sizeof bytes);
+  } else if (is("connect")) {
+    connects();
+  } else if (is("jumps")) {
+    jumps();
+  } else if (is("broken_pipe")) {
+    CHECK(pipe(ends) == 0 && write(ends[1], bytes, 65536) == 65536);
+    handle(SIGPIPE, on_alarm, 0, 0);
+    tell(1);
+    CHECK(write(ends[1], "x", 1) == -1 && errno == EPIPE && alarms == 1);
   } else if (is("restart")) {
-    struct sigaction action = {.sa_handler = on_alarm, .sa_flags = SA_RESTART};
-    const struct itimerval soon = {{0, 0}, {0, 20000}};
-    CHECK(pipe(ends) == 0 && sigaction(SIGALRM, &action, NULL) == 0 &&
-          setitimer(ITIMER_REAL, &soon, NULL) == 0);
+    CHECK(pipe(ends) == 0);
+    handle(SIGALRM, on_alarm, SA_RESTART, 20000);
     tell(1);
     CHECK(read(ends[0], &byte, 1) == 1 && byte == 'b' && alarms == 1);
   } else {
@@ -169,6 +225,10 @@ static void acts(void) {
   if (is("accept")) {
     const struct sockaddr_un address = place();
     CHECK(connect(socket(AF_UNIX, SOCK_STREAM, 0), (const struct sockaddr*)&address, sizeof address) == 0);
+  } else if (is("connect")) {
+    CHECK(accept(ends[0], NULL, NULL) >= 0);
+  } else if (is("broken_pipe")) {
+    CHECK(close(ends[0]) == 0);
   } else if (is("system") || is("pclose")) {
     CHECK(close(open(path, O_CREAT | O_WRONLY, 0666)) == 0);
   } else if (is("write")) {

@@ -1,11 +1,13 @@
 /* polls MODE [SECONDS]: ranks test and probe for messages that never come, or (modes with SECONDS) that come after so long: for as long as the
  * other ranks, or their own loop, have something else to do. */
 #define _GNU_SOURCE
+#include <fcntl.h>
 #include <mpi.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <sys/stat.h>
 #include <time.h>
 #include <unistd.h>
@@ -64,6 +66,20 @@ int main(int argc, char** argv) {
     struct stat about;
     while (!flag && stat(argv[3], &about) != 0) MPI_Test(&request, &flag, MPI_STATUS_IGNORE);
   }
+  if (strcmp(mode, "memory") == 0) { /* until somebody else writes to it */
+    const int file = open(argv[3], O_RDWR);
+    const volatile char* memory = mmap(NULL, 8, PROT_READ | PROT_WRITE, MAP_SHARED, file, 0);
+    if (memory == MAP_FAILED) MPI_Abort(MPI_COMM_WORLD, 3);
+    while (!flag && *memory == 0) MPI_Test(&request, &flag, MPI_STATUS_IGNORE);
+  }
+  if (strcmp(mode, "cycles") == 0) {
+    const double began = now();
+    const unsigned long long first = __builtin_ia32_rdtsc();
+    while (now() - began < 0.1) continue;
+    const unsigned long long last = first + (__builtin_ia32_rdtsc() - first) * 10 * (unsigned)seconds;
+    while (!flag && __builtin_ia32_rdtsc() < last) MPI_Test(&request, &flag, MPI_STATUS_IGNORE);
+  }
+  if (strcmp(mode, "asleep") == 0 && rank == 0) sleep((unsigned)seconds);
   if (strcmp(mode, "alarm") == 0) {
     signal(SIGALRM, on_alarm);
     if (rank == 0) alarm((unsigned)seconds);

@@ -1,9 +1,10 @@
 /* Reductions of numbers whose sum depends on the order, of several sizes; rank 0 prints all bits that the ranks
- * got as one number. */
+ * got as one number. With "uneven" each rank names another size, which is wrong: all calls return, some with an error. */
 #include <mpi.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 enum { kMost = 20011 };
 static double in[kMost * 2], out[kMost * 2];
@@ -42,12 +43,32 @@ static void run(int count, MPI_Op op, MPI_Comm comm) {
   take(in, count);
 }
 
+static void uneven(void) {
+  const int count = kMost + rank;
+  int errors = 0, most, ones[16], counts[16];
+  for (int i = 0; i < size; i++) ones[i] = 1, counts[i] = 3000 + rank;
+  MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN);
+  errors += MPI_Allreduce(in, out, count, MPI_DOUBLE, MPI_SUM, MPI_COMM_WORLD) == MPI_ERR_TRUNCATE;
+  errors += MPI_Reduce(in, out, count, MPI_DOUBLE, MPI_SUM, 1, MPI_COMM_WORLD) == MPI_ERR_TRUNCATE;
+  errors += MPI_Scan(in, out, count, MPI_DOUBLE, MPI_SUM, MPI_COMM_WORLD) == MPI_ERR_TRUNCATE;
+  errors += MPI_Exscan(in, out, count, MPI_DOUBLE, MPI_SUM, MPI_COMM_WORLD) == MPI_ERR_TRUNCATE;
+  errors += MPI_Reduce_scatter(in, out, counts, MPI_DOUBLE, MPI_SUM, MPI_COMM_WORLD) == MPI_ERR_TRUNCATE;
+  errors += MPI_Reduce_scatter(in, out, ones, MPI_DOUBLE, MPI_SUM, MPI_COMM_WORLD) != MPI_SUCCESS ? 100 : 0;
+  MPI_Allreduce(&errors, &most, 1, MPI_INT, MPI_MAX, MPI_COMM_WORLD);
+  if (rank == 0) printf("at most %d errors\n", most);
+}
+
 int main(int argc, char** argv) {
   static const int counts[] = {1, 7, 64, 300, 5000, kMost};
   MPI_Comm half;
   MPI_Init(&argc, &argv);
   MPI_Comm_rank(MPI_COMM_WORLD, &rank);
   MPI_Comm_size(MPI_COMM_WORLD, &size);
+  if (argc > 1 && strcmp(argv[1], "uneven") == 0) {
+    uneven();
+    MPI_Finalize();
+    return 0;
+  }
   MPI_Comm_split(MPI_COMM_WORLD, rank % 2, -rank, &half);
   for (int i = 0; i < 6; i++) {
     run(counts[i], MPI_SUM, MPI_COMM_WORLD);

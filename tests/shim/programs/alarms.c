@@ -2,11 +2,13 @@
 #define _GNU_SOURCE
 #include <errno.h>
 #include <mpi.h>
+#include <pthread.h>
 #include <setjmp.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/syscall.h>
 #include <sys/time.h>
 #include <sys/wait.h>
 #include <time.h>
@@ -247,6 +249,58 @@ static void reading(void) {
   CHECK(read(ends[0], &byte, 1) == -1 && errno == EINTR);
   once();
 }
+/* A signal of a timer that is no more is nobody's. */
+static void stale(void) {
+  handle(SIGUSR1, on_signal, 0);
+  MPI_Barrier(MPI_COMM_WORLD);
+  siginfo_t info;
+  memset(&info, 0, sizeof info);
+  info.si_code = SI_TIMER;
+  info.si_value.sival_ptr = (void*)0x746dfff700000000; /* as the shim names its timers */
+  CHECK(syscall(SYS_rt_tgsigqueueinfo, getpid(), gettid(), SIGUSR1, &info) == 0);
+  MPI_Barrier(MPI_COMM_WORLD);
+  CHECK(caught == 0);
+}
+/* One for the process that comes while one for the thread is pending there. A core each. */
+static void pending(void) {
+  int ends[2];
+  sigset_t user;
+  char byte = 0;
+  sigemptyset(&user);
+  sigaddset(&user, SIGUSR1);
+  handle(SIGUSR1, on_signal, SA_RESTART);
+  CHECK(pipe(ends) == 0);
+  MPI_Bcast(ends, 2, MPI_INT, 1, MPI_COMM_WORLD);
+  if (rank == 0)
+    CHECK(pthread_sigmask(SIG_BLOCK, &user, NULL) == 0 && pthread_kill(pthread_self(), SIGUSR1) == 0);
+  MPI_Barrier(MPI_COMM_WORLD);
+  if (rank == 0) {
+    CHECK(read(ends[0], &byte, 1) == 1 && caught == 0);
+    CHECK(pthread_sigmask(SIG_UNBLOCK, &user, NULL) == 0);
+    CHECK(caught == 2);
+  } else if (rank == 1) {
+    const pid_t child = fork();
+    if (child == 0) {
+      kill(getppid(), SIGUSR1);
+      _exit(0);
+    }
+    CHECK(waitpid(child, NULL, 0) == child);
+    while (caught == 0) continue;
+    usleep(10000);
+    CHECK(write(ends[1], &byte, 1) == 1);
+  }
+}
+/* The job has been started with SIGVTALRM ignored; one rank handles it, the others' timers do no harm. */
+static void ignored(void) {
+  struct sigaction before;
+  if (rank == 0) handle(SIGVTALRM, on_signal, 0);
+  CHECK(rank == 0 || (sigaction(SIGVTALRM, NULL, &before) == 0 && before.sa_handler == SIG_IGN));
+  MPI_Barrier(MPI_COMM_WORLD);
+  set(ITIMER_VIRTUAL, 10000 + 1000 * rank, 0);
+  const double began = now();
+  while (now() - began < 0.5) continue;
+  CHECK(caught == (rank == 0));
+}
 static void nobody(void) {
   if (rank == 1) alarm(1);
   for (;;) MPI_Barrier(MPI_COMM_WORLD);
@@ -270,6 +324,9 @@ int main(int argc, char** argv) {
                {"outside", outside},
                {"dispositions", dispositions},
                {"read", reading},
+               {"stale", stale},
+               {"pending", pending},
+               {"ignored", ignored},
                {"nobody", nobody}};
   for (size_t i = 0; i < sizeof parts / sizeof *parts; ++i) {
     if (strcmp(argv[1], parts[i].name) == 0) parts[i].run();

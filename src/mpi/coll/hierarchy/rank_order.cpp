@@ -2,7 +2,8 @@
 // vectors of all members come to whoever combines them, and are combined as one process does it (fold.hpp,
 // scan_cells.cpp), an order that depends on the members' ranks and the size of the vector alone. Small vectors
 // go to everybody; of large ones each member gets its share of all of them, combines that, and hands it on: so
-// each member sends and receives its vector about twice, and combines as much as in one process.
+// each member sends and receives its vector about twice, and combines as much as in one process. Whoever has got a share
+// of another size takes part in the second exchange all the same: the others wait for it.
 #include <numeric>
 #include <utility>
 #include <vector>
@@ -91,6 +92,13 @@ class RankOrder {
     error = run_part(comm_, exchange);
     return room_->data();
   }
+  /// Of the result my share; after an error something of that size.
+  std::byte* folded_share(const Shares& shares, StageErrors& errors) {
+    Err error;
+    std::byte* const vectors = gather_share(shares, error);
+    errors.add(error);
+    return error ? vectors : fold(vectors, shares.mine);
+  }
   /// Back from gather_share(): member i gets its vector's shares.
   Err return_shares(std::byte* vectors, const Shares& shares, void* result) {
     const Shares to = mine_of_all(shares);
@@ -145,12 +153,13 @@ Err allreduce(Comm& comm, Args& args) {
   }
   const Datatype& type = *args.recv.type;
   const Shares shares(total, comm);
-  std::byte* vectors = order.gather_share(shares, error);
-  TMPI_TRY(error);
+  StageErrors errors;
+  std::byte* const mine = order.folded_share(shares, errors);
   Args all{.collective = Collective::kAllgather, .ragged = true};
-  all.send = vector_of(order.fold(vectors, shares.mine), shares.mine, type);
+  all.send = vector_of(mine, shares.mine, type);
   all.recv = shares.side(args.recv.data, type);
-  return run_part(comm, all);
+  errors.add(run_part(comm, all));
+  return errors.result();
 }
 
 Err reduce(Comm& comm, Args& args) {
@@ -165,12 +174,13 @@ Err reduce(Comm& comm, Args& args) {
   }
   const Datatype& type = *args.recv.type;
   const Shares shares(total, comm);
-  std::byte* vectors = order.gather_share(shares, error);
-  TMPI_TRY(error);
+  StageErrors errors;
+  std::byte* const mine = order.folded_share(shares, errors);
   Args to_root{.collective = Collective::kGather, .root = args.root, .ragged = true};
-  to_root.send = vector_of(order.fold(vectors, shares.mine), shares.mine, type);
+  to_root.send = vector_of(mine, shares.mine, type);
   if (comm.rank == args.root) to_root.recv = shares.side(args.recv.data, type);
-  return run_part(comm, to_root);
+  errors.add(run_part(comm, to_root));
+  return errors.result();
 }
 
 Err reduce_scatter(Comm& comm, Args& args) {
@@ -202,10 +212,14 @@ Err scan(Comm& comm, Args& args, int below) {
     return kOk;
   }
   const Shares shares(total, comm);
+  StageErrors errors;
   std::byte* vectors = order.gather_share(shares, error);
-  TMPI_TRY(error);
-  order.scan(vectors, shares.mine, comm.size - 1);
-  if (below == 0) return order.return_shares(vectors, shares, args.recv.data);
+  errors.add(error);
+  if (!error) order.scan(vectors, shares.mine, comm.size - 1);
+  if (below == 0) {
+    errors.add(order.return_shares(vectors, shares, args.recv.data));
+    return errors.result();
+  }
   // Member i gets the result of member i - 1; what comes to member 0 is nothing of its own.
   const MPI_Count stride = dense_bytes(type, shares.mine);
   ElementBuffer shifted(type, shares.mine * comm.size);
@@ -213,7 +227,8 @@ Err scan(Comm& comm, Args& args, int below) {
     copy_elements(shifted.data() + i * stride, vectors + std::max(i - below, 0) * stride, 0, shares.mine,
                   type);
   ElementBuffer nowhere(type, comm.rank == 0 ? total : 0);
-  return order.return_shares(shifted.data(), shares, comm.rank == 0 ? nowhere.data() : args.recv.data);
+  errors.add(order.return_shares(shifted.data(), shares, comm.rank == 0 ? nowhere.data() : args.recv.data));
+  return errors.result();
 }
 
 Err inclusive(Comm& comm, Args& args) {

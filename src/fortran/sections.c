@@ -1,0 +1,227 @@
+/* See sections.h. */
+#include "fortran/sections.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/* To be passed on as it is: an array that is not allocated has no shape, and MPI says so. */
+static int is_plain(const Descriptor* d) {
+  return d->base_addr == NULL || contiguous(d);
+}
+
+static MPI_Count elements(const Descriptor* d) {
+  MPI_Count n = 1;
+  for (int i = 0; i < d->rank; i++) n *= d->dim[i].extent;
+  return n;
+}
+
+static Section ordinary(const Descriptor* d, MPI_Count count, MPI_Datatype datatype) {
+  return (Section){.address = d->base_addr,
+                   .count = count,
+                   .datatype = tmpi_number((void*)datatype),
+                   .made = MPI_DATATYPE_NULL};
+}
+
+static Section refused(const Descriptor* d) {
+  Section section = ordinary(d, 0, MPI_DATATYPE_NULL);
+  section.error = 1;
+  return section;
+}
+
+/* Replaces `*type` by `count` of it, `stride` bytes apart. */
+static int repeat(MPI_Datatype* type, MPI_Count count, MPI_Count stride) {
+  MPI_Datatype outer;
+  const int error = PMPI_Type_create_hvector_c(count, 1, stride, *type, &outer);
+  PMPI_Type_free(type);
+  if (error == MPI_SUCCESS) *type = outer;
+  return error;
+}
+
+/* The first `count` elements of the section of the lowest `rank` dimensions. `element` stays the caller's. */
+static int first_elements(const Descriptor* d, int rank, MPI_Count count, MPI_Datatype element,
+                          MPI_Datatype* out) {
+  MPI_Count inner = 1;
+  for (int i = 0; i + 1 < rank; i++) inner *= d->dim[i].extent;
+  const MPI_Count stride = d->dim[rank - 1].stride, whole = count / inner, rest = count % inner;
+  int error;
+  if (rank == 1) return PMPI_Type_create_hvector_c(count, 1, stride, element, out);
+  if (rest == 0 || whole > 0) {
+    error = first_elements(d, rank - 1, inner, element, out);
+    if (error == MPI_SUCCESS) error = repeat(out, whole, stride);
+    if (error != MPI_SUCCESS || rest == 0) return error;
+  }
+  MPI_Datatype last;
+  error = first_elements(d, rank - 1, rest, element, &last);
+  if (error != MPI_SUCCESS) return error;
+  const MPI_Count ones[2] = {1, 1}, places[2] = {0, whole * stride};
+  if (whole == 0) {
+    *out = last;
+    return MPI_SUCCESS;
+  }
+  const MPI_Datatype parts[2] = {*out, last};
+  error = PMPI_Type_create_struct_c(2, ones, places, parts, out);
+  PMPI_Type_free((MPI_Datatype*)&parts[0]);
+  PMPI_Type_free(&last);
+  return error;
+}
+
+/* Whether data of `type` are without gaps, and their size. */
+static int is_dense(MPI_Datatype type, MPI_Count* size) {
+  MPI_Count lb, extent;
+  if (PMPI_Type_size_c(type, size) != MPI_SUCCESS ||
+      PMPI_Type_get_true_extent_c(type, &lb, &extent) != MPI_SUCCESS)
+    return 0;
+  if (lb != 0 || extent != *size) return 0;
+  return PMPI_Type_get_extent_c(type, &lb, &extent) == MPI_SUCCESS && lb == 0 && extent == *size;
+}
+
+/* One element of the section in units of `datatype`: MPI_SUCCESS, and *out to be freed. */
+static int element_type(const Descriptor* d, MPI_Datatype datatype, MPI_Count size, MPI_Datatype* out) {
+  const MPI_Count length = (MPI_Count)d->elem_len;
+  if (size > 0 && length % size == 0) return PMPI_Type_contiguous_c(length / size, datatype, out);
+  return MPI_ERR_TYPE;
+}
+
+/* Shapes that come again, as those of a halo do, keep their datatype: making one costs as much as many messages. What has a place keeps it
+ * for the rank's life, so that another thread may use it. */
+#define KEPT_SHAPES 64
+#define KEPT_RANK 4
+typedef struct {
+  MPI_Count count;
+  size_t elem_len;
+  MPI_Datatype datatype; /* predefined */
+  int rank;
+  ptrdiff_t extents[KEPT_RANK], strides[KEPT_RANK];
+} Shape;
+static struct {
+  Shape shape;
+  MPI_Datatype made; /* written last */
+  char taken;
+} kept_shapes[KEPT_SHAPES];
+
+static Shape shape_of(const Descriptor* d, MPI_Count count, MPI_Datatype datatype) {
+  Shape shape;
+  memset(&shape, 0, sizeof shape); /* it is compared as a whole */
+  shape.count = count;
+  shape.elem_len = d->elem_len;
+  shape.datatype = datatype;
+  shape.rank = d->rank;
+  for (int i = 0; i < d->rank; i++) {
+    shape.extents[i] = d->dim[i].extent;
+    shape.strides[i] = d->dim[i].stride;
+  }
+  return shape;
+}
+
+static unsigned place_of(const Shape* shape) {
+  uint64_t hash = (uint64_t)shape->count * 31 + shape->elem_len + (uintptr_t)shape->datatype;
+  for (int i = 0; i < shape->rank; i++)
+    hash = (hash ^ (uint64_t)shape->extents[i] ^ (uint64_t)shape->strides[i] << 20) * 0x9e3779b97f4a7c15u;
+  return (unsigned)(hash >> 58) % KEPT_SHAPES;
+}
+
+/* A committed datatype of the section's shape, MPI_DATATYPE_NULL if there can be none. */
+static MPI_Datatype make_section_type(const Descriptor* d, MPI_Count count, MPI_Datatype datatype) {
+  MPI_Count size = 0;
+  if (!is_dense(datatype, &size)) return MPI_DATATYPE_NULL;
+  const MPI_Count length = (MPI_Count)d->elem_len, bytes = count * size;
+  if (bytes % length != 0 || bytes / length > elements(d)) return MPI_DATATYPE_NULL;
+  MPI_Datatype element, made;
+  if (element_type(d, datatype, size, &element) != MPI_SUCCESS) return MPI_DATATYPE_NULL;
+  const int error = first_elements(d, d->rank, bytes / length, element, &made);
+  PMPI_Type_free(&element);
+  return error == MPI_SUCCESS && PMPI_Type_commit(&made) == MPI_SUCCESS ? made : MPI_DATATYPE_NULL;
+}
+
+Section tmpi_section_type(const Descriptor* d, MPI_Count count, MPI_Datatype datatype) {
+  if (is_plain(d) || datatype == MPI_DATATYPE_NULL || count <= 0)
+    return ordinary(d, count, datatype); /* MPI says what is wrong */
+  if ((uintptr_t)datatype >= PREDEFINED || d->rank > KEPT_RANK) {
+    const MPI_Datatype made = make_section_type(d, count, datatype);
+    if (made == MPI_DATATYPE_NULL) return refused(d);
+    Section section = ordinary(d, 1, made);
+    section.made = made;
+    return section;
+  }
+  const Shape shape = shape_of(d, count, datatype);
+  const unsigned place = place_of(&shape);
+  MPI_Datatype made = __atomic_load_n(&kept_shapes[place].made, __ATOMIC_ACQUIRE);
+  if (made != NULL && memcmp(&kept_shapes[place].shape, &shape, sizeof shape) == 0)
+    return ordinary(d, 1, made);
+  made = make_section_type(d, count, datatype);
+  if (made == MPI_DATATYPE_NULL) return refused(d);
+  Section section = ordinary(d, 1, made);
+  if (__atomic_test_and_set(&kept_shapes[place].taken, __ATOMIC_RELAXED)) {
+    section.made = made;
+  } else {
+    kept_shapes[place].shape = shape;
+    __atomic_store_n(&kept_shapes[place].made, made, __ATOMIC_RELEASE);
+  }
+  return section;
+}
+
+Section tmpi_section_blocks(const Descriptor* d, MPI_Datatype datatype) {
+  MPI_Count size = 0;
+  if (is_plain(d)) return ordinary(d, 0, datatype);
+  if (!is_dense(datatype, &size) || size != (MPI_Count)d->elem_len) return refused(d);
+  for (int i = 1; i < d->rank; i++)
+    if (d->dim[i].extent != 1 && d->dim[i].stride != d->dim[i - 1].stride * d->dim[i - 1].extent)
+      return refused(d);
+  MPI_Datatype made;
+  if (PMPI_Type_create_resized_c(datatype, 0, d->dim[0].stride, &made) != MPI_SUCCESS) return refused(d);
+  if (PMPI_Type_commit(&made) != MPI_SUCCESS) return refused(d);
+  Section section = ordinary(d, 0, made);
+  section.made = made;
+  return section;
+}
+
+/* Copies between the section and a buffer without gaps. */
+static void copy_elements(const Descriptor* d, int rank, char* element, char** dense, int to_section) {
+  if (rank == 0) {
+    memcpy(to_section ? element : *dense, to_section ? *dense : element, d->elem_len);
+    *dense += d->elem_len;
+    return;
+  }
+  for (ptrdiff_t i = 0; i < d->dim[rank - 1].extent; i++)
+    copy_elements(d, rank - 1, element + i * d->dim[rank - 1].stride, dense, to_section);
+}
+
+Section tmpi_section_copy(const Descriptor* d) {
+  Section section = ordinary(d, 0, MPI_DATATYPE_NULL);
+  if (is_plain(d)) return section;
+  section.copy = section.address =
+      tmpi_fortran_allocate("the copy of an array section", (size_t)elements(d) * d->elem_len);
+  char* dense = (char*)section.copy;
+  copy_elements(d, d->rank, (char*)d->base_addr, &dense, 0);
+  return section;
+}
+
+Section tmpi_section_refused(const Descriptor* d) {
+  return is_plain(d) ? ordinary(d, 0, MPI_DATATYPE_NULL) : refused(d);
+}
+
+int tmpi_section_error(MPI_Comm comm) {
+  static int code; /* of this rank, as all of this library */
+  if (code == 0) {
+    int made;
+    PMPI_Add_error_code(MPI_ERR_BUFFER, &made);
+    PMPI_Add_error_string(
+        made,
+        "an array section whose elements are not next to each other cannot be this buffer: the datatype has "
+        "gaps of its "
+        "own or another size than the elements, there are fewer elements than the count says, or the call "
+        "splits or "
+        "reduces it after it has returned. Pass a contiguous array, or a datatype and the first element");
+    code = made;
+  }
+  PMPI_Comm_call_errhandler(comm, code);
+  return code;
+}
+
+void tmpi_section_end(Section* section, const Descriptor* d, int written) {
+  if (section->made != MPI_DATATYPE_NULL) PMPI_Type_free(&section->made);
+  if (section->copy == NULL) return;
+  char* dense = (char*)section->copy;
+  if (written && !section->error) copy_elements(d, d->rank, (char*)d->base_addr, &dense, 1);
+  free(section->copy);
+}

@@ -1,0 +1,60 @@
+/* Buffers of mpi_f08: type(*), dimension(..), which come as C descriptors (Fortran 2018, 18.5), and sections of arrays among them whose
+ * elements are not next to each other. */
+#ifndef TMPI_FORTRAN_SECTIONS_H
+#define TMPI_FORTRAN_SECTIONS_H
+
+#include "fortran/convert.h"
+
+/* The descriptor as gfortran, flang and others lay it out; written down here so that no compiler's header is needed. */
+typedef struct {
+  void* base_addr;
+  size_t elem_len; /* bytes of an element */
+  int version;
+  int8_t rank;
+  int8_t attribute_or_type[3]; /* in an order of the compiler's own; not looked at */
+  struct {
+    ptrdiff_t lower_bound, extent; /* extent -1: unknown, the last dimension of an assumed-size array */
+    ptrdiff_t stride;              /* bytes between elements */
+  } dim[];
+} Descriptor;
+
+/* Whether the elements lie one behind the other. */
+static inline int contiguous(const Descriptor* d) {
+  ptrdiff_t next = (ptrdiff_t)d->elem_len;
+  for (int i = 0; i < d->rank; i++) {
+    if (d->dim[i].stride != next && d->dim[i].extent != 1) return d->dim[i].extent == 0;
+    next *= d->dim[i].extent;
+  }
+  return 1;
+}
+
+/* What a call gets instead of a section. */
+typedef struct {
+  void* address;
+  MPI_Count count;
+  MPI_Fint datatype; /* for the call; made here if `made` says so */
+  MPI_Datatype made;
+  void* copy; /* what `address` is, if the elements were copied */
+  int error;  /* the section cannot travel: tmpi_section_error() */
+} Section;
+
+/* `count` elements of `datatype`, taken from the elements of the section in their order: as one element of a datatype made for the purpose,
+ * so that nothing is copied. A datatype with gaps of its own is refused. */
+Section tmpi_section_type(const Descriptor* d, MPI_Count count, MPI_Datatype datatype);
+
+/* The datatype whose n-th element is the section's: for functions that split a buffer. Only where all elements are equally far apart. */
+Section tmpi_section_blocks(const Descriptor* d, MPI_Datatype datatype);
+
+/* A copy of the elements, for functions that are through with it when they return. */
+Section tmpi_section_copy(const Descriptor* d);
+
+/* For functions that work on a buffer after they return and for which there is no datatype (reductions). */
+Section tmpi_section_refused(const Descriptor* d);
+
+/* Raises on `comm` that a section cannot travel; returns the error code. */
+int tmpi_section_error(MPI_Comm comm);
+
+/* Gives back what was made or copied; first copies back, if `written`. */
+void tmpi_section_end(Section* section, const Descriptor* d, int written);
+
+#endif

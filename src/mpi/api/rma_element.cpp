@@ -1,0 +1,65 @@
+// One-sided operations on single elements. MPI report, 12.3.4.
+#include "mpi/api/profiled.hpp"
+#include "mpi/api/rma_calls.hpp"
+
+namespace tmpi::mpi {
+namespace {
+
+Err check_element(const Window& window, MPI_Datatype handle, int rank, MPI_Aint disp, Spot& spot) {
+  TMPI_TRY(check_spot(window, rank, disp, 1, handle, spot));
+  if (spot.type->predefined()) [[likely]]
+    return kOk;
+  return fail(MPI_ERR_TYPE,
+              "the datatype is a derived one: this operation is on one element of a predefined type");
+}
+
+// MPI report, 12.3.4: C integer, Fortran integer, logical, multi-language and byte types.
+Err check_comparable(const Datatype& type) {
+  switch (type.group()) {
+    case KindGroup::kCInteger:
+    case KindGroup::kFortranInteger:
+    case KindGroup::kLogical:
+    case KindGroup::kMultiLanguage:
+    case KindGroup::kByte:
+      return kOk;
+    default:
+      return fail(
+          MPI_ERR_TYPE,
+          "the datatype is {}: MPI_Compare_and_swap accepts C and Fortran integer, logical and byte types, "
+          "MPI_AINT, MPI_OFFSET and MPI_COUNT",
+          type.name());
+  }
+}
+
+}  // namespace
+}  // namespace tmpi::mpi
+
+using namespace tmpi::mpi;
+
+int PMPI_Fetch_and_op(const void* origin_addr, void* result_addr, MPI_Datatype datatype, int target_rank,
+                      MPI_Aint target_disp, MPI_Op op, MPI_Win win) {
+  return on_win("MPI_Fetch_and_op", win, [&](Window& w) -> Err {
+    Spot spot;
+    const Op* known;
+    TMPI_TRY(check_element(w, datatype, target_rank, target_disp, spot));
+    TMPI_TRY(check_operator(op, known));
+    if (known->which != Operator::kNoOp) TMPI_TRY(check_pointer(origin_addr, "origin_addr"));
+    TMPI_TRY(check_pointer(result_addr, "result_addr"));
+    return fetch_and_op(w, *known, origin_addr, result_addr, spot);
+  });
+}
+TMPI_PROFILED(MPI_Fetch_and_op);
+
+int PMPI_Compare_and_swap(const void* origin_addr, const void* compare_addr, void* result_addr,
+                          MPI_Datatype datatype, int target_rank, MPI_Aint target_disp, MPI_Win win) {
+  return on_win("MPI_Compare_and_swap", win, [&](Window& w) -> Err {
+    Spot spot;
+    TMPI_TRY(check_element(w, datatype, target_rank, target_disp, spot));
+    TMPI_TRY(check_comparable(*spot.type));
+    TMPI_TRY(check_pointer(origin_addr, "origin_addr"));
+    TMPI_TRY(check_pointer(compare_addr, "compare_addr"));
+    TMPI_TRY(check_pointer(result_addr, "result_addr"));
+    return compare_and_swap(w, origin_addr, compare_addr, result_addr, spot);
+  });
+}
+TMPI_PROFILED(MPI_Compare_and_swap);

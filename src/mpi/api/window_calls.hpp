@@ -1,0 +1,30 @@
+// The frame of calls with a window.
+#pragma once
+
+#include "mpi/rank/call.hpp"
+#include "mpi/rma/window.hpp"
+
+namespace tmpi::mpi {
+
+inline ErrorTarget target_of(const Window& window) noexcept {
+  return {Raiser::kWin, handle_of(window), window.errhandler};
+}
+
+/// MPI_ERR_WIN for a handle that is no window: raised on MPI_COMM_SELF.
+[[gnu::cold]] int raise_bad_win(const char* name, MPI_Win handle);
+
+/// Runs `body(Window&)`; its errors are raised on the window.
+template <class Body>
+[[gnu::always_inline]] inline int on_win(const char* name, MPI_Win handle, Body&& body) {
+  const Frame frame(name);
+  if (frame.rank() == nullptr) [[unlikely]]
+    return raise_not_initialized(name);
+  Window* const window = window_from(handle);
+  if (window == nullptr) [[unlikely]]
+    return raise_bad_win(name, handle);
+  if (Err error = guarded([&]() -> Err { return body(*window); })) [[unlikely]]
+    return raise_on(name, target_of(*window), error);
+  return MPI_SUCCESS;
+}
+
+}  // namespace tmpi::mpi

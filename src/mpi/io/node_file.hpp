@@ -1,0 +1,77 @@
+// NodeFile: a file as one collective open has opened it, for all members of its communicator in this node
+// process. Decides on which thread a system call is made: what takes no longer than a hand-over to another thread is
+// made where it is, the rest suspends the rank, not its worker. docs/files.md.
+#pragma once
+
+#include <sys/stat.h>
+
+#include <atomic>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "mpi/comm/node_map.hpp"
+#include "mpi/io/range_locks.hpp"
+#include "mpi/io/raw_io.hpp"
+#include "mpi/io/staging.hpp"
+#include "sched/offload.hpp"
+#include "timers/clock.hpp"
+
+namespace tmpi::mpi {
+
+class NodeFile {
+ public:
+  /// Takes over the descriptor. `writable`, `readable`: what it was opened for.
+  NodeFile(int fd, std::string path, const struct stat& status, bool readable, bool writable);
+  ~NodeFile();
+  NodeFile(const NodeFile&) = delete;
+  NodeFile& operator=(const NodeFile&) = delete;
+
+  int fd() const noexcept { return fd_; }
+  const std::string& path() const noexcept { return path_; }
+  bool readable() const noexcept { return readable_; }
+  bool writable() const noexcept { return writable_; }
+  RangeLocks& locks() noexcept { return *locks_; }
+  StagingPool& staging() noexcept { return staging_; }
+
+  /// Makes system calls that move `bytes` bytes, or take their time anyway (kSlow). `call` must not throw.
+  /// SUSPENDS if it is worth it.
+  static constexpr MPI_Count kSlow = -1;
+  template <class Call>
+  void run(MPI_Count bytes, Call&& call) {
+    if (bytes != kSlow && bytes <= kSmall && quick()) {
+      const std::uint64_t start = timers::now_ticks();
+      call();
+      if (timers::seconds(timers::now_ticks() - start) > kTooLong) was_slow();
+    } else if (stays(bytes)) {
+      call();
+    } else {
+      sched::offload(call);
+    }
+  }
+
+  // The shared file pointer; where rank 0 of the communicator is.
+  std::atomic<MPI_Offset> shared_position{0};  ///< in etypes; seq_cst
+  // The same for all members; written once, when the file is opened.
+  std::unique_ptr<const NodeMap> map;  ///< of the file's communicator
+  std::vector<int> workers;            ///< of each member, on its node
+
+ private:
+  static constexpr MPI_Count kSmall = MPI_Count{64} << 10;  // copied in the time of a hand-over
+  static constexpr double kTooLong = 1e-3;                  // s: then it was more than a copy
+  static constexpr int kPatience = 64;                      // calls on other threads before the next attempt
+
+  bool quick() noexcept;
+  void was_slow() noexcept { slow_.store(kPatience, std::memory_order_relaxed); }
+  bool stays(MPI_Count bytes) const noexcept;
+
+  const int fd_;
+  const std::string path_;
+  const bool readable_, writable_;
+  const bool in_memory_;      // a file system of memory: a call is a copy, which needs a core anyway
+  std::atomic<int> slow_{0};  // small calls that are still to be made elsewhere; relaxed, a guess
+  std::shared_ptr<RangeLocks> locks_;
+  StagingPool staging_;
+};
+
+}  // namespace tmpi::mpi

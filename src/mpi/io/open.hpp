@@ -1,0 +1,19 @@
+// Opening, closing and deleting files. MPI report, 14.2.1 to 14.2.3. All SUSPEND.
+#pragma once
+
+#include "mpi/io/file.hpp"
+
+namespace tmpi::mpi {
+
+class Info;
+
+/// All members of `comm`, each with its name of the same file. Everybody gets the file, or an error: its own, or
+/// that another member could not.
+Err open_file(Comm& comm, const char* name, int amode, const Info& info, File*& opened);
+
+/// All members. The file is gone afterwards, whatever is returned.
+Err close_file(File& file);
+
+Err delete_file(const char* name);
+
+}  // namespace tmpi::mpi

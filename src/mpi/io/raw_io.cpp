@@ -1,0 +1,112 @@
+#include "mpi/io/raw_io.hpp"
+
+#include <fcntl.h>
+
+#include <algorithm>
+#include <array>
+#include <cerrno>
+#include <cstring>
+
+namespace tmpi::mpi {
+
+SystemCalls g_system_calls{.read = ::preadv, .write = ::pwritev};
+
+namespace {
+
+constexpr std::size_t kMostVectors = 256;
+constexpr MPI_Count kMostBytes = MPI_Count{1} << 30;  // Linux moves no more than 2 GiB in a call
+
+// Neighbours in the file, as one call takes them.
+class Batch {
+ public:
+  explicit Batch(std::span<const Piece> pieces) noexcept : rest_(pieces) {}
+
+  bool fill() noexcept {
+    while (first_ < rest_.size() && rest_[first_].length == skipped_) ++first_, skipped_ = 0;
+    if (first_ == rest_.size()) return false;
+    offset_ = rest_[first_].offset + skipped_;
+    count_ = 0;
+    MPI_Count bytes = 0;
+    MPI_Count skip = skipped_;
+    for (std::size_t i = first_; i < rest_.size() && count_ < kMostVectors && bytes < kMostBytes; ++i) {
+      const Piece& piece = rest_[i];
+      if (piece.offset + skip != offset_ + bytes) break;
+      const MPI_Count length = std::min(piece.length - skip, kMostBytes - bytes);
+      vectors_[count_++] = {piece.data + skip, static_cast<std::size_t>(length)};
+      bytes += length;
+      skip = 0;
+    }
+    return true;
+  }
+  void advance(MPI_Count bytes) noexcept {
+    while (bytes > 0) {
+      const MPI_Count step = std::min(bytes, rest_[first_].length - skipped_);
+      skipped_ += step;
+      bytes -= step;
+      if (skipped_ == rest_[first_].length) ++first_, skipped_ = 0;
+    }
+  }
+  MPI_Offset offset() const noexcept { return offset_; }
+  const iovec* vectors() const noexcept { return vectors_.data(); }
+  int count() const noexcept { return static_cast<int>(count_); }
+
+ private:
+  std::span<const Piece> rest_;
+  std::size_t first_ = 0;  // piece that is not done,
+  MPI_Count skipped_ = 0;  // and how much of it is
+  MPI_Offset offset_ = 0;
+  std::array<iovec, kMostVectors> vectors_;
+  std::size_t count_ = 0;
+};
+
+template <class Call>
+IoResult move(int fd, std::span<const Piece> pieces, Call call, int error_of_nothing) noexcept {
+  IoResult result;
+  Batch batch(pieces);
+  while (batch.fill()) {
+    const ssize_t done = call(fd, batch.vectors(), batch.count(), batch.offset());
+    if (done < 0 && (errno == EINTR || errno == EAGAIN)) continue;
+    if (done <= 0) {
+      result.error = done < 0 ? errno : error_of_nothing;
+      result.where = batch.offset();
+      return result;
+    }
+    result.bytes += done;
+    result.where = batch.offset() + done;
+    batch.advance(done);
+  }
+  return result;
+}
+
+int set_lock(int fd, int command, short type, MPI_Offset begin, MPI_Offset end) noexcept {
+  struct flock lock;
+  std::memset(&lock, 0, sizeof lock);
+  lock.l_type = type;
+  lock.l_whence = SEEK_SET;
+  lock.l_start = begin;
+  lock.l_len = end == 0 ? 0 : end - begin;
+  while (fcntl(fd, command, &lock) != 0) {
+    if (errno != EINTR) return errno;
+  }
+  return 0;
+}
+
+}  // namespace
+
+IoResult write_pieces(int fd, std::span<const Piece> pieces) noexcept {
+  return move(fd, pieces, g_system_calls.write, EIO);
+}
+
+IoResult read_pieces(int fd, std::span<const Piece> pieces) noexcept {
+  return move(fd, pieces, g_system_calls.read, 0);
+}
+
+int lock_bytes(int fd, MPI_Offset begin, MPI_Offset end, bool exclusive) noexcept {
+  return set_lock(fd, F_OFD_SETLKW, exclusive ? F_WRLCK : F_RDLCK, begin, end);
+}
+
+void unlock_bytes(int fd, MPI_Offset begin, MPI_Offset end) noexcept {
+  (void)set_lock(fd, F_OFD_SETLK, F_UNLCK, begin, end);
+}
+
+}  // namespace tmpi::mpi

@@ -1,0 +1,81 @@
+#include "mpi/rma/elements.hpp"
+
+#include <optional>
+
+#include "mpi/datatype/message.hpp"
+
+namespace tmpi::mpi {
+namespace {
+
+// Elements of any layout: by steps of an extent where that is enough.
+class Places {
+ public:
+  Places(const Elements& elements, const Datatype& basic)
+      : step_(basic.extent()), address_(elements.address) {
+    if (elements.type == nullptr || evenly_spaced(*elements.type, basic)) return;
+    node_ = message_node(elements.count, *elements.type);
+    walk_.emplace(node_, elements.address, basic.size());
+  }
+  Address address() const noexcept { return walk_ ? walk_->address() : address_; }
+  void next() noexcept {
+    if (walk_) {
+      walk_->next();
+    } else {
+      address_ = moved(address_, step_);
+    }
+  }
+
+ private:
+  const MPI_Count step_;
+  Address address_;
+  Node node_;
+  std::optional<ElementWalk> walk_;
+};
+
+bool even(const Elements& elements, const Datatype& basic) noexcept {
+  return elements.type == nullptr || evenly_spaced(*elements.type, basic);
+}
+
+}  // namespace
+
+void combine_elements(const Combiner& combiner, const Elements& target, const Elements& origin,
+                      const Elements& result, MPI_Count elements) {
+  const Datatype& basic = combiner.basic();
+  if (elements == 0) return;
+  const auto in = [&](Address address) {
+    return origin.type != nullptr ? reinterpret_cast<void*>(address) : nullptr;
+  };
+  const auto out = [&](Address address) {
+    return result.type != nullptr ? reinterpret_cast<void*>(address) : nullptr;
+  };
+  if (even(target, basic) && even(origin, basic) && even(result, basic))
+    return combiner.apply(target.address, in(origin.address), out(result.address), elements);
+  Places there(target, basic), from(origin, basic), to(result, basic);
+  for (MPI_Count i = 0;;) {
+    combiner.apply(there.address(), in(from.address()), out(to.address()), 1);
+    if (++i == elements) return;
+    there.next();
+    from.next();
+    to.next();
+  }
+}
+
+void combine_layout(const Combiner& combiner, const Node& target, Address base, MPI_Count first,
+                    const void* origin, void* result, MPI_Count elements) {
+  const Datatype& basic = combiner.basic();
+  if (elements == 0) return;
+  if (target.form == Node::Form::kRun && basic.contiguous())
+    return combiner.apply(moved(base, target.offset + first * basic.size()), origin, result, elements);
+  ElementWalk walk(target, base, basic.size());
+  for (MPI_Count i = 0; i < first; ++i) walk.next();
+  const MPI_Count extent = basic.extent();
+  for (MPI_Count i = 0;;) {
+    combiner.apply(walk.address(),
+                   origin == nullptr ? nullptr : static_cast<const std::byte*>(origin) + i * extent,
+                   result == nullptr ? nullptr : static_cast<std::byte*>(result) + i * extent, 1);
+    if (++i == elements) return;
+    walk.next();
+  }
+}
+
+}  // namespace tmpi::mpi

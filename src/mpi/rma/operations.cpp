@@ -1,0 +1,276 @@
+#include "mpi/rma/operations.hpp"
+
+#include <algorithm>
+#include <array>
+#include <utility>
+
+#include "mpi/remote/memory.hpp"
+#include "mpi/remote/table.hpp"
+#include "mpi/rma/origin.hpp"
+
+namespace tmpi::mpi::rma {
+namespace {
+
+using remote::Core;
+using remote::kSegment;
+
+constexpr std::size_t kPieces = 2;     // of data posted at a time
+constexpr MPI_Count kWantedAhead = 4;  // pieces that have been asked for
+
+struct Operation {
+  struct Piece : net::Completion {
+    Operation* owner = nullptr;
+    std::unique_ptr<std::byte[]> packed;
+    bool busy = false;
+  };
+
+  std::uint64_t id = 0;
+  Core* core = nullptr;
+  Window* window = nullptr;
+  Request* request = nullptr;
+  int node = 0;
+  Header header;
+  Data origin, result;
+  const std::byte* run = nullptr;  // the origin's data, if it lies in one piece
+  std::byte* result_run = nullptr;
+  std::unique_ptr<std::byte[]> landing;  // a piece of the result that is to be unpacked
+  MPI_Count bytes = 0, piece = 0;
+  MPI_Count posted = 0;
+  MPI_Count wanted = 0, arrived = 0;
+  std::array<Piece, kPieces> pieces;
+
+  bool idle() const noexcept {
+    return std::none_of(pieces.begin(), pieces.end(), [](const Piece& p) { return p.busy; });
+  }
+  void reset() noexcept {
+    request = nullptr;
+    landing = nullptr;
+    origin = result = Data{};
+    posted = wanted = arrived = 0;
+    for (Piece& p : pieces) p.packed = nullptr;
+  }
+};
+
+struct State {
+  remote::Table<Operation> operations;
+  SentTypes types;
+};
+State& state() {
+  static auto& all = *new State;
+  return all;
+}
+
+RemoteState::Peer& peer_of(const Operation& op) noexcept {
+  return op.window->remote->at(op.node);
+}
+
+void retain(const Data& data) noexcept {
+  if (data.type != nullptr) data.type->retain();
+}
+void release(const Data& data) noexcept {
+  if (data.type != nullptr) data.type->release();
+}
+
+const std::byte* one_run(const Data& data) noexcept {
+  if (data.type->contiguous()) return static_cast<const std::byte*>(data.address);
+  return static_cast<const std::byte*>(single_run(data.address, data.count, *data.type));
+}
+
+void finish(Operation& op) {
+  RemoteState& remote = *op.window->remote;
+  --peer_of(op).transfers;
+  state().types.let_go();
+  release(op.origin);
+  release(op.result);
+  remote::detail::g_expected.fetch_sub(1, std::memory_order_relaxed);
+  if (op.request != nullptr) op.core->finished.add(*op.request);
+  state().operations.give_back(op);
+  remote.waiting.resume_all();
+}
+
+void pump(Operation& op);
+
+void piece_sent(net::Completion& completion) noexcept {
+  auto& piece = static_cast<Operation::Piece&>(completion);
+  piece.busy = false;
+  pump(*piece.owner);
+}
+
+bool brings(const Operation& op) noexcept {
+  return op.origin.type != nullptr;
+}
+
+// The data of the next piece, in `piece` if it has to be gathered.
+remote::Bytes gather(Operation& op, Operation::Piece& piece, MPI_Count bytes) {
+  if (op.run != nullptr) return {op.run + op.posted, static_cast<std::size_t>(bytes)};
+  if (piece.packed == nullptr) piece.packed = remote::take_memory(op.piece);
+  pack_segment(piece.packed.get(), op.origin.address, op.origin.count, *op.origin.type, op.posted, bytes);
+  return {piece.packed.get(), static_cast<std::size_t>(bytes)};
+}
+
+void post_piece(Operation& op, Operation::Piece& piece, MPI_Count bytes) {
+  Header header = op.header;
+  header.offset = op.posted;
+  header.bytes = bytes;
+  const bool last = op.posted + bytes == op.bytes;
+  if (op.wanted == 0) {
+    if (last) {
+      ask_for_answer(peer_of(op), header);
+    } else {
+      peer_of(op).unanswered = true;
+    }
+  }
+  const remote::Bytes payload = brings(op) ? gather(op, piece, bytes) : remote::Bytes{};
+  op.posted += bytes;
+  if (last && op.header.what == What::kCombine) --peer_of(op).sending;
+  if (payload.size <= op.core->transport->limits().most_buffered) {
+    (void)send_header(*op.core, op.node, header, payload);
+    return;
+  }
+  piece.owner = &op;
+  piece.done = piece_sent;
+  piece.busy = !send_header(*op.core, op.node, header, payload, &piece);
+}
+
+// Sends on, asks on; finishes the operation when nothing is left.
+void pump(Operation& op) {
+  while (op.posted < op.bytes) {
+    if (op.wanted > 0 && op.posted - op.arrived >= kWantedAhead * op.piece) break;
+    const auto piece =
+        std::find_if(op.pieces.begin(), op.pieces.end(), [](const auto& p) { return !p.busy; });
+    if (piece == op.pieces.end()) break;
+    post_piece(op, *piece, std::min(op.piece, op.bytes - op.posted));
+  }
+  if (op.posted == op.bytes && op.arrived == op.wanted && op.idle()) finish(op);
+}
+
+// A small message that wants nothing back: its data may be used again at once.
+void send_now(Core& core, const Plan& plan, Header header) {
+  ask_for_answer(plan.window.remote->at(plan.node), header);
+  header.bytes = plan.bytes;
+  const auto size = static_cast<std::size_t>(plan.bytes);
+  if (const std::byte* const run = one_run(plan.origin)) {
+    (void)send_header(core, plan.node, header, {run, size});
+    return;
+  }
+  static std::vector<std::byte> packed;
+  packed.resize(core.transport->limits().most_buffered);
+  pack_segment(packed.data(), plan.origin.address, plan.origin.count, *plan.origin.type, 0, plan.bytes);
+  (void)send_header(core, plan.node, header, {packed.data(), size});
+}
+
+MPI_Count piece_size(const Core& core, const Plan& plan, const Operation& op, const Spot& target) {
+  // What one of both sides has to gather, or is not to lie there as it comes, is copied by pieces.
+  const bool straight = plan.header.what != What::kCombine && target.type->contiguous() &&
+                        (op.run != nullptr || op.result_run != nullptr);
+  const MPI_Count most = straight ? core.piece(plan.bytes, false) : std::min(plan.bytes, kSegment);
+  return std::max(plan.grain, most / plan.grain * plan.grain);
+}
+
+}  // namespace
+
+void ask_for_answer(RemoteState::Peer& peer, Header& header) noexcept {
+  if (peer.answers > 0) {
+    peer.unanswered = true;
+    return;
+  }
+  header.flags |= kWantsAnswer;
+  ++peer.answers;
+  peer.unanswered = false;
+}
+
+void begin(Core& core, const Plan& plan, const Spot& target) {
+  if (plan.bytes == 0) {
+    if (plan.request != nullptr) core.finished.add(*plan.request);
+    return;
+  }
+  Header header = plan.header;
+  header.count = target.count;
+  header.type = state().types.number_for(core, plan.node, *target.type);
+  const bool wants = plan.result.type != nullptr;
+  if (!wants && static_cast<std::size_t>(plan.bytes) <= core.transport->limits().most_buffered) {
+    send_now(core, plan, header);
+    if (plan.request != nullptr) core.finished.add(*plan.request);
+    return;
+  }
+  if (wants) header.flags |= kFetch;
+  Operation& op = state().operations.take();
+  header.id = op.id;
+  op.core = &core;
+  op.window = &plan.window;
+  op.request = plan.request;
+  op.node = plan.node;
+  op.header = header;
+  op.origin = plan.origin;
+  op.result = plan.result;
+  retain(op.origin);
+  retain(op.result);
+  op.run = brings(op) ? one_run(op.origin) : nullptr;
+  op.result_run = wants ? const_cast<std::byte*>(one_run(op.result)) : nullptr;
+  op.bytes = plan.bytes;
+  op.wanted = !wants ? 0 : header.what == What::kCompareAndSwap ? target.type->size() : plan.bytes;
+  op.piece = piece_size(core, plan, op, target);
+  ++peer_of(op).transfers;
+  if (header.what == What::kCombine) ++peer_of(op).sending;
+  state().types.hold();
+  remote::detail::g_expected.fetch_add(1, std::memory_order_relaxed);
+  pump(op);
+}
+
+void grant(Core& core, const WindowShared& window, int rank, TargetLock::Applicant& applicant) {
+  Header header;
+  header.what = What::kGranted;
+  header.window = window.context;
+  header.from = rank;
+  header.to = applicant.rank;
+  (void)send_header(core, applicant.peer, header);
+  delete &applicant;
+}
+
+// ---- what comes back ----
+
+net::Landing reply_arriving(const Header& header, int peer, std::size_t payload, bool& complains) {
+  Operation* const op = state().operations.find(header.id);
+  const auto bytes = static_cast<MPI_Count>(payload);
+  complains = op == nullptr || op->node != peer || header.offset < 0 || header.bytes <= 0 ||
+              header.offset > op->posted || header.bytes > op->wanted - header.offset ||
+              ((header.flags & kRefused) == 0 ? header.bytes != bytes : bytes != 0);
+  if (complains || payload == 0) return {};
+  if (op->result_run != nullptr) return {op->result_run + header.offset, payload, nullptr};
+  if (bytes > kSegment) {
+    complains = true;
+    return {};
+  }
+  if (op->landing == nullptr) op->landing = remote::take_memory(std::min(op->wanted, kSegment));
+  return {op->landing.get(), payload, nullptr};
+}
+
+void reply_landed(Core&, const Header& header, std::size_t payload) {
+  Operation& op = *state().operations.find(header.id);
+  if ((header.flags & kRefused) != 0) {
+    op.window->remote->error = header.operation;
+    if (op.request != nullptr) op.request->error = header.operation;
+  } else if (op.result_run == nullptr) {
+    unpack_segment(op.result.address, op.result.count, *op.result.type, op.landing.get(), header.offset,
+                   static_cast<MPI_Count>(payload));
+  }
+  op.arrived += header.bytes;
+  pump(op);
+}
+
+bool notice_arrived(const Header& header, int peer) {
+  WindowShared* const shared = find_window(header.window);
+  if (shared == nullptr || header.to < 0 || header.to >= shared->size()) return false;
+  Member* const member = shared->member(header.to);
+  // Pairs with the member's own store when it has made its view.
+  Window* const window = member != nullptr ? member->window.load(std::memory_order_acquire) : nullptr;
+  if (window == nullptr || window->remote == nullptr) return false;
+  RemoteState& remote = *window->remote;
+  if (header.what == What::kGranted) ++remote.granted;
+  if (header.what == What::kRefuse) remote.error = header.operation;
+  if (header.what == What::kAnswer && --remote.at(peer).answers < 0) return false;
+  remote.waiting.resume_all();
+  return true;
+}
+
+}  // namespace tmpi::mpi::rma

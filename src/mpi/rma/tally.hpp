@@ -1,0 +1,75 @@
+// Tally: what the members of a group have told one rank, and whether it has heard from all whom it expects: the posts
+// that MPI_Win_start waits for, the completions that MPI_Win_wait waits for. Word may come before it is expected.
+// Any thread; await() SUSPENDS, the rest does not.
+#pragma once
+
+#include <mutex>
+#include <vector>
+
+#include "base/spinlock.hpp"
+#include "mpi/comm/group.hpp"
+#include "sched/waiter.hpp"
+
+namespace tmpi::mpi {
+
+class Tally {
+ public:
+  /// Member `rank` of `size` has told.
+  void tell(int rank, int size) {
+    sched::Waiter* ready = nullptr;
+    {
+      const std::scoped_lock guard(lock_);
+      prepare(size);
+      if (counts_[at(rank)]++ < 0 && --missing_ == 0) ready = std::exchange(waiter_, nullptr);
+    }
+    if (ready != nullptr) ready->complete();
+  }
+
+  /// Uses up one word of each of these; those that have not told are missing until they do.
+  void expect(const std::vector<int>& ranks, int size) {
+    const std::scoped_lock guard(lock_);
+    prepare(size);
+    for (const int rank : ranks) missing_ += --counts_[at(rank)] < 0;
+  }
+
+  /// Nobody is missing.
+  bool complete() noexcept {
+    const std::scoped_lock guard(lock_);
+    return missing_ == 0;
+  }
+
+  /// Returns when nobody is missing; `wait` suspends on the waiter that it is given. One flow of control at a time.
+  template <class Wait>
+  void await(Wait&& wait) {
+    sched::Waiter waiter(1);
+    bool sleeps;
+    {
+      const std::scoped_lock guard(lock_);
+      sleeps = missing_ > 0;
+      if (sleeps) waiter_ = &waiter;
+    }
+    if (sleeps) wait(waiter);
+  }
+
+  /// Of these, the ones that are missing; while nobody acts.
+  std::vector<int> missing(const std::vector<int>& ranks) const {
+    std::vector<int> result;
+    for (const int rank : ranks) {
+      if (at(rank) < counts_.size() && counts_[at(rank)] < 0) result.push_back(rank);
+    }
+    return result;
+  }
+
+ private:
+  static std::size_t at(int rank) noexcept { return static_cast<std::size_t>(rank); }
+  void prepare(int size) {
+    if (counts_.empty()) counts_.resize(at(size));
+  }
+
+  SpinLock lock_;
+  std::vector<int> counts_;  // by rank, from the first use on; below zero: expected
+  int missing_ = 0;
+  sched::Waiter* waiter_ = nullptr;
+};
+
+}  // namespace tmpi::mpi

@@ -1,0 +1,104 @@
+#include "mpi/rma/window.hpp"
+
+#include <sys/mman.h>
+
+#include <cstdlib>
+#include <cstring>
+#include <mutex>
+#include <new>
+#include <unordered_map>
+
+#include "base/platform.hpp"
+
+namespace tmpi::mpi {
+namespace {
+
+// Larger memory is mapped: it is zero without being written, and each page lies where it is used first.
+constexpr std::size_t kMapped = std::size_t{64} << 10;
+
+struct Registry {
+  SpinLock lock;
+  std::unordered_map<ContextId, WindowShared*> windows;
+};
+Registry& registry() {
+  static auto& all = *new Registry;  // messages may come until the process ends
+  return all;
+}
+
+}  // namespace
+
+WindowShared::WindowShared(ContextId id, std::shared_ptr<const Group> members, int kind,
+                           std::vector<Extent> extents, bool contiguous)
+    : context(id), group(std::move(members)), flavor(kind), extents_(std::move(extents)) {
+  members_.resize(extents_.size());
+  for (int rank = 0; rank < group->size(); ++rank) {
+    Rank* const owner = job()->local(group->world_rank(rank));
+    if (owner == nullptr) continue;
+    here_.emplace_back().rank = owner;
+    members_[static_cast<std::size_t>(rank)] = &here_.back();
+  }
+  if (flavor == MPI_WIN_FLAVOR_ALLOCATE || (flavor == MPI_WIN_FLAVOR_SHARED && !contiguous)) allocate_each();
+  if (flavor == MPI_WIN_FLAVOR_SHARED && contiguous) allocate_together();
+  Registry& all = registry();
+  const std::scoped_lock guard(all.lock);
+  all.windows.emplace(context, this);
+}
+
+WindowShared::~WindowShared() {
+  {
+    Registry& all = registry();
+    const std::scoped_lock guard(all.lock);
+    all.windows.erase(context);
+  }
+  for (const Block& block : blocks_) {
+    if (block.mapped > 0) {
+      munmap(block.memory, block.mapped);
+    } else {
+      std::free(block.memory);
+    }
+  }
+}
+
+Address WindowShared::allocate(MPI_Aint bytes) {
+  const std::size_t size = (static_cast<std::size_t>(bytes) + kCacheLine - 1) / kCacheLine * kCacheLine;
+  void* memory;
+  blocks_.reserve(blocks_.size() + 1);
+  if (size >= kMapped) {
+    memory = mmap(nullptr, size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    if (memory == MAP_FAILED) throw std::bad_alloc();
+    blocks_.push_back({memory, size});
+  } else {
+    memory = std::aligned_alloc(kCacheLine, size > 0 ? size : kCacheLine);
+    if (memory == nullptr) throw std::bad_alloc();
+    std::memset(memory, 0, size);
+    blocks_.push_back({memory, 0});
+  }
+  return address_of(memory);
+}
+
+void WindowShared::allocate_each() {
+  for (std::size_t rank = 0; rank < extents_.size(); ++rank) {
+    if (members_[rank] != nullptr) extents_[rank].base = allocate(extents_[rank].size);
+  }
+}
+
+void WindowShared::allocate_together() {
+  MPI_Aint bytes = 0;
+  for (const Extent& extent : extents_) {
+    if (__builtin_add_overflow(bytes, extent.size, &bytes)) throw std::bad_alloc();
+  }
+  Address next = allocate(bytes);
+  for (Extent& extent : extents_) {
+    extent.base = next;
+    next = moved(next, extent.size);
+  }
+}
+
+WindowShared* find_window(ContextId context) noexcept {
+  Registry& all = registry();
+  const std::scoped_lock guard(all.lock);
+  const auto found = all.windows.find(context);
+  return found != all.windows.end() ? found->second : nullptr;
+}
+
+}  // namespace tmpi::mpi

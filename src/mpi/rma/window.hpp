@@ -1,0 +1,133 @@
+// Window: one rank's view of a window (MPI_Win), and what its members in this node process have in common. MPI report,
+// chapter 12. Ranks of a node share an address space, so whoever knows where a member's memory lies copies into it; the
+// memory model is MPI_WIN_UNIFIED. docs/one-sided.md.
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+#include <deque>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "mpi/base/attributes.hpp"
+#include "mpi/base/errhandler.hpp"
+#include "mpi/base/handles.hpp"
+#include "mpi/base/info.hpp"
+#include "mpi/comm/comm.hpp"
+#include "mpi/rank/rank.hpp"
+#include "mpi/rma/regions.hpp"
+#include "mpi/rma/remote_state.hpp"
+#include "mpi/rma/tally.hpp"
+#include "mpi/rma/target_lock.hpp"
+
+namespace tmpi::mpi {
+
+struct Window;
+
+/// What every member knows of each.
+struct Extent {
+  Address base = 0;
+  MPI_Aint size = 0;
+  MPI_Aint disp_unit = 1;
+};
+
+/// What a member in this node process shows the others. Any of them, and whoever looks at the network, uses it.
+struct Member {
+  Rank* rank = nullptr;
+  std::atomic<Window*> window{nullptr};  ///< from its creation by the member to its end; release and acquire
+  TargetLock lock;
+  Tally posts;      ///< from those whose memory it is to access
+  Tally completes;  ///< from those that have accessed its memory
+  Regions regions;  ///< of a dynamic window
+};
+
+class WindowShared {
+ public:
+  /// Memory that is the window's is allocated here: for the members of this node process.
+  WindowShared(ContextId context, std::shared_ptr<const Group> group, int flavor, std::vector<Extent> extents,
+               bool contiguous);
+  ~WindowShared();
+
+  const ContextId context;
+  const std::shared_ptr<const Group> group;
+  const int flavor;  ///< MPI_WIN_FLAVOR_...
+
+  const Extent& extent(int rank) const noexcept { return extents_[static_cast<std::size_t>(rank)]; }
+  /// Null: in another node process.
+  Member* member(int rank) const noexcept { return members_[static_cast<std::size_t>(rank)]; }
+  std::deque<Member>& here() noexcept { return here_; }
+  int size() const noexcept { return static_cast<int>(members_.size()); }
+
+ private:
+  void allocate_each();
+  void allocate_together();
+  Address allocate(MPI_Aint bytes);
+
+  std::vector<Extent> extents_;
+  std::vector<Member*> members_;
+  std::deque<Member> here_;
+  struct Block {
+    void* memory;
+    std::size_t mapped;  // 0: from the heap
+  };
+  std::vector<Block> blocks_;
+};
+
+/// Which accesses a rank may make.
+enum class Epoch : std::uint8_t {
+  kNone,
+  kFence,      ///< a fence has opened one; nobody has used it so far
+  kFenceUsed,  ///< and has been used: only a fence ends it
+  kStart,
+  kLock,  ///< of single targets
+  kLockAll,
+};
+
+struct Window {
+  static constexpr std::uint32_t kMagic = 0x57494e44;  // "WIND"
+  std::uint32_t magic = kMagic;
+  Epoch epoch = Epoch::kNone;
+  unsigned polls = 0;  ///< calls that a program may wait with (progress.hpp)
+  int rank = 0;
+  int locks = 0;                      ///< kLock: targets that are locked
+  std::vector<std::uint8_t> targets;  ///< by rank: Target; empty: never needed
+  WindowShared* members = nullptr;    ///< = shared.get()
+  Comm* comm = nullptr;               ///< the members' own; the program does not know it
+  std::shared_ptr<WindowShared> shared;
+  bool exposed = false;                 ///< MPI_Win_post without MPI_Win_wait
+  bool no_locks = false;                ///< the program has promised
+  std::vector<int> started;             ///< kStart: ranks
+  std::vector<int> posted;              ///< `exposed`: ranks
+  std::unique_ptr<RemoteState> remote;  ///< null: all members live here
+  Errhandler* errhandler = nullptr;     ///< null: MPI_ERRORS_ARE_FATAL
+  std::unique_ptr<Attributes> attributes;
+  std::vector<Info::Entry> hints;
+  std::string name;
+  // What the predefined attributes point to.
+  MPI_Aint size_attribute = 0;
+  int disp_unit_attribute = 1, flavor_attribute = 0, model_attribute = MPI_WIN_UNIFIED;
+
+  Member& mine() const noexcept { return *members->member(rank); }
+  /// Room for all targets in `targets`.
+  void know_targets() {
+    if (targets.empty()) targets.resize(static_cast<std::size_t>(members->size()));
+  }
+};
+/// What a rank has of a target: in a window's `targets`.
+enum Target : std::uint8_t { kNothing, kStarted, kShared, kExclusive, kUnchecked };
+
+/// Null for MPI_WIN_NULL and for what is no window.
+inline Window* window_from(MPI_Win handle) noexcept {
+  auto* const window = reinterpret_cast<Window*>(handle);
+  const bool possible = !is_predefined(handle) && reinterpret_cast<Address>(handle) % alignof(Window) == 0;
+  return possible && window->magic == Window::kMagic ? window : nullptr;
+}
+inline MPI_Win handle_of(const Window& window) noexcept {
+  return reinterpret_cast<MPI_Win>(const_cast<Window*>(&window));
+}
+
+/// The window in this node process with this context; null: there is none. Any thread.
+WindowShared* find_window(ContextId context) noexcept;
+
+}  // namespace tmpi::mpi

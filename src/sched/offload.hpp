@@ -1,0 +1,34 @@
+// Offloading: a thread of a small pool does what may block the thread it runs on (a system call on a file), while
+// the calling task is suspended and the others of its worker run. For calls that end by themselves; those that
+// wait for other ranks need a thread each (privatize/offload.hpp). docs/scheduling.md.
+#pragma once
+
+#include <type_traits>
+
+namespace tmpi::sched {
+
+class SavedAffinity;
+
+namespace detail {
+void offload(void (*run)(void*) noexcept, void* argument) noexcept;
+}
+
+/// Runs `call()`, which must not throw, suspend, or look at the calling thread's variables, on a thread of the
+/// pool; on this one if none can be had. Returns when it has returned. SUSPENDS. Called by a task; two hand-overs
+/// through the kernel, some 20 microseconds. In the order of the calls, as many at a time as the pool has threads.
+template <class Call>
+void offload(Call&& call) noexcept {
+  using Bare = std::remove_reference_t<Call>;
+  detail::offload([](void* argument) noexcept { (*static_cast<Bare*>(argument))(); },
+                  const_cast<void*>(static_cast<const void*>(&call)));
+}
+
+/// Calls that have been offloaded and have not ended: while there are some, tasks that all wait are no stall, and
+/// tasks that all poll no deadlock. Any thread. seq_cst: what a call that is over has woken is visible.
+int offloaded() noexcept;
+
+/// Threads that the pool makes from now on may run where this mask says; null: where the caller may. `affinity`
+/// stays until it is taken back.
+void set_offload_affinity(const SavedAffinity* affinity) noexcept;
+
+}  // namespace tmpi::sched

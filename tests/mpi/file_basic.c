@@ -1,0 +1,570 @@
+/* Files: opening and closing, sizes, views, pointers, data representations, error handlers, and errors: each is an
+ * error class and a sentence. MPI report, chapter 14. */
+#include "check.h"
+
+#include <sys/stat.h>
+
+static char path[256];
+static const char* no_info_path = "/nowhere/at/all";
+
+/* A name in the directory of temporary files, the same in all ranks. */
+static void make_path(const char* what) {
+  int pid = (int)getpid();
+  const char* directory = getenv("TMPDIR");
+  CHECK_OK(MPI_Bcast(&pid, 1, MPI_INT, 0, MPI_COMM_WORLD));
+  snprintf(path, sizeof path, "%s/tmpi_%s_%d", directory != NULL ? directory : "/tmp", what, pid);
+}
+
+static MPI_File open_new(int amode) {
+  MPI_File file;
+  CHECK_OK(MPI_File_open(MPI_COMM_WORLD, path, amode | MPI_MODE_CREATE, MPI_INFO_NULL, &file));
+  return file;
+}
+
+static void close_and_delete(MPI_File* file) {
+  CHECK_OK(MPI_File_close(file));
+  CHECK(*file == MPI_FILE_NULL);
+  MPI_Barrier(MPI_COMM_WORLD);
+  if (world_rank == 0) CHECK_OK(MPI_File_delete(path, MPI_INFO_NULL));
+  MPI_Barrier(MPI_COMM_WORLD);
+}
+
+/* An error class, and a sentence that names what it is about. */
+static void check_sentence(int code, int want, const char* part) {
+  char text[MPI_MAX_ERROR_STRING];
+  int length;
+  CHECK_EQ(class_of(code), want);
+#ifdef MPI_ABI_VERSION
+  CHECK_OK(MPI_Error_string(code, text, &length));
+  if (strstr(text, part) == NULL)
+    check_failed(__FILE__, __LINE__, "\"%s\" says nothing of \"%s\"", text, part);
+#else
+  (void)text, (void)length, (void)part;
+#endif
+}
+
+static void test_open_modes(void) {
+  MPI_File file;
+  make_path("modes");
+  CHECK_CLASS(MPI_File_open(MPI_COMM_WORLD, path, MPI_MODE_RDONLY, MPI_INFO_NULL, &file),
+              MPI_ERR_NO_SUCH_FILE);
+  CHECK_CLASS(MPI_File_open(MPI_COMM_WORLD, path, MPI_MODE_RDONLY | MPI_MODE_RDWR, MPI_INFO_NULL, &file),
+              MPI_ERR_AMODE);
+  CHECK_CLASS(MPI_File_open(MPI_COMM_WORLD, path, MPI_MODE_RDONLY | MPI_MODE_CREATE, MPI_INFO_NULL, &file),
+              MPI_ERR_AMODE);
+  CHECK_CLASS(MPI_File_open(MPI_COMM_WORLD, path, 0, MPI_INFO_NULL, &file), MPI_ERR_AMODE);
+  file = open_new(MPI_MODE_WRONLY | MPI_MODE_EXCL);
+  int amode = 0, value = 7;
+  CHECK_OK(MPI_File_get_amode(file, &amode));
+  CHECK_EQ(amode, MPI_MODE_WRONLY | MPI_MODE_EXCL | MPI_MODE_CREATE);
+  CHECK_CLASS(MPI_File_read_at(file, 0, &value, 1, MPI_INT, MPI_STATUS_IGNORE), MPI_ERR_ACCESS);
+  CHECK_OK(MPI_File_write_at(file, 4 * world_rank, &value, 1, MPI_INT, MPI_STATUS_IGNORE));
+  MPI_Group group, world;
+  int result;
+  CHECK_OK(MPI_File_get_group(file, &group));
+  CHECK_OK(MPI_Comm_group(MPI_COMM_WORLD, &world));
+  CHECK_OK(MPI_Group_compare(group, world, &result));
+  CHECK_EQ(result, MPI_IDENT);
+  MPI_Group_free(&group);
+  MPI_Group_free(&world);
+  CHECK_EQ(MPI_File_f2c(MPI_File_c2f(file)) == file, 1);
+  CHECK_OK(MPI_File_close(&file));
+  CHECK_CLASS(MPI_File_open(MPI_COMM_WORLD, path, MPI_MODE_WRONLY | MPI_MODE_CREATE | MPI_MODE_EXCL,
+                            MPI_INFO_NULL, &file),
+              MPI_ERR_FILE_EXISTS);
+  CHECK_OK(MPI_File_open(MPI_COMM_WORLD, path, MPI_MODE_RDONLY, MPI_INFO_NULL, &file));
+  CHECK_CLASS(MPI_File_write_at(file, 0, &value, 1, MPI_INT, MPI_STATUS_IGNORE), MPI_ERR_READ_ONLY);
+  CHECK_OK(MPI_File_close(&file));
+  /* At the end. */
+  CHECK_OK(MPI_File_open(MPI_COMM_WORLD, path, MPI_MODE_RDWR | MPI_MODE_APPEND, MPI_INFO_NULL, &file));
+  MPI_Offset position = 0, size = 0;
+  CHECK_OK(MPI_File_get_position(file, &position));
+  CHECK_EQ(position, 4 * world_size);
+  CHECK_OK(MPI_File_get_position_shared(file, &position));
+  CHECK_EQ(position, 4 * world_size);
+  CHECK_OK(MPI_File_get_size(file, &size));
+  CHECK_EQ(size, 4 * world_size);
+  CHECK_OK(MPI_File_close(&file));
+  /* Gone with the last close. */
+  CHECK_OK(
+      MPI_File_open(MPI_COMM_WORLD, path, MPI_MODE_RDONLY | MPI_MODE_DELETE_ON_CLOSE, MPI_INFO_NULL, &file));
+  CHECK_OK(MPI_File_close(&file));
+  CHECK(access(path, F_OK) != 0);
+  CHECK_CLASS(MPI_File_delete(path, MPI_INFO_NULL), MPI_ERR_NO_SUCH_FILE);
+}
+
+static void test_sizes(void) {
+  make_path("sizes");
+  MPI_File file = open_new(MPI_MODE_RDWR);
+  MPI_Offset size = -1;
+  CHECK_OK(MPI_File_set_size(file, 1000));
+  CHECK_OK(MPI_File_get_size(file, &size));
+  CHECK_EQ(size, 1000);
+  CHECK_OK(MPI_File_preallocate(file, 500));
+  CHECK_OK(MPI_File_get_size(file, &size));
+  CHECK_EQ(size, 1000);
+  CHECK_OK(MPI_File_preallocate(file, 3000));
+  CHECK_OK(MPI_File_get_size(file, &size));
+  CHECK_EQ(size, 3000);
+  CHECK_OK(MPI_File_set_size(file, 10));
+  CHECK_OK(MPI_File_get_size(file, &size));
+  CHECK_EQ(size, 10);
+  CHECK_OK(MPI_File_sync(file));
+  CHECK(MPI_File_set_size(file, -1) != MPI_SUCCESS);
+  /* The file shrinks while it is open: what was there is not read any more, and nothing else is. */
+  unsigned char bytes[20];
+  MPI_Status status;
+  int count = -1;
+  memset(bytes, 0x55, sizeof bytes);
+  CHECK_OK(MPI_File_read_at_all(file, 5, bytes, 20, MPI_BYTE, &status));
+  MPI_Get_count(&status, MPI_BYTE, &count);
+  CHECK_EQ(count, 5);
+  for (int i = 0; i < 20; i++) CHECK_EQ(bytes[i], i < 5 ? 0 : 0x55);
+  CHECK_OK(MPI_File_read_at(file, 100, bytes, 20, MPI_BYTE, &status));
+  MPI_Get_count(&status, MPI_BYTE, &count);
+  CHECK_EQ(count, 0);
+  close_and_delete(&file);
+}
+
+static void test_pointers(void) {
+  make_path("pointers");
+  MPI_File file = open_new(MPI_MODE_RDWR);
+  MPI_Offset offset = -1;
+  MPI_Datatype view;
+  int values[6] = {0, 1, 2, 3, 4, 5}, got[6];
+  /* Two of four integers. */
+  CHECK_OK(MPI_Type_vector(1, 2, 2, MPI_INT, &view));
+  MPI_Datatype resized;
+  CHECK_OK(MPI_Type_create_resized(view, 0, 16, &resized));
+  CHECK_OK(MPI_Type_commit(&resized));
+  CHECK_OK(MPI_File_set_view(file, 1000 * world_rank, MPI_INT, resized, "native", MPI_INFO_NULL));
+  CHECK_OK(MPI_File_write(file, values, 6, MPI_INT, MPI_STATUS_IGNORE));
+  CHECK_OK(MPI_File_get_position(file, &offset));
+  CHECK_EQ(offset, 6);
+  CHECK_OK(MPI_File_get_byte_offset(file, 5, &offset));
+  CHECK_EQ(offset, 1000 * world_rank + 2 * 16 + 4);
+  CHECK_OK(MPI_File_seek(file, 2, MPI_SEEK_SET));
+  CHECK_OK(MPI_File_seek(file, 1, MPI_SEEK_CUR));
+  CHECK_OK(MPI_File_read(file, got, 1, MPI_INT, MPI_STATUS_IGNORE));
+  CHECK_EQ(got[0], 3);
+  MPI_Barrier(MPI_COMM_WORLD);
+  if (world_rank == world_size - 1) { /* the only one whose view ends with the file */
+    CHECK_OK(MPI_File_seek(file, -1, MPI_SEEK_END));
+    CHECK_OK(MPI_File_read(file, got, 1, MPI_INT, MPI_STATUS_IGNORE));
+    CHECK_EQ(got[0], 5);
+  }
+  CHECK(MPI_File_seek(file, -1, MPI_SEEK_SET) != MPI_SUCCESS);
+  CHECK(MPI_File_read_at(file, -1, got, 1, MPI_INT, MPI_STATUS_IGNORE) != MPI_SUCCESS);
+  /* The view outlives its types, and gives them back. */
+  MPI_Type_free(&view);
+  MPI_Type_free(&resized);
+  CHECK_OK(MPI_File_read_at(file, 1, got, 5, MPI_INT, MPI_STATUS_IGNORE));
+  CHECK_EQ(got[0], 1);
+  CHECK_EQ(got[4], 5);
+  MPI_Datatype etype, filetype;
+  MPI_Offset disp;
+  char datarep[MPI_MAX_DATAREP_STRING];
+  MPI_Aint lb, extent;
+  CHECK_OK(MPI_File_get_view(file, &disp, &etype, &filetype, datarep));
+  CHECK_EQ(disp, 1000 * world_rank);
+  CHECK(etype == MPI_INT);
+  CHECK_STRING(datarep, "native");
+  CHECK_OK(MPI_Type_get_extent(filetype, &lb, &extent));
+  CHECK_EQ(extent, 16);
+  MPI_Type_free(&filetype);
+  /* Not whole etypes. */
+  CHECK_CLASS(MPI_File_write_at(file, 0, values, 3, MPI_BYTE, MPI_STATUS_IGNORE), MPI_ERR_IO);
+  close_and_delete(&file);
+}
+
+static void test_bad_views(void) {
+  make_path("views");
+  MPI_File file = open_new(MPI_MODE_RDWR);
+  MPI_Datatype type;
+  CHECK(MPI_File_set_view(file, -1, MPI_BYTE, MPI_BYTE, "native", MPI_INFO_NULL) != MPI_SUCCESS);
+  CHECK_CLASS(MPI_File_set_view(file, 0, MPI_BYTE, MPI_BYTE, "roman", MPI_INFO_NULL),
+              MPI_ERR_UNSUPPORTED_DATAREP);
+  CHECK_OK(MPI_Type_contiguous(3, MPI_BYTE, &type));
+#ifdef MPI_ABI_VERSION
+  check_sentence(MPI_File_set_view(file, 0, MPI_BYTE, type, "native", MPI_INFO_NULL), MPI_ERR_TYPE,
+                 "committed");
+  CHECK_OK(MPI_Type_commit(&type));
+  check_sentence(MPI_File_set_view(file, 0, MPI_INT, type, "native", MPI_INFO_NULL), MPI_ERR_TYPE,
+                 "multiple");
+  MPI_Datatype back;
+  int lengths[2] = {1, 1}, displacements[2] = {4, 0};
+  CHECK_OK(MPI_Type_indexed(2, lengths, displacements, MPI_INT, &back));
+  CHECK_OK(MPI_Type_commit(&back));
+  check_sentence(MPI_File_set_view(file, 0, MPI_INT, back, "native", MPI_INFO_NULL), MPI_ERR_TYPE, "go back");
+  MPI_Type_free(&back);
+  /* One rank only is wrong: all are told, and the file is as it was. */
+  if (world_size > 1) {
+    const int code =
+        MPI_File_set_view(file, world_rank == 1 ? -1 : 0, MPI_BYTE, MPI_BYTE, "native", MPI_INFO_NULL);
+    check_sentence(code, world_rank == 1 ? MPI_ERR_ARG : MPI_ERR_OTHER, world_rank == 1 ? "disp" : "rank 1");
+    int byte = 0;
+    const int other =
+        MPI_File_write_at_all(file, world_rank == 0 ? -1 : world_rank, &byte, 1, MPI_BYTE, MPI_STATUS_IGNORE);
+    check_sentence(other, world_rank == 0 ? MPI_ERR_ARG : MPI_ERR_OTHER,
+                   world_rank == 0 ? "offset" : "rank 0");
+    check_sentence(MPI_File_set_size(file, world_rank), MPI_ERR_NOT_SAME, "size");
+  }
+#endif
+  MPI_Type_free(&type);
+  close_and_delete(&file);
+}
+
+static void test_shared_pointer(void) {
+  enum { kBytes = 300 };
+  make_path("shared");
+  MPI_File file = open_new(MPI_MODE_RDWR);
+  unsigned char mine[kBytes], *all = check_malloc((size_t)world_size * kBytes);
+  MPI_Offset offset = -1;
+  /* Everybody gets a place of its own. */
+  memset(mine, world_rank + 1, sizeof mine);
+  for (int i = 0; i < 3; i++)
+    CHECK_OK(MPI_File_write_shared(file, mine + 100 * i, 100, MPI_BYTE, MPI_STATUS_IGNORE));
+  MPI_Request request;
+  MPI_Barrier(MPI_COMM_WORLD);
+  CHECK_OK(MPI_File_get_position_shared(file, &offset));
+  CHECK_EQ(offset, world_size * kBytes);
+  CHECK_OK(MPI_File_read_at(file, 0, all, world_size * kBytes, MPI_BYTE, MPI_STATUS_IGNORE));
+  int* seen = check_malloc((size_t)(world_size + 1) * sizeof(int));
+  memset(seen, 0, (size_t)(world_size + 1) * sizeof(int));
+  for (int block = 0; block < 3 * world_size; block++) {
+    const int who = all[100 * block];
+    CHECK(who >= 1 && who <= world_size);
+    for (int i = 0; i < 100; i++) CHECK_EQ(all[100 * block + i], who);
+    seen[who]++;
+  }
+  for (int r = 1; r <= world_size; r++) CHECK_EQ(seen[r], 3);
+  /* In the order of ranks, with other amounts. */
+  MPI_Barrier(MPI_COMM_WORLD);
+  CHECK_OK(MPI_File_seek_shared(file, 0, MPI_SEEK_SET));
+  MPI_Status status;
+  int count = -1;
+  CHECK_OK(MPI_File_write_ordered(file, mine, world_rank % 3 + 1, MPI_BYTE, &status));
+  MPI_Get_count(&status, MPI_BYTE, &count);
+  CHECK_EQ(count, world_rank % 3 + 1);
+  MPI_Barrier(MPI_COMM_WORLD);
+  int before = 0, total = 0;
+  for (int r = 0; r < world_size; r++) {
+    if (r < world_rank) before += r % 3 + 1;
+    total += r % 3 + 1;
+  }
+  CHECK_OK(MPI_File_get_position_shared(file, &offset));
+  CHECK_EQ(offset, total);
+  MPI_Barrier(MPI_COMM_WORLD);
+  CHECK_OK(MPI_File_seek_shared(file, 0, MPI_SEEK_SET));
+  CHECK_OK(MPI_File_read_ordered_begin(file, mine, world_rank % 3 + 1, MPI_BYTE));
+  CHECK_OK(MPI_File_read_ordered_end(file, mine, MPI_STATUS_IGNORE));
+  for (int i = 0; i < world_rank % 3 + 1; i++) CHECK_EQ(mine[i], world_rank + 1);
+  CHECK_OK(MPI_File_seek_shared(file, 0, MPI_SEEK_SET));
+  CHECK_OK(MPI_File_iread_shared(file, mine, 1, MPI_BYTE, &request));
+  CHECK_OK(MPI_Wait(&request, MPI_STATUS_IGNORE));
+  MPI_Barrier(MPI_COMM_WORLD);
+  CHECK_OK(MPI_File_get_position_shared(file, &offset));
+  CHECK_EQ(offset, world_size);
+  free(all);
+  free(seen);
+  (void)before;
+  close_and_delete(&file);
+}
+
+static void test_sequential(void) {
+  make_path("sequential");
+  MPI_File file = open_new(MPI_MODE_WRONLY | MPI_MODE_SEQUENTIAL);
+  int value = world_rank;
+  CHECK_OK(MPI_File_write_ordered(file, &value, 1, MPI_INT, MPI_STATUS_IGNORE));
+#ifdef MPI_ABI_VERSION
+  CHECK_CLASS(MPI_File_write_at(file, 0, &value, 1, MPI_INT, MPI_STATUS_IGNORE),
+              MPI_ERR_UNSUPPORTED_OPERATION);
+#endif
+  close_and_delete(&file);
+}
+
+static int read_units(void* buffer, MPI_Datatype type, int count, void* file, MPI_Offset position,
+                      void* state) {
+  (void)type;
+  for (int i = 0; i < count; i++) ((int*)buffer)[position + i] = ((unsigned char*)file)[2 * i] - '0';
+  ++*(int*)state;
+  return MPI_SUCCESS;
+}
+static int write_units(void* buffer, MPI_Datatype type, int count, void* file, MPI_Offset position,
+                       void* state) {
+  (void)type;
+  for (int i = 0; i < count; i++) {
+    if (((int*)buffer)[position + i] > 9) return MPI_ERR_OTHER;
+    ((unsigned char*)file)[2 * i] = (unsigned char)('0' + ((int*)buffer)[position + i]);
+    ((unsigned char*)file)[2 * i + 1] = ' ';
+  }
+  ++*(int*)state;
+  return MPI_SUCCESS;
+}
+static int two_bytes(MPI_Datatype type, MPI_Aint* extent, void* state) {
+  (void)state, (void)type;
+  *extent = 2;
+  return MPI_SUCCESS;
+}
+
+static void test_representations(void) {
+  make_path("representation");
+  MPI_File file = open_new(MPI_MODE_RDWR);
+  unsigned char bytes[16];
+  int value = 0x01020304 + world_rank, got[4] = {0};
+  CHECK_OK(MPI_File_set_view(file, 0, MPI_INT, MPI_INT, "external32", MPI_INFO_NULL));
+  CHECK_OK(MPI_File_write_at_all(file, world_rank, &value, 1, MPI_INT, MPI_STATUS_IGNORE));
+  MPI_Aint extent = 0;
+  CHECK_OK(MPI_File_get_type_extent(file, MPI_INT, &extent));
+  CHECK_EQ(extent, 4);
+#ifdef MPI_ABI_VERSION
+  CHECK_OK(MPI_File_get_type_extent(file, MPI_LONG, &extent));
+  CHECK_EQ(extent, 4);
+#endif
+  CHECK_OK(MPI_File_read_at(file, world_rank, got, 1, MPI_INT, MPI_STATUS_IGNORE));
+  CHECK_EQ(got[0], value);
+  CHECK_OK(MPI_File_set_view(file, 0, MPI_BYTE, MPI_BYTE, "native", MPI_INFO_NULL));
+  CHECK_OK(MPI_File_read_at(file, 4 * world_rank, bytes, 4, MPI_BYTE, MPI_STATUS_IGNORE));
+  CHECK_EQ(bytes[0], 1);
+  CHECK_EQ(bytes[3], 4 + world_rank);
+#ifdef MPI_ABI_VERSION
+  /* A column of longs, 4 bytes each in the file. */
+  MPI_Datatype column;
+  long longs[3] = {1, -2, world_rank}, back[3] = {0};
+  CHECK_OK(MPI_Type_vector(3, 1, world_size, MPI_LONG, &column));
+  CHECK_OK(MPI_Type_commit(&column));
+  MPI_Barrier(MPI_COMM_WORLD);
+  CHECK_OK(MPI_File_set_view(file, 4 * world_rank, MPI_LONG, column, "external32", MPI_INFO_NULL));
+  CHECK_OK(MPI_File_write_all(file, longs, 3, MPI_LONG, MPI_STATUS_IGNORE));
+  MPI_Status status;
+  int count = 0;
+  CHECK_OK(MPI_File_read_at_all(file, 0, back, 3, MPI_LONG, &status));
+  MPI_Get_count(&status, MPI_LONG, &count);
+  CHECK_EQ(count, 3);
+  CHECK_EQ(back[1], -2);
+  CHECK_EQ(back[2], world_rank);
+  MPI_Offset size = 0;
+  CHECK_OK(MPI_File_get_size(file, &size));
+  CHECK_EQ(size, 4 * 3 * world_size);
+  long large = 1L << 40;
+  CHECK_CLASS(MPI_File_write_at(file, 0, &large, 1, MPI_LONG, MPI_STATUS_IGNORE), MPI_ERR_CONVERSION);
+  MPI_Type_free(&column);
+  /* One of the program's own. */
+  int calls = 0;
+  CHECK_OK(MPI_Register_datarep("digits", read_units, write_units, two_bytes, &calls));
+  CHECK_CLASS(MPI_Register_datarep("digits", read_units, write_units, two_bytes, &calls),
+              MPI_ERR_DUP_DATAREP);
+  CHECK_OK(MPI_File_set_view(file, 0, MPI_INT, MPI_INT, "digits", MPI_INFO_NULL));
+  int numbers[3] = {1, 2, world_rank % 10};
+  CHECK_OK(MPI_File_write_at_all(file, 3 * world_rank, numbers, 3, MPI_INT, &status));
+  MPI_Get_count(&status, MPI_INT, &count);
+  CHECK_EQ(count, 3);
+  CHECK_EQ(calls, 1);
+  CHECK_OK(MPI_File_read_at_all(file, 3 * world_rank, got, 3, MPI_INT, &status));
+  MPI_Get_count(&status, MPI_INT, &count);
+  CHECK_EQ(count, 3);
+  CHECK_EQ(got[1], 2);
+  CHECK_EQ(got[2], world_rank % 10);
+  numbers[0] = 10;
+  check_sentence(MPI_File_write_at(file, 0, numbers, 1, MPI_INT, MPI_STATUS_IGNORE), MPI_ERR_CONVERSION,
+                 "digits");
+  CHECK_OK(MPI_File_set_view(file, 0, MPI_BYTE, MPI_BYTE, "native", MPI_INFO_NULL));
+  CHECK_OK(MPI_File_read_at(file, 6 * world_rank, bytes, 4, MPI_BYTE, MPI_STATUS_IGNORE));
+  CHECK(memcmp(bytes, "1 2 ", 4) == 0);
+#endif
+  MPI_Barrier(MPI_COMM_WORLD);
+  close_and_delete(&file);
+}
+
+static int handled;
+static MPI_File handled_file;
+static void handler(MPI_File* file, int* code, ...) {
+  handled = *code;
+  handled_file = *file;
+}
+
+static void test_error_handlers(void) {
+  MPI_File file;
+  MPI_Errhandler mine, found;
+  CHECK_OK(MPI_File_get_errhandler(MPI_FILE_NULL, &found));
+  CHECK(found == MPI_ERRORS_RETURN);
+  CHECK_OK(MPI_File_create_errhandler(handler, &mine));
+  make_path("handlers");
+  file = open_new(MPI_MODE_RDWR);
+  CHECK_OK(MPI_File_get_errhandler(file, &found));
+  CHECK(found == MPI_ERRORS_RETURN);
+  CHECK_OK(MPI_File_set_errhandler(file, mine));
+  CHECK_CLASS(MPI_File_seek(file, -5, MPI_SEEK_SET), class_of(handled));
+  CHECK(handled != 0);
+  CHECK(handled_file == file);
+  CHECK_OK(MPI_File_call_errhandler(file, MPI_ERR_ACCESS));
+  CHECK_EQ(handled, MPI_ERR_ACCESS);
+#ifdef MPI_ABI_VERSION
+  /* Found later, and raised on the file all the same. */
+  MPI_File full;
+  MPI_Request request;
+  static char data[1 << 17];
+  if (access("/dev/full", W_OK) == 0) {
+    CHECK_OK(MPI_File_open(MPI_COMM_SELF, "/dev/full", MPI_MODE_WRONLY, MPI_INFO_NULL, &full));
+    CHECK_OK(MPI_File_set_errhandler(full, mine));
+    handled = 0;
+    CHECK_OK(MPI_File_iwrite_at(full, 0, data, sizeof data, MPI_BYTE, &request));
+    CHECK_CLASS(MPI_Wait(&request, MPI_STATUS_IGNORE), MPI_ERR_NO_SPACE);
+    CHECK_EQ(handled, MPI_ERR_NO_SPACE);
+    CHECK(handled_file == full);
+    CHECK_OK(MPI_File_close(&full));
+  }
+  CHECK_OK(MPI_File_set_errhandler(MPI_FILE_NULL, mine));
+  handled = 0;
+  CHECK_CLASS(MPI_File_delete(no_info_path, MPI_INFO_NULL), MPI_ERR_NO_SUCH_FILE);
+  CHECK_EQ(handled, MPI_ERR_NO_SUCH_FILE);
+  CHECK(handled_file == MPI_FILE_NULL);
+  CHECK_OK(MPI_File_set_errhandler(MPI_FILE_NULL, MPI_ERRORS_RETURN));
+  CHECK_CLASS(MPI_File_close(&full), MPI_ERR_FILE);
+#endif
+  MPI_Errhandler_free(&mine);
+  close_and_delete(&file);
+}
+
+/* What the operating system refuses. */
+static void test_refusals(void) {
+  MPI_File file;
+  static char data[1 << 17];
+  CHECK_CLASS(
+      MPI_File_open(MPI_COMM_WORLD, "/nowhere/at/all", MPI_MODE_RDWR | MPI_MODE_CREATE, MPI_INFO_NULL, &file),
+      MPI_ERR_NO_SUCH_FILE);
+#ifdef MPI_ABI_VERSION
+  check_sentence(MPI_File_open(MPI_COMM_WORLD, "/tmp", MPI_MODE_RDONLY, MPI_INFO_NULL, &file),
+                 MPI_ERR_BAD_FILE, "/tmp");
+  check_sentence(MPI_File_open(MPI_COMM_WORLD, "", MPI_MODE_RDONLY, MPI_INFO_NULL, &file), MPI_ERR_BAD_FILE,
+                 "empty");
+  check_sentence(MPI_File_open(MPI_COMM_WORLD, "/tmp", MPI_MODE_RDWR, MPI_INFO_NULL, &file), MPI_ERR_BAD_FILE,
+                 "/tmp");
+  if (access("/dev/full", W_OK) == 0) {
+    CHECK_OK(MPI_File_open(MPI_COMM_WORLD, "/dev/full", MPI_MODE_WRONLY, MPI_INFO_NULL, &file));
+    check_sentence(MPI_File_write_at(file, 17, data, 1000, MPI_BYTE, MPI_STATUS_IGNORE), MPI_ERR_NO_SPACE,
+                   "1000 bytes of /dev/full failed at offset 17");
+    check_sentence(MPI_File_write_at_all(file, 0, data, sizeof data, MPI_BYTE, MPI_STATUS_IGNORE),
+                   MPI_ERR_NO_SPACE, "/dev/full");
+    /* Blocks of everybody in turn: an aggregator fails for all. */
+    MPI_Datatype blocks;
+    CHECK_OK(MPI_Type_vector(64, 16, 16 * world_size, MPI_BYTE, &blocks));
+    CHECK_OK(MPI_Type_commit(&blocks));
+    CHECK_OK(MPI_File_set_view(file, 16 * world_rank, MPI_BYTE, blocks, "native", MPI_INFO_NULL));
+    check_sentence(MPI_File_write_all(file, data, 1024, MPI_BYTE, MPI_STATUS_IGNORE), MPI_ERR_NO_SPACE,
+                   "/dev/full");
+    MPI_Type_free(&blocks);
+    CHECK_OK(MPI_File_close(&file));
+  }
+  /* Modes that differ. */
+  if (world_size > 1) {
+    make_path("different");
+    check_sentence(MPI_File_open(MPI_COMM_WORLD, path,
+                                 MPI_MODE_CREATE | (world_rank == 0 ? MPI_MODE_RDWR : MPI_MODE_WRONLY),
+                                 MPI_INFO_NULL, &file),
+                   MPI_ERR_NOT_SAME, "amode");
+  }
+  /* Split collectives: one at a time, and the right ends. */
+  make_path("split");
+  file = open_new(MPI_MODE_RDWR);
+  check_sentence(MPI_File_write_all_end(file, data, MPI_STATUS_IGNORE), MPI_ERR_OTHER, "begun");
+  CHECK_OK(MPI_File_write_at_all_begin(file, 100 * world_rank, data, 100, MPI_BYTE));
+  check_sentence(MPI_File_write_at_all_begin(file, 0, data, 100, MPI_BYTE), MPI_ERR_OTHER,
+                 "MPI_File_write_at_all_begin");
+  check_sentence(MPI_File_read_at_all_end(file, data, MPI_STATUS_IGNORE), MPI_ERR_OTHER,
+                 "MPI_File_write_at_all_begin");
+  MPI_File kept = file;
+  check_sentence(MPI_File_close(&kept), MPI_ERR_OTHER, "split");
+  MPI_Status status;
+  int count = 0;
+  CHECK_OK(MPI_File_write_at_all_end(file, data, &status));
+  MPI_Get_count(&status, MPI_BYTE, &count);
+  CHECK_EQ(count, 100);
+  close_and_delete(&file);
+#else
+  (void)data;
+#endif
+}
+
+/* In atomic mode what several write at once is in the end what one of them has written. */
+static void test_atomic(void) {
+  enum { kInts = 50000 };
+  make_path("atomic");
+  MPI_File file = open_new(MPI_MODE_RDWR);
+  int flag = -1, *values = check_malloc(kInts * sizeof(int));
+  MPI_Datatype every_second;
+  CHECK_OK(MPI_File_get_atomicity(file, &flag));
+  CHECK_EQ(flag, 0);
+  CHECK_OK(MPI_File_set_atomicity(file, 1));
+  CHECK_OK(MPI_File_get_atomicity(file, &flag));
+  CHECK_EQ(flag, 1);
+  CHECK_OK(MPI_Type_create_resized(MPI_INT, 0, 8, &every_second));
+  CHECK_OK(MPI_Type_commit(&every_second));
+  CHECK_OK(MPI_File_set_view(file, 0, MPI_INT, every_second, "native", MPI_INFO_NULL));
+  for (int round = 0; round < 3; round++) {
+    for (int i = 0; i < kInts; i++) values[i] = 100 * round + world_rank;
+    MPI_Barrier(MPI_COMM_WORLD);
+    if (round < 2) {
+      CHECK_OK(MPI_File_write_at(file, 0, values, kInts, MPI_INT, MPI_STATUS_IGNORE));
+    } else {
+      CHECK_OK(MPI_File_write_at_all(file, 0, values, kInts, MPI_INT, MPI_STATUS_IGNORE));
+    }
+    CHECK_OK(
+        MPI_File_read_at(file, 0, values, kInts, MPI_INT, MPI_STATUS_IGNORE)); /* others may still write */
+    for (int i = 1; i < kInts; i++) CHECK_EQ(values[i], values[0]);
+    MPI_Barrier(MPI_COMM_WORLD);
+  }
+  MPI_Type_free(&every_second);
+  free(values);
+  close_and_delete(&file);
+}
+
+static void test_info(void) {
+  make_path("info");
+  MPI_Info info, used;
+  char value[64];
+  int flag = 0;
+  CHECK_OK(MPI_Info_create(&info));
+  CHECK_OK(MPI_Info_set(info, "cb_buffer_size", "65536"));
+  CHECK_OK(MPI_Info_set(info, "romio_ds_write", "disable"));
+  CHECK_OK(MPI_Info_set(info, "cb_nodes", "1"));
+  CHECK_OK(MPI_Info_set(info, "romio_cb_read", "sometimes"));
+  MPI_File file;
+  CHECK_OK(MPI_File_open(MPI_COMM_WORLD, path, MPI_MODE_CREATE | MPI_MODE_RDWR, info, &file));
+  CHECK_OK(MPI_File_get_info(file, &used));
+#ifdef MPI_ABI_VERSION
+  CHECK_OK(MPI_Info_get(used, "cb_buffer_size", 63, value, &flag));
+  CHECK(flag);
+  CHECK_STRING(value, "65536");
+  CHECK_OK(MPI_Info_get(used, "romio_ds_write", 63, value, &flag));
+  CHECK_STRING(value, "disable");
+  CHECK_OK(MPI_Info_get(used, "cb_nodes", 63, value, &flag));
+  CHECK_STRING(value, "1");
+  CHECK_OK(MPI_Info_get(used, "romio_cb_read", 63, value, &flag));
+  CHECK_STRING(value, "automatic");
+#else
+  (void)value, (void)flag;
+#endif
+  MPI_Info_free(&used);
+  CHECK_OK(MPI_Info_set(info, "cb_buffer_size", "8192"));
+  CHECK_OK(MPI_File_set_info(file, info));
+  MPI_Info_free(&info);
+  close_and_delete(&file);
+}
+
+int main(int argc, char** argv) {
+  check_begin(&argc, &argv);
+  MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN);
+  test_open_modes();
+  test_sizes();
+  test_pointers();
+  test_bad_views();
+  test_shared_pointer();
+  test_sequential();
+  test_representations();
+  test_error_handlers();
+  test_refusals();
+  test_atomic();
+  test_info();
+  return check_end();
+}

@@ -1,0 +1,205 @@
+#!/bin/sh
+# tmpifort as users and build systems drive it: both forms, separate compilation, Fortran and C together, wrong programs.
+. "$(dirname "$0")/lib.sh"
+
+write_fortran() {
+  cp "$here/hello.f90" "$here/hello_fixed.f" .
+}
+
+t_both_forms_and_stages() {
+  write_fortran
+  tmpifort -O2 hello.f90 -o hello
+  check_hello ./hello
+  tmpifort -c hello_fixed.f
+  tmpifort hello_fixed.o -o fixed
+  check_hello ./fixed
+  ln -s "$bin/tmpifort" mpif77
+  ./mpif77 hello_fixed.f -o fixed
+  check_hello ./fixed
+}
+
+t_options_of_gfortran() {
+  write_fortran
+  for options in -O0 "-O3 -march=native" -flto "-fopenmp -frecursive" "-g -fcheck=all -fbacktrace" "-std=f2018" "-fpic -fno-common" \
+    "-fstack-arrays -finit-real=snan" "-funroll-loops -ffast-math" "-cpp -DX=1" "-fsanitize=undefined"; do
+    # shellcheck disable=SC2086 # options are words
+    tmpifort $options hello.f90 -o hello
+    check_hello ./hello
+  done
+  expect_failure "static-libgfortran links libgfortran.a" tmpifort -static-libgfortran hello.f90
+  expect_failure "static links a static program" tmpifort -static hello.f90
+}
+
+# mpif.h lies where a fixed form, a free form and a C preprocessor can read it.
+t_include_in_every_form() {
+  printf '      include "mpif.h"\n      print *, MPI_VERSION\n      end\n' > a.f
+  printf 'include "mpif.h"\nprint *, MPI_VERSION\nend\n' > a.f90
+  printf '#include "mpif.h"\n      print *, MPI_VERSION\n      end\n' > a.F
+  for file in a.f a.f90 a.F; do
+    tmpifort -std=legacy $file -o a
+    expect_match "^ +5$" ./a
+  done
+}
+
+t_fortran_and_c_together() {
+  cat > main.c << 'END'
+#include <mpi.h>
+#include <stdio.h>
+void sum_(MPI_Fint* comm, MPI_Fint* value);
+int from_c(MPI_Fint comm) {
+  int rank;
+  MPI_Comm_rank(MPI_Comm_f2c(comm), &rank);
+  return rank;
+}
+int main(int argc, char** argv) {
+  MPI_Init(&argc, &argv);
+  MPI_Comm copy;
+  MPI_Comm_dup(MPI_COMM_WORLD, &copy);
+  int rank;
+  MPI_Comm_rank(copy, &rank);
+  MPI_Fint comm = MPI_Comm_c2f(copy), value = rank + 1;
+  sum_(&comm, &value);
+  printf("%d\n", value);
+  MPI_Comm_free(&copy);
+  return MPI_Finalize();
+}
+END
+  cat > sum.f90 << 'END'
+subroutine sum(comm, value)
+  use mpi_f08
+  interface
+    integer(c_int) function from_c(comm) bind(C)
+      use, intrinsic :: iso_c_binding
+      integer(c_int), value :: comm
+    end function
+  end interface
+  type(MPI_Comm) :: comm
+  integer :: value, me
+  call MPI_Comm_rank(comm, me)
+  if (from_c(comm%MPI_VAL) /= me) error stop 'another communicator'
+  call MPI_Allreduce(MPI_IN_PLACE, value, 1, MPI_INTEGER, MPI_SUM, comm)
+end subroutine
+END
+  tmpicc -c main.c
+  tmpifort -c sum.f90
+  tmpifort main.o sum.o -o both
+  expect "6
+6
+6" tmpirun -n 3 ./both
+  tmpicc main.o sum.o -ltmpifort -lgfortran -o both
+  expect "3
+3" tmpirun -n 2 ./both
+  # A library of the user's, whose MPI_IN_PLACE is the program's.
+  tmpifort -shared sum.o -o libsum.so
+  tmpicc main.o -L. -lsum -Wl,-rpath,"$PWD" -o both
+  expect "10
+10
+10
+10" tmpirun -n 4 ./both
+  expect 1 ./both
+}
+
+# A profiling library written in C sees the calls of Fortran programs; one in Fortran takes the Fortran names.
+t_profiling_libraries() {
+  write_fortran
+  cat > count.c << 'END'
+#include <mpi.h>
+#include <stdio.h>
+static int barriers;
+int MPI_Barrier(MPI_Comm comm) { barriers++; return PMPI_Barrier(comm); }
+int MPI_Finalize(void) { printf("barriers %d\n", barriers); fflush(stdout); return PMPI_Finalize(); }
+END
+  tmpifort hello.f90 count.c -o hello
+  expect "barriers 1
+rank 0 of 1, seen 6" sh -c "./hello | sort"
+  tmpicc -shared -fPIC count.c -o libcount.so
+  tmpifort hello.f90 -o hello
+  expect "barriers 1
+barriers 1" sh -c "tmpirun -n 2 -x LD_PRELOAD=$PWD/libcount.so ./hello | grep barriers"
+  cat > own.f90 << 'END'
+subroutine MPI_BARRIER(comm, ierr)
+  integer :: comm, ierr
+  print '(a)', 'ours'
+  call PMPI_BARRIER(comm, ierr)
+end subroutine
+END
+  tmpifort hello_fixed.f own.f90 -o fixed
+  expect "ours
+rank 0 of 1, seen 6" ./fixed
+}
+
+# What the modules find when compiling.
+t_wrong_programs_do_not_compile() {
+  wrong "Type mismatch|no specific subroutine" 'use mpi_f08; call MPI_Barrier(3); end'
+  wrong "no specific subroutine" 'use mpi_f08; integer :: a; call MPI_Send(a, 1, MPI_INTEGER, 0, 0, MPI_INTEGER); end'
+  wrong "no specific subroutine" 'use mpi_f08; integer :: a; call MPI_Send(a, 1.5, MPI_INTEGER, 0, 0, MPI_COMM_WORLD); end'
+  wrong "no specific subroutine" 'use mpi_f08; integer :: a, s(8); call MPI_Recv(a, 1, MPI_INTEGER, 0, 0, MPI_COMM_WORLD, s); end'
+  wrong "Can.t convert|Cannot convert" 'use mpi_f08; type(MPI_Comm) :: c; c = MPI_INTEGER; end'
+  wrong "variable definition context|no specific subroutine" 'use mpi_f08; call MPI_Comm_rank(MPI_COMM_WORLD, 3); end'
+  wrong "no specific subroutine" 'use mpi; integer :: r; call MPI_Comm_rank(MPI_COMM_WORLD, r); end'
+  wrong "no specific subroutine" 'use mpi; real :: r; integer :: e; call MPI_Comm_rank(MPI_COMM_WORLD, r, e); end'
+  wrong "no specific subroutine" 'use mpi; integer :: a, e; call MPI_Bcast(a, MPI_INTEGER, 0, MPI_COMM_WORLD, e); end'
+  wrong "no specific subroutine|has no IMPLICIT type" 'use mpi_f08; implicit none; external f; type(MPI_Op) :: o; call MPI_Op_create(3, .true., o); end'
+  # Not there yet: the linker names it, as in C.
+  printf 'use mpi_f08\ncall MPI_No_such()\nend\n' > none.f90
+  expect_failure "mpi_no_such_" tmpifort none.f90
+}
+
+wrong() {
+  printf '%s\n' "$2" | tr ';' '\n' > wrong.f90
+  expect_failure "$1" tmpifort -c wrong.f90
+}
+
+t_questions() {
+  expect gfortran tmpifort --showme:command
+  expect "tmpifort tmpi" tmpifort --showme:libs
+  expect_match "^gfortran -I[^ ]+ -I[^ ]+/tmpi/modules .* -fallow-argument-mismatch .* -ltmpifort -ltmpi" tmpifort -show
+  expect_match "^flang " env TMPI_FC=flang tmpifort -show
+  expect_match "^ifx " tmpifort -fc=ifx -show
+  expect_failure "wrapper itself" env TMPI_FC=mpif90 tmpifort a.f90
+  write_fortran
+  # shellcheck disable=SC2046 # options are words
+  gfortran $(tmpifort --showme:compile) hello.f90 -o hello $(tmpifort --showme:link)
+  check_hello ./hello
+}
+
+# Modules for another compiler, which here is gfortran under another name.
+t_modules_for_another_compiler() {
+  write_fortran
+  tree=$PWD/tree
+  mkdir -p "$tree/bin" "$tree/lib" other
+  cp "$bin/tmpifort" "$bin/tmpi-fortran-modules" "$tree/bin"
+  ln -s "$(dirname "$bin")/include" "$tree/include"
+  cp -R "$(dirname "$bin")/lib/." "$tree/lib"
+  rm -rf "$tree/lib/tmpi/modules"
+  ln -s "$(command -v gfortran)" other/otherfortran
+  PATH=$PWD/other:$PATH
+  expect_failure "mpi_f08.mod" "$tree/bin/tmpifort" -fc=otherfortran -c hello.f90
+  expect_match "modules for otherfortran" "$tree/bin/tmpi-fortran-modules" otherfortran
+  "$tree/bin/tmpifort" -fc=otherfortran hello.f90 -o hello
+  check_hello ./hello
+  expect_failure "does not compile the modules" "$tree/bin/tmpi-fortran-modules" false
+}
+
+t_autoconf() {
+  cat > configure.ac << 'END'
+AC_INIT([hello], [1.0])
+AC_PROG_FC
+AC_FC_FREEFORM
+AC_LANG([Fortran])
+AC_FC_MODULE_EXTENSION
+AC_SEARCH_LIBS([MPI_INIT], [mpi], [], [AC_MSG_ERROR([no MPI])])
+AC_MSG_CHECKING([for mpi_f08])
+AC_LINK_IFELSE([AC_LANG_PROGRAM([], [use mpi_f08
+  call MPI_Init()])], [AC_MSG_RESULT([yes])], [AC_MSG_ERROR([no mpi_f08])])
+AC_FC_WRAPPERS
+AC_RUN_IFELSE([AC_LANG_PROGRAM([], [use mpi])], [], [AC_MSG_ERROR([cannot run])])
+AC_OUTPUT
+END
+  cp /usr/share/automake-*/config.guess /usr/share/automake-*/config.sub . # AC_FC_WRAPPERS asks for the host
+  autoconf
+  ./configure FC=tmpifort CC=tmpicc > configure.log || { cat configure.log config.log; exit 1; }
+  grep -q 'cross compiling... no' configure.log || fail "configure thinks it cross-compiles"
+}
+
+run_cases
