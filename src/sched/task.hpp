@@ -59,12 +59,12 @@ struct PollCount {
 struct alignas(kCacheLine) Task : ult::Fiber {
   std::atomic<TaskState> state{TaskState::kInit};  ///< for state dumps, and hints inside its worker; relaxed
   bool is_thread = false;                          ///< a thread of a rank (ThreadTask), no fiber
-  bool inside = false;                 ///< in the library: between entry and return to user code (Inside)
-  std::atomic<bool> monitored{false};  ///< its worker has admitted threads; written by that, relaxed
-  Task* next = nullptr;                ///< link of the ready queue or of an inbox; a task is in at most one
-  CurrentWorker worker;                ///< where it runs
-  void* owner = nullptr;               ///< the MPI layer's Rank; opaque here
-  std::uint32_t id = 0;                ///< index in the scheduler = local rank index
+  bool inside = false;                   ///< in the library: between entry and return to user code (Inside)
+  std::atomic<bool> monitored{false};    ///< its worker has admitted threads; written by that, relaxed
+  Task* next = nullptr;                  ///< link of the ready queue or of an inbox; a task is in at most one
+  CurrentWorker worker;                  ///< where it runs
+  void* owner = nullptr;                 ///< the MPI layer's Rank; opaque here
+  std::uint32_t id = 0;                  ///< index in the scheduler = local rank index
   std::atomic<bool> interrupted{false};  ///< the interrupt hook is to be called (interrupt() in sleep.hpp)
   bool resumed_early = false;            ///< for that alone: what it waits for has not come
   std::uint16_t home = 0;          ///< index of the worker on which it, or its rank, began: never changes
