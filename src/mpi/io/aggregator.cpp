@@ -42,13 +42,13 @@ void Aggregator::failed(const char* doing, MPI_Count bytes, const IoResult& resu
   explanation_ = take_explanation();
 }
 
-bool Aggregator::has_nothing(Extent window, const std::vector<RunList>& lists) {
+bool Aggregator::has_nothing(FileRange window, const std::vector<RunList>& lists) {
   return std::all_of(lists.begin(), lists.end(), [](const RunList& list) { return list.header.runs == 0; }) &&
          std::all_of(sources_.begin(), sources_.end(),
                      [&](Source& source) { return source.next_offset(window.begin) >= window.end; });
 }
 
-void Aggregator::write(Extent window, std::vector<RunList>& lists) {
+void Aggregator::write(FileRange window, std::vector<RunList>& lists) {
   if (has_nothing(window, lists)) return;
   pieces_.clear();
   if (!gathers_) {
@@ -107,7 +107,7 @@ void Aggregator::write_gathered() {
   if (result.error != 0) failed("writing", bytes, result);
 }
 
-void Aggregator::write_staged(Extent window) {
+void Aggregator::write_staged(FileRange window) {
   const MPI_Count room = window.end - window.begin;
   const MPI_Count first = coverage_.find(0, room, true);
   MPI_Count last = first;  // end of the data
@@ -133,7 +133,7 @@ void Aggregator::write_staged(Extent window) {
 }
 
 // What the file has between the data, so that all becomes one piece.
-void Aggregator::fill_holes(Extent window, MPI_Offset begin, MPI_Offset end) {
+void Aggregator::fill_holes(FileRange window, MPI_Offset begin, MPI_Offset end) {
   around_.need(room_);
   IoResult result;
   const Piece whole{begin, end - begin, around_.data()};
@@ -148,7 +148,7 @@ void Aggregator::fill_holes(Extent window, MPI_Offset begin, MPI_Offset end) {
   pieces_ = {{begin, end - begin, staged(window, begin)}};
 }
 
-void Aggregator::read(Extent window, std::vector<RunList>& lists) {
+void Aggregator::read(FileRange window, std::vector<RunList>& lists) {
   if (has_nothing(window, lists)) return;
   pieces_.clear();
   if (gathers_) {
@@ -166,7 +166,7 @@ void Aggregator::read(Extent window, std::vector<RunList>& lists) {
     return;
   }
   staging_.need(room_);
-  const Extent there = error_ ? Extent{window.begin, window.begin} : read_staged(window, lists);
+  const FileRange there = error_ ? FileRange{window.begin, window.begin} : read_staged(window, lists);
   const auto available = [&](MPI_Offset offset, MPI_Count length) {
     return std::clamp<MPI_Count>(there.end - offset, 0, length);
   };
@@ -206,8 +206,8 @@ void Aggregator::read_gathered() {
 }
 
 // Everything from the first to the last byte that somebody wants; what the file has of it.
-Extent Aggregator::read_staged(Extent window, const std::vector<RunList>& lists) {
-  Extent wanted{window.end, window.begin};
+FileRange Aggregator::read_staged(FileRange window, const std::vector<RunList>& lists) {
+  FileRange wanted{window.end, window.begin};
   for (Source& source : sources_) {
     const MPI_Offset next = source.next_offset(window.begin);
     if (next >= window.end) continue;

@@ -125,7 +125,7 @@ class Member {
   bool writing() const noexcept { return access_.transfer == Transfer::kWrite; }
 
   void send_request(Remote& remote, int round, MessageBatch& batch) {
-    const Extent window = domains_.window(remote.number, round);
+    const FileRange window = domains_.window(remote.number, round);
     remote.list.header = {};
     remote.list.body.clear();
     remote.positions.clear();
@@ -153,7 +153,7 @@ class Member {
   }
 
   void aggregate(int round, MessageBatch& replies) {
-    const Extent window = domains_.window(number_, round);
+    const FileRange window = domains_.window(number_, round);
     if (window.empty()) return;
     lists_.clear();
     senders_.clear();
@@ -263,7 +263,7 @@ Domains::Domains(const std::vector<Contribution>& parts, int aggregators, MPI_Co
                 : static_cast<int>((std::min(domain_, highest_ - lowest_) + window - 1) / window);
 }
 
-Extent Domains::window(int aggregator, int round) const noexcept {
+FileRange Domains::window(int aggregator, int round) const noexcept {
   const MPI_Offset domain = lowest_ + aggregator * domain_;
   const MPI_Offset begin = domain + round * window_;
   return {begin, std::min({begin + window_, domain + domain_, highest_})};

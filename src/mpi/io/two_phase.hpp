@@ -26,7 +26,7 @@ struct Contribution {
 };
 
 /// Bytes [begin, end) of a file.
-struct Extent {
+struct FileRange {
   MPI_Offset begin;
   MPI_Offset end;
   bool empty() const noexcept { return begin >= end; }
@@ -37,7 +37,7 @@ class Domains {
  public:
   Domains(const std::vector<Contribution>& parts, int aggregators, MPI_Count window);
   int rounds() const noexcept { return rounds_; }
-  Extent window(int aggregator, int round) const noexcept;
+  FileRange window(int aggregator, int round) const noexcept;
 
  private:
   MPI_Offset lowest_, highest_;
@@ -52,7 +52,7 @@ class Source {
 
   /// Calls take(offset, length, position in memory) for each run in the window.
   template <class Take>
-  void in_window(Extent window, Take&& take) {
+  void in_window(FileRange window, Take&& take) {
     if (cursor_ == nullptr) seek(window.begin);
     while (at_ < access_.end() && cursor_->offset() < window.end) {
       const MPI_Count length =
@@ -98,22 +98,22 @@ class Aggregator {
              MPI_Count window);
 
   /// `lists`: of members on other nodes, with what is theirs in this window; reading fills in their data.
-  void write(Extent window, std::vector<RunList>& lists);
-  void read(Extent window, std::vector<RunList>& lists);
+  void write(FileRange window, std::vector<RunList>& lists);
+  void read(FileRange window, std::vector<RunList>& lists);
 
   Err error() const noexcept { return error_; }
   const std::string& explanation() const noexcept { return explanation_; }
   MPI_Offset eof() const noexcept { return eof_; }  ///< where the file has ended, if it has
 
  private:
-  bool has_nothing(Extent window, const std::vector<RunList>& lists);
+  bool has_nothing(FileRange window, const std::vector<RunList>& lists);
   void write_gathered();
-  void write_staged(Extent window);
-  void fill_holes(Extent window, MPI_Offset begin, MPI_Offset end);
+  void write_staged(FileRange window);
+  void fill_holes(FileRange window, MPI_Offset begin, MPI_Offset end);
   void read_gathered();
-  Extent read_staged(Extent window, const std::vector<RunList>& lists);
+  FileRange read_staged(FileRange window, const std::vector<RunList>& lists);
   void failed(const char* doing, MPI_Count bytes, const IoResult& result);
-  std::byte* staged(Extent window, MPI_Offset offset) noexcept {
+  std::byte* staged(FileRange window, MPI_Offset offset) noexcept {
     return staging_.data() + (offset - window.begin);
   }
 
