@@ -24,8 +24,8 @@ int PMPIX_Yield(void);
  *
  * With tmpirun --balance ranks move between the workers (cores) of their node process, by themselves or because they ask. Moving costs
  * less than a microsecond, since all ranks of a node process share one address space. A rank stays where it is as long as it has something
- * that belongs to its core or its thread: nonblocking collectives under way, a section of MPIX_Start_processor_timer, open
- * counters, threads, OpenMP, a working directory of its own, or MPIX_Pin. docs/load-balance.md. */
+ * that belongs to its core or its thread: nonblocking collectives under way, open counters (MPIX_Counter_open),
+ * threads, OpenMP, a working directory of its own, or MPIX_Pin. docs/load-balance.md. */
 #define MPIX_HAVE_BALANCE 1
 
 /* The number of the worker on which the calling rank runs, and how many workers its node process has; either pointer may be null. Does not

@@ -30,8 +30,8 @@ Err migrate(int worker) {
           "another --balance than none");
     case sched::Moved::kAnchored:
       return fail(MPI_ERR_UNSUPPORTED_OPERATION,
-                  "the rank has something that belongs to its core: a nonblocking collective under way, a "
-                  "section of a processor timer, an open counter, threads, OpenMP, a working directory of "
+                  "the rank has something that belongs to its core: a nonblocking collective under way, an "
+                  "open counter, threads, OpenMP, a working directory of "
                   "its own, or "
                   "MPIX_Pin");
     case sched::Moved::kThreads:

@@ -4,7 +4,6 @@
 #include "mpi/rank/call.hpp"
 #include "mpi/rank/counters.hpp"
 #include "sched/metering.hpp"
-#include "sched/move.hpp"
 #include "timers/clock.hpp"
 
 namespace tmpi::mpi {
@@ -45,7 +44,6 @@ TMPI_PROFILED(MPIX_Rtime);
 void PMPIX_Start_processor_timer(void) {
   tmpi::sched::Task* task = metered_task();
   if (task == nullptr || task->meter.section.active()) return;
-  tmpi::sched::anchor(*task);  // the section is the core's
   tmpi::timers::CoreMeter& core = tmpi::sched::core_meter();
   if (core.counters.any_open()) core.counters.enter_section();
   core.clock.start(task->meter.section, now_ticks());
@@ -58,7 +56,6 @@ void PMPIX_Stop_processor_timer(void) {
   tmpi::timers::CoreMeter& core = tmpi::sched::core_meter();
   core.clock.stop(task->meter.section, now_ticks());
   if (core.counters.any_open()) core.counters.leave_section();
-  tmpi::sched::unanchor(*task);
 }
 TMPI_PROFILED(MPIX_Stop_processor_timer);
 
