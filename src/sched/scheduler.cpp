@@ -9,6 +9,7 @@
 #include <cstdlib>
 #include <cstring>
 #include <optional>
+#include <span>
 #include <thread>
 
 #include "sched/metering.hpp"
@@ -24,6 +25,8 @@ namespace tmpi::sched {
 namespace detail {
 
 bool g_single_worker = false;
+bool g_tasks_move = false;
+bool g_plans = false;
 
 }  // namespace detail
 
@@ -51,6 +54,7 @@ class NodeScheduler final : public Scheduler {
   explicit NodeScheduler(const Options& options) : options_(options) {}
   ~NodeScheduler() override;
   Result<void> set_up();
+  const Balancer* balancer() const noexcept { return shared_.balancer.get(); }
 
   Task& spawn(int worker, void (*entry)(void*), void* arg, void* owner) override;
   Task& adopt_current_thread(void* owner) override;
@@ -92,6 +96,7 @@ class NodeScheduler final : public Scheduler {
   Result<void> make_workers();
   void choose_progress();
   void start_progress();
+  Result<void> balance();
   Task& new_task(void* owner);
   void run_worker(int index);
 
@@ -176,6 +181,27 @@ Result<void> NodeScheduler::make_workers() {
     shared_.parkings.push_back(&shared_.workers.back()->parking());
   }
   shared_.parking.all = shared_.parkings;
+  return balance();
+}
+
+Result<void> NodeScheduler::balance() {
+  const Result<BalanceChoice> chosen = parse_balance(options_.balance);
+  if (!chosen) return chosen.failure();
+  if (chosen->kind == BalanceKind::kNone || options_.workers == 1) return {};
+  if (options_.policy != "fifo") {
+    return Failure{
+        fmt::format("ranks cannot be balanced over cores ({}) when they run in another order than fifo ({})",
+                    options_.balance, options_.policy)};
+  }
+  if (is_beside(options_.progress)) {
+    return Failure{
+        "ranks that move between cores and progress beside them do not go together yet; leave out --balance, "
+        "or "
+        "--progress"};
+  }
+  shared_.balancer = std::make_unique<Balancer>(
+      *chosen, shared_.workers, std::span(tasks_.get(), static_cast<std::size_t>(options_.tasks)));
+  for (auto& worker : shared_.workers) worker->set_balancer(*shared_.balancer);
   return {};
 }
 
@@ -188,6 +214,8 @@ NodeScheduler::~NodeScheduler() {
     metering::reset();
     g_scheduler = nullptr;
     detail::g_single_worker = false;
+    detail::g_tasks_move = false;
+    detail::g_plans = false;
   }
 }
 
@@ -207,6 +235,7 @@ Task& NodeScheduler::spawn(int worker, void (*entry)(void*), void* arg, void* ow
   task.argument = arg;
   task.stack = stacks_->stack(static_cast<int>(task.id));
   task.worker = shared_.workers[static_cast<std::size_t>(worker)].get();
+  task.home = static_cast<std::uint16_t>(worker);
   shared_.unfinished.fetch_add(1, std::memory_order_relaxed);
   task.worker->settle();
   spawned_.fetch_add(1, std::memory_order_release);
@@ -285,6 +314,7 @@ void NodeScheduler::admit_threads() noexcept {
     Task& task = tasks_[static_cast<std::size_t>(i)];
     if (task.worker == &here) task.monitored.store(true, std::memory_order_relaxed);
   }
+  here.close();
   here.entrance().admit(here.running()->inside);
 }
 
@@ -391,6 +421,8 @@ Result<std::unique_ptr<Scheduler>> Scheduler::create(const Options& options) {
   if (auto ready = scheduler->set_up(); !ready) return ready.failure();
   g_scheduler = scheduler.get();
   detail::g_single_worker = options.workers == 1 && !is_beside(options.progress);
+  detail::g_tasks_move = scheduler->balancer() != nullptr;
+  detail::g_plans = detail::g_tasks_move && scheduler->balancer()->plans();
   return std::unique_ptr<Scheduler>(std::move(scheduler));
 }
 

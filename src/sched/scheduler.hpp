@@ -24,6 +24,7 @@ struct Options {
   std::string thread_name = "tmpi-worker";  ///< of workers' threads, followed by "/" and a number
   std::size_t least_stack_size = 0;         ///< what will do if address space is scarce; 0: stack_size
   std::string policy = "fifo";              ///< "fifo", "lifo", "random:SEED"
+  std::string balance = "none";     ///< --balance: how tasks move between workers; others only with "fifo"
   bool bind = true;                 ///< pin worker i to the i-th allowed core (hwloc); false: --bind-to none
   bool exec_stacks = false;         ///< the program has PT_GNU_STACK RWE
   bool owns_calling_thread = true;  ///< the thread that calls run() becomes worker 0

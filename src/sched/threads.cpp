@@ -66,7 +66,8 @@ Task& thread_task(const Task& rank) {
     pthread_setspecific(end_key(), &task);
     mine = &task;
   }
-  mine->worker = rank.worker;
+  mine->worker = static_cast<Worker*>(rank.worker);
+  mine->home = rank.home;
   mine->owner = rank.owner;
   mine->id = rank.id;
   return *mine;

@@ -165,6 +165,7 @@ Result<void> NodeJob::create_scheduler() {
   options.stack_size = spec_.stack_size > 0 ? spec_.stack_size : kDefaultStack;
   options.least_stack_size = spec_.stack_size > 0 ? 0 : kLeastDefaultStack;
   options.policy = spec_.policy;
+  options.balance = spec_.balance;
   options.thread_name =
       base_name_of(spec_.apps[static_cast<std::size_t>(spec_.app_of(node_.first_rank()))].arguments.front());
   options.bind = spec_.bind;

@@ -15,6 +15,7 @@
 #include "mpi/diagnose/place.hpp"
 #include "observe/functions.hpp"
 #include "observe/observation.hpp"
+#include "sched/move.hpp"
 
 namespace tmpi::launch {
 
@@ -54,8 +55,9 @@ void NodeJob::report_start() const {
   if (spec_.verbose) {
     control.notice(
         NoticeKind::kInfo,
-        fmt::format("{}: {} ranks on {} workers, V = {}, stacks of {}, policy {}", name(), layout_.ranks,
-                    layout_.workers, layout_.vratio, readable_size(scheduler_->stack_size()), spec_.policy));
+        fmt::format("{}: {} ranks on {} workers, V = {}, stacks of {}, policy {}, balance {}", name(),
+                    layout_.ranks, layout_.workers, layout_.vratio, readable_size(scheduler_->stack_size()),
+                    spec_.policy, sched::tasks_move() ? spec_.balance : "none"));
     if (several())
       control.notice(NoticeKind::kInfo, fmt::format("{}: network: {}", name(), describe_network()));
   }

@@ -11,6 +11,7 @@
 #include "launch/system/words.hpp"
 #include "mpi/remote/rendezvous.hpp"
 #include "net/transports.hpp"
+#include "sched/balances.hpp"
 #include "sched/policies.hpp"
 #include "sched/progress.hpp"
 
@@ -128,6 +129,12 @@ std::string set_progress(OptionTarget target, std::string_view value) {
   target.settings.job.progress_cores = 1;
   if (value.find(':') == std::string_view::npos) return {};
   return set_int(target.settings.job.progress_cores, chosen.argument, 1, 1024);
+}
+
+std::string set_balance(OptionTarget target, std::string_view value) {
+  if (const Result<sched::BalanceChoice> known = sched::parse_balance(value); !known) return known.message();
+  target.settings.job.balance = value;
+  return {};
 }
 
 std::string set_sleep(OptionTarget target, std::string_view value) {
@@ -273,6 +280,10 @@ const std::vector<Option>& table() {
       {"--sched", "", "TMPI_SCHED", "POLICY", kStart,
        "Order in which the ready ranks of a worker run: " + describe_choices(sched::kPolicies) + ".",
        set_policy},
+      {"--balance", "", "TMPI_BALANCE", "HOW", kStart,
+       "How ranks move between the workers of a node process, so that all have the same to do: " +
+           describe_choices(sched::kBalances) + ". Needs --sched fifo and --progress poll.",
+       set_balance},
       {"--sleep", "", "TMPI_SLEEP", list_choices(kSleeping, "|", "|"), kStart,
        "What other ranks do on the core of a rank that sleeps, or waits in the system for something that "
        "does "

@@ -34,6 +34,7 @@ std::string pack(const JobSpec& job) {
   packer.number(job.bind);
   packer.number(job.report_bindings);
   packer.text(job.policy);
+  packer.text(job.balance);
   packer.number(job.sleep_yields);
   packer.text(job.coll);
   packer.text(job.net);
@@ -69,6 +70,7 @@ Result<JobSpec> unpack_job(std::string_view payload) {
   job.bind = unpacker.number() != 0;
   job.report_bindings = unpacker.number() != 0;
   job.policy = unpacker.text();
+  job.balance = unpacker.text();
   job.sleep_yields = unpacker.number() != 0;
   job.coll = unpacker.text();
   job.net = unpacker.text();

@@ -27,6 +27,7 @@ struct JobSpec {
   bool bind = true;
   bool report_bindings = false;
   std::string policy = "fifo";
+  std::string balance = "none";        ///< --balance
   bool sleep_yields = false;           ///< --sleep yield
   std::string coll;                    ///< --coll, empty: not given
   std::string net = "tcp";             ///< --net
