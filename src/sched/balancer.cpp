@@ -38,8 +38,8 @@ Worker* Balancer::claim_idle(const Worker& here) noexcept {
 
 void Balancer::step(int tasks, std::uint64_t now) noexcept {
   if (static_cast<std::size_t>(tasks) * 4 < tasks_.size() * 3) return;
-  if (now - last_plan_.load(std::memory_order_relaxed) < shortest_ && !soon_.load(std::memory_order_relaxed))
-    return;
+  const auto since = static_cast<std::int64_t>(now - last_plan_.load(std::memory_order_relaxed));
+  if (since < static_cast<std::int64_t>(shortest_) && !soon_.load(std::memory_order_relaxed)) return;
   plan(now);
 }
 
@@ -54,9 +54,10 @@ int Balancer::departing(const Worker& worker) const noexcept {
 
 void Balancer::plan(std::uint64_t now) noexcept {
   if (planning_.exchange(true, std::memory_order_acquire)) return;
-  const std::uint64_t before = last_plan_.exchange(now, std::memory_order_relaxed);
-  soon_.store(false, std::memory_order_relaxed);
+  const std::uint64_t before = last_plan_.load(std::memory_order_relaxed);
   if (now > before) {
+    last_plan_.store(now, std::memory_order_relaxed);
+    soon_.store(false, std::memory_order_relaxed);
     measure(now - before);
     try {
       assign();

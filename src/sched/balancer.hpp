@@ -41,7 +41,9 @@ class Balancer {
   void step(int tasks, std::uint64_t now) noexcept;
   /// At a switch: a plan if no step has ended for long.
   void at_switch(std::uint64_t now) noexcept {
-    if (now - last_plan_.load(std::memory_order_relaxed) > longest_) [[unlikely]]
+    // Signed: another worker's plan may be later than this one's look at the clock.
+    const auto since = static_cast<std::int64_t>(now - last_plan_.load(std::memory_order_relaxed));
+    if (since > static_cast<std::int64_t>(longest_) || soon_.load(std::memory_order_relaxed)) [[unlikely]]
       plan(now);
   }
   void plan_soon() noexcept { soon_.store(true, std::memory_order_relaxed); }

@@ -288,10 +288,11 @@ void Worker::block(Task& self) noexcept {
   do {
     here->suspend(self);
     here = self.worker;
+    if (!here->watchful()) [[likely]]
+      return;
     // relaxed: if it is seen late, its worker will be told.
-  } while (here->watchful() && self.interrupted.load(std::memory_order_relaxed) && here->interrupted(self));
-  if (here->watchful() && here->balancer_ != nullptr) [[unlikely]]
-    here->move_after_wait(self);
+  } while (self.interrupted.load(std::memory_order_relaxed) && here->interrupted(self));
+  if (here->balancer_ != nullptr) here->move_after_wait(self);
 }
 
 inline void Worker::suspend(Task& self) noexcept {
@@ -327,6 +328,8 @@ inline void Worker::give_turn(Task& self, Counter& counter) noexcept {
         polled_in_vain();
       return be_interrupted(self);
     }
+    if (watchful() && balancer_ != nullptr) [[unlikely]]
+      account();
     push_yielded(self);
     switch_from(self, &self, *next, counter);
     return self.worker->be_interrupted(self);

@@ -177,6 +177,7 @@ void Worker::depart(Task& self, Worker& to) noexcept {
   running_ = nullptr;
   self.set_state(TaskState::kReady);
   ult::switch_to(thread_, self, root_);
+  self.worker->be_interrupted(self);  // what came while it was between the two
 }
 
 // ---- The contract's free functions (move.hpp) ----
