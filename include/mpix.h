@@ -20,6 +20,35 @@ extern "C" {
 int MPIX_Yield(void);
 int PMPIX_Yield(void);
 
+/* ---- Load balance ----
+ *
+ * With tmpirun --balance ranks move between the workers (cores) of their node process, by themselves or because they ask. Moving costs
+ * less than a microsecond, since all ranks of a node process share one address space. A rank stays where it is as long as it has something
+ * that belongs to its core or its thread: nonblocking collectives under way, open counters (MPIX_Counter_open),
+ * threads, OpenMP, a working directory of its own, or MPIX_Pin. docs/load-balance.md. */
+#define MPIX_HAVE_BALANCE 1
+
+/* The number of the worker on which the calling rank runs, and how many workers its node process has; either pointer may be null. Does not
+ * suspend. */
+int MPIX_Get_worker(int* worker, int* workers);
+int PMPIX_Get_worker(int* worker, int* workers);
+
+/* The calling rank goes on on worker `worker`, 0 <= worker < workers. A scheduling point: other ranks may run. MPI_ERR_ARG: there is no such
+ * worker; MPI_ERR_UNSUPPORTED_OPERATION: the job does not balance (--balance none, or one worker), or the rank has to stay where it
+ * is. */
+int MPIX_Migrate(int worker);
+int PMPIX_Migrate(int worker);
+
+/* All ranks call it at a moment that is good for balancing, between two steps: loads are looked at, and ranks moved if that pays. Collective
+ * over MPI_COMM_WORLD; whether it synchronizes is not specified. Does nothing in a job that does not measure loads. For AMPI's programs:
+ * #define AMPI_Migrate(info) MPIX_Balance() */
+int MPIX_Balance(void);
+int PMPIX_Balance(void);
+
+/* From now on the calling rank stays on its worker (flag other than 0), or may move again (0). */
+int MPIX_Pin(int flag);
+int PMPIX_Pin(int flag);
+
 /* ---- Time and performance counters under virtualization ----
  *
  * Several ranks share a core and take turns, so MPI_Wtime around a section that contains a blocking call also measures the other

@@ -21,6 +21,7 @@
 #include "privatize/runtime_functions.hpp"
 #include "privatize/set_builder.hpp"
 #include "privatize/thread_context.hpp"
+#include "privatize/thread_hooks.hpp"
 
 namespace tmpi::privatize {
 namespace {
@@ -112,6 +113,7 @@ Result<void> map_for(RankState& state, const Plugin& plugin, std::vector<OpenedL
   }
   if (auto r = plugin.set->map(state.index, state.rank); !r) return r;
   initialise_static_tls(*plugin.set, state.index);
+  if (plugin.set->pool_size() > 0) stay_on_thread(state.rank);
   announce_image(*plugin.set, state.index);
   auto library = std::make_unique<OpenedLibrary>();
   library->set = plugin.set.get();

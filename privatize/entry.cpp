@@ -12,6 +12,7 @@
 #include "privatize/rank_callbacks.h"
 #include "privatize/rank_state.hpp"
 #include "privatize/thread_context.hpp"
+#include "privatize/thread_hooks.hpp"
 #include "privatize/tls.hpp"
 
 namespace tmpi::privatize {
@@ -192,6 +193,7 @@ void run_rank(const ImageSet& set, int index, const EntryPoints& points,
               const std::vector<std::string>& arguments,
               const std::vector<std::string>& environment) noexcept {
   initialise_static_tls(set, index);
+  if (set.pool_size() > 0) stay_on_thread(set.rank(index));
   const StackBlock block = prepare(arguments, environment, nullptr);
   const std::size_t size = block.words * sizeof(std::uint64_t) + block.bytes;
   auto* words =

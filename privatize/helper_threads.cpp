@@ -204,6 +204,10 @@ void ThreadEvent::wait(const char* where) noexcept {
   the_hooks.wait(*this, where);
 }
 
+void stay_on_thread(int rank) noexcept {
+  if (the_hooks.stays != nullptr) the_hooks.stays(rank);
+}
+
 void set_running_rank(int rank) noexcept {
   thread_context.rank = rank;
   if (thread_has_directory) [[unlikely]]

@@ -154,7 +154,7 @@ bool wait_for(const Call& call, const PoolThread& thread, const char* name) noex
 
 long detail::offload_call(const char* name, bool restarts, long (*run)(const void*),
                           const void* argument) noexcept {
-  const int error = errno;
+  const int error = own_errno();
   for (;;) {
     Call call{run, argument, running_rank()};
     bool interrupted = false;
@@ -174,10 +174,10 @@ long detail::offload_call(const char* name, bool restarts, long (*run)(const voi
                        signals_interrupting(call.rank) == before;
     if (again) continue;
     if (call.broken_pipe) raise(SIGPIPE);
-    errno = call.result == -1 ? call.error : error;
+    set_own_errno(call.result == -1 ? call.error : error);
     return call.result;
   }
-  errno = error;
+  set_own_errno(error);
   return run(argument);
 }
 

@@ -31,4 +31,9 @@ void set_sleep_hooks(const SleepHooks& hooks) noexcept;
 void suspend_rank(std::uint64_t nanoseconds, const char* call) noexcept;
 void wake_rank(int rank) noexcept;
 
+/// errno of the thread that runs the rank now. A function that suspends must not say `errno`: compilers keep its address,
+/// and the rank may go on on another thread.
+int own_errno() noexcept;
+void set_own_errno(int error) noexcept;
+
 }  // namespace tmpi::privatize

@@ -55,9 +55,9 @@ timespec timespec_of(std::uint64_t nanoseconds) noexcept {
 std::uint64_t sleep_for(std::uint64_t nanoseconds, const char* call) noexcept {
   const std::uint64_t now = now_of(CLOCK_MONOTONIC);
   const std::uint64_t deadline = nanoseconds == kNoDeadline ? kNoDeadline : now + nanoseconds;
-  const int error = errno;  // its own waiting changes it
+  const int error = own_errno();  // its own waiting changes it
   const bool slept = the_hooks.sleep_until(deadline, call);
-  errno = error;
+  set_own_errno(error);
   if (slept) return 0;
   // A signal that comes at the very end has ended it all the same.
   return std::max<std::uint64_t>(1, deadline - std::min(deadline, now_of(CLOCK_MONOTONIC)));
@@ -98,7 +98,7 @@ int select_nothing(std::uint64_t nanoseconds, const char* call, Left&& left) noe
   const std::uint64_t rest = nanoseconds == 0 ? 0 : sleep_for(nanoseconds, call);
   left(rest);
   if (rest == 0) return 0;
-  errno = EINTR;
+  set_own_errno(EINTR);
   return -1;
 }
 
@@ -116,6 +116,13 @@ void wake_rank(int rank) noexcept {
   the_hooks.wake(rank);
 }
 
+[[gnu::noipa]] int own_errno() noexcept {
+  return errno;
+}
+[[gnu::noipa]] void set_own_errno(int error) noexcept {
+  errno = error;
+}
+
 bool may_offload() noexcept {
   return the_hooks.yields && in_company();
 }
@@ -130,7 +137,7 @@ unsigned tmpi_sleep(unsigned seconds) {
 int tmpi_usleep(useconds_t microseconds) {
   if (!in_company()) return ::usleep(microseconds);
   if (sleep_for(std::uint64_t{microseconds} * 1000, "usleep") == 0) return 0;
-  errno = EINTR;
+  set_own_errno(EINTR);
   return -1;
 }
 
@@ -145,7 +152,7 @@ int tmpi_nanosleep(const timespec* request, timespec* rest) {
   if (!is_valid(request) || !in_company()) return ::nanosleep(request, rest);
   const int error = sleep_by(CLOCK_MONOTONIC, 0, request, rest, "nanosleep");
   if (error == 0) return 0;
-  errno = error;
+  set_own_errno(error);
   return -1;
 }
 
@@ -157,7 +164,7 @@ int tmpi_thrd_sleep(const timespec* request, timespec* rest) {
 int tmpi_pause() {
   if (!in_company()) return ::pause();
   the_hooks.sleep_until(kNoDeadline, "pause");
-  errno = EINTR;
+  set_own_errno(EINTR);
   return -1;
 }
 

@@ -42,6 +42,9 @@ struct ThreadHooks {
   void (*wake)(void* waiter) noexcept;
   /// Lets other ranks of the worker run. SUSPENDS.
   void (*yield)() noexcept;
+  /// The rank has something that belongs to the thread it runs on: it must not go on on another one. Called on that
+  /// thread.
+  void (*stays)(int rank) noexcept;
 };
 
 void set_thread_hooks(const ThreadHooks& hooks) noexcept;
@@ -54,6 +57,8 @@ void become_helper(int rank) noexcept;
 bool may_suspend() noexcept;
 /// The same, and some rank of the process has created a thread.
 bool may_wait_for_threads() noexcept;
+/// ThreadHooks::stays, if there is one.
+void stay_on_thread(int rank) noexcept;
 /// Where may_suspend(): runs other ranks of the worker that are ready. SUSPENDS.
 void let_others_run() noexcept;
 

@@ -47,6 +47,7 @@ ROOMS = {
                "mpi/rma mpi/init mpi/topo mpi/io",
     "mpi": "include base ult timers sched net",  # mpi/testing: unit tests run ranks without a launcher
     "observe": "include base ult timers sched net mpi",
+    "advise": "base observe",
     "check": "include base ult timers sched net mpi observe",
     "fortran": "include",  # a library of its own, on top of the C interface
     "launch/system": "base net",

@@ -102,7 +102,7 @@ sched::EventSource silent_network() {
                 epoll_event event;
                 return epoll_wait(epoll, &event, 1, 0) > 0;
               },
-          .arm = []() noexcept { return tmpi::Arming{.fd = epoll}; },
+          .arm = [](bool) noexcept { return tmpi::Arming{.fd = epoll}; },
           .expected = &expected};
 }
 

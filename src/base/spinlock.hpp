@@ -20,6 +20,11 @@ class SpinLock {
   bool try_lock() noexcept { return !locked_.exchange(true, std::memory_order_acquire); }
   void unlock() noexcept { locked_.store(false, std::memory_order_release); }
 
+  // The same two as seq_cst: for one who leaves a word for the holder before he tries, and a holder who looks
+  // for such words after he has unlocked (Dekker's pattern): one of the two sees the other.
+  bool try_lock_ordered() noexcept { return !locked_.exchange(true, std::memory_order_seq_cst); }
+  void unlock_ordered() noexcept { locked_.exchange(false, std::memory_order_seq_cst); }
+
  private:
   void wait() noexcept {
     for (int spins = 0; locked_.load(std::memory_order_relaxed); ++spins) {

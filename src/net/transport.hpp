@@ -106,6 +106,8 @@ class Transport {
   virtual const Limits& limits() const noexcept = 0;
   /// One line for -v: which device, interface and address it uses.
   virtual std::string describe() const = 0;
+  /// The NUMA node that its device is attached to, -1: unknown, or none.
+  virtual int numa_node() const { return -1; }
 
   /// Where the others reach this node: printable, at most 1 KiB; exchanged by the launcher (wire-up).
   virtual const std::string& address() const noexcept = 0;
@@ -130,8 +132,10 @@ class Transport {
   /// Makes progress: receives (calls the sink), sends on, completes. True if anything happened. The sink and
   /// completions may post meanwhile.
   virtual bool poll() noexcept = 0;
-  /// Before sleeping: what to watch. Whatever happens after the call shows there.
-  virtual Arming arm() noexcept = 0;
+  /// Before sleeping: what to watch. Whatever happens after the call shows there. `patient`: the caller takes
+  /// a core from somebody while it is awake, and would rather be woken a little late than wait awake for what
+  /// comes soon.
+  virtual Arming arm(bool patient = false) noexcept = 0;
 
   /// True when nothing that was posted is still on its way out of this process.
   virtual bool idle() const noexcept = 0;

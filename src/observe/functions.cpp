@@ -1,5 +1,6 @@
 #include "observe/functions.hpp"
 
+#include <array>
 #include <cstring>
 #include <iterator>
 #include <string_view>
@@ -62,6 +63,15 @@ int pcontrol(const int level, ...) {
 
 const char* function_name(std::uint16_t function) noexcept {
   return function < std::size(kFunctions) ? kFunctions[function].name : "?";
+}
+
+CallClass class_of_function(std::uint16_t function) noexcept {
+  static const auto classes = [] {
+    std::array<CallClass, std::size(kFunctions)> all{};
+    for (std::size_t i = 0; i < all.size(); ++i) all[i] = class_of(kFunctions[i].name);
+    return all;
+  }();
+  return function < classes.size() ? classes[function] : CallClass::kOther;
 }
 
 const void* recorder_of(const char* name) noexcept {

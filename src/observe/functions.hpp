@@ -4,10 +4,14 @@
 #include <cstdint>
 #include <span>
 
+#include "observe/call_class.hpp"
+
 namespace tmpi::observe {
 
 /// Names by index, as in Site::function and Event::function: "MPI_Send".
 const char* function_name(std::uint16_t function) noexcept;
+
+CallClass class_of_function(std::uint16_t function) noexcept;
 
 /// What a program's reference to `name` is bound to while it is observed: the wrapper of MPI_X for "MPI_X"
 /// and for "PMPI_X" alike, so that every entry into the library is recorded, once; null if the function is not

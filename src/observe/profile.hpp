@@ -23,6 +23,7 @@ struct CallTimes {
   double waiting = 0;       ///< part of wall: suspended
   double idle = 0;          ///< part of waiting: the core had nothing else to run until this call went on
   double longest = 0;       ///< wall of the longest call
+  double shortest = 0;      ///< and of the shortest that has ended; 0: none has
   bool unfinished = false;  ///< the job ended inside one of them
 
   double running() const { return wall - waiting; }  ///< process-POV
@@ -48,6 +49,7 @@ struct ProfiledRank {
   double mpi = 0;        ///< ran inside MPI
   double waiting = 0;    ///< suspended in MPI
   double elsewhere = 0;  ///< suspended outside recorded calls
+  double between = 0;    ///< outside of MPI between nonblocking initiations and the waits that followed
 };
 
 struct ProfiledWorker {
@@ -94,6 +96,9 @@ void sort_calls(Profile& profile);
 std::string profile_text(const Profile& profile);
 /// Everything, for machines.
 std::string profile_json(const Profile& profile);
+
+/// What profile_json() has written. Failure sentences: no JSON, no profile, one of an older version.
+Result<Profile> parse_profile(std::string_view text);
 
 /// From a node process to tmpirun: profile_json's document as CBOR, and back.
 std::string pack_profile(const Profile& profile);

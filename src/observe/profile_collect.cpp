@@ -38,6 +38,7 @@ CallTimes times_of(const Site& site) {
   times.waiting = timers::seconds(site.waited);
   times.idle = timers::seconds(site.idled);
   times.longest = timers::seconds(site.longest);
+  if (site.calls > 0) times.shortest = timers::seconds(std::max<std::uint64_t>(site.shortest, 1));
   return times;
 }
 
@@ -98,6 +99,7 @@ class Collector {
     rank.wall = timers::seconds(wall);
     rank.mpi = timers::seconds(mpi_running);
     rank.waiting = timers::seconds(mpi_waited);
+    rank.between = timers::seconds(record.between);
     rank.elsewhere = timers::seconds(waited - std::min(waited, mpi_waited));
     rank.computing = timers::seconds(wall - waited - std::min(wall - waited, mpi_running));
     return rank;

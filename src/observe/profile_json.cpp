@@ -12,9 +12,9 @@ namespace {
 using nlohmann::json;
 
 json times_of(const CallTimes& times) {
-  json out = {{"calls", times.calls},       {"bytes", times.bytes},     {"wall", times.wall},
-              {"running", times.running()}, {"waiting", times.waiting}, {"idle", times.idle},
-              {"longest", times.longest}};
+  json out = {{"calls", times.calls},       {"bytes", times.bytes},      {"wall", times.wall},
+              {"running", times.running()}, {"waiting", times.waiting},  {"idle", times.idle},
+              {"longest", times.longest},   {"shortest", times.shortest}};
   if (times.unfinished) out["unfinished"] = true;
   return out;
 }
@@ -27,6 +27,7 @@ CallTimes times_in(const json& in) {
   times.waiting = in.at("waiting");
   times.idle = in.at("idle");
   times.longest = in.at("longest");
+  times.shortest = in.at("shortest");
   times.unfinished = in.value("unfinished", false);
   return times;
 }
@@ -58,14 +59,14 @@ ProfiledCall call_in(const json& in) {
 }
 
 json rank_of(const ProfiledRank& rank) {
-  return {{"rank", rank.rank},           {"worker", rank.worker}, {"wall", rank.wall},
-          {"computing", rank.computing}, {"mpi", rank.mpi},       {"waiting", rank.waiting},
-          {"elsewhere", rank.elsewhere}};
+  return {{"rank", rank.rank},           {"worker", rank.worker},  {"wall", rank.wall},
+          {"computing", rank.computing}, {"mpi", rank.mpi},        {"waiting", rank.waiting},
+          {"elsewhere", rank.elsewhere}, {"between", rank.between}};
 }
 
 ProfiledRank rank_in(const json& in) {
-  return {in.at("rank"), in.at("worker"),  in.at("wall"),     in.at("computing"),
-          in.at("mpi"),  in.at("waiting"), in.at("elsewhere")};
+  return {in.at("rank"), in.at("worker"),  in.at("wall"),      in.at("computing"),
+          in.at("mpi"),  in.at("waiting"), in.at("elsewhere"), in.at("between")};
 }
 
 json worker_of(const ProfiledWorker& worker) {
@@ -148,6 +149,16 @@ Profile profile_in(const json& in) {
 std::string profile_json(const Profile& profile) {
   // A path need not be UTF-8.
   return document_of(profile).dump(1, ' ', false, json::error_handler_t::replace) + "\n";
+}
+
+Result<Profile> parse_profile(std::string_view text) {
+  try {
+    return profile_in(json::parse(text));
+  } catch (const json::exception& error) {
+    return Failure{fmt::format(
+        "it is no profile of this version of tmpi: {}. Make one with `tmpirun --profile=FILE ...`",
+        error.what())};
+  }
 }
 
 std::string pack_profile(const Profile& profile) {

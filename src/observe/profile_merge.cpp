@@ -76,6 +76,7 @@ void CallTimes::add(const CallTimes& times) {
   waiting += times.waiting;
   idle += times.idle;
   longest = std::max(longest, times.longest);
+  if (times.shortest > 0) shortest = shortest > 0 ? std::min(shortest, times.shortest) : times.shortest;
   unfinished |= times.unfinished;
 }
 

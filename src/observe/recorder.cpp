@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "observe/functions.hpp"
 #include "observe/recording.hpp"
 #include "timers/clock.hpp"
 
@@ -31,6 +32,21 @@ void OpenCall::close(int result, const Shape& shape, const std::uint64_t* words)
   close(result == MPI_SUCCESS ? measure(shape, words) : Measured{});
 }
 
+// What a rank computes between the first initiation of a series and the completion that follows: there
+// progress can hide something.
+void OpenCall::note_order(std::uint64_t end) noexcept {
+  const CallClass kind = class_of_function(function_);
+  if (kind == CallClass::kNonblocking && rank_->initiated == 0) {
+    rank_->initiated = end;
+    rank_->initiated_mpi = rank_->mpi_wall;
+  } else if (kind == CallClass::kWait && rank_->initiated != 0) {
+    const std::uint64_t calls = rank_->mpi_wall - rank_->initiated_mpi;  // this one included
+    const std::uint64_t time = end - rank_->initiated;
+    rank_->between += time - std::min(time, calls);
+    rank_->initiated = 0;
+  }
+}
+
 void OpenCall::close(const Measured& measured) noexcept {
   if (rank_ == nullptr) [[unlikely]]
     return;
@@ -47,9 +63,11 @@ void OpenCall::close(const Measured& measured) noexcept {
   site.waited += waited;
   site.idled += rank_->idled - idled_;
   site.longest = std::max(site.longest, wall);
+  site.shortest = std::min(site.shortest, wall);
   if (outermost) {  // what is inside another call is part of it
     rank_->mpi_wall += wall;
     rank_->mpi_waited += waited;
+    note_order(end);
   }
   if (!recording.tracing()) return;
   Event call;

@@ -28,6 +28,8 @@ class OpenCall {
   void close(int result, const Shape& shape, const std::uint64_t* words) noexcept;
 
  private:
+  void note_order(std::uint64_t end) noexcept;
+
   RankRecord* const rank_;
   std::uint64_t address_ = 0;
   std::uint64_t waited_ = 0;

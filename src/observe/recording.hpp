@@ -40,8 +40,11 @@ struct alignas(kCacheLine) RankRecord {
   std::uint64_t call_waited = 0;  ///< `waited` and `idled` when it began
   std::uint64_t call_idled = 0;
   std::uint16_t call_function = 0;
-  std::uint64_t mpi_wall = 0;    ///< in outermost calls that have ended
-  std::uint64_t mpi_waited = 0;  ///< part of mpi_wall
+  std::uint64_t mpi_wall = 0;       ///< in outermost calls that have ended
+  std::uint64_t mpi_waited = 0;     ///< part of mpi_wall
+  std::uint64_t initiated = 0;      ///< end of the first initiation that no wait has followed, 0: none
+  std::uint64_t initiated_mpi = 0;  ///< `mpi_wall` then
+  std::uint64_t between = 0;        ///< outside of MPI between an initiation and the wait that follows
   std::uint64_t pause_begin = 0;
   std::uint64_t pause_waited = 0;   ///< `waited` when the pause began
   std::uint64_t paused_wall = 0;    ///< in pauses that have ended

@@ -17,6 +17,7 @@ struct Site {
   std::uint64_t waited = 0;   ///< part of wall: the rank was suspended
   std::uint64_t idled = 0;    ///< part of waited: its core had nothing else to run until this rank went on
   std::uint64_t longest = 0;  ///< wall of the longest call
+  std::uint64_t shortest = UINT64_MAX;
   std::uint16_t function = 0;
 };
 

@@ -14,7 +14,7 @@ namespace tmpi::sched {
 template <class S>
 class BasicEventWatch {
  public:
-  using Arm = Arming (*)() noexcept;  // EventSource::arm
+  using Arm = Arming (*)(bool patient) noexcept;  // EventSource::arm
 
   BasicEventWatch() = default;
   BasicEventWatch(const BasicEventWatch&) = delete;
@@ -36,14 +36,15 @@ class BasicEventWatch {
   /// Sleeps until `eventcount` has left `epoch`, the source has something, or (0: never) `nanoseconds` have
   /// passed; may return early. False, and nothing has happened, if there is no source or somebody else
   /// watches it. Who gets true has kept others from watching: it holds the baton (parking.hpp). Any thread;
-  /// blocks it.
-  bool park(BasicEventcount<S>& eventcount, std::uint32_t epoch, std::uint64_t nanoseconds) noexcept {
+  /// blocks it. `patient`: rather asleep a little too long than awake.
+  bool park(BasicEventcount<S>& eventcount, std::uint32_t epoch, std::uint64_t nanoseconds,
+            bool patient = false) noexcept {
     // acquire (of seq_cst) pairs with the store below: one watcher after another uses the descriptor.
     if (!free() || taken_.exchange(true, std::memory_order_seq_cst)) return false;
     eventcount.notify_also(event_);
     // After notify_also(): whoever notifies from here on is heard at the descriptor.
     if (S::omits(Step::kListenFirst) || eventcount.epoch() == epoch) {
-      if (const Arming arming = arm_(); !arming.ready) S::wait_for(event_, arming, nanoseconds);
+      if (const Arming arming = arm_(patient); !arming.ready) S::wait_for(event_, arming, nanoseconds);
     }
     eventcount.notify_also(-1);  // a signal that comes later wakes the next watcher for nothing
     // seq_cst pairs with free(), and keeps its order before Inbox::parked() of who looks for a successor:

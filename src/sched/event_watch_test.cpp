@@ -26,7 +26,7 @@ bool poll_pipe() noexcept {
   return true;
 }
 
-Arming arm_pipe() noexcept {
+Arming arm_pipe(bool) noexcept {
   return {.fd = g_pipe[0]};
 }
 

@@ -4,6 +4,8 @@
 
 #include <mutex>
 
+#include "sched/move.hpp"
+
 namespace tmpi::sched {
 namespace {
 
@@ -45,7 +47,8 @@ std::vector<Resource> resources_of_calling_thread() {
   const hwloc_topology_t topology = machine();
   if (topology == nullptr) return resources;
   const hwloc_cpuset_t cpus = hwloc_bitmap_alloc();
-  if (hwloc_get_cpubind(topology, cpus, HWLOC_CPUBIND_THREAD) != 0)
+  // A task that moves is confined to what all workers have.
+  if (hwloc_get_cpubind(topology, cpus, tasks_move() ? HWLOC_CPUBIND_PROCESS : HWLOC_CPUBIND_THREAD) != 0)
     hwloc_bitmap_copy(cpus, hwloc_topology_get_allowed_cpuset(topology));
   for (const hwloc_obj_type_t type : kTypes) {
     const int count = hwloc_get_nbobjs_by_type(topology, type);

@@ -1,5 +1,5 @@
-// Hardware: which parts of the machine the calling thread is confined to, by its affinity mask (hwloc). The
-// machine is read at the first question, once per process (milliseconds). Any thread. Does not suspend.
+// Hardware: which parts of the machine the calling thread is confined to, by its affinity mask (hwloc); in a job whose
+// tasks move between workers, the process. The machine is read at the first question, once per process (milliseconds). Any thread. Does not suspend.
 #pragma once
 
 #include <string>

@@ -2,6 +2,7 @@
 
 #include <new>
 
+#include "sched/move.hpp"
 #include "sched/worker.hpp"
 
 namespace tmpi::sched {
@@ -12,6 +13,7 @@ void serve(void* argument) {
   HelperFiber& self = *static_cast<HelperFiber*>(argument);
   for (;;) {
     self.work(self.work_argument);
+    unanchor(*self.rank_task);
     self.worker->retire(self);
   }
 }
@@ -31,6 +33,10 @@ bool run_helper(void (*work)(void*), void* argument) noexcept {
   if (helper == nullptr) return false;
   Task& self = *current();
   helper->owner = self.owner;
+  helper->home = self.home;
+  // As long as it works for its rank, that stays on the worker: what the two share is guarded by nothing else.
+  helper->rank_task = self.rank_task != nullptr ? self.rank_task : &self;
+  anchor(*helper->rank_task);
   helper->work = work;
   helper->work_argument = argument;
   worker.hand_off_to(self, *helper);

@@ -28,7 +28,7 @@ double cost_of_blocking(int workers, bool network) {
   Job job({.workers = workers, .tasks = 64, .stack_size = 64 * 1024, .bind = false});
   if (network)
     job->set_event_source(
-        {.poll = []() noexcept { return false; }, .arm = []() noexcept { return Arming{}; }});
+        {.poll = []() noexcept { return false; }, .arm = [](bool) noexcept { return Arming{}; }});
   std::vector<Event> events(64);
   for (int i = 0; i < 64; ++i) {
     job.spawn(i % workers, [&, i] { events[static_cast<std::size_t>(i)].wait(); });

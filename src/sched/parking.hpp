@@ -98,6 +98,8 @@ class BasicParking {
   /// The caller goes to work. `parked_here`: somebody else sleeps at this inbox, or will not go to work
   /// without calling this in turn.
   void pass_baton(bool parked_here) noexcept;
+  /// The same for one who has watched and is no worker, nor inside one.
+  static void hand_over(Shared& shared) noexcept { hand_over(shared, nullptr); }
 
   // ---- Outside ----
 
@@ -119,6 +121,9 @@ class BasicParking {
   // Why somebody is woken who finds wake_node_ in its inbox.
   static constexpr std::uint32_t kLook = 1;
   static constexpr std::uint32_t kBaton = 2;
+
+  // Has somebody watch who is parked anywhere but at `except`.
+  static void hand_over(Shared& shared, const BasicParking* except) noexcept;
 
   // True if it was parked, and has been woken by nobody else.
   bool wake_for(std::uint32_t reasons) noexcept {
@@ -144,11 +149,17 @@ __attribute__((noinline)) void BasicParking<S, Node>::pass_baton(bool parked_her
     return;
   }
   baton_ = Baton::kNone;
+  hand_over(shared_, this);
+}
+
+template <class S, class Node>
+__attribute__((noinline)) void BasicParking<S, Node>::hand_over(Shared& shared,
+                                                                const BasicParking* except) noexcept {
   if (S::omits(Step::kHandOver)) return;
   // Who watches now will have the baton.
-  if (!shared_.watch.free()) return;
-  for (BasicParking* other : shared_.all) {
-    if (other == this || !other->inbox_.parked()) continue;
+  if (!shared.watch.free()) return;
+  for (BasicParking* other : shared.all) {
+    if (other == except || !other->inbox_.parked()) continue;
     // Who has been woken by somebody else meanwhile may be at work, and find the baton late: the next one has
     // it too.
     if (other->wake_for(S::omits(Step::kPassOn) ? 0 : kBaton) || S::omits(Step::kPassOn)) return;

@@ -157,6 +157,29 @@ TEST_CASE("what arrives wakes whoever watches, and who goes to work has another 
   check_lost(&watcher_is_woken<Without<Step::kListenFirst>>);
 }
 
+// A progress thread watches while the worker falls asleep, and leaves the source to it.
+template <class S>
+void progress_watches() {
+  Model<S>& model = job<S>(1, true);
+  add("worker", model, [](Model<S>& m) {
+    m.worker(0).wait();
+    m.done[0] = true;
+  });
+  add("progress thread", model, [](Model<S>& m) {
+    if (m.shared.watch.park(m.progress, m.progress.epoch(), 0, true)) Model<S>::Parking::hand_over(m.shared);
+  });
+  add("network", model, [](Model<S>& m) {
+    m.arrive(0);
+    await(&is_done<0, S>, &m);
+    m.arrive(1);  // for the thread, if it has come late
+  });
+}
+
+TEST_CASE("a progress thread that has watched has a sleeping worker watch") {
+  check_all(&progress_watches<Checked<>>);
+  check_lost(&progress_watches<Without<Step::kHandOver>>);
+}
+
 // Workers 0 and 1 go to work at the same time, 0 from the watch. 1 may be the one that 0 asks to watch.
 template <class S>
 void baton() {

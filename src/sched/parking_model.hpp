@@ -121,7 +121,7 @@ struct Model {
   Model(int count, bool with_network) : has_network(with_network), workers(count), unfinished(count) {
     for (int i = 0; i < count; ++i) parkings[i] = &(new (room[i]) Worker(*this, i))->entrance.parking();
     shared.all = {parkings.data(), static_cast<std::size_t>(count)};
-    if (with_network) (void)shared.watch.set([]() noexcept { return Arming{.fd = 1}; });
+    if (with_network) (void)shared.watch.set([](bool) noexcept { return Arming{.fd = 1}; });
     name_parts();
   }
 
@@ -141,6 +141,7 @@ struct Model {
   }
 
   typename Parking::Shared shared;
+  BasicEventcount<S> progress;  // of a thread that is no worker
   std::array<Parking*, kWorkers> parkings = {};
   bool has_network;
   bool ends = false;   // the scenario has the end of a job in it; else steps are saved

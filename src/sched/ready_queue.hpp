@@ -38,6 +38,25 @@ class ReadyQueue {
     if (head_ == nullptr) tail_ = nullptr;
     return task;
   }
+  /// Takes out the first task for which `wanted(task)`, asked in the order in which they would run, null: none. Only
+  /// first in, first out.
+  template <class Wanted>
+  Task* take(Wanted&& wanted) noexcept {
+    Task* before = nullptr;
+    for (Task* task = head_; task != nullptr; before = task, task = task->next) {
+      if (!wanted(*task)) continue;
+      (before == nullptr ? head_ : before->next) = task->next;
+      if (tail_ == task) tail_ = before;
+      --length_;
+      return task;
+    }
+    return nullptr;
+  }
+  /// Only first in, first out.
+  template <class Body>
+  void for_each(Body&& body) const noexcept {
+    for (Task* task = head_; task != nullptr; task = task->next) body(*task);
+  }
   bool empty() const noexcept { return length_ == 0; }
   int length() const noexcept { return length_; }
 

@@ -9,10 +9,12 @@
 #include <cstdlib>
 #include <cstring>
 #include <optional>
+#include <span>
 #include <thread>
 
 #include "sched/metering.hpp"
 #include "sched/offload.hpp"
+#include "sched/progress_threads.hpp"
 #include "sched/signal_stack.hpp"
 #include "sched/topology.hpp"
 #include "sched/worker.hpp"
@@ -23,6 +25,8 @@ namespace tmpi::sched {
 namespace detail {
 
 bool g_single_worker = false;
+bool g_tasks_move = false;
+bool g_plans = false;
 
 }  // namespace detail
 
@@ -50,6 +54,7 @@ class NodeScheduler final : public Scheduler {
   explicit NodeScheduler(const Options& options) : options_(options) {}
   ~NodeScheduler() override;
   Result<void> set_up();
+  const Balancer* balancer() const noexcept { return shared_.balancer.get(); }
 
   Task& spawn(int worker, void (*entry)(void*), void* arg, void* owner) override;
   Task& adopt_current_thread(void* owner) override;
@@ -74,6 +79,7 @@ class NodeScheduler final : public Scheduler {
   int worker_of(const Task& task) const override { return task.worker->index(); }
   bool oversubscribed() const override { return shared_.oversubscribed; }
   std::vector<std::string> bindings() const override;
+  std::vector<std::string> progress_bindings() const override;
   int tasks() const override { return spawned_.load(std::memory_order_acquire); }
   const Task& task(int id) const override { return tasks_[static_cast<std::size_t>(id)]; }
   const Task* guard_page_owner(const void* address) const override;
@@ -88,12 +94,18 @@ class NodeScheduler final : public Scheduler {
 
  private:
   Result<void> make_workers();
+  void choose_progress();
+  void start_progress();
+  Result<void> balance();
   Task& new_task(void* owner);
   void run_worker(int index);
 
   const Options options_;
   std::unique_ptr<ult::StackArena> stacks_;
   std::optional<Topology> topology_;
+  Progress progress_ = Progress::kPoll;  // as it is done
+  std::vector<Place> progress_places_;   // kCore
+  std::optional<ProgressThreads> progress_threads_;
   std::unique_ptr<Task[]> tasks_;
   std::atomic<int> reserved_{0};  // ids handed out
   std::atomic<int> spawned_{0};   // tasks [0, spawned_) are complete enough for state dumps
@@ -118,7 +130,9 @@ Result<void> NodeScheduler::set_up() {
     if (!topology) return topology.failure();
     topology_ = *std::move(topology);
   }
-  shared_.oversubscribed = options_.workers > cpu_limit();
+  choose_progress();
+  shared_.oversubscribed =
+      options_.workers + (progress_ == Progress::kCore ? options_.progress_cores : 0) > cpu_limit();
   shared_.stack_size = stacks_->size();
   shared_.exec_stacks = options_.exec_stacks;
   tasks_ = std::make_unique<Task[]>(static_cast<std::size_t>(options_.tasks));
@@ -126,6 +140,36 @@ Result<void> NodeScheduler::set_up() {
   timers::calibrate();
   if (!shared_.oversubscribed) shared_.spin_ticks = timers::ticks(options_.spin_microseconds * 1e-6);
   return {};
+}
+
+// A core that spins beside workers which have to share the others would take more than it gives: where cores are
+// short the thread sleeps.
+void NodeScheduler::choose_progress() {
+  progress_ = options_.progress;
+  if (progress_ == Progress::kAuto) progress_ = Progress::kPoll;
+  if (progress_ != Progress::kCore) return;
+  if (topology_) {
+    progress_places_ =
+        topology_->set_aside(options_.progress_cores, options_.progress_numa_node, options_.workers);
+  } else if (options_.workers + options_.progress_cores <= cpu_limit()) {
+    progress_places_.resize(static_cast<std::size_t>(options_.progress_cores));
+  }
+  if (progress_places_.empty()) progress_ = Progress::kThread;
+}
+
+void NodeScheduler::start_progress() {
+  if (!progress_threads_) return;
+  try {
+    if (progress_ == Progress::kCore)
+      progress_threads_->start_spinning(progress_places_, topology_.has_value());
+    else
+      progress_threads_->start_sleeping();
+  } catch (const std::system_error& error) {
+    end_at_limit(
+        fmt::format("cannot start a progress thread: {}. Raise the limits on threads (ulimit -u) and "
+                    "memory (ulimit -v), or pass --progress poll",
+                    error.what()));
+  }
 }
 
 Result<void> NodeScheduler::make_workers() {
@@ -137,6 +181,27 @@ Result<void> NodeScheduler::make_workers() {
     shared_.parkings.push_back(&shared_.workers.back()->parking());
   }
   shared_.parking.all = shared_.parkings;
+  return balance();
+}
+
+Result<void> NodeScheduler::balance() {
+  const Result<BalanceChoice> chosen = parse_balance(options_.balance);
+  if (!chosen) return chosen.failure();
+  if (chosen->kind == BalanceKind::kNone || options_.workers == 1) return {};
+  if (options_.policy != "fifo") {
+    return Failure{
+        fmt::format("ranks cannot be balanced over cores ({}) when they run in another order than fifo ({})",
+                    options_.balance, options_.policy)};
+  }
+  if (is_beside(options_.progress)) {
+    return Failure{
+        "ranks that move between cores and progress beside them do not go together yet; leave out --balance, "
+        "or "
+        "--progress"};
+  }
+  shared_.balancer = std::make_unique<Balancer>(
+      *chosen, shared_.workers, std::span(tasks_.get(), static_cast<std::size_t>(options_.tasks)));
+  for (auto& worker : shared_.workers) worker->set_balancer(*shared_.balancer);
   return {};
 }
 
@@ -149,6 +214,8 @@ NodeScheduler::~NodeScheduler() {
     metering::reset();
     g_scheduler = nullptr;
     detail::g_single_worker = false;
+    detail::g_tasks_move = false;
+    detail::g_plans = false;
   }
 }
 
@@ -168,6 +235,7 @@ Task& NodeScheduler::spawn(int worker, void (*entry)(void*), void* arg, void* ow
   task.argument = arg;
   task.stack = stacks_->stack(static_cast<int>(task.id));
   task.worker = shared_.workers[static_cast<std::size_t>(worker)].get();
+  task.home = static_cast<std::uint16_t>(worker);
   shared_.unfinished.fetch_add(1, std::memory_order_relaxed);
   task.worker->settle();
   spawned_.fetch_add(1, std::memory_order_release);
@@ -193,6 +261,7 @@ void NodeScheduler::run_worker(int index) {
 void NodeScheduler::run() {
   const SavedAffinity affinity;
   set_offload_affinity(&affinity);
+  start_progress();
   const int first = options_.owns_calling_thread ? 1 : 0;
   std::vector<std::thread> threads;
   for (int i = first; i < options_.workers; ++i) {
@@ -210,6 +279,7 @@ void NodeScheduler::run() {
   }
   if (first == 1) run_worker(0);
   for (std::thread& thread : threads) thread.join();
+  if (progress_threads_) progress_threads_->stop();
   set_offload_affinity(nullptr);
 }
 
@@ -244,6 +314,7 @@ void NodeScheduler::admit_threads() noexcept {
     Task& task = tasks_[static_cast<std::size_t>(i)];
     if (task.worker == &here) task.monitored.store(true, std::memory_order_relaxed);
   }
+  here.close();
   here.entrance().admit(here.running()->inside);
 }
 
@@ -252,7 +323,10 @@ void NodeScheduler::set_drain_hook(DrainHook hook) {
 }
 
 void NodeScheduler::set_event_source(const EventSource& source) {
-  if (!shared_.parking.watch.set(source.arm)) {
+  if (progress_ != Progress::kPoll && source.expected != nullptr) progress_threads_.emplace(shared_, source);
+  // Who spins on cores of their own need nobody who watches in addition.
+  const bool spins = progress_threads_ && progress_ == Progress::kCore;
+  if (!spins && !shared_.parking.watch.set(source.arm)) {
     end_at_limit(fmt::format(
         "cannot have a descriptor that wakes who waits for the network: {}. Raise the limit on open files "
         "(ulimit -n).",
@@ -274,6 +348,26 @@ std::vector<std::string> NodeScheduler::bindings() const {
     const bool shares = static_cast<std::size_t>(options_.workers) > topology_->places.size();
     lines.push_back(fmt::format("worker {}: core {} (PU {}), NUMA node {}{}", i, place.core, place.pu,
                                 place.numa_node, shares ? ", shared with other workers" : ""));
+  }
+  return lines;
+}
+
+std::vector<std::string> NodeScheduler::progress_bindings() const {
+  std::vector<std::string> lines;
+  if (!progress_threads_) return lines;
+  if (progress_ != Progress::kCore) {
+    lines.push_back(fmt::format("progress thread: not bound, sleeps while cores are at it{}",
+                                options_.progress == Progress::kCore
+                                    ? "; no core of its own: there are too few beside those of the workers"
+                                    : ""));
+  }
+  for (std::size_t i = 0; i < progress_places_.size(); ++i) {
+    const Place& place = progress_places_[i];
+    const bool near = place.numa_node == options_.progress_numa_node;
+    lines.push_back(topology_
+                        ? fmt::format("progress thread {}: core {} (PU {}), NUMA node {}{}", i, place.core,
+                                      place.pu, place.numa_node, near ? ", that of the network's device" : "")
+                        : fmt::format("progress thread {}: not bound", i));
   }
   return lines;
 }
@@ -326,7 +420,9 @@ Result<std::unique_ptr<Scheduler>> Scheduler::create(const Options& options) {
   auto scheduler = std::make_unique<NodeScheduler>(options);
   if (auto ready = scheduler->set_up(); !ready) return ready.failure();
   g_scheduler = scheduler.get();
-  detail::g_single_worker = options.workers == 1;
+  detail::g_single_worker = options.workers == 1 && !is_beside(options.progress);
+  detail::g_tasks_move = scheduler->balancer() != nullptr;
+  detail::g_plans = detail::g_tasks_move && scheduler->balancer()->plans();
   return std::unique_ptr<Scheduler>(std::move(scheduler));
 }
 

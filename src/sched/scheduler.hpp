@@ -12,6 +12,7 @@
 
 #include "base/arming.hpp"
 #include "base/result.hpp"
+#include "sched/progress.hpp"
 #include "sched/task.hpp"
 
 namespace tmpi::sched {
@@ -23,9 +24,15 @@ struct Options {
   std::string thread_name = "tmpi-worker";  ///< of workers' threads, followed by "/" and a number
   std::size_t least_stack_size = 0;         ///< what will do if address space is scarce; 0: stack_size
   std::string policy = "fifo";              ///< "fifo", "lifo", "random:SEED"
+  std::string balance = "none";     ///< --balance: how tasks move between workers; others only with "fifo"
   bool bind = true;                 ///< pin worker i to the i-th allowed core (hwloc); false: --bind-to none
   bool exec_stacks = false;         ///< the program has PT_GNU_STACK RWE
   bool owns_calling_thread = true;  ///< the thread that calls run() becomes worker 0
+  /// Who looks at the event source beside the workers (progress.hpp), and with kCore on how many cores.
+  /// kPoll if there will be no event source.
+  Progress progress = Progress::kPoll;
+  int progress_cores = 1;
+  int progress_numa_node = -1;  ///< where the network's device is; -1: unknown
   int spin_microseconds =
       50;  ///< how long an idle worker looks for work before it sleeps; 0 when oversubscribed
 };
@@ -45,8 +52,9 @@ using SwitchObserver = void (*)(Task* from, Task* to, std::uint64_t ticks) noexc
 struct EventSource {
   /// Makes progress; true if there was any. Any worker's thread, several at a time. May make tasks ready.
   bool (*poll)() noexcept = nullptr;
-  /// What the watcher has to watch; whatever happens after the call shows there.
-  Arming (*arm)() noexcept = nullptr;
+  /// What the watcher has to watch; whatever happens after the call shows there. `patient`: who asks would
+  /// rather be woken a little late than stay awake for what comes soon.
+  Arming (*arm)(bool patient) noexcept = nullptr;
   /// How much is on its way here, or may be: receives and transfers that wait for other processes. A hint,
   /// relaxed.
   const std::atomic<int>* expected = nullptr;
@@ -132,6 +140,8 @@ class Scheduler {
   virtual bool oversubscribed() const = 0;
   /// One line per worker: "worker 0: core 3 (PU 6), NUMA node 0" for --report-bindings.
   virtual std::vector<std::string> bindings() const = 0;
+  /// The same for progress threads, after set_event_source(); empty if there are none.
+  virtual std::vector<std::string> progress_bindings() const = 0;
 
   /// Tasks spawned so far (finished ones included), and each by its id: for state dumps. Any
   /// thread.
@@ -181,7 +191,8 @@ void forget_this_thread() noexcept;
 /// that is no worker.
 int ready_tasks() noexcept;
 
-/// True when the process has exactly one worker: data shared only among tasks needs no atomics then.
+/// True when the process has exactly one worker, and no progress thread: data shared only among tasks needs no
+/// atomics then.
 inline bool single_worker() noexcept {
   return detail::g_single_worker;
 }

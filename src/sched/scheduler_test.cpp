@@ -133,7 +133,7 @@ TEST_CASE("an event source is polled when idle and between busy tasks") {
                                g_network->complete();
                                return true;
                              },
-                         .arm = []() noexcept { return Arming{.nanoseconds = 100'000}; }});
+                         .arm = [](bool) noexcept { return Arming{.nanoseconds = 100'000}; }});
   SUBCASE("idle") {
     job.spawn(0, [&] { event.wait(); });
     job.run();

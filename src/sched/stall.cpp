@@ -27,13 +27,18 @@ bool StallWatch::sleep_last(Parking& parking, std::uint32_t epoch) noexcept {
   const bool early =
       timers::seconds(timers::now_ticks() - start) < 0.9e-9 * static_cast<double>(kStallPeriod);
   if (early || parking.epoch() != epoch) return watched;
+  check();
+  return parking.wait(epoch) || watched;
+}
+
+void StallWatch::check() noexcept {
+  if (hook_ == nullptr) return;
   const std::uint64_t before = switches();
   if (offloaded() == 0 && all_asleep() &&
       std::ranges::all_of(workers_, [](const auto& w) { return w->parking().empty(); }) &&
       switches() == before && all_asleep()) {
     hook_();
   }
-  return parking.wait(epoch) || watched;
 }
 
 std::uint64_t StallWatch::switches() const noexcept {

@@ -29,10 +29,15 @@ class StallWatch {
   /// which comes at the latest then, so that this is no stall. Blocks the thread.
   [[nodiscard]] bool sleep(Parking& parking, std::uint32_t epoch, std::uint64_t nanoseconds) noexcept;
 
+  /// All workers' own threads sleep. Any thread.
+  bool all_asleep() const noexcept;
+  /// Nothing has happened for kStallPeriod, as far as the caller knows: calls the hook if all workers sleep and
+  /// nothing has been left for them. Any thread that is no worker.
+  void check() noexcept;
+
  private:
   bool sleep_last(Parking& parking, std::uint32_t epoch) noexcept;
   std::uint64_t switches() const noexcept;
-  bool all_asleep() const noexcept;
 
   const Workers& workers_;
   StallHook hook_ = nullptr;

@@ -21,6 +21,33 @@ enum class TaskState : std::uint8_t { kInit, kRunning, kReady, kBlocked, kFinish
 /// Name of a state for state dumps: "running", "blocked", ...
 const char* to_string(TaskState state) noexcept;
 
+/// Where a task runs: changed by that worker's own thread (move.hpp), read by any. Who finds the worker that the task
+/// has just left is sent on by that. Release, acquire: who finds its own sees what the task has done elsewhere.
+class CurrentWorker {
+ public:
+  CurrentWorker() noexcept = default;
+  CurrentWorker& operator=(Worker* worker) noexcept {
+    worker_.store(worker, std::memory_order_release);
+    return *this;
+  }
+  operator Worker*() const noexcept { return worker_.load(std::memory_order_acquire); }
+  Worker* operator->() const noexcept { return *this; }
+
+ private:
+  std::atomic<Worker*> worker_{nullptr};
+};
+
+/// What moving a task between workers needs of it (move.hpp); unused in a job whose tasks stay. Relaxed atomics: read
+/// by whoever plans.
+struct Moving {
+  /// What of the task belongs to its worker, which it cannot leave therefore; counted by its own thread.
+  std::atomic<int> anchors{0};
+  std::atomic<int> target{-1};          ///< index of the worker that it is to move to, -1: none
+  std::atomic<std::uint64_t> spent{0};  ///< ticks it has run
+  std::atomic<std::uint64_t> slot{0};   ///< ticks it runs at a time, of late
+  bool fresh = false;                   ///< it has not run since it has moved; its worker's thread
+};
+
 /// How often a task has looked for something in vain (poll_watch.hpp). Written by its worker's thread; relaxed.
 struct PollCount {
   std::atomic<std::uint32_t> number{0};
@@ -32,15 +59,16 @@ struct PollCount {
 struct alignas(kCacheLine) Task : ult::Fiber {
   std::atomic<TaskState> state{TaskState::kInit};  ///< for state dumps, and hints inside its worker; relaxed
   bool is_thread = false;                          ///< a thread of a rank (ThreadTask), no fiber
-  bool inside = false;                 ///< in the library: between entry and return to user code (Inside)
-  std::atomic<bool> monitored{false};  ///< its worker has admitted threads; written by that, relaxed
-  Task* next = nullptr;                ///< link of the ready queue or of an inbox; a task is in at most one
-  Worker* worker = nullptr;            ///< where it runs; written only while it is not ready and not running
-  void* owner = nullptr;               ///< the MPI layer's Rank; opaque here
-  std::uint32_t id = 0;                ///< index in the scheduler = local rank index
+  bool inside = false;                   ///< in the library: between entry and return to user code (Inside)
+  std::atomic<bool> monitored{false};    ///< its worker has admitted threads; written by that, relaxed
+  Task* next = nullptr;                  ///< link of the ready queue or of an inbox; a task is in at most one
+  CurrentWorker worker;                  ///< where it runs
+  void* owner = nullptr;                 ///< the MPI layer's Rank; opaque here
+  std::uint32_t id = 0;                  ///< index in the scheduler = local rank index
   std::atomic<bool> interrupted{false};  ///< the interrupt hook is to be called (interrupt() in sleep.hpp)
   bool resumed_early = false;            ///< for that alone: what it waits for has not come
-  void (*entry)(void*) = nullptr;        ///< what spawn() was given
+  std::uint16_t home = 0;          ///< index of the worker on which it, or its rank, began: never changes
+  void (*entry)(void*) = nullptr;  ///< what spawn() was given
   void* argument = nullptr;
   timers::ProcessMeter meter;  ///< what it has run, if switches are metered; ends the second line
   bool helper = false;         ///< a helper fiber: work that goes on for a rank (helper.hpp)
@@ -49,6 +77,8 @@ struct alignas(kCacheLine) Task : ult::Fiber {
   Task* next_interrupted = nullptr;
   Sleeper* sleeper = nullptr;  ///< it is in sleep_until()
   PollCount polls;
+  Task* rank_task = nullptr;  ///< of a helper fiber: the task of the rank that it works for
+  Moving moving;
 
   void set_state(TaskState now) noexcept { state.store(now, std::memory_order_relaxed); }
   TaskState get_state() const noexcept { return state.load(std::memory_order_relaxed); }
@@ -68,6 +98,12 @@ void yield_polling() noexcept;
 
 /// The kernel's number of the thread that runs the task's worker; 0: it does not run yet. Any thread.
 int os_thread_of(const Task& task) noexcept;
+
+/// Index of the worker on which the calling task, or its rank, began. Never changes; a number by which ranks are
+/// grouped (mpi/shm/worker_groups.hpp). Not on threads that run no task.
+inline int home_of_current() noexcept {
+  return current()->home;
+}
 
 /// Makes a blocked task ready on its worker; any thread. The caller must own the wake-up (see Waiter).
 void make_ready(Task& task) noexcept;

@@ -66,7 +66,8 @@ Task& thread_task(const Task& rank) {
     pthread_setspecific(end_key(), &task);
     mine = &task;
   }
-  mine->worker = rank.worker;
+  mine->worker = static_cast<Worker*>(rank.worker);
+  mine->home = rank.home;
   mine->owner = rank.owner;
   mine->id = rank.id;
   return *mine;
@@ -104,6 +105,7 @@ void detail::block_on_thread(Worker& worker, Task& self) noexcept {
   self.set_state(TaskState::kBlocked);
   if (!self.is_thread) return hand_back(self);
   worker.entrance().block(static_cast<ThreadTask&>(self).parker, worker);
+  worker.tell_progress();
   self.set_state(TaskState::kRunning);
 }
 

@@ -26,6 +26,10 @@ struct Topology {
 
   /// Reads the machine as far as the calling thread's affinity mask allows it.
   static Result<Topology> discover();
+  /// Takes `count` cores out of those for workers: on NUMA node `numa_node` if there are some (-1: no matter),
+  /// the last ones first. One hardware thread of each. Empty, and nothing has been taken, if fewer than
+  /// `for_workers` would be left.
+  std::vector<Place> set_aside(int count, int numa_node, int for_workers);
   const Place& place_of(int worker) const { return places[static_cast<std::size_t>(worker) % places.size()]; }
 };
 

@@ -17,6 +17,8 @@ void Waiter::complete() noexcept {
 }
 
 void Waiter::wait() noexcept {
+  // It may have moved since; from here on it stays until it has been made ready. The decrement publishes it.
+  worker_ = task_->worker;
   if (remaining_.fetch_sub(1, std::memory_order_acq_rel) == 1) return;
   // From here on a completer may make the task ready, though it still runs. No harm: only this worker, which
   // is busy leaving it, can resume it; at worst block() finds the task itself to be the next one.

@@ -34,7 +34,7 @@ class Waiter {
  private:
   Task* task_;
   Worker*
-      worker_;  ///< the task's; here, so that a completer on another core need not fetch the Task to find it
+      worker_;  ///< the task's while it waits; here, so that a completer on another core need not fetch the Task
   int events_;
   // events + 1: the extra one is the waiting task's own, given back by wait(). Whoever brings the count to
   // zero decides: a completer makes the task ready, wait() itself returns at once. acq_rel: who reaches zero

@@ -46,7 +46,11 @@ __attribute__((noinline)) void set_this_thread(Worker* worker, Task** running) n
 // ---- Choosing ----
 
 void Worker::drain_inbox() noexcept {
-  entrance_.drain([this](Task& task) { make_ready_here(task); });
+  entrance_.drain([this](Task& task) {
+    if (watchful() && task.moving.fresh) [[unlikely]]
+      task.monitored.store(entrance_.admits(), std::memory_order_relaxed);
+    make_ready_here(task);
+  });
   // Whoever interrupts a task leaves a reason to look, too.
   if (interrupted_.load(std::memory_order_relaxed) != nullptr) [[unlikely]]
     take_interrupted();
@@ -67,6 +71,7 @@ inline Task* Worker::next_ready() noexcept {
   if (watchful()) [[unlikely]] {
     wake_sleepers();
     if (Task* task = pop_urgent()) return task;
+    if (balancer_ != nullptr) balance();
   }
   if (drain_hook_ != nullptr) drain_hook_(index_);
   if (poll_ != nullptr &&
@@ -87,6 +92,11 @@ __attribute__((noinline)) Task* Worker::pop_urgent() noexcept {
     urgent_ = task->next_interrupted;
     // In this order: an interrupt from here on puts it into the list again. seq_cst pairs with interrupt().
     task->interrupt_queued.store(false, std::memory_order_seq_cst);
+    if (task->worker != this) [[unlikely]] {
+      // It has moved since. What it finds itself when it goes on there need not be told.
+      if (task->interrupted.load(std::memory_order_seq_cst)) task->worker->interrupt(*task);
+      continue;
+    }
     if (task->state.load(std::memory_order_relaxed) != TaskState::kBlocked ||
         !task->interrupted.load(std::memory_order_seq_cst))
       continue;
@@ -147,7 +157,7 @@ __attribute__((noinline)) void Worker::poll_at_switch() noexcept {
   until_clock_ = kClockInterval;
   if (now - last_poll_ < (expectant ? shared_.expectant_ticks : shared_.quiet_ticks)) return;
   last_poll_ = now;
-  poll_();
+  poll_source();
 }
 
 void Worker::look() noexcept {
@@ -155,7 +165,7 @@ void Worker::look() noexcept {
   if (watchful()) [[unlikely]]
     wake_sleepers();
   if (drain_hook_ != nullptr) drain_hook_(index_);
-  if (poll_ != nullptr && poll_()) progressed_ = true;
+  if (poll_ != nullptr && poll_source()) progressed_ = true;
 }
 
 bool Worker::anyone_ready() noexcept {
@@ -203,7 +213,10 @@ void Worker::spin() noexcept {
 // Null when all tasks have finished.
 __attribute__((noinline)) Task* Worker::idle() noexcept {
   for (;;) {
+    if (balancer_ != nullptr) begin_idle();
     entrance_.idle(*this);
+    tell_progress();
+    if (balancer_ != nullptr) end_idle();
     // What was urgent may have been dealt with meanwhile.
     if (Task* task = pop_next()) return task;
     if (finished()) return nullptr;
@@ -271,10 +284,15 @@ void Worker::block(Task& self) noexcept {
     interrupted(self);
     if (self.sleeper != nullptr) return;
   }
+  Worker* here = this;
   do {
-    suspend(self);
+    here->suspend(self);
+    here = self.worker;
+    if (!here->watchful()) [[likely]]
+      return;
     // relaxed: if it is seen late, its worker will be told.
-  } while (watchful() && self.interrupted.load(std::memory_order_relaxed) && interrupted(self));
+  } while (self.interrupted.load(std::memory_order_relaxed) && here->interrupted(self));
+  if (here->balancer_ != nullptr) here->move_after_wait(self);
 }
 
 inline void Worker::suspend(Task& self) noexcept {
@@ -306,11 +324,15 @@ inline void Worker::give_turn(Task& self, Counter& counter) noexcept {
       } else if (shared_.oversubscribed) {
         sched_yield();
       }
+      if (watchful() && balancer_ != nullptr) [[unlikely]]
+        polled_in_vain();
       return be_interrupted(self);
     }
+    if (watchful() && balancer_ != nullptr) [[unlikely]]
+      account();
     push_yielded(self);
     switch_from(self, &self, *next, counter);
-    return be_interrupted(self);
+    return self.worker->be_interrupted(self);
   }
   // Several ranks that poll in turn never leave the queue empty.
   if (shared_.oversubscribed && ++yields_ % kYieldsPerSlice == 0) sched_yield();
@@ -318,7 +340,7 @@ inline void Worker::give_turn(Task& self, Counter& counter) noexcept {
   Task* next = next_ready();
   if (next != &self) {
     switch_from(self, &self, *next, counter);
-    return be_interrupted(self);
+    return self.worker->be_interrupted(self);
   }
   self.set_state(TaskState::kRunning);
   be_interrupted(self);
@@ -383,7 +405,14 @@ void Worker::run() noexcept {
   set_this_thread(this, &running_);
   thread_id_.store(gettid(), std::memory_order_relaxed);
   ult::attach(thread_, root_);
-  if (Task* first = idle()) switch_from(root_, nullptr, *first);
+  for (Task* next = idle(); next != nullptr;) {
+    switch_from(root_, nullptr, *next);
+    // Back: a task moves to another worker, or all have finished.
+    if (leaving_ == nullptr) break;
+    send(*std::exchange(leaving_, nullptr), *leaving_to_);
+    next = next_ready();
+    if (next == nullptr) next = idle();
+  }
   ult::detach(root_);
   set_this_thread(nullptr, nullptr);
   if (entrance_.admits()) leave();

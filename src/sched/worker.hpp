@@ -16,9 +16,12 @@
 
 #include "base/platform.hpp"
 #include "sched/assist.hpp"
+#include "sched/balancer.hpp"
 #include "sched/entrance.hpp"
 #include "sched/helper.hpp"
+#include "sched/move.hpp"
 #include "sched/poll_watch.hpp"
+#include "sched/progress.hpp"
 #include "sched/ready_queue.hpp"
 #include "sched/scheduler.hpp"
 #include "sched/sleepers.hpp"
@@ -50,6 +53,7 @@ struct Shared {
   StallWatch stall{workers};
   InterruptHook interrupt_hook = nullptr;
   PollWatch polls{workers};
+  std::unique_ptr<Balancer> balancer;  ///< null: tasks stay where they are
 };
 
 class alignas(kCacheLine) Worker {
@@ -68,6 +72,10 @@ class alignas(kCacheLine) Worker {
     expected_ = source.expected;
   }
   void set_drain_hook(DrainHook hook) noexcept { drain_hook_ = hook; }
+  void set_balancer(Balancer& balancer) noexcept {
+    balancer_ = &balancer;
+    watchful_.store(true, std::memory_order_relaxed);
+  }
 
   // Any thread.
   /// Takes effect at the worker's next switch.
@@ -93,9 +101,17 @@ class alignas(kCacheLine) Worker {
   /// One more task, which will not have finished until finish(); and whether there are others than one.
   void settle() noexcept { residents_.fetch_add(1, std::memory_order_relaxed); }
   bool has_company() const noexcept { return residents_.load(std::memory_order_relaxed) > 1; }
+  /// So often has it looked at the event source.
+  std::uint64_t looks() const noexcept { return looks_.load(std::memory_order_relaxed); }
   /// ns for which ready tasks have waited for one that holds the worker.
   std::uint64_t held() const noexcept { return held_.load(std::memory_order_relaxed); }
   AssistPoint& assist_point() noexcept { return assist_point_; }
+  /// It has admitted threads: no task comes or goes any more.
+  bool closed() const noexcept { return closed_.load(std::memory_order_relaxed); }
+  void close() noexcept { closed_.store(true, std::memory_order_relaxed); }
+  Balancer* balancer() noexcept { return balancer_; }
+  /// It has nothing to run, and nobody has promised it anything since it said so; claims it.
+  bool claim_idle() noexcept;
 
   // The worker's thread.
   /// Runs tasks until all tasks of the process have finished.
@@ -117,6 +133,10 @@ class alignas(kCacheLine) Worker {
   }
   void yield_polling(Task& self) noexcept;
   [[noreturn]] void finish() noexcept;
+  /// Moves the calling task (move.hpp).
+  Moved move(Task& self, Worker& to) noexcept;
+  /// What the running task has used since it was last accounted is added to its load.
+  void account() noexcept;
 
   HelperPool& helpers() noexcept { return helpers_; }
   const HelperPool& helpers() const noexcept { return helpers_; }
@@ -142,6 +162,11 @@ class alignas(kCacheLine) Worker {
   void spin() noexcept;
   bool progressed() noexcept { return assist_point_.take_request() | std::exchange(progressed_, false); }
   bool sleep(std::uint32_t epoch) noexcept;
+  /// Who has slept goes to work: perhaps nobody watches the event source any more. seq_cst: the progress
+  /// thread may be about to sleep.
+  void tell_progress() const noexcept {
+    if (expected_ != nullptr && expected_->load(std::memory_order_seq_cst) > 0) call_progress();
+  }
 
  private:
   static constexpr std::uint32_t kClockInterval =
@@ -170,6 +195,23 @@ class alignas(kCacheLine) Worker {
       interrupted(self);
   }
   void poll_at_switch() noexcept;
+  bool poll_source() noexcept {
+    looks_.store(looks_.load(std::memory_order_relaxed) + 1, std::memory_order_relaxed);
+    return poll_();
+  }
+  // worker_moves.cpp; only with a balancer.
+  bool movable(const Task& task) const noexcept;
+  void balance() noexcept;
+  void rotate() noexcept;
+  void send_planned() noexcept;
+  void share() noexcept;
+  void move_after_wait(Task& self) noexcept;
+  Worker* next_open() const noexcept;
+  void depart(Task& self, Worker& to) noexcept;
+  void send(Task& task, Worker& to) noexcept;
+  void polled_in_vain() noexcept;
+  void begin_idle() noexcept;
+  void end_idle() noexcept;
   Task* idle() noexcept;
   using Counter = std::atomic<std::uint64_t>;
   void give_turn(Task& self, Counter& counter) noexcept;
@@ -202,6 +244,7 @@ class alignas(kCacheLine) Worker {
   // Relaxed: written by this thread only, read as figures.
   Counter switches_{0};
   Counter polled_switches_{0};  // those of yield_polling()
+  Counter looks_{0};            // at the event source
   ReadyQueue ready_;
   Shared& shared_;
   ult::Fiber root_;  // the thread's own flow of control
@@ -217,6 +260,15 @@ class alignas(kCacheLine) Worker {
   // Tasks for which interrupt() has been called, the latest first. release: who takes them sees why.
   std::atomic<Task*> interrupted_{nullptr};
   AssistPoint assist_point_;
+  // Of a job whose tasks move.
+  Balancer* balancer_ = nullptr;
+  std::uint64_t began_ = 0;      // ticks when the running task was last accounted
+  std::uint64_t plan_seen_ = 0;  // Balancer::plan_number()
+  int departing_ = 0;            // at most so many tasks here are to move elsewhere
+  Task* leaving_ = nullptr;      // has switched to the root, which hands it over
+  Worker* leaving_to_ = nullptr;
+  std::atomic<bool> closed_{false};
+  std::atomic<bool> idling_{false};
 
   // Its inbox is written by other threads.
   Entrance entrance_;

@@ -1,7 +1,7 @@
 ! The ways in which a rank of a Fortran program ends: the first argument says which.
 program ends
   use mpi_f08
-  integer :: me, n, i
+  integer :: me, i
   character(20) :: what
   real, allocatable :: a(:)
   real :: x, y

@@ -72,6 +72,9 @@ int run_until_exit(const std::function<void()>& program, std::string* why) {
 
 }  // namespace fake_node
 
+// Here ranks never move.
+void tmpi::privatize::stay_on_thread(int) noexcept {}
+
 int tmpi::privatize::running_rank() noexcept {
   return fake_node::running;
 }

@@ -15,6 +15,7 @@
 #include "privatize/rank_directory.hpp"
 #include "privatize/rank_table.hpp"
 #include "privatize/shim/host/host_functions.h"
+#include "privatize/thread_hooks.hpp"
 
 namespace tmpi::privatize {
 
@@ -105,6 +106,7 @@ bool part_from_process() noexcept {
 int stay_here(int rank) noexcept {
   const int fd = open(".", O_PATH | O_DIRECTORY | O_CLOEXEC);
   if (fd < 0) return -1;
+  if (directory_of(rank) == nullptr) privatize::stay_on_thread(rank);
   const std::lock_guard guard(mutex);
   Directory* const here = table.get(rank) == nullptr ? nullptr : place_of(fd);
   if (here == nullptr) {

@@ -26,6 +26,7 @@
 #include "launch/system/started_alone.hpp"
 #include "mpi/p2p/channel.hpp"
 #include "mpi/rank/callbacks.hpp"
+#include "mpi/remote/remote.hpp"
 #include "observe/observation.hpp"
 #include "privatize/preload.hpp"
 #include "privatize/rank_directory.hpp"
@@ -62,8 +63,9 @@ Result<NodeJob*> NodeJob::create(Assignment assignment) {
                                    ? mpi::Placement(job.spec_.total_ranks())
                                    : mpi::Placement(job.node_.node_of, job.node_.hosts, job.node_.node));
   raise_descriptor_limit(descriptors_of_node_process(job.mpi_->local_count(), job.node_.nodes()));
-  job.layout_ = plan_layout(job.mpi_->local_count(), job.share_.cores, job.spec_.vratio, job.spec_.workers);
   const bool network = job.node_.nodes() > 1;
+  job.layout_ = plan_layout(job.mpi_->local_count(), job.share_.cores - job.progress_cores(),
+                            job.spec_.vratio, job.spec_.workers);
   // The others' addresses come while the programs are being loaded.
   if (network) {
     if (Result<void> ok = open_network(job.spec_, job.node_); !ok) return ok.failure();
@@ -146,6 +148,16 @@ bool NodeJob::any_program(bool (*has)(const privatize::Group& program)) const {
   return std::ranges::any_of(programs_, [&](const auto& program) { return program && has(*program); });
 }
 
+sched::Progress NodeJob::progress() const {
+  if (node_.nodes() == 1) return sched::Progress::kPoll;
+  const auto* chosen = find_choice(sched::kProgressModes, spec_.progress);  // tmpirun has checked the name
+  return chosen != nullptr ? chosen->value : sched::Progress::kAuto;
+}
+
+int NodeJob::progress_cores() const {
+  return progress() == sched::Progress::kCore ? spec_.progress_cores : 0;
+}
+
 Result<void> NodeJob::create_scheduler() {
   sched::Options options;
   options.workers = layout_.workers;
@@ -153,10 +165,18 @@ Result<void> NodeJob::create_scheduler() {
   options.stack_size = spec_.stack_size > 0 ? spec_.stack_size : kDefaultStack;
   options.least_stack_size = spec_.stack_size > 0 ? 0 : kLeastDefaultStack;
   options.policy = spec_.policy;
+  options.balance = spec_.balance;
   options.thread_name =
       base_name_of(spec_.apps[static_cast<std::size_t>(spec_.app_of(node_.first_rank()))].arguments.front());
   options.bind = spec_.bind;
-  if (share_.shared) options.spin_microseconds = 0;
+  options.progress = progress();
+  options.progress_cores = spec_.progress_cores;
+  if (node_.nodes() > 1) options.progress_numa_node = mpi::remote::numa_node();
+  // One of several node processes on a core must not spin there.
+  if (share_.shared) {
+    options.spin_microseconds = 0;
+    if (options.progress == sched::Progress::kCore) options.progress = sched::Progress::kThread;
+  }
   options.exec_stacks =
       any_program([](const privatize::Group& program) { return program.needs_exec_stack(); });
   sched::end_at_limits_by([](const std::string& sentence) {

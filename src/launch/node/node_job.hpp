@@ -73,6 +73,8 @@ class NodeJob {
   Result<std::vector<std::string>> profiling_libraries(const AppSpec& app) const;
   Result<void> load_programs();
   Result<void> create_scheduler();
+  sched::Progress progress() const;
+  int progress_cores() const;  ///< that workers do not get
   void register_with_mpi();
   void spawn_ranks();
   bool any_program(bool (*has)(const privatize::Group& program)) const;

@@ -4,6 +4,7 @@
 #include "launch/system/no_memory.hpp"
 #include "launch/system/safe_text.hpp"
 #include "mpi/remote/remote.hpp"
+#include "sched/progress.hpp"
 
 namespace tmpi::launch {
 namespace {
@@ -14,6 +15,8 @@ mpi::remote::Settings settings_of(const JobSpec& job) {
   mpi::remote::Settings settings;
   settings.eager_limit = job.eager_limit;
   const auto* chosen = find_choice(mpi::remote::kRendezvousProtocols, job.rendezvous);
+  const auto* progress = find_choice(sched::kProgressModes, job.progress);
+  settings.interleave = progress != nullptr && sched::is_beside(progress->value);
   if (chosen != nullptr) settings.rendezvous = chosen->value;  // tmpirun has checked the name
   return settings;
 }

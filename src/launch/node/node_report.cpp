@@ -15,6 +15,7 @@
 #include "mpi/diagnose/place.hpp"
 #include "observe/functions.hpp"
 #include "observe/observation.hpp"
+#include "sched/move.hpp"
 
 namespace tmpi::launch {
 
@@ -54,8 +55,9 @@ void NodeJob::report_start() const {
   if (spec_.verbose) {
     control.notice(
         NoticeKind::kInfo,
-        fmt::format("{}: {} ranks on {} workers, V = {}, stacks of {}, policy {}", name(), layout_.ranks,
-                    layout_.workers, layout_.vratio, readable_size(scheduler_->stack_size()), spec_.policy));
+        fmt::format("{}: {} ranks on {} workers, V = {}, stacks of {}, policy {}, balance {}", name(),
+                    layout_.ranks, layout_.workers, layout_.vratio, readable_size(scheduler_->stack_size()),
+                    spec_.policy, sched::tasks_move() ? spec_.balance : "none"));
     if (several())
       control.notice(NoticeKind::kInfo, fmt::format("{}: network: {}", name(), describe_network()));
   }
@@ -64,6 +66,8 @@ void NodeJob::report_start() const {
   for (int rank = 0; rank < layout_.ranks; ++rank)
     ranks[static_cast<std::size_t>(layout_.worker_of(rank))].emplace_back(mpi_->local_at(rank).world_rank, 1);
   const std::vector<std::string> bindings = scheduler_->bindings();
+  for (const std::string& line : scheduler_->progress_bindings())
+    control.notice(NoticeKind::kInfo, fmt::format("{}: {}", name(), line));
   for (std::size_t worker = 0; worker < bindings.size(); ++worker) {
     control.notice(NoticeKind::kInfo,
                    fmt::format("{}: {}; {}", name(), bindings[worker], rank_ranges(ranks[worker])));

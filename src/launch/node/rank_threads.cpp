@@ -2,6 +2,7 @@
 
 #include "mpi/rank/threads.hpp"
 #include "privatize/thread_hooks.hpp"
+#include "sched/move.hpp"
 #include "sched/waiter.hpp"
 
 namespace tmpi::launch {
@@ -37,6 +38,7 @@ void register_thread_hooks() noexcept {
       .wait = wait_for,
       .wake = wake,
       .yield = yield,
+      .stays = [](int rank) noexcept { sched::anchor(*mpi::job()->local(rank)->task); },
   });
 }
 

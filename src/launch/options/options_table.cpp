@@ -11,7 +11,9 @@
 #include "launch/system/words.hpp"
 #include "mpi/remote/rendezvous.hpp"
 #include "net/transports.hpp"
+#include "sched/balances.hpp"
 #include "sched/policies.hpp"
+#include "sched/progress.hpp"
 
 namespace tmpi::launch {
 
@@ -115,6 +117,23 @@ std::string set_stack_size(OptionTarget target, std::string_view value) {
 std::string set_policy(OptionTarget target, std::string_view value) {
   if (const Result<sched::PolicyChoice> known = sched::parse_policy(value); !known) return known.message();
   target.settings.job.policy = value;
+  return {};
+}
+
+std::string set_progress(OptionTarget target, std::string_view value) {
+  const auto chosen = choose(sched::kProgressModes, value);
+  const bool core = chosen.choice != nullptr && chosen.choice->value == sched::Progress::kCore;
+  if (chosen.choice == nullptr || (!core && value.find(':') != std::string_view::npos))
+    return accepted(sched::kProgressModes);
+  target.settings.job.progress = chosen.choice->name;
+  target.settings.job.progress_cores = 1;
+  if (value.find(':') == std::string_view::npos) return {};
+  return set_int(target.settings.job.progress_cores, chosen.argument, 1, 1024);
+}
+
+std::string set_balance(OptionTarget target, std::string_view value) {
+  if (const Result<sched::BalanceChoice> known = sched::parse_balance(value); !known) return known.message();
+  target.settings.job.balance = value;
   return {};
 }
 
@@ -261,6 +280,10 @@ const std::vector<Option>& table() {
       {"--sched", "", "TMPI_SCHED", "POLICY", kStart,
        "Order in which the ready ranks of a worker run: " + describe_choices(sched::kPolicies) + ".",
        set_policy},
+      {"--balance", "", "TMPI_BALANCE", "HOW", kStart,
+       "How ranks move between the workers of a node process, so that all have the same to do: " +
+           describe_choices(sched::kBalances) + ". Needs --sched fifo and --progress poll.",
+       set_balance},
       {"--sleep", "", "TMPI_SLEEP", list_choices(kSleeping, "|", "|"), kStart,
        "What other ranks do on the core of a rank that sleeps, or waits in the system for something that "
        "does "
@@ -312,6 +335,10 @@ const std::vector<Option>& table() {
       {"--rndv", "", "TMPI_RNDV", "PROTOCOL", kNetwork,
        "How larger messages travel: " + describe_choices(mpi::remote::kRendezvousProtocols) + ".",
        set_rendezvous},
+      {"--progress", "", "TMPI_PROGRESS", "MODE", kNetwork,
+       "Who runs the protocols between node processes while every core computes: " +
+           describe_choices(sched::kProgressModes) + ".",
+       set_progress},
       {"-x", "", "TMPI_EXPORT", "VAR[=VALUE]", kRanks,
        "Set an environment variable in the ranks of this program. May be repeated. Ranks inherit tmpirun's "
        "environment anyway.",

@@ -137,6 +137,15 @@ TEST_CASE("what can be chosen is one table: parsed, listed, described") {
   }
   for (const auto& row : mpi::remote::kRendezvousProtocols)
     CHECK(parsed({"--rndv", std::string(row.name), "p"}).job.rendezvous == row.name);
+  for (const char* mode : {"auto", "poll", "thread", "core"}) {
+    CHECK(parsed({"--progress", mode, "p"}).job.progress == mode);
+    CHECK(parsed({"--progress", mode, "p"}).job.progress_cores == 1);
+  }
+  CHECK(parsed({"--progress", "core:3", "p"}).job.progress == "core");
+  CHECK(parsed({"--progress", "core:3", "p"}).job.progress_cores == 3);
+  CHECK(complaint({"--progress", "core:0", "p"}).find("1") != std::string::npos);
+  for (const char* wrong : {"thread:2", "poll:", "cores", "core:x", "core:"})
+    CHECK_MESSAGE(!complaint({"--progress", wrong, "p"}).empty(), wrong);
   for (const auto& row : sched::kPolicies) CHECK(help.find(row.name) != std::string::npos);
   CHECK(sched::parse_policy("random:7")->seed == 7);
 }

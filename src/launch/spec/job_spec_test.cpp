@@ -18,6 +18,7 @@ TEST_CASE("a job description comes back as it was") {
   job.stack_size = 123456;
   job.bind = false;
   job.policy = "random:9";
+  job.balance = "refine";
   const Result<JobSpec> copy = unpack_job(pack(job));
   REQUIRE(copy);
   CHECK(copy->apps.size() == 2);
@@ -29,6 +30,7 @@ TEST_CASE("a job description comes back as it was") {
   CHECK(copy->stack_size == 123456);
   CHECK_FALSE(copy->bind);
   CHECK(copy->policy == "random:9");
+  CHECK(copy->balance == "refine");
 }
 
 TEST_CASE("a job description cut anywhere is refused") {

@@ -7,7 +7,6 @@
 
 #include "mpi/rank/rank.hpp"
 #include "sched/hardware.hpp"
-#include "sched/scheduler.hpp"
 
 namespace tmpi::mpi {
 namespace {
@@ -35,10 +34,10 @@ GroupPtr node_set() {
   return local_ranks([](const Rank&) { return true; });
 }
 
+// Those that began on one worker: all members see the same set, though ranks may move.
 GroupPtr worker_set() {
-  const sched::Scheduler& scheduler = *sched::scheduler();
-  const int mine = scheduler.worker_of(*current_rank().task);
-  return local_ranks([&](const Rank& rank) { return scheduler.worker_of(*rank.task) == mine; });
+  const int mine = current_rank().task->home;
+  return local_ranks([&](const Rank& rank) { return rank.task->home == mine; });
 }
 
 struct ProcessSet {

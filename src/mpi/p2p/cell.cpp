@@ -77,12 +77,32 @@ void move_batch(Stock& from, Stock& to) noexcept {
   for (int i = 0; i < kBatch && from.head != nullptr; ++i) to.push(from.pop());
 }
 
+// By a thread that is no worker (a progress thread): what it takes, workers give back, so it has to take from
+// where that collects.
+Message* take_from_depot(int size_class) noexcept {
+  Depot& depot = depots[size_class];
+  depot.lock.lock();
+  Message* const cell = depot.stock.head != nullptr ? depot.stock.pop() : nullptr;
+  depot.lock.unlock();
+  return cell;
+}
+
+void leave_in_depot(Message* cell, int size_class) noexcept {
+  Depot& depot = depots[size_class];
+  depot.lock.lock();
+  depot.stock.push(cell);
+  depot.lock.unlock();
+}
+
 }  // namespace
 
 Message* take_cell(MPI_Count bytes) noexcept {
   const int size_class = size_class_of(bytes);
   WorkerStock* mine = size_class >= 0 ? my_stock() : nullptr;
-  if (mine == nullptr) return allocate(bytes, size_class);
+  if (mine == nullptr) {
+    Message* const cell = size_class >= 0 ? take_from_depot(size_class) : nullptr;
+    return cell != nullptr ? cell : allocate(bytes, size_class);
+  }
   Stock& stock = mine->classes[size_class];
   if (stock.head == nullptr) [[unlikely]] {
     Depot& depot = depots[size_class];
@@ -102,6 +122,7 @@ void give_back_cell(Message* message) noexcept {
   Cell* cell = static_cast<Cell*>(message);
   WorkerStock* mine = cell->size_class >= 0 ? my_stock() : nullptr;
   if (mine == nullptr) {
+    if (cell->size_class >= 0) return leave_in_depot(cell, cell->size_class);
     std::free(cell);
     return;
   }

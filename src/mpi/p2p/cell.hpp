@@ -1,6 +1,6 @@
 // Cells: pooled memory for small messages that arrive before their receive. Taken on the sender's worker,
 // given back on the receiver's; each worker keeps a bounded stock without locks, surplus travels through a
-// shared depot in batches. Any worker thread; does not suspend.
+// shared depot in batches. Any thread (those that are no workers use the depot); does not suspend.
 #pragma once
 
 #include "mpi/match/message.hpp"

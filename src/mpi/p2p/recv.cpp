@@ -8,6 +8,7 @@
 #include "mpi/p2p/remote_calls.hpp"
 #include "mpi/p2p/transfer.hpp"
 #include "mpi/request/blocked.hpp"
+#include "sched/progress.hpp"
 
 namespace tmpi::mpi {
 namespace {
@@ -27,8 +28,11 @@ bool take_or_post(Request& request) noexcept {
   const MatchKey key{request.context, request.peer, request.tag};
   if (Message* const message = request.comm->owner->matcher.receive(key, post))
     return accept(request, *message);
-  if (remote != nullptr && notice.sender >= 0) [[unlikely]]
-    remote->announce(notice);
+  if (remote != nullptr) [[unlikely]] {
+    if (notice.sender >= 0) remote->announce(notice);
+    // Not under the matcher's lock: who is woken may take this thread's core, and then want the lock.
+    sched::call_progress();
+  }
   return false;
 }
 

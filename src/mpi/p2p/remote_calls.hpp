@@ -38,7 +38,7 @@ struct RemoteCalls {
   void (*cancel_send)(Request& request) noexcept;
 
   /// A receive is about to be posted; under the matcher's lock. What is returned goes to announce() when the
-  /// lock is open, if there is a sender to be told.
+  /// lock is open, if there is a sender to be told; and the progress thread is called then.
   ReceiveNotice (*expect)(Request& receive) noexcept;
   void (*announce)(const ReceiveNotice& notice) noexcept;
 

@@ -11,6 +11,7 @@
 #include "mpi/p2p/remote_calls.hpp"
 #include "mpi/p2p/transfer.hpp"
 #include "mpi/request/blocked.hpp"
+#include "sched/move.hpp"
 
 namespace tmpi::mpi {
 namespace {
@@ -119,7 +120,10 @@ inline Left hand_over(const Comm& comm, int dest, const MatchKey& key, const Out
     }
     if (!flush(here, there)) return Left::kNoMemory;  // what was sent before must be matched before
   }
-  return leave(target, key, data, mode, here == there && here >= 0, descriptor);
+  // Ranks that move have no number here.
+  const bool together =
+      here == there && (here >= 0 || (sched::tasks_move() && sched::is_neighbour(*target.task)));
+  return leave(target, key, data, mode, together, descriptor);
 }
 
 // What a blocking send leaves of itself, if anything.

@@ -4,6 +4,7 @@
 
 #include "mpi/rank/rank.hpp"
 #include "sched/metering.hpp"
+#include "sched/move.hpp"
 
 namespace tmpi::mpi {
 namespace {
@@ -35,6 +36,7 @@ void Counters::close_all(Rank& rank) noexcept {
     if ((counters->counting & (1u << event)) != 0)
       sched::core_meter().counters.release(event, *counters, in_section(rank));
   }
+  if (!counters->handles_.empty()) sched::unanchor(*rank.task);
   totals = nullptr;
   delete counters;
 }
@@ -60,6 +62,7 @@ Err Counters::open(Rank& rank, const char* name, MPIX_Counter& handle) {
   }
   std::uint64_t base = 0;
   if (!bank.read_process(event, *this, base)) return gap(event);
+  if (handles_.empty()) sched::anchor(*rank.task);  // they are the core's
   handles_.push_back(std::make_unique<MPIX_Counter_object>(MPIX_Counter_object{event, base}));
   handle = handles_.back().get();
   return kOk;
@@ -88,6 +91,7 @@ Err Counters::close(Rank& rank, MPIX_Counter handle) {
   std::erase_if(handles_, [&](const auto& own) { return own.get() == handle; });
   const bool last = std::ranges::none_of(handles_, [&](const auto& own) { return own->event == event; });
   if (last) sched::core_meter().counters.release(event, *this, in_section(rank));
+  if (handles_.empty()) sched::unanchor(*rank.task);
   return kOk;
 }
 

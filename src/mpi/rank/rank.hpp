@@ -41,8 +41,9 @@ struct Rank {
   int open_sessions = 0;                               ///< MPI_Session_init without MPI_Session_finalize
   std::atomic<int> thread_level{MPI_THREAD_SINGLE};
   std::atomic<bool> has_threads{false};  ///< it has created some, ever (threads.hpp); relaxed
+  bool pinned = false;                   ///< by MPIX_Pin
   bool ahead = false;  ///< of a receiver of its worker, by nonblocking sends: lets it run when it waits
-  /// Index of its worker, -1 until MPI_Init; relaxed. Not far from the top: senders read it, nobody writes
+  /// Index of its worker, -1 until MPI_Init, and if ranks move; relaxed. Not far from the top: senders read it, nobody writes
   /// this line.
   std::atomic<int> worker{-1};
   alignas(kCacheLine) Matcher matcher;  ///< messages to this rank; the only part other workers write

@@ -2,6 +2,7 @@
 
 #include "mpi/rank/callbacks.hpp"
 #include "mpi/rank/forked.hpp"
+#include "sched/move.hpp"
 #include "sched/scheduler.hpp"
 
 namespace tmpi::mpi {
@@ -32,7 +33,9 @@ bool is_main_flow() noexcept {
 }
 
 void thread_created(Rank& rank) noexcept {
-  rank.has_threads.store(true, std::memory_order_relaxed);
+  // Its threads know each other by the kernel's threads they run on, and come into its worker. The first one is made by
+  // its own flow.
+  if (!rank.has_threads.exchange(true, std::memory_order_relaxed)) sched::anchor(*rank.task);
   if (rank.phase == Phase::kInitialized) admit_threads(rank);
 }
 

@@ -45,10 +45,9 @@ struct Core {
   virtual void complain(int peer, std::string_view what) noexcept = 0;
 
   /// A message has landed, or a read is done.
-  void count_landed() noexcept {
-    landings.store(landings.load(std::memory_order_relaxed) + 1, std::memory_order_relaxed);
-  }
-  std::atomic<std::uint64_t> landings{0};
+  void count_landed() noexcept { ++landed_now; }
+  std::uint64_t landed_now = 0;            ///< since the lock was taken
+  std::atomic<std::uint64_t> landings{0};  ///< whose consequences have been told
 
   /// How much of a large message to post at once.
   MPI_Count piece(MPI_Count rest, bool segmented) const noexcept;

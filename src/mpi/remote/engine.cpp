@@ -69,24 +69,40 @@ Result<std::unique_ptr<Engine>> Engine::create(const net::Options& options, cons
 
 bool Engine::poll() noexcept {
   if (!lock_.try_lock()) return false;
+  run_errands();
   bool progress = transport->poll();
   if (backlog.waiting()) progress |= backlog.post_again();
   leave();
   return progress;
 }
 
-net::Arming Engine::arm() noexcept {
+net::Arming Engine::arm(bool patient) noexcept {
   // Whoever is inside makes progress, and may be about to go to sleep without having seen what comes after.
   if (!lock_.try_lock()) return {.ready = true};
-  const net::Arming arming = transport->arm();
-  lock_.unlock();
+  run_errands();
+  net::Arming arming = transport->arm(patient);
+  const std::uint64_t begun = backlog.begun();
+  leave();
+  // What others have left meanwhile may need a look at the network before anything comes from there.
+  arming.ready = arming.ready || backlog.begun() != begun;
   return arming;
 }
 
 void Engine::leave() noexcept {
+  do {
+    run_errands();
+    complete_finished();
+    // seq_cst (of unlock_ordered() and empty()) pairs with submit(): an errand that this thread does not see is
+    // run by the one who has left it.
+  } while (!errands_.empty() && lock_.try_lock());
+}
+
+// Opens the lock.
+void Engine::complete_finished() noexcept {
   Request* finished = Core::finished.take_all();
   std::vector<Report> reports = std::exchange(reports_, {});
-  lock_.unlock();
+  const std::uint64_t told = std::exchange(landed_now, 0);
+  lock_.unlock_ordered();
   while (finished != nullptr) {
     Request& request = *std::exchange(finished, finished->next_finished);
     request.complete();  // may be gone now
@@ -94,6 +110,9 @@ void Engine::leave() noexcept {
   for (const Report& report : reports) {
     if (lost_hook_ != nullptr) lost_hook_(report.peer, report.why);
   }
+  // Only now, when whoever waited for them has been told: until then the job is not quiet (Balance). Relaxed:
+  // the questions come by way of the launcher.
+  if (told != 0) landings.fetch_add(told, std::memory_order_relaxed);
 }
 
 bool Engine::end(double seconds) noexcept {
@@ -118,7 +137,8 @@ bool Engine::end(double seconds) noexcept {
 }
 
 Balance Engine::balance() const noexcept {
-  return {backlog.begun(), landings.load(std::memory_order_relaxed)};
+  // An errand is a message that has not landed anywhere.
+  return {backlog.begun() + errands_.waiting(), landings.load(std::memory_order_relaxed)};
 }
 
 ProtocolCounters Engine::read_counters() noexcept {
@@ -197,6 +217,7 @@ void Engine::landed(int peer, void* token) noexcept {
       receives_.landed(peer);
     }
   });
+  run_errands();  // more may come in here for long
 }
 
 void Engine::lost(int peer, const std::string& why) noexcept {

@@ -1,5 +1,7 @@
-// Engine: the protocol layer of a node process behind one lock. Posts take the lock; poll() by a worker that
-// finds it taken returns. Requests that finish are completed when the lock is open again.
+// Engine: the protocol layer of a node process behind one lock. One thread at a time is inside and makes
+// progress; that may take long (a megabyte is read there). Nobody waits for it: poll() that finds the lock taken
+// returns, and what a rank wants done is left as an errand (errands.hpp), which whoever is inside runs between
+// two messages and before it goes. Requests that finish are completed when the lock is open again.
 #pragma once
 
 #include <memory>
@@ -9,6 +11,7 @@
 #include "base/spinlock.hpp"
 #include "mpi/base/no_memory.hpp"
 #include "mpi/remote/core.hpp"
+#include "mpi/remote/errands.hpp"
 #include "mpi/remote/receives.hpp"
 #include "mpi/remote/sends.hpp"
 #include "net/transport.hpp"
@@ -29,20 +32,43 @@ class Engine final : public net::Sink, private Core {
   void on_lost(Lost lost) noexcept { lost_hook_ = lost; }
 
   bool poll() noexcept;
-  net::Arming arm() noexcept;
+  net::Arming arm(bool patient) noexcept;
   bool end(double seconds) noexcept;
   Balance balance() const noexcept;
   ProtocolCounters read_counters() noexcept;
 
-  /// Runs body(sends, receives) inside. Without memory for what it has to note the job ends.
+  // These run body(sends, receives) inside. Without memory for what it has to note the job ends.
+
+  /// Waits until nobody else is inside.
   template <class Body>
   auto inside(Body&& body) noexcept {
+    lock_.lock();
     const Inside lock(*this);
-    return with_memory_for("a message to or from another node", [&] { return body(sends_, receives_); });
+    return run(body);
+  }
+  /// False, and nothing has happened, if somebody is inside.
+  template <class Body>
+  bool attempt(Body&& body) noexcept {
+    if (!lock_.try_lock()) return false;
+    const Inside lock(*this);
+    return run(body);
+  }
+  /// Now if nobody is inside, else by whoever is: in the order of these calls, as far as they are ordered. The
+  /// body is copied.
+  template <class Body>
+  void submit(const Body& body) noexcept {
+    if (lock_.try_lock()) {
+      const Inside lock(*this);
+      return run(body);
+    }
+    if (!errands_.leave(body)) return inside(body);
+    // Whoever was inside may have looked for errands before this one was there. seq_cst pairs with leave().
+    if (lock_.try_lock_ordered()) leave();
   }
   /// Runs body(core) inside: for active messages of rooms above.
   template <class Body>
   auto with_core(Body&& body) noexcept {
+    lock_.lock();
     const Inside lock(*this);
     return with_memory_for("one-sided communication with another node",
                            [&] { return body(static_cast<Core&>(*this)); });
@@ -52,9 +78,10 @@ class Engine final : public net::Sink, private Core {
   MPI_Count eager_limit() const noexcept { return settings.eager_limit; }
 
  private:
+  // The lock is taken: what was left before comes first.
   class Inside {
    public:
-    explicit Inside(Engine& engine) noexcept : engine_(engine) { engine.lock_.lock(); }
+    explicit Inside(Engine& engine) noexcept : engine_(engine) { engine.run_errands(); }
     ~Inside() { engine_.leave(); }
     Inside(const Inside&) = delete;
 
@@ -63,7 +90,16 @@ class Engine final : public net::Sink, private Core {
   };
 
   Engine() : sends_(*this), receives_(*this) {}
+  template <class Body>
+  auto run(Body&& body) noexcept {
+    return with_memory_for("a message to or from another node", [&] { return body(sends_, receives_); });
+  }
+  void run_errands() noexcept {
+    if (!errands_.empty()) [[unlikely]]
+      with_memory_for("a message to or from another node", [&] { errands_.run_all(sends_, receives_); });
+  }
   void leave() noexcept;
+  void complete_finished() noexcept;
   net::Landing begin(int peer, Kind kind, std::span<const std::byte> header, std::size_t payload);
   void complain(int peer, std::string_view what) noexcept override;
 
@@ -74,6 +110,7 @@ class Engine final : public net::Sink, private Core {
   void lose(int peer, std::string_view why) noexcept;
 
   SpinLock lock_;
+  Errands errands_;
   Sends sends_;
   Receives receives_;
   std::vector<bool> gone_;  // by peer: not listened to any longer

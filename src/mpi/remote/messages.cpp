@@ -2,6 +2,7 @@
 #include "mpi/p2p/remote_calls.hpp"
 #include "mpi/rank/rank.hpp"
 #include "mpi/remote/instance.hpp"
+#include "sched/progress.hpp"
 
 namespace tmpi::mpi::remote {
 namespace {
@@ -18,14 +19,19 @@ int awaited(const Request& receive) noexcept {
 }
 
 bool send_now(const Rank& from, int dest, const MatchKey& key, const Outgoing& data, SendMode mode) noexcept {
-  return engine()->inside(
+  // Nobody waits for whoever is inside: then the message needs a request.
+  return engine()->attempt(
       [&](Sends& sends, Receives&) { return sends.now(route_to(from, dest), key, data, mode); });
 }
 
 void start(const Rank& from, Request& request, int dest, const MatchKey& key, const Outgoing& data,
            SendMode mode) noexcept {
-  engine()->inside(
-      [&](Sends& sends, Receives&) { sends.start(request, route_to(from, dest), key, data, mode); });
+  // Cleared here and not when it starts: it may be cancelled before somebody has come to that.
+  request.cancelling = false;
+  engine()->submit([&request, route = route_to(from, dest), key, data, mode](Sends& sends, Receives&) {
+    sends.start(request, route, key, data, mode);
+  });
+  sched::call_progress();
 }
 
 bool accept(Request& receive, Message& message) noexcept {
@@ -34,7 +40,10 @@ bool accept(Request& receive, Message& message) noexcept {
     const MatchKey key = message.key;
     const MPI_Count bytes = message.bytes;
     give_back_arrival(message);
-    engine()->inside([&](Sends&, Receives& receives) { receives.fetch(receive, key, bytes, origin); });
+    engine()->submit([&receive, key, bytes, origin](Sends&, Receives& receives) {
+      receives.fetch(receive, key, bytes, origin);
+    });
+    sched::call_progress();
     return false;
   }
   const MPI_Count bytes = message.bytes;
@@ -42,7 +51,7 @@ bool accept(Request& receive, Message& message) noexcept {
   give_back_arrival(message);
   std::uint64_t due;
   if (!engine()->receives().release_quietly(origin, bytes, due))
-    engine()->inside([&](Sends&, Receives& receives) { receives.acknowledge(origin, due); });
+    engine()->submit([origin, due](Sends&, Receives& receives) { receives.acknowledge(origin, due); });
   return true;
 }
 
@@ -64,7 +73,9 @@ ReceiveNotice expect(Request& receive) noexcept {
   receive.announced = engine()->announces() && world >= 0 && receive.tag != MPI_ANY_TAG &&
                       receive.count * receive.type->size() > engine()->eager_limit();
   receive.expected = world >= 0 || receive.peer == MPI_ANY_SOURCE;
-  if (receive.expected) detail::g_expected.fetch_add(1, std::memory_order_relaxed);
+  // seq_cst pairs with the progress thread that is about to sleep (sched/progress.hpp), whom the caller calls
+  // when the lock is open.
+  if (receive.expected) detail::g_expected.fetch_add(1, std::memory_order_seq_cst);
   return receive.announced ? notice_of(receive, world) : ReceiveNotice{};
 }
 
@@ -79,8 +90,9 @@ void tell_sender(Kind what, const ReceiveNotice& notice) noexcept {
                               .receiver = notice.receiver,
                               .tag = notice.tag,
                               .capacity = static_cast<std::uint64_t>(notice.capacity)};
-  engine()->inside(
-      [&](Sends& sends, Receives&) { sends.tell(job()->node_of(notice.sender), what, announcement); });
+  engine()->submit([peer = job()->node_of(notice.sender), what, announcement](Sends& sends, Receives&) {
+    sends.tell(peer, what, announcement);
+  });
 }
 
 void announce(const ReceiveNotice& notice) noexcept {

@@ -224,7 +224,8 @@ void Receives::fetch(Request& receive, const MatchKey& key, MPI_Count bytes, con
   in.sender = origin.sender;
   in.run = one_run(receive);
   in.wanted = wanted;
-  detail::g_expected.fetch_add(1, std::memory_order_relaxed);
+  // seq_cst pairs with the progress thread that is about to sleep.
+  detail::g_expected.fetch_add(1, std::memory_order_seq_cst);
   if (origin.address == 0) {
     core_.backlog.post(in.peer, Kind::kCts,
                        Cts{in.sender, in.id, static_cast<std::uint64_t>(wanted), in.run == nullptr, 0});

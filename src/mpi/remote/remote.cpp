@@ -39,6 +39,10 @@ std::string describe() {
   return the_engine->wire().describe();
 }
 
+int numa_node() {
+  return the_engine->wire().numa_node();
+}
+
 Result<void> connect(std::vector<net::Peer> peers) {
   return the_engine->wire().set_peers(std::move(peers));
 }
@@ -51,8 +55,8 @@ bool poll() noexcept {
   return the_engine != nullptr && the_engine->poll();
 }
 
-net::Arming arm() noexcept {
-  return the_engine->arm();
+net::Arming arm(bool patient) noexcept {
+  return the_engine->arm(patient);
 }
 
 const std::atomic<int>& expected() noexcept {

@@ -26,6 +26,9 @@ namespace tmpi::mpi::remote {
 struct Settings {
   MPI_Count eager_limit = -1;  ///< bytes; -1: what suits the transport
   Rendezvous rendezvous = Rendezvous::kRtsCts;
+  bool interleave =
+      false;  ///< data asked for leaves in pieces, between which others' CTS get through: only if
+              ///< somebody posts the next piece while all ranks compute
 };
 
 // ---- For who starts the node process (launch/), in this order, before any rank runs.
@@ -36,6 +39,8 @@ Result<void> begin(const net::Options& transport, const Settings& settings);
 /// This node's address, for the others; one line about the transport for -v.
 const std::string& address();
 std::string describe();
+/// NUMA node of the network's device, -1 if that is not known.
+int numa_node();
 /// The addresses of all nodes by number.
 Result<void> connect(std::vector<net::Peer> peers);
 /// Who is told, once, that a node is gone before its time; `why` is a sentence. On the thread that polls.
@@ -43,7 +48,7 @@ void on_lost(void (*lost)(int node, const std::string& why) noexcept);
 
 /// Hooks for the scheduler (sched::EventSource).
 bool poll() noexcept;
-net::Arming arm() noexcept;
+net::Arming arm(bool patient) noexcept;
 
 /// What waits for other nodes: transfers under way, and posted receives that a message from elsewhere may
 /// match. While it is above zero workers look at the network at every switch (not twice in two microseconds),

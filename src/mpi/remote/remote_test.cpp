@@ -44,29 +44,33 @@ struct Case {
   const char* net;
   Rendezvous rendezvous;
   remote::Engine::MakeTransport make = tmpi::net::create_transport;
+  tmpi::sched::Progress progress = tmpi::sched::Progress::kPoll;
 };
 constexpr const char* kSim = "sim:latency=2us,bandwidth=7GB/s";
+constexpr auto kThread = tmpi::sched::Progress::kThread;
 constexpr Case kCases[] = {{"tcp", Rendezvous::kRtsCts},
                            {"tcp", Rendezvous::kEarlyCts},
                            {kSim, Rendezvous::kRtsCts},
-                           {kSim, Rendezvous::kRead},
+                           {kSim, Rendezvous::kRead, tmpi::net::create_transport, kThread},
                            {kSim, Rendezvous::kEarlyCts},
-                           {"tcp", Rendezvous::kRtsCts, testing::make_flaky},
+                           {"tcp", Rendezvous::kRtsCts, testing::make_flaky, kThread},
                            {kSim, Rendezvous::kRead, testing::make_flaky},
-                           {"tcp", Rendezvous::kEarlyCts, testing::make_flaky}};
+                           {"tcp", Rendezvous::kEarlyCts, testing::make_flaky, kThread}};
 
 // Runs the body once for each transport and protocol.
 void everywhere(int nodes, int ranks, int workers, const std::function<void(Rank&)>& body) {
   for (const Case& c : kCases) {
     CAPTURE(std::string(c.net));
     CAPTURE(static_cast<int>(c.rendezvous));
-    testing::run_nodes({.nodes = nodes,
-                        .ranks = ranks,
-                        .workers = workers,
-                        .net = c.net,
-                        .settings = {.eager_limit = kEager, .rendezvous = c.rendezvous},
-                        .make = c.make},
-                       body);
+    testing::run_nodes(
+        {.nodes = nodes,
+         .ranks = ranks,
+         .workers = workers,
+         .net = c.net,
+         .settings = {.eager_limit = kEager, .rendezvous = c.rendezvous, .interleave = c.progress == kThread},
+         .progress = c.progress,
+         .make = c.make},
+        body);
   }
 }
 

@@ -19,6 +19,11 @@ const std::byte* one_run(const Outgoing& data) noexcept {
   return static_cast<const std::byte*>(single_run(data.buffer, data.count, data.type));
 }
 
+// Of remote.hpp's expected(). seq_cst pairs with the progress thread that is about to sleep.
+void count_pending(int change) noexcept {
+  detail::g_expected.fetch_add(change, std::memory_order_seq_cst);
+}
+
 Envelope envelope_of(const MatchKey& key, int dest, const Outgoing& data) noexcept {
   return {key.context, key.source, key.tag, dest, data.serial, 0, static_cast<std::uint64_t>(data.bytes)};
 }
@@ -89,7 +94,7 @@ void Sends::start(Request& request, const Route& route, const MatchKey& key, con
   out.bytes = data.bytes;
   out.run = one_run(data);
   request.transfer = out.id;
-  request.cancelling = false;
+  count_pending(1);
 
   Envelope envelope = envelope_of(key, route.dest, data);
   const std::optional<MPI_Count> announced = take_announcement(route, key);
@@ -185,7 +190,8 @@ void Sends::pump(Outbound& out) {
 
 // True: the piece has left already.
 bool Sends::post_piece(Outbound& out, Piece& piece) {
-  const MPI_Count n = core_.piece(out.wanted - out.posted, out.segmented || out.run == nullptr);
+  const bool segmented = out.segmented || out.run == nullptr || core_.settings.interleave;
+  const MPI_Count n = core_.piece(out.wanted - out.posted, segmented);
   const Data data{out.receiver, static_cast<std::uint64_t>(out.posted)};
   const void* source = out.run != nullptr ? out.run + out.posted : nullptr;
   if (source == nullptr) {
@@ -290,6 +296,7 @@ void Sends::settle(Outbound& out) {
   if (out.waits != 0) return;
   if (out.exposed) core_.transport->conceal(out.key);
   Request& request = *out.request;
+  if (out.protocol != Protocol::kCancel) count_pending(-1);
   table_.give_back(out);
   core_.finished.add(request);
 }

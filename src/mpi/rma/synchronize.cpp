@@ -1,7 +1,5 @@
 #include "mpi/rma/synchronize.hpp"
 
-#include <atomic>
-
 #include "mpi/coll/coll.hpp"
 #include "mpi/rma/epoch.hpp"
 #include "mpi/rma/remote.hpp"
@@ -261,8 +259,8 @@ Err flush_all(Window& window, Flush how) {
 }
 
 Err sync(Window& window) {
-  // What the program has written and read so far is so for everybody.
-  std::atomic_thread_fence(std::memory_order_seq_cst);
+  // What the program has written and read so far is so for everybody. No fence, which ThreadSanitizer does not know.
+  window.order.fetch_add(1, std::memory_order_seq_cst);
   let_others_run(window);
   return kOk;
 }

@@ -97,7 +97,8 @@ struct Window {
   static constexpr std::uint32_t kMagic = 0x57494e44;  // "WIND"
   std::uint32_t magic = kMagic;
   Epoch epoch = Epoch::kNone;
-  unsigned polls = 0;  ///< calls that a program may wait with (progress.hpp)
+  unsigned polls = 0;              ///< calls that a program may wait with (progress.hpp)
+  std::atomic<unsigned> order{0};  ///< MPI_Win_sync
   int rank = 0;
   int locks = 0;                      ///< kLock: targets that are locked, MPI_PROC_NULL included
   int null_locks = 0;                 ///< kLock: of them MPI_PROC_NULL

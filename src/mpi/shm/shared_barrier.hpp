@@ -48,6 +48,8 @@ class SharedBarrier {
 
   /// True: the calling member may leave a continuation now.
   bool admits_continuation() const noexcept {
+    // It would proceed on the leader's worker, while its rank may run on another one.
+    if (sched::tasks_move()) return false;
     return groups_.count() == 1 || !group(groups_.mine()).arrivals.one_missing();
   }
 
@@ -61,8 +63,10 @@ class SharedBarrier {
   [[gnu::always_inline]] bool arrive(const Comm& comm, Stamp stamp, Last&& last,
                                      WaitingContinuation* continuation = nullptr) {
     Group& mine = group(groups_.mine());
+    GroupGuard guard(mine.lock);
     mine.stamp.meet(mine.arrivals, comm, stamp);
-    if (!mine.arrivals.count()) return mine.arrivals.waiting.wait(continuation);
+    if (!mine.arrivals.count()) return mine.arrivals.waiting.wait(continuation, [&] { guard.unlock(); });
+    guard.unlock();
     lead(mine, comm, last);
     return true;
   }
@@ -86,6 +90,7 @@ class SharedBarrier {
     std::optional<sched::Waiter> leader;  // waits for the last one, which reads it and the stamp
     GroupStamp stamp;                     // written before the leader counts its group in
     bool needed = false;  // a member of the group needs arrive_and_work_if()'s work; taken by the last leader
+    SpinLock lock;        // GroupGuard's
   };
   struct Round {
     LazyArray<void*> records;
@@ -107,10 +112,14 @@ class SharedBarrier {
   template <class Last>
   [[gnu::always_inline]] void join(Group& mine, Last&& last, const Comm* comm = nullptr) {
     const int groups = groups_.count();
-    if (groups == 1) return last();
+    if (groups == 1) {
+      if (comm != nullptr) sched::step_done(groups_.members);
+      return last();
+    }
     mine.leader.emplace(1);
     if (!complete_.count(groups)) return mine.leader->wait();
     for (int i = 0; comm != nullptr && i < groups; ++i) group(i).stamp.compare(*comm, mine.stamp.stamp());
+    if (comm != nullptr) sched::step_done(groups_.members);
     last();
     for (int i = 0; i < groups; ++i) {
       if (&group(i) != &mine) group(i).leader->complete();
@@ -151,8 +160,10 @@ bool SharedBarrier::arrive_and_work(const Comm& comm, Stamp stamp, Work&& work,
                                     WaitingContinuation* continuation) {
   Leader leader(*this, groups_.mine());
   Group& mine = leader.mine_;
+  GroupGuard guard(mine.lock);
   mine.stamp.meet(mine.arrivals, comm, stamp);
-  if (!mine.arrivals.count()) return mine.arrivals.waiting.wait(continuation);
+  if (!mine.arrivals.count()) return mine.arrivals.waiting.wait(continuation, [&] { guard.unlock(); });
+  guard.unlock();
   leader.join_first(comm);
   work(leader);
   leader.join();
@@ -165,9 +176,11 @@ bool SharedBarrier::arrive_and_work_if(const Comm& comm, Stamp stamp, bool neede
                                        Work&& work, WaitingContinuation* continuation) {
   Leader leader(*this, groups_.mine());
   Group& mine = leader.mine_;
+  GroupGuard guard(mine.lock);
   mine.stamp.meet(mine.arrivals, comm, stamp);
   mine.needed |= needed;
-  if (!mine.arrivals.count()) return mine.arrivals.waiting.wait(continuation);
+  if (!mine.arrivals.count()) return mine.arrivals.waiting.wait(continuation, [&] { guard.unlock(); });
+  guard.unlock();
   bool& worked = rounds_[sequence & 1].worked;
   join(
       mine,

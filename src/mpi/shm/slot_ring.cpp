@@ -73,23 +73,37 @@ bool SlotRing::wait_for_release(Slot& slot, WaitingContinuation* continuation) {
   Group& group = mine(slot);
   sched::Waiter* first = group.release.load(std::memory_order_acquire);
   if (first == released()) return true;
-  // Another member of my group waits already and will wake me: it cannot run before I sleep, we share a
-  // worker.
-  if (first != nullptr) return group.arrivals.waiting.wait(continuation);
+  // Another member of my group waits already and will wake me: it cannot run before I sleep, we share a worker. If
+  // ranks move, it cannot take the list before I am in it: until the root has released, it does not run, and what
+  // has been released I see under the lock.
+  if (first != nullptr) {
+    GroupGuard guard(group.lock);
+    if (sched::tasks_move() && group.release.load(std::memory_order_acquire) == released()) return true;
+    return group.arrivals.waiting.wait(continuation, [&] { guard.unlock(); });
+  }
   sched::Waiter waiter(1);
   if (!group.release.compare_exchange_strong(first, &waiter, std::memory_order_acq_rel))
-    return true;  // released just now
+    return first == released() || wait_for_release(slot, continuation);  // just now, or another was first
   waiter.wait();
-  group.arrivals.waiting.resume_all();
+  WaitList waiting;
+  {
+    const GroupGuard guard(group.lock);
+    waiting = std::exchange(group.arrivals.waiting, {});
+  }
+  waiting.resume_all();
   return true;
 }
 
 // Counts the caller in. True: all members have been counted, and the counters are as before.
 bool SlotRing::count(Slot& slot, const Comm& comm, Stamp stamp) noexcept {
   Group& group = mine(slot);
-  group.stamp.meet(group.arrivals, comm, stamp);
-  if (!group.arrivals.count()) return false;
-  group.release.store(nullptr, std::memory_order_relaxed);  // all my group has passed; published by retire()
+  {
+    const GroupGuard guard(group.lock);
+    group.stamp.meet(group.arrivals, comm, stamp);
+    if (!group.arrivals.count()) return false;
+    // All my group has passed; published by retire().
+    group.release.store(nullptr, std::memory_order_relaxed);
+  }
   const int groups = groups_.count();
   if (groups == 1) return true;
   const Stamp part = mixed(stamp);

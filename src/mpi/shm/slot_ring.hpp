@@ -48,6 +48,7 @@ class SlotRing {
     GroupArrivals arrivals;  // members that have arrived (or left); `waiting`: for the release, but the first
     std::atomic<sched::Waiter*> release{nullptr};  // released(), or null; else not, and whom to wake
     GroupStamp stamp;                              // of those that have arrived (or left)
+    SpinLock lock;                                 // GroupGuard's
   };
 
   struct alignas(kCacheLine) Slot {
@@ -94,11 +95,11 @@ class SlotRing {
   }
   /// wait_for_release() with a continuation would not.
   bool admits_continuation(Slot& slot) noexcept {
-    return mine(slot).release.load(std::memory_order_relaxed) != nullptr;
+    return !sched::tasks_move() && mine(slot).release.load(std::memory_order_relaxed) != nullptr;
   }
   /// arrive_root() would not: all others have arrived.
   bool others_arrived(Slot& slot) noexcept {
-    return mine(slot).arrivals.one_missing() &&
+    return !sched::tasks_move() && mine(slot).arrivals.one_missing() &&
            (groups_.count() == 1 || slot.complete.one_missing(groups_.count()));
   }
 
@@ -115,7 +116,7 @@ class SlotRing {
   void claim(Slot& slot, const Comm& comm, Stamp stamp) noexcept {
     Stamp before = slot.stamp.load(std::memory_order_relaxed);
     // Members of one group never claim at the same time.
-    const bool alone = groups_.count() == 1;
+    const bool alone = groups_.count() == 1 && !sched::tasks_move();
     if (before != 0 || (!alone && !slot.stamp.compare_exchange_strong(
                                       before, stamp, std::memory_order_relaxed))) [[unlikely]]
       stamps_differ(comm, stamp, before, slot.claimed_by.load(std::memory_order_relaxed));

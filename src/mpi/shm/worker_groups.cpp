@@ -4,6 +4,7 @@
 
 #include "mpi/rank/rank.hpp"
 #include "mpi/shm/cells.hpp"
+#include "sched/scheduler.hpp"
 
 namespace tmpi::mpi {
 
@@ -20,8 +21,7 @@ WorkerGroups group_by_worker(const Group& group) {
       groups.nodes = 2;
       continue;
     }
-    std::uint16_t& index =
-        groups.group_of_worker[static_cast<std::size_t>(scheduler.worker_of(*member->task))];
+    std::uint16_t& index = groups.group_of_worker[member->task->home];
     if (index == kNone) {
       index = static_cast<std::uint16_t>(groups.sizes.size());
       groups.sizes.push_back(0);

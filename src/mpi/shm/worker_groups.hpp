@@ -1,20 +1,20 @@
-// Worker groups: the members of a communicator grouped by the worker they run on. Members of one group never
-// run at the same time, so what belongs to a group is touched without atomics, by that worker's thread only;
-// across groups there is one atomic per collective.
+// Worker groups: the members of a communicator grouped by the worker on which they have begun. In a job whose ranks
+// stay there, members of one group never run at the same time, so what belongs to a group is touched without
+// atomics, by that worker's thread only; across groups there is one atomic per collective. If ranks move
+// (sched/move.hpp), they stay members of their group, and a lock guards what belongs to it (GroupGuard).
 #pragma once
 
 #include <cstdint>
 #include <vector>
 
+#include "base/spinlock.hpp"
 #include "mpi.h"
 #include "mpi/comm/group.hpp"
-#include "sched/scheduler.hpp"
+#include "sched/move.hpp"
 
 namespace tmpi::mpi {
 
-/// Which member belongs to which group, fixed for the communicator's life. When ranks will migrate between
-/// workers (not yet), they must not do so while their communicators count on their groups: group the members
-/// anew, or count with atomics.
+/// Which member belongs to which group, fixed for the communicator's life.
 struct WorkerGroups {
   int members = 0;                             ///< of the communicator, wherever they live
   int nodes = 1;                               ///< 2: there are members outside this node process
@@ -23,8 +23,28 @@ struct WorkerGroups {
   std::vector<std::uint16_t> group_of_worker;  ///< dense group index by worker
 
   int count() const noexcept { return static_cast<int>(sizes.size()); }
-  /// Group of the calling rank. Not to be kept across a scheduling point.
-  int mine() const noexcept { return group_of_worker[static_cast<std::size_t>(sched::current_worker())]; }
+  /// Group of the calling rank.
+  int mine() const noexcept { return group_of_worker[static_cast<std::size_t>(sched::home_of_current())]; }
+};
+
+/// Guards what belongs to a group, if more than one worker's thread may touch it; not across a scheduling point.
+class GroupGuard {
+ public:
+  explicit GroupGuard(SpinLock& lock) noexcept : lock_(sched::tasks_move() ? &lock : nullptr) {
+    if (lock_ != nullptr) [[unlikely]]
+      lock_->lock();
+  }
+  ~GroupGuard() { unlock(); }
+  GroupGuard(const GroupGuard&) = delete;
+  GroupGuard& operator=(const GroupGuard&) = delete;
+  void unlock() noexcept {
+    if (lock_ != nullptr) [[unlikely]]
+      lock_->unlock();
+    lock_ = nullptr;
+  }
+
+ private:
+  SpinLock* lock_;
 };
 
 /// O(members). Every member's task must exist.

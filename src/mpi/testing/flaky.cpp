@@ -61,7 +61,7 @@ class Flaky final : public net::Transport {
     for (auto n = random_() % 8; n > 0 && !entries_.empty() && post_first(); --n) progress = true;
     return progress;
   }
-  net::Arming arm() noexcept override { return {.ready = true}; }
+  net::Arming arm(bool) noexcept override { return {.ready = true}; }
   bool idle() const noexcept override { return entries_.empty() && inner_->idle(); }
   bool close(double seconds) noexcept override {
     while (!entries_.empty()) (void)poll();

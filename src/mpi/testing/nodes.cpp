@@ -91,6 +91,7 @@ std::unique_ptr<sched::Scheduler> make_scheduler(const NodesOptions& options) {
   sched_options.workers = options.workers;
   sched_options.tasks = options.ranks;
   sched_options.bind = false;
+  sched_options.progress = options.progress;
   auto scheduler = sched::Scheduler::create(sched_options);
   if (!scheduler) die(scheduler.message());
   return std::move(*scheduler);

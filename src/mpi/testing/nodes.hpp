@@ -8,6 +8,7 @@
 #include "mpi/rank/rank.hpp"
 #include "mpi/remote/instance.hpp"
 #include "mpi/remote/remote.hpp"
+#include "sched/progress.hpp"
 
 namespace tmpi::mpi::testing {
 
@@ -17,6 +18,7 @@ struct NodesOptions {
   int workers = 1;  ///< per node process
   std::string net = "tcp";
   remote::Settings settings;
+  sched::Progress progress = sched::Progress::kPoll;
   bool cyclic = true;  ///< rank r on node r % nodes; else in blocks
   int seconds = 100;   ///< until what has not ended hangs, on however busy a machine
   remote::Engine::MakeTransport make = net::create_transport;

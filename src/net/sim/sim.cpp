@@ -177,7 +177,8 @@ void Sim::expect_event(Nanoseconds time) noexcept {
   segment_.wake_self();
 }
 
-Arming Sim::arm() noexcept {
+Arming Sim::arm(bool patient) noexcept {
+  const Nanoseconds wake_up = patient ? 0 : kWakeUp;
   NodeState& state = segment_.state();
   be_punctual();
   watched_ = 0;
@@ -185,12 +186,12 @@ Arming Sim::arm() noexcept {
   state.asleep.store(1, std::memory_order_seq_cst);  // pairs with notify()
   const Nanoseconds next = next_event();
   const Nanoseconds left = next == kNever ? kNever : next - now();
-  if (!state.inbox_empty(nodes_) || !failed_.empty() || left <= kWakeUp) {
+  if (!state.inbox_empty(nodes_) || !failed_.empty() || left <= wake_up) {
     state.asleep.store(0, std::memory_order_relaxed);
     return {.ready = true};
   }
   sleeps_until_ = next;
-  return {.fd = watch_.get(), .nanoseconds = next == kNever ? 0 : static_cast<std::uint64_t>(left - kWakeUp)};
+  return {.fd = watch_.get(), .nanoseconds = next == kNever ? 0 : static_cast<std::uint64_t>(left - wake_up)};
 }
 
 bool Sim::idle() const noexcept {

@@ -37,7 +37,7 @@ class Sim final : public Transport {
   Post get(int peer, const RemoteKey& key, std::uint64_t remote, void* buffer, std::size_t bytes,
            Completion* completion) noexcept override;
   bool poll() noexcept override;
-  Arming arm() noexcept override;
+  Arming arm(bool patient) noexcept override;
   bool idle() const noexcept override;
   bool close(double seconds) noexcept override;
   Traffic traffic() const noexcept override { return traffic_; }

@@ -8,6 +8,7 @@
 #include <cerrno>
 #include <climits>
 #include <cstring>
+#include <fstream>
 
 #include "net/maker.hpp"
 #include "net/proof.hpp"
@@ -30,6 +31,13 @@ std::string own_host() {
   char name[HOST_NAME_MAX + 1] = "this host";
   gethostname(name, sizeof name - 1);
   return name;
+}
+
+// -1: the system does not say, as of interfaces that are no devices.
+int numa_node_of(const std::string& interface) {
+  int node = -1;
+  std::ifstream("/sys/class/net/" + interface + "/device/numa_node") >> node;
+  return node;
 }
 
 Result<void> check(std::string_view settings) {
@@ -71,6 +79,7 @@ Result<void> Tcp::open(const Settings& settings, bool same_machine) {
   const auto chosen = choose_addresses(own_addresses_, settings.interface, same_machine);
   if (!chosen) return chosen.failure();
   if (const Result<void> listening = acceptor_.listen(*chosen, settings); !listening) return listening;
+  if (!chosen->empty()) numa_node_ = numa_node_of(chosen->front().interface);
   address_ = address_text(acceptor_.endpoints());
   description_ = "tcp on";
   for (const Endpoint& endpoint : acceptor_.endpoints()) {
@@ -187,7 +196,7 @@ bool Tcp::look_at_clock() noexcept {
   return due;
 }
 
-Arming Tcp::arm() noexcept {
+Arming Tcp::arm(bool) noexcept {
   Arming arming;
   arming.fd = context_.epoll.get();
   // Takes what the set still reports of events that have been dealt with, else the sleeper would wake up at

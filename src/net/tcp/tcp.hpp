@@ -19,6 +19,7 @@ class Tcp final : public Transport, private Acceptor::Owner {
   ~Tcp() override;
 
   const Limits& limits() const noexcept override { return limits_; }
+  int numa_node() const override { return numa_node_; }
   std::string describe() const override { return description_; }
   const std::string& address() const noexcept override { return address_; }
   Result<void> set_peers(std::vector<Peer> peers) override;
@@ -29,7 +30,7 @@ class Tcp final : public Transport, private Acceptor::Owner {
   Post get(int peer, const RemoteKey& key, std::uint64_t remote, void* buffer, std::size_t bytes,
            Completion* completion) noexcept override;
   bool poll() noexcept override;
-  Arming arm() noexcept override;
+  Arming arm(bool patient) noexcept override;
   bool idle() const noexcept override;
   bool close(double seconds) noexcept override;
   Traffic traffic() const noexcept override;
@@ -54,6 +55,7 @@ class Tcp final : public Transport, private Acceptor::Owner {
   std::vector<Link*> working_;                // those that poll() is serving
   std::vector<LocalAddress> own_addresses_;
   std::string address_;
+  int numa_node_ = -1;  // of the first interface
   std::string description_;
   int polls_until_clock_ = 0;
   int peeks_left_ = 0;

@@ -1,0 +1,35 @@
+// Advice: what a profile says about progress: the model's input, where its hypotheses fail, and what it predicts,
+// in words and as a drawing.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "advise/model.hpp"
+#include "observe/profile.hpp"
+
+namespace tmpi::advise {
+
+struct Reading {
+  Measured run;
+  double between = 0;               ///< computed between initiations and their waits, of a core
+  double working_waits = 0;         ///< part of wait.time in which the core ran inside MPI
+  double rendezvous = 0;            ///< messages that asked first, of a core
+  double imbalance = 1;             ///< computing of the busiest core over the mean
+  double library = 0;               ///< time of a core that is in none of the classes
+  std::vector<std::string> doubts;  ///< hypotheses that this run does not fulfil, a sentence each
+};
+
+/// Failure sentences: a profile of nothing.
+Result<Reading> read(const observe::Profile& profile);
+
+/// What is left of the waits when only what was computed before them can hide something.
+double exposed_waits(const Reading& reading) noexcept;
+/// Time that the progress thread takes from a core.
+double taken_by_thread(const Reading& reading) noexcept;
+
+std::string advice_text(const observe::Profile& profile, const Reading& reading);
+/// Predicted speedup over alpha for several numbers of cores (Figure 5 of the paper).
+std::string alpha_sweep_svg(const Reading& reading, const std::string& title);
+
+}  // namespace tmpi::advise

@@ -1,0 +1,84 @@
+// Balancer: what the workers of a process share of balancing: what is wanted (--balance), who idles, and the plan, made
+// from time to time of what each task has run since the last one. docs/load-balance.md.
+//
+// Workers move tasks (worker_moves.cpp); here is only said which.
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <vector>
+
+#include "base/platform.hpp"
+#include "sched/assignment.hpp"
+#include "sched/balances.hpp"
+#include "sched/task.hpp"
+
+namespace tmpi::sched {
+
+class Balancer {
+ public:
+  using Workers = std::vector<std::unique_ptr<Worker>>;
+
+  /// Of these workers and tasks, some of which may not have been spawned yet.
+  Balancer(const BalanceChoice& choice, const Workers& workers, std::span<Task> tasks);
+
+  // Any thread; none of these suspends.
+  bool rotates() const noexcept { return kind_ == BalanceKind::kRotate; }
+  bool steals() const noexcept { return kind_ == BalanceKind::kSteal || kind_ == BalanceKind::kAuto; }
+  bool plans() const noexcept {
+    return kind_ == BalanceKind::kGreedy || kind_ == BalanceKind::kRefine || kind_ == BalanceKind::kAuto;
+  }
+
+  /// Ticks that a ready task has to wait for its turn to be worth moving to a worker that idles.
+  std::uint64_t worth_moving() const noexcept { return worth_moving_; }
+  std::atomic<int>& idle() noexcept { return idle_; }
+  /// A worker other than `here` that idles, and is given something now; null: none.
+  Worker* claim_idle(const Worker& here) noexcept;
+
+  /// All workers but few have come to the end of a step: a plan, unless there was one not long ago.
+  void step(int tasks, std::uint64_t now) noexcept;
+  /// At a switch: a plan if no step has ended for long.
+  void at_switch(std::uint64_t now) noexcept {
+    // Signed: another worker's plan may be later than this one's look at the clock.
+    const auto since = static_cast<std::int64_t>(now - last_plan_.load(std::memory_order_relaxed));
+    if (since > static_cast<std::int64_t>(longest_) || soon_.load(std::memory_order_relaxed)) [[unlikely]]
+      plan(now);
+  }
+  void plan_soon() noexcept { soon_.store(true, std::memory_order_relaxed); }
+  /// Changes with each plan that moves tasks (Moving::target). acquire: those are seen.
+  std::uint64_t plan_number() const noexcept { return number_.load(std::memory_order_acquire); }
+  /// Tasks that are to leave worker `worker`.
+  int departing(const Worker& worker) const noexcept;
+
+  void count_move() noexcept { moves_.fetch_add(1, std::memory_order_relaxed); }
+  std::uint64_t moves() const noexcept { return moves_.load(std::memory_order_relaxed); }
+  const Workers& workers() const noexcept { return workers_; }
+
+ private:
+  void plan(std::uint64_t now) noexcept;
+  void measure(std::uint64_t elapsed) noexcept;
+  void assign();
+
+  const BalanceKind kind_;
+  const Workers& workers_;
+  const std::span<Task> tasks_;
+  const std::uint64_t shortest_, longest_;  // ticks between two plans: at the end of a step, and without one
+  const std::uint64_t worth_moving_;
+  alignas(kCacheLine) std::atomic<int> idle_{0};              // workers that idle; a hint, relaxed
+  alignas(kCacheLine) std::atomic<std::uint64_t> last_plan_;  // ticks
+  std::atomic<std::uint64_t> number_{0};
+  std::atomic<bool> soon_{false};
+  alignas(kCacheLine) std::atomic<bool> planning_{false};  // acquire, release: guards what follows
+  struct Seen {
+    std::uint64_t spent = 0;
+    double rate = 0;  // of the time, how much the task has run: exponentially weighted
+  };
+  std::vector<Seen> seen_;   // by task
+  std::vector<Load> loads_;  // likewise
+  std::vector<char> open_;   // by worker
+  std::atomic<std::uint64_t> moves_{0};
+};
+
+}  // namespace tmpi::sched

@@ -1,0 +1,12 @@
+# Ranks that move because they ask for it, and those that cannot. balance_run(NAME RANKS LABELS MODE tmpirun-options...): one test.
+tmpi_program(balance_calls ${directory} SOURCES balance_calls.c)
+function(balance_run name ranks labels mode)
+  set(name mpi/balance_calls/n${ranks}-${name})
+  add_test(NAME ${name} COMMAND ${TMPIRUN} -n ${ranks} --timeout 200 ${ARGN} ${directory}/balance_calls ${mode})
+  set_tests_properties(${name} PROPERTIES TIMEOUT 220 LABELS "mpi;${labels}")
+endfunction()
+balance_run(w2-manual 5 moves moves --workers 2 --balance manual)
+balance_run(w3-manual 2 "moves;long" moves --workers 3 --balance manual)
+balance_run(nodes2-manual 6 "moves;nodes" moves --nodes 2 --workers 2 --balance manual)
+balance_run(w2-none 3 moves stays --workers 2)
+balance_run(w1-auto 2 "moves;long" stays --workers 1 --balance auto)

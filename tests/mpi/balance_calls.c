@@ -1,0 +1,126 @@
+/* MPIX_Migrate, MPIX_Balance, MPIX_Pin and MPIX_Get_worker. Argument: "moves" in a job with --balance manual, "stays" in one whose
+ * ranks stay where they are. */
+#include "check.h"
+
+#include <mpix.h>
+
+static int workers;
+
+static int here(void) {
+  int worker = -1;
+  CHECK_OK(MPIX_Get_worker(&worker, NULL));
+  CHECK(worker >= 0 && worker < workers);
+  return worker;
+}
+
+/* Messages overtake neither each other nor what a rank does elsewhere: small ones, large ones and synchronous ones, between ranks
+ * that both move. */
+static void keeps_order(void) {
+  enum { kRounds = 300, kLarge = 3000 };
+  static int data[kLarge];
+  for (int round = 0; round < kRounds; ++round) {
+    CHECK_OK(MPIX_Migrate((world_rank + round) % workers));
+    CHECK_EQ(here(), (world_rank + round) % workers);
+    const int count = round % 3 == 0 ? kLarge : 1 + round % 40;
+    const int next = (world_rank + 1) % world_size, previous = (world_rank + world_size - 1) % world_size;
+    MPI_Request request;
+    data[0] = world_rank * kRounds + round;
+    data[count - 1] = data[0];
+    if (round % 5 == 0) {
+      CHECK_OK(MPI_Issend(data, count, MPI_INT, next, 3, MPI_COMM_WORLD, &request));
+    } else {
+      CHECK_OK(MPI_Isend(data, count, MPI_INT, next, 3, MPI_COMM_WORLD, &request));
+    }
+    if (round % 7 == 0) CHECK_OK(MPIX_Migrate((world_rank + round + 1) % workers));
+    static int got[kLarge];
+    CHECK_OK(MPI_Recv(got, kLarge, MPI_INT, world_size > 1 ? MPI_ANY_SOURCE : 0, 3, MPI_COMM_WORLD,
+                      MPI_STATUS_IGNORE));
+    CHECK_EQ(got[0], previous * kRounds + round);
+    CHECK_EQ(got[count - 1], got[0]);
+    CHECK_OK(MPI_Wait(&request, MPI_STATUS_IGNORE));
+    if (round % 10 == 0) {
+      int sum = 0;
+      CHECK_OK(MPI_Allreduce(&world_rank, &sum, 1, MPI_INT, MPI_SUM, MPI_COMM_WORLD));
+      CHECK_EQ(sum, world_size * (world_size - 1) / 2);
+    }
+  }
+}
+
+/* What belongs to the core keeps the rank there. */
+static void is_held(void) {
+  const int at = here(), other = (at + 1) % workers;
+  CHECK_OK(MPIX_Pin(1));
+  CHECK_OK(MPIX_Pin(1));
+  CHECK_CLASS(MPIX_Migrate(other), MPI_ERR_UNSUPPORTED_OPERATION);
+  CHECK_EQ(here(), at);
+  CHECK_OK(MPIX_Pin(0));
+  MPIX_Counter counter;
+  if (MPIX_Counter_open("page-faults", &counter) == MPI_SUCCESS) {
+    CHECK_CLASS(MPIX_Migrate(other), MPI_ERR_UNSUPPORTED_OPERATION);
+    CHECK_OK(MPIX_Counter_close(&counter));
+  }
+  CHECK_OK(MPIX_Migrate(other));
+  CHECK_EQ(here(), other);
+  /* A collective under way: the first rank comes last. */
+  MPI_Request request;
+  if (world_rank > 0) {
+    CHECK_OK(MPI_Ibarrier(MPI_COMM_WORLD, &request));
+    CHECK_CLASS(MPIX_Migrate(at), MPI_ERR_UNSUPPORTED_OPERATION);
+    CHECK_OK(MPI_Send(NULL, 0, MPI_INT, 0, 4, MPI_COMM_WORLD));
+  } else {
+    for (int i = 1; i < world_size; ++i)
+      CHECK_OK(MPI_Recv(NULL, 0, MPI_INT, i, 4, MPI_COMM_WORLD, MPI_STATUS_IGNORE));
+    CHECK_OK(MPI_Ibarrier(MPI_COMM_WORLD, &request));
+  }
+  CHECK_OK(MPI_Wait(&request, MPI_STATUS_IGNORE));
+}
+
+/* The rank's clock goes on from where it was, and never faster than the wall's. */
+static void keeps_its_time(void) {
+  double wall = MPI_Wtime(), own = MPIX_Rtime(), last = own;
+  for (int i = 0; i < 200; ++i) {
+    CHECK_OK(MPIX_Migrate((here() + 1) % workers));
+    const double now = MPIX_Rtime();
+    CHECK(now >= last);
+    last = now;
+  }
+  CHECK(MPIX_Rtime() - own <= (MPI_Wtime() - wall) * 1.001 + 1e-4);
+  /* A section goes on on another core, and each core has what was spent there: not more than the wall's time since the
+   * first of all may have begun one. */
+  double begun = MPI_Wtime();
+  CHECK_OK(MPI_Allreduce(MPI_IN_PLACE, &begun, 1, MPI_DOUBLE, MPI_MIN, MPI_COMM_WORLD));
+  MPIX_Start_processor_timer();
+  for (int i = 0; i < 200; ++i) {
+    CHECK_OK(MPIX_Migrate((here() + 1) % workers));
+    const double before = MPIX_Ptime(), enough = MPIX_Rtime() + 1e-5;
+    while (MPIX_Rtime() < enough) continue;
+    CHECK(MPIX_Ptime() - before >= 0.9e-5);
+    CHECK(MPIX_Ptime() <= (MPI_Wtime() - begun) * 1.001 + 1e-4);
+  }
+  MPIX_Stop_processor_timer();
+}
+
+int main(int argc, char** argv) {
+  CHECK_OK(MPI_Init(&argc, &argv));
+  CHECK_OK(MPI_Comm_rank(MPI_COMM_WORLD, &world_rank));
+  CHECK_OK(MPI_Comm_size(MPI_COMM_WORLD, &world_size));
+  CHECK_OK(MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN));
+  CHECK_OK(MPI_Comm_set_errhandler(MPI_COMM_SELF, MPI_ERRORS_RETURN));
+  CHECK(argc == 2);
+  CHECK_OK(MPIX_Get_worker(NULL, &workers));
+  CHECK_CLASS(MPIX_Migrate(-1), MPI_ERR_ARG);
+  CHECK_CLASS(MPIX_Migrate(workers), MPI_ERR_ARG);
+  CHECK_OK(MPIX_Balance());
+  if (strcmp(argv[1], "moves") == 0) {
+    keeps_order();
+    is_held();
+    keeps_its_time();
+  } else {
+    CHECK_CLASS(MPIX_Migrate(here()), MPI_ERR_UNSUPPORTED_OPERATION);
+    CHECK_OK(MPIX_Pin(1));
+    CHECK_OK(MPIX_Pin(0));
+  }
+  CHECK_OK(MPIX_Balance());
+  CHECK_OK(MPI_Finalize());
+  return 0;
+}
