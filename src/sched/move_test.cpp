@@ -219,7 +219,8 @@ TEST_CASE("an interrupt of a task that is blocked elsewhere is served without wh
   CHECK(served > 0);
 }
 
-TEST_CASE("a worker that idles gets tasks of one that has many, and none of a ping-pong") {
+TEST_CASE("a worker that idles gets tasks of one that has many, and none of a ping-pong" *
+          doctest::test_suite("timing")) {
   {
     Job job(moving("steal", 2, 8));
     std::atomic<int> elsewhere{0};
@@ -256,7 +257,7 @@ TEST_CASE("a worker that idles gets tasks of one that has many, and none of a pi
   CHECK(moved == 0);
 }
 
-TEST_CASE("measured loads are evened out at the end of a step") {
+TEST_CASE("measured loads are evened out at the end of a step" * doctest::test_suite("timing")) {
   for (const char* balance : {"greedy:period=1", "refine:period=1", "auto:period=1"}) {
     CAPTURE(balance);
     Job job(moving(balance, 2, 8));
