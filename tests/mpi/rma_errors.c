@@ -29,6 +29,69 @@ static void creation(void) {
   (void)base;
 }
 
+/* What one member does wrong all members fail with, and nobody waits for anybody. */
+static void creation_by_one(void) {
+#ifdef MPI_ABI_VERSION
+  const int wrong = world_rank == world_size - 1;
+  int memory[4], *base = NULL;
+  MPI_Win win = MPI_WIN_NULL;
+  CHECK_CLASS(
+      MPI_Win_create(memory, wrong ? -1 : (MPI_Aint)sizeof memory, 1, MPI_INFO_NULL, MPI_COMM_WORLD, &win),
+      MPI_ERR_SIZE);
+  CHECK_CLASS(MPI_Win_allocate(8, 1, MPI_INFO_NULL, MPI_COMM_WORLD, &base, wrong ? NULL : &win), MPI_ERR_ARG);
+  CHECK_CLASS(MPI_Win_create_dynamic(wrong ? (MPI_Info)(uintptr_t)1 : MPI_INFO_NULL, MPI_COMM_WORLD, &win),
+              MPI_ERR_INFO);
+  /* More memory than there is, at one member: on its node, or on another one. */
+  const MPI_Aint huge = (MPI_Aint)1 << 60;
+  for (int i = 0; i < 3; i++) {
+    CHECK_CLASS(MPI_Win_allocate(wrong ? huge : 8, 1, MPI_INFO_NULL, MPI_COMM_WORLD, &base, &win),
+                MPI_ERR_NO_MEM);
+    CHECK(win == MPI_WIN_NULL);
+  }
+  MPI_Comm node;
+  CHECK_OK(MPI_Comm_split_type(MPI_COMM_WORLD, MPI_COMM_TYPE_SHARED, 0, MPI_INFO_NULL, &node));
+  CHECK_CLASS(MPI_Win_allocate_shared(huge, 1, MPI_INFO_NULL, node, &base, &win), MPI_ERR_NO_MEM);
+  CHECK_OK(MPI_Comm_free(&node));
+#endif
+}
+
+/* A call that fails leaves the epoch as it was; MPI_PROC_NULL has epochs as others have. */
+static void epochs_after_errors(MPI_Win win) {
+#ifdef MPI_ABI_VERSION
+  int value = 5, result;
+  MPI_Request request;
+  CHECK_OK(MPI_Win_fence(0, win));
+  CHECK_CLASS(MPI_Put(&value, 1, MPI_INT, 0, 99, 1, MPI_INT, win), MPI_ERR_RMA_RANGE);
+  CHECK_CLASS(MPI_Fetch_and_op(&value, &result, MPI_INT, 0, 99, MPI_SUM, win), MPI_ERR_RMA_RANGE);
+  CHECK_OK(MPI_Win_lock(MPI_LOCK_SHARED, 0, 0, win)); /* nothing has used the fence's epoch */
+  CHECK_OK(MPI_Win_unlock(0, win));
+  CHECK_OK(MPI_Barrier(MPI_COMM_WORLD));
+  CHECK_OK(MPI_Win_fence(0, win));
+  CHECK_CLASS(MPI_Win_lock(MPI_LOCK_SHARED, world_size, 0, win), MPI_ERR_RANK);
+  CHECK_OK(MPI_Get(&result, 1, MPI_INT, 0, 0, 1, MPI_INT, win)); /* it has not ended either */
+  CHECK_OK(MPI_Win_fence(MPI_MODE_NOSUCCEED, win));
+
+  CHECK_CLASS(MPI_Win_unlock(MPI_PROC_NULL, win), MPI_ERR_RMA_SYNC);
+  CHECK_OK(MPI_Win_lock(MPI_LOCK_SHARED, MPI_PROC_NULL, 0, win));
+  CHECK_OK(MPI_Win_lock(MPI_LOCK_SHARED, MPI_PROC_NULL, 0, win)); /* both neighbours of an only rank */
+  CHECK_OK(MPI_Rput(&value, 1, MPI_INT, MPI_PROC_NULL, 0, 1, MPI_INT, win, &request));
+  CHECK_OK(MPI_Wait(&request, MPI_STATUS_IGNORE));
+  CHECK_OK(MPI_Win_flush(MPI_PROC_NULL, win));
+  CHECK_OK(MPI_Win_flush_all(win));
+  CHECK_OK(MPI_Win_flush_local_all(win));
+  CHECK_CLASS(MPI_Put(&value, 1, MPI_INT, 0, 0, 1, MPI_INT, win), MPI_ERR_RMA_SYNC);
+  CHECK_CLASS(MPI_Win_flush(0, win), MPI_ERR_RMA_SYNC);
+  CHECK_OK(MPI_Win_unlock(MPI_PROC_NULL, win));
+  CHECK_CLASS(MPI_Win_lock_all(0, win), MPI_ERR_RMA_SYNC);
+  CHECK_OK(MPI_Win_unlock(MPI_PROC_NULL, win));
+  CHECK_OK(MPI_Win_lock_all(0, win));
+  CHECK_OK(MPI_Win_unlock_all(win));
+  CHECK_OK(MPI_Barrier(MPI_COMM_WORLD));
+#else
+  (void)win;
+#endif
+}
+
 static void arguments(MPI_Win win, int* memory) {
   int value = 5, result = 0;
   MPI_Request request;
@@ -74,6 +137,18 @@ static void arguments(MPI_Win win, int* memory) {
   /* Nothing has happened to the window. */
   CHECK_OK(MPI_Win_fence(0, win));
   for (int i = 0; i < 4; i++) CHECK_EQ(memory[i], i);
+  /* A block of no elements does not make a type one of several predefined types. */
+  MPI_Datatype with_none;
+  const int counts[2] = {1, 0};
+  const MPI_Aint offsets[2] = {0, 8};
+  const MPI_Datatype kinds[2] = {MPI_INT, MPI_DOUBLE};
+  CHECK_OK(MPI_Type_create_struct(2, counts, offsets, kinds, &with_none));
+  CHECK_OK(MPI_Type_commit(&with_none));
+  int one = 1;
+  CHECK_OK(MPI_Accumulate(&one, 1, with_none, world_rank, 3, 1, with_none, MPI_SUM, win));
+  CHECK_OK(MPI_Win_fence(0, win));
+  CHECK_EQ(memory[3], 4);
+  CHECK_OK(MPI_Type_free(&with_none));
   value = -1;
   CHECK_OK(MPI_Put(&value, 1, MPI_INT, world_rank, 2, 1, MPI_INT, win));
   CHECK_OK(MPI_Win_fence(MPI_MODE_NOSUCCEED, win));
@@ -166,12 +241,14 @@ static void dynamic(void) {
   CHECK_OK(MPI_Allgather(&where, 1, MPI_AINT, all, 1, MPI_AINT, MPI_COMM_WORLD));
   const int right = (world_rank + 1) % world_size;
   long values[2] = {7, 8}, result[2] = {1, 1};
-  for (int kind = 0; kind < 3; kind++) {
+  for (int kind = 0; kind < 5; kind++) {
     CHECK_OK(MPI_Win_lock(MPI_LOCK_SHARED, right, 0, win));
-    int code = kind == 0 ? MPI_Put(values, 2, MPI_LONG, right, all[right], 2, MPI_LONG, win)
-               : kind == 1
-                   ? MPI_Get(result, 2, MPI_LONG, right, all[right], 2, MPI_LONG, win)
-                   : MPI_Accumulate(values, 2, MPI_LONG, right, all[right], 2, MPI_LONG, MPI_SUM, win);
+    int code = kind == 0   ? MPI_Put(values, 2, MPI_LONG, right, all[right], 2, MPI_LONG, win)
+               : kind == 1 ? MPI_Get(result, 2, MPI_LONG, right, all[right], 2, MPI_LONG, win)
+               : kind == 2 ? MPI_Accumulate(values, 2, MPI_LONG, right, all[right], 2, MPI_LONG, MPI_SUM, win)
+               : kind == 3
+                   ? MPI_Fetch_and_op(values, result, MPI_LONG, right, all[right] + 8, MPI_SUM, win)
+                   : MPI_Compare_and_swap(values, values, result, MPI_LONG, right, all[right] + 8, win);
     if (code == MPI_SUCCESS) code = MPI_Win_flush(right, win);
     CHECK_EQ(class_of(code), MPI_ERR_RMA_RANGE);
     CHECK_OK(MPI_Put(values, 1, MPI_LONG, right, all[right], 1, MPI_LONG, win));
@@ -180,10 +257,36 @@ static void dynamic(void) {
   MPI_Barrier(MPI_COMM_WORLD);
   CHECK_EQ(memory[3], 7);
   CHECK_EQ(memory[4], 0);
+  /* MPI_Win_complete tells what is known when it returns: what became of a get; of a put MPI_Win_free at the latest. */
+  MPI_Group group, to, from;
+  const int left = (world_rank + world_size - 1) % world_size;
+  CHECK_OK(MPI_Win_get_group(win, &group));
+  CHECK_OK(MPI_Group_incl(group, 1, &right, &to));
+  CHECK_OK(MPI_Group_incl(group, 1, &left, &from));
+  for (int puts = 0; puts < 2; puts++) {
+    CHECK_OK(MPI_Win_post(from, 0, win));
+    CHECK_OK(MPI_Win_start(to, 0, win));
+    int code = puts ? MPI_Put(values, 2, MPI_LONG, right, all[right], 2, MPI_LONG, win)
+                    : MPI_Get(result, 2, MPI_LONG, right, all[right], 2, MPI_LONG, win);
+    const int completed = MPI_Win_complete(win);
+    if (code == MPI_SUCCESS) code = completed;
+    CHECK_OK(MPI_Win_wait(win));
+    if (!puts) CHECK_EQ(class_of(code), MPI_ERR_RMA_RANGE);
+    if (!puts) continue;
+    CHECK_OK(MPI_Win_detach(win, memory));
+    const int freed = MPI_Win_free(&win);
+    if (code == MPI_SUCCESS) code = freed;
+    CHECK_EQ(class_of(code), MPI_ERR_RMA_RANGE);
+    CHECK(win == MPI_WIN_NULL);
+  }
+  CHECK_OK(MPI_Group_free(&to));
+  CHECK_OK(MPI_Group_free(&from));
+  CHECK_OK(MPI_Group_free(&group));
   free(all);
-#endif
+#else
   CHECK_OK(MPI_Win_detach(win, memory));
   CHECK_OK(MPI_Win_free(&win));
+#endif
 }
 
 int main(int argc, char** argv) {
@@ -191,6 +294,7 @@ int main(int argc, char** argv) {
   MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN);
   MPI_Comm_set_errhandler(MPI_COMM_SELF, MPI_ERRORS_RETURN);
   creation();
+  creation_by_one();
   MPI_Win win;
   int* memory;
   CHECK_OK(MPI_Win_allocate(4 * sizeof(int), sizeof(int), MPI_INFO_NULL, MPI_COMM_WORLD, &memory, &win));
@@ -204,6 +308,7 @@ int main(int argc, char** argv) {
   CHECK_CLASS(MPI_Win_free_keyval(&keyval), MPI_ERR_KEYVAL);
 #endif
   epochs(win);
+  epochs_after_errors(win);
   arguments(win, memory);
   handlers(win);
   CHECK_OK(MPI_Win_free(&win));

@@ -22,6 +22,10 @@ foreach(program thread_p2p thread_coll thread_levels thread_join thread_waits th
   endif()
 endforeach()
 
+tmpi_program(thread_rma ${directory} SOURCES thread_rma.c LIBRARIES -pthread)
+tmpi_mpi_run(thread_rma 4 200 "mpi" w2 --workers 2)
+tmpi_mpi_on_nodes(thread_rma "4" 200)
+
 tmpi_program(thread_watch ${directory} SOURCES thread_watch.c LIBRARIES -pthread)
 tmpi_mpi_run(thread_watch 2 200 "mpi;nodes" nodes2 --nodes 2)
 

@@ -1,5 +1,6 @@
 // Windows: what they are, and their end. How they are made: counted/win_create.cpp. MPI report, 12.2 and 7.8.
 #include <cstring>
+#include <memory>
 #include <string_view>
 
 #include "mpi/api/profiled.hpp"
@@ -33,12 +34,11 @@ using namespace tmpi::mpi;
 
 int PMPI_Win_create_dynamic(MPI_Info info, MPI_Comm comm, MPI_Win* win) {
   return on_collective("MPI_Win_create_dynamic", comm, [&](Comm& c) -> Err {
-    TMPI_TRY(check_pointer(win, "win"));
-    const Info* hints;
-    TMPI_TRY(hints_from(info, hints));
-    *win = MPI_WIN_NULL;
+    const Info* hints = nullptr;
+    WindowOrder order{.flavor = MPI_WIN_FLAVOR_DYNAMIC};
+    order.mistake = check_creation(info, win, hints);
     Window* created = nullptr;
-    TMPI_TRY(create_window(c, {.flavor = MPI_WIN_FLAVOR_DYNAMIC}, *hints, created));
+    TMPI_TRY(create_window(c, order, *hints, created));
     *win = handle_of(*created);
     return kOk;
   });
@@ -47,10 +47,17 @@ TMPI_PROFILED(MPI_Win_create_dynamic);
 
 int PMPI_Win_free(MPI_Win* win) {
   if (win == nullptr) return on_rank("MPI_Win_free", [](Rank&) { return null_pointer("win"); });
+  const Frame frame("MPI_Win_free");
+  // An error that a target has found is raised on the window, so that ends after it.
+  std::unique_ptr<Window, void (*)(Window*) noexcept> ends(nullptr, destroy_window);
   return on_win("MPI_Win_free", *win, [&](Window& w) -> Err {
-    TMPI_TRY(free_window(w));
-    *win = MPI_WIN_NULL;
-    return kOk;
+    bool ended = false;
+    const Err error = end_window(w, ended);
+    if (ended) {
+      ends.reset(&w);
+      *win = MPI_WIN_NULL;
+    }
+    return error;
   });
 }
 TMPI_PROFILED(MPI_Win_free);

@@ -1,7 +1,9 @@
 // The frame of calls with a window.
 #pragma once
 
+#include "mpi/base/check.hpp"
 #include "mpi/rank/call.hpp"
+#include "mpi/rank/info.hpp"
 #include "mpi/rma/window.hpp"
 
 namespace tmpi::mpi {
@@ -12,6 +14,18 @@ inline ErrorTarget target_of(const Window& window) noexcept {
 
 /// MPI_ERR_WIN for a handle that is no window: raised on MPI_COMM_SELF.
 [[gnu::cold]] int raise_bad_win(const char* name, MPI_Win handle);
+
+/// What all calls that make windows find wrong with their arguments, for WindowOrder::mistake. `hints`: set in any case.
+inline Err check_creation(MPI_Info info, MPI_Win* win, const Info*& hints) {
+  static const Info none;
+  hints = &none;
+  TMPI_TRY(check_pointer(win, "win"));
+  *win = MPI_WIN_NULL;
+  const Info* given = nullptr;
+  TMPI_TRY(hints_from(info, given));
+  hints = given;
+  return kOk;
+}
 
 /// Runs `body(Window&)`; its errors are raised on the window.
 template <class Body>

@@ -69,7 +69,7 @@ Result<std::unique_ptr<Engine>> Engine::create(const net::Options& options, cons
 
 bool Engine::poll() noexcept {
   if (!lock_.try_lock()) return false;
-  run_errands();
+  run_delegations();
   bool progress = transport->poll();
   if (backlog.waiting()) progress |= backlog.post_again();
   leave();
@@ -79,7 +79,7 @@ bool Engine::poll() noexcept {
 net::Arming Engine::arm(bool patient) noexcept {
   // Whoever is inside makes progress, and may be about to go to sleep without having seen what comes after.
   if (!lock_.try_lock()) return {.ready = true};
-  run_errands();
+  run_delegations();
   net::Arming arming = transport->arm(patient);
   const std::uint64_t begun = backlog.begun();
   leave();
@@ -90,11 +90,11 @@ net::Arming Engine::arm(bool patient) noexcept {
 
 void Engine::leave() noexcept {
   do {
-    run_errands();
+    run_delegations();
     complete_finished();
-    // seq_cst (of unlock_ordered() and empty()) pairs with submit(): an errand that this thread does not see is
+    // seq_cst (of unlock_ordered() and empty()) pairs with submit(): a delegation that this thread does not see is
     // run by the one who has left it.
-  } while (!errands_.empty() && lock_.try_lock());
+  } while (!delegations_.empty() && lock_.try_lock());
 }
 
 // Opens the lock.
@@ -137,8 +137,8 @@ bool Engine::end(double seconds) noexcept {
 }
 
 Balance Engine::balance() const noexcept {
-  // An errand is a message that has not landed anywhere.
-  return {backlog.begun() + errands_.waiting(), landings.load(std::memory_order_relaxed)};
+  // A delegation is a message that has not landed anywhere.
+  return {backlog.begun() + delegations_.waiting(), landings.load(std::memory_order_relaxed)};
 }
 
 ProtocolCounters Engine::read_counters() noexcept {
@@ -217,7 +217,7 @@ void Engine::landed(int peer, void* token) noexcept {
       receives_.landed(peer);
     }
   });
-  run_errands();  // more may come in here for long
+  run_delegations();  // more may come in here for long
 }
 
 void Engine::lost(int peer, const std::string& why) noexcept {

@@ -1,6 +1,6 @@
 // Engine: the protocol layer of a node process behind one lock. One thread at a time is inside and makes
 // progress; that may take long (a megabyte is read there). Nobody waits for it: poll() that finds the lock taken
-// returns, and what a rank wants done is left as an errand (errands.hpp), which whoever is inside runs between
+// returns, and what a rank wants done is left as a delegation (delegation.hpp), which whoever is inside runs between
 // two messages and before it goes. Requests that finish are completed when the lock is open again.
 #pragma once
 
@@ -11,7 +11,7 @@
 #include "base/spinlock.hpp"
 #include "mpi/base/no_memory.hpp"
 #include "mpi/remote/core.hpp"
-#include "mpi/remote/errands.hpp"
+#include "mpi/remote/delegation.hpp"
 #include "mpi/remote/receives.hpp"
 #include "mpi/remote/sends.hpp"
 #include "net/transport.hpp"
@@ -61,8 +61,8 @@ class Engine final : public net::Sink, private Core {
       const Inside lock(*this);
       return run(body);
     }
-    if (!errands_.leave(body)) return inside(body);
-    // Whoever was inside may have looked for errands before this one was there. seq_cst pairs with leave().
+    if (!delegations_.leave(body)) return inside(body);
+    // Whoever was inside may have looked for delegations before this one was there. seq_cst pairs with leave().
     if (lock_.try_lock_ordered()) leave();
   }
   /// Runs body(core) inside: for active messages of rooms above.
@@ -81,7 +81,7 @@ class Engine final : public net::Sink, private Core {
   // The lock is taken: what was left before comes first.
   class Inside {
    public:
-    explicit Inside(Engine& engine) noexcept : engine_(engine) { engine.run_errands(); }
+    explicit Inside(Engine& engine) noexcept : engine_(engine) { engine.run_delegations(); }
     ~Inside() { engine_.leave(); }
     Inside(const Inside&) = delete;
 
@@ -94,9 +94,9 @@ class Engine final : public net::Sink, private Core {
   auto run(Body&& body) noexcept {
     return with_memory_for("a message to or from another node", [&] { return body(sends_, receives_); });
   }
-  void run_errands() noexcept {
-    if (!errands_.empty()) [[unlikely]]
-      with_memory_for("a message to or from another node", [&] { errands_.run_all(sends_, receives_); });
+  void run_delegations() noexcept {
+    if (!delegations_.empty()) [[unlikely]]
+      with_memory_for("a message to or from another node", [&] { delegations_.run_all(sends_, receives_); });
   }
   void leave() noexcept;
   void complete_finished() noexcept;
@@ -110,7 +110,7 @@ class Engine final : public net::Sink, private Core {
   void lose(int peer, std::string_view why) noexcept;
 
   SpinLock lock_;
-  Errands errands_;
+  DelegationQueue delegations_;
   Sends sends_;
   Receives receives_;
   std::vector<bool> gone_;  // by peer: not listened to any longer

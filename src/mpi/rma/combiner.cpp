@@ -158,9 +158,12 @@ void Combiner::compare_and_swap(Address target, const void* origin, const void* 
 const Datatype* basic_type_of(const Datatype& type) noexcept {
   if (type.predefined()) return &type;
   const Datatype* common = nullptr;
-  for (const Datatype* part : type.description().types) {
-    if (part->size() == 0) continue;
-    const Datatype* const basic = basic_type_of(*part);
+  const Description& made = type.description();
+  for (std::size_t i = 0; i < made.types.size(); ++i) {
+    // What adds no data adds no element.
+    const bool no_block = i < made.blocklengths.size() && made.blocklengths[i] == 0;
+    if (no_block || made.types[i]->size() == 0) continue;
+    const Datatype* const basic = basic_type_of(*made.types[i]);
     if (basic == nullptr || (common != nullptr && basic != common)) return nullptr;
     common = basic;
   }

@@ -3,12 +3,15 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <new>
+#include <utility>
 
 #include "mpi/coll/coll.hpp"
 #include "mpi/comm/context.hpp"
 #include "mpi/comm/node_map.hpp"
 #include "mpi/create/agreement.hpp"
 #include "mpi/create/making.hpp"
+#include "mpi/op/op.hpp"
 #include "mpi/rma/epoch.hpp"
 #include "mpi/rma/remote.hpp"
 
@@ -19,30 +22,41 @@ namespace {
 struct Record : Parts {
   Extent extent;
   bool contiguous = true;
+  int mistake = MPI_SUCCESS;  // an error class
   std::shared_ptr<WindowShared> window;
+  // Taken away: the first member with a mistake, which has this class; -1: nobody.
+  int failed = -1, failed_class = MPI_SUCCESS;
   void pack(Packer& packer) const {
     packer.value(extent);
     packer.value(contiguous);
+    packer.value(mistake);
   }
   void unpack(Unpacker& unpacker) {
     extent = unpacker.value<Extent>();
     contiguous = unpacker.value<bool>();
+    mistake = unpacker.value<int>();
   }
 };
 
-Err check_order(const Comm& comm, const WindowOrder& order) {
+// What all members find alike.
+Err check_comm(const Comm& comm, const WindowOrder& order) {
   if (comm.inter())
     return fail(MPI_ERR_COMM,
                 "the communicator is an intercommunicator: a window needs an intracommunicator");
+  if (order.flavor == MPI_WIN_FLAVOR_SHARED && nodes_up_to_two(*comm.shared->group) > 1)
+    return fail(MPI_ERR_RMA_SHARED,
+                "members of the communicator live in several node processes and share no memory; "
+                "MPI_Comm_split_type with MPI_COMM_TYPE_SHARED makes communicators whose members do");
+  return kOk;
+}
+
+Err check_order(const WindowOrder& order) {
+  TMPI_TRY(order.mistake);
   if (order.size < 0) return fail(MPI_ERR_SIZE, "size is {}: it must not be negative", order.size);
   if (order.disp_unit <= 0)
     return fail(MPI_ERR_DISP, "disp_unit is {}: it must be positive", order.disp_unit);
   if (order.flavor == MPI_WIN_FLAVOR_CREATE && order.base == nullptr && order.size > 0)
     return fail(MPI_ERR_BASE, "base is NULL, but size is {}", order.size);
-  if (order.flavor == MPI_WIN_FLAVOR_SHARED && nodes_up_to_two(*comm.shared->group) > 1)
-    return fail(MPI_ERR_RMA_SHARED,
-                "members of the communicator live in several node processes and share no memory; "
-                "MPI_Comm_split_type with MPI_COMM_TYPE_SHARED makes communicators whose members do");
   return kOk;
 }
 
@@ -51,65 +65,137 @@ bool is_true(const Info& hints, const char* key) {
   return value != nullptr && *value == "true";
 }
 
+// The shared part of this node process, which its members take together; null: there is no memory for it.
+std::shared_ptr<WindowShared> make_shared_part(const Parts& made, const std::shared_ptr<const Group>& group,
+                                               int flavor, Record** records) {
+  std::vector<Extent> extents;
+  bool contiguous = true;
+  for (int i = 0; i < group->size(); ++i) {
+    extents.push_back(records[i]->extent);
+    contiguous = contiguous && records[i]->contiguous;
+  }
+  try {
+    return std::make_shared<WindowShared>(made.shared->context, group, flavor, std::move(extents),
+                                          contiguous);
+  } catch (const std::bad_alloc&) {
+    return nullptr;
+  }
+}
+
+// The same in every node process: the first member with a mistake.
+bool note_mistake(Record** records, int members) {
+  for (int i = 0; i < members; ++i) {
+    if (records[i]->mistake == MPI_SUCCESS) continue;
+    for (int j = 0; j < members; ++j) {
+      records[j]->failed = i;
+      records[j]->failed_class = records[i]->mistake;
+    }
+    return true;
+  }
+  return false;
+}
+
+// Members of this communicator that have failed, when all have come. SUSPENDS.
+Err count_failed(Comm& comm, bool mine, MPI_Count& all) {
+  MPI_Count one = mine;
+  Args args{.collective = Collective::kAllreduce};
+  args.send = {.data = &one, .count = 1, .type = checked_type(MPI_COUNT)};
+  args.recv = {.data = &all, .count = 1, .type = checked_type(MPI_COUNT)};
+  args.op = op_from(MPI_SUM);
+  return run(comm, args);
+}
+
 }  // namespace
 
 Err create_window(Comm& comm, const WindowOrder& order, const Info& hints, Window*& created) {
-  TMPI_TRY(check_order(comm, order));
+  TMPI_TRY(check_comm(comm, order));
+  const Err mistake = check_order(order);
+  std::string explanation = mistake ? take_explanation() : std::string{};
   Record mine;
   mine.extent = {address_of(order.base), order.size, order.disp_unit};
   mine.contiguous = !is_true(hints, "alloc_shared_noncontig");
+  mine.mistake = mistake.error_class();
   const auto& group = comm.shared->group;
   agree(comm, mine, {.in_all = 1}, [&](Record** records, ContextSource& contexts) {
+    if (note_mistake(records, group->size())) return;
     const Parts made = make_intra(group, contexts);
-    std::vector<Extent> extents;
-    bool contiguous = true;
-    for (int i = 0; i < group->size(); ++i) {
-      extents.push_back(records[i]->extent);
-      contiguous = contiguous && records[i]->contiguous;
-    }
-    const auto window = std::make_shared<WindowShared>(made.shared->context, group, order.flavor,
-                                                       std::move(extents), contiguous);
+    const auto window = make_shared_part(made, group, order.flavor, records);
     for (int i = 0; i < group->size(); ++i) {
       records[i]->shared = made.shared;
       records[i]->window = window;
     }
   });
+  if (mistake) {
+    explain(std::move(explanation));
+    return mistake;
+  }
+  if (mine.failed >= 0)
+    return fail(
+        mine.failed_class,
+        "rank {} of the communicator has called with an argument that is wrong, so nobody gets a window",
+        mine.failed);
   auto window = std::make_unique<Window>();
   window->shared = std::move(mine.window);
   window->members = window->shared.get();
   window->comm = make_comm(*comm.owner, std::move(mine), nullptr);
-  window->rank = window->comm->rank;
-  const ContextId context = window->comm->context;
-  window->comm->name =
-      fmt::format("window {}.{} (made by rank {})", maker_of(context), number_of(context), maker_of(context));
-  window->flavor_attribute = order.flavor;
-  window->size_attribute = order.size;
-  window->disp_unit_attribute = static_cast<int>(std::min<MPI_Aint>(order.disp_unit, 0x7fffffff));
   const bool several = nodes_up_to_two(*group) > 1;
-  if (several) {
-    window->remote = std::make_unique<RemoteState>();
-    window->remote->peers.resize(static_cast<std::size_t>(job()->nodes()));
-    listen_to_other_nodes();
+  bool no_memory = window->members == nullptr;
+  if (!no_memory) {
+    window->rank = window->comm->rank;
+    const ContextId context = window->comm->context;
+    window->comm->name = fmt::format("window {}.{} (made by rank {})", maker_of(context), number_of(context),
+                                     maker_of(context));
+    window->flavor_attribute = order.flavor;
+    window->size_attribute = order.size;
+    window->disp_unit_attribute = static_cast<int>(std::min<MPI_Aint>(order.disp_unit, 0x7fffffff));
+    if (several) {
+      window->remote = std::make_unique<RemoteState>();
+      window->remote->peers.resize(static_cast<std::size_t>(job()->nodes()));
+      listen_to_other_nodes();
+    }
+    set_hints(*window, hints);
+    window->mine().window.store(window.get(), std::memory_order_release);  // pairs with notice_arrived()
   }
-  set_hints(*window, hints);
+  if (several) {
+    // Nobody's message comes to a node that does not know the window, or has no memory for it.
+    MPI_Count failed = 0;
+    if (Err error = count_failed(*window->comm, no_memory, failed)) {
+      destroy_window(window.release());
+      return error;
+    }
+    no_memory = failed > 0;
+  }
+  if (no_memory) {
+    destroy_window(window.release());
+    return fail(MPI_ERR_NO_MEM,
+                "there is no memory for the window of all members{}; the calling rank has asked for {} bytes",
+                several ? ", on one of their nodes at least" : "", order.size);
+  }
   created = window.release();
-  created->mine().window.store(created, std::memory_order_release);  // pairs with notice_arrived()
-  // Nobody's message comes to a node that does not know the window.
-  return several ? barrier(*created->comm) : kOk;
+  return kOk;
 }
 
-Err free_window(Window& window) {
+Err end_window(Window& window, bool& ended) {
   if ((window.epoch != Epoch::kNone && window.epoch != Epoch::kFence) || window.exposed)
     return wrong_epoch(window, "MPI_Win_free");
   TMPI_TRY(delete_attributes(bearer_of(window)));
+  // Answers that are still to come, as after MPI_Win_complete, would not find the window.
+  Err refused;
+  if (window.remote != nullptr) refused = finish_remote(window, -1);
+  std::string explanation = refused ? take_explanation() : std::string{};
   // Who has come here has finished all accesses: when all have, nobody looks for the window any more.
   TMPI_TRY(barrier(*window.comm));
-  window.mine().window.store(nullptr, std::memory_order_release);
-  window.magic = 0;
-  release(window.errhandler);
-  release(*window.comm);
-  delete &window;
-  return kOk;
+  ended = true;
+  if (refused) explain(std::move(explanation));
+  return refused;
+}
+
+void destroy_window(Window* window) noexcept {
+  if (window->members != nullptr) window->mine().window.store(nullptr, std::memory_order_release);
+  window->magic = 0;
+  release(window->errhandler);
+  release(*window->comm);
+  delete window;
 }
 
 Err query_memory(const Window& window, int rank, Extent& extent) {

@@ -13,15 +13,20 @@ struct WindowOrder {
   void* base = nullptr;  ///< of flavor CREATE
   MPI_Aint size = 0;
   MPI_Aint disp_unit = 1;
+  Err mistake = kOk;  ///< that the caller has found in other arguments: then all members fail
 };
 
-/// MPI_ERR_COMM: an intercommunicator. MPI_ERR_RMA_SHARED: shared memory is wanted, but members live in several node
-/// processes. MPI_ERR_SIZE, MPI_ERR_DISP, MPI_ERR_BASE. SUSPENDS.
+/// All members come, also those that have made a mistake; one's is everybody's error. MPI_ERR_COMM: an intercommunicator. MPI_ERR_RMA_SHARED: shared memory is wanted, but members live in several node
+/// processes. MPI_ERR_SIZE, MPI_ERR_DISP, MPI_ERR_BASE. MPI_ERR_NO_MEM: a node process has no memory for the window's.
+/// SUSPENDS.
 Err create_window(Comm& comm, const WindowOrder& order, const Info& hints, Window*& created);
 
-/// MPI_Win_free: all members come. MPI_ERR_RMA_SYNC if an epoch is open. An error of an attribute's callback leaves the
-/// window as it is. SUSPENDS.
-Err free_window(Window& window);
+/// The first part of MPI_Win_free: all members come, and nothing of the window's is under way any more. MPI_ERR_RMA_SYNC
+/// if an epoch is open, and an error of an attribute's callback, leave the window as it is. `ended`: it is to be
+/// destroyed; then an error is one that a target has found: MPI_ERR_RMA_RANGE. SUSPENDS.
+Err end_window(Window& window, bool& ended);
+/// The second. Does not suspend.
+void destroy_window(Window* window) noexcept;
 
 /// The memory of a member: MPI_Win_shared_query. Not accessible here: size 0 and a null base. MPI_PROC_NULL: the first
 /// member that has memory. MPI_ERR_RANK, MPI_ERR_RMA_FLAVOR.

@@ -18,12 +18,11 @@ inline Err check_member(const Window& window, int rank) {
              : bad_target(window, rank);
 }
 
-/// MPI_ERR_RMA_SYNC unless the rank may access the memory of `target`, a member.
-inline Err check_access(Window& window, int target) {
+/// MPI_ERR_RMA_SYNC unless the rank may access the memory of `target`, a member. What passes, and all other checks, is
+/// told by note_access(), so that a call that fails changes nothing.
+inline Err check_access(const Window& window, int target) {
   switch (window.epoch) {
     case Epoch::kFence:
-      window.epoch = Epoch::kFenceUsed;
-      return kOk;
     case Epoch::kFenceUsed:
     case Epoch::kLockAll:
       return kOk;
@@ -38,16 +37,19 @@ inline Err check_access(Window& window, int target) {
   return no_epoch(window, target);
 }
 
+/// Only a fence ends an epoch that a fence has opened, from now on.
+inline void note_access(Window& window) noexcept {
+  if (window.epoch == Epoch::kFence) window.epoch = Epoch::kFenceUsed;
+}
+
 /// A request-based operation belongs to an epoch of locks (MPI report, 12.3.5).
 inline Err check_passive(const Window& window, const char* call) {
   return window.epoch == Epoch::kLock || window.epoch == Epoch::kLockAll ? kOk : wrong_epoch(window, call);
 }
 
-/// No access epoch is open, or one that a fence has opened and nobody has used, which is over then.
-inline Err begin_access(Window& window, const char* call) {
-  if (window.epoch != Epoch::kNone && window.epoch != Epoch::kFence) return wrong_epoch(window, call);
-  window.epoch = Epoch::kNone;
-  return kOk;
+/// No access epoch is open, or one that a fence has opened and nobody has used, which is over when another begins.
+inline Err check_no_access(const Window& window, const char* call) {
+  return window.epoch == Epoch::kNone || window.epoch == Epoch::kFence ? kOk : wrong_epoch(window, call);
 }
 
 }  // namespace tmpi::mpi

@@ -94,6 +94,7 @@ Err put(Window& window, const Data& origin, const Spot& target, Request* request
   TMPI_TRY(locate(window, target, displacement));
   if (origin.bytes() > target.bytes()) [[unlikely]]
     return does_not_fit("origin", origin.bytes(), "target", target.bytes());
+  note_access(window);
   if (window.members->member(target.rank) == nullptr)
     return put_remote(window, origin, target, displacement, request);
   copy(reinterpret_cast<void*>(address_at(*window.members, target.rank, displacement)), target.count,
@@ -112,6 +113,7 @@ Err get(Window& window, const Data& origin, const Spot& target, Request* request
   TMPI_TRY(locate(window, target, displacement));
   if (target.bytes() > origin.bytes()) [[unlikely]]
     return does_not_fit("target", target.bytes(), "origin", origin.bytes());
+  note_access(window);
   if (window.members->member(target.rank) == nullptr)
     return get_remote(window, origin, target, displacement, request);
   copy(origin.address, origin.count, *origin.type,
@@ -133,6 +135,7 @@ Err combine(Window& window, const Op& op, const Data& origin, const Data& result
   TMPI_TRY(check_access(window, target.rank));
   const bool brings = op.which != Operator::kNoOp;
   if (target.bytes() == 0 && (!brings || origin.bytes() == 0)) {
+    note_access(window);
     finish(request);
     return kOk;
   }
@@ -145,6 +148,7 @@ Err combine(Window& window, const Op& op, const Data& origin, const Data& result
     return does_not_fit("origin", origin.bytes(), "target", target.bytes());
   if (result.type != nullptr && target.bytes() > result.bytes()) [[unlikely]]
     return does_not_fit("target", target.bytes(), "result", result.bytes());
+  note_access(window);
   if (window.members->member(target.rank) == nullptr)
     return combine_remote(window, op.which, *basic, origin, result, target, displacement, request);
   const MPI_Count elements = (brings ? origin.bytes() : target.bytes()) / basic->size();
@@ -181,6 +185,7 @@ Err fetch_and_op(Window& window, const Op& op, const void* origin, void* result,
   TMPI_TRY(check_accumulate_op(op, *target.type));
   MPI_Aint displacement;
   TMPI_TRY(locate(window, target, displacement));
+  note_access(window);
   Combiner(op.which, *target.type, alone(window, target.rank))
       .apply(address_at(*window.members, target.rank, displacement), origin, result, 1);
   return kOk;
@@ -192,6 +197,7 @@ Err compare_and_swap(Window& window, const void* origin, const void* compare, vo
   TMPI_TRY(check_access(window, target.rank));
   MPI_Aint displacement;
   TMPI_TRY(locate(window, target, displacement));
+  note_access(window);
   if (window.members->member(target.rank) == nullptr)
     return compare_and_swap_remote(window, origin, compare, result, target, displacement);
   Combiner::compare_and_swap(address_at(*window.members, target.rank, displacement), origin, compare, result,

@@ -266,7 +266,10 @@ bool notice_arrived(const Header& header, int peer) {
   Window* const window = member != nullptr ? member->window.load(std::memory_order_acquire) : nullptr;
   if (window == nullptr || window->remote == nullptr) return false;
   RemoteState& remote = *window->remote;
-  if (header.what == What::kGranted) ++remote.granted;
+  if (header.what == What::kGranted) {
+    if (header.from < 0 || header.from >= shared->size()) return false;
+    remote.granted.push_back(header.from);
+  }
   if (header.what == What::kRefuse) remote.error = header.operation;
   if (header.what == What::kAnswer && --remote.at(peer).answers < 0) return false;
   remote.waiting.resume_all();

@@ -1,5 +1,6 @@
 #include "mpi/rma/remote.hpp"
 
+#include <algorithm>
 #include <cstring>
 #include <utility>
 
@@ -57,8 +58,16 @@ void prepare(Window& window, int rank, int node) {
   std::uint8_t* const target =
       window.epoch == Epoch::kLockAll ? &window.targets[static_cast<std::size_t>(rank)] : nullptr;
   if (target != nullptr && *target == kNothing) {
+    *target = kAsked;
     lock_remote(window, rank, false);
-    *target = kShared;
+    // Others of the rank's flows may wait for this one.
+    remote::engine()->with_core([&](Core&) {
+      *target = kShared;
+      window.remote->waiting.resume_all();
+    });
+  } else if (target != nullptr && *target == kAsked) {
+    await(window, "for a lock that another thread of the rank has asked for",
+          [&](Core&) { return *target != kAsked; });
   }
   while (remote::engine()->with_core([&](Core& core) { return core.backlog.congested(node); })) {
     sched::yield();
@@ -187,13 +196,16 @@ Err finish_remote(Window& window, int rank) {
   await(window, "until operations are done on other nodes", [&](Core& core) {
     return at_all(window, rank, [&](int node) { return quiet(core, window, node); });
   });
+  return refused_so_far(window);
+}
+
+Err refused_so_far(Window& window) {
   const int error = remote::engine()->with_core(
       [&](Core&) { return std::exchange(window.remote->error, static_cast<int>(MPI_SUCCESS)); });
   if (error == MPI_SUCCESS) return kOk;
   return fail(error,
               "a target on another node has refused an operation of this epoch: what was to be accessed is "
-              "not memory "
-              "that is attached to its window");
+              "not memory that is attached to its window");
 }
 
 void finish_remote_at_origin(Window& window, int rank) {
@@ -204,9 +216,12 @@ void finish_remote_at_origin(Window& window, int rank) {
 
 void lock_remote(Window& window, int rank, bool exclusive) {
   tell(window, rank, What::kLock, exclusive);
+  // Another flow of the rank may wait for another member's lock.
   await(window, "for the lock of a rank on another node", [&](Core&) {
-    if (window.remote->granted == 0) return false;
-    --window.remote->granted;
+    std::vector<int>& granted = window.remote->granted;
+    const auto mine = std::find(granted.begin(), granted.end(), rank);
+    if (mine == granted.end()) return false;
+    granted.erase(mine);
     return true;
   });
 }

@@ -32,6 +32,9 @@ Err compare_and_swap_remote(Window& window, const void* origin, const void* comp
 Err finish_remote(Window& window, int rank);
 /// Returns when the buffers at the origin may be used again. SUSPENDS.
 void finish_remote_at_origin(Window& window, int rank);
+/// MPI_ERR_RMA_RANGE if it is known by now that a target has refused an operation since this was last told. Does not
+/// suspend.
+Err refused_so_far(Window& window);
 
 /// Returns when the lock is there. SUSPENDS.
 void lock_remote(Window& window, int rank, bool exclusive);

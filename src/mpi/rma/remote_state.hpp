@@ -18,9 +18,9 @@ struct RemoteState {
     bool unanswered = false;  ///< operations have followed the last that asks for an answer
   };
   std::vector<Peer> peers;
-  int granted = 0;          ///< locks that have been granted since the last was asked for
-  int error = MPI_SUCCESS;  ///< a target has refused an operation; told at the next synchronization
-  WaitList waiting;         ///< for any of this to change
+  std::vector<int> granted;  ///< members whose locks have been granted, until who asked for it has seen it
+  int error = MPI_SUCCESS;   ///< a target has refused an operation; told at the next synchronization
+  WaitList waiting;          ///< for any of this to change
 
   Peer& at(int node) noexcept { return peers[static_cast<std::size_t>(node)]; }
 };

@@ -53,6 +53,8 @@ void give_back(Window& window, int rank, bool exclusive) {
 Err no_lock(const Window& window, int rank) {
   if (window.epoch != Epoch::kLock && window.epoch != Epoch::kLockAll)
     return wrong_epoch(window, "a call that needs a lock");
+  if (rank == MPI_PROC_NULL)
+    return fail(MPI_ERR_RMA_SYNC, "MPI_PROC_NULL is not locked: MPI_Win_lock has not been called for it");
   return fail(MPI_ERR_RMA_SYNC, "rank {} is not locked: MPI_Win_lock has not been called for it", rank);
 }
 
@@ -81,7 +83,7 @@ Err start(Window& window, const Group& group, int assertion) {
   if ((assertion & ~MPI_MODE_NOCHECK) != 0) return bad_assertion(assertion, "MPI_Win_start");
   std::vector<int> ranks;
   TMPI_TRY(ranks_of(window, group, ranks));
-  TMPI_TRY(begin_access(window, "MPI_Win_start"));
+  TMPI_TRY(check_no_access(window, "MPI_Win_start"));
   window.know_targets();
   window.started = std::move(ranks);
   for (const int rank : window.started) window.targets[at(rank)] = kStarted;
@@ -105,7 +107,7 @@ Err complete(Window& window) {
     }
   }
   window.started.clear();
-  return kOk;
+  return window.remote != nullptr ? refused_so_far(window) : kOk;
 }
 
 Err post(Window& window, const Group& group, int assertion) {
@@ -145,9 +147,15 @@ Err lock(Window& window, int type, int rank, int assertion) {
   if (type != MPI_LOCK_SHARED && type != MPI_LOCK_EXCLUSIVE)
     return fail(MPI_ERR_LOCKTYPE, "lock_type is {}: neither MPI_LOCK_SHARED nor MPI_LOCK_EXCLUSIVE", type);
   TMPI_TRY(check_lock_assertion(window, assertion, "MPI_Win_lock"));
-  if (rank == MPI_PROC_NULL) return kOk;
-  TMPI_TRY(check_member(window, rank));
-  if (window.epoch != Epoch::kLock) TMPI_TRY(begin_access(window, "MPI_Win_lock"));
+  if (rank != MPI_PROC_NULL) TMPI_TRY(check_member(window, rank));
+  if (window.epoch != Epoch::kLock) TMPI_TRY(check_no_access(window, "MPI_Win_lock"));
+  if (rank == MPI_PROC_NULL) {  // an epoch as others are
+    window.know_targets();
+    window.epoch = Epoch::kLock;
+    ++window.locks;
+    ++window.null_locks;
+    return kOk;
+  }
   if (rank == window.rank && window.exposed)
     return fail(MPI_ERR_RMA_CONFLICT,
                 "MPI_Win_post has exposed the calling rank's memory: until MPI_Win_wait nobody may lock it");
@@ -156,6 +164,7 @@ Err lock(Window& window, int type, int rank, int assertion) {
   if (target != kNothing)
     return fail(MPI_ERR_RMA_SYNC, "rank {} is locked by the calling rank already", rank);
   const bool exclusive = type == MPI_LOCK_EXCLUSIVE;
+  if (window.epoch == Epoch::kFence) window.epoch = Epoch::kNone;
   if ((assertion & MPI_MODE_NOCHECK) != 0) {
     target = kUnchecked;
   } else {
@@ -172,7 +181,12 @@ Err lock(Window& window, int type, int rank, int assertion) {
 }
 
 Err unlock(Window& window, int rank) {
-  if (rank == MPI_PROC_NULL) return kOk;
+  if (rank == MPI_PROC_NULL) {
+    if (window.null_locks == 0) return no_lock(window, rank);
+    --window.null_locks;
+    if (--window.locks == 0) window.epoch = Epoch::kNone;
+    return kOk;
+  }
   TMPI_TRY(check_member(window, rank));
   if (window.epoch != Epoch::kLock || window.targets[at(rank)] == kNothing) return no_lock(window, rank);
   const std::uint8_t held = std::exchange(window.targets[at(rank)], kNothing);
@@ -188,7 +202,8 @@ Err unlock(Window& window, int rank) {
 
 Err lock_all(Window& window, int assertion) {
   TMPI_TRY(check_lock_assertion(window, assertion, "MPI_Win_lock_all"));
-  TMPI_TRY(begin_access(window, "MPI_Win_lock_all"));
+  TMPI_TRY(check_no_access(window, "MPI_Win_lock_all"));
+  window.epoch = Epoch::kNone;  // while it suspends
   const bool checked = (assertion & MPI_MODE_NOCHECK) == 0;
   window.know_targets();
   // Those of this node now, since their memory may be accessed without a call; the others when they are first needed.
@@ -222,7 +237,7 @@ namespace {
 Err finish(Window& window, int rank, Flush how) {
   if (how == Flush::kEverywhere) return finish_remote(window, rank);
   finish_remote_at_origin(window, rank);
-  return kOk;
+  return refused_so_far(window);
 }
 
 }  // namespace

@@ -21,7 +21,9 @@ Err fence(Window& window, int assertion);
 
 /// SUSPENDS until all of the group have posted.
 Err start(Window& window, const Group& group, int assertion);
-/// SUSPENDS until the buffers at the origin are free.
+/// SUSPENDS until the buffers at the origin are free. MPI_ERR_RMA_RANGE if a target on another node has refused an
+/// operation as far as that is known by then: of gets always, of what brings data else at the next call that can tell.
+/// The epoch is over all the same.
 Err complete(Window& window);
 /// Does not suspend.
 Err post(Window& window, const Group& group, int assertion);

@@ -134,9 +134,11 @@ bool plausible(const Arrival& arrival) {
   return header.offset <= size && header.bytes <= size - header.offset;
 }
 
-void refuse(Core& core, int peer, const Header& header) {
+// `wanted`: bytes that the origin waits for, if it wants any.
+void refuse(Core& core, int peer, const Header& header, MPI_Count wanted) {
   Header reply = reply_to(header, (header.flags & kFetch) != 0 ? What::kReply : What::kRefuse);
   reply.operation = MPI_ERR_RMA_RANGE;
+  reply.bytes = wanted;
   reply.flags = kRefused;
   (void)send_header(core, peer, reply);
   answer(core, peer, header);
@@ -223,7 +225,8 @@ net::Landing operation_arriving(Core& core, int peer, Arrival& arrival) {
   const TypeView& view = arrival.view;
   const Span span = span_of(header.count, view.extent, view.true_lb, view.true_extent);
   if (!inside(*arrival.window, header.to, header.displacement, span)) {
-    refuse(core, peer, header);
+    // A compare-and-swap brings two elements and wants one.
+    refuse(core, peer, header, header.what == What::kCompareAndSwap ? view.size : header.bytes);
     return {};
   }
   arrival.base = address_at(*arrival.window, header.to, header.displacement);

@@ -45,12 +45,13 @@ WindowShared::WindowShared(ContextId id, std::shared_ptr<const Group> members, i
 }
 
 WindowShared::~WindowShared() {
-  {
-    Registry& all = registry();
-    const std::scoped_lock guard(all.lock);
-    all.windows.erase(context);
-  }
-  for (const Block& block : blocks_) {
+  Registry& all = registry();
+  const std::scoped_lock guard(all.lock);
+  all.windows.erase(context);
+}
+
+WindowShared::Blocks::~Blocks() {
+  for (const Block& block : all) {
     if (block.mapped > 0) {
       munmap(block.memory, block.mapped);
     } else {
@@ -62,16 +63,16 @@ WindowShared::~WindowShared() {
 Address WindowShared::allocate(MPI_Aint bytes) {
   const std::size_t size = (static_cast<std::size_t>(bytes) + kCacheLine - 1) / kCacheLine * kCacheLine;
   void* memory;
-  blocks_.reserve(blocks_.size() + 1);
+  blocks_.all.reserve(blocks_.all.size() + 1);
   if (size >= kMapped) {
     memory = mmap(nullptr, size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
     if (memory == MAP_FAILED) throw std::bad_alloc();
-    blocks_.push_back({memory, size});
+    blocks_.all.push_back({memory, size});
   } else {
     memory = std::aligned_alloc(kCacheLine, size > 0 ? size : kCacheLine);
     if (memory == nullptr) throw std::bad_alloc();
     std::memset(memory, 0, size);
-    blocks_.push_back({memory, 0});
+    blocks_.all.push_back({memory, 0});
   }
   return address_of(memory);
 }

@@ -45,7 +45,7 @@ struct Member {
 
 class WindowShared {
  public:
-  /// Memory that is the window's is allocated here: for the members of this node process.
+  /// Memory that is the window's is allocated here: for the members of this node process. Throws std::bad_alloc.
   WindowShared(ContextId context, std::shared_ptr<const Group> group, int flavor, std::vector<Extent> extents,
                bool contiguous);
   ~WindowShared();
@@ -68,11 +68,19 @@ class WindowShared {
   std::vector<Extent> extents_;
   std::vector<Member*> members_;
   std::deque<Member> here_;
-  struct Block {
-    void* memory;
-    std::size_t mapped;  // 0: from the heap
+  // Its own destructor frees it: memory for the rest may be missing, while the window is made.
+  struct Blocks {
+    struct Block {
+      void* memory;
+      std::size_t mapped;  // 0: from the heap
+    };
+    std::vector<Block> all;
+    Blocks() = default;
+    Blocks(const Blocks&) = delete;
+    Blocks& operator=(const Blocks&) = delete;
+    ~Blocks();
   };
-  std::vector<Block> blocks_;
+  Blocks blocks_;
 };
 
 /// Which accesses a rank may make.
@@ -92,7 +100,8 @@ struct Window {
   unsigned polls = 0;              ///< calls that a program may wait with (progress.hpp)
   std::atomic<unsigned> order{0};  ///< MPI_Win_sync
   int rank = 0;
-  int locks = 0;                      ///< kLock: targets that are locked
+  int locks = 0;                      ///< kLock: targets that are locked, MPI_PROC_NULL included
+  int null_locks = 0;                 ///< kLock: of them MPI_PROC_NULL
   std::vector<std::uint8_t> targets;  ///< by rank: Target; empty: never needed
   WindowShared* members = nullptr;    ///< = shared.get()
   Comm* comm = nullptr;               ///< the members' own; the program does not know it
@@ -116,8 +125,9 @@ struct Window {
     if (targets.empty()) targets.resize(static_cast<std::size_t>(members->size()));
   }
 };
-/// What a rank has of a target: in a window's `targets`.
-enum Target : std::uint8_t { kNothing, kStarted, kShared, kExclusive, kUnchecked };
+/// What a rank has of a target: in a window's `targets`. kAsked: in an epoch of MPI_Win_lock_all, one of its flows waits
+/// for the lock of a member on another node.
+enum Target : std::uint8_t { kNothing, kStarted, kShared, kExclusive, kUnchecked, kAsked };
 
 /// Null for MPI_WIN_NULL and for what is no window.
 inline Window* window_from(MPI_Win handle) noexcept {

@@ -12,14 +12,13 @@ namespace tmpi::mpi {
 namespace {
 
 // `baseptr`: where the address of the memory goes; null: it is the program's own.
-inline int make(const char* name, const WindowOrder& order, MPI_Info info, MPI_Comm comm, void* baseptr,
+inline int make(const char* name, WindowOrder order, MPI_Info info, MPI_Comm comm, void* baseptr,
                 MPI_Win* win) {
   return on_collective(name, comm, [&](Comm& c) -> Err {
-    TMPI_TRY(check_pointer(win, "win"));
-    if (order.flavor != MPI_WIN_FLAVOR_CREATE) TMPI_TRY(check_pointer(baseptr, "baseptr"));
-    const Info* hints;
-    TMPI_TRY(hints_from(info, hints));
-    *win = MPI_WIN_NULL;
+    const Info* hints = nullptr;
+    order.mistake = check_creation(info, win, hints);
+    if (!order.mistake && order.flavor != MPI_WIN_FLAVOR_CREATE)
+      order.mistake = check_pointer(baseptr, "baseptr");
     Window* created = nullptr;
     TMPI_TRY(create_window(c, order, *hints, created));
     *win = handle_of(*created);
