@@ -63,7 +63,9 @@ def classify(function, text):
             return argument("handle")
         if array:
             return argument("handles")
-        return argument("handle_update" if CONSUMES.match(function) else "handle_out")
+        # MPI_Imrecv consumes the message, and gives a request out.
+        consumes = CONSUMES.match(function) and (handle == "Message" or not function.startswith("MPI_Imrecv"))
+        return argument("handle_update" if consumes else "handle_out")
     if base == "void":
         if name == "extra_state" or name == "attribute_val":
             kind = "out" if function.endswith(("_get_attr", "Attr_get")) else "value"

@@ -147,6 +147,9 @@ def shape(function):
 
 
 def is_blocking(function):
+    """Its buffers are done with when it returns: no request tells, and no epoch of a window."""
+    if any(a.handle == "Win" for a in function.arguments):
+        return False
     return not any(a.handle == "Request" and a.kind == "handle_out" for a in function.arguments) and not re.search(r"_begin", function.name)
 
 

@@ -30,6 +30,8 @@ def uses_buffer_later(function):
 def intent(function, a):
     if a.const or a.kind in ("value", "logical", "handle", "string", "strings"):
         return "IN"
+    if function.name == "MPI_Cancel":
+        return "IN"
     if a.kind == "handle_update" or a.kind == "handles" and a.name == "array_of_requests":
         return "INOUT"
     if a.kind in ("out", "array") and (a.name in UPDATED and not function.name.endswith("_create_keyval") or function.name == "MPI_Dims_create"):

@@ -164,11 +164,16 @@ Section tmpi_section_blocks(const Descriptor* d, MPI_Datatype datatype) {
   MPI_Count size = 0;
   if (is_plain(d)) return ordinary(d, 0, datatype);
   if (!is_dense(datatype, &size) || size != (MPI_Count)d->elem_len) return refused(d);
-  for (int i = 1; i < d->rank; i++)
-    if (d->dim[i].extent != 1 && d->dim[i].stride != d->dim[i - 1].stride * d->dim[i - 1].extent)
-      return refused(d);
+  /* Dimensions of one element say nothing of where the next one lies. */
+  ptrdiff_t distance = 0, next = 0;
+  for (int i = 0; i < d->rank; i++) {
+    if (d->dim[i].extent == 1) continue;
+    if (distance == 0) distance = next = d->dim[i].stride;
+    if (d->dim[i].stride != next) return refused(d);
+    next *= d->dim[i].extent;
+  }
   MPI_Datatype made;
-  if (PMPI_Type_create_resized_c(datatype, 0, d->dim[0].stride, &made) != MPI_SUCCESS) return refused(d);
+  if (PMPI_Type_create_resized_c(datatype, 0, distance, &made) != MPI_SUCCESS) return refused(d);
   if (PMPI_Type_commit(&made) != MPI_SUCCESS) return refused(d);
   Section section = ordinary(d, 0, made);
   section.made = made;

@@ -22,7 +22,13 @@ typedef struct {
 static inline int contiguous(const Descriptor* d) {
   ptrdiff_t next = (ptrdiff_t)d->elem_len;
   for (int i = 0; i < d->rank; i++) {
-    if (d->dim[i].stride != next && d->dim[i].extent != 1) return d->dim[i].extent == 0;
+    if (d->dim[i].stride != next && d->dim[i].extent != 1) {
+      /* What has no elements has no gaps. */
+      if (d->elem_len == 0) return 1;
+      for (int j = 0; j < d->rank; j++)
+        if (d->dim[j].extent == 0) return 1;
+      return 0;
+    }
     next *= d->dim[i].extent;
   }
   return 1;

@@ -22,10 +22,26 @@ program values
   call memory()
   call exchanged_types()
   call sessions()
+  call matched()
   call MPI_Barrier(MPI_COMM_WORLD, ierr)
   if (me == 0) print '(a,i0,a)', 'passed with ', ranks, ' ranks'
   call MPI_Finalize(ierr)
 contains
+  ! MPI_Imrecv consumes a message, and gives a request out.
+  subroutine matched()
+    integer :: message, request, requests(1), status(MPI_STATUS_SIZE), got
+    got = 0
+    request = -1
+    call MPI_Isend(me + 7, 1, MPI_INTEGER, me, 5, MPI_COMM_WORLD, requests(1), ierr)
+    call MPI_Mprobe(me, 5, MPI_COMM_WORLD, message, status, ierr)
+    call MPI_Imrecv(got, 1, MPI_INTEGER, message, request, ierr)
+    EQUAL(message, MPI_MESSAGE_NULL)
+    call MPI_Wait(request, status, ierr)
+    EQUAL(request, MPI_REQUEST_NULL)
+    EQUAL(got, me + 7)
+    call MPI_Waitall(1, requests, MPI_STATUSES_IGNORE, ierr)
+  end subroutine
+
   subroutine strings()
     character(len=MPI_MAX_OBJECT_NAME) :: name
     character(len=5) :: short
