@@ -8,7 +8,8 @@ namespace tmpi::mpi {
 class Info;
 
 /// All members of `comm`, each with its name of the same file. Everybody gets the file, or an error: its own, or
-/// that another member could not. `mine`: what is wrong with this member's arguments already; `info` is not looked at then.
+/// that another member could not. `mine`: what is wrong with this member's arguments already; `info` is not looked at
+/// then.
 Err open_file(Comm& comm, Err mine, const char* name, int amode, const Info* info, File*& opened);
 
 /// All members. The file is gone afterwards, whatever is returned.
