@@ -61,6 +61,9 @@ std::string explain_death(const Node& node, const DeathContext& context) {
     return "cannot give the node process its channels: raise the limit on open files (ulimit -n)";
   if (!node.hello && !node.remote() && WEXITSTATUS(status) == kExitNotFound)
     return fmt::format("cannot start the node process, {}: it was there a moment ago", context.executable);
+  // No rank has run yet that could have said this.
+  if (!node.hello && WEXITSTATUS(status) == kExitNoMemory)
+    return fmt::format("{} had no memory to start", who);
   if (WEXITSTATUS(status) == kExitNoMemory)
     return fmt::format("{} had no memory left to go on (or a rank called _exit({}) past tmpi)", who,
                        kExitNoMemory);
