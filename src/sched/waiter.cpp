@@ -13,16 +13,18 @@ Waiter::Waiter(int events) noexcept
 void Waiter::complete() noexcept {
   // Who is not the last must not touch the waiter again. For the last it stays: the task cannot go on before
   // it is made ready.
-  if (remaining_.fetch_sub(1, std::memory_order_acq_rel) == 1) worker_->make_ready(*task_, this_worker());
+  if (remaining_.fetch_sub(1, std::memory_order_acq_rel) == 1)
+    worker_.load(std::memory_order_relaxed)->make_ready(*task_, this_worker());
 }
 
 void Waiter::wait() noexcept {
   // It may have moved since; from here on it stays until it has been made ready. The decrement publishes it.
-  worker_ = task_->worker;
+  Worker* const worker = task_->worker;
+  worker_.store(worker, std::memory_order_relaxed);
   if (remaining_.fetch_sub(1, std::memory_order_acq_rel) == 1) return;
   // From here on a completer may make the task ready, though it still runs. No harm: only this worker, which
   // is busy leaving it, can resume it; at worst block() finds the task itself to be the next one.
-  worker_->block(*task_);
+  worker->block(*task_);
 }
 
 void Waiter::drain(int claimed) noexcept {

@@ -33,8 +33,9 @@ class Waiter {
 
  private:
   Task* task_;
-  Worker*
-      worker_;  ///< the task's while it waits; here, so that a completer on another core need not fetch the Task
+  /// The task's while it waits; here, so that a completer on another core need not fetch the Task to find it. Relaxed:
+  /// with more completers than events one may come to zero before wait().
+  std::atomic<Worker*> worker_;
   int events_;
   // events + 1: the extra one is the waiting task's own, given back by wait(). Whoever brings the count to
   // zero decides: a completer makes the task ready, wait() itself returns at once. acq_rel: who reaches zero
