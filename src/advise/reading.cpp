@@ -13,7 +13,7 @@ using observe::CallTimes;
 using observe::Profile;
 
 // What a wake-up of the thread and a step of a protocol take of a core, and how many of them a message that asks
-// first needs at a node: RTS and the end of the data, or CTS and the end of its departure. bench/progress.
+// first needs at a node: RTS and the end of the data, or CTS and the end of its departure. An estimate.
 constexpr double kStep = 8e-6;
 constexpr double kSteps = 2;
 
