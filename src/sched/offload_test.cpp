@@ -13,6 +13,12 @@ namespace {
 
 using test::Job;
 
+// A thread of the pool counts a call as over when it has woken its task.
+int left_under_way() {
+  for (int i = 0; i < 100'000 && offloaded() > 0; ++i) sched_yield();
+  return offloaded();
+}
+
 TEST_CASE("an offloaded call runs elsewhere, and the worker's other tasks run meanwhile") {
   Job job({.workers = 1, .tasks = 2, .stack_size = 64 * 1024, .bind = false});
   std::atomic<bool> other_has_run{false};
@@ -32,7 +38,7 @@ TEST_CASE("an offloaded call runs elsewhere, and the worker's other tasks run me
     other_has_run = true;
   });
   job.run();
-  CHECK(offloaded() == 0);
+  CHECK(left_under_way() == 0);
 }
 
 // Each waits for the one before: all have to be under way at a time, as far as the pool has threads; the rest in turn.
