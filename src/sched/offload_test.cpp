@@ -1,5 +1,6 @@
 #include "sched/offload.hpp"
 
+#include <sched.h>
 #include <unistd.h>
 
 #include <atomic>
