@@ -1,5 +1,7 @@
 #include "sched/offload.hpp"
 
+#include <sched.h>
+
 #include <atomic>
 #include <condition_variable>
 #include <mutex>
@@ -120,6 +122,11 @@ void detail::offload(void (*run)(void*) noexcept, void* argument) noexcept {
 
 int offloaded() noexcept {
   return under_way.load();
+}
+
+bool await_offloaded() noexcept {
+  for (int i = 0; i < 100'000 && offloaded() > 0; ++i) sched_yield();
+  return offloaded() == 0;
 }
 
 void set_offload_affinity(const SavedAffinity* affinity) noexcept {

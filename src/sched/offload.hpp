@@ -27,6 +27,10 @@ void offload(Call&& call) noexcept {
 /// tasks that all poll no deadlock. Any thread. seq_cst: what a call that is over has woken is visible.
 int offloaded() noexcept;
 
+/// Waits until none is, which is soon after the last task has gone on; true then. Not for ever: a call of a rank's
+/// thread may never return.
+bool await_offloaded() noexcept;
+
 /// Threads that the pool makes from now on may run where this mask says; null: where the caller may. `affinity`
 /// stays until it is taken back.
 void set_offload_affinity(const SavedAffinity* affinity) noexcept;

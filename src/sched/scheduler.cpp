@@ -2,7 +2,6 @@
 
 #include <fmt/format.h>
 #include <pthread.h>
-#include <sched.h>
 #include <unistd.h>
 
 #include <cerrno>
@@ -208,8 +207,7 @@ Result<void> NodeScheduler::balance() {
 
 NodeScheduler::~NodeScheduler() {
   // A thread of the pool may still be about to wake the worker whose task it has made ready, which has long finished.
-  // Not for ever: a call of a rank's thread may never return.
-  for (int i = 0; i < 100'000 && offloaded() > 0; ++i) sched_yield();
+  await_offloaded();
   for (int i = 0; i < tasks(); ++i) {
     Task& task = tasks_[static_cast<std::size_t>(i)];
     if (task.entry != nullptr) ult::release(task);
