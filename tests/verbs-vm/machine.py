@@ -92,7 +92,7 @@ def run(command, state, seconds=300, cpus=2, show=True, directory=None):
     with tempfile.TemporaryDirectory(prefix="tmpi-vm-") as work:
         inside = {name: os.path.join(work, name) for name in ("command", "console", "status", "errors")}
         _write_command(inside["command"], command, directory or os.getcwd())
-        variables = {"GUEST": os.path.join(HERE, "guest"), "COMMAND": inside["command"]}
+        variables = {"INNER": os.path.join(HERE, "inner"), "COMMAND": inside["command"]}
         arguments = [
             QEMU, "-machine", "q35", *accelerator(), "-smp", str(cpus), "-m", "2048", "-display", "none", "-vga", "none", "-nic", "none", "-no-reboot",
             "-kernel", vmlinux, "-initrd", initramfs, "-append", _command_line(variables),
