@@ -3,7 +3,6 @@
 
 #include "net/maker.hpp"
 #include "net/transports.hpp"
-#include "net/verbs/adapters.hpp"
 
 namespace tmpi::net {
 namespace {
@@ -43,7 +42,7 @@ Result<std::unique_ptr<Transport>> create_transport(const Options& options, Sink
   if (!chosen) return chosen.failure();
   // Node processes of several machines are told by tmpirun, which knows what all of them have.
   if (chosen->kind == TransportKind::kAuto)
-    chosen->kind = verbs::why_not_here().empty() ? TransportKind::kVerbs : TransportKind::kTcp;
+    chosen->kind = kVerbs.why_not_here().empty() ? TransportKind::kVerbs : TransportKind::kTcp;
   return maker_of(chosen->kind).make(chosen->settings, options, sink);
 }
 

@@ -11,6 +11,7 @@
 #include <ctime>
 
 #include "net/maker.hpp"
+#include "net/verbs/adapters.hpp"
 #include "timers/clock.hpp"
 
 namespace tmpi::net::verbs {
@@ -434,6 +435,6 @@ const Maker kVerbs = {
       if (!api) return api.failure();
       return verbs::Verbs::create(**api, settings, options, sink);
     },
-    check};
+    check, [] { return verbs::why_not_here(); }};
 
 }  // namespace tmpi::net
