@@ -15,7 +15,8 @@ struct Maker {
   Result<void> (*check)(std::string_view settings);
 };
 
-extern const Maker kTcp;  // tcp/tcp.cpp
-extern const Maker kSim;  // sim/sim.cpp
+extern const Maker kTcp;    // tcp/tcp.cpp
+extern const Maker kVerbs;  // verbs/verbs.cpp
+extern const Maker kSim;    // sim/sim.cpp
 
 }  // namespace tmpi::net

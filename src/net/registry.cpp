@@ -11,6 +11,8 @@ const Maker& maker_of(TransportKind kind) {
   switch (kind) {
     case TransportKind::kTcp:
       return kTcp;
+    case TransportKind::kVerbs:
+      return kVerbs;
     case TransportKind::kSim:
       return kSim;
   }

@@ -11,10 +11,11 @@
 
 namespace tmpi::net {
 
-enum class TransportKind : std::uint8_t { kTcp, kSim };
+enum class TransportKind : std::uint8_t { kTcp, kVerbs, kSim };
 
 inline constexpr Choice<TransportKind> kTransports[] = {
     {"tcp", TransportKind::kTcp, "the machines' own TCP", "[:SETTINGS]"},
+    {"verbs", TransportKind::kVerbs, "InfiniBand and RoCE adapters", "[:SETTINGS]"},
     {"sim", TransportKind::kSim, "a modelled network between node processes of one machine", "[:SETTINGS]"},
 };
 

@@ -34,6 +34,8 @@ class Tcp final : public Transport, private Acceptor::Owner {
   bool idle() const noexcept override;
   bool close(double seconds) noexcept override;
   Traffic traffic() const noexcept override;
+  /// The peer has ended in an orderly way, or this end has: what is posted to it vanishes.
+  bool gone(int peer) const noexcept { return links_[static_cast<std::size_t>(peer)]->gone(); }
 
  private:
   Tcp(const Options& options, Sink& sink);
