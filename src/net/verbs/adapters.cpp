@@ -1,6 +1,6 @@
 #include "net/verbs/adapters.hpp"
 
-#include <fmt/format.h>
+#include <dlfcn.h>
 #include <sched.h>
 #include <sys/resource.h>
 #include <unistd.h>
@@ -10,8 +10,6 @@
 #include <filesystem>
 #include <fstream>
 #include <vector>
-
-#include "net/verbs/api.hpp"
 
 namespace tmpi::net::verbs {
 namespace {
@@ -92,7 +90,7 @@ unsigned long long lockable_bytes() {
 
 std::string lockable_text() {
   const unsigned long long bytes = lockable_bytes();
-  return bytes == UINT64_MAX ? "unlimited" : fmt::format("{} KiB", bytes >> 10);
+  return bytes == UINT64_MAX ? "unlimited" : std::to_string(bytes >> 10) + " KiB";
 }
 
 std::string why_not_here(const std::string& folder) {
@@ -103,18 +101,18 @@ std::string why_not_here(const std::string& folder) {
     for (const fs::path& port : entries(adapter / "ports")) {
       if (!first_line(port / "state").starts_with("4:")) continue;
       if (first_line(port / "link_layer") != "InfiniBand" && !has_routable_roce(port)) {
-        why =
-            fmt::format("{} has no RoCE v2 address that other hosts can reach", adapter.filename().string());
+        why = adapter.filename().string() + " has no RoCE v2 address that other hosts can reach";
         continue;
       }
       if (!may_open(adapter)) {
-        why = fmt::format("this user may not open {}", adapter.filename().string());
+        why = "this user may not open " + adapter.filename().string();
         continue;
       }
       if (geteuid() != 0 && lockable_bytes() < kEnoughToLock)
-        return fmt::format("no more than {} of memory may be locked (`ulimit -l`)", lockable_text());
-      const Result<const Api*> api = system_api();
-      return api ? "" : api.message();
+        return "no more than " + lockable_text() + " of memory may be locked (`ulimit -l`)";
+      if (dlopen("libibverbs.so.1", RTLD_LAZY | RTLD_LOCAL) == nullptr)
+        return "libibverbs.so.1 is not installed";
+      return {};
     }
   }
   return why;

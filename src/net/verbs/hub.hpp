@@ -9,6 +9,7 @@
 #include "net/tcp/tcp.hpp"
 #include "net/transport.hpp"
 #include "net/verbs/device.hpp"
+#include "net/verbs/exposures.hpp"
 #include "net/verbs/pools.hpp"
 #include "net/verbs/registrations.hpp"
 #include "net/verbs/wire.hpp"
@@ -37,6 +38,7 @@ struct Hub {
   ReceivePool receives;
   SendPool sends;
   Registrations registrations;
+  Exposures exposures;
   ibv_cq* sent = nullptr;
   ibv_cq* received = nullptr;
 

@@ -103,7 +103,7 @@ void Link::post_frame(FrameKind kind, std::uint8_t id, std::size_t payload, std:
   request.num_sge = 1;
   request.opcode = IBV_WR_SEND;
   request.send_flags = IBV_SEND_SIGNALED | (fits ? static_cast<unsigned>(IBV_SEND_INLINE) : 0u);
-  if (!post(request, {Work::What::kFrame, buffer, nullptr})) return;
+  if (!post(request, {.what = Work::What::kFrame, .buffer = buffer})) return;
   owed_ -= credits;
   owed_reads_ -= reads;
   if (kind != FrameKind::kCredit && kind != FrameKind::kGoodbye) --credits_;
@@ -120,6 +120,7 @@ void Link::on_sent(std::uint32_t sequence, ibv_wc_status status) noexcept {
   if (work.what == Work::What::kFrame && work.buffer != SendPool::kNone) hub_.sends.give_back(work.buffer);
   if (status == IBV_WC_SUCCESS) {
     if (work.what == Work::What::kRead && !over()) on_read(*work.read);
+    if (work.what == Work::What::kClose && !over()) end_exposure(*work.exposure);
     return;
   }
   if (status == IBV_WC_WR_FLUSH_ERR || over()) return;  // a consequence
@@ -188,8 +189,7 @@ void Link::enqueue(std::uint8_t id, std::span<const std::byte> header, std::span
     message.completion = completion;
     ++references_;
     if (message.parts.size() == 1)
-      message.exposed =
-          hub_.registrations.expose(message.parts[0].iov_base, bytes);  // null: it leaves in pieces
+      message.exposure = hub_.exposures.make(peer_, message.parts[0].iov_base, bytes);  // null: in pieces
   }
   queue_.push_back(std::move(message));
   list_waiting();
@@ -199,17 +199,20 @@ bool Link::flush() noexcept {
   if (state_ != State::kUp) return false;
   bool went = false;
   if (incoming_stalled_ && issue(incoming_)) went = true;
+  while (!closing_windows_.empty() && room() > 0) {
+    Exposure* const exposure = closing_windows_.front();
+    closing_windows_.pop_front();
+    close_window(*exposure);
+    went = true;
+  }
   while (!queue_.empty() && state_ == State::kUp) {
     Waiting& message = queue_.front();
     const std::size_t before = message.gone;
     const bool all = push(message);
     went = went || all || message.gone != before;
     if (!all) break;
-    if (message.parts.empty()) {
-      copied_ -= message.bytes.size();
-    } else {
-      --references_;
-    }
+    copied_ -= message.parts.empty() ? message.bytes.size() : 0;
+    references_ -= message.parts.empty() ? 0 : 1;
     queue_.pop_front();
   }
   return went;
@@ -217,12 +220,19 @@ bool Link::flush() noexcept {
 
 // True: all of it has left.
 bool Link::push(Waiting& message) noexcept {
-  if (message.goodbye) {
+  if (message.kind == Waiting::Kind::kGoodbye) {
     if (!may_send_bare()) return false;
     post_bare(FrameKind::kGoodbye);
     return true;
   }
-  if (message.exposed != nullptr) return push_offer(message);
+  if (message.kind == Waiting::Kind::kOpen) {
+    if (message.exposure->state == Exposure::State::kDropped) {
+      end_exposure(*message.exposure);
+      return true;
+    }
+    return room() > kSpareRequests && open_window(*message.exposure);
+  }
+  if (message.exposure != nullptr) return push_offer(message);
   if (!message.parts.empty()) return push_pieces(message);
   if (!may_send(sizeof(FrameHeader) + message.bytes.size())) return false;
   const std::span<const std::byte> bytes(message.bytes);
@@ -232,11 +242,15 @@ bool Link::push(Waiting& message) noexcept {
 }
 
 bool Link::push_offer(Waiting& message) noexcept {
-  if (offers_.size() >= kMostOffers || !may_send(sizeof(FrameHeader) + message.bytes.size() + sizeof(Offer)))
+  if (offers_.size() >= kMostOffers || room() <= kSpareRequests + 1 ||
+      !may_send(sizeof(FrameHeader) + message.bytes.size() + sizeof(Offer)))
     return false;
-  Offer offer{reinterpret_cast<std::uintptr_t>(message.parts[0].iov_base), message.exposed->rkey, 0};
-  const iovec rest{&offer, sizeof offer};
-  offers_.push_back({message.completion, message.exposed});
+  Exposure& exposure = *message.exposure;
+  if (!open_window(exposure)) return false;
+  exposure.completion = message.completion;
+  const Offer offer{reinterpret_cast<std::uintptr_t>(exposure.address), exposure.key, 0};
+  const iovec rest{const_cast<Offer*>(&offer), sizeof offer};
+  offers_.push_back(&exposure);
   post_frame(FrameKind::kOffer, message.id, message.payload, message.bytes, {&rest, 1});
   return true;
 }
@@ -264,7 +278,7 @@ bool Link::push_pieces(Waiting& message) noexcept {
     request.num_sge = 1;
     request.opcode = IBV_WR_SEND;
     request.send_flags = IBV_SEND_SIGNALED;
-    if (!post(request, {Work::What::kFrame, buffer, nullptr})) return false;
+    if (!post(request, {.what = Work::What::kFrame, .buffer = buffer})) return false;
     owed_ -= head.credits;
     owed_reads_ -= head.reads;
     --credits_;
@@ -277,10 +291,9 @@ bool Link::push_pieces(Waiting& message) noexcept {
 
 void Link::complete_offers(std::uint32_t count) noexcept {
   while (count-- > 0) {
-    const Offered offered = offers_.front();
+    Exposure* const exposure = offers_.front();
     offers_.pop_front();
-    hub_.registrations.conceal(offered.exposed);
-    offered.completion->done(*offered.completion);
+    close_window(*exposure);
   }
 }
 

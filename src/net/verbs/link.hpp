@@ -33,6 +33,10 @@ class Link {
   Post get(std::uint32_t key, std::uint64_t remote, void* buffer, std::size_t bytes,
            Completion* completion) noexcept;
 
+  /// Opens memory to the peer's get(), with the messages that are sent after it. Null: it cannot be registered.
+  Exposure* expose(const void* buffer, std::size_t bytes);
+  void conceal(Exposure& exposure) noexcept;
+
   // What has come by tcp.
   void on_connect(const Connect& theirs) noexcept;
   void on_ready() noexcept;
@@ -77,8 +81,8 @@ class Link {
 
   // A message that has not left, or not all of it.
   struct Waiting {
+    enum class Kind : std::uint8_t { kMessage, kGoodbye, kOpen } kind = Kind::kMessage;
     std::uint8_t id = 0;
-    bool goodbye = false;
     bool begun = false;
     std::uint16_t header = 0;
     std::vector<std::byte> bytes;  // the header, and the payload if it has been copied
@@ -86,11 +90,7 @@ class Link {
     std::size_t payload = 0;
     std::size_t part = 0, offset = 0, gone = 0;  // the next byte of the payload
     Completion* completion = nullptr;
-    ibv_mr* exposed = nullptr;  // the peer may read it
-  };
-  struct Offered {
-    Completion* completion;
-    ibv_mr* exposed;
+    Exposure* exposure = nullptr;  // the peer may read it; kOpen: the window to open
   };
   // An RDMA read, in pieces if need be.
   struct Read {
@@ -104,9 +104,10 @@ class Link {
   };
   // A work request under way. They complete in their order.
   struct Work {
-    enum class What : std::uint8_t { kFrame, kRead } what = What::kFrame;
+    enum class What : std::uint8_t { kFrame, kRead, kOpen, kClose } what = What::kFrame;
     std::uint32_t buffer = SendPool::kNone;
     Read* read = nullptr;
+    Exposure* exposure = nullptr;
   };
 
   bool over() const noexcept { return state_ == State::kGone || state_ == State::kLost; }
@@ -138,6 +139,11 @@ class Link {
   void list_waiting() noexcept;
   void list_owing() noexcept;
   void complete_offers(std::uint32_t count) noexcept;
+
+  // link_expose.cpp
+  bool open_window(Exposure& exposure) noexcept;
+  void close_window(Exposure& exposure) noexcept;
+  void end_exposure(Exposure& exposure) noexcept;
 
   // link_receive.cpp
   void deliver(Received received) noexcept;
@@ -171,7 +177,8 @@ class Link {
   std::size_t copied_ = 0, references_ = 0;
   std::vector<Work> works_;  // a ring
   std::uint32_t works_head_ = 0, works_tail_ = 0;
-  std::deque<Offered> offers_;
+  std::deque<Exposure*> offers_;           // that the peer has not read
+  std::deque<Exposure*> closing_windows_;  // for which there was no room
 
   // What is arriving: one message at a time; the frames behind one that is being read are held back.
   bool arriving_ = false, reading_ = false;

@@ -187,16 +187,21 @@ void Link::drop() noexcept {
   }
   release_reads();
   for (const Received& received : std::exchange(held_, {})) hub_.receives.give_back(received.buffer);
-  std::deque<Offered> offers = std::exchange(offers_, {});
   std::deque<Waiting> queue = std::exchange(queue_, {});
   copied_ = references_ = 0;
-  for (const Offered& offered : offers) {
-    hub_.registrations.conceal(offered.exposed);
-    offered.completion->done(*offered.completion);
+  // Windows that are being closed, too: no completion of a work request counts any more.
+  for (; works_head_ != works_tail_; ++works_head_) {
+    const Work& work = works_[works_head_ % works_.size()];
+    if (work.what == Work::What::kFrame && work.buffer != SendPool::kNone) hub_.sends.give_back(work.buffer);
+    if (work.what == Work::What::kClose) end_exposure(*work.exposure);
   }
+  for (Exposure* const exposure : std::exchange(closing_windows_, {})) end_exposure(*exposure);
+  for (Exposure* const exposure : std::exchange(offers_, {})) end_exposure(*exposure);
   for (const Waiting& waiting : queue) {
-    if (waiting.exposed != nullptr) hub_.registrations.conceal(waiting.exposed);
-    if (waiting.completion != nullptr) waiting.completion->done(*waiting.completion);
+    if (waiting.exposure != nullptr &&
+        (waiting.kind == Waiting::Kind::kMessage || waiting.exposure->state == Exposure::State::kDropped))
+      hub_.exposures.end(*waiting.exposure, true);
+    if (waiting.completion != nullptr) hub_.finished.push_back(waiting.completion);
   }
 }
 
@@ -204,7 +209,7 @@ void Link::begin_close() noexcept {
   closing_ = true;
   if (over() || (state_ != State::kUp && queue_.empty())) return;
   Waiting goodbye;
-  goodbye.goodbye = true;
+  goodbye.kind = Waiting::Kind::kGoodbye;
   queue_.push_back(std::move(goodbye));
   list_waiting();
 }
@@ -231,10 +236,10 @@ void Link::release_reads() noexcept {
 }
 
 Link::~Link() {
-  release_reads();
-  for (const Offered& offered : offers_) hub_.registrations.conceal(offered.exposed);
-  for (const Waiting& waiting : queue_)
-    if (waiting.exposed != nullptr) hub_.registrations.conceal(waiting.exposed);
+  if (!over()) {
+    state_ = State::kLost;
+    drop();
+  }
   if (pair_ != nullptr) hub_.device->api.destroy_qp(pair_);
 }
 

@@ -222,7 +222,7 @@ bool Link::issue(Read& read) noexcept {
   request.send_flags = IBV_SEND_SIGNALED;
   request.wr.rdma.remote_addr = read.remote;
   request.wr.rdma.rkey = read.key;
-  post(request, {Work::What::kRead, SendPool::kNone, &read});
+  post(request, {.what = Work::What::kRead, .read = &read});
   return true;
 }
 

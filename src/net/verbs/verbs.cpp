@@ -11,6 +11,7 @@
 #include <ctime>
 
 #include "net/maker.hpp"
+#include "net/verbs/adapters.hpp"
 #include "timers/clock.hpp"
 
 namespace tmpi::net::verbs {
@@ -75,11 +76,12 @@ Result<void> Verbs::open(const Api& api, const Settings& settings, const Options
   side_ = std::move(*side);
   hub_.side = static_cast<tcp::Tcp*>(side_.get());
   hub_.registrations.use(*device_, UnmapWatch::create(no_cache_));
+  hub_.exposures.use(*device_, hub_.registrations);
   limits_.most_header = kMostHeader;
   limits_.most_buffered = kMostBuffered;
   limits_.eager = kMostBuffered;
   limits_.segment = kSegment;
-  limits_.can_get = true;
+  limits_.can_get = limits_.prefers_get = true;
   address_ = fmt::format("{}{} {}", kAddressMark, gid_text(device_->gid), side_->address());
   aside_period_ = timers::ticks(kAsidePeriod);
   watch_.reset(epoll_create1(EPOLL_CLOEXEC));
@@ -167,15 +169,16 @@ Post Verbs::send(int peer, std::uint8_t id, std::span<const std::byte> header, s
   return links_[static_cast<std::size_t>(peer)]->send(id, header, payload, completion);
 }
 
-Result<RemoteKey> Verbs::expose(const void* buffer, std::size_t bytes) {
-  ibv_mr* const exposed = hub_.registrations.expose(buffer, bytes);
-  if (exposed == nullptr)
+Result<RemoteKey> Verbs::expose(int peer, const void* buffer, std::size_t bytes) {
+  Exposure* const exposure = links_[static_cast<std::size_t>(peer)]->expose(buffer, bytes);
+  if (exposure == nullptr)
     return cannot(*device_, fmt::format("register {} KiB that another node is to read", bytes >> 10), errno);
-  return RemoteKey{{exposed->rkey, reinterpret_cast<std::uintptr_t>(exposed)}};
+  return RemoteKey{{exposure->key, exposure->index}};
 }
 
 void Verbs::conceal(const RemoteKey& key) noexcept {
-  hub_.registrations.conceal(reinterpret_cast<ibv_mr*>(key.word[1]));
+  Exposure* const exposure = hub_.exposures.at(key.word[1]);
+  if (exposure != nullptr) links_[static_cast<std::size_t>(exposure->peer)]->conceal(*exposure);
 }
 
 Post Verbs::get(int peer, const RemoteKey& key, std::uint64_t remote, void* buffer, std::size_t bytes,
@@ -432,6 +435,6 @@ const Maker kVerbs = {
       if (!api) return api.failure();
       return verbs::Verbs::create(**api, settings, options, sink);
     },
-    check};
+    check, [] { return verbs::why_not_here(); }};
 
 }  // namespace tmpi::net
