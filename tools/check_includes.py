@@ -35,7 +35,7 @@ ROOMS = {
     "mpi/request": "include base sched mpi/base mpi/datatype mpi/comm mpi/match",
     "mpi/rank": "include base timers sched mpi/base mpi/datatype mpi/comm mpi/match mpi/request",
     "mpi/p2p": "include base sched mpi/base mpi/datatype mpi/comm mpi/match mpi/request mpi/rank",
-    "mpi/remote": "include base sched net mpi/base mpi/datatype mpi/comm mpi/match mpi/request mpi/rank mpi/p2p",
+    "mpi/remote": "include base timers sched net mpi/base mpi/datatype mpi/comm mpi/match mpi/request mpi/rank mpi/p2p",
     "mpi/shm": "include base sched mpi/base mpi/comm mpi/request mpi/rank",
     "mpi/coll": "include base sched mpi/base mpi/datatype mpi/op mpi/comm mpi/request mpi/rank mpi/p2p mpi/shm",
     "mpi/create": "include base sched mpi/base mpi/datatype mpi/comm mpi/request mpi/rank mpi/p2p mpi/shm mpi/coll",

@@ -48,6 +48,8 @@ struct Rank {
   std::atomic<int> worker{-1};
   alignas(kCacheLine) Matcher matcher;  ///< messages to this rank; the only part other workers write
   RequestPool requests;
+  std::uint64_t first_look =
+      0;  ///< ticks: the first wait or test since the last start that somebody times (p2p/remote_calls.hpp)
   Comm world;
   Comm self;
   Owned<SendBuffer> buffer;                 ///< null: none attached
