@@ -104,6 +104,7 @@ Profile merge_profiles(std::vector<Profile> parts) {
     whole.seconds = std::max(whole.seconds, part.seconds);
     whole.foreign_calls += part.foreign_calls;
     add_workers(whole, part);
+    whole.processes.insert(whole.processes.end(), part.processes.begin(), part.processes.end());
     add_network(whole.network, part.network);
   }
   std::ranges::sort(whole.ranks, {}, &ProfiledRank::rank);

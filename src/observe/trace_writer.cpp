@@ -212,7 +212,8 @@ class TraceWriter {
     event.begin = rank.call_begin;
     event.end = recording_.last_tick();
     event.address = rank.call_address;
-    event.number = rank.waited - rank.call_waited + (rank.left == 0 ? 0 : event.end - rank.left);
+    const std::uint64_t left = mpi::value_of(rank.figures->left);
+    event.number = rank.waited() - rank.call_waited + (left == 0 ? 0 : event.end - std::min(left, event.end));
     event.rank = rank_of(local);
     event.function = rank.call_function;
     call(event, true);

@@ -89,6 +89,7 @@ class NodeScheduler final : public Scheduler {
   std::uint64_t held(int worker) const override {
     return shared_.workers[static_cast<std::size_t>(worker)]->held();
   }
+  int ready(int worker) const override { return shared_.workers[static_cast<std::size_t>(worker)]->ready(); }
   std::uint64_t switches() const override;
   std::uint64_t activity() const override;
 

@@ -115,8 +115,8 @@ class Scheduler {
   /// time, idempotent; without it a switch reads no clock. A worker that runs a task meanwhile begins with
   /// its next switch.
   virtual void meter_switches() noexcept = 0;
-  /// Registers an observer, which is called before the switch hook, and meters switches. Before run() or by
-  /// the adopted task; there is room for four.
+  /// Registers an observer, which is called before the switch hook, and meters switches. Any thread, any time;
+  /// there is room for four.
   virtual void observe_switches(SwitchObserver observer) = 0;
   virtual void set_drain_hook(DrainHook hook) = 0;
   virtual void set_stall_hook(StallHook hook) = 0;
@@ -134,6 +134,8 @@ class Scheduler {
   virtual AssistPoint& assist_point(int worker) noexcept = 0;
 
   virtual int workers() const = 0;
+  /// Tasks of worker `worker` that are ready, the running one not counted: a recent number. Any thread.
+  virtual int ready(int worker) const = 0;
   virtual int worker_of(const Task& task) const = 0;
   /// True if there are more workers than CPUs this process may use (affinity mask, cgroup quota): idle
   /// workers then do not spin.

@@ -27,6 +27,7 @@
 #include "mpi/p2p/channel.hpp"
 #include "mpi/rank/callbacks.hpp"
 #include "mpi/remote/remote.hpp"
+#include "mpi/tool/controls.hpp"
 #include "observe/observation.hpp"
 #include "privatize/preload.hpp"
 #include "privatize/rank_directory.hpp"
@@ -214,6 +215,10 @@ void NodeJob::register_with_mpi() {
   callbacks.initialized = [](mpi::Rank& rank) { the_node_job->on_initialized(rank); };
   callbacks.start_info = [](const mpi::Rank& rank) { return the_node_job->start_info(rank.world_rank); };
   mpi::register_callbacks(callbacks);
+  std::vector<mpi::tool::Setting> settings;
+  for (const OptionValue& option : spec_.options)
+    settings.push_back({option.name, option.value, option.help});
+  mpi::tool::register_settings(std::move(settings));
   register_rank_callbacks();
   register_thread_hooks();
   register_sleep_hooks(spec_);

@@ -50,6 +50,12 @@ std::string pack(const JobSpec& job) {
   packer.number(job.profile);
   packer.text(job.trace_file);
   packer.number(static_cast<std::int64_t>(job.trace_buffer));
+  packer.number(static_cast<std::int64_t>(job.options.size()));
+  for (const OptionValue& option : job.options) {
+    packer.text(option.name);
+    packer.text(option.value);
+    packer.text(option.help);
+  }
   return packer.bytes();
 }
 
@@ -87,6 +93,12 @@ Result<JobSpec> unpack_job(std::string_view payload) {
   job.profile = unpacker.number() != 0;
   job.trace_file = unpacker.text();
   job.trace_buffer = static_cast<std::size_t>(unpacker.number());
+  for (std::int64_t left = unpacker.number(); left > 0 && unpacker.ok(); --left) {
+    OptionValue& option = job.options.emplace_back();
+    option.name = unpacker.text();
+    option.value = unpacker.text();
+    option.help = unpacker.text();
+  }
   if (!unpacker.ok())
     return Failure{"the job description from tmpirun is cut short: tmpirun and tmpi-node differ in version"};
   return job;

@@ -19,6 +19,13 @@ struct AppSpec {
   std::string wdir;                      ///< --wdir, empty: tmpirun's own
 };
 
+/// An option of tmpirun as a tool may see it (MPI_T): all of them, given or not.
+struct OptionValue {
+  std::string name;   ///< "--vratio"
+  std::string value;  ///< as it was given, a flag "1" or "0"; empty: it was not given
+  std::string help;
+};
+
 struct JobSpec {
   std::vector<AppSpec> apps;
   int vratio = 0;              ///< --vratio, 0: not given
@@ -44,6 +51,7 @@ struct JobSpec {
   std::string profile_file;  ///< --profile=FILE, empty: only the table; tmpirun's own affair
   std::string trace_file;    ///< --trace, empty: none
   std::size_t trace_buffer = 16 << 20;
+  std::vector<OptionValue> options;
 
   /// The node process writes reports when the job ends.
   bool observed() const { return profile || !trace_file.empty(); }

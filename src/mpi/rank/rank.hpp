@@ -14,6 +14,7 @@
 #include "mpi/base/placement.hpp"
 #include "mpi/comm/comm.hpp"
 #include "mpi/match/matcher.hpp"
+#include "mpi/rank/figures.hpp"
 #include "mpi/request/request_pool.hpp"
 #include "sched/task.hpp"
 #include "sched/waiter.hpp"
@@ -25,6 +26,9 @@ class UserErrors;  // base/user_errors.hpp: MPI_Add_error_class
 class Keyvals;     // base/attributes.hpp: MPI_Comm_create_keyval
 class Info;        // base/info.hpp
 class RankFiles;   // io/rank_files.hpp: what a rank has said of files
+namespace tool {
+class State;  // tool/state.hpp: what a rank does with the tools interface
+}
 
 /// kInitialized: between MPI_Init and MPI_Finalize, or while a session is open: MPI can be called.
 enum class Phase : unsigned char { kBeforeInit, kInitialized, kFinalized };
@@ -62,6 +66,8 @@ struct Rank {
   sched::Waiter* shadows_end = nullptr;     ///< MPI_Finalize, waiting for the last of them
   std::string explanation;                  ///< see error.hpp
   int returned_error = MPI_SUCCESS;         ///< code that MPI_ERRORS_RETURN has returned last
+  Owned<tool::State> tools;                 ///< null: never initialized
+  RankFigures figures;
   const char* call =
       "";  ///< name of the MPI call the rank is in or was in last; for state dumps, read racily
 };

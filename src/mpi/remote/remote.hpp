@@ -76,7 +76,10 @@ struct Balance {
 };
 Balance balance() noexcept;
 
-/// For the profile.
+/// Bytes of the largest message that is sent without asking first; 0: there is one node process.
+MPI_Count eager_limit() noexcept;
+
+/// For profiles and tools. Any thread.
 ProtocolCounters counters() noexcept;
 
 }  // namespace tmpi::mpi::remote
