@@ -69,7 +69,7 @@ TMPI_PROFILED(MPI_Comm_compare);
 int PMPI_Comm_group(MPI_Comm comm, MPI_Group* group) {
   return on_comm("MPI_Comm_group", comm, [&](Comm& c) -> Err {
     TMPI_TRY(check_pointer(group, "group"));
-    *group = make_handle(c.shared->group);
+    *group = make_handle(c.shared->group, c.session);
     return kOk;
   });
 }
