@@ -55,6 +55,8 @@ Result<std::unique_ptr<Engine>> Engine::create(const net::Options& options, cons
         options.spec)};
   }
   engine->settings = settings;
+  if (!settings.rendezvous)
+    engine->settings.rendezvous = limits.prefers_get ? Rendezvous::kRead : Rendezvous::kRtsCts;
   MPI_Count& eager = engine->settings.eager_limit;
   if (eager < 0) eager = static_cast<MPI_Count>(limits.eager);
   eager = std::min(eager, kMostEager);

@@ -10,6 +10,7 @@
 
 #include <atomic>
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -24,8 +25,8 @@
 namespace tmpi::mpi::remote {
 
 struct Settings {
-  MPI_Count eager_limit = -1;  ///< bytes; -1: what suits the transport
-  Rendezvous rendezvous = Rendezvous::kRtsCts;
+  MPI_Count eager_limit = -1;            ///< bytes; -1: what suits the transport
+  std::optional<Rendezvous> rendezvous;  ///< none: what suits the transport
   bool interleave =
       false;  ///< data asked for leaves in pieces, between which others' CTS get through: only if
               ///< somebody posts the next piece while all ranks compute

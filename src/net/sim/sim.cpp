@@ -137,7 +137,7 @@ Result<void> Sim::set_peers(std::vector<net::Peer> peers) {
   return {};
 }
 
-Result<RemoteKey> Sim::expose(const void* buffer, std::size_t bytes) {
+Result<RemoteKey> Sim::expose(int, const void* buffer, std::size_t bytes) {
   if (const auto key = exposed_.expose(buffer, bytes)) return *key;
   return Failure{fmt::format("--net sim: a node exposes at most {} pieces of memory at a time",
                              static_cast<unsigned>(ExposedTable::kSlots))};
