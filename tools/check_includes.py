@@ -40,7 +40,7 @@ ROOMS = {
     "mpi/coll": "include base sched mpi/base mpi/datatype mpi/op mpi/comm mpi/request mpi/rank mpi/p2p mpi/shm",
     "mpi/create": "include base sched mpi/base mpi/datatype mpi/comm mpi/request mpi/rank mpi/p2p mpi/shm mpi/coll",
     "mpi/rma": "include base sched net mpi/base mpi/datatype mpi/op mpi/comm mpi/request mpi/rank mpi/p2p mpi/remote mpi/shm mpi/coll mpi/create",
-    "mpi/init": "include base timers sched mpi/base mpi/comm mpi/rank mpi/p2p mpi/shm mpi/coll",
+    "mpi/init": "include base timers sched mpi/base mpi/comm mpi/rank mpi/p2p mpi/shm mpi/coll mpi/create",
     "mpi/topo": "include base mpi/base mpi/comm mpi/coll mpi/create",
     "mpi/io": "include base timers sched mpi/base mpi/datatype mpi/op mpi/comm mpi/request mpi/rank mpi/p2p mpi/coll mpi/create",
     "mpi/diagnose": "include base sched mpi/base mpi/comm mpi/match mpi/request mpi/rank mpi/p2p",

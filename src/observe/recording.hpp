@@ -79,8 +79,14 @@ class Recording {
 
   bool tracing() const noexcept { return tracing_; }
   std::uint64_t first_tick() const noexcept { return first_tick_; }
-  std::uint64_t last_tick() const noexcept { return last_tick_; }           ///< after stop()
-  const std::vector<RankRecord>& ranks() const noexcept { return ranks_; }  ///< by local index
+  std::uint64_t last_tick() const noexcept { return last_tick_; }  ///< after stop()
+  /// Ranks that have been spawned since begin() are recorded, too: all tasks that the scheduler has now. Before they
+  /// run; one thread at a time. False: no memory; they are not recorded.
+  bool admit(const sched::Scheduler& scheduler) noexcept;
+  std::size_t rank_count() const noexcept { return rank_count_.load(std::memory_order_acquire); }
+  const RankRecord& rank(std::size_t local) const noexcept {  ///< by local index
+    return *ranks_[local].load(std::memory_order_acquire);
+  }
   const std::vector<WorkerRecord>& workers() const noexcept { return workers_; }
   /// Messages that were moved by threads that are no workers.
   const EventRing& other_threads() const noexcept { return others_; }
@@ -112,7 +118,9 @@ class Recording {
   std::atomic<bool> stopped_{false};  // relaxed: stop() waits
   std::uint64_t first_tick_ = 0;
   std::uint64_t last_tick_ = 0;
-  std::vector<RankRecord> ranks_;
+  std::vector<std::atomic<RankRecord*>>
+      ranks_;  // room for all there may ever be. Release: the record is complete
+  std::atomic<std::size_t> rank_count_{0};
   std::vector<WorkerRecord> workers_;
   SpinLock others_lock_;
   EventRing others_;

@@ -24,7 +24,9 @@ class Allowance {
  public:
   void use(int ranks) { outstanding_.assign(static_cast<std::size_t>(ranks), 0); }
   /// False: too much is under way to this rank, of which `limit` may be.
-  bool charge(int dest, MPI_Count bytes, std::uint64_t limit) noexcept {
+  bool charge(int dest, MPI_Count bytes, std::uint64_t limit) {
+    if (static_cast<std::size_t>(dest) >= outstanding_.size()) [[unlikely]]
+      outstanding_.resize(static_cast<std::size_t>(dest) + 1);  // of a rank that was spawned
     std::uint64_t& outstanding = outstanding_[static_cast<std::size_t>(dest)];
     if (outstanding + cost_of(bytes) > limit) return false;
     outstanding += cost_of(bytes);

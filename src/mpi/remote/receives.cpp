@@ -15,10 +15,6 @@
 namespace tmpi::mpi::remote {
 namespace {
 
-int local_index(const Rank& rank) noexcept {
-  return static_cast<int>(&rank - &job()->local_at(0));
-}
-
 // The receive's buffer, if its data is one run of memory.
 std::byte* one_run(const Request& receive) noexcept {
   if (receive.type->contiguous()) return static_cast<std::byte*>(receive.buffer);
@@ -49,7 +45,7 @@ void Receives::Inbound::reset() noexcept {
 
 void Receives::use(int nodes) {
   landing_.resize(static_cast<std::size_t>(nodes));
-  owed_.use(nodes, job()->local_count(), credit_limit(core_.settings.eager_limit) / 4);
+  owed_.use(nodes, job()->most_local(), credit_limit(core_.settings.eager_limit) / 4);
 }
 
 Rank* Receives::local_rank(int peer, const Envelope& envelope) {
@@ -170,7 +166,7 @@ void Receives::matched(int peer, const Envelope& envelope, const Request& receiv
 bool Receives::release_quietly(const Origin& origin, MPI_Count bytes, std::uint64_t& due) noexcept {
   due = 0;
   if ((origin.flags & kUncharged) == 0)
-    due = owed_.add(origin.peer, local_index(*job()->local(origin.dest)), cost_of(bytes));
+    due = owed_.add(origin.peer, job()->local(origin.dest)->local_index, cost_of(bytes));
   return due == 0 && (origin.flags & kSynchronous) == 0;
 }
 
