@@ -94,10 +94,10 @@ RankRecord* Recording::calling_rank() noexcept {
   return rank->paused || stopped() ? nullptr : rank;
 }
 
-void Recording::call_comes_from(const void* address) noexcept {
+void Recording::call_comes_from(mpi::Caller site) noexcept {
   const sched::Task* task = sched::current();
   RankRecord* rank = task == nullptr || task->owner == nullptr ? nullptr : own(*task);
-  if (rank != nullptr) rank->comes_from = reinterpret_cast<std::uint64_t>(address);
+  if (rank != nullptr) rank->comes_from = site;
 }
 
 void Recording::pause(bool pause) noexcept {

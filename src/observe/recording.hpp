@@ -33,7 +33,7 @@ struct alignas(kCacheLine) RankRecord {
 
   // Written by its calls.
   bool paused = false;           ///< by MPI_Pcontrol(0)
-  std::uint64_t comes_from = 0;  ///< return address of the next call, 0: what the recorder sees
+  mpi::Caller comes_from;        ///< of the next call, null: what the recorder sees
   std::uint32_t open = 0;        ///< calls it is in: more than one inside a callback of the program
   std::uint64_t call_begin = 0;  ///< of the outermost one, with what follows
   std::uint64_t call_address = 0;
@@ -97,8 +97,8 @@ class Recording {
   RankRecord* calling_rank() noexcept;
   void pause(bool pause) noexcept;  ///< MPI_Pcontrol of the calling rank
   /// The calling rank's next call, which is about to begin, is made by a wrapper around the recorder: it
-  /// belongs to the program's call that returns to `address`.
-  void call_comes_from(const void* address) noexcept;
+  /// belongs to this call of the program.
+  void call_comes_from(mpi::Caller site) noexcept;
   bool stopped() const noexcept { return stopped_.load(std::memory_order_relaxed); }
   /// An event of the calling rank.
   void push_own(const Event& event) noexcept {

@@ -15,6 +15,7 @@
 #include "mpi/base/placement.hpp"
 #include "mpi/comm/comm.hpp"
 #include "mpi/match/matcher.hpp"
+#include "mpi/rank/bindings.hpp"
 #include "mpi/rank/figures.hpp"
 #include "mpi/rank/world.hpp"
 #include "mpi/request/request_pool.hpp"
@@ -66,6 +67,7 @@ struct Rank {
   std::unique_ptr<Keyvals> keyvals;         ///< null: none made yet
   std::unique_ptr<Info> start_info;         ///< MPI_INFO_ENV; null: not asked for yet
   Interop interop;                          ///< for other languages
+  Bindings bindings;                        ///< of other languages
   Owned<RankFiles> files;                   ///< null: nothing said yet
   int busy_shadows = 0;                     ///< shadow communicators with operations (coll/nonblocking.hpp)
   sched::Waiter* shadows_end = nullptr;     ///< MPI_Finalize, waiting for the last of them
