@@ -72,7 +72,11 @@ struct Limits {
                             ///< (default of --eager-limit)
   std::size_t segment = 0;  ///< payloads much larger than this had better be posted in pieces, one after the
                             ///< other, so that the messages to a peer share the way there; 0: no need
-  bool can_get = false;     ///< get() works
+  std::size_t queue =
+      0;  ///< bytes of large messages that had better be under way to a peer at a time, if somebody posts
+          ///< the next ones promptly: few enough that a small message does not wait long behind them,
+          ///< enough that the way there is never idle; 0: unknown
+  bool can_get = false;  ///< get() works
 };
 
 /// Names memory to other nodes' get().

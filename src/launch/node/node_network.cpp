@@ -16,7 +16,7 @@ mpi::remote::Settings settings_of(const JobSpec& job) {
   settings.eager_limit = job.eager_limit;
   const auto* chosen = find_choice(mpi::remote::kRendezvousProtocols, job.rendezvous);
   const auto* progress = find_choice(sched::kProgressModes, job.progress);
-  settings.interleave = progress != nullptr && sched::is_beside(progress->value);
+  settings.beside = progress != nullptr && sched::is_beside(progress->value);
   if (chosen != nullptr) settings.rendezvous = chosen->value;  // tmpirun has checked the name
   return settings;
 }

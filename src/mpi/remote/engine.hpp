@@ -75,6 +75,7 @@ class Engine final : public net::Sink, private Core {
   }
   Receives& receives() noexcept { return receives_; }  // for release_quietly()
   bool announces() const noexcept { return settings.rendezvous == Rendezvous::kEarlyCts; }
+  bool beside() const noexcept { return settings.beside; }
   MPI_Count eager_limit() const noexcept { return settings.eager_limit; }
 
  private:

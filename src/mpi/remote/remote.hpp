@@ -26,9 +26,7 @@ namespace tmpi::mpi::remote {
 struct Settings {
   MPI_Count eager_limit = -1;  ///< bytes; -1: what suits the transport
   Rendezvous rendezvous = Rendezvous::kRtsCts;
-  bool interleave =
-      false;  ///< data asked for leaves in pieces, between which others' CTS get through: only if
-              ///< somebody posts the next piece while all ranks compute
+  bool beside = false;  ///< somebody beside the ranks makes progress while all of them compute
 };
 
 // ---- For who starts the node process (launch/), in this order, before any rank runs.
