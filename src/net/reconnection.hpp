@@ -1,8 +1,7 @@
 // Reconnection: replaces the connection to a peer by one whose receive buffers have another size, while messages
 // go on in both directions: the mechanism behind `--eager-limit dynamic` (Subramoni et al., section 4.2, full
 // in-band). For transports that have to post memory for what arrives unasked (a queue pair with its shared receive
-// queue); one that has not, has no Reconnection, and any eager limit will do. docs/network.md, "The adaptive eager
-// limit".
+// queue); one that has not, has no Reconnection, and any eager limit will do. docs/eager-limit.md.
 //
 // Both ends do the same, each when the user above, who has agreed with the other end, tells it to. The user's
 // messages in between travel as any other message of the transport:
@@ -17,7 +16,7 @@
 //     retire_old()         <-- RETIRED --
 //
 // All calls are made by the thread that uses the transport, also from inside the sink's functions. None blocks.
-// lost() and close() may come at any step; both connections end then.
+// lost() and close() may come at any step; both connections end then, and calls for a lost peer do nothing.
 #pragma once
 
 #include <array>
@@ -48,7 +47,7 @@ class Reconnection {
   virtual void send_by_new(int peer) noexcept = 0;
 
   /// The peer's last message by the old connection has been delivered (or is just being: called from inside its
-  /// arriving()): from now on what has arrived by the new one is.
+  /// arriving()): from now on what has arrived by the new one is, by poll(), not inside this call.
   virtual void receive_by_new(int peer) noexcept = 0;
 
   /// After send_by_new() and receive_by_new(): all that was sent by the old connection has been delivered at its

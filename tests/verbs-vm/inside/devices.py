@@ -3,7 +3,7 @@
 import subprocess
 import unittest
 
-from inside import DEVICES, main, perftest
+from support import DEVICES, perftest
 
 
 class DevicesTest(unittest.TestCase):
@@ -13,14 +13,9 @@ class DevicesTest(unittest.TestCase):
             self.assertIn(f"link {device}/1 state ACTIVE physical_state LINK_UP", links)
 
     def test_devices_reach_each_other(self):
-        size, _, least, _, typical, average = perftest("ib_send_lat", "-n", "500")[:6]
+        size, _, least = perftest("ib_send_lat", "-n", "200")[:3]
         self.assertEqual(size, 2)
         self.assertLess(0, least)
-        size, _, _, bandwidth = perftest("ib_write_bw", "-n", "50", "-s", "65536")[:4]
+        size, _, _, bandwidth = perftest("ib_read_bw", "-n", "20", "-s", "65536")[:4]
         self.assertEqual(size, 65536)
         self.assertLess(0, bandwidth)
-        print(f"ib_send_lat {typical} us typically, {average} us on average; ib_write_bw {bandwidth} MB/s")
-
-
-if __name__ == "__main__":
-    main()
