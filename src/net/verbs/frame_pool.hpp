@@ -16,7 +16,7 @@ inline constexpr std::size_t kMostHeader = 256;
 /// returns half of it or more, and one that says goodbye.
 inline constexpr std::uint32_t kSpareBuffers = 4;
 
-inline constexpr std::size_t kLargestPayload = 16 << 20;
+inline constexpr std::size_t kLargestPayload = 4 << 20;
 
 /// How many frames of this size a peer may have unreceived: 2 MiB of them, or a few if that is less.
 constexpr std::uint32_t frames_of(std::size_t payload) noexcept {
