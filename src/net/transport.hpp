@@ -69,10 +69,14 @@ struct Limits {
   std::size_t most_header = 0;  ///< bytes of header of one message, at least 128
   std::size_t most_buffered =
       0;  ///< payloads up to this size are never kInProgress: what cannot go at once is copied
-  std::size_t eager = 0;     ///< up to this size a message had better travel with its data than ask first
-                             ///< (default of --eager-limit)
-  std::size_t segment = 0;   ///< payloads much larger than this had better be posted in pieces, one after the
-                             ///< other, so that the messages to a peer share the way there; 0: no need
+  std::size_t eager = 0;    ///< up to this size a message had better travel with its data than ask first
+                            ///< (default of --eager-limit)
+  std::size_t segment = 0;  ///< payloads much larger than this had better be posted in pieces, one after the
+                            ///< other, so that the messages to a peer share the way there; 0: no need
+  std::size_t transfer_depth =
+      0;  ///< bytes of large messages that had better be under way to a peer at a time, if somebody posts
+          ///< the next ones promptly: few enough that a small message does not wait long behind them,
+          ///< enough that the way there is never idle; 0: unknown
   bool can_get = false;      ///< get() works
   bool prefers_get = false;  ///< and costs no CPU at either end (default of --rndv)
 };

@@ -42,7 +42,10 @@ CallTimes times_of(const Site& site) {
   times.waiting = timers::seconds(site.waited);
   times.idle = timers::seconds(site.idled);
   times.longest = timers::seconds(site.longest);
-  if (site.calls > 0) times.shortest = timers::seconds(std::max<std::uint64_t>(site.shortest, 1));
+  if (site.calls > 0) {
+    times.shortest = timers::seconds(std::max<std::uint64_t>(site.shortest, 1));
+    times.least = timers::seconds(std::max<std::uint64_t>(site.least, 1));
+  }
   return times;
 }
 

@@ -12,9 +12,9 @@ namespace {
 using nlohmann::json;
 
 json times_of(const CallTimes& times) {
-  json out = {{"calls", times.calls},       {"bytes", times.bytes},      {"wall", times.wall},
-              {"running", times.running()}, {"waiting", times.waiting},  {"idle", times.idle},
-              {"longest", times.longest},   {"shortest", times.shortest}};
+  json out = {{"calls", times.calls},       {"bytes", times.bytes},       {"wall", times.wall},
+              {"running", times.running()}, {"waiting", times.waiting},   {"idle", times.idle},
+              {"longest", times.longest},   {"shortest", times.shortest}, {"least", times.least}};
   if (times.unfinished) out["unfinished"] = true;
   return out;
 }
@@ -28,6 +28,7 @@ CallTimes times_in(const json& in) {
   times.idle = in.at("idle");
   times.longest = in.at("longest");
   times.shortest = in.at("shortest");
+  times.least = in.at("least");
   times.unfinished = in.value("unfinished", false);
   return times;
 }

@@ -81,7 +81,11 @@ void CallTimes::add(const CallTimes& times) {
   waiting += times.waiting;
   idle += times.idle;
   longest = std::max(longest, times.longest);
-  if (times.shortest > 0) shortest = shortest > 0 ? std::min(shortest, times.shortest) : times.shortest;
+  const auto lower = [](double& mine, double other) {
+    if (other > 0) mine = mine > 0 ? std::min(mine, other) : other;
+  };
+  lower(shortest, times.shortest);
+  lower(least, times.least);
   unfinished |= times.unfinished;
 }
 

@@ -69,6 +69,7 @@ void OpenCall::close(const Measured& measured) noexcept {
   site.idled += rank_->idled() - idled_;
   site.longest = std::max(site.longest, wall);
   site.shortest = std::min(site.shortest, wall);
+  site.least = std::min(site.least, wall - std::min(wall, waited));
   if (outermost) {  // what is inside another call is part of it
     rank_->mpi_wall += wall;
     rank_->mpi_waited += waited;

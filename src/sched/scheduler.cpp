@@ -340,6 +340,7 @@ void NodeScheduler::run() {
   }
   if (first == 1) run_worker(0);
   for (std::thread& thread : threads) thread.join();
+  for (auto& worker : shared_.workers) worker->dismiss_attendant();
   if (progress_threads_) progress_threads_->stop();
   set_offload_affinity(nullptr);
 }
@@ -369,6 +370,7 @@ void NodeScheduler::observe_switches(SwitchObserver observer) {
 
 void NodeScheduler::admit_threads() noexcept {
   Worker& here = *this_worker();
+  here.expect_threads();
   if (here.entrance().admits()) return;
   // Tasks that have not run yet learn it from the worker.
   for (int i = 0; i < tasks(); ++i) {
@@ -395,7 +397,10 @@ void NodeScheduler::set_event_source(const EventSource& source) {
   }
   shared_.expectant_ticks = timers::ticks(2e-6);
   shared_.quiet_ticks = timers::ticks(20e-6);
-  for (auto& worker : shared_.workers) worker->set_event_source(source);
+  for (auto& worker : shared_.workers) {
+    worker->set_event_source(source);
+    if (progress_threads_) worker->have_attendant();
+  }
 }
 
 std::vector<std::string> NodeScheduler::bindings() const {

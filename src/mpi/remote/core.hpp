@@ -51,6 +51,8 @@ struct Core {
   std::uint64_t landed_now = 0;            ///< since the lock was taken
   std::atomic<std::uint64_t> landings{0};  ///< whose consequences have been told
 
+  /// How much data of large messages may be posted to a peer at a time, and to be read from it; 0: any (transfer_queue.hpp).
+  MPI_Count transfer_depth = 0;
   /// How much of a large message to post at once.
   MPI_Count piece(MPI_Count rest, bool segmented) const noexcept;
 

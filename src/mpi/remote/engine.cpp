@@ -36,7 +36,9 @@ double now() noexcept {
 }  // namespace
 
 MPI_Count Core::piece(MPI_Count rest, bool segmented) const noexcept {
-  if (segmented) return std::min(rest, kSegment);
+  if (segmented) rest = std::min(rest, kSegment);
+  if (transfer_depth > 0) return std::min(rest, transfer_depth / 2);
+  if (segmented) return rest;
   const auto segment = static_cast<MPI_Count>(transport->limits().segment);
   return segment > 0 ? std::min(rest, segment) : rest;
 }
@@ -62,11 +64,14 @@ Result<std::unique_ptr<Engine>> Engine::create(const net::Options& options, cons
   MPI_Count& eager = engine->settings.eager_limit;
   if (eager < 0) eager = static_cast<MPI_Count>(limits.eager);
   eager = std::min(eager, kMostEager);
+  if (settings.beside)
+    engine->transfer_depth =
+        limits.transfer_depth > 0 ? static_cast<MPI_Count>(limits.transfer_depth) : 2 * kSegment;
   engine->gone_.resize(static_cast<std::size_t>(options.nodes));
   engine->backlog.use(*engine->transport, options.nodes);
   engine->limits.use(engine->backlog, *engine->transport, options.node, options.nodes, eager,
                      settings.release_seconds);
-  engine->sends_.use(job()->size());
+  engine->sends_.use(job()->size(), options.nodes);
   engine->receives_.use(options.nodes);
   return engine;
 }

@@ -38,13 +38,15 @@ constexpr const char* kNoSuchRank = "it has sent a message for a rank that does 
 void Receives::Inbound::reset() noexcept {
   request = nullptr;
   packed = nullptr;
-  wanted = begun = arrived = 0;
+  wanted = begun = arrived = turn = 0;
   address = started = 0;
   for (Get& get : gets) get.packed = nullptr;
 }
 
 void Receives::use(int nodes) {
   landing_.resize(static_cast<std::size_t>(nodes));
+  queues_.resize(static_cast<std::size_t>(nodes));
+  for (auto& queue : queues_) queue.limit(core_.transfer_depth);
   owed_.use(nodes, job()->most_local(), credit_limit(core_.settings.eager_limit) / 4);
 }
 
@@ -235,7 +237,9 @@ void Receives::fetch(Request& receive, const MatchKey& key, MPI_Count bytes, con
   in.key = origin.key;
   ++core_.counters.reads;
   core_.counters.read_bytes += static_cast<std::uint64_t>(wanted);
-  pump(in);
+  TransferQueue<Inbound>& queue = queue_from(in.peer);
+  go_on(in, queue);
+  serve(queue);
 }
 
 net::Landing Receives::on_data(int peer, const Data& data, std::size_t payload) {
@@ -267,31 +271,45 @@ void Receives::piece_landed(int, Landing& landing) {
   if (in.arrived == in.wanted) finish(in);
 }
 
-// Reads on; finishes the receive when everything is there.
-void Receives::pump(Inbound& in) {
-  for (Get& get : in.gets) {
-    while (!get.busy && in.begun < in.wanted) {
-      get.owner = &in;
-      get.done = got;
-      get.offset = in.begun;
-      get.bytes = core_.piece(in.wanted - in.begun, in.run == nullptr);
-      if (in.run == nullptr && get.packed == nullptr) get.packed = take_memory(kSegment);
-      in.begun += get.bytes;
-      get.busy = true;
-      const Backlog::Read read{in.key, in.address + static_cast<std::uint64_t>(get.offset),
-                               in.run != nullptr ? in.run + get.offset : get.packed.get(),
-                               static_cast<std::size_t>(get.bytes)};
-      if (core_.backlog.get(in.peer, read, get)) take_in(in, get);
-    }
+// Begins the reads that may be begun from a peer now.
+void Receives::serve(TransferQueue<Inbound>& queue) {
+  while (Inbound* const in = queue.take()) {
+    post_get(*in, queue);
+    go_on(*in, queue);
   }
-  if (in.arrived < in.wanted) return;
-  core_.backlog.post(in.peer, Kind::kFin, Transfer{in.sender});
-  finish(in);
+}
+
+// After a read has been begun, or has been done: gets in the queue again, or finishes the receive when all is there.
+void Receives::go_on(Inbound& in, TransferQueue<Inbound>& queue) {
+  if (in.begun < in.wanted) {
+    if (!std::ranges::all_of(in.gets, &Get::busy)) queue.join(in);
+  } else if (in.arrived == in.wanted) {
+    core_.backlog.post(in.peer, Kind::kFin, Transfer{in.sender});
+    finish(in);
+  }
+}
+
+// One of its reads is free, and there is data left.
+void Receives::post_get(Inbound& in, TransferQueue<Inbound>& queue) {
+  Get& get = *std::ranges::find(in.gets, false, &Get::busy);
+  get.owner = &in;
+  get.done = got;
+  get.offset = in.begun;
+  get.bytes = core_.piece(in.wanted - in.begun, in.run == nullptr);
+  if (in.run == nullptr && get.packed == nullptr) get.packed = take_memory(kSegment);
+  in.begun += get.bytes;
+  get.busy = true;
+  queue.posted(in, get.bytes);
+  const Backlog::Read read{in.key, in.address + static_cast<std::uint64_t>(get.offset),
+                           in.run != nullptr ? in.run + get.offset : get.packed.get(),
+                           static_cast<std::size_t>(get.bytes)};
+  if (core_.backlog.get(in.peer, read, get)) take_in(in, get);
 }
 
 void Receives::take_in(Inbound& in, Get& get) {
   core_.count_landed();
   get.busy = false;
+  queue_from(in.peer).done(get.bytes);
   in.arrived += get.bytes;
   if (in.run != nullptr) return;
   const Request& receive = *in.request;
@@ -301,8 +319,11 @@ void Receives::take_in(Inbound& in, Get& get) {
 void Receives::got(net::Completion& completion) noexcept {
   Get& get = static_cast<Get&>(completion);
   Inbound& in = *get.owner;
-  in.receives->take_in(in, get);
-  in.receives->pump(in);
+  Receives& receives = *in.receives;
+  TransferQueue<Inbound>& queue = receives.queue_from(in.peer);
+  receives.take_in(in, get);
+  receives.go_on(in, queue);  // may be gone now
+  receives.serve(queue);
 }
 
 void Receives::finish(Inbound& in) {

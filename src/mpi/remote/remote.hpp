@@ -30,9 +30,7 @@ struct Settings {
       0;  ///< --eager-limit dynamic: limits of pairs change, and go back when a larger one
           ///< has not been used for so long; 0: all stay as they are
   std::optional<Rendezvous> rendezvous;  ///< none: what suits the transport
-  bool interleave =
-      false;  ///< data asked for leaves in pieces, between which others' CTS get through: only if
-              ///< somebody posts the next piece while all ranks compute
+  bool beside = false;  ///< somebody beside the ranks makes progress while all of them compute
 };
 
 // ---- For who starts the node process (launch/), in this order, before any rank runs.

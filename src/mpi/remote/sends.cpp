@@ -42,12 +42,14 @@ void Sends::Outbound::reset() noexcept {
   segmented = exposed = false;
   packed = nullptr;
   receiver = 0;
-  wanted = posted = 0;
+  wanted = posted = turn = 0;
   asked_for = 0;
   for (Piece& piece : pieces) piece.packed = nullptr;
 }
 
-void Sends::use(int ranks) {
+void Sends::use(int ranks, int nodes) {
+  queues_.resize(static_cast<std::size_t>(nodes));
+  for (auto& queue : queues_) queue.limit(core_.transfer_depth);
   allowance_.use(ranks);
   const std::size_t buffered = core_.transport->limits().most_buffered;
   now_limit_ = std::min(core_.settings.eager_limit, static_cast<MPI_Count>(buffered));
@@ -183,28 +185,37 @@ void Sends::on_cts(int peer, const Cts& cts) {
   out->wanted = static_cast<MPI_Count>(cts.bytes);
   out->segmented = cts.segmented != 0;
   if (core_.limits.dynamic()) out->asked_for = timers::now_ticks();
-  pump(*out);
+  TransferQueue<Outbound>& queue = queue_to(peer);
+  go_on(*out, queue);
+  serve(queue);
 }
 
-// Posts what can be posted; settles the send when all has left.
-void Sends::pump(Outbound& out) {
-  bool busy = false;
-  for (Piece& piece : out.pieces) {
-    while (!piece.busy && out.posted < out.wanted && post_piece(out, piece)) {
-    }
-    busy |= piece.busy;
+// Posts what may be posted to a peer now.
+void Sends::serve(TransferQueue<Outbound>& queue) {
+  while (Outbound* const out = queue.take()) {
+    post_piece(*out, queue);
+    go_on(*out, queue);
   }
-  if (busy || out.posted < out.wanted) return;
-  if (out.asked_for != 0) core_.limits.moved(out.peer, out.wanted, timers::now_ticks() - out.asked_for);
-  out.waits &= ~kMatched;
-  settle(out);
 }
 
-// True: the piece has left already.
-bool Sends::post_piece(Outbound& out, Piece& piece) {
-  const bool segmented = out.segmented || out.run == nullptr || core_.settings.interleave;
+// After a piece has been posted, or has left: gets in the queue again, or settles the send when all has left.
+void Sends::go_on(Outbound& out, TransferQueue<Outbound>& queue) {
+  const auto busy = [](const Piece& piece) { return piece.busy; };
+  if (out.posted < out.wanted) {
+    if (!std::ranges::all_of(out.pieces, busy)) queue.join(out);
+  } else if (std::ranges::none_of(out.pieces, busy)) {
+    if (out.asked_for != 0) core_.limits.moved(out.peer, out.wanted, timers::now_ticks() - out.asked_for);
+    out.waits &= ~kMatched;
+    settle(out);
+  }
+}
+
+// One of its pieces is free, and there is data left.
+void Sends::post_piece(Outbound& out, TransferQueue<Outbound>& queue) {
+  const bool segmented = out.segmented || out.run == nullptr;
   const MPI_Count n = core_.piece(out.wanted - out.posted, segmented);
   const Data data{out.receiver, static_cast<std::uint64_t>(out.posted)};
+  Piece& piece = *std::ranges::find(out.pieces, false, &Piece::busy);
   const void* source = out.run != nullptr ? out.run + out.posted : nullptr;
   if (source == nullptr) {
     if (piece.packed == nullptr) piece.packed = take_memory(kSegment);
@@ -213,19 +224,25 @@ bool Sends::post_piece(Outbound& out, Piece& piece) {
     source = piece.packed.get();
   }
   out.posted += n;
+  queue.posted(out, n);
   piece.owner = &out;
   piece.done = piece_sent;
+  piece.bytes = n;
   piece.busy = true;
-  if (!core_.backlog.post(out.peer, Kind::kData, data, {source, static_cast<std::size_t>(n)}, &piece))
-    return false;
+  if (!core_.backlog.post(out.peer, Kind::kData, data, {source, static_cast<std::size_t>(n)}, &piece)) return;
   piece.busy = false;
-  return true;
+  queue.done(n);
 }
 
 void Sends::piece_sent(net::Completion& completion) noexcept {
   Piece& piece = static_cast<Piece&>(completion);
+  Outbound& out = *piece.owner;
+  Sends& sends = *out.sends;
+  TransferQueue<Outbound>& queue = sends.queue_to(out.peer);
   piece.busy = false;
-  piece.owner->sends->pump(*piece.owner);
+  queue.done(piece.bytes);
+  sends.go_on(out, queue);  // may be gone now
+  sends.serve(queue);
 }
 
 void Sends::on_fin(int peer, const Transfer& fin) {

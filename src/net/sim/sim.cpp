@@ -53,6 +53,13 @@ std::string show_time(Nanoseconds time) {
   return fmt::format("{} ns", time);
 }
 
+// What an interface of that bandwidth moves in kDepthTime, not dilated.
+std::size_t depth_of(const Model& model) {
+  if (model.per_byte <= 0) return kMostDepth;
+  const double bytes = kDepthTime * model.dilation / model.per_byte;
+  return static_cast<std::size_t>(std::clamp(bytes, double{kLeastDepth}, double{kMostDepth})) / 1024 * 1024;
+}
+
 // The timer of a sleeping thread may be late by its slack, 50 us if nothing is said: as much as the wires
 // that are modelled.
 void be_punctual() noexcept {
@@ -92,6 +99,7 @@ Result<void> Sim::prepare() {
              .most_buffered = kMostBuffered,
              .eager = kMostBuffered,
              .segment = 0,
+             .transfer_depth = depth_of(model_),
              .can_get = no_get_.empty()};
   address_ = segment_.address();
   watch_ = Descriptor(epoll_create1(EPOLL_CLOEXEC));
