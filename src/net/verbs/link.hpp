@@ -173,7 +173,7 @@ class Link {
   // link_expose.cpp
   bool open_window(Exposure& exposure) noexcept;
   void close_window(Exposure& exposure) noexcept;
-  void end_exposure(Exposure& exposure) noexcept;
+  void end_exposure(Exposure& exposure, bool lost) noexcept;
 
   // link_receive.cpp
   void deliver(Received received) noexcept;

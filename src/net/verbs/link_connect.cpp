@@ -234,10 +234,10 @@ void Link::drop() noexcept {
   for (; works_head_ != works_tail_; ++works_head_) {
     const Work& work = works_[works_head_ % works_.size()];
     if (work.what == Work::What::kFrame && work.buffer != SendPool::kNone) pool_.sends.give_back(work.buffer);
-    if (work.what == Work::What::kClose) end_exposure(*work.exposure);
+    if (work.what == Work::What::kClose) end_exposure(*work.exposure, true);
   }
-  for (Exposure* const exposure : std::exchange(closing_windows_, {})) end_exposure(*exposure);
-  for (Exposure* const exposure : std::exchange(offers_, {})) end_exposure(*exposure);
+  for (Exposure* const exposure : std::exchange(closing_windows_, {})) end_exposure(*exposure, true);
+  for (Exposure* const exposure : std::exchange(offers_, {})) end_exposure(*exposure, true);
   for (const Waiting& waiting : queue) {
     if (waiting.exposure != nullptr &&
         (waiting.kind == Waiting::Kind::kMessage || waiting.exposure->state == Exposure::State::kDropped))
