@@ -43,6 +43,11 @@ void add_network(ProfiledNetwork& whole, const ProfiledNetwork& part) {
   sum.reads += by.reads;
   sum.read_bytes += by.read_bytes;
   sum.deferred += by.deferred;
+  sum.limits_raised += by.limits_raised;
+  sum.limits_lowered += by.limits_lowered;
+  sum.limits_refused += by.limits_refused;
+  sum.largest_limit = std::max(sum.largest_limit, by.largest_limit);
+  sum.receive_buffers = std::max(sum.receive_buffers, by.receive_buffers);
 }
 
 std::vector<ProfiledCall> merge_calls(std::vector<Profile>& parts) {
@@ -99,6 +104,7 @@ Profile merge_profiles(std::vector<Profile> parts) {
     whole.seconds = std::max(whole.seconds, part.seconds);
     whole.foreign_calls += part.foreign_calls;
     add_workers(whole, part);
+    whole.processes.insert(whole.processes.end(), part.processes.begin(), part.processes.end());
     add_network(whole.network, part.network);
   }
   std::ranges::sort(whole.ranks, {}, &ProfiledRank::rank);

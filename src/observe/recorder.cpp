@@ -20,8 +20,8 @@ OpenCall::OpenCall(std::uint16_t function, const void* frame) noexcept
     return;
   }
   address_ = reinterpret_cast<std::uint64_t>(site.address);
-  waited_ = rank_->waited;
-  idled_ = rank_->idled;
+  waited_ = rank_->waited();
+  idled_ = rank_->idled();
   begin_ = timers::now_ticks();
   if (rank_->open++ > 0) return;
   rank_->call_begin = begin_;
@@ -60,13 +60,13 @@ void OpenCall::close(const Measured& measured) noexcept {
   Recording& recording = *Recording::instance();
   if (recording.stopped()) return;
   const std::uint64_t wall = end - begin_;
-  const std::uint64_t waited = rank_->waited - waited_;
+  const std::uint64_t waited = rank_->waited() - waited_;
   Site& site = rank_->sites.find(address_, function_);
   ++site.calls;
   site.bytes += measured.bytes;
   site.wall += wall;
   site.waited += waited;
-  site.idled += rank_->idled - idled_;
+  site.idled += rank_->idled() - idled_;
   site.longest = std::max(site.longest, wall);
   site.shortest = std::min(site.shortest, wall);
   if (outermost) {  // what is inside another call is part of it

@@ -100,6 +100,8 @@ class alignas(kCacheLine) Worker {
   void interrupt(Task& task) noexcept;
   /// One more task, which will not have finished until finish(); and whether there are others than one.
   void settle() noexcept { residents_.fetch_add(1, std::memory_order_relaxed); }
+  void unsettle() noexcept { residents_.fetch_sub(1, std::memory_order_relaxed); }
+  int residents() const noexcept { return residents_.load(std::memory_order_relaxed); }
   bool has_company() const noexcept { return residents_.load(std::memory_order_relaxed) > 1; }
   /// So often has it looked at the event source.
   std::uint64_t looks() const noexcept { return looks_.load(std::memory_order_relaxed); }

@@ -6,6 +6,7 @@
 #include "mpi/base/status.hpp"
 #include "mpi/coll/coll.hpp"
 #include "mpi/coll/table.hpp"
+#include "mpi/coll/wanted.hpp"
 #include "mpi/p2p/lifecycle.hpp"
 #include "mpi/rank/rank.hpp"
 #include "mpi/request/blocked.hpp"
@@ -43,11 +44,13 @@ class CollectiveOperation final : public ShadowOperation, private WaitingContinu
  private:
   Err perform(Comm& comm) override {
     args_.error = MPI_SUCCESS;
+    follow_choices(comm);
     return run(comm, args_);
   }
 
   Started begin(Comm& comm) override {
     if (comm.inter()) return Started::kNot;
+    follow_choices(comm);
     const Algorithm* algorithm = select(comm, args_);
     if (algorithm == nullptr || algorithm->forms.start == nullptr) return Started::kNot;
     const InCollective note(comm);

@@ -7,6 +7,7 @@
 #include <string_view>
 
 #include "mpi/remote/backlog.hpp"
+#include "mpi/remote/eager_limits.hpp"
 #include "mpi/remote/remote.hpp"
 
 namespace tmpi::mpi::remote {
@@ -37,8 +38,9 @@ class Finished {
 struct Core {
   std::unique_ptr<net::Transport> transport;
   Backlog backlog;
+  EagerLimits limits;
   Finished finished;
-  Settings settings;  // eager_limit resolved
+  Settings settings;  // eager_limit resolved: the base, if limits are dynamic
   ProtocolCounters counters;
 
   /// A peer has sent something that makes no sense: it is not listened to any longer, and the job ends.

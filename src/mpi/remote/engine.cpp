@@ -44,7 +44,9 @@ MPI_Count Core::piece(MPI_Count rest, bool segmented) const noexcept {
 Result<std::unique_ptr<Engine>> Engine::create(const net::Options& options, const Settings& settings,
                                                MakeTransport make) {
   std::unique_ptr<Engine> engine(new Engine);
-  auto transport = make(options, *engine);
+  net::Options known = options;
+  known.eager = static_cast<std::size_t>(std::clamp<MPI_Count>(settings.eager_limit, 0, kMostEager));
+  auto transport = make(known, *engine);
   if (!transport) return transport.failure();
   engine->transport = std::move(*transport);
   const net::Limits& limits = engine->transport->limits();
@@ -55,11 +57,15 @@ Result<std::unique_ptr<Engine>> Engine::create(const net::Options& options, cons
         options.spec)};
   }
   engine->settings = settings;
+  if (!settings.rendezvous)
+    engine->settings.rendezvous = limits.prefers_get ? Rendezvous::kRead : Rendezvous::kRtsCts;
   MPI_Count& eager = engine->settings.eager_limit;
   if (eager < 0) eager = static_cast<MPI_Count>(limits.eager);
   eager = std::min(eager, kMostEager);
   engine->gone_.resize(static_cast<std::size_t>(options.nodes));
   engine->backlog.use(*engine->transport, options.nodes);
+  engine->limits.use(engine->backlog, *engine->transport, options.node, options.nodes, eager,
+                     settings.release_seconds);
   engine->sends_.use(job()->size());
   engine->receives_.use(options.nodes);
   return engine;
@@ -72,6 +78,7 @@ bool Engine::poll() noexcept {
   run_delegations();
   bool progress = transport->poll();
   if (backlog.waiting()) progress |= backlog.post_again();
+  limits.poll();
   leave();
   return progress;
 }
@@ -145,6 +152,7 @@ ProtocolCounters Engine::read_counters() noexcept {
   return inside([&](Sends&, Receives&) {
     ProtocolCounters result = counters;
     result.deferred = backlog.deferred();
+    limits.count(result);
     return result;
   });
 }
@@ -195,6 +203,13 @@ net::Landing Engine::begin(int peer, Kind kind, std::span<const std::byte> heade
       return control(Cancel{}, [&](const Cancel& cancel) { receives_.on_cancel(peer, cancel); });
     case Kind::kCancelReply:
       return control(CancelReply{}, [&](const CancelReply& reply) { sends_.on_cancel_reply(peer, reply); });
+    case Kind::kLimit:
+    case Kind::kSwitched:
+      return control(LimitChange{}, [&](const LimitChange& change) {
+        if ((kind == Kind::kSwitched) != (change.step == static_cast<std::uint32_t>(SwitchStep::kSwitched)) ||
+            !limits.on_change(peer, change))
+          complain(peer, "it has changed the eager limit in a way that was not agreed");
+      });
     case Kind::kOneSided:
       if (const ActiveHandlers* const handlers = active_handlers())
         return handlers->arriving(*this, peer, header, payload);

@@ -10,13 +10,10 @@
 #include "mpi/rank/rank.hpp"
 #include "mpi/remote/memory.hpp"
 #include "mpi/remote/sends.hpp"
+#include "timers/clock.hpp"
 
 namespace tmpi::mpi::remote {
 namespace {
-
-int local_index(const Rank& rank) noexcept {
-  return static_cast<int>(&rank - &job()->local_at(0));
-}
 
 // The receive's buffer, if its data is one run of memory.
 std::byte* one_run(const Request& receive) noexcept {
@@ -42,13 +39,13 @@ void Receives::Inbound::reset() noexcept {
   request = nullptr;
   packed = nullptr;
   wanted = begun = arrived = 0;
-  address = 0;
+  address = started = 0;
   for (Get& get : gets) get.packed = nullptr;
 }
 
 void Receives::use(int nodes) {
   landing_.resize(static_cast<std::size_t>(nodes));
-  owed_.use(nodes, job()->local_count(), credit_limit(core_.settings.eager_limit) / 4);
+  owed_.use(nodes, job()->most_local(), credit_limit(core_.settings.eager_limit) / 4);
 }
 
 Rank* Receives::local_rank(int peer, const Envelope& envelope) {
@@ -73,6 +70,7 @@ net::Landing Receives::on_eager(int peer, const Eager& eager, std::size_t payloa
     core_.complain(peer, "it has sent a message whose size is not what it says");
     return {};
   }
+  core_.limits.travelled(peer, static_cast<MPI_Count>(payload));
   owed_.prepare(peer);
   landing.envelope = eager.envelope;
   landing.sender = eager.sender.id;
@@ -168,7 +166,7 @@ void Receives::matched(int peer, const Envelope& envelope, const Request& receiv
 bool Receives::release_quietly(const Origin& origin, MPI_Count bytes, std::uint64_t& due) noexcept {
   due = 0;
   if ((origin.flags & kUncharged) == 0)
-    due = owed_.add(origin.peer, local_index(*job()->local(origin.dest)), cost_of(bytes));
+    due = owed_.add(origin.peer, job()->local(origin.dest)->local_index, cost_of(bytes));
   return due == 0 && (origin.flags & kSynchronous) == 0;
 }
 
@@ -194,6 +192,7 @@ void Receives::on_rts(int peer, const Rts& rts) {
   origin.address = rts.address;
   std::copy(std::begin(rts.key), std::end(rts.key), std::begin(origin.key.word));
   const auto bytes = static_cast<MPI_Count>(rts.envelope.bytes);
+  core_.limits.asked(peer, bytes);
   const MatchResult arrival = rank->matcher.arrive(rts.envelope.key(), [&]() noexcept {
     Message* const message = take_arrival(0);
     if (message == nullptr) out_of_memory();
@@ -222,6 +221,7 @@ void Receives::fetch(Request& receive, const MatchKey& key, MPI_Count bytes, con
   in.request = &receive;
   in.peer = origin.peer;
   in.sender = origin.sender;
+  if (core_.limits.dynamic()) in.started = timers::now_ticks();
   in.run = one_run(receive);
   in.wanted = wanted;
   // seq_cst pairs with the progress thread that is about to sleep.
@@ -306,6 +306,7 @@ void Receives::got(net::Completion& completion) noexcept {
 }
 
 void Receives::finish(Inbound& in) {
+  if (in.started != 0) core_.limits.moved(in.peer, in.wanted, timers::now_ticks() - in.started);
   Request& receive = *in.request;
   table_.give_back(in);
   detail::g_expected.fetch_sub(1, std::memory_order_relaxed);

@@ -63,6 +63,7 @@ class Receives {
     MPI_Count arrived = 0;
     std::unique_ptr<std::byte[]> packed;  // a piece that is to be unpacked
     std::uint64_t address = 0;
+    std::uint64_t started = 0;  // ticks, if limits are dynamic
     net::RemoteKey key;
     std::array<Get, kGets> gets;
 

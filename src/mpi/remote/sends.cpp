@@ -5,8 +5,10 @@
 #include <algorithm>
 #include <new>
 
+#include "mpi/p2p/observer.hpp"
 #include "mpi/rank/rank.hpp"
 #include "mpi/remote/memory.hpp"
+#include "timers/clock.hpp"
 
 namespace tmpi::mpi::remote {
 namespace {
@@ -41,11 +43,12 @@ void Sends::Outbound::reset() noexcept {
   packed = nullptr;
   receiver = 0;
   wanted = posted = 0;
+  asked_for = 0;
   for (Piece& piece : pieces) piece.packed = nullptr;
 }
 
 void Sends::use(int ranks) {
-  allowance_.use(ranks, credit_limit(core_.settings.eager_limit));
+  allowance_.use(ranks);
   const std::size_t buffered = core_.transport->limits().most_buffered;
   now_limit_ = std::min(core_.settings.eager_limit, static_cast<MPI_Count>(buffered));
   scratch_ = std::make_unique<std::byte[]>(buffered);
@@ -60,7 +63,7 @@ std::optional<MPI_Count> Sends::take_announcement(const Route& route, const Matc
 
 bool Sends::now(const Route& route, const MatchKey& key, const Outgoing& data, SendMode mode) {
   if (mode == SendMode::kSynchronous || data.bytes > now_limit_ || core_.backlog.congested(route.peer) ||
-      !allowance_.charge(route.dest, data.bytes))
+      !allowance_.charge(route.dest, data.bytes, credit_limit(core_.limits.of(route.peer))))
     return false;
   Envelope envelope = envelope_of(key, route.dest, data);
   if (take_announcement(route, key)) envelope.flags |= kAnnounced;
@@ -72,6 +75,7 @@ bool Sends::now(const Route& route, const MatchKey& key, const Outgoing& data, S
   core_.backlog.post(route.peer, Kind::kEager, envelope, {packed, static_cast<std::size_t>(data.bytes)});
   ++core_.counters.eager;
   core_.counters.eager_bytes += envelope.bytes;
+  tell_left(route.from, Way::kEager, data.bytes);
   return true;
 }
 
@@ -99,22 +103,28 @@ void Sends::start(Request& request, const Route& route, const MatchKey& key, con
   Envelope envelope = envelope_of(key, route.dest, data);
   const std::optional<MPI_Count> announced = take_announcement(route, key);
   if (announced) envelope.flags |= kAnnounced;
-  const bool small = data.bytes <= core_.settings.eager_limit;
+  const MPI_Count limit = core_.limits.of(route.peer);
+  const bool small = data.bytes <= limit;
   const bool early = !small && announced && *announced >= data.bytes && mode != SendMode::kSynchronous;
   if (early && gather(out, data)) {
     envelope.flags |= kUncharged;
     ++core_.counters.early;
     core_.counters.early_bytes += envelope.bytes;
+    tell_left(route.from, Way::kEager, data.bytes);
     post_eager(out, envelope);
-  } else if (small && gather(out, data) && allowance_.charge(route.dest, data.bytes)) {
+  } else if (small && gather(out, data) && allowance_.charge(route.dest, data.bytes, credit_limit(limit))) {
     if (mode == SendMode::kSynchronous) envelope.flags |= kSynchronous;
     ++core_.counters.eager;
     core_.counters.eager_bytes += envelope.bytes;
+    core_.limits.travelled(route.peer, data.bytes);
+    tell_left(route.from, Way::kEager, data.bytes);
     post_eager(out, envelope);
   } else {
     ++core_.counters.rendezvous;
     core_.counters.rendezvous_bytes += envelope.bytes;
+    tell_left(route.from, Way::kRendezvous, data.bytes);
     post_rts(out, envelope);
+    core_.limits.asked(route.peer, data.bytes);
   }
 }
 
@@ -143,7 +153,7 @@ void Sends::post_rts(Outbound& out, const Envelope& envelope) {
   out.waits = kMatched;
   Rts rts{envelope, out.id};
   if (core_.settings.rendezvous == Rendezvous::kRead && out.run != nullptr && out.bytes > 0) {
-    if (auto key = core_.transport->expose(out.run, static_cast<std::size_t>(out.bytes))) {
+    if (auto key = core_.transport->expose(out.peer, out.run, static_cast<std::size_t>(out.bytes))) {
       out.exposed = true;
       out.key = *key;
       rts.address = reinterpret_cast<std::uintptr_t>(out.run);
@@ -172,6 +182,7 @@ void Sends::on_cts(int peer, const Cts& cts) {
   out->receiver = cts.receiver;
   out->wanted = static_cast<MPI_Count>(cts.bytes);
   out->segmented = cts.segmented != 0;
+  if (core_.limits.dynamic()) out->asked_for = timers::now_ticks();
   pump(*out);
 }
 
@@ -184,6 +195,7 @@ void Sends::pump(Outbound& out) {
     busy |= piece.busy;
   }
   if (busy || out.posted < out.wanted) return;
+  if (out.asked_for != 0) core_.limits.moved(out.peer, out.wanted, timers::now_ticks() - out.asked_for);
   out.waits &= ~kMatched;
   settle(out);
 }
@@ -231,8 +243,8 @@ void Sends::on_credit(int peer, const Credit& credit) {
     core_.complain(peer, "it has returned more credit than it was owed");
 }
 
-void Sends::on_announce(int, const Announce& announce) {
-  if (announce.capacity > static_cast<std::uint64_t>(core_.settings.eager_limit))
+void Sends::on_announce(int peer, const Announce& announce) {
+  if (announce.capacity > static_cast<std::uint64_t>(core_.limits.of(peer)))
     announcements_.add({announce.context, announce.sender, announce.receiver, announce.tag},
                        static_cast<MPI_Count>(std::min<std::uint64_t>(announce.capacity, INT64_MAX)));
 }

@@ -85,6 +85,7 @@ class Sends {
     std::uint64_t receiver = 0;
     MPI_Count wanted = 0;
     MPI_Count posted = 0;
+    std::uint64_t asked_for = 0;  // ticks, if limits are dynamic
     std::array<Piece, kPieces> pieces;
 
     void reset() noexcept;
