@@ -38,6 +38,7 @@ constexpr Check kChecks[] = {
 
 void check_conformance(const Subject& subject) {
   for (const Check& check : kChecks) {
+    if (check.run == notices_death && !subject.processes) continue;
     SUBCASE(check.name) {
       check.run(subject);
     }

@@ -69,11 +69,12 @@ struct Limits {
   std::size_t most_header = 0;  ///< bytes of header of one message, at least 128
   std::size_t most_buffered =
       0;  ///< payloads up to this size are never kInProgress: what cannot go at once is copied
-  std::size_t eager = 0;    ///< up to this size a message had better travel with its data than ask first
-                            ///< (default of --eager-limit)
-  std::size_t segment = 0;  ///< payloads much larger than this had better be posted in pieces, one after the
-                            ///< other, so that the messages to a peer share the way there; 0: no need
-  bool can_get = false;     ///< get() works
+  std::size_t eager = 0;     ///< up to this size a message had better travel with its data than ask first
+                             ///< (default of --eager-limit)
+  std::size_t segment = 0;   ///< payloads much larger than this had better be posted in pieces, one after the
+                             ///< other, so that the messages to a peer share the way there; 0: no need
+  bool can_get = false;      ///< get() works
+  bool prefers_get = false;  ///< and costs no CPU at either end (default of --rndv)
 };
 
 /// Names memory to other nodes' get().
@@ -101,6 +102,7 @@ struct Options {
   std::size_t eager =
       0;  ///< payloads of up to this size will come unasked (--eager-limit): what a transport that
           ///< posts receive buffers makes them for; 0: limits().eager
+  bool adapts = false;  ///< and their number may follow what is needed (--eager-limit dynamic)
 };
 
 class Transport {
@@ -125,8 +127,9 @@ class Transport {
   virtual Post send(int peer, std::uint8_t id, std::span<const std::byte> header,
                     std::span<const iovec> payload, Completion* completion) noexcept = 0;
 
-  /// Opens memory to get() of other nodes, and closes it. Only if limits().can_get.
-  virtual Result<RemoteKey> expose(const void* buffer, std::size_t bytes) = 0;
+  /// Opens memory to get() of the peer, as soon as it has a message that is sent afterwards, and closes it. Only
+  /// if limits().can_get.
+  virtual Result<RemoteKey> expose(int peer, const void* buffer, std::size_t bytes) = 0;
   virtual void conceal(const RemoteKey& key) noexcept = 0;
   /// Copies `bytes` bytes from the peer's memory at `remote`, inside what it has exposed as `key`, to
   /// `buffer`, without help of the peer's CPUs. Only if limits().can_get. kDone is possible.

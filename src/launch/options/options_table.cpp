@@ -354,7 +354,8 @@ const std::vector<Option>& table() {
        "not been used for so long (default 5 s) is released.",
        set_eager_limit},
       {"--rndv", "", "TMPI_RNDV", "PROTOCOL", kNetwork,
-       "How larger messages travel: " + describe_choices(mpi::remote::kRendezvousProtocols) + ".",
+       "How larger messages travel: " + describe_choices(mpi::remote::kRendezvousProtocols) +
+           ". With verbs the default is read.",
        set_rendezvous},
       {"--progress", "", "TMPI_PROGRESS", "MODE", kNetwork,
        "Who runs the protocols between node processes while every core computes: " +

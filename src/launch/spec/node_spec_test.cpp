@@ -17,6 +17,7 @@ Assignment sample() {
   sample.job.net = "sim:fdr-ib";
   sample.job.eager_limit = 0;
   sample.job.eager_release = 250;
+  sample.job.rendezvous = "rts-cts";
   sample.node.node = 1;
   sample.node.hosts = {"alpha", "beta"};
   sample.node.node_of = {0, 0, 1, 1, 0, 1};

@@ -46,6 +46,7 @@ Result<std::unique_ptr<Engine>> Engine::create(const net::Options& options, cons
   std::unique_ptr<Engine> engine(new Engine);
   net::Options known = options;
   known.eager = static_cast<std::size_t>(std::clamp<MPI_Count>(settings.eager_limit, 0, kMostEager));
+  known.adapts = settings.release_seconds > 0;
   auto transport = make(known, *engine);
   if (!transport) return transport.failure();
   engine->transport = std::move(*transport);
@@ -57,6 +58,8 @@ Result<std::unique_ptr<Engine>> Engine::create(const net::Options& options, cons
         options.spec)};
   }
   engine->settings = settings;
+  if (!settings.rendezvous)
+    engine->settings.rendezvous = limits.prefers_get ? Rendezvous::kRead : Rendezvous::kRtsCts;
   MPI_Count& eager = engine->settings.eager_limit;
   if (eager < 0) eager = static_cast<MPI_Count>(limits.eager);
   eager = std::min(eager, kMostEager);

@@ -148,7 +148,7 @@ void Sends::post_rts(Outbound& out, const Envelope& envelope) {
   out.waits = kMatched;
   Rts rts{envelope, out.id};
   if (core_.settings.rendezvous == Rendezvous::kRead && out.run != nullptr && out.bytes > 0) {
-    if (auto key = core_.transport->expose(out.run, static_cast<std::size_t>(out.bytes))) {
+    if (auto key = core_.transport->expose(out.peer, out.run, static_cast<std::size_t>(out.bytes))) {
       out.exposed = true;
       out.key = *key;
       rts.address = reinterpret_cast<std::uintptr_t>(out.run);

@@ -67,6 +67,7 @@ Sim::Sim(const Model& model, const Options& options, Sink& sink, Segment segment
       node_(options.node),
       nodes_(options.nodes),
       eager_(options.eager != 0 ? options.eager : kMostBuffered),
+      adapts_(options.adapts),
       sink_(sink),
       segment_(std::move(segment)),
       exposed_(&segment_.state().exposed) {}
@@ -141,7 +142,7 @@ Result<void> Sim::set_peers(std::vector<net::Peer> peers) {
   return {};
 }
 
-Result<RemoteKey> Sim::expose(const void* buffer, std::size_t bytes) {
+Result<RemoteKey> Sim::expose(int, const void* buffer, std::size_t bytes) {
   if (const auto key = exposed_.expose(buffer, bytes)) return *key;
   return Failure{fmt::format("--net sim: a node exposes at most {} pieces of memory at a time",
                              static_cast<unsigned>(ExposedTable::kSlots))};

@@ -33,7 +33,7 @@ class Sim final : public Transport, private Reconnection {
   Result<void> set_peers(std::vector<net::Peer> peers) override;
   Post send(int peer, std::uint8_t id, std::span<const std::byte> header, std::span<const iovec> payload,
             Completion* completion) noexcept override;
-  Result<RemoteKey> expose(const void* buffer, std::size_t bytes) override;
+  Result<RemoteKey> expose(int peer, const void* buffer, std::size_t bytes) override;
   void conceal(const RemoteKey& key) noexcept override;
   Post get(int peer, const RemoteKey& key, std::uint64_t remote, void* buffer, std::size_t bytes,
            Completion* completion) noexcept override;
@@ -166,6 +166,7 @@ class Sim final : public Transport, private Reconnection {
   Model model_;
   int node_ = 0, nodes_ = 1;
   std::size_t eager_ = 0;  // of connections at the start
+  bool adapts_ = false;    // and the number of their buffers follows what is needed
   Sink& sink_;
   Segment segment_;
   Limits limits_;

@@ -1,0 +1,26 @@
+"""The emulated machine has what the other tests in it need: two RDMA devices whose ports are active and reach each other."""
+
+import subprocess
+import unittest
+
+from inside import DEVICES, main, perftest
+
+
+class DevicesTest(unittest.TestCase):
+    def test_ports_are_active(self):
+        links = subprocess.run(["rdma", "link"], capture_output=True, text=True, check=True).stdout
+        for device in DEVICES:
+            self.assertIn(f"link {device}/1 state ACTIVE physical_state LINK_UP", links)
+
+    def test_devices_reach_each_other(self):
+        size, _, least, _, typical, average = perftest("ib_send_lat", "-n", "500")[:6]
+        self.assertEqual(size, 2)
+        self.assertLess(0, least)
+        size, _, _, bandwidth = perftest("ib_write_bw", "-n", "50", "-s", "65536")[:4]
+        self.assertEqual(size, 65536)
+        self.assertLess(0, bandwidth)
+        print(f"ib_send_lat {typical} us typically, {average} us on average; ib_write_bw {bandwidth} MB/s")
+
+
+if __name__ == "__main__":
+    main()
