@@ -5,6 +5,7 @@ find_package(Boost 1.74 REQUIRED COMPONENTS context)      # libboost-context-dev
 pkg_check_modules(HWLOC REQUIRED IMPORTED_TARGET hwloc)   # libhwloc-dev: cores, NUMA nodes, binding
 pkg_check_modules(SODIUM REQUIRED IMPORTED_TARGET libsodium) # libsodium-dev: random numbers and keyed hashes, by which connections are authenticated
 pkg_check_modules(PMIX REQUIRED IMPORTED_TARGET pmix)     # libpmix-dev: node processes that mpirun, prterun or srun start find each other; only tmpi-pmix loads it
+find_path(VERBS_INCLUDE_DIR infiniband/verbs.h REQUIRED)   # libibverbs-dev: InfiniBand and RoCE adapters; the library itself is loaded when needed
 find_package(fmt REQUIRED)                                # libfmt-dev: text
 find_package(nlohmann_json REQUIRED)                      # nlohmann-json3-dev: what --profile=FILE writes
 find_path(LIBDW_INCLUDE_DIR elfutils/libdwfl.h REQUIRED)  # libdw-dev: line numbers of call sites; the library itself is loaded when needed

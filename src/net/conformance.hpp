@@ -5,7 +5,10 @@
 
 #include <cstddef>
 #include <functional>
+#include <memory>
 #include <string>
+
+#include "net/transport.hpp"
 
 namespace tmpi::net::conformance {
 
@@ -23,6 +26,9 @@ struct Subject {
   double patience = 100;           ///< seconds until something that ought to happen counts as missing
   std::size_t largest = kLargest;  ///< bytes of the largest message
   bool same_machine = true;
+  bool processes = true;  ///< nodes may be processes, too: not if what connects them is a part of this one
+  /// What makes a node's transport; if there is nothing, `spec` says.
+  std::function<Result<std::unique_ptr<Transport>>(const Options& options, Sink& sink)> make;
   /// Called by a forked node before anything else, in its process.
   std::function<void(int node)> enter;
 };

@@ -64,7 +64,7 @@ Node::Node(const Subject& subject, int number, int nodes, std::uint64_t job, con
   options.job = job;
   options.same_machine = subject.same_machine;
   options.secret = secret;
-  auto made = create_transport(options, *this);
+  auto made = subject.make ? subject.make(options, *this) : create_transport(options, *this);
   REQUIRE_MESSAGE(made, (made ? std::string() : made.message()));
   net_ = *std::move(made);
 }

@@ -241,7 +241,7 @@ struct Got : Completion {
 void gets(const Subject& subject) {
   run_nodes(subject, 2, [](Node& node) {
     if (!node.net().limits().can_get) {
-      CHECK_FALSE(node.net().expose(&node, 1));
+      CHECK_FALSE(node.net().expose(1 - node.number(), &node, 1));
       return;
     }
     struct Offer {
@@ -250,14 +250,14 @@ void gets(const Subject& subject) {
     };
     const std::size_t size = 5'000'000;
     const Bytes memory = pattern(static_cast<std::uint64_t>(node.number()), size);
-    const auto key = node.net().expose(memory.data(), size);
+    const auto key = node.net().expose(1 - node.number(), memory.data(), size);
     REQUIRE(key);
     const Offer offer{*key, reinterpret_cast<std::uint64_t>(memory.data())};
     Bytes header(sizeof offer);
     std::memcpy(header.data(), &offer, sizeof offer);
     const int other = 1 - node.number();
     node.send(other, 1, header, {});
-    node.until("an offer", [&] { return node.received.size() == 1; });
+    node.until("an offer", [&] { return !node.received.empty(); });
     Offer theirs;
     std::memcpy(&theirs, node.received[0]->header.data(), sizeof theirs);
     const Bytes expected = pattern(static_cast<std::uint64_t>(other), size);

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <memory>
+#include <string>
 #include <string_view>
 
 #include "net/transport.hpp"
@@ -13,9 +14,12 @@ struct Maker {
   /// `settings`: what follows the name and a colon, checked already.
   Result<std::unique_ptr<Transport>> (*make)(std::string_view settings, const Options& options, Sink& sink);
   Result<void> (*check)(std::string_view settings);
+  std::string (*why_not_here)() =
+      nullptr;  ///< why `--net auto` does not take it on this machine; empty: it may
 };
 
-extern const Maker kTcp;  // tcp/tcp.cpp
-extern const Maker kSim;  // sim/sim.cpp
+extern const Maker kTcp;    // tcp/tcp.cpp
+extern const Maker kVerbs;  // verbs/verbs.cpp
+extern const Maker kSim;    // sim/sim.cpp
 
 }  // namespace tmpi::net

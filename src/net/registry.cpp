@@ -9,8 +9,11 @@ namespace {
 
 const Maker& maker_of(TransportKind kind) {
   switch (kind) {
+    case TransportKind::kAuto:  // create_transport() has decided
     case TransportKind::kTcp:
       return kTcp;
+    case TransportKind::kVerbs:
+      return kVerbs;
     case TransportKind::kSim:
       return kSim;
   }
@@ -21,6 +24,8 @@ const Maker& maker_of(TransportKind kind) {
 Result<TransportChoice> choose_checked(std::string_view spec) {
   Result<TransportChoice> chosen = parse_transport(spec);
   if (!chosen) return Failure{fmt::format("--net {}: {}", spec, chosen.message())};
+  if (chosen->kind == TransportKind::kAuto && !chosen->settings.empty())
+    return Failure{fmt::format("--net {}: auto has no settings; name the transport that they are for", spec)};
   if (const Result<void> fine = maker_of(chosen->kind).check(chosen->settings); !fine) return fine.failure();
   return chosen;
 }
@@ -33,15 +38,19 @@ Result<void> check_spec(std::string_view spec) {
 }
 
 Result<std::unique_ptr<Transport>> create_transport(const Options& options, Sink& sink) {
-  const auto chosen = choose_checked(options.spec);
+  auto chosen = choose_checked(options.spec);
   if (!chosen) return chosen.failure();
+  // Node processes of several machines are told by tmpirun, which knows what all of them have.
+  if (chosen->kind == TransportKind::kAuto)
+    chosen->kind = kVerbs.why_not_here().empty() ? TransportKind::kVerbs : TransportKind::kTcp;
   return maker_of(chosen->kind).make(chosen->settings, options, sink);
 }
 
 std::string describe_transports() {
   std::string text;
   for (const Choice<TransportKind>& row : kTransports)
-    text += fmt::format("{}: {}\n{}", row.name, row.help, maker_of(row.value).settings);
+    text += fmt::format("{}: {}\n{}", row.name, row.help,
+                        row.value == TransportKind::kAuto ? "" : maker_of(row.value).settings);
   return text;
 }
 

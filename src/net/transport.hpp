@@ -19,6 +19,7 @@
 
 #include "base/arming.hpp"
 #include "base/result.hpp"
+#include "net/reconnection.hpp"
 #include "net/secret.hpp"
 
 namespace tmpi::net {
@@ -72,7 +73,12 @@ struct Limits {
                             ///< (default of --eager-limit)
   std::size_t segment = 0;  ///< payloads much larger than this had better be posted in pieces, one after the
                             ///< other, so that the messages to a peer share the way there; 0: no need
-  bool can_get = false;     ///< get() works
+  std::size_t transfer_depth =
+      0;  ///< bytes of large messages that had better be under way to a peer at a time, if somebody posts
+          ///< the next ones promptly: few enough that a small message does not wait long behind them,
+          ///< enough that the way there is never idle; 0: unknown
+  bool can_get = false;      ///< get() works
+  bool prefers_get = false;  ///< and costs no CPU at either end (default of --rndv)
 };
 
 /// Names memory to other nodes' get().
@@ -97,6 +103,9 @@ struct Options {
   std::uint64_t job = 0;     ///< the same in all node processes of a job, different between jobs of a machine
   Secret secret;             ///< authenticates connections: without it nobody takes part
   bool same_machine = true;  ///< all node processes are on this machine
+  std::size_t eager =
+      0;  ///< payloads of up to this size will come unasked (--eager-limit): what a transport that
+          ///< posts receive buffers makes them for; 0: limits().eager
 };
 
 class Transport {
@@ -121,8 +130,9 @@ class Transport {
   virtual Post send(int peer, std::uint8_t id, std::span<const std::byte> header,
                     std::span<const iovec> payload, Completion* completion) noexcept = 0;
 
-  /// Opens memory to get() of other nodes, and closes it. Only if limits().can_get.
-  virtual Result<RemoteKey> expose(const void* buffer, std::size_t bytes) = 0;
+  /// Opens memory to get() of the peer, as soon as it has a message that is sent afterwards, and closes it. Only
+  /// if limits().can_get.
+  virtual Result<RemoteKey> expose(int peer, const void* buffer, std::size_t bytes) = 0;
   virtual void conceal(const RemoteKey& key) noexcept = 0;
   /// Copies `bytes` bytes from the peer's memory at `remote`, inside what it has exposed as `key`, to
   /// `buffer`, without help of the peer's CPUs. Only if limits().can_get. kDone is possible.
@@ -142,6 +152,17 @@ class Transport {
   /// Sends what has been posted, at most for `seconds`, and closes all connections; peers are not told that
   /// this node is lost. False if something could not be sent. Nothing else may be called afterwards.
   virtual bool close(double seconds) noexcept = 0;
+
+  /// Other connections for larger (or smaller) messages that come unasked. Null: none are needed.
+  virtual Reconnection* reconnection() noexcept { return nullptr; }
+
+  /// For profiles and experiments: memory that is posted for what arrives unasked.
+  struct ReceiveBuffers {
+    std::uint64_t bytes = 0;       ///< now
+    std::uint64_t most_bytes = 0;  ///< at any time since the start
+    int pools = 0;                 ///< sizes of buffers there are now
+  };
+  virtual ReceiveBuffers receive_buffers() const noexcept { return {}; }
 
   /// For profiles: payload and header bytes, messages, since the start.
   struct Traffic {

@@ -26,6 +26,7 @@ struct CallTimes {
   double idle = 0;          ///< part of waiting: the core had nothing else to run until this call went on
   double longest = 0;       ///< wall of the longest call
   double shortest = 0;      ///< and of the shortest that has ended; 0: none has
+  double least = 0;         ///< of those that have ended, what the one has run that ran least; 0: none has
   bool unfinished = false;  ///< the job ended inside one of them
 
   double running() const { return wall - waiting; }  ///< process-POV

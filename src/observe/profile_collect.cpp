@@ -42,7 +42,10 @@ CallTimes times_of(const Site& site) {
   times.waiting = timers::seconds(site.waited);
   times.idle = timers::seconds(site.idled);
   times.longest = timers::seconds(site.longest);
-  if (site.calls > 0) times.shortest = timers::seconds(std::max<std::uint64_t>(site.shortest, 1));
+  if (site.calls > 0) {
+    times.shortest = timers::seconds(std::max<std::uint64_t>(site.shortest, 1));
+    times.least = timers::seconds(std::max<std::uint64_t>(site.least, 1));
+  }
   return times;
 }
 
@@ -62,7 +65,7 @@ class Collector {
   Collector(const Recording& recording, CallSites& sites) : recording_(recording), sites_(sites) {}
 
   void add_rank(Profile& profile, std::size_t local) {
-    const RankRecord& record = recording_.ranks()[local];
+    const RankRecord& record = recording_.rank(local);
     const RankState state(record, recording_.last_tick());
     ProfiledRank rank = describe(state, static_cast<int>(local));
     record.sites.for_each(
@@ -189,7 +192,7 @@ Profile collect_profile(const Recording& recording, const JobDescription& job, C
   for (std::size_t i = 0; i < profile.workers.size(); ++i)
     profile.workers[i].held = 1e-9 * static_cast<double>(sched::scheduler()->held(static_cast<int>(i)));
   Collector collector(recording, sites);
-  for (std::size_t local = 0; local < recording.ranks().size(); ++local) collector.add_rank(profile, local);
+  for (std::size_t local = 0; local < recording.rank_count(); ++local) collector.add_rank(profile, local);
   add_variables(profile);
   profile.calls = collector.calls();
   sort_calls(profile);

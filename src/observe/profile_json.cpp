@@ -12,9 +12,9 @@ namespace {
 using nlohmann::json;
 
 json times_of(const CallTimes& times) {
-  json out = {{"calls", times.calls},       {"bytes", times.bytes},      {"wall", times.wall},
-              {"running", times.running()}, {"waiting", times.waiting},  {"idle", times.idle},
-              {"longest", times.longest},   {"shortest", times.shortest}};
+  json out = {{"calls", times.calls},       {"bytes", times.bytes},       {"wall", times.wall},
+              {"running", times.running()}, {"waiting", times.waiting},   {"idle", times.idle},
+              {"longest", times.longest},   {"shortest", times.shortest}, {"least", times.least}};
   if (times.unfinished) out["unfinished"] = true;
   return out;
 }
@@ -28,6 +28,7 @@ CallTimes times_in(const json& in) {
   times.idle = in.at("idle");
   times.longest = in.at("longest");
   times.shortest = in.at("shortest");
+  times.least = in.at("least");
   times.unfinished = in.value("unfinished", false);
   return times;
 }
@@ -113,7 +114,13 @@ json network_of(const ProfiledNetwork& network) {
           {"rendezvous", {{"messages", by.rendezvous}, {"bytes", by.rendezvous_bytes}}},
           {"early", {{"messages", by.early}, {"bytes", by.early_bytes}}},
           {"reads", {{"messages", by.reads}, {"bytes", by.read_bytes}}},
-          {"deferred", by.deferred}};
+          {"deferred", by.deferred},
+          {"eager_limits",
+           {{"raised", by.limits_raised},
+            {"lowered", by.limits_lowered},
+            {"refused", by.limits_refused},
+            {"largest", by.largest_limit}}},
+          {"receive_buffers", by.receive_buffers}};
 }
 
 ProfiledNetwork network_in(const json& in) {
@@ -129,6 +136,13 @@ ProfiledNetwork network_in(const json& in) {
   read("early", by.early, by.early_bytes);
   read("reads", by.reads, by.read_bytes);
   by.deferred = in.at("deferred");
+  if (!in.contains("eager_limits")) return network;  // written before there were any
+  const json& limits = in.at("eager_limits");
+  by.limits_raised = limits.at("raised");
+  by.limits_lowered = limits.at("lowered");
+  by.limits_refused = limits.at("refused");
+  by.largest_limit = limits.at("largest");
+  by.receive_buffers = in.at("receive_buffers");
   return network;
 }
 

@@ -2,6 +2,9 @@
 
 #include <unistd.h>
 
+#include <algorithm>
+#include <new>
+
 #include "mpi/p2p/observer.hpp"
 #include "mpi/tool/activity.hpp"
 #include "mpi/tool/traffic.hpp"
@@ -26,13 +29,21 @@ Recording* Recording::instance() noexcept {
 
 Recording::Recording(sched::Scheduler& scheduler, const RecordingOptions& options)
     : tracing_(options.trace),
-      ranks_(static_cast<std::size_t>(scheduler.tasks())),
-      workers_(static_cast<std::size_t>(scheduler.workers())) {
-  for (std::size_t i = 0; i < ranks_.size(); ++i) {
+      ranks_(static_cast<std::size_t>(scheduler.tasks() + sched::Scheduler::kMostAdded)),
+      workers_(static_cast<std::size_t>(scheduler.workers())) {}
+
+bool Recording::admit(const sched::Scheduler& scheduler) noexcept {
+  const auto wanted = std::min(static_cast<std::size_t>(scheduler.tasks()), ranks_.size());
+  for (std::size_t i = rank_count(); i < wanted; ++i) {
+    auto* const record = new (std::nothrow) RankRecord;  // for good: the process ends with the recording
+    if (record == nullptr) return false;
     const mpi::Rank& rank = owner(scheduler.task(static_cast<int>(i)));
-    ranks_[i].world_rank = rank.world_rank;
-    ranks_[i].figures = &rank.figures;
+    record->world_rank = rank.world_rank;
+    record->figures = &rank.figures;
+    ranks_[i].store(record, std::memory_order_release);
+    rank_count_.store(i + 1, std::memory_order_release);
   }
+  return true;
 }
 
 Result<void> Recording::open_rings(std::size_t bytes) {
@@ -46,6 +57,7 @@ Result<void> Recording::begin(sched::Scheduler& scheduler, const RecordingOption
   // Lives as long as the process: ranks may be anywhere when it ends.
   the_recording = new Recording(scheduler, options);
   Recording& recording = *the_recording;
+  if (!recording.admit(scheduler)) return Failure{"no memory for what is recorded of the ranks"};
   if (options.trace) {
     if (Result<void> ok = recording.open_rings(options.ring_bytes); !ok) return ok;
     static const mpi::MessageObserver observer{&on_sent, &on_received};
@@ -68,7 +80,7 @@ void Recording::stop() noexcept {
 RankRecord* Recording::own(const sched::Task& task) noexcept {
   // Helper fibers run for a rank beside its own flow of control: they are busy time of the worker, not of the
   // rank.
-  return owner(task).task == &task ? &ranks_[task.id] : nullptr;
+  return owner(task).task == &task ? ranks_[task.id].load(std::memory_order_acquire) : nullptr;
 }
 
 RankRecord* Recording::calling_rank() noexcept {
@@ -81,10 +93,10 @@ RankRecord* Recording::calling_rank() noexcept {
   return rank->paused || stopped() ? nullptr : rank;
 }
 
-void Recording::call_comes_from(const void* address) noexcept {
+void Recording::call_comes_from(mpi::Caller site) noexcept {
   const sched::Task* task = sched::current();
   RankRecord* rank = task == nullptr || task->owner == nullptr ? nullptr : own(*task);
-  if (rank != nullptr) rank->comes_from = reinterpret_cast<std::uint64_t>(address);
+  if (rank != nullptr) rank->comes_from = site;
 }
 
 void Recording::pause(bool pause) noexcept {

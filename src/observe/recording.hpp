@@ -33,7 +33,7 @@ struct alignas(kCacheLine) RankRecord {
 
   // Written by its calls.
   bool paused = false;           ///< by MPI_Pcontrol(0)
-  std::uint64_t comes_from = 0;  ///< return address of the next call, 0: what the recorder sees
+  mpi::Caller comes_from;        ///< of the next call, null: what the recorder sees
   std::uint32_t open = 0;        ///< calls it is in: more than one inside a callback of the program
   std::uint64_t call_begin = 0;  ///< of the outermost one, with what follows
   std::uint64_t call_address = 0;
@@ -79,8 +79,14 @@ class Recording {
 
   bool tracing() const noexcept { return tracing_; }
   std::uint64_t first_tick() const noexcept { return first_tick_; }
-  std::uint64_t last_tick() const noexcept { return last_tick_; }           ///< after stop()
-  const std::vector<RankRecord>& ranks() const noexcept { return ranks_; }  ///< by local index
+  std::uint64_t last_tick() const noexcept { return last_tick_; }  ///< after stop()
+  /// Ranks that have been spawned since begin() are recorded, too: all tasks that the scheduler has now. Before they
+  /// run; one thread at a time. False: no memory; they are not recorded.
+  bool admit(const sched::Scheduler& scheduler) noexcept;
+  std::size_t rank_count() const noexcept { return rank_count_.load(std::memory_order_acquire); }
+  const RankRecord& rank(std::size_t local) const noexcept {  ///< by local index
+    return *ranks_[local].load(std::memory_order_acquire);
+  }
   const std::vector<WorkerRecord>& workers() const noexcept { return workers_; }
   /// Messages that were moved by threads that are no workers.
   const EventRing& other_threads() const noexcept { return others_; }
@@ -91,8 +97,8 @@ class Recording {
   RankRecord* calling_rank() noexcept;
   void pause(bool pause) noexcept;  ///< MPI_Pcontrol of the calling rank
   /// The calling rank's next call, which is about to begin, is made by a wrapper around the recorder: it
-  /// belongs to the program's call that returns to `address`.
-  void call_comes_from(const void* address) noexcept;
+  /// belongs to this call of the program.
+  void call_comes_from(mpi::Caller site) noexcept;
   bool stopped() const noexcept { return stopped_.load(std::memory_order_relaxed); }
   /// An event of the calling rank.
   void push_own(const Event& event) noexcept {
@@ -112,7 +118,9 @@ class Recording {
   std::atomic<bool> stopped_{false};  // relaxed: stop() waits
   std::uint64_t first_tick_ = 0;
   std::uint64_t last_tick_ = 0;
-  std::vector<RankRecord> ranks_;
+  std::vector<std::atomic<RankRecord*>>
+      ranks_;  // room for all there may ever be. Release: the record is complete
+  std::atomic<std::size_t> rank_count_{0};
   std::vector<WorkerRecord> workers_;
   SpinLock others_lock_;
   EventRing others_;

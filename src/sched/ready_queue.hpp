@@ -53,6 +53,8 @@ class ReadyQueue {
     }
     return nullptr;
   }
+  /// No policy has another order.
+  bool fifo() const noexcept { return policy_ == nullptr; }
   /// Only first in, first out.
   template <class Body>
   void for_each(Body&& body) const noexcept {

@@ -6,6 +6,7 @@
 #include <unistd.h>
 
 #include "launch/wire/hello.hpp"
+#include "net/verbs/adapters.hpp"
 
 namespace tmpi::launch {
 namespace {
@@ -34,7 +35,9 @@ bool ControlChannel::send_all(std::string_view bytes) noexcept {
 
 Result<Assignment> ControlChannel::receive_job(FrameReader& incoming) {
   std::string hello = preamble_ ? kPreamble : "";
-  append_frame(hello, FrameType::kHello, -1, 0, pack(own_hello()));
+  Hello own = own_hello();
+  own.no_verbs = net::verbs::why_not_here();
+  append_frame(hello, FrameType::kHello, -1, 0, pack(own));
   if (!send_all(hello)) return Failure{"tmpirun closed the control channel before it could say hello"};
   for (Frame frame{};;) {
     switch (incoming.next(frame)) {

@@ -86,7 +86,10 @@ void JobStart::send_jobs() {
     spec.hosts.push_back(node->host());
     machines.push_back(plan_.any_remote() ? node->hello->machine + " " + node->hello->cores : "");
     ++sharers[machines.back()];
-    if (plan_.any_remote()) spec.same_machine &= node->hello->network == nodes_[0].hello->network;
+    if (!plan_.any_remote()) continue;
+    spec.same_machine &= node->hello->network == nodes_[0].hello->network;
+    // All take the same; on one machine they find out themselves.
+    if (assignment.job.net == "auto" && !node->hello->no_verbs.empty()) assignment.job.net = "tcp";
   }
   std::error_code unknown;
   spec.directory = std::filesystem::current_path(unknown).string();

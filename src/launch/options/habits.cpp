@@ -111,7 +111,7 @@ std::string set_launcher_path(OptionTarget target, std::string_view value) {
 }
 
 std::string set_interface(OptionTarget target, std::string_view value) {
-  if (target.settings.job.net != "tcp") return pass_over(target, value);
+  if (target.settings.job.net != "tcp" && target.settings.job.net != "auto") return pass_over(target, value);
   target.settings.job.net = fmt::format("tcp:interface={}", value);
   return {};
 }

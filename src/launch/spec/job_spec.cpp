@@ -39,6 +39,7 @@ std::string pack(const JobSpec& job) {
   packer.text(job.coll);
   packer.text(job.net);
   packer.number(job.eager_limit);
+  packer.number(job.eager_release);
   packer.text(job.rendezvous);
   packer.text(job.progress);
   packer.number(job.progress_cores);
@@ -81,6 +82,7 @@ Result<JobSpec> unpack_job(std::string_view payload) {
   job.coll = unpacker.text();
   job.net = unpacker.text();
   job.eager_limit = unpacker.number();
+  job.eager_release = unpacker.number();
   job.rendezvous = unpacker.text();
   job.progress = unpacker.text();
   job.progress_cores = static_cast<int>(unpacker.number());

@@ -12,7 +12,7 @@
 namespace tmpi::launch {
 
 Hello own_hello() {
-  Hello own{kWireVersion, static_cast<int>(getpid()), kVersion, "localhost", {}, {}, {}};
+  Hello own{kWireVersion, static_cast<int>(getpid()), kVersion, "localhost", {}, {}, {}, {}};
   char name[256] = "";
   if (gethostname(name, sizeof(name) - 1) == 0 && name[0] != '\0') own.host = name;
   std::ifstream("/proc/sys/kernel/random/boot_id") >> own.machine;
@@ -32,6 +32,7 @@ std::string pack(const Hello& hello) {
   packer.text(hello.machine);
   packer.text(hello.cores);
   packer.text(hello.network);
+  packer.text(hello.no_verbs);
   return bytes + packer.bytes();
 }
 
@@ -47,6 +48,7 @@ Hello unpack_hello(std::string_view payload) {
   hello.machine = unpacker.text();
   hello.cores = unpacker.text();
   hello.network = unpacker.text();
+  hello.no_verbs = unpacker.text();
   return hello;
 }
 

@@ -48,6 +48,8 @@ class CollectiveOperation final : public ShadowOperation, private WaitingContinu
     return run(comm, args_);
   }
 
+  bool calls_user() const noexcept override { return args_.op != nullptr && !args_.op->predefined(); }
+
   Started begin(Comm& comm) override {
     if (comm.inter()) return Started::kNot;
     follow_choices(comm);
@@ -164,6 +166,7 @@ void ShadowOperation::run_all(void* argument) noexcept {
   while (ShadowOperation* operation = shadow.first) {
     shadow.first = operation->next_;
     if (shadow.first == nullptr) shadow.last = nullptr;
+    sched::stay_on_worker(operation->calls_user());
     with_memory_for("its part of a collective operation", [&] {
       if (Err error = operation->perform(shadow.comm)) operation->remember(error);
     });

@@ -80,6 +80,7 @@ struct Comm {
   std::array<ChosenAlgorithm, 4> chosen;  ///< by collective
   int message_space = 0;  ///< of one shadow of many on one context: tells their messages apart
   Rank* owner = nullptr;
+  const void* session = nullptr;  ///< that it comes from, directly or not; null: the world model
   std::shared_ptr<CommShared> shared;
   Errhandler* errhandler = nullptr;          ///< null: MPI_ERRORS_ARE_FATAL
   std::shared_ptr<const Topology> topology;  ///< null: none

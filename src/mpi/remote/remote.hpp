@@ -10,6 +10,7 @@
 
 #include <atomic>
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -25,10 +26,11 @@ namespace tmpi::mpi::remote {
 
 struct Settings {
   MPI_Count eager_limit = -1;  ///< bytes; -1: what suits the transport
-  Rendezvous rendezvous = Rendezvous::kRtsCts;
-  bool interleave =
-      false;  ///< data asked for leaves in pieces, between which others' CTS get through: only if
-              ///< somebody posts the next piece while all ranks compute
+  double release_seconds =
+      0;  ///< --eager-limit dynamic: limits of pairs change, and go back when a larger one
+          ///< has not been used for so long; 0: all stay as they are
+  std::optional<Rendezvous> rendezvous;  ///< none: what suits the transport
+  bool beside = false;  ///< somebody beside the ranks makes progress while all of them compute
 };
 
 // ---- For who starts the node process (launch/), in this order, before any rank runs.

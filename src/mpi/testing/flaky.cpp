@@ -45,8 +45,8 @@ class Flaky final : public net::Transport {
     return borrow ? net::Post::kInProgress : net::Post::kDone;
   }
 
-  Result<net::RemoteKey> expose(const void* buffer, std::size_t bytes) override {
-    return inner_->expose(buffer, bytes);
+  Result<net::RemoteKey> expose(int peer, const void* buffer, std::size_t bytes) override {
+    return inner_->expose(peer, buffer, bytes);
   }
   void conceal(const net::RemoteKey& key) noexcept override { inner_->conceal(key); }
   net::Post get(int peer, const net::RemoteKey& key, std::uint64_t remote, void* buffer, std::size_t bytes,

@@ -78,7 +78,7 @@ double many_to_one(Nodes& nodes) {
 // Sees the memory as it is when it is read, not when it is asked for; the other node does nothing.
 double reading(Nodes& nodes) {
   std::vector<char> source(400'000, 1), target(source.size());
-  const Result<RemoteKey> key = nodes[1]->net->expose(source.data(), source.size());
+  const Result<RemoteKey> key = nodes[1]->net->expose(0, source.data(), source.size());
   REQUIRE(static_cast<bool>(key));
   Done done;
   const Nanoseconds start = now();

@@ -122,7 +122,7 @@ TEST_CASE("memory that is not exposed cannot be read") {
     return;
   }
   std::vector<char> source(100), target(100);
-  const Result<RemoteKey> key = nodes[1]->net->expose(source.data(), source.size());
+  const Result<RemoteKey> key = nodes[1]->net->expose(0, source.data(), source.size());
   REQUIRE(static_cast<bool>(key));
   nodes[1]->net->conceal(*key);
   Done done;

@@ -47,6 +47,7 @@ class Link {
   void adopt(Fd fd) noexcept;
 
   bool idle() const noexcept { return queue_.empty(); }
+  bool gone() const noexcept { return state_ == State::kGone; }
   const FrameParser::Counts& received() const noexcept { return parser_.counts(); }
 
   /// Says goodbye behind everything queued; what arrives from now on is dropped.

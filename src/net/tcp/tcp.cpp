@@ -115,7 +115,7 @@ Post Tcp::send(int peer, std::uint8_t id, std::span<const std::byte> header, std
   return links_[static_cast<std::size_t>(peer)]->send(id, header, payload, completion);
 }
 
-Result<RemoteKey> Tcp::expose(const void*, std::size_t) {
+Result<RemoteKey> Tcp::expose(int, const void*, std::size_t) {
   return Failure{"tcp cannot read another node's memory"};
 }
 void Tcp::conceal(const RemoteKey&) noexcept {}

@@ -25,7 +25,7 @@ class Tcp final : public Transport, private Acceptor::Owner {
   Result<void> set_peers(std::vector<Peer> peers) override;
   Post send(int peer, std::uint8_t id, std::span<const std::byte> header, std::span<const iovec> payload,
             Completion* completion) noexcept override;
-  Result<RemoteKey> expose(const void* buffer, std::size_t bytes) override;
+  Result<RemoteKey> expose(int peer, const void* buffer, std::size_t bytes) override;
   void conceal(const RemoteKey& key) noexcept override;
   Post get(int peer, const RemoteKey& key, std::uint64_t remote, void* buffer, std::size_t bytes,
            Completion* completion) noexcept override;
@@ -34,6 +34,8 @@ class Tcp final : public Transport, private Acceptor::Owner {
   bool idle() const noexcept override;
   bool close(double seconds) noexcept override;
   Traffic traffic() const noexcept override;
+  /// The peer has ended in an orderly way, or this end has: what is posted to it vanishes.
+  bool gone(int peer) const noexcept { return links_[static_cast<std::size_t>(peer)]->gone(); }
 
  private:
   Tcp(const Options& options, Sink& sink);

@@ -1,0 +1,46 @@
+// Hub: what the links of one verbs transport share.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <unordered_map>
+#include <vector>
+
+#include "net/tcp/tcp.hpp"
+#include "net/transport.hpp"
+#include "net/verbs/device.hpp"
+#include "net/verbs/exposures.hpp"
+#include "net/verbs/frame_pool.hpp"
+#include "net/verbs/registrations.hpp"
+#include "net/verbs/wire.hpp"
+
+namespace tmpi::net::verbs {
+
+class Link;
+
+inline constexpr std::size_t kMostBuffered = 16 << 10;  ///< Limits::most_buffered
+
+struct Hub {
+  Device* device = nullptr;
+  Sink* sink = nullptr;
+  tcp::Tcp* side = nullptr;  ///< by which queue pairs are connected, and deaths noticed
+  int node = 0;
+
+  std::size_t most_read = 0;  ///< bytes of one RDMA read
+  Registrations registrations;
+  Exposures exposures;
+
+  bool closing = false;
+  std::vector<Link*> waiting;                        ///< links whose queue is not empty
+  std::vector<Link*> owing;                          ///< links that may have to return credit
+  std::vector<Link*> failing;                        ///< links to be reported as lost
+  std::vector<Link*> released;                       ///< siblings whose frames are kept back no longer
+  std::vector<Link*> goodbyes;                       ///< links whose peer has said goodbye
+  std::vector<Completion*> finished;                 ///< to be told by the next poll()
+  std::unordered_map<std::uint32_t, Link*> by_pair;  ///< by the number of this end's queue pair
+  Transport::Traffic traffic;
+};
+
+std::uint64_t nanoseconds_now() noexcept;
+
+}  // namespace tmpi::net::verbs

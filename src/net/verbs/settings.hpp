@@ -1,0 +1,22 @@
+// What the user may say of verbs: --net verbs:mlx5_1,1,3 or verbs:device=mlx5_1,port=1,gid=3,interface=ib0.
+#pragma once
+
+#include <string>
+#include <string_view>
+
+#include "base/result.hpp"
+
+namespace tmpi::net::verbs {
+
+struct Settings {
+  std::string device;  ///< as in /sys/class/infiniband; empty: the best one with an active port
+  int port = 0;        ///< 0: the first active one
+  int gid = -1;        ///< index in the port's table; -1: the best one
+  std::string side;    ///< settings of the tcp connections by which queue pairs are connected
+};
+
+extern const char* const kSettingsHelp;
+
+Result<Settings> parse_settings(std::string_view text);
+
+}  // namespace tmpi::net::verbs

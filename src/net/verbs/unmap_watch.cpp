@@ -1,0 +1,148 @@
+#include "net/verbs/unmap_watch.hpp"
+
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <linux/userfaultfd.h>
+#include <poll.h>
+#include <sys/eventfd.h>
+#include <sys/ioctl.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstring>
+#include <thread>
+
+#include "base/own_thread.hpp"
+#include "base/platform.hpp"
+
+#ifndef UFFD_USER_MODE_ONLY
+#define UFFD_USER_MODE_ONLY 1
+#endif
+
+namespace tmpi::net::verbs {
+namespace {
+
+constexpr std::uint64_t kFeatures = UFFD_FEATURE_EVENT_UNMAP | UFFD_FEATURE_EVENT_REMAP |
+                                    UFFD_FEATURE_EVENT_REMOVE | UFFD_FEATURE_PAGEFAULT_FLAG_WP;
+
+class KernelWatch final : public UnmapWatch {
+ public:
+  KernelWatch(int fd, int stop) noexcept : fd_(fd), stop_(stop) {}
+
+  bool start() noexcept { return running_ = start_own_thread(&run, this); }
+
+  ~KernelWatch() override {
+    if (running_) {
+      const std::uint64_t one = 1;
+      while (write(stop_, &one, sizeof one) < 0 && errno == EINTR) {
+      }
+      while (!stopped_.load(std::memory_order_acquire)) std::this_thread::yield();  // pairs with run()
+    }
+    close(fd_);  // whoever waits for an event to be read goes on
+    close(stop_);
+  }
+
+  bool watch(std::uintptr_t begin, std::uintptr_t end) noexcept override {
+    uffdio_register range{};
+    range.range = {begin, end - begin};
+    range.mode = UFFDIO_REGISTER_MODE_WP;
+    return ioctl(fd_, UFFDIO_REGISTER, &range) == 0;
+  }
+
+  // An unmapping that has returned has been read, hence reading_ was odd before it returned, and stays so until the
+  // range is in the ring.
+  bool next(Range& gone) noexcept override {
+    // seq_cst pairs with read_events()
+    while ((reading_.load(std::memory_order_seq_cst) & 1) != 0) std::this_thread::yield();
+    if (overflow_.exchange(false, std::memory_order_acquire)) {  // pairs with note()
+      head_ = tail_.load(std::memory_order_acquire);
+      gone = {0, UINTPTR_MAX};
+      read_.store(head_, std::memory_order_release);
+      return true;
+    }
+    if (head_ == tail_.load(std::memory_order_acquire)) return false;  // pairs with note()
+    gone = ring_[head_++ % ring_.size()];
+    read_.store(head_, std::memory_order_release);  // pairs with note()
+    return true;
+  }
+
+ private:
+  static void* run(void* self) {
+    static_cast<KernelWatch*>(self)->serve();
+    return nullptr;
+  }
+
+  // Neither this nor what it calls allocates or frees: the thread that it would then wait for is itself.
+  void serve() noexcept {
+    pollfd watched[2] = {{fd_, POLLIN, 0}, {stop_, POLLIN, 0}};
+    while (watched[1].revents == 0) {
+      if (poll(watched, 2, -1) < 0 && errno != EINTR) break;
+      if (watched[0].revents != 0) read_events();
+    }
+    stopped_.store(true, std::memory_order_release);
+  }
+
+  void read_events() noexcept {
+    reading_.fetch_add(1, std::memory_order_seq_cst);  // odd; pairs with next()
+    uffd_msg events[16];
+    const ssize_t got = read(fd_, events, sizeof events);
+    for (ssize_t i = 0; i < got / static_cast<ssize_t>(sizeof events[0]); ++i) {
+      const uffd_msg& event = events[i];
+      if (event.event == UFFD_EVENT_REMAP)
+        note(event.arg.remap.from, event.arg.remap.from + event.arg.remap.len);
+      if (event.event == UFFD_EVENT_UNMAP || event.event == UFFD_EVENT_REMOVE)
+        note(event.arg.remove.start, event.arg.remove.end);
+    }
+    reading_.fetch_add(1, std::memory_order_seq_cst);
+  }
+
+  void note(std::uintptr_t begin, std::uintptr_t end) noexcept {
+    const std::uint64_t tail = tail_.load(std::memory_order_relaxed);
+    if (tail - read_.load(std::memory_order_acquire) == ring_.size()) {  // pairs with next()
+      overflow_.store(true, std::memory_order_release);
+      return;
+    }
+    ring_[tail % ring_.size()] = {begin, end};
+    tail_.store(tail + 1, std::memory_order_release);  // pairs with next()
+  }
+
+  const int fd_, stop_;
+  bool running_ = false;
+  std::atomic<bool> stopped_{false};
+  alignas(kCacheLine) std::atomic<std::uint64_t> reading_{
+      0};  // odd while an event has been read and not noted
+  std::atomic<std::uint64_t> tail_{0};
+  std::atomic<bool> overflow_{false};
+  alignas(kCacheLine) std::atomic<std::uint64_t> read_{0};  // head_, for the other side
+  std::uint64_t head_ = 0;
+  std::array<Range, 1024> ring_;
+};
+
+}  // namespace
+
+std::unique_ptr<UnmapWatch> UnmapWatch::create(std::string& why) {
+  const int fd = static_cast<int>(syscall(SYS_userfaultfd, O_CLOEXEC | O_NONBLOCK | UFFD_USER_MODE_ONLY));
+  if (fd < 0) {
+    why = fmt::format("userfaultfd: {}", std::strerror(errno));
+    return nullptr;
+  }
+  uffdio_api agreed{};
+  agreed.api = UFFD_API;
+  agreed.features = kFeatures;
+  const int stop = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
+  if (ioctl(fd, UFFDIO_API, &agreed) != 0 || stop < 0) {
+    why = fmt::format("userfaultfd: this kernel does not tell of unmapped memory ({})", std::strerror(errno));
+    close(fd);
+    if (stop >= 0) close(stop);
+    return nullptr;
+  }
+  auto watch = std::make_unique<KernelWatch>(fd, stop);
+  if (!watch->start()) {
+    why = "no thread to be had";
+    return nullptr;
+  }
+  return watch;
+}
+
+}  // namespace tmpi::net::verbs

@@ -1,0 +1,35 @@
+// UnmapWatch: tells when watched memory is unmapped, moved or given back to the system, by whomever: the program, the
+// C library's allocator, the kernel on behalf of another call. A registration of such memory refers to pages that are
+// no longer what the program sees there.
+//
+// It uses userfaultfd(2): the system tells a descriptor of what happens to a watched range, and does not let munmap()
+// return before that has been read. A thread of its own reads it. Nothing is ever caught or protected: the range is
+// watched in the write-protect mode, and no page is write-protected.
+#pragma once
+
+#include <array>
+#include <atomic>
+#include <cstdint>
+#include <memory>
+#include <string>
+
+namespace tmpi::net::verbs {
+
+class UnmapWatch {
+ public:
+  struct Range {
+    std::uintptr_t begin = 0, end = 0;
+  };
+
+  virtual ~UnmapWatch() = default;
+  /// Watches [begin, end), whole pages. False: memory of this kind cannot be watched.
+  virtual bool watch(std::uintptr_t begin, std::uintptr_t end) noexcept = 0;
+  /// What has gone since: everything that was unmapped before the call, by this thread or one that it has heard
+  /// from. False: nothing more. One thread at a time. No system call.
+  virtual bool next(Range& gone) noexcept = 0;
+
+  /// Null: the system does not tell; `why` says why not.
+  static std::unique_ptr<UnmapWatch> create(std::string& why);
+};
+
+}  // namespace tmpi::net::verbs

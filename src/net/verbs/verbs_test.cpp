@@ -1,0 +1,487 @@
+// verbs: over an adapter that is a part of the test (fake_adapter.hpp), and, where there are some, over this machine's
+// own (test suite "device": tests/verbs-vm runs it).
+#include "net/verbs/verbs.hpp"
+
+#include <doctest/doctest.h>
+#include <malloc.h>
+#include <sys/mman.h>
+
+#include <algorithm>
+#include <chrono>
+#include <filesystem>
+#include <thread>
+
+#include "base/sanitized.hpp"
+#include "net/conformance.hpp"
+#include "net/conformance_node.hpp"
+#include "net/conformance_stamp.hpp"
+#include "net/proof.hpp"
+#include "net/verbs/adapters.hpp"
+#include "net/verbs/fake_adapter.hpp"
+
+namespace tmpi::net::verbs {
+namespace {
+
+using fake::world;
+
+conformance::Subject over_fake(std::string settings = {}) {
+  conformance::Subject subject;
+  subject.spec = "verbs:" + settings;
+  subject.processes = false;
+  subject.patience = 20;
+  subject.largest = std::min<std::size_t>(conformance::kLargest, 8 << 20);
+  subject.make = [settings](const Options& options, Sink& sink) {
+    return Verbs::create(fake::api(), settings, options, sink);
+  };
+  return subject;
+}
+
+// Nothing has ever gone wrong that credits and sizes of queues are there to prevent, and all memory is given back.
+void check_world() {
+  CHECK(world().frames_without_buffer == 0);
+  CHECK(world().overflows == 0);
+  CHECK(world().memory.empty());
+  CHECK(world().pairs.empty());
+  CHECK(world().windows.empty());
+}
+
+TEST_CASE("the conformance suite over an adapter in memory") {
+  conformance::check_conformance(over_fake());
+  check_world();
+}
+
+// Nothing of the user's can be registered: large messages leave in pieces, and are read by way of send buffers.
+TEST_CASE("without memory to register") {
+  conformance::Subject subject = over_fake();
+  std::size_t pools = 0;
+  subject.make = [&](const Options& options, Sink& sink) {
+    auto made = Verbs::create(fake::api(), "", options, sink);
+    pools = world().registered_bytes;
+    return made;
+  };
+  conformance::run_nodes(subject, 2, [&](conformance::Node& node) {
+    const int other = 1 - node.number();
+    const auto bytes = conformance::pattern(3, 300'000);
+    node.send(other, 1, {}, {});
+    node.until("the first message", [&] { return !node.received.empty(); });
+    world().most_registered = world().registered_bytes;
+    node.send(other, 2, {}, bytes);
+    node.until("a large message", [&] { return node.received.size() == 2; });
+    if (node.received.size() == 2) CHECK(node.received[1]->payload == bytes);
+    CHECK(node.lost_peers.empty());
+  });
+  world().most_registered = SIZE_MAX;
+  check_world();
+}
+
+TEST_CASE("what is to come unasked finds buffers of its size") {
+  conformance::Subject subject = over_fake();
+  subject.make = [](const Options& options, Sink& sink) {
+    Options larger = options;
+    larger.eager = 100'000;
+    return Verbs::create(fake::api(), "", larger, sink);
+  };
+  const std::uint64_t reads = world().reads;
+  conformance::run_nodes(subject, 2, [](conformance::Node& node) {
+    const int other = 1 - node.number();
+    node.send(other, 1, {}, {});
+    node.until("the first message", [&] { return !node.received.empty(); });
+    CHECK(node.try_send(other, 2, {}, conformance::pattern(1, 100'000)) == Post::kDone);
+    node.until("a large one", [&] { return node.received.size() == 2; });
+    CHECK(node.received[1]->payload == conformance::pattern(1, 100'000));
+  });
+  CHECK(world().reads == reads);
+  check_world();
+}
+
+// --- siblings
+
+// Two nodes on one thread, which talk all the time, and change their receive buffers meanwhile.
+struct Talk {
+  conformance::Subject subject = over_fake();
+  std::vector<std::unique_ptr<conformance::Node>> nodes;
+  std::uint64_t said[2] = {0, 0};
+  int switched = 0, retired = 0;
+
+  Talk() {
+    REQUIRE(prepare_proofs());
+    const Secret secret = *Secret::draw();
+    std::vector<Peer> peers;
+    for (int i = 0; i < 2; ++i) {
+      nodes.push_back(std::make_unique<conformance::Node>(subject, i, 2, 4711, secret));
+      peers.push_back({nodes.back()->net().address(), "here"});
+    }
+    for (int i = 0; i < 2; ++i) {
+      REQUIRE(node(i).net().set_peers(peers));
+      node(i).on_landed = [this, i](const conformance::Message& message) {
+        if (!message.header.empty()) return;
+        if (message.id == 1) change(i).receive_by_new(1 - i);
+        (message.id == 1 ? switched : retired) += 1;
+      };
+    }
+  }
+  conformance::Node& node(int i) { return *nodes[static_cast<std::size_t>(i)]; }
+  Reconnection& change(int i) { return *node(i).net().reconnection(); }
+  bool wait(const std::function<bool()>& condition) { return conformance::poll_until(nodes, condition, 20); }
+
+  void post(int from, std::uint8_t id, const conformance::Bytes& header, const conformance::Bytes& payload) {
+    CHECK(wait([&] { return node(from).try_send(1 - from, id, header, payload) != Post::kNoResource; }));
+  }
+  void say(int from, int messages) {
+    for (int i = 0; i < messages; ++i) {
+      const std::uint64_t seed = said[from]++;
+      const std::size_t size = seed % 5 == 3 ? 20'000 + seed * 7919 % 400'000 : seed * 31 % 3000;
+      post(from, static_cast<std::uint8_t>(seed), conformance::to_header({seed, size}),
+           conformance::pattern(seed, size));
+    }
+  }
+  void begin() {
+    for (int i = 0; i < 2; ++i) say(i, 20);
+    CHECK(wait([&] { return node(0).net().idle() && node(1).net().idle(); }));
+  }
+  // Both ends take the steps of net/reconnection.hpp.
+  void change_to(std::size_t eager) {
+    Endpoint ends[2];
+    for (int i = 0; i < 2; ++i) REQUIRE(change(i).prepare(1 - i, eager, ends[i]));
+    for (int i = 0; i < 2; ++i) REQUIRE(change(i).connect(1 - i, ends[1 - i]));
+    switched = retired = 0;
+    for (int i = 0; i < 2; ++i) {
+      say(i, 20);
+      post(i, 1, {}, {});
+      change(i).send_by_new(1 - i);
+      say(i, 20);
+    }
+    CHECK(wait([&] { return switched == 2; }));
+    for (int i = 0; i < 2; ++i) post(i, 2, {}, {});
+    CHECK(wait([&] { return retired == 2; }));
+    for (int i = 0; i < 2; ++i) change(i).retire_old(1 - i);
+    for (int i = 0; i < 2; ++i) say(i, 20);
+  }
+  void check() {
+    const auto count = [](conformance::Node& of) {
+      return static_cast<std::uint64_t>(std::count_if(
+          of.received.begin(), of.received.end(), [](const auto& each) { return !each->header.empty(); }));
+    };
+    CHECK(wait([&] { return count(node(0)) == said[1] && count(node(1)) == said[0]; }));
+    CHECK(wait([&] { return node(0).in_progress() == 0 && node(1).in_progress() == 0; }));
+    for (int i = 0; i < 2; ++i) {
+      std::erase_if(node(i).received, [](const auto& each) { return each->header.empty(); });
+      conformance::check_in_order(node(i), 1 - i, 0, said[1 - i]);
+      CHECK(node(i).lost_peers.empty());
+    }
+  }
+};
+
+TEST_CASE("receive buffers of another size while messages are under way") {
+  {
+    Talk talk;
+    talk.begin();
+    const auto buffers = [&](int i) { return talk.node(i).net().receive_buffers(); };
+    const std::uint64_t before = buffers(0).bytes;
+    CHECK(buffers(0).pools == 1);
+    for (const std::size_t eager : {64 << 10, 300 << 10, 8 << 10, 64 << 10}) talk.change_to(eager);
+    CHECK(buffers(0).most_bytes > before);
+    // Given up before it is used: by one end, by both.
+    Endpoint end;
+    CHECK(talk.change(0).prepare(1, 1 << 20, end));
+    CHECK_FALSE(talk.change(0).prepare(1, 2 << 20, end));
+    talk.change(0).drop_new(1);
+    CHECK_FALSE(talk.change(0).prepare(1, std::size_t{1} << 30, end));
+    talk.change_to(4 << 10);
+    talk.check();
+    for (int i = 0; i < 2; ++i) {
+      CHECK(talk.wait([&] { return buffers(i).pools == 1; }));
+      CHECK(buffers(i).bytes == before);
+    }
+    // Both ends leave in the middle of a change.
+    for (int i = 0; i < 2; ++i) CHECK(talk.change(i).prepare(1 - i, 100 << 10, end));
+    CHECK(talk.node(0).net().close(5));
+    CHECK(talk.wait([&] { return talk.node(1).net().close(5); }));
+  }
+  check_world();
+}
+
+TEST_CASE("a peer that dies while receive buffers change") {
+  {
+    Talk talk;
+    talk.begin();
+    talk.change_to(64 << 10);
+    Endpoint ends[2];
+    for (int i = 0; i < 2; ++i) REQUIRE(talk.change(i).prepare(1 - i, 200 << 10, ends[i]));
+    for (int i = 0; i < 2; ++i) REQUIRE(talk.change(i).connect(1 - i, ends[1 - i]));
+    talk.change(0).send_by_new(1);
+    talk.say(0, 30);
+    talk.node(1).destroy();
+    talk.nodes.pop_back();
+    CHECK(talk.wait([&] { return talk.node(0).lost_peers.size() == 1 && talk.node(0).in_progress() == 0; }));
+    talk.change(0).receive_by_new(1);
+    talk.change(0).retire_old(1);
+    talk.node(0).net().close(1);
+  }
+  check_world();
+}
+
+// --- what goes wrong
+
+struct NoSink final : Sink {
+  Landing arriving(int, std::uint8_t, std::span<const std::byte>, std::size_t) noexcept override {
+    return {};
+  }
+  void landed(int, void*) noexcept override {}
+  void lost(int, const std::string&) noexcept override {}
+};
+
+std::string why_not(std::string_view settings, int nodes = 2) {
+  Options options;
+  options.nodes = nodes;
+  options.job = 1;
+  REQUIRE(prepare_proofs());
+  options.secret = *Secret::draw();
+  NoSink sink;
+  const auto made = Verbs::create(fake::api(), settings, options, sink);
+  return made ? "" : made.message();
+}
+
+bool has(const std::string& text, std::string_view part) {
+  INFO(text);
+  CHECK(text.find(part) != std::string::npos);
+  return text.find(part) != std::string::npos;
+}
+
+TEST_CASE("why there is no connection is said before anything else") {
+  world().adapters = 0;
+  has(why_not(""), "no RDMA adapter");
+  world().adapters = 2;
+  has(why_not("mlx9"), "no adapter \"mlx9\"; there are: fake0, fake1");
+  has(why_not("fake1,2"), "fake1 has 1 port");
+  has(why_not("fake1,1,7"), "no GID with index 7");
+  world().port_state = IBV_PORT_DOWN;
+  has(why_not("fake0"), "fake0 port 1 is down");
+  world().port_state = IBV_PORT_ACTIVE;
+  world().most_registered = 100'000;
+  has(why_not(""), "ulimit -l");
+  world().most_registered = SIZE_MAX;
+  has(why_not("", 100'000), "cannot serve 100000 nodes");
+  CHECK(why_not("fake1,1,2").empty());
+  CHECK(why_not("", 1000).empty());
+  world().adapters = 1;
+  check_world();
+}
+
+TEST_CASE("InfiniBand comes before Ethernet; equal adapters are taken in turn") {
+  world().adapters = 3;
+  const auto chosen = [](Turn turn) {
+    const auto device = Device::open(fake::api(), {}, turn);
+    REQUIRE(device);
+    return (*device)->name;
+  };
+  CHECK(chosen({true, 0}) == "fake0");
+  CHECK(chosen({true, 4}) == "fake1");
+  CHECK(chosen({false, 4}) == "fake0");
+  world().infiniband = 2;
+  CHECK(chosen({true, 0}) == "fake2");
+  CHECK(chosen({false, 1}) == "fake2");
+  world().infiniband = -1;
+  world().adapters = 1;
+}
+
+TEST_CASE("settings") {
+  const auto settings = parse_settings("mlx5_1,2,3,interface=ib0");
+  REQUIRE(settings);
+  CHECK(settings->device == "mlx5_1");
+  CHECK(settings->port == 2);
+  CHECK(settings->gid == 3);
+  CHECK(settings->side == "interface=ib0");
+  CHECK(parse_settings("gid=0")->gid == 0);
+  CHECK(parse_settings(",2")->port == 2);
+  CHECK(parse_settings("")->port == 0);
+  for (const char* wrong : {"a,b", "a,0", "port=", "gid=-1", "speed=9", "a,1,2,3", "device=", "interface="})
+    CHECK_FALSE(parse_settings(wrong));
+}
+
+// Two nodes that have spoken to each other; then `happens`; node 0 is told of a loss whose sentence has `words`.
+void check_loss(const std::function<void()>& happens, std::string_view words) {
+  std::string why;
+  conformance::run_nodes(over_fake(), 2, [&](conformance::Node& node) {
+    node.send(1 - node.number(), 1, {}, {});
+    node.until("the other", [&] { return !node.received.empty(); });
+    if (node.number() == 0) {
+      happens();
+      node.until("a loss", [&] {
+        if (node.lost_peers.empty()) node.try_send(1, 2, {}, conformance::pattern(1, 100'000));
+        return !node.lost_peers.empty() && node.in_progress() == 0;
+      });
+      if (!node.lost_peers.empty()) why = node.lost_peers[0].second;
+      CHECK(node.lost_peers.size() == 1);
+    } else {
+      node.capacity = [](const conformance::Message&) { return std::size_t{0}; };
+      const double until = conformance::seconds_now() + 0.1;
+      node.until("some time", [&] { return conformance::seconds_now() > until; });
+    }
+  });
+  has(why, words);
+  world().events.clear();
+  world().frames_without_buffer = 0;
+  check_world();
+}
+
+TEST_CASE("errors of the adapter are told in one sentence") {
+  check_loss([] { world().break_next = IBV_WC_RETRY_EXC_ERR; }, "does not answer fake0 port 1");
+  check_loss([] { world().break_next = IBV_WC_REM_ACCESS_ERR; }, "refused");
+  check_loss([] { world().break_next = IBV_WC_LOC_QP_OP_ERR; }, "completion status 2");
+  check_loss([] { fake::announce(IBV_EVENT_DEVICE_FATAL); }, "must be reset");
+  check_loss([] { fake::announce(IBV_EVENT_PORT_ERR); }, "has gone down: a cable is pulled");
+}
+
+// --- registered memory
+
+struct Memory {
+  std::byte* data;
+  std::size_t bytes;
+  explicit Memory(std::size_t size)
+      : data(static_cast<std::byte*>(
+            mmap(nullptr, size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0))),
+        bytes(size) {}
+  ~Memory() {
+    if (data != nullptr) munmap(data, bytes);
+  }
+};
+
+struct Cache {
+  Cache() {
+    auto opened = Device::open(fake::api(), {}, {});
+    REQUIRE(opened);
+    device = std::move(*opened);
+    std::string why;
+    auto watch = UnmapWatch::create(why);
+    if (watch == nullptr) MESSAGE("skipped: no registrations are kept here: " << why);
+    watches = watch != nullptr;
+    registrations.use(*device, std::move(watch));
+  }
+  // Uses the memory for a message.
+  void use(const std::byte* data, std::size_t bytes) {
+    Registration* const held = registrations.acquire(data, bytes, Registrations::Use::kWrite);
+    REQUIRE(held != nullptr);
+    registrations.release(*held);
+  }
+  std::uint64_t registered() const { return registrations.counts().registered; }
+
+  std::unique_ptr<Device> device;
+  Registrations registrations;
+  bool watches = false;
+};
+
+TEST_CASE("memory stays registered until it is unmapped, moved or given back") {
+  Cache cache;
+  if (!cache.watches) return;
+  Memory memory(1 << 20);
+  cache.use(memory.data, memory.bytes);
+  cache.use(memory.data + 5000, 100'000);
+  CHECK(cache.registered() == 1);
+  CHECK(cache.registrations.counts().found == 1);
+  SUBCASE("unmapped, and something else mapped there") {
+    munmap(memory.data, memory.bytes);
+    mmap(memory.data, memory.bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED, -1, 0);
+  }
+  SUBCASE("something else mapped over a part") {
+    mmap(memory.data + 65536, 4096, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED, -1, 0);
+  }
+  SUBCASE("given back") {
+    madvise(memory.data, memory.bytes, MADV_DONTNEED);
+  }
+  SUBCASE("moved") {
+    Memory target(memory.bytes);
+    std::byte* const before = std::exchange(memory.data, target.data);
+    CHECK(mremap(before, memory.bytes, memory.bytes, MREMAP_MAYMOVE | MREMAP_FIXED, target.data) ==
+          target.data);
+    mmap(before, memory.bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED, -1, 0);
+    cache.use(before, memory.bytes);
+    CHECK(cache.registered() == 2);
+    munmap(before, memory.bytes);
+    target.data = nullptr;
+    return;
+  }
+  SUBCASE("unmapped by another thread") {
+    std::thread([&] {
+      munmap(memory.data, memory.bytes);
+      mmap(memory.data, memory.bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED, -1, 0);
+    }).join();
+  }
+  cache.use(memory.data, memory.bytes);
+  CHECK(cache.registered() == 2);
+  CHECK(cache.registrations.counts().unmapped == 1);
+}
+
+// A sanitizer has a malloc of its own.
+TEST_CASE("what malloc gives back to the system is not used again" * doctest::skip(kSanitized)) {
+  Cache cache;
+  if (!cache.watches) return;
+  mallopt(M_MMAP_THRESHOLD, 512 << 10);  // and it stays there
+  int mapped = 0;
+  for (int round = 0; round < 50; ++round) {
+    const std::size_t bytes = (std::size_t{1} << 20) << (round % 6);
+    auto* const memory = static_cast<std::byte*>(std::malloc(bytes));
+    const bool is_mapped =
+        (reinterpret_cast<const std::size_t*>(memory)[-1] & 2) != 0;  // else it stays with malloc
+    mapped += is_mapped ? 1 : 0;
+    const std::uint64_t before = cache.registered();
+    cache.use(memory, bytes);
+    if (is_mapped) CHECK(cache.registered() == before + 1);
+    const std::uint64_t after = cache.registered();
+    cache.use(memory, bytes);
+    CHECK(cache.registered() == after);
+    std::free(memory);
+  }
+  CHECK(mapped > 5);
+}
+
+TEST_CASE("registrations that overlap, that are many, that are too much") {
+  Cache cache;
+  if (!cache.watches) return;
+  Memory memory(16 << 20);
+  cache.use(memory.data, 8192);
+  cache.use(memory.data + 20480, 8192);
+  cache.use(memory.data + 4096, 20480);  // both become one
+  CHECK(cache.registered() == 3);
+  CHECK(world().memory.size() == 1);
+  cache.use(memory.data, 28672);
+  CHECK(cache.registered() == 3);
+  // Somebody holds it while another takes its place.
+  Registration* const held = cache.registrations.acquire(memory.data, 4096, Registrations::Use::kRead);
+  cache.use(memory.data + 24576, 8192);
+  CHECK(world().memory.size() == 2);
+  cache.registrations.release(*held);
+  CHECK(world().memory.size() == 1);
+  // The oldest make room: for more, and where no more can be registered.
+  for (std::size_t i = 0; i < Registrations::kMostCached + 10; ++i)
+    cache.use(memory.data + i * 8192 + 65536, 100);
+  CHECK(world().memory.size() == Registrations::kMostCached);
+  world().most_registered = world().registered_bytes;
+  cache.use(memory.data + (15 << 20), 8192);
+  CHECK(world().memory.size() == Registrations::kMostCached - 1);
+  world().most_registered = 0;
+  CHECK(cache.registrations.acquire(memory.data, 16 << 20, Registrations::Use::kWrite) == nullptr);
+  CHECK(world().memory.empty());
+  world().most_registered = SIZE_MAX;
+}
+
+// --- this machine's adapters
+
+bool has_adapter() {
+  if (const std::string why = why_not_here(); !why.empty()) {
+    MESSAGE("skipped: " << why);
+    return false;
+  }
+  return true;
+}
+
+TEST_CASE("the conformance suite over this machine's adapters" * doctest::test_suite("device")) {
+  if (!has_adapter()) return;
+  conformance::Subject subject{"verbs"};
+  subject.patience = 60;
+  subject.largest = 4 << 20;
+  conformance::check_conformance(subject);
+}
+
+}  // namespace
+}  // namespace tmpi::net::verbs

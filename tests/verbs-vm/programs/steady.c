@@ -1,0 +1,45 @@
+/* Rounds of messages to and fro between two ranks, always from and to the same buffers: steady ROUNDS BYTES [test]. Prints how
+ * long a message took, in us, after some rounds that do not count. With "test" ranks ask again and again whether a message
+ * has come, so that nobody sleeps. */
+#include <mpi.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+static int asking;
+
+static void receive(char* in, int bytes, int from) {
+  MPI_Request request;
+  MPI_Irecv(in, bytes, MPI_CHAR, from, 0, MPI_COMM_WORLD, &request);
+  for (int done = !asking; !done;) MPI_Test(&request, &done, MPI_STATUS_IGNORE);
+  MPI_Wait(&request, MPI_STATUS_IGNORE);
+}
+
+static void rounds(int rank, int count, char* out, char* in, int bytes) {
+  for (int i = 0; i < count; i++) {
+    if (rank == 0) MPI_Send(out, bytes, MPI_CHAR, 1, 0, MPI_COMM_WORLD);
+    receive(in, bytes, 1 - rank);
+    if (rank == 1) MPI_Send(out, bytes, MPI_CHAR, 0, 0, MPI_COMM_WORLD);
+  }
+}
+
+int main(int argc, char** argv) {
+  int rank;
+  MPI_Init(&argc, &argv);
+  MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+  if (argc < 3) MPI_Abort(MPI_COMM_WORLD, 2);
+  asking = argc > 3;
+  const int count = atoi(argv[1]), bytes = atoi(argv[2]);
+  char* out = malloc((size_t)bytes);
+  char* in = malloc((size_t)bytes);
+  memset(out, rank, (size_t)bytes);
+  memset(in, 2, (size_t)bytes);
+  rounds(rank, 20, out, in, bytes);
+  const double begun = MPI_Wtime();
+  rounds(rank, count, out, in, bytes);
+  if (rank == 0) printf("steady %.2f\n", (MPI_Wtime() - begun) * 1e6 / (2.0 * count));
+  for (int i = 0; i < bytes; i++)
+    if (in[i] != 1 - rank) MPI_Abort(MPI_COMM_WORLD, 3);
+  MPI_Finalize();
+  return 0;
+}

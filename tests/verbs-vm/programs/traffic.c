@@ -1,0 +1,29 @@
+/* Two ranks send each other messages of the given number of bytes at the same time, without end. The first one says when
+ * they have begun. */
+#include <mpi.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { ROUNDS_TO_BEGIN = 3 };
+
+int main(int argc, char** argv) {
+  int rank;
+  MPI_Init(&argc, &argv);
+  MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+  const int bytes = argc > 1 ? atoi(argv[1]) : 8;
+  char* out = malloc((size_t)bytes);
+  char* in = malloc((size_t)bytes);
+  memset(out, rank, (size_t)bytes);
+  memset(in, rank, (size_t)bytes);
+  for (long round = 0;; round++) {
+    MPI_Request requests[2];
+    MPI_Irecv(in, bytes, MPI_CHAR, 1 - rank, 0, MPI_COMM_WORLD, &requests[0]);
+    MPI_Isend(out, bytes, MPI_CHAR, 1 - rank, 0, MPI_COMM_WORLD, &requests[1]);
+    MPI_Waitall(2, requests, MPI_STATUSES_IGNORE);
+    if (rank == 0 && round == ROUNDS_TO_BEGIN) {
+      printf("under way\n");
+      fflush(stdout);
+    }
+  }
+}
