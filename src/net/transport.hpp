@@ -106,6 +106,7 @@ struct Options {
   std::size_t eager =
       0;  ///< payloads of up to this size will come unasked (--eager-limit): what a transport that
           ///< posts receive buffers makes them for; 0: limits().eager
+  bool adapts = false;  ///< and their number may follow what is needed (--eager-limit dynamic)
 };
 
 class Transport {

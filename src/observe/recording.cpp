@@ -64,9 +64,8 @@ Result<void> Recording::begin(sched::Scheduler& scheduler, const RecordingOption
     mpi::observe_messages(observer);
     scheduler.observe_switches(&on_switch);
   }
-  mpi::tool::account_switches();
   mpi::tool::count_messages();
-  recording.first_tick_ = timers::now_ticks();
+  recording.first_tick_ = mpi::tool::account_switches();
   for (WorkerRecord& worker : recording.workers_) worker.since = recording.first_tick_;
   return {};
 }

@@ -86,21 +86,25 @@ class OneSetOfCounters(ObservedTest):
     """What the program reads by MPI_T just before MPI_Finalize is in the profile: exactly what no longer changes then, at least the rest."""
 
     FINAL = ["tmpi_messages_sent", "tmpi_bytes_sent", "tmpi_messages_received", "tmpi_bytes_received", "tmpi_sent_direct",
-             "tmpi_sent_eager", "tmpi_sent_eager_bytes", "tmpi_sent_rendezvous", "tmpi_messages_unexpected"]
-    GROWING = ["tmpi_time_running", "tmpi_time_waiting", "tmpi_time_idle", "tmpi_waits"]
+             "tmpi_sent_eager", "tmpi_sent_eager_bytes", "tmpi_sent_rendezvous"]
+    GROWING = ["tmpi_messages_unexpected", "tmpi_time_running", "tmpi_time_waiting", "tmpi_time_idle", "tmpi_waits"]
     CORES = ["tmpi_core_busy", "tmpi_core_idle", "tmpi_core_switches"]
 
-    def compare(self, *arguments):
+    def compare(self, *arguments, exactly):
         names = self.FINAL + self.GROWING + self.CORES
         job, profile = self.observe("--profile=", *arguments, "-q", program("variables.c"), *names)
         said = {(int(words[0]), words[1]): [float(word) for word in words[2:]] for words in map(str.split, job.out.decode().splitlines())}
         for rank in profile["ranks"]:
             number, variables = rank["rank"], rank["variables"]
             for name in self.FINAL:
-                self.assertEqual(said[number, name], [variables[name]], (number, name))
-            self.assertEqual((variables["tmpi_messages_sent"], variables["tmpi_bytes_sent"]), (20, 10 * 20040))
-            ways = [variables[f"tmpi_sent_{way}"] for way in ("direct", "eager", "rendezvous")]
-            self.assertEqual(sum(ways), 20)
+                if exactly:
+                    self.assertEqual(said[number, name], [variables[name]], (number, name))
+                else:  # barriers between node processes are made of messages, that of MPI_Finalize as well
+                    self.assertLessEqual(said[number, name][0], variables[name], (number, name))
+            messages = variables["tmpi_messages_sent"]
+            self.assertEqual(sum(variables[f"tmpi_sent_{way}"] for way in ("direct", "eager", "rendezvous")), messages)
+            if exactly:
+                self.assertEqual((messages, variables["tmpi_bytes_sent"]), (20, 10 * 20040))
             for name in self.GROWING:
                 self.assertLessEqual(said[number, name][0], variables[name] + 1e-6, (number, name))
             self.assertGreater(variables["tmpi_time_running"], 0)
@@ -109,7 +113,7 @@ class OneSetOfCounters(ObservedTest):
         return said, profile
 
     def test_in_one_node_process(self):
-        said, profile = self.compare("-n", RANKS, "--workers", 2)
+        said, profile = self.compare("-n", RANKS, "--workers", 2, exactly=True)
         for name in self.CORES:
             for index, worker in enumerate(profile["workers"]):
                 self.assertLessEqual(said[0, name][index], worker["variables"][name] + 1e-6)
@@ -119,7 +123,7 @@ class OneSetOfCounters(ObservedTest):
         self.assertEqual(profile["processes"][0]["variables"]["tmpi_network_eager"], 0)
 
     def test_in_several(self):
-        _, profile = self.compare("-n", RANKS, "--nodes", 2, "--map-by", "cyclic")
+        _, profile = self.compare("-n", RANKS, "--nodes", 2, "--map-by", "cyclic", exactly=False)
         for name, key in (("eager", "eager"), ("rendezvous", "rendezvous")):
             total = sum(process["variables"][f"tmpi_network_{name}"] for process in profile["processes"])
             self.assertEqual(total, profile["network"][key]["messages"])

@@ -34,15 +34,15 @@ struct JobSpec {
   bool bind = true;
   bool report_bindings = false;
   std::string policy = "fifo";
-  std::string balance = "none";        ///< --balance
-  bool sleep_yields = false;           ///< --sleep yield
-  std::string coll;                    ///< --coll, empty: not given
-  std::string net = "auto";            ///< --net
-  std::int64_t eager_limit = -1;       ///< --eager-limit, bytes; -1: not given
-  std::int64_t eager_release = 0;      ///< --eager-limit dynamic, milliseconds; 0: limits do not change
-  std::string rendezvous;              ///< --rndv, empty: what suits the transport
-  std::string progress = "auto";       ///< --progress, without :N
-  int progress_cores = 1;              ///< --progress core:N
+  std::string balance = "none";    ///< --balance
+  bool sleep_yields = false;       ///< --sleep yield
+  std::string coll;                ///< --coll, empty: not given
+  std::string net = "auto";        ///< --net
+  std::int64_t eager_limit = -1;   ///< --eager-limit, bytes; -1: not given
+  std::int64_t eager_release = 0;  ///< --eager-limit dynamic, milliseconds; 0: limits do not change
+  std::string rendezvous;          ///< --rndv, empty: what suits the transport
+  std::string progress = "auto";   ///< --progress, without :N
+  int progress_cores = 1;          ///< --progress core:N
   bool deadlock_check = true;
   bool quiet = false;
   bool verbose = false;

@@ -23,6 +23,8 @@ class EagerLimits {
            double release_seconds);
 
   bool dynamic() const noexcept { return pairs_ != nullptr; }
+  /// The limit of all pairs, or with which they begin.
+  MPI_Count base() const noexcept { return base_; }
   /// The limit of the pair now. Any thread; relaxed: who sends knows it for sure, since it holds the lock.
   MPI_Count of(int peer) const noexcept {
     return pairs_ == nullptr ? base_ : pairs_[peer].limit.load(std::memory_order_relaxed);

@@ -79,7 +79,7 @@ Balance balance() noexcept {
 }
 
 MPI_Count eager_limit() noexcept {
-  return the_engine != nullptr ? the_engine->eager_limit() : 0;
+  return the_engine != nullptr ? the_engine->eager_limits().base() : 0;
 }
 
 ProtocolCounters counters() noexcept {

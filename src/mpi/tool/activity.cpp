@@ -60,10 +60,12 @@ void arrive(Rank& rank, std::uint64_t now, std::uint64_t idle) noexcept {
   if (value_of(figures.started) == 0) {
     figures.started.store(now, std::memory_order_relaxed);
   } else if (const std::uint64_t left = value_of(figures.left); left != 0) {
-    add_own(figures.waited, now - left);
-    add_own(figures.idled, idle);
+    const std::uint64_t waited = now - std::min(now, left);
+    const std::uint64_t idled = std::min(idle, waited);  // of one that has moved, not the whole of its core's
+    add_own(figures.waited, waited);
+    add_own(figures.idled, idled);
     if (Events* const events = figures.events.load(std::memory_order_acquire)) [[unlikely]]
-      events->on_resumed(rank, now - left, idle);
+      events->on_resumed(rank, waited, idled);
   }
   figures.left.store(0, std::memory_order_relaxed);
 }
@@ -94,20 +96,20 @@ void on_switch(sched::Task* from, sched::Task* to, std::uint64_t now) noexcept {
 
 }  // namespace
 
-void account_switches() {
+std::uint64_t account_switches() {
   const std::scoped_lock lock(beginning);
   sched::Scheduler* const scheduler = sched::scheduler();
-  if (scheduler == nullptr || scheduler == accounted) return;
+  if (scheduler == accounted) return the_account.load(std::memory_order_relaxed)->first_tick;
   the_account.store(new Account(*scheduler, timers::now_ticks()), std::memory_order_release);
   accounted = scheduler;
   scheduler->observe_switches(&on_switch);
+  return the_account.load(std::memory_order_relaxed)->first_tick;
 }
 
 void account_switches_of(Rank& rank) {
-  account_switches();
+  const std::uint64_t begin = account_switches();
   Figure& started = rank.figures.started;
-  if (value_of(started) == 0)
-    started.store(the_account.load(std::memory_order_acquire)->first_tick, std::memory_order_relaxed);
+  if (value_of(started) == 0) started.store(begin, std::memory_order_relaxed);
 }
 
 void freeze_activity() noexcept {

@@ -9,8 +9,9 @@
 
 namespace tmpi::mpi::tool {
 
-/// Switches are accounted from now on. Any thread, any time; idempotent. May allocate; does not suspend.
-void account_switches();
+/// Switches are accounted from now on: from the time that is returned, which may have been before. Any thread, any
+/// time. May allocate; does not suspend.
+std::uint64_t account_switches();
 /// The same for `rank`, which is the calling one, and therefore runs.
 void account_switches_of(Rank& rank);
 /// Nothing changes any more: the job ends. Any thread.

@@ -166,6 +166,7 @@ class Sim final : public Transport, private Reconnection {
   Model model_;
   int node_ = 0, nodes_ = 1;
   std::size_t eager_ = 0;  // of connections at the start
+  bool adapts_ = false;    // and the number of their buffers follows what is needed
   Sink& sink_;
   Segment segment_;
   Limits limits_;

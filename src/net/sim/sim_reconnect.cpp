@@ -24,8 +24,8 @@ bool Sim::take_buffer(Peer& peer, const Record& record, const std::byte* header)
   incoming.buffer = nullptr;
   if (record.payload > peer.eager[record.lane]) return false;
   ReceivePools::Share& share = peer.shares[record.lane];
-  if (share.pool == nullptr &&
-      !pools_.join(share, buffer_for(peer.eager[record.lane]), model_.buffers, false))
+  const std::size_t buffers = adapts_ ? ReceivePools::kLeastShare : model_.buffers;
+  if (share.pool == nullptr && !pools_.join(share, buffer_for(peer.eager[record.lane]), buffers, adapts_))
     return false;
   // Every message that has been sent lies in a buffer here, or will, before anybody takes it.
   pools_.need(share, static_cast<std::size_t>(peer.in.unasked() - peer.taken));

@@ -16,6 +16,15 @@ inline constexpr std::size_t kMostHeader = 256;
 /// returns half of it or more, and one that says goodbye.
 inline constexpr std::uint32_t kSpareBuffers = 4;
 
+inline constexpr std::size_t kLargestPayload = 4 << 20;
+
+/// How many frames of this size a peer may have unreceived: 2 MiB of them, or a few if that is less.
+constexpr std::uint32_t frames_of(std::size_t payload) noexcept {
+  constexpr std::size_t kBytesPerPeer = 2 << 20, kLeast = 4, kMost = 64;
+  const std::size_t frames = kBytesPerPeer / payload;
+  return static_cast<std::uint32_t>(frames < kLeast ? kLeast : frames > kMost ? kMost : frames);
+}
+
 struct FrameSizes {
   std::size_t payload = 0;    ///< bytes of one frame
   std::uint32_t credits = 0;  ///< frames that a peer may have unreceived here

@@ -34,7 +34,7 @@ struct Hub {
   std::vector<Link*> waiting;                        ///< links whose queue is not empty
   std::vector<Link*> owing;                          ///< links that may have to return credit
   std::vector<Link*> failing;                        ///< links to be reported as lost
-  std::vector<Link*> released;                       ///< lanes whose frames are kept back no longer
+  std::vector<Link*> released;                       ///< siblings whose frames are kept back no longer
   std::vector<Link*> goodbyes;                       ///< links whose peer has said goodbye
   std::vector<Completion*> finished;                 ///< to be told by the next poll()
   std::unordered_map<std::uint32_t, Link*> by_pair;  ///< by the number of this end's queue pair

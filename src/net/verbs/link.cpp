@@ -124,9 +124,11 @@ void Link::on_sent(std::uint32_t sequence, ibv_wc_status status) noexcept {
   if (work.what == Work::What::kFrame && work.buffer != SendPool::kNone) pool_.sends.give_back(work.buffer);
   if (status == IBV_WC_SUCCESS) {
     if (work.what == Work::What::kRead && !over()) on_read(*work.read);
-    if (work.what == Work::What::kClose && !over()) end_exposure(*work.exposure);
+    if (work.what == Work::What::kClose && !over()) end_exposure(*work.exposure, false);
     return;
   }
+  // With the queue pair in error nobody reads there any more, either.
+  if (work.what == Work::What::kClose && !over()) end_exposure(*work.exposure, true);
   if (status == IBV_WC_WR_FLUSH_ERR || over()) return;  // a consequence
   switch (status) {
     case IBV_WC_RETRY_EXC_ERR:
@@ -233,7 +235,7 @@ bool Link::push(Waiting& message) noexcept {
   }
   if (message.kind == Waiting::Kind::kOpen) {
     if (message.exposure->state == Exposure::State::kDropped) {
-      end_exposure(*message.exposure);
+      end_exposure(*message.exposure, false);
       return true;
     }
     return room() > kSpareRequests && open_window(*message.exposure);

@@ -24,7 +24,7 @@ class Link {
   static constexpr std::uint32_t kLeastDepth = 48;
 
   Link(Hub& hub, FramePool& pool, int peer, std::string host);
-  /// A lane: another queue pair to the peer of `first`, with other buffers. What has been posted there, and what is
+  /// A sibling: another queue pair to the peer of `first`, with other buffers. What has been posted there, and what is
   /// under way, ends with the first one; get() and expose() are the first one's alone.
   Link(Hub& hub, FramePool& pool, Link& first);
   ~Link();
@@ -40,11 +40,11 @@ class Link {
   Exposure* expose(const void* buffer, std::size_t bytes);
   void conceal(Exposure& exposure) noexcept;
 
-  // Lanes: see net/reconnection.hpp.
-  /// A lane's queue pair, for the peer to connect to. False: it cannot be had.
-  bool make_lane(Connect& mine) noexcept;
+  // Siblings: see net/reconnection.hpp.
+  /// A sibling's queue pair, for the peer to connect to. False: it cannot be had.
+  bool make_sibling(Connect& mine) noexcept;
   /// It is connected, and keeps back what arrives until release(). False: it cannot be.
-  bool connect_lane(const Connect& theirs) noexcept;
+  bool connect_sibling(const Connect& theirs) noexcept;
   /// Keeps back what arrives from now on, or not any longer: then poll() delivers it.
   void keep_back() noexcept { kept_back_ = true; }
   void release() noexcept;
@@ -56,9 +56,9 @@ class Link {
   }
   /// On the first link: where messages go.
   Link& sending() noexcept { return *sending_; }
-  void send_by(Link& lane) noexcept { sending_ = &lane; }
+  void send_by(Link& sibling) noexcept { sending_ = &sibling; }
   FramePool& pool() noexcept { return pool_; }
-  std::vector<std::unique_ptr<Link>> lanes;  ///< of the first link
+  std::vector<std::unique_ptr<Link>> siblings;  ///< of the first link
 
   // What has come by tcp.
   void on_connect(const Connect& theirs) noexcept;
@@ -80,6 +80,8 @@ class Link {
   bool flush() noexcept;
   /// Returns credit, if that is worth a frame or somebody waits for it.
   void settle() noexcept;
+  /// It has failed, and this is known to be the reason.
+  void explain(const std::string& why) noexcept { trouble_ = why; }
   /// True: it has been reported, or there is nothing to report any more.
   bool report(std::uint64_t now) noexcept;
 
@@ -171,7 +173,7 @@ class Link {
   // link_expose.cpp
   bool open_window(Exposure& exposure) noexcept;
   void close_window(Exposure& exposure) noexcept;
-  void end_exposure(Exposure& exposure) noexcept;
+  void end_exposure(Exposure& exposure, bool lost) noexcept;
 
   // link_receive.cpp
   void deliver(Received received) noexcept;
@@ -189,7 +191,7 @@ class Link {
 
   Hub& hub_;
   FramePool& pool_;
-  Link* const first_;  // of a lane; else null
+  Link* const first_;  // of a sibling; else null
   Link* sending_ = this;
   const int peer_;
   const std::string host_;

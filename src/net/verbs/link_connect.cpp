@@ -82,14 +82,14 @@ Connect Link::own_end() const noexcept {
   return mine;
 }
 
-bool Link::make_lane(Connect& mine) noexcept {
+bool Link::make_sibling(Connect& mine) noexcept {
   if (!make_queue_pair()) return false;
   state_ = State::kConnecting;
   mine = own_end();
   return true;
 }
 
-bool Link::connect_lane(const Connect& theirs) noexcept {
+bool Link::connect_sibling(const Connect& theirs) noexcept {
   if (theirs.magic != kConnectMagic || theirs.buffer_bytes != pool_.frame_bytes() || theirs.credits == 0 ||
       theirs.credits > UINT16_MAX || theirs.most_reads == 0 || make_ready(theirs) != 0)
     return false;
@@ -214,14 +214,16 @@ void Link::lose(const std::string& why) noexcept {
 // The peer is served no longer. What it was to be sent vanishes, and the buffers are free; what was to come from
 // there never does.
 void Link::drop() noexcept {
-  for (const auto& lane : lanes) {
-    if (lane->over()) continue;
-    lane->state_ = state_;
-    lane->drop();
+  for (const auto& sibling : siblings) {
+    if (sibling->over()) continue;
+    sibling->state_ = state_;
+    sibling->drop();
   }
   if (pair_ != nullptr) {
     ibv_qp_attr attr{};
-    attr.qp_state = IBV_QPS_ERR;  // the adapter touches no buffer any more
+    // The adapter touches no buffer any more, and forgets what is under way. (In state ERR, software RoCE keeps packets of
+    // a peer that has died, and the end of this process waits for them for 50 s.)
+    attr.qp_state = IBV_QPS_RESET;
     hub_.device->api.modify_qp(pair_, &attr, IBV_QP_STATE);
   }
   release_reads();
@@ -232,10 +234,10 @@ void Link::drop() noexcept {
   for (; works_head_ != works_tail_; ++works_head_) {
     const Work& work = works_[works_head_ % works_.size()];
     if (work.what == Work::What::kFrame && work.buffer != SendPool::kNone) pool_.sends.give_back(work.buffer);
-    if (work.what == Work::What::kClose) end_exposure(*work.exposure);
+    if (work.what == Work::What::kClose) end_exposure(*work.exposure, true);
   }
-  for (Exposure* const exposure : std::exchange(closing_windows_, {})) end_exposure(*exposure);
-  for (Exposure* const exposure : std::exchange(offers_, {})) end_exposure(*exposure);
+  for (Exposure* const exposure : std::exchange(closing_windows_, {})) end_exposure(*exposure, true);
+  for (Exposure* const exposure : std::exchange(offers_, {})) end_exposure(*exposure, true);
   for (const Waiting& waiting : queue) {
     if (waiting.exposure != nullptr &&
         (waiting.kind == Waiting::Kind::kMessage || waiting.exposure->state == Exposure::State::kDropped))

@@ -29,7 +29,7 @@ void Link::close_window(Exposure& exposure) noexcept {
     exposure.state = Exposure::State::kDropped;  // it still waits to be opened: push() ends it
     return;
   }
-  if (exposure.window == nullptr || over()) return end_exposure(exposure);
+  if (exposure.window == nullptr || over()) return end_exposure(exposure, over());
   if (room() == 0) {
     closing_windows_.push_back(&exposure);
     return list_waiting();
@@ -41,9 +41,9 @@ void Link::close_window(Exposure& exposure) noexcept {
   post(request, {.what = Work::What::kClose, .exposure = &exposure});
 }
 
-void Link::end_exposure(Exposure& exposure) noexcept {
+void Link::end_exposure(Exposure& exposure, bool lost) noexcept {
   Completion* const completion = exposure.completion;
-  hub_.exposures.end(exposure, over());
+  hub_.exposures.end(exposure, lost);
   if (completion != nullptr) hub_.finished.push_back(completion);
 }
 
@@ -62,7 +62,7 @@ Exposure* Link::expose(const void* buffer, std::size_t bytes) {
 }
 
 void Link::conceal(Exposure& exposure) noexcept {
-  if (over() && exposure.state != Exposure::State::kFree) return end_exposure(exposure);
+  if (over() && exposure.state != Exposure::State::kFree) return end_exposure(exposure, over());
   close_window(exposure);
 }
 

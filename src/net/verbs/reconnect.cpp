@@ -1,5 +1,5 @@
-// Verbs as a Reconnection: lanes, other queue pairs to a peer with buffers of another size. The first queue pair stays:
-// it serves get(), and is what a lane for small messages is.
+// Verbs as a Reconnection: siblings, other queue pairs to a peer with buffers of another size. The first queue pair stays:
+// it serves get(), and is what a sibling for small messages is.
 #include <algorithm>
 #include <cstring>
 #include <utility>
@@ -10,11 +10,8 @@ namespace tmpi::net::verbs {
 namespace {
 
 constexpr std::size_t kMostPools = 20;
-constexpr std::size_t kLargestPayload = 16 << 20;
-constexpr std::size_t kBytesPerPeer = 2 << 20;  // of receive buffers, if four frames are not more
-constexpr std::uint32_t kLeastFrames = 4, kMostFrames = 64;
-constexpr std::uint32_t kLaneDepth = 96;
-constexpr std::uint32_t kLaneSendBuffers = 8;
+constexpr std::uint32_t kSiblingDepth = 96;
+constexpr std::uint32_t kSiblingSendBuffers = 8;
 
 static_assert(sizeof(Connect) <= sizeof(Endpoint));
 
@@ -28,11 +25,10 @@ FramePool* Verbs::pool_for(std::size_t payload) noexcept {
   const FramePool& first = *pools_.front();
   FrameSizes sizes;
   sizes.payload = payload;
-  sizes.credits = std::clamp(static_cast<std::uint32_t>(kBytesPerPeer / payload), kLeastFrames, kMostFrames);
-  sizes.credits = std::min(sizes.credits, first.credits);
-  sizes.depth = std::min(kLaneDepth, first.depth);
+  sizes.credits = std::min(frames_of(payload), first.credits);
+  sizes.depth = std::min(kSiblingDepth, first.depth);
   sizes.peers = static_cast<std::uint32_t>(std::max<std::size_t>(1, links_.size() - 1));
-  sizes.send_buffers = kLaneSendBuffers;
+  sizes.send_buffers = kSiblingSendBuffers;
   auto made = std::make_unique<FramePool>();
   if (!made->create(*device_, sizes)) return nullptr;
   pools_.push_back(std::move(made));
@@ -43,7 +39,7 @@ bool Verbs::prepare(int peer, std::size_t eager, Endpoint& mine) noexcept {
   Link& first = *links_[static_cast<std::size_t>(peer)];
   Switch& change = switches_[static_cast<std::size_t>(peer)];
   if (!first.up() || change.next != nullptr || change.old != nullptr || hub_.closing) return false;
-  const bool small = eager <= kMostBuffered;
+  const bool small = eager <= pools_.front()->payload;
   // A link is sent by and received from in one direction each: not the same one again.
   if (small ? &first.sending() == &first : first.sending().pool().payload == eager) return false;
   Connect end;
@@ -53,15 +49,15 @@ bool Verbs::prepare(int peer, std::size_t eager, Endpoint& mine) noexcept {
   } else {
     FramePool* const pool = pool_for(eager);
     if (pool == nullptr) return false;
-    auto lane = std::make_unique<Link>(hub_, *pool, first);
-    if (!lane->make_lane(end)) {
-      lane.reset();
+    auto sibling = std::make_unique<Link>(hub_, *pool, first);
+    if (!sibling->make_sibling(end)) {
+      sibling.reset();
       if (pool->users == 0 && pool != pools_.front().get())
         std::erase_if(pools_, [pool](const auto& each) { return each.get() == pool; });
       return false;
     }
-    change.next = lane.get();
-    first.lanes.push_back(std::move(lane));
+    change.next = sibling.get();
+    first.siblings.push_back(std::move(sibling));
   }
   note_memory();
   std::memcpy(mine.bytes.data(), &end, sizeof end);
@@ -74,7 +70,7 @@ bool Verbs::connect(int peer, const Endpoint& theirs) noexcept {
   std::memcpy(&end, theirs.bytes.data(), sizeof end);
   if (change.next == nullptr) return false;
   if (change.next == links_[static_cast<std::size_t>(peer)].get()) return end.queue_pair == 0;
-  return change.next->connect_lane(end);
+  return change.next->connect_sibling(end);
 }
 
 void Verbs::send_by_new(int peer) noexcept {
@@ -107,25 +103,25 @@ void Verbs::drop_new(int peer) noexcept {
   if (next == &first) {
     first.release();
   } else {
-    destroy_lane(first, *next);
+    destroy_sibling(first, *next);
   }
 }
 
 // Those whose last completions have come.
-void Verbs::retire_lanes() noexcept {
-  std::erase_if(retiring_, [this](Link* lane) {
-    if (!lane->retired()) return false;
-    destroy_lane(*links_[static_cast<std::size_t>(lane->peer())], *lane);
+void Verbs::retire_siblings() noexcept {
+  std::erase_if(retiring_, [this](Link* sibling) {
+    if (!sibling->retired()) return false;
+    destroy_sibling(*links_[static_cast<std::size_t>(sibling->peer())], *sibling);
     return true;
   });
 }
 
-void Verbs::destroy_lane(Link& first, Link& lane) noexcept {
+void Verbs::destroy_sibling(Link& first, Link& sibling) noexcept {
   for (std::vector<Link*>* const list :
        {&hub_.waiting, &hub_.owing, &hub_.failing, &hub_.released, &hub_.goodbyes})
-    std::erase(*list, &lane);
-  FramePool* const pool = &lane.pool();
-  std::erase_if(first.lanes, [&](const auto& each) { return each.get() == &lane; });
+    std::erase(*list, &sibling);
+  FramePool* const pool = &sibling.pool();
+  std::erase_if(first.siblings, [&](const auto& each) { return each.get() == &sibling; });
   if (pool->users > 0 || pool == pools_.front().get()) return;
   std::erase_if(pools_, [&](const auto& each) { return each.get() == pool; });
 }

@@ -26,6 +26,7 @@ constexpr std::uint32_t kCreditsOfAll = 4096;  // of all peers together, with ma
 constexpr std::uint32_t kMostDepth = 256;
 constexpr std::uint32_t kDepthOfAll = 65536;
 constexpr std::uint32_t kSendBuffers = 256;
+constexpr std::size_t kSendBytes = 4 << 20;
 constexpr std::size_t kMostRead = 1 << 30;
 // While nobody connects: how often a polling thread asks the system for what is rare.
 constexpr double kAsidePeriod = 2e-3;
@@ -72,7 +73,7 @@ Result<void> Verbs::open(const Api& api, const Settings& settings, const Options
   if (!device) return device.failure();
   device_ = std::move(*device);
   hub_.device = device_.get();
-  if (const Result<void> sized = size_up(options.nodes); !sized) return sized;
+  if (const Result<void> sized = size_up(options); !sized) return sized;
   Result<std::unique_ptr<Transport>> side = tcp::Tcp::create(settings.side, options, side_sink_);
   if (!side) return side.failure();
   side_ = std::move(*side);
@@ -98,16 +99,16 @@ Result<void> Verbs::open(const Api& api, const Settings& settings, const Options
 
 // How many frames and work requests there may be, for that many nodes on this adapter: completion queues that never
 // overflow, and a buffer for every frame.
-Result<void> Verbs::size_up(int nodes) {
-  const auto peers = static_cast<std::uint32_t>(std::max(1, nodes - 1));
+Result<void> Verbs::size_up(const Options& options) {
+  const auto peers = static_cast<std::uint32_t>(std::max(1, options.nodes - 1));
   const auto most_entries = static_cast<std::uint32_t>(std::max(1, device_->attributes.max_cqe));
   const auto most_buffers =
       std::min(most_entries, static_cast<std::uint32_t>(std::max(0, device_->attributes.max_srq_wr)));
   FrameSizes sizes;
-  sizes.payload = kMostBuffered;
+  sizes.payload = std::clamp(options.eager, kMostBuffered, kLargestPayload);
   sizes.peers = peers;
-  sizes.send_buffers = kSendBuffers;
-  sizes.credits = clamp(kCreditsOfAll / peers, 8, kMostCredits);
+  sizes.send_buffers = clamp(static_cast<std::uint32_t>(kSendBytes / sizes.payload), 8, kSendBuffers);
+  sizes.credits = std::min(clamp(kCreditsOfAll / peers, 8, kMostCredits), frames_of(sizes.payload));
   sizes.credits =
       std::min(sizes.credits, most_buffers / peers - std::min(most_buffers / peers, kSpareBuffers));
   sizes.depth = clamp(kDepthOfAll / peers, 64, kMostDepth);
@@ -117,7 +118,7 @@ Result<void> Verbs::size_up(int nodes) {
     return Failure{fmt::format(
         "--net verbs: {} cannot serve {} nodes (shared receive queue {}, completion queue {}, queue pair "
         "{}); use --net tcp",
-        device_->where(), nodes, device_->attributes.max_srq_wr, device_->attributes.max_cqe,
+        device_->where(), options.nodes, device_->attributes.max_srq_wr, device_->attributes.max_cqe,
         device_->attributes.max_qp_wr)};
   hub_.most_read =
       std::min<std::size_t>(kMostRead, std::max<std::size_t>(kSegment, device_->port_attributes.max_msg_sz));
@@ -306,6 +307,9 @@ bool Verbs::tell_finished() noexcept {
 
 bool Verbs::report_failing() noexcept {
   look_aside();  // it may know more
+  // Whatever work requests end with when the port is down, that is the reason.
+  if (port_down_ != 0 || !port_is_active())
+    for (Link* const link : hub_.failing) link->explain(loss_of(*link, port_trouble()));
   const std::uint64_t now = nanoseconds_now();
   const std::size_t before = hub_.failing.size();
   std::erase_if(hub_.failing, [now](Link* link) {
@@ -323,7 +327,7 @@ bool Verbs::look_aside() noexcept {
   take_events();
   if (port_down_ != 0 && nanoseconds_now() - port_down_ > kPortPatience) {
     port_down_ = 0;
-    fail_all(fmt::format("{} has gone down: a cable is pulled, or the switch is off", device_->where()));
+    fail_all(port_trouble());
   }
   for (const Side::Message& message : std::exchange(side_sink_.messages, {})) {
     Link& link = *links_[static_cast<std::size_t>(message.peer)];
@@ -339,7 +343,7 @@ bool Verbs::look_aside() noexcept {
   bool gone = !side_sink_.losses.empty();
   for (const auto& link : links_)
     gone = gone || (link && (link->up() || link->connecting()) && hub_.side->gone(link->peer()));
-  retire_lanes();
+  retire_siblings();
   if (!gone) return progress;
   hear_goodbyes();
   for (const Side::Loss& loss : std::exchange(side_sink_.losses, {}))
@@ -347,6 +351,20 @@ bool Verbs::look_aside() noexcept {
   for (const auto& link : links_)
     if (link && hub_.side->gone(link->peer())) link->on_side_gone();
   return true;
+}
+
+bool Verbs::port_is_active() const noexcept {
+  ibv_port_attr attributes{};
+  return device_->api.query_port(device_->context, device_->port, attributes) != 0 ||
+         attributes.state == IBV_PORT_ACTIVE;
+}
+
+std::string Verbs::port_trouble() const {
+  return fmt::format("{} has gone down: a cable is pulled, or the switch is off", device_->where());
+}
+
+std::string Verbs::loss_of(const Link& link, const std::string& why) {
+  return fmt::format("this node's {}; the connection to node {} is lost", why, link.peer());
 }
 
 void Verbs::take_events() noexcept {
@@ -378,8 +396,7 @@ void Verbs::take_events() noexcept {
 
 void Verbs::fail_all(const std::string& why) noexcept {
   for (const auto& link : links_)
-    if (link && (link->up() || link->connecting()))
-      link->fail(fmt::format("this node's {}; the connection to node {} is lost", why, link->peer()));
+    if (link && (link->up() || link->connecting())) link->fail(loss_of(*link, why));
 }
 
 Arming Verbs::arm(bool patient) noexcept {
@@ -418,8 +435,8 @@ Arming Verbs::arm(bool patient) noexcept {
 
 bool Verbs::idle() const noexcept {
   return std::all_of(links_.begin(), links_.end(), [](const auto& link) {
-    return !link || (link->idle() && std::all_of(link->lanes.begin(), link->lanes.end(),
-                                                 [](const auto& lane) { return lane->idle(); }));
+    return !link || (link->idle() && std::all_of(link->siblings.begin(), link->siblings.end(),
+                                                 [](const auto& sibling) { return sibling->idle(); }));
   });
 }
 
@@ -435,14 +452,14 @@ bool Verbs::close(double seconds) noexcept {
     }
     return done();
   };
-  // A goodbye goes by the first link: what has been posted to lanes is there before.
+  // A goodbye goes by the first link: what has been posted to siblings is there before.
   bool closed = true;
   for (const auto& link : links_) {
-    if (!link || link->lanes.empty()) continue;
-    for (const auto& lane : link->lanes) lane->begin_close();
+    if (!link || link->siblings.empty()) continue;
+    for (const auto& sibling : link->siblings) sibling->begin_close();
     closed = drive([&] {
-               return std::all_of(link->lanes.begin(), link->lanes.end(),
-                                  [](const auto& lane) { return lane->closed(); });
+               return std::all_of(link->siblings.begin(), link->siblings.end(),
+                                  [](const auto& sibling) { return sibling->closed(); });
              }) &&
              closed;
   }

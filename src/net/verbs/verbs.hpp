@@ -59,7 +59,7 @@ class Verbs final : public Transport, private Reconnection {
 
   explicit Verbs(const Options& options, Sink& sink);
   Result<void> open(const Api& api, const Settings& settings, const Options& options);
-  Result<void> size_up(int nodes);
+  Result<void> size_up(const Options& options);
 
   bool poll_received() noexcept;
   bool poll_sent() noexcept;
@@ -75,8 +75,8 @@ class Verbs final : public Transport, private Reconnection {
   void retire_old(int peer) noexcept override;
   void drop_new(int peer) noexcept override;
   FramePool* pool_for(std::size_t payload) noexcept;
-  void retire_lanes() noexcept;
-  void destroy_lane(Link& first, Link& lane) noexcept;
+  void retire_siblings() noexcept;
+  void destroy_sibling(Link& first, Link& sibling) noexcept;
   void note_memory() noexcept;
 
   bool flush_waiting() noexcept;
@@ -85,7 +85,9 @@ class Verbs final : public Transport, private Reconnection {
   bool report_failing() noexcept;
   bool look_aside() noexcept;
   void take_events() noexcept;
-  void port_changed(bool active) noexcept;
+  bool port_is_active() const noexcept;
+  std::string port_trouble() const;
+  static std::string loss_of(const Link& link, const std::string& why);
   void fail_all(const std::string& why) noexcept;
   bool round() noexcept;
 
@@ -100,7 +102,7 @@ class Verbs final : public Transport, private Reconnection {
   std::string no_cache_;  // why registrations are not kept
   tcp::Fd watch_;         // epoll: the completion channel, the adapter's events, tcp
 
-  // By peer: its lane that is being connected, the one that was used before, those that nothing is sent by any more.
+  // By peer: its sibling that is being connected, the one that was used before, those that nothing is sent by any more.
   struct Switch {
     Link* next = nullptr;
     Link* old = nullptr;

@@ -11,6 +11,7 @@
 #include <filesystem>
 #include <thread>
 
+#include "base/sanitized.hpp"
 #include "net/conformance.hpp"
 #include "net/conformance_node.hpp"
 #include "net/conformance_stamp.hpp"
@@ -73,7 +74,27 @@ TEST_CASE("without memory to register") {
   check_world();
 }
 
-// --- lanes
+TEST_CASE("what is to come unasked finds buffers of its size") {
+  conformance::Subject subject = over_fake();
+  subject.make = [](const Options& options, Sink& sink) {
+    Options larger = options;
+    larger.eager = 100'000;
+    return Verbs::create(fake::api(), "", larger, sink);
+  };
+  const std::uint64_t reads = world().reads;
+  conformance::run_nodes(subject, 2, [](conformance::Node& node) {
+    const int other = 1 - node.number();
+    node.send(other, 1, {}, {});
+    node.until("the first message", [&] { return !node.received.empty(); });
+    CHECK(node.try_send(other, 2, {}, conformance::pattern(1, 100'000)) == Post::kDone);
+    node.until("a large one", [&] { return node.received.size() == 2; });
+    CHECK(node.received[1]->payload == conformance::pattern(1, 100'000));
+  });
+  CHECK(world().reads == reads);
+  check_world();
+}
+
+// --- siblings
 
 // Two nodes on one thread, which talk all the time, and change their receive buffers meanwhile.
 struct Talk {
@@ -247,6 +268,23 @@ TEST_CASE("why there is no connection is said before anything else") {
   check_world();
 }
 
+TEST_CASE("InfiniBand comes before Ethernet; equal adapters are taken in turn") {
+  world().adapters = 3;
+  const auto chosen = [](Turn turn) {
+    const auto device = Device::open(fake::api(), {}, turn);
+    REQUIRE(device);
+    return (*device)->name;
+  };
+  CHECK(chosen({true, 0}) == "fake0");
+  CHECK(chosen({true, 4}) == "fake1");
+  CHECK(chosen({false, 4}) == "fake0");
+  world().infiniband = 2;
+  CHECK(chosen({true, 0}) == "fake2");
+  CHECK(chosen({false, 1}) == "fake2");
+  world().infiniband = -1;
+  world().adapters = 1;
+}
+
 TEST_CASE("settings") {
   const auto settings = parse_settings("mlx5_1,2,3,interface=ib0");
   REQUIRE(settings);
@@ -374,7 +412,8 @@ TEST_CASE("memory stays registered until it is unmapped, moved or given back") {
   CHECK(cache.registrations.counts().unmapped == 1);
 }
 
-TEST_CASE("what malloc gives back to the system is not used again") {
+// A sanitizer has a malloc of its own.
+TEST_CASE("what malloc gives back to the system is not used again" * doctest::skip(kSanitized)) {
   Cache cache;
   if (!cache.watches) return;
   mallopt(M_MMAP_THRESHOLD, 512 << 10);  // and it stays there

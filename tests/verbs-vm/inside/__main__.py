@@ -13,7 +13,7 @@ sys.path[:0] = [HERE, os.path.join(HERE, "..", "..", "launch")]
 
 
 class TimedResult(unittest.TextTestResult):
-    """Says how long each test has taken: what is slow here is slow in every run of all tests."""
+    """Says how long each test has taken, and at once what has failed: the machine may be ended before the summary."""
 
     def startTest(self, test):
         self.begun = time.monotonic()
@@ -22,6 +22,15 @@ class TimedResult(unittest.TextTestResult):
     def addSuccess(self, test):
         self.stream.write(f"{time.monotonic() - self.begun:.1f} s ")
         super().addSuccess(test)
+
+    def addFailure(self, test, err):
+        super().addFailure(test, err)
+        self.stream.writeln(self.failures[-1][1])
+
+    def addSubTest(self, test, subtest, err):
+        super().addSubTest(test, subtest, err)
+        if err is not None:
+            self.stream.writeln((self.failures + self.errors)[-1][1])
 
 
 def main():

@@ -33,18 +33,14 @@ class FailuresTest(VerbsTest):
         print(f"{seconds:.1f} s: {err.splitlines()[0]}")
 
     def restore(self):
-        """Both ports active again, whatever was done to them."""
-        links = subprocess.run(["rdma", "link"], capture_output=True, text=True).stdout
-        for device, interface in zip(DEVICES, INTERFACES):
+        """Both ports active again."""
+        for interface in INTERFACES:
             do("ip", "link", "set", interface, "up")
-            if f"link {device}/" not in links:
-                do("rdma", "link", "add", device, "type", "rxe", "netdev", interface)
 
         def active():
             return subprocess.run(["rdma", "link"], capture_output=True, text=True).stdout.count("state ACTIVE") == len(DEVICES)
 
         wait_for(active, "both ports")
-        subprocess.run("chmod 666 /dev/infiniband/uverbs*", shell=True, check=True)
 
     def test_cable_pulled(self):
         self.addCleanup(self.restore)
@@ -74,13 +70,6 @@ class FailuresTest(VerbsTest):
                 begun = time.monotonic()
                 os.kill(job.node_pids(2)[victim], signal.SIGKILL)
                 self.ends(job, begun, 137, f"node process {victim} on host", "killed by signal 9 (Killed)")
-
-    def test_device_taken_away(self):
-        self.addCleanup(self.restore)
-        job = self.traffic(SMALL)
-        begun = time.monotonic()
-        do("rdma", "link", "delete", DEVICES[1])
-        self.ends(job, begun, 1, DEVICES[1])
 
     def test_little_memory_may_be_locked(self):
         """As an ordinary user, since root may lock what it likes."""
