@@ -24,7 +24,7 @@ class FailuresTest(VerbsTest):
         return job
 
     def ends(self, job, begun, code, *texts):
-        job.finish()
+        job.finish(6 * PROMPTLY)
         seconds = time.monotonic() - begun
         err = job.err.decode(errors="replace")
         self.check_failure(job, code, *texts)
@@ -75,4 +75,4 @@ class FailuresTest(VerbsTest):
         """As an ordinary user, since root may lock what it likes."""
         begun = time.monotonic()
         job = self.start(*limited(64 << 10), "-n", 2, "--nodes", 2, "--net", NET, built(*TRAFFIC), SMALL, tmpirun="setpriv")
-        self.ends(job, begun, 1, "ulimit -l")
+        self.ends(job, begun, 126, "ulimit -l")
