@@ -25,10 +25,15 @@ static struct {
 } me;
 
 /* All four neighbours of the i-th rank of a half are the i-th rank of the other one, as in a torus of two;
- * or, spread, neighbour k of the i-th rank of the first half is the (i + k)-th of the second, cyclically. */
-static void find_neighbours(int size, int spread) {
+ * or, spread, neighbour k of the i-th rank of the first half is the (i + k)-th of the second, cyclically; or, crossed, all
+ * are the one that the other half comes to last if this one is the first to run. */
+static void find_neighbours(int size, int spread, int crossed) {
   int half = size / 2;
   for (int k = 0; k < NEIGHBOURS; k++) {
+    if (crossed) {
+      me.to[k] = size - 1 - me.rank;
+      continue;
+    }
     int step = spread ? k % half : 0;
     me.to[k] = me.rank < half ? half + (me.rank + step) % half : (me.rank - step) % half;
   }
@@ -97,7 +102,7 @@ int main(int argc, char** argv) {
     if (me.rank == 0) fprintf(stderr, "overlap: needs an even number of ranks, half of them on each node\n");
     MPI_Abort(MPI_COMM_WORLD, 2);
   }
-  find_neighbours(size, option_given(argc, argv, "--spread"));
+  find_neighbours(size, option_given(argc, argv, "--spread"), option_given(argc, argv, "--crossed"));
   /* The first rank of the second half holds up those that share its core. */
   me.skew = me.rank == size / 2 ? atof(option_text(argc, argv, "--skew", "0")) : 0;
   if (!option_given(argc, argv, "--hold")) {

@@ -26,14 +26,10 @@ class LoadedGroup final : public Group {
   bool needs_exec_stack() const override { return set_->needs_exec_stack(); }
 
   bool refers_to(std::string_view symbol) const override {
-    return std::ranges::any_of(set_->objects(), [&](const std::unique_ptr<Object>& object) {
-      const SymbolTable& symbols = object->file->symbols();
-      for (std::uint32_t i = 1; i < symbols.count(); ++i) {
-        const Elf64_Sym& entry = symbols.symbol(i);
-        if (entry.st_shndx == SHN_UNDEF && symbol == symbols.name(entry)) return true;
-      }
-      return false;
-    });
+    return std::ranges::any_of(set_->objects(), [&](const auto& object) { return refers(*object, symbol); });
+  }
+  bool main_refers_to(std::string_view symbol) const override {
+    return refers(*set_->objects().front(), symbol);
   }
 
   Result<void> map_image(int index, int rank) override {
@@ -58,6 +54,15 @@ class LoadedGroup final : public Group {
   }
 
  private:
+  static bool refers(const Object& object, std::string_view symbol) {
+    const SymbolTable& symbols = object.file->symbols();
+    for (std::uint32_t i = 1; i < symbols.count(); ++i) {
+      const Elf64_Sym& entry = symbols.symbol(i);
+      if (entry.st_shndx == SHN_UNDEF && symbol == symbols.name(entry)) return true;
+    }
+    return false;
+  }
+
   std::unique_ptr<ImageSet> set_;
   EntryPoints points_;
   const bool traced_from_start_;

@@ -38,6 +38,8 @@ class Group {
   /// True if the program or one of its own libraries refers to a symbol of this name that it does not define
   /// itself. What it finds later by dlopen and dlsym is not known here.
   virtual bool refers_to(std::string_view symbol) const = 0;
+  /// The same of the program itself, without its libraries.
+  virtual bool main_refers_to(std::string_view symbol) const = 0;
 
   /// Maps image number `index` (0 <= index < images) for world rank `rank`. Any thread; different indices may
   /// run in parallel.

@@ -4,17 +4,20 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
+#include <spawn.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/auxv.h>
+#include <sys/stat.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
 #include <algorithm>
 #include <string>
 
+#include "privatize/rank_callbacks.h"
 #include "privatize/rank_state.hpp"
 #include "privatize/runtime_functions.hpp"
 #include "privatize/thread_context.hpp"
@@ -112,6 +115,37 @@ int tmpi_openat(int directory, const char* path, int flags, ...) {
 
 int tmpi_open_2(const char* path, int flags) {
   return open(own_file(path), flags);
+}
+
+int tmpi_stat(const char* path, struct stat* out) {
+  return stat(own_file(path), out);
+}
+
+int tmpi_fstatat(int directory, const char* path, struct stat* out, int flags) {
+  return fstatat(directory, (flags & AT_SYMLINK_NOFOLLOW) != 0 ? path : own_file(path), out, flags);
+}
+
+int tmpi_statx(int directory, const char* path, int flags, unsigned mask, struct statx* out) {
+  return statx(directory, (flags & AT_SYMLINK_NOFOLLOW) != 0 ? path : own_file(path), flags, mask, out);
+}
+
+int tmpi_access(const char* path, int mode) {
+  return access(own_file(path), mode);
+}
+
+int tmpi_posix_spawn(pid_t* child, const char* path, const posix_spawn_file_actions_t* actions,
+                     const posix_spawnattr_t* attributes, char* const* arguments, char* const* environment) {
+  return posix_spawn(child, own_file(path), actions, attributes, arguments, environment);
+}
+
+int tmpi_posix_spawnp(pid_t* child, const char* path, const posix_spawn_file_actions_t* actions,
+                      const posix_spawnattr_t* attributes, char* const* arguments, char* const* environment) {
+  return posix_spawnp(child, own_file(path), actions, attributes, arguments, environment);
+}
+
+// For the shim, which has fopen and exec.
+__attribute__((visibility("default"))) const char* tmpi_own_file(const char* path) {
+  return own_file(path);
 }
 
 unsigned long tmpi_getauxval(unsigned long type) {

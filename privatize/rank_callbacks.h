@@ -57,6 +57,9 @@ ssize_t tmpi_wait_write(int fd, const void* data, size_t length);
 ssize_t tmpi_wait_readv(int fd, const struct iovec* parts, int count);
 ssize_t tmpi_wait_writev(int fd, const struct iovec* parts, int count);
 
+/* `path`, or the file of the rank's program if `path` is a name of /proc/self/exe. */
+const char* tmpi_own_file(const char* path);
+
 /* Something that happens once (a zeroed word, ThreadEvent of privatize/thread_hooks.hpp): _happen on any
  * thread, _wait by the rank's own flow where it may suspend; `where` is for state dumps of blocked ranks. */
 void tmpi_thread_event_happen(void* event);

@@ -13,6 +13,9 @@ extern constinit thread_local bool thread_has_directory __attribute__((tls_model
 /// there. Does not suspend, throw or allocate; errno stays.
 void enter_directory(int rank) noexcept;
 
+/// chdir of the calling rank, from its own flow of control, before its program runs. False: errno says why.
+bool choose_directory(int rank, const char* path) noexcept;
+
 /// The calling thread, which the rank has just made, keeps the directory that the rank has now, whatever
 /// becomes of its worker. `with_worker`: the thread that made it has a directory of its own.
 void keep_directory(int rank, bool with_worker) noexcept;

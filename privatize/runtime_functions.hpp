@@ -7,10 +7,12 @@
 #include <poll.h>
 #include <pthread.h>
 #include <semaphore.h>
+#include <spawn.h>
 #include <sys/epoll.h>
 #include <sys/resource.h>
 #include <sys/select.h>
 #include <sys/socket.h>
+#include <sys/stat.h>
 #include <sys/time.h>
 #include <sys/times.h>
 #include <sys/types.h>
@@ -120,6 +122,14 @@ char* tmpi_canonicalize_file_name(const char* path);
 int tmpi_open(const char* path, int flags, ...);
 int tmpi_openat(int directory, const char* path, int flags, ...);
 int tmpi_open_2(const char* path, int flags);
+int tmpi_stat(const char* path, struct stat* out);
+int tmpi_fstatat(int directory, const char* path, struct stat* out, int flags);
+int tmpi_statx(int directory, const char* path, int flags, unsigned mask, struct statx* out);
+int tmpi_access(const char* path, int mode);
+int tmpi_posix_spawn(pid_t* child, const char* path, const posix_spawn_file_actions_t* actions,
+                     const posix_spawnattr_t* attributes, char* const* arguments, char* const* environment);
+int tmpi_posix_spawnp(pid_t* child, const char* path, const posix_spawn_file_actions_t* actions,
+                      const posix_spawnattr_t* attributes, char* const* arguments, char* const* environment);
 unsigned long tmpi_getauxval(unsigned long type);
 }
 

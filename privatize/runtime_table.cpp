@@ -111,6 +111,14 @@ const Entry kTable[] = {
     {"openat64", address_of(&tmpi_openat)},
     {"__open_2", address_of(&tmpi_open_2)},
     {"__open64_2", address_of(&tmpi_open_2)},
+    {"stat", address_of(&tmpi_stat)},  // both widths are the same on 64-bit machines
+    {"stat64", address_of(&tmpi_stat)},
+    {"fstatat", address_of(&tmpi_fstatat)},
+    {"fstatat64", address_of(&tmpi_fstatat)},
+    {"statx", address_of(&tmpi_statx)},
+    {"access", address_of(&tmpi_access)},
+    {"posix_spawn", address_of(&tmpi_posix_spawn)},
+    {"posix_spawnp", address_of(&tmpi_posix_spawnp)},
     {"getauxval", address_of(&tmpi_getauxval)},
 };
 

@@ -35,21 +35,23 @@ ROOMS = {
     "mpi/request": "include base sched mpi/base mpi/datatype mpi/comm mpi/match",
     "mpi/rank": "include base timers sched mpi/base mpi/datatype mpi/comm mpi/match mpi/request",
     "mpi/p2p": "include base sched mpi/base mpi/datatype mpi/comm mpi/match mpi/request mpi/rank",
-    "mpi/remote": "include base sched net mpi/base mpi/datatype mpi/comm mpi/match mpi/request mpi/rank mpi/p2p",
+    "mpi/remote": "include base timers sched net mpi/base mpi/datatype mpi/comm mpi/match mpi/request mpi/rank mpi/p2p",
     "mpi/shm": "include base sched mpi/base mpi/comm mpi/request mpi/rank",
     "mpi/coll": "include base sched mpi/base mpi/datatype mpi/op mpi/comm mpi/request mpi/rank mpi/p2p mpi/shm",
     "mpi/create": "include base sched mpi/base mpi/datatype mpi/comm mpi/request mpi/rank mpi/p2p mpi/shm mpi/coll",
     "mpi/rma": "include base sched net mpi/base mpi/datatype mpi/op mpi/comm mpi/request mpi/rank mpi/p2p mpi/remote mpi/shm mpi/coll mpi/create",
-    "mpi/init": "include base timers sched mpi/base mpi/comm mpi/rank mpi/p2p mpi/shm mpi/coll",
+    "mpi/init": "include base timers sched mpi/base mpi/comm mpi/rank mpi/p2p mpi/shm mpi/coll mpi/create",
     "mpi/topo": "include base mpi/base mpi/comm mpi/coll mpi/create",
     "mpi/io": "include base timers sched mpi/base mpi/datatype mpi/op mpi/comm mpi/request mpi/rank mpi/p2p mpi/coll mpi/create",
     "mpi/diagnose": "include base sched mpi/base mpi/comm mpi/match mpi/request mpi/rank mpi/p2p",
+    "mpi/tool": "include base timers sched mpi/base mpi/comm mpi/match mpi/rank mpi/p2p mpi/remote mpi/coll",
     "mpi/api": "include base timers sched mpi/base mpi/datatype mpi/op mpi/comm mpi/match mpi/request mpi/rank mpi/p2p mpi/coll mpi/create "
-               "mpi/rma mpi/init mpi/topo mpi/io",
+               "mpi/rma mpi/init mpi/topo mpi/io mpi/tool",
     "mpi": "include base ult timers sched net",  # mpi/testing: unit tests run ranks without a launcher
     "observe": "include base ult timers sched net mpi",
     "advise": "base observe",
     "check": "include base ult timers sched net mpi observe",
+    "info": "include",  # an MPI program
     "fortran": "include",  # a library of its own, on top of the C interface
     "launch/system": "base net",
     "launch/wire": "base launch/system",

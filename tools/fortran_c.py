@@ -137,6 +137,8 @@ def shape(function):
     pairs = [counted(function, a) for a in choices(function)]
     if all(p is None for p in pairs):
         return "address"
+    if has_window(function) and all(p is not None and p[0] is not None for p in pairs): # accumulating, too, takes datatypes that were made
+        return "type"
     if any(a.handle == "Op" for a in function.arguments) or any(p is None or p[0] is None for p in pairs):
         return "copy"
     if re.search(r"pack", name):
@@ -146,11 +148,32 @@ def shape(function):
     return "type"
 
 
+def has_window(function):
+    return any(a.handle == "Win" for a in function.arguments)
+
+
 def is_blocking(function):
     """Its buffers are done with when it returns: no request tells, and no epoch of a window."""
-    if any(a.handle == "Win" for a in function.arguments):
+    if has_window(function):
         return False
     return not any(a.handle == "Request" and a.kind == "handle_out" for a in function.arguments) and not re.search(r"_begin", function.name)
+
+
+def significant(function, a):
+    """Whether the calling rank's operation uses the buffer, in C; empty if every rank's does (MPI report, 6.5 to 6.9: at the root only)."""
+    if "root" not in {x.name for x in function.arguments} or a.name not in ("sendbuf", "recvbuf"):
+        return ""
+    at_root = (a.name == "sendbuf") == ("scatter" in function.name.lower())
+    return f"{'tmpi_at_root' if at_root else 'tmpi_at_leaf'}(comm_from(*comm), *root)"
+
+
+def raised_on(function):
+    """The call that raises the error of a refused section on the object of the function."""
+    for handle, suffix in (("Comm", ""), ("Win", "_win"), ("File", "_file")):
+        for a in function.arguments:
+            if a.handle == handle:
+                return f"tmpi_section_error{suffix}({handle.lower()}_from(*{a.name}))"
+    return "tmpi_section_error(MPI_COMM_SELF)"
 
 
 def section_call(function):
@@ -161,6 +184,7 @@ def section_call(function):
         ordinary[a.name] = f"{a.name}_s.address"
     lines, ends = [], []
     for a in choices(function):
+        begin = len(lines)
         if kind == "type" or kind == "blocks" and not is_blocking(function):
             count, datatype = counted(function, a)
             if kind == "type":
@@ -177,10 +201,13 @@ def section_call(function):
             lines.append(f"Section {a.name}_s = tmpi_section_copy({a.name});")
         else:
             lines.append(f"Section {a.name}_s = tmpi_section_refused({a.name});")
+        if used := significant(function, a):
+            pair = counted(function, a)
+            unused = f"tmpi_section_unused({a.name}, {'0' if pair is None or pair[1].kind == 'handles' else '*' + pair[1].name})"
+            lines[begin] = lines[begin].replace(" = ", f" = !{used} ? {unused} : ", 1)
         ends.append(f"tmpi_section_end(&{a.name}_s, {a.name}, {int(not a.const)});")
     refused = " || ".join(f"{a.name}_s.error" for a in choices(function))
-    comm = next((f"comm_from(*{a.name})" for a in function.arguments if a.handle == "Comm"), "MPI_COMM_SELF")
-    lines.append(f"MPI_Fint outcome = {refused} ? tmpi_section_error({comm}) : MPI_SUCCESS;")
+    lines.append(f"MPI_Fint outcome = {refused} ? {raised_on(function)} : MPI_SUCCESS;")
     strings = "".join(f", {a.name}->elem_len" for a in function.arguments if a.kind == "string")
     for a in function.arguments:
         if a.kind == "string":

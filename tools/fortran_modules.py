@@ -1,4 +1,4 @@
-"""The modules mpi and mpi_f08: constants, types and interfaces, nothing that has to be linked. All procedures are in libtmpifort.so; the
+"""The modules mpi and mpi_f08, and mpi_f08_types, which is part of both: constants, types and interfaces, nothing that has to be linked. All procedures are in libtmpifort.so; the
 compiler only has to know how they are called (MPI report, 19.1.2 to 19.1.5).
 """
 
@@ -198,15 +198,14 @@ def block(status):
 
 
 def module_mpi():
-    lines = [BANNER + "MODULE mpi", "USE, INTRINSIC :: ISO_C_BINDING, ONLY: C_PTR", "IMPLICIT NONE", "PRIVATE :: C_PTR", *parameters()]
+    lines = [BANNER + "MODULE mpi", "USE mpi_f08_types", "USE, INTRINSIC :: ISO_C_BINDING, ONLY: C_PTR", "IMPLICIT NONE", "PRIVATE :: C_PTR", *parameters()]
     lines += [f"INTEGER, PARAMETER :: {name} = {value}" for name, value in removed_constants()]
     lines += [f"INTEGER, PARAMETER :: {name} = {value}" for name, _, value in handle_constants()]
     lines += ["LOGICAL, PARAMETER :: MPI_SUBARRAYS_SUPPORTED = .FALSE.", "LOGICAL, PARAMETER :: MPI_ASYNC_PROTECTS_NONBLOCKING = .FALSE."]
     lines += block(None) + [f"EXTERNAL {name}" for name in PROCEDURES]
-    lines += STATUS_TYPE.splitlines()
     text = "\n".join(lines) + "\n"
     for prefix in ("", "P"):
-        text += CLOCKS.format(p=prefix)
+        text += CLOCKS.format(p=prefix) + SYNC_REG.format(p=prefix)
         for f in all_functions():
             if f.large or f.name in FUNCTIONS:
                 continue
@@ -224,6 +223,16 @@ def pointer_form(f, prefix):
     text = mpi_body(f, prefix).replace(f"SUBROUTINE {prefix}{f.name}", f"SUBROUTINE {prefix}{f.name}_cptr")
     return text.replace("INTEGER(KIND=MPI_ADDRESS_KIND) :: baseptr", "TYPE(C_PTR) :: baseptr")
 
+
+SYNC_REG = """\
+INTERFACE
+SUBROUTINE {p}MPI_F_sync_reg(buf)
+!GCC$ ATTRIBUTES NO_ARG_CHECK :: buf
+!DIR$ IGNORE_TKR buf
+TYPE(*), DIMENSION(*) :: buf
+END SUBROUTINE
+END INTERFACE
+"""
 
 STATUS_TYPE = """\
 TYPE, BIND(C) :: MPI_Status
@@ -350,21 +359,26 @@ def operators():
 # Which callback each predefined procedure is one of.
 def interface_of(name):
     kind = name.removeprefix("MPI_").split("_")[0].capitalize()
-    if name == "MPI_CONVERSION_FN_NULL":
-        return "MPI_Datarep_conversion_function"
+    if name.startswith("MPI_CONVERSION_FN_NULL"):
+        return "MPI_Datarep_conversion_function" + ("_c" if name.endswith("_C") else "")
     what = "delete" if "DELETE" in name else "copy"
     return f"MPI_{kind}_{what}_attr_function" if kind in ("Comm", "Type", "Win") else f"MPI_{what.capitalize()}_function"
 
 
-def module_f08():
-    lines = [BANNER + "MODULE mpi_f08", "USE, INTRINSIC :: ISO_C_BINDING, ONLY: C_PTR", "IMPLICIT NONE", "PRIVATE :: C_PTR", *parameters()]
-    lines += ["LOGICAL, PARAMETER :: MPI_SUBARRAYS_SUPPORTED = .TRUE.", "LOGICAL, PARAMETER :: MPI_ASYNC_PROTECTS_NONBLOCKING = .TRUE."]
+def module_types():
+    """One definition for both modules: a program may have units with one, units with the other, and pass handles and statuses between them."""
+    lines = [BANNER + "MODULE mpi_f08_types", "IMPLICIT NONE"]
     for handle in HANDLES:
         lines += [f"TYPE, BIND(C) :: MPI_{handle}", "INTEGER :: MPI_VAL", f"END TYPE MPI_{handle}"]
-    lines += STATUS_TYPE.splitlines()
+    return "\n".join(lines) + "\n" + STATUS_TYPE + operators() + "END MODULE mpi_f08_types\n"
+
+
+def module_f08():
+    lines = [BANNER + "MODULE mpi_f08", "USE mpi_f08_types", "USE, INTRINSIC :: ISO_C_BINDING, ONLY: C_PTR", "IMPLICIT NONE", "PRIVATE :: C_PTR", *parameters()]
+    lines += ["LOGICAL, PARAMETER :: MPI_SUBARRAYS_SUPPORTED = .TRUE.", "LOGICAL, PARAMETER :: MPI_ASYNC_PROTECTS_NONBLOCKING = .TRUE."]
     lines += [f"TYPE({kind}), PARAMETER :: {name} = {kind}({value})" for name, kind, value in handle_constants()]
     lines += block("TYPE(MPI_Status)")
-    text = "\n".join(lines) + "\n" + callbacks() + operators()
+    text = "\n".join(lines) + "\n" + callbacks()
     text += "".join(f"PROCEDURE({interface_of(name)}) :: {name}\n" for name in PROCEDURES)
     for prefix in ("", "P"):
         text += CLOCKS.format(p=prefix) + "".join(f08_interfaces(prefix))
@@ -372,4 +386,4 @@ def module_f08():
 
 
 def sources():
-    return {"mpi.f90": module_mpi(), "mpi_f08.f90": module_f08()}
+    return {"mpi_f08_types.f90": module_types(), "mpi.f90": module_mpi(), "mpi_f08.f90": module_f08()}

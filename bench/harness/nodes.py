@@ -5,18 +5,18 @@ from . import launchers
 
 
 class Nodes(launchers.Tmpi):
-    """Two node processes with `vratio` ranks each on one worker, over `net`."""
+    """Two node processes (or `nodes`) with `vratio` ranks each on one worker, over `net`."""
 
-    def __init__(self, directory, build, vratio, net, rndv="rts-cts", more=()):
+    def __init__(self, directory, build, vratio, net, rndv="rts-cts", more=(), nodes=2):
         super().__init__(directory, build)
-        self.options = ["--nodes", "2", "--vratio", str(vratio), "--net", net, "--rndv", rndv, *more]
+        self.options = ["--nodes", str(nodes), "--vratio", str(vratio), "--net", net, "--rndv", rndv, *more]
 
     def words(self, ranks, cpus):
         return [self.tmpirun, "-n", str(ranks), *self.options]
 
 
-def of(chosen, vratio, net, rndv="rts-cts", more=()):
-    return Nodes(chosen.build / "bench", chosen.build, vratio, net, rndv, more)
+def of(chosen, vratio, net, rndv="rts-cts", more=(), count=2):
+    return Nodes(chosen.build / "bench", chosen.build, vratio, net, rndv, more, count)
 
 
 def crowded():

@@ -153,11 +153,11 @@ int pclose(FILE* file) {
 
 int execve(const char* path, char* const* arguments, char* const* environment) noexcept {
   check_exec("execve", path);
-  return tmpi_libc.execve(path, arguments, environment);
+  return tmpi_libc.execve(tmpi_own_file(path), arguments, environment);
 }
 int execvpe(const char* file, char* const* arguments, char* const* environment) noexcept {
   check_exec("execvpe", file);
-  return tmpi_libc.execvpe(file, arguments, environment);
+  return tmpi_libc.execvpe(tmpi_own_file(file), arguments, environment);
 }
 int fexecve(int fd, char* const* arguments, char* const* environment) noexcept {
   check_exec("fexecve", arguments[0]);

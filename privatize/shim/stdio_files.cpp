@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "privatize/rank_callbacks.h"
 #include "privatize/shim/descriptors.hpp"
 #include "privatize/shim/host/libc_originals.hpp"
 #include "privatize/shim/streams.hpp"
@@ -90,7 +91,7 @@ int stream_named(const char* path) noexcept {
 template <class Open>
 FILE* open_file(const char* path, const char* mode, Open open) noexcept {
   const int stream = stream_named(path);
-  if (stream < 0) return remember_file(open(path, mode));
+  if (stream < 0) return remember_file(open(tmpi_own_file(path), mode));
   const int copy = dup(stream);
   return copy < 0 ? nullptr : remember_file(open_descriptor_stream(copy, mode));
 }

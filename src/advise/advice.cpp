@@ -13,12 +13,69 @@ constexpr double kAlphas[] = {0, 0.25, 0.5, 0.75, 1};
 // Less is noise.
 constexpr double kWorthIt = 0.98;
 
+constexpr int kVratios[] = {1, 2, 3, 4, 6};
+constexpr double kLargestEager = 1 << 20;  // more memory for messages that nobody waits for is no advice
+
+bool possible(const Reading& reading, Way way) noexcept {
+  return way != Way::kUnasked || reading.largest_message <= kLargestEager;
+}
+
+std::string words(const Reading& reading, const Choice& choice) {
+  std::string text = fmt::format("--vratio {}", choice.vratio);
+  if (choice.way == Way::kUnasked)
+    text += fmt::format(" --eager-limit {}K", static_cast<long>(reading.largest_message / 1024) + 1);
+  if (choice.way == Way::kBeside) text += " --progress thread, and --rndv read where the network can";
+  return text;
+}
+
+std::string table_of_vratios(const Reading& reading) {
+  if (reading.vratio != 1) {
+    return fmt::format(
+        "\nranks per core: no prediction; that takes a profile with one rank per core (--vratio 1), and this "
+        "has {:.3g}\n",
+        reading.vratio);
+  }
+  std::string text =
+      "\nranks per core, the same work in V times as many ranks: predicted time, s\n"
+      "     V   poll, rendezvous   eager    thread\n";
+  for (const int vratio : kVratios) {
+    const auto time = [&](Way way) { return with_ranks_per_core(reading.one_rank, vratio, way); };
+    text += fmt::format("  {:>4}{:>19.4g}{:>8.4g}{:>10.4g}\n", vratio, time(Way::kAtSchedulingPoints),
+                        time(Way::kUnasked), time(Way::kBeside));
+  }
+  const Choice best = best_choice(reading);
+  if (best.vratio == 1 && best.way == Way::kAtSchedulingPoints)
+    return text + "  more ranks per core, larger eager messages or a thread do not pay.\n";
+  return text + fmt::format("  best: {} ({:.4g} s).\n", words(reading, best), best.time);
+}
+
 std::string line(const char* name, double time, double total) {
   if (!std::isfinite(time)) return fmt::format("  {:<34}{:>12}\n", name, "-");
   return fmt::format("  {:<34}{:>10.4g} s{:>9.2f}\n", name, time, total / time);
 }
 
 }  // namespace
+
+// The fewest ranks, and the least help, that are no slower than the best by more than noise.
+Choice best_choice(const Reading& reading) noexcept {
+  constexpr Way kWays[] = {Way::kAtSchedulingPoints, Way::kUnasked, Way::kBeside};
+  const double ran = with_ranks_per_core(reading.one_rank, 1, Way::kAtSchedulingPoints);
+  Choice chosen{.time = ran};
+  if (reading.vratio != 1) return chosen;
+  double least = ran;
+  for (const int vratio : kVratios) {
+    for (const Way way : kWays) {
+      if (possible(reading, way)) least = std::min(least, with_ranks_per_core(reading.one_rank, vratio, way));
+    }
+  }
+  for (const int vratio : kVratios) {
+    for (const Way way : kWays) {
+      const double time = with_ranks_per_core(reading.one_rank, vratio, way);
+      if (possible(reading, way) && kWorthIt * time <= least) return {vratio, way, time};
+    }
+  }
+  return chosen;
+}
 
 std::string advice_text(const observe::Profile& profile, const Reading& reading) {
   const Measured& run = reading.run;
@@ -68,6 +125,7 @@ std::string advice_text(const observe::Profile& profile, const Reading& reading)
   }
   if (const double least = least_alpha(run); least > 0 && least <= 1)
     fmt::format_to(out, "A core pays from alpha = {:.2f} on.\n", least);
+  text += table_of_vratios(reading);
   for (const std::string& sentence : reading.doubts) fmt::format_to(out, "note: {}.\n", sentence);
   return text;
 }

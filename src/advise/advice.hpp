@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "advise/model.hpp"
+#include "advise/virtualization.hpp"
 #include "observe/profile.hpp"
 
 namespace tmpi::advise {
@@ -17,6 +18,9 @@ struct Reading {
   double rendezvous = 0;            ///< messages that asked first, of a core
   double imbalance = 1;             ///< computing of the busiest core over the mean
   double library = 0;               ///< time of a core that is in none of the classes
+  OneRank one_rank;                 ///< meaningful if `vratio` is 1
+  double vratio = 1;                ///< ranks per core
+  double largest_message = 0;       ///< bytes: the largest mean size of the sends of a call site
   std::vector<std::string> doubts;  ///< hypotheses that this run does not fulfil, a sentence each
 };
 
@@ -27,6 +31,14 @@ Result<Reading> read(const observe::Profile& profile);
 double exposed_waits(const Reading& reading) noexcept;
 /// Time that the progress thread takes from a core.
 double taken_by_thread(const Reading& reading) noexcept;
+
+/// What to run it with, in words of the command line, and what that takes; as it ran if nothing is better.
+struct Choice {
+  int vratio = 1;
+  Way way = Way::kAtSchedulingPoints;
+  double time = 0;
+};
+Choice best_choice(const Reading& reading) noexcept;
 
 std::string advice_text(const observe::Profile& profile, const Reading& reading);
 /// Predicted speedup over alpha for several numbers of cores (Figure 5 of the paper).

@@ -11,6 +11,7 @@ struct Calls {
   double number = 0;
   double time = 0;      ///< that a core has spent in them, or idle because of them
   double shortest = 0;  ///< of a call
+  double least = 0;     ///< that one of them has run; the rest of it was idle
 };
 
 /// One run without progress beside the ranks, of a core on the average. `other` calls are unaffected.

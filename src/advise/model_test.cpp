@@ -170,6 +170,60 @@ TEST_CASE("waits that work, cores that differ and jobs of one node are doubted")
   CHECK_FALSE(read(observe::Profile{}));
 }
 
+TEST_CASE("if every wait blocks the advice says that its hypothesis fails, and takes what a wait runs") {
+  observe::Profile profile = stencil(9);
+  profile.calls[2].total.shortest = 7e-3;
+  profile.calls[2].total.least = 3e-6;
+  const auto reading = read(profile);
+  REQUIRE(reading);
+  REQUIRE(reading->doubts.size() == 1);
+  CHECK_MESSAGE(
+      reading->doubts[0].starts_with("every wait blocks: the shortest takes 7e+03 us, of which it runs 3"),
+      reading->doubts[0]);
+  CHECK(reading->run.wait.shortest == 3e-6);
+  // Waits that take long because they run are something else.
+  profile.calls[2].total.least = 6e-3;
+  CHECK(read(profile)->doubts.empty());
+}
+
+TEST_CASE("ranks per core: what is measured in docs/overlap.md") {
+  // Listing 4, of a rank: computation and transfer 1.
+  const OneRank run{.busy = 1, .waits = 1};
+  const auto time = [&](int vratio, Way way) { return with_ranks_per_core(run, vratio, way); };
+  CHECK(time(1, Way::kAtSchedulingPoints) == 2);
+  CHECK(time(2, Way::kAtSchedulingPoints) == 1.5);
+  CHECK(time(3, Way::kAtSchedulingPoints) == 1);
+  CHECK(time(1, Way::kBeside) == 2);
+  CHECK(time(2, Way::kBeside) == 1);
+  CHECK(time(2, Way::kUnasked) == 1);
+  // Enough to compute between initiation and wait.
+  const OneRank stencil{.busy = 1, .between = 1, .waits = 0.9};
+  CHECK(with_ranks_per_core(stencil, 1, Way::kBeside) == 1);
+  CHECK(with_ranks_per_core(stencil, 1, Way::kAtSchedulingPoints) == 1.9);
+  // A wire that is slower than the cores.
+  CHECK(with_ranks_per_core({.busy = 1, .waits = 3, .rest = 0.5}, 6, Way::kBeside) == 3.5);
+}
+
+TEST_CASE("the advice chooses the fewest ranks that are enough") {
+  observe::Profile small = stencil(3);
+  small.calls[3] = call("MPI_Allreduce", 1000, 0.1, 0.2, 1e-5);
+  const auto reading = read(small);
+  REQUIRE(reading);
+  CHECK(reading->vratio == 1);
+  Choice best = best_choice(*reading);
+  CHECK(best.vratio == 1);
+  CHECK(best.way == Way::kUnasked);  // as small as these are
+  const std::string text = advice_text(small, *reading);
+  CHECK_MESSAGE(text.find("best: --vratio 1 --eager-limit") != std::string::npos, text);
+  observe::Profile large = stencil(0);
+  large.calls[0].total.bytes = std::int64_t{4000} << 21;
+  best = best_choice(*read(large));
+  CHECK(best.vratio == 2);
+  CHECK(best.way == Way::kBeside);
+  large.ranks.push_back(large.ranks[0]);
+  CHECK(advice_text(large, *read(large)).find("--vratio 1), and this has 1.25") != std::string::npos);
+}
+
 TEST_CASE("the sweep over alpha is drawn for several numbers of cores") {
   const auto reading = read(stencil(3));
   const std::string svg = alpha_sweep_svg(*reading, "a < b");

@@ -16,6 +16,8 @@ using observe::Profile;
 // first needs at a node: RTS and the end of the data, or CTS and the end of its departure. An estimate.
 constexpr double kStep = 8e-6;
 constexpr double kSteps = 2;
+// Waits all block if the shortest takes so much of the mean, and idles for so much of its time.
+constexpr double kAllBlock = 0.25;
 
 Calls& place_of(Measured& run, CallClass kind) {
   switch (kind) {
@@ -37,8 +39,26 @@ void add(Calls& calls, const CallTimes& times, double cores) {
   calls.number += static_cast<double>(times.calls) / cores;
   // What others have computed meanwhile is no loss.
   calls.time += (times.running() + times.idle) / cores;
-  if (times.shortest > 0)
-    calls.shortest = calls.shortest > 0 ? std::min(calls.shortest, times.shortest) : times.shortest;
+  const auto lower = [](double& mine, double other) {
+    if (other > 0) mine = mine > 0 ? std::min(mine, other) : other;
+  };
+  lower(calls.shortest, times.shortest);
+  lower(calls.least, times.least);
+}
+
+// The model takes the shortest wait for one that had nothing to wait for. If even that has blocked, there was none:
+// what it has run is taken instead.
+void mend_waits(Reading& reading) {
+  Calls& wait = reading.run.wait;
+  if (wait.number == 0 || wait.number * wait.shortest < kAllBlock * wait.time ||
+      wait.shortest < kAllBlock * wait.shortest + wait.least)
+    return;
+  reading.doubts.push_back(fmt::format(
+      "every wait blocks: the shortest takes {:.3g} us, of which it runs {:.3g}. The model's hypothesis, "
+      "that the shortest "
+      "is one with nothing to wait for, fails; taken for that is what it runs, which no run has confirmed",
+      1e6 * wait.shortest, 1e6 * wait.least));
+  wait.shortest = wait.least;
 }
 
 void doubt(Reading& reading, const Profile& profile) {
@@ -97,6 +117,11 @@ Result<Reading> read(const Profile& profile) {
     const CallClass kind = observe::class_of(call.function);
     add(place_of(run, kind), call.total, cores);
     if (kind == CallClass::kWait) reading.working_waits += call.total.running() / cores;
+    if (kind == CallClass::kWait) reading.one_rank.waits += call.total.idle / cores;
+    if (kind == CallClass::kBlocking) reading.one_rank.blocking += call.total.idle / cores;
+    if (call.total.calls > 0 && call.function.find("end") != std::string::npos)
+      reading.largest_message = std::max(reading.largest_message, static_cast<double>(call.total.bytes) /
+                                                                      static_cast<double>(call.total.calls));
   }
   for (const observe::ProfiledRank& rank : profile.ranks) reading.between += rank.between / cores;
   reading.rendezvous = static_cast<double>(profile.network.protocols.rendezvous) / cores;
@@ -105,7 +130,14 @@ Result<Reading> read(const Profile& profile) {
   // Belongs to nobody, and stays.
   reading.library = std::max(run.total - known, 0.0);
   run.other.time += reading.library;
+  mend_waits(reading);
   doubt(reading, profile);
+  reading.vratio = static_cast<double>(profile.ranks.size()) / cores;
+  reading.one_rank.rest = reading.library;
+  reading.one_rank.between = reading.between;
+  // Whatever ran, in whatever call.
+  reading.one_rank.busy = std::max(
+      run.total - reading.library - reading.one_rank.waits - reading.one_rank.blocking, run.computing);
   return reading;
 }
 

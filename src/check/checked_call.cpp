@@ -16,10 +16,11 @@
 
 namespace tmpi::check {
 
-CheckedCall::CheckedCall(const Function& function, const std::uint64_t* words, const void* site)
-    : function_(function), words_(words), site_(site) {
+CheckedCall::CheckedCall(const Function& function, const std::uint64_t* words, const void* frame)
+    : function_(function), words_(words) {
   const mpi::Rank* rank = mpi::calling_rank();
   if (rank == nullptr) return;
+  site_ = mpi::caller_of(*rank, frame);
   record_ = &Checker::instance()->record(*rank);
   initialized_ = rank->phase == mpi::Phase::kInitialized;
   if (initialized_) {
@@ -211,7 +212,7 @@ void CheckedCall::note_made(const HandleUse& use) {
   if (function_.at.flag >= 0 && *pointer<const int*>(function_.at.flag) == 0) return;  // MPI_Improbe
   const auto* handle = pointer<const void* const*>(use.argument);
   if (handle == nullptr || predefined(*handle)) return;
-  Tracked& made = record_->add(*handle, use.kind, place(), use.use == Use::kOutConstant);
+  Tracked& made = record_->add(*handle, use.kind, place(), use.use == Use::kOutConstant || site_.own);
   if (use.kind == HandleKind::kRequest) note_request(made);
 }
 

@@ -17,8 +17,9 @@ namespace tmpi::check {
 
 class CheckedCall {
  public:
-  /// `words`: the arguments (base/words.hpp); they outlive the object. `site`: where the call returns to.
-  CheckedCall(const Function& function, const std::uint64_t* words, const void* site);
+  /// `words`: the arguments (base/words.hpp); they outlive the object. `frame`: of the function
+  /// that the program's call is bound to (mpi/rank/bindings.hpp).
+  CheckedCall(const Function& function, const std::uint64_t* words, const void* frame);
   ~CheckedCall();  // out of line: there are some six hundred callers
   CheckedCall(const CheckedCall&) = delete;
   CheckedCall& operator=(const CheckedCall&) = delete;
@@ -49,7 +50,7 @@ class CheckedCall {
   MPI_Comm comm() const;
   int length(const HandleUse& use) const;
   const void* const* handles_at(const HandleUse& use) const;
-  CallPlace place() const { return {&function_, site_}; }
+  CallPlace place() const { return {&function_, site_.address}; }
   static bool by_value(const HandleUse& use) {
     return use.use == Use::kIn || (use.use == Use::kQueried && use.length < 0);
   }
@@ -93,7 +94,7 @@ class CheckedCall {
 
   const Function& function_;
   const std::uint64_t* const words_;
-  const void* const site_;
+  mpi::Caller site_;
   RankRecord* record_ = nullptr;  // null: no rank calls
   bool initialized_ = false;      // MPI could be called when the call began
   std::array<Access, 2> accesses_;

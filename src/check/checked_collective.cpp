@@ -80,7 +80,7 @@ std::optional<CollectiveCall> CheckedCall::describe(const mpi::Comm& members) co
   const Places& at = function_.at;
   CollectiveCall call;
   call.function = &function_;
-  call.site = site_;
+  call.site = site_.address;
   call.rank = record_->rank->world_rank;
   if (at.op >= 0) {
     const auto op = pointer<MPI_Op>(at.op);

@@ -4,10 +4,13 @@
 
 #include <algorithm>
 #include <map>
+#include <memory>
+#include <new>
 #include <set>
 #include <tuple>
 
 #include "check/functions.hpp"
+#include "mpi/base/no_memory.hpp"
 
 namespace tmpi::check {
 namespace {
@@ -17,12 +20,7 @@ Checker* the_checker = nullptr;  // written before any rank runs; lives as long 
 }  // namespace
 
 Checker::Checker(observe::DescribeCode describe)
-    : first_(&mpi::job()->local_at(0)),
-      count_(mpi::job()->local_count()),
-      ranks_(std::make_unique<RankRecord[]>(static_cast<std::size_t>(count_))),
-      sites_(describe) {
-  for (int i = 0; i < count_; ++i) ranks_[static_cast<std::size_t>(i)].rank = &mpi::job()->local_at(i);
-}
+    : ranks_(static_cast<std::size_t>(mpi::job()->most_local())), sites_(describe) {}
 
 Checker* Checker::instance() noexcept {
   return the_checker;
@@ -34,7 +32,16 @@ void Checker::begin(observe::DescribeCode describe, bool recorded) {
 }
 
 RankRecord& Checker::record(const mpi::Rank& rank) noexcept {
-  return ranks_[static_cast<std::size_t>(&rank - first_)];
+  std::atomic<RankRecord*>& place = ranks_[static_cast<std::size_t>(rank.local_index)];
+  RankRecord* record = place.load(std::memory_order_acquire);
+  if (record != nullptr) [[likely]]
+    return *record;
+  // Another rank may look at this one's for the first time, too.
+  std::unique_ptr<RankRecord> fresh(new (std::nothrow) RankRecord);
+  if (fresh == nullptr) mpi::end_for_no_memory("what --check keeps of a rank");
+  fresh->rank = &rank;
+  if (place.compare_exchange_strong(record, fresh.get(), std::memory_order_acq_rel)) record = fresh.release();
+  return *record;
 }
 
 void Checker::collect_leaks(RankRecord& rank) {
@@ -55,8 +62,8 @@ void Checker::collect_leaks(RankRecord& rank) {
 }
 
 int Checker::owner_of(const void* handle, HandleKind kind) {
-  for (int i = 0; i < count_; ++i) {
-    RankRecord& rank = ranks_[static_cast<std::size_t>(i)];
+  for (int i = 0; i < mpi::job()->local_count(); ++i) {
+    RankRecord& rank = record(mpi::job()->local_at(i));
     rank.lock.lock();
     const Tracked* tracked = rank.find(handle);
     const bool found = tracked != nullptr && tracked->live && tracked->kind == kind;

@@ -2,6 +2,7 @@
 // place of what is kept for each rank.
 #pragma once
 
+#include <atomic>
 #include <map>
 #include <memory>
 #include <mutex>
@@ -54,9 +55,8 @@ class Checker {
   };
   explicit Checker(observe::DescribeCode describe);
 
-  const mpi::Rank* first_;
-  const int count_;
-  std::unique_ptr<RankRecord[]> ranks_;
+  std::vector<std::atomic<RankRecord*>>
+      ranks_;  // by local index; null: none of its calls has been checked yet
   std::mutex mutex_;
   observe::CallSites sites_;
   std::vector<Left> left_;

@@ -37,10 +37,10 @@ template <class... Arguments, int (*kFunction)(Arguments...), std::uint16_t kInd
 struct Checked<kFunction, kIndex> {
   static inline int (*next)(Arguments...) = kFunction;  // or its recorder
 
-  /// Never inlined and never left by a jump, so that the return address is the program's call.
+  /// Never inlined and never left by a jump, so that its frame has the program's call above it.
   [[gnu::noinline]] static int call(Arguments... arguments) {
     const Words<sizeof...(Arguments)> words = {word(arguments)...};
-    CheckedCall check(kFunctions[kIndex], words.data(), __builtin_return_address(0));
+    CheckedCall check(kFunctions[kIndex], words.data(), __builtin_frame_address(0));
     const int result = next(arguments...);
     check.returned(result);
     return result;

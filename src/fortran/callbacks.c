@@ -3,6 +3,8 @@
 
 #include <stdlib.h>
 
+#include "fortran/integers.h"
+
 /* The n-th function of each kind calls the n-th procedure. */
 #define SLOTS 64
 static FortranProcedure *operators[SLOTS], *errhandlers[SLOTS];
@@ -37,7 +39,8 @@ static MPI_User_function* const operator_functions[SLOTS] = {ALL(OPERATOR_NAME)}
 static MPI_Comm_errhandler_function* const errhandler_functions[SLOTS] = {ALL(ERRHANDLER_NAME)};
 
 /* The procedure's slot; threads of the rank may ask at once. */
-static int slot_of(FortranProcedure** slots, FortranProcedure* procedure, const char* sentence, int* error) {
+OWN_CALLS static int slot_of(FortranProcedure** slots, FortranProcedure* procedure, const char* sentence,
+                             int* error) {
   for (int i = 0; i < SLOTS; i++) {
     FortranProcedure* seen = NULL;
     if (__atomic_compare_exchange_n(&slots[i], &seen, procedure, 0, __ATOMIC_ACQ_REL, __ATOMIC_ACQUIRE) ||
@@ -78,45 +81,40 @@ AttributeState* tmpi_attribute_state(FortranProcedure* copy, FortranProcedure* d
   return state;
 }
 
-int tmpi_copy_attribute(void* handle, int keyval, void* state, void* in, void* out, int* flag) {
-  AttributeState* const s = (AttributeState*)state;
-  MPI_Fint number = tmpi_number(handle), truth = 0, error = MPI_SUCCESS;
-  MPI_Aint value_in = (MPI_Aint)in, value_out = 0;
-  ((void (*)(MPI_Fint*, int*, MPI_Aint*, MPI_Aint*, MPI_Aint*, MPI_Fint*, MPI_Fint*))s->copy)(
-      &number, &keyval, &s->extra_state, &value_in, &value_out, &truth, &error);
-  *flag = truth != 0;
-  if (truth) *(void**)out = (void*)value_out;
+/* What a copy callback has made of an attribute: one of C that it has passed on is still that of C. */
+static void* copied(void* in, MPI_Aint value_in, MPI_Aint value_out) {
+  return value_out == value_in && !tmpi_is_integer(in) ? in : tmpi_integer_place(value_out);
+}
+
+/* An attribute that could not be deleted stays. */
+static int deleted(void* attribute, MPI_Fint error) {
+  if (error == MPI_SUCCESS) tmpi_integer_forget(attribute);
   return error;
 }
 
-int tmpi_delete_attribute(void* handle, int keyval, void* attribute, void* state) {
-  AttributeState* const s = (AttributeState*)state;
-  MPI_Fint number = tmpi_number(handle), error = MPI_SUCCESS;
-  MPI_Aint value = (MPI_Aint)attribute;
-  ((void (*)(MPI_Fint*, int*, MPI_Aint*, MPI_Aint*, MPI_Fint*))s->discard)(&number, &keyval, &value,
-                                                                           &s->extra_state, &error);
-  return error;
-}
-
-int tmpi_copy_old_attribute(MPI_Comm comm, int keyval, void* state, void* in, void* out, int* flag) {
-  AttributeState* const s = (AttributeState*)state;
-  MPI_Fint number = tmpi_number(comm), truth = 0, error = MPI_SUCCESS;
-  MPI_Fint extra = (MPI_Fint)s->extra_state, value_in = (MPI_Fint)(MPI_Aint)in, value_out = 0;
-  ((void (*)(MPI_Fint*, int*, MPI_Fint*, MPI_Fint*, MPI_Fint*, MPI_Fint*, MPI_Fint*))s->copy)(
-      &number, &keyval, &extra, &value_in, &value_out, &truth, &error);
-  *flag = truth != 0;
-  if (truth) *(void**)out = (void*)(MPI_Aint)value_out;
-  return error;
-}
-
-int tmpi_delete_old_attribute(MPI_Comm comm, int keyval, void* attribute, void* state) {
-  AttributeState* const s = (AttributeState*)state;
-  MPI_Fint number = tmpi_number(comm), error = MPI_SUCCESS;
-  MPI_Fint extra = (MPI_Fint)s->extra_state, value = (MPI_Fint)(MPI_Aint)attribute;
-  ((void (*)(MPI_Fint*, int*, MPI_Fint*, MPI_Fint*, MPI_Fint*))s->discard)(&number, &keyval, &value, &extra,
-                                                                           &error);
-  return error;
-}
+#define ATTRIBUTE_CALLBACKS(copy_name, delete_name, Handle, Value)                                       \
+  int copy_name(Handle handle, int keyval, void* state, void* in, void* out, int* flag) {                \
+    AttributeState* const s = (AttributeState*)state;                                                    \
+    MPI_Fint number = tmpi_number((void*)handle), truth = 0, error = MPI_SUCCESS;                        \
+    Value extra = (Value)s->extra_state, value_in = (Value)tmpi_integer_of(in), value_out = 0;           \
+    ((void (*)(MPI_Fint*, int*, Value*, Value*, Value*, MPI_Fint*, MPI_Fint*))s->copy)(                  \
+        &number, &keyval, &extra, &value_in, &value_out, &truth, &error);                                \
+    s->extra_state = extra;                                                                              \
+    *flag = truth != 0;                                                                                  \
+    if (truth && error == MPI_SUCCESS) *(void**)out = copied(in, value_in, value_out);                   \
+    return error;                                                                                        \
+  }                                                                                                      \
+  int delete_name(Handle handle, int keyval, void* attribute, void* state) {                             \
+    AttributeState* const s = (AttributeState*)state;                                                    \
+    MPI_Fint number = tmpi_number((void*)handle), error = MPI_SUCCESS;                                   \
+    Value extra = (Value)s->extra_state, value = (Value)tmpi_integer_of(attribute);                      \
+    ((void (*)(MPI_Fint*, int*, Value*, Value*, MPI_Fint*))s->discard)(&number, &keyval, &value, &extra, \
+                                                                       &error);                          \
+    s->extra_state = extra;                                                                              \
+    return deleted(attribute, error);                                                                    \
+  }
+ATTRIBUTE_CALLBACKS(tmpi_copy_attribute, tmpi_delete_attribute, void*, MPI_Aint)
+ATTRIBUTE_CALLBACKS(tmpi_copy_old_attribute, tmpi_delete_old_attribute, MPI_Comm, MPI_Fint)
 
 int tmpi_grequest_query(void* state, MPI_Status* status) {
   GrequestState* const s = (GrequestState*)state;
@@ -193,6 +191,7 @@ PREDEFINED_CALLBACKS(type_, MPI_Aint)
 PREDEFINED_CALLBACKS(win_, MPI_Aint)
 
 void mpi_conversion_fn_null_(void) {}
+void mpi_conversion_fn_null_c_(void) {}
 
 /* Comparison of handles in mpi_f08. */
 #define COMPARISONS(kind)                                            \

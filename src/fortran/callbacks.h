@@ -46,7 +46,8 @@ int tmpi_datarep_write_c(void* userbuf, MPI_Datatype datatype, MPI_Count count, 
                          MPI_Offset position, void* state);
 int tmpi_datarep_extent(MPI_Datatype datatype, MPI_Aint* extent, void* state);
 
-/* Predefined: MPI_CONVERSION_FN_NULL is told by its address. */
+/* Predefined, told by their addresses: MPI_CONVERSION_FN_NULL, MPI_CONVERSION_FN_NULL_C. */
 void mpi_conversion_fn_null_(void);
+void mpi_conversion_fn_null_c_(void);
 
 #endif

@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-void tmpi_fortran_no_memory(const char* what, size_t bytes) {
+OWN_CALLS void tmpi_fortran_no_memory(const char* what, size_t bytes) {
   int rank = -1;
   PMPI_Comm_rank(MPI_COMM_WORLD, &rank);
   fprintf(
@@ -72,14 +72,14 @@ const MPI_Datatype* tmpi_lasting_types(MPI_Count count, const MPI_Fint* numbers)
   return found->types;
 }
 
-int tmpi_peers(MPI_Comm comm) {
+OWN_CALLS int tmpi_peers(MPI_Comm comm) {
   int inter = 0, size = 0;
   if (PMPI_Comm_test_inter(comm, &inter) != MPI_SUCCESS) return 0;
   const int error = inter ? PMPI_Comm_remote_size(comm, &size) : PMPI_Comm_size(comm, &size);
   return error == MPI_SUCCESS ? size : 0;
 }
 
-int tmpi_neighbors(MPI_Comm comm, int outgoing) {
+OWN_CALLS int tmpi_neighbors(MPI_Comm comm, int outgoing) {
   int topology = MPI_UNDEFINED, in = 0, out = 0, weighted, rank;
   if (PMPI_Topo_test(comm, &topology) != MPI_SUCCESS) return 0;
   if (topology == MPI_DIST_GRAPH) {

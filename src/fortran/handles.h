@@ -12,6 +12,8 @@
 
 #define LIKELY(condition) __builtin_expect(!!(condition), 1)
 #define COLD static __attribute__((noinline, cold))
+/* For functions that call MPI on their own account, not because the program does: reports leave such calls out (tmpi_bindings_at). */
+#define OWN_CALLS __attribute__((noinline, section("tmpi_own_calls")))
 
 /* The COMMON block that mpif.h and the modules declare: what a program passes for MPI_BOTTOM and its like is an address in here, and the
  * loader binds all of a rank's uses of it to one place. */

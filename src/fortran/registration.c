@@ -2,6 +2,7 @@
 #include <stdlib.h>
 
 #include "fortran/callbacks.h"
+#include "fortran/integers.h"
 
 #define OP_CREATE(name, Name, Function)                                                            \
   void F(name)(FortranProcedure * user_fn, MPI_Fint * commute, MPI_Fint * op, MPI_Fint * ierror) { \
@@ -56,7 +57,7 @@ CREATE_KEYVAL(win_create_keyval, Win_create_keyval, MPI_Aint, MPI_Win_copy_attr_
 CREATE_KEYVAL(keyval_create, Keyval_create, MPI_Fint, MPI_Copy_function, MPI_Delete_function,
               tmpi_copy_old_attribute, tmpi_delete_old_attribute)
 
-/* An attribute is an integer of the size of an address; MPI's own are addresses of integers in C. */
+/* An attribute as Fortran gets it; MPI's own are addresses of integers in C. */
 static MPI_Aint attribute_value(int keyval, void* value) {
   switch (keyval) {
     case MPI_TAG_UB:
@@ -73,7 +74,7 @@ static MPI_Aint attribute_value(int keyval, void* value) {
     case MPI_WIN_SIZE:
       return *(MPI_Aint*)value;
     default:
-      return (MPI_Aint)value;
+      return tmpi_integer_of(value);
   }
 }
 
@@ -91,7 +92,10 @@ static MPI_Aint attribute_value(int keyval, void* value) {
   }                                                                                           \
   F08(name##get);                                                                             \
   void F(name##set)(MPI_Fint * handle, MPI_Fint * keyval, Value * value, MPI_Fint * ierror) { \
-    finish(ierror, C(Name##set)(name##handle(*handle), *keyval, (void*)(MPI_Aint)*value));    \
+    void* const place = tmpi_integer_place(*value);                                           \
+    const int error = C(Name##set)(name##handle(*handle), *keyval, place);                    \
+    if (error != MPI_SUCCESS) tmpi_integer_forget(place);                                     \
+    finish(ierror, error);                                                                    \
   }                                                                                           \
   F08(name##set);
 #define comm_handle comm_from
@@ -118,6 +122,10 @@ void F(grequest_start)(FortranProcedure* query_fn, FortranProcedure* free_fn, Fo
 }
 F08(grequest_start);
 
+static int is_no_conversion(FortranProcedure* procedure) {
+  return procedure == mpi_conversion_fn_null_ || procedure == mpi_conversion_fn_null_c_;
+}
+
 #define REGISTER_DATAREP(name, Name, Function, null, reader, writer)                  \
   void F(name)(char* datarep, FortranProcedure* read_fn, FortranProcedure* write_fn,  \
                FortranProcedure* extent_fn, MPI_Aint* extra_state, MPI_Fint* ierror,  \
@@ -126,8 +134,8 @@ F08(grequest_start);
     DatarepState* const state =                                                       \
         (DatarepState*)tmpi_fortran_allocate("a data representation", sizeof *state); \
     *state = (DatarepState){read_fn, write_fn, extent_fn, *extra_state};              \
-    Function* const reads = read_fn == mpi_conversion_fn_null_ ? null : reader;       \
-    Function* const writes = write_fn == mpi_conversion_fn_null_ ? null : writer;     \
+    Function* const reads = is_no_conversion(read_fn) ? null : reader;                \
+    Function* const writes = is_no_conversion(write_fn) ? null : writer;              \
     const int error = C(Name)(datarep_c, reads, writes, tmpi_datarep_extent, state);  \
     if (error != MPI_SUCCESS) free(state);                                            \
     STRING_END(datarep_c);                                                            \

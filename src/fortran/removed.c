@@ -4,7 +4,7 @@
 #include "fortran/callbacks.h"
 
 /* An address that does not fit is an error: no program gets half of one. */
-static int to_integer(MPI_Aint wide, MPI_Fint* out) {
+OWN_CALLS static int to_integer(MPI_Aint wide, MPI_Fint* out) {
   *out = (MPI_Fint)wide;
   if (*out == wide) return MPI_SUCCESS;
   static int code;

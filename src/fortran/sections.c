@@ -29,7 +29,7 @@ static Section refused(const Descriptor* d) {
 }
 
 /* Replaces `*type` by `count` of it, `stride` bytes apart. */
-static int repeat(MPI_Datatype* type, MPI_Count count, MPI_Count stride) {
+OWN_CALLS static int repeat(MPI_Datatype* type, MPI_Count count, MPI_Count stride) {
   MPI_Datatype outer;
   const int error = PMPI_Type_create_hvector_c(count, 1, stride, *type, &outer);
   PMPI_Type_free(type);
@@ -38,8 +38,8 @@ static int repeat(MPI_Datatype* type, MPI_Count count, MPI_Count stride) {
 }
 
 /* The first `count` elements of the section of the lowest `rank` dimensions. `element` stays the caller's. */
-static int first_elements(const Descriptor* d, int rank, MPI_Count count, MPI_Datatype element,
-                          MPI_Datatype* out) {
+OWN_CALLS static int first_elements(const Descriptor* d, int rank, MPI_Count count, MPI_Datatype element,
+                                    MPI_Datatype* out) {
   MPI_Count inner = 1;
   for (int i = 0; i + 1 < rank; i++) inner *= d->dim[i].extent;
   const MPI_Count stride = d->dim[rank - 1].stride, whole = count / inner, rest = count % inner;
@@ -66,7 +66,7 @@ static int first_elements(const Descriptor* d, int rank, MPI_Count count, MPI_Da
 }
 
 /* Whether data of `type` are without gaps, and their size. */
-static int is_dense(MPI_Datatype type, MPI_Count* size) {
+OWN_CALLS static int is_dense(MPI_Datatype type, MPI_Count* size) {
   MPI_Count lb, extent;
   if (PMPI_Type_size_c(type, size) != MPI_SUCCESS ||
       PMPI_Type_get_true_extent_c(type, &lb, &extent) != MPI_SUCCESS)
@@ -76,7 +76,8 @@ static int is_dense(MPI_Datatype type, MPI_Count* size) {
 }
 
 /* One element of the section in units of `datatype`: MPI_SUCCESS, and *out to be freed. */
-static int element_type(const Descriptor* d, MPI_Datatype datatype, MPI_Count size, MPI_Datatype* out) {
+OWN_CALLS static int element_type(const Descriptor* d, MPI_Datatype datatype, MPI_Count size,
+                                  MPI_Datatype* out) {
   const MPI_Count length = (MPI_Count)d->elem_len;
   if (size > 0 && length % size == 0) return PMPI_Type_contiguous_c(length / size, datatype, out);
   return MPI_ERR_TYPE;
@@ -121,7 +122,7 @@ static unsigned place_of(const Shape* shape) {
 }
 
 /* A committed datatype of the section's shape, MPI_DATATYPE_NULL if there can be none. */
-static MPI_Datatype make_section_type(const Descriptor* d, MPI_Count count, MPI_Datatype datatype) {
+OWN_CALLS static MPI_Datatype make_section_type(const Descriptor* d, MPI_Count count, MPI_Datatype datatype) {
   MPI_Count size = 0;
   if (!is_dense(datatype, &size)) return MPI_DATATYPE_NULL;
   const MPI_Count length = (MPI_Count)d->elem_len, bytes = count * size;
@@ -160,7 +161,7 @@ Section tmpi_section_type(const Descriptor* d, MPI_Count count, MPI_Datatype dat
   return section;
 }
 
-Section tmpi_section_blocks(const Descriptor* d, MPI_Datatype datatype) {
+OWN_CALLS Section tmpi_section_blocks(const Descriptor* d, MPI_Datatype datatype) {
   MPI_Count size = 0;
   if (is_plain(d)) return ordinary(d, 0, datatype);
   if (!is_dense(datatype, &size) || size != (MPI_Count)d->elem_len) return refused(d);
@@ -205,7 +206,24 @@ Section tmpi_section_refused(const Descriptor* d) {
   return is_plain(d) ? ordinary(d, 0, MPI_DATATYPE_NULL) : refused(d);
 }
 
-int tmpi_section_error(MPI_Comm comm) {
+Section tmpi_section_unused(const Descriptor* d, MPI_Fint datatype) {
+  return (Section){.address = d->base_addr, .datatype = datatype, .made = MPI_DATATYPE_NULL};
+}
+
+OWN_CALLS int tmpi_at_root(MPI_Comm comm, MPI_Fint root) {
+  int inter = 0, rank = MPI_PROC_NULL;
+  if (PMPI_Comm_test_inter(comm, &inter) != MPI_SUCCESS) return 0; /* MPI says what is wrong */
+  if (inter) return root == MPI_ROOT;
+  PMPI_Comm_rank(comm, &rank);
+  return rank == root;
+}
+
+OWN_CALLS int tmpi_at_leaf(MPI_Comm comm, MPI_Fint root) {
+  int inter = 0;
+  return PMPI_Comm_test_inter(comm, &inter) == MPI_SUCCESS && (!inter || root >= 0);
+}
+
+OWN_CALLS static int section_code(void) {
   static int code; /* of this rank, as all of this library */
   if (code == 0) {
     int made;
@@ -219,11 +237,20 @@ int tmpi_section_error(MPI_Comm comm) {
         "reduces it after it has returned. Pass a contiguous array, or a datatype and the first element");
     code = made;
   }
-  PMPI_Comm_call_errhandler(comm, code);
   return code;
 }
 
-void tmpi_section_end(Section* section, const Descriptor* d, int written) {
+#define SECTION_ERROR(name, Kind, Handle)        \
+  OWN_CALLS int name(Handle handle) {            \
+    const int code = section_code();             \
+    PMPI_##Kind##_call_errhandler(handle, code); \
+    return code;                                 \
+  }
+SECTION_ERROR(tmpi_section_error, Comm, MPI_Comm)
+SECTION_ERROR(tmpi_section_error_win, Win, MPI_Win)
+SECTION_ERROR(tmpi_section_error_file, File, MPI_File)
+
+OWN_CALLS void tmpi_section_end(Section* section, const Descriptor* d, int written) {
   if (section->made != MPI_DATATYPE_NULL) PMPI_Type_free(&section->made);
   if (section->copy == NULL) return;
   char* dense = (char*)section->copy;

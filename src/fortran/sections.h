@@ -57,8 +57,17 @@ Section tmpi_section_copy(const Descriptor* d);
 /* For functions that work on a buffer after they return and for which there is no datatype (reductions). */
 Section tmpi_section_refused(const Descriptor* d);
 
-/* Raises on `comm` that a section cannot travel; returns the error code. */
+/* For a buffer that this rank's call does not use. */
+Section tmpi_section_unused(const Descriptor* d, MPI_Fint datatype);
+
+/* Whether the rank is the root of a collective operation; whether it is one of the others, or root and one of them at once. */
+int tmpi_at_root(MPI_Comm comm, MPI_Fint root);
+int tmpi_at_leaf(MPI_Comm comm, MPI_Fint root);
+
+/* Raises on the object of the call that a section cannot travel; returns the error code. */
 int tmpi_section_error(MPI_Comm comm);
+int tmpi_section_error_win(MPI_Win win);
+int tmpi_section_error_file(MPI_File file);
 
 /* Gives back what was made or copied; first copies back, if `written`. */
 void tmpi_section_end(Section* section, const Descriptor* d, int written);

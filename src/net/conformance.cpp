@@ -29,6 +29,8 @@ constexpr Check kChecks[] = {
     {"whoever sleeps on arm() is woken", wakes_sleepers},
     {"idle() and traffic()", accounts},
     {"get() reads exposed memory", gets},
+    {"connections follow each other while messages go on, and keep their order", reconnects},
+    {"close() in the middle of a change of connections", closes_while_reconnecting},
     {"the death of a peer is noticed once, and disturbs nobody else", notices_death},
 };
 

@@ -18,6 +18,10 @@ void posts_from_inside(const Subject& subject);
 void accounts(const Subject& subject);
 void gets(const Subject& subject);
 
+// conformance_reconnect.cpp; nothing for transports without a reconnection()
+void reconnects(const Subject& subject);
+void closes_while_reconnecting(const Subject& subject);
+
 // conformance_life.cpp
 void survives_races(const Subject& subject);
 void connects_lazily(const Subject& subject);

@@ -19,6 +19,7 @@
 
 #include "base/arming.hpp"
 #include "base/result.hpp"
+#include "net/reconnection.hpp"
 #include "net/secret.hpp"
 
 namespace tmpi::net {
@@ -68,10 +69,14 @@ struct Limits {
   std::size_t most_header = 0;  ///< bytes of header of one message, at least 128
   std::size_t most_buffered =
       0;  ///< payloads up to this size are never kInProgress: what cannot go at once is copied
-  std::size_t eager = 0;     ///< up to this size a message had better travel with its data than ask first
-                             ///< (default of --eager-limit)
-  std::size_t segment = 0;   ///< payloads much larger than this had better be posted in pieces, one after the
-                             ///< other, so that the messages to a peer share the way there; 0: no need
+  std::size_t eager = 0;    ///< up to this size a message had better travel with its data than ask first
+                            ///< (default of --eager-limit)
+  std::size_t segment = 0;  ///< payloads much larger than this had better be posted in pieces, one after the
+                            ///< other, so that the messages to a peer share the way there; 0: no need
+  std::size_t transfer_depth =
+      0;  ///< bytes of large messages that had better be under way to a peer at a time, if somebody posts
+          ///< the next ones promptly: few enough that a small message does not wait long behind them,
+          ///< enough that the way there is never idle; 0: unknown
   bool can_get = false;      ///< get() works
   bool prefers_get = false;  ///< and costs no CPU at either end (default of --rndv)
 };
@@ -98,6 +103,9 @@ struct Options {
   std::uint64_t job = 0;     ///< the same in all node processes of a job, different between jobs of a machine
   Secret secret;             ///< authenticates connections: without it nobody takes part
   bool same_machine = true;  ///< all node processes are on this machine
+  std::size_t eager =
+      0;  ///< payloads of up to this size will come unasked (--eager-limit): what a transport that
+          ///< posts receive buffers makes them for; 0: limits().eager
 };
 
 class Transport {
@@ -144,6 +152,17 @@ class Transport {
   /// Sends what has been posted, at most for `seconds`, and closes all connections; peers are not told that
   /// this node is lost. False if something could not be sent. Nothing else may be called afterwards.
   virtual bool close(double seconds) noexcept = 0;
+
+  /// Other connections for larger (or smaller) messages that come unasked. Null: none are needed.
+  virtual Reconnection* reconnection() noexcept { return nullptr; }
+
+  /// For profiles and experiments: memory that is posted for what arrives unasked.
+  struct ReceiveBuffers {
+    std::uint64_t bytes = 0;       ///< now
+    std::uint64_t most_bytes = 0;  ///< at any time since the start
+    int pools = 0;                 ///< sizes of buffers there are now
+  };
+  virtual ReceiveBuffers receive_buffers() const noexcept { return {}; }
 
   /// For profiles: payload and header bytes, messages, since the start.
   struct Traffic {

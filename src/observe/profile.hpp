@@ -5,8 +5,10 @@
 #pragma once
 
 #include <cstdint>
+#include <map>
 #include <string>
 #include <string_view>
+#include <variant>
 #include <vector>
 
 #include "base/result.hpp"
@@ -24,6 +26,7 @@ struct CallTimes {
   double idle = 0;          ///< part of waiting: the core had nothing else to run until this call went on
   double longest = 0;       ///< wall of the longest call
   double shortest = 0;      ///< and of the shortest that has ended; 0: none has
+  double least = 0;         ///< of those that have ended, what the one has run that ran least; 0: none has
   bool unfinished = false;  ///< the job ended inside one of them
 
   double running() const { return wall - waiting; }  ///< process-POV
@@ -41,6 +44,10 @@ struct ProfiledCall {
   std::vector<OfRank> ranks;  ///< those that made the call, by rank
 };
 
+/// Performance variables by the names that the tools interface has for them (docs/tools-interface.md): numbers, or
+/// seconds.
+using ProfiledVariables = std::map<std::string, std::variant<std::uint64_t, double>>;
+
 struct ProfiledRank {
   int rank = 0;
   int worker = 0;        ///< index in Profile::workers
@@ -50,6 +57,7 @@ struct ProfiledRank {
   double waiting = 0;    ///< suspended in MPI
   double elsewhere = 0;  ///< suspended outside recorded calls
   double between = 0;    ///< outside of MPI between nonblocking initiations and the waits that followed
+  ProfiledVariables variables;
 };
 
 struct ProfiledWorker {
@@ -61,6 +69,13 @@ struct ProfiledWorker {
   double held = 0;       ///< ready ranks have waited for one that slept (--sleep hold)
   std::uint64_t switches = 0;
   std::vector<int> ranks;
+  ProfiledVariables variables;
+};
+
+/// A node process.
+struct ProfiledProcess {
+  int node = 0;
+  ProfiledVariables variables;
 };
 
 /// What has left node processes for others, by protocol (docs/network.md).
@@ -82,6 +97,7 @@ struct Profile {
   std::vector<ProfiledCall> calls;  ///< most wall time first
   std::vector<ProfiledRank> ranks;  ///< by rank
   std::vector<ProfiledWorker> workers;
+  std::vector<ProfiledProcess> processes;
   ProfiledNetwork network;
   std::uint64_t foreign_calls = 0;  ///< by threads that are no ranks: not in any other figure
 };

@@ -4,6 +4,8 @@
 #include <map>
 
 #include "mpi/remote/remote.hpp"
+#include "mpi/tool/activity.hpp"
+#include "mpi/tool/variables.hpp"
 #include "observe/functions.hpp"
 #include "timers/clock.hpp"
 
@@ -17,15 +19,17 @@ struct RankState {
   std::uint64_t end = 0;
   std::uint64_t waited = 0;
 
-  RankState(const RankRecord& rank, std::uint64_t last_tick) : record(rank), waited(rank.waited) {
+  RankState(const RankRecord& rank, std::uint64_t last_tick) : record(rank), waited(rank.waited()) {
     end = last_tick;
-    if (rank.started == 0 || rank.left == 0) return;
+    const std::uint64_t left = mpi::value_of(rank.figures->left);
+    if (started() == 0 || left == 0) return;
     if (rank.open > 0) {
-      waited += last_tick - rank.left;  // suspended in a call that never returned
+      waited += last_tick - std::min(left, last_tick);  // suspended in a call that never returned
     } else {
-      end = rank.left;  // it had finished
+      end = left;  // it had finished
     }
   }
+  std::uint64_t started() const { return mpi::value_of(record.figures->started); }
   std::uint64_t call_wall() const { return record.open > 0 ? end - record.call_begin : 0; }
   std::uint64_t call_waited() const { return record.open > 0 ? waited - record.call_waited : 0; }
 };
@@ -38,7 +42,10 @@ CallTimes times_of(const Site& site) {
   times.waiting = timers::seconds(site.waited);
   times.idle = timers::seconds(site.idled);
   times.longest = timers::seconds(site.longest);
-  if (site.calls > 0) times.shortest = timers::seconds(std::max<std::uint64_t>(site.shortest, 1));
+  if (site.calls > 0) {
+    times.shortest = timers::seconds(std::max<std::uint64_t>(site.shortest, 1));
+    times.least = timers::seconds(std::max<std::uint64_t>(site.least, 1));
+  }
   return times;
 }
 
@@ -47,7 +54,7 @@ CallTimes open_call(const RankState& state) {
   times.calls = 1;
   times.wall = timers::seconds(state.call_wall());
   times.waiting = timers::seconds(state.call_waited());
-  times.idle = timers::seconds(state.record.idled - state.record.call_idled);
+  times.idle = timers::seconds(state.record.idled() - state.record.call_idled);
   times.longest = times.wall;
   times.unfinished = true;
   return times;
@@ -58,7 +65,7 @@ class Collector {
   Collector(const Recording& recording, CallSites& sites) : recording_(recording), sites_(sites) {}
 
   void add_rank(Profile& profile, std::size_t local) {
-    const RankRecord& record = recording_.ranks()[local];
+    const RankRecord& record = recording_.rank(local);
     const RankState state(record, recording_.last_tick());
     ProfiledRank rank = describe(state, static_cast<int>(local));
     record.sites.for_each(
@@ -85,14 +92,14 @@ class Collector {
     ProfiledRank rank;
     rank.rank = record.world_rank;
     rank.worker = scheduler.worker_of(task);
-    if (record.started == 0) return rank;
+    if (state.started() == 0) return rank;
     std::uint64_t paused_wall = record.paused_wall;
     std::uint64_t paused_waited = record.paused_waited;
     if (record.paused) {
       paused_wall += state.end - record.pause_begin;
       paused_waited += state.waited - record.pause_waited;
     }
-    const std::uint64_t wall = state.end - record.started - paused_wall;
+    const std::uint64_t wall = state.end - state.started() - paused_wall;
     const std::uint64_t waited = state.waited - paused_waited;
     const std::uint64_t mpi_waited = record.mpi_waited + state.call_waited();
     const std::uint64_t mpi_running = record.mpi_wall + state.call_wall() - mpi_waited;
@@ -126,14 +133,47 @@ class Collector {
   std::map<std::pair<std::size_t, std::uint16_t>, ProfiledCall> calls_;
 };
 
-ProfiledWorker worker_of(const WorkerRecord& record, std::uint64_t last_tick, std::string name) {
-  const std::uint64_t rest = last_tick - record.since;
+ProfiledWorker worker_of(int index, std::uint64_t last_tick, std::string name) {
+  const mpi::tool::WorkerTimes times = mpi::tool::times_of_worker(index, last_tick);
   ProfiledWorker worker;
   worker.name = std::move(name);
-  worker.busy = timers::seconds(record.busy + (record.task != nullptr ? rest : 0));
-  worker.idle = timers::seconds(record.idle + (record.task != nullptr ? 0 : rest));
-  worker.switches = record.switches;
+  worker.busy = timers::seconds(times.busy);
+  worker.idle = timers::seconds(times.idle);
+  worker.switches = times.switches;
   return worker;
+}
+
+std::variant<std::uint64_t, double> value_of(const mpi::tool::Variable& variable, std::uint64_t value) {
+  if (variable.type() == MPI_DOUBLE) return mpi::tool::seconds_of(variable, value);
+  return value;
+}
+
+// Everything that the tools interface can be asked for but what is bound to something, or what a moment shows.
+void add_variables(Profile& profile) {
+  mpi::Job& job = *mpi::job();
+  profile.processes = {{profile.node, {}}};
+  std::vector<std::uint64_t> values;
+  for (const mpi::tool::Variable& variable : mpi::tool::variables()) {
+    using mpi::tool::Extent;
+    if (variable.kind == MPI_T_PVAR_CLASS_LEVEL || variable.kind == MPI_T_PVAR_CLASS_STATE) continue;
+    for (int local = 0; local < job.local_count(); ++local) {
+      const mpi::tool::Subject subject{job.local_at(local)};
+      if (variable.extent == Extent::kPeers || (variable.extent != Extent::kRank && local > 0)) break;
+      values.resize(static_cast<std::size_t>(mpi::tool::count_of(variable, subject)));
+      variable.read(subject, values);
+      if (variable.extent == Extent::kRank) {
+        std::uint64_t value = values[0];
+        if (variable.restart != nullptr)  // what it was before tools have let it begin anew
+          value = std::max(value, mpi::value_of(subject.rank.figures.most_unexpected));
+        profile.ranks[static_cast<std::size_t>(local)].variables[variable.name] = value_of(variable, value);
+      } else if (variable.extent == Extent::kWorkers) {
+        for (std::size_t i = 0; i < values.size(); ++i)
+          profile.workers[i].variables[variable.name] = value_of(variable, values[i]);
+      } else {
+        profile.processes[0].variables[variable.name] = value_of(variable, values[0]);
+      }
+    }
+  }
 }
 
 }  // namespace
@@ -148,11 +188,12 @@ Profile collect_profile(const Recording& recording, const JobDescription& job, C
   profile.seconds = timers::seconds(recording.last_tick() - recording.first_tick());
   profile.foreign_calls = recording.foreign_calls();
   for (std::size_t i = 0; i < recording.workers().size(); ++i)
-    profile.workers.push_back(worker_of(recording.workers()[i], recording.last_tick(), job.workers[i]));
+    profile.workers.push_back(worker_of(static_cast<int>(i), recording.last_tick(), job.workers[i]));
   for (std::size_t i = 0; i < profile.workers.size(); ++i)
     profile.workers[i].held = 1e-9 * static_cast<double>(sched::scheduler()->held(static_cast<int>(i)));
   Collector collector(recording, sites);
-  for (std::size_t local = 0; local < recording.ranks().size(); ++local) collector.add_rank(profile, local);
+  for (std::size_t local = 0; local < recording.rank_count(); ++local) collector.add_rank(profile, local);
+  add_variables(profile);
   profile.calls = collector.calls();
   sort_calls(profile);
   profile.line_numbers = sites.have_line_numbers();

@@ -12,9 +12,9 @@ namespace {
 using nlohmann::json;
 
 json times_of(const CallTimes& times) {
-  json out = {{"calls", times.calls},       {"bytes", times.bytes},      {"wall", times.wall},
-              {"running", times.running()}, {"waiting", times.waiting},  {"idle", times.idle},
-              {"longest", times.longest},   {"shortest", times.shortest}};
+  json out = {{"calls", times.calls},       {"bytes", times.bytes},       {"wall", times.wall},
+              {"running", times.running()}, {"waiting", times.waiting},   {"idle", times.idle},
+              {"longest", times.longest},   {"shortest", times.shortest}, {"least", times.least}};
   if (times.unfinished) out["unfinished"] = true;
   return out;
 }
@@ -28,6 +28,7 @@ CallTimes times_in(const json& in) {
   times.idle = in.at("idle");
   times.longest = in.at("longest");
   times.shortest = in.at("shortest");
+  times.least = in.at("least");
   times.unfinished = in.value("unfinished", false);
   return times;
 }
@@ -58,26 +59,52 @@ ProfiledCall call_in(const json& in) {
   return call;
 }
 
+json variables_of(const ProfiledVariables& variables) {
+  json out = json::object();
+  for (const auto& [name, value] : variables) std::visit([&](auto number) { out[name] = number; }, value);
+  return out;
+}
+
+ProfiledVariables variables_in(const json& in) {
+  ProfiledVariables variables;
+  for (const auto& [name, value] : in.items()) {
+    if (value.is_number_float())
+      variables[name] = value.get<double>();
+    else
+      variables[name] = value.get<std::uint64_t>();
+  }
+  return variables;
+}
+
 json rank_of(const ProfiledRank& rank) {
-  return {{"rank", rank.rank},           {"worker", rank.worker},  {"wall", rank.wall},
-          {"computing", rank.computing}, {"mpi", rank.mpi},        {"waiting", rank.waiting},
-          {"elsewhere", rank.elsewhere}, {"between", rank.between}};
+  return {
+      {"rank", rank.rank},           {"worker", rank.worker},   {"wall", rank.wall},
+      {"computing", rank.computing}, {"mpi", rank.mpi},         {"waiting", rank.waiting},
+      {"elsewhere", rank.elsewhere}, {"between", rank.between}, {"variables", variables_of(rank.variables)}};
 }
 
 ProfiledRank rank_in(const json& in) {
-  return {in.at("rank"), in.at("worker"),  in.at("wall"),      in.at("computing"),
-          in.at("mpi"),  in.at("waiting"), in.at("elsewhere"), in.at("between")};
+  return {in.at("rank"),      in.at("worker"),  in.at("wall"),
+          in.at("computing"), in.at("mpi"),     in.at("waiting"),
+          in.at("elsewhere"), in.at("between"), variables_in(in.at("variables"))};
 }
 
 json worker_of(const ProfiledWorker& worker) {
-  return {{"name", worker.name},           {"busy", worker.busy},  {"idle", worker.idle},
-          {"computing", worker.computing}, {"mpi", worker.mpi},    {"held", worker.held},
-          {"switches", worker.switches},   {"ranks", worker.ranks}};
+  return {{"name", worker.name},
+          {"busy", worker.busy},
+          {"idle", worker.idle},
+          {"computing", worker.computing},
+          {"mpi", worker.mpi},
+          {"held", worker.held},
+          {"switches", worker.switches},
+          {"ranks", worker.ranks},
+          {"variables", variables_of(worker.variables)}};
 }
 
 ProfiledWorker worker_in(const json& in) {
-  return {in.at("name"), in.at("busy"), in.at("idle"),     in.at("computing"),
-          in.at("mpi"),  in.at("held"), in.at("switches"), in.at("ranks")};
+  return {in.at("name"),      in.at("busy"),  in.at("idle"),
+          in.at("computing"), in.at("mpi"),   in.at("held"),
+          in.at("switches"),  in.at("ranks"), variables_in(in.at("variables"))};
 }
 
 json network_of(const ProfiledNetwork& network) {
@@ -87,7 +114,13 @@ json network_of(const ProfiledNetwork& network) {
           {"rendezvous", {{"messages", by.rendezvous}, {"bytes", by.rendezvous_bytes}}},
           {"early", {{"messages", by.early}, {"bytes", by.early_bytes}}},
           {"reads", {{"messages", by.reads}, {"bytes", by.read_bytes}}},
-          {"deferred", by.deferred}};
+          {"deferred", by.deferred},
+          {"eager_limits",
+           {{"raised", by.limits_raised},
+            {"lowered", by.limits_lowered},
+            {"refused", by.limits_refused},
+            {"largest", by.largest_limit}}},
+          {"receive_buffers", by.receive_buffers}};
 }
 
 ProfiledNetwork network_in(const json& in) {
@@ -103,6 +136,13 @@ ProfiledNetwork network_in(const json& in) {
   read("early", by.early, by.early_bytes);
   read("reads", by.reads, by.read_bytes);
   by.deferred = in.at("deferred");
+  if (!in.contains("eager_limits")) return network;  // written before there were any
+  const json& limits = in.at("eager_limits");
+  by.limits_raised = limits.at("raised");
+  by.limits_lowered = limits.at("lowered");
+  by.limits_refused = limits.at("refused");
+  by.largest_limit = limits.at("largest");
+  by.receive_buffers = in.at("receive_buffers");
   return network;
 }
 
@@ -119,10 +159,13 @@ json document_of(const Profile& profile) {
               {"foreign_calls", profile.foreign_calls},
               {"ranks", json::array()},
               {"workers", json::array()},
+              {"processes", json::array()},
               {"calls", json::array()}};
   if (profile.network.used()) out["network"] = network_of(profile.network);
   for (const ProfiledRank& rank : profile.ranks) out["ranks"].push_back(rank_of(rank));
   for (const ProfiledWorker& worker : profile.workers) out["workers"].push_back(worker_of(worker));
+  for (const ProfiledProcess& process : profile.processes)
+    out["processes"].push_back({{"node", process.node}, {"variables", variables_of(process.variables)}});
   for (const ProfiledCall& call : profile.calls) out["calls"].push_back(call_of(call));
   return out;
 }
@@ -140,6 +183,8 @@ Profile profile_in(const json& in) {
   if (const auto network = in.find("network"); network != in.end()) profile.network = network_in(*network);
   for (const json& rank : in.at("ranks")) profile.ranks.push_back(rank_in(rank));
   for (const json& worker : in.at("workers")) profile.workers.push_back(worker_in(worker));
+  for (const json& process : in.at("processes"))
+    profile.processes.push_back({process.at("node"), variables_in(process.at("variables"))});
   for (const json& call : in.at("calls")) profile.calls.push_back(call_in(call));
   return profile;
 }

@@ -43,6 +43,11 @@ void add_network(ProfiledNetwork& whole, const ProfiledNetwork& part) {
   sum.reads += by.reads;
   sum.read_bytes += by.read_bytes;
   sum.deferred += by.deferred;
+  sum.limits_raised += by.limits_raised;
+  sum.limits_lowered += by.limits_lowered;
+  sum.limits_refused += by.limits_refused;
+  sum.largest_limit = std::max(sum.largest_limit, by.largest_limit);
+  sum.receive_buffers = std::max(sum.receive_buffers, by.receive_buffers);
 }
 
 std::vector<ProfiledCall> merge_calls(std::vector<Profile>& parts) {
@@ -76,7 +81,11 @@ void CallTimes::add(const CallTimes& times) {
   waiting += times.waiting;
   idle += times.idle;
   longest = std::max(longest, times.longest);
-  if (times.shortest > 0) shortest = shortest > 0 ? std::min(shortest, times.shortest) : times.shortest;
+  const auto lower = [](double& mine, double other) {
+    if (other > 0) mine = mine > 0 ? std::min(mine, other) : other;
+  };
+  lower(shortest, times.shortest);
+  lower(least, times.least);
   unfinished |= times.unfinished;
 }
 
@@ -99,6 +108,7 @@ Profile merge_profiles(std::vector<Profile> parts) {
     whole.seconds = std::max(whole.seconds, part.seconds);
     whole.foreign_calls += part.foreign_calls;
     add_workers(whole, part);
+    whole.processes.insert(whole.processes.end(), part.processes.begin(), part.processes.end());
     add_network(whole.network, part.network);
   }
   std::ranges::sort(whole.ranks, {}, &ProfiledRank::rank);

@@ -29,7 +29,13 @@ Profile part(int node) {
                       .mpi = 0.5,
                       .switches = 7,
                       .ranks = {node}}};
-  profile.network = {"sim", {.eager = 3, .eager_bytes = 24, .deferred = 1}};
+  profile.network = {"sim",
+                     {.eager = 3,
+                      .eager_bytes = 24,
+                      .deferred = 1,
+                      .limits_raised = 2,
+                      .largest_limit = 66560,
+                      .receive_buffers = 1 << 20}};
   profile.foreign_calls = 4;
   return profile;
 }
@@ -51,6 +57,9 @@ TEST_CASE("the profiles of two node processes become one") {
   CHECK(whole.workers[1].name == "node 0 worker 0: core 1");
   CHECK(whole.workers[1].ranks == std::vector{0});
   CHECK(whole.network.protocols.eager_bytes == 48);
+  CHECK(whole.network.protocols.limits_raised == 4);
+  CHECK(whole.network.protocols.largest_limit == 66560);
+  CHECK(whole.network.protocols.receive_buffers == 1 << 20);
   CHECK(whole.network.protocols.deferred == 2);
   // Wherever the program lies, the call site is the same.
   REQUIRE(whole.calls.size() == 2);

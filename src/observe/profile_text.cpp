@@ -255,6 +255,12 @@ class Table {
     protocol("read here from other nodes' memory", by.reads, by.read_bytes);
     if (by.deferred > 0)
       print("    {} times something had to wait until the network took more\n", by.deferred);
+    if (by.limits_raised + by.limits_lowered + by.limits_refused > 0)
+      print("    eager limits of pairs of nodes: {} raised, to {} at most, {} lowered, {} refused\n",
+            by.limits_raised, amount(static_cast<double>(by.largest_limit)), by.limits_lowered,
+            by.limits_refused);
+    if (by.receive_buffers > 0)
+      print("    receive buffers of a node: {} at most\n", amount(static_cast<double>(by.receive_buffers)));
     print("  by {}\n", profile_.network.device);
   }
 

@@ -9,14 +9,19 @@
 
 namespace tmpi::observe {
 
-OpenCall::OpenCall(std::uint16_t function, const void* return_address) noexcept
+OpenCall::OpenCall(std::uint16_t function, const void* frame) noexcept
     : rank_(Recording::instance()->calling_rank()), function_(function) {
   if (rank_ == nullptr) [[unlikely]]
     return;
-  address_ = rank_->comes_from == 0 ? reinterpret_cast<std::uint64_t>(return_address)
-                                    : std::exchange(rank_->comes_from, 0);
-  waited_ = rank_->waited;
-  idled_ = rank_->idled;
+  mpi::Caller site{std::exchange(rank_->comes_from.address, nullptr), rank_->comes_from.own};
+  if (site.address == nullptr) site = mpi::caller_of(mpi::current_rank(), frame);
+  if (site.own) [[unlikely]] {
+    rank_ = nullptr;
+    return;
+  }
+  address_ = reinterpret_cast<std::uint64_t>(site.address);
+  waited_ = rank_->waited();
+  idled_ = rank_->idled();
   begin_ = timers::now_ticks();
   if (rank_->open++ > 0) return;
   rank_->call_begin = begin_;
@@ -55,15 +60,16 @@ void OpenCall::close(const Measured& measured) noexcept {
   Recording& recording = *Recording::instance();
   if (recording.stopped()) return;
   const std::uint64_t wall = end - begin_;
-  const std::uint64_t waited = rank_->waited - waited_;
+  const std::uint64_t waited = rank_->waited() - waited_;
   Site& site = rank_->sites.find(address_, function_);
   ++site.calls;
   site.bytes += measured.bytes;
   site.wall += wall;
   site.waited += waited;
-  site.idled += rank_->idled - idled_;
+  site.idled += rank_->idled() - idled_;
   site.longest = std::max(site.longest, wall);
   site.shortest = std::min(site.shortest, wall);
+  site.least = std::min(site.least, wall - std::min(wall, waited));
   if (outermost) {  // what is inside another call is part of it
     rank_->mpi_wall += wall;
     rank_->mpi_waited += waited;

@@ -19,7 +19,8 @@ struct RankRecord;
 class OpenCall {
  public:
   /// Of the calling thread's rank; of nobody, if it has none.
-  OpenCall(std::uint16_t function, const void* return_address) noexcept;
+  /// `frame`: of the function that the program's call is bound to (mpi/rank/bindings.hpp).
+  OpenCall(std::uint16_t function, const void* frame) noexcept;
   OpenCall(const OpenCall&) = delete;
 
   /// The call has returned. By the same rank, perhaps on another worker.
@@ -30,7 +31,7 @@ class OpenCall {
  private:
   void note_order(std::uint64_t end) noexcept;
 
-  RankRecord* const rank_;
+  RankRecord* rank_;  // null: the call is not recorded
   std::uint64_t address_ = 0;
   std::uint64_t waited_ = 0;
   std::uint64_t idled_ = 0;
@@ -43,9 +44,9 @@ struct Recorder;
 
 template <class... Arguments, int (*kFunction)(Arguments...), std::uint16_t kIndex, const Shape& kShape>
 struct Recorder<kFunction, kIndex, kShape> {
-  /// Never inlined and never left by a jump, so that the return address is the program's call.
+  /// Never inlined and never left by a jump, so that its frame has the program's call above it.
   [[gnu::noinline]] static int call(Arguments... arguments) {
-    OpenCall open(kIndex, __builtin_return_address(0));
+    OpenCall open(kIndex, __builtin_frame_address(0));
     MPI_Status status;
     if constexpr (kShape.status != Shape::kAbsent) {
       auto& asked = std::get<static_cast<std::size_t>(kShape.status)>(std::tie(arguments...));

@@ -2,7 +2,12 @@
 
 #include <unistd.h>
 
+#include <algorithm>
+#include <new>
+
 #include "mpi/p2p/observer.hpp"
+#include "mpi/tool/activity.hpp"
+#include "mpi/tool/traffic.hpp"
 #include "timers/clock.hpp"
 
 namespace tmpi::observe {
@@ -24,10 +29,21 @@ Recording* Recording::instance() noexcept {
 
 Recording::Recording(sched::Scheduler& scheduler, const RecordingOptions& options)
     : tracing_(options.trace),
-      ranks_(static_cast<std::size_t>(scheduler.tasks())),
-      workers_(static_cast<std::size_t>(scheduler.workers())) {
-  for (std::size_t i = 0; i < ranks_.size(); ++i)
-    ranks_[i].world_rank = owner(scheduler.task(static_cast<int>(i))).world_rank;
+      ranks_(static_cast<std::size_t>(scheduler.tasks() + sched::Scheduler::kMostAdded)),
+      workers_(static_cast<std::size_t>(scheduler.workers())) {}
+
+bool Recording::admit(const sched::Scheduler& scheduler) noexcept {
+  const auto wanted = std::min(static_cast<std::size_t>(scheduler.tasks()), ranks_.size());
+  for (std::size_t i = rank_count(); i < wanted; ++i) {
+    auto* const record = new (std::nothrow) RankRecord;  // for good: the process ends with the recording
+    if (record == nullptr) return false;
+    const mpi::Rank& rank = owner(scheduler.task(static_cast<int>(i)));
+    record->world_rank = rank.world_rank;
+    record->figures = &rank.figures;
+    ranks_[i].store(record, std::memory_order_release);
+    rank_count_.store(i + 1, std::memory_order_release);
+  }
+  return true;
 }
 
 Result<void> Recording::open_rings(std::size_t bytes) {
@@ -41,12 +57,15 @@ Result<void> Recording::begin(sched::Scheduler& scheduler, const RecordingOption
   // Lives as long as the process: ranks may be anywhere when it ends.
   the_recording = new Recording(scheduler, options);
   Recording& recording = *the_recording;
+  if (!recording.admit(scheduler)) return Failure{"no memory for what is recorded of the ranks"};
   if (options.trace) {
     if (Result<void> ok = recording.open_rings(options.ring_bytes); !ok) return ok;
     static const mpi::MessageObserver observer{&on_sent, &on_received};
     mpi::observe_messages(observer);
+    scheduler.observe_switches(&on_switch);
   }
-  scheduler.observe_switches(&on_switch);
+  mpi::tool::account_switches();
+  mpi::tool::count_messages();
   recording.first_tick_ = timers::now_ticks();
   for (WorkerRecord& worker : recording.workers_) worker.since = recording.first_tick_;
   return {};
@@ -55,13 +74,14 @@ Result<void> Recording::begin(sched::Scheduler& scheduler, const RecordingOption
 void Recording::stop() noexcept {
   if (stopped_.exchange(true, std::memory_order_seq_cst)) return;
   last_tick_ = timers::now_ticks();
+  mpi::tool::freeze_activity();
   usleep(kMomentToFinish);
 }
 
 RankRecord* Recording::own(const sched::Task& task) noexcept {
   // Helper fibers run for a rank beside its own flow of control: they are busy time of the worker, not of the
   // rank.
-  return owner(task).task == &task ? &ranks_[task.id] : nullptr;
+  return owner(task).task == &task ? ranks_[task.id].load(std::memory_order_acquire) : nullptr;
 }
 
 RankRecord* Recording::calling_rank() noexcept {
@@ -74,10 +94,10 @@ RankRecord* Recording::calling_rank() noexcept {
   return rank->paused || stopped() ? nullptr : rank;
 }
 
-void Recording::call_comes_from(const void* address) noexcept {
+void Recording::call_comes_from(mpi::Caller site) noexcept {
   const sched::Task* task = sched::current();
   RankRecord* rank = task == nullptr || task->owner == nullptr ? nullptr : own(*task);
-  if (rank != nullptr) rank->comes_from = reinterpret_cast<std::uint64_t>(address);
+  if (rank != nullptr) rank->comes_from = site;
 }
 
 void Recording::pause(bool pause) noexcept {
@@ -87,10 +107,10 @@ void Recording::pause(bool pause) noexcept {
   const std::uint64_t now = timers::now_ticks();
   if (pause) {
     rank->pause_begin = now;
-    rank->pause_waited = rank->waited;
+    rank->pause_waited = rank->waited();
   } else {
     rank->paused_wall += now - rank->pause_begin;
-    rank->paused_waited += rank->waited - rank->pause_waited;
+    rank->paused_waited += rank->waited() - rank->pause_waited;
   }
   rank->paused = pause;
 }
@@ -109,52 +129,25 @@ void Recording::push_message(const Event& event) noexcept {
   others_lock_.unlock();
 }
 
-void Recording::leave(WorkerRecord& worker, sched::Task& task, std::uint64_t now) noexcept {
-  worker.busy += now - worker.since;
-  RankRecord* rank = own(task);
-  if (rank != nullptr) rank->left = now;
-  if (!tracing_) return;
-  Event stretch;
-  stretch.begin = worker.since;
-  stretch.end = now;
-  stretch.number = static_cast<std::uint64_t>(worker.ready);
-  stretch.rank = owner(task).world_rank;
-  stretch.kind = EventKind::kStretch;
-  worker.ring.push(stretch);
-}
-
-void Recording::arrive(WorkerRecord& worker, sched::Task& task, std::uint64_t now,
-                       std::uint64_t idle) noexcept {
-  ++worker.switches;
-  if (tracing_) worker.ready = sched::ready_tasks();
-  RankRecord* rank = own(task);
-  if (rank == nullptr) return;
-  if (rank->started == 0) {
-    rank->started = now;
-  } else {
-    rank->waited += now - rank->left;
-    rank->idled += idle;
-  }
-  rank->left = 0;
-}
-
 void Recording::on_switch(sched::Task* from, sched::Task* to, std::uint64_t now) noexcept {
   Recording& recording = *the_recording;
   if (recording.stopped()) return;
   WorkerRecord& worker = recording.workers_[static_cast<std::size_t>(sched::current_worker())];
-  std::uint64_t idle = 0;
   if (from != nullptr) {
-    recording.leave(worker, *from, now);
-  } else {
-    idle = now - worker.since;
-    worker.idle += idle;
+    Event stretch;
+    stretch.begin = worker.since;
+    stretch.end = now;
+    stretch.number = static_cast<std::uint64_t>(worker.ready);
+    stretch.rank = owner(*from).world_rank;
+    stretch.kind = EventKind::kStretch;
+    worker.ring.push(stretch);
   }
-  if (to != nullptr) recording.arrive(worker, *to, now, idle);
+  if (to != nullptr) worker.ready = sched::ready_tasks();
   worker.task = to;
   worker.since = now;
 }
 
-void Recording::on_sent(const mpi::Rank& from, int to, const mpi::MatchKey& key, MPI_Count bytes) noexcept {
+void Recording::on_sent(mpi::Rank& from, int to, const mpi::MatchKey& key, MPI_Count bytes) noexcept {
   if (the_recording->stopped()) return;
   Event sent;
   sent.begin = timers::now_ticks();
@@ -168,7 +161,7 @@ void Recording::on_sent(const mpi::Rank& from, int to, const mpi::MatchKey& key,
   the_recording->push_message(sent);
 }
 
-void Recording::on_received(const mpi::Rank& to, const mpi::MatchKey& key, MPI_Count bytes) noexcept {
+void Recording::on_received(mpi::Rank& to, const mpi::MatchKey& key, MPI_Count bytes) noexcept {
   if (the_recording->stopped()) return;
   Event received;
   received.begin = timers::now_ticks();

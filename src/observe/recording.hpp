@@ -1,6 +1,6 @@
 // Recording: what is written down while a job runs under --profile or --trace. Three sources: the wrappers
-// around MPI functions (recorder.hpp), every switch of a rank (sched's observer), and every message (mpi's
-// observer). Each rank's figures are written by that rank or by its worker, each worker's by that worker: no
+// around MPI functions (recorder.hpp), every switch of a rank, and every message (mpi's observer). What switches and
+// messages come to is counted below, for the tools interface as well (mpi/tool/activity.hpp, mpi/rank/figures.hpp). Each rank's figures are written by that rank or by its worker, each worker's by that worker: no
 // locks. Reading is for the end, when nobody writes any more, or after stop().
 //
 // A thread that a rank has created is not a rank: its MPI calls are counted but not recorded.
@@ -24,16 +24,16 @@ namespace tmpi::observe {
 /// One rank. Times in ticks. A rank is running or suspended from its first switch to its last:
 /// life = running + waited.
 struct alignas(kCacheLine) RankRecord {
-  // Written at switches.
-  std::uint64_t started = 0;  ///< first switch to it, 0: not yet
-  std::uint64_t left = 0;     ///< when it was suspended or ended; 0 while it runs
-  std::uint64_t waited = 0;   ///< suspended until now
-  std::uint64_t idled = 0;    ///< part of waited: its core then had nothing else to run
+  // Constant.
+  const mpi::RankFigures* figures = nullptr;  ///< what switches have written
+  int world_rank = 0;
+
+  std::uint64_t waited() const noexcept { return mpi::value_of(figures->waited); }
+  std::uint64_t idled() const noexcept { return mpi::value_of(figures->idled); }
 
   // Written by its calls.
-  int world_rank = 0;            ///< constant
   bool paused = false;           ///< by MPI_Pcontrol(0)
-  std::uint64_t comes_from = 0;  ///< return address of the next call, 0: what the recorder sees
+  mpi::Caller comes_from;        ///< of the next call, null: what the recorder sees
   std::uint32_t open = 0;        ///< calls it is in: more than one inside a callback of the program
   std::uint64_t call_begin = 0;  ///< of the outermost one, with what follows
   std::uint64_t call_address = 0;
@@ -52,15 +52,12 @@ struct alignas(kCacheLine) RankRecord {
   SiteTable sites;
 };
 
-/// One worker. Times in ticks: since the beginning it has been busy or idle.
+/// One worker; with trace only. Times in ticks.
 struct alignas(kCacheLine) WorkerRecord {
-  std::uint64_t since = 0;  ///< begin of the present stretch of running or idling
-  std::uint64_t busy = 0;
-  std::uint64_t idle = 0;
-  std::uint64_t switches = 0;         ///< stretches of running
+  std::uint64_t since = 0;            ///< begin of the present stretch of running or idling
   int ready = 0;                      ///< ranks that were ready when the present stretch began
   const sched::Task* task = nullptr;  ///< who runs in the present stretch, null: it is idle
-  EventRing ring;                     ///< with trace only
+  EventRing ring;
 };
 
 struct RecordingOptions {
@@ -82,8 +79,14 @@ class Recording {
 
   bool tracing() const noexcept { return tracing_; }
   std::uint64_t first_tick() const noexcept { return first_tick_; }
-  std::uint64_t last_tick() const noexcept { return last_tick_; }           ///< after stop()
-  const std::vector<RankRecord>& ranks() const noexcept { return ranks_; }  ///< by local index
+  std::uint64_t last_tick() const noexcept { return last_tick_; }  ///< after stop()
+  /// Ranks that have been spawned since begin() are recorded, too: all tasks that the scheduler has now. Before they
+  /// run; one thread at a time. False: no memory; they are not recorded.
+  bool admit(const sched::Scheduler& scheduler) noexcept;
+  std::size_t rank_count() const noexcept { return rank_count_.load(std::memory_order_acquire); }
+  const RankRecord& rank(std::size_t local) const noexcept {  ///< by local index
+    return *ranks_[local].load(std::memory_order_acquire);
+  }
   const std::vector<WorkerRecord>& workers() const noexcept { return workers_; }
   /// Messages that were moved by threads that are no workers.
   const EventRing& other_threads() const noexcept { return others_; }
@@ -94,8 +97,8 @@ class Recording {
   RankRecord* calling_rank() noexcept;
   void pause(bool pause) noexcept;  ///< MPI_Pcontrol of the calling rank
   /// The calling rank's next call, which is about to begin, is made by a wrapper around the recorder: it
-  /// belongs to the program's call that returns to `address`.
-  void call_comes_from(const void* address) noexcept;
+  /// belongs to this call of the program.
+  void call_comes_from(mpi::Caller site) noexcept;
   bool stopped() const noexcept { return stopped_.load(std::memory_order_relaxed); }
   /// An event of the calling rank.
   void push_own(const Event& event) noexcept {
@@ -107,17 +110,17 @@ class Recording {
   Result<void> open_rings(std::size_t bytes);
   void push_message(const Event& event) noexcept;
   RankRecord* own(const sched::Task& task) noexcept;
-  void leave(WorkerRecord& worker, sched::Task& task, std::uint64_t now) noexcept;
-  void arrive(WorkerRecord& worker, sched::Task& task, std::uint64_t now, std::uint64_t idle) noexcept;
   static void on_switch(sched::Task* from, sched::Task* to, std::uint64_t now) noexcept;
-  static void on_sent(const mpi::Rank& from, int to, const mpi::MatchKey& key, MPI_Count bytes) noexcept;
-  static void on_received(const mpi::Rank& to, const mpi::MatchKey& key, MPI_Count bytes) noexcept;
+  static void on_sent(mpi::Rank& from, int to, const mpi::MatchKey& key, MPI_Count bytes) noexcept;
+  static void on_received(mpi::Rank& to, const mpi::MatchKey& key, MPI_Count bytes) noexcept;
 
   const bool tracing_;
   std::atomic<bool> stopped_{false};  // relaxed: stop() waits
   std::uint64_t first_tick_ = 0;
   std::uint64_t last_tick_ = 0;
-  std::vector<RankRecord> ranks_;
+  std::vector<std::atomic<RankRecord*>>
+      ranks_;  // room for all there may ever be. Release: the record is complete
+  std::atomic<std::size_t> rank_count_{0};
   std::vector<WorkerRecord> workers_;
   SpinLock others_lock_;
   EventRing others_;

@@ -18,6 +18,7 @@ struct Site {
   std::uint64_t idled = 0;    ///< part of waited: its core had nothing else to run until this rank went on
   std::uint64_t longest = 0;  ///< wall of the longest call
   std::uint64_t shortest = UINT64_MAX;
+  std::uint64_t least = UINT64_MAX;  ///< that one of them has run
   std::uint16_t function = 0;
 };
 

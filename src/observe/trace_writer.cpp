@@ -59,15 +59,13 @@ struct Interval {
 class TraceWriter {
  public:
   TraceWriter(std::FILE* file, const Recording& recording, const JobDescription& job, CallSites& sites)
-      : file_(file), recording_(recording), job_(job), sites_(sites), calls_(recording.ranks().size()) {
-    first_rank_ = recording.ranks().empty() ? 0 : rank_of(0);
-  }
+      : file_(file), recording_(recording), job_(job), sites_(sites), calls_(recording.rank_count()) {}
 
   Result<TraceSummary> write() {
     print("{{\"traceEvents\":[");
     names();
     for (std::size_t i = 0; i < recording_.workers().size(); ++i) worker(i);
-    for (std::size_t local = 0; local < recording_.ranks().size(); ++local) unfinished_call(local);
+    for (std::size_t local = 0; local < recording_.rank_count(); ++local) unfinished_call(local);
     messages();
     ending();
     flush();
@@ -118,10 +116,11 @@ class TraceWriter {
   /// Track numbers are unique in the whole file; 0 means something to viewers.
   static int track_of_rank(int rank) { return rank + 1; }
   int track_of_worker(std::size_t worker) const { return 1'000'001 + static_cast<int>(worker); }
-  int rank_of(std::size_t local) const { return recording_.ranks()[local].world_rank; }
+  int rank_of(std::size_t local) const { return recording_.rank(local).world_rank; }
   bool local(int rank, std::size_t& index) const {
-    index = static_cast<std::size_t>(rank - first_rank_);
-    return rank >= first_rank_ && index < calls_.size();
+    const mpi::Rank* const there = mpi::job()->local(rank);
+    index = there != nullptr ? static_cast<std::size_t>(there->local_index) : calls_.size();
+    return index < calls_.size();
   }
 
   void name(const char* what, int process, int track, std::string_view text, int order) {
@@ -140,7 +139,7 @@ class TraceWriter {
       name("thread", kCoresProcess, track_of_worker(i),
            i < job_.workers.size() ? job_.workers[i] : fmt::format("worker {}", i), static_cast<int>(i));
     }
-    for (std::size_t local = 0; local < recording_.ranks().size(); ++local) {
+    for (std::size_t local = 0; local < recording_.rank_count(); ++local) {
       const int rank = rank_of(local);
       name("thread", kRanksProcess, track_of_rank(rank), fmt::format("rank {}", rank), rank);
     }
@@ -206,13 +205,14 @@ class TraceWriter {
   }
 
   void unfinished_call(std::size_t local) {
-    const RankRecord& rank = recording_.ranks()[local];
+    const RankRecord& rank = recording_.rank(local);
     if (rank.open == 0) return;
     Event event;
     event.begin = rank.call_begin;
     event.end = recording_.last_tick();
     event.address = rank.call_address;
-    event.number = rank.waited - rank.call_waited + (rank.left == 0 ? 0 : event.end - rank.left);
+    const std::uint64_t left = mpi::value_of(rank.figures->left);
+    event.number = rank.waited() - rank.call_waited + (left == 0 ? 0 : event.end - std::min(left, event.end));
     event.rank = rank_of(local);
     event.function = rank.call_function;
     call(event, true);
@@ -311,8 +311,7 @@ class TraceWriter {
   const JobDescription& job_;
   CallSites& sites_;
   std::vector<std::vector<Interval>> calls_;  // of each rank
-  int first_rank_ = 0;
-  std::int64_t last_ready_ = -1;  // in the present worker's counter
+  std::int64_t last_ready_ = -1;              // in the present worker's counter
   std::string buffer_;
   bool first_ = true;
   bool failed_ = false;

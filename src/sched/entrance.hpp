@@ -52,6 +52,8 @@ class BasicEntrance {
 
   // ---- In and out ----
 
+  /// The worker's own thread has nothing to run.
+  bool idle() const noexcept { return idle_; }
   /// Threads are let in: from now on the monitor counts.
   bool admits() const noexcept { return admits_; }
   /// The worker's own thread, which is `inside` or in user code.

@@ -39,8 +39,16 @@ bool run_helper(void (*work)(void*), void* argument) noexcept {
   anchor(*helper->rank_task);
   helper->work = work;
   helper->work_argument = argument;
+  helper->stays = false;
   worker.hand_off_to(self, *helper);
+  worker.attend();
   return true;
+}
+
+void stay_on_worker(bool stays) noexcept {
+  HelperFiber& self = *static_cast<HelperFiber*>(current());
+  self.stays = stays;
+  if (stays && self.worker->attended_here()) self.worker->yield(self);
 }
 
 bool HelperPool::grow() noexcept {
@@ -70,6 +78,7 @@ bool HelperPool::grow() noexcept {
     helper.stack = chunk->stacks->stack(i);
     helper.entry = serve;
     helper.argument = &helper;
+    ++busy_;
     give_back(helper);
   }
   chunks_[index].store(chunk, std::memory_order_release);  // pairs with guard_page_owner()

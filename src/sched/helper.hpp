@@ -24,11 +24,17 @@ namespace tmpi::sched {
 /// points: no other rank runs.
 [[nodiscard]] bool run_helper(void (*work)(void*), void* argument) noexcept;
 
+/// What the calling helper fiber does from here on belongs on its worker's own thread (`stays`), since it calls the
+/// user's functions, whose thread-locals are there; or may be done by another one while that thread computes
+/// (attendant.hpp), as when it has begun. May SUSPEND.
+void stay_on_worker(bool stays) noexcept;
+
 /// The task of a helper fiber; when it has done its work it waits in the pool for the next.
 struct HelperFiber : Task {
   void (*work)(void*) = nullptr;
   void* work_argument = nullptr;
   HelperFiber* next_idle = nullptr;
+  bool stays = false;  ///< stay_on_worker()
 };
 
 /// The helper fibers of one worker. Used by the worker's thread only, except where noted.
@@ -43,12 +49,16 @@ class HelperPool {
     if (idle_ == nullptr && !grow()) return nullptr;
     HelperFiber* helper = idle_;
     idle_ = helper->next_idle;
+    ++busy_;
     return helper;
   }
   void give_back(HelperFiber& helper) noexcept {
     helper.next_idle = idle_;
     idle_ = &helper;
+    --busy_;
   }
+  /// Taken and not given back.
+  int busy() const noexcept { return busy_; }
 
   /// The helper fiber whose guard page holds `address`, or null. Any thread; async-signal-safe.
   const HelperFiber* guard_page_owner(const void* address) const noexcept;
@@ -67,6 +77,7 @@ class HelperPool {
   bool grow() noexcept;
 
   HelperFiber* idle_ = nullptr;
+  int busy_ = 0;
   Worker& worker_;
   const std::size_t stack_size_;
   const bool exec_stacks_;

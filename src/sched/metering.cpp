@@ -10,10 +10,10 @@ namespace {
 
 constexpr int kMostObservers = 4;
 
-// Written before the hook is installed by a release store, read by the hook (Worker::report);
-// null-terminated.
-SwitchObserver g_observers[kMostObservers + 1];
-SwitchHook g_plain;
+// From the first to the first null. release, acquire: what an observer needs has been set up.
+std::atomic<SwitchObserver> g_observers[kMostObservers + 1];
+SwitchHook
+    g_plain;  // written before the hook is installed by a release store, read by the hook (Worker::report)
 std::atomic<bool> g_on{false};  // relaxed: the hooks' own stores publish what they need
 
 // On the stack of the side that is left. One of the two is there.
@@ -22,8 +22,11 @@ void metered_switch(Task* from, Task* to) noexcept {
   timers::CoreMeter& core = (from != nullptr ? from : to)->worker->meter();
   if (from != nullptr) timers::suspend(from->meter, core, now);
   if (to != nullptr) timers::resume(to->meter, core, now);
-  for (const SwitchObserver* observer = g_observers; *observer != nullptr; ++observer)
-    (*observer)(from, to, now);
+  for (const auto* place = g_observers;; ++place) {
+    const SwitchObserver observer = place->load(std::memory_order_acquire);
+    if (observer == nullptr) break;
+    observer(from, to, now);
+  }
   if (g_plain != nullptr) g_plain(from, to);
 }
 
@@ -59,15 +62,14 @@ SwitchHook switch_on() noexcept {
 
 bool add(SwitchObserver observer) noexcept {
   for (int i = 0; i < kMostObservers; ++i) {
-    if (g_observers[i] != nullptr) continue;
-    g_observers[i] = observer;
-    return true;
+    SwitchObserver none = nullptr;
+    if (g_observers[i].compare_exchange_strong(none, observer, std::memory_order_acq_rel)) return true;
   }
   return false;
 }
 
 void reset() noexcept {
-  for (SwitchObserver& observer : g_observers) observer = nullptr;
+  for (auto& observer : g_observers) observer.store(nullptr, std::memory_order_relaxed);
   g_plain = nullptr;
   g_on.store(false, std::memory_order_relaxed);
 }

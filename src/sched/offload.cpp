@@ -47,7 +47,7 @@ class Pool {
 
  private:
   static void* serve(void* self) {
-    if (const SavedAffinity* affinity = pool_affinity.load(std::memory_order_acquire)) affinity->apply();
+    use_offload_affinity();
     pthread_setname_np(pthread_self(), "tmpi-files");
     for (;;) static_cast<Pool*>(self)->serve_next();
   }
@@ -127,6 +127,10 @@ int offloaded() noexcept {
 bool await_offloaded() noexcept {
   for (int i = 0; i < 100'000 && offloaded() > 0; ++i) sched_yield();
   return offloaded() == 0;
+}
+
+void use_offload_affinity() noexcept {
+  if (const SavedAffinity* affinity = pool_affinity.load(std::memory_order_acquire)) affinity->apply();
 }
 
 void set_offload_affinity(const SavedAffinity* affinity) noexcept {

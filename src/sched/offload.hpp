@@ -34,5 +34,7 @@ bool await_offloaded() noexcept;
 /// Threads that the pool makes from now on may run where this mask says; null: where the caller may. `affinity`
 /// stays until it is taken back.
 void set_offload_affinity(const SavedAffinity* affinity) noexcept;
+/// The calling thread, one of the node process's own, runs where the job's threads may.
+void use_offload_affinity() noexcept;
 
 }  // namespace tmpi::sched

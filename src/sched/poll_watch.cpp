@@ -7,7 +7,7 @@
 namespace tmpi::sched {
 
 void PollWatch::set(PollHook hook, const Scheduler& scheduler, int tasks) {
-  seen_.resize(static_cast<std::size_t>(tasks));
+  seen_.reserve(static_cast<std::size_t>(tasks));
   scheduler_ = &scheduler;
   away_ticks_ = timers::ticks(kAway);
   hook_ = hook;
@@ -43,7 +43,10 @@ bool PollWatch::all_poll_or_wait() noexcept {
   for (const auto& worker : workers_) activity += worker->activity();
   bool all = activity == activity_;
   activity_ = activity;
-  for (int i = 0; i < scheduler_->tasks(); ++i) {
+  const int tasks = scheduler_->tasks();
+  if (seen_.size() < static_cast<std::size_t>(tasks))
+    seen_.resize(static_cast<std::size_t>(tasks));  // reserved
+  for (int i = 0; i < tasks; ++i) {
     const Task& task = scheduler_->task(i);
     Seen& seen = seen_[static_cast<std::size_t>(i)];
     const Seen now{task.polls.number.load(std::memory_order_relaxed),

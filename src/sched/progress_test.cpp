@@ -1,6 +1,7 @@
 // Progress threads: they look at the event source while every worker computes, and only then.
 #include <dirent.h>
 #include <fcntl.h>
+#include <signal.h>
 #include <unistd.h>
 
 #include <atomic>
@@ -9,7 +10,10 @@
 #include <string>
 #include <thread>
 
+#include "sched/helper.hpp"
+#include "sched/task.hpp"
 #include "sched/test_support.hpp"
+#include "sched/thread_task.hpp"
 #include "timers/clock.hpp"
 
 namespace tmpi::sched {
@@ -67,8 +71,8 @@ bool compute_until(const Event& event, double seconds = 100) {
   return event.done();
 }
 
-// How often the sleeping progress thread has been woken; -1 if there is none.
-long wake_ups() {
+// Of the sleeping progress thread, from /proc: `entry`, a number in `base`; -1 if there is none.
+long status_of_thread(const std::string& key, int base) {
   long count = -1;
   DIR* tasks = opendir("/proc/self/task");
   REQUIRE(tasks != nullptr);
@@ -79,11 +83,16 @@ long wake_ups() {
     if (name != "tmpi-progress") continue;
     std::ifstream status(path + "/status");
     while (status >> word) {
-      if (word == "voluntary_ctxt_switches:") status >> count;
+      if (word == key && status >> word) count = static_cast<long>(std::stoull(word, nullptr, base));
     }
   }
   closedir(tasks);
   return count;
+}
+
+// How often it has been woken.
+long wake_ups() {
+  return status_of_thread("voluntary_ctxt_switches:", 10);
 }
 
 TEST_CASE("what arrives while all workers compute is taken in at once") {
@@ -169,6 +178,106 @@ TEST_CASE("nothing wakes a progress thread while nothing is expected, or everybo
   outside.join();
   CHECK(computing == 0);
   CHECK(watching == 0);
+}
+
+TEST_CASE("a progress thread takes no signal from the ranks") {
+  Job job({.workers = 1, .tasks = 1, .stack_size = 64 * 1024, .bind = false, .progress = Progress::kThread});
+  Network network;
+  job->set_event_source(kSource);
+  const auto blocked = [] { return status_of_thread("SigBlk:", 16); };
+  job.spawn(0, [&] {
+    CHECK((blocked() & 1 << (SIGTERM - 1)) != 0);
+    CHECK((blocked() & 1 << (SIGALRM - 1)) != 0);
+  });
+  job.run();
+}
+
+// Work for a helper fiber: two waits for the network, one after the other, and a look at who does it.
+struct Chain {
+  Network network;
+  Event first, second;
+  std::atomic<int> steps{0};
+  std::atomic<pid_t> last_thread{0};
+  bool calls_user = false;
+  int arrivals = 0;
+
+  void arrive() {
+    ++arrivals;
+    Network::arrive();
+  }
+  static void run(void* self) { static_cast<Chain*>(self)->work(); }
+  void work() {
+    if (calls_user) stay_on_worker(true);
+    for (Event* event : {&first, &second}) {
+      expect_one();
+      event->wait();
+      --g_expected;
+      last_thread = gettid();
+      g_event = &second;
+      ++steps;
+    }
+  }
+  // Computes until that many steps have been made.
+  bool reaches(int wanted, double seconds) {
+    const double start = timers::wtime();
+    while (steps < wanted && timers::wtime() - start < seconds) {
+    }
+    return steps >= wanted;
+  }
+};
+
+// A rank starts it as a call into the library does, and computes; `body(chain)`.
+template <class Body>
+void start_and_compute(Progress mode, bool calls_user, Body&& body) {
+  Job job({.workers = 1, .tasks = 2, .stack_size = 64 * 1024, .bind = false, .progress = mode});
+  Chain chain;
+  chain.calls_user = calls_user;
+  g_event = &chain.first;
+  job->set_event_source(kSource);
+  job.spawn(0, [&] {
+    {
+      const Inside inside(current());
+      CHECK(run_helper(&Chain::run, &chain));
+    }
+    body(chain);
+    const Inside inside(current());
+    for (; chain.steps < 2; yield()) {
+      if (chain.steps == chain.arrivals) chain.arrive();
+    }
+  });
+  job.spawn(0, [&] {
+    const Inside inside(current());
+    while (chain.steps < 2) yield();
+  });
+  job.run();
+  CHECK(chain.steps == 2);
+}
+
+TEST_CASE("helper fibers take their next steps while their worker computes") {
+  for (const Progress mode : {Progress::kThread, Progress::kCore}) {
+    for (int i = 0; i < 20; ++i) {
+      start_and_compute(mode, false, [&](Chain& chain) {
+        chain.arrive();
+        REQUIRE(chain.reaches(1, 20));
+        CHECK(chain.last_thread != gettid());
+        if (i % 2 == 0) usleep(300);
+        chain.arrive();
+        REQUIRE(chain.reaches(2, 20));
+        CHECK(chain.last_thread != gettid());
+      });
+    }
+  }
+}
+
+TEST_CASE(
+    "helper fibers that call the user's functions, and all without progress beside the workers, wait for "
+    "those") {
+  for (const Progress mode : {Progress::kThread, Progress::kPoll}) {
+    start_and_compute(mode, true, [&](Chain& chain) {
+      chain.arrive();
+      CHECK_FALSE(chain.reaches(1, 0.03));
+    });
+  }
 }
 
 TEST_CASE("workers that fall asleep while the progress thread watches are woken, and a stall is noticed") {

@@ -1,6 +1,7 @@
 #include "sched/progress_threads.hpp"
 
 #include <pthread.h>
+#include <signal.h>
 #include <sys/prctl.h>
 #include <sys/resource.h>
 #include <sys/syscall.h>
@@ -51,6 +52,21 @@ void ask_to_be_prompt() noexcept {
   setpriority(PRIO_PROCESS, 0, -20);  // of this thread, in Linux
 }
 
+// Signals are the ranks' and their workers': a thread that is made while one lives takes none.
+class NoSignals {
+ public:
+  NoSignals() noexcept {
+    sigset_t all;
+    sigfillset(&all);
+    pthread_sigmask(SIG_SETMASK, &all, &before_);
+  }
+  ~NoSignals() { pthread_sigmask(SIG_SETMASK, &before_, nullptr); }
+  NoSignals(const NoSignals&) = delete;
+
+ private:
+  sigset_t before_;
+};
+
 ProgressThreads* the_sleeping = nullptr;  // set before any task runs
 
 }  // namespace
@@ -63,12 +79,14 @@ void detail::wake_progress() noexcept {
 }
 
 void ProgressThreads::start_sleeping() {
+  const NoSignals none;
   the_sleeping = this;
   threads_.emplace_back([this] { serve(); });
   pthread_setname_np(threads_.back().native_handle(), "tmpi-progress");
 }
 
 void ProgressThreads::start_spinning(const std::vector<Place>& places, bool bind) {
+  const NoSignals none;
   for (const Place& place : places) {
     threads_.emplace_back([this, place, bind] {
       if (bind) pin_to(place);  // refused: works unpinned

@@ -1,8 +1,9 @@
 // ReadyQueue: a worker's ready tasks. First in, first out through the tasks' own links; any other order
-// through a Policy. No lock: only the worker's thread uses it. A few instructions per operation; never
+// through a Policy. No lock: only the worker's thread uses it, but for length(). A few instructions per operation; never
 // suspends, never allocates.
 #pragma once
 
+#include <atomic>
 #include <memory>
 #include <utility>
 
@@ -17,20 +18,20 @@ class ReadyQueue {
   void use(std::unique_ptr<Policy> policy) noexcept { policy_ = std::move(policy); }
 
   void push(Task& task) noexcept {
-    ++length_;
+    change_length(1);
     if (policy_ != nullptr) [[unlikely]]
       return policy_->push(task);
     append(task);
   }
   void push_yielded(Task& task) noexcept {
-    ++length_;
+    change_length(1);
     if (policy_ != nullptr) [[unlikely]]
       return policy_->push_yielded(task);
     append(task);
   }
   Task* pop() noexcept {
-    if (length_ == 0) return nullptr;
-    --length_;
+    if (empty()) return nullptr;
+    change_length(-1);
     if (policy_ != nullptr) [[unlikely]]
       return policy_->pop();
     Task* task = head_;
@@ -47,20 +48,24 @@ class ReadyQueue {
       if (!wanted(*task)) continue;
       (before == nullptr ? head_ : before->next) = task->next;
       if (tail_ == task) tail_ = before;
-      --length_;
+      change_length(-1);
       return task;
     }
     return nullptr;
   }
+  /// No policy has another order.
+  bool fifo() const noexcept { return policy_ == nullptr; }
   /// Only first in, first out.
   template <class Body>
   void for_each(Body&& body) const noexcept {
     for (Task* task = head_; task != nullptr; task = task->next) body(*task);
   }
-  bool empty() const noexcept { return length_ == 0; }
-  int length() const noexcept { return length_; }
+  bool empty() const noexcept { return length() == 0; }
+  /// Any thread: a recent number.
+  int length() const noexcept { return length_.load(std::memory_order_relaxed); }
 
  private:
+  void change_length(int by) noexcept { length_.store(length() + by, std::memory_order_relaxed); }
   void append(Task& task) noexcept {
     task.next = nullptr;
     if (tail_ == nullptr) {
@@ -73,7 +78,7 @@ class ReadyQueue {
 
   Task* head_ = nullptr;
   Task* tail_ = nullptr;
-  int length_ = 0;
+  std::atomic<int> length_{0};  // relaxed: written by the worker's thread only
   std::unique_ptr<Policy> policy_;
 };
 

@@ -8,6 +8,7 @@
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
+#include <mutex>
 #include <optional>
 #include <span>
 #include <thread>
@@ -16,10 +17,10 @@
 #include "sched/offload.hpp"
 #include "sched/progress_threads.hpp"
 #include "sched/signal_stack.hpp"
+#include "sched/task_table.hpp"
 #include "sched/topology.hpp"
 #include "sched/worker.hpp"
 #include "timers/clock.hpp"
-#include "ult/stack_arena.hpp"
 
 namespace tmpi::sched {
 namespace detail {
@@ -67,7 +68,13 @@ class NodeScheduler final : public Scheduler {
   void set_drain_hook(DrainHook hook) override;
   void set_stall_hook(StallHook hook) override { shared_.stall.set(hook); }
   void set_interrupt_hook(InterruptHook hook) override { shared_.interrupt_hook = hook; }
-  void set_poll_hook(PollHook hook) override { shared_.polls.set(hook, *this, options_.tasks); }
+  void set_poll_hook(PollHook hook) override { shared_.polls.set(hook, *this, options_.tasks + kMostAdded); }
+  Result<int> add(std::span<const NewTask> tasks) override;
+  void start(const Task& task) noexcept override { make_ready(const_cast<Task&>(task)); }
+  void drop(const Task& task) noexcept override;
+  int residents(int worker) const override {
+    return shared_.workers[static_cast<std::size_t>(worker)]->residents();
+  }
   void admit_threads() noexcept override;
   void wake_if_parked(int worker) noexcept override {
     shared_.parkings[static_cast<std::size_t>(worker)]->wake_if_parked();
@@ -81,14 +88,15 @@ class NodeScheduler final : public Scheduler {
   std::vector<std::string> bindings() const override;
   std::vector<std::string> progress_bindings() const override;
   int tasks() const override { return spawned_.load(std::memory_order_acquire); }
-  const Task& task(int id) const override { return tasks_[static_cast<std::size_t>(id)]; }
+  const Task& task(int id) const override { return tasks_.at(id); }
   const Task* guard_page_owner(const void* address) const override;
   const Task* overflowed(const void* address, const void* stack_pointer) const override;
-  std::size_t stack_size() const override { return stacks_ == nullptr ? 0 : stacks_->size(); }
+  std::size_t stack_size() const override { return tasks_.stack_size(); }
   std::size_t stack_high_water(const Task& task) const override;
   std::uint64_t held(int worker) const override {
     return shared_.workers[static_cast<std::size_t>(worker)]->held();
   }
+  int ready(int worker) const override { return shared_.workers[static_cast<std::size_t>(worker)]->ready(); }
   std::uint64_t switches() const override;
   std::uint64_t activity() const override;
 
@@ -98,15 +106,18 @@ class NodeScheduler final : public Scheduler {
   void start_progress();
   Result<void> balance();
   Task& new_task(void* owner);
+  void settle(Task& task, int worker, void (*entry)(void*), void* argument);
+  ult::StackOptions stacks_for(int tasks) const;
+  bool extend_by(int tasks) noexcept;
   void run_worker(int index);
 
   const Options options_;
-  std::unique_ptr<ult::StackArena> stacks_;
   std::optional<Topology> topology_;
   Progress progress_ = Progress::kPoll;  // as it is done
   std::vector<Place> progress_places_;   // kCore
   std::optional<ProgressThreads> progress_threads_;
-  std::unique_ptr<Task[]> tasks_;
+  TaskTable tasks_;
+  std::mutex adding_;
   std::atomic<int> reserved_{0};  // ids handed out
   std::atomic<int> spawned_{0};   // tasks [0, spawned_) are complete enough for state dumps
   Shared shared_;
@@ -118,13 +129,7 @@ Result<void> NodeScheduler::set_up() {
                                options_.workers)};
   }
   timers::begin_calibration();  // goes on while the rest is set up
-  auto stacks = ult::StackArena::create({.count = options_.tasks,
-                                         .size = options_.stack_size,
-                                         .least = options_.least_stack_size,
-                                         .wide_guards = true,
-                                         .executable = options_.exec_stacks});
-  if (!stacks) return stacks.failure();
-  stacks_ = *std::move(stacks);
+  if (auto room = tasks_.add(stacks_for(options_.tasks)); !room) return room;
   if (options_.bind) {
     auto topology = Topology::discover();
     if (!topology) return topology.failure();
@@ -133,9 +138,8 @@ Result<void> NodeScheduler::set_up() {
   choose_progress();
   shared_.oversubscribed =
       options_.workers + (progress_ == Progress::kCore ? options_.progress_cores : 0) > cpu_limit();
-  shared_.stack_size = stacks_->size();
+  shared_.stack_size = tasks_.stack_size();
   shared_.exec_stacks = options_.exec_stacks;
-  tasks_ = std::make_unique<Task[]>(static_cast<std::size_t>(options_.tasks));
   if (auto made = make_workers(); !made) return made;
   timers::calibrate();
   if (!shared_.oversubscribed) shared_.spin_ticks = timers::ticks(options_.spin_microseconds * 1e-6);
@@ -174,7 +178,7 @@ void NodeScheduler::start_progress() {
 
 Result<void> NodeScheduler::make_workers() {
   for (int i = 0; i < options_.workers; ++i) {
-    auto policy = make_policy(options_.policy, i, options_.tasks);
+    auto policy = make_policy(options_.policy, i, options_.tasks + kMostAdded);
     if (!policy) return policy.failure();
     shared_.workers.push_back(std::make_unique<Worker>(shared_, i));
     shared_.workers.back()->use(*std::move(policy));
@@ -200,7 +204,7 @@ Result<void> NodeScheduler::balance() {
         "--progress"};
   }
   shared_.balancer = std::make_unique<Balancer>(
-      *chosen, shared_.workers, std::span(tasks_.get(), static_cast<std::size_t>(options_.tasks)));
+      *chosen, shared_.workers, std::span(tasks_.first(), static_cast<std::size_t>(options_.tasks)));
   for (auto& worker : shared_.workers) worker->set_balancer(*shared_.balancer);
   return {};
 }
@@ -209,8 +213,8 @@ NodeScheduler::~NodeScheduler() {
   // A thread of the pool may still be about to wake the worker whose task it has made ready, which has long finished.
   await_offloaded();
   for (int i = 0; i < tasks(); ++i) {
-    Task& task = tasks_[static_cast<std::size_t>(i)];
-    if (task.entry != nullptr) ult::release(task);
+    Task& task = tasks_.at(i);
+    if (task.entry != nullptr && task.context != nullptr) ult::release(task);
   }
   if (g_scheduler == this) {
     metering::reset();
@@ -225,24 +229,79 @@ Task& NodeScheduler::new_task(void* owner) {
   const int id = reserved_.fetch_add(1, std::memory_order_relaxed);
   if (id >= options_.tasks)
     fatal(fmt::format("more than the {} tasks announced to create()", options_.tasks));
-  Task& task = tasks_[static_cast<std::size_t>(id)];
-  task.id = static_cast<std::uint32_t>(id);
+  Task& task = tasks_.at(id);
   task.owner = owner;
   return task;
 }
 
 Task& NodeScheduler::spawn(int worker, void (*entry)(void*), void* arg, void* owner) {
   Task& task = new_task(owner);
-  task.entry = entry;
-  task.argument = arg;
-  task.stack = stacks_->stack(static_cast<int>(task.id));
-  task.worker = shared_.workers[static_cast<std::size_t>(worker)].get();
-  task.home = static_cast<std::uint16_t>(worker);
   shared_.unfinished.fetch_add(1, std::memory_order_relaxed);
-  task.worker->settle();
+  settle(task, worker, entry, arg);
   spawned_.fetch_add(1, std::memory_order_release);
   make_ready(task);
   return task;
+}
+
+void NodeScheduler::settle(Task& task, int worker, void (*entry)(void*), void* argument) {
+  task.entry = entry;
+  task.argument = argument;
+  task.stack = tasks_.stack_of(static_cast<int>(task.id));
+  task.worker = shared_.workers[static_cast<std::size_t>(worker)].get();
+  task.home = static_cast<std::uint16_t>(worker);
+  task.worker->settle();
+}
+
+ult::StackOptions NodeScheduler::stacks_for(int tasks) const {
+  return {.count = tasks,
+          .size = options_.stack_size,
+          .least = options_.least_stack_size,
+          .wide_guards = true,
+          .executable = options_.exec_stacks};
+}
+
+// Workers leave when there are no unfinished tasks, and do not come back. acq_rel as everybody who counts there.
+bool NodeScheduler::extend_by(int tasks) noexcept {
+  int unfinished = shared_.unfinished.load(std::memory_order_acquire);
+  while (unfinished > 0) {
+    if (shared_.unfinished.compare_exchange_weak(unfinished, unfinished + tasks, std::memory_order_acq_rel))
+      return true;
+  }
+  return false;
+}
+
+Result<int> NodeScheduler::add(std::span<const NewTask> tasks) {
+  const std::lock_guard guard(adding_);
+  const int first = tasks_.capacity(), count = static_cast<int>(tasks.size());
+  if (shared_.balancer != nullptr)
+    return Failure{"ranks cannot be added where they move between cores (--balance)"};
+  if (this->tasks() != first)
+    return Failure{"ranks cannot be added before all that were announced are there"};
+  if (first - options_.tasks + count > kMostAdded) {
+    return Failure{fmt::format(
+        "the node process has room for {} ranks beyond those that it began with, of which {} are taken",
+        kMostAdded, first - options_.tasks)};
+  }
+  if (auto room = tasks_.add(stacks_for(count)); !room) return room.failure();
+  for (int i = 0; i < count; ++i) {
+    const NewTask& wanted = tasks[static_cast<std::size_t>(i)];
+    Task& task = tasks_.at(first + i);
+    task.owner = wanted.owner;
+    settle(task, wanted.worker, wanted.entry, wanted.argument);
+  }
+  const bool extended = extend_by(count);
+  for (int i = 0; i < count && !extended; ++i) tasks_.at(first + i).set_state(TaskState::kFinished);
+  reserved_.fetch_add(count, std::memory_order_relaxed);
+  spawned_.fetch_add(count, std::memory_order_release);
+  if (!extended) return Failure{"all ranks of the node process have ended"};
+  return first;
+}
+
+void NodeScheduler::drop(const Task& task) noexcept {
+  const_cast<Task&>(task).set_state(TaskState::kFinished);
+  task.worker->unsettle();
+  if (shared_.unfinished.fetch_sub(1, std::memory_order_acq_rel) != 1) return;
+  for (Parking* parking : shared_.parkings) parking->wake();
 }
 
 Task& NodeScheduler::adopt_current_thread(void* owner) {
@@ -281,6 +340,7 @@ void NodeScheduler::run() {
   }
   if (first == 1) run_worker(0);
   for (std::thread& thread : threads) thread.join();
+  for (auto& worker : shared_.workers) worker->dismiss_attendant();
   if (progress_threads_) progress_threads_->stop();
   set_offload_affinity(nullptr);
 }
@@ -310,10 +370,11 @@ void NodeScheduler::observe_switches(SwitchObserver observer) {
 
 void NodeScheduler::admit_threads() noexcept {
   Worker& here = *this_worker();
+  here.expect_threads();
   if (here.entrance().admits()) return;
   // Tasks that have not run yet learn it from the worker.
   for (int i = 0; i < tasks(); ++i) {
-    Task& task = tasks_[static_cast<std::size_t>(i)];
+    Task& task = tasks_.at(i);
     if (task.worker == &here) task.monitored.store(true, std::memory_order_relaxed);
   }
   here.close();
@@ -336,7 +397,10 @@ void NodeScheduler::set_event_source(const EventSource& source) {
   }
   shared_.expectant_ticks = timers::ticks(2e-6);
   shared_.quiet_ticks = timers::ticks(20e-6);
-  for (auto& worker : shared_.workers) worker->set_event_source(source);
+  for (auto& worker : shared_.workers) {
+    worker->set_event_source(source);
+    if (progress_threads_) worker->have_attendant();
+  }
 }
 
 std::vector<std::string> NodeScheduler::bindings() const {
@@ -375,8 +439,7 @@ std::vector<std::string> NodeScheduler::progress_bindings() const {
 }
 
 const Task* NodeScheduler::guard_page_owner(const void* address) const {
-  const int index = stacks_->guard_owner(address);
-  if (index >= 0) return index >= tasks() ? nullptr : &tasks_[static_cast<std::size_t>(index)];
+  if (const Task* owner = tasks_.guard_page_owner(address)) return owner->entry != nullptr ? owner : nullptr;
   for (const auto& worker : shared_.workers) {
     if (const Task* helper = worker->helpers().guard_page_owner(address)) return helper;
   }
@@ -398,9 +461,7 @@ const Task* NodeScheduler::overflowed(const void* address, const void* stack_poi
 }
 
 std::size_t NodeScheduler::stack_high_water(const Task& task) const {
-  return task.entry == nullptr
-             ? 0
-             : stacks_->high_water(static_cast<int>(task.id));  // an adopted thread's stack is not ours
+  return task.entry == nullptr ? 0 : tasks_.stack_high_water(task);  // an adopted thread's stack is not ours
 }
 
 std::uint64_t NodeScheduler::switches() const {

@@ -7,6 +7,7 @@
 #include <cstdint>
 #include <functional>
 #include <memory>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -94,6 +95,26 @@ class Scheduler {
   /// A new task on worker `worker`, ready to run `entry(arg)` on its own stack. Before run(), or from a task.
   virtual Task& spawn(int worker, void (*entry)(void*), void* arg, void* owner) = 0;
 
+  /// A task that is yet to be started, and what becomes of its stack and its worker.
+  struct NewTask {
+    int worker = 0;
+    void (*entry)(void*) = nullptr;
+    void* argument = nullptr;
+    void* owner = nullptr;
+  };
+  /// Adds tasks beyond those announced to create(), while others run or wait; each is unfinished from now on and does
+  /// nothing until start() or drop(). Any thread. Returns the id of the first, the others follow. Failure sentences:
+  /// the tasks announced have not all been spawned, or have all finished; more than kMostAdded in all; tasks move
+  /// between workers; no room for stacks.
+  virtual Result<int> add(std::span<const NewTask> tasks) = 0;
+  static constexpr int kMostAdded = 4096;
+  /// Lets an added task run. Any thread.
+  virtual void start(const Task& task) noexcept = 0;
+  /// An added task will never run: it has finished. Any thread.
+  virtual void drop(const Task& task) noexcept = 0;
+  /// Tasks of the worker that have not finished. Any thread; a figure.
+  virtual int residents(int worker) const = 0;
+
   /// Makes the calling thread worker 0 and its present flow of control task 0 (a program started by itself,
   /// without a node process, is one rank): no own stack, no run(), no pinning; it ends with the thread, never
   /// by finish_current(). Only with workers == 1.
@@ -115,8 +136,8 @@ class Scheduler {
   /// time, idempotent; without it a switch reads no clock. A worker that runs a task meanwhile begins with
   /// its next switch.
   virtual void meter_switches() noexcept = 0;
-  /// Registers an observer, which is called before the switch hook, and meters switches. Before run() or by
-  /// the adopted task; there is room for four.
+  /// Registers an observer, which is called before the switch hook, and meters switches. Any thread, any time;
+  /// there is room for four.
   virtual void observe_switches(SwitchObserver observer) = 0;
   virtual void set_drain_hook(DrainHook hook) = 0;
   virtual void set_stall_hook(StallHook hook) = 0;
@@ -134,6 +155,8 @@ class Scheduler {
   virtual AssistPoint& assist_point(int worker) noexcept = 0;
 
   virtual int workers() const = 0;
+  /// Tasks of worker `worker` that are ready, the running one not counted: a recent number. Any thread.
+  virtual int ready(int worker) const = 0;
   virtual int worker_of(const Task& task) const = 0;
   /// True if there are more workers than CPUs this process may use (affinity mask, cgroup quota): idle
   /// workers then do not spin.

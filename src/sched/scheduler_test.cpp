@@ -280,6 +280,56 @@ TEST_CASE("an adopted thread blocks, yields and is woken by other threads") {
   CHECK(job->stack_high_water(self) == 0);
 }
 
+TEST_CASE("tasks are added while others run, and are started or dropped by another thread") {
+  static std::atomic<int> ran;
+  ran = 0;
+  Job job({.workers = 2, .tasks = 1, .stack_size = 64 * 1024, .bind = false});
+  const Scheduler::NewTask here{.worker = 0, .entry = [](void*) {
+                                  ran += 1;
+                                  yield();
+                                  ran += 1;
+                                }};
+  Scheduler::NewTask there = here;
+  there.worker = 1;
+  const std::vector<Scheduler::NewTask> tasks = {here, there, here};
+  CHECK_FALSE(job->add(tasks));  // the one that was announced has not come yet
+  Result<int> added = Failure{"not yet"}, more = Failure{"not yet"};
+  std::thread starter;
+  job.spawn(0, [&] {
+    added = job->add(tasks);
+    CHECK(job->residents(0) == 3);
+    for (int round = 0; round < 3; ++round) yield();
+    CHECK(ran == 0);
+    starter = std::thread([&] {
+      more = job->add(std::vector<Scheduler::NewTask>(5, there));
+      for (int i = 0; i < 5; ++i) job->start(job->task(*more + i));
+      job->start(job->task(*added));
+      job->start(job->task(*added + 1));
+      job->drop(job->task(*added + 2));
+    });
+  });
+  job.run();  // until the last of those has ended, too
+  starter.join();
+  REQUIRE(added);
+  CHECK(*added == 1);
+  CHECK(*more == 4);
+  CHECK(ran == 2 * 7);
+  CHECK(job->tasks() == 9);
+  for (int i = 0; i < 9; ++i) CHECK(job->task(i).state == TaskState::kFinished);
+  CHECK(job->guard_page_owner(job->task(6).stack.base - 8) == &job->task(6));
+  CHECK_FALSE(job->add(tasks));  // too late
+}
+
+TEST_CASE("too many tasks, and tasks that move, are not added to") {
+  Job job({.workers = 2, .tasks = 1, .stack_size = 64 * 1024, .balance = "greedy", .bind = false});
+  job.spawn(0, [&] {
+    const Result<int> added = job->add(std::vector<Scheduler::NewTask>(1));
+    CHECK_FALSE(added);
+    CHECK(added.message().find("--balance") != std::string::npos);
+  });
+  job.run();
+}
+
 TEST_CASE("bindings are reported, senseless numbers refused") {
   {
     Job job({.workers = 2, .tasks = 1});

@@ -319,7 +319,7 @@ inline void Worker::give_turn(Task& self, Counter& counter) noexcept {
     Task* next = pop_next();
     if (next == nullptr) {
       // A rank that polls must not keep the core from a worker that shares it, nor its threads out.
-      if (entrance_.admits()) {
+      if (entrance_.admits() && !only_attended_) {
         entrance_.yield(*this);
       } else if (shared_.oversubscribed) {
         sched_yield();
@@ -416,6 +416,38 @@ void Worker::run() noexcept {
   ult::detach(root_);
   set_this_thread(nullptr, nullptr);
   if (entrance_.admits()) leave();
+}
+
+// ---- Its attendant ----
+
+void Worker::admit_attendant() noexcept {
+  if (entrance_.admits()) return;
+  scheduler()->admit_threads();
+  only_attended_ = true;
+}
+
+namespace {
+
+bool attendable(const Task& task) noexcept {
+  return task.helper && !static_cast<const HelperFiber&>(task).stays;
+}
+
+}  // namespace
+
+bool Worker::has_ready_helper() const noexcept {
+  if (helpers_.busy() == 0 || entrance_.idle()) return false;
+  bool found = false;
+  ready_.for_each([&](const Task& task) { found = found || attendable(task); });
+  return found;
+}
+
+HelperFiber* Worker::take_ready_helper() noexcept {
+  return has_ready_helper() ? static_cast<HelperFiber*>(ready_.take(attendable)) : nullptr;
+}
+
+// The worker's own thread sees it at the latest when it leaves; another one may not come by again.
+void Worker::helper_is_ready() noexcept {
+  if (t_running != &running_) attendant_->take_over();
 }
 
 Worker::~Worker() {

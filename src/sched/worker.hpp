@@ -16,6 +16,7 @@
 
 #include "base/platform.hpp"
 #include "sched/assist.hpp"
+#include "sched/attendant.hpp"
 #include "sched/balancer.hpp"
 #include "sched/entrance.hpp"
 #include "sched/helper.hpp"
@@ -77,6 +78,15 @@ class alignas(kCacheLine) Worker {
     watchful_.store(true, std::memory_order_relaxed);
   }
 
+  /// Helper fibers go on while the worker's own thread computes; only if its tasks run first in, first out.
+  void have_attendant() {
+    if (ready_.fifo()) attendant_ = std::make_unique<Attendant>(*this);
+  }
+  /// When its own thread has ended.
+  void dismiss_attendant() noexcept {
+    if (attendant_ != nullptr) attendant_->stop();
+  }
+
   // Any thread.
   /// Takes effect at the worker's next switch.
   void set_switch_hook(SwitchHook hook) noexcept { switch_hook_.store(hook, std::memory_order_release); }
@@ -100,6 +110,8 @@ class alignas(kCacheLine) Worker {
   void interrupt(Task& task) noexcept;
   /// One more task, which will not have finished until finish(); and whether there are others than one.
   void settle() noexcept { residents_.fetch_add(1, std::memory_order_relaxed); }
+  void unsettle() noexcept { residents_.fetch_sub(1, std::memory_order_relaxed); }
+  int residents() const noexcept { return residents_.load(std::memory_order_relaxed); }
   bool has_company() const noexcept { return residents_.load(std::memory_order_relaxed) > 1; }
   /// So often has it looked at the event source.
   std::uint64_t looks() const noexcept { return looks_.load(std::memory_order_relaxed); }
@@ -146,9 +158,31 @@ class alignas(kCacheLine) Worker {
   /// The running helper fiber has done its work. Returns when there is more.
   void retire(HelperFiber& helper) noexcept;
 
+  // Of its attendant; inside.
+  /// Helper fibers may have suspended.
+  void attend() noexcept {
+    if (attendant_ != nullptr && helpers_.busy() > 0) [[unlikely]]
+      attendant_->expect();
+  }
+  /// The monitor counts from now on.
+  void admit_attendant() noexcept;
+  /// A thread of a rank is let in, too.
+  void expect_threads() noexcept { only_attended_ = false; }
+  /// The calling thread is the attendant.
+  bool attended_here() const noexcept { return attendant_ != nullptr && attendant_->runs_here(); }
+  int busy_helpers() const noexcept { return helpers_.busy(); }
+  /// A helper fiber is ready that another thread than its own may run, since that is in user code.
+  bool has_ready_helper() const noexcept;
+  /// Takes that one; null: there is none.
+  HelperFiber* take_ready_helper() noexcept;
+
   // Who is inside (thread_task.hpp).
   Entrance& entrance() noexcept { return entrance_; }
-  void leave() noexcept { entrance_.leave(*this); }
+  void leave() noexcept {
+    if (attendant_ != nullptr) [[unlikely]]
+      attendant_->take_over();
+    entrance_.leave(*this);
+  }
   /// Before the first switch to a task.
   void prepare(Task& task) noexcept;
   /// Puts a task that has given up its turn behind those that are ready.
@@ -179,7 +213,10 @@ class alignas(kCacheLine) Worker {
       return entrance_.wake(static_cast<ThreadTask&>(task).parker);
     task.set_state(TaskState::kReady);
     ready_.push(task);
+    if (task.helper && attendant_ != nullptr) [[unlikely]]
+      helper_is_ready();
   }
+  void helper_is_ready() noexcept;
   void drain_inbox() noexcept;
   Task* next_ready() noexcept;
   Task* pop_next() noexcept;
@@ -269,6 +306,8 @@ class alignas(kCacheLine) Worker {
   Worker* leaving_to_ = nullptr;
   std::atomic<bool> closed_{false};
   std::atomic<bool> idling_{false};
+  std::unique_ptr<Attendant> attendant_;
+  bool only_attended_ = false;  // no thread of a rank has been admitted, only the attendant
 
   // Its inbox is written by other threads.
   Entrance entrance_;

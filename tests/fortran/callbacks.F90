@@ -57,6 +57,15 @@ contains
     flag = value_in /= 13
     ierror = MPI_SUCCESS
   end subroutine
+  subroutine copy_twice(old, keyval, extra_state, value_in, value_out, flag, ierror)
+    type(MPI_Comm) :: old
+    integer :: keyval, ierror
+    integer(kind=MPI_ADDRESS_KIND) :: extra_state, value_in, value_out
+    logical :: flag
+    value_out = 2*value_in
+    flag = .true.
+    ierror = MPI_SUCCESS
+  end subroutine
   subroutine delete_comm(comm, keyval, value, extra_state, ierror)
     type(MPI_Comm) :: comm
     integer :: keyval, ierror
@@ -64,6 +73,13 @@ contains
     deletes = deletes + 1
     EQUAL(extra_state, 77_8)
     ierror = merge(MPI_ERR_OTHER, MPI_SUCCESS, value == 99)
+  end subroutine
+  subroutine two_bytes(datatype, extent, extra_state, ierror)
+    type(MPI_Datatype) :: datatype
+    integer(kind=MPI_ADDRESS_KIND) :: extent, extra_state
+    integer :: ierror
+    extent = 2
+    ierror = MPI_SUCCESS
   end subroutine
   subroutine copy_type(old, keyval, extra_state, value_in, value_out, flag, ierror)
     type(MPI_Datatype) :: old
@@ -110,6 +126,7 @@ program callbacks
   call error_handlers()
   call attributes()
   call predefined_attributes()
+  call attributes_of_both_languages()
   call requests()
   call old_interface()
   call MPI_Barrier(MPI_COMM_WORLD)
@@ -227,6 +244,87 @@ contains
     call MPI_Type_free(type)
   end subroutine
 
+  ! MPI report, 19.3.7: what Fortran sets, C reads at an address; what C sets, Fortran reads as the address.
+  subroutine attributes_of_both_languages()
+    integer :: key, c_key, twice, i, old_value, ierr
+    integer(kind=MPI_ADDRESS_KIND) :: value, address
+    logical :: flag
+    type(MPI_Comm) :: comm
+    external :: MPI_Attr_put, MPI_Attr_get
+    interface
+      ! The address sized integer, the int, that C finds behind an attribute; the attribute itself.
+      function c_reads(comm, key) bind(C)
+        import :: c_intptr_t, c_int
+        integer(c_int), value :: comm, key
+        integer(c_intptr_t) :: c_reads
+      end function
+      function c_reads_int(comm, key) bind(C)
+        import :: c_int
+        integer(c_int), value :: comm, key
+        integer(c_int) :: c_reads_int
+      end function
+      function c_gets(comm, key) bind(C)
+        import :: c_intptr_t, c_int
+        integer(c_int), value :: comm, key
+        integer(c_intptr_t) :: c_gets
+      end function
+      subroutine c_sets(comm, key, address) bind(C)
+        import :: c_intptr_t, c_int
+        integer(c_int), value :: comm, key
+        integer(c_intptr_t), value :: address
+      end subroutine
+      function c_makes_key() bind(C)
+        import :: c_int
+        integer(c_int) :: c_makes_key
+      end function
+      function c_saw() bind(C)
+        import :: c_intptr_t
+        integer(c_intptr_t) :: c_saw
+      end function
+    end interface
+    call MPI_Comm_create_keyval(MPI_COMM_NULL_COPY_FN, MPI_COMM_NULL_DELETE_FN, key, 0_MPI_ADDRESS_KIND)
+    call MPI_Comm_create_keyval(copy_twice, MPI_COMM_NULL_DELETE_FN, twice, 0_MPI_ADDRESS_KIND)
+    c_key = c_makes_key()
+    do i = 1, 1000
+      call MPI_Comm_set_attr(MPI_COMM_WORLD, key, -12345678901_MPI_ADDRESS_KIND*i)
+      CHECK(c_reads(MPI_COMM_WORLD%MPI_VAL, key) == -12345678901_8*i)
+    end do
+    call MPI_Attr_put(MPI_COMM_WORLD%MPI_VAL, key, -77, ierr)
+    EQUAL(c_reads_int(MPI_COMM_WORLD%MPI_VAL, key), -77)
+    call MPI_Comm_get_attr(MPI_COMM_WORLD, key, value, flag)
+    CHECK(flag .and. value == -77)
+    call c_sets(MPI_COMM_WORLD%MPI_VAL, key, int(z'123456789ab', c_intptr_t))
+    call MPI_Comm_get_attr(MPI_COMM_WORLD, key, value, flag)
+    CHECK(flag .and. value == int(z'123456789ab', MPI_ADDRESS_KIND))
+    call MPI_Attr_get(MPI_COMM_WORLD%MPI_VAL, key, old_value, flag, ierr)
+    CHECK(flag .and. old_value == int(z'456789ab'))
+    CHECK(c_gets(MPI_COMM_WORLD%MPI_VAL, key) == int(z'123456789ab', c_intptr_t))
+    ! Callbacks of either language see their own kind, and make it.
+    call MPI_Comm_set_attr(MPI_COMM_WORLD, twice, 21_MPI_ADDRESS_KIND)
+    call MPI_Comm_set_attr(MPI_COMM_WORLD, c_key, 5_MPI_ADDRESS_KIND)
+    call MPI_Comm_dup(MPI_COMM_WORLD, comm)
+    CHECK(c_reads(comm%MPI_VAL, twice) == 42)
+    CHECK(c_saw() == 5)
+    CHECK(c_reads(comm%MPI_VAL, c_key) == 5)
+    call MPI_Comm_free(comm)
+    address = int(z'7000000000', MPI_ADDRESS_KIND)
+    call c_sets(MPI_COMM_WORLD%MPI_VAL, twice, address)
+    call MPI_Comm_dup(MPI_COMM_WORLD, comm)
+    CHECK(c_reads(comm%MPI_VAL, twice) == 2*address)
+    call MPI_Comm_free(comm)
+    call MPI_Comm_delete_attr(MPI_COMM_WORLD, key)
+    call MPI_Comm_delete_attr(MPI_COMM_WORLD, twice)
+    call MPI_Comm_delete_attr(MPI_COMM_WORLD, c_key)
+    ! A duplicate made by MPI_COMM_DUP_FN of what C has set is C's.
+    call MPI_Comm_free_keyval(twice)
+    call MPI_Comm_create_keyval(MPI_COMM_DUP_FN, MPI_COMM_NULL_DELETE_FN, twice, 0_MPI_ADDRESS_KIND)
+    call c_sets(MPI_COMM_WORLD%MPI_VAL, twice, address)
+    call MPI_Comm_dup(MPI_COMM_WORLD, comm)
+    CHECK(c_gets(comm%MPI_VAL, twice) == address)
+    call MPI_Comm_free(comm)
+    call MPI_Comm_delete_attr(MPI_COMM_WORLD, twice)
+  end subroutine
+
   subroutine predefined_attributes()
     integer(kind=MPI_ADDRESS_KIND) :: value
     logical :: flag
@@ -259,6 +357,9 @@ contains
     call MPI_Get_elements(status, MPI_INTEGER, n)
     EQUAL(n, 3)
     CHECK(request == MPI_REQUEST_NULL)
+    ! Data representations need no conversion.
+    call MPI_Register_datarep('short', MPI_CONVERSION_FN_NULL, MPI_CONVERSION_FN_NULL, two_bytes, 0_MPI_ADDRESS_KIND)
+    call MPI_Register_datarep_c('short too', MPI_CONVERSION_FN_NULL_C, MPI_CONVERSION_FN_NULL_C, two_bytes, 0_MPI_ADDRESS_KIND)
   end subroutine
 end program
 
@@ -272,6 +373,7 @@ subroutine old_interface()
   external :: old_copy, old_delete, old_handler, old_maximum
   integer :: noted
   common /notes/ noted
+  call MPI_F_SYNC_REG(values)
   call MPI_KEYVAL_CREATE(old_copy, old_delete, key, 5, ierr)
   call MPI_ATTR_PUT(MPI_COMM_WORLD, key, 1234, ierr)
   call MPI_ATTR_GET(MPI_COMM_WORLD, key, values, flag, ierr)

@@ -57,6 +57,9 @@ program ends
      call MPI_Barrier(MPI_COMM_WORLD)
      write(*,'(a,i0)') 'of rank ', me
      call MPI_Finalize()
+  else if (what == 'report' .or. what == 'misuse') then
+     call reported(what == 'misuse')
+     call MPI_Finalize()
   else if (what == 'abort') then
      if (me == 1) call abort()
      call MPI_Barrier(MPI_COMM_WORLD)
@@ -77,6 +80,29 @@ contains
     print *, room(k)
   end subroutine
 end program
+
+! What --profile, --trace and --check name lines of: calls by all ways through the bindings. The section makes a datatype.
+subroutine reported(wrong)
+  use mpi_f08
+  implicit none
+  logical, intent(in) :: wrong
+  type(MPI_Comm) :: comm
+  type(MPI_Request) :: request
+  integer :: grid(6, 6), other
+  grid = 1
+  call MPI_Bcast(grid(2, :), 6, MPI_INTEGER, 0, MPI_COMM_WORLD) ! section
+  call old_way(other)
+  call MPI_Comm_dup(MPI_COMM_WORLD, comm) ! not freed
+  if (.not. wrong) return
+  call MPI_Isend(grid, 36, MPI_INTEGER, 0, 0, MPI_COMM_SELF, request) ! pending
+  call MPI_Recv(grid, 36, MPI_INTEGER, 0, 0, MPI_COMM_SELF, MPI_STATUS_IGNORE) ! overwrites
+  call MPI_Wait(request, MPI_STATUS_IGNORE)
+end subroutine
+subroutine old_way(other)
+  integer :: other
+  include 'mpif.h'
+  call MPI_Allreduce(MPI_IN_PLACE, other, 1, MPI_INTEGER, MPI_MAX, MPI_COMM_WORLD, ierror) ! by mpif.h
+end subroutine
 
 ! Internal procedures of one host that is active many times are all different.
 recursive subroutine too_many_operators(n)

@@ -3,10 +3,10 @@
 . "$(dirname "$0")/../wrappers/lib.sh"
 ends=$2
 
-# ends_with CODE PATTERN WAY: the job ends with this code, and prints a line that matches.
+# ends_with CODE PATTERN WAY [OPTION of tmpirun]: the job ends with this code, and prints a line that matches.
 ends_with() {
   status=0
-  got=$(timeout 60 tmpirun -n 2 "$ends" "$3" 2>&1) || status=$?
+  got=$(timeout 60 tmpirun -n 2 ${4-} "$ends" "$3" 2>&1) || status=$?
   [ "$status" -eq "$1" ] || fail "$3: exit code $status, not $1: $got"
   printf '%s\n' "$got" | grep -Eq -e "$2" || fail "$3 printed '$got', which does not match '$2'"
 }
@@ -47,6 +47,25 @@ t_crashes_name_the_rank() {
 t_bad_buffers_and_procedures() {
   ends_with 1 "rank 1 on .*: MPI_Send failed: MPI_ERR_BUFFER .*the buffer is NULL, but count is 10" null
   ends_with 1 "operators of 64 different Fortran procedures" operators
+}
+
+# line TEXT: the line of ends.F90 that ends with the comment TEXT.
+line() {
+  grep -n "! $1\$" "$(dirname "$0")/ends.F90" | cut -d: -f1
+}
+
+# Calls are the program's: reports have its lines, and nothing of what the bindings do for themselves.
+t_reports_name_the_programs_lines() {
+  got=$(tmpirun -n 2 --profile "$ends" report 2>&1)
+  for call in "Bcast +ends.F90:$(line section) in reported" "Allreduce +ends.F90:$(line 'by mpif.h') in old_way" "Init +ends.F90:[0-9]+ in ends"; do
+    printf '%s\n' "$got" | grep -Eq -e "MPI_$call" || fail "no line of MPI_$call in the profile: $got"
+  done
+  ! printf '%s\n' "$got" | grep -Eq 'MPI_Type_|bindings|sections\.' || fail "the profile shows the bindings: $got"
+  tmpirun -n 2 --trace trace.json "$ends" report 2> trace.log
+  grep -q "\"at\":\"ends.F90:$(line section)\"" trace.json || fail "no line of the broadcast in the trace"
+  ends_with 0 "2 communicators made by MPI_Comm_dup at ends.F90:$(line 'not freed')\$" report --check
+  ! printf '%s\n' "$got" | grep -q 'datatype' || fail "the bindings' datatype is reported: $got"
+  ends_with 1 "MPI_Isend at ends.F90:$(line pending)" misuse --check
 }
 
 run_cases

@@ -19,6 +19,7 @@ program sections
   call collectives()
   call nonblocking()
   call one_element()
+  call unused_buffers()
   call refused()
   call MPI_Barrier(MPI_COMM_WORLD)
   if (me == 0) print '(a,i0,a)', 'passed with ', ranks, ' ranks'
@@ -182,6 +183,37 @@ contains
     call MPI_Sendrecv(a(2, 1:4:2), 2_8, MPI_INTEGER, right, 9, a(4, 1:4:3), 2_8, MPI_INTEGER, left, 9, MPI_COMM_WORLD, status)
     CHECK(all(a(4, 1:4:3) == left))
     CHECK(all(a(:3, :) == me))
+  end subroutine
+
+  ! What only the root uses may be any section elsewhere, with any datatype.
+  subroutine unused_buffers()
+    integer :: line(3), wide(6, 5, 8)
+    integer, allocatable :: all_lines(:)
+    type(MPI_Datatype) :: nonsense
+    type(MPI_Request) :: request
+    nonsense%MPI_VAL = -12345
+    allocate (all_lines(3*ranks))
+    line = me
+    wide = -1
+    if (me == ranks - 1) then
+      call MPI_Igather(line, 3, MPI_INTEGER, all_lines, 3, MPI_INTEGER, ranks - 1, MPI_COMM_WORLD, request)
+      call MPI_Wait(request, MPI_STATUS_IGNORE)
+      CHECK(all(all_lines == [((k, i=1, 3), k=0, ranks - 1)]))
+      call MPI_Iscatter(all_lines, 3, MPI_INTEGER, line, 3, MPI_INTEGER, ranks - 1, MPI_COMM_WORLD, request)
+      call MPI_Wait(request, MPI_STATUS_IGNORE)
+      call MPI_Ireduce(line, all_lines, 3, MPI_INTEGER, MPI_SUM, ranks - 1, MPI_COMM_WORLD, request)
+      call MPI_Wait(request, MPI_STATUS_IGNORE)
+      CHECK(all(all_lines(:3) == ranks*(ranks - 1)/2))
+    else
+      call MPI_Igather(line, 3, MPI_INTEGER, wide(1:5:2, :, 2:7:3), 3, nonsense, ranks - 1, MPI_COMM_WORLD, request)
+      call MPI_Wait(request, MPI_STATUS_IGNORE)
+      call MPI_Iscatter(wide(1:5:2, :, 2:7:3), 3, nonsense, line, 3, MPI_INTEGER, ranks - 1, MPI_COMM_WORLD, request)
+      call MPI_Wait(request, MPI_STATUS_IGNORE)
+      call MPI_Ireduce(line, wide(1:5:2, :, 2:7:3), 3, MPI_INTEGER, MPI_SUM, ranks - 1, MPI_COMM_WORLD, request)
+      call MPI_Wait(request, MPI_STATUS_IGNORE)
+    end if
+    CHECK(all(line == me))
+    CHECK(all(wide == -1))
   end subroutine
 
   subroutine refused()

@@ -26,6 +26,11 @@ contains
     integer :: code
     seen_code = code
   end subroutine
+  subroutine note_file_error(file, code)
+    type(MPI_File) :: file
+    integer :: code
+    seen_code = code
+  end subroutine
 end module
 
 program windows
@@ -35,6 +40,9 @@ program windows
   integer, parameter :: n = 12
   type(MPI_Win) :: win
   type(MPI_Group) :: group
+  type(MPI_File) :: file
+  type(MPI_Datatype) :: gaps
+  type(MPI_Request) :: request
   type(MPI_Errhandler) :: handler
   type(c_ptr) :: base
   integer, pointer :: memory(:)
@@ -102,6 +110,19 @@ program windows
   call MPI_Win_unlock(0, win)
   EQUAL(total, ranks*(ranks + 1)/2)
 
+  ! Accumulation takes sections, too.
+  call MPI_Barrier(MPI_COMM_WORLD)
+  memory = 0
+  local = 7
+  local(2, 2:6:2) = [1, 2, 3]
+  call MPI_Win_fence(0, win)
+  call MPI_Accumulate(local(2, 2:6:2), 3, MPI_INTEGER, 0, 0_MPI_ADDRESS_KIND, 3, MPI_INTEGER, MPI_SUM, win)
+  call MPI_Win_fence(0, win)
+  if (me == 0) then
+    CHECK(all(memory(:3) == [1, 2, 3]*ranks))
+  end if
+  call MPI_Win_fence(0, win)
+
   call MPI_Win_create_errhandler(note_error, handler)
   call MPI_Win_set_errhandler(win, handler)
   call MPI_Errhandler_free(handler)
@@ -111,6 +132,26 @@ program windows
   call MPI_Error_class(error, class)
   EQUAL(class, MPI_ERR_RANK)
   EQUAL(seen_code, error)
+
+  ! A section that cannot travel is an error of the window, or of the file.
+  call MPI_Type_vector(2, 1, 2, MPI_INTEGER, gaps)
+  call MPI_Type_commit(gaps)
+  seen_code = 0
+  call MPI_Put(local(2, 2:6:2), 1, gaps, 0, 0_MPI_ADDRESS_KIND, 1, gaps, win, error)
+  call MPI_Error_class(error, class)
+  EQUAL(class, MPI_ERR_BUFFER)
+  EQUAL(seen_code, error)
+  call MPI_File_open(MPI_COMM_SELF, '/dev/null', MPI_MODE_WRONLY, MPI_INFO_NULL, file)
+  call MPI_File_create_errhandler(note_file_error, handler)
+  call MPI_File_set_errhandler(file, handler)
+  call MPI_Errhandler_free(handler)
+  seen_code = 0
+  call MPI_File_iwrite(file, local(2, 2:6:2), 1, gaps, request, error)
+  call MPI_Error_class(error, class)
+  EQUAL(class, MPI_ERR_BUFFER)
+  EQUAL(seen_code, error)
+  call MPI_File_close(file)
+  call MPI_Type_free(gaps)
   call MPI_Win_free(win)
   CHECK(win == MPI_WIN_NULL)
   call MPI_Barrier(MPI_COMM_WORLD)

@@ -1,4 +1,4 @@
-"""The options in docs/usage.md are the ones of the table."""
+"""The tables in docs/usage.md and docs/tools-interface.md are those of the programs."""
 
 import os
 import subprocess
@@ -12,6 +12,30 @@ class DocumentTest(unittest.TestCase):
         table = subprocess.run([TMPIRUN, "--print-markdown"], capture_output=True, text=True, check=True).stdout
         with open(os.path.join(HERE, "..", "..", "docs", "usage.md")) as file:
             self.assertIn(table, file.read(), "paste the output of `tmpirun --print-markdown` into docs/usage.md")
+
+    def test_tools_interface(self):
+        info = os.path.join(os.path.dirname(TMPIRUN), "tmpi-info")
+        with open(os.path.join(HERE, "..", "..", "docs", "tools-interface.md")) as file:
+            page = file.read()
+        for what in ("--variables", "--events"):
+            table = subprocess.run([info, "--markdown", what], capture_output=True, text=True, check=True).stdout
+            self.assertIn(table, page, f"paste the output of `tmpi-info --markdown {what}` into docs/tools-interface.md")
+
+    def test_every_option_is_a_control_variable(self):
+        info = os.path.join(os.path.dirname(TMPIRUN), "tmpi-info")
+        command = [TMPIRUN, "-n", "3", "--vratio", "2", "--eager-limit", "12k", "-x", "A=1", "-x", "B=2", "-q", info, "--controls",
+                   "--markdown"]
+        rows = subprocess.run(command, capture_output=True, text=True, check=True).stdout.splitlines()
+        values = {row.split("|")[1].strip(): row.split("|")[2].strip() for row in rows if row.startswith("| tmpi_")}
+        options = subprocess.run([TMPIRUN, "--print-markdown"], capture_output=True, text=True, check=True).stdout
+        names = [row.split("`")[1].split()[0].split("[")[0] for row in options.splitlines() if row.startswith("| `")]
+        for name in names:
+            if name not in ("--help", "--version"):
+                self.assertIn("tmpi_" + name.lstrip("-").replace("-", "_"), values)
+        self.assertEqual({name: values[name] for name in ("tmpi_n", "tmpi_vratio", "tmpi_eager_limit", "tmpi_x", "tmpi_q", "tmpi_v")},
+                         {"tmpi_n": "3", "tmpi_vratio": "2", "tmpi_eager_limit": "12k", "tmpi_x": "A=1 B=2", "tmpi_q": "1",
+                          "tmpi_v": ""})
+        self.assertEqual((values["tmpi_job_ranks"], values["tmpi_node_workers"]), ("3", "2"))
 
 
 if __name__ == "__main__":

@@ -182,6 +182,69 @@ static void test_large_attach(void) {
   CHECK_OK(MPI_Wait(&request, MPI_STATUS_IGNORE));
   CHECK_OK(MPI_Buffer_detach(&detached, &size));
 }
+/* A session's buffer serves the communicators that come from it, directly or not, and no others; a communicator's own
+ * comes first. Messages to oneself, too large to leave before they are received. */
+static void test_session_buffer(void) {
+  enum { kBytes = 300000 };
+  MPI_Session session, other;
+  MPI_Group group, part;
+  MPI_Comm comm, dup, foreign, split;
+  MPI_Request request;
+  int size, flag = -1, self = 0;
+  MPI_Count large;
+  char *buffer = check_malloc(kBytes + MPI_BSEND_OVERHEAD), *out = check_malloc(kBytes),
+       *in = check_malloc(kBytes), *detached = NULL, own[8 + MPI_BSEND_OVERHEAD];
+  CHECK_OK(MPI_Session_init(MPI_INFO_NULL, MPI_ERRORS_RETURN, &session));
+  CHECK_OK(MPI_Session_init(MPI_INFO_NULL, MPI_ERRORS_RETURN, &other));
+  CHECK_OK(MPI_Group_from_session_pset(session, "mpi://SELF", &group));
+  CHECK_OK(MPI_Group_incl(group, 1, &self, &part)); /* what is made of a session's group is the session's */
+  CHECK_OK(MPI_Comm_create_from_group(part, "buffer", MPI_INFO_NULL, MPI_ERRORS_RETURN, &comm));
+  CHECK_OK(MPI_Group_free(&part));
+  CHECK_OK(MPI_Group_free(&group));
+  CHECK_OK(MPI_Group_from_session_pset(other, "mpi://SELF", &group));
+  CHECK_OK(MPI_Comm_create_from_group(group, "foreign", MPI_INFO_NULL, MPI_ERRORS_RETURN, &foreign));
+  CHECK_OK(MPI_Group_free(&group));
+  CHECK_OK(MPI_Comm_dup(comm, &dup));
+  CHECK_OK(MPI_Comm_split(dup, 0, 0, &split));
+
+  CHECK_CLASS(MPI_Bsend(out, 8, MPI_BYTE, 0, 0, comm), MPI_ERR_BUFFER);
+  CHECK_OK(MPI_Session_attach_buffer(session, buffer, kBytes + MPI_BSEND_OVERHEAD));
+  CHECK_CLASS(MPI_Session_attach_buffer(session, buffer, 10), MPI_ERR_BUFFER);
+  CHECK_CLASS(MPI_Bsend(out, 8, MPI_BYTE, 0, 0, foreign), MPI_ERR_BUFFER);
+  CHECK_CLASS(MPI_Bsend(out, 8, MPI_BYTE, 0, 0, MPI_COMM_SELF), MPI_ERR_BUFFER);
+  pattern_fill(out, kBytes, 5);
+  CHECK_OK(MPI_Bsend(out, kBytes, MPI_BYTE, 0, 1, split));
+  memset(out, 0, kBytes);
+  CHECK_CLASS(MPI_Bsend(out, kBytes, MPI_BYTE, 0, 1, comm), MPI_ERR_BUFFER); /* it is full */
+  CHECK_OK(MPI_Comm_attach_buffer(comm, own, sizeof own));
+  CHECK_OK(MPI_Bsend(out, 8, MPI_BYTE, 0, 2, comm)); /* comm's own */
+  CHECK_OK(MPI_Session_iflush_buffer(session, &request));
+  CHECK_OK(MPI_Test(&request, &flag, MPI_STATUS_IGNORE));
+  CHECK(!flag);
+  CHECK_OK(MPI_Recv(in, kBytes, MPI_BYTE, 0, 1, split, MPI_STATUS_IGNORE));
+  CHECK_PATTERN(in, kBytes, 5);
+  CHECK_OK(MPI_Wait(&request, MPI_STATUS_IGNORE));
+  CHECK_OK(MPI_Session_flush_buffer(session));
+  CHECK_OK(MPI_Recv(in, kBytes, MPI_BYTE, 0, 2, comm, MPI_STATUS_IGNORE));
+  CHECK_OK(MPI_Session_detach_buffer(session, &detached, &size));
+  CHECK(detached == buffer);
+  CHECK_EQ(size, kBytes + MPI_BSEND_OVERHEAD);
+  CHECK_CLASS(MPI_Session_flush_buffer(session), MPI_ERR_BUFFER);
+  CHECK_CLASS(MPI_Session_detach_buffer(session, &detached, &size), MPI_ERR_BUFFER);
+  CHECK_CLASS(MPI_Session_attach_buffer(session, NULL, 10), MPI_ERR_ARG);
+  CHECK_CLASS(MPI_Session_attach_buffer(MPI_SESSION_NULL, buffer, 10), MPI_ERR_SESSION);
+  CHECK_OK(MPI_Session_attach_buffer_c(session, MPI_BUFFER_AUTOMATIC, 0));
+  CHECK_OK(MPI_Session_detach_buffer_c(session, &detached, &large));
+  CHECK((void*)detached == MPI_BUFFER_AUTOMATIC && large == 0);
+  CHECK_OK(MPI_Comm_free(&split));
+  CHECK_OK(MPI_Comm_free(&dup));
+  CHECK_OK(MPI_Comm_free(&comm));
+  CHECK_OK(MPI_Comm_free(&foreign));
+  CHECK_OK(MPI_Session_attach_buffer(session, buffer, kBytes)); /* goes with the session */
+  CHECK_OK(MPI_Session_finalize(&session));
+  CHECK_OK(MPI_Session_finalize(&other));
+  free(buffer), free(out), free(in);
+}
 #endif
 
 int main(int argc, char** argv) {
@@ -196,6 +259,7 @@ int main(int argc, char** argv) {
   test_comm_buffer();
   test_iflush();
   test_large_attach();
+  test_session_buffer();
 #endif
   return check_end();
 }

@@ -82,6 +82,50 @@ class KnownProgram(ObservedTest):
         self.assertRegex(self.job.text, rf"MPI_Recv +known\.c:{line_of(KNOWN, 'recv')} in ring +40 ")
 
 
+class OneSetOfCounters(ObservedTest):
+    """What the program reads by MPI_T just before MPI_Finalize is in the profile: exactly what no longer changes then, at least the rest."""
+
+    FINAL = ["tmpi_messages_sent", "tmpi_bytes_sent", "tmpi_messages_received", "tmpi_bytes_received", "tmpi_sent_direct",
+             "tmpi_sent_eager", "tmpi_sent_eager_bytes", "tmpi_sent_rendezvous", "tmpi_messages_unexpected"]
+    GROWING = ["tmpi_time_running", "tmpi_time_waiting", "tmpi_time_idle", "tmpi_waits"]
+    CORES = ["tmpi_core_busy", "tmpi_core_idle", "tmpi_core_switches"]
+
+    def compare(self, *arguments):
+        names = self.FINAL + self.GROWING + self.CORES
+        job, profile = self.observe("--profile=", *arguments, "-q", program("variables.c"), *names)
+        said = {(int(words[0]), words[1]): [float(word) for word in words[2:]] for words in map(str.split, job.out.decode().splitlines())}
+        for rank in profile["ranks"]:
+            number, variables = rank["rank"], rank["variables"]
+            for name in self.FINAL:
+                self.assertEqual(said[number, name], [variables[name]], (number, name))
+            self.assertEqual((variables["tmpi_messages_sent"], variables["tmpi_bytes_sent"]), (20, 10 * 20040))
+            ways = [variables[f"tmpi_sent_{way}"] for way in ("direct", "eager", "rendezvous")]
+            self.assertEqual(sum(ways), 20)
+            for name in self.GROWING:
+                self.assertLessEqual(said[number, name][0], variables[name] + 1e-6, (number, name))
+            self.assertGreater(variables["tmpi_time_running"], 0)
+            # A profile's own division of a rank's time is that of the variables.
+            self.assertAlmostEqual(rank["wall"], variables["tmpi_time_running"] + variables["tmpi_time_waiting"], delta=1e-5)
+        return said, profile
+
+    def test_in_one_node_process(self):
+        said, profile = self.compare("-n", RANKS, "--workers", 2)
+        for name in self.CORES:
+            for index, worker in enumerate(profile["workers"]):
+                self.assertLessEqual(said[0, name][index], worker["variables"][name] + 1e-6)
+        for worker in profile["workers"]:
+            self.assertEqual(worker["variables"]["tmpi_core_switches"], worker["switches"])
+            self.assertAlmostEqual(worker["variables"]["tmpi_core_busy"], worker["busy"], delta=0.1)
+        self.assertEqual(profile["processes"][0]["variables"]["tmpi_network_eager"], 0)
+
+    def test_in_several(self):
+        _, profile = self.compare("-n", RANKS, "--nodes", 2, "--map-by", "cyclic")
+        for name, key in (("eager", "eager"), ("rendezvous", "rendezvous")):
+            total = sum(process["variables"][f"tmpi_network_{name}"] for process in profile["processes"])
+            self.assertEqual(total, profile["network"][key]["messages"])
+        self.assertGreaterEqual(profile["network"]["eager"]["messages"], 40)
+
+
 class WhereTimeGoes(ObservedTest):
     def test_computing_is_what_the_program_says(self):
         job, profile = self.observe("--profile=", "-n", 2, "--workers", 2, "-q", program("uneven.c"), 2)

@@ -16,12 +16,15 @@ t_wrappers() {
 t_pkg_config() {
   command -v pkg-config > /dev/null || return 0
   export PKG_CONFIG_PATH="$prefix/lib/pkgconfig"
-  write_size
+  write_hello
   # shellcheck disable=SC2046 # options are words
-  gcc size.c $(pkg-config --cflags --libs tmpi) -o size
-  expect 1 ./size
-  expect "2
-2" tmpirun -n 2 ./size
+  gcc hello.c $(pkg-config --cflags --libs tmpi) -o hello
+  check_hello ./hello
+  # A library linked with them stays one, and a program of it and of objects has the form of tmpicc's.
+  printf 'int value(void) { return 6; }\n' > value.c
+  # shellcheck disable=SC2046 # options are words
+  gcc -shared value.c $(pkg-config --cflags --libs tmpi) -o libvalue.so
+  ! readelf -nW libvalue.so | grep -q tmpi || fail "a library carries the note of programs"
   expect_match "^[0-9]+\.[0-9]+\.[0-9]+$" pkg-config --modversion tmpi
 }
 

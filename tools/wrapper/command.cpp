@@ -72,7 +72,9 @@ Words thread_local_options(const Words& compiler, const Arguments& what) {
   return {"-mtls-dialect=gnu2"};
 }
 
-Words compile_options() {
+Words compile_options(const Compiler& compiler) {
+  // Fortran compilers but gfortran do not know the second one, and need it as little.
+  if (compiler.language.fortran && !reads_specs(compiler.words)) return {"-fPIC"};
   return {"-fPIC", "-fno-semantic-interposition"};
 }
 
@@ -114,7 +116,7 @@ Words full_command(const Compiler& compiler, const Installation& installation, c
   const auto end = end_of_options(arguments);
   std::copy_if(arguments.begin(), end, std::back_inserter(command),
                [&](const std::string& word) { return !links_program || !is_superfluous(word); });
-  if (what.compiles) append(command, compile_options());
+  if (what.compiles) append(command, compile_options(compiler));
   if (links_program) append(command, program_options_behind());
   if (what.action != Action::kCompile && what.action != Action::kLinkPartial) {
     // Behind the user's files, since static archives among them may call MPI; -x must not make the compiler

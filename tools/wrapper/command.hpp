@@ -32,7 +32,7 @@ Words thread_local_options(const Words& compiler, const Arguments& what);
 
 /// Options for the compiler, put behind the user's: they take back -fPIE, whose thread-locals no second rank
 /// could have.
-Words compile_options();
+Words compile_options(const Compiler& compiler);
 
 /// Options that find and load libtmpi.so: what any program or library that calls MPI is linked with. Fortran's
 /// procedures come before it.

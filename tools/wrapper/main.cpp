@@ -42,7 +42,7 @@ Words joined(Words first, const Words& second) {
 
 Words compile_only(const Wrapper& w) {
   return joined(joined(preprocess_options(w.what(), w.installation), careful_options(w.what())),
-                compile_options());
+                compile_options(w.what()));
 }
 Words whole_compile(const Wrapper& w) {
   return joined(w.compiler, compile_only(w));

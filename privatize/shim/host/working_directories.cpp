@@ -138,6 +138,10 @@ void enter_directory(int rank) noexcept {
   errno = error;
 }
 
+bool choose_directory(int rank, const char* path) noexcept {
+  return tmpi_shim_chdir(rank, path, -1) >= 0;
+}
+
 void keep_directory(int rank, bool with_worker) noexcept {
   if (!with_worker || !part_from_process()) return;
   thread_version = UINT64_MAX;  // wherever the worker is meanwhile

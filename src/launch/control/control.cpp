@@ -101,6 +101,7 @@ void Control::loop() {
     if (poll(requests, 4, timeout) < 0) continue;
     if (requests[0].revents != 0) receive();
     check_silence();
+    hand_over_early_worlds();
     if (requests[2].revents != 0) {
       std::uint64_t count = 0;
       [[maybe_unused]] const ssize_t got = read(wake_fd_, &count, sizeof(count));
@@ -227,9 +228,25 @@ void Control::on_frame(const Frame& frame) {
     case FrameType::kExplain:
       if (quiescence_handler_ != nullptr) quiescence_handler_(frame, sending_);
       return;
+    case FrameType::kWorld:
+    case FrameType::kWorldStart:
+      return on_world(frame);
     default:
       return;  // of a newer tmpirun; the hello has compared versions
   }
+}
+
+void Control::on_world(const Frame& frame) {
+  hand_over_early_worlds();
+  if (const auto handler = world_handler_.load(std::memory_order_acquire)) return handler(frame);
+  early_worlds_.emplace_back(frame.header, frame.payload);
+}
+
+void Control::hand_over_early_worlds() {
+  if (early_worlds_.empty()) return;
+  const auto handler = world_handler_.load(std::memory_order_acquire);
+  if (handler == nullptr) return;
+  for (const auto& [header, payload] : std::exchange(early_worlds_, {})) handler(Frame{header, payload});
 }
 
 void Control::on_signal(int signal) {

@@ -10,6 +10,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "base/result.hpp"
@@ -78,6 +79,13 @@ class Control {
     quiescence_handler_ = handler;
   }
 
+  /// Who is told of worlds that are spawned (kWorld, kWorldStart): called by the control thread, also with those that
+  /// have come before this call, since others may run already. Once, when ranks can be added.
+  void set_world_handler(void (*handler)(const Frame& frame)) {
+    world_handler_.store(handler, std::memory_order_release);
+    wake();
+  }
+
   /// What is to be said last when the job ends early (profile, trace): called by the control thread, once,
   /// after the reason has been sent or before the state dump of a job that is about to be killed. Before
   /// start().
@@ -108,6 +116,8 @@ class Control {
   void check_silence();
   void watch();
   int timeout() const;
+  void on_world(const Frame& frame);
+  void hand_over_early_worlds();
   void on_signal(int signal);
   void transmit();
   void append_end_report();
@@ -120,6 +130,10 @@ class Control {
   StateDump (*state_dump_)();
   std::vector<EndReportFrame> (*end_report_)() = nullptr;
   void (*quiescence_handler_)(const Frame& question, std::string& out) = nullptr;
+  std::atomic<void (*)(const Frame& frame)> world_handler_{
+      nullptr};  // release, acquire: what it needs is there
+  std::vector<std::pair<FrameHeader, std::string>>
+      early_worlds_;  // that have come before there was a handler
   Outbox outbox_;
   Input input_;
   EndReason end_;

@@ -62,7 +62,14 @@ void FrameHandler::on_frame(Node& node, const Frame& frame) {
       return on_end(node, frame);
     case FrameType::kDone:
       node.done = true;
+      job_.worlds.on_done(node);
       return job_.deadlock.on_done(node, frame);
+    case FrameType::kSpawn:
+      if (job_.worlds.on_spawn(node, frame)) return;
+      return on_nonsense(node, frame);
+    case FrameType::kWorldReady:
+      if (job_.worlds.on_ready(node, frame)) return;
+      return on_nonsense(node, frame);
     case FrameType::kAddress:
       return job_.start.on_address(node, frame);
     case FrameType::kLost:
@@ -79,13 +86,17 @@ void FrameHandler::on_frame(Node& node, const Frame& frame) {
     case FrameType::kWaitForEdges:
       return job_.deadlock.on_wait_for_edges(node, frame);
     default:
-      job_.end.because(
-          JobEnd::Cause::kProtocol, 1,
-          fmt::format("{} sent an unknown message (type {}); do tmpirun and tmpi-node belong to the same "
-                      "installation?",
-                      job_.nodes.name_of(node), static_cast<int>(frame.header.type)));
-      job_.end.kill_nodes();
+      return on_nonsense(node, frame);
   }
+}
+
+void FrameHandler::on_nonsense(const Node& node, const Frame& frame) {
+  job_.end.because(
+      JobEnd::Cause::kProtocol, 1,
+      fmt::format("{} sent an unknown message (type {}); do tmpirun and tmpi-node belong to the same "
+                  "installation?",
+                  job_.nodes.name_of(node), static_cast<int>(frame.header.type)));
+  job_.end.kill_nodes();
 }
 
 void FrameHandler::on_notice(const Frame& frame) {
@@ -97,7 +108,7 @@ void FrameHandler::on_notice(const Frame& frame) {
 }
 
 void FrameHandler::on_exits(const Node& node, const Frame& frame) {
-  const int ranks = job_.settings.job.total_ranks();
+  const int ranks = static_cast<int>(job_.plan.node_of.size());
   std::string_view payload = frame.payload;
   for (ExitRecord record{}; read_record(payload, record);) {
     if (record.rank < 0 || record.rank >= ranks || job_.nodes.node_of(record.rank) != node.number()) continue;

@@ -19,6 +19,7 @@ class FrameHandler {
   void on_frame(Node& node, const Frame& frame);
   void on_notice(const Frame& frame);
   void on_noise(Node& node);
+  void on_nonsense(const Node& node, const Frame& frame);
   void on_exits(const Node& node, const Frame& frame);
   void on_end(const Node& node, const Frame& frame);
   void check_leaving();

@@ -12,6 +12,7 @@
 #include "launch/launcher/lost_connection.hpp"
 #include "launch/launcher/node_set.hpp"
 #include "launch/launcher/rank_exits.hpp"
+#include "launch/launcher/spawned_worlds.hpp"
 #include "launch/launcher/state_dumps.hpp"
 #include "launch/launcher/stdio.hpp"
 #include "launch/options/options.hpp"
@@ -43,6 +44,7 @@ struct Job {
   LostConnection lost{nodes, ranks, end};
   StateDumps state_dumps{nodes, end, output};
   DeadlockRounds deadlock{nodes};
+  SpawnedWorlds worlds{plan, nodes, ranks};
 };
 
 }  // namespace tmpi::launch

@@ -14,6 +14,12 @@ class RankExits {
   /// `node_of`: the node process of each rank; must outlive it.
   explicit RankExits(const std::vector<int>& node_of) : node_of_(node_of), ended_(node_of.size(), false) {}
 
+  /// Ranks have been added to `node_of`.
+  void added() { ended_.resize(node_of_.size(), false); }
+  /// An added rank could not be started.
+  void never_began(int rank) { ended_[static_cast<std::size_t>(rank)] = true; }
+  bool has_ended(int rank) const { return ended_[static_cast<std::size_t>(rank)]; }
+
   /// Rank `rank` has ended. `used_mpi`: it has called MPI_Init before.
   void ended(int rank, int code, bool used_mpi);
   /// A rank of node process `node` has called MPI_Init.

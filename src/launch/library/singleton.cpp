@@ -10,6 +10,7 @@
 #include "launch/library/started_alone.hpp"
 #include "mpi/rank/callbacks.hpp"
 #include "mpi/rank/rank.hpp"
+#include "mpi/tool/events.hpp"
 #include "sched/scheduler.hpp"
 
 namespace tmpi::launch {
@@ -27,6 +28,9 @@ void start_singleton() {
     _exit(1);
   }
   (*scheduler)->meter_switches();  // a job of one rank hardly switches
+  (*scheduler)->set_interrupt_hook([](sched::Task& task) noexcept {
+    mpi::tool::deliver_events(*static_cast<mpi::Rank*>(task.owner));
+  });
   mpi::Rank& rank = *mpi::Job::create(mpi::Placement(1)).local(0);
   rank.has_threads.store(true, std::memory_order_relaxed);  // nobody tells us whether it has
   rank.task = &(*scheduler)->adopt_current_thread(&rank);

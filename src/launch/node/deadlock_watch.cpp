@@ -46,7 +46,7 @@ std::string wording(StateDump dump, const std::vector<mpi::WaitForEdges>& edges)
       "deadlock: {} and no message is on its way\n{}{}"
       "the job has been ended (--no-deadlock-check leaves it {}, for a debugger)",
       polling ? in_vain(kFuse) : "every rank that has not finished is blocked in MPI,",
-      describe(in_order(std::move(dump))), mpi::explain_deadlock(edges, mpi::job()->size()),
+      describe(in_order(std::move(dump))), mpi::explain_deadlock(edges, mpi::job()->end()),
       polling ? "alone" : "blocked");
 }
 
@@ -56,7 +56,7 @@ std::string warning(StateDump dump, const std::vector<mpi::WaitForEdges>& edges)
       "warning: this looks like a deadlock: {} and no message is on its way\n{}{}"
       "the job will be ended if nothing else happens for {} seconds (--no-deadlock-check lets it go on)",
       in_vain(kPatience), describe(in_order(std::move(dump))),
-      mpi::explain_deadlock(edges, mpi::job()->size()), kFuse - kPatience);
+      mpi::explain_deadlock(edges, mpi::job()->end()), kFuse - kPatience);
 }
 
 // On a worker's thread, while all workers sleep (sched::StallHook).
@@ -79,6 +79,11 @@ class Quiescence {
     std::string payload;
     append_record(payload, now.balance);
     Control::instance()->send(FrameType::kQuiescent, -1, 0, payload);
+  }
+  /// Ranks come that have not run yet.
+  void end() {
+    const std::lock_guard lock(mutex_);
+    since_.reset();
   }
   // Nobody has run and nothing has come since.
   bool lasts() {
@@ -178,6 +183,10 @@ void watch_for_deadlock(sched::Scheduler& scheduler, bool several_nodes, bool no
   scheduler.set_stall_hook(several_nodes ? &on_stall_of_several : &on_stall_alone);
   scheduler.set_poll_hook(&on_polls);
   if (several_nodes) Control::instance()->set_quiescence_handler(&on_question);
+}
+
+void end_quiescence() {
+  quiescence().end();
 }
 
 std::string final_balance() {

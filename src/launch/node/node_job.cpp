@@ -27,6 +27,7 @@
 #include "mpi/p2p/channel.hpp"
 #include "mpi/rank/callbacks.hpp"
 #include "mpi/remote/remote.hpp"
+#include "mpi/tool/controls.hpp"
 #include "observe/observation.hpp"
 #include "privatize/preload.hpp"
 #include "privatize/rank_directory.hpp"
@@ -85,6 +86,7 @@ Result<NodeJob*> NodeJob::create(Assignment assignment) {
   }
   if (!job.spec_.quiet && job.layout_.vratio > 1)
     Control::instance()->set_watch(job.spec_.sleep_yields ? &held_core_despite_yield : &held_core);
+  job.prepare_spawning();
   job.report_start();
   return &job;
 }
@@ -122,26 +124,59 @@ Result<std::vector<std::string>> NodeJob::profiling_libraries(const AppSpec& app
 }
 
 Result<void> NodeJob::load_programs() {
-  const Result<std::string> shim = find_companion("libtmpi-shim.so");
-  if (!shim) return shim.failure();
   std::vector<int> images(spec_.apps.size(), 0);
   for (int i = 0; i < layout_.ranks; ++i)
     ++images[static_cast<std::size_t>(spec_.app_of(mpi_->local_at(i).world_rank))];
   for (std::size_t index = 0; index < spec_.apps.size(); ++index) {
     programs_.push_back(nullptr);
     if (images[index] == 0) continue;
-    privatize::GroupOptions options;
-    options.program = spec_.apps[index].program;
-    options.images = images[index];
-    options.shim = *shim;
-    Result<std::vector<std::string>> preload = profiling_libraries(spec_.apps[index]);
-    if (!preload) return preload.failure();
-    options.preload = *std::move(preload);
-    Result<std::unique_ptr<privatize::Group>> group = privatize::Group::load(options);
+    Result<std::unique_ptr<privatize::Group>> group =
+        load_program(spec_.apps[index].program, images[index], spec_.apps[index]);
     if (!group) return group.failure();
     programs_.back() = *std::move(group);
   }
   return {};
+}
+
+Result<std::unique_ptr<privatize::Group>> NodeJob::load_program(const std::string& path, int images,
+                                                                const AppSpec& app) const {
+  const Result<std::string> shim = find_companion("libtmpi-shim.so");
+  if (!shim) return shim.failure();
+  privatize::GroupOptions options;
+  options.program = path;
+  options.images = images;
+  options.shim = *shim;
+  Result<std::vector<std::string>> preload = profiling_libraries(app);
+  if (!preload) return preload.failure();
+  options.preload = *std::move(preload);
+  return privatize::Group::load(options);
+}
+
+// What a program says of itself before it runs: others may still spawn, by a library that they open later.
+bool NodeJob::spawns() const {
+  return any_program([](const privatize::Group& program) {
+    return std::ranges::any_of(
+        std::initializer_list<std::string_view>{"MPI_Comm_spawn", "MPI_Comm_spawn_multiple",
+                                                "mpi_comm_spawn_", "mpi_comm_spawn_multiple_"},
+        [&](std::string_view name) { return program.main_refers_to(name); });
+  });
+}
+
+int NodeJob::universe_size() const {
+  if (node_.nodes() > 1) return mpi_->size();
+  return std::max(mpi_->size(), scheduler_->workers() * std::max(spec_.vratio, 1));
+}
+
+// Ranks that are spawned are loaded from tmpirun's first program's point of view: its environment and its profiling
+// libraries.
+void NodeJob::prepare_spawning() {
+  const AppSpec& app = spec_.apps.front();
+  starter_ = std::make_unique<WorldStarter>(
+      node_, *mpi_, *scheduler_,
+      [this, &app](const std::string& path, int images) { return load_program(path, images, app); },
+      shared_variables(app), wdir_);
+  starter_->set_prepare(&end_quiescence);
+  Control::instance()->set_world_handler([](const Frame& frame) { the_node_job->starter_->on_frame(frame); });
 }
 
 bool NodeJob::any_program(bool (*has)(const privatize::Group& program)) const {
@@ -160,7 +195,11 @@ int NodeJob::progress_cores() const {
 
 Result<void> NodeJob::create_scheduler() {
   sched::Options options;
-  options.workers = layout_.workers;
+  // A program that spawns gets all cores from the start: workers cannot be added.
+  options.workers =
+      spawns()
+          ? (spec_.workers > 0 ? spec_.workers : std::max(layout_.workers, share_.cores - progress_cores()))
+          : layout_.workers;
   options.tasks = layout_.ranks;
   options.stack_size = spec_.stack_size > 0 ? spec_.stack_size : kDefaultStack;
   options.least_stack_size = spec_.stack_size > 0 ? 0 : kLeastDefaultStack;
@@ -212,16 +251,25 @@ void NodeJob::register_with_mpi() {
     return rank < 0 ? nullptr : mpi::job()->local(rank);
   };
   callbacks.initialized = [](mpi::Rank& rank) { the_node_job->on_initialized(rank); };
-  callbacks.start_info = [](const mpi::Rank& rank) { return the_node_job->start_info(rank.world_rank); };
+  callbacks.start_info = [](const mpi::Rank& rank) { return the_node_job->start_info(rank); };
+  callbacks.universe_size = [] { return the_node_job->universe_size(); };
+  callbacks.spawn = [](const mpi::Rank& root, mpi::SpawnOrder order) {
+    return the_node_job->starter_->spawn(root, order);
+  };
   mpi::register_callbacks(callbacks);
+  std::vector<mpi::tool::Setting> settings;
+  for (const OptionValue& option : spec_.options)
+    settings.push_back({option.name, option.value, option.help});
+  mpi::tool::register_settings(std::move(settings));
   register_rank_callbacks();
   register_thread_hooks();
   register_sleep_hooks(spec_);
   register_signal_hooks(*scheduler_);
 }
 
-mpi::StartInfo NodeJob::start_info(int rank) const {
-  const int number = spec_.app_of(rank);
+mpi::StartInfo NodeJob::start_info(const mpi::Rank& rank) const {
+  if (rank.started_with->number > 0) return starter_->start_info(rank);
+  const int number = spec_.app_of(rank.world_rank);
   const AppSpec& app = spec_.apps[static_cast<std::size_t>(number)];
   mpi::StartInfo info;
   info.app_number = number;
@@ -233,7 +281,7 @@ mpi::StartInfo NodeJob::start_info(int rank) const {
   return info;
 }
 
-std::vector<std::string> NodeJob::environment_of(int local, const AppSpec& app) const {
+std::vector<std::string> NodeJob::shared_variables(const AppSpec& app) const {
   std::vector<std::string> lines;
   // V ranks share a core, so a rank that starts a thread per core would start V threads per core.
   const bool chosen = getenv("OMP_NUM_THREADS") != nullptr ||
@@ -241,11 +289,16 @@ std::vector<std::string> NodeJob::environment_of(int local, const AppSpec& app) 
                         return line.starts_with("OMP_NUM_THREADS=");
                       });
   if (layout_.vratio > 1 && !chosen) lines.emplace_back("OMP_NUM_THREADS=1");
+  lines.insert(lines.end(), app.environment.begin(), app.environment.end());
+  return lines;
+}
+
+std::vector<std::string> NodeJob::environment_of(int local, const AppSpec& app) const {
+  std::vector<std::string> lines = shared_variables(app);
   lines.push_back(fmt::format("TMPI_COMM_WORLD_RANK={}", mpi_->local_at(local).world_rank));
   lines.push_back(fmt::format("{}={}", kWorldSizeVariable, mpi_->size()));
   lines.push_back(fmt::format("TMPI_LOCAL_RANK={}", local));
   lines.push_back(fmt::format("TMPI_LOCAL_SIZE={}", layout_.ranks));
-  lines.insert(lines.end(), app.environment.begin(), app.environment.end());
   return lines;
 }
 

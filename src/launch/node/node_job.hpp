@@ -20,6 +20,7 @@
 #include "launch/control/end_report.hpp"
 #include "launch/node/core_share.hpp"
 #include "launch/node/layout.hpp"
+#include "launch/node/world_starter.hpp"
 #include "launch/spec/node_spec.hpp"
 #include "launch/wire/state_dump.hpp"
 #include "mpi/rank/callbacks.hpp"
@@ -77,6 +78,12 @@ class NodeJob {
   int progress_cores() const;  ///< that workers do not get
   void register_with_mpi();
   void spawn_ranks();
+  void prepare_spawning();
+  Result<std::unique_ptr<privatize::Group>> load_program(const std::string& path, int images,
+                                                         const AppSpec& app) const;
+  bool spawns() const;
+  int universe_size() const;
+  std::vector<std::string> shared_variables(const AppSpec& app) const;
   bool any_program(bool (*has)(const privatize::Group& program)) const;
   void report_start() const;
   void report_findings() const;
@@ -84,7 +91,7 @@ class NodeJob {
   std::vector<std::string> environment_of(int local, const AppSpec& app) const;
   static void run_rank(void* start);
 
-  mpi::StartInfo start_info(int rank) const;
+  mpi::StartInfo start_info(const mpi::Rank& rank) const;
   void on_initialized(const mpi::Rank& rank);
   [[noreturn]] void break_rule(int rank, int code, const std::string& what);
 
@@ -101,6 +108,7 @@ class NodeJob {
   std::vector<std::unique_ptr<privatize::Group>> programs_;  // by app; null: none of its ranks are here
   std::unique_ptr<sched::Scheduler> scheduler_;
   std::vector<RankStart> starts_;
+  std::unique_ptr<WorldStarter> starter_;
   std::atomic<int> initialized_{0};        // ranks that have called MPI_Init
   std::atomic<int> left_before_init_{-1};  // a rank that left without having called MPI_Init, -1: none
 };

@@ -14,9 +14,10 @@ constexpr double kCloseTime = 5;  // seconds
 mpi::remote::Settings settings_of(const JobSpec& job) {
   mpi::remote::Settings settings;
   settings.eager_limit = job.eager_limit;
+  settings.release_seconds = static_cast<double>(job.eager_release) / 1000;
   const auto* chosen = find_choice(mpi::remote::kRendezvousProtocols, job.rendezvous);
   const auto* progress = find_choice(sched::kProgressModes, job.progress);
-  settings.interleave = progress != nullptr && sched::is_beside(progress->value);
+  settings.beside = progress != nullptr && sched::is_beside(progress->value);
   if (chosen != nullptr) settings.rendezvous = chosen->value;  // tmpirun has checked the name
   return settings;
 }

@@ -78,7 +78,7 @@ void NodeJob::report_end() const {
   if (!spec_.verbose) return;
   std::size_t most = 0;
   int deepest = 0;
-  for (int rank = 0; rank < layout_.ranks; ++rank) {
+  for (int rank = 0; rank < mpi_->local_count(); ++rank) {
     const std::size_t used = scheduler_->stack_high_water(*mpi_->local_at(rank).task);
     if (used > most) {
       most = used;
@@ -168,7 +168,7 @@ std::vector<EndReportFrame> NodeJob::finish_observation(bool early) {
 
 StateDump NodeJob::state_dump(bool asleep) const {
   StateDump dump;
-  for (int local = 0; local < layout_.ranks; ++local) {
+  for (int local = 0; local < mpi_->local_count(); ++local) {
     const mpi::Rank& rank = mpi_->local_at(local);
     RankState state = RankState::kStarting;
     if (rank.task) {

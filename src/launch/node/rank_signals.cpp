@@ -2,6 +2,7 @@
 
 #include "launch/node/crash_report.hpp"
 #include "mpi/rank/rank.hpp"
+#include "mpi/tool/events.hpp"
 #include "privatize/rank_signals.hpp"
 #include "sched/sleep.hpp"
 
@@ -23,7 +24,9 @@ int thread_of(int rank) noexcept {
 }
 
 void serve(sched::Task& task) noexcept {
-  privatize::deliver_signals(static_cast<const mpi::Rank*>(task.owner)->world_rank);
+  mpi::Rank& rank = *static_cast<mpi::Rank*>(task.owner);
+  privatize::deliver_signals(rank.world_rank);
+  mpi::tool::deliver_events(rank);
 }
 
 }  // namespace

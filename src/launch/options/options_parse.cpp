@@ -82,6 +82,7 @@ class Parser {
       app.environment = std::move(lines);
     }
     if (Result<void> ok = check_together(); !ok) return ok.failure();
+    describe_options();
     return settings_;
   }
 
@@ -90,6 +91,15 @@ class Parser {
     const auto hosts = static_cast<int>(settings_.hosts.size());
     if (settings_.per_node > 0) return settings_.per_node * std::max({1, settings_.nodes, hosts, attached_});
     return std::max(slots_ * std::max(settings_.job.vratio, 1), 1);
+  }
+
+  // For tools that ask the job.
+  void describe_options() {
+    for (const Option& option : option_table()) {
+      if (option.variable.empty()) continue;  // asks something, and runs no job
+      settings_.job.options.push_back(
+          {std::string(option.name), given_[std::string(option.name)], option.help});
+    }
   }
 
   Result<void> read_environment(AppSpec& app) {
@@ -110,7 +120,13 @@ class Parser {
       text = *flag;
     }
     const std::string complaint = option.apply({settings_, app, spelling}, text);
-    if (complaint.empty()) return {};
+    if (complaint.empty()) {
+      std::string& given = given_[std::string(option.name)];
+      // Of -x, every one; of others the last.
+      const bool another = option.name == "-x" && !given.empty();
+      given = another ? given + " " + text : text;
+      return {};
+    }
     return Failure{
         fmt::format("{}{}{}: {}", spelling, spelling.starts_with('-') ? " " : "=", value, complaint)};
   }
@@ -207,6 +223,7 @@ class Parser {
   int attached_;
   std::size_t next_ = 0;
   Settings settings_;
+  std::map<std::string, std::string> given_;  // by the option's name
 };
 
 }  // namespace

@@ -88,13 +88,31 @@ std::string set_net(OptionTarget target, std::string_view value) {
 }
 
 std::string set_eager_limit(OptionTarget target, std::string_view value) {
+  constexpr double kRelease = 5, kMostRelease = 1e6;  // seconds
+  std::int64_t& limit = target.settings.job.eager_limit;
+  std::int64_t& release = target.settings.job.eager_release;
+  release = 0;
   if (value == "0") {
-    target.settings.job.eager_limit = 0;
+    limit = 0;
+    return {};
+  }
+  if (const std::size_t colon = value.find(':'); value.substr(0, colon) == "dynamic") {
+    double seconds = kRelease;
+    if (colon != std::string_view::npos) {
+      const std::string_view text = value.substr(colon + 1);
+      const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), seconds);
+      if (error != std::errc() || end != text.data() + text.size() ||
+          !(seconds >= 0.001 && seconds <= kMostRelease))
+        return "dynamic: expected seconds, from 0.001 to 1000000, after which buffers that nobody uses are "
+               "released";
+    }
+    limit = -1;
+    release = static_cast<std::int64_t>(seconds * 1000);
     return {};
   }
   const Result<std::size_t> size = parse_size(value);
-  if (!size) return size.message();
-  target.settings.job.eager_limit = static_cast<std::int64_t>(*size);
+  if (!size) return size.message() + "; or 'dynamic'";
+  limit = static_cast<std::int64_t>(*size);
   return {};
 }
 
@@ -327,10 +345,13 @@ const std::vector<Option>& table() {
        "Transport between node processes: " + describe_choices(net::kTransports) +
            ". Settings as in tcp:interface=eth0 or sim:fdr-ib; 'help' lists all.",
        set_net},
-      {"--eager-limit", "", "TMPI_EAGER_LIMIT", "SIZE", kNetwork,
+      {"--eager-limit", "", "TMPI_EAGER_LIMIT", "SIZE|dynamic[:SECONDS]", kNetwork,
        "Messages between node processes up to this size are sent at once, larger ones ask first. Default: "
-       "what "
-       "suits the transport.",
+       "what suits the transport. 'dynamic': begins there, and each pair of nodes gets a limit above the "
+       "mean "
+       "of its larger messages while the program computes between nonblocking calls and their waits; what "
+       "has "
+       "not been used for so long (default 5 s) is released.",
        set_eager_limit},
       {"--rndv", "", "TMPI_RNDV", "PROTOCOL", kNetwork,
        "How larger messages travel: " + describe_choices(mpi::remote::kRendezvousProtocols) +

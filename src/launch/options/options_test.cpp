@@ -110,6 +110,15 @@ TEST_CASE("node processes and hosts") {
   CHECK(parsed({"p"}).job.eager_limit == -1);
   CHECK(parsed({"--eager-limit", "0", "p"}).job.eager_limit == 0);
   CHECK(parsed({"--eager-limit", "64k", "p"}).job.eager_limit == 64 << 10);
+  CHECK(parsed({"--eager-limit", "64k", "p"}).job.eager_release == 0);
+  CHECK(parsed({"--eager-limit", "dynamic", "p"}).job.eager_release == 5000);
+  CHECK(parsed({"--eager-limit", "dynamic:0.25", "p"}).job.eager_release == 250);
+  CHECK(parsed({"--eager-limit", "dynamic", "p"}, {{"TMPI_EAGER_LIMIT", "1M"}}).job.eager_limit == -1);
+  CHECK(parsed({"--eager-limit", "2K", "p"}, {{"TMPI_EAGER_LIMIT", "dynamic"}}).job.eager_release == 0);
+  for (const char* wrong :
+       {"dynamic:", "dynamic:0", "dynamic:-1", "dynamic:nan", "dynamic:1s", "dynamic:1e9"})
+    CHECK(complaint({"--eager-limit", wrong, "p"}).find("expected seconds") != std::string::npos);
+  CHECK(complaint({"--eager-limit", "dynamics", "p"}).find("or 'dynamic'") != std::string::npos);
   CHECK(parsed({"--net", "sim:fdr-ib", "--rndv", "read", "p"}).job.net == "sim:fdr-ib");
   CHECK(parsed({"--net", "help"}).task == Settings::Task::kTransports);
   CHECK(

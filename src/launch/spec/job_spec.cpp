@@ -39,6 +39,7 @@ std::string pack(const JobSpec& job) {
   packer.text(job.coll);
   packer.text(job.net);
   packer.number(job.eager_limit);
+  packer.number(job.eager_release);
   packer.text(job.rendezvous);
   packer.text(job.progress);
   packer.number(job.progress_cores);
@@ -49,6 +50,12 @@ std::string pack(const JobSpec& job) {
   packer.number(job.profile);
   packer.text(job.trace_file);
   packer.number(static_cast<std::int64_t>(job.trace_buffer));
+  packer.number(static_cast<std::int64_t>(job.options.size()));
+  for (const OptionValue& option : job.options) {
+    packer.text(option.name);
+    packer.text(option.value);
+    packer.text(option.help);
+  }
   return packer.bytes();
 }
 
@@ -75,6 +82,7 @@ Result<JobSpec> unpack_job(std::string_view payload) {
   job.coll = unpacker.text();
   job.net = unpacker.text();
   job.eager_limit = unpacker.number();
+  job.eager_release = unpacker.number();
   job.rendezvous = unpacker.text();
   job.progress = unpacker.text();
   job.progress_cores = static_cast<int>(unpacker.number());
@@ -85,6 +93,12 @@ Result<JobSpec> unpack_job(std::string_view payload) {
   job.profile = unpacker.number() != 0;
   job.trace_file = unpacker.text();
   job.trace_buffer = static_cast<std::size_t>(unpacker.number());
+  for (std::int64_t left = unpacker.number(); left > 0 && unpacker.ok(); --left) {
+    OptionValue& option = job.options.emplace_back();
+    option.name = unpacker.text();
+    option.value = unpacker.text();
+    option.help = unpacker.text();
+  }
   if (!unpacker.ok())
     return Failure{"the job description from tmpirun is cut short: tmpirun and tmpi-node differ in version"};
   return job;

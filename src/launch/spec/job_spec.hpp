@@ -19,6 +19,13 @@ struct AppSpec {
   std::string wdir;                      ///< --wdir, empty: tmpirun's own
 };
 
+/// An option of tmpirun as a tool may see it (MPI_T): all of them, given or not.
+struct OptionValue {
+  std::string name;   ///< "--vratio"
+  std::string value;  ///< as it was given, a flag "1" or "0"; empty: it was not given
+  std::string help;
+};
+
 struct JobSpec {
   std::vector<AppSpec> apps;
   int vratio = 0;              ///< --vratio, 0: not given
@@ -27,14 +34,15 @@ struct JobSpec {
   bool bind = true;
   bool report_bindings = false;
   std::string policy = "fifo";
-  std::string balance = "none";        ///< --balance
-  bool sleep_yields = false;           ///< --sleep yield
-  std::string coll;                    ///< --coll, empty: not given
-  std::string net = "auto";            ///< --net
-  std::int64_t eager_limit = -1;       ///< --eager-limit, bytes; -1: not given
-  std::string rendezvous;              ///< --rndv, empty: what suits the transport
-  std::string progress = "auto";       ///< --progress, without :N
-  int progress_cores = 1;              ///< --progress core:N
+  std::string balance = "none";    ///< --balance
+  bool sleep_yields = false;       ///< --sleep yield
+  std::string coll;                ///< --coll, empty: not given
+  std::string net = "auto";        ///< --net
+  std::int64_t eager_limit = -1;   ///< --eager-limit, bytes; -1: not given
+  std::int64_t eager_release = 0;  ///< --eager-limit dynamic, milliseconds; 0: limits do not change
+  std::string rendezvous;          ///< --rndv, empty: what suits the transport
+  std::string progress = "auto";   ///< --progress, without :N
+  int progress_cores = 1;          ///< --progress core:N
   bool deadlock_check = true;
   bool quiet = false;
   bool verbose = false;
@@ -43,6 +51,7 @@ struct JobSpec {
   std::string profile_file;  ///< --profile=FILE, empty: only the table; tmpirun's own affair
   std::string trace_file;    ///< --trace, empty: none
   std::size_t trace_buffer = 16 << 20;
+  std::vector<OptionValue> options;
 
   /// The node process writes reports when the job ends.
   bool observed() const { return profile || !trace_file.empty(); }

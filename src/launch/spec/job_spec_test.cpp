@@ -19,6 +19,7 @@ TEST_CASE("a job description comes back as it was") {
   job.bind = false;
   job.policy = "random:9";
   job.balance = "refine";
+  job.options = {{"--vratio", "3", "ranks of a worker"}, {"-q", "", "no warnings"}};
   const Result<JobSpec> copy = unpack_job(pack(job));
   REQUIRE(copy);
   CHECK(copy->apps.size() == 2);
@@ -31,6 +32,10 @@ TEST_CASE("a job description comes back as it was") {
   CHECK_FALSE(copy->bind);
   CHECK(copy->policy == "random:9");
   CHECK(copy->balance == "refine");
+  REQUIRE(copy->options.size() == 2);
+  CHECK(copy->options[0].name == "--vratio");
+  CHECK(copy->options[0].value == "3");
+  CHECK(copy->options[1].help == "no warnings");
 }
 
 TEST_CASE("a job description cut anywhere is refused") {

@@ -17,6 +17,7 @@ Assignment sample() {
   sample.job.net = "sim:fdr-ib";
   sample.job.eager_limit = 0;
   sample.job.rendezvous = "rts-cts";
+  sample.job.eager_release = 250;
   sample.node.node = 1;
   sample.node.hosts = {"alpha", "beta"};
   sample.node.node_of = {0, 0, 1, 1, 0, 1};
@@ -40,6 +41,7 @@ TEST_CASE("an assignment comes over whole") {
   CHECK(got->job.apps[1].arguments == sent.job.apps[1].arguments);
   CHECK(got->job.net == "sim:fdr-ib");
   CHECK(got->job.eager_limit == 0);
+  CHECK(got->job.eager_release == 250);
   CHECK(got->job.rendezvous == "rts-cts");
   CHECK(got->node.node == 1);
   CHECK(got->node.hosts == sent.node.hosts);

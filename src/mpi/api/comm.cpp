@@ -69,7 +69,7 @@ TMPI_PROFILED(MPI_Comm_compare);
 int PMPI_Comm_group(MPI_Comm comm, MPI_Group* group) {
   return on_comm("MPI_Comm_group", comm, [&](Comm& c) -> Err {
     TMPI_TRY(check_pointer(group, "group"));
-    *group = make_handle(c.shared->group);
+    *group = make_handle(c.shared->group, c.session);
     return kOk;
   });
 }
@@ -105,6 +105,7 @@ int PMPI_Comm_free(MPI_Comm* comm) {
     TMPI_TRY(check_freeable(c));
     TMPI_TRY(delete_attributes(c));
     drop_buffer(*c.owner, &c);
+    if (c.owner->parent == &c) c.owner->parent = nullptr;
     release(c);
     *comm = MPI_COMM_NULL;
     return kOk;
@@ -119,6 +120,7 @@ int PMPI_Comm_disconnect(MPI_Comm* comm) {
     TMPI_TRY(delete_attributes(c));
     TMPI_TRY(disconnect(c));
     drop_buffer(*c.owner, &c);
+    if (c.owner->parent == &c) c.owner->parent = nullptr;
     release(c);
     *comm = MPI_COMM_NULL;
     return kOk;
@@ -144,13 +146,3 @@ int PMPI_Comm_get_info(MPI_Comm comm, MPI_Info* info_used) {
   });
 }
 TMPI_PROFILED(MPI_Comm_get_info);
-
-// There is no process creation: nobody has a parent.
-int PMPI_Comm_get_parent(MPI_Comm* parent) {
-  return on_rank("MPI_Comm_get_parent", [&](Rank&) -> Err {
-    TMPI_TRY(check_pointer(parent, "parent"));
-    *parent = MPI_COMM_NULL;
-    return kOk;
-  });
-}
-TMPI_PROFILED(MPI_Comm_get_parent);

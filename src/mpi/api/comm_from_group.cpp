@@ -75,6 +75,7 @@ int PMPI_Comm_create_from_group(MPI_Group group, const char* stringtag, MPI_Info
                          Comm* created = nullptr;
                          return with_memory_for(kPart, [&]() -> Err {
                            TMPI_TRY(create_from_group(*members, stringtag, handler, created));
+                           created->session = session_of(group);
                            set_hints(*created, *hints);
                            *newcomm = created->handle;
                            return kOk;
@@ -106,6 +107,7 @@ int PMPI_Intercomm_create_from_groups(MPI_Group local_group, int local_leader, M
         return with_memory_for(kPart, [&]() -> Err {
           TMPI_TRY(create_from_groups(*local, local_leader, remote != nullptr ? *remote : nullptr,
                                       remote_leader, stringtag, handler, created));
+          created->session = session_of(local_group);
           set_hints(*created, *hints);
           *newintercomm = created->handle;
           return kOk;

@@ -103,7 +103,7 @@ TMPI_PROFILED(MPI_File_get_size);
 int PMPI_File_get_group(MPI_File fh, MPI_Group* group) {
   return on_file("MPI_File_get_group", fh, [&](File& file) -> Err {
     TMPI_TRY(check_pointer(group, "group"));
-    *group = make_handle(file.comm->shared->group);
+    *group = make_handle(file.comm->shared->group, file.comm->session);
     return kOk;
   });
 }

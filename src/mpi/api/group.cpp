@@ -24,7 +24,8 @@ int combine(const char* name, MPI_Group group1, MPI_Group group2, MPI_Group* new
     const GroupPtr* b;
     TMPI_TRY(group_from(group2, b));
     TMPI_TRY(check_pointer(newgroup, "newgroup"));
-    *newgroup = make_handle(operation(a, *b));
+    const void* session = session_of(group1);
+    *newgroup = make_handle(operation(a, *b), session != nullptr ? session : session_of(group2));
     return kOk;
   });
 }
@@ -35,7 +36,7 @@ int choose(const char* name, MPI_Group handle, int n, const int ranks[], MPI_Gro
   return on_group(name, handle, [&](const GroupPtr& group, Rank&) -> Err {
     TMPI_TRY(check_pointer(newgroup, "newgroup"));
     TMPI_TRY(check_ranks(*group, n, ranks));
-    *newgroup = make_handle(operation(group, n, ranks));
+    *newgroup = make_handle(operation(group, n, ranks), session_of(handle));
     return kOk;
   });
 }
@@ -47,7 +48,8 @@ int choose_ranges(const char* name, MPI_Group handle, int n, int ranges[][3], MP
     TMPI_TRY(check_pointer(newgroup, "newgroup"));
     std::vector<int> ranks;
     TMPI_TRY(expand_ranges(*group, n, ranges, ranks));
-    *newgroup = make_handle(operation(group, static_cast<int>(ranks.size()), ranks.data()));
+    *newgroup =
+        make_handle(operation(group, static_cast<int>(ranks.size()), ranks.data()), session_of(handle));
     return kOk;
   });
 }

@@ -48,7 +48,7 @@ int PMPI_Comm_remote_group(MPI_Comm comm, MPI_Group* group) {
   return on_comm("MPI_Comm_remote_group", comm, [&](Comm& c) -> Err {
     TMPI_TRY(check_inter(c));
     TMPI_TRY(check_pointer(group, "group"));
-    *group = make_handle(c.shared->peers);
+    *group = make_handle(c.shared->peers, c.session);
     return kOk;
   });
 }

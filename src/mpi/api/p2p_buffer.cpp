@@ -1,5 +1,6 @@
 // MPI_Buffer_flush and its kind: the messages that are in an attached buffer leave it. Attaching:
 // counted/p2p_buffer.cpp. MPI report, 3.6.
+#include "mpi/api/on_session.hpp"
 #include "mpi/api/profiled.hpp"
 #include "mpi/base/check.hpp"
 #include "mpi/p2p/buffered.hpp"
@@ -9,10 +10,10 @@
 namespace tmpi::mpi {
 namespace {
 
-Err iflush(Rank& rank, Comm* comm, MPI_Request* request) {
+Err iflush(Rank& rank, const void* owner, Comm* comm, MPI_Request* request) {
   TMPI_TRY(check_pointer(request, "request"));
   Request* made;
-  TMPI_TRY(iflush_buffer(rank, comm, comm, made));
+  TMPI_TRY(iflush_buffer(rank, owner, comm, made));
   *request = handle_of(*made);
   return kOk;
 }
@@ -28,7 +29,7 @@ int PMPI_Buffer_flush(void) {
 TMPI_PROFILED(MPI_Buffer_flush);
 
 int PMPI_Buffer_iflush(MPI_Request* request) {
-  return on_rank("MPI_Buffer_iflush", [&](Rank& rank) { return iflush(rank, nullptr, request); });
+  return on_rank("MPI_Buffer_iflush", [&](Rank& rank) { return iflush(rank, nullptr, nullptr, request); });
 }
 TMPI_PROFILED(MPI_Buffer_iflush);
 
@@ -38,6 +39,18 @@ int PMPI_Comm_flush_buffer(MPI_Comm comm) {
 TMPI_PROFILED(MPI_Comm_flush_buffer);
 
 int PMPI_Comm_iflush_buffer(MPI_Comm comm, MPI_Request* request) {
-  return on_comm("MPI_Comm_iflush_buffer", comm, [&](Comm& c) { return iflush(*c.owner, &c, request); });
+  return on_comm("MPI_Comm_iflush_buffer", comm, [&](Comm& c) { return iflush(*c.owner, &c, &c, request); });
 }
 TMPI_PROFILED(MPI_Comm_iflush_buffer);
+
+int PMPI_Session_flush_buffer(MPI_Session session) {
+  return on_session("MPI_Session_flush_buffer", session,
+                    [](Session& opened, Rank& rank) { return flush_buffer(rank, &opened); });
+}
+TMPI_PROFILED(MPI_Session_flush_buffer);
+
+int PMPI_Session_iflush_buffer(MPI_Session session, MPI_Request* request) {
+  return on_session("MPI_Session_iflush_buffer", session,
+                    [&](Session& opened, Rank& rank) { return iflush(rank, &opened, nullptr, request); });
+}
+TMPI_PROFILED(MPI_Session_iflush_buffer);

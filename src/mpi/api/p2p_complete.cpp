@@ -5,6 +5,7 @@
 #include "mpi/base/status.hpp"
 #include "mpi/p2p/complete.hpp"
 #include "mpi/p2p/p2p.hpp"
+#include "mpi/p2p/remote_calls.hpp"
 #include "mpi/rank/call.hpp"
 
 namespace tmpi::mpi {
@@ -79,6 +80,7 @@ int PMPI_Test(MPI_Request* request, int* flag, MPI_Status* status) {
     set_empty_status(status);
     return MPI_SUCCESS;
   }
+  note_look(*r);
   if (!r->done()) {
     nothing_yet();
     if (!r->done()) {

@@ -5,37 +5,17 @@
 #include <cstring>
 
 #include "mpi/api/on_errhandler.hpp"
+#include "mpi/api/on_session.hpp"
 #include "mpi/api/profiled.hpp"
 #include "mpi/base/check.hpp"
 #include "mpi/comm/group_handle.hpp"
 #include "mpi/init/lifetime.hpp"
 #include "mpi/init/process_sets.hpp"
+#include "mpi/p2p/buffered.hpp"
 #include "mpi/rank/info.hpp"
 
 namespace tmpi::mpi {
 namespace {
-
-ErrorTarget target_of(MPI_Session handle, const Session& session) {
-  return {Raiser::kSession, handle, session.errhandler};
-}
-
-// Runs body(session); its errors are raised on the session.
-template <class Body>
-int on_session(const char* name, MPI_Session handle, Body&& body) {
-  const Frame frame(name);
-  Rank* rank = frame.rank();
-  if (rank == nullptr) return raise_not_initialized(name);
-  Session* session = session_from(handle);
-  if (session == nullptr)
-    return raise(name, nullptr,
-                 handle == MPI_SESSION_NULL
-                     ? fail(MPI_ERR_SESSION, "the session is MPI_SESSION_NULL: never opened, or finalized")
-                     : fail(MPI_ERR_SESSION, "{} is no session", static_cast<const void*>(handle)));
-  const ErrorTarget target = target_of(handle, *session);
-  if (Err error = guarded([&]() -> Err { return body(*session, *rank); }))
-    return raise_on(name, target, error);
-  return MPI_SUCCESS;
-}
 
 Err open(Rank& rank, MPI_Info info, Errhandler* handler, MPI_Session* session) {
   TMPI_TRY(check_pointer(session, "session"));
@@ -93,6 +73,7 @@ int PMPI_Session_finalize(MPI_Session* session) {
   if (session == nullptr)
     return on_rank("MPI_Session_finalize", [](Rank&) { return null_pointer("session"); });
   return on_session("MPI_Session_finalize", *session, [&](Session& opened, Rank& rank) -> Err {
+    drop_buffer(rank, &opened);
     TMPI_TRY(close_session(rank));
     opened.magic = 0;
     release(opened.errhandler);
@@ -157,12 +138,12 @@ int PMPI_Session_get_pset_info(MPI_Session session, const char* pset_name, MPI_I
 TMPI_PROFILED(MPI_Session_get_pset_info);
 
 int PMPI_Group_from_session_pset(MPI_Session session, const char* pset_name, MPI_Group* newgroup) {
-  return on_session("MPI_Group_from_session_pset", session, [&](Session&, Rank&) -> Err {
+  return on_session("MPI_Group_from_session_pset", session, [&](Session& opened, Rank&) -> Err {
     TMPI_TRY(check_pointer(newgroup, "newgroup"));
     *newgroup = MPI_GROUP_NULL;
     GroupPtr set;
     TMPI_TRY(find_process_set(pset_name, set));
-    *newgroup = make_handle(set);
+    *newgroup = make_handle(set, &opened);
     return kOk;
   });
 }

@@ -1,7 +1,11 @@
 // Placement: which node process runs which rank of the job. The same in all node processes. Decided by the
-// launcher (--nodes, --host, --map-by); the MPI library only reads it.
+// launcher (--nodes, --host, --map-by); the MPI library only reads it. Ranks that are spawned later (docs/dynamic-processes.md)
+// are added behind the others.
 #pragma once
 
+#include <array>
+#include <atomic>
+#include <memory>
 #include <string>
 #include <utility>
 #include <vector>
@@ -19,14 +23,27 @@ class Placement {
       : size_(static_cast<int>(node_of.size())),
         node_(node),
         node_of_(std::move(node_of)),
-        hosts_(std::move(hosts)) {}
+        hosts_(std::move(hosts)),
+        added_(std::make_shared<Added>()) {}
 
+  /// Ranks that the job began with: those of tmpirun's MPI_COMM_WORLD.
   int size() const noexcept { return size_; }
   int nodes() const noexcept { return static_cast<int>(hosts_.size()); }
   int node() const noexcept { return node_; }  ///< of this process
   int node_of(int world_rank) const noexcept {
-    return node_of_.empty() ? 0 : node_of_[static_cast<std::size_t>(world_rank)];
+    if (node_of_.empty()) return 0;
+    return world_rank < size_ ? node_of_[static_cast<std::size_t>(world_rank)]
+                              : added_->node_of(world_rank - size_);
   }
+  /// Ranks `first`, `first` + 1, ... live on these node processes. Before anybody asks for them; any thread, not in
+  /// parallel.
+  void add(int first, const std::vector<int>& node_of) {
+    if (added_ == nullptr) return;  // one node process
+    for (std::size_t i = 0; i < node_of.size(); ++i)
+      added_->set(first - size_ + static_cast<int>(i), node_of[i]);
+  }
+  static constexpr int kMostAdded = 65536;  ///< ranks beyond size(), in all
+
   const std::string& host_of_node(int node) const noexcept { return hosts_[static_cast<std::size_t>(node)]; }
 
   /// Node processes on one machine have one number, on different machines different ones: that of the first
@@ -53,10 +70,35 @@ class Placement {
   }
 
  private:
+  // Where added ranks live, in chunks that are made when they are needed. Release and acquire: a chunk is complete.
+  class Added {
+   public:
+    ~Added() {
+      for (auto& chunk : chunks_) delete chunk.load(std::memory_order_relaxed);
+    }
+    int node_of(int index) const noexcept {
+      const Chunk* chunk = chunks_[static_cast<std::size_t>(index / kChunk)].load(std::memory_order_acquire);
+      return (*chunk)[static_cast<std::size_t>(index % kChunk)].load(std::memory_order_relaxed);
+    }
+    void set(int index, int node) {
+      std::atomic<Chunk*>& place = chunks_[static_cast<std::size_t>(index / kChunk)];
+      if (place.load(std::memory_order_relaxed) == nullptr)
+        place.store(new Chunk{}, std::memory_order_release);
+      (*place.load(std::memory_order_relaxed))[static_cast<std::size_t>(index % kChunk)].store(
+          node, std::memory_order_relaxed);
+    }
+
+   private:
+    static constexpr int kChunk = 256;
+    using Chunk = std::array<std::atomic<int>, kChunk>;
+    std::array<std::atomic<Chunk*>, kMostAdded / kChunk> chunks_{};
+  };
+
   int size_ = 1;
   int node_ = 0;
   std::vector<int> node_of_;  // empty: all on node 0
   std::vector<std::string> hosts_;
+  std::shared_ptr<Added> added_;  // null: one node process
 };
 
 namespace detail {

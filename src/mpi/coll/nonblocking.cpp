@@ -6,6 +6,7 @@
 #include "mpi/base/status.hpp"
 #include "mpi/coll/coll.hpp"
 #include "mpi/coll/table.hpp"
+#include "mpi/coll/wanted.hpp"
 #include "mpi/p2p/lifecycle.hpp"
 #include "mpi/rank/rank.hpp"
 #include "mpi/request/blocked.hpp"
@@ -43,11 +44,15 @@ class CollectiveOperation final : public ShadowOperation, private WaitingContinu
  private:
   Err perform(Comm& comm) override {
     args_.error = MPI_SUCCESS;
+    follow_choices(comm);
     return run(comm, args_);
   }
 
+  bool calls_user() const noexcept override { return args_.op != nullptr && !args_.op->predefined(); }
+
   Started begin(Comm& comm) override {
     if (comm.inter()) return Started::kNot;
+    follow_choices(comm);
     const Algorithm* algorithm = select(comm, args_);
     if (algorithm == nullptr || algorithm->forms.start == nullptr) return Started::kNot;
     const InCollective note(comm);
@@ -161,6 +166,7 @@ void ShadowOperation::run_all(void* argument) noexcept {
   while (ShadowOperation* operation = shadow.first) {
     shadow.first = operation->next_;
     if (shadow.first == nullptr) shadow.last = nullptr;
+    sched::stay_on_worker(operation->calls_user());
     with_memory_for("its part of a collective operation", [&] {
       if (Err error = operation->perform(shadow.comm)) operation->remember(error);
     });

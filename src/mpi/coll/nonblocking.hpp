@@ -40,6 +40,8 @@ class ShadowOperation : public RequestExtension {
   /// SUSPEND.
   virtual Err perform(Comm& comm) = 0;
 
+  /// perform() calls functions of the user's: those run where the thread-locals of their rank are.
+  virtual bool calls_user() const noexcept { return true; }
   /// Does what can be done without waiting, on the calling rank's flow of control. kNot: nothing; it will be
   /// performed. kDone: all. kPending: a continuation has been left behind, which calls end(). Must not
   /// suspend.

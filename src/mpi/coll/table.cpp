@@ -7,6 +7,7 @@
 #include "mpi/coll/fold.hpp"
 #include "mpi/coll/inter/inter.hpp"
 #include "mpi/coll/preferences.hpp"
+#include "mpi/coll/wanted.hpp"
 #include "mpi/request/blocked.hpp"
 #include "mpi/shm/coll_shared.hpp"
 
@@ -124,6 +125,8 @@ Query query_of(Comm& comm, const Args& args, MPI_Count bytes) {
 
 }  // namespace
 
+std::atomic<ChoiceObserver> detail::g_choice_observer{nullptr};
+
 std::span<const Row> algorithms(Collective collective) noexcept {
   return kTable[static_cast<std::size_t>(collective)].rows;
 }
@@ -134,7 +137,10 @@ const char* name_of(Collective collective) noexcept {
 
 namespace {
 
-const Algorithm* look_up(const Query& query, Collective collective, bool part) {
+const Algorithm* look_up(const Comm& comm, const Query& query, Collective collective, bool part) {
+  if (const Algorithm* wanted = part ? nullptr : wanted_algorithm(comm, collective)) {
+    if (wanted->works(query)) return wanted;
+  }
   if (const Algorithm* preferred = part ? nullptr : preferred_algorithm(collective)) {
     if (preferred->works(query)) return preferred;
     if (!reproducible()) report_fallback(*preferred);
@@ -147,7 +153,10 @@ const Algorithm* look_up(const Query& query, Collective collective, bool part) {
 
 [[gnu::noinline]] const Algorithm* choose(ChosenAlgorithm& chosen, Comm& comm, const Args& args, bool part) {
   const Query query = query_of(comm, args, bytes_of(comm, args));
-  chosen = {kind_of(args, part), query.bytes, look_up(query, args.collective, part)};
+  chosen = {kind_of(args, part), query.bytes, look_up(comm, query, args.collective, part)};
+  if (const ChoiceObserver observer = detail::g_choice_observer.load(std::memory_order_acquire);
+      observer != nullptr && comm.owner != nullptr && chosen.algorithm != nullptr)
+    observer(*comm.owner, *chosen.algorithm, query);
   return chosen.algorithm;
 }
 

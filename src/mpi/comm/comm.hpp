@@ -30,6 +30,7 @@ class CollShared;   // shm/coll_shared.hpp: where the members in this node proce
 class ShadowComms;  // shm/shadow_comm.hpp: nonblocking collectives
 struct Hierarchy;   // coll/hierarchy/: the parts of a communicator with members in several node processes
 struct Algorithm;   // coll/algorithm.hpp
+struct WantedAlgorithms;  // coll/wanted.hpp: a choice for this communicator alone
 
 /// Context ids are 64 bit and unique in the job (context.hpp). Each communicator has two: point-to-point =
 /// id, collectives = id | kCollective, so that no wildcard ever catches a collective's message.
@@ -79,6 +80,7 @@ struct Comm {
   std::array<ChosenAlgorithm, 4> chosen;  ///< by collective
   int message_space = 0;  ///< of one shadow of many on one context: tells their messages apart
   Rank* owner = nullptr;
+  const void* session = nullptr;  ///< that it comes from, directly or not; null: the world model
   std::shared_ptr<CommShared> shared;
   Errhandler* errhandler = nullptr;          ///< null: MPI_ERRORS_ARE_FATAL
   std::shared_ptr<const Topology> topology;  ///< null: none
@@ -86,6 +88,8 @@ struct Comm {
   std::unique_ptr<Attributes> attributes;                  ///< null: none
   Owned<ShadowComms> shadows;                              ///< null: no nonblocking collectives so far
   Owned<Hierarchy> hierarchy;                              ///< null: not needed so far
+  Owned<WantedAlgorithms> wanted;                          ///< null: none
+  const Comm* stands_for = nullptr;                        ///< of a shadow: the communicator; else null
   std::vector<std::pair<std::string, std::string>> hints;  ///< key, value (comm/hints.hpp)
   std::string name;
   MPI_Comm handle = MPI_COMM_NULL;  ///< MPI_COMM_WORLD / MPI_COMM_SELF, else the pointer itself

@@ -13,9 +13,10 @@ constexpr std::uint32_t kMagic = 0x47525550;  // "GRUP"
 struct GroupHandle {
   std::uint32_t magic = kMagic;
   GroupPtr group;
+  const void* session = nullptr;
 };
 
-GroupHandle* object_behind(MPI_Group handle) {
+GroupHandle* object_behind(MPI_Group handle) noexcept {
   if (is_predefined(handle)) return nullptr;
   auto* object = reinterpret_cast<GroupHandle*>(handle);
   return object->magic == kMagic ? object : nullptr;
@@ -29,9 +30,14 @@ Err no_group(MPI_Group handle) {
 
 }  // namespace
 
-MPI_Group make_handle(GroupPtr group) {
+MPI_Group make_handle(GroupPtr group, const void* session) {
   if (group->size() == 0) return MPI_GROUP_EMPTY;
-  return reinterpret_cast<MPI_Group>(new GroupHandle{.group = std::move(group)});
+  return reinterpret_cast<MPI_Group>(new GroupHandle{.group = std::move(group), .session = session});
+}
+
+const void* session_of(MPI_Group handle) noexcept {
+  const GroupHandle* object = object_behind(handle);
+  return object != nullptr ? object->session : nullptr;
 }
 
 Err group_from(MPI_Group handle, const GroupPtr*& group) {

@@ -8,7 +8,12 @@
 namespace tmpi::mpi {
 
 /// A new handle; MPI_GROUP_EMPTY for the empty group (MPI report, 7.3.2: operations may return it).
-MPI_Group make_handle(GroupPtr group);
+/// `session`: what the group comes from (session.hpp in init), for the communicators that are made of it; null: the
+/// world model.
+MPI_Group make_handle(GroupPtr group, const void* session = nullptr);
+
+/// The session that a handle's group comes from; null: none. Of a valid handle.
+const void* session_of(MPI_Group handle) noexcept;
 
 /// The group behind a handle; MPI_ERR_GROUP if it is none. The result lives as long as the handle.
 Err group_from(MPI_Group handle, const GroupPtr*& group);

@@ -18,7 +18,7 @@ namespace {
 template <class Record, class Fulfil>
 Comm* agree_and_make(Comm& parent, Record& order, ContextDemand demand, Fulfil&& fulfil) {
   agree(parent, order, demand, fulfil);
-  return make_comm(*parent.owner, std::move(order), parent.errhandler);
+  return make_child(parent, std::move(order));
 }
 
 // Member indices of one color, in the order of the new communicator.
@@ -236,6 +236,7 @@ Err create_from_members(Comm& parent, const std::shared_ptr<const Group>& group,
                             .tag = std::to_string(tag),
                             .group = group},
                            parent.errhandler);
+  created->session = parent.session;
   return kOk;
 }
 

@@ -27,6 +27,7 @@ class Duplicate {
   void finish() {
     if (created_->shared != nullptr || parts.shared == nullptr) return;
     fill_comm(*created_, *parent_.owner, std::move(parts), parent_.errhandler);
+    created_->session = parent_.session;
     created_->magic = Comm::kMagic;
   }
   /// The program will not get it: it goes when the others have theirs.

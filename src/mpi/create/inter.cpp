@@ -119,7 +119,9 @@ Err intercomm_create(Comm& local, int local_leader, MPI_Comm peer, int remote_le
     }
   }
   agree(local, mine, {}, [&](Half** halves, ContextSource&) { share_out(halves, local.size, local_leader); });
-  return take(mine, local.errhandler, created);
+  TMPI_TRY(take(mine, local.errhandler, created));
+  created->session = local.session;
+  return kOk;
 }
 
 Err create_from_groups(const GroupPtr& local, int local_leader, const GroupPtr& remote, int remote_leader,
@@ -146,7 +148,7 @@ Err intercomm_merge(Comm& inter, bool high, Comm*& created) {
     const Parts parts = make_intra(swapped ? unite(second, first) : unite(first, second), contexts);
     for (int index = 0; index < inter.members(); ++index) orders[index]->shared = parts.shared;
   });
-  created = make_comm(*inter.owner, std::move(mine), inter.errhandler);
+  created = make_child(inter, std::move(mine));
   return kOk;
 }
 

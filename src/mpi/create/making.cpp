@@ -106,6 +106,12 @@ Comm* make_comm(Rank& owner, Parts parts, Errhandler* errhandler) {
   return comm;
 }
 
+Comm* make_child(Comm& parent, Parts parts) {
+  Comm* const created = make_comm(*parent.owner, std::move(parts), parent.errhandler);
+  if (created != nullptr) created->session = parent.session;
+  return created;
+}
+
 std::array<std::shared_ptr<const Group>, 2> sides_of(const Comm& comm) {
   if (!comm.inter()) return {comm.shared->group, nullptr};
   if (comm.shared->side == 0) return {comm.shared->group, comm.shared->peers};

@@ -42,6 +42,8 @@ Parts take_side(const Sides& sides, int side);
 
 /// The rank's communicator; null if the parts are none. Inherits `errhandler` (null: the default).
 Comm* make_comm(Rank& owner, Parts parts, Errhandler* errhandler);
+/// The same of a parent's owner, with the parent's error handler and session.
+Comm* make_child(Comm& parent, Parts parts);
 /// The same into a Comm that exists (MPI_Comm_idup names it before it is made).
 void fill_comm(Comm& comm, Rank& owner, Parts parts, Errhandler* errhandler);
 

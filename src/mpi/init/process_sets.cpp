@@ -12,20 +12,21 @@ namespace tmpi::mpi {
 namespace {
 
 GroupPtr world_set() {
-  return Group::range(0, job()->size());
+  const World& world = *current_rank().started_with;
+  return Group::range(world.first, world.size);
 }
 
 GroupPtr self_set() {
   return Group::range(current_rank().world_rank, 1);
 }
 
-// The ranks of this node process that `belongs` accepts.
+// The ranks of the caller's world in this node process that `belongs` accepts.
 template <class Belongs>
 GroupPtr local_ranks(Belongs&& belongs) {
   std::vector<int> members;
   for (int i = 0; i < job()->local_count(); ++i) {
     const Rank& rank = job()->local_at(i);
-    if (belongs(rank)) members.push_back(rank.world_rank);
+    if (rank.started_with == current_rank().started_with && belongs(rank)) members.push_back(rank.world_rank);
   }
   return Group::list(std::move(members));
 }

@@ -4,20 +4,18 @@
 #include <utility>
 
 #include "mpi/base/errhandler.hpp"
+#include "mpi/create/spawn.hpp"
 #include "mpi/rank/rank.hpp"
 #include "mpi/shm/coll_shared.hpp"
 
 namespace tmpi::mpi {
 namespace {
 
-// Made by the first rank that comes, gone with the last: a process may run one job after another (unit tests
-// do).
-std::shared_ptr<CommShared> world_shared() {
-  static std::mutex mutex;
-  static std::weak_ptr<CommShared> world;
-  std::scoped_lock lock(mutex);
-  std::shared_ptr<CommShared> shared = world.lock();
-  if (shared == nullptr) world = shared = make_comm_shared(kWorldContext, Group::range(0, job()->size()));
+std::shared_ptr<CommShared> shared_of(World& world) {
+  std::scoped_lock lock(world.mutex);
+  std::shared_ptr<CommShared> shared = world.shared.lock();
+  if (shared == nullptr)
+    world.shared = shared = make_comm_shared(world.context, Group::range(world.first, world.size));
   return shared;
 }
 
@@ -35,12 +33,14 @@ void fill(Comm& comm, Rank& rank, MPI_Comm handle, const char* name, std::shared
 }  // namespace
 
 void init_world(Rank& rank) {
-  fill(rank.world, rank, MPI_COMM_WORLD, "MPI_COMM_WORLD", world_shared());
+  fill(rank.world, rank, MPI_COMM_WORLD, "MPI_COMM_WORLD", shared_of(*rank.started_with));
   fill(rank.self, rank, MPI_COMM_SELF, "MPI_COMM_SELF",
        make_comm_shared(kSelfContext, Group::range(rank.world_rank, 1)));
+  rank.parent = take_parent(rank);
 }
 
 void finish_world(Rank& rank) noexcept {
+  if (Comm* const parent = std::exchange(rank.parent, nullptr)) release(*parent);
   for (Comm* comm : {&rank.world, &rank.self}) {
     release(std::exchange(comm->errhandler, nullptr));
     comm->topology = nullptr;

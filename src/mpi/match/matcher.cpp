@@ -120,7 +120,8 @@ void Matcher::add_unexpected(Message& message) noexcept {
   message.previous = last_unexpected_;
   (last_unexpected_ != nullptr ? last_unexpected_->next : first_unexpected_) = &message;
   last_unexpected_ = &message;
-  ++unexpected_count_;
+  if (++unexpected_count_ > most_unexpected_) most_unexpected_ = unexpected_count_;
+  ++unexpected_total_;
   if (message.payload != nullptr) count_buffered(message.bytes);
   if (indexed()) index_message(message);
   if (unexpected_count_ > kScanLimit && unexpected_count_ > unexpected_table_.size()) grow_unexpected_table();

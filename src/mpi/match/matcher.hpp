@@ -80,6 +80,11 @@ class Matcher {
   /// Without the lock, a recent value.
   std::size_t buffered_bytes() const noexcept { return buffered_bytes_.load(std::memory_order_relaxed); }
   std::size_t unexpected_count() const noexcept { return unexpected_count_; }
+  /// Messages that have come before their receive, and the most that have been here at a time since the last
+  /// restart_most_unexpected(). Under the lock.
+  std::uint64_t unexpected_total() const noexcept { return unexpected_total_; }
+  std::size_t most_unexpected() const noexcept { return most_unexpected_; }
+  void restart_most_unexpected() noexcept { most_unexpected_ = unexpected_count_; }
   /// The unexpected messages, oldest first, linked by `next`.
   const Message* first_unexpected() const noexcept { return first_unexpected_; }
   std::size_t posted_count() const noexcept { return inline_count_ + overflow_count_; }
@@ -155,6 +160,8 @@ class Matcher {
   Message* first_unexpected_ = nullptr;
   Message* last_unexpected_ = nullptr;
   std::size_t unexpected_count_ = 0;
+  std::size_t most_unexpected_ = 0;
+  std::uint64_t unexpected_total_ = 0;
   std::atomic<std::size_t> buffered_bytes_{0};  // written under the lock
   ProbeWaiter* probes_ = nullptr;
   std::array<InlineEntry, kInline> inline_{};

@@ -229,13 +229,14 @@ Err iflush_buffer(Rank& rank, const void* owner, Comm* comm, Request*& request) 
 Err buffer_for(Comm& comm, SendBuffer*& buffer) {
   Rank& rank = *comm.owner;
   buffer = place_of(rank, &comm)->get();
+  if (buffer == nullptr && comm.session != nullptr) buffer = place_of(rank, comm.session)->get();
   if (buffer == nullptr) buffer = place_of(rank, nullptr)->get();
   if (buffer != nullptr) [[likely]]
     return kOk;
-  return fail(
-      MPI_ERR_BUFFER,
-      "a buffered send needs memory: call MPI_Buffer_attach (or MPI_Comm_attach_buffer) first, or use "
-      "MPI_Send");
+  return fail(MPI_ERR_BUFFER,
+              "a buffered send needs memory: call MPI_Buffer_attach (or MPI_Comm_attach_buffer, "
+              "MPI_Session_attach_buffer) first, or use "
+              "MPI_Send");
 }
 
 }  // namespace tmpi::mpi

@@ -23,6 +23,9 @@ namespace tmpi::mpi {
 /// a cell. Above it the second copy costs more than the sender's look into the receiver's matcher.
 inline constexpr MPI_Count kChannelLimit = 1024;
 
+/// Messages up to this size are buffered inside a node.
+inline constexpr MPI_Count kNodeEagerLimit = 4096;
+
 /// Bytes that may lie buffered at one receiver before senders wait for it, so that one that runs ahead cannot
 /// exhaust memory. For channels and for sends to the matcher alike.
 inline constexpr std::size_t kMostBuffered = std::size_t{16} << 20;

@@ -3,6 +3,7 @@
 #include <cstdlib>
 
 #include "mpi/base/status.hpp"
+#include "mpi/p2p/remote_calls.hpp"
 
 namespace tmpi::mpi {
 
@@ -23,6 +24,7 @@ Err RequestArray::look_up() {
     TMPI_TRY(request_from(handle(i), requests_[i]));
     if (is_active(requests_[i])) {
       ++active_;
+      note_look(*requests_[i]);
       if (comm_ == nullptr && requests_[i]->comm != nullptr) {
         comm_ = requests_[i]->comm;
         ++comm_->references;

@@ -47,6 +47,9 @@ struct RemoteCalls {
   /// A receive that has been announced was taken back.
   void (*retract)(const Request& receive) noexcept;
 
+  /// A rank waits for or tests a request whose `started` is set, for the first time. Clears it.
+  void (*looked_for)(Request& request) noexcept;
+
   /// Looks at the network. True if something has happened.
   bool (*poll)() noexcept;
 };
@@ -58,6 +61,13 @@ extern const RemoteCalls* g_remote_calls;
 /// Null while the job has one node process: no rank is remote, no message from elsewhere.
 inline const RemoteCalls* remote_calls() noexcept {
   return detail::g_remote_calls;
+}
+
+/// A rank waits for this nonblocking operation, or tests it.
+inline void note_look(Request& request) noexcept {
+  if (const RemoteCalls* const remote = remote_calls(); remote != nullptr && request.started != 0)
+      [[unlikely]]
+    remote->looked_for(request);
 }
 
 /// Before any rank runs; `calls` stays.

@@ -18,9 +18,6 @@ namespace {
 
 // Copies up to this many bytes into a cell under the matcher's lock: cheaper than taking the lock twice.
 constexpr MPI_Count kCopyUnderLock = 256;
-// Messages up to this size are buffered inside a node.
-constexpr MPI_Count kEagerLimit = 4096;
-
 // A rank that sends on and on to one of its own worker gives it its turn after so many messages that lie there:
 // what comes after the receiver, on another core perhaps, would wait for the last of them (docs/matching.md,
 // Running ahead). Few enough to lie in the nearest cache, and so many that the switch does not count.
@@ -56,7 +53,7 @@ template <class Descriptor>
 inline Left leave(Rank& target, const MatchKey& key, const Outgoing& data, SendMode mode, bool together,
                   Descriptor&& descriptor) noexcept {
   Matcher& matcher = target.matcher;
-  bool buffer = mode != SendMode::kSynchronous && data.bytes <= kEagerLimit;
+  bool buffer = mode != SendMode::kSynchronous && data.bytes <= kNodeEagerLimit;
   Message* cell = nullptr;
   Left left = Left::kBuffered;
   const auto message = [&]() noexcept -> Message* {
@@ -103,10 +100,9 @@ template <class Descriptor>
 // The same for a communicator's rank: through the channel between the workers if it lives with another one
 // and the message is small.
 template <class Descriptor>
-inline Left hand_over(const Comm& comm, int dest, const MatchKey& key, const Outgoing& data, SendMode mode,
-                      Descriptor&& descriptor) noexcept {
+inline Left pass_on(const Comm& comm, int dest, const MatchKey& key, const Outgoing& data, SendMode mode,
+                    Descriptor&& descriptor) noexcept {
   const int world_rank = comm.shared->peers->world_rank(dest);
-  tell_sent(*comm.owner, world_rank, key, data.bytes);
   Rank* const found = job()->local(world_rank);
   if (found == nullptr) [[unlikely]]
     return send_elsewhere(comm, world_rank, key, data, mode, descriptor);
@@ -124,6 +120,31 @@ inline Left hand_over(const Comm& comm, int dest, const MatchKey& key, const Out
   const bool together =
       here == there && (here >= 0 || (sched::tasks_move() && sched::is_neighbour(*target.task)));
   return leave(target, key, data, mode, together, descriptor);
+}
+
+// The same while somebody wants to know of it. How it goes to another node is told there.
+template <class Descriptor>
+[[gnu::noinline]] Left pass_on_observed(const Comm& comm, int dest, const MatchKey& key, const Outgoing& data,
+                                        SendMode mode, Descriptor&& descriptor) noexcept {
+  Rank& me = *comm.owner;
+  const int world_rank = comm.shared->peers->world_rank(dest);
+  const MPI_Count bytes = data.bytes;
+  detail::tell_sent(me, world_rank, key, bytes);
+  const Left left = pass_on(comm, dest, key, data, mode, descriptor);  // the request may be gone
+  if (job()->local(world_rank) == nullptr || left == Left::kNoMemory) return left;
+  const Way way = left == Left::kDelivered    ? Way::kDirect
+                  : left == Left::kDescriptor ? Way::kRendezvous
+                                              : Way::kEager;
+  detail::tell_left(me, way, false, bytes);
+  return left;
+}
+
+template <class Descriptor>
+inline Left hand_over(const Comm& comm, int dest, const MatchKey& key, const Outgoing& data, SendMode mode,
+                      Descriptor&& descriptor) noexcept {
+  if (messages_observed()) [[unlikely]]
+    return pass_on_observed(comm, dest, key, data, mode, descriptor);
+  return pass_on(comm, dest, key, data, mode, descriptor);
 }
 
 // What a blocking send leaves of itself, if anything.

@@ -1,6 +1,7 @@
 // Waiting for requests: the waiter is hung into each pending request, and the completions count it down.
 #include "mpi/p2p/channel.hpp"
 #include "mpi/p2p/p2p.hpp"
+#include "mpi/p2p/remote_calls.hpp"
 #include "mpi/rank/rank.hpp"
 #include "mpi/request/blocked.hpp"
 #include "sched/scheduler.hpp"
@@ -35,6 +36,7 @@ inline Pending count_pending(Request* const* requests, int n) noexcept {
 }  // namespace
 
 void wait(Request& request) noexcept {
+  note_look(request);
   if (request.done()) return catch_up(request);
   sched::Waiter waiter(1);
   Request* const alone = &request;

@@ -18,6 +18,28 @@ struct StartInfo {
   int app_number = -1;
 };
 
+/// One command of MPI_Comm_spawn_multiple; empty: not given.
+struct SpawnCommand {
+  std::string command;
+  std::vector<std::string> arguments;  ///< without argv[0]
+  int ranks = 0;
+  // Of its info object (MPI report, 11.8.4).
+  std::string wdir;
+  std::string path;  ///< directories, separated by colons
+  std::string host;  ///< names, separated by commas
+};
+
+struct SpawnOrder {
+  std::vector<SpawnCommand> commands;
+  std::string link;  ///< what the node processes of the new ranks make a World of: pack_link() (spawned.hpp)
+};
+
+struct SpawnOutcome {
+  int first = -1;  ///< number in the job of the new world's rank 0; -1: nothing has been started
+  /// Why not: index of the command, -1 for all of them, and a sentence.
+  std::vector<std::pair<int, std::string>> problems;
+};
+
 struct Callbacks {
   /// Ends the whole job at once with exit code `code` (MPI_Abort, a fatal MPI error); `text` is the one
   /// message the user sees, empty if it has been printed. Allocates nothing, does not return. Who composes
@@ -43,6 +65,12 @@ struct Callbacks {
 
   /// Something worth knowing for who runs the job with -v. Any thread; null: nobody to tell.
   void (*inform)(const std::string& text);
+
+  /// Starts ranks that `root` asks for. On its fiber; SUSPENDS until they are there. Null: cannot be done.
+  SpawnOutcome (*spawn)(const Rank& root, SpawnOrder order);
+
+  /// MPI_UNIVERSE_SIZE: ranks that have room on the job's cores. Null: as many as it began with.
+  int (*universe_size)();
 
   /// How a rank was started. Null: nothing is known.
   StartInfo (*start_info)(const Rank& rank);

@@ -34,8 +34,8 @@ const int* predefined_attribute(Rank& rank, int keyval) {
     case MPI_LASTUSEDCODE:
       return user_errors(rank).last_used();
     case MPI_UNIVERSE_SIZE:
-      // Processes cannot be started later, so the universe is what was started.
-      return keyvals(rank).remember(keyval, job()->size());
+      return keyvals(rank).remember(
+          keyval, callbacks().universe_size != nullptr ? callbacks().universe_size() : job()->size());
     case MPI_APPNUM: {
       const int number = callbacks().start_info != nullptr ? callbacks().start_info(rank).app_number : -1;
       return number < 0 ? nullptr : keyvals(rank).remember(keyval, number);

@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <memory>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "base/owned.hpp"
@@ -14,6 +15,9 @@
 #include "mpi/base/placement.hpp"
 #include "mpi/comm/comm.hpp"
 #include "mpi/match/matcher.hpp"
+#include "mpi/rank/bindings.hpp"
+#include "mpi/rank/figures.hpp"
+#include "mpi/rank/world.hpp"
 #include "mpi/request/request_pool.hpp"
 #include "sched/task.hpp"
 #include "sched/waiter.hpp"
@@ -25,6 +29,9 @@ class UserErrors;  // base/user_errors.hpp: MPI_Add_error_class
 class Keyvals;     // base/attributes.hpp: MPI_Comm_create_keyval
 class Info;        // base/info.hpp
 class RankFiles;   // io/rank_files.hpp: what a rank has said of files
+namespace tool {
+class State;  // tool/state.hpp: what a rank does with the tools interface
+}
 
 /// kInitialized: between MPI_Init and MPI_Finalize, or while a session is open: MPI can be called.
 enum class Phase : unsigned char { kBeforeInit, kInitialized, kFinalized };
@@ -34,7 +41,9 @@ struct Rank {
   ~Rank();
 
   sched::Task* task = nullptr;
-  int world_rank = 0;
+  int world_rank = 0;   ///< its number in the job: as in MPI_COMM_WORLD, but for spawned ranks (world.hpp)
+  int local_index = 0;  ///< among the ranks of this node process: Job::local_at()
+  World* started_with = nullptr;
   // Read by the rank's threads: seq_cst, what was set up before is seen.
   std::atomic<Phase> phase{Phase::kBeforeInit};
   std::atomic<Phase> world_phase{Phase::kBeforeInit};  ///< of MPI_Init and MPI_Finalize
@@ -48,18 +57,24 @@ struct Rank {
   std::atomic<int> worker{-1};
   alignas(kCacheLine) Matcher matcher;  ///< messages to this rank; the only part other workers write
   RequestPool requests;
+  std::uint64_t first_look =
+      0;  ///< ticks: the first wait or test since the last start that somebody times (p2p/remote_calls.hpp)
   Comm world;
   Comm self;
-  Owned<SendBuffer> buffer;                 ///< null: none attached
+  Comm* parent = nullptr;    ///< MPI_Comm_get_parent; null: not spawned, or it has been freed or disconnected
+  Owned<SendBuffer> buffer;  ///< null: none attached
   std::unique_ptr<UserErrors> user_errors;  ///< null: none added yet
   std::unique_ptr<Keyvals> keyvals;         ///< null: none made yet
   std::unique_ptr<Info> start_info;         ///< MPI_INFO_ENV; null: not asked for yet
   Interop interop;                          ///< for other languages
+  Bindings bindings;                        ///< of other languages
   Owned<RankFiles> files;                   ///< null: nothing said yet
   int busy_shadows = 0;                     ///< shadow communicators with operations (coll/nonblocking.hpp)
   sched::Waiter* shadows_end = nullptr;     ///< MPI_Finalize, waiting for the last of them
   std::string explanation;                  ///< see error.hpp
   int returned_error = MPI_SUCCESS;         ///< code that MPI_ERRORS_RETURN has returned last
+  Owned<tool::State> tools;                 ///< null: never initialized
+  RankFigures figures;
   const char* call =
       "";  ///< name of the MPI call the rank is in or was in last; for state dumps, read racily
 };
@@ -67,15 +82,30 @@ struct Rank {
 /// The MPI library's view of the job on this node process.
 class Job {
  public:
-  int size() const noexcept { return placement_.size(); }  ///< ranks in the job = size of MPI_COMM_WORLD
+  /// Ranks that the job began with: the size of tmpirun's MPI_COMM_WORLD.
+  int size() const noexcept { return placement_.size(); }
+  /// All numbers of ranks, of spawned ones too, are below. Any thread; rises.
+  int end() const noexcept { return end_.load(std::memory_order_acquire); }
   /// The rank with this world rank if it lives in this node process, else null.
   Rank* local(int world_rank) noexcept {
     const auto index = static_cast<std::size_t>(static_cast<unsigned>(world_rank));
-    return index < by_world_rank_.size() ? by_world_rank_[index] : nullptr;
+    return index < places_ ? by_world_rank_[index].load(std::memory_order_acquire) : nullptr;
   }
-  int local_count() const noexcept { return static_cast<int>(local_.size()); }
-  /// The rank with this index among those of this node process, which are in ascending order of world ranks.
-  Rank& local_at(int index) noexcept { return local_[static_cast<std::size_t>(index)]; }
+  int local_count() const noexcept { return local_count_.load(std::memory_order_acquire); }
+  /// The rank with this index among those of this node process: world by world, ascending in each.
+  Rank& local_at(int index) noexcept { return *local_[static_cast<std::size_t>(index)]; }
+  /// More ranks than this are never here: what is kept by local_index may have fixed room.
+  int most_local() const noexcept { return most_local_; }
+
+  /// tmpirun's own world.
+  World& first_world() noexcept { return *worlds_.front(); }
+  /// Adds a spawned world: `node_of` says where its ranks live. Those that live here are made, and returned in their
+  /// order, without a task; nobody finds them before publish(). Any thread, not in parallel. They and the world live as
+  /// long as the job.
+  std::pair<World*, std::vector<Rank*>> add_world(std::unique_ptr<World> world,
+                                                  const std::vector<int>& node_of);
+  /// They have their tasks: others may find them.
+  void publish(const std::vector<Rank*>& ranks);
 
   const Placement& placement() const noexcept { return placement_; }
   int nodes() const noexcept { return placement_.nodes(); }
@@ -90,9 +120,17 @@ class Job {
   static Job& create(Placement placement);
 
  private:
+  using Places = std::unique_ptr<std::atomic<Rank*>[], void (*)(void*) noexcept>;
+
   Placement placement_;
-  std::vector<Rank> local_;
-  std::vector<Rank*> by_world_rank_;  // null: on another node
+  std::vector<std::unique_ptr<World>> worlds_;
+  std::vector<std::unique_ptr<Rank[]>> made_;  // with the worlds
+  std::vector<Rank*> local_;                   // room for most_local_: never moves
+  std::atomic<int> local_count_{0};            // release, acquire: ranks below are complete
+  std::atomic<int> end_{0};                    // the same for worlds
+  int most_local_ = 0;
+  std::size_t places_ = 0;
+  Places by_world_rank_{nullptr, nullptr};  // null: on another node. Release, acquire
   std::string host_;
 };
 

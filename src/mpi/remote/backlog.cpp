@@ -31,10 +31,18 @@ bool Backlog::post_bytes(int peer, Kind kind, std::span<const std::byte> header,
     iovec place;
     const net::Post result =
         transport_->send(peer, static_cast<std::uint8_t>(kind), header, as_iovec(place, payload), completion);
-    if (result != net::Post::kNoResource) return result == net::Post::kDone;
+    if (result != net::Post::kNoResource) {
+      if (kind == Kind::kSwitched) send_by_new(peer);
+      return result == net::Post::kDone;
+    }
   }
   with_memory_for(kWhat, [&] { defer_message(peer, kind, header, payload, completion); });
   return completion == nullptr;
+}
+
+// Only when it has really been posted is kSwitched the last message by the old connection.
+void Backlog::send_by_new(int peer) noexcept {
+  if (net::Reconnection* const reconnection = transport_->reconnection()) reconnection->send_by_new(peer);
 }
 
 void Backlog::defer_message(int peer, Kind kind, std::span<const std::byte> header, Bytes payload,
@@ -98,6 +106,7 @@ bool Backlog::post_queue(int peer) noexcept {
     const net::Post result = try_post(peer, queue.entries.front());
     if (result == net::Post::kNoResource) break;
     posted = true;
+    if (!queue.entries.front().is_read && queue.entries.front().kind == Kind::kSwitched) send_by_new(peer);
     const Entry entry = std::move(queue.entries.front());
     queue.entries.pop_front();
     --waiting_;

@@ -86,6 +86,7 @@ class Backlog {
 
   net::Post try_post(int peer, const Entry& entry) noexcept;
   bool post_queue(int peer) noexcept;
+  void send_by_new(int peer) noexcept;
   void defer_message(int peer, Kind kind, std::span<const std::byte> header, Bytes payload,
                      net::Completion* completion);
   void defer(int peer, Entry&& entry);

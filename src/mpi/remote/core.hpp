@@ -7,6 +7,7 @@
 #include <string_view>
 
 #include "mpi/remote/backlog.hpp"
+#include "mpi/remote/eager_limits.hpp"
 #include "mpi/remote/remote.hpp"
 
 namespace tmpi::mpi::remote {
@@ -37,8 +38,9 @@ class Finished {
 struct Core {
   std::unique_ptr<net::Transport> transport;
   Backlog backlog;
+  EagerLimits limits;
   Finished finished;
-  Settings settings;  // eager_limit resolved
+  Settings settings;  // eager_limit resolved: the base, if limits are dynamic
   ProtocolCounters counters;
 
   /// A peer has sent something that makes no sense: it is not listened to any longer, and the job ends.
@@ -49,6 +51,8 @@ struct Core {
   std::uint64_t landed_now = 0;            ///< since the lock was taken
   std::atomic<std::uint64_t> landings{0};  ///< whose consequences have been told
 
+  /// How much data of large messages may be posted to a peer at a time, and to be read from it; 0: any (transfer_queue.hpp).
+  MPI_Count transfer_depth = 0;
   /// How much of a large message to post at once.
   MPI_Count piece(MPI_Count rest, bool segmented) const noexcept;
 

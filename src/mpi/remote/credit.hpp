@@ -22,14 +22,13 @@ constexpr std::uint64_t cost_of(MPI_Count bytes) noexcept {
 /// The sender's side. Used under the engine's lock.
 class Allowance {
  public:
-  void use(int ranks, std::uint64_t limit) {
-    limit_ = limit;
-    outstanding_.assign(static_cast<std::size_t>(ranks), 0);
-  }
-  /// False: too much is under way to this rank.
-  bool charge(int dest, MPI_Count bytes) noexcept {
+  void use(int ranks) { outstanding_.assign(static_cast<std::size_t>(ranks), 0); }
+  /// False: too much is under way to this rank, of which `limit` may be.
+  bool charge(int dest, MPI_Count bytes, std::uint64_t limit) {
+    if (static_cast<std::size_t>(dest) >= outstanding_.size()) [[unlikely]]
+      outstanding_.resize(static_cast<std::size_t>(dest) + 1);  // of a rank that was spawned
     std::uint64_t& outstanding = outstanding_[static_cast<std::size_t>(dest)];
-    if (outstanding + cost_of(bytes) > limit_) return false;
+    if (outstanding + cost_of(bytes) > limit) return false;
     outstanding += cost_of(bytes);
     return true;
   }
@@ -43,7 +42,6 @@ class Allowance {
   }
 
  private:
-  std::uint64_t limit_ = 0;
   std::vector<std::uint64_t> outstanding_;  // by world rank
 };
 

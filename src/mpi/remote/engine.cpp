@@ -36,7 +36,9 @@ double now() noexcept {
 }  // namespace
 
 MPI_Count Core::piece(MPI_Count rest, bool segmented) const noexcept {
-  if (segmented) return std::min(rest, kSegment);
+  if (segmented) rest = std::min(rest, kSegment);
+  if (transfer_depth > 0) return std::min(rest, transfer_depth / 2);
+  if (segmented) return rest;
   const auto segment = static_cast<MPI_Count>(transport->limits().segment);
   return segment > 0 ? std::min(rest, segment) : rest;
 }
@@ -44,7 +46,9 @@ MPI_Count Core::piece(MPI_Count rest, bool segmented) const noexcept {
 Result<std::unique_ptr<Engine>> Engine::create(const net::Options& options, const Settings& settings,
                                                MakeTransport make) {
   std::unique_ptr<Engine> engine(new Engine);
-  auto transport = make(options, *engine);
+  net::Options known = options;
+  known.eager = static_cast<std::size_t>(std::clamp<MPI_Count>(settings.eager_limit, 0, kMostEager));
+  auto transport = make(known, *engine);
   if (!transport) return transport.failure();
   engine->transport = std::move(*transport);
   const net::Limits& limits = engine->transport->limits();
@@ -60,9 +64,14 @@ Result<std::unique_ptr<Engine>> Engine::create(const net::Options& options, cons
   MPI_Count& eager = engine->settings.eager_limit;
   if (eager < 0) eager = static_cast<MPI_Count>(limits.eager);
   eager = std::min(eager, kMostEager);
+  if (settings.beside)
+    engine->transfer_depth =
+        limits.transfer_depth > 0 ? static_cast<MPI_Count>(limits.transfer_depth) : 2 * kSegment;
   engine->gone_.resize(static_cast<std::size_t>(options.nodes));
   engine->backlog.use(*engine->transport, options.nodes);
-  engine->sends_.use(job()->size());
+  engine->limits.use(engine->backlog, *engine->transport, options.node, options.nodes, eager,
+                     settings.release_seconds);
+  engine->sends_.use(job()->size(), options.nodes);
   engine->receives_.use(options.nodes);
   return engine;
 }
@@ -74,6 +83,7 @@ bool Engine::poll() noexcept {
   run_delegations();
   bool progress = transport->poll();
   if (backlog.waiting()) progress |= backlog.post_again();
+  limits.poll();
   leave();
   return progress;
 }
@@ -147,6 +157,7 @@ ProtocolCounters Engine::read_counters() noexcept {
   return inside([&](Sends&, Receives&) {
     ProtocolCounters result = counters;
     result.deferred = backlog.deferred();
+    limits.count(result);
     return result;
   });
 }
@@ -197,6 +208,13 @@ net::Landing Engine::begin(int peer, Kind kind, std::span<const std::byte> heade
       return control(Cancel{}, [&](const Cancel& cancel) { receives_.on_cancel(peer, cancel); });
     case Kind::kCancelReply:
       return control(CancelReply{}, [&](const CancelReply& reply) { sends_.on_cancel_reply(peer, reply); });
+    case Kind::kLimit:
+    case Kind::kSwitched:
+      return control(LimitChange{}, [&](const LimitChange& change) {
+        if ((kind == Kind::kSwitched) != (change.step == static_cast<std::uint32_t>(SwitchStep::kSwitched)) ||
+            !limits.on_change(peer, change))
+          complain(peer, "it has changed the eager limit in a way that was not agreed");
+      });
     case Kind::kOneSided:
       if (const ActiveHandlers* const handlers = active_handlers())
         return handlers->arriving(*this, peer, header, payload);

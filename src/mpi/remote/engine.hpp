@@ -75,7 +75,11 @@ class Engine final : public net::Sink, private Core {
   }
   Receives& receives() noexcept { return receives_; }  // for release_quietly()
   bool announces() const noexcept { return settings.rendezvous == Rendezvous::kEarlyCts; }
+  bool beside() const noexcept { return settings.beside; }
+  /// Bytes; with dynamic limits the one that all pairs begin with.
   MPI_Count eager_limit() const noexcept { return settings.eager_limit; }
+  /// Any thread: of() and looked_for() only.
+  EagerLimits& eager_limits() noexcept { return limits; }
 
  private:
   // The lock is taken: what was left before comes first.

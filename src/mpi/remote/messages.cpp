@@ -1,8 +1,11 @@
 // The protocol layer's side of p2p/remote_calls.hpp.
+#include <utility>
+
 #include "mpi/p2p/remote_calls.hpp"
 #include "mpi/rank/rank.hpp"
 #include "mpi/remote/instance.hpp"
 #include "sched/progress.hpp"
+#include "timers/clock.hpp"
 
 namespace tmpi::mpi::remote {
 namespace {
@@ -18,6 +21,14 @@ int awaited(const Request& receive) noexcept {
   return job()->local(world) == nullptr ? world : -1;
 }
 
+// Request::started of an operation of this rank with the peer.
+std::uint64_t begun_now(Rank& rank, int peer, MPI_Count bytes) noexcept {
+  const EagerLimits& limits = engine()->eager_limits();
+  if (!limits.dynamic() || bytes <= limits.of(peer)) return 0;
+  rank.first_look = 0;
+  return timers::now_ticks();
+}
+
 bool send_now(const Rank& from, int dest, const MatchKey& key, const Outgoing& data, SendMode mode) noexcept {
   // Nobody waits for whoever is inside: then the message needs a request.
   return engine()->attempt(
@@ -28,6 +39,8 @@ void start(const Rank& from, Request& request, int dest, const MatchKey& key, co
            SendMode mode) noexcept {
   // Cleared here and not when it starts: it may be cancelled before somebody has come to that.
   request.cancelling = false;
+  const int peer = job()->node_of(dest);
+  request.started = request.comm != nullptr ? begun_now(*request.comm->owner, peer, data.bytes) : 0;
   engine()->submit([&request, route = route_to(from, dest), key, data, mode](Sends& sends, Receives&) {
     sends.start(request, route, key, data, mode);
   });
@@ -39,6 +52,8 @@ bool accept(Request& receive, Message& message) noexcept {
   if (message.place == MessagePlace::kElsewhere) {
     const MatchKey key = message.key;
     const MPI_Count bytes = message.bytes;
+    receive.started =
+        receive.kind == RequestKind::kRecv ? begun_now(*receive.comm->owner, origin.peer, bytes) : 0;
     give_back_arrival(message);
     engine()->submit([&receive, key, bytes, origin](Sends&, Receives& receives) {
       receives.fetch(receive, key, bytes, origin);
@@ -70,8 +85,10 @@ ReceiveNotice notice_of(const Request& receive, int sender) noexcept {
 
 ReceiveNotice expect(Request& receive) noexcept {
   const int world = awaited(receive);
+  const MPI_Count bytes = receive.count * receive.type->size();
   receive.announced = engine()->announces() && world >= 0 && receive.tag != MPI_ANY_TAG &&
-                      receive.count * receive.type->size() > engine()->eager_limit();
+                      bytes > engine()->eager_limits().of(job()->node_of(world));
+  receive.started = world >= 0 ? begun_now(*receive.comm->owner, job()->node_of(world), bytes) : 0;
   receive.expected = world >= 0 || receive.peer == MPI_ANY_SOURCE;
   // seq_cst pairs with the progress thread that is about to sleep (sched/progress.hpp), whom the caller calls
   // when the lock is open.
@@ -103,6 +120,20 @@ void retract(const Request& receive) noexcept {
   tell_sender(Kind::kRetract, notice_of(receive, awaited(receive)));
 }
 
+void looked_for(Request& request) noexcept {
+  const std::uint64_t started = std::exchange(request.started, 0);
+  // What was never looked for leaves the field as it is to the next operation of the same request.
+  const bool message = request.kind == RequestKind::kSend || request.kind == RequestKind::kRecv;
+  if (!message || request.comm == nullptr || request.peer < 0 ||
+      request.peer >= request.comm->shared->peers->size())
+    return;
+  // One that is waited for after another: the rank has not computed in between, but waited for that one.
+  std::uint64_t& look = request.comm->owner->first_look;
+  if (look < started) look = timers::now_ticks();
+  const int peer = job()->node_of(request.comm->shared->peers->world_rank(request.peer));
+  engine()->eager_limits().looked_for(peer, request.count * request.type->size(), look - started);
+}
+
 }  // namespace
 
 const RemoteCalls& remote_table() noexcept {
@@ -114,6 +145,7 @@ const RemoteCalls& remote_table() noexcept {
                                      .announce = announce,
                                      .no_longer_expected = no_longer_expected,
                                      .retract = retract,
+                                     .looked_for = looked_for,
                                      .poll = poll};
   return table;
 }

@@ -57,6 +57,9 @@ std::vector<Nonsense> all_nonsense() {
       {"credit of nobody", Kind::kCredit, bytes_of(Credit{0, -5, 0})},
       {"an answer to no question", Kind::kCancelReply, bytes_of(CancelReply{kId, kId, 1, 0})},
       {"a cancel for nobody", Kind::kCancel, bytes_of(Cancel{envelope(77, 0), kId})},
+      {"an eager limit that nobody has asked for", Kind::kLimit, bytes_of(LimitChange{2, 0, 65536})},
+      {"a request for an eager limit where all are fixed", Kind::kLimit, bytes_of(LimitChange{1, 0, 65536})},
+      {"another connection that nobody has agreed to", Kind::kSwitched, bytes_of(LimitChange{5, 0, 65536})},
       {"an announcement, cut off", Kind::kAnnounce, std::vector<std::byte>(sizeof(Announce) - 8)},
   };
 }

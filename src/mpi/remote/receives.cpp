@@ -10,13 +10,10 @@
 #include "mpi/rank/rank.hpp"
 #include "mpi/remote/memory.hpp"
 #include "mpi/remote/sends.hpp"
+#include "timers/clock.hpp"
 
 namespace tmpi::mpi::remote {
 namespace {
-
-int local_index(const Rank& rank) noexcept {
-  return static_cast<int>(&rank - &job()->local_at(0));
-}
 
 // The receive's buffer, if its data is one run of memory.
 std::byte* one_run(const Request& receive) noexcept {
@@ -41,14 +38,16 @@ constexpr const char* kNoSuchRank = "it has sent a message for a rank that does 
 void Receives::Inbound::reset() noexcept {
   request = nullptr;
   packed = nullptr;
-  wanted = begun = arrived = 0;
-  address = 0;
+  wanted = begun = arrived = turn = 0;
+  address = started = 0;
   for (Get& get : gets) get.packed = nullptr;
 }
 
 void Receives::use(int nodes) {
   landing_.resize(static_cast<std::size_t>(nodes));
-  owed_.use(nodes, job()->local_count(), credit_limit(core_.settings.eager_limit) / 4);
+  queues_.resize(static_cast<std::size_t>(nodes));
+  for (auto& queue : queues_) queue.limit(core_.transfer_depth);
+  owed_.use(nodes, job()->most_local(), credit_limit(core_.settings.eager_limit) / 4);
 }
 
 Rank* Receives::local_rank(int peer, const Envelope& envelope) {
@@ -73,6 +72,7 @@ net::Landing Receives::on_eager(int peer, const Eager& eager, std::size_t payloa
     core_.complain(peer, "it has sent a message whose size is not what it says");
     return {};
   }
+  core_.limits.travelled(peer, static_cast<MPI_Count>(payload));
   owed_.prepare(peer);
   landing.envelope = eager.envelope;
   landing.sender = eager.sender.id;
@@ -168,7 +168,7 @@ void Receives::matched(int peer, const Envelope& envelope, const Request& receiv
 bool Receives::release_quietly(const Origin& origin, MPI_Count bytes, std::uint64_t& due) noexcept {
   due = 0;
   if ((origin.flags & kUncharged) == 0)
-    due = owed_.add(origin.peer, local_index(*job()->local(origin.dest)), cost_of(bytes));
+    due = owed_.add(origin.peer, job()->local(origin.dest)->local_index, cost_of(bytes));
   return due == 0 && (origin.flags & kSynchronous) == 0;
 }
 
@@ -194,6 +194,7 @@ void Receives::on_rts(int peer, const Rts& rts) {
   origin.address = rts.address;
   std::copy(std::begin(rts.key), std::end(rts.key), std::begin(origin.key.word));
   const auto bytes = static_cast<MPI_Count>(rts.envelope.bytes);
+  core_.limits.asked(peer, bytes);
   const MatchResult arrival = rank->matcher.arrive(rts.envelope.key(), [&]() noexcept {
     Message* const message = take_arrival(0);
     if (message == nullptr) out_of_memory();
@@ -222,6 +223,7 @@ void Receives::fetch(Request& receive, const MatchKey& key, MPI_Count bytes, con
   in.request = &receive;
   in.peer = origin.peer;
   in.sender = origin.sender;
+  if (core_.limits.dynamic()) in.started = timers::now_ticks();
   in.run = one_run(receive);
   in.wanted = wanted;
   // seq_cst pairs with the progress thread that is about to sleep.
@@ -235,7 +237,9 @@ void Receives::fetch(Request& receive, const MatchKey& key, MPI_Count bytes, con
   in.key = origin.key;
   ++core_.counters.reads;
   core_.counters.read_bytes += static_cast<std::uint64_t>(wanted);
-  pump(in);
+  TransferQueue<Inbound>& queue = queue_from(in.peer);
+  go_on(in, queue);
+  serve(queue);
 }
 
 net::Landing Receives::on_data(int peer, const Data& data, std::size_t payload) {
@@ -267,31 +271,45 @@ void Receives::piece_landed(int, Landing& landing) {
   if (in.arrived == in.wanted) finish(in);
 }
 
-// Reads on; finishes the receive when everything is there.
-void Receives::pump(Inbound& in) {
-  for (Get& get : in.gets) {
-    while (!get.busy && in.begun < in.wanted) {
-      get.owner = &in;
-      get.done = got;
-      get.offset = in.begun;
-      get.bytes = core_.piece(in.wanted - in.begun, in.run == nullptr);
-      if (in.run == nullptr && get.packed == nullptr) get.packed = take_memory(kSegment);
-      in.begun += get.bytes;
-      get.busy = true;
-      const Backlog::Read read{in.key, in.address + static_cast<std::uint64_t>(get.offset),
-                               in.run != nullptr ? in.run + get.offset : get.packed.get(),
-                               static_cast<std::size_t>(get.bytes)};
-      if (core_.backlog.get(in.peer, read, get)) take_in(in, get);
-    }
+// Begins the reads that may be begun from a peer now.
+void Receives::serve(TransferQueue<Inbound>& queue) {
+  while (Inbound* const in = queue.take()) {
+    post_get(*in, queue);
+    go_on(*in, queue);
   }
-  if (in.arrived < in.wanted) return;
-  core_.backlog.post(in.peer, Kind::kFin, Transfer{in.sender});
-  finish(in);
+}
+
+// After a read has been begun, or has been done: gets in the queue again, or finishes the receive when all is there.
+void Receives::go_on(Inbound& in, TransferQueue<Inbound>& queue) {
+  if (in.begun < in.wanted) {
+    if (!std::ranges::all_of(in.gets, &Get::busy)) queue.join(in);
+  } else if (in.arrived == in.wanted) {
+    core_.backlog.post(in.peer, Kind::kFin, Transfer{in.sender});
+    finish(in);
+  }
+}
+
+// One of its reads is free, and there is data left.
+void Receives::post_get(Inbound& in, TransferQueue<Inbound>& queue) {
+  Get& get = *std::ranges::find(in.gets, false, &Get::busy);
+  get.owner = &in;
+  get.done = got;
+  get.offset = in.begun;
+  get.bytes = core_.piece(in.wanted - in.begun, in.run == nullptr);
+  if (in.run == nullptr && get.packed == nullptr) get.packed = take_memory(kSegment);
+  in.begun += get.bytes;
+  get.busy = true;
+  queue.posted(in, get.bytes);
+  const Backlog::Read read{in.key, in.address + static_cast<std::uint64_t>(get.offset),
+                           in.run != nullptr ? in.run + get.offset : get.packed.get(),
+                           static_cast<std::size_t>(get.bytes)};
+  if (core_.backlog.get(in.peer, read, get)) take_in(in, get);
 }
 
 void Receives::take_in(Inbound& in, Get& get) {
   core_.count_landed();
   get.busy = false;
+  queue_from(in.peer).done(get.bytes);
   in.arrived += get.bytes;
   if (in.run != nullptr) return;
   const Request& receive = *in.request;
@@ -301,11 +319,15 @@ void Receives::take_in(Inbound& in, Get& get) {
 void Receives::got(net::Completion& completion) noexcept {
   Get& get = static_cast<Get&>(completion);
   Inbound& in = *get.owner;
-  in.receives->take_in(in, get);
-  in.receives->pump(in);
+  Receives& receives = *in.receives;
+  TransferQueue<Inbound>& queue = receives.queue_from(in.peer);
+  receives.take_in(in, get);
+  receives.go_on(in, queue);  // may be gone now
+  receives.serve(queue);
 }
 
 void Receives::finish(Inbound& in) {
+  if (in.started != 0) core_.limits.moved(in.peer, in.wanted, timers::now_ticks() - in.started);
   Request& receive = *in.request;
   table_.give_back(in);
   detail::g_expected.fetch_sub(1, std::memory_order_relaxed);

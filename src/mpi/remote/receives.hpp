@@ -14,6 +14,7 @@
 #include "mpi/remote/core.hpp"
 #include "mpi/remote/credit.hpp"
 #include "mpi/remote/table.hpp"
+#include "mpi/remote/transfer_queue.hpp"
 #include "mpi/request/request.hpp"
 
 namespace tmpi::mpi::remote {
@@ -51,7 +52,7 @@ class Receives {
     std::unique_ptr<std::byte[]> packed;
     bool busy = false;
   };
-  struct Inbound {  // a large message on its way
+  struct Inbound : InTransferQueue<Inbound> {  // a large message on its way
     std::uint64_t id = 0;
     Receives* receives = nullptr;
     Request* request = nullptr;
@@ -63,6 +64,7 @@ class Receives {
     MPI_Count arrived = 0;
     std::unique_ptr<std::byte[]> packed;  // a piece that is to be unpacked
     std::uint64_t address = 0;
+    std::uint64_t started = 0;  // ticks, if limits are dynamic
     net::RemoteKey key;
     std::array<Get, kGets> gets;
 
@@ -87,7 +89,10 @@ class Receives {
   void unexpected_landed(int peer, Landing& landing);
   void piece_landed(int peer, Landing& landing);
   void matched(int peer, const Envelope& envelope, const Request& receive);
-  void pump(Inbound& in);
+  TransferQueue<Inbound>& queue_from(int peer) noexcept { return queues_[static_cast<std::size_t>(peer)]; }
+  void serve(TransferQueue<Inbound>& queue);
+  void go_on(Inbound& in, TransferQueue<Inbound>& queue);
+  void post_get(Inbound& in, TransferQueue<Inbound>& queue);
   void take_in(Inbound& in, Get& get);
   static void got(net::Completion& completion) noexcept;
   void finish(Inbound& in);
@@ -96,6 +101,7 @@ class Receives {
   Owed owed_;
   std::vector<Landing> landing_;  // by peer
   Table<Inbound> table_;
+  std::vector<TransferQueue<Inbound>> queues_;  // of reads, by peer
 };
 
 }  // namespace tmpi::mpi::remote

@@ -78,6 +78,10 @@ Balance balance() noexcept {
   return the_engine != nullptr ? the_engine->balance() : Balance{};
 }
 
+MPI_Count eager_limit() noexcept {
+  return the_engine != nullptr ? the_engine->eager_limits().base() : 0;
+}
+
 ProtocolCounters counters() noexcept {
   return the_engine != nullptr ? the_engine->read_counters() : ProtocolCounters{};
 }

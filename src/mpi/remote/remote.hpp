@@ -25,11 +25,12 @@
 namespace tmpi::mpi::remote {
 
 struct Settings {
-  MPI_Count eager_limit = -1;            ///< bytes; -1: what suits the transport
+  MPI_Count eager_limit = -1;  ///< bytes; -1: what suits the transport
+  double release_seconds =
+      0;  ///< --eager-limit dynamic: limits of pairs change, and go back when a larger one
+          ///< has not been used for so long; 0: all stay as they are
   std::optional<Rendezvous> rendezvous;  ///< none: what suits the transport
-  bool interleave =
-      false;  ///< data asked for leaves in pieces, between which others' CTS get through: only if
-              ///< somebody posts the next piece while all ranks compute
+  bool beside = false;  ///< somebody beside the ranks makes progress while all of them compute
 };
 
 // ---- For who starts the node process (launch/), in this order, before any rank runs.
@@ -73,7 +74,10 @@ struct Balance {
 };
 Balance balance() noexcept;
 
-/// For the profile.
+/// Bytes of the largest message that is sent without asking first; 0: there is one node process.
+MPI_Count eager_limit() noexcept;
+
+/// For profiles and tools. Any thread.
 ProtocolCounters counters() noexcept;
 
 }  // namespace tmpi::mpi::remote

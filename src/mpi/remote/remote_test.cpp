@@ -67,7 +67,7 @@ void everywhere(int nodes, int ranks, int workers, const std::function<void(Rank
          .ranks = ranks,
          .workers = workers,
          .net = c.net,
-         .settings = {.eager_limit = kEager, .rendezvous = c.rendezvous, .interleave = c.progress == kThread},
+         .settings = {.eager_limit = kEager, .rendezvous = c.rendezvous, .beside = c.progress == kThread},
          .progress = c.progress,
          .make = c.make},
         body);

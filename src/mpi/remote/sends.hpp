@@ -6,12 +6,14 @@
 #include <cstddef>
 #include <cstdint>
 #include <memory>
+#include <vector>
 
 #include "mpi/p2p/transfer.hpp"
 #include "mpi/remote/announcements.hpp"
 #include "mpi/remote/core.hpp"
 #include "mpi/remote/credit.hpp"
 #include "mpi/remote/table.hpp"
+#include "mpi/remote/transfer_queue.hpp"
 #include "mpi/request/request.hpp"
 
 namespace tmpi::mpi::remote {
@@ -29,7 +31,7 @@ std::uint64_t credit_limit(MPI_Count eager_limit) noexcept;
 class Sends {
  public:
   explicit Sends(Core& core) : core_(core) {}
-  void use(int ranks);
+  void use(int ranks, int nodes);
 
   bool now(const Route& route, const MatchKey& key, const Outgoing& data, SendMode mode);
   void start(Request& request, const Route& route, const MatchKey& key, const Outgoing& data, SendMode mode);
@@ -68,7 +70,7 @@ class Sends {
 
   enum class Protocol : std::uint8_t { kEager, kRendezvous, kCancel };
 
-  struct Outbound {
+  struct Outbound : InTransferQueue<Outbound> {
     std::uint64_t id = 0;
     Sends* sends = nullptr;
     Request* request = nullptr;
@@ -85,6 +87,7 @@ class Sends {
     std::uint64_t receiver = 0;
     MPI_Count wanted = 0;
     MPI_Count posted = 0;
+    std::uint64_t asked_for = 0;  // ticks, if limits are dynamic
     std::array<Piece, kPieces> pieces;
 
     void reset() noexcept;
@@ -94,8 +97,10 @@ class Sends {
   bool gather(Outbound& out, const Outgoing& data);
   void post_eager(Outbound& out, Envelope envelope);
   void post_rts(Outbound& out, const Envelope& envelope);
-  void pump(Outbound& out);
-  bool post_piece(Outbound& out, Piece& piece);
+  TransferQueue<Outbound>& queue_to(int peer) noexcept { return queues_[static_cast<std::size_t>(peer)]; }
+  void serve(TransferQueue<Outbound>& queue);
+  void go_on(Outbound& out, TransferQueue<Outbound>& queue);
+  void post_piece(Outbound& out, TransferQueue<Outbound>& queue);
   static void piece_sent(net::Completion& completion) noexcept;
   static void eager_sent(net::Completion& completion) noexcept;
   void settle(Outbound& out);
@@ -105,8 +110,9 @@ class Sends {
   Allowance allowance_;
   Announcements announcements_;
   Table<Outbound> table_;
-  MPI_Count now_limit_ = 0;               // of messages that now() sends
-  std::unique_ptr<std::byte[]> scratch_;  // its
+  std::vector<TransferQueue<Outbound>> queues_;  // by peer
+  MPI_Count now_limit_ = 0;                      // of messages that now() sends
+  std::unique_ptr<std::byte[]> scratch_;         // its
 };
 
 }  // namespace tmpi::mpi::remote

@@ -4,6 +4,8 @@
 // here.
 #pragma once
 
+#include <array>
+#include <cstddef>
 #include <cstdint>
 #include <type_traits>
 
@@ -23,6 +25,8 @@ enum class Kind : std::uint8_t {
   kCancel,     ///< withdraw a message if nobody has received it yet
   kCancelReply,
   kOneSided,  ///< of the room above (active.hpp)
+  kLimit,     ///< a step of the change of an eager limit
+  kSwitched,  ///< the last message by a connection: what follows goes by another one
 };
 
 /// What a message is matched by, and to whom it goes.
@@ -98,9 +102,17 @@ struct CancelReply {
   std::uint32_t padding = 0;
 };
 
+/// kLimit, kSwitched; limit_switch.hpp says what they mean.
+struct LimitChange {
+  std::uint32_t step = 0;
+  std::uint32_t padding = 0;
+  std::int64_t limit = 0;
+  std::array<std::byte, 48> endpoint{};  ///< net::Endpoint
+};
+
 static_assert(sizeof(Envelope) == 32 && sizeof(Eager) == 40 && sizeof(Rts) == 64 && sizeof(Cts) == 32);
 static_assert(sizeof(Data) == 16 && sizeof(Credit) == 16 && sizeof(Announce) == 32 && sizeof(Cancel) == 40);
-static_assert(sizeof(CancelReply) == 24 && sizeof(Transfer) == 8);
+static_assert(sizeof(CancelReply) == 24 && sizeof(Transfer) == 8 && sizeof(LimitChange) == 64);
 static_assert(std::has_unique_object_representations_v<Envelope> &&
               std::has_unique_object_representations_v<Rts> &&
               std::has_unique_object_representations_v<Cts> &&

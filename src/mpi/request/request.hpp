@@ -73,6 +73,9 @@ struct Request {
   bool announced;          ///< kRecv: posted, and its sender's node has been told
   std::uint64_t transfer;  ///< kSend: its number there while it is pending
   Request* next_finished;  ///< list of requests that are about to be completed
+  /// Ticks at which it was started, until its rank first looks for it; 0: nobody wants to know
+  /// (--eager-limit dynamic).
+  std::uint64_t started = 0;
 
   bool done() const noexcept { return state_.load(std::memory_order_acquire) == kDone; }
 

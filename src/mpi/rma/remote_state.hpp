@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "mpi.h"
+#include "mpi/remote/listening.hpp"
 #include "mpi/shm/arrivals.hpp"
 
 namespace tmpi::mpi {
@@ -21,6 +22,7 @@ struct RemoteState {
   std::vector<int> granted;  ///< members whose locks have been granted, until who asked for it has seen it
   int error = MPI_SUCCESS;   ///< a target has refused an operation; told at the next synchronization
   WaitList waiting;          ///< for any of this to change
+  remote::Listening listening;
 
   Peer& at(int node) noexcept { return peers[static_cast<std::size_t>(node)]; }
 };

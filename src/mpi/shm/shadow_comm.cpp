@@ -56,6 +56,7 @@ ShadowComm::ShadowComm(Comm& original, std::uint64_t number) : parent(original) 
   comm.topology = parent.topology;
   comm.handle = parent.handle;
   comm.message_space = space_of(number);
+  comm.stands_for = &parent;
   if (parent.inter()) {
     local = std::make_unique<ShadowComm>(*parent.local, number);
     comm.local = &local->comm;

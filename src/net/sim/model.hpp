@@ -11,6 +11,7 @@
 #pragma once
 
 #include <atomic>
+#include <cstddef>
 #include <cstdint>
 
 namespace tmpi::net::sim {
@@ -34,6 +35,7 @@ struct Model {
   double per_byte = 0;     ///< nanoseconds
   double dilation = 1;     ///< by which all of the above has been multiplied already: only to be shown
   std::uint64_t seed = 1;
+  std::size_t buffers = 64;  ///< receive buffers per connection that is made at the start
 
   /// How long an interface is busy with the bytes themselves.
   Nanoseconds wire_time(std::uint64_t bytes) const noexcept {

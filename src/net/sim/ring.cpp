@@ -46,6 +46,11 @@ void RingWriter::publish(const Record& record) noexcept {
   state_->tail.store(tail_, std::memory_order_release);
 }
 
+// Relaxed: publish() follows.
+void RingWriter::count_unasked() noexcept {
+  state_->unasked.store(state_->unasked.load(std::memory_order_relaxed) + 1, std::memory_order_relaxed);
+}
+
 void RingWriter::end(Life life) noexcept {
   state_->writer.store(life, std::memory_order_release);  // pairs with RingReader::writer()
 }

@@ -27,6 +27,7 @@ struct alignas(kCacheLine) Record {
   Kind kind = Kind::kSkip;
   std::uint8_t id = 0;        ///< of the message
   std::uint8_t last = 0;      ///< 1: the message ends here
+  std::uint8_t lane = 0;      ///< of the two connections there may be, 0 and 1 in turn
   std::uint32_t header = 0;   ///< bytes
   std::uint32_t data = 0;     ///< bytes of payload in this piece
   std::uint64_t payload = 0;  ///< of the whole message
@@ -47,6 +48,7 @@ enum class Life : std::uint32_t {
 struct RingState {
   alignas(kCacheLine) std::atomic<std::uint64_t> tail{0};  ///< written up to here
   std::atomic<Life> writer{Life::kOpen};
+  std::atomic<std::uint64_t> unasked{0};  ///< messages that take a receive buffer, since the start
   alignas(kCacheLine) std::atomic<std::uint64_t> head{0};  ///< read up to here
   std::atomic<std::uint32_t> writer_waits{0};  ///< the writer wants to be told when there is room again
 };
@@ -63,6 +65,8 @@ class RingWriter {
   Record* reserve(std::uint32_t content) noexcept;
   /// Shows the reserved record to the reader.
   void publish(const Record& record) noexcept;
+  /// The message whose first record is about to be published will take a receive buffer.
+  void count_unasked() noexcept;
   /// Nothing more will come.
   void end(Life life) noexcept;
 
@@ -88,6 +92,8 @@ class RingReader {
   bool pop() noexcept;
   /// To be looked at before front(): what the writer has published before it ended is seen then.
   Life writer() const noexcept;
+  /// Messages that take a receive buffer and have been published, since the start.
+  std::uint64_t unasked() const noexcept { return state_->unasked.load(std::memory_order_relaxed); }
 
  private:
   RingState* state_ = nullptr;

@@ -18,6 +18,7 @@ struct Wire {
   double bandwidth = 0;
   double seed = 1;
   double dilation = 1;
+  double buffers = 64;
 };
 
 struct Preset {
@@ -68,6 +69,7 @@ constexpr Setting kSettings[] = {
     {"jitter", &Wire::jitter, kTimes, 0, 1000, kTimeAccepted},
     {"seed", &Wire::seed, kNumbers, 0, 9e15, "a whole number"},
     {"dilation", &Wire::dilation, kNumbers, 1e-3, 1e6, "a factor of 0.001 to 1000000"},
+    {"buffers", &Wire::buffers, kNumbers, 1, 65536, "a whole number of 1 to 65536"},
 };
 
 std::string presets() {
@@ -111,7 +113,8 @@ Result<void> apply(Wire& wire, std::string_view word) {
   for (const Setting& setting : kSettings) {
     if (name != setting.name) continue;
     const auto value = parse_quantity(word.substr(equals + 1), setting.units);
-    const bool whole = setting.value != &Wire::seed || (value && *value == std::floor(*value));
+    const bool counts = setting.value == &Wire::seed || setting.value == &Wire::buffers;
+    const bool whole = !counts || (value && *value == std::floor(*value));
     if (!value || *value < setting.least || *value > setting.most || !whole)
       return Failure{fmt::format("--net sim: {} must be {}, not \"{}\"", name, setting.accepted,
                                  word.substr(equals + 1))};
@@ -134,6 +137,7 @@ Model dilated(const Wire& wire) {
   model.per_byte = scale / wire.bandwidth;
   model.dilation = wire.dilation;
   model.seed = static_cast<std::uint64_t>(wire.seed);
+  model.buffers = static_cast<std::size_t>(wire.buffers);
   return model;
 }
 
@@ -149,7 +153,8 @@ const char* const kSettingsHelp =
     "    jitter=TIME       each message takes up to this much longer, at random\n"
     "    seed=NUMBER       of the random delays\n"
     "    dilation=FACTOR   all times of the model are multiplied by it, so that what CPUs do here and\n"
-    "                      network interfaces elsewhere, copying, weighs less\n";
+    "                      network interfaces elsewhere, copying, weighs less\n"
+    "    buffers=NUMBER    receive buffers of the eager limit's size per connection (64)\n";
 
 Result<Model> parse_settings(std::string_view text) {
   Wire wire;

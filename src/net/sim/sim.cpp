@@ -53,6 +53,13 @@ std::string show_time(Nanoseconds time) {
   return fmt::format("{} ns", time);
 }
 
+// What an interface of that bandwidth moves in kDepthTime, not dilated.
+std::size_t depth_of(const Model& model) {
+  if (model.per_byte <= 0) return kMostDepth;
+  const double bytes = kDepthTime * model.dilation / model.per_byte;
+  return static_cast<std::size_t>(std::clamp(bytes, double{kLeastDepth}, double{kMostDepth})) / 1024 * 1024;
+}
+
 // The timer of a sleeping thread may be late by its slack, 50 us if nothing is said: as much as the wires
 // that are modelled.
 void be_punctual() noexcept {
@@ -66,6 +73,7 @@ Sim::Sim(const Model& model, const Options& options, Sink& sink, Segment segment
     : model_(model),
       node_(options.node),
       nodes_(options.nodes),
+      eager_(options.eager != 0 ? options.eager : kMostBuffered),
       sink_(sink),
       segment_(std::move(segment)),
       exposed_(&segment_.state().exposed) {}
@@ -90,6 +98,8 @@ Result<void> Sim::prepare() {
   limits_ = {.most_header = kMostHeader,
              .most_buffered = kMostBuffered,
              .eager = kMostBuffered,
+             .segment = 0,
+             .transfer_depth = depth_of(model_),
              .can_get = no_get_.empty()};
   address_ = segment_.address();
   watch_ = Descriptor(epoll_create1(EPOLL_CLOEXEC));
@@ -97,6 +107,7 @@ Result<void> Sim::prepare() {
   if (!watch_ || epoll_ctl(watch_.get(), EPOLL_CTL_ADD, segment_.wake_descriptor(), &event) != 0)
     return Failure{fmt::format("--net sim: epoll: {}", std::strerror(errno))};
   watch_ticks_ = timers::ticks(kWatchSeconds);
+  period_ticks_ = timers::ticks(kPoolSeconds);
   departed_.resize(kMostDepartures);
   gets_.resize(kMostGets);
   for (int slot = kMostGets; slot-- > 0;) free_gets_.push_back(slot);
@@ -132,6 +143,7 @@ Result<void> Sim::set_peers(std::vector<net::Peer> peers) {
                                  node, peers[at].host, peers[at].address)};
     peers_[at].address = std::move(peers[at].address);
     peers_[at].in = segment_.from(node);
+    peers_[at].eager[0] = eager_;
     peers_[at].jitter = Jitter(model_, static_cast<std::uint64_t>(node_) * kMostNodes + at);
   }
   return {};
@@ -152,6 +164,10 @@ bool Sim::poll() noexcept {
   if (ticks - watched_ > watch_ticks_) {
     watched_ = ticks;
     watch_processes();
+    if (ticks - period_ > period_ticks_) {
+      period_ = ticks;
+      pools_.end_period();
+    }
   }
   bool progress = drain_inbox();
   if (departed_head_ != departed_tail_ && complete_departed()) progress = true;

@@ -13,6 +13,7 @@
 #include <string>
 #include <vector>
 
+#include "net/receive_pools.hpp"
 #include "net/sim/arrivals.hpp"
 #include "net/sim/model.hpp"
 #include "net/sim/segment.hpp"
@@ -20,7 +21,7 @@
 
 namespace tmpi::net::sim {
 
-class Sim final : public Transport {
+class Sim final : public Transport, private Reconnection {
  public:
   static Result<std::unique_ptr<Transport>> make(std::string_view settings, const Options& options,
                                                  Sink& sink);
@@ -41,6 +42,10 @@ class Sim final : public Transport {
   bool idle() const noexcept override;
   bool close(double seconds) noexcept override;
   Traffic traffic() const noexcept override { return traffic_; }
+  Reconnection* reconnection() noexcept override { return this; }
+  ReceiveBuffers receive_buffers() const noexcept override {
+    return {pools_.bytes(), pools_.most_bytes(), pools_.pools()};
+  }
 
  private:
   // A message of which only a part has found room in the ring. At most one per peer: what comes after it has
@@ -58,6 +63,10 @@ class Sim final : public Transport {
   // The message that is arriving from a peer.
   struct Incoming {
     Landing landing;
+    ReceivePools::Pool* pool = nullptr;  // where it lies until it is whole
+    std::byte* buffer = nullptr;         // header and payload; null: it goes where it belongs at once
+    std::uint32_t header = 0;            // bytes
+    std::uint64_t payload = 0;
     std::uint64_t received = 0;
     Nanoseconds started = 0;  // at the interface
   };
@@ -71,11 +80,19 @@ class Sim final : public Transport {
     Nanoseconds last_arrival = 0;  // of what we have sent there: random delays change no order
     Rest rest;
     Incoming incoming;
-    bool listening = false;  // its ring may have something
-    bool refused = false;    // something posted has found no room
-    bool ended = false;      // its process has ended, or cannot be reached: lost when its ring is empty
-    bool lost = false;       // nothing more is posted or delivered
-    std::string why;         // it has ended, or is lost
+    // The connection: `lane` of the two, and the next one while it is changed.
+    ReceivePools::Share shares[2];  // receive buffers here
+    std::size_t eager[2] = {0, 0};  // payloads of up to this size take one, at either end
+    std::uint8_t lane = 0;          // the present connection's
+    std::uint8_t out_lane = 0;      // by which is sent
+    bool next = false;              // there is another one, which becomes the present one
+    bool receives_by_next = false;  // and what comes by it is delivered
+    std::uint64_t taken = 0;        // messages that have been taken out of a receive buffer
+    bool listening = false;         // its ring may have something
+    bool refused = false;           // something posted has found no room
+    bool ended = false;  // its process has ended, or cannot be reached: lost when its ring is empty
+    bool lost = false;   // nothing more is posted or delivered
+    std::string why;     // it has ended, or is lost
   };
 
   // A read of another node's memory. Its bytes come in piece by piece.
@@ -123,6 +140,20 @@ class Sim final : public Transport {
   Post depart(Nanoseconds time, Completion* completion) noexcept;
   bool departures_full() const noexcept { return departed_tail_ - departed_head_ == departed_.size(); }
 
+  // sim_reconnect.cpp
+  bool prepare(int peer, std::size_t eager, Endpoint& mine) noexcept override;
+  bool connect(int peer, const Endpoint& theirs) noexcept override;
+  void send_by_new(int peer) noexcept override;
+  void receive_by_new(int peer) noexcept override;
+  void retire_old(int peer) noexcept override;
+  void drop_new(int peer) noexcept override;
+  /// It has come by the next connection, and messages of the present one may still be before it.
+  static bool is_held(const Peer& peer, const Record& record) noexcept {
+    return record.kind == Kind::kFirst && record.lane != peer.lane && peer.next && !peer.receives_by_next;
+  }
+  bool take_buffer(Peer& peer, const Record& record, const std::byte* header) noexcept;
+  void deliver_buffered(int node, std::uint8_t id) noexcept;
+
   // sim_receive.cpp
   bool drain_inbox() noexcept;
   bool deliver_arrivals() noexcept;
@@ -134,6 +165,7 @@ class Sim final : public Transport {
 
   Model model_;
   int node_ = 0, nodes_ = 1;
+  std::size_t eager_ = 0;  // of connections at the start
   Sink& sink_;
   Segment segment_;
   Limits limits_;
@@ -157,6 +189,8 @@ class Sim final : public Transport {
   std::uint64_t watch_ticks_ = 0;
   bool closed_ = false;
   Traffic traffic_;
+  ReceivePools pools_;
+  std::uint64_t period_ = 0, period_ticks_ = 0;  // of the pools
 };
 
 }  // namespace tmpi::net::sim

@@ -13,6 +13,11 @@ inline constexpr std::size_t kMostHeader = 512;
 inline constexpr std::uint64_t kMostBuffered = 16 * 1024;
 /// Messages travel in pieces of so many bytes: while one is copied the next is on the wire.
 inline constexpr std::uint64_t kPiece = 128 * 1024;
+/// Limits::transfer_depth: what the interface moves in so many nanoseconds on the model's clock, which is what a thread takes to wake
+/// up, some times over.
+inline constexpr double kDepthTime = 42'300;
+inline constexpr std::size_t kLeastDepth = 64 * 1024;
+inline constexpr std::size_t kMostDepth = 1024 * 1024;
 /// Sends whose buffers are not free yet, and reads, at a time.
 inline constexpr std::size_t kMostDepartures = 4096;
 inline constexpr int kMostGets = 1024;
@@ -20,6 +25,8 @@ inline constexpr int kMostGets = 1024;
 inline constexpr Nanoseconds kWakeUp = 50'000;
 /// How often poll() looks whether other processes have ended, if it never sleeps.
 inline constexpr double kWatchSeconds = 5e-3;
+/// A period of the receive pools (net/receive_pools.hpp).
+inline constexpr double kPoolSeconds = 1;
 /// Deliveries per poll(): the worker that polls has ranks to run.
 inline constexpr int kDeliveries = 64;
 

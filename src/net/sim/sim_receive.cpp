@@ -44,6 +44,11 @@ Arrivals::Piece Sim::earliest() noexcept {
       continue;
     }
     ++i;
+    if (record != nullptr && is_held(peer, *record)) {
+      // What it waits for never comes.
+      if (peer.ended) lose(node, peer.why);
+      continue;
+    }
     if (record != nullptr && record->arrives < first.arrives)
       first = {node, record->arrives, record->header + record->data, record->kind == Kind::kFirst,
                record->last != 0};
@@ -94,17 +99,25 @@ void Sim::deliver_message(int node) noexcept {
   Record& record = *peer.in.front();
   if (record.kind == Kind::kFirst) {
     incoming.received = 0;
-    incoming.landing = sink_.arriving(node, record.id, {record.content(), record.header}, record.payload);
+    if (record.lane != peer.lane && !peer.receives_by_next)
+      return lose(node, "it uses a connection that was not agreed upon");
+    if (!take_buffer(peer, record, record.content()))
+      incoming.landing = sink_.arriving(node, record.id, {record.content(), record.header}, record.payload);
   }
   const Landing& landing = incoming.landing;
-  if (incoming.received < landing.capacity && record.data > 0)
+  if (incoming.buffer != nullptr)
+    std::memcpy(incoming.buffer + kMostHeader + incoming.received, record.content() + record.header,
+                record.data);
+  else if (incoming.received < landing.capacity && record.data > 0)
     std::memcpy(static_cast<std::byte*>(landing.buffer) + incoming.received, record.content() + record.header,
                 std::min<std::uint64_t>(record.data, landing.capacity - incoming.received));
   incoming.received += record.data;
   traffic_.bytes_received += record.header + record.data;
   const bool last = record.last != 0;
+  const std::uint8_t id = record.id;
   if (peer.in.pop() && peer.segment) peer.segment.notify(node_);
   if (!last) return;
+  if (incoming.buffer != nullptr) deliver_buffered(node, id);
   spin_until(ready);
   ++traffic_.messages_received;
   sink_.landed(node, landing.token);

@@ -2,7 +2,9 @@
 
 #include <dlfcn.h>
 #include <fmt/format.h>
+#include <sys/utsname.h>
 
+#include <cstdio>
 #include <cstring>
 
 namespace tmpi::net::verbs {
@@ -14,6 +16,15 @@ struct Loaded {
   Api api{};
   std::string why;  // it cannot be used
 };
+
+// Since Linux 5.12 a child of fork() gets copies of registered pages. Before, either the child or the adapter would go on
+// with pages that are not the parent's, unless libibverbs hides registered pages from children.
+bool copies_on_fork() {
+  utsname system{};
+  int major = 0, minor = 0;
+  return uname(&system) == 0 && std::sscanf(system.release, "%d.%d", &major, &minor) == 2 &&
+         (major > 5 || (major == 5 && minor >= 12));
+}
 
 Loaded load() {
   Loaded loaded;
@@ -58,9 +69,7 @@ Loaded load() {
   take(api.get_async_event, "ibv_get_async_event");
   take(api.ack_async_event, "ibv_ack_async_event");
   take(api.fork_init, "ibv_fork_init");
-  // Without this a child of fork() that writes to its memory could take registered pages away on kernels before
-  // 5.12; on later ones it does nothing.
-  if (loaded.why.empty()) api.fork_init();
+  if (loaded.why.empty() && !copies_on_fork()) api.fork_init();
   return loaded;
 }
 

@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <cerrno>
 #include <cstring>
+#include <tuple>
 #include <vector>
 
 #include "net/verbs/adapters.hpp"
@@ -43,12 +44,25 @@ int mtu_bytes(ibv_mtu mtu) {
   return 128 << static_cast<int>(mtu);
 }
 
+// Gbit/s, about: the data rate of a lane by its code (the InfiniBand architecture's), times the lanes.
+int rate_of(const ibv_port_attr& port) {
+  constexpr struct {
+    int code, rate;
+  } kSpeeds[] = {{1, 2}, {2, 5}, {4, 10}, {8, 10}, {16, 14}, {32, 25}, {64, 50}, {128, 100}},
+    kWidths[] = {{1, 1}, {2, 4}, {4, 8}, {8, 12}, {16, 2}};
+  int rate = 0, lanes = 1;
+  for (const auto& speed : kSpeeds) rate = speed.code == port.active_speed ? speed.rate : rate;
+  for (const auto& width : kWidths) lanes = width.code == port.active_width ? width.rate : lanes;
+  return rate * lanes;
+}
+
 // A port that could be used.
 struct Candidate {
   ibv_device* device;
   std::string name;
   std::uint8_t port;
-  int near;
+  // What is better, in this order: a host's second network is often an Ethernet for its administration.
+  std::tuple<bool, int, int> worth;  // InfiniBand, rate, processors near it
 };
 
 struct DeviceList {
@@ -97,8 +111,8 @@ Result<std::unique_ptr<Device>> Device::open(const Api& api, const Settings& set
   return device;
 }
 
-// The nearest active port of those that the user allows; on one machine, where the node processes of a job know
-// nothing of each other's processors, each takes the next of equally near ones.
+// The best active port of those that the user allows; on one machine, where the node processes of a job know nothing
+// of each other's processors, each takes the next of equally good ones.
 Result<void> Device::choose(const Settings& settings, Turn turn) {
   const DeviceList list(api);
   std::vector<Candidate> candidates;
@@ -125,7 +139,10 @@ Result<void> Device::choose(const Settings& settings, Turn turn) {
       if (api.query_port(opened, static_cast<std::uint8_t>(number), found) != 0) continue;
       if (found.state == IBV_PORT_ACTIVE) {
         candidates.push_back(
-            {list.devices[i], adapter, static_cast<std::uint8_t>(number), near_processors(adapter)});
+            {list.devices[i],
+             adapter,
+             static_cast<std::uint8_t>(number),
+             {found.link_layer != IBV_LINK_LAYER_ETHERNET, rate_of(found), near_processors(adapter)}});
       } else {
         others += fmt::format("{}{} port {} is {}", others.empty() ? "" : ", ", adapter, number,
                               state_text(found.state));
@@ -147,9 +164,9 @@ Result<void> Device::choose(const Settings& settings, Turn turn) {
         "--net verbs: no port of an RDMA adapter is active: {}; check cable, switch and subnet manager, {}",
         others, kOr)};
   std::stable_sort(candidates.begin(), candidates.end(),
-                   [](const Candidate& a, const Candidate& b) { return a.near > b.near; });
+                   [](const Candidate& a, const Candidate& b) { return a.worth > b.worth; });
   const auto equal = std::count_if(candidates.begin(), candidates.end(),
-                                   [&](const Candidate& each) { return each.near == candidates[0].near; });
+                                   [&](const Candidate& each) { return each.worth == candidates[0].worth; });
   const Candidate& chosen = candidates[static_cast<std::size_t>(turn.same_machine ? turn.node % equal : 0)];
   name = chosen.name;
   port = chosen.port;
@@ -275,8 +292,8 @@ ibv_qp* Device::make_queue_pair(ibv_cq* sends, ibv_cq* receives, ibv_srq* queue,
   ibv_qp_attr attr{};
   attr.qp_state = IBV_QPS_INIT;
   attr.port_num = port;
-  // What a peer may really do says the window, or registration, that it has been given.
-  attr.qp_access_flags = IBV_ACCESS_REMOTE_READ | IBV_ACCESS_REMOTE_WRITE;
+  // Nobody writes here but by frames. What a peer may read says the window, or registration, that it is given.
+  attr.qp_access_flags = IBV_ACCESS_REMOTE_READ;
   if (const int error =
           api.modify_qp(pair, &attr, IBV_QP_STATE | IBV_QP_PKEY_INDEX | IBV_QP_PORT | IBV_QP_ACCESS_FLAGS)) {
     api.destroy_qp(pair);

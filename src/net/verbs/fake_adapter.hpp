@@ -67,9 +67,9 @@ struct World {
   // What tests set, and look at.
   std::size_t most_registered = SIZE_MAX;  ///< bytes; more: ENOMEM, as from a low `ulimit -l`
   ibv_port_state port_state = IBV_PORT_ACTIVE;
-  std::uint8_t link_layer = IBV_LINK_LAYER_ETHERNET;
   ibv_wc_status break_next = IBV_WC_SUCCESS;  ///< the next request ends so
   int adapters = 1;
+  int infiniband = -1;  ///< the number of the one that is not on Ethernet
   bool has_windows = true;
   std::uint64_t frames_without_buffer = 0, overflows = 0, reads = 0, binds = 0;
 };
@@ -144,8 +144,8 @@ inline ibv_wc_status carry_out(Pair& pair, const ibv_send_wr& request, Pair* tar
     }
     return IBV_WC_MW_BIND_ERR;
   }
-  if (target == nullptr || target->state == IBV_QPS_ERR || target->state == IBV_QPS_INIT ||
-      target->peer != pair.qp_num || target->expected != pair.first)
+  if (target == nullptr || target->state == IBV_QPS_ERR || target->state == IBV_QPS_RESET ||
+      target->state == IBV_QPS_INIT || target->peer != pair.qp_num || target->expected != pair.first)
     return IBV_WC_RETRY_EXC_ERR;
   if (request.opcode == IBV_WR_RDMA_READ || request.opcode == IBV_WR_RDMA_WRITE) {
     const bool read = request.opcode == IBV_WR_RDMA_READ;
@@ -299,10 +299,11 @@ inline int query_adapter(ibv_context*, ibv_device_attr* attributes) {
   return 0;
 }
 
-inline int query_port(ibv_context*, std::uint8_t, _compat_ibv_port_attr* to) {
+inline int query_port(ibv_context* context, std::uint8_t, _compat_ibv_port_attr* to) {
   auto* const attributes = reinterpret_cast<ibv_port_attr*>(to);
   attributes->state = world().port_state;
-  attributes->link_layer = world().link_layer;
+  const bool infiniband = world().infiniband >= 0 && context->device == devices(world().infiniband);
+  attributes->link_layer = infiniband ? IBV_LINK_LAYER_INFINIBAND : IBV_LINK_LAYER_ETHERNET;
   attributes->active_mtu = IBV_MTU_4096;
   attributes->max_msg_sz = 1u << 31;
   attributes->lid = 7;

@@ -10,7 +10,7 @@
 #include "net/transport.hpp"
 #include "net/verbs/device.hpp"
 #include "net/verbs/exposures.hpp"
-#include "net/verbs/pools.hpp"
+#include "net/verbs/frame_pool.hpp"
 #include "net/verbs/registrations.hpp"
 #include "net/verbs/wire.hpp"
 
@@ -18,13 +18,7 @@ namespace tmpi::net::verbs {
 
 class Link;
 
-inline constexpr std::size_t kMostHeader = 256;
-inline constexpr std::size_t kMostBuffered = 16 << 10;  ///< payload of one frame
-inline constexpr std::uint32_t kFrameBytes =
-    sizeof(FrameHeader) + static_cast<std::uint32_t>(kMostHeader + kMostBuffered);
-/// Receive buffers per peer for frames that take no credit: at most two that return credit are under way, since each
-/// returns half of it or more, and one that says goodbye.
-inline constexpr std::uint32_t kSpareBuffers = 4;
+inline constexpr std::size_t kMostBuffered = 16 << 10;  ///< Limits::most_buffered
 
 struct Hub {
   Device* device = nullptr;
@@ -32,20 +26,16 @@ struct Hub {
   tcp::Tcp* side = nullptr;  ///< by which queue pairs are connected, and deaths noticed
   int node = 0;
 
-  std::uint32_t credits = 0;  ///< frames that a peer may have unreceived here
-  std::uint32_t depth = 0;    ///< work requests of a queue pair under way
   std::size_t most_read = 0;  ///< bytes of one RDMA read
-  ReceivePool receives;
-  SendPool sends;
   Registrations registrations;
   Exposures exposures;
-  ibv_cq* sent = nullptr;
-  ibv_cq* received = nullptr;
 
   bool closing = false;
   std::vector<Link*> waiting;                        ///< links whose queue is not empty
   std::vector<Link*> owing;                          ///< links that may have to return credit
   std::vector<Link*> failing;                        ///< links to be reported as lost
+  std::vector<Link*> released;                       ///< siblings whose frames are kept back no longer
+  std::vector<Link*> goodbyes;                       ///< links whose peer has said goodbye
   std::vector<Completion*> finished;                 ///< to be told by the next poll()
   std::unordered_map<std::uint32_t, Link*> by_pair;  ///< by the number of this end's queue pair
   Transport::Traffic traffic;

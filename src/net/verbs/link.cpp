@@ -29,7 +29,11 @@ void copy_parts(std::byte* to, const std::vector<iovec>& parts, std::size_t& par
 
 }  // namespace
 
-Link::Link(Hub& hub, int peer, std::string host) : hub_(hub), peer_(peer), host_(std::move(host)) {}
+Link::Link(Hub& hub, FramePool& pool, int peer, std::string host)
+    : hub_(hub), pool_(pool), first_(nullptr), peer_(peer), host_(std::move(host)) {}
+
+Link::Link(Hub& hub, FramePool& pool, Link& first)
+    : hub_(hub), pool_(pool), first_(&first), peer_(first.peer_), host_(first.host_), kept_back_(true) {}
 
 std::string Link::name() const {
   return fmt::format("node {} on host {}", peer_, host_);
@@ -57,7 +61,7 @@ bool Link::post(ibv_send_wr& request, const Work& work) noexcept {
   const int error = ibv_post_send(pair_, &request, &refused);
   if (error == 0) return true;
   --works_tail_;
-  if (work.buffer != SendPool::kNone && work.what == Work::What::kFrame) hub_.sends.give_back(work.buffer);
+  if (work.buffer != SendPool::kNone && work.what == Work::What::kFrame) pool_.sends.give_back(work.buffer);
   fail(fmt::format("{} does not take a message to {} ({})", hub_.device->where(), name(),
                    std::strerror(error)));
   return false;
@@ -66,12 +70,12 @@ bool Link::post(ibv_send_wr& request, const Work& work) noexcept {
 // A frame of so many bytes, with credit, could leave now.
 bool Link::may_send(std::size_t frame) const noexcept {
   return state_ == State::kUp && credits_ > 0 && room() > kSpareRequests &&
-         (frame <= hub_.device->most_inline || !hub_.sends.empty());
+         (frame <= hub_.device->most_inline || !pool_.sends.empty());
 }
 
 // One without: there is always room for these.
 bool Link::may_send_bare() const noexcept {
-  return room() > 0 && (sizeof(FrameHeader) <= hub_.device->most_inline || !hub_.sends.empty());
+  return room() > 0 && (sizeof(FrameHeader) <= hub_.device->most_inline || !pool_.sends.empty());
 }
 
 // `parts`: what stands behind the header, all of it. There is room, and a buffer if it takes one.
@@ -82,8 +86,8 @@ void Link::post_frame(FrameKind kind, std::uint8_t id, std::size_t payload, std:
   const std::size_t most_inline = std::min<std::size_t>(hub_.device->most_inline, kLargestInline);
   std::byte small[kLargestInline];
   const bool fits = bytes <= most_inline;
-  const std::uint32_t buffer = fits ? SendPool::kNone : hub_.sends.take();
-  std::byte* const frame = fits ? small : hub_.sends.data(buffer);
+  const std::uint32_t buffer = fits ? SendPool::kNone : pool_.sends.take();
+  std::byte* const frame = fits ? small : pool_.sends.data(buffer);
 
   const auto credits = static_cast<std::uint16_t>(owed_);
   const auto reads = static_cast<std::uint16_t>(owed_reads_);
@@ -97,7 +101,7 @@ void Link::post_frame(FrameKind kind, std::uint8_t id, std::size_t payload, std:
     at += part.iov_len;
   }
   ibv_sge piece{reinterpret_cast<std::uintptr_t>(frame), static_cast<std::uint32_t>(bytes),
-                fits ? 0 : hub_.sends.key()};
+                fits ? 0 : pool_.sends.key()};
   ibv_send_wr request{};
   request.sg_list = &piece;
   request.num_sge = 1;
@@ -117,7 +121,7 @@ void Link::on_sent(std::uint32_t sequence, ibv_wc_status status) noexcept {
   if (sequence != works_head_ || works_head_ == works_tail_) return;  // of a queue pair that is no more
   const Work work = works_[works_head_ % works_.size()];
   ++works_head_;
-  if (work.what == Work::What::kFrame && work.buffer != SendPool::kNone) hub_.sends.give_back(work.buffer);
+  if (work.what == Work::What::kFrame && work.buffer != SendPool::kNone) pool_.sends.give_back(work.buffer);
   if (status == IBV_WC_SUCCESS) {
     if (work.what == Work::What::kRead && !over()) on_read(*work.read);
     if (work.what == Work::What::kClose && !over()) end_exposure(*work.exposure);
@@ -155,7 +159,9 @@ Post Link::send(std::uint8_t id, std::span<const std::byte> header, std::span<co
   std::size_t bytes = 0;
   for (const iovec& part : payload) bytes += part.iov_len;
   const bool small = bytes <= kMostBuffered;
-  if (small && queue_.empty() && may_send(sizeof(FrameHeader) + header.size() + bytes)) {
+  const bool at_once =
+      bytes <= pool_.payload && queue_.empty() && may_send(sizeof(FrameHeader) + header.size() + bytes);
+  if (at_once) {
     post_frame(FrameKind::kWhole, id, bytes, header, payload);
   } else {
     if (small ? copied_ + bytes > kMostCopied : references_ >= kMostReferences) return Post::kNoResource;
@@ -165,7 +171,7 @@ Post Link::send(std::uint8_t id, std::span<const std::byte> header, std::span<co
   }
   ++hub_.traffic.messages_sent;
   hub_.traffic.bytes_sent += header.size() + bytes;
-  return small ? Post::kDone : Post::kInProgress;
+  return small || at_once ? Post::kDone : Post::kInProgress;
 }
 
 void Link::enqueue(std::uint8_t id, std::span<const std::byte> header, std::span<const iovec> payload,
@@ -188,7 +194,7 @@ void Link::enqueue(std::uint8_t id, std::span<const std::byte> header, std::span
       if (part.iov_len != 0) message.parts.push_back(part);
     message.completion = completion;
     ++references_;
-    if (message.parts.size() == 1)
+    if (message.parts.size() == 1 && bytes > pool_.payload)
       message.exposure = hub_.exposures.make(peer_, message.parts[0].iov_base, bytes);  // null: in pieces
   }
   queue_.push_back(std::move(message));
@@ -233,11 +239,14 @@ bool Link::push(Waiting& message) noexcept {
     return room() > kSpareRequests && open_window(*message.exposure);
   }
   if (message.exposure != nullptr) return push_offer(message);
-  if (!message.parts.empty()) return push_pieces(message);
-  if (!may_send(sizeof(FrameHeader) + message.bytes.size())) return false;
-  const std::span<const std::byte> bytes(message.bytes);
-  const iovec rest{message.bytes.data() + message.header, message.payload};
-  post_frame(FrameKind::kWhole, message.id, message.payload, bytes.first(message.header), {&rest, 1});
+  if (message.payload > pool_.payload) return push_pieces(message);
+  if (!may_send(sizeof(FrameHeader) + message.header + message.payload)) return false;
+  const std::span<const std::byte> header = std::span<const std::byte>(message.bytes).first(message.header);
+  const iovec copied{message.bytes.data() + message.header, message.payload};
+  const bool referred = !message.parts.empty();
+  post_frame(FrameKind::kWhole, message.id, message.payload, header,
+             referred ? std::span<const iovec>(message.parts) : std::span<const iovec>(&copied, 1));
+  if (referred) hub_.finished.push_back(message.completion);  // may be outside poll()
   return true;
 }
 
@@ -257,11 +266,11 @@ bool Link::push_offer(Waiting& message) noexcept {
 
 bool Link::push_pieces(Waiting& message) noexcept {
   while (message.gone < message.payload) {
-    if (!may_send(kFrameBytes)) return false;
-    const std::uint32_t buffer = hub_.sends.take();
-    std::byte* const frame = hub_.sends.data(buffer);
+    if (!may_send(pool_.frame_bytes())) return false;
+    const std::uint32_t buffer = pool_.sends.take();
+    std::byte* const frame = pool_.sends.data(buffer);
     const std::size_t header = message.begun ? 0 : message.header;
-    const std::size_t n = std::min(message.payload - message.gone, kMostBuffered);
+    const std::size_t n = std::min(message.payload - message.gone, pool_.payload);
     const FrameHeader head{message.begun ? FrameKind::kMore : FrameKind::kBegin,
                            message.id,
                            static_cast<std::uint16_t>(header),
@@ -272,7 +281,7 @@ bool Link::push_pieces(Waiting& message) noexcept {
     if (header != 0) std::memcpy(frame + sizeof head, message.bytes.data(), header);
     copy_parts(frame + sizeof head + header, message.parts, message.part, message.offset, n);
     ibv_sge piece{reinterpret_cast<std::uintptr_t>(frame),
-                  static_cast<std::uint32_t>(sizeof head + header + n), hub_.sends.key()};
+                  static_cast<std::uint32_t>(sizeof head + header + n), pool_.sends.key()};
     ibv_send_wr request{};
     request.sg_list = &piece;
     request.num_sge = 1;
@@ -298,11 +307,11 @@ void Link::complete_offers(std::uint32_t count) noexcept {
 }
 
 void Link::settle() noexcept {
-  if (state_ != State::kUp) return;
+  if (state_ != State::kUp || (retiring_ && owed_reads_ == 0)) return;
   if (owed_reads_ > 0 && may_send(sizeof(FrameHeader))) return post_bare(FrameKind::kRead);
   // Without credit of its own: half of the peer's is its due in any case, and the frame says the rest, too.
-  if (owed_ * 2 >= hub_.credits && may_send_bare()) return post_bare(FrameKind::kCredit);
-  if (owed_reads_ > 0 || owed_ * 2 >= hub_.credits) list_owing();
+  if (owed_ * 2 >= pool_.credits && may_send_bare()) return post_bare(FrameKind::kCredit);
+  if (owed_reads_ > 0 || owed_ * 2 >= pool_.credits) list_owing();
 }
 
 }  // namespace tmpi::net::verbs

@@ -23,7 +23,10 @@ class Link {
   static constexpr std::uint32_t kSpareRequests = 16;
   static constexpr std::uint32_t kLeastDepth = 48;
 
-  Link(Hub& hub, int peer, std::string host);
+  Link(Hub& hub, FramePool& pool, int peer, std::string host);
+  /// A sibling: another queue pair to the peer of `first`, with other buffers. What has been posted there, and what is
+  /// under way, ends with the first one; get() and expose() are the first one's alone.
+  Link(Hub& hub, FramePool& pool, Link& first);
   ~Link();
   Link(const Link&) = delete;
   Link& operator=(const Link&) = delete;
@@ -37,6 +40,26 @@ class Link {
   Exposure* expose(const void* buffer, std::size_t bytes);
   void conceal(Exposure& exposure) noexcept;
 
+  // Siblings: see net/reconnection.hpp.
+  /// A sibling's queue pair, for the peer to connect to. False: it cannot be had.
+  bool make_sibling(Connect& mine) noexcept;
+  /// It is connected, and keeps back what arrives until release(). False: it cannot be.
+  bool connect_sibling(const Connect& theirs) noexcept;
+  /// Keeps back what arrives from now on, or not any longer: then poll() delivers it.
+  void keep_back() noexcept { kept_back_ = true; }
+  void release() noexcept;
+  void deliver_held() noexcept;
+  /// Nothing more is to be sent: errors mean that the peer's end has gone already.
+  void retire() noexcept { retiring_ = true; }
+  bool retired() const noexcept {
+    return over() || (idle() && owed_reads_ == 0 && !reading_ && held_.empty());
+  }
+  /// On the first link: where messages go.
+  Link& sending() noexcept { return *sending_; }
+  void send_by(Link& sibling) noexcept { sending_ = &sibling; }
+  FramePool& pool() noexcept { return pool_; }
+  std::vector<std::unique_ptr<Link>> siblings;  ///< of the first link
+
   // What has come by tcp.
   void on_connect(const Connect& theirs) noexcept;
   void on_ready() noexcept;
@@ -44,6 +67,8 @@ class Link {
   void on_side_lost(const std::string& why) noexcept;
   /// It has ended in an orderly way.
   void on_side_gone() noexcept;
+  /// The peer has said goodbye, and all that it has sent before has been dealt with.
+  void on_goodbye() noexcept;
 
   // What the adapter says.
   void on_received(Received received) noexcept;
@@ -55,12 +80,16 @@ class Link {
   bool flush() noexcept;
   /// Returns credit, if that is worth a frame or somebody waits for it.
   void settle() noexcept;
+  /// It has failed, and this is known to be the reason.
+  void explain(const std::string& why) noexcept { trouble_ = why; }
   /// True: it has been reported, or there is nothing to report any more.
   bool report(std::uint64_t now) noexcept;
 
   bool idle() const noexcept { return queue_.empty() && works_head_ == works_tail_ && offers_.empty(); }
   bool connecting() const noexcept { return state_ == State::kConnecting; }
-  bool waits() const noexcept { return !queue_.empty() && !over(); }
+  bool waits() const noexcept {
+    return (!queue_.empty() || incoming_stalled_ || !closing_windows_.empty()) && !over();
+  }
   bool up() const noexcept { return state_ == State::kUp; }
   int peer() const noexcept { return peer_; }
 
@@ -117,6 +146,7 @@ class Link {
   void connect() noexcept;
   bool make_queue_pair() noexcept;
   int make_ready(const Connect& theirs) noexcept;
+  Connect own_end() const noexcept;
   void establish() noexcept;
   void become_gone() noexcept;
   void lose(const std::string& why) noexcept;
@@ -124,7 +154,7 @@ class Link {
   void release_reads() noexcept;
 
   // link.cpp
-  std::uint32_t room() const noexcept { return hub_.depth - (works_tail_ - works_head_); }
+  std::uint32_t room() const noexcept { return pool_.depth - (works_tail_ - works_head_); }
   bool post(ibv_send_wr& request, const Work& work) noexcept;
   bool may_send(std::size_t frame) const noexcept;
   bool may_send_bare() const noexcept;
@@ -160,12 +190,18 @@ class Link {
   void finish_read(Read& read) noexcept;
 
   Hub& hub_;
+  FramePool& pool_;
+  Link* const first_;  // of a sibling; else null
+  Link* sending_ = this;
   const int peer_;
   const std::string host_;
   State state_ = State::kNone;
   bool ready_ = false;       // this end's queue pair can receive and send
   bool peer_ready_ = false;  // the peer's can receive
   bool closing_ = false;
+  bool kept_back_ = false;
+  bool retiring_ = false;
+  bool joined_ = false;  // the pool has buffers for it
   ibv_qp* pair_ = nullptr;
   std::uint32_t first_packet_ = 0;
 

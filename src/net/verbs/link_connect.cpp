@@ -39,16 +39,19 @@ std::uint32_t draw_packet_number() {
 
 bool Link::make_queue_pair() noexcept {
   if (pair_ != nullptr) return true;
-  if (const auto grown = hub_.receives.grow(hub_.credits + kSpareBuffers); !grown) {
-    fail(grown.message());
-    return false;
+  if (!joined_) {
+    if (const auto joined = pool_.join(); !joined) {
+      fail(joined.message());
+      return false;
+    }
+    joined_ = true;
   }
-  pair_ = hub_.device->make_queue_pair(hub_.sent, hub_.received, hub_.receives.queue(), hub_.depth);
+  pair_ = hub_.device->make_queue_pair(pool_.sent, pool_.received, pool_.receives.queue(), pool_.depth);
   if (pair_ == nullptr) {
     fail(cannot(*hub_.device, fmt::format("make a queue pair for {}", name()), errno).message);
     return false;
   }
-  works_.resize(std::bit_ceil(hub_.depth));
+  works_.resize(std::bit_ceil(pool_.depth));
   first_packet_ = draw_packet_number();
   hub_.by_pair[pair_->qp_num] = this;
   return true;
@@ -57,27 +60,49 @@ bool Link::make_queue_pair() noexcept {
 void Link::connect() noexcept {
   state_ = State::kConnecting;
   if (!make_queue_pair()) return;
+  const Connect mine = own_end();
+  // Little goes this way: there is always room.
+  hub_.side->send(peer_, static_cast<std::uint8_t>(SideId::kConnect), std::as_bytes(std::span(&mine, 1)), {},
+                  nullptr);
+}
+
+Connect Link::own_end() const noexcept {
   const Device& device = *hub_.device;
   Connect mine;
   mine.queue_pair = pair_->qp_num;
   mine.first_packet = first_packet_;
-  mine.credits = hub_.credits;
-  mine.buffer_bytes = kFrameBytes;
+  mine.credits = pool_.credits;
+  mine.buffer_bytes = pool_.frame_bytes();
   mine.lid = device.port_attributes.lid;
   mine.mtu = static_cast<std::uint8_t>(device.port_attributes.active_mtu);
   mine.ethernet = device.ethernet ? 1 : 0;
   std::memcpy(mine.gid, device.gid.raw, sizeof mine.gid);
   mine.most_reads =
       std::min(static_cast<std::uint32_t>(std::max(device.attributes.max_qp_rd_atom, 1)), kMostReads);
-  // Little goes this way: there is always room.
-  hub_.side->send(peer_, static_cast<std::uint8_t>(SideId::kConnect), std::as_bytes(std::span(&mine, 1)), {},
-                  nullptr);
+  return mine;
+}
+
+bool Link::make_sibling(Connect& mine) noexcept {
+  if (!make_queue_pair()) return false;
+  state_ = State::kConnecting;
+  mine = own_end();
+  return true;
+}
+
+bool Link::connect_sibling(const Connect& theirs) noexcept {
+  if (theirs.magic != kConnectMagic || theirs.buffer_bytes != pool_.frame_bytes() || theirs.credits == 0 ||
+      theirs.credits > UINT16_MAX || theirs.most_reads == 0 || make_ready(theirs) != 0)
+    return false;
+  ready_ = true;
+  credits_ = most_credits_ = theirs.credits;
+  establish();
+  return true;
 }
 
 void Link::on_connect(const Connect& theirs) noexcept {
   if (over() || (closing_ && state_ == State::kNone)) return;
-  if (ready_ || theirs.magic != kConnectMagic || theirs.buffer_bytes != kFrameBytes || theirs.credits == 0 ||
-      theirs.credits > UINT16_MAX || theirs.most_reads == 0)
+  if (ready_ || theirs.magic != kConnectMagic || theirs.buffer_bytes != pool_.frame_bytes() ||
+      theirs.credits == 0 || theirs.credits > UINT16_MAX || theirs.most_reads == 0)
     return fail(fmt::format("{} sent what is not the protocol of tmpi", name()));
   if ((theirs.ethernet != 0) != hub_.device->ethernet)
     return fail(fmt::format(
@@ -152,6 +177,11 @@ void Link::on_side_gone() noexcept {
 }
 
 void Link::fail(const std::string& why) noexcept {
+  if (first_ != nullptr) {
+    if (state_ == State::kUp && !retiring_) first_->fail(why);
+    if (retiring_ && !over()) become_gone();
+    return;
+  }
   if (over() || !trouble_.empty()) return;
   trouble_ = why;
   report_at_ = nanoseconds_now() + kPatience;
@@ -164,6 +194,10 @@ bool Link::report(std::uint64_t now) noexcept {
   if (now < report_at_) return false;
   lose(trouble_);
   return true;
+}
+
+void Link::on_goodbye() noexcept {
+  if (!over()) become_gone();
 }
 
 void Link::become_gone() noexcept {
@@ -180,19 +214,26 @@ void Link::lose(const std::string& why) noexcept {
 // The peer is served no longer. What it was to be sent vanishes, and the buffers are free; what was to come from
 // there never does.
 void Link::drop() noexcept {
+  for (const auto& sibling : siblings) {
+    if (sibling->over()) continue;
+    sibling->state_ = state_;
+    sibling->drop();
+  }
   if (pair_ != nullptr) {
     ibv_qp_attr attr{};
-    attr.qp_state = IBV_QPS_ERR;  // the adapter touches no buffer any more
+    // The adapter touches no buffer any more, and forgets what is under way. (In state ERR, software RoCE keeps packets of
+    // a peer that has died, and the end of this process waits for them for 50 s.)
+    attr.qp_state = IBV_QPS_RESET;
     hub_.device->api.modify_qp(pair_, &attr, IBV_QP_STATE);
   }
   release_reads();
-  for (const Received& received : std::exchange(held_, {})) hub_.receives.give_back(received.buffer);
+  for (const Received& received : std::exchange(held_, {})) pool_.receives.give_back(received.buffer);
   std::deque<Waiting> queue = std::exchange(queue_, {});
   copied_ = references_ = 0;
   // Windows that are being closed, too: no completion of a work request counts any more.
   for (; works_head_ != works_tail_; ++works_head_) {
     const Work& work = works_[works_head_ % works_.size()];
-    if (work.what == Work::What::kFrame && work.buffer != SendPool::kNone) hub_.sends.give_back(work.buffer);
+    if (work.what == Work::What::kFrame && work.buffer != SendPool::kNone) pool_.sends.give_back(work.buffer);
     if (work.what == Work::What::kClose) end_exposure(*work.exposure);
   }
   for (Exposure* const exposure : std::exchange(closing_windows_, {})) end_exposure(*exposure);
@@ -207,7 +248,7 @@ void Link::drop() noexcept {
 
 void Link::begin_close() noexcept {
   closing_ = true;
-  if (over() || (state_ != State::kUp && queue_.empty())) return;
+  if (over() || first_ != nullptr || (state_ != State::kUp && queue_.empty())) return;
   Waiting goodbye;
   goodbye.kind = Waiting::Kind::kGoodbye;
   queue_.push_back(std::move(goodbye));
@@ -227,7 +268,7 @@ void Link::end_close() noexcept {
 void Link::release_reads() noexcept {
   const auto release = [this](Read& read) {
     if (read.registration != nullptr) hub_.registrations.release(*read.registration);
-    if (read.staging != SendPool::kNone) hub_.sends.give_back(read.staging);
+    if (read.staging != SendPool::kNone) pool_.sends.give_back(read.staging);
     read.registration = nullptr;
     read.staging = SendPool::kNone;
   };
@@ -240,7 +281,11 @@ Link::~Link() {
     state_ = State::kLost;
     drop();
   }
-  if (pair_ != nullptr) hub_.device->api.destroy_qp(pair_);
+  if (pair_ != nullptr) {
+    hub_.by_pair.erase(pair_->qp_num);
+    hub_.device->api.destroy_qp(pair_);
+  }
+  if (joined_) pool_.leave();
 }
 
 }  // namespace tmpi::net::verbs

@@ -24,31 +24,31 @@ void Link::protest(const char* what) noexcept {
 
 // The buffer may be filled again, and the peer may be told.
 void Link::recycle(std::uint32_t buffer) noexcept {
-  hub_.receives.give_back(buffer);
+  pool_.receives.give_back(buffer);
   ++owed_;
   list_owing();
 }
 
 void Link::on_received(Received received) noexcept {
   FrameHeader frame;
-  const std::byte* const data = hub_.receives.data(received.buffer);
+  const std::byte* const data = pool_.receives.data(received.buffer);
   if (over() || received.bytes < sizeof frame) {
-    hub_.receives.give_back(received.buffer);
+    pool_.receives.give_back(received.buffer);
     if (!over()) protest("a short frame");
     return;
   }
   std::memcpy(&frame, data, sizeof frame);
   if (state_ == State::kConnecting && ready_) establish();  // who sends is ready
   if (frame.credits > most_credits_ - credits_ || frame.reads > offers_.size()) {
-    hub_.receives.give_back(received.buffer);
+    pool_.receives.give_back(received.buffer);
     return protest("more credit than there is");
   }
   credits_ += frame.credits;
   if (frame.kind == FrameKind::kCredit) {
-    hub_.receives.give_back(received.buffer);
+    pool_.receives.give_back(received.buffer);
   } else if (frame.kind == FrameKind::kRead) {
     recycle(received.buffer);
-  } else if (reading_) {
+  } else if (reading_ || kept_back_ || !held_.empty()) {
     held_.push_back(received);
   } else {
     deliver(received);
@@ -58,10 +58,11 @@ void Link::on_received(Received received) noexcept {
 
 void Link::deliver(Received received) noexcept {
   FrameHeader frame;
-  std::memcpy(&frame, hub_.receives.data(received.buffer), sizeof frame);
+  std::memcpy(&frame, pool_.receives.data(received.buffer), sizeof frame);
   if (frame.kind == FrameKind::kGoodbye) {
-    hub_.receives.give_back(received.buffer);
-    return become_gone();
+    pool_.receives.give_back(received.buffer);
+    hub_.goodbyes.push_back(this);
+    return;
   }
   // Whoever posted the landings may be gone.
   if (closing_) return recycle(received.buffer);
@@ -93,7 +94,7 @@ void Link::land() noexcept {
 }
 
 void Link::take_whole(Received received, const FrameHeader& frame) noexcept {
-  const std::byte* const header = hub_.receives.data(received.buffer) + sizeof frame;
+  const std::byte* const header = pool_.receives.data(received.buffer) + sizeof frame;
   if (frame.payload != received.bytes - sizeof frame - frame.header) {
     recycle(received.buffer);
     return protest("a frame of a wrong size");
@@ -107,7 +108,7 @@ void Link::take_whole(Received received, const FrameHeader& frame) noexcept {
 }
 
 void Link::take_begin(Received received, const FrameHeader& frame) noexcept {
-  const std::byte* const header = hub_.receives.data(received.buffer) + sizeof frame;
+  const std::byte* const header = pool_.receives.data(received.buffer) + sizeof frame;
   const std::size_t bytes = received.bytes - sizeof frame - frame.header;
   if (frame.payload <= bytes) {
     recycle(received.buffer);
@@ -123,7 +124,7 @@ void Link::take_begin(Received received, const FrameHeader& frame) noexcept {
 }
 
 void Link::take_more(Received received, const FrameHeader& frame) noexcept {
-  const std::byte* const data = hub_.receives.data(received.buffer) + sizeof frame;
+  const std::byte* const data = pool_.receives.data(received.buffer) + sizeof frame;
   if (frame.header != 0 || frame.payload != received.bytes - sizeof frame ||
       frame.payload > announced_ - arrived_) {
     recycle(received.buffer);
@@ -136,7 +137,7 @@ void Link::take_more(Received received, const FrameHeader& frame) noexcept {
 }
 
 void Link::take_offer(Received received, const FrameHeader& frame) noexcept {
-  const std::byte* const header = hub_.receives.data(received.buffer) + sizeof frame;
+  const std::byte* const header = pool_.receives.data(received.buffer) + sizeof frame;
   Offer offer;
   if (received.bytes != sizeof frame + frame.header + sizeof offer) {
     recycle(received.buffer);
@@ -202,7 +203,7 @@ bool Link::issue(Read& read) noexcept {
   if (read.registration != nullptr) {
     key = read.registration->local_key();
   } else {
-    if (read.staging == SendPool::kNone) read.staging = hub_.sends.take();
+    if (read.staging == SendPool::kNone) read.staging = pool_.sends.take();
     if (read.staging == SendPool::kNone) {
       if (&read == &incoming_) {
         incoming_stalled_ = true;
@@ -210,9 +211,9 @@ bool Link::issue(Read& read) noexcept {
       }
       return false;
     }
-    key = hub_.sends.key();
-    to = hub_.sends.data(read.staging);
-    read.under_way = std::min<std::size_t>(read.under_way, hub_.sends.buffer_bytes());
+    key = pool_.sends.key();
+    to = pool_.sends.data(read.staging);
+    read.under_way = std::min<std::size_t>(read.under_way, pool_.sends.buffer_bytes());
   }
   ibv_sge piece{reinterpret_cast<std::uintptr_t>(to), static_cast<std::uint32_t>(read.under_way), key};
   ibv_send_wr request{};
@@ -228,7 +229,7 @@ bool Link::issue(Read& read) noexcept {
 
 void Link::on_read(Read& read) noexcept {
   if (read.staging != SendPool::kNone)
-    std::memcpy(read.buffer, hub_.sends.data(read.staging), read.under_way);
+    std::memcpy(read.buffer, pool_.sends.data(read.staging), read.under_way);
   read.buffer += read.under_way;
   read.remote += read.under_way;
   read.left -= read.under_way;
@@ -237,7 +238,7 @@ void Link::on_read(Read& read) noexcept {
     return;
   }
   if (read.registration != nullptr) hub_.registrations.release(*std::exchange(read.registration, nullptr));
-  if (read.staging != SendPool::kNone) hub_.sends.give_back(std::exchange(read.staging, SendPool::kNone));
+  if (read.staging != SendPool::kNone) pool_.sends.give_back(std::exchange(read.staging, SendPool::kNone));
   finish_read(read);
 }
 
@@ -252,7 +253,16 @@ void Link::finish_read(Read& read) noexcept {
   ++owed_reads_;
   list_owing();
   if (!closing_) land();
-  while (!held_.empty() && !reading_ && !over()) {
+  deliver_held();
+}
+
+void Link::release() noexcept {
+  kept_back_ = false;
+  if (!held_.empty()) hub_.released.push_back(this);
+}
+
+void Link::deliver_held() noexcept {
+  while (!held_.empty() && !reading_ && !kept_back_ && !over()) {
     const Received next = held_.front();
     held_.pop_front();
     deliver(next);

@@ -48,7 +48,8 @@ Result<void> set(Settings& settings, std::string_view name, std::string_view val
 
 const char* const kSettingsHelp =
     "    DEVICE[,PORT[,GID]]  or by name:\n"
-    "    device=NAME          adapter, as `ibv_devices` lists it (default: the nearest with an active port)\n"
+    "    device=NAME          adapter, as `ibv_devices` lists it (default: InfiniBand, the fastest, the "
+    "nearest)\n"
     "    port=N               port of the adapter (default: the first active one)\n"
     "    gid=N                index in the port's GID table (default on Ethernet: a RoCE v2 address of "
     "IPv4)\n"

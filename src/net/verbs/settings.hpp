@@ -9,7 +9,7 @@
 namespace tmpi::net::verbs {
 
 struct Settings {
-  std::string device;  ///< as in /sys/class/infiniband; empty: the nearest one with an active port
+  std::string device;  ///< as in /sys/class/infiniband; empty: the best one with an active port
   int port = 0;        ///< 0: the first active one
   int gid = -1;        ///< index in the port's table; -1: the best one
   std::string side;    ///< settings of the tcp connections by which queue pairs are connected

@@ -9,6 +9,7 @@
 #include <cerrno>
 #include <cstring>
 #include <ctime>
+#include <utility>
 
 #include "net/maker.hpp"
 #include "net/verbs/adapters.hpp"
@@ -25,6 +26,7 @@ constexpr std::uint32_t kCreditsOfAll = 4096;  // of all peers together, with ma
 constexpr std::uint32_t kMostDepth = 256;
 constexpr std::uint32_t kDepthOfAll = 65536;
 constexpr std::uint32_t kSendBuffers = 256;
+constexpr std::size_t kSendBytes = 4 << 20;
 constexpr std::size_t kMostRead = 1 << 30;
 // While nobody connects: how often a polling thread asks the system for what is rare.
 constexpr double kAsidePeriod = 2e-3;
@@ -54,6 +56,7 @@ Verbs::Verbs(const Options& options, Sink& sink) {
   hub_.sink = &sink;
   hub_.node = options.node;
   links_.resize(static_cast<std::size_t>(options.nodes));
+  switches_.resize(links_.size());
 }
 
 Result<std::unique_ptr<Transport>> Verbs::create(const Api& api, std::string_view settings,
@@ -70,7 +73,7 @@ Result<void> Verbs::open(const Api& api, const Settings& settings, const Options
   if (!device) return device.failure();
   device_ = std::move(*device);
   hub_.device = device_.get();
-  if (const Result<void> sized = size_up(options.nodes); !sized) return sized;
+  if (const Result<void> sized = size_up(options); !sized) return sized;
   Result<std::unique_ptr<Transport>> side = tcp::Tcp::create(settings.side, options, side_sink_);
   if (!side) return side.failure();
   side_ = std::move(*side);
@@ -96,43 +99,36 @@ Result<void> Verbs::open(const Api& api, const Settings& settings, const Options
 
 // How many frames and work requests there may be, for that many nodes on this adapter: completion queues that never
 // overflow, and a buffer for every frame.
-Result<void> Verbs::size_up(int nodes) {
-  const auto peers = static_cast<std::uint32_t>(std::max(1, nodes - 1));
+Result<void> Verbs::size_up(const Options& options) {
+  const auto peers = static_cast<std::uint32_t>(std::max(1, options.nodes - 1));
   const auto most_entries = static_cast<std::uint32_t>(std::max(1, device_->attributes.max_cqe));
   const auto most_buffers =
       std::min(most_entries, static_cast<std::uint32_t>(std::max(0, device_->attributes.max_srq_wr)));
-  hub_.credits = clamp(kCreditsOfAll / peers, 8, kMostCredits);
-  hub_.credits = std::min(hub_.credits, most_buffers / peers - std::min(most_buffers / peers, kSpareBuffers));
-  hub_.depth = clamp(kDepthOfAll / peers, 64, kMostDepth);
-  hub_.depth = std::min({hub_.depth, most_entries / peers,
-                         static_cast<std::uint32_t>(std::max(0, device_->attributes.max_qp_wr))});
-  if (hub_.credits < kLeastCredits || hub_.depth < Link::kLeastDepth)
-    return Failure{
-        fmt::format("--net verbs: {} cannot serve {} nodes (shared receive queue {}, completion queue {}, "
-                    "queue pair {}); use --net "
-                    "tcp",
-                    device_->where(), nodes, device_->attributes.max_srq_wr, device_->attributes.max_cqe,
-                    device_->attributes.max_qp_wr)};
+  FrameSizes sizes;
+  sizes.payload = std::clamp(options.eager, kMostBuffered, kLargestPayload);
+  sizes.peers = peers;
+  sizes.send_buffers = clamp(static_cast<std::uint32_t>(kSendBytes / sizes.payload), 8, kSendBuffers);
+  sizes.credits = std::min(clamp(kCreditsOfAll / peers, 8, kMostCredits), frames_of(sizes.payload));
+  sizes.credits =
+      std::min(sizes.credits, most_buffers / peers - std::min(most_buffers / peers, kSpareBuffers));
+  sizes.depth = clamp(kDepthOfAll / peers, 64, kMostDepth);
+  sizes.depth = std::min({sizes.depth, most_entries / peers,
+                          static_cast<std::uint32_t>(std::max(0, device_->attributes.max_qp_wr))});
+  if (sizes.credits < kLeastCredits || sizes.depth < Link::kLeastDepth)
+    return Failure{fmt::format(
+        "--net verbs: {} cannot serve {} nodes (shared receive queue {}, completion queue {}, queue pair "
+        "{}); use --net tcp",
+        device_->where(), options.nodes, device_->attributes.max_srq_wr, device_->attributes.max_cqe,
+        device_->attributes.max_qp_wr)};
   hub_.most_read =
       std::min<std::size_t>(kMostRead, std::max<std::size_t>(kSegment, device_->port_attributes.max_msg_sz));
-  const std::uint32_t buffers = peers * (hub_.credits + kSpareBuffers);
-  const Api& api = device_->api;
-  hub_.received = api.create_cq(device_->context, static_cast<int>(buffers), nullptr, device_->channel, 0);
-  if (hub_.received == nullptr)
-    return cannot(*device_, fmt::format("make a completion queue of {}", buffers), errno);
-  const int works = static_cast<int>(peers * hub_.depth);
-  hub_.sent = api.create_cq(device_->context, works, nullptr, device_->channel, 0);
-  if (hub_.sent == nullptr)
-    return cannot(*device_, fmt::format("make a completion queue of {}", works), errno);
-  if (const auto made = hub_.receives.create(*device_, buffers, kFrameBytes); !made) return made;
-  return hub_.sends.create(*device_, kSendBuffers, kFrameBytes);
+  pools_.push_back(std::make_unique<FramePool>());
+  return pools_.front()->create(*device_, sizes);
 }
 
 Verbs::~Verbs() {
   links_.clear();
   side_.reset();
-  if (hub_.received != nullptr) device_->api.destroy_cq(hub_.received);
-  if (hub_.sent != nullptr) device_->api.destroy_cq(hub_.sent);
 }
 
 std::string Verbs::describe() const {
@@ -156,7 +152,7 @@ Result<void> Verbs::set_peers(std::vector<Peer> peers) {
                       node, peers[node].host, address)};
     address = address.substr(behind + 1);
     if (static_cast<int>(node) != hub_.node)
-      links_[node] = std::make_unique<Link>(hub_, static_cast<int>(node), peers[node].host);
+      links_[node] = std::make_unique<Link>(hub_, *pools_.front(), static_cast<int>(node), peers[node].host);
   }
   hub_.waiting.reserve(peers.size());
   hub_.owing.reserve(peers.size());
@@ -166,7 +162,7 @@ Result<void> Verbs::set_peers(std::vector<Peer> peers) {
 Post Verbs::send(int peer, std::uint8_t id, std::span<const std::byte> header, std::span<const iovec> payload,
                  Completion* completion) noexcept {
   assert(header.size() <= kMostHeader);
-  return links_[static_cast<std::size_t>(peer)]->send(id, header, payload, completion);
+  return links_[static_cast<std::size_t>(peer)]->sending().send(id, header, payload, completion);
 }
 
 Result<RemoteKey> Verbs::expose(int peer, const void* buffer, std::size_t bytes) {
@@ -189,11 +185,11 @@ Post Verbs::get(int peer, const RemoteKey& key, std::uint64_t remote, void* buff
 
 // --- progress
 
-void Verbs::take(const ibv_wc& completion) noexcept {
+void Verbs::take(FramePool& pool, const ibv_wc& completion) noexcept {
   const auto buffer = static_cast<std::uint32_t>(completion.wr_id);
   const auto found = hub_.by_pair.find(completion.qp_num);
   if (completion.status != IBV_WC_SUCCESS || found == hub_.by_pair.end()) {
-    hub_.receives.give_back(buffer);
+    pool.receives.give_back(buffer);
     if (completion.status != IBV_WC_WR_FLUSH_ERR && found != hub_.by_pair.end())
       found->second->fail(fmt::format("receiving on {} failed (completion status {}); dmesg may say why",
                                       device_->where(), static_cast<int>(completion.status)));
@@ -202,37 +198,62 @@ void Verbs::take(const ibv_wc& completion) noexcept {
   found->second->on_received({buffer, completion.byte_len});
 }
 
-bool Verbs::poll_received() noexcept {
-  if (stashed_received_ > 0) [[unlikely]] {
-    const int count = std::exchange(stashed_received_, 0);
-    for (int i = 0; i < count; ++i) take(stash_received_[static_cast<std::size_t>(i)]);
+void Verbs::take_sent(const ibv_wc& completion) noexcept {
+  const auto found = hub_.by_pair.find(completion.qp_num);
+  if (found != hub_.by_pair.end())
+    found->second->on_sent(static_cast<std::uint32_t>(completion.wr_id), completion.status);
+}
+
+namespace {
+
+// Calls use(completion) for what is there, or what arm() has found before. True if there was anything.
+template <class Use>
+bool poll_queue(ibv_cq* queue, FramePool::Stash& stash, Use use) noexcept {
+  if (stash.count > 0) [[unlikely]] {
+    const int count = std::exchange(stash.count, 0);
+    for (int i = 0; i < count; ++i) use(stash.entries[static_cast<std::size_t>(i)]);
     return true;
   }
-  Completions completions;
-  const int count = ibv_poll_cq(hub_.received, kAtOnce, completions.data());
-  for (int i = 0; i < count; ++i) take(completions[static_cast<std::size_t>(i)]);
+  std::array<ibv_wc, FramePool::kAtOnce> completions;
+  const int count = ibv_poll_cq(queue, FramePool::kAtOnce, completions.data());
+  for (int i = 0; i < count; ++i) use(completions[static_cast<std::size_t>(i)]);
   return count > 0;
 }
 
-bool Verbs::poll_sent() noexcept {
-  const auto take_sent = [this](const ibv_wc& completion) {
-    const auto peer = static_cast<std::size_t>(completion.wr_id >> 32);
-    links_[peer]->on_sent(static_cast<std::uint32_t>(completion.wr_id), completion.status);
-  };
-  if (stashed_sent_ > 0) [[unlikely]] {
-    const int count = std::exchange(stashed_sent_, 0);
-    for (int i = 0; i < count; ++i) take_sent(stash_sent_[static_cast<std::size_t>(i)]);
-    return true;
+}  // namespace
+
+bool Verbs::poll_received() noexcept {
+  bool any = false;
+  for (std::size_t i = 0; i < pools_.size(); ++i) {  // what the sink does may add one
+    FramePool& pool = *pools_[i];
+    const auto use = [&](const ibv_wc& completion) { take(pool, completion); };
+    any = poll_queue(pool.received, pool.stashed_received, use) || any;
   }
-  Completions completions;
-  const int count = ibv_poll_cq(hub_.sent, kAtOnce, completions.data());
-  for (int i = 0; i < count; ++i) take_sent(completions[static_cast<std::size_t>(i)]);
-  return count > 0;
+  return any;
+}
+
+bool Verbs::poll_sent() noexcept {
+  bool any = false;
+  for (std::size_t i = 0; i < pools_.size(); ++i) {
+    FramePool& pool = *pools_[i];
+    any = poll_queue(pool.sent, pool.stashed_sent, [&](const ibv_wc& done) { take_sent(done); }) || any;
+  }
+  return any;
+}
+
+// What the peers have sent before has come, by whatever queue pair.
+void Verbs::hear_goodbyes() noexcept {
+  while (poll_received()) {
+  }
+  for (Link* const link : std::exchange(hub_.goodbyes, {})) link->on_goodbye();
 }
 
 bool Verbs::round() noexcept {
   bool progress = poll_received();
   progress = poll_sent() || progress;
+  if (!hub_.released.empty())
+    for (Link* const link : std::exchange(hub_.released, {})) link->deliver_held();
+  if (!hub_.goodbyes.empty()) hear_goodbyes();
   if (!hub_.waiting.empty()) progress = flush_waiting() || progress;
   if (!hub_.owing.empty()) settle_owing();
   if (!hub_.finished.empty()) progress = tell_finished() || progress;
@@ -286,6 +307,9 @@ bool Verbs::tell_finished() noexcept {
 
 bool Verbs::report_failing() noexcept {
   look_aside();  // it may know more
+  // Whatever work requests end with when the port is down, that is the reason.
+  if (port_down_ != 0 || !port_is_active())
+    for (Link* const link : hub_.failing) link->explain(loss_of(*link, port_trouble()));
   const std::uint64_t now = nanoseconds_now();
   const std::size_t before = hub_.failing.size();
   std::erase_if(hub_.failing, [now](Link* link) {
@@ -303,7 +327,7 @@ bool Verbs::look_aside() noexcept {
   take_events();
   if (port_down_ != 0 && nanoseconds_now() - port_down_ > kPortPatience) {
     port_down_ = 0;
-    fail_all(fmt::format("{} has gone down: a cable is pulled, or the switch is off", device_->where()));
+    fail_all(port_trouble());
   }
   for (const Side::Message& message : std::exchange(side_sink_.messages, {})) {
     Link& link = *links_[static_cast<std::size_t>(message.peer)];
@@ -319,14 +343,28 @@ bool Verbs::look_aside() noexcept {
   bool gone = !side_sink_.losses.empty();
   for (const auto& link : links_)
     gone = gone || (link && (link->up() || link->connecting()) && hub_.side->gone(link->peer()));
+  retire_siblings();
   if (!gone) return progress;
-  while (poll_received()) {
-  }
+  hear_goodbyes();
   for (const Side::Loss& loss : std::exchange(side_sink_.losses, {}))
     links_[static_cast<std::size_t>(loss.peer)]->on_side_lost(loss.why);
   for (const auto& link : links_)
     if (link && hub_.side->gone(link->peer())) link->on_side_gone();
   return true;
+}
+
+bool Verbs::port_is_active() const noexcept {
+  ibv_port_attr attributes{};
+  return device_->api.query_port(device_->context, device_->port, attributes) != 0 ||
+         attributes.state == IBV_PORT_ACTIVE;
+}
+
+std::string Verbs::port_trouble() const {
+  return fmt::format("{} has gone down: a cable is pulled, or the switch is off", device_->where());
+}
+
+std::string Verbs::loss_of(const Link& link, const std::string& why) {
+  return fmt::format("this node's {}; the connection to node {} is lost", why, link.peer());
 }
 
 void Verbs::take_events() noexcept {
@@ -358,8 +396,7 @@ void Verbs::take_events() noexcept {
 
 void Verbs::fail_all(const std::string& why) noexcept {
   for (const auto& link : links_)
-    if (link && (link->up() || link->connecting()))
-      link->fail(fmt::format("this node's {}; the connection to node {} is lost", why, link->peer()));
+    if (link && (link->up() || link->connecting())) link->fail(loss_of(*link, why));
 }
 
 Arming Verbs::arm(bool patient) noexcept {
@@ -370,16 +407,23 @@ Arming Verbs::arm(bool patient) noexcept {
       device_->api.ack_cq_events(queue, 1);
   }
   armed_ = true;
-  ibv_req_notify_cq(hub_.received, 0);
-  ibv_req_notify_cq(hub_.sent, 0);
-  // What came before the request tells nobody.
-  if (stashed_received_ == 0)
-    stashed_received_ = std::max(0, ibv_poll_cq(hub_.received, kAtOnce, stash_received_.data()));
-  if (stashed_sent_ == 0) stashed_sent_ = std::max(0, ibv_poll_cq(hub_.sent, kAtOnce, stash_sent_.data()));
+  bool found = false;
+  for (const auto& pool : pools_) {
+    ibv_req_notify_cq(pool->received, 0);
+    ibv_req_notify_cq(pool->sent, 0);
+    // What came before the request tells nobody.
+    const auto look = [&](ibv_cq* from, FramePool::Stash& stash) {
+      if (stash.count == 0)
+        stash.count = std::max(0, ibv_poll_cq(from, FramePool::kAtOnce, stash.entries.data()));
+      found = found || stash.count > 0;
+    };
+    look(pool->received, pool->stashed_received);
+    look(pool->sent, pool->stashed_sent);
+  }
   aside_ = 0;
   Arming arming = side_->arm(patient);
   arming.fd = watch_.get();
-  arming.ready = arming.ready || stashed_received_ > 0 || stashed_sent_ > 0 || !hub_.finished.empty() ||
+  arming.ready = arming.ready || found || !hub_.released.empty() || !hub_.finished.empty() ||
                  !side_sink_.messages.empty() || !side_sink_.losses.empty();
   constexpr std::uint64_t kSoon = 50'000'000;
   if (!hub_.failing.empty() || port_down_ != 0)
@@ -390,26 +434,42 @@ Arming Verbs::arm(bool patient) noexcept {
 // --- the end
 
 bool Verbs::idle() const noexcept {
-  return std::all_of(links_.begin(), links_.end(), [](const auto& link) { return !link || link->idle(); });
+  return std::all_of(links_.begin(), links_.end(), [](const auto& link) {
+    return !link || (link->idle() && std::all_of(link->siblings.begin(), link->siblings.end(),
+                                                 [](const auto& sibling) { return sibling->idle(); }));
+  });
 }
 
 bool Verbs::close(double seconds) noexcept {
   const std::uint64_t start = nanoseconds_now();
   const auto elapsed = [start] { return static_cast<double>(nanoseconds_now() - start) * 1e-9; };
   hub_.closing = true;
-  for (const auto& link : links_)
-    if (link) link->begin_close();
-  const auto all_closed = [this] {
-    return std::all_of(links_.begin(), links_.end(),
-                       [](const auto& link) { return !link || link->closed(); });
-  };
-  bool closed = false;
-  while (!(closed = all_closed()) && elapsed() < seconds) {
-    if (!round()) {
+  const auto drive = [&](const auto& done) {
+    while (!done() && elapsed() < seconds) {
+      if (round()) continue;
       aside_ = 0;
       usleep(50);
     }
+    return done();
+  };
+  // A goodbye goes by the first link: what has been posted to siblings is there before.
+  bool closed = true;
+  for (const auto& link : links_) {
+    if (!link || link->siblings.empty()) continue;
+    for (const auto& sibling : link->siblings) sibling->begin_close();
+    closed = drive([&] {
+               return std::all_of(link->siblings.begin(), link->siblings.end(),
+                                  [](const auto& sibling) { return sibling->closed(); });
+             }) &&
+             closed;
   }
+  for (const auto& link : links_)
+    if (link) link->begin_close();
+  closed = drive([&] {
+             return std::all_of(links_.begin(), links_.end(),
+                                [](const auto& link) { return !link || link->closed(); });
+           }) &&
+           closed;
   for (const auto& link : links_)
     if (link) link->end_close();
   if (!hub_.finished.empty()) tell_finished();

@@ -2,7 +2,6 @@
 // system call is made but a look at the clock of what is rare: connections, deaths, the state of the port.
 #pragma once
 
-#include <array>
 #include <memory>
 #include <string>
 #include <vector>
@@ -11,7 +10,7 @@
 
 namespace tmpi::net::verbs {
 
-class Verbs final : public Transport {
+class Verbs final : public Transport, private Reconnection {
  public:
   /// `api`: libibverbs, or what a test puts in its place.
   static Result<std::unique_ptr<Transport>> create(const Api& api, std::string_view settings,
@@ -34,6 +33,8 @@ class Verbs final : public Transport {
   bool idle() const noexcept override;
   bool close(double seconds) noexcept override;
   Traffic traffic() const noexcept override { return hub_.traffic; }
+  Reconnection* reconnection() noexcept override { return this; }
+  ReceiveBuffers receive_buffers() const noexcept override;
 
  private:
   // What comes by tcp is kept until poll() has seen the frames that were there before.
@@ -55,23 +56,38 @@ class Verbs final : public Transport {
     void landed(int, void*) noexcept override {}
     void lost(int peer, const std::string& why) noexcept override { losses.push_back({peer, why}); }
   };
-  static constexpr int kAtOnce = 32;  // completions that are asked for together
-  using Completions = std::array<ibv_wc, kAtOnce>;
 
   explicit Verbs(const Options& options, Sink& sink);
   Result<void> open(const Api& api, const Settings& settings, const Options& options);
-  Result<void> size_up(int nodes);
+  Result<void> size_up(const Options& options);
 
   bool poll_received() noexcept;
   bool poll_sent() noexcept;
-  void take(const ibv_wc& completion) noexcept;
+  void take(FramePool& pool, const ibv_wc& completion) noexcept;
+  void take_sent(const ibv_wc& completion) noexcept;
+  void hear_goodbyes() noexcept;
+
+  // reconnect.cpp
+  bool prepare(int peer, std::size_t eager, Endpoint& mine) noexcept override;
+  bool connect(int peer, const Endpoint& theirs) noexcept override;
+  void send_by_new(int peer) noexcept override;
+  void receive_by_new(int peer) noexcept override;
+  void retire_old(int peer) noexcept override;
+  void drop_new(int peer) noexcept override;
+  FramePool* pool_for(std::size_t payload) noexcept;
+  void retire_siblings() noexcept;
+  void destroy_sibling(Link& first, Link& sibling) noexcept;
+  void note_memory() noexcept;
+
   bool flush_waiting() noexcept;
   void settle_owing() noexcept;
   bool tell_finished() noexcept;
   bool report_failing() noexcept;
   bool look_aside() noexcept;
   void take_events() noexcept;
-  void port_changed(bool active) noexcept;
+  bool port_is_active() const noexcept;
+  std::string port_trouble() const;
+  static std::string loss_of(const Link& link, const std::string& why);
   void fail_all(const std::string& why) noexcept;
   bool round() noexcept;
 
@@ -79,14 +95,21 @@ class Verbs final : public Transport {
   std::unique_ptr<Device> device_;
   std::unique_ptr<Transport> side_;
   Hub hub_;
-  std::vector<std::unique_ptr<Link>> links_;  // by node; null for this one
+  std::vector<std::unique_ptr<FramePool>> pools_;  // the first is everybody's
+  std::vector<std::unique_ptr<Link>> links_;       // by node; null for this one
   Limits limits_;
   std::string address_;
   std::string no_cache_;  // why registrations are not kept
   tcp::Fd watch_;         // epoll: the completion channel, the adapter's events, tcp
 
-  Completions stash_received_, stash_sent_;  // found by arm()
-  int stashed_received_ = 0, stashed_sent_ = 0;
+  // By peer: its sibling that is being connected, the one that was used before, those that nothing is sent by any more.
+  struct Switch {
+    Link* next = nullptr;
+    Link* old = nullptr;
+  };
+  std::vector<Switch> switches_;
+  std::vector<Link*> retiring_;
+  std::uint64_t most_bytes_ = 0;
   bool armed_ = false;
   int connecting_ = 0;
   std::uint64_t aside_ = 0, aside_period_ = 0;  // ticks: the last look at tcp and the adapter's events

@@ -11,8 +11,10 @@
 #include <filesystem>
 #include <thread>
 
+#include "base/sanitized.hpp"
 #include "net/conformance.hpp"
 #include "net/conformance_node.hpp"
+#include "net/conformance_stamp.hpp"
 #include "net/proof.hpp"
 #include "net/verbs/adapters.hpp"
 #include "net/verbs/fake_adapter.hpp"
@@ -72,6 +74,153 @@ TEST_CASE("without memory to register") {
   check_world();
 }
 
+TEST_CASE("what is to come unasked finds buffers of its size") {
+  conformance::Subject subject = over_fake();
+  subject.make = [](const Options& options, Sink& sink) {
+    Options larger = options;
+    larger.eager = 100'000;
+    return Verbs::create(fake::api(), "", larger, sink);
+  };
+  const std::uint64_t reads = world().reads;
+  conformance::run_nodes(subject, 2, [](conformance::Node& node) {
+    const int other = 1 - node.number();
+    node.send(other, 1, {}, {});
+    node.until("the first message", [&] { return !node.received.empty(); });
+    CHECK(node.try_send(other, 2, {}, conformance::pattern(1, 100'000)) == Post::kDone);
+    node.until("a large one", [&] { return node.received.size() == 2; });
+    CHECK(node.received[1]->payload == conformance::pattern(1, 100'000));
+  });
+  CHECK(world().reads == reads);
+  check_world();
+}
+
+// --- siblings
+
+// Two nodes on one thread, which talk all the time, and change their receive buffers meanwhile.
+struct Talk {
+  conformance::Subject subject = over_fake();
+  std::vector<std::unique_ptr<conformance::Node>> nodes;
+  std::uint64_t said[2] = {0, 0};
+  int switched = 0, retired = 0;
+
+  Talk() {
+    REQUIRE(prepare_proofs());
+    const Secret secret = *Secret::draw();
+    std::vector<Peer> peers;
+    for (int i = 0; i < 2; ++i) {
+      nodes.push_back(std::make_unique<conformance::Node>(subject, i, 2, 4711, secret));
+      peers.push_back({nodes.back()->net().address(), "here"});
+    }
+    for (int i = 0; i < 2; ++i) {
+      REQUIRE(node(i).net().set_peers(peers));
+      node(i).on_landed = [this, i](const conformance::Message& message) {
+        if (!message.header.empty()) return;
+        if (message.id == 1) change(i).receive_by_new(1 - i);
+        (message.id == 1 ? switched : retired) += 1;
+      };
+    }
+  }
+  conformance::Node& node(int i) { return *nodes[static_cast<std::size_t>(i)]; }
+  Reconnection& change(int i) { return *node(i).net().reconnection(); }
+  bool wait(const std::function<bool()>& condition) { return conformance::poll_until(nodes, condition, 20); }
+
+  void post(int from, std::uint8_t id, const conformance::Bytes& header, const conformance::Bytes& payload) {
+    CHECK(wait([&] { return node(from).try_send(1 - from, id, header, payload) != Post::kNoResource; }));
+  }
+  void say(int from, int messages) {
+    for (int i = 0; i < messages; ++i) {
+      const std::uint64_t seed = said[from]++;
+      const std::size_t size = seed % 5 == 3 ? 20'000 + seed * 7919 % 400'000 : seed * 31 % 3000;
+      post(from, static_cast<std::uint8_t>(seed), conformance::to_header({seed, size}),
+           conformance::pattern(seed, size));
+    }
+  }
+  void begin() {
+    for (int i = 0; i < 2; ++i) say(i, 20);
+    CHECK(wait([&] { return node(0).net().idle() && node(1).net().idle(); }));
+  }
+  // Both ends take the steps of net/reconnection.hpp.
+  void change_to(std::size_t eager) {
+    Endpoint ends[2];
+    for (int i = 0; i < 2; ++i) REQUIRE(change(i).prepare(1 - i, eager, ends[i]));
+    for (int i = 0; i < 2; ++i) REQUIRE(change(i).connect(1 - i, ends[1 - i]));
+    switched = retired = 0;
+    for (int i = 0; i < 2; ++i) {
+      say(i, 20);
+      post(i, 1, {}, {});
+      change(i).send_by_new(1 - i);
+      say(i, 20);
+    }
+    CHECK(wait([&] { return switched == 2; }));
+    for (int i = 0; i < 2; ++i) post(i, 2, {}, {});
+    CHECK(wait([&] { return retired == 2; }));
+    for (int i = 0; i < 2; ++i) change(i).retire_old(1 - i);
+    for (int i = 0; i < 2; ++i) say(i, 20);
+  }
+  void check() {
+    const auto count = [](conformance::Node& of) {
+      return static_cast<std::uint64_t>(std::count_if(
+          of.received.begin(), of.received.end(), [](const auto& each) { return !each->header.empty(); }));
+    };
+    CHECK(wait([&] { return count(node(0)) == said[1] && count(node(1)) == said[0]; }));
+    CHECK(wait([&] { return node(0).in_progress() == 0 && node(1).in_progress() == 0; }));
+    for (int i = 0; i < 2; ++i) {
+      std::erase_if(node(i).received, [](const auto& each) { return each->header.empty(); });
+      conformance::check_in_order(node(i), 1 - i, 0, said[1 - i]);
+      CHECK(node(i).lost_peers.empty());
+    }
+  }
+};
+
+TEST_CASE("receive buffers of another size while messages are under way") {
+  {
+    Talk talk;
+    talk.begin();
+    const auto buffers = [&](int i) { return talk.node(i).net().receive_buffers(); };
+    const std::uint64_t before = buffers(0).bytes;
+    CHECK(buffers(0).pools == 1);
+    for (const std::size_t eager : {64 << 10, 300 << 10, 8 << 10, 64 << 10}) talk.change_to(eager);
+    CHECK(buffers(0).most_bytes > before);
+    // Given up before it is used: by one end, by both.
+    Endpoint end;
+    CHECK(talk.change(0).prepare(1, 1 << 20, end));
+    CHECK_FALSE(talk.change(0).prepare(1, 2 << 20, end));
+    talk.change(0).drop_new(1);
+    CHECK_FALSE(talk.change(0).prepare(1, std::size_t{1} << 30, end));
+    talk.change_to(4 << 10);
+    talk.check();
+    for (int i = 0; i < 2; ++i) {
+      CHECK(talk.wait([&] { return buffers(i).pools == 1; }));
+      CHECK(buffers(i).bytes == before);
+    }
+    // Both ends leave in the middle of a change.
+    for (int i = 0; i < 2; ++i) CHECK(talk.change(i).prepare(1 - i, 100 << 10, end));
+    CHECK(talk.node(0).net().close(5));
+    CHECK(talk.wait([&] { return talk.node(1).net().close(5); }));
+  }
+  check_world();
+}
+
+TEST_CASE("a peer that dies while receive buffers change") {
+  {
+    Talk talk;
+    talk.begin();
+    talk.change_to(64 << 10);
+    Endpoint ends[2];
+    for (int i = 0; i < 2; ++i) REQUIRE(talk.change(i).prepare(1 - i, 200 << 10, ends[i]));
+    for (int i = 0; i < 2; ++i) REQUIRE(talk.change(i).connect(1 - i, ends[1 - i]));
+    talk.change(0).send_by_new(1);
+    talk.say(0, 30);
+    talk.node(1).destroy();
+    talk.nodes.pop_back();
+    CHECK(talk.wait([&] { return talk.node(0).lost_peers.size() == 1 && talk.node(0).in_progress() == 0; }));
+    talk.change(0).receive_by_new(1);
+    talk.change(0).retire_old(1);
+    talk.node(0).net().close(1);
+  }
+  check_world();
+}
+
 // --- what goes wrong
 
 struct NoSink final : Sink {
@@ -117,6 +266,23 @@ TEST_CASE("why there is no connection is said before anything else") {
   CHECK(why_not("", 1000).empty());
   world().adapters = 1;
   check_world();
+}
+
+TEST_CASE("InfiniBand comes before Ethernet; equal adapters are taken in turn") {
+  world().adapters = 3;
+  const auto chosen = [](Turn turn) {
+    const auto device = Device::open(fake::api(), {}, turn);
+    REQUIRE(device);
+    return (*device)->name;
+  };
+  CHECK(chosen({true, 0}) == "fake0");
+  CHECK(chosen({true, 4}) == "fake1");
+  CHECK(chosen({false, 4}) == "fake0");
+  world().infiniband = 2;
+  CHECK(chosen({true, 0}) == "fake2");
+  CHECK(chosen({false, 1}) == "fake2");
+  world().infiniband = -1;
+  world().adapters = 1;
 }
 
 TEST_CASE("settings") {
@@ -246,7 +412,8 @@ TEST_CASE("memory stays registered until it is unmapped, moved or given back") {
   CHECK(cache.registrations.counts().unmapped == 1);
 }
 
-TEST_CASE("what malloc gives back to the system is not used again") {
+// A sanitizer has a malloc of its own.
+TEST_CASE("what malloc gives back to the system is not used again" * doctest::skip(kSanitized)) {
   Cache cache;
   if (!cache.watches) return;
   mallopt(M_MMAP_THRESHOLD, 512 << 10);  // and it stays there

@@ -1,5 +1,6 @@
-// MPI_Buffer_attach, MPI_Buffer_detach, and the same for one communicator. MPI report, 3.6.
+// MPI_Buffer_attach, MPI_Buffer_detach, and the same for one communicator or session. MPI report, 3.6.
 #include "mpi/api/counted/counted.hpp"
+#include "mpi/api/on_session.hpp"
 #include "mpi/base/check.hpp"
 #include "mpi/p2p/buffered.hpp"
 #include "mpi/rank/call.hpp"
@@ -53,3 +54,15 @@ int TMPI_COUNTED(Comm_detach_buffer)(MPI_Comm comm, void* buffer_addr, Count* si
                  [&](Comm& c) { return detach(*c.owner, &c, buffer_addr, size); });
 }
 TMPI_COUNTED_PROFILED(Comm_detach_buffer);
+
+int TMPI_COUNTED(Session_attach_buffer)(MPI_Session session, void* buffer, Count size) {
+  return on_session(TMPI_COUNTED_NAME(Session_attach_buffer), session,
+                    [&](Session& opened, Rank& rank) { return attach(rank, &opened, buffer, size); });
+}
+TMPI_COUNTED_PROFILED(Session_attach_buffer);
+
+int TMPI_COUNTED(Session_detach_buffer)(MPI_Session session, void* buffer_addr, Count* size) {
+  return on_session(TMPI_COUNTED_NAME(Session_detach_buffer), session,
+                    [&](Session& opened, Rank& rank) { return detach(rank, &opened, buffer_addr, size); });
+}
+TMPI_COUNTED_PROFILED(Session_detach_buffer);

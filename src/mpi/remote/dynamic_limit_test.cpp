@@ -1,0 +1,145 @@
+// --eager-limit dynamic between node processes: limits go up while ranks compute between start and wait, not otherwise;
+// whatever the ranks exchange meanwhile arrives in order; and limits that nobody uses go down again.
+#include <doctest/doctest.h>
+
+#include <algorithm>
+
+#include "mpi/p2p/lifecycle.hpp"
+#include "mpi/p2p/p2p.hpp"
+#include "mpi/testing/nodes.hpp"
+#include "timers/clock.hpp"
+
+using namespace tmpi::mpi;
+
+namespace {
+
+const Datatype& bytes() {
+  return *datatype_from(MPI_BYTE);
+}
+
+// The core is not given away: nobody looks at the network meanwhile.
+void compute(double seconds) {
+  const double end = tmpi::timers::wtime() + seconds;
+  while (tmpi::timers::wtime() < end) {
+  }
+}
+
+struct Nonblocking {
+  std::vector<char> data;
+  Request* request;
+
+  Nonblocking(Rank& rank, RequestKind kind, MPI_Count size, char fill, int peer, int tag)
+      : data(static_cast<std::size_t>(size), fill),
+        request(&create_request(rank.world,
+                                {kind, SendMode::kStandard, data.data(), size, &bytes(), peer, tag})) {
+    CHECK_FALSE(start(*request));
+  }
+  void finish() {
+    wait(*request);
+    MPI_Request handle = handle_of(*request);
+    CHECK_FALSE(conclude(handle, *request, MPI_STATUS_IGNORE));
+  }
+};
+using Operations = std::vector<std::unique_ptr<Nonblocking>>;
+
+// Both ranks exchange a message of each of the sizes, computing between start and wait. All have the same tag, and
+// each carries its number, so that one that overtakes another is noticed.
+void exchange(Rank& rank, const std::vector<MPI_Count>& sizes, double seconds, int round) {
+  const int peer = 1 - rank.world_rank;
+  const auto number = [round](std::size_t i) { return static_cast<char>(round * 7 + static_cast<int>(i)); };
+  Operations receives, sends;
+  for (const MPI_Count size : sizes)
+    receives.push_back(std::make_unique<Nonblocking>(rank, RequestKind::kRecv, size, 'x', peer, 1));
+  for (std::size_t i = 0; i < sizes.size(); ++i)
+    sends.push_back(std::make_unique<Nonblocking>(rank, RequestKind::kSend, sizes[i], number(i), peer, 1));
+  compute(seconds);
+  for (const auto& operation : receives) operation->finish();
+  for (const auto& operation : sends) operation->finish();
+  for (std::size_t i = 0; i < sizes.size(); ++i) {
+    const std::vector<char>& got = receives[i]->data;
+    CHECK(std::all_of(got.begin(), got.end(), [&](char c) { return c == number(i); }));
+  }
+}
+
+testing::NodesOptions dynamic(const char* net, double release) {
+  return {.nodes = 2, .ranks = 2, .net = net, .settings = {.release_seconds = release}};
+}
+
+constexpr MPI_Count kLarge = 100'000, kLimit = (128 << 10) + 1024;
+
+}  // namespace
+
+TEST_CASE(
+    "a limit goes up while ranks compute between start and wait, and messages of all sizes keep their "
+    "order") {
+  for (const char* net : {"tcp", "sim:fdr-ib,dilation=4"}) {
+    CAPTURE(std::string(net));
+    testing::run_nodes(dynamic(net, 100), [](Rank& rank) {
+      for (int round = 0; round < 30; ++round)
+        exchange(rank, {kLarge, 10, kLarge, 5000, kLarge + 500}, 5e-4, round);
+      const remote::ProtocolCounters counters = remote::counters();
+      CHECK(counters.limits_raised == 1);
+      CHECK(counters.limits_lowered == 0);
+      CHECK(counters.largest_limit == kLimit);
+      const std::uint64_t asked = counters.rendezvous;
+      exchange(rank, {kLarge}, 0, 1);
+      CHECK(remote::counters().rendezvous == asked);
+    });
+  }
+}
+
+TEST_CASE("nothing changes for ranks that wait at once, or block") {
+  testing::run_nodes(dynamic("sim:fdr-ib,dilation=64", 100), [](Rank& rank) {
+    for (int round = 0; round < 20; ++round) exchange(rank, {kLarge}, 0, round);
+    std::vector<char> data(kLarge);
+    const int peer = 1 - rank.world_rank;
+    for (int round = 0; round < 20; ++round) {
+      if (round % 2 == rank.world_rank)
+        CHECK_FALSE(
+            send(rank.world, rank.world.context, data.data(), kLarge, bytes(), peer, 1, SendMode::kStandard));
+      else
+        CHECK_FALSE(
+            recv(rank.world, rank.world.context, data.data(), kLarge, bytes(), peer, 1, MPI_STATUS_IGNORE));
+      compute(2e-3);
+    }
+    CHECK(remote::counters().limits_raised == 0);
+  });
+}
+
+TEST_CASE("a limit that nobody uses goes down, and up again") {
+  for (const char* net : {"tcp", "sim:fdr-ib,dilation=4"}) {
+    CAPTURE(std::string(net));
+    testing::run_nodes(dynamic(net, 0.05), [](Rank& rank) {
+      for (int phase = 0; phase < 2; ++phase) {
+        for (int round = 0; round < 30; ++round) exchange(rank, {kLarge, kLarge}, 5e-4, round);
+        CHECK(remote::counters().limits_raised >= static_cast<std::uint64_t>(phase + 1));
+        // Small messages go on; those of a phase that lasts long enough find the small limit again.
+        const double end = tmpi::timers::wtime() + 10;
+        const auto lowered = static_cast<std::uint64_t>(phase + 1);
+        for (int more = 1; more != 0;) {
+          exchange(rank, {100, 2000}, 1e-3, phase);
+          const int mine = remote::counters().limits_lowered < lowered && tmpi::timers::wtime() < end;
+          // On as long as one of the two wants to.
+          const int peer = 1 - rank.world_rank;
+          Nonblocking theirs(rank, RequestKind::kRecv, 1, 0, peer, 4);
+          const char word = static_cast<char>(mine);
+          CHECK_FALSE(send(rank.world, rank.world.context, &word, 1, bytes(), peer, 4, SendMode::kStandard));
+          theirs.finish();
+          more = mine | theirs.data[0];
+        }
+        CHECK(remote::counters().limits_lowered >= lowered);
+      }
+    });
+  }
+}
+
+TEST_CASE("early-cts and read with limits that change") {
+  for (const remote::Rendezvous rendezvous : {remote::Rendezvous::kEarlyCts, remote::Rendezvous::kRead}) {
+    testing::NodesOptions options = dynamic("sim:fdr-ib,dilation=4", 0.02);
+    options.settings.rendezvous = rendezvous;
+    testing::run_nodes(options, [](Rank& rank) {
+      for (int round = 0; round < 60; ++round)
+        exchange(rank, {kLarge, 10, round < 30 ? kLarge / 4 : 3 * kLarge}, round % 20 < 10 ? 5e-4 : 0, round);
+    });
+  }
+}

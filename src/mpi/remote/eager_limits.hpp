@@ -1,0 +1,78 @@
+// EagerLimits: up to which size messages between this node and each other one travel unasked. One number for all
+// (`--eager-limit SIZE`), or one per peer that changes with what the program does (`--eager-limit dynamic`): the policy
+// says to what, LimitSwitch how, and the transport's Reconnection provides connections with receive buffers of that
+// size. Used under the engine's lock, but for of() and looked_for(). docs/eager-limit.md.
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+#include <memory>
+
+#include "mpi/remote/backlog.hpp"
+#include "mpi/remote/eager_policy.hpp"
+#include "mpi/remote/limit_switch.hpp"
+#include "mpi/remote/protocol_counters.hpp"
+#include "net/transport.hpp"
+
+namespace tmpi::mpi::remote {
+
+class EagerLimits {
+ public:
+  /// `release_seconds`: of `--eager-limit dynamic`; 0: all limits stay `base`.
+  void use(Backlog& backlog, net::Transport& transport, int node, int nodes, MPI_Count base,
+           double release_seconds);
+
+  bool dynamic() const noexcept { return pairs_ != nullptr; }
+  /// The limit of all pairs, or with which they begin.
+  MPI_Count base() const noexcept { return base_; }
+  /// The limit of the pair now. Any thread; relaxed: who sends knows it for sure, since it holds the lock.
+  MPI_Count of(int peer) const noexcept {
+    return pairs_ == nullptr ? base_ : pairs_[peer].limit.load(std::memory_order_relaxed);
+  }
+
+  // What the protocols see. Nothing happens unless limits are dynamic.
+
+  /// A message asks first, and may be a reason for another limit.
+  void asked(int peer, MPI_Count bytes);
+  /// An eager message is sent, or has come.
+  void travelled(int peer, MPI_Count bytes) noexcept;
+  void moved(int peer, MPI_Count bytes, std::uint64_t ticks) noexcept {
+    if (dynamic()) policy_.moved(peer, bytes, ticks);
+  }
+  /// Any thread.
+  void looked_for(int peer, MPI_Count bytes, std::uint64_t ticks) noexcept {
+    if (dynamic()) policy_.looked_for(peer, bytes, ticks);
+  }
+
+  /// What has come from the peer. False: that makes no sense.
+  bool on_change(int peer, const LimitChange& change);
+
+  /// Now and then: releases what nobody has used for long.
+  void poll() {
+    if (dynamic()) release_unused();
+  }
+
+  void count(ProtocolCounters& counters) const noexcept;
+
+ private:
+  class Ports;
+  struct Pair {
+    std::atomic<MPI_Count> limit{0};
+    LimitSwitch change;
+  };
+  void release_unused();
+
+  Backlog* backlog_ = nullptr;
+  net::Transport* transport_ = nullptr;
+  int nodes_ = 0;
+  int node_ = 0;
+  MPI_Count base_ = 0;
+  std::unique_ptr<Pair[]> pairs_;  // by peer; null: fixed
+  EagerPolicy policy_;
+  std::uint64_t period_ = 0, looked_ = 0;  // ticks
+  int above_ = 0;                          // pairs with more than the base
+  std::uint64_t raised_ = 0, lowered_ = 0, refused_ = 0;
+  MPI_Count largest_ = 0;
+};
+
+}  // namespace tmpi::mpi::remote

@@ -1,0 +1,182 @@
+#include "mpi/tool/controls.hpp"
+
+#include <fmt/core.h>
+
+#include <algorithm>
+#include <cctype>
+#include <cstring>
+#include <utility>
+
+#include "mpi/coll/preferences.hpp"
+#include "mpi/coll/table.hpp"
+#include "mpi/coll/wanted.hpp"
+#include "mpi/comm/check.hpp"
+#include "mpi/p2p/channel.hpp"
+#include "mpi/p2p/worker_channels.hpp"
+#include "mpi/remote/remote.hpp"
+#include "mpi/tool/events.hpp"
+#include "sched/scheduler.hpp"
+
+namespace tmpi::mpi::tool {
+namespace {
+
+std::vector<Setting>& settings() {
+  static std::vector<Setting> all;
+  return all;
+}
+
+std::string lower(std::string_view text) {
+  std::string result(text);
+  std::ranges::transform(result, result.begin(),
+                         [](unsigned char c) { return c == '-' ? '_' : std::tolower(c); });
+  return result;
+}
+
+// ---- What the job consists of, and limits
+
+struct Limit {
+  const char* name;
+  int scope;
+  std::uint64_t (*number)();
+  const char* description;
+};
+
+template <auto kValue>
+std::uint64_t constant() {
+  return static_cast<std::uint64_t>(kValue);
+}
+
+constexpr Limit kLimits[] = {
+    {"tmpi_job_ranks", MPI_T_SCOPE_READONLY, [] { return std::uint64_t(job()->size()); },
+     "Ranks of the job, the size of MPI_COMM_WORLD."},
+    {"tmpi_job_nodes", MPI_T_SCOPE_READONLY, [] { return std::uint64_t(job()->nodes()); },
+     "Node processes of the job."},
+    {"tmpi_node_ranks", MPI_T_SCOPE_READONLY, [] { return std::uint64_t(job()->local_count()); },
+     "Ranks of this node process."},
+    {"tmpi_node_workers", MPI_T_SCOPE_CONSTANT, [] { return std::uint64_t(sched::scheduler()->workers()); },
+     "Workers of this node process: threads that run ranks, one for each core in use."},
+    {"tmpi_node_oversubscribed", MPI_T_SCOPE_CONSTANT,
+     [] { return std::uint64_t(sched::scheduler()->oversubscribed()); },
+     "1 if there are more workers than cores: idle ones sleep at once then, and times vary."},
+    {"tmpi_limit_stack", MPI_T_SCOPE_CONSTANT, [] { return std::uint64_t(sched::scheduler()->stack_size()); },
+     "Bytes of a rank's stack."},
+    {"tmpi_limit_slot", MPI_T_SCOPE_CONSTANT, constant<kSlotBytes>,
+     "Bytes of the largest message to a rank of another worker that travels inside a channel's slot."},
+    {"tmpi_limit_channel", MPI_T_SCOPE_CONSTANT, constant<kChannelLimit>,
+     "Bytes of the largest message to a rank of another worker of the same node process that travels through "
+     "a channel."},
+    {"tmpi_limit_eager_node", MPI_T_SCOPE_CONSTANT, constant<kNodeEagerLimit>,
+     "Bytes of the largest message inside a node process of which the library takes a copy if no receive is "
+     "posted."},
+    {"tmpi_limit_buffered", MPI_T_SCOPE_CONSTANT, constant<kMostBuffered>,
+     "Bytes of such copies that may lie at a rank; then its senders wait."},
+    {"tmpi_limit_eager_network", MPI_T_SCOPE_READONLY, [] { return std::uint64_t(remote::eager_limit()); },
+     "Bytes of the largest message to another node process that is sent without asking first; 0 in a job of "
+     "one."},
+    {"tmpi_limit_tag", MPI_T_SCOPE_CONSTANT, constant<kTagUpperBound>, "The largest tag (MPI_TAG_UB)."},
+    {"tmpi_limit_events", MPI_T_SCOPE_CONSTANT, constant<Events::kCapacity>,
+     "Events of a registration that wait until they can be delivered; what comes then is dropped."},
+};
+
+// ---- The table
+
+Control control_of(const Setting& setting) {
+  Control control;
+  control.name = "tmpi_" + lower(std::string_view(setting.name).substr(setting.name.find_first_not_of('-')));
+  control.description = fmt::format("tmpirun {}: {} Empty: not given.", setting.name, setting.help);
+  control.category = Category::kOptions;
+  control.type = MPI_CHAR;
+  control.text = setting.value;
+  return control;
+}
+
+Control control_of(const Limit& limit) {
+  Control control;
+  control.name = limit.name;
+  control.description = limit.description;
+  control.scope = limit.scope;
+  control.number = limit.number;
+  return control;
+}
+
+// Value 0: no choice; i: the i-th algorithm of the selection table.
+Control control_of(Collective collective) {
+  Control control;
+  const std::string name = lower(name_of(collective));
+  control.name = fmt::format("tmpi_algorithm_{}", name);
+  control.description = fmt::format(
+      "Algorithm of MPI_{} and its relatives on the communicator; 'automatic': what --coll says, else the "
+      "first one that "
+      "suits the call. One that does not work for a call is passed over. To be set alike by all members "
+      "while none of the "
+      "communicator's collectives is under way.",
+      name_of(collective));
+  control.verbosity = MPI_T_VERBOSITY_TUNER_BASIC;
+  control.scope = MPI_T_SCOPE_GROUP_EQ;
+  control.category = Category::kAlgorithms;
+  control.type = MPI_INT;
+  control.collective = collective;
+  std::vector<std::pair<int, std::string>> items = {{0, "automatic"}};
+  for (const Algorithm& row : algorithms(collective))
+    items.emplace_back(static_cast<int>(items.size()), row.name);
+  control.enumeration = &add_enumeration(control.name, std::move(items));
+  return control;
+}
+
+std::vector<Control> make_table() {
+  std::vector<Control> table;
+  for (const Setting& setting : settings()) table.push_back(control_of(setting));
+  for (const Limit& limit : kLimits) table.push_back(control_of(limit));
+  for (int c = 0; c < kCollectives; ++c) table.push_back(control_of(static_cast<Collective>(c)));
+  return table;
+}
+
+int choice_on(const Comm& comm, Collective collective) {
+  const Algorithm* const wanted = wanted_algorithm(comm, collective);
+  int value = 0;
+  for (const Algorithm& row : algorithms(collective)) {
+    ++value;
+    if (&row == wanted) return value;
+  }
+  return 0;
+}
+
+}  // namespace
+
+void register_settings(std::vector<Setting> given) {
+  settings() = std::move(given);
+}
+
+std::span<const Control> controls() {
+  static const std::vector<Control> table = make_table();
+  return table;
+}
+
+int find_control(std::string_view name) {
+  const std::span<const Control> all = controls();
+  const auto found = std::ranges::find(all, name, &Control::name);
+  return found == all.end() ? -1 : static_cast<int>(found - all.begin());
+}
+
+void read_control(const Control& control, const Comm* comm, void* buffer) {
+  if (control.type == MPI_CHAR) {
+    std::memcpy(buffer, control.text.c_str(), control.text.size() + 1);
+  } else if (control.is_choice()) {
+    *static_cast<int*>(buffer) = choice_on(*comm, control.collective);
+  } else {
+    *static_cast<unsigned long long*>(buffer) = control.number();
+  }
+}
+
+int write_choice(const Control& control, Comm& comm, int value) {
+  const auto rows = algorithms(control.collective);
+  if (value < 0 || value > static_cast<int>(rows.size())) return MPI_T_ERR_INVALID;
+  // The same bits for any number of workers and nodes, as the user has asked for: no tool may take that back.
+  if (reproducible() && preferred_algorithm(control.collective) != nullptr) return MPI_T_ERR_CVAR_SET_NEVER;
+  if (comm.owner->busy_shadows > 0) return MPI_T_ERR_CVAR_SET_NOT_NOW;
+  want_algorithm(comm, control.collective,
+                 value == 0 ? nullptr : &rows[static_cast<std::size_t>(value) - 1].get());
+  return MPI_SUCCESS;
+}
+
+}  // namespace tmpi::mpi::tool

@@ -1,0 +1,15 @@
+# A gfortran that does not compile the modules leaves them out, with a sentence. SOURCE: the project; SCRATCH: a directory for a compiler that
+# only says its version.
+foreach(version 9 11.3.0 12 14)
+  set(compiler ${SCRATCH}/gfortran-${version})
+  file(WRITE ${compiler} "#!/bin/sh\necho ${version}\n")
+  file(CHMOD ${compiler} PERMISSIONS OWNER_READ OWNER_EXECUTE)
+  set(TMPI_GFORTRAN ${compiler} CACHE FILEPATH "" FORCE)
+  include(${SOURCE}/cmake/TmpiGfortran.cmake)
+  file(REMOVE ${compiler})
+  if(version VERSION_LESS 12 AND TMPI_GFORTRAN)
+    message(FATAL_ERROR "gfortran ${version} is taken")
+  elseif(NOT version VERSION_LESS 12 AND NOT TMPI_GFORTRAN)
+    message(FATAL_ERROR "gfortran ${version} is refused")
+  endif()
+endforeach()

@@ -1,0 +1,82 @@
+"""Ranks that ranks have started (MPI_Comm_spawn), and how jobs with them end."""
+
+from harness import LaunchTest, main, program
+
+NODES = ((), ("--nodes", 2))
+
+
+class SpawnTest(LaunchTest):
+    def end(self, case, code, *options):
+        job = self.run_job("-n", 2, *options, "-q", program("spawn.c"), case)
+        self.assertEqual(job.code, code, job.err)
+        return job.out.decode(), job.err.decode()
+
+    def test_success(self):
+        for nodes in NODES:
+            out, err = self.end("", 0, *nodes)
+            self.assertEqual(sorted(out.splitlines()), ["child 0", "child 1"])
+            self.assertEqual(err, "")
+
+    def test_numbers_go_on(self):
+        out, _ = self.end("", 0, "-l")
+        self.assertEqual(sorted(out.splitlines()), ["[2] child 0", "[3] child 1"])
+
+    def test_children_may_outlive_their_parents(self):
+        for nodes in NODES:
+            out, _ = self.end("outlive", 0, *nodes)
+            self.assertEqual(sorted(out.splitlines()), ["child 0", "child 1", "late 0", "late 1"])
+
+    def test_deadlock_of_parents_and_children(self):
+        for nodes in NODES:
+            _, err = self.end("deadlock", 125, *nodes)
+            self.assertIn("tmpirun: deadlock: every rank that has not finished is blocked in MPI", err)
+            self.assertIn("  ranks 2-3 (2): blocked in MPI_Recv from rank 0 (rank 0 there) with tag 3 on MPI_COMM_PARENT\n", err)
+            self.assertIn("  ranks 0-1 (2): blocked in MPI_Recv from rank 3 (rank 1 there) with tag 7 on ", err)
+            self.assertIn("a cycle of 2: rank 0 waits for rank 3, which waits for rank 0", err)
+
+    def test_abort(self):
+        for nodes in NODES:
+            _, err = self.end("abort", 42, *nodes)
+            self.assertIn("rank 3 on ", err)
+            self.assertIn("called MPI_Abort with code 42", err)
+
+    def test_exit_code_of_a_child(self):
+        for nodes in NODES:
+            job = self.run_job("-n", 2, *nodes, "-q", program("spawn.c"), "code")
+            first = 2 if b"rank 2 on host" in job.err else 3  # whichever ends first
+            self.assertEqual(job.code, 3 + first, job.err)
+            self.assertIn(b"the first of 2 ranks with a non-zero one", job.err)
+
+    def test_leaves_without_finalize(self):
+        _, err = self.end("leave", 9)
+        self.assertIn("rank 3 on host", err)
+        self.assertIn("ended with exit code 9 without having called MPI_Finalize", err)
+
+    def test_crash(self):
+        _, err = self.end("crash", 139)
+        self.assertIn("rank 3 on host", err)
+        self.assertIn("segmentation fault", err)
+        self.assertIn("main", err)
+
+    def test_a_program_without_mpi(self):
+        job = self.run_job("-n", 2, "-q", program("spawn.c"), "no_mpi")
+        self.assertNotEqual(job.code, 0)
+        self.assertIn(b"without having called MPI_Init, but other ranks of the job use MPI", job.err)
+
+    def test_reports(self):
+        """Profile, trace and --check know ranks that were spawned."""
+        job = self.run_job("-n", 2, "-q", "--profile", program("spawn.c"), "")
+        self.assertEqual(job.code, 0, job.err)
+        self.assertIn(b"4 ranks", job.err + job.out)
+        job = self.run_job("-n", 2, "-q", "--check", program("spawn.c"), "outlive")
+        self.assertEqual(job.code, 0, job.err)
+
+    def test_not_with_balance(self):
+        job = self.run_job("-n", 2, "-q", "--workers", 2, "--balance", "greedy", program("spawn.c"), "")
+        self.assertEqual(job.code, 53, job.err)  # the error class
+        self.assertIn(b"MPI_Comm_spawn failed: MPI_ERR_SPAWN", job.err)
+        self.assertIn(b"--balance", job.err)
+
+
+if __name__ == "__main__":
+    main()

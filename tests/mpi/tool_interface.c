@@ -1,0 +1,731 @@
+/* The tools interface (MPI_T): initialization and its counting, strings, control variables, sessions and handles of
+ * performance variables, enumerations, categories, events; also before MPI_Init and after MPI_Finalize. With every MPI
+ * what the standard says; names and figures are tmpi's. */
+#include <pthread.h>
+
+#include "check.h"
+
+enum { kText = 2048, kTag = 7 };
+
+/* ---- What every MPI has */
+
+static void strings_and_indices(void) {
+  int number;
+  CHECK_OK(MPI_T_pvar_get_num(&number));
+  for (int i = 0; i < number; i++) {
+    char name[kText], desc[kText], cut[8];
+    int name_len = kText, desc_len = kText, verbosity, class, bind, readonly, continuous, atomic, index = -1;
+    MPI_Datatype type;
+    MPI_T_enum names;
+    CHECK_OK(MPI_T_pvar_get_info(i, name, &name_len, &verbosity, &class, &type, &names, desc, &desc_len,
+                                 &bind, &readonly, &continuous, &atomic));
+    CHECK_EQ(name_len, strlen(name) + 1);
+    CHECK(verbosity >= MPI_T_VERBOSITY_USER_BASIC && verbosity <= MPI_T_VERBOSITY_MPIDEV_ALL);
+    CHECK_OK(MPI_T_pvar_get_index(name, class, &index));
+    CHECK_EQ(index, i);
+    /* The length alone; what fits; nothing. */
+    int length = 0;
+    CHECK_OK(
+        MPI_T_pvar_get_info(i, NULL, &length, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL));
+    CHECK_EQ(length, strlen(name) + 1);
+    length = sizeof cut;
+    memset(cut, 'x', sizeof cut);
+    CHECK_OK(
+        MPI_T_pvar_get_info(i, cut, &length, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL));
+    CHECK(strlen(cut) < sizeof cut && strncmp(cut, name, strlen(cut)) == 0);
+#ifdef MPI_ABI_VERSION
+    CHECK_EQ(length, strlen(name) + 1);
+    CHECK_OK(MPI_T_pvar_get_info(i, name, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL));
+#endif
+  }
+  int index;
+  CHECK_EQ(MPI_T_pvar_get_index("there is none of this name", MPI_T_PVAR_CLASS_COUNTER, &index),
+           MPI_T_ERR_INVALID_NAME);
+  CHECK_EQ(MPI_T_cvar_get_index("there is none of this name", &index), MPI_T_ERR_INVALID_NAME);
+  CHECK_EQ(MPI_T_category_get_index("there is none of this name", &index), MPI_T_ERR_INVALID_NAME);
+  CHECK_EQ(
+      MPI_T_pvar_get_info(number, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL),
+      MPI_T_ERR_INVALID_INDEX);
+  CHECK_OK(MPI_T_cvar_get_num(&number));
+  for (int i = 0; i < number; i++) {
+    char name[kText];
+    int name_len = kText, verbosity, bind, scope;
+    MPI_Datatype type;
+    MPI_T_enum names;
+    CHECK_OK(MPI_T_cvar_get_info(i, name, &name_len, &verbosity, &type, &names, NULL, NULL, &bind, &scope));
+    CHECK_OK(MPI_T_cvar_get_index(name, &index));
+    CHECK_EQ(index, i);
+    CHECK(scope >= MPI_T_SCOPE_CONSTANT && scope <= MPI_T_SCOPE_ALL_EQ);
+  }
+  CHECK_EQ(MPI_T_cvar_get_info(-1, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL),
+           MPI_T_ERR_INVALID_INDEX);
+}
+
+static void every_category(void) {
+  int number, stamp, again, cvars_seen = 0, pvars_seen = 0;
+  CHECK_OK(MPI_T_category_changed(&stamp));
+  CHECK_OK(MPI_T_category_get_num(&number));
+  for (int i = 0; i < number; i++) {
+    char name[kText], desc[kText];
+    int name_len = kText, desc_len = kText, cvars, pvars, categories, index;
+    CHECK_OK(MPI_T_category_get_info(i, name, &name_len, desc, &desc_len, &cvars, &pvars, &categories));
+    CHECK_OK(MPI_T_category_get_index(name, &index));
+    CHECK_EQ(index, i);
+    int* const list = check_malloc(sizeof(int) * (size_t)(cvars + pvars + categories + 1));
+    CHECK_OK(MPI_T_category_get_cvars(i, cvars, list));
+    CHECK_OK(MPI_T_category_get_pvars(i, pvars, list));
+    CHECK_OK(MPI_T_category_get_categories(i, categories, list));
+    for (int c = 0; c < categories; c++) CHECK(list[c] >= 0 && list[c] < number && list[c] != i);
+    cvars_seen += cvars;
+    pvars_seen += pvars;
+    free(list);
+  }
+#ifdef MPI_ABI_VERSION
+  int cvars, pvars, indices[2] = {-1, -1};
+  CHECK_OK(MPI_T_cvar_get_num(&cvars));
+  CHECK_OK(MPI_T_pvar_get_num(&pvars));
+  CHECK_EQ(cvars_seen, cvars); /* each is in one */
+  CHECK_EQ(pvars_seen, pvars);
+  CHECK_OK(MPI_T_category_get_index("tmpi_messages", &number));
+  CHECK_OK(MPI_T_category_get_pvars(number, 1, indices));
+  CHECK(indices[0] >= 0 && indices[1] == -1);
+  CHECK_OK(MPI_T_category_get_num_events(number, &number));
+  CHECK_EQ(number, 2);
+  CHECK_EQ(MPI_T_category_get_cvars(99, 0, NULL), MPI_T_ERR_INVALID_INDEX);
+#endif
+  CHECK_OK(MPI_T_category_changed(&again));
+  CHECK_EQ(again, stamp);
+  (void)cvars_seen, (void)pvars_seen;
+}
+
+static void sessions(void) {
+  MPI_T_pvar_session session, none = MPI_T_PVAR_SESSION_NULL;
+  CHECK_OK(MPI_T_pvar_session_create(&session));
+  CHECK(session != MPI_T_PVAR_SESSION_NULL);
+  CHECK_OK(MPI_T_pvar_session_free(&session));
+  CHECK(session == MPI_T_PVAR_SESSION_NULL);
+  CHECK_EQ(MPI_T_pvar_session_free(&none), MPI_T_ERR_INVALID_SESSION);
+}
+
+#ifdef MPI_ABI_VERSION
+
+/* ---- tmpi's control variables */
+
+static MPI_T_cvar_handle control(const char* name, MPI_Comm comm, int* count) {
+  int index;
+  MPI_T_cvar_handle handle;
+  CHECK_OK(MPI_T_cvar_get_index(name, &index));
+  CHECK_OK(MPI_T_cvar_handle_alloc(index, &comm, &handle, count));
+  return handle;
+}
+
+static unsigned long long number_of(const char* name) {
+  unsigned long long value = 0;
+  int count;
+  MPI_T_cvar_handle handle = control(name, MPI_COMM_NULL, &count);
+  CHECK_EQ(count, 1);
+  CHECK_OK(MPI_T_cvar_read(handle, &value));
+  CHECK_EQ(MPI_T_cvar_write(handle, &value), MPI_T_ERR_CVAR_SET_NEVER);
+  CHECK_OK(MPI_T_cvar_handle_free(&handle));
+  CHECK(handle == MPI_T_CVAR_HANDLE_NULL);
+  return value;
+}
+
+static void controls(void) {
+  CHECK_EQ(number_of("tmpi_job_ranks"), world_size);
+  CHECK_EQ(number_of("tmpi_node_ranks"), ranks_sharing_memory());
+  CHECK(number_of("tmpi_limit_stack") >= 32 << 10);
+  CHECK_EQ(number_of("tmpi_limit_tag"), 0x7fffffff);
+  int index, count;
+  char text[kText];
+  MPI_T_cvar_handle handle;
+  if (MPI_T_cvar_get_index("tmpi_n", &index) == MPI_SUCCESS) { /* started by tmpirun */
+    handle = control("tmpi_n", MPI_COMM_NULL, &count);
+    CHECK(count <= kText);
+    CHECK_OK(MPI_T_cvar_read(handle, text));
+    CHECK_EQ(strlen(text) + 1, count);
+    CHECK_EQ(atoi(text), world_size);
+    CHECK_OK(MPI_T_cvar_handle_free(&handle));
+  }
+  CHECK_OK(MPI_T_cvar_get_index("tmpi_algorithm_allreduce", &index));
+  CHECK_EQ(MPI_T_cvar_handle_alloc(index, NULL, &handle, &count), MPI_T_ERR_INVALID);
+  CHECK_EQ(MPI_T_cvar_handle_alloc(-1, NULL, &handle, &count), MPI_T_ERR_INVALID_INDEX);
+  handle = MPI_T_CVAR_HANDLE_NULL;
+  CHECK_EQ(MPI_T_cvar_read(handle, text), MPI_T_ERR_INVALID_HANDLE);
+  CHECK_EQ(MPI_T_cvar_read((MPI_T_cvar_handle)text, text), MPI_T_ERR_INVALID_HANDLE);
+  CHECK_EQ(MPI_T_cvar_handle_free(&handle), MPI_T_ERR_INVALID_HANDLE);
+}
+
+enum { kAllreduce = 7 }; /* the eighth of the category */
+static int last_algorithm = -1;
+
+static void on_algorithm(MPI_T_event_instance instance, MPI_T_event_registration registration,
+                         MPI_T_cb_safety safety, void* user_data) {
+  CHECK(registration != NULL && user_data == &last_algorithm);
+  CHECK_EQ(safety, MPI_T_CB_REQUIRE_MPI_RESTRICTED);
+  int ranks = -1, collective = -1;
+  CHECK_OK(MPI_T_event_read(instance, 3, &ranks));
+  CHECK_OK(MPI_T_event_read(instance, 1, &collective));
+  /* Not what it is made of: the members of a node, other collectives. */
+  if (ranks != world_size || collective != kAllreduce) return;
+  CHECK_OK(MPI_T_event_read(instance, 2, &last_algorithm));
+}
+
+static MPI_T_event_registration registration_of(const char* name) {
+  int index;
+  MPI_T_event_registration registration;
+  CHECK_OK(MPI_T_event_get_index(name, &index));
+  CHECK_OK(MPI_T_event_handle_alloc(index, NULL, MPI_INFO_NULL, &registration));
+  return registration;
+}
+
+static void all_sums(MPI_Comm comm, int elements) {
+  int in[300], out[300];
+  for (int i = 0; i < elements; i++) in[i] = world_rank + i;
+  memset(out, 0, sizeof out);
+  CHECK_OK(MPI_Allreduce(in, out, elements, MPI_INT, MPI_SUM, comm));
+  for (int i = 0; i < elements; i++) CHECK_EQ(out[i], world_size * (world_size - 1) / 2 + world_size * i);
+  MPI_Request request;
+  memset(out, 0, sizeof out);
+  CHECK_OK(MPI_Iallreduce(in, out, elements, MPI_INT, MPI_SUM, comm, &request));
+  CHECK_OK(MPI_Wait(&request, MPI_STATUS_IGNORE));
+  for (int i = 0; i < elements; i++) CHECK_EQ(out[i], world_size * (world_size - 1) / 2 + world_size * i);
+}
+
+/* Each algorithm in turn, on one communicator: the results stay right, those that work for the call are taken, and no
+ * other communicator minds. */
+static void algorithms(void) {
+  MPI_Comm comm;
+  int index, verbosity, bind, scope, number, count, value = -1;
+  MPI_Datatype type;
+  MPI_T_enum names;
+  CHECK_OK(MPI_Comm_dup(MPI_COMM_WORLD, &comm));
+  CHECK_OK(MPI_T_cvar_get_index("tmpi_algorithm_allreduce", &index));
+  CHECK_OK(MPI_T_cvar_get_info(index, NULL, NULL, &verbosity, &type, &names, NULL, NULL, &bind, &scope));
+  CHECK(type == MPI_INT && bind == MPI_T_BIND_MPI_COMM && scope == MPI_T_SCOPE_GROUP_EQ);
+  MPI_T_cvar_handle handle = control("tmpi_algorithm_allreduce", comm, &count);
+  MPI_T_cvar_handle other = control("tmpi_algorithm_allreduce", MPI_COMM_WORLD, &count);
+  CHECK_EQ(count, 1);
+  CHECK_OK(MPI_T_cvar_read(handle, &value));
+  CHECK_EQ(value, 0);
+  MPI_T_event_registration events = registration_of("tmpi_algorithm_chosen");
+  CHECK_OK(MPI_T_event_register_callback(events, MPI_T_CB_REQUIRE_MPI_RESTRICTED, MPI_INFO_NULL,
+                                         &last_algorithm, on_algorithm));
+  CHECK_OK(MPI_T_enum_get_info(names, &number, NULL, NULL));
+  CHECK(number > 3);
+  int taken = 0;
+  for (int i = 0; i < number; i++) {
+    char name[kText];
+    int length = kText, item;
+    CHECK_OK(MPI_T_enum_get_item(names, i, &item, name, &length));
+    CHECK_EQ(item, i);
+    CHECK_OK(MPI_T_cvar_write(handle, &i));
+    CHECK_OK(MPI_T_cvar_read(handle, &value));
+    CHECK_EQ(value, i);
+    last_algorithm = -1;
+    all_sums(comm, 4);
+    CHECK(last_algorithm > 0);
+    if (i > 0) taken += last_algorithm == i;
+    /* 'doubling' sends messages, and works for everything. */
+    if (strcmp(name, "doubling") == 0) CHECK_EQ(last_algorithm, i);
+    CHECK_OK(MPI_T_cvar_read(other, &value));
+    CHECK_EQ(value, 0);
+    MPI_Barrier(comm);
+  }
+  CHECK(taken >= 2);
+  value = number;
+  CHECK_EQ(MPI_T_cvar_write(handle, &value), MPI_T_ERR_INVALID);
+  CHECK_EQ(MPI_T_enum_get_item(names, number, &value, NULL, NULL), MPI_T_ERR_INVALID_INDEX);
+  CHECK_EQ(MPI_T_enum_get_info(MPI_T_ENUM_NULL, &number, NULL, NULL), MPI_T_ERR_INVALID_HANDLE);
+  CHECK_OK(MPI_T_event_handle_free(events, NULL, NULL));
+  if (world_size > 1) { /* not while one is under way */
+    MPI_Request request = MPI_REQUEST_NULL;
+    value = 0;
+    if (world_rank == 0) {
+      CHECK_OK(MPI_Ibarrier(comm, &request));
+      CHECK_EQ(MPI_T_cvar_write(handle, &value), MPI_T_ERR_CVAR_SET_NOT_NOW);
+    }
+    MPI_Barrier(MPI_COMM_WORLD);
+    if (world_rank > 0) CHECK_OK(MPI_Ibarrier(comm, &request));
+    CHECK_OK(MPI_Wait(&request, MPI_STATUS_IGNORE));
+  }
+  /* A handle outlives its communicator. */
+  CHECK_OK(MPI_Comm_free(&comm));
+  CHECK_OK(MPI_T_cvar_read(handle, &value));
+  CHECK_OK(MPI_T_cvar_handle_free(&handle));
+  CHECK_OK(MPI_T_cvar_handle_free(&other));
+}
+
+/* ---- tmpi's performance variables */
+
+static MPI_T_pvar_handle variable(MPI_T_pvar_session session, const char* name, int class, MPI_Comm comm,
+                                  int* count) {
+  int index;
+  MPI_T_pvar_handle handle;
+  CHECK_OK(MPI_T_pvar_get_index(name, class, &index));
+  CHECK_OK(MPI_T_pvar_handle_alloc(session, index, &comm, &handle, count));
+  return handle;
+}
+
+static unsigned long long value_of(MPI_T_pvar_session session, MPI_T_pvar_handle handle) {
+  unsigned long long value = 0;
+  CHECK_OK(MPI_T_pvar_read(session, handle, &value));
+  return value;
+}
+
+static void ring(MPI_Comm comm, int times, int bytes) {
+  const int next = (world_rank + 1) % world_size, previous = (world_rank + world_size - 1) % world_size;
+  char* const out = check_malloc((size_t)bytes);
+  char* const in = check_malloc((size_t)bytes);
+  memset(out, 1, (size_t)bytes);
+  for (int i = 0; i < times; i++) {
+    CHECK_OK(MPI_Sendrecv(out, bytes, MPI_CHAR, next, kTag, in, bytes, MPI_CHAR, previous, kTag, comm,
+                          MPI_STATUS_IGNORE));
+  }
+  free(out);
+  free(in);
+}
+
+/* Everything that comes later in the order of a rank's messages has been counted when a message that it waits for is. */
+static void messages(void) {
+  MPI_T_pvar_session one, two;
+  int count;
+  CHECK_OK(MPI_T_pvar_session_create(&one));
+  CHECK_OK(MPI_T_pvar_session_create(&two));
+  MPI_T_pvar_handle sent =
+      variable(one, "tmpi_messages_sent", MPI_T_PVAR_CLASS_COUNTER, MPI_COMM_NULL, &count);
+  CHECK_EQ(count, 1);
+  MPI_T_pvar_handle bytes =
+      variable(one, "tmpi_bytes_sent", MPI_T_PVAR_CLASS_AGGREGATE, MPI_COMM_NULL, &count);
+  MPI_T_pvar_handle received =
+      variable(one, "tmpi_messages_received", MPI_T_PVAR_CLASS_COUNTER, MPI_COMM_NULL, &count);
+  MPI_T_pvar_handle again =
+      variable(two, "tmpi_messages_sent", MPI_T_PVAR_CLASS_COUNTER, MPI_COMM_NULL, &count);
+  MPI_T_pvar_handle ways[3];
+  static const char* const names[3] = {"tmpi_sent_direct", "tmpi_sent_eager", "tmpi_sent_rendezvous"};
+  for (int i = 0; i < 3; i++)
+    ways[i] = variable(two, names[i], MPI_T_PVAR_CLASS_COUNTER, MPI_COMM_NULL, &count);
+  ring(MPI_COMM_WORLD, 2, 10); /* nobody counts */
+  CHECK_EQ(value_of(one, sent), 0);
+  CHECK_OK(MPI_T_pvar_start(one, MPI_T_PVAR_ALL_HANDLES));
+  ring(MPI_COMM_WORLD, 3, 10);
+  CHECK_EQ(value_of(one, sent), 3);
+  CHECK_EQ(value_of(one, bytes), 30);
+  CHECK_EQ(value_of(one, received), 3);
+  CHECK_EQ(value_of(two, again), 0);
+  CHECK_OK(MPI_T_pvar_start(two, MPI_T_PVAR_ALL_HANDLES));
+  CHECK_OK(MPI_T_pvar_start(two, again)); /* it has been */
+  ring(MPI_COMM_WORLD, 4, 100000);
+  CHECK_OK(MPI_T_pvar_stop(one, sent));
+  ring(MPI_COMM_WORLD, 1, 10);
+  CHECK_EQ(value_of(one, sent), 7);
+  CHECK_EQ(value_of(one, bytes), 400040);
+  CHECK_EQ(value_of(two, again), 5);
+  unsigned long long by_way = 0;
+  for (int i = 0; i < 3; i++) by_way += value_of(two, ways[i]);
+  CHECK_EQ(by_way, 5);
+  CHECK_OK(MPI_T_pvar_reset(two, again));
+  CHECK_EQ(value_of(two, again), 0);
+  CHECK_OK(MPI_T_pvar_start(one, sent));
+  ring(MPI_COMM_WORLD, 2, 10);
+  unsigned long long value = 0;
+  CHECK_OK(MPI_T_pvar_readreset(one, sent, &value));
+  CHECK_EQ(value, 9);
+  ring(MPI_COMM_WORLD, 1, 10);
+  CHECK_EQ(value_of(one, sent), 1);
+  value = 100;
+  CHECK_OK(MPI_T_pvar_write(one, sent, &value));
+  ring(MPI_COMM_WORLD, 1, 10);
+  CHECK_EQ(value_of(one, sent), 101);
+  CHECK_EQ(value_of(two, again), 4);
+  /* Handles are those of their session. */
+  CHECK_EQ(MPI_T_pvar_read(two, sent, &value), MPI_T_ERR_INVALID_HANDLE);
+  CHECK_EQ(MPI_T_pvar_read(one, MPI_T_PVAR_ALL_HANDLES, &value), MPI_T_ERR_INVALID_HANDLE);
+  CHECK_EQ(MPI_T_pvar_read(one, MPI_T_PVAR_HANDLE_NULL, &value), MPI_T_ERR_INVALID_HANDLE);
+  CHECK_EQ(MPI_T_pvar_start(MPI_T_PVAR_SESSION_NULL, sent), MPI_T_ERR_INVALID_SESSION);
+  CHECK_OK(MPI_T_pvar_handle_free(one, &sent));
+  CHECK(sent == MPI_T_PVAR_HANDLE_NULL);
+  CHECK_EQ(MPI_T_pvar_handle_free(one, &sent), MPI_T_ERR_INVALID_HANDLE);
+  CHECK_OK(MPI_T_pvar_session_free(&one));
+  CHECK_OK(MPI_T_pvar_session_free(&two)); /* with its handles */
+}
+
+static void peers(void) {
+  MPI_Comm comm;
+  MPI_T_pvar_session session;
+  int count;
+  CHECK_OK(MPI_Comm_dup(MPI_COMM_WORLD, &comm));
+  CHECK_OK(MPI_T_pvar_session_create(&session));
+  MPI_T_pvar_handle sent =
+      variable(session, "tmpi_comm_messages_sent", MPI_T_PVAR_CLASS_COUNTER, comm, &count);
+  CHECK_EQ(count, world_size);
+  MPI_T_pvar_handle bytes =
+      variable(session, "tmpi_comm_bytes_received", MPI_T_PVAR_CLASS_AGGREGATE, comm, &count);
+  CHECK_OK(MPI_T_pvar_start(session, MPI_T_PVAR_ALL_HANDLES));
+  ring(MPI_COMM_WORLD, 5, 8); /* another communicator */
+  ring(comm, 2, 50);
+  unsigned long long* const values = check_malloc(sizeof *values * (size_t)world_size);
+  CHECK_OK(MPI_T_pvar_read(session, sent, values));
+  for (int i = 0; i < world_size; i++) CHECK_EQ(values[i], i == (world_rank + 1) % world_size ? 2 : 0);
+  CHECK_OK(MPI_T_pvar_read(session, bytes, values));
+  for (int i = 0; i < world_size; i++) CHECK_EQ(values[i], (i + 1) % world_size == world_rank ? 100 : 0);
+  free(values);
+  CHECK_OK(MPI_Comm_free(&comm));
+  CHECK_OK(MPI_T_pvar_session_free(&session));
+}
+
+static void queues(void) {
+  MPI_T_pvar_session session;
+  int count, flag = 0;
+  unsigned long long value;
+  CHECK_OK(MPI_T_pvar_session_create(&session));
+  MPI_T_pvar_handle level =
+      variable(session, "tmpi_unexpected_messages", MPI_T_PVAR_CLASS_LEVEL, MPI_COMM_NULL, &count);
+  MPI_T_pvar_handle posted =
+      variable(session, "tmpi_posted_receives", MPI_T_PVAR_CLASS_LEVEL, MPI_COMM_NULL, &count);
+  MPI_T_pvar_handle most =
+      variable(session, "tmpi_unexpected_most", MPI_T_PVAR_CLASS_HIGHWATERMARK, MPI_COMM_NULL, &count);
+  MPI_T_pvar_handle early =
+      variable(session, "tmpi_messages_unexpected", MPI_T_PVAR_CLASS_COUNTER, MPI_COMM_NULL, &count);
+  CHECK_EQ(MPI_T_pvar_start(session, level), MPI_T_ERR_PVAR_NO_STARTSTOP);
+  CHECK_EQ(MPI_T_pvar_stop(session, level), MPI_T_ERR_PVAR_NO_STARTSTOP);
+  CHECK_EQ(MPI_T_pvar_reset(session, level), MPI_T_ERR_PVAR_NO_WRITE);
+  CHECK_EQ(MPI_T_pvar_write(session, level, &value), MPI_T_ERR_PVAR_NO_WRITE);
+  CHECK_EQ(MPI_T_pvar_readreset(session, level, &value), MPI_T_ERR_PVAR_NO_ATOMIC);
+  CHECK_OK(MPI_T_pvar_start(session, MPI_T_PVAR_ALL_HANDLES));
+  /* Five to myself, which nobody has asked for. */
+  int out = 3, in[5];
+  for (int i = 0; i < 5; i++) CHECK_OK(MPI_Send(&out, 1, MPI_INT, world_rank, 50 + i, MPI_COMM_WORLD));
+  while (!flag) CHECK_OK(MPI_Iprobe(world_rank, 54, MPI_COMM_WORLD, &flag, MPI_STATUS_IGNORE));
+  CHECK(value_of(session, level) >= 5);
+  CHECK(value_of(session, most) >= 5);
+  CHECK(value_of(session, early) >= 5);
+  for (int i = 0; i < 5; i++) {
+    CHECK_OK(MPI_Recv(&in[i], 1, MPI_INT, world_rank, 50 + i, MPI_COMM_WORLD, MPI_STATUS_IGNORE));
+  }
+  CHECK(value_of(session, most) >= 5);
+  MPI_Request request;
+  CHECK_OK(MPI_Irecv(in, 1, MPI_INT, world_rank, 60, MPI_COMM_WORLD, &request));
+  CHECK(value_of(session, posted) >= 1);
+  CHECK_OK(MPI_Send(&out, 1, MPI_INT, world_rank, 60, MPI_COMM_WORLD));
+  CHECK_OK(MPI_Wait(&request, MPI_STATUS_IGNORE));
+  /* A mark that another handle lets begin anew keeps what it has shown. */
+  MPI_T_pvar_handle later =
+      variable(session, "tmpi_unexpected_most", MPI_T_PVAR_CLASS_HIGHWATERMARK, MPI_COMM_NULL, &count);
+  CHECK_OK(MPI_T_pvar_start(session, later));
+  CHECK(value_of(session, later) < 5);
+  CHECK(value_of(session, most) >= 5);
+  CHECK_OK(MPI_T_pvar_session_free(&session));
+}
+
+static void time_and_memory(void) {
+  MPI_T_pvar_session session;
+  int count, cores;
+  CHECK_OK(MPI_T_pvar_session_create(&session));
+  MPI_T_pvar_handle running =
+      variable(session, "tmpi_time_running", MPI_T_PVAR_CLASS_TIMER, MPI_COMM_NULL, &count);
+  MPI_T_pvar_handle waiting =
+      variable(session, "tmpi_time_waiting", MPI_T_PVAR_CLASS_TIMER, MPI_COMM_NULL, &count);
+  MPI_T_pvar_handle busy = variable(session, "tmpi_core_busy", MPI_T_PVAR_CLASS_TIMER, MPI_COMM_NULL, &cores);
+  MPI_T_pvar_handle idle = variable(session, "tmpi_core_idle", MPI_T_PVAR_CLASS_TIMER, MPI_COMM_NULL, &count);
+  CHECK_EQ(cores, number_of("tmpi_node_workers"));
+  CHECK_EQ(count, cores);
+  const double before = MPI_Wtime();
+  CHECK_OK(MPI_T_pvar_start(session, MPI_T_PVAR_ALL_HANDLES));
+  for (int i = 0; i < 20; i++) MPI_Barrier(MPI_COMM_WORLD);
+  while (MPI_Wtime() - before < 0.002) {
+  }
+  CHECK_OK(MPI_T_pvar_stop(session, MPI_T_PVAR_ALL_HANDLES));
+  const double elapsed = MPI_Wtime() - before;
+  double ran = 0, waited = 0, *of_cores = check_malloc(sizeof(double) * 2 * (size_t)cores);
+  CHECK_OK(MPI_T_pvar_read(session, running, &ran));
+  CHECK_OK(MPI_T_pvar_read(session, waiting, &waited));
+  if (ran <= 0 || ran + waited > elapsed * 1.01 + 1e-5 || ran + waited < 0.0015)
+    check_failed(__FILE__, __LINE__, "ran %g, waited %g of %g seconds", ran, waited, elapsed);
+  CHECK_OK(MPI_T_pvar_read(session, busy, of_cores));
+  CHECK_OK(MPI_T_pvar_read(session, idle, of_cores + cores));
+  for (int i = 0; i < cores; i++) {
+    const double sum = of_cores[i] + of_cores[cores + i];
+    if (sum < 0.0015 || sum > elapsed * 1.01 + 1e-5)
+      check_failed(__FILE__, __LINE__, "core %d: busy %g, idle %g of %g seconds", i, of_cores[i],
+                   of_cores[cores + i], elapsed);
+  }
+  free(of_cores);
+  MPI_T_pvar_handle size = variable(session, "tmpi_stack_size", MPI_T_PVAR_CLASS_SIZE, MPI_COMM_NULL, &count);
+  MPI_T_pvar_handle used =
+      variable(session, "tmpi_stack_used", MPI_T_PVAR_CLASS_HIGHWATERMARK, MPI_COMM_NULL, &count);
+  CHECK_EQ(value_of(session, size), number_of("tmpi_limit_stack"));
+  CHECK(value_of(session, used) <= value_of(session, size));
+  MPI_T_pvar_handle state =
+      variable(session, "tmpi_rank_state", MPI_T_PVAR_CLASS_STATE, MPI_COMM_NULL, &count);
+  CHECK_EQ(count, ranks_sharing_memory());
+  int states[1024], index, running_ranks = 0, verbosity;
+  MPI_T_enum names;
+  CHECK_OK(MPI_T_pvar_read(session, state, states));
+  CHECK_OK(MPI_T_pvar_get_index("tmpi_rank_state", MPI_T_PVAR_CLASS_STATE, &index));
+  CHECK_OK(MPI_T_pvar_get_info(index, NULL, NULL, &verbosity, NULL, NULL, &names, NULL, NULL, NULL, NULL,
+                               NULL, NULL));
+  for (int i = 0; i < count; i++) {
+    char name[kText];
+    int item, length = kText;
+    CHECK_OK(MPI_T_enum_get_item(names, states[i], &item, name, &length));
+    running_ranks += strcmp(name, "running") == 0;
+  }
+  CHECK(running_ranks >= 1);
+  CHECK_OK(MPI_T_pvar_session_free(&session));
+}
+
+/* ---- Events */
+
+static int sent_events, received_events, dropped_events, freed_events;
+static MPI_Count last_stamp;
+
+struct message { /* as MPI_T_event_get_info describes it */
+  uint64_t context;
+  MPI_Count bytes;
+  int peer, tag;
+};
+
+static void on_message(MPI_T_event_instance instance, MPI_T_event_registration registration,
+                       MPI_T_cb_safety safety, void* user_data) {
+  struct message message;
+  MPI_Count stamp, bytes;
+  int source = -1, tag = -1;
+  CHECK(registration != NULL &&
+        (safety == MPI_T_CB_REQUIRE_NONE || safety == MPI_T_CB_REQUIRE_MPI_RESTRICTED));
+  CHECK_OK(MPI_T_event_copy(instance, &message));
+  CHECK_OK(MPI_T_event_read(instance, 1, &bytes));
+  CHECK_OK(MPI_T_event_read(instance, 3, &tag));
+  CHECK_EQ(MPI_T_event_read(instance, 4, &tag), MPI_T_ERR_INVALID_INDEX);
+  CHECK_EQ(bytes, message.bytes);
+  CHECK_OK(MPI_T_event_get_timestamp(instance, &stamp));
+  CHECK_OK(MPI_T_event_get_source(instance, &source));
+  CHECK_EQ(source, 0);
+  CHECK(stamp >= last_stamp);
+  last_stamp = stamp;
+  if (tag != kTag) return;
+  ++*(int*)user_data;
+  CHECK_EQ(message.peer, user_data == &sent_events ? (world_rank + 1) % world_size
+                                                   : (world_rank + world_size - 1) % world_size);
+}
+
+static void on_dropped(MPI_Count count, MPI_T_event_registration registration, int source,
+                       MPI_T_cb_safety safety, void* user_data) {
+  CHECK(registration != NULL && user_data == &received_events && source == 0 &&
+        safety == MPI_T_CB_REQUIRE_NONE);
+  dropped_events += (int)count;
+}
+
+static void on_free(MPI_T_event_registration registration, MPI_T_cb_safety safety, void* user_data) {
+  CHECK(registration != NULL && safety == MPI_T_CB_REQUIRE_NONE);
+  ++*(int*)user_data;
+}
+
+/* Sees to it that what has happened is delivered. */
+static void let_events_come(void) {
+  int number;
+  CHECK_OK(MPI_T_event_get_num(&number));
+}
+
+static void event_descriptions(void) {
+  int number, sources;
+  CHECK_OK(MPI_T_event_get_num(&number));
+  for (int i = 0; i < number; i++) {
+    char name[kText], desc[kText];
+    int name_len = kText, desc_len = kText, verbosity, elements = 2, bind, items, index;
+    MPI_Datatype types[2];
+    MPI_Aint displacements[2];
+    MPI_T_enum names;
+    MPI_Info info;
+    CHECK_OK(MPI_T_event_get_info(i, name, &name_len, &verbosity, types, displacements, &elements, &names,
+                                  &info, desc, &desc_len, &bind));
+    CHECK(elements >= 2 && displacements[0] == 0 && displacements[1] > 0);
+    CHECK_OK(MPI_T_enum_get_info(names, &items, NULL, NULL));
+    CHECK_EQ(items, elements);
+    CHECK_OK(MPI_Info_free(&info));
+    CHECK_OK(MPI_T_event_get_index(name, &index));
+    CHECK_EQ(index, i);
+  }
+  CHECK_OK(MPI_T_source_get_num(&sources));
+  CHECK_EQ(sources, 1);
+  char name[kText];
+  int length = kText;
+  MPI_T_source_order order;
+  MPI_Count rate, most, first, second;
+  CHECK_OK(MPI_T_source_get_info(0, name, &length, NULL, NULL, &order, &rate, &most, NULL));
+  CHECK(order == MPI_T_SOURCE_ORDERED && rate > 1000000 && most > rate);
+  CHECK_OK(MPI_T_source_get_timestamp(0, &first));
+  CHECK_OK(MPI_T_source_get_timestamp(0, &second));
+  CHECK(second >= first && first > 0);
+  CHECK_EQ(MPI_T_source_get_timestamp(1, &first), MPI_T_ERR_INVALID_INDEX);
+  CHECK_EQ(MPI_T_event_get_index("there is none of this name", &length), MPI_T_ERR_INVALID_NAME);
+}
+
+static void events(void) {
+  MPI_Info info;
+  int keys;
+  MPI_T_event_registration sent = registration_of("tmpi_message_sent");
+  MPI_T_event_registration received = registration_of("tmpi_message_received");
+  CHECK_OK(
+      MPI_T_event_register_callback(sent, MPI_T_CB_REQUIRE_NONE, MPI_INFO_NULL, &sent_events, on_message));
+  CHECK_OK(MPI_T_event_register_callback(received, MPI_T_CB_REQUIRE_THREAD_SAFE, MPI_INFO_NULL,
+                                         &received_events, on_message));
+  CHECK_OK(MPI_T_event_handle_get_info(sent, &info));
+  CHECK_OK(MPI_Info_get_nkeys(info, &keys));
+  CHECK_EQ(keys, 0);
+  CHECK_OK(MPI_T_event_handle_set_info(sent, info));
+  CHECK_OK(MPI_T_event_callback_set_info(sent, MPI_T_CB_REQUIRE_NONE, info));
+  CHECK_OK(MPI_Info_free(&info));
+  CHECK_OK(MPI_T_event_callback_get_info(sent, MPI_T_CB_REQUIRE_NONE, &info));
+  CHECK_OK(MPI_Info_free(&info));
+  MPI_Barrier(MPI_COMM_WORLD);
+  ring(MPI_COMM_WORLD, 10, 12);
+  ring(MPI_COMM_WORLD, 3, 70000);
+  let_events_come();
+  CHECK_EQ(sent_events, 13);
+  CHECK_EQ(received_events, 13);
+  /* Without a callback nothing is told. */
+  CHECK_OK(MPI_T_event_register_callback(sent, MPI_T_CB_REQUIRE_NONE, MPI_INFO_NULL, NULL, NULL));
+  CHECK_OK(MPI_T_event_handle_free(received, &freed_events, on_free));
+  CHECK_EQ(freed_events, 1);
+  MPI_Barrier(MPI_COMM_WORLD);
+  ring(MPI_COMM_WORLD, 2, 12);
+  let_events_come();
+  CHECK_EQ(sent_events, 13);
+  CHECK_EQ(received_events, 13);
+  CHECK_EQ(MPI_T_event_set_dropped_handler(received, NULL), MPI_T_ERR_INVALID_HANDLE);
+  CHECK_EQ(MPI_T_event_register_callback(sent, (MPI_T_cb_safety)5, MPI_INFO_NULL, NULL, on_message),
+           MPI_T_ERR_INVALID);
+  CHECK_EQ(MPI_T_event_copy((MPI_T_event_instance)0, &keys), MPI_T_ERR_INVALID_HANDLE);
+  CHECK_OK(MPI_T_event_handle_free(sent, NULL, NULL));
+}
+
+/* A callback that may do anything is called when its rank is not in the middle of something: until then events wait, and
+ * what finds no room is dropped. */
+static void dropped(void) {
+  enum { kMany = 1500 };
+  if (world_size == 1) return;
+  const int room = (int)number_of("tmpi_limit_events");
+  CHECK(room < kMany);
+  MPI_T_event_registration received = registration_of("tmpi_message_received");
+  received_events = 0;
+  MPI_Barrier(MPI_COMM_WORLD);
+  CHECK_OK(MPI_T_event_register_callback(received, MPI_T_CB_REQUIRE_NONE, MPI_INFO_NULL, &received_events,
+                                         on_message));
+  CHECK_OK(MPI_T_event_set_dropped_handler(received, on_dropped));
+  for (int i = 0, number = 0; i < kMany; i++) {
+    if (world_rank == 0) CHECK_OK(MPI_Send(&i, 1, MPI_INT, 1, kTag, MPI_COMM_WORLD));
+    if (world_rank == 1) CHECK_OK(MPI_Recv(&number, 1, MPI_INT, 0, kTag, MPI_COMM_WORLD, MPI_STATUS_IGNORE));
+  }
+  if (world_rank == 1) {
+    CHECK_EQ(received_events, 0);
+    CHECK_EQ(dropped_events, 0);
+    let_events_come();
+    CHECK_EQ(received_events, room);
+    CHECK_EQ(dropped_events, kMany - room);
+  }
+  CHECK_OK(MPI_T_event_handle_free(received, NULL, NULL));
+}
+
+static int resumed_events;
+static void on_resumed(MPI_T_event_instance instance, MPI_T_event_registration registration,
+                       MPI_T_cb_safety safety, void* user_data) {
+  double times[2] = {-1, -1};
+  CHECK(registration != NULL && safety <= MPI_T_CB_REQUIRE_MPI_RESTRICTED && user_data == NULL);
+  CHECK_OK(MPI_T_event_copy(instance, times));
+  CHECK(times[0] >= 0 && times[1] >= 0 && times[1] <= times[0] * 1.001 + 1e-6);
+  resumed_events++;
+}
+
+/* Who has to wait is told of it when it goes on, and a sleep is as long as ever. */
+static void resumed(void) {
+  MPI_T_event_registration registration = registration_of("tmpi_rank_resumed");
+  CHECK_OK(MPI_T_event_register_callback(registration, MPI_T_CB_REQUIRE_ASYNC_SIGNAL_SAFE, MPI_INFO_NULL,
+                                         NULL, on_resumed));
+  const int last = world_size - 1;
+  int again = world_size > 1;
+  while (again) { /* once, unless the machine lets the receiver stand still */
+    if (world_rank == last) {
+      again = resumed_events == 0;
+      CHECK_OK(MPI_Send(&again, 1, MPI_INT, 0, kTag, MPI_COMM_WORLD));
+      if (again) CHECK_OK(MPI_Recv(&again, 1, MPI_INT, 0, kTag, MPI_COMM_WORLD, MPI_STATUS_IGNORE));
+      let_events_come();
+    } else if (world_rank == 0) {
+      CHECK_OK(MPI_Recv(&again, 1, MPI_INT, last, kTag, MPI_COMM_WORLD, MPI_STATUS_IGNORE));
+      const double before = MPI_Wtime();
+      usleep(5000);
+      CHECK(MPI_Wtime() - before >= 0.0049);
+      if (again) CHECK_OK(MPI_Send(&again, 1, MPI_INT, last, kTag, MPI_COMM_WORLD));
+    } else {
+      again = 0;
+    }
+  }
+  CHECK_OK(MPI_T_event_handle_free(registration, NULL, NULL));
+}
+
+/* ---- Threads */
+
+static void* read_in_thread(void* argument) {
+  unsigned long long value = 0;
+  MPI_T_pvar_session session;
+  int count, *const ok = argument;
+  CHECK_OK(MPI_T_pvar_session_create(&session));
+  MPI_T_pvar_handle size = variable(session, "tmpi_stack_size", MPI_T_PVAR_CLASS_SIZE, MPI_COMM_NULL, &count);
+  CHECK_OK(MPI_T_pvar_read(session, size, &value));
+  CHECK_OK(MPI_T_pvar_session_free(&session));
+  *ok = value > 0;
+  return NULL;
+}
+
+static void threads(void) {
+  pthread_t thread;
+  int ok = 0;
+  CHECK_EQ(pthread_create(&thread, NULL, read_in_thread, &ok), 0);
+  pthread_join(thread, NULL);
+  CHECK(ok);
+}
+
+#endif
+
+int main(int argc, char** argv) {
+  int provided = -1, number;
+  CHECK_EQ(MPI_T_pvar_get_num(&number), MPI_T_ERR_NOT_INITIALIZED);
+  CHECK_EQ(MPI_T_finalize(), MPI_T_ERR_NOT_INITIALIZED);
+  CHECK_OK(MPI_T_init_thread(MPI_THREAD_SINGLE, &provided));
+  CHECK(provided >= MPI_THREAD_SINGLE && provided <= MPI_THREAD_MULTIPLE);
+  CHECK_OK(MPI_T_init_thread(MPI_THREAD_SINGLE, &provided));
+  CHECK_OK(MPI_T_finalize());
+  strings_and_indices();
+  every_category();
+  sessions();
+  check_begin(&argc, &argv);
+  strings_and_indices();
+  every_category();
+#ifdef MPI_ABI_VERSION
+  CHECK_EQ(provided, MPI_THREAD_MULTIPLE);
+  controls();
+  algorithms();
+  messages();
+  peers();
+  queues();
+  time_and_memory();
+  event_descriptions();
+  events();
+  dropped();
+  resumed();
+  threads();
+  int count, value;
+  MPI_T_cvar_handle lost = control("tmpi_algorithm_bcast", MPI_COMM_WORLD, &count);
+  check_end();
+  CHECK_EQ(MPI_T_cvar_read(lost, &value), MPI_T_ERR_NOT_ACCESSIBLE);
+  CHECK_EQ(MPI_T_cvar_write(lost, &value), MPI_T_ERR_CVAR_SET_NOT_NOW);
+#else
+  check_end();
+#endif
+  every_category();
+  CHECK_OK(MPI_T_finalize());
+  CHECK_EQ(MPI_T_pvar_get_num(&number), MPI_T_ERR_NOT_INITIALIZED);
+  CHECK_OK(MPI_T_init_thread(MPI_THREAD_MULTIPLE, &provided)); /* and again */
+  CHECK_OK(MPI_T_finalize());
+  return 0;
+}
