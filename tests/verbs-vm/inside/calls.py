@@ -14,6 +14,8 @@ TRACING = "/sys/kernel/tracing"
 ENTERED = TRACING + "/events/raw_syscalls/sys_enter"
 COUNT = "hist:keys=common_pid.execname,id.syscall:size=8192"
 
+FEW = 0.05  # per message: two jobs do not begin and end with exactly as many
+
 
 def counted(run):
     """What RUN() returns, and how often each system call was made meanwhile by processes of tmpi."""
@@ -54,8 +56,10 @@ class CallsTest(VerbsTest):
         for name, count in each.items():
             if name == "sys_write":
                 self.assertLess(count, most_writes)
-            else:
-                self.assertLess(count, 3 * looks + 0.02, name)
+            elif name in ("sys_epoll_wait", "sys_read"):
+                self.assertLess(count, 10 * looks + FEW, name)
+            else:  # ioctl() would register memory or ask for an event
+                self.assertLess(count, FEW, name)
 
     def test_small_messages(self):
         self.check(*self.per_message(300, 1800, 8), 1.2)

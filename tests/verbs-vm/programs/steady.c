@@ -1,6 +1,6 @@
 /* Rounds of messages to and fro between two ranks, always from and to the same buffers: steady ROUNDS BYTES [test]. Prints how
  * long a message took, in us, after some rounds that do not count. With "test" ranks ask again and again whether a message
- * has come, so that nobody sleeps. */
+ * has come or gone, so that nobody sleeps. */
 #include <mpi.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -8,18 +8,29 @@
 
 static int asking;
 
+/* Ends a request: by a call that may let the core sleep, or by asking. */
+static void finish(MPI_Request* request) {
+  for (int done = !asking; !done;) MPI_Test(request, &done, MPI_STATUS_IGNORE);
+  MPI_Wait(request, MPI_STATUS_IGNORE);
+}
+
+static void transmit(char* out, int bytes, int to) {
+  MPI_Request request;
+  MPI_Isend(out, bytes, MPI_CHAR, to, 0, MPI_COMM_WORLD, &request);
+  finish(&request);
+}
+
 static void receive(char* in, int bytes, int from) {
   MPI_Request request;
   MPI_Irecv(in, bytes, MPI_CHAR, from, 0, MPI_COMM_WORLD, &request);
-  for (int done = !asking; !done;) MPI_Test(&request, &done, MPI_STATUS_IGNORE);
-  MPI_Wait(&request, MPI_STATUS_IGNORE);
+  finish(&request);
 }
 
 static void rounds(int rank, int count, char* out, char* in, int bytes) {
   for (int i = 0; i < count; i++) {
-    if (rank == 0) MPI_Send(out, bytes, MPI_CHAR, 1, 0, MPI_COMM_WORLD);
+    if (rank == 0) transmit(out, bytes, 1);
     receive(in, bytes, 1 - rank);
-    if (rank == 1) MPI_Send(out, bytes, MPI_CHAR, 0, 0, MPI_COMM_WORLD);
+    if (rank == 1) transmit(out, bytes, 0);
   }
 }
 
