@@ -62,14 +62,14 @@ TRAFFIC = {
     "Send": "kSend", "Bsend": "kSend", "Ssend": "kSend", "Rsend": "kSend", "Recv": "kReceive", "Mrecv": "kReceive",
     "Sendrecv": "kSendReceive", "Sendrecv_replace": "kReplace", "Bcast": "kBcast", "Reduce": "kReduce", "Allreduce": "kReduceAll",
     "Scan": "kReduceAll", "Exscan": "kReduceAll", "Gather": "kGather", "Scatter": "kScatter", "Allgather": "kAllgather",
-    "Alltoall": "kAlltoall", "File_read": "kFileRead", "File_write": "kFileWrite",
+    "Alltoall": "kAlltoall", "Neighbor_allgather": "kNeighborAllgather", "Neighbor_alltoall": "kNeighborAlltoall", "File_read": "kFileRead", "File_write": "kFileWrite",
 }
 
 # How the data is spread over the members; the varying forms of a function (v, w) like itself.
 PATTERN = {
     "Gather": "kGather", "Scatter": "kScatter", "Allgather": "kAllgather", "Alltoall": "kAlltoall", "Reduce": "kReduce",
     "Allreduce": "kReduceAll", "Scan": "kReduceAll", "Exscan": "kReduceAll", "Reduce_scatter": "kReduceScatter",
-    "Reduce_scatter_block": "kReduceScatter", "Neighbor_allgather": "kNeighbours", "Neighbor_alltoall": "kNeighbours",
+    "Reduce_scatter_block": "kReduceScatter", "Neighbor_allgather": "kNeighborAllgather", "Neighbor_alltoall": "kNeighborAlltoall",
 }
 
 # What must be the same in all members of the communicator, beside the function.

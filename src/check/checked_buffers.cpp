@@ -1,8 +1,10 @@
 // The buffers of a CheckedCall: which memory the operation reads and writes, and who else does.
+#include <algorithm>
 #include <mutex>
 
 #include "check/checked_call.hpp"
 #include "check/misuse.hpp"
+#include "mpi/comm/topology.hpp"
 
 namespace tmpi::check {
 
@@ -73,9 +75,25 @@ void CheckedCall::find_rooted_accesses(const mpi::Comm& members, bool is_root) {
       if (pointer<const void*>(at.buffer) != MPI_IN_PLACE)
         touch(at.buffer, function_.traffic == Traffic::kAlltoall ? size : 1, at.count, at.type, false);
       return touch(at.receive_buffer, size, at.receive_count, at.receive_type, true);
+    case Traffic::kNeighborAllgather:
+    case Traffic::kNeighborAlltoall:
+      return find_neighbour_accesses(members);
     default:
       return;
   }
+}
+
+/// A chunk of MPI_PROC_NULL is not touched: a side that has one is left out.
+void CheckedCall::find_neighbour_accesses(const mpi::Comm& members) {
+  const Places& at = function_.at;
+  mpi::Neighbours those;
+  if (mpi::neighbours(members, those)) return;  // the library refuses the call
+  const auto all = [](const std::vector<int>& ranks) {
+    return std::ranges::count(ranks, MPI_PROC_NULL) == 0 ? static_cast<MPI_Count>(ranks.size()) : 0;
+  };
+  const bool one = function_.traffic == Traffic::kNeighborAllgather;
+  touch(at.buffer, one ? !those.destinations.empty() : all(those.destinations), at.count, at.type, false);
+  touch(at.receive_buffer, all(those.sources), at.receive_count, at.receive_type, true);
 }
 
 void CheckedCall::check_accesses() {

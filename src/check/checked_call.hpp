@@ -67,13 +67,19 @@ class CheckedCall {
   }
   void find_accesses();
   void find_rooted_accesses(const mpi::Comm& members, bool is_root);
+  void find_neighbour_accesses(const mpi::Comm& members);
   void touch(int buffer, MPI_Count times, int count, int type, bool writes);
   void check_accesses();
   void start_requests();
   void check_access(const Access& access);
   void check_sides();
-  bool sides(const mpi::Comm& members, mpi::Side& send, mpi::Side& receive) const;
+  struct Chunks {
+    int sent;
+    int received;
+  };
+  bool sides(const mpi::Comm& members, Chunks chunks, mpi::Side& send, mpi::Side& receive) const;
   void check_own_chunk(const mpi::Comm& members, const mpi::Side& send, const mpi::Side& receive) const;
+  void check_neighbours(const mpi::Comm& members) const;
   void check_aliased(const mpi::Comm& members, const mpi::Side& send, const mpi::Side& receive) const;
   void check_collective();
   void arrive(const CollectiveCall& call, MPI_Comm handle, int members);

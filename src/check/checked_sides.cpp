@@ -5,6 +5,7 @@
 
 #include "check/checked_call.hpp"
 #include "check/misuse.hpp"
+#include "mpi/comm/topology.hpp"
 
 namespace tmpi::check {
 namespace {
@@ -31,7 +32,7 @@ bool usable(const Side& side, int chunks) {
   return side.types != nullptr || (side.type != nullptr && side.type->committed());
 }
 
-// How many chunks a side has; those of a regular one are one run of elements.
+// How many chunks each side has; those of a regular one are one run of elements.
 struct Spread {
   int send;
   int receive;
@@ -85,7 +86,7 @@ Extent extent(const std::vector<Access>& accesses) {
 }  // namespace
 
 /// False if there are no two sides here: MPI_IN_PLACE, not at the root, or nothing that the library will take.
-bool CheckedCall::sides(const mpi::Comm& members, Side& send, Side& receive) const {
+bool CheckedCall::sides(const mpi::Comm& members, Chunks chunks, Side& send, Side& receive) const {
   const Places& at = function_.at;
   const Pattern pattern = function_.pattern;
   const bool rooted =
@@ -120,18 +121,19 @@ bool CheckedCall::sides(const mpi::Comm& members, Side& send, Side& receive) con
                         : all;
     return usable(send, 1) && usable(receive, 1);
   }
-  const Spread chunks = spread(pattern, members.size);
   const int receive_count = at.receive_type >= 0 ? at.receive_count : at.count;
   return fill(send, at.count, at.counts, at.displs, at.types) &&
          fill(receive, receive_count, at.receive_counts, at.receive_displs, at.receive_types) &&
-         usable(send, chunks.send) && usable(receive, chunks.receive);
+         usable(send, chunks.sent) && usable(receive, chunks.received);
 }
 
 void CheckedCall::check_sides() {
   const mpi::Comm* members = comm_of(*record_->rank, comm());
-  if (members == nullptr || members->inter() || function_.pattern == Pattern::kNeighbours) return;
+  if (members == nullptr || members->inter()) return;
+  if (function_.pattern >= Pattern::kNeighborAllgather) return check_neighbours(*members);
+  const Spread chunks = spread(function_.pattern, members->size);
   Side send, receive;
-  if (!sides(*members, send, receive)) return;
+  if (!sides(*members, {chunks.send, chunks.receive}, send, receive)) return;
   check_own_chunk(*members, send, receive);
   check_aliased(*members, send, receive);
 }
@@ -145,6 +147,33 @@ void CheckedCall::check_own_chunk(const mpi::Comm& members, const Side& send, co
   if (sent.bytes() == expected.bytes() && (sent.bytes() == 0 || same_type(known(sent), known(expected))))
     return;
   report_own_chunk(*record_, place(), {sent.bytes(), sent.type}, {expected.bytes(), expected.type});
+}
+
+/// As check_aliased, for the chunks of neighbours that are there.
+void CheckedCall::check_neighbours(const mpi::Comm& members) const {
+  mpi::Neighbours those;
+  if (mpi::neighbours(members, those)) return;  // the library refuses the call
+  const bool one = function_.pattern == Pattern::kNeighborAllgather;
+  if (one) those.destinations.resize(std::min<std::size_t>(those.destinations.size(), 1));
+  Side send, receive;
+  const Chunks chunks{static_cast<int>(those.destinations.size()), static_cast<int>(those.sources.size())};
+  if (!sides(members, chunks, send, receive)) return;
+  const auto touched = [](const Side& side, const std::vector<int>& ranks, bool all, bool writes) {
+    std::vector<Access> found;
+    for (std::size_t i = 0; i < ranks.size(); ++i) {
+      if (!all && ranks[i] == MPI_PROC_NULL) continue;
+      const Chunk chunk = side.chunk(static_cast<int>(i));
+      if (auto access = make_access(chunk.data, chunk.count, mpi::handle_of(*chunk.type), writes))
+        found.push_back(*std::move(access));
+    }
+    return found;
+  };
+  const std::vector<Access> read = touched(send, those.destinations, one, false);
+  for (const Access& received : touched(receive, those.sources, false, true)) {
+    for (const Access& sent : read) {
+      if (overlap(sent, received)) report_aliased(*record_, place(), sent, received);
+    }
+  }
 }
 
 void CheckedCall::check_aliased(const mpi::Comm& members, const Side& send, const Side& receive) const {

@@ -58,6 +58,8 @@ enum class Traffic : std::uint8_t {
   kScatter,
   kAllgather,
   kAlltoall,
+  kNeighborAllgather,
+  kNeighborAlltoall,
   kFileRead,
   kFileWrite,
 };
@@ -66,14 +68,15 @@ enum class Traffic : std::uint8_t {
 /// root and a side only counts there, it is that one.
 enum class Pattern : std::uint8_t {
   kNone,
-  kGather,         ///< sends one, the root receives one from each
-  kScatter,        ///< the root sends one to each, receives one
-  kAllgather,      ///< sends one, receives one from each
-  kAlltoall,       ///< sends one to each, receives one from each
-  kReduce,         ///< both are one vector, at the root
-  kReduceAll,      ///< both are one vector
-  kReduceScatter,  ///< sends a chunk for each, receives its own
-  kNeighbours,     ///< as many chunks as neighbours
+  kGather,             ///< sends one, the root receives one from each
+  kScatter,            ///< the root sends one to each, receives one
+  kAllgather,          ///< sends one, receives one from each
+  kAlltoall,           ///< sends one to each, receives one from each
+  kReduce,             ///< both are one vector, at the root
+  kReduceAll,          ///< both are one vector
+  kReduceScatter,      ///< sends a chunk for each, receives its own
+  kNeighborAllgather,  ///< sends one, receives one from each neighbour
+  kNeighborAlltoall,   ///< sends one to each neighbour, receives one from each
 };
 
 /// What members of a communicator must agree on, beside the function.

@@ -91,6 +91,10 @@ class MisuseTest(LaunchTest):
         self.overlap("reduction", f"MPI_Bcast at {at('bcast_on_reduction')}",
                      f"(receives into|sends from) memory into which MPI_Iallreduce at {at('iallreduce')} still receives")
 
+    def test_neighbours(self):
+        self.overlap("pending_neighbours", f"MPI_Bcast at {at('bcast_on_neighbours')}",
+                     f"(receives into|sends from) memory into which MPI_Ineighbor_alltoall at {at('pending_neighbours')} still receives")
+
     # Collectives: which of two ranks comes second is open.
     def mismatch(self, case, calls, number, comm, sentence, options=()):
         call = "(" + "|".join(f"{name} at {at(mark)}" for name, mark in calls) + ")"
@@ -138,6 +142,8 @@ class MisuseTest(LaunchTest):
         self.aliased("aliased", "MPI_Allgather", 16)
         self.aliased("aliased_chunk", "MPI_Alltoallv", 8)
         self.aliased("aliased_sum", "MPI_Allreduce_init", 8)
+        self.aliased("aliased_neighbours", "MPI_Neighbor_alltoall", 8)
+        self.aliased("aliased_neighbours_v", "MPI_Ineighbor_allgatherv", 8)
 
     def test_other_creation(self):
         self.mismatch("other_creation", [("MPI_Comm_split", "split"), ("MPI_Comm_dup", "dup_instead")], 1, "MPI_COMM_WORLD", "All members .*")

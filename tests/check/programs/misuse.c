@@ -154,6 +154,30 @@ static void aliased_sum(void) {
   MPI_Allreduce_init(field, field + 3, 4, MPI_DOUBLE, MPI_SUM, MPI_COMM_WORLD, MPI_INFO_NULL, &request);  // @aliased_sum
 }
 
+static MPI_Comm ring(void) {
+  MPI_Comm comm;
+  MPI_Cart_create(MPI_COMM_WORLD, 1, &size, &(int){1}, 0, &comm);
+  return comm;
+}
+
+static void aliased_neighbours(void) {
+  MPI_Neighbor_alltoall(field, 1, MPI_DOUBLE, field + 1, 1, MPI_DOUBLE, ring());  // @aliased_neighbours
+}
+
+static void aliased_neighbours_v(void) {
+  const int counts[] = {1, 1}, displs[] = {4, 2};
+  MPI_Request request;
+  MPI_Ineighbor_allgatherv(field + 4, 1, MPI_DOUBLE, field, counts, displs, MPI_DOUBLE, ring(), &request);  // @aliased_neighbours_v
+  MPI_Wait(&request, MPI_STATUS_IGNORE);
+}
+
+static void pending_neighbours(void) {
+  MPI_Request request;
+  MPI_Ineighbor_alltoall(field, 1, MPI_DOUBLE, field + 8, 1, MPI_DOUBLE, ring(), &request);  // @pending_neighbours
+  MPI_Bcast(field + 9, 1, MPI_DOUBLE, 0, MPI_COMM_WORLD);  // @bcast_on_neighbours
+  MPI_Wait(&request, MPI_STATUS_IGNORE);
+}
+
 static void other_creation(void) {
   MPI_Comm comm;
   if (rank == 1)
@@ -229,6 +253,7 @@ int main(int argc, char** argv) {
       {"other_type", other_type}, {"other_block", other_block}, {"other_creation", other_creation}, {"liberties", liberties},
       {"own_chunk", own_chunk}, {"own_type", own_type}, {"own_counts", own_counts}, {"own_root", own_root},
       {"aliased", aliased}, {"aliased_chunk", aliased_chunk}, {"aliased_sum", aliased_sum},
+      {"aliased_neighbours", aliased_neighbours}, {"aliased_neighbours_v", aliased_neighbours_v}, {"pending_neighbours", pending_neighbours},
       {"leaks", leaks}, {"clean", clean},
   };
   MPI_Init(&argc, &argv);
