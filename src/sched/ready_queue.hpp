@@ -52,10 +52,27 @@ class ReadyQueue {
     }
     return nullptr;
   }
-  /// Only first in, first out.
-  template <class Body>
-  void for_each(Body&& body) const noexcept {
-    for (Task* task = head_; task != nullptr; task = task->next) body(*task);
+  /// All for which `wanted(task)`, linked by `next`; null: none. Only first in, first out.
+  template <class Wanted>
+  Task* take_all(Wanted&& wanted) noexcept {
+    Task* taken = nullptr;
+    Task** last_taken = &taken;
+    Task* before = nullptr;
+    for (Task* task = head_; task != nullptr;) {
+      Task* const after = task->next;
+      if (wanted(*task)) {
+        (before == nullptr ? head_ : before->next) = after;
+        *last_taken = task;
+        last_taken = &task->next;
+        --length_;
+      } else {
+        before = task;
+      }
+      task = after;
+    }
+    *last_taken = nullptr;
+    tail_ = before;
+    return taken;
   }
   bool empty() const noexcept { return length_ == 0; }
   int length() const noexcept { return length_; }
