@@ -31,11 +31,14 @@ class Balancer {
     return kind_ == BalanceKind::kGreedy || kind_ == BalanceKind::kRefine || kind_ == BalanceKind::kAuto;
   }
 
-  /// Ticks that a ready task has to wait for its turn to be worth moving to a worker that idles.
-  std::uint64_t worth_moving() const noexcept { return worth_moving_; }
-  std::atomic<int>& idle() noexcept { return idle_; }
-  /// A worker other than `here` that idles, and is given something now; null: none.
-  Worker* claim_idle(const Worker& here) noexcept;
+  /// Ticks: the turn of a task that is long; what is worth being taken by a worker that idles; the part of a turn for
+  /// which one more task is offered.
+  std::uint64_t long_slot() const noexcept { return long_slot_; }
+  std::uint64_t worth_taking() const noexcept { return 3 * long_slot_; }
+  std::uint64_t offered_in() const noexcept { return long_slot_ / 16; }
+  /// Workers that idle. seq_cst: one that has looked for tasks in vain is seen by who leaves one.
+  int idle() const noexcept { return idle_.load(std::memory_order_seq_cst); }
+  void change_idle(int by) noexcept { idle_.fetch_add(by, std::memory_order_seq_cst); }
 
   /// All workers but few have come to the end of a step: a plan, unless there was one not long ago.
   void step(int tasks, std::uint64_t now) noexcept;
@@ -43,8 +46,9 @@ class Balancer {
   void at_switch(std::uint64_t now) noexcept {
     // Signed: another worker's plan may be later than this one's look at the clock.
     const auto since = static_cast<std::int64_t>(now - last_plan_.load(std::memory_order_relaxed));
-    if (since > static_cast<std::int64_t>(longest_) || soon_.load(std::memory_order_relaxed)) [[unlikely]]
-      plan(now);
+    if (since > static_cast<std::int64_t>(window_.load(std::memory_order_relaxed)) ||
+        soon_.load(std::memory_order_relaxed)) [[unlikely]]
+      plan(now, false);
   }
   void plan_soon() noexcept { soon_.store(true, std::memory_order_relaxed); }
   /// Changes with each plan that moves tasks (Moving::target). acquire: those are seen.
@@ -57,24 +61,30 @@ class Balancer {
   const Workers& workers() const noexcept { return workers_; }
 
  private:
-  void plan(std::uint64_t now) noexcept;
-  void measure(std::uint64_t elapsed) noexcept;
+  void plan(std::uint64_t now, bool step) noexcept;
+  void measure(std::uint64_t elapsed, bool step) noexcept;
+  void choose_window(bool step, double change) noexcept;
   void assign();
 
   const BalanceKind kind_;
   const Workers& workers_;
   const std::span<Task> tasks_;
-  const std::uint64_t shortest_, longest_;  // ticks between two plans: at the end of a step, and without one
-  const std::uint64_t worth_moving_;
+  const std::uint64_t shortest_,
+      without_steps_;  // ticks between two plans: at the end of a step, and without one
+  const std::uint64_t long_slot_;
   alignas(kCacheLine) std::atomic<int> idle_{0};              // workers that idle; a hint, relaxed
   alignas(kCacheLine) std::atomic<std::uint64_t> last_plan_;  // ticks
+  std::atomic<std::uint64_t> last_step_;                      // ticks, likewise
+  std::atomic<std::uint64_t> window_;  // ticks after which there is a plan though no step has ended
   std::atomic<std::uint64_t> number_{0};
   std::atomic<bool> soon_{false};
   alignas(kCacheLine) std::atomic<bool> planning_{false};  // acquire, release: guards what follows
   struct Seen {
     std::uint64_t spent = 0;
-    double rate = 0;  // of the time, how much the task has run: exponentially weighted
+    double latest = 0;  // of the time that has passed, how much the task has run
+    double rate = 0;    // the same, exponentially weighted
   };
+  int parts_ = 0;            // measurements of late that were not of whole steps
   std::vector<Seen> seen_;   // by task
   std::vector<Load> loads_;  // likewise
   std::vector<char> open_;   // by worker

@@ -43,6 +43,17 @@ class BasicInbox {
     return oldest_first(reinterpret_cast<Node*>(word_.exchange(0, std::memory_order_acquire)));
   }
 
+  /// The same for a thread that is not inside, nor keeps the owner from taking everything itself: null also if it has
+  /// come in between.
+  Node* grab() noexcept {
+    std::uintptr_t word = word_.load(std::memory_order_relaxed);
+    // acquire pairs with push().
+    if (word <= kParked ||
+        !word_.compare_exchange_strong(word, 0, std::memory_order_acquire, std::memory_order_relaxed))
+      return nullptr;
+    return oldest_first(reinterpret_cast<Node*>(word));
+  }
+
   /// Says that somebody is about to sleep here (which may have been said already); false if something has
   /// come. seq_cst pairs with parked(): of what other threads hand over outside of the inbox, either they see
   /// the announcement, or who looks there after it sees what they have left.

@@ -257,6 +257,66 @@ TEST_CASE("a worker that idles gets tasks of one that has many, and none of a pi
   CHECK(moved == 0);
 }
 
+TEST_CASE("what becomes ready on a worker that computes for long runs elsewhere meanwhile" *
+          doctest::test_suite("timing")) {
+  for (const char* balance : {"steal", "auto"}) {
+    CAPTURE(balance);
+    Job job(moving(balance, 2, 8));
+    Event begin[6];
+    std::atomic<bool> ends{false};
+    std::atomic<int> in_time{0}, waiting{0};
+    job.spawn(0, [&] {
+      while (waiting < 6) yield();
+      compute(2e-3);  // it is known to run for long
+      yield();
+      compute(0.1);
+      ends = true;
+    });
+    for (int i = 0; i < 6; ++i) {
+      job.spawn(0, [&, i] {
+        ++waiting;
+        begin[i].wait();
+        in_time += !ends;
+      });
+    }
+    job.spawn(1, [&] {
+      while (waiting < 6) yield();
+      compute(0.02);
+      for (Event& event : begin) event.complete();
+    });
+    job.run();
+    CHECK(in_time == 6);
+  }
+}
+
+TEST_CASE("tasks that are taken from workers that compute wait for each other and find all that was done") {
+  for (const int workers : {2, 3, 8}) {
+    CAPTURE(workers);
+    constexpr int kTasks = 12;
+    Job job(moving(workers == 3 ? "auto:period=1" : "steal", workers, kTasks));
+    Together together(kTasks);
+    std::vector<long> values(kTasks);  // not atomic
+    std::atomic<int> wrong{0};
+    std::uint64_t moved = 0;
+    for (int i = 0; i < kTasks; ++i) {
+      job.spawn(0, [&, i] {
+        for (long round = 1; round <= scaled(300); ++round) {
+          compute(static_cast<double>((round * 7 + i * 3) % 5) * 15e-6);
+          values[index(i)] = round;
+          together.arrive(round % 2 == 0);
+          for (const long value : values) wrong += value != round;
+          if (i % 3 == 0) yield();
+          together.arrive();
+        }
+        if (i == 0) moved = moves();
+      });
+    }
+    job.run();
+    CHECK(wrong == 0);
+    CHECK(moved > 0);
+  }
+}
+
 TEST_CASE("measured loads are evened out at the end of a step" * doctest::test_suite("timing")) {
   for (const char* balance : {"greedy:period=1", "refine:period=1", "auto:period=1"}) {
     CAPTURE(balance);

@@ -76,6 +76,21 @@ class BasicParking {
     }
   }
 
+  /// Of a thread that is not inside, in a job whose tasks move (opening.hpp): calls note(node) for what takes(node), and
+  /// leaves the rest, behind what has come meanwhile.
+  template <class Takes, class Note>
+  void raid(Takes&& takes, Note&& note) noexcept {
+    for (Node* node = inbox_.grab(); node != nullptr;) {
+      Node* const after = node->next;
+      if (node != &wake_node_ && takes(*node)) {
+        note(*node);
+      } else {
+        push(*node);
+      }
+      node = after;
+    }
+  }
+
   std::uint32_t epoch() const noexcept { return eventcount_.epoch(); }
   /// Steps 2 and 3; `look_again()` is true if it has found something. False: do not sleep.
   template <class LookAgain>

@@ -215,6 +215,59 @@ TEST_CASE("who is asked to watch and goes to work instead asks the next one: mor
   check_all(&baton<Checked<>>, {.preemptions = kMany});
 }
 
+// ---- Tasks that others take ----
+
+// Worker 0 computes until worker 1, which may be parked, has run the task that is left with worker 0.
+template <class S>
+void task_is_stolen() {
+  Model<S>& model = job<S>(2, false);
+  model.steals = true;
+  add("worker 0", model, [](Model<S>& m) { m.worker(0).compute_open_until(&is_done<0, S>); });
+  add("worker 1", model, [](Model<S>& m) {
+    m.worker(1).wait();
+    m.done[0] = true;
+  });
+  add("sender", model, [](Model<S>& m) {
+    m.parkings[0]->push(m.messages[0]);
+    m.worker(0).invite();
+  });
+}
+
+// Worker 0 is open for a moment: either of the two runs its task, once, and ends the wait of the other.
+template <class S>
+void opening_closes() {
+  Model<S>& model = job<S>(2, false);
+  model.steals = true;
+  model.messages[1].worker = 1;
+  add("worker 0", model, [](Model<S>& m) {
+    m.worker(0).compute_open_until(nullptr);
+    m.worker(0).wait();
+    if (!m.done[1]) {
+      m.done[0] = true;
+      m.worker(0).make_ready(m.messages[1]);
+    }
+  });
+  add("worker 1", model, [](Model<S>& m) {
+    m.worker(1).wait();
+    if (!m.done[0]) {
+      m.done[1] = true;
+      m.worker(1).make_ready(m.messages[2]);
+    }
+  });
+  add("sender", model, [](Model<S>& m) {
+    m.parkings[0]->push(m.messages[0]);
+    m.worker(0).invite();
+  });
+}
+
+TEST_CASE("what is left with a worker that computes is run once, by that or by an idle one, which is woken") {
+  check_all(&task_is_stolen<Checked<>>);
+  check_all(&opening_closes<Checked<>>);
+  check_lost(&task_is_stolen<Without<Step::kWakeThief>>);
+  check_lost(&task_is_stolen<Without<Step::kLookAgain>>);
+  CHECK_FALSE(explore(&opening_closes<Without<Step::kOpenStill>>, kFew).ok);
+}
+
 // ---- Threads ----
 
 template <class S>

@@ -8,6 +8,7 @@
 
 #include "sched/entrance.hpp"
 #include "sched/explorer.hpp"
+#include "sched/opening.hpp"
 
 namespace tmpi::sched::check {
 
@@ -25,6 +26,7 @@ struct Target {
 template <class S>
 struct ModelWorker {
   using Entrance = BasicEntrance<S, Target<S>>;
+  using Worker = ModelWorker;
 
   ModelWorker(Model<S>& all, int number) : model(all), index(number), entrance(all.shared) {}
 
@@ -32,7 +34,9 @@ struct ModelWorker {
 
   /// A task waits until it is made ready (the only one, so that nothing else runs meanwhile).
   void wait() {
+    idling = true;
     if (ready == 0) entrance.idle(*this);
+    idling = false;
     require(ready > 0, "a worker ends its wait with nothing ready");
     --ready;
   }
@@ -41,6 +45,41 @@ struct ModelWorker {
     if (entrance.admits()) entrance.leave(*this);
     await(done, &model);
     if (entrance.admits()) entrance.enter();
+  }
+  /// It computes until `done`, and others may take what has been left here.
+  void compute_open_until(bool (*done)(void*)) {
+    opening.open();
+    if (!entrance.parking().empty()) invite();
+    if (done != nullptr) await(done, &model);
+    opening.close();
+    closed_again = true;
+  }
+  /// Something has been left in its inbox. Any thread.
+  void invite() {
+    if (S::omits(Step::kWakeThief) || !opening.is_open()) return;
+    for (int i = 0; i < model.workers; ++i) {
+      if (i != index) model.worker(i).entrance.parking().wake_if_parked();
+    }
+  }
+  bool can_steal() {
+    bool can = false;
+    for (int i = 0; model.steals && i < model.workers; ++i) {
+      Worker& other = model.worker(i);
+      can |= i != index && other.opening.invites(other.entrance.parking());
+    }
+    return can;
+  }
+  void steal() {
+    for (int i = 0; model.steals && i < model.workers; ++i) {
+      Worker& from = model.worker(i);
+      if (i == index) continue;
+      from.opening.raid(
+          from.entrance.parking(), [](Target<S>&) { return true; },
+          [&](Target<S>&) {
+            require(!from.closed_again, "a task is taken of a worker that is not open");
+            ++ready;
+          });
+    }
   }
   /// The worker's last task has ended.
   void end() {
@@ -71,10 +110,12 @@ struct ModelWorker {
 
   void look() {
     entrance.drain([this](Target<S>& target) { make_ready(target); });
-    look_again();
+    take_left();
     poll();
+    if (idling && ready == 0) steal();
   }
-  bool look_again() {
+  bool look_again() { return take_left() | can_steal(); }
+  bool take_left() {
     bool found = false;
     for (int i = 0; i < Model<S>::kLeft; ++i) {
       if (model.left_for[i] != index || model.left[i].load(std::memory_order_seq_cst) == 0) continue;
@@ -108,7 +149,10 @@ struct ModelWorker {
   Model<S>& model;
   const int index;
   int ready = 0;
+  bool idling = false;
+  bool closed_again = false;
   Entrance entrance;
+  BasicOpening<S, Target<S>> opening;
 };
 
 /// A job: workers, a network, and words in which something can be left for a worker outside of its inbox.
@@ -144,8 +188,9 @@ struct Model {
   BasicEventcount<S> progress;  // of a thread that is no worker
   std::array<Parking*, kWorkers> parkings = {};
   bool has_network;
-  bool ends = false;   // the scenario has the end of a job in it; else steps are saved
-  bool spins = false;  // an idle worker does not park at once
+  bool ends = false;    // the scenario has the end of a job in it; else steps are saved
+  bool steals = false;  // an idle worker takes tasks of others
+  bool spins = false;   // an idle worker does not park at once
   int workers;
   Atomic<int> unfinished;
   Atomic<std::uint32_t> arrived{0};
@@ -165,8 +210,10 @@ struct Model {
     name(&left[0], "left[0]");
     name(&left[1], "left[1]");
     name(&shared, "the watch");
-    for (int i = 0; i < workers; ++i)
+    for (int i = 0; i < workers; ++i) {
+      name(&worker(i).opening, i == 0 ? "opening 0" : "another opening");
       name(&worker(i).entrance, i == 0 ? "inbox 0" : i == 1 ? "inbox 1" : "inbox 2");
+    }
   }
 };
 

@@ -60,6 +60,28 @@ class ReadyQueue {
   void for_each(Body&& body) const noexcept {
     for (Task* task = head_; task != nullptr; task = task->next) body(*task);
   }
+  /// All for which `wanted(task)`, linked by `next`; null: none. Only first in, first out.
+  template <class Wanted>
+  Task* take_all(Wanted&& wanted) noexcept {
+    Task* taken = nullptr;
+    Task** last_taken = &taken;
+    Task* before = nullptr;
+    for (Task* task = head_; task != nullptr;) {
+      Task* const after = task->next;
+      if (wanted(*task)) {
+        (before == nullptr ? head_ : before->next) = after;
+        *last_taken = task;
+        last_taken = &task->next;
+        change_length(-1);
+      } else {
+        before = task;
+      }
+      task = after;
+    }
+    *last_taken = nullptr;
+    tail_ = before;
+    return taken;
+  }
   bool empty() const noexcept { return length() == 0; }
   /// Any thread: a recent number.
   int length() const noexcept { return length_.load(std::memory_order_relaxed); }

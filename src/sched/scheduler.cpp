@@ -372,12 +372,12 @@ void NodeScheduler::admit_threads() noexcept {
   Worker& here = *this_worker();
   here.expect_threads();
   if (here.entrance().admits()) return;
+  here.close();
   // Tasks that have not run yet learn it from the worker.
   for (int i = 0; i < tasks(); ++i) {
     Task& task = tasks_.at(i);
     if (task.worker == &here) task.monitored.store(true, std::memory_order_relaxed);
   }
-  here.close();
   here.entrance().admit(here.running()->inside);
 }
 
@@ -485,7 +485,8 @@ Result<std::unique_ptr<Scheduler>> Scheduler::create(const Options& options) {
   g_scheduler = scheduler.get();
   detail::g_single_worker = options.workers == 1 && !is_beside(options.progress);
   detail::g_tasks_move = scheduler->balancer() != nullptr;
-  detail::g_plans = detail::g_tasks_move && scheduler->balancer()->plans();
+  detail::g_plans =
+      detail::g_tasks_move && (scheduler->balancer()->plans() || scheduler->balancer()->steals());
   return std::unique_ptr<Scheduler>(std::move(scheduler));
 }
 

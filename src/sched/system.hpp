@@ -36,6 +36,8 @@ enum class Step {
   kAppoint,            ///< a thread that leaves appoints a blocked one to park at the inbox
   kAnnounceForParked,  ///< a thread that leaves renews the announcement of who is parked
   kWatchForParked,     ///< ... and has it watch if nobody does
+  kOpenStill,          ///< who takes tasks of another worker looks, under the lock, whether it may still
+  kWakeThief,          ///< who leaves a task with a worker that computes has an idle one look for it
 };
 
 struct System {

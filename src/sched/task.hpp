@@ -43,8 +43,9 @@ struct Moving {
   /// What of the task belongs to its worker, which it cannot leave therefore; counted by its own thread.
   std::atomic<int> anchors{0};
   std::atomic<int> target{-1};          ///< index of the worker that it is to move to, -1: none
+  std::atomic<int> assigned{-1};        ///< where the latest plan wants it, -1: at its home
   std::atomic<std::uint64_t> spent{0};  ///< ticks it has run
-  std::atomic<std::uint64_t> slot{0};   ///< ticks it runs at a time, of late
+  std::atomic<std::uint64_t> slot{0};   ///< ticks it may run at a time: the longest of late
   bool fresh = false;                   ///< it has not run since it has moved; its worker's thread
 };
 

@@ -22,6 +22,7 @@ __attribute__((tls_model("initial-exec"))) thread_local Task** t_running = nullp
 
 void task_main(ult::Fiber& fiber) noexcept {
   Task& task = static_cast<Task&>(fiber);
+  task.worker->settle_in(&task);
   if (task.helper) {
     task.inside = true;  // for ever
   } else if (task.monitored.load(std::memory_order_relaxed)) {
@@ -64,6 +65,8 @@ void Worker::push_yielded(Task& task) noexcept {
 inline Task* Worker::next_ready() noexcept {
   if (resume_next_ != nullptr) [[unlikely]]
     return std::exchange(resume_next_, nullptr);
+  if (opened_) [[unlikely]]
+    close_opening();
   // The inbox at every switch, so that a worker that is never idle keeps nobody waiting: one load of a line
   // that is in cache.
   if (!parking().empty()) [[unlikely]]
@@ -78,7 +81,10 @@ inline Task* Worker::next_ready() noexcept {
       (--until_clock_ == 0 || (expected_ != nullptr && expected_->load(std::memory_order_relaxed) > 0)))
       [[unlikely]]
     poll_at_switch();
-  return ready_.pop();
+  Task* const next = ready_.pop();
+  if (watchful() && balancer_ != nullptr && next != nullptr) [[unlikely]]
+    open_for(*next);
+  return next;
 }
 
 inline Task* Worker::pop_next() noexcept {
@@ -161,14 +167,19 @@ __attribute__((noinline)) void Worker::poll_at_switch() noexcept {
 }
 
 void Worker::look() noexcept {
+  if (opened_) [[unlikely]]
+    close_opening();
   drain_inbox();
-  if (watchful()) [[unlikely]]
+  if (watchful()) [[unlikely]] {
     wake_sleepers();
+    if (balancer_ != nullptr) look_around();
+  }
   if (drain_hook_ != nullptr) drain_hook_(index_);
   if (poll_ != nullptr && poll_source()) progressed_ = true;
 }
 
 bool Worker::anyone_ready() noexcept {
+  if (opened_) close_opening();
   drain_inbox();
   if (drain_hook_ != nullptr) drain_hook_(index_);
   return !ready_.empty() || has_urgent();
@@ -218,7 +229,10 @@ __attribute__((noinline)) Task* Worker::idle() noexcept {
     tell_progress();
     if (balancer_ != nullptr) end_idle();
     // What was urgent may have been dealt with meanwhile.
-    if (Task* task = pop_next()) return task;
+    if (Task* task = pop_next()) {
+      if (balancer_ != nullptr) open_for(*task);
+      return task;
+    }
     if (finished()) return nullptr;
   }
 }
@@ -266,6 +280,11 @@ __attribute__((noinline)) bool Worker::interrupted(Task& self) noexcept {
   return early;
 }
 
+__attribute__((noinline)) void Worker::go_on_watchfully(Task& self) noexcept {
+  settle_in(&self);
+  if (self.interrupted.load(std::memory_order_relaxed)) interrupted(self);
+}
+
 bool Worker::sleep_until(Task& self, std::uint64_t deadline) noexcept {
   Sleeper sleeper{deadline, &self};
   watchful_.store(true, std::memory_order_relaxed);
@@ -290,6 +309,7 @@ void Worker::block(Task& self) noexcept {
     here = self.worker;
     if (!here->watchful()) [[likely]]
       return;
+    here->settle_in(&self);
     // relaxed: if it is seen late, its worker will be told.
   } while (self.interrupted.load(std::memory_order_relaxed) && here->interrupted(self));
   if (here->balancer_ != nullptr) here->move_after_wait(self);
@@ -326,13 +346,15 @@ inline void Worker::give_turn(Task& self, Counter& counter) noexcept {
       }
       if (watchful() && balancer_ != nullptr) [[unlikely]]
         polled_in_vain();
-      return be_interrupted(self);
+      return go_on(self);
     }
-    if (watchful() && balancer_ != nullptr) [[unlikely]]
+    if (watchful() && balancer_ != nullptr) [[unlikely]] {
       account();
+      open_for(*next);
+    }
     push_yielded(self);
     switch_from(self, &self, *next, counter);
-    return self.worker->be_interrupted(self);
+    return self.worker->go_on(self);
   }
   // Several ranks that poll in turn never leave the queue empty.
   if (shared_.oversubscribed && ++yields_ % kYieldsPerSlice == 0) sched_yield();
@@ -340,10 +362,10 @@ inline void Worker::give_turn(Task& self, Counter& counter) noexcept {
   Task* next = next_ready();
   if (next != &self) {
     switch_from(self, &self, *next, counter);
-    return self.worker->be_interrupted(self);
+    return self.worker->go_on(self);
   }
   self.set_state(TaskState::kRunning);
-  be_interrupted(self);
+  go_on(self);
 }
 
 void Worker::yield(Task& self) noexcept {
@@ -393,7 +415,7 @@ void Worker::hand_off_to(Task& self, HelperFiber& helper) noexcept {
   self.set_state(TaskState::kReady);
   switch_from(self, &self, helper);
   resume_next_ = outer;
-  be_interrupted(self);
+  go_on(self);
 }
 
 void Worker::retire(HelperFiber& helper) noexcept {
@@ -407,6 +429,7 @@ void Worker::run() noexcept {
   ult::attach(thread_, root_);
   for (Task* next = idle(); next != nullptr;) {
     switch_from(root_, nullptr, *next);
+    settle_in(nullptr);
     // Back: a task moves to another worker, or all have finished.
     if (leaving_ == nullptr) break;
     send(*std::exchange(leaving_, nullptr), *leaving_to_);

@@ -21,6 +21,7 @@
 #include "sched/entrance.hpp"
 #include "sched/helper.hpp"
 #include "sched/move.hpp"
+#include "sched/opening.hpp"
 #include "sched/poll_watch.hpp"
 #include "sched/progress.hpp"
 #include "sched/ready_queue.hpp"
@@ -35,6 +36,7 @@ namespace tmpi::sched {
 
 using Entrance = BasicEntrance<System, Task>;
 using Parking = Entrance::Parking;
+using Opening = BasicOpening<System, Task>;
 
 /// What all workers of a process share.
 struct Shared {
@@ -103,6 +105,8 @@ class alignas(kCacheLine) Worker {
       make_ready_here(task);
     } else {
       parking().push(task);
+      if (tasks_move()) [[unlikely]]
+        invite();
     }
   }
   Parking& parking() noexcept { return entrance_.parking(); }
@@ -120,10 +124,9 @@ class alignas(kCacheLine) Worker {
   AssistPoint& assist_point() noexcept { return assist_point_; }
   /// It has admitted threads: no task comes or goes any more.
   bool closed() const noexcept { return closed_.load(std::memory_order_relaxed); }
-  void close() noexcept { closed_.store(true, std::memory_order_relaxed); }
   Balancer* balancer() noexcept { return balancer_; }
-  /// It has nothing to run, and nobody has promised it anything since it said so; claims it.
-  bool claim_idle() noexcept;
+  /// Another worker may take something here.
+  bool invites() noexcept { return opening_.invites(parking()); }
 
   // The worker's thread.
   /// Runs tasks until all tasks of the process have finished.
@@ -132,6 +135,10 @@ class alignas(kCacheLine) Worker {
   void adopt(Task& task) noexcept;
   Task* running() const noexcept { return running_; }
   int ready() const noexcept { return ready_.length(); }
+  /// The task is this worker's until its next scheduling point.
+  bool owns(const Task& task) const noexcept { return !opened_ && task.worker == this; }
+  /// Threads are about to be admitted: no task comes or goes from now on.
+  void close() noexcept;
   timers::CoreMeter& meter() noexcept { return meter_; }
   /// Suspends the calling task, which somebody will make ready.
   void block(Task& self) noexcept;
@@ -149,6 +156,14 @@ class alignas(kCacheLine) Worker {
   Moved move(Task& self, Worker& to) noexcept;
   /// What the running task has used since it was last accounted is added to its load.
   void account() noexcept;
+
+  /// The worker is in the flow of control of `task`, null: its own.
+  void settle_in(const Task* task) noexcept { settled_.store(task, std::memory_order_release); }
+  /// After a switch back to the task, on the worker where it goes on.
+  void go_on(Task& self) noexcept {
+    if (watchful()) [[unlikely]]
+      go_on_watchfully(self);
+  }
 
   HelperPool& helpers() noexcept { return helpers_; }
   const HelperPool& helpers() const noexcept { return helpers_; }
@@ -190,7 +205,9 @@ class alignas(kCacheLine) Worker {
 
   // The Host of its entrance.
   void look() noexcept;
-  bool look_again() noexcept { return drain_hook_ != nullptr && drain_hook_(index_); }
+  bool look_again() noexcept {
+    return (drain_hook_ != nullptr && drain_hook_(index_)) || (balancer_ != nullptr && can_steal());
+  }
   bool has_ready() const noexcept { return !ready_.empty() || urgent_ != nullptr; }
   bool finished() const noexcept { return shared_.unfinished.load(std::memory_order_acquire) == 0; }
   void spin() noexcept;
@@ -209,14 +226,16 @@ class alignas(kCacheLine) Worker {
       64;  // oversubscribed: yields before the core is offered to others
 
   void make_ready_here(Task& task) noexcept {
-    if (task.is_thread) [[unlikely]]
-      return entrance_.wake(static_cast<ThreadTask&>(task).parker);
+    if (task.is_thread || opened_) [[unlikely]]
+      return make_ready_specially(task);
     task.set_state(TaskState::kReady);
     ready_.push(task);
     if (task.helper && attendant_ != nullptr) [[unlikely]]
       helper_is_ready();
   }
   void helper_is_ready() noexcept;
+  void make_ready_specially(Task& task) noexcept;
+  void invite() noexcept;
   void drain_inbox() noexcept;
   Task* next_ready() noexcept;
   Task* pop_next() noexcept;
@@ -227,10 +246,7 @@ class alignas(kCacheLine) Worker {
   bool interrupted(Task& self) noexcept;
   void suspend(Task& self) noexcept;
   bool watchful() const noexcept { return watchful_.load(std::memory_order_relaxed); }
-  void be_interrupted(Task& self) noexcept {
-    if (watchful() && self.interrupted.load(std::memory_order_relaxed)) [[unlikely]]
-      interrupted(self);
-  }
+  void go_on_watchfully(Task& self) noexcept;
   void poll_at_switch() noexcept;
   bool poll_source() noexcept {
     looks_.store(looks_.load(std::memory_order_relaxed) + 1, std::memory_order_relaxed);
@@ -241,7 +257,12 @@ class alignas(kCacheLine) Worker {
   void balance() noexcept;
   void rotate() noexcept;
   void send_planned() noexcept;
-  void share() noexcept;
+  void open_for(const Task& next) noexcept;
+  void close_opening() noexcept;
+  bool can_steal() const noexcept;
+  void steal() noexcept;
+  void receive(Task& task, Worker& from) noexcept;
+  void look_around() noexcept;
   void move_after_wait(Task& self) noexcept;
   Worker* next_open() const noexcept;
   void depart(Task& self, Worker& to) noexcept;
@@ -282,6 +303,7 @@ class alignas(kCacheLine) Worker {
   Counter switches_{0};
   Counter polled_switches_{0};  // those of yield_polling()
   Counter looks_{0};            // at the event source
+  bool opened_ = false;         // opening_ is open
   ReadyQueue ready_;
   Shared& shared_;
   ult::Fiber root_;  // the thread's own flow of control
@@ -308,6 +330,11 @@ class alignas(kCacheLine) Worker {
   std::atomic<bool> idling_{false};
   std::unique_ptr<Attendant> attendant_;
   bool only_attended_ = false;  // no thread of a rank has been admitted, only the attendant
+  unsigned misses_ = 0;
+  // The task whose flow of control the worker is in, noted by that: who was left before it has been left. release: with
+  // its context.
+  std::atomic<const Task*> settled_{nullptr};
+  Opening opening_;
 
   // Its inbox is written by other threads.
   Entrance entrance_;

@@ -1,5 +1,6 @@
 // How a worker hands its tasks over to others (move.hpp, docs/load-balance.md). Nothing of this runs in a job whose tasks
 // stay.
+#include <algorithm>
 #include <utility>
 
 #include "sched/worker.hpp"
@@ -28,6 +29,7 @@ void Worker::send(Task& task, Worker& to) noexcept {
   task.worker = &to;
   // From here on it is the other's. push() publishes.
   to.parking().push(task);
+  to.invite();
 }
 
 void Worker::account() noexcept {
@@ -38,7 +40,9 @@ void Worker::account() noexcept {
   Moving& moving = task->moving;
   moving.fresh = false;
   moving.spent.store(moving.spent.load(std::memory_order_relaxed) + used, std::memory_order_relaxed);
-  moving.slot.store((3 * moving.slot.load(std::memory_order_relaxed) + used) / 4, std::memory_order_relaxed);
+  // The longest of late: most turns of a rank are short, those between two messages of a step.
+  const std::uint64_t slot = moving.slot.load(std::memory_order_relaxed);
+  moving.slot.store(std::max(used, slot - slot / 8), std::memory_order_relaxed);
 }
 
 void Worker::polled_in_vain() noexcept {
@@ -48,6 +52,7 @@ void Worker::polled_in_vain() noexcept {
     began_ = now;
   } else {
     account();
+    open_for(*running_);
   }
 }
 
@@ -56,16 +61,13 @@ __attribute__((noinline)) void Worker::balance() noexcept {
   account();
   if (entrance_.admits() || ready_.empty()) return;
   if (balancer_->rotates()) return rotate();
-  if (balancer_->plans()) {
-    balancer_->at_switch(began_);
-    if (const std::uint64_t number = balancer_->plan_number(); number != plan_seen_) {
-      plan_seen_ = number;
-      departing_ = balancer_->departing(*this);
-    }
-    if (departing_ > 0) send_planned();
+  if (!balancer_->plans()) return;
+  balancer_->at_switch(began_);
+  if (const std::uint64_t number = balancer_->plan_number(); number != plan_seen_) {
+    plan_seen_ = number;
+    departing_ = balancer_->departing(*this);
   }
-  if (balancer_->steals() && ready_.length() > 1 && balancer_->idle().load(std::memory_order_relaxed) > 0)
-    share();
+  if (departing_ > 0) send_planned();
 }
 
 Worker* Worker::next_open() const noexcept {
@@ -87,10 +89,13 @@ void Worker::rotate() noexcept {
 void Worker::send_planned() noexcept {
   const auto planned = [this](const Task& task) {
     const int target = task.moving.target.load(std::memory_order_relaxed);
-    return target >= 0 && target != index_ && movable(task) &&
+    return target >= 0 && target != index_ && !task.moving.fresh && movable(task) &&
            !balancer_->workers()[static_cast<std::size_t>(target)]->closed();
   };
-  while (Task* task = ready_.take(planned)) {
+  Task* task = ready_.take(planned);
+  // Some have been taken by others meanwhile.
+  if (task == nullptr && ++misses_ % 16 == 0) departing_ = balancer_->departing(*this);
+  for (; task != nullptr; task = ready_.take(planned)) {
     const int target = task->moving.target.load(std::memory_order_relaxed);
     // A new plan may have come in between.
     Worker& to = target >= 0 ? *balancer_->workers()[static_cast<std::size_t>(target)] : *this;
@@ -102,45 +107,100 @@ void Worker::send_planned() noexcept {
   }
 }
 
-// Half of those that have to wait for long, and would run last, go to a worker that idles.
-void Worker::share() noexcept {
-  const int kept = ready_.length() - ready_.length() / 2;
-  const auto goes = [&](const Task& task, int position) {
-    return position >= kept && task.moving.target.load(std::memory_order_relaxed) < 0 && movable(task);
-  };
-  std::uint64_t wait = 0;
-  int position = 0;
-  bool any = false;
-  ready_.for_each([&](const Task& task) {
-    wait += task.moving.slot.load(std::memory_order_relaxed);
-    any |= goes(task, position++);
-  });
-  if (!any || wait < balancer_->worth_moving()) return;
-  // Who claims it sends something: it does not look by itself.
-  Worker* const to = balancer_->claim_idle(*this);
-  if (to == nullptr) return;
-  for (;;) {
-    position = 0;
-    Task* const task = ready_.take([&](const Task& one) { return goes(one, position++); });
-    if (task == nullptr) return;
-    send(*task, *to);
+// While `next`, which is about to run, takes long, the others may be taken by whoever has nothing to run.
+__attribute__((noinline)) void Worker::open_for(const Task& next) noexcept {
+  const std::uint64_t slot = next.moving.slot.load(std::memory_order_relaxed);
+  if (!balancer_->steals() || slot < balancer_->long_slot() || entrance_.admits()) return;
+  // As many as cost little beside the turn. Those that would run last: who comes to the inbox later comes after them.
+  int stay =
+      ready_.length() - static_cast<int>(std::min<std::uint64_t>(slot / balancer_->offered_in(), 1 << 20));
+  Task* task = ready_.take_all([&](const Task& one) { return stay-- <= 0 && movable(one) && &one != &next; });
+  while (task != nullptr) parking().push(*std::exchange(task, task->next));
+  opening_.open();
+  opened_ = true;
+  if (!parking().empty()) invite();
+}
+
+void Worker::close_opening() noexcept {
+  opened_ = false;
+  opening_.close();
+}
+
+void Worker::close() noexcept {
+  if (opened_) close_opening();
+  closed_.store(true, std::memory_order_relaxed);
+}
+
+__attribute__((noinline)) void Worker::make_ready_specially(Task& task) noexcept {
+  if (task.is_thread) return entrance_.wake(static_cast<ThreadTask&>(task).parker);
+  task.set_state(TaskState::kReady);
+  parking().push(task);
+  invite();
+}
+
+// Something has been left in the inbox of this worker, which may be open. Any thread.
+__attribute__((noinline)) void Worker::invite() noexcept {
+  if (!opening_.is_open() || balancer_->idle() == 0) return;
+  for (const auto& other : balancer_->workers()) {
+    if (other.get() == this || other->closed() || !other->parking().announced()) continue;
+    return other->parking().wake_if_parked();
   }
 }
 
-bool Worker::claim_idle() noexcept {
-  if (!idling_.load(std::memory_order_relaxed) || !idling_.exchange(false, std::memory_order_relaxed))
-    return false;
-  balancer_->idle().fetch_sub(1, std::memory_order_relaxed);
-  return true;
+bool Worker::can_steal() const noexcept {
+  if (!balancer_->steals() || closed()) return false;
+  return std::ranges::any_of(balancer_->workers(),
+                             [this](const auto& other) { return other.get() != this && other->invites(); });
+}
+
+// As much as is worth the way; when that has been done there is another look.
+void Worker::steal() noexcept {
+  if (!balancer_->steals() || closed()) return;
+  const auto& workers = balancer_->workers();
+  std::uint64_t taken = 0;
+  for (std::size_t i = 1; i < workers.size() && ready_.empty(); ++i) {
+    Worker& from = *workers[(static_cast<std::size_t>(index_) + i) % workers.size()];
+    const auto takes = [&](const Task& task) {
+      // In this order: one that is just being left must not be looked at. acquire: what it has left is seen.
+      return taken < balancer_->worth_taking() && from.settled_.load(std::memory_order_acquire) != &task &&
+             !task.helper && !task.is_thread && task.context != nullptr &&
+             task.moving.anchors.load(std::memory_order_relaxed) == 0;
+    };
+    from.opening_.raid(from.parking(), takes, [&](Task& task) {
+      taken += 1 + task.moving.slot.load(std::memory_order_relaxed);
+      receive(task, from);
+    });
+  }
+}
+
+void Worker::receive(Task& task, Worker& from) noexcept {
+  from.residents_.fetch_sub(1, std::memory_order_relaxed);
+  settle();
+  balancer_->count_move();
+  task.moving.fresh = true;
+  // After its turn it goes where the plan wants it.
+  const int assigned = task.moving.assigned.load(std::memory_order_relaxed);
+  task.moving.target.store(assigned == index_ ? -1 : assigned, std::memory_order_relaxed);
+  if (assigned >= 0 && assigned != index_) ++departing_;
+  task.monitored.store(false, std::memory_order_relaxed);
+  task.worker = this;
+  task.set_state(TaskState::kReady);
+  ready_.push(task);
+}
+
+// Where the worker has nothing to run, or its task polls.
+void Worker::look_around() noexcept {
+  if (idling_ && ready_.empty()) steal();
 }
 
 void Worker::begin_idle() noexcept {
-  if (!idling_.exchange(true, std::memory_order_relaxed))
-    balancer_->idle().fetch_add(1, std::memory_order_relaxed);
+  idling_ = true;
+  balancer_->change_idle(1);
 }
 
 void Worker::end_idle() noexcept {
-  claim_idle();
+  idling_ = false;
+  balancer_->change_idle(-1);
   began_ = timers::now_ticks();
 }
 
@@ -177,7 +237,7 @@ void Worker::depart(Task& self, Worker& to) noexcept {
   running_ = nullptr;
   self.set_state(TaskState::kReady);
   ult::switch_to(thread_, self, root_);
-  self.worker->be_interrupted(self);  // what came while it was between the two
+  self.worker->go_on(self);  // what came while it was between the two
 }
 
 // ---- The contract's free functions (move.hpp) ----
@@ -192,7 +252,7 @@ Balancer* the_balancer() noexcept {
 }  // namespace
 
 bool is_neighbour(const Task& task) noexcept {
-  return task.worker == this_worker();
+  return this_worker()->owns(task);
 }
 
 Moved move_to(int worker) noexcept {

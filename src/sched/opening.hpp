@@ -1,0 +1,55 @@
+// Opening: a worker that is going to compute for long lets others take ready tasks out of its inbox meanwhile
+// (docs/load-balance.md). Its owner opens it at a switch, and closes it at the next; a worker that has nothing to run
+// takes what it wants. As long as it is open none of the owner's tasks that do not run can be relied upon to stay.
+//
+// Who has found nothing to take parks as for anything that is left outside of its inbox (parking.hpp): it looks again
+// after it has announced itself; and who opens, or leaves something in an inbox that is open, looks for one that is
+// parked after that. All seq_cst: one of the two sees the other.
+//
+// Never suspends a fiber.
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+
+#include "base/platform.hpp"
+#include "sched/monitor.hpp"
+#include "sched/parking.hpp"
+
+namespace tmpi::sched {
+
+template <class S, class Node>
+class alignas(kCacheLine) BasicOpening {
+ public:
+  using Parking = BasicParking<S, Node>;
+
+  // Any thread.
+  bool is_open() const noexcept { return open_.load(std::memory_order_seq_cst) != 0; }
+  /// There is something to take; a hint.
+  bool invites(const Parking& parking) const noexcept { return is_open() && !parking.empty(); }
+
+  // The owner.
+  void open() noexcept { open_.store(1, std::memory_order_seq_cst); }
+  /// Nobody takes anything from now on, and who has taken something is through with it.
+  void close() noexcept {
+    lock_.lock();
+    open_.store(0, std::memory_order_relaxed);
+    lock_.unlock();
+  }
+
+  // Other workers.
+  /// Takes what is in the inbox and takes(node), oldest first; note(node) for each, before the owner can close.
+  template <class Takes, class Note>
+  void raid(Parking& parking, Takes&& takes, Note&& note) noexcept {
+    if (!invites(parking)) return;
+    lock_.lock();
+    if (open_.load(std::memory_order_relaxed) != 0 || S::omits(Step::kOpenStill)) parking.raid(takes, note);
+    lock_.unlock();
+  }
+
+ private:
+  typename S::template Atomic<std::uint32_t> open_{0};
+  BasicMonitor<S> lock_;
+};
+
+}  // namespace tmpi::sched
