@@ -25,6 +25,9 @@ ATTRIBUTE = re.compile(r"\[\[[^\]]*\]\]|\b(?:alignas|decltype|__attribute__)\s*\
 FUNCTION = re.compile(r"[^=(]*?(\w+)\s*\(")
 VARIABLE = re.compile(r"([A-Za-z_]\w*)\s*(?:\[[^\]]*\]\s*)*(?:=[^,]*)?(?:,|$)")  # by "int a[2] = ..., b": a and b
 WORD = re.compile(r"[A-Za-z_]\w*")
+MEMBER = re.compile(r"(?:\.|->)\s*[A-Za-z_]\w*")  # found in a class, whatever the file calls by this name
+# What the expressions above take for a name now and then.
+NO_NAMES = set("auto bool char class const double enum float int long noexcept operator return short signed struct unsigned void".split())
 
 
 def text_of(path):
@@ -65,13 +68,15 @@ def names_of(piece, own):
     """The names a statement declares for its file alone."""
     if piece.startswith(("using namespace", "extern", "TEST_CASE", "static_assert")):
         return set()
+    if piece.startswith("using") and "=" not in piece:  # may stand there twice, and if it means two things the compiler says so
+        return set()
     piece = ATTRIBUTE.sub("", piece)
     piece = re.sub(r"^(?:template\s*<[^{;]*?>\s*(?=[A-Za-z]))+", "", piece.strip())
     names = set(TYPE.findall(piece)) | {name for pair in ALIAS.findall(piece) for name in pair if name}
     if own or re.search(r"\bstatic\b", piece):
         function = FUNCTION.match(piece)
         names |= {function[1]} if function else set(VARIABLE.findall(piece))
-    return names
+    return names - NO_NAMES
 
 
 @functools.cache
@@ -106,7 +111,7 @@ class Source:
         text = text_of(path)
         code = NOISE.sub(" ", text)
         self.path = path
-        self.words = set(WORD.findall(code))
+        self.words = set(WORD.findall(MEMBER.sub(" ", code)))
         self.macros = dict(MACRO.findall(code))
         self.own = set(self.macros)
         for piece, own in statements(DIRECTIVE.sub("", code)):
@@ -124,9 +129,11 @@ class Source:
 
 
 def groups_of(paths):
-    """Lists of sources, each list one translation unit: every file goes to the first group it fits in."""
+    """Lists of sources, each list one translation unit: every file goes to the first group it fits in, the least compatible ones first."""
+    sources = [Source(path) for path in paths]
+    sources.sort(key=lambda source: sum(source.goes_with(other) for other in sources))
     groups = {}
-    for source in map(Source, paths):
+    for source in sources:
         alike = groups.setdefault(source.settings, [])
         for group in alike:
             if len(group) < LARGEST and all(source.goes_with(other) for other in group):

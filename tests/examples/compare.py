@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
-"""The examples give the same answers under every MPI: compiles them with tmpicc and with each mpicc found (Debian's MPICH and Open MPI), runs them
-with the same number of ranks, and compares the numbers that they print as "result".
+"""The examples give the same answers under every MPI: those of the build tree, and compiled with each mpicc found (Debian's MPICH and Open MPI); runs
+them with the same number of ranks, and compares the numbers that they print as "result".
 
   tests/examples/compare.py --build BUILD [--peers mpich,openmpi]
 """
@@ -33,15 +33,18 @@ TOLERANCE = 1e-9  # relative; the order in which a reduction combines may differ
 
 
 class Mpi:
-    """Compilers and a launcher."""
+    """Compilers and a launcher, and where programs are that have been built already."""
 
-    def __init__(self, name, cc, cxx, fc, launcher):
-        self.name, self.cc, self.cxx, self.fc, self.launcher = name, cc, cxx, fc, launcher
+    def __init__(self, name, cc, cxx, fc, launcher, built=None):
+        self.name, self.cc, self.cxx, self.fc, self.launcher, self.built = name, cc, cxx, fc, launcher, built
 
     def has(self, source):
         return ".f" not in source or shutil.which(self.fc) is not None
 
     def build(self, source, directory):
+        """Its program: that of the build tree if it has it there, else compiled into `directory`."""
+        if self.built is not None and (self.built / source.split(".")[0]).exists():
+            return self.built / source.split(".")[0]
         binary = directory / f"{source.split('.')[0]}.{self.name}"
         if not binary.exists():
             compiler = [self.cxx, "-std=c++17"] if source.endswith(".cpp") else [self.cc, "-std=gnu11"]
@@ -84,7 +87,8 @@ def main():
     parser.add_argument("--peers", default="mpich,openmpi")
     options = parser.parse_args()
     bin_dir = pathlib.Path(options.build).resolve() / "bin"
-    tmpi = Mpi("tmpi", str(bin_dir / "tmpicc"), str(bin_dir / "tmpicxx"), str(bin_dir / "tmpifort"), [str(bin_dir / "tmpirun")])
+    tmpi = Mpi("tmpi", str(bin_dir / "tmpicc"), str(bin_dir / "tmpicxx"), str(bin_dir / "tmpifort"), [str(bin_dir / "tmpirun")],
+               bin_dir.parent / "examples")
     others = peers(options.peers.split(","))
     failures = 0
     with tempfile.TemporaryDirectory() as scratch:

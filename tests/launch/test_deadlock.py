@@ -7,6 +7,7 @@ import time
 from harness import HANG, LaunchTest, claims_time, main, program
 
 DEADLOCK = 125
+SHORT = ("--polling-limit", 2)
 
 
 class DeadlockTest(LaunchTest):
@@ -110,7 +111,7 @@ class DeadlockTest(LaunchTest):
         ways = [("test", "  ranks 0-3 (4): polling in vain with MPI_Test\n"),
                 ("probe-and-wait", "  rank 0: blocked in MPI_Recv from rank 1 with tag 5 on MPI_COMM_WORLD\n"
                                    "  ranks 1-3 (3): polling in vain with MPI_Iprobe\n")]
-        jobs = [(report, self.start("-n", 4, *options, program("polls.c"), case)) for case, report in ways
+        jobs = [(report, self.start("-n", 4, *options, *SHORT, program("polls.c"), case)) for case, report in ways
                 for options in (("--workers", 1), ("--nodes", 2))]
         for report, job in jobs:
             end = time.monotonic() + HANG
@@ -120,7 +121,7 @@ class DeadlockTest(LaunchTest):
             job.process.terminate()
             err = job.finish().err.decode()
             self.assertEqual(job.code, 143, err)
-            self.assertIn("tmpirun: warning: this looks like a deadlock: for 10 seconds every rank that has not finished has tested or probed in "
+            self.assertIn("tmpirun: warning: this looks like a deadlock: for 2 seconds every rank that has not finished has tested or probed in "
                           "vain", err)
             self.assertIn(report, err)
             self.assertEqual(err.count("looks like"), 1)
@@ -131,11 +132,11 @@ class DeadlockTest(LaunchTest):
         flag = os.path.join(self.directory(), "flag")
         with open(flag, "wb") as memory:
             memory.write(bytes(8))
-        jobs = [self.start("-n", 2, *options, "--sleep", "yield", program("polls.c"), *case)
-                for case in (["wtime", 14], ["clock", 14], ["work", 14], ["work-between", 0, file], ["alarm", 14], ["file", 0, file],
-                             ["memory", 0, flag], ["asleep", 14])
+        jobs = [self.start("-n", 2, *options, *SHORT, "--sleep", "yield", program("polls.c"), *case)
+                for case in (["wtime", 5], ["clock", 5], ["work", 5], ["work-between", 0, file], ["alarm", 5], ["file", 0, file],
+                             ["memory", 0, flag], ["asleep", 5])
                 for options in (("--workers", 1), ("--nodes", 2))]
-        time.sleep(14)
+        time.sleep(5)
         with open(file, "w"), open(flag, "r+b") as memory:
             memory.write(b"1234567")
         for job in jobs:
@@ -145,7 +146,7 @@ class DeadlockTest(LaunchTest):
     def test_polling_goes_on(self):
         """A loop that reads the cycle counter cannot be told from one that has no end; and nobody is told who does not want it."""
         options = ((), ("-q",), ("--no-deadlock-check",))
-        jobs = [self.start("-n", 2, *option, program("polls.c"), "cycles", 20) for option in options]
+        jobs = [self.start("-n", 2, *option, *SHORT, program("polls.c"), "cycles", 5) for option in options]
         for option, job in zip(options, jobs):
             job.finish()
             self.assertEqual((job.code, job.out), (0, b"fine\n"), job.err)

@@ -20,12 +20,16 @@
 namespace tmpi::launch {
 namespace {
 
-// Seconds of nothing but polls that are worth a warning, and that are a deadlock.
-constexpr int kPatience = 10;
-constexpr int kFuse = 60;
+// Seconds of nothing but polls that are worth a warning; so many times that are a deadlock.
+int polling_limit = 10;
+constexpr int kLimitsToTheEnd = 6;
 
 bool quiet = false;  // no warning is wanted
 bool said = false;   // it has been said, of a job of one node process
+
+int fuse() {
+  return kLimitsToTheEnd * polling_limit;
+}
 
 bool somebody_polls(const StateDump& dump) {
   return std::ranges::any_of(
@@ -45,7 +49,7 @@ std::string wording(StateDump dump, const std::vector<mpi::WaitForEdges>& edges)
   return fmt::format(
       "deadlock: {} and no message is on its way\n{}{}"
       "the job has been ended (--no-deadlock-check leaves it {}, for a debugger)",
-      polling ? in_vain(kFuse) : "every rank that has not finished is blocked in MPI,",
+      polling ? in_vain(fuse()) : "every rank that has not finished is blocked in MPI,",
       describe(in_order(std::move(dump))), mpi::explain_deadlock(edges, mpi::job()->end()),
       polling ? "alone" : "blocked");
 }
@@ -55,8 +59,8 @@ std::string warning(StateDump dump, const std::vector<mpi::WaitForEdges>& edges)
   return fmt::format(
       "warning: this looks like a deadlock: {} and no message is on its way\n{}{}"
       "the job will be ended if nothing else happens for {} seconds (--no-deadlock-check lets it go on)",
-      in_vain(kPatience), describe(in_order(std::move(dump))),
-      mpi::explain_deadlock(edges, mpi::job()->end()), kFuse - kPatience);
+      in_vain(polling_limit), describe(in_order(std::move(dump))),
+      mpi::explain_deadlock(edges, mpi::job()->end()), fuse() - polling_limit);
 }
 
 // On a worker's thread, while all workers sleep (sched::StallHook).
@@ -119,11 +123,11 @@ void on_stall_of_several() noexcept {
 bool on_polls(int seconds) noexcept {
   const NodeJob* job = NodeJob::running();
   if (job == nullptr || !mpi::only_polling(seconds == 0)) return false;
-  if (seconds == 0 || seconds % kPatience != 0) return true;
+  if (seconds == 0 || seconds % polling_limit != 0) return true;
   if (shares_memory()) return false;
   if (job->several()) {
     quiescence().begin();  // the others may come to this later: explain()
-  } else if (seconds >= kFuse) {
+  } else if (seconds >= fuse()) {
     Control::instance()->end_job(EndKind::kDeadlock, -1, kExitDeadlock,
                                  wording(job->state_dump(true), {mpi::wait_for_edges()}));
   } else if (!quiet && !std::exchange(said, true)) {
@@ -138,9 +142,9 @@ bool fuse_burnt() {
   using Clock = std::chrono::steady_clock;
   static Clock::time_point first, last;
   const Clock::time_point now = Clock::now();
-  if (now - last > std::chrono::seconds(2 * kPatience)) first = now;
+  if (now - last > std::chrono::seconds(2 * polling_limit)) first = now;
   last = now;
-  return now - first >= std::chrono::seconds(kFuse - kPatience);
+  return now - first >= std::chrono::seconds(fuse() - polling_limit);
 }
 
 void explain(std::string_view payload, std::string& out) {
@@ -178,7 +182,8 @@ void on_question(const Frame& question, std::string& out) {
 
 }  // namespace
 
-void watch_for_deadlock(sched::Scheduler& scheduler, bool several_nodes, bool no_warnings) {
+void watch_for_deadlock(sched::Scheduler& scheduler, bool several_nodes, int limit, bool no_warnings) {
+  polling_limit = limit;
   quiet = no_warnings;
   scheduler.set_stall_hook(several_nodes ? &on_stall_of_several : &on_stall_alone);
   scheduler.set_poll_hook(&on_polls);

@@ -8,9 +8,9 @@
 
 namespace tmpi::launch {
 
-/// Before the scheduler runs. Ranks that all wait end the job at once, ranks that only poll after a minute; before that
-/// there is a warning, unless `no_warnings`.
-void watch_for_deadlock(sched::Scheduler& scheduler, bool several_nodes, bool no_warnings);
+/// Before the scheduler runs. Ranks that all wait end the job at once; of ranks that only poll there is a warning after
+/// `polling_limit` seconds, unless `no_warnings`, and they end it after six times as long.
+void watch_for_deadlock(sched::Scheduler& scheduler, bool several_nodes, int polling_limit, bool no_warnings);
 
 /// What kDone carries: this node process's balance of messages.
 std::string final_balance();

@@ -253,6 +253,13 @@ std::string set_no_deadlock_check(OptionTarget target, std::string_view value) {
   return {};
 }
 
+std::string set_polling_limit(OptionTarget target, std::string_view value) {
+  const Result<long> seconds = parse_number(value, 1, 100'000);
+  if (!seconds) return seconds.message();
+  target.settings.job.polling_limit = static_cast<int>(*seconds);
+  return {};
+}
+
 template <Tags Kind>
 std::string set_tags(OptionTarget target, std::string_view value) {
   target.settings.tags = value == "1" ? Kind : Tags::kNone;
@@ -420,6 +427,10 @@ const std::vector<Option>& table() {
        "with "
        "exit code 125 and a report of who waits for whom.",
        set_no_deadlock_check},
+      {"--polling-limit", "", "TMPI_POLLING_LIMIT", "SECONDS", kControl,
+       "How long ranks may do nothing but test and probe in vain until a warning says so (default 10). After "
+       "six times as long it is a deadlock.",
+       set_polling_limit},
       {"--version", "-V", "", "", kControl, "Print tmpi's version and exit.",
        set_task<Settings::Task::kVersion>},
       {"--help", "-h", "", "", kControl, "Print this text and exit.", set_task<Settings::Task::kHelp>},

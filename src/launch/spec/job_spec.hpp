@@ -44,6 +44,7 @@ struct JobSpec {
   std::string progress = "auto";   ///< --progress, without :N
   int progress_cores = 1;          ///< --progress core:N
   bool deadlock_check = true;
+  int polling_limit = 10;  ///< --polling-limit, seconds
   bool quiet = false;
   bool verbose = false;
   bool check = false;  ///< --check
