@@ -20,11 +20,11 @@ FILE* stderr;
 namespace tmpi::shim {
 namespace {
 
-FILE* standard_files[3];  // what the three were at the start, whatever the program assigns to them
-
 // Longer lines go out in pieces, which the launcher puts together again. In .bss, where it shares a page with
-// what every rank writes anyway.
+// what every rank writes anyway; its end, which few lines reach, may lie in the next one.
 char stdout_buffer[1024];
+
+FILE* standard_files[3];  // what the three were at the start, whatever the program assigns to them
 
 struct FileList {
   FILE** files = nullptr;

@@ -50,6 +50,7 @@ ReceivePools::Pool* ReceivePools::find(std::size_t size) noexcept {
 // False: there are as many as before.
 bool ReceivePools::grow(Pool& pool, std::size_t buffers) noexcept {
   const std::size_t needed = pool.posted + buffers;
+  if (bytes_ + (needed - std::min(needed, pool.there)) * pool.size > kMostBytes) return false;
   if (pool.waiting.size() < needed) {
     try {
       std::vector<std::byte*> ring(std::max(needed, 2 * pool.waiting.size()));

@@ -25,8 +25,12 @@ extern const ReceiveMemory kPages;
 class ReceivePools {
  public:
   static constexpr int kMostPools = 20;
+  /// Bytes of all pools together; what does not fit is not posted.
+  static constexpr std::uint64_t kMostBytes = std::uint64_t{1} << 30;
   /// Buffers of a share that adapts, at least.
   static constexpr std::size_t kLeastShare = 8;
+  /// Of one that begins; it grows with what is needed.
+  static constexpr std::size_t kMostShare = 64;
   static constexpr unsigned kMostWeight = 8;
 
   struct Pool {

@@ -300,7 +300,8 @@ Result<int> NodeScheduler::add(std::span<const NewTask> tasks) {
 void NodeScheduler::drop(const Task& task) noexcept {
   const_cast<Task&>(task).set_state(TaskState::kFinished);
   task.worker->unsettle();
-  if (shared_.unfinished.fetch_sub(1, std::memory_order_acq_rel) != 1) return;
+  shared_.unfinished.fetch_sub(1, std::memory_order_acq_rel);
+  // Even if others have not finished: whoever sleeps last asks whether anybody can go on, and this one no longer can.
   for (Parking* parking : shared_.parkings) parking->wake();
 }
 

@@ -1,7 +1,8 @@
 // Sleepers: the tasks of a worker that wait for a time (sleep.hpp), the earliest first. Linked through the
-// waiting tasks' own stacks: nothing is allocated. Used inside the worker only; no atomics, nothing suspends.
+// waiting tasks' own stacks: nothing is allocated. Used inside the worker only, but for earliest(); nothing suspends.
 #pragma once
 
+#include <atomic>
 #include <cstdint>
 
 #include "sched/task.hpp"
@@ -20,7 +21,8 @@ struct Sleeper {
 class Sleepers {
  public:
   bool empty() const noexcept { return first_ == nullptr; }
-  std::uint64_t earliest() const noexcept { return first_->deadline; }
+  /// The first deadline; 0: there is none. Any thread.
+  std::uint64_t earliest() const noexcept { return earliest_.load(std::memory_order_relaxed); }
 
   /// Behind all that are due no later. From the back: equal naps come in order.
   void add(Sleeper& sleeper) noexcept {
@@ -31,11 +33,13 @@ class Sleepers {
     (before != nullptr ? before->next : first_) = &sleeper;
     (sleeper.next != nullptr ? sleeper.next->previous : last_) = &sleeper;
     sleeper.listed = true;
+    note();
   }
   void remove(Sleeper& sleeper) noexcept {
     (sleeper.previous != nullptr ? sleeper.previous->next : first_) = sleeper.next;
     (sleeper.next != nullptr ? sleeper.next->previous : last_) = sleeper.previous;
     sleeper.listed = false;
+    note();
   }
   /// Takes out the first one if it is due at `now`, else null.
   Sleeper* due(std::uint64_t now) noexcept {
@@ -46,6 +50,11 @@ class Sleepers {
   }
 
  private:
+  void note() noexcept {
+    earliest_.store(first_ == nullptr ? 0 : first_->deadline, std::memory_order_relaxed);
+  }
+
+  std::atomic<std::uint64_t> earliest_{0};
   Sleeper* first_ = nullptr;
   Sleeper* last_ = nullptr;
 };

@@ -186,10 +186,12 @@ bool Worker::anyone_ready() noexcept {
 }
 
 bool Worker::sleep(std::uint32_t epoch) noexcept {
-  if (sleepers_.empty()) return shared_.stall.sleep(parking(), epoch, 0);
+  // Once: others may be inside by now.
+  const std::uint64_t earliest = sleepers_.earliest();
+  if (earliest == 0) return shared_.stall.sleep(parking(), epoch, 0);
   constexpr std::uint64_t kLongest = 1'000'000'000'000;  // ns; then another look
   const std::uint64_t now = monotonic_now();
-  const std::uint64_t left = sleepers_.earliest() - std::min(now, sleepers_.earliest());
+  const std::uint64_t left = earliest - std::min(now, earliest);
   return shared_.stall.sleep(parking(), epoch, std::clamp<std::uint64_t>(left, 1, kLongest));
 }
 

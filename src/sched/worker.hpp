@@ -206,7 +206,10 @@ class alignas(kCacheLine) Worker {
   // The Host of its entrance.
   void look() noexcept;
   bool look_again() noexcept {
-    return (drain_hook_ != nullptr && drain_hook_(index_)) || (balancer_ != nullptr && can_steal());
+    if (drain_hook_ != nullptr && drain_hook_(index_)) return true;
+    if (balancer_ == nullptr || !can_steal()) return false;
+    steal();  // an open inbox may hold nothing that can be taken
+    return has_ready();
   }
   bool has_ready() const noexcept { return !ready_.empty() || urgent_ != nullptr; }
   bool finished() const noexcept { return shared_.unfinished.load(std::memory_order_acquire) == 0; }

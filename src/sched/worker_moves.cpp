@@ -52,8 +52,8 @@ void Worker::polled_in_vain() noexcept {
     began_ = now;
   } else {
     account();
-    open_for(*running_);
   }
+  open_for(*running_);  // a look has closed it
 }
 
 // At every switch, before the next task is chosen.
@@ -109,6 +109,8 @@ void Worker::send_planned() noexcept {
 
 // While `next`, which is about to run, takes long, the others may be taken by whoever has nothing to run.
 __attribute__((noinline)) void Worker::open_for(const Task& next) noexcept {
+  // What it waits for may come before it has been switched to; then it must not be found in the inbox.
+  if (next.resumed_early) return;
   const std::uint64_t slot = next.moving.slot.load(std::memory_order_relaxed);
   if (!balancer_->steals() || slot < balancer_->long_slot() || entrance_.admits()) return;
   // As many as cost little beside the turn. Those that would run last: who comes to the inbox later comes after them.
@@ -164,7 +166,8 @@ void Worker::steal() noexcept {
       // In this order: one that is just being left must not be looked at. acquire: what it has left is seen.
       return taken < balancer_->worth_taking() && from.settled_.load(std::memory_order_acquire) != &task &&
              !task.helper && !task.is_thread && task.context != nullptr &&
-             task.moving.anchors.load(std::memory_order_relaxed) == 0;
+             task.moving.anchors.load(std::memory_order_relaxed) == 0 &&
+             !task.interrupt_queued.load(std::memory_order_seq_cst);  // in a list of the other worker's
     };
     from.opening_.raid(from.parking(), takes, [&](Task& task) {
       taken += 1 + task.moving.slot.load(std::memory_order_relaxed);

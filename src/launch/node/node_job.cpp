@@ -225,7 +225,8 @@ Result<void> NodeJob::create_scheduler() {
   if (!scheduler) return scheduler.failure();
   scheduler_ = *std::move(scheduler);
   scheduler_->set_switch_hook(&tell_loader);
-  if (spec_.deadlock_check) watch_for_deadlock(*scheduler_, node_.nodes() > 1, spec_.polling_limit, spec_.quiet);
+  if (spec_.deadlock_check)
+    watch_for_deadlock(*scheduler_, node_.nodes() > 1, spec_.polling_limit, spec_.quiet);
   // Clocks that show what a rank has run since MPI_Init must run from there on. Everything else of mpix.h
   // measures from a call on, which then switches metering on.
   if (any_program([](const privatize::Group& program) {

@@ -58,6 +58,14 @@ mpi::SpawnOutcome WorldStarter::spawn(const mpi::Rank& root, const mpi::SpawnOrd
         {command.ranks, command.command, command.arguments, command.wdir, command.path, command.host});
   }
   mpi::SpawnOutcome outcome;
+  // What tmpirun sends to the node processes is a little longer: a number for each rank.
+  std::size_t bytes = pack(request).size() + 1024;
+  for (const auto& app : request.apps) bytes += 8 * static_cast<std::size_t>(app.ranks);
+  if (bytes > kMaxPayload) {
+    outcome.problems.emplace_back(
+        -1, fmt::format("the commands and arguments are longer than {} MiB in all", kMaxPayload >> 20));
+    return outcome;
+  }
   sched::Waiter waiter(1);
   {
     const std::lock_guard guard(mutex_);
@@ -98,6 +106,8 @@ void WorldStarter::on_world(WorldSpec spec) {
       make_ready(*mine, ready.problems);
     } catch (const std::bad_alloc&) {
       ready.problems.emplace_back(-1, fmt::format("host {} has no memory for it", mpi_.host()));
+    } catch (const std::exception& error) {  // as of a start directory that is gone
+      ready.problems.emplace_back(-1, fmt::format("on host {}: {}", mpi_.host(), error.what()));
     }
     Control::instance()->send(FrameType::kWorldReady, -1, 0, pack(ready));
   };
@@ -217,14 +227,17 @@ Result<void> WorldStarter::make_ranks(Part& part) {
 }
 
 void WorldStarter::on_start(const WorldStart& start) {
-  if (prepare_ != nullptr) prepare_();
   const bool runs = start.problems.empty() && start.first >= 0;
   Pending asked{};
   {
     const std::lock_guard guard(mutex_);
     if (const auto part = parts_.find(start.number); part != parts_.end()) {
-      for (const mpi::Rank* rank : part->second->ranks)
+      // A node process that none of it runs on stays as quiescent as it was.
+      if (runs && !part->second->ranks.empty() && prepare_ != nullptr) prepare_();
+      for (const mpi::Rank* rank : part->second->ranks) {
+        if (rank->task == nullptr) continue;  // there was no memory for it
         runs ? scheduler_.start(*rank->task) : scheduler_.drop(*rank->task);
+      }
     }
     if (const auto found = pending_.find(start.request);
         found != pending_.end() && mpi_.local(start.root) != nullptr) {

@@ -25,14 +25,15 @@ bool take_number(std::string_view& text, int& value) {
 }
 
 // The largest number of processes up to `most` that one triplet first[:last[:step]] allows; 0: none.
-int largest_of(int first, int last, int step, int most) {
+int largest_of(long first, long last, long step, int most) {
   if (step < 0) {
     std::swap(first, last);
     step = -step;
+    if (first > last) return 0;
     first = last - (last - first) / step * step;  // counted from the other end
   }
-  last = std::min(last, most);
-  return first > last ? 0 : first + (last - first) / step * step;
+  last = std::min(last, static_cast<long>(most));
+  return first > last ? 0 : static_cast<int>(std::max(0L, first + (last - first) / step * step));
 }
 
 // The info key soft: a list of triplets. MPI report, 11.8.4.
@@ -93,7 +94,6 @@ Err add_command(const char* command, char* const* argv, int maxprocs, MPI_Info i
   wanted.command = command;
   wanted.ranks = maxprocs;
   for (; argv != nullptr && *argv != nullptr; ++argv) wanted.arguments.emplace_back(*argv);
-  wish.most.push_back(maxprocs);
   wish.commands.push_back(wanted);
   return read_info(info, wish.commands.back());
 }
@@ -133,8 +133,10 @@ using namespace tmpi::mpi;
 
 int PMPI_Comm_spawn(const char* command, char* argv[], int maxprocs, MPI_Info info, int root, MPI_Comm comm,
                     MPI_Comm* intercomm, int array_of_errcodes[]) {
-  return spawn_with("MPI_Comm_spawn", root, comm, intercomm, array_of_errcodes,
-                    [&](SpawnWish& wish) { return add_command(command, argv, maxprocs, info, wish); });
+  return spawn_with("MPI_Comm_spawn", root, comm, intercomm, array_of_errcodes, [&](SpawnWish& wish) {
+    wish.most = {std::max(maxprocs, 0)};
+    return add_command(command, argv, maxprocs, info, wish);
+  });
 }
 TMPI_PROFILED(MPI_Comm_spawn);
 
@@ -146,6 +148,7 @@ int PMPI_Comm_spawn_multiple(int count, char* array_of_commands[], char** array_
         if (count < 1) return fail(MPI_ERR_COUNT, "count is {}: there must be a command", count);
         TMPI_TRY(check_pointer(array_of_commands, "array_of_commands"));
         TMPI_TRY(check_pointer(array_of_maxprocs, "array_of_maxprocs"));
+        for (int i = 0; i < count; ++i) wish.most.push_back(std::max(array_of_maxprocs[i], 0));
         TMPI_TRY(check_pointer(array_of_info, "array_of_info"));
         for (int i = 0; i < count; ++i) {
           char* const* argv = array_of_argv != MPI_ARGVS_NULL ? array_of_argv[i] : MPI_ARGV_NULL;

@@ -37,6 +37,7 @@ template <class Body>
 int on_tool_state(Body&& body) noexcept {
   return on_tool([&](Rank& rank) {
     const std::scoped_lock lock(rank.tools->lock());
+    if (!rank.tools->initialized()) return MPI_T_ERR_NOT_INITIALIZED;  // another thread has finalized
     return body(*rank.tools, rank);
   });
 }

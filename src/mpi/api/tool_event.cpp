@@ -219,7 +219,9 @@ TMPI_PROFILED(MPI_T_event_read);
 int PMPI_T_event_copy(MPI_T_event_instance event_instance, void* buffer) {
   return on_event(event_instance, [&](const EventRecord& record, const EventType& type) -> int {
     if (buffer == nullptr) return MPI_T_ERR_INVALID;
-    std::memcpy(buffer, record.data.data(), static_cast<std::size_t>(type.size));
+    // Not the padding behind the last element, for which a tool need not have room.
+    const tool::EventElement& last = type.elements.back();
+    std::memcpy(buffer, record.data.data(), static_cast<std::size_t>(last.displacement + last.size));
     return MPI_SUCCESS;
   });
 }

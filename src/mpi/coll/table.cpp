@@ -153,11 +153,13 @@ const Algorithm* look_up(const Comm& comm, const Query& query, Collective collec
 
 [[gnu::noinline]] const Algorithm* choose(ChosenAlgorithm& chosen, Comm& comm, const Args& args, bool part) {
   const Query query = query_of(comm, args, bytes_of(comm, args));
-  chosen = {kind_of(args, part), query.bytes, look_up(comm, query, args.collective, part)};
+  const Algorithm* const found = look_up(comm, query, args.collective, part);
+  chosen = {kind_of(args, part), query.bytes, found};
+  // The observer may call a tool, and that ask for another algorithm: for the next time.
   if (const ChoiceObserver observer = detail::g_choice_observer.load(std::memory_order_acquire);
-      observer != nullptr && comm.owner != nullptr && chosen.algorithm != nullptr)
-    observer(*comm.owner, *chosen.algorithm, query);
-  return chosen.algorithm;
+      observer != nullptr && comm.owner != nullptr && found != nullptr)
+    observer(*comm.owner, *found, query);
+  return found;
 }
 
 }  // namespace

@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <limits>
 #include <utility>
 
 #include "mpi/create/making.hpp"
@@ -61,6 +62,14 @@ void ask(Comm& comm, const SpawnWish& wish, Spawned& mine) {
     mine.why = "a program that was started by itself cannot start others; start it with tmpirun";
     return;
   }
+  long long count = 0;
+  for (const SpawnCommand& command : wish.commands) count += command.ranks;
+  if (count > std::numeric_limits<int>::max()) {
+    mine.error = MPI_ERR_SPAWN;
+    mine.why = "maxprocs of all commands are more processes than there can be";
+    return;
+  }
+  mine.count = static_cast<int>(count);
   World world;
   const ContextBlock contexts = reserve_contexts(1 + Sides::kContexts);
   world.context = contexts.first;
@@ -69,7 +78,6 @@ void ask(Comm& comm, const SpawnWish& wish, Spawned& mine) {
   mine.locals[1] = world.link.locals[1] = contexts.first + 3;
   world.link.parents = comm.shared->group;
   SpawnOrder order{wish.commands, pack_link(world)};
-  for (const SpawnCommand& command : wish.commands) mine.count += command.ranks;
   const SpawnOutcome outcome = callbacks().spawn(*comm.owner, std::move(order));
   mine.first = outcome.first;
   if (mine.first >= 0) return;

@@ -47,10 +47,9 @@ void begin(Rank& rank, int required_thread_level) {
 
 // What the rank has started goes on without it, or is over.
 void settle(Rank& rank) {
-  if (rank.buffer != nullptr) {
-    rank.buffer->drain();
-    rank.buffer.reset();
-  }
+  for (SendBuffer* each = rank.buffer.get(); each != nullptr; each = each->next.get()) each->drain();
+  // Those of sessions that go on after MPI_Finalize stay.
+  if (rank.open_sessions == 0 || rank.world_phase != Phase::kInitialized) rank.buffer.reset();
   finish_operations(rank);
 }
 

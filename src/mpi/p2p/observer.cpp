@@ -2,10 +2,12 @@
 
 #include <array>
 
+#include "base/platform.hpp"
+
 namespace tmpi::mpi {
 
 namespace detail {
-std::atomic<int> g_message_observers{0};
+alignas(kCacheLine) std::atomic<int> g_message_observers{0};  // read with every message
 }
 
 namespace {

@@ -50,8 +50,8 @@ Message* describe(Request& request, const Outgoing& data) noexcept {
 // under the matcher's lock, only if the message is not buffered. `together`: both ranks are the calling
 // worker's.
 template <class Descriptor>
-inline Left leave(Rank& target, const MatchKey& key, const Outgoing& data, SendMode mode, bool together,
-                  Descriptor&& descriptor) noexcept {
+[[gnu::always_inline]] inline Left leave(Rank& target, const MatchKey& key, const Outgoing& data,
+                                         SendMode mode, bool together, Descriptor&& descriptor) noexcept {
   Matcher& matcher = target.matcher;
   bool buffer = mode != SendMode::kSynchronous && data.bytes <= kNodeEagerLimit;
   Message* cell = nullptr;
@@ -100,8 +100,9 @@ template <class Descriptor>
 // The same for a communicator's rank: through the channel between the workers if it lives with another one
 // and the message is small.
 template <class Descriptor>
-inline Left pass_on(const Comm& comm, int dest, const MatchKey& key, const Outgoing& data, SendMode mode,
-                    Descriptor&& descriptor) noexcept {
+[[gnu::always_inline]] inline Left pass_on(const Comm& comm, int dest, const MatchKey& key,
+                                           const Outgoing& data, SendMode mode,
+                                           Descriptor&& descriptor) noexcept {
   const int world_rank = comm.shared->peers->world_rank(dest);
   Rank* const found = job()->local(world_rank);
   if (found == nullptr) [[unlikely]]
@@ -124,8 +125,9 @@ inline Left pass_on(const Comm& comm, int dest, const MatchKey& key, const Outgo
 
 // The same while somebody wants to know of it. How it goes to another node is told there.
 template <class Descriptor>
-[[gnu::noinline]] Left pass_on_observed(const Comm& comm, int dest, const MatchKey& key, const Outgoing& data,
-                                        SendMode mode, Descriptor&& descriptor) noexcept {
+[[gnu::noinline, gnu::cold]] Left pass_on_observed(const Comm& comm, int dest, const MatchKey& key,
+                                                   const Outgoing& data, SendMode mode,
+                                                   Descriptor&& descriptor) noexcept {
   Rank& me = *comm.owner;
   const int world_rank = comm.shared->peers->world_rank(dest);
   const MPI_Count bytes = data.bytes;

@@ -202,7 +202,7 @@ net::Landing Engine::begin(int peer, Kind kind, std::span<const std::byte> heade
     case Kind::kCredit:
       return control(Credit{}, [&](const Credit& credit) { sends_.on_credit(peer, credit); });
     case Kind::kAnnounce:
-      return control(Announce{}, [&](const Announce& announce) { sends_.on_announce(peer, announce); });
+      return control(Announce{}, [&](const Announce& announce) { sends_.on_announce(announce); });
     case Kind::kRetract:
       return control(Announce{}, [&](const Announce& announce) { sends_.on_retract(announce); });
     case Kind::kCancel:

@@ -260,10 +260,10 @@ void Sends::on_credit(int peer, const Credit& credit) {
     core_.complain(peer, "it has returned more credit than it was owed");
 }
 
-void Sends::on_announce(int peer, const Announce& announce) {
-  if (announce.capacity > static_cast<std::uint64_t>(core_.limits.of(peer)))
-    announcements_.add({announce.context, announce.sender, announce.receiver, announce.tag},
-                       static_cast<MPI_Count>(std::min<std::uint64_t>(announce.capacity, INT64_MAX)));
+// Whatever this node's limit to the peer is by now: the receiver, which will retract it, went by its own.
+void Sends::on_announce(const Announce& announce) {
+  announcements_.add({announce.context, announce.sender, announce.receiver, announce.tag},
+                     static_cast<MPI_Count>(std::min<std::uint64_t>(announce.capacity, INT64_MAX)));
 }
 
 void Sends::on_retract(const Announce& announce) {

@@ -45,7 +45,7 @@ class Sends {
   void on_cts(int peer, const Cts& cts);
   void on_fin(int peer, const Transfer& fin);
   void on_credit(int peer, const Credit& credit);
-  void on_announce(int peer, const Announce& announce);
+  void on_announce(const Announce& announce);
   void on_retract(const Announce& announce);
   void on_cancel_reply(int peer, const CancelReply& reply);
 

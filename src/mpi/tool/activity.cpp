@@ -79,12 +79,15 @@ void on_switch(sched::Task* from, sched::Task* to, std::uint64_t now) noexcept {
   const std::uint64_t elapsed = now - std::min(now, since);
   const std::uint32_t version = worker.version.load(std::memory_order_relaxed);
   worker.version.store(version + 1, std::memory_order_relaxed);
-  std::atomic_thread_fence(std::memory_order_release);
+  // release: who sees one of these sees the odd version too, or a later one.
+  const auto add = [](Figure& figure, std::uint64_t more) {
+    figure.store(value_of(figure) + more, std::memory_order_release);
+  };
   // What the stretch was taken for when it began: in the middle of a job that is seen from outside, and may be wrong.
-  add_own(worker.running.load(std::memory_order_relaxed) ? worker.busy : worker.idle, elapsed);
-  if (to != nullptr) add_own(worker.switches, 1);
-  worker.running.store(to != nullptr, std::memory_order_relaxed);
-  worker.since.store(now, std::memory_order_relaxed);
+  add(worker.running.load(std::memory_order_relaxed) ? worker.busy : worker.idle, elapsed);
+  if (to != nullptr) add(worker.switches, 1);
+  worker.running.store(to != nullptr, std::memory_order_release);
+  worker.since.store(now, std::memory_order_release);
   worker.version.store(version + 2, std::memory_order_release);
   if (from != nullptr) {
     if (Rank* const rank = rank_of(*from)) leave(rank->figures, account.first_tick, now);
@@ -122,10 +125,12 @@ WorkerTimes times_of_worker(int index, std::uint64_t now) noexcept {
   const WorkerActivity& worker = account->workers[static_cast<std::size_t>(index)];
   for (;;) {
     const std::uint32_t version = worker.version.load(std::memory_order_acquire);
-    WorkerTimes times{value_of(worker.busy), value_of(worker.idle), value_of(worker.switches)};
-    const std::uint64_t since = value_of(worker.since);
-    const bool running = worker.running.load(std::memory_order_relaxed);
-    std::atomic_thread_fence(std::memory_order_acquire);
+    // acquire: the version is looked at again after these. Pairs with on_switch().
+    WorkerTimes times{worker.busy.load(std::memory_order_acquire),
+                      worker.idle.load(std::memory_order_acquire),
+                      worker.switches.load(std::memory_order_acquire)};
+    const std::uint64_t since = worker.since.load(std::memory_order_acquire);
+    const bool running = worker.running.load(std::memory_order_acquire);
     if (version % 2 != 0 || worker.version.load(std::memory_order_relaxed) != version) continue;
     (running ? times.busy : times.idle) += now - std::min(now, since);
     return times;

@@ -7,6 +7,7 @@
 
 #include "mpi/base/no_memory.hpp"
 #include "mpi/coll/table.hpp"
+#include "mpi/comm/context.hpp"
 #include "mpi/p2p/observer.hpp"
 #include "mpi/tool/activity.hpp"
 #include "sched/sleep.hpp"
@@ -27,15 +28,17 @@ Events* events_at(Rank& rank) noexcept {
 void on_sent(Rank& from, int to, const MatchKey& key, MPI_Count bytes) noexcept {
   Events* const events = events_at(from);
   if (events == nullptr) return;
-  const MessageEvent event{key.context & ~kCollective, bytes, to, key.tag};
+  const MessageEvent event{base_of(key.context), bytes, to, key.tag};
+  // Not in the middle of a collective: a callback that may do anything may call the same one.
+  const bool free = sched::current() == from.task && (key.context & kCollective) == 0;
   if (events->note(EventKind::kMessageSent, event))
-    events->deliver(sched::current() == from.task ? Safety::kAnything : Safety::kRestricted);
+    events->deliver(free ? Safety::kAnything : Safety::kRestricted);
 }
 
 void on_received(Rank& to, const MatchKey& key, MPI_Count bytes) noexcept {
   Events* const events = events_at(to);
   if (events == nullptr) return;
-  const MessageEvent event{key.context & ~kCollective, bytes, key.source, key.tag};
+  const MessageEvent event{base_of(key.context), bytes, key.source, key.tag};
   if (events->note(EventKind::kMessageReceived, event)) sched::interrupt(*to.task);
 }
 
@@ -98,7 +101,6 @@ Registration& Events::allocate(EventKind kind) {
   auto made = std::make_unique<Registration>();
   made->kind = kind;
   made->ring = std::make_unique<EventRecord[]>(kCapacity);
-  registrations_.reserve(registrations_.size() + 1);
   const std::scoped_lock lock(lock_);
   return *registrations_.emplace_back(std::move(made));
 }
@@ -132,19 +134,25 @@ void Events::demand(EventKind kind, int change) {
 }
 
 void Events::set_callback(Registration& registration, Safety safety, Registration::Callback callback) {
-  const bool before = has_callback(registration);
+  bool before, now;
   {
     const std::scoped_lock lock(lock_);
+    before = has_callback(registration);
     std::swap(registration.callbacks[static_cast<std::size_t>(safety)], callback);
+    now = has_callback(registration);
   }
-  const bool now = has_callback(registration);
   if (before != now) demand(registration.kind, now ? 1 : -1);
 }
 
 void Events::free(Registration& registration, MPI_T_event_free_cb_function* freed, void* user_data) {
-  deliver(Safety::kAnything);
-  if (has_callback(registration)) demand(registration.kind, -1);
-  registration.freed = true;
+  if (sched::current() == rank_.task) deliver(Safety::kAnything);
+  bool had_callback;
+  {
+    const std::scoped_lock lock(lock_);
+    if (std::exchange(registration.freed, true)) return;  // another thread is at it
+    had_callback = has_callback(registration);
+  }
+  if (had_callback) demand(registration.kind, -1);
   if (freed != nullptr) {
     call_program("function for the end of an event registration", [&] {
       freed(reinterpret_cast<MPI_T_event_registration>(&registration), level_of(Safety::kAnything),
@@ -198,7 +206,7 @@ const EventRecord* Events::current(MPI_T_event_instance instance) const noexcept
 bool Events::deliver_next(Safety safety) noexcept {
   EventRecord record;
   Registration* next = nullptr;
-  Registration::Callback* callback = nullptr;
+  Registration::Callback callback;
   int level = kSafeties;
   {
     const std::scoped_lock lock(lock_);
@@ -212,33 +220,38 @@ bool Events::deliver_next(Safety safety) noexcept {
     next->first = (next->first + 1) % kCapacity;
     --next->waiting;
     level = callback_for(*next, safety);
-    callback = &next->callbacks[static_cast<std::size_t>(level)];
+    callback = next->callbacks[static_cast<std::size_t>(level)];
   }
   current_ = &record;
   call_program("event callback", [&] {
-    callback->function(reinterpret_cast<MPI_T_event_instance>(&record),
-                       reinterpret_cast<MPI_T_event_registration>(next), level_of(safety),
-                       callback->user_data);
+    callback.function(reinterpret_cast<MPI_T_event_instance>(&record),
+                      reinterpret_cast<MPI_T_event_registration>(next), level_of(safety), callback.user_data);
   });
   current_ = nullptr;
   return true;
 }
 
 void Events::tell_dropped(Safety safety) noexcept {
-  for (std::size_t i = 0; i < registrations_.size(); ++i) {  // the function may add some
-    Registration& each = *registrations_[i];
-    const int level = callback_for(each, safety);
-    MPI_Count count = 0;
+  for (std::size_t i = 0;; ++i) {  // the function may add some
+    Registration* each;
+    Registration::Callback callback;
+    MPI_T_event_dropped_cb_function* on_dropped;
+    MPI_Count count;
     {
       const std::scoped_lock lock(lock_);
-      if (each.freed || each.on_dropped == nullptr || level == kSafeties) continue;
-      count = std::exchange(each.dropped, 0);
+      if (i >= registrations_.size()) return;
+      each = registrations_[i].get();
+      const int level = callback_for(*each, safety);
+      if (each->freed || each->on_dropped == nullptr || level == kSafeties) continue;
+      count = std::exchange(each->dropped, 0);
+      callback = each->callbacks[static_cast<std::size_t>(level)];
+      on_dropped = each->on_dropped;
     }
     if (count == 0) continue;
     call_program("function for dropped events", [&] {
-      each.on_dropped(count, reinterpret_cast<MPI_T_event_registration>(&each),
-                      event_types()[static_cast<std::size_t>(each.kind)].source, level_of(safety),
-                      each.callbacks[static_cast<std::size_t>(level)].user_data);
+      on_dropped(count, reinterpret_cast<MPI_T_event_registration>(each),
+                 event_types()[static_cast<std::size_t>(each->kind)].source, level_of(safety),
+                 callback.user_data);
     });
   }
 }

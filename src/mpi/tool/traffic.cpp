@@ -2,6 +2,7 @@
 
 #include <mutex>
 
+#include "mpi/comm/context.hpp"
 #include "mpi/p2p/observer.hpp"
 
 namespace tmpi::mpi::tool {
@@ -25,7 +26,7 @@ void for_traffic(RankFigures& figures, ContextId context, Body&& body) noexcept 
   const std::scoped_lock lock(figures.traffic_lock);
   for (CommTraffic* each = figures.traffic.load(std::memory_order_relaxed); each != nullptr;
        each = each->next) {
-    if (each->context == (context & ~kCollective)) body(*each);
+    if (each->context == base_of(context)) body(*each);
   }
 }
 

@@ -54,7 +54,9 @@ bool Sim::prepare(int node, std::size_t eager, Endpoint&) noexcept {
   if (peer.lost || peer.next) return false;
   const int next = 1 - peer.lane;
   // As many as have been needed at a time so far.
-  const std::size_t buffers = std::max(std::bit_ceil(peer.shares[peer.lane].most), ReceivePools::kLeastShare);
+  const std::size_t buffers =
+      std::min<std::size_t>(std::max(std::bit_ceil(peer.shares[peer.lane].most), ReceivePools::kLeastShare),
+                            ReceivePools::kMostShare);
   if (!pools_.join(peer.shares[next], buffer_for(eager), buffers, true)) return false;
   peer.eager[next] = eager;
   peer.next = true;

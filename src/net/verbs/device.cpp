@@ -265,7 +265,8 @@ ibv_ah_attr Device::way_to(std::uint16_t lid, const std::uint8_t (&to)[16]) cons
   way.port_num = port;
   way.dlid = lid;
   // Inside an InfiniBand subnet the LID is enough.
-  way.is_global = ethernet || std::memcmp(gid.raw, to, 8) != 0;
+  way.is_global =
+      ethernet || (port_attributes.flags & IBV_QPF_GRH_REQUIRED) != 0 || std::memcmp(gid.raw, to, 8) != 0;
   if (way.is_global != 0) {
     std::memcpy(way.grh.dgid.raw, to, sizeof to);
     way.grh.sgid_index = static_cast<std::uint8_t>(gid_index);

@@ -15,7 +15,7 @@ Exposures::~Exposures() {
   for (ibv_mw* const window : windows_) ibv_dealloc_mw(window);
 }
 
-Exposure* Exposures::make(int peer, const void* buffer, std::size_t bytes) {
+Exposure* Exposures::make(int peer, const void* buffer, std::size_t bytes, bool may_window) {
   if (free_.empty()) {
     all_.push_back(std::make_unique<Exposure>());
     all_.back()->index = static_cast<std::uint32_t>(all_.size() - 1);
@@ -28,7 +28,7 @@ Exposure* Exposures::make(int peer, const void* buffer, std::size_t bytes) {
   made.peer = peer;
   made.address = const_cast<void*>(buffer);
   made.bytes = bytes;
-  if (device_->windows && registrations_->caches()) {
+  if (may_window && device_->windows && registrations_->caches()) {
     if (!windows_.empty()) {
       made.window = windows_.back();
       windows_.pop_back();

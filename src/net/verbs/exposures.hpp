@@ -38,7 +38,9 @@ class Exposures {
   ~Exposures();
 
   /// Null: the memory cannot be registered (errno).
-  Exposure* make(int peer, const void* buffer, std::size_t bytes);
+  /// `may_window`: what tells the peer of it is posted behind what opens the window, to the same queue pair; else these
+  /// bytes are registered, and may be read at once.
+  Exposure* make(int peer, const void* buffer, std::size_t bytes, bool may_window = true);
   /// Nobody reads there any more. `lost`: the window was open to a queue pair that has failed, and cannot be used
   /// again.
   void end(Exposure& exposure, bool lost) noexcept;

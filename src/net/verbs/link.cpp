@@ -69,7 +69,7 @@ bool Link::post(ibv_send_wr& request, const Work& work) noexcept {
 
 // A frame of so many bytes, with credit, could leave now.
 bool Link::may_send(std::size_t frame) const noexcept {
-  return state_ == State::kUp && credits_ > 0 && room() > kSpareRequests &&
+  return state_ == State::kUp && trouble_.empty() && credits_ > 0 && room() > kSpareRequests &&
          (frame <= hub_.device->most_inline || !pool_.sends.empty());
 }
 
@@ -207,7 +207,7 @@ bool Link::flush() noexcept {
   if (state_ != State::kUp) return false;
   bool went = false;
   if (incoming_stalled_ && issue(incoming_)) went = true;
-  while (!closing_windows_.empty() && room() > 0) {
+  while (!closing_windows_.empty() && room() > kSpareRequests / 2 && trouble_.empty()) {
     Exposure* const exposure = closing_windows_.front();
     closing_windows_.pop_front();
     close_window(*exposure);

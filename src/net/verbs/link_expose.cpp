@@ -30,7 +30,7 @@ void Link::close_window(Exposure& exposure) noexcept {
     return;
   }
   if (exposure.window == nullptr || over()) return end_exposure(exposure, over());
-  if (room() == 0) {
+  if (room() <= kSpareRequests / 2) {
     closing_windows_.push_back(&exposure);
     return list_waiting();
   }
@@ -38,7 +38,8 @@ void Link::close_window(Exposure& exposure) noexcept {
   request.opcode = IBV_WR_LOCAL_INV;
   request.send_flags = IBV_SEND_SIGNALED;
   request.invalidate_rkey = exposure.key;
-  post(request, {.what = Work::What::kClose, .exposure = &exposure});
+  if (!post(request, {.what = Work::What::kClose, .exposure = &exposure}))
+    closing_windows_.push_back(&exposure);  // the connection has failed: drop() ends it
 }
 
 void Link::end_exposure(Exposure& exposure, bool lost) noexcept {
@@ -48,7 +49,7 @@ void Link::end_exposure(Exposure& exposure, bool lost) noexcept {
 }
 
 Exposure* Link::expose(const void* buffer, std::size_t bytes) {
-  Exposure* const exposure = hub_.exposures.make(peer_, buffer, bytes);
+  Exposure* const exposure = hub_.exposures.make(peer_, buffer, bytes, sending_ == this);
   if (exposure == nullptr || exposure->state == Exposure::State::kOpen || over()) return exposure;
   if (queue_.empty() && state_ == State::kUp && room() > kSpareRequests && open_window(*exposure))
     return exposure;

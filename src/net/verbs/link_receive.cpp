@@ -196,7 +196,13 @@ bool Link::start_read(Read& read, Registrations::Use use) noexcept {
 
 // Posts the next piece. False: there is no send buffer to read to (an offer is then read later).
 bool Link::issue(Read& read) noexcept {
-  if (&read == &incoming_) incoming_stalled_ = false;
+  if (&read == &incoming_) {
+    incoming_stalled_ = room() == 0;
+    if (incoming_stalled_) {
+      list_waiting();
+      return false;
+    }
+  }
   std::uint32_t key = 0;
   std::byte* to = read.buffer;
   read.under_way = std::min(read.left, hub_.most_read);

@@ -61,13 +61,25 @@ class KernelWatch final : public UnmapWatch {
       read_.store(head_, std::memory_order_release);
       return true;
     }
-    if (head_ == tail_.load(std::memory_order_acquire)) return false;  // pairs with note()
+    if (head_ == tail_.load(std::memory_order_acquire)) {  // pairs with note()
+      if (!unmapping()) return false;
+      // Its event is still to come, and another rank may have got the addresses already.
+      std::this_thread::yield();
+      return next(gone);
+    }
     gone = ring_[head_++ % ring_.size()];
     read_.store(head_, std::memory_order_release);  // pairs with note()
     return true;
   }
 
  private:
+  // Somebody has unmapped or moved memory, and its event has not been read. The kernel says so before it looks at the
+  // range, of which there is none here.
+  bool unmapping() const noexcept {
+    uffdio_writeprotect none{};
+    return ioctl(fd_, UFFDIO_WRITEPROTECT, &none) != 0 && errno == EAGAIN;
+  }
+
   static void* run(void* self) {
     static_cast<KernelWatch*>(self)->serve();
     return nullptr;

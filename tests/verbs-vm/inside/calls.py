@@ -50,7 +50,7 @@ class CallsTest(VerbsTest):
               + f" calls per message, each of which takes {seconds * 1e6:.0f} us")
         return each, seconds
 
-    def check(self, each, seconds, most_writes):
+    def check(self, each, seconds, most_writes, most_looks=0):
         """Nothing but what the adapter is told, and what is looked at every 2 ms however little there is to send."""
         looks = 2 * seconds / 2e-3  # by two processes
         for name, count in each.items():
@@ -58,11 +58,13 @@ class CallsTest(VerbsTest):
                 self.assertLess(count, most_writes)
             elif name in ("sys_epoll_wait", "sys_read"):
                 self.assertLess(count, 10 * looks + FEW, name)
-            else:  # ioctl() would register memory or ask for an event
+            elif name == "sys_ioctl":  # has memory been unmapped since? Not: registers memory, asks for an event
+                self.assertLess(count, most_looks + FEW)
+            else:
                 self.assertLess(count, FEW, name)
 
     def test_small_messages(self):
         self.check(*self.per_message(300, 1800, 8), 1.2)
 
     def test_large_messages_from_the_same_buffers(self):
-        self.check(*self.per_message(30, 130, 256 << 10), 8)
+        self.check(*self.per_message(30, 130, 256 << 10), 8, most_looks=4)
