@@ -96,6 +96,7 @@ Err spawn(Comm& comm, int root, const SpawnWish& wish, Comm*& created, int* code
     mine.wanted = wish.most;
     for (const SpawnCommand& command : wish.commands)
       mine.started.push_back(mine.error == MPI_SUCCESS ? command.ranks : 0);
+    mine.started.resize(mine.wanted.size());  // commands behind one that is refused are not there
   }
   agree(comm, mine, {}, [&](Spawned** all, ContextSource&) {
     for (int rank = 0; rank < comm.size; ++rank) {

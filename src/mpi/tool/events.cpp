@@ -29,10 +29,8 @@ void on_sent(Rank& from, int to, const MatchKey& key, MPI_Count bytes) noexcept 
   Events* const events = events_at(from);
   if (events == nullptr) return;
   const MessageEvent event{base_of(key.context), bytes, to, key.tag};
-  // Not in the middle of a collective: a callback that may do anything may call the same one.
-  const bool free = sched::current() == from.task && (key.context & kCollective) == 0;
   if (events->note(EventKind::kMessageSent, event))
-    events->deliver(free ? Safety::kAnything : Safety::kRestricted);
+    events->deliver(sched::current() == from.task ? Safety::kAnything : Safety::kRestricted);
 }
 
 void on_received(Rank& to, const MatchKey& key, MPI_Count bytes) noexcept {
