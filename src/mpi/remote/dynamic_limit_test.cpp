@@ -88,7 +88,7 @@ TEST_CASE(
   }
 }
 
-TEST_CASE("nothing changes for ranks that wait at once, or block") {
+TEST_CASE("nothing changes for ranks that wait at once, or block" * doctest::test_suite("timing")) {
   testing::run_nodes(dynamic("sim:fdr-ib,dilation=64", 100), [](Rank& rank) {
     for (int round = 0; round < 20; ++round) exchange(rank, {kLarge}, 0, round);
     std::vector<char> data(kLarge);
@@ -106,7 +106,7 @@ TEST_CASE("nothing changes for ranks that wait at once, or block") {
   });
 }
 
-TEST_CASE("a limit that nobody uses goes down, and up again") {
+TEST_CASE("a limit that nobody uses goes down, and up again" * doctest::test_suite("timing")) {
   for (const char* net : {"tcp", "sim:fdr-ib,dilation=4"}) {
     CAPTURE(std::string(net));
     testing::run_nodes(dynamic(net, 0.05), [](Rank& rank) {
