@@ -11,12 +11,17 @@ namespace {
 
 constexpr double kPoll = 1e-6;  // s: what a task is away for between two polls is no work
 
+// Nothing but where its stack is being used keeps it on its worker.
+bool bound_to_none(const Task& task) noexcept {
+  return !task.helper && !task.is_thread && task.context != nullptr &&
+         task.moving.anchors.load(std::memory_order_relaxed) == 0;
+}
+
 }  // namespace
 
 // Of a task of this worker that does not run: it is in the ready queue.
 bool Worker::movable(const Task& task) const noexcept {
-  return &task != running_ && !task.helper && !task.is_thread && task.context != nullptr &&
-         task.moving.anchors.load(std::memory_order_relaxed) == 0;
+  return &task != running_ && bound_to_none(task);
 }
 
 void Worker::send(Task& task, Worker& to) noexcept {
@@ -165,8 +170,7 @@ void Worker::steal() noexcept {
     const auto takes = [&](const Task& task) {
       // In this order: one that is just being left must not be looked at. acquire: what it has left is seen.
       return taken < balancer_->worth_taking() && from.settled_.load(std::memory_order_acquire) != &task &&
-             !task.helper && !task.is_thread && task.context != nullptr &&
-             task.moving.anchors.load(std::memory_order_relaxed) == 0 &&
+             bound_to_none(task) &&
              !task.interrupt_queued.load(std::memory_order_seq_cst);  // in a list of the other worker's
     };
     from.opening_.raid(from.parking(), takes, [&](Task& task) {

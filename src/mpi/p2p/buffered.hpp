@@ -73,7 +73,8 @@ Err flush_buffer(Rank& rank, const void* owner);
 /// MPI_Buffer_iflush and its kind. Does not suspend.
 Err iflush_buffer(Rank& rank, const void* owner, Comm* comm, Request*& request);
 
-/// The buffer for a message of `comm`: the communicator's, else that of the session it comes from, else the rank's. MPI_ERR_BUFFER if there is none.
+/// The buffer for a message of `comm`: the communicator's, else that of the session it comes from, else the rank's.
+/// MPI_ERR_BUFFER if there is none.
 Err buffer_for(Comm& comm, SendBuffer*& buffer);
 
 }  // namespace tmpi::mpi

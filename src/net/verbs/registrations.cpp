@@ -95,30 +95,21 @@ Registration* Registrations::add(std::uintptr_t begin, std::uintptr_t end) {
 ibv_mr* Registrations::register_pages(std::uintptr_t begin, std::uintptr_t end, Use use) noexcept {
   const int windows = device_->windows ? IBV_ACCESS_MW_BIND : 0;
   const int access = use == Use::kWrite ? IBV_ACCESS_LOCAL_WRITE | windows : windows;
+  return register_range(reinterpret_cast<void*>(begin), end - begin, access);
+}
+
+ibv_mr* Registrations::expose(const void* buffer, std::size_t bytes) noexcept {
+  return register_range(const_cast<void*>(buffer), bytes, IBV_ACCESS_REMOTE_READ);
+}
+
+ibv_mr* Registrations::register_range(void* begin, std::size_t bytes, int access) noexcept {
   for (;;) {
-    ibv_mr* const registered =
-        device_->api.reg_mr(device_->domain, reinterpret_cast<void*>(begin), end - begin, access);
+    ibv_mr* const registered = device_->api.reg_mr(device_->domain, begin, bytes, access);
     if (registered != nullptr) {
       ++counts_.registered;
       return registered;
     }
     // The limit on locked memory, or the adapter's own: what nobody uses now makes room.
-    const int error = errno;
-    if (error == EFAULT || error == EINVAL || !drop_oldest()) {
-      errno = error;
-      return nullptr;
-    }
-  }
-}
-
-ibv_mr* Registrations::expose(const void* buffer, std::size_t bytes) noexcept {
-  for (;;) {
-    ibv_mr* const registered =
-        device_->api.reg_mr(device_->domain, const_cast<void*>(buffer), bytes, IBV_ACCESS_REMOTE_READ);
-    if (registered != nullptr) {
-      ++counts_.registered;
-      return registered;
-    }
     const int error = errno;
     if (error == EFAULT || error == EINVAL || !drop_oldest()) {
       errno = error;

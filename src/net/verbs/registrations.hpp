@@ -61,6 +61,7 @@ class Registrations {
  private:
   Registration* find(std::uintptr_t begin, std::uintptr_t end) noexcept;
   ibv_mr* register_pages(std::uintptr_t begin, std::uintptr_t end, Use use) noexcept;
+  ibv_mr* register_range(void* begin, std::size_t bytes, int access) noexcept;
   Registration* add(std::uintptr_t begin, std::uintptr_t end);
   void forget_unmapped() noexcept;
   void forget_range(std::uintptr_t begin, std::uintptr_t end) noexcept;
