@@ -372,7 +372,7 @@ void NodeJob::rank_exited(int rank, int code) {
               code));
     }
   }
-  if (const sched::Task* task = sched::current(); task == nullptr || task->is_thread) {
+  if (const sched::Task* task = sched::current(); task == nullptr || task->kind == sched::TaskKind::kThread) {
     // exit() in a helper thread: the rank's own flow of control is somewhere else, and nothing can take it
     // away from there.
     break_rule(rank, code, fmt::format("called exit with code {} in a thread that it had created", code));

@@ -52,7 +52,7 @@ bool NodeFile::quick() noexcept {
 }
 
 bool NodeFile::beside() noexcept {
-  return sched::current()->helper;
+  return sched::current()->kind == sched::TaskKind::kHelper;
 }
 
 bool NodeFile::stays() noexcept {

@@ -29,7 +29,7 @@ sched::Task* detail::thread_flow() noexcept {
 
 bool is_main_flow() noexcept {
   const sched::Task* task = sched::current();
-  return task != nullptr && !task->is_thread;
+  return task != nullptr && task->kind != sched::TaskKind::kThread;
 }
 
 void thread_created(Rank& rank) noexcept {
