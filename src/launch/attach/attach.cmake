@@ -15,5 +15,6 @@ add_executable(tmpi-pmix attach/pmix_main.cpp attach/pmix_client.cpp)
 target_link_libraries(tmpi-pmix PRIVATE ${attach_objects} fmt::fmt PkgConfig::PMIX)
 install(TARGETS tmpi-pmix DESTINATION ${CMAKE_INSTALL_BINDIR})
 
-tmpi_unit_test(launch_attach_test SOURCES attach/attach_test.cpp attach/attachment_test.cpp attach/node_keys_test.cpp attach/slurm_allocation_test.cpp
+# The test's threads play node processes; the programs have one.
+tmpi_unit_test(launch_attach_test ONE_THREAD SOURCES attach/attach_test.cpp attach/attachment_test.cpp attach/node_keys_test.cpp attach/slurm_allocation_test.cpp
                ROOMS launch_gather launch_attach launch_common launch_handshake launch_secret LINK fmt::fmt Threads::Threads)
