@@ -70,7 +70,8 @@ endfunction()
 # tmpi_unit_test(NAME SOURCES... [ROOMS rooms...] [LINK libs...]): a doctest binary run by ctest with a time limit, for what hangs: at
 # least six times what it takes under any sanitizer on a quiet machine. ROOMS lists
 # every room whose objects it needs (object libraries are not linked transitively; net comes with mpi). ONE_THREAD: what it tests has no second
-# thread, so ThreadSanitizer has nothing to see. LONG_UNDER_TSAN: minutes there, so only in the longer tier. TIMING: its test cases in the test suite
+# thread, so ThreadSanitizer has nothing to see. LONG_UNDER_TSAN: minutes there, so only in the longer tier. VARIANTS: with
+# all of them there in the longer tier only (every_variant() in base/sanitized.hpp), as unit/NAME/variants. TIMING: its test cases in the test suite
 # "timing" make claims about how long things take; they are a test of their own, timing/NAME (see scripts/test), and none of a sanitizer tree.
 add_library(tmpi_doctest_main OBJECT ${CMAKE_SOURCE_DIR}/tests/doctest_main.cpp)
 target_include_directories(tmpi_doctest_main PUBLIC ${DOCTEST_INCLUDE_DIR})
@@ -79,7 +80,7 @@ if(TMPI_SANITIZE)
   target_compile_options(tmpi_doctest_main PRIVATE -O0 -fno-sanitize=all) # not ours, and long to instrument
 endif()
 function(tmpi_unit_test name)
-  cmake_parse_arguments(UT "ONE_THREAD;LONG_UNDER_TSAN;TIMING" "TIMEOUT" "SOURCES;ROOMS;LINK" ${ARGN})
+  cmake_parse_arguments(UT "ONE_THREAD;LONG_UNDER_TSAN;TIMING;VARIANTS" "TIMEOUT" "SOURCES;ROOMS;LINK" ${ARGN})
   if(UT_ONE_THREAD AND TMPI_SANITIZE STREQUAL "thread")
     return()
   endif()
@@ -103,6 +104,10 @@ function(tmpi_unit_test name)
   endif()
   set_property(GLOBAL APPEND PROPERTY ${tier} ${name})
   add_test(NAME unit/${name} COMMAND ${name} --test-suite-exclude=timing)
+  if(UT_VARIANTS AND TMPI_SANITIZE STREQUAL "thread")
+    add_test(NAME unit/${name}/variants COMMAND ${name} --test-suite-exclude=timing)
+    set_tests_properties(unit/${name}/variants PROPERTIES TIMEOUT ${UT_TIMEOUT} COST ${UT_TIMEOUT} LABELS "unit;long" ENVIRONMENT TMPI_TEST_EVERY_VARIANT=1)
+  endif()
   if(UT_TIMING AND NOT TMPI_SANITIZE)
     add_test(NAME timing/${name} COMMAND ${name} --test-suite=timing)
     set_tests_properties(timing/${name} PROPERTIES TIMEOUT ${UT_TIMEOUT} LABELS "timing;alone" RUN_SERIAL ON)
