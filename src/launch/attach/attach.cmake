@@ -5,6 +5,7 @@ tmpi_room(launch_handshake SOURCES ${CMAKE_SOURCE_DIR}/src/net/handshake.cpp ${C
 target_compile_definitions(tmpi_launch_handshake PRIVATE "TMPI_VERSION=\"${PROJECT_VERSION}\"")
 tmpi_sources(sources attach EXCEPT attach/attachment.cpp attach/slurm_allocation.cpp attach/slurm_main.cpp attach/pmix_main.cpp attach/pmix_client.cpp)
 tmpi_room(launch_gather SOURCES ${sources} LINK fmt::fmt)
+tmpi_cold(tmpi_launch_gather)
 set(attach_objects tmpi_launch_gather tmpi_launch_attach tmpi_launch_common tmpi_launch_handshake tmpi_launch_secret)
 
 add_executable(tmpi-slurm attach/slurm_main.cpp)
