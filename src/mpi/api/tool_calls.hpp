@@ -42,6 +42,20 @@ int on_tool_state(Body&& body) noexcept {
   });
 }
 
+/// What the program holds of an object of the tools interface.
+inline MPI_T_cvar_handle handle_of(tool::CvarHandle& handle) noexcept {
+  return reinterpret_cast<MPI_T_cvar_handle>(&handle);
+}
+inline MPI_T_pvar_session handle_of(tool::PvarSession& session) noexcept {
+  return reinterpret_cast<MPI_T_pvar_session>(&session);
+}
+inline MPI_T_pvar_handle handle_of(tool::PvarHandle& handle) noexcept {
+  return reinterpret_cast<MPI_T_pvar_handle>(&handle);
+}
+inline MPI_T_event_registration handle_of(tool::Registration& registration) noexcept {
+  return reinterpret_cast<MPI_T_event_registration>(&registration);
+}
+
 /// An output argument may be null: then it is not asked for.
 template <class Value>
 void give(Value* out, const Value& value) noexcept {
