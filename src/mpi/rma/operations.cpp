@@ -100,10 +100,12 @@ void finish(Operation& op) {
 
 void pump(Operation& op);
 
+// To be answered, since the target may free its memory when it knows that operations are done.
 void send_conceal(Operation& op) {
-  Header header;
+  Header header = op.header;
   header.what = What::kConceal;
-  header.id = op.id;
+  header.flags = 0;
+  ask_for_answer(peer_of(op), header);
   (void)send_header(*op.core, op.node, header);
 }
 

@@ -192,6 +192,7 @@ void conceal(Core& core, int peer, const Header& header) {
   if (found == exposures.end()) return core.complain(peer, kNonsense);
   core.transport->conceal(found->second);
   exposures.erase(found);
+  answer(core, peer, header);
 }
 
 void has_taken(Reading& reading) noexcept {
