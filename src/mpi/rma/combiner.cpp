@@ -5,6 +5,7 @@
 
 #include "base/platform.hpp"
 #include "base/spinlock.hpp"
+#include "base/wide.hpp"
 #include "mpi/datatype/description.hpp"
 #include "mpi/op/loops.hpp"
 
