@@ -383,6 +383,7 @@ void NodeScheduler::admit_threads() noexcept {
 }
 
 void NodeScheduler::set_drain_hook(DrainHook hook) {
+  shared_.parking.quick = hook != nullptr && enable_process_barrier();
   for (auto& worker : shared_.workers) worker->set_drain_hook(hook);
 }
 
