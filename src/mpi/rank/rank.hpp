@@ -62,6 +62,7 @@ struct Rank {
   Comm world;
   Comm self;
   Comm* parent = nullptr;    ///< MPI_Comm_get_parent; null: not spawned, or it has been freed or disconnected
+  bool has_ports = false;    ///< it has opened a port or published a name, ever
   Owned<SendBuffer> buffer;  ///< null: none attached
   std::unique_ptr<UserErrors> user_errors;  ///< null: none added yet
   std::unique_ptr<Keyvals> keyvals;         ///< null: none made yet
