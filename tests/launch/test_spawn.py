@@ -21,6 +21,11 @@ class SpawnTest(LaunchTest):
         out, _ = self.end("", 0, "-l")
         self.assertEqual(sorted(out.splitlines()), ["[2] child 0", "[3] child 1"])
 
+    def test_what_cannot_be_started_takes_no_numbers(self):
+        for nodes in NODES:
+            out, _ = self.end("retry", 0, "-l", *nodes)
+            self.assertEqual(sorted(out.splitlines()), ["[2] child 0", "[3] child 1"])
+
     def test_children_may_outlive_their_parents(self):
         for nodes in NODES:
             out, _ = self.end("outlive", 0, *nodes)

@@ -14,6 +14,13 @@ int main(int argc, char** argv) {
   MPI_Comm_rank(MPI_COMM_WORLD, &rank);
   if (parent == MPI_COMM_NULL) {
     char* arguments[] = {argv[1], NULL};
+    if (strcmp(what, "retry") == 0) {
+      MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN);
+      for (int i = 0; i < 3; i++)
+        if (MPI_Comm_spawn("/no/such/program", arguments, 30000, MPI_INFO_NULL, 0, MPI_COMM_WORLD, &inter,
+                           MPI_ERRCODES_IGNORE) == MPI_SUCCESS)
+          return 1;
+    }
     MPI_Comm_spawn(strcmp(what, "no_mpi") == 0 ? "/bin/true" : argv[0], arguments, 2, MPI_INFO_NULL, 0,
                    MPI_COMM_WORLD, &inter, MPI_ERRCODES_IGNORE);
     if (strcmp(what, "deadlock") == 0) MPI_Recv(&word, 1, MPI_INT, 1, 7, inter, MPI_STATUS_IGNORE);
