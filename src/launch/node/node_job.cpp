@@ -176,6 +176,8 @@ void NodeJob::prepare_spawning() {
       [this, &app](const std::string& path, int images) { return load_program(path, images, app); },
       shared_variables(app), wdir_);
   starter_->set_prepare(&end_quiescence);
+  Control::instance()->set_port_handler(
+      [](const Frame& frame) { the_node_job->port_calls_.on_frame(frame); });
   Control::instance()->set_world_handler([](const Frame& frame) { the_node_job->starter_->on_frame(frame); });
 }
 
@@ -256,6 +258,9 @@ void NodeJob::register_with_mpi() {
   callbacks.universe_size = [] { return the_node_job->universe_size(); };
   callbacks.spawn = [](const mpi::Rank& root, mpi::SpawnOrder order) {
     return the_node_job->starter_->spawn(root, order);
+  };
+  callbacks.ports = [](const mpi::Rank& rank, const mpi::PortCall& call) {
+    return the_node_job->port_calls_.ask(rank, call);
   };
   mpi::register_callbacks(callbacks);
   std::vector<mpi::tool::Setting> settings;
