@@ -64,7 +64,7 @@ static inline MPI_Fint tmpi_number(void* handle) {
   return tmpi_look_up_number(handle);
 }
 
-/* comm_from(integer) and its like: the handle; the null handle if there is none of this integer. */
+/* comm_from(integer) and its like: the handle; one that MPI refuses if there is none of this integer. */
 #define HANDLE_KIND(name, Kind, Handle)                                                         \
   Handle tmpi_look_up_##name(MPI_Fint number);                                                  \
   static inline Handle name##_from(MPI_Fint number) {                                           \
