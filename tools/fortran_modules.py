@@ -111,7 +111,9 @@ def mpi_body(function, prefix):
             lines.append(f"!GCC$ ATTRIBUTES NO_ARG_CHECK :: {a.name}")
             lines.append(f"!DIR$ IGNORE_TKR {a.name}")
         lines.append(f"{kind} :: {shaped}" if kind != "EXTERNAL" else f"EXTERNAL {shaped}")
-    return body(function, prefix + function.name, lines, "", "INTEGER :: ierror")
+    # The report's MPI_Pcontrol has no ierror; programs that pass one go on compiling.
+    ierror = "INTEGER, OPTIONAL :: ierror" if function.name == "MPI_Pcontrol" else "INTEGER :: ierror"
+    return body(function, prefix + function.name, lines, "", ierror)
 
 
 # Separate names for large counts: the generic name could not tell the two apart.
