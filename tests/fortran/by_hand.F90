@@ -179,6 +179,7 @@ program by_hand
     call buffers()
     call representations()
 #ifndef OTHER_MPI
+    call in_fortran_only()
     call sessions()
     call spawned() ! Debian's MPICH cannot start processes everywhere
 #endif
@@ -423,6 +424,31 @@ contains
   end subroutine
 
 #ifndef OTHER_MPI
+  ! What C does not have.
+  subroutine in_fortran_only()
+    real(8) :: x(3)
+#ifdef MPI_MODULE
+    complex(8) :: z
+    integer :: n, plain(MPI_STATUS_SIZE)
+    type(MPI_Status) :: status
+    call MPI_Sizeof(x, n, ierr)
+    EQUAL(n, 8)
+    call MPI_Sizeof(z, n, ierr)
+    EQUAL(n, 16)
+    plain(MPI_SOURCE) = 3
+    plain(MPI_TAG) = 4
+    plain(MPI_ERROR) = 5
+    call MPI_Status_f2f08(plain, status, ierr)
+    CHECK(all([status%MPI_SOURCE, status%MPI_TAG, status%MPI_ERROR] == [3, 4, 5]))
+    status%MPI_TAG = 6
+    call MPI_Status_f082f(status, plain, ierr)
+    CHECK(all([plain(MPI_SOURCE), plain(MPI_TAG), plain(MPI_ERROR)] == [3, 6, 5]))
+#endif
+    x = 2.5
+    call MPI_F_sync_reg(x)
+    CHECK(all(x == 2.5))
+  end subroutine
+
   subroutine sessions()
     HANDLE(Session) :: session
     HANDLE(Errhandler) :: handler
