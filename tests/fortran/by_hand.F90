@@ -493,7 +493,7 @@ contains
     HANDLE(Comm) :: inter
     integer :: codes(3)
     call get_command_argument(0, program)
-    arguments = [character(len=n) :: 'child', 'two words', ' ']
+    arguments = [character(len=n) :: 'child', '  two words', ' ']
     codes = -1
     call MPI_Comm_spawn(program, arguments, 2, MPI_INFO_NULL, 0, MPI_COMM_WORLD, inter, codes, ierr)
     CHECK(all(codes == [MPI_SUCCESS, MPI_SUCCESS, -1]))

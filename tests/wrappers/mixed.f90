@@ -26,8 +26,8 @@ program mixed
   rewind (10)
   read (10, '(a)') line
   read (line, *) got
-  right = merge(1, 0, in_common == rank .and. in_module == 1 + rank .and. saved == 3 + rank .and. in_data == 4 + rank .and. got == rank &
-                .and. change_in_c(rank) == 105)
+  right = merge(1, 0, in_common == rank .and. in_module == 1 + rank .and. saved == 3 + rank .and. &
+                in_data == 4 + rank .and. got == rank .and. change_in_c(rank) == 105)
   call MPI_Allreduce(MPI_IN_PLACE, right, 1, MPI_INTEGER, MPI_SUM, MPI_COMM_WORLD)
   if (rank == 0) print '(i0,a)', right, ' ranks have their own'
   call MPI_Finalize()
