@@ -301,6 +301,15 @@ contains
     CHECK(deleted == 38)
     call MPI_Keyval_free(key, ierr)
     EQUAL(key, MPI_KEYVAL_INVALID)
+    ! With the predefined procedures of later functions, as programs do.
+    call MPI_Keyval_create(MPI_COMM_NULL_COPY_FN, MPI_COMM_NULL_DELETE_FN, key, 0, ierr)
+    call MPI_Attr_put(MPI_COMM_SELF, key, 40, ierr)
+    call MPI_Comm_dup(MPI_COMM_SELF, comm, ierr)
+    call MPI_Attr_get(comm, key, value, flag, ierr)
+    CHECK(.not. flag)
+    call MPI_Comm_free(comm, ierr)
+    call MPI_Attr_delete(MPI_COMM_SELF, key, ierr)
+    call MPI_Keyval_free(key, ierr)
 #endif
   end subroutine
 
