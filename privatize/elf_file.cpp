@@ -326,9 +326,10 @@ Result<void> ElfFile::check_loadable(Role role) const {
     if (!note_.present && segment(PT_TLS) != nullptr) {
       return fail(
           "was not built for tmpi: it is an ordinary executable with thread-local variables, which all ranks "
-          "would "
-          "share; " +
-          std::string(kRebuild));
+          "would share; " +
+          std::string(kRebuild) +
+          " as the compiler (with find_package(MPI), or meson's dependency('mpi'), another compiler does the "
+          "link)");
     }
     if (note_.present && note_.version != 1) {
       return fail("was linked by another version of tmpi (note version " + std::to_string(note_.version) +

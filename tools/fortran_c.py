@@ -159,6 +159,22 @@ def is_blocking(function):
     return not any(a.handle == "Request" and a.kind == "handle_out" for a in function.arguments) and not re.search(r"_begin", function.name)
 
 
+def is_split_or_reduced_later(function):
+    """Nonblocking, by a request that is gone when it is complete: copies of sections can wait for that."""
+    if is_blocking(function) or has_window(function) or re.search(r"_init|_begin", function.name):
+        return False
+    return shape(function) in ("blocks", "copy")
+
+
+def copied(function, a):
+    """The call that copies a section; of a reduction it says how many elements there have to be."""
+    pair = counted(function, a) or (next((x for x in function.arguments if x.name == "count"), None),
+                                    next((x for x in function.arguments if x.handle == "Datatype"), None))
+    if any(x.handle == "Op" for x in function.arguments) and pair[0] is not None and pair[0].kind == "value" and pair[0].name == "count":
+        return f"tmpi_section_copy_of({a.name}, *{pair[0].name}, datatype_from(*{pair[1].name}))"
+    return f"tmpi_section_copy({a.name})"
+
+
 def significant(function, a):
     """Whether the calling rank's operation uses the buffer, in C; empty if every rank's does (MPI report, 6.5 to 6.9: at the root only)."""
     if "root" not in {x.name for x in function.arguments} or a.name not in ("sendbuf", "recvbuf"):
@@ -178,7 +194,7 @@ def raised_on(function):
 
 def section_call(function):
     """The part of a descriptor procedure that is run for a section that is not contiguous."""
-    kind = shape(function)
+    kind, later = shape(function), is_split_or_reduced_later(function)
     ordinary = {a.name: a.name for a in function.arguments}
     for a in choices(function):
         ordinary[a.name] = f"{a.name}_s.address"
@@ -192,20 +208,23 @@ def section_call(function):
                 lines.append(f"Section {a.name}_s = tmpi_section_type({a.name}, {'*' + count.name}, datatype_from(*{datatype.name}));")
                 lines.append(f"{'MPI_Count' if large else 'MPI_Fint'} {a.name}_n = ({'MPI_Count' if large else 'MPI_Fint'}){a.name}_s.count;")
                 ordinary[count.name] = f"&{a.name}_n"
+            elif datatype.kind == "handles":
+                lines.append(f"Section {a.name}_s = {copied(function, a) if later else f'tmpi_section_refused({a.name})'};")
             else:
-                lines.append(f"Section {a.name}_s = tmpi_section_blocks({a.name}, "
-                             f"{'MPI_DATATYPE_NULL' if datatype.kind == 'handles' else f'datatype_from(*{datatype.name})'});")
+                blocks = "tmpi_section_blocks_or_copy" if later else "tmpi_section_blocks"
+                lines.append(f"Section {a.name}_s = {blocks}({a.name}, datatype_from(*{datatype.name}));")
             if datatype.kind != "handles":
                 ordinary[datatype.name] = f"&{a.name}_s.datatype"
-        elif is_blocking(function):
-            lines.append(f"Section {a.name}_s = tmpi_section_copy({a.name});")
+        elif is_blocking(function) or later:
+            lines.append(f"Section {a.name}_s = {copied(function, a)};")
         else:
             lines.append(f"Section {a.name}_s = tmpi_section_refused({a.name});")
         if used := significant(function, a):
             pair = counted(function, a)
             unused = f"tmpi_section_unused({a.name}, {'0' if pair is None or pair[1].kind == 'handles' else '*' + pair[1].name})"
             lines[begin] = lines[begin].replace(" = ", f" = !{used} ? {unused} : ", 1)
-        ends.append(f"tmpi_section_end(&{a.name}_s, {a.name}, {int(not a.const)});")
+        end = "tmpi_section_later(outcome, *request, " if later else "tmpi_section_end("
+        ends.append(f"{end}&{a.name}_s, {a.name}, {int(not a.const)});")
     refused = " || ".join(f"{a.name}_s.error" for a in choices(function))
     lines.append(f"MPI_Fint outcome = {refused} ? {raised_on(function)} : MPI_SUCCESS;")
     strings = "".join(f", {a.name}->elem_len" for a in function.arguments if a.kind == "string")

@@ -116,25 +116,37 @@ static int deleted(void* attribute, MPI_Fint error) {
 ATTRIBUTE_CALLBACKS(tmpi_copy_attribute, tmpi_delete_attribute, void*, MPI_Aint)
 ATTRIBUTE_CALLBACKS(tmpi_copy_old_attribute, tmpi_delete_old_attribute, MPI_Comm, MPI_Fint)
 
+/* A callback that has changed its state sees it again, and so does who started the request: other MPIs pass the
+ * address on, and programs count on it. It is written only if changed: it may have been a constant. */
+static void tell_starter(GrequestState* s, MPI_Aint before) {
+  if (s->extra_state != before) *s->starters_state = s->extra_state;
+}
+
 int tmpi_grequest_query(void* state, MPI_Status* status) {
   GrequestState* const s = (GrequestState*)state;
+  const MPI_Aint before = s->extra_state;
   MPI_Fint error = MPI_SUCCESS;
   ((void (*)(MPI_Aint*, MPI_Status*, MPI_Fint*))s->query)(&s->extra_state, status, &error);
+  tell_starter(s, before);
   return error;
 }
 
 int tmpi_grequest_free(void* state) {
   GrequestState* const s = (GrequestState*)state;
+  const MPI_Aint before = s->extra_state;
   MPI_Fint error = MPI_SUCCESS;
   ((void (*)(MPI_Aint*, MPI_Fint*))s->free)(&s->extra_state, &error);
+  tell_starter(s, before);
   free(s);
   return error;
 }
 
 int tmpi_grequest_cancel(void* state, int complete) {
   GrequestState* const s = (GrequestState*)state;
+  const MPI_Aint before = s->extra_state;
   MPI_Fint error = MPI_SUCCESS, truth = complete != 0;
   ((void (*)(MPI_Aint*, MPI_Fint*, MPI_Fint*))s->cancel)(&s->extra_state, &truth, &error);
+  tell_starter(s, before);
   return error;
 }
 

@@ -26,7 +26,7 @@ int tmpi_delete_old_attribute(MPI_Comm comm, int keyval, void* attribute, void* 
 
 typedef struct {
   FortranProcedure *query, *free, *cancel;
-  MPI_Aint extra_state;
+  MPI_Aint extra_state, *starters_state;
 } GrequestState;
 int tmpi_grequest_query(void* state, MPI_Status* status);
 int tmpi_grequest_free(void* state);

@@ -64,7 +64,7 @@ static inline MPI_Fint tmpi_number(void* handle) {
   return tmpi_look_up_number(handle);
 }
 
-/* comm_from(integer) and its like: the handle; the null handle if there is none of this integer. */
+/* comm_from(integer) and its like: the handle; one that MPI refuses if there is none of this integer. */
 #define HANDLE_KIND(name, Kind, Handle)                                                         \
   Handle tmpi_look_up_##name(MPI_Fint number);                                                  \
   static inline Handle name##_from(MPI_Fint number) {                                           \
@@ -79,9 +79,16 @@ static inline MPI_Fint tmpi_number(void* handle) {
 #include "fortran/handle_kinds.inc"
 #undef HANDLE_KIND
 
+/* Copies of array sections that wait for their requests (sections.c), and what is to be done when one is complete. */
+extern int tmpi_sections_waiting;
+void tmpi_sections_complete(MPI_Fint request);
+
 /* After a function that frees its handle, or completes a request: the handle is a null one, or has stayed what it was. */
 static inline void emptied(MPI_Fint* number, void* handle) {
-  if ((uintptr_t)handle < PREDEFINED) *number = (MPI_Fint)(uintptr_t)handle;
+  if ((uintptr_t)handle >= PREDEFINED) return;
+  if (!LIKELY(__atomic_load_n(&tmpi_sections_waiting, __ATOMIC_RELAXED) == 0))
+    tmpi_sections_complete(*number);
+  *number = (MPI_Fint)(uintptr_t)handle;
 }
 
 /* ierror is optional in mpi_f08. */

@@ -112,7 +112,7 @@ ATTRIBUTES(attr_, Attr_, get, put, MPI_Fint)
 void F(grequest_start)(FortranProcedure* query_fn, FortranProcedure* free_fn, FortranProcedure* cancel_fn,
                        MPI_Aint* extra_state, MPI_Fint* request, MPI_Fint* ierror) {
   GrequestState* const state = (GrequestState*)tmpi_fortran_allocate("a generalized request", sizeof *state);
-  *state = (GrequestState){query_fn, free_fn, cancel_fn, *extra_state};
+  *state = (GrequestState){query_fn, free_fn, cancel_fn, *extra_state, extra_state};
   MPI_Request request_c = NULL;
   const int error =
       C(Grequest_start)(tmpi_grequest_query, tmpi_grequest_free, tmpi_grequest_cancel, state, &request_c);

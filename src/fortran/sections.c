@@ -202,6 +202,23 @@ Section tmpi_section_copy(const Descriptor* d) {
   return section;
 }
 
+OWN_CALLS Section tmpi_section_copy_of(const Descriptor* d, MPI_Count count, MPI_Datatype datatype) {
+  MPI_Count lb, extent;
+  if (is_plain(d) || datatype == MPI_DATATYPE_NULL || count <= 0 ||
+      PMPI_Type_get_extent_c(datatype, &lb, &extent) != MPI_SUCCESS)
+    return tmpi_section_copy(d); /* MPI says what is wrong */
+  return extent > 0 && count > elements(d) * (MPI_Count)d->elem_len / extent ? refused(d)
+                                                                             : tmpi_section_copy(d);
+}
+
+Section tmpi_section_blocks_or_copy(const Descriptor* d, MPI_Datatype datatype) {
+  Section section = tmpi_section_blocks(d, datatype);
+  if (!section.error) return section;
+  section = tmpi_section_copy(d);
+  section.datatype = tmpi_number((void*)datatype);
+  return section;
+}
+
 Section tmpi_section_refused(const Descriptor* d) {
   return is_plain(d) ? ordinary(d, 0, MPI_DATATYPE_NULL) : refused(d);
 }
@@ -256,4 +273,64 @@ OWN_CALLS void tmpi_section_end(Section* section, const Descriptor* d, int writt
   char* dense = (char*)section->copy;
   if (written && !section->error) copy_elements(d, d->rank, (char*)d->base_addr, &dense, 1);
   free(section->copy);
+}
+
+/* What waits for a request: rarely more than a few. */
+typedef struct Waiting {
+  struct Waiting* next;
+  MPI_Fint request;
+  int written;
+  Section section;
+  Descriptor descriptor; /* and its dimensions */
+} Waiting;
+int tmpi_sections_waiting;
+static Waiting* waiting;
+static char waiting_lock; /* threads of the rank */
+
+static void lock_waiting(void) {
+  while (__atomic_test_and_set(&waiting_lock, __ATOMIC_ACQUIRE)) continue;
+}
+static void unlock_waiting(void) {
+  __atomic_clear(&waiting_lock, __ATOMIC_RELEASE);
+}
+
+void tmpi_section_later(int outcome, MPI_Fint request, Section* section, const Descriptor* d, int written) {
+  if (section->copy == NULL || outcome != MPI_SUCCESS) {
+    tmpi_section_end(section, d, written && outcome == MPI_SUCCESS);
+    return;
+  }
+  const size_t bytes = sizeof d->dim[0] * (size_t)d->rank;
+  Waiting* const w = (Waiting*)tmpi_fortran_allocate("the copy of an array section", sizeof *w + bytes);
+  w->request = request;
+  w->written = written;
+  w->section = *section;
+  memcpy(&w->descriptor, d, sizeof *d + bytes);
+  lock_waiting();
+  w->next = waiting;
+  waiting = w;
+  unlock_waiting();
+  __atomic_add_fetch(&tmpi_sections_waiting, 1, __ATOMIC_RELAXED);
+}
+
+void tmpi_sections_complete(MPI_Fint request) {
+  Waiting* complete = NULL;
+  lock_waiting();
+  for (Waiting** at = &waiting; *at != NULL;) {
+    Waiting* const w = *at;
+    if (w->request != request) {
+      at = &w->next;
+      continue;
+    }
+    *at = w->next;
+    w->next = complete;
+    complete = w;
+  }
+  unlock_waiting();
+  while (complete != NULL) {
+    Waiting* const w = complete;
+    complete = w->next;
+    tmpi_section_end(&w->section, &w->descriptor, w->written);
+    free(w);
+    __atomic_sub_fetch(&tmpi_sections_waiting, 1, __ATOMIC_RELAXED);
+  }
 }

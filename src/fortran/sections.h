@@ -51,10 +51,15 @@ Section tmpi_section_type(const Descriptor* d, MPI_Count count, MPI_Datatype dat
 /* The datatype whose n-th element is the section's: for functions that split a buffer. Only where all elements are equally far apart. */
 Section tmpi_section_blocks(const Descriptor* d, MPI_Datatype datatype);
 
-/* A copy of the elements, for functions that are through with it when they return. */
-Section tmpi_section_copy(const Descriptor* d);
+/* The same, or a copy of the elements where they are not equally far apart. */
+Section tmpi_section_blocks_or_copy(const Descriptor* d, MPI_Datatype datatype);
 
-/* For functions that work on a buffer after they return and for which there is no datatype (reductions). */
+/* A copy of the elements, for functions that are through with it when they return or whose request tells when they are. */
+Section tmpi_section_copy(const Descriptor* d);
+/* Refused if there are fewer than `count` of `datatype`. */
+Section tmpi_section_copy_of(const Descriptor* d, MPI_Count count, MPI_Datatype datatype);
+
+/* For functions that work on a buffer again and again (persistent ones) and for which there is no datatype. */
 Section tmpi_section_refused(const Descriptor* d);
 
 /* For a buffer that this rank's call does not use. */
@@ -71,5 +76,9 @@ int tmpi_section_error_file(MPI_File file);
 
 /* Gives back what was made or copied; first copies back, if `written`. */
 void tmpi_section_end(Section* section, const Descriptor* d, int written);
+
+/* The same when `request` is complete, which handles.h notices; at once if the call has failed. The request has to be completed by
+ * a call of Fortran. */
+void tmpi_section_later(int outcome, MPI_Fint request, Section* section, const Descriptor* d, int written);
 
 #endif

@@ -131,7 +131,8 @@ void F(status_f082f_f08)(MPI_F08_status* f08_status, MPI_Fint* f_status, MPI_Fin
 }
 
 #if defined(TMPI_HAS_Comm_spawn) || defined(TMPI_HAS_Comm_spawn_multiple)
-/* A list of strings of `length` characters, `stride` of them apart, that ends with a blank one; NULL for MPI_ARGV_NULL. Freed as a whole. */
+/* A list of strings of `length` characters, `stride` of them apart, that ends with a blank one, without the blanks around them (11.8.2);
+ * NULL for MPI_ARGV_NULL. Freed as a whole. */
 static char** string_list(const char* strings, size_t length, size_t stride) {
   if (is_constant(strings)) return NULL;
   size_t count = 0;
@@ -145,8 +146,9 @@ static char** string_list(const char* strings, size_t length, size_t stride) {
   char* text = (char*)(list + count + 1);
   for (size_t i = 0; i < count; i++, text += length + 1) {
     size_t used = length;
-    const char* const s = strings + i * stride * length;
-    while (used > 0 && s[used - 1] == ' ') used--;
+    const char* s = strings + i * stride * length;
+    while (s[used - 1] == ' ') used--; /* there is another character */
+    while (*s == ' ') s++, used--;
     memcpy(text, s, used);
     text[used] = '\0';
     list[i] = text;

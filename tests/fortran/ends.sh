@@ -49,6 +49,15 @@ t_bad_buffers_and_procedures() {
   ends_with 1 "operators of 64 different Fortran procedures" operators
 }
 
+# What no module can find when compiling is an error of MPI with a sentence.
+t_what_modules_cannot_find() {
+  ends_with 0 "^222 of 222 are refused$" numbers
+  ends_with 0 "^all are refused$" buffers
+  ! printf '%s\n' "$got" | grep 'call' || fail "a buffer that is not allocated: $got"
+  ends_with 0 "^all are refused$" kinds
+  ! printf '%s\n' "$got" | grep 'call' || fail "an argument of another type: $got"
+}
+
 # line TEXT: the line of ends.F90 that ends with the comment TEXT.
 line() {
   grep -n "! $1\$" "$(dirname "$0")/ends.F90" | cut -d: -f1

@@ -18,6 +18,7 @@ program sections
   call parts()
   call collectives()
   call nonblocking()
+  call nonblocking_copies()
   call one_element()
   call unused_buffers()
   call refused()
@@ -216,6 +217,56 @@ contains
     CHECK(all(wide == -1))
   end subroutine
 
+  ! Reductions, and splits of what is not equally far apart, work on copies, which are written back when the request is complete.
+  subroutine nonblocking_copies()
+    integer, allocatable, asynchronous :: a(:, :), b(:, :), c(:, :), wide(:, :), all(:, :), fives(:)
+    type(MPI_Request) :: requests(4), request
+    logical :: flag
+    integer :: done(4), n, total, i
+    allocate (a(6, 7), b(6, 7), c(6, 7), wide(5, 4*ranks), all(5, 4*ranks))
+    a = reshape([(i + 100*me, i=1, 42)], [6, 7])
+    b = -1
+    call MPI_Iallreduce(a(1:6:2, 2:7:3), b(2:6:2, 1:2), 6, MPI_INTEGER, MPI_SUM, MPI_COMM_WORLD, request)
+    a(1, 2) = a(1, 2) ! read, not yet written
+    call MPI_Wait(request, MPI_STATUS_IGNORE)
+    CHECK(request == MPI_REQUEST_NULL)
+    CHECK(sum(abs(b(2:6:2, 1:2) - ranks*(a(1:6:2, 2:7:3) - 100*me) - 100*(ranks*(ranks - 1)/2))) == 0)
+    EQUAL(count(b == -1), 36)
+    ! Several at once, completed by each kind of call.
+    b = -1
+    c = me
+    allocate (fives(2*ranks))
+    fives = 5
+    call MPI_Ireduce(a(2, :), b(5, :), 7, MPI_INTEGER, MPI_MAX, 0, MPI_COMM_WORLD, requests(1))
+    call MPI_Iscan(a(3, ::2), b(3, ::2), 4, MPI_INTEGER, MPI_MIN, MPI_COMM_WORLD, requests(2))
+    call MPI_Iallreduce(MPI_IN_PLACE, c(1:5:4, :), 14, MPI_INTEGER, MPI_SUM, MPI_COMM_WORLD, requests(3))
+    call MPI_Ireduce_scatter_block(fives, b(1, 1:3:2), 2, MPI_INTEGER, MPI_SUM, MPI_COMM_WORLD, requests(4))
+    call MPI_Waitsome(2, requests(3:4), n, done, MPI_STATUSES_IGNORE)
+    do i = 3, 4
+      call MPI_Wait(requests(i), MPI_STATUS_IGNORE)
+    end do
+    total = 0
+    do while (total < 2)
+      call MPI_Testany(2, requests, i, flag, MPI_STATUS_IGNORE)
+      if (flag) total = total + 1
+    end do
+    CHECK(me /= 0 .or. sum(abs(b(5, :) - (a(2, :) + 100*(ranks - 1)))) == 0)
+    CHECK(me == 0 .or. sum(abs(b(5, :) + 1)) == 0)
+    CHECK(sum(abs(b(3, ::2) - (a(3, ::2) - 100*me))) == 0)
+    CHECK(sum(abs(c(1:5:4, :) - ranks*(ranks - 1)/2)) == 0 .and. sum(abs(c(2:4, :) - me)) == 0)
+    CHECK(sum(abs(b(1, 1:3:2) - ranks*5)) == 0)
+    ! Two rows of columns that are not next to each other.
+    wide = reshape([(1000*me + i, i=1, 20*ranks)], [5, 4*ranks])
+    all = -1
+    call MPI_Ialltoall(wide(2:4:2, ::2), 4, MPI_INTEGER, all(1:5:4, 2::2), 4, MPI_INTEGER, MPI_COMM_WORLD, request)
+    call MPI_Wait(request, MPI_STATUS_IGNORE)
+    do i = 0, ranks - 1
+      CHECK(sum(abs(all(1, 4*i + 2:4*i + 4:2) - 1000*i - [20*me + 2, 20*me + 12])) == 0)
+      CHECK(sum(abs(all(5, 4*i + 2:4*i + 4:2) - 1000*i - [20*me + 4, 20*me + 14])) == 0)
+    end do
+    EQUAL(count(all == -1), 16*ranks)
+  end subroutine
+
   subroutine refused()
     integer :: a(4, 4), b(4, 4), error, class
     type(MPI_Request) :: request
@@ -223,12 +274,18 @@ contains
     character(len=MPI_MAX_ERROR_STRING) :: text
     call MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN)
     a = 0
-    call MPI_Iallreduce(a(1:4:2, :), b, 8, MPI_INTEGER, MPI_SUM, MPI_COMM_WORLD, request, error)
+    call MPI_Allreduce_init(a(1:4:2, :), b, 8, MPI_INTEGER, MPI_SUM, MPI_COMM_WORLD, MPI_INFO_NULL, request, error)
     call MPI_Error_class(error, class)
     EQUAL(class, MPI_ERR_BUFFER)
     call MPI_Error_string(error, text, k)
     CHECK(index(text, 'array section') > 0)
     ! More elements than there are.
+    call MPI_Allreduce(a(1:4:2, :), b, 9, MPI_INTEGER, MPI_SUM, MPI_COMM_WORLD, error)
+    call MPI_Error_class(error, class)
+    EQUAL(class, MPI_ERR_BUFFER)
+    call MPI_Iallreduce(MPI_IN_PLACE, a(1:4:2, :), 9, MPI_INTEGER, MPI_SUM, MPI_COMM_WORLD, request, error)
+    call MPI_Error_class(error, class)
+    EQUAL(class, MPI_ERR_BUFFER)
     call MPI_Send(a(1:4:2, :), 9, MPI_INTEGER, MPI_PROC_NULL, 1, MPI_COMM_WORLD, error)
     call MPI_Error_class(error, class)
     EQUAL(class, MPI_ERR_BUFFER)

@@ -54,6 +54,11 @@ static void test_added(void) {
   CHECK_OK(MPI_Add_error_string(code, "changed"));
   CHECK_OK(MPI_Error_string(code, text, &length));
   CHECK_STRING(text, "changed");
+  /* Nothing is added to the program's text, also where the error has just been raised. */
+  CHECK_OK(MPI_Comm_set_errhandler(MPI_COMM_SELF, MPI_ERRORS_RETURN));
+  CHECK_OK(MPI_Comm_call_errhandler(MPI_COMM_SELF, code));
+  CHECK_OK(MPI_Error_string(code, text, &length));
+  CHECK_STRING(text, "changed");
 }
 
 static int handler_calls, handler_code;

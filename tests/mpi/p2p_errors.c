@@ -92,6 +92,9 @@ static void test_probes(void) {
     message = MPI_MESSAGE_NULL;
     CHECK_CLASS(MPI_Mrecv(buffer, 1, MPI_INT, &message, &status), MPI_ERR_REQUEST);
     CHECK_CLASS(MPI_Imrecv(buffer, 1, MPI_INT, &message, &request), MPI_ERR_REQUEST);
+    message = (MPI_Message)comm; /* a handle of another kind */
+    CHECK_CLASS(MPI_Mrecv(buffer, 1, MPI_INT, &message, &status), MPI_ERR_REQUEST);
+    CHECK_CLASS(MPI_Imrecv(buffer, 1, MPI_INT, &message, &request), MPI_ERR_REQUEST);
   }
 }
 

@@ -128,6 +128,74 @@ END
 rank 0 of 1, seen 6" ./fixed
 }
 
+# A section of which C would make a vector type goes to MPI where it lies: one element of a datatype of its shape, no copy.
+t_sections_are_not_copied() {
+  cat > where.c << 'END'
+#include <mpi.h>
+#include <stdio.h>
+static const char* first;
+static int as_it_lies;
+void begins_at_(const void* element) { first = element; }
+static void look(const void* buf, int count, MPI_Datatype type, int size, int extent) {
+  MPI_Aint lb, true_extent;
+  int bytes;
+  PMPI_Type_size(type, &bytes);
+  PMPI_Type_get_true_extent(type, &lb, &true_extent);
+  as_it_lies += buf == first && count == 1 && lb == 0 && bytes == size && true_extent == extent;
+}
+int MPI_Isend(const void* buf, int count, MPI_Datatype type, int to, int tag, MPI_Comm comm, MPI_Request* request) {
+  look(buf, count, type, 6 * 8, (5 * 5 + 1) * 8);
+  return PMPI_Isend(buf, count, type, to, tag, comm, request);
+}
+int MPI_Recv(void* buf, int count, MPI_Datatype type, int from, int tag, MPI_Comm comm, MPI_Status* status) {
+  look(buf, count, type, 6 * 8, (5 * 5 + 1) * 8);
+  return PMPI_Recv(buf, count, type, from, tag, comm, status);
+}
+int MPI_Bcast(void* buf, int count, MPI_Datatype type, int root, MPI_Comm comm) {
+  look(buf, count, type, 4 * 8, (5 + 2 + 1) * 8);
+  return PMPI_Bcast(buf, count, type, root, comm);
+}
+int MPI_Finalize(void) {
+  printf("%d where they lie\n", as_it_lies);
+  return PMPI_Finalize();
+}
+END
+  cat > sections.f90 << 'END'
+use mpi_f08
+implicit none
+real(8) :: a(5, 6), b(5, 6)
+type(MPI_Request) :: request
+integer :: i
+a = reshape([(i, i=1, 30)], [5, 6])
+b = 0
+call MPI_Init()
+call begins_at(a(2, 1))
+call MPI_Isend(a(2, :), 6, MPI_REAL8, 0, 1, MPI_COMM_SELF, request)
+call begins_at(b(4, 1))
+call MPI_Recv(b(4, :), 6, MPI_REAL8, 0, 1, MPI_COMM_SELF, MPI_STATUS_IGNORE)
+call MPI_Wait(request, MPI_STATUS_IGNORE)
+if (any(b(4, :) /= a(2, :)) .or. count(b /= 0) /= 6) error stop 'the wrong elements'
+call begins_at(a(2, 3))
+call MPI_Bcast(a(2:4:2, 3:4), 4, MPI_REAL8, 0, MPI_COMM_SELF)
+call MPI_Finalize()
+end
+END
+  tmpifort sections.f90 where.c -o sections
+  expect "3 where they lie" ./sections
+}
+
+# As examples/README.md says.
+t_examples() {
+  cp "$here"/../../examples/* .
+  make fortran
+  for program in heat_f08 heat_mpi heat_mpif; do
+    expect_match "^check  passed" tmpirun -n 16 ./$program
+    expect_match "^check  passed" ./$program 64 64 20
+  done
+  expect_match "^check  passed" tmpirun -n 4 ./spectral
+  expect_match "^check  passed" tmpirun -n 2 -x OMP_NUM_THREADS=2 ./spectral 64 5
+}
+
 # What the modules find when compiling.
 t_wrong_programs_do_not_compile() {
   wrong "Type mismatch|no specific subroutine" 'use mpi_f08; call MPI_Barrier(3); end'
@@ -175,8 +243,14 @@ t_modules_for_another_compiler() {
   ln -s "$(command -v gfortran)" other/otherfortran
   PATH=$PWD/other:$PATH
   expect_failure "mpi_f08.mod" "$tree/bin/tmpifort" -fc=otherfortran -c hello.f90
+  # The module files of another compiler, or none: a sentence of ours after the compiler's.
+  mkdir "$tree/lib/tmpi/modules"
+  for module in mpi mpi_f08 mpi_f08_types; do echo "not of this compiler" > "$tree/lib/tmpi/modules/$module.mod"; done
+  expect_failure "gfortran's, and a module file.* tmpi-fortran-modules otherfortran$" "$tree/bin/tmpifort" -fc=otherfortran -c hello.f90
+  expect_failure "not a GNU Fortran module file" "$tree/bin/tmpifort" -c hello.f90
   expect_match "modules for otherfortran" "$tree/bin/tmpi-fortran-modules" otherfortran
   "$tree/bin/tmpifort" -fc=otherfortran hello.f90 -o hello
+  expect "" "$tree/bin/tmpifort" -fc=otherfortran -c hello.f90
   check_hello ./hello
   expect_failure "does not compile the modules" "$tree/bin/tmpi-fortran-modules" false
 }

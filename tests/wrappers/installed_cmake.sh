@@ -1,5 +1,5 @@
 #!/bin/sh
-# CMake projects that look for an installed tmpi: find_package(MPI) with the prefix on PATH, and find_package(tmpi).
+# Projects of CMake and meson that look for an installed tmpi: find_package(MPI) with the prefix on PATH, and find_package(tmpi).
 . "$(dirname "$0")/lib.sh"
 prefix=$(dirname "$bin")
 
@@ -28,6 +28,45 @@ END
   check_hello build/hello
   check_hello build/hello_cxx
   (cd build && ctest --output-on-failure)
+}
+
+# What the plain compiler has linked is refused if it has thread-locals, with the way out in the sentence.
+t_find_mpi_with_thread_locals() {
+  write_hello
+  cat > CMakeLists.txt << 'END'
+cmake_minimum_required(VERSION 3.13)
+project(hello C)
+find_package(MPI REQUIRED COMPONENTS C)
+add_executable(hello hello.c)
+target_link_libraries(hello MPI::MPI_C)
+END
+  cmake -S . -B plain
+  cmake --build plain
+  expect_failure "ordinary executable with thread-local variables.* rebuild it with tmpicc or tmpicxx as the compiler" tmpirun -n 2 plain/hello
+  cmake -S . -B build -DCMAKE_C_COMPILER=mpicc
+  cmake --build build
+  check_hello build/hello
+}
+
+# meson's dependency('mpi'): of several mpicc it takes the one of the highest version, so it is told which.
+t_meson() {
+  command -v meson > /dev/null || return 0
+  sed '/^#if/,/^#endif/d; s/per_thread += rank/int per_thread = 2 + rank/' "$here/hello.c" > hello.c
+  cat > meson.build << 'END'
+project('hello', 'c')
+executable('hello', 'hello.c', dependencies: dependency('mpi', language: 'c'))
+END
+  printf "[binaries]\nmpicc = '%s'\n" "$bin/mpicc" > tmpi.ini
+  PKG_CONFIG_LIBDIR=/nonexistent meson setup --native-file tmpi.ini build
+  meson compile -C build
+  check_hello build/hello
+  # By pkg-config it is the link that tmpicc does: thread-locals are the rank's.
+  write_hello
+  sed "s/dependency('mpi', language: 'c')/dependency('tmpi')/" meson.build > meson.new
+  mv meson.new meson.build
+  PKG_CONFIG_PATH=$prefix/lib/pkgconfig meson setup pkgconfig
+  meson compile -C pkgconfig
+  check_hello pkgconfig/hello
 }
 
 t_find_tmpi() {

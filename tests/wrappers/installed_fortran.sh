@@ -1,5 +1,5 @@
 #!/bin/sh
-# Fortran from an installed tree, moved after installation: CMake's find_package(MPI) and find_package(tmpi), pkg-config, mpif90.
+# Fortran from an installed tree, moved after installation: CMake's find_package(MPI) and find_package(tmpi), meson, pkg-config, mpif90.
 . "$(dirname "$0")/lib.sh"
 prefix=$(dirname "$bin")
 
@@ -20,6 +20,41 @@ END
   cmake --build build
   check_hello build/hello
   check_hello build/fixed
+}
+
+# A mixed project, by the plain compilers: COMMON, SAVE and module variables, and C's globals, are a rank's own all the same.
+t_find_mpi_fortran_and_c() {
+  cp "$here/mixed.f90" "$here/mixed.c" .
+  cat > CMakeLists.txt << 'END'
+cmake_minimum_required(VERSION 3.13)
+project(mixed Fortran C)
+find_package(MPI REQUIRED COMPONENTS Fortran C)
+add_library(part STATIC mixed.c)
+target_link_libraries(part MPI::MPI_C)
+add_executable(mixed mixed.f90)
+target_link_libraries(mixed part MPI::MPI_Fortran)
+END
+  cmake -S . -B plain
+  cmake --build plain
+  cmake -S . -B build -DCMAKE_Fortran_COMPILER=mpifort -DCMAKE_C_COMPILER=mpicc
+  cmake --build build
+  for program in plain/mixed build/mixed; do
+    expect "64 ranks have their own" tmpirun -n 64 $program
+    expect "1 ranks have their own" $program
+  done
+}
+
+t_meson() {
+  command -v meson > /dev/null || return 0
+  cp "$here/mixed.f90" "$here/mixed.c" .
+  cat > meson.build << 'END'
+project('mixed', 'c', 'fortran')
+executable('mixed', 'mixed.f90', 'mixed.c', dependencies: [dependency('mpi', language: 'fortran'), dependency('mpi', language: 'c')])
+END
+  printf "[binaries]\nmpicc = '%s'\nmpifort = '%s'\n" "$bin/mpicc" "$bin/mpifort" > tmpi.ini
+  PKG_CONFIG_LIBDIR=/nonexistent meson setup --native-file tmpi.ini build
+  meson compile -C build
+  expect "5 ranks have their own" tmpirun -n 5 build/mixed
 }
 
 t_find_tmpi() {

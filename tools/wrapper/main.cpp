@@ -4,6 +4,7 @@
 // Besides the compiler's own arguments: -cc=COMPILER (-cxx= for C++, -fc= for Fortran) or the environment
 // variable TMPI_CC (TMPI_CXX, TMPI_FC) choose the compiler; -show, -compile-info, -link-info (as MPICH's) and
 // --showme[:compile|:link|...] (as Open MPI's) print instead of running.
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include <array>
@@ -122,6 +123,30 @@ int execute(const Wrapper& wrapper, const Words& command) {
                    "COMPILER or the environment variable " + wrapper.language->variable + ".");
 }
 
+// Module files are one compiler's own; those that are there without a directory of a compiler's name are gfortran's.
+bool may_lack_modules(const Wrapper& wrapper) {
+  if (!wrapper.language->fortran) return false;
+  const std::string& compiler = wrapper.compiler.front();
+  return compiler.substr(compiler.rfind('/') + 1) != wrapper.language->compiler &&
+         std::string_view(module_directory(wrapper.installation, compiler)).ends_with("/modules");
+}
+
+// Runs a compiler that has no modules here: says so if it fails.
+int execute_without_modules(const Wrapper& wrapper, const Words& command) {
+  const pid_t child = fork();
+  if (child == 0) execute(wrapper, command);
+  int status = 0;
+  while (waitpid(child, &status, 0) < 0 && errno == EINTR) continue;
+  if (status == 0) return 0;
+  const std::string& compiler = wrapper.compiler.front();
+  std::fprintf(stderr,
+               "%s: %s has no modules mpi and mpi_f08 here: those that are installed are gfortran's, and a "
+               "module file "
+               "is of use to the compiler that made it only. To make them: tmpi-fortran-modules %s\n",
+               wrapper.name.c_str(), compiler.c_str(), compiler.c_str());
+  return WIFEXITED(status) ? WEXITSTATUS(status) : 1;
+}
+
 Words chosen_compiler(const Wrapper& wrapper, const std::string& option) {
   const char* variable = std::getenv(wrapper.language->variable);
   Words compiler = split_words(!option.empty()                              ? std::string_view(option)
@@ -176,7 +201,9 @@ int run(int argc, char** argv) {
   if (show && wrapper.arguments.empty())
     *what = {.action = Action::kLinkProgram, .has_sources = true, .compiles = true};
   const Words command = full_command(wrapper.what(), wrapper.installation, *what, wrapper.arguments);
-  return show ? print(command) : execute(wrapper, command);
+  if (show) return print(command);
+  if (what->compiles && may_lack_modules(wrapper)) return execute_without_modules(wrapper, command);
+  return execute(wrapper, command);
 }
 
 }  // namespace

@@ -62,13 +62,13 @@ int PMPI_Error_string(int errorcode, char* string, int* resultlen) {
     std::string text;
     if (const ErrorClass* known = error_class(errorcode)) {
       text = fmt::format("{}: {}", known->name, known->text);
+      if (const Rank* rank = calling_rank(); rank != nullptr && rank->returned_error == errorcode)
+        add_explanation(text, rank->explanation);
     } else if (added != nullptr && added->knows(errorcode)) {
-      text = *added->text(errorcode);
+      text = *added->text(errorcode);  // the program's own, to the letter
     } else {
       return unknown_code(errorcode);
     }
-    if (const Rank* rank = calling_rank(); rank != nullptr && rank->returned_error == errorcode)
-      add_explanation(text, rank->explanation);
     std::memcpy(string, text.c_str(), text.size() + 1);
     *resultlen = static_cast<int>(text.size());
     return kOk;

@@ -19,6 +19,7 @@ void set_probe_status(MPI_Status* status, const Envelope& envelope) noexcept {
 }
 
 MPI_Message message_of(Message& message) noexcept {
+  message.held = Message::kHeld;
   return reinterpret_cast<MPI_Message>(&message);
 }
 

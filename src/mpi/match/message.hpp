@@ -63,6 +63,8 @@ struct Message {
   bool queued = false;  ///< in the matcher; under its lock
   MessagePlace place = MessagePlace::kHere;
   std::uint16_t serial = 0;  ///< low bits of a nonblocking send's number (Request::serial); else 0
+  std::uint32_t held = 0;    ///< kHeld while the program has its handle, from a matched probe
+  static constexpr std::uint32_t kHeld = 0x6d736721;
 };
 
 }  // namespace tmpi::mpi

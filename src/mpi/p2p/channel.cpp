@@ -10,7 +10,7 @@
 namespace tmpi::mpi {
 namespace {
 
-static_assert(kChannelLimit <= 0xffff);  // Slot::bytes
+static_assert(kChannelLimit <= 0xffff && kScatteredLimit <= 0xffff);  // Slot::bytes
 static_assert(kChannelLimit <= PayloadRing::kMost);
 constexpr std::uint32_t kLookInterval = 64;  // messages between two looks at the receiver's memory
 
@@ -68,7 +68,8 @@ bool post(int from, int to, Rank& target, const MatchKey& key, const Outgoing& d
   if (channel->sent() % kLookInterval == 0 && target.matcher.buffered_bytes() > kMostBuffered) return false;
   if (data.bytes <= kSlotBytes) {
     pack(slot->packed, data);
-  } else if (std::byte* const room = the_channels->room(from, *channel, data.bytes)) {
+  } else if (std::byte* const room =
+                 data.bytes <= kChannelLimit ? the_channels->room(from, *channel, data.bytes) : nullptr) {
     pack(room, data);
     slot->outside = {room, nullptr};
   } else {

@@ -23,6 +23,10 @@ namespace tmpi::mpi {
 /// a cell. Above it the second copy costs more than the sender's look into the receiver's matcher.
 inline constexpr MPI_Count kChannelLimit = 1024;
 
+/// The same for messages that do not lie in one piece with their sender: he packs them, the receiver unpacks them, and
+/// neither reads or writes single elements in memory that the other core works with.
+inline constexpr MPI_Count kScatteredLimit = 65535;
+
 /// Messages up to this size are buffered inside a node.
 inline constexpr MPI_Count kNodeEagerLimit = 4096;
 

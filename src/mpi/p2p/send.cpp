@@ -85,6 +85,12 @@ template <class Descriptor>
   return Left::kDelivered;
 }
 
+// Scattered data, too, are packed by their sender and unpacked by their receiver, up to more bytes: written from here,
+// each element would take a cache line away from the receiver's core, and with it the receiver's own data next to it.
+bool goes_through_channel(const Outgoing& data) noexcept {
+  return data.bytes <= kChannelLimit || (data.bytes <= kScatteredLimit && !data.type.contiguous());
+}
+
 // To a rank of another node.
 template <class Descriptor>
 [[gnu::noinline]] Left send_elsewhere(const Comm& comm, int dest, const MatchKey& key, const Outgoing& data,
@@ -110,7 +116,7 @@ template <class Descriptor>
   const int here = comm.owner->worker.load(std::memory_order_relaxed);
   const int there = target.worker.load(std::memory_order_relaxed);
   if (here != there && there >= 0) {
-    if (mode != SendMode::kSynchronous && data.bytes <= kChannelLimit &&
+    if (mode != SendMode::kSynchronous && goes_through_channel(data) &&
         post(here, there, target, key, data)) {
       return Left::kBuffered;
     }

@@ -65,6 +65,8 @@ constexpr Limit kLimits[] = {
     {"tmpi_limit_channel", MPI_T_SCOPE_CONSTANT, constant<kChannelLimit>,
      "Bytes of the largest message to a rank of another worker of the same node process that travels through "
      "a channel."},
+    {"tmpi_limit_scattered", MPI_T_SCOPE_CONSTANT, constant<kScatteredLimit>,
+     "The same for messages whose data do not lie in one piece with their sender."},
     {"tmpi_limit_eager_node", MPI_T_SCOPE_CONSTANT, constant<kNodeEagerLimit>,
      "Bytes of the largest message inside a node process of which the library takes a copy if no receive is "
      "posted."},

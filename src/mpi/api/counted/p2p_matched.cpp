@@ -18,12 +18,14 @@ Err message_from(MPI_Message handle, Message*& message) {
     return fail(MPI_ERR_REQUEST,
                 "the message is MPI_MESSAGE_NULL: a probe has found none, or it has been received already");
   }
-  if (is_predefined(handle)) {
+  Message* candidate = reinterpret_cast<Message*>(handle);
+  if (is_predefined(handle) || candidate->held != Message::kHeld) {
     return fail(MPI_ERR_REQUEST,
                 "{} is no matched message: use the one that MPI_Mprobe or MPI_Improbe returned, once",
                 static_cast<const void*>(handle));
   }
-  message = reinterpret_cast<Message*>(handle);
+  candidate->held = 0;
+  message = candidate;
   return kOk;
 }
 
