@@ -1,7 +1,7 @@
 # Warnings (errors in CI), sanitizer builds, grouped builds.
 option(TMPI_WERROR "Treat warnings as errors (CI turns it on)" OFF)
 set(TMPI_SANITIZE "" CACHE STRING "Build with a sanitizer: address or thread")
-option(TMPI_SANITIZE_MORE "With TMPI_SANITIZE=address: checks of UndefinedBehaviorSanitizer that take long to compile" OFF)
+option(TMPI_SANITIZE_MORE "With TMPI_SANITIZE=address: checks of UndefinedBehaviorSanitizer that take long to compile, larger messages" OFF)
 option(TMPI_GROUPED "Compile several sources together, and the C++ library's headers once (TmpiGrouped.cmake)" OFF)
 
 add_compile_options(-Wall -Wextra -Wno-missing-field-initializers -fno-omit-frame-pointer)
@@ -32,7 +32,9 @@ if(TMPI_SANITIZE STREQUAL "address")
   # AddressSanitizer reports as well, and its checks are a fifth of the build.
   # pointer-overflow, object-size: AddressSanitizer sees nearly all of it where the pointer is used; an eighth of the build, so for the longer tier.
   add_compile_options(-fsanitize=address,undefined -fno-sanitize=vptr,alignment,nonnull-attribute,null -fno-sanitize-recover=undefined)
-  if(NOT TMPI_SANITIZE_MORE)
+  if(TMPI_SANITIZE_MORE)
+    add_compile_definitions(TMPI_SANITIZE_MORE)
+  else()
     add_compile_options(-fno-sanitize=pointer-overflow,object-size)
   endif()
   add_link_options(-fsanitize=address,undefined)

@@ -15,6 +15,8 @@ namespace tmpi::net::conformance {
 #if defined(__SANITIZE_THREAD__)
 inline constexpr std::size_t kLargest =
     1 << 20;  // each byte that is written and checked costs a hundred times as much
+#elif defined(__SANITIZE_ADDRESS__) && !defined(TMPI_SANITIZE_MORE)
+inline constexpr std::size_t kLargest = 2 << 20;
 #elif defined(__SANITIZE_ADDRESS__)
 inline constexpr std::size_t kLargest = 8 << 20;
 #else

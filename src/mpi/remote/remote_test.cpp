@@ -30,7 +30,7 @@ using testing::send_bytes;
 using tmpi::kSanitized;
 
 // Nobody else sees the vector yet.
-[[gnu::no_sanitize_thread]] std::vector<char> pattern(std::size_t size, int seed) {
+[[gnu::no_sanitize_thread, gnu::no_sanitize_address]] std::vector<char> pattern(std::size_t size, int seed) {
   std::vector<char> data(size);
   char* const out = data.data();
   for (std::size_t i = 0; i < size; ++i)
