@@ -18,21 +18,24 @@ struct Target {
   MPI_Datatype type;
 };
 
-inline Err check_both(const Window& w, const Origin& origin, const Target& target, Data& data, Spot& spot) {
+// Part of the MPI functions, so that what words need stays in registers.
+[[gnu::always_inline]] inline Err check_both(const Window& w, const Origin& origin, const Target& target,
+                                             Data& data, Spot& spot) {
   TMPI_TRY(check_data(origin.address, origin.count, origin.type, data));
   return check_spot(w, target.rank, target.disp, target.count, target.type, spot);
 }
 
-inline Err do_put(Window& w, const Origin& origin, const Target& target, Request* request) {
+[[gnu::always_inline]] inline Err do_put(Window& w, const Origin& origin, const Target& target,
+                                         Request* request) {
   Data data;
   Spot spot;
   TMPI_TRY(check_both(w, origin, target, data, spot));
   if (request == nullptr && put_word(w, data, spot)) return kOk;
-  // Copies, so that the words' own stay in registers.
   return put(w, Data(data), Spot(spot), request);
 }
 
-inline Err do_get(Window& w, const Origin& origin, const Target& target, Request* request) {
+[[gnu::always_inline]] inline Err do_get(Window& w, const Origin& origin, const Target& target,
+                                         Request* request) {
   Data data;
   Spot spot;
   TMPI_TRY(check_both(w, origin, target, data, spot));
