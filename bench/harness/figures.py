@@ -116,7 +116,7 @@ def wavefront(results):
 
 
 def rehash(results):
-    return [compared(results, f"gathering and making anew {n:,} characters, two workers", f"rehash-{n}", f"ns/{n}", "{:.0f} ns", "≥ 1x", True, 1)
+    return [compared(results, f"allgather and rehash of {n:,} characters, two workers", f"rehash-{n}", f"ns/{n}", "{:.0f} ns", "≥ 1x", True, 1)
             for n in REHASH_LENGTHS]
 
 
