@@ -2,7 +2,7 @@
  *
  * One rank sends, the other sends back; half of a round trip is the time of one message. Batches of round
  * trips alternate with batches of memcpy between buffers of the same size and number (four: as many as the
- * two ranks use; two with --computing), so that a message can be compared with the one copy that it needs at least. Median and
+ * two ranks use), so that a message can be compared with the one copy that it needs at least. Median and
  * minimum of the batches are printed; the ratio is the median of the batches' ratios.
  *
  * With --computing the second rank only receives, and computes while the first one sends: what is timed is the send.
@@ -51,7 +51,13 @@ static void compute_for(double seconds) {
   while (busy_clock() < end) busy_units(1);
 }
 
-/* Seconds of a send to a rank that computes meanwhile. */
+/* Longer than the copy takes. */
+static double pause_for(int bytes) {
+  return 20e-6 + 0.5e-9 * bytes;
+}
+
+/* Seconds of a send to a rank that computes meanwhile. Both compute between two messages, so that neither falls
+ * asleep. */
 static double sends(const struct pair* pair, int bytes, long reps) {
   double sum = 0;
   for (long i = 0; i < reps; i++) {
@@ -60,14 +66,31 @@ static double sends(const struct pair* pair, int bytes, long reps) {
       compute_for(2e-6);
       double start = MPI_Wtime();
       MPI_Send(pair->send, bytes, MPI_BYTE, pair->second, 1, MPI_COMM_WORLD);
-      sum += MPI_Wtime() - start;
+      double seconds = MPI_Wtime() - start;
+      sum += seconds;
+      compute_for(pause_for(bytes) - seconds);
     } else {
       MPI_Request request;
       MPI_Irecv(pair->recv, bytes, MPI_BYTE, pair->first, 1, MPI_COMM_WORLD, &request);
       MPI_Send(NULL, 0, MPI_BYTE, pair->first, 2, MPI_COMM_WORLD);
-      compute_for(20e-6 + 0.5e-9 * bytes); /* longer than the copy takes */
+      compute_for(pause_for(bytes));
       MPI_Wait(&request, MPI_STATUS_IGNORE);
     }
+  }
+  return sum / (double)reps;
+}
+
+/* Seconds of one memcpy, with the same pauses. */
+static double paced_copies(const struct pair* pair, int bytes, long reps) {
+  double sum = 0;
+  for (long i = 0; i < reps; i++) {
+    compute_for(2e-6);
+    double start = MPI_Wtime();
+    memcpy(pair->recv, pair->send, (size_t)bytes);
+    __asm__ volatile("" ::: "memory");
+    double seconds = MPI_Wtime() - start;
+    sum += seconds;
+    compute_for(pause_for(bytes) - seconds);
   }
   return sum / (double)reps;
 }
@@ -86,12 +109,12 @@ static double copies(const struct pair* pair, int bytes, long reps) {
 
 typedef double (*timed)(const struct pair* pair, int bytes, long reps);
 
-static void measure(const struct pair* pair, int bytes, long reps, int batches, int warmup, int with_memcpy,
-                    timed messages) {
+static void measure(const struct pair* pair, int bytes, long reps, int batches, int warmup, timed messages,
+                    timed memory) {
   static double message[kMaxBatches], copy[kMaxBatches], ratio[kMaxBatches];
   for (int b = -warmup; b < batches; b++) {
     double m = messages(pair, bytes, reps), c = 0;
-    if (with_memcpy && pair->rank == pair->first) c = copies(pair, bytes, reps);
+    if (memory != NULL && pair->rank == pair->first) c = memory(pair, bytes, reps);
     if (b < 0) continue;
     message[b] = m * 1e9;
     copy[b] = c * 1e9;
@@ -139,15 +162,16 @@ int main(int argc, char** argv) {
                                                  : automatic);
     pair.send = bench_memory((size_t)sizes[i]);
     pair.recv = bench_memory((size_t)sizes[i]);
-    pair.other_send = both_ways ? bench_memory((size_t)sizes[i]) : pair.send;
-    pair.other_recv = both_ways ? bench_memory((size_t)sizes[i]) : pair.recv;
-    measure(&pair, (int)sizes[i], reps, batches, warmup, with_memcpy, both_ways ? round_trips : sends);
+    pair.other_send = bench_memory((size_t)sizes[i]);
+    pair.other_recv = bench_memory((size_t)sizes[i]);
+    measure(&pair, (int)sizes[i], reps, batches, warmup, both_ways ? round_trips : sends,
+            !with_memcpy ? NULL
+            : both_ways  ? copies
+                         : paced_copies);
     free(pair.send);
     free(pair.recv);
-    if (both_ways) {
-      free(pair.other_send);
-      free(pair.other_recv);
-    }
+    free(pair.other_send);
+    free(pair.other_recv);
   }
   MPI_Barrier(MPI_COMM_WORLD);
   MPI_Finalize();

@@ -78,6 +78,8 @@ SPINNING = ["--no-memcpy", "--reps", "10", *FEW]  # 4 ms a message
 STREAM_SIZES = [1, 8, 16, 32, 64, 128, 256, 1024, 4096]
 REHASH_LENGTHS = [2, 64, 1024]
 CG = ["--nx", "96", "--ny", "96", "--nz", "96", "--iterations", "40"]
+# Slabs, as HPCCG divides its grid, and the size at which miniFE was seen to suffer from many ranks.
+CG_OTHERS = {"cg-slabs": ["--split", "z", *CG], "cg-small": ["--nx", "50", "--ny", "50", "--nz", "50", "--iterations", "200"]}
 CG_QUICK = ["--iterations", "15"]
 
 
@@ -119,4 +121,5 @@ ALL = [
     Measurement("memory-10000", "bench/startup.c", ["--memory"], 10000, 2, read_memory, only_tmpi=True),
     Measurement("cg-2", "examples/cg27.c", CG, 2, 2, read_cg, 120, CG_QUICK),
     Measurement("cg-16", "examples/cg27.c", CG, 16, 2, read_cg, 120, CG_QUICK),
+    *(Measurement(f"{key}-{n}", "examples/cg27.c", words, n, 2, read_cg, 120, CG_QUICK, only_tmpi=True) for key, words in CG_OTHERS.items() for n in (2, 16)),
 ]

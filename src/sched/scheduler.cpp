@@ -65,7 +65,7 @@ class NodeScheduler final : public Scheduler {
   void set_event_source(const EventSource& source) override;
   void meter_switches() noexcept override;
   void observe_switches(SwitchObserver observer) override;
-  void set_drain_hook(DrainHook hook) override;
+  bool set_drain_hook(DrainHook hook) override;
   void set_stall_hook(StallHook hook) override { shared_.stall.set(hook); }
   void set_interrupt_hook(InterruptHook hook) override { shared_.interrupt_hook = hook; }
   void set_poll_hook(PollHook hook) override { shared_.polls.set(hook, *this, options_.tasks + kMostAdded); }
@@ -382,9 +382,12 @@ void NodeScheduler::admit_threads() noexcept {
   here.entrance().admit(here.running()->inside);
 }
 
-void NodeScheduler::set_drain_hook(DrainHook hook) {
-  shared_.parking.quick = hook != nullptr && enable_process_barrier();
+bool NodeScheduler::set_drain_hook(DrainHook hook) {
+  // The barrier interrupts every worker that runs, whenever one falls asleep: not where many do.
+  constexpr int kMostInterrupted = 8;
+  shared_.parking.quick = hook != nullptr && options_.workers <= kMostInterrupted && enable_process_barrier();
   for (auto& worker : shared_.workers) worker->set_drain_hook(hook);
+  return shared_.parking.quick;
 }
 
 void NodeScheduler::set_event_source(const EventSource& source) {

@@ -64,8 +64,7 @@ struct EventSource {
 /// Takes in what other workers have left for the ranks of `worker` outside its inbox (the MPI layer's
 /// channels); true if there was something. Called on the worker's thread at every switch, while it idles, and
 /// once more between announcing sleep and sleeping; must then see (seq_cst) what was left before
-/// wake_if_parked(worker): by a seq_cst store or, if the process has a barrier (base/process_barrier.hpp), by any
-/// before quick_barrier(). May make tasks ready.
+/// wake_if_parked(worker), by a store as set_drain_hook() says. May make tasks ready.
 using DrainHook = bool (*)(int worker) noexcept;
 
 /// All workers have slept for kStallPeriod, and nothing has been left for any of them: only an event from
@@ -140,7 +139,9 @@ class Scheduler {
   /// Registers an observer, which is called before the switch hook, and meters switches. Any thread, any time;
   /// there is room for four.
   virtual void observe_switches(SwitchObserver observer) = 0;
-  virtual void set_drain_hook(DrainHook hook) = 0;
+  /// Before any task runs. True: who leaves something may do so by a plain store before quick_barrier(), since who is
+  /// about to sleep calls process_barrier() before its last look; false: by a seq_cst store.
+  virtual bool set_drain_hook(DrainHook hook) = 0;
   virtual void set_stall_hook(StallHook hook) = 0;
   virtual void set_interrupt_hook(InterruptHook hook) = 0;
   virtual void set_poll_hook(PollHook hook) = 0;

@@ -4,6 +4,8 @@
 
 #include <atomic>
 
+#include "base/platform.hpp"
+
 namespace tmpi::sched {
 
 struct Task;
@@ -18,6 +20,12 @@ class Waiter {
 
   /// Counts one completion. Any thread. Does not suspend. After the call the waiter may no longer exist.
   void complete() noexcept;
+
+  /// All completions have come, and nobody else touches the waiter any more: wait() need not be called.
+  bool over() const noexcept { return remaining_.load(std::memory_order_acquire) == 1; }
+
+  /// A completion is coming: begins to fetch what it will write. Any thread, by whom complete() might be called.
+  void fetch() const noexcept { fetch_for_writing(&remaining_); }
 
   /// Suspends the calling task until `events` completions have come; returns at once if they already have.
   /// SUSPENDS. Called once per Waiter.

@@ -123,8 +123,9 @@ void Matcher::add_unexpected(Message& message) noexcept {
   if (++unexpected_count_ > most_unexpected_) most_unexpected_ = unexpected_count_;
   ++unexpected_total_;
   if (message.payload != nullptr) count_buffered(message.bytes);
-  if (indexed()) index_message(message);
-  if (unexpected_count_ > kScanLimit && unexpected_count_ > unexpected_table_.size()) grow_unexpected_table();
+  if (indexed_) index_message(message);
+  if (unexpected_count_ > kScanLimit && (!indexed_ || unexpected_count_ > unexpected_table_.size()))
+    index_more();
   for (ProbeWaiter** link = &probes_; *link != nullptr;) {
     ProbeWaiter* probe = *link;
     if (probe->key.accepts(message.key)) {
@@ -139,7 +140,7 @@ void Matcher::add_unexpected(Message& message) noexcept {
 Message* Matcher::find_unexpected(const MatchKey& receive) noexcept {
   // What has come first is most often received first.
   if (first_unexpected_ != nullptr && receive.accepts(first_unexpected_->key)) return first_unexpected_;
-  if (receive.exact() && indexed()) {
+  if (receive.exact() && indexed_) {
     Message* message = unexpected_table_.of(receive).head;
     while (message != nullptr && message->key != receive) message = message->bucket_next;
     return message;
@@ -170,12 +171,13 @@ void Matcher::remove(Message& message) noexcept {
 void Matcher::unlink(Message& message) noexcept {
   (message.previous != nullptr ? message.previous->next : first_unexpected_) = message.next;
   (message.next != nullptr ? message.next->previous : last_unexpected_) = message.previous;
-  if (indexed()) {
+  if (indexed_) {
     List<Message>& list = unexpected_table_.of(message.key);
     (message.bucket_previous != nullptr ? message.bucket_previous->bucket_next : list.head) =
         message.bucket_next;
     (message.bucket_next != nullptr ? message.bucket_next->bucket_previous : list.tail) =
         message.bucket_previous;
+    indexed_ = unexpected_count_ > 1;
   }
   message.queued = false;
   --unexpected_count_;
@@ -190,10 +192,18 @@ void Matcher::index_message(Message& message) noexcept {
   list.tail = &message;
 }
 
-void Matcher::grow_unexpected_table() noexcept {
-  Buckets<Message> larger;
-  if (!larger.make(std::max(kFirstUnexpectedTable, unexpected_table_.size() * 2))) return;
-  unexpected_table_ = std::move(larger);
+// There are many: by the table from now on, a larger one if it is small and there is memory. One that is not in use is
+// empty.
+void Matcher::index_more() noexcept {
+  if (unexpected_count_ > unexpected_table_.size()) {
+    Buckets<Message> larger;
+    if (larger.make(std::max(kFirstUnexpectedTable, unexpected_table_.size() * 2))) {
+      unexpected_table_ = std::move(larger);
+      indexed_ = false;
+    }
+  }
+  if (indexed_ || unexpected_table_.size() == 1) return;
+  indexed_ = true;
   for (Message* message = first_unexpected_; message != nullptr; message = message->next)
     index_message(*message);
 }

@@ -144,30 +144,32 @@ class Matcher {
     return key.exact() ? posted_table_.of(key) : wildcards_;
   }
 
-  bool indexed() const noexcept { return unexpected_table_.size() > 1; }
   void index_message(Message& message) noexcept;
-  void grow_unexpected_table() noexcept;
+  void index_more() noexcept;
   void unlink(Message& message) noexcept;
   void count_buffered(MPI_Count change) noexcept {
     const auto now = static_cast<MPI_Count>(buffered_bytes_.load(std::memory_order_relaxed)) + change;
     buffered_bytes_.store(static_cast<std::size_t>(now), std::memory_order_relaxed);
   }
 
+  // To post a receive, and to match a message with the only one that is posted, takes the first line alone: senders of
+  // large messages fetch it from another core.
   SpinLock lock_;
   int inline_count_ = 0;
   std::size_t overflow_count_ = 0;
   std::uint64_t sequence_ = 0;
   Message* first_unexpected_ = nullptr;
+  std::array<InlineEntry, kInline> inline_{};
   Message* last_unexpected_ = nullptr;
   std::size_t unexpected_count_ = 0;
+  bool indexed_ = false;  // all of them are in the table: from when there are many until there are none
   std::size_t most_unexpected_ = 0;
   std::uint64_t unexpected_total_ = 0;
   std::atomic<std::size_t> buffered_bytes_{0};  // written under the lock
   ProbeWaiter* probes_ = nullptr;
-  std::array<InlineEntry, kInline> inline_{};
   List<PostedReceive> wildcards_;
   Buckets<PostedReceive> posted_table_;
-  Buckets<Message> unexpected_table_;  // a single bucket is not used: the list is scanned
+  Buckets<Message> unexpected_table_;  // used while indexed_, never a single bucket; else the list is scanned
 };
 
 class MatcherLock {

@@ -191,6 +191,21 @@ TEST_CASE("messages of one sender with one tag are received in order") {
   for (Message& message : messages) CHECK(matcher.take_unexpected({1, MPI_ANY_SOURCE, 7}) == &message);
 }
 
+TEST_CASE("many unexpected messages, none, a few, many again") {
+  Matcher matcher;
+  std::deque<Message> messages(300);
+  for (int round = 0; round < 4; ++round) {
+    for (const int count : {3, 17, 100, 5, 300, 16}) {
+      for (int i = 0; i < count; ++i)
+        CHECK(leave_to(matcher, {1, i % 7, i}, messages[static_cast<std::size_t>(i)]));
+      CHECK(matcher.take_unexpected({1, 8, 0}) == nullptr);
+      for (int i = count - 1; i >= 0; --i)
+        CHECK(matcher.take_unexpected({1, i % 7, i}) == &messages[static_cast<std::size_t>(i)]);
+      CHECK(matcher.take_unexpected({1, MPI_ANY_SOURCE, MPI_ANY_TAG}) == nullptr);
+    }
+  }
+}
+
 TEST_CASE("contexts are kept apart, also from wildcards") {
   Matcher matcher;
   std::deque<PostedReceive> receives;

@@ -6,6 +6,7 @@
 #include "mpi/p2p/cell.hpp"
 #include "mpi/p2p/worker_channels.hpp"
 #include "sched/scheduler.hpp"
+#include "sched/waiter.hpp"
 
 namespace tmpi::mpi {
 namespace {
@@ -55,8 +56,8 @@ void connect_workers(sched::Scheduler& scheduler) {
   the_scheduler = &scheduler;
   const int workers = scheduler.workers();
   the_channels.reset();
-  if (workers > 1) the_channels.emplace(workers, WorkerChannels::kPollsUntilRest, enable_process_barrier());
-  scheduler.set_drain_hook(workers > 1 ? drain_channels : nullptr);
+  const bool quick = scheduler.set_drain_hook(workers > 1 ? drain_channels : nullptr);
+  if (workers > 1) the_channels.emplace(workers, WorkerChannels::kPollsUntilRest, quick);
 }
 
 bool post(int from, int to, Rank& target, const MatchKey& key, const Outgoing& data) noexcept {
@@ -95,6 +96,12 @@ bool take_in() noexcept {
   if (!the_channels) return false;
   const int worker = sched::current_worker();
   return worker >= 0 && drain_channels(worker);
+}
+
+bool take_in_for(const sched::Waiter& waiter, int worker) noexcept {
+  if (!the_channels || worker < 0) return false;
+  the_channels->drain_until<match<true>>(worker, [&]() noexcept { return waiter.over(); });
+  return waiter.over();
 }
 
 int workers_without_memory() noexcept {

@@ -15,7 +15,8 @@
 
 namespace tmpi::sched {
 class Scheduler;
-}
+class Waiter;
+}  // namespace tmpi::sched
 
 namespace tmpi::mpi {
 
@@ -51,6 +52,10 @@ bool post(int from, int to, Rank& target, const MatchKey& key, const Outgoing& d
 /// Takes in what other workers have left for the calling one, as it does at every switch; true if there was
 /// something. Does not suspend.
 bool take_in() noexcept;
+
+/// The same for a rank of the calling worker `worker` that waits for `waiter`: no more than until that is over, so that
+/// what is behind need not be left as unexpected. True if it is. Does not suspend.
+bool take_in_for(const sched::Waiter& waiter, int worker) noexcept;
 
 /// Workers for whom there is a message that could not be taken in for want of memory when that was last tried.
 /// For the report on a job whose ranks all wait. Any thread.

@@ -4,11 +4,13 @@
 #include <new>
 
 #include "mpi/base/status.hpp"
+#include "mpi/p2p/channel.hpp"
 #include "mpi/p2p/p2p.hpp"
 #include "mpi/p2p/remote_calls.hpp"
 #include "mpi/p2p/transfer.hpp"
 #include "mpi/request/blocked.hpp"
 #include "sched/progress.hpp"
+#include "sched/scheduler.hpp"
 
 namespace tmpi::mpi {
 namespace {
@@ -50,6 +52,12 @@ void describe(Request& request, sched::Waiter& waiter, Comm& comm, ContextId con
   request.reset(waiter);
 }
 
+// Whether the message lies in a channel of the worker's, and has been taken in now. Not asked while other ranks are
+// ready: it is their turn.
+inline bool comes_now(const sched::Waiter& waiter) noexcept {
+  return !sched::single_worker() && sched::ready_tasks() == 0 && take_in_for(waiter, sched::current_worker());
+}
+
 }  // namespace
 
 Err truncated(const Request& request) {
@@ -74,7 +82,8 @@ Err recv(Comm& comm, ContextId context, void* buffer, MPI_Count count, const Dat
   Request request;
   sched::Waiter waiter(1);
   describe(request, waiter, comm, context, buffer, count, type, source, tag);
-  if (!take_or_post(request)) wait_for(waiter, WaitKind::kReceive, comm, context, source, tag);
+  if (!take_or_post(request) && !comes_now(waiter))
+    wait_for(waiter, WaitKind::kReceive, comm, context, source, tag);
   return receive_outcome(request, status);
 }
 
@@ -102,7 +111,8 @@ Err sendrecv(Comm& comm, ContextId context, const void* sendbuf, MPI_Count sendc
   // Who is to send to us may do so only after it has received from us.
   if (sent && withdraw_receive(request)) [[unlikely]]
     return sent;
-  wait_for(waiter, WaitKind::kReceive, comm, context, source, recvtag);
+  if (!waiter.over() && !comes_now(waiter))
+    wait_for(waiter, WaitKind::kReceive, comm, context, source, recvtag);
   const Err received = receive_outcome(request, status);
   return sent ? not_sent(dest) : received;
 }

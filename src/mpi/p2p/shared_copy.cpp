@@ -10,7 +10,7 @@
 namespace tmpi::mpi {
 namespace {
 
-constexpr std::size_t kSmallestPiece = std::size_t{8} << 10;
+constexpr std::size_t kSmallestPiece = std::size_t{16} << 10;
 constexpr std::size_t kLargestPiece = std::size_t{64} << 10;
 constexpr std::size_t kPieces = 8;
 // What takes longer than it takes to wake a worker that sleeps.

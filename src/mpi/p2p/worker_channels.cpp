@@ -100,14 +100,14 @@ void WorkerChannels::poll(Reader& reader, Channel& channel) noexcept {
 // barrier on their senders, and then one more look at each.
 void WorkerChannels::put_to_rest(Reader& reader) noexcept {
   reader.polls_left = polls_until_rest_;
-  Channel* resting = nullptr;
+  Channel* quiet = nullptr;
   for (Channel** link = &reader.polled; *link != nullptr && reader.count > 1;) {
     Channel& channel = **link;
     const std::uint32_t delivered = channel.delivered_.load(std::memory_order_relaxed);
     if (channel.seen_delivered_ == delivered) {
       *link = channel.next_;  // not to be touched once the sender may announce the channel
       --reader.count;
-      channel.next_resting_ = std::exchange(resting, &channel);
+      channel.next_quiet_ = std::exchange(quiet, &channel);
       // seq_cst pairs with publish(): either the sender sees it, or we see its message below.
       channel.state_.store(Channel::kDormant, std::memory_order_seq_cst);
     } else {
@@ -115,10 +115,10 @@ void WorkerChannels::put_to_rest(Reader& reader) noexcept {
       link = &channel.next_;
     }
   }
-  if (resting == nullptr) return;
+  if (quiet == nullptr) return;
   if (quick_) process_barrier();
-  for (Channel* channel = resting; channel != nullptr;) {
-    Channel* const after = channel->next_resting_;
+  for (Channel* channel = quiet; channel != nullptr;) {
+    Channel* const after = channel->next_quiet_;
     if (!rests(*channel)) poll(reader, *channel);
     channel = after;
   }

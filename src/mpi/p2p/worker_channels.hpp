@@ -125,7 +125,7 @@ class Channel {
   std::atomic<std::uint32_t> delivered_{0};  // release pairs with free_slot(): the slot may be written again
   std::atomic<std::uintptr_t> ring_;         // address of the slots; lowest bit: there are kManySlots
   Channel* next_ = nullptr;  // announcements, then the reader's polled ones: whoever has made it active
-  Channel* next_resting_ = nullptr;   // of those that the reader is putting to rest
+  Channel* next_quiet_ = nullptr;   // of those that the reader is putting to rest
   std::uint32_t seen_delivered_ = 0;  // when silence was last looked for
   bool stuck_ = false;  // the next message could not be delivered when it was last tried; locked
 
@@ -199,6 +199,11 @@ class WorkerChannels {
   /// looked whether this worker sleeps.
   template <Deliver kDeliver>
   bool drain(int worker) noexcept {
+    return drain_until<kDeliver>(worker, Never());
+  }
+  /// The same, but no more than until `enough()`, which is false before: what is behind stays where it is.
+  template <Deliver kDeliver, class Enough>
+  bool drain_until(int worker, Enough&& enough) noexcept {
     Reader& reader = readers_[static_cast<std::size_t>(worker)];
     ++reader.looks;
     // seq_cst pairs with announce().
@@ -206,7 +211,10 @@ class WorkerChannels {
       take_announced(reader);
     bool found = false;
     for (Channel* channel = reader.polled; channel != nullptr; channel = channel->next_) {
-      if (channel->has_message()) found |= deliver_to_reader<kDeliver>(reader, *channel);
+      if (channel->has_message()) {
+        found |= deliver_to_reader<kDeliver>(reader, *channel, enough);
+        if (enough()) return true;
+      }
     }
     if (reader.count > 1 && (reader.polls_left -= reader.count) < 0) [[unlikely]]
       put_to_rest(reader);
@@ -263,14 +271,17 @@ class WorkerChannels {
   bool streams(int from, const Channel& channel) const noexcept {
     return channel.seen_looks_ == readers_[static_cast<std::size_t>(from)].looks;
   }
-  template <Deliver kDeliver>
-  bool deliver_to_reader(Reader& reader, Channel& channel) noexcept;
+  struct Never {
+    constexpr bool operator()() const noexcept { return false; }
+  };
+  template <Deliver kDeliver, class Enough>
+  bool deliver_to_reader(Reader& reader, Channel& channel, Enough&& enough) noexcept;
   struct Delivery {
     bool any, all;   // delivered
     bool was_stuck;  // before
   };
-  template <Deliver kDeliver, std::memory_order kOrder>
-  Delivery deliver_all(Reader& reader, Channel& channel) noexcept;
+  template <Deliver kDeliver, std::memory_order kOrder, class Enough>
+  Delivery deliver_all(Reader& reader, Channel& channel, Enough&& enough) noexcept;
   [[gnu::cold]] static void note_stuck(Reader& reader, Channel& channel, bool stuck) noexcept;
   [[gnu::cold]] void grow(Sender& sender, Channel& channel) noexcept;
   struct LargeRing {
@@ -290,8 +301,9 @@ class WorkerChannels {
 
 // `kOrder` of what the reader's next look has to see: release by the reader itself, seq_cst by the sender
 // (has_message()).
-template <Deliver kDeliver, std::memory_order kOrder>
-inline WorkerChannels::Delivery WorkerChannels::deliver_all(Reader& reader, Channel& channel) noexcept {
+template <Deliver kDeliver, std::memory_order kOrder, class Enough>
+inline WorkerChannels::Delivery WorkerChannels::deliver_all(Reader& reader, Channel& channel,
+                                                            Enough&& enough) noexcept {
   bool any = false, all = true;
   channel.delivering_.lock();
   while (channel.has_message()) {
@@ -305,6 +317,11 @@ inline WorkerChannels::Delivery WorkerChannels::deliver_all(Reader& reader, Chan
     if (any) __builtin_prefetch(&Channel::Ring(channel.ring_.load(std::memory_order_relaxed))[next + 2]);
     any = true;
     channel.delivered_.store(next + 1, kOrder);
+    if (enough()) {
+      // The reader wants the next one soon.
+      __builtin_prefetch(&Channel::Ring(channel.ring_.load(std::memory_order_relaxed))[next + 1]);
+      break;
+    }
   }
   const bool was_stuck = channel.stuck_;
   if (was_stuck == all) [[unlikely]]
@@ -315,9 +332,9 @@ inline WorkerChannels::Delivery WorkerChannels::deliver_all(Reader& reader, Chan
 
 // What cannot be delivered stays, and is tried again at every later look. A worker with nothing else to do
 // looks once more before it sleeps, and then sleeps: it does not wait for memory by spinning.
-template <Deliver kDeliver>
-inline bool WorkerChannels::deliver_to_reader(Reader& reader, Channel& channel) noexcept {
-  const Delivery done = deliver_all<kDeliver, std::memory_order_release>(reader, channel);
+template <Deliver kDeliver, class Enough>
+inline bool WorkerChannels::deliver_to_reader(Reader& reader, Channel& channel, Enough&& enough) noexcept {
+  const Delivery done = deliver_all<kDeliver, std::memory_order_release>(reader, channel, enough);
   return done.any || (!done.all && !done.was_stuck);
 }
 
@@ -330,7 +347,7 @@ bool WorkerChannels::flush(int from, int to) noexcept {
   const bool full = channel->sent_ - channel->known_delivered_ > channel->my_mask_;
   Reader& reader = readers_[static_cast<std::size_t>(to)];
   // All that we have sent is in sight of us: it is delivered, or cannot be.
-  if (!deliver_all<kDeliver, std::memory_order_seq_cst>(reader, *channel).all) return false;
+  if (!deliver_all<kDeliver, std::memory_order_seq_cst>(reader, *channel, Never()).all) return false;
   channel->known_delivered_ = channel->sent_;
   if (full && !channel->large()) grow(sender, *channel);
   return true;

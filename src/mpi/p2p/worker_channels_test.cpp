@@ -119,6 +119,35 @@ TEST_CASE("a channel delivers in order, grows when it is found full, and tells w
   CHECK(channels.polled(1) == 1);
 }
 
+TEST_CASE("who wants one message takes what is in front of it, and no more") {
+  WorkerChannels channels(3);
+  Receiver receiver(3);
+  for (int i = 0; i < 3; ++i) REQUIRE(post(channels, 0, 1, receiver, i));
+  REQUIRE(post(channels, 2, 1, receiver, 0));
+  const auto take = [&](long enough) {
+    return channels.drain_until<note>(1, [&] { return receiver.received >= enough; });
+  };
+  CHECK(take(1));
+  CHECK(receiver.received == 1);
+  CHECK(take(2));
+  CHECK(receiver.received == 2);
+  CHECK(take(100));
+  CHECK(receiver.received == 4);
+  CHECK_FALSE(take(100));
+  // One that is stuck is not forgotten by it.
+  receiver.full = true;
+  REQUIRE(post(channels, 0, 1, receiver, 3));
+  REQUIRE(post(channels, 0, 1, receiver, 4));
+  CHECK(take(5));
+  CHECK(channels.stuck() == 1);
+  receiver.full = false;
+  CHECK(take(5));
+  CHECK(receiver.received == 5);
+  CHECK(channels.stuck() == 0);
+  CHECK(take(6));
+  CHECK(receiver.in_order);
+}
+
 TEST_CASE("what cannot be delivered stays, in order, and nobody waits for it") {
   WorkerChannels channels(2);
   Receiver receiver(2);

@@ -92,6 +92,15 @@ struct Request {
   /// Finishes the operation: any thread, once. The request may be gone after the call. acq_rel pairs with
   /// done() and attach().
   void complete() noexcept { tell(state_.exchange(kDone, std::memory_order_acq_rel)); }
+  /// complete() is coming, by the caller, after something that takes longer than a cache line to come from another
+  /// core: begins to fetch what it will write.
+  void prepare_completion() const noexcept {
+    fetch_for_writing(&state_);
+    const std::uintptr_t whom = state_.load(std::memory_order_acquire);
+    if (whom <= kDone || (whom & kContinues) != 0) return;
+    // Only looked at by the processor, so that it does not matter if a waiter is taken back meanwhile.
+    reinterpret_cast<const sched::Waiter*>(whom)->fetch();
+  }
   /// The same, by a flow of control inside the worker of the request's rank: nobody else can attach or detach
   /// a waiter meanwhile, and that saves the locked instruction.
   void complete_here() noexcept {
