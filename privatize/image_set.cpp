@@ -235,7 +235,7 @@ Result<void> ImageSet::map(int index, int rank) {
     }
   }
   if (auto r = take_pool_share(index); !r) return r;
-  ranks_[index] = rank;
+  ranks_[static_cast<std::size_t>(index)].store(rank, std::memory_order_relaxed);
   correct(index, base);
   return {};
 }
@@ -266,7 +266,7 @@ void ImageSet::correct(int index, std::uint64_t base) {
 }
 
 void ImageSet::unmap(int index) {
-  ranks_[index] = -1;
+  ranks_[static_cast<std::size_t>(index)].store(-1, std::memory_order_relaxed);
   // Cannot fail in a way that matters: the addresses stay ours either way.
   static_cast<void>(mmap(reinterpret_cast<void*>(base(index)), stride_, PROT_NONE,
                          MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_FIXED, -1, 0));

@@ -30,7 +30,10 @@ struct Fixups {
 
 class ImageSet {
  public:
-  explicit ImageSet(int images) : images_(images), ranks_(images, -1), pool_offsets_(images, 0) {}
+  explicit ImageSet(int images)
+      : images_(images), ranks_(static_cast<std::size_t>(images)), pool_offsets_(images, 0) {
+    for (auto& rank : ranks_) rank.store(-1, std::memory_order_relaxed);
+  }
   ~ImageSet();
   ImageSet(const ImageSet&) = delete;
   ImageSet& operator=(const ImageSet&) = delete;
@@ -46,7 +49,10 @@ class ImageSet {
   void unmap(int index);
 
   int images() const { return images_; }
-  int rank(int index) const { return ranks_[index]; }  ///< -1: not mapped
+  /// -1: not mapped. Any thread: while ranks of one program begin, another one is loaded.
+  int rank(int index) const {
+    return ranks_[static_cast<std::size_t>(index)].load(std::memory_order_relaxed);
+  }
   std::uint64_t stride() const { return stride_; }
   std::uint64_t base(int index) const { return arena_ + stride_ * static_cast<std::uint64_t>(index); }
   std::vector<std::unique_ptr<Object>>& objects() { return objects_; }
@@ -96,7 +102,7 @@ class ImageSet {
   int images_;
   std::vector<std::unique_ptr<Object>> objects_;
   std::vector<const Object*> order_;
-  std::vector<int> ranks_;
+  std::vector<std::atomic<int>> ranks_;  // relaxed: only the value matters
   std::vector<std::uint64_t> pool_offsets_;
   TemplateMemory template_;
   std::vector<Mapping> mappings_;

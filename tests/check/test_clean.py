@@ -12,7 +12,7 @@ TESTS = os.path.join(os.environ["TMPI_TESTS"], "mpi")
 EXAMPLES = os.environ["TMPI_EXAMPLES"]
 # A part of tests/mpi, of each family what comes nearest to misuse.
 PROGRAMS = """env_errors p2p_wait p2p_persistent p2p_probe p2p_cancel p2p_partitioned p2p_requests p2p_large p2p_sendrecv p2p_random
-coll_data coll_errors coll_inter coll_nonblocking coll_outstanding comm_basic comm_more comm_inter comm_sessions comm_cart attr_comm
+ports coll_data coll_errors coll_inter coll_nonblocking coll_outstanding comm_basic comm_more comm_inter comm_sessions comm_cart attr_comm
 datatype_messages err_handlers file_random info_objects topo_graph removed_functions thread_p2p""".split()
 
 

@@ -105,6 +105,9 @@ class MisuseTest(LaunchTest):
         self.mismatch("other_function", [("MPI_Allreduce", "allreduce"), ("MPI_Barrier", "barrier")], 2, "MPI_COMM_WORLD",
                       "All members of a communicator must make the same collective calls in the same order: .*")
 
+    def test_other_server(self):
+        self.mismatch("other_server", [("MPI_Comm_accept", "other_server")], 1, "MPI_COMM_WORLD", r"The root is (1 here and 0|0 here and 1) there")
+
     def test_other_root(self):
         self.mismatch("other_root", [("MPI_Bcast", "other_root")], 1, "MPI_COMM_WORLD", r"The root is (1 here and 0|0 here and 1) there")
 

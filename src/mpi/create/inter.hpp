@@ -16,7 +16,7 @@ namespace tmpi::mpi {
 Err intercomm_create(Comm& local, int local_leader, MPI_Comm peer, int remote_leader, int tag,
                      Comm*& created);
 
-/// The leader of another group, and what the two leaders call their counterpart, which nobody else does meanwhile.
+/// The leader of another group, and the key under which the two leaders come together, which nobody else uses meanwhile.
 struct Counterpart {
   int leader = -1;  ///< number in the job; not the calling rank
   BarrierKey key;   ///< without a group

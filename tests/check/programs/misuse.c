@@ -103,6 +103,10 @@ static void other_function(void) {
     MPI_Barrier(MPI_COMM_WORLD);  // @barrier
 }
 
+static void other_server(void) {
+  MPI_Comm inter;
+  MPI_Comm_accept("", MPI_INFO_NULL, rank == 1 ? 1 : 0, MPI_COMM_WORLD, &inter);  // @other_server
+}
 static void other_root(void) { MPI_Bcast(field, 1, MPI_DOUBLE, rank == 1 ? 1 : 0, MPI_COMM_WORLD); }  // @other_root
 
 static void other_op(void) {
@@ -249,7 +253,7 @@ int main(int argc, char** argv) {
       {"freed_comm", freed_comm}, {"freed_type", freed_type}, {"completed_request", completed_request}, {"foreign", foreign},
       {"garbage", garbage}, {"two_receives", two_receives}, {"send_from_receive", send_from_receive},
       {"receive_into_send", receive_into_send}, {"persistent", persistent}, {"reduction", reduction},
-      {"other_function", other_function}, {"other_root", other_root}, {"other_op", other_op}, {"other_count", other_count},
+      {"other_function", other_function}, {"other_root", other_root}, {"other_server", other_server}, {"other_op", other_op}, {"other_count", other_count},
       {"other_type", other_type}, {"other_block", other_block}, {"other_creation", other_creation}, {"liberties", liberties},
       {"own_chunk", own_chunk}, {"own_type", own_type}, {"own_counts", own_counts}, {"own_root", own_root},
       {"aliased", aliased}, {"aliased_chunk", aliased_chunk}, {"aliased_sum", aliased_sum},
