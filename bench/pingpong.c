@@ -2,10 +2,13 @@
  *
  * One rank sends, the other sends back; half of a round trip is the time of one message. Batches of round
  * trips alternate with batches of memcpy between buffers of the same size and number (four: as many as the
- * two ranks use), so that a message can be compared with the one copy that it needs at least. Median and
+ * two ranks use; two with --computing), so that a message can be compared with the one copy that it needs at least. Median and
  * minimum of the batches are printed; the ratio is the median of the batches' ratios.
+ *
+ * With --computing the second rank only receives, and computes while the first one sends: what is timed is the send.
  */
 #include "bench.h"
+#include "busy.h"
 
 enum { kMaxSizes = 32, kMaxBatches = 1000 };
 
@@ -22,6 +25,7 @@ static void usage(void) {
       "  --batches N      batches (default 15)\n"
       "  --warmup N       batches that do not count (default 2)\n"
       "  --pair A,B       the two ranks (default 0,1)\n"
+      "  --computing      one way, to a rank that has posted its receive and computes\n"
       "  --no-memcpy      do not measure memcpy (needed where the waiting rank would disturb it by spinning "
       "on the same core)\n");
 }
@@ -42,6 +46,32 @@ static double round_trips(const struct pair* pair, int bytes, long reps) {
   return (MPI_Wtime() - start) / (double)(2 * reps);
 }
 
+static void compute_for(double seconds) {
+  double end = busy_clock() + seconds;
+  while (busy_clock() < end) busy_units(1);
+}
+
+/* Seconds of a send to a rank that computes meanwhile. */
+static double sends(const struct pair* pair, int bytes, long reps) {
+  double sum = 0;
+  for (long i = 0; i < reps; i++) {
+    if (pair->rank == pair->first) {
+      MPI_Recv(NULL, 0, MPI_BYTE, pair->second, 2, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+      compute_for(2e-6);
+      double start = MPI_Wtime();
+      MPI_Send(pair->send, bytes, MPI_BYTE, pair->second, 1, MPI_COMM_WORLD);
+      sum += MPI_Wtime() - start;
+    } else {
+      MPI_Request request;
+      MPI_Irecv(pair->recv, bytes, MPI_BYTE, pair->first, 1, MPI_COMM_WORLD, &request);
+      MPI_Send(NULL, 0, MPI_BYTE, pair->first, 2, MPI_COMM_WORLD);
+      compute_for(20e-6 + 0.5e-9 * bytes); /* longer than the copy takes */
+      MPI_Wait(&request, MPI_STATUS_IGNORE);
+    }
+  }
+  return sum / (double)reps;
+}
+
 /* Seconds of one memcpy. The peer waits for a message meanwhile. */
 static double copies(const struct pair* pair, int bytes, long reps) {
   double start = MPI_Wtime();
@@ -54,10 +84,13 @@ static double copies(const struct pair* pair, int bytes, long reps) {
   return (MPI_Wtime() - start) / (double)(2 * reps);
 }
 
-static void measure(const struct pair* pair, int bytes, long reps, int batches, int warmup, int with_memcpy) {
+typedef double (*timed)(const struct pair* pair, int bytes, long reps);
+
+static void measure(const struct pair* pair, int bytes, long reps, int batches, int warmup, int with_memcpy,
+                    timed messages) {
   static double message[kMaxBatches], copy[kMaxBatches], ratio[kMaxBatches];
   for (int b = -warmup; b < batches; b++) {
-    double m = round_trips(pair, bytes, reps), c = 0;
+    double m = messages(pair, bytes, reps), c = 0;
     if (with_memcpy && pair->rank == pair->first) c = copies(pair, bytes, reps);
     if (b < 0) continue;
     message[b] = m * 1e9;
@@ -95,6 +128,7 @@ int main(int argc, char** argv) {
   int batches = (int)option_number(argc, argv, "--batches", 15),
       warmup = (int)option_number(argc, argv, "--warmup", 2);
   int with_memcpy = !option_given(argc, argv, "--no-memcpy");
+  const int both_ways = !option_given(argc, argv, "--computing");
   if (batches > kMaxBatches) batches = kMaxBatches;
   if (pair.rank == pair.first) printf("# name bytes median_ns min_ns MB/s memcpy_ns memcpy/message\n");
   for (int i = 0; i < count && (pair.rank == pair.first || pair.rank == pair.second); i++) {
@@ -105,13 +139,15 @@ int main(int argc, char** argv) {
                                                  : automatic);
     pair.send = bench_memory((size_t)sizes[i]);
     pair.recv = bench_memory((size_t)sizes[i]);
-    pair.other_send = bench_memory((size_t)sizes[i]);
-    pair.other_recv = bench_memory((size_t)sizes[i]);
-    measure(&pair, (int)sizes[i], reps, batches, warmup, with_memcpy);
+    pair.other_send = both_ways ? bench_memory((size_t)sizes[i]) : pair.send;
+    pair.other_recv = both_ways ? bench_memory((size_t)sizes[i]) : pair.recv;
+    measure(&pair, (int)sizes[i], reps, batches, warmup, with_memcpy, both_ways ? round_trips : sends);
     free(pair.send);
     free(pair.recv);
-    free(pair.other_send);
-    free(pair.other_recv);
+    if (both_ways) {
+      free(pair.other_send);
+      free(pair.other_recv);
+    }
   }
   MPI_Barrier(MPI_COMM_WORLD);
   MPI_Finalize();

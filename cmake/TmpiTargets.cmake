@@ -27,19 +27,40 @@ function(tmpi_sources variable)
   set(${variable} ${all} PARENT_SCOPE)
 endfunction()
 
-# tmpi_room(NAME SOURCES... [LINK libs...]): one room of docs/architecture.md, as an object library that is linked both into
-# the node process and into libtmpi.so.
+# tmpi_room(NAME SOURCES... [LINK libs...] [ONE_THREAD]): one room of docs/architecture.md, as an object library that is linked both into
+# the node process and into libtmpi.so. ONE_THREAD: one thread runs it, so ThreadSanitizer has nothing to see: its tree takes the room of the
+# normal tree (TMPI_PROGRAMS), which knows nothing of fibers (ult/fiber.hpp) and thus has the same types there. It is linked last, so that of
+# inline functions which instrumented rooms have too, theirs are taken.
 function(tmpi_room name)
-  cmake_parse_arguments(ROOM "" "" "SOURCES;LINK" ${ARGN})
+  cmake_parse_arguments(ROOM "ONE_THREAD" "" "SOURCES;LINK" ${ARGN})
+  set(archive tests/rooms/libtmpi_${name}_room.a)
+  if(ROOM_ONE_THREAD AND TMPI_SANITIZE STREQUAL "thread" AND TMPI_PROGRAMS)
+    add_library(tmpi_${name}_room STATIC IMPORTED GLOBAL)
+    set_target_properties(tmpi_${name}_room PROPERTIES IMPORTED_LOCATION ${TMPI_PROGRAMS}/${archive})
+    add_library(tmpi_${name} INTERFACE)
+    target_link_libraries(tmpi_${name} INTERFACE $<LINK_LIBRARY:WHOLE_ARCHIVE,tmpi_${name}_room> ${ROOM_LINK})
+    return()
+  endif()
   add_library(tmpi_${name} OBJECT ${ROOM_SOURCES})
+  if(ROOM_ONE_THREAD)
+    target_compile_definitions(tmpi_${name} PRIVATE TMPI_ROOM_WITHOUT_FIBERS)
+  endif()
+  if(ROOM_ONE_THREAD AND NOT TMPI_SANITIZE)
+    cmake_path(GET archive PARENT_PATH directory)
+    add_library(tmpi_${name}_room STATIC $<TARGET_OBJECTS:tmpi_${name}>)
+    set_target_properties(tmpi_${name}_room PROPERTIES ARCHIVE_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR}/${directory} LINKER_LANGUAGE CXX)
+  endif()
   target_include_directories(tmpi_${name} PUBLIC ${CMAKE_SOURCE_DIR}/src ${CMAKE_SOURCE_DIR} ${CMAKE_SOURCE_DIR}/include
                                                  ${CMAKE_BINARY_DIR}/generated)
   target_link_libraries(tmpi_${name} PUBLIC ${ROOM_LINK})
   tmpi_grouped(tmpi_${name} room)
 endfunction()
 
-# tmpi_cold(TARGET...): what runs once per job, and is mostly text: a quarter less to compile.
+# tmpi_cold(TARGET...): what runs once per job, and is mostly text: a quarter less to compile. Sanitizer trees are compiled for that in any case.
 function(tmpi_cold)
+  if(TMPI_SANITIZE)
+    return()
+  endif()
   foreach(target ${ARGN})
     target_compile_options(${target} PRIVATE $<$<CONFIG:RelWithDebInfo,Release>:-O1>)
   endforeach()
@@ -47,8 +68,9 @@ endfunction()
 
 # tmpi_unit_test(NAME SOURCES... [ROOMS rooms...] [LINK libs...]): a doctest binary run by ctest with a time limit, for what hangs: at
 # least six times what it takes under any sanitizer on a quiet machine. ROOMS lists
-# every room whose objects it needs (object libraries are not linked transitively; net comes with mpi). ONE_THREAD: it has no second thread, so
-# ThreadSanitizer has nothing to see. LONG_UNDER_TSAN: minutes there, so only in the longer tier. TIMING: its test cases in the test suite
+# every room whose objects it needs (object libraries are not linked transitively; net comes with mpi). ONE_THREAD: what it tests has no second
+# thread, so ThreadSanitizer has nothing to see. LONG_UNDER_TSAN: minutes there, so only in the longer tier. VARIANTS: with
+# all of them there in the longer tier only (every_variant() in base/sanitized.hpp), as unit/NAME/variants. TIMING: its test cases in the test suite
 # "timing" make claims about how long things take; they are a test of their own, timing/NAME (see scripts/test), and none of a sanitizer tree.
 add_library(tmpi_doctest_main OBJECT ${CMAKE_SOURCE_DIR}/tests/doctest_main.cpp)
 target_include_directories(tmpi_doctest_main PUBLIC ${DOCTEST_INCLUDE_DIR})
@@ -57,7 +79,7 @@ if(TMPI_SANITIZE)
   target_compile_options(tmpi_doctest_main PRIVATE -O0 -fno-sanitize=all) # not ours, and long to instrument
 endif()
 function(tmpi_unit_test name)
-  cmake_parse_arguments(UT "ONE_THREAD;LONG_UNDER_TSAN;TIMING" "TIMEOUT" "SOURCES;ROOMS;LINK" ${ARGN})
+  cmake_parse_arguments(UT "ONE_THREAD;LONG_UNDER_TSAN;TIMING;VARIANTS" "TIMEOUT" "SOURCES;ROOMS;LINK" ${ARGN})
   if(UT_ONE_THREAD AND TMPI_SANITIZE STREQUAL "thread")
     return()
   endif()
@@ -81,9 +103,13 @@ function(tmpi_unit_test name)
   endif()
   set_property(GLOBAL APPEND PROPERTY ${tier} ${name})
   add_test(NAME unit/${name} COMMAND ${name} --test-suite-exclude=timing)
+  if(UT_VARIANTS AND TMPI_SANITIZE STREQUAL "thread")
+    add_test(NAME unit/${name}/variants COMMAND ${name} --test-suite-exclude=timing)
+    set_tests_properties(unit/${name}/variants PROPERTIES TIMEOUT ${UT_TIMEOUT} COST ${UT_TIMEOUT} LABELS "unit;long" ENVIRONMENT TMPI_TEST_EVERY_VARIANT=1)
+  endif()
   if(UT_TIMING AND NOT TMPI_SANITIZE)
     add_test(NAME timing/${name} COMMAND ${name} --test-suite=timing)
-    set_tests_properties(timing/${name} PROPERTIES TIMEOUT ${UT_TIMEOUT} LABELS timing RUN_SERIAL ON)
+    set_tests_properties(timing/${name} PROPERTIES TIMEOUT ${UT_TIMEOUT} LABELS "timing;alone" RUN_SERIAL ON)
   endif()
   set(labels unit)
   if(UT_LONG_UNDER_TSAN AND TMPI_SANITIZE STREQUAL "thread")

@@ -86,9 +86,10 @@ build_tree() {
   mkdir -p "$directory"
   launcher=
   if command -v ccache > /dev/null; then
-    # What ccache asks for where headers are precompiled: that nobody cares about a macro defined before them, or about __TIME__ in them.
-    launcher="-DCMAKE_C_COMPILER_LAUNCHER=ccache"
-    launcher="$launcher -DCMAKE_CXX_COMPILER_LAUNCHER=env;CCACHE_SLOPPINESS=pch_defines,time_macros;ccache"
+    # What ccache asks for where headers are precompiled: that nobody cares about a macro defined before them, or about __TIME__ in them. It
+    # learns from the compiler's list of headers what a result depends on (CCACHE_DEPEND), and need not run the preprocessor for what it has not.
+    launcher="-DCMAKE_C_COMPILER_LAUNCHER=env;CCACHE_DEPEND=1;ccache"
+    launcher="$launcher -DCMAKE_CXX_COMPILER_LAUNCHER=env;CCACHE_DEPEND=1;CCACHE_SLOPPINESS=pch_defines,time_macros;ccache"
   fi
   [ -e "$directory/build.ninja" ] || say "configuring $directory, some seconds"
   # shellcheck disable=SC2086 # options are words

@@ -56,14 +56,15 @@ ROOMS = {
     "launch/system": "base net",
     "launch/wire": "base launch/system",
     "launch/spec": "base net launch/wire",
+    "launch/ports": "include base mpi launch/wire",
     "launch/options": "base sched net mpi launch/system launch/wire launch/spec",
     "launch/attach": "base net launch/system launch/wire",
     "launch/plan": "base net launch/system launch/options launch/attach",
     "launch/report": "base observe launch/spec",
-    "launch/launcher": "base net launch/system launch/wire launch/spec launch/options launch/attach launch/plan launch/report",
+    "launch/launcher": "base net launch/system launch/wire launch/spec launch/options launch/attach launch/plan launch/report launch/ports",
     "launch/control": "base sched net launch/wire launch/spec",
-    "launch/node": "include base timers sched net mpi observe check privatize launch/system launch/wire launch/spec launch/control",
-    "launch/library": "base sched mpi privatize launch/system",
+    "launch/node": "include base timers sched net mpi observe check privatize launch/system launch/wire launch/spec launch/ports launch/control",
+    "launch/library": "include base net sched mpi privatize launch/system launch/ports",
     "launch": "include base ult timers sched net mpi observe check privatize",
 }
 ORDER = {room: index for index, room in enumerate(ROOMS)}

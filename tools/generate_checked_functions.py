@@ -76,7 +76,8 @@ PATTERN = {
 MATCH = {
     "Bcast": "kBcast", "Reduce": "kReduce", "Allreduce": "kReduceAll", "Scan": "kReduceAll", "Exscan": "kReduceAll",
     "Gather": "kGather", "Scatter": "kScatter", "Gatherv": "kRoot", "Scatterv": "kRoot", "Allgather": "kReceived",
-    "Alltoall": "kReceived", "Reduce_scatter": "kReduceScatter", "Reduce_scatter_block": "kReduceBlock", "Spawn": "kRoot",
+    "Comm_spawn": "kRoot", "Comm_spawn_multiple": "kRoot", "Comm_accept": "kRoot", "Comm_connect": "kRoot",
+    "Alltoall": "kReceived", "Reduce_scatter": "kReduceScatter", "Reduce_scatter_block": "kReduceBlock",
 }
 MATCH |= {name: "kFunction" for name in (
     "Barrier Allgatherv Alltoallv Alltoallw Neighbor_allgather Neighbor_allgatherv Neighbor_alltoall Neighbor_alltoallv "

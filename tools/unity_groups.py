@@ -25,9 +25,10 @@ ATTRIBUTE = re.compile(r"\[\[[^\]]*\]\]|\b(?:alignas|decltype|__attribute__)\s*\
 FUNCTION = re.compile(r"[^=(]*?(\w+)\s*\(")
 VARIABLE = re.compile(r"([A-Za-z_]\w*)\s*(?:\[[^\]]*\]\s*)*(?:=[^,]*)?(?:,|$)")  # by "int a[2] = ..., b": a and b
 WORD = re.compile(r"[A-Za-z_]\w*")
+BASES = re.compile(r"^((?:struct|class|union|enum(?:\s+(?:class|struct))?)\s+\w+(?:\s+final)?)\s*:(?!:).*", re.DOTALL)
 MEMBER = re.compile(r"(?:\.|->)\s*[A-Za-z_]\w*")  # found in a class, whatever the file calls by this name
 # What the expressions above take for a name now and then.
-NO_NAMES = set("auto bool char class const double enum float int long noexcept operator return short signed struct unsigned void".split())
+NO_NAMES = set("auto bool char class const double enum final float int long noexcept nullptr operator return short signed size_t struct unsigned void".split())
 
 
 def text_of(path):
@@ -72,6 +73,7 @@ def names_of(piece, own):
         return set()
     piece = ATTRIBUTE.sub("", piece)
     piece = re.sub(r"^(?:template\s*<[^{;]*?>\s*(?=[A-Za-z]))+", "", piece.strip())
+    piece = BASES.sub(r"\1", piece)
     names = set(TYPE.findall(piece)) | {name for pair in ALIAS.findall(piece) for name in pair if name}
     if own or re.search(r"\bstatic\b", piece):
         function = FUNCTION.match(piece)

@@ -2,7 +2,7 @@
 import statistics
 from dataclasses import dataclass
 
-from .measurements import STREAM_SIZES, TABLE_COLLECTIVES, TABLE_RANKS, TABLE_SIZES
+from .measurements import REHASH_LENGTHS, STREAM_SIZES, TABLE_COLLECTIVES, TABLE_RANKS, TABLE_SIZES
 
 TMPI, OPENMPI, MPICH = "tmpi", "openmpi", "mpich"
 
@@ -115,6 +115,11 @@ def wavefront(results):
                    verdict(None if ratio is None else ratio >= 0.75))]
 
 
+def rehash(results):
+    return [compared(results, f"gathering and making anew {n:,} characters, two workers", f"rehash-{n}", f"ns/{n}", "{:.0f} ns", "≥ 1x", True, 1)
+            for n in REHASH_LENGTHS]
+
+
 def cg(results):
     def ratio(launcher):
         two, many = results.median("cg-2", launcher, "s"), results.median("cg-16", launcher, "s")
@@ -141,6 +146,7 @@ def figures(results):
         compared(results, "message rate, two workers", "rate-two", "Mmsg/s", "{:.2f} M/s", "≥ 1.5x", False, 1.5),
         *streams(results),
         *wavefront(results),
+        *rehash(results),
     ]
     for ranks in (64, 1000):
         for name in ("barrier", "allreduce"):

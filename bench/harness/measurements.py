@@ -47,6 +47,10 @@ def read_wavefront(text, seconds):
     return {"ms": float(w[4]) for w in lines(text, 7) if w[0] == "wavefront"}
 
 
+def read_rehash(text, seconds):
+    return {f"ns/{w[2]}": float(w[3]) for w in lines(text, 6) if w[0] == "rehash"}
+
+
 def read_collectives(text, seconds):
     return {f"us/{w[0]}": float(w[3]) for w in lines(text, 5)}
 
@@ -72,6 +76,7 @@ SIZES = "8,64K,256K,1M,4M"
 FEW = ["--batches", "3", "--warmup", "1"]
 SPINNING = ["--no-memcpy", "--reps", "10", *FEW]  # 4 ms a message
 STREAM_SIZES = [1, 8, 16, 32, 64, 128, 256, 1024, 4096]
+REHASH_LENGTHS = [2, 64, 1024]
 CG = ["--nx", "96", "--ny", "96", "--nz", "96", "--iterations", "40"]
 CG_QUICK = ["--iterations", "15"]
 
@@ -105,6 +110,7 @@ ALL = [
     Measurement("stream", "bench/stream.c", ["--sizes", ",".join(map(str, STREAM_SIZES))], 2, 2, read_stream, 60, FEW),
     Measurement("wavefront-2", "bench/wavefront.c", [], 2, 2, read_wavefront, 60, ["--sweeps", "20"]),
     Measurement("wavefront-8", "bench/wavefront.c", [], 8, 2, read_wavefront, 60, ["--sweeps", "20"], only_tmpi=True),
+    *(Measurement(f"rehash-{n}", "bench/rehash.c", ["--length", str(n)], 2, 2, read_rehash, 60, ["--batches", "3"]) for n in REHASH_LENGTHS),
     collective(64, 60),
     collective(1000, 90),
     *map(table, TABLE_RANKS),

@@ -2,6 +2,8 @@
 // themselves less often then; product code has no business to know.
 #pragma once
 
+#include <cstdlib>
+
 namespace tmpi {
 
 #if defined(__SANITIZE_THREAD__) || defined(__SANITIZE_ADDRESS__)
@@ -16,5 +18,11 @@ inline constexpr bool kThreadSanitized = true;
 #else
 inline constexpr bool kThreadSanitized = false;
 #endif
+
+/// Whether a test runs every variant of what it tests. ThreadSanitizer, which takes longest, sees the rest in its longer
+/// tier (VARIANTS in cmake/TmpiTargets.cmake); AddressSanitizer and plain builds always do.
+inline bool every_variant() noexcept {
+  return !kThreadSanitized || std::getenv("TMPI_TEST_EVERY_VARIANT") != nullptr;
+}
 
 }  // namespace tmpi

@@ -117,7 +117,7 @@ void Recording::pause(bool pause) noexcept {
 void Recording::push_message(const Event& event) noexcept {
   // A rank's thread may be inside the worker (docs/threads.md), while the worker's own writes to its ring.
   const sched::Task* task = sched::current();
-  if (task == nullptr || !task->is_thread) [[likely]] {
+  if (task == nullptr || task->kind != sched::TaskKind::kThread) [[likely]] {
     if (const int worker = sched::current_worker(); worker >= 0) {
       workers_[static_cast<std::size_t>(worker)].ring.push(event);
       return;

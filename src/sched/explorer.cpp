@@ -190,7 +190,7 @@ std::string name_of(const void* address) {
 
 const char* name_of(Kind kind) {
   static constexpr const char* kNames[] = {"load",   "store", "change", "futex wait", "futex wake",
-                                           "signal", "poll",  "await",  "yield"};
+                                           "signal", "poll",  "await",  "barrier",    "yield"};
   return kNames[static_cast<int>(kind)];
 }
 
@@ -477,6 +477,11 @@ void signal_event() noexcept {
   step(Kind::kSignal, nullptr);
   if (running != nullptr) make_visible(*running, running->held);
   world.signalled = true;
+}
+
+void process_barrier() noexcept {
+  step(Kind::kBarrier, nullptr);
+  for (Thread& thread : world.threads) make_visible(thread, thread.held);
 }
 
 void wait_for_event(bool network) noexcept {

@@ -78,6 +78,7 @@ enum class Kind : std::uint8_t {
   kSignal,
   kPoll,
   kAwait,
+  kBarrier,
   kYield
 };
 
@@ -90,6 +91,7 @@ void write(void* address, std::size_t size, std::uint64_t value, bool later) noe
 void futex_wait(const void* word, std::uint32_t value) noexcept;
 void futex_wake(const void* word) noexcept;
 void signal_event() noexcept;
+void process_barrier() noexcept;
 void wait_for_event(bool network) noexcept;
 
 }  // namespace detail
@@ -183,6 +185,7 @@ struct Checked {
   static void wait_for(int, const Arming& arming, std::uint64_t) noexcept {
     detail::wait_for_event(arming.fd >= 0);
   }
+  static void process_barrier() noexcept { detail::process_barrier(); }
   static void relax() noexcept {}
   static void yield() noexcept { detail::step(detail::Kind::kYield, nullptr); }
 };

@@ -73,7 +73,7 @@ bool HelperPool::grow() noexcept {
   }
   for (int i = count - 1; i >= 0; --i) {
     HelperFiber& helper = chunk->helpers[static_cast<std::size_t>(i)];
-    helper.helper = true;
+    helper.kind = TaskKind::kHelper;
     helper.worker = &worker_;
     helper.stack = chunk->stacks->stack(i);
     helper.entry = serve;

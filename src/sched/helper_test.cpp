@@ -39,10 +39,10 @@ TEST_CASE("a helper belongs to its task's owner and is no task of the scheduler"
   Task& task = job.spawn(0, [&] {
     auto work = [&] {
       seen = current()->owner;
-      CHECK(current()->helper);
+      CHECK(current()->kind == TaskKind::kHelper);
     };
     CHECK(serve(work));
-    CHECK_FALSE(current()->helper);
+    CHECK(current()->kind == TaskKind::kRank);
   });
   task.owner = &owner;
   job.run();

@@ -3,10 +3,12 @@
 //
 //     who parks (inside the worker)                    who has left something
 //       1  e = epoch()                                   in the inbox:  push(); if somebody is parked: notify()
-//       2  announce(): inbox 0 -> kParked                elsewhere:     a seq_cst store, then wake_if_parked()
+//       2  announce(): inbox 0 -> kParked                elsewhere:     a store, then wake_if_parked()
 //          failed: something has come
 //       3  look again where things are left outside
 //          of the inbox: something there: do not sleep
+//          (before it, a barrier on all threads, if
+//          those stores are not seq_cst: Shared::quick)
 //       4  leave the inside
 //       5  wait(e): at the eventcount, or at the network's watch
 //
@@ -36,6 +38,8 @@ class BasicParking {
   struct Shared {
     BasicEventWatch<S> watch;
     std::span<BasicParking* const> all;  ///< complete before the first worker runs
+    /// What is left outside of the inbox is left by plain stores: the process barrier is enabled.
+    bool quick = false;
   };
 
   explicit BasicParking(Shared& shared) noexcept : shared_(shared) {}
@@ -51,8 +55,8 @@ class BasicParking {
   }
   /// Has the worker look around, parked or not.
   void wake() noexcept { wake_for(kLook); }
-  /// The same, for one who has just left something outside of the inbox by a seq_cst store: nothing to do
-  /// unless somebody is parked.
+  /// The same, for one who has just left something outside of the inbox by a seq_cst store, or, if Shared::quick, by
+  /// any before a quick_barrier(): nothing to do unless somebody is parked.
   void wake_if_parked() noexcept {
     if (inbox_.parked()) [[unlikely]]
       wake();
@@ -95,7 +99,9 @@ class BasicParking {
   /// Steps 2 and 3; `look_again()` is true if it has found something. False: do not sleep.
   template <class LookAgain>
   [[nodiscard]] bool announce(LookAgain&& look_again) noexcept {
-    return inbox_.announce() && (S::omits(Step::kLookAgain) || !look_again());
+    if (!inbox_.announce()) return false;
+    if (shared_.quick && !S::omits(Step::kBarrier)) S::process_barrier();
+    return S::omits(Step::kLookAgain) || !look_again();
   }
   bool announced() const noexcept { return inbox_.parked(); }
   /// There is a network, and nobody watches it.

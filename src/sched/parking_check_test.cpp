@@ -71,9 +71,10 @@ TEST_CASE("what is pushed into the inbox wakes the worker") {
 
 // ---- What is left elsewhere ----
 
-template <class S, std::memory_order kOrder>
+template <class S, std::memory_order kOrder, bool kQuick = false>
 void left_elsewhere() {
   Model<S>& model = job<S>(1, false);
+  model.shared.quick = kQuick;
   for (int& worker : model.left_for) worker = 0;
   add("worker", model, [](Model<S>& m) {
     for (int i = 0; i < 3; ++i) m.worker(0).wait();
@@ -90,6 +91,9 @@ TEST_CASE("what is left outside of the inbox wakes the worker") {
   check_lost(&left_elsewhere<Without<Step::kLookAgain>, std::memory_order_seq_cst>);
   // A store that may pass the load of wake_if_parked(): what Scheduler::wake_if_parked() forbids.
   check_lost(&left_elsewhere<Checked<>, std::memory_order_release>);
+  // Unless who parks has a barrier on all threads.
+  check_all(&left_elsewhere<Checked<>, std::memory_order_release, true>);
+  check_lost(&left_elsewhere<Without<Step::kBarrier>, std::memory_order_release, true>);
 }
 
 // ---- The end of the job ----

@@ -383,6 +383,7 @@ void NodeScheduler::admit_threads() noexcept {
 }
 
 void NodeScheduler::set_drain_hook(DrainHook hook) {
+  shared_.parking.quick = hook != nullptr && enable_process_barrier();
   for (auto& worker : shared_.workers) worker->set_drain_hook(hook);
 }
 
@@ -451,7 +452,7 @@ const Task* NodeScheduler::overflowed(const void* address, const void* stack_poi
   constexpr std::size_t kRedZone = 128;  // x86-64: a function may use so much below the stack pointer
   constexpr std::size_t kLargestFrame = std::size_t{1} << 32;  // beyond, the stack pointer is no such thing
   const Task* self = current();
-  if (self == nullptr || self->stack.base == nullptr || self->is_thread) return nullptr;
+  if (self == nullptr || self->stack.base == nullptr || self->kind == TaskKind::kThread) return nullptr;
   if (guard_page_owner(address) != nullptr) return self;
   const auto at = reinterpret_cast<std::uintptr_t>(address);
   const auto base = reinterpret_cast<std::uintptr_t>(self->stack.base);

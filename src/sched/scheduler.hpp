@@ -64,7 +64,8 @@ struct EventSource {
 /// Takes in what other workers have left for the ranks of `worker` outside its inbox (the MPI layer's
 /// channels); true if there was something. Called on the worker's thread at every switch, while it idles, and
 /// once more between announcing sleep and sleeping; must then see (seq_cst) what was left before
-/// wake_if_parked(worker). May make tasks ready.
+/// wake_if_parked(worker): by a seq_cst store or, if the process has a barrier (base/process_barrier.hpp), by any
+/// before quick_barrier(). May make tasks ready.
 using DrainHook = bool (*)(int worker) noexcept;
 
 /// All workers have slept for kStallPeriod, and nothing has been left for any of them: only an event from

@@ -19,6 +19,7 @@
 
 #include "base/arming.hpp"
 #include "base/platform.hpp"
+#include "base/process_barrier.hpp"
 
 namespace tmpi::sched {
 
@@ -27,6 +28,7 @@ namespace tmpi::sched {
 enum class Step {
   kEpochFirst,         ///< a parker reads the epoch before it announces itself
   kLookAgain,          ///< a parker looks again after it has announced itself
+  kBarrier,            ///< ... and after a barrier on those who have left something by a plain store
   kListenFirst,        ///< the watcher compares the epoch after its descriptor has been made known
   kHandOver,           ///< who has watched has somebody else watch
   kHandOverHere,       ///< ... also one who is parked at the same inbox
@@ -86,6 +88,7 @@ struct System {
     [[maybe_unused]] const ssize_t got = read(event, &signals, sizeof signals);
   }
 
+  static void process_barrier() noexcept { tmpi::process_barrier(); }
   static void relax() noexcept { cpu_relax(); }
   static void yield() noexcept { sched_yield(); }
 

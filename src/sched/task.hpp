@@ -18,6 +18,10 @@ struct Sleeper;  // sleepers.hpp
 /// system's.
 enum class TaskState : std::uint8_t { kInit, kRunning, kReady, kBlocked, kFinished };
 
+/// A rank's own flow of control, work that goes on for one (helper.hpp), or a thread of one, which is no fiber
+/// (ThreadTask). Never changes.
+enum class TaskKind : std::uint8_t { kRank, kHelper, kThread };
+
 /// Name of a state for state dumps: "running", "blocked", ...
 const char* to_string(TaskState state) noexcept;
 
@@ -59,7 +63,7 @@ struct PollCount {
 /// What a switch touches lies in the first cache line.
 struct alignas(kCacheLine) Task : ult::Fiber {
   std::atomic<TaskState> state{TaskState::kInit};  ///< for state dumps, and hints inside its worker; relaxed
-  bool is_thread = false;                          ///< a thread of a rank (ThreadTask), no fiber
+  TaskKind kind = TaskKind::kRank;
   bool inside = false;                   ///< in the library: between entry and return to user code (Inside)
   std::atomic<bool> monitored{false};    ///< its worker has admitted threads; written by that, relaxed
   Task* next = nullptr;                  ///< link of the ready queue or of an inbox; a task is in at most one
@@ -72,7 +76,6 @@ struct alignas(kCacheLine) Task : ult::Fiber {
   void (*entry)(void*) = nullptr;  ///< what spawn() was given
   void* argument = nullptr;
   timers::ProcessMeter meter;  ///< what it has run, if switches are metered; ends the second line
-  bool helper = false;         ///< a helper fiber: work that goes on for a rank (helper.hpp)
   std::atomic<bool> interrupt_queued{false};  ///< it is in a list by next_interrupted
   std::atomic<std::uint64_t> note[7] = {};    ///< what it waits for, in MPI's words; for state dumps; relaxed
   Task* next_interrupted = nullptr;

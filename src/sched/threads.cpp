@@ -59,7 +59,7 @@ Task& thread_task(const Task& rank) {
   ThreadTask*& mine = this_thread();
   if (mine == nullptr) {
     ThreadTask& task = take();
-    task.is_thread = true;
+    task.kind = TaskKind::kThread;
     task.monitored.store(true, std::memory_order_relaxed);
     task.flow = &task;
     ult::attach(task.os_thread, task);
@@ -77,13 +77,13 @@ Task& thread_task(const Task& rank) {
 
 void detail::enter(Task& task) noexcept {
   task.worker->entrance().enter();
-  if (!task.is_thread) return;
+  if (task.kind != TaskKind::kThread) return;
   set_this_thread(task.worker, &static_cast<ThreadTask&>(task).flow);
   task.set_state(TaskState::kRunning);
 }
 
 void detail::leave(Task& task) noexcept {
-  if (task.is_thread) set_this_thread(nullptr, nullptr);
+  if (task.kind == TaskKind::kThread) set_this_thread(nullptr, nullptr);
   task.worker->leave();
 }
 
@@ -103,14 +103,14 @@ void hand_back(Task& helper) noexcept {
 
 void detail::block_on_thread(Worker& worker, Task& self) noexcept {
   self.set_state(TaskState::kBlocked);
-  if (!self.is_thread) return hand_back(self);
+  if (self.kind != TaskKind::kThread) return hand_back(self);
   worker.entrance().block(static_cast<ThreadTask&>(self).parker, worker);
   worker.tell_progress();
   self.set_state(TaskState::kRunning);
 }
 
 void detail::yield_on_thread(Worker& worker, Task& self) noexcept {
-  if (self.is_thread) {
+  if (self.kind == TaskKind::kThread) {
     worker.look();
     return worker.entrance().yield(worker);
   }

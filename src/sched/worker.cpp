@@ -23,7 +23,7 @@ __attribute__((tls_model("initial-exec"))) thread_local Task** t_running = nullp
 void task_main(ult::Fiber& fiber) noexcept {
   Task& task = static_cast<Task&>(fiber);
   task.worker->settle_in(&task);
-  if (task.helper) {
+  if (task.kind == TaskKind::kHelper) {
     task.inside = true;  // for ever
   } else if (task.monitored.load(std::memory_order_relaxed)) {
     task.worker->leave();
@@ -62,29 +62,50 @@ void Worker::push_yielded(Task& task) noexcept {
   ready_.push_yielded(task);
 }
 
-inline Task* Worker::next_ready() noexcept {
-  if (resume_next_ != nullptr) [[unlikely]]
-    return std::exchange(resume_next_, nullptr);
-  if (opened_) [[unlikely]]
-    close_opening();
-  // The inbox at every switch, so that a worker that is never idle keeps nobody waiting: one load of a line
-  // that is in cache.
-  if (!parking().empty()) [[unlikely]]
-    drain_inbox();
-  if (watchful()) [[unlikely]] {
-    wake_sleepers();
-    if (Task* task = pop_urgent()) return task;
-    if (balancer_ != nullptr) balance();
-  }
+// The look at the network included, which is not made at each switch.
+inline void Worker::look_at_sources() noexcept {
   if (drain_hook_ != nullptr) drain_hook_(index_);
   if (poll_ != nullptr &&
       (--until_clock_ == 0 || (expected_ != nullptr && expected_->load(std::memory_order_relaxed) > 0)))
       [[unlikely]]
     poll_at_switch();
+}
+
+[[gnu::always_inline]] inline Task* Worker::next_ready() noexcept {
+  if (resume_next_ != nullptr) [[unlikely]]
+    return std::exchange(resume_next_, nullptr);
+  // The inbox at every switch, so that a worker that is never idle keeps nobody waiting: one load of a line
+  // that is in cache.
+  if (watchful() || !parking().empty()) [[unlikely]]
+    return next_ready_of_all();
+  look_at_sources();
+  return ready_.pop();
+}
+
+// With what has come from elsewhere, and where tasks have slept, been interrupted or move.
+__attribute__((noinline)) Task* Worker::next_ready_of_all() noexcept {
+  if (opened_) close_opening();
+  drain_inbox();
+  if (!watchful()) [[likely]] {
+    look_at_sources();
+    return ready_.pop();
+  }
+  wake_sleepers();
+  if (Task* task = pop_urgent()) return task;
+  if (balancer_ != nullptr) balance();
+  look_at_sources();
   Task* const next = ready_.pop();
-  if (watchful() && balancer_ != nullptr && next != nullptr) [[unlikely]]
-    open_for(*next);
+  if (balancer_ != nullptr && next != nullptr) open_for(*next);
   return next;
+}
+
+// The task that follows; null when all have finished. `from`, which is left for it, becomes null if the worker
+// has idled meanwhile.
+[[gnu::always_inline]] inline Task* Worker::choose_after(Task*& from) noexcept {
+  if (Task* const next = next_ready()) return next;
+  if (from != nullptr) report(from, nullptr);
+  from = nullptr;
+  return idle();
 }
 
 inline Task* Worker::pop_next() noexcept {
@@ -300,33 +321,37 @@ bool Worker::sleep_until(Task& self, std::uint64_t deadline) noexcept {
 void Worker::block(Task& self) noexcept {
   if (&self != running_) [[unlikely]]
     return detail::block_on_thread(*this, self);
-  // What has interrupted it while it ran or was ready is in no list any more.
-  if (watchful() && self.interrupted.load(std::memory_order_relaxed)) [[unlikely]] {
-    interrupted(self);
-    if (self.sleeper != nullptr) return;
-  }
-  Worker* here = this;
-  do {
+  if (watchful() && wakes_at_once(self)) [[unlikely]]
+    return;
+  for (Worker* here = this;;) {
     here->suspend(self);
     here = self.worker;
-    if (!here->watchful()) [[likely]]
+    if (!here->watchful() || here->goes_on(self)) [[likely]]
       return;
-    here->settle_in(&self);
-    // relaxed: if it is seen late, its worker will be told.
-  } while (self.interrupted.load(std::memory_order_relaxed) && here->interrupted(self));
-  if (here->balancer_ != nullptr) here->move_after_wait(self);
+  }
 }
 
-inline void Worker::suspend(Task& self) noexcept {
+// What has interrupted it while it ran or was ready is in no list any more.
+__attribute__((noinline)) bool Worker::wakes_at_once(Task& self) noexcept {
+  if (!self.interrupted.load(std::memory_order_relaxed)) return false;
+  interrupted(self);
+  return self.sleeper != nullptr;
+}
+
+// False: it was resumed to be interrupted, and goes on waiting.
+__attribute__((noinline)) bool Worker::goes_on(Task& self) noexcept {
+  settle_in(&self);
+  // relaxed: if it is seen late, its worker will be told.
+  if (self.interrupted.load(std::memory_order_relaxed) && interrupted(self)) return false;
+  if (balancer_ != nullptr) move_after_wait(self);
+  return true;
+}
+
+[[gnu::always_inline]] inline void Worker::suspend(Task& self) noexcept {
   self.set_state(TaskState::kBlocked);
   Task* from = &self;
-  Task* next = next_ready();
-  if (next == nullptr) {
-    report(from, nullptr);
-    next = idle();
-    if (next == nullptr) leave_for_good();
-    from = nullptr;
-  }
+  Task* const next = choose_after(from);
+  if (next == nullptr) leave_for_good();
   if (next != &self) return switch_from(self, from, *next);
   // Woken before it was left.
   if (from == nullptr) report(nullptr, &self);
@@ -390,13 +415,7 @@ void Worker::finish() noexcept {
     for (Parking* parking : shared_.parkings) parking->wake();
   }
   Task* from = &self;
-  Task* next = next_ready();
-  if (next == nullptr) {
-    report(from, nullptr);
-    next = idle();
-    from = nullptr;
-  }
-  if (next != nullptr) {
+  if (Task* const next = choose_after(from)) {
     before_switch(from, *next, switches_);
     ult::abandon_to(thread_, self, *next);
   }
@@ -429,14 +448,13 @@ void Worker::run() noexcept {
   set_this_thread(this, &running_);
   thread_id_.store(gettid(), std::memory_order_relaxed);
   ult::attach(thread_, root_);
-  for (Task* next = idle(); next != nullptr;) {
+  Task* none = nullptr;
+  for (Task* next = idle(); next != nullptr; next = choose_after(none)) {
     switch_from(root_, nullptr, *next);
     settle_in(nullptr);
     // Back: a task moves to another worker, or all have finished.
     if (leaving_ == nullptr) break;
     send(*std::exchange(leaving_, nullptr), *leaving_to_);
-    next = next_ready();
-    if (next == nullptr) next = idle();
   }
   ult::detach(root_);
   set_this_thread(nullptr, nullptr);
@@ -454,7 +472,7 @@ void Worker::admit_attendant() noexcept {
 namespace {
 
 bool attendable(const Task& task) noexcept {
-  return task.helper && !static_cast<const HelperFiber&>(task).stays;
+  return task.kind == TaskKind::kHelper && !static_cast<const HelperFiber&>(task).stays;
 }
 
 }  // namespace

@@ -229,18 +229,19 @@ class alignas(kCacheLine) Worker {
       64;  // oversubscribed: yields before the core is offered to others
 
   void make_ready_here(Task& task) noexcept {
-    if (task.is_thread || opened_) [[unlikely]]
+    if (task.kind != TaskKind::kRank || opened_) [[unlikely]]
       return make_ready_specially(task);
     task.set_state(TaskState::kReady);
     ready_.push(task);
-    if (task.helper && attendant_ != nullptr) [[unlikely]]
-      helper_is_ready();
   }
   void helper_is_ready() noexcept;
   void make_ready_specially(Task& task) noexcept;
   void invite() noexcept;
   void drain_inbox() noexcept;
+  void look_at_sources() noexcept;
   Task* next_ready() noexcept;
+  Task* next_ready_of_all() noexcept;
+  Task* choose_after(Task*& from) noexcept;
   Task* pop_next() noexcept;
   Task* pop_urgent() noexcept;
   bool has_urgent() noexcept;
@@ -248,6 +249,8 @@ class alignas(kCacheLine) Worker {
   void take_interrupted() noexcept;
   bool interrupted(Task& self) noexcept;
   void suspend(Task& self) noexcept;
+  bool wakes_at_once(Task& self) noexcept;
+  bool goes_on(Task& self) noexcept;
   bool watchful() const noexcept { return watchful_.load(std::memory_order_relaxed); }
   void go_on_watchfully(Task& self) noexcept;
   void poll_at_switch() noexcept;

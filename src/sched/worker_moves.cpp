@@ -13,7 +13,7 @@ constexpr double kPoll = 1e-6;  // s: what a task is away for between two polls 
 
 // Nothing but where its stack is being used keeps it on its worker.
 bool bound_to_none(const Task& task) noexcept {
-  return !task.helper && !task.is_thread && task.context != nullptr &&
+  return task.kind == TaskKind::kRank && task.context != nullptr &&
          task.moving.anchors.load(std::memory_order_relaxed) == 0;
 }
 
@@ -41,7 +41,7 @@ void Worker::account() noexcept {
   const std::uint64_t now = timers::now_ticks();
   const std::uint64_t used = now - std::exchange(began_, now);
   Task* const task = running_;
-  if (task == nullptr || task->helper) return;
+  if (task == nullptr || task->kind == TaskKind::kHelper) return;
   Moving& moving = task->moving;
   moving.fresh = false;
   moving.spent.store(moving.spent.load(std::memory_order_relaxed) + used, std::memory_order_relaxed);
@@ -139,8 +139,13 @@ void Worker::close() noexcept {
 }
 
 __attribute__((noinline)) void Worker::make_ready_specially(Task& task) noexcept {
-  if (task.is_thread) return entrance_.wake(static_cast<ThreadTask&>(task).parker);
+  if (task.kind == TaskKind::kThread) return entrance_.wake(static_cast<ThreadTask&>(task).parker);
   task.set_state(TaskState::kReady);
+  if (!opened_) {
+    ready_.push(task);
+    if (task.kind == TaskKind::kHelper && attendant_ != nullptr) helper_is_ready();
+    return;
+  }
   parking().push(task);
   invite();
 }
@@ -224,8 +229,8 @@ __attribute__((noinline)) void Worker::move_after_wait(Task& self) noexcept {
 }
 
 Moved Worker::move(Task& self, Worker& to) noexcept {
-  if (&self != running_ || resume_next_ != nullptr || self.helper || self.is_thread ||
-      self.entry == nullptr || self.moving.anchors.load(std::memory_order_relaxed) > 0)
+  if (&self != running_ || resume_next_ != nullptr || self.kind != TaskKind::kRank || self.entry == nullptr ||
+      self.moving.anchors.load(std::memory_order_relaxed) > 0)
     return Moved::kAnchored;
   if (&to == this) return Moved::kYes;
   if (closed() || to.closed()) return Moved::kThreads;

@@ -4,6 +4,10 @@
 
 #include <cstddef>
 
+#if defined(TMPI_ROOM_WITHOUT_FIBERS)
+#error "this room is ONE_THREAD (cmake/TmpiTargets.cmake), and a fiber's type is another under a sanitizer"
+#endif
+
 // GCC announces its sanitizers by macros, clang by features.
 #if defined(__SANITIZE_ADDRESS__)
 #define TMPI_ASAN 1

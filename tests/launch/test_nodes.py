@@ -195,6 +195,19 @@ class EndTest(LaunchTest):
                                    "killed by signal 9 (Killed)")
                 self.check_nothing_left(job)
 
+    @claims_time
+    def test_killed_node_process_in_an_epoch(self):
+        for mode in ("fence", "start", "lock", "flush", "request"):
+            with self.subTest(mode):
+                job = self.start("-n", 4, "--nodes", 2, "--workers", 1, "-q", "--no-deadlock-check", program("one_sided.c"), mode)
+                job.read_until(b"is here\n", 3)  # of the two that compute on one worker, one
+                os.kill(job.node_pids(2)[1], signal.SIGKILL)
+                start = time.monotonic()
+                job.finish()
+                self.in_time(time.monotonic() - start, PROMPTLY)
+                self.check_failure(job, 137, "node process 1 on host", "ranks 2-3", "killed by signal 9 (Killed)")
+                self.check_nothing_left(job)
+
     def test_killed_tmpirun(self):
         job = self.start("-n", 6, "--nodes", 3, "-q", "--no-deadlock-check", program("misbehave.c"), "hang")
         job.read_until(b"is here\n")

@@ -21,6 +21,11 @@ class SpawnTest(LaunchTest):
         out, _ = self.end("", 0, "-l")
         self.assertEqual(sorted(out.splitlines()), ["[2] child 0", "[3] child 1"])
 
+    def test_what_cannot_be_started_takes_no_numbers(self):
+        for nodes in NODES:
+            out, _ = self.end("retry", 0, "-l", *nodes)
+            self.assertEqual(sorted(out.splitlines()), ["[2] child 0", "[3] child 1"])
+
     def test_children_may_outlive_their_parents(self):
         for nodes in NODES:
             out, _ = self.end("outlive", 0, *nodes)
@@ -33,6 +38,13 @@ class SpawnTest(LaunchTest):
             self.assertIn("  ranks 2-3 (2): blocked in MPI_Recv from rank 0 (rank 0 there) with tag 3 on MPI_COMM_PARENT\n", err)
             self.assertIn("  ranks 0-1 (2): blocked in MPI_Recv from rank 3 (rank 1 there) with tag 7 on ", err)
             self.assertIn("a cycle of 2: rank 0 waits for rank 3, which waits for rank 0", err)
+
+    def test_deadlock_of_who_waits_at_a_port(self):
+        for nodes in NODES:
+            _, err = self.end("accept", 125, *nodes)
+            self.assertIn("tmpirun: deadlock: every rank that has not finished is blocked in MPI", err)
+            self.assertIn("  rank 0: blocked in MPI_Comm_accept for the other end of port 1, which rank 0 has opened\n", err)
+            self.assertIn("  rank 1: blocked in MPI_Comm_accept on MPI_COMM_WORLD\n", err)
 
     def test_abort(self):
         for nodes in NODES:

@@ -102,6 +102,43 @@ static void test_sizes(void) {
   close_and_delete(&file);
 }
 
+/* Somebody outside cuts the file while it is read in every way: each byte is what was there, or is not counted. */
+static void test_shrinks(void) {
+  enum { kPieces = 64, kPiece = 16, kRounds = 12 };
+  make_path("shrinks");
+  MPI_File file = open_new(MPI_MODE_RDWR);
+  const int all = kPieces * kPiece * world_size;
+  char *data = check_malloc((size_t)all), got[kPieces * kPiece];
+  memset(data, 'd', (size_t)all);
+  MPI_Datatype pieces;
+  CHECK_OK(MPI_Type_vector(kPieces, kPiece, kPiece * world_size, MPI_BYTE, &pieces));
+  CHECK_OK(MPI_Type_commit(&pieces));
+  for (int round = 0; round < kRounds; round++) {
+    CHECK_OK(MPI_File_set_view(file, 0, MPI_BYTE, MPI_BYTE, "native", MPI_INFO_NULL));
+    if (world_rank == 0) CHECK_OK(MPI_File_write_at(file, 0, data, all, MPI_BYTE, MPI_STATUS_IGNORE));
+    if (round % 2 == 1)
+      CHECK_OK(MPI_File_set_view(file, kPiece * world_rank, MPI_BYTE, pieces, "native", MPI_INFO_NULL));
+    MPI_Barrier(MPI_COMM_WORLD);
+    if (world_rank == 0) CHECK_EQ(truncate(path, all / (round + 2)), 0);
+    memset(got, 'n', sizeof got);
+    const MPI_Offset where = round % 2 == 1 ? 0 : (MPI_Offset)world_rank * (int)sizeof got;
+    MPI_Status status;
+    int count = -1;
+    if (round % 4 < 2) {
+      CHECK_OK(MPI_File_read_at(file, where, got, (int)sizeof got, MPI_BYTE, &status));
+    } else {
+      CHECK_OK(MPI_File_read_at_all(file, where, got, (int)sizeof got, MPI_BYTE, &status));
+    }
+    CHECK_OK(MPI_Get_count(&status, MPI_BYTE, &count));
+    CHECK(count >= 0 && count <= (int)sizeof got);
+    for (int i = 0; i < count; i++) CHECK(got[i] == 'd');
+    MPI_Barrier(MPI_COMM_WORLD);
+  }
+  MPI_Type_free(&pieces);
+  free(data);
+  close_and_delete(&file);
+}
+
 static void test_pointers(void) {
   make_path("pointers");
   MPI_File file = open_new(MPI_MODE_RDWR);
@@ -551,6 +588,7 @@ int main(int argc, char** argv) {
   MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN);
   test_open_modes();
   test_sizes();
+  test_shrinks();
   test_pointers();
   test_shared_pointer();
   test_sequential();

@@ -1,6 +1,8 @@
 /* Files: what is refused, and error handlers: each error is an error class and a sentence. MPI report, chapter 14. */
 #include "file_helpers.h"
 
+#include <sys/resource.h>
+
 static const char* no_info_path = "/nowhere/at/all";
 
 static void test_bad_views(void) {
@@ -182,6 +184,40 @@ static void test_refusals(void) {
 #endif
 }
 
+/* The limit of a process's files (ulimit -f) is an error, not a signal that ends the process. */
+static void test_limit(void) {
+#ifdef MPI_ABI_VERSION
+  enum { kLimit = 1 << 20, kBytes = 1 << 17 };
+  static char data[kBytes], got[kBytes];
+  make_path("limit");
+  struct rlimit saved, limit;
+  CHECK_EQ(getrlimit(RLIMIT_FSIZE, &saved), 0);
+  limit = (struct rlimit){.rlim_cur = kLimit, .rlim_max = saved.rlim_max};
+  MPI_Barrier(MPI_COMM_WORLD);
+  CHECK_EQ(setrlimit(RLIMIT_FSIZE, &limit), 0);
+  MPI_Barrier(MPI_COMM_WORLD);
+  MPI_File file = open_new(MPI_MODE_RDWR);
+  memset(data, 'x', sizeof data);
+  MPI_Request request;
+  check_sentence(MPI_File_write_at(file, kLimit + 5, data, 100, MPI_BYTE, MPI_STATUS_IGNORE),
+                 MPI_ERR_NO_SPACE, "ulimit -f");
+  CHECK_OK(MPI_File_iwrite_at(file, kLimit, data, kBytes, MPI_BYTE, &request));
+  CHECK_CLASS(MPI_Wait(&request, MPI_STATUS_IGNORE), MPI_ERR_NO_SPACE);
+  check_sentence(MPI_File_set_size(file, 2 * kLimit), MPI_ERR_NO_SPACE, "ulimit -f");
+  check_sentence(MPI_File_preallocate(file, 2 * kLimit), MPI_ERR_NO_SPACE, "ulimit -f");
+  /* What fits is there. */
+  if (world_rank == 0)
+    check_sentence(MPI_File_write_at(file, kLimit - 100, data, 200, MPI_BYTE, MPI_STATUS_IGNORE),
+                   MPI_ERR_NO_SPACE, "after 100 bytes");
+  MPI_Barrier(MPI_COMM_WORLD);
+  CHECK_OK(MPI_File_read_at(file, kLimit - 100, got, 100, MPI_BYTE, MPI_STATUS_IGNORE));
+  CHECK(memcmp(got, data, 100) == 0);
+  close_and_delete(&file);
+  CHECK_EQ(setrlimit(RLIMIT_FSIZE, &saved), 0);
+  MPI_Barrier(MPI_COMM_WORLD);
+#endif
+}
+
 int main(int argc, char** argv) {
   check_begin(&argc, &argv);
   MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN);
@@ -189,5 +225,6 @@ int main(int argc, char** argv) {
   test_errors_of_one();
   test_error_handlers();
   test_refusals();
+  test_limit();
   return check_end();
 }

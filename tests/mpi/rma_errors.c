@@ -240,15 +240,17 @@ static void dynamic(void) {
   CHECK_OK(MPI_Get_address(&memory[3], &where));
   CHECK_OK(MPI_Allgather(&where, 1, MPI_AINT, all, 1, MPI_AINT, MPI_COMM_WORLD));
   const int right = (world_rank + 1) % world_size;
-  long values[2] = {7, 8}, result[2] = {1, 1};
-  for (int kind = 0; kind < 5; kind++) {
+  enum { kMany = 20000 }; /* so large that they are offered, or go in pieces */
+  static long values[kMany] = {7, 8}, result[kMany];
+  for (int kind = -2; kind < 5; kind++) {
+    const int count = kind < 0 ? kMany : 2;
     CHECK_OK(MPI_Win_lock(MPI_LOCK_SHARED, right, 0, win));
-    int code = kind == 0   ? MPI_Put(values, 2, MPI_LONG, right, all[right], 2, MPI_LONG, win)
-               : kind == 1 ? MPI_Get(result, 2, MPI_LONG, right, all[right], 2, MPI_LONG, win)
-               : kind == 2 ? MPI_Accumulate(values, 2, MPI_LONG, right, all[right], 2, MPI_LONG, MPI_SUM, win)
-               : kind == 3
-                   ? MPI_Fetch_and_op(values, result, MPI_LONG, right, all[right] + 8, MPI_SUM, win)
-                   : MPI_Compare_and_swap(values, values, result, MPI_LONG, right, all[right] + 8, win);
+    int code =
+        kind % 2 == 0 && kind <= 0 ? MPI_Put(values, count, MPI_LONG, right, all[right], count, MPI_LONG, win)
+        : kind == 1 || kind == -1  ? MPI_Get(result, count, MPI_LONG, right, all[right], count, MPI_LONG, win)
+        : kind == 2 ? MPI_Accumulate(values, 2, MPI_LONG, right, all[right], 2, MPI_LONG, MPI_SUM, win)
+        : kind == 3 ? MPI_Fetch_and_op(values, result, MPI_LONG, right, all[right] + 8, MPI_SUM, win)
+                    : MPI_Compare_and_swap(values, values, result, MPI_LONG, right, all[right] + 8, win);
     if (code == MPI_SUCCESS) code = MPI_Win_flush(right, win);
     CHECK_EQ(class_of(code), MPI_ERR_RMA_RANGE);
     CHECK_OK(MPI_Put(values, 1, MPI_LONG, right, all[right], 1, MPI_LONG, win));

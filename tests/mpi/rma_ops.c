@@ -2,7 +2,7 @@
  * with holes between them, and with the old values handed back. And elements of many origins at once. */
 #include "check.h"
 
-enum { kElements = 5, kLargest = 64 };
+enum { kElements = 37, kLargest = 64 };
 
 static const MPI_Datatype kIntegers[] = {
     MPI_SIGNED_CHAR, MPI_UNSIGNED_CHAR, MPI_SHORT,  MPI_UNSIGNED_SHORT, MPI_INT,     MPI_UNSIGNED,
@@ -169,11 +169,16 @@ static void contended(void) {
     double z[2];
   }* memory = window_memory;
   MPI_Barrier(MPI_COMM_WORLD);
-  if (world_rank == 0) memset(window_memory, 0, 256);
+  enum { kChars = 1027, kManyChars = 100, kInts = 2052, kManyInts = 33 }; /* places and lengths of rows */
+  if (world_rank == 0) memset(window_memory, 0, kInts + kManyInts * sizeof(int));
   MPI_Barrier(MPI_COMM_WORLD);
   const long double one = 1;
   const double complex_one[2] = {1, 2}, real_one = 1;
   const int int_one = 1;
+  unsigned char char_ones[kManyChars];
+  int int_ones[kManyInts], seen;
+  memset(char_ones, 1, sizeof char_ones);
+  for (int i = 0; i < kManyInts; i++) int_ones[i] = 1;
   CHECK_OK(MPI_Win_lock_all(0, win));
   for (int i = 0; i < kTimes; i++) {
     CHECK_OK(MPI_Accumulate(&one, 1, MPI_LONG_DOUBLE, 0, 0, 1, MPI_LONG_DOUBLE, MPI_SUM, win));
@@ -181,6 +186,13 @@ static void contended(void) {
     CHECK_OK(
         MPI_Accumulate(complex_one, 1, MPI_C_DOUBLE_COMPLEX, 0, 128, 1, MPI_C_DOUBLE_COMPLEX, MPI_SUM, win));
     CHECK_OK(MPI_Accumulate(&real_one, 1, MPI_DOUBLE, 0, 160, 1, MPI_DOUBLE, MPI_SUM, win));
+    /* Rows, and single elements of them. */
+    CHECK_OK(MPI_Accumulate(char_ones, kManyChars, MPI_UNSIGNED_CHAR, 0, kChars, kManyChars,
+                            MPI_UNSIGNED_CHAR, MPI_SUM, win));
+    CHECK_OK(
+        MPI_Accumulate(char_ones, 1, MPI_UNSIGNED_CHAR, 0, kChars + 50, 1, MPI_UNSIGNED_CHAR, MPI_SUM, win));
+    CHECK_OK(MPI_Accumulate(int_ones, kManyInts, MPI_INT, 0, kInts, kManyInts, MPI_INT, MPI_SUM, win));
+    CHECK_OK(MPI_Fetch_and_op(&int_one, &seen, MPI_INT, 0, kInts + 4 * 10, MPI_SUM, win));
     if (i % 8 == 0) CHECK_OK(MPI_Win_flush(0, win));
   }
   CHECK_OK(MPI_Win_unlock_all(win));
@@ -196,6 +208,11 @@ static void contended(void) {
     CHECK_EQ(numbers[0], kTimes * world_size);
     CHECK_EQ(numbers[1], 2 * kTimes * world_size);
     CHECK_EQ(numbers[4], kTimes * world_size);
+    const unsigned char* chars = (unsigned char*)window_memory + kChars;
+    const int* ints = (int*)((char*)window_memory + kInts);
+    for (int i = 0; i < kManyChars; i++)
+      CHECK_EQ(chars[i], (unsigned char)((i == 50 ? 2 : 1) * kTimes * world_size));
+    for (int i = 0; i < kManyInts; i++) CHECK_EQ(ints[i], (i == 10 ? 2 : 1) * kTimes * world_size);
   }
   CHECK_OK(MPI_Win_unlock(0, win));
 }

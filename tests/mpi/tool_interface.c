@@ -483,6 +483,7 @@ static void time_and_memory(void) {
 
 /* ---- Events */
 
+static int in_collective; /* this rank is in the middle of one */
 static int sent_events, received_events, dropped_events, freed_events;
 static MPI_Count last_stamp;
 
@@ -499,6 +500,7 @@ static void on_message(MPI_T_event_instance instance, MPI_T_event_registration r
   int source = -1, tag = -1;
   CHECK(registration != NULL &&
         (safety == MPI_T_CB_REQUIRE_NONE || safety == MPI_T_CB_REQUIRE_MPI_RESTRICTED));
+  CHECK(!in_collective || safety != MPI_T_CB_REQUIRE_NONE);
   CHECK_OK(MPI_T_event_copy(instance, &message));
   CHECK_OK(MPI_T_event_read(instance, 1, &bytes));
   CHECK_OK(MPI_T_event_read(instance, 3, &tag));
@@ -586,6 +588,10 @@ static void events(void) {
   CHECK_OK(MPI_Info_free(&info));
   MPI_Barrier(MPI_COMM_WORLD);
   ring(MPI_COMM_WORLD, 10, 12);
+  in_collective = 1;
+  CHECK_OK(MPI_Allreduce(MPI_IN_PLACE, &keys, 1, MPI_INT, MPI_SUM, MPI_COMM_WORLD));
+  CHECK_OK(MPI_Barrier(MPI_COMM_WORLD));
+  in_collective = 0;
   ring(MPI_COMM_WORLD, 3, 70000);
   let_events_come();
   CHECK_EQ(sent_events, 13);
@@ -683,12 +689,38 @@ static void* read_in_thread(void* argument) {
   return NULL;
 }
 
+/* Binds variables to the communicator and sets algorithms, while its rank sends. */
+static void* choose_in_thread(void* stop) {
+  do {
+    int count, value = 0;
+    MPI_T_cvar_handle handle = control("tmpi_algorithm_bcast", MPI_COMM_SELF, &count);
+    CHECK_OK(MPI_T_cvar_read(handle, &value));
+    CHECK_OK(MPI_T_cvar_write(handle, &value));
+    CHECK_OK(MPI_T_cvar_handle_free(&handle));
+  } while (!__atomic_load_n((int*)stop, __ATOMIC_RELAXED));
+  return NULL;
+}
+
 static void threads(void) {
   pthread_t thread;
-  int ok = 0;
+  int ok = 0, stop = 0, provided = -1;
   CHECK_EQ(pthread_create(&thread, NULL, read_in_thread, &ok), 0);
   pthread_join(thread, NULL);
   CHECK(ok);
+  CHECK_OK(MPI_T_init_thread(MPI_THREAD_MULTIPLE, &provided));
+  CHECK_EQ(provided, MPI_THREAD_MULTIPLE);
+  CHECK_EQ(pthread_create(&thread, NULL, choose_in_thread, &stop), 0);
+  for (int i = 0; i < 200; i++) {
+    MPI_Request request;
+    CHECK_OK(MPI_Irecv(&ok, 1, MPI_INT, 0, kTag, MPI_COMM_SELF, &request));
+    CHECK_OK(MPI_Send(&i, 1, MPI_INT, 0, kTag, MPI_COMM_SELF));
+    CHECK_OK(MPI_Wait(&request, MPI_STATUS_IGNORE));
+    CHECK_OK(MPI_Bcast(&ok, 1, MPI_INT, 0, MPI_COMM_SELF));
+    CHECK_EQ(ok, i);
+  }
+  __atomic_store_n(&stop, 1, __ATOMIC_RELAXED);
+  pthread_join(thread, NULL);
+  CHECK_OK(MPI_T_finalize());
 }
 
 #endif
@@ -708,7 +740,7 @@ int main(int argc, char** argv) {
   strings_and_indices();
   every_category();
 #ifdef MPI_ABI_VERSION
-  CHECK_EQ(provided, MPI_THREAD_MULTIPLE);
+  CHECK_EQ(provided, MPI_THREAD_FUNNELED);
   controls();
   algorithms();
   messages();

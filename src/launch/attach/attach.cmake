@@ -5,6 +5,7 @@ tmpi_room(launch_handshake SOURCES ${CMAKE_SOURCE_DIR}/src/net/handshake.cpp ${C
 target_compile_definitions(tmpi_launch_handshake PRIVATE "TMPI_VERSION=\"${PROJECT_VERSION}\"")
 tmpi_sources(sources attach EXCEPT attach/attachment.cpp attach/slurm_allocation.cpp attach/slurm_main.cpp attach/pmix_main.cpp attach/pmix_client.cpp)
 tmpi_room(launch_gather SOURCES ${sources} LINK fmt::fmt)
+tmpi_cold(tmpi_launch_gather)
 set(attach_objects tmpi_launch_gather tmpi_launch_attach tmpi_launch_common tmpi_launch_handshake tmpi_launch_secret)
 
 add_executable(tmpi-slurm attach/slurm_main.cpp)
@@ -15,5 +16,6 @@ add_executable(tmpi-pmix attach/pmix_main.cpp attach/pmix_client.cpp)
 target_link_libraries(tmpi-pmix PRIVATE ${attach_objects} fmt::fmt PkgConfig::PMIX)
 install(TARGETS tmpi-pmix DESTINATION ${CMAKE_INSTALL_BINDIR})
 
-tmpi_unit_test(launch_attach_test SOURCES attach/attach_test.cpp attach/attachment_test.cpp attach/node_keys_test.cpp attach/slurm_allocation_test.cpp
+# The test's threads play node processes; the programs have one.
+tmpi_unit_test(launch_attach_test ONE_THREAD SOURCES attach/attach_test.cpp attach/attachment_test.cpp attach/node_keys_test.cpp attach/slurm_allocation_test.cpp
                ROOMS launch_gather launch_attach launch_common launch_handshake launch_secret LINK fmt::fmt Threads::Threads)

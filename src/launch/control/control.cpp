@@ -231,6 +231,9 @@ void Control::on_frame(const Frame& frame) {
     case FrameType::kWorld:
     case FrameType::kWorldStart:
       return on_world(frame);
+    case FrameType::kPortReply:
+      if (const auto handler = port_handler_.load(std::memory_order_acquire)) handler(frame);
+      return;
     default:
       return;  // of a newer tmpirun; the hello has compared versions
   }

@@ -86,6 +86,11 @@ class Control {
     wake();
   }
 
+  /// Who is told of kPortReply: called by the control thread. Before a rank asks.
+  void set_port_handler(void (*handler)(const Frame& frame)) {
+    port_handler_.store(handler, std::memory_order_release);
+  }
+
   /// What is to be said last when the job ends early (profile, trace): called by the control thread, once,
   /// after the reason has been sent or before the state dump of a job that is about to be killed. Before
   /// start().
@@ -134,6 +139,7 @@ class Control {
       nullptr};  // release, acquire: what it needs is there
   std::vector<std::pair<FrameHeader, std::string>>
       early_worlds_;  // that have come before there was a handler
+  std::atomic<void (*)(const Frame& frame)> port_handler_{nullptr};  // the same
   Outbox outbox_;
   Input input_;
   EndReason end_;

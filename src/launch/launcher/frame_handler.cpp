@@ -70,6 +70,9 @@ void FrameHandler::on_frame(Node& node, const Frame& frame) {
     case FrameType::kWorldReady:
       if (job_.worlds.on_ready(node, frame)) return;
       return on_nonsense(node, frame);
+    case FrameType::kPortCall:
+      if (job_.ports.on_call(node, frame)) return;
+      return on_nonsense(node, frame);
     case FrameType::kAddress:
       return job_.start.on_address(node, frame);
     case FrameType::kLost:

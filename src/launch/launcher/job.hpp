@@ -11,6 +11,7 @@
 #include "launch/launcher/job_start.hpp"
 #include "launch/launcher/lost_connection.hpp"
 #include "launch/launcher/node_set.hpp"
+#include "launch/launcher/port_desk.hpp"
 #include "launch/launcher/rank_exits.hpp"
 #include "launch/launcher/spawned_worlds.hpp"
 #include "launch/launcher/state_dumps.hpp"
@@ -45,6 +46,7 @@ struct Job {
   StateDumps state_dumps{nodes, end, output};
   DeadlockRounds deadlock{nodes};
   SpawnedWorlds worlds{plan, nodes, ranks};
+  PortDesk ports{plan, nodes};
 };
 
 }  // namespace tmpi::launch

@@ -16,6 +16,8 @@ class RankExits {
 
   /// Ranks have been added to `node_of`.
   void added() { ended_.resize(node_of_.size(), false); }
+  /// The last ranks of `node_of` are not there any more: they never were.
+  void taken_back() { ended_.resize(node_of_.size()); }
   /// An added rank could not be started.
   void never_began(int rank) { ended_[static_cast<std::size_t>(rank)] = true; }
   bool has_ended(int rank) const { return ended_[static_cast<std::size_t>(rank)]; }

@@ -122,6 +122,7 @@ bool SpawnedWorlds::on_ready(const Node& node, const Frame& frame) {
   for (auto& problem : ready->problems) {  // the same on each host is said once
     if (std::ranges::find(problems, problem) == problems.end()) problems.push_back(std::move(problem));
   }
+  found->second.has_ranks = found->second.has_ranks || ready->has_ranks;
   answered(found, node.number());
   return true;
 }
@@ -144,7 +145,11 @@ void SpawnedWorlds::answered(std::map<int, Pending>::iterator found, int node) {
   if (--pending.left > 0) return;
   const WorldSpec& spec = pending.spec;
   const bool starts = pending.problems.empty();
-  if (!starts) {
+  if (!starts && !pending.has_ranks &&
+      static_cast<std::size_t>(spec.first + spec.total_ranks()) == plan_.node_of.size()) {
+    plan_.node_of.resize(static_cast<std::size_t>(spec.first));  // the next ones have these numbers
+    ranks_.taken_back();
+  } else if (!starts) {
     for (int rank = 0; rank < spec.total_ranks(); ++rank) ranks_.never_began(spec.first + rank);
   }
   const std::string payload = pack(WorldStart{spec.number, starts ? spec.first : -1, spec.root,

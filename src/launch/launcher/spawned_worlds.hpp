@@ -30,6 +30,7 @@ class SpawnedWorlds {
     WorldProblems problems;
     std::vector<bool> awaited;  // by node process
     int left = 0;
+    bool has_ranks = false;  // somewhere
   };
   WorldProblems place(WorldSpec& spec) const;
   std::vector<int> open_to(const WorldApp& app, std::string& problem) const;

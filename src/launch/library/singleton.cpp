@@ -7,6 +7,7 @@
 #include <cstdlib>
 #include <fstream>
 
+#include "launch/library/own_ports.hpp"
 #include "launch/library/started_alone.hpp"
 #include "mpi/rank/callbacks.hpp"
 #include "mpi/rank/rank.hpp"
@@ -68,6 +69,7 @@ mpi::StartInfo start_info(const mpi::Rank&) {
   callbacks.start_singleton = &start_singleton;
   callbacks.rank_of_thread = []() noexcept { return mpi::job() != nullptr ? mpi::job()->local(0) : nullptr; };
   callbacks.start_info = &start_info;
+  callbacks.ports = &own_ports;
   mpi::register_callbacks(callbacks);
 }
 

@@ -74,20 +74,28 @@ void on_stall_alone() noexcept {
 // The quiescence that tmpirun was told of, and whether it still lasts.
 class Quiescence {
  public:
-  void begin() {
+  /// `ends`: what ends() was before it was found that all ranks are blocked; if something has come from tmpirun since then,
+  /// they will not be.
+  void begin(std::uint64_t ends) {
     const State now{sched::scheduler()->activity(), balance()};
     {
       const std::lock_guard lock(mutex_);
+      if (ends_ != ends) return;
       since_ = now;
     }
     std::string payload;
     append_record(payload, now.balance);
     Control::instance()->send(FrameType::kQuiescent, -1, 0, payload);
   }
-  /// Ranks come that have not run yet.
+  /// Ranks come that have not run yet, or what a rank waits for comes from tmpirun.
   void end() {
     const std::lock_guard lock(mutex_);
+    ++ends_;
     since_.reset();
+  }
+  std::uint64_t ends() {
+    const std::lock_guard lock(mutex_);
+    return ends_;
   }
   // Nobody has run and nothing has come since.
   bool lasts() {
@@ -108,6 +116,7 @@ class Quiescence {
   };
   std::mutex mutex_;
   std::optional<State> since_;
+  std::uint64_t ends_ = 0;
 };
 
 Quiescence& quiescence() {
@@ -116,17 +125,19 @@ Quiescence& quiescence() {
 }
 
 void on_stall_of_several() noexcept {
-  if (NodeJob::running() != nullptr && mpi::stalled()) quiescence().begin();
+  const std::uint64_t ends = quiescence().ends();
+  if (NodeJob::running() != nullptr && mpi::stalled()) quiescence().begin(ends);
 }
 
 // On a worker's thread, while others may poll (sched::PollHook).
 bool on_polls(int seconds) noexcept {
   const NodeJob* job = NodeJob::running();
+  const std::uint64_t ends = quiescence().ends();
   if (job == nullptr || !mpi::only_polling(seconds == 0)) return false;
   if (seconds == 0 || seconds % polling_limit != 0) return true;
   if (shares_memory()) return false;
   if (job->several()) {
-    quiescence().begin();  // the others may come to this later: explain()
+    quiescence().begin(ends);  // the others may come to this later: explain()
   } else if (seconds >= fuse()) {
     Control::instance()->end_job(EndKind::kDeadlock, -1, kExitDeadlock,
                                  wording(job->state_dump(true), {mpi::wait_for_edges()}));

@@ -176,6 +176,8 @@ void NodeJob::prepare_spawning() {
       [this, &app](const std::string& path, int images) { return load_program(path, images, app); },
       shared_variables(app), wdir_);
   starter_->set_prepare(&end_quiescence);
+  Control::instance()->set_port_handler(
+      [](const Frame& frame) { the_node_job->port_calls_.on_frame(frame); });
   Control::instance()->set_world_handler([](const Frame& frame) { the_node_job->starter_->on_frame(frame); });
 }
 
@@ -256,6 +258,9 @@ void NodeJob::register_with_mpi() {
   callbacks.universe_size = [] { return the_node_job->universe_size(); };
   callbacks.spawn = [](const mpi::Rank& root, mpi::SpawnOrder order) {
     return the_node_job->starter_->spawn(root, order);
+  };
+  callbacks.ports = [](const mpi::Rank& rank, const mpi::PortCall& call) {
+    return the_node_job->port_calls_.ask(rank, call);
   };
   mpi::register_callbacks(callbacks);
   std::vector<mpi::tool::Setting> settings;
@@ -372,7 +377,7 @@ void NodeJob::rank_exited(int rank, int code) {
               code));
     }
   }
-  if (const sched::Task* task = sched::current(); task == nullptr || task->is_thread) {
+  if (const sched::Task* task = sched::current(); task == nullptr || task->kind == sched::TaskKind::kThread) {
     // exit() in a helper thread: the rank's own flow of control is somewhere else, and nothing can take it
     // away from there.
     break_rule(rank, code, fmt::format("called exit with code {} in a thread that it had created", code));

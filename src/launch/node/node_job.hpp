@@ -20,6 +20,7 @@
 #include "launch/control/end_report.hpp"
 #include "launch/node/core_share.hpp"
 #include "launch/node/layout.hpp"
+#include "launch/node/port_calls.hpp"
 #include "launch/node/world_starter.hpp"
 #include "launch/spec/node_spec.hpp"
 #include "launch/wire/state_dump.hpp"
@@ -109,6 +110,7 @@ class NodeJob {
   std::unique_ptr<sched::Scheduler> scheduler_;
   std::vector<RankStart> starts_;
   std::unique_ptr<WorldStarter> starter_;
+  PortCalls port_calls_;
   std::atomic<int> initialized_{0};        // ranks that have called MPI_Init
   std::atomic<int> left_before_init_{-1};  // a rank that left without having called MPI_Init, -1: none
 };

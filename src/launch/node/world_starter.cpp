@@ -109,6 +109,7 @@ void WorldStarter::on_world(WorldSpec spec) {
     } catch (const std::exception& error) {  // as of a start directory that is gone
       ready.problems.emplace_back(-1, fmt::format("on host {}: {}", mpi_.host(), error.what()));
     }
+    ready.has_ranks = !mine->ranks.empty();
     Control::instance()->send(FrameType::kWorldReady, -1, 0, pack(ready));
   };
   try {

@@ -93,6 +93,7 @@ std::string pack(const WorldReady& ready) {
   Packer packer;
   packer.number(ready.number);
   put(packer, ready.problems);
+  packer.number(ready.has_ranks ? 1 : 0);
   return packer.take();
 }
 
@@ -129,6 +130,7 @@ Result<WorldReady> unpack_world_ready(std::string_view payload) {
   WorldReady ready;
   ready.number = static_cast<int>(unpacker.number());
   ready.problems = take_problems(unpacker);
+  ready.has_ranks = unpacker.number() != 0;
   return whole(unpacker, std::move(ready));
 }
 

@@ -48,6 +48,7 @@ using WorldProblems = std::vector<std::pair<int, std::string>>;
 struct WorldReady {
   int number = 0;
   WorldProblems problems;
+  bool has_ranks = false;  ///< ranks have been made, which have their numbers whether they are started or not
 };
 
 /// tmpirun -> all node processes: with problems nothing is started.

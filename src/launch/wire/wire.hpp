@@ -14,7 +14,7 @@ static_assert(std::endian::native == std::endian::little, "the wire is little-en
 
 inline constexpr std::uint32_t kWireMagic = 0x49504d54;  // "TMPI"
 /// Raised when any structure below changes, or what a frame means.
-inline constexpr std::uint32_t kWireVersion = 7;
+inline constexpr std::uint32_t kWireVersion = 8;
 inline constexpr std::uint32_t kMaxPayload =
     16u << 20;  // a job description with a long command line fits many times
 inline constexpr std::uint32_t kMaxOutputPayload = 32u << 10;    // output is cut into frames of this size
@@ -47,6 +47,7 @@ enum class FrameType : std::uint16_t {
   kProfile = 15,           // bytes of its profile (profile_report.hpp), in order
   kSpawn = 16,       // a rank wants others to be started: SpawnRequest (world_spec.hpp); rank: that rank
   kWorldReady = 17,  // answer to kWorld: WorldReady
+  kPortCall = 18,    // a rank asks about ports or names: PortRequest (port_wire.hpp); rank: that rank
   // tmpirun -> node process
   kJob = 64,                 // the job description (job_spec.hpp)
   kStdin = 65,               // bytes for rank 0; empty: end of file
@@ -59,6 +60,7 @@ enum class FrameType : std::uint16_t {
   kHeartbeat = 73,           // to other machines, every second; detail 1: no more until the next one
   kWorld = 74,               // a world is to be made ready: WorldSpec
   kWorldStart = 75,          // all have: WorldStart, let it run, or not
+  kPortReply = 76,           // answer to kPortCall: PortReply; there may be two of them
   kExplain = 72,             // what all have answered to that: to be worded, and the job to be ended
 };
 

@@ -14,10 +14,6 @@
 namespace tmpi::mpi {
 namespace {
 
-MPI_Comm handle_of(const Comm* comm) {
-  return comm == nullptr ? MPI_COMM_NULL : comm->handle;
-}
-
 // `info`: null if the hints are to be the parent's.
 int dup(const char* name, MPI_Comm comm, const MPI_Info* info, MPI_Comm* newcomm) {
   return on_collective(name, comm, [&](Comm& c) -> Err {

@@ -124,10 +124,6 @@ void copy_some(const std::vector<int>& values, int room, int* out) {
   std::copy_n(values.begin(), std::min<std::ptrdiff_t>(room, std::ssize(values)), out);
 }
 
-MPI_Comm handle_of(const Comm* comm) {
-  return comm == nullptr ? MPI_COMM_NULL : comm->handle;
-}
-
 }  // namespace
 }  // namespace tmpi::mpi
 

@@ -15,15 +15,24 @@ namespace {
 // Two threads of a rank may come first at the same time.
 std::mutex initializing;
 
-int initialize_tools() {
+// `provided`: threads of the rank are let in at any time only if its own flow of control asks for it, or if they are let
+// in to MPI; without that those that call at the same time race, as they may in MPI.
+int initialize_tools(int required, int& provided) {
   if (in_forked_child()) return MPI_T_ERR_CANNOT_INIT;
   if (calling_rank() == nullptr && start_singleton()) return MPI_T_ERR_CANNOT_INIT;
   Rank* const rank = calling_rank();
   if (rank == nullptr) return MPI_T_ERR_CANNOT_INIT;
+  if (required >= MPI_THREAD_SERIALIZED && is_main_flow()) admit_tools(*rank);
+  provided = rank->tools_in_threads || rank->thread_level >= MPI_THREAD_SERIALIZED ? MPI_THREAD_MULTIPLE
+                                                                                   : MPI_THREAD_FUNNELED;
   const std::scoped_lock lock(initializing);
-  if (rank->tools == nullptr) rank->tools = std::make_unique<tool::State>();
-  const std::scoped_lock state_lock(rank->tools->lock());
-  rank->tools->initialize();
+  tool::State* state = rank->tools.load(std::memory_order_relaxed);
+  if (state == nullptr) {
+    state = new tool::State;
+    rank->tools.store(state, std::memory_order_release);
+  }
+  const std::scoped_lock state_lock(state->lock());
+  state->initialize();
   return MPI_SUCCESS;
 }
 
@@ -67,10 +76,11 @@ Comm* bound_comm(Rank& rank, void* object) noexcept {
 
 using namespace tmpi::mpi;
 
-int PMPI_T_init_thread(int, int* provided) {
+int PMPI_T_init_thread(int required, int* provided) {
   try {
-    const int error = initialize_tools();
-    if (error == MPI_SUCCESS) give(provided, +MPI_THREAD_MULTIPLE);
+    int level = MPI_THREAD_SINGLE;
+    const int error = initialize_tools(required, level);
+    if (error == MPI_SUCCESS) give(provided, level);
     return error;
   } catch (const std::exception&) {
     return MPI_T_ERR_MEMORY;

@@ -18,10 +18,10 @@ namespace tmpi::mpi {
 /// Runs body(rank), which returns an error class. Events that callbacks without restrictions have waited for come first.
 template <class Body>
 int on_tool(Body&& body) noexcept {
-  const sched::Inside inside(calling_flow());
+  const sched::Inside inside(calling_tool_flow());
   Rank* const rank = calling_rank();
-  if (rank == nullptr || rank->tools == nullptr || !rank->tools->initialized())
-    return MPI_T_ERR_NOT_INITIALIZED;
+  const tool::State* const state = rank != nullptr ? rank->tools.load(std::memory_order_acquire) : nullptr;
+  if (state == nullptr || !state->initialized()) return MPI_T_ERR_NOT_INITIALIZED;
   try {
     if (tool::Events* const events = rank->figures.events.load(std::memory_order_acquire);
         events != nullptr && sched::current() == rank->task)
@@ -36,10 +36,25 @@ int on_tool(Body&& body) noexcept {
 template <class Body>
 int on_tool_state(Body&& body) noexcept {
   return on_tool([&](Rank& rank) {
-    const std::scoped_lock lock(rank.tools->lock());
-    if (!rank.tools->initialized()) return MPI_T_ERR_NOT_INITIALIZED;  // another thread has finalized
-    return body(*rank.tools, rank);
+    tool::State& state = *rank.tools.load(std::memory_order_relaxed);
+    const std::scoped_lock lock(state.lock());
+    if (!state.initialized()) return MPI_T_ERR_NOT_INITIALIZED;  // another thread has finalized
+    return body(state, rank);
   });
+}
+
+/// What the program holds of an object of the tools interface.
+inline MPI_T_cvar_handle handle_of(tool::CvarHandle& handle) noexcept {
+  return reinterpret_cast<MPI_T_cvar_handle>(&handle);
+}
+inline MPI_T_pvar_session handle_of(tool::PvarSession& session) noexcept {
+  return reinterpret_cast<MPI_T_pvar_session>(&session);
+}
+inline MPI_T_pvar_handle handle_of(tool::PvarHandle& handle) noexcept {
+  return reinterpret_cast<MPI_T_pvar_handle>(&handle);
+}
+inline MPI_T_event_registration handle_of(tool::Registration& registration) noexcept {
+  return reinterpret_cast<MPI_T_event_registration>(&registration);
 }
 
 /// An output argument may be null: then it is not asked for.

@@ -4,10 +4,6 @@
 namespace tmpi::mpi {
 namespace {
 
-MPI_T_cvar_handle handle_of(tool::CvarHandle& handle) {
-  return reinterpret_cast<MPI_T_cvar_handle>(&handle);
-}
-
 // Runs body(handle).
 template <class Body>
 int on_cvar(MPI_T_cvar_handle handle, Body&& body) {

@@ -11,10 +11,6 @@ using tool::EventRecord;
 using tool::EventType;
 using tool::Registration;
 
-MPI_T_event_registration handle_of(Registration& registration) {
-  return reinterpret_cast<MPI_T_event_registration>(&registration);
-}
-
 // Runs body(registration, events).
 template <class Body>
 int on_registration(MPI_T_event_registration handle, Body&& body) {

@@ -8,13 +8,6 @@ using tool::PvarHandle;
 using tool::PvarSession;
 using tool::Variable;
 
-MPI_T_pvar_session handle_of(PvarSession& session) {
-  return reinterpret_cast<MPI_T_pvar_session>(&session);
-}
-MPI_T_pvar_handle handle_of(PvarHandle& handle) {
-  return reinterpret_cast<MPI_T_pvar_handle>(&handle);
-}
-
 // Runs body(session).
 template <class Body>
 int on_session(MPI_T_pvar_session session, Body&& body) {

@@ -17,9 +17,10 @@ struct Shape {
 };
 // Starting processes is slow under a sanitizer.
 const std::vector<Shape> kShapes =
-    kSanitized ? std::vector<Shape>{{2, 8, 2, false}, {3, 7, 2, true}}
-               : std::vector<Shape>{{2, 8, 2, false}, {2, 7, 1, true}, {3, 8, 1, false},
-                                    {3, 7, 2, true},  {2, 2, 1, true}, {4, 5, 1, false}};
+    !every_variant() ? std::vector<Shape>{{3, 7, 2, true}}
+    : kSanitized     ? std::vector<Shape>{{2, 8, 2, false}, {3, 7, 2, true}}
+                     : std::vector<Shape>{{2, 8, 2, false}, {2, 7, 1, true}, {3, 8, 1, false},
+                                          {3, 7, 2, true},  {2, 2, 1, true}, {4, 5, 1, false}};
 
 testing::NodesOptions options_of(const Shape& shape) {
   return testing::on_sim(shape.nodes, shape.ranks, shape.workers, shape.cyclic);
@@ -74,6 +75,7 @@ TEST_CASE("floating-point results are the same on all members and repeat to the 
   for (const Shape& shape : kShapes) {
     run_nodes(options_of(shape), [&](Rank& rank) {
       for (const int count : {1, 100, 30000, 200000}) {
+        if (count > 30000 && !every_variant()) continue;
         const std::vector<double> mine = fractions(rank.world_rank, count);
         std::vector<double> once(mine.size()), again = mine, first(mine.size());
         MPI_Allreduce(mine.data(), once.data(), count, MPI_DOUBLE, MPI_SUM, MPI_COMM_WORLD);

@@ -4,5 +4,5 @@ tmpi_unit_test(mpi_coll_test
   ROOMS mpi_testing mpi_testing_nodes mpi net sched ult timers LINK fmt::fmt TIMEOUT 600)
 tmpi_unit_test(mpi_coll_nonblocking_test SOURCES ${CMAKE_CURRENT_LIST_DIR}/nonblocking_test.cpp
   ROOMS mpi_testing mpi_testing_nodes mpi net sched ult timers LINK fmt::fmt)
-tmpi_unit_test(mpi_coll_nodes_test SOURCES ${CMAKE_CURRENT_LIST_DIR}/nodes_test.cpp
+tmpi_unit_test(mpi_coll_nodes_test VARIANTS SOURCES ${CMAKE_CURRENT_LIST_DIR}/nodes_test.cpp
   ROOMS mpi_testing mpi_testing_nodes mpi net sched ult timers LINK fmt::fmt)

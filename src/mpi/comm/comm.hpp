@@ -103,6 +103,10 @@ struct Comm {
   int members() const noexcept { return inter() ? size + peers : size; }
 };
 
+inline MPI_Comm handle_of(const Comm* comm) noexcept {  // null: none
+  return comm == nullptr ? MPI_COMM_NULL : comm->handle;
+}
+
 /// Gives a reference back; the last one frees the object (MPI_Comm_free while requests are pending: MPI
 /// report, 7.4.3).
 void release(Comm& comm) noexcept;

@@ -9,7 +9,7 @@
 namespace tmpi::mpi {
 namespace {
 
-enum class GroupForm : std::uint8_t { kNone, kAsBefore, kRange, kList };
+enum class GroupForm : std::uint8_t { kNoGroup, kAsBefore, kRange, kList };
 
 // The stride if the group is an arithmetic sequence of at least two world ranks, else 0.
 int stride_of(const Group& group) {
@@ -39,7 +39,7 @@ void Packer::text(const std::string& text) {
 }
 
 void Packer::group(const std::shared_ptr<const Group>& group) {
-  if (group == nullptr) return value(GroupForm::kNone);
+  if (group == nullptr) return value(GroupForm::kNoGroup);
   if (last_ != nullptr && compare(*group, *last_) == MPI_IDENT) return value(GroupForm::kAsBefore);
   last_ = group;
   if (const int stride = stride_of(*group); stride != 0) {
@@ -74,7 +74,7 @@ std::string Unpacker::text() {
 
 std::shared_ptr<const Group> Unpacker::group() {
   switch (value<GroupForm>()) {
-    case GroupForm::kNone:
+    case GroupForm::kNoGroup:
       return nullptr;
     case GroupForm::kAsBefore:
       return last_;

@@ -75,19 +75,6 @@ void agree_with_other_leader(Half& mine, int me, int other, BarrierKey key) {
   agree(key, mine, {.in_all = Sides::kContexts}, join_sides);
 }
 
-// The leaders know the peer communicator and the tag.
-Err agree_through_peer(Half& mine, Comm& local, MPI_Comm peer_handle, int remote_leader, int tag) {
-  Comm* peer = nullptr;
-  TMPI_TRY(check_leader(peer_handle, remote_leader, tag, *local.owner, peer));
-  mine.group = local.shared->group;
-  agree_with_other_leader(mine, local.owner->world_rank, peer->shared->peers->world_rank(remote_leader),
-                          {.purpose = BarrierKey::Purpose::kLeaders,
-                           .context = peer->context,
-                           .tag = std::to_string(tag),
-                           .group = nullptr});
-  return kOk;
-}
-
 // All members of the group take what their leader has brought.
 void share_out(Half** sides, int members, int leader) {
   const Half& brought = *sides[leader];
@@ -109,19 +96,48 @@ Err take(Half& mine, Errhandler* errhandler, Comm*& created) {
 
 }  // namespace
 
-Err intercomm_create(Comm& local, int local_leader, MPI_Comm peer, int remote_leader, int tag,
-                     Comm*& created) {
+Err meet(Comm& local, int leader, const std::function<Err(Counterpart&)>& find, Comm*& created) {
   Half mine;
-  if (local.rank == local_leader) {
-    if (Err error = agree_through_peer(mine, local, peer, remote_leader, tag)) {
+  if (local.rank == leader) {
+    Counterpart counterpart{.key = {}};
+    if (Err error = find(counterpart)) {
       mine.error = error.error_class();
       mine.why = take_explanation();
+    } else {
+      mine.group = local.shared->group;
+      agree_with_other_leader(mine, local.owner->world_rank, counterpart.leader, std::move(counterpart.key));
     }
   }
-  agree(local, mine, {}, [&](Half** halves, ContextSource&) { share_out(halves, local.size, local_leader); });
+  agree(local, mine, {}, [&](Half** halves, ContextSource&) { share_out(halves, local.size, leader); });
   TMPI_TRY(take(mine, local.errhandler, created));
   created->session = local.session;
   return kOk;
+}
+
+Err meet_alone(const Counterpart& counterpart, Errhandler* errhandler, Comm*& created) {
+  const int me = current_rank().world_rank;
+  Half mine;
+  mine.group = Group::range(me, 1);
+  agree_with_other_leader(mine, me, counterpart.leader, counterpart.key);
+  return take(mine, errhandler, created);
+}
+
+// The leaders know the peer communicator and the tag.
+Err intercomm_create(Comm& local, int local_leader, MPI_Comm peer, int remote_leader, int tag,
+                     Comm*& created) {
+  return meet(
+      local, local_leader,
+      [&](Counterpart& counterpart) -> Err {
+        Comm* through = nullptr;
+        TMPI_TRY(check_leader(peer, remote_leader, tag, *local.owner, through));
+        counterpart = {.leader = through->shared->peers->world_rank(remote_leader),
+                       .key = {.purpose = BarrierKey::Purpose::kLeaders,
+                               .context = through->context,
+                               .tag = std::to_string(tag),
+                               .group = nullptr}};
+        return kOk;
+      },
+      created);
 }
 
 Err create_from_groups(const GroupPtr& local, int local_leader, const GroupPtr& remote, int remote_leader,

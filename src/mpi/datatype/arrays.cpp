@@ -82,7 +82,7 @@ Err wrap_all(Step& step, const std::vector<Slice>& slices, int order) {
 }
 
 template <class I>
-void describe(Description& description, const I* list, int ndims) {
+void record(Description& description, const I* list, int ndims) {
   if constexpr (kLarge<I>)
     description.large_counts.insert(description.large_counts.end(), list, list + ndims);
   else
@@ -199,7 +199,7 @@ Err construct_subarray(int ndims, const I* sizes, const I* subsizes, const I* st
   description.combiner = MPI_COMBINER_SUBARRAY;
   description.types = {&old};
   description.integers = {ndims};
-  for (const I* list : {sizes, subsizes, starts}) describe(description, list, ndims);
+  for (const I* list : {sizes, subsizes, starts}) record(description, list, ndims);
   description.integers.push_back(order);
   return step.finish(std::move(description), out);
 }
@@ -221,8 +221,8 @@ Err construct_darray(const Distribution& d, const I* gsizes, const Datatype& old
   description.combiner = MPI_COMBINER_DARRAY;
   description.types = {&old};
   description.integers = {d.size, d.rank, d.ndims};
-  describe(description, gsizes, d.ndims);
-  for (const int* list : {d.distribs, d.dargs, d.psizes}) describe(description, list, d.ndims);
+  record(description, gsizes, d.ndims);
+  for (const int* list : {d.distribs, d.dargs, d.psizes}) record(description, list, d.ndims);
   description.integers.push_back(d.order);
   return step.finish(std::move(description), out);
 }

@@ -17,14 +17,14 @@ template <class I>
 inline constexpr bool kLarge = std::is_same_v<I, MPI_Count>;
 
 template <class I>
-void describe(Description& description, I integer) {
+void record(Description& description, I integer) {
   if constexpr (kLarge<I>)
     description.large_counts.push_back(integer);
   else
     description.integers.push_back(integer);
 }
 template <class I>
-void describe(Description& description, const I* integers, I count) {
+void record(Description& description, const I* integers, I count) {
   if constexpr (kLarge<I>)
     description.large_counts.insert(description.large_counts.end(), integers, integers + count);
   else
@@ -79,7 +79,7 @@ template <class I>
 Err construct_contiguous(I count, const Datatype& old, Datatype*& out) {
   TMPI_TRY(check_count(count));
   Description description = describe_type(MPI_COMBINER_CONTIGUOUS, old);
-  describe(description, count);
+  record(description, count);
   return DatatypeBuilder::strided(std::move(description), 1, count, 0, old, out);
 }
 
@@ -90,7 +90,7 @@ Err construct_vector(I count, I blocklength, I stride, const Datatype& old, Data
   MPI_Count bytes = 0;
   TMPI_TRY(scaled(stride, old.extent(), bytes));
   Description description = describe_type(MPI_COMBINER_VECTOR, old);
-  for (const I integer : {count, blocklength, stride}) describe(description, integer);
+  for (const I integer : {count, blocklength, stride}) record(description, integer);
   return DatatypeBuilder::strided(std::move(description), count, blocklength, bytes, old, out);
 }
 
@@ -99,7 +99,7 @@ Err construct_hvector(I count, I blocklength, MPI_Aint stride, const Datatype& o
   TMPI_TRY(check_count(count));
   TMPI_TRY(check_blocklength(blocklength));
   Description description = describe_type(MPI_COMBINER_HVECTOR, old);
-  for (const I integer : {count, blocklength}) describe(description, integer);
+  for (const I integer : {count, blocklength}) record(description, integer);
   describe_bytes<I>(description, &stride, 1);
   return DatatypeBuilder::strided(std::move(description), count, blocklength, stride, old, out);
 }
@@ -115,9 +115,9 @@ Err construct_indexed(I count, const I* blocklengths, const I* displacements, co
     TMPI_TRY(scaled(displacements[i], old.extent(), blocks[i].displacement));
   }
   Description description = describe_type(MPI_COMBINER_INDEXED, old);
-  describe(description, count);
-  describe(description, blocklengths, count);
-  describe(description, displacements, count);
+  record(description, count);
+  record(description, blocklengths, count);
+  record(description, displacements, count);
   return DatatypeBuilder::blocks(std::move(description), blocks, out);
 }
 
@@ -129,8 +129,8 @@ Err construct_hindexed(I count, const I* blocklengths, const MPI_Aint* displacem
   std::vector<Block> blocks(static_cast<std::size_t>(count));
   for (I i = 0; i < count; ++i) blocks[i] = {blocklengths[i], displacements[i], &old};
   Description description = describe_type(MPI_COMBINER_HINDEXED, old);
-  describe(description, count);
-  describe(description, blocklengths, count);
+  record(description, count);
+  record(description, blocklengths, count);
   describe_bytes(description, displacements, count);
   return DatatypeBuilder::blocks(std::move(description), blocks, out);
 }
@@ -146,9 +146,9 @@ Err construct_indexed_block(I count, I blocklength, const I* displacements, cons
     TMPI_TRY(scaled(displacements[i], old.extent(), blocks[i].displacement));
   }
   Description description = describe_type(MPI_COMBINER_INDEXED_BLOCK, old);
-  describe(description, count);
-  describe(description, blocklength);
-  describe(description, displacements, count);
+  record(description, count);
+  record(description, blocklength);
+  record(description, displacements, count);
   return DatatypeBuilder::blocks(std::move(description), blocks, out);
 }
 
@@ -160,8 +160,8 @@ Err construct_hindexed_block(I count, I blocklength, const MPI_Aint* displacemen
   std::vector<Block> blocks(static_cast<std::size_t>(count));
   for (I i = 0; i < count; ++i) blocks[i] = {blocklength, displacements[i], &old};
   Description description = describe_type(MPI_COMBINER_HINDEXED_BLOCK, old);
-  describe(description, count);
-  describe(description, blocklength);
+  record(description, count);
+  record(description, blocklength);
   describe_bytes(description, displacements, count);
   return DatatypeBuilder::blocks(std::move(description), blocks, out);
 }
@@ -174,8 +174,8 @@ Err construct_struct(I count, const I* blocklengths, const MPI_Aint* displacemen
   TMPI_TRY(check_list(count, types, "array_of_types"));
   Description description;
   description.combiner = MPI_COMBINER_STRUCT;
-  describe(description, count);
-  describe(description, blocklengths, count);
+  record(description, count);
+  record(description, blocklengths, count);
   describe_bytes(description, displacements, count);
   description.blocklengths.assign(blocklengths, blocklengths + count);
   std::vector<Block> blocks(static_cast<std::size_t>(count));

@@ -135,6 +135,10 @@ Place place_of(const Rank& rank, bool asleep) {
     case WaitKind::kCollective:
       place.detail = "on " + name_of_comm(blocked.comm, blocked.context, asleep);
       break;
+    case WaitKind::kPort:
+      place.detail = fmt::format("for the other end of port {}, which {} has opened", blocked.tag, kPeer);
+      place.peer = blocked.peer;
+      break;
     case WaitKind::kWindow:
       place.detail = asleep ? window_text(place, *blocked.window) : "for other members of a window";
       break;

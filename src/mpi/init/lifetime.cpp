@@ -55,6 +55,7 @@ void settle(Rank& rank) {
 
 // The last use of MPI is over.
 void end(Rank& rank) {
+  if (rank.has_ports) (void)callbacks().ports(rank, {.kind = PortCall::Kind::kLeave, .port = {}, .name = {}});
   rank.requests.collect();
   Counters::close_all(rank);
   rank.phase = Phase::kFinalized;

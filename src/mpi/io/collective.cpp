@@ -55,7 +55,8 @@ bool two_phases(const Collection& all, Transfer transfer, const std::vector<Cont
   if (manner.atomic || choice == Choice::kDisable) return false;
   if (std::any_of(parts.begin(), parts.end(), [](const Contribution& part) { return !part.ascending; }))
     return false;
-  const Domains domains(parts, static_cast<int>(all.aggregators.size()), manner.hints.cb_buffer_size);
+  const Domains domains(parts, static_cast<int>(all.aggregators.size()), manner.hints.cb_buffer_size,
+                        manner.hints.striping.unit);
   if (domains.rounds() > kMostRounds) return false;
   return choice == Choice::kEnable || interleaved(parts) || small_neighbours(parts);
 }
@@ -86,7 +87,7 @@ class Member {
         access_(access),
         map_(*all.file.map),
         window_(all.manner.hints.cb_buffer_size),
-        domains_(parts, static_cast<int>(all.aggregators.size()), window_),
+        domains_(parts, static_cast<int>(all.aggregators.size()), window_, all.manner.hints.striping.unit),
         messages_(all.comm, Collective::kAlltoall) {
     const auto mine = std::find(all.aggregators.begin(), all.aggregators.end(), all.comm.rank);
     if (mine != all.aggregators.end()) {
@@ -252,18 +253,19 @@ Err in_two_phases(const Collection& all, const std::vector<Contribution>& parts,
 
 }  // namespace
 
-Domains::Domains(const std::vector<Contribution>& parts, int aggregators, MPI_Count window)
+Domains::Domains(const std::vector<Contribution>& parts, int aggregators, MPI_Count window, MPI_Count stripe)
     : lowest_(kToTheEnd), highest_(0), window_(window) {
+  const MPI_Count alignment = std::max(stripe, kAlignment);
   for (const Contribution& part : parts) {
     if (part.bytes == 0) continue;
-    lowest_ = std::min(lowest_, part.begin / kAlignment * kAlignment);
+    lowest_ = std::min(lowest_, part.begin / alignment * alignment);
     highest_ = std::max(highest_, part.end);
   }
   if (highest_ <= lowest_) lowest_ = highest_ = 0;
   const MPI_Count all = highest_ - lowest_;
   const MPI_Count share = all / aggregators + (all % aggregators != 0);
-  domain_ = std::max(std::min(share, kToTheEnd - kAlignment), kLeastDomain);
-  domain_ = rounded_up(domain_, kAlignment);
+  domain_ = std::max(std::min(share, kToTheEnd - alignment), kLeastDomain);
+  domain_ = rounded_up(domain_, alignment);
   rounds_ = all == 0 ? 0 : (std::min(domain_, all) - 1) / window + 1;
 }
 

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "mpi/base/info.hpp"
+#include "mpi/io/striping.hpp"
 
 namespace tmpi::mpi {
 
@@ -20,12 +21,13 @@ struct Hints {
   Choice cb_write = Choice::kAutomatic;
   Choice ds_read = Choice::kAutomatic;
   Choice ds_write = Choice::kAutomatic;
+  Striping striping;  ///< wanted, until the file is open; then how it lies
 };
 
 /// Takes over what `info` says in a way that makes sense; the rest is passed over, as hints are.
 void take_hints(Hints& hints, const Info& info);
 
-/// All of them; `aggregators`: how many there are.
+/// All that are known; `aggregators`: how many there are.
 std::vector<Info::Entry> entries_of(const Hints& hints, int aggregators);
 
 }  // namespace tmpi::mpi

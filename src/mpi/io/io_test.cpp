@@ -6,8 +6,12 @@
 #include <algorithm>
 #include <cerrno>
 #include <cstdio>
+#include <cstring>
 #include <limits>
 #include <random>
+#include <string>
+#include <string_view>
+#include <utility>
 #include <vector>
 
 #include <doctest/doctest.h>
@@ -16,7 +20,9 @@
 #include "mpi/io/access.hpp"
 #include "mpi/io/coverage.hpp"
 #include "mpi/io/exclusion.hpp"
+#include "mpi/io/hints.hpp"
 #include "mpi/io/raw_io.hpp"
+#include "mpi/io/striping.hpp"
 #include "mpi/io/view.hpp"
 
 namespace tmpi::mpi {
@@ -184,6 +190,84 @@ TEST_CASE("an error says where, and how much is done") {
   CHECK(ended.bytes == 28);
   CHECK(ended.where == 208);
   CHECK(std::equal(got.begin(), got.begin() + 28, data.begin()));
+}
+
+// --- striping: a file system that keeps what it is given
+
+std::vector<std::byte> layout;
+int layout_error = 0;
+int keep_layout(int, const char* name, const void* value, std::size_t size, int) {
+  if (std::string_view(name) != "lustre.lov" || layout_error != 0) {
+    errno = layout_error != 0 ? layout_error : ENOTSUP;
+    return -1;
+  }
+  layout.assign(static_cast<const std::byte*>(value), static_cast<const std::byte*>(value) + size);
+  return 0;
+}
+ssize_t tell_layout(int, const char* name, void* value, std::size_t room) {
+  if (std::string_view(name) != "lustre.lov" || layout.empty() || layout.size() > room) {
+    errno = ENODATA;
+    return -1;
+  }
+  std::copy(layout.begin(), layout.end(), static_cast<std::byte*>(value));
+  return static_cast<ssize_t>(layout.size());
+}
+template <class T>
+T layout_at(std::size_t offset) {
+  T value;
+  std::memcpy(&value, layout.data() + offset, sizeof value);
+  return value;
+}
+
+std::string hint(const std::vector<Info::Entry>& entries, std::string_view key) {
+  for (const auto& [name, value] : entries) {
+    if (name == key) return value;
+  }
+  return "none";
+}
+
+TEST_CASE("striping hints are passed as Lustre has them, and told as the file lies") {
+  const LayoutCalls saved = g_layout_calls;
+  g_layout_calls = {.set = keep_layout, .get = tell_layout};
+  CHECK(can_stripe(0x0bd00bd0));
+  CHECK_FALSE(can_stripe(0xef53));
+  Hints hints;
+  CHECK(hint(entries_of(hints, 1), "striping_factor") == "none");
+  Info info;
+  for (const auto& [key, value] :
+       {std::pair{"striping_factor", "4"}, {"striping_unit", "1000000"}, {"start_iodevice", "0"}})
+    info.set(key, value);
+  take_hints(hints, info);
+  CHECK(hints.striping.any());
+  CHECK(set_striping(0, hints.striping) == 0);
+  REQUIRE(layout.size() == 32);
+  CHECK(layout_at<std::uint32_t>(0) == 0x0bd10bd0);
+  CHECK(layout_at<std::uint32_t>(4) == 1);
+  CHECK(layout_at<std::uint32_t>(24) == 1048576);  // a multiple of 64 KiB
+  CHECK(layout_at<std::uint16_t>(28) == 4);
+  CHECK(layout_at<std::uint16_t>(30) == 0);
+  // As it is read: with an object for each device, here of a pool.
+  const std::uint32_t magic = 0x0bd30bd0, device = 7;
+  layout.resize(32 + 16 + 4 * 24);
+  std::memcpy(layout.data(), &magic, sizeof magic);
+  std::memcpy(layout.data() + 48 + 20, &device, sizeof device);
+  hints.striping = striping_of(0);
+  CHECK(hint(entries_of(hints, 1), "striping_factor") == "4");
+  CHECK(hint(entries_of(hints, 1), "striping_unit") == "1048576");
+  CHECK(hint(entries_of(hints, 1), "start_iodevice") == "7");
+  layout.resize(20);  // nonsense
+  CHECK_FALSE(striping_of(0).any());
+  layout_error = EEXIST;
+  CHECK(set_striping(0, {}) == EEXIST);
+  for (const char* bad : {"-1", "many", "4x", ""}) {
+    Hints other;
+    info.set("striping_factor", bad);
+    info.set("striping_unit", bad);
+    info.set("start_iodevice", bad);
+    take_hints(other, info);
+    CHECK_FALSE(other.striping.any());
+  }
+  g_layout_calls = saved;
 }
 
 TEST_CASE("coverage") {

@@ -11,6 +11,7 @@
 #include "mpi/io/io_error.hpp"
 #include "mpi/io/rank_files.hpp"
 #include "mpi/io/shared_pointer.hpp"
+#include "mpi/io/size_limit.hpp"
 #include "mpi/io/together.hpp"
 
 namespace tmpi::mpi {
@@ -51,6 +52,7 @@ Err check_size(File& file, MPI_Offset size) {
 // Storage for all bytes before `size`; what is there stays.
 int allocate(int fd, MPI_Offset size) noexcept {
   if (size == 0) return 0;
+  const SizeLimit limit;
   int error = 0;
   do {
     error = posix_fallocate(fd, 0, size);
@@ -152,6 +154,7 @@ Err take_hints_of_first(File& file, const Info& info) {
   if (file.comm->rank == 0) take_hints(hints, info);
   TMPI_TRY(from_first(*file.comm, &hints));
   hints.cb_nodes = file.hints.cb_nodes;  // fixed since the file was opened
+  hints.striping = file.hints.striping;
   file.hints = hints;
   return barrier(*file.comm);
 }
@@ -167,7 +170,10 @@ Err get_size(File& file, MPI_Offset& size) {
 
 Err set_size(File& file, MPI_Offset size) {
   TMPI_TRY(check_size(file, size));
-  return at_first(file, "resizing", [&](int fd) { return ftruncate(fd, size) != 0 ? errno : 0; });
+  return at_first(file, "resizing", [&](int fd) {
+    const SizeLimit limit;
+    return ftruncate(fd, size) != 0 ? errno : 0;
+  });
 }
 
 Err preallocate(File& file, MPI_Offset size) {

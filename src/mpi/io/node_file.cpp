@@ -7,6 +7,7 @@
 #include <cerrno>
 #include <utility>
 
+#include "mpi/io/size_limit.hpp"
 #include "sched/sleep.hpp"
 #include "sched/task.hpp"
 
@@ -38,7 +39,15 @@ NodeFile::NodeFile(int fd, std::string path, const struct stat& status, bool rea
       writable_(writable),
       in_memory_(is_in_memory(fd)),
       one_writer_(has_one_writer(fd)),
-      locks_(RangeLocks::of(status)) {}
+      locks_(RangeLocks::of(status)) {
+  if (writable) SizeLimit::look();
+}
+
+Striping NodeFile::striping() {
+  Striping found;
+  if (can_stripe(file_system(fd_))) run([&] { found = striping_of(fd_); });
+  return found;
+}
 
 NodeFile::~NodeFile() {
   close(fd_);
@@ -52,7 +61,7 @@ bool NodeFile::quick() noexcept {
 }
 
 bool NodeFile::beside() noexcept {
-  return sched::current()->helper;
+  return sched::current()->kind == sched::TaskKind::kHelper;
 }
 
 bool NodeFile::stays() noexcept {

@@ -14,6 +14,7 @@
 #include "mpi/io/range_locks.hpp"
 #include "mpi/io/raw_io.hpp"
 #include "mpi/io/staging.hpp"
+#include "mpi/io/striping.hpp"
 #include "sched/offload.hpp"
 #include "timers/clock.hpp"
 
@@ -33,6 +34,8 @@ class NodeFile {
   bool writable() const noexcept { return writable_; }
   RangeLocks& locks() noexcept { return *locks_; }
   StagingPool& staging() noexcept { return staging_; }
+  /// How the file lies on its devices. SUSPENDS if the file system can tell.
+  Striping striping();
 
   /// Makes system calls that take their time. `call` must not throw. SUSPENDS unless the rank is alone on its worker.
   template <class Call>

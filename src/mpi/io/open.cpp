@@ -1,6 +1,7 @@
 #include "mpi/io/open.hpp"
 
 #include <fcntl.h>
+#include <sys/vfs.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -13,6 +14,7 @@
 #include "mpi/io/operations.hpp"
 #include "mpi/io/rank_files.hpp"
 #include "mpi/io/shared_pointer.hpp"
+#include "mpi/io/striping.hpp"
 #include "mpi/io/together.hpp"
 #include "sched/scheduler.hpp"
 #include "sched/sleep.hpp"
@@ -120,8 +122,8 @@ struct Found {
 
 // Sieving and changing what is around one's own data need to read, too: where that is allowed, also of a file that
 // is opened for writing only.
-int open_for(int directory, const char* name, int amode, bool first, bool& readable) noexcept {
-  int flags = O_CLOEXEC | O_NOCTTY;
+int open_for(int directory, const char* name, int amode, bool first, int flags, bool& readable) noexcept {
+  flags |= O_CLOEXEC | O_NOCTTY;
   if (first && (amode & MPI_MODE_CREATE) != 0) flags |= O_CREAT;
   if (first && (amode & MPI_MODE_EXCL) != 0) flags |= O_EXCL;
   readable = true;
@@ -132,14 +134,35 @@ int open_for(int directory, const char* name, int amode, bool first, bool& reada
   return openat(directory, name, flags | O_WRONLY, kPermissions);
 }
 
-Found open_here(const char* name, int amode, bool first) {
+// The file system that a file called like this would be on.
+long file_system_of(int directory, const char* name) noexcept {
+  const std::string path(name);
+  const std::size_t slash = path.rfind('/');
+  const int fd = slash == std::string::npos
+                     ? openat(directory, ".", O_PATH | O_CLOEXEC)
+                     : openat(directory, path.substr(0, slash + 1).c_str(), O_PATH | O_CLOEXEC);
+  struct statfs status {};
+  const bool known = fd >= 0 && fstatfs(fd, &status) == 0;
+  if (fd >= 0) close(fd);
+  return known ? static_cast<long>(status.f_type) : 0;
+}
+
+// `first`: makes the file if it has to be, laid out as the hints say if the file system takes that.
+Found open_here(const char* name, int amode, bool first, const Striping& wanted) {
   const Directory directory(name);
   struct stat status {};
   bool readable = true;
   int fd = -1;
   Found found;
   found.error = in_pool([&] {
-    fd = open_for(directory.fd(), name, amode, first, readable);
+    const bool stripes = first && wanted.any() && (amode & MPI_MODE_CREATE) != 0 &&
+                         can_stripe(file_system_of(directory.fd(), name));
+    fd = open_for(directory.fd(), name, amode, first, stripes ? kOpenWithoutLayout : 0, readable);
+    if (fd >= 0 && stripes) {
+      (void)set_striping(fd, wanted);  // a hint: a file that has data stays as it is
+      close(fd);
+      fd = open_for(directory.fd(), name, amode, false, 0, readable);
+    }
     return fd < 0 ? -1 : fstat(fd, &status);
   });
   if (found.error == 0 && S_ISDIR(status.st_mode)) found.error = EISDIR;
@@ -193,16 +216,16 @@ Err check_requests(const std::vector<Proposal>& all) {
 // The first member of each node opens the file, that of rank 0 before the others. Afterwards each has its
 // process's NodeFile, or none has.
 Err open_on_nodes(Comm& comm, const char* name, int amode, const std::vector<Proposal>& all,
-                  std::shared_ptr<NodeFile>& node) {
+                  const Striping& wanted, std::shared_ptr<NodeFile>& node) {
   auto map = std::make_unique<NodeMap>(*comm.shared->group);
   const int here = map->mine();
   const bool opens = map->leader(here) == comm.rank;
   Found mine;
-  if (comm.rank == 0) mine = open_here(name, amode, true);
+  if (comm.rank == 0) mine = open_here(name, amode, true, wanted);
   int first_error = mine.error;
   TMPI_TRY(from_first(comm, &first_error));
   if (first_error != 0) return file_failed_at(0, "opening", name, first_error);
-  if (opens && comm.rank != 0) mine = open_here(name, amode, false);
+  if (opens && comm.rank != 0) mine = open_here(name, amode, false, wanted);
   // Held by a pointer that the others take theirs from, until all have.
   std::shared_ptr<NodeFile> held(mine.node);
   if (opens && mine.node != nullptr) {
@@ -242,13 +265,14 @@ Err open_file(Comm& comm, Err mine, const char* name, int amode, const Info* inf
   TMPI_TRY(gather_all(comm, Proposal{amode, sched::current_worker()}, all));
   TMPI_TRY(check_requests(all));
   auto file = std::make_unique<File>();
-  TMPI_TRY(open_on_nodes(comm, name, amode, all, file->node));
+  if (comm.rank == 0) take_hints(file->hints, *info);
+  TMPI_TRY(open_on_nodes(comm, name, amode, all, file->hints.striping, file->node));
   TMPI_TRY(duplicate(comm, file->comm));
   file->comm->name = "the file " + file->path();
   file->comm->raised_on = &file->target;
   file->amode = amode;
   file->view = View::bytes();
-  if (comm.rank == 0) take_hints(file->hints, *info);
+  file->hints.striping = comm.rank == 0 ? file->node->striping() : Striping{};
   struct {
     Hints hints;
     MPI_Offset end = 0;

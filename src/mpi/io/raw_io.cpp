@@ -7,6 +7,8 @@
 #include <cerrno>
 #include <cstring>
 
+#include "mpi/io/size_limit.hpp"
+
 namespace tmpi::mpi {
 
 namespace {
@@ -109,6 +111,7 @@ int set_lock(int fd, int command, short type, MPI_Offset begin, MPI_Offset end) 
 }  // namespace
 
 IoResult write_pieces(int fd, std::span<const Piece> pieces) noexcept {
+  const SizeLimit limit;
   return move(fd, pieces, g_system_calls.write, {.error_of_nothing = EIO});
 }
 

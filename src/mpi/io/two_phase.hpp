@@ -35,7 +35,8 @@ struct FileRange {
 /// Who reads and writes which part of the file, and in which windows.
 class Domains {
  public:
-  Domains(const std::vector<Contribution>& parts, int aggregators, MPI_Count window);
+  /// `stripe`: of the file's devices, 0 if unknown; one is one aggregator's.
+  Domains(const std::vector<Contribution>& parts, int aggregators, MPI_Count window, MPI_Count stripe);
   MPI_Count rounds() const noexcept { return rounds_; }
   FileRange window(int aggregator, MPI_Count round) const noexcept;
 

@@ -55,7 +55,7 @@ void connect_workers(sched::Scheduler& scheduler) {
   the_scheduler = &scheduler;
   const int workers = scheduler.workers();
   the_channels.reset();
-  if (workers > 1) the_channels.emplace(workers);
+  if (workers > 1) the_channels.emplace(workers, WorkerChannels::kPollsUntilRest, enable_process_barrier());
   scheduler.set_drain_hook(workers > 1 ? drain_channels : nullptr);
 }
 

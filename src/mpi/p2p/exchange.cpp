@@ -10,7 +10,7 @@
 namespace tmpi::mpi {
 namespace {
 
-void describe(Request& request, RequestKind kind, Comm& comm, const ExchangeSide& side) {
+void prepare_request(Request& request, RequestKind kind, Comm& comm, const ExchangeSide& side) {
   request.kind = kind;
   request.comm = &comm;
   request.context = comm.context;
@@ -28,8 +28,8 @@ class Exchange final : public RequestExtension, private Continuation {
 
   Exchange(Comm& comm, const ExchangeSide& send, const ExchangeSide& recv, Copy copy = nullptr)
       : copy_(std::move(copy)) {
-    describe(send_, RequestKind::kSend, comm, send);
-    describe(recv_, RequestKind::kRecv, comm, recv);
+    prepare_request(send_, RequestKind::kSend, comm, send);
+    prepare_request(recv_, RequestKind::kRecv, comm, recv);
   }
   ~Exchange() override {
     send_.type->release();

@@ -111,8 +111,8 @@ class Link {
 using LinkPointer = std::shared_ptr<Link>;
 
 // The request that brings the link from one side to the other: `handed` is a LinkPointer on the heap.
-void describe(Request& request, RequestKind kind, Comm& comm, int peer, int tag,
-              LinkPointer*& handed) noexcept {
+void prepare_request(Request& request, RequestKind kind, Comm& comm, int peer, int tag,
+                     LinkPointer*& handed) noexcept {
   request.kind = kind;
   request.comm = &comm;
   request.context = comm.context | kPartitioned;
@@ -129,7 +129,7 @@ class PartitionedSend final : public PartitionedSender {
       : PartitionedSender(data), link_(std::make_shared<Link>(side_)), null_(dest == MPI_PROC_NULL) {
     if (null_) return;
     handed_ = new LinkPointer(link_);
-    describe(setup_, RequestKind::kSend, comm, dest, tag, handed_);
+    prepare_request(setup_, RequestKind::kSend, comm, dest, tag, handed_);
     start_send(setup_);
   }
 
@@ -168,7 +168,7 @@ class PartitionedRecv final : public PartitionedReceiver, private Continuation {
   PartitionedRecv(Comm& comm, const PartitionedBuffer& data, int source, int tag)
       : PartitionedReceiver(data, source, tag) {
     if (null()) return;
-    describe(setup_, RequestKind::kRecv, comm, source, tag, handed_);
+    prepare_request(setup_, RequestKind::kRecv, comm, source, tag, handed_);
     setup_.reset(*this);
     start_recv(setup_);
   }

@@ -28,8 +28,8 @@ struct Where {
   int tag;
 };
 
-void describe(Request& request, RequestKind kind, const Where& where, void* buffer, MPI_Count count,
-              const Datatype& type) noexcept {
+void prepare_request(Request& request, RequestKind kind, const Where& where, void* buffer, MPI_Count count,
+                     const Datatype& type) noexcept {
   request.kind = kind;
   request.comm = where.comm;
   request.context = where.context;
@@ -53,8 +53,8 @@ class RemoteSend final : public PartitionedSender, private Continuation {
         offer_{new_context(), side_.partitions(), side_.partition_bytes()},
         ready_(static_cast<std::size_t>(side_.partitions())),
         messages_(std::make_unique<Request[]>(static_cast<std::size_t>(side_.partitions()))) {
-    describe(setup_, RequestKind::kSend, {&comm, comm.context | kPartitioned, dest, tag}, &offer_,
-             sizeof offer_, bytes());
+    prepare_request(setup_, RequestKind::kSend, {&comm, comm.context | kPartitioned, dest, tag}, &offer_,
+                    sizeof offer_, bytes());
     start_send(setup_);
   }
 
@@ -73,8 +73,8 @@ class RemoteSend final : public PartitionedSender, private Continuation {
       ready_[static_cast<std::size_t>(i)] = true;
       Request& message = messages_[static_cast<std::size_t>(i)];
       auto* const first = static_cast<std::byte*>(side_.buffer()) + i * side_.count() * side_.type().extent();
-      describe(message, RequestKind::kSend, {&comm_, offer_.context, dest_, i}, first, side_.count(),
-               side_.type());
+      prepare_request(message, RequestKind::kSend, {&comm_, offer_.context, dest_, i}, first, side_.count(),
+                      side_.type());
       message.reset(*this);
       start_send(message);
     }
@@ -109,8 +109,8 @@ class RemoteRecv final : public PartitionedReceiver, private Continuation {
  public:
   RemoteRecv(Comm& comm, const PartitionedBuffer& data, int source, int tag)
       : PartitionedReceiver(data, source, tag), comm_(comm), peer_(source) {
-    describe(setup_, RequestKind::kRecv, {&comm, comm.context | kPartitioned, source, tag}, &offer_,
-             sizeof offer_, bytes());
+    prepare_request(setup_, RequestKind::kRecv, {&comm, comm.context | kPartitioned, source, tag}, &offer_,
+                    sizeof offer_, bytes());
     setup_.reset(*this);
     start_recv(setup_);
   }
@@ -178,8 +178,8 @@ class RemoteRecv final : public PartitionedReceiver, private Continuation {
     if (!side_.contiguous() && part.packed == nullptr)
       part.packed = std::make_unique<std::byte[]>(static_cast<std::size_t>(part.room));
     void* const place = side_.contiguous() ? side_.at(part.offset) : part.packed.get();
-    describe(part.receive, RequestKind::kRecv, {&comm_, offer_.context, peer_, index}, place, part.room,
-             bytes());
+    prepare_request(part.receive, RequestKind::kRecv, {&comm_, offer_.context, peer_, index}, place,
+                    part.room, bytes());
     part.receive.reset(part);
     start_recv(part.receive);
   }

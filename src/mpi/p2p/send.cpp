@@ -3,8 +3,7 @@
 // one as a descriptor of the sender's buffer, which the receiver copies from. Never two copies of a large message,
 // unless it lies in pieces shorter than a few cache lines.
 // docs/matching.md.
-#include <optional>
-
+#include "base/deferred.hpp"
 #include "mpi/p2p/cell.hpp"
 #include "mpi/p2p/channel.hpp"
 #include "mpi/p2p/observer.hpp"
@@ -183,8 +182,8 @@ Err send(Comm& comm, ContextId context, const void* buffer, MPI_Count count, con
          int tag, SendMode mode) {
   if (dest == MPI_PROC_NULL) return kOk;
   const Outgoing data{buffer, count, type, count * type.size()};
-  std::optional<BlockingSend> rest;  // most messages are gone at once and need none
-  const auto descriptor = [&]() noexcept -> Request& { return rest.emplace(data).request; };
+  Deferred<BlockingSend> rest;  // most messages are gone at once and need none
+  const auto descriptor = [&]() noexcept -> Request& { return rest.make(data).request; };
   const Left left = hand_over(comm, dest, {context, comm.rank, tag}, data, mode, descriptor);
   if (left == Left::kDescriptor) wait_for(rest->waiter, WaitKind::kSend, comm, context, dest, tag);
   if (left == Left::kAhead) [[unlikely]]

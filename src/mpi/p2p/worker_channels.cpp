@@ -27,9 +27,10 @@ void Channel::use(Slot* slots, bool large) noexcept {
               std::memory_order_seq_cst);
 }
 
-WorkerChannels::WorkerChannels(int workers, int polls_until_rest)
+WorkerChannels::WorkerChannels(int workers, int polls_until_rest, bool quick)
     : workers_(workers),
       polls_until_rest_(polls_until_rest),
+      quick_(quick),
       senders_(std::make_unique<Sender[]>(static_cast<std::size_t>(workers))),
       readers_(std::make_unique<Reader[]>(static_cast<std::size_t>(workers))) {
   constexpr std::size_t kRing = Channel::kManySlots * sizeof(Slot);
@@ -82,38 +83,52 @@ void WorkerChannels::take_announced(Reader& reader) noexcept {
   Channel* channel = reader.announced.exchange(nullptr, std::memory_order_acquire);
   while (channel != nullptr) {
     Channel* const after = channel->next_;
-    channel->seen_delivered_ = channel->delivered_.load(std::memory_order_relaxed);
-    channel->next_ = reader.polled;
-    reader.polled = channel;
-    ++reader.count;
+    poll(reader, *channel);
     channel = after;
   }
 }
 
-// Puts those channels to rest that have delivered nothing since the last time, but for one.
+// From now on.
+void WorkerChannels::poll(Reader& reader, Channel& channel) noexcept {
+  channel.seen_delivered_ = channel.delivered_.load(std::memory_order_relaxed);
+  channel.next_ = reader.polled;
+  reader.polled = &channel;
+  ++reader.count;
+}
+
+// Puts those channels to rest that have delivered nothing since the last time, but for one: all of them dormant, one
+// barrier on their senders, and then one more look at each.
 void WorkerChannels::put_to_rest(Reader& reader) noexcept {
   reader.polls_left = polls_until_rest_;
+  Channel* resting = nullptr;
   for (Channel** link = &reader.polled; *link != nullptr && reader.count > 1;) {
     Channel& channel = **link;
     const std::uint32_t delivered = channel.delivered_.load(std::memory_order_relaxed);
-    Channel* const after = channel.next_;  // not to be touched once the sender may announce the channel
-    if (channel.seen_delivered_ == delivered && rest(channel)) {
-      *link = after;
+    if (channel.seen_delivered_ == delivered) {
+      *link = channel.next_;  // not to be touched once the sender may announce the channel
       --reader.count;
+      channel.next_resting_ = std::exchange(resting, &channel);
+      // seq_cst pairs with publish(): either the sender sees it, or we see its message below.
+      channel.state_.store(Channel::kDormant, std::memory_order_seq_cst);
     } else {
       channel.seen_delivered_ = delivered;
       link = &channel.next_;
     }
   }
+  if (resting == nullptr) return;
+  if (quick_) process_barrier();
+  for (Channel* channel = resting; channel != nullptr;) {
+    Channel* const after = channel->next_resting_;
+    if (!rests(*channel)) poll(reader, *channel);
+    channel = after;
+  }
 }
 
 // True if the reader has no longer to poll the channel: it is dormant, or its sender has announced it
 // already.
-bool WorkerChannels::rest(Channel& channel) noexcept {
-  // Under the lock, so that a sender that finds it dormant can take its ring away.
+bool WorkerChannels::rests(Channel& channel) noexcept {
+  // Under the lock: a sender that finds it dormant takes its ring away.
   channel.delivering_.lock();
-  // seq_cst pairs with publish(): either the sender sees it, or we see its message.
-  channel.state_.store(Channel::kDormant, std::memory_order_seq_cst);
   Channel::State expected = Channel::kDormant;
   const bool polled = channel.has_message() && channel.state_.compare_exchange_strong(
                                                    expected, Channel::kActive, std::memory_order_seq_cst);
@@ -191,8 +206,10 @@ WorkerChannels::LargeRing WorkerChannels::take_large_ring(Sender& sender) noexce
   for (Channel** link = &sender.large; *link != nullptr; link = &(*link)->next_large_) {
     Channel& channel = **link;
     if (channel.state_.load(std::memory_order_relaxed) != Channel::kDormant) continue;
-    channel.delivering_.lock();  // the reader may just be putting it to rest, or find a reason not to
-    const bool dormant = channel.state_.load(std::memory_order_relaxed) == Channel::kDormant;
+    // The reader may just be putting it to rest, and find what we have left there before we could see that.
+    channel.delivering_.lock();
+    const bool dormant = channel.state_.load(std::memory_order_relaxed) == Channel::kDormant &&
+                         channel.delivered_.load(std::memory_order_relaxed) == channel.sent_;
     Slot* const ring = channel.my_ring_;
     if (dormant) channel.use(channel.few_.data(), false);
     channel.delivering_.unlock();

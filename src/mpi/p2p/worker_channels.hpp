@@ -23,6 +23,7 @@
 #include <memory>
 
 #include "base/platform.hpp"
+#include "base/process_barrier.hpp"
 #include "base/spinlock.hpp"
 #include "mpi/match/message.hpp"
 #include "mpi/p2p/payload_ring.hpp"
@@ -37,8 +38,8 @@ inline constexpr MPI_Count kSlotLineBytes = 32;
 
 /// One message. Two cache lines, of which a message of up to 32 bytes touches one.
 struct alignas(kCacheLinePair) Slot {
-  /// Message number n (from 1) of the channel is here once turn == n. The sender's seq_cst exchange orders
-  /// the rest of the slot before it, and pairs with the reader's loads in drain() and rest().
+  /// Message number n (from 1) of the channel is here once turn == n. The sender's store in publish() orders
+  /// the rest of the slot before it, and pairs with the reader's loads in drain() and put_to_rest().
   std::atomic<std::uint32_t> turn{0};
   std::uint16_t bytes = 0;
   std::uint16_t serial = 0;  ///< Message::serial
@@ -124,6 +125,7 @@ class Channel {
   std::atomic<std::uint32_t> delivered_{0};  // release pairs with free_slot(): the slot may be written again
   std::atomic<std::uintptr_t> ring_;         // address of the slots; lowest bit: there are kManySlots
   Channel* next_ = nullptr;  // announcements, then the reader's polled ones: whoever has made it active
+  Channel* next_resting_ = nullptr;   // of those that the reader is putting to rest
   std::uint32_t seen_delivered_ = 0;  // when silence was last looked for
   bool stuck_ = false;  // the next message could not be delivered when it was last tried; locked
 
@@ -140,7 +142,8 @@ class WorkerChannels {
   /// it costs to announce a hundred channels again.
   static constexpr int kPollsUntilRest = 16384;
 
-  explicit WorkerChannels(int workers, int polls_until_rest = kPollsUntilRest);
+  /// `quick`: the process has a barrier (base/process_barrier.hpp), and those who sleep call it before their last look.
+  explicit WorkerChannels(int workers, int polls_until_rest = kPollsUntilRest, bool quick = false);
   ~WorkerChannels();
   WorkerChannels(const WorkerChannels&) = delete;
 
@@ -173,8 +176,15 @@ class WorkerChannels {
   /// The slot that free_slot() has given is filled. Worker `to` must be woken afterwards if it sleeps.
   void publish(int from, Channel& channel, Slot& slot, int to) noexcept {
     fetch_ahead(from, channel, slot.bytes > kSlotLineBytes && slot.bytes <= kSlotBytes);
-    slot.turn.exchange(++channel.sent_, std::memory_order_seq_cst);
-    // seq_cst pairs with rest(): the reader sees the message, or we see that it has stopped looking.
+    // Before the load below, and before the caller looks whether the reader sleeps: put_to_rest() and parking have a
+    // barrier on this thread. An exchange would wait here until the line has come from the reader.
+    if (quick_) [[likely]] {
+      slot.turn.store(++channel.sent_, std::memory_order_release);
+      quick_barrier();
+    } else {
+      slot.turn.exchange(++channel.sent_, std::memory_order_seq_cst);
+    }
+    // seq_cst pairs with put_to_rest(): the reader sees the message, or we see that it has stopped looking.
     if (channel.state_.load(std::memory_order_seq_cst) == Channel::kDormant) [[unlikely]]
       announce(channel, to);
   }
@@ -232,7 +242,8 @@ class WorkerChannels {
   [[gnu::noinline]] void announce(Channel& channel, int to) noexcept;
   [[gnu::noinline]] void take_announced(Reader& reader) noexcept;
   [[gnu::noinline]] void put_to_rest(Reader& reader) noexcept;
-  bool rest(Channel& channel) noexcept;
+  static void poll(Reader& reader, Channel& channel) noexcept;
+  static bool rests(Channel& channel) noexcept;
   // The exchange in publish() waits until the slot's line has come from the reader, who has read it a lap ago.
   // A sender that sends one message after the other has the lines of the next ones fetched meanwhile. One that
   // looks for an answer in between does not: the reader would have to fetch them back when it looks there.
@@ -270,6 +281,7 @@ class WorkerChannels {
 
   const int workers_;
   const int polls_until_rest_;
+  const bool quick_;
   std::unique_ptr<Sender[]> senders_;
   std::unique_ptr<Reader[]> readers_;
 };

@@ -26,7 +26,7 @@ namespace tmpi::mpi {
 class Frame {
  public:
   [[gnu::always_inline]] explicit Frame(const char* name) noexcept : flow_(calling_flow()), inside_(flow_) {
-    if (flow_ != nullptr && !flow_->is_thread) [[likely]]
+    if (flow_ != nullptr && flow_->kind != sched::TaskKind::kThread) [[likely]]
       caller()->call = name;
   }
 

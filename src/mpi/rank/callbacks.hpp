@@ -2,6 +2,7 @@
 // started by itself). Registered once before any rank runs; the MPI library never calls up otherwise.
 #pragma once
 
+#include <cstdint>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -40,6 +41,34 @@ struct SpawnOutcome {
   std::vector<std::pair<int, std::string>> problems;
 };
 
+/// What a rank asks of those who know the job's ports and published names (MPI report, 11.9).
+struct PortCall {
+  enum class Kind : unsigned char {
+    kOpen,
+    kClose,
+    kPublish,
+    kUnpublish,
+    kLookup,
+    kAccept,
+    kConnect,
+    kWithdraw,  ///< the node process's: the call with this number need not wait any longer
+    kOwner,     ///< who has opened the port?
+    kLeave,     ///< the rank uses MPI no more: its ports and names go
+  };
+  Kind kind = Kind::kOpen;
+  std::string port;
+  std::string name;    ///< that is published
+  double timeout = 0;  ///< kAccept, kConnect: seconds to wait for the other end; 0: for ever
+};
+
+struct PortAnswer {
+  int error = 0;             ///< an MPI error class; MPI_SUCCESS
+  std::string why;           ///< a sentence
+  std::string port;          ///< kOpen, kLookup
+  int peer = -1;             ///< number in the job: kAccept, kConnect: of the rank at the other end; kOwner
+  std::int64_t pairing = 0;  ///< kAccept, kConnect: of these two, and of nobody else in the job
+};
+
 struct Callbacks {
   /// Ends the whole job at once with exit code `code` (MPI_Abort, a fatal MPI error); `text` is the one
   /// message the user sees, empty if it has been printed. Allocates nothing, does not return. Who composes
@@ -68,6 +97,10 @@ struct Callbacks {
 
   /// Starts ranks that `root` asks for. On its fiber; SUSPENDS until they are there. Null: cannot be done.
   SpawnOutcome (*spawn)(const Rank& root, SpawnOrder order);
+
+  /// Opens a port, looks a name up, finds the other end of a connection ... for `rank`. On its fiber; SUSPENDS. Null:
+  /// cannot be done.
+  PortAnswer (*ports)(const Rank& rank, const PortCall& call);
 
   /// MPI_UNIVERSE_SIZE: ranks that have room on the job's cores. Null: as many as it began with.
   int (*universe_size)();

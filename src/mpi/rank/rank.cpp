@@ -25,7 +25,9 @@ Callbacks the_callbacks{};
 // Errors of a rank's own flow of control are explained there; those of its threads, with the thread.
 std::string* explanation_of_flow() noexcept {
   sched::Task* task = sched::current();
-  return task != nullptr && !task->is_thread ? &static_cast<Rank*>(task->owner)->explanation : nullptr;
+  return task != nullptr && task->kind != sched::TaskKind::kThread
+             ? &static_cast<Rank*>(task->owner)->explanation
+             : nullptr;
 }
 
 // Without MPI_Init (sessions only), and after MPI_Finalize, there are none.

@@ -62,6 +62,7 @@ struct Rank {
   Comm world;
   Comm self;
   Comm* parent = nullptr;    ///< MPI_Comm_get_parent; null: not spawned, or it has been freed or disconnected
+  bool has_ports = false;    ///< it has opened a port or published a name, ever
   Owned<SendBuffer> buffer;  ///< null: none attached
   std::unique_ptr<UserErrors> user_errors;  ///< null: none added yet
   std::unique_ptr<Keyvals> keyvals;         ///< null: none made yet
@@ -73,7 +74,10 @@ struct Rank {
   sched::Waiter* shadows_end = nullptr;     ///< MPI_Finalize, waiting for the last of them
   std::string explanation;                  ///< see error.hpp
   int returned_error = MPI_SUCCESS;         ///< code that MPI_ERRORS_RETURN has returned last
-  Owned<tool::State> tools;                 ///< null: never initialized
+  /// Null: never initialized; once made it stays. Release, acquire.
+  std::atomic<tool::State*> tools{nullptr};
+  /// Its threads may call the tools interface at any time (threads.hpp). seq_cst: they have been admitted.
+  std::atomic<bool> tools_in_threads{false};
   RankFigures figures;
   const char* call =
       "";  ///< name of the MPI call the rank is in or was in last; for state dumps, read racily

@@ -23,6 +23,10 @@ inline sched::Task* calling_flow() noexcept {
   return task != nullptr ? task : detail::thread_flow();
 }
 
+/// The same for the tools interface, which may be called at any time, in any phase; null: a thread of a rank that has asked
+/// for MPI_THREAD_SERIALIZED neither there nor of MPI, which is then not kept out of others' way. Does not suspend.
+sched::Task* calling_tool_flow() noexcept;
+
 /// True on the rank's own flow of control, false on threads that it has created.
 bool is_main_flow() noexcept;
 
@@ -32,5 +36,8 @@ void thread_created(Rank& rank) noexcept;
 /// Lets threads of the calling rank in if it has any and its thread level allows it. Called when either
 /// changes, by the rank's own flow.
 void admit_threads(Rank& rank) noexcept;
+
+/// Threads of the calling rank may call the tools interface at any time from now on. On the rank's own flow.
+void admit_tools(Rank& rank) noexcept;
 
 }  // namespace tmpi::mpi

@@ -28,6 +28,7 @@ enum class WaitKind : std::uint8_t {
   kOperation,   ///< for those who make a communicator with it; as `first`: a nonblocking collective, a
                 ///< generalized request, ...
   kWindow,      ///< for what others do with a window: `window` says what
+  kPort,  ///< for somebody at the other end of a port: `tag` is its number, `peer` the rank that has opened it
 };
 
 /// What a flow of control waits for that waits for others at a window. On its stack; asked only while it cannot run.
@@ -52,7 +53,7 @@ struct Blocked {
   int peer = MPI_PROC_NULL;  ///< of the message (of the first unfinished request), or MPI_ANY_SOURCE
   int tag = MPI_ANY_TAG;
   ContextId context = 0;
-  const Comm* comm = nullptr;          ///< not with kAll, kAny and kWindow
+  const Comm* comm = nullptr;          ///< not with kAll, kAny, kWindow and kPort
   const WindowWait* window = nullptr;  ///< kWindow
   Request* const* array = nullptr;     ///< kAll, kAny: `size` entries, null ones included
   int size = 0;
@@ -95,6 +96,16 @@ inline void wait_for(sched::Waiter& waiter, ContextId context, const WindowWait&
   detail::put(task, detail::kContext, context);
   detail::put(task, detail::kWhere, reinterpret_cast<std::uintptr_t>(&window));
   detail::put(task, detail::kWhat, detail::what(WaitKind::kWindow, WaitKind::kWindow, 1));
+  waiter.wait();
+  detail::put(task, detail::kWhat, 0);
+}
+
+/// The same for the other end of a port: number `port`, opened by rank `owner` of the job. SUSPENDS.
+inline void wait_for_port(sched::Waiter& waiter, int owner, int port) noexcept {
+  sched::Task& task = waiter.task();
+  detail::put(task, detail::kWhom, detail::pair_of(owner, port));
+  detail::put(task, detail::kWhere, 0);
+  detail::put(task, detail::kWhat, detail::what(WaitKind::kPort, WaitKind::kPort, 1));
   waiter.wait();
   detail::put(task, detail::kWhat, 0);
 }

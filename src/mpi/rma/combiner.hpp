@@ -30,6 +30,10 @@ class Combiner {
   void apply_locked(Address target, const void* origin, void* result, MPI_Count count) const noexcept;
   template <class Word>
   void apply_words(Address target, const void* origin, void* result, MPI_Count count) const noexcept;
+  template <class Word>
+  void apply_row(Address target, const void* origin, void* result, MPI_Count count) const noexcept;
+  void apply_wide(Address target, const std::byte* origin, std::byte* result, MPI_Count blocks,
+                  MPI_Count elements) const noexcept;
 
   const Operator which_;
   const Datatype& basic_;

@@ -1,5 +1,6 @@
 #include "mpi/rma/elements.hpp"
 
+#include <algorithm>
 #include <optional>
 
 #include "mpi/datatype/message.hpp"
@@ -11,22 +12,27 @@ namespace {
 class Places {
  public:
   Places(const Elements& elements, const Datatype& basic)
-      : step_(basic.extent()), address_(elements.address) {
+      : step_(basic.extent()), whole_(basic.contiguous()), address_(elements.address) {
     if (elements.type == nullptr || evenly_spaced(*elements.type, basic)) return;
     node_ = message_node(elements.count, *elements.type);
     walk_.emplace(node_, elements.address, basic.size());
   }
   Address address() const noexcept { return walk_ ? walk_->address() : address_; }
-  void next() noexcept {
+  // How many are one step apart, at most `wanted`.
+  MPI_Count run(MPI_Count wanted) const noexcept {
+    return !walk_ ? wanted : whole_ ? std::clamp<MPI_Count>(walk_->run(), 1, wanted) : 1;
+  }
+  void next(MPI_Count elements) noexcept {
     if (walk_) {
-      walk_->next();
+      walk_->next(elements);
     } else {
-      address_ = moved(address_, step_);
+      address_ = moved(address_, elements * step_);
     }
   }
 
  private:
   const MPI_Count step_;
+  const bool whole_;  // an element is one run
   Address address_;
   Node node_;
   std::optional<ElementWalk> walk_;
@@ -51,12 +57,13 @@ void combine_elements(const Combiner& combiner, const Elements& target, const El
   if (even(target, basic) && even(origin, basic) && even(result, basic))
     return combiner.apply(target.address, in(origin.address), out(result.address), elements);
   Places there(target, basic), from(origin, basic), to(result, basic);
-  for (MPI_Count i = 0;;) {
-    combiner.apply(there.address(), in(from.address()), out(to.address()), 1);
-    if (++i == elements) return;
-    there.next();
-    from.next();
-    to.next();
+  for (MPI_Count left = elements;;) {
+    const MPI_Count run = to.run(from.run(there.run(left)));
+    combiner.apply(there.address(), in(from.address()), out(to.address()), run);
+    if ((left -= run) == 0) return;
+    there.next(run);
+    from.next(run);
+    to.next(run);
   }
 }
 
@@ -67,14 +74,15 @@ void combine_layout(const Combiner& combiner, const Node& target, Address base, 
   if (target.form == Node::Form::kRun && basic.contiguous())
     return combiner.apply(moved(base, target.offset + first * basic.size()), origin, result, elements);
   ElementWalk walk(target, base, basic.size());
-  for (MPI_Count i = 0; i < first; ++i) walk.next();
+  walk.next(first);
   const MPI_Count extent = basic.extent();
   for (MPI_Count i = 0;;) {
+    const MPI_Count run = basic.contiguous() ? std::clamp<MPI_Count>(walk.run(), 1, elements - i) : 1;
     combiner.apply(walk.address(),
                    origin == nullptr ? nullptr : static_cast<const std::byte*>(origin) + i * extent,
-                   result == nullptr ? nullptr : static_cast<std::byte*>(result) + i * extent, 1);
-    if (++i == elements) return;
-    walk.next();
+                   result == nullptr ? nullptr : static_cast<std::byte*>(result) + i * extent, run);
+    if ((i += run) == elements) return;
+    walk.next(run);
   }
 }
 

@@ -20,9 +20,11 @@ class ElementWalk {
  public:
   ElementWalk(const Node& node, Address base, MPI_Count size) noexcept : cursor_(node, base), size_(size) {}
   Address address() const noexcept { return cursor_.address(); }
-  /// Not beyond the last one.
-  void next() noexcept {
-    for (MPI_Count left = size_; left > 0;) {
+  /// How many, this one included, lie one after the other without a hole; elements that have none themselves.
+  MPI_Count run() const noexcept { return cursor_.length() / size_; }
+  /// Not beyond the end.
+  void next(MPI_Count elements = 1) noexcept {
+    for (MPI_Count left = elements * size_; left > 0;) {
       const MPI_Count step = left < cursor_.length() ? left : cursor_.length();
       cursor_.skip_bytes(step);
       left -= step;

@@ -18,23 +18,26 @@ inline Err check_member(const Window& window, int rank) {
              : bad_target(window, rank);
 }
 
-/// MPI_ERR_RMA_SYNC unless the rank may access the memory of `target`, a member. What passes, and all other checks, is
-/// told by note_access(), so that a call that fails changes nothing.
-inline Err check_access(const Window& window, int target) {
+/// The rank may access the memory of `target`, a member.
+inline bool may_access(const Window& window, int target) noexcept {
   switch (window.epoch) {
     case Epoch::kFence:
     case Epoch::kFenceUsed:
     case Epoch::kLockAll:
-      return kOk;
+      return true;
     case Epoch::kStart:
     case Epoch::kLock:
-      if (window.targets[static_cast<std::size_t>(target)] != kNothing) [[likely]]
-        return kOk;
-      break;
+      return window.targets[static_cast<std::size_t>(target)] != kNothing;
     case Epoch::kNone:
       break;
   }
-  return no_epoch(window, target);
+  return false;
+}
+
+/// MPI_ERR_RMA_SYNC if it may not. What passes, and all other checks, is told by note_access(), so that a call that fails
+/// changes nothing.
+inline Err check_access(const Window& window, int target) {
+  return may_access(window, target) ? kOk : no_epoch(window, target);
 }
 
 /// Only a fence ends an epoch that a fence has opened, from now on.

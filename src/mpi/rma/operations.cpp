@@ -7,6 +7,7 @@
 #include "mpi/remote/memory.hpp"
 #include "mpi/remote/table.hpp"
 #include "mpi/rma/origin.hpp"
+#include "mpi/rma/reading.hpp"
 
 namespace tmpi::mpi::rma {
 namespace {
@@ -38,6 +39,14 @@ struct Operation {
   MPI_Count posted = 0;
   MPI_Count wanted = 0, arrived = 0;
   std::array<Piece, kPieces> pieces;
+  // What is read, by whom it is wanted.
+  struct Read : Reading {
+    Operation* owner = nullptr;
+  };
+  bool exposed = false;  // as `key`, to the target
+  net::RemoteKey key;
+  Exposure target_exposes;
+  Read read;
 
   bool idle() const noexcept {
     return std::none_of(pieces.begin(), pieces.end(), [](const Piece& p) { return p.busy; });
@@ -47,6 +56,7 @@ struct Operation {
     landing = nullptr;
     origin = result = Data{};
     posted = wanted = arrived = 0;
+    exposed = false;
     for (Piece& p : pieces) p.packed = nullptr;
   }
 };
@@ -89,6 +99,46 @@ void finish(Operation& op) {
 }
 
 void pump(Operation& op);
+
+// To be answered, since the target may free its memory when it knows that operations are done.
+void send_conceal(Operation& op) {
+  Header header = op.header;
+  header.what = What::kConceal;
+  header.flags = 0;
+  ask_for_answer(peer_of(op), header);
+  (void)send_header(*op.core, op.node, header);
+}
+
+// A large get, where the transport reads by itself: asks the target to expose its memory.
+void ask_to_expose(Operation& op) {
+  op.header.flags |= kExposed;
+  op.header.bytes = op.posted = op.bytes;
+  (void)send_header(*op.core, op.node, op.header);
+}
+
+void has_read(Reading& reading) noexcept {
+  Operation& op = *static_cast<Operation::Read&>(reading).owner;
+  send_conceal(op);
+  op.arrived = op.wanted;
+  pump(op);
+}
+
+// A large put likewise: exposes the origin's memory. False: that cannot be.
+bool offer(Operation& op) {
+  auto key = op.core->transport->expose(op.node, op.run, static_cast<std::size_t>(op.bytes));
+  if (!key) return false;
+  op.exposed = true;
+  op.key = *key;
+  op.header.flags |= kExposed;
+  op.header.bytes = op.posted = op.bytes;
+  const Exposure exposure = exposure_of(*key, op.run);
+  (void)send_header(*op.core, op.node, op.header, {&exposure, sizeof exposure});
+  return true;
+}
+
+bool to_be_read(const Operation& op) noexcept {
+  return op.core->settings.rendezvous == remote::Rendezvous::kRead && op.bytes > op.core->limits.of(op.node);
+}
 
 void piece_sent(net::Completion& completion) noexcept {
   auto& piece = static_cast<Operation::Piece&>(completion);
@@ -214,6 +264,10 @@ void begin(Core& core, const Plan& plan, const Spot& target) {
   if (header.what == What::kCombine) ++peer_of(op).sending;
   state().types.hold();
   remote::detail::g_expected.fetch_add(1, std::memory_order_relaxed);
+  if (to_be_read(op)) {
+    if (header.what == What::kGet && op.result_run != nullptr) return ask_to_expose(op);
+    if (header.what == What::kPut && op.run != nullptr && offer(op)) return;
+  }
   pump(op);
 }
 
@@ -232,10 +286,15 @@ void grant(Core& core, const WindowShared& window, int rank, TargetLock::Applica
 net::Landing reply_arriving(const Header& header, int peer, std::size_t payload, bool& complains) {
   Operation* const op = state().operations.find(header.id);
   const auto bytes = static_cast<MPI_Count>(payload);
+  const bool exposes = (header.flags & kExposed) != 0, refused = (header.flags & kRefused) != 0;
   complains = op == nullptr || op->node != peer || header.offset < 0 || header.bytes <= 0 ||
               header.offset > op->posted || header.bytes > op->wanted - header.offset ||
-              ((header.flags & kRefused) == 0 ? header.bytes != bytes : bytes != 0);
+              bytes != (refused   ? 0
+                        : exposes ? MPI_Count{sizeof(Exposure)}
+                                  : header.bytes) ||
+              (exposes && !refused && ((op->header.flags & kExposed) == 0 || header.bytes != op->wanted));
   if (complains || payload == 0) return {};
+  if (exposes) return {&op->target_exposes, payload, nullptr};
   if (op->result_run != nullptr) return {op->result_run + header.offset, payload, nullptr};
   if (bytes > kSegment) {
     complains = true;
@@ -250,12 +309,29 @@ void reply_landed(Core&, const Header& header, std::size_t payload) {
   if ((header.flags & kRefused) != 0) {
     op.window->remote->error = header.operation;
     if (op.request != nullptr) op.request->error = header.operation;
+  } else if ((header.flags & kExposed) != 0) {
+    op.header.flags &= static_cast<std::uint16_t>(~kExposed);  // it is not told twice
+    op.read.owner = &op;
+    return op.read.begin(*op.core, op.node, op.target_exposes, op.result_run, op.wanted, has_read);
   } else if (op.result_run == nullptr) {
     unpack_segment(op.result.address, op.result.count, *op.result.type, op.landing.get(), header.offset,
                    static_cast<MPI_Count>(payload));
   }
   op.arrived += header.bytes;
   pump(op);
+}
+
+bool taken_arrived(const Header& header, int peer) {
+  Operation* const op = state().operations.find(header.id);
+  if (op == nullptr || op->node != peer || !op->exposed) return false;
+  op->core->transport->conceal(op->key);
+  op->exposed = false;
+  if ((header.flags & kRefused) != 0) {
+    op->window->remote->error = header.operation;
+    if (op->request != nullptr) op->request->error = header.operation;
+  }
+  pump(*op);
+  return true;
 }
 
 bool notice_arrived(const Header& header, int peer) {

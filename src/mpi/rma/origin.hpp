@@ -11,6 +11,8 @@ namespace tmpi::mpi::rma {
 net::Landing reply_arriving(const Header& header, int peer, std::size_t payload, bool& complains);
 /// It is there.
 void reply_landed(remote::Core& core, const Header& header, std::size_t payload);
+/// kTaken. False: it belongs to no operation.
+bool taken_arrived(const Header& header, int peer);
 /// kAnswer, kGranted, kRefuse. False: there is no such window.
 bool notice_arrived(const Header& header, int peer);
 

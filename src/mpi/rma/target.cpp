@@ -10,12 +10,14 @@
 #include "mpi/datatype/stream.hpp"
 #include "mpi/op/loops.hpp"
 #include "mpi/op/op.hpp"
+#include "mpi/remote/memory.hpp"
 #include "mpi/rma/combiner.hpp"
 #include "mpi/rma/elements.hpp"
 #include "mpi/rma/layout_wire.hpp"
 #include "mpi/rma/operations.hpp"
 #include "mpi/rma/origin.hpp"
 #include "mpi/rma/place.hpp"
+#include "mpi/rma/reading.hpp"
 #include "mpi/rma/sent_types.hpp"
 
 namespace tmpi::mpi::rma {
@@ -37,9 +39,21 @@ struct Arrival {
   alignas(std::max_align_t) std::array<std::byte, kSmall> small;
 };
 
+// A put whose data is read from the origin's memory.
+struct Taking : Reading {
+  Core* core = nullptr;
+  int peer = 0;
+  Header header;
+  TypeView view;
+  Node node;
+  Address base = 0;
+  std::unique_ptr<std::byte[]> data;  // null: is read to where it belongs
+};
+
 struct State {
-  std::vector<std::unique_ptr<Arrival>> arrivals;                        // by peer
-  std::vector<std::unordered_map<std::uint64_t, TypeView>> known_types;  // by peer
+  std::vector<std::unique_ptr<Arrival>> arrivals;                            // by peer
+  std::vector<std::unordered_map<std::uint64_t, TypeView>> known_types;      // by peer
+  std::vector<std::unordered_map<std::uint64_t, net::RemoteKey>> exposures;  // by peer, then by its operation
 };
 State& state() {
   static auto& all = *new State;
@@ -123,7 +137,8 @@ bool plausible(const Arrival& arrival) {
       return header.count == 1 && arrival.view.basic != nullptr && payload == 2 * arrival.view.size &&
              payload <= 64;
     case What::kPut:
-      if (payload != header.bytes) return false;
+      if (payload != ((header.flags & kExposed) != 0 ? MPI_Count{sizeof(Exposure)} : header.bytes))
+        return false;
       break;
     case What::kGet:
       if (payload != 0) return false;
@@ -136,7 +151,10 @@ bool plausible(const Arrival& arrival) {
 
 // `wanted`: bytes that the origin waits for, if it wants any.
 void refuse(Core& core, int peer, const Header& header, MPI_Count wanted) {
-  Header reply = reply_to(header, (header.flags & kFetch) != 0 ? What::kReply : What::kRefuse);
+  const bool offered = header.what == What::kPut && (header.flags & kExposed) != 0;
+  Header reply = reply_to(header, (header.flags & kFetch) != 0 ? What::kReply
+                                  : offered                    ? What::kTaken
+                                                               : What::kRefuse);
   reply.operation = MPI_ERR_RMA_RANGE;
   reply.bytes = wanted;
   reply.flags = kRefused;
@@ -150,11 +168,69 @@ void reply_with(Core& core, int peer, const Header& asked, const void* data, MPI
              std::move(payload));
 }
 
+// For a get that the origin's side reads. False: that cannot be.
+bool expose(Core& core, int peer, const Header& header, Address from) {
+  auto& exposures = at(state().exposures, peer);
+  const void* const memory = reinterpret_cast<const void*>(from);
+  if (exposures.contains(header.id)) {
+    core.complain(peer, kNonsense);
+    return true;
+  }
+  auto key = core.transport->expose(peer, memory, static_cast<std::size_t>(header.bytes));
+  if (!key) return false;
+  exposures.emplace(header.id, *key);
+  Header reply = reply_to(header, What::kReply);
+  reply.flags = kExposed;
+  const Exposure exposure = exposure_of(*key, memory);
+  (void)send_header(core, peer, reply, {&exposure, sizeof exposure});
+  return true;
+}
+
+void conceal(Core& core, int peer, const Header& header) {
+  auto& exposures = at(state().exposures, peer);
+  const auto found = exposures.find(header.id);
+  if (found == exposures.end()) return core.complain(peer, kNonsense);
+  core.transport->conceal(found->second);
+  exposures.erase(found);
+  answer(core, peer, header);
+}
+
+void has_taken(Reading& reading) noexcept {
+  const std::unique_ptr<Taking> taking(&static_cast<Taking&>(reading));
+  if (taking->data != nullptr)
+    move_stream<Direction::kUnpack>(taking->node, taking->base, address_of(taking->data.get()), 0,
+                                    taking->header.bytes);
+  remote::detail::g_expected.fetch_sub(1, std::memory_order_relaxed);
+  (void)send_header(*taking->core, taking->peer, reply_to(taking->header, What::kTaken));
+}
+
+void take(Core& core, int peer, const Arrival& arrival) {
+  auto taking = std::make_unique<Taking>();
+  taking->core = &core;
+  taking->peer = peer;
+  taking->header = arrival.header;
+  taking->view = arrival.view;
+  taking->node = taking->view.node(arrival.header.count);
+  taking->base = arrival.base;
+  const MPI_Count bytes = arrival.header.bytes;
+  auto* to = reinterpret_cast<std::byte*>(moved(arrival.base, arrival.node.offset));
+  if (arrival.node.form != Node::Form::kRun) {
+    taking->data = remote::take_memory(bytes);
+    to = taking->data.get();
+  }
+  Exposure from;
+  std::memcpy(&from, arrival.data, sizeof from);
+  remote::detail::g_expected.fetch_add(1, std::memory_order_relaxed);
+  Taking& begun = *taking.release();  // has_taken()'s
+  begun.begin(core, peer, from, to, bytes, has_taken);
+}
+
 void do_get(Core& core, int peer, const Arrival& arrival) {
   const Header& header = arrival.header;
   auto payload = std::make_unique<OwnPayload>();
   if (arrival.node.form == Node::Form::kRun) {
     const Address from = moved(arrival.base, arrival.node.offset + header.offset);
+    if ((header.flags & kExposed) != 0 && expose(core, peer, header, from)) return;
     return reply_with(core, peer, header, reinterpret_cast<const void*>(from), header.bytes,
                       std::move(payload));
   }
@@ -239,7 +315,8 @@ net::Landing operation_arriving(Core& core, int peer, Arrival& arrival) {
     do_combine(core, peer, arrival);
     return {};
   }
-  if (header.what == What::kPut && arrival.node.form == Node::Form::kRun) {
+  const bool brings = (header.flags & kExposed) == 0;
+  if (header.what == What::kPut && brings && arrival.node.form == Node::Form::kRun) {
     arrival.data = nullptr;
     const Address to = moved(arrival.base, arrival.node.offset + header.offset);
     return {reinterpret_cast<void*>(to), arrival.payload, &arrival};
@@ -310,6 +387,8 @@ net::Landing answer_arriving(Core& core, int peer, Arrival& arrival) {
       reply_landed(core, arrival.header, 0);
       return {};
     }
+  } else if (arrival.header.what == What::kTaken) {
+    complains = !taken_arrived(arrival.header, peer);
   } else {
     complains = !notice_arrived(arrival.header, peer);
   }
@@ -335,11 +414,15 @@ net::Landing arriving(Core& core, int peer, std::span<const std::byte> header, s
     case What::kAnswer:
     case What::kGranted:
     case What::kRefuse:
+    case What::kTaken:
       return answer_arriving(core, peer, arrival);
     case What::kType:
       return land(arrival);
     case What::kForget:
       at(state().known_types, peer).clear();
+      return {};
+    case What::kConceal:
+      conceal(core, peer, arrival.header);
       return {};
     default:
       break;
@@ -364,9 +447,12 @@ void landed(Core& core, int peer, void* token) {
       break;
     }
     case What::kPut:
-      if (arrival.data != nullptr)
+      if ((arrival.header.flags & kExposed) != 0) {
+        take(core, peer, arrival);
+      } else if (arrival.data != nullptr) {
         move_stream<Direction::kUnpack>(arrival.node, arrival.base, address_of(arrival.data),
                                         arrival.header.offset, arrival.header.offset + arrival.header.bytes);
+      }
       break;
     case What::kCombine:
       do_combine(core, peer, arrival);

@@ -22,14 +22,16 @@ enum class What : std::uint8_t {
   kCompleted,  ///< the rank `from` has accessed the memory of `to`
   kType,       ///< data: a layout, from now on known by its number
   kForget,     ///< all layouts that this node has sent
+  kConceal,    ///< what has been exposed for the operation has been read
   // Back.
   kReply,  ///< data: what was wanted, from `offset` on; with kRefused nothing, `bytes` say how much it would be
   kAnswer,   ///< everything that came before is done
   kGranted,  ///< a lock
   kRefuse,   ///< an operation has not been done; operation: the error class
+  kTaken,    ///< what the origin has exposed has been read, or, with kRefused, will not be
 };
-/// Flags.
-inline constexpr std::uint16_t kWantsAnswer = 1, kFetch = 2, kRefused = 4;
+/// Flags. kExposed: in place of the data travels where they may be read (reading.hpp); of kGet: so they may come.
+inline constexpr std::uint16_t kWantsAnswer = 1, kFetch = 2, kRefused = 4, kExposed = 8;
 
 struct Header {
   std::uint64_t window = 0;       ///< context

@@ -1,5 +1,5 @@
 // Keyed barriers: where ranks of one node process come together that share no communicator for it, or must
-// not wait on it: the two leaders of a new intercommunicator, the members of a group (MPI_Comm_create_group,
+// not wait on it: the two leaders of a new intercommunicator (of a connection, too), the members of a group (MPI_Comm_create_group,
 // MPI_Comm_create_from_group), nonblocking duplicates. A barrier is found by its key; any number exist at a
 // time; each is gone when its last member has come, and its key may be used again. For making communicators
 // only: a lock and an allocation per barrier. Members on several nodes: agreement.hpp.
@@ -15,10 +15,19 @@
 namespace tmpi::mpi {
 
 struct BarrierKey {
-  enum class Purpose : unsigned char { kGroup, kLeaders, kFromGroup, kFromGroups, kFromGroupsSide, kDup };
+  enum class Purpose : unsigned char {
+    kGroup,
+    kLeaders,
+    kFromGroup,
+    kFromGroups,
+    kFromGroupsSide,
+    kDup,
+    kPort,
+    kJoin
+  };
   /// Where members of several node processes come together: those of one process, for which stage of it.
   enum class Stage : unsigned char { kAll, kArrived, kMade };
-  Purpose purpose;
+  Purpose purpose = Purpose::kGroup;
   Stage stage = Stage::kAll;
   ContextId context = 0;               ///< of the communicator on whose behalf; 0: none
   std::string tag;                     ///< what the program calls it

@@ -24,13 +24,15 @@ Events* events_at(Rank& rank) noexcept {
   return rank.figures.events.load(std::memory_order_acquire);
 }
 
-// Between two statements of the library, on the sender's flow of control. A helper fiber is not where the program is.
+// Between two statements of the library, on the sender's flow of control. A helper fiber is not where the program is; and
+// in the middle of a collective the program must not begin another one.
 void on_sent(Rank& from, int to, const MatchKey& key, MPI_Count bytes) noexcept {
   Events* const events = events_at(from);
   if (events == nullptr) return;
   const MessageEvent event{base_of(key.context), bytes, to, key.tag};
+  const bool between = sched::current() == from.task && (key.context & kCollective) == 0;
   if (events->note(EventKind::kMessageSent, event))
-    events->deliver(sched::current() == from.task ? Safety::kAnything : Safety::kRestricted);
+    events->deliver(between ? Safety::kAnything : Safety::kRestricted);
 }
 
 void on_received(Rank& to, const MatchKey& key, MPI_Count bytes) noexcept {
@@ -200,7 +202,7 @@ const EventRecord* Events::current(MPI_T_event_instance instance) const noexcept
   return reinterpret_cast<const EventRecord*>(instance) == current_ ? current_ : nullptr;
 }
 
-// The oldest event for which there is a callback. False: none.
+// The oldest event: one that has to wait keeps those behind it waiting, since the source is ordered. False: none.
 bool Events::deliver_next(Safety safety) noexcept {
   EventRecord record;
   Registration* next = nullptr;
@@ -209,11 +211,11 @@ bool Events::deliver_next(Safety safety) noexcept {
   {
     const std::scoped_lock lock(lock_);
     for (const auto& each : registrations_) {
-      if (each->waiting == 0 || each->freed || callback_for(*each, safety) == kSafeties) continue;
+      if (each->waiting == 0 || each->freed || !has_callback(*each)) continue;
       if (next == nullptr || each->ring[each->first].number < next->ring[next->first].number)
         next = each.get();
     }
-    if (next == nullptr) return false;
+    if (next == nullptr || callback_for(*next, safety) == kSafeties) return false;
     record = next->ring[next->first];
     next->first = (next->first + 1) % kCapacity;
     --next->waiting;

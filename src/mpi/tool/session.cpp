@@ -35,7 +35,7 @@ void PvarHandle::read_now() {
 
 // All handles of the rank share one mark: what it has shown so far is kept for the others.
 void PvarHandle::restart_mark() {
-  for (const auto& session : rank_.tools->sessions()) {
+  for (const auto& session : rank_.tools.load(std::memory_order_acquire)->sessions()) {
     for (const auto& handle : session->handles()) {
       if (&handle->variable_ == &variable_ && handle->running_) handle->keep_mark();
     }

@@ -20,7 +20,7 @@ void erase(std::vector<std::unique_ptr<Object>>& objects, const Object& object) 
 }  // namespace
 
 void State::finalize() noexcept {
-  if (uses_ == 0 || --uses_ > 0) return;
+  if (!initialized() || uses_.fetch_sub(1, std::memory_order_release) > 1) return;
   sessions_.clear();
   handles_.clear();
 }

@@ -1,6 +1,7 @@
 // State: what one rank does with the tools interface: how often it has initialized it, its sessions and handles.
 #pragma once
 
+#include <atomic>
 #include <memory>
 #include <vector>
 
@@ -37,8 +38,8 @@ class State {
   /// Held around everything below; not across a scheduling point.
   SpinLock& lock() noexcept { return lock_; }
 
-  bool initialized() const noexcept { return uses_ > 0; }
-  void initialize() noexcept { ++uses_; }
+  bool initialized() const noexcept { return uses_.load(std::memory_order_acquire) > 0; }
+  void initialize() noexcept { uses_.fetch_add(1, std::memory_order_release); }
   /// With the last use all sessions and handles go.
   void finalize() noexcept;
 
@@ -55,7 +56,7 @@ class State {
 
  private:
   SpinLock lock_;
-  int uses_ = 0;
+  std::atomic<int> uses_{0};  // changed under the lock
   std::vector<std::unique_ptr<PvarSession>> sessions_;
   std::vector<std::unique_ptr<CvarHandle>> handles_;
 };

@@ -29,6 +29,7 @@ class ProgramsTest(VerbsTest):
 
     def test_one_sided(self):
         self.mpi("rma_random", 3)
+        self.mpi("rma_errors", 3)
 
     def test_threads(self):
         self.mpi("thread_p2p", 2)

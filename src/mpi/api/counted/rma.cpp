@@ -1,6 +1,7 @@
 // One-sided operations, also those with requests. MPI report, 12.3.
 #include "mpi/api/counted/counted.hpp"
 #include "mpi/api/rma_calls.hpp"
+#include "mpi/rma/word.hpp"
 
 namespace tmpi::mpi {
 namespace {
@@ -26,14 +27,17 @@ inline Err do_put(Window& w, const Origin& origin, const Target& target, Request
   Data data;
   Spot spot;
   TMPI_TRY(check_both(w, origin, target, data, spot));
-  return put(w, data, spot, request);
+  if (request == nullptr && put_word(w, data, spot)) return kOk;
+  // Copies, so that the words' own stay in registers.
+  return put(w, Data(data), Spot(spot), request);
 }
 
 inline Err do_get(Window& w, const Origin& origin, const Target& target, Request* request) {
   Data data;
   Spot spot;
   TMPI_TRY(check_both(w, origin, target, data, spot));
-  return get(w, data, spot, request);
+  if (request == nullptr && get_word(w, data, spot)) return kOk;
+  return get(w, Data(data), Spot(spot), request);
 }
 
 inline Err do_accumulate(Window& w, const Origin& origin, const Target& target, MPI_Op handle,

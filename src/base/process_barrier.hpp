@@ -1,0 +1,31 @@
+// A memory barrier on all threads of the process, asked for by one of them: membarrier(2), Linux 4.14. Of two sides that
+// each write and then look at what the other has written, the one that seldom does it calls process_barrier() in
+// between; the other one, which does it all the time, then needs no barrier of its own, only quick_barrier().
+#pragma once
+
+#include <linux/membarrier.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include <atomic>
+
+namespace tmpi {
+
+/// Before the first process_barrier(); any number of times. False: the kernel does not have the call, or a system-call
+/// filter is in the way: then both sides need barriers of their own.
+inline bool enable_process_barrier() noexcept {
+  return syscall(SYS_membarrier, MEMBARRIER_CMD_REGISTER_PRIVATE_EXPEDITED, 0, 0) == 0;
+}
+
+/// A sequentially consistent fence here and on every thread of the process that runs. Some 0.3 us, more on many cores.
+inline void process_barrier() noexcept {
+  std::atomic_thread_fence(std::memory_order_seq_cst);
+  syscall(SYS_membarrier, MEMBARRIER_CMD_PRIVATE_EXPEDITED, 0, 0);
+}
+
+/// The other side: nothing for the processor, and the compiler moves nothing across.
+inline void quick_barrier() noexcept {
+  std::atomic_signal_fence(std::memory_order_seq_cst);
+}
+
+}  // namespace tmpi

@@ -1,0 +1,41 @@
+#include "launch/library/own_ports.hpp"
+
+#include <array>
+#include <bit>
+#include <cstddef>
+#include <mutex>
+
+#include "launch/ports/port_registry.hpp"
+#include "mpi.h"
+#include "net/secret.hpp"
+
+namespace tmpi::launch {
+namespace {
+
+std::uint64_t number_of_job() {
+  std::array<std::byte, sizeof(std::uint64_t)> bytes{};
+  (void)net::draw_random(bytes);
+  return std::bit_cast<std::uint64_t>(bytes);
+}
+
+}  // namespace
+
+mpi::PortAnswer own_ports(const mpi::Rank&, const mpi::PortCall& call) {
+  using Kind = mpi::PortCall::Kind;
+  static std::mutex mutex;  // threads of the program
+  static PortRegistry registry(number_of_job());
+  const std::lock_guard guard(mutex);
+  if (call.kind != Kind::kAccept && call.kind != Kind::kConnect) return registry.call({}, call).back().answer;
+  mpi::PortCall whose = call;
+  whose.kind = Kind::kOwner;
+  mpi::PortAnswer answer = registry.call({}, whose).back().answer;
+  if (answer.error != MPI_SUCCESS) return answer;
+  answer.error = MPI_ERR_UNSUPPORTED_OPERATION;
+  answer.why =
+      "a program that was started by itself is alone in its job, and nobody can be at the other end of the "
+      "port; "
+      "start it with tmpirun";
+  return answer;
+}
+
+}  // namespace tmpi::launch

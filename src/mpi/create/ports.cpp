@@ -1,0 +1,93 @@
+#include "mpi/create/ports.hpp"
+
+#include <algorithm>
+#include <string_view>
+#include <utility>
+
+#include "mpi/create/inter.hpp"
+#include "mpi/create/socket_hello.hpp"
+#include "mpi/rank/rank.hpp"
+
+namespace tmpi::mpi {
+namespace {
+
+using Kind = PortCall::Kind;
+
+// A port of the calling rank that is closed again in any case.
+class OwnPort {
+ public:
+  explicit OwnPort(Rank& rank) : rank_(rank) {}
+  ~OwnPort() {
+    if (name_.empty()) return;
+    PortAnswer answer;
+    (void)ask_ports(rank_, {.kind = Kind::kClose, .port = name_, .name = {}}, answer);
+  }
+  OwnPort(const OwnPort&) = delete;
+  OwnPort& operator=(const OwnPort&) = delete;
+  Err open() {
+    PortAnswer answer;
+    TMPI_TRY(ask_ports(rank_, {.kind = Kind::kOpen, .port = {}, .name = {}}, answer));
+    name_ = std::move(answer.port);
+    return kOk;
+  }
+  const std::string& name() const noexcept { return name_; }
+
+ private:
+  Rank& rank_;
+  std::string name_;
+};
+
+}  // namespace
+
+Err ask_ports(Rank& rank, const PortCall& call, PortAnswer& answer) {
+  if (callbacks().ports == nullptr)
+    return fail(MPI_ERR_UNSUPPORTED_OPERATION, "there are no ports without a launcher; use tmpirun");
+  if (call.kind == Kind::kOpen || call.kind == Kind::kPublish) rank.has_ports = true;
+  answer = callbacks().ports(rank, call);
+  return answer.error == MPI_SUCCESS ? kOk : fail(answer.error, "{}", answer.why);
+}
+
+Err accept_or_connect(Comm& comm, int root, const PortWish& wish, Comm*& created) {
+  return meet(
+      comm, root,
+      [&](Counterpart& counterpart) -> Err {
+        if (wish.error != MPI_SUCCESS) return fail(wish.error, "{}", wish.why);
+        PortAnswer answer;
+        TMPI_TRY(ask_ports(*comm.owner,
+                           {.kind = wish.accepts ? Kind::kAccept : Kind::kConnect,
+                            .port = wish.port,
+                            .name = {},
+                            .timeout = wish.timeout},
+                           answer));
+        counterpart = {.leader = answer.peer,
+                       .key = {.purpose = BarrierKey::Purpose::kPort,
+                               .context = 0,
+                               .tag = std::to_string(answer.pairing),
+                               .group = nullptr}};
+        return kOk;
+      },
+      created);
+}
+
+// Each end opens a port, which is a name that nobody else has, and tells the other end.
+Err join(Rank& rank, int fd, Comm*& created) {
+  TMPI_TRY(check_socket(fd));
+  OwnPort mine(rank);
+  TMPI_TRY(mine.open());
+  std::string other;
+  TMPI_TRY(exchange_ports(fd, mine.name(), other));
+  PortAnswer answer;
+  // Whose it is; of another job, or of nobody: the error.
+  TMPI_TRY(ask_ports(rank, {.kind = Kind::kOwner, .port = other, .name = {}}, answer));
+  if (answer.peer == rank.world_rank)
+    return fail(MPI_ERR_ARG, "both ends of the socket {} are of this process: it cannot join itself", fd);
+  const auto [low, high] = std::minmax(mine.name(), std::as_const(other));
+  return meet_alone({.leader = answer.peer,
+                     .key = {.purpose = BarrierKey::Purpose::kJoin,
+                             .context = 0,
+                             .tag = low + " " + high,
+                             .group = nullptr}},
+                    rank.self.errhandler, created);
+}
+
+}  // namespace tmpi::mpi
