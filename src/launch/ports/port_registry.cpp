@@ -98,7 +98,6 @@ void PortRegistry::drop(Ports::iterator port, const char* why, std::vector<PortR
     for (const PortCaller& caller : *waiting)
       replies.push_back(refused(caller, MPI_ERR_PORT, fmt::format("the port {} {}", port->first, why)));
   }
-  std::erase_if(names_, [&](const auto& name) { return name.second.port == port->first; });
   ports_.erase(port);
 }
 
@@ -225,8 +224,9 @@ PortReply PortRegistry::owner(const PortCaller& caller, const std::string& port)
 void PortRegistry::leave(const PortCaller& caller, std::vector<PortReply>& replies) {
   for (auto next = ports_.begin(); next != ports_.end();) {
     const auto port = next++;
-    if (port->second.owner == caller.rank)
-      drop(port, "is closed: the rank that opened it has called MPI_Finalize", replies);
+    if (port->second.owner != caller.rank) continue;
+    std::erase_if(names_, [&](const auto& name) { return name.second.port == port->first; });
+    drop(port, "is closed: the rank that opened it has called MPI_Finalize", replies);
   }
   std::erase_if(names_, [&](const auto& name) { return name.second.publisher == caller.rank; });
   replies.push_back(done(caller));

@@ -126,6 +126,16 @@ TEST_CASE("names") {
   CHECK(desk.ask(1, Kind::kLookup, {}, "socket").port == "host:4711");
 }
 
+TEST_CASE("a name may be taken back after its port has been closed, as programs do") {
+  Desk desk;
+  const std::string port = desk.open(1);
+  CHECK(desk.ask(1, Kind::kPublish, port, "ocean").error == MPI_SUCCESS);
+  CHECK(desk.ask(1, Kind::kClose, port).error == MPI_SUCCESS);
+  CHECK(desk.ask(0, Kind::kConnect, desk.ask(0, Kind::kLookup, {}, "ocean").port).error == MPI_ERR_PORT);
+  CHECK(desk.ask(1, Kind::kUnpublish, port, "ocean").error == MPI_SUCCESS);
+  CHECK(desk.ask(0, Kind::kLookup, {}, "ocean").error == MPI_ERR_NAME);
+}
+
 TEST_CASE("what a rank has opened and published goes with it") {
   Desk desk;
   const std::string port = desk.open(1), kept = desk.open(2);

@@ -87,6 +87,31 @@ bool is_contiguous(const Node& root, MPI_Count size, MPI_Count extent) noexcept 
   return root.empty() || (root.form == Node::Form::kRun && root.offset == 0);
 }
 
+/// Contiguous runs of bytes.
+MPI_Count runs_of(const Node& node) noexcept {
+  switch (node.form) {
+    case Node::Form::kEmpty:
+      return 0;
+    case Node::Form::kRun:
+      return 1;
+    case Node::Form::kBlocks:
+    case Node::Form::kRuns:
+      return node.count;
+    case Node::Form::kLoop:
+      return node.count * runs_of(*node.child);
+    case Node::Form::kList:
+      break;
+  }
+  MPI_Count runs = 0;
+  for (MPI_Count i = 0; i < node.count; ++i) runs += runs_of(*node.parts[i].node);
+  return runs;
+}
+
+bool is_scattered(const Node& root, bool contiguous) noexcept {
+  constexpr MPI_Count kShortRun = 256;
+  return !contiguous && root.size / kShortRun < runs_of(root);
+}
+
 /// True if all blocks have one type and length and stand equally far apart: then they are a strided loop.
 bool regular(const std::vector<Block>& blocks, MPI_Count& stride) noexcept {
   stride = blocks.size() > 1 ? blocks[1].displacement - blocks[0].displacement : 0;
@@ -132,6 +157,7 @@ void DatatypeBuilder::finish(Datatype& type, const B& bounds, std::shared_ptr<co
   type.explicit_bounds_ = bounds.explicit_bounds();
   type.layout_ = std::move(layout);
   type.contiguous_ = is_contiguous(type.layout_->root(), type.size_, type.extent_);
+  type.scattered_ = is_scattered(type.layout_->root(), type.contiguous_);
 }
 
 Err DatatypeBuilder::strided(Description description, MPI_Count count, MPI_Count length, MPI_Count stride,
@@ -176,6 +202,7 @@ Err DatatypeBuilder::resized(Description description, const Datatype& old, MPI_C
   out->explicit_bounds_ = true;
   out->layout_ = old.layout_;
   out->contiguous_ = is_contiguous(out->layout_->root(), out->size_, out->extent_);
+  out->scattered_ = is_scattered(out->layout_->root(), out->contiguous_);
   return kOk;
 }
 
@@ -203,6 +230,7 @@ Datatype* DatatypeBuilder::predefined(const Predefined& row) {
   type->extent_ = (type->true_extent_ + row.alignment - 1) / row.alignment * row.alignment;
   type->layout_ = Layout::of_runs(row.elements);
   type->contiguous_ = is_contiguous(type->layout_->root(), type->size_, type->extent_);
+  type->scattered_ = is_scattered(type->layout_->root(), type->contiguous_);
   return type;
 }
 
@@ -217,6 +245,7 @@ Datatype* DatatypeBuilder::unnamed(Description description, const Datatype& like
   type->group_ = like.group_;
   type->layout_ = like.layout_;
   type->contiguous_ = like.contiguous_;
+  type->scattered_ = like.scattered_;
   type->committed_ = true;
   type->handle_ = reinterpret_cast<MPI_Datatype>(type);
   return type;

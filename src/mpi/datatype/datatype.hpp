@@ -42,6 +42,8 @@ class Datatype {
   }
   /// One run of size() bytes at offset 0 and extent() == size(): any count of them is one memcpy.
   bool contiguous() const noexcept { return contiguous_; }
+  /// Not contiguous, and the runs of bytes are shorter than four cache lines on average.
+  bool scattered() const noexcept { return scattered_; }
 
   /// Machine representation of the elements of a predefined type; Kind::kNone for derived types and types
   /// without arithmetic.
@@ -86,6 +88,7 @@ class Datatype {
   MPI_Count size_ = 0, lb_ = 0, extent_ = 0, true_lb_ = 0, true_extent_ = 0;
   bool committed_ = false;
   bool contiguous_ = false;
+  bool scattered_ = false;
   bool explicit_bounds_ = false;
   Kind kind_ = Kind::kNone;
   KindGroup group_ = KindGroup::kDerived;

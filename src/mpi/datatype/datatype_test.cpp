@@ -113,6 +113,10 @@ TEST_CASE("normal forms") {
   }
   SUBCASE("a vector whose blocks touch is one run") {
     CHECK(vector(10, 3, 3, of(MPI_INT))->contiguous());
+    CHECK_FALSE(vector(10, 3, 3, of(MPI_INT))->scattered());
+    CHECK(vector(10, 1, 3, of(MPI_INT))->scattered());
+    CHECK(vector(10, 3, 7, of(MPI_DOUBLE))->scattered());
+    CHECK_FALSE(vector(10, 100, 200, of(MPI_DOUBLE))->scattered());
   }
   SUBCASE("a vector is one loop of blocks, whatever its count") {
     const Owned type = vector(1000000000, 1, 2, of(MPI_DOUBLE));

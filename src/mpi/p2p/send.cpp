@@ -1,6 +1,7 @@
-// Sending: to a rank of another worker through the channel between the two if the message is small; else into
-// a posted receive if there is one; else a small message is left in a cell and a large or synchronous one as
-// a descriptor of the sender's buffer, which the receiver copies from. Never two copies of a large message.
+// Sending: to a rank of another worker through the channel between the two if the message is small or scattered;
+// else into a posted receive if there is one; else a small message is left in a cell and a large or synchronous
+// one as a descriptor of the sender's buffer, which the receiver copies from. Never two copies of a large message,
+// unless it lies in pieces shorter than a few cache lines.
 // docs/matching.md.
 #include "base/deferred.hpp"
 #include "mpi/p2p/cell.hpp"
@@ -85,10 +86,11 @@ template <class Descriptor>
   return Left::kDelivered;
 }
 
-// Scattered data, too, are packed by their sender and unpacked by their receiver, up to more bytes: written from here,
-// each element would take a cache line away from the receiver's core, and with it the receiver's own data next to it.
+// Scattered data, too, are packed by their sender and unpacked by their receiver, up to more bytes: written from
+// here, each element would take a cache line away from the receiver's core, and with it the receiver's own data
+// next to it.
 bool goes_through_channel(const Outgoing& data) noexcept {
-  return data.bytes <= kChannelLimit || (data.bytes <= kScatteredLimit && !data.type.contiguous());
+  return data.bytes <= kChannelLimit || (data.bytes <= kScatteredLimit && data.type.scattered());
 }
 
 // To a rank of another node.

@@ -66,7 +66,7 @@ constexpr Limit kLimits[] = {
      "Bytes of the largest message to a rank of another worker of the same node process that travels through "
      "a channel."},
     {"tmpi_limit_scattered", MPI_T_SCOPE_CONSTANT, constant<kScatteredLimit>,
-     "The same for messages whose data do not lie in one piece with their sender."},
+     "The same for messages whose data lie with their sender in pieces shorter than 256 bytes on average."},
     {"tmpi_limit_eager_node", MPI_T_SCOPE_CONSTANT, constant<kNodeEagerLimit>,
      "Bytes of the largest message inside a node process of which the library takes a copy if no receive is "
      "posted."},
