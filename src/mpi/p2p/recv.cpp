@@ -111,8 +111,7 @@ Err sendrecv(Comm& comm, ContextId context, const void* sendbuf, MPI_Count sendc
   // Who is to send to us may do so only after it has received from us.
   if (sent && withdraw_receive(request)) [[unlikely]]
     return sent;
-  if (!waiter.over() && !comes_now(waiter))
-    wait_for(waiter, WaitKind::kReceive, comm, context, source, recvtag);
+  wait_for(waiter, WaitKind::kReceive, comm, context, source, recvtag);
   const Err received = receive_outcome(request, status);
   return sent ? not_sent(dest) : received;
 }

@@ -124,8 +124,8 @@ class Channel {
   alignas(kCacheLine) SpinLock delivering_;
   std::atomic<std::uint32_t> delivered_{0};  // release pairs with free_slot(): the slot may be written again
   std::atomic<std::uintptr_t> ring_;         // address of the slots; lowest bit: there are kManySlots
-  Channel* next_ = nullptr;  // announcements, then the reader's polled ones: whoever has made it active
-  Channel* next_quiet_ = nullptr;   // of those that the reader is putting to rest
+  Channel* next_ = nullptr;        // announcements, then the reader's polled ones: whoever has made it active
+  Channel* next_quiet_ = nullptr;  // of those that the reader is putting to rest
   std::uint32_t seen_delivered_ = 0;  // when silence was last looked for
   bool stuck_ = false;  // the next message could not be delivered when it was last tried; locked
 
