@@ -1,6 +1,9 @@
 """Ranks that ranks have started (MPI_Comm_spawn), and how jobs with them end."""
 
-from harness import LaunchTest, main, program
+import os
+import subprocess
+
+from harness import HANG, LaunchTest, main, program
 
 NODES = ((), ("--nodes", 2))
 
@@ -45,6 +48,21 @@ class SpawnTest(LaunchTest):
             self.assertIn("tmpirun: deadlock: every rank that has not finished is blocked in MPI", err)
             self.assertIn("  rank 0: blocked in MPI_Comm_accept for the other end of port 1, which rank 0 has opened\n", err)
             self.assertIn("  rank 1: blocked in MPI_Comm_accept on MPI_COMM_WORLD\n", err)
+
+    def test_ranks_of_two_jobs_cannot_be_joined(self):
+        """And that is no error: MPI_Comm_join gives MPI_COMM_NULL. Programs that are started by themselves are jobs, too."""
+        join = program("join.c")
+        for server, client in (("alone", "in-a-job"), ("in-a-job", "in-a-job")):
+            socket = os.path.join(self.directory(), "socket")
+            jobs = [self.start("-n", 1, "-q", join, role, socket, how) if how == "in-a-job" else
+                    subprocess.Popen([join, role, socket, how], stderr=subprocess.PIPE)
+                    for role, how in (("accept", server), ("connect", client))]
+            self.assertEqual(jobs[1].finish().code, 0, jobs[1].err)
+            if server == "alone":
+                _, err = jobs[0].communicate(timeout=HANG)
+                self.assertEqual(jobs[0].returncode, 0, err)
+            else:
+                self.assertEqual(jobs[0].finish().code, 0, jobs[0].err)
 
     def test_abort(self):
         for nodes in NODES:

@@ -14,26 +14,58 @@
 
 namespace tmpi::launch {
 
+namespace {
+
+// Whatever is asked about a name comes back in an answer, or in a sentence about it, which must fit a frame.
+constexpr std::size_t kMostBytes = 64u << 10;
+
+}  // namespace
+
+// A call that waits for its answer, on the stack of who has asked: on_frame() finds it here, and no more when that has
+// gone, however it has gone.
+class PortCalls::Entry {
+ public:
+  Entry(PortCalls& calls, Pending& pending) : calls_(calls) {
+    const std::lock_guard guard(calls_.mutex_);
+    number_ = calls_.requests_++;
+    calls_.pending_[number_] = &pending;
+  }
+  ~Entry() {
+    const std::lock_guard guard(calls_.mutex_);
+    calls_.pending_.erase(number_);
+  }
+  Entry(const Entry&) = delete;
+  Entry& operator=(const Entry&) = delete;
+  std::int64_t number() const noexcept { return number_; }
+
+ private:
+  PortCalls& calls_;
+  std::int64_t number_ = 0;
+};
+
 // Two waits: while tmpirun has not said anything, this is no wait for other ranks, and so no part of a deadlock. When it
 // has said that nobody is at the other end, it is; and the rank has to run for that, since a node process whose workers
-// sleep is not looked at again.
+// sleep is not looked at again. All memory is allocated before anything is sent: tmpirun keeps what it has been sent.
 mpi::PortAnswer PortCalls::ask(const mpi::Rank& rank, const mpi::PortCall& call) {
-  PortRequest request{.request = 0, .call = call};
-  if (call.name.size() + call.port.size() + 1024 > kMaxPayload) {
+  if (std::max(call.name.size(), call.port.size()) > kMostBytes) {
     mpi::PortAnswer answer;
     answer.error = MPI_ERR_ARG;
-    answer.why = fmt::format("the name has {} characters", call.name.size());
+    answer.why = fmt::format("a name has {} characters, which is more than {}",
+                             std::max(call.name.size(), call.port.size()), kMostBytes);
     return answer;
   }
   Pending mine;
   sched::Waiter first(1);
   mine.waiter = &first;
-  {
-    const std::lock_guard guard(mutex_);
-    request.request = requests_++;
-    pending_[request.request] = &mine;
-  }
-  Control::instance()->send(FrameType::kPortCall, rank.world_rank, 0, pack(request));
+  const Entry entry(*this, mine);
+  PortRequest request{.request = entry.number(), .call = call};
+  const std::string asked = pack(request);
+  request.call.kind = mpi::PortCall::Kind::kWithdraw;
+  const std::string withdrawn = call.timeout > 0 ? pack(request) : std::string();
+  const auto send = [&](const std::string& payload) {
+    Control::instance()->send(FrameType::kPortCall, rank.world_rank, 0, payload);
+  };
+  send(asked);
   first.wait();
   sched::Waiter second(1);
   int owner, port;
@@ -46,13 +78,12 @@ mpi::PortAnswer PortCalls::ask(const mpi::Rank& rank, const mpi::PortCall& call)
   }
   if (call.timeout > 0) {
     if (answered_within(call.timeout, mine)) return std::move(mine.answer);
-    request.call.kind = mpi::PortCall::Kind::kWithdraw;
     {
       const std::lock_guard guard(mutex_);
       if (mine.answered) return std::move(mine.answer);
       mine.waiter = &second;
     }
-    Control::instance()->send(FrameType::kPortCall, rank.world_rank, 0, pack(request));
+    send(withdrawn);
     second.wait();  // not for long
   } else {
     mpi::wait_for_port(second, owner, port);

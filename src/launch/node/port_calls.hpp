@@ -24,10 +24,11 @@ class PortCalls {
  private:
   struct Pending {
     sched::Waiter* waiter = nullptr;  // null: nobody waits at the moment
-    bool queued = false;              // tmpirun has said that this waits for another rank
     bool answered = false;
     mpi::PortAnswer answer;
   };
+
+  class Entry;
 
   bool answered_within(double seconds, const Pending& pending);
 

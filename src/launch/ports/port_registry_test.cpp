@@ -177,6 +177,8 @@ TEST_CASE("on the wire") {
   CHECK(back->answer.pairing == 5);
   for (std::size_t length = 0; length < bytes.size(); ++length)
     CHECK_FALSE(unpack_port_reply(bytes.substr(0, length)));
+  CHECK_FALSE(unpack_port_reply(bytes + '\0'));
+  CHECK_FALSE(unpack_port_request(pack(request) + '\0'));
   request.call.kind = static_cast<Kind>(99);
   CHECK_FALSE(unpack_port_request(pack(request)));
 }

@@ -5,8 +5,8 @@
 namespace tmpi::launch {
 namespace {
 
-constexpr const char* kCutShort =
-    "a frame about a port is cut short: tmpirun and tmpi-node differ in version";
+constexpr const char* kWrongLength =
+    "a frame about a port is too short or too long: tmpirun and tmpi-node differ in version";
 
 }  // namespace
 
@@ -39,8 +39,8 @@ Result<PortRequest> unpack_port_request(std::string_view payload) {
   const std::int64_t kind = unpacker.number();
   request.call.port = unpacker.text();
   request.call.name = unpacker.text();
-  if (!unpacker.ok() || kind < 0 || kind > static_cast<std::int64_t>(mpi::PortCall::Kind::kLeave))
-    return Failure{kCutShort};
+  if (!unpacker.whole() || kind < 0 || kind > static_cast<std::int64_t>(mpi::PortCall::Kind::kLeave))
+    return Failure{kWrongLength};
   request.call.kind = static_cast<mpi::PortCall::Kind>(kind);
   return request;
 }
@@ -56,7 +56,7 @@ Result<PortReply> unpack_port_reply(std::string_view payload) {
   reply.answer.port = unpacker.text();
   reply.answer.peer = static_cast<int>(unpacker.number());
   reply.answer.pairing = unpacker.number();
-  if (!unpacker.ok()) return Failure{kCutShort};
+  if (!unpacker.whole()) return Failure{kWrongLength};
   return reply;
 }
 

@@ -18,7 +18,7 @@ struct PortRequest {
 
 std::string pack(const PortRequest& request);
 std::string pack(const PortReply& reply);
-/// Failure: cut short, or nonsense.
+/// Failure: cut short, too long, or nonsense.
 Result<PortRequest> unpack_port_request(std::string_view payload);
 Result<PortReply> unpack_port_reply(std::string_view payload);
 

@@ -48,7 +48,8 @@ using WorldProblems = std::vector<std::pair<int, std::string>>;
 struct WorldReady {
   int number = 0;
   WorldProblems problems;
-  bool has_ranks = false;  ///< ranks have been made, which have their numbers whether they are started or not
+  /// Others can find the ranks that live here (mpi::Job::publish()), whose numbers stay taken even if none is started.
+  bool has_ranks = false;
 };
 
 /// tmpirun -> all node processes: with problems nothing is started.

@@ -83,6 +83,8 @@ class Unpacker {
     for (std::int64_t left = number(); left > 0 && ok_; --left) list.push_back(text());
   }
   bool ok() const { return ok_; }
+  /// ok(), and nothing is left.
+  bool whole() const { return ok_ && rest_.empty(); }
 
  private:
   std::string_view rest_;

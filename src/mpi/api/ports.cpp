@@ -124,7 +124,7 @@ int PMPI_Comm_join(int fd, MPI_Comm* intercomm) {
     *intercomm = MPI_COMM_NULL;
     Comm* created = nullptr;
     TMPI_TRY(join(rank, fd, created));
-    *intercomm = created->handle;
+    if (created != nullptr) *intercomm = created->handle;
     return kOk;
   });
 }

@@ -6,6 +6,7 @@
 #include <string>
 #include <utility>
 
+#include "mpi/base/no_memory.hpp"
 #include "mpi/comm/check.hpp"
 #include "mpi/comm/group_ops.hpp"
 #include "mpi/create/from_group.hpp"
@@ -100,7 +101,7 @@ Err meet(Comm& local, int leader, const std::function<Err(Counterpart&)>& find, 
   Half mine;
   if (local.rank == leader) {
     Counterpart counterpart{.key = {}};
-    if (Err error = find(counterpart)) {
+    if (Err error = guarded([&] { return find(counterpart); })) {  // the members wait for this one
       mine.error = error.error_class();
       mine.why = take_explanation();
     } else {

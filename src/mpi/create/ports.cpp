@@ -69,7 +69,8 @@ Err accept_or_connect(Comm& comm, int root, const PortWish& wish, Comm*& created
       created);
 }
 
-// Each end opens a port, which is a name that nobody else has, and tells the other end.
+// Each end opens a port, which is a name that nobody else has, and tells the other end. Then nothing of that is in the
+// socket any more, so that it is no error if the two cannot be connected (MPI report, 11.10.4).
 Err join(Rank& rank, int fd, Comm*& created) {
   TMPI_TRY(check_socket(fd));
   OwnPort mine(rank);
@@ -77,10 +78,12 @@ Err join(Rank& rank, int fd, Comm*& created) {
   std::string other;
   TMPI_TRY(exchange_ports(fd, mine.name(), other));
   PortAnswer answer;
-  // Whose it is; of another job, or of nobody: the error.
-  TMPI_TRY(ask_ports(rank, {.kind = Kind::kOwner, .port = other, .name = {}}, answer));
-  if (answer.peer == rank.world_rank)
-    return fail(MPI_ERR_ARG, "both ends of the socket {} are of this process: it cannot join itself", fd);
+  if (Err error = ask_ports(rank, {.kind = Kind::kOwner, .port = other, .name = {}}, answer)) {
+    if (error.error_class() != MPI_ERR_PORT) return error;
+    (void)take_explanation();
+    return kOk;  // of another job, or of nobody
+  }
+  if (answer.peer == rank.world_rank) return kOk;
   const auto [low, high] = std::minmax(mine.name(), std::as_const(other));
   return meet_alone({.leader = answer.peer,
                      .key = {.purpose = BarrierKey::Purpose::kJoin,

@@ -27,8 +27,8 @@ struct PortWish {
 /// error, at all members. MPI_ERR_COMM at both ends: the groups have members in common.
 Err accept_or_connect(Comm& comm, int root, const PortWish& wish, Comm*& created);
 
-/// MPI_Comm_join: the other end of the socket `fd` does the same. What comes from another MPI, or another job, is
-/// MPI_ERR_PORT; what is no connected socket is MPI_ERR_ARG.
+/// MPI_Comm_join: the other end of the socket `fd` does the same. `created` stays null: the other end is of another job,
+/// or this process itself. What comes from another MPI is MPI_ERR_PORT; what is no connected socket is MPI_ERR_ARG.
 Err join(Rank& rank, int fd, Comm*& created);
 
 }  // namespace tmpi::mpi

@@ -1,0 +1,72 @@
+/* join accept|connect SOCKET alone|in-a-job: MPI_Comm_join with a rank of another job, over a UNIX socket of this name: no communicator, and the
+ * socket is as it was. Alone, what can be done with ports in a program that is started by itself, too. */
+#include <mpi.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <sys/un.h>
+#include <unistd.h>
+
+#define CHECK(condition)                                      \
+  do {                                                        \
+    if (!(condition)) {                                       \
+      fprintf(stderr, "line %d: %s\n", __LINE__, #condition); \
+      exit(1);                                                \
+    }                                                         \
+  } while (0)
+
+static int class_of(int code) {
+  int class_ = MPI_SUCCESS;
+  MPI_Error_class(code, &class_);
+  return class_;
+}
+
+static void test_ports(void) {
+  char port[MPI_MAX_PORT_NAME] = "", found[MPI_MAX_PORT_NAME] = "";
+  MPI_Comm inter = MPI_COMM_SELF;
+  CHECK(MPI_Open_port(MPI_INFO_NULL, port) == MPI_SUCCESS);
+  CHECK(MPI_Publish_name("name", MPI_INFO_NULL, port) == MPI_SUCCESS);
+  CHECK(MPI_Lookup_name("name", MPI_INFO_NULL, found) == MPI_SUCCESS);
+  CHECK(strcmp(port, found) == 0);
+  CHECK(class_of(MPI_Comm_accept(port, MPI_INFO_NULL, 0, MPI_COMM_SELF, &inter)) ==
+        MPI_ERR_UNSUPPORTED_OPERATION);
+  CHECK(inter == MPI_COMM_NULL);
+  CHECK(class_of(MPI_Comm_connect("tmpi:1:2", MPI_INFO_NULL, 0, MPI_COMM_SELF, &inter)) == MPI_ERR_PORT);
+  CHECK(MPI_Unpublish_name("name", MPI_INFO_NULL, port) == MPI_SUCCESS);
+  CHECK(class_of(MPI_Lookup_name("name", MPI_INFO_NULL, found)) == MPI_ERR_NAME);
+  CHECK(MPI_Close_port(port) == MPI_SUCCESS);
+  CHECK(class_of(MPI_Close_port(port)) == MPI_ERR_PORT);
+}
+
+int main(int argc, char** argv) {
+  struct sockaddr_un address = {.sun_family = AF_UNIX};
+  MPI_Comm inter = MPI_COMM_SELF;
+  char byte = 'x';
+  MPI_Init(&argc, &argv);
+  MPI_Comm_set_errhandler(MPI_COMM_SELF, MPI_ERRORS_RETURN);
+  MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN);
+  CHECK(argc == 4);
+  strncpy(address.sun_path, argv[2], sizeof address.sun_path - 1);
+  int fd = socket(AF_UNIX, SOCK_STREAM, 0);
+  if (strcmp(argv[1], "accept") == 0) {
+    const int listening = fd;
+    CHECK(bind(listening, (struct sockaddr*)&address, sizeof address) == 0);
+    CHECK(listen(listening, 1) == 0);
+    fd = accept(listening, NULL, NULL);
+    close(listening);
+  } else {
+    while (connect(fd, (struct sockaddr*)&address, sizeof address) != 0) usleep(1000);
+  }
+  CHECK(fd >= 0);
+  for (int again = 0; again < 2; again++) {
+    CHECK(MPI_Comm_join(fd, &inter) == MPI_SUCCESS);
+    CHECK(inter == MPI_COMM_NULL);
+    CHECK(write(fd, &byte, 1) == 1);
+    CHECK(read(fd, &byte, 1) == 1 && byte == 'x');
+  }
+  if (strcmp(argv[3], "alone") == 0) test_ports();
+  close(fd);
+  MPI_Finalize();
+  return 0;
+}
