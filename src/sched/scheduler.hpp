@@ -216,6 +216,11 @@ void forget_this_thread() noexcept;
 /// that is no worker.
 int ready_tasks() noexcept;
 
+/// Index of the calling thread's worker if nobody else there waits for a turn, as far as a glance shows: no task is
+/// ready, has come in, sleeps or has been interrupted; else -1. For who takes in what it waits for itself and goes on
+/// without a scheduling point: every 16th call says -1, too, so that it comes to one, where everything is looked at.
+int lone_worker() noexcept;
+
 /// True when the process has exactly one worker, and no progress thread: data shared only among tasks needs no
 /// atomics then.
 inline bool single_worker() noexcept {

@@ -533,6 +533,11 @@ int ready_tasks() noexcept {
   return worker == nullptr ? 0 : worker->ready();
 }
 
+int lone_worker() noexcept {
+  Worker* const worker = this_worker();
+  return worker != nullptr && worker->lone() ? worker->index() : -1;
+}
+
 void yield() noexcept {
   Task* self = current();
   if (self == nullptr) {

@@ -135,6 +135,11 @@ class alignas(kCacheLine) Worker {
   void adopt(Task& task) noexcept;
   Task* running() const noexcept { return running_; }
   int ready() const noexcept { return ready_.length(); }
+  /// lone_worker().
+  bool lone() noexcept {
+    return ready_.empty() && resume_next_ == nullptr && parking().empty() && !watchful() &&
+           ++glances_ % kGlances != 0;
+  }
   /// The task is this worker's until its next scheduling point.
   bool owns(const Task& task) const noexcept { return !opened_ && task.worker == this; }
   /// Threads are about to be admitted: no task comes or goes from now on.
@@ -228,6 +233,8 @@ class alignas(kCacheLine) Worker {
   static constexpr std::uint32_t kYieldsPerSlice =
       64;  // oversubscribed: yields before the core is offered to others
 
+  static constexpr std::uint32_t kGlances = 16;  // that may follow each other without a scheduling point
+
   void make_ready_here(Task& task) noexcept {
     if (task.kind != TaskKind::kRank || opened_) [[unlikely]]
       return make_ready_specially(task);
@@ -305,6 +312,7 @@ class alignas(kCacheLine) Worker {
   DrainHook drain_hook_ = nullptr;
   std::uint32_t until_clock_ = kClockInterval;
   std::uint32_t yields_ = 0;
+  std::uint32_t glances_ = 0;
   // Relaxed: written by this thread only, read as figures.
   Counter switches_{0};
   Counter polled_switches_{0};  // those of yield_polling()

@@ -92,10 +92,8 @@ bool flush(int from, int to) noexcept {
   return !the_channels || the_channels->flush<match<false>>(from, to);
 }
 
-bool take_in() noexcept {
-  if (!the_channels) return false;
-  const int worker = sched::current_worker();
-  return worker >= 0 && drain_channels(worker);
+bool take_in(int worker) noexcept {
+  return the_channels && worker >= 0 && drain_channels(worker);
 }
 
 bool take_in_for(const sched::Waiter& waiter, int worker) noexcept {

@@ -49,11 +49,11 @@ bool post(int from, int to, Rank& target, const MatchKey& key, const Outgoing& d
 /// posted. Does not suspend.
 [[nodiscard]] bool flush(int from, int to) noexcept;
 
-/// Takes in what other workers have left for the calling one, as it does at every switch; true if there was
-/// something. Does not suspend.
-bool take_in() noexcept;
+/// Takes in what other workers have left for the calling one, `worker`, as it does at every switch; true if there was
+/// something. -1: takes nothing in. Does not suspend.
+bool take_in(int worker) noexcept;
 
-/// The same for a rank of the calling worker `worker` that waits for `waiter`: no more than until that is over, so that
+/// The same for a rank of that worker that waits for `waiter`: no more than until that is over, so that
 /// what is behind need not be left as unexpected. True if it is. Does not suspend.
 bool take_in_for(const sched::Waiter& waiter, int worker) noexcept;
 

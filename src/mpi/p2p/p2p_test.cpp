@@ -19,6 +19,7 @@
 #include "mpi/rank/rank.hpp"
 #include "mpi/testing/bytes.hpp"
 #include "mpi/testing/ranks.hpp"
+#include "sched/task.hpp"
 
 using namespace tmpi::mpi;
 
@@ -104,6 +105,57 @@ TEST_CASE("wildcards, order of one sender, probe and matched probe") {
     Envelope none;
     CHECK_FALSE(iprobe(rank.world, MPI_ANY_SOURCE, MPI_ANY_TAG, none));
   });
+}
+
+// Ranks 0 and 1 share a worker. 0 receives what 2 sends on and on, slower than that comes, until 1 tells 2 to stop, which
+// waits for a message meanwhile.
+TEST_CASE("who receives what is always there already does not keep its worker from others") {
+  constexpr int kMost = 20000, kWindow = 32;
+  enum { kData, kStop };
+  for (const std::size_t size : {8, 2000}) {
+    for (const std::size_t last_size : {8, 100000}) {
+      for (const bool nonblocking : {false, true}) {
+        std::atomic<int> sent{0}, received{0};
+        testing::run_ranks(3, 2, [&](Rank& rank) {
+          if (rank.world_rank == 0) {
+            std::vector<char> data(size);
+            for (int i = 0; i < kMost; ++i) {
+              while (sent.load() == i) tmpi::cpu_relax();
+              if (sent.load() < 0 && i >= -sent.load()) break;
+              if (nonblocking) {
+                Request* const one =
+                    &create_request(rank.world, {RequestKind::kRecv, SendMode::kStandard, data.data(),
+                                                 static_cast<MPI_Count>(size), &bytes(), 2, kData});
+                CHECK_FALSE(start(*one));
+                wait(*one);
+                MPI_Request handle = handle_of(*one);
+                CHECK_FALSE(conclude(handle, *one, MPI_STATUS_IGNORE));
+              } else {
+                recv_bytes(rank.world, size, 2, kData);
+              }
+              ++received;
+            }
+          } else if (rank.world_rank == 1) {
+            recv_bytes(rank.world, last_size, 2, kData);
+            send_bytes(rank.world, pattern(8, 1), 2, kStop);
+          } else {
+            Envelope stop;
+            int i = 0;
+            for (; i < kMost && !iprobe(rank.world, 1, kStop, stop); ++i) {
+              if (i == 100) send_bytes(rank.world, pattern(last_size, 1), 1, kData);
+              send_bytes(rank.world, pattern(size, i), 0, kData);
+              sent = i + 1;
+              while (received.load() < i - kWindow) tmpi::cpu_relax();
+              tmpi::sched::yield();
+            }
+            CHECK(i < kMost);
+            sent = -i;
+            recv_bytes(rank.world, 8, 1, kStop);
+          }
+        });
+      }
+    }
+  }
 }
 
 TEST_CASE("random traffic between many ranks on several workers, nonblocking, waited for in every way") {

@@ -52,10 +52,18 @@ void describe(Request& request, sched::Waiter& waiter, Comm& comm, ContextId con
   request.reset(waiter);
 }
 
-// Whether the message lies in a channel of the worker's, and has been taken in now. Not asked while other ranks are
-// ready: it is their turn.
+// Whether the message lies in a channel of the worker's, and has been taken in now. Not asked while others there wait
+// for their turn.
 inline bool comes_now(const sched::Waiter& waiter) noexcept {
-  return !sched::single_worker() && sched::ready_tasks() == 0 && take_in_for(waiter, sched::current_worker());
+  return !sched::single_worker() && take_in_for(waiter, sched::lone_worker());
+}
+
+// Messages that a rank may receive as they lie there before others of its worker have a turn. With one worker who sends
+// has to have one, too.
+constexpr std::uint32_t kAtOnce = 64;
+
+inline bool turn_is_over(Rank& rank) noexcept {
+  return ++rank.at_once % kAtOnce == 0 && !sched::single_worker();
 }
 
 }  // namespace
@@ -82,8 +90,12 @@ Err recv(Comm& comm, ContextId context, void* buffer, MPI_Count count, const Dat
   Request request;
   sched::Waiter waiter(1);
   describe(request, waiter, comm, context, buffer, count, type, source, tag);
-  if (!take_or_post(request) && !comes_now(waiter))
+  if (take_or_post(request)) {
+    if (turn_is_over(*comm.owner)) [[unlikely]]
+      sched::yield();
+  } else if (!comes_now(waiter)) {
     wait_for(waiter, WaitKind::kReceive, comm, context, source, tag);
+  }
   return receive_outcome(request, status);
 }
 
@@ -94,6 +106,9 @@ void start_recv(Request& request) noexcept {
     request.bytes = 0;
     request.complete_here();
   } else if (take_or_post(request)) {
+    Rank& rank = *request.comm->owner;
+    if (turn_is_over(rank)) [[unlikely]]
+      rank.ahead = true;  // when it waits
     request.complete_here();
   }
 }

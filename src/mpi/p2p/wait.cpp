@@ -45,9 +45,10 @@ void wait(Request& request) noexcept {
 
 void wait_all(Request* const* requests, int n) noexcept {
   Pending pending = count_pending(requests, n);
-  // Before the waiter is hung into each of them: what has come by now completes without it. Not while others
-  // are ready: it is their turn.
-  if (pending.count > 1 && sched::ready_tasks() == 0 && take_in()) pending = count_pending(requests, n);
+  // Before the waiter is hung into each of them: what has come by now completes without it. Not while others there wait
+  // for their turn.
+  if (pending.count > 1 && !sched::single_worker() && take_in(sched::lone_worker()))
+    pending = count_pending(requests, n);
   if (pending.count == 0) {
     if (pending.any != nullptr) catch_up(*pending.any);
     return;

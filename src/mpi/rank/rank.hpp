@@ -51,7 +51,9 @@ struct Rank {
   std::atomic<int> thread_level{MPI_THREAD_SINGLE};
   std::atomic<bool> has_threads{false};  ///< it has created some, ever (threads.hpp); relaxed
   bool pinned = false;                   ///< by MPIX_Pin
-  bool ahead = false;  ///< of a receiver of its worker, by nonblocking sends: lets it run when it waits
+  /// Of a receiver of its worker, by nonblocking sends, or has received much that lay there: lets others run when it
+  /// waits.
+  bool ahead = false;
   /// Index of its worker, -1 until MPI_Init, and if ranks move; relaxed. Not far from the top: senders read it, nobody writes
   /// this line.
   std::atomic<int> worker{-1};
@@ -59,6 +61,7 @@ struct Rank {
   RequestPool requests;
   std::uint64_t first_look =
       0;  ///< ticks: the first wait or test since the last start that somebody times (p2p/remote_calls.hpp)
+  std::uint32_t at_once = 0;  ///< messages received that lay there already
   Comm world;
   Comm self;
   Comm* parent = nullptr;    ///< MPI_Comm_get_parent; null: not spawned, or it has been freed or disconnected
