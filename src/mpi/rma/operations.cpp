@@ -4,6 +4,7 @@
 #include <array>
 #include <utility>
 
+#include "mpi/datatype/message.hpp"
 #include "mpi/remote/memory.hpp"
 #include "mpi/remote/table.hpp"
 #include "mpi/rma/origin.hpp"
@@ -136,8 +137,11 @@ bool offer(Operation& op) {
   return true;
 }
 
-bool to_be_read(const Operation& op) noexcept {
-  return op.core->settings.rendezvous == remote::Rendezvous::kRead && op.bytes > op.core->limits.of(op.node);
+// What is scattered on either side goes by pieces, which bound the memory that it takes there.
+bool to_be_read(const Operation& op, const Spot& target) noexcept {
+  return op.core->settings.rendezvous == remote::Rendezvous::kRead &&
+         op.bytes > op.core->limits.of(op.node) &&
+         message_node(target.count, *target.type).form == Node::Form::kRun;
 }
 
 void piece_sent(net::Completion& completion) noexcept {
@@ -264,7 +268,7 @@ void begin(Core& core, const Plan& plan, const Spot& target) {
   if (header.what == What::kCombine) ++peer_of(op).sending;
   state().types.hold();
   remote::detail::g_expected.fetch_add(1, std::memory_order_relaxed);
-  if (to_be_read(op)) {
+  if (to_be_read(op, target)) {
     if (header.what == What::kGet && op.result_run != nullptr) return ask_to_expose(op);
     if (header.what == What::kPut && op.run != nullptr && offer(op)) return;
   }

@@ -10,7 +10,6 @@
 #include "mpi/datatype/stream.hpp"
 #include "mpi/op/loops.hpp"
 #include "mpi/op/op.hpp"
-#include "mpi/remote/memory.hpp"
 #include "mpi/rma/combiner.hpp"
 #include "mpi/rma/elements.hpp"
 #include "mpi/rma/layout_wire.hpp"
@@ -44,10 +43,6 @@ struct Taking : Reading {
   Core* core = nullptr;
   int peer = 0;
   Header header;
-  TypeView view;
-  Node node;
-  Address base = 0;
-  std::unique_ptr<std::byte[]> data;  // null: is read to where it belongs
 };
 
 struct State {
@@ -197,9 +192,6 @@ void conceal(Core& core, int peer, const Header& header) {
 
 void has_taken(Reading& reading) noexcept {
   const std::unique_ptr<Taking> taking(&static_cast<Taking&>(reading));
-  if (taking->data != nullptr)
-    move_stream<Direction::kUnpack>(taking->node, taking->base, address_of(taking->data.get()), 0,
-                                    taking->header.bytes);
   remote::detail::g_expected.fetch_sub(1, std::memory_order_relaxed);
   (void)send_header(*taking->core, taking->peer, reply_to(taking->header, What::kTaken));
 }
@@ -209,20 +201,12 @@ void take(Core& core, int peer, const Arrival& arrival) {
   taking->core = &core;
   taking->peer = peer;
   taking->header = arrival.header;
-  taking->view = arrival.view;
-  taking->node = taking->view.node(arrival.header.count);
-  taking->base = arrival.base;
-  const MPI_Count bytes = arrival.header.bytes;
-  auto* to = reinterpret_cast<std::byte*>(moved(arrival.base, arrival.node.offset));
-  if (arrival.node.form != Node::Form::kRun) {
-    taking->data = remote::take_memory(bytes);
-    to = taking->data.get();
-  }
+  auto* const to = reinterpret_cast<std::byte*>(moved(arrival.base, arrival.node.offset));
   Exposure from;
   std::memcpy(&from, arrival.data, sizeof from);
   remote::detail::g_expected.fetch_add(1, std::memory_order_relaxed);
   Taking& begun = *taking.release();  // has_taken()'s
-  begun.begin(core, peer, from, to, bytes, has_taken);
+  begun.begin(core, peer, from, to, begun.header.bytes, has_taken);
 }
 
 void do_get(Core& core, int peer, const Arrival& arrival) {
@@ -307,6 +291,11 @@ net::Landing operation_arriving(Core& core, int peer, Arrival& arrival) {
   }
   arrival.base = address_at(*arrival.window, header.to, header.displacement);
   arrival.node = view.node(header.count);
+  const bool exposed = (header.flags & kExposed) != 0;
+  if (exposed && (header.offset != 0 || arrival.node.form != Node::Form::kRun)) {
+    core.complain(peer, kNonsense);
+    return {};
+  }
   if (header.what == What::kGet) {
     do_get(core, peer, arrival);
     return {};
@@ -315,8 +304,7 @@ net::Landing operation_arriving(Core& core, int peer, Arrival& arrival) {
     do_combine(core, peer, arrival);
     return {};
   }
-  const bool brings = (header.flags & kExposed) == 0;
-  if (header.what == What::kPut && brings && arrival.node.form == Node::Form::kRun) {
+  if (header.what == What::kPut && !exposed && arrival.node.form == Node::Form::kRun) {
     arrival.data = nullptr;
     const Address to = moved(arrival.base, arrival.node.offset + header.offset);
     return {reinterpret_cast<void*>(to), arrival.payload, &arrival};
