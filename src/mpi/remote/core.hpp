@@ -24,6 +24,7 @@ class Finished {
     (last_ != nullptr ? last_->next_finished : first_) = &request;
     last_ = &request;
   }
+  bool empty() const noexcept { return first_ == nullptr; }
   Request* take_all() noexcept {
     Request* const first = first_;
     first_ = last_ = nullptr;

@@ -89,15 +89,18 @@ bool Engine::poll() noexcept {
   return progress;
 }
 
+// The caller is about to sleep, and outside of its worker by now: a task that were made ready here would lie in the
+// worker's own queue, and nobody would look there. So nothing is run and nothing completed: that is left to poll().
 net::Arming Engine::arm(bool patient) noexcept {
   // Whoever is inside makes progress, and may be about to go to sleep without having seen what comes after.
   if (!lock_.try_lock()) return {.ready = true};
-  run_delegations();
-  net::Arming arming = transport->arm(patient);
-  const std::uint64_t begun = backlog.begun();
-  leave();
-  // What others have left meanwhile may need a look at the network before anything comes from there.
-  arming.ready = arming.ready || backlog.begun() != begun;
+  net::Arming arming{.ready = true};
+  if (delegations_.empty()) arming = transport->arm(patient);
+  const bool quiet = Core::finished.empty() && reports_.empty() && landed_now == 0;
+  lock_.unlock_ordered();
+  // seq_cst (of unlock_ordered() and empty()) pairs with submit(): what was left while this thread was inside, the
+  // poll() that follows will see.
+  arming.ready = arming.ready || !quiet || !delegations_.empty();
   return arming;
 }
 
