@@ -232,6 +232,20 @@ static void test_names(void) {
   CHECK_CLASS(MPI_Publish_name(name, MPI_INFO_NULL, port), MPI_ERR_PORT);
   CHECK_CLASS(MPI_Publish_name(NULL, MPI_INFO_NULL, port), MPI_ERR_ARG);
   CHECK_CLASS(MPI_Lookup_name(name, MPI_INFO_NULL, NULL), MPI_ERR_ARG);
+
+  enum { kLongest = 64 << 10 };
+  char* longest = check_malloc(kLongest + 2);
+  memset(longest, 'a', kLongest);
+  snprintf(longest + kLongest - 8, 9, "%08d", world_rank);
+  CHECK_OK(MPI_Publish_name(longest, MPI_INFO_NULL, "somewhere"));
+  CHECK_CLASS(MPI_Unpublish_name(longest, MPI_INFO_NULL, "elsewhere"), MPI_ERR_SERVICE);
+  CHECK_OK(MPI_Lookup_name(longest, MPI_INFO_NULL, found));
+  CHECK_STRING(found, "somewhere");
+  CHECK_OK(MPI_Unpublish_name(longest, MPI_INFO_NULL, "somewhere"));
+  strcat(longest + kLongest, "x");
+  CHECK_CLASS(MPI_Publish_name(longest, MPI_INFO_NULL, "somewhere"), MPI_ERR_ARG);
+  CHECK_CLASS(MPI_Lookup_name(longest, MPI_INFO_NULL, found), MPI_ERR_ARG);
+  free(longest);
 }
 
 static void test_errors(void) {
