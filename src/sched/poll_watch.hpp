@@ -52,7 +52,8 @@ class PollWatch {
   static constexpr std::uint32_t kBetweenLooks = 4096;
   static constexpr std::uint32_t kFewest = 2000;  // polls in a second that are a tight loop
   static constexpr double kPeriod = 1.0;          // s
-  static constexpr double kAway = 300e-9;         // s; what a loop around a test takes for itself is less
+  // s. A loop around a test takes a quarter of it for itself, the quickest stat() twice as much.
+  static constexpr double kAway = 120e-9;
 
   void measure(PollCount& polls) const noexcept;
   void look() noexcept;

@@ -64,6 +64,15 @@ class SpawnTest(LaunchTest):
             else:
                 self.assertEqual(jobs[0].finish().code, 0, jobs[0].err)
 
+    def test_a_wait_at_a_socket_is_told(self):
+        """The other end may be anybody's: it is no deadlock, but who asks or sets a --timeout sees it."""
+        for nodes in NODES:
+            job = self.start("-n", 2, *nodes, "-q", program("join.c"), "for-ever")
+            job.ask_until(b"  rank 0: blocked in MPI_Comm_join for the other end of the socket ")
+            self.assertIsNone(job.process.poll())
+            job.process.terminate()
+            self.assertEqual(job.finish().code, 143)
+
     def test_abort(self):
         for nodes in NODES:
             _, err = self.end("abort", 42, *nodes)

@@ -10,6 +10,7 @@
 #include <span>
 #include <string_view>
 
+#include "mpi/request/blocked.hpp"
 #include "sched/sleep.hpp"
 
 namespace tmpi::mpi {
@@ -98,6 +99,7 @@ Err exchange_ports(int fd, const std::string& mine, std::string& other) {
   if (mine.size() >= sizeof hello.port)
     return fail(MPI_ERR_INTERN, "a port's name has {} characters", mine.size());
   std::ranges::copy(mine, hello.port);
+  const WaitingForSocket waiting(fd);
   TMPI_TRY(send_all(fd, bytes_of(hello)));
   Hello answer{};
   const auto not_tmpi = [&] {

@@ -48,7 +48,8 @@ bool blocked_in_mpi(const Rank& rank) {
   if (rank.task->monitored.load(std::memory_order_relaxed))
     return false;  // a thread of its worker's ranks might act
   if (rank.task->state.load(std::memory_order_relaxed) != sched::TaskState::kBlocked) return false;
-  return blocked_on(*rank.task).kind != WaitKind::kNothing;
+  const WaitKind kind = blocked_on(*rank.task).kind;
+  return kind != WaitKind::kNothing && kind != WaitKind::kSocket;
 }
 
 // Whom a blocked rank waits for: all of them must act. What can be satisfied in several ways adds none.

@@ -139,6 +139,9 @@ Place place_of(const Rank& rank, bool asleep) {
       place.detail = fmt::format("for the other end of port {}, which {} has opened", blocked.tag, kPeer);
       place.peer = blocked.peer;
       break;
+    case WaitKind::kSocket:
+      place.detail = fmt::format("for the other end of the socket {}", blocked.tag);
+      break;
     case WaitKind::kWindow:
       place.detail = asleep ? window_text(place, *blocked.window) : "for other members of a window";
       break;

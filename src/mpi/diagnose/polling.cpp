@@ -18,7 +18,8 @@ bool may_go_on(const Rank& rank) noexcept {
       rank.task->monitored.load(std::memory_order_relaxed))
     return true;
   if (rank.task->state.load(std::memory_order_relaxed) != sched::TaskState::kBlocked) return false;
-  return blocked_on(*rank.task).kind == WaitKind::kNothing;
+  const WaitKind kind = blocked_on(*rank.task).kind;
+  return kind == WaitKind::kNothing || kind == WaitKind::kSocket;
 }
 
 // All messages that have come and receives that have been posted leave a trace here.

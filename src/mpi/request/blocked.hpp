@@ -29,6 +29,8 @@ enum class WaitKind : std::uint8_t {
                 ///< generalized request, ...
   kWindow,      ///< for what others do with a window: `window` says what
   kPort,  ///< for somebody at the other end of a port: `tag` is its number, `peer` the rank that has opened it
+  kSocket,  ///< for bytes from the other end of the socket `tag`: that may be anybody's, so that this is no
+            ///< part of a deadlock
 };
 
 /// What a flow of control waits for that waits for others at a window. On its stack; asked only while it cannot run.
@@ -53,7 +55,7 @@ struct Blocked {
   int peer = MPI_PROC_NULL;  ///< of the message (of the first unfinished request), or MPI_ANY_SOURCE
   int tag = MPI_ANY_TAG;
   ContextId context = 0;
-  const Comm* comm = nullptr;          ///< not with kAll, kAny, kWindow and kPort
+  const Comm* comm = nullptr;          ///< not with kAll, kAny, kWindow, kPort and kSocket
   const WindowWait* window = nullptr;  ///< kWindow
   Request* const* array = nullptr;     ///< kAll, kAny: `size` entries, null ones included
   int size = 0;
@@ -109,6 +111,22 @@ inline void wait_for_port(sched::Waiter& waiter, int owner, int port) noexcept {
   waiter.wait();
   detail::put(task, detail::kWhat, 0);
 }
+
+/// While it lives, the calling flow of control waits for the other end of this socket, now and then asleep.
+class WaitingForSocket {
+ public:
+  explicit WaitingForSocket(int fd) noexcept : task_(*sched::current()) {
+    detail::put(task_, detail::kWhom, detail::pair_of(MPI_PROC_NULL, fd));
+    detail::put(task_, detail::kWhere, 0);
+    detail::put(task_, detail::kWhat, detail::what(WaitKind::kSocket, WaitKind::kSocket, 1));
+  }
+  ~WaitingForSocket() { detail::put(task_, detail::kWhat, 0); }
+  WaitingForSocket(const WaitingForSocket&) = delete;
+  WaitingForSocket& operator=(const WaitingForSocket&) = delete;
+
+ private:
+  sched::Task& task_;
+};
 
 /// While it lives, the calling flow of control waits for others that are to make a communicator with it but
 /// have none in common with it.

@@ -1,5 +1,6 @@
 /* join accept|connect SOCKET alone|in-a-job: MPI_Comm_join with a rank of another job, over a UNIX socket of this name: no communicator, and the
- * socket is as it was. Alone, what can be done with ports in a program that is started by itself, too. */
+ * socket is as it was. Alone, what can be done with ports in a program that is started by itself, too. join for-ever: rank 0 waits for an end of a
+ * socket that nobody uses. */
 #include <mpi.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -39,6 +40,14 @@ static void test_ports(void) {
   CHECK(class_of(MPI_Close_port(port)) == MPI_ERR_PORT);
 }
 
+/* The other end is this process's, and nobody uses it. */
+static void wait_for_ever(void) {
+  int pair[2];
+  MPI_Comm inter;
+  CHECK(socketpair(AF_UNIX, SOCK_STREAM, 0, pair) == 0);
+  MPI_Comm_join(pair[0], &inter);
+}
+
 int main(int argc, char** argv) {
   struct sockaddr_un address = {.sun_family = AF_UNIX};
   MPI_Comm inter = MPI_COMM_SELF;
@@ -46,6 +55,13 @@ int main(int argc, char** argv) {
   MPI_Init(&argc, &argv);
   MPI_Comm_set_errhandler(MPI_COMM_SELF, MPI_ERRORS_RETURN);
   MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN);
+  if (argc == 2) {
+    int rank;
+    MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+    if (rank == 0) wait_for_ever();
+    MPI_Finalize();
+    return 0;
+  }
   CHECK(argc == 4);
   strncpy(address.sun_path, argv[2], sizeof address.sun_path - 1);
   int fd = socket(AF_UNIX, SOCK_STREAM, 0);
