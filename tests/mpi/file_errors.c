@@ -193,10 +193,10 @@ static void test_limit(void) {
   struct rlimit saved, limit;
   CHECK_EQ(getrlimit(RLIMIT_FSIZE, &saved), 0);
   limit = (struct rlimit){.rlim_cur = kLimit, .rlim_max = saved.rlim_max};
+  MPI_File file = open_new(MPI_MODE_RDWR); /* before there is a limit */
   MPI_Barrier(MPI_COMM_WORLD);
   CHECK_EQ(setrlimit(RLIMIT_FSIZE, &limit), 0);
   MPI_Barrier(MPI_COMM_WORLD);
-  MPI_File file = open_new(MPI_MODE_RDWR);
   memset(data, 'x', sizeof data);
   MPI_Request request;
   check_sentence(MPI_File_write_at(file, kLimit + 5, data, 100, MPI_BYTE, MPI_STATUS_IGNORE),

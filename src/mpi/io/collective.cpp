@@ -255,26 +255,32 @@ Err in_two_phases(const Collection& all, const std::vector<Contribution>& parts,
 
 Domains::Domains(const std::vector<Contribution>& parts, int aggregators, MPI_Count window, MPI_Count stripe)
     : lowest_(kToTheEnd), highest_(0), window_(window) {
-  const MPI_Count alignment = std::max(stripe, kAlignment);
   for (const Contribution& part : parts) {
     if (part.bytes == 0) continue;
-    lowest_ = std::min(lowest_, part.begin / alignment * alignment);
+    lowest_ = std::min(lowest_, part.begin / kAlignment * kAlignment);
     highest_ = std::max(highest_, part.end);
   }
   if (highest_ <= lowest_) lowest_ = highest_ = 0;
-  const MPI_Count all = highest_ - lowest_;
-  const MPI_Count share = all / aggregators + (all % aggregators != 0);
-  domain_ = std::max(std::min(share, kToTheEnd - alignment), kLeastDomain);
+  const auto share_of = [&](MPI_Count bytes) { return bytes / aggregators + (bytes % aggregators != 0); };
+  const bool fits = stripe <= std::max(share_of(highest_ - lowest_), window);
+  const MPI_Count alignment = fits ? std::max(stripe, kAlignment) : kAlignment;
+  origin_ = lowest_ / alignment * alignment;
+  const MPI_Count all = highest_ - origin_, skipped = lowest_ - origin_;
+  domain_ = std::max(std::min(share_of(all), kToTheEnd - alignment), kLeastDomain);
   domain_ = rounded_up(domain_, alignment);
-  rounds_ = all == 0 ? 0 : (std::min(domain_, all) - 1) / window + 1;
+  // Of the first domain nothing is accessed below the lowest offset; the second is the longest one, or the last.
+  const MPI_Count longest = std::max(std::min(domain_, all) - skipped, std::min(domain_, all - domain_));
+  rounds_ = longest <= 0 ? 0 : (longest - 1) / window + 1;
 }
 
 FileRange Domains::window(int aggregator, MPI_Count round) const noexcept {
   // What lies behind the end is not computed: there may be no such offset.
-  const MPI_Count all = highest_ - lowest_, skipped = round * window_;
-  if (aggregator > all / domain_ || skipped >= all - aggregator * domain_) return {highest_, highest_};
-  const MPI_Offset begin = lowest_ + aggregator * domain_ + skipped;
-  return {begin, begin + std::min({window_, domain_ - skipped, highest_ - begin})};
+  const MPI_Count all = highest_ - origin_;
+  if (aggregator > all / domain_) return {highest_, highest_};
+  const MPI_Offset first = origin_ + aggregator * domain_, domain = std::max(first, lowest_);
+  const MPI_Count length = std::min(domain_, highest_ - first) - (domain - first), skipped = round * window_;
+  if (skipped >= length) return {highest_, highest_};
+  return {domain + skipped, domain + skipped + std::min(window_, length - skipped)};
 }
 
 void Source::seek(MPI_Offset offset) {

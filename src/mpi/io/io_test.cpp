@@ -23,6 +23,7 @@
 #include "mpi/io/hints.hpp"
 #include "mpi/io/raw_io.hpp"
 #include "mpi/io/striping.hpp"
+#include "mpi/io/two_phase.hpp"
 #include "mpi/io/view.hpp"
 
 namespace tmpi::mpi {
@@ -255,8 +256,15 @@ TEST_CASE("striping hints are passed as Lustre has them, and told as the file li
   CHECK(hint(entries_of(hints, 1), "striping_factor") == "4");
   CHECK(hint(entries_of(hints, 1), "striping_unit") == "1048576");
   CHECK(hint(entries_of(hints, 1), "start_iodevice") == "7");
+  layout.resize(48 + 2000 * 24);  // on as many devices as there can be
+  const std::uint16_t most = 2000;
+  std::memcpy(layout.data() + 28, &most, sizeof most);
+  CHECK(striping_of(0).factor == most);
+  CHECK(striping_of(0).first == 7);
   layout.resize(20);  // nonsense
   CHECK_FALSE(striping_of(0).any());
+  CHECK(set_striping(0, {.unit = std::numeric_limits<MPI_Count>::max()}) == 0);
+  CHECK(layout_at<std::uint32_t>(24) == 0xffff0000);
   layout_error = EEXIST;
   CHECK(set_striping(0, {}) == EEXIST);
   for (const char* bad : {"-1", "many", "4x", ""}) {
@@ -268,6 +276,56 @@ TEST_CASE("striping hints are passed as Lustre has them, and told as the file li
     CHECK_FALSE(other.striping.any());
   }
   g_layout_calls = saved;
+}
+
+// Every byte between the lowest and the highest is in one window, and where domains meet there is a stripe's beginning.
+void check_domains(MPI_Offset begin, MPI_Offset end, int aggregators, MPI_Count stripe,
+                   MPI_Count most_rounds) {
+  constexpr MPI_Count kWindow = 4 << 20;
+  CAPTURE(begin);
+  CAPTURE(end);
+  CAPTURE(stripe);
+  Contribution part;
+  part.begin = begin;
+  part.end = end;
+  part.bytes = end - begin;
+  const Domains domains({part}, aggregators, kWindow, stripe);
+  CHECK(domains.rounds() <= most_rounds);
+  MPI_Offset at = begin / 4096 * 4096;
+  for (int aggregator = 0; aggregator < aggregators; ++aggregator) {
+    if (at < end && aggregator > 0) CHECK(at % std::max<MPI_Count>(stripe, 1) == 0);
+    for (MPI_Count round = 0; round < domains.rounds() + 2; ++round) {
+      const FileRange window = domains.window(aggregator, round);
+      if (window.empty()) continue;
+      CHECK(round < domains.rounds());
+      CHECK(window.begin == at);
+      CHECK(window.end - window.begin <= kWindow);
+      at = window.end;
+    }
+  }
+  CHECK(at == end);
+}
+
+TEST_CASE("domains begin on stripes, and no window lies below what is accessed") {
+  constexpr MPI_Count kMiB = 1 << 20, kGiB = 1 << 30;
+  check_domains(0, 64 * kMiB, 4, 0, 4);
+  check_domains(5000, 64 * kMiB + 77, 4, 0, 5);
+  check_domains(5 * kMiB + 5000, 64 * kMiB + 77, 4, kMiB, 4);
+  check_domains(5 * kMiB + 5000, 64 * kMiB + 77, 4, 8 * kMiB, 6);
+  check_domains(7 * kMiB, 9 * kMiB, 3, 4 * kMiB, 1);
+  check_domains(7 * kMiB, 7 * kMiB + 1, 3, 4 * kMiB, 1);
+  check_domains(3 * kGiB - 4096, 4 * kGiB, 1, kGiB, 257);
+  // A stripe that is too large for the access is none of its business.
+  const MPI_Offset high = kGiB + kGiB / 2;
+  Contribution part;
+  part.begin = high;
+  part.end = high + 8 * kMiB;
+  part.bytes = 8 * kMiB;
+  const Domains domains({part}, 2, 4 * kMiB, kGiB);
+  CHECK(domains.rounds() == 1);
+  CHECK(domains.window(0, 0).begin == high);
+  CHECK(domains.window(1, 0).end == high + 8 * kMiB);
+  CHECK(Domains({}, 2, 4 * kMiB, kGiB).rounds() == 0);
 }
 
 TEST_CASE("coverage") {

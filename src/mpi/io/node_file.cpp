@@ -7,7 +7,6 @@
 #include <cerrno>
 #include <utility>
 
-#include "mpi/io/size_limit.hpp"
 #include "sched/sleep.hpp"
 #include "sched/task.hpp"
 
@@ -39,9 +38,7 @@ NodeFile::NodeFile(int fd, std::string path, const struct stat& status, bool rea
       writable_(writable),
       in_memory_(is_in_memory(fd)),
       one_writer_(has_one_writer(fd)),
-      locks_(RangeLocks::of(status)) {
-  if (writable) SizeLimit::look();
-}
+      locks_(RangeLocks::of(status)) {}
 
 Striping NodeFile::striping() {
   Striping found;

@@ -3,13 +3,15 @@
 #include <pthread.h>
 #include <sys/resource.h>
 
-#include <atomic>
 #include <ctime>
 
 namespace tmpi::mpi {
 namespace {
 
-std::atomic<bool> limited{false};  // relaxed: set before the file that it is about is used
+bool limited() noexcept {
+  rlimit limit{};
+  return getrlimit(RLIMIT_FSIZE, &limit) == 0 && limit.rlim_cur != RLIM_INFINITY;
+}
 
 sigset_t the_signal() noexcept {
   sigset_t set;
@@ -20,15 +22,9 @@ sigset_t the_signal() noexcept {
 
 }  // namespace
 
-void SizeLimit::look() noexcept {
-  rlimit limit{};
-  if (getrlimit(RLIMIT_FSIZE, &limit) == 0)
-    limited.store(limit.rlim_cur != RLIM_INFINITY, std::memory_order_relaxed);
-}
-
 // The kernel sends it to the thread that has made the call.
 SizeLimit::SizeLimit() noexcept {
-  if (!limited.load(std::memory_order_relaxed)) return;
+  if (!limited()) return;
   const sigset_t set = the_signal();
   blocks_ = pthread_sigmask(SIG_BLOCK, &set, &before_) == 0 && sigismember(&before_, SIGXFSZ) == 0;
 }

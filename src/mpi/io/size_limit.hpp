@@ -8,9 +8,7 @@ namespace tmpi::mpi {
 
 class SizeLimit {
  public:
-  /// Looks whether there is a limit; without one, objects cost nothing. When a file is opened to be written.
-  static void look() noexcept;
-
+  /// Costs one system call where there is no limit: a program may set one at any time.
   SizeLimit() noexcept;
   ~SizeLimit();
   SizeLimit(const SizeLimit&) = delete;

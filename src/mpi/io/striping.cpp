@@ -4,10 +4,11 @@
 #include <sys/xattr.h>
 
 #include <algorithm>
-#include <array>
 #include <cerrno>
 #include <cstdint>
 #include <cstring>
+#include <memory>
+#include <new>
 
 namespace tmpi::mpi {
 namespace {
@@ -32,6 +33,8 @@ constexpr std::size_t kPoolName = 16;
 
 // Behind that, for each device: an object's number (16 bytes), its generation, the device's number.
 constexpr std::size_t kObject = 24, kDevice = 20;
+constexpr std::size_t kMostValue = std::size_t{64}
+                                   << 10;  // of any attribute (XATTR_SIZE_MAX): there is no part of one
 
 constexpr MPI_Count kUnits = MPI_Count{64} << 10;  // of which a unit is a multiple
 constexpr MPI_Count kMostUnit = (MPI_Count{1} << 32) - kUnits;
@@ -53,25 +56,27 @@ int set_striping(int fd, const Striping& wanted) noexcept {
   Layout layout{};
   layout.magic = kVersion1;
   layout.pattern = kRoundRobin;
-  layout.unit = static_cast<std::uint32_t>(std::min((wanted.unit + kUnits - 1) / kUnits * kUnits, kMostUnit));
+  const MPI_Count unit = std::min(wanted.unit, kMostUnit);
+  layout.unit = static_cast<std::uint32_t>((unit + kUnits - 1) / kUnits * kUnits);
   layout.factor = static_cast<std::uint16_t>(std::min(wanted.factor, kMostFactor));
   layout.first = wanted.first >= 0 && wanted.first < kAny ? static_cast<std::uint16_t>(wanted.first) : kAny;
   return g_layout_calls.set(fd, kAttribute, &layout, sizeof layout, 0) == 0 ? 0 : errno;
 }
 
 Striping striping_of(int fd) noexcept {
-  std::array<std::byte, 4096> value;
-  const ssize_t size = g_layout_calls.get(fd, kAttribute, value.data(), value.size());
+  const std::unique_ptr<std::byte[]> value(new (std::nothrow) std::byte[kMostValue]);
+  if (value == nullptr) return {};
+  const ssize_t size = g_layout_calls.get(fd, kAttribute, value.get(), kMostValue);
   Layout layout;
   if (size < static_cast<ssize_t>(sizeof layout)) return {};
-  std::memcpy(&layout, value.data(), sizeof layout);
+  std::memcpy(&layout, value.get(), sizeof layout);
   if (layout.magic != kVersion1 && layout.magic != kVersion3)
     return {};  // several layouts, one behind the other
   Striping striping{.unit = layout.unit, .factor = layout.factor};
   const std::size_t objects = sizeof layout + (layout.magic == kVersion3 ? kPoolName : 0);
   std::uint32_t device;
   if (objects + kObject <= static_cast<std::size_t>(size)) {
-    std::memcpy(&device, value.data() + objects + kDevice, sizeof device);
+    std::memcpy(&device, value.get() + objects + kDevice, sizeof device);
     striping.first = device;
   }
   return striping;

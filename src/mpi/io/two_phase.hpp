@@ -35,13 +35,15 @@ struct FileRange {
 /// Who reads and writes which part of the file, and in which windows.
 class Domains {
  public:
-  /// `stripe`: of the file's devices, 0 if unknown; one is one aggregator's.
+  /// `stripe`: of the file's devices, 0 if unknown; one is one aggregator's, unless it is larger than a share of the
+  /// file and a window.
   Domains(const std::vector<Contribution>& parts, int aggregators, MPI_Count window, MPI_Count stripe);
   MPI_Count rounds() const noexcept { return rounds_; }
   FileRange window(int aggregator, MPI_Count round) const noexcept;
 
  private:
   MPI_Offset lowest_, highest_;
+  MPI_Offset origin_;  // of the domains: on a stripe, so not above lowest_
   MPI_Count domain_, window_;
   MPI_Count rounds_;
 };

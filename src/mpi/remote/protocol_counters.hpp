@@ -10,7 +10,7 @@ struct ProtocolCounters {
   std::uint64_t eager = 0, eager_bytes = 0;
   std::uint64_t rendezvous = 0, rendezvous_bytes = 0;  ///< asked first: RTS
   std::uint64_t early = 0, early_bytes = 0;  ///< large, and sent at once to a receive that had been announced
-  std::uint64_t reads = 0, read_bytes = 0;   ///< of `rendezvous`: moved by the receiver's reads
+  std::uint64_t reads = 0, read_bytes = 0;   ///< large messages, puts and gets that this process has read
   std::uint64_t deferred = 0;                ///< posts that had to wait for resources
   // Eager limits of pairs of nodes (--eager-limit dynamic): changes, and requests that this node has refused.
   std::uint64_t limits_raised = 0, limits_lowered = 0, limits_refused = 0;

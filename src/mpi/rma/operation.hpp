@@ -3,6 +3,8 @@
 // operations are sent (remote.hpp); the calls SUSPEND only while too much is on its way there.
 #pragma once
 
+#include <limits>
+
 #include "mpi/datatype/datatype.hpp"
 #include "mpi/op/op.hpp"
 #include "mpi/request/request.hpp"
@@ -10,12 +12,18 @@
 
 namespace tmpi::mpi {
 
+/// Without holes. More than there can be is the most there can be, which fits nowhere.
+inline MPI_Count bytes_of(MPI_Count count, const Datatype& type) noexcept {
+  MPI_Count bytes;
+  return __builtin_mul_overflow(count, type.size(), &bytes) ? std::numeric_limits<MPI_Count>::max() : bytes;
+}
+
 /// Data of the calling rank.
 struct Data {
   void* address = nullptr;  ///< not written through if it is an origin's
   MPI_Count count = 0;
   const Datatype* type = nullptr;
-  MPI_Count bytes() const noexcept { return count * type->size(); }
+  MPI_Count bytes() const noexcept { return bytes_of(count, *type); }
 };
 
 /// Data in a window.
@@ -24,7 +32,7 @@ struct Spot {
   MPI_Aint disp = 0;
   MPI_Count count = 0;
   const Datatype* type = nullptr;
-  MPI_Count bytes() const noexcept { return count * type->size(); }
+  MPI_Count bytes() const noexcept { return bytes_of(count, *type); }
 };
 
 // MPI_ERR_RMA_SYNC, MPI_ERR_RMA_RANGE, MPI_ERR_DISP, MPI_ERR_TRUNCATE: the data does not fit; of the accumulates also

@@ -47,6 +47,7 @@ struct Operation {
   bool exposed = false;  // as `key`, to the target
   net::RemoteKey key;
   Exposure target_exposes;
+  bool reading = false;
   Read read;
 
   bool idle() const noexcept {
@@ -57,7 +58,7 @@ struct Operation {
     landing = nullptr;
     origin = result = Data{};
     posted = wanted = arrived = 0;
-    exposed = false;
+    exposed = reading = false;
     for (Piece& p : pieces) p.packed = nullptr;
   }
 };
@@ -120,6 +121,7 @@ void ask_to_expose(Operation& op) {
 void has_read(Reading& reading) noexcept {
   Operation& op = *static_cast<Operation::Read&>(reading).owner;
   send_conceal(op);
+  op.reading = false;
   op.arrived = op.wanted;
   pump(op);
 }
@@ -287,16 +289,27 @@ void grant(Core& core, const WindowShared& window, int rank, TargetLock::Applica
 
 // ---- what comes back ----
 
+namespace {
+
+// Who has been asked to expose the memory of a get does so, or says that it cannot, or refuses the get; others get data.
+bool as_asked(const Operation& op, const Header& header) noexcept {
+  const bool asked = (op.header.flags & kExposed) != 0;
+  if ((header.flags & kExposed) != 0) return asked && header.bytes == op.wanted;
+  return !asked || ((header.flags & kRefused) != 0 && header.bytes == op.wanted);
+}
+
+}  // namespace
+
 net::Landing reply_arriving(const Header& header, int peer, std::size_t payload, bool& complains) {
   Operation* const op = state().operations.find(header.id);
   const auto bytes = static_cast<MPI_Count>(payload);
   const bool exposes = (header.flags & kExposed) != 0, refused = (header.flags & kRefused) != 0;
-  complains = op == nullptr || op->node != peer || header.offset < 0 || header.bytes <= 0 ||
+  complains = op == nullptr || op->node != peer || op->reading || header.offset < 0 || header.bytes <= 0 ||
               header.offset > op->posted || header.bytes > op->wanted - header.offset ||
               bytes != (refused   ? 0
                         : exposes ? MPI_Count{sizeof(Exposure)}
                                   : header.bytes) ||
-              (exposes && !refused && ((op->header.flags & kExposed) == 0 || header.bytes != op->wanted));
+              !as_asked(*op, header);
   if (complains || payload == 0) return {};
   if (exposes) return {&op->target_exposes, payload, nullptr};
   if (op->result_run != nullptr) return {op->result_run + header.offset, payload, nullptr};
@@ -310,13 +323,19 @@ net::Landing reply_arriving(const Header& header, int peer, std::size_t payload,
 
 void reply_landed(Core&, const Header& header, std::size_t payload) {
   Operation& op = *state().operations.find(header.id);
+  if ((header.flags & kExposed) != 0) {
+    op.header.flags &= static_cast<std::uint16_t>(~kExposed);  // it is not told twice
+    if ((header.flags & kRefused) != 0) {
+      op.posted = 0;
+      return pump(op);
+    }
+    op.reading = true;
+    op.read.owner = &op;
+    return op.read.begin(*op.core, op.node, op.target_exposes, op.result_run, op.wanted, has_read);
+  }
   if ((header.flags & kRefused) != 0) {
     op.window->remote->error = header.operation;
     if (op.request != nullptr) op.request->error = header.operation;
-  } else if ((header.flags & kExposed) != 0) {
-    op.header.flags &= static_cast<std::uint16_t>(~kExposed);  // it is not told twice
-    op.read.owner = &op;
-    return op.read.begin(*op.core, op.node, op.target_exposes, op.result_run, op.wanted, has_read);
   } else if (op.result_run == nullptr) {
     unpack_segment(op.result.address, op.result.count, *op.result.type, op.landing.get(), header.offset,
                    static_cast<MPI_Count>(payload));

@@ -1,6 +1,6 @@
 // Reading: memory that another node has exposed (net::Transport::expose) is read into memory here, a few pieces at a
-// time, without help of a CPU there. Large puts are read by the target, large gets by the origin. Used under the lock of
-// the protocol layer.
+// time, without help of a CPU there. Large puts are read by the target, large gets by the origin. Who reads from a peer
+// gets in a queue, as large messages do. Used under the lock of the protocol layer.
 #pragma once
 
 #include <array>
@@ -8,6 +8,7 @@
 #include <type_traits>
 
 #include "mpi/remote/core.hpp"
+#include "mpi/remote/transfer_queue.hpp"
 
 namespace tmpi::mpi::rma {
 
@@ -20,7 +21,7 @@ static_assert(sizeof(Exposure) == 24 && std::has_unique_object_representations_v
 
 Exposure exposure_of(const net::RemoteKey& key, const void* memory) noexcept;
 
-class Reading {
+class Reading : public remote::InTransferQueue<Reading> {
  public:
   using Done = void (*)(Reading& self) noexcept;  ///< may end the Reading's life
 
@@ -35,8 +36,12 @@ class Reading {
     bool busy = false;
   };
   static void got(net::Completion& completion) noexcept;
-  void take_in(Piece& piece) noexcept;
-  void go_on() noexcept;
+  using Queue = remote::TransferQueue<Reading>;
+  static Queue& queue_from(const remote::Core& core, int peer);
+  static void serve(Queue& queue) noexcept;
+  void post_piece(Queue& queue) noexcept;
+  void take_in(Piece& piece, Queue& queue) noexcept;
+  void go_on(Queue& queue) noexcept;
 
   remote::Core* core_ = nullptr;
   int peer_ = 0;

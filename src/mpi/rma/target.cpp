@@ -163,22 +163,22 @@ void reply_with(Core& core, int peer, const Header& asked, const void* data, MPI
              std::move(payload));
 }
 
-// For a get that the origin's side reads. False: that cannot be.
-bool expose(Core& core, int peer, const Header& header, Address from) {
+// For a get that the origin's side reads. If that cannot be, it asks for pieces.
+void expose(Core& core, int peer, const Header& header, Address from) {
   auto& exposures = at(state().exposures, peer);
   const void* const memory = reinterpret_cast<const void*>(from);
-  if (exposures.contains(header.id)) {
-    core.complain(peer, kNonsense);
-    return true;
-  }
-  auto key = core.transport->expose(peer, memory, static_cast<std::size_t>(header.bytes));
-  if (!key) return false;
-  exposures.emplace(header.id, *key);
+  if (exposures.contains(header.id)) return core.complain(peer, kNonsense);
   Header reply = reply_to(header, What::kReply);
   reply.flags = kExposed;
+  auto key = core.transport->expose(peer, memory, static_cast<std::size_t>(header.bytes));
+  if (!key) {
+    reply.flags |= kRefused;
+    (void)send_header(core, peer, reply);
+    return;
+  }
+  exposures.emplace(header.id, *key);
   const Exposure exposure = exposure_of(*key, memory);
   (void)send_header(core, peer, reply, {&exposure, sizeof exposure});
-  return true;
 }
 
 void conceal(Core& core, int peer, const Header& header) {
@@ -214,7 +214,7 @@ void do_get(Core& core, int peer, const Arrival& arrival) {
   auto payload = std::make_unique<OwnPayload>();
   if (arrival.node.form == Node::Form::kRun) {
     const Address from = moved(arrival.base, arrival.node.offset + header.offset);
-    if ((header.flags & kExposed) != 0 && expose(core, peer, header, from)) return;
+    if ((header.flags & kExposed) != 0) return expose(core, peer, header, from);
     return reply_with(core, peer, header, reinterpret_cast<const void*>(from), header.bytes,
                       std::move(payload));
   }

@@ -24,7 +24,9 @@ enum class What : std::uint8_t {
   kForget,     ///< all layouts that this node has sent
   kConceal,    ///< what has been exposed for the operation has been read
   // Back.
-  kReply,  ///< data: what was wanted, from `offset` on; with kRefused nothing, `bytes` say how much it would be
+  // kReply: data: what was wanted, from `offset` on; with kRefused nothing, `bytes` say how much it would be; with kExposed
+  // besides it cannot be exposed, and has to be asked for by pieces.
+  kReply,
   kAnswer,   ///< everything that came before is done
   kGranted,  ///< a lock
   kRefuse,   ///< an operation has not been done; operation: the error class

@@ -235,7 +235,7 @@ constexpr Variable kVariables[] = {
      read_network<&Net::early_bytes>, nullptr, "Bytes in them."},
     {"tmpi_network_reads", kCounter, kTuner, Category::kNetwork, Extent::kProcess, Needs::kNothing, kNumber,
      read_network<&Net::reads>, nullptr,
-     "Messages received that this process has read itself from the sender's memory."},
+     "Large messages, puts and gets whose data this process has read itself from another one's memory."},
     {"tmpi_network_read_bytes", kSum, kTuner, Category::kNetwork, Extent::kProcess, Needs::kNothing, kNumber,
      read_network<&Net::read_bytes>, nullptr, "Bytes in them."},
     {"tmpi_network_deferred", kCounter, kTuner, Category::kNetwork, Extent::kProcess, Needs::kNothing,
