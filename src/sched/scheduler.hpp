@@ -54,7 +54,8 @@ struct EventSource {
   /// Makes progress; true if there was any. Any worker's thread, several at a time. May make tasks ready.
   bool (*poll)() noexcept = nullptr;
   /// What the watcher has to watch; whatever happens after the call shows there. `patient`: who asks would
-  /// rather be woken a little late than stay awake for what comes soon.
+  /// rather be woken a little late than stay awake for what comes soon. Called when the watcher has left its worker:
+  /// makes no task ready.
   Arming (*arm)(bool patient) noexcept = nullptr;
   /// How much is on its way here, or may be: receives and transfers that wait for other processes. A hint,
   /// relaxed.

@@ -38,8 +38,8 @@ TEST_CASE("arming runs nothing that others have left, and says that there is som
       CHECK(testing::recv_bytes(rank.world, data.size(), 0, 5) == data);
       return;
     }
-    Request& send = create_request(rank.world, {RequestKind::kSend, SendMode::kStandard, data.data(), 100,
-                                                &testing::bytes(), 1, 5});
+    Request& send = create_request(
+        rank.world, {RequestKind::kSend, SendMode::kStandard, data.data(), 100, &testing::bytes(), 1, 5});
     std::atomic<bool> looks{false}, left{false};
     Dawdler dawdler;
     std::thread other([&] {
