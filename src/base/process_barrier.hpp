@@ -8,6 +8,7 @@
 #include <unistd.h>
 
 #include <atomic>
+#include <cerrno>
 
 namespace tmpi {
 
@@ -18,9 +19,15 @@ inline bool enable_process_barrier() noexcept {
 }
 
 /// A sequentially consistent fence here and on every thread of the process that runs. Some 0.3 us, more on many cores.
-inline void process_barrier() noexcept {
+/// False: on the calling thread only, since the program has put a system-call filter in the way meanwhile, or the kernel
+/// has no memory; what others have written may then not be seen yet.
+[[nodiscard]] inline bool process_barrier() noexcept {
   std::atomic_thread_fence(std::memory_order_seq_cst);
-  syscall(SYS_membarrier, MEMBARRIER_CMD_PRIVATE_EXPEDITED, 0, 0);
+  for (int tries = 0; tries < 8; ++tries) {
+    if (syscall(SYS_membarrier, MEMBARRIER_CMD_PRIVATE_EXPEDITED, 0, 0) == 0) return true;
+    if (errno != ENOMEM) break;
+  }
+  return false;
 }
 
 /// The other side: nothing for the processor, and the compiler moves nothing across.

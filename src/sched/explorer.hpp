@@ -185,7 +185,10 @@ struct Checked {
   static void wait_for(int, const Arming& arming, std::uint64_t) noexcept {
     detail::wait_for_event(arming.fd >= 0);
   }
-  static void process_barrier() noexcept { detail::process_barrier(); }
+  static bool process_barrier() noexcept {
+    detail::process_barrier();
+    return true;
+  }
   static void relax() noexcept {}
   static void yield() noexcept { detail::step(detail::Kind::kYield, nullptr); }
 };

@@ -19,6 +19,7 @@
 // watches.
 #pragma once
 
+#include <algorithm>
 #include <atomic>
 #include <cstdint>
 #include <span>
@@ -40,6 +41,9 @@ class BasicParking {
     std::span<BasicParking* const> all;  ///< complete before the first worker runs
     /// What is left outside of the inbox is left by plain stores: the process barrier is enabled.
     bool quick = false;
+    /// The process barrier has failed, ever: nobody sleeps for longer than kUnsure. Relaxed: a thread's own failure is
+    /// what it has to see.
+    std::atomic<bool> unsure{false};
   };
 
   explicit BasicParking(Shared& shared) noexcept : shared_(shared) {}
@@ -100,7 +104,8 @@ class BasicParking {
   template <class LookAgain>
   [[nodiscard]] bool announce(LookAgain&& look_again) noexcept {
     if (!inbox_.announce()) return false;
-    if (shared_.quick && !S::omits(Step::kBarrier)) S::process_barrier();
+    if (shared_.quick && !S::omits(Step::kBarrier) && !S::process_barrier()) [[unlikely]]
+      shared_.unsure.store(true, std::memory_order_relaxed);
     return S::omits(Step::kLookAgain) || !look_again();
   }
   bool announced() const noexcept { return inbox_.parked(); }
@@ -128,6 +133,8 @@ class BasicParking {
   /// the caller has watched the event source: it has to take_baton() when it is inside again. Blocks the
   /// thread.
   [[nodiscard]] bool wait(std::uint32_t epoch, std::uint64_t nanoseconds = 0) noexcept {
+    if (shared_.unsure.load(std::memory_order_relaxed)) [[unlikely]]
+      nanoseconds = nanoseconds == 0 ? kUnsure : std::min(nanoseconds, kUnsure);
     if (shared_.watch.park(eventcount_, epoch, nanoseconds)) return true;
     eventcount_.wait(epoch, nanoseconds);
     return false;
@@ -139,6 +146,7 @@ class BasicParking {
     kHeld,     // by who is inside
     kOffered,  // to those parked here, who have been notified
   };
+  static constexpr std::uint64_t kUnsure = 1'000'000;  // ns
   // Why somebody is woken who finds wake_node_ in its inbox.
   static constexpr std::uint32_t kLook = 1;
   static constexpr std::uint32_t kBaton = 2;

@@ -88,7 +88,7 @@ struct System {
     [[maybe_unused]] const ssize_t got = read(event, &signals, sizeof signals);
   }
 
-  static void process_barrier() noexcept { tmpi::process_barrier(); }
+  static bool process_barrier() noexcept { return tmpi::process_barrier(); }
   static void relax() noexcept { cpu_relax(); }
   static void yield() noexcept { sched_yield(); }
 

@@ -21,7 +21,8 @@ class Waiter {
   /// Counts one completion. Any thread. Does not suspend. After the call the waiter may no longer exist.
   void complete() noexcept;
 
-  /// All completions have come, and nobody else touches the waiter any more: wait() need not be called.
+  /// All completions have come, and nobody else touches the waiter any more: wait() need not be called. Only where there
+  /// are as many completers as events: not in a Waitany.
   bool over() const noexcept { return remaining_.load(std::memory_order_acquire) == 1; }
 
   /// A completion is coming: begins to fetch what it will write. Any thread, by whom complete() might be called.

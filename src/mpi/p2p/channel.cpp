@@ -14,6 +14,8 @@ namespace {
 static_assert(kChannelLimit <= 0xffff && kScatteredLimit <= 0xffff);  // Slot::bytes
 static_assert(kChannelLimit <= PayloadRing::kMost);
 constexpr std::uint32_t kLookInterval = 64;  // messages between two looks at the receiver's memory
+// Messages that may lie in a channel when a large one, of up to 64 KiB, is left there.
+constexpr std::uint32_t kBeforeLarge = 15;
 
 // Written before any rank runs; none with one worker. Not behind a pointer: a load less in every message.
 std::optional<WorkerChannels> the_channels;
@@ -66,11 +68,13 @@ bool post(int from, int to, Rank& target, const MatchKey& key, const Outgoing& d
   if (channel == nullptr) return false;
   Slot* const slot = the_channels->free_slot(from, *channel);
   if (slot == nullptr) return false;
-  if (channel->sent() % kLookInterval == 0 && target.matcher.buffered_bytes() > kMostBuffered) return false;
+  const bool large = data.bytes > kChannelLimit;
+  if ((large || channel->sent() % kLookInterval == 0) && target.matcher.buffered_bytes() > kMostBuffered)
+    return false;
+  if (large && !the_channels->at_most(*channel, kBeforeLarge)) return false;
   if (data.bytes <= kSlotBytes) {
     pack(slot->packed, data);
-  } else if (std::byte* const room =
-                 data.bytes <= kChannelLimit ? the_channels->room(from, *channel, data.bytes) : nullptr) {
+  } else if (std::byte* const room = large ? nullptr : the_channels->room(from, *channel, data.bytes)) {
     pack(room, data);
     slot->outside = {room, nullptr};
   } else {

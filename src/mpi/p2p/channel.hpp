@@ -54,7 +54,8 @@ bool post(int from, int to, Rank& target, const MatchKey& key, const Outgoing& d
 bool take_in(int worker) noexcept;
 
 /// The same for a rank of that worker that waits for `waiter`: no more than until that is over, so that
-/// what is behind need not be left as unexpected. True if it is. Does not suspend.
+/// what is behind need not be left as unexpected. True if it is. The waiter must have no more completers than events: then
+/// nobody else touches it afterwards. Does not suspend.
 bool take_in_for(const sched::Waiter& waiter, int worker) noexcept;
 
 /// Workers for whom there is a message that could not be taken in for want of memory when that was last tried.

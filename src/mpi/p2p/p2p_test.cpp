@@ -6,13 +6,16 @@
 
 #include <atomic>
 #include <cstdlib>
+#include <memory>
 #include <numeric>
 #include <random>
 
 #include "base/platform.hpp"
 #include "mpi/base/status.hpp"
+#include "mpi/datatype/construct.hpp"
 #include "mpi/p2p/buffered.hpp"
 #include "mpi/p2p/cell.hpp"
+#include "mpi/p2p/channel.hpp"
 #include "mpi/p2p/exchange.hpp"
 #include "mpi/p2p/lifecycle.hpp"
 #include "mpi/p2p/probe.hpp"
@@ -156,6 +159,51 @@ TEST_CASE("who receives what is always there already does not keep its worker fr
       }
     }
   }
+}
+
+// Ranks 0 and 1 share a worker. 0 waits for 1, and nothing but its cells limits what 2 sends it.
+TEST_CASE(
+    "scattered data that nobody receives are buffered up to a limit, whoever else is sent to in between") {
+  constexpr int kMessages = 320;
+  constexpr MPI_Count kElements = 7500;
+  enum { kData, kSmall, kGo };
+  testing::run_ranks(3, 2, [](Rank& rank) {
+    if (rank.world_rank == 0) recv_bytes(rank.world, 8, 1, kGo);
+    if (rank.world_rank == 1) {
+      for (int i = 0; i < kMessages; ++i) recv_bytes(rank.world, 8, 2, kSmall);
+      recv_bytes(rank.world, 8, 2, kGo);
+      Rank& other = *job()->local(0);
+      CHECK(other.matcher.buffered_bytes() > kMostBuffered / 2);
+      CHECK(other.matcher.buffered_bytes() < kMostBuffered + (2 << 20));
+      send_bytes(rank.world, pattern(8, 0), 0, kGo);
+    }
+    if (rank.world_rank == 1) return;
+    const std::vector<char> sent = pattern(kElements * 16, 0);
+    std::vector<char> data = rank.world_rank == 2 ? sent : std::vector<char>(kElements * 16);
+    Datatype* made = nullptr;
+    REQUIRE_FALSE(construct_vector<MPI_Count>(kElements, 1, 2, *datatype_from(MPI_DOUBLE), made));
+    const auto release = [](Datatype* old) { old->release(); };
+    const std::unique_ptr<Datatype, decltype(release)> type(made, release);
+    REQUIRE(type->scattered());
+    std::vector<Request*> requests;
+    for (int i = 0; i < kMessages; ++i) {
+      const bool sends = rank.world_rank == 2;
+      requests.push_back(
+          &create_request(rank.world, {sends ? RequestKind::kSend : RequestKind::kRecv, SendMode::kStandard,
+                                       data.data(), 1, type.get(), sends ? 0 : 2, kData}));
+      if (sends) send_bytes(rank.world, pattern(8, 0), 1, kSmall);
+      CHECK_FALSE(start(*requests.back()));
+    }
+    if (rank.world_rank == 2) send_bytes(rank.world, pattern(8, 0), 1, kGo);
+    wait_all(requests.data(), kMessages);
+    for (Request* request : requests) {
+      MPI_Request handle = handle_of(*request);
+      CHECK_FALSE(conclude(handle, *request, MPI_STATUS_IGNORE));
+    }
+    for (std::size_t i = 0; i < data.size(); ++i) {
+      if (i % 16 < 8 && data[i] != sent[i]) FAIL("wrong data");
+    }
+  });
 }
 
 TEST_CASE("random traffic between many ranks on several workers, nonblocking, waited for in every way") {

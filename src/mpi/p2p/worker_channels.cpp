@@ -116,22 +116,23 @@ void WorkerChannels::put_to_rest(Reader& reader) noexcept {
     }
   }
   if (quiet == nullptr) return;
-  if (quick_) process_barrier();
+  const bool sure = !quick_ || process_barrier();
   for (Channel* channel = quiet; channel != nullptr;) {
     Channel* const after = channel->next_quiet_;
-    if (!rests(*channel)) poll(reader, *channel);
+    if (!rests(*channel, sure)) poll(reader, *channel);
     channel = after;
   }
 }
 
 // True if the reader has no longer to poll the channel: it is dormant, or its sender has announced it
-// already.
-bool WorkerChannels::rests(Channel& channel) noexcept {
+// already. Not `sure`: there may be a message that is not seen here.
+bool WorkerChannels::rests(Channel& channel, bool sure) noexcept {
   // Under the lock: a sender that finds it dormant takes its ring away.
   channel.delivering_.lock();
   Channel::State expected = Channel::kDormant;
-  const bool polled = channel.has_message() && channel.state_.compare_exchange_strong(
-                                                   expected, Channel::kActive, std::memory_order_seq_cst);
+  const bool polled =
+      (!sure || channel.has_message()) &&
+      channel.state_.compare_exchange_strong(expected, Channel::kActive, std::memory_order_seq_cst);
   channel.delivering_.unlock();
   return !polled;
 }

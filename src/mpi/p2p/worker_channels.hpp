@@ -99,7 +99,8 @@ class Channel {
 
   // Without the lock `ring_` and `delivered_` may have changed in between, which only the sender does; then
   // the answer may be a wrong yes. All three are seq_cst for the sake of a reader that is about to sleep or
-  // has put the channel to rest: what the sender has written before it looked at that is seen here.
+  // has put the channel to rest: what the sender has written before it looked at that is seen here. Where the process
+  // has a barrier `turn` is stored by release only: then it is the reader's process_barrier() before that look.
   bool has_message() const noexcept {
     const Ring ring(ring_.load(std::memory_order_seq_cst));
     const std::uint32_t next = delivered_.load(std::memory_order_seq_cst);
@@ -160,6 +161,12 @@ class WorkerChannels {
     if (channel.sent_ - channel.known_delivered_ > channel.my_mask_) [[unlikely]]
       return look_for_slot(from, channel);
     return &channel.my_ring_[channel.sent_ & channel.my_mask_];
+  }
+  /// No more than `messages` lie in the channel.
+  bool at_most(Channel& channel, std::uint32_t messages) noexcept {
+    if (channel.sent_ - channel.known_delivered_ > messages)
+      channel.known_delivered_ = channel.delivered_.load(std::memory_order_acquire);
+    return channel.sent_ - channel.known_delivered_ <= messages;
   }
   /// Room for the payload of the message that is about to be published; null if there is none in the ring: then
   /// it is left in a cell.
@@ -251,7 +258,7 @@ class WorkerChannels {
   [[gnu::noinline]] void take_announced(Reader& reader) noexcept;
   [[gnu::noinline]] void put_to_rest(Reader& reader) noexcept;
   static void poll(Reader& reader, Channel& channel) noexcept;
-  static bool rests(Channel& channel) noexcept;
+  static bool rests(Channel& channel, bool sure) noexcept;
   // The exchange in publish() waits until the slot's line has come from the reader, who has read it a lap ago.
   // A sender that sends one message after the other has the lines of the next ones fetched meanwhile. One that
   // looks for an answer in between does not: the reader would have to fetch them back when it looks there.

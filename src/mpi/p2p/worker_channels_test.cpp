@@ -3,11 +3,18 @@
 #include "mpi/p2p/worker_channels.hpp"
 
 #include <doctest/doctest.h>
+#include <linux/filter.h>
+#include <linux/seccomp.h>
+#include <sys/prctl.h>
+#include <sys/syscall.h>
 
 #include <algorithm>
 #include <atomic>
+#include <cerrno>
+#include <cstddef>
 #include <cstring>
 #include <deque>
+#include <iterator>
 #include <memory>
 #include <mutex>
 #include <random>
@@ -220,6 +227,38 @@ TEST_CASE("128 workers: silent channels are not looked at, and heard at once whe
   for (const Receiver& receiver : receivers) CHECK(receiver.in_order);
 }
 
+namespace {
+
+// For the calling thread from now on; false: the system has no filters.
+bool filter_process_barrier() {
+  sock_filter steps[] = {BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(seccomp_data, nr)),
+                         BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_membarrier, 0, 1),
+                         BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ERRNO | EPERM),
+                         BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW)};
+  const sock_fprog program{static_cast<unsigned short>(std::size(steps)), steps};
+  return prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) == 0 &&
+         prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &program) == 0;
+}
+
+}  // namespace
+
+TEST_CASE("no channel is put to rest where the process barrier fails") {
+  if (!tmpi::enable_process_barrier()) return;
+  std::thread([] {
+    if (!filter_process_barrier()) return;
+    CHECK_FALSE(tmpi::process_barrier());
+    WorkerChannels channels(3, 10, true);
+    Receiver receiver(3);
+    for (int from : {1, 2}) REQUIRE(post(channels, from, 0, receiver, 0));
+    CHECK(channels.drain<note>(0));
+    for (int i = 0; i < 100; ++i) CHECK_FALSE(channels.drain<note>(0));
+    CHECK(channels.polled(0) == 2);
+    for (int from : {1, 2}) REQUIRE(post(channels, from, 0, receiver, 1));
+    CHECK(channels.drain<note>(0));
+    CHECK(receiver.received == 4);
+  }).join();
+}
+
 TEST_CASE("a channel that talks is not put to rest by those that do not") {
   WorkerChannels channels(4, 100);
   Receiver receiver(4);
@@ -355,7 +394,14 @@ class Threads {
         }
         ++number;
       }
-      for (auto looks = random() % 20; looks > 0; --looks) (void)channels_.drain<note>(me);
+      for (auto looks = random() % 20; looks > 0; --looks) {
+        if (random() % 2 == 0) {
+          (void)channels_.drain<note>(me);
+        } else {
+          const long enough = mine.received + 1 + random() % 4;
+          (void)channels_.drain_until<note>(me, [&] { return mine.received >= enough; });
+        }
+      }
       if (random() % 8 == 0 || number == kMessages) sleep(me);
     }
   }
@@ -373,7 +419,7 @@ class Threads {
   void sleep(int me) {
     std::atomic<int>& asleep = states_[static_cast<std::size_t>(me)].asleep;
     asleep.store(1);
-    if (quick_) tmpi::process_barrier();
+    if (quick_) REQUIRE(tmpi::process_barrier());
     if (!channels_.drain<note>(me) && sure_to_be_woken(me)) asleep.wait(1);
     asleep.store(0);
   }
