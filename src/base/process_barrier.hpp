@@ -22,9 +22,7 @@ inline bool enable_process_barrier() noexcept {
 /// False: on the calling thread only, since the program has put a system-call filter in the way meanwhile, or the kernel
 /// has no memory; what others have written may then not be seen yet.
 [[nodiscard]] inline bool process_barrier() noexcept {
-#if !defined(__SANITIZE_THREAD__)  // which knows no fences; the system call is one
-  std::atomic_thread_fence(std::memory_order_seq_cst);
-#endif
+  std::atomic_signal_fence(std::memory_order_seq_cst);  // for the processor the call is a barrier here, too
   for (int tries = 0; tries < 8; ++tries) {
     if (syscall(SYS_membarrier, MEMBARRIER_CMD_PRIVATE_EXPEDITED, 0, 0) == 0) return true;
     if (errno != ENOMEM) break;

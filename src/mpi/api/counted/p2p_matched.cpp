@@ -18,6 +18,7 @@ Err message_from(MPI_Message handle, Message*& message) {
     return fail(MPI_ERR_REQUEST,
                 "the message is MPI_MESSAGE_NULL: a probe has found none, or it has been received already");
   }
+  // What has been received lies with the free cells, or is gone: found as long as nothing else lies there.
   Message* candidate = reinterpret_cast<Message*>(handle);
   if (is_predefined(handle) || candidate->held != Message::kHeld) {
     return fail(MPI_ERR_REQUEST,
