@@ -171,8 +171,8 @@ def copied(function, a):
     pair = counted(function, a) or (next((x for x in function.arguments if x.name == "count"), None),
                                     next((x for x in function.arguments if x.handle == "Datatype"), None))
     if any(x.handle == "Op" for x in function.arguments) and pair[0] is not None and pair[0].kind == "value" and pair[0].name == "count":
-        return f"tmpi_section_copy_of({a.name}, *{pair[0].name}, datatype_from(*{pair[1].name}))"
-    return f"tmpi_section_copy({a.name})"
+        return f"tmpi_section_copy_of({a.name}, *{pair[0].name}, datatype_from(*{pair[1].name}), {int(not a.const)})"
+    return f"tmpi_section_copy({a.name}, {int(not a.const)})"
 
 
 def significant(function, a):
@@ -212,7 +212,8 @@ def section_call(function):
                 lines.append(f"Section {a.name}_s = {copied(function, a) if later else f'tmpi_section_refused({a.name})'};")
             else:
                 blocks = "tmpi_section_blocks_or_copy" if later else "tmpi_section_blocks"
-                lines.append(f"Section {a.name}_s = {blocks}({a.name}, datatype_from(*{datatype.name}));")
+                written = f", {int(not a.const)}" if later else ""
+                lines.append(f"Section {a.name}_s = {blocks}({a.name}, datatype_from(*{datatype.name}){written});")
             if datatype.kind != "handles":
                 ordinary[datatype.name] = f"&{a.name}_s.datatype"
         elif is_blocking(function) or later:

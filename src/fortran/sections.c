@@ -181,40 +181,67 @@ OWN_CALLS Section tmpi_section_blocks(const Descriptor* d, MPI_Datatype datatype
   return section;
 }
 
-/* Copies between the section and a buffer without gaps. */
-static void copy_elements(const Descriptor* d, int rank, char* element, char** dense, int to_section) {
+/* Copies the elements of the section into a buffer without gaps. */
+static void copy_out(const Descriptor* d, int rank, const char* element, char** dense) {
   if (rank == 0) {
-    memcpy(to_section ? element : *dense, to_section ? *dense : element, d->elem_len);
+    memcpy(*dense, element, d->elem_len);
     *dense += d->elem_len;
     return;
   }
   for (ptrdiff_t i = 0; i < d->dim[rank - 1].extent; i++)
-    copy_elements(d, rank - 1, element + i * d->dim[rank - 1].stride, dense, to_section);
+    copy_out(d, rank - 1, element + i * d->dim[rank - 1].stride, dense);
 }
 
-Section tmpi_section_copy(const Descriptor* d) {
+/* Copies back what the call has changed, `size` bytes before the same bytes as they were: all else belongs to the program, or to
+ * another operation, and may have been written meanwhile. */
+static void copy_back(const Descriptor* d, int rank, char* element, const char** dense, size_t size) {
+  if (rank > 0) {
+    for (ptrdiff_t i = 0; i < d->dim[rank - 1].extent; i++)
+      copy_back(d, rank - 1, element + i * d->dim[rank - 1].stride, dense, size);
+    return;
+  }
+  const char *now = *dense, *before = now + size;
+  *dense += d->elem_len;
+  if (memcmp(now, before, d->elem_len) == 0) return;
+  for (size_t i = 0; i < d->elem_len; i++)
+    if (now[i] != before[i]) element[i] = now[i];
+}
+
+Section tmpi_section_copy(const Descriptor* d, int written) {
   Section section = ordinary(d, 0, MPI_DATATYPE_NULL);
   if (is_plain(d)) return section;
+  const size_t size = (size_t)elements(d) * d->elem_len;
   section.copy = section.address =
-      tmpi_fortran_allocate("the copy of an array section", (size_t)elements(d) * d->elem_len);
+      tmpi_fortran_allocate("the copy of an array section", written ? 2 * size : size);
   char* dense = (char*)section.copy;
-  copy_elements(d, d->rank, (char*)d->base_addr, &dense, 0);
+  copy_out(d, d->rank, (const char*)d->base_addr, &dense);
+  if (written) memcpy(dense, section.copy, size);
   return section;
 }
 
-OWN_CALLS Section tmpi_section_copy_of(const Descriptor* d, MPI_Count count, MPI_Datatype datatype) {
-  MPI_Count lb, extent;
-  if (is_plain(d) || datatype == MPI_DATATYPE_NULL || count <= 0 ||
-      PMPI_Type_get_extent_c(datatype, &lb, &extent) != MPI_SUCCESS)
-    return tmpi_section_copy(d); /* MPI says what is wrong */
-  return extent > 0 && count > elements(d) * (MPI_Count)d->elem_len / extent ? refused(d)
-                                                                             : tmpi_section_copy(d);
+/* Whether `count` of `datatype` lie within the first `bytes`. */
+OWN_CALLS static int has_room(MPI_Count bytes, MPI_Count count, MPI_Datatype datatype) {
+  MPI_Count lb, extent, true_lb, true_extent, last, end;
+  if (PMPI_Type_get_extent_c(datatype, &lb, &extent) != MPI_SUCCESS ||
+      PMPI_Type_get_true_extent_c(datatype, &true_lb, &true_extent) != MPI_SUCCESS)
+    return 1; /* MPI says what is wrong */
+  if (true_extent == 0) return 1;
+  if (__builtin_mul_overflow(count - 1, extent, &last)) return 0;
+  if (__builtin_add_overflow(last > 0 ? last : 0, true_lb + true_extent, &end)) return 0;
+  return true_lb >= (last < 0 ? -last : 0) && end <= bytes;
 }
 
-Section tmpi_section_blocks_or_copy(const Descriptor* d, MPI_Datatype datatype) {
+Section tmpi_section_copy_of(const Descriptor* d, MPI_Count count, MPI_Datatype datatype, int written) {
+  const MPI_Count bytes = elements(d) * (MPI_Count)d->elem_len;
+  if (!is_plain(d) && datatype != MPI_DATATYPE_NULL && count > 0 && !has_room(bytes, count, datatype))
+    return refused(d);
+  return tmpi_section_copy(d, written);
+}
+
+Section tmpi_section_blocks_or_copy(const Descriptor* d, MPI_Datatype datatype, int written) {
   Section section = tmpi_section_blocks(d, datatype);
   if (!section.error) return section;
-  section = tmpi_section_copy(d);
+  section = tmpi_section_copy(d, written);
   section.datatype = tmpi_number((void*)datatype);
   return section;
 }
@@ -270,8 +297,9 @@ SECTION_ERROR(tmpi_section_error_file, File, MPI_File)
 OWN_CALLS void tmpi_section_end(Section* section, const Descriptor* d, int written) {
   if (section->made != MPI_DATATYPE_NULL) PMPI_Type_free(&section->made);
   if (section->copy == NULL) return;
-  char* dense = (char*)section->copy;
-  if (written && !section->error) copy_elements(d, d->rank, (char*)d->base_addr, &dense, 1);
+  const char* dense = (const char*)section->copy;
+  if (written && !section->error)
+    copy_back(d, d->rank, (char*)d->base_addr, &dense, (size_t)elements(d) * d->elem_len);
   free(section->copy);
 }
 

@@ -52,12 +52,13 @@ Section tmpi_section_type(const Descriptor* d, MPI_Count count, MPI_Datatype dat
 Section tmpi_section_blocks(const Descriptor* d, MPI_Datatype datatype);
 
 /* The same, or a copy of the elements where they are not equally far apart. */
-Section tmpi_section_blocks_or_copy(const Descriptor* d, MPI_Datatype datatype);
+Section tmpi_section_blocks_or_copy(const Descriptor* d, MPI_Datatype datatype, int written);
 
-/* A copy of the elements, for functions that are through with it when they return or whose request tells when they are. */
-Section tmpi_section_copy(const Descriptor* d);
+/* A copy of the elements, for functions that are through with it when they return or whose request tells when they are; if `written`,
+ * with what tells later which of them the function has changed. */
+Section tmpi_section_copy(const Descriptor* d, int written);
 /* Refused if there are fewer than `count` of `datatype`. */
-Section tmpi_section_copy_of(const Descriptor* d, MPI_Count count, MPI_Datatype datatype);
+Section tmpi_section_copy_of(const Descriptor* d, MPI_Count count, MPI_Datatype datatype, int written);
 
 /* For functions that work on a buffer again and again (persistent ones) and for which there is no datatype. */
 Section tmpi_section_refused(const Descriptor* d);
@@ -74,7 +75,7 @@ int tmpi_section_error(MPI_Comm comm);
 int tmpi_section_error_win(MPI_Win win);
 int tmpi_section_error_file(MPI_File file);
 
-/* Gives back what was made or copied; first copies back, if `written`. */
+/* Gives back what was made or copied; first copies back what was changed, if `written`. */
 void tmpi_section_end(Section* section, const Descriptor* d, int written);
 
 /* The same when `request` is complete, which handles.h notices; at once if the call has failed. The request has to be completed by

@@ -19,6 +19,7 @@ program sections
   call collectives()
   call nonblocking()
   call nonblocking_copies()
+  call untouched()
   call one_element()
   call unused_buffers()
   call refused()
@@ -265,6 +266,51 @@ contains
       CHECK(sum(abs(all(5, 4*i + 2:4*i + 4:2) - 1000*i - [20*me + 4, 20*me + 14])) == 0)
     end do
     EQUAL(count(all == -1), 16*ranks)
+  end subroutine
+
+  ! What an operation does not write is the program's while it is pending, or another operation's.
+  subroutine untouched()
+    integer, asynchronous :: b(20), wide(0:4*ranks, 3), counts(ranks), even(ranks), odd(ranks), five(5), mine(2)
+    integer :: i
+    type(MPI_Request) :: requests(2)
+    type(MPI_Datatype) :: apart
+    type(MPI_Op) :: nothing
+    b = -1
+    five = [1, 2, 3, 4, 5]
+    call MPI_Iallreduce(five, b(1:20:2), 5, MPI_INTEGER, MPI_SUM, MPI_COMM_WORLD, requests(1))
+    b(11) = 7
+    call MPI_Wait(requests(1), MPI_STATUS_IGNORE)
+    CHECK(all(b(1:10:2) == ranks*five))
+    EQUAL(b(11), 7)
+    CHECK(all(b(2::2) == -1) .and. all(b(13::2) == -1))
+    ! Two operations into one section whose elements are not equally far apart.
+    wide = -1
+    mine = [100 + me, 200 + me]
+    counts = 1
+    even = [(2*i, i=0, ranks - 1)]
+    odd = even + 1
+    call MPI_Iallgatherv(mine(1:1), 1, MPI_INTEGER, wide(1::2, 1:3:2), counts, even, MPI_INTEGER, MPI_COMM_WORLD, requests(1))
+    call MPI_Iallgatherv(mine(2:2), 1, MPI_INTEGER, wide(1::2, 1:3:2), counts, odd, MPI_INTEGER, MPI_COMM_WORLD, requests(2))
+    call MPI_Waitall(2, requests, MPI_STATUSES_IGNORE)
+    CHECK(all(wide(1::4, 1) == [(100 + i, i=0, ranks - 1)]) .and. all(wide(3::4, 1) == [(200 + i, i=0, ranks - 1)]))
+    EQUAL(count(wide /= -1), 2*ranks)
+    ! Two elements whose extent is more than they need: the section has room for them.
+    call MPI_Type_create_resized(MPI_INTEGER, 0_MPI_ADDRESS_KIND, 12_MPI_ADDRESS_KIND, apart)
+    call MPI_Type_commit(apart)
+    call MPI_Op_create(combine_nothing, .true., nothing)
+    five(1:4) = [1, 2, 3, 4]
+    b = -1
+    call MPI_Allreduce(five, b(1:8:2), 2, apart, nothing, MPI_COMM_SELF)
+    CHECK(all(b(1:8) == [1, -1, -1, -1, -1, -1, 4, -1]))
+    call MPI_Op_free(nothing)
+    call MPI_Type_free(apart)
+  end subroutine
+
+  subroutine combine_nothing(in, inout, length, datatype)
+    use, intrinsic :: iso_c_binding, only: c_ptr
+    type(c_ptr), value :: in, inout
+    integer :: length
+    type(MPI_Datatype) :: datatype
   end subroutine
 
   subroutine refused()
