@@ -64,7 +64,8 @@ def convert(function, a):
     if a.kind == "handle_out":
         return [f"MPI_{a.handle} {c} = NULL;"], f"&{c}", [f"if ({c} != NULL) *{n} = tmpi_number({c});"]
     if a.kind == "handle_update":
-        return [f"MPI_{a.handle} {c} = {kind}_from(*{n});"], f"&{c}", [f"emptied({n}, {c});"]
+        after = f"completed({n}, {c}, sections);" if kind == "request" else f"emptied({n}, {c});"
+        return [f"MPI_{a.handle} {c} = {kind}_from(*{n});"], f"&{c}", [after]
     if a.kind == "handles" and a.const and not is_blocking(function): # it is read until the call has completed
         before = [f"const MPI_Count {c}_count = {length_of(function, a)};",
                   f"const MPI_{a.handle}* const {c} = tmpi_lasting_types({c}_count, {n});"]
@@ -80,7 +81,8 @@ def convert(function, a):
         if out:
             after.append(f"for (MPI_Count i = 0; i < {c}_count; i++) if ({c}[i] != NULL) {n}[i] = tmpi_number({c}[i]);")
         elif not a.const:
-            after.append(f"for (MPI_Count i = 0; i < {c}_count; i++) emptied(&{n}[i], {c}[i]);")
+            done = f"completed(&{n}[i], {c}[i], sections);" if kind == "request" else f"emptied(&{n}[i], {c}[i]);"
+            after.append(f"for (MPI_Count i = 0; i < {c}_count; i++) {done}")
         return before, c, after + [f"HANDLES_END({c});"]
     if a.kind == "string":
         return [f"STRING({c}, {n}, {n}_length, {int(n in STRIPPED)});"], c, [f"STRING_END({c});"]
@@ -93,9 +95,27 @@ def convert(function, a):
     raise ValueError(f"{function.name}: no conversion for {a}")
 
 
+def completes_requests(function):
+    return any(a.handle == "Request" and a.kind in ("handle_update", "handles") and not a.const for a in function.arguments)
+
+
+# The functions that look at requests and leave them: what they find complete has to be in the program's buffers.
+LEFT_COMPLETE = {
+    "MPI_Request_get_status": "if (*flag) found_complete(*request, sections);",
+    "MPI_Request_get_status_all":
+        "for (MPI_Count i = 0; *flag && i < *count; i++) found_complete(array_of_requests[i], sections);",
+    "MPI_Request_get_status_any":
+        "if (*flag && indx_c != MPI_UNDEFINED) found_complete(array_of_requests[indx_c], sections);",
+    "MPI_Request_get_status_some":
+        "for (int i = 0; i < *outcount; i++) found_complete(array_of_requests[array_of_indices[i] - 1], sections);",
+}
+
+
 def binding(function):
     """The procedure that takes addresses."""
     before, passed, after = [], [], []
+    if completes_requests(function) or function.name in LEFT_COMPLETE:
+        before.append("const uint64_t sections = sections_before();")
     for a in function.arguments:
         b, p, t = convert(function, a)
         before += b
@@ -104,8 +124,13 @@ def binding(function):
     name = function.name.removeprefix("MPI_")
     lines = [f"void F({fortran_name(function)})({parameters(function)}) {{"]
     lines += ["  " + line for line in before]
-    lines.append(f"  const int outcome = C({name})({', '.join(passed)});")
+    call = f"C({name})({', '.join(passed)})"
+    if name == "Request_free":
+        call = f"sections != 0 && tmpi_section_waits(*request) ? tmpi_section_freed() : {call}"
+    lines.append(f"  const int outcome = {call};")
     lines += ["  " + line for line in after]
+    if function.name in LEFT_COMPLETE:
+        lines.append(f"  if (outcome == MPI_SUCCESS) {{ {LEFT_COMPLETE[function.name]} }}")
     lines += ["  finish(ierror, outcome);", "}"]
     if not choices(function):
         lines.append(f"F08({fortran_name(function)});")

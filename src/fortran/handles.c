@@ -34,9 +34,6 @@ MPI_Fint tmpi_look_up_number(void* handle) {
   return number;
 }
 
-/* What C takes for a handle that is none: a null handle would do, but of a request it means that there is nothing to wait for. */
-#define NO_HANDLE (PREDEFINED - 1)
-
 #define HANDLE_KIND(name, Kind, Handle)                                      \
   Handle tmpi_look_up_##name(MPI_Fint number) {                              \
     const Handle handle = PMPI_##Kind##_f2c(number);                         \

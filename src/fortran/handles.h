@@ -79,16 +79,37 @@ static inline MPI_Fint tmpi_number(void* handle) {
 #include "fortran/handle_kinds.inc"
 #undef HANDLE_KIND
 
-/* Copies of array sections that wait for their requests (sections.c), and what is to be done when one is complete. */
-extern int tmpi_sections_waiting;
-void tmpi_sections_complete(MPI_Fint request);
+/* What C takes for a handle that is none: a null handle would do, but of a request it means that there is nothing to wait for. */
+#define NO_HANDLE (PREDEFINED - 1)
 
-/* After a function that frees its handle, or completes a request: the handle is a null one, or has stayed what it was. */
+/* After a function that frees its handle: the handle is a null one, or has stayed what it was. */
 static inline void emptied(MPI_Fint* number, void* handle) {
-  if ((uintptr_t)handle >= PREDEFINED) return;
-  if (!LIKELY(__atomic_load_n(&tmpi_sections_waiting, __ATOMIC_RELAXED) == 0))
-    tmpi_sections_complete(*number);
+  if ((uintptr_t)handle < NO_HANDLE) *number = (MPI_Fint)(uintptr_t)handle;
+}
+
+/* Copies of array sections that wait for their requests (sections.c): how many wait, and how many have ever waited. A request's integer
+ * is another's as soon as it is complete, perhaps in another thread, before the call that completes it has returned: so a call asks before
+ * it begins which copies can be those of its requests. */
+extern int tmpi_sections_waiting;
+extern uint64_t tmpi_sections_begun;
+static inline uint64_t sections_before(void) {
+  if (LIKELY(__atomic_load_n(&tmpi_sections_waiting, __ATOMIC_RELAXED) == 0)) return 0;
+  return __atomic_load_n(&tmpi_sections_begun, __ATOMIC_RELAXED);
+}
+/* The request is complete; `released`: and gone, else it is still to be waited for. */
+void tmpi_sections_complete(MPI_Fint request, uint64_t before, int released);
+int tmpi_section_waits(MPI_Fint request);
+int tmpi_section_freed(void); /* raises that such a request is not to be freed; returns the error code */
+
+/* After a function that completes a request: as emptied(). */
+static inline void completed(MPI_Fint* number, void* handle, uint64_t sections) {
+  if ((uintptr_t)handle >= NO_HANDLE) return;
+  if (!LIKELY(sections == 0)) tmpi_sections_complete(*number, sections, 1);
   *number = (MPI_Fint)(uintptr_t)handle;
+}
+/* After a function that has found a request complete and left it. */
+static inline void found_complete(MPI_Fint number, uint64_t sections) {
+  if (!LIKELY(sections == 0)) tmpi_sections_complete(number, sections, 0);
 }
 
 /* ierror is optional in mpi_f08. */

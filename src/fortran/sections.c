@@ -294,12 +294,15 @@ SECTION_ERROR(tmpi_section_error, Comm, MPI_Comm)
 SECTION_ERROR(tmpi_section_error_win, Win, MPI_Win)
 SECTION_ERROR(tmpi_section_error_file, File, MPI_File)
 
+static void write_back(const Section* section, const Descriptor* d) {
+  const char* dense = (const char*)section->copy;
+  copy_back(d, d->rank, (char*)d->base_addr, &dense, (size_t)elements(d) * d->elem_len);
+}
+
 OWN_CALLS void tmpi_section_end(Section* section, const Descriptor* d, int written) {
   if (section->made != MPI_DATATYPE_NULL) PMPI_Type_free(&section->made);
   if (section->copy == NULL) return;
-  const char* dense = (const char*)section->copy;
-  if (written && !section->error)
-    copy_back(d, d->rank, (char*)d->base_addr, &dense, (size_t)elements(d) * d->elem_len);
+  if (written && !section->error) write_back(section, d);
   free(section->copy);
 }
 
@@ -307,11 +310,13 @@ OWN_CALLS void tmpi_section_end(Section* section, const Descriptor* d, int writt
 typedef struct Waiting {
   struct Waiting* next;
   MPI_Fint request;
-  int written;
+  int written; /* and not yet copied back */
+  uint64_t number;
   Section section;
   Descriptor descriptor; /* and its dimensions */
 } Waiting;
 int tmpi_sections_waiting;
+uint64_t tmpi_sections_begun;
 static Waiting* waiting;
 static char waiting_lock; /* threads of the rank */
 
@@ -334,18 +339,49 @@ void tmpi_section_later(int outcome, MPI_Fint request, Section* section, const D
   w->section = *section;
   memcpy(&w->descriptor, d, sizeof *d + bytes);
   lock_waiting();
+  w->number = tmpi_sections_begun + 1;
+  __atomic_store_n(&tmpi_sections_begun, w->number, __ATOMIC_RELAXED);
   w->next = waiting;
   waiting = w;
   unlock_waiting();
   __atomic_add_fetch(&tmpi_sections_waiting, 1, __ATOMIC_RELAXED);
 }
 
-void tmpi_sections_complete(MPI_Fint request) {
+int tmpi_section_waits(MPI_Fint request) {
+  lock_waiting();
+  const Waiting* w = waiting;
+  while (w != NULL && w->request != request) w = w->next;
+  unlock_waiting();
+  return w != NULL;
+}
+
+OWN_CALLS int tmpi_section_freed(void) {
+  static int code;
+  if (code == 0) {
+    int made;
+    PMPI_Add_error_code(MPI_ERR_REQUEST, &made);
+    PMPI_Add_error_string(made,
+                          "MPI_Request_free of a nonblocking operation on an array section whose elements "
+                          "are not next to each other: the elements were copied, and only a call that "
+                          "completes the request copies them back. Wait for it");
+    code = made;
+  }
+  PMPI_Comm_call_errhandler(MPI_COMM_SELF, code);
+  return code;
+}
+
+void tmpi_sections_complete(MPI_Fint request, uint64_t before, int released) {
   Waiting* complete = NULL;
   lock_waiting();
   for (Waiting** at = &waiting; *at != NULL;) {
     Waiting* const w = *at;
-    if (w->request != request) {
+    if (w->request != request || w->number > before) {
+      at = &w->next;
+      continue;
+    }
+    if (!released) {
+      if (w->written) write_back(&w->section, &w->descriptor);
+      w->written = 0;
       at = &w->next;
       continue;
     }

@@ -294,6 +294,8 @@ contains
     call MPI_Waitall(2, requests, MPI_STATUSES_IGNORE)
     CHECK(all(wide(1::4, 1) == [(100 + i, i=0, ranks - 1)]) .and. all(wide(3::4, 1) == [(200 + i, i=0, ranks - 1)]))
     EQUAL(count(wide /= -1), 2*ranks)
+    ! Found complete and left: the data are there, and are the program's from then on.
+    call found_complete(five, b)
     ! Two elements whose extent is more than they need: the section has room for them.
     call MPI_Type_create_resized(MPI_INTEGER, 0_MPI_ADDRESS_KIND, 12_MPI_ADDRESS_KIND, apart)
     call MPI_Type_commit(apart)
@@ -304,6 +306,44 @@ contains
     CHECK(all(b(1:8) == [1, -1, -1, -1, -1, -1, 4, -1]))
     call MPI_Op_free(nothing)
     call MPI_Type_free(apart)
+  end subroutine
+
+  subroutine found_complete(five, b)
+    integer, asynchronous, intent(inout) :: five(:), b(:)
+    integer :: way, error, class, indx, done, indices(2)
+    type(MPI_Request) :: requests(2)
+    logical :: flag
+    do way = 1, 4
+      b = -1
+      call MPI_Iallreduce(five, b(1:20:2), 5, MPI_INTEGER, MPI_SUM, MPI_COMM_WORLD, requests(1))
+      requests(2) = MPI_REQUEST_NULL
+      if (way == 1) then ! a request whose data are in a copy is not to be freed
+        call MPI_Comm_set_errhandler(MPI_COMM_SELF, MPI_ERRORS_RETURN)
+        call MPI_Request_free(requests(1), error)
+        call MPI_Comm_set_errhandler(MPI_COMM_SELF, MPI_ERRORS_ARE_FATAL)
+        call MPI_Error_class(error, class)
+        EQUAL(class, MPI_ERR_REQUEST)
+        CHECK(requests(1) /= MPI_REQUEST_NULL)
+      end if
+      flag = .false.
+      do while (.not. flag)
+        select case (way)
+        case (1)
+          call MPI_Request_get_status(requests(1), flag, MPI_STATUS_IGNORE)
+        case (2)
+          call MPI_Request_get_status_all(2, requests, flag, MPI_STATUSES_IGNORE)
+        case (3)
+          call MPI_Request_get_status_any(2, requests, indx, flag, MPI_STATUS_IGNORE)
+        case (4)
+          call MPI_Request_get_status_some(2, requests, done, indices, MPI_STATUSES_IGNORE)
+          flag = done == 1
+        end select
+      end do
+      CHECK(all(b(1:10:2) == ranks*five))
+      b(1:3) = -7
+      call MPI_Waitall(2, requests, MPI_STATUSES_IGNORE)
+      CHECK(all(b(1:3) == -7) .and. all(b(5:10:2) == ranks*five(3:)))
+    end do
   end subroutine
 
   subroutine combine_nothing(in, inout, length, datatype)

@@ -15,6 +15,7 @@ program values
   call infos()
   call completions()
   call many_handles()
+  call no_handles()
   call topologies()
   call reductions()
   call kinds()
@@ -232,6 +233,23 @@ contains
     call MPI_Request_free(requests(1), ierr)
     call MPI_Request_free(requests(2), ierr)
     CHECK(all(requests == MPI_REQUEST_NULL))
+  end subroutine
+
+  ! What is no handle stays what it was.
+  subroutine no_handles()
+    integer :: type, request, class
+    type = 123456
+    request = 654321
+    call MPI_Comm_set_errhandler(MPI_COMM_SELF, MPI_ERRORS_RETURN, ierr)
+    call MPI_Type_free(type, ierr)
+    call MPI_Error_class(ierr, class, ierr)
+    EQUAL(class, MPI_ERR_TYPE)
+    EQUAL(type, 123456)
+    call MPI_Wait(request, MPI_STATUS_IGNORE, ierr)
+    call MPI_Error_class(ierr, class, ierr)
+    EQUAL(class, MPI_ERR_REQUEST)
+    EQUAL(request, 654321)
+    call MPI_Comm_set_errhandler(MPI_COMM_SELF, MPI_ERRORS_ARE_FATAL, ierr)
   end subroutine
 
   ! More than are kept without a lock.
