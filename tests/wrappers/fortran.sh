@@ -241,6 +241,7 @@ t_modules_for_another_compiler() {
   cp -R "$(dirname "$bin")/lib/." "$tree/lib"
   rm -rf "$tree/lib/tmpi/modules"
   ln -s "$(command -v gfortran)" other/otherfortran
+  ln -s "$(command -v gfortran)" other/a-gfortran-1
   PATH=$PWD/other:$PATH
   expect_failure "mpi_f08.mod" "$tree/bin/tmpifort" -fc=otherfortran -c hello.f90
   # The module files of another compiler, or none: a sentence of ours after the compiler's.
@@ -248,6 +249,10 @@ t_modules_for_another_compiler() {
   for module in mpi mpi_f08 mpi_f08_types; do echo "not of this compiler" > "$tree/lib/tmpi/modules/$module.mod"; done
   expect_failure "gfortran's, and a module file.* tmpi-fortran-modules otherfortran$" "$tree/bin/tmpifort" -fc=otherfortran -c hello.f90
   expect_failure "not a GNU Fortran module file" "$tree/bin/tmpifort" -c hello.f90
+  # Of no gfortran, whatever its name.
+  "$tree/bin/tmpifort" -fc=a-gfortran-1 -c hello.f90 2> said && exit 1
+  grep -q "not a GNU Fortran module file" said
+  if grep -q tmpi-fortran-modules said; then exit 1; fi
   expect_match "modules for otherfortran" "$tree/bin/tmpi-fortran-modules" otherfortran
   "$tree/bin/tmpifort" -fc=otherfortran hello.f90 -o hello
   expect "" "$tree/bin/tmpifort" -fc=otherfortran -c hello.f90

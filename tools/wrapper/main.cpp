@@ -127,23 +127,27 @@ int execute(const Wrapper& wrapper, const Words& command) {
 bool may_lack_modules(const Wrapper& wrapper) {
   if (!wrapper.language->fortran) return false;
   const std::string& compiler = wrapper.compiler.front();
-  return compiler.substr(compiler.rfind('/') + 1) != wrapper.language->compiler &&
+  // gfortran-13 and x86_64-linux-gnu-gfortran, too.
+  return compiler.find(wrapper.language->compiler, compiler.rfind('/') + 1) == std::string::npos &&
          std::string_view(module_directory(wrapper.installation, compiler)).ends_with("/modules");
 }
 
 // Runs a compiler that has no modules here: says so if it fails.
 int execute_without_modules(const Wrapper& wrapper, const Words& command) {
   const pid_t child = fork();
-  if (child == 0) execute(wrapper, command);
+  if (child <= 0) execute(wrapper, command);  // without a child there is no sentence, but there is a compiler
   int status = 0;
-  while (waitpid(child, &status, 0) < 0 && errno == EINTR) continue;
+  while (waitpid(child, &status, 0) < 0) {
+    if (errno != EINTR) die(wrapper, std::string("cannot wait for the compiler: ") + std::strerror(errno));
+  }
   if (status == 0) return 0;
   const std::string& compiler = wrapper.compiler.front();
-  std::fprintf(stderr,
-               "%s: %s has no modules mpi and mpi_f08 here: those that are installed are gfortran's, and a "
-               "module file "
-               "is of use to the compiler that made it only. To make them: tmpi-fortran-modules %s\n",
-               wrapper.name.c_str(), compiler.c_str(), compiler.c_str());
+  std::fprintf(
+      stderr,
+      "%s: if it is about mpi.mod or mpi_f08.mod: those that are installed are gfortran's, and a module "
+      "file is of use to the compiler that made it only; %s has none here. To make them: "
+      "tmpi-fortran-modules %s\n",
+      wrapper.name.c_str(), compiler.c_str(), compiler.c_str());
   return WIFEXITED(status) ? WEXITSTATUS(status) : 1;
 }
 
