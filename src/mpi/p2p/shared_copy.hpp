@@ -9,7 +9,7 @@
 namespace tmpi::mpi {
 
 /// Below this a copy is over before an assistant has come.
-inline constexpr MPI_Count kSharedCopy = MPI_Count{64} << 10;
+inline constexpr MPI_Count kSharedCopy = MPI_Count{128} << 10;
 
 namespace detail {
 void copy_shared(void* to, const void* from, MPI_Count bytes, int worker) noexcept;
