@@ -102,7 +102,8 @@ static void test_sizes(void) {
   close_and_delete(&file);
 }
 
-/* Somebody outside cuts the file while it is read in every way: each byte is what was there, or is not counted. */
+/* Somebody outside cuts the file while it is read in every way: each byte is what was there, or is not counted. (Or
+ * zero: the kernel clears the rest of the last page for whoever has asked for the size before.) */
 static void test_shrinks(void) {
   enum { kPieces = 64, kPiece = 16, kRounds = 12 };
   make_path("shrinks");
@@ -131,7 +132,7 @@ static void test_shrinks(void) {
     }
     CHECK_OK(MPI_Get_count(&status, MPI_BYTE, &count));
     CHECK(count >= 0 && count <= (int)sizeof got);
-    for (int i = 0; i < count; i++) CHECK(got[i] == 'd');
+    for (int i = 0; i < count; i++) CHECK(got[i] == 'd' || got[i] == 0);
     MPI_Barrier(MPI_COMM_WORLD);
   }
   MPI_Type_free(&pieces);
