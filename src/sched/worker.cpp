@@ -86,13 +86,11 @@ inline void Worker::look_at_sources() noexcept {
 __attribute__((noinline)) Task* Worker::next_ready_of_all() noexcept {
   if (opened_) close_opening();
   drain_inbox();
-  if (!watchful()) [[likely]] {
-    look_at_sources();
-    return ready_.pop();
+  if (watchful()) [[unlikely]] {
+    wake_sleepers();
+    if (Task* task = pop_urgent()) return task;
+    if (balancer_ != nullptr) balance();
   }
-  wake_sleepers();
-  if (Task* task = pop_urgent()) return task;
-  if (balancer_ != nullptr) balance();
   look_at_sources();
   Task* const next = ready_.pop();
   if (balancer_ != nullptr && next != nullptr) open_for(*next);

@@ -87,29 +87,9 @@ bool is_contiguous(const Node& root, MPI_Count size, MPI_Count extent) noexcept 
   return root.empty() || (root.form == Node::Form::kRun && root.offset == 0);
 }
 
-/// Contiguous runs of bytes.
-MPI_Count runs_of(const Node& node) noexcept {
-  switch (node.form) {
-    case Node::Form::kEmpty:
-      return 0;
-    case Node::Form::kRun:
-      return 1;
-    case Node::Form::kBlocks:
-    case Node::Form::kRuns:
-      return node.count;
-    case Node::Form::kLoop:
-      return node.count * runs_of(*node.child);
-    case Node::Form::kList:
-      break;
-  }
-  MPI_Count runs = 0;
-  for (MPI_Count i = 0; i < node.count; ++i) runs += runs_of(*node.parts[i].node);
-  return runs;
-}
-
 bool is_scattered(const Node& root, bool contiguous) noexcept {
   constexpr MPI_Count kShortRun = 256;
-  return !contiguous && root.size / kShortRun < runs_of(root);
+  return !contiguous && static_cast<double>(root.size / kShortRun) < runs_of(root);
 }
 
 /// True if all blocks have one type and length and stand equally far apart: then they are a strided loop.

@@ -177,4 +177,24 @@ std::shared_ptr<const Layout> Layout::of_list(const std::vector<LayoutBlock>& bl
   return layout;
 }
 
+double runs_of(const Node& node) noexcept {
+  switch (node.form) {
+    case Node::Form::kEmpty:
+      return 0;
+    case Node::Form::kRun:
+      return 1;
+    case Node::Form::kBlocks:
+    case Node::Form::kRuns:
+      return static_cast<double>(node.count);
+    case Node::Form::kLoop:
+      return static_cast<double>(node.count) * runs_of(*node.child);
+    case Node::Form::kList: {
+      double runs = 0;
+      for (MPI_Count i = 0; i < node.count; ++i) runs += runs_of(*node.parts[i].node);
+      return runs;
+    }
+  }
+  return 0;
+}
+
 }  // namespace tmpi::mpi

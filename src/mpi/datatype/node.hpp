@@ -105,4 +105,7 @@ inline Node repeated(MPI_Count count, MPI_Count stride, const Node& node) noexce
   return loop;
 }
 
+/// Contiguous runs of bytes in the node's stream. Walks the tree.
+double runs_of(const Node& node) noexcept;
+
 }  // namespace tmpi::mpi

@@ -10,27 +10,6 @@ namespace {
 
 constexpr MPI_Count kEndless = std::numeric_limits<MPI_Count>::max() / 4;
 
-// Number of runs of a node's stream.
-double runs_in(const Node& node) noexcept {
-  switch (node.form) {
-    case Node::Form::kEmpty:
-      return 0;
-    case Node::Form::kRun:
-      return 1;
-    case Node::Form::kBlocks:
-    case Node::Form::kRuns:
-      return static_cast<double>(node.count);
-    case Node::Form::kLoop:
-      return static_cast<double>(node.count) * runs_in(*node.child);
-    case Node::Form::kList: {
-      double runs = 0;
-      for (MPI_Count i = 0; i < node.count; ++i) runs += runs_in(*node.parts[i].node);
-      return runs;
-    }
-  }
-  return 0;
-}
-
 // Where a node's data begin and end, and whether they are in ascending order, which loops show by their first
 // repetition.
 struct Span {
@@ -108,7 +87,7 @@ View::View(MPI_Offset disp, const Datatype& etype, const Datatype& filetype, con
       average_run_(
           contiguous_ ? kEndless
                       : std::max<MPI_Count>(1, static_cast<MPI_Count>(static_cast<double>(tile_) /
-                                                                      std::max(1.0, runs_in(tile_node()))))) {
+                                                                      std::max(1.0, runs_of(tile_node()))))) {
   for (const Datatype* type : {&etype_, &filetype_, &file_etype_, &file_filetype_}) type->retain();
 }
 

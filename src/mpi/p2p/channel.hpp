@@ -24,8 +24,8 @@ namespace tmpi::mpi {
 /// a cell. Above it the second copy costs more than the sender's look into the receiver's matcher.
 inline constexpr MPI_Count kChannelLimit = 1024;
 
-/// The same for messages whose data lie scattered with their sender (Datatype::scattered): he packs them, the receiver unpacks them, and
-/// neither reads or writes single elements in memory that the other core works with.
+/// The same for messages whose data lie scattered with their sender (Datatype::scattered), who packs them: the receiver
+/// unpacks them, and neither reads or writes single elements in memory that the other core works with.
 inline constexpr MPI_Count kScatteredLimit = 65535;
 
 /// Messages up to this size are buffered inside a node.
