@@ -3,6 +3,7 @@
 #pragma once
 
 #include <atomic>
+#include <cstddef>
 #include <cstdint>
 
 #include "base/platform.hpp"
@@ -60,24 +61,32 @@ struct PollCount {
   std::uint64_t left = 0;              ///< ticks when it went away, if that is measured
 };
 
-/// What a switch touches lies in the first cache line.
-struct alignas(kCacheLine) Task : ult::Fiber {
+struct Task;
+
+/// What every switch and every call touch of a task, but for the fiber's own.
+struct TaskHead {
+  Task* next = nullptr;   ///< link of the ready queue or of an inbox; a task is in at most one
+  CurrentWorker worker;   ///< where it runs
+  void* owner = nullptr;  ///< the MPI layer's Rank; opaque here
+  std::uint32_t id = 0;   ///< index in the scheduler = local rank index
   std::atomic<TaskState> state{TaskState::kInit};  ///< for state dumps, and hints inside its worker; relaxed
   TaskKind kind = TaskKind::kRank;
-  bool inside = false;                   ///< in the library: between entry and return to user code (Inside)
-  std::atomic<bool> monitored{false};    ///< its worker has admitted threads; written by that, relaxed
-  Task* next = nullptr;                  ///< link of the ready queue or of an inbox; a task is in at most one
-  CurrentWorker worker;                  ///< where it runs
-  void* owner = nullptr;                 ///< the MPI layer's Rank; opaque here
-  std::uint32_t id = 0;                  ///< index in the scheduler = local rank index
-  std::atomic<bool> interrupted{false};  ///< the interrupt hook is to be called (interrupt() in sleep.hpp)
-  bool resumed_early = false;            ///< for that alone: what it waits for has not come
-  std::uint16_t home = 0;          ///< index of the worker on which it, or its rank, began: never changes
+  bool inside = false;                 ///< in the library: between entry and return to user code (Inside)
+  std::atomic<bool> monitored{false};  ///< its worker has admitted threads; written by that, relaxed
+};
+
+/// With thousands of tasks a switch takes as long as the cache lines that it touches. The first has what every switch
+/// touches, the second what starting needs, and measuring, the third what a call and a wait leave for state dumps.
+struct alignas(kCacheLine) Task : TaskHead, ult::Fiber {
   void (*entry)(void*) = nullptr;  ///< what spawn() was given
   void* argument = nullptr;
-  timers::ProcessMeter meter;  ///< what it has run, if switches are metered; ends the second line
+  timers::ProcessMeter meter;         ///< what it has run, if switches are metered; ends the second line
+  std::atomic<const char*> call{""};  ///< MPI call that it is in or was in last; for state dumps; relaxed
+  std::atomic<std::uint64_t> note[7] = {};  ///< what it waits for, in MPI's words; for state dumps; relaxed
+  std::atomic<bool> interrupted{false};     ///< the interrupt hook is to be called (interrupt() in sleep.hpp)
   std::atomic<bool> interrupt_queued{false};  ///< it is in a list by next_interrupted
-  std::atomic<std::uint64_t> note[7] = {};    ///< what it waits for, in MPI's words; for state dumps; relaxed
+  bool resumed_early = false;                 ///< for that alone: what it waits for has not come
+  std::uint16_t home = 0;  ///< index of the worker on which it, or its rank, began: never changes
   Task* next_interrupted = nullptr;
   Sleeper* sleeper = nullptr;  ///< it is in sleep_until()
   PollCount polls;
@@ -87,6 +96,9 @@ struct alignas(kCacheLine) Task : ult::Fiber {
   void set_state(TaskState now) noexcept { state.store(now, std::memory_order_relaxed); }
   TaskState get_state() const noexcept { return state.load(std::memory_order_relaxed); }
 };
+#if !defined(TMPI_ASAN) && !defined(TMPI_TSAN)
+static_assert(offsetof(ult::Fiber, stack) + sizeof(TaskHead) == kCacheLine);
+#endif
 
 /// The task that runs on the calling thread, null on a thread that is no worker. Never cache the result
 /// across a scheduling point: the task may continue on another thread. Does not suspend.

@@ -316,17 +316,50 @@ bool Worker::sleep_until(Task& self, std::uint64_t deadline) noexcept {
   return !sleeper.interrupted;
 }
 
+// The task that waits now is to be left for this one; null: it has been woken before it was left.
+[[gnu::always_inline]] inline Task* Worker::next_instead_of(Task& self) noexcept {
+  self.set_state(TaskState::kBlocked);
+  Task* from = &self;
+  Task* const next = choose_after(from);
+  if (next == nullptr) leave_for_good();
+  if (next != &self) {
+    before_switch(from, *next, switches_);
+    return next;
+  }
+  if (from == nullptr) report(nullptr, &self);
+  self.set_state(TaskState::kRunning);
+  return nullptr;
+}
+
+[[gnu::noinline]] void Worker::suspend(Task& self) noexcept {
+  if (Task* const next = next_instead_of(self)) ult::switch_to(thread_, self, *next);
+}
+
 void Worker::block(Task& self) noexcept {
   if (&self != running_) [[unlikely]]
     return detail::block_on_thread(*this, self);
   if (watchful() && wakes_at_once(self)) [[unlikely]]
     return;
-  for (Worker* here = this;;) {
-    here->suspend(self);
-    here = self.worker;
-    if (!here->watchful() || here->goes_on(self)) [[likely]]
-      return;
-  }
+  if (Task* const next = next_instead_of(self)) return leave_waiting(thread_, self, *next);
+  go_on_after_wait(self);
+}
+
+// Woken, perhaps on another worker, perhaps only to be interrupted.
+inline void Worker::go_on_after_wait(Task& self) noexcept {
+  for (Worker* here = self.worker; here->watchful() && !here->goes_on(self); here = self.worker)
+    [[unlikely]] here->suspend(self);
+}
+
+// The two are the last that a task calls to be left: a call at the end is a jump, so nothing of who has chosen the next
+// one stays on the stack of a task that waits. With a thousand of them each line counts.
+[[gnu::noinline]] void Worker::leave_waiting(ult::Thread& thread, Task& self, Task& next) noexcept {
+  ult::switch_to(thread, self, next);
+  go_on_after_wait(self);
+}
+
+[[gnu::noinline]] void Worker::leave_ready(ult::Thread& thread, Task& self, Task& next) noexcept {
+  ult::switch_to(thread, self, next);
+  self.worker->go_on(self);
 }
 
 // What has interrupted it while it ran or was ready is in no list any more.
@@ -343,17 +376,6 @@ __attribute__((noinline)) bool Worker::goes_on(Task& self) noexcept {
   if (self.interrupted.load(std::memory_order_relaxed) && interrupted(self)) return false;
   if (balancer_ != nullptr) move_after_wait(self);
   return true;
-}
-
-[[gnu::always_inline]] inline void Worker::suspend(Task& self) noexcept {
-  self.set_state(TaskState::kBlocked);
-  Task* from = &self;
-  Task* const next = choose_after(from);
-  if (next == nullptr) leave_for_good();
-  if (next != &self) return switch_from(self, from, *next);
-  // Woken before it was left.
-  if (from == nullptr) report(nullptr, &self);
-  self.set_state(TaskState::kRunning);
 }
 
 inline void Worker::give_turn(Task& self, Counter& counter) noexcept {
@@ -378,16 +400,16 @@ inline void Worker::give_turn(Task& self, Counter& counter) noexcept {
       open_for(*next);
     }
     push_yielded(self);
-    switch_from(self, &self, *next, counter);
-    return self.worker->go_on(self);
+    before_switch(&self, *next, counter);
+    return leave_ready(thread_, self, *next);
   }
   // Several ranks that poll in turn never leave the queue empty.
   if (shared_.oversubscribed && ++yields_ % kYieldsPerSlice == 0) sched_yield();
   push_yielded(self);
   Task* next = next_ready();
   if (next != &self) {
-    switch_from(self, &self, *next, counter);
-    return self.worker->go_on(self);
+    before_switch(&self, *next, counter);
+    return leave_ready(thread_, self, *next);
   }
   self.set_state(TaskState::kRunning);
   go_on(self);

@@ -255,7 +255,11 @@ class alignas(kCacheLine) Worker {
   void wake_sleepers() noexcept;
   void take_interrupted() noexcept;
   bool interrupted(Task& self) noexcept;
+  Task* next_instead_of(Task& self) noexcept;
   void suspend(Task& self) noexcept;
+  static void go_on_after_wait(Task& self) noexcept;
+  static void leave_waiting(ult::Thread& thread, Task& self, Task& next) noexcept;
+  static void leave_ready(ult::Thread& thread, Task& self, Task& next) noexcept;
   bool wakes_at_once(Task& self) noexcept;
   bool goes_on(Task& self) noexcept;
   bool watchful() const noexcept { return watchful_.load(std::memory_order_relaxed); }

@@ -335,7 +335,7 @@ void report_no_memory(const char* what) noexcept {
     text << "the node process";
   }
   text << " on host " << host << ": ";
-  if (local != nullptr && local->task != nullptr && local->task->inside) text << local->call << ": ";
+  if (local != nullptr && local->task != nullptr && local->task->inside) text << local->call() << ": ";
   text << "there is no memory for " << what
        << ", and without it the job cannot go on. Use fewer ranks per node, or look at the limits (ulimit "
           "-v, a "

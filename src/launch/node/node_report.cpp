@@ -194,7 +194,7 @@ StateDump NodeJob::state_dump(bool asleep) const {
     if (!asleep && state == RankState::kRunning) place.call = blocking_call(sched::os_thread_of(*rank.task));
     // Nothing but that is left where nobody is at work.
     if (asleep && (state == RankState::kRunning || state == RankState::kReady))
-      place = {RankState::kPolling, rank.call};
+      place = {RankState::kPolling, rank.call()};
     // The call stays noted after it has returned; only a blocked rank is surely still inside.
     if (state == RankState::kBlocked) {
       mpi::Place where = mpi::place_of(rank, asleep);

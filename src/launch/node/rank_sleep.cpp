@@ -39,7 +39,7 @@ void say_what_holding_costs(int rank, const char* call) {
 
 mpi::Rank& calling(const char* call) noexcept {
   mpi::Rank& rank = *static_cast<mpi::Rank*>(sched::current()->owner);
-  rank.call = call;
+  rank.set_call(call);
   return rank;
 }
 

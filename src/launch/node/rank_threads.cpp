@@ -10,7 +10,7 @@ namespace {
 
 void wait_for(privatize::ThreadEvent& event, const char* where) noexcept {
   const sched::Inside inside(sched::current());
-  static_cast<mpi::Rank*>(sched::current()->owner)->call = where;
+  static_cast<mpi::Rank*>(sched::current()->owner)->set_call(where);
   sched::Waiter waiter(1);
   if (event.leave(&waiter)) waiter.wait();
 }

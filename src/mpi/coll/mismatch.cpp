@@ -66,7 +66,7 @@ const Rank* find(const Comm& comm, const Rank* named) noexcept {
 // a collective.
 std::string called(const Comm& comm, const Rank* there, Stamp stamp) {
   if (there == nullptr) return stamped_name(stamp) + " of other members";
-  const std::string_view call = there->call;
+  const std::string_view call = there->call();
   const bool part = comm.handle == MPI_COMM_NULL;
   std::string name(call);
   if (rooted(stamp) && !(waits_in_collective(*there) && (part || fits(call, stamp)))) {
@@ -114,10 +114,10 @@ std::string difference(Stamp here, Stamp there, bool plain_amount) {
 void report(const Comm& comm, Stamp mine, Stamp other, const Rank* named) noexcept {
   Rank& rank = *comm.owner;
   const Rank* there = find(comm, named);
-  const std::string_view call = rank.call;
+  const std::string_view call = rank.call();
   // Only of one and the same function, or of one that the other has gone on from.
-  const bool same = rooted(mine) || there == nullptr || call == there->call ||
-                    std::string_view(there->call).starts_with("MPI_Wait");
+  const bool same = rooted(mine) || there == nullptr || call == there->call() ||
+                    std::string_view(there->call()).starts_with("MPI_Wait");
   const bool plain = !call.starts_with("MPI_Reduce_scatter") && !call.starts_with("MPI_Ireduce_scatter") &&
                      !(call.find("educe") != std::string_view::npos && !rooted(mine) &&
                        call.find("llreduce") == std::string_view::npos);
@@ -127,7 +127,7 @@ void report(const Comm& comm, Stamp mine, Stamp other, const Rank* named) noexce
           "rank {} on {}: {} does not match {} on the same communicator{}. All members must make the same "
           "collective calls in the same order, and say the same of root, operator and data. Run the job with "
           "--check: it says where these calls are",
-          rank.world_rank, job()->host(), rank.call, called(comm, there, other), how);
+          rank.world_rank, job()->host(), rank.call(), called(comm, there, other), how);
 }
 
 [[maybe_unused]] const bool registered = [] {

@@ -115,12 +115,17 @@ Query query_of(Comm& comm, const Args& args, MPI_Count bytes) {
   return query;
 }
 
-// What query_of() takes from the call, but for the bytes, in one number that is not 0.
-[[gnu::always_inline]] inline unsigned kind_of(const Args& args, bool part) {
+// What query_of() takes from the call, in one number that is not 0; 0: it does not fit into one.
+[[gnu::always_inline]] inline std::uint64_t call_of(const Args& args, bool part, MPI_Count bytes) {
+  constexpr unsigned kCollectiveBits = 8, kBytesBits = 16;
+  static_assert(std::size(kTable) <= std::size_t{1} << (kBytesBits - kCollectiveBits));
   unsigned kind = 1U | (args.in_place ? 2U : 0U) | (args.ragged ? 4U : 0U) | (part ? 8U : 0U) |
-                  unsigned{static_cast<unsigned char>(args.collective)} << 8U;
+                  unsigned{static_cast<unsigned char>(args.collective)} << kCollectiveBits;
   if (args.op != nullptr) kind |= (args.op->commutative ? 16U : 0U) | (dense(*args.recv.type) ? 32U : 0U);
-  return kind;
+  const auto size = static_cast<std::uint64_t>(bytes);
+  if (size >> (64 - kBytesBits) != 0) [[unlikely]]
+    return 0;
+  return size << kBytesBits | kind;
 }
 
 }  // namespace
@@ -154,7 +159,7 @@ const Algorithm* look_up(const Comm& comm, const Query& query, Collective collec
 [[gnu::noinline]] const Algorithm* choose(ChosenAlgorithm& chosen, Comm& comm, const Args& args, bool part) {
   const Query query = query_of(comm, args, bytes_of(comm, args));
   const Algorithm* const found = look_up(comm, query, args.collective, part);
-  chosen = {kind_of(args, part), query.bytes, found};
+  chosen = {call_of(args, part, query.bytes), found};
   // The observer may call a tool, and that ask for another algorithm: for the next time.
   if (const ChoiceObserver observer = detail::g_choice_observer.load(std::memory_order_acquire);
       observer != nullptr && comm.owner != nullptr && found != nullptr)
@@ -167,7 +172,8 @@ const Algorithm* look_up(const Comm& comm, const Query& query, Collective collec
 // A program calls the same collectives again and again: the table is asked once, then the choice is at hand.
 const Algorithm* select(Comm& comm, const Args& args, bool part) {
   ChosenAlgorithm& chosen = comm.chosen[static_cast<std::size_t>(args.collective) % comm.chosen.size()];
-  if (chosen.kind == kind_of(args, part) && chosen.bytes == bytes_of(comm, args)) [[likely]]
+  const std::uint64_t call = call_of(args, part, bytes_of(comm, args));
+  if (chosen.call == call && call != 0) [[likely]]
     return chosen.algorithm;
   return choose(chosen, comm, args, part);
 }

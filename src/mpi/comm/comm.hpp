@@ -14,6 +14,7 @@
 #include <vector>
 
 #include "base/owned.hpp"
+#include "base/platform.hpp"
 #include "mpi.h"
 #include "mpi/base/attributes.hpp"
 #include "mpi/base/error.hpp"
@@ -61,30 +62,31 @@ struct CommShared {
 /// What the selection table took for the last call of a kind, so that the next one like it need not ask
 /// (coll/table.cpp).
 struct ChosenAlgorithm {
-  unsigned kind = 0;  ///< the collective and what it is called with; 0: none yet
-  MPI_Count bytes = 0;
+  std::uint64_t call = 0;  ///< the collective, and what it is called with; 0: none yet
   const Algorithm* algorithm = nullptr;
 };
 
-struct Comm {
+/// A collective by thousands of ranks takes as long as the cache lines that it touches: what each looks at is in the
+/// first, what it has taken last is in the second.
+struct alignas(kCacheLine) Comm {
   static constexpr std::uint32_t kMagic = 0x434f4d4d;  // "COMM"
   std::uint32_t magic = kMagic;
   int rank = 0;                     ///< mine in this communicator
-  int references = 1;               ///< the handle and every request in flight; touched by the owner only
   int size = 1;                     ///< = shared->group->size(), kept here for the hot path
-  ContextId context = 0;            ///< = shared->context, kept here for the hot path
   int peers = 1;                    ///< = shared->peers->size(): ranks that a message can go to
+  ContextId context = 0;            ///< = shared->context, kept here for the hot path
   std::uint64_t coll_sequence = 0;  ///< shared-memory barriers this rank has come to (shm/shared_barrier.hpp)
   std::uint64_t rooted_sequence = 0;  ///< collectives in the slot ring it has come to (shm/slot_ring.hpp)
-  std::uint64_t idup_sequence = 0;    ///< nonblocking duplications this rank has started (create/idup.cpp)
-  std::array<ChosenAlgorithm, 4> chosen;  ///< by collective
-  int message_space = 0;  ///< of one shadow of many on one context: tells their messages apart
-  Rank* owner = nullptr;
-  const void* session = nullptr;  ///< that it comes from, directly or not; null: the world model
   std::shared_ptr<CommShared> shared;
-  Errhandler* errhandler = nullptr;          ///< null: MPI_ERRORS_ARE_FATAL
-  std::shared_ptr<const Topology> topology;  ///< null: none
   Comm* local = nullptr;  ///< of an intercommunicator: the local group's intracommunicator, owned; else null
+  alignas(kCacheLine) std::array<ChosenAlgorithm, 4> chosen;  ///< by collective
+  Rank* owner = nullptr;
+  int references = 1;                ///< the handle and every request in flight; touched by the owner only
+  int message_space = 0;             ///< of one shadow of many on one context: tells their messages apart
+  std::uint64_t idup_sequence = 0;   ///< nonblocking duplications this rank has started (create/idup.cpp)
+  const void* session = nullptr;     ///< that it comes from, directly or not; null: the world model
+  Errhandler* errhandler = nullptr;  ///< null: MPI_ERRORS_ARE_FATAL
+  std::shared_ptr<const Topology> topology;                ///< null: none
   std::unique_ptr<Attributes> attributes;                  ///< null: none
   Owned<ShadowComms> shadows;                              ///< null: no nonblocking collectives so far
   Owned<Hierarchy> hierarchy;                              ///< null: not needed so far

@@ -114,8 +114,8 @@ std::string name_of_context(ContextId context) {
 
 Place place_of(const Rank& rank, bool asleep) {
   Place place;
-  if (rank.call != nullptr) place.call = rank.call;
   if (rank.task == nullptr) return place;
+  place.call = rank.call();
   const Blocked blocked = of_collective(*rank.task, blocked_on(*rank.task));
   switch (blocked.kind) {
     case WaitKind::kNothing:

@@ -27,7 +27,8 @@ class Frame {
  public:
   [[gnu::always_inline]] explicit Frame(const char* name) noexcept : flow_(calling_flow()), inside_(flow_) {
     if (flow_ != nullptr && flow_->kind != sched::TaskKind::kThread) [[likely]]
-      caller()->call = name;
+      (flow_->kind == sched::TaskKind::kRank ? *flow_ : *caller()->task)
+          .call.store(name, std::memory_order_relaxed);
   }
 
   /// The calling rank; null if MPI is not initialized, already finalized, or not for this thread.

@@ -24,14 +24,14 @@ void end_after_exception(const char* callback, const char* what) noexcept {
   end_job(*rank, MPI_ERR_OTHER,
           "rank {} on {}: {}: the program's {} has thrown an exception ({}), which cannot pass through MPI: "
           "catch it there",
-          rank->world_rank, job()->host(), rank->call, callback, what);
+          rank->world_rank, job()->host(), rank->call(), callback, what);
 }
 
 void end_after_defect(const char* where, const char* what) noexcept {
   Rank* rank = calling_rank();
   if (rank == nullptr) return;
   end_job(*rank, MPI_ERR_INTERN, "rank {} on {}: {}: a defect of tmpi in the middle of {}: {}",
-          rank->world_rank, job()->host(), rank->call, where, what);
+          rank->world_rank, job()->host(), rank->call(), where, what);
 }
 
 }  // namespace

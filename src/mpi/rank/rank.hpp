@@ -82,8 +82,10 @@ struct Rank {
   /// Its threads may call the tools interface at any time (threads.hpp). seq_cst: they have been admitted.
   std::atomic<bool> tools_in_threads{false};
   RankFigures figures;
-  const char* call =
-      "";  ///< name of the MPI call the rank is in or was in last; for state dumps, read racily
+
+  /// Name of the MPI call that it is in or was in last; for state dumps, read racily.
+  void set_call(const char* name) noexcept { task->call.store(name, std::memory_order_relaxed); }
+  const char* call() const noexcept { return task->call.load(std::memory_order_relaxed); }
 };
 
 /// The MPI library's view of the job on this node process.
