@@ -7,6 +7,7 @@
 
 #include <atomic>
 #include <cstddef>
+#include <cstdint>
 
 #include "mpi/request/continuation.hpp"
 #include "sched/waiter.hpp"
@@ -104,17 +105,30 @@ class CompleteGroups {
   bool count(int groups) noexcept {
     if (groups == 1) return true;
     // acq_rel: pairs with the other groups' counting.
-    if (complete_.fetch_add(1, std::memory_order_acq_rel) + 1 < groups) return false;
+    if (number(complete_.fetch_add(1, std::memory_order_acq_rel) + 1) < groups) return false;
     complete_.store(0, std::memory_order_relaxed);  // published by whatever lets the others go on
     return true;
   }
+  enum class Counted : unsigned char { kNotLast, kAllEqual, kNotEqual };
+  /// The same where each group brings a number, of which 48 bits count: have all brought that of the last? By a sum
+  /// in the same word, so it is right for numbers that are as good as random only.
+  Counted count(int groups, std::uint64_t brought) noexcept {
+    const std::uint64_t mine = brought << kCountBits | 1;
+    const std::uint64_t sum = complete_.fetch_add(mine, std::memory_order_acq_rel) + mine;
+    if (number(sum) < groups) return Counted::kNotLast;
+    complete_.store(0, std::memory_order_relaxed);
+    return sum == static_cast<std::uint64_t>(groups) * mine ? Counted::kAllEqual : Counted::kNotEqual;
+  }
   /// Only one of `groups` is missing; a guess if others count at the same time.
   bool one_missing(int groups) const noexcept {
-    return complete_.load(std::memory_order_relaxed) + 1 == groups;
+    return number(complete_.load(std::memory_order_relaxed)) + 1 == groups;
   }
 
  private:
-  std::atomic<int> complete_{0};
+  static constexpr int kCountBits = 16;  // worker groups: as many as workers of a node process
+  static int number(std::uint64_t word) noexcept { return static_cast<int>(word & ((1U << kCountBits) - 1)); }
+
+  std::atomic<std::uint64_t> complete_{0};
 };
 
 }  // namespace tmpi::mpi

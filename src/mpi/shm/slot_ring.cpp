@@ -10,8 +10,8 @@ sched::Waiter* released() noexcept {
   return reinterpret_cast<sched::Waiter*>(1);
 }
 
-// Sums of these are equal only if the stamps are: the groups' own stamps are looked at if they are not, which would
-// take each group's cache line from its worker.
+// For CompleteGroups: the groups' own stamps are looked at only if they differ; that would take each group's cache line
+// from its worker.
 Stamp mixed(Stamp stamp) noexcept {
   stamp *= 0x9E3779B97F4A7C15;
   return (stamp ^ stamp >> 32) * 0xD6E8FEB86659FD93;
@@ -60,10 +60,18 @@ std::byte* SlotRing::make_room(Slot& slot, MPI_Count bytes) {
 }
 
 void SlotRing::release(Slot& slot) noexcept {
+  // Members of the root's own group do not run at the same time, unless ranks move.
+  const int own = sched::tasks_move() ? -1 : groups_.mine();
   for (int i = 0; i < groups_.count(); ++i) {
-    // acq_rel: members who see the mark see what the root published; the root sees the waiter it wakes.
-    sched::Waiter* first =
-        slot.groups[static_cast<std::size_t>(i)].release.exchange(released(), std::memory_order_acq_rel);
+    std::atomic<sched::Waiter*>& release = slot.groups[static_cast<std::size_t>(i)].release;
+    sched::Waiter* first;
+    if (i == own) {
+      first = release.load(std::memory_order_relaxed);
+      release.store(released(), std::memory_order_relaxed);
+    } else {
+      // acq_rel: members who see the mark see what the root published; the root sees the waiter it wakes.
+      first = release.exchange(released(), std::memory_order_acq_rel);
+    }
     // Released already: members wait for another root than this one, and will be told when they are counted.
     if (first != nullptr && first != released()) first->complete();
   }
@@ -106,13 +114,11 @@ bool SlotRing::count(Slot& slot, const Comm& comm, Stamp stamp) noexcept {
   }
   const int groups = groups_.count();
   if (groups == 1) return true;
-  const Stamp part = mixed(stamp);
-  slot.stamps.fetch_add(part, std::memory_order_relaxed);
-  if (!slot.complete.count(groups)) return false;
-  if (slot.stamps.load(std::memory_order_relaxed) != static_cast<Stamp>(groups) * part) [[unlikely]] {
+  const CompleteGroups::Counted counted = slot.complete.count(groups, mixed(stamp));
+  if (counted == CompleteGroups::Counted::kNotLast) return false;
+  if (counted == CompleteGroups::Counted::kNotEqual) [[unlikely]] {
     for (int i = 0; i < groups; ++i) slot.groups[static_cast<std::size_t>(i)].stamp.compare(comm, stamp);
   }
-  slot.stamps.store(0, std::memory_order_relaxed);
   return true;
 }
 

@@ -55,8 +55,7 @@ class SlotRing {
     // What changes with every collective, in one cache line:
     std::atomic<std::uint64_t> turn{0};  // the sequence number that the slot serves now
     CompleteGroups complete;
-    SpinLock lock;                 // guards `early`
-    std::atomic<Stamp> stamps{0};  // a sum over the complete groups; relaxed: published by `complete`
+    SpinLock lock;  // guards `early`
     // Of the slot's root, 0: none has come; and who that is, or null: not written yet. Relaxed: what the root
     // publishes, it releases.
     std::atomic<Stamp> stamp{0};
