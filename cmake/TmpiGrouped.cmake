@@ -13,16 +13,22 @@ endif()
 
 # What most sources include anyway; reading what few of them want would take the others longer than it saves.
 set(TMPI_PRECOMPILED_HEADERS <algorithm> <array> <atomic> <cstdint> <cstring> <functional> <map> <memory> <mutex> <optional> <span> <string>
-                             <string_view> <utility> <vector>)
+                             <string_view> <utility> <vector> <fmt/format.h>)
+get_target_property(TMPI_PRECOMPILED_DEFINITIONS fmt::fmt INTERFACE_COMPILE_DEFINITIONS)
+if(NOT TMPI_PRECOMPILED_DEFINITIONS)
+  set(TMPI_PRECOMPILED_DEFINITIONS "")
+endif()
 if(TMPI_PRECOMPILED)
-  add_library(tmpi_precompiled_room OBJECT ${CMAKE_SOURCE_DIR}/cmake/precompiled.cpp)
-  add_executable(tmpi_precompiled_test ${CMAKE_SOURCE_DIR}/cmake/precompiled.cpp) # not position-independent in the way of a library
-  target_compile_options(tmpi_precompiled_test PRIVATE ${TMPI_TEST_OPTIONS})
-  set_target_properties(tmpi_precompiled_test PROPERTIES RUNTIME_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR}/tests)
   foreach(kind room test)
+    add_library(tmpi_precompiled_${kind} OBJECT ${CMAKE_SOURCE_DIR}/cmake/precompiled.cpp)
     target_compile_options(tmpi_precompiled_${kind} PRIVATE -fpch-preprocess) # for ccache
+    target_compile_definitions(tmpi_precompiled_${kind} PRIVATE ${TMPI_PRECOMPILED_DEFINITIONS})
     target_precompile_headers(tmpi_precompiled_${kind} PRIVATE ${TMPI_PRECOMPILED_HEADERS})
   endforeach()
+  set_target_properties(tmpi_precompiled_test PROPERTIES POSITION_INDEPENDENT_CODE OFF)
+  target_compile_options(tmpi_precompiled_test PRIVATE -fPIE ${TMPI_TEST_OPTIONS}) # as a program has it
+  target_compile_definitions(tmpi_precompiled_test PRIVATE ${TMPI_DOCTEST_DEFINITIONS})
+  target_precompile_headers(tmpi_precompiled_test PRIVATE <doctest/doctest.h>)
 endif()
 
 function(tmpi_grouped target kind)
@@ -35,6 +41,7 @@ function(tmpi_grouped target kind)
   set_target_properties(${target} PROPERTIES UNITY_BUILD ON UNITY_BUILD_MODE GROUP)
   if(TMPI_PRECOMPILED)
     target_compile_options(${target} PRIVATE $<$<COMPILE_LANGUAGE:CXX>:-fpch-preprocess>)
+    target_compile_definitions(${target} PRIVATE ${TMPI_PRECOMPILED_DEFINITIONS})
     target_precompile_headers(${target} REUSE_FROM tmpi_precompiled_${kind})
   endif()
 endfunction()

@@ -25,6 +25,11 @@ endif()
 if(TMPI_SANITIZE)
   add_compile_options(-Og -g1 -Wno-maybe-uninitialized) # which instrumented code misleads
 endif()
+# tmpi_test_environment(NAME VALUE): what tests run with under this sanitizer, unless the environment has it already.
+function(tmpi_test_environment name value)
+  file(WRITE ${CMAKE_BINARY_DIR}/sanitizer.cmake "if(NOT DEFINED ENV{${name}})\n  set(ENV{${name}} \"${value}\")\nendif()\n")
+  set_property(DIRECTORY ${CMAKE_SOURCE_DIR} APPEND PROPERTY TEST_INCLUDE_FILES ${CMAKE_BINARY_DIR}/sanitizer.cmake) # read by ctest
+endfunction()
 if(TMPI_SANITIZE STREQUAL "address")
   # Checks are calls, not code at each place: a tenth less to compile. Not in tests, whose loops compare and fill (7000 is the default).
   add_compile_options(--param=asan-instrumentation-with-call-threshold=0)
@@ -38,13 +43,17 @@ if(TMPI_SANITIZE STREQUAL "address")
     add_compile_options(-fno-sanitize=pointer-overflow,object-size)
   endif()
   add_link_options(-fsanitize=address,undefined)
+  # What has been freed is kept until 16 MB more have been, and not 256: each test that frees and allocates large buffers would touch that many new
+  # pages, and touching them takes as long as the test. The longer tier keeps 256.
+  if(NOT TMPI_SANITIZE_MORE)
+    tmpi_test_environment(ASAN_OPTIONS "quarantine_size_mb=16")
+  endif()
 elseif(TMPI_SANITIZE STREQUAL "thread")
   add_compile_options(-fsanitize=thread)
   add_link_options(-fsanitize=thread)
   # Every process would wait a second at its end for other threads' reports; there are thousands of processes.
   # And a report ends the process: a node process that goes on ends with what its ranks say, and the test passes.
-  file(WRITE ${CMAKE_BINARY_DIR}/sanitizer.cmake "if(NOT DEFINED ENV{TSAN_OPTIONS})\n  set(ENV{TSAN_OPTIONS} \"atexit_sleep_ms=0 halt_on_error=1\")\nendif()\n")
-  set_property(DIRECTORY ${CMAKE_SOURCE_DIR} APPEND PROPERTY TEST_INCLUDE_FILES ${CMAKE_BINARY_DIR}/sanitizer.cmake) # read by ctest
+  tmpi_test_environment(TSAN_OPTIONS "atexit_sleep_ms=0 halt_on_error=1")
 elseif(NOT TMPI_SANITIZE STREQUAL "")
   message(FATAL_ERROR "TMPI_SANITIZE=${TMPI_SANITIZE}: must be empty, address or thread")
 endif()
@@ -65,7 +74,10 @@ if(TMPI_SANITIZE STREQUAL "address")
   list(APPEND TMPI_TEST_OPTIONS -fno-sanitize=undefined)
 endif()
 
-# tmpi_not_sanitized(SOURCES...): large tables of templates that no test of a sanitizer tree runs.
+# Assertions of a test framework: a sixth less to compile; a failed one still says where.
+set(TMPI_DOCTEST_DEFINITIONS DOCTEST_CONFIG_SUPER_FAST_ASSERTS)
+
+# tmpi_not_sanitized(SOURCES...): large tables of templates that no test of a sanitizer tree runs, or that are another library's.
 function(tmpi_not_sanitized)
   if(TMPI_SANITIZE)
     # A fiber is as large there as elsewhere in the tree (ult/fiber.hpp).

@@ -92,7 +92,7 @@ function(tmpi_unit_test name)
   list(TRANSFORM UT_ROOMS PREPEND tmpi_)
   add_executable(${name} ${UT_SOURCES})
   target_include_directories(${name} PRIVATE ${DOCTEST_INCLUDE_DIR})
-  target_compile_definitions(${name} PRIVATE DOCTEST_CONFIG_SUPER_FAST_ASSERTS) # a sixth less to compile; a failed one still says where
+  target_compile_definitions(${name} PRIVATE ${TMPI_DOCTEST_DEFINITIONS})
   target_link_libraries(${name} PRIVATE tmpi_doctest_main ${UT_ROOMS} ${UT_LINK})
   target_compile_options(${name} PRIVATE ${TMPI_TEST_OPTIONS})
   tmpi_grouped(${name} test)

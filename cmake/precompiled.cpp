@@ -1,2 +1,1 @@
-// The source of the targets that precompile the C++ library's headers (TmpiGrouped.cmake).
-int main() { return 0; }
+// The source of the targets that precompile headers (TmpiGrouped.cmake).

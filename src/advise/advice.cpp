@@ -4,7 +4,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <iterator>
 
 namespace tmpi::advise {
 namespace {
@@ -49,6 +48,16 @@ std::string table_of_vratios(const Reading& reading) {
   return text + fmt::format("  best: {} ({:.4g} s).\n", words(reading, best), best.time);
 }
 
+// Not fmt::format_to, which compiles all of fmt into this file.
+struct Append {
+  std::string& text;
+
+  template <class... Arguments>
+  void operator()(fmt::format_string<Arguments...> format, Arguments&&... arguments) const {
+    text += fmt::vformat(format, fmt::make_format_args(arguments...));
+  }
+};
+
 std::string line(const char* name, double time, double total) {
   if (!std::isfinite(time)) return fmt::format("  {:<34}{:>12}\n", name, "-");
   return fmt::format("  {:<34}{:>10.4g} s{:>9.2f}\n", name, time, total / time);
@@ -81,52 +90,48 @@ std::string advice_text(const observe::Profile& profile, const Reading& reading)
   const Measured& run = reading.run;
   std::string text = fmt::format("{}: {:.4g} s, {} ranks on {} cores, {:g} per node\n\n", profile.program,
                                  run.total, profile.ranks.size(), profile.workers.size(), run.cores);
-  const auto out = std::back_inserter(text);
-  fmt::format_to(out, "measured, of a core            calls        time    shortest\n");
+  const Append out{text};
+  out("measured, of a core            calls        time    shortest\n");
   const auto row = [&](const char* name, const Calls& calls) {
-    fmt::format_to(out, "  {:<24}{:>10.4g}{:>10.4g} s{:>9.3g} us\n", name, calls.number, calls.time,
-                   1e6 * calls.shortest);
+    out("  {:<24}{:>10.4g}{:>10.4g} s{:>9.3g} us\n", name, calls.number, calls.time, 1e6 * calls.shortest);
   };
-  fmt::format_to(out, "  {:<24}{:>10}{:>10.4g} s\n", "computing", "", run.computing);
+  out("  {:<24}{:>10}{:>10.4g} s\n", "computing", "", run.computing);
   row("blocking communication", run.blocking);
   row("initiations", run.nonblocking);
   row("tests", run.test);
   row("waits", run.wait);
   row("other, and the rest", run.other);
-  fmt::format_to(out, "  {:<34}{:>10.4g} s\n\n", "computed between the two", reading.between);
+  out("  {:<34}{:>10.4g} s\n\n", "computed between the two", reading.between);
 
   const double taken = taken_by_thread(reading), exposed = exposed_waits(reading);
   const double thread = with_thread(run, 0, taken), core = with_core(run, 0);
-  fmt::format_to(out, "predicted                                 time  speedup\n");
+  out("predicted                                 time  speedup\n");
   text += line("as it ran", run.total, run.total);
   text += line("--progress core (the paper's model)", core, run.total);
   text += line("  and what stays exposed", core + exposed, run.total);
   text += line("--progress thread", thread, run.total);
   text += line("  and what stays exposed", thread + exposed, run.total);
-  fmt::format_to(
-      out, "\nif a share alpha of the blocking calls were nonblocking, --progress core\n  alpha        ");
-  for (const double alpha : kAlphas) fmt::format_to(out, "{:>9g}", alpha);
+  out("\nif a share alpha of the blocking calls were nonblocking, --progress core\n  alpha        ");
+  for (const double alpha : kAlphas) out("{:>9g}", alpha);
   for (const double cores : {run.cores, 2 * run.cores, 4 * run.cores}) {
     if (cores <= 1) continue;
-    fmt::format_to(out, "\n  {:>4g} cores   ", cores);
-    for (const double alpha : kAlphas)
-      fmt::format_to(out, "{:>9.2f}", run.total / with_core(run, alpha, cores));
+    out("\n  {:>4g} cores   ", cores);
+    for (const double alpha : kAlphas) out("{:>9.2f}", run.total / with_core(run, alpha, cores));
   }
-  fmt::format_to(out, "\n  thread       ");
-  for (const double alpha : kAlphas)
-    fmt::format_to(out, "{:>9.2f}", run.total / with_thread(run, alpha, taken));
+  out("\n  thread       ");
+  for (const double alpha : kAlphas) out("{:>9.2f}", run.total / with_thread(run, alpha, taken));
   text += "\n\n";
 
   const double best_core = core + exposed, best_thread = thread + exposed;
   if (std::min(best_core, best_thread) > kWorthIt * run.total) {
     text += "neither a thread nor a core pays.\n";
   } else {
-    fmt::format_to(out, "--progress {} pays.\n", best_core < kWorthIt * best_thread ? "core" : "thread");
+    out("--progress {} pays.\n", best_core < kWorthIt * best_thread ? "core" : "thread");
   }
   if (const double least = least_alpha(run); least > 0 && least <= 1)
-    fmt::format_to(out, "A core pays from alpha = {:.2f} on.\n", least);
+    out("A core pays from alpha = {:.2f} on.\n", least);
   text += table_of_vratios(reading);
-  for (const std::string& sentence : reading.doubts) fmt::format_to(out, "note: {}.\n", sentence);
+  for (const std::string& sentence : reading.doubts) out("note: {}.\n", sentence);
   return text;
 }
 
@@ -158,33 +163,29 @@ std::string alpha_sweep_svg(const Reading& reading, const std::string& title) {
       kLeft);
   for (const char c : title) svg += c == '<' ? "&lt;" : c == '&' ? "&amp;" : std::string(1, c);
   svg += "</text>\n";
-  const auto out = std::back_inserter(svg);
+  const Append out{svg};
   for (int i = 0; i <= 10; i += 2) {
-    fmt::format_to(out, "<text x=\"{:.1f}\" y=\"{:.1f}\" text-anchor=\"middle\">{:g}</text>\n", x(0.1 * i),
-                   kTop + kHeight + 18, 0.1 * i);
+    out("<text x=\"{:.1f}\" y=\"{:.1f}\" text-anchor=\"middle\">{:g}</text>\n", x(0.1 * i),
+        kTop + kHeight + 18, 0.1 * i);
   }
   for (double speedup = 0; speedup <= most; speedup += most > 4 ? 1 : most > 2 ? 0.5 : 0.2) {
-    fmt::format_to(
-        out,
-        "<line x1=\"{0}\" x2=\"{1}\" y1=\"{2:.1f}\" y2=\"{2:.1f}\" stroke=\"#dddddd\"/>\n<text x=\"{3}\" "
+    out("<line x1=\"{0}\" x2=\"{1}\" y1=\"{2:.1f}\" y2=\"{2:.1f}\" stroke=\"#dddddd\"/>\n<text x=\"{3}\" "
         "y=\"{4:.1f}\" text-anchor=\"end\">{5:.1f}</text>\n",
         kLeft, kLeft + kWidth, y(speedup), kLeft - 6, y(speedup) + 4, speedup);
   }
-  fmt::format_to(
-      out,
-      "<line x1=\"{0}\" x2=\"{1}\" y1=\"{2:.1f}\" y2=\"{2:.1f}\" stroke=\"black\" "
+  out("<line x1=\"{0}\" x2=\"{1}\" y1=\"{2:.1f}\" y2=\"{2:.1f}\" stroke=\"black\" "
       "stroke-dasharray=\"4 3\"/>\n<text x=\"{3}\" y=\"{4}\" text-anchor=\"middle\">alpha, share of "
       "blocking calls made nonblocking (speedup over the run as it was)</text>\n",
       kLeft, kLeft + kWidth, y(1), kLeft + kWidth / 2, kTop + kHeight + 40);
   for (std::size_t i = 0; i < curves.size(); ++i) {
     const char* colour = kColours[i % std::size(kColours)];
-    fmt::format_to(out, "<polyline fill=\"none\" stroke-width=\"2\" stroke=\"{}\" points=\"", colour);
+    out("<polyline fill=\"none\" stroke-width=\"2\" stroke=\"{}\" points=\"", colour);
     for (int step = 0; step <= 50; ++step) {
       const double alpha = step / 50.0, time = (1 - alpha) * curves[i].at_0 + alpha * curves[i].at_1;
-      fmt::format_to(out, "{:.1f},{:.1f} ", x(alpha), y(run.total / time));
+      out("{:.1f},{:.1f} ", x(alpha), y(run.total / time));
     }
-    fmt::format_to(out, "\"/>\n<text x=\"{}\" y=\"{}\" fill=\"{}\">{}</text>\n", kLeft + kWidth + 8,
-                   kTop + 14 + 18 * i, colour, curves[i].name);
+    out("\"/>\n<text x=\"{}\" y=\"{}\" fill=\"{}\">{}</text>\n", kLeft + kWidth + 8, kTop + 14 + 18 * i,
+        colour, curves[i].name);
   }
   return svg + "</svg>\n";
 }

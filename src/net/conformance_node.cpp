@@ -31,6 +31,20 @@ namespace tmpi::net::conformance {
   return bytes;
 }
 
+namespace {
+
+// After `idle` polls in vain: for others that want to run; and who waits for a time to pass, or for another
+// process, need not keep a core busy.
+void pause(int idle) {
+  if (idle < 2000) {
+    std::this_thread::yield();
+  } else {
+    std::this_thread::sleep_for(std::chrono::microseconds(50));
+  }
+}
+
+}  // namespace
+
 double seconds_now() {
   return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count();
 }
@@ -73,7 +87,7 @@ Node::Node(const Subject& subject, int number, int nodes, std::uint64_t job, con
 
 Node::~Node() = default;
 
-Post Node::post(int to, std::uint8_t id, const Bytes& header, std::unique_ptr<Posted> posted) {
+Post Node::post(int to, std::uint8_t id, const Bytes& header, std::unique_ptr<Posted>& posted) {
   std::vector<iovec> parts;
   std::size_t bytes = 0;
   for (Bytes& piece : posted->pieces) {
@@ -91,19 +105,23 @@ Post Node::post(int to, std::uint8_t id, const Bytes& header, std::unique_ptr<Po
   return result;
 }
 
-Post Node::try_send(int to, std::uint8_t id, const Bytes& header, Bytes payload) {
+Post Node::try_send(int to, std::uint8_t id, const Bytes& header, Bytes&& payload) {
   std::vector<Bytes> pieces;
   pieces.push_back(std::move(payload));
-  return post(to, id, header, std::make_unique<Posted>(*this, std::move(pieces)));
+  auto posted = std::make_unique<Posted>(*this, std::move(pieces));
+  const Post result = post(to, id, header, posted);
+  if (result == Post::kNoResource) payload = std::move(posted->pieces[0]);
+  return result;
 }
 
 void Node::send(int to, std::uint8_t id, Bytes header, Bytes payload) {
-  until("room for a message", [&] { return try_send(to, id, header, payload) != Post::kNoResource; });
+  until("room for a message",
+        [&] { return try_send(to, id, header, std::move(payload)) != Post::kNoResource; });
 }
 
 void Node::send_pieces(int to, std::uint8_t id, const Bytes& header, std::vector<Bytes> pieces) {
-  until("room for a message in pieces",
-        [&] { return post(to, id, header, std::make_unique<Posted>(*this, pieces)) != Post::kNoResource; });
+  auto posted = std::make_unique<Posted>(*this, std::move(pieces));
+  until("room for a message in pieces", [&] { return post(to, id, header, posted) != Post::kNoResource; });
 }
 
 bool Node::until(const char* what, const std::function<bool()>& condition) {
@@ -112,7 +130,7 @@ bool Node::until(const char* what, const std::function<bool()>& condition) {
     if (net_->poll()) {
       idle = 0;
     } else if (++idle > 20) {
-      std::this_thread::yield();
+      pause(idle);
       if (seconds_now() > limit) {
         FAIL_CHECK("node " << number_ << " of " << subject_.spec << ": waits in vain for " << what);
         return false;
@@ -284,9 +302,11 @@ std::vector<int> fork_nodes(const Subject& subject, int nodes, const std::functi
 bool poll_until(const std::vector<std::unique_ptr<Node>>& nodes, const std::function<bool()>& condition,
                 double seconds) {
   const double limit = seconds_now() + seconds;
-  while (!condition()) {
+  for (int idle = 0; !condition(); ++idle) {
     if (seconds_now() > limit) return false;
-    for (const auto& node : nodes) node->net().poll();
+    for (const auto& node : nodes)
+      if (node->net().poll()) idle = 0;
+    if (idle > 20) pause(idle);
   }
   return true;
 }

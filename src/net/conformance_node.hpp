@@ -42,8 +42,8 @@ class Node final : private Sink {
 
   /// Sends, polling while there is no resource.
   void send(int to, std::uint8_t id, Bytes header, Bytes payload);
-  /// One attempt.
-  Post try_send(int to, std::uint8_t id, const Bytes& header, Bytes payload);
+  /// One attempt. The payload stays with the caller if there is no resource.
+  Post try_send(int to, std::uint8_t id, const Bytes& header, Bytes&& payload);
   /// The payload in pieces that lie apart.
   void send_pieces(int to, std::uint8_t id, const Bytes& header, std::vector<Bytes> pieces);
   std::size_t in_progress() const { return posted_.size(); }
@@ -65,7 +65,7 @@ class Node final : private Sink {
 
  private:
   struct Posted;
-  Post post(int to, std::uint8_t id, const Bytes& header, std::unique_ptr<Posted> posted);
+  Post post(int to, std::uint8_t id, const Bytes& header, std::unique_ptr<Posted>& posted);
 
   Landing arriving(int peer, std::uint8_t id, std::span<const std::byte> header,
                    std::size_t payload) noexcept override;

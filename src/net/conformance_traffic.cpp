@@ -152,7 +152,7 @@ void pushes_back(const Subject& subject) {
         const double limit = seconds_now() + node.subject().patience;
         for (int refused = 0; refused < 1000 && seconds_now() < limit;) {
           const Post result =
-              node.try_send(1, static_cast<std::uint8_t>(next), to_header({next, size}), payload);
+              node.try_send(1, static_cast<std::uint8_t>(next), to_header({next, size}), std::move(payload));
           if (result == Post::kNoResource) {
             ++refused;
           } else {
@@ -171,7 +171,7 @@ void pushes_back(const Subject& subject) {
         send_stamped(node, 0, 0, 0);
         // The connection is made by polling; then nothing is received until the sender is stuck.
         node.until("the first of many messages", [&] { return !node.received.empty(); });
-        while (!full) std::this_thread::yield();
+        while (!full) std::this_thread::sleep_for(std::chrono::microseconds(100));
         node.until("all messages", [&] { return node.received.size() == posted + 1; });
         check_in_order(node, 0, 0, posted + 1);
       }

@@ -6,10 +6,12 @@
 
 namespace tmpi::sched {
 
-void PollWatch::set(PollHook hook, const Scheduler& scheduler, int tasks) {
+void PollWatch::set(PollHook hook, double period, const Scheduler& scheduler, int tasks) {
   seen_.reserve(static_cast<std::size_t>(tasks));
   scheduler_ = &scheduler;
   away_ticks_ = timers::ticks(kAway);
+  period_ticks_ = timers::ticks(period);
+  fewest_ = static_cast<std::uint32_t>(kFewest * period);
   hook_ = hook;
 }
 
@@ -26,13 +28,13 @@ void PollWatch::look() noexcept {
   const std::uint64_t now = timers::now_ticks();
   if (now < due_.load(std::memory_order_relaxed) || busy_.exchange(true, std::memory_order_acquire)) return;
   if (now >= due_.load(std::memory_order_relaxed)) {
-    if (all_poll_or_wait() && offloaded() == 0 && hook_(seconds_)) {
-      ++seconds_;
+    if (all_poll_or_wait() && offloaded() == 0 && hook_(periods_)) {
+      ++periods_;
     } else {
-      seconds_ = 0;
+      periods_ = 0;
       interruptions_.fetch_add(1, std::memory_order_relaxed);
     }
-    due_.store(timers::now_ticks() + timers::ticks(kPeriod), std::memory_order_relaxed);
+    due_.store(timers::now_ticks() + period_ticks_, std::memory_order_relaxed);
   }
   busy_.store(false, std::memory_order_release);
 }
@@ -56,7 +58,7 @@ bool PollWatch::all_poll_or_wait() noexcept {
     seen = now;
     const TaskState state = task.state.load(std::memory_order_relaxed);
     if (state == TaskState::kFinished || state == TaskState::kBlocked) continue;
-    all = all && polls >= kFewest && away <= polls / kMeasured / 4;
+    all = all && polls >= fewest_ && away <= polls / kMeasured / 4;
   }
   return all;
 }

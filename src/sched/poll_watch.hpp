@@ -3,7 +3,7 @@
 // clock decides, and only tight loops count: a task that does some work of its own between two looks is at work.
 //
 // A poll costs one counter. Every 64th measures how long the task stays away, every 4096th looks at the clock, and
-// once a second one of them looks at all tasks.
+// once a period (a second) one of them looks at all tasks.
 #pragma once
 
 #include <atomic>
@@ -24,7 +24,7 @@ class PollWatch {
   explicit PollWatch(const Workers& workers) noexcept : workers_(workers) {}
 
   /// Before the workers run. `tasks`: there will be at most so many.
-  void set(PollHook hook, const Scheduler& scheduler, int tasks);
+  void set(PollHook hook, double period, const Scheduler& scheduler, int tasks);
 
   /// The running task has come to poll. Its worker's thread.
   void come(PollCount& polls) noexcept {
@@ -51,7 +51,6 @@ class PollWatch {
   };
   static constexpr std::uint32_t kBetweenLooks = 4096;
   static constexpr std::uint32_t kFewest = 2000;  // polls in a second that are a tight loop
-  static constexpr double kPeriod = 1.0;          // s
   // s. A loop around a test takes a quarter of it for itself, the quickest stat() twice as much.
   static constexpr double kAway = 120e-9;
 
@@ -63,9 +62,11 @@ class PollWatch {
   PollHook hook_ = nullptr;
   const Scheduler* scheduler_ = nullptr;
   std::uint64_t away_ticks_ = 0;
+  std::uint64_t period_ticks_ = 0;
+  std::uint32_t fewest_ = 0;
   std::vector<Seen> seen_;      // by task
   std::uint64_t activity_ = 0;  // at the latest look
-  int seconds_ = 0;             // that nothing else has happened
+  int periods_ = 0;             // that nothing else has happened
   std::atomic<std::uint64_t> interruptions_{0};
   alignas(kCacheLine) std::atomic<std::uint64_t> due_{0};  // ticks
   std::atomic<bool> busy_{false};                          // acquire, release: guards what a look writes

@@ -11,34 +11,35 @@ namespace {
 
 using test::Job;
 
-std::atomic<int> most_seconds{-1};
+std::atomic<int> most_periods{-1};
 
-bool note_seconds(int seconds) noexcept {
-  most_seconds.store(seconds);
+bool note_periods(int periods) noexcept {
+  most_periods.store(periods);
   return true;
 }
 
+constexpr double kPeriod = 0.2;      // s
 constexpr double kTooLong = 20;      // s
-constexpr double kLongEnough = 2.5;  // s, in which tasks that only poll would have been noticed
+constexpr double kLongEnough = 0.5;  // s, in which tasks that only poll would have been noticed
 
 /// What the hook has been told when two tasks have polled for `seconds`, or less if it has been told enough before,
 /// with `between` after every poll.
 template <class Between>
 int told(int workers, double seconds, Between&& between) {
-  most_seconds.store(-1);
+  most_periods.store(-1);
   Job job({.workers = workers, .tasks = 2, .stack_size = 64 * 1024, .bind = false});
-  job->set_poll_hook(&note_seconds);
+  job->set_poll_hook(&note_periods, kPeriod);
   const std::uint64_t end = timers::now_ticks() + timers::ticks(seconds);
   for (int i = 0; i < 2; ++i) {
     job.spawn(i % workers, [&] {
-      while (timers::now_ticks() < end && most_seconds.load() < 1) {
+      while (timers::now_ticks() < end && most_periods.load() < 1) {
         for (int poll = 0; poll < 200; ++poll) yield_polling();
         between();
       }
     });
   }
   job.run();
-  return most_seconds.load();
+  return most_periods.load();
 }
 
 // Not under sanitizers: an instrumented loop is no tight one, so it is never noticed.
@@ -52,9 +53,9 @@ TEST_CASE("polls between which something else is switched to are not" * doctest:
 }
 
 TEST_CASE("polls with work in between are not" * doctest::skip(test::kSanitized)) {
-  most_seconds.store(-1);
+  most_periods.store(-1);
   Job job({.workers = 1, .tasks = 1, .stack_size = 64 * 1024, .bind = false});
-  job->set_poll_hook(&note_seconds);
+  job->set_poll_hook(&note_periods, kPeriod);
   const std::uint64_t end = timers::now_ticks() + timers::ticks(kLongEnough);
   job.spawn(0, [&] {
     while (timers::now_ticks() < end) {
@@ -65,7 +66,7 @@ TEST_CASE("polls with work in between are not" * doctest::skip(test::kSanitized)
     }
   });
   job.run();
-  CHECK(most_seconds.load() == -1);
+  CHECK(most_periods.load() == -1);
 }
 
 }  // namespace

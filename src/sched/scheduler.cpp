@@ -68,7 +68,9 @@ class NodeScheduler final : public Scheduler {
   bool set_drain_hook(DrainHook hook) override;
   void set_stall_hook(StallHook hook) override { shared_.stall.set(hook); }
   void set_interrupt_hook(InterruptHook hook) override { shared_.interrupt_hook = hook; }
-  void set_poll_hook(PollHook hook) override { shared_.polls.set(hook, *this, options_.tasks + kMostAdded); }
+  void set_poll_hook(PollHook hook, double period) override {
+    shared_.polls.set(hook, period, *this, options_.tasks + kMostAdded);
+  }
   Result<int> add(std::span<const NewTask> tasks) override;
   void start(const Task& task) noexcept override { make_ready(const_cast<Task&>(task)); }
   void drop(const Task& task) noexcept override;

@@ -80,10 +80,10 @@ inline constexpr std::uint64_t kStallPeriod = 250'000'000;  // ns
 /// and going on. Must not suspend.
 using InterruptHook = void (*)(Task& task) noexcept;
 /// Every task that has not finished is blocked or polls in a tight loop (yield_polling()), and nothing else has been
-/// switched to, for `seconds`: called about once a second, with 0 first, as long as that is so and the hook returns
+/// switched to, for `periods` (of a second, unless a test says otherwise): called about once a period, with 0 first, as long as that is so and the hook returns
 /// true; false begins anew. On the thread of a worker, in a poll of its running task; the others go on polling
 /// meanwhile. What happens without a switch the hook has to find out.
-using PollHook = bool (*)(int seconds) noexcept;
+using PollHook = bool (*)(int periods) noexcept;
 
 class AssistPoint;
 
@@ -145,7 +145,7 @@ class Scheduler {
   virtual bool set_drain_hook(DrainHook hook) = 0;
   virtual void set_stall_hook(StallHook hook) = 0;
   virtual void set_interrupt_hook(InterruptHook hook) = 0;
-  virtual void set_poll_hook(PollHook hook) = 0;
+  virtual void set_poll_hook(PollHook hook, double period = 1) = 0;
 
   /// The ranks of the calling worker may have threads from now on (thread_task.hpp). Called by a task on its
   /// worker, inside or in user code; idempotent, never undone.

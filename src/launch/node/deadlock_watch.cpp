@@ -38,10 +38,9 @@ bool somebody_polls(const StateDump& dump) {
 
 std::string in_vain(int seconds) {
   return fmt::format(
-      "for {} seconds every rank that has not finished has tested or probed in vain and done nothing else, "
-      "or "
-      "has been blocked in MPI,",
-      seconds);
+      "for {} second{} every rank that has not finished has tested or probed in vain and done nothing else, "
+      "or has been blocked in MPI,",
+      seconds, seconds == 1 ? "" : "s");
 }
 
 std::string wording(StateDump dump, const std::vector<mpi::WaitForEdges>& edges) {

@@ -9,6 +9,7 @@
 #include <set>
 
 #include "mpi/base/check.hpp"
+#include "mpi/base/format_into.hpp"
 #include "mpi/create/create.hpp"
 #include "mpi/io/io_error.hpp"
 #include "mpi/io/operations.hpp"
@@ -66,7 +67,7 @@ int unlink_open(int fd) noexcept {
   struct stat opened {};
   if (fstat(fd, &opened) != 0) return -1;
   if (opened.st_nlink == 0) return 0;
-  *fmt::format_to_n(link, sizeof link - 1, "/proc/self/fd/{}", fd).out = '\0';
+  format_into(link, "/proc/self/fd/{}", fd);
   const ssize_t length = readlink(link, name, sizeof name - 1);
   if (length < 0) return -1;
   name[length] = '\0';

@@ -6,6 +6,7 @@
 
 #include "mpi/base/errhandler.hpp"
 #include "mpi/base/error_classes.hpp"
+#include "mpi/base/format_into.hpp"
 #include "mpi/base/user_errors.hpp"
 #include "mpi/rank/endings.hpp"
 #include "mpi/rank/forked.hpp"
@@ -20,7 +21,7 @@ void end_for_error(Rank& rank, const char* name, int code) {
   const ErrorClass* known = error_class(code);
   const UserErrors* added = rank.user_errors.get();
   char number[32];
-  *fmt::format_to_n(number, sizeof number - 1, "error {}", code).out = '\0';
+  format_into(number, "error {}", code);
   std::string_view meaning = "which is no error code";
   if (known != nullptr) {
     meaning = known->text;

@@ -2,10 +2,10 @@
 
 #include <fmt/format.h>
 
-#include <algorithm>
 #include <string>
 #include <string_view>
 
+#include "mpi/base/format_into.hpp"
 #include "mpi/base/no_memory.hpp"
 #include "mpi/rank/callbacks.hpp"
 #include "mpi/rank/rank.hpp"
@@ -47,8 +47,7 @@ void end_job_formatted(Rank& rank, int code, fmt::string_view format, fmt::forma
   try {
     text = whole = fmt::vformat(format, arguments);
   } catch (const std::exception&) {
-    const auto end = fmt::vformat_to_n(beginning, sizeof beginning, format, arguments);
-    text = {beginning, std::min<std::size_t>(end.size, sizeof beginning)};
+    text = vformat_into(beginning, sizeof beginning, format, arguments);
   }
   callbacks().abort_job(rank, code, text);
 }

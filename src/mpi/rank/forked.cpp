@@ -1,11 +1,11 @@
 #include "mpi/rank/forked.hpp"
 
-#include <fmt/format.h>
 #include <pthread.h>
 #include <unistd.h>
 
 #include <atomic>
 
+#include "mpi/base/format_into.hpp"
 #include "mpi/rank/rank.hpp"
 #include "mpi/rank/threads.hpp"
 #include "sched/scheduler.hpp"
@@ -36,12 +36,12 @@ bool in_forked_child() noexcept {
 
 void refuse_in_forked_child(std::string_view name, int exit_code) noexcept {
   char text[512];
-  const auto end = fmt::format_to_n(
-      text, sizeof text,
+  const std::string_view sentence = format_into(
+      text,
       "tmpi: {} called by process {}, a child that rank {} on {} has forked: MPI belongs to the rank, whose "
       "connections the child must not use. Call it in the parent; the child has been ended\n",
       name, getpid(), parent_rank, job()->host());
-  [[maybe_unused]] const ssize_t written = write(STDERR_FILENO, text, std::min(end.size, sizeof text));
+  [[maybe_unused]] const ssize_t written = write(STDERR_FILENO, sentence.data(), sentence.size());
   _exit(exit_code);
 }
 

@@ -1,6 +1,5 @@
 #include "mpi/remote/engine.hpp"
 
-#include <fmt/format.h>
 #include <time.h>
 
 #include <algorithm>
@@ -225,9 +224,8 @@ net::Landing Engine::begin(int peer, Kind kind, std::span<const std::byte> heade
       break;
   }
   char what[80];
-  const auto end = fmt::format_to_n(
-      what, sizeof what, "it has sent a message that no protocol knows (kind {})", static_cast<int>(kind));
-  complain(peer, {what, end.size});
+  complain(peer, format_into(what, "it has sent a message that no protocol knows (kind {})",
+                             static_cast<int>(kind)));
   return {};
 }
 
@@ -256,16 +254,14 @@ void Engine::lose(int peer, std::string_view why) noexcept {
     reports_.push_back({peer, std::string(why)});
   } catch (const std::exception&) {
     char what[256];
-    *fmt::format_to_n(what, sizeof what - 1, "word of the loss of node {} ({})", peer, why).out = '\0';
+    format_into(what, "word of the loss of node {} ({})", peer, why);
     end_for_no_memory(what);
   }
 }
 
 void Engine::complain(int peer, std::string_view what) noexcept {
   char why[256];
-  const auto end = fmt::format_to_n(why, sizeof why,
-                                    "{}: its memory is damaged, or it is no node process of this tmpi", what);
-  lose(peer, {why, std::min<std::size_t>(end.size, sizeof why)});
+  lose(peer, format_into(why, "{}: its memory is damaged, or it is no node process of this tmpi", what));
 }
 
 }  // namespace tmpi::mpi::remote

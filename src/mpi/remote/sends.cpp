@@ -1,10 +1,9 @@
 #include "mpi/remote/sends.hpp"
 
-#include <fmt/format.h>
-
 #include <algorithm>
 #include <new>
 
+#include "mpi/base/format_into.hpp"
 #include "mpi/p2p/observer.hpp"
 #include "mpi/rank/rank.hpp"
 #include "mpi/remote/memory.hpp"
@@ -169,9 +168,8 @@ Sends::Outbound* Sends::find(int peer, std::uint64_t id, const char* what) {
   Outbound* out = table_.find(id);
   if (out != nullptr && out->peer == peer) return out;
   char why[128];
-  const auto end = fmt::format_to_n(why, sizeof why,
-                                    "{} for a message that was never sent there, or has been received", what);
-  core_.complain(peer, {why, std::min<std::size_t>(end.size, sizeof why)});
+  core_.complain(peer,
+                 format_into(why, "{} for a message that was never sent there, or has been received", what));
   return nullptr;
 }
 

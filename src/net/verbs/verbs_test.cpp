@@ -125,7 +125,9 @@ struct Talk {
   bool wait(const std::function<bool()>& condition) { return conformance::poll_until(nodes, condition, 20); }
 
   void post(int from, std::uint8_t id, const conformance::Bytes& header, const conformance::Bytes& payload) {
-    CHECK(wait([&] { return node(from).try_send(1 - from, id, header, payload) != Post::kNoResource; }));
+    CHECK(wait([&, left = payload]() mutable {
+      return node(from).try_send(1 - from, id, header, std::move(left)) != Post::kNoResource;
+    }));
   }
   void say(int from, int messages) {
     for (int i = 0; i < messages; ++i) {
