@@ -102,21 +102,14 @@ class CompleteGroups {
  public:
   /// Counts the caller's group in, which is complete. True: it is the last of `groups`, and the next ones are
   /// counted anew. The last one sees everything that the others did before.
-  bool count(int groups) noexcept {
-    if (groups == 1) return true;
-    // acq_rel: pairs with the other groups' counting.
-    if (number(complete_.fetch_add(1, std::memory_order_acq_rel) + 1) < groups) return false;
-    complete_.store(0, std::memory_order_relaxed);  // published by whatever lets the others go on
-    return true;
-  }
+  bool count(int groups) noexcept { return groups == 1 || sum_if_last(groups, 1) != 0; }
   enum class Counted : unsigned char { kNotLast, kAllEqual, kNotEqual };
-  /// The same where each group brings a number, of which 48 bits count: have all brought that of the last? By a sum
-  /// in the same word, so it is right for numbers that are as good as random only.
+  /// The same where each group brings a number, of which the upper 48 bits count: have all brought that of the last? By
+  /// a sum in the same word, so it is right for numbers that are as good as random only.
   Counted count(int groups, std::uint64_t brought) noexcept {
-    const std::uint64_t mine = brought << kCountBits | 1;
-    const std::uint64_t sum = complete_.fetch_add(mine, std::memory_order_acq_rel) + mine;
-    if (number(sum) < groups) return Counted::kNotLast;
-    complete_.store(0, std::memory_order_relaxed);
+    const std::uint64_t mine = (brought & ~kNumber) | 1;
+    const std::uint64_t sum = sum_if_last(groups, mine);
+    if (sum == 0) return Counted::kNotLast;
     return sum == static_cast<std::uint64_t>(groups) * mine ? Counted::kAllEqual : Counted::kNotEqual;
   }
   /// Only one of `groups` is missing; a guess if others count at the same time.
@@ -125,8 +118,17 @@ class CompleteGroups {
   }
 
  private:
-  static constexpr int kCountBits = 16;  // worker groups: as many as workers of a node process
-  static int number(std::uint64_t word) noexcept { return static_cast<int>(word & ((1U << kCountBits) - 1)); }
+  static constexpr std::uint64_t kNumber = 0xFFFF;  // of worker groups: as many as workers of a node process
+  static int number(std::uint64_t word) noexcept { return static_cast<int>(word & kNumber); }
+
+  // Adds `mine`, whose number is 1. The sum if the caller is the last, else 0.
+  std::uint64_t sum_if_last(int groups, std::uint64_t mine) noexcept {
+    // acq_rel: pairs with the other groups' counting.
+    const std::uint64_t sum = complete_.fetch_add(mine, std::memory_order_acq_rel) + mine;
+    if (number(sum) < groups) return 0;
+    complete_.store(0, std::memory_order_relaxed);  // published by whatever lets the others go on
+    return sum;
+  }
 
   std::atomic<std::uint64_t> complete_{0};
 };
