@@ -30,11 +30,11 @@ class ReadyQueue {
     append(task);
   }
   Task* pop() noexcept {
-    if (policy_ != nullptr) [[unlikely]]
-      return pop_by_policy();
-    Task* task = head_;
-    if (task == nullptr) return nullptr;
+    if (empty()) return nullptr;
     change_length(-1);
+    if (policy_ != nullptr) [[unlikely]]
+      return policy_->pop();
+    Task* task = head_;
     head_ = task->next;
     if (head_ == nullptr) tail_ = nullptr;
     return task;
@@ -87,11 +87,6 @@ class ReadyQueue {
   int length() const noexcept { return length_.load(std::memory_order_relaxed); }
 
  private:
-  Task* pop_by_policy() noexcept {
-    if (empty()) return nullptr;
-    change_length(-1);
-    return policy_->pop();
-  }
   void change_length(int by) noexcept { length_.store(length() + by, std::memory_order_relaxed); }
   void append(Task& task) noexcept {
     task.next = nullptr;
