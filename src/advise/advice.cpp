@@ -5,6 +5,8 @@
 #include <algorithm>
 #include <cmath>
 
+#include "base/append.hpp"
+
 namespace tmpi::advise {
 namespace {
 
@@ -48,16 +50,6 @@ std::string table_of_vratios(const Reading& reading) {
   return text + fmt::format("  best: {} ({:.4g} s).\n", words(reading, best), best.time);
 }
 
-// Not fmt::format_to, which compiles all of fmt into this file.
-struct Append {
-  std::string& text;
-
-  template <class... Arguments>
-  void operator()(fmt::format_string<Arguments...> format, Arguments&&... arguments) const {
-    text += fmt::vformat(format, fmt::make_format_args(arguments...));
-  }
-};
-
 std::string line(const char* name, double time, double total) {
   if (!std::isfinite(time)) return fmt::format("  {:<34}{:>12}\n", name, "-");
   return fmt::format("  {:<34}{:>10.4g} s{:>9.2f}\n", name, time, total / time);
@@ -90,48 +82,48 @@ std::string advice_text(const observe::Profile& profile, const Reading& reading)
   const Measured& run = reading.run;
   std::string text = fmt::format("{}: {:.4g} s, {} ranks on {} cores, {:g} per node\n\n", profile.program,
                                  run.total, profile.ranks.size(), profile.workers.size(), run.cores);
-  const Append out{text};
-  out("measured, of a core            calls        time    shortest\n");
+  append(text, "measured, of a core            calls        time    shortest\n");
   const auto row = [&](const char* name, const Calls& calls) {
-    out("  {:<24}{:>10.4g}{:>10.4g} s{:>9.3g} us\n", name, calls.number, calls.time, 1e6 * calls.shortest);
+    append(text, "  {:<24}{:>10.4g}{:>10.4g} s{:>9.3g} us\n", name, calls.number, calls.time,
+           1e6 * calls.shortest);
   };
-  out("  {:<24}{:>10}{:>10.4g} s\n", "computing", "", run.computing);
+  append(text, "  {:<24}{:>10}{:>10.4g} s\n", "computing", "", run.computing);
   row("blocking communication", run.blocking);
   row("initiations", run.nonblocking);
   row("tests", run.test);
   row("waits", run.wait);
   row("other, and the rest", run.other);
-  out("  {:<34}{:>10.4g} s\n\n", "computed between the two", reading.between);
+  append(text, "  {:<34}{:>10.4g} s\n\n", "computed between the two", reading.between);
 
   const double taken = taken_by_thread(reading), exposed = exposed_waits(reading);
   const double thread = with_thread(run, 0, taken), core = with_core(run, 0);
-  out("predicted                                 time  speedup\n");
+  append(text, "predicted                                 time  speedup\n");
   text += line("as it ran", run.total, run.total);
   text += line("--progress core (the paper's model)", core, run.total);
   text += line("  and what stays exposed", core + exposed, run.total);
   text += line("--progress thread", thread, run.total);
   text += line("  and what stays exposed", thread + exposed, run.total);
-  out("\nif a share alpha of the blocking calls were nonblocking, --progress core\n  alpha        ");
-  for (const double alpha : kAlphas) out("{:>9g}", alpha);
+  append(text, "\nif a share alpha of the blocking calls were nonblocking, --progress core\n  alpha        ");
+  for (const double alpha : kAlphas) append(text, "{:>9g}", alpha);
   for (const double cores : {run.cores, 2 * run.cores, 4 * run.cores}) {
     if (cores <= 1) continue;
-    out("\n  {:>4g} cores   ", cores);
-    for (const double alpha : kAlphas) out("{:>9.2f}", run.total / with_core(run, alpha, cores));
+    append(text, "\n  {:>4g} cores   ", cores);
+    for (const double alpha : kAlphas) append(text, "{:>9.2f}", run.total / with_core(run, alpha, cores));
   }
-  out("\n  thread       ");
-  for (const double alpha : kAlphas) out("{:>9.2f}", run.total / with_thread(run, alpha, taken));
+  append(text, "\n  thread       ");
+  for (const double alpha : kAlphas) append(text, "{:>9.2f}", run.total / with_thread(run, alpha, taken));
   text += "\n\n";
 
   const double best_core = core + exposed, best_thread = thread + exposed;
   if (std::min(best_core, best_thread) > kWorthIt * run.total) {
     text += "neither a thread nor a core pays.\n";
   } else {
-    out("--progress {} pays.\n", best_core < kWorthIt * best_thread ? "core" : "thread");
+    append(text, "--progress {} pays.\n", best_core < kWorthIt * best_thread ? "core" : "thread");
   }
   if (const double least = least_alpha(run); least > 0 && least <= 1)
-    out("A core pays from alpha = {:.2f} on.\n", least);
+    append(text, "A core pays from alpha = {:.2f} on.\n", least);
   text += table_of_vratios(reading);
-  for (const std::string& sentence : reading.doubts) out("note: {}.\n", sentence);
+  for (const std::string& sentence : reading.doubts) append(text, "note: {}.\n", sentence);
   return text;
 }
 
@@ -163,29 +155,30 @@ std::string alpha_sweep_svg(const Reading& reading, const std::string& title) {
       kLeft);
   for (const char c : title) svg += c == '<' ? "&lt;" : c == '&' ? "&amp;" : std::string(1, c);
   svg += "</text>\n";
-  const Append out{svg};
   for (int i = 0; i <= 10; i += 2) {
-    out("<text x=\"{:.1f}\" y=\"{:.1f}\" text-anchor=\"middle\">{:g}</text>\n", x(0.1 * i),
-        kTop + kHeight + 18, 0.1 * i);
+    append(svg, "<text x=\"{:.1f}\" y=\"{:.1f}\" text-anchor=\"middle\">{:g}</text>\n", x(0.1 * i),
+           kTop + kHeight + 18, 0.1 * i);
   }
   for (double speedup = 0; speedup <= most; speedup += most > 4 ? 1 : most > 2 ? 0.5 : 0.2) {
-    out("<line x1=\"{0}\" x2=\"{1}\" y1=\"{2:.1f}\" y2=\"{2:.1f}\" stroke=\"#dddddd\"/>\n<text x=\"{3}\" "
-        "y=\"{4:.1f}\" text-anchor=\"end\">{5:.1f}</text>\n",
-        kLeft, kLeft + kWidth, y(speedup), kLeft - 6, y(speedup) + 4, speedup);
+    append(svg,
+           "<line x1=\"{0}\" x2=\"{1}\" y1=\"{2:.1f}\" y2=\"{2:.1f}\" stroke=\"#dddddd\"/>\n<text x=\"{3}\" "
+           "y=\"{4:.1f}\" text-anchor=\"end\">{5:.1f}</text>\n",
+           kLeft, kLeft + kWidth, y(speedup), kLeft - 6, y(speedup) + 4, speedup);
   }
-  out("<line x1=\"{0}\" x2=\"{1}\" y1=\"{2:.1f}\" y2=\"{2:.1f}\" stroke=\"black\" "
-      "stroke-dasharray=\"4 3\"/>\n<text x=\"{3}\" y=\"{4}\" text-anchor=\"middle\">alpha, share of "
-      "blocking calls made nonblocking (speedup over the run as it was)</text>\n",
-      kLeft, kLeft + kWidth, y(1), kLeft + kWidth / 2, kTop + kHeight + 40);
+  append(svg,
+         "<line x1=\"{0}\" x2=\"{1}\" y1=\"{2:.1f}\" y2=\"{2:.1f}\" stroke=\"black\" "
+         "stroke-dasharray=\"4 3\"/>\n<text x=\"{3}\" y=\"{4}\" text-anchor=\"middle\">alpha, share of "
+         "blocking calls made nonblocking (speedup over the run as it was)</text>\n",
+         kLeft, kLeft + kWidth, y(1), kLeft + kWidth / 2, kTop + kHeight + 40);
   for (std::size_t i = 0; i < curves.size(); ++i) {
     const char* colour = kColours[i % std::size(kColours)];
-    out("<polyline fill=\"none\" stroke-width=\"2\" stroke=\"{}\" points=\"", colour);
+    append(svg, "<polyline fill=\"none\" stroke-width=\"2\" stroke=\"{}\" points=\"", colour);
     for (int step = 0; step <= 50; ++step) {
       const double alpha = step / 50.0, time = (1 - alpha) * curves[i].at_0 + alpha * curves[i].at_1;
-      out("{:.1f},{:.1f} ", x(alpha), y(run.total / time));
+      append(svg, "{:.1f},{:.1f} ", x(alpha), y(run.total / time));
     }
-    out("\"/>\n<text x=\"{}\" y=\"{}\" fill=\"{}\">{}</text>\n", kLeft + kWidth + 8, kTop + 14 + 18 * i,
-        colour, curves[i].name);
+    append(svg, "\"/>\n<text x=\"{}\" y=\"{}\" fill=\"{}\">{}</text>\n", kLeft + kWidth + 8,
+           kTop + 14 + 18 * i, colour, curves[i].name);
   }
   return svg + "</svg>\n";
 }

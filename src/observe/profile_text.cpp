@@ -5,7 +5,9 @@
 #include <algorithm>
 #include <cmath>
 #include <numeric>
+#include <utility>
 
+#include "base/append.hpp"
 #include "observe/profile.hpp"
 
 namespace tmpi::observe {
@@ -100,10 +102,9 @@ class Table {
   }
 
  private:
-  // Not fmt::format_to, which compiles all of fmt into this file.
   template <class... Arguments>
   void print(fmt::format_string<Arguments...> format, Arguments&&... arguments) {
-    out_ += fmt::vformat(format, fmt::make_format_args(arguments...));
+    append(out_, format, std::forward<Arguments>(arguments)...);
   }
 
   bool several() const { return profile_.hosts.size() > 1; }

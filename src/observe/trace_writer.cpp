@@ -5,7 +5,9 @@
 #include <string.h>
 
 #include <algorithm>
+#include <utility>
 
+#include "base/append.hpp"
 #include "mpi/comm/context.hpp"
 #include "observe/functions.hpp"
 #include "observe/messages.hpp"
@@ -77,10 +79,9 @@ class TraceWriter {
  private:
   // ---- Output ----
 
-  // Not fmt::format_to, which compiles all of fmt into this file.
   template <class... Arguments>
   void print(fmt::format_string<Arguments...> format, Arguments&&... arguments) {
-    buffer_ += fmt::vformat(format, fmt::make_format_args(arguments...));
+    append(buffer_, format, std::forward<Arguments>(arguments)...);
     if (buffer_.size() >= kBufferSize) flush();
   }
   /// The beginning of an event; the comma belongs to the one before.
