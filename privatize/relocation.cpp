@@ -19,8 +19,8 @@ Failure undefined_symbols(const ImageSet& set, const std::set<std::string>& name
                      " undefined symbol" + (names.size() == 1 ? "" : "s") + ":";
   for (const std::string& name : names) text += "\n    " + name;
   return Failure{text +
-                 "\n  Relink with the libraries that define them (MPI functions that are missing here are "
-                 "not implemented yet)."};
+                 "\n  Relink with the libraries that define them (tmpi has all functions of MPI 5.0; "
+                 "what else begins with MPIX_ is another MPI's)."};
 }
 
 Failure damaged(const Object& object, const char* what) {
