@@ -25,10 +25,10 @@ endif()
 if(TMPI_SANITIZE)
   add_compile_options(-Og -g1 -Wno-maybe-uninitialized) # which instrumented code misleads
 endif()
-# tmpi_test_environment(NAME VALUE): what tests run with under this sanitizer, unless the environment has it already.
+# tmpi_test_environment(NAME VALUE): what tests run with, unless the environment has it already.
 function(tmpi_test_environment name value)
-  file(WRITE ${CMAKE_BINARY_DIR}/sanitizer.cmake "if(NOT DEFINED ENV{${name}})\n  set(ENV{${name}} \"${value}\")\nendif()\n")
-  set_property(DIRECTORY ${CMAKE_SOURCE_DIR} APPEND PROPERTY TEST_INCLUDE_FILES ${CMAKE_BINARY_DIR}/sanitizer.cmake) # read by ctest
+  file(WRITE ${CMAKE_BINARY_DIR}/${name}.cmake "if(NOT DEFINED ENV{${name}})\n  set(ENV{${name}} \"${value}\")\nendif()\n")
+  set_property(DIRECTORY ${CMAKE_SOURCE_DIR} APPEND PROPERTY TEST_INCLUDE_FILES ${CMAKE_BINARY_DIR}/${name}.cmake) # read by ctest
 endfunction()
 if(TMPI_SANITIZE STREQUAL "address")
   # Checks are calls, not code at each place: a tenth less to compile. Not in tests, whose loops compare and fill (7000 is the default).

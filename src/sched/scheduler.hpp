@@ -80,9 +80,9 @@ inline constexpr std::uint64_t kStallPeriod = 250'000'000;  // ns
 /// and going on. Must not suspend.
 using InterruptHook = void (*)(Task& task) noexcept;
 /// Every task that has not finished is blocked or polls in a tight loop (yield_polling()), and nothing else has been
-/// switched to, for `periods` (of a second, unless a test says otherwise): called about once a period, with 0 first, as long as that is so and the hook returns
-/// true; false begins anew. On the thread of a worker, in a poll of its running task; the others go on polling
-/// meanwhile. What happens without a switch the hook has to find out.
+/// switched to, for `periods` (of a second, unless a test says otherwise): called about once a period, with 0 first, as
+/// long as that is so and the hook returns true; false begins anew. On the thread of a worker, in a poll of its running
+/// task; the others go on polling meanwhile. What happens without a switch the hook has to find out.
 using PollHook = bool (*)(int periods) noexcept;
 
 class AssistPoint;
