@@ -35,7 +35,7 @@ int PMPIX_Get_worker(int* worker, int* workers);
 
 /* The calling rank goes on on worker `worker`, 0 <= worker < workers. A scheduling point: other ranks may run. MPI_ERR_ARG: there is no such
  * worker; MPI_ERR_UNSUPPORTED_OPERATION: the job does not balance (--balance none, or one worker), or the rank has to stay where it
- * is. */
+ * is; MPI_ERR_NO_MEM: for messages that must be delivered first. */
 int MPIX_Migrate(int worker);
 int PMPIX_Migrate(int worker);
 

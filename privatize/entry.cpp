@@ -190,8 +190,7 @@ void run_destructors(const ImageSet& set, int index) {
 }
 
 void run_rank(const ImageSet& set, int index, const EntryPoints& points,
-              const std::vector<std::string>& arguments,
-              const std::vector<std::string>& environment) noexcept {
+              const std::vector<std::string>& arguments, std::vector<std::string> environment) noexcept {
   initialise_static_tls(set, index);
   if (set.pool_size() > 0) stay_on_thread(set.rank(index));
   const StackBlock block = prepare(arguments, environment, nullptr);
@@ -199,6 +198,7 @@ void run_rank(const ImageSet& set, int index, const EntryPoints& points,
   auto* words =
       reinterpret_cast<std::uint64_t*>((reinterpret_cast<std::uint64_t>(alloca(size + 16)) + 15) & ~15ULL);
   prepare(arguments, environment, words);
+  std::vector<std::string>().swap(environment);
   const int argc = static_cast<int>(arguments.size());
   auto** argv = reinterpret_cast<char**>(words + 1);
   char** envp = argv + argc + 1;

@@ -24,7 +24,7 @@ EntryPoints find_entry_points(const ImageSet& set);
 /// Runs image `index` on the calling fiber. Does not return; SUSPENDS whenever the program does.
 [[noreturn]] void run_rank(const ImageSet& set, int index, const EntryPoints& points,
                            const std::vector<std::string>& arguments,
-                           const std::vector<std::string>& environment) noexcept;
+                           std::vector<std::string> environment) noexcept;
 
 /// Runs the constructors of the set's image: argc, argv, envp as the calling rank's program got them.
 void run_constructors(const ImageSet& set, int index, int argc, char** argv, char** envp);

@@ -4,6 +4,8 @@
 // parallel.
 #pragma once
 
+#include <sys/mman.h>
+
 #include <atomic>
 #include <cstdint>
 #include <memory>
@@ -55,6 +57,13 @@ class ImageSet {
   }
   std::uint64_t stride() const { return stride_; }
   std::uint64_t base(int index) const { return arena_ + stride_ * static_cast<std::uint64_t>(index); }
+  /// Calls use(address, bytes) for what image `index` can write to; whole pages.
+  template <class Use>
+  void for_each_writable(int index, Use&& use) const {
+    for (const Mapping& mapping : mappings_) {
+      if ((mapping.protection & PROT_WRITE) != 0) use(base(index) + mapping.image_offset, mapping.length);
+    }
+  }
   std::vector<std::unique_ptr<Object>>& objects() { return objects_; }
   const std::vector<std::unique_ptr<Object>>& objects() const { return objects_; }
   const Object* object_at(std::uint64_t image_offset) const noexcept;

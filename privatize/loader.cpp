@@ -49,8 +49,8 @@ class LoadedGroup final : public Group {
   }
 
   void run_image(int index, const std::vector<std::string>& arguments,
-                 const std::vector<std::string>& environment) override {
-    run_rank(*set_, index, points_, arguments, environment);
+                 std::vector<std::string> environment) override {
+    run_rank(*set_, index, points_, arguments, std::move(environment));
   }
 
  private:

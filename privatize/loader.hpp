@@ -47,10 +47,10 @@ class Group {
 
   /// Runs constructors, then main(argc, argv, envp) of the image, then what exit(3) runs, on the calling
   /// fiber; main's result is returned through tmpi_rank_exited (rank_callbacks.h), so this does not return.
-  /// `environment` is copied: "NAME=value" lines of the launcher for this rank, put over the process's
-  /// environment.
+  /// `environment`: "NAME=value" lines of the launcher for this rank, put over the process's environment; copied to
+  /// the fiber's stack and freed before the program runs.
   [[noreturn]] virtual void run_image(int index, const std::vector<std::string>& arguments,
-                                      const std::vector<std::string>& environment) = 0;
+                                      std::vector<std::string> environment) = 0;
 };
 
 /// Image the code or data address belongs to: its world rank and the symbol there, for crash reports.

@@ -1,8 +1,8 @@
 #include "privatize/runtime_table.hpp"
 
-#include <cstring>
-
 #include "privatize/fallback_exit.hpp"
+#include "privatize/function_table.hpp"
+#include "privatize/large_blocks.hpp"
 #include "privatize/loader.hpp"
 #include "privatize/runtime_functions.hpp"
 #include "privatize/tls.hpp"
@@ -10,17 +10,7 @@
 namespace tmpi::privatize {
 namespace {
 
-struct Entry {
-  const char* name;
-  const void* address;
-};
-
-template <class Function>
-const void* address_of(Function* function) {
-  return reinterpret_cast<const void*>(function);
-}
-
-const Entry kTable[] = {
+const FunctionEntry kTable[] = {
     {"__tls_get_addr", address_of(&tmpi_tls_get_addr)},
     {"__libc_start_main", address_of(&tmpi_libc_start_main)},
     // Reached only when the group has no shim: the shim's functions of these names come first.
@@ -131,9 +121,8 @@ void substitute_functions(const void* (*substitute)(const char* name)) noexcept 
 }
 
 const void* runtime_function(const char* name) noexcept {
-  for (const Entry& entry : kTable) {
-    if (std::strcmp(entry.name, name) == 0) return entry.address;
-  }
+  if (const void* const ours = find_function(kTable, name)) return ours;
+  if (const void* const block = block_function(name)) return block;
   return the_substitute == nullptr ? nullptr : the_substitute(name);
 }
 

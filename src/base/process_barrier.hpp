@@ -13,7 +13,8 @@
 namespace tmpi {
 
 /// Before the first process_barrier(); any number of times. False: the kernel does not have the call, or a system-call
-/// filter is in the way: then both sides need barriers of their own.
+/// filter is in the way: then both sides need barriers of their own. The first time takes some 10 ms if the process has
+/// several threads (the kernel waits until every CPU has seen it), else nothing.
 inline bool enable_process_barrier() noexcept {
   return syscall(SYS_membarrier, MEMBARRIER_CMD_REGISTER_PRIVATE_EXPEDITED, 0, 0) == 0;
 }

@@ -5,7 +5,7 @@ namespace {
 
 int members_here(const mpi::Comm& comm) {
   mpi::Job& job = *mpi::job();
-  if (job.nodes() == 1) return comm.members();
+  if (job.all_nodes() == 1) return comm.members();
   int members = 0;
   for (const mpi::Group* group : {comm.shared->group.get(), comm.shared->peers.get()}) {
     for (int i = 0; i < group->size(); ++i) members += job.local(group->world_rank(i)) != nullptr ? 1 : 0;

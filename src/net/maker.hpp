@@ -16,6 +16,9 @@ struct Maker {
   Result<void> (*check)(std::string_view settings);
   std::string (*why_not_here)() =
       nullptr;  ///< why `--net auto` does not take it on this machine; empty: it may
+  void (*before_threads)() =
+      nullptr;  ///< what it wants done while the process has one thread; may fail silently
+  Limits (*limits)(bool same_machine) = nullptr;  ///< of all that it makes; null: they differ
 };
 
 extern const Maker kTcp;    // tcp/tcp.cpp

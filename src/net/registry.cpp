@@ -30,7 +30,21 @@ Result<TransportChoice> choose_checked(std::string_view spec) {
   return chosen;
 }
 
+// The same, with auto decided.
+Result<TransportChoice> choose_one(std::string_view spec) {
+  Result<TransportChoice> chosen = choose_checked(spec);
+  // Node processes of several machines are told by tmpirun, which knows what all of them have.
+  if (chosen && chosen->kind == TransportKind::kAuto)
+    chosen->kind = kVerbs.why_not_here().empty() ? TransportKind::kVerbs : TransportKind::kTcp;
+  return chosen;
+}
+
 }  // namespace
+
+void prepare_process(std::string_view spec) {
+  const auto chosen = choose_one(spec);
+  if (chosen && maker_of(chosen->kind).before_threads != nullptr) maker_of(chosen->kind).before_threads();
+}
 
 Result<void> check_spec(std::string_view spec) {
   const auto chosen = choose_checked(spec);
@@ -38,11 +52,8 @@ Result<void> check_spec(std::string_view spec) {
 }
 
 Result<std::unique_ptr<Transport>> create_transport(const Options& options, Sink& sink) {
-  auto chosen = choose_checked(options.spec);
+  const auto chosen = choose_one(options.spec);
   if (!chosen) return chosen.failure();
-  // Node processes of several machines are told by tmpirun, which knows what all of them have.
-  if (chosen->kind == TransportKind::kAuto)
-    chosen->kind = kVerbs.why_not_here().empty() ? TransportKind::kVerbs : TransportKind::kTcp;
   return maker_of(chosen->kind).make(chosen->settings, options, sink);
 }
 

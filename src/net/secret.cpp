@@ -5,6 +5,7 @@
 #include <sys/random.h>
 
 #include <algorithm>
+#include <cstring>
 
 namespace tmpi::net {
 
@@ -31,6 +32,13 @@ void wipe(std::span<std::byte> bytes) noexcept {
 void wipe(std::string& text) noexcept {
   wipe(std::as_writable_bytes(std::span(text)));
   text.clear();
+}
+
+void wipe_front(std::string& text, std::size_t bytes) noexcept {
+  const std::size_t rest = text.size() - bytes;
+  std::memmove(text.data(), text.data() + bytes, rest);
+  wipe(std::as_writable_bytes(std::span(text).subspan(rest)));
+  text.resize(rest);
 }
 
 Result<Secret> Secret::draw(RandomSource source) {

@@ -24,6 +24,8 @@ Result<void> draw_random(std::span<std::byte> bytes, RandomSource source = nullp
 /// Overwrites what must not stay in memory; the compiler does not leave it out.
 void wipe(std::span<std::byte> bytes) noexcept;
 void wipe(std::string& text) noexcept;
+/// Takes the first bytes out of a buffer, where nothing stays of them.
+void wipe_front(std::string& text, std::size_t bytes) noexcept;
 
 /// Overwritten when it is destroyed, each copy for itself.
 struct Secret {

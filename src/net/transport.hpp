@@ -176,6 +176,10 @@ class Transport {
 /// there is), no usable device.
 Result<std::unique_ptr<Transport>> create_transport(const Options& options, Sink& sink);
 
+/// Does what the transport that a --net value names, if it names one, wants done while the process has one thread. May be
+/// left out.
+void prepare_process(std::string_view spec);
+
 /// Checks a --net value without making anything (tmpirun, before it starts node processes).
 Result<void> check_spec(std::string_view spec);
 

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <new>
+#include <utility>
 
 #include "sched/worker.hpp"
 #include "timers/clock.hpp"
@@ -17,11 +18,12 @@ constexpr int kLongestWindow = 16;       // times as much, if what is measured t
 constexpr double kUnsteady = 0.3;        // by more than this part of all,
 constexpr double kSteady = 0.1;          // until it does by less
 constexpr double kWorthPlanning = 0.03;  // of the time of a step, to be gained at least
-constexpr double kLongSlot = 20e-6;      // s: some ten times what a move costs, caches included
+constexpr double kLongSlot = 50e-6;      // s: some twenty times what a move costs, caches included
 
 }  // namespace
 
-Balancer::Balancer(const BalanceChoice& choice, const Workers& workers, std::span<Task> tasks)
+Balancer::Balancer(const BalanceChoice& choice, const Workers& workers, const TaskTable& tasks,
+                   std::vector<int> nodes, MoveMemory move)
     : kind_(choice.kind),
       workers_(workers),
       tasks_(tasks),
@@ -31,12 +33,14 @@ Balancer::Balancer(const BalanceChoice& choice, const Workers& workers, std::spa
       last_plan_(timers::now_ticks()),
       last_step_(last_plan_.load(std::memory_order_relaxed)),
       window_(without_steps_),
-      seen_(tasks.size()),
-      loads_(tasks.size()),
-      open_(workers.size()) {}
+      living_(tasks.capacity()),
+      open_(workers.size()),
+      nodes_(std::move(nodes)) {
+  if (!nodes_.empty()) follower_.emplace(tasks_, nodes_, move);
+}
 
 void Balancer::step(int tasks, std::uint64_t now) noexcept {
-  if (static_cast<std::size_t>(tasks) * 4 < tasks_.size() * 3) return;
+  if (tasks * 4 < living_.load(std::memory_order_relaxed) * 3) return;
   // A long step is not cut into pieces.
   const std::uint64_t length = now - last_step_.exchange(now, std::memory_order_relaxed);
   window_.store(std::max(without_steps_, 2 * length), std::memory_order_relaxed);
@@ -47,8 +51,9 @@ void Balancer::step(int tasks, std::uint64_t now) noexcept {
 
 int Balancer::departing(const Worker& worker) const noexcept {
   int number = 0;
-  for (const Task& task : tasks_) {
-    const int target = task.moving.target.load(std::memory_order_relaxed);
+  for (int id = 0; id < tasks_.capacity(); ++id) {
+    const Task& task = tasks_.at(id);
+    const int target = task.moving->target.load(std::memory_order_relaxed);
     if (target >= 0 && target != worker.index() && task.worker == &worker) ++number;
   }
   return number;
@@ -60,8 +65,8 @@ void Balancer::plan(std::uint64_t now, bool step) noexcept {
   if (now > before) {
     last_plan_.store(now, std::memory_order_relaxed);
     soon_.store(false, std::memory_order_relaxed);
-    measure(now - before, step);
     try {
+      measure(now - before, step);
       if (plans()) assign();
     } catch (const std::bad_alloc&) {  // then everything stays as it is
     }
@@ -69,24 +74,31 @@ void Balancer::plan(std::uint64_t now, bool step) noexcept {
   planning_.store(false, std::memory_order_release);
 }
 
-void Balancer::measure(std::uint64_t elapsed, bool step) noexcept {
+void Balancer::measure(std::uint64_t elapsed, bool step) {
+  const auto number = static_cast<std::size_t>(tasks_.capacity());
+  seen_.resize(number);
+  loads_.resize(number);
   parts_ = step ? 0 : parts_ + 1;
   const double newest = step ? kNewest : std::max(kNewestPart, 1.0 / parts_);
   double sum = 0, change = 0;
   for (std::size_t w = 0; w < open_.size(); ++w) open_[w] = !workers_[w]->closed();
-  for (std::size_t i = 0; i < tasks_.size(); ++i) {
-    const Task& task = tasks_[i];
+  int living = 0;
+  for (std::size_t i = 0; i < number; ++i) {
+    const Task& task = tasks_.at(static_cast<int>(i));
     Load& load = loads_[i];
     Seen& seen = seen_[i];
     const Worker* const worker = task.worker;
     const bool gone = worker == nullptr || task.get_state() == TaskState::kFinished;
-    const int assigned = task.moving.assigned.load(std::memory_order_relaxed);
+    living += !gone;
     load.worker = worker == nullptr ? 0 : worker->index();
-    load.fixed = gone || open_[static_cast<std::size_t>(load.worker)] == 0 ||
-                 task.moving.anchors.load(std::memory_order_relaxed) > 0;
-    // Who has been stolen comes back.
-    if (steals() && !load.fixed && assigned >= 0) load.worker = assigned;
-    const std::uint64_t spent = task.moving.spent.load(std::memory_order_relaxed);
+    load.fixed = gone || task.get_state() == TaskState::kInit ||
+                 open_[static_cast<std::size_t>(load.worker)] == 0 ||
+                 task.anchors.load(std::memory_order_relaxed) > 0;
+    // Who has been stolen comes back, unless that worker takes nobody any more.
+    if (const int wanted = task.moving->wanted(task.home);
+        steals() && !load.fixed && open_[static_cast<std::size_t>(wanted)] != 0)
+      load.worker = wanted;
+    const std::uint64_t spent = task.moving->spent.load(std::memory_order_relaxed);
     const double rate = static_cast<double>(spent - seen.spent) / static_cast<double>(elapsed);
     sum += rate;
     change += std::abs(rate - seen.latest);
@@ -94,8 +106,45 @@ void Balancer::measure(std::uint64_t elapsed, bool step) noexcept {
     seen.rate = seen.spent == 0 ? rate : newest * rate + (1 - newest) * seen.rate;
     seen.spent = spent;
     load.time = gone ? 0 : seen.rate;
+    load.memory_node = nodes_.empty() ? -1 : task.moving->memory_node.load(std::memory_order_relaxed);
   }
+  if (refines()) measure_messages(elapsed, newest);
+  living_.store(living, std::memory_order_relaxed);
   choose_window(step, sum > 0 ? change / (2 * sum) : 0);
+}
+
+void Balancer::measure_messages(std::uint64_t elapsed, double newest) {
+  constexpr double kCounts = 1e-4;  // of the time
+  const double whole = 1e9 * timers::seconds(elapsed);
+  links_.clear();
+  for (std::size_t i = 0; i < loads_.size(); ++i) {
+    auto& peers = seen_[i].peers;
+    for (auto& peer : peers) peer.rate *= 1 - newest;
+    tasks_.at(static_cast<int>(i)).moving->peers.take([&](std::uint32_t task, std::uint64_t cost) {
+      const int id = static_cast<int>(task);
+      auto* known = std::ranges::find(peers, id, &Seen::Peer::task);
+      if (known == peers.end()) {
+        known = std::ranges::min_element(peers, {}, &Seen::Peer::rate);
+        *known = {id, 0};
+      }
+      known->rate += newest * static_cast<double>(cost) / whole;
+    });
+  }
+  // Each pair once. Who has finished draws nobody to where it was.
+  const auto finished = [this](int id) { return tasks_.at(id).get_state() == TaskState::kFinished; };
+  for (std::size_t i = 0; i < loads_.size(); ++i) {
+    const int id = static_cast<int>(i);
+    if (finished(id)) continue;
+    for (const auto& peer : seen_[i].peers) {
+      if (peer.task < 0 || static_cast<std::size_t>(peer.task) >= loads_.size() || finished(peer.task))
+        continue;
+      const auto& others = seen_[static_cast<std::size_t>(peer.task)].peers;
+      const auto* const back = std::ranges::find(others, id, &Seen::Peer::task);
+      if (back != others.end() && id > peer.task) continue;
+      const double cost = peer.rate + (back == others.end() ? 0 : back->rate);
+      if (cost > kCounts) links_.push_back({id, peer.task, cost});
+    }
+  }
 }
 
 // Where no step shows, a window of one step and a half counts some ranks' work once, others' twice. If what is measured
@@ -109,21 +158,24 @@ void Balancer::choose_window(bool step, double change) noexcept {
 }
 
 void Balancer::assign() {
-  const int workers = static_cast<int>(open_.size());
-  const double before = largest(loads_, workers);
+  const double before = largest(loads_, surroundings());
   if (kind_ == BalanceKind::kGreedy) {
-    assign_greedy(loads_, open_);
+    assign_greedy(loads_, surroundings());
   } else {
-    assign_refine(loads_, open_);
+    assign_refine(loads_, surroundings());
   }
-  const bool worth = largest(loads_, workers) < (1 - kWorthPlanning) * before;
+  const bool worth = largest(loads_, surroundings()) < (1 - kWorthPlanning) * before;
   if (!worth) return;
   bool any = false;
-  for (std::size_t i = 0; i < tasks_.size(); ++i) {
-    const Worker* const worker = tasks_[i].worker;
-    Moving& moving = tasks_[i].moving;
-    const bool moves = !loads_[i].fixed && worker->index() != loads_[i].worker;
-    moving.assigned.store(loads_[i].fixed ? -1 : loads_[i].worker, std::memory_order_relaxed);
+  for (std::size_t i = 0; i < loads_.size(); ++i) {
+    Task& task = tasks_.at(static_cast<int>(i));
+    const Worker* const worker = task.worker;
+    Moving& moving = *task.moving;
+    if (worker == nullptr) continue;
+    const bool fixed = loads_[i].fixed;
+    const bool moves = !fixed && worker->index() != loads_[i].worker;
+    // What is wanted of one that cannot move now, MPIX_Migrate's word perhaps, stays wanted.
+    if (!fixed) moving.assigned.store(loads_[i].worker, std::memory_order_relaxed);
     moving.target.store(moves ? loads_[i].worker : -1, std::memory_order_relaxed);
     any |= moves;
   }

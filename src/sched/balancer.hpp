@@ -4,16 +4,19 @@
 // Workers move tasks (worker_moves.cpp); here is only said which.
 #pragma once
 
+#include <array>
 #include <atomic>
 #include <cstdint>
 #include <memory>
-#include <span>
+#include <optional>
 #include <vector>
 
 #include "base/platform.hpp"
 #include "sched/assignment.hpp"
 #include "sched/balances.hpp"
-#include "sched/task.hpp"
+#include "sched/follow.hpp"
+#include "sched/move.hpp"
+#include "sched/task_table.hpp"
 
 namespace tmpi::sched {
 
@@ -21,8 +24,10 @@ class Balancer {
  public:
   using Workers = std::vector<std::unique_ptr<Worker>>;
 
-  /// Of these workers and tasks, some of which may not have been spawned yet.
-  Balancer(const BalanceChoice& choice, const Workers& workers, std::span<Task> tasks);
+  /// Of these workers and tasks, some of which may not have been spawned yet; others may be added. `nodes`: of each
+  /// worker its NUMA node, or nothing if all have the same; `move`: how memory is moved between those.
+  Balancer(const BalanceChoice& choice, const Workers& workers, const TaskTable& tasks,
+           std::vector<int> nodes, MoveMemory move);
 
   // Any thread; none of these suspends.
   bool rotates() const noexcept { return kind_ == BalanceKind::kRotate; }
@@ -31,14 +36,17 @@ class Balancer {
     return kind_ == BalanceKind::kGreedy || kind_ == BalanceKind::kRefine || kind_ == BalanceKind::kAuto;
   }
 
+  bool refines() const noexcept { return kind_ == BalanceKind::kRefine || kind_ == BalanceKind::kAuto; }
+
   /// Ticks: the turn of a task that is long; what is worth being taken by a worker that idles; the part of a turn for
   /// which one more task is offered.
   std::uint64_t long_slot() const noexcept { return long_slot_; }
   std::uint64_t worth_taking() const noexcept { return 3 * long_slot_; }
+  /// The mean of the turns of a task that has long ones, though most may be short.
+  std::uint64_t long_mean() const noexcept { return long_slot_ / 4; }
+  /// For which a worker idles before it takes any: its own may be about to become ready.
+  std::uint64_t patience() const noexcept { return long_slot_ / 2; }
   std::uint64_t offered_in() const noexcept { return long_slot_ / 16; }
-  /// Workers that idle. seq_cst: one that has looked for tasks in vain is seen by who leaves one.
-  int idle() const noexcept { return idle_.load(std::memory_order_seq_cst); }
-  void change_idle(int by) noexcept { idle_.fetch_add(by, std::memory_order_seq_cst); }
 
   /// All workers but few have come to the end of a step: a plan, unless there was one not long ago.
   void step(int tasks, std::uint64_t now) noexcept;
@@ -56,23 +64,30 @@ class Balancer {
   /// Tasks that are to leave worker `worker`.
   int departing(const Worker& worker) const noexcept;
 
+  /// Before any task runs.
+  void set_hooks(const MoveHooks& hooks) noexcept { hooks_ = hooks; }
+  const MoveHooks& hooks() const noexcept { return hooks_; }
+  /// Null: there is one NUMA node.
+  Follower* follower() noexcept { return follower_ ? &*follower_ : nullptr; }
+
   void count_move() noexcept { moves_.fetch_add(1, std::memory_order_relaxed); }
   std::uint64_t moves() const noexcept { return moves_.load(std::memory_order_relaxed); }
   const Workers& workers() const noexcept { return workers_; }
 
  private:
   void plan(std::uint64_t now, bool step) noexcept;
-  void measure(std::uint64_t elapsed, bool step) noexcept;
+  void measure(std::uint64_t elapsed, bool step);
+  void measure_messages(std::uint64_t elapsed, double newest);
+  Surroundings surroundings() const noexcept { return {open_, nodes_, links_}; }
   void choose_window(bool step, double change) noexcept;
   void assign();
 
   const BalanceKind kind_;
   const Workers& workers_;
-  const std::span<Task> tasks_;
+  const TaskTable& tasks_;
   const std::uint64_t shortest_,
       without_steps_;  // ticks between two plans: at the end of a step, and without one
   const std::uint64_t long_slot_;
-  alignas(kCacheLine) std::atomic<int> idle_{0};              // workers that idle; a hint, relaxed
   alignas(kCacheLine) std::atomic<std::uint64_t> last_plan_;  // ticks
   std::atomic<std::uint64_t> last_step_;                      // ticks, likewise
   std::atomic<std::uint64_t> window_;  // ticks after which there is a plan though no step has ended
@@ -83,12 +98,22 @@ class Balancer {
     std::uint64_t spent = 0;
     double latest = 0;  // of the time that has passed, how much the task has run
     double rate = 0;    // the same, exponentially weighted
+    struct Peer {
+      int task = -1;
+      double rate = 0;  // of the time, what messages to it would cost between workers; likewise
+    };
+    std::array<Peer, Peers::kMost> peers;
   };
+  std::atomic<int> living_;  // tasks that had not finished when that was last looked at; relaxed
   int parts_ = 0;            // measurements of late that were not of whole steps
   std::vector<Seen> seen_;   // by task
   std::vector<Load> loads_;  // likewise
+  std::vector<Link> links_;  // between two that had not finished
   std::vector<char> open_;   // by worker
+  std::vector<int> nodes_;   // by worker: its NUMA node; empty: there is one
   std::atomic<std::uint64_t> moves_{0};
+  std::optional<Follower> follower_;
+  MoveHooks hooks_;
 };
 
 }  // namespace tmpi::sched

@@ -31,6 +31,9 @@ void stay_on_worker(bool stays) noexcept;
 
 /// The task of a helper fiber; when it has done its work it waits in the pool for the next.
 struct HelperFiber : Task {
+  HelperFiber() noexcept { moving = &stationary; }
+
+  Moving stationary;  ///< it never moves, but comes through the same inbox
   void (*work)(void*) = nullptr;
   void* work_argument = nullptr;
   HelperFiber* next_idle = nullptr;

@@ -7,6 +7,9 @@
 // points only.
 #pragma once
 
+#include <cstddef>
+#include <cstdint>
+
 #include "sched/task.hpp"
 
 namespace tmpi::sched {
@@ -14,6 +17,8 @@ namespace tmpi::sched {
 namespace detail {
 extern bool g_tasks_move;  // written by Scheduler::create() only
 extern bool g_plans;
+extern bool g_counts_messages;
+void count_message(Task& from, const Task& to, std::size_t bytes) noexcept;
 void step_done(int tasks) noexcept;
 }  // namespace detail
 
@@ -26,11 +31,11 @@ inline bool tasks_move() noexcept {
 /// Of a task that has something that belongs to its worker: it stays there until each of these is unanchored. On the
 /// task's worker's thread.
 inline void anchor(Task& task) noexcept {
-  std::atomic<int>& anchors = task.moving.anchors;
+  std::atomic<int>& anchors = task.anchors;
   anchors.store(anchors.load(std::memory_order_relaxed) + 1, std::memory_order_relaxed);
 }
 inline void unanchor(Task& task) noexcept {
-  std::atomic<int>& anchors = task.moving.anchors;
+  std::atomic<int>& anchors = task.anchors;
   anchors.store(anchors.load(std::memory_order_relaxed) - 1, std::memory_order_relaxed);
 }
 
@@ -43,6 +48,7 @@ enum class Moved {
   kStationary,  ///< no task of this process moves
   kAnchored,    ///< the task has something that belongs to its worker
   kThreads,     ///< a rank of one of the two workers has threads
+  kNoMemory,    ///< for what the worker's tasks have left with others, which has to be delivered first
 };
 
 /// Moves the calling task, which runs on its worker's own thread, to worker `worker`, an index. SUSPENDS.
@@ -61,6 +67,22 @@ inline void step_done(int tasks) noexcept {
 }
 /// At the next such point loads are looked at even if that was done not long ago.
 void plan_soon() noexcept;
+
+/// Task `from`, which calls, sends a message to task `to`: tasks that talk much should be on one worker. Only counted if
+/// whoever plans asks for it. Does not suspend.
+inline void count_message(Task& from, const Task& to, std::size_t bytes) noexcept {
+  if (detail::g_counts_messages) detail::count_message(from, to, bytes);
+}
+
+/// What whoever has tasks leave something with other workers (DrainHook, scheduler.hpp) has to do for those that move.
+struct MoveHooks {
+  /// What tasks of worker `worker` have left for others' is delivered now; false: it cannot be, and none of them moves.
+  /// On that worker's thread, at a scheduling point.
+  bool (*deliver)(int worker) noexcept = nullptr;
+  /// The task is worker `worker`'s from now on. By the thread that hands it over or takes it, before the task runs, and
+  /// before the worker that it leaves calls the drain hook; that one does so before its next turn.
+  void (*moved)(Task& task, int worker) noexcept = nullptr;
+};
 
 /// Moves between workers so far. Any thread.
 std::uint64_t moves() noexcept;

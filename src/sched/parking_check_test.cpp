@@ -284,6 +284,52 @@ TEST_CASE("what is left with a worker that computes is run once, by that or by a
   CHECK_FALSE(explore(&opening_closes<Without<Step::kOpenStill>>, kFew).ok);
 }
 
+// Worker 0 begins to compute while its task is being left in a word outside of its inbox: worker 1 runs that meanwhile.
+template <class S>
+void left_with_one_that_computes() {
+  Model<S>& model = job<S>(2, false);
+  model.steals = true;
+  model.left_for[0] = 0;
+  add("worker 0", model, [](Model<S>& m) { m.worker(0).compute_open_until(&is_done<0, S>); });
+  add("worker 1", model, [](Model<S>& m) {
+    m.worker(1).wait();
+    m.done[0] = true;
+  });
+  add("sender", model, [](Model<S>& m) { m.leave_where_tasks_move(0); });
+}
+
+TEST_CASE(
+    "what is left in a channel to a worker that begins to compute is seen by that or by who has left it") {
+  check_all(&left_with_one_that_computes<Checked<>>);
+  check_lost(&left_with_one_that_computes<Without<Step::kTakeInOpen>>);
+  check_lost(&left_with_one_that_computes<Without<Step::kLookWhetherOpen>>);
+}
+
+// The task of worker 0 leaves for worker 1 while something is being left for it in worker 0's word, and worker 0 computes
+// until it has run.
+template <class S>
+void left_where_it_was() {
+  Model<S>& model = job<S>(2, false);
+  model.left_for[0] = 0;
+  model.left_target[0].worker = 1;
+  add("worker 0", model, [](Model<S>& m) {
+    m.place.store(1, std::memory_order_seq_cst);
+    if (!S::omits(Step::kTakeInLeft)) m.deliver_moved(0);
+    await(&is_done<0, S>, &m);
+  });
+  add("worker 1", model, [](Model<S>& m) {
+    m.worker(1).wait();
+    m.done[0] = true;
+  });
+  add("sender", model, [](Model<S>& m) { m.leave_for_one_that_moves(0); });
+}
+
+TEST_CASE("what is left where a task has been a moment ago is seen by that worker or by who has left it") {
+  check_all(&left_where_it_was<Checked<>>);
+  check_lost(&left_where_it_was<Without<Step::kLookWhetherMoved>>);
+  check_lost(&left_where_it_was<Without<Step::kTakeInLeft>>);
+}
+
 // ---- Threads ----
 
 template <class S>

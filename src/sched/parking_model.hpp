@@ -49,6 +49,11 @@ struct ModelWorker {
   /// It computes until `done`, and others may take what has been left here.
   void compute_open_until(bool (*done)(void*)) {
     opening.open();
+    if (!S::omits(Step::kTakeInOpen)) {
+      for (int i = 0; i < Model<S>::kLeft; ++i) {
+        if (model.left_for[i] == index) model.deliver_left(i);
+      }
+    }
     if (!entrance.parking().empty()) invite();
     if (done != nullptr) await(done, &model);
     opening.close();
@@ -184,6 +189,30 @@ struct Model {
     worker(left_for[i]).entrance.parking().wake_if_parked();
   }
 
+  /// The same where tasks move, for a worker that may compute and be open (Worker::open_for(), mpi/p2p/send.cpp).
+  void leave_where_tasks_move(int i) {
+    leave(i);
+    if (!S::omits(Step::kLookWhetherOpen) && worker(left_for[i]).opening.is_open()) deliver_left(i);
+  }
+  /// The same for the task of target `i`, which may be about to leave worker 0 for worker 1 (mpi/p2p/send.cpp).
+  void leave_for_one_that_moves(int i) {
+    if (place.load(std::memory_order_relaxed) == 1) {
+      parkings[1]->push(left_target[i]);
+      return;
+    }
+    leave(i);
+    if (!S::omits(Step::kLookWhetherMoved) && place.load(std::memory_order_seq_cst) == 1) deliver_moved(i);
+  }
+  void deliver_moved(int i) {
+    if (left[i].exchange(0, std::memory_order_seq_cst) != 0) parkings[1]->push(left_target[i]);
+  }
+  /// What is left in word `i`, if nobody else has taken it, makes its task ready where others may take that.
+  void deliver_left(int i) {
+    if (left[i].exchange(0, std::memory_order_seq_cst) == 0) return;
+    parkings[static_cast<std::size_t>(left_for[i])]->push(left_target[i]);
+    worker(left_for[i]).invite();
+  }
+
   typename Parking::Shared shared;
   BasicEventcount<S> progress;  // of a thread that is no worker
   std::array<Parking*, kWorkers> parkings = {};
@@ -196,6 +225,7 @@ struct Model {
   Atomic<std::uint32_t> arrived{0};
   Target<S> events[kEvents];
   Atomic<int> left[kLeft] = {};
+  Atomic<int> place{0};  // where a task is that moves
   int left_for[kLeft] = {-1, -1};
   Target<S> left_target[kLeft];
   Target<S> messages[3];
@@ -209,6 +239,7 @@ struct Model {
     name(&arrived, "arrived");
     name(&left[0], "left[0]");
     name(&left[1], "left[1]");
+    name(&place, "place");
     name(&shared, "the watch");
     for (int i = 0; i < workers; ++i) {
       name(&worker(i).opening, i == 0 ? "opening 0" : "another opening");

@@ -4,6 +4,7 @@
 #include <pthread.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <cstdio>
 #include <cstdlib>
@@ -28,6 +29,7 @@ namespace detail {
 bool g_single_worker = false;
 bool g_tasks_move = false;
 bool g_plans = false;
+bool g_counts_messages = false;
 
 }  // namespace detail
 
@@ -67,6 +69,17 @@ class NodeScheduler final : public Scheduler {
   void observe_switches(SwitchObserver observer) override;
   bool set_drain_hook(DrainHook hook) override;
   void set_stall_hook(StallHook hook) override { shared_.stall.set(hook); }
+  void set_move_hooks(const MoveHooks& hooks) override {
+    if (shared_.balancer != nullptr) shared_.balancer->set_hooks(hooks);
+  }
+  bool is_open(int worker) const noexcept override {
+    return shared_.workers[static_cast<std::size_t>(worker)]->is_open();
+  }
+  std::uint64_t moves() const override { return shared_.balancer == nullptr ? 0 : shared_.balancer->moves(); }
+  void set_memory_hook(MemoryHook hook) override {
+    if (shared_.balancer == nullptr) return;
+    if (Follower* follower = shared_.balancer->follower()) follower->set_hook(hook);
+  }
   void set_interrupt_hook(InterruptHook hook) override { shared_.interrupt_hook = hook; }
   void set_poll_hook(PollHook hook, double period) override {
     shared_.polls.set(hook, period, *this, options_.tasks + kMostAdded);
@@ -107,6 +120,7 @@ class NodeScheduler final : public Scheduler {
   void choose_progress();
   void start_progress();
   Result<void> balance();
+  std::vector<int> numa_nodes() const;
   Task& new_task(void* owner);
   void settle(Task& task, int worker, void (*entry)(void*), void* argument);
   ult::StackOptions stacks_for(int tasks) const;
@@ -190,6 +204,14 @@ Result<void> NodeScheduler::make_workers() {
   return balance();
 }
 
+// Of each worker; nothing if all have the same, or nobody knows.
+std::vector<int> NodeScheduler::numa_nodes() const {
+  std::vector<int> nodes = options_.numa_nodes;
+  for (int i = 0; topology_ && i < options_.workers; ++i) nodes.push_back(topology_->place_of(i).numa_node);
+  const bool several = std::ranges::adjacent_find(nodes, std::ranges::not_equal_to()) != nodes.end();
+  return several ? nodes : std::vector<int>();
+}
+
 Result<void> NodeScheduler::balance() {
   const Result<BalanceChoice> chosen = parse_balance(options_.balance);
   if (!chosen) return chosen.failure();
@@ -199,14 +221,9 @@ Result<void> NodeScheduler::balance() {
         fmt::format("ranks cannot be balanced over cores ({}) when they run in another order than fifo ({})",
                     options_.balance, options_.policy)};
   }
-  if (is_beside(options_.progress)) {
-    return Failure{
-        "ranks that move between cores and progress beside them do not go together yet; leave out --balance, "
-        "or "
-        "--progress"};
-  }
-  shared_.balancer = std::make_unique<Balancer>(
-      *chosen, shared_.workers, std::span(tasks_.first(), static_cast<std::size_t>(options_.tasks)));
+  tasks_.let_move();
+  shared_.balancer =
+      std::make_unique<Balancer>(*chosen, shared_.workers, tasks_, numa_nodes(), options_.move_memory);
   for (auto& worker : shared_.workers) worker->set_balancer(*shared_.balancer);
   return {};
 }
@@ -224,6 +241,7 @@ NodeScheduler::~NodeScheduler() {
     detail::g_single_worker = false;
     detail::g_tasks_move = false;
     detail::g_plans = false;
+    detail::g_counts_messages = false;
   }
 }
 
@@ -275,8 +293,6 @@ bool NodeScheduler::extend_by(int tasks) noexcept {
 Result<int> NodeScheduler::add(std::span<const NewTask> tasks) {
   const std::lock_guard guard(adding_);
   const int first = tasks_.capacity(), count = static_cast<int>(tasks.size());
-  if (shared_.balancer != nullptr)
-    return Failure{"ranks cannot be added where they move between cores (--balance)"};
   if (this->tasks() != first)
     return Failure{"ranks cannot be added before all that were announced are there"};
   if (first - options_.tasks + count > kMostAdded) {
@@ -387,7 +403,10 @@ void NodeScheduler::admit_threads() noexcept {
 bool NodeScheduler::set_drain_hook(DrainHook hook) {
   // The barrier interrupts every worker that runs, whenever one falls asleep: not where many do.
   constexpr int kMostInterrupted = 8;
-  shared_.parking.quick = hook != nullptr && options_.workers <= kMostInterrupted && enable_process_barrier();
+  // Nor where tasks move: who has left something looks afterwards whether the task is still there (mpi/p2p/send.cpp).
+  const bool move = shared_.balancer != nullptr;
+  shared_.parking.quick =
+      hook != nullptr && options_.workers <= kMostInterrupted && !move && enable_process_barrier();
   for (auto& worker : shared_.workers) worker->set_drain_hook(hook);
   return shared_.parking.quick;
 }
@@ -406,7 +425,8 @@ void NodeScheduler::set_event_source(const EventSource& source) {
   shared_.quiet_ticks = timers::ticks(20e-6);
   for (auto& worker : shared_.workers) {
     worker->set_event_source(source);
-    if (progress_threads_) worker->have_attendant();
+    // A worker with an attendant admits threads, and no task comes there or goes any more (docs/load-balance.md).
+    if (progress_threads_ && shared_.balancer == nullptr) worker->have_attendant();
   }
 }
 
@@ -494,6 +514,7 @@ Result<std::unique_ptr<Scheduler>> Scheduler::create(const Options& options) {
   detail::g_tasks_move = scheduler->balancer() != nullptr;
   detail::g_plans =
       detail::g_tasks_move && (scheduler->balancer()->plans() || scheduler->balancer()->steals());
+  detail::g_counts_messages = detail::g_tasks_move && scheduler->balancer()->refines();
   return std::unique_ptr<Scheduler>(std::move(scheduler));
 }
 

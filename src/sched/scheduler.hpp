@@ -13,6 +13,8 @@
 
 #include "base/arming.hpp"
 #include "base/result.hpp"
+#include "sched/follow.hpp"
+#include "sched/move.hpp"
 #include "sched/progress.hpp"
 #include "sched/task.hpp"
 
@@ -34,6 +36,9 @@ struct Options {
   Progress progress = Progress::kPoll;
   int progress_cores = 1;
   int progress_numa_node = -1;  ///< where the network's device is; -1: unknown
+  /// For tests without such a machine, and with bind = false: of each worker its NUMA node; how memory is moved.
+  std::vector<int> numa_nodes = {};
+  MoveMemory move_memory = move_by_kernel;
   int spin_microseconds =
       50;  ///< how long an idle worker looks for work before it sleeps; 0 when oversubscribed
 };
@@ -105,8 +110,8 @@ class Scheduler {
   };
   /// Adds tasks beyond those announced to create(), while others run or wait; each is unfinished from now on and does
   /// nothing until start() or drop(). Any thread. Returns the id of the first, the others follow. Failure sentences:
-  /// the tasks announced have not all been spawned, or have all finished; more than kMostAdded in all; tasks move
-  /// between workers; no room for stacks.
+  /// the tasks announced have not all been spawned, or have all finished; more than kMostAdded in all; no room for
+  /// stacks.
   virtual Result<int> add(std::span<const NewTask> tasks) = 0;
   static constexpr int kMostAdded = 4096;
   /// Lets an added task run. Any thread.
@@ -145,6 +150,17 @@ class Scheduler {
   virtual bool set_drain_hook(DrainHook hook) = 0;
   virtual void set_stall_hook(StallHook hook) = 0;
   virtual void set_interrupt_hook(InterruptHook hook) = 0;
+  /// Before any task runs; unused if tasks stay. Where workers may be open (is_open()) who leaves something for one has
+  /// to look at that afterwards, and set_drain_hook() has returned false.
+  virtual void set_move_hooks(const MoveHooks& hooks) = 0;
+  /// Worker `worker` computes for long, and others may take its tasks meanwhile: what is left for its drain hook would
+  /// wait, and them with it. A worker that opens calls the drain hook after that: of a seq_cst store before this call and
+  /// what is left there, one is seen. Any thread.
+  virtual bool is_open(int worker) const noexcept = 0;
+  /// Moves between workers so far. Any thread.
+  virtual std::uint64_t moves() const = 0;
+  /// Tells whose memory follows tasks between NUMA nodes (follow.hpp). Before any task runs.
+  virtual void set_memory_hook(MemoryHook hook) = 0;
   virtual void set_poll_hook(PollHook hook, double period = 1) = 0;
 
   /// The ranks of the calling worker may have threads from now on (thread_task.hpp). Called by a task on its

@@ -320,16 +320,6 @@ TEST_CASE("tasks are added while others run, and are started or dropped by anoth
   CHECK_FALSE(job->add(tasks));  // too late
 }
 
-TEST_CASE("too many tasks, and tasks that move, are not added to") {
-  Job job({.workers = 2, .tasks = 1, .stack_size = 64 * 1024, .balance = "greedy", .bind = false});
-  job.spawn(0, [&] {
-    const Result<int> added = job->add(std::vector<Scheduler::NewTask>(1));
-    CHECK_FALSE(added);
-    CHECK(added.message().find("--balance") != std::string::npos);
-  });
-  job.run();
-}
-
 TEST_CASE("bindings are reported, senseless numbers refused") {
   {
     Job job({.workers = 2, .tasks = 1});

@@ -40,6 +40,10 @@ enum class Step {
   kWatchForParked,     ///< ... and has it watch if nobody does
   kOpenStill,          ///< who takes tasks of another worker looks, under the lock, whether it may still
   kWakeThief,          ///< who leaves a task with a worker that computes has an idle one look for it
+  kTakeInOpen,         ///< a worker that opens takes in what has been left for it outside of its inbox
+  kLookWhetherOpen,    ///< who has left something there looks whether the worker is open
+  kLookWhetherMoved,   ///< ... and whether the task that it is for has left the worker
+  kTakeInLeft,         ///< a worker that a task has left takes in what has been left for that here
 };
 
 struct System {

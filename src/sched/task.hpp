@@ -7,6 +7,7 @@
 #include <cstdint>
 
 #include "base/platform.hpp"
+#include "sched/peers.hpp"
 #include "timers/meter.hpp"
 #include "ult/fiber.hpp"
 
@@ -45,13 +46,27 @@ class CurrentWorker {
 /// What moving a task between workers needs of it (move.hpp); unused in a job whose tasks stay. Relaxed atomics: read
 /// by whoever plans.
 struct Moving {
-  /// What of the task belongs to its worker, which it cannot leave therefore; counted by its own thread.
-  std::atomic<int> anchors{0};
   std::atomic<int> target{-1};          ///< index of the worker that it is to move to, -1: none
-  std::atomic<int> assigned{-1};        ///< where the latest plan wants it, -1: at its home
+  std::atomic<int> assigned{-1};        ///< where the latest plan, or itself, wants it, -1: at its home
   std::atomic<std::uint64_t> spent{0};  ///< ticks it has run
   std::atomic<std::uint64_t> slot{0};   ///< ticks it may run at a time: the longest of late
+  std::atomic<std::uint64_t> mean{0};   ///< ticks it runs at a time on average: of some 32 turns
   bool fresh = false;                   ///< it has not run since it has moved; its worker's thread
+  Peers peers;                          ///< whom it sends messages to
+  // Where its memory is, and since when it has run on another NUMA node: Follower's.
+  std::atomic<int> memory_node{-1};  ///< -1: it has not run yet
+  int came_to = -1;                  ///< the node where it runs if that is not its memory's
+  int passes_left = 0;               ///< so often its memory is still to be gone through
+  std::size_t bytes_done = 0;        ///< of the present pass
+  std::uint64_t seen_spent = 0;      ///< `spent` at the latest look
+  std::uint64_t far_time = 0;        ///< ticks it has run there, as far as they have been accounted for,
+  std::uint64_t unaccounted = 0;     ///< and since
+  std::uint64_t follow_after = 0;    ///< so many must it be; 0: not known yet
+
+  int wanted(int home) const noexcept {
+    const int worker = assigned.load(std::memory_order_relaxed);
+    return worker >= 0 ? worker : home;
+  }
 };
 
 /// How often a task has looked for something in vain (poll_watch.hpp). Written by its worker's thread; relaxed.
@@ -91,7 +106,9 @@ struct alignas(kCacheLine) Task : TaskHead, ult::Fiber {
   Sleeper* sleeper = nullptr;  ///< it is in sleep_until()
   PollCount polls;
   Task* rank_task = nullptr;  ///< of a helper fiber: the task of the rank that it works for
-  Moving moving;
+  /// What of the task belongs to its worker, which it cannot leave therefore; counted by its own thread.
+  std::atomic<int> anchors{0};
+  Moving* moving = nullptr;  ///< null: it does not move, nor does any other of the scheduler
 
   void set_state(TaskState now) noexcept { state.store(now, std::memory_order_relaxed); }
   TaskState get_state() const noexcept { return state.load(std::memory_order_relaxed); }

@@ -24,9 +24,22 @@ Result<void> TaskTable::add(const ult::StackOptions& options) {
   batch->tasks = std::make_unique<Task[]>(static_cast<std::size_t>(options.count));
   for (int i = 0; i < options.count; ++i)
     batch->tasks[static_cast<std::size_t>(i)].id = static_cast<std::uint32_t>(batch->first + i);
+  if (moves_) let_move(*batch);
   batches_[static_cast<std::size_t>(number)].store(batch.release(), std::memory_order_relaxed);
   count_.store(number + 1, std::memory_order_release);
   return {};
+}
+
+void TaskTable::let_move() {
+  moves_ = true;
+  for (int i = 0; i < batches(); ++i)
+    let_move(*batches_[static_cast<std::size_t>(i)].load(std::memory_order_relaxed));
+}
+
+void TaskTable::let_move(Batch& batch) {
+  batch.moving = std::make_unique<Moving[]>(static_cast<std::size_t>(batch.count));
+  for (int i = 0; i < batch.count; ++i)
+    batch.tasks[static_cast<std::size_t>(i)].moving = &batch.moving[static_cast<std::size_t>(i)];
 }
 
 int TaskTable::capacity() const noexcept {
@@ -72,10 +85,6 @@ std::size_t TaskTable::stack_high_water(const Task& task) const noexcept {
 
 std::size_t TaskTable::stack_size() const noexcept {
   return batches() == 0 ? 0 : batches_[0].load(std::memory_order_relaxed)->stacks->size();
-}
-
-Task* TaskTable::first() const noexcept {
-  return batches_[0].load(std::memory_order_relaxed)->tasks.get();
 }
 
 }  // namespace tmpi::sched

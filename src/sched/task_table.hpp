@@ -25,6 +25,8 @@ class TaskTable {
   /// Memory for `stacks.count` more tasks, whose ids follow the last. Failure sentences: those of StackArena; too many
   /// batches.
   Result<void> add(const ult::StackOptions& stacks);
+  /// The tasks, and those that are added from now on, may change their worker. Before any runs.
+  void let_move();
   int capacity() const noexcept;
 
   /// 0 <= id < capacity().
@@ -35,18 +37,20 @@ class TaskTable {
   std::size_t stack_high_water(const Task& task) const noexcept;
   /// Bytes per stack of the first batch.
   std::size_t stack_size() const noexcept;
-  Task* first() const noexcept;  ///< of the first batch, whose tasks are an array
 
  private:
   struct Batch {
     int first;
     int count;
     std::unique_ptr<Task[]> tasks;
+    std::unique_ptr<Moving[]> moving;  // null: they stay
     std::unique_ptr<ult::StackArena> stacks;
   };
+  static void let_move(Batch& batch);
   const Batch& batch_of(int id) const noexcept;
   int batches() const noexcept { return count_.load(std::memory_order_acquire); }
 
+  bool moves_ = false;
   std::array<std::atomic<Batch*>, kMostBatches> batches_{};  // relaxed: count_ publishes
   std::atomic<int> count_{0};                                // release: the batches before are complete
 };

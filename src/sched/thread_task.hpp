@@ -16,6 +16,9 @@ namespace tmpi::sched {
 /// The task of a thread that is no worker. It never runs on the worker's thread: where it would be made
 /// ready, its thread is woken. From a pool, alive until the process ends, so a late wake-up finds it.
 struct ThreadTask : Task {
+  ThreadTask() noexcept { moving = &stationary; }
+
+  Moving stationary;           ///< it never moves
   BasicParker<System> parker;  ///< inside the worker
   // The thread's own.
   Task* flow = nullptr;  ///< what runs on the thread: this task, or a helper fiber that it has handed off to

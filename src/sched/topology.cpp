@@ -102,6 +102,11 @@ Result<Topology> Topology::discover() {
   return topology;
 }
 
+bool Topology::several_numa_nodes() const {
+  return std::ranges::any_of(places,
+                             [&](const Place& place) { return place.numa_node != places[0].numa_node; });
+}
+
 std::vector<Place> Topology::set_aside(int count, int numa_node, int for_workers) {
   if (cores - count < for_workers) return {};
   std::vector<Place> firsts(places.begin(), places.begin() + cores);

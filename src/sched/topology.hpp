@@ -30,6 +30,8 @@ struct Topology {
   /// the last ones first. One hardware thread of each. Empty, and nothing has been taken, if fewer than
   /// `for_workers` would be left.
   std::vector<Place> set_aside(int count, int numa_node, int for_workers);
+  /// The places lie on more than one NUMA node.
+  bool several_numa_nodes() const;
   const Place& place_of(int worker) const { return places[static_cast<std::size_t>(worker) % places.size()]; }
 };
 

@@ -48,8 +48,8 @@ __attribute__((noinline)) void set_this_thread(Worker* worker, Task** running) n
 
 void Worker::drain_inbox() noexcept {
   entrance_.drain([this](Task& task) {
-    if (watchful() && task.moving.fresh) [[unlikely]]
-      task.monitored.store(entrance_.admits(), std::memory_order_relaxed);
+    if (balancer_ != nullptr && task.moving->fresh) [[unlikely]]
+      take_over(task);
     make_ready_here(task);
   });
   // Whoever interrupts a task leaves a reason to look, too.
@@ -475,6 +475,8 @@ void Worker::run() noexcept {
     // Back: a task moves to another worker, or all have finished.
     if (leaving_ == nullptr) break;
     send(*std::exchange(leaving_, nullptr), *leaving_to_);
+    // What has been left for it here meanwhile, before anybody's turn (MoveHooks::moved).
+    if (drain_hook_ != nullptr) drain_hook_(index_);
   }
   ult::detach(root_);
   set_this_thread(nullptr, nullptr);

@@ -125,6 +125,8 @@ class alignas(kCacheLine) Worker {
   /// It has admitted threads: no task comes or goes any more.
   bool closed() const noexcept { return closed_.load(std::memory_order_relaxed); }
   Balancer* balancer() noexcept { return balancer_; }
+  /// It computes, and others may take its tasks.
+  bool is_open() const noexcept { return opening_.is_open(); }
   /// Another worker may take something here.
   bool invites() noexcept { return opening_.invites(parking()); }
 
@@ -137,8 +139,10 @@ class alignas(kCacheLine) Worker {
   int ready() const noexcept { return ready_.length(); }
   /// lone_worker().
   bool lone() noexcept {
-    return ready_.empty() && resume_next_ == nullptr && parking().empty() && !watchful() &&
-           ++glances_ % kGlances != 0;
+    if (!ready_.empty() || resume_next_ != nullptr || !parking().empty()) return false;
+    if (watchful() && !lone_where_tasks_move()) [[unlikely]]
+      return false;
+    return ++glances_ % kGlances != 0;
   }
   /// The task is this worker's until its next scheduling point.
   bool owns(const Task& task) const noexcept { return !opened_ && task.worker == this; }
@@ -157,8 +161,9 @@ class alignas(kCacheLine) Worker {
   }
   void yield_polling(Task& self) noexcept;
   [[noreturn]] void finish() noexcept;
-  /// Moves the calling task (move.hpp).
-  Moved move(Task& self, Worker& to) noexcept;
+  enum class Whose { kItsOwn, kThePlans };
+  /// Moves the calling task (move.hpp). By its own wish: there it stays until a later plan says something else.
+  Moved move(Task& self, Worker& to, Whose whose) noexcept;
   /// What the running task has used since it was last accounted is added to its load.
   void account() noexcept;
 
@@ -263,6 +268,11 @@ class alignas(kCacheLine) Worker {
   bool wakes_at_once(Task& self) noexcept;
   bool goes_on(Task& self) noexcept;
   bool watchful() const noexcept { return watchful_.load(std::memory_order_relaxed); }
+  // It is watchful for no other reason, and its tasks are its own now.
+  bool only_balances() const noexcept {
+    return balancer_ != nullptr && !opened_ && sleepers_.empty() && urgent_ == nullptr &&
+           interrupted_.load(std::memory_order_relaxed) == nullptr;
+  }
   void go_on_watchfully(Task& self) noexcept;
   void poll_at_switch() noexcept;
   bool poll_source() noexcept {
@@ -274,6 +284,8 @@ class alignas(kCacheLine) Worker {
   void balance() noexcept;
   void rotate() noexcept;
   void send_planned() noexcept;
+  bool lone_where_tasks_move() noexcept;
+  bool is_worth_opening(const Task& next) const noexcept;
   void open_for(const Task& next) noexcept;
   void close_opening() noexcept;
   bool can_steal() const noexcept;
@@ -281,12 +293,21 @@ class alignas(kCacheLine) Worker {
   void receive(Task& task, Worker& from) noexcept;
   void look_around() noexcept;
   void move_after_wait(Task& self) noexcept;
+  bool deliver_left() const noexcept {
+    const auto deliver = balancer_->hooks().deliver;
+    return deliver == nullptr || deliver(index_);
+  }
+  void tell_moved(Task& task, const Worker& to) const noexcept {
+    if (const auto moved = balancer_->hooks().moved) moved(task, to.index_);
+  }
   Worker* next_open() const noexcept;
   void depart(Task& self, Worker& to) noexcept;
+  void take_over(Task& task) noexcept;
   void send(Task& task, Worker& to) noexcept;
   void polled_in_vain() noexcept;
   void begin_idle() noexcept;
   void end_idle() noexcept;
+  void follow_memory() noexcept;
   Task* idle() noexcept;
   using Counter = std::atomic<std::uint64_t>;
   void give_turn(Task& self, Counter& counter) noexcept;
@@ -339,10 +360,12 @@ class alignas(kCacheLine) Worker {
   AssistPoint assist_point_;
   // Of a job whose tasks move.
   Balancer* balancer_ = nullptr;
-  std::uint64_t began_ = 0;      // ticks when the running task was last accounted
-  std::uint64_t plan_seen_ = 0;  // Balancer::plan_number()
-  int departing_ = 0;            // at most so many tasks here are to move elsewhere
-  Task* leaving_ = nullptr;      // has switched to the root, which hands it over
+  std::uint64_t idle_since_ = 0;  // ticks
+  std::uint64_t began_ = 0;       // ticks when the running task was last accounted
+  bool looked_ = false;           // that was when it looked for a message
+  std::uint64_t plan_seen_ = 0;   // Balancer::plan_number()
+  int departing_ = 0;             // at most so many tasks here are to move elsewhere
+  Task* leaving_ = nullptr;       // has switched to the root, which hands it over
   Worker* leaving_to_ = nullptr;
   std::atomic<bool> closed_{false};
   std::atomic<bool> idling_{false};

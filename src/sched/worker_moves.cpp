@@ -9,12 +9,13 @@
 namespace tmpi::sched {
 namespace {
 
-constexpr double kPoll = 1e-6;  // s: what a task is away for between two polls is no work
+constexpr std::uint64_t kTurns = 32;  // whose mean is kept
+constexpr double kPoll = 1e-6;        // s: what a task is away for between two polls is no work
 
 // Nothing but where its stack is being used keeps it on its worker.
 bool bound_to_none(const Task& task) noexcept {
   return task.kind == TaskKind::kRank && task.context != nullptr &&
-         task.moving.anchors.load(std::memory_order_relaxed) == 0;
+         task.anchors.load(std::memory_order_relaxed) == 0;
 }
 
 }  // namespace
@@ -25,29 +26,46 @@ bool Worker::movable(const Task& task) const noexcept {
 }
 
 void Worker::send(Task& task, Worker& to) noexcept {
-  if (task.moving.target.exchange(-1, std::memory_order_relaxed) >= 0 && departing_ > 0) --departing_;
+  // A later plan's word stays.
+  int planned = to.index_;
+  if (task.moving->target.compare_exchange_strong(planned, -1, std::memory_order_relaxed) && departing_ > 0)
+    --departing_;
   residents_.fetch_sub(1, std::memory_order_relaxed);
   to.settle();
   balancer_->count_move();
-  task.moving.fresh = true;
+  task.moving->fresh = true;
   task.set_state(TaskState::kReady);
   task.worker = &to;
+  tell_moved(task, to);
   // From here on it is the other's. push() publishes.
   to.parking().push(task);
   to.invite();
 }
 
+// One that has been sent here has come.
+void Worker::take_over(Task& task) noexcept {
+  task.monitored.store(entrance_.admits(), std::memory_order_relaxed);
+  const int target = task.moving->target.load(std::memory_order_relaxed);
+  if (target >= 0 && target != index_) ++departing_;  // a plan has been made meanwhile
+}
+
 void Worker::account() noexcept {
+  static const std::uint64_t poll = timers::ticks(kPoll);
   const std::uint64_t now = timers::now_ticks();
   const std::uint64_t used = now - std::exchange(began_, now);
+  const bool looked = std::exchange(looked_, false);
   Task* const task = running_;
   if (task == nullptr || task->kind == TaskKind::kHelper) return;
-  Moving& moving = task->moving;
+  Moving& moving = *task->moving;
   moving.fresh = false;
   moving.spent.store(moving.spent.load(std::memory_order_relaxed) + used, std::memory_order_relaxed);
+  // It has looked for a message, found none and waits: one turn, not two.
+  if (looked && used < poll) return;
   // The longest of late: most turns of a rank are short, those between two messages of a step.
   const std::uint64_t slot = moving.slot.load(std::memory_order_relaxed);
   moving.slot.store(std::max(used, slot - slot / 8), std::memory_order_relaxed);
+  const std::uint64_t mean = moving.mean.load(std::memory_order_relaxed);
+  moving.mean.store(mean - mean / kTurns + used / kTurns, std::memory_order_relaxed);
 }
 
 void Worker::polled_in_vain() noexcept {
@@ -61,13 +79,23 @@ void Worker::polled_in_vain() noexcept {
   open_for(*running_);  // a look has closed it
 }
 
+// A turn ends with a look for messages: who looks does not compute. Not before a turn for which the worker would open:
+// who finds its message goes on without a scheduling point.
+__attribute__((noinline)) bool Worker::lone_where_tasks_move() noexcept {
+  if (!only_balances()) return false;
+  looked_ = false;  // each look ends a turn, also one that follows another
+  account();
+  looked_ = true;
+  return running_ == nullptr || !is_worth_opening(*running_);
+}
+
 // At every switch, before the next task is chosen.
 __attribute__((noinline)) void Worker::balance() noexcept {
   account();
+  follow_memory();
   if (entrance_.admits() || ready_.empty()) return;
   if (balancer_->rotates()) return rotate();
-  if (!balancer_->plans()) return;
-  balancer_->at_switch(began_);
+  if (balancer_->plans()) balancer_->at_switch(began_);
   if (const std::uint64_t number = balancer_->plan_number(); number != plan_seen_) {
     plan_seen_ = number;
     departing_ = balancer_->departing(*this);
@@ -86,22 +114,26 @@ Worker* Worker::next_open() const noexcept {
 
 void Worker::rotate() noexcept {
   Worker* const to = next_open();
-  if (to == nullptr) return;
-  while (Task* task = ready_.take([this](const Task& one) { return !one.moving.fresh && movable(one); }))
+  if (to == nullptr || !deliver_left()) return;
+  while (Task* task = ready_.take([this](const Task& one) { return !one.moving->fresh && movable(one); }))
     send(*task, *to);
 }
 
 void Worker::send_planned() noexcept {
   const auto planned = [this](const Task& task) {
-    const int target = task.moving.target.load(std::memory_order_relaxed);
-    return target >= 0 && target != index_ && !task.moving.fresh && movable(task) &&
+    const int target = task.moving->target.load(std::memory_order_relaxed);
+    return target >= 0 && target != index_ && !task.moving->fresh && movable(task) &&
            !balancer_->workers()[static_cast<std::size_t>(target)]->closed();
   };
   Task* task = ready_.take(planned);
   // Some have been taken by others meanwhile.
   if (task == nullptr && ++misses_ % 16 == 0) departing_ = balancer_->departing(*this);
+  if (task != nullptr && !deliver_left()) {
+    ready_.push(*task);
+    return;
+  }
   for (; task != nullptr; task = ready_.take(planned)) {
-    const int target = task->moving.target.load(std::memory_order_relaxed);
+    const int target = task->moving->target.load(std::memory_order_relaxed);
     // A new plan may have come in between.
     Worker& to = target >= 0 ? *balancer_->workers()[static_cast<std::size_t>(target)] : *this;
     if (&to == this) {
@@ -112,19 +144,31 @@ void Worker::send_planned() noexcept {
   }
 }
 
+bool Worker::is_worth_opening(const Task& next) const noexcept {
+  const Moving& moving = *next.moving;
+  if (!balancer_->steals() || moving.slot.load(std::memory_order_relaxed) < balancer_->long_slot())
+    return false;
+  // One of many short turns may be long by chance: those who pass messages on, all the time, stay together.
+  return has_company() && !entrance_.admits() &&
+         moving.mean.load(std::memory_order_relaxed) >= balancer_->long_mean();
+}
+
 // While `next`, which is about to run, takes long, the others may be taken by whoever has nothing to run.
 __attribute__((noinline)) void Worker::open_for(const Task& next) noexcept {
   // What it waits for may come before it has been switched to; then it must not be found in the inbox.
   if (next.resumed_early) return;
-  const std::uint64_t slot = next.moving.slot.load(std::memory_order_relaxed);
-  if (!balancer_->steals() || slot < balancer_->long_slot() || entrance_.admits()) return;
+  if (!is_worth_opening(next)) return;
+  const std::uint64_t slot = next.moving->slot.load(std::memory_order_relaxed);
   // As many as cost little beside the turn. Those that would run last: who comes to the inbox later comes after them.
   int stay =
       ready_.length() - static_cast<int>(std::min<std::uint64_t>(slot / balancer_->offered_in(), 1 << 20));
+  if (!deliver_left()) return;
   Task* task = ready_.take_all([&](const Task& one) { return stay-- <= 0 && movable(one) && &one != &next; });
   while (task != nullptr) parking().push(*std::exchange(task, task->next));
   opening_.open();
   opened_ = true;
+  // Who has not seen that it is open has left here what would wait now (is_open()).
+  if (drain_hook_ != nullptr) drain_hook_(index_);
   if (!parking().empty()) invite();
 }
 
@@ -152,7 +196,7 @@ __attribute__((noinline)) void Worker::make_ready_specially(Task& task) noexcept
 
 // Something has been left in the inbox of this worker, which may be open. Any thread.
 __attribute__((noinline)) void Worker::invite() noexcept {
-  if (!opening_.is_open() || balancer_->idle() == 0) return;
+  if (!opening_.is_open()) return;
   for (const auto& other : balancer_->workers()) {
     if (other.get() == this || other->closed() || !other->parking().announced()) continue;
     return other->parking().wake_if_parked();
@@ -179,7 +223,7 @@ void Worker::steal() noexcept {
              !task.interrupt_queued.load(std::memory_order_seq_cst);  // in a list of the other worker's
     };
     from.opening_.raid(from.parking(), takes, [&](Task& task) {
-      taken += 1 + task.moving.slot.load(std::memory_order_relaxed);
+      taken += 1 + task.moving->slot.load(std::memory_order_relaxed);
       receive(task, from);
     });
   }
@@ -189,51 +233,67 @@ void Worker::receive(Task& task, Worker& from) noexcept {
   from.residents_.fetch_sub(1, std::memory_order_relaxed);
   settle();
   balancer_->count_move();
-  task.moving.fresh = true;
-  // After its turn it goes where the plan wants it.
-  const int assigned = task.moving.assigned.load(std::memory_order_relaxed);
-  task.moving.target.store(assigned == index_ ? -1 : assigned, std::memory_order_relaxed);
-  if (assigned >= 0 && assigned != index_) ++departing_;
+  task.moving->fresh = true;
+  // After its turn it goes where it belongs; if nobody plans that, it stays: it would be taken again.
+  const int wanted = task.moving->wanted(balancer_->plans() ? task.home : -1);
+  const bool goes_back =
+      wanted >= 0 && wanted != index_ && !balancer_->workers()[static_cast<std::size_t>(wanted)]->closed();
+  task.moving->target.store(goes_back ? wanted : -1, std::memory_order_relaxed);
+  if (goes_back) ++departing_;
   task.monitored.store(false, std::memory_order_relaxed);
   task.worker = this;
+  tell_moved(task, *this);
   task.set_state(TaskState::kReady);
   ready_.push(task);
 }
 
 // Where the worker has nothing to run, or its task polls.
 void Worker::look_around() noexcept {
-  if (idling_ && ready_.empty()) steal();
+  if (idling_.load(std::memory_order_relaxed) && ready_.empty() &&
+      timers::now_ticks() - idle_since_ >= balancer_->patience())
+    steal();
 }
 
 void Worker::begin_idle() noexcept {
-  idling_ = true;
-  balancer_->change_idle(1);
+  idling_.store(true, std::memory_order_relaxed);
+  idle_since_ = timers::now_ticks();
 }
 
 void Worker::end_idle() noexcept {
-  idling_ = false;
-  balancer_->change_idle(-1);
+  idling_.store(false, std::memory_order_relaxed);
   began_ = timers::now_ticks();
+  follow_memory();
+}
+
+// What moving pages takes is no task's time.
+void Worker::follow_memory() noexcept {
+  Follower* const follower = balancer_->follower();
+  if (follower != nullptr && follower->look(began_)) began_ = timers::now_ticks();
 }
 
 // A task that goes on at once has not been in the ready queue.
 __attribute__((noinline)) void Worker::move_after_wait(Task& self) noexcept {
-  if (self.moving.fresh) return;
+  if (self.moving->fresh) return;
   Worker* to = nullptr;
   if (balancer_->rotates()) {
     to = next_open();
-  } else if (const int target = self.moving.target.load(std::memory_order_relaxed); target >= 0) {
+  } else if (const int target = self.moving->target.load(std::memory_order_relaxed); target >= 0) {
     to = balancer_->workers()[static_cast<std::size_t>(target)].get();
   }
-  if (to != nullptr) move(self, *to);
+  if (to != nullptr) move(self, *to, Whose::kThePlans);
 }
 
-Moved Worker::move(Task& self, Worker& to) noexcept {
+Moved Worker::move(Task& self, Worker& to, Whose whose) noexcept {
   if (&self != running_ || resume_next_ != nullptr || self.kind != TaskKind::kRank || self.entry == nullptr ||
-      self.moving.anchors.load(std::memory_order_relaxed) > 0)
+      self.anchors.load(std::memory_order_relaxed) > 0)
     return Moved::kAnchored;
   if (&to == this) return Moved::kYes;
   if (closed() || to.closed()) return Moved::kThreads;
+  if (!deliver_left()) return Moved::kNoMemory;
+  if (whose == Whose::kItsOwn) {
+    self.moving->assigned.store(to.index_, std::memory_order_relaxed);
+    self.moving->target.store(-1, std::memory_order_relaxed);
+  }
   depart(self, to);
   return Moved::kYes;
 }
@@ -264,14 +324,16 @@ Balancer* the_balancer() noexcept {
 }  // namespace
 
 bool is_neighbour(const Task& task) noexcept {
-  return this_worker()->owns(task);
+  const Worker* const here = this_worker();  // null: a thread that is just leaving it
+  return here != nullptr && here->owns(task);
 }
 
 Moved move_to(int worker) noexcept {
   Task& self = *current();
   Balancer* const balancer = self.worker->balancer();
   if (balancer == nullptr) return Moved::kStationary;
-  return self.worker->move(self, *balancer->workers()[static_cast<std::size_t>(worker)]);
+  return self.worker->move(self, *balancer->workers()[static_cast<std::size_t>(worker)],
+                           Worker::Whose::kItsOwn);
 }
 
 void detail::step_done(int tasks) noexcept {
@@ -280,13 +342,20 @@ void detail::step_done(int tasks) noexcept {
   here.balancer()->step(tasks, timers::now_ticks());
 }
 
+// What a message between workers costs each of them more, and its data, which come from the other core's cache. Little:
+// what it has cost where the two are is part of the time that they have run.
+void detail::count_message(Task& from, const Task& to, std::size_t bytes) noexcept {
+  constexpr std::uint64_t kMessage = 40, kBytes = 20;  // ns; bytes of one
+  Task& sender = from.rank_task != nullptr ? *from.rank_task : from;
+  if (&sender != &to) sender.moving->peers.add(to.id, kMessage + bytes / kBytes);
+}
+
 void plan_soon() noexcept {
   if (Balancer* balancer = the_balancer()) balancer->plan_soon();
 }
 
 std::uint64_t moves() noexcept {
-  const Balancer* balancer = the_balancer();
-  return balancer == nullptr ? 0 : balancer->moves();
+  return scheduler() == nullptr ? 0 : scheduler()->moves();
 }
 
 }  // namespace tmpi::sched

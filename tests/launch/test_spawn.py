@@ -1,7 +1,9 @@
 """Ranks that ranks have started (MPI_Comm_spawn), and how jobs with them end."""
 
 import os
+import socket
 import subprocess
+import time
 
 from harness import HANG, LaunchTest, main, program
 
@@ -49,29 +51,47 @@ class SpawnTest(LaunchTest):
             self.assertIn("  rank 0: blocked in MPI_Comm_accept for the other end of port 1, which rank 0 has opened\n", err)
             self.assertIn("  rank 1: blocked in MPI_Comm_accept on MPI_COMM_WORLD\n", err)
 
-    def test_ranks_of_two_jobs_cannot_be_joined(self):
-        """And that is no error: MPI_Comm_join gives MPI_COMM_NULL. Programs that are started by themselves are jobs, too."""
+    def test_a_program_by_itself_cannot_be_joined(self):
+        """And that is no error: MPI_Comm_join gives MPI_COMM_NULL."""
         join = program("join.c")
-        for server, client in (("alone", "in-a-job"), ("in-a-job", "in-a-job")):
-            socket = os.path.join(self.directory(), "socket")
-            jobs = [self.start("-n", 1, "-q", join, role, socket, how) if how == "in-a-job" else
-                    subprocess.Popen([join, role, socket, how], stderr=subprocess.PIPE)
-                    for role, how in (("accept", server), ("connect", client))]
-            self.assertEqual(jobs[1].finish().code, 0, jobs[1].err)
-            if server == "alone":
-                _, err = jobs[0].communicate(timeout=HANG)
-                self.assertEqual(jobs[0].returncode, 0, err)
-            else:
-                self.assertEqual(jobs[0].finish().code, 0, jobs[0].err)
+        path = os.path.join(self.directory(), "socket")
+        alone = subprocess.Popen([join, "accept", path, "alone"], stderr=subprocess.PIPE)
+        job = self.start("-n", 1, "-q", join, "connect", path, "in-a-job")
+        self.assertEqual(job.finish().code, 0, job.err)
+        _, err = alone.communicate(timeout=HANG)
+        self.assertEqual(alone.returncode, 0, err)
+
+    def test_a_wait_at_a_socket_of_the_job(self):
+        """The other end is the job's own, and whoever could write there waits for the rank that waits: a deadlock as any other."""
+        for nodes, kind in (((), "unix"), ((), "tcp"), (("--nodes", 2), "unix")):
+            job = self.run_job("-n", 2, *nodes, "-q", program("join.c"), "for-ever", kind)
+            self.assertEqual(job.code, 125, job.err)
+            self.assertIn(b"  rank 0: blocked in MPI_Comm_join for the other end of the socket ", job.err)
+
+    def test_an_end_of_a_socket_that_leaves(self):
+        """It was the job's own when the rank began to wait, and is another process's now: no deadlock."""
+        file = os.path.join(self.directory(), "go")
+        job = self.start("-n", 2, "-q", program("join.c"), "for-a-child", file)
+        job.ask_until(b"  rank 0: blocked in MPI_Comm_join for the other end of the socket ")
+        time.sleep(0.5)  # until it has looked who has the other end
+        open(file, "w").close()
+        self.assertEqual(job.finish().code, 0, job.err)
 
     def test_a_wait_at_a_socket_is_told(self):
         """The other end may be anybody's: it is no deadlock, but who asks or sets a --timeout sees it."""
-        for nodes in NODES:
-            job = self.start("-n", 2, *nodes, "-q", program("join.c"), "for-ever")
-            job.ask_until(b"  rank 0: blocked in MPI_Comm_join for the other end of the socket ")
-            self.assertIsNone(job.process.poll())
-            job.process.terminate()
-            self.assertEqual(job.finish().code, 143)
+        path = os.path.join(self.directory(), "socket")
+        with socket.socket(socket.AF_UNIX) as listening:
+            listening.bind(path)
+            listening.listen()
+            for nodes in NODES:
+                job = self.start("-n", 2, *nodes, "-q", program("join.c"), "connect", path, "in-a-job")
+                connections = [listening.accept() for _ in range(2)]
+                job.ask_until(b"  rank 1: blocked in MPI_Comm_join for the other end of the socket ")
+                self.assertIsNone(job.process.poll())
+                job.process.terminate()
+                self.assertEqual(job.finish().code, 143)
+                for connection, _ in connections:
+                    connection.close()
 
     def test_abort(self):
         for nodes in NODES:
@@ -110,11 +130,10 @@ class SpawnTest(LaunchTest):
         job = self.run_job("-n", 2, "-q", "--check", program("spawn.c"), "outlive")
         self.assertEqual(job.code, 0, job.err)
 
-    def test_not_with_balance(self):
-        job = self.run_job("-n", 2, "-q", "--workers", 2, "--balance", "greedy", program("spawn.c"), "")
-        self.assertEqual(job.code, 53, job.err)  # the error class
-        self.assertIn(b"MPI_Comm_spawn failed: MPI_ERR_SPAWN", job.err)
-        self.assertIn(b"--balance", job.err)
+    def test_with_balance(self):
+        for balance in "greedy:period=0.1", "rotate", "steal":
+            job = self.run_job("-n", 2, "-q", "--workers", 2, "--balance", balance, program("spawn.c"), "")
+            self.assertEqual(job.code, 0, job.err)
 
 
 if __name__ == "__main__":

@@ -8,5 +8,21 @@ endfunction()
 balance_run(w2-manual 5 moves moves --workers 2 --balance manual)
 balance_run(w3-manual 2 "moves;long" moves --workers 3 --balance manual)
 balance_run(nodes2-manual 6 "moves;nodes" moves --nodes 2 --workers 2 --balance manual)
+balance_run(w2-rotate 6 "moves" streams --workers 2 --balance rotate)
+balance_run(w3-steal 8 "moves" streams --workers 3 --balance steal)
+balance_run(w8-auto 8 "moves;long" streams --workers 8 --balance auto:period=0.2)
+balance_run(nodes2-auto 8 "moves;nodes;long" streams --nodes 2 --workers 2 --progress thread --balance auto:period=0.2)
 balance_run(w2-none 3 moves stays --workers 2)
 balance_run(w1-auto 2 "moves;long" stays --workers 1 --balance auto)
+# Beside a thread that looks at the network.
+tmpi_mpi_run(coll_nonblocking 8 200 "mpi;nodes;moves" nodes2-thread-rotate --nodes 2 --workers 2 --progress thread --balance rotate)
+tmpi_mpi_run(coll_nonblocking 8 200 "mpi;nodes;moves;long" nodes2-core-auto --nodes 2 --workers 2 --progress core --balance auto:period=1)
+tmpi_mpi_run(coll_data 8 200 "mpi;nodes;moves;long" nodes2-thread-auto --nodes 2 --workers 3 --progress thread --balance auto:period=1)
+
+# What is not written for ranks that move, with ranks that do: each of these tests under TMPI_BALANCE.
+foreach(policy rotate steal)
+  add_test(NAME moves/others-${policy}
+           COMMAND ${CMAKE_CTEST_COMMAND} --test-dir ${CMAKE_BINARY_DIR} --output-on-failure --no-tests=error -LE long -R
+                   "^(observe/|check/|launch/(deadlock|failures|mismatch|output|preload|sleep|stacks|polling_ends|files|jobs)$|mpi/thread_openmp/(default|given)|mpi/fatal)")
+  set_tests_properties(moves/others-${policy} PROPERTIES TIMEOUT 900 LABELS "long;moves" ENVIRONMENT TMPI_BALANCE=${policy})
+endforeach()

@@ -1,5 +1,5 @@
 /* MPIX_Migrate, MPIX_Balance, MPIX_Pin and MPIX_Get_worker. Argument: "moves" in a job with --balance manual, "stays" in one whose
- * ranks stay where they are. */
+ * ranks stay where they are, "streams" in one with any other: only the order of messages. */
 #include "check.h"
 
 #include <mpix.h>
@@ -43,6 +43,44 @@ static void keeps_order(void) {
       CHECK_OK(MPI_Allreduce(&world_rank, &sum, 1, MPI_INT, MPI_SUM, MPI_COMM_WORLD));
       CHECK_EQ(sum, world_size * (world_size - 1) / 2);
     }
+  }
+}
+
+/* A stream of messages of all sizes stays in order, however often either end moves in between. */
+static void keeps_streams(void) {
+  enum { kRounds = 60, kAtOnce = 12, kLargest = 9000 };
+  static char out[kAtOnce][kLargest], in[kLargest];
+  static const int sizes[] = {4, 60, 300, 1024, 2000, kLargest};
+  const int next = (world_rank + 1) % world_size, previous = (world_rank + world_size - 1) % world_size;
+  MPI_Request requests[kAtOnce];
+  for (int round = 0; round < kRounds; ++round) {
+    for (int i = 0; i < kAtOnce; ++i) {
+      const int number = round * kAtOnce + i, bytes = sizes[(number * 7 + number / 5) % 6];
+      memcpy(out[i], &number, sizeof number);
+      if (number % 11 == 0) {
+        CHECK_OK(MPI_Issend(out[i], bytes, MPI_CHAR, next, 5, MPI_COMM_WORLD, &requests[i]));
+      } else {
+        CHECK_OK(MPI_Isend(out[i], bytes, MPI_CHAR, next, 5, MPI_COMM_WORLD, &requests[i]));
+      }
+      if ((number + world_rank) % 3 == 0) CHECK_OK(MPIX_Migrate((number / 3 + world_rank) % workers));
+      if (number % 17 == 0) CHECK_OK(MPIX_Yield());
+      if ((number + world_rank) % 29 == 0) { /* so long that an idle worker takes others meanwhile */
+        const double enough = MPIX_Rtime() + 200e-6;
+        while (MPIX_Rtime() < enough) continue;
+      }
+    }
+    for (int i = 0; i < kAtOnce; ++i) {
+      const int wanted = round * kAtOnce + i;
+      MPI_Status status;
+      int bytes, number;
+      CHECK_OK(MPI_Recv(in, kLargest, MPI_CHAR, previous, 5, MPI_COMM_WORLD, &status));
+      CHECK_OK(MPI_Get_count(&status, MPI_CHAR, &bytes));
+      memcpy(&number, in, sizeof number);
+      CHECK_EQ(number, wanted);
+      CHECK_EQ(bytes, sizes[(wanted * 7 + wanted / 5) % 6]);
+      if ((wanted + world_rank) % 4 == 0) CHECK_OK(MPIX_Migrate((wanted / 4) % workers));
+    }
+    CHECK_OK(MPI_Waitall(kAtOnce, requests, MPI_STATUSES_IGNORE));
   }
 }
 
@@ -111,8 +149,11 @@ int main(int argc, char** argv) {
   CHECK_CLASS(MPIX_Migrate(-1), MPI_ERR_ARG);
   CHECK_CLASS(MPIX_Migrate(workers), MPI_ERR_ARG);
   CHECK_OK(MPIX_Balance());
-  if (strcmp(argv[1], "moves") == 0) {
+  if (strcmp(argv[1], "streams") == 0) {
+    keeps_streams();
+  } else if (strcmp(argv[1], "moves") == 0) {
     keeps_order();
+    keeps_streams();
     is_held();
     keeps_its_time();
   } else {

@@ -75,6 +75,9 @@ static void test_hints(void) {
   check_hint(comm, "mpi_assert_no_any_tag", "true");
   check_hint(comm, "mpi_assert_exact_length", "false");
   check_hint(comm, "unknown_to_all", NULL);
+#ifdef MPIX_HAVE_BALANCE
+  check_hint(comm, "mpix_balance_step", "true");
+#endif
   check_hint(MPI_COMM_WORLD, "mpi_assert_no_any_tag", "false");
   CHECK_OK(MPI_Comm_dup(comm, &dup)); /* hints go with a dup, unless others are given */
   check_hint(dup, "mpi_assert_no_any_tag", "true");

@@ -95,6 +95,16 @@ static void test_probes(void) {
     message = (MPI_Message)comm; /* a handle of another kind */
     CHECK_CLASS(MPI_Mrecv(buffer, 1, MPI_INT, &message, &status), MPI_ERR_REQUEST);
     CHECK_CLASS(MPI_Imrecv(buffer, 1, MPI_INT, &message, &request), MPI_ERR_REQUEST);
+    /* One that has been received, and others that lie where it lay. */
+    MPI_Message first, second;
+    for (int i = 0; i < 2; i++) CHECK_OK(MPI_Send(&i, 1, MPI_INT, world_rank, 9, MPI_COMM_WORLD));
+    CHECK_OK(MPI_Mprobe(world_rank, 9, MPI_COMM_WORLD, &message, &status));
+    first = message;
+    CHECK_OK(MPI_Mrecv(buffer, 1, MPI_INT, &message, &status));
+    CHECK_OK(MPI_Mprobe(world_rank, 9, MPI_COMM_WORLD, &second, &status));
+    if (first != second) CHECK_CLASS(MPI_Mrecv(buffer, 1, MPI_INT, &first, &status), MPI_ERR_REQUEST);
+    CHECK_OK(MPI_Mrecv(buffer, 1, MPI_INT, &second, &status));
+    CHECK_CLASS(MPI_Mrecv(buffer, 1, MPI_INT, &first, &status), MPI_ERR_REQUEST);
   }
 }
 

@@ -20,7 +20,7 @@ HERE = os.path.dirname(os.path.abspath(__file__))
 PACKAGES = os.path.join(HERE, "..", "..", "scripts", "packages.txt")
 
 # crc32_generic: rdma_rxe asks for it by name when a device is made. Not crc32-pclmul, whose one instruction QEMU emulates bit by bit.
-MODULES = "crc32_generic virtio_pci virtio_console 9pnet_virtio 9p overlay veth ib_uverbs rdma_rxe".split()
+MODULES = "crc32_generic virtio_pci virtio_console 9pnet_virtio 9p overlay veth ib_uverbs rdma_rxe sch_netem".split()
 KEPT = ["./boot/vmlinuz-*", "./lib/modules/*/modules.*", "./lib/modules/*/kernel/drivers/net/veth.ko"] + [
     f"./lib/modules/*/kernel/{room}/*"
     for room in ("crypto", "drivers/char", "drivers/infiniband", "drivers/virtio", "fs/9p", "fs/fscache",

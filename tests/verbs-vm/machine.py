@@ -17,6 +17,7 @@ QEMU = "qemu-system-x86_64"
 TOOLS = {QEMU: "qemu-system-x86", "busybox": "busybox-static", "modprobe": "kmod", "cpio": "cpio", "ip": "iproute2", "rdma": "iproute2"}
 PASSED_ON = ("TMPI_", "OMPI_", "UCX_", "MPIR_", "BENCH_")  # variables of the environment that the command sees, by the beginning of their names
 TIMED_OUT = 124
+MEGABYTES = 2048
 
 
 class Result:
@@ -51,6 +52,16 @@ def _command_line(variables):
     return " ".join(words + [f"{name}={value}" for name, value in variables.items()])
 
 
+def _memory(nodes, cpus):
+    """2 GiB, of which each NUMA node has a part, and of the processors too."""
+    words = ["-m", str(MEGABYTES)]
+    for node in range(nodes if nodes > 1 else 0):
+        own = [f"cpus={cpu}" for cpu in range(cpus) if cpu * nodes // cpus == node]
+        words += ["-object", f"memory-backend-ram,id=memory{node},size={MEGABYTES // nodes}M",
+                  "-numa", ",".join(["node", f"nodeid={node}", f"memdev=memory{node}", *own])]
+    return words
+
+
 def _write_command(path, command, directory):
     with open(path, "w") as file:
         for name, value in sorted(os.environ.items()):
@@ -79,8 +90,8 @@ def _follow(process, deadline, show):
                 sys.stdout.buffer.flush()
 
 
-def run(command, state, seconds=300, cpus=2, show=True, directory=None):
-    """Boots, runs COMMAND (a list) as root in DIRECTORY, by default where we are, and ends the machine.
+def run(command, state, seconds=300, cpus=2, show=True, directory=None, nodes=1):
+    """Boots, runs COMMAND (a list) as root in DIRECTORY, by default where we are, and ends the machine, which has so many NUMA NODES.
 
     STATE is the directory in which the kernel lies (kernel.py). Raises kernel.Missing if there cannot be a machine.
     """
@@ -94,7 +105,7 @@ def run(command, state, seconds=300, cpus=2, show=True, directory=None):
         _write_command(inside["command"], command, directory or os.getcwd())
         variables = {"INNER": os.path.join(HERE, "inner"), "COMMAND": inside["command"]}
         arguments = [
-            QEMU, "-machine", "q35", *accelerator(), "-smp", str(cpus), "-m", "2048", "-display", "none", "-vga", "none", "-nic", "none", "-no-reboot",
+            QEMU, "-machine", "q35", *accelerator(), "-smp", str(cpus), *_memory(nodes, cpus), "-display", "none", "-vga", "none", "-nic", "none", "-no-reboot",
             "-kernel", vmlinux, "-initrd", initramfs, "-append", _command_line(variables),
             "-serial", f"file:{inside['console']}", "-device", "virtio-serial-pci",
             "-chardev", "file,id=output,path=/dev/stdout", "-device", "virtserialport,chardev=output,nr=1",

@@ -230,6 +230,9 @@ void Control::on_frame(const Frame& frame) {
       return;
     case FrameType::kWorld:
     case FrameType::kWorldStart:
+    case FrameType::kWayPrepare:
+    case FrameType::kWayJoin:
+    case FrameType::kWayEnd:
       return on_world(frame);
     case FrameType::kPortReply:
       if (const auto handler = port_handler_.load(std::memory_order_acquire)) handler(frame);

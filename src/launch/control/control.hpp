@@ -79,8 +79,9 @@ class Control {
     quiescence_handler_ = handler;
   }
 
-  /// Who is told of worlds that are spawned (kWorld, kWorldStart): called by the control thread, also with those that
-  /// have come before this call, since others may run already. Once, when ranks can be added.
+  /// Who is told of worlds that are spawned (kWorld, kWorldStart) and of ways to other jobs (kWayPrepare, kWayJoin,
+  /// kWayEnd): called by the control thread, also with those that have come before this call, since others may run
+  /// already. Once, when ranks can be added.
   void set_world_handler(void (*handler)(const Frame& frame)) {
     world_handler_.store(handler, std::memory_order_release);
     wake();

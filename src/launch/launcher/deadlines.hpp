@@ -15,9 +15,11 @@ inline constexpr std::chrono::seconds kStateDumpWait{4};  // for a node process 
 inline constexpr std::chrono::seconds kReports{60};       // more for the files of --profile and --trace
 inline constexpr std::chrono::seconds kDrain{2};          // for channels to end after all their writers have
 inline constexpr std::chrono::seconds kHeartbeat{1};      // between those to other machines
-// For what explains a lost connection: that the process has died, which of one that others have started only
-// the end of its channel says.
+// For what explains a lost connection: that the process has died. Of one on this machine tmpirun sees whether it is about
+// to; of one elsewhere its end says so, or its supervisor; of one that others have started only the end of its channel.
 inline constexpr std::chrono::seconds kBetterCause{3};
+inline constexpr std::chrono::seconds kBetterCauseHere{1};
+inline constexpr std::chrono::milliseconds kDyingLook{100};
 inline constexpr std::chrono::seconds kEndOfChannel{1};
 inline constexpr std::chrono::milliseconds kPause{200};  // later than that it has not run
 

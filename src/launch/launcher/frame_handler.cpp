@@ -73,6 +73,11 @@ void FrameHandler::on_frame(Node& node, const Frame& frame) {
     case FrameType::kPortCall:
       if (job_.ports.on_call(node, frame)) return;
       return on_nonsense(node, frame);
+    case FrameType::kWayPrepared:
+    case FrameType::kWayJoined:
+    case FrameType::kWayLost:
+      if (job_.ports.links() != nullptr && job_.ports.links()->on_frame(node, frame)) return;
+      return on_nonsense(node, frame);
     case FrameType::kAddress:
       return job_.start.on_address(node, frame);
     case FrameType::kLost:

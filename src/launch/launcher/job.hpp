@@ -46,7 +46,9 @@ struct Job {
   StateDumps state_dumps{nodes, end, output};
   DeadlockRounds deadlock{nodes};
   SpawnedWorlds worlds{plan, nodes, ranks};
-  PortDesk ports{plan, nodes};
+  PortDesk ports{plan, nodes, settings.job.apps.front().arguments.front(), [this](const std::string& text) {
+                   if (settings.job.verbose) output.message("tmpirun: " + text + "\n");
+                 }};
 };
 
 }  // namespace tmpi::launch

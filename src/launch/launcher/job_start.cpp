@@ -91,6 +91,7 @@ void JobStart::send_jobs() {
     // All take the same; on one machine they find out themselves.
     if (assignment.job.net == "auto" && !node->hello->no_verbs.empty()) assignment.job.net = "tcp";
   }
+  spec.ports = plan_.ports;
   std::error_code unknown;
   spec.directory = std::filesystem::current_path(unknown).string();
   std::map<std::string, int> shares;

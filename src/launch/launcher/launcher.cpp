@@ -15,6 +15,7 @@ namespace tmpi::launch {
 namespace {
 
 constexpr std::chrono::milliseconds kLookForSilence{50};
+constexpr std::chrono::milliseconds kLookForStuck{100};
 
 // The order in which watch() puts what is not a node process's.
 enum Watched : std::size_t { kSignals, kInput, kStdout, kStderr, kStarter, kStarterOutput, kNodes };
@@ -56,12 +57,15 @@ void Launcher::watch(std::vector<pollfd>& requests, bool take_more) const {
   add(job_.plan.starter, POLLIN);
   add(take_more ? job_.stdio.starter_output() : -1, POLLIN);
   job_.nodes.watch(requests, take_more);
+  if (const JobLinks* links = job_.ports.links()) links->watch(requests);
 }
 
 void Launcher::poll_once() {
   const bool take_more = !job_.output.congested();
   std::vector<pollfd> requests;
   watch(requests, take_more);
+  const std::size_t first_link =
+      kNodes + NodeSet::kPollsPerNode * static_cast<std::size_t>(job_.nodes.planned());
   const int timeout = poll_timeout();
   const auto start = Clock::now();
   if (poll(requests.data(), requests.size(), timeout) < 0 && errno != EINTR) return;
@@ -69,9 +73,12 @@ void Launcher::poll_once() {
   if (requests[kSignals].revents != 0) signals_.on_readable();
   for (const auto& node : job_.nodes)
     serve(*node, requests.data() + kNodes + NodeSet::kPollsPerNode * node->number(), take_more);
+  if (requests.size() > first_link)
+    job_.ports.links()->serve(requests.data() + first_link, requests.size() - first_link);
   if (requests[kInput].revents != 0) job_.stdio.on_input();
   if (requests[kStarterOutput].revents != 0) job_.stdio.on_starter_output();
   if (requests[kStarter].revents != 0) on_starter_gone();
+  leave_stuck();
   look_at_ended_nodes();
   on_deadlines();
   job_.output.flush();
@@ -91,9 +98,24 @@ int Launcher::poll_timeout() const {
   for (const Deadline& deadline :
        {timeout_, start_timeout_, job_.end.kill_at(), job_.heartbeat.deadline(), job_.lost.deadline()})
     wait = sooner(wait, deadline);
+  wait = sooner(wait, job_.ports.deadline());
   const bool any_ended =
       job_.nodes.any([](const Node& node) { return !node.running() && !node.end_handled; });
-  return any_ended ? sooner(wait, Clock::now() + kLookForSilence) : wait;
+  if (any_ended) wait = sooner(wait, Clock::now() + kLookForSilence);
+  return expects_ends() ? sooner(wait, Clock::now() + kLookForStuck) : wait;
+}
+
+// Not at each poll: that reads a file of /proc for each node process.
+void Launcher::leave_stuck() {
+  const auto now = Clock::now();
+  if (!expects_ends() || now < looked_for_stuck_ + kLookForStuck) return;
+  looked_for_stuck_ = now;
+  job_.nodes.leave_stuck();
+}
+
+// Node processes are about to end, or have been killed: some may get stuck in it.
+bool Launcher::expects_ends() const {
+  return job_.lost.deadline() || job_.end.begun();
 }
 
 // tmpirun has slept longer than it wanted to: it was stopped. What the others have done meanwhile it sees now.
@@ -102,6 +124,7 @@ void Launcher::extend_deadlines(Clock::duration pause) {
   if (start_timeout_) *start_timeout_ += pause;
   job_.end.extend(pause);
   job_.lost.extend(pause);
+  job_.ports.extend(pause);
 }
 
 void Launcher::on_deadlines() {
@@ -117,6 +140,7 @@ void Launcher::on_deadlines() {
   if (has_passed(start_timeout_, now)) on_start_timeout();
   if (has_passed(job_.lost.deadline(), now)) job_.lost.expire();
   if (has_passed(job_.heartbeat.deadline(), now)) job_.heartbeat.beat();
+  if (has_passed(job_.ports.deadline(), now)) job_.ports.on_deadline();
   if (has_passed(job_.end.kill_at(), now)) {
     job_.state_dumps.show_incomplete();
     say_who_is_killed();
@@ -201,6 +225,8 @@ int Launcher::finish() {
   for (const auto& node : job_.nodes) {  // channels that are held open by others
     if (!node->end_handled) on_ended(*node);
   }
+  if (JobLinks* links = job_.ports.links())
+    links->leave(!job_.end.begun() ? "" : job_.end.message().empty() ? "it was ended" : job_.end.message());
   job_.output.finish();
   std::vector<std::string> names;
   for (const auto& node : job_.nodes) names.push_back(job_.nodes.name_of(*node));

@@ -20,7 +20,7 @@ class Launcher {
   /// `signals`: a signalfd for SignalHandler::handled_signals(), which are blocked.
   Launcher(const Settings& settings, JobPlan plan, Output& output, ProfileReport& profile, int signals);
 
-  /// Runs the job to its end; no process is left. Returns tmpirun's exit code.
+  /// Runs the job to its end; no process is left, but for those that are stuck in their exit (stuck_exit.hpp). Returns tmpirun's exit code.
   int run();
 
  private:
@@ -31,6 +31,8 @@ class Launcher {
   void on_start_timeout();
   void on_starter_gone();
   void say_who_is_killed();
+  bool expects_ends() const;
+  void leave_stuck();
   void on_deadlines();
   void extend_deadlines(Clock::duration pause);
   void look_at_ended_nodes();
@@ -42,6 +44,7 @@ class Launcher {
   FrameHandler frames_;
   SignalHandler signals_;
   Descendants descendants_;
+  Clock::time_point looked_for_stuck_;
   Deadline timeout_;
   Deadline start_timeout_;  // for the hellos of other machines
 };

@@ -10,14 +10,23 @@ void LostConnection::reported(const Node& node, int lost, std::string_view why) 
   if (loss_ || end_.begun() || lost < 0 || lost >= nodes_.planned()) return;
   const Node& other = nodes_[lost];
   if (other.done) return;
+  const Clock::duration wait = other.process().adopted() ? kEndOfChannel
+                               : other.remote()          ? kBetterCause
+                                                         : kBetterCauseHere;
+  const auto now = Clock::now();
   loss_ = {lost,
            fmt::format("{} has lost the connection to {}, with {}: {}", nodes_.name_of(node),
                        nodes_.name_of(other), ranks_.unfinished_on(lost), why),
-           Clock::now() + (other.process().adopted() ? kEndOfChannel : kBetterCause)};
+           now + wait, now + kBetterCause};
 }
 
 void LostConnection::expire() {
   Node& lost = nodes_[loss_->node];
+  const auto now = Clock::now();
+  if (now < loss_->latest && lost.process().is_dying()) {  // which is the cause, and about to be heard of
+    loss_->deadline = now + kDyingLook;
+    return;
+  }
   if (!lost.done && end_.because(JobEnd::Cause::kConnectionLost, 1, loss_->text)) end_.tell_nodes();
   // It would not hear of the end; it ends by itself when it hears nothing.
   if (!lost.done && lost.process().adopted()) lost.kill();
@@ -25,7 +34,9 @@ void LostConnection::expire() {
 }
 
 void LostConnection::extend(Clock::duration pause) {
-  if (loss_) loss_->deadline += pause;
+  if (!loss_) return;
+  loss_->deadline += pause;
+  loss_->latest += pause;
 }
 
 }  // namespace tmpi::launch

@@ -23,7 +23,7 @@ class LostConnection {
 
   /// When expire() has something to do.
   Deadline deadline() const { return loss_ ? Deadline(loss_->deadline) : std::nullopt; }
-  /// No better cause has come: ends the job, unless the lost node process had ended as it should.
+  /// No better cause has come: ends the job, unless the lost node process had ended as it should, or is about to die.
   void expire();
   /// tmpirun has not run for so long.
   void extend(Clock::duration pause);
@@ -33,6 +33,7 @@ class LostConnection {
     int node;
     std::string text;
     Clock::time_point deadline;
+    Clock::time_point latest;  // however slowly the lost one dies
   };
   const NodeSet& nodes_;
   const RankExits& ranks_;

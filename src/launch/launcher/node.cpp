@@ -8,6 +8,8 @@
 
 #include <cstring>
 
+#include "net/secret.hpp"
+
 namespace tmpi::launch {
 namespace {
 
@@ -35,7 +37,7 @@ void Node::flush() {
     if (done < 0 && errno == EINTR) continue;
     if (done < 0 && errno == EAGAIN) return;
     if (done < 0) return out_.clear();  // the node process is gone; reading its channel tells so
-    out_.erase(0, static_cast<std::size_t>(done));
+    net::wipe_front(out_, static_cast<std::size_t>(done));
   }
 }
 
@@ -89,6 +91,15 @@ bool Node::collect() {
   if (process_.reaped() || !process_.reap()) return false;
   ended_ = Clock::now();
   process_.signal_group(SIGKILL);  // forked children of ranks hold its channels open
+  return true;
+}
+
+bool Node::leave_if_stuck(Clock::time_point now) {
+  if (!running() || !process_.is_stuck(now) || unread()) return false;
+  process_.leave_behind();
+  ended_ = now;
+  process_.signal_group(SIGKILL);
+  control_open_ = pipe_open_[0] = pipe_open_[1] = false;  // they end when the kernel is done with it
   return true;
 }
 

@@ -50,6 +50,9 @@ class Node {
 
   /// Collects the process if it has ended; true the first time that it has.
   bool collect();
+  /// Ends the wait for a process that has been stuck in its exit for kExitPatienceHere, as collect() does; looks at it by system
+  /// calls. True: it has been left behind.
+  bool leave_if_stuck(Clock::time_point now);
   bool running() const { return !process_.reaped(); }
   /// Something has come that has not been read yet, because a slow reader of tmpirun's output comes first.
   bool unread() const;

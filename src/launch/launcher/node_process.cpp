@@ -128,4 +128,15 @@ bool NodeProcess::reap() {
   return reaped_;
 }
 
+bool NodeProcess::is_stuck(ExitWatch::Clock::time_point now) {
+  stuck_status_ = !reaped_ && pid_ > 0 ? exit_.look(pid_, now) : std::nullopt;
+  return stuck_status_.has_value();
+}
+
+void NodeProcess::leave_behind() {
+  if (reap() || !stuck_status_) return;
+  status_ = *stuck_status_;
+  reaped_ = true;
+}
+
 }  // namespace tmpi::launch

@@ -6,10 +6,12 @@
 
 #include <sys/types.h>
 
+#include <optional>
 #include <string>
 #include <vector>
 
 #include "base/result.hpp"
+#include "launch/system/stuck_exit.hpp"
 
 namespace tmpi::launch {
 
@@ -40,6 +42,12 @@ class NodeProcess {
 
   /// Collects the process if it has ended (no wait); true once it has. status() is then waitpid's.
   bool reap();
+  /// A process on this machine is on its way out, at whatever speed.
+  bool is_dying() const { return !reaped_ && pid_ > 0 && is_exiting(pid_); }
+  /// The process has been stuck in its exit for kExitPatienceHere; see stuck_exit.hpp. To be asked again and again.
+  bool is_stuck(ExitWatch::Clock::time_point now);
+  /// Does not wait for such a process any longer: as if it had ended.
+  void leave_behind();
   /// Ends the channel of an adopted node process, both ways; of another one it does nothing.
   void end_channel() const;
   /// There is no more to read from control(): the end of an adopted node process.
@@ -55,6 +63,8 @@ class NodeProcess {
   bool adopted_ = false;
   bool reaped_ = false;
   int status_ = 0;
+  ExitWatch exit_{kExitPatienceHere};
+  std::optional<int> stuck_status_;  // of the last look at it
 };
 
 }  // namespace tmpi::launch

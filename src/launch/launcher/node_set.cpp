@@ -44,6 +44,13 @@ void NodeSet::collect() const {
   for (const auto& node : nodes_) node->collect();
 }
 
+bool NodeSet::leave_stuck() const {
+  bool any = false;
+  const auto now = Node::Clock::now();
+  for (const auto& node : nodes_) any = node->leave_if_stuck(now) || any;
+  return any;
+}
+
 void NodeSet::kill() const {
   for_each_running([](Node& node) { node.kill(); });
 }

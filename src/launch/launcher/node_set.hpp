@@ -48,6 +48,8 @@ class NodeSet {
   }
   /// Collects child processes that have ended (SIGCHLD).
   void collect() const;
+  /// Does not wait any longer for those that have been stuck in their exit for a while. True: there was one.
+  bool leave_stuck() const;
   /// SIGKILL to all that run, and to all that they have started.
   void kill() const;
 

@@ -1,24 +1,12 @@
 #include "launch/library/own_ports.hpp"
 
-#include <array>
-#include <bit>
-#include <cstddef>
 #include <mutex>
 
 #include "launch/ports/port_registry.hpp"
+#include "launch/system/job_number.hpp"
 #include "mpi.h"
-#include "net/secret.hpp"
 
 namespace tmpi::launch {
-namespace {
-
-std::uint64_t number_of_job() {
-  std::array<std::byte, sizeof(std::uint64_t)> bytes{};
-  (void)net::draw_random(bytes);
-  return std::bit_cast<std::uint64_t>(bytes);
-}
-
-}  // namespace
 
 mpi::PortAnswer own_ports(const mpi::Rank&, const mpi::PortCall& call) {
   using Kind = mpi::PortCall::Kind;

@@ -10,10 +10,12 @@
 #include <filesystem>
 #include <new>
 #include <span>
+#include <utility>
 
 #include "launch/control/control.hpp"
 #include "launch/node/deadlock_watch.hpp"
 #include "launch/node/held_cores.hpp"
+#include "launch/node/job_ways.hpp"
 #include "launch/node/node_network.hpp"
 #include "launch/node/rank_callbacks.hpp"
 #include "launch/node/rank_signals.hpp"
@@ -24,14 +26,17 @@
 #include "launch/system/process_name.hpp"
 #include "launch/system/program_path.hpp"
 #include "launch/system/started_alone.hpp"
+#include "mpi/base/other_jobs.hpp"
 #include "mpi/p2p/channel.hpp"
 #include "mpi/rank/callbacks.hpp"
 #include "mpi/remote/remote.hpp"
 #include "mpi/tool/controls.hpp"
 #include "observe/observation.hpp"
+#include "privatize/large_blocks.hpp"
 #include "privatize/preload.hpp"
 #include "privatize/rank_directory.hpp"
 #include "privatize/rank_signals.hpp"
+#include "sched/topology.hpp"
 
 namespace tmpi::launch {
 
@@ -40,6 +45,10 @@ namespace {
 NodeJob* the_node_job = nullptr;
 std::atomic<NodeJob*> the_running_job{
     nullptr};  // release in run(), acquire in running(): the control thread sees a complete job
+
+bool main_refers_to_any(const privatize::Group& program, std::initializer_list<std::string_view> names) {
+  return std::ranges::any_of(names, [&](std::string_view name) { return program.main_refers_to(name); });
+}
 
 void tell_loader(sched::Task*, sched::Task* to) noexcept {
   privatize::set_running_rank(to ? static_cast<const mpi::Rank*>(to->owner)->world_rank : -1);
@@ -63,20 +72,24 @@ Result<NodeJob*> NodeJob::create(Assignment assignment) {
   job.mpi_ = &mpi::Job::create(job.node_.nodes() == 1
                                    ? mpi::Placement(job.spec_.total_ranks())
                                    : mpi::Placement(job.node_.node_of, job.node_.hosts, job.node_.node));
+  mpi::other_jobs().set_own_id(job.node_.ports);
   raise_descriptor_limit(descriptors_of_node_process(job.mpi_->local_count(), job.node_.nodes()));
-  const bool network = job.node_.nodes() > 1;
   job.layout_ = plan_layout(job.mpi_->local_count(), job.share_.cores - job.progress_cores(),
                             job.spec_.vratio, job.spec_.workers);
   // The others' addresses come while the programs are being loaded.
-  if (network) {
+  if (job.several()) {
     if (Result<void> ok = open_network(job.spec_, job.node_); !ok) return ok.failure();
   }
   if (Result<void> ok = job.prepare_observation(); !ok) return ok.failure();
   job.prepare_check();
+  job.prepare_following();
   if (Result<void> ok = job.load_programs(); !ok) return ok.failure();
+  if (job.meets_other_jobs()) {
+    if (Result<void> ok = open_to_other_jobs(job.spec_); !ok) return ok.failure();
+  }
   if (Result<void> ok = job.create_scheduler(); !ok) return ok.failure();
-  if (network) {
-    if (Result<void> ok = join_network(*job.scheduler_); !ok) return ok.failure();
+  if (mpi::remote::active()) {
+    if (Result<void> ok = join_network(job.node_, *job.scheduler_); !ok) return ok.failure();
   }
   job.warn_of_sharing();
   job.register_with_mpi();
@@ -89,6 +102,13 @@ Result<NodeJob*> NodeJob::create(Assignment assignment) {
   job.prepare_spawning();
   job.report_start();
   return &job;
+}
+
+// Where ranks may move between NUMA nodes it is written down which memory is whose.
+void NodeJob::prepare_following() const {
+  if (spec_.balance == "none" || !spec_.bind) return;
+  const Result<sched::Topology> topology = sched::Topology::discover();
+  if (topology && topology->several_numa_nodes()) privatize::note_large_blocks();
 }
 
 Result<void> NodeJob::enter_directory() {
@@ -155,11 +175,20 @@ Result<std::unique_ptr<privatize::Group>> NodeJob::load_program(const std::strin
 // What a program says of itself before it runs: others may still spawn, by a library that they open later.
 bool NodeJob::spawns() const {
   return any_program([](const privatize::Group& program) {
-    return std::ranges::any_of(
-        std::initializer_list<std::string_view>{"MPI_Comm_spawn", "MPI_Comm_spawn_multiple",
-                                                "mpi_comm_spawn_", "mpi_comm_spawn_multiple_"},
-        [&](std::string_view name) { return program.main_refers_to(name); });
+    return main_refers_to_any(program, {"MPI_Comm_spawn", "MPI_Comm_spawn_multiple", "mpi_comm_spawn_",
+                                        "mpi_comm_spawn_multiple_"});
   });
+}
+
+// The same of connections with other jobs. Who does not need them has no network to look at.
+bool NodeJob::meets_other_jobs() const {
+  return spec_.other_jobs || any_program([](const privatize::Group& program) {
+           return main_refers_to_any(
+               program,
+               {"MPI_Comm_accept", "MPI_Comm_connect", "MPI_Comm_join", "PMPI_Comm_accept",
+                "PMPI_Comm_connect", "PMPI_Comm_join", "mpi_comm_accept_", "mpi_comm_connect_",
+                "mpi_comm_join_", "mpi_comm_accept_f08_", "mpi_comm_connect_f08_", "mpi_comm_join_f08_"});
+         });
 }
 
 int NodeJob::universe_size() const {
@@ -176,9 +205,14 @@ void NodeJob::prepare_spawning() {
       [this, &app](const std::string& path, int images) { return load_program(path, images, app); },
       shared_variables(app), wdir_);
   starter_->set_prepare(&end_quiescence);
+  prepare_job_ways(node_);
   Control::instance()->set_port_handler(
       [](const Frame& frame) { the_node_job->port_calls_.on_frame(frame); });
-  Control::instance()->set_world_handler([](const Frame& frame) { the_node_job->starter_->on_frame(frame); });
+  Control::instance()->set_world_handler([](const Frame& frame) {
+    const FrameType type = frame.header.type;
+    const bool world = type == FrameType::kWorld || type == FrameType::kWorldStart;
+    world ? the_node_job->starter_->on_frame(frame) : on_way_frame(frame);
+  });
 }
 
 bool NodeJob::any_program(bool (*has)(const privatize::Group& program)) const {
@@ -227,6 +261,9 @@ Result<void> NodeJob::create_scheduler() {
   if (!scheduler) return scheduler.failure();
   scheduler_ = *std::move(scheduler);
   scheduler_->set_switch_hook(&tell_loader);
+  scheduler_->set_memory_hook([](const sched::Task& task, sched::UseMemory use, void* context) noexcept {
+    privatize::for_each_memory_of(static_cast<const mpi::Rank*>(task.owner)->world_rank, use, context);
+  });
   if (spec_.deadlock_check)
     watch_for_deadlock(*scheduler_, node_.nodes() > 1, spec_.polling_limit, spec_.quiet);
   // Clocks that show what a rank has run since MPI_Init must run from there on. Everything else of mpix.h
@@ -301,10 +338,14 @@ std::vector<std::string> NodeJob::shared_variables(const AppSpec& app) const {
 
 std::vector<std::string> NodeJob::environment_of(int local, const AppSpec& app) const {
   std::vector<std::string> lines = shared_variables(app);
-  lines.push_back(fmt::format("TMPI_COMM_WORLD_RANK={}", mpi_->local_at(local).world_rank));
-  lines.push_back(fmt::format("{}={}", kWorldSizeVariable, mpi_->size()));
-  lines.push_back(fmt::format("TMPI_LOCAL_RANK={}", local));
-  lines.push_back(fmt::format("TMPI_LOCAL_SIZE={}", layout_.ranks));
+  // Not by fmt: each rank does it on its own stack, whose pages it would touch.
+  const auto add = [&lines](const char* name, int value) {
+    lines.push_back(std::string(name) + '=' + std::to_string(value));
+  };
+  add("TMPI_COMM_WORLD_RANK", mpi_->local_at(local).world_rank);
+  add(kWorldSizeVariable, mpi_->size());
+  add("TMPI_LOCAL_RANK", local);
+  add("TMPI_LOCAL_SIZE", layout_.ranks);
   return lines;
 }
 
@@ -317,8 +358,7 @@ void NodeJob::spawn_ranks() {
     const auto index = static_cast<std::size_t>(spec_.app_of(owner.world_rank));
     const AppSpec& app = spec_.apps[index];
     RankStart& start = starts_[static_cast<std::size_t>(local)];
-    start = {
-        this, programs_[index].get(), &app, owner.world_rank, images[index]++, environment_of(local, app)};
+    start = {this, programs_[index].get(), &app, owner.world_rank, local, images[index]++};
     owner.task = &scheduler_->spawn(layout_.worker_of(local), &NodeJob::run_rank, &start, &owner);
   }
 }
@@ -327,23 +367,25 @@ void NodeJob::run_rank(void* argument) {
   // Mapped here, on the rank's own worker, so that its memory is first touched on that worker's NUMA node.
   const RankStart& start = *static_cast<const RankStart*>(argument);
   Result<void> mapped;
+  std::vector<std::string> environment;
   try {
     mapped = start.program->map_image(start.image, start.rank);
+    environment = start.job->environment_of(start.local, *start.app);
   } catch (const std::bad_alloc&) {
-    no_memory_for("its copy of the program's data");
+    no_memory_for("its environment and its copy of the program's data");
   }
   if (!mapped) {
     Control::instance()->end_job(
         EndKind::kStartFailed, start.rank, 1,
         fmt::format("rank {} on host {}: {}", start.rank, start.job->mpi_->host(), mapped.message()));
   }
-  start.program->run_image(start.image, start.app->arguments, start.environment);
+  start.program->run_image(start.image, start.app->arguments, std::move(environment));
 }
 
 void NodeJob::run() {
   the_running_job.store(this, std::memory_order_release);
   scheduler_->run();
-  if (node_.nodes() > 1) leave_network();
+  if (mpi::remote::active()) leave_network();
   for (const EndReportFrame& word : finish_observation(false))
     Control::instance()->send(word.type, -1, word.detail, word.payload);
   report_findings();

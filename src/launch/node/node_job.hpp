@@ -62,8 +62,8 @@ class NodeJob {
     privatize::Group* program = nullptr;
     const AppSpec* app = nullptr;
     int rank = 0;
+    int local = 0;
     int image = 0;  ///< index within its program's images
-    std::vector<std::string> environment;
   };
 
   explicit NodeJob(Assignment assignment)
@@ -72,6 +72,7 @@ class NodeJob {
   void warn_of_sharing() const;
   Result<void> prepare_observation() const;
   void prepare_check() const;
+  void prepare_following() const;
   Result<std::vector<std::string>> profiling_libraries(const AppSpec& app) const;
   Result<void> load_programs();
   Result<void> create_scheduler();
@@ -83,6 +84,7 @@ class NodeJob {
   Result<std::unique_ptr<privatize::Group>> load_program(const std::string& path, int images,
                                                          const AppSpec& app) const;
   bool spawns() const;
+  bool meets_other_jobs() const;
   int universe_size() const;
   std::vector<std::string> shared_variables(const AppSpec& app) const;
   bool any_program(bool (*has)(const privatize::Group& program)) const;

@@ -9,6 +9,7 @@
 #include <iostream>
 #include <memory>
 
+#include "base/process_barrier.hpp"
 #include "launch/control/attached_channel.hpp"
 #include "launch/control/control.hpp"
 #include "launch/control/control_channel.hpp"
@@ -65,11 +66,13 @@ const AppSpec& first_program(const Assignment& assignment) {
 
 /// `output`: a pipe whose bytes go to tmpirun's stdout, -1: none.
 [[noreturn]] void run_job(std::unique_ptr<Wireup> wireup, int output) {
+  enable_process_barrier();  // for the scheduler; here, there is one thread
   Control& control = Control::create(std::move(wireup), &state_dump);
   control.set_end_report(&end_report);
   if (output >= 0) control.forward(output, 1);
   Result<Assignment> assignment = control.receive_job();
   if (assignment) show_as(first_program(*assignment).arguments);
+  if (assignment && assignment->node.nodes() > 1) net::prepare_process(assignment->job.net);
   control.start();
   if (!assignment) control.end_job(EndKind::kStartFailed, -1, 1, assignment.message());
   if (const Result<void> known = check_names(assignment->job); !known)

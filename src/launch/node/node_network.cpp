@@ -1,6 +1,7 @@
 #include "launch/node/node_network.hpp"
 
 #include "launch/control/control.hpp"
+#include "launch/node/job_ways.hpp"
 #include "launch/system/no_memory.hpp"
 #include "launch/system/safe_text.hpp"
 #include "mpi/remote/remote.hpp"
@@ -24,6 +25,7 @@ mpi::remote::Settings settings_of(const JobSpec& job) {
 
 // The launcher knows best whether that is the cause or only a consequence, and ends the job.
 void report_loss(int node, const std::string& why) noexcept {
+  if (node >= mpi::placement().nodes()) return report_lost_way(node, why);
   try {
     Control::instance()->send(FrameType::kLost, node, 0, why);
   } catch (const std::exception&) {
@@ -57,8 +59,16 @@ Result<void> open_network(const JobSpec& job, const NodeSpec& node) {
   return {};
 }
 
-Result<void> join_network(sched::Scheduler& scheduler) {
+Result<void> open_to_other_jobs(const JobSpec& job) {
+  if (mpi::remote::active()) return mpi::remote::take_other_jobs();
+  if (const Result<void> begun = mpi::remote::begin_for_other_jobs(settings_of(job)); !begun) return begun;
+  mpi::remote::on_lost(&report_loss);
+  return {};
+}
+
+Result<void> join_network(const NodeSpec& node, sched::Scheduler& scheduler) {
   scheduler.set_event_source({&mpi::remote::poll, &mpi::remote::arm, &mpi::remote::expected()});
+  if (node.nodes() == 1) return {};
   return mpi::remote::connect(Control::instance()->await_addresses());
 }
 

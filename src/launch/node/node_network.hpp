@@ -1,5 +1,6 @@
 // The network between node processes, from the launcher's side: the transport is made, addresses are
-// exchanged over the wire-up, the workers watch it. With one node process nothing of this is called.
+// exchanged over the wire-up, the workers watch it. With one node process nothing of this is called, unless the job may
+// be connected with others.
 #pragma once
 
 #include <string>
@@ -12,8 +13,11 @@ namespace tmpi::launch {
 
 /// Makes the transport and publishes its address. Before any rank runs.
 Result<void> open_network(const JobSpec& job, const NodeSpec& node);
+/// The job may be connected with others from now on. Before any rank runs; after open_network(), if the job has several
+/// node processes.
+Result<void> open_to_other_jobs(const JobSpec& job);
 /// Waits for the others' addresses; from now on messages go both ways, and the workers look for them.
-Result<void> join_network(sched::Scheduler& scheduler);
+Result<void> join_network(const NodeSpec& node, sched::Scheduler& scheduler);
 /// One line about the transport, for -v.
 std::string describe_network();
 /// When all ranks of this node process have ended: sends what is left. Blocks a few seconds at most.

@@ -87,8 +87,10 @@ void NodeJob::report_end() const {
   }
   Control::instance()->notice(
       NoticeKind::kInfo,
-      fmt::format("{}: {} switches; the deepest stack was rank {}'s with {} KiB of {}", name(),
-                  scheduler_->switches(), deepest, most >> 10, readable_size(scheduler_->stack_size())));
+      fmt::format("{}: {} switches{}; the deepest stack was rank {}'s with {} KiB of {}", name(),
+                  scheduler_->switches(),
+                  sched::tasks_move() ? fmt::format(", {} moves between cores", scheduler_->moves()) : "",
+                  deepest, most >> 10, readable_size(scheduler_->stack_size())));
 }
 
 namespace {

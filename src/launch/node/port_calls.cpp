@@ -9,6 +9,7 @@
 #include "launch/node/deadlock_watch.hpp"
 #include "launch/ports/port_wire.hpp"
 #include "mpi.h"
+#include "mpi/base/other_jobs.hpp"
 #include "mpi/request/blocked.hpp"
 #include "sched/sleep.hpp"
 
@@ -43,7 +44,7 @@ class PortCalls::Entry {
   std::int64_t number_ = 0;
 };
 
-// Two waits: while tmpirun has not said anything, this is no wait for other ranks, and so no part of a deadlock. When it
+// With a timeout the rank sleeps until then, and takes the call back. Else two waits: while tmpirun has not said anything, this is no wait for other ranks, and so no part of a deadlock. When it
 // has said that nobody is at the other end, it is; and the rank has to run for that, since a node process whose workers
 // sleep is not looked at again. All memory is allocated before anything is sent: tmpirun keeps what it has been sent.
 mpi::PortAnswer PortCalls::ask(const mpi::Rank& rank, const mpi::PortCall& call) {
@@ -55,8 +56,6 @@ mpi::PortAnswer PortCalls::ask(const mpi::Rank& rank, const mpi::PortCall& call)
     return answer;
   }
   Pending mine;
-  sched::Waiter first(1);
-  mine.waiter = &first;
   const Entry entry(*this, mine);
   PortRequest request{.request = entry.number(), .call = call};
   const std::string asked = pack(request);
@@ -65,29 +64,36 @@ mpi::PortAnswer PortCalls::ask(const mpi::Rank& rank, const mpi::PortCall& call)
   const auto send = [&](const std::string& payload) {
     Control::instance()->send(FrameType::kPortCall, rank.world_rank, 0, payload);
   };
+  if (call.timeout > 0) {
+    send(asked);
+    if (answered_within(call.timeout, mine)) return std::move(mine.answer);
+    sched::Waiter last(1);
+    {
+      const std::lock_guard guard(mutex_);
+      if (mine.answered) return std::move(mine.answer);
+      mine.told = true;
+      mine.waiter = &last;
+    }
+    send(withdrawn);
+    last.wait();  // not for long
+    return std::move(mine.answer);
+  }
+  sched::Waiter first(1);
+  mine.waiter = &first;
   send(asked);
   first.wait();
   sched::Waiter second(1);
   int owner, port;
+  bool outside;
   {
     const std::lock_guard guard(mutex_);
     if (mine.answered) return std::move(mine.answer);
-    if (call.timeout <= 0) mine.waiter = &second;
+    mine.waiter = &second;
     owner = mine.answer.peer;
     port = static_cast<int>(mine.answer.pairing);
+    outside = mine.answer.outside;
   }
-  if (call.timeout > 0) {
-    if (answered_within(call.timeout, mine)) return std::move(mine.answer);
-    {
-      const std::lock_guard guard(mutex_);
-      if (mine.answered) return std::move(mine.answer);
-      mine.waiter = &second;
-    }
-    send(withdrawn);
-    second.wait();  // not for long
-  } else {
-    mpi::wait_for_port(second, owner, port);
-  }
+  mpi::wait_for_port(second, owner, port, outside);
   return std::move(mine.answer);
 }
 
@@ -106,10 +112,19 @@ bool PortCalls::answered_within(double seconds, const Pending& pending) {
 void PortCalls::on_frame(const Frame& frame) {
   Result<PortReply> reply = unpack_port_reply(frame.payload);
   if (!reply) return Control::instance()->report_end(EndKind::kStartFailed, -1, 1, reply.message());
+  mpi::PortAnswer& answer = reply->answer;
+  if (answer.error == MPI_SUCCESS && mpi::of_other_job(answer.peer)) {
+    mpi::OtherJob* const other = mpi::other_jobs().at(mpi::job_of(answer.peer));
+    if (other == nullptr || !other->learn(mpi::number_at_home(answer.peer), answer.node)) {
+      answer.error = MPI_ERR_PORT;
+      answer.why = "the rank at the other end of the port is of a job that this one is not connected with";
+    }
+  }
   const std::lock_guard guard(mutex_);
   const auto found = pending_.find(reply->to.request);
   if (found == pending_.end()) return;
   Pending& pending = *found->second;
+  if (reply->queued && std::exchange(pending.told, true)) return;
   pending.answer = std::move(reply->answer);
   if (!reply->queued) {
     pending.answered = true;

@@ -25,6 +25,7 @@ class PortCalls {
   struct Pending {
     sched::Waiter* waiter = nullptr;  // null: nobody waits at the moment
     bool answered = false;
+    bool told = false;  // that it waits is no news
     mpi::PortAnswer answer;
   };
 

@@ -2,20 +2,28 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <poll.h>
 #include <signal.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/prctl.h>
 #include <sys/socket.h>
+#include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <optional>
+
 #include "launch/system/descendants.hpp"
 #include "launch/system/parent_death.hpp"
+#include "launch/system/stuck_exit.hpp"
 
 namespace tmpi::launch {
 
 namespace {
+
+// Milliseconds between looks whether the node process is stuck in its exit: while it is not, and while it may be.
+constexpr int kLookNow = 1000, kLookCloser = 100;
 
 bool has_ended(int channel) {
   char unread[4096];
@@ -23,6 +31,19 @@ bool has_ended(int channel) {
   do got = recv(channel, unread, sizeof(unread), MSG_DONTWAIT);
   while (got > 0);
   return got == 0 || (errno != EAGAIN && errno != EINTR);
+}
+
+// Waits until it has ended, or has been stuck in its exit for a while. As waitpid() does.
+int wait_for(pid_t child) {
+  const int handle = static_cast<int>(syscall(SYS_pidfd_open, child, 0));
+  int status = 0;
+  for (ExitWatch exit;;) {
+    const pid_t ended = waitpid(child, &status, handle < 0 ? 0 : WNOHANG);
+    if (ended == child || (ended < 0 && errno != EINTR)) return status;
+    pollfd watched{handle, POLLIN, 0};
+    if (poll(&watched, 1, exit.waits() ? kLookCloser : kLookNow) != 0) continue;
+    if (const std::optional<int> stuck = exit.look(child, ExitWatch::Clock::now())) return *stuck;
+  }
 }
 
 }  // namespace
@@ -45,9 +66,7 @@ void start_supervised(int channel) {
   // The remote shell's channel must end with the child, and signals are for the child.
   for (const int fd : {STDIN_FILENO, STDOUT_FILENO}) close(fd);
   for (const int number : {SIGINT, SIGTERM, SIGQUIT, SIGPIPE, SIGUSR1, SIGUSR2}) signal(number, SIG_IGN);
-  int status = 0;
-  while (waitpid(child, &status, 0) != child && errno == EINTR) {
-  }
+  const int status = wait_for(child);
   kill(-child, SIGKILL);
   descendants.end_all();
   if (channel >= 0 && has_ended(channel)) _exit(0);

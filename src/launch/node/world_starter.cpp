@@ -269,7 +269,7 @@ mpi::StartInfo WorldStarter::start_info(const mpi::Rank& rank) {
 }
 
 void WorldStarter::run_rank(void* argument) {
-  const RankStart& start = *static_cast<const RankStart*>(argument);
+  RankStart& start = *static_cast<RankStart*>(argument);
   const auto cannot = [&](const std::string& why) {
     Control::instance()->end_job(
         EndKind::kStartFailed, start.rank, 1,
@@ -284,7 +284,8 @@ void WorldStarter::run_rank(void* argument) {
   if (!mapped) cannot(mapped.message());
   if (!start.app->wdir.empty() && !privatize::choose_directory(start.rank, start.app->wdir.c_str()))
     cannot(fmt::format("wdir {} cannot be entered: {}", start.app->wdir, strerror(errno)));
-  start.program->run_image(start.image, start.arguments, start.environment);
+  // Moved: run_image() does not return, a copy would stay for ever, and there might be no memory for it.
+  start.program->run_image(start.image, start.arguments, std::move(start.environment));
 }
 
 }  // namespace tmpi::launch

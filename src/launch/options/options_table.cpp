@@ -307,7 +307,7 @@ const std::vector<Option>& table() {
        set_policy},
       {"--balance", "", "TMPI_BALANCE", "HOW", kStart,
        "How ranks move between the workers of a node process, so that all have the same to do: " +
-           describe_choices(sched::kBalances) + ". Needs --sched fifo and --progress poll.",
+           describe_choices(sched::kBalances) + ". Needs --sched fifo.",
        set_balance},
       {"--sleep", "", "TMPI_SLEEP", list_choices(kSleeping, "|", "|"), kStart,
        "What other ranks do on the core of a rank that sleeps, or waits in the system for something that "
@@ -421,6 +421,11 @@ const std::vector<Option>& table() {
        "How long other hosts have to start their node processes (default 60), a password typed in meanwhile "
        "included.",
        set_seconds<&Settings::start_timeout>},
+      {"--other-jobs", "", "TMPI_OTHER_JOBS", "", kControl,
+       "Be ready to be connected with other jobs, though the program itself does not refer to "
+       "MPI_Comm_accept, "
+       "MPI_Comm_connect or MPI_Comm_join: a library of it does (Python).",
+       set_job_flag<&JobSpec::other_jobs>},
       {"--no-deadlock-check", "", "TMPI_NO_DEADLOCK_CHECK", "", kControl,
        "Leave a job blocked whose ranks all wait for each other. By default it ends by itself within a "
        "second, "

@@ -1,6 +1,7 @@
 // JobPlan: how many node processes a job has, where and how each is started, and which ranks it runs.
 #pragma once
 
+#include <cstdint>
 #include <optional>
 #include <string>
 #include <vector>
@@ -8,6 +9,7 @@
 #include "base/result.hpp"
 #include "launch/attach/attachment.hpp"
 #include "launch/options/options.hpp"
+#include "launch/system/job_number.hpp"
 #include "net/secret.hpp"
 
 namespace tmpi::launch {
@@ -28,6 +30,7 @@ struct JobPlan {
   std::vector<int> unneeded;  ///< channels of node processes that others have started and that get no rank
   int starter = -1;           ///< readable: the launcher that has started tmpirun itself is gone
   int starter_output = -1;    ///< what has started the node processes writes its stdout into this pipe
+  std::uint64_t ports = number_of_job();
   /// Of a job whose node processes others have started, and which have the key already.
   std::optional<net::JobKey> key;
   int size() const { return static_cast<int>(nodes.size()); }

@@ -2,9 +2,12 @@
 
 #include <fmt/format.h>
 
+#include <charconv>
+#include <system_error>
 #include <utility>
 
 #include "mpi.h"
+#include "mpi/base/other_jobs.hpp"
 
 namespace tmpi::launch {
 namespace {
@@ -28,13 +31,13 @@ PortReply refused(const PortCaller& caller, int error, std::string why) {
 
 }  // namespace
 
-PortRegistry::PortRegistry(std::uint64_t job) : prefix_(fmt::format("{}{:016x}:", kOurs, job)) {}
+PortRegistry::PortRegistry(std::uint64_t job) : job_(job), prefix_(fmt::format("{}{:016x}:", kOurs, job)) {}
 
 std::vector<PortReply> PortRegistry::call(const PortCaller& caller, const mpi::PortCall& call) {
   std::vector<PortReply> replies;
   switch (call.kind) {
     case Kind::kOpen:
-      replies.push_back(open(caller));
+      replies.push_back(open(caller, call.wide));
       break;
     case Kind::kClose:
       close(caller, call.port, replies);
@@ -65,11 +68,12 @@ std::vector<PortReply> PortRegistry::call(const PortCaller& caller, const mpi::P
   return replies;
 }
 
-PortReply PortRegistry::open(const PortCaller& caller) {
+PortReply PortRegistry::open(const PortCaller& caller, bool wide) {
   PortReply reply = done(caller);
   Port port;
   port.owner = caller.rank;
   port.number = ++opened_;
+  port.wide = wide;
   reply.answer.port = fmt::format("{}{}:{}", prefix_, port.owner, port.number);
   ports_.emplace(reply.answer.port, std::move(port));
   return reply;
@@ -83,10 +87,7 @@ PortRegistry::Ports::iterator PortRegistry::find(const std::string& port, std::s
         "the port {} is closed: MPI_Close_port has been called, or the rank that opened it has ended", port);
   } else if (port.starts_with(kOurs)) {
     why = fmt::format(
-        "the port {} belongs to another job, and tmpi connects ranks of one job only: start both programs "
-        "with one "
-        "tmpirun (tmpirun -n 1 SERVER : -n 1 CLIENT), or one from the other with MPI_Comm_spawn",
-        port);
+        "the port {} belongs to another job, whose ranks alone can accept at it, close and publish it", port);
   } else {
     why = fmt::format("\"{}\" is no name that MPI_Open_port has given in this job", port);
   }
@@ -125,7 +126,7 @@ PortReply PortRegistry::publish(const PortCaller& caller, const mpi::PortCall& c
   std::string why;
   if (call.port.starts_with(kOurs) && find(call.port, why) == ports_.end())
     return refused(caller, MPI_ERR_PORT, std::move(why));
-  names_[call.name] = {caller.rank, call.port};
+  names_[call.name] = {caller.rank, call.port, call.wide};
   return done(caller);
 }
 
@@ -149,9 +150,7 @@ PortReply PortRegistry::look_up(const PortCaller& caller, const std::string& nam
   const auto found = names_.find(name);
   if (found == names_.end())
     return refused(caller, MPI_ERR_NAME,
-                   fmt::format("nobody in this job has published the name \"{}\"; names are known in the job "
-                               "whose ranks publish them",
-                               name));
+                   fmt::format("nobody in this job has published the name \"{}\"", name));
   PortReply reply = done(caller);
   reply.answer.port = found->second.port;
   return reply;
@@ -167,6 +166,13 @@ void PortRegistry::pair(const PortCaller& caller, const mpi::PortCall& call,
     return;
   }
   Port& port = found->second;
+  if (mpi::of_other_job(caller.rank) && !port.wide) {
+    replies.push_back(refused(
+        caller, MPI_ERR_PORT,
+        fmt::format("the port {} has been opened for ranks of its own job alone (info key tmpi_scope)",
+                    call.port)));
+    return;
+  }
   const bool accepts = call.kind == Kind::kAccept;
   std::deque<PortCaller>& others = accepts ? port.connecting : port.accepting;
   if (others.empty()) {
@@ -175,6 +181,7 @@ void PortRegistry::pair(const PortCaller& caller, const mpi::PortCall& call,
     reply.queued = true;
     reply.answer.peer = port.owner;
     reply.answer.pairing = port.number;
+    reply.answer.outside = mpi::of_other_job(caller.rank) || (accepts && port.wide && reachable_);
     replies.push_back(std::move(reply));
     return;
   }
@@ -219,6 +226,33 @@ PortReply PortRegistry::owner(const PortCaller& caller, const std::string& port)
   PortReply reply = done(caller);
   reply.answer.peer = found->second.owner;
   return reply;
+}
+
+void PortRegistry::forget_job(int index) {
+  for (auto& [name, port] : ports_) {
+    for (auto* waiting : {&port.accepting, &port.connecting})
+      std::erase_if(*waiting, [&](const PortCaller& one) { return mpi::job_of(one.rank) == index; });
+  }
+}
+
+std::optional<std::uint64_t> PortRegistry::job_of_port(std::string_view port) {
+  constexpr std::size_t kDigits = 16;
+  std::uint64_t job = 0;
+  if (!port.starts_with(kOurs) || port.size() <= kOurs.size() + kDigits ||
+      port[kOurs.size() + kDigits] != ':')
+    return {};
+  const char* const first = port.data() + kOurs.size();
+  const auto [end, error] = std::from_chars(first, first + kDigits, job, 16);
+  if (error != std::errc() || end != first + kDigits) return {};
+  return job;
+}
+
+std::vector<std::pair<std::string, std::string>> PortRegistry::wide_names() const {
+  std::vector<std::pair<std::string, std::string>> names;
+  for (const auto& [name, published] : names_) {
+    if (published.wide) names.emplace_back(name, published.port);
+  }
+  return names;
 }
 
 void PortRegistry::leave(const PortCaller& caller, std::vector<PortReply>& replies) {

@@ -7,8 +7,10 @@
 #include <cstdint>
 #include <deque>
 #include <map>
+#include <optional>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "mpi/rank/callbacks.hpp"
@@ -33,23 +35,36 @@ class PortRegistry {
  public:
   /// `job`: no other job has it.
   explicit PortRegistry(std::uint64_t job);
+  std::uint64_t job() const noexcept { return job_; }
 
-  /// The replies that a call brings, in the order in which they are to be sent: those of others first.
+  /// The replies that a call brings, in the order in which they are to be sent: those of others first. A caller of another
+  /// job has a number as mpi/base/other_jobs.hpp has it, and may connect, withdraw, and ask for an owner.
   std::vector<PortReply> call(const PortCaller& caller, const mpi::PortCall& call);
+
+  /// Ranks of other jobs can come to ports that are wide.
+  void set_reachable() { reachable_ = true; }
+  /// Calls of another job's ranks do not wait any more.
+  void forget_job(int index);
+  /// The job that a port belongs to, whether there is such a port or not; none: it is no port's name.
+  static std::optional<std::uint64_t> job_of_port(std::string_view port);
+  /// What other jobs may look up: names, and what they stand for.
+  std::vector<std::pair<std::string, std::string>> wide_names() const;
 
  private:
   struct Port {
     int owner = 0;
     int number = 0;
+    bool wide = true;
     std::deque<PortCaller> accepting, connecting;  // one of them is empty
   };
   struct Name {
     int publisher = 0;
     std::string port;
+    bool wide = true;
   };
   using Ports = std::map<std::string, Port, std::less<>>;
 
-  PortReply open(const PortCaller& caller);
+  PortReply open(const PortCaller& caller, bool wide);
   void close(const PortCaller& caller, const std::string& port, std::vector<PortReply>& replies);
   PortReply publish(const PortCaller& caller, const mpi::PortCall& call);
   PortReply unpublish(const PortCaller& caller, const mpi::PortCall& call);
@@ -61,11 +76,13 @@ class PortRegistry {
   void drop(Ports::iterator port, const char* why, std::vector<PortReply>& replies);
   Ports::iterator find(const std::string& port, std::string& why);
 
+  const std::uint64_t job_;
   const std::string prefix_;  // of the names of the job's ports
   Ports ports_;
   std::map<std::string, Name, std::less<>> names_;
   int opened_ = 0;
   std::int64_t pairings_ = 0;
+  bool reachable_ = false;
 };
 
 }  // namespace tmpi::launch

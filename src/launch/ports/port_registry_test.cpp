@@ -6,6 +6,7 @@
 
 #include "launch/ports/port_wire.hpp"
 #include "mpi.h"
+#include "mpi/base/other_jobs.hpp"
 
 namespace tmpi::launch {
 namespace {
@@ -107,6 +108,47 @@ TEST_CASE("ports that are none") {
       another.call({0, 0}, {.kind = Kind::kOpen, .port = {}, .name = {}})[0].answer.port;
   CHECK(desk.ask(0, Kind::kConnect, theirs).why.find("another job") != std::string::npos);
   CHECK(desk.ask(0, Kind::kPublish, theirs, "name").error == MPI_ERR_PORT);
+}
+
+TEST_CASE("ranks of other jobs come to ports that are wide, and go with their job") {
+  PortRegistry registry(0x1234);
+  const auto call = [&](int rank, Kind kind, const std::string& port, bool wide = true) {
+    return registry.call({rank, 0}, {.kind = kind, .port = port, .name = {}, .wide = wide});
+  };
+  const std::string port = call(0, Kind::kOpen, {}).at(0).answer.port;
+  const std::string narrow = call(0, Kind::kOpen, {}, false).at(0).answer.port;
+  CHECK(PortRegistry::job_of_port(port) == 0x1234);
+  for (const char* none :
+       {"", "tmpi:", "tmpi:1234:0:1", "tmpi:000000000000123g:0:1", "other:0000000000001234:"})
+    CHECK_FALSE(PortRegistry::job_of_port(none).has_value());
+  const int first = mpi::number_here(1, 5), second = mpi::number_here(2, 5);
+  CHECK(call(first, Kind::kConnect, narrow).at(0).answer.error == MPI_ERR_PORT);
+  for (const int rank : {first, second}) {
+    const auto replies = call(rank, Kind::kConnect, port);
+    CHECK(replies.at(0).queued);
+    CHECK(replies.at(0).answer.outside);
+  }
+  registry.forget_job(1);
+  CHECK(call(0, Kind::kAccept, port).at(1).answer.peer == second);
+  // Who accepts waits for others only if they can come.
+  CHECK_FALSE(call(0, Kind::kAccept, port).at(0).answer.outside);
+  registry.set_reachable();
+  CHECK(call(1, Kind::kAccept, port).at(0).answer.outside);
+  CHECK_FALSE(call(1, Kind::kAccept, narrow).at(0).answer.outside);
+  CHECK_FALSE(call(0, Kind::kConnect, narrow).at(0).queued);
+}
+
+TEST_CASE("what other jobs may look up") {
+  PortRegistry registry(1);
+  const auto publish = [&](const std::string& name, bool wide) {
+    registry.call({0, 0}, {.kind = Kind::kPublish, .port = "host:1", .name = name, .wide = wide});
+  };
+  publish("all", true);
+  publish("own", false);
+  using Names = std::vector<std::pair<std::string, std::string>>;
+  CHECK(registry.wide_names() == Names{{"all", "host:1"}});
+  registry.call({0, 0}, {.kind = Kind::kLeave, .port = {}, .name = {}});
+  CHECK(registry.wide_names().empty());
 }
 
 TEST_CASE("names") {

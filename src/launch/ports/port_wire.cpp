@@ -16,6 +16,7 @@ std::string pack(const PortRequest& request) {
   packer.number(static_cast<std::int64_t>(request.call.kind));
   packer.text(request.call.port);
   packer.text(request.call.name);
+  packer.number(request.call.wide ? 1 : 0);
   return packer.take();
 }
 
@@ -29,6 +30,8 @@ std::string pack(const PortReply& reply) {
   packer.text(reply.answer.port);
   packer.number(reply.answer.peer);
   packer.number(reply.answer.pairing);
+  packer.number(reply.answer.node);
+  packer.number(reply.answer.outside ? 1 : 0);
   return packer.take();
 }
 
@@ -39,6 +42,7 @@ Result<PortRequest> unpack_port_request(std::string_view payload) {
   const std::int64_t kind = unpacker.number();
   request.call.port = unpacker.text();
   request.call.name = unpacker.text();
+  request.call.wide = unpacker.number() != 0;
   if (!unpacker.whole() || kind < 0 || kind > static_cast<std::int64_t>(mpi::PortCall::Kind::kLeave))
     return Failure{kWrongLength};
   request.call.kind = static_cast<mpi::PortCall::Kind>(kind);
@@ -56,6 +60,8 @@ Result<PortReply> unpack_port_reply(std::string_view payload) {
   reply.answer.port = unpacker.text();
   reply.answer.peer = static_cast<int>(unpacker.number());
   reply.answer.pairing = unpacker.number();
+  reply.answer.node = static_cast<int>(unpacker.number());
+  reply.answer.outside = unpacker.number() != 0;
   if (!unpacker.whole()) return Failure{kWrongLength};
   return reply;
 }

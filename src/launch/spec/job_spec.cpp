@@ -43,6 +43,7 @@ std::string pack(const JobSpec& job) {
   packer.text(job.rendezvous);
   packer.text(job.progress);
   packer.number(job.progress_cores);
+  packer.number(job.other_jobs);
   packer.number(job.deadlock_check);
   packer.number(job.polling_limit);
   packer.number(job.quiet);
@@ -87,6 +88,7 @@ Result<JobSpec> unpack_job(std::string_view payload) {
   job.rendezvous = unpacker.text();
   job.progress = unpacker.text();
   job.progress_cores = static_cast<int>(unpacker.number());
+  job.other_jobs = unpacker.number() != 0;
   job.deadlock_check = unpacker.number() != 0;
   job.polling_limit = static_cast<int>(unpacker.number());
   job.quiet = unpacker.number() != 0;

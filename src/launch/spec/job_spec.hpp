@@ -43,6 +43,7 @@ struct JobSpec {
   std::string rendezvous;          ///< --rndv, empty: what suits the transport
   std::string progress = "auto";   ///< --progress, without :N
   int progress_cores = 1;          ///< --progress core:N
+  bool other_jobs = false;         ///< --other-jobs
   bool deadlock_check = true;
   int polling_limit = 10;  ///< --polling-limit, seconds
   bool quiet = false;

@@ -19,6 +19,7 @@ TEST_CASE("a job description comes back as it was") {
   job.bind = false;
   job.policy = "random:9";
   job.balance = "refine";
+  job.other_jobs = true;
   job.options = {{"--vratio", "3", "ranks of a worker"}, {"-q", "", "no warnings"}};
   const Result<JobSpec> copy = unpack_job(pack(job));
   REQUIRE(copy);
@@ -32,6 +33,7 @@ TEST_CASE("a job description comes back as it was") {
   CHECK_FALSE(copy->bind);
   CHECK(copy->policy == "random:9");
   CHECK(copy->balance == "refine");
+  CHECK(copy->other_jobs);
   REQUIRE(copy->options.size() == 2);
   CHECK(copy->options[0].name == "--vratio");
   CHECK(copy->options[0].value == "3");

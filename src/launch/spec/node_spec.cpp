@@ -49,6 +49,7 @@ std::string pack_node(const NodeSpec& node) {
   packer.number(node.sharers);
   packer.number(node.same_machine);
   packer.number(static_cast<std::int64_t>(node.job));
+  packer.number(static_cast<std::int64_t>(node.ports));
   packer.number(node.remote);
   packer.text(node.directory);
   packer.texts(node.environment);
@@ -69,6 +70,7 @@ Result<NodeSpec> unpack_node(std::string_view payload, int ranks) {
   node.sharers = static_cast<int>(unpacker.number());
   node.same_machine = unpacker.number() != 0;
   node.job = static_cast<std::uint64_t>(unpacker.number());
+  node.ports = static_cast<std::uint64_t>(unpacker.number());
   node.remote = unpacker.number() != 0;
   node.directory = unpacker.text();
   unpacker.texts(node.environment);

@@ -25,6 +25,7 @@ Assignment sample() {
   sample.node.sharers = 2;
   sample.node.same_machine = false;
   sample.node.job = ~std::uint64_t{0};
+  sample.node.ports = ~std::uint64_t{1};
   for (std::size_t i = 0; i < sample.node.secret.bytes.size(); ++i)
     sample.node.secret.bytes[i] = static_cast<unsigned char>(7 * i);
   sample.node.remote = true;
@@ -50,6 +51,7 @@ TEST_CASE("an assignment comes over whole") {
   CHECK(got->node.sharers == 2);
   CHECK_FALSE(got->node.same_machine);
   CHECK(got->node.job == sent.node.job);
+  CHECK(got->node.ports == sent.node.ports);
   CHECK(got->node.secret.bytes == sent.node.secret.bytes);
   CHECK(got->node.remote);
   CHECK(got->node.directory == "/home");

@@ -13,8 +13,8 @@ class Descendants {
   /// From now on orphans come to this process. Its present children (from before its exec) are none of ours.
   Descendants();
 
-  /// Kills every other child and waits for it, until there is none. Node processes must have been collected
-  /// before.
+  /// Kills every other child and waits for it, until there is none but those that are stuck in their exit, whose children
+  /// are killed as well. Node processes must have been collected before.
   void end_all() const;
 
  private:

@@ -12,7 +12,8 @@
 
 namespace tmpi::launch {
 
-/// A frame inside a reader's buffer; the payload is valid until the reader's next fill.
+/// A frame inside a reader's buffer; the payload is valid until the reader's next room(), or next() if a secret is in it,
+/// which is overwritten then.
 struct Frame {
   FrameHeader header;
   std::string_view payload;
@@ -30,9 +31,12 @@ class FrameReader {
   Status next(Frame& frame);
 
  private:
+  void forget_secret() noexcept;
+  bool begins_secret() const noexcept;
   std::string buffer_;
-  std::size_t begin_ = 0;  // first byte not yet handed out
-  std::size_t end_ = 0;    // first byte not yet filled
+  std::size_t begin_ = 0;   // first byte not yet handed out
+  std::size_t end_ = 0;     // first byte not yet filled
+  std::size_t secret_ = 0;  // bytes before begin_ that are to be overwritten
 };
 
 /// Appends a frame to `out`.

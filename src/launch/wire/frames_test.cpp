@@ -32,6 +32,29 @@ TEST_CASE("frames survive any division of the stream") {
   CHECK(seen == 500);
 }
 
+TEST_CASE("a secret is overwritten when its frame has been read") {
+  const std::string secret(5000, 's');
+  std::string stream;
+  append_frame(stream, FrameType::kWayEnd, -1, 0, "other");
+  append_frame(stream, FrameType::kWayPrepare, -1, 0, secret);
+  append_frame(stream, FrameType::kWayEnd, -1, 0, "last");
+  FrameReader reader;
+  feed(reader, stream);
+  Frame frame{}, last{};
+  REQUIRE(reader.next(frame) == FrameReader::Status::kFrame);
+  REQUIRE(reader.next(frame) == FrameReader::Status::kFrame);
+  CHECK(frame.payload == secret);
+  REQUIRE(reader.next(last) == FrameReader::Status::kFrame);
+  CHECK(frame.payload == std::string(secret.size(), '\0'));
+  CHECK(last.payload == "last");
+  stream.clear();
+  append_frame(stream, FrameType::kJob, -1, 0, secret);
+  feed(reader, stream);
+  REQUIRE(reader.next(frame) == FrameReader::Status::kFrame);
+  reader.room(1);
+  CHECK(frame.payload == std::string(secret.size(), '\0'));
+}
+
 TEST_CASE("a foreign stream is refused, without a large allocation") {
   FrameReader reader;
   feed(reader, "GET / HTTP/1.1\r\n");

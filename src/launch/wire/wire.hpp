@@ -1,5 +1,5 @@
 // The control channel between tmpirun and a node process: framed messages over any byte stream (a socket pair
-// on this machine, ssh's standard streams between machines). This file holds every structure that crosses it:
+// on this machine, ssh's standard streams between machines), and the link between the tmpiruns of two jobs. This file holds every structure that crosses it:
 // fixed width, little-endian, versioned. A reader refuses a frame whose length or type makes no sense, so a
 // foreign byte stream ends in an error and never in a wild allocation.
 #pragma once
@@ -14,7 +14,7 @@ static_assert(std::endian::native == std::endian::little, "the wire is little-en
 
 inline constexpr std::uint32_t kWireMagic = 0x49504d54;  // "TMPI"
 /// Raised when any structure below changes, or what a frame means.
-inline constexpr std::uint32_t kWireVersion = 8;
+inline constexpr std::uint32_t kWireVersion = 9;
 inline constexpr std::uint32_t kMaxPayload =
     16u << 20;  // a job description with a long command line fits many times
 inline constexpr std::uint32_t kMaxOutputPayload = 32u << 10;    // output is cut into frames of this size
@@ -48,6 +48,10 @@ enum class FrameType : std::uint16_t {
   kSpawn = 16,       // a rank wants others to be started: SpawnRequest (world_spec.hpp); rank: that rank
   kWorldReady = 17,  // answer to kWorld: WorldReady
   kPortCall = 18,    // a rank asks about ports or names: PortRequest (port_wire.hpp); rank: that rank
+  // Connections with other jobs (job_link.hpp):
+  kWayPrepared = 19,  // answer to kWayPrepare: WayAnswer
+  kWayJoined = 20,    // answer to kWayJoin: WayAnswer
+  kWayLost = 21,      // a node process of another job does not answer any more: WayAnswer
   // tmpirun -> node process
   kJob = 64,                 // the job description (job_spec.hpp)
   kStdin = 65,               // bytes for rank 0; empty: end of file
@@ -61,8 +65,26 @@ enum class FrameType : std::uint16_t {
   kWorld = 74,               // a world is to be made ready: WorldSpec
   kWorldStart = 75,          // all have: WorldStart, let it run, or not
   kPortReply = 76,           // answer to kPortCall: PortReply; there may be two of them
+  kWayPrepare = 77,          // make the transport to another job: WayOrder; answered
+  kWayJoin = 78,             // where all its nodes are reached: WayAddresses; answered
+  kWayEnd = 79,              // the other job has ended: WayEnding
   kExplain = 72,             // what all have answered to that: to be worded, and the job to be ended
+  // tmpirun <-> the tmpirun of another job
+  kLinkHello = 128,      // LinkHello; what is wrong with it is a kLinkRefused
+  kLinkKey = 129,        // from whom has been called: the key of the connections between the two jobs
+  kLinkAddresses = 130,  // WayAddresses of its node processes
+  kLinkReady = 131,      // all its node processes have joined
+  kLinkRefused = 132,    // there will be no connection: a sentence; detail 1: the other one's call is as good
+  kLinkCall = 133,       // LinkCall: a rank there asks about ports
+  kLinkReply = 134,      // PortReply; its rank and peer are the numbers that its job has for them
+  kLinkBye = 135,        // the job has ended; detail 1: not by itself, and a sentence
+  kLinkVerdict = 136,    // LinkVerdict: what a call has brought is taken; detail 1: it is not wanted any more
 };
+
+/// Its payload must not stay in memory.
+constexpr bool has_secret(FrameType type) noexcept {
+  return type == FrameType::kJob || type == FrameType::kWayPrepare || type == FrameType::kLinkKey;
+}
 
 enum class NoticeKind : std::uint16_t {
   kInfo = 0,

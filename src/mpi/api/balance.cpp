@@ -40,6 +40,11 @@ Err migrate(int worker) {
           "a rank of worker {} or of the calling rank's worker has threads, which come into the worker: no "
           "rank moves there or from there",
           worker);
+    case sched::Moved::kNoMemory:
+      return fail(
+          MPI_ERR_NO_MEM,
+          "messages that ranks of the worker have sent must be delivered before one leaves it, and there "
+          "is no memory for them: receive some first");
   }
   return kOk;
 }

@@ -30,6 +30,13 @@ Err check_member(const Group& group, const Rank& rank, const char* argument) {
              : fail(MPI_ERR_GROUP, "the calling process is not in {}", argument);
 }
 
+Err check_jobs(const Group& first, const Group& second) {
+  return !of_too_many_jobs(first, second) ? kOk
+                                          : fail(MPI_ERR_GROUP,
+                                                 "the group has ranks of more than two jobs, which tmpi does "
+                                                 "not connect in one communicator");
+}
+
 Err check_leader(const Group& group, int leader, const char* argument) {
   return leader >= 0 && leader < group.size()
              ? kOk
@@ -72,6 +79,7 @@ int PMPI_Comm_create_from_group(MPI_Group group, const char* stringtag, MPI_Info
                          *newcomm = MPI_COMM_NULL;
                          if ((*members)->size() == 0) return kOk;
                          TMPI_TRY(check_member(**members, rank, "group"));
+                         TMPI_TRY(check_jobs(**members, **members));
                          Comm* created = nullptr;
                          return with_memory_for(kPart, [&]() -> Err {
                            TMPI_TRY(create_from_group(*members, stringtag, handler, created));
@@ -103,6 +111,7 @@ int PMPI_Intercomm_create_from_groups(MPI_Group local_group, int local_leader, M
         const bool leading = (*local)->world_rank(local_leader) == rank.world_rank;
         TMPI_TRY(check_remote(*local, leading, remote_group, remote_leader, remote));
         if (remote != nullptr && (*remote)->size() == 0) return kOk;
+        TMPI_TRY(check_jobs(**local, **local));
         Comm* created = nullptr;
         return with_memory_for(kPart, [&]() -> Err {
           TMPI_TRY(create_from_groups(*local, local_leader, remote != nullptr ? *remote : nullptr,

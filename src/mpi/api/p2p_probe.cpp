@@ -18,8 +18,9 @@ void set_probe_status(MPI_Status* status, const Envelope& envelope) noexcept {
   set_status(status, envelope.source, envelope.tag, envelope.bytes);
 }
 
-MPI_Message message_of(Message& message) noexcept {
-  message.held = Message::kHeld;
+MPI_Message message_of(Rank& rank, Message& message) noexcept {
+  message.next = rank.matched;
+  rank.matched = &message;
   return reinterpret_cast<MPI_Message>(&message);
 }
 
@@ -64,7 +65,8 @@ int PMPI_Mprobe(int source, int tag, MPI_Comm comm, MPI_Message* message, MPI_St
     TMPI_TRY(check_probe(c, source, tag));
     TMPI_TRY(check_pointer(message, "message"));
     Envelope envelope;
-    *message = source == MPI_PROC_NULL ? MPI_MESSAGE_NO_PROC : message_of(*mprobe(c, source, tag, envelope));
+    *message = source == MPI_PROC_NULL ? MPI_MESSAGE_NO_PROC
+                                       : message_of(*c.owner, *mprobe(c, source, tag, envelope));
     set_probe_status(status, envelope);
     return kOk;
   });
@@ -81,7 +83,7 @@ int PMPI_Improbe(int source, int tag, MPI_Comm comm, int* flag, MPI_Message* mes
     *flag = source == MPI_PROC_NULL ||
             look_twice([&] { return (found = improbe(c, source, tag, envelope)) != nullptr; });
     if (*flag) {
-      *message = found != nullptr ? message_of(*found) : MPI_MESSAGE_NO_PROC;
+      *message = found != nullptr ? message_of(*c.owner, *found) : MPI_MESSAGE_NO_PROC;
       set_probe_status(status, envelope);
     } else {
       *message = MPI_MESSAGE_NULL;

@@ -13,10 +13,15 @@
 namespace tmpi::mpi {
 namespace {
 
-// Hints are passed over, but must be hints.
-Err check_info(MPI_Info handle) {
+// The info key tmpi_scope: is something for all of the user's jobs, as without it, or for this job alone? Other hints are
+// passed over, but must be hints.
+Err read_scope(MPI_Info handle, bool& wide) {
   const Info* info;
-  return hints_from(handle, info);
+  TMPI_TRY(hints_from(handle, info));
+  const std::string* given = info->find("tmpi_scope");
+  wide = given == nullptr || *given == "user";
+  if (wide || *given == "job") return kOk;
+  return fail(MPI_ERR_INFO_VALUE, "the info key tmpi_scope is \"{}\": it must be job or user", *given);
 }
 
 // The info key timeout, in seconds; 0: none.
@@ -76,8 +81,9 @@ template <class Body>
 int on_name(const char* call, const char* name, MPI_Info info, Body&& body) {
   return on_rank(call, [&](Rank& rank) -> Err {
     TMPI_TRY(check_pointer(name, "service_name"));
-    TMPI_TRY(check_info(info));
-    return body(rank);
+    bool wide;
+    TMPI_TRY(read_scope(info, wide));
+    return body(rank, wide);
   });
 }
 
@@ -90,9 +96,10 @@ using Kind = PortCall::Kind;
 int PMPI_Open_port(MPI_Info info, char* port_name) {
   return on_rank("MPI_Open_port", [&](Rank& rank) -> Err {
     TMPI_TRY(check_pointer(port_name, "port_name"));
-    TMPI_TRY(check_info(info));
+    bool wide;
+    TMPI_TRY(read_scope(info, wide));
     PortAnswer answer;
-    TMPI_TRY(ask_ports(rank, {.kind = Kind::kOpen, .port = {}, .name = {}}, answer));
+    TMPI_TRY(ask_ports(rank, {.kind = Kind::kOpen, .port = {}, .name = {}, .wide = wide}, answer));
     copy_out(answer.port, port_name);
     return kOk;
   });
@@ -131,16 +138,17 @@ int PMPI_Comm_join(int fd, MPI_Comm* intercomm) {
 TMPI_PROFILED(MPI_Comm_join);
 
 int PMPI_Publish_name(const char* service_name, MPI_Info info, const char* port_name) {
-  return on_name("MPI_Publish_name", service_name, info, [&](Rank& rank) -> Err {
+  return on_name("MPI_Publish_name", service_name, info, [&](Rank& rank, bool wide) -> Err {
     TMPI_TRY(check_port(port_name));
     PortAnswer answer;
-    return ask_ports(rank, {.kind = Kind::kPublish, .port = port_name, .name = service_name}, answer);
+    return ask_ports(rank, {.kind = Kind::kPublish, .port = port_name, .name = service_name, .wide = wide},
+                     answer);
   });
 }
 TMPI_PROFILED(MPI_Publish_name);
 
 int PMPI_Unpublish_name(const char* service_name, MPI_Info info, const char* port_name) {
-  return on_name("MPI_Unpublish_name", service_name, info, [&](Rank& rank) -> Err {
+  return on_name("MPI_Unpublish_name", service_name, info, [&](Rank& rank, bool) -> Err {
     TMPI_TRY(check_port(port_name));
     PortAnswer answer;
     return ask_ports(rank, {.kind = Kind::kUnpublish, .port = port_name, .name = service_name}, answer);
@@ -149,10 +157,11 @@ int PMPI_Unpublish_name(const char* service_name, MPI_Info info, const char* por
 TMPI_PROFILED(MPI_Unpublish_name);
 
 int PMPI_Lookup_name(const char* service_name, MPI_Info info, char* port_name) {
-  return on_name("MPI_Lookup_name", service_name, info, [&](Rank& rank) -> Err {
+  return on_name("MPI_Lookup_name", service_name, info, [&](Rank& rank, bool wide) -> Err {
     TMPI_TRY(check_pointer(port_name, "port_name"));
     PortAnswer answer;
-    TMPI_TRY(ask_ports(rank, {.kind = Kind::kLookup, .port = {}, .name = service_name}, answer));
+    TMPI_TRY(
+        ask_ports(rank, {.kind = Kind::kLookup, .port = {}, .name = service_name, .wide = wide}, answer));
     copy_out(answer.port, port_name);
     return kOk;
   });

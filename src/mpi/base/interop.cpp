@@ -12,8 +12,11 @@ constexpr int kFirst = kPredefinedHandles;  // the integer of the first handle t
 int HandleTable::to_int(void* handle) {
   if (is_predefined(handle)) return static_cast<int>(reinterpret_cast<std::uintptr_t>(handle));
   std::scoped_lock lock(mutex_);
-  const auto [found, inserted] = numbers_.try_emplace(handle, kFirst + static_cast<int>(handles_.size()));
-  if (inserted) handles_.push_back(handle);
+  if (entries_ == nullptr) entries_ = std::make_unique<Entries>();
+  std::vector<void*>& handles = entries_->handles;
+  const auto [found, inserted] =
+      entries_->numbers.try_emplace(handle, kFirst + static_cast<int>(handles.size()));
+  if (inserted) handles.push_back(handle);
   return found->second;
 }
 
@@ -21,8 +24,9 @@ void* HandleTable::from_int(int number) const {
   if (number < 0) return nullptr;
   if (number < kFirst) return reinterpret_cast<void*>(static_cast<std::uintptr_t>(number));
   std::scoped_lock lock(mutex_);
+  if (entries_ == nullptr) return nullptr;
   const auto index = static_cast<std::size_t>(number - kFirst);
-  return index < handles_.size() ? handles_[index] : nullptr;
+  return index < entries_->handles.size() ? entries_->handles[index] : nullptr;
 }
 
 }  // namespace tmpi::mpi

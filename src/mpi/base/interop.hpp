@@ -4,6 +4,7 @@
 
 #include <array>
 #include <cstddef>
+#include <memory>
 #include <mutex>
 #include <unordered_map>
 #include <vector>
@@ -23,9 +24,12 @@ class HandleTable {
   void* from_int(int number) const;
 
  private:
-  mutable std::mutex mutex_;                // to_int allocates
-  std::vector<void*> handles_;              // of kPredefinedHandles, kPredefinedHandles + 1, ...
-  std::unordered_map<void*, int> numbers_;  // the inverse
+  struct Entries {
+    std::vector<void*> handles;              // of kPredefinedHandles, kPredefinedHandles + 1, ...
+    std::unordered_map<void*, int> numbers;  // the inverse
+  };
+  mutable std::mutex mutex_;          // to_int allocates
+  std::unique_ptr<Entries> entries_;  // null: none has been asked for yet, as in most ranks
 };
 
 struct Interop {

@@ -1,6 +1,7 @@
 // Placement: which node process runs which rank of the job. The same in all node processes. Decided by the
 // launcher (--nodes, --host, --map-by); the MPI library only reads it. Ranks that are spawned later (docs/dynamic-processes.md)
-// are added behind the others.
+// are added behind the others; ranks of other jobs, which this one is connected with, and their node processes are
+// numbered behind all of these (other_jobs.hpp).
 #pragma once
 
 #include <array>
@@ -9,6 +10,8 @@
 #include <string>
 #include <utility>
 #include <vector>
+
+#include "mpi/base/other_jobs.hpp"
 
 namespace tmpi::mpi {
 
@@ -29,8 +32,12 @@ class Placement {
   /// Ranks that the job began with: those of tmpirun's MPI_COMM_WORLD.
   int size() const noexcept { return size_; }
   int nodes() const noexcept { return static_cast<int>(hosts_.size()); }
+  /// With those of other jobs. Any thread; rises.
+  int all_nodes() const noexcept { return nodes() + other_jobs().nodes(); }
   int node() const noexcept { return node_; }  ///< of this process
   int node_of(int world_rank) const noexcept {
+    if (of_other_job(world_rank)) [[unlikely]]
+      return other_jobs().node_of(world_rank);
     if (node_of_.empty()) return 0;
     return world_rank < size_ ? node_of_[static_cast<std::size_t>(world_rank)]
                               : added_->node_of(world_rank - size_);
@@ -44,13 +51,16 @@ class Placement {
   }
   static constexpr int kMostAdded = 65536;  ///< ranks beyond size(), in all
 
-  const std::string& host_of_node(int node) const noexcept { return hosts_[static_cast<std::size_t>(node)]; }
+  /// Other jobs are on this machine.
+  const std::string& host_of_node(int node) const noexcept {
+    return hosts_[static_cast<std::size_t>(node < nodes() ? node : node_)];
+  }
 
   /// Node processes on one machine have one number, on different machines different ones: that of the first
   /// node there. O(nodes).
   int machine_of_node(int node) const noexcept {
     int first = 0;
-    while (hosts_[static_cast<std::size_t>(first)] != hosts_[static_cast<std::size_t>(node)]) ++first;
+    while (host_of_node(first) != host_of_node(node)) ++first;
     return first;
   }
   bool one_machine() const noexcept {

@@ -142,11 +142,16 @@ const char* name_of(Collective collective) noexcept {
 
 namespace {
 
+// --coll is this job's: what ranks of another job choose they choose without it.
+const Algorithm* preferred_for(const Comm& comm, Collective collective, bool part) {
+  return part || comm.shared->other_job != nullptr ? nullptr : preferred_algorithm(collective);
+}
+
 const Algorithm* look_up(const Comm& comm, const Query& query, Collective collective, bool part) {
   if (const Algorithm* wanted = part ? nullptr : wanted_algorithm(comm, collective)) {
     if (wanted->works(query)) return wanted;
   }
-  if (const Algorithm* preferred = part ? nullptr : preferred_algorithm(collective)) {
+  if (const Algorithm* preferred = preferred_for(comm, collective, part)) {
     if (preferred->works(query)) return preferred;
     if (!reproducible()) report_fallback(*preferred);
   }

@@ -1,12 +1,34 @@
 #include "mpi/comm/comm.hpp"
 
 #include "mpi/base/errhandler.hpp"
+#include "mpi/comm/group_ops.hpp"
 
 namespace tmpi::mpi {
 
+namespace {
+
+// The other job that a communicator's groups have ranks of; there is one at most.
+OtherJob* other_job_of(const Group& group, const Group& peers) noexcept {
+  if (!other_jobs().any()) return nullptr;
+  for (const Group* each : {&group, &peers}) {
+    for (int rank = 0; rank < each->size(); ++rank) {
+      if (of_other_job(each->world_rank(rank))) return other_jobs().at(job_of(each->world_rank(rank)));
+    }
+  }
+  return nullptr;
+}
+
+}  // namespace
+
 CommShared::CommShared(ContextId id, std::shared_ptr<const Group> members,
                        std::shared_ptr<CollShared> together)
-    : context(id), group(std::move(members)), peers(group), coll(std::move(together)) {}
+    : context(id),
+      group(std::move(members)),
+      peers(group),
+      coll(std::move(together)),
+      other_job(other_job_of(*group, *peers)) {
+  if (other_job != nullptr) other_jobs().count(*other_job);
+}
 
 CommShared::CommShared(ContextId id, std::shared_ptr<const Group> members,
                        std::shared_ptr<const Group> remote, std::shared_ptr<CollShared> both, int which)
@@ -15,9 +37,18 @@ CommShared::CommShared(ContextId id, std::shared_ptr<const Group> members,
       peers(std::move(remote)),
       coll(std::move(both)),
       side(which),
-      first_member(which == 0 ? 0 : peers->size()) {}
+      first_member(which == 0 ? 0 : peers->size()),
+      other_job(other_job_of(*group, *peers)) {
+  if (other_job != nullptr) other_jobs().count(*other_job);
+}
 
-CommShared::~CommShared() = default;
+CommShared::~CommShared() {
+  let_go();
+}
+
+void CommShared::let_go() noexcept {
+  if (other_job != nullptr && !let_go_.exchange(true)) --other_job->communicators;
+}
 
 void release(Comm& comm) noexcept {
   if (--comm.references > 0) return;

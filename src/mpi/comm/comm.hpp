@@ -7,6 +7,7 @@
 #pragma once
 
 #include <array>
+#include <atomic>
 #include <cstdint>
 #include <memory>
 #include <string>
@@ -18,6 +19,7 @@
 #include "mpi.h"
 #include "mpi/base/attributes.hpp"
 #include "mpi/base/error.hpp"
+#include "mpi/base/other_jobs.hpp"
 #include "mpi/comm/group.hpp"
 
 namespace tmpi::mpi {
@@ -55,8 +57,16 @@ struct CommShared {
   const std::shared_ptr<const Group> group;
   const std::shared_ptr<const Group> peers;  ///< whom ranks in messages mean: the remote group, or `group`
   const std::shared_ptr<CollShared> coll;
-  const int side = 0;          ///< of an intercommunicator: 0 or 1
-  const int first_member = 0;  ///< member index of this side's rank 0
+  const int side = 0;                   ///< of an intercommunicator: 0 or 1
+  const int first_member = 0;           ///< member index of this side's rank 0
+  OtherJob* const other_job = nullptr;  ///< that some of its ranks are of
+  /// It does not count among the communicators shared with the other job any more: all members have come to
+  /// MPI_Comm_disconnect, whoever in this process has not run since then; or it stands for one that counts. Any thread, any
+  /// number of times.
+  void let_go() noexcept;
+
+ private:
+  std::atomic<bool> let_go_{false};
 };
 
 /// What the selection table took for the last call of a kind, so that the next one like it need not ask
@@ -76,16 +86,16 @@ struct alignas(kCacheLine) Comm {
   int peers = 1;                    ///< = shared->peers->size(): ranks that a message can go to
   ContextId context = 0;            ///< = shared->context, kept here for the hot path
   std::uint64_t coll_sequence = 0;  ///< shared-memory barriers this rank has come to (shm/shared_barrier.hpp)
-  std::uint64_t rooted_sequence = 0;  ///< collectives in the slot ring it has come to (shm/slot_ring.hpp)
+  int references = 1;               ///< the handle and every request in flight; touched by the owner only
+  int message_space = 0;            ///< of one shadow of many on one context: tells their messages apart
   std::shared_ptr<CommShared> shared;
   Comm* local = nullptr;  ///< of an intercommunicator: the local group's intracommunicator, owned; else null
   alignas(kCacheLine) std::array<ChosenAlgorithm, 4> chosen;  ///< by collective
-  Rank* owner = nullptr;
-  int references = 1;                ///< the handle and every request in flight; touched by the owner only
-  int message_space = 0;             ///< of one shadow of many on one context: tells their messages apart
-  std::uint64_t idup_sequence = 0;   ///< nonblocking duplications this rank has started (create/idup.cpp)
-  const void* session = nullptr;     ///< that it comes from, directly or not; null: the world model
-  Errhandler* errhandler = nullptr;  ///< null: MPI_ERRORS_ARE_FATAL
+  Rank* owner = nullptr;  ///< senders look at it, so nothing that each message changes is in its line
+  std::uint64_t rooted_sequence = 0;  ///< collectives in the slot ring it has come to (shm/slot_ring.hpp)
+  std::uint64_t idup_sequence = 0;    ///< nonblocking duplications this rank has started (create/idup.cpp)
+  const void* session = nullptr;      ///< that it comes from, directly or not; null: the world model
+  Errhandler* errhandler = nullptr;   ///< null: MPI_ERRORS_ARE_FATAL
   std::shared_ptr<const Topology> topology;                ///< null: none
   std::unique_ptr<Attributes> attributes;                  ///< null: none
   Owned<ShadowComms> shadows;                              ///< null: no nonblocking collectives so far

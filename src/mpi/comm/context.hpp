@@ -10,6 +10,7 @@
 //       (shm/keyed_barrier.hpp)
 //   60..58  shadow communicator, 57..56  part: derived contexts; 0: the communicator itself
 //   55..34  maker: world rank + 1;   33..0  number
+//   55  of a communicator with ranks of several jobs: the other bits are a hash of the job and those two
 #pragma once
 
 #include <string_view>
@@ -27,6 +28,7 @@ inline constexpr int kMakerShift = 34, kPartShift = 56, kShadowShift = 58;
 inline constexpr ContextId kNumberMask = (ContextId{1} << kMakerShift) - 1;
 inline constexpr ContextId kMakerMask = (ContextId{1} << kPartShift) - 1;
 inline constexpr ContextId kNamed = ContextId{1} << 61;
+inline constexpr ContextId kBetweenJobs = ContextId{1} << 55;  // no world rank has so many bits
 }  // namespace detail
 
 /// The context id with this number, made by the rank with this world rank.
@@ -42,6 +44,14 @@ constexpr ContextId base_of(ContextId context) noexcept {
 }
 constexpr bool is_named(ContextId context) noexcept {
   return (context & detail::kNamed) != 0;
+}
+
+/// The context ids with this number and the following ones where ranks of several jobs meet: `job` is the maker's. Two
+/// such communicators have the same one with a probability of 2^-54.
+ContextId context_between_jobs(std::uint64_t job, int maker, std::uint64_t number) noexcept;
+/// Of a base_of().
+constexpr bool is_between_jobs(ContextId context) noexcept {
+  return !is_named(context) && (context & detail::kBetweenJobs) != 0;
 }
 
 /// World rank of the maker; -1 for kWorldContext and kSelfContext. Of a base_of().

@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "mpi/base/other_jobs.hpp"
+
 namespace tmpi::mpi {
 namespace {
 
@@ -36,6 +38,28 @@ int compare(const Group& a, const Group& b) {
   if (a.size() != b.size()) return MPI_UNEQUAL;
   if (same_order(a, b)) return MPI_IDENT;
   return same_members(a, b) ? MPI_SIMILAR : MPI_UNEQUAL;
+}
+
+bool of_too_many_jobs(const Group& first, const Group& second) noexcept {
+  if (!other_jobs().any()) return false;
+  int other = 0;
+  for (const Group* group : {&first, &second}) {
+    for (int rank = 0; rank < group->size(); ++rank) {
+      const int member = group->world_rank(rank);
+      if (!of_other_job(member)) continue;
+      if (other != 0 && job_of(member) != other) return true;
+      other = job_of(member);
+    }
+  }
+  return false;
+}
+
+bool spans_jobs(const Group& group) noexcept {
+  if (!other_jobs().any()) return false;
+  for (int rank = 0; rank < group.size(); ++rank) {
+    if (of_other_job(group.world_rank(rank))) return true;
+  }
+  return false;
 }
 
 GroupPtr unite(const GroupPtr& a, const GroupPtr& b) {

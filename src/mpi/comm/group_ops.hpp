@@ -14,6 +14,11 @@ using GroupPtr = std::shared_ptr<const Group>;
 /// MPI_IDENT, MPI_SIMILAR (same members, other order) or MPI_UNEQUAL.
 int compare(const Group& a, const Group& b);
 
+/// It has members of other jobs than this one. O(n) once there are any.
+bool spans_jobs(const Group& group) noexcept;
+/// They have, together, members of more jobs than a communicator can have, which is two. O(n) likewise.
+bool of_too_many_jobs(const Group& first, const Group& second) noexcept;
+
 /// The members of `a`, then those of `b` that are not in `a`.
 GroupPtr unite(const GroupPtr& a, const GroupPtr& b);
 /// The members of `a` that are (intersect) or are not (subtract) in `b`, in the order of `a`.

@@ -8,7 +8,7 @@ namespace tmpi::mpi {
 
 NodeMap::NodeMap(const Group& group) {
   const Placement& job = placement();
-  std::vector<int> number(static_cast<std::size_t>(job.nodes()), -1);  // by node of the job
+  std::vector<int> number(static_cast<std::size_t>(job.all_nodes()), -1);  // by node of the job
   std::vector<std::size_t> counts;
   const int size = group.size();
   places_.reserve(static_cast<std::size_t>(size));
@@ -36,7 +36,7 @@ NodeMap::NodeMap(const Group& group) {
 
 int nodes_up_to_two(const Group& group) noexcept {
   const Placement& job = placement();
-  if (job.nodes() == 1 || group.size() == 0) return 1;
+  if (job.all_nodes() == 1 || group.size() == 0) return 1;
   const int first = job.node_of(group.world_rank(0));
   for (int member = 1; member < group.size(); ++member) {
     if (job.node_of(group.world_rank(member)) != first) return 2;

@@ -2,14 +2,37 @@
 
 #include <cstdint>
 #include <cstdlib>
+#include <optional>
 
 #include "mpi.h"
+#include "mpi/base/placement.hpp"
 #include "mpi/comm/group_ops.hpp"
 
 namespace tmpi::mpi {
 namespace {
 
-enum class GroupForm : std::uint8_t { kNoGroup, kAsBefore, kRange, kList };
+enum class GroupForm : std::uint8_t { kNoGroup, kAsBefore, kRange, kList, kByJob };
+
+// A member by what all jobs know of it, and where it lives there.
+struct JobMember {
+  std::uint64_t job = 0;
+  std::int32_t number = 0;
+  std::int32_t node = 0;
+};
+
+JobMember known_to_all(int rank) noexcept {
+  const OtherJob* const job = of_other_job(rank) ? other_jobs().at(job_of(rank)) : nullptr;
+  return {other_jobs().id_of(rank), number_at_home(rank),
+          placement().node_of(rank) - (job != nullptr ? job->first_node : 0)};
+}
+
+// None: of a job that this one is not connected with.
+std::optional<int> known_here(const JobMember& member) {
+  if (member.job == other_jobs().own_id()) return member.number;
+  OtherJob* const job = other_jobs().with_id(member.job);
+  if (job == nullptr || !job->learn(member.number, member.node)) return {};
+  return number_here(job->index, member.number);
+}
 
 // The stride if the group is an arithmetic sequence of at least two world ranks, else 0.
 int stride_of(const Group& group) {
@@ -42,14 +65,28 @@ void Packer::group(const std::shared_ptr<const Group>& group) {
   if (group == nullptr) return value(GroupForm::kNoGroup);
   if (last_ != nullptr && compare(*group, *last_) == MPI_IDENT) return value(GroupForm::kAsBefore);
   last_ = group;
-  if (const int stride = stride_of(*group); stride != 0) {
+  other_jobs().any() ? ranks_by_job(*group) : ranks_here(*group);
+}
+
+void Packer::name_of_group(const std::shared_ptr<const Group>& group) {
+  spans_jobs(*group) ? ranks_by_job(*group) : ranks_here(*group);
+}
+
+void Packer::ranks_by_job(const Group& group) {
+  value(GroupForm::kByJob);
+  value(static_cast<std::uint32_t>(group.size()));
+  for (int rank = 0; rank < group.size(); ++rank) value(known_to_all(group.world_rank(rank)));
+}
+
+void Packer::ranks_here(const Group& group) {
+  if (const int stride = stride_of(group); stride != 0) {
     value(GroupForm::kRange);
-    for (const int number : {group->world_rank(0), group->size(), stride}) value(number);
+    for (const int number : {group.world_rank(0), group.size(), stride}) value(number);
     return;
   }
   value(GroupForm::kList);
   std::vector<int> members;
-  for (int rank = 0; rank < group->size(); ++rank) members.push_back(group->world_rank(rank));
+  for (int rank = 0; rank < group.size(); ++rank) members.push_back(group.world_rank(rank));
   values(members);
 }
 
@@ -84,6 +121,17 @@ std::shared_ptr<const Group> Unpacker::group() {
     }
     case GroupForm::kList:
       return last_ = Group::list(values());
+    case GroupForm::kByJob: {
+      std::vector<int> members(value<std::uint32_t>());
+      bool known = true;
+      for (int& member : members) {
+        const std::optional<int> here = known_here(value<JobMember>());
+        known = known && here;
+        member = here.value_or(0);
+      }
+      all_known_ = all_known_ && known;
+      return last_ = known ? Group::list(std::move(members)) : nullptr;
+    }
   }
   std::abort();
 }

@@ -24,13 +24,17 @@ class Packer {
   }
   void values(const std::vector<int>& values);
   void text(const std::string& text);
-  /// May be null. One that equals the group packed last costs a few bytes.
+  /// May be null. One that equals the group packed last costs a few bytes. Other jobs understand it.
   void group(const std::shared_ptr<const Group>& group);
+  /// The same in all processes of all its members, whatever else they are connected with: a name for it.
+  void name_of_group(const std::shared_ptr<const Group>& group);
 
   const std::vector<std::byte>& bytes() const noexcept { return bytes_; }
 
  private:
   void append(const void* data, std::size_t size);
+  void ranks_here(const Group& group);
+  void ranks_by_job(const Group& group);
   std::vector<std::byte> bytes_;
   std::shared_ptr<const Group> last_;
 };
@@ -47,12 +51,15 @@ class Unpacker {
   }
   std::vector<int> values();
   std::string text();
+  /// Null, too, if it has ranks of a job that this one is not connected with; then all_known() is false from now on.
   std::shared_ptr<const Group> group();
+  bool all_known() const noexcept { return all_known_; }
 
  private:
   void take(void* data, std::size_t size);
   std::span<const std::byte> rest_;
   std::shared_ptr<const Group> last_;
+  bool all_known_ = true;
 };
 
 }  // namespace tmpi::mpi

@@ -67,7 +67,7 @@ class LeadersExchange {
   std::vector<Announcement> announce(const Packer& packer, ContextDemand demand) {
     const int wanted = (map_.mine() == 0 ? demand.in_all : 0) + demand.for_each * map_.count(map_.mine());
     Announcement mine{.bytes = packer.bytes().size(), .contexts = {}};
-    if (wanted > 0) mine.contexts = reserve_contexts(wanted);
+    if (wanted > 0) mine.contexts = reserve_contexts(wanted, leaders_.shared->other_job != nullptr);
     std::vector<Announcement> all(static_cast<std::size_t>(map_.nodes()));
     allgather(leaders_, &mine, all.data(), sizeof mine);
     return all;

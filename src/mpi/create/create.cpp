@@ -249,6 +249,7 @@ Err create_from_group(const GroupPtr& group, const std::string& tag, Errhandler*
 Err disconnect(Comm& comm) {
   Parts nothing;
   agree(comm, nothing, {}, [](Parts**, ContextSource&) {});
+  comm.shared->let_go();
   return kOk;
 }
 

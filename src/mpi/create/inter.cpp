@@ -19,7 +19,8 @@ namespace {
 // What a member knows of an intercommunicator in the making, or why there is none. What the leaders have
 // found out is handed on as it is; each process makes what its members share (take_side).
 struct Half {
-  GroupPtr group;  // the leader's, for the other leader
+  GroupPtr group;         // the leader's, for the other leader
+  bool all_known = true;  // all groups are of jobs that this one is connected with
   Sides sides;
   int side = 0;
   int error = MPI_SUCCESS;
@@ -39,11 +40,23 @@ struct Half {
     side = unpacker.value<int>();
     error = unpacker.value<int>();
     why = unpacker.text();
+    all_known = unpacker.all_known();
   }
 };
 
 // Side 0 is that of the leader who comes first in the key's group.
 void join_sides(Half** halves, ContextSource& contexts) {
+  // Whom one leader does not know is of a third job.
+  if (!halves[0]->all_known || !halves[1]->all_known ||
+      of_too_many_jobs(*halves[0]->group, *halves[1]->group)) {
+    for (Half* half : {halves[0], halves[1]}) {
+      half->error = MPI_ERR_COMM;
+      half->why =
+          "the two groups have ranks of more than two jobs, which tmpi does not connect in one "
+          "communicator";
+    }
+    return;
+  }
   const GroupPtr both = intersect(halves[0]->group, halves[1]->group);
   const Sides sides = sides_with(halves[0]->group, halves[1]->group, contexts);
   for (int side = 0; side < 2; ++side) {
@@ -70,9 +83,15 @@ Err check_leader(MPI_Comm peer_handle, int remote_leader, int tag, const Rank& m
   return check_send_tag(tag);
 }
 
+// The same in the jobs of both.
+bool comes_first(int one, int other) {
+  const std::uint64_t job = other_jobs().id_of(one), other_job = other_jobs().id_of(other);
+  return job != other_job ? job < other_job : number_at_home(one) < number_at_home(other);
+}
+
 // The two leaders come together: rank `me` and rank `other` of MPI_COMM_WORLD.
 void agree_with_other_leader(Half& mine, int me, int other, BarrierKey key) {
-  key.group = Group::list({std::min(me, other), std::max(me, other)});
+  key.group = comes_first(me, other) ? Group::list({me, other}) : Group::list({other, me});
   agree(key, mine, {.in_all = Sides::kContexts}, join_sides);
 }
 
@@ -146,7 +165,13 @@ Err create_from_groups(const GroupPtr& local, int local_leader, const GroupPtr& 
   using Purpose = BarrierKey::Purpose;
   const int me = current_rank().world_rank;
   Half mine;
-  if (local->world_rank(local_leader) == me) {
+  if (local->world_rank(local_leader) != me) {
+    // hears of it from the leader
+  } else if (of_too_many_jobs(*local, *remote)) {  // the members wait for this one
+    mine.error = MPI_ERR_GROUP;
+    mine.why =
+        "the two groups have ranks of more than two jobs, which tmpi does not connect in one communicator";
+  } else {
     mine.group = local;
     agree_with_other_leader(mine, me, remote->world_rank(remote_leader),
                             {.purpose = Purpose::kFromGroups, .context = 0, .tag = tag, .group = nullptr});

@@ -1,5 +1,6 @@
 #include "mpi/create/making.hpp"
 
+#include <cstdlib>
 #include <mutex>
 #include <unordered_map>
 #include <utility>
@@ -48,7 +49,7 @@ std::unordered_map<ContextId, Untaken>& untaken() {
 }
 
 int members_here(const Group& group) {
-  if (job()->nodes() == 1) return group.size();
+  if (job()->all_nodes() == 1) return group.size();
   int here = 0;
   for (int rank = 0; rank < group.size(); ++rank) here += job()->local(group.world_rank(rank)) != nullptr;
   return here;
@@ -81,6 +82,7 @@ void Order::unpack(Unpacker& unpacker) {
   key = unpacker.value<int>();
   group = unpacker.group();
   levels = unpacker.values();
+  if (!unpacker.all_known()) std::abort();  // members of one communicator know each other
 }
 
 void fill_comm(Comm& comm, Rank& owner, Parts parts, Errhandler* errhandler) {

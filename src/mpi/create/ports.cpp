@@ -1,5 +1,7 @@
 #include "mpi/create/ports.hpp"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <string_view>
 #include <utility>
@@ -48,6 +50,10 @@ Err ask_ports(Rank& rank, const PortCall& call, PortAnswer& answer) {
 }
 
 Err accept_or_connect(Comm& comm, int root, const PortWish& wish, Comm*& created) {
+  if (comm.shared->other_job != nullptr)
+    return fail(
+        MPI_ERR_COMM,
+        "the communicator has ranks of another job: only those of one job accept or connect together");
   return meet(
       comm, root,
       [&](Counterpart& counterpart) -> Err {
@@ -62,7 +68,7 @@ Err accept_or_connect(Comm& comm, int root, const PortWish& wish, Comm*& created
         counterpart = {.leader = answer.peer,
                        .key = {.purpose = BarrierKey::Purpose::kPort,
                                .context = 0,
-                               .tag = std::to_string(answer.pairing),
+                               .tag = fmt::format("{} {}", wish.port, answer.pairing),
                                .group = nullptr}};
         return kOk;
       },

@@ -1,6 +1,7 @@
 #include "mpi/create/socket_hello.hpp"
 
 #include <errno.h>
+#include <poll.h>
 #include <string.h>
 #include <sys/socket.h>
 
@@ -10,8 +11,11 @@
 #include <span>
 #include <string_view>
 
+#include "base/own_thread.hpp"
 #include "mpi/request/blocked.hpp"
+#include "mpi/request/socket_ends.hpp"
 #include "sched/sleep.hpp"
+#include "sched/waiter.hpp"
 
 namespace tmpi::mpi {
 namespace {
@@ -29,11 +33,34 @@ class Pause {
   void operator()() {
     (void)sched::sleep_until(sched::monotonic_now() + length_);
     length_ = std::min<std::uint64_t>(2 * length_, 1'000'000);
+    ++pauses_;
   }
+  /// A fifth of a second, and again after each.
+  bool is_long() const { return pauses_ % 200 == 199; }
 
  private:
   std::uint64_t length_ = 10'000;  // nanoseconds
+  int pauses_ = 0;
 };
+
+// Somebody of this process is to write: a rank, whom a deadlock report finds. So this rank waits as for a message, and a
+// thread watches the socket meanwhile. False: there is none to be had.
+bool await_bytes(int fd) {
+  struct Watched {
+    sched::Waiter waiter{1};
+    int fd;
+  } watched{.fd = fd};
+  const auto watch = [](void* argument) -> void* {
+    Watched& mine = *static_cast<Watched*>(argument);
+    pollfd request{mine.fd, POLLIN, 0};
+    while (poll(&request, 1, -1) < 0 && errno == EINTR) continue;
+    mine.waiter.complete();
+    return nullptr;
+  };
+  if (!start_own_thread(watch, &watched)) return false;
+  wait_for_own_socket(watched.waiter);
+  return true;
+}
 
 Err failed(int fd, const char* what) {
   return fail(MPI_ERR_PORT, "cannot {} the socket {}: {}", what, fd, strerror(errno));
@@ -64,7 +91,7 @@ Err receive_all(int fd, std::span<std::byte> bytes) {
       return fail(MPI_ERR_PORT,
                   "the other end of the socket {} has closed it; it has to call MPI_Comm_join, too", fd);
     if (got < 0) {
-      pause();
+      if (!pause.is_long() || !other_end_is_here(fd) || !await_bytes(fd)) pause();
     } else {
       bytes = bytes.subspan(static_cast<std::size_t>(got));
     }

@@ -5,6 +5,7 @@
 #include <limits>
 #include <utility>
 
+#include "mpi/comm/group_ops.hpp"
 #include "mpi/create/making.hpp"
 #include "mpi/rank/new_context.hpp"
 #include "mpi/rank/rank.hpp"
@@ -60,6 +61,11 @@ void ask(Comm& comm, const SpawnWish& wish, Spawned& mine) {
   if (callbacks().spawn == nullptr) {
     mine.error = MPI_ERR_SPAWN;
     mine.why = "a program that was started by itself cannot start others; start it with tmpirun";
+    return;
+  }
+  if (spans_jobs(*comm.shared->group)) {
+    mine.error = MPI_ERR_SPAWN;
+    mine.why = "the communicator has ranks of another job, which cannot be the parents of new ones";
     return;
   }
   long long count = 0;

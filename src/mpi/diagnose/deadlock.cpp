@@ -10,6 +10,7 @@
 #include "mpi/rank/rank.hpp"
 #include "mpi/request/blocked.hpp"
 #include "mpi/request/request.hpp"
+#include "mpi/request/socket_ends.hpp"
 
 namespace tmpi::mpi {
 namespace {
@@ -49,7 +50,41 @@ bool blocked_in_mpi(const Rank& rank) {
     return false;  // a thread of its worker's ranks might act
   if (rank.task->state.load(std::memory_order_relaxed) != sched::TaskState::kBlocked) return false;
   const WaitKind kind = blocked_on(*rank.task).kind;
-  return kind != WaitKind::kNothing && kind != WaitKind::kSocket;
+  return kind != WaitKind::kNothing && kind != WaitKind::kSocket && kind != WaitKind::kOutside;
+}
+
+bool with_other_job(const Comm* comm) {
+  return comm != nullptr && comm->shared != nullptr && comm->shared->other_job != nullptr &&
+         !comm->shared->other_job->ended;
+}
+
+// What another job does nobody here can tell.
+bool waits_for_other_job(const Rank& rank) {
+  if (with_other_job(reinterpret_cast<const Comm*>(
+          rank.task->note[detail::kCollectiveComm].load(std::memory_order_relaxed))))
+    return true;
+  const Blocked blocked = blocked_on(*rank.task);
+  switch (blocked.kind) {
+    case WaitKind::kSend:
+    case WaitKind::kReceive:
+    case WaitKind::kProbe:
+    case WaitKind::kCollective:
+      return with_other_job(blocked.comm);
+    case WaitKind::kAll:
+    case WaitKind::kAny: {
+      bool found = false;
+      for_each_pending(blocked, [&](const Request& request) { found |= with_other_job(request.comm); });
+      return found;
+    }
+    default:
+      return false;
+  }
+}
+
+// The end of a socket was here when the rank began to wait; since then it may have gone to another process.
+bool waits_for_another_process(const Rank& rank) {
+  const Blocked blocked = blocked_on(*rank.task);
+  return blocked.kind == WaitKind::kOwnSocket && !other_end_is_here(blocked.tag);
 }
 
 // Whom a blocked rank waits for: all of them must act. What can be satisfied in several ways adds none.
@@ -249,11 +284,13 @@ bool stalled() {
   });
   if (!all || !any) return false;
   // Only now is it sure that nobody can run, and arrays of requests may be looked into.
-  bool program = false;
+  bool others = false;
   for_each_rank([&](const Rank& rank) {
-    program = program || (!finished(rank) && waits_for_the_program(blocked_on(*rank.task)));
+    others = others || (!finished(rank) &&
+                        (waits_for_the_program(blocked_on(*rank.task)) || waits_for_another_process(rank) ||
+                         (other_jobs().any() && waits_for_other_job(rank))));
   });
-  return !program;
+  return !others;
 }
 
 WaitForEdges wait_for_edges() {

@@ -108,11 +108,22 @@ std::string name_of_context(ContextId context) {
   if (context == kWorldContext) return "MPI_COMM_WORLD";
   if (context == kSelfContext) return "MPI_COMM_SELF";
   if (is_named(context)) return "a communicator in the making";
+  if (is_between_jobs(context)) return "a communicator with ranks of another job";
   return fmt::format("communicator {}.{} (made by rank {})", maker_of(context), number_of(context),
                      maker_of(context));
 }
 
-Place place_of(const Rank& rank, bool asleep) {
+namespace {
+
+// Another job's rank has a name of its own: its number here nobody knows.
+void name_other_jobs(Place& place) {
+  const std::size_t where = of_other_job(place.peer) ? place.detail.find(kPeer) : std::string::npos;
+  if (where == std::string::npos) return;
+  place.detail.replace(where, std::string_view(kPeer).size(), name_of_rank(place.peer));
+  place.peer = -1;
+}
+
+Place place_here(const Rank& rank, bool asleep) {
   Place place;
   if (rank.task == nullptr) return place;
   place.call = rank.call();
@@ -136,16 +147,26 @@ Place place_of(const Rank& rank, bool asleep) {
       place.detail = "on " + name_of_comm(blocked.comm, blocked.context, asleep);
       break;
     case WaitKind::kPort:
+    case WaitKind::kOutside:
       place.detail = fmt::format("for the other end of port {}, which {} has opened", blocked.tag, kPeer);
       place.peer = blocked.peer;
       break;
     case WaitKind::kSocket:
+    case WaitKind::kOwnSocket:
       place.detail = fmt::format("for the other end of the socket {}", blocked.tag);
       break;
     case WaitKind::kWindow:
       place.detail = asleep ? window_text(place, *blocked.window) : "for other members of a window";
       break;
   }
+  return place;
+}
+
+}  // namespace
+
+Place place_of(const Rank& rank, bool asleep) {
+  Place place = place_here(rank, asleep);
+  name_other_jobs(place);
   return place;
 }
 

@@ -13,13 +13,17 @@
 namespace tmpi::mpi {
 namespace {
 
+bool with_other_jobs() noexcept {
+  return other_jobs().any() && other_jobs().any_connected();
+}
+
 bool may_go_on(const Rank& rank) noexcept {
   if (rank.task == nullptr || rank.has_threads.load(std::memory_order_relaxed) ||
       rank.task->monitored.load(std::memory_order_relaxed))
     return true;
   if (rank.task->state.load(std::memory_order_relaxed) != sched::TaskState::kBlocked) return false;
   const WaitKind kind = blocked_on(*rank.task).kind;
-  return kind == WaitKind::kNothing || kind == WaitKind::kSocket;
+  return kind == WaitKind::kNothing || kind == WaitKind::kSocket || kind == WaitKind::kOutside;
 }
 
 // All messages that have come and receives that have been posted leave a trace here.
@@ -49,7 +53,8 @@ bool waits_for_a_signal() noexcept {
 
 bool only_polling(bool begins) noexcept {
   static std::uint64_t before = 0;
-  if (job() == nullptr || generalized_requests_exist() || waits_for_a_signal()) return false;
+  if (job() == nullptr || generalized_requests_exist() || waits_for_a_signal() || with_other_jobs())
+    return false;
   for (int i = 0; i < job()->local_count(); ++i) {
     if (may_go_on(job()->local_at(i))) return false;
   }

@@ -13,7 +13,6 @@
 #include "mpi/rank/rank.hpp"
 #include "mpi/rank/threads.hpp"
 #include "sched/metering.hpp"
-#include "sched/move.hpp"
 #include "sched/scheduler.hpp"
 #include "timers/clock.hpp"
 
@@ -38,8 +37,7 @@ void begin(Rank& rank, int required_thread_level) {
     admit_threads(rank);
   }
   if (!first) return;
-  // Of one that may move -1: messages go to its matcher.
-  if (!sched::tasks_move()) rank.worker.store(sched::current_worker(), std::memory_order_relaxed);
+  (sched::tasks_move() ? rank.place : rank.worker).store(sched::current_worker(), std::memory_order_relaxed);
   rank.phase = Phase::kInitialized;
   if (sched::switches_metered()) rank.task->meter.clock.start(timers::now_ticks());
   if (callbacks().initialized != nullptr) callbacks().initialized(rank);

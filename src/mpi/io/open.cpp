@@ -257,6 +257,10 @@ Err open_on_nodes(Comm& comm, const char* name, int amode, const std::vector<Pro
 Err open_file(Comm& comm, Err mine, const char* name, int amode, const Info* info, File*& opened) {
   if (comm.inter())
     return fail(MPI_ERR_COMM, "comm is an intercommunicator, but must be an intracommunicator");
+  if (comm.shared->other_job != nullptr)
+    return fail(MPI_ERR_COMM,
+                "the communicator has ranks of another job, who cannot open a file together; each job can by "
+                "itself");
   Err error = mine;
   if (!error) error = check_name(name);
   if (!error) error = check_amode(amode);

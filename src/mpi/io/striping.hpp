@@ -5,6 +5,8 @@
 
 #include <sys/types.h>
 
+#include <cstddef>
+
 #include "mpi.h"
 
 namespace tmpi::mpi {

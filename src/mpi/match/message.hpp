@@ -56,15 +56,13 @@ struct Message {
   const void* payload = nullptr;  ///< packed bytes in a cell; null: they lie with the sender
   Request* sender = nullptr;  ///< large or synchronous: the sender's request; its buffer holds the data until
                               ///< it is completed
-  Message* next = nullptr;    ///< arrival list
+  Message* next = nullptr;    ///< arrival list; of one that a matched probe has found: Rank::matched
   Message* previous = nullptr;
   Message* bucket_next = nullptr;  ///< hash bucket, only while the matcher has a table
   Message* bucket_previous = nullptr;
   bool queued = false;  ///< in the matcher; under its lock
   MessagePlace place = MessagePlace::kHere;
   std::uint16_t serial = 0;  ///< low bits of a nonblocking send's number (Request::serial); else 0
-  std::uint32_t held = 0;    ///< kHeld while the program has its handle, from a matched probe
-  static constexpr std::uint32_t kHeld = 0x6d736721;
 };
 
 }  // namespace tmpi::mpi

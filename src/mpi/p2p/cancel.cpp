@@ -3,6 +3,7 @@
 #include "mpi/p2p/p2p.hpp"
 #include "mpi/p2p/remote_calls.hpp"
 #include "mpi/p2p/transfer.hpp"
+#include "sched/move.hpp"
 
 namespace tmpi::mpi {
 namespace {
@@ -22,9 +23,11 @@ bool withdraw_buffered(Request& request) noexcept {
   Rank& me = *request.comm->owner;
   if (me.requests.last_serial() - request.serial >= 0xffff) return false;
   Rank& target = *process(*request.comm, request.peer);
-  const int here = me.worker.load(std::memory_order_relaxed);
-  const int there = target.worker.load(std::memory_order_relaxed);
+  const bool move = sched::tasks_move();
+  const int here = (move ? me.place : me.worker).load(std::memory_order_relaxed);
+  const int there = (move ? target.place : target.worker).load(std::memory_order_relaxed);
   // What no memory is found for stays in the channel, out of reach: then it is not cancelled.
+  if (move && follow(here, there, target) == Followed::kNo) return false;
   if (here != there && there >= 0 && !flush(here, there)) return false;
   Message* message;
   {

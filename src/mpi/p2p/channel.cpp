@@ -1,10 +1,14 @@
 #include "mpi/p2p/channel.hpp"
 
 #include <cstring>
+#include <memory>
+#include <new>
 #include <optional>
+#include <vector>
 
 #include "mpi/p2p/cell.hpp"
 #include "mpi/p2p/worker_channels.hpp"
+#include "sched/move.hpp"
 #include "sched/scheduler.hpp"
 #include "sched/waiter.hpp"
 
@@ -21,9 +25,21 @@ constexpr std::uint32_t kBeforeLarge = 15;
 std::optional<WorkerChannels> the_channels;
 sched::Scheduler* the_scheduler = nullptr;
 
-// What a channel delivers. False if there is no memory for a cell: it stays there. kHere: the caller is inside
-// the receiver's worker.
-template <bool kHere>
+// Where ranks move: for each worker where it has left something for a rank last, by the rank's local index; -1: nowhere.
+// Used inside the worker.
+struct alignas(kCacheLine) Places {
+  std::vector<std::int16_t> of_rank;
+};
+std::unique_ptr<Places[]> the_places;
+
+enum class Here : std::uint8_t {
+  kNo,     // the caller is not inside the receiver's worker
+  kYes,    // it is
+  kMaybe,  // ranks move: it is inside the worker for which the message was left
+};
+
+// What a channel delivers. False if there is no memory for a cell: it stays there.
+template <Here kHere>
 bool match(Slot& slot) noexcept {
   const bool inside = slot.bytes <= kSlotBytes;
   const void* const packed = inside ? slot.packed : slot.outside.payload;
@@ -39,7 +55,8 @@ bool match(Slot& slot) noexcept {
   if (arrival.receive == nullptr) return arrival.left;
   receive_packed(*arrival.receive, slot.key, packed, slot.bytes);
   if (sent != nullptr) give_back_cell(sent);
-  if constexpr (kHere) {
+  const bool here = kHere == Here::kYes || (kHere == Here::kMaybe && sched::is_neighbour(*slot.target->task));
+  if (here) {
     arrival.receive->complete_here();
   } else {
     arrival.receive->complete();
@@ -49,7 +66,21 @@ bool match(Slot& slot) noexcept {
 
 // The drain hook.
 bool drain_channels(int worker) noexcept {
-  return the_channels->drain<match<true>>(worker);
+  return the_channels->drain<match<Here::kYes>>(worker);
+}
+// The same where ranks move.
+bool drain_for_moving(int worker) noexcept {
+  return the_channels->drain<match<Here::kMaybe>>(worker);
+}
+
+bool deliver_all_of(int worker) noexcept {
+  return the_channels->flush_all<match<Here::kNo>>(worker);
+}
+
+// seq_cst pairs with pass_on_moving(): the worker that the task leaves drains its channels before its next turn, and sees
+// what has been left for the task there, or the sender sees this.
+void note_move(sched::Task& task, int worker) noexcept {
+  static_cast<Rank*>(task.owner)->place.store(worker, std::memory_order_seq_cst);
 }
 
 }  // namespace
@@ -58,7 +89,11 @@ void connect_workers(sched::Scheduler& scheduler) {
   the_scheduler = &scheduler;
   const int workers = scheduler.workers();
   the_channels.reset();
-  const bool quick = scheduler.set_drain_hook(workers > 1 ? drain_channels : nullptr);
+  const bool move = sched::tasks_move();
+  const bool quick =
+      scheduler.set_drain_hook(workers > 1 ? (move ? drain_for_moving : drain_channels) : nullptr);
+  the_places.reset(move ? new Places[static_cast<std::size_t>(workers)] : nullptr);
+  if (move) scheduler.set_move_hooks({.deliver = deliver_all_of, .moved = note_move});
   if (workers > 1) the_channels.emplace(workers, WorkerChannels::kPollsUntilRest, quick);
 }
 
@@ -93,16 +128,44 @@ bool post(int from, int to, Rank& target, const MatchKey& key, const Outgoing& d
 }
 
 bool flush(int from, int to) noexcept {
-  return !the_channels || the_channels->flush<match<false>>(from, to);
+  return !the_channels || the_channels->flush<match<Here::kNo>>(from, to);
+}
+
+Followed follow(int from, int to, const Rank& target) noexcept {
+  if (from < 0) return Followed::kYes;  // it has left nothing yet
+  std::vector<std::int16_t>& places = the_places[static_cast<std::size_t>(from)].of_rank;
+  const auto index = static_cast<std::size_t>(target.local_index);
+  if (index >= places.size()) {
+    try {
+      places.resize(static_cast<std::size_t>(job()->local_count()), -1);
+    } catch (const std::bad_alloc&) {  // all that it has left, instead
+      return deliver_all_of(from) ? Followed::kUnnoted : Followed::kNo;
+    }
+  }
+  const int before = places[index];
+  if (before == to) return Followed::kYes;
+  if (before >= 0 && before != from && !flush(from, before)) return Followed::kNo;
+  places[index] = static_cast<std::int16_t>(to);
+  return Followed::kYes;
+}
+
+bool computes(int to) noexcept {
+  return the_scheduler->is_open(to);
 }
 
 bool take_in(int worker) noexcept {
-  return the_channels && worker >= 0 && drain_channels(worker);
+  if (!the_channels || worker < 0) return false;
+  return the_places == nullptr ? drain_channels(worker) : drain_for_moving(worker);
 }
 
 bool take_in_for(const sched::Waiter& waiter, int worker) noexcept {
   if (!the_channels || worker < 0) return false;
-  the_channels->drain_until<match<true>>(worker, [&]() noexcept { return waiter.over(); });
+  const auto over = [&]() noexcept { return waiter.over(); };
+  if (the_places == nullptr) {
+    the_channels->drain_until<match<Here::kYes>>(worker, over);
+  } else {
+    the_channels->drain_until<match<Here::kMaybe>>(worker, over);
+  }
   return waiter.over();
 }
 

@@ -6,10 +6,12 @@
 //
 // One ring per ordered pair of workers (p2p/worker_channels.hpp). Messages between two ranks keep their
 // order: before a sender goes to the receiver's matcher itself (large and synchronous messages) it delivers
-// what lies in the ring. docs/matching.md.
+// what lies in the ring. If ranks move (docs/load-balance.md), so does a worker before it goes to another worker for the
+// same rank, and before one of its own ranks leaves it. docs/matching.md.
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 
 #include "mpi/p2p/transfer.hpp"
 
@@ -48,6 +50,19 @@ bool post(int from, int to, Rank& target, const MatchKey& key, const Outgoing& d
 /// it (MPI_ERR_NO_MEM). The receiver's worker tries again at its switches: it needs none once the receive is
 /// posted. Does not suspend.
 [[nodiscard]] bool flush(int from, int to) noexcept;
+
+enum class Followed : std::uint8_t {
+  kYes,
+  kUnnoted,  ///< there is no memory to note where it goes now: it must not be left in a channel
+  kNo,       ///< as flush()
+};
+
+/// The same before rank `target` is sent something by another way than last time, where ranks move: delivers what worker
+/// `from` has left for it where it was then, unless that is worker `to`, where it is now (-1: unknown).
+[[nodiscard]] Followed follow(int from, int to, const Rank& target) noexcept;
+
+/// Where ranks move: worker `to` would look at what is left for it only after it has computed for long.
+bool computes(int to) noexcept;
 
 /// Takes in what other workers have left for the calling one, `worker`, as it does at every switch; true if there was
 /// something. -1: takes nothing in. Does not suspend.

@@ -50,7 +50,8 @@ class RemoteSend final : public PartitionedSender, private Continuation {
       : PartitionedSender(data),
         comm_(comm),
         dest_(dest),
-        offer_{new_context(), side_.partitions(), side_.partition_bytes()},
+        offer_{reserve_contexts(1, comm.shared->other_job != nullptr).first, side_.partitions(),
+               side_.partition_bytes()},
         ready_(static_cast<std::size_t>(side_.partitions())),
         messages_(std::make_unique<Request[]>(static_cast<std::size_t>(side_.partitions()))) {
     prepare_request(setup_, RequestKind::kSend, {&comm, comm.context | kPartitioned, dest, tag}, &offer_,

@@ -104,6 +104,32 @@ template <class Descriptor>
   return Left::kDescriptor;
 }
 
+// Where ranks move (docs/load-balance.md). `here` is right until the sender's next scheduling point; the receiver may
+// have left `there` when the message comes to be looked at, and then whoever looks completes the receive for another
+// worker.
+template <class Descriptor>
+[[gnu::noinline, gnu::cold]] Left pass_on_moving(const Comm& comm, Rank& target, const MatchKey& key,
+                                                 const Outgoing& data, SendMode mode,
+                                                 Descriptor&& descriptor) noexcept {
+  sched::count_message(*comm.owner->task, *target.task, static_cast<std::size_t>(data.bytes));
+  const int here = comm.owner->place.load(std::memory_order_relaxed);
+  const int there = target.place.load(std::memory_order_relaxed);
+  const Followed followed = follow(here, there, target);
+  if (followed == Followed::kNo) return Left::kNoMemory;
+  if (here != there && here >= 0 && there >= 0) {
+    if (mode != SendMode::kSynchronous && followed == Followed::kYes && goes_through_channel(data) &&
+        !computes(there) && post(here, there, target, key, data)) {
+      // If the worker has begun to meanwhile, or the receiver has left it, one of us delivers: both sides look at the
+      // other's word after they have written their own, seq_cst (post(), note_move()).
+      if (computes(there) || target.place.load(std::memory_order_seq_cst) != there) [[unlikely]]
+        (void)flush(here, there);
+      return Left::kBuffered;
+    }
+    if (!flush(here, there)) return Left::kNoMemory;
+  }
+  return leave(target, key, data, mode, sched::is_neighbour(*target.task), descriptor);
+}
+
 // The same for a communicator's rank: through the channel between the workers if it lives with another one
 // and the message is small.
 template <class Descriptor>
@@ -124,10 +150,9 @@ template <class Descriptor>
     }
     if (!flush(here, there)) return Left::kNoMemory;  // what was sent before must be matched before
   }
-  // Ranks that move have no number here.
-  const bool together =
-      here == there && (here >= 0 || (sched::tasks_move() && sched::is_neighbour(*target.task)));
-  return leave(target, key, data, mode, together, descriptor);
+  if (here == there && here < 0 && sched::tasks_move()) [[unlikely]]
+    return pass_on_moving(comm, target, key, data, mode, descriptor);
+  return leave(target, key, data, mode, here == there && here >= 0, descriptor);
 }
 
 // The same while somebody wants to know of it. How it goes to another node is told there.

@@ -200,6 +200,15 @@ class WorkerChannels {
   template <Deliver kDeliver>
   bool flush(int from, int to) noexcept;
 
+  /// The same for all workers.
+  template <Deliver kDeliver>
+  bool flush_all(int from) noexcept {
+    bool all = true;
+    if (senders_[static_cast<std::size_t>(from)].channels == nullptr) return all;
+    for (int to = 0; to < workers_; ++to) all = flush<kDeliver>(from, to) && all;
+    return all;
+  }
+
   // The reader: inside worker `worker`.
   /// Delivers what has come; true if something was delivered, or if there is reason to look once more before
   /// sleeping. Between announcing sleep and sleeping: sees every message that was published before its sender

@@ -59,6 +59,7 @@ struct PortCall {
   std::string port;
   std::string name;    ///< that is published
   double timeout = 0;  ///< kAccept, kConnect: seconds to wait for the other end; 0: for ever
+  bool wide = true;    ///< kOpen, kPublish: for the user's other jobs, too; kLookup: theirs, too
 };
 
 struct PortAnswer {
@@ -66,6 +67,8 @@ struct PortAnswer {
   std::string why;           ///< a sentence
   std::string port;          ///< kOpen, kLookup
   int peer = -1;             ///< number in the job: kAccept, kConnect: of the rank at the other end; kOwner
+  int node = -1;             ///< of a peer of another job: where it lives there (OtherJob::learn)
+  bool outside = false;      ///< of a wait: who comes may be of another job
   std::int64_t pairing = 0;  ///< kAccept, kConnect: of these two, and of nobody else in the job
 };
 

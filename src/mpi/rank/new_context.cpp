@@ -8,14 +8,16 @@
 namespace tmpi::mpi {
 
 // Relaxed: only the value matters.
-ContextBlock reserve_contexts(int count) noexcept {
+ContextBlock reserve_contexts(int count, bool between_jobs) noexcept {
   static std::atomic<std::uint64_t> created{0};
   const auto many = static_cast<std::uint64_t>(count);
   std::uint64_t first = created.fetch_add(many, std::memory_order_relaxed);
   // A block does not wrap round: the few numbers before the end are left out.
   while ((first & detail::kNumberMask) + many > detail::kNumberMask)
     first = created.fetch_add(many, std::memory_order_relaxed);
-  return {context_id(current_rank().world_rank, first), count};
+  const int maker = current_rank().world_rank;
+  return {between_jobs ? context_between_jobs(other_jobs().own_id(), maker, first) : context_id(maker, first),
+          count};
 }
 
 ContextId new_context() noexcept {

@@ -17,8 +17,8 @@ struct ContextBlock {
   ContextId first = 0;
   int count = 0;
 };
-/// Any rank's, any thread. Does not suspend.
-ContextBlock reserve_contexts(int count) noexcept;
+/// `between_jobs`: for communicators with ranks of several jobs. Any rank's, any thread. Does not suspend.
+ContextBlock reserve_contexts(int count, bool between_jobs = false) noexcept;
 
 /// Where the makers of communicators take their ids from: this process's own numbers, or blocks that all
 /// processes concerned know, so that the i-th communicator has the same id everywhere.

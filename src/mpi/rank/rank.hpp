@@ -54,19 +54,25 @@ struct Rank {
   /// Of a receiver of its worker, by nonblocking sends, or has received much that lay there: lets others run when it
   /// waits.
   bool ahead = false;
-  /// Index of its worker, -1 until MPI_Init, and if ranks move; relaxed. Not far from the top: senders read it, nobody writes
-  /// this line.
+  /// Index of its worker, -1 until MPI_Init, and if ranks move; relaxed. Not far from the top: senders read it, nobody
+  /// writes this line but who moves the rank.
   std::atomic<int> worker{-1};
+  /// The same if ranks move: where it is now, or has been a moment ago. Who has left something in a channel there looks
+  /// at it once more (p2p/send.cpp).
+  std::atomic<int> place{-1};
   alignas(kCacheLine) Matcher matcher;  ///< messages to this rank; the only part other workers write
-  RequestPool requests;
+  /// The rank's own: not in a line that senders look at.
+  alignas(kCacheLine) RequestPool requests;
   std::uint64_t first_look =
       0;  ///< ticks: the first wait or test since the last start that somebody times (p2p/remote_calls.hpp)
   std::uint32_t at_once = 0;  ///< messages received that lay there already
   Comm world;
   Comm self;
-  Comm* parent = nullptr;    ///< MPI_Comm_get_parent; null: not spawned, or it has been freed or disconnected
-  bool has_ports = false;    ///< it has opened a port or published a name, ever
-  Owned<SendBuffer> buffer;  ///< null: none attached
+  Message* matched =
+      nullptr;             ///< found by matched probes and not received yet: the program has handles of them
+  Comm* parent = nullptr;  ///< MPI_Comm_get_parent; null: not spawned, or it has been freed or disconnected
+  bool has_ports = false;  ///< it has opened a port or published a name, ever
+  Owned<SendBuffer> buffer;                 ///< null: none attached
   std::unique_ptr<UserErrors> user_errors;  ///< null: none added yet
   std::unique_ptr<Keyvals> keyvals;         ///< null: none made yet
   std::unique_ptr<Info> start_info;         ///< MPI_INFO_ENV; null: not asked for yet
@@ -118,6 +124,7 @@ class Job {
 
   const Placement& placement() const noexcept { return placement_; }
   int nodes() const noexcept { return placement_.nodes(); }
+  int all_nodes() const noexcept { return placement_.all_nodes(); }
   int node_of(int world_rank) const noexcept { return placement_.node_of(world_rank); }
   /// Name of this machine, and of the one that a rank runs on.
   const std::string& host() const noexcept { return host_; }

@@ -17,14 +17,15 @@ std::span<const iovec> as_iovec(iovec& place, const Bytes& payload) noexcept {
 
 }  // namespace
 
-void Backlog::use(net::Transport& transport, int nodes) {
+void Backlog::use(net::Transport& transport, int peers, int own) {
   transport_ = &transport;
-  queues_ = std::make_unique<Queue[]>(static_cast<std::size_t>(nodes));
+  own_ = own;
+  queues_ = std::make_unique<Queue[]>(static_cast<std::size_t>(peers));
 }
 
 bool Backlog::post_bytes(int peer, Kind kind, std::span<const std::byte> header, Bytes payload,
                          net::Completion* completion) noexcept {
-  count();
+  count(peer);
   Queue& queue = queues_[static_cast<std::size_t>(peer)];
   if (queue.lost) return true;
   if (queue.entries.empty()) [[likely]] {
@@ -63,7 +64,7 @@ void Backlog::defer_message(int peer, Kind kind, std::span<const std::byte> head
 }
 
 bool Backlog::get(int peer, const Read& read, net::Completion& completion) noexcept {
-  count();
+  count(peer);
   Queue& queue = queues_[static_cast<std::size_t>(peer)];
   if (queue.lost) return false;
   if (queue.entries.empty()) {

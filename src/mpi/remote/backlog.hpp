@@ -25,7 +25,8 @@ struct Bytes {
 
 class Backlog {
  public:
-  void use(net::Transport& transport, int nodes);
+  /// Peers from `own` on are of other jobs: what goes there is not counted.
+  void use(net::Transport& transport, int peers, int own);
 
   /// Sends a message with one of wire.hpp's headers. True: the payload is free again. False: it must stay
   /// until `completion` is called. Without a completion the payload, if any, is at most
@@ -90,11 +91,13 @@ class Backlog {
   void defer_message(int peer, Kind kind, std::span<const std::byte> header, Bytes payload,
                      net::Completion* completion);
   void defer(int peer, Entry&& entry);
-  void count() noexcept {
+  void count(int peer) noexcept {
+    if (peer >= own_) return;
     begun_.store(begun_.load(std::memory_order_relaxed) + 1, std::memory_order_relaxed);
   }
 
   net::Transport* transport_ = nullptr;
+  int own_ = 0;
   std::unique_ptr<Queue[]> queues_;  // by peer
   std::vector<int> crowded_;         // peers with something in their queue
   std::size_t waiting_ = 0;

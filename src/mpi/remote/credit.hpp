@@ -8,9 +8,11 @@
 #include <atomic>
 #include <cstdint>
 #include <memory>
+#include <unordered_map>
 #include <vector>
 
 #include "mpi.h"
+#include "mpi/base/other_jobs.hpp"
 
 namespace tmpi::mpi::remote {
 
@@ -25,33 +27,48 @@ class Allowance {
   void use(int ranks) { outstanding_.assign(static_cast<std::size_t>(ranks), 0); }
   /// False: too much is under way to this rank, of which `limit` may be.
   bool charge(int dest, MPI_Count bytes, std::uint64_t limit) {
-    if (static_cast<std::size_t>(dest) >= outstanding_.size()) [[unlikely]]
-      outstanding_.resize(static_cast<std::size_t>(dest) + 1);  // of a rank that was spawned
-    std::uint64_t& outstanding = outstanding_[static_cast<std::size_t>(dest)];
+    std::uint64_t& outstanding = of(dest);
     if (outstanding + cost_of(bytes) > limit) return false;
     outstanding += cost_of(bytes);
     return true;
   }
   /// The receiver's node returns credit. False if it never had that much.
   bool returned(int dest, std::uint64_t cost) noexcept {
-    if (dest < 0 || static_cast<std::size_t>(dest) >= outstanding_.size()) return false;
-    std::uint64_t& outstanding = outstanding_[static_cast<std::size_t>(dest)];
+    if (dest < 0 || (static_cast<std::size_t>(dest) >= outstanding_.size() && !of_other_job(dest)))
+      return false;
+    std::uint64_t& outstanding = of(dest);
     if (cost > outstanding) return false;
     outstanding -= cost;
     return true;
   }
 
  private:
+  std::uint64_t& of(int dest) {
+    if (static_cast<std::size_t>(dest) < outstanding_.size()) [[likely]]
+      return outstanding_[static_cast<std::size_t>(dest)];
+    if (of_other_job(dest)) return elsewhere_[dest];
+    outstanding_.resize(static_cast<std::size_t>(dest) + 1);  // of a rank that was spawned
+    return outstanding_.back();
+  }
+
   std::vector<std::uint64_t> outstanding_;  // by world rank
+  std::unordered_map<int, std::uint64_t> elsewhere_;
 };
 
 /// The receiver's side.
 class Owed {
  public:
-  void use(int nodes, int local_ranks, std::uint64_t batch) {
-    batch_ = batch;
+  /// What is owed to each of `peers` is returned when it has come to `batch`.
+  struct Batches {
+    int peers;
+    std::uint64_t batch;
+  };
+  /// The job's own node processes, and those of others, whose senders know nothing of this job's settings.
+  void use(Batches own, Batches others, int local_ranks) {
+    own_ = own;
+    others_ = others;
     local_ranks_ = static_cast<std::size_t>(local_ranks);
-    owed_.resize(static_cast<std::size_t>(nodes));
+    owed_.resize(static_cast<std::size_t>(own.peers) + static_cast<std::size_t>(others.peers));
   }
   /// Before the first add() for this peer, under the engine's lock.
   void prepare(int peer) {
@@ -64,12 +81,13 @@ class Owed {
   std::uint64_t add(int peer, int local_rank, std::uint64_t cost) noexcept {
     std::atomic<std::uint64_t>& owed =
         owed_[static_cast<std::size_t>(peer)][static_cast<std::size_t>(local_rank)];
-    if (owed.fetch_add(cost, std::memory_order_relaxed) + cost < batch_) return 0;
+    const std::uint64_t batch = peer < own_.peers ? own_.batch : others_.batch;
+    if (owed.fetch_add(cost, std::memory_order_relaxed) + cost < batch) return 0;
     return owed.exchange(0, std::memory_order_relaxed);
   }
 
  private:
-  std::uint64_t batch_ = 0;
+  Batches own_{}, others_{};
   std::size_t local_ranks_ = 0;
   std::vector<std::unique_ptr<std::atomic<std::uint64_t>[]>> owed_;  // by peer, then by local rank
 };

@@ -54,25 +54,25 @@ class EagerLimits::Ports final : public SwitchPorts {
   net::Reconnection* const reconnection_;
 };
 
-void EagerLimits::use(Backlog& backlog, net::Transport& transport, int node, int nodes, MPI_Count base,
-                      double release_seconds) {
+void EagerLimits::use(Backlog& backlog, net::Transport& transport, int node, int nodes, int peers,
+                      MPI_Count base, double release_seconds) {
   backlog_ = &backlog;
   transport_ = &transport;
   node_ = node;
   nodes_ = nodes;
   base_ = largest_ = base;
   if (release_seconds <= 0) return;
-  policy_.use(nodes, base, timers::ticks(release_seconds));
+  policy_.use(peers, base, timers::ticks(release_seconds));
   period_ = timers::ticks(release_seconds / 8);
-  pairs_ = std::make_unique<Pair[]>(static_cast<std::size_t>(nodes));
-  for (int peer = 0; peer < nodes; ++peer) {
+  pairs_ = std::make_unique<Pair[]>(static_cast<std::size_t>(peers));
+  for (int peer = 0; peer < peers; ++peer) {
     pairs_[peer].limit.store(base, std::memory_order_relaxed);
     pairs_[peer].change = LimitSwitch(node < peer);
   }
 }
 
 void EagerLimits::asked(int peer, MPI_Count bytes) {
-  if (!dynamic()) return;
+  if (!dynamic() || peer >= nodes_) return;
   policy_.asked(peer, bytes);
   const MPI_Count limit = policy_.larger_limit(peer);
   if (limit == 0) return;
@@ -85,7 +85,7 @@ void EagerLimits::travelled(int peer, MPI_Count bytes) noexcept {
 }
 
 bool EagerLimits::on_change(int peer, const LimitChange& change) {
-  if (!dynamic()) return false;
+  if (!dynamic() || peer >= nodes_) return false;
   const auto step = static_cast<SwitchStep>(change.step);
   // Before anything is computed from them.
   if (change.limit > EagerPolicy::kMost && change.limit > base_) return false;

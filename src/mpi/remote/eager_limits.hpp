@@ -18,8 +18,9 @@ namespace tmpi::mpi::remote {
 
 class EagerLimits {
  public:
-  /// `release_seconds`: of `--eager-limit dynamic`; 0: all limits stay `base`.
-  void use(Backlog& backlog, net::Transport& transport, int node, int nodes, MPI_Count base,
+  /// `release_seconds`: of `--eager-limit dynamic`; 0: all limits stay `base`. Those to peers from `nodes` on, which
+  /// are of other jobs, do in any case.
+  void use(Backlog& backlog, net::Transport& transport, int node, int nodes, int peers, MPI_Count base,
            double release_seconds);
 
   bool dynamic() const noexcept { return pairs_ != nullptr; }

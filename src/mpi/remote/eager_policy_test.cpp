@@ -1,6 +1,7 @@
 // When a pair's eager limit changes, and to what.
 #include <doctest/doctest.h>
 
+#include "mpi/remote/credit.hpp"
 #include "mpi/remote/eager_policy.hpp"
 
 using tmpi::mpi::remote::EagerPolicy;
@@ -112,4 +113,15 @@ TEST_CASE("buffers that nobody uses are released, later each time") {
   }
   CHECK_FALSE(policy.unused(1, 26'000));
   CHECK(policy.unused(1, 26'001));  // sixteen times, at most
+}
+
+TEST_CASE("credit: what senders of other jobs are owed is returned in batches of their own") {
+  tmpi::mpi::remote::Owed owed;
+  owed.use({.peers = 2, .batch = 1000}, {.peers = 2, .batch = 100}, 1);
+  owed.prepare(1);
+  owed.prepare(2);
+  CHECK(owed.add(1, 0, 500) == 0);
+  CHECK(owed.add(2, 0, 99) == 0);
+  CHECK(owed.add(2, 0, 1) == 100);
+  CHECK(owed.add(1, 0, 500) == 1000);
 }

@@ -52,34 +52,66 @@ Result<std::unique_ptr<Engine>> Engine::create(const net::Options& options, cons
   auto transport = make(known, *engine);
   if (!transport) return transport.failure();
   engine->transport = std::move(*transport);
-  const net::Limits& limits = engine->transport->limits();
-  if (settings.rendezvous == Rendezvous::kRead && !limits.can_get) {
+  if (settings.rendezvous == Rendezvous::kRead && !engine->transport->limits().can_get) {
     return Failure{fmt::format(
         "--rndv read: the transport \"{}\" cannot read from another node's memory; use --rndv rts-cts or "
         "early-cts, or another --net",
         options.spec)};
   }
-  engine->settings = settings;
-  if (!settings.rendezvous)
-    engine->settings.rendezvous = limits.prefers_get ? Rendezvous::kRead : Rendezvous::kRtsCts;
-  MPI_Count& eager = engine->settings.eager_limit;
-  if (eager < 0) eager = static_cast<MPI_Count>(limits.eager);
+  engine->node_ = options.node;
+  engine->own_nodes_ = options.nodes;
+  engine->use_settings(settings);
+  engine->use_transport();
+  return engine;
+}
+
+Result<std::unique_ptr<Engine>> Engine::create_for_other_jobs(const Settings& settings) {
+  std::unique_ptr<Engine> engine(new Engine);
+  engine->own_nodes_ = 1;
+  engine->awake_.store(false, std::memory_order_relaxed);
+  auto junction = net::Junction::create(nullptr, engine->own_nodes_, *engine);
+  if (!junction) return junction.failure();
+  engine->junction_ = junction->get();
+  engine->transport = std::move(*junction);
+  engine->use_settings({.eager_limit = settings.eager_limit});
+  engine->use_transport();
+  return engine;
+}
+
+void Engine::use_settings(const Settings& wanted) {
+  const net::Limits& can = transport->limits();
+  settings = wanted;
+  if (!settings.rendezvous) settings.rendezvous = can.prefers_get ? Rendezvous::kRead : Rendezvous::kRtsCts;
+  MPI_Count& eager = settings.eager_limit;
+  if (eager < 0) eager = static_cast<MPI_Count>(can.eager);
   eager = std::min(eager, kMostEager);
   if (settings.beside)
-    engine->transfer_depth =
-        limits.transfer_depth > 0 ? static_cast<MPI_Count>(limits.transfer_depth) : 2 * kSegment;
-  engine->gone_.resize(static_cast<std::size_t>(options.nodes));
-  engine->backlog.use(*engine->transport, options.nodes);
-  engine->limits.use(engine->backlog, *engine->transport, options.node, options.nodes, eager,
-                     settings.release_seconds);
-  engine->sends_.use(job()->size(), options.nodes);
-  engine->receives_.use(options.nodes);
-  return engine;
+    transfer_depth = can.transfer_depth > 0 ? static_cast<MPI_Count>(can.transfer_depth) : 2 * kSegment;
+}
+
+void Engine::use_transport() {
+  const int peers = own_nodes_ + (junction_ != nullptr ? kMostOtherNodes : 0);
+  gone_.resize(static_cast<std::size_t>(peers));
+  backlog.use(*transport, peers, own_nodes_);
+  limits.use(backlog, *transport, node_, own_nodes_, peers, settings.eager_limit, settings.release_seconds);
+  sends_.use(job()->size(), peers);
+  receives_.use(own_nodes_, peers);
+}
+
+Result<void> Engine::take_other_jobs() {
+  if (junction_ != nullptr) return {};
+  auto junction = net::Junction::create(std::move(transport), own_nodes_, *this);
+  if (!junction) return junction.failure();
+  junction_ = junction->get();
+  transport = std::move(*junction);
+  use_transport();
+  return {};
 }
 
 // ---- progress ----
 
 bool Engine::poll() noexcept {
+  if (!awake_.load(std::memory_order_acquire)) return false;
   if (!lock_.try_lock()) return false;
   run_delegations();
   bool progress = transport->poll();
@@ -96,7 +128,7 @@ net::Arming Engine::arm(bool patient) noexcept {
   if (!lock_.try_lock()) return {.ready = true};
   net::Arming arming{.ready = true};
   if (delegations_.empty()) arming = transport->arm(patient);
-  const bool quiet = Core::finished.empty() && reports_.empty() && landed_now == 0;
+  const bool quiet = Core::finished.empty() && reports_.empty() && landed_now == 0 && !other_jobs_landed_;
   lock_.unlock_ordered();
   // seq_cst (of unlock_ordered() and empty()) pairs with submit(): what was left while this thread was inside, the
   // poll() that follows will see.
@@ -118,6 +150,7 @@ void Engine::complete_finished() noexcept {
   Request* finished = Core::finished.take_all();
   std::vector<Report> reports = std::exchange(reports_, {});
   const std::uint64_t told = std::exchange(landed_now, 0);
+  other_jobs_landed_ = false;
   lock_.unlock_ordered();
   while (finished != nullptr) {
     Request& request = *std::exchange(finished, finished->next_finished);
@@ -174,6 +207,13 @@ net::Landing Engine::arriving(int peer, std::uint8_t id, std::span<const std::by
   return with_memory_for(kArrived, [&] { return begin(peer, static_cast<Kind>(id), header, payload); });
 }
 
+// A rank of the peer's job, which has said its number there.
+std::int32_t Engine::called_here(int peer, std::int32_t rank) const noexcept {
+  if (peer < own_nodes_ || rank < 0 || rank >= kMostRanks) return rank;
+  const OtherJob* const other = mpi::other_jobs().with_node(peer);
+  return other != nullptr ? number_here(other->index, rank) : rank;
+}
+
 net::Landing Engine::begin(int peer, Kind kind, std::span<const std::byte> header, std::size_t payload) {
   // Runs `handle` with the header of a message without data.
   const auto control = [&](auto message, auto&& handle) {
@@ -197,17 +237,26 @@ net::Landing Engine::begin(int peer, Kind kind, std::span<const std::byte> heade
       break;
     }
     case Kind::kRts:
-      return control(Rts{}, [&](const Rts& rts) { receives_.on_rts(peer, rts); });
+      return control(Rts{}, [&](const Rts& rts) {
+        if (rts.address != 0 && peer >= own_nodes_)
+          return complain(peer, "it has offered memory to be read by another job");
+        receives_.on_rts(peer, rts);
+      });
     case Kind::kCts:
       return control(Cts{}, [&](const Cts& cts) { sends_.on_cts(peer, cts); });
     case Kind::kFin:
       return control(Transfer{}, [&](const Transfer& fin) { sends_.on_fin(peer, fin); });
     case Kind::kCredit:
-      return control(Credit{}, [&](const Credit& credit) { sends_.on_credit(peer, credit); });
+      return control(Credit{}, [&](Credit& credit) {
+        credit.dest = called_here(peer, credit.dest);
+        sends_.on_credit(peer, credit);
+      });
     case Kind::kAnnounce:
-      return control(Announce{}, [&](const Announce& announce) { sends_.on_announce(announce); });
     case Kind::kRetract:
-      return control(Announce{}, [&](const Announce& announce) { sends_.on_retract(announce); });
+      return control(Announce{}, [&](Announce& announce) {
+        announce.receiver = called_here(peer, announce.receiver);
+        kind == Kind::kAnnounce ? sends_.on_announce(announce) : sends_.on_retract(announce);
+      });
     case Kind::kCancel:
       return control(Cancel{}, [&](const Cancel& cancel) { receives_.on_cancel(peer, cancel); });
     case Kind::kCancelReply:
@@ -220,7 +269,7 @@ net::Landing Engine::begin(int peer, Kind kind, std::span<const std::byte> heade
           complain(peer, "it has changed the eager limit in a way that was not agreed");
       });
     case Kind::kOneSided:
-      if (const ActiveHandlers* const handlers = active_handlers())
+      if (const ActiveHandlers* const handlers = active_handlers(); handlers != nullptr && peer < own_nodes_)
         return handlers->arriving(*this, peer, header, payload);
       break;
   }
@@ -231,7 +280,8 @@ net::Landing Engine::begin(int peer, Kind kind, std::span<const std::byte> heade
 }
 
 void Engine::landed(int peer, void* token) noexcept {
-  count_landed();
+  // What other jobs send is no part of this job's balance.
+  peer < own_nodes_ ? count_landed() : static_cast<void>(other_jobs_landed_ = true);
   if (gone_[static_cast<std::size_t>(peer)]) return;
   with_memory_for(kArrived, [&] {
     if (token != nullptr) {

@@ -4,6 +4,7 @@
 // two messages and before it goes. Requests that finish are completed when the lock is open again.
 #pragma once
 
+#include <atomic>
 #include <memory>
 #include <string>
 #include <vector>
@@ -14,6 +15,7 @@
 #include "mpi/remote/delegation.hpp"
 #include "mpi/remote/receives.hpp"
 #include "mpi/remote/sends.hpp"
+#include "net/junction.hpp"
 #include "net/transport.hpp"
 
 namespace tmpi::mpi::remote {
@@ -27,6 +29,8 @@ class Engine final : public net::Sink, private Core {
 
   static Result<std::unique_ptr<Engine>> create(const net::Options& options, const Settings& settings,
                                                 MakeTransport make);
+  /// Of a job of one node process: for other jobs alone. Of the settings the eager limit counts.
+  static Result<std::unique_ptr<Engine>> create_for_other_jobs(const Settings& settings);
   ~Engine() = default;
   net::Transport& wire() noexcept { return *transport; }
   void on_lost(Lost lost) noexcept { lost_hook_ = lost; }
@@ -73,6 +77,18 @@ class Engine final : public net::Sink, private Core {
     return with_memory_for("one-sided communication with another node",
                            [&] { return body(static_cast<Core&>(*this)); });
   }
+  /// The job may be connected with others from now on. Before the first message.
+  Result<void> take_other_jobs();
+  /// The first way to another job is about to be made.
+  void wake() noexcept { awake_.store(true, std::memory_order_release); }
+  bool takes_other_jobs() const noexcept { return junction_ != nullptr; }
+  /// Runs body(junction) inside, if the job may be connected with others.
+  template <class Body>
+  auto with_junction(Body&& body) noexcept {
+    lock_.lock();
+    const Inside lock(*this);
+    return with_memory_for("a connection with another job", [&] { return body(*junction_); });
+  }
   Receives& receives() noexcept { return receives_; }  // for release_quietly()
   bool announces() const noexcept { return settings.rendezvous == Rendezvous::kEarlyCts; }
   bool beside() const noexcept { return settings.beside; }
@@ -104,6 +120,9 @@ class Engine final : public net::Sink, private Core {
   }
   void leave() noexcept;
   void complete_finished() noexcept;
+  void use_settings(const Settings& wanted);
+  void use_transport();
+  std::int32_t called_here(int peer, std::int32_t rank) const noexcept;
   net::Landing begin(int peer, Kind kind, std::span<const std::byte> header, std::size_t payload);
   void complain(int peer, std::string_view what) noexcept override;
 
@@ -117,7 +136,13 @@ class Engine final : public net::Sink, private Core {
   DelegationQueue delegations_;
   Sends sends_;
   Receives receives_;
-  std::vector<bool> gone_;  // by peer: not listened to any longer
+  net::Junction* junction_ = nullptr;  // the transport, if the job may be connected with others
+  // Without a transport of the job's own there is nothing to look at before the first way, however often idle workers do.
+  std::atomic<bool> awake_{true};
+  int node_ = 0;
+  int own_nodes_ = 0;               // peers of this job; those of others follow
+  bool other_jobs_landed_ = false;  // a message of another job, since the lock was taken
+  std::vector<bool> gone_;          // by peer: not listened to any longer
   Lost lost_hook_ = nullptr;
   struct Report {
     int peer;

@@ -103,7 +103,7 @@ void no_longer_expected(Request& receive) noexcept {
 
 void tell_sender(Kind what, const ReceiveNotice& notice) noexcept {
   const Announce announcement{.context = notice.context,
-                              .sender = notice.sender,
+                              .sender = number_at_home(notice.sender),
                               .receiver = notice.receiver,
                               .tag = notice.tag,
                               .capacity = static_cast<std::uint64_t>(notice.capacity)};

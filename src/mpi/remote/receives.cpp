@@ -43,11 +43,12 @@ void Receives::Inbound::reset() noexcept {
   for (Get& get : gets) get.packed = nullptr;
 }
 
-void Receives::use(int nodes) {
+void Receives::use(int own_nodes, int nodes) {
   landing_.resize(static_cast<std::size_t>(nodes));
   queues_.resize(static_cast<std::size_t>(nodes));
   for (auto& queue : queues_) queue.limit(core_.transfer_depth);
-  owed_.use(nodes, job()->most_local(), credit_limit(core_.settings.eager_limit) / 4);
+  owed_.use({.peers = own_nodes, .batch = credit_limit(core_.settings.eager_limit) / 4},
+            {.peers = nodes - own_nodes, .batch = kCreditBetweenJobs / 4}, job()->most_local());
 }
 
 Rank* Receives::local_rank(int peer, const Envelope& envelope) {
@@ -163,7 +164,7 @@ void Receives::matched(int peer, const Envelope& envelope, const Request& receiv
   // The sender knew nothing of the announcement when it sent: it must not take the next message for this one.
   const int sender = receive.comm->shared->peers->world_rank(envelope.source);
   core_.backlog.post(peer, Kind::kRetract,
-                     Announce{envelope.context, sender, envelope.dest, envelope.tag, 0, 0});
+                     Announce{envelope.context, number_at_home(sender), envelope.dest, envelope.tag, 0, 0});
 }
 
 bool Receives::release_quietly(const Origin& origin, MPI_Count bytes, std::uint64_t& due) noexcept {

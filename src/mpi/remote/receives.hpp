@@ -22,7 +22,7 @@ namespace tmpi::mpi::remote {
 class Receives {
  public:
   explicit Receives(Core& core) : core_(core) {}
-  void use(int nodes);
+  void use(int own_nodes, int nodes);
 
   // What arrives. A message with data says where the data goes; `landed` when it is there.
   net::Landing on_eager(int peer, const Eager& eager, std::size_t payload);

@@ -10,6 +10,14 @@ namespace {
 std::unique_ptr<Engine> the_engine;
 bool is_active = false;
 
+Result<void> use(Result<std::unique_ptr<Engine>> made) {
+  if (!made) return made.failure();
+  the_engine = std::move(*made);
+  is_active = true;
+  register_remote(remote_table());
+  return {};
+}
+
 }  // namespace
 
 std::atomic<int> detail::g_expected{0};
@@ -19,12 +27,11 @@ Engine* engine() noexcept {
 }
 
 Result<void> begin_with(const net::Options& options, const Settings& settings, Engine::MakeTransport make) {
-  auto made = Engine::create(options, settings, make);
-  if (!made) return made.failure();
-  the_engine = std::move(*made);
-  is_active = true;
-  register_remote(remote_table());
-  return {};
+  return use(Engine::create(options, settings, make));
+}
+
+Result<void> begin_for_other_jobs(const Settings& settings) {
+  return use(Engine::create_for_other_jobs(settings));
 }
 
 Result<void> begin(const net::Options& transport, const Settings& settings) {
@@ -45,6 +52,34 @@ int numa_node() {
 
 Result<void> connect(std::vector<net::Peer> peers) {
   return the_engine->wire().set_peers(std::move(peers));
+}
+
+Result<void> take_other_jobs() {
+  return the_engine->take_other_jobs();
+}
+
+bool takes_other_jobs() noexcept {
+  return the_engine != nullptr && the_engine->takes_other_jobs();
+}
+
+Result<std::string> prepare_way(const net::Junction::Way& way, const net::Options& options) {
+  the_engine->wake();
+  return the_engine->with_junction([&](net::Junction& junction) { return junction.prepare(way, options); });
+}
+
+Result<void> join_way(int first_peer, std::vector<net::Peer> peers) {
+  return the_engine->with_junction(
+      [&](net::Junction& junction) { return junction.join(first_peer, std::move(peers)); });
+}
+
+void drain_way(int first_peer) noexcept {
+  if (takes_other_jobs())
+    the_engine->with_junction([&](net::Junction& junction) { junction.drain(first_peer); });
+}
+
+void part_way(int first_peer) noexcept {
+  if (takes_other_jobs())
+    the_engine->with_junction([&](net::Junction& junction) { junction.part(first_peer); });
 }
 
 void on_lost(void (*lost)(int node, const std::string& why) noexcept) {

@@ -20,6 +20,7 @@
 #include "mpi/remote/protocol_counters.hpp"
 #include "mpi/remote/rendezvous.hpp"
 #include "mpi/request/request.hpp"
+#include "net/junction.hpp"
 #include "net/transport.hpp"
 
 namespace tmpi::mpi::remote {
@@ -35,8 +36,7 @@ struct Settings {
 
 // ---- For who starts the node process (launch/), in this order, before any rank runs.
 
-/// Makes the transport. Failure sentences: what create_transport says; --rndv read on a transport that
-/// cannot.
+/// Makes the transport. Failure sentences: what create_transport says; --rndv read on a transport that cannot.
 Result<void> begin(const net::Options& transport, const Settings& settings);
 /// This node's address, for the others; one line about the transport for -v.
 const std::string& address();
@@ -47,6 +47,18 @@ int numa_node();
 Result<void> connect(std::vector<net::Peer> peers);
 /// Who is told, once, that a node is gone before its time; `why` is a sentence. On the thread that polls.
 void on_lost(void (*lost)(int node, const std::string& why) noexcept);
+
+/// The job may be connected with other jobs from now on. Before the first message.
+Result<void> take_other_jobs();
+/// begin() and that, for a job of a single node process, which has no transport of its own, address or peers. Of the
+/// settings the eager limit counts.
+Result<void> begin_for_other_jobs(const Settings& settings);
+bool takes_other_jobs() noexcept;
+// Ways to their node processes, as net::Junction has them. Any thread.
+Result<std::string> prepare_way(const net::Junction::Way& way, const net::Options& options);
+Result<void> join_way(int first_peer, std::vector<net::Peer> peers);
+void drain_way(int first_peer) noexcept;
+void part_way(int first_peer) noexcept;
 
 /// Hooks for the scheduler (sched::EventSource).
 bool poll() noexcept;
@@ -62,7 +74,7 @@ const std::atomic<int>& expected() noexcept;
 /// `seconds`.
 bool end(double seconds) noexcept;
 
-/// True between begin() and end(): the job has several node processes.
+/// True between begin() and end(): the job has several node processes, or may be connected with other jobs.
 bool active() noexcept;
 
 /// Active messages of the protocol layer that this node has handed to the transport, and that have landed

@@ -12,7 +12,7 @@
 namespace tmpi::mpi::remote {
 namespace {
 
-// Eager bytes that may lie unreceived at one rank, per sending node.
+// The least that credit_limit() says.
 constexpr std::uint64_t kCredit = std::uint64_t{2} << 20;
 
 const std::byte* one_run(const Outgoing& data) noexcept {
@@ -26,13 +26,24 @@ void count_pending(int change) noexcept {
 }
 
 Envelope envelope_of(const MatchKey& key, int dest, const Outgoing& data) noexcept {
-  return {key.context, key.source, key.tag, dest, data.serial, 0, static_cast<std::uint64_t>(data.bytes)};
+  return {key.context,
+          key.source,
+          key.tag,
+          number_at_home(dest),
+          data.serial,
+          0,
+          static_cast<std::uint64_t>(data.bytes)};
 }
 
 }  // namespace
 
 std::uint64_t credit_limit(MPI_Count eager_limit) noexcept {
   return std::max(kCredit, 4 * cost_of(eager_limit));
+}
+
+bool Sends::charge(const Route& route, MPI_Count bytes, MPI_Count eager_limit) {
+  return allowance_.charge(route.dest, bytes,
+                           of_other_job(route.dest) ? kCreditBetweenJobs : credit_limit(eager_limit));
 }
 
 void Sends::Outbound::reset() noexcept {
@@ -64,7 +75,7 @@ std::optional<MPI_Count> Sends::take_announcement(const Route& route, const Matc
 
 bool Sends::now(const Route& route, const MatchKey& key, const Outgoing& data, SendMode mode) {
   if (mode == SendMode::kSynchronous || data.bytes > now_limit_ || core_.backlog.congested(route.peer) ||
-      !allowance_.charge(route.dest, data.bytes, credit_limit(core_.limits.of(route.peer))))
+      !charge(route, data.bytes, core_.limits.of(route.peer)))
     return false;
   Envelope envelope = envelope_of(key, route.dest, data);
   if (take_announcement(route, key)) envelope.flags |= kAnnounced;
@@ -113,7 +124,7 @@ void Sends::start(Request& request, const Route& route, const MatchKey& key, con
     core_.counters.early_bytes += envelope.bytes;
     tell_left(route.from, Way::kEager, data.bytes);
     post_eager(out, envelope);
-  } else if (small && gather(out, data) && allowance_.charge(route.dest, data.bytes, credit_limit(limit))) {
+  } else if (small && gather(out, data) && charge(route, data.bytes, limit)) {
     if (mode == SendMode::kSynchronous) envelope.flags |= kSynchronous;
     ++core_.counters.eager;
     core_.counters.eager_bytes += envelope.bytes;
@@ -288,7 +299,7 @@ void Sends::cancel(Request& request, int dest, int peer) {
   const Envelope envelope{request.context,
                           request.comm->rank,
                           request.tag,
-                          dest,
+                          number_at_home(dest),
                           static_cast<std::uint16_t>(request.serial),
                           0,
                           0};

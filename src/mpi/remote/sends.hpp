@@ -27,6 +27,8 @@ struct Route {
 
 /// Bytes that may lie unreceived at one rank, per sending node.
 std::uint64_t credit_limit(MPI_Count eager_limit) noexcept;
+/// The same for ranks of another job, whose --eager-limit may be another.
+inline constexpr std::uint64_t kCreditBetweenJobs = std::uint64_t{2} << 20;
 
 class Sends {
  public:
@@ -55,6 +57,7 @@ class Sends {
 
  private:
   struct Outbound;
+  bool charge(const Route& route, MPI_Count bytes, MPI_Count eager_limit);
   struct Piece : net::Completion {
     Outbound* owner = nullptr;
     MPI_Count bytes = 0;

@@ -29,8 +29,10 @@ enum class WaitKind : std::uint8_t {
                 ///< generalized request, ...
   kWindow,      ///< for what others do with a window: `window` says what
   kPort,  ///< for somebody at the other end of a port: `tag` is its number, `peer` the rank that has opened it
-  kSocket,  ///< for bytes from the other end of the socket `tag`: that may be anybody's, so that this is no
-            ///< part of a deadlock
+  kOutside,  ///< the same, where somebody of another job may come: no part of a deadlock
+  kSocket,   ///< for bytes from the other end of the socket `tag`: that may be anybody's, so that this is no
+             ///< part of a deadlock
+  kOwnSocket,  ///< the same, and the other end was one of this process: as long as it is, it is part of one
 };
 
 /// What a flow of control waits for that waits for others at a window. On its stack; asked only while it cannot run.
@@ -103,13 +105,22 @@ inline void wait_for(sched::Waiter& waiter, ContextId context, const WindowWait&
 }
 
 /// The same for the other end of a port: number `port`, opened by rank `owner` of the job. SUSPENDS.
-inline void wait_for_port(sched::Waiter& waiter, int owner, int port) noexcept {
+inline void wait_for_port(sched::Waiter& waiter, int owner, int port, bool outside) noexcept {
   sched::Task& task = waiter.task();
   detail::put(task, detail::kWhom, detail::pair_of(owner, port));
   detail::put(task, detail::kWhere, 0);
-  detail::put(task, detail::kWhat, detail::what(WaitKind::kPort, WaitKind::kPort, 1));
+  const WaitKind kind = outside ? WaitKind::kOutside : WaitKind::kPort;
+  detail::put(task, detail::kWhat, detail::what(kind, kind, 1));
   waiter.wait();
   detail::put(task, detail::kWhat, 0);
+}
+
+/// While a WaitingForSocket lives, whose other end this process has: waits for bytes from there. SUSPENDS.
+inline void wait_for_own_socket(sched::Waiter& waiter) noexcept {
+  sched::Task& task = waiter.task();
+  detail::put(task, detail::kWhat, detail::what(WaitKind::kOwnSocket, WaitKind::kOwnSocket, 1));
+  waiter.wait();
+  detail::put(task, detail::kWhat, detail::what(WaitKind::kSocket, WaitKind::kSocket, 1));
 }
 
 /// While it lives, the calling flow of control waits for the other end of this socket, now and then asleep.

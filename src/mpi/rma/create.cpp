@@ -43,6 +43,8 @@ Err check_comm(const Comm& comm, const WindowOrder& order) {
   if (comm.inter())
     return fail(MPI_ERR_COMM,
                 "the communicator is an intercommunicator: a window needs an intracommunicator");
+  if (comm.shared->other_job != nullptr)
+    return fail(MPI_ERR_COMM, "the communicator has ranks of another job: tmpi has no windows there");
   if (order.flavor == MPI_WIN_FLAVOR_SHARED && nodes_up_to_two(*comm.shared->group) > 1)
     return fail(MPI_ERR_RMA_SHARED,
                 "members of the communicator live in several node processes and share no memory; "

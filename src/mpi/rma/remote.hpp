@@ -8,9 +8,10 @@
 
 namespace tmpi::mpi {
 
-/// Nobody else runs in this process while a rank is in the library: elements need not be changed atomically.
+/// Nobody else changes a window's memory while a rank is in the library: elements need not be changed atomically. A
+/// progress thread does so for members on other nodes of the job; windows have none in other jobs.
 inline bool one_flow_at_a_time() noexcept {
-  return sched::single_worker() && !remote::active();
+  return sched::single_worker() && job()->nodes() == 1;
 }
 
 /// Once, before a window with members on several nodes is used. Any rank.

@@ -64,7 +64,7 @@ std::string text_of(const BarrierKey& key) {
   packer.value(key.purpose);
   packer.value(key.context);
   packer.text(key.tag);
-  packer.group(key.group);
+  packer.name_of_group(key.group);
   const auto& bytes = packer.bytes();
   return {reinterpret_cast<const char*>(bytes.data()), bytes.size()};
 }

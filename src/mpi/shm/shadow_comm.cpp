@@ -41,6 +41,7 @@ std::shared_ptr<CommShared> ShadowRegistry::take(const Comm& parent, std::uint64
                                         other != nullptr ? other->coll : original.coll->another(),
                                         original.side);
   }
+  mine->let_go();
   std::shared_ptr<CommShared> taken = mine;
   if (--entry.left == 0) entries_.erase(position);
   return taken;

@@ -21,6 +21,7 @@
 #include <utility>
 
 #include "base/platform.hpp"
+#include "mpi/comm/hints.hpp"
 #include "mpi/shm/arrivals.hpp"
 #include "mpi/shm/cells.hpp"
 #include "mpi/shm/stamp.hpp"
@@ -100,6 +101,11 @@ class SharedBarrier {
 
   Group& group(int index) const noexcept { return members_[static_cast<std::size_t>(index)]; }
 
+  void end_step(const Comm& comm) const noexcept {
+    if (sched::plans() && ends_steps(comm)) [[unlikely]]
+      sched::step_done(groups_.members);
+  }
+
   // What the last of a group does, once for all of its members.
   template <class Last>
   void lead(Group& mine, const Comm& comm, Last&& last) {
@@ -113,13 +119,13 @@ class SharedBarrier {
   [[gnu::always_inline]] void join(Group& mine, Last&& last, const Comm* comm = nullptr) {
     const int groups = groups_.count();
     if (groups == 1) {
-      if (comm != nullptr) sched::step_done(groups_.members);
+      if (comm != nullptr) end_step(*comm);
       return last();
     }
     mine.leader.emplace(1);
     if (!complete_.count(groups)) return mine.leader->wait();
     for (int i = 0; comm != nullptr && i < groups; ++i) group(i).stamp.compare(*comm, mine.stamp.stamp());
-    if (comm != nullptr) sched::step_done(groups_.members);
+    if (comm != nullptr) end_step(*comm);
     last();
     for (int i = 0; i < groups; ++i) {
       if (&group(i) != &mine) group(i).leader->complete();

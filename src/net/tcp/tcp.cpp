@@ -47,11 +47,16 @@ Result<void> check(std::string_view settings) {
 
 }  // namespace
 
-Tcp::Tcp(const Options& options, Sink& sink) {
-  limits_.most_header = kMostHeader;
-  limits_.most_buffered = Link::kMostBuffered;
-  limits_.eager = 64 << 10;
-  limits_.segment = options.same_machine ? kLoopbackSegment : kSegment;
+Limits limits(bool same_machine) noexcept {
+  Limits limits;
+  limits.most_header = kMostHeader;
+  limits.most_buffered = Link::kMostBuffered;
+  limits.eager = 64 << 10;
+  limits.segment = same_machine ? kLoopbackSegment : kSegment;
+  return limits;
+}
+
+Tcp::Tcp(const Options& options, Sink& sink) : limits_(tcp::limits(options.same_machine)) {
   context_.sink = &sink;
   context_.self = {options.node, Role::kPeer, options.job, options.secret, own_host()};
   context_.active.reserve(static_cast<std::size_t>(options.nodes));
@@ -268,6 +273,9 @@ const Maker kTcp = {tcp::kSettingsHelp,
                     [](std::string_view settings, const Options& options, Sink& sink) {
                       return tcp::Tcp::create(settings, options, sink);
                     },
-                    tcp::check};
+                    tcp::check,
+                    nullptr,
+                    nullptr,
+                    tcp::limits};
 
 }  // namespace tmpi::net

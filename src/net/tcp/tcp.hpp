@@ -12,6 +12,9 @@
 
 namespace tmpi::net::tcp {
 
+/// What every Tcp says of itself.
+Limits limits(bool same_machine) noexcept;
+
 class Tcp final : public Transport, private Acceptor::Owner {
  public:
   static Result<std::unique_ptr<Transport>> create(std::string_view settings, const Options& options,

@@ -65,6 +65,7 @@ struct World {
   std::size_t registered_bytes = 0;
 
   // What tests set, and look at.
+  const std::byte* unreadable = nullptr;   ///< no page that may be registered
   std::size_t most_registered = SIZE_MAX;  ///< bytes; more: ENOMEM, as from a low `ulimit -l`
   ibv_port_state port_state = IBV_PORT_ACTIVE;
   ibv_wc_status break_next = IBV_WC_SUCCESS;  ///< the next request ends so
@@ -338,6 +339,11 @@ inline ibv_mr* register_memory(ibv_pd* domain, void* start, std::size_t bytes, i
   const std::lock_guard guard(all.lock);
   if (bytes > all.most_registered - std::min(all.most_registered, all.registered_bytes)) {
     errno = ENOMEM;
+    return nullptr;
+  }
+  if (all.unreadable != nullptr && start <= all.unreadable &&
+      all.unreadable < static_cast<std::byte*>(start) + bytes) {
+    errno = EFAULT;
     return nullptr;
   }
   all.registered_bytes += bytes;

@@ -19,9 +19,10 @@
 namespace tmpi::net::verbs {
 namespace {
 
-// 4.096 us * 2^16 = 268 ms, seven times again: what a dead way costs, without giving up on a slow one.
+// 4.096 us * 2^16 = 268 ms, six times again: what a dead way costs, without giving up on a slow one. Not seven times:
+// software RoCE takes that for "for ever".
 constexpr std::uint8_t kTimeout = 16;
-constexpr std::uint8_t kRetries = 7;
+constexpr std::uint8_t kRetries = 6;
 constexpr std::uint8_t kForever = 7;    // RNR: credits see to it that it does not happen
 constexpr std::uint8_t kRnrDelay = 12;  // 0.64 ms
 constexpr std::uint32_t kMostReads = 16;

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cerrno>
 #include <utility>
+#include <vector>
 
 #include "base/platform.hpp"
 
@@ -38,7 +39,7 @@ Registration* Registrations::acquire(const void* buffer, std::size_t bytes, Use 
     if (known != nullptr) ++counts_.found;
     if (known == nullptr) known = add(begin, end);
     if (known != nullptr) {
-      if (known->users_++ == 0) set_busy(*known);
+      hold(*known);
       return known;
     }
   }
@@ -50,6 +51,10 @@ Registration* Registrations::acquire(const void* buffer, std::size_t bytes, Use 
   once->end_ = end;
   once->users_ = 1;
   return once;
+}
+
+void Registrations::hold(Registration& registration) noexcept {
+  if (registration.users_++ == 0) set_busy(registration);
 }
 
 void Registrations::release(Registration& registration) noexcept {
@@ -66,21 +71,38 @@ Registration* Registrations::find(std::uintptr_t begin, std::uintptr_t end) noex
   return end <= before->end_ ? before : nullptr;
 }
 
-// Registers the pages together with those of the registrations that they overlap. Null: not these, or not so that
-// it would be noticed when they are unmapped.
+// Registers the pages together with those of the registrations that they overlap, which it replaces. Null: not these, or
+// not so that it would be noticed when they are unmapped; those that are overlapped stay, unless they had to make room.
 Registration* Registrations::add(std::uintptr_t begin, std::uintptr_t end) {
   std::uintptr_t first = begin, last = end;
-  auto overlapped = cached_.lower_bound(begin);
-  if (overlapped != cached_.begin() && std::prev(overlapped)->second->end_ > begin) --overlapped;
-  for (auto each = overlapped; each != cached_.end() && each->first < end; ++each) {
+  std::vector<Registration*> overlapped;
+  for (auto each = first_behind(begin); each != cached_.end() && each->first < end; ++each) {
+    overlapped.push_back(each->second);
     first = std::min(first, each->first);
     last = std::max(last, each->second->end_);
   }
-  // First the watch: what is unmapped from now on is thrown out before the next use.
-  if (!watch_->watch(first, last)) return nullptr;
-  ibv_mr* const registered = register_pages(first, last, Use::kWrite);
-  if (registered == nullptr) return nullptr;
-  forget_range(first, last);
+  // Held meanwhile: they make no room, and stay watched.
+  for (Registration* const each : overlapped) hold(*each);
+  ibv_mr* registered = watch_and_register(first, last);
+  const bool room_may_help = !overlapped.empty() && errno != EFAULT && errno != EINVAL;
+  for (Registration* const each : overlapped) release(*each);
+  if (registered == nullptr && room_may_help) {
+    forget_range(first, last);
+    overlapped.clear();
+    registered = watch_and_register(first, last);
+  }
+  if (registered == nullptr) {
+    for (const Registration* const each : overlapped) {
+      if (first < each->begin_) watch_->unwatch(first, each->begin_);
+      first = each->end_;
+    }
+    if (first < last) watch_->unwatch(first, last);
+    return nullptr;
+  }
+  for (Registration* const each : overlapped) {  // their watch is this one's now
+    cached_.erase(each->begin_);
+    take_out(*each);
+  }
   while (cached_.size() >= kMostCached && drop_oldest()) {
   }
   auto* const added = new Registration;
@@ -90,6 +112,24 @@ Registration* Registrations::add(std::uintptr_t begin, std::uintptr_t end) {
   added->cached_ = true;
   cached_.emplace(first, added);
   return added;
+}
+
+// First the watch: what is unmapped from now on is thrown out before the next use.
+ibv_mr* Registrations::watch_and_register(std::uintptr_t begin, std::uintptr_t end) noexcept {
+  errno = EINVAL;
+  if (!watch_->watch(begin, end)) return nullptr;
+  ibv_mr* const registered = register_pages(begin, end, Use::kWrite);
+  if (registered == nullptr || !watch_->is_shared(begin, end)) return registered;
+  device_->api.dereg_mr(registered);
+  errno = EINVAL;
+  return nullptr;
+}
+
+// The first of those that overlap a range which begins here, if any does.
+std::map<std::uintptr_t, Registration*>::iterator Registrations::first_behind(std::uintptr_t begin) noexcept {
+  const auto each = cached_.lower_bound(begin);
+  const bool reaches_in = each != cached_.begin() && std::prev(each)->second->end_ > begin;
+  return reaches_in ? std::prev(each) : each;
 }
 
 ibv_mr* Registrations::register_pages(std::uintptr_t begin, std::uintptr_t end, Use use) noexcept {
@@ -133,11 +173,11 @@ void Registrations::forget_unmapped() noexcept {
 
 // No later message uses what overlaps the range. Whoever holds it still does.
 void Registrations::forget_range(std::uintptr_t begin, std::uintptr_t end_of_range) noexcept {
-  auto each = cached_.lower_bound(begin);
-  if (each != cached_.begin() && std::prev(each)->second->end_ > begin) --each;
+  auto each = first_behind(begin);
   while (each != cached_.end() && each->first < end_of_range) {
     Registration& registration = *each->second;
     each = cached_.erase(each);
+    watch_->unwatch(registration.begin_, registration.end_);
     take_out(registration);
   }
 }
@@ -153,6 +193,7 @@ bool Registrations::drop_oldest() noexcept {
   if (oldest_ == nullptr) return false;
   Registration& oldest = *oldest_;
   cached_.erase(oldest.begin_);
+  watch_->unwatch(oldest.begin_, oldest.end_);
   take_out(oldest);
   return true;
 }

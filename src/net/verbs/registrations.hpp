@@ -57,12 +57,17 @@ class Registrations {
 
   bool caches() const noexcept { return watch_ != nullptr; }
   const Counts& counts() const noexcept { return counts_; }
+  /// How often the system has been asked whether somebody is unmapping memory.
+  std::uint64_t asked() const noexcept { return watch_ != nullptr ? watch_->asked() : 0; }
 
  private:
+  void hold(Registration& registration) noexcept;
   Registration* find(std::uintptr_t begin, std::uintptr_t end) noexcept;
   ibv_mr* register_pages(std::uintptr_t begin, std::uintptr_t end, Use use) noexcept;
   ibv_mr* register_range(void* begin, std::size_t bytes, int access) noexcept;
   Registration* add(std::uintptr_t begin, std::uintptr_t end);
+  ibv_mr* watch_and_register(std::uintptr_t begin, std::uintptr_t end) noexcept;
+  std::map<std::uintptr_t, Registration*>::iterator first_behind(std::uintptr_t begin) noexcept;
   void forget_unmapped() noexcept;
   void forget_range(std::uintptr_t begin, std::uintptr_t end) noexcept;
   bool drop_oldest() noexcept;

@@ -1,2 +1,6 @@
 tmpi_unit_test(net_verbs_test LONG_UNDER_TSAN SOURCES verbs/verbs_test.cpp ROOMS net_conformance net timers LINK fmt::fmt Threads::Threads TIMEOUT 600)
 target_include_directories(net_verbs_test SYSTEM PRIVATE ${VERBS_INCLUDE_DIR})
+add_library(net_verbs_testing MODULE verbs/testing_library.c)
+set_target_properties(net_verbs_testing PROPERTIES LIBRARY_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR}/tests)
+target_compile_definitions(net_verbs_test PRIVATE VERBS_TEST_LIBRARY="$<TARGET_FILE:net_verbs_testing>")
+add_dependencies(net_verbs_test net_verbs_testing)

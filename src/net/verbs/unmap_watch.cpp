@@ -9,12 +9,15 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <cstring>
 #include <thread>
+#include <utility>
 
 #include "base/own_thread.hpp"
 #include "base/platform.hpp"
+#include "net/verbs/unmap_hooks.hpp"
 
 #ifndef UFFD_USER_MODE_ONLY
 #define UFFD_USER_MODE_ONLY 1
@@ -28,7 +31,8 @@ constexpr std::uint64_t kFeatures = UFFD_FEATURE_EVENT_UNMAP | UFFD_FEATURE_EVEN
 
 class KernelWatch final : public UnmapWatch {
  public:
-  KernelWatch(int fd, int stop) noexcept : fd_(fd), stop_(stop) {}
+  KernelWatch(int fd, int pages, int stop, void (*before_reading)()) noexcept
+      : fd_(fd), pages_(pages), stop_(stop), before_reading_(before_reading) {}
 
   bool start() noexcept { return running_ = start_own_thread(&run, this); }
 
@@ -40,6 +44,7 @@ class KernelWatch final : public UnmapWatch {
       while (!stopped_.load(std::memory_order_acquire)) std::this_thread::yield();  // pairs with run()
     }
     close(fd_);  // whoever waits for an event to be read goes on
+    close(pages_);
     close(stop_);
   }
 
@@ -50,32 +55,60 @@ class KernelWatch final : public UnmapWatch {
     return ioctl(fd_, UFFDIO_REGISTER, &range) == 0;
   }
 
+  bool is_shared(std::uintptr_t begin, std::uintptr_t end) noexcept override {
+    constexpr std::uint64_t kOfFile = std::uint64_t{1} << 61;  // or of shared memory; see proc_pid_pagemap(5)
+    std::array<std::uint64_t, 512> entries;
+    for (std::uintptr_t at = begin; at < end; at += entries.size() * kPageSize) {
+      const std::size_t count = std::min(entries.size(), (end - at) / kPageSize);
+      const auto bytes = static_cast<ssize_t>(count * sizeof entries[0]);
+      if (pread(pages_, entries.data(), count * sizeof entries[0],
+                static_cast<off_t>(at / kPageSize * sizeof entries[0])) != bytes)
+        return true;
+      if (std::any_of(entries.begin(), entries.begin() + static_cast<std::ptrdiff_t>(count),
+                      [](std::uint64_t entry) { return (entry & kOfFile) != 0; }))
+        return true;
+    }
+    return false;
+  }
+
+  void unwatch(std::uintptr_t begin, std::uintptr_t end) noexcept override {
+    uffdio_range range{begin, end - begin};
+    ioctl(fd_, UFFDIO_UNREGISTER, &range);  // fails if nothing of the range is left
+  }
+
   // An unmapping that has returned has been read, hence reading_ was odd before it returned, and stays so until the
-  // range is in the ring.
+  // range is in the ring. So: first whether one is under way, then reading_, then the ring.
   bool next(Range& gone) noexcept override {
+    while (may_be_unmapping() && unmapping()) std::this_thread::yield();
     // seq_cst pairs with read_events()
     while ((reading_.load(std::memory_order_seq_cst) & 1) != 0) std::this_thread::yield();
-    if (overflow_.exchange(false, std::memory_order_acquire)) {  // pairs with note()
+    const std::uint64_t untold = untold_unmappings();
+    const bool any_untold = std::exchange(untold_, untold) != untold;
+    if (overflow_.exchange(false, std::memory_order_acquire) || any_untold) {  // pairs with note()
       head_ = tail_.load(std::memory_order_acquire);
       gone = {0, UINTPTR_MAX};
       read_.store(head_, std::memory_order_release);
       return true;
     }
-    if (head_ == tail_.load(std::memory_order_acquire)) {  // pairs with note()
-      if (!unmapping()) return false;
-      // Its event is still to come, and another rank may have got the addresses already.
-      std::this_thread::yield();
-      return next(gone);
-    }
+    if (head_ == tail_.load(std::memory_order_acquire)) return false;  // pairs with note()
     gone = ring_[head_++ % ring_.size()];
     read_.store(head_, std::memory_order_release);  // pairs with note()
     return true;
   }
 
+  std::uint64_t asked() const noexcept override { return asked_; }
+
  private:
-  // Somebody has unmapped or moved memory, and its event has not been read. The kernel says so before it looks at the
-  // range, of which there is none here.
-  bool unmapping() const noexcept {
+  // Somebody may have unmapped memory, and another got its addresses, while its event has not been read.
+  bool may_be_unmapping() const noexcept {
+    return unmapping_is_announced() || !unmappings_are_announced() ||
+           unannounced_.load(std::memory_order_relaxed);
+  }
+
+  // Somebody has unmapped or moved watched memory, and its event has not been read. The kernel says so before it looks
+  // at the range, of which there is none here.
+  bool unmapping() noexcept {
+    ++asked_;
     uffdio_writeprotect none{};
     return ioctl(fd_, UFFDIO_WRITEPROTECT, &none) != 0 && errno == EAGAIN;
   }
@@ -90,7 +123,11 @@ class KernelWatch final : public UnmapWatch {
     pollfd watched[2] = {{fd_, POLLIN, 0}, {stop_, POLLIN, 0}};
     while (watched[1].revents == 0) {
       if (poll(watched, 2, -1) < 0 && errno != EINTR) break;
-      if (watched[0].revents != 0) read_events();
+      if (watched[0].revents == 0) continue;
+      if (before_reading_ != nullptr) before_reading_();
+      // Whoever has said that he unmaps memory waits in the system until his event is read.
+      if (!unmapping_is_announced()) unannounced_.store(true, std::memory_order_relaxed);
+      read_events();
     }
     stopped_.store(true, std::memory_order_release);
   }
@@ -119,8 +156,12 @@ class KernelWatch final : public UnmapWatch {
     tail_.store(tail + 1, std::memory_order_release);  // pairs with next()
   }
 
-  const int fd_, stop_;
+  const int fd_, pages_, stop_;
+  void (*const before_reading_)();
   bool running_ = false;
+  std::uint64_t asked_ = 0;
+  std::uint64_t untold_ = untold_unmappings();
+  std::atomic<bool> unannounced_{false};  // somebody unmaps memory by system calls of his own
   std::atomic<bool> stopped_{false};
   alignas(kCacheLine) std::atomic<std::uint64_t> reading_{
       0};  // odd while an event has been read and not noted
@@ -133,7 +174,7 @@ class KernelWatch final : public UnmapWatch {
 
 }  // namespace
 
-std::unique_ptr<UnmapWatch> UnmapWatch::create(std::string& why) {
+std::unique_ptr<UnmapWatch> UnmapWatch::create(std::string& why, void (*before_reading)()) {
   const int fd = static_cast<int>(syscall(SYS_userfaultfd, O_CLOEXEC | O_NONBLOCK | UFFD_USER_MODE_ONLY));
   if (fd < 0) {
     why = fmt::format("userfaultfd: {}", std::strerror(errno));
@@ -143,13 +184,17 @@ std::unique_ptr<UnmapWatch> UnmapWatch::create(std::string& why) {
   agreed.api = UFFD_API;
   agreed.features = kFeatures;
   const int stop = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
-  if (ioctl(fd, UFFDIO_API, &agreed) != 0 || stop < 0) {
-    why = fmt::format("userfaultfd: this kernel does not tell of unmapped memory ({})", std::strerror(errno));
-    close(fd);
-    if (stop >= 0) close(stop);
+  const int pages = open("/proc/self/pagemap", O_RDONLY | O_CLOEXEC);
+  const bool agrees = ioctl(fd, UFFDIO_API, &agreed) == 0;
+  if (!agrees || pages < 0 || stop < 0) {
+    why = agrees ? fmt::format("/proc/self/pagemap: {}", std::strerror(errno))
+                 : fmt::format("userfaultfd: this kernel does not tell of unmapped memory ({})",
+                               std::strerror(errno));
+    for (const int each : {fd, pages, stop})
+      if (each >= 0) close(each);
     return nullptr;
   }
-  auto watch = std::make_unique<KernelWatch>(fd, stop);
+  auto watch = std::make_unique<KernelWatch>(fd, pages, stop, before_reading);
   if (!watch->start()) {
     why = "no thread to be had";
     return nullptr;

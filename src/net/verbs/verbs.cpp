@@ -13,6 +13,7 @@
 
 #include "net/maker.hpp"
 #include "net/verbs/adapters.hpp"
+#include "net/verbs/unmap_hooks.hpp"
 #include "timers/clock.hpp"
 
 namespace tmpi::net::verbs {
@@ -495,6 +496,6 @@ const Maker kVerbs = {
       if (!api) return api.failure();
       return verbs::Verbs::create(**api, settings, options, sink);
     },
-    check, [] { return verbs::why_not_here(); }};
+    check, [] { return verbs::why_not_here(); }, [] { verbs::hook_unmappings(); }};
 
 }  // namespace tmpi::net

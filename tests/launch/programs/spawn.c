@@ -28,7 +28,11 @@ int main(int argc, char** argv) {
     if (strcmp(what, "accept") == 0) { /* of the children one connects, and nobody else */
       char port[MPI_MAX_PORT_NAME] = "";
       MPI_Comm child;
-      if (rank == 0) MPI_Open_port(MPI_INFO_NULL, port);
+      MPI_Info info; /* for other jobs it is none: they might connect */
+      MPI_Info_create(&info);
+      MPI_Info_set(info, "tmpi_scope", "job");
+      if (rank == 0) MPI_Open_port(info, port);
+      MPI_Info_free(&info);
       if (rank == 0) MPI_Send(port, MPI_MAX_PORT_NAME, MPI_CHAR, 1, 9, inter);
       for (int i = 0; i < 2; i++) MPI_Comm_accept(port, MPI_INFO_NULL, 0, MPI_COMM_WORLD, &child);
     }

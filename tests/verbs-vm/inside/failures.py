@@ -1,5 +1,7 @@
 """Bad days: the job ends within 5 s, with one sentence that says what it was."""
 
+import os
+import signal
 import subprocess
 import time
 
@@ -8,6 +10,7 @@ from support import DEVICES, INTERFACES, NET, VerbsTest, built, limited
 
 TRAFFIC = ("tests", "verbs-vm", "traffic")
 SMALL = 1000  # bytes
+LARGE = 8 << 20
 
 
 def do(*words):
@@ -15,9 +18,9 @@ def do(*words):
 
 
 class FailuresTest(VerbsTest):
-    def traffic(self, bytes_each):
+    def traffic(self, bytes_each, *words):
         """A job whose two ranks send messages to and fro without end, and have begun."""
-        job = self.start("-n", 2, "--nodes", 2, "--net", NET, "--no-deadlock-check", built(*TRAFFIC), bytes_each)
+        job = self.start("-n", 2, "--nodes", 2, "--net", NET, "--no-deadlock-check", built(*TRAFFIC), bytes_each, *words)
         job.read_until(b"under way\n")
         return job
 
@@ -46,6 +49,35 @@ class FailuresTest(VerbsTest):
         begun = time.monotonic()
         do("ip", "link", "set", INTERFACES[1], "down")
         self.ends(job, begun, 1, "has gone down")
+
+    def test_cable_pulled_while_megabytes_are_read(self):
+        self.addCleanup(self.restore)
+        job = self.traffic(LARGE)
+        begun = time.monotonic()
+        do("ip", "link", "set", INTERFACES[1], "down")
+        self.ends(job, begun, 1, "has gone down")
+
+    def test_peer_killed_while_megabytes_are_read(self):
+        """Linux 6.1 keeps both processes in their exit for 50 s: nobody waits for that, and what they have started ends."""
+        job = self.traffic(LARGE, "child")
+        victim = job.node_pids(2)[1]
+        begun = time.monotonic()
+        os.kill(victim, signal.SIGKILL)
+        self.ends(job, begun, 128 + signal.SIGKILL, "was killed by signal 9")
+
+    def lose(self, bytes_each):
+        """What one port sends is lost, although both are up."""
+        job = self.traffic(bytes_each)
+        begun = time.monotonic()
+        self.addCleanup(do, "tc", "qdisc", "del", "dev", INTERFACES[0], "root")
+        do("tc", "qdisc", "add", "dev", INTERFACES[0], "root", "netem", "loss", "100%")
+        self.ends(job, begun, 1, "does not answer")
+
+    def test_packets_are_lost(self):
+        self.lose(SMALL)
+
+    def test_packets_are_lost_while_megabytes_are_read(self):
+        self.lose(LARGE)
 
     def test_little_memory_may_be_locked(self):
         """As an ordinary user, since root may lock what it likes."""

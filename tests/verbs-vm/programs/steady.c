@@ -1,6 +1,7 @@
-/* Rounds of messages to and fro between two ranks, always from and to the same buffers: steady ROUNDS BYTES [test]. Prints how
- * long a message took, in us, after some rounds that do not count. With "test" ranks ask again and again whether a message
- * has come or gone, so that nobody sleeps. */
+/* Rounds of messages to and fro between two ranks, always from and to the same buffers:
+ *     steady ROUNDS BYTES [test [FILE BEGIN END]]
+ * Prints how long a message took, in us, after some rounds that do not count. With "test" ranks ask again and again whether a
+ * message has come or gone, so that nobody sleeps. To FILE BEGIN and END are appended when the rounds that count begin and end. */
 #include <mpi.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -34,6 +35,11 @@ static void rounds(int rank, int count, char* out, char* in, int bytes) {
   }
 }
 
+static void tell(const char* file, const char* text) {
+  FILE* stream = fopen(file, "a");
+  if (stream == NULL || fputs(text, stream) < 0 || fclose(stream) != 0) MPI_Abort(MPI_COMM_WORLD, 4);
+}
+
 int main(int argc, char** argv) {
   int rank;
   MPI_Init(&argc, &argv);
@@ -46,9 +52,13 @@ int main(int argc, char** argv) {
   memset(out, rank, (size_t)bytes);
   memset(in, 2, (size_t)bytes);
   rounds(rank, 20, out, in, bytes);
+  const char* file = rank == 0 && argc > 6 ? argv[4] : NULL;
+  if (file != NULL) tell(file, argv[5]);
   const double begun = MPI_Wtime();
   rounds(rank, count, out, in, bytes);
-  if (rank == 0) printf("steady %.2f\n", (MPI_Wtime() - begun) * 1e6 / (2.0 * count));
+  const double ended = MPI_Wtime();
+  if (file != NULL) tell(file, argv[6]);
+  if (rank == 0) printf("steady %.2f\n", (ended - begun) * 1e6 / (2.0 * count));
   for (int i = 0; i < bytes; i++)
     if (in[i] != 1 - rank) MPI_Abort(MPI_COMM_WORLD, 3);
   MPI_Finalize();

@@ -1,9 +1,10 @@
-/* Two ranks send each other messages of the given number of bytes at the same time, without end. The first one says when
- * they have begun. */
+/* traffic [BYTES [child]]: two ranks send each other messages of so many bytes at the same time, without end. The first one
+ * says when they have begun. With "child" each has a child in a session of its own. */
 #include <mpi.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 enum { ROUNDS_TO_BEGIN = 3 };
 
@@ -12,6 +13,11 @@ int main(int argc, char** argv) {
   MPI_Init(&argc, &argv);
   MPI_Comm_rank(MPI_COMM_WORLD, &rank);
   const int bytes = argc > 1 ? atoi(argv[1]) : 8;
+  if (argc > 2 && fork() == 0) {
+    setsid();
+    execlp("sleep", "sleep", "1000", (char*)NULL);
+    _exit(1);
+  }
   char* out = malloc((size_t)bytes);
   char* in = malloc((size_t)bytes);
   memset(out, rank, (size_t)bytes);

@@ -1,6 +1,5 @@
 // Receiving the message that a matched probe has found. MPI report, 3.8.3.
 #include "mpi/api/counted/counted.hpp"
-#include "mpi/base/handles.hpp"
 #include "mpi/datatype/check.hpp"
 #include "mpi/p2p/lifecycle.hpp"
 #include "mpi/p2p/p2p.hpp"
@@ -10,23 +9,25 @@
 namespace tmpi::mpi {
 namespace {
 
-// The matched message of a handle, null for MPI_MESSAGE_NO_PROC.
-Err message_from(MPI_Message handle, Message*& message) {
+// The matched message of a handle, null for MPI_MESSAGE_NO_PROC. Nothing behind the handle is looked at: what has been
+// received may be gone.
+Err message_from(Rank& rank, MPI_Message handle, Message*& message) {
   message = nullptr;
   if (handle == MPI_MESSAGE_NO_PROC) return kOk;
   if (handle == MPI_MESSAGE_NULL) {
     return fail(MPI_ERR_REQUEST,
                 "the message is MPI_MESSAGE_NULL: a probe has found none, or it has been received already");
   }
-  // What has been received lies with the free cells, or is gone: found as long as nothing else lies there.
-  Message* candidate = reinterpret_cast<Message*>(handle);
-  if (is_predefined(handle) || candidate->held != Message::kHeld) {
+  Message** place = &rank.matched;
+  while (*place != nullptr && *place != reinterpret_cast<const Message*>(handle)) place = &(*place)->next;
+  if (*place == nullptr) {
     return fail(MPI_ERR_REQUEST,
                 "{} is no matched message: use the one that MPI_Mprobe or MPI_Improbe returned, once",
                 static_cast<const void*>(handle));
   }
-  candidate->held = 0;
-  message = candidate;
+  message = *place;
+  *place = message->next;
+  message->next = nullptr;
   return kOk;
 }
 
@@ -60,7 +61,7 @@ int TMPI_COUNTED(Mrecv)(void* buf, Count count, MPI_Datatype datatype, MPI_Messa
     TMPI_TRY(check_buffer(buf, count, datatype, type));
     TMPI_TRY(check_pointer(message, "message"));
     Message* matched;
-    TMPI_TRY(message_from(*message, matched));
+    TMPI_TRY(message_from(rank, *message, matched));
     Request request;
     describe_mrecv(request, rank, buf, count, *type);
     if (!receive_matched(request, matched)) wait(request);
@@ -78,7 +79,7 @@ int TMPI_COUNTED(Imrecv)(void* buf, Count count, MPI_Datatype datatype, MPI_Mess
     TMPI_TRY(check_pointer(message, "message"));
     TMPI_TRY(check_pointer(request, "request"));
     Message* matched;
-    TMPI_TRY(message_from(*message, matched));
+    TMPI_TRY(message_from(rank, *message, matched));
     Request& created = create_request(rank.world, {RequestKind::kMrecv, SendMode::kStandard, buf, count, type,
                                                    MPI_ANY_SOURCE, MPI_ANY_TAG});
     if (receive_matched(created, matched)) created.complete();

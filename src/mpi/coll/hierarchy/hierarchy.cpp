@@ -26,10 +26,10 @@ std::unique_ptr<Comm> inter_node_of(const Comm& whole, const NodeMap& map, int i
   for (int node = 0; node < map.nodes(); ++node)
     group.push_back(members.world_rank(map.members(node)[static_cast<std::size_t>(index)]));
   auto inter_node = std::make_unique<Comm>();
-  fill_part(
-      *inter_node, whole,
-      make_comm_shared(part_context(whole.context, PartKind::kInterNode), Group::list(std::move(group))),
-      map.mine());
+  auto shared =
+      make_comm_shared(part_context(whole.context, PartKind::kInterNode), Group::list(std::move(group)));
+  shared->let_go();
+  fill_part(*inter_node, whole, std::move(shared), map.mine());
   return inter_node;
 }
 

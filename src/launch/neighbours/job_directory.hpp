@@ -1,0 +1,60 @@
+// JobDirectory: how the jobs of one user on one machine find each other: a directory that only the user can use, with
+// three files for each job that others may connect with: a lock that its tmpirun holds while it lives, a Unix socket, and
+// the names that its ranks have published. docs/dynamic-processes.md, "Between jobs". tmpirun's one thread; nothing waits
+// for another process.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "base/result.hpp"
+
+namespace tmpi::launch {
+
+class JobDirectory {
+ public:
+  /// `network`: of this job's node processes (Hello::network); what runs elsewhere is not seen. `name`: for messages.
+  JobDirectory(std::uint64_t job, std::string network, std::string name)
+      : job_(job), network_(std::move(network)), name_(std::move(name)) {}
+  ~JobDirectory();
+  JobDirectory(const JobDirectory&) = delete;
+  JobDirectory& operator=(const JobDirectory&) = delete;
+
+  /// "/run/user/1000/tmpi": $XDG_RUNTIME_DIR/tmpi, or tmpi-UID in $TMPDIR or /tmp.
+  static std::string path();
+
+  /// Others may find this job from now on. Removes what dead jobs have left. Failure: the directory cannot be had, or is
+  /// not the user's alone. Again: nothing happens.
+  Result<void> announce();
+  /// Where others call, listening; -1: not announced.
+  int listener() const noexcept { return listener_; }
+  /// The next who calls, a socket of a process of the same user; -1: nobody any more.
+  int accept_caller() const noexcept;
+
+  /// What others may look up from now on: names, and what they stand for.
+  Result<void> publish(const std::vector<std::pair<std::string, std::string>>& names);
+
+  /// What the name stands for in another job. Failure: none has published it, or several have.
+  Result<std::string> look_up(std::string_view name);
+  /// A connection with the tmpirun of that job. Failure: it is not there.
+  Result<int> call(std::uint64_t job);
+
+ private:
+  Result<void> enter();
+  bool alive(const std::string& job) const;
+  std::vector<std::string> others() const;
+  std::string file(const char* kind) const;
+  std::string socket_path(const std::string& job) const;
+
+  const std::uint64_t job_;
+  const std::string network_, name_;
+  int directory_ = -1;
+  int lock_ = -1;
+  int listener_ = -1;
+  bool published_ = false;
+};
+
+}  // namespace tmpi::launch
