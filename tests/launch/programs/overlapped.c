@@ -3,7 +3,8 @@
  *
  *   overlapped messages|spread|idle SECONDS    gives up after so long, with exit code 3
  *
- * idle: nothing is under way; prints how often the progress thread was woken while the rank computed for so long.
+ * idle: nothing is under way; prints how often the progress thread was woken while the rank computed for so long: the first such time in which it
+ * was not, or the last of ten.
  */
 #include <dirent.h>
 #include <mpi.h>
@@ -59,14 +60,15 @@ int main(int argc, char** argv) {
   const double seconds = atof(argv[2]);
   if (strcmp(argv[1], "idle") == 0) {
     MPI_Barrier(MPI_COMM_WORLD);
-    long before = -2;
-    for (int i = 0; i < 50 && before != wake_ups();
-         i++) { /* until the barrier's last message has been dealt with */
+    /* What is still under way is no cause for a failure, be it the last message of the barrier or the end of a rank that was quicker: a thread
+     * that is woken without a cause is woken in each of these times. */
+    long before = -2, meanwhile = -1;
+    for (int i = 0; i < 10 && meanwhile != 0; i++) {
       before = wake_ups();
-      compute(0.1);
+      compute(seconds);
+      meanwhile = wake_ups() - before;
     }
-    compute(seconds);
-    printf("%ld %ld\n", before, wake_ups() - before);
+    printf("%ld %ld\n", before, meanwhile);
     MPI_Finalize();
     return 0;
   }
