@@ -85,6 +85,7 @@ class Verbs final : public Transport, private Reconnection {
   bool report_failing() noexcept;
   bool look_aside() noexcept;
   void take_events() noexcept;
+  void watch_works() noexcept;
   bool port_is_active() const noexcept;
   std::string port_trouble() const;
   static std::string loss_of(const Link& link, const std::string& why);
@@ -113,7 +114,8 @@ class Verbs final : public Transport, private Reconnection {
   bool armed_ = false;
   int connecting_ = 0;
   std::uint64_t aside_ = 0, aside_period_ = 0;  // ticks: the last look at tcp and the adapter's events
-  std::uint64_t port_down_ = 0;                 // nanoseconds since when; 0: it is active
+  LookTime look_time_;
+  std::uint64_t port_down_ = 0;  // nanoseconds since when; 0: it is active
 };
 
 }  // namespace tmpi::net::verbs

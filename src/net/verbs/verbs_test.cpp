@@ -303,16 +303,19 @@ TEST_CASE("settings") {
   CHECK(settings->gid == 3);
   CHECK(settings->side == "interface=ib0");
   CHECK(parse_settings("gid=0")->gid == 0);
+  CHECK(parse_settings("fake0,patience=3")->patience == 3);
   CHECK(parse_settings(",2")->port == 2);
   CHECK(parse_settings("")->port == 0);
-  for (const char* wrong : {"a,b", "a,0", "port=", "gid=-1", "speed=9", "a,1,2,3", "device=", "interface="})
+  for (const char* wrong :
+       {"a,b", "a,0", "port=", "gid=-1", "speed=9", "a,1,2,3", "device=", "interface=", "patience=0"})
     CHECK_FALSE(parse_settings(wrong));
 }
 
 // Two nodes that have spoken to each other; then `happens`; node 0 is told of a loss whose sentence has `words`.
-void check_loss(const std::function<void()>& happens, std::string_view words) {
+void check_loss(const std::function<void()>& happens, std::string_view words,
+                const std::string& settings = {}) {
   std::string why;
-  conformance::run_nodes(over_fake(), 2, [&](conformance::Node& node) {
+  conformance::run_nodes(over_fake(settings), 2, [&](conformance::Node& node) {
     node.send(1 - node.number(), 1, {}, {});
     node.until("the other", [&] { return !node.received.empty(); });
     if (node.number() == 0) {
@@ -341,6 +344,40 @@ TEST_CASE("errors of the adapter are told in one sentence") {
   check_loss([] { world().break_next = IBV_WC_LOC_QP_OP_ERR; }, "completion status 2");
   check_loss([] { fake::announce(IBV_EVENT_DEVICE_FATAL); }, "must be reset");
   check_loss([] { fake::announce(IBV_EVENT_PORT_ERR); }, "has gone down: a cable is pulled");
+}
+
+TEST_CASE("a request that neither ends nor fails ends the job") {
+  check_loss([] { world().swallow_next = true; }, "fake0 port 1 has neither done", "patience=1");
+}
+
+// Nobody polls between his sleeps.
+TEST_CASE("a request that neither ends nor fails wakes who sleeps") {
+  conformance::run_nodes(over_fake("patience=1"), 2, [](conformance::Node& node) {
+    node.send(1 - node.number(), 1, {}, {});
+    node.until("the other", [&] { return !node.received.empty() && node.net().idle(); });
+    if (node.number() != 0) return;
+    world().swallow_next = true;
+    node.send(1, 2, {}, conformance::pattern(1, 100));
+    CHECK(node.asleep_until("a loss", [&] { return !node.lost_peers.empty(); }));
+  });
+  check_world();
+}
+
+TEST_CASE("what is slow, or was not looked at, is not stuck") {
+  constexpr std::uint64_t kPatience = 1'000'000'000, kLook = 100'000'000;
+  WorkWatch watch;
+  for (std::uint32_t request = 0; request < 100; ++request)  // each takes nearly as long as one may
+    for (int i = 0; i < 10; ++i) CHECK_FALSE(watch.look(request, 0, kLook, kPatience));
+  CHECK(watch.look(99, 0, kLook, kPatience));
+  for (int i = 0; i <= 110; ++i) CHECK_FALSE(watch.look(100, 100'000'000, kLook - 1, kPatience));
+  CHECK(watch.look(100, 100'000'000, kLook, kPatience));
+
+  LookTime time;
+  std::uint64_t now = 3'600'000'000'000;
+  time.advance(now);
+  CHECK(time.advance(now + kLook / 2) == 0);
+  CHECK(time.advance(now += kLook) == kLook);
+  CHECK(time.advance(now += 60 * kPatience) == LookTime::kMost);  // the process was stopped, or computed
 }
 
 // --- registered memory
