@@ -53,7 +53,7 @@ Result<void> set(Settings& settings, std::string_view name, std::string_view val
 }  // namespace
 
 const char* const kSettingsHelp =
-    "    DEVICE[,PORT[,GID]]  or by name:\n"
+    "    DEVICE[,PORT[,GID]]  or by name; several: DEVICE+DEVICE\n"
     "    device=NAME          adapter, as `ibv_devices` lists it (default: InfiniBand, the fastest, the "
     "nearest)\n"
     "    port=N               port of the adapter (default: the first active one)\n"

@@ -13,6 +13,7 @@
 
 #include "net/maker.hpp"
 #include "net/verbs/adapters.hpp"
+#include "net/verbs/rails.hpp"
 #include "net/verbs/unmap_hooks.hpp"
 #include "timers/clock.hpp"
 
@@ -60,16 +61,15 @@ Verbs::Verbs(const Options& options, Sink& sink) {
   switches_.resize(links_.size());
 }
 
-Result<std::unique_ptr<Transport>> Verbs::create(const Api& api, std::string_view settings,
-                                                 const Options& options, Sink& sink) {
-  const Result<Settings> parsed = parse_settings(settings);
-  if (!parsed) return parsed.failure();
+Result<std::unique_ptr<Transport>> Verbs::create(const Api& api, const Settings& settings,
+                                                 const Options& options, Sink& sink, Watch watch) {
   std::unique_ptr<Verbs> verbs(new Verbs(options, sink));
-  if (const Result<void> opened = verbs->open(api, *parsed, options); !opened) return opened.failure();
+  if (const Result<void> opened = verbs->open(api, settings, options, std::move(watch)); !opened)
+    return opened.failure();
   return std::unique_ptr<Transport>(std::move(verbs));
 }
 
-Result<void> Verbs::open(const Api& api, const Settings& settings, const Options& options) {
+Result<void> Verbs::open(const Api& api, const Settings& settings, const Options& options, Watch watch) {
   Result<std::unique_ptr<Device>> device = Device::open(api, settings, {options.same_machine, options.node});
   if (!device) return device.failure();
   device_ = std::move(*device);
@@ -80,7 +80,8 @@ Result<void> Verbs::open(const Api& api, const Settings& settings, const Options
   if (!side) return side.failure();
   side_ = std::move(*side);
   hub_.side = static_cast<tcp::Tcp*>(side_.get());
-  hub_.registrations.use(*device_, UnmapWatch::create(no_cache_));
+  hub_.registrations.use(*device_, std::move(watch.watch));
+  no_cache_ = watch.why_not;
   hub_.exposures.use(*device_, hub_.registrations);
   limits_.most_header = kMostHeader;
   limits_.most_buffered = kMostBuffered;
@@ -146,6 +147,7 @@ Result<void> Verbs::set_peers(std::vector<Peer> peers) {
                                links_.size())};
   for (std::size_t node = 0; node < peers.size(); ++node) {
     std::string& address = peers[node].address;
+    address = rail_of_address(address, 0);
     const std::size_t behind = address.find(' ', sizeof kAddressMark - 1);
     if (!address.starts_with(kAddressMark) || behind == std::string::npos)
       return Failure{
@@ -504,7 +506,7 @@ const Maker kVerbs = {
     [](std::string_view settings, const Options& options, Sink& sink) -> Result<std::unique_ptr<Transport>> {
       const auto api = verbs::system_api();
       if (!api) return api.failure();
-      return verbs::Verbs::create(**api, settings, options, sink);
+      return verbs::create(**api, settings, options, sink);
     },
     check, [] { return verbs::why_not_here(); }, [] { verbs::hook_unmappings(); }};
 

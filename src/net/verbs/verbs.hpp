@@ -12,9 +12,13 @@ namespace tmpi::net::verbs {
 
 class Verbs final : public Transport, private Reconnection {
  public:
-  /// `api`: libibverbs, or what a test puts in its place.
-  static Result<std::unique_ptr<Transport>> create(const Api& api, std::string_view settings,
-                                                   const Options& options, Sink& sink);
+  struct Watch {
+    std::unique_ptr<UnmapWatch> watch;  ///< null: registrations are not kept
+    std::string why_not;
+  };
+  /// Over one adapter. `api`: libibverbs, or what a test puts in its place.
+  static Result<std::unique_ptr<Transport>> create(const Api& api, const Settings& settings,
+                                                   const Options& options, Sink& sink, Watch watch);
   ~Verbs() override;
 
   const Limits& limits() const noexcept override { return limits_; }
@@ -58,7 +62,7 @@ class Verbs final : public Transport, private Reconnection {
   };
 
   explicit Verbs(const Options& options, Sink& sink);
-  Result<void> open(const Api& api, const Settings& settings, const Options& options);
+  Result<void> open(const Api& api, const Settings& settings, const Options& options, Watch watch);
   Result<void> size_up(const Options& options);
 
   bool poll_received() noexcept;
