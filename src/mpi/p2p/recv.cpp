@@ -55,7 +55,7 @@ void describe(Request& request, sched::Waiter& waiter, Comm& comm, ContextId con
 // Whether the message lies in a channel of the worker's, and has been taken in now. Not asked while others there wait
 // for their turn.
 inline bool comes_now(const sched::Waiter& waiter) noexcept {
-  return !sched::single_worker() && take_in_for(waiter, sched::lone_worker());
+  return !sched::one_worker() && take_in_for(waiter, sched::lone_worker());
 }
 
 // Messages that a rank may receive as they lie there before others of its worker have a turn. With one worker who sends
@@ -63,7 +63,7 @@ inline bool comes_now(const sched::Waiter& waiter) noexcept {
 constexpr std::uint32_t kAtOnce = 64;
 
 inline bool turn_is_over(Rank& rank) noexcept {
-  return ++rank.at_once % kAtOnce == 0 && !sched::single_worker();
+  return ++rank.at_once % kAtOnce == 0 && !sched::one_worker();
 }
 
 }  // namespace
