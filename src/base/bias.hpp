@@ -19,22 +19,21 @@ class Bias {
   Bias(const Bias&) = delete;
   Bias& operator=(const Bias&) = delete;
 
-  // ---- The favoured side: one thread at a time. May be nested.
+  // ---- The favoured side: one thread at a time, and not while it is inside.
 
   /// True: nobody claims it before leave(). False: somebody has, and leave() is not to be called.
   bool enter() noexcept {
-    const std::uint32_t inside = inside_.load(std::memory_order_relaxed);
-    inside_.store(inside + 1, std::memory_order_relaxed);
+    inside_.store(true, std::memory_order_relaxed);
     quick_barrier();
     // acquire pairs with release(): what was done under the claim is seen.
     if (claims_.load(std::memory_order_acquire) == 0) [[likely]]
       return true;
-    inside_.store(inside, std::memory_order_release);
+    leave();
     return false;
   }
   void leave() noexcept {
     // release pairs with claim().
-    inside_.store(inside_.load(std::memory_order_relaxed) - 1, std::memory_order_release);
+    inside_.store(false, std::memory_order_release);
   }
 
   // ---- Any thread that is not inside. Several may claim it at the same time: what keeps them from each other, and from the
@@ -49,7 +48,7 @@ class Bias {
       rest(kSurely);
     }
     // acquire pairs with leave(). Who is inside may have lost its core to this thread.
-    for (int looks = 0; inside_.load(std::memory_order_acquire) != 0; ++looks)
+    for (int looks = 0; inside_.load(std::memory_order_acquire); ++looks)
       looks < kLooks ? cpu_relax() : rest(kHolder);
   }
   void release() noexcept { claims_.fetch_sub(1, std::memory_order_release); }
@@ -64,7 +63,7 @@ class Bias {
   }
 
   // The favoured side's own line, but for claims, which are seldom.
-  alignas(kCacheLine) std::atomic<std::uint32_t> inside_{0};
+  alignas(kCacheLine) std::atomic<bool> inside_{false};
   std::atomic<std::uint32_t> claims_{0};
 };
 

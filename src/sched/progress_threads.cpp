@@ -145,10 +145,11 @@ void ProgressThreads::serve() noexcept {
   // The timer of a thread that sleeps is late by its slack, 50 us if nothing is said.
   prctl(PR_SET_TIMERSLACK, 1, 0, 0, 0);
   ask_to_be_prompt();
-  std::uint64_t rest = kShortestRest;
+  // While it is of no use it rests for longer and longer, and begins the next time with longer rests.
+  std::uint64_t first_rest = kShortestRest, rest = kShortestRest;
   while (!stopping_.load(std::memory_order_relaxed)) {
     if (heat_ > 0) {
-      rest = kShortestRest;
+      first_rest = rest = kShortestRest;
       sleep_until_called(watch());
       continue;
     }
@@ -170,7 +171,8 @@ void ProgressThreads::serve() noexcept {
     if (source_.expected->load(std::memory_order_relaxed) <= 0 ||
         (looks() == before && !shared_.parking.watch.free())) {
       sleep_until_called(false);
-      rest = kShortestRest;
+      first_rest = std::min(2 * first_rest, kLongestRest);
+      rest = first_rest;
     }
   }
 }

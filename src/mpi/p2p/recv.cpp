@@ -20,17 +20,20 @@ namespace {
 bool take_or_post(Request& request) noexcept {
   // Between nodes. Said before it is posted: then the receive may be matched at any time, and be gone.
   ReceiveNotice notice;
+  bool expected = false;
   const RemoteCalls* const remote = remote_calls();
   const auto post = [&]() noexcept -> PostedReceive& {
     request.posted.request = &request;
-    if (remote != nullptr) [[unlikely]]
+    if (remote != nullptr) [[unlikely]] {
       notice = remote->expect(request);
+      expected = request.expected;
+    }
     return request.posted;
   };
   const MatchKey key{request.context, request.peer, request.tag};
   if (Message* const message = request.comm->owner->matcher.receive(key, post))
     return accept(request, *message);
-  if (remote != nullptr) [[unlikely]] {
+  if (expected) [[unlikely]] {
     if (notice.sender >= 0) remote->announce(notice);
     // Not under the matcher's lock: who is woken may take this thread's core, and then want the lock.
     sched::call_progress();
