@@ -201,6 +201,13 @@ TEST_CASE("ranks per core: what is measured in docs/overlap.md") {
   CHECK(with_ranks_per_core(stencil, 1, Way::kBeside) == 1);
   CHECK(with_ranks_per_core(stencil, 1, Way::kAtSchedulingPoints) == 1.9);
   // A wire that is slower than the cores.
+  // Copies that an idle core has made take a busy one's time.
+  const OneRank copies{.busy = 1, .between = 1, .waits = 0.8, .moving = 0.1};
+  CHECK(with_ranks_per_core(copies, 1, Way::kAtSchedulingPoints) == 1.8);
+  CHECK(with_ranks_per_core(copies, 1, Way::kBeside) == doctest::Approx(1.1));
+  CHECK(with_ranks_per_core(copies, 2, Way::kBeside) == doctest::Approx(1.1));
+  CHECK(with_ranks_per_core({.busy = 1, .between = 0.4, .waits = 0.8, .moving = 0.1}, 1, Way::kBeside) ==
+        doctest::Approx(1.45));
   CHECK(with_ranks_per_core({.busy = 1, .waits = 3, .rest = 0.5}, 6, Way::kBeside) == 3.5);
 }
 

@@ -135,6 +135,8 @@ Result<Reading> read(const Profile& profile) {
   reading.vratio = static_cast<double>(profile.ranks.size()) / cores;
   reading.one_rank.rest = reading.library;
   reading.one_rank.between = reading.between;
+  reading.one_rank.moving = std::min(1e-9 * static_cast<double>(profile.network.protocols.moving) / cores,
+                                     reading.one_rank.waits + reading.one_rank.blocking);
   // Whatever ran, in whatever call.
   reading.one_rank.busy = std::max(
       run.total - reading.library - reading.one_rank.waits - reading.one_rank.blocking, run.computing);

@@ -10,6 +10,7 @@ struct OneRank {
   double between = 0;   ///< of that, computed between initiations and their waits
   double waits = 0;     ///< idle in MPI_Wait...: the transfers that were not hidden
   double blocking = 0;  ///< idle in blocking calls
+  double moving = 0;    ///< of idle time, in which the core itself has moved data: copies, steps of protocols
   double rest = 0;      ///< that stays as it is
 };
 

@@ -120,6 +120,7 @@ json network_of(const ProfiledNetwork& network) {
             {"lowered", by.limits_lowered},
             {"refused", by.limits_refused},
             {"largest", by.largest_limit}}},
+          {"moving", by.moving},
           {"receive_buffers", by.receive_buffers}};
 }
 
@@ -136,6 +137,7 @@ ProfiledNetwork network_in(const json& in) {
   read("early", by.early, by.early_bytes);
   read("reads", by.reads, by.read_bytes);
   by.deferred = in.at("deferred");
+  by.moving = in.value("moving", std::uint64_t{0});
   if (!in.contains("eager_limits")) return network;  // written before there were any
   const json& limits = in.at("eager_limits");
   by.limits_raised = limits.at("raised");

@@ -47,6 +47,7 @@ void add_network(ProfiledNetwork& whole, const ProfiledNetwork& part) {
   sum.limits_lowered += by.limits_lowered;
   sum.limits_refused += by.limits_refused;
   sum.largest_limit = std::max(sum.largest_limit, by.largest_limit);
+  sum.moving += by.moving;
   sum.receive_buffers = std::max(sum.receive_buffers, by.receive_buffers);
 }
 

@@ -35,6 +35,7 @@ Profile part(int node) {
                       .deferred = 1,
                       .limits_raised = 2,
                       .largest_limit = 66560,
+                      .moving = 700,
                       .receive_buffers = 1 << 20}};
   profile.foreign_calls = 4;
   return profile;
@@ -59,6 +60,7 @@ TEST_CASE("the profiles of two node processes become one") {
   CHECK(whole.network.protocols.eager_bytes == 48);
   CHECK(whole.network.protocols.limits_raised == 4);
   CHECK(whole.network.protocols.largest_limit == 66560);
+  CHECK(whole.network.protocols.moving == 1400);
   CHECK(whole.network.protocols.receive_buffers == 1 << 20);
   CHECK(whole.network.protocols.deferred == 2);
   // Wherever the program lies, the call site is the same.

@@ -8,7 +8,9 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <optional>
 
+#include "base/bias.hpp"
 #include "sched/progress.hpp"
 #include "sched/worker.hpp"
 #include "timers/clock.hpp"
@@ -27,6 +29,8 @@ constexpr int kGlance = 64;
 // thread has taken its core: it gets that back for so many ns.
 constexpr int kVain = 2;
 constexpr std::uint64_t kHolderTime = 20'000;
+// No more looks of a worker count: it may have spun, and fallen asleep long ago.
+constexpr std::uint64_t kOften = 8;
 constexpr std::uint64_t kSettlingTime = 30'000;
 
 // Of kernel 5.3; later versions are longer.
@@ -124,8 +128,14 @@ bool ProgressThreads::wanted() const noexcept {
   return source_.expected->load(std::memory_order_seq_cst) > 0 && shared_.parking.watch.free();
 }
 
+// A worker idles, and looks all the time but for this thread, which may have taken its core.
+bool ProgressThreads::any_spins() const noexcept {
+  return std::ranges::any_of(shared_.workers, [](const auto& worker) { return worker->spins(); });
+}
+
 // Somebody looks at the source now: a worker that idles, or a rank that tests.
 bool ProgressThreads::others_look() const noexcept {
+  if (any_spins()) return true;
   const std::uint64_t before = looks();
   for (int i = 0; i < kGlance; ++i) cpu_relax();
   return looks() != before;
@@ -135,10 +145,11 @@ void ProgressThreads::serve() noexcept {
   // The timer of a thread that sleeps is late by its slack, 50 us if nothing is said.
   prctl(PR_SET_TIMERSLACK, 1, 0, 0, 0);
   ask_to_be_prompt();
-  std::uint64_t rest = kShortestRest;
+  // While it is of no use it rests for longer and longer, and begins the next time with longer rests.
+  std::uint64_t first_rest = kShortestRest, rest = kShortestRest;
   while (!stopping_.load(std::memory_order_relaxed)) {
     if (heat_ > 0) {
-      rest = kShortestRest;
+      first_rest = rest = kShortestRest;
       sleep_until_called(watch());
       continue;
     }
@@ -146,7 +157,7 @@ void ProgressThreads::serve() noexcept {
     const std::uint64_t before = looks();
     if (wanted()) {
       eventcount_.wait(epoch, kShortestRest);
-      if (wanted() && looks() == before) {
+      if (wanted() && looks() == before && !any_spins()) {
         heat_ = kWarm;
         continue;
       }
@@ -160,7 +171,8 @@ void ProgressThreads::serve() noexcept {
     if (source_.expected->load(std::memory_order_relaxed) <= 0 ||
         (looks() == before && !shared_.parking.watch.free())) {
       sleep_until_called(false);
-      rest = kShortestRest;
+      first_rest = std::min(2 * first_rest, kLongestRest);
+      rest = first_rest;
     }
   }
 }
@@ -181,6 +193,8 @@ void ProgressThreads::sleep_until_called(bool others) noexcept {
 
 // Sees to the source until a worker does (true), or nothing is expected.
 bool ProgressThreads::watch() noexcept {
+  std::optional<Claim> claim;
+  if (bias() != nullptr) claim.emplace(*bias());
   bool watched = false, moved = true, others = false;
   for (int vain = 1;; ++vain) {
     while (source_.poll()) {
@@ -193,14 +207,18 @@ bool ProgressThreads::watch() noexcept {
     if (vain > kVain) eventcount_.wait(epoch, kHolderTime);
     // If all workers have fallen asleep before this thread moved something, none of them looks for a stall.
     const std::uint64_t limit = moved && shared_.stall.all_asleep() ? kStallPeriod : 0;
-    const std::uint64_t start = limit != 0 ? timers::now_ticks() : 0;
+    const std::uint64_t start = timers::now_ticks(), before = looks();
     if (!shared_.parking.watch.park(eventcount_, epoch, limit, true)) break;
     watched = true;
+    const double slept = timers::seconds(timers::now_ticks() - start);
     if (limit != 0) {
-      moved = timers::seconds(timers::now_ticks() - start) < 0.9e-9 * static_cast<double>(kStallPeriod);
+      moved = slept < 0.9e-9 * static_cast<double>(kStallPeriod);
       if (!moved) shared_.stall.check();
     }
-    others = others_look();
+    // Meanwhile workers have looked so often that one would have come soon. Now they may not, because this thread has
+    // their core; what it then finds to do does not show that it is of use.
+    const std::uint64_t often = std::min(looks() - before, kOften);
+    others = slept < 1e-9 * static_cast<double>(often * kShortestRest) || others_look();
     if (others) {
       heat_ = std::max(heat_ - kCooling, 0);
       break;

@@ -44,6 +44,7 @@ class ProgressThreads {
   bool watch() noexcept;
   void sleep_until_called(bool others) noexcept;
   bool others_look() const noexcept;
+  bool any_spins() const noexcept;
   bool wanted() const noexcept;
   std::uint64_t looks() const noexcept;
   void spin() noexcept;

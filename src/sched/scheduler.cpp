@@ -26,7 +26,8 @@
 namespace tmpi::sched {
 namespace detail {
 
-bool g_single_worker = false;
+bool g_one_worker = false, g_single_worker = false;
+Bias* g_bias = nullptr;
 bool g_tasks_move = false;
 bool g_plans = false;
 bool g_counts_messages = false;
@@ -131,6 +132,7 @@ class NodeScheduler final : public Scheduler {
   std::optional<Topology> topology_;
   Progress progress_ = Progress::kPoll;  // as it is done
   std::vector<Place> progress_places_;   // kCore
+  Bias bias_;
   std::optional<ProgressThreads> progress_threads_;
   TaskTable tasks_;
   std::mutex adding_;
@@ -238,7 +240,8 @@ NodeScheduler::~NodeScheduler() {
   if (g_scheduler == this) {
     metering::reset();
     g_scheduler = nullptr;
-    detail::g_single_worker = false;
+    detail::g_one_worker = detail::g_single_worker = false;
+    detail::g_bias = nullptr;
     detail::g_tasks_move = false;
     detail::g_plans = false;
     detail::g_counts_messages = false;
@@ -412,7 +415,13 @@ bool NodeScheduler::set_drain_hook(DrainHook hook) {
 }
 
 void NodeScheduler::set_event_source(const EventSource& source) {
-  if (progress_ != Progress::kPoll && source.expected != nullptr) progress_threads_.emplace(shared_, source);
+  if (progress_ != Progress::kPoll && source.expected != nullptr) {
+    progress_threads_.emplace(shared_, source);
+    detail::g_single_worker = false;
+    // Who spins is inside all the time.
+    const bool sleeps = progress_ == Progress::kThread && options_.workers == 1;
+    detail::g_bias = sleeps && enable_process_barrier() ? &bias_ : nullptr;
+  }
   // Who spins on cores of their own need nobody who watches in addition.
   const bool spins = progress_threads_ && progress_ == Progress::kCore;
   if (!spins && !shared_.parking.watch.set(source.arm)) {
@@ -510,7 +519,7 @@ Result<std::unique_ptr<Scheduler>> Scheduler::create(const Options& options) {
   auto scheduler = std::make_unique<NodeScheduler>(options);
   if (auto ready = scheduler->set_up(); !ready) return ready.failure();
   g_scheduler = scheduler.get();
-  detail::g_single_worker = options.workers == 1 && !is_beside(options.progress);
+  detail::g_one_worker = detail::g_single_worker = options.workers == 1;
   detail::g_tasks_move = scheduler->balancer() != nullptr;
   detail::g_plans =
       detail::g_tasks_move && (scheduler->balancer()->plans() || scheduler->balancer()->steals());

@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "base/arming.hpp"
+#include "base/bias.hpp"
 #include "base/result.hpp"
 #include "sched/follow.hpp"
 #include "sched/move.hpp"
@@ -216,8 +217,10 @@ using LimitHook = void (*)(const std::string& sentence);
 void end_at_limits_by(LimitHook hook) noexcept;
 
 namespace detail {
-extern bool g_single_worker;  // written by create() only
-}
+// Written before any task runs.
+extern bool g_one_worker, g_single_worker;
+extern Bias* g_bias;
+}  // namespace detail
 
 /// The process's scheduler; null before create(). Exactly one exists.
 Scheduler* scheduler() noexcept;
@@ -242,6 +245,17 @@ int lone_worker() noexcept;
 /// atomics then.
 inline bool single_worker() noexcept {
   return detail::g_single_worker;
+}
+
+/// The same, but there may be a progress thread: no task has anything to do with another worker.
+inline bool one_worker() noexcept {
+  return detail::g_one_worker;
+}
+
+/// With one worker and a progress thread that sleeps most of the time: who is inside the worker may use what tasks share,
+/// without the locks, while it is inside this, too. Else null.
+inline Bias* bias() noexcept {
+  return detail::g_bias;
 }
 
 }  // namespace tmpi::sched

@@ -218,6 +218,12 @@ bool Worker::sleep(std::uint32_t epoch) noexcept {
 // are looked for only after the first looks: who waits for a small message need not pay for that.
 void Worker::spin() noexcept {
   if (shared_.spin_ticks == 0) return look();
+  spins_.store(true, std::memory_order_relaxed);
+  spin_on();
+  spins_.store(false, std::memory_order_relaxed);
+}
+
+inline void Worker::spin_on() noexcept {
   std::uint64_t start = timers::now_ticks(), now;
   const auto over = [this] {
     look();

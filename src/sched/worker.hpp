@@ -119,6 +119,8 @@ class alignas(kCacheLine) Worker {
   bool has_company() const noexcept { return residents_.load(std::memory_order_relaxed) > 1; }
   /// So often has it looked at the event source.
   std::uint64_t looks() const noexcept { return looks_.load(std::memory_order_relaxed); }
+  /// It idles, and does nothing but look; so it is, too, while another thread has its core.
+  bool spins() const noexcept { return spins_.load(std::memory_order_relaxed); }
   /// ns for which ready tasks have waited for one that holds the worker.
   std::uint64_t held() const noexcept { return held_.load(std::memory_order_relaxed); }
   AssistPoint& assist_point() noexcept { return assist_point_; }
@@ -224,6 +226,7 @@ class alignas(kCacheLine) Worker {
   bool has_ready() const noexcept { return !ready_.empty() || urgent_ != nullptr; }
   bool finished() const noexcept { return shared_.unfinished.load(std::memory_order_acquire) == 0; }
   void spin() noexcept;
+  void spin_on() noexcept;
   bool progressed() noexcept { return assist_point_.take_request() | std::exchange(progressed_, false); }
   bool sleep(std::uint32_t epoch) noexcept;
   /// Who has slept goes to work: perhaps nobody watches the event source any more. seq_cst: the progress
@@ -340,9 +343,10 @@ class alignas(kCacheLine) Worker {
   std::uint32_t glances_ = 0;
   // Relaxed: written by this thread only, read as figures.
   Counter switches_{0};
-  Counter polled_switches_{0};  // those of yield_polling()
-  Counter looks_{0};            // at the event source
-  bool opened_ = false;         // opening_ is open
+  Counter polled_switches_{0};      // those of yield_polling()
+  Counter looks_{0};                // at the event source
+  std::atomic<bool> spins_{false};  // relaxed: for the progress thread's judgement
+  bool opened_ = false;             // opening_ is open
   ReadyQueue ready_;
   Shared& shared_;
   ult::Fiber root_;  // the thread's own flow of control

@@ -4,7 +4,9 @@
 
 #include <algorithm>
 #include <map>
+#include <optional>
 
+#include "base/bias.hpp"
 #include "mpi/diagnose/place.hpp"
 #include "mpi/p2p/channel.hpp"
 #include "mpi/rank/rank.hpp"
@@ -242,6 +244,8 @@ bool is_of_library(const sched::Task& task, const Blocked& blocked) noexcept {
 // A message that came for somebody who waits for another one of the same communicator: mostly a wrong tag or
 // source.
 std::string unreceived_lines() {
+  std::optional<Claim> claim;  // the caller may be any thread
+  if (sched::bias() != nullptr) claim.emplace(*sched::bias());
   std::string text;
   int examples = 0;
   for_each_rank([&](Rank& rank) {

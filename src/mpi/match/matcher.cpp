@@ -23,12 +23,19 @@ void append(List& list, PostedReceive& receive) noexcept {
 
 }  // namespace
 
-// With one worker only that worker's fibers come here, and none is suspended inside: no lock is needed.
+// With one worker only that worker's fibers come here, and none is suspended inside: no lock is needed. Nor with a progress
+// thread beside it, while that does not watch.
 void Matcher::lock() noexcept {
-  if (!sched::single_worker()) lock_.lock();
+  if (sched::single_worker()) return;
+  if (Bias* const bias = sched::bias(); bias != nullptr && bias->enter()) return;
+  lock_.lock();
+  locked_ = true;
 }
 void Matcher::unlock() noexcept {
-  if (!sched::single_worker()) lock_.unlock();
+  if (sched::single_worker()) return;
+  if (!locked_) return sched::bias()->leave();
+  locked_ = false;
+  lock_.unlock();
 }
 
 // ---- posted receives ----

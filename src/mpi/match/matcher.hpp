@@ -155,6 +155,7 @@ class Matcher {
   // To post a receive, and to match a message with the only one that is posted, takes the first line alone: senders of
   // large messages fetch it from another core.
   SpinLock lock_;
+  bool locked_ = false;  // by that: else by sched::bias()
   int inline_count_ = 0;
   std::size_t overflow_count_ = 0;
   std::uint64_t sequence_ = 0;

@@ -20,17 +20,20 @@ namespace {
 bool take_or_post(Request& request) noexcept {
   // Between nodes. Said before it is posted: then the receive may be matched at any time, and be gone.
   ReceiveNotice notice;
+  bool expected = false;
   const RemoteCalls* const remote = remote_calls();
   const auto post = [&]() noexcept -> PostedReceive& {
     request.posted.request = &request;
-    if (remote != nullptr) [[unlikely]]
+    if (remote != nullptr) [[unlikely]] {
       notice = remote->expect(request);
+      expected = request.expected;
+    }
     return request.posted;
   };
   const MatchKey key{request.context, request.peer, request.tag};
   if (Message* const message = request.comm->owner->matcher.receive(key, post))
     return accept(request, *message);
-  if (remote != nullptr) [[unlikely]] {
+  if (expected) [[unlikely]] {
     if (notice.sender >= 0) remote->announce(notice);
     // Not under the matcher's lock: who is woken may take this thread's core, and then want the lock.
     sched::call_progress();
@@ -55,7 +58,7 @@ void describe(Request& request, sched::Waiter& waiter, Comm& comm, ContextId con
 // Whether the message lies in a channel of the worker's, and has been taken in now. Not asked while others there wait
 // for their turn.
 inline bool comes_now(const sched::Waiter& waiter) noexcept {
-  return !sched::single_worker() && take_in_for(waiter, sched::lone_worker());
+  return !sched::one_worker() && take_in_for(waiter, sched::lone_worker());
 }
 
 // Messages that a rank may receive as they lie there before others of its worker have a turn. With one worker who sends
@@ -63,7 +66,7 @@ inline bool comes_now(const sched::Waiter& waiter) noexcept {
 constexpr std::uint32_t kAtOnce = 64;
 
 inline bool turn_is_over(Rank& rank) noexcept {
-  return ++rank.at_once % kAtOnce == 0 && !sched::single_worker();
+  return ++rank.at_once % kAtOnce == 0 && !sched::one_worker();
 }
 
 }  // namespace

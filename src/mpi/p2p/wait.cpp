@@ -47,7 +47,7 @@ void wait_all(Request* const* requests, int n) noexcept {
   Pending pending = count_pending(requests, n);
   // Before the waiter is hung into each of them: what has come by now completes without it. Not while others there wait
   // for their turn.
-  if (pending.count > 1 && !sched::single_worker() && take_in(sched::lone_worker()))
+  if (pending.count > 1 && !sched::one_worker() && take_in(sched::lone_worker()))
     pending = count_pending(requests, n);
   if (pending.count == 0) {
     if (pending.any != nullptr) catch_up(*pending.any);

@@ -18,6 +18,7 @@ struct Origin {
   std::uint64_t sender = 0;   ///< its transfer there; 0: none
   std::uint64_t address = 0;  ///< rendezvous: of the data, exposed as `key`; 0: it is sent on demand
   net::RemoteKey key;
+  std::uint64_t came = 0;  ///< rendezvous: ticks, if messages are served in order
 };
 
 /// Room for a message with `bytes` bytes of data behind it (0 for a rendezvous): Message::payload points

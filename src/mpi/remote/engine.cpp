@@ -9,6 +9,8 @@
 #include "mpi/base/format_into.hpp"
 #include "mpi/rank/rank.hpp"
 #include "mpi/remote/active.hpp"
+#include "sched/metering.hpp"
+#include "timers/clock.hpp"
 
 namespace tmpi::mpi::remote {
 namespace {
@@ -113,11 +115,13 @@ Result<void> Engine::take_other_jobs() {
 bool Engine::poll() noexcept {
   if (!awake_.load(std::memory_order_acquire)) return false;
   if (!lock_.try_lock()) return false;
+  const std::uint64_t start = sched::switches_metered() ? timers::now_ticks() : 0;
   run_delegations();
   bool progress = transport->poll();
   if (backlog.waiting()) progress |= backlog.post_again();
   limits.poll();
   leave();
+  if (progress && start != 0) moving_.fetch_add(timers::now_ticks() - start, std::memory_order_relaxed);
   return progress;
 }
 
@@ -139,6 +143,11 @@ net::Arming Engine::arm(bool patient) noexcept {
 void Engine::leave() noexcept {
   do {
     run_delegations();
+    if (sends_.has_to_serve() || receives_.has_to_serve()) [[unlikely]]
+      run([](Sends& sends, Receives& receives) {
+        sends.serve_all();
+        receives.serve_all();
+      });
     complete_finished();
     // seq_cst (of unlock_ordered() and empty()) pairs with submit(): a delegation that this thread does not see is
     // run by the one who has left it.
@@ -194,6 +203,8 @@ ProtocolCounters Engine::read_counters() noexcept {
   return inside([&](Sends&, Receives&) {
     ProtocolCounters result = counters;
     result.deferred = backlog.deferred();
+    result.moving =
+        static_cast<std::uint64_t>(1e9 * timers::seconds(moving_.load(std::memory_order_relaxed)));
     limits.count(result);
     return result;
   });

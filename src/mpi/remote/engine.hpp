@@ -91,6 +91,10 @@ class Engine final : public net::Sink, private Core {
   }
   Receives& receives() noexcept { return receives_; }  // for release_quietly()
   bool announces() const noexcept { return settings.rendezvous == Rendezvous::kEarlyCts; }
+  /// Whether it matters when a receive of so many bytes was posted. Any thread.
+  bool serves_in_order(MPI_Count bytes) const noexcept {
+    return transfer_depth > 0 && bytes > settings.eager_limit;
+  }
   bool beside() const noexcept { return settings.beside; }
   /// Bytes; with dynamic limits the one that all pairs begin with.
   MPI_Count eager_limit() const noexcept { return settings.eager_limit; }
@@ -133,6 +137,7 @@ class Engine final : public net::Sink, private Core {
   void lose(int peer, std::string_view why) noexcept;
 
   SpinLock lock_;
+  std::atomic<std::uint64_t> moving_{0};  // ticks, for profiles
   DelegationQueue delegations_;
   Sends sends_;
   Receives receives_;

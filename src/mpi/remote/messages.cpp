@@ -55,6 +55,7 @@ bool accept(Request& receive, Message& message) noexcept {
     receive.started =
         receive.kind == RequestKind::kRecv ? begun_now(*receive.comm->owner, origin.peer, bytes) : 0;
     give_back_arrival(message);
+    receive.posted_at = 0;
     engine()->submit([&receive, key, bytes, origin](Sends&, Receives& receives) {
       receives.fetch(receive, key, bytes, origin);
     });
@@ -90,6 +91,7 @@ ReceiveNotice expect(Request& receive) noexcept {
                       bytes > engine()->eager_limits().of(job()->node_of(world));
   receive.started = world >= 0 ? begun_now(*receive.comm->owner, job()->node_of(world), bytes) : 0;
   receive.expected = world >= 0 || receive.peer == MPI_ANY_SOURCE;
+  receive.posted_at = receive.expected && engine()->serves_in_order(bytes) ? timers::now_ticks() : 0;
   // seq_cst pairs with the progress thread that is about to sleep (sched/progress.hpp), whom the caller calls
   // when the lock is open.
   if (receive.expected) detail::g_expected.fetch_add(1, std::memory_order_seq_cst);

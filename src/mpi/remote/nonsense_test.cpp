@@ -48,7 +48,7 @@ std::vector<Nonsense> all_nonsense() {
       {"RTS with data", Kind::kRts, bytes_of(Rts{envelope(1, 10), kId}), 10},
       {"RTS of more bytes than there are", Kind::kRts, bytes_of(Rts{envelope(1, ~std::uint64_t{0}), kId})},
       {"RTS, to be read where nothing can be read", Kind::kRts, bytes_of(readable)},
-      {"CTS for nothing", Kind::kCts, bytes_of(Cts{kId, kId, 10, 0, 0})},
+      {"CTS for nothing", Kind::kCts, bytes_of(Cts{kId, kId, 10, 0, 0, 0})},
       {"CTS, cut off", Kind::kCts, std::vector<std::byte>(sizeof(Cts) - 1)},
       {"DATA for nobody", Kind::kData, bytes_of(Data{kId, 0}), 100},
       {"DATA for an id out of range", Kind::kData, bytes_of(Data{~std::uint64_t{0}, 0}), 100},

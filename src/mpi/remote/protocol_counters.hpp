@@ -14,7 +14,9 @@ struct ProtocolCounters {
   std::uint64_t deferred = 0;                ///< posts that had to wait for resources
   // Eager limits of pairs of nodes (--eager-limit dynamic): changes, and requests that this node has refused.
   std::uint64_t limits_raised = 0, limits_lowered = 0, limits_refused = 0;
-  std::uint64_t largest_limit = 0;    ///< bytes, of any pair at any time
+  std::uint64_t largest_limit = 0;  ///< bytes, of any pair at any time
+  std::uint64_t moving =
+      0;  ///< ns of looks at the network that have moved something, if switches are metered
   std::uint64_t receive_buffers = 0;  ///< bytes that the transport has posted for what comes unasked, at most
 };
 

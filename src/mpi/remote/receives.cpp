@@ -22,13 +22,18 @@ std::byte* one_run(const Request& receive) noexcept {
 }
 
 Origin origin_of(int peer, const Envelope& envelope, std::uint64_t sender) noexcept {
-  return {peer, envelope.dest, envelope.flags, sender, 0, {}};
+  return {peer, envelope.dest, envelope.flags, sender, 0, {}, 0};
 }
 
 void fill(Message& message, const Envelope& envelope, MessagePlace place) noexcept {
   message.bytes = static_cast<MPI_Count>(envelope.bytes);
   message.serial = envelope.serial;
   message.place = place;
+}
+
+// ns; 0 if nobody wants to know.
+std::uint64_t waited_since(std::uint64_t then) noexcept {
+  return then != 0 ? static_cast<std::uint64_t>(1e9 * timers::seconds(timers::now_ticks() - then)) : 0;
 }
 
 constexpr const char* kNoSuchRank = "it has sent a message for a rank that does not live here";
@@ -39,13 +44,14 @@ void Receives::Inbound::reset() noexcept {
   request = nullptr;
   packed = nullptr;
   wanted = begun = arrived = turn = 0;
-  address = started = 0;
+  address = started = order = 0;
   for (Get& get : gets) get.packed = nullptr;
 }
 
 void Receives::use(int own_nodes, int nodes) {
   landing_.resize(static_cast<std::size_t>(nodes));
   queues_.resize(static_cast<std::size_t>(nodes));
+  unserved_.use(nodes);
   for (auto& queue : queues_) queue.limit(core_.transfer_depth);
   owed_.use({.peers = own_nodes, .batch = credit_limit(core_.settings.eager_limit) / 4},
             {.peers = nodes - own_nodes, .batch = kCreditBetweenJobs / 4}, job()->most_local());
@@ -197,6 +203,7 @@ void Receives::on_rts(int peer, const Rts& rts) {
   std::copy(std::begin(rts.key), std::end(rts.key), std::begin(origin.key.word));
   const auto bytes = static_cast<MPI_Count>(rts.envelope.bytes);
   core_.limits.asked(peer, bytes);
+  if (core_.transfer_depth > 0) origin.came = timers::now_ticks();
   const MatchResult arrival = rank->matcher.arrive(rts.envelope.key(), [&]() noexcept {
     Message* const message = take_arrival(0);
     if (message == nullptr) out_of_memory();
@@ -217,7 +224,7 @@ void Receives::fetch(Request& receive, const MatchKey& key, MPI_Count bytes, con
     if (origin.address != 0)
       core_.backlog.post(origin.peer, Kind::kFin, Transfer{origin.sender});
     else
-      core_.backlog.post(origin.peer, Kind::kCts, Cts{origin.sender, 0, 0, 0, 0});
+      core_.backlog.post(origin.peer, Kind::kCts, Cts{origin.sender, 0, 0, 0, 0, 0});
     return core_.finished.add(receive);
   }
   Inbound& in = table_.take();
@@ -225,6 +232,7 @@ void Receives::fetch(Request& receive, const MatchKey& key, MPI_Count bytes, con
   in.request = &receive;
   in.peer = origin.peer;
   in.sender = origin.sender;
+  if (core_.transfer_depth > 0) in.order = receive.posted_at != 0 ? receive.posted_at : origin.came;
   if (core_.limits.dynamic()) in.started = timers::now_ticks();
   in.run = one_run(receive);
   in.wanted = wanted;
@@ -232,16 +240,28 @@ void Receives::fetch(Request& receive, const MatchKey& key, MPI_Count bytes, con
   detail::g_expected.fetch_add(1, std::memory_order_seq_cst);
   if (origin.address == 0) {
     core_.backlog.post(in.peer, Kind::kCts,
-                       Cts{in.sender, in.id, static_cast<std::uint64_t>(wanted), in.run == nullptr, 0});
+                       Cts{in.sender, in.id, static_cast<std::uint64_t>(wanted), in.run == nullptr, 0,
+                           waited_since(in.order)});
     return;
   }
   in.address = origin.address;
   in.key = origin.key;
   ++core_.counters.reads;
   core_.counters.read_bytes += static_cast<std::uint64_t>(wanted);
-  TransferQueue<Inbound>& queue = queue_from(in.peer);
-  go_on(in, queue);
-  serve(queue);
+  go_on(in, queue_from(in.peer));
+  serve_soon(in.peer);
+}
+
+// Where pieces are posted one after the other what has come with this is dealt with first. Else all is posted at once.
+void Receives::serve_soon(int peer) {
+  if (core_.transfer_depth > 0)
+    unserved_.add(peer);
+  else
+    serve(queue_from(peer));
+}
+
+void Receives::serve_all() {
+  unserved_.take([this](int peer) { serve(queue_from(peer)); });
 }
 
 net::Landing Receives::on_data(int peer, const Data& data, std::size_t payload) {
@@ -322,10 +342,10 @@ void Receives::got(net::Completion& completion) noexcept {
   Get& get = static_cast<Get&>(completion);
   Inbound& in = *get.owner;
   Receives& receives = *in.receives;
-  TransferQueue<Inbound>& queue = receives.queue_from(in.peer);
+  const int peer = in.peer;
   receives.take_in(in, get);
-  receives.go_on(in, queue);  // may be gone now
-  receives.serve(queue);
+  receives.go_on(in, receives.queue_from(peer));  // may be gone now
+  receives.serve_soon(peer);
 }
 
 void Receives::finish(Inbound& in) {

@@ -28,6 +28,9 @@ class Receives {
   net::Landing on_eager(int peer, const Eager& eager, std::size_t payload);
   net::Landing on_data(int peer, const Data& data, std::size_t payload);
   void landed(int peer);
+  /// Begins the next reads; as Sends::serve_all().
+  void serve_all();
+  bool has_to_serve() const noexcept { return !unserved_.empty(); }
   void on_rts(int peer, const Rts& rts);
   void on_cancel(int peer, const Cancel& cancel);
 
@@ -91,6 +94,7 @@ class Receives {
   void matched(int peer, const Envelope& envelope, const Request& receive);
   TransferQueue<Inbound>& queue_from(int peer) noexcept { return queues_[static_cast<std::size_t>(peer)]; }
   void serve(TransferQueue<Inbound>& queue);
+  void serve_soon(int peer);
   void go_on(Inbound& in, TransferQueue<Inbound>& queue);
   void post_get(Inbound& in, TransferQueue<Inbound>& queue);
   void take_in(Inbound& in, Get& get);
@@ -102,6 +106,7 @@ class Receives {
   std::vector<Landing> landing_;  // by peer
   Table<Inbound> table_;
   std::vector<TransferQueue<Inbound>> queues_;  // of reads, by peer
+  Unserved unserved_;
 };
 
 }  // namespace tmpi::mpi::remote

@@ -53,12 +53,14 @@ void Sends::Outbound::reset() noexcept {
   packed = nullptr;
   receiver = 0;
   wanted = posted = turn = 0;
+  order = started = 0;
   asked_for = 0;
   for (Piece& piece : pieces) piece.packed = nullptr;
 }
 
 void Sends::use(int ranks, int nodes) {
   queues_.resize(static_cast<std::size_t>(nodes));
+  unserved_.use(nodes);
   for (auto& queue : queues_) queue.limit(core_.transfer_depth);
   allowance_.use(ranks);
   const std::size_t buffered = core_.transport->limits().most_buffered;
@@ -110,6 +112,7 @@ void Sends::start(Request& request, const Route& route, const MatchKey& key, con
   out.bytes = data.bytes;
   out.run = one_run(data);
   request.transfer = out.id;
+  if (core_.transfer_depth > 0) out.started = timers::now_ticks();
   count_pending(1);
 
   Envelope envelope = envelope_of(key, route.dest, data);
@@ -193,10 +196,25 @@ void Sends::on_cts(int peer, const Cts& cts) {
   out->receiver = cts.receiver;
   out->wanted = static_cast<MPI_Count>(cts.bytes);
   out->segmented = cts.segmented != 0;
+  // Whichever rank has waited longer, that of the send or that of the receive.
+  if (out->started != 0)
+    out->order =
+        std::min(out->started, timers::now_ticks() - timers::ticks(1e-9 * static_cast<double>(cts.waited)));
   if (core_.limits.dynamic()) out->asked_for = timers::now_ticks();
-  TransferQueue<Outbound>& queue = queue_to(peer);
-  go_on(*out, queue);
-  serve(queue);
+  go_on(*out, queue_to(peer));
+  serve_soon(peer);
+}
+
+// Where pieces are posted one after the other what has come with this is dealt with first. Else all is posted at once.
+void Sends::serve_soon(int peer) {
+  if (core_.transfer_depth > 0)
+    unserved_.add(peer);
+  else
+    serve(queue_to(peer));
+}
+
+void Sends::serve_all() {
+  unserved_.take([this](int peer) { serve(queue_to(peer)); });
 }
 
 // Posts what may be posted to a peer now.
@@ -250,8 +268,9 @@ void Sends::piece_sent(net::Completion& completion) noexcept {
   TransferQueue<Outbound>& queue = sends.queue_to(out.peer);
   piece.busy = false;
   queue.done(piece.bytes);
+  const int peer = out.peer;
   sends.go_on(out, queue);  // may be gone now
-  sends.serve(queue);
+  sends.serve_soon(peer);
 }
 
 void Sends::on_fin(int peer, const Transfer& fin) {

@@ -44,6 +44,11 @@ class Sends {
     core_.backlog.post(peer, kind, announcement);
   }
 
+  /// Posts the next pieces of data, after everything that has come has been dealt with: what that has led to, and is no
+  /// data, goes first.
+  void serve_all();
+  bool has_to_serve() const noexcept { return !unserved_.empty(); }
+
   void on_cts(int peer, const Cts& cts);
   void on_fin(int peer, const Transfer& fin);
   void on_credit(int peer, const Credit& credit);
@@ -91,6 +96,7 @@ class Sends {
     MPI_Count wanted = 0;
     MPI_Count posted = 0;
     std::uint64_t asked_for = 0;  // ticks, if limits are dynamic
+    std::uint64_t started = 0;    // ticks, if messages are served in order
     std::array<Piece, kPieces> pieces;
 
     void reset() noexcept;
@@ -102,6 +108,7 @@ class Sends {
   void post_rts(Outbound& out, const Envelope& envelope);
   TransferQueue<Outbound>& queue_to(int peer) noexcept { return queues_[static_cast<std::size_t>(peer)]; }
   void serve(TransferQueue<Outbound>& queue);
+  void serve_soon(int peer);
   void go_on(Outbound& out, TransferQueue<Outbound>& queue);
   void post_piece(Outbound& out, TransferQueue<Outbound>& queue);
   static void piece_sent(net::Completion& completion) noexcept;
@@ -114,8 +121,9 @@ class Sends {
   Announcements announcements_;
   Table<Outbound> table_;
   std::vector<TransferQueue<Outbound>> queues_;  // by peer
-  MPI_Count now_limit_ = 0;                      // of messages that now() sends
-  std::unique_ptr<std::byte[]> scratch_;         // its
+  Unserved unserved_;
+  MPI_Count now_limit_ = 0;               // of messages that now() sends
+  std::unique_ptr<std::byte[]> scratch_;  // its
 };
 
 }  // namespace tmpi::mpi::remote

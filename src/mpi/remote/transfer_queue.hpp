@@ -1,11 +1,13 @@
-// TransferQueue: the large messages whose data goes to a peer, or comes from it, and which of them is to post the next piece.
-// First come, first served: what is there early lets a rank go on early, whereas pieces in turn would have all be there
-// late. Only so much is posted at a time, where somebody posts the next piece soon; what is not data (RTS, CTS, FIN)
-// then finds the wire free after that, and not after all data of all ranks. docs/network.md, "The transfer queue". Used
-// under the engine's lock.
+// TransferQueue: the large messages whose data goes to a peer, or comes from it, and which of them is to post the next
+// piece. That whose rank has waited longest: ranks that wait together go on one after the other, whereas pieces in turn
+// would have all go on late. Only so much is posted at a time, where somebody posts the next piece soon; what is not data
+// (RTS, CTS, FIN) then finds the wire free after that, and not after all data of all ranks. docs/network.md, "The transfer
+// queue". Used under the engine's lock.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
+#include <vector>
 
 #include "mpi.h"
 
@@ -15,7 +17,10 @@ namespace tmpi::mpi::remote {
 template <class T>
 struct InTransferQueue {
   T* next_queued = nullptr;
+  T* previous_queued = nullptr;
   bool queued = false;
+  std::uint64_t order =
+      0;  ///< the lower, the sooner: ticks since which the rank of its send or of its receive waits
   MPI_Count turn = 0;  ///< bytes since it came to the front
 };
 
@@ -33,16 +38,19 @@ class TransferQueue {
   void join(T& transfer) noexcept {
     if (transfer.queued) return;
     transfer.queued = true;
-    if (transfer.turn > 0 && transfer.turn < kTurn) {
-      transfer.next_queued = first_;
-      first_ = &transfer;
-      if (last_ == nullptr) last_ = &transfer;
-      return;
+    if (transfer.turn >= kTurn) {
+      transfer.turn = 0;
+      if (last_ != nullptr) transfer.order = std::max(transfer.order, last_->order);
     }
-    transfer.turn = 0;
-    transfer.next_queued = nullptr;
-    (last_ != nullptr ? last_->next_queued : first_) = &transfer;
-    last_ = &transfer;
+    // Most go on where they have been, or come last.
+    T* before = last_;
+    if (first_ != nullptr && transfer.turn > 0 && transfer.order <= first_->order) before = nullptr;
+    while (before != nullptr && before->order > transfer.order) before = before->previous_queued;
+    T* const after = before != nullptr ? before->next_queued : first_;
+    transfer.previous_queued = before;
+    transfer.next_queued = after;
+    (before != nullptr ? before->next_queued : first_) = &transfer;
+    (after != nullptr ? after->previous_queued : last_) = &transfer;
   }
 
   /// Who is to post, and is in the queue no longer; null: nobody, for now.
@@ -50,7 +58,7 @@ class TransferQueue {
     if (first_ == nullptr || (depth_ > 0 && under_way_ >= depth_)) return nullptr;
     T& transfer = *first_;
     first_ = transfer.next_queued;
-    if (first_ == nullptr) last_ = nullptr;
+    (first_ != nullptr ? first_->previous_queued : last_) = nullptr;
     transfer.queued = false;
     return &transfer;
   }
@@ -66,6 +74,36 @@ class TransferQueue {
   T* last_ = nullptr;
   MPI_Count under_way_ = 0;
   MPI_Count depth_ = 0;
+};
+
+/// Peers whose queues may have something to post.
+class Unserved {
+ public:
+  void use(int peers) {
+    marked_.assign(static_cast<std::size_t>(peers), false);
+    peers_.clear();
+    peers_.reserve(static_cast<std::size_t>(peers));
+  }
+  void add(int peer) noexcept {
+    if (marked_[static_cast<std::size_t>(peer)]) return;
+    marked_[static_cast<std::size_t>(peer)] = true;
+    peers_.push_back(peer);  // reserved
+  }
+  bool empty() const noexcept { return peers_.empty(); }
+  /// Calls serve(peer) for each, which may add more.
+  template <class Serve>
+  void take(Serve&& serve) {
+    while (!peers_.empty()) {
+      const int peer = peers_.back();
+      peers_.pop_back();
+      marked_[static_cast<std::size_t>(peer)] = false;
+      serve(peer);
+    }
+  }
+
+ private:
+  std::vector<bool> marked_;
+  std::vector<int> peers_;
 };
 
 }  // namespace tmpi::mpi::remote

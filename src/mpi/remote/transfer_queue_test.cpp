@@ -61,6 +61,51 @@ TEST_CASE("who has had a long turn lets others come first; without a limit every
   CHECK(rest == 100 - TransferQueue<Load>::kTurn / kPiece);
 }
 
+TEST_CASE("what is waited for longest goes first, but for one that has had a long turn") {
+  TransferQueue<Load> queue;
+  const auto load = [](std::uint64_t order, MPI_Count pieces) {
+    Load load{{}, pieces * kPiece};
+    load.order = order;
+    return load;
+  };
+  Load young = load(30, 2), old = load(10, 2), middle = load(20, 1), as_old = load(10, 1);
+  queue.join(young);
+  CHECK(post(queue) == &young);  // is in the queue again
+  queue.join(old);
+  queue.join(middle);
+  queue.join(as_old);
+  CHECK(post(queue) == &old);
+  CHECK(post(queue) == &old);
+  CHECK(post(queue) == &as_old);
+  CHECK(post(queue) == &middle);
+  CHECK(post(queue) == &young);
+  CHECK(post(queue) == nullptr);
+
+  constexpr MPI_Count kTurn = TransferQueue<Load>::kTurn / kPiece;
+  Load huge = load(1, kTurn + 1), next = load(50, 1);
+  queue.join(huge);
+  queue.join(next);
+  for (MPI_Count i = 0; i < kTurn; ++i) CHECK(post(queue) == &huge);
+  CHECK(post(queue) == &next);
+  CHECK(post(queue) == &huge);
+}
+
+TEST_CASE("marked peers are served once each") {
+  Unserved unserved;
+  unserved.use(3);
+  CHECK(unserved.empty());
+  unserved.add(2);
+  unserved.add(0);
+  unserved.add(2);
+  std::vector<int> served;
+  unserved.take([&](int peer) {
+    if (served.empty()) unserved.add(1);
+    served.push_back(peer);
+  });
+  CHECK(unserved.empty());
+  CHECK(served.size() == 3);
+}
+
 // Listing 4's trouble: a CTS behind all data that goes the same way lets the way back be idle.
 TEST_CASE("with a progress thread a small message passes large ones that are on their way") {
   constexpr MPI_Count kLarge = 512 << 10;

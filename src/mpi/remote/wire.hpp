@@ -68,6 +68,7 @@ struct Cts {
   std::uint64_t bytes = 0;      ///< what the receive has room for
   std::uint32_t segmented = 0;  ///< in pieces of at most kSegment
   std::uint32_t padding = 0;
+  std::uint64_t waited = 0;  ///< ns since the receive was posted, if messages are served in order
 };
 
 struct Data {
@@ -110,7 +111,7 @@ struct LimitChange {
   std::array<std::byte, 48> endpoint{};  ///< net::Endpoint
 };
 
-static_assert(sizeof(Envelope) == 32 && sizeof(Eager) == 40 && sizeof(Rts) == 64 && sizeof(Cts) == 32);
+static_assert(sizeof(Envelope) == 32 && sizeof(Eager) == 40 && sizeof(Rts) == 64 && sizeof(Cts) == 40);
 static_assert(sizeof(Data) == 16 && sizeof(Credit) == 16 && sizeof(Announce) == 32 && sizeof(Cancel) == 40);
 static_assert(sizeof(CancelReply) == 24 && sizeof(Transfer) == 8 && sizeof(LimitChange) == 64);
 static_assert(std::has_unique_object_representations_v<Envelope> &&

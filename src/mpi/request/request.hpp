@@ -76,6 +76,9 @@ struct Request {
   /// Ticks at which it was started, until its rank first looks for it; 0: nobody wants to know
   /// (--eager-limit dynamic).
   std::uint64_t started = 0;
+  /// kRecv: ticks at which it was posted, if a message from elsewhere may match that has to be asked for, and those
+  /// are served in order (mpi/remote/transfer_queue.hpp); else 0.
+  std::uint64_t posted_at;
 
   bool done() const noexcept { return state_.load(std::memory_order_acquire) == kDone; }
 

@@ -53,10 +53,10 @@ std::string show_time(Nanoseconds time) {
   return fmt::format("{} ns", time);
 }
 
-// What an interface of that bandwidth moves in kDepthTime, not dilated.
+// What an interface of that bandwidth moves in kDepthTime on the model's clock.
 std::size_t depth_of(const Model& model) {
   if (model.per_byte <= 0) return kMostDepth;
-  const double bytes = kDepthTime * model.dilation / model.per_byte;
+  const double bytes = std::max(kLeastDepthTime, kDepthTime * model.dilation) / model.per_byte;
   return static_cast<std::size_t>(std::clamp(bytes, double{kLeastDepth}, double{kMostDepth})) / 1024 * 1024;
 }
 

@@ -13,9 +13,11 @@ inline constexpr std::size_t kMostHeader = 512;
 inline constexpr std::uint64_t kMostBuffered = 16 * 1024;
 /// Messages travel in pieces of so many bytes: while one is copied the next is on the wire.
 inline constexpr std::uint64_t kPiece = 128 * 1024;
-/// Limits::transfer_depth: what the interface moves in so many nanoseconds on the model's clock, which is what a thread takes to wake
-/// up, some times over.
-inline constexpr double kDepthTime = 42'300;
+/// Limits::transfer_depth: what the interface moves in so many nanoseconds on the model's clock: two pieces, each of which costs
+/// the overhead at both ends, and which a small message waits for.
+inline constexpr double kDepthTime = 21'150;
+/// In ns by the clock on the wall it is no less than a thread takes to wake up, some times over.
+inline constexpr double kLeastDepthTime = 42'300;
 inline constexpr std::size_t kLeastDepth = 64 * 1024;
 inline constexpr std::size_t kMostDepth = 1024 * 1024;
 /// Sends whose buffers are not free yet, and reads, at a time.
