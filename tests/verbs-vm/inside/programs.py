@@ -1,6 +1,8 @@
-"""MPI test programs (tests/mpi) and two of the benchmarks, between two node processes with a device each."""
+"""MPI test programs (tests/mpi) and two of the benchmarks, between node processes with a device each, or both."""
 
-from support import DEVICES, VerbsTest, built, statistics
+import re
+
+from support import DEVICES, NET, VerbsTest, built, statistics
 
 
 class ProgramsTest(VerbsTest):
@@ -57,6 +59,24 @@ class BenchmarksTest(VerbsTest):
         for _, _, computing, communicating, both in rows:
             self.assertGreater(both, 0)
             print(f"overlap: computing {computing * 1e3:.1f} ms, communicating {communicating * 1e3:.1f} ms, both {both * 1e3:.1f} ms")
+
+    def test_limits_follow_the_program(self):
+        """Other queue pairs take the place of those of pairs of nodes, with buffers of the messages' size. Eight node processes, four to a device."""
+        job = self.nodes(8, built("bench", "stencil3d"), "--sizes", "32K", "--steps", "12", "--rounds", "1",
+                         options=("--nodes", 8, "--eager-limit", "dynamic", "--profile"))
+        self.assertEqual(job.code, 0, job.err.decode(errors="replace"))
+        limits = re.search(rb"eager limits of pairs of nodes: (\d+) raised, to (\d+)", job.err)
+        self.assertIsNotNone(limits, job.err)
+        self.assertGreater(int(limits.group(1)), 0, job.err)
+        print(limits.group(0).decode())
+
+    def test_several_adapters_for_a_node(self):
+        """Messages go by the first, what is read by both: this machine does not say where they are, so cores take them in turn."""
+        before = [statistics(device) for device in DEVICES]
+        for program, ranks in (("p2p_bulk", 4), ("rma_random", 3)):
+            self.passes(ranks, built("tests", "mpi", program), options=("--map-by", "cyclic", "--net", f"{NET}:rxe1+rxe0"))
+        for device, counts in zip(DEVICES, before):
+            self.assertGreater(statistics(device)["sent_pkts"], counts["sent_pkts"] + 100, device)
 
     def test_stencil(self):
         out = self.passes(8, built("bench", "stencil3d"), "--sizes", "2K,64K", "--steps", "3", "--rounds", "1")
