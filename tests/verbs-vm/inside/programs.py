@@ -1,8 +1,6 @@
 """MPI test programs (tests/mpi) and two of the benchmarks, between node processes with a device each, or both."""
 
-import re
-
-from support import DEVICES, NET, VerbsTest, built, statistics
+from support import DEVICES, NET, VerbsTest, built, limits_follow, statistics
 
 
 class ProgramsTest(VerbsTest):
@@ -61,14 +59,7 @@ class BenchmarksTest(VerbsTest):
             print(f"overlap: computing {computing * 1e3:.1f} ms, communicating {communicating * 1e3:.1f} ms, both {both * 1e3:.1f} ms")
 
     def test_limits_follow_the_program(self):
-        """Other queue pairs take the place of those of pairs of nodes, with buffers of the messages' size. Eight node processes, four to a device."""
-        job = self.nodes(8, built("bench", "stencil3d"), "--sizes", "32K", "--steps", "12", "--rounds", "1",
-                         options=("--nodes", 8, "--eager-limit", "dynamic", "--profile"))
-        self.assertEqual(job.code, 0, job.err.decode(errors="replace"))
-        limits = re.search(rb"eager limits of pairs of nodes: (\d+) raised, to (\d+)", job.err)
-        self.assertIsNotNone(limits, job.err)
-        self.assertGreater(int(limits.group(1)), 0, job.err)
-        print(limits.group(0).decode())
+        limits_follow(self, 2)
 
     def test_several_adapters_for_a_node(self):
         """Messages go by the first, what is read by both: this machine does not say where they are, so cores take them in turn."""
