@@ -15,8 +15,8 @@ namespace tmpi::sched {
 class Assist {
  public:
   enum class By { kOwner, kAssistant };
-  /// Does a piece that nobody has done yet; false: there is none left. Called by both at a time. Must not suspend
-  /// or throw.
+  /// Does a piece that nobody has done yet, if there is one; false: there is none left. Called by both at a time. Must
+  /// not suspend or throw.
   using Step = bool (*)(Assist& work, By who) noexcept;
 
   constexpr explicit Assist(Step step) noexcept : step_(step) {}
@@ -36,12 +36,17 @@ class Assist {
 class alignas(kCacheLine) AssistPoint {
  public:
   // Whoever has work. Any worker's thread but this one's; none of these suspends.
-  /// True if the worker idles, and has no other offer: it takes part until it has something to run.
+  /// True if the worker idles, and has no other offer: it takes part until it has something to run. If it does not
+  /// look now, it does so at once when it idles next.
   bool offer(Assist& work) noexcept {
     Assist* looking = &looking_mark_;
-    return offered_.load(std::memory_order_relaxed) == looking &&
-           offered_.compare_exchange_strong(looking, &work, std::memory_order_release,
-                                            std::memory_order_relaxed);
+    if (offered_.load(std::memory_order_relaxed) == looking &&
+        offered_.compare_exchange_strong(looking, &work, std::memory_order_release,
+                                         std::memory_order_relaxed)) {
+      return true;
+    }
+    if (!missed_.load(std::memory_order_relaxed)) missed_.store(true, std::memory_order_relaxed);
+    return false;
   }
   /// Ends a successful offer() when no piece is left; all pieces have been done then.
   void conclude(Assist& work) noexcept;
@@ -49,6 +54,8 @@ class alignas(kCacheLine) AssistPoint {
   void request() noexcept { requested_.store(true, std::memory_order_seq_cst); }
 
   // The worker.
+  /// It did not look when somebody had an offer: the next time it looks at once, and from then on as long as offers come.
+  bool missed() const noexcept { return missed_.load(std::memory_order_relaxed); }
   /// Has been asked for since the last call.
   bool take_request() noexcept {
     if (!requested_.load(std::memory_order_relaxed)) return false;
@@ -59,6 +66,7 @@ class alignas(kCacheLine) AssistPoint {
   void look() noexcept {
     if (looking_) return;
     looking_ = true;
+    assisted_ = false;
     offered_.store(&looking_mark_, std::memory_order_relaxed);
   }
   /// Takes part in what has been offered while `go_on()`, which is asked between two pieces. True if there was
@@ -68,6 +76,7 @@ class alignas(kCacheLine) AssistPoint {
     if (!looking_ || offered_.load(std::memory_order_relaxed) == &looking_mark_) return false;
     Assist* const work = offered_.exchange(&looking_mark_, std::memory_order_acquire);  // pairs with offer()
     if (work == &looking_mark_) return false;  // taken back meanwhile
+    assisted_ = true;
     while (work->step_(*work, Assist::By::kAssistant) && go_on()) {
     }
     work->left_.store(true, std::memory_order_release);  // pairs with conclude(); `work` may be gone now
@@ -77,6 +86,7 @@ class alignas(kCacheLine) AssistPoint {
   void look_away() noexcept {
     if (!looking_) return;
     looking_ = false;
+    if (!assisted_ && missed()) missed_.store(false, std::memory_order_relaxed);
     Assist* const work = offered_.exchange(nullptr, std::memory_order_acquire);
     if (work != &looking_mark_) work->left_.store(true, std::memory_order_release);
   }
@@ -86,7 +96,9 @@ class alignas(kCacheLine) AssistPoint {
 
   std::atomic<Assist*> offered_{nullptr};  // null: the worker does not look
   std::atomic<bool> requested_{false};
-  bool looking_ = false;  // the worker's own knowledge of offered_ != null
+  std::atomic<bool> missed_{false};
+  bool looking_ = false;   // the worker's own knowledge of offered_ != null
+  bool assisted_ = false;  // since look()
 };
 
 }  // namespace tmpi::sched

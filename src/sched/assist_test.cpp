@@ -70,6 +70,28 @@ TEST_CASE("Who looks away declines what has been offered, and stops when it has 
   point.conclude(other);
 }
 
+TEST_CASE("Who has missed an offer knows it until it looks and none comes") {
+  AssistPoint point;
+  Pieces work(1);
+  point.look();
+  point.look_away();
+  CHECK_FALSE(point.missed());
+  CHECK_FALSE(point.offer(work));
+  CHECK(point.missed());
+  for (int round = 0; round < 2; ++round) {
+    Pieces more(1);
+    point.look();
+    CHECK(point.offer(more));
+    CHECK(point.assist([] { return true; }));
+    point.conclude(more);
+    point.look_away();
+    CHECK(point.missed());
+  }
+  point.look();
+  point.look_away();
+  CHECK_FALSE(point.missed());
+}
+
 TEST_CASE("Every piece is done once while assistants come and go") {
   AssistPoint point;
   std::atomic<bool> over{false};

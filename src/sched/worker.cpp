@@ -215,7 +215,8 @@ bool Worker::sleep(std::uint32_t epoch) noexcept {
 }
 
 // Until nothing has happened for a while: a message that comes in piece by piece keeps the worker awake. Offers
-// are looked for only after the first looks: who waits for a small message need not pay for that.
+// are looked for only after the first looks, unless one has been missed: who waits for a small message need not pay for
+// that.
 void Worker::spin() noexcept {
   if (shared_.spin_ticks == 0) return look();
   spins_.store(true, std::memory_order_relaxed);
@@ -224,6 +225,8 @@ void Worker::spin() noexcept {
 }
 
 inline void Worker::spin_on() noexcept {
+  if (assist_point_.missed()) [[unlikely]]
+    assist_point_.look();
   std::uint64_t start = timers::now_ticks(), now;
   const auto over = [this] {
     look();

@@ -4,6 +4,7 @@
 
 #include <doctest/doctest.h>
 
+#include <algorithm>
 #include <atomic>
 #include <cstdlib>
 #include <memory>
@@ -19,6 +20,7 @@
 #include "mpi/p2p/exchange.hpp"
 #include "mpi/p2p/lifecycle.hpp"
 #include "mpi/p2p/probe.hpp"
+#include "mpi/p2p/shared_copy.hpp"
 #include "mpi/rank/rank.hpp"
 #include "mpi/testing/bytes.hpp"
 #include "mpi/testing/ranks.hpp"
@@ -52,6 +54,42 @@ TEST_CASE("ping-pong of all sizes around the protocol limits, every mode") {
           if (rank.world_rank == 0) send_bytes(rank.world, pattern(size, 1), other, 3, mode);
           CHECK(recv_bytes(rank.world, size + 10, other, 3) == pattern(size, rank.world_rank == 0 ? 2 : 1));
           if (rank.world_rank == 1) send_bytes(rank.world, pattern(size, 2), other, 3, mode);
+        }
+      }
+    });
+  }
+}
+
+// Up to kMostInHalves each of the two workers copies a half.
+TEST_CASE("a message that two workers copy is whole, and nothing beside it is touched") {
+  for (const int ranks : {2, 5}) {
+    testing::run_ranks(ranks, 2, [ranks](Rank& rank) {
+      constexpr auto kLeast = static_cast<std::size_t>(kSharedCopy),
+                     kMost = static_cast<std::size_t>(kMostInHalves);
+      constexpr std::size_t kBeside = 64;
+      const int right = (rank.world_rank + 1) % ranks, left = (rank.world_rank + ranks - 1) % ranks;
+      for (const std::size_t size :
+           {kLeast - 1, kLeast, kLeast + 1, kLeast + 4097, kMost, kMost + 1, 3 * kMost}) {
+        for (int round = 0; round < (tmpi::kSanitized ? 4 : 20); ++round) {
+          const std::size_t shift = static_cast<std::size_t>(round) * 7 % kBeside;
+          const std::vector<char> out = pattern(size, round + rank.world_rank);
+          std::vector<char> in(size + 2 * kBeside, '#'), expected = in;
+          const std::vector<char> data = pattern(size, round + left);
+          std::copy(data.begin(), data.end(), expected.begin() + static_cast<std::ptrdiff_t>(shift));
+          const auto receive = [&] {
+            CHECK_FALSE(recv(rank.world, rank.world.context, in.data() + shift, static_cast<MPI_Count>(size),
+                             bytes(), left, round, MPI_STATUS_IGNORE));
+          };
+          // Who comes second copies, or is the assistant: both, in turn.
+          const bool first = rank.world_rank % 2 == round / 2 % 2;
+          if (rank.world_rank == 0 || (first && round % 2 == 0 && rank.world_rank != ranks - 1)) {
+            send_bytes(rank.world, out, right, round);
+            receive();
+          } else {
+            receive();
+            send_bytes(rank.world, out, right, round);
+          }
+          CHECK(in == expected);
         }
       }
     });
