@@ -42,10 +42,11 @@ class Bias {
   /// Waits until the favoured side has left. It is turned away from then on.
   void claim() noexcept {
     claims_.fetch_add(1, std::memory_order_seq_cst);
-    if (!process_barrier()) [[unlikely]] {
-      // What has been written elsewhere is seen after a while in any case. Not again.
+    if (!refused_.load(std::memory_order_acquire) && !process_barrier()) [[unlikely]] {
+      // What has been written elsewhere is seen after a while in any case. Not again: the favoured side stays turned away.
       claims_.fetch_add(1, std::memory_order_relaxed);
       rest(kSurely);
+      refused_.store(true, std::memory_order_release);
     }
     // acquire pairs with leave(). Who is inside may have lost its core to this thread.
     for (int looks = 0; inside_.load(std::memory_order_acquire); ++looks)
@@ -65,17 +66,22 @@ class Bias {
   // The favoured side's own line, but for claims, which are seldom.
   alignas(kCacheLine) std::atomic<bool> inside_{false};
   std::atomic<std::uint32_t> claims_{0};
+  std::atomic<bool> refused_{false};  ///< the barrier, once: one claim is never given back
 };
 
-/// For a while.
+/// For a while; null: there is nobody to keep out.
 class Claim {
  public:
-  explicit Claim(Bias& bias) noexcept : bias_(bias) { bias_.claim(); }
-  ~Claim() { bias_.release(); }
+  explicit Claim(Bias* bias) noexcept : bias_(bias) {
+    if (bias_ != nullptr) bias_->claim();
+  }
+  ~Claim() {
+    if (bias_ != nullptr) bias_->release();
+  }
   Claim(const Claim&) = delete;
 
  private:
-  Bias& bias_;
+  Bias* const bias_;
 };
 
 }  // namespace tmpi

@@ -3,10 +3,12 @@
 #include <algorithm>
 #include <map>
 
+#include "base/bias.hpp"
 #include "mpi/remote/remote.hpp"
 #include "mpi/tool/activity.hpp"
 #include "mpi/tool/variables.hpp"
 #include "observe/functions.hpp"
+#include "sched/scheduler.hpp"
 #include "timers/clock.hpp"
 
 namespace tmpi::observe {
@@ -148,8 +150,10 @@ std::variant<std::uint64_t, double> value_of(const mpi::tool::Variable& variable
   return value;
 }
 
-// Everything that the tools interface can be asked for but what is bound to something, or what a moment shows.
+// Everything that the tools interface can be asked for but what is bound to something, or what a moment shows. Asks the
+// matchers, while ranks may still run.
 void add_variables(Profile& profile) {
+  const Claim claim(sched::bias());
   mpi::Job& job = *mpi::job();
   profile.processes = {{profile.node, {}}};
   std::vector<std::uint64_t> values;

@@ -35,6 +35,8 @@ class Assist {
 /// Where one worker is offered work.
 class alignas(kCacheLine) AssistPoint {
  public:
+  static constexpr int kPatience = 8;
+
   // Whoever has work. Any worker's thread but this one's; none of these suspends.
   /// True if the worker idles, and has no other offer: it takes part until it has something to run. If it does not
   /// look now, it does so at once when it idles next.
@@ -54,7 +56,7 @@ class alignas(kCacheLine) AssistPoint {
   void request() noexcept { requested_.store(true, std::memory_order_seq_cst); }
 
   // The worker.
-  /// It did not look when somebody had an offer: the next time it looks at once, and from then on as long as offers come.
+  /// It did not look when somebody had an offer: it looks at once when it idles, until kPatience times nobody has come.
   bool missed() const noexcept { return missed_.load(std::memory_order_relaxed); }
   /// Has been asked for since the last call.
   bool take_request() noexcept {
@@ -86,9 +88,17 @@ class alignas(kCacheLine) AssistPoint {
   void look_away() noexcept {
     if (!looking_) return;
     looking_ = false;
-    if (!assisted_ && missed()) missed_.store(false, std::memory_order_relaxed);
     Assist* const work = offered_.exchange(nullptr, std::memory_order_acquire);
-    if (work != &looking_mark_) work->left_.store(true, std::memory_order_release);
+    if (work != &looking_mark_) {
+      assisted_ = true;  // too late for that
+      work->left_.store(true, std::memory_order_release);
+    }
+    if (assisted_) {
+      in_vain_ = 0;
+    } else if (missed() && ++in_vain_ == kPatience) {
+      in_vain_ = 0;
+      missed_.store(false, std::memory_order_relaxed);
+    }
   }
 
  private:
@@ -99,6 +109,7 @@ class alignas(kCacheLine) AssistPoint {
   std::atomic<bool> missed_{false};
   bool looking_ = false;   // the worker's own knowledge of offered_ != null
   bool assisted_ = false;  // since look()
+  int in_vain_ = 0;        // times since the last offer that it has looked and nobody has come
 };
 
 }  // namespace tmpi::sched

@@ -8,7 +8,6 @@
 #include <unistd.h>
 
 #include <algorithm>
-#include <optional>
 
 #include "base/bias.hpp"
 #include "sched/progress.hpp"
@@ -135,10 +134,10 @@ bool ProgressThreads::any_spins() const noexcept {
 
 // Somebody looks at the source now: a worker that idles, or a rank that tests.
 bool ProgressThreads::others_look() const noexcept {
-  if (any_spins()) return true;
   const std::uint64_t before = looks();
   for (int i = 0; i < kGlance; ++i) cpu_relax();
-  return looks() != before;
+  // Asked last: who goes to work now has seen that calls are wanted.
+  return looks() != before || any_spins();
 }
 
 void ProgressThreads::serve() noexcept {
@@ -193,8 +192,7 @@ void ProgressThreads::sleep_until_called(bool others) noexcept {
 
 // Sees to the source until a worker does (true), or nothing is expected.
 bool ProgressThreads::watch() noexcept {
-  std::optional<Claim> claim;
-  if (bias() != nullptr) claim.emplace(*bias());
+  const Claim claim(bias());
   bool watched = false, moved = true, others = false;
   for (int vain = 1;; ++vain) {
     while (source_.poll()) {

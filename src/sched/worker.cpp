@@ -234,6 +234,7 @@ inline void Worker::spin_on() noexcept {
   };
   // Between two pieces of another's work, whose owner waits for the last one: not the network.
   const auto goes_on = [this] {
+    spins_.store(false, std::memory_order_relaxed);
     drain_inbox();
     if (drain_hook_ != nullptr) drain_hook_(index_);
     return !has_ready() && !finished();
@@ -241,7 +242,10 @@ inline void Worker::spin_on() noexcept {
   do {
     for (int i = 0; i < 8; ++i) {
       if (over()) return assist_point_.look_away();
-      if (assist_point_.assist(goes_on)) progressed_ = true;
+      if (assist_point_.assist(goes_on)) {
+        progressed_ = true;
+        spins_.store(true, std::memory_order_relaxed);
+      }
       entrance_.pause();
     }
     assist_point_.look();

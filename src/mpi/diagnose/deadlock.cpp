@@ -4,7 +4,6 @@
 
 #include <algorithm>
 #include <map>
-#include <optional>
 
 #include "base/bias.hpp"
 #include "mpi/diagnose/place.hpp"
@@ -244,8 +243,7 @@ bool is_of_library(const sched::Task& task, const Blocked& blocked) noexcept {
 // A message that came for somebody who waits for another one of the same communicator: mostly a wrong tag or
 // source.
 std::string unreceived_lines() {
-  std::optional<Claim> claim;  // the caller may be any thread
-  if (sched::bias() != nullptr) claim.emplace(*sched::bias());
+  const Claim claim(sched::bias());  // the caller may be any thread
   std::string text;
   int examples = 0;
   for_each_rank([&](Rank& rank) {

@@ -59,7 +59,8 @@ class Matcher {
   template <class Post>
   Message* receive(const MatchKey& key, Post&& post) noexcept;
 
-  /// Held around every call below.
+  /// Held around every call below. Who does not run on the worker's thread or in its monitor holds a Claim on
+  /// sched::bias() besides.
   void lock() noexcept;
   void unlock() noexcept;
 

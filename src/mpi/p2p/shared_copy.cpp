@@ -51,25 +51,25 @@ class SharedCopy : public sched::Assist {
   alignas(kCacheLine) std::atomic<std::uint64_t> taken_{0};
 };
 
-// In two halves: the sender's worker copies the front, the receiver's the back, whoever of them has come second, so that
-// of a buffer that is used again each of the two caches keeps its half. Who has ended before the other has begun copies
-// that one's, too. One line: each that travels between the cores costs a tenth of such a copy.
+// In two halves: the worker with the lower number copies the front, whichever way the message goes and whoever has come
+// second, so that of a buffer that is used again each of the two caches keeps its half. Who has ended before the other has
+// begun copies that one's, too. One line: each that travels between the cores costs a tenth of such a copy.
 class alignas(kCacheLine) HalvedCopy : public sched::Assist {
  public:
-  HalvedCopy(void* to, const void* from, std::size_t bytes, Copier owner) noexcept
+  HalvedCopy(void* to, const void* from, std::size_t bytes, bool owner_has_front) noexcept
       : Assist(copy_half),
         to_(static_cast<std::byte*>(to)),
         from_(static_cast<const std::byte*>(from)),
         bytes_(bytes),
         front_((bytes / 2 + kCacheLine - 1) / kCacheLine * kCacheLine),
-        owner_(owner) {}
+        owner_has_front_(owner_has_front) {}
 
  private:
   static constexpr unsigned kFront = 1, kBack = 2;
 
   static bool copy_half(Assist& work, By who) noexcept {
     auto& self = static_cast<HalvedCopy&>(work);
-    unsigned half = ((who == By::kOwner) == (self.owner_ == Copier::kSender)) ? kFront : kBack;
+    unsigned half = (who == By::kOwner) == self.owner_has_front_ ? kFront : kBack;
     unsigned before = self.taken_.fetch_or(half, std::memory_order_relaxed);
     if ((before & half) != 0) {
       half ^= kFront | kBack;
@@ -86,14 +86,24 @@ class alignas(kCacheLine) HalvedCopy : public sched::Assist {
   const std::byte* const from_;
   const std::size_t bytes_;
   const std::size_t front_;
-  const Copier owner_;
+  const bool owner_has_front_;
   std::atomic<unsigned> taken_{0};
 };
 static_assert(sizeof(HalvedCopy) == kCacheLine);
 
-// Until all of it is copied.
-template <class Copy>
-void run(Copy& copy, std::size_t bytes, int worker) noexcept {
+// False: the worker does not idle, and nothing has been done.
+bool copy_in_halves(void* to, const void* from, std::size_t bytes, int worker, int here) noexcept {
+  HalvedCopy copy(to, from, bytes, here < worker);
+  sched::AssistPoint& point = sched::scheduler()->assist_point(worker);
+  if (!point.offer(copy)) return false;
+  while (copy.step()) {
+  }
+  point.conclude(copy);
+  return true;
+}
+
+void copy_in_pieces(void* to, const void* from, std::size_t bytes, int worker) noexcept {
+  SharedCopy copy(to, from, bytes);
   sched::Scheduler& scheduler = *sched::scheduler();
   sched::AssistPoint& point = scheduler.assist_point(worker);
   bool offered = point.offer(copy);
@@ -108,17 +118,12 @@ void run(Copy& copy, std::size_t bytes, int worker) noexcept {
 
 }  // namespace
 
-void detail::copy_shared(void* to, const void* from, MPI_Count count, int worker, Copier caller) noexcept {
+void detail::copy_shared(void* to, const void* from, MPI_Count count, int worker) noexcept {
   const auto bytes = static_cast<std::size_t>(count);
-  if (worker < 0 || worker == sched::current_worker()) {
-    std::memcpy(to, from, bytes);
-  } else if (count <= kMostInHalves) {
-    HalvedCopy copy(to, from, bytes, caller);
-    run(copy, bytes, worker);
-  } else {
-    SharedCopy copy(to, from, bytes);
-    run(copy, bytes, worker);
-  }
+  const int here = sched::current_worker();
+  const bool alone = worker < 0 || worker == here;
+  if (!alone && count > kMostInHalves) return copy_in_pieces(to, from, bytes, worker);
+  if (alone || !copy_in_halves(to, from, bytes, worker, here)) std::memcpy(to, from, bytes);
 }
 
 }  // namespace tmpi::mpi

@@ -13,21 +13,17 @@ inline constexpr MPI_Count kSharedCopy = MPI_Count{64} << 10;
 /// Up to here each worker copies a half, above they take pieces.
 inline constexpr MPI_Count kMostInHalves = MPI_Count{128} << 10;
 
-/// Which of the two ranks calls.
-enum class Copier : bool { kSender, kReceiver };
-
 namespace detail {
-void copy_shared(void* to, const void* from, MPI_Count bytes, int worker, Copier caller) noexcept;
+void copy_shared(void* to, const void* from, MPI_Count bytes, int worker) noexcept;
 }
 
 /// Copies `bytes`, together with the worker of `other`, if that is another one and idles; `other` may be null.
 /// The buffers do not overlap. Does not suspend.
-inline void copy_together(void* to, const void* from, MPI_Count bytes, const Rank* other,
-                          Copier caller) noexcept {
+inline void copy_together(void* to, const void* from, MPI_Count bytes, const Rank* other) noexcept {
   if (bytes < kSharedCopy || other == nullptr) {
     std::memcpy(to, from, static_cast<std::size_t>(bytes));
   } else {
-    detail::copy_shared(to, from, bytes, other->worker.load(std::memory_order_relaxed), caller);
+    detail::copy_shared(to, from, bytes, other->worker.load(std::memory_order_relaxed));
   }
 }
 

@@ -40,7 +40,7 @@ void deliver(Request& receive, const MatchKey& key, const Outgoing& data, bool h
   const MPI_Count bytes = record_outcome(receive, key, data.bytes);
   if (!here) fetch_completion(receive, bytes);
   if (data.type.contiguous() && receive.type->contiguous()) {
-    copy_together(receive.buffer, data.buffer, bytes, here ? nullptr : receive.comm->owner, Copier::kSender);
+    copy_together(receive.buffer, data.buffer, bytes, here ? nullptr : receive.comm->owner);
   } else {
     (void)copy_typed(receive.buffer, receive.count, *receive.type, data.buffer, data.count, data.type);
   }
@@ -83,8 +83,7 @@ bool accept(Request& receive, Message& message) noexcept {
   const MPI_Count bytes = record_outcome(receive, message.key, message.bytes);
   fetch_completion(*sender, bytes);
   if (sender->type->contiguous() && receive.type->contiguous()) {
-    copy_together(receive.buffer, sender->buffer, bytes, process(*receive.comm, message.key.source),
-                  Copier::kReceiver);
+    copy_together(receive.buffer, sender->buffer, bytes, process(*receive.comm, message.key.source));
   } else {
     (void)copy_typed(receive.buffer, receive.count, *receive.type, sender->buffer, sender->count,
                      *sender->type);

@@ -132,7 +132,8 @@ net::Arming Engine::arm(bool patient) noexcept {
   if (!lock_.try_lock()) return {.ready = true};
   net::Arming arming{.ready = true};
   if (delegations_.empty()) arming = transport->arm(patient);
-  const bool quiet = Core::finished.empty() && reports_.empty() && landed_now == 0 && !other_jobs_landed_;
+  const bool quiet = Core::finished.empty() && reports_.empty() && landed_now == 0 && !other_jobs_landed_ &&
+                     !sends_.has_to_serve() && !receives_.has_to_serve();
   lock_.unlock_ordered();
   // seq_cst (of unlock_ordered() and empty()) pairs with submit(): what was left while this thread was inside, the
   // poll() that follows will see.

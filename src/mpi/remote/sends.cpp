@@ -13,6 +13,7 @@ namespace tmpi::mpi::remote {
 namespace {
 
 // The least that credit_limit() says.
+constexpr std::uint64_t kLongestWait = 86'400'000'000'000;  // ns that a CTS is believed
 constexpr std::uint64_t kCredit = std::uint64_t{2} << 20;
 
 const std::byte* one_run(const Outgoing& data) noexcept {
@@ -197,9 +198,11 @@ void Sends::on_cts(int peer, const Cts& cts) {
   out->wanted = static_cast<MPI_Count>(cts.bytes);
   out->segmented = cts.segmented != 0;
   // Whichever rank has waited longer, that of the send or that of the receive.
-  if (out->started != 0)
+  if (out->started != 0) {
+    const std::uint64_t now = timers::now_ticks(), waited = std::min(cts.waited, kLongestWait);
     out->order =
-        std::min(out->started, timers::now_ticks() - timers::ticks(1e-9 * static_cast<double>(cts.waited)));
+        std::min(out->started, now - std::min(now, timers::ticks(1e-9 * static_cast<double>(waited))));
+  }
   if (core_.limits.dynamic()) out->asked_for = timers::now_ticks();
   go_on(*out, queue_to(peer));
   serve_soon(peer);

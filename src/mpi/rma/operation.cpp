@@ -37,8 +37,7 @@ bool alone(const Window& window, int target) noexcept {
   if (!to_type.contiguous() || !from_type.contiguous()) {
     (void)copy_typed(to, to_count, to_type, from, from_count, from_type);
   } else if (const MPI_Count bytes = from_count * from_type.size(); bytes > 0) {
-    copy_together(to, from, bytes, other != window.rank ? window.members->member(other)->rank : nullptr,
-                  Copier::kSender);
+    copy_together(to, from, bytes, other != window.rank ? window.members->member(other)->rank : nullptr);
   }
 }
 
