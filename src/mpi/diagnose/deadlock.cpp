@@ -12,6 +12,7 @@
 #include "mpi/request/blocked.hpp"
 #include "mpi/request/request.hpp"
 #include "mpi/request/socket_ends.hpp"
+#include "sched/scheduler.hpp"
 
 namespace tmpi::mpi {
 namespace {
