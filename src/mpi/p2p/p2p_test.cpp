@@ -200,19 +200,21 @@ TEST_CASE("who receives what is always there already does not keep its worker fr
   }
 }
 
-// Ranks 0 and 1 share a worker. 0 waits for 1, and nothing but its cells limits what 2 sends it.
+// Ranks 0 and 1 share a worker. 0 waits for 1, and nothing but its cells limits what 2 sends it. If that worker has lost its
+// core meanwhile most goes by descriptors: hence several attempts at the lower bound.
 TEST_CASE(
     "scattered data that nobody receives are buffered up to a limit, whoever else is sent to in between") {
   constexpr int kMessages = 320;
   constexpr MPI_Count kElements = 7500;
   enum { kData, kSmall, kGo };
-  testing::run_ranks(3, 2, [](Rank& rank) {
+  std::atomic<bool> buffered{false};
+  const auto body = [&buffered](Rank& rank) {
     if (rank.world_rank == 0) recv_bytes(rank.world, 8, 1, kGo);
     if (rank.world_rank == 1) {
       for (int i = 0; i < kMessages; ++i) recv_bytes(rank.world, 8, 2, kSmall);
       recv_bytes(rank.world, 8, 2, kGo);
       Rank& other = *job()->local(0);
-      CHECK(other.matcher.buffered_bytes() > kMostBuffered / 2);
+      if (other.matcher.buffered_bytes() > kMostBuffered / 2) buffered = true;
       CHECK(other.matcher.buffered_bytes() < kMostBuffered + (2 << 20));
       send_bytes(rank.world, pattern(8, 0), 0, kGo);
     }
@@ -242,7 +244,9 @@ TEST_CASE(
     for (std::size_t i = 0; i < data.size(); ++i) {
       if (i % 16 < 8 && data[i] != sent[i]) FAIL("wrong data");
     }
-  });
+  };
+  for (int attempt = 0; attempt < 5 && !buffered; ++attempt) testing::run_ranks(3, 2, body);
+  CHECK(buffered);
 }
 
 TEST_CASE("random traffic between many ranks on several workers, nonblocking, waited for in every way") {
