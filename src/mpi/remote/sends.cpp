@@ -12,8 +12,8 @@
 namespace tmpi::mpi::remote {
 namespace {
 
-// The least that credit_limit() says.
 constexpr std::uint64_t kLongestWait = 86'400'000'000'000;  // ns that a CTS is believed
+// The least that credit_limit() says.
 constexpr std::uint64_t kCredit = std::uint64_t{2} << 20;
 
 const std::byte* one_run(const Outgoing& data) noexcept {

@@ -21,7 +21,7 @@ struct InTransferQueue {
   bool queued = false;
   std::uint64_t order =
       0;  ///< the lower, the sooner: ticks since which the rank of its send or of its receive waits
-  MPI_Count turn = 0;  ///< bytes since it came to the front
+  MPI_Count turn = 0;  ///< bytes since it began, or has let others come first
 };
 
 /// T derives from InTransferQueue<T>, and is in one queue at most.
