@@ -1,8 +1,14 @@
 #include "launch/spec/job_spec.hpp"
 
-#include "launch/wire/frames.hpp"
+#include "launch/wire/fields.hpp"
 
 namespace tmpi::launch {
+namespace {
+
+constexpr const char* kCutShort =
+    "the job description from tmpirun is cut short: tmpirun and tmpi-node differ in version";
+
+}  // namespace
 
 int JobSpec::total_ranks() const {
   int total = 0;
@@ -18,94 +24,28 @@ int JobSpec::app_of(int rank) const {
   return -1;
 }
 
+void fields(auto& archive, Of<AppSpec> auto& app) {
+  archive(app.ranks, app.program, app.arguments, app.environment, app.wdir);
+}
+
+void fields(auto& archive, Of<OptionValue> auto& option) {
+  archive(option.name, option.value, option.help);
+}
+
+void fields(auto& archive, Of<JobSpec> auto& job) {
+  archive(job.apps, job.vratio, job.workers, job.stack_size, job.bind, job.report_bindings, job.policy,
+          job.balance, job.sleep_yields, job.coll, job.net, job.eager_limit, job.eager_release,
+          job.rendezvous, job.progress, job.progress_cores, job.other_jobs, job.deadlock_check,
+          job.polling_limit, job.quiet, job.verbose, job.check, job.profile, job.trace_file, job.trace_buffer,
+          job.options);
+}
+
 std::string pack(const JobSpec& job) {
-  Packer packer;
-  packer.number(static_cast<std::int64_t>(job.apps.size()));
-  for (const AppSpec& app : job.apps) {
-    packer.number(app.ranks);
-    packer.text(app.program);
-    packer.texts(app.arguments);
-    packer.texts(app.environment);
-    packer.text(app.wdir);
-  }
-  packer.number(job.vratio);
-  packer.number(job.workers);
-  packer.number(static_cast<std::int64_t>(job.stack_size));
-  packer.number(job.bind);
-  packer.number(job.report_bindings);
-  packer.text(job.policy);
-  packer.text(job.balance);
-  packer.number(job.sleep_yields);
-  packer.text(job.coll);
-  packer.text(job.net);
-  packer.number(job.eager_limit);
-  packer.number(job.eager_release);
-  packer.text(job.rendezvous);
-  packer.text(job.progress);
-  packer.number(job.progress_cores);
-  packer.number(job.other_jobs);
-  packer.number(job.deadlock_check);
-  packer.number(job.polling_limit);
-  packer.number(job.quiet);
-  packer.number(job.verbose);
-  packer.number(job.check);
-  packer.number(job.profile);
-  packer.text(job.trace_file);
-  packer.number(static_cast<std::int64_t>(job.trace_buffer));
-  packer.number(static_cast<std::int64_t>(job.options.size()));
-  for (const OptionValue& option : job.options) {
-    packer.text(option.name);
-    packer.text(option.value);
-    packer.text(option.help);
-  }
-  return packer.bytes();
+  return packed(job);
 }
 
 Result<JobSpec> unpack_job(std::string_view payload) {
-  Unpacker unpacker(payload);
-  JobSpec job;
-  for (std::int64_t left = unpacker.number(); left > 0 && unpacker.ok(); --left) {
-    AppSpec app;
-    app.ranks = static_cast<int>(unpacker.number());
-    app.program = unpacker.text();
-    unpacker.texts(app.arguments);
-    unpacker.texts(app.environment);
-    app.wdir = unpacker.text();
-    job.apps.push_back(std::move(app));
-  }
-  job.vratio = static_cast<int>(unpacker.number());
-  job.workers = static_cast<int>(unpacker.number());
-  job.stack_size = static_cast<std::size_t>(unpacker.number());
-  job.bind = unpacker.number() != 0;
-  job.report_bindings = unpacker.number() != 0;
-  job.policy = unpacker.text();
-  job.balance = unpacker.text();
-  job.sleep_yields = unpacker.number() != 0;
-  job.coll = unpacker.text();
-  job.net = unpacker.text();
-  job.eager_limit = unpacker.number();
-  job.eager_release = unpacker.number();
-  job.rendezvous = unpacker.text();
-  job.progress = unpacker.text();
-  job.progress_cores = static_cast<int>(unpacker.number());
-  job.other_jobs = unpacker.number() != 0;
-  job.deadlock_check = unpacker.number() != 0;
-  job.polling_limit = static_cast<int>(unpacker.number());
-  job.quiet = unpacker.number() != 0;
-  job.verbose = unpacker.number() != 0;
-  job.check = unpacker.number() != 0;
-  job.profile = unpacker.number() != 0;
-  job.trace_file = unpacker.text();
-  job.trace_buffer = static_cast<std::size_t>(unpacker.number());
-  for (std::int64_t left = unpacker.number(); left > 0 && unpacker.ok(); --left) {
-    OptionValue& option = job.options.emplace_back();
-    option.name = unpacker.text();
-    option.value = unpacker.text();
-    option.help = unpacker.text();
-  }
-  if (!unpacker.ok())
-    return Failure{"the job description from tmpirun is cut short: tmpirun and tmpi-node differ in version"};
-  return job;
+  return unpacked<JobSpec>(payload, kCutShort);
 }
 
 }  // namespace tmpi::launch

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <cstring>
 
-#include "launch/wire/frames.hpp"
+#include "launch/wire/fields.hpp"
 
 namespace tmpi::launch {
 namespace {
@@ -17,7 +17,7 @@ struct Run {
   std::int32_t count;
 };
 
-void pack_placement(Packer& packer, const std::vector<int>& node_of) {
+std::string placement_of(const std::vector<int>& node_of) {
   std::string runs;
   for (std::size_t begin = 0; begin < node_of.size();) {
     std::size_t end = begin;
@@ -25,13 +25,11 @@ void pack_placement(Packer& packer, const std::vector<int>& node_of) {
     append_record(runs, Run{node_of[begin], static_cast<std::int32_t>(end - begin)});
     begin = end;
   }
-  packer.text(runs);
+  return runs;
 }
 
 // False: it does not fit the job.
-bool unpack_placement(Unpacker& unpacker, std::vector<int>& node_of, int ranks, int nodes) {
-  const std::string text = unpacker.text();
-  std::string_view runs = text;
+bool read_placement(std::string_view runs, std::vector<int>& node_of, int ranks, int nodes) {
   for (Run run{}; read_record(runs, run);) {
     const auto room = static_cast<std::int64_t>(ranks) - static_cast<std::int64_t>(node_of.size());
     if (run.node < 0 || run.node >= nodes || run.count < 0 || run.count > room) return false;
@@ -40,19 +38,17 @@ bool unpack_placement(Unpacker& unpacker, std::vector<int>& node_of, int ranks, 
   return node_of.empty() || node_of.size() == static_cast<std::size_t>(ranks);
 }
 
+// All but the secret.
+void fields(auto& archive, Of<NodeSpec> auto& node, auto& placement) {
+  archive(node.node, node.hosts, placement, node.share, node.sharers, node.same_machine, node.job, node.ports,
+          node.remote, node.directory, node.environment);
+}
+
 std::string pack_node(const NodeSpec& node) {
   Packer packer;
-  packer.number(node.node);
-  packer.texts(node.hosts);
-  pack_placement(packer, node.node_of);
-  packer.number(node.share);
-  packer.number(node.sharers);
-  packer.number(node.same_machine);
-  packer.number(static_cast<std::int64_t>(node.job));
-  packer.number(static_cast<std::int64_t>(node.ports));
-  packer.number(node.remote);
-  packer.text(node.directory);
-  packer.texts(node.environment);
+  FieldWriter writer(packer);
+  const std::string placement = placement_of(node.node_of);
+  fields(writer, node, placement);
   // Last: no buffer that it has been written to grows afterwards and stays behind.
   packer.text(
       std::string_view(reinterpret_cast<const char*>(node.secret.bytes.data()), node.secret.bytes.size()));
@@ -61,21 +57,13 @@ std::string pack_node(const NodeSpec& node) {
 
 Result<NodeSpec> unpack_node(std::string_view payload, int ranks) {
   Unpacker unpacker(payload);
+  FieldReader reader(unpacker);
   NodeSpec node;
-  node.hosts.clear();
-  node.node = static_cast<int>(unpacker.number());
-  unpacker.texts(node.hosts);
-  const bool placed = unpack_placement(unpacker, node.node_of, ranks, node.nodes());
-  node.share = static_cast<int>(unpacker.number());
-  node.sharers = static_cast<int>(unpacker.number());
-  node.same_machine = unpacker.number() != 0;
-  node.job = static_cast<std::uint64_t>(unpacker.number());
-  node.ports = static_cast<std::uint64_t>(unpacker.number());
-  node.remote = unpacker.number() != 0;
-  node.directory = unpacker.text();
-  unpacker.texts(node.environment);
+  std::string placement;
+  fields(reader, node, placement);
   std::string secret = unpacker.text();
-  const bool sensible = placed && secret.size() == node.secret.bytes.size() && node.node >= 0 &&
+  const bool sensible = read_placement(placement, node.node_of, ranks, node.nodes()) &&
+                        secret.size() == node.secret.bytes.size() && node.node >= 0 &&
                         node.node < node.nodes() && node.share >= 0 && node.share < node.sharers;
   const bool good = unpacker.ok() && sensible;
   if (good) std::memcpy(node.secret.bytes.data(), secret.data(), secret.size());

@@ -87,6 +87,8 @@ class Unpacker {
     for (std::int64_t left = number(); left > 0 && ok_; --left) list.push_back(text());
   }
   bool ok() const { return ok_; }
+  /// What has been read makes no sense: ok() is false from now on.
+  void refuse() { ok_ = false; }
   /// ok(), and nothing is left.
   bool whole() const { return ok_ && rest_.empty(); }
 
