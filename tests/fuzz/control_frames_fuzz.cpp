@@ -1,7 +1,9 @@
 // The control channel's frames and what is packed into them: no read past the end, no allocation that only a
-// length in the stream asks for, the same frames however the stream is cut.
+// length in the stream asks for, the same frames however the stream is cut; what lists of fields (launch/wire/fields.hpp)
+// have read is written as it was read.
 #include <cstring>
 
+#include "launch/spec/world_spec.hpp"
 #include "launch/wire/frames.hpp"
 #include "tests/fuzz/fuzz.hpp"
 
@@ -30,6 +32,23 @@ void unpack(std::string_view payload, Outcome& outcome) {
   outcome.note(unpacker.ok());
 }
 
+template <class Record>
+void read_and_write(tmpi::Result<Record> (*unpack_record)(std::string_view), std::string_view payload) {
+  const tmpi::Result<Record> record = unpack_record(payload);
+  if (!record) return;
+  const std::string bytes = pack(*record);
+  require(bytes.size() == payload.size());
+  const tmpi::Result<Record> again = unpack_record(bytes);
+  require(again && pack(*again) == bytes);
+}
+
+void unpack_records(std::string_view payload) {
+  read_and_write(&unpack_spawn_request, payload);
+  read_and_write(&unpack_world_spec, payload);
+  read_and_write(&unpack_world_ready, payload);
+  read_and_write(&unpack_world_start, payload);
+}
+
 // False when the stream is not ours.
 bool feed(FrameReader& reader, std::span<const std::byte> bytes, Outcome& outcome) {
   std::memcpy(reader.room(bytes.size()), bytes.data(), bytes.size());
@@ -44,6 +63,7 @@ bool feed(FrameReader& reader, std::span<const std::byte> bytes, Outcome& outcom
     outcome.note(static_cast<std::uint64_t>(frame.header.rank));
     for (const char byte : frame.payload) outcome.note(static_cast<std::uint8_t>(byte));
     unpack(frame.payload, outcome);
+    unpack_records(frame.payload);
   }
 }
 
@@ -58,6 +78,10 @@ extern "C" int LLVMFuzzerInitialize(int* argc, char*** argv) {
   append_frame(stream, FrameType::kHello, -1, 0, std::string(12, 'h'));
   append_frame(stream, FrameType::kJob, -1, 0, packer.bytes());
   append_frame(stream, FrameType::kOutput, 3, 1, std::string(700, 'x'));
+  const SpawnRequest wanted{7, {{2, "./worker", {"-v", ""}, "/tmp", "", "localhost"}}, "link"};
+  append_frame(stream, FrameType::kOutput, 0, 0, pack(WorldSpec{1, 4, {0, 1}, wanted, 3}));
+  append_frame(stream, FrameType::kOutput, 0, 0, pack(WorldReady{1, {{-1, "no such file"}}, true}));
+  append_frame(stream, FrameType::kOutput, 0, 0, pack(WorldStart{1, 4, 3, 7, {}}));
   append_frame(stream, FrameType::kDone, -1, 0, "");
   const auto bytes = std::as_bytes(std::span(stream));
   tmpi::fuzz::write_seed(*argc, *argv, "frames", {bytes.begin(), bytes.end()});
