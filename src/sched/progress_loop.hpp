@@ -33,7 +33,7 @@ class ProgressHeat {
   static constexpr std::uint64_t kShortestRest = 50'000;  // ns
   static constexpr std::uint64_t kLongRest = 4'000'000;
   /// Where workers look all the time: a rest ends with a look that takes somebody's core twice.
-  static constexpr std::uint64_t kLongestRest = 32'000'000;
+  static constexpr std::uint64_t kLongestRest = 16'000'000;
 
   /// It is called, and watches.
   bool warm() const noexcept { return heat_ > 0; }
@@ -126,7 +126,8 @@ template <class Host>
 bool ProgressLoop<Host>::look_while_cold() noexcept {
   const std::uint32_t epoch = host_.epoch();
   const std::uint64_t before = host_.looks();
-  if (wanted()) {
+  // A worker that idles looks when it has its core again.
+  if (wanted() && !host_.spins()) {
     host_.wait(epoch, kGlance);
     if (wanted() && host_.looks() == before && !host_.spins()) {
       heat_.found_all_computing();

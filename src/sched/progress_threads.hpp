@@ -9,7 +9,7 @@
 //     sleeps    else, until call_progress(): something is expected anew, or a worker goes to work. Nothing wakes it
 //               while nothing is under way.
 //     rests     if it has not been of use lately, as between ranks that exchange small messages all the time: is not
-//               called then, but looks itself after 50 us, 100 us, ..., 4 ms whether all compute, and every 32 ms where
+//               called then, but looks itself after 50 us, 100 us, ..., 4 ms whether all compute, and every 16 ms where
 //               workers look all the time.
 //
 // When it does which is in progress_loop.hpp.
