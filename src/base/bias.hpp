@@ -1,6 +1,7 @@
 // Bias: exclusion between one side that comes and goes all the time and others that seldom do (biased locking: Russell and
 // Detlefs, OOPSLA '06; the pattern is Dekker's). The favoured side writes and reads a word, without an atomic
-// instruction; who claims pays for both by a barrier on all threads of the process.
+// instruction; who claims pays for both by a barrier on all threads of the process. Written for any system (below): it runs
+// on the machine's, and on one that tries every order of steps (sched/parking_check_test.cpp).
 #pragma once
 
 #include <time.h>
@@ -13,11 +14,40 @@
 
 namespace tmpi {
 
-class Bias {
+/// Steps of claim() that look as if one could do without: the check leaves each of them out in turn.
+enum class BiasStep {
+  kBarrier,     ///< on the favoured side, between the claim and the look whether it is inside
+  kRestSurely,  ///< ... and what takes its place where there is none
+  kKeepClaim,   ///< ... and never gives it back
+  kAwaitLeave,  ///< who is inside is waited for
+};
+
+/// What Bias needs of the machine.
+struct BiasSystem {
+  template <class T>
+  using Atomic = std::atomic<T>;
+  static constexpr int kLooks = 100;  ///< in short succession
+  static constexpr bool omits(BiasStep) noexcept { return false; }
+  static bool process_barrier() noexcept { return tmpi::process_barrier(); }
+  static void relax() noexcept { cpu_relax(); }
+  /// Who is inside may have lost its core to this thread.
+  static void rest() noexcept { rest_for(20'000); }
+  /// So long that what other threads have written before is seen.
+  static void rest_surely() noexcept { rest_for(10'000'000); }
+
+ private:
+  static void rest_for(long nanoseconds) noexcept {
+    const timespec time{0, nanoseconds};
+    nanosleep(&time, nullptr);
+  }
+};
+
+template <class S>
+class BasicBias {
  public:
-  Bias() = default;
-  Bias(const Bias&) = delete;
-  Bias& operator=(const Bias&) = delete;
+  BasicBias() = default;
+  BasicBias(const BasicBias&) = delete;
+  BasicBias& operator=(const BasicBias&) = delete;
 
   // ---- The favoured side: one thread at a time, and not while it is inside.
 
@@ -42,32 +72,37 @@ class Bias {
   /// Waits until the favoured side has left. It is turned away from then on.
   void claim() noexcept {
     claims_.fetch_add(1, std::memory_order_seq_cst);
-    if (!refused_.load(std::memory_order_acquire) && !process_barrier()) [[unlikely]] {
+    if (!S::omits(BiasStep::kBarrier) && !refused_.load(std::memory_order_acquire) && !S::process_barrier())
+        [[unlikely]] {
       // What has been written elsewhere is seen after a while in any case. Not again: the favoured side stays turned away.
-      claims_.fetch_add(1, std::memory_order_relaxed);
-      rest(kSurely);
+      if (!S::omits(BiasStep::kKeepClaim)) claims_.fetch_add(1, std::memory_order_relaxed);
+      if (!S::omits(BiasStep::kRestSurely)) S::rest_surely();
       refused_.store(true, std::memory_order_release);
     }
-    // acquire pairs with leave(). Who is inside may have lost its core to this thread.
-    for (int looks = 0; inside_.load(std::memory_order_acquire); ++looks)
-      looks < kLooks ? cpu_relax() : rest(kHolder);
+    if (S::omits(BiasStep::kAwaitLeave)) return;
+    // acquire pairs with leave().
+    for (int looks = 0; inside_.load(std::memory_order_acquire);) {
+      if (looks == S::kLooks) {
+        S::rest();
+      } else {
+        ++looks;
+        S::relax();
+      }
+    }
   }
   void release() noexcept { claims_.fetch_sub(1, std::memory_order_release); }
 
  private:
-  static constexpr int kLooks = 100;
-  static constexpr long kHolder = 20'000;      // ns
-  static constexpr long kSurely = 10'000'000;  // ns
-  static void rest(long nanoseconds) noexcept {
-    const timespec time{0, nanoseconds};
-    nanosleep(&time, nullptr);
-  }
+  template <class T>
+  using Atomic = typename S::template Atomic<T>;
 
   // The favoured side's own line, but for claims, which are seldom.
-  alignas(kCacheLine) std::atomic<bool> inside_{false};
-  std::atomic<std::uint32_t> claims_{0};
-  std::atomic<bool> refused_{false};  ///< the barrier, once: one claim is never given back
+  alignas(kCacheLine) Atomic<bool> inside_{false};
+  Atomic<std::uint32_t> claims_{0};
+  Atomic<bool> refused_{false};  ///< the barrier, once: one claim is never given back
 };
+
+using Bias = BasicBias<BiasSystem>;
 
 /// For a while; null: there is nobody to keep out.
 class Claim {

@@ -6,6 +6,7 @@
 #pragma once
 
 #include <atomic>
+#include <cstdint>
 
 #include "base/platform.hpp"
 
@@ -54,10 +55,16 @@ class alignas(kCacheLine) AssistPoint {
   void conclude(Assist& work) noexcept;
   /// Before Scheduler::wake_if_parked(): a worker that is woken without anything to run looks for offers.
   void request() noexcept { requested_.store(true, std::memory_order_seq_cst); }
+  /// Pieces so far that this worker has done for others. Any thread.
+  std::uint64_t pieces() const noexcept { return pieces_.load(std::memory_order_relaxed); }
 
   // The worker.
   /// It did not look when somebody had an offer: it looks at once when it idles, until kPatience times nobody has come.
   bool missed() const noexcept { return missed_.load(std::memory_order_relaxed); }
+  /// It has done a piece of another's work. Called by steps, on the assistant's side, where they count as such.
+  void count_piece() noexcept {
+    pieces_.store(pieces_.load(std::memory_order_relaxed) + 1, std::memory_order_relaxed);
+  }
   /// Has been asked for since the last call.
   bool take_request() noexcept {
     if (!requested_.load(std::memory_order_relaxed)) return false;
@@ -110,6 +117,8 @@ class alignas(kCacheLine) AssistPoint {
   bool looking_ = false;   // the worker's own knowledge of offered_ != null
   bool assisted_ = false;  // since look()
   int in_vain_ = 0;        // times since the last offer that it has looked and nobody has come
+  // Relaxed: who asks waits for nothing that depends on it.
+  std::atomic<std::uint64_t> pieces_{0};
 };
 
 }  // namespace tmpi::sched

@@ -10,27 +10,17 @@
 #include <algorithm>
 
 #include "base/bias.hpp"
+#include "base/platform.hpp"
 #include "sched/progress.hpp"
+#include "sched/progress_loop.hpp"
 #include "sched/worker.hpp"
 #include "timers/clock.hpp"
 
 namespace tmpi::sched {
 namespace {
 
-constexpr std::uint64_t kShortestRest = 50'000;  // ns
-constexpr std::uint64_t kLongestRest = 4'000'000;
-// Heat: how much the thread has been of use lately. Each time that it has moved something counts one, being woken
-// for what a worker would have seen takes more off; at zero it is not called any more.
-constexpr int kWarm = 4, kHottest = 32, kCooling = 4;
 // Pauses in which a worker that spins looks at the source once.
 constexpr int kGlance = 64;
-// After so many looks in vain it may be that a worker is inside of the source, and does not get on because this
-// thread has taken its core: it gets that back for so many ns.
-constexpr int kVain = 2;
-constexpr std::uint64_t kHolderTime = 20'000;
-// No more looks of a worker count: it may have spun, and fallen asleep long ago.
-constexpr std::uint64_t kOften = 8;
-constexpr std::uint64_t kSettlingTime = 30'000;
 
 // Of kernel 5.3; later versions are longer.
 struct SchedulingAttributes {
@@ -114,117 +104,57 @@ void ProgressThreads::spin() noexcept {
   }
 }
 
-// So often have workers looked at the source.
-std::uint64_t ProgressThreads::looks() const noexcept {
-  std::uint64_t sum = 0;
-  for (const auto& worker : shared_.workers) sum += worker->looks();
-  return sum;
-}
+// The Host of ProgressLoop.
+class ProgressThreads::Sleeper {
+ public:
+  explicit Sleeper(ProgressThreads& all) noexcept : all_(all), shared_(all.shared_), source_(all.source_) {}
 
-// Something is expected, and nobody sleeps at the source. seq_cst pairs with call_progress() when this thread
-// is about to sleep.
-bool ProgressThreads::wanted() const noexcept {
-  return source_.expected->load(std::memory_order_seq_cst) > 0 && shared_.parking.watch.free();
-}
+  bool stopping() const noexcept { return all_.stopping_.load(std::memory_order_seq_cst); }
+  std::uint64_t now() const noexcept {
+    return static_cast<std::uint64_t>(1e9 * timers::seconds(timers::now_ticks()));
+  }
+  bool poll() const noexcept { return source_.poll(); }
+  // seq_cst pairs with call_progress() when this thread is about to sleep.
+  bool expected() const noexcept { return source_.expected->load(std::memory_order_seq_cst) > 0; }
+  bool watched() const noexcept { return !shared_.parking.watch.free(); }
+  std::uint64_t looks() const noexcept {
+    std::uint64_t sum = 0;
+    for (const auto& worker : shared_.workers) sum += worker->looks();
+    return sum;
+  }
+  bool spins() const noexcept {
+    return std::ranges::any_of(shared_.workers, [](const auto& worker) { return worker->spins(); });
+  }
+  void glance() const noexcept {
+    for (int i = 0; i < kGlance; ++i) cpu_relax();
+  }
+  std::uint32_t epoch() const noexcept { return all_.eventcount_.epoch(); }
+  void wait(std::uint32_t epoch, std::uint64_t nanoseconds) const noexcept {
+    all_.eventcount_.wait(epoch, nanoseconds);
+  }
+  bool park(std::uint32_t epoch, std::uint64_t nanoseconds) const noexcept {
+    return shared_.parking.watch.park(all_.eventcount_, epoch, nanoseconds, true);
+  }
+  void hand_over() const noexcept { Parking::hand_over(shared_.parking); }
+  void take_calls(bool takes) const noexcept {
+    detail::g_progress_sleeps.store(takes, std::memory_order_seq_cst);
+  }
+  bool all_asleep() const noexcept { return shared_.stall.all_asleep(); }
+  void check_stall() const noexcept { shared_.stall.check(); }
+  Claim claim() const noexcept { return Claim(bias()); }
 
-// A worker idles, and looks all the time but for this thread, which may have taken its core.
-bool ProgressThreads::any_spins() const noexcept {
-  return std::ranges::any_of(shared_.workers, [](const auto& worker) { return worker->spins(); });
-}
-
-// Somebody looks at the source now: a worker that idles, or a rank that tests.
-bool ProgressThreads::others_look() const noexcept {
-  const std::uint64_t before = looks();
-  for (int i = 0; i < kGlance; ++i) cpu_relax();
-  // Asked last: who goes to work now has seen that calls are wanted.
-  return looks() != before || any_spins();
-}
+ private:
+  ProgressThreads& all_;
+  Shared& shared_;
+  const EventSource& source_;
+};
 
 void ProgressThreads::serve() noexcept {
   // The timer of a thread that sleeps is late by its slack, 50 us if nothing is said.
   prctl(PR_SET_TIMERSLACK, 1, 0, 0, 0);
   ask_to_be_prompt();
-  // While it is of no use it rests for longer and longer, and begins the next time with longer rests.
-  std::uint64_t first_rest = kShortestRest, rest = kShortestRest;
-  while (!stopping_.load(std::memory_order_relaxed)) {
-    if (heat_ > 0) {
-      first_rest = rest = kShortestRest;
-      sleep_until_called(watch());
-      continue;
-    }
-    const std::uint32_t epoch = eventcount_.epoch();
-    const std::uint64_t before = looks();
-    if (wanted()) {
-      eventcount_.wait(epoch, kShortestRest);
-      if (wanted() && looks() == before && !any_spins()) {
-        heat_ = kWarm;
-        continue;
-      }
-    }
-    eventcount_.wait(epoch, rest);
-    if (rest < kLongestRest) {
-      rest = std::min(2 * rest, kLongestRest);
-      continue;
-    }
-    // Has nothing been expected, or has a worker slept at the source all the time?
-    if (source_.expected->load(std::memory_order_relaxed) <= 0 ||
-        (looks() == before && !shared_.parking.watch.free())) {
-      sleep_until_called(false);
-      first_rest = std::min(2 * first_rest, kLongestRest);
-      rest = first_rest;
-    }
-  }
-}
-
-// `others`: a worker looks by itself; it calls when it goes to work.
-void ProgressThreads::sleep_until_called(bool others) noexcept {
-  const std::uint32_t epoch = eventcount_.epoch();
-  detail::g_progress_sleeps.store(true, std::memory_order_seq_cst);
-  // Once more, now that calls come. A rank that tests does not call when it goes on computing: hence the limit.
-  // seq_cst (of epoch() and stopping_) pairs with stop().
-  const bool sleeps = others ? others_look() : !wanted();
-  if (sleeps && !stopping_.load(std::memory_order_seq_cst))
-    eventcount_.wait(epoch, others ? kLongestRest : 0);
-  detail::g_progress_sleeps.store(false, std::memory_order_relaxed);
-  // Who has called is in the library, where it may hold locks, and has more to begin.
-  eventcount_.wait(eventcount_.epoch(), kSettlingTime);
-}
-
-// Sees to the source until a worker does (true), or nothing is expected.
-bool ProgressThreads::watch() noexcept {
-  const Claim claim(bias());
-  bool watched = false, moved = true, others = false;
-  for (int vain = 1;; ++vain) {
-    while (source_.poll()) {
-      moved = true;
-      vain = 0;
-    }
-    heat_ = vain == 0 ? std::min(heat_ + 1, kHottest) : heat_;
-    const std::uint32_t epoch = eventcount_.epoch();
-    if (stopping_.load(std::memory_order_seq_cst) || !wanted()) break;
-    if (vain > kVain) eventcount_.wait(epoch, kHolderTime);
-    // If all workers have fallen asleep before this thread moved something, none of them looks for a stall.
-    const std::uint64_t limit = moved && shared_.stall.all_asleep() ? kStallPeriod : 0;
-    const std::uint64_t start = timers::now_ticks(), before = looks();
-    if (!shared_.parking.watch.park(eventcount_, epoch, limit, true)) break;
-    watched = true;
-    const double slept = timers::seconds(timers::now_ticks() - start);
-    if (limit != 0) {
-      moved = slept < 0.9e-9 * static_cast<double>(kStallPeriod);
-      if (!moved) shared_.stall.check();
-    }
-    // Meanwhile workers have looked so often that one would have come soon. Now they may not, because this thread has
-    // their core; what it then finds to do does not show that it is of use.
-    const std::uint64_t often = std::min(looks() - before, kOften);
-    others = slept < 1e-9 * static_cast<double>(often * kShortestRest) || others_look();
-    if (others) {
-      heat_ = std::max(heat_ - kCooling, 0);
-      break;
-    }
-  }
-  if (!watched) heat_ = std::max(heat_ - 1, 0);
-  if (watched) Parking::hand_over(shared_.parking);
-  return others;
+  Sleeper sleeper(*this);
+  ProgressLoop<Sleeper>(sleeper).run();
 }
 
 }  // namespace tmpi::sched

@@ -9,7 +9,10 @@
 //     sleeps    else, until call_progress(): something is expected anew, or a worker goes to work. Nothing wakes it
 //               while nothing is under way.
 //     rests     if it has not been of use lately, as between ranks that exchange small messages all the time: is not
-//               called then, but looks itself after 50 us, 100 us, ..., 4 ms whether all compute.
+//               called then, but looks itself after 50 us, 100 us, ..., 4 ms whether all compute, and every 16 ms where
+//               workers look all the time.
+//
+// When it does which is in progress_loop.hpp.
 #pragma once
 
 #include <atomic>
@@ -40,19 +43,13 @@ class ProgressThreads {
   void call() noexcept { eventcount_.notify(); }
 
  private:
+  class Sleeper;
   void serve() noexcept;
-  bool watch() noexcept;
-  void sleep_until_called(bool others) noexcept;
-  bool others_look() const noexcept;
-  bool any_spins() const noexcept;
-  bool wanted() const noexcept;
-  std::uint64_t looks() const noexcept;
   void spin() noexcept;
 
   Shared& shared_;
   const EventSource source_;
   std::atomic<bool> stopping_{false};
-  int heat_ = 0;  // the sleeping one's
   Eventcount eventcount_;
   std::vector<std::thread> threads_;
 };

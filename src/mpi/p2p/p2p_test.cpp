@@ -24,7 +24,10 @@
 #include "mpi/rank/rank.hpp"
 #include "mpi/testing/bytes.hpp"
 #include "mpi/testing/ranks.hpp"
+#include "sched/assist.hpp"
+#include "sched/scheduler.hpp"
 #include "sched/task.hpp"
+#include "timers/clock.hpp"
 
 using namespace tmpi::mpi;
 
@@ -95,6 +98,41 @@ TEST_CASE("a message that two workers copy is whole, and nothing beside it is to
       }
     });
   }
+}
+
+// That they do: of a message in two halves the worker that waits has copied one, and so the other one has, too.
+TEST_CASE("of a message of 64 to 128 KiB each of two workers that idle copies a half") {
+  testing::run_ranks(2, 2, [](Rank& rank) {
+    tmpi::sched::Scheduler& scheduler = *tmpi::sched::scheduler();
+    if (scheduler.oversubscribed()) return;  // nobody idles there
+    const auto pieces = [&] {
+      return scheduler.assist_point(0).pieces() + scheduler.assist_point(1).pieces();
+    };
+    for (const MPI_Count size : {kSharedCopy, kSharedCopy + 4165, kMostInHalves}) {
+      const auto count = static_cast<std::size_t>(size);
+      const int other = 1 - rank.world_rank;
+      bool halved = false;
+      // On a machine that does other work the other core may be away, or copy both.
+      const double start = tmpi::timers::wtime();
+      for (char going = 1; going != 0;) {
+        if (rank.world_rank == 0) {
+          const std::uint64_t before = pieces();
+          send_bytes(rank.world, pattern(count, 1), other, 0);
+          (void)recv_bytes(rank.world, 1, other, 1);
+          const std::uint64_t copied = pieces() - before;
+          CHECK(copied <= 2);
+          halved = halved || copied == 1;
+          going = !halved && tmpi::timers::wtime() - start < 60;
+          send_bytes(rank.world, {going}, other, 2);
+        } else {
+          CHECK(recv_bytes(rank.world, count, other, 0) == pattern(count, 1));
+          send_bytes(rank.world, {going}, other, 1);
+          going = recv_bytes(rank.world, 1, other, 2)[0];
+        }
+      }
+      if (rank.world_rank == 0) CHECK(halved);
+    }
+  });
 }
 
 TEST_CASE("truncation is the receiver's error and drops the rest") {

@@ -16,6 +16,12 @@ constexpr std::size_t kPieces = 8;
 // What takes longer than it takes to wake a worker that sleeps.
 constexpr std::size_t kWorthWaking = std::size_t{512} << 10;
 
+// For the variable tmpi_core_assists.
+inline void count_piece(sched::Assist::By who) noexcept {
+  if (who == sched::Assist::By::kAssistant)
+    sched::scheduler()->assist_point(sched::current_worker()).count_piece();
+}
+
 // The owner copies from the beginning, the assistant from the end: of a buffer that is used again and again each
 // of the two caches keeps its part.
 class SharedCopy : public sched::Assist {
@@ -39,6 +45,7 @@ class SharedCopy : public sched::Assist {
     if (at_front + at_back >= self.pieces_) return false;
     const std::size_t begin = (back ? self.pieces_ - 1 - at_back : at_front) * self.piece_;
     std::memcpy(self.to_ + begin, self.from_ + begin, std::min(self.piece_, self.bytes_ - begin));
+    count_piece(who);
     return true;
   }
 
@@ -79,6 +86,7 @@ class alignas(kCacheLine) HalvedCopy : public sched::Assist {
     const std::size_t begin = half == kFront ? 0 : self.front_,
                       end = half == kFront ? self.front_ : self.bytes_;
     std::memcpy(self.to_ + begin, self.from_ + begin, end - begin);
+    count_piece(who);
     return before == 0;  // else both have been taken
   }
 

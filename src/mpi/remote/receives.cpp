@@ -50,9 +50,7 @@ void Receives::Inbound::reset() noexcept {
 
 void Receives::use(int own_nodes, int nodes) {
   landing_.resize(static_cast<std::size_t>(nodes));
-  queues_.resize(static_cast<std::size_t>(nodes));
-  unserved_.use(nodes);
-  for (auto& queue : queues_) queue.limit(core_.transfer_depth);
+  queues_.use(nodes, core_.transfer_depth);
   owed_.use({.peers = own_nodes, .batch = credit_limit(core_.settings.eager_limit) / 4},
             {.peers = nodes - own_nodes, .batch = kCreditBetweenJobs / 4}, job()->most_local());
 }
@@ -254,14 +252,11 @@ void Receives::fetch(Request& receive, const MatchKey& key, MPI_Count bytes, con
 
 // Where pieces are posted one after the other what has come with this is dealt with first. Else all is posted at once.
 void Receives::serve_soon(int peer) {
-  if (core_.transfer_depth > 0)
-    unserved_.add(peer);
-  else
-    serve(queue_from(peer));
+  queues_.serve_soon(peer, [this](Inbound& in, TransferQueue<Inbound>& queue) { post_next(in, queue); });
 }
 
 void Receives::serve_all() {
-  unserved_.take([this](int peer) { serve(queue_from(peer)); });
+  queues_.serve_all([this](Inbound& in, TransferQueue<Inbound>& queue) { post_next(in, queue); });
 }
 
 net::Landing Receives::on_data(int peer, const Data& data, std::size_t payload) {
@@ -293,12 +288,9 @@ void Receives::piece_landed(int, Landing& landing) {
   if (in.arrived == in.wanted) finish(in);
 }
 
-// Begins the reads that may be begun from a peer now.
-void Receives::serve(TransferQueue<Inbound>& queue) {
-  while (Inbound* const in = queue.take()) {
-    post_get(*in, queue);
-    go_on(*in, queue);
-  }
+void Receives::post_next(Inbound& in, TransferQueue<Inbound>& queue) {
+  post_get(in, queue);
+  go_on(in, queue);
 }
 
 // After a read has been begun, or has been done: gets in the queue again, or finishes the receive when all is there.

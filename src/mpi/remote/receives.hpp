@@ -30,7 +30,7 @@ class Receives {
   void landed(int peer);
   /// Begins the next reads; as Sends::serve_all().
   void serve_all();
-  bool has_to_serve() const noexcept { return !unserved_.empty(); }
+  bool has_to_serve() const noexcept { return queues_.has_to_serve(); }
   void on_rts(int peer, const Rts& rts);
   void on_cancel(int peer, const Cancel& cancel);
 
@@ -92,9 +92,9 @@ class Receives {
   void unexpected_landed(int peer, Landing& landing);
   void piece_landed(int peer, Landing& landing);
   void matched(int peer, const Envelope& envelope, const Request& receive);
-  TransferQueue<Inbound>& queue_from(int peer) noexcept { return queues_[static_cast<std::size_t>(peer)]; }
-  void serve(TransferQueue<Inbound>& queue);
+  TransferQueue<Inbound>& queue_from(int peer) noexcept { return queues_.of(peer); }
   void serve_soon(int peer);
+  void post_next(Inbound& in, TransferQueue<Inbound>& queue);
   void go_on(Inbound& in, TransferQueue<Inbound>& queue);
   void post_get(Inbound& in, TransferQueue<Inbound>& queue);
   void take_in(Inbound& in, Get& get);
@@ -105,8 +105,7 @@ class Receives {
   Owed owed_;
   std::vector<Landing> landing_;  // by peer
   Table<Inbound> table_;
-  std::vector<TransferQueue<Inbound>> queues_;  // of reads, by peer
-  Unserved unserved_;
+  TransferQueues<Inbound> queues_;  // of reads, by peer
 };
 
 }  // namespace tmpi::mpi::remote

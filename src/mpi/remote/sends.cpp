@@ -60,9 +60,7 @@ void Sends::Outbound::reset() noexcept {
 }
 
 void Sends::use(int ranks, int nodes) {
-  queues_.resize(static_cast<std::size_t>(nodes));
-  unserved_.use(nodes);
-  for (auto& queue : queues_) queue.limit(core_.transfer_depth);
+  queues_.use(nodes, core_.transfer_depth);
   allowance_.use(ranks);
   const std::size_t buffered = core_.transport->limits().most_buffered;
   now_limit_ = std::min(core_.settings.eager_limit, static_cast<MPI_Count>(buffered));
@@ -210,22 +208,16 @@ void Sends::on_cts(int peer, const Cts& cts) {
 
 // Where pieces are posted one after the other what has come with this is dealt with first. Else all is posted at once.
 void Sends::serve_soon(int peer) {
-  if (core_.transfer_depth > 0)
-    unserved_.add(peer);
-  else
-    serve(queue_to(peer));
+  queues_.serve_soon(peer, [this](Outbound& out, TransferQueue<Outbound>& queue) { post_next(out, queue); });
 }
 
 void Sends::serve_all() {
-  unserved_.take([this](int peer) { serve(queue_to(peer)); });
+  queues_.serve_all([this](Outbound& out, TransferQueue<Outbound>& queue) { post_next(out, queue); });
 }
 
-// Posts what may be posted to a peer now.
-void Sends::serve(TransferQueue<Outbound>& queue) {
-  while (Outbound* const out = queue.take()) {
-    post_piece(*out, queue);
-    go_on(*out, queue);
-  }
+void Sends::post_next(Outbound& out, TransferQueue<Outbound>& queue) {
+  post_piece(out, queue);
+  go_on(out, queue);
 }
 
 // After a piece has been posted, or has left: gets in the queue again, or settles the send when all has left.

@@ -47,7 +47,7 @@ class Sends {
   /// Posts the next pieces of data, after everything that has come has been dealt with: what that has led to, and is no
   /// data, goes first.
   void serve_all();
-  bool has_to_serve() const noexcept { return !unserved_.empty(); }
+  bool has_to_serve() const noexcept { return queues_.has_to_serve(); }
 
   void on_cts(int peer, const Cts& cts);
   void on_fin(int peer, const Transfer& fin);
@@ -106,9 +106,9 @@ class Sends {
   bool gather(Outbound& out, const Outgoing& data);
   void post_eager(Outbound& out, Envelope envelope);
   void post_rts(Outbound& out, const Envelope& envelope);
-  TransferQueue<Outbound>& queue_to(int peer) noexcept { return queues_[static_cast<std::size_t>(peer)]; }
-  void serve(TransferQueue<Outbound>& queue);
+  TransferQueue<Outbound>& queue_to(int peer) noexcept { return queues_.of(peer); }
   void serve_soon(int peer);
+  void post_next(Outbound& out, TransferQueue<Outbound>& queue);
   void go_on(Outbound& out, TransferQueue<Outbound>& queue);
   void post_piece(Outbound& out, TransferQueue<Outbound>& queue);
   static void piece_sent(net::Completion& completion) noexcept;
@@ -120,8 +120,7 @@ class Sends {
   Allowance allowance_;
   Announcements announcements_;
   Table<Outbound> table_;
-  std::vector<TransferQueue<Outbound>> queues_;  // by peer
-  Unserved unserved_;
+  TransferQueues<Outbound> queues_;       // by peer
   MPI_Count now_limit_ = 0;               // of messages that now() sends
   std::unique_ptr<std::byte[]> scratch_;  // its
 };

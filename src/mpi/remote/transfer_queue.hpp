@@ -106,4 +106,43 @@ class Unserved {
   std::vector<int> peers_;
 };
 
+/// The queues of all peers.
+template <class T>
+class TransferQueues {
+ public:
+  /// So many bytes are under way at a time to or from each peer; 0: as many as there are, and nobody is served later.
+  void use(int peers, MPI_Count depth) {
+    queues_.resize(static_cast<std::size_t>(peers));
+    for (auto& queue : queues_) queue.limit(depth);
+    unserved_.use(peers);
+    later_ = depth > 0;
+  }
+  TransferQueue<T>& of(int peer) noexcept { return queues_[static_cast<std::size_t>(peer)]; }
+
+  // Calls post(transfer, queue), which posts the next piece of it, for what may be posted to a peer.
+  /// At once, or by serve_all().
+  template <class Post>
+  void serve_soon(int peer, Post&& post) {
+    if (later_)
+      unserved_.add(peer);
+    else
+      serve(of(peer), post);
+  }
+  template <class Post>
+  void serve_all(Post&& post) {
+    unserved_.take([&](int peer) { serve(of(peer), post); });
+  }
+  bool has_to_serve() const noexcept { return !unserved_.empty(); }
+
+ private:
+  template <class Post>
+  static void serve(TransferQueue<T>& queue, Post& post) {
+    while (T* const transfer = queue.take()) post(*transfer, queue);
+  }
+
+  std::vector<TransferQueue<T>> queues_;
+  Unserved unserved_;
+  bool later_ = false;
+};
+
 }  // namespace tmpi::mpi::remote

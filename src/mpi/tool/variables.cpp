@@ -6,6 +6,7 @@
 #include "mpi/remote/remote.hpp"
 #include "mpi/tool/activity.hpp"
 #include "mpi/tool/traffic.hpp"
+#include "sched/assist.hpp"
 #include "sched/scheduler.hpp"
 #include "timers/clock.hpp"
 
@@ -103,6 +104,9 @@ void read_held(const Subject&, Values values) {
 void read_ready(const Subject&, Values values) {
   ask_workers(values,
               [](int worker) { return static_cast<std::uint64_t>(sched::scheduler()->ready(worker)); });
+}
+void read_assists(const Subject&, Values values) {
+  ask_workers(values, [](int worker) { return sched::scheduler()->assist_point(worker).pieces(); });
 }
 
 // ---- Memory, network
@@ -213,6 +217,9 @@ constexpr Variable kVariables[] = {
      read_worker<&WorkerTimes::switches>, nullptr, "Stretches in which a rank ran."},
     {"tmpi_core_ready", kLevel, kBasic, Category::kCores, Extent::kWorkers, Needs::kNothing, kNumber,
      read_ready, nullptr, "Ranks that are ready to run, the one that runs not counted."},
+    {"tmpi_core_assists", kCounter, kDetail, Category::kCores, Extent::kWorkers, Needs::kNothing, kNumber,
+     read_assists, nullptr,
+     "Pieces of large messages that the core has copied for another one while it waited."},
 
     {"tmpi_stack_size", MPI_T_PVAR_CLASS_SIZE, kDetail, Category::kMemory, Extent::kRank, Needs::kNothing,
      kNumber, read_stack_size, nullptr, "Bytes of the rank's stack (--stack-size)."},
