@@ -4,6 +4,7 @@
 
 #include <sched.h>
 
+#include <cstddef>
 #include <string>
 #include <vector>
 
@@ -58,6 +59,9 @@ class SavedAffinity {
 
   /// Gives the calling thread this mask.
   void apply() const noexcept;
+  /// As the kernel takes it; 0 bytes: unknown.
+  const cpu_set_t* mask() const noexcept { return mask_.data(); }
+  std::size_t bytes() const noexcept { return mask_.size() * sizeof(cpu_set_t); }
 
  private:
   std::vector<cpu_set_t> mask_;  // large machines need more than one

@@ -35,6 +35,8 @@ std::string pack(const JobSpec& job) {
   packer.number(job.report_bindings);
   packer.text(job.policy);
   packer.text(job.balance);
+  packer.text(job.file_io);
+  packer.number(job.file_limit);
   packer.number(job.sleep_yields);
   packer.text(job.coll);
   packer.text(job.net);
@@ -80,6 +82,8 @@ Result<JobSpec> unpack_job(std::string_view payload) {
   job.report_bindings = unpacker.number() != 0;
   job.policy = unpacker.text();
   job.balance = unpacker.text();
+  job.file_io = unpacker.text();
+  job.file_limit = unpacker.number();
   job.sleep_yields = unpacker.number() != 0;
   job.coll = unpacker.text();
   job.net = unpacker.text();
