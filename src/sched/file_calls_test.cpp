@@ -4,16 +4,21 @@
 #include <fcntl.h>
 #include <linux/filter.h>
 #include <linux/seccomp.h>
+#include <sched.h>
 #include <sys/prctl.h>
 #include <sys/resource.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <atomic>
 #include <cerrno>
 #include <cstddef>
 #include <cstdio>
 #include <cstring>
+#include <filesystem>
+#include <fstream>
+#include <string>
 #include <thread>
 #include <vector>
 
@@ -263,6 +268,40 @@ TEST_CASE("what is under way when threads are let in is answered, new calls are 
     thread.join();
   });
   job.run();
+}
+
+// Of the kernel's threads that make this process's calls: on how many CPUs they may run.
+std::vector<int> cpus_of_kernel_threads() {
+  std::vector<int> cpus;
+  for (const auto& task : std::filesystem::directory_iterator("/proc/self/task")) {
+    std::string name;
+    std::getline(std::ifstream(task.path() / "comm"), name);
+    cpu_set_t mask;
+    if (name.find("iou-wrk-") == 0 &&
+        sched_getaffinity(std::stoi(task.path().filename().string()), sizeof mask, &mask) == 0)
+      cpus.push_back(CPU_COUNT(&mask));
+  }
+  return cpus;
+}
+
+TEST_CASE("calls run where the job may, not on the core of the worker alone, which keeps it") {
+  if (refused()) return;
+  cpu_set_t all;
+  REQUIRE(sched_getaffinity(0, sizeof all, &all) == 0);
+  const Temporary file;
+  Job job({.workers = 1, .tasks = 1, .stack_size = 64 * 1024, .bind = true});
+  std::vector<int> cpus;
+  int own = 0;
+  job.spawn(0, [&] {
+    char data[10] = {};
+    CHECK(by_ring(FileCall::Kind::kWrite, file.fd(), data, sizeof data, 0).result == sizeof data);
+    cpus = cpus_of_kernel_threads();
+    cpu_set_t mask;
+    if (sched_getaffinity(0, sizeof mask, &mask) == 0) own = CPU_COUNT(&mask);
+  });
+  std::thread([&] { job.run(); }).join();  // one that has made no calls yet, hence has no such threads
+  CHECK(own == 1);
+  CHECK(std::ranges::find(cpus, CPU_COUNT(&all)) != cpus.end());
 }
 
 TEST_CASE("threads, if they are asked for") {

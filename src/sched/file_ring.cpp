@@ -7,10 +7,10 @@
 #include <atomic>
 #include <cerrno>
 #include <cstring>
+#include <new>
 
 #include "sched/offload.hpp"
 #include "sched/system.hpp"
-#include "sched/topology.hpp"
 #include "sched/waiter.hpp"
 
 namespace tmpi::sched {
@@ -81,7 +81,7 @@ struct FileRing::Rings {
   }
 };
 
-FileRing::FileRing() noexcept : rings_(new (std::nothrow) Rings) {}
+FileRing::FileRing() : rings_(new Rings) {}
 
 FileRing::~FileRing() {
   if (answered_ >= 0) close(answered_);
@@ -90,10 +90,13 @@ FileRing::~FileRing() {
 
 std::unique_ptr<FileRing> FileRing::make() noexcept {
   if (!library().complete) return refused("liburing.so.2 cannot be loaded, or is too old", 0);
-  std::unique_ptr<FileRing> made(new (std::nothrow) FileRing);
-  if (made == nullptr || made->rings_ == nullptr) return refused("there is no memory for a ring", 0);
-  if (!made->open()) return nullptr;
-  return made;
+  try {
+    std::unique_ptr<FileRing> made(new FileRing);
+    if (!made->open()) made.reset();
+    return made;
+  } catch (const std::bad_alloc&) {
+    return refused("there is no memory for a ring", 0);
+  }
 }
 
 bool FileRing::open() noexcept {
@@ -117,6 +120,16 @@ bool FileRing::open() noexcept {
   return true;
 }
 
+// A thread that the kernel makes for a call may run where the one that submits it may at that moment (since Linux 6.2,
+// whatever has been registered), and lives on: were that the worker's core, the call would take turns with the ranks.
+bool FileRing::submit() noexcept {
+  const SavedAffinity* const affinity = offload_affinity();
+  if (affinity != nullptr) affinity->apply();
+  const bool done = library().submit(&rings_->ring) == 1;
+  if (affinity != nullptr) pinned_.apply();
+  return done;
+}
+
 bool FileRing::give(const FileCall& call, Answer& answer) noexcept {
   if (broken_ || under_way_ >= static_cast<int>(rings_->most)) return false;
   io_uring_sqe* const entry = io_uring_get_sqe(&rings_->ring);
@@ -138,7 +151,7 @@ bool FileRing::give(const FileCall& call, Answer& answer) noexcept {
   // when a page has come would be copied by this thread, in the middle of what a rank computes.
   io_uring_sqe_set_flags(entry, IOSQE_ASYNC);
   io_uring_sqe_set_data(entry, &answer);
-  if (library().submit(&rings_->ring) != 1) {
+  if (!submit()) {
     // Short of memory. The entry cannot be taken back: should it ever be submitted, it does nothing.
     io_uring_prep_nop(entry);
     io_uring_sqe_set_data(entry, nullptr);

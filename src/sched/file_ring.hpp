@@ -6,6 +6,7 @@
 #include <memory>
 
 #include "sched/file_calls.hpp"
+#include "sched/topology.hpp"
 
 namespace tmpi::sched {
 
@@ -40,10 +41,12 @@ class FileRing {
 
  private:
   struct Rings;
-  FileRing() noexcept;
+  FileRing();
   bool open() noexcept;
+  bool submit() noexcept;
 
   std::unique_ptr<Rings> rings_;
+  Affinity pinned_;  // the worker's
   int answered_ = -1;
   int event_ = -1;
   int under_way_ = 0;

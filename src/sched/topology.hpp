@@ -48,14 +48,10 @@ double cpu_limit();
 /// shrunk).
 bool pin_to(const Place& place) noexcept;
 
-/// The calling thread's affinity mask, taken and put back around run(): pinning is the workers', not the
-/// caller's.
-class SavedAffinity {
+/// The affinity mask that the calling thread had when this was made.
+class Affinity {
  public:
-  SavedAffinity();
-  ~SavedAffinity();
-  SavedAffinity(const SavedAffinity&) = delete;
-  SavedAffinity& operator=(const SavedAffinity&) = delete;
+  Affinity();
 
   /// Gives the calling thread this mask.
   void apply() const noexcept;
@@ -65,6 +61,15 @@ class SavedAffinity {
 
  private:
   std::vector<cpu_set_t> mask_;  // large machines need more than one
+};
+
+/// Put back around run(): pinning is the workers', not the caller's.
+class SavedAffinity : public Affinity {
+ public:
+  SavedAffinity() = default;
+  ~SavedAffinity() { apply(); }
+  SavedAffinity(const SavedAffinity&) = delete;
+  SavedAffinity& operator=(const SavedAffinity&) = delete;
 };
 
 }  // namespace tmpi::sched
