@@ -6,6 +6,9 @@
  *
  * --overlap: even ranks write by MPI_File_iwrite_at while odd ones compute, with tmpi all on one core (--workers 1);
  * printed is how much of the shorter of both is hidden.
+ *
+ * --calls: the file stays open; each rank writes, and then reads, --bytes at a time, 64 times in a row; printed are
+ * microseconds for a call.
  */
 #include <math.h>
 #include <unistd.h>
@@ -17,11 +20,12 @@ static volatile double sink;
 
 static void usage(void) {
   printf(
-      "usage: files [--directory DIR] [--bytes N] [--batches N] [--overlap]\n"
+      "usage: files [--directory DIR] [--bytes N] [--batches N] [--overlap | --calls]\n"
       "  --directory DIR  where the file is made (default /tmp)\n"
       "  --bytes N        per rank (default 4M); rounded to a block of doubles\n"
       "  --batches N      measurements (default 7, after one that does not count)\n"
-      "  --overlap        how much of a write computation hides\n");
+      "  --overlap        how much of a write computation hides\n"
+      "  --calls          microseconds of a call, with the file open\n");
 }
 
 static MPI_File open_file(const char* path, int amode) {
@@ -156,6 +160,33 @@ static void overlap(const char* path, long bytes, int batches) {
   free(data);
 }
 
+static void calls(const char* path, long bytes, int batches) {
+  enum { kCalls = 64 };
+  char* data = bench_memory((size_t)bytes);
+  MPI_File file = open_file(path, MPI_MODE_CREATE | MPI_MODE_RDWR);
+  double samples[101];
+  if (rank == 0) printf("# operation ranks bytes microseconds_per_call\n");
+  for (int writes = 1; writes >= 0; writes--) {
+    for (int i = -1; i < batches; i++) {
+      MPI_Barrier(MPI_COMM_WORLD);
+      const double start = MPI_Wtime();
+      for (int call = 0; call < kCalls; call++) {
+        const MPI_Offset offset = ((MPI_Offset)rank * kCalls + call) * bytes;
+        checked(writes ? MPI_File_write_at(file, offset, data, (int)bytes, MPI_BYTE, MPI_STATUS_IGNORE)
+                       : MPI_File_read_at(file, offset, data, (int)bytes, MPI_BYTE, MPI_STATUS_IGNORE),
+                "a call");
+      }
+      double mine = MPI_Wtime() - start, longest;
+      MPI_Allreduce(&mine, &longest, 1, MPI_DOUBLE, MPI_MAX, MPI_COMM_WORLD);
+      if (i >= 0) samples[i] = longest / kCalls * 1e6;
+    }
+    if (rank == 0)
+      printf("%s %d %ld %.1f\n", writes ? "write" : "read", ranks, bytes, median_of(samples, batches));
+  }
+  MPI_File_close(&file);
+  free(data);
+}
+
 int main(int argc, char** argv) {
   if (option_given(argc, argv, "--help")) {
     usage();
@@ -174,6 +205,8 @@ int main(int argc, char** argv) {
   snprintf(path, sizeof path, "%s/tmpi_files_%d", option_text(argc, argv, "--directory", "/tmp"), pid);
   if (option_given(argc, argv, "--overlap")) {
     overlap(path, bytes, batches);
+  } else if (option_given(argc, argv, "--calls")) {
+    calls(path, bytes, batches);
   } else {
     patterns(path, bytes, batches);
   }

@@ -182,7 +182,7 @@ struct Checked {
   static int open_event() noexcept { return 0; }
   static void close_event(int) noexcept {}
   static void signal(int) noexcept { detail::signal_event(); }
-  static void wait_for(int, const Arming& arming, std::uint64_t) noexcept {
+  static void wait_for(int, int, const Arming& arming, std::uint64_t) noexcept {
     detail::wait_for_event(arming.fd >= 0);
   }
   static bool process_barrier() noexcept {

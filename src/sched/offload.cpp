@@ -23,6 +23,7 @@ struct Job {
 };
 
 std::atomic<int> under_way{0};
+std::atomic<std::uint64_t> by_pool{0};
 std::atomic<const SavedAffinity*> pool_affinity{nullptr};
 
 // Threads are never ended: what they are in the middle of when the job ends, ends with it.
@@ -116,8 +117,17 @@ void detail::offload(void (*run)(void*) noexcept, void* argument) noexcept {
   Waiter waiter(1);
   Job job{run, argument, &waiter};
   under_way.fetch_add(1);
+  by_pool.fetch_add(1, std::memory_order_relaxed);
   pool().give(job);
   waiter.wait();
+}
+
+void detail::count_offloaded(int change) noexcept {
+  under_way.fetch_add(change);
+}
+
+std::uint64_t calls_by_pool() noexcept {
+  return by_pool.load(std::memory_order_relaxed);
 }
 
 int offloaded() noexcept {
@@ -130,7 +140,11 @@ bool await_offloaded() noexcept {
 }
 
 void use_offload_affinity() noexcept {
-  if (const SavedAffinity* affinity = pool_affinity.load(std::memory_order_acquire)) affinity->apply();
+  if (const SavedAffinity* affinity = offload_affinity()) affinity->apply();
+}
+
+const SavedAffinity* offload_affinity() noexcept {
+  return pool_affinity.load(std::memory_order_acquire);
 }
 
 void set_offload_affinity(const SavedAffinity* affinity) noexcept {

@@ -3,6 +3,7 @@
 // wait for other ranks need a thread each (privatize/offload.hpp). docs/scheduling.md.
 #pragma once
 
+#include <cstdint>
 #include <type_traits>
 
 namespace tmpi::sched {
@@ -11,7 +12,9 @@ class SavedAffinity;
 
 namespace detail {
 void offload(void (*run)(void*) noexcept, void* argument) noexcept;
-}
+/// A call is begun (1), or is over (-1), after what it has woken: one that the pool does not make (file_ring.hpp).
+void count_offloaded(int change) noexcept;
+}  // namespace detail
 
 /// Runs `call()`, which must not throw, suspend, or look at the calling thread's variables, on a thread of the
 /// pool; on this one if none can be had. Returns when it has returned. SUSPENDS. Called by a task; two hand-overs
@@ -27,6 +30,9 @@ void offload(Call&& call) noexcept {
 /// tasks that all poll no deadlock. Any thread. seq_cst: what a call that is over has woken is visible.
 int offloaded() noexcept;
 
+/// Calls that the pool has been given so far; relaxed, a figure. Any thread.
+std::uint64_t calls_by_pool() noexcept;
+
 /// Waits until none is, which is soon after the last task has gone on; true then. Not for ever: a call of a rank's
 /// thread may never return.
 bool await_offloaded() noexcept;
@@ -36,5 +42,7 @@ bool await_offloaded() noexcept;
 void set_offload_affinity(const SavedAffinity* affinity) noexcept;
 /// The calling thread, one of the node process's own, runs where the job's threads may.
 void use_offload_affinity() noexcept;
+/// What has been set; null.
+const SavedAffinity* offload_affinity() noexcept;
 
 }  // namespace tmpi::sched

@@ -127,16 +127,30 @@ class BasicParking {
   /// The same for one who has watched and is no worker, nor inside one.
   static void hand_over(Shared& shared) noexcept { hand_over(shared, nullptr); }
 
+  /// From now on whoever parks here is woken by `other` too, an event descriptor (-1: no longer); `event` is one for it
+  /// to sleep at. Only while no more than one thread parks here, by which it is called.
+  void listen_to(int other, int event) noexcept {
+    other_ = other;
+    event_ = event;
+  }
+  /// Something comes without a notification: nobody sleeps here for longer than kUnsure.
+  void be_restless(bool restless) noexcept { restless_.store(restless, std::memory_order_relaxed); }
+
   // ---- Outside ----
 
   /// Step 5: sleeps until the epoch is another one than `epoch`, at most `nanoseconds` (0: for ever). True if
   /// the caller has watched the event source: it has to take_baton() when it is inside again. Blocks the
   /// thread.
   [[nodiscard]] bool wait(std::uint32_t epoch, std::uint64_t nanoseconds = 0) noexcept {
-    if (shared_.unsure.load(std::memory_order_relaxed)) [[unlikely]]
+    if (shared_.unsure.load(std::memory_order_relaxed) || restless_.load(std::memory_order_relaxed))
+        [[unlikely]]
       nanoseconds = nanoseconds == 0 ? kUnsure : std::min(nanoseconds, kUnsure);
-    if (shared_.watch.park(eventcount_, epoch, nanoseconds)) return true;
-    eventcount_.wait(epoch, nanoseconds);
+    if (shared_.watch.park(eventcount_, epoch, nanoseconds, false, other_)) return true;
+    if (other_ >= 0) [[unlikely]] {
+      BasicEventWatch<S>::listen(eventcount_, epoch, event_, other_, nanoseconds);
+    } else {
+      eventcount_.wait(epoch, nanoseconds);
+    }
     return false;
   }
 
@@ -163,7 +177,9 @@ class BasicParking {
 
   BasicInbox<S, Node> inbox_;
   BasicEventcount<S> eventcount_;
-  Baton baton_ = Baton::kNone;  // used by who is inside
+  Baton baton_ = Baton::kNone;         // used by who is inside
+  int other_ = -1, event_ = -1;        // used by the one who parks
+  std::atomic<bool> restless_{false};  // relaxed: who has set it, or come in after that, parks so
   Shared& shared_;
   alignas(kCacheLine) typename S::template Atomic<std::uint32_t> reasons_{0};
   Node wake_node_;  // no task: a reason to look

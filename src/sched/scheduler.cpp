@@ -14,6 +14,7 @@
 #include <span>
 #include <thread>
 
+#include "sched/file_calls.hpp"
 #include "sched/metering.hpp"
 #include "sched/offload.hpp"
 #include "sched/progress_threads.hpp"
@@ -147,6 +148,7 @@ Result<void> NodeScheduler::set_up() {
                                options_.workers)};
   }
   timers::begin_calibration();  // goes on while the rest is set up
+  use_file_way(options_.file_io);
   if (auto room = tasks_.add(stacks_for(options_.tasks)); !room) return room;
   if (options_.bind) {
     auto topology = Topology::discover();
@@ -400,7 +402,7 @@ void NodeScheduler::admit_threads() noexcept {
     Task& task = tasks_.at(i);
     if (task.worker == &here) task.monitored.store(true, std::memory_order_relaxed);
   }
-  here.entrance().admit(here.running()->inside);
+  here.admit(here.running()->inside);
 }
 
 bool NodeScheduler::set_drain_hook(DrainHook hook) {

@@ -14,6 +14,7 @@
 #include "base/arming.hpp"
 #include "base/bias.hpp"
 #include "base/result.hpp"
+#include "sched/file_ways.hpp"
 #include "sched/follow.hpp"
 #include "sched/move.hpp"
 #include "sched/progress.hpp"
@@ -28,6 +29,7 @@ struct Options {
   std::string thread_name = "tmpi-worker";  ///< of workers' threads, followed by "/" and a number
   std::size_t least_stack_size = 0;         ///< what will do if address space is scarce; 0: stack_size
   std::string policy = "fifo";              ///< "fifo", "lifo", "random:SEED"
+  FileChoice file_io = {};                  ///< --file-io
   std::string balance = "none";     ///< --balance: how tasks move between workers; others only with "fifo"
   bool bind = true;                 ///< pin worker i to the i-th allowed core (hwloc); false: --bind-to none
   bool exec_stacks = false;         ///< the program has PT_GNU_STACK RWE

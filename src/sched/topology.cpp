@@ -144,13 +144,9 @@ bool pin_to(const Place& place) noexcept {
   return pinned;
 }
 
-SavedAffinity::SavedAffinity() : mask_(affinity_mask()) {}
+Affinity::Affinity() : mask_(affinity_mask()) {}
 
-SavedAffinity::~SavedAffinity() {
-  apply();
-}
-
-void SavedAffinity::apply() const noexcept {
+void Affinity::apply() const noexcept {
   if (!mask_.empty()) sched_setaffinity(0, mask_.size() * sizeof(cpu_set_t), mask_.data());
 }
 

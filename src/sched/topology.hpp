@@ -4,6 +4,7 @@
 
 #include <sched.h>
 
+#include <cstddef>
 #include <string>
 #include <vector>
 
@@ -47,20 +48,28 @@ double cpu_limit();
 /// shrunk).
 bool pin_to(const Place& place) noexcept;
 
-/// The calling thread's affinity mask, taken and put back around run(): pinning is the workers', not the
-/// caller's.
-class SavedAffinity {
+/// The affinity mask that the calling thread had when this was made.
+class Affinity {
  public:
-  SavedAffinity();
-  ~SavedAffinity();
-  SavedAffinity(const SavedAffinity&) = delete;
-  SavedAffinity& operator=(const SavedAffinity&) = delete;
+  Affinity();
 
   /// Gives the calling thread this mask.
   void apply() const noexcept;
+  /// As the kernel takes it; 0 bytes: unknown.
+  const cpu_set_t* mask() const noexcept { return mask_.data(); }
+  std::size_t bytes() const noexcept { return mask_.size() * sizeof(cpu_set_t); }
 
  private:
   std::vector<cpu_set_t> mask_;  // large machines need more than one
+};
+
+/// Put back around run(): pinning is the workers', not the caller's.
+class SavedAffinity : public Affinity {
+ public:
+  SavedAffinity() = default;
+  ~SavedAffinity() { apply(); }
+  SavedAffinity(const SavedAffinity&) = delete;
+  SavedAffinity& operator=(const SavedAffinity&) = delete;
 };
 
 }  // namespace tmpi::sched

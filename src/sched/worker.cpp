@@ -88,6 +88,7 @@ __attribute__((noinline)) Task* Worker::next_ready_of_all() noexcept {
   drain_inbox();
   if (watchful()) [[unlikely]] {
     wake_sleepers();
+    take_answers();
     if (Task* task = pop_urgent()) return task;
     if (balancer_ != nullptr) balance();
   }
@@ -162,7 +163,7 @@ __attribute__((noinline)) void Worker::take_interrupted() noexcept {
 
 void Worker::interrupt(Task& task) noexcept {
   // seq_cst pairs with pop_urgent(): either that finds the task interrupted, or this finds it in no list.
-  watchful_.store(true, std::memory_order_relaxed);
+  watch_for(kEver);
   task.interrupted.store(true, std::memory_order_seq_cst);
   if (!task.interrupt_queued.exchange(true, std::memory_order_seq_cst)) {
     Task* first = interrupted_.load(std::memory_order_relaxed);
@@ -191,6 +192,7 @@ void Worker::look() noexcept {
   drain_inbox();
   if (watchful()) [[unlikely]] {
     wake_sleepers();
+    take_answers();
     if (balancer_ != nullptr) look_around();
   }
   if (drain_hook_ != nullptr) drain_hook_(index_);
@@ -200,6 +202,7 @@ void Worker::look() noexcept {
 bool Worker::anyone_ready() noexcept {
   if (opened_) close_opening();
   drain_inbox();
+  if (watchful()) take_answers();
   if (drain_hook_ != nullptr) drain_hook_(index_);
   return !ready_.empty() || has_urgent();
 }
@@ -236,6 +239,8 @@ inline void Worker::spin_on() noexcept {
   const auto goes_on = [this] {
     spins_.store(false, std::memory_order_relaxed);
     drain_inbox();
+    if (watchful()) [[unlikely]]
+      take_answers();
     if (drain_hook_ != nullptr) drain_hook_(index_);
     return !has_ready() && !finished();
   };
@@ -321,7 +326,7 @@ __attribute__((noinline)) void Worker::go_on_watchfully(Task& self) noexcept {
 
 bool Worker::sleep_until(Task& self, std::uint64_t deadline) noexcept {
   Sleeper sleeper{deadline, &self};
-  watchful_.store(true, std::memory_order_relaxed);
+  watch_for(kEver);
   sleepers_.add(sleeper);
   self.sleeper = &sleeper;
   block(self);

@@ -19,6 +19,7 @@
 #include "sched/attendant.hpp"
 #include "sched/balancer.hpp"
 #include "sched/entrance.hpp"
+#include "sched/file_ring.hpp"
 #include "sched/helper.hpp"
 #include "sched/move.hpp"
 #include "sched/opening.hpp"
@@ -77,7 +78,7 @@ class alignas(kCacheLine) Worker {
   void set_drain_hook(DrainHook hook) noexcept { drain_hook_ = hook; }
   void set_balancer(Balancer& balancer) noexcept {
     balancer_ = &balancer;
-    watchful_.store(true, std::memory_order_relaxed);
+    watch_for(kEver);
   }
 
   /// Helper fibers go on while the worker's own thread computes; only if its tasks run first in, first out.
@@ -177,6 +178,11 @@ class alignas(kCacheLine) Worker {
       go_on_watchfully(self);
   }
 
+  // Calls on files, of a task of this worker that runs; inside (worker_files.cpp).
+  bool has_file_ring() noexcept;
+  /// Only with a ring. False: it takes none now.
+  bool give_to_ring(const FileCall& call, FileRing::Answer& answer) noexcept;
+
   HelperPool& helpers() noexcept { return helpers_; }
   const HelperPool& helpers() const noexcept { return helpers_; }
   /// Direct hand-off: leaves the calling task for a helper fiber, until that suspends or has finished; then
@@ -193,6 +199,8 @@ class alignas(kCacheLine) Worker {
   }
   /// The monitor counts from now on.
   void admit_attendant() noexcept;
+  /// Threads are let in; its own thread, which is `inside` or in user code.
+  void admit(bool inside) noexcept;
   /// A thread of a rank is let in, too.
   void expect_threads() noexcept { only_attended_ = false; }
   /// The calling thread is the attendant.
@@ -270,11 +278,13 @@ class alignas(kCacheLine) Worker {
   static void leave_ready(ult::Thread& thread, Task& self, Task& next) noexcept;
   bool wakes_at_once(Task& self) noexcept;
   bool goes_on(Task& self) noexcept;
-  bool watchful() const noexcept { return watchful_.load(std::memory_order_relaxed); }
+  bool watchful() const noexcept { return watchful_.load(std::memory_order_relaxed) != 0; }
+  void watch_for(std::uint8_t reason) noexcept { watchful_.fetch_or(reason, std::memory_order_relaxed); }
+  void take_answers() noexcept;
   // It is watchful for no other reason, and its tasks are its own now.
   bool only_balances() const noexcept {
-    return balancer_ != nullptr && !opened_ && sleepers_.empty() && urgent_ == nullptr &&
-           interrupted_.load(std::memory_order_relaxed) == nullptr;
+    return balancer_ != nullptr && watchful_.load(std::memory_order_relaxed) == kEver && !opened_ &&
+           sleepers_.empty() && urgent_ == nullptr && interrupted_.load(std::memory_order_relaxed) == nullptr;
   }
   void go_on_watchfully(Task& self) noexcept;
   void poll_at_switch() noexcept;
@@ -335,8 +345,10 @@ class alignas(kCacheLine) Worker {
   const std::atomic<int>* expected_ = nullptr;
   std::uint64_t last_poll_ = 0;  // ticks
   bool progressed_ = false;      // the event source has made progress, or the worker has assisted another
-  // A task of this worker has slept or been interrupted, ever. Relaxed: who interrupts leaves a reason to look.
-  std::atomic<bool> watchful_{false};
+  // What there is to look for at a switch beside the usual. Relaxed: who interrupts leaves a reason to look.
+  static constexpr std::uint8_t kEver = 1;   // tasks move, or one has slept or been interrupted, ever
+  static constexpr std::uint8_t kFiles = 2;  // the kernel has calls on files to answer
+  std::atomic<std::uint8_t> watchful_{0};
   DrainHook drain_hook_ = nullptr;
   std::uint32_t until_clock_ = kClockInterval;
   std::uint32_t yields_ = 0;
@@ -374,7 +386,9 @@ class alignas(kCacheLine) Worker {
   std::atomic<bool> closed_{false};
   std::atomic<bool> idling_{false};
   std::unique_ptr<Attendant> attendant_;
-  bool only_attended_ = false;  // no thread of a rank has been admitted, only the attendant
+  std::unique_ptr<FileRing> files_;  // made with the first call
+  bool no_ring_ = false;             // it has been refused
+  bool only_attended_ = false;       // no thread of a rank has been admitted, only the attendant
   unsigned misses_ = 0;
   // The task whose flow of control the worker is in, noted by that: who was left before it has been left. release: with
   // its context.

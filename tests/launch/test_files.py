@@ -23,13 +23,13 @@ class FileTest(LaunchTest):
         return self.run_job(*MOUNTED, f'{mount} && exec "$0" "$@"', TMPIRUN, *words, tmpirun="unshare", env={"DIR": directory})
 
     def test_full(self):
-        for options in ((), ("--nodes", 2)):
+        for options in ((), ("--nodes", 2), ("--file-io", "uring:1"), ("--file-io", "threads:1")):
             job = self.run_on("mount -t tmpfs -o size=1m none $DIR", "full", *options)
             self.assertEqual(job.code, 0, job.err)
             self.assertEqual(job.out.count(b"rounds\n"), 7)
 
     def test_read_only(self):
-        for options in ((), ("--nodes", 2)):
+        for options in ((), ("--nodes", 2), ("--file-io", "uring:1"), ("--file-io", "threads:1")):
             job = self.run_on("mount -t tmpfs none $DIR && printf here >$DIR/data && mount -o remount,ro $DIR", "read-only", *options)
             self.assertEqual(job.code, 0, job.err)
 

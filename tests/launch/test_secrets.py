@@ -9,7 +9,7 @@ import threading
 from harness import HANG, TMPIRUN, LaunchTest, main, program
 
 HELLO, EXITS, DONE, JOB, END_NOW, HEARTBEAT = 1, 4, 8, 64, 69, 73
-MAGIC, VERSION = 0x49504D54, 10
+MAGIC, VERSION = 0x49504D54, 11
 
 
 class NoRandomNumbersTest(LaunchTest):

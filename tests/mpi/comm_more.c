@@ -210,6 +210,31 @@ static void test_groups(void) {
     CHECK_OK(MPI_Intercomm_create_from_groups(group, 0, MPI_GROUP_EMPTY, 0, "none", MPI_INFO_NULL,
                                               MPI_ERRORS_RETURN, &again));
     CHECK(again == MPI_COMM_NULL);
+#ifdef MPI_ABI_VERSION
+    /* What the leader alone has to know: its mistakes are everybody's, and what the others pass does not count. */
+    int leads = 0, size = 0;
+    CHECK_OK(MPI_Group_size(group, &size));
+    CHECK_OK(MPI_Group_rank(group, &leads));
+    leads = leads == size - 1;
+    MPI_Group remote_group = leads ? others : MPI_GROUP_NULL;
+    CHECK_CLASS(MPI_Intercomm_create_from_groups(group, size - 1, remote_group, leads ? world_size : 0,
+                                                 "leader", MPI_INFO_NULL, MPI_ERRORS_RETURN, &again),
+                MPI_ERR_RANK);
+    CHECK_CLASS(MPI_Intercomm_create_from_groups(group, size - 1, leads ? MPI_GROUP_NULL : others, 0, "null",
+                                                 MPI_INFO_NULL, MPI_ERRORS_RETURN, &again),
+                MPI_ERR_GROUP);
+    CHECK_CLASS(MPI_Intercomm_create_from_groups(group, size - 1, leads ? world : others, 0, "all",
+                                                 MPI_INFO_NULL, MPI_ERRORS_RETURN, &again),
+                MPI_ERR_GROUP);
+    CHECK_OK(MPI_Intercomm_create_from_groups(group, size - 1, leads ? MPI_GROUP_EMPTY : others, 0, "empty",
+                                              MPI_INFO_NULL, MPI_ERRORS_RETURN, &again));
+    CHECK(again == MPI_COMM_NULL);
+    CHECK_OK(MPI_Intercomm_create_from_groups(group, size - 1, remote_group, (world_size + odd) / 2 - 1,
+                                              "leads", MPI_INFO_NULL, MPI_ERRORS_RETURN, &again));
+    CHECK_OK(MPI_Comm_remote_size(again, &remote));
+    CHECK_EQ(remote, (world_size + odd) / 2);
+    CHECK_OK(MPI_Comm_disconnect(&again));
+#endif
     CHECK_OK(MPI_Group_free(&others));
   }
 #endif

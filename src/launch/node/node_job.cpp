@@ -241,6 +241,8 @@ Result<void> NodeJob::create_scheduler() {
   options.least_stack_size = spec_.stack_size > 0 ? 0 : kLeastDefaultStack;
   options.policy = spec_.policy;
   options.balance = spec_.balance;
+  if (const auto* way = find_choice(sched::kFileWays, spec_.file_io))
+    options.file_io = {way->value, spec_.file_limit};
   options.thread_name =
       base_name_of(spec_.apps[static_cast<std::size_t>(spec_.app_of(node_.first_rank()))].arguments.front());
   options.bind = spec_.bind;

@@ -15,7 +15,9 @@
 #include "mpi/diagnose/place.hpp"
 #include "observe/functions.hpp"
 #include "observe/observation.hpp"
+#include "sched/file_calls.hpp"
 #include "sched/move.hpp"
+#include "sched/offload.hpp"
 
 namespace tmpi::launch {
 
@@ -74,6 +76,19 @@ void NodeJob::report_start() const {
   }
 }
 
+namespace {
+
+// Empty: there were none.
+std::string describe_file_calls() {
+  const std::uint64_t by_ring = sched::calls_by_ring(), by_pool = sched::calls_by_pool();
+  if (by_ring + by_pool == 0) return {};
+  const std::string why = sched::why_no_ring();
+  return fmt::format("beside the cores: {} system calls on files by io_uring, {} hand-overs to threads{}",
+                     by_ring, by_pool, why.empty() ? "" : fmt::format(" (io_uring is not used: {})", why));
+}
+
+}  // namespace
+
 void NodeJob::report_end() const {
   if (!spec_.verbose) return;
   std::size_t most = 0;
@@ -91,6 +106,8 @@ void NodeJob::report_end() const {
                   scheduler_->switches(),
                   sched::tasks_move() ? fmt::format(", {} moves between cores", scheduler_->moves()) : "",
                   deepest, most >> 10, readable_size(scheduler_->stack_size())));
+  if (const std::string files = describe_file_calls(); !files.empty())
+    Control::instance()->notice(NoticeKind::kInfo, fmt::format("{}: {}", name(), files));
 }
 
 namespace {

@@ -12,6 +12,7 @@
 #include "mpi/remote/rendezvous.hpp"
 #include "net/transports.hpp"
 #include "sched/balances.hpp"
+#include "sched/file_ways.hpp"
 #include "sched/policies.hpp"
 #include "sched/progress.hpp"
 
@@ -152,6 +153,20 @@ std::string set_progress(OptionTarget target, std::string_view value) {
 std::string set_balance(OptionTarget target, std::string_view value) {
   if (const Result<sched::BalanceChoice> known = sched::parse_balance(value); !known) return known.message();
   target.settings.job.balance = value;
+  return {};
+}
+
+std::string set_file_io(OptionTarget target, std::string_view value) {
+  const auto chosen = choose(sched::kFileWays, value);
+  const bool sized = value.find(':') != std::string_view::npos;
+  if (chosen.choice == nullptr || (sized && chosen.choice->argument.empty()))
+    return accepted(sched::kFileWays);
+  target.settings.job.file_io = chosen.choice->name;
+  target.settings.job.file_limit = -1;
+  if (!sized) return {};
+  const Result<std::size_t> size = parse_size(chosen.argument);
+  if (!size) return size.message();
+  target.settings.job.file_limit = static_cast<std::int64_t>(*size);
   return {};
 }
 
@@ -309,6 +324,12 @@ const std::vector<Option>& table() {
        "How ranks move between the workers of a node process, so that all have the same to do: " +
            describe_choices(sched::kBalances) + ". Needs --sched fifo.",
        set_balance},
+      {"--file-io", "", "TMPI_FILE_IO", "WAY", kStart,
+       "Who reads and writes files for MPI-IO while a core runs other ranks: " +
+           describe_choices(sched::kFileWays) +
+           ". With SIZE: whatever moves so many bytes or more, wherever the file lies and whoever else could "
+           "run.",
+       set_file_io},
       {"--sleep", "", "TMPI_SLEEP", list_choices(kSleeping, "|", "|"), kStart,
        "What other ranks do on the core of a rank that sleeps, or waits in the system for something that "
        "does "

@@ -35,6 +35,8 @@ struct JobSpec {
   bool report_bindings = false;
   std::string policy = "fifo";
   std::string balance = "none";    ///< --balance
+  std::string file_io = "auto";    ///< --file-io, without :SIZE
+  std::int64_t file_limit = -1;    ///< --file-io WAY:SIZE
   bool sleep_yields = false;       ///< --sleep yield
   std::string coll;                ///< --coll, empty: not given
   std::string net = "auto";        ///< --net

@@ -19,6 +19,8 @@ TEST_CASE("a job description comes back as it was") {
   job.bind = false;
   job.policy = "random:9";
   job.balance = "refine";
+  job.file_io = "threads";
+  job.file_limit = 5;
   job.other_jobs = true;
   job.options = {{"--vratio", "3", "ranks of a worker"}, {"-q", "", "no warnings"}};
   const Result<JobSpec> copy = unpack_job(pack(job));
@@ -33,6 +35,8 @@ TEST_CASE("a job description comes back as it was") {
   CHECK_FALSE(copy->bind);
   CHECK(copy->policy == "random:9");
   CHECK(copy->balance == "refine");
+  CHECK(copy->file_io == "threads");
+  CHECK(copy->file_limit == 5);
   CHECK(copy->other_jobs);
   REQUIRE(copy->options.size() == 2);
   CHECK(copy->options[0].name == "--vratio");

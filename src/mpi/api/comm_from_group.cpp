@@ -44,17 +44,15 @@ Err check_leader(const Group& group, int leader, const char* argument) {
                     group.size() - 1);
 }
 
-// Where it is known, so that all who pass it hear of a mistake; only the leader has to.
-Err check_remote(const GroupPtr& local, bool leading, MPI_Group handle, int remote_leader,
-                 const GroupPtr*& remote) {
-  Err unknown = group_from(handle, remote);
-  if (unknown) {
-    remote = nullptr;
-    return leading ? unknown : kOk;
-  }
-  if ((*remote)->size() == 0) return kOk;
-  if (leading) TMPI_TRY(check_leader(**remote, remote_leader, "remote_leader"));
-  const GroupPtr both = intersect(local, *remote);
+// Only the leader's arguments count.
+Err find_remote(const GroupPtr& local, MPI_Group handle, int leader, OtherSide& found) {
+  const GroupPtr* remote;
+  TMPI_TRY(group_from(handle, remote));
+  found = {*remote, leader};
+  if (found.group->size() == 0) return kOk;
+  TMPI_TRY(check_leader(*found.group, leader, "remote_leader"));
+  TMPI_TRY(check_jobs(*local, *found.group));
+  const GroupPtr both = intersect(local, found.group);
   return both->size() == 0
              ? kOk
              : fail(MPI_ERR_GROUP, "rank {} of MPI_COMM_WORLD is in local_group and in remote_group",
@@ -102,20 +100,20 @@ int PMPI_Intercomm_create_from_groups(MPI_Group local_group, int local_leader, M
         TMPI_TRY(check_stringtag(stringtag));
         const Info* hints;
         TMPI_TRY(hints_from(info, hints));
-        const GroupPtr *local, *remote;
+        const GroupPtr* local;
         TMPI_TRY(group_from(local_group, local));
         *newintercomm = MPI_COMM_NULL;
         if ((*local)->size() == 0) return kOk;
         TMPI_TRY(check_member(**local, rank, "local_group"));
         TMPI_TRY(check_leader(**local, local_leader, "local_leader"));
-        const bool leading = (*local)->world_rank(local_leader) == rank.world_rank;
-        TMPI_TRY(check_remote(*local, leading, remote_group, remote_leader, remote));
-        if (remote != nullptr && (*remote)->size() == 0) return kOk;
         TMPI_TRY(check_jobs(**local, **local));
+        const auto find = [&](OtherSide& found) {
+          return find_remote(*local, remote_group, remote_leader, found);
+        };
         Comm* created = nullptr;
         return with_memory_for(kPart, [&]() -> Err {
-          TMPI_TRY(create_from_groups(*local, local_leader, remote != nullptr ? *remote : nullptr,
-                                      remote_leader, stringtag, handler, created));
+          TMPI_TRY(create_from_groups(*local, local_leader, find, stringtag, handler, created));
+          if (created == nullptr) return kOk;
           created->session = session_of(local_group);
           set_hints(*created, *hints);
           *newintercomm = created->handle;

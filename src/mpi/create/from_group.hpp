@@ -3,6 +3,7 @@
 // checked but for what is said. Both SUSPEND until all members have come.
 #pragma once
 
+#include <functional>
 #include <string>
 
 #include "mpi/comm/comm.hpp"
@@ -14,9 +15,13 @@ namespace tmpi::mpi {
 Err create_from_group(const GroupPtr& group, const std::string& tag, Errhandler* errhandler, Comm*& created);
 
 /// MPI_Intercomm_create_from_groups: the members of `local` and of `remote` come, each from its side.
-/// `remote` and `remote_leader` matter at the leader only. MPI_ERR_COMM at all members if the groups
-/// overlap.
-Err create_from_groups(const GroupPtr& local, int local_leader, const GroupPtr& remote, int remote_leader,
+/// What the leader alone has to know, `find` finds out, at the leader: its error is that of all members of `local`. No
+/// communicator for them if the other group is empty.
+struct OtherSide {
+  GroupPtr group;
+  int leader = 0;
+};
+Err create_from_groups(const GroupPtr& local, int local_leader, const std::function<Err(OtherSide&)>& find,
                        const std::string& tag, Errhandler* errhandler, Comm*& created);
 
 }  // namespace tmpi::mpi

@@ -23,6 +23,7 @@ struct Half {
   bool all_known = true;  // all groups are of jobs that this one is connected with
   Sides sides;
   int side = 0;
+  bool alone = false;  // there is no other side
   int error = MPI_SUCCESS;
   std::string why;
 
@@ -30,6 +31,7 @@ struct Half {
     for (const GroupPtr& each : {group, sides.first, sides.second}) packer.group(each);
     for (const ContextId each : {sides.context, sides.locals[0], sides.locals[1]}) packer.value(each);
     packer.value(side);
+    packer.value(alone);
     packer.value(error);
     packer.text(why);
   }
@@ -38,6 +40,7 @@ struct Half {
     for (ContextId* each : {&sides.context, &sides.locals[0], &sides.locals[1]})
       *each = unpacker.value<ContextId>();
     side = unpacker.value<int>();
+    alone = unpacker.value<bool>();
     error = unpacker.value<int>();
     why = unpacker.text();
     all_known = unpacker.all_known();
@@ -102,6 +105,7 @@ void share_out(Half** sides, int members, int leader) {
     if (rank == leader) continue;
     sides[rank]->sides = brought.sides;
     sides[rank]->side = brought.side;
+    sides[rank]->alone = brought.alone;
     sides[rank]->error = brought.error;
     sides[rank]->why = brought.why;
   }
@@ -160,25 +164,28 @@ Err intercomm_create(Comm& local, int local_leader, MPI_Comm peer, int remote_le
       created);
 }
 
-Err create_from_groups(const GroupPtr& local, int local_leader, const GroupPtr& remote, int remote_leader,
+Err create_from_groups(const GroupPtr& local, int local_leader, const std::function<Err(OtherSide&)>& find,
                        const std::string& tag, Errhandler* errhandler, Comm*& created) {
   using Purpose = BarrierKey::Purpose;
   const int me = current_rank().world_rank;
   Half mine;
-  if (local->world_rank(local_leader) != me) {
-    // hears of it from the leader
-  } else if (of_too_many_jobs(*local, *remote)) {  // the members wait for this one
-    mine.error = MPI_ERR_GROUP;
-    mine.why =
-        "the two groups have ranks of more than two jobs, which tmpi does not connect in one communicator";
-  } else {
-    mine.group = local;
-    agree_with_other_leader(mine, me, remote->world_rank(remote_leader),
-                            {.purpose = Purpose::kFromGroups, .context = 0, .tag = tag, .group = nullptr});
+  if (local->world_rank(local_leader) == me) {  // the others hear of it from the leader, whatever it has met
+    OtherSide other;
+    if (Err error = guarded([&] { return find(other); })) {
+      mine.error = error.error_class();
+      mine.why = take_explanation();
+    } else if (other.group->size() == 0) {
+      mine.alone = true;
+    } else {
+      mine.group = local;
+      agree_with_other_leader(mine, me, other.group->world_rank(other.leader),
+                              {.purpose = Purpose::kFromGroups, .context = 0, .tag = tag, .group = nullptr});
+    }
   }
   agree({.purpose = Purpose::kFromGroupsSide, .context = 0, .tag = tag, .group = local}, mine, {},
         [&](Half** halves, ContextSource&) { share_out(halves, local->size(), local_leader); });
-  return take(mine, errhandler, created);
+  created = nullptr;
+  return mine.alone ? kOk : take(mine, errhandler, created);
 }
 
 Err intercomm_merge(Comm& inter, bool high, Comm*& created) {

@@ -103,7 +103,7 @@ void Aggregator::write_gathered() {
                             RangeLocks::Mode::kShared, true);
   IoResult result{.error = exclusion.error(), .where = pieces_.front().offset};
   const MPI_Count bytes = bytes_of(pieces_);
-  if (result.error == 0) all_.file.write(bytes, [&] { result = write_pieces(all_.file.fd(), pieces_); });
+  if (result.error == 0) result = all_.file.write(pieces_, bytes);
   if (result.error != 0) failed("writing", bytes, result);
 }
 
@@ -127,8 +127,7 @@ void Aggregator::write_staged(FileRange window) {
   IoResult result{.error = exclusion.error(), .where = window.begin + first};
   if (fills && result.error == 0) fill_holes(window, window.begin + first, window.begin + last);
   const MPI_Count bytes = bytes_of(pieces_);
-  if (result.error == 0 && !error_)
-    all_.file.write(bytes, [&] { result = write_pieces(all_.file.fd(), pieces_); });
+  if (result.error == 0 && !error_) result = all_.file.write(pieces_, bytes);
   if (result.error != 0) failed("writing", bytes, result);
 }
 

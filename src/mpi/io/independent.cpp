@@ -108,7 +108,6 @@ class Independent {
   MPI_Offset end() const noexcept { return pieces_.back().offset + pieces_.back().length; }
 
   IoResult plain() {
-    IoResult result;
     // Others that sieve must not write back what was here before.
     const bool shared = writing() && !manner_.atomic && writes_lock(manner_.hints);
     const bool ascends = pieces_.size() == 1 || access_.ascending();
@@ -116,8 +115,7 @@ class Independent {
                               Mode::kShared, true);
     if (exclusion.error() != 0) return {.error = exclusion.error(), .where = begin()};
     if (!writing()) return file_.read(pieces_, window_);
-    file_.write(window_, [&] { result = write_pieces(file_.fd(), pieces_); });
-    return result;
+    return file_.write(pieces_, window_);
   }
 
   // Moves everything from the first piece to the last at once, what is between them included.
@@ -149,7 +147,7 @@ class Independent {
     if (exclusion.error() != 0) return {.error = exclusion.error(), .where = from};
     IoResult result;
     const Piece whole{from, span, sieve_.data()};
-    file_.write(2 * span, [&] {
+    file_.change(2 * span, [&] {
       result = read_pieces(file_.fd(), {&whole, 1});
       if (result.error != 0) {
         result.bytes = 0;

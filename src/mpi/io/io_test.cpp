@@ -9,6 +9,7 @@
 #include <cstring>
 #include <limits>
 #include <random>
+#include <span>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -133,7 +134,11 @@ ssize_t bad_read(int fd, const iovec* vectors, int, off_t offset) {
 struct BadCalls {
   BadCalls(int most, int failing, int error) : saved(g_system_calls) {
     calls = 0, most_bytes = most, failing_call = failing, failure = error;
-    g_system_calls = {.read = bad_read, .write = bad_write, .read_cached = bad_read};
+    g_system_calls = {.read = bad_read,
+                      .write = bad_write,
+                      .read_cached = bad_read,
+                      .read_beside = bad_read,
+                      .write_beside = bad_write};
   }
   ~BadCalls() { g_system_calls = saved; }
   const SystemCalls saved;
@@ -151,20 +156,31 @@ std::vector<std::byte> numbered(int bytes) {
   return data;
 }
 
-TEST_CASE("short and interrupted calls are continued, whatever the number of bytes") {
+// On the calling thread, and beside it, by io_uring or a thread.
+struct Way {
+  IoResult (*write)(int, std::span<const Piece>) noexcept;
+  IoResult (*read)(int, std::span<const Piece>) noexcept;
+};
+constexpr Way kWays[] = {
+    {write_pieces, read_pieces},
+    {write_beside,
+     [](int fd, std::span<const Piece> pieces) noexcept { return read_beside(fd, pieces, {}); }},
+};
+
+void check_continued(const Way& way) {
   for (const int most : {1, 3, 10, 1000}) {
     for (const int interrupted : {1, 2, 5}) {
       const Temporary file;
       std::vector<std::byte> data = numbered(50), got(50);
-      const Piece pieces[] = {
+      const std::vector<Piece> pieces = {
           {0, 7, data.data()}, {7, 13, data.data() + 7}, {40, 0, nullptr}, {100, 30, data.data() + 20}};
-      const Piece back[] = {{0, 20, got.data()}, {100, 30, got.data() + 20}};
+      const std::vector<Piece> back = {{0, 20, got.data()}, {100, 30, got.data() + 20}};
       const BadCalls bad(most, interrupted, EINTR);
-      const IoResult written = write_pieces(file.fd(), pieces);
+      const IoResult written = way.write(file.fd(), pieces);
       CHECK(written.bytes == 50);
       CHECK(written.error == 0);
       calls = 0;
-      const IoResult read = read_pieces(file.fd(), back);
+      const IoResult read = way.read(file.fd(), back);
       CHECK(read.bytes == 50);
       CHECK(read.error == 0);
       CHECK(got == data);
@@ -172,25 +188,56 @@ TEST_CASE("short and interrupted calls are continued, whatever the number of byt
   }
 }
 
-TEST_CASE("an error says where, and how much is done") {
+TEST_CASE("short and interrupted calls are continued, whatever the number of bytes") {
+  for (const Way& way : kWays) check_continued(way);
+}
+
+void check_told(const Way& way, int error) {
   const Temporary file;
   std::vector<std::byte> data = numbered(50);
-  const Piece pieces[] = {{10, 20, data.data()}, {200, 30, data.data() + 20}};
+  const std::vector<Piece> pieces = {{10, 20, data.data()}, {200, 30, data.data() + 20}};
   {
-    const BadCalls bad(8, 5, ENOSPC);  // 8 + 8 + 4, 8, then
-    const IoResult result = write_pieces(file.fd(), pieces);
-    CHECK(result.error == ENOSPC);
+    const BadCalls bad(8, 5, error);  // 8 + 8 + 4, 8, then
+    const IoResult result = way.write(file.fd(), pieces);
+    CHECK(result.error == error);
     CHECK(result.bytes == 28);
     CHECK(result.where == 208);
   }
   CHECK(lseek(file.fd(), 0, SEEK_END) == 208);
   std::vector<std::byte> got(60);
-  const Piece back[] = {{10, 20, got.data()}, {200, 30, got.data() + 20}, {0, 10, got.data() + 50}};
-  const IoResult ended = read_pieces(file.fd(), back);
-  CHECK(ended.error == 0);
-  CHECK(ended.bytes == 28);
-  CHECK(ended.where == 208);
-  CHECK(std::equal(got.begin(), got.begin() + 28, data.begin()));
+  const std::vector<Piece> back = {
+      {10, 20, got.data()}, {200, 30, got.data() + 20}, {0, 10, got.data() + 50}};
+  {
+    const BadCalls bad(8, 0, 0);
+    const IoResult ended = way.read(file.fd(), back);
+    CHECK(ended.error == 0);
+    CHECK(ended.bytes == 28);
+    CHECK(ended.where == 208);
+    CHECK(std::equal(got.begin(), got.begin() + 28, data.begin()));
+  }
+  const BadCalls bad(8, 2, error);
+  const IoResult failed = way.read(file.fd(), back);
+  CHECK(failed.error == error);
+  CHECK(failed.bytes == 8);
+  CHECK(failed.where == 18);
+}
+
+TEST_CASE("an error says where, and how much is done") {
+  for (const Way& way : kWays) {
+    for (const int error : {ENOSPC, EIO, EROFS}) check_told(way, error);
+  }
+}
+
+TEST_CASE("what is a few system calls is known") {
+  std::byte data[8];
+  std::vector<Piece> pieces;
+  CHECK(in_few_calls(pieces));
+  for (int i = 0; i < 600; ++i) pieces.push_back({i * 8, 8, data});  // one run, of more than 512 vectors
+  CHECK(in_few_calls(pieces));
+  for (int gap = 1; gap <= 2; ++gap) {
+    pieces.push_back({10'000 * gap, 8, data});
+    CHECK(in_few_calls(pieces) == (gap == 1));
+  }
 }
 
 // --- striping: a file system that keeps what it is given

@@ -188,9 +188,8 @@ Err sync(File& file) {
   const NodeMap& map = *file.node->map;
   TMPI_TRY(barrier(*file.comm));  // what the others have written before is in the file by now
   if (file.writable() && map.leader(map.mine()) == file.comm->rank) {
-    int failed = 0;
-    file.node->run([&] { failed = fsync(file.node->fd()) != 0 && errno != EINVAL ? errno : 0; });
-    if (failed != 0) error = file_failed("syncing", file.path(), failed);
+    const int failed = file.node->sync();
+    if (failed != 0 && failed != EINVAL) error = file_failed("syncing", file.path(), failed);
   }
   return agree_on(*file.comm, error, "MPI_File_sync");
 }

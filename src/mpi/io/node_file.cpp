@@ -7,6 +7,7 @@
 #include <cerrno>
 #include <utility>
 
+#include "sched/file_calls.hpp"
 #include "sched/sleep.hpp"
 #include "sched/task.hpp"
 
@@ -50,6 +51,13 @@ NodeFile::~NodeFile() {
   close(fd_);
 }
 
+NodeFile::Where NodeFile::place_for(MPI_Count bytes) noexcept {
+  if (const MPI_Count limit = sched::file_limit(); limit >= 0)  // as the user has it
+    return bytes >= limit ? Where::kElsewhere : Where::kHere;
+  if (bytes <= kSmall && quick()) return Where::kMeasured;
+  return stays() || (in_memory_ && !beside()) ? Where::kHere : Where::kElsewhere;
+}
+
 bool NodeFile::quick() noexcept {
   const int left = slow_.load(std::memory_order_relaxed);
   if (left == 0) return true;
@@ -67,19 +75,42 @@ bool NodeFile::stays() noexcept {
 
 IoResult NodeFile::read(std::span<const Piece> pieces, MPI_Count bytes) {
   IoResult result;
-  if (bytes <= kSmall && quick()) {
+  const Where where = place_for(bytes);
+  if (where == Where::kMeasured) {
     measured([&] { result = read_pieces(fd_, pieces); });
-  } else if (stays() || (in_memory_ && !beside())) {
+  } else if (where == Where::kHere) {
     result = read_pieces(fd_, pieces);
   } else {
-    if (beside()) {
+    if (beside() || sched::file_limit() >= 0) {
       result.error = EAGAIN;
     } else {
       result = read_cached(fd_, pieces);
     }
-    if (result.error == EAGAIN) sched::offload([&] { result = read_rest(fd_, pieces, result); });
+    if (result.error == EAGAIN && in_few_calls(pieces) && sched::has_file_ring()) {
+      result = read_beside(fd_, pieces, result);
+    } else if (result.error == EAGAIN) {
+      sched::offload([&] { result = read_rest(fd_, pieces, result); });
+    }
   }
   return result;
+}
+
+IoResult NodeFile::write(std::span<const Piece> pieces, MPI_Count bytes) {
+  IoResult result;
+  const auto here = [&] { result = write_pieces(fd_, pieces); };
+  write(bytes, here, [&] {
+    if (in_few_calls(pieces) && sched::has_file_ring()) {
+      result = write_beside(fd_, pieces);
+    } else {
+      sched::offload(here);
+    }
+  });
+  return result;
+}
+
+int NodeFile::sync() {
+  if (stays()) return fsync(fd_) != 0 ? errno : 0;
+  return sync_beside(fd_);
 }
 
 }  // namespace tmpi::mpi

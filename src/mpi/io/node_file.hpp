@@ -6,6 +6,7 @@
 #include <sys/stat.h>
 
 #include <atomic>
+#include <cstdint>
 #include <memory>
 #include <string>
 #include <vector>
@@ -47,22 +48,18 @@ class NodeFile {
     }
   }
 
-  /// Makes system calls that write `bytes` bytes. SUSPENDS if it is worth it.
+  /// write_pieces(), of `bytes` bytes. SUSPENDS if it is worth it.
+  IoResult write(std::span<const Piece> pieces, MPI_Count bytes);
+  /// Makes several system calls that move `bytes` bytes and write some. SUSPENDS if it is worth it.
   template <class Call>
-  void write(MPI_Count bytes, Call&& call) {
-    if (bytes <= kSmall && quick()) {
-      measured(call);
-    } else if (stays() || (in_memory_ && !beside())) {
-      call();
-    } else {
-      if (one_writer_) locks_->writers().take();
-      sched::offload(call);
-      if (one_writer_) locks_->writers().give();
-    }
+  void change(MPI_Count bytes, Call&& call) {
+    write(bytes, call, [&] { sched::offload(call); });
   }
 
   /// read_pieces(): what is in the page cache is copied here, the rest elsewhere. SUSPENDS if it is worth it.
   IoResult read(std::span<const Piece> pieces, MPI_Count bytes);
+  /// fsync(); its errno. SUSPENDS unless the rank is alone on its worker.
+  int sync();
 
   // The shared file pointer; where rank 0 of the communicator is.
   std::atomic<MPI_Offset> shared_position{0};  ///< in etypes; seq_cst
@@ -75,7 +72,27 @@ class NodeFile {
   static constexpr double kTooLong = 1e-3;                  // s: then it was more than a copy
   static constexpr int kPatience = 64;                      // calls on other threads before the next attempt
 
+  enum class Where : std::uint8_t {
+    kMeasured,  ///< on this thread, unless it has taken too long of late
+    kHere,      ///< on this thread
+    kElsewhere
+  };
+  Where place_for(MPI_Count bytes) noexcept;
   bool quick() noexcept;
+  /// Here, or elsewhere, one writer after another.
+  template <class Here, class Elsewhere>
+  void write(MPI_Count bytes, Here&& here, Elsewhere&& elsewhere) {
+    const Where where = place_for(bytes);
+    if (where == Where::kMeasured) {
+      measured(here);
+    } else if (where == Where::kHere) {
+      here();
+    } else {
+      if (one_writer_) locks_->writers().take();
+      elsewhere();
+      if (one_writer_) locks_->writers().give();
+    }
+  }
   template <class Call>
   void measured(Call&& call) {
     const std::uint64_t start = timers::now_ticks();

@@ -1,6 +1,7 @@
 #include "mpi/io/raw_io.hpp"
 
 #include <fcntl.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <array>
@@ -8,6 +9,8 @@
 #include <cstring>
 
 #include "mpi/io/size_limit.hpp"
+#include "sched/file_calls.hpp"
+#include "sched/offload.hpp"
 
 namespace tmpi::mpi {
 
@@ -17,9 +20,40 @@ ssize_t preadv_nowait(int fd, const iovec* vectors, int count, off_t offset) {
   return ::preadv2(fd, vectors, count, offset, RWF_NOWAIT);
 }
 
+// By the kernel's own thread, or one of the pool.
+template <class Call>
+ssize_t beside(const sched::FileCall& call, Call&& itself) {
+  ssize_t result = -1;
+  if (sched::call_by_ring(call, result)) return result;
+  int error = 0;
+  sched::offload([&] {
+    result = itself();
+    error = errno;
+  });
+  errno = error;
+  return result;
+}
+
+ssize_t preadv_beside(int fd, const iovec* vectors, int count, off_t offset) {
+  return beside({sched::FileCall::Kind::kRead, fd, vectors, count, offset},
+                [=] { return ::preadv(fd, vectors, count, offset); });
+}
+
+// The kernel's threads take no SIGXFSZ.
+ssize_t pwritev_beside(int fd, const iovec* vectors, int count, off_t offset) {
+  return beside({sched::FileCall::Kind::kWrite, fd, vectors, count, offset}, [=] {
+    const SizeLimit limit;
+    return ::pwritev(fd, vectors, count, offset);
+  });
+}
+
 }  // namespace
 
-SystemCalls g_system_calls{.read = ::preadv, .write = ::pwritev, .read_cached = preadv_nowait};
+SystemCalls g_system_calls{.read = ::preadv,
+                           .write = ::pwritev,
+                           .read_cached = preadv_nowait,
+                           .read_beside = preadv_beside,
+                           .write_beside = pwritev_beside};
 
 namespace {
 
@@ -130,6 +164,27 @@ IoResult read_cached(int fd, std::span<const Piece> pieces) noexcept {
 
 IoResult read_rest(int fd, std::span<const Piece> pieces, const IoResult& begun) noexcept {
   return move(fd, pieces, g_system_calls.read, {.error_of_nothing = 0}, begun);
+}
+
+bool in_few_calls(std::span<const Piece> pieces) noexcept {
+  constexpr std::size_t kFew = 4;
+  std::size_t calls = 1 + pieces.size() / kMostVectors;
+  for (std::size_t i = 1; i < pieces.size() && calls <= kFew; ++i)
+    calls += pieces[i].offset != pieces[i - 1].offset + pieces[i - 1].length;
+  return calls <= kFew;
+}
+
+int sync_beside(int fd) noexcept {
+  const sched::FileCall call{.kind = sched::FileCall::Kind::kSync, .fd = fd};
+  return beside(call, [=] { return static_cast<ssize_t>(fsync(fd)); }) != 0 ? errno : 0;
+}
+
+IoResult write_beside(int fd, std::span<const Piece> pieces) noexcept {
+  return move(fd, pieces, g_system_calls.write_beside, {.error_of_nothing = EIO});
+}
+
+IoResult read_beside(int fd, std::span<const Piece> pieces, const IoResult& begun) noexcept {
+  return move(fd, pieces, g_system_calls.read_beside, {.error_of_nothing = 0}, begun);
 }
 
 int try_lock_bytes(int fd, MPI_Offset begin, MPI_Offset end, bool exclusive) noexcept {

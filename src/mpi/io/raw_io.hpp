@@ -1,6 +1,6 @@
 // Raw I/O: pieces of a file to and from memory by system calls, until all is done: calls that are interrupted or
-// do less than they were asked are continued. Blocks the calling thread; no fiber, no lock, no exception. Which
-// thread that is decides NodeFile (node_file.hpp).
+// do less than they were asked are continued. Blocks the calling thread, unless it says otherwise; no lock, no exception.
+// Which thread that is decides NodeFile (node_file.hpp).
 #pragma once
 
 #include <sys/types.h>
@@ -32,6 +32,13 @@ IoResult write_pieces(int fd, std::span<const Piece> pieces) noexcept;
 IoResult read_pieces(int fd, std::span<const Piece> pieces) noexcept;
 /// Reads what is in the page cache, and no more: error EAGAIN where something is not, or nobody can tell.
 IoResult read_cached(int fd, std::span<const Piece> pieces) noexcept;
+/// Moving them takes a few system calls at most, so that each may be made by itself.
+bool in_few_calls(std::span<const Piece> pieces) noexcept;
+/// write_pieces() and read_rest(), each system call beside the worker (sched/file_calls.hpp). SUSPEND. Called by a task.
+IoResult write_beside(int fd, std::span<const Piece> pieces) noexcept;
+IoResult read_beside(int fd, std::span<const Piece> pieces, const IoResult& begun) noexcept;
+/// fsync(); its errno. Likewise.
+int sync_beside(int fd) noexcept;
 /// Goes on where `begun` has ended.
 IoResult read_rest(int fd, std::span<const Piece> pieces, const IoResult& begun) noexcept;
 
@@ -45,6 +52,8 @@ struct SystemCalls {
   ssize_t (*read)(int, const iovec*, int, off_t);
   ssize_t (*write)(int, const iovec*, int, off_t);
   ssize_t (*read_cached)(int, const iovec*, int, off_t);
+  ssize_t (*read_beside)(int, const iovec*, int, off_t);
+  ssize_t (*write_beside)(int, const iovec*, int, off_t);
 };
 extern SystemCalls g_system_calls;
 

@@ -7,6 +7,8 @@
 #include "mpi/tool/activity.hpp"
 #include "mpi/tool/traffic.hpp"
 #include "sched/assist.hpp"
+#include "sched/file_calls.hpp"
+#include "sched/offload.hpp"
 #include "sched/scheduler.hpp"
 #include "timers/clock.hpp"
 
@@ -248,6 +250,12 @@ constexpr Variable kVariables[] = {
     {"tmpi_network_deferred", kCounter, kTuner, Category::kNetwork, Extent::kProcess, Needs::kNothing,
      kNumber, read_network<&Net::deferred>, nullptr,
      "How often something had to wait until the network took more."},
+    {"tmpi_files_uring", kCounter, kTuner, Category::kCores, Extent::kProcess, Needs::kNothing, kNumber,
+     [](const Subject&, Values values) { values[0] = sched::calls_by_ring(); }, nullptr,
+     "System calls on files that the kernel has made beside the cores (--file-io, io_uring)."},
+    {"tmpi_files_threads", kCounter, kTuner, Category::kCores, Extent::kProcess, Needs::kNothing, kNumber,
+     [](const Subject&, Values values) { values[0] = sched::calls_by_pool(); }, nullptr,
+     "How often threads beside the cores have been given system calls on files."},
 };
 
 }  // namespace
