@@ -38,6 +38,7 @@ struct Shared : ibv_srq {
 };
 
 struct Pair : ibv_qp {
+  bool stuck = false;  // nothing ends any more, well or badly
   std::uint32_t peer = 0, first = 0, expected = 0;
 };
 
@@ -69,6 +70,8 @@ struct World {
   std::size_t most_registered = SIZE_MAX;  ///< bytes; more: ENOMEM, as from a low `ulimit -l`
   ibv_port_state port_state = IBV_PORT_ACTIVE;
   ibv_wc_status break_next = IBV_WC_SUCCESS;  ///< the next request ends so
+  bool swallow_next =
+      false;  ///< the next request, and what is posted to the same queue pair later, never ends
   int adapters = 1;
   int infiniband = -1;  ///< the number of the one that is not on Ethernet
   bool has_windows = true;
@@ -194,6 +197,8 @@ inline int post_send(ibv_qp* qp, ibv_send_wr* request, ibv_send_wr**) {
     done.status = IBV_WC_WR_FLUSH_ERR;
   } else if (qp->state != IBV_QPS_RTS) {
     return EINVAL;
+  } else if (pair.stuck = std::exchange(all.swallow_next, false) || pair.stuck; pair.stuck) {
+    return 0;
   } else {
     const auto found = all.pairs.find(pair.peer);
     done.status = std::exchange(all.break_next, IBV_WC_SUCCESS);

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "net/verbs/hub.hpp"
+#include "net/verbs/work_watch.hpp"
 
 namespace tmpi::net::verbs {
 
@@ -75,6 +76,9 @@ class Link {
   void on_sent(std::uint32_t sequence, ibv_wc_status status) noexcept;
   /// The connection has failed; reported soon, unless it turns out that the peer has died or ended.
   void fail(const std::string& why) noexcept;
+
+  /// Fails if its oldest work request does not end; siblings, too. `elapsed`: LookTime's.
+  void watch(std::uint64_t elapsed) noexcept;
 
   /// Sends on what waits. True if anything went.
   bool flush() noexcept;
@@ -213,6 +217,7 @@ class Link {
   std::size_t copied_ = 0, references_ = 0;
   std::vector<Work> works_;  // a ring
   std::uint32_t works_head_ = 0, works_tail_ = 0;
+  WorkWatch watch_;
   std::deque<Exposure*> offers_;           // that the peer has not read
   std::deque<Exposure*> closing_windows_;  // for which there was no room
 

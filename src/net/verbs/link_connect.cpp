@@ -54,7 +54,7 @@ bool Link::make_queue_pair() noexcept {
   }
   works_.resize(std::bit_ceil(pool_.depth));
   first_packet_ = draw_packet_number();
-  hub_.by_pair[pair_->qp_num] = this;
+  hub_.by_pair.add(pair_->qp_num, *this);
   return true;
 }
 
@@ -233,6 +233,7 @@ void Link::drop() noexcept {
   copied_ = references_ = 0;
   // Windows that are being closed, too: no completion of a work request counts any more.
   for (; works_head_ != works_tail_; ++works_head_) {
+    --hub_.under_way;
     const Work& work = works_[works_head_ % works_.size()];
     if (work.what == Work::What::kFrame && work.buffer != SendPool::kNone) pool_.sends.give_back(work.buffer);
     if (work.what == Work::What::kClose) end_exposure(*work.exposure, true);
@@ -283,7 +284,7 @@ Link::~Link() {
     drop();
   }
   if (pair_ != nullptr) {
-    hub_.by_pair.erase(pair_->qp_num);
+    hub_.by_pair.remove(pair_->qp_num);
     hub_.device->api.destroy_qp(pair_);
   }
   if (joined_) pool_.leave();

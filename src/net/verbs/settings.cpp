@@ -34,12 +34,18 @@ Result<void> set(Settings& settings, std::string_view name, std::string_view val
           "--net verbs:gid={}: must be an index of the port's GID table, from 0 (`ibv_devinfo -v` shows it)",
           value)};
     settings.gid = *gid;
+  } else if (name == "patience") {
+    const auto seconds = number(value, 1, 3600);
+    if (!seconds)
+      return Failure{fmt::format("--net verbs:patience={}: must be seconds, from 1 to 3600", value)};
+    settings.patience = *seconds;
   } else if (name == "interface") {
     settings.side = fmt::format("interface={}", value);
     if (const auto side = tcp::parse_settings(settings.side); !side) return side.failure();
   } else {
     return Failure{fmt::format(
-        "--net verbs: there is no setting \"{}\"; there are device=, port=, gid= and interface=", name)};
+        "--net verbs: there is no setting \"{}\"; there are device=, port=, gid=, interface= and patience=",
+        name)};
   }
   return {};
 }
@@ -47,14 +53,16 @@ Result<void> set(Settings& settings, std::string_view name, std::string_view val
 }  // namespace
 
 const char* const kSettingsHelp =
-    "    DEVICE[,PORT[,GID]]  or by name:\n"
+    "    DEVICE[,PORT[,GID]]  or by name; several: DEVICE+DEVICE\n"
     "    device=NAME          adapter, as `ibv_devices` lists it (default: InfiniBand, the fastest, the "
     "nearest)\n"
     "    port=N               port of the adapter (default: the first active one)\n"
     "    gid=N                index in the port's GID table (default on Ethernet: a RoCE v2 address of "
     "IPv4)\n"
     "    interface=NAME|ADDRESS|NETWORK  where the connections over tcp go by which queue pairs are "
-    "connected\n";
+    "connected\n"
+    "    patience=SECONDS     how long an adapter may neither do what it was told nor give up (default: "
+    "10)\n";
 
 Result<Settings> parse_settings(std::string_view text) {
   constexpr std::string_view kPositions[] = {"device", "port", "gid"};

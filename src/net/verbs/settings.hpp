@@ -9,10 +9,12 @@
 namespace tmpi::net::verbs {
 
 struct Settings {
-  std::string device;  ///< as in /sys/class/infiniband; empty: the best one with an active port
-  int port = 0;        ///< 0: the first active one
-  int gid = -1;        ///< index in the port's table; -1: the best one
-  std::string side;    ///< settings of the tcp connections by which queue pairs are connected
+  std::string
+      device;  ///< as in /sys/class/infiniband, or several with + between; empty: the best one with an active port
+  int port = 0;       ///< 0: the first active one
+  int gid = -1;       ///< index in the port's table; -1: the best one
+  int patience = 10;  ///< seconds after which a work request that neither ends nor fails ends the job
+  std::string side;   ///< settings of the tcp connections by which queue pairs are connected
 };
 
 extern const char* const kSettingsHelp;

@@ -13,6 +13,7 @@
 
 #include "net/maker.hpp"
 #include "net/verbs/adapters.hpp"
+#include "net/verbs/rails.hpp"
 #include "net/verbs/unmap_hooks.hpp"
 #include "timers/clock.hpp"
 
@@ -60,26 +61,27 @@ Verbs::Verbs(const Options& options, Sink& sink) {
   switches_.resize(links_.size());
 }
 
-Result<std::unique_ptr<Transport>> Verbs::create(const Api& api, std::string_view settings,
-                                                 const Options& options, Sink& sink) {
-  const Result<Settings> parsed = parse_settings(settings);
-  if (!parsed) return parsed.failure();
+Result<std::unique_ptr<Transport>> Verbs::create(const Api& api, const Settings& settings,
+                                                 const Options& options, Sink& sink, Watch watch) {
   std::unique_ptr<Verbs> verbs(new Verbs(options, sink));
-  if (const Result<void> opened = verbs->open(api, *parsed, options); !opened) return opened.failure();
+  if (const Result<void> opened = verbs->open(api, settings, options, std::move(watch)); !opened)
+    return opened.failure();
   return std::unique_ptr<Transport>(std::move(verbs));
 }
 
-Result<void> Verbs::open(const Api& api, const Settings& settings, const Options& options) {
+Result<void> Verbs::open(const Api& api, const Settings& settings, const Options& options, Watch watch) {
   Result<std::unique_ptr<Device>> device = Device::open(api, settings, {options.same_machine, options.node});
   if (!device) return device.failure();
   device_ = std::move(*device);
   hub_.device = device_.get();
+  hub_.patience = std::uint64_t{1'000'000'000} * static_cast<std::uint64_t>(settings.patience);
   if (const Result<void> sized = size_up(options); !sized) return sized;
   Result<std::unique_ptr<Transport>> side = tcp::Tcp::create(settings.side, options, side_sink_);
   if (!side) return side.failure();
   side_ = std::move(*side);
   hub_.side = static_cast<tcp::Tcp*>(side_.get());
-  hub_.registrations.use(*device_, UnmapWatch::create(no_cache_));
+  hub_.registrations.use(*device_, std::move(watch.watch));
+  no_cache_ = watch.why_not;
   hub_.exposures.use(*device_, hub_.registrations);
   limits_.most_header = kMostHeader;
   limits_.most_buffered = kMostBuffered;
@@ -145,6 +147,7 @@ Result<void> Verbs::set_peers(std::vector<Peer> peers) {
                                links_.size())};
   for (std::size_t node = 0; node < peers.size(); ++node) {
     std::string& address = peers[node].address;
+    address = rail_of_address(address, 0);
     const std::size_t behind = address.find(' ', sizeof kAddressMark - 1);
     if (!address.starts_with(kAddressMark) || behind == std::string::npos)
       return Failure{
@@ -188,21 +191,20 @@ Post Verbs::get(int peer, const RemoteKey& key, std::uint64_t remote, void* buff
 
 void Verbs::take(FramePool& pool, const ibv_wc& completion) noexcept {
   const auto buffer = static_cast<std::uint32_t>(completion.wr_id);
-  const auto found = hub_.by_pair.find(completion.qp_num);
-  if (completion.status != IBV_WC_SUCCESS || found == hub_.by_pair.end()) {
+  Link* const link = hub_.by_pair.find(completion.qp_num);
+  if (completion.status != IBV_WC_SUCCESS || link == nullptr) [[unlikely]] {
     pool.receives.give_back(buffer);
-    if (completion.status != IBV_WC_WR_FLUSH_ERR && found != hub_.by_pair.end())
-      found->second->fail(fmt::format("receiving on {} failed (completion status {}); dmesg may say why",
-                                      device_->where(), static_cast<int>(completion.status)));
+    if (completion.status != IBV_WC_WR_FLUSH_ERR && link != nullptr)
+      link->fail(fmt::format("receiving on {} failed (completion status {}); dmesg may say why",
+                             device_->where(), static_cast<int>(completion.status)));
     return;
   }
-  found->second->on_received({buffer, completion.byte_len});
+  link->on_received({buffer, completion.byte_len});
 }
 
 void Verbs::take_sent(const ibv_wc& completion) noexcept {
-  const auto found = hub_.by_pair.find(completion.qp_num);
-  if (found != hub_.by_pair.end())
-    found->second->on_sent(static_cast<std::uint32_t>(completion.wr_id), completion.status);
+  if (Link* const link = hub_.by_pair.find(completion.qp_num))
+    link->on_sent(static_cast<std::uint32_t>(completion.wr_id), completion.status);
 }
 
 namespace {
@@ -341,6 +343,7 @@ bool Verbs::look_aside() noexcept {
     }
     progress = true;
   }
+  watch_works();
   bool gone = !side_sink_.losses.empty();
   for (const auto& link : links_)
     gone = gone || (link && (link->up() || link->connecting()) && hub_.side->gone(link->peer()));
@@ -352,6 +355,13 @@ bool Verbs::look_aside() noexcept {
   for (const auto& link : links_)
     if (link && hub_.side->gone(link->peer())) link->on_side_gone();
   return true;
+}
+
+void Verbs::watch_works() noexcept {
+  const std::uint64_t elapsed = look_time_.advance(nanoseconds_now());
+  if (elapsed == 0 || hub_.under_way == 0) return;
+  for (const auto& link : links_)
+    if (link) link->watch(elapsed);
 }
 
 bool Verbs::port_is_active() const noexcept {
@@ -426,9 +436,11 @@ Arming Verbs::arm(bool patient) noexcept {
   arming.fd = watch_.get();
   arming.ready = arming.ready || found || !hub_.released.empty() || !hub_.finished.empty() ||
                  !side_sink_.messages.empty() || !side_sink_.losses.empty();
-  constexpr std::uint64_t kSoon = 50'000'000;
-  if (!hub_.failing.empty() || port_down_ != 0)
-    arming.nanoseconds = arming.nanoseconds == 0 ? kSoon : std::min(arming.nanoseconds, kSoon);
+  const auto wake_within = [&arming](std::uint64_t nanoseconds) {
+    arming.nanoseconds = arming.nanoseconds == 0 ? nanoseconds : std::min(arming.nanoseconds, nanoseconds);
+  };
+  if (!hub_.failing.empty() || port_down_ != 0) wake_within(50'000'000);
+  if (hub_.under_way > 0) wake_within(LookTime::kMost);
   return arming;
 }
 
@@ -494,7 +506,7 @@ const Maker kVerbs = {
     [](std::string_view settings, const Options& options, Sink& sink) -> Result<std::unique_ptr<Transport>> {
       const auto api = verbs::system_api();
       if (!api) return api.failure();
-      return verbs::Verbs::create(**api, settings, options, sink);
+      return verbs::create(**api, settings, options, sink);
     },
     check, [] { return verbs::why_not_here(); }, [] { verbs::hook_unmappings(); }};
 
