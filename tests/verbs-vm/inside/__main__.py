@@ -27,6 +27,10 @@ class TimedResult(unittest.TextTestResult):
         super().addFailure(test, err)
         self.stream.writeln(self.failures[-1][1])
 
+    def addError(self, test, err):
+        super().addError(test, err)
+        self.stream.writeln(self.errors[-1][1])
+
     def addSubTest(self, test, subtest, err):
         super().addSubTest(test, subtest, err)
         if err is not None:
