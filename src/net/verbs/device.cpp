@@ -111,109 +111,60 @@ Result<std::unique_ptr<Device>> Device::open(const Api& api, const Settings& set
   return device;
 }
 
-namespace {
-
-// What there is for a user's settings.
-struct Ports {
-  std::vector<Candidate> candidates;  // the best first
-  std::string others;                 // what cannot be used, and why
-  bool known = false;                 // the adapter that the user wants
-};
-
-Ports find_ports(const Api& api, const DeviceList& list, const Settings& settings) {
-  Ports ports;
-  const auto other = [&ports](const std::string& text) {
-    ports.others += (ports.others.empty() ? "" : ", ") + text;
-  };
-  ports.known = settings.device.empty();
+// The best active port of those that the user allows; on one machine, where the node processes of a job know nothing
+// of each other's processors, each takes the next of equally good ones.
+Result<void> Device::choose(const Settings& settings, Turn turn) {
+  const DeviceList list(api);
+  std::vector<Candidate> candidates;
+  std::string others;  // what cannot be used, and why
+  bool known = settings.device.empty();
   for (int i = 0; i < list.count; ++i) {
     const std::string adapter = list.devices[i]->name;
     if (!settings.device.empty() && settings.device != adapter) {
-      other(adapter);
+      others += fmt::format("{}{}", others.empty() ? "" : ", ", adapter);
       continue;
     }
-    ports.known = true;
+    known = true;
     ibv_context* const opened = api.open_device(list.devices[i]);
     if (opened == nullptr) {
-      other(fmt::format("{} cannot be opened ({})", adapter, std::strerror(errno)));
+      others += fmt::format("{}{} cannot be opened ({})", others.empty() ? "" : ", ", adapter,
+                            std::strerror(errno));
       continue;
     }
     ibv_device_attr attr{};
-    const int count = api.query_device(opened, &attr) == 0 ? attr.phys_port_cnt : 0;
-    for (int number = 1; number <= count; ++number) {
+    const int ports = api.query_device(opened, &attr) == 0 ? attr.phys_port_cnt : 0;
+    for (int number = 1; number <= ports; ++number) {
       if (settings.port != 0 && settings.port != number) continue;
       ibv_port_attr found{};
       if (api.query_port(opened, static_cast<std::uint8_t>(number), found) != 0) continue;
       if (found.state == IBV_PORT_ACTIVE) {
-        ports.candidates.push_back(
+        candidates.push_back(
             {list.devices[i],
              adapter,
              static_cast<std::uint8_t>(number),
              {found.link_layer != IBV_LINK_LAYER_ETHERNET, rate_of(found), near_processors(adapter)}});
       } else {
-        other(fmt::format("{} port {} is {}", adapter, number, state_text(found.state)));
+        others += fmt::format("{}{} port {} is {}", others.empty() ? "" : ", ", adapter, number,
+                              state_text(found.state));
       }
     }
-    if (settings.port > count) other(fmt::format("{} has {} port{}", adapter, count, count == 1 ? "" : "s"));
+    if (settings.port > ports)
+      others += fmt::format("{}{} has {} port{}", others.empty() ? "" : ", ", adapter, ports,
+                            ports == 1 ? "" : "s");
     api.close_device(opened);
   }
-  std::stable_sort(ports.candidates.begin(), ports.candidates.end(),
-                   [](const Candidate& a, const Candidate& b) { return a.worth > b.worth; });
-  return ports;
-}
-
-}  // namespace
-
-std::vector<std::string> one_per_numa_node(const std::vector<Near>& adapters) {
-  std::vector<std::string> chosen;
-  std::vector<int> served;
-  for (const Near& each : adapters) {
-    if (each.numa_node < 0 || each.processors == 0 || chosen.size() == kMostRails ||
-        std::find(served.begin(), served.end(), each.numa_node) != served.end())
-      continue;
-    chosen.push_back(each.adapter);
-    served.push_back(each.numa_node);
-  }
-  return chosen;
-}
-
-std::vector<std::string> choose_adapters(const Api& api, const Settings& settings, Turn turn) {
-  std::vector<std::string> named;
-  for (std::string_view rest = settings.device; !rest.empty();) {
-    const std::string_view one = rest.substr(0, rest.find('+'));
-    rest.remove_prefix(std::min(one.size() + 1, rest.size()));
-    if (!one.empty()) named.emplace_back(one);
-  }
-  // Where there are several node processes, which know nothing of each other's processors, each takes one.
-  if (!named.empty() || turn.same_machine) return named;
-  const DeviceList list(api);
-  const Ports ports = find_ports(api, list, settings);
-  std::vector<Near> good;
-  for (const Candidate& each : ports.candidates) {
-    const auto& [infiniband, rate, processors] = each.worth;
-    const auto& [best_is, best_rate, most] = ports.candidates.front().worth;
-    if (infiniband == best_is && rate == best_rate)
-      good.push_back({each.name, numa_node_of(each.name), processors});
-  }
-  return one_per_numa_node(good);
-}
-
-// The best active port of those that the user allows; on one machine, where the node processes of a job know nothing
-// of each other's processors, each takes the next of equally good ones.
-Result<void> Device::choose(const Settings& settings, Turn turn) {
-  const DeviceList list(api);
-  const Ports ports = find_ports(api, list, settings);
-  const std::vector<Candidate>& candidates = ports.candidates;
   if (list.count == 0)
     return Failure{fmt::format(
         "--net verbs: this host has no RDMA adapter (`ibv_devices` lists none): load its driver, {}", kOr)};
-  if (!ports.known)
+  if (!known)
     return Failure{
-        fmt::format("--net verbs: there is no adapter \"{}\"; there are: {}", settings.device, ports.others)};
+        fmt::format("--net verbs: there is no adapter \"{}\"; there are: {}", settings.device, others)};
   if (candidates.empty())
     return Failure{fmt::format(
         "--net verbs: no port of an RDMA adapter is active: {}; check cable, switch and subnet manager, {}",
-        ports.others, kOr)};
+        others, kOr)};
+  std::stable_sort(candidates.begin(), candidates.end(),
+                   [](const Candidate& a, const Candidate& b) { return a.worth > b.worth; });
   const auto equal = std::count_if(candidates.begin(), candidates.end(),
                                    [&](const Candidate& each) { return each.worth == candidates[0].worth; });
   const Candidate& chosen = candidates[static_cast<std::size_t>(turn.same_machine ? turn.node % equal : 0)];

@@ -5,7 +5,6 @@
 #include <cstdint>
 #include <memory>
 #include <string>
-#include <vector>
 
 #include "base/result.hpp"
 #include "net/verbs/api.hpp"
@@ -60,20 +59,6 @@ class Device {
   Result<void> prepare();
   void probe_inline() noexcept;
 };
-
-inline constexpr std::size_t kMostRails = 8;
-
-/// The adapters that a node process uses (rails.hpp): those that the user names ("mlx5_0+mlx5_1"); else one for each
-/// NUMA node whose processors it may use, of the best ones. Empty, or one: Device::open() chooses.
-std::vector<std::string> choose_adapters(const Api& api, const Settings& settings, Turn turn);
-
-/// An adapter, where it is, and how many processors near it this process may use.
-struct Near {
-  std::string adapter;
-  int numa_node = -1;
-  int processors = 0;
-};
-std::vector<std::string> one_per_numa_node(const std::vector<Near>& adapters);
 
 /// The address as users know it: "10.0.0.1" if it is one of IPv4, else of IPv6.
 std::string gid_text(const ibv_gid& gid);

@@ -465,14 +465,15 @@ inline int get_async(ibv_context* context, ibv_async_event* event) {
 
 inline void ack_async(ibv_async_event*) {}
 
-/// All open adapters say so.
-inline void announce(ibv_event_type type) {
+/// The open adapters of this name say so; without a name all.
+inline void announce(ibv_event_type type, std::string_view name = {}) {
   const std::lock_guard guard(world().lock);
   ibv_async_event event{};
   event.event_type = type;
   event.element.port_num = 1;
   world().events = {event};
-  for (const ibv_context* context : world().open) eventfd_write(context->async_fd, 1);
+  for (const ibv_context* context : world().open)
+    if (name.empty() || name == context->device->name) eventfd_write(context->async_fd, 1);
 }
 
 inline const Api& api() {

@@ -21,6 +21,10 @@ constexpr std::uint8_t kNotice = 1;         // id of the messages on all rails b
 constexpr std::size_t kMostAddress = 1024;  // Transport::address()
 constexpr std::uint64_t kLowWord = UINT32_MAX;
 
+std::string not_the_protocol(int peer) {
+  return fmt::format("node {} sent what is not the protocol of tmpi", peer);
+}
+
 class Rails final : public Transport {
  public:
   Rails(const Options& options, Sink& sink, Nearest nearest)
@@ -85,6 +89,7 @@ class Rails final : public Transport {
   const Nearest nearest_;
   std::vector<Of> peers_;
   std::vector<std::unique_ptr<Rail>> rails_;
+  std::vector<int> strangers_;  // peers that sent keys of no rail; the sink is told by the next poll()
   std::string address_;
   tcp::Fd watch_;  // epoll: what each rail's sleeper watches
 };
@@ -137,7 +142,7 @@ Landing Rails::Rail::arriving(int peer, std::uint8_t id, std::span<const std::by
   if (from.lost) return {};
   if (number == 0) return rails.sink_.arriving(peer, id, header, payload);
   if (id != kNotice || !header.empty() || payload != 0 || number >= from.rails) {
-    rails.lose(peer, fmt::format("node {} sent what is not the protocol of tmpi", peer));
+    rails.lose(peer, not_the_protocol(peer));
   } else {
     ++from.on_rail[number].heard;
   }
@@ -159,7 +164,7 @@ Result<RemoteKey> Rails::expose(int peer, const void* buffer, std::size_t bytes)
   if (rail == 0 || rail >= of(peer).rails || of(peer).lost) return first().expose(peer, buffer, bytes);
   Transport& there = *rails_[rail]->transport;
   const auto key = there.expose(peer, buffer, bytes);
-  if (!key) return key;
+  if (!key) return first().expose(peer, buffer, bytes);
   if (there.send(peer, kNotice, {}, {}, nullptr) == Post::kNoResource) {  // much waits there
     there.conceal(*key);
     return first().expose(peer, buffer, bytes);
@@ -178,7 +183,7 @@ Post Rails::get(int peer, const RemoteKey& key, std::uint64_t remote, void* buff
   if (rail == 0) return first().get(peer, key, remote, buffer, bytes, completion);
   if (of(peer).lost) return Post::kInProgress;  // never completed: it would be taken for data
   if (rail >= of(peer).rails) {
-    lose(peer, fmt::format("node {} sent what is not the protocol of tmpi", peer));
+    strangers_.push_back(peer);
     return Post::kInProgress;
   }
   const auto number = static_cast<std::uint32_t>(key.word[0] >> 32);
@@ -188,13 +193,16 @@ Post Rails::get(int peer, const RemoteKey& key, std::uint64_t remote, void* buff
 }
 
 bool Rails::poll() noexcept {
-  bool any = false;
+  bool any = !strangers_.empty();
+  if (any) [[unlikely]]
+    for (const int peer : std::exchange(strangers_, {})) lose(peer, not_the_protocol(peer));
   for (const auto& rail : rails_) any = rail->transport->poll() || any;
   return any;
 }
 
 Arming Rails::arm(bool patient) noexcept {
   Arming all;
+  all.ready = !strangers_.empty();
   for (const auto& rail : rails_) {
     const Arming one = rail->transport->arm(patient);
     all.ready = all.ready || one.ready;
@@ -269,8 +277,7 @@ Result<std::unique_ptr<Transport>> create(const Api& api, std::string_view setti
                                           Sink& sink) {
   const Result<Settings> parsed = parse_settings(settings);
   if (!parsed) return parsed.failure();
-  const std::vector<std::string> adapters =
-      choose_adapters(api, *parsed, {options.same_machine, options.node});
+  const std::vector<std::string> adapters = names_of(parsed->device);
   if (adapters.size() > 1) {
     std::vector<Settings> rails(adapters.size(), *parsed);
     for (std::size_t i = 0; i < rails.size(); ++i) rails[i].device = adapters[i];

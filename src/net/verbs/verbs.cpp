@@ -209,16 +209,19 @@ void Verbs::take_sent(const ibv_wc& completion) noexcept {
 
 namespace {
 
-// Calls use(completion) for what is there, or what arm() has found before. True if there was anything.
+// Calls use(completion) for what is there, or what arm() has found before. True if there was anything. Not `drained`:
+// there may be more.
 template <class Use>
-bool poll_queue(ibv_cq* queue, FramePool::Stash& stash, Use use) noexcept {
+bool poll_queue(ibv_cq* queue, FramePool::Stash& stash, bool& drained, Use use) noexcept {
   if (stash.count > 0) [[unlikely]] {
+    drained = false;
     const int count = std::exchange(stash.count, 0);
     for (int i = 0; i < count; ++i) use(stash.entries[static_cast<std::size_t>(i)]);
     return true;
   }
   std::array<ibv_wc, FramePool::kAtOnce> completions;
   const int count = ibv_poll_cq(queue, FramePool::kAtOnce, completions.data());
+  if (count == FramePool::kAtOnce) drained = false;
   for (int i = 0; i < count; ++i) use(completions[static_cast<std::size_t>(i)]);
   return count > 0;
 }
@@ -230,7 +233,7 @@ bool Verbs::poll_received() noexcept {
   for (std::size_t i = 0; i < pools_.size(); ++i) {  // what the sink does may add one
     FramePool& pool = *pools_[i];
     const auto use = [&](const ibv_wc& completion) { take(pool, completion); };
-    any = poll_queue(pool.received, pool.stashed_received, use) || any;
+    any = poll_queue(pool.received, pool.stashed_received, drained_, use) || any;
   }
   return any;
 }
@@ -239,7 +242,8 @@ bool Verbs::poll_sent() noexcept {
   bool any = false;
   for (std::size_t i = 0; i < pools_.size(); ++i) {
     FramePool& pool = *pools_[i];
-    any = poll_queue(pool.sent, pool.stashed_sent, [&](const ibv_wc& done) { take_sent(done); }) || any;
+    const auto use = [&](const ibv_wc& done) { take_sent(done); };
+    any = poll_queue(pool.sent, pool.stashed_sent, drained_, use) || any;
   }
   return any;
 }
@@ -252,6 +256,7 @@ void Verbs::hear_goodbyes() noexcept {
 }
 
 bool Verbs::round() noexcept {
+  drained_ = true;
   bool progress = poll_received();
   progress = poll_sent() || progress;
   if (!hub_.released.empty())
@@ -358,6 +363,7 @@ bool Verbs::look_aside() noexcept {
 }
 
 void Verbs::watch_works() noexcept {
+  if (!drained_) return;  // the completion of the oldest request may be there
   const std::uint64_t elapsed = look_time_.advance(nanoseconds_now());
   if (elapsed == 0 || hub_.under_way == 0) return;
   for (const auto& link : links_)
