@@ -14,6 +14,7 @@
 #include <vector>
 
 #include "net/verbs/api.hpp"
+#include "net/verbs/hub.hpp"
 
 namespace tmpi::net::verbs::fake {
 
@@ -38,7 +39,8 @@ struct Shared : ibv_srq {
 };
 
 struct Pair : ibv_qp {
-  bool stuck = false;  // nothing ends any more, well or badly
+  bool stuck = false;            // nothing ends any more, well or badly
+  std::uint64_t stopped_at = 0;  // nanoseconds; in state ERR
   std::uint32_t peer = 0, first = 0, expected = 0;
 };
 
@@ -75,6 +77,8 @@ struct World {
   int adapters = 1;
   int infiniband = -1;  ///< the number of the one that is not on Ethernet
   bool has_windows = true;
+  bool software = false;                       ///< says that it is software RoCE
+  std::uint64_t resets = 0, hasty_resets = 0;  ///< of pairs that had not been in state ERR for a millisecond
   std::uint64_t frames_without_buffer = 0, overflows = 0, reads = 0, binds = 0;
 };
 
@@ -297,6 +301,7 @@ inline int close_adapter(ibv_context* context) {
 inline int query_adapter(ibv_context*, ibv_device_attr* attributes) {
   *attributes = {};
   attributes->phys_port_cnt = 1;
+  attributes->vendor_id = world().software ? 0xffffff : 0x02c9;
   attributes->max_cqe = 1 << 20;
   attributes->max_srq_wr = 1 << 15;
   attributes->max_qp_wr = 1 << 14;
@@ -439,6 +444,11 @@ inline ibv_qp* make_pair(ibv_pd* domain, ibv_qp_init_attr* init) {
 inline int modify_pair(ibv_qp* qp, ibv_qp_attr* attributes, int) {
   const std::lock_guard guard(world().lock);
   auto& pair = static_cast<Pair&>(*qp);
+  if (attributes->qp_state == IBV_QPS_RESET) {
+    ++world().resets;
+    if (pair.state != IBV_QPS_ERR || nanoseconds_now() - pair.stopped_at < 1'000'000) ++world().hasty_resets;
+  }
+  pair.stopped_at = attributes->qp_state == IBV_QPS_ERR ? nanoseconds_now() : 0;
   pair.state = attributes->qp_state;
   if (pair.state == IBV_QPS_RTR) {
     pair.peer = attributes->dest_qp_num;

@@ -130,8 +130,14 @@ Result<void> Verbs::size_up(const Options& options) {
 }
 
 Verbs::~Verbs() {
+  stop_all();
   links_.clear();
   side_.reset();
+}
+
+void Verbs::stop_all() noexcept {
+  for (const auto& link : links_)
+    if (link) link->stop();
 }
 
 std::string Verbs::describe() const {
@@ -252,6 +258,7 @@ bool Verbs::poll_sent() noexcept {
 void Verbs::hear_goodbyes() noexcept {
   while (poll_received()) {
   }
+  for (Link* const link : hub_.goodbyes) link->stop();
   for (Link* const link : std::exchange(hub_.goodbyes, {})) link->on_goodbye();
 }
 
@@ -489,6 +496,7 @@ bool Verbs::close(double seconds) noexcept {
                                 [](const auto& link) { return !link || link->closed(); });
            }) &&
            closed;
+  stop_all();
   for (const auto& link : links_)
     if (link) link->end_close();
   if (!hub_.finished.empty()) tell_finished();

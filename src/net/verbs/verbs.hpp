@@ -94,6 +94,7 @@ class Verbs final : public Transport, private Reconnection {
   std::string port_trouble() const;
   static std::string loss_of(const Link& link, const std::string& why);
   void fail_all(const std::string& why) noexcept;
+  void stop_all() noexcept;
   bool round() noexcept;
 
   Side side_sink_;

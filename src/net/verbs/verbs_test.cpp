@@ -104,6 +104,28 @@ TEST_CASE("what is to come unasked finds buffers of its size") {
   check_world();
 }
 
+// Its driver loses count if packets come while a queue pair is reset (Link::stop()).
+TEST_CASE("queue pairs of software RoCE are stopped a while before they are reset") {
+  world().software = true;
+  world().resets = world().hasty_resets = 0;
+  conformance::check_conformance(over_fake());
+  CHECK(world().resets > 0);
+  CHECK(world().hasty_resets == 0);
+  world().software = false;
+  check_world();
+}
+
+TEST_CASE("queue pairs of other adapters are not waited for") {
+  world().resets = world().hasty_resets = 0;
+  conformance::run_nodes(over_fake(), 2, [](conformance::Node& node) {
+    node.send(1 - node.number(), 1, {}, {});
+    node.until("the message", [&] { return !node.received.empty(); });
+  });
+  CHECK(world().resets > 0);
+  CHECK(world().hasty_resets == world().resets);
+  check_world();
+}
+
 // --- several adapters
 
 // Each exposure goes by another one.
