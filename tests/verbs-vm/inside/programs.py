@@ -34,7 +34,6 @@ class ProgramsTest(VerbsTest):
     def test_threads(self):
         self.mpi("thread_p2p", 2)
 
-
     def test_receivers_are_always_ready(self):
         """Credits see to it that no message finds a device without a buffer, however many are under way."""
         before = [statistics(device) for device in DEVICES]
