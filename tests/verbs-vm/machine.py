@@ -1,10 +1,12 @@
 """An emulated machine with two RDMA devices (software RoCE), in which the host's files lie under their own names, and one command runs."""
 
+import ctypes
 import os
 import platform
 import selectors
 import shlex
 import shutil
+import signal
 import subprocess
 import sys
 import tempfile
@@ -18,6 +20,7 @@ TOOLS = {QEMU: "qemu-system-x86", "busybox": "busybox-static", "modprobe": "kmod
 PASSED_ON = ("TMPI_", "OMPI_", "UCX_", "MPIR_", "BENCH_")  # variables of the environment that the command sees, by the beginning of their names
 TIMED_OUT = 124
 MEGABYTES = 2048
+PR_SET_PDEATHSIG = 1
 
 
 class Result:
@@ -60,6 +63,11 @@ def _memory(nodes, cpus):
         words += ["-object", f"memory-backend-ram,id=memory{node},size={MEGABYTES // nodes}M",
                   "-numa", ",".join(["node", f"nodeid={node}", f"memdev=memory{node}", *own])]
     return words
+
+
+def _end_with_parent():
+    """In the child: whoever ends us does not know of the machine, which would run on for ever."""
+    ctypes.CDLL(None).prctl(PR_SET_PDEATHSIG, signal.SIGKILL)
 
 
 def _write_command(path, command, directory):
@@ -112,7 +120,7 @@ def run(command, state, seconds=300, cpus=2, show=True, directory=None, nodes=1)
             "-chardev", f"file,id=status,path={inside['status']}", "-device", "virtserialport,chardev=status,nr=2",
             "-virtfs", "local,path=/,mount_tag=host,security_model=none,readonly=on,multidevs=remap"]
         with open(inside["errors"], "wb") as errors:
-            process = subprocess.Popen(arguments, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=errors)
+            process = subprocess.Popen(arguments, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=errors, preexec_fn=_end_with_parent)
         try:
             output, ended = _follow(process, begun + seconds, show)
         finally:

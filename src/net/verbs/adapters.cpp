@@ -62,11 +62,10 @@ int numa_node_of(std::string_view adapter, const std::string& folder) {
   return node;
 }
 
-int near_processors(std::string_view adapter, const std::string& folder) {
-  cpu_set_t mine;
-  if (sched_getaffinity(0, sizeof mine, &mine) != 0) return 0;
+cpu_set_t processors_near(std::string_view adapter, const std::string& folder) {
+  cpu_set_t near;
+  CPU_ZERO(&near);
   const std::string list = first_line(fs::path(folder) / adapter / "device" / "local_cpulist");
-  int count = 0;
   const char* at = list.data();
   const char* const end = at + list.size();
   while (at < end) {  // "0-15,32-47"
@@ -76,10 +75,19 @@ int near_processors(std::string_view adapter, const std::string& folder) {
     last = first;
     if (read.ptr < end && *read.ptr == '-') read = std::from_chars(read.ptr + 1, end, last);
     if (read.ec != std::errc()) break;
-    for (int cpu = first; cpu <= last && cpu < CPU_SETSIZE; ++cpu) count += CPU_ISSET(cpu, &mine) ? 1 : 0;
+    for (int cpu = first; cpu <= last && cpu < CPU_SETSIZE; ++cpu) CPU_SET(cpu, &near);
     at = read.ptr + 1;
   }
-  return count;
+  return near;
+}
+
+int near_processors(std::string_view adapter, const std::string& folder) {
+  cpu_set_t mine;
+  if (sched_getaffinity(0, sizeof mine, &mine) != 0) return 0;
+  const cpu_set_t near = processors_near(adapter, folder);
+  cpu_set_t both;
+  CPU_AND(&both, &mine, &near);
+  return CPU_COUNT(&both);
 }
 
 unsigned long long lockable_bytes() {

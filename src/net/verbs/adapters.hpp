@@ -1,6 +1,8 @@
 // Adapters: what the system says of RDMA adapters without opening one (/sys/class/infiniband).
 #pragma once
 
+#include <sched.h>
+
 #include <string>
 #include <string_view>
 
@@ -10,6 +12,9 @@ inline constexpr const char* kSystemFolder = "/sys/class/infiniband";
 
 /// The NUMA node that the adapter is attached to, -1: unknown, or no hardware at all.
 int numa_node_of(std::string_view adapter, const std::string& folder = kSystemFolder);
+
+/// The processors that are near the adapter; none if the system does not say.
+cpu_set_t processors_near(std::string_view adapter, const std::string& folder = kSystemFolder);
 
 /// How many of the processors that this process may use are near the adapter; 0 if the system does not say.
 int near_processors(std::string_view adapter, const std::string& folder = kSystemFolder);

@@ -16,6 +16,7 @@ namespace tmpi::net::verbs {
 namespace {
 
 constexpr char kOr[] = "or use --net tcp";
+constexpr std::uint32_t kVendorOfSoftware = 0xffffff;  // what software RoCE says of itself
 
 const char* state_text(ibv_port_state state) {
   constexpr const char* kTexts[] = {"without a state", "down",   "initializing",
@@ -175,6 +176,7 @@ Result<void> Device::choose(const Settings& settings, Turn turn) {
       api.query_port(context, port, port_attributes) != 0)
     return Failure{fmt::format("--net verbs: {} cannot be opened ({})", where(), std::strerror(errno))};
   numa_node = numa_node_of(name);
+  software = attributes.vendor_id == kVendorOfSoftware;
   ethernet = port_attributes.link_layer == IBV_LINK_LAYER_ETHERNET;
   return {};
 }

@@ -41,6 +41,7 @@ class Device {
   int numa_node = -1;
   std::uint32_t most_inline = 0;  ///< bytes that a work request can carry itself
   bool windows = false;           ///< memory windows of type 2 work
+  bool software = false;          ///< Linux's software RoCE: Link::stop()
 
   /// "mlx5_0 port 1".
   std::string where() const;

@@ -14,6 +14,7 @@
 #include <vector>
 
 #include "net/verbs/api.hpp"
+#include "net/verbs/hub.hpp"
 
 namespace tmpi::net::verbs::fake {
 
@@ -38,6 +39,8 @@ struct Shared : ibv_srq {
 };
 
 struct Pair : ibv_qp {
+  bool stuck = false;            // nothing ends any more, well or badly
+  std::uint64_t stopped_at = 0;  // nanoseconds; in state ERR
   std::uint32_t peer = 0, first = 0, expected = 0;
 };
 
@@ -69,9 +72,13 @@ struct World {
   std::size_t most_registered = SIZE_MAX;  ///< bytes; more: ENOMEM, as from a low `ulimit -l`
   ibv_port_state port_state = IBV_PORT_ACTIVE;
   ibv_wc_status break_next = IBV_WC_SUCCESS;  ///< the next request ends so
+  bool swallow_next =
+      false;  ///< the next request, and what is posted to the same queue pair later, never ends
   int adapters = 1;
   int infiniband = -1;  ///< the number of the one that is not on Ethernet
   bool has_windows = true;
+  bool software = false;                       ///< says that it is software RoCE
+  std::uint64_t resets = 0, hasty_resets = 0;  ///< of pairs that had not been in state ERR for a millisecond
   std::uint64_t frames_without_buffer = 0, overflows = 0, reads = 0, binds = 0;
 };
 
@@ -194,6 +201,8 @@ inline int post_send(ibv_qp* qp, ibv_send_wr* request, ibv_send_wr**) {
     done.status = IBV_WC_WR_FLUSH_ERR;
   } else if (qp->state != IBV_QPS_RTS) {
     return EINVAL;
+  } else if (pair.stuck = std::exchange(all.swallow_next, false) || pair.stuck; pair.stuck) {
+    return 0;
   } else {
     const auto found = all.pairs.find(pair.peer);
     done.status = std::exchange(all.break_next, IBV_WC_SUCCESS);
@@ -292,6 +301,7 @@ inline int close_adapter(ibv_context* context) {
 inline int query_adapter(ibv_context*, ibv_device_attr* attributes) {
   *attributes = {};
   attributes->phys_port_cnt = 1;
+  attributes->vendor_id = world().software ? 0xffffff : 0x02c9;
   attributes->max_cqe = 1 << 20;
   attributes->max_srq_wr = 1 << 15;
   attributes->max_qp_wr = 1 << 14;
@@ -434,6 +444,11 @@ inline ibv_qp* make_pair(ibv_pd* domain, ibv_qp_init_attr* init) {
 inline int modify_pair(ibv_qp* qp, ibv_qp_attr* attributes, int) {
   const std::lock_guard guard(world().lock);
   auto& pair = static_cast<Pair&>(*qp);
+  if (attributes->qp_state == IBV_QPS_RESET) {
+    ++world().resets;
+    if (pair.state != IBV_QPS_ERR || nanoseconds_now() - pair.stopped_at < 1'000'000) ++world().hasty_resets;
+  }
+  pair.stopped_at = attributes->qp_state == IBV_QPS_ERR ? nanoseconds_now() : 0;
   pair.state = attributes->qp_state;
   if (pair.state == IBV_QPS_RTR) {
     pair.peer = attributes->dest_qp_num;
@@ -460,14 +475,15 @@ inline int get_async(ibv_context* context, ibv_async_event* event) {
 
 inline void ack_async(ibv_async_event*) {}
 
-/// All open adapters say so.
-inline void announce(ibv_event_type type) {
+/// The open adapters of this name say so; without a name all.
+inline void announce(ibv_event_type type, std::string_view name = {}) {
   const std::lock_guard guard(world().lock);
   ibv_async_event event{};
   event.event_type = type;
   event.element.port_num = 1;
   world().events = {event};
-  for (const ibv_context* context : world().open) eventfd_write(context->async_fd, 1);
+  for (const ibv_context* context : world().open)
+    if (name.empty() || name == context->device->name) eventfd_write(context->async_fd, 1);
 }
 
 inline const Api& api() {

@@ -57,10 +57,12 @@ bool Link::post(ibv_send_wr& request, const Work& work) noexcept {
   request.wr_id = std::uint64_t{static_cast<std::uint32_t>(peer_)} << 32 | works_tail_;
   works_[works_tail_ % works_.size()] = work;
   ++works_tail_;
+  ++hub_.under_way;
   ibv_send_wr* refused = nullptr;
   const int error = ibv_post_send(pair_, &request, &refused);
   if (error == 0) return true;
   --works_tail_;
+  --hub_.under_way;
   if (work.buffer != SendPool::kNone && work.what == Work::What::kFrame) pool_.sends.give_back(work.buffer);
   fail(fmt::format("{} does not take a message to {} ({})", hub_.device->where(), name(),
                    std::strerror(error)));
@@ -121,6 +123,7 @@ void Link::on_sent(std::uint32_t sequence, ibv_wc_status status) noexcept {
   if (sequence != works_head_ || works_head_ == works_tail_) return;  // of a queue pair that is no more
   const Work work = works_[works_head_ % works_.size()];
   ++works_head_;
+  --hub_.under_way;
   if (work.what == Work::What::kFrame && work.buffer != SendPool::kNone) pool_.sends.give_back(work.buffer);
   if (status == IBV_WC_SUCCESS) {
     if (work.what == Work::What::kRead && !over()) on_read(*work.read);
@@ -151,6 +154,19 @@ void Link::on_sent(std::uint32_t sequence, ibv_wc_status status) noexcept {
       return fail(fmt::format("the connection from {} to {} failed (completion status {}); dmesg may say why",
                               hub_.device->where(), name(), static_cast<int>(status)));
   }
+}
+
+void Link::watch(std::uint64_t elapsed) noexcept {
+  for (const auto& sibling : siblings) sibling->watch(elapsed);
+  if (works_head_ == works_tail_ || over() || !trouble_.empty()) return;
+  const Work& oldest = works_[works_head_ % works_.size()];
+  const std::size_t bytes = oldest.what == Work::What::kRead ? oldest.read->under_way : pool_.payload;
+  if (!watch_.look(works_head_, bytes, elapsed, hub_.patience)) return;
+  fail(fmt::format(
+      "{} has neither done what it was told to do for {} more than {} s ago nor given up: the adapter, "
+      "its driver or the network hangs (dmesg may say why; --net verbs:NAME chooses another adapter, "
+      "--net tcp none)",
+      hub_.device->where(), name(), hub_.patience / 1'000'000'000));
 }
 
 // --- sending

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "net/verbs/hub.hpp"
+#include "net/verbs/work_watch.hpp"
 
 namespace tmpi::net::verbs {
 
@@ -76,6 +77,9 @@ class Link {
   /// The connection has failed; reported soon, unless it turns out that the peer has died or ended.
   void fail(const std::string& why) noexcept;
 
+  /// Fails if its oldest work request does not end; siblings, too. `elapsed`: LookTime's.
+  void watch(std::uint64_t elapsed) noexcept;
+
   /// Sends on what waits. True if anything went.
   bool flush() noexcept;
   /// Returns credit, if that is worth a frame or somebody waits for it.
@@ -96,6 +100,9 @@ class Link {
   void begin_close() noexcept;
   bool closed() const noexcept;
   void end_close() noexcept;
+  /// Before the end, whatever it is: takes in no packet any more, nor do the siblings. Where that matters, the end comes 1 ms
+  /// later, and waits for that; stopping all that are to end first saves waiting for each.
+  void stop() noexcept;
 
   bool listed_waiting = false, listed_owing = false, listed_failing = false;  ///< in the hub's lists
 
@@ -151,6 +158,7 @@ class Link {
   void become_gone() noexcept;
   void lose(const std::string& why) noexcept;
   void drop() noexcept;
+  void reset() noexcept;
   void release_reads() noexcept;
 
   // link.cpp
@@ -203,6 +211,7 @@ class Link {
   bool retiring_ = false;
   bool joined_ = false;  // the pool has buffers for it
   ibv_qp* pair_ = nullptr;
+  std::uint64_t stopped_at_ = 0;  // nanoseconds; 0: not
   std::uint32_t first_packet_ = 0;
 
   std::uint32_t credits_ = 0, most_credits_ = 0;  // frames that may be sent, and at most
@@ -213,6 +222,7 @@ class Link {
   std::size_t copied_ = 0, references_ = 0;
   std::vector<Work> works_;  // a ring
   std::uint32_t works_head_ = 0, works_tail_ = 0;
+  WorkWatch watch_;
   std::deque<Exposure*> offers_;           // that the peer has not read
   std::deque<Exposure*> closing_windows_;  // for which there was no room
 

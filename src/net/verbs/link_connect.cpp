@@ -7,6 +7,7 @@
 //
 // Both may begin at once: then both Connects cross, and everything else is the same.
 #include <fmt/format.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <bit>
@@ -29,6 +30,8 @@ constexpr std::uint32_t kMostReads = 16;
 // A peer that dies takes its queue pair and its sockets with it; which of the two is noticed first is chance, and
 // the sockets know more.
 constexpr std::uint64_t kPatience = 300'000'000;
+// In which any processor has dealt with the packet that it is at.
+constexpr std::uint64_t kStopping = 1'000'000;
 
 std::uint32_t draw_packet_number() {
   std::uint32_t number = 0;
@@ -54,7 +57,7 @@ bool Link::make_queue_pair() noexcept {
   }
   works_.resize(std::bit_ceil(pool_.depth));
   first_packet_ = draw_packet_number();
-  hub_.by_pair[pair_->qp_num] = this;
+  hub_.by_pair.add(pair_->qp_num, *this);
   return true;
 }
 
@@ -202,14 +205,40 @@ void Link::on_goodbye() noexcept {
 }
 
 void Link::become_gone() noexcept {
+  stop();
   state_ = State::kGone;
   drop();
 }
 
 void Link::lose(const std::string& why) noexcept {
+  stop();
   state_ = State::kLost;
   if (!closing_) hub_.sink->lost(peer_, why);
   drop();
+}
+
+// Linux 6.1 empties a queue pair that is reset while another processor deals with a packet for it; what that one then
+// takes from the empty queue lowers the counts of users of the queue pair and of the device, in the end to 0, with which
+// the device is gone for everybody. In state ERR no packet is taken in any more: who resets it a moment later is alone.
+void Link::stop() noexcept {
+  for (const auto& sibling : siblings) sibling->stop();
+  if (pair_ == nullptr || stopped_at_ != 0 || over() || !hub_.device->software) return;
+  ibv_qp_attr attr{};
+  attr.qp_state = IBV_QPS_ERR;
+  hub_.device->api.modify_qp(pair_, &attr, IBV_QP_STATE);
+  stopped_at_ = nanoseconds_now();
+}
+
+void Link::reset() noexcept {
+  if (pair_ == nullptr) return;
+  if (stopped_at_ != 0)
+    for (std::uint64_t gone = 0; (gone = nanoseconds_now() - stopped_at_) < kStopping;)
+      usleep(static_cast<useconds_t>((kStopping - gone) / 1000 + 1));
+  ibv_qp_attr attr{};
+  // The adapter touches no buffer any more, and forgets what is under way. (In state ERR, software RoCE keeps packets of
+  // a peer that has died, and the end of this process waits for them for 50 s.)
+  attr.qp_state = IBV_QPS_RESET;
+  hub_.device->api.modify_qp(pair_, &attr, IBV_QP_STATE);
 }
 
 // The peer is served no longer. What it was to be sent vanishes, and the buffers are free; what was to come from
@@ -220,19 +249,14 @@ void Link::drop() noexcept {
     sibling->state_ = state_;
     sibling->drop();
   }
-  if (pair_ != nullptr) {
-    ibv_qp_attr attr{};
-    // The adapter touches no buffer any more, and forgets what is under way. (In state ERR, software RoCE keeps packets of
-    // a peer that has died, and the end of this process waits for them for 50 s.)
-    attr.qp_state = IBV_QPS_RESET;
-    hub_.device->api.modify_qp(pair_, &attr, IBV_QP_STATE);
-  }
+  reset();
   release_reads();
   for (const Received& received : std::exchange(held_, {})) pool_.receives.give_back(received.buffer);
   std::deque<Waiting> queue = std::exchange(queue_, {});
   copied_ = references_ = 0;
   // Windows that are being closed, too: no completion of a work request counts any more.
   for (; works_head_ != works_tail_; ++works_head_) {
+    --hub_.under_way;
     const Work& work = works_[works_head_ % works_.size()];
     if (work.what == Work::What::kFrame && work.buffer != SendPool::kNone) pool_.sends.give_back(work.buffer);
     if (work.what == Work::What::kClose) end_exposure(*work.exposure, true);
@@ -279,11 +303,12 @@ void Link::release_reads() noexcept {
 
 Link::~Link() {
   if (!over()) {
+    stop();
     state_ = State::kLost;
     drop();
   }
   if (pair_ != nullptr) {
-    hub_.by_pair.erase(pair_->qp_num);
+    hub_.by_pair.remove(pair_->qp_num);
     hub_.device->api.destroy_qp(pair_);
   }
   if (joined_) pool_.leave();

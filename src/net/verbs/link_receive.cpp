@@ -26,7 +26,7 @@ void Link::protest(const char* what) noexcept {
 void Link::recycle(std::uint32_t buffer) noexcept {
   pool_.receives.give_back(buffer);
   ++owed_;
-  list_owing();
+  if (owed_ * 2 >= pool_.credits) list_owing();  // settle() would return none sooner
 }
 
 void Link::on_received(Received received) noexcept {
@@ -103,8 +103,8 @@ void Link::take_whole(Received received, const FrameHeader& frame) noexcept {
   announced_ = frame.payload;
   landing_ = hub_.sink->arriving(peer_, frame.id, {header, frame.header}, announced_);
   write_to(landing_, 0, header + frame.header, announced_);
-  recycle(received.buffer);
   land();
+  recycle(received.buffer);
 }
 
 void Link::take_begin(Received received, const FrameHeader& frame) noexcept {
@@ -151,6 +151,7 @@ void Link::take_offer(Received received, const FrameHeader& frame) noexcept {
   const std::size_t wanted = std::min<std::size_t>(landing_.capacity, frame.payload);
   if (wanted == 0) {
     ++owed_reads_;
+    list_owing();
     return land();
   }
   reading_ = true;

@@ -22,6 +22,16 @@ std::optional<int> number(std::string_view text, int least, int most) {
 Result<void> set(Settings& settings, std::string_view name, std::string_view value) {
   if (name == "device") {
     if (value.empty()) return Failure{"--net verbs:device= needs the name of an adapter, as in verbs:mlx5_0"};
+    const std::vector<std::string> names = names_of(value);
+    for (auto name_at = names.begin(); name_at != names.end(); ++name_at)
+      if (name_at->empty() || std::find(names.begin(), name_at, *name_at) != name_at)
+        return Failure{
+            fmt::format("--net verbs:{}: between and beside + must be the names of different adapters, as in "
+                        "verbs:mlx5_0+mlx5_1",
+                        value)};
+    if (names.size() > kMostRails)
+      return Failure{fmt::format("--net verbs:{}: a node process uses {} adapters at most, not {}", value,
+                                 kMostRails, names.size())};
     settings.device = value;
   } else if (name == "port") {
     const auto port = number(value, 1, 255);
@@ -34,12 +44,18 @@ Result<void> set(Settings& settings, std::string_view name, std::string_view val
           "--net verbs:gid={}: must be an index of the port's GID table, from 0 (`ibv_devinfo -v` shows it)",
           value)};
     settings.gid = *gid;
+  } else if (name == "patience") {
+    const auto seconds = number(value, 1, 3600);
+    if (!seconds)
+      return Failure{fmt::format("--net verbs:patience={}: must be seconds, from 1 to 3600", value)};
+    settings.patience = *seconds;
   } else if (name == "interface") {
     settings.side = fmt::format("interface={}", value);
     if (const auto side = tcp::parse_settings(settings.side); !side) return side.failure();
   } else {
     return Failure{fmt::format(
-        "--net verbs: there is no setting \"{}\"; there are device=, port=, gid= and interface=", name)};
+        "--net verbs: there is no setting \"{}\"; there are device=, port=, gid=, interface= and patience=",
+        name)};
   }
   return {};
 }
@@ -47,14 +63,27 @@ Result<void> set(Settings& settings, std::string_view name, std::string_view val
 }  // namespace
 
 const char* const kSettingsHelp =
-    "    DEVICE[,PORT[,GID]]  or by name:\n"
+    "    DEVICE[,PORT[,GID]]  or by name; several: DEVICE+DEVICE\n"
     "    device=NAME          adapter, as `ibv_devices` lists it (default: InfiniBand, the fastest, the "
     "nearest)\n"
     "    port=N               port of the adapter (default: the first active one)\n"
     "    gid=N                index in the port's GID table (default on Ethernet: a RoCE v2 address of "
     "IPv4)\n"
     "    interface=NAME|ADDRESS|NETWORK  where the connections over tcp go by which queue pairs are "
-    "connected\n";
+    "connected\n"
+    "    patience=SECONDS     how long an adapter may neither do what it was told nor give up (default: "
+    "10)\n";
+
+std::vector<std::string> names_of(std::string_view device) {
+  std::vector<std::string> names;
+  for (bool more = !device.empty(); more;) {
+    const std::size_t end = device.find('+');
+    names.emplace_back(device.substr(0, end));
+    more = end != std::string_view::npos;
+    if (more) device.remove_prefix(end + 1);
+  }
+  return names;
+}
 
 Result<Settings> parse_settings(std::string_view text) {
   constexpr std::string_view kPositions[] = {"device", "port", "gid"};

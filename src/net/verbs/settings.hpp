@@ -3,19 +3,27 @@
 
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "base/result.hpp"
 
 namespace tmpi::net::verbs {
 
 struct Settings {
-  std::string device;  ///< as in /sys/class/infiniband; empty: the best one with an active port
-  int port = 0;        ///< 0: the first active one
-  int gid = -1;        ///< index in the port's table; -1: the best one
-  std::string side;    ///< settings of the tcp connections by which queue pairs are connected
+  /// As in /sys/class/infiniband, or several with + between; empty: the best one with an active port.
+  std::string device;
+  int port = 0;       ///< 0: the first active one
+  int gid = -1;       ///< index in the port's table; -1: the best one
+  int patience = 10;  ///< seconds after which a work request that neither ends nor fails ends the job
+  std::string side;   ///< settings of the tcp connections by which queue pairs are connected
 };
 
 extern const char* const kSettingsHelp;
+
+inline constexpr std::size_t kMostRails = 8;
+
+/// "a+b": {"a", "b"}; empty: {}.
+std::vector<std::string> names_of(std::string_view device);
 
 Result<Settings> parse_settings(std::string_view text);
 

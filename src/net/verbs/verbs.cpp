@@ -13,6 +13,7 @@
 
 #include "net/maker.hpp"
 #include "net/verbs/adapters.hpp"
+#include "net/verbs/rails.hpp"
 #include "net/verbs/unmap_hooks.hpp"
 #include "timers/clock.hpp"
 
@@ -60,26 +61,27 @@ Verbs::Verbs(const Options& options, Sink& sink) {
   switches_.resize(links_.size());
 }
 
-Result<std::unique_ptr<Transport>> Verbs::create(const Api& api, std::string_view settings,
-                                                 const Options& options, Sink& sink) {
-  const Result<Settings> parsed = parse_settings(settings);
-  if (!parsed) return parsed.failure();
+Result<std::unique_ptr<Transport>> Verbs::create(const Api& api, const Settings& settings,
+                                                 const Options& options, Sink& sink, Watch watch) {
   std::unique_ptr<Verbs> verbs(new Verbs(options, sink));
-  if (const Result<void> opened = verbs->open(api, *parsed, options); !opened) return opened.failure();
+  if (const Result<void> opened = verbs->open(api, settings, options, std::move(watch)); !opened)
+    return opened.failure();
   return std::unique_ptr<Transport>(std::move(verbs));
 }
 
-Result<void> Verbs::open(const Api& api, const Settings& settings, const Options& options) {
+Result<void> Verbs::open(const Api& api, const Settings& settings, const Options& options, Watch watch) {
   Result<std::unique_ptr<Device>> device = Device::open(api, settings, {options.same_machine, options.node});
   if (!device) return device.failure();
   device_ = std::move(*device);
   hub_.device = device_.get();
+  hub_.patience = std::uint64_t{1'000'000'000} * static_cast<std::uint64_t>(settings.patience);
   if (const Result<void> sized = size_up(options); !sized) return sized;
   Result<std::unique_ptr<Transport>> side = tcp::Tcp::create(settings.side, options, side_sink_);
   if (!side) return side.failure();
   side_ = std::move(*side);
   hub_.side = static_cast<tcp::Tcp*>(side_.get());
-  hub_.registrations.use(*device_, UnmapWatch::create(no_cache_));
+  hub_.registrations.use(*device_, std::move(watch.watch));
+  no_cache_ = watch.why_not;
   hub_.exposures.use(*device_, hub_.registrations);
   limits_.most_header = kMostHeader;
   limits_.most_buffered = kMostBuffered;
@@ -128,8 +130,14 @@ Result<void> Verbs::size_up(const Options& options) {
 }
 
 Verbs::~Verbs() {
+  stop_all();
   links_.clear();
   side_.reset();
+}
+
+void Verbs::stop_all() noexcept {
+  for (const auto& link : links_)
+    if (link) link->stop();
 }
 
 std::string Verbs::describe() const {
@@ -145,6 +153,7 @@ Result<void> Verbs::set_peers(std::vector<Peer> peers) {
                                links_.size())};
   for (std::size_t node = 0; node < peers.size(); ++node) {
     std::string& address = peers[node].address;
+    address = rail_of_address(address, 0);
     const std::size_t behind = address.find(' ', sizeof kAddressMark - 1);
     if (!address.starts_with(kAddressMark) || behind == std::string::npos)
       return Failure{
@@ -188,35 +197,37 @@ Post Verbs::get(int peer, const RemoteKey& key, std::uint64_t remote, void* buff
 
 void Verbs::take(FramePool& pool, const ibv_wc& completion) noexcept {
   const auto buffer = static_cast<std::uint32_t>(completion.wr_id);
-  const auto found = hub_.by_pair.find(completion.qp_num);
-  if (completion.status != IBV_WC_SUCCESS || found == hub_.by_pair.end()) {
+  Link* const link = hub_.by_pair.find(completion.qp_num);
+  if (completion.status != IBV_WC_SUCCESS || link == nullptr) [[unlikely]] {
     pool.receives.give_back(buffer);
-    if (completion.status != IBV_WC_WR_FLUSH_ERR && found != hub_.by_pair.end())
-      found->second->fail(fmt::format("receiving on {} failed (completion status {}); dmesg may say why",
-                                      device_->where(), static_cast<int>(completion.status)));
+    if (completion.status != IBV_WC_WR_FLUSH_ERR && link != nullptr)
+      link->fail(fmt::format("receiving on {} failed (completion status {}); dmesg may say why",
+                             device_->where(), static_cast<int>(completion.status)));
     return;
   }
-  found->second->on_received({buffer, completion.byte_len});
+  link->on_received({buffer, completion.byte_len});
 }
 
 void Verbs::take_sent(const ibv_wc& completion) noexcept {
-  const auto found = hub_.by_pair.find(completion.qp_num);
-  if (found != hub_.by_pair.end())
-    found->second->on_sent(static_cast<std::uint32_t>(completion.wr_id), completion.status);
+  if (Link* const link = hub_.by_pair.find(completion.qp_num))
+    link->on_sent(static_cast<std::uint32_t>(completion.wr_id), completion.status);
 }
 
 namespace {
 
-// Calls use(completion) for what is there, or what arm() has found before. True if there was anything.
+// Calls use(completion) for what is there, or what arm() has found before. True if there was anything. Not `drained`:
+// there may be more.
 template <class Use>
-bool poll_queue(ibv_cq* queue, FramePool::Stash& stash, Use use) noexcept {
+bool poll_queue(ibv_cq* queue, FramePool::Stash& stash, bool& drained, Use use) noexcept {
   if (stash.count > 0) [[unlikely]] {
+    drained = false;
     const int count = std::exchange(stash.count, 0);
     for (int i = 0; i < count; ++i) use(stash.entries[static_cast<std::size_t>(i)]);
     return true;
   }
   std::array<ibv_wc, FramePool::kAtOnce> completions;
   const int count = ibv_poll_cq(queue, FramePool::kAtOnce, completions.data());
+  if (count == FramePool::kAtOnce) drained = false;
   for (int i = 0; i < count; ++i) use(completions[static_cast<std::size_t>(i)]);
   return count > 0;
 }
@@ -228,7 +239,7 @@ bool Verbs::poll_received() noexcept {
   for (std::size_t i = 0; i < pools_.size(); ++i) {  // what the sink does may add one
     FramePool& pool = *pools_[i];
     const auto use = [&](const ibv_wc& completion) { take(pool, completion); };
-    any = poll_queue(pool.received, pool.stashed_received, use) || any;
+    any = poll_queue(pool.received, pool.stashed_received, drained_, use) || any;
   }
   return any;
 }
@@ -237,7 +248,8 @@ bool Verbs::poll_sent() noexcept {
   bool any = false;
   for (std::size_t i = 0; i < pools_.size(); ++i) {
     FramePool& pool = *pools_[i];
-    any = poll_queue(pool.sent, pool.stashed_sent, [&](const ibv_wc& done) { take_sent(done); }) || any;
+    const auto use = [&](const ibv_wc& done) { take_sent(done); };
+    any = poll_queue(pool.sent, pool.stashed_sent, drained_, use) || any;
   }
   return any;
 }
@@ -246,10 +258,12 @@ bool Verbs::poll_sent() noexcept {
 void Verbs::hear_goodbyes() noexcept {
   while (poll_received()) {
   }
+  for (Link* const link : hub_.goodbyes) link->stop();
   for (Link* const link : std::exchange(hub_.goodbyes, {})) link->on_goodbye();
 }
 
 bool Verbs::round() noexcept {
+  drained_ = true;
   bool progress = poll_received();
   progress = poll_sent() || progress;
   if (!hub_.released.empty())
@@ -341,6 +355,7 @@ bool Verbs::look_aside() noexcept {
     }
     progress = true;
   }
+  watch_works();
   bool gone = !side_sink_.losses.empty();
   for (const auto& link : links_)
     gone = gone || (link && (link->up() || link->connecting()) && hub_.side->gone(link->peer()));
@@ -352,6 +367,14 @@ bool Verbs::look_aside() noexcept {
   for (const auto& link : links_)
     if (link && hub_.side->gone(link->peer())) link->on_side_gone();
   return true;
+}
+
+void Verbs::watch_works() noexcept {
+  if (!drained_) return;  // the completion of the oldest request may be there
+  const std::uint64_t elapsed = look_time_.advance(nanoseconds_now());
+  if (elapsed == 0 || hub_.under_way == 0) return;
+  for (const auto& link : links_)
+    if (link) link->watch(elapsed);
 }
 
 bool Verbs::port_is_active() const noexcept {
@@ -426,9 +449,11 @@ Arming Verbs::arm(bool patient) noexcept {
   arming.fd = watch_.get();
   arming.ready = arming.ready || found || !hub_.released.empty() || !hub_.finished.empty() ||
                  !side_sink_.messages.empty() || !side_sink_.losses.empty();
-  constexpr std::uint64_t kSoon = 50'000'000;
-  if (!hub_.failing.empty() || port_down_ != 0)
-    arming.nanoseconds = arming.nanoseconds == 0 ? kSoon : std::min(arming.nanoseconds, kSoon);
+  const auto wake_within = [&arming](std::uint64_t nanoseconds) {
+    arming.nanoseconds = arming.nanoseconds == 0 ? nanoseconds : std::min(arming.nanoseconds, nanoseconds);
+  };
+  if (!hub_.failing.empty() || port_down_ != 0) wake_within(50'000'000);
+  if (hub_.under_way > 0) wake_within(LookTime::kMost);
   return arming;
 }
 
@@ -471,6 +496,7 @@ bool Verbs::close(double seconds) noexcept {
                                 [](const auto& link) { return !link || link->closed(); });
            }) &&
            closed;
+  stop_all();
   for (const auto& link : links_)
     if (link) link->end_close();
   if (!hub_.finished.empty()) tell_finished();
@@ -494,7 +520,7 @@ const Maker kVerbs = {
     [](std::string_view settings, const Options& options, Sink& sink) -> Result<std::unique_ptr<Transport>> {
       const auto api = verbs::system_api();
       if (!api) return api.failure();
-      return verbs::Verbs::create(**api, settings, options, sink);
+      return verbs::create(**api, settings, options, sink);
     },
     check, [] { return verbs::why_not_here(); }, [] { verbs::hook_unmappings(); }};
 

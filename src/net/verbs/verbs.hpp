@@ -12,9 +12,13 @@ namespace tmpi::net::verbs {
 
 class Verbs final : public Transport, private Reconnection {
  public:
-  /// `api`: libibverbs, or what a test puts in its place.
-  static Result<std::unique_ptr<Transport>> create(const Api& api, std::string_view settings,
-                                                   const Options& options, Sink& sink);
+  struct Watch {
+    std::unique_ptr<UnmapWatch> watch;  ///< null: registrations are not kept
+    std::string why_not;
+  };
+  /// Over one adapter. `api`: libibverbs, or what a test puts in its place.
+  static Result<std::unique_ptr<Transport>> create(const Api& api, const Settings& settings,
+                                                   const Options& options, Sink& sink, Watch watch);
   ~Verbs() override;
 
   const Limits& limits() const noexcept override { return limits_; }
@@ -58,7 +62,7 @@ class Verbs final : public Transport, private Reconnection {
   };
 
   explicit Verbs(const Options& options, Sink& sink);
-  Result<void> open(const Api& api, const Settings& settings, const Options& options);
+  Result<void> open(const Api& api, const Settings& settings, const Options& options, Watch watch);
   Result<void> size_up(const Options& options);
 
   bool poll_received() noexcept;
@@ -85,10 +89,12 @@ class Verbs final : public Transport, private Reconnection {
   bool report_failing() noexcept;
   bool look_aside() noexcept;
   void take_events() noexcept;
+  void watch_works() noexcept;
   bool port_is_active() const noexcept;
   std::string port_trouble() const;
   static std::string loss_of(const Link& link, const std::string& why);
   void fail_all(const std::string& why) noexcept;
+  void stop_all() noexcept;
   bool round() noexcept;
 
   Side side_sink_;
@@ -113,7 +119,9 @@ class Verbs final : public Transport, private Reconnection {
   bool armed_ = false;
   int connecting_ = 0;
   std::uint64_t aside_ = 0, aside_period_ = 0;  // ticks: the last look at tcp and the adapter's events
-  std::uint64_t port_down_ = 0;                 // nanoseconds since when; 0: it is active
+  bool drained_ = false;                        // this round has seen all completions
+  LookTime look_time_;
+  std::uint64_t port_down_ = 0;  // nanoseconds since when; 0: it is active
 };
 
 }  // namespace tmpi::net::verbs

@@ -25,6 +25,8 @@
 #include "net/proof.hpp"
 #include "net/verbs/adapters.hpp"
 #include "net/verbs/fake_adapter.hpp"
+#include "net/verbs/rails.hpp"
+#include "net/verbs/shared_watch.hpp"
 #include "net/verbs/unmap_hooks.hpp"
 
 namespace tmpi::net::verbs {
@@ -39,7 +41,7 @@ conformance::Subject over_fake(std::string settings = {}) {
   subject.patience = 20;
   subject.largest = std::min<std::size_t>(conformance::kLargest, 8 << 20);
   subject.make = [settings](const Options& options, Sink& sink) {
-    return Verbs::create(fake::api(), settings, options, sink);
+    return create(fake::api(), settings, options, sink);
   };
   return subject;
 }
@@ -63,7 +65,7 @@ TEST_CASE("without memory to register") {
   conformance::Subject subject = over_fake();
   std::size_t pools = 0;
   subject.make = [&](const Options& options, Sink& sink) {
-    auto made = Verbs::create(fake::api(), "", options, sink);
+    auto made = create(fake::api(), "", options, sink);
     pools = world().registered_bytes;
     return made;
   };
@@ -87,7 +89,7 @@ TEST_CASE("what is to come unasked finds buffers of its size") {
   subject.make = [](const Options& options, Sink& sink) {
     Options larger = options;
     larger.eager = 100'000;
-    return Verbs::create(fake::api(), "", larger, sink);
+    return create(fake::api(), "", larger, sink);
   };
   const std::uint64_t reads = world().reads;
   conformance::run_nodes(subject, 2, [](conformance::Node& node) {
@@ -100,6 +102,196 @@ TEST_CASE("what is to come unasked finds buffers of its size") {
   });
   CHECK(world().reads == reads);
   check_world();
+}
+
+// Its driver loses count if packets come while a queue pair is reset (Link::stop()).
+TEST_CASE("queue pairs of software RoCE are stopped a while before they are reset") {
+  world().software = true;
+  world().resets = world().hasty_resets = 0;
+  conformance::check_conformance(over_fake());
+  CHECK(world().resets > 0);
+  CHECK(world().hasty_resets == 0);
+  world().software = false;
+  check_world();
+}
+
+TEST_CASE("queue pairs of other adapters are not waited for") {
+  world().resets = world().hasty_resets = 0;
+  conformance::run_nodes(over_fake(), 2, [](conformance::Node& node) {
+    node.send(1 - node.number(), 1, {}, {});
+    node.until("the message", [&] { return !node.received.empty(); });
+  });
+  CHECK(world().resets > 0);
+  CHECK(world().hasty_resets == world().resets);
+  check_world();
+}
+
+// --- several adapters
+
+// Each exposure goes by another one.
+conformance::Subject over_rails(std::size_t count) {
+  conformance::Subject subject = over_fake();
+  subject.make = [count](const Options& options, Sink& sink) -> Result<std::unique_ptr<Transport>> {
+    std::vector<Settings> rails(count);
+    for (std::size_t i = 0; i < count; ++i) rails[i].device = "fake" + std::to_string(i);
+    auto turn = std::make_shared<std::size_t>(static_cast<std::size_t>(options.node));
+    return create_rails(fake::api(), rails, options, sink, [turn, count] { return ++*turn % count; });
+  };
+  return subject;
+}
+
+TEST_CASE("the conformance suite over several adapters") {
+  world().adapters = 3;
+  conformance::check_conformance(over_rails(3));
+  world().adapters = 1;
+  check_world();
+}
+
+TEST_CASE("a node with fewer adapters than its peer") {
+  world().adapters = 2;
+  const std::uint64_t reads = world().reads;
+  conformance::Subject subject = over_rails(2);
+  subject.make = [make = subject.make](const Options& options, Sink& sink) {
+    return options.node == 0 ? make(options, sink) : create(fake::api(), "fake0", options, sink);
+  };
+  conformance::run_nodes(subject, 2, [](conformance::Node& node) {
+    const auto bytes = conformance::pattern(9, 200'000);
+    for (std::uint8_t i = 0; i < 8; ++i) node.send(1 - node.number(), i, {}, bytes);
+    node.until("all", [&] { return node.received.size() == 8; });
+    CHECK(node.lost_peers.empty());
+  });
+  CHECK(world().reads > reads);
+  world().adapters = 1;
+  check_world();
+}
+
+// What is lost on a rail that carries no messages ends the peer, once.
+TEST_CASE("an adapter fails that is not the first") {
+  world().adapters = 2;
+  conformance::run_nodes(over_rails(2), 2, [](conformance::Node& node) {
+    node.send(1 - node.number(), 1, {}, {});
+    node.until("the other", [&] { return !node.received.empty(); });
+    if (node.number() != 0) return;
+    const auto bytes = conformance::pattern(9, 1000);
+    RemoteKey keys[2];
+    for (RemoteKey& key : keys) {  // by either rail
+      const auto exposed = node.net().expose(1, bytes.data(), bytes.size());
+      REQUIRE(exposed);
+      key = *exposed;
+    }
+    CHECK((keys[0].word[1] >> 32) + (keys[1].word[1] >> 32) == 1);
+    node.until("quiet", [&] { return node.net().idle(); });
+    fake::announce(IBV_EVENT_DEVICE_FATAL, "fake1");
+    node.until("a loss", [&] { return !node.lost_peers.empty(); });
+    REQUIRE_FALSE(node.lost_peers.empty());
+    CHECK(node.lost_peers[0].second.find("fake1 port 1 has failed") != std::string::npos);
+    for (const RemoteKey& key : keys) node.net().conceal(key);
+    const double until = conformance::seconds_now() + 0.5;
+    node.until("the other rail", [&] { return conformance::seconds_now() > until; });
+    CHECK(node.lost_peers.size() == 1);
+  });
+  world().events.clear();
+  world().adapters = 1;
+  check_world();
+}
+
+// The sink is told by poll(): whoever posts may be in the middle of something.
+TEST_CASE("a key of a rail that the peer has not") {
+  world().adapters = 2;
+  conformance::run_nodes(over_rails(2), 2, [](conformance::Node& node) {
+    node.send(1 - node.number(), 1, {}, {});
+    node.until("the other", [&] { return !node.received.empty(); });
+    if (node.number() != 0) return;
+    Completion completion;
+    std::byte data[8];
+    const RemoteKey key{{0, std::uint64_t{2} << 32}};
+    CHECK(node.net().get(1, key, 0, data, sizeof data, &completion) == Post::kInProgress);
+    CHECK(node.lost_peers.empty());
+    CHECK(node.net().arm(true).ready);
+    node.net().poll();
+    CHECK(node.lost_peers.size() == 1);
+  });
+  world().adapters = 1;
+  check_world();
+}
+
+TEST_CASE("which adapters are taken") {
+  using Names = std::vector<std::string>;
+  CHECK(names_of("fake2") == Names{"fake2"});
+  CHECK(names_of("fake2+fake0") == Names{"fake2", "fake0"});
+  CHECK(names_of("").empty());  // Device::open() takes one
+  CHECK(rail_of_address("verbs a|verbs b", 0) == "verbs a");
+  CHECK(rail_of_address("verbs a|verbs b", 1) == "verbs b");
+  CHECK(rail_of_address("verbs a|verbs b", 2).empty());
+  CHECK(nearest_by_processor({"none"})() == 0);
+}
+
+// Ranges that it is told to watch, and what is said to have gone.
+struct FakeWatch final : UnmapWatch {
+  std::vector<bool>& watched;  // by address
+  std::vector<Range>& gone_ones;
+  FakeWatch(std::vector<bool>& bits, std::vector<Range>& ranges) : watched(bits), gone_ones(ranges) {}
+  void set(std::uintptr_t begin, std::uintptr_t end, bool value) {
+    for (std::uintptr_t at = begin; at < end; ++at) watched[at] = value;
+  }
+  bool watch(std::uintptr_t begin, std::uintptr_t end) noexcept override {
+    set(begin, end, true);
+    return true;
+  }
+  bool is_shared(std::uintptr_t, std::uintptr_t) noexcept override { return false; }
+  void unwatch(std::uintptr_t begin, std::uintptr_t end) noexcept override { set(begin, end, false); }
+  bool next(Range& gone) noexcept override {
+    if (gone_ones.empty()) return false;
+    gone = gone_ones.back();
+    gone_ones.pop_back();
+    return true;
+  }
+  std::uint64_t asked() const noexcept override { return 0; }
+};
+
+TEST_CASE("memory is watched as long as one adapter's registrations want it") {
+  constexpr std::size_t kSpace = 64;
+  std::vector<bool> watched(kSpace);
+  std::vector<UnmapWatch::Range> gone;
+  auto views = share_watch(std::make_unique<FakeWatch>(watched, gone), 3);
+  // Against a model: by view, what it wants, and what it is still to be told.
+  std::vector<std::vector<bool>> wanted(3, std::vector<bool>(kSpace));
+  std::uint32_t random = 1;
+  const auto any = [&](std::uint32_t most) {
+    random = random * 1664525 + 1013904223;
+    return (random >> 8) % most;
+  };
+  for (int step = 0; step < 5000; ++step) {
+    const std::size_t user = any(3);
+    const std::uintptr_t begin = any(kSpace),
+                         end = begin + 1 + any(static_cast<std::uint32_t>(kSpace - begin));
+    const std::uint32_t what = any(5);
+    if (what < 2) {
+      views[user]->watch(begin, end);
+      for (std::uintptr_t at = begin; at < end; ++at) wanted[user][at] = true;
+    } else if (what < 4) {
+      views[user]->unwatch(begin, end);
+      for (std::uintptr_t at = begin; at < end; ++at) wanted[user][at] = false;
+      for (std::uintptr_t at = begin; at < end; ++at)
+        CHECK(watched[at] == (wanted[0][at] || wanted[1][at] || wanted[2][at]));
+    } else {
+      bool concerned[3];
+      for (std::size_t i = 0; i < 3; ++i)
+        concerned[i] = std::find(wanted[i].begin() + static_cast<std::ptrdiff_t>(begin),
+                                 wanted[i].begin() + static_cast<std::ptrdiff_t>(end),
+                                 true) != wanted[i].begin() + static_cast<std::ptrdiff_t>(end);
+      gone.push_back({begin, end});
+      for (std::size_t i = 0; i < 3; ++i) {  // each is told what concerns it, whoever asks first
+        UnmapWatch::Range told;
+        CHECK(views[(user + i) % 3]->next(told) == concerned[(user + i) % 3]);
+        CHECK_FALSE(views[(user + i) % 3]->next(told));
+        if (concerned[(user + i) % 3]) views[(user + i) % 3]->unwatch(begin, end);
+        for (std::uintptr_t at = begin; at < end; ++at) wanted[(user + i) % 3][at] = false;
+      }
+      for (std::uintptr_t at = begin; at < end; ++at) watched[at] = false;  // the memory has gone
+    }
+  }
+  CHECK(share_watch(nullptr, 2).front() == nullptr);
 }
 
 // --- siblings
@@ -248,7 +440,7 @@ std::string why_not(std::string_view settings, int nodes = 2) {
   REQUIRE(prepare_proofs());
   options.secret = *Secret::draw();
   NoSink sink;
-  const auto made = Verbs::create(fake::api(), settings, options, sink);
+  const auto made = create(fake::api(), settings, options, sink);
   return made ? "" : made.message();
 }
 
@@ -303,16 +495,21 @@ TEST_CASE("settings") {
   CHECK(settings->gid == 3);
   CHECK(settings->side == "interface=ib0");
   CHECK(parse_settings("gid=0")->gid == 0);
+  CHECK(parse_settings("fake0,patience=3")->patience == 3);
   CHECK(parse_settings(",2")->port == 2);
   CHECK(parse_settings("")->port == 0);
-  for (const char* wrong : {"a,b", "a,0", "port=", "gid=-1", "speed=9", "a,1,2,3", "device=", "interface="})
+  CHECK(parse_settings("a+b,1")->device == "a+b");
+  CHECK(parse_settings("1+2+3+4+5+6+7+8"));
+  for (const char* wrong : {"a,b", "a,0", "port=", "gid=-1", "speed=9", "a,1,2,3", "device=", "interface=",
+                            "patience=0", "a+", "+a", "+", "a++b", "a+a", "a+b+a", "1+2+3+4+5+6+7+8+9"})
     CHECK_FALSE(parse_settings(wrong));
 }
 
 // Two nodes that have spoken to each other; then `happens`; node 0 is told of a loss whose sentence has `words`.
-void check_loss(const std::function<void()>& happens, std::string_view words) {
+void check_loss(const std::function<void()>& happens, std::string_view words,
+                const std::string& settings = {}) {
   std::string why;
-  conformance::run_nodes(over_fake(), 2, [&](conformance::Node& node) {
+  conformance::run_nodes(over_fake(settings), 2, [&](conformance::Node& node) {
     node.send(1 - node.number(), 1, {}, {});
     node.until("the other", [&] { return !node.received.empty(); });
     if (node.number() == 0) {
@@ -341,6 +538,66 @@ TEST_CASE("errors of the adapter are told in one sentence") {
   check_loss([] { world().break_next = IBV_WC_LOC_QP_OP_ERR; }, "completion status 2");
   check_loss([] { fake::announce(IBV_EVENT_DEVICE_FATAL); }, "must be reset");
   check_loss([] { fake::announce(IBV_EVENT_PORT_ERR); }, "has gone down: a cable is pulled");
+}
+
+TEST_CASE("a request that neither ends nor fails ends the job") {
+  check_loss([] { world().swallow_next = true; }, "fake0 port 1 has neither done", "patience=1");
+}
+
+// Nobody polls between his sleeps.
+TEST_CASE("a request that neither ends nor fails wakes who sleeps") {
+  conformance::run_nodes(over_fake("patience=1"), 2, [](conformance::Node& node) {
+    node.send(1 - node.number(), 1, {}, {});
+    node.until("the other", [&] { return !node.received.empty() && node.net().idle(); });
+    if (node.number() != 0) return;
+    world().swallow_next = true;
+    node.send(1, 2, {}, conformance::pattern(1, 100));
+    CHECK(node.asleep_until("a loss", [&] { return !node.lost_peers.empty(); }));
+  });
+  check_world();
+}
+
+TEST_CASE("what is slow, or was not looked at, is not stuck") {
+  constexpr std::uint64_t kPatience = 1'000'000'000, kLook = 100'000'000;
+  WorkWatch watch;
+  for (std::uint32_t request = 0; request < 100; ++request)  // each takes nearly as long as one may
+    for (int i = 0; i < 10; ++i) CHECK_FALSE(watch.look(request, 0, kLook, kPatience));
+  CHECK(watch.look(99, 0, kLook, kPatience));
+  for (int i = 0; i <= 110; ++i) CHECK_FALSE(watch.look(100, 100'000'000, kLook - 1, kPatience));
+  CHECK(watch.look(100, 100'000'000, kLook, kPatience));
+
+  LookTime time;
+  std::uint64_t now = 3'600'000'000'000;
+  time.advance(now);
+  CHECK(time.advance(now + kLook / 2) == 0);
+  CHECK(time.advance(now += kLook) == kLook);
+  CHECK(time.advance(now += 60 * kPatience) == LookTime::kMost);  // the process was stopped, or computed
+}
+
+// What the last node is told is known behind much else, of which each look takes a part.
+TEST_CASE("completions that wait behind others are not stuck") {
+  constexpr int kNodes = 5;
+  conformance::run_nodes(over_fake("patience=1"), kNodes, [](conformance::Node& node) {
+    if (node.number() != 0) {
+      node.send(0, 1, {}, {});
+      node.until("the end", [&] { return node.received.size() >= (node.number() < kNodes - 1 ? 56 : 2); });
+      CHECK(node.lost_peers.empty());
+      return;
+    }
+    node.until("the others", [&] { return node.received.size() == kNodes - 1; });
+    for (int other = 1; other < kNodes; ++other) node.send(other, 1, {}, {});
+    node.until("quiet", [&] { return node.net().idle(); });
+    for (int other = 1; other < kNodes; ++other)
+      for (int i = 0; i < (other < kNodes - 1 ? 55 : 1); ++i)
+        CHECK(node.try_send(other, 2, {}, {}) != Post::kNoResource);
+    for (int look = 0; look < 8; ++look) {
+      node.net().poll();
+      std::this_thread::sleep_for(std::chrono::milliseconds(500));
+    }
+    CHECK(node.lost_peers.empty());
+    node.until("quiet again", [&] { return node.net().idle(); });
+  });
+  check_world();
 }
 
 // --- registered memory

@@ -1,6 +1,6 @@
-"""MPI test programs (tests/mpi) and two of the benchmarks, between two node processes with a device each."""
+"""MPI test programs (tests/mpi) and two of the benchmarks, between node processes with a device each, or both."""
 
-from support import DEVICES, VerbsTest, built, statistics
+from support import DEVICES, NET, VerbsTest, built, limits_follow, statistics
 
 
 class ProgramsTest(VerbsTest):
@@ -34,7 +34,6 @@ class ProgramsTest(VerbsTest):
     def test_threads(self):
         self.mpi("thread_p2p", 2)
 
-
     def test_receivers_are_always_ready(self):
         """Credits see to it that no message finds a device without a buffer, however many are under way."""
         before = [statistics(device) for device in DEVICES]
@@ -57,6 +56,17 @@ class BenchmarksTest(VerbsTest):
         for _, _, computing, communicating, both in rows:
             self.assertGreater(both, 0)
             print(f"overlap: computing {computing * 1e3:.1f} ms, communicating {communicating * 1e3:.1f} ms, both {both * 1e3:.1f} ms")
+
+    def test_limits_follow_the_program(self):
+        limits_follow(self, 2)
+
+    def test_several_adapters_for_a_node(self):
+        """Messages go by the first, what is read by both: this machine does not say where they are, so cores take them in turn."""
+        before = [statistics(device) for device in DEVICES]
+        for program, ranks in (("p2p_bulk", 4), ("rma_random", 3)):
+            self.passes(ranks, built("tests", "mpi", program), options=("--map-by", "cyclic", "--net", f"{NET}:rxe1+rxe0"))
+        for device, counts in zip(DEVICES, before):
+            self.assertGreater(statistics(device)["sent_pkts"], counts["sent_pkts"] + 100, device)
 
     def test_stencil(self):
         out = self.passes(8, built("bench", "stencil3d"), "--sizes", "2K,64K", "--steps", "3", "--rounds", "1")

@@ -1,6 +1,7 @@
 """What the tests inside the emulated machine share: the two devices, programs that were built outside, and jobs of two node processes."""
 
 import os
+import re
 import subprocess
 import time
 
@@ -67,3 +68,14 @@ class VerbsTest(LaunchTest):
         job = self.nodes(ranks, *words, options=options, **run)
         self.assertEqual(job.code, 0, (job.out[-2000:] + job.err[-4000:]).decode(errors="replace"))
         return job.out.decode()
+
+
+def limits_follow(test, nodes):
+    """With --eager-limit dynamic other queue pairs, with buffers of the messages' size, take the place of those of pairs of nodes."""
+    job = test.nodes(8, built("bench", "stencil3d"), "--sizes", "32K", "--steps", "12", "--rounds", "1",
+                     options=("--nodes", nodes, "--eager-limit", "dynamic", "--profile"))
+    test.assertEqual(job.code, 0, job.err.decode(errors="replace"))
+    limits = re.search(rb"eager limits of pairs of nodes: (\d+) raised, to .* at most", job.err)
+    test.assertIsNotNone(limits, job.err)
+    test.assertGreater(int(limits.group(1)), 0, job.err)
+    print(limits.group(0).decode())
