@@ -9,10 +9,11 @@ import subprocess
 import sys
 import time
 
+from control_wire import MAGIC, VERSION
+
 HELLO, NOTICE, OUTPUT, EXITS, STDIN_WANTED, STATE_DUMP, END, DONE = 1, 2, 3, 4, 5, 6, 7, 8
 ADDRESS, LOST, USES_MPI, QUIESCENT, QUIESCENCE_ANSWER, WAIT_FOR_EDGES = 9, 10, 11, 12, 13, 14
 JOB, STDIN, SIGNAL, STATE_DUMP_WANTED, ADDRESSES, END_NOW = 64, 65, 66, 67, 68, 69
-MAGIC, VERSION = 0x49504D54, 11
 
 REMOTE = sys.argv[1] == "--remote"  # over stdin and stdout
 

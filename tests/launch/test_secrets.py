@@ -6,10 +6,10 @@ import struct
 import subprocess
 import threading
 
+from control_wire import MAGIC, VERSION
 from harness import HANG, TMPIRUN, LaunchTest, main, program
 
 HELLO, EXITS, DONE, JOB, END_NOW, HEARTBEAT = 1, 4, 8, 64, 69, 73
-MAGIC, VERSION = 0x49504D54, 11
 
 
 class NoRandomNumbersTest(LaunchTest):
