@@ -13,12 +13,12 @@ _place = None
 
 
 def fake_tmpirun():
-    """A copy of tmpirun that finds the fake node process beside it."""
+    """A copy of tmpirun that finds the fake node process beside it; that one is a link, for it imports what lies beside its file."""
     global _place
     if _place is None:
         _place = tempfile.TemporaryDirectory(prefix="tmpi-fake-")
         shutil.copy(TMPIRUN, _place.name)
-        shutil.copy(os.path.join(HERE, "fake_node.py"), os.path.join(_place.name, "tmpi-node"))
+        os.symlink(os.path.join(HERE, "fake_node.py"), os.path.join(_place.name, "tmpi-node"))
     return os.path.join(_place.name, "tmpirun")
 
 

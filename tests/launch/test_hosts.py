@@ -185,7 +185,7 @@ class EndTest(HostTest):
     @claims_time
     def test_another_version_there(self):
         place = self.directory()
-        shutil.copy(os.path.join(HERE, "fake_node.py"), os.path.join(place, "tmpi-node"))
+        os.symlink(os.path.join(HERE, "fake_node.py"), os.path.join(place, "tmpi-node"))
         agent = self.script(f'shift; PATH="{place}:$PATH" exec tmpi-node --remote\n')
         for scenario, words in (("wrong_version", "speaks version"), ("other_tmpi", "is of tmpi 0.0.1, tmpirun of tmpi")):
             self.fails(1, "tmpi-node on host alpha", words, "install the same tmpi for both",
