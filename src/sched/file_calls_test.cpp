@@ -190,7 +190,7 @@ TEST_CASE("an answer that comes just before the look for a stall is not slept th
   const Pipe slow;
   constexpr int kFirst = 226, kStep = 6, kLast = 250;  // ms; kStallPeriod is 250
   Job job({.workers = 1, .tasks = 1, .stack_size = 64 * 1024, .bind = false, .spin_microseconds = 0});
-  job->set_stall_hook([] {});
+  job->set_stall_hook([]() noexcept {});
   std::atomic<int> read{0};
   job.spawn(0, [&] {
     for (int delay = kFirst; delay <= kLast; delay += kStep) {
