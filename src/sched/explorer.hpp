@@ -185,6 +185,7 @@ struct Checked {
   static void wait_for(int, int, const Arming& arming, std::uint64_t) noexcept {
     detail::wait_for_event(arming.fd >= 0);
   }
+  static void take_signals(int) noexcept {}
   static bool process_barrier() noexcept {
     detail::process_barrier();
     return true;

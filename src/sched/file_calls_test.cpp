@@ -184,6 +184,33 @@ TEST_CASE("a worker that sleeps is woken by the answer, and by whatever else com
   CHECK(read);
 }
 
+// The last worker to fall asleep wakes after a while, to see whether this is a stall, and sleeps on.
+TEST_CASE("an answer that comes just before the look for a stall is not slept through") {
+  if (refused()) return;
+  const Pipe slow;
+  constexpr int kFirst = 226, kStep = 6, kLast = 250;  // ms; kStallPeriod is 250
+  Job job({.workers = 1, .tasks = 1, .stack_size = 64 * 1024, .bind = false, .spin_microseconds = 0});
+  job->set_stall_hook([]() noexcept {});
+  std::atomic<int> read{0};
+  job.spawn(0, [&] {
+    for (int delay = kFirst; delay <= kLast; delay += kStep) {
+      char letter = 0;
+      read += static_cast<int>(by_ring(FileCall::Kind::kRead, slow.ends[0], &letter, 1, 0).result);
+    }
+  });
+  std::thread outside([&] {
+    for (int delay = kFirst; delay <= kLast; delay += kStep) {
+      while (offloaded() == 0) usleep(100);
+      usleep(1000u * static_cast<unsigned>(delay));
+      CHECK(write(slow.ends[1], "x", 1) == 1);
+      while (offloaded() != 0 && read <= (delay - kFirst) / kStep) usleep(100);
+    }
+  });
+  job.run();
+  outside.join();
+  CHECK(read == (kLast - kFirst) / kStep + 1);
+}
+
 TEST_CASE("while others run, the answer is found at a switch") {
   if (refused()) return;
   const Pipe slow;

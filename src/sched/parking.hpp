@@ -133,6 +133,12 @@ class BasicParking {
     other_ = other;
     event_ = event;
   }
+  /// After the last wait() and before a look: what has signalled `other` so far will be found. No sooner: who waits a
+  /// second time without a look in between would sleep through it.
+  void take_signals() noexcept {
+    if (other_ >= 0) [[unlikely]]
+      S::take_signals(other_);
+  }
   /// Something comes without a notification: nobody sleeps here for longer than kUnsure.
   void be_restless(bool restless) noexcept { restless_.store(restless, std::memory_order_relaxed); }
 

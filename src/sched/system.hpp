@@ -80,7 +80,7 @@ struct System {
     [[maybe_unused]] const ssize_t done = write(event, &once, sizeof once);
   }
   /// Sleeps until `event` or `other` (an event descriptor, or -1) has been signalled, what `arming` names has come, or
-  /// `nanoseconds` (0: no limit) have passed; takes the signals. Blocks the thread.
+  /// `nanoseconds` (0: no limit) have passed; takes the signals of `event`. Blocks the thread.
   static void wait_for(int event, int other, const Arming& arming, std::uint64_t nanoseconds) noexcept {
     std::uint64_t limit = nanoseconds;
     if (arming.nanoseconds != 0)
@@ -88,12 +88,13 @@ struct System {
     const timespec timeout = timespec_of(limit);
     // poll ignores a negative descriptor
     pollfd requests[3] = {{event, POLLIN, 0}, {other, POLLIN, 0}, {arming.fd, POLLIN, 0}};
-    if (ppoll(requests, 3, limit == 0 ? nullptr : &timeout, nullptr) <= 0) return;
-    for (const pollfd& signalled : {requests[0], requests[1]}) {
-      std::uint64_t signals;
-      if (signalled.revents == 0) continue;
-      [[maybe_unused]] const ssize_t got = read(signalled.fd, &signals, sizeof signals);
-    }
+    if (ppoll(requests, 3, limit == 0 ? nullptr : &timeout, nullptr) > 0 && requests[0].revents != 0)
+      take_signals(event);
+  }
+  /// From now on `event` has not been signalled.
+  static void take_signals(int event) noexcept {
+    std::uint64_t signals;
+    [[maybe_unused]] const ssize_t got = read(event, &signals, sizeof signals);
   }
 
   static bool process_barrier() noexcept { return tmpi::process_barrier(); }

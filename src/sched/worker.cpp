@@ -210,11 +210,15 @@ bool Worker::anyone_ready() noexcept {
 bool Worker::sleep(std::uint32_t epoch) noexcept {
   // Once: others may be inside by now.
   const std::uint64_t earliest = sleepers_.earliest();
-  if (earliest == 0) return shared_.stall.sleep(parking(), epoch, 0);
-  constexpr std::uint64_t kLongest = 1'000'000'000'000;  // ns; then another look
-  const std::uint64_t now = monotonic_now();
-  const std::uint64_t left = earliest - std::min(now, earliest);
-  return shared_.stall.sleep(parking(), epoch, std::clamp<std::uint64_t>(left, 1, kLongest));
+  std::uint64_t left = 0;
+  if (earliest != 0) {
+    constexpr std::uint64_t kLongest = 1'000'000'000'000;  // ns; then another look
+    const std::uint64_t now = monotonic_now();
+    left = std::clamp<std::uint64_t>(earliest - std::min(now, earliest), 1, kLongest);
+  }
+  const bool watched = shared_.stall.sleep(parking(), epoch, left);
+  parking().take_signals();
+  return watched;
 }
 
 // Until nothing has happened for a while: a message that comes in piece by piece keeps the worker awake. Offers
