@@ -1,7 +1,7 @@
 // Bias: exclusion between one side that comes and goes all the time and others that seldom do (biased locking: Russell and
 // Detlefs, OOPSLA '06; the pattern is Dekker's). The favoured side writes and reads a word, without an atomic
 // instruction; who claims pays for both by a barrier on all threads of the process. Written for any system (below): it runs
-// on the machine's, and on one that tries every order of steps (sched/parking_check_test.cpp).
+// on the machine's, and on one that tries every order of steps (sched/bias_check_test.cpp).
 #pragma once
 
 #include <time.h>

@@ -192,12 +192,7 @@ Arming Junction::arm(bool patient) noexcept {
     all.ready = !watch(watched_) || all.ready;
   }
   all.fd = epoll_;
-  for (const auto& branch : branches_) {
-    const Arming one = branch->transport->arm(patient);
-    all.ready = all.ready || one.ready;
-    if (one.nanoseconds != 0)
-      all.nanoseconds = all.nanoseconds != 0 ? std::min(all.nanoseconds, one.nanoseconds) : one.nanoseconds;
-  }
+  for (const auto& branch : branches_) all.add(branch->transport->arm(patient));
   return all;
 }
 

@@ -12,7 +12,6 @@
 #include <time.h>
 #include <unistd.h>
 
-#include <algorithm>
 #include <atomic>
 #include <climits>
 #include <cstdint>
@@ -82,13 +81,13 @@ struct System {
   /// Sleeps until `event` or `other` (an event descriptor, or -1) has been signalled, what `arming` names has come, or
   /// `nanoseconds` (0: no limit) have passed; takes the signals of `event`. Blocks the thread.
   static void wait_for(int event, int other, const Arming& arming, std::uint64_t nanoseconds) noexcept {
-    std::uint64_t limit = nanoseconds;
-    if (arming.nanoseconds != 0)
-      limit = limit == 0 ? arming.nanoseconds : std::min(limit, arming.nanoseconds);
-    const timespec timeout = timespec_of(limit);
+    Arming limited = arming;
+    limited.limit(nanoseconds);
+    const timespec timeout = timespec_of(limited.nanoseconds);
     // poll ignores a negative descriptor
     pollfd requests[3] = {{event, POLLIN, 0}, {other, POLLIN, 0}, {arming.fd, POLLIN, 0}};
-    if (ppoll(requests, 3, limit == 0 ? nullptr : &timeout, nullptr) > 0 && requests[0].revents != 0)
+    if (ppoll(requests, 3, limited.nanoseconds == 0 ? nullptr : &timeout, nullptr) > 0 &&
+        requests[0].revents != 0)
       take_signals(event);
   }
   /// From now on `event` has not been signalled.

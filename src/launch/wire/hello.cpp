@@ -7,7 +7,7 @@
 
 #include "launch/system/affinity.hpp"
 #include "launch/system/version.hpp"
-#include "launch/wire/frames.hpp"
+#include "launch/wire/fields.hpp"
 
 namespace tmpi::launch {
 
@@ -23,17 +23,15 @@ Hello own_hello() {
   return own;
 }
 
+// The texts.
+void fields(auto& archive, Of<Hello> auto& hello) {
+  archive(hello.version, hello.host, hello.machine, hello.cores, hello.network, hello.no_verbs);
+}
+
 std::string pack(const Hello& hello) {
   std::string bytes;
   append_record(bytes, HelloRecord{kWireMagic, hello.wire_version, hello.pid});
-  Packer packer;
-  packer.text(hello.version);
-  packer.text(hello.host);
-  packer.text(hello.machine);
-  packer.text(hello.cores);
-  packer.text(hello.network);
-  packer.text(hello.no_verbs);
-  return bytes + packer.bytes();
+  return bytes + packed(hello);
 }
 
 Hello unpack_hello(std::string_view payload) {
@@ -43,12 +41,7 @@ Hello unpack_hello(std::string_view payload) {
   hello.wire_version = record.version;
   hello.pid = record.pid;
   Unpacker unpacker(payload);
-  hello.version = unpacker.text();
-  hello.host = unpacker.text();
-  hello.machine = unpacker.text();
-  hello.cores = unpacker.text();
-  hello.network = unpacker.text();
-  hello.no_verbs = unpacker.text();
+  FieldReader{unpacker}(hello);
   return hello;
 }
 

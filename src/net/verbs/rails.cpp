@@ -203,12 +203,7 @@ bool Rails::poll() noexcept {
 Arming Rails::arm(bool patient) noexcept {
   Arming all;
   all.ready = !strangers_.empty();
-  for (const auto& rail : rails_) {
-    const Arming one = rail->transport->arm(patient);
-    all.ready = all.ready || one.ready;
-    if (one.nanoseconds != 0)
-      all.nanoseconds = all.nanoseconds == 0 ? one.nanoseconds : std::min(all.nanoseconds, one.nanoseconds);
-  }
+  for (const auto& rail : rails_) all.add(rail->transport->arm(patient));
   all.fd = watch_.get();
   return all;
 }

@@ -449,11 +449,8 @@ Arming Verbs::arm(bool patient) noexcept {
   arming.fd = watch_.get();
   arming.ready = arming.ready || found || !hub_.released.empty() || !hub_.finished.empty() ||
                  !side_sink_.messages.empty() || !side_sink_.losses.empty();
-  const auto wake_within = [&arming](std::uint64_t nanoseconds) {
-    arming.nanoseconds = arming.nanoseconds == 0 ? nanoseconds : std::min(arming.nanoseconds, nanoseconds);
-  };
-  if (!hub_.failing.empty() || port_down_ != 0) wake_within(50'000'000);
-  if (hub_.under_way > 0) wake_within(LookTime::kMost);
+  if (!hub_.failing.empty() || port_down_ != 0) arming.limit(50'000'000);
+  if (hub_.under_way > 0) arming.limit(LookTime::kMost);
   return arming;
 }
 
