@@ -8,6 +8,7 @@ it gives up, and then with an exit code that is not zero. It never crashes, hang
 """
 import argparse
 import concurrent.futures
+import glob
 import os
 import re
 import struct
@@ -37,7 +38,7 @@ def parse():
     parser.add_argument("--last", type=int, default=0)
     parser.add_argument("--seconds", type=int, default=60, help="after which a run hangs")
     parser.add_argument("--show", action="store_true", help="print what each run says")
-    parser.add_argument("arguments", nargs="+", help="of tmpirun")
+    parser.add_argument("arguments", nargs="+", help="of tmpirun; @FILE@: a name for a file of each run's own")
     return parser.parse_args()
 
 
@@ -56,7 +57,8 @@ def run(options, number, trace=False):
             environment["TMPI_FAIL_FOREVER"] = "1"
         if trace:
             environment["TMPI_FAIL_TRACE"] = "1"
-        process = subprocess.Popen([options.tmpirun, *options.arguments], env=environment, stdin=subprocess.DEVNULL,
+        arguments = [argument.replace("@FILE@", counter.name + ".data") for argument in options.arguments]
+        process = subprocess.Popen([options.tmpirun, *arguments], env=environment, stdin=subprocess.DEVNULL,
                                    stdout=subprocess.PIPE, stderr=subprocess.PIPE, start_new_session=True)
         try:
             out, err = process.communicate(timeout=options.seconds)
@@ -65,6 +67,8 @@ def run(options, number, trace=False):
             os.killpg(process.pid, 9)
             out, err = process.communicate()
             code = None
+        for left in glob.glob(counter.name + ".data*"):
+            os.unlink(left)
         counter.seek(0)
         seen, failed = struct.unpack("qq", counter.read(16))
         return Outcome(code, out.decode(errors="replace"), err.decode(errors="replace"), seen, failed)

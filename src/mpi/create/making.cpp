@@ -59,12 +59,12 @@ int members_here(const Group& group) {
 
 Parts take_side(const Sides& sides, int side) {
   const std::scoped_lock lock(g_untaken_mutex);
-  auto [position, fresh] = untaken().try_emplace(sides.context);
-  Untaken& entry = position->second;
-  if (fresh) {
-    entry.parts = make_sides(sides);
-    entry.left = members_here(*sides.first) + members_here(*sides.second);
+  auto position = untaken().find(sides.context);
+  if (position == untaken().end()) {
+    Untaken made{make_sides(sides), members_here(*sides.first) + members_here(*sides.second)};
+    position = untaken().emplace(sides.context, std::move(made)).first;
   }
+  Untaken& entry = position->second;
   Parts mine = entry.parts[static_cast<std::size_t>(side)];
   if (--entry.left == 0) untaken().erase(position);
   return mine;

@@ -6,6 +6,7 @@
 #include <string_view>
 #include <utility>
 
+#include "mpi/base/no_memory.hpp"
 #include "mpi/create/inter.hpp"
 #include "mpi/create/socket_hello.hpp"
 #include "mpi/rank/rank.hpp"
@@ -58,19 +59,21 @@ Err accept_or_connect(Comm& comm, int root, const PortWish& wish, Comm*& created
       comm, root,
       [&](Counterpart& counterpart) -> Err {
         if (wish.error != MPI_SUCCESS) return fail(wish.error, "{}", wish.why);
-        PortAnswer answer;
-        TMPI_TRY(ask_ports(*comm.owner,
-                           {.kind = wish.accepts ? Kind::kAccept : Kind::kConnect,
+        const PortCall call{.kind = wish.accepts ? Kind::kAccept : Kind::kConnect,
                             .port = wish.port,
                             .name = {},
-                            .timeout = wish.timeout},
-                           answer));
-        counterpart = {.leader = answer.peer,
-                       .key = {.purpose = BarrierKey::Purpose::kPort,
-                               .context = 0,
-                               .tag = fmt::format("{} {}", wish.port, answer.pairing),
-                               .group = nullptr}};
-        return kOk;
+                            .timeout = wish.timeout};
+        // From the answer on the other side counts on this one.
+        return with_memory_for("the connection that a port has made", [&]() -> Err {
+          PortAnswer answer;
+          TMPI_TRY(ask_ports(*comm.owner, call, answer));
+          counterpart = {.leader = answer.peer,
+                         .key = {.purpose = BarrierKey::Purpose::kPort,
+                                 .context = 0,
+                                 .tag = fmt::format("{} {}", wish.port, answer.pairing),
+                                 .group = nullptr}};
+          return kOk;
+        });
       },
       created);
 }
@@ -83,20 +86,23 @@ Err join(Rank& rank, int fd, Comm*& created) {
   TMPI_TRY(mine.open());
   std::string other;
   TMPI_TRY(exchange_ports(fd, mine.name(), other));
-  PortAnswer answer;
-  if (Err error = ask_ports(rank, {.kind = Kind::kOwner, .port = other, .name = {}}, answer)) {
-    if (error.error_class() != MPI_ERR_PORT) return error;
-    (void)take_explanation();
-    return kOk;  // of another job, or of nobody
-  }
-  if (answer.peer == rank.world_rank) return kOk;
-  const auto [low, high] = std::minmax(mine.name(), std::as_const(other));
-  return meet_alone({.leader = answer.peer,
-                     .key = {.purpose = BarrierKey::Purpose::kJoin,
-                             .context = 0,
-                             .tag = low + " " + high,
-                             .group = nullptr}},
-                    rank.self.errhandler, created);
+  // The other end has this one's port, and counts on it.
+  return with_memory_for("the connection of two ends of a socket", [&]() -> Err {
+    PortAnswer answer;
+    if (Err error = ask_ports(rank, {.kind = Kind::kOwner, .port = other, .name = {}}, answer)) {
+      if (error.error_class() != MPI_ERR_PORT) return error;
+      (void)take_explanation();
+      return kOk;  // of another job, or of nobody
+    }
+    if (answer.peer == rank.world_rank) return kOk;
+    const auto [low, high] = std::minmax(mine.name(), std::as_const(other));
+    return meet_alone({.leader = answer.peer,
+                       .key = {.purpose = BarrierKey::Purpose::kJoin,
+                               .context = 0,
+                               .tag = low + " " + high,
+                               .group = nullptr}},
+                      rank.self.errhandler, created);
+  });
 }
 
 }  // namespace tmpi::mpi

@@ -1,49 +1,8 @@
-// A little of everything that MPI does, by a program that has MPI_ERRORS_RETURN and calls again what has found no
-// memory. Prints one line if all answers were right. Run with memory missing (allocations.py).
+// A little of messages, collective operations and what they work on. Prints one line if all answers were right. Run
+// with memory missing (allocations.py).
 //
-//   everything [LARGE]   LARGE: bytes of the large messages
-#include <mpi.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
-static int rank, size, retries;
-
-static void give_up(const char* what, int code) {
-  char text[MPI_MAX_ERROR_STRING];
-  int length;
-  if (MPI_Error_string(code, text, &length) != MPI_SUCCESS) strcpy(text, "MPI_ERR");
-  fprintf(stderr, "rank %d gives up: %s: %s\n", rank, what, text);
-  fflush(stderr);
-  // In each of the ways: none of them may need memory.
-  if (rank % 3 == 1) MPI_Abort(MPI_COMM_WORLD, 3);
-  if (rank % 3 == 2) {
-    MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_ARE_FATAL);
-    MPI_Send(&rank, 1, MPI_INT, size + 99, 0, MPI_COMM_WORLD);
-  }
-  exit(3);
-}
-
-static void wrong(const char* what) {
-  fprintf(stderr, "rank %d: WRONG ANSWER of %s\n", rank, what);
-  fflush(stderr);
-  _Exit(99);
-}
-#define EXPECT(condition) ((condition) ? (void)0 : wrong(#condition))
-
-static int no_memory(int code) {
-  int class = MPI_SUCCESS;
-  if (code != MPI_SUCCESS) MPI_Error_class(code, &class);
-  return class == MPI_ERR_NO_MEM;
-}
-
-// Calls again what has found no memory, a few times.
-#define CALL(call)                                                     \
-  do {                                                                 \
-    int code_ = (call), left_ = 3;                                     \
-    while (no_memory(code_) && left_-- > 0) ++retries, code_ = (call); \
-    if (code_ != MPI_SUCCESS) give_up(#call, code_);                   \
-  } while (0)
+//   messages [LARGE]   LARGE: bytes of the large messages
+#include "memory_program.h"
 
 static int bytes_of_large = 100000;
 
@@ -297,18 +256,10 @@ static void objects(void) {
 
 int main(int argc, char** argv) {
   if (argc > 1) bytes_of_large = atoi(argv[1]);
-  const int started = MPI_Init(&argc, &argv);
-  if (started != MPI_SUCCESS) give_up("MPI_Init", started);
-  MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN);
-  MPI_Comm_set_errhandler(MPI_COMM_SELF, MPI_ERRORS_RETURN);
-  CALL(MPI_Comm_rank(MPI_COMM_WORLD, &rank));
-  CALL(MPI_Comm_size(MPI_COMM_WORLD, &size));
+  start(&argc, &argv, MPI_THREAD_SINGLE);
   point_to_point();
   collectives(MPI_COMM_WORLD);
   objects();
-  int all = -1, mine = 1;
-  CALL(MPI_Allreduce(&mine, &all, 1, MPI_INT, MPI_SUM, MPI_COMM_WORLD));
-  if (rank == 0) printf("%d ranks have the right answers\n", all);
-  CALL(MPI_Finalize());
+  finish();
   return 0;
 }
