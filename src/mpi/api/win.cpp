@@ -50,7 +50,7 @@ int PMPI_Win_free(MPI_Win* win) {
   const Frame frame("MPI_Win_free");
   // An error that a target has found is raised on the window, so that ends after it.
   std::unique_ptr<Window, void (*)(Window*) noexcept> ends(nullptr, destroy_window);
-  return on_win("MPI_Win_free", *win, [&](Window& w) -> Err {
+  return on_win_together("MPI_Win_free", *win, [&](Window& w) -> Err {
     bool ended = false;
     const Err error = end_window(w, ended);
     if (ended) {

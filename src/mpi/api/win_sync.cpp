@@ -9,7 +9,7 @@
 using namespace tmpi::mpi;
 
 int PMPI_Win_fence(int assertion, MPI_Win win) {
-  return on_win("MPI_Win_fence", win, [&](Window& w) { return fence(w, assertion); });
+  return on_win_together("MPI_Win_fence", win, [&](Window& w) { return fence(w, assertion); });
 }
 TMPI_PROFILED(MPI_Win_fence);
 

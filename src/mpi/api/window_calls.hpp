@@ -1,7 +1,10 @@
 // The frame of calls with a window.
 #pragma once
 
+#include <exception>
+
 #include "mpi/base/check.hpp"
+#include "mpi/base/no_memory.hpp"
 #include "mpi/rank/call.hpp"
 #include "mpi/rank/info.hpp"
 #include "mpi/rma/window.hpp"
@@ -39,6 +42,19 @@ template <class Body>
   if (Err error = guarded([&]() -> Err { return body(*window); })) [[unlikely]]
     return raise_on(name, target_of(*window), error);
   return MPI_SUCCESS;
+}
+
+/// The same for a call that all members make together: see on_collective().
+template <class Body>
+int on_win_together(const char* name, MPI_Win handle, Body&& body) {
+  return on_win(name, handle, [&](Window& window) -> Err {
+    try {
+      return body(window);
+    } catch (const std::exception& thrown) {
+      if (window.comm->size > 1) end_for(thrown, "its part of what all members of a window do together");
+      throw;
+    }
+  });
 }
 
 }  // namespace tmpi::mpi
