@@ -4,6 +4,7 @@
 #include "mpi/base/check.hpp"
 #include "mpi/io/file.hpp"
 #include "mpi/io/operations.hpp"
+#include "mpi/rank/call.hpp"
 
 namespace tmpi::mpi {
 
@@ -35,17 +36,12 @@ int on_file(const char* name, MPI_File handle, Body&& body) {
   return MPI_SUCCESS;
 }
 
-/// The same for a call that all members make together: see on_collective().
+/// The same for a call that all members make together: see do_part().
 template <class Body>
 int on_file_together(const char* name, MPI_File handle, Body&& body) {
-  return on_file(name, handle, [&](File& file) -> Err {
-    try {
-      return body(file);
-    } catch (const std::exception& thrown) {
-      if (file.comm->size > 1)
-        end_for(thrown, "its part of what all members of a file's communicator do together");
-      throw;
-    }
+  return on_file(name, handle, [&](File& file) {
+    return do_part(file.comm->size, "its part of what all members of a file's communicator do together",
+                   [&]() -> Err { return body(file); });
   });
 }
 

@@ -1,10 +1,7 @@
 // The frame of calls with a window.
 #pragma once
 
-#include <exception>
-
 #include "mpi/base/check.hpp"
-#include "mpi/base/no_memory.hpp"
 #include "mpi/rank/call.hpp"
 #include "mpi/rank/info.hpp"
 #include "mpi/rma/window.hpp"
@@ -44,16 +41,12 @@ template <class Body>
   return MPI_SUCCESS;
 }
 
-/// The same for a call that all members make together: see on_collective().
+/// The same for a call that all members make together: see do_part().
 template <class Body>
 int on_win_together(const char* name, MPI_Win handle, Body&& body) {
-  return on_win(name, handle, [&](Window& window) -> Err {
-    try {
-      return body(window);
-    } catch (const std::exception& thrown) {
-      if (window.comm->size > 1) end_for(thrown, "its part of what all members of a window do together");
-      throw;
-    }
+  return on_win(name, handle, [&](Window& window) {
+    return do_part(window.comm->size, "its part of what all members of a window do together",
+                   [&]() -> Err { return body(window); });
   });
 }
 

@@ -96,17 +96,25 @@ template <class Body>
   return MPI_SUCCESS;
 }
 
-/// The same for a call that all members make together: the others have begun, or will, and cannot be told that
-/// this one has given up. So whatever is thrown, the job ends, unless the rank is alone.
+/// Runs the caller's part of what `members` ranks do together: the others have begun, or will, and cannot be told that
+/// this one has given up. So whatever is thrown, the job ends, saying that there was no memory for `part`, unless the
+/// rank is alone.
+template <class Body>
+[[gnu::always_inline]] inline Err do_part(int members, const char* part, Body&& body) {
+  try {
+    return body();
+  } catch (const std::exception& thrown) {
+    if (members > 1) end_for(thrown, part);
+    throw;
+  }
+}
+
+/// The same as on_comm() for a call that all members make together: see do_part().
 template <class Body>
 [[gnu::always_inline]] inline int on_collective(const char* name, MPI_Comm handle, Body&& body) {
-  return on_comm(name, handle, [&](Comm& comm) -> Err {
-    try {
-      return body(comm);
-    } catch (const std::exception& thrown) {
-      if (comm.members() > 1) end_for(thrown, "its part of what all members of a communicator do together");
-      throw;
-    }
+  return on_comm(name, handle, [&](Comm& comm) {
+    return do_part(comm.members(), "its part of what all members of a communicator do together",
+                   [&]() -> Err { return body(comm); });
   });
 }
 
