@@ -46,9 +46,10 @@ static int no_memory(int code) {
   } while (0)
 
 static void start(int* argc, char*** argv, int wanted) {
-  int provided;
-  const int started = MPI_Init_thread(argc, argv, wanted, &provided);
-  if (started != MPI_SUCCESS) give_up("MPI_Init_thread", started);
+  int provided = MPI_THREAD_SINGLE;
+  const int started =
+      wanted == MPI_THREAD_SINGLE ? MPI_Init(argc, argv) : MPI_Init_thread(argc, argv, wanted, &provided);
+  if (started != MPI_SUCCESS) give_up("MPI_Init", started);
   if (provided < wanted) give_up("MPI_Init_thread", MPI_ERR_OTHER);
   MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN);
   MPI_Comm_set_errhandler(MPI_COMM_SELF, MPI_ERRORS_RETURN);
