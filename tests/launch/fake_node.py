@@ -109,7 +109,7 @@ def dies_early():
 
 def dies_with_output():
     start()
-    send(OUTPUT, b"last words", 1, 1)
+    send(OUTPUT, b"last output", 1, 1)
     exits((0, 0))
     os.kill(os.getpid(), signal.SIGKILL)
 

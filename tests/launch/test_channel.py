@@ -55,7 +55,7 @@ class ChannelTest(LaunchTest):
     def test_killed_later_names_the_ranks_that_were_left(self):
         job = self.fake("dies_with_output")
         self.check_failure(job, 137, "with ranks 1-3, was killed by signal 9 (Killed)")
-        self.assertEqual(job.out, b"last words")
+        self.assertEqual(job.out, b"last output")
 
     def test_exit_without_a_word(self):
         self.check_failure(self.fake("exits_silently"), 7, "exit code 7")

@@ -42,20 +42,20 @@ class HostTest(LaunchTest):
 
 class PlacementTest(HostTest):
     def shown(self, *arguments, **options):
-        job = self.on_hosts(*arguments, program("show.c"), "TMPI_LOCAL_RANK", "TMPI_LOCAL_SIZE", "PATH", "GREETING", **options)
+        job = self.on_hosts(*arguments, program("show.c"), "TMPI_LOCAL_RANK", "TMPI_LOCAL_SIZE", "PATH", "WISH", **options)
         self.assertEqual(job.code, 0, job.err)
         return sorted(job.out.decode().splitlines(), key=lambda line: int(line.split("/")[0]))
 
     def test_surroundings(self):
         here = os.path.realpath(self.directory())
         path = "/opt/nowhere:" + os.environ["PATH"]
-        lines = self.shown("-n", 5, "--host", "alpha:4,beta", "-x", "GREETING=good day", cwd=here, env={"PATH": path})
+        lines = self.shown("-n", 5, "--host", "alpha:4,beta", "-x", "WISH=good day", cwd=here, env={"PATH": path})
         for rank, (local, size) in enumerate([(0, 4), (1, 4), (2, 4), (3, 4), (0, 1)]):
             self.assertTrue(lines[rank].startswith(f"{rank}/5 {here} "), lines[rank])
-            self.assertIn(f"TMPI_LOCAL_RANK={local} TMPI_LOCAL_SIZE={size} PATH={path} GREETING=good day", lines[rank])
+            self.assertIn(f"TMPI_LOCAL_RANK={local} TMPI_LOCAL_SIZE={size} PATH={path} WISH=good day", lines[rank])
 
     def test_environment_is_tmpiruns(self):
-        self.assertIn("GREETING=it's \"me\" $HOME", self.shown("-n", 1, "--host", "alpha", env={"GREETING": "it's \"me\" $HOME"})[0])
+        self.assertIn("WISH=it's \"me\" $HOME", self.shown("-n", 1, "--host", "alpha", env={"WISH": "it's \"me\" $HOME"})[0])
 
     def test_files(self):
         directory = self.directory()
@@ -83,14 +83,14 @@ class PlacementTest(HostTest):
 
     def test_libraries_are_found_there(self):
         place = self.directory()
-        for name, text, flags in (("libgreet.so", "int greeting(void) { return 42; }", ("-shared", "-fPIC")),
-                                  ("greet", "#include <stdio.h>\nint greeting(void);\nint main(void) { return !printf(\"%d\\n\", greeting()); }",
-                                   ("-L" + place, "-lgreet"))):
+        for name, text, flags in (("libanswer.so", "int answer(void) { return 42; }", ("-shared", "-fPIC")),
+                                  ("answer", "#include <stdio.h>\nint answer(void);\nint main(void) { return !printf(\"%d\\n\", answer()); }",
+                                   ("-L" + place, "-lanswer"))):
             source = os.path.join(place, name + ".c")
             with open(source, "w") as file:
                 file.write(text)
             subprocess.run([os.path.join(BIN, "tmpicc"), "-o", os.path.join(place, name), source, *flags], check=True, timeout=HANG)
-        job = self.on_hosts("-n", 2, "--host", "alpha,beta", os.path.join(place, "greet"), env={"LD_LIBRARY_PATH": place})
+        job = self.on_hosts("-n", 2, "--host", "alpha,beta", os.path.join(place, "answer"), env={"LD_LIBRARY_PATH": place})
         self.assertEqual((job.out, job.code), (b"42\n42\n", 0), job.err)
 
     def test_noise_of_start_up_files(self):

@@ -158,9 +158,9 @@ class WorkingSrunTest(FakeSlurmTest):
     """Both tasks of an srun of our own are on this machine."""
 
     SRUN = """
-for word; do program=$last; last=$word; done
-SLURM_NODEID=0 "$program" "$last" &
-SLURM_NODEID=1 "$program" "$last" &
+for word; do program=$previous; previous=$word; done
+SLURM_NODEID=0 "$program" "$previous" &
+SLURM_NODEID=1 "$program" "$previous" &
 wait
 echo "srun: its tasks have ended"
 """
@@ -188,9 +188,9 @@ class OtherHostsTest(FakeSlurmTest):
 
     def begin(self, *arguments):
         srun = f"""
-for word; do program=$last; last=$word; done
-SLURM_NODEID=0 "$program" "$last" &
-SLURM_NODEID=1 ip netns exec {self.spaces.prefix}beta "$program" "$last" &
+for word; do program=$previous; previous=$word; done
+SLURM_NODEID=0 "$program" "$previous" &
+SLURM_NODEID=1 ip netns exec {self.spaces.prefix}beta "$program" "$previous" &
 wait
 """
         return self.start("netns", "exec", self.spaces.prefix + "alpha", TMPIRUN, *arguments, tmpirun=shutil.which("ip"),

@@ -181,10 +181,10 @@ static void ports(void) {
   MPI_Comm_set_errhandler(half, MPI_ERRORS_RETURN);
   if (rank == 0) {
     CALL(MPI_Open_port(MPI_INFO_NULL, port));
-    CALL(MPI_Publish_name("a service with a long name", MPI_INFO_NULL, port));
+    CALL(MPI_Publish_name("a long name for a port", MPI_INFO_NULL, port));
   }
   CALL(MPI_Barrier(MPI_COMM_WORLD));
-  if (rank == 1) CALL(MPI_Lookup_name("a service with a long name", MPI_INFO_NULL, port));
+  if (rank == 1) CALL(MPI_Lookup_name("a long name for a port", MPI_INFO_NULL, port));
   if (rank % 2 == 0) {
     CALL(MPI_Comm_accept(port, MPI_INFO_NULL, 0, half, &other));
   } else {
@@ -201,7 +201,7 @@ static void ports(void) {
   CALL(MPI_Comm_disconnect(&other));
   CALL(MPI_Comm_free(&half));
   if (rank == 0) {
-    CALL(MPI_Unpublish_name("a service with a long name", MPI_INFO_NULL, port));
+    CALL(MPI_Unpublish_name("a long name for a port", MPI_INFO_NULL, port));
     CALL(MPI_Close_port(port));
   }
 }

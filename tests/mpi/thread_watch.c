@@ -7,7 +7,7 @@
 
 #include "check.h"
 
-/* Microseconds in which the others most likely fall asleep; and in which they find that nothing stirs, and
+/* Microseconds in which the others most likely fall asleep; and in which they find that nothing happens, and
  * sleep on. */
 enum { kRounds = 2, kMoment = 50000, kLong = 400000 };
 
