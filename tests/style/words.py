@@ -5,6 +5,7 @@ Fails if a word of retired_words.tsv has come back (in sources, comments, messag
 glossary is not one line for each term, in alphabetical order.
 """
 
+import functools
 import pathlib
 import re
 import sys
@@ -22,6 +23,7 @@ class Retired:
     def __init__(self, row):
         words, self.instead, where, allowed = (row.split("\t") + [""])[:4]
         self.words = words
+        self.each = words.split(" ")
         self.pattern = re.compile(r"(?<![^ ])" + words + r"(?![^ ])")  # in parts joined by blanks
         self.where = None if where == "*" else tuple(where.split(","))
         self.allowed = re.compile(allowed) if allowed else None
@@ -44,6 +46,9 @@ def files_of(root):
 
 def retired_words(root, table):
     complaints = []
+    every = {each for word in table for each in word.each}
+    # Which of them a part is, asked once for each part, not for each place where it stands.
+    matches = functools.cache(lambda part: {each for each in every if re.fullmatch(each, part)})
     for path in files_of(root):
         name = str(path.relative_to(root))
         if name in EXEMPT:
@@ -51,7 +56,9 @@ def retired_words(root, table):
         complaints += [f"{name}: the file's name: \"{word.words}\" is now: {word.instead}" for word in table if word.found(name, name, parts_of(name))]
         text = path.read_text(encoding="utf-8")
         whole = parts_of(text)
-        suspects = [word for word in table if word.pattern.search(whole)]  # line by line only what is there at all
+        there = set().union(*map(matches, set(whole.split())))
+        # Line by line only what is there at all.
+        suspects = [word for word in table if there.issuperset(word.each) and word.pattern.search(whole)]
         complaints += [f"{name}:{number}: \"{word.words}\" is now: {word.instead}" for number, line in enumerate(text.splitlines(), 1)
                        for word in suspects if word.found(name, line, parts_of(line))]
     return complaints
