@@ -33,6 +33,7 @@ NOT_SIGNIFICANT = {("Intercomm_create", "peer_comm"), ("Comm_spawn", "info"), ("
 # Argument names by their meaning, in the order of Places' members.
 PLACES = {
     "comm": ("comm", "comm_old", "local_comm", "intercomm"),
+    "members": ("comm", "comm_old", "local_comm", "intercomm", "fh", "win"),
     "root": ("root",),
     "op": ("op",),
     "buffer": ("sendbuf", "buf", "buffer"),
@@ -83,7 +84,19 @@ MATCH |= {name: "kFunction" for name in (
     "Barrier Allgatherv Alltoallv Alltoallw Neighbor_allgather Neighbor_allgatherv Neighbor_alltoall Neighbor_alltoallv "
     "Neighbor_alltoallw Comm_dup Comm_dup_with_info Comm_idup Comm_idup_with_info Comm_create Comm_split Comm_split_type Comm_free "
     "Comm_disconnect Comm_set_info Cart_create Cart_sub Graph_create Dist_graph_create Dist_graph_create_adjacent Intercomm_create "
-    "Intercomm_merge Win_create Win_allocate Win_allocate_shared Win_create_dynamic File_open").split()}
+    "Intercomm_merge Win_create_dynamic Win_free Win_set_info File_close File_set_info File_sync").split()}
+MATCH |= {"File_open": "kOpen", "Win_create": "kWindow", "Win_allocate": "kWindow", "Win_allocate_shared": "kWindow", "Win_fence": "kFence",
+          "File_set_size": "kSize", "File_preallocate": "kSize", "File_set_view": "kView", "File_seek_shared": "kSeek",
+          "File_set_atomicity": "kAtomicity"}
+# All members of a file read and write: by a call, or begin and end it.
+TOGETHER = r"File_i?(read|write)(_at_all|_all|_ordered)(_begin|_end)?$"
+
+# Arguments that such functions compare, in the order of Function::agreed.
+AGREED = {"kOpen": ("amode",), "kWindow": ("size", "disp_unit", "info"), "kFence": ("assert",), "kSize": ("size",), "kView": ("datarep", "etype"),
+          "kSeek": ("offset", "whence"), "kAtomicity": ("flag",)}
+
+# A file must have no operation that is pending (MPI report, 14.2.2, 14.2.4, 14.2.5, 14.3, 14.6.1).
+SETTLED = ("File_close", "File_set_size", "File_preallocate", "File_set_view", "File_sync")
 
 
 def checked(row):
@@ -141,7 +154,7 @@ def function(row):
 
     on_requests = any("Use::kCompleted" in use or "Use::kQueried" in use for use in uses) or plain in ("Start", "Startall")
     traffic = TRAFFIC.get(base, "kNone")
-    match = MATCH.get(base, MATCH.get(plain, "kNone"))
+    match = "kFunction" if re.match(TOGETHER, plain) else MATCH.get(base, MATCH.get(plain, "kNone"))
     pattern = PATTERN.get(base, PATTERN.get(re.sub("[vw]$", "", base), "kNone"))
     # The one list of displacements of gatherv and scatterv belongs to the side that has counts.
     names = [("sdispls" if "sendcounts" in names else "rdispls") if name == "displs" else name for name in names]
@@ -164,6 +177,16 @@ def function(row):
         fields.append(f".pattern = Pattern::{pattern}")
     if match != "kNone":
         fields.append(f".match = Match::{match}")
+    # A window is what the functions that make one give back.
+    members = next((name for name in PLACES["members"] if name in names), "")
+    if match != "kNone" and members in ("fh", "win"):
+        fields.append(".on = HandleKind::" + {"fh": "kFile", "win": "kWin"}[members])
+    if match in AGREED:
+        fields.append(".agreed = {" + ", ".join(str(names.index(name)) for name in AGREED[match]) + "}")
+    if match != "kNone" and (half := re.search("_(begin|end)$", plain)):
+        fields.append(f".half = Half::k{half.group(1).capitalize()}")
+    if plain in SETTLED:
+        fields.append(".settled = true")
     if persistent or nonblocking:
         fields.append(".lifetime = Lifetime::" + ("kPersistent" if persistent else "kNonblocking"))
     if plain in ("Start", "Startall"):

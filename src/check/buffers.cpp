@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "check/handles.hpp"
+
 namespace tmpi::check {
 
 PendingBuffers::Map::iterator PendingBuffers::add(const Access& access, const Tracked& owner) {
@@ -29,6 +31,15 @@ const PendingBuffers::Entry* PendingBuffers::Side::find(const Access& access) co
 const PendingBuffers::Entry* PendingBuffers::conflict(const Access& access) const {
   const Entry* found = writes_.find(access);
   return found == nullptr && access.writes ? reads_.find(access) : found;
+}
+
+const Tracked* PendingBuffers::of_file(const void* file) const {
+  for (const Side* side : {&reads_, &writes_}) {
+    for (const auto& [begin, entry] : side->entries) {
+      if (entry.owner->operation->file == file) return entry.owner;
+    }
+  }
+  return nullptr;
 }
 
 }  // namespace tmpi::check

@@ -22,6 +22,8 @@ class PendingBuffers {
   void remove(Map::iterator entry);
   /// An operation that must not go on beside `access`: one of both writes what the other touches. Null: none.
   const Entry* conflict(const Access& access) const;
+  /// The owner of an operation on this file; null: none.
+  const Tracked* of_file(const void* file) const;
 
  private:
   struct Side {

@@ -36,11 +36,17 @@ CheckedCall::CheckedCall(const Function& function, const std::uint64_t* words, c
   if (observe::Recording* recording = observe::Recording::instance()) recording->call_comes_from(site_);
 }
 
-MPI_Comm CheckedCall::comm() const {
-  if (function_.at.comm < 0) return MPI_COMM_NULL;
+/// The handle of the communicator, window or file whose members make the call together.
+const void* CheckedCall::together() const {
+  if (function_.at.members < 0) return nullptr;
+  const auto argument = function_.at.members;
   const bool behind_pointer = function_.handles[0].use == Use::kFreed;  // MPI_Comm_free
-  if (!behind_pointer || word(function_.at.comm) == 0) return pointer<MPI_Comm>(function_.at.comm);
-  return *pointer<MPI_Comm*>(function_.at.comm);
+  if (!behind_pointer || word(argument) == 0) return pointer<const void*>(argument);
+  return *pointer<const void* const*>(argument);
+}
+
+MPI_Comm CheckedCall::comm() const {
+  return function_.at.comm < 0 ? MPI_COMM_NULL : static_cast<MPI_Comm>(const_cast<void*>(together()));
 }
 
 int CheckedCall::length(const HandleUse& use) const {
@@ -167,8 +173,9 @@ CheckedCall::~CheckedCall() = default;
 void CheckedCall::returned(int result) {
   if (record_ == nullptr) return;
   const bool succeeded = result == MPI_SUCCESS;
-  if (!succeeded && (ledger_ != nullptr || late_)) give_up();
+  if (!succeeded && (ledger_ != nullptr || late_) && !takes_part_anyway()) give_up();
   if (succeeded && late_) arrive(late_->call, late_->handle, late_->members);
+  if (function_.half != Half::kNone) note_split(succeeded);
   if (changes_handles(function_)) note_handles(succeeded);
   if (initialized_ && record_->rank->phase == mpi::Phase::kFinalized)
     Checker::instance()->collect_leaks(*record_);
@@ -236,6 +243,8 @@ void CheckedCall::note_request(Tracked& request) {
   request.operation->accesses = std::move(accesses_);
   request.operation->count = access_count_;
   request.operation->later = later;
+  const bool of_file = function_.traffic == Traffic::kFileRead || function_.traffic == Traffic::kFileWrite;
+  request.operation->file = of_file ? together() : nullptr;
   request.operation->persistent = function_.lifetime == Lifetime::kPersistent;
   if (function_.lifetime == Lifetime::kNonblocking) record_->begin_operation(request);
 }

@@ -36,7 +36,7 @@ class CheckedCall {
 
   struct Late {
     CollectiveCall call;
-    MPI_Comm handle;
+    const void* handle;
     int members;
   };
 
@@ -48,6 +48,7 @@ class CheckedCall {
   }
   MPI_Count number(int argument) const { return static_cast<MPI_Count>(words_[argument]); }
   MPI_Comm comm() const;
+  const void* together() const;
   int length(const HandleUse& use) const;
   const void* const* handles_at(const HandleUse& use) const;
   CallPlace place() const { return {&function_, site_.address}; }
@@ -81,11 +82,16 @@ class CheckedCall {
   void check_own_chunk(const mpi::Comm& members, const mpi::Side& send, const mpi::Side& receive) const;
   void check_neighbours(const mpi::Comm& members) const;
   void check_aliased(const mpi::Comm& members, const mpi::Side& send, const mpi::Side& receive) const;
+  bool check_pending(const void* file) const;
   void check_collective();
-  void arrive(const CollectiveCall& call, MPI_Comm handle, int members);
+  bool takes_part_anyway() const;
+  bool may_be_refused(const mpi::Comm& members, const void* handle) const;
+  void arrive(const CollectiveCall& call, const void* handle, int members);
   void give_up();
   std::optional<CollectiveCall> describe(const mpi::Comm& members) const;
   bool describe_data(const mpi::Comm& members, CollectiveCall& call) const;
+  void describe_agreed(CollectiveCall& call) const;
+  void describe_view(CollectiveCall& call) const;
   MPI_Count sum_of_counts(int members) const;
 
   // After.
@@ -96,6 +102,7 @@ class CheckedCall {
   void note_freed(const HandleUse& use, bool succeeded);
   void note_completed(const HandleUse& use);
   void note_queried();
+  void note_split(bool succeeded);
   Tracked* still_there(const Saved& saved);
 
   const Function& function_;

@@ -7,6 +7,7 @@
 #include "check/misuse.hpp"
 #include "mpi/base/errhandler.hpp"
 #include "mpi/op/op.hpp"
+#include "mpi/rma/window.hpp"
 
 namespace tmpi::check {
 namespace {
@@ -25,52 +26,63 @@ bool usable(MPI_Count count, MPI_Datatype handle) {
   return count >= 0 && type != nullptr && type->committed();
 }
 
+}  // namespace
+
+/// A file's members, and those who open one or make a window, come together whatever is wrong with their arguments.
+bool CheckedCall::takes_part_anyway() const {
+  return function_.on == HandleKind::kFile || function_.match == Match::kOpen ||
+         function_.match == Match::kWindow;
+}
+
 /// The program goes on if the library refuses the call, which then is no collective; and whether it will,
 /// for arguments that are not looked at here or a callback's sake, is known only afterwards.
-bool may_be_refused(const mpi::Comm& members, const Function& function) {
-  const mpi::Errhandler* handler = members.errhandler;
+bool CheckedCall::may_be_refused(const mpi::Comm& members, const void* handle) const {
+  if (takes_part_anyway()) return false;
+  const bool on_window = function_.on == HandleKind::kWin;
+  const mpi::Errhandler* handler =
+      on_window ? mpi::window_from(static_cast<MPI_Win>(const_cast<void*>(handle)))->errhandler
+                : members.errhandler;
   const bool ends_job = handler == nullptr || handler->predefined == MPI_ERRORS_ARE_FATAL ||
                         handler->predefined == MPI_ERRORS_ABORT;
   if (ends_job) return false;
-  const bool looked_at = function.match != Match::kFunction && function.match != Match::kRoot;
-  const bool barrier = std::string_view(function.name).find("arrier") != std::string_view::npos;
-  return members.inter() || !(looked_at || barrier);
+  const bool looked_at = function_.match != Match::kFunction && function_.match != Match::kRoot;
+  const bool barrier = std::string_view(function_.name).find("arrier") != std::string_view::npos;
+  return on_window || members.inter() || !(looked_at || barrier);
 }
 
-}  // namespace
-
 void CheckedCall::check_collective() {
-  const MPI_Comm handle = comm();
-  const mpi::Comm* known = comm_of(*record_->rank, handle);
-  if (known == nullptr || known->members() == 1) return;
+  const void* const handle = together();
+  const mpi::Comm* known = members_of(*record_->rank, function_.on, handle);
+  if (known == nullptr || (function_.on == HandleKind::kFile && !check_pending(handle))) return;
+  if (known->members() == 1) return;
   const std::optional<CollectiveCall> call = describe(*known);
   if (!call) return;
-  if (may_be_refused(*known, function_))
+  if (may_be_refused(*known, handle))
     late_ = Late{*call, handle, known->members()};
   else
     arrive(*call, handle, known->members());
 }
 
-void CheckedCall::arrive(const CollectiveCall& call, MPI_Comm handle, int members) {
-  CallPlace comm_made;
+void CheckedCall::arrive(const CollectiveCall& call, const void* handle, int members) {
+  CallPlace made;
   std::uint64_t sequence = 0;
   {
     const std::lock_guard guard(record_->lock);
-    CommRecord* record = record_->comm_record(handle);
-    if (record == nullptr) return;
-    ledger_ = record->ledger;
-    sequence = record->sequence++;
-    members = std::min(members, record->members_here);
-    if (const Tracked* tracked = record_->find(handle)) comm_made = tracked->made;
+    CallOrder* order = record_->order_of(function_.on, handle);
+    if (order == nullptr) return;
+    ledger_ = order->ledger;
+    sequence = order->sequence++;
+    members = std::min(members, order->members_here);
+    if (const Tracked* tracked = record_->find(handle)) made = tracked->made;
   }
   if (const std::optional<CollectiveCall> first = ledger_->arrive(sequence, members, call))
-    report_mismatch(*record_, place(), call, *first, sequence, handle, comm_made);
+    report_mismatch(*record_, place(), call, *first, sequence, handle, made);
 }
 
 void CheckedCall::give_up() {
   if (ledger_ == nullptr) {
     const std::lock_guard guard(record_->lock);
-    if (const CommRecord* record = record_->comm_record(late_->handle)) ledger_ = record->ledger;
+    if (const CallOrder* order = record_->order_of(function_.on, late_->handle)) ledger_ = order->ledger;
   }
   if (ledger_ != nullptr) ledger_->give_up();
 }
@@ -106,6 +118,15 @@ bool CheckedCall::describe_data(const mpi::Comm& members, CollectiveCall& call) 
     case Match::kNone:
     case Match::kFunction:
     case Match::kRoot:
+      return true;
+    case Match::kOpen:
+    case Match::kWindow:
+    case Match::kFence:
+    case Match::kSize:
+    case Match::kView:
+    case Match::kSeek:
+    case Match::kAtomicity:
+      describe_agreed(call);
       return true;
     case Match::kGather:  // what a member gives is what the root takes
       if (is_root) count = at.receive_count, type = at.receive_type;

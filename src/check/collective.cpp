@@ -28,6 +28,28 @@ bool differ(MPI_Count a, MPI_Count b) {
   return a != CollectiveCall::kNothing && b != CollectiveCall::kNothing && a != b;
 }
 
+/// Null: nothing.
+const Agreed* first_difference(const CollectiveCall& a, const CollectiveCall& b) {
+  for (std::size_t i = 0; i < a.agreed.size(); ++i) {
+    const Agreed &here = a.agreed[i], &there = b.agreed[i];
+    const bool compared = here.kind != nullptr && there.kind != nullptr && (here.binding || there.binding);
+    if (compared && here.value != there.value) return &here;
+  }
+  return nullptr;
+}
+
+/// Whose members call together.
+const char* owner(const Function& function) {
+  switch (function.on) {
+    case HandleKind::kWin:
+      return "window";
+    case HandleKind::kFile:
+      return "file's communicator";
+    default:
+      return "communicator";
+  }
+}
+
 std::string readable_op(std::uintptr_t op) {
   struct Named {
     MPI_Op op;
@@ -55,13 +77,22 @@ bool same_type(const mpi::Datatype* a, const mpi::Datatype* b) noexcept {
 
 bool matches(const CollectiveCall& a, const CollectiveCall& b) noexcept {
   return same_function(*a.function, *b.function) && (!a.compares_root || a.root == b.root) && a.op == b.op &&
-         !differ(a.count, b.count) && !differ(a.bytes, b.bytes) && same_type(a.type, b.type);
+         !differ(a.count, b.count) && !differ(a.bytes, b.bytes) && same_type(a.type, b.type) &&
+         first_difference(a, b) == nullptr;
 }
 
 std::string difference(const CollectiveCall& here, const CollectiveCall& there) {
   if (!same_function(*here.function, *there.function)) {
-    return "All members of a communicator must make the same collective calls in the same order: look for a "
-           "branch or a loop that they do not all go through alike";
+    return fmt::format(
+        "All members of a {} must make the same collective calls in the same order: look for a branch or a "
+        "loop "
+        "that they do not all go through alike",
+        owner(*here.function));
+  }
+  if (const Agreed* mine = first_difference(here, there)) {
+    const Agreed& theirs = there.agreed[static_cast<std::size_t>(mine - here.agreed.data())];
+    return fmt::format("The {} is {} here and {} there", mine->kind->name, mine->kind->readable(mine->value),
+                       theirs.kind->readable(theirs.value));
   }
   if (here.compares_root && here.root != there.root)
     return fmt::format("The root is {} here and {} there", here.root, there.root);

@@ -1,6 +1,6 @@
 // Function: what --check knows of an MPI function's arguments: which are handles, and what the call does with
-// them; which buffers it reads and writes; what must be the same in all members of a communicator. The table
-// of all functions is generated (tools/generate_checked_functions.py).
+// them; which buffers it reads and writes; what must be the same in all members of a communicator, window or file. The
+// table of all functions is generated (tools/generate_checked_functions.py).
 #pragma once
 
 #include <array>
@@ -79,7 +79,7 @@ enum class Pattern : std::uint8_t {
   kNeighborAlltoall,   ///< sends one to each neighbour, receives one from each
 };
 
-/// What members of a communicator must agree on, beside the function.
+/// What members of a communicator, a window or a file must agree on, beside the function.
 enum class Match : std::uint8_t {
   kNone,           ///< not a collective
   kFunction,       ///< nothing else
@@ -92,13 +92,25 @@ enum class Match : std::uint8_t {
   kReceived,       ///< data received from each member
   kReduceScatter,  ///< operator, type, sum of the counts
   kReduceBlock,    ///< operator, count, type
+  // Those with Function::agreed:
+  kOpen,       ///< the access mode
+  kWindow,     ///< size and unit, as far as hints say that they are the same
+  kFence,      ///< the assertions that concern all members
+  kSize,       ///< of a file
+  kView,       ///< data representation, extent of the etype
+  kSeek,       ///< offset, whence
+  kAtomicity,  ///< on or off
 };
+
+/// Of a split collective operation.
+enum class Half : std::uint8_t { kNone, kBegin, kEnd };
 
 enum class Lifetime : std::uint8_t { kBlocking, kNonblocking, kPersistent };
 
 /// Indices of arguments, -1 where the function has none.
 struct Places {
   std::int8_t comm = -1;
+  std::int8_t members = -1;  ///< the communicator, window or file whose members make the call together
   std::int8_t root = -1;
   std::int8_t op = -1;
   std::int8_t buffer = -1;
@@ -130,6 +142,10 @@ struct Function {
   Traffic traffic = Traffic::kNone;
   Pattern pattern = Pattern::kNone;
   Match match = Match::kNone;
+  HandleKind on = HandleKind::kComm;       ///< what `at.members` is
+  std::array<std::int8_t, 3> agreed = {};  ///< arguments, by `match`
+  Half half = Half::kNone;
+  bool settled = false;  ///< no operation on the file may be pending
   Lifetime lifetime = Lifetime::kBlocking;
   bool starts = false;  ///< MPI_Start, MPI_Startall
   bool large = false;   ///< arrays of counts are of MPI_Count

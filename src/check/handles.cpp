@@ -1,5 +1,8 @@
 #include "check/handles.hpp"
 
+#include "mpi/io/file.hpp"
+#include "mpi/rma/window.hpp"
+
 namespace tmpi::check {
 namespace {
 
@@ -14,9 +17,9 @@ int members_here(const mpi::Comm& comm) {
   return members;
 }
 
-void open_ledger(CommRecord& record, const mpi::Comm& comm) {
-  record.ledger = Ledger::of(comm.context);
-  record.members_here = members_here(comm);
+void open_ledger(CallOrder& order, const mpi::Comm& comm) {
+  order.ledger = Ledger::of(comm.context);
+  order.members_here = members_here(comm);
 }
 
 }  // namespace
@@ -34,6 +37,17 @@ const mpi::Comm* comm_of(const mpi::Rank& rank, MPI_Comm handle) noexcept {
   return predefined(handle) ? nullptr : reinterpret_cast<const mpi::Comm*>(handle);
 }
 
+const mpi::Comm* members_of(const mpi::Rank& rank, HandleKind kind, const void* handle) noexcept {
+  void* const object = const_cast<void*>(handle);
+  if (kind == HandleKind::kComm) return comm_of(rank, static_cast<MPI_Comm>(object));
+  if (kind == HandleKind::kWin) {
+    const mpi::Window* window = mpi::window_from(static_cast<MPI_Win>(object));
+    return window == nullptr ? nullptr : window->comm;
+  }
+  const mpi::File* file = kind == HandleKind::kFile ? mpi::file_from(static_cast<MPI_File>(object)) : nullptr;
+  return file == nullptr ? nullptr : file->comm;
+}
+
 Tracked& RankRecord::add(const void* handle, HandleKind kind, CallPlace made, bool constant) {
   Tracked& tracked = handles[handle];
   const bool shared = kind == HandleKind::kErrhandler || kind == HandleKind::kType;
@@ -49,10 +63,7 @@ Tracked& RankRecord::add(const void* handle, HandleKind kind, CallPlace made, bo
   tracked.handles = 1;
   tracked.serial = next_serial++;
   tracked.made = made;
-  if (kind == HandleKind::kComm) {
-    const mpi::Comm* comm = comm_of(*rank, static_cast<MPI_Comm>(const_cast<void*>(handle)));
-    open_ledger(tracked.comm, *comm);
-  }
+  if (const mpi::Comm* members = members_of(*rank, kind, handle)) open_ledger(tracked.order, *members);
   return tracked;
 }
 
@@ -61,7 +72,7 @@ void RankRecord::drop(Tracked& tracked, CallPlace freed) {
   if (--tracked.handles > 0) return;
   tracked.live = false;
   tracked.freed = freed;
-  tracked.comm.ledger.reset();
+  tracked.order.ledger.reset();
   tracked.operation.reset();
 }
 
@@ -90,16 +101,16 @@ void RankRecord::end_operation(Tracked& request) {
   }
 }
 
-CommRecord* RankRecord::comm_record(MPI_Comm handle) {
+CallOrder* RankRecord::order_of(HandleKind kind, const void* handle) {
   if (handle == MPI_COMM_WORLD || handle == MPI_COMM_SELF) {
-    CommRecord& record = handle == MPI_COMM_WORLD ? world : self;
-    const mpi::Comm* comm = comm_of(*rank, handle);
+    CallOrder& order = handle == MPI_COMM_WORLD ? world : self;
+    const mpi::Comm* comm = members_of(*rank, kind, handle);
     if (comm == nullptr) return nullptr;
-    if (record.ledger == nullptr) open_ledger(record, *comm);
-    return &record;
+    if (order.ledger == nullptr) open_ledger(order, *comm);
+    return &order;
   }
   Tracked* tracked = find(handle);
-  return tracked != nullptr && tracked->live && tracked->kind == HandleKind::kComm ? &tracked->comm : nullptr;
+  return tracked != nullptr && tracked->live && tracked->kind == kind ? &tracked->order : nullptr;
 }
 
 }  // namespace tmpi::check

@@ -26,8 +26,8 @@ struct CallPlace {
   const void* site = nullptr;  ///< return address
 };
 
-/// The calling order of one communicator.
-struct CommRecord {
+/// The order of a rank's collective calls on one communicator, window or file.
+struct CallOrder {
   std::shared_ptr<Ledger> ledger;
   int members_here = 0;        ///< members in this node process: those that come to the ledger
   std::uint64_t sequence = 0;  ///< collectives that the rank has called
@@ -39,8 +39,15 @@ struct Operation {
   std::array<PendingBuffers::Map::iterator, 2> entries;
   int count = 0;
   bool persistent = false;
-  bool pending = false;       ///< the accesses are among the pending ones
-  MPI_Comm* later = nullptr;  ///< the communicator that is made when it completes
+  bool pending = false;        ///< the accesses are among the pending ones
+  MPI_Comm* later = nullptr;   ///< the communicator that is made when it completes
+  const void* file = nullptr;  ///< that it reads or writes
+};
+
+/// Of a file, between the halves of a split collective operation.
+struct Split {
+  CallPlace begun;  ///< no function: none is open
+  const void* buffer = nullptr;
 };
 
 struct Tracked {
@@ -51,7 +58,8 @@ struct Tracked {
   std::uint64_t serial = 0;
   CallPlace made;
   CallPlace freed;
-  CommRecord comm;
+  CallOrder order;
+  Split split;
   std::unique_ptr<Operation> operation;
 };
 
@@ -60,7 +68,7 @@ struct alignas(kCacheLine) RankRecord {
   const mpi::Rank* rank = nullptr;
   std::unordered_map<const void*, Tracked> handles;
   PendingBuffers pending;
-  CommRecord world, self;
+  CallOrder world, self;
   std::uint64_t next_serial = 1;
 
   /// Null if there has never been an object at this address.
@@ -78,8 +86,8 @@ struct alignas(kCacheLine) RankRecord {
   /// They are no longer; what it was to make has been made.
   void end_operation(Tracked& request);
 
-  /// Of a communicator that is in use; null if there is nothing known of it.
-  CommRecord* comm_record(MPI_Comm handle);
+  /// Of a communicator, window or file that is in use; null if there is nothing known of it.
+  CallOrder* order_of(HandleKind kind, const void* handle);
 };
 
 /// The predefined handles are small numbers (MPI report, 20.3.1); they belong to everybody.
@@ -89,5 +97,9 @@ inline bool predefined(const void* handle) noexcept {
 
 /// The communicator behind a handle that is known to be one; null: MPI_COMM_NULL, or there is no world.
 const mpi::Comm* comm_of(const mpi::Rank& rank, MPI_Comm handle) noexcept;
+
+/// The communicator of those who call together on a communicator, window or file, whose handle is known to be one; null:
+/// there is none.
+const mpi::Comm* members_of(const mpi::Rank& rank, HandleKind kind, const void* handle) noexcept;
 
 }  // namespace tmpi::check

@@ -1,4 +1,4 @@
-// Ledger: the collective calls on one communicator, in order, as far as not all members have come to them.
+// Ledger: the collective calls on one communicator, window or file, in order, as far as not all members have come to them.
 // Each call is compared with that of the first member that came to the same place in the order. Any rank,
 // any thread; does not suspend.
 #pragma once
@@ -15,7 +15,7 @@ namespace tmpi::check {
 
 class Ledger {
  public:
-  /// The ledger of a communicator, shared by its members in this node process.
+  /// The ledger of a communicator, or of what has this one of its own; shared by its members in this node process.
   static std::shared_ptr<Ledger> of(std::uint64_t context);
   ~Ledger();
 

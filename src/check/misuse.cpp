@@ -55,11 +55,19 @@ std::string common(const Access& access, const Access& other) {
   return fmt::format(" ({} byte{} from {:#x} on)", bytes, bytes == 1 ? "" : "s", begin);
 }
 
-std::string readable(MPI_Comm comm, CallPlace made) {
-  if (comm == MPI_COMM_WORLD) return "MPI_COMM_WORLD";
-  if (comm == MPI_COMM_SELF) return "MPI_COMM_SELF";
-  return made.function == nullptr ? "a communicator"
-                                  : fmt::format("the communicator made by {}", readable(made));
+/// What a collective call is on.
+std::string readable(HandleKind kind, const void* handle, CallPlace made) {
+  if (handle == MPI_COMM_WORLD) return "MPI_COMM_WORLD";
+  if (handle == MPI_COMM_SELF) return "MPI_COMM_SELF";
+  if (made.function == nullptr) return fmt::format("a {}", name_of(kind));
+  return fmt::format("the {} {} by {}", name_of(kind), kind == HandleKind::kFile ? "opened" : "made",
+                     readable(made));
+}
+
+/// The second half of a split collective operation.
+std::string other_half(const Function& begin) {
+  const std::string_view name = begin.name;
+  return std::string(name.substr(0, name.rfind("_begin"))) + "_end";
 }
 
 }  // namespace
@@ -130,12 +138,31 @@ void report_own_chunk(const RankRecord& rank, CallPlace call, OwnChunk sent, Own
 }
 
 void report_mismatch(const RankRecord& rank, CallPlace call, const CollectiveCall& here,
-                     const CollectiveCall& there, std::uint64_t sequence, MPI_Comm comm,
-                     CallPlace comm_made) {
+                     const CollectiveCall& there, std::uint64_t sequence, const void* handle,
+                     CallPlace made) {
   end_job(rank, call, MPI_ERR_NOT_SAME, [&] {
     return fmt::format("does not match {} of rank {}: both are collective call {} of their rank on {}. {}",
                        readable(CallPlace{there.function, there.site}), there.rank, sequence + 1,
-                       readable(comm, comm_made), difference(here, there));
+                       readable(call.function->on, handle, made), difference(here, there));
+  });
+}
+
+void report_split(const RankRecord& rank, CallPlace call, CallPlace begun) {
+  end_job(rank, call, MPI_ERR_OTHER, [&] {
+    return fmt::format("{} has been begun with this file and not ended. Call {} first", readable(begun),
+                       other_half(*begun.function));
+  });
+}
+
+void report_no_split(const RankRecord& rank, CallPlace call) {
+  end_job(rank, call, MPI_ERR_OTHER,
+          [] { return std::string("no split collective operation has been begun with this file"); });
+}
+
+void report_pending(const RankRecord& rank, CallPlace call, CallPlace pending) {
+  end_job(rank, call, MPI_ERR_REQUEST, [&] {
+    return fmt::format("{} is still pending on this file. Complete that operation first (MPI_Wait, MPI_Test)",
+                       readable(pending));
   });
 }
 

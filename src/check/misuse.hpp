@@ -32,8 +32,15 @@ struct OwnChunk {
   const mpi::Datatype* type;
 };
 [[noreturn]] void report_own_chunk(const RankRecord& rank, CallPlace call, OwnChunk sent, OwnChunk expected);
+/// `handle`: what the collective is on, and `made` where it was made.
 [[noreturn]] void report_mismatch(const RankRecord& rank, CallPlace call, const CollectiveCall& here,
-                                  const CollectiveCall& there, std::uint64_t sequence, MPI_Comm comm,
-                                  CallPlace comm_made);
+                                  const CollectiveCall& there, std::uint64_t sequence, const void* handle,
+                                  CallPlace made);
+/// The call comes between the halves of a split collective operation.
+[[noreturn]] void report_split(const RankRecord& rank, CallPlace call, CallPlace begun);
+/// A second half without a first.
+[[noreturn]] void report_no_split(const RankRecord& rank, CallPlace call);
+/// The call wants all operations on its file completed.
+[[noreturn]] void report_pending(const RankRecord& rank, CallPlace call, CallPlace pending);
 
 }  // namespace tmpi::check

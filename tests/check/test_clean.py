@@ -13,7 +13,12 @@ EXAMPLES = os.environ["TMPI_EXAMPLES"]
 # A part of tests/mpi, of each family what comes nearest to misuse.
 PROGRAMS = """env_errors p2p_wait p2p_persistent p2p_probe p2p_cancel p2p_partitioned p2p_requests p2p_large p2p_sendrecv p2p_random
 ports coll_data coll_errors coll_inter coll_nonblocking coll_outstanding comm_basic comm_more comm_inter comm_sessions comm_cart attr_comm
-datatype_messages err_handlers file_random info_objects topo_graph removed_functions thread_p2p""".split()
+datatype_messages err_handlers file_basic file_forms file_representations file_random info_objects topo_graph removed_functions
+rma_windows rma_random rma_ops rma_errors rma_forms thread_p2p thread_rma""".split()
+
+
+# What of it has orders of calls in several node processes.
+ON_NODES = [name for name in PROGRAMS if name.startswith(("coll_", "file_", "rma_"))]
 
 
 class CleanTest(LaunchTest):
@@ -25,6 +30,12 @@ class CleanTest(LaunchTest):
                 with self.subTest(program=name, options=options):
                     job = self.run_job("-n", 4, *options, "--check", "--timeout", 120, path)
                     self.assertEqual(job.code, 0, job.err.decode())
+
+    def test_programs_on_nodes(self):
+        for name in ON_NODES:
+            with self.subTest(program=name):
+                job = self.run_job("-n", 4, "--nodes", 2, "--map-by", "cyclic", "--check", "--timeout", 120, os.path.join(TESTS, name))
+                self.assertEqual(job.code, 0, job.err.decode())
 
     def test_examples(self):
         for words in (["heat2d", "--nx", "64", "--ny", "64", "--steps", "20"], ["cg27", "--nx", "8", "--iterations", "5"], ["particles"], ["master_worker"]):

@@ -13,7 +13,7 @@ sys.path.insert(0, os.path.join(HERE, "..", "launch"))
 from harness import BIN, LaunchTest  # noqa: E402
 
 SOURCE = os.path.join(HERE, "programs", "misuse.c")
-COMM, TYPE, REQUEST, BUFFER, NOT_SAME = 5, 3, 7, 1, 40  # error classes = exit codes
+COMM, TYPE, REQUEST, BUFFER, OTHER, NOT_SAME = 5, 3, 7, 1, 16, 40  # error classes = exit codes
 with open(SOURCE, encoding="utf-8") as text:
     LINES = {mark: number for number, line in enumerate(text, 1) for mark in re.findall(r"// @(\w+)", line)}
 
@@ -150,6 +150,54 @@ class MisuseTest(LaunchTest):
 
     def test_other_creation(self):
         self.mismatch("other_creation", [("MPI_Comm_split", "split"), ("MPI_Comm_dup", "dup_instead")], 1, "MPI_COMM_WORLD", "All members .*")
+
+    # Windows and files have orders of their own.
+    def test_windows(self):
+        made = f"the window made by MPI_Win_create at {at('win_made')}"
+        self.mismatch("other_end_of_window", [("MPI_Win_free", "win_free"), ("MPI_Win_fence", "fence")], 2, made,
+                      "All members of a window must make the same collective calls in the same order: .*")
+        self.mismatch("other_assertion", [("MPI_Win_fence", "other_assertion")], 2, made,
+                      "The assertion MPI_MODE_NOSUCCEED is (given here and not given|not given here and given) there")
+        self.mismatch("other_window_size", [("MPI_Win_create", "win_made")], 1, "MPI_COMM_WORLD",
+                      "The size, of which the hint same_size says that it is the same, is (256 here and 512|512 here and 256) there")
+        self.mismatch("other_unit", [("MPI_Win_allocate", "other_unit")], 1, "MPI_COMM_WORLD",
+                      "The disp_unit, of which the hint same_disp_unit says that it is the same, is (8 here and 4|4 here and 8) there")
+
+    def on_file(self, case, number, sentence, *calls):
+        self.mismatch(case, [(name, mark) for name, mark in calls], number, f"the file opened by MPI_File_open at {at('opened')}", sentence)
+
+    def test_files(self):
+        order = "All members of a file's communicator must make the same collective calls in the same order: .*"
+        self.on_file("other_file_call", 2, order, ("MPI_File_sync", "sync"), ("MPI_File_write_ordered", "write_ordered"))
+        self.on_file("whole_or_split", 1, order, ("MPI_File_write_all_begin", "write_all_begin"), ("MPI_File_write_all", "write_all"))
+
+    def differs(self, case, number, what, values, call):
+        one, two = values
+        self.on_file(case, number, f"The {what} is ({one} here and {two}|{two} here and {one}) there", (call, case))
+
+    def test_file_arguments(self):
+        self.mismatch("other_mode", [("MPI_File_open", "opened")], 2, "MPI_COMM_WORLD",
+                      r"The access mode is MPI_MODE_CREATE \| MPI_MODE_(WRONLY|RDWR) here and MPI_MODE_CREATE \| MPI_MODE_(WRONLY|RDWR) there")
+        self.differs("other_size", 3, "size", (8, 16), "MPI_File_set_size")
+        self.differs("other_allocation", 1, "size", (8, 16), "MPI_File_preallocate")
+        self.differs("other_representation", 1, "data representation", ('"native"', '"external32"'), "MPI_File_set_view")
+        self.differs("other_etype", 1, "extent of the etype", (1, 4), "MPI_File_set_view")
+        self.differs("other_offset", 1, "offset", (0, 4), "MPI_File_seek_shared")
+        self.differs("other_whence", 1, "whence", ("MPI_SEEK_CUR", "MPI_SEEK_END"), "MPI_File_seek_shared")
+        self.differs("other_flag", 1, "flag", (0, 1), "MPI_File_set_atomicity")
+
+    def test_between_halves(self):
+        for case, call in (("split_sync", "MPI_File_sync"), ("split_view", "MPI_File_set_view"), ("split_size", "MPI_File_set_size"),
+                           ("split_allocation", "MPI_File_preallocate"), ("split_close", "MPI_File_close"),
+                           ("split_write", "MPI_File_iwrite_all"), ("split_twice", "MPI_File_read_all_begin"),
+                           ("split_other_end", "MPI_File_write_all_end")):
+            self.misuse(case, OTHER, rf"{call} at {at(case)}: MPI_File_write_at_all_begin at {at('begun')} has been begun with this file and "
+                        r"not ended\. Call MPI_File_write_at_all_end first")
+        self.misuse("split_no_begin", OTHER, rf"MPI_File_read_ordered_end at {at('split_no_begin')}: no split collective operation has been .*")
+
+    def test_pending_on_file(self):
+        self.misuse("pending_sync", REQUEST, rf"MPI_File_sync at {at('pending_sync')}: MPI_File_iwrite_at at {at('pending_write')} is still "
+                    r"pending on this file\. Complete that operation first .*")
 
     # With --profile the calls go through two wrappers: places are still the program's, in both reports.
     def test_with_profile(self):

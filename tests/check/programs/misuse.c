@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 static int rank, size;
 static double field[64];
@@ -190,6 +191,148 @@ static void other_creation(void) {
     MPI_Comm_dup(MPI_COMM_WORLD, &comm);  // @dup_instead
 }
 
+// Windows.
+static MPI_Win window(MPI_Aint doubles, MPI_Info info) {
+  MPI_Win win;
+  MPI_Win_create(field, doubles * (MPI_Aint)sizeof(double), sizeof(double), info, MPI_COMM_WORLD, &win);  // @win_made
+  return win;
+}
+
+static void other_end_of_window(void) {
+  MPI_Win win = window(64, MPI_INFO_NULL);
+  MPI_Win_set_info(win, MPI_INFO_NULL);
+  if (rank == 1)
+    MPI_Win_free(&win);  // @win_free
+  else
+    MPI_Win_fence(0, win);  // @fence
+}
+
+static void other_assertion(void) {
+  MPI_Win win = window(64, MPI_INFO_NULL);
+  MPI_Win_fence(MPI_MODE_NOPRECEDE | (rank == 2 ? MPI_MODE_NOSTORE : 0), win);
+  MPI_Win_fence(rank == 1 ? MPI_MODE_NOSUCCEED : 0, win);  // @other_assertion
+}
+
+static void other_window_size(void) {
+  MPI_Info info;
+  MPI_Info_create(&info);
+  MPI_Info_set(info, "same_size", "true");
+  window(rank == 1 ? 32 : 64, info);
+}
+
+static void other_unit(void) {
+  MPI_Info info;
+  MPI_Win win;
+  double* base;
+  MPI_Info_create(&info);
+  MPI_Info_set(info, "same_disp_unit", rank == 2 ? "true" : "false");
+  MPI_Win_allocate(rank == 1 ? 32 : 64, rank == 2 ? 8 : 4, info, MPI_COMM_WORLD, &base, &win);  // @other_unit
+}
+
+// Files.
+static MPI_File open_file(int amode) {
+  MPI_File file;
+  char path[64];
+  int id = (int)getpid();
+  MPI_Bcast(&id, 1, MPI_INT, 0, MPI_COMM_WORLD);
+  snprintf(path, sizeof(path), "/tmp/tmpi-misuse-%d", id);
+  if (MPI_File_open(MPI_COMM_WORLD, path, amode, MPI_INFO_NULL, &file) != MPI_SUCCESS) exit(3);  // @opened
+  if (rank == 0) unlink(path);
+  return file;
+}
+static MPI_File new_file(void) { return open_file(MPI_MODE_CREATE | MPI_MODE_RDWR); }
+
+static void other_mode(void) { open_file(MPI_MODE_CREATE | (rank == 1 ? MPI_MODE_WRONLY : MPI_MODE_RDWR)); }
+
+static void other_file_call(void) {
+  MPI_File file = new_file();
+  MPI_File_write_at_all(file, rank, field, 1, MPI_BYTE, MPI_STATUS_IGNORE);
+  if (rank == 1)
+    MPI_File_sync(file);  // @sync
+  else
+    MPI_File_write_ordered(file, field, rank, MPI_BYTE, MPI_STATUS_IGNORE);  // @write_ordered
+}
+
+static void whole_or_split(void) {
+  MPI_File file = new_file();
+  if (rank == 1) {
+    MPI_File_write_all_begin(file, field, 1, MPI_DOUBLE);  // @write_all_begin
+    MPI_File_write_all_end(file, field, MPI_STATUS_IGNORE);
+  } else {
+    MPI_File_write_all(file, field, 1, MPI_DOUBLE, MPI_STATUS_IGNORE);  // @write_all
+  }
+}
+
+// An error of the library leaves the order as it is.
+static void other_size(void) {
+  MPI_File file = new_file();
+  MPI_File_set_size(file, -1);
+  MPI_File_read_at_all(file, -1, field, 1, MPI_DOUBLE, MPI_STATUS_IGNORE);
+  MPI_File_set_size(file, rank == 1 ? 8 : 16);  // @other_size
+}
+static void other_allocation(void) { MPI_File_preallocate(new_file(), rank == 1 ? 8 : 16); }  // @other_allocation
+
+// The sizes of the etypes differ, too, but the representation is what is wrong.
+static void other_representation(void) {
+  MPI_File_set_view(new_file(), 0, rank == 1 ? MPI_BYTE : MPI_INT, MPI_INT, rank == 1 ? "external32" : "native", MPI_INFO_NULL);  // @other_representation
+}
+static void other_etype(void) { MPI_File_set_view(new_file(), 8 * rank, rank == 1 ? MPI_CHAR : MPI_INT, MPI_INT, "native", MPI_INFO_NULL); }  // @other_etype
+static void other_offset(void) { MPI_File_seek_shared(new_file(), rank == 1 ? 4 : 0, MPI_SEEK_SET); }  // @other_offset
+static void other_whence(void) { MPI_File_seek_shared(new_file(), 0, rank == 1 ? MPI_SEEK_END : MPI_SEEK_CUR); }  // @other_whence
+static void other_flag(void) { MPI_File_set_atomicity(new_file(), rank == 1); }  // @other_flag
+
+static MPI_File begun(void) {
+  MPI_File file = new_file();
+  MPI_File_write_at_all_begin(file, 8 * rank, field, 1, MPI_DOUBLE);  // @begun
+  return file;
+}
+static void split_sync(void) { MPI_File_sync(begun()); }  // @split_sync
+static void split_view(void) { MPI_File_set_view(begun(), 0, MPI_BYTE, MPI_BYTE, "native", MPI_INFO_NULL); }  // @split_view
+static void split_size(void) { MPI_File_set_size(begun(), 100); }  // @split_size
+static void split_allocation(void) { MPI_File_preallocate(begun(), 100); }  // @split_allocation
+static void split_close(void) {
+  MPI_File file = begun();
+  MPI_File_close(&file);  // @split_close
+}
+static void split_write(void) {
+  MPI_Request request;
+  MPI_File_iwrite_all(begun(), field, 1, MPI_DOUBLE, &request);  // @split_write
+}
+static void split_twice(void) { MPI_File_read_all_begin(begun(), field + 8, 1, MPI_DOUBLE); }  // @split_twice
+static void split_other_end(void) { MPI_File_write_all_end(begun(), field, MPI_STATUS_IGNORE); }  // @split_other_end
+static void split_no_begin(void) { MPI_File_read_ordered_end(new_file(), field, MPI_STATUS_IGNORE); }  // @split_no_begin
+
+static void pending_sync(void) {
+  MPI_Request request;
+  MPI_File file = new_file();
+  MPI_File_iwrite_at(file, 8 * rank, field, 1, MPI_DOUBLE, &request);  // @pending_write
+  MPI_File_sync(file);  // @pending_sync
+}
+
+// What may differ, and what may come between the halves.
+static void clean_windows_and_files(void) {
+  MPI_Win win = window(rank == 1 ? 32 : 64, MPI_INFO_NULL);
+  MPI_Win_fence(rank == 1 ? MPI_MODE_NOSTORE : 0, win);
+  MPI_Win_fence(MPI_MODE_NOSUCCEED | (rank == 1 ? MPI_MODE_NOPUT : 0), win);
+  MPI_Win_free(&win);
+  MPI_File file = new_file();
+  MPI_Request request;
+  MPI_Offset offset;
+  MPI_File_set_view(file, 8 * rank, rank == 1 ? MPI_FLOAT : MPI_INT, MPI_INT, "native", MPI_INFO_NULL);
+  MPI_File_write_all_begin(file, field, rank, MPI_INT);
+  MPI_File_get_position(file, &offset);
+  MPI_File_iwrite_at(file, 100, field + 8, 1, MPI_INT, &request);
+  MPI_File_set_atomicity(file, 1);
+  MPI_File_write_all_end(file, field + 1, MPI_STATUS_IGNORE);  // refused: another buffer
+  MPI_File_write_all_end(file, field, MPI_STATUS_IGNORE);
+  MPI_Wait(&request, MPI_STATUS_IGNORE);
+  MPI_File_set_atomicity(file, rank + 1);
+  MPI_File_set_size(file, 0);
+  MPI_File_iread_all(file, field, 1, MPI_INT, &request);
+  MPI_Wait(&request, MPI_STATUS_IGNORE);
+  MPI_File_close(&file);
+}
+
 // What is accepted beyond the report.
 static void liberties(void) {
   long yes = 1, all = 0;
@@ -243,6 +386,7 @@ static void clean(void) {
   MPI_Gather(field, 1, MPI_DOUBLE, rank == 1 ? field + 1 : field, rank == 1 ? 1 : 7, MPI_DOUBLE, 1, MPI_COMM_WORLD);
   MPI_Allreduce(MPI_IN_PLACE, field, 8, MPI_DOUBLE, MPI_MAX, MPI_COMM_WORLD);
   MPI_Reduce_scatter_block(field, field + 16, 4, MPI_DOUBLE, MPI_MAX, MPI_COMM_WORLD);
+  clean_windows_and_files();
 }
 
 int main(int argc, char** argv) {
@@ -258,6 +402,12 @@ int main(int argc, char** argv) {
       {"own_chunk", own_chunk}, {"own_type", own_type}, {"own_counts", own_counts}, {"own_root", own_root},
       {"aliased", aliased}, {"aliased_chunk", aliased_chunk}, {"aliased_sum", aliased_sum},
       {"aliased_neighbours", aliased_neighbours}, {"aliased_neighbours_v", aliased_neighbours_v}, {"pending_neighbours", pending_neighbours},
+      {"other_end_of_window", other_end_of_window}, {"other_assertion", other_assertion}, {"other_window_size", other_window_size}, {"other_unit", other_unit},
+      {"other_mode", other_mode}, {"other_file_call", other_file_call}, {"whole_or_split", whole_or_split}, {"other_size", other_size},
+      {"other_allocation", other_allocation}, {"other_representation", other_representation}, {"other_etype", other_etype}, {"other_offset", other_offset},
+      {"other_whence", other_whence}, {"other_flag", other_flag}, {"split_sync", split_sync}, {"split_view", split_view},
+      {"split_size", split_size}, {"split_allocation", split_allocation}, {"split_close", split_close}, {"split_write", split_write},
+      {"split_twice", split_twice}, {"split_other_end", split_other_end}, {"split_no_begin", split_no_begin}, {"pending_sync", pending_sync},
       {"leaks", leaks}, {"clean", clean},
   };
   MPI_Init(&argc, &argv);
