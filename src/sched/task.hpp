@@ -121,6 +121,18 @@ static_assert(offsetof(ult::Fiber, stack) + sizeof(TaskHead) == kCacheLine);
 /// across a scheduling point: the task may continue on another thread. Does not suspend.
 Task* current() noexcept;
 
+namespace detail {
+// Where it is written what runs on the calling thread; null on threads that are no workers. initial-exec: one load, no
+// call, also inside libtmpi.so (which is there from the start, never dlopen'ed late).
+extern constinit thread_local Task** t_running __attribute__((tls_model("initial-exec")));
+}  // namespace detail
+
+/// The same as a part of the caller, which must have no scheduling point: a compiler keeps the thread's address.
+[[gnu::always_inline]] inline Task* current_until_suspended() noexcept {
+  Task** running = detail::t_running;
+  return running == nullptr ? nullptr : *running;
+}
+
 /// Puts the calling task at the end of its worker's ready queue and runs the others first. SUSPENDS (returns
 /// at once when nobody else is ready, after a look at inbox and network).
 void yield() noexcept;

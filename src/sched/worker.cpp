@@ -11,15 +11,15 @@
 #include "timers/clock.hpp"
 
 namespace tmpi::sched {
+
+// Not read through the worker: a rank's thread runs something else than the worker's.
+constinit thread_local Task** detail::t_running __attribute__((tls_model("initial-exec"))) = nullptr;
+
 namespace {
 
 // initial-exec: one load, no call, also inside libtmpi.so (which is there from the start, never dlopen'ed
 // late).
 __attribute__((tls_model("initial-exec"))) thread_local Worker* t_worker = nullptr;
-// Where it is written what runs on the calling thread. Not read through the worker: a rank's thread runs
-// something else than the worker's.
-__attribute__((tls_model("initial-exec"))) thread_local Task** t_running = nullptr;
-
 void task_main(ult::Fiber& fiber) noexcept {
   Task& task = static_cast<Task&>(fiber);
   task.worker->settle_in(&task);
@@ -41,7 +41,7 @@ __attribute__((noinline)) Worker* this_worker() noexcept {
 
 __attribute__((noinline)) void set_this_thread(Worker* worker, Task** running) noexcept {
   t_worker = worker;
-  t_running = running;
+  detail::t_running = running;
 }
 
 // ---- Choosing ----
@@ -534,7 +534,7 @@ HelperFiber* Worker::take_ready_helper() noexcept {
 
 // The worker's own thread sees it at the latest when it leaves; another one may not come by again.
 void Worker::helper_is_ready() noexcept {
-  if (t_running != &running_) attendant_->take_over();
+  if (detail::t_running != &running_) attendant_->take_over();
 }
 
 Worker::~Worker() {
@@ -559,7 +559,7 @@ void Worker::adopt(Task& task) noexcept {
 
 __attribute__((noinline)) Task* current() noexcept {
   compiler_barrier();
-  Task** running = t_running;
+  Task** running = detail::t_running;
   return running == nullptr ? nullptr : *running;
 }
 

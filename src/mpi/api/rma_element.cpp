@@ -1,6 +1,7 @@
 // One-sided operations on single elements. MPI report, 12.3.4.
 #include "mpi/api/profiled.hpp"
 #include "mpi/api/rma_calls.hpp"
+#include "mpi/rma/word.hpp"
 
 namespace tmpi::mpi {
 namespace {
@@ -13,22 +14,13 @@ Err check_element(const Window& window, MPI_Datatype handle, int rank, MPI_Aint 
               "the datatype is a derived one: this operation is on one element of a predefined type");
 }
 
-// MPI report, 12.3.4: C integer, Fortran integer, logical, multi-language and byte types.
 Err check_comparable(const Datatype& type) {
-  switch (type.group()) {
-    case KindGroup::kCInteger:
-    case KindGroup::kFortranInteger:
-    case KindGroup::kLogical:
-    case KindGroup::kMultiLanguage:
-    case KindGroup::kByte:
-      return kOk;
-    default:
-      return fail(
-          MPI_ERR_TYPE,
-          "the datatype is {}: MPI_Compare_and_swap accepts C and Fortran integer, logical and byte types, "
-          "MPI_AINT, MPI_OFFSET and MPI_COUNT",
-          type.name());
-  }
+  if (comparable(type.group())) return kOk;
+  return fail(
+      MPI_ERR_TYPE,
+      "the datatype is {}: MPI_Compare_and_swap accepts C and Fortran integer, logical and byte types, "
+      "MPI_AINT, MPI_OFFSET and MPI_COUNT",
+      type.name());
 }
 
 }  // namespace
@@ -36,8 +28,9 @@ Err check_comparable(const Datatype& type) {
 
 using namespace tmpi::mpi;
 
-int PMPI_Fetch_and_op(const void* origin_addr, void* result_addr, MPI_Datatype datatype, int target_rank,
-                      MPI_Aint target_disp, MPI_Op op, MPI_Win win) {
+// What is no word; out of the way of those. A parameter for each argument lets the call be a jump.
+[[gnu::noinline]] static int fetch_any(const void* origin_addr, void* result_addr, MPI_Datatype datatype,
+                                       int target_rank, MPI_Aint target_disp, MPI_Op op, MPI_Win win) {
   return on_win("MPI_Fetch_and_op", win, [&](Window& w) -> Err {
     Spot spot;
     const Op* known;
@@ -48,10 +41,20 @@ int PMPI_Fetch_and_op(const void* origin_addr, void* result_addr, MPI_Datatype d
     return fetch_and_op(w, *known, origin_addr, result_addr, spot);
   });
 }
+
+int PMPI_Fetch_and_op(const void* origin_addr, void* result_addr, MPI_Datatype datatype, int target_rank,
+                      MPI_Aint target_disp, MPI_Op op, MPI_Win win) {
+  const Window* const w = window_at_hand(win);
+  if (w != nullptr && result_addr != nullptr &&
+      combine_word(*w, op, origin_addr, result_addr, datatype, target_rank, target_disp)) [[likely]]
+    return MPI_SUCCESS;
+  return fetch_any(origin_addr, result_addr, datatype, target_rank, target_disp, op, win);
+}
 TMPI_PROFILED(MPI_Fetch_and_op);
 
-int PMPI_Compare_and_swap(const void* origin_addr, const void* compare_addr, void* result_addr,
-                          MPI_Datatype datatype, int target_rank, MPI_Aint target_disp, MPI_Win win) {
+[[gnu::noinline]] static int compare_any(const void* origin_addr, const void* compare_addr, void* result_addr,
+                                         MPI_Datatype datatype, int target_rank, MPI_Aint target_disp,
+                                         MPI_Win win) {
   return on_win("MPI_Compare_and_swap", win, [&](Window& w) -> Err {
     Spot spot;
     TMPI_TRY(check_element(w, datatype, target_rank, target_disp, spot));
@@ -61,5 +64,14 @@ int PMPI_Compare_and_swap(const void* origin_addr, const void* compare_addr, voi
     TMPI_TRY(check_pointer(result_addr, "result_addr"));
     return compare_and_swap(w, origin_addr, compare_addr, result_addr, spot);
   });
+}
+
+int PMPI_Compare_and_swap(const void* origin_addr, const void* compare_addr, void* result_addr,
+                          MPI_Datatype datatype, int target_rank, MPI_Aint target_disp, MPI_Win win) {
+  const Window* const w = window_at_hand(win);
+  if (w != nullptr && compare_and_swap_word(*w, origin_addr, compare_addr, result_addr, datatype, target_rank,
+                                            target_disp)) [[likely]]
+    return MPI_SUCCESS;
+  return compare_any(origin_addr, compare_addr, result_addr, datatype, target_rank, target_disp, win);
 }
 TMPI_PROFILED(MPI_Compare_and_swap);

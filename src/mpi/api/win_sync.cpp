@@ -4,6 +4,7 @@
 #include "mpi/base/check.hpp"
 #include "mpi/comm/group_handle.hpp"
 #include "mpi/rma/synchronize.hpp"
+#include "mpi/rma/word.hpp"
 #include "sched/task.hpp"
 
 using namespace tmpi::mpi;
@@ -73,8 +74,15 @@ int PMPI_Win_unlock_all(MPI_Win win) {
 }
 TMPI_PROFILED(MPI_Win_unlock_all);
 
-int PMPI_Win_flush(int rank, MPI_Win win) {
+[[gnu::noinline]] static int flush_any(int rank, MPI_Win win) {
   return on_win("MPI_Win_flush", win, [&](Window& w) { return flush(w, rank, Flush::kEverywhere); });
+}
+
+int PMPI_Win_flush(int rank, MPI_Win win) {
+  Window* const w = window_at_hand(win);
+  if (w != nullptr && flush_word(*w, rank)) [[likely]]
+    return MPI_SUCCESS;
+  return flush_any(rank, win);
 }
 TMPI_PROFILED(MPI_Win_flush);
 

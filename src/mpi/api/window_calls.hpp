@@ -27,6 +27,17 @@ inline Err check_creation(MPI_Info info, MPI_Win* win, const Info*& hints) {
   return kOk;
 }
 
+/// The window, if the caller may use it without a Frame (rank/call.hpp), for what cannot suspend, fail or call back: on
+/// the rank's own flow of control, into whose calls no thread of the rank comes. Null: a Frame is needed.
+[[gnu::always_inline]] inline Window* window_at_hand(MPI_Win handle) noexcept {
+  const sched::Task* const flow = sched::current_until_suspended();
+  if (flow == nullptr || flow->kind != sched::TaskKind::kRank ||
+      flow->monitored.load(std::memory_order_relaxed) ||
+      static_cast<const Rank*>(flow->owner)->phase.load(std::memory_order_relaxed) != Phase::kInitialized)
+    return nullptr;
+  return window_from(handle);
+}
+
 /// Runs `body(Window&)`; its errors are raised on the window.
 template <class Body>
 [[gnu::always_inline]] inline int on_win(const char* name, MPI_Win handle, Body&& body) {

@@ -111,6 +111,29 @@ inline constexpr std::uintptr_t kPredefinedBase = 0x200;
 inline constexpr std::uintptr_t kPredefinedSlots = 0x100;
 extern Datatype* predefined_types[kPredefinedSlots];
 
+/// What operations on single elements need to know of a predefined type, by slot, at one place.
+struct Scalar {
+  enum class Sum : std::uint8_t {
+    kOther,
+    kInteger,
+    kFloating
+  };                      ///< as int32_t or int64_t, as float or double
+  std::uint8_t size = 0;  ///< in bytes; 0: no type, or not one run of at most eight
+  Sum sum = Sum::kOther;  ///< how MPI_SUM adds
+  bool compares = false;  ///< of those that MPI_Compare_and_swap takes
+};
+extern Scalar predefined_scalars[kPredefinedSlots];
+[[gnu::always_inline]] inline Scalar scalar_from(MPI_Datatype handle) noexcept {
+  const std::uintptr_t slot = reinterpret_cast<std::uintptr_t>(handle) - kPredefinedBase;
+  return slot < kPredefinedSlots ? predefined_scalars[slot] : Scalar{};
+}
+
+/// MPI report, 12.3.4: C integer, Fortran integer, logical, multi-language and byte types.
+constexpr bool comparable(KindGroup group) noexcept {
+  return group == KindGroup::kCInteger || group == KindGroup::kFortranInteger ||
+         group == KindGroup::kLogical || group == KindGroup::kMultiLanguage || group == KindGroup::kByte;
+}
+
 /// The type behind a handle: a table look-up for predefined ones, the pointer itself otherwise. Null for
 /// MPI_DATATYPE_NULL and for handles that are no datatypes as far as that can be seen (unknown small
 /// constants, bad magic).

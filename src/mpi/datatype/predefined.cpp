@@ -9,6 +9,7 @@
 namespace tmpi::mpi {
 
 Datatype* predefined_types[kPredefinedSlots];
+Scalar predefined_scalars[kPredefinedSlots];
 
 namespace {
 
@@ -107,12 +108,26 @@ std::vector<Row> rows() {
 #undef SCALAR
 #undef PAIR
 
+Scalar::Sum sum_of(const Datatype& type) {
+  const KindGroup group = type.group();
+  if (group == KindGroup::kCInteger || group == KindGroup::kFortranInteger ||
+      group == KindGroup::kMultiLanguage)
+    return Scalar::Sum::kInteger;
+  const bool real = type.kind() == Kind::kFloat || type.kind() == Kind::kDouble;
+  return real ? Scalar::Sum::kFloating : Scalar::Sum::kOther;
+}
+
 // Built when the library is loaded, before any rank runs; never destroyed, since ranks may still hold types
 // at exit.
 bool fill_table() {
-  for (const Row& row : rows())
-    predefined_types[reinterpret_cast<std::uintptr_t>(row.handle) - kPredefinedBase] =
-        DatatypeBuilder::predefined(row);
+  for (const Row& row : rows()) {
+    const std::uintptr_t slot = reinterpret_cast<std::uintptr_t>(row.handle) - kPredefinedBase;
+    Datatype* const type = predefined_types[slot] = DatatypeBuilder::predefined(row);
+    if (!type->contiguous() || type->size() > 8) continue;
+    predefined_scalars[slot] = {.size = static_cast<std::uint8_t>(type->size()),
+                                .sum = sum_of(*type),
+                                .compares = comparable(type->group())};
+  }
   return true;
 }
 [[maybe_unused]] const bool filled = fill_table();

@@ -144,6 +144,9 @@ Err create_window(Comm& comm, const WindowOrder& order, const Info& hints, Windo
   bool no_memory = window->members == nullptr;
   if (!no_memory) {
     window->rank = window->comm->rank;
+    window->size = static_cast<unsigned>(window->members->size());
+    window->reach = window->members->reach();
+    window->one_flow = one_flow_at_a_time();
     const ContextId context = window->comm->context;
     window->comm->name = fmt::format("window {}.{} (made by rank {})", maker_of(context), number_of(context),
                                      maker_of(context));

@@ -34,6 +34,12 @@ inline bool may_access(const Window& window, int target) noexcept {
   return false;
 }
 
+/// Nothing but this rank touches the memory of `target`, which it may access, now.
+inline bool alone(const Window& window, int target) noexcept {
+  return window.one_flow ||
+         (window.epoch == Epoch::kLock && window.targets[static_cast<std::size_t>(target)] == kExclusive);
+}
+
 /// MPI_ERR_RMA_SYNC if it may not. What passes, and all other checks, is told by note_access(), so that a call that fails
 /// changes nothing.
 inline Err check_access(const Window& window, int target) {

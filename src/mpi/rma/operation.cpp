@@ -25,12 +25,6 @@ void finish(Request* request) noexcept {
   if (request != nullptr) request->complete();
 }
 
-// Nothing but this rank touches its target's memory now.
-bool alone(const Window& window, int target) noexcept {
-  return one_flow_at_a_time() ||
-         (window.epoch == Epoch::kLock && window.targets[static_cast<std::size_t>(target)] == kExclusive);
-}
-
 [[gnu::noinline]] void copy_other(void* to, MPI_Count to_count, const Datatype& to_type, const void* from,
                                   MPI_Count from_count, const Datatype& from_type, const Window& window,
                                   int other) noexcept {

@@ -11,8 +11,7 @@ namespace tmpi::mpi {
 
 /// For calls that a program may make until something has happened: every so often the others of the worker have a turn.
 inline void let_others_run(Window& window) noexcept {
-  constexpr unsigned kCalls = 128;
-  if (++window.polls % kCalls == 0) [[unlikely]]
+  if (++window.polls % kPollsBetweenTurns == 0) [[unlikely]]
     sched::yield();
 }
 

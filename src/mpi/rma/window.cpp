@@ -39,6 +39,11 @@ WindowShared::WindowShared(ContextId id, std::shared_ptr<const Group> members, i
   }
   if (flavor == MPI_WIN_FLAVOR_ALLOCATE || (flavor == MPI_WIN_FLAVOR_SHARED && !contiguous)) allocate_each();
   if (flavor == MPI_WIN_FLAVOR_SHARED && contiguous) allocate_together();
+  reach_.resize(extents_.size());
+  for (std::size_t rank = 0; rank < extents_.size() && flavor != MPI_WIN_FLAVOR_DYNAMIC; ++rank) {
+    const Extent& extent = extents_[rank];
+    if (members_[rank] != nullptr) reach_[rank] = {extent.base, extent.size, extent.disp_unit};
+  }
   Registry& all = registry();
   const std::scoped_lock guard(all.lock);
   all.windows.emplace(context, this);

@@ -32,6 +32,13 @@ struct Extent {
   MPI_Aint disp_unit = 1;
 };
 
+/// What may be accessed of a member without asking further.
+struct Reach {
+  Address base = 0;
+  MPI_Aint size = -1;  ///< in bytes; -1: it lives in another node process, or the window is dynamic
+  MPI_Aint disp_unit = 1;
+};
+
 /// What a member in this node process shows the others. Any of them, and whoever looks at the network, uses it.
 struct Member {
   Rank* rank = nullptr;
@@ -57,6 +64,7 @@ class WindowShared {
   const Extent& extent(int rank) const noexcept { return extents_[static_cast<std::size_t>(rank)]; }
   /// Null: in another node process.
   Member* member(int rank) const noexcept { return members_[static_cast<std::size_t>(rank)]; }
+  const Reach* reach() const noexcept { return reach_.data(); }  ///< by rank
   std::deque<Member>& here() noexcept { return here_; }
   int size() const noexcept { return static_cast<int>(members_.size()); }
 
@@ -66,6 +74,7 @@ class WindowShared {
   Address allocate(MPI_Aint bytes);
 
   std::vector<Extent> extents_;
+  std::vector<Reach> reach_;
   std::vector<Member*> members_;
   std::deque<Member> here_;
   // Its own destructor frees it: memory for the rest may be missing, while the window is made.
@@ -93,13 +102,19 @@ enum class Epoch : std::uint8_t {
   kLockAll,
 };
 
+/// Every so many calls with which a program may wait in a loop, the others of the worker have a turn.
+inline constexpr unsigned kPollsBetweenTurns = 128;
+
 struct Window {
   static constexpr std::uint32_t kMagic = 0x57494e44;  // "WIND"
   std::uint32_t magic = kMagic;
   Epoch epoch = Epoch::kNone;
-  unsigned polls = 0;              ///< calls that a program may wait with (progress.hpp)
-  std::atomic<unsigned> order{0};  ///< MPI_Win_sync
+  bool one_flow = false;         ///< one_flow_at_a_time(), remote.hpp
+  unsigned polls = 0;            ///< calls that a program may wait with (synchronize.hpp)
+  unsigned size = 0;             ///< members
+  const Reach* reach = nullptr;  ///< = members->reach()
   int rank = 0;
+  std::atomic<unsigned> order{0};     ///< MPI_Win_sync
   int locks = 0;                      ///< kLock: targets that are locked, MPI_PROC_NULL included
   int null_locks = 0;                 ///< kLock: of them MPI_PROC_NULL
   std::vector<std::uint8_t> targets;  ///< by rank: Target; empty: never needed

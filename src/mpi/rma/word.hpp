@@ -1,42 +1,182 @@
-// Word: a put or get of eight bytes inside the node, which is what most small ones are: nothing but checks and two
-// instructions, so all of it is part of the MPI function. Arguments have been checked as for put() and get(). False: it
-// is something else, which those do, or refuse.
+// Word: a put, get, accumulate, fetch-and-op or compare-and-swap of four or eight bytes inside the node, which is what
+// most small operations are: nothing but checks and a few instructions, so all of it is part of the MPI function.
+// Nothing suspends, fails or calls back, and nothing is written but the memory of the operation: no Frame is needed
+// (window_at_hand()). False: it is something else, which the functions of operation.hpp do, or refuse.
+//
+// Elements are atomic against all other accumulates because Combiner changes an aligned element of such a size in the
+// same way, by instructions that are atomic themselves.
 #pragma once
 
+#include <atomic>
+#include <bit>
 #include <cstring>
+#include <type_traits>
 
 #include "mpi/rma/epoch.hpp"
-#include "mpi/rma/operation.hpp"
+#include "mpi/rma/window.hpp"
 
 namespace tmpi::mpi {
+namespace detail {
 
-/// Where they lie in the window; null: not a word, not here, or not allowed.
-[[gnu::always_inline]] inline void* word_at(Window& window, const Data& origin, const Spot& target) noexcept {
-  constexpr MPI_Count kSize = 8;
-  const WindowShared& members = *window.members;
+/// Where `bytes` bytes at a displacement lie; 0: not inside the window, not here, or not allowed yet.
+[[gnu::always_inline]] inline Address word_at(const Window& window, int rank, MPI_Aint disp,
+                                              MPI_Aint bytes) noexcept {
+  if (static_cast<unsigned>(rank) >= window.size) return 0;
+  const bool allowed =
+      window.epoch == Epoch::kLockAll || (window.epoch != Epoch::kFence && may_access(window, rank));
+  const Reach& reach = window.reach[rank];
   MPI_Aint displacement;
-  if (target.rank < 0 || origin.bytes() != kSize || target.bytes() != kSize || !origin.type->contiguous() ||
-      !target.type->contiguous() || members.flavor == MPI_WIN_FLAVOR_DYNAMIC ||
-      !may_access(window, target.rank))
-    return nullptr;
-  const Extent& extent = members.extent(target.rank);
-  if (target.disp < 0 || __builtin_mul_overflow(target.disp, extent.disp_unit, &displacement) ||
-      displacement > extent.size - kSize || members.member(target.rank) == nullptr)
-    return nullptr;
-  note_access(window);
-  return reinterpret_cast<void*>(moved(extent.base, displacement));
+  if (!allowed || disp < 0 || __builtin_mul_overflow(disp, reach.disp_unit, &displacement) ||
+      displacement > reach.size - bytes)
+    return 0;
+  return moved(reach.base, displacement);
 }
 
-[[gnu::always_inline]] inline bool put_word(Window& window, const Data& origin, const Spot& target) noexcept {
-  void* const there = word_at(window, origin, target);
-  if (there != nullptr) std::memcpy(there, origin.address, 8);
-  return there != nullptr;
+/// The bytes of a word in a call with a count; 0: it is none.
+[[gnu::always_inline]] inline unsigned word_size(MPI_Count count, MPI_Datatype type) noexcept {
+  const Scalar scalar = scalar_from(type);
+  const auto bytes = static_cast<unsigned>(count) * scalar.size;
+  const bool word = static_cast<std::uint64_t>(count) <= 8 && (bytes == 8 || bytes == 4);
+  return word ? bytes : 0;
 }
 
-[[gnu::always_inline]] inline bool get_word(Window& window, const Data& origin, const Spot& target) noexcept {
-  const void* const there = word_at(window, origin, target);
-  if (there != nullptr) std::memcpy(origin.address, there, 8);
-  return there != nullptr;
+[[gnu::always_inline]] inline void copy_word(void* to, const void* from, unsigned bytes) noexcept {
+  if (bytes == 8) {
+    std::memcpy(to, from, 8);
+  } else {
+    std::memcpy(to, from, 4);
+  }
+}
+
+/// The sum of two elements, given by their bits.
+template <class Word>
+[[gnu::always_inline]] inline Word sum_of(Word a, Word b, Scalar::Sum how) noexcept {
+  using Real = std::conditional_t<sizeof(Word) == 8, double, float>;
+  return how == Scalar::Sum::kInteger ? a + b
+                                      : std::bit_cast<Word>(std::bit_cast<Real>(a) + std::bit_cast<Real>(b));
+}
+
+/// What was there before. Adds, or puts the operand there if `how` is kOther.
+template <class Word>
+[[gnu::always_inline]] inline Word change_word(Word& there, Word operand, Scalar::Sum how,
+                                               bool alone) noexcept {
+  const std::atomic_ref<Word> word(there);
+  const bool replaces = how == Scalar::Sum::kOther;
+  if (alone) {
+    const Word before = word.load(std::memory_order_relaxed);
+    word.store(replaces ? operand : sum_of(before, operand, how), std::memory_order_relaxed);
+    return before;
+  }
+  // acq_rel as all of them: programs build locks of these.
+  if (replaces) return word.exchange(operand, std::memory_order_acq_rel);
+  if (how == Scalar::Sum::kInteger) return word.fetch_add(operand, std::memory_order_acq_rel);
+  Word before = word.load(std::memory_order_relaxed);
+  while (!word.compare_exchange_weak(before, sum_of(before, operand, how), std::memory_order_acq_rel,
+                                     std::memory_order_relaxed)) {
+  }
+  return before;
+}
+
+/// `result` may be null. False: another operator, or not aligned.
+template <class Word>
+[[gnu::always_inline]] inline bool combine_word(Address target, MPI_Op op, Scalar::Sum sum, bool alone,
+                                                const void* origin, void* result) noexcept {
+  if (target % sizeof(Word) != 0) return false;
+  Word& there = *reinterpret_cast<Word*>(target);
+  Word operand, before;
+  if (op == MPI_NO_OP) {
+    before = std::atomic_ref<Word>(there).load(std::memory_order_acquire);
+  } else {
+    const bool adds = op == MPI_SUM && sum != Scalar::Sum::kOther;
+    if (origin == nullptr || !(adds || op == MPI_REPLACE)) return false;
+    std::memcpy(&operand, origin, sizeof(Word));
+    before = change_word(there, operand, adds ? sum : Scalar::Sum::kOther, alone);
+  }
+  if (result != nullptr) std::memcpy(result, &before, sizeof(Word));
+  return true;
+}
+
+template <class Word>
+[[gnu::always_inline]] inline bool swap_word(Address target, bool alone, const void* origin,
+                                             const void* compare, void* result) noexcept {
+  if (target % sizeof(Word) != 0) return false;
+  const std::atomic_ref<Word> word(*reinterpret_cast<Word*>(target));
+  Word expected, desired;
+  std::memcpy(&expected, compare, sizeof(Word));
+  std::memcpy(&desired, origin, sizeof(Word));
+  if (alone) {
+    const Word before = word.load(std::memory_order_relaxed);
+    if (before == expected) word.store(desired, std::memory_order_relaxed);
+    expected = before;
+  } else {
+    word.compare_exchange_strong(expected, desired, std::memory_order_acq_rel);
+  }
+  std::memcpy(result, &expected, sizeof(Word));
+  return true;
+}
+
+}  // namespace detail
+
+/// Data of the calling rank or of a target, as the program gives it.
+struct GivenData {
+  MPI_Count count;
+  MPI_Datatype type;
+};
+
+[[gnu::always_inline]] inline bool put_word(const Window& window, const void* origin, const GivenData& from,
+                                            int rank, MPI_Aint disp, const GivenData& to) noexcept {
+  const unsigned bytes = detail::word_size(from.count, from.type);
+  if (bytes == 0 || origin == nullptr || detail::word_size(to.count, to.type) != bytes) return false;
+  const Address there = detail::word_at(window, rank, disp, bytes);
+  if (there != 0) detail::copy_word(reinterpret_cast<void*>(there), origin, bytes);
+  return there != 0;
+}
+
+[[gnu::always_inline]] inline bool get_word(const Window& window, void* origin, const GivenData& to, int rank,
+                                            MPI_Aint disp, const GivenData& from) noexcept {
+  const unsigned bytes = detail::word_size(to.count, to.type);
+  if (bytes == 0 || origin == nullptr || detail::word_size(from.count, from.type) != bytes) return false;
+  const Address there = detail::word_at(window, rank, disp, bytes);
+  if (there != 0) detail::copy_word(origin, reinterpret_cast<const void*>(there), bytes);
+  return there != 0;
+}
+
+/// One element, with or without a result: MPI_SUM, MPI_REPLACE and MPI_NO_OP.
+[[gnu::always_inline]] inline bool combine_word(const Window& window, MPI_Op op, const void* origin,
+                                                void* result, MPI_Datatype type, int rank,
+                                                MPI_Aint disp) noexcept {
+  const Scalar scalar = scalar_from(type);
+  if (scalar.size != 8 && scalar.size != 4) return false;
+  const Address there = detail::word_at(window, rank, disp, scalar.size);
+  if (there == 0) return false;
+  const bool is_alone = alone(window, rank);
+  return scalar.size == 8
+             ? detail::combine_word<std::uint64_t>(there, op, scalar.sum, is_alone, origin, result)
+             : detail::combine_word<std::uint32_t>(there, op, scalar.sum, is_alone, origin, result);
+}
+
+[[gnu::always_inline]] inline bool compare_and_swap_word(const Window& window, const void* origin,
+                                                         const void* compare, void* result, MPI_Datatype type,
+                                                         int rank, MPI_Aint disp) noexcept {
+  const Scalar scalar = scalar_from(type);
+  if (!scalar.compares || (scalar.size != 8 && scalar.size != 4)) return false;
+  if (origin == nullptr || compare == nullptr || result == nullptr) return false;
+  const Address there = detail::word_at(window, rank, disp, scalar.size);
+  if (there == 0) return false;
+  const bool is_alone = alone(window, rank);
+  return scalar.size == 8 ? detail::swap_word<std::uint64_t>(there, is_alone, origin, compare, result)
+                          : detail::swap_word<std::uint32_t>(there, is_alone, origin, compare, result);
+}
+
+/// A flush that has nothing to wait for and nobody to let run.
+[[gnu::always_inline]] inline bool flush_word(Window& window, int rank) noexcept {
+  if (static_cast<unsigned>(rank) >= window.size || window.reach[rank].size < 0) return false;
+  const bool locked =
+      window.epoch == Epoch::kLockAll ||
+      (window.epoch == Epoch::kLock && window.targets[static_cast<std::size_t>(rank)] != kNothing);
+  if (!locked || (window.polls + 1) % kPollsBetweenTurns == 0) return false;
+  ++window.polls;
+  return true;
 }
 
 }  // namespace tmpi::mpi

@@ -18,29 +18,23 @@ struct Target {
   MPI_Datatype type;
 };
 
-// Part of the MPI functions, so that what words need stays in registers.
-[[gnu::always_inline]] inline Err check_both(const Window& w, const Origin& origin, const Target& target,
-                                             Data& data, Spot& spot) {
+Err check_both(const Window& w, const Origin& origin, const Target& target, Data& data, Spot& spot) {
   TMPI_TRY(check_data(origin.address, origin.count, origin.type, data));
   return check_spot(w, target.rank, target.disp, target.count, target.type, spot);
 }
 
-[[gnu::always_inline]] inline Err do_put(Window& w, const Origin& origin, const Target& target,
-                                         Request* request) {
+Err do_put(Window& w, const Origin& origin, const Target& target, Request* request) {
   Data data;
   Spot spot;
   TMPI_TRY(check_both(w, origin, target, data, spot));
-  if (request == nullptr && put_word(w, data, spot)) return kOk;
-  return put(w, Data(data), Spot(spot), request);
+  return put(w, data, spot, request);
 }
 
-[[gnu::always_inline]] inline Err do_get(Window& w, const Origin& origin, const Target& target,
-                                         Request* request) {
+Err do_get(Window& w, const Origin& origin, const Target& target, Request* request) {
   Data data;
   Spot spot;
   TMPI_TRY(check_both(w, origin, target, data, spot));
-  if (request == nullptr && get_word(w, data, spot)) return kOk;
-  return get(w, Data(data), Spot(spot), request);
+  return get(w, data, spot, request);
 }
 
 inline Err do_accumulate(Window& w, const Origin& origin, const Target& target, MPI_Op handle,
@@ -71,13 +65,25 @@ inline Err do_get_accumulate(Window& w, const Origin& origin, const Origin& resu
 
 using namespace tmpi::mpi;
 
-int TMPI_COUNTED(Put)(const void* origin_addr, Count origin_count, MPI_Datatype origin_datatype,
-                      int target_rank, MPI_Aint target_disp, Count target_count, MPI_Datatype target_datatype,
-                      MPI_Win win) {
+// What is no word; out of the way of those. A parameter for each argument lets the call be a jump.
+[[gnu::noinline]] static int put_any(const void* origin_addr, Count origin_count,
+                                     MPI_Datatype origin_datatype, int target_rank, MPI_Aint target_disp,
+                                     Count target_count, MPI_Datatype target_datatype, MPI_Win win) {
   return on_win(TMPI_COUNTED_NAME(Put), win, [&](Window& w) {
     return do_put(w, {origin_addr, origin_count, origin_datatype},
                   {target_rank, target_disp, target_count, target_datatype}, nullptr);
   });
+}
+
+int TMPI_COUNTED(Put)(const void* origin_addr, Count origin_count, MPI_Datatype origin_datatype,
+                      int target_rank, MPI_Aint target_disp, Count target_count, MPI_Datatype target_datatype,
+                      MPI_Win win) {
+  const Window* const w = window_at_hand(win);
+  if (w != nullptr && put_word(*w, origin_addr, {origin_count, origin_datatype}, target_rank, target_disp,
+                               {target_count, target_datatype})) [[likely]]
+    return MPI_SUCCESS;
+  return put_any(origin_addr, origin_count, origin_datatype, target_rank, target_disp, target_count,
+                 target_datatype, win);
 }
 TMPI_COUNTED_PROFILED(Put);
 
@@ -91,12 +97,23 @@ int TMPI_COUNTED(Rput)(const void* origin_addr, Count origin_count, MPI_Datatype
 }
 TMPI_COUNTED_PROFILED(Rput);
 
-int TMPI_COUNTED(Get)(void* origin_addr, Count origin_count, MPI_Datatype origin_datatype, int target_rank,
-                      MPI_Aint target_disp, Count target_count, MPI_Datatype target_datatype, MPI_Win win) {
+[[gnu::noinline]] static int get_any(void* origin_addr, Count origin_count, MPI_Datatype origin_datatype,
+                                     int target_rank, MPI_Aint target_disp, Count target_count,
+                                     MPI_Datatype target_datatype, MPI_Win win) {
   return on_win(TMPI_COUNTED_NAME(Get), win, [&](Window& w) {
     return do_get(w, {origin_addr, origin_count, origin_datatype},
                   {target_rank, target_disp, target_count, target_datatype}, nullptr);
   });
+}
+
+int TMPI_COUNTED(Get)(void* origin_addr, Count origin_count, MPI_Datatype origin_datatype, int target_rank,
+                      MPI_Aint target_disp, Count target_count, MPI_Datatype target_datatype, MPI_Win win) {
+  const Window* const w = window_at_hand(win);
+  if (w != nullptr && get_word(*w, origin_addr, {origin_count, origin_datatype}, target_rank, target_disp,
+                               {target_count, target_datatype})) [[likely]]
+    return MPI_SUCCESS;
+  return get_any(origin_addr, origin_count, origin_datatype, target_rank, target_disp, target_count,
+                 target_datatype, win);
 }
 TMPI_COUNTED_PROFILED(Get);
 
@@ -110,13 +127,26 @@ int TMPI_COUNTED(Rget)(void* origin_addr, Count origin_count, MPI_Datatype origi
 }
 TMPI_COUNTED_PROFILED(Rget);
 
-int TMPI_COUNTED(Accumulate)(const void* origin_addr, Count origin_count, MPI_Datatype origin_datatype,
-                             int target_rank, MPI_Aint target_disp, Count target_count,
-                             MPI_Datatype target_datatype, MPI_Op op, MPI_Win win) {
+[[gnu::noinline]] static int accumulate_any(const void* origin_addr, Count origin_count,
+                                            MPI_Datatype origin_datatype, int target_rank,
+                                            MPI_Aint target_disp, Count target_count,
+                                            MPI_Datatype target_datatype, MPI_Op op, MPI_Win win) {
   return on_win(TMPI_COUNTED_NAME(Accumulate), win, [&](Window& w) {
     return do_accumulate(w, {origin_addr, origin_count, origin_datatype},
                          {target_rank, target_disp, target_count, target_datatype}, op, nullptr);
   });
+}
+
+int TMPI_COUNTED(Accumulate)(const void* origin_addr, Count origin_count, MPI_Datatype origin_datatype,
+                             int target_rank, MPI_Aint target_disp, Count target_count,
+                             MPI_Datatype target_datatype, MPI_Op op, MPI_Win win) {
+  const bool one = origin_count == 1 && target_count == 1 && origin_datatype == target_datatype;
+  const Window* const w = one ? window_at_hand(win) : nullptr;
+  if (w != nullptr && combine_word(*w, op, origin_addr, nullptr, origin_datatype, target_rank, target_disp))
+      [[likely]]
+    return MPI_SUCCESS;
+  return accumulate_any(origin_addr, origin_count, origin_datatype, target_rank, target_disp, target_count,
+                        target_datatype, op, win);
 }
 TMPI_COUNTED_PROFILED(Accumulate);
 
