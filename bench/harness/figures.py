@@ -2,7 +2,7 @@
 import statistics
 from dataclasses import dataclass
 
-from .measurements import CG_OTHERS, REHASH_LENGTHS, STREAM_SIZES, TABLE_COLLECTIVES, TABLE_RANKS, TABLE_SIZES
+from .measurements import CG_OTHERS, FILES, REHASH_LENGTHS, STREAM_SIZES, TABLE_COLLECTIVES, TABLE_RANKS, TABLE_SIZES
 
 TMPI, OPENMPI, MPICH = "tmpi", "openmpi", "mpich"
 
@@ -120,6 +120,33 @@ def rehash(results):
             for n in REHASH_LENGTHS]
 
 
+def one_sided(results):
+    """On one worker and on two, each against the better peer with its two ranks on two cores."""
+    rows = []
+    for name, what in (("put-8", "put of 8 bytes and flush"), ("fetch-and-op", "fetch-and-op and flush")):
+        two = compared(results, f"{what}, two workers", "one-sided-two", f"ns/{name}", "{:.1f} ns", "≥ 2x", True, 2)
+        own = results.median("one-sided-one", TMPI, f"ns/{name}")
+        peers = [v for v in (results.median("one-sided-two", p, f"ns/{name}") for p in (OPENMPI, MPICH)) if v is not None]
+        ratio = None if own is None or not peers else min(peers) / own
+        one = Figure(f"{what}, one worker", results.cell("one-sided-one", TMPI, f"ns/{name}", "{:.1f} ns"), two.openmpi, two.mpich,
+                     "-" if ratio is None else f"{ratio:.2f}x", "≥ 2x", verdict(None if ratio is None else ratio >= 2))
+        rows += [one, two]
+    for size, label in ((65536, "64 KiB"), (1 << 20, "1 MiB")):
+        name = f"memcpy/put-{size}"
+        cells = [results.cell("one-sided-two", launcher, name, "{:.2f}") for launcher in (TMPI, OPENMPI, MPICH)]
+        own = results.median("one-sided-two", TMPI, name)
+        rows.append(Figure(f"put of {label}, of memcpy's bandwidth", *cells, "-", "≥ 0.9", verdict(None if own is None else own >= 0.9)))
+    for name, what in (("fence", "fence"), ("lock-neighbour", "lock of the neighbour and put"), ("lock-one", "lock of rank 0 by all and put")):
+        rows.append(compared(results, f"{what}, 64 ranks on 2 cores", "one-sided-64", f"ns/{name}", "{:.0f} ns", "≥ 10x", True, 10))
+    return rows
+
+
+def files(results):
+    return [compared(results, f"file, {pattern} {access} {operation}, {n} ranks on 2 cores", f"files-{n}", f"MB/s/{pattern} {access} {operation}",
+                     "{:.0f} MB/s", "≥ 1x", False, 1)
+            for n in FILES for pattern in ("contiguous", "strided") for access in ("independent", "collective") for operation in ("write", "read")]
+
+
 def cg(results, what="conjugate gradient", key="cg"):
     def ratio(launcher):
         two, many = results.median(f"{key}-2", launcher, "s"), results.median(f"{key}-16", launcher, "s")
@@ -147,6 +174,8 @@ def figures(results):
         *streams(results),
         *wavefront(results),
         *rehash(results),
+        *one_sided(results),
+        *files(results),
     ]
     for ranks in (64, 1000):
         for name in ("barrier", "allreduce"):

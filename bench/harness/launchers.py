@@ -71,8 +71,8 @@ class Launcher:
             subprocess.run([self.compiler, "-std=gnu11", "-O2", "-w", str(source), "-o", str(binary), "-lm"], check=True)
         return binary
 
-    def start(self, binary, arguments, ranks, cpus, limit):
-        environment = dict(os.environ, BENCH_CPUS=" ".join(map(str, cpus)))
+    def start(self, binary, arguments, ranks, cpus, limit, settings=None):
+        environment = dict(os.environ, BENCH_CPUS=" ".join(map(str, cpus)), **(settings or {}))
         command = ["taskset", "-c", ",".join(map(str, cpus)), *self.words(ranks, cpus), *self.pinned(ranks, cpus), str(binary), *arguments]
         return finish(command, environment, limit)
 

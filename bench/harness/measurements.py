@@ -19,6 +19,7 @@ class Measurement:
     peer: list = field(default_factory=list)  # arguments of both peers
     partial: bool = False  # what has been printed when the time limit is over counts
     many: bool = False  # peers crawl with so many ranks on few CPUs: only with --all-peers
+    environment: dict = field(default_factory=dict)  # what makes a peer its fastest
 
 
 def lines(text, columns):
@@ -60,6 +61,16 @@ def read_table(text, seconds):
     return {f"us/{w[0]}/{w[2]}": float(w[3]) for w in lines(text, 5) if w[0] in TABLE_COLLECTIVES and w[1].isdigit()}
 
 
+def read_one_sided(text, seconds):
+    """Nanoseconds of small operations, and of large puts the share of memcpy's bandwidth."""
+    values = {f"ns/{w[0]}": float(w[1]) for w in lines(text, 2) if len(w) == 2}
+    return values | {f"memcpy/{w[0]}": float(w[-1]) for w in lines(text, 8) if w[-2] == "ratio"}
+
+
+def read_files(text, seconds):
+    return {f"MB/s/{w[0]} {w[1]} {w[2]}": float(w[5]) for w in lines(text, 6) if w[0] in ("contiguous", "strided")}
+
+
 def read_wall(text, seconds):
     return {"s": seconds}
 
@@ -77,6 +88,7 @@ FEW = ["--batches", "3", "--warmup", "1"]
 SPINNING = ["--no-memcpy", "--reps", "10", *FEW]  # 4 ms a message
 STREAM_SIZES = [1, 8, 16, 32, 64, 128, 256, 1024, 4096]
 REHASH_LENGTHS = [2, 64, 1024]
+FILES = {8: "4M", 64: "512K"}  # bytes of each rank by number of ranks
 CG = ["--nx", "96", "--ny", "96", "--nz", "96", "--iterations", "40"]
 # Slabs, as HPCCG divides its grid, and the size at which miniFE was seen to suffer from many ranks.
 CG_OTHERS = {"cg-slabs": ["--split", "z", *CG], "cg-small": ["--nx", "50", "--ny", "50", "--nz", "50", "--iterations", "200"]}
@@ -113,6 +125,12 @@ ALL = [
     Measurement("wavefront-2", "bench/wavefront.c", [], 2, 2, read_wavefront, 60, ["--sweeps", "20"]),
     Measurement("wavefront-8", "bench/wavefront.c", [], 8, 2, read_wavefront, 60, ["--sweeps", "20"], only_tmpi=True),
     *(Measurement(f"rehash-{n}", "bench/rehash.c", ["--length", str(n)], 2, 2, read_rehash, 60, ["--batches", "3"]) for n in REHASH_LENGTHS),
+    # A peer's rank that waits spins: of its two ranks each has a core. Open MPI's component for shared memory.
+    Measurement("one-sided-one", "bench/one_sided.c", ["--reps", "20000"], 2, 1, read_one_sided, 60, ["--reps", "2000"], only_tmpi=True),
+    Measurement("one-sided-two", "bench/one_sided.c", ["--reps", "20000"], 2, 2, read_one_sided, 60, ["--reps", "2000"],
+                environment={"OMPI_MCA_osc": "sm"}),
+    Measurement("one-sided-64", "bench/one_sided.c", ["--all", "--reps", "20"], 64, 2, read_one_sided, 60, partial=True),
+    *(Measurement(f"files-{n}", "bench/files.c", ["--bytes", size], n, 2, read_files, 120, ["--batches", "3"]) for n, size in FILES.items()),
     collective(64, 60),
     collective(1000, 90),
     *map(table, TABLE_RANKS),
