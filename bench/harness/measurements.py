@@ -130,7 +130,7 @@ ALL = [
     Measurement("one-sided-two", "bench/one_sided.c", ["--reps", "20000"], 2, 2, read_one_sided, 60, ["--reps", "2000"],
                 environment={"OMPI_MCA_osc": "sm"}),
     Measurement("one-sided-64", "bench/one_sided.c", ["--all", "--reps", "20"], 64, 2, read_one_sided, 60, partial=True),
-    *(Measurement(f"files-{n}", "bench/files.c", ["--bytes", size], n, 2, read_files, 120, ["--batches", "3"]) for n, size in FILES.items()),
+    *(Measurement(f"files-{n}", "bench/files.c", ["--bytes", size, "--batches", "3"], n, 2, read_files, 60, ["--batches", "1"]) for n, size in FILES.items()),
     collective(64, 60),
     collective(1000, 90),
     *map(table, TABLE_RANKS),
