@@ -28,7 +28,7 @@ Err check_comparable(const Datatype& type) {
 
 using namespace tmpi::mpi;
 
-// What is no word; out of the way of those. A parameter for each argument lets the call be a jump.
+// What is no word, and what is refused; out of the way of those. A parameter for each argument lets the call be a jump.
 [[gnu::noinline]] static int fetch_any(const void* origin_addr, void* result_addr, MPI_Datatype datatype,
                                        int target_rank, MPI_Aint target_disp, MPI_Op op, MPI_Win win) {
   return on_win("MPI_Fetch_and_op", win, [&](Window& w) -> Err {

@@ -1,7 +1,8 @@
-// Word: a put, get, accumulate, fetch-and-op or compare-and-swap of four or eight bytes inside the node, which is what
-// most small operations are: nothing but checks and a few instructions, so all of it is part of the MPI function.
-// Nothing suspends, fails or calls back, and nothing is written but the memory of the operation: no Frame is needed
-// (window_at_hand()). False: it is something else, which the functions of operation.hpp do, or refuse.
+// Word: an accumulate, fetch-and-op or compare-and-swap of four or eight bytes inside the node, and a put or get of
+// predefined elements that is not large, which is what most small operations are: nothing but checks and a few
+// instructions, or a memcpy, so all of it is part of the MPI function. Nothing suspends, fails or calls back, and nothing
+// is written but the memory of the operation: no Frame is needed (window_at_hand()). False: it is something else, which
+// the functions of operation.hpp do, or refuse.
 //
 // Elements are atomic against all other accumulates because Combiner changes an aligned element of such a size in the
 // same way, by instructions that are atomic themselves.
@@ -12,6 +13,7 @@
 #include <cstring>
 #include <type_traits>
 
+#include "mpi/p2p/shared_copy.hpp"
 #include "mpi/rma/epoch.hpp"
 #include "mpi/rma/window.hpp"
 
@@ -32,19 +34,21 @@ namespace detail {
   return moved(reach.base, displacement);
 }
 
-/// The bytes of a word in a call with a count; 0: it is none.
-[[gnu::always_inline]] inline unsigned word_size(MPI_Count count, MPI_Datatype type) noexcept {
-  const Scalar scalar = scalar_from(type);
-  const auto bytes = static_cast<unsigned>(count) * scalar.size;
-  const bool word = static_cast<std::uint64_t>(count) <= 8 && (bytes == 8 || bytes == 4);
-  return word ? bytes : 0;
+/// How many bytes a count of elements has that are one run, and are not worth another worker's help in copying; 0:
+/// none, or something else.
+[[gnu::always_inline]] inline unsigned run_of(MPI_Count count, MPI_Datatype type) noexcept {
+  if (static_cast<std::uint64_t>(count) >= std::uint64_t{kSharedCopy}) return 0;
+  const unsigned bytes = static_cast<unsigned>(count) * scalar_from(type).size;
+  return bytes < kSharedCopy ? bytes : 0;
 }
 
-[[gnu::always_inline]] inline void copy_word(void* to, const void* from, unsigned bytes) noexcept {
+[[gnu::always_inline]] inline void copy_run(void* to, const void* from, unsigned bytes) noexcept {
   if (bytes == 8) {
     std::memcpy(to, from, 8);
-  } else {
+  } else if (bytes == 4) {
     std::memcpy(to, from, 4);
+  } else {
+    std::memcpy(to, from, bytes);
   }
 }
 
@@ -123,21 +127,21 @@ struct GivenData {
   MPI_Datatype type;
 };
 
-[[gnu::always_inline]] inline bool put_word(const Window& window, const void* origin, const GivenData& from,
-                                            int rank, MPI_Aint disp, const GivenData& to) noexcept {
-  const unsigned bytes = detail::word_size(from.count, from.type);
-  if (bytes == 0 || origin == nullptr || detail::word_size(to.count, to.type) != bytes) return false;
+[[gnu::always_inline]] inline bool put_run(const Window& window, const void* origin, const GivenData& from,
+                                           int rank, MPI_Aint disp, const GivenData& to) noexcept {
+  const unsigned bytes = detail::run_of(from.count, from.type);
+  if (bytes == 0 || origin == nullptr || detail::run_of(to.count, to.type) != bytes) return false;
   const Address there = detail::word_at(window, rank, disp, bytes);
-  if (there != 0) detail::copy_word(reinterpret_cast<void*>(there), origin, bytes);
+  if (there != 0) detail::copy_run(reinterpret_cast<void*>(there), origin, bytes);
   return there != 0;
 }
 
-[[gnu::always_inline]] inline bool get_word(const Window& window, void* origin, const GivenData& to, int rank,
-                                            MPI_Aint disp, const GivenData& from) noexcept {
-  const unsigned bytes = detail::word_size(to.count, to.type);
-  if (bytes == 0 || origin == nullptr || detail::word_size(from.count, from.type) != bytes) return false;
+[[gnu::always_inline]] inline bool get_run(const Window& window, void* origin, const GivenData& to, int rank,
+                                           MPI_Aint disp, const GivenData& from) noexcept {
+  const unsigned bytes = detail::run_of(to.count, to.type);
+  if (bytes == 0 || origin == nullptr || detail::run_of(from.count, from.type) != bytes) return false;
   const Address there = detail::word_at(window, rank, disp, bytes);
-  if (there != 0) detail::copy_word(origin, reinterpret_cast<const void*>(there), bytes);
+  if (there != 0) detail::copy_run(origin, reinterpret_cast<const void*>(there), bytes);
   return there != 0;
 }
 

@@ -65,7 +65,8 @@ inline Err do_get_accumulate(Window& w, const Origin& origin, const Origin& resu
 
 using namespace tmpi::mpi;
 
-// What is no word; out of the way of those. A parameter for each argument lets the call be a jump.
+// What is no run of a few bytes, and what is refused; out of the way of those. A parameter for each argument lets the
+// call be a jump.
 [[gnu::noinline]] static int put_any(const void* origin_addr, Count origin_count,
                                      MPI_Datatype origin_datatype, int target_rank, MPI_Aint target_disp,
                                      Count target_count, MPI_Datatype target_datatype, MPI_Win win) {
@@ -79,8 +80,8 @@ int TMPI_COUNTED(Put)(const void* origin_addr, Count origin_count, MPI_Datatype 
                       int target_rank, MPI_Aint target_disp, Count target_count, MPI_Datatype target_datatype,
                       MPI_Win win) {
   const Window* const w = window_at_hand(win);
-  if (w != nullptr && put_word(*w, origin_addr, {origin_count, origin_datatype}, target_rank, target_disp,
-                               {target_count, target_datatype})) [[likely]]
+  if (w != nullptr && put_run(*w, origin_addr, {origin_count, origin_datatype}, target_rank, target_disp,
+                              {target_count, target_datatype})) [[likely]]
     return MPI_SUCCESS;
   return put_any(origin_addr, origin_count, origin_datatype, target_rank, target_disp, target_count,
                  target_datatype, win);
@@ -109,8 +110,8 @@ TMPI_COUNTED_PROFILED(Rput);
 int TMPI_COUNTED(Get)(void* origin_addr, Count origin_count, MPI_Datatype origin_datatype, int target_rank,
                       MPI_Aint target_disp, Count target_count, MPI_Datatype target_datatype, MPI_Win win) {
   const Window* const w = window_at_hand(win);
-  if (w != nullptr && get_word(*w, origin_addr, {origin_count, origin_datatype}, target_rank, target_disp,
-                               {target_count, target_datatype})) [[likely]]
+  if (w != nullptr && get_run(*w, origin_addr, {origin_count, origin_datatype}, target_rank, target_disp,
+                              {target_count, target_datatype})) [[likely]]
     return MPI_SUCCESS;
   return get_any(origin_addr, origin_count, origin_datatype, target_rank, target_disp, target_count,
                  target_datatype, win);
