@@ -33,7 +33,9 @@ BOTH_SIDES = {"count", "type", "receive_count", "receive_type"}
 NEEDS = {
     "kNone": set(),
     "kBuffer": {"count", "type"},
+    "kElement": {"type"},
     "kReceived": {"status"},
+    "kRead": {"status"},
     "kStarted": {"request"},
     "kStartedAll": {"count", "request"},
     "kContribution": BOTH_SIDES | {"send_buffer"},
@@ -50,11 +52,13 @@ RULES = [
     (r"Startall", "kStartedAll"),
     (r"([BSR]?send|Sendrecv|Sendrecv_replace|Recv|Mrecv|Bcast|Reduce|Allreduce|Scan|Exscan)", "kBuffer"),
     (r"(R?put|R?get|R?accumulate|R?get_accumulate|Get_accumulate)", "kBuffer"),
+    (r"Fetch_and_op|Compare_and_swap", "kElement"),
     (r"(Gather|Gatherv|Allgather|Allgatherv|Neighbor_allgather|Neighbor_allgatherv)", "kContribution"),
     (r"Alltoall[vw]?", "kToEach"),
     (r"Neighbor_alltoall[vw]?", "kToNeighbours"),
     (r"Scatterv?", "kScattered"),
     (r"Reduce_scatter(_block)?", "kReduced"),
+    (r"File_read(_at|_shared|_ordered)?(_all)?", "kRead"),
     (r"File_i?(read|write)\w*", "kBuffer"),
 ]
 
@@ -70,7 +74,7 @@ def argument_names(row):
 
 
 def rule_of(name, roles):
-    if "count" not in roles and "receive_count" not in roles and not name.startswith("Start"):
+    if not {"count", "receive_count", "type"} & roles.keys() and not name.startswith("Start"):
         return "kNone"
     nonblocking = name[1:].capitalize() if re.match(r"I[a-z]", name) else name
     for pattern, rule in RULES:
@@ -92,6 +96,9 @@ def shape(row):
         if found and not (role in SHOWN and "*" in parameters[found[0]]):
             roles[role] = found[0]
     plain = row.name.removeprefix("MPI_").removesuffix("_c")
+    # Of a window: who is locked, flushed or asked for.
+    if plain.startswith("Win_") and "rank" in names:
+        roles["peer"] = names.index("rank")
     rule = rule_of(plain, roles)
     roles = {role: index for role, index in roles.items() if role in SHOWN | NEEDS[rule]}
     fields = [f".bytes = Bytes::{rule}"] + [f".{role} = {index}" for role, index in roles.items()]

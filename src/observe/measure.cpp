@@ -101,7 +101,10 @@ struct Reader {
         return 0;
       case Bytes::kBuffer:
         return sent(1);
+      case Bytes::kElement:
+        return size_at(shape.type, 0);
       case Bytes::kReceived:
+      case Bytes::kRead:
         return mpi::status_bytes(*pointer<const MPI_Status*>(shape.status));
       case Bytes::kStarted:
         return started(1);

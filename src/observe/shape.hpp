@@ -11,7 +11,9 @@ namespace tmpi::observe {
 enum class Bytes : std::uint8_t {
   kNone,          ///< moves no data of its own
   kBuffer,        ///< count elements of type
+  kElement,       ///< one element of type
   kReceived,      ///< what the status says
+  kRead,          ///< the same, of a file
   kStarted,       ///< a persistent operation: its request's buffer
   kStartedAll,    ///< count of them
   kContribution,  ///< the send buffer; with MPI_IN_PLACE the rank's own part of the receive buffer

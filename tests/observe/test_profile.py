@@ -5,25 +5,20 @@ import os
 from observed import HERE, ObservedTest, claims_only_time, claims_time, line_of, main, program
 
 KNOWN = "known.c"
+SHARED = "windows_and_files.c"
 RANKS = 4
 
 
-class KnownProgram(ObservedTest):
-    """Every figure of a program that the test knows."""
+class KnownCalls(ObservedTest):
+    """Calls of a program (`source`) whose number and bytes the test knows."""
 
-    @classmethod
-    def setUpClass(cls):
-        cls.profile = None
-
-    def setUp(self):
-        if self.profile is None:
-            type(self).job, type(self).profile = self.observe("--profile=", "-n", RANKS, "--workers", 2, "-q", program(KNOWN))
+    source = KNOWN
 
     def call(self, mark, function):
-        line = line_of(KNOWN, mark)
+        line = line_of(self.source, mark)
         found = [call for call in self.profile["calls"] if call["line"] == line and call["function"] == function]
         self.assertEqual(len(found), 1, f"{mark}: {[(c['function'], c['line']) for c in self.profile['calls']]}")
-        self.assertEqual(os.path.basename(found[0]["file"]), KNOWN)
+        self.assertEqual(os.path.basename(found[0]["file"]), self.source)
         return found[0]
 
     def check(self, mark, function, bytes_by_rank):
@@ -34,6 +29,18 @@ class KnownProgram(ObservedTest):
         self.assertEqual(call["total"]["calls"], sum(calls for calls, _ in bytes_by_rank.values()))
         self.assertEqual(call["total"]["bytes"], sum(count for _, count in bytes_by_rank.values()))
         return call
+
+
+class KnownProgram(KnownCalls):
+    """Every figure of a program that the test knows."""
+
+    @classmethod
+    def setUpClass(cls):
+        cls.profile = None
+
+    def setUp(self):
+        if self.profile is None:
+            type(self).job, type(self).profile = self.observe("--profile=", "-n", RANKS, "--workers", 2, "-q", program(KNOWN))
 
     def test_point_to_point(self):
         self.assertEqual(self.check("send", "MPI_Send", {0: (10, 4000), 2: (10, 4000)})["caller"], "ring")
@@ -80,6 +87,104 @@ class KnownProgram(ObservedTest):
         self.assertIn("profile of known", self.job.text)
         self.assertRegex(self.job.text, r"balance of computing, max/mean: ranks \d")
         self.assertRegex(self.job.text, rf"MPI_Recv +known\.c:{line_of(KNOWN, 'recv')} in ring +40 ")
+
+
+class WindowsAndFiles(KnownCalls):
+    """One-sided operations and files, in one node process and in two."""
+
+    source = SHARED
+    MANNERS = (("--workers", 2), ("--workers", 1), ("--nodes", 2, "--map-by", "cyclic"), ("--workers", 2, "--file-io", "threads:1"))
+
+    def setUp(self):
+        self.path = os.path.join(self.directory(), "file")
+
+    def run_known(self, *manner, seconds=0.02):
+        """{(what, rank): (begin, end)} as the program says."""
+        job, self.profile = self.observe("--profile=", "-n", RANKS, *manner, "-q", program(SHARED), self.path, seconds)
+        lines = [line.split() for line in job.out.decode().splitlines()]
+        return {(what, int(rank)): (float(begin), float(end)) for what, rank, begin, end in lines}
+
+    def check_windows(self):
+        each = lambda calls, count: {rank: (calls, count) for rank in range(RANKS)}
+        self.check("put", "MPI_Put", {rank: (5, 5 * 4 * (100 + rank)) for rank in range(RANKS)})
+        self.check("vector", "MPI_Put_c", each(1, 28))
+        self.check("nobody", "MPI_Put", each(1, 0))
+        self.check("accumulate", "MPI_Accumulate", each(1, 80))
+        self.check("get", "MPI_Get", each(1, 200))
+        self.check("getacc", "MPI_Get_accumulate", each(1, 24))
+        self.check("fetch", "MPI_Fetch_and_op", each(1, 8))
+        self.check("swap", "MPI_Compare_and_swap", each(1, 2))
+        self.check("rput", "MPI_Rput", each(1, 120))
+        self.check("rget", "MPI_Rget", each(1, 80))
+        for mark, function in (("allocate", "MPI_Win_allocate"), ("fence", "MPI_Win_fence"), ("refence", "MPI_Win_fence"),
+                               ("lock_all", "MPI_Win_lock_all"), ("flush", "MPI_Win_flush"), ("unlock_all", "MPI_Win_unlock_all"),
+                               ("free", "MPI_Win_free")):
+            self.check(mark, function, each(1, 0))
+        self.check("hold", "MPI_Win_lock", {RANKS - 2: (1, 0)})
+        self.check("release", "MPI_Win_unlock", {RANKS - 2: (1, 0)})
+        self.check("ask", "MPI_Win_lock", {RANKS - 1: (1, 0)})
+
+    def check_files(self):
+        each = lambda calls, count: {rank: (calls, count) for rank in range(RANKS)}
+        self.check("write", "MPI_File_write_at", {rank: (5, 5 * (4096 - rank)) for rank in range(RANKS)})
+        self.check("write_all", "MPI_File_write_at_all", each(1, 4096))
+        self.check("iwrite", "MPI_File_iwrite_at", each(1, 400))
+        self.check("read", "MPI_File_read", each(1, 22))
+        self.check("begin", "MPI_File_read_all_begin", each(1, 24))
+        self.check("end", "MPI_File_read_all_end", each(1, 0))
+        self.check("ordered", "MPI_File_write_ordered", each(1, 13))
+        self.check("shared", "MPI_File_write_shared_c", each(1, 14))
+        self.check("short", "MPI_File_read_at", each(1, 4096))  # what has come, not the buffer: the file ends there
+        for mark, function in (("open", "MPI_File_open"), ("view", "MPI_File_set_view"), ("sync", "MPI_File_sync"), ("close", "MPI_File_close")):
+            self.check(mark, function, each(1, 0))
+
+    def check_times(self, said):
+        """Calls take some time, and all of them no more than the program has seen pass around them."""
+        opening, closing = line_of(SHARED, "open"), line_of(SHARED, "close")
+        for rank in range(RANKS):
+            sums = {"window": 0, "file": 0}
+            for call in self.profile["calls"]:
+                if call["function"] in ("MPI_Init", "MPI_Comm_rank", "MPI_Comm_size", "MPI_Finalize"):
+                    continue
+                what = "file" if opening <= call["line"] <= closing else "window"
+                for mine in (each for each in call["ranks"] if each["rank"] == rank):
+                    self.assertGreater(mine["wall"], 0)
+                    sums[what] += mine["wall"]
+            for what, seconds in sums.items():
+                begin, end = said[what, rank]
+                self.assertLessEqual(seconds, end - begin + 1e-6, (what, rank))
+
+    def test_calls_bytes_and_times(self):
+        for manner in self.MANNERS:
+            with self.subTest(manner):
+                said = self.run_known(*manner)
+                self.check_windows()
+                self.check_files()
+                self.check_times(said)
+
+    def test_waiting_for_a_lock(self):
+        """It is time of the call in which the rank is suspended, on one core and on several."""
+        for manner in self.MANNERS[:3]:
+            for seconds in (0.02, 0.5, 5):  # until the one has asked by the time at which the other lets go
+                said = self.run_known(*manner, seconds=seconds)
+                waited = said["kept", RANKS - 2][1] - said["asked", RANKS - 1][1]
+                ask, give = (self.call(mark, function)["total"] for mark, function in (("ask", "MPI_Win_lock"), ("give", "MPI_Win_unlock")))
+                if ask["waiting"] + give["waiting"] > 0.8 * waited > 0:
+                    break
+            self.assertGreater(ask["waiting"] + give["waiting"], 0.8 * waited, manner)
+            hold = self.call("hold", "MPI_Win_lock")["total"]
+            self.assertLess(hold["waiting"], waited)
+
+    def test_waiting_for_a_file(self):
+        """A system call that is made beside the core is a wait of the rank, and counted."""
+        for way in "threads", "uring":
+            self.run_known("--workers", 1, "--file-io", f"{way}:1")
+            calls = ("write", "MPI_File_write_at"), ("read", "MPI_File_read"), ("short", "MPI_File_read_at")  # of some no more is to be waited for
+            self.assertGreater(sum(self.call(*each)["total"]["waiting"] for each in calls), 0)
+            made = {each: self.profile["processes"][0]["variables"][f"tmpi_files_{each}"] for each in ("threads", "uring")}
+            self.assertGreaterEqual(sum(made.values()), RANKS * 5)
+            if way == "threads":
+                self.assertEqual(made["uring"], 0)
 
 
 class OneSetOfCounters(ObservedTest):

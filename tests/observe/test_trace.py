@@ -1,8 +1,13 @@
 """tmpirun --trace: the file is valid, slices of a core do not overlap, arrows have both ends, times agree with MPI_Wtime."""
 
 import collections
+import json
+import os
 
 from observed import ObservedTest, claims_only_time, line_of, main, program
+
+
+SHARED = "windows_and_files.c"
 
 
 class Timeline:
@@ -135,6 +140,68 @@ class TraceTest(ObservedTest):
         own = [m["args"] for m in timeline.starts.values() if not m["args"].get("collective")]
         self.assertEqual(sorted((m["from"], m["to"], m["tag"]) for m in own), [(r, r, tag) for r in range(3) for tag in range(5)])
         self.assertEqual(timeline.data["unrecorded_calls"], 15)
+
+    def test_windows_and_files(self):
+        """Every call has a slice with its name, its line, target and bytes; and times that agree with the program's."""
+        path = os.path.join(self.directory(), "file")
+        job, timeline = self.trace("-n", 4, "--workers", 2, "-q", program(SHARED), path, 0.02)
+        self.check_consistent(timeline)
+        self.check_windows_and_files(job, [timeline])
+
+    def test_windows_and_files_in_two_node_processes(self):
+        """Each writes a file of its own, with its ranks."""
+        path = os.path.join(self.directory(), "trace")
+        job = self.run_job("-n", 4, "--nodes", 2, "--map-by", "cyclic", "--trace", path, "-q", program(SHARED),
+                           os.path.join(self.directory(), "file"), 0.02)
+        self.assertEqual(job.code, 0, job.err)
+        timelines = []
+        for node in 0, 1:
+            with open(f"{path}.node{node}", encoding="utf-8") as file:
+                timelines.append(Timeline(json.load(file)))
+            self.assertEqual([bool(timelines[node].track(f"rank {rank}")) for rank in range(4)], [rank % 2 == node for rank in range(4)])
+        self.check_windows_and_files(job, timelines)
+
+    def check_windows_and_files(self, job, timelines):
+        said = {(words[0], int(words[1])): (float(words[2]), float(words[3])) for words in map(str.split, job.out.decode().splitlines())}
+        for rank in range(4):
+            timeline = next(each for each in timelines if each.track(f"rank {rank}"))
+            calls = collections.defaultdict(list)
+            for s in timeline.track(f"rank {rank}"):
+                if s["cat"] == "mpi":
+                    calls[s["name"], int(s["args"]["at"].rsplit(":", 1)[1])].append(s)
+            right = (rank + 1) % 4
+            one = lambda mark, function: self.only(calls[function, line_of(SHARED, mark)])
+            for mark, function, count in (("vector", "MPI_Put_c", 28), ("accumulate", "MPI_Accumulate", 80), ("get", "MPI_Get", 200),
+                                          ("getacc", "MPI_Get_accumulate", 24), ("fetch", "MPI_Fetch_and_op", 8),
+                                          ("swap", "MPI_Compare_and_swap", 2), ("rput", "MPI_Rput", 120), ("rget", "MPI_Rget", 80)):
+                self.assertEqual((one(mark, function)["args"]["peer"], one(mark, function)["args"]["bytes"]), (right, count), mark)
+            puts = calls["MPI_Put", line_of(SHARED, "put")]
+            self.assertEqual([(s["args"]["peer"], s["args"]["bytes"]) for s in puts], [(right, 4 * (100 + rank))] * 5)
+            nobody = one("nobody", "MPI_Put")["args"]
+            self.assertEqual((nobody["peer"], nobody.get("bytes")), ("MPI_PROC_NULL", None))
+            self.assertEqual(one("flush", "MPI_Win_flush")["args"]["peer"], right)
+            for mark, function, count in (("write_all", "MPI_File_write_at_all", 4096), ("iwrite", "MPI_File_iwrite_at", 400),
+                                          ("read", "MPI_File_read", 22), ("begin", "MPI_File_read_all_begin", 24),
+                                          ("ordered", "MPI_File_write_ordered", 13), ("shared", "MPI_File_write_shared_c", 14),
+                                          ("short", "MPI_File_read_at", 4096)):
+                self.assertEqual((one(mark, function)["args"]["bytes"], one(mark, function)["args"].get("peer")), (count, None), mark)
+            self.assertEqual(len(calls["MPI_File_write_at", line_of(SHARED, "write")]), 5)
+            for what, first, last in (("window", ("allocate", "MPI_Win_allocate"), ("free", "MPI_Win_free")),
+                                      ("file", ("open", "MPI_File_open"), ("close", "MPI_File_close"))):
+                begin, end = said[what, rank]
+                first, last = one(*first), one(*last)
+                self.assertGreaterEqual(timeline.seconds(first["ts"]), begin - 1e-6)
+                self.assertLessEqual(timeline.seconds(last["ts"] + last["dur"]), end + 1e-6)
+            if rank == 3:
+                asked, let_go = said["asked", 3][1], said["kept", 2][1]
+                ask = one("ask", "MPI_Win_lock")
+                self.assertEqual(ask["args"]["peer"], 3)
+                self.assertGreaterEqual(timeline.seconds(ask["ts"]), asked - 1e-6)
+                self.assertGreaterEqual(timeline.seconds(ask["ts"] + ask["dur"]), let_go - 1e-6)
+
+    def only(self, calls):
+        self.assertEqual(len(calls), 1, calls)
+        return calls[0]
 
     def ended_early(self, ending, limit, code):
         """Where rank 0 was."""
