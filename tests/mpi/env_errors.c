@@ -61,6 +61,95 @@ static void test_added(void) {
   CHECK_STRING(text, "changed");
 }
 
+#ifdef MPI_ABI_VERSION
+
+static void check_text(int code, const char* want) {
+  char text[MPI_MAX_ERROR_STRING];
+  int length = -1;
+  CHECK_OK(MPI_Error_string(code, text, &length));
+  CHECK_STRING(text, want);
+  CHECK_EQ(length, strlen(want));
+}
+
+static void check_unknown(int code) {
+  char text[MPI_MAX_ERROR_STRING];
+  int value = -1;
+  CHECK_CLASS(MPI_Error_class(code, &value), MPI_ERR_ARG);
+  CHECK_CLASS(MPI_Error_string(code, text, &value), MPI_ERR_ARG);
+  CHECK_CLASS(MPI_Add_error_string(code, "gone"), MPI_ERR_ARG);
+  CHECK_CLASS(MPI_Remove_error_string(code), MPI_ERR_ARG);
+  CHECK_CLASS(MPI_Remove_error_code(code), MPI_ERR_ARG);
+  CHECK_CLASS(MPI_Remove_error_class(code), MPI_ERR_ARG);
+}
+
+static int last_used_code(void) {
+  int *value = NULL, flag = 0;
+  CHECK_OK(MPI_Comm_get_attr(MPI_COMM_WORLD, MPI_LASTUSEDCODE, &value, &flag));
+  CHECK(flag);
+  return *value;
+}
+
+/* What is removed is gone, and nothing else: strings, codes, and classes without codes. */
+static void test_removed(void) {
+  int class1 = -1, class2 = -1, codes[3], class_ = -1, of_mine = -1;
+  CHECK_OK(MPI_Add_error_class(&class1));
+  CHECK_OK(MPI_Add_error_class(&class2));
+  for (int i = 0; i < 2; i++) CHECK_OK(MPI_Add_error_code(class1, &codes[i]));
+  CHECK_OK(MPI_Add_error_code(MPI_ERR_TAG, &codes[2])); /* of a class of the standard's */
+  CHECK(last_used_code() >= codes[2]);
+  CHECK_OK(MPI_Add_error_string(class1, "class"));
+  for (int i = 0; i < 3; i++) CHECK_OK(MPI_Add_error_string(codes[i], "code"));
+
+  CHECK_OK(MPI_Remove_error_string(codes[0]));
+  check_text(codes[0], "");
+  CHECK_OK(MPI_Remove_error_string(class1));
+  check_text(class1, "");
+  check_text(codes[1], "code");
+  CHECK_OK(MPI_Error_class(codes[0], &class_)); /* without its string it is still there */
+  CHECK_EQ(class_, class1);
+  CHECK_OK(MPI_Add_error_string(codes[0], "again"));
+  check_text(codes[0], "again");
+
+  CHECK_CLASS(MPI_Remove_error_code(class1), MPI_ERR_ARG);    /* a class is no code, */
+  CHECK_CLASS(MPI_Remove_error_class(codes[0]), MPI_ERR_ARG); /* a code no class, */
+  CHECK_CLASS(MPI_Remove_error_class(class1), MPI_ERR_ARG);   /* and this one has codes */
+  CHECK_OK(MPI_Error_class(class1, &class_));
+  CHECK_EQ(class_, class1);
+  CHECK_OK(MPI_Remove_error_string(codes[0]));
+  CHECK_OK(MPI_Remove_error_code(codes[0]));
+  check_unknown(codes[0]);
+  CHECK_CLASS(MPI_Remove_error_class(class1), MPI_ERR_ARG); /* one is left */
+  check_text(codes[1], "code");
+  CHECK_OK(MPI_Remove_error_code(codes[1]));
+  CHECK_OK(MPI_Remove_error_class(class1));
+  check_unknown(class1);
+  check_unknown(codes[1]);
+  CHECK_CLASS(MPI_Add_error_code(class1, &of_mine), MPI_ERR_ARG);
+  CHECK_OK(MPI_Error_class(codes[2], &class_)); /* the others are as they were */
+  CHECK_EQ(class_, MPI_ERR_TAG);
+  check_text(codes[2], "code");
+  CHECK_OK(MPI_Error_class(class2, &class_));
+  CHECK_EQ(class_, class2);
+
+  /* What comes now is nobody's whom the program still has. */
+  CHECK_OK(MPI_Add_error_code(class2, &codes[0]));
+  CHECK(codes[0] != class2 && codes[0] != codes[2] && codes[0] > MPI_ERR_LASTCODE);
+  check_text(codes[0], "");
+  CHECK(last_used_code() >= codes[0]);
+  CHECK_OK(MPI_Remove_error_code(codes[0]));
+  CHECK_OK(MPI_Remove_error_code(codes[2]));
+  CHECK_OK(MPI_Remove_error_class(class2));
+
+  /* The standard's own stay. */
+  CHECK_CLASS(MPI_Remove_error_class(MPI_ERR_TAG), MPI_ERR_ARG);
+  CHECK_CLASS(MPI_Remove_error_code(MPI_ERR_TAG), MPI_ERR_ARG);
+  CHECK_CLASS(MPI_Remove_error_string(MPI_ERR_TAG), MPI_ERR_ARG);
+  CHECK_OK(MPI_Error_class(MPI_ERR_TAG, &class_));
+  CHECK_EQ(class_, MPI_ERR_TAG);
+}
+
+#endif
+
 static int handler_calls, handler_code;
 static MPI_Comm handler_comm;
 
@@ -113,6 +202,9 @@ int main(int argc, char** argv) {
   check_begin(&argc, &argv);
   test_strings();
   test_added();
+#ifdef MPI_ABI_VERSION
+  test_removed();
+#endif
   test_handlers();
   return check_end();
 }

@@ -88,6 +88,214 @@ static void test_few(void) {
 #endif
 }
 
+#ifdef MPI_ABI_VERSION
+
+/* Through both pairs of conversions, which are one, and back. */
+#define BOTH_WAYS(Kind, handle)                                            \
+  do {                                                                     \
+    const int check_int = MPI_##Kind##_toint(handle);                      \
+    CHECK_EQ(MPI_##Kind##_c2f(handle), check_int);                         \
+    CHECK(MPI_##Kind##_fromint(check_int) == (handle));                    \
+    CHECK(MPI_##Kind##_f2c(check_int) == (handle));                        \
+    CHECK(PMPI_##Kind##_fromint(PMPI_##Kind##_toint(handle)) == (handle)); \
+    CHECK(PMPI_##Kind##_f2c(PMPI_##Kind##_c2f(handle)) == (handle));       \
+  } while (0)
+
+/* A constant is its own integer (21.3.3), and no other one's. */
+#define CONSTANT(Kind, handle)                                \
+  do {                                                        \
+    CHECK_EQ(MPI_##Kind##_toint(handle), (intptr_t)(handle)); \
+    BOTH_WAYS(Kind, handle);                                  \
+  } while (0)
+
+/* What the program has made: no integer of a constant, none of another object. */
+#define OBJECT(Kind, handle)                                  \
+  do {                                                        \
+    CHECK((handle) != MPI_##Kind##_fromint(1 << 30));         \
+    BOTH_WAYS(Kind, handle);                                  \
+    note_object(MPI_##Kind##_toint(handle), (void*)(handle)); \
+  } while (0)
+
+static int object_ints[64], objects;
+static void* object_handles[64];
+
+static void note_object(int number, void* handle) {
+  CHECK(number >= 4096); /* below are constants */
+  for (int i = 0; i < objects; i++) CHECK((object_ints[i] == number) == (object_handles[i] == handle));
+  object_ints[objects] = number;
+  object_handles[objects++] = handle;
+}
+
+static void test_constants(void) {
+  CONSTANT(Comm, MPI_COMM_WORLD);
+  CONSTANT(Comm, MPI_COMM_SELF);
+  CONSTANT(Comm, MPI_COMM_NULL);
+  CONSTANT(Errhandler, MPI_ERRORS_ARE_FATAL);
+  CONSTANT(Errhandler, MPI_ERRORS_RETURN);
+  CONSTANT(Errhandler, MPI_ERRORS_ABORT);
+  CONSTANT(Errhandler, MPI_ERRHANDLER_NULL);
+  CONSTANT(File, MPI_FILE_NULL);
+  CONSTANT(Group, MPI_GROUP_EMPTY);
+  CONSTANT(Group, MPI_GROUP_NULL);
+  CONSTANT(Info, MPI_INFO_ENV);
+  CONSTANT(Info, MPI_INFO_NULL);
+  CONSTANT(Message, MPI_MESSAGE_NO_PROC);
+  CONSTANT(Message, MPI_MESSAGE_NULL);
+  CONSTANT(Request, MPI_REQUEST_NULL);
+  CONSTANT(Session, MPI_SESSION_NULL);
+  CONSTANT(Win, MPI_WIN_NULL);
+  const MPI_Op ops[] = {MPI_OP_NULL, MPI_MAX,    MPI_MIN,    MPI_SUM,     MPI_PROD,
+                        MPI_LAND,    MPI_BAND,   MPI_LOR,    MPI_BOR,     MPI_LXOR,
+                        MPI_BXOR,    MPI_MINLOC, MPI_MAXLOC, MPI_REPLACE, MPI_NO_OP};
+  for (size_t i = 0; i < sizeof ops / sizeof ops[0]; i++) CONSTANT(Op, ops[i]);
+  const MPI_Datatype types[] = {MPI_DATATYPE_NULL,
+                                MPI_CHAR,
+                                MPI_SIGNED_CHAR,
+                                MPI_UNSIGNED_CHAR,
+                                MPI_BYTE,
+                                MPI_WCHAR,
+                                MPI_SHORT,
+                                MPI_INT,
+                                MPI_LONG,
+                                MPI_LONG_LONG,
+                                MPI_UNSIGNED,
+                                MPI_FLOAT,
+                                MPI_DOUBLE,
+                                MPI_LONG_DOUBLE,
+                                MPI_C_BOOL,
+                                MPI_INT8_T,
+                                MPI_UINT64_T,
+                                MPI_AINT,
+                                MPI_COUNT,
+                                MPI_OFFSET,
+                                MPI_PACKED,
+                                MPI_FLOAT_INT,
+                                MPI_2INT,
+                                MPI_INTEGER,
+                                MPI_REAL,
+                                MPI_COMPLEX,
+                                MPI_LOGICAL,
+                                MPI_DOUBLE_PRECISION,
+                                MPI_CHARACTER,
+                                MPI_2REAL,
+                                MPI_C_DOUBLE_COMPLEX,
+                                MPI_CXX_BOOL};
+  for (size_t i = 0; i < sizeof types / sizeof types[0]; i++) CONSTANT(Type, types[i]);
+}
+
+static int errors_seen;
+static void on_error(MPI_Comm* comm, int* code, ...) {
+  (void)comm, (void)code;
+  errors_seen++;
+}
+
+static void add_up(void* in, void* inout, int* length, MPI_Datatype* type) {
+  (void)type;
+  for (int i = 0; i < *length; i++) ((int*)inout)[i] += ((int*)in)[i];
+}
+
+/* An object of every kind, alive at the same time; what comes back is as good as what was put in. */
+static void test_objects(void) {
+  MPI_Comm comm;
+  MPI_Group group;
+  MPI_Datatype type;
+  MPI_Op op;
+  MPI_Info info;
+  MPI_Errhandler handler;
+  MPI_Session session;
+  MPI_Win win;
+  MPI_File file;
+  MPI_Request request;
+  MPI_Message message;
+  char path[64];
+  int *memory, in = 5, out = 0, size = -1, flag = 0;
+  CHECK_OK(MPI_Comm_dup(MPI_COMM_SELF, &comm));
+  CHECK_OK(MPI_Comm_group(comm, &group));
+  CHECK_OK(MPI_Type_contiguous(3, MPI_INT, &type));
+  CHECK_OK(MPI_Op_create(add_up, 1, &op));
+  CHECK_OK(MPI_Info_create(&info));
+  CHECK_OK(MPI_Session_init(MPI_INFO_NULL, MPI_ERRORS_RETURN, &session));
+  CHECK_OK(MPI_Comm_create_errhandler(on_error, &handler));
+  CHECK_OK(MPI_Win_allocate(sizeof(int), 1, MPI_INFO_NULL, comm, &memory, &win));
+  snprintf(path, sizeof path, "/tmp/tmpi-handles-%ld-%d", (long)getpid(), world_rank);
+  CHECK_OK(MPI_File_open(comm, path, MPI_MODE_CREATE | MPI_MODE_RDWR | MPI_MODE_DELETE_ON_CLOSE,
+                         MPI_INFO_NULL, &file));
+  CHECK_OK(MPI_Send(&in, 1, MPI_INT, 0, 3, comm));
+  CHECK_OK(MPI_Mprobe(0, 3, comm, &message, MPI_STATUS_IGNORE));
+  CHECK_OK(MPI_Send_init(&in, 1, MPI_INT, 0, 4, comm, &request));
+  OBJECT(Comm, comm);
+  OBJECT(Group, group);
+  OBJECT(Type, type);
+  OBJECT(Op, op);
+  OBJECT(Info, info);
+  OBJECT(Session, session);
+  OBJECT(Errhandler, handler);
+  OBJECT(Win, win);
+  OBJECT(File, file);
+  OBJECT(Message, message);
+  OBJECT(Request, request);
+  comm = MPI_Comm_fromint(MPI_Comm_toint(comm));
+  message = MPI_Message_f2c(MPI_Message_toint(message));
+  CHECK_OK(MPI_Mrecv(&out, 1, MPI_INT, &message, MPI_STATUS_IGNORE));
+  CHECK_EQ(out, 5);
+  out = 1;
+  CHECK_OK(MPI_Reduce_local(&in, &out, 1, MPI_INT, MPI_Op_fromint(MPI_Op_c2f(op))));
+  CHECK_EQ(out, 6);
+  CHECK_OK(MPI_Type_size(MPI_Type_fromint(MPI_Type_toint(type)), &size));
+  CHECK_EQ(size, 3 * (int)sizeof(int));
+  CHECK_OK(MPI_Group_size(MPI_Group_fromint(MPI_Group_toint(group)), &size));
+  CHECK_EQ(size, 1);
+  CHECK_OK(MPI_Info_set(MPI_Info_fromint(MPI_Info_toint(info)), "key", "value"));
+  CHECK_OK(MPI_Info_get_valuelen(info, "key", &size, &flag));
+  CHECK(flag && size == 5);
+  CHECK_OK(MPI_Comm_set_errhandler(comm, MPI_Errhandler_fromint(MPI_Errhandler_toint(handler))));
+  CHECK_CLASS(MPI_Send(&in, -1, MPI_INT, 0, 3, comm), MPI_ERR_COUNT);
+  CHECK_EQ(errors_seen, 1);
+  CHECK_OK(MPI_Session_get_num_psets(MPI_Session_f2c(MPI_Session_toint(session)), MPI_INFO_NULL, &size));
+  CHECK(size >= 2);
+  CHECK_OK(MPI_Win_fence(0, MPI_Win_fromint(MPI_Win_toint(win))));
+  CHECK_OK(MPI_Put(&in, 1, MPI_INT, 0, 0, 1, MPI_INT, MPI_Win_f2c(MPI_Win_c2f(win))));
+  CHECK_OK(MPI_Win_fence(0, win));
+  CHECK_EQ(*memory, 5);
+  CHECK_OK(MPI_File_write(MPI_File_fromint(MPI_File_toint(file)), &in, 1, MPI_INT, MPI_STATUS_IGNORE));
+  CHECK_OK(MPI_File_read_at(MPI_File_f2c(MPI_File_c2f(file)), 0, &out, 1, MPI_INT, MPI_STATUS_IGNORE));
+  CHECK_EQ(out, 5);
+  MPI_Request other = MPI_Request_fromint(MPI_Request_toint(request));
+  CHECK_OK(MPI_Start(&other));
+  CHECK_OK(MPI_Recv(&out, 1, MPI_INT, 0, 4, comm, MPI_STATUS_IGNORE));
+  CHECK_OK(MPI_Wait(&other, MPI_STATUS_IGNORE));
+  CHECK_OK(MPI_Request_free(&other));
+  CHECK_OK(MPI_File_close(&file));
+  CHECK_OK(MPI_Win_free(&win));
+  CHECK_OK(MPI_Errhandler_free(&handler));
+  CHECK_OK(MPI_Session_finalize(&session));
+  CHECK_OK(MPI_Info_free(&info));
+  CHECK_OK(MPI_Op_free(&op));
+  CHECK_OK(MPI_Type_free(&type));
+  CHECK_OK(MPI_Group_free(&group));
+  CHECK_OK(MPI_Comm_free(&comm));
+}
+
+/* Integers that no handle has are the null handle of their kind. */
+static void test_nobodys(void) {
+  const int numbers[] = {-1, 0, 1 << 30, 0x7fffffff, -0x7fffffff - 1};
+  for (size_t i = 0; i < sizeof numbers / sizeof numbers[0]; i++) {
+    CHECK(MPI_Comm_fromint(numbers[i]) == MPI_COMM_NULL);
+    CHECK(MPI_Errhandler_fromint(numbers[i]) == MPI_ERRHANDLER_NULL);
+    CHECK(MPI_File_fromint(numbers[i]) == MPI_FILE_NULL);
+    CHECK(MPI_Group_f2c(numbers[i]) == MPI_GROUP_NULL);
+    CHECK(MPI_Info_fromint(numbers[i]) == MPI_INFO_NULL);
+    CHECK(MPI_Message_fromint(numbers[i]) == MPI_MESSAGE_NULL);
+    CHECK(MPI_Op_f2c(numbers[i]) == MPI_OP_NULL);
+    CHECK(MPI_Request_fromint(numbers[i]) == MPI_REQUEST_NULL);
+    CHECK(MPI_Session_fromint(numbers[i]) == MPI_SESSION_NULL);
+    CHECK(MPI_Type_f2c(numbers[i]) == MPI_DATATYPE_NULL);
+    CHECK(MPI_Win_fromint(numbers[i]) == MPI_WIN_NULL);
+  }
+}
+
+#endif
+
 static void test_statuses(void) {
   MPI_Status status, back;
 #ifdef MPI_F_STATUS_SIZE
@@ -139,10 +347,6 @@ static void test_abi(void) {
   CHECK_EQ(MPI_Comm_toint(MPI_COMM_WORLD), 257); /* a predefined handle keeps its value */
   CHECK_EQ(MPI_Type_toint(MPI_INT), 521);
   CHECK(MPI_Op_fromint(33) == MPI_SUM);
-  CHECK(MPI_Comm_fromint(-1) == MPI_COMM_NULL);
-  CHECK(MPI_Comm_fromint(1 << 30) == MPI_COMM_NULL); /* nobody's */
-  CHECK(MPI_Request_fromint(1 << 30) == MPI_REQUEST_NULL);
-  CHECK(MPI_Session_fromint(MPI_Session_toint(MPI_SESSION_NULL)) == MPI_SESSION_NULL);
   CHECK_OK(MPI_Abi_get_info(&info));
   CHECK_STRING(value_of(info, "mpi_aint_size"), "8");
   CHECK_STRING(value_of(info, "mpi_count_size"), "8");
@@ -175,6 +379,9 @@ int main(int argc, char** argv) {
   test_few();
   test_statuses();
 #ifdef MPI_ABI_VERSION
+  test_constants();
+  test_objects();
+  test_nobodys();
   test_abi();
 #endif
   return check_end();
