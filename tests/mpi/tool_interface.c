@@ -65,6 +65,41 @@ static void strings_and_indices(void) {
 #endif
 }
 
+#ifdef MPI_ABI_VERSION
+static void every_event_in_one_category(int categories) {
+  int events, of_messages, seen[64] = {0};
+  CHECK_OK(MPI_T_event_get_num(&events));
+  CHECK(events > 0 && events < 64);
+  for (int i = 0; i < categories; i++) {
+    int number = -1, list[64];
+    CHECK_OK(MPI_T_category_get_num_events(i, &number));
+    CHECK(number >= 0 && number <= events);
+    memset(list, -1, sizeof list);
+    CHECK_OK(MPI_T_category_get_events(i, number, list));
+    CHECK_EQ(list[number], -1); /* no more than asked for */
+    for (int k = 0; k < number; k++) {
+      CHECK(list[k] >= 0 && list[k] < events);
+      seen[list[k]]++;
+    }
+    if (number > 1) { /* and fewer, if fewer are */
+      memset(list, -1, sizeof list);
+      CHECK_OK(MPI_T_category_get_events(i, 1, list));
+      CHECK(list[0] >= 0 && list[1] == -1);
+    }
+  }
+  for (int i = 0; i < events; i++) CHECK_EQ(seen[i], 1);
+  int list[4], sent, received;
+  CHECK_OK(MPI_T_category_get_index("tmpi_messages", &of_messages));
+  CHECK_OK(MPI_T_category_get_events(of_messages, 4, list));
+  CHECK_OK(MPI_T_event_get_index("tmpi_message_sent", &sent));
+  CHECK_OK(MPI_T_event_get_index("tmpi_message_received", &received));
+  CHECK((list[0] == sent && list[1] == received) || (list[0] == received && list[1] == sent));
+  CHECK_EQ(MPI_T_category_get_events(categories, 4, list), MPI_T_ERR_INVALID_INDEX);
+  CHECK_EQ(MPI_T_category_get_events(-1, 4, list), MPI_T_ERR_INVALID_INDEX);
+  CHECK_EQ(MPI_T_category_get_num_events(categories, &sent), MPI_T_ERR_INVALID_INDEX);
+}
+#endif
+
 static void every_category(void) {
   int number, stamp, again, cvars_seen = 0, pvars_seen = 0;
   CHECK_OK(MPI_T_category_changed(&stamp));
@@ -85,6 +120,7 @@ static void every_category(void) {
     free(list);
   }
 #ifdef MPI_ABI_VERSION
+  every_event_in_one_category(number);
   int cvars, pvars, indices[2] = {-1, -1};
   CHECK_OK(MPI_T_cvar_get_num(&cvars));
   CHECK_OK(MPI_T_pvar_get_num(&pvars));

@@ -1,8 +1,9 @@
 """tmpirun --profile: counts, bytes and lines are exact, times add up, the table says what is wrong."""
 
 import os
+import subprocess
 
-from observed import HERE, ObservedTest, claims_only_time, claims_time, line_of, main, program
+from observed import BIN, HERE, ObservedTest, claims_only_time, claims_time, line_of, main, program
 
 KNOWN = "known.c"
 SHARED = "windows_and_files.c"
@@ -191,12 +192,27 @@ class OneSetOfCounters(ObservedTest):
     """What the program reads by MPI_T just before MPI_Finalize is in the profile: exactly what no longer changes then, at least the rest."""
 
     FINAL = ["tmpi_messages_sent", "tmpi_bytes_sent", "tmpi_messages_received", "tmpi_bytes_received", "tmpi_sent_direct",
-             "tmpi_sent_eager", "tmpi_sent_eager_bytes", "tmpi_sent_rendezvous"]
-    GROWING = ["tmpi_messages_unexpected", "tmpi_time_running", "tmpi_time_waiting", "tmpi_time_idle", "tmpi_waits"]
-    CORES = ["tmpi_core_busy", "tmpi_core_idle", "tmpi_core_switches"]
+             "tmpi_sent_direct_bytes", "tmpi_sent_eager", "tmpi_sent_eager_bytes", "tmpi_sent_rendezvous", "tmpi_sent_rendezvous_bytes"]
+    GROWING = ["tmpi_messages_unexpected", "tmpi_unexpected_most", "tmpi_time_running", "tmpi_time_waiting", "tmpi_time_idle", "tmpi_waits",
+               "tmpi_stack_used"]
+    CORES = ["tmpi_core_busy", "tmpi_core_idle", "tmpi_core_held", "tmpi_core_switches", "tmpi_core_assists"]
+    NETWORK = ["tmpi_network_eager", "tmpi_network_eager_bytes", "tmpi_network_rendezvous", "tmpi_network_rendezvous_bytes"]
+
+    def test_every_variable_is_there(self):
+        """Of rank, worker or process; but for levels and states, and those of a communicator."""
+        table = subprocess.run([os.path.join(BIN, "tmpi-info"), "--markdown", "--variables"], capture_output=True, text=True, check=True).stdout
+        rows = [[word.strip() for word in row.split("|")[1:5]] for row in table.splitlines() if row.startswith("| tmpi_")]
+        wanted = {name for name, kind, _, bound in rows if kind not in ("level", "state") and bound == "process"}
+        for manner in ("--workers", 2), ("--nodes", 2):
+            _, profile = self.observe("--profile=", "-n", RANKS, *manner, "-q", program("variables.c"))
+            for parts in "ranks", "workers", "processes":
+                for part in profile[parts]:
+                    self.assertEqual(part["variables"].keys(), profile[parts][0]["variables"].keys())
+            names = [name for parts in ("ranks", "workers", "processes") for name in profile[parts][0]["variables"]]
+            self.assertEqual(sorted(names), sorted(wanted))
 
     def compare(self, *arguments, exactly):
-        names = self.FINAL + self.GROWING + self.CORES
+        names = self.FINAL + self.GROWING + self.CORES + self.NETWORK
         job, profile = self.observe("--profile=", *arguments, "-q", program("variables.c"), *names)
         said = {(int(words[0]), words[1]): [float(word) for word in words[2:]] for words in map(str.split, job.out.decode().splitlines())}
         for rank in profile["ranks"]:
@@ -228,11 +244,18 @@ class OneSetOfCounters(ObservedTest):
         self.assertEqual(profile["processes"][0]["variables"]["tmpi_network_eager"], 0)
 
     def test_in_several(self):
-        _, profile = self.compare("-n", RANKS, "--nodes", 2, "--map-by", "cyclic", exactly=False)
+        said, profile = self.compare("-n", RANKS, "--nodes", 2, "--map-by", "cyclic", "--eager-limit", "1k", exactly=False)
         for name, key in (("eager", "eager"), ("rendezvous", "rendezvous")):
-            total = sum(process["variables"][f"tmpi_network_{name}"] for process in profile["processes"])
-            self.assertEqual(total, profile["network"][key]["messages"])
+            for unit, suffix in (("messages", ""), ("bytes", "_bytes")):
+                total = sum(process["variables"][f"tmpi_network_{name}{suffix}"] for process in profile["processes"])
+                self.assertEqual(total, profile["network"][key][unit])
+        for rank in range(RANKS):
+            for name in self.NETWORK:
+                self.assertLessEqual(said[rank, name][0], profile["processes"][rank % 2]["variables"][name])
+        # Small messages all the way round the ring, and what asks first: each goes to the other node.
+        self.assertGreaterEqual(min(said[rank, "tmpi_network_eager"][0] for rank in range(RANKS)), 10)
         self.assertGreaterEqual(profile["network"]["eager"]["messages"], 40)
+        self.assertEqual(profile["network"]["rendezvous"], {"messages": 40, "bytes": 40 * 20000})
 
 
 class WhereTimeGoes(ObservedTest):

@@ -7,7 +7,8 @@
 enum { kMost = 32, kElements = 64, kBytes = 20000 };
 
 int main(int argc, char** argv) {
-  const int classes[] = {MPI_T_PVAR_CLASS_COUNTER, MPI_T_PVAR_CLASS_AGGREGATE, MPI_T_PVAR_CLASS_TIMER};
+  const int classes[] = {MPI_T_PVAR_CLASS_COUNTER, MPI_T_PVAR_CLASS_AGGREGATE, MPI_T_PVAR_CLASS_TIMER,
+                         MPI_T_PVAR_CLASS_HIGHWATERMARK};
   static char out[kBytes], in[kBytes];
   int provided, rank, size, counts[kMost];
   MPI_T_pvar_session session;
@@ -17,7 +18,7 @@ int main(int argc, char** argv) {
   MPI_T_pvar_session_create(&session);
   for (int i = 1; i < argc && i < kMost; i++) {
     int index = -1;
-    for (int c = 0; c < 3 && index < 0; c++) MPI_T_pvar_get_index(argv[i], classes[c], &index);
+    for (int c = 0; c < 4 && index < 0; c++) MPI_T_pvar_get_index(argv[i], classes[c], &index);
     MPI_T_pvar_get_info(index, NULL, NULL, NULL, NULL, &types[i], NULL, NULL, NULL, NULL, NULL, NULL, NULL);
     if (MPI_T_pvar_handle_alloc(session, index, NULL, &handles[i], &counts[i]) != MPI_SUCCESS) return 1;
   }
