@@ -22,6 +22,11 @@ struct FileCall {
   off_t offset = 0;
 };
 
+/// That a worker's ring takes at a time; more are offloaded.
+inline constexpr unsigned kMostFileCalls = 128;
+/// Of the pool: enough to keep a disk's queue filled.
+inline constexpr int kMostFileThreads = 16;
+
 /// Before the first call, or while there is none under way: tests.
 void use_file_way(FileChoice choice) noexcept;
 /// FileChoice::limit.

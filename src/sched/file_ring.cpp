@@ -16,7 +16,7 @@
 namespace tmpi::sched {
 namespace {
 
-constexpr unsigned kEntries = 64;  // calls that are put in at once are one; twice as many may be under way
+constexpr unsigned kEntries = kMostFileCalls / 2;  // the kernel has twice as much room for answers
 
 // The functions that are not inline in its header.
 struct Library {

@@ -7,13 +7,12 @@
 #include <mutex>
 
 #include "base/own_thread.hpp"
+#include "sched/file_calls.hpp"
 #include "sched/topology.hpp"
 #include "sched/waiter.hpp"
 
 namespace tmpi::sched {
 namespace {
-
-constexpr int kMostThreads = 16;  // enough to keep a disk's queue filled
 
 struct Job {
   void (*run)(void*) noexcept;
@@ -36,7 +35,7 @@ class Pool {
       (last_ != nullptr ? last_->next : first_) = &job;
       last_ = &job;
       ++waiting_;
-      grow = waiting_ > idle_ && threads_ < kMostThreads;
+      grow = waiting_ > idle_ && threads_ < kMostFileThreads;
       if (grow) ++threads_;
     }
     if (!grow) {

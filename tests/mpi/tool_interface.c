@@ -151,7 +151,40 @@ static void sessions(void) {
 
 /* ---- tmpi's control variables */
 
+/* A hint of files, as it is without info. */
+static unsigned long long default_hint(const char* key) {
+  char path[64], value[64] = "";
+  int flag = 0, length = sizeof value;
+  MPI_File file;
+  MPI_Info info;
+  snprintf(path, sizeof path, "/tmp/tmpi-tools-%ld-%d", (long)getpid(), world_rank);
+  CHECK_OK(MPI_File_open(MPI_COMM_SELF, path, MPI_MODE_CREATE | MPI_MODE_RDWR | MPI_MODE_DELETE_ON_CLOSE,
+                         MPI_INFO_NULL, &file));
+  CHECK_OK(MPI_File_get_info(file, &info));
+  CHECK_OK(MPI_Info_get_string(info, key, &length, value, &flag));
+  CHECK(flag);
+  CHECK_OK(MPI_Info_free(&info));
+  CHECK_OK(MPI_File_close(&file));
+  return strtoull(value, NULL, 10);
+}
+
+/* Limits of files, one-sided communication and dynamic processes. */
+static void limits(void) {
+  static const char* const names[] = {
+      "tmpi_limit_shared_copy",       "tmpi_limit_segment",     "tmpi_limit_rma_polls",
+      "tmpi_limit_rma_types",         "tmpi_limit_rma_locks",   "tmpi_limit_file_calls",
+      "tmpi_limit_file_threads",      "tmpi_limit_file_pieces", "tmpi_limit_file_sieve_reads",
+      "tmpi_limit_file_sieve_writes", "tmpi_limit_file_holes",  "tmpi_limit_file_run",
+      "tmpi_limit_file_access",       "tmpi_limit_file_domain", "tmpi_limit_spawned",
+      "tmpi_limit_spawned_node",      "tmpi_limit_other_jobs",  "tmpi_limit_other_nodes"};
+  for (size_t i = 0; i < sizeof names / sizeof names[0]; i++) CHECK(number_of(names[i]) > 1);
+  CHECK_EQ(number_of("tmpi_limit_cb_buffer_size"), default_hint("cb_buffer_size"));
+  CHECK_EQ(number_of("tmpi_limit_ind_rd_buffer_size"), default_hint("ind_rd_buffer_size"));
+  CHECK_EQ(number_of("tmpi_limit_ind_wr_buffer_size"), default_hint("ind_wr_buffer_size"));
+}
+
 static void controls(void) {
+  limits();
   CHECK_EQ(number_of("tmpi_job_ranks"), world_size);
   CHECK_EQ(number_of("tmpi_node_ranks"), ranks_sharing_memory());
   CHECK(number_of("tmpi_limit_stack") >= 32 << 10);

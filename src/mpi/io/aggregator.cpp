@@ -3,13 +3,11 @@
 
 #include "mpi/io/exclusion.hpp"
 #include "mpi/io/io_error.hpp"
+#include "mpi/io/limits.hpp"
 #include "mpi/io/two_phase.hpp"
 
 namespace tmpi::mpi {
 namespace {
-
-// Holes closer than this on average are read and written back; farther ones cost less as writes of their own.
-constexpr MPI_Count kCloseHoles = 2048;
 
 MPI_Count bytes_of(const std::vector<Piece>& pieces) noexcept {
   MPI_Count bytes = 0;

@@ -6,6 +6,7 @@
 
 #include "mpi/base/no_memory.hpp"
 #include "mpi/io/exclusion.hpp"
+#include "mpi/io/limits.hpp"
 #include "mpi/io/together.hpp"
 #include "mpi/io/two_phase.hpp"
 #include "mpi/rank/rank.hpp"
@@ -13,11 +14,8 @@
 namespace tmpi::mpi {
 namespace {
 
-constexpr MPI_Count kLargeRun = MPI_Count{8} << 10;  // from here on a run costs less in a list than copied
-constexpr MPI_Count kSmallAccess = MPI_Count{64} << 10;   // a system call for each is a good part of the time
-constexpr MPI_Count kLeastDomain = MPI_Count{256} << 10;  // less is not worth another aggregator
-constexpr MPI_Count kAlignment = 4096;                    // a page of the file is one aggregator's
-constexpr MPI_Count kMostRounds = 1 << 20;                // farther apart, most windows have nothing in them
+constexpr MPI_Count kAlignment = 4096;      // a page of the file is one aggregator's
+constexpr MPI_Count kMostRounds = 1 << 20;  // farther apart, most windows have nothing in them
 
 MPI_Count rounded_up(MPI_Count value, MPI_Count unit) noexcept {
   return (value + unit - 1) / unit * unit;

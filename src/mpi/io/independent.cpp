@@ -5,15 +5,11 @@
 
 #include "mpi/io/exclusion.hpp"
 #include "mpi/io/io_error.hpp"
+#include "mpi/io/limits.hpp"
 
 namespace tmpi::mpi {
 namespace {
 
-// A system call costs as much as copying this many bytes twice (writing: they are read before) or once: runs that
-// begin closer to each other are moved together with what is between them.
-constexpr MPI_Count kSieveWrites = 2048;
-constexpr MPI_Count kSieveReads = 4096;
-constexpr std::size_t kMostPieces = 4096;           // of one system call's list, and of one hand-over
 constexpr MPI_Count kStaging = MPI_Count{1} << 20;  // bytes packed at once
 
 using Mode = RangeLocks::Mode;

@@ -7,6 +7,7 @@
 #include <cerrno>
 #include <utility>
 
+#include "mpi/io/limits.hpp"
 #include "sched/file_calls.hpp"
 #include "sched/sleep.hpp"
 #include "sched/task.hpp"
@@ -54,7 +55,7 @@ NodeFile::~NodeFile() {
 NodeFile::Where NodeFile::place_for(MPI_Count bytes) noexcept {
   if (const MPI_Count limit = sched::file_limit(); limit >= 0)  // as the user has it
     return bytes >= limit ? Where::kElsewhere : Where::kHere;
-  if (bytes <= kSmall && quick()) return Where::kMeasured;
+  if (bytes <= kSmallFileCall && quick()) return Where::kMeasured;
   return stays() || (in_memory_ && !beside()) ? Where::kHere : Where::kElsewhere;
 }
 

@@ -68,9 +68,8 @@ class NodeFile {
   std::vector<int> workers;            ///< of each member, on its node
 
  private:
-  static constexpr MPI_Count kSmall = MPI_Count{64} << 10;  // copied in the time of a hand-over
-  static constexpr double kTooLong = 1e-3;                  // s: then it was more than a copy
-  static constexpr int kPatience = 64;                      // calls on other threads before the next attempt
+  static constexpr double kTooLong = 1e-3;  // s: then it was more than a copy
+  static constexpr int kPatience = 64;      // calls on other threads before the next attempt
 
   enum class Where : std::uint8_t {
     kMeasured,  ///< on this thread, unless it has taken too long of late

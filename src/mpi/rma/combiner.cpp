@@ -8,6 +8,7 @@
 #include "base/wide.hpp"
 #include "mpi/datatype/description.hpp"
 #include "mpi/op/loops.hpp"
+#include "mpi/rma/limits.hpp"
 
 namespace tmpi::mpi {
 namespace {
@@ -15,11 +16,10 @@ namespace {
 struct alignas(kCacheLine) Stripe {
   SpinLock lock;
 };
-constexpr std::size_t kStripes = 64;
-Stripe g_stripes[kStripes];
+Stripe g_stripes[rma::kElementLocks];
 
 SpinLock& lock_of(Address element) noexcept {
-  return g_stripes[element / kCacheLine % kStripes].lock;
+  return g_stripes[element / kCacheLine % rma::kElementLocks].lock;
 }
 
 void copy_element(void* to, const void* from, const Datatype& basic, MPI_Count count) noexcept {

@@ -5,6 +5,7 @@
 
 #include "mpi/rank/rank.hpp"
 #include "mpi/rma/layout_wire.hpp"
+#include "mpi/rma/limits.hpp"
 #include "mpi/rma/wire.hpp"
 
 namespace tmpi::mpi::rma {
@@ -28,7 +29,7 @@ std::uint32_t SentTypes::number_for(remote::Core& core, int peer, const Datatype
     return static_cast<std::uint32_t>(reinterpret_cast<std::uintptr_t>(type.handle()));
   auto found = types_.find(&type);
   if (found == types_.end()) {
-    if (types_.size() >= kMost && held_ == 0) forget(core);
+    if (types_.size() >= kMostSentTypes && held_ == 0) forget(core);
     found = types_.try_emplace(&type).first;
     found->second.number = next_++;
     found->second.peers.resize(static_cast<std::size_t>(job()->nodes()));

@@ -23,8 +23,6 @@ class SentTypes {
   void let_go() noexcept { --held_; }
 
  private:
-  // A program that makes a type for every operation must not fill the memory of two nodes.
-  static constexpr std::size_t kMost = 1024;
   struct Known {
     std::uint32_t number = 0;
     std::vector<bool> peers;

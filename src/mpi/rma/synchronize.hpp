@@ -4,6 +4,7 @@
 #pragma once
 
 #include "mpi/comm/group_ops.hpp"
+#include "mpi/rma/limits.hpp"
 #include "mpi/rma/window.hpp"
 #include "sched/task.hpp"
 
@@ -11,7 +12,7 @@ namespace tmpi::mpi {
 
 /// For calls that a program may make until something has happened: every so often the others of the worker have a turn.
 inline void let_others_run(Window& window) noexcept {
-  if (++window.polls % kPollsBetweenTurns == 0) [[unlikely]]
+  if (++window.polls % rma::kPollsPerTurn == 0) [[unlikely]]
     sched::yield();
 }
 

@@ -102,9 +102,6 @@ enum class Epoch : std::uint8_t {
   kLockAll,
 };
 
-/// Every so many calls with which a program may wait in a loop, the others of the worker have a turn.
-inline constexpr unsigned kPollsBetweenTurns = 128;
-
 struct Window {
   static constexpr std::uint32_t kMagic = 0x57494e44;  // "WIND"
   std::uint32_t magic = kMagic;

@@ -15,6 +15,7 @@
 
 #include "mpi/p2p/shared_copy.hpp"
 #include "mpi/rma/epoch.hpp"
+#include "mpi/rma/limits.hpp"
 #include "mpi/rma/window.hpp"
 
 namespace tmpi::mpi {
@@ -178,7 +179,7 @@ struct GivenData {
   const bool locked =
       window.epoch == Epoch::kLockAll ||
       (window.epoch == Epoch::kLock && window.targets[static_cast<std::size_t>(rank)] != kNothing);
-  if (!locked || (window.polls + 1) % kPollsBetweenTurns == 0) return false;
+  if (!locked || (window.polls + 1) % rma::kPollsPerTurn == 0) return false;
   ++window.polls;
   return true;
 }

@@ -7,14 +7,22 @@
 #include <cstring>
 #include <utility>
 
+#include "mpi/base/other_jobs.hpp"
+#include "mpi/base/placement.hpp"
 #include "mpi/coll/preferences.hpp"
 #include "mpi/coll/table.hpp"
 #include "mpi/coll/wanted.hpp"
 #include "mpi/comm/check.hpp"
+#include "mpi/io/hints.hpp"
+#include "mpi/io/limits.hpp"
 #include "mpi/p2p/channel.hpp"
+#include "mpi/p2p/shared_copy.hpp"
 #include "mpi/p2p/worker_channels.hpp"
 #include "mpi/remote/remote.hpp"
+#include "mpi/remote/wire.hpp"
+#include "mpi/rma/limits.hpp"
 #include "mpi/tool/events.hpp"
+#include "sched/file_calls.hpp"
 #include "sched/scheduler.hpp"
 
 namespace tmpi::mpi::tool {
@@ -46,6 +54,16 @@ std::uint64_t constant() {
   return static_cast<std::uint64_t>(kValue);
 }
 
+template <MPI_Count Hints::*kWhich>
+std::uint64_t default_hint() {
+  return static_cast<std::uint64_t>(Hints{}.*kWhich);
+}
+
+std::uint64_t largest_on_core() {
+  const std::int64_t limit = sched::file_limit();
+  return static_cast<std::uint64_t>(limit < 0 ? kSmallFileCall : std::max<std::int64_t>(limit - 1, 0));
+}
+
 constexpr Limit kLimits[] = {
     {"tmpi_job_ranks", MPI_T_SCOPE_READONLY, [] { return std::uint64_t(job()->size()); },
      "Ranks of the job, the size of MPI_COMM_WORLD."},
@@ -75,6 +93,50 @@ constexpr Limit kLimits[] = {
     {"tmpi_limit_eager_network", MPI_T_SCOPE_READONLY, [] { return std::uint64_t(remote::eager_limit()); },
      "Bytes of the largest message to another node process that is sent without asking first; 0 in a job of "
      "one."},
+    {"tmpi_limit_shared_copy", MPI_T_SCOPE_CONSTANT, constant<kSharedCopy>,
+     "Bytes of the smallest message, put or get between two workers that both of them copy, if one idles."},
+    {"tmpi_limit_segment", MPI_T_SCOPE_CONSTANT, constant<remote::kSegment>,
+     "Bytes of a piece of what is large and travels between node processes: messages, one-sided operations."},
+    {"tmpi_limit_rma_polls", MPI_T_SCOPE_CONSTANT, constant<rma::kPollsPerTurn>,
+     "Calls of MPI_Win_flush, _sync, _unlock or _test in a loop, between two scheduling points."},
+    {"tmpi_limit_rma_types", MPI_T_SCOPE_CONSTANT, constant<rma::kMostSentTypes>,
+     "Datatypes of targets that a node process remembers to have sent to others; then it forgets all."},
+    {"tmpi_limit_rma_locks", MPI_T_SCOPE_CONSTANT, constant<rma::kElementLocks>,
+     "Locks of a node process for elements of accumulates that no instruction changes as a whole."},
+    {"tmpi_limit_file_small", MPI_T_SCOPE_CONSTANT, largest_on_core,
+     "Bytes of the largest call on a file that a core makes itself though others could run meanwhile "
+     "(--file-io WAY:SIZE: one less than SIZE)."},
+    {"tmpi_limit_file_calls", MPI_T_SCOPE_CONSTANT, constant<sched::kMostFileCalls>,
+     "Calls on files of a worker that io_uring has at a time; threads make the others."},
+    {"tmpi_limit_file_threads", MPI_T_SCOPE_CONSTANT, constant<sched::kMostFileThreads>,
+     "Threads beside the cores that make calls on files."},
+    {"tmpi_limit_file_pieces", MPI_T_SCOPE_CONSTANT, constant<kMostPieces>,
+     "Pieces of a file that are moved by one hand-over to a thread beside the cores."},
+    {"tmpi_limit_file_sieve_reads", MPI_T_SCOPE_CONSTANT, constant<kSieveReads>,
+     "Bytes: runs of an independent access that begin no farther apart, on average, are read together."},
+    {"tmpi_limit_file_sieve_writes", MPI_T_SCOPE_CONSTANT, constant<kSieveWrites>, "The same for writes."},
+    {"tmpi_limit_file_holes", MPI_T_SCOPE_CONSTANT, constant<kCloseHoles>,
+     "Bytes: the data of an aggregator whose runs lie no farther apart, on average, are written together."},
+    {"tmpi_limit_file_run", MPI_T_SCOPE_CONSTANT, constant<kLargeRun>,
+     "Bytes of the shortest runs that an aggregator moves from where they are, without a copy of its own."},
+    {"tmpi_limit_file_access", MPI_T_SCOPE_CONSTANT, constant<kSmallAccess>,
+     "Bytes: accesses of neighbours that are no larger, on average, are made by aggregators."},
+    {"tmpi_limit_file_domain", MPI_T_SCOPE_CONSTANT, constant<kLeastDomain>,
+     "Bytes of a file that are an aggregator's, at least."},
+    {"tmpi_limit_cb_buffer_size", MPI_T_SCOPE_CONSTANT, default_hint<&Hints::cb_buffer_size>,
+     "Bytes that an aggregator moves at once, unless the hint cb_buffer_size says something else."},
+    {"tmpi_limit_ind_rd_buffer_size", MPI_T_SCOPE_CONSTANT, default_hint<&Hints::ind_rd_buffer_size>,
+     "Bytes that data sieving reads at once, unless the hint ind_rd_buffer_size says something else."},
+    {"tmpi_limit_ind_wr_buffer_size", MPI_T_SCOPE_CONSTANT, default_hint<&Hints::ind_wr_buffer_size>,
+     "The same for writes and ind_wr_buffer_size."},
+    {"tmpi_limit_spawned", MPI_T_SCOPE_CONSTANT, constant<Placement::kMostAdded>,
+     "Ranks that can be spawned in a job, in all."},
+    {"tmpi_limit_spawned_node", MPI_T_SCOPE_CONSTANT, constant<sched::Scheduler::kMostAdded>,
+     "Ranks that can be spawned in a node process, in all."},
+    {"tmpi_limit_other_jobs", MPI_T_SCOPE_CONSTANT, constant<kMostOtherJobs>,
+     "Other jobs that a job can be connected with, in all."},
+    {"tmpi_limit_other_nodes", MPI_T_SCOPE_CONSTANT, constant<kMostOtherNodes>,
+     "Node processes of those, in all."},
     {"tmpi_limit_tag", MPI_T_SCOPE_CONSTANT, constant<kTagUpperBound>, "The largest tag (MPI_TAG_UB)."},
     {"tmpi_limit_events", MPI_T_SCOPE_CONSTANT, constant<Events::kCapacity>,
      "Events of a registration that wait until they can be delivered; what comes then is dropped."},

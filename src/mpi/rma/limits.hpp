@@ -1,0 +1,16 @@
+// Limits of one-sided communication that tools may ask for (mpi/tool/controls.cpp). docs/one-sided.md.
+#pragma once
+
+#include <cstddef>
+
+namespace tmpi::mpi::rma {
+
+/// Calls that a program may make in a loop until something has happened, between two scheduling points.
+inline constexpr unsigned kPollsPerTurn = 128;
+/// Datatypes of targets that a node remembers to have sent: a program that makes one for every operation must not fill
+/// the memory of two nodes.
+inline constexpr std::size_t kMostSentTypes = 1024;
+/// Locks for elements that no instruction changes as a whole, chosen by address.
+inline constexpr std::size_t kElementLocks = 64;
+
+}  // namespace tmpi::mpi::rma
