@@ -1,5 +1,6 @@
 """Ranks that ranks have started (MPI_Comm_spawn), and how jobs with them end."""
 
+import collections
 import os
 import socket
 import subprocess
@@ -129,6 +130,45 @@ class SpawnTest(LaunchTest):
         self.assertIn(b"4 ranks", job.err + job.out)
         job = self.run_job("-n", 2, "-q", "--check", program("spawn.c"), "outlive")
         self.assertEqual(job.code, 0, job.err)
+
+    def fill(self, *options):
+        """What the program says of the universe; ranks in each node process once it is full, the most first."""
+        job = self.run_job("-q", *options, program("universe.c"))
+        self.assertEqual(job.code, 0, job.err)
+        lines = [line.split() for line in job.out.decode().splitlines()]
+        (universe, size), = [(int(words[1]), int(words[3])) for words in lines if words[0] == "universe"]
+        places = collections.Counter(words[1] for words in lines if words[0] != "universe")
+        self.assertEqual(sum(places.values()), max(universe, size))
+        self.assertEqual(sum(words[0] == "parent" for words in lines), size)
+        return universe, sorted(places.values(), reverse=True)
+
+    def test_universe_is_cores_times_v(self):
+        cores = len(os.sched_getaffinity(0))
+        self.assertEqual(self.fill("-n", 1), (cores, [cores]))
+        self.assertEqual(self.fill("-n", 2, "--vratio", 3), (3 * cores, [3 * cores]))
+        self.assertEqual(self.fill("-n", 2, "--workers", 3), (3, [3]))
+        self.assertEqual(self.fill("-n", 7, "--workers", 2), (7, [7]))  # no less than there are
+
+    def test_universe_of_several_node_processes(self):
+        cores = len(os.sched_getaffinity(0))
+        self.assertEqual(self.fill("-n", 2, "--nodes", 2)[0], max(cores, 2))  # who share the cores
+        self.assertEqual(self.fill("-n", 2, "--nodes", 2, "--workers", 3), (6, [3, 3]))
+        self.assertEqual(self.fill("-n", 4, "--nodes", 2, "--workers", 2, "--vratio", 3), (12, [6, 6]))
+        self.assertEqual(self.fill("-n", 5, "--nodes", 2, "--workers", 1), (5, [3, 2]))
+
+    def test_universe_is_the_slots_where_there_are_any(self):
+        """As users of other MPIs count them; each host gets its part."""
+        two = f"localhost:5,{socket.gethostname()}:2"
+        self.assertEqual(self.fill("-n", 2, "--host", "localhost:6"), (6, [6]))
+        self.assertEqual(self.fill("-n", 2, "--host", "localhost:3", "--vratio", 4), (12, [12]))
+        self.assertEqual(self.fill("-n", 2, "--host", two, "--map-by", "cyclic"), (7, [5, 2]))
+        self.assertEqual(self.fill("-n", 1, "--host", two), (5, [5]))  # what gets no rank at first is left alone
+        self.assertEqual(self.fill("-n", 9, "--host", two)[0], 9)
+        self.assertEqual(self.fill("-n", 2, "--nodes", 2, "--npernode", 4)[0], 4)
+        path = os.path.join(self.directory(), "hosts")
+        with open(path, "w") as file:
+            file.write(f"localhost slots=2\n{socket.gethostname()} slots=3\n")
+        self.assertEqual(self.fill("-n", 2, "--hostfile", path, "--map-by", "cyclic"), (5, [3, 2]))
 
     def test_with_balance(self):
         for balance in "greedy:period=0.1", "rotate", "steal":

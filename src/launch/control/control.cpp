@@ -268,17 +268,18 @@ void Control::on_signal(int signal) {
 
 void Control::on_addresses(std::string_view payload) {
   Unpacker unpacker(payload);
-  std::vector<net::Peer> peers;
+  Addresses all;
   for (std::int64_t left = unpacker.number(); left > 0 && unpacker.ok(); --left) {
     std::string address = unpacker.text();
-    peers.push_back({std::move(address), unpacker.text()});
+    all.peers.push_back({std::move(address), unpacker.text()});
   }
+  all.workers = static_cast<int>(unpacker.number());
   const std::lock_guard lock(addresses_mutex_);
-  addresses_ = std::move(peers);
+  addresses_ = std::move(all);
   addresses_known_.notify_all();
 }
 
-std::vector<net::Peer> Control::await_addresses() {
+Control::Addresses Control::await_addresses() {
   std::unique_lock lock(addresses_mutex_);
   addresses_known_.wait(lock, [&] { return addresses_.has_value(); });
   return *std::exchange(addresses_, std::nullopt);

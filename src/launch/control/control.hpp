@@ -43,10 +43,17 @@ class Control {
   }
   void notice(NoticeKind kind, std::string_view text);
 
-  /// Publishes this node process's address, and waits for those of all node processes, by number. Blocks the
-  /// calling thread; once each.
-  void publish_address(std::string_view address) { send(FrameType::kAddress, -1, 0, address); }
-  std::vector<net::Peer> await_addresses();
+  /// What node processes tell each other before their ranks run.
+  struct Addresses {
+    std::vector<net::Peer> peers;  ///< by number
+    int workers = 0;               ///< that all of them may have
+  };
+  /// Publishes this node process's address and how many workers it may have, and waits for what all node processes say.
+  /// Blocks the calling thread; once each.
+  void publish_address(std::string_view address, int workers) {
+    send(FrameType::kAddress, workers, 0, address);
+  }
+  Addresses await_addresses();
 
   /// What comes out of this pipe goes to tmpirun as bytes of no rank on `stream`. Before start().
   void forward(int pipe, int stream);
@@ -160,7 +167,7 @@ class Control {
   int pipe_stream_ = 1;
   std::mutex addresses_mutex_;
   std::condition_variable addresses_known_;
-  std::optional<std::vector<net::Peer>> addresses_;
+  std::optional<Addresses> addresses_;
 };
 
 }  // namespace tmpi::launch

@@ -2,6 +2,7 @@
 
 #include <fmt/core.h>
 
+#include <algorithm>
 #include <filesystem>
 #include <map>
 #include <string>
@@ -92,6 +93,7 @@ void JobStart::send_jobs() {
     if (assignment.job.net == "auto" && !node->hello->no_verbs.empty()) assignment.job.net = "tcp";
   }
   spec.ports = plan_.ports;
+  spec.universe = plan_.universe;
   std::error_code unknown;
   spec.directory = std::filesystem::current_path(unknown).string();
   std::map<std::string, int> shares;
@@ -115,6 +117,7 @@ void JobStart::send_jobs() {
 void JobStart::on_address(Node& node, const Frame& frame) {
   if (node.address) return;
   node.address = std::string(frame.payload);
+  workers_ += std::max(frame.header.rank, 0);
   if (++addresses_ < nodes_.planned()) return;
   Packer packer;
   packer.number(nodes_.planned());
@@ -122,6 +125,7 @@ void JobStart::on_address(Node& node, const Frame& frame) {
     packer.text(*other->address);
     packer.text(other->host());
   }
+  packer.number(workers_);
   for (const auto& other : nodes_) other->send(FrameType::kAddresses, 0, packer.bytes());
 }
 

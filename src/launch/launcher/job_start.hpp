@@ -38,7 +38,8 @@ class JobStart {
   JobEnd& end_;
   Heartbeat& heartbeat_;
   bool jobs_sent_ = false;
-  int addresses_ = 0;  // that have come
+  int addresses_ = 0;         // that have come
+  std::int64_t workers_ = 0;  // that the node processes that have said may have
 };
 
 }  // namespace tmpi::launch

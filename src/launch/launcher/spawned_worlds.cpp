@@ -43,7 +43,8 @@ std::vector<int> SpawnedWorlds::open_to(const WorldApp& app, std::string& proble
   return open;
 }
 
-// Each rank goes where there are the fewest, the first of these; a program's ranks for one node process are neighbours.
+// Each rank goes where there are the fewest for each slot, the first of these; a program's ranks for one node process are
+// neighbours.
 WorldProblems SpawnedWorlds::place(WorldSpec& spec) const {
   std::vector<int> load(static_cast<std::size_t>(nodes_.planned()), 0);
   for (std::size_t rank = 0; rank < plan_.node_of.size(); ++rank)
@@ -65,8 +66,10 @@ WorldProblems SpawnedWorlds::place(WorldSpec& spec) const {
     wanted += app.ranks;
     std::vector<int> chosen;
     for (int i = 0; i < app.ranks; ++i) {
-      const int node =
-          *std::ranges::min_element(open, {}, [&](int one) { return load[static_cast<std::size_t>(one)]; });
+      const int node = *std::ranges::min_element(open, [&](int one, int other) {
+        const auto a = static_cast<std::size_t>(one), b = static_cast<std::size_t>(other);
+        return std::int64_t{load[a]} * plan_.slots[b] < std::int64_t{load[b]} * plan_.slots[a];
+      });
       ++load[static_cast<std::size_t>(node)];
       chosen.push_back(node);
     }

@@ -8,6 +8,7 @@
 #include <algorithm>
 #include <cstdlib>
 #include <filesystem>
+#include <limits>
 #include <new>
 #include <span>
 #include <utility>
@@ -78,7 +79,7 @@ Result<NodeJob*> NodeJob::create(Assignment assignment) {
                             job.spec_.vratio, job.spec_.workers);
   // The others' addresses come while the programs are being loaded.
   if (job.several()) {
-    if (Result<void> ok = open_network(job.spec_, job.node_); !ok) return ok.failure();
+    if (Result<void> ok = open_network(job.spec_, job.node_, job.most_workers()); !ok) return ok.failure();
   }
   if (Result<void> ok = job.prepare_observation(); !ok) return ok.failure();
   job.prepare_check();
@@ -89,7 +90,9 @@ Result<NodeJob*> NodeJob::create(Assignment assignment) {
   }
   if (Result<void> ok = job.create_scheduler(); !ok) return ok.failure();
   if (mpi::remote::active()) {
-    if (Result<void> ok = join_network(job.node_, *job.scheduler_); !ok) return ok.failure();
+    const Result<int> workers = join_network(job.node_, *job.scheduler_);
+    if (!workers) return workers.failure();
+    job.workers_of_all_ = *workers;
   }
   job.warn_of_sharing();
   job.register_with_mpi();
@@ -192,8 +195,15 @@ bool NodeJob::meets_other_jobs() const {
 }
 
 int NodeJob::universe_size() const {
-  if (node_.nodes() > 1) return mpi_->size();
-  return std::max(mpi_->size(), scheduler_->workers() * std::max(spec_.vratio, 1));
+  const int workers = several() ? workers_of_all_ : scheduler_->workers();
+  const std::int64_t fitting = std::int64_t{workers} * std::max(spec_.vratio, 1);
+  const std::int64_t room = node_.universe > 0 ? node_.universe : fitting;
+  return static_cast<int>(std::clamp<std::int64_t>(room, mpi_->size(), std::numeric_limits<int>::max()));
+}
+
+// A program that spawns gets all cores from the start: workers cannot be added.
+int NodeJob::most_workers() const {
+  return spec_.workers > 0 ? spec_.workers : std::max(layout_.workers, share_.cores - progress_cores());
 }
 
 // Ranks that are spawned are loaded from tmpirun's first program's point of view: its environment and its profiling
@@ -231,11 +241,7 @@ int NodeJob::progress_cores() const {
 
 Result<void> NodeJob::create_scheduler() {
   sched::Options options;
-  // A program that spawns gets all cores from the start: workers cannot be added.
-  options.workers =
-      spawns()
-          ? (spec_.workers > 0 ? spec_.workers : std::max(layout_.workers, share_.cores - progress_cores()))
-          : layout_.workers;
+  options.workers = spawns() ? most_workers() : layout_.workers;
   options.tasks = layout_.ranks;
   options.stack_size = spec_.stack_size > 0 ? spec_.stack_size : kDefaultStack;
   options.least_stack_size = spec_.stack_size > 0 ? 0 : kLeastDefaultStack;

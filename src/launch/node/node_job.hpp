@@ -85,7 +85,8 @@ class NodeJob {
                                                          const AppSpec& app) const;
   bool spawns() const;
   bool meets_other_jobs() const;
-  int universe_size() const;
+  int most_workers() const;   ///< that this node process may have
+  int universe_size() const;  ///< MPI_UNIVERSE_SIZE
   std::vector<std::string> shared_variables(const AppSpec& app) const;
   bool any_program(bool (*has)(const privatize::Group& program)) const;
   void report_start() const;
@@ -107,6 +108,7 @@ class NodeJob {
   CoreShare share_;
   std::string wdir_;  // where the ranks start
   Layout layout_;
+  int workers_of_all_ = 0;  // that the node processes may have, where there are several
   mpi::Job* mpi_ = nullptr;
   std::vector<std::unique_ptr<privatize::Group>> programs_;  // by app; null: none of its ranks are here
   std::unique_ptr<sched::Scheduler> scheduler_;

@@ -39,7 +39,7 @@ void report_loss(int node, const std::string& why) noexcept {
 
 }  // namespace
 
-Result<void> open_network(const JobSpec& job, const NodeSpec& node) {
+Result<void> open_network(const JobSpec& job, const NodeSpec& node, int workers) {
   if (node.secret.empty()) {
     return Failure{
         "tmpirun has not handed over a key for the connections between node processes; do tmpirun and "
@@ -55,7 +55,7 @@ Result<void> open_network(const JobSpec& job, const NodeSpec& node) {
   options.same_machine = node.same_machine;
   if (const Result<void> begun = mpi::remote::begin(options, settings_of(job)); !begun) return begun;
   mpi::remote::on_lost(&report_loss);
-  Control::instance()->publish_address(mpi::remote::address());
+  Control::instance()->publish_address(mpi::remote::address(), workers);
   return {};
 }
 
@@ -66,10 +66,13 @@ Result<void> open_to_other_jobs(const JobSpec& job) {
   return {};
 }
 
-Result<void> join_network(const NodeSpec& node, sched::Scheduler& scheduler) {
+Result<int> join_network(const NodeSpec& node, sched::Scheduler& scheduler) {
   scheduler.set_event_source({&mpi::remote::poll, &mpi::remote::arm, &mpi::remote::expected()});
-  if (node.nodes() == 1) return {};
-  return mpi::remote::connect(Control::instance()->await_addresses());
+  if (node.nodes() == 1) return 0;
+  Control::Addresses all = Control::instance()->await_addresses();
+  if (Result<void> connected = mpi::remote::connect(std::move(all.peers)); !connected)
+    return connected.failure();
+  return all.workers;
 }
 
 std::string describe_network() {

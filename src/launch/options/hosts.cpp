@@ -73,6 +73,7 @@ Result<HostSlots> parse_host(std::string_view text) {
   const Result<int> number = parse_slots(slots);
   if (!number) return number.failure();
   one.slots = *number;
+  one.given = true;
   return one;
 }
 
@@ -83,8 +84,9 @@ class HostTable {
   bool add(HostSlots one) {
     const auto [known, is_new] = index_.emplace(one.host, hosts_.size());
     if (!is_new) {
-      int& slots = hosts_[known->second].slots;
-      slots = std::min(slots + one.slots, kMostSlots);
+      HostSlots& host = hosts_[known->second];
+      host.slots = std::min(host.slots + one.slots, kMostSlots);
+      host.given = true;
       return true;
     }
     hosts_.push_back(std::move(one));
@@ -126,6 +128,7 @@ Result<HostSlots> parse_line(const std::vector<std::string_view>& words) {
     const Result<int> slots = parse_slots(words[i].substr(equals + 1));
     if (!slots) return slots.failure();
     one->slots = *slots;
+    one->given = true;
   }
   return one;
 }

@@ -11,9 +11,10 @@
 namespace tmpi::launch {
 
 struct HostSlots {
-  std::string host;  ///< for the remote shell: may be "user@host"
-  int slots = 1;     ///< its part of the job (mapping.hpp)
-  bool operator==(const HostSlots&) const = default;
+  std::string host;    ///< for the remote shell: may be "user@host"
+  int slots = 1;       ///< its part of the job (mapping.hpp)
+  bool given = false;  ///< the user has said how many slots
+  bool operator==(const HostSlots& other) const { return host == other.host && slots == other.slots; }
 };
 
 /// "a:4,b,[fe80::1]:2". A host that is named again gets more slots. Failure: what is wrong with the list.

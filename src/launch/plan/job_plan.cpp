@@ -4,6 +4,8 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <limits>
+#include <numeric>
 
 #include "launch/plan/mapping.hpp"
 #include "launch/plan/remote_shell.hpp"
@@ -33,6 +35,13 @@ Result<std::vector<std::string>> find_wrapper(const std::vector<std::string>& wo
   std::vector<std::string> command = words;
   command.front() = std::move(found.named);
   return command;
+}
+
+// What MPI_UNIVERSE_SIZE is where users, or a batch system, count slots, as they do for other MPIs: one for each core.
+int universe_of(const Settings& settings, const std::vector<int>& slots) {
+  const std::int64_t ranks_of_slot = settings.per_node > 0 ? 1 : std::max(settings.job.vratio, 1);
+  const std::int64_t all = std::accumulate(slots.begin(), slots.end(), std::int64_t{0}) * ranks_of_slot;
+  return static_cast<int>(std::min<std::int64_t>(all, std::numeric_limits<int>::max()));
 }
 
 }  // namespace
@@ -68,6 +77,7 @@ Result<JobPlan> plan_job(const Settings& settings, const std::string& executable
       continue;
     }
     number[i] = plan.size();
+    plan.slots.push_back(slots[i]);
     if (channel >= 0) {
       plan.nodes.push_back({hosts[i].host, true, {}, channel});
       continue;
@@ -82,6 +92,8 @@ Result<JobPlan> plan_job(const Settings& settings, const std::string& executable
     plan.nodes.push_back({hosts[i].host, true, *std::move(command), -1});
   }
   for (int& node : plan.node_of) node = number[static_cast<std::size_t>(node)];
+  if (attached || settings.per_node > 0 || std::ranges::any_of(hosts, &HostSlots::given))
+    plan.universe = universe_of(settings, plan.slots);
   return plan;
 }
 

@@ -26,6 +26,8 @@ struct JobPlan {
   std::vector<NodePlan> nodes;
   std::vector<int> node_of;   ///< by world rank; spawned ones are added
   int first_ranks = 0;        ///< those that the job begins with
+  std::vector<int> slots;     ///< by node process: its part of the ranks that are spawned
+  int universe = 0;           ///< ranks that there are slots for; 0: nobody has said how many
   std::string executable;     ///< the path of tmpi-node here
   std::vector<int> unneeded;  ///< channels of node processes that others have started and that get no rank
   int starter = -1;           ///< readable: the launcher that has started tmpirun itself is gone

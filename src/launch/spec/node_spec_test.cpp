@@ -24,6 +24,7 @@ Assignment sample() {
   sample.node.share = 1;
   sample.node.sharers = 2;
   sample.node.same_machine = false;
+  sample.node.universe = 12;
   sample.node.job = ~std::uint64_t{0};
   sample.node.ports = ~std::uint64_t{1};
   for (std::size_t i = 0; i < sample.node.secret.bytes.size(); ++i)
@@ -50,6 +51,7 @@ TEST_CASE("an assignment comes over whole") {
   CHECK(got->node.share == 1);
   CHECK(got->node.sharers == 2);
   CHECK_FALSE(got->node.same_machine);
+  CHECK(got->node.universe == 12);
   CHECK(got->node.job == sent.node.job);
   CHECK(got->node.ports == sent.node.ports);
   CHECK(got->node.secret.bytes == sent.node.secret.bytes);

@@ -14,7 +14,7 @@ static_assert(std::endian::native == std::endian::little, "the wire is little-en
 
 inline constexpr std::uint32_t kWireMagic = 0x49504d54;  // "TMPI"
 /// Raised when any structure below changes, or what a frame means.
-inline constexpr std::uint32_t kWireVersion = 11;
+inline constexpr std::uint32_t kWireVersion = 12;
 inline constexpr std::uint32_t kMaxPayload =
     16u << 20;  // a job description with a long command line fits many times
 inline constexpr std::uint32_t kMaxOutputPayload = 32u << 10;    // output is cut into frames of this size
@@ -38,7 +38,7 @@ enum class FrameType : std::uint16_t {
   kStateDump = 6,          // StateDumpRecord and a name, repeated: where every rank is
   kEnd = 7,                // EndRecord and a sentence: the job ends before its ranks do; detail: EndKind
   kDone = 8,               // BalanceRecord: every rank of this node process has ended; the last frame
-  kAddress = 9,            // where the other node processes reach this one (text)
+  kAddress = 9,            // where the others reach this node process (text); rank: its workers, at most
   kLost = 10,              // rank: number of a node process that does not answer any more; a sentence
   kUsesMpi = 11,           // the first rank of this node process has called MPI_Init
   kQuiescent = 12,         // BalanceRecord: all its ranks are blocked in MPI, for a while
@@ -57,7 +57,7 @@ enum class FrameType : std::uint16_t {
   kStdin = 65,               // bytes for rank 0; empty: end of file
   kSignal = 66,              // detail: signal number
   kStateDumpWanted = 67,     // answered by one kStateDump; detail 1: the job is killed after it
-  kAddresses = 68,           // of all node processes, by number: address and host each
+  kAddresses = 68,           // of all node processes, by number: address and host each; the workers of all
   kEndNow = 69,              // the job has ended elsewhere: send the end report and end
   kStillQuiescent = 70,      // has nothing moved since it said kQuiescent?
   kWaitForEdgesWanted = 71,  // all are, for good: who waits for whom?
