@@ -197,16 +197,27 @@ class EndTest(LaunchTest):
 
     @claims_time
     def test_killed_node_process_in_an_epoch(self):
-        for mode in ("fence", "start", "lock", "flush", "request"):
+        for mode in ("fence", "start", "wait", "lock", "unlock", "flush", "request"):
             with self.subTest(mode):
-                job = self.start("-n", 4, "--nodes", 2, "--workers", 1, "-q", "--no-deadlock-check", program("one_sided.c"), mode)
-                job.read_until(b"is here\n", 3)  # of the two that compute on one worker, one
-                os.kill(job.node_pids(2)[1], signal.SIGKILL)
-                start = time.monotonic()
-                job.finish()
-                self.in_time(time.monotonic() - start, PROMPTLY)
-                self.check_failure(job, 137, "node process 1 on host", "ranks 2-3", "killed by signal 9 (Killed)")
-                self.check_nothing_left(job)
+                self.kill_what_is_waited_for(1, program("one_sided.c"), mode)
+
+    @claims_time
+    def test_killed_node_process_in_a_file_operation(self):
+        for mode in ("together", "request", "ordered", "shared", "close"):
+            with self.subTest(mode):
+                victim = 0 if mode == "shared" else 1  # where the shared pointer is
+                self.kill_what_is_waited_for(victim, program("file_waits.c"), mode, os.path.join(self.directory(), "file"))
+
+    def kill_what_is_waited_for(self, victim, *words):
+        job = self.start("-n", 4, "--nodes", 2, "--workers", 1, "-q", "--no-deadlock-check", *words)
+        job.read_until(b"is here\n", 3)  # of the two that compute on one worker, one
+        time.sleep(0.1)  # until the others wait
+        os.kill(job.node_pids(2)[victim], signal.SIGKILL)
+        start = time.monotonic()
+        job.finish()
+        self.in_time(time.monotonic() - start, PROMPTLY)
+        self.check_failure(job, 137, f"node process {victim} on host", f"ranks {2 * victim}-{2 * victim + 1}", "killed by signal 9 (Killed)")
+        self.check_nothing_left(job)
 
     def test_killed_tmpirun(self):
         job = self.start("-n", 6, "--nodes", 3, "-q", "--no-deadlock-check", program("misbehave.c"), "hang")

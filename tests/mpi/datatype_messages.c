@@ -176,18 +176,17 @@ static void partial(void) {
  * this order, posted before and after, whether the receiver's elements lie scattered or not. */
 static void in_order(int n, int posted_first, int scattered_there) {
   double *from = check_malloc((size_t)n * 3 * sizeof *from), *to = check_malloc((size_t)n * 3 * sizeof *to),
-         small = -1;
+         small = -1, mine = value(world_rank, -7);
   const int step = scattered_there ? 3 : 1;
   MPI_Datatype column;
-  MPI_Request requests[3];
+  MPI_Request requests[4];
   MPI_Type_vector(n, 1, 3, MPI_DOUBLE, &column);
   MPI_Type_commit(&column);
   for (int i = 0; i < 3 * n; i++) from[i] = value(world_rank, i), to[i] = -2;
   for (int turn = 0; turn < 2; turn++) {
     if (turn == posted_first) {
       MPI_Isend(from, 1, column, right, 4, MPI_COMM_WORLD, &requests[0]);
-      double mine = value(world_rank, -7);
-      MPI_Send(&mine, 1, MPI_DOUBLE, right, 4, MPI_COMM_WORLD);
+      MPI_Isend(&mine, 1, MPI_DOUBLE, right, 4, MPI_COMM_WORLD, &requests[3]);
       if (!posted_first) MPI_Barrier(MPI_COMM_WORLD); /* all lie with their receivers */
     } else {
       MPI_Irecv(to, scattered_there ? 1 : n, scattered_there ? column : MPI_DOUBLE, left, 4, MPI_COMM_WORLD,
@@ -196,7 +195,7 @@ static void in_order(int n, int posted_first, int scattered_there) {
       if (posted_first) MPI_Barrier(MPI_COMM_WORLD);
     }
   }
-  MPI_Waitall(3, requests, MPI_STATUSES_IGNORE);
+  MPI_Waitall(4, requests, MPI_STATUSES_IGNORE);
   CHECK(small == value(left, -7));
   for (int i = 0; i < n; i++) CHECK(to[i * step] == value(left, 3 * i));
   for (int i = 0; i < 3 * n; i++) CHECK((scattered_there ? i % 3 == 0 : i < n) || to[i] == -2);

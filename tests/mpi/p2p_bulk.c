@@ -72,7 +72,9 @@ static void test_truncated(void) {
     int error = MPI_Recv(in, bytes / 2, MPI_BYTE, 0, 3, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
     MPI_Error_class(error, &class);
     CHECK_EQ(class, MPI_ERR_TRUNCATE);
+#ifdef MPI_ABI_VERSION /* what is there then is left to the library */
     check_bytes(0, 99, bytes / 2);
+#endif
   }
   MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_ARE_FATAL);
 }

@@ -6,7 +6,7 @@
 #include <string.h>
 
 enum { kBlock = 30000, kPiece = 100, kMostRounds = 100 };
-enum { kAt, kIat, kShared, kStrided, kTogether, kStridedTogether, kBegun, kWays };
+enum { kAt, kSought, kIat, kShared, kStrided, kTogether, kTogetherLater, kStridedTogether, kBegun, kWays };
 
 static int rank, ranks;
 static char path[4096];
@@ -64,6 +64,14 @@ static int write_block(MPI_File file, int way, MPI_Offset offset, char* block) {
       const int code = MPI_File_iwrite_at(file, offset, block, kBlock, MPI_BYTE, &request);
       return code != MPI_SUCCESS ? code : MPI_Wait(&request, MPI_STATUS_IGNORE);
     }
+    case kSought: {
+      const int code = MPI_File_seek(file, offset, MPI_SEEK_SET);
+      return code != MPI_SUCCESS ? code : MPI_File_write(file, block, kBlock, MPI_BYTE, MPI_STATUS_IGNORE);
+    }
+    case kTogetherLater: {
+      const int code = MPI_File_iwrite_at_all(file, offset, block, kBlock, MPI_BYTE, &request);
+      return code != MPI_SUCCESS ? code : MPI_Wait(&request, MPI_STATUS_IGNORE);
+    }
     case kShared:
       return MPI_File_write_ordered(file, block, kBlock, MPI_BYTE, MPI_STATUS_IGNORE);
     case kBegun: {
@@ -104,6 +112,24 @@ static void fill_up(int way) {
   if (rank == 0) printf("way %d: %d rounds\n", way, written);
 }
 
+/* More than there is room for is refused, and what the file has stays; what there is room for is had then. */
+static void reserve(void) {
+  const MPI_Offset room = 200000;
+  char data[10] = "";
+  MPI_Offset size = -1;
+  MPI_File file = open_file(MPI_MODE_CREATE | MPI_MODE_EXCL | MPI_MODE_RDWR | MPI_MODE_DELETE_ON_CLOSE);
+  CHECK(MPI_File_write_at_all(file, 0, rank == 0 ? "there" : "", rank == 0 ? 5 : 0, MPI_BYTE,
+                              MPI_STATUS_IGNORE) == MPI_SUCCESS);
+  check_error(MPI_File_preallocate(file, (MPI_Offset)1 << 30), MPI_ERR_NO_SPACE, "");
+  CHECK(MPI_File_read_at_all(file, 0, data, 5, MPI_BYTE, MPI_STATUS_IGNORE) == MPI_SUCCESS);
+  CHECK(strcmp(data, "there") == 0);
+  CHECK(MPI_File_preallocate(file, room) == MPI_SUCCESS);
+  CHECK(MPI_File_get_size(file, &size) == MPI_SUCCESS);
+  CHECK(size >= room);
+  CHECK(MPI_File_close(&file) == MPI_SUCCESS);
+  if (rank == 0) printf("reserved\n");
+}
+
 static void read_only(void) {
   MPI_File file;
   char data[10] = "";
@@ -126,6 +152,7 @@ int main(int argc, char** argv) {
   snprintf(path, sizeof path, "%s/data", argv[2]);
   if (strcmp(argv[1], "full") == 0) {
     for (int way = 0; way < kWays; way++) fill_up(way);
+    reserve();
   } else {
     read_only();
   }

@@ -16,7 +16,7 @@ int main(int argc, char** argv) {
   MPI_Init(&argc, &argv);
   MPI_Comm_rank(MPI_COMM_WORLD, &rank);
   MPI_Comm_size(MPI_COMM_WORLD, &ranks);
-  MPI_Win_allocate(sizeof *memory, sizeof *memory, MPI_INFO_NULL, MPI_COMM_WORLD, &memory, &win);
+  MPI_Win_allocate(1 << 20, sizeof *memory, MPI_INFO_NULL, MPI_COMM_WORLD, &memory, &win);
   const int victim = ranks - 1, dies = rank >= ranks / 2;
   MPI_Group all, group;
   MPI_Comm_group(MPI_COMM_WORLD, &all);
@@ -36,6 +36,14 @@ int main(int argc, char** argv) {
     MPI_Win_lock_all(MPI_MODE_NOCHECK, win);
     MPI_Put(&value, 1, MPI_INT, victim, 0, 1, MPI_INT, win);
     MPI_Win_flush(victim, win);
+  } else if (strcmp(mode, "wait") == 0) {
+    MPI_Win_post(group, 0, win);
+    MPI_Win_wait(win);
+  } else if (strcmp(mode, "unlock") == 0) {
+    static char large[1 << 20];
+    MPI_Win_lock(MPI_LOCK_SHARED, victim, MPI_MODE_NOCHECK, win);
+    MPI_Put(large, sizeof large, MPI_CHAR, victim, 0, sizeof large, MPI_CHAR, win);
+    MPI_Win_unlock(victim, win);
   } else if (strcmp(mode, "request") == 0) {
     MPI_Request request;
     MPI_Win_lock_all(MPI_MODE_NOCHECK, win);
