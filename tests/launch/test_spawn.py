@@ -1,6 +1,7 @@
 """Ranks that ranks have started (MPI_Comm_spawn), and how jobs with them end."""
 
 import collections
+import json
 import os
 import socket
 import subprocess
@@ -128,6 +129,22 @@ class SpawnTest(LaunchTest):
         job = self.run_job("-n", 2, "-q", "--profile", program("spawn.c"), "")
         self.assertEqual(job.code, 0, job.err)
         self.assertIn(b"4 ranks", job.err + job.out)
+        for nodes in NODES:
+            path = os.path.join(self.directory(), "trace")
+            job = self.run_job("-n", 2, *nodes, "-q", "--trace", path, program("spawn.c"), "")
+            self.assertEqual(job.code, 0, job.err)
+            calls = collections.defaultdict(set)
+            for file in [path] if not nodes else [f"{path}.node0", f"{path}.node1"]:
+                with open(file, encoding="utf-8") as text:
+                    events = json.load(text)["traceEvents"]
+                names = {event["tid"]: event["args"]["name"] for event in events if event["name"] == "thread_name"}
+                for event in events:
+                    if event.get("cat") == "mpi":
+                        calls[names[event["tid"]]].add(event["name"])
+            self.assertEqual(sorted(calls), [f"rank {rank}" for rank in range(4)])
+            for rank in range(4):
+                self.assertIn("MPI_Comm_disconnect", calls[f"rank {rank}"])
+                self.assertEqual("MPI_Comm_spawn" in calls[f"rank {rank}"], rank < 2)
         job = self.run_job("-n", 2, "-q", "--check", program("spawn.c"), "outlive")
         self.assertEqual(job.code, 0, job.err)
 
@@ -138,6 +155,7 @@ class SpawnTest(LaunchTest):
         lines = [line.split() for line in job.out.decode().splitlines()]
         (universe, size), = [(int(words[1]), int(words[3])) for words in lines if words[0] == "universe"]
         places = collections.Counter(words[1] for words in lines if words[0] != "universe")
+        self.workers = collections.Counter(tuple(words[1:]) for words in lines if words[0] != "universe")
         self.assertEqual(sum(places.values()), max(universe, size))
         self.assertEqual(sum(words[0] == "parent" for words in lines), size)
         return universe, sorted(places.values(), reverse=True)
@@ -146,7 +164,9 @@ class SpawnTest(LaunchTest):
         cores = len(os.sched_getaffinity(0))
         self.assertEqual(self.fill("-n", 1), (cores, [cores]))
         self.assertEqual(self.fill("-n", 2, "--vratio", 3), (3 * cores, [3 * cores]))
+        self.assertEqual(sorted(self.workers.values()), [3] * cores)  # V ranks on each worker, whoever has started them
         self.assertEqual(self.fill("-n", 2, "--workers", 3), (3, [3]))
+        self.assertEqual(sorted(self.workers.values()), [1] * 3)
         self.assertEqual(self.fill("-n", 7, "--workers", 2), (7, [7]))  # no less than there are
 
     def test_universe_of_several_node_processes(self):
@@ -154,6 +174,7 @@ class SpawnTest(LaunchTest):
         self.assertEqual(self.fill("-n", 2, "--nodes", 2)[0], max(cores, 2))  # who share the cores
         self.assertEqual(self.fill("-n", 2, "--nodes", 2, "--workers", 3), (6, [3, 3]))
         self.assertEqual(self.fill("-n", 4, "--nodes", 2, "--workers", 2, "--vratio", 3), (12, [6, 6]))
+        self.assertEqual(sorted(self.workers.values()), [3] * 4)
         self.assertEqual(self.fill("-n", 5, "--nodes", 2, "--workers", 1), (5, [3, 2]))
 
     def test_universe_is_the_slots_where_there_are_any(self):

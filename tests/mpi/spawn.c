@@ -165,6 +165,33 @@ static void test_info(void) {
 }
 #endif
 
+#ifdef MPI_ABI_VERSION
+static void check_launched(const char* key, const char* want) {
+  char value[MPI_MAX_INFO_VAL + 1];
+  int flag = 0;
+  CHECK_OK(MPI_Info_get(MPI_INFO_ENV, key, MPI_MAX_INFO_VAL, value, &flag));
+  CHECK(flag);
+  CHECK_STRING(value, want);
+}
+#endif
+
+/* MPI_INFO_ENV says how they were started. */
+static void check_launch(const char* arguments, const char* maxprocs) {
+#ifdef MPI_ABI_VERSION
+  char host[MPI_MAX_PROCESSOR_NAME];
+  int length;
+  CHECK_OK(MPI_Get_processor_name(host, &length));
+  check_launched("command", self);
+  check_launched("argv", arguments);
+  check_launched("maxprocs", maxprocs);
+  check_launched("host", host);
+  check_launched("arch", "x86_64");
+  check_launched("thread_level", "MPI_THREAD_SINGLE");
+#else
+  (void)arguments, (void)maxprocs;
+#endif
+}
+
 /* ---- the children; returns what they do at last with their parents */
 
 static void child(int argc, char** argv, MPI_Comm parent) {
@@ -181,11 +208,13 @@ static void child(int argc, char** argv, MPI_Comm parent) {
     CHECK_EQ(*number, 0);
     CHECK_OK(MPI_Comm_get_name(MPI_COMM_WORLD, name, &one));
     CHECK(strcmp(name, "MPI_COMM_WORLD") == 0);
+    check_launch("child with some ", "3");
     use(parent, 0);
   } else if (strcmp(argv[1], "numbered") == 0) {
     CHECK_EQ(*number, world_rank == 0 ? 0 : 1);
     CHECK_EQ(atoi(argv[2]), *number);
     CHECK_EQ(argc, 3 + *number);
+    check_launch(*number == 0 ? "numbered 0" : "numbered 1 2", *number == 0 ? "1" : "2");
     use(parent, 0);
     CHECK_OK(MPI_Comm_free(&parent));
     return;

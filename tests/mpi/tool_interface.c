@@ -301,6 +301,54 @@ static void algorithms(void) {
   CHECK_OK(MPI_T_cvar_handle_free(&other));
 }
 
+/* Every collective has a choice, which can be set to each of its algorithms; calls of all of them then still work. */
+static void every_algorithm(void) {
+  int category, cvars, list[64], most = 0;
+  CHECK_OK(MPI_T_category_get_index("tmpi_algorithms", &category));
+  CHECK_OK(MPI_T_category_get_info(category, NULL, NULL, NULL, NULL, &cvars, NULL, NULL));
+  CHECK_EQ(cvars, 13);
+  CHECK_OK(MPI_T_category_get_cvars(category, cvars, list));
+  MPI_Comm comm;
+  CHECK_OK(MPI_Comm_dup(MPI_COMM_WORLD, &comm));
+  for (int round = 0; round == 0 || round < most; round++) {
+    MPI_T_cvar_handle handles[13];
+    for (int i = 0; i < cvars; i++) {
+      int count, number, value = -1;
+      MPI_T_enum names;
+      CHECK_OK(MPI_T_cvar_get_info(list[i], NULL, NULL, NULL, NULL, &names, NULL, NULL, NULL, NULL));
+      CHECK_OK(MPI_T_enum_get_info(names, &number, NULL, NULL));
+      CHECK(number >= 2);
+      most = number > most ? number : most;
+      const int wanted = round % number;
+      CHECK_OK(MPI_T_cvar_handle_alloc(list[i], &comm, &handles[i], &count));
+      CHECK_OK(MPI_T_cvar_write(handles[i], &wanted));
+      CHECK_OK(MPI_T_cvar_read(handles[i], &value));
+      CHECK_EQ(value, wanted);
+    }
+    const int mine = world_rank + 1, sum = world_size * (world_size + 1) / 2;
+    int one = round, all[64], got[64], back = 0;
+    CHECK_OK(MPI_Barrier(comm));
+    CHECK_OK(MPI_Bcast(&one, 1, MPI_INT, 0, comm));
+    CHECK_EQ(one, round);
+    CHECK_OK(MPI_Gather(&mine, 1, MPI_INT, all, 1, MPI_INT, 0, comm));
+    CHECK_OK(MPI_Scatter(all, 1, MPI_INT, &back, 1, MPI_INT, 0, comm));
+    CHECK_EQ(back, mine);
+    CHECK_OK(MPI_Allgather(&mine, 1, MPI_INT, all, 1, MPI_INT, comm));
+    CHECK_OK(MPI_Alltoall(all, 1, MPI_INT, got, 1, MPI_INT, comm));
+    for (int i = 0; i < world_size; i++) CHECK(all[i] == i + 1 && got[i] == mine);
+    CHECK_OK(MPI_Reduce(&mine, &back, 1, MPI_INT, MPI_SUM, 0, comm));
+    if (world_rank == 0) CHECK_EQ(back, sum);
+    CHECK_OK(MPI_Allreduce(&mine, &back, 1, MPI_INT, MPI_SUM, comm));
+    CHECK_EQ(back, sum);
+    CHECK_OK(MPI_Reduce_scatter_block(all, &back, 1, MPI_INT, MPI_SUM, comm));
+    CHECK_EQ(back, world_size * mine);
+    CHECK_OK(MPI_Scan(&mine, &back, 1, MPI_INT, MPI_SUM, comm));
+    CHECK_EQ(back, mine * (mine + 1) / 2);
+    for (int i = 0; i < cvars; i++) CHECK_OK(MPI_T_cvar_handle_free(&handles[i]));
+  }
+  CHECK_OK(MPI_Comm_free(&comm));
+}
+
 /* ---- tmpi's performance variables */
 
 static MPI_T_pvar_handle variable(MPI_T_pvar_session session, const char* name, int class, MPI_Comm comm,
@@ -575,6 +623,7 @@ int main(int argc, char** argv) {
   CHECK_EQ(provided, MPI_THREAD_FUNNELED);
   controls();
   algorithms();
+  every_algorithm();
   messages();
   peers();
   queues();

@@ -1,12 +1,13 @@
 /* Fills MPI_UNIVERSE_SIZE with ranks that it spawns: rank 0 prints "universe U of N", every rank of the job then "parent"
- * or "child", and the node process that it runs in. */
+ * or "child", the node process that it runs in, and the worker. */
 #include <mpi.h>
+#include <mpix.h>
 #include <stdio.h>
 #include <unistd.h>
 
 int main(int argc, char** argv) {
   MPI_Comm parent, inter = MPI_COMM_NULL;
-  int rank, size, flag = 0, *universe, least, most, sum = 0, one = 1;
+  int rank, size, worker, workers, flag = 0, *universe, least, most, sum = 0, one = 1;
   MPI_Init(&argc, &argv);
   MPI_Comm_get_parent(&parent);
   MPI_Comm_rank(MPI_COMM_WORLD, &rank);
@@ -32,7 +33,8 @@ int main(int argc, char** argv) {
     MPI_Comm_free(&all);
     MPI_Comm_disconnect(&inter);
   }
-  printf("%s %ld\n", parent == MPI_COMM_NULL ? "parent" : "child", (long)getpid());
+  MPIX_Get_worker(&worker, &workers);
+  printf("%s %ld %d\n", parent == MPI_COMM_NULL ? "parent" : "child", (long)getpid(), worker);
   MPI_Finalize();
   return 0;
 }
