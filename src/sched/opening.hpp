@@ -4,13 +4,20 @@
 //
 // Who has found nothing to take parks as for anything that is left outside of its inbox (parking.hpp): it looks again
 // after it has announced itself; and who opens, or leaves something in an inbox that is open, looks for one that is
-// parked after that. All seq_cst: one of the two sees the other.
+// parked after that, and wakes it (invite()). All seq_cst: one of the two sees the other.
+//
+// One is woken, not all. So who has announced itself, or has had tasks of another worker in its hands, owes the others
+// an invitation: if it goes to work while there is something left to take, it wakes the next one. As with the baton
+// (parking.hpp). And it does not park while a task that it has found is just being left: nobody would tell it when that
+// can be taken.
 //
 // Never suspends a fiber.
 #pragma once
 
 #include <atomic>
+#include <cstddef>
 #include <cstdint>
+#include <span>
 
 #include "base/platform.hpp"
 #include "sched/monitor.hpp"
@@ -35,6 +42,18 @@ class alignas(kCacheLine) BasicOpening {
     lock_.lock();
     open_.store(0, std::memory_order_relaxed);
     lock_.unlock();
+  }
+
+  // Any thread.
+  /// Something has been left in the owner's inbox: if that is open, one worker that is parked, and may_come(its index),
+  /// comes and looks. `all`: the workers' inboxes.
+  template <class MayCome>
+  void invite(std::span<Parking* const> all, MayCome&& may_come) noexcept {
+    if (S::omits(Step::kWakeThief) || !is_open()) return;
+    for (std::size_t i = 0; i < all.size(); ++i) {
+      // Who has been woken by somebody else may have something else to do.
+      if (all[i]->announced() && may_come(i) && all[i]->wake_if_parked()) return;
+    }
   }
 
   // Other workers.

@@ -60,10 +60,12 @@ class BasicParking {
   /// Has the worker look around, parked or not.
   void wake() noexcept { wake_for(kLook); }
   /// The same, for one who has just left something outside of the inbox by a seq_cst store, or, if Shared::quick, by
-  /// any before a quick_barrier(): nothing to do unless somebody is parked.
-  void wake_if_parked() noexcept {
+  /// any before a quick_barrier(): nothing to do unless somebody is parked. True if somebody was, whom nobody else has
+  /// woken.
+  bool wake_if_parked() noexcept {
     if (inbox_.parked()) [[unlikely]]
-      wake();
+      return wake_for(kLook);
+    return false;
   }
   /// Nothing in the inbox; a hint.
   bool empty() const noexcept { return inbox_.empty(); }

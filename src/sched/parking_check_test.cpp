@@ -29,6 +29,11 @@ bool is_done(void* argument) {
   return static_cast<Model<S>*>(argument)->done[kPart];
 }
 
+template <class S>
+bool are_both_done(void* argument) {
+  return is_done<0, S>(argument) && is_done<1, S>(argument);
+}
+
 // Errors need few preemptions; those below are all found with three.
 constexpr Limits kFew = {.preemptions = 3};
 constexpr int kMany = 4;  // larger jobs have too many orders for all of them
@@ -57,8 +62,8 @@ void check_lost(void (*set_up)()) {
   CHECK(result.problem.find("a wake-up is lost") == 0);
 }
 
-template <Step kStep>
-using Without = Checked<1u << static_cast<int>(kStep)>;
+template <Step... kSteps>
+using Without = Checked<((1u << static_cast<int>(kSteps)) | ...)>;
 
 // ---- Wake-ups through the inbox ----
 
@@ -282,6 +287,91 @@ TEST_CASE("what is left with a worker that computes is run once, by that or by a
   check_lost(&task_is_stolen<Without<Step::kWakeThief>>);
   check_lost(&task_is_stolen<Without<Step::kLookAgain>>);
   CHECK_FALSE(explore(&opening_closes<Without<Step::kOpenStill>>, kFew).ok);
+}
+
+// Worker 2 computes until each of the two others, which may be parked, has run one of its tasks: a thief takes one and has
+// the other thief come for the rest.
+template <class S>
+void rest_is_stolen() {
+  Model<S>& model = job<S>(3, false);
+  model.steals = true;
+  model.worth_taking = 1;
+  add("worker 0", model, [](Model<S>& m) {
+    m.worker(0).wait();
+    m.done[0] = true;
+  });
+  add("worker 1", model, [](Model<S>& m) {
+    m.worker(1).wait();
+    m.done[1] = true;
+  });
+  add("worker 2", model, [](Model<S>& m) {
+    m.parkings[2]->push(m.messages[0]);
+    m.parkings[2]->push(m.messages[1]);
+    m.worker(2).compute_open_until(&are_both_done<S>);
+  });
+}
+
+// Worker 2 computes until its task has been run; worker 0, which may be the one that is woken for it, may have a task of
+// its own by then, and compute for as long.
+template <class S>
+void thief_has_work() {
+  Model<S>& model = job<S>(3, false);
+  model.steals = true;
+  model.messages[2].worker = 1;
+  add("worker 0", model, [](Model<S>& m) {
+    m.worker(0).wait();
+    if (m.worker(0).stolen > 0) {
+      m.done[0] = true;
+      m.worker(0).make_ready(m.messages[2]);
+    }
+    await(&is_done<0, S>, &m);
+  });
+  add("worker 1", model, [](Model<S>& m) {
+    m.worker(1).wait();
+    m.done[0] = true;
+  });
+  add("worker 2", model, [](Model<S>& m) {
+    m.parkings[2]->push(m.messages[0]);
+    m.worker(2).compute_open_until(&is_done<0, S>);
+  });
+  add("sender", model, [](Model<S>& m) { m.parkings[0]->push(m.messages[1]); });
+}
+
+// Worker 0 leaves a task, which becomes ready before it has been left, and computes until that has been run.
+template <class S>
+void stolen_when_it_has_been_left() {
+  Model<S>& model = job<S>(2, false);
+  model.steals = true;
+  model.leaves = true;
+  add("worker 0", model, [](Model<S>& m) { m.worker(0).compute_open_until(&is_done<0, S>, &m.messages[0]); });
+  add("worker 1", model, [](Model<S>& m) {
+    m.worker(1).wait();
+    m.done[0] = true;
+  });
+  add("sender", model, [](Model<S>& m) {
+    m.parkings[0]->push(m.messages[0]);
+    m.worker(0).invite();
+  });
+}
+
+TEST_CASE("who is woken to take tasks, and leaves some or goes to work instead, has the next one come") {
+  check_all(&rest_is_stolen<Checked<>>, kFew);
+  check_lost(&rest_is_stolen<Without<Step::kInviteNext>>);
+  check_lost(&rest_is_stolen<Without<Step::kInviteNext, Step::kPassInvitation>>);
+  check_all(&thief_has_work<Checked<>>, kFew);
+  check_lost(&thief_has_work<Without<Step::kPassInvitation>>);
+}
+
+TEST_CASE("who is woken to take tasks has the next one come: more orders" * doctest::test_suite("long") *
+          doctest::skip()) {
+  check_all(&rest_is_stolen<Checked<>>, {.preemptions = kMany});
+  check_all(&thief_has_work<Checked<>>, {.preemptions = kMany});
+}
+
+TEST_CASE("a task that becomes ready while it is being left is taken when it has been left") {
+  check_all(&stolen_when_it_has_been_left<Checked<>>);
+  check_quick(&stolen_when_it_has_been_left<Checked<>>, kFew);
+  check_lost(&stolen_when_it_has_been_left<Without<Step::kAwaitLeft>>);
 }
 
 // Worker 0 begins to compute while its task is being left in a word outside of its inbox: worker 1 runs that meanwhile.

@@ -35,8 +35,10 @@ struct ModelWorker {
   /// A task waits until it is made ready (the only one, so that nothing else runs meanwhile).
   void wait() {
     idling = true;
+    owes_invitation = false;
     if (ready == 0) entrance.idle(*this);
     idling = false;
+    if (owes_invitation) pass_invitation();
     require(ready > 0, "a worker ends its wait with nothing ready");
     --ready;
   }
@@ -46,8 +48,10 @@ struct ModelWorker {
     await(done, &model);
     if (entrance.admits()) entrance.enter();
   }
-  /// It computes until `done`, and others may take what has been left here.
-  void compute_open_until(bool (*done)(void*)) {
+  /// It computes until `done`, and others may take what has been left here; `leaves`: its own task, which it leaves for
+  /// that, may be among it.
+  void compute_open_until(bool (*done)(void*), const Target<S>* leaves = nullptr) {
+    if (leaves != nullptr) settled.store(leaves, std::memory_order_release);
     opening.open();
     if (!S::omits(Step::kTakeInOpen)) {
       for (int i = 0; i < Model<S>::kLeft; ++i) {
@@ -55,35 +59,52 @@ struct ModelWorker {
       }
     }
     if (!entrance.parking().empty()) invite();
+    if (leaves != nullptr) settled.store(nullptr, std::memory_order_release);
     if (done != nullptr) await(done, &model);
     opening.close();
     closed_again = true;
   }
   /// Something has been left in its inbox. Any thread.
-  void invite() {
-    if (S::omits(Step::kWakeThief) || !opening.is_open()) return;
-    for (int i = 0; i < model.workers; ++i) {
-      if (i != index) model.worker(i).entrance.parking().wake_if_parked();
-    }
+  void invite(int but = -1) {
+    opening.invite(model.shared.all,
+                   [&](std::size_t i) { return static_cast<int>(i) != index && static_cast<int>(i) != but; });
   }
-  bool can_steal() {
-    bool can = false;
-    for (int i = 0; model.steals && i < model.workers; ++i) {
-      Worker& other = model.worker(i);
-      can |= i != index && other.opening.invites(other.entrance.parking());
-    }
-    return can;
+  /// Worker::finds_other_work().
+  bool finds_other_work() {
+    if (!model.steals) return false;
+    if (!S::omits(Step::kPassInvitation)) owes_invitation = true;
+    return steal() || ready > 0;
   }
-  void steal() {
-    for (int i = 0; model.steals && i < model.workers; ++i) {
+  bool steal() {
+    int taken = 0;
+    bool soon = false, rest = false;
+    for (int i = 0; model.steals && i < model.workers && ready == 0; ++i) {
       Worker& from = model.worker(i);
       if (i == index) continue;
       from.opening.raid(
-          from.entrance.parking(), [](Target<S>&) { return true; },
+          from.entrance.parking(),
+          [&](Target<S>& target) {
+            if (model.leaves && from.settled.load(std::memory_order_acquire) == &target) {
+              soon = true;
+              return false;
+            }
+            rest = rest || taken == model.worth_taking;
+            return taken < model.worth_taking;
+          },
           [&](Target<S>&) {
             require(!from.closed_again, "a task is taken of a worker that is not open");
+            ++taken;
             ++ready;
           });
+    }
+    stolen += taken;
+    if ((soon || rest) && !S::omits(Step::kInviteNext)) owes_invitation = true;
+    return soon && !S::omits(Step::kAwaitLeft);
+  }
+  void pass_invitation() {
+    for (int i = 0; i < model.workers; ++i) {
+      Worker& other = model.worker(i);
+      if (i != index && other.opening.invites(other.entrance.parking())) return other.invite(index);
     }
   }
   /// The worker's last task has ended.
@@ -119,7 +140,7 @@ struct ModelWorker {
     poll();
     if (idling && ready == 0) steal();
   }
-  bool look_again() { return take_left() | can_steal(); }
+  bool look_again() { return take_left() || finds_other_work(); }
   bool take_left() {
     bool found = false;
     for (int i = 0; i < Model<S>::kLeft; ++i) {
@@ -156,8 +177,11 @@ struct ModelWorker {
   int ready = 0;
   bool idling = false;
   bool closed_again = false;
+  bool owes_invitation = false;
+  int stolen = 0;  // tasks
   Entrance entrance;
   BasicOpening<S, Target<S>> opening;
+  Atomic<const Target<S>*> settled{nullptr};  // in whose flow of control it is
 };
 
 /// A job: workers, a network, and words in which something can be left for a worker outside of its inbox.
@@ -217,9 +241,11 @@ struct Model {
   BasicEventcount<S> progress;  // of a thread that is no worker
   std::array<Parking*, kWorkers> parkings = {};
   bool has_network;
-  bool ends = false;    // the scenario has the end of a job in it; else steps are saved
-  bool steals = false;  // an idle worker takes tasks of others
-  bool spins = false;   // an idle worker does not park at once
+  bool ends = false;     // the scenario has the end of a job in it; else steps are saved
+  bool steals = false;   // an idle worker takes tasks of others
+  bool leaves = false;   // ... some of which may just be being left
+  int worth_taking = 3;  // ... so many at a time
+  bool spins = false;    // an idle worker does not park at once
   int workers;
   Atomic<int> unfinished;
   Atomic<std::uint32_t> arrived{0};

@@ -227,9 +227,7 @@ class alignas(kCacheLine) Worker {
   void look() noexcept;
   bool look_again() noexcept {
     if (drain_hook_ != nullptr && drain_hook_(index_)) return true;
-    if (balancer_ == nullptr || !can_steal()) return false;
-    steal();  // an open inbox may hold nothing that can be taken
-    return has_ready();
+    return balancer_ != nullptr && finds_other_work();
   }
   bool has_ready() const noexcept { return !ready_.empty() || urgent_ != nullptr; }
   bool finished() const noexcept { return shared_.unfinished.load(std::memory_order_acquire) == 0; }
@@ -259,7 +257,7 @@ class alignas(kCacheLine) Worker {
   }
   void helper_is_ready() noexcept;
   void make_ready_specially(Task& task) noexcept;
-  void invite() noexcept;
+  void invite(const Worker* but = nullptr) noexcept;
   void drain_inbox() noexcept;
   void look_at_sources() noexcept;
   Task* next_ready() noexcept;
@@ -301,8 +299,9 @@ class alignas(kCacheLine) Worker {
   bool is_worth_opening(const Task& next) const noexcept;
   void open_for(const Task& next) noexcept;
   void close_opening() noexcept;
-  bool can_steal() const noexcept;
-  void steal() noexcept;
+  bool finds_other_work() noexcept;
+  bool steal() noexcept;
+  void pass_invitation() noexcept;
   void receive(Task& task, Worker& from) noexcept;
   void look_around() noexcept;
   void move_after_wait(Task& self) noexcept;
@@ -385,6 +384,7 @@ class alignas(kCacheLine) Worker {
   Worker* leaving_to_ = nullptr;
   std::atomic<bool> closed_{false};
   std::atomic<bool> idling_{false};
+  bool owes_invitation_ = false;  // while it idles (opening.hpp)
   std::unique_ptr<Attendant> attendant_;
   std::unique_ptr<FileRing> files_;  // made with the first call
   bool no_ring_ = false;             // it has been refused

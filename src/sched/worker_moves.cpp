@@ -1,5 +1,7 @@
 // How a worker hands its tasks over to others (move.hpp, docs/load-balance.md). Nothing of this runs in a job whose tasks
 // stay.
+#include <sched.h>
+
 #include <algorithm>
 #include <utility>
 
@@ -195,37 +197,59 @@ __attribute__((noinline)) void Worker::make_ready_specially(Task& task) noexcept
 }
 
 // Something has been left in the inbox of this worker, which may be open. Any thread.
-__attribute__((noinline)) void Worker::invite() noexcept {
-  if (!opening_.is_open()) return;
-  for (const auto& other : balancer_->workers()) {
-    if (other.get() == this || other->closed() || !other->parking().announced()) continue;
-    return other->parking().wake_if_parked();
-  }
+__attribute__((noinline)) void Worker::invite(const Worker* but) noexcept {
+  opening_.invite(shared_.parkings, [this, but](std::size_t i) {
+    const Worker* const other = shared_.workers[i].get();
+    return other != this && other != but && !other->closed();
+  });
 }
 
-bool Worker::can_steal() const noexcept {
+// It has announced that it parks: who leaves something for whoever idles may wake it, and nobody else. True: it must not
+// park.
+bool Worker::finds_other_work() noexcept {
   if (!balancer_->steals() || closed()) return false;
-  return std::ranges::any_of(balancer_->workers(),
-                             [this](const auto& other) { return other.get() != this && other->invites(); });
+  owes_invitation_ = true;
+  const bool soon = steal();
+  if (soon && shared_.oversubscribed) sched_yield();  // who is leaving the task may have no core
+  return soon || has_ready();
 }
 
-// As much as is worth the way; when that has been done there is another look.
-void Worker::steal() noexcept {
-  if (!balancer_->steals() || closed()) return;
+// As much as is worth the way; when that has been done there is another look. True if there is a task that is just
+// being left.
+bool Worker::steal() noexcept {
+  if (!balancer_->steals() || closed()) return false;
   const auto& workers = balancer_->workers();
   std::uint64_t taken = 0;
+  bool soon = false, rest = false;
   for (std::size_t i = 1; i < workers.size() && ready_.empty(); ++i) {
     Worker& from = *workers[(static_cast<std::size_t>(index_) + i) % workers.size()];
     const auto takes = [&](const Task& task) {
       // In this order: one that is just being left must not be looked at. acquire: what it has left is seen.
-      return taken < balancer_->worth_taking() && from.settled_.load(std::memory_order_acquire) != &task &&
-             bound_to_none(task) &&
-             !task.interrupt_queued.load(std::memory_order_seq_cst);  // in a list of the other worker's
+      if (from.settled_.load(std::memory_order_acquire) == &task) {
+        soon = true;
+        return false;
+      }
+      if (!bound_to_none(task) ||
+          task.interrupt_queued.load(std::memory_order_seq_cst))  // in a list of the other worker's
+        return false;
+      if (taken < balancer_->worth_taking()) return true;
+      rest = true;
+      return false;
     };
     from.opening_.raid(from.parking(), takes, [&](Task& task) {
       taken += 1 + task.moving->slot.load(std::memory_order_relaxed);
       receive(task, from);
     });
+  }
+  // Who has parked meanwhile may have seen an empty inbox.
+  if (soon || rest) owes_invitation_ = true;
+  return soon;
+}
+
+// It goes to work. Also if it has taken something: it may have been woken once more since.
+__attribute__((noinline)) void Worker::pass_invitation() noexcept {
+  for (const auto& other : balancer_->workers()) {
+    if (other.get() != this && other->invites()) return other->invite(this);
   }
 }
 
@@ -256,11 +280,13 @@ void Worker::look_around() noexcept {
 
 void Worker::begin_idle() noexcept {
   idling_.store(true, std::memory_order_relaxed);
+  owes_invitation_ = false;
   idle_since_ = timers::now_ticks();
 }
 
 void Worker::end_idle() noexcept {
   idling_.store(false, std::memory_order_relaxed);
+  if (owes_invitation_) pass_invitation();
   began_ = timers::now_ticks();
   follow_memory();
 }
