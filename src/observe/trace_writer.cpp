@@ -152,7 +152,7 @@ class TraceWriter {
     const WorkerRecord& worker = recording_.workers()[index];
     worker.ring.for_each([&](const Event& event) {
       if (event.kind == EventKind::kStretch) stretch(index, event);
-      if (event.kind == EventKind::kCall) call(event, false);
+      if (event.kind == EventKind::kCall) call(event, static_cast<int>(index), false);
     });
     if (const sched::Task* task = worker.task) {
       Event event;
@@ -173,8 +173,9 @@ class TraceWriter {
     next();
     print(
         "{{\"ph\":\"X\",\"pid\":{},\"tid\":{},{},\"name\":\"rank "
-        "{}\",\"cat\":\"run\",\"args\":{{\"rank\":{}}}}}",
-        kCoresProcess, track_of_worker(worker), from_to(event.begin, event.end), event.rank, event.rank);
+        "{}\",\"cat\":\"run\",\"args\":{{\"rank\":{},\"worker\":{}}}}}",
+        kCoresProcess, track_of_worker(worker), from_to(event.begin, event.end), event.rank, event.rank,
+        worker);
     const auto ready = static_cast<std::int64_t>(event.number);
     if (ready != last_ready_)
       counter(fmt::format("ready ranks of worker {}", worker), "ranks", event.begin, ready);
@@ -187,7 +188,8 @@ class TraceWriter {
           at(tick), name, unit, value);
   }
 
-  void call(const Event& event, bool unfinished) {
+  // `worker`: where it has ended; -1: not known.
+  void call(const Event& event, int worker, bool unfinished) {
     ++summary_.events;
     std::size_t index = 0;
     if (local(event.rank, index)) calls_[index].push_back({event.begin, event.end});
@@ -200,6 +202,7 @@ class TraceWriter {
     if (event.tag != Event::kNobody) print(",\"tag\":{}", tag_name(event.tag));
     if (event.context != 0) print(",\"comm\":\"{}\"", communicator(event.context));
     if (event.bytes != 0) print(",\"bytes\":{}", event.bytes);
+    if (worker >= 0) print(",\"worker\":{}", worker);
     print(",\"waiting_us\":{:.3f}", timers::seconds(event.number) * 1e6);
     if (unfinished) print(",\"unfinished\":true");
     print("}}}}");
@@ -216,7 +219,7 @@ class TraceWriter {
     event.number = rank.waited() - rank.call_waited + (left == 0 ? 0 : event.end - std::min(left, event.end));
     event.rank = rank_of(local);
     event.function = rank.call_function;
-    call(event, true);
+    call(event, -1, true);
   }
 
   // ---- Messages ----

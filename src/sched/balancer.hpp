@@ -70,8 +70,6 @@ class Balancer {
   /// Null: there is one NUMA node.
   Follower* follower() noexcept { return follower_ ? &*follower_ : nullptr; }
 
-  void count_move() noexcept { moves_.fetch_add(1, std::memory_order_relaxed); }
-  std::uint64_t moves() const noexcept { return moves_.load(std::memory_order_relaxed); }
   const Workers& workers() const noexcept { return workers_; }
 
  private:
@@ -111,7 +109,6 @@ class Balancer {
   std::vector<Link> links_;  // between two that had not finished
   std::vector<char> open_;   // by worker
   std::vector<int> nodes_;   // by worker: its NUMA node; empty: there is one
-  std::atomic<std::uint64_t> moves_{0};
   std::optional<Follower> follower_;
   MoveHooks hooks_;
 };

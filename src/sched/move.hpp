@@ -84,7 +84,10 @@ struct MoveHooks {
   void (*moved)(Task& task, int worker) noexcept = nullptr;
 };
 
-/// Moves between workers so far. Any thread.
+/// Moves between workers so far: of all tasks, and of one. Any thread.
 std::uint64_t moves() noexcept;
+inline std::uint64_t moves_of(const Task& task) noexcept {
+  return task.moving == nullptr ? 0 : task.moving->moves.load(std::memory_order_relaxed);
+}
 
 }  // namespace tmpi::sched

@@ -77,7 +77,9 @@ class NodeScheduler final : public Scheduler {
   bool is_open(int worker) const noexcept override {
     return shared_.workers[static_cast<std::size_t>(worker)]->is_open();
   }
-  std::uint64_t moves() const override { return shared_.balancer == nullptr ? 0 : shared_.balancer->moves(); }
+  std::uint64_t moves_to(int worker) const override {
+    return shared_.workers[static_cast<std::size_t>(worker)]->came();
+  }
   void set_memory_hook(MemoryHook hook) override {
     if (shared_.balancer == nullptr) return;
     if (Follower* follower = shared_.balancer->follower()) follower->set_hook(hook);

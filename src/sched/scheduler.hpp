@@ -160,8 +160,8 @@ class Scheduler {
   /// wait, and them with it. A worker that opens calls the drain hook after that: of a seq_cst store before this call and
   /// what is left there, one is seen. Any thread.
   virtual bool is_open(int worker) const noexcept = 0;
-  /// Moves between workers so far. Any thread.
-  virtual std::uint64_t moves() const = 0;
+  /// So often has a task come to worker `worker` from another one. Any thread.
+  virtual std::uint64_t moves_to(int worker) const = 0;
   /// Tells whose memory follows tasks between NUMA nodes (follow.hpp). Before any task runs.
   virtual void set_memory_hook(MemoryHook hook) = 0;
   virtual void set_poll_hook(PollHook hook, double period = 1) = 0;

@@ -51,6 +51,7 @@ struct Moving {
   std::atomic<std::uint64_t> spent{0};  ///< ticks it has run
   std::atomic<std::uint64_t> slot{0};   ///< ticks it may run at a time: the longest of late
   std::atomic<std::uint64_t> mean{0};   ///< ticks it runs at a time on average: of some 32 turns
+  std::atomic<std::uint64_t> moves{0};  ///< so often has it changed its worker
   bool fresh = false;                   ///< it has not run since it has moved; its worker's thread
   Peers peers;                          ///< whom it sends messages to
   // Where its memory is, and since when it has run on another NUMA node: Follower's.

@@ -117,6 +117,8 @@ class alignas(kCacheLine) Worker {
   void settle() noexcept { residents_.fetch_add(1, std::memory_order_relaxed); }
   void unsettle() noexcept { residents_.fetch_sub(1, std::memory_order_relaxed); }
   int residents() const noexcept { return residents_.load(std::memory_order_relaxed); }
+  /// So often has a task come from another worker.
+  std::uint64_t came() const noexcept { return came_.load(std::memory_order_relaxed); }
   bool has_company() const noexcept { return residents_.load(std::memory_order_relaxed) > 1; }
   /// So often has it looked at the event source.
   std::uint64_t looks() const noexcept { return looks_.load(std::memory_order_relaxed); }
@@ -303,6 +305,7 @@ class alignas(kCacheLine) Worker {
   bool steal() noexcept;
   void pass_invitation() noexcept;
   void receive(Task& task, Worker& from) noexcept;
+  void welcome(Task& task) noexcept;
   void look_around() noexcept;
   void move_after_wait(Task& self) noexcept;
   bool deliver_left() const noexcept {
@@ -369,6 +372,7 @@ class alignas(kCacheLine) Worker {
   // Written by this thread (residents_ and held_: by any), read as figures: relaxed.
   std::atomic<int> thread_id_{0};
   std::atomic<int> residents_{0};
+  Counter came_{0};  // written by any thread, too
   std::atomic<std::uint64_t> held_{0};
   // Tasks for which interrupt() has been called, the latest first. release: who takes them sees why.
   std::atomic<Task*> interrupted_{nullptr};

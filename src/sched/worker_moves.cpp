@@ -27,15 +27,22 @@ bool Worker::movable(const Task& task) const noexcept {
   return &task != running_ && bound_to_none(task);
 }
 
+// By whoever hands it over, whose it is until it has been published.
+void Worker::welcome(Task& task) noexcept {
+  settle();
+  came_.fetch_add(1, std::memory_order_relaxed);
+  std::atomic<std::uint64_t>& moves = task.moving->moves;
+  moves.store(moves.load(std::memory_order_relaxed) + 1, std::memory_order_relaxed);
+  task.moving->fresh = true;
+}
+
 void Worker::send(Task& task, Worker& to) noexcept {
   // A later plan's word stays.
   int planned = to.index_;
   if (task.moving->target.compare_exchange_strong(planned, -1, std::memory_order_relaxed) && departing_ > 0)
     --departing_;
   residents_.fetch_sub(1, std::memory_order_relaxed);
-  to.settle();
-  balancer_->count_move();
-  task.moving->fresh = true;
+  to.welcome(task);
   task.set_state(TaskState::kReady);
   task.worker = &to;
   tell_moved(task, to);
@@ -255,9 +262,7 @@ __attribute__((noinline)) void Worker::pass_invitation() noexcept {
 
 void Worker::receive(Task& task, Worker& from) noexcept {
   from.residents_.fetch_sub(1, std::memory_order_relaxed);
-  settle();
-  balancer_->count_move();
-  task.moving->fresh = true;
+  welcome(task);
   // After its turn it goes where it belongs; if nobody plans that, it stays: it would be taken again.
   const int wanted = task.moving->wanted(balancer_->plans() ? task.home : -1);
   const bool goes_back =
@@ -381,7 +386,10 @@ void plan_soon() noexcept {
 }
 
 std::uint64_t moves() noexcept {
-  return scheduler() == nullptr ? 0 : scheduler()->moves();
+  const Scheduler* const all = scheduler();
+  std::uint64_t sum = 0;
+  for (int worker = 0; all != nullptr && worker < all->workers(); ++worker) sum += all->moves_to(worker);
+  return sum;
 }
 
 }  // namespace tmpi::sched

@@ -20,6 +20,11 @@ class PlacementTest(LaunchTest):
         self.assertRegex(lines[0], r"^tmpirun: host \S+: worker 0: core .*; ranks 0-3$")
         self.assertRegex(lines[1], r"worker 1: .*; ranks 4-5$")
 
+        job = self.run_job("-n", 2, "--workers", 2, "-q", "--report-bindings", "--balance", "auto:period=20", program("trivial.c"))
+        lines = job.err.decode().splitlines()
+        self.assertEqual(len(lines), 3, lines)
+        self.assertTrue(lines[0].endswith(": ranks move between workers (--balance auto:period=20); below is where they begin"), lines[0])
+
     def test_verbose(self):
         job = self.run_job("-n", 10, "--workers", 1, "-v", "--stack-size", "128k", program("trivial.c"))
         err = job.err.decode()

@@ -14,6 +14,18 @@ balance_run(w8-auto 8 "moves;long" streams --workers 8 --balance auto:period=0.2
 balance_run(nodes2-auto 8 "moves;nodes;long" streams --nodes 2 --workers 2 --progress thread --balance auto:period=0.2)
 balance_run(w2-none 3 moves stays --workers 2)
 balance_run(w1-auto 2 "moves;long" stays --workers 1 --balance auto)
+# The clocks of ranks and cores.
+tmpi_program(balance_clocks ${directory} SOURCES balance_clocks.c)
+function(balance_clocks name ranks labels)
+  set(name mpi/balance_clocks/n${ranks}-${name})
+  add_test(NAME ${name} COMMAND ${TMPIRUN} -n ${ranks} --timeout 100 ${ARGN} ${directory}/balance_clocks)
+  set_tests_properties(${name} PROPERTIES TIMEOUT 120 LABELS "mpi;${labels}")
+endfunction()
+balance_clocks(w2-manual 5 moves --workers 2 --balance manual)
+balance_clocks(w3-rotate 7 moves --workers 3 --balance rotate)
+balance_clocks(w3-steal 8 moves --workers 3 --balance steal)
+balance_clocks(w2-auto 8 "moves;long" --workers 2 --balance auto:period=0.2)
+
 # Beside a thread that looks at the network.
 tmpi_mpi_run(coll_nonblocking 8 200 "mpi;nodes;moves" nodes2-thread-rotate --nodes 2 --workers 2 --progress thread --balance rotate)
 tmpi_mpi_run(coll_nonblocking 8 200 "mpi;nodes;moves;long" nodes2-core-auto --nodes 2 --workers 2 --progress core --balance auto:period=1)

@@ -113,6 +113,41 @@ static void is_held(void) {
   CHECK_OK(MPI_Wait(&request, MPI_STATUS_IGNORE));
 }
 
+/* The tools interface counts moves: of the rank, exactly, and of the cores, together those of all ranks there. */
+static void counts_moves(void) {
+  enum { kMoves = 90, kMost = 64 };
+  const char* const names[] = {"tmpi_moves", "tmpi_core_moves"};
+  unsigned long long own = 0, cores[kMost] = {0}, came = 0;
+  int provided, counts[2], ranks;
+  MPI_T_pvar_session session;
+  MPI_T_pvar_handle handles[2];
+  MPI_Comm node;
+  CHECK_OK(MPI_Comm_split_type(MPI_COMM_WORLD, MPI_COMM_TYPE_SHARED, 0, MPI_INFO_NULL, &node));
+  CHECK_OK(MPI_Comm_size(node, &ranks));
+  CHECK_OK(MPI_T_init_thread(MPI_THREAD_SINGLE, &provided));
+  CHECK_OK(MPI_T_pvar_session_create(&session));
+  for (int i = 0; i < 2; ++i) {
+    int index;
+    CHECK_OK(MPI_T_pvar_get_index(names[i], MPI_T_PVAR_CLASS_COUNTER, &index));
+    CHECK_OK(MPI_T_pvar_handle_alloc(session, index, NULL, &handles[i], &counts[i]));
+    CHECK_OK(MPI_T_pvar_start(session, handles[i]));
+  }
+  CHECK(counts[0] == 1 && counts[1] == workers && workers <= kMost);
+  CHECK_OK(MPI_Barrier(node));
+  for (int i = 0; i < kMoves; ++i) CHECK_OK(MPIX_Migrate((here() + 1) % workers));
+  CHECK_OK(MPIX_Migrate(here())); /* is none */
+  CHECK_OK(MPI_T_pvar_read(session, handles[0], &own));
+  CHECK_EQ(own, kMoves);
+  CHECK_OK(MPI_Barrier(node));
+  CHECK_OK(MPI_T_pvar_read(session, handles[1], cores));
+  for (int i = 0; i < workers; ++i) came += cores[i];
+  CHECK_EQ(came, kMoves * ranks);
+  CHECK_OK(MPI_Barrier(node));
+  CHECK_OK(MPI_T_pvar_session_free(&session));
+  CHECK_OK(MPI_T_finalize());
+  CHECK_OK(MPI_Comm_free(&node));
+}
+
 /* The rank's clock goes on from where it was, and never faster than the wall's. */
 static void keeps_its_time(void) {
   double wall = MPI_Wtime(), own = MPIX_Rtime(), last = own;
@@ -155,6 +190,7 @@ int main(int argc, char** argv) {
     keeps_order();
     keeps_streams();
     is_held();
+    counts_moves();
     keeps_its_time();
   } else {
     CHECK_CLASS(MPIX_Migrate(here()), MPI_ERR_UNSUPPORTED_OPERATION);

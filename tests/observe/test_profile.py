@@ -194,8 +194,8 @@ class OneSetOfCounters(ObservedTest):
     FINAL = ["tmpi_messages_sent", "tmpi_bytes_sent", "tmpi_messages_received", "tmpi_bytes_received", "tmpi_sent_direct",
              "tmpi_sent_direct_bytes", "tmpi_sent_eager", "tmpi_sent_eager_bytes", "tmpi_sent_rendezvous", "tmpi_sent_rendezvous_bytes"]
     GROWING = ["tmpi_messages_unexpected", "tmpi_unexpected_most", "tmpi_time_running", "tmpi_time_waiting", "tmpi_time_idle", "tmpi_waits",
-               "tmpi_stack_used"]
-    CORES = ["tmpi_core_busy", "tmpi_core_idle", "tmpi_core_held", "tmpi_core_switches", "tmpi_core_assists"]
+               "tmpi_stack_used", "tmpi_moves"]
+    CORES = ["tmpi_core_busy", "tmpi_core_idle", "tmpi_core_held", "tmpi_core_switches", "tmpi_core_assists", "tmpi_core_moves"]
     NETWORK = ["tmpi_network_eager", "tmpi_network_eager_bytes", "tmpi_network_rendezvous", "tmpi_network_rendezvous_bytes"]
 
     def test_every_variable_is_there(self):
@@ -242,6 +242,15 @@ class OneSetOfCounters(ObservedTest):
             self.assertEqual(worker["variables"]["tmpi_core_switches"], worker["switches"])
             self.assertAlmostEqual(worker["variables"]["tmpi_core_busy"], worker["busy"], delta=0.1)
         self.assertEqual(profile["processes"][0]["variables"]["tmpi_network_eager"], 0)
+
+    def test_moves(self):
+        said, profile = self.compare("-n", RANKS, "--workers", 2, "--balance", "rotate", exactly=True)
+        by_rank = [rank["variables"]["tmpi_moves"] for rank in profile["ranks"]]
+        self.assertGreater(min(by_rank), 0)
+        self.assertEqual(sum(by_rank), sum(worker["variables"]["tmpi_core_moves"] for worker in profile["workers"]))
+        self.assertGreater(said[0, "tmpi_moves"][0], 0)
+        _, profile = self.compare("-n", RANKS, "--workers", 2, exactly=True)
+        self.assertEqual(sum(rank["variables"]["tmpi_moves"] for rank in profile["ranks"]), 0)
 
     def test_in_several(self):
         said, profile = self.compare("-n", RANKS, "--nodes", 2, "--map-by", "cyclic", "--eager-limit", "1k", exactly=False)

@@ -83,6 +83,24 @@ class TraceTest(ObservedTest):
         self.assertEqual(in_flight[-1][1], 0)
         self.assertIn("ready ranks of worker 1", timeline.counters)
 
+    def test_ranks_that_move(self):
+        """Each call says on which core it has ended, and that core's track agrees."""
+        _, timeline = self.trace("-n", 4, "--workers", 2, "--balance", "rotate", "-q", program("stamps.c"), 20)
+        self.check_consistent(timeline)
+        cores = {}
+        for slices in timeline.cores().values():
+            for s in slices:
+                cores.setdefault(s["args"]["worker"], []).append(s)
+            self.assertEqual(len({s["args"]["worker"] for s in slices}), 1)
+        self.assertEqual(sorted(cores), [0, 1])
+        for rank in range(4):
+            calls = timeline.track(f"rank {rank}")
+            self.assertEqual({s["args"]["worker"] for s in calls if s["cat"] == "mpi"}, {0, 1})
+            for call in (s for s in calls if s["cat"] == "mpi"):
+                end = nanoseconds(call["ts"] + call["dur"])
+                self.assertTrue(any(nanoseconds(s["ts"]) - 1 <= end <= nanoseconds(s["ts"] + s["dur"]) + 1
+                                    for s in cores[call["args"]["worker"]] if s["args"]["rank"] == rank), call)
+
     def test_messages_of_one_sender_in_order(self):
         _, timeline = self.trace("-n", 3, "--workers", 2, "-q", program("stamps.c"), 50)
         self.check_consistent(timeline)

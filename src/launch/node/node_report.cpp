@@ -68,6 +68,11 @@ void NodeJob::report_start() const {
   for (int rank = 0; rank < layout_.ranks; ++rank)
     ranks[static_cast<std::size_t>(layout_.worker_of(rank))].emplace_back(mpi_->local_at(rank).world_rank, 1);
   const std::vector<std::string> bindings = scheduler_->bindings();
+  if (sched::tasks_move()) {
+    control.notice(NoticeKind::kInfo,
+                   fmt::format("{}: ranks move between workers (--balance {}); below is where they begin",
+                               name(), spec_.balance));
+  }
   for (const std::string& line : scheduler_->progress_bindings())
     control.notice(NoticeKind::kInfo, fmt::format("{}: {}", name(), line));
   for (std::size_t worker = 0; worker < bindings.size(); ++worker) {
@@ -104,8 +109,8 @@ void NodeJob::report_end() const {
       NoticeKind::kInfo,
       fmt::format("{}: {} switches{}; the deepest stack was rank {}'s with {} KiB of {}", name(),
                   scheduler_->switches(),
-                  sched::tasks_move() ? fmt::format(", {} moves between cores", scheduler_->moves()) : "",
-                  deepest, most >> 10, readable_size(scheduler_->stack_size())));
+                  sched::tasks_move() ? fmt::format(", {} moves between cores", sched::moves()) : "", deepest,
+                  most >> 10, readable_size(scheduler_->stack_size())));
   if (const std::string files = describe_file_calls(); !files.empty())
     Control::instance()->notice(NoticeKind::kInfo, fmt::format("{}: {}", name(), files));
 }

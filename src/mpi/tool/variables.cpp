@@ -8,6 +8,7 @@
 #include "mpi/tool/traffic.hpp"
 #include "sched/assist.hpp"
 #include "sched/file_calls.hpp"
+#include "sched/move.hpp"
 #include "sched/offload.hpp"
 #include "sched/scheduler.hpp"
 #include "timers/clock.hpp"
@@ -81,6 +82,10 @@ void read_time(const Subject& subject, Values values) {
 void read_waits(const Subject& subject, Values values) {
   values[0] = value_of(subject.rank.figures.waits);
 }
+void read_moves(const Subject& subject, Values values) {
+  const sched::Task* const task = subject.rank.task;
+  values[0] = task != nullptr ? sched::moves_of(*task) : 0;
+}
 void read_states(const Subject&, Values values) {
   for (std::size_t i = 0; i < values.size(); ++i) {
     const sched::Task* const task = job()->local_at(static_cast<int>(i)).task;
@@ -106,6 +111,9 @@ void read_held(const Subject&, Values values) {
 void read_ready(const Subject&, Values values) {
   ask_workers(values,
               [](int worker) { return static_cast<std::uint64_t>(sched::scheduler()->ready(worker)); });
+}
+void read_moves_to(const Subject&, Values values) {
+  ask_workers(values, [](int worker) { return sched::scheduler()->moves_to(worker); });
 }
 void read_assists(const Subject&, Values values) {
   ask_workers(values, [](int worker) { return sched::scheduler()->assist_point(worker).pieces(); });
@@ -204,6 +212,8 @@ constexpr Variable kVariables[] = {
      "The part of it in which its core had nothing else to run until the rank went on."},
     {"tmpi_waits", kCounter, kDetail, Category::kTime, Extent::kRank, Needs::kSwitches, kNumber, read_waits,
      nullptr, "How often the rank was suspended."},
+    {"tmpi_moves", kCounter, kDetail, Category::kTime, Extent::kRank, Needs::kNothing, kNumber, read_moves,
+     nullptr, "How often the rank has changed its core (--balance)."},
     {"tmpi_rank_state", MPI_T_PVAR_CLASS_STATE, kDetail, Category::kTime, Extent::kRanks, Needs::kNothing,
      kNumber, read_states, nullptr,
      "What each rank of the node process is doing, in ascending order of their numbers."},
@@ -219,6 +229,8 @@ constexpr Variable kVariables[] = {
      read_worker<&WorkerTimes::switches>, nullptr, "Stretches in which a rank ran."},
     {"tmpi_core_ready", kLevel, kBasic, Category::kCores, Extent::kWorkers, Needs::kNothing, kNumber,
      read_ready, nullptr, "Ranks that are ready to run, the one that runs not counted."},
+    {"tmpi_core_moves", kCounter, kDetail, Category::kCores, Extent::kWorkers, Needs::kNothing, kNumber,
+     read_moves_to, nullptr, "How often a rank has come from another core (--balance)."},
     {"tmpi_core_assists", kCounter, kDetail, Category::kCores, Extent::kWorkers, Needs::kNothing, kNumber,
      read_assists, nullptr,
      "Pieces of large messages that the core has copied for another one while it waited."},
