@@ -248,5 +248,29 @@ TEST_CASE("who takes one of two long tasks has the next worker come for the othe
   CHECK(in_time == 2);
 }
 
+// The idle worker is the last one, and comes by the first before it comes by the second.
+TEST_CASE("who idles takes from the worker where most waits" * doctest::test_suite("timing")) {
+  int first = -1;
+  for (int attempt = 0; attempt < 5 && first < 0; ++attempt) {  // it may get no time for long
+    Job job(moving("steal", 3, 11));
+    std::atomic<int> taken_from{-1};
+    const auto task_of = [&](int worker) {
+      compute(2e-3);  // known to run for long
+      yield();
+      int none = -1;
+      if (current_worker() == 2) taken_from.compare_exchange_strong(none, worker);
+      for (int i = 0; i < 1000 && taken_from < 0; ++i) compute(1e-4);
+    };
+    for (int i = 0; i < 10; ++i) job.spawn(i < 3 ? 0 : 1, [&, i] { task_of(i < 3 ? 0 : 1); });
+    job.spawn(2, [&] {
+      const auto& workers = current()->worker->balancer()->workers();
+      for (int i = 0; i < 1000 && !(workers[0]->invites() && workers[1]->invites()); ++i) compute(1e-4);
+    });
+    job.run();
+    first = taken_from;
+  }
+  CHECK(first == 1);
+}
+
 }  // namespace
 }  // namespace tmpi::sched

@@ -302,6 +302,7 @@ class alignas(kCacheLine) Worker {
   void open_for(const Task& next) noexcept;
   void close_opening() noexcept;
   bool finds_other_work() noexcept;
+  Worker* fullest_open() const noexcept;
   bool steal() noexcept;
   void pass_invitation() noexcept;
   void receive(Task& task, Worker& from) noexcept;
@@ -398,6 +399,9 @@ class alignas(kCacheLine) Worker {
   // its context.
   std::atomic<const Task*> settled_{nullptr};
   Opening opening_;
+  // Ticks of work in its inbox that it has opened with and nobody has taken: by itself while it is closed, by others under
+  // opening_'s lock; relaxed, a hint.
+  std::atomic<std::uint64_t> offered_{0};
 
   // Its inbox is written by other threads.
   Entrance entrance_;

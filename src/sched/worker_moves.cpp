@@ -20,6 +20,11 @@ bool bound_to_none(const Task& task) noexcept {
          task.anchors.load(std::memory_order_relaxed) == 0;
 }
 
+// Ticks that it is likely to run when it goes on.
+std::uint64_t work_of(const Task& task) noexcept {
+  return 1 + task.moving->slot.load(std::memory_order_relaxed);
+}
+
 }  // namespace
 
 // Of a task of this worker that does not run: it is in the ready queue.
@@ -173,7 +178,12 @@ __attribute__((noinline)) void Worker::open_for(const Task& next) noexcept {
       ready_.length() - static_cast<int>(std::min<std::uint64_t>(slot / balancer_->offered_in(), 1 << 20));
   if (!deliver_left()) return;
   Task* task = ready_.take_all([&](const Task& one) { return stay-- <= 0 && movable(one) && &one != &next; });
-  while (task != nullptr) parking().push(*std::exchange(task, task->next));
+  std::uint64_t offered = 0;
+  while (task != nullptr) {
+    offered += work_of(*task);
+    parking().push(*std::exchange(task, task->next));
+  }
+  offered_.store(offered, std::memory_order_relaxed);
   opening_.open();
   opened_ = true;
   // Who has not seen that it is open has left here what would wait now (is_open()).
@@ -221,6 +231,23 @@ bool Worker::finds_other_work() noexcept {
   return soon || has_ready();
 }
 
+// Of the others that are open and have something waiting, the one with most work, the next one if there are several;
+// null: there is none. A hint: what has become ready there since it has opened is not counted.
+Worker* Worker::fullest_open() const noexcept {
+  const auto& workers = balancer_->workers();
+  Worker* fullest = nullptr;
+  std::uint64_t most = 0;
+  for (std::size_t i = 1; i < workers.size(); ++i) {
+    Worker& other = *workers[(static_cast<std::size_t>(index_) + i) % workers.size()];
+    if (!other.invites()) continue;
+    const std::uint64_t offered = other.offered_.load(std::memory_order_relaxed);
+    if (fullest != nullptr && offered <= most) continue;
+    fullest = &other;
+    most = offered;
+  }
+  return fullest;
+}
+
 // As much as is worth the way; when that has been done there is another look. True if there is a task that is just
 // being left.
 bool Worker::steal() noexcept {
@@ -228,8 +255,12 @@ bool Worker::steal() noexcept {
   const auto& workers = balancer_->workers();
   std::uint64_t taken = 0;
   bool soon = false, rest = false;
-  for (std::size_t i = 1; i < workers.size() && ready_.empty(); ++i) {
-    Worker& from = *workers[(static_cast<std::size_t>(index_) + i) % workers.size()];
+  Worker* const fullest = fullest_open();
+  if (fullest == nullptr) return false;
+  for (std::size_t i = 0; i < workers.size() && ready_.empty(); ++i) {
+    // That one first, then the others in turn.
+    Worker& from = i == 0 ? *fullest : *workers[(static_cast<std::size_t>(index_) + i) % workers.size()];
+    if (i > 0 && &from == fullest) continue;
     const auto takes = [&](const Task& task) {
       // In this order: one that is just being left must not be looked at. acquire: what it has left is seen.
       if (from.settled_.load(std::memory_order_acquire) == &task) {
@@ -244,7 +275,9 @@ bool Worker::steal() noexcept {
       return false;
     };
     from.opening_.raid(from.parking(), takes, [&](Task& task) {
-      taken += 1 + task.moving->slot.load(std::memory_order_relaxed);
+      const std::uint64_t work = work_of(task), offered = from.offered_.load(std::memory_order_relaxed);
+      taken += work;
+      from.offered_.store(offered - std::min(work, offered), std::memory_order_relaxed);
       receive(task, from);
     });
   }
