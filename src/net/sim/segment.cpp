@@ -176,9 +176,9 @@ RingWriter PeerSegment::writer() const noexcept {
   return {reinterpret_cast<RingState*>(ring_.at(0)), ring_.at(kPageSize), ring_capacity(nodes_)};
 }
 
-void PeerSegment::notify(int node) const noexcept {
+void PeerSegment::notify(int node, Nanoseconds due) const noexcept {
   state().inbox[node / 64].fetch_or(std::uint64_t{1} << (node % 64), std::memory_order_seq_cst);
-  if (state().asleep.load(std::memory_order_seq_cst) != 0 &&
+  if (state().asleep.load(std::memory_order_seq_cst) > due &&
       state().asleep.exchange(0, std::memory_order_relaxed) != 0)
     wake(wake_out_.get());
 }

@@ -25,9 +25,10 @@ struct NodeState {
   std::uint64_t mark[2] = {0, 0};  ///< drawn at random
   std::atomic<Life> life{Life::kOpen};
 
-  /// The node sleeps, or is about to: the first writer to its inbox clears this and wakes it. Partner of `inbox`,
-  /// both seq_cst: either the node sees the bit in its inbox or the writer sees that it sleeps.
-  alignas(kCacheLine) std::atomic<std::uint32_t> asleep{0};
+  /// The node sleeps, or is about to, until then; 0: it is awake. The first writer to its inbox that has something for
+  /// it before that clears this and wakes it. Partner of `inbox`, both seq_cst: either the node sees the bit in its
+  /// inbox or the writer sees that it sleeps.
+  alignas(kCacheLine) std::atomic<Nanoseconds> asleep{0};
   /// One bit per node: it has published a record, has made room in our ring to it, or has left.
   alignas(kCacheLine) std::atomic<std::uint64_t> inbox[kMostNodes / 64]{};
   /// The way out of the node's network interface: messages that it sends, and memory that others get.
@@ -103,8 +104,9 @@ class PeerSegment {
 
   NodeState& state() const noexcept { return *reinterpret_cast<NodeState*>(head_.at(0)); }
   RingWriter writer() const noexcept;
-  /// Sets the bit of `node` in the other's inbox, and wakes it if it sleeps.
-  void notify(int node) const noexcept;
+  /// Sets the bit of `node` in the other's inbox, and wakes it if it sleeps for longer than until `due`, when it can do
+  /// something about it.
+  void notify(int node, Nanoseconds due = 0) const noexcept;
   int process() const noexcept { return process_; }
   /// Readable when the process has ended.
   int process_fd() const noexcept { return process_fd_.get(); }

@@ -200,7 +200,7 @@ Arming Sim::arm(bool patient) noexcept {
   be_punctual();
   watched_ = 0;
   segment_.clear_wake_ups();
-  state.asleep.store(1, std::memory_order_seq_cst);  // pairs with notify()
+  state.asleep.store(kNever, std::memory_order_seq_cst);  // pairs with notify()
   const Nanoseconds next = next_event();
   const Nanoseconds left = next == kNever ? kNever : next - now();
   if (!state.inbox_empty(nodes_) || !failed_.empty() || left <= wake_up) {
@@ -208,6 +208,8 @@ Arming Sim::arm(bool patient) noexcept {
     return {.ready = true};
   }
   sleeps_until_ = next;
+  // What comes later than that need not wake anybody. Relaxed: who still reads kNever wakes it for nothing.
+  state.asleep.store(next, std::memory_order_relaxed);
   return {.fd = watch_.get(), .nanoseconds = next == kNever ? 0 : static_cast<std::uint64_t>(left - wake_up)};
 }
 

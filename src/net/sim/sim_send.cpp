@@ -46,7 +46,7 @@ Post Sim::depart(Nanoseconds time, Completion* completion) noexcept {
   return Post::kInProgress;
 }
 
-// Stamps and publishes a piece that lies in the ring; when its last byte departs.
+// Stamps and publishes a piece that lies in the ring, and tells the peer; when its last byte departs.
 Nanoseconds Sim::write_piece(Peer& peer, Record& record, Departure& departure, Nanoseconds ready) noexcept {
   const std::uint64_t bytes = record.header + record.data;
   const Nanoseconds start = departure.piece(segment_.state().out, model_, ready, bytes, record.last != 0);
@@ -54,6 +54,7 @@ Nanoseconds Sim::write_piece(Peer& peer, Record& record, Departure& departure, N
   record.arrives = std::max(peer.last_arrival, start + model_.latency + delay);
   peer.last_arrival = record.arrives;
   peer.out.publish(record);
+  peer.segment.notify(node_, record.arrives + model_.wire_time(bytes));
   return start + model_.wire_time(bytes);
 }
 
@@ -82,7 +83,6 @@ Post Sim::send(int node, std::uint8_t id, std::span<const std::byte> header, std
   if (bytes <= peer->eager[peer->out_lane]) peer->out.count_unasked();
   Departure departure;
   Nanoseconds end = write_piece(*peer, *record, departure, ready);
-  peer->segment.notify(node_);
   ++traffic_.messages_sent;
   traffic_.bytes_sent += header.size() + bytes;
 
@@ -123,7 +123,6 @@ Nanoseconds Sim::push_rest(int node, Peer& peer, Nanoseconds ready) noexcept {
     gather(record->content(), rest.payload, rest.part, rest.offset, bytes);
     rest.left -= bytes;
     end = write_piece(peer, *record, rest.departure, ready);
-    peer.segment.notify(node_);
   }
   rest.active = false;
   return end;

@@ -149,6 +149,22 @@ TEST_CASE("a message that comes while a node sleeps wakes it") {
   CHECK(drive(nodes, [&] { return nodes[1]->sink.received.size() == 1; }));
 }
 
+TEST_CASE("what comes after a node wakes up anyway does not wake it; what comes sooner does") {
+  auto nodes = make_nodes(2, "latency=100s,bandwidth=1GB/s");
+  REQUIRE(nodes[0]->send(1, "", {}) == Post::kDone);
+  while (nodes[1]->net->poll()) {
+  }
+  const Arming arming = nodes[1]->net->arm();
+  REQUIRE_FALSE(arming.ready);
+  REQUIRE(arming.nanoseconds > 0);  // until the first one is there
+  pollfd watched{arming.fd, POLLIN, 0};
+  REQUIRE(nodes[0]->send(1, "", {}) == Post::kDone);
+  CHECK(poll(&watched, 1, 0) == 0);
+  // One that has left is told at once.
+  nodes[0]->net->close(0);
+  CHECK(poll(&watched, 1, 0) == 1);
+}
+
 TEST_CASE("a send that completes later wakes whoever went to sleep before it") {
   auto nodes = make_nodes(2, "latency=0s,bandwidth=1kB/s");
   const std::vector<char> data(100'000);  // 100 s, which nobody waits for
