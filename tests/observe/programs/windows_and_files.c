@@ -44,7 +44,7 @@ static void stamp(const char* what, double begin) {
 }
 
 /* The one before the last rank keeps the last one's memory locked for some time after that has been about to ask. */
-static void meeting(MPI_Win win, double seconds) {
+static void one_waits(MPI_Win win, double seconds) {
   const int holder = size - 2, asker = size - 1;
   if (rank == holder) {
     MPI_Win_lock(MPI_LOCK_EXCLUSIVE, asker, 0, win); /* @hold */
@@ -101,7 +101,7 @@ int main(int argc, char** argv) {
   MPI_Win_allocate(sizeof words, sizeof(int), MPI_INFO_NULL, MPI_COMM_WORLD, &memory, &win); /* @allocate */
   epochs(win);
   MPI_Barrier(MPI_COMM_WORLD);
-  meeting(win, atof(argv[2]));
+  one_waits(win, atof(argv[2]));
   MPI_Win_free(&win); /* @free */
   stamp("window", begin);
   file(argv[1]);
