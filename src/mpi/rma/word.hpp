@@ -13,6 +13,7 @@
 #include <cstring>
 #include <type_traits>
 
+#include "mpi/datatype/datatype.hpp"
 #include "mpi/p2p/shared_copy.hpp"
 #include "mpi/rma/epoch.hpp"
 #include "mpi/rma/limits.hpp"
@@ -144,6 +145,11 @@ struct GivenData {
   const Address there = detail::word_at(window, rank, disp, bytes);
   if (there != 0) detail::copy_run(origin, reinterpret_cast<const void*>(there), bytes);
   return there != 0;
+}
+
+/// combine_word() may do it. Asked first: others go the ordinary way at once.
+[[gnu::always_inline]] inline bool of_words(MPI_Op op) noexcept {
+  return op == MPI_SUM || op == MPI_REPLACE || op == MPI_NO_OP;
 }
 
 /// One element, with or without a result: MPI_SUM, MPI_REPLACE and MPI_NO_OP.

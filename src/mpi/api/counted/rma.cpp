@@ -141,7 +141,8 @@ TMPI_COUNTED_PROFILED(Rget);
 int TMPI_COUNTED(Accumulate)(const void* origin_addr, Count origin_count, MPI_Datatype origin_datatype,
                              int target_rank, MPI_Aint target_disp, Count target_count,
                              MPI_Datatype target_datatype, MPI_Op op, MPI_Win win) {
-  const bool one = origin_count == 1 && target_count == 1 && origin_datatype == target_datatype;
+  const bool one =
+      origin_count == 1 && target_count == 1 && origin_datatype == target_datatype && of_words(op);
   const Window* const w = one ? window_at_hand(win) : nullptr;
   if (w != nullptr && combine_word(*w, op, origin_addr, nullptr, origin_datatype, target_rank, target_disp))
       [[likely]]
