@@ -114,6 +114,7 @@ json network_of(const ProfiledNetwork& network) {
           {"rendezvous", {{"messages", by.rendezvous}, {"bytes", by.rendezvous_bytes}}},
           {"early", {{"messages", by.early}, {"bytes", by.early_bytes}}},
           {"reads", {{"messages", by.reads}, {"bytes", by.read_bytes}}},
+          {"one_sided", {{"messages", by.one_sided}, {"bytes", by.one_sided_bytes}}},
           {"deferred", by.deferred},
           {"eager_limits",
            {{"raised", by.limits_raised},
@@ -136,6 +137,7 @@ ProfiledNetwork network_in(const json& in) {
   read("rendezvous", by.rendezvous, by.rendezvous_bytes);
   read("early", by.early, by.early_bytes);
   read("reads", by.reads, by.read_bytes);
+  if (in.contains("one_sided")) read("one_sided", by.one_sided, by.one_sided_bytes);  // not in older ones
   by.deferred = in.at("deferred");
   by.moving = in.value("moving", std::uint64_t{0});
   if (!in.contains("eager_limits")) return network;  // written before there were any

@@ -42,6 +42,8 @@ void add_network(ProfiledNetwork& whole, const ProfiledNetwork& part) {
   sum.early_bytes += by.early_bytes;
   sum.reads += by.reads;
   sum.read_bytes += by.read_bytes;
+  sum.one_sided += by.one_sided;
+  sum.one_sided_bytes += by.one_sided_bytes;
   sum.deferred += by.deferred;
   sum.limits_raised += by.limits_raised;
   sum.limits_lowered += by.limits_lowered;

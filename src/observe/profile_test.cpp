@@ -32,6 +32,8 @@ Profile part(int node) {
   profile.network = {"sim",
                      {.eager = 3,
                       .eager_bytes = 24,
+                      .one_sided = 5,
+                      .one_sided_bytes = 80,
                       .deferred = 1,
                       .limits_raised = 2,
                       .largest_limit = 66560,
@@ -62,6 +64,8 @@ TEST_CASE("the profiles of two node processes become one") {
   CHECK(whole.network.protocols.largest_limit == 66560);
   CHECK(whole.network.protocols.moving == 1400);
   CHECK(whole.network.protocols.receive_buffers == 1 << 20);
+  CHECK(whole.network.protocols.one_sided == 10);
+  CHECK(whole.network.protocols.one_sided_bytes == 160);
   CHECK(whole.network.protocols.deferred == 2);
   // Wherever the program lies, the call site is the same.
   REQUIRE(whole.calls.size() == 2);

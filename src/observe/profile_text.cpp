@@ -253,6 +253,7 @@ class Table {
     protocol("eager", by.eager, by.eager_bytes);
     protocol("rendezvous", by.rendezvous, by.rendezvous_bytes);
     protocol("large, to a receive announced before", by.early, by.early_bytes);
+    protocol("one-sided", by.one_sided, by.one_sided_bytes);
     protocol("read here from other nodes' memory", by.reads, by.read_bytes);
     if (by.deferred > 0)
       print("    {} times something had to wait until the network took more\n", by.deferred);

@@ -412,6 +412,48 @@ static void network(void) {
   watch_end(&watch);
 }
 
+/* The same of windows: rank 0 puts and gets. */
+static void one_sided(void) {
+  enum { kTimes = 6, kBytes = 64 };
+  static const char* const names[] = {"tmpi_network_one_sided", "tmpi_network_one_sided_bytes", NULL};
+  const int other = rank_elsewhere(), there = other < world_size ? other : 0;
+  struct watch watch;
+  MPI_Win win;
+  char *memory, data[kBytes] = "";
+  unsigned long long messages, bytes;
+  CHECK_OK(MPI_Win_allocate(kBytes, 1, MPI_INFO_NULL, MPI_COMM_WORLD, &memory, &win));
+  watch_begin(&watch, MPI_COMM_NULL, names);
+  if (world_rank == 0) {
+    for (int i = 1; i < world_size; i++)
+      CHECK_OK(MPI_Recv(NULL, 0, MPI_INT, i, kSilent, MPI_COMM_WORLD, MPI_STATUS_IGNORE));
+    messages = number(&watch, 0), bytes = number(&watch, 1);
+    CHECK_OK(MPI_Win_lock(MPI_LOCK_SHARED, there, 0, win));
+    for (int i = 0; i < kTimes; i++)
+      CHECK_OK(MPI_Put(data, kBytes, MPI_CHAR, there, 0, kBytes, MPI_CHAR, win));
+    CHECK_OK(MPI_Win_flush(there, win));
+    messages = number(&watch, 0) - messages, bytes = number(&watch, 1) - bytes;
+    CHECK_EQ(bytes, other == there ? kTimes * kBytes : 0);
+    CHECK(other == there ? messages >= kTimes && messages <= 2 * kTimes + 1 : messages == 0);
+    for (int i = 0; i < kTimes; i++) {
+      CHECK_OK(MPI_Get(data, kBytes, MPI_CHAR, there, 0, kBytes, MPI_CHAR, win));
+      CHECK_OK(MPI_Win_flush(there, win));
+    }
+    CHECK_OK(MPI_Win_unlock(there, win));
+    for (int i = 1; i < world_size; i++) CHECK_OK(MPI_Send(NULL, 0, MPI_INT, i, kReleased, MPI_COMM_WORLD));
+  } else {
+    messages = number(&watch, 0), bytes = number(&watch, 1);
+    CHECK_OK(MPI_Send(NULL, 0, MPI_INT, 0, kSilent, MPI_COMM_WORLD));
+    CHECK_OK(MPI_Recv(NULL, 0, MPI_INT, 0, kReleased, MPI_COMM_WORLD, MPI_STATUS_IGNORE));
+    messages = number(&watch, 0) - messages, bytes = number(&watch, 1) - bytes;
+    if (world_rank == other) { /* answers, and what was got */
+      CHECK_EQ(bytes, kTimes * kBytes);
+      CHECK(messages > kTimes);
+    }
+  }
+  CHECK_OK(MPI_Win_free(&win));
+  watch_end(&watch);
+}
+
 int main(int argc, char** argv) {
   int provided;
   CHECK_OK(MPI_T_init_thread(MPI_THREAD_SINGLE, &provided));
@@ -422,6 +464,7 @@ int main(int argc, char** argv) {
   idle();
   stack();
   network();
+  one_sided();
   CHECK_OK(MPI_T_finalize());
   return check_end();
 }

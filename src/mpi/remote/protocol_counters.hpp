@@ -11,7 +11,9 @@ struct ProtocolCounters {
   std::uint64_t rendezvous = 0, rendezvous_bytes = 0;  ///< asked first: RTS
   std::uint64_t early = 0, early_bytes = 0;  ///< large, and sent at once to a receive that had been announced
   std::uint64_t reads = 0, read_bytes = 0;   ///< large messages, puts and gets that this process has read
-  std::uint64_t deferred = 0;                ///< posts that had to wait for resources
+  std::uint64_t one_sided = 0,
+                one_sided_bytes = 0;  ///< of windows: operations, what they bring, locks, answers
+  std::uint64_t deferred = 0;         ///< posts that had to wait for resources
   // Eager limits of pairs of nodes (--eager-limit dynamic): changes, and requests that this node has refused.
   std::uint64_t limits_raised = 0, limits_lowered = 0, limits_refused = 0;
   std::uint64_t largest_limit = 0;  ///< bytes, of any pair at any time

@@ -12,6 +12,8 @@ namespace tmpi::mpi::rma {
 
 bool send_header(remote::Core& core, int peer, const Header& header, remote::Bytes payload,
                  net::Completion* completion) noexcept {
+  ++core.counters.one_sided;
+  core.counters.one_sided_bytes += payload.size;
   return core.backlog.post(peer, remote::Kind::kOneSided, header, payload, completion);
 }
 
