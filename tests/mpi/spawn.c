@@ -94,15 +94,20 @@ static void test_multiple(void) {
 }
 
 #ifdef MPI_ABI_VERSION
+/* The class, and where it is about the processes, their codes and a sentence that names what is wrong. */
 static void refuse(const char* command, int most, const char* key, const char* value, int class) {
-  int codes[4] = {-1, -1, -1, -1};
+  int codes[4] = {-1, -1, -1, -1}, length = 0;
+  char text[MPI_MAX_ERROR_STRING] = "";
   MPI_Comm inter = MPI_COMM_WORLD;
   MPI_Info info;
   CHECK_OK(MPI_Info_create(&info));
   if (key != NULL) CHECK_OK(MPI_Info_set(info, key, value));
-  CHECK_CLASS(MPI_Comm_spawn(command, MPI_ARGV_NULL, most, info, 0, MPI_COMM_WORLD, &inter,
-                             most <= 4 ? codes : MPI_ERRCODES_IGNORE),
-              class);
+  const int code = MPI_Comm_spawn(command, MPI_ARGV_NULL, most, info, 0, MPI_COMM_WORLD, &inter,
+                                  most <= 4 ? codes : MPI_ERRCODES_IGNORE);
+  CHECK_CLASS(code, class);
+  CHECK_OK(MPI_Error_string(code, text, &length));
+  if (class == MPI_ERR_SPAWN && strstr(text, value != NULL ? value : most <= 4 ? command : "ranks") == NULL)
+    check_failed(__FILE__, __LINE__, "%s %s: %s", command, key != NULL ? key : "", text);
   CHECK(inter == MPI_COMM_NULL);
   for (int i = 0; class == MPI_ERR_SPAWN && i < most && most <= 4; i++) CHECK_EQ(codes[i], MPI_ERR_SPAWN);
   CHECK_OK(MPI_Info_free(&info));

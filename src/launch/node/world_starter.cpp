@@ -15,6 +15,7 @@
 #include "launch/system/no_memory.hpp"
 #include "launch/system/program_path.hpp"
 #include "launch/system/started_alone.hpp"
+#include "mpi/base/placement.hpp"
 #include "mpi/rank/spawned.hpp"
 #include "observe/recording.hpp"
 #include "privatize/rank_directory.hpp"
@@ -58,6 +59,14 @@ mpi::SpawnOutcome WorldStarter::spawn(const mpi::Rank& root, const mpi::SpawnOrd
         {command.ranks, command.command, command.arguments, command.wdir, command.path, command.host});
   }
   mpi::SpawnOutcome outcome;
+  std::int64_t wanted = 0;
+  for (const auto& app : request.apps) wanted += app.ranks;
+  if (wanted > mpi::Placement::kMostAdded) {  // tmpirun knows how many there are already
+    outcome.problems.emplace_back(
+        -1, fmt::format("a job can start {} ranks in all beyond those it began with, and {} are wanted",
+                        mpi::Placement::kMostAdded, wanted));
+    return outcome;
+  }
   // What tmpirun sends to the node processes is a little longer: a number for each rank.
   std::size_t bytes = pack(request).size() + 1024;
   for (const auto& app : request.apps) bytes += 8 * static_cast<std::size_t>(app.ranks);
