@@ -55,6 +55,14 @@ class AllocationTest(AttachedJobs, SlurmTest):
         job = self.start("--quiet", "--nodes=2", "--ntasks=6", "--overcommit", TMPIRUN, program("ring.c"), tmpirun=find("salloc"))
         self.check_ring(self.finish(job), 6)
 
+    def test_universe_is_the_tasks(self):
+        for options, universe in (((), 6), (("--vratio", 2), 12)):
+            job = self.start("--quiet", "--nodes=2", "--ntasks=6", "--overcommit", TMPIRUN, "-n", 2, "--map-by", "cyclic", *options,
+                             program("universe.c"), tmpirun=find("salloc"))
+            lines = self.finish(job).out.decode().splitlines()
+            self.assertIn(f"universe {universe} of 2", lines)
+            self.assertEqual(sum(line.startswith("child ") for line in lines), universe - 2)
+
     @claims_time
     def test_killed_node_process(self):
         job = super().test_killed_node_process()
