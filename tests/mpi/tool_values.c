@@ -310,6 +310,36 @@ static void idle(void) {
   watch_end(&watch);
 }
 
+/* A core that waits for a large message helps to copy it: sooner or later, while nobody else has the core. */
+static void assists(void) {
+  enum { kLarge = 4 << 20, kTries = 2000 };
+  static const char* const names[] = {"tmpi_rank_state", "tmpi_core_assists", NULL};
+  if (world_size != 2 || number_of("tmpi_job_nodes") > 1 || number_of("tmpi_node_workers") != 2 ||
+      number_of("tmpi_node_oversubscribed") || option("tmpi_balance")[0] != '\0')
+    return;
+  struct watch watch;
+  unsigned long long pieces[2] = {0, 0};
+  char* const data = check_malloc(kLarge);
+  memset(data, 1, kLarge);
+  watch_begin(&watch, MPI_COMM_NULL, names);
+  CHECK_EQ(watch.counts[1], 2);
+  for (int i = 0, again = 1; again; i++) {
+    CHECK(i < kTries);
+    if (world_rank == 0) {
+      let_others_block(&watch, 0, 1);
+      CHECK_OK(MPI_Send(data, kLarge, MPI_CHAR, 1, kTag, MPI_COMM_WORLD));
+      CHECK_OK(MPI_T_pvar_read(watch.session, watch.handles[1], pieces));
+      again = pieces[0] + pieces[1] == 0;
+      CHECK_OK(MPI_Send(&again, 1, MPI_INT, 1, kGo, MPI_COMM_WORLD));
+    } else {
+      CHECK_OK(MPI_Recv(data, kLarge, MPI_CHAR, 0, kTag, MPI_COMM_WORLD, MPI_STATUS_IGNORE));
+      CHECK_OK(MPI_Recv(&again, 1, MPI_INT, 0, kGo, MPI_COMM_WORLD, MPI_STATUS_IGNORE));
+    }
+  }
+  free(data);
+  watch_end(&watch);
+}
+
 /* ---- Stack */
 
 __attribute__((noinline)) static int use_stack(size_t bytes) {
@@ -462,6 +492,7 @@ int main(int argc, char** argv) {
   communicators();
   turns();
   idle();
+  assists();
   stack();
   network();
   one_sided();
