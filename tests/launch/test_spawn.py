@@ -130,6 +130,18 @@ class SpawnTest(LaunchTest):
         self.assertEqual(job.code, 0, job.err)
         self.assertIn(b"4 ranks", job.err + job.out)
         for nodes in NODES:
+            path = os.path.join(self.directory(), "profile")
+            job = self.run_job("-n", 2, *nodes, "-q", f"--profile={path}", program("spawn.c"), "")
+            self.assertEqual(job.code, 0, job.err)
+            with open(path, encoding="utf-8") as text:
+                profile = json.load(text)
+            self.assertEqual(sorted(rank["rank"] for rank in profile["ranks"]), [0, 1, 2, 3])
+            spawned, = [call for call in profile["calls"] if call["function"] == "MPI_Comm_spawn"]
+            self.assertEqual(sorted(rank["rank"] for rank in spawned["ranks"]), [0, 1])
+            for rank in profile["ranks"]:
+                self.assertGreater(rank["variables"]["tmpi_time_running"], 0)
+                parts = rank["computing"] + rank["mpi"] + rank["waiting"] + rank["elsewhere"]
+                self.assertAlmostEqual(rank["wall"], parts, delta=1e-6)
             path = os.path.join(self.directory(), "trace")
             job = self.run_job("-n", 2, *nodes, "-q", "--trace", path, program("spawn.c"), "")
             self.assertEqual(job.code, 0, job.err)
