@@ -6,7 +6,7 @@
 // found by MPI_Probe), forces by a cell list, half a kick. Particles never vanish, momentum is conserved up
 // to rounding, and energy up to the error of the integrator: the program checks all three.
 //
-//   mpirun -n 4 ./particles [--particles N] [--box L] [--steps N] [--clusters N] [--time-step X]
+//   mpirun -n 4 ./particles [--particles N] [--box L] [--steps N] [--clusters N] [--time-step X] [--loads FILE]
 #include <mpi.h>
 
 #include <algorithm>
@@ -33,6 +33,7 @@ struct Options {
   int steps = 100;
   int clusters = 5;
   double time_step = 0.001;
+  std::string loads;
 };
 
 struct Particle {
@@ -48,7 +49,8 @@ void usage(const char* program) {
       "  --box L           length of the periodic square box; the range of the force is 1 (default 32)\n"
       "  --steps N         time steps (default 100)\n"
       "  --clusters N      clusters in which the particles start; 0: spread evenly (default 5)\n"
-      "  --time-step X     length of a step (default 0.001)\n",
+      "  --time-step X     length of a step (default 0.001)\n"
+      "  --loads FILE      write what each rank has run in each step: a line for each step, in seconds\n",
       program);
 }
 
@@ -67,6 +69,8 @@ int parse(int argc, char** argv, int rank, Options& options) {
       options.clusters = std::atoi(value);
     } else if (value != nullptr && name == "--time-step") {
       options.time_step = std::atof(value);
+    } else if (value != nullptr && name == "--loads") {
+      options.loads = value;
     } else {
       if (rank == 0) usage(argv[0]);
       return name == "--help" ? 0 : 2;
@@ -326,6 +330,25 @@ class StepClocks {
     running_ += MPIX_Rtime();
 #endif
     wall_ += MPI_Wtime();
+    until_.push_back(running_);
+  }
+
+  /// Writes what each rank has run in each step, 0 where the library does not know.
+  void write_loads(const Domain& domain, const std::string& name) const {
+    const auto steps = until_.size(), ranks = static_cast<std::size_t>(domain.size);
+    std::vector<double> all(domain.rank == 0 ? steps * ranks : 0);
+    MPI_Gather(until_.data(), static_cast<int>(steps), MPI_DOUBLE, all.data(), static_cast<int>(steps),
+               MPI_DOUBLE, 0, domain.cart);
+    if (domain.rank != 0) return;
+    std::FILE* const file = std::fopen(name.c_str(), "w");
+    if (file == nullptr) return std::perror(name.c_str());
+    for (std::size_t step = 0; step < steps; step++)
+      for (std::size_t rank = 0; rank < ranks; rank++) {
+        const double* const until = &all[rank * steps];
+        std::fprintf(file, "%.9f%c", until[step] - (step > 0 ? until[step - 1] : 0),
+                     rank + 1 < ranks ? ' ' : '\n');
+      }
+    std::fclose(file);
   }
 
   /// Prints the imbalance, largest value / mean: of the ranks by the first two clocks, of the cores by the
@@ -362,6 +385,7 @@ class StepClocks {
   }
 
   double wall_ = 0, running_ = 0;
+  std::vector<double> until_;  // by step: running_ at its end
 };
 
 double compute_forces(const Domain& domain, std::vector<Particle>& own, Times& times) {
@@ -431,6 +455,7 @@ int simulate(const Options& options) {
   const double elapsed = MPI_Wtime() - start;
   int failed = report(options, domain, before, totals(domain, own, potential), own.size(), times, elapsed);
   clocks.report(domain);
+  if (!options.loads.empty()) clocks.write_loads(domain, options.loads);
   MPI_Bcast(&failed, 1, MPI_INT, 0, domain.cart);
   MPI_Comm_free(&domain.cart);
   return failed;
