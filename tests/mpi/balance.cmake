@@ -26,6 +26,14 @@ balance_clocks(w3-rotate 7 moves --workers 3 --balance rotate)
 balance_clocks(w3-steal 8 moves --workers 3 --balance steal)
 balance_clocks(w2-auto 8 "moves;long" --workers 2 --balance auto:period=0.2)
 
+# What is written for Adaptive MPI.
+tmpi_program(balance_ampi ${directory} SOURCES balance_ampi.c)
+foreach(asks asks never)
+  add_test(NAME mpi/balance_ampi/n8-w2-${asks}
+           COMMAND ${TMPIRUN} -n 8 --workers 2 --timeout 60 --balance refine:period=100000 ${directory}/balance_ampi ${asks})
+  set_tests_properties(mpi/balance_ampi/n8-w2-${asks} PROPERTIES TIMEOUT 80 LABELS "mpi;moves")
+endforeach()
+
 # Beside a thread that looks at the network.
 tmpi_mpi_run(coll_nonblocking 8 200 "mpi;nodes;moves" nodes2-thread-rotate --nodes 2 --workers 2 --progress thread --balance rotate)
 tmpi_mpi_run(coll_nonblocking 8 200 "mpi;nodes;moves;long" nodes2-core-auto --nodes 2 --workers 2 --progress core --balance auto:period=1)
