@@ -7,11 +7,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { kRounds = 5, kWords = 1000, kBlock = 4096 };
+enum { kRounds = 5, kWords = 1000, kBlock = 4096, kLarge = 8 << 20 };
 
 static int rank, size, right;
 static int words[kWords], others[kWords];
-static char block[2 * kBlock];
+static char block[2 * kBlock], large[kLarge];
 
 static void epochs(MPI_Win win) {
   MPI_Datatype every_third;
@@ -68,8 +68,9 @@ static void file(const char* path) {
   MPI_Request request;
   MPI_Status status;
   double begin = MPI_Wtime();
+  const int mode = MPI_MODE_CREATE | MPI_MODE_RDWR | MPI_MODE_DELETE_ON_CLOSE;
   const MPI_Offset mine = (MPI_Offset)rank * kBlock;
-  MPI_File_open(MPI_COMM_WORLD, path, MPI_MODE_CREATE | MPI_MODE_RDWR, MPI_INFO_NULL, &file); /* @open */
+  MPI_File_open(MPI_COMM_WORLD, path, mode, MPI_INFO_NULL, &file); /* @open */
   memset(block, rank, sizeof block);
   for (int i = 0; i < kRounds; i++)
     MPI_File_write_at(file, mine, block, kBlock - rank, MPI_CHAR, MPI_STATUS_IGNORE); /* @write */
@@ -86,7 +87,9 @@ static void file(const char* path) {
   MPI_Barrier(MPI_COMM_WORLD);
   MPI_File_sync(file);                                                                           /* @sync */
   MPI_File_read_at(file, (size - 1) * (MPI_Offset)kBlock, block, 2 * kBlock, MPI_CHAR, &status); /* @short */
-  MPI_File_close(&file);                                                                         /* @close */
+  MPI_Barrier(MPI_COMM_WORLD);
+  MPI_File_write_at(file, mine << 12, large, kLarge, MPI_CHAR, MPI_STATUS_IGNORE); /* @large */
+  MPI_File_close(&file);                                                           /* @close */
   stamp("file", begin);
 }
 
