@@ -144,8 +144,8 @@ class Transport {
   /// completions may post meanwhile.
   virtual bool poll() noexcept = 0;
   /// Before sleeping: what to watch. Whatever happens after the call shows there. `patient`: the caller takes
-  /// a core from somebody while it is awake, and would rather be woken a little late than wait awake for what
-  /// comes soon.
+  /// a core from somebody while it is awake, nobody waits for what it does, and it would rather be woken a little late
+  /// than wait awake for what comes soon, or wake up twice.
   virtual Arming arm(bool patient = false) noexcept = 0;
 
   /// True when nothing that was posted is still on its way out of this process.

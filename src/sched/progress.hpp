@@ -30,8 +30,15 @@ inline constexpr Choice<Progress> kProgressModes[] = {
 };
 
 namespace detail {
-extern std::atomic<bool> g_progress_sleeps;
+extern std::atomic<bool> g_progress_sleeps, g_progress_patient;
 void wake_progress() noexcept;
+void rouse_progress() noexcept;
+/// A worker falls asleep: a progress thread that is patient because all compute is to be no longer. Relaxed: if it is
+/// missed, what comes next is a little late.
+inline void hurry_progress() noexcept {
+  if (g_progress_patient.load(std::memory_order_relaxed)) [[unlikely]]
+    rouse_progress();
+}
 }  // namespace detail
 
 /// The event source's `expected` has been raised (seq_cst): a progress thread that sleeps because nothing was

@@ -9,9 +9,11 @@
 //     count looks()                        of workers at the source, so far
 //     bool spins()                         a worker idles, and looks all the time but for this thread, which may
 //                                          have taken its core
+//     bool idles()                         a worker has nothing to run: it spins or sleeps
 //     void glance()                        passes the time in which a worker that spins looks once
 //     epoch epoch(), void wait(epoch, ns)  at the thread's eventcount; 0 ns: until it is notified
-//     bool park(epoch, ns)                 the same as the watcher of the source; false: somebody else is
+//     bool park(epoch, ns, patient)        the same as the watcher of the source; false: somebody else is. Patient: what
+//                                          comes may lie for a while; a worker that falls asleep notifies it
 //     void hand_over()                     it has watched: somebody else is to
 //     void take_calls(bool)                call_progress() notifies it (seq_cst, before it looks for the last time), or not
 //     bool all_asleep(), void check_stall()  the workers (stall.hpp)
@@ -167,7 +169,7 @@ void ProgressLoop<Host>::sleep_until_called(bool others) noexcept {
 template <class Host>
 bool ProgressLoop<Host>::watch() noexcept {
   [[maybe_unused]] const auto claim = host_.claim();
-  bool watched = false, moved = true, others = false;
+  bool watched = false, moved = true, others = false, hurried = false;
   for (int vain = 1;; ++vain) {
     while (host_.poll()) {
       moved = true;
@@ -180,8 +182,11 @@ bool ProgressLoop<Host>::watch() noexcept {
     // If all workers have fallen asleep before this thread moved something, none of them looks for a stall.
     const std::uint64_t limit = moved && host_.all_asleep() ? kStallPeriod : 0;
     const std::uint64_t start = host_.now(), before = host_.looks();
-    if (!host_.park(epoch, limit)) break;
+    if (!host_.park(epoch, limit, !hurried && !host_.idles())) break;
     watched = true;
+    // A worker has fallen asleep, having looked: its rank waits for what comes next.
+    hurried = host_.epoch() != epoch;
+    if (hurried) continue;
     const std::uint64_t slept = host_.now() - start;
     if (limit != 0) {
       moved = slept < limit / 10 * 9;

@@ -23,11 +23,13 @@ struct Script {
   Time end = kSecond;
   std::function<bool(Time)> expected = [](Time) { return true; };
   std::function<std::uint64_t(Time)> looks = [](Time) { return std::uint64_t{0}; };
+  std::function<bool(Time)> asleep = [](Time) { return false; };
   std::function<bool(Time)> spins = [](Time) { return false; };
   std::function<bool(Time)> watched = [](Time) { return false; };
   std::function<bool(Time)> all_asleep = [](Time) { return false; };
   std::vector<Time> arrivals;  // at the source, in order
   std::vector<Time> calls;     // of call_progress(), in order
+  std::vector<Time> hurries;   // of workers that fall asleep while it is patient, in order
 };
 
 class FakeHost {
@@ -49,13 +51,21 @@ class FakeHost {
   bool watched() const { return script_.watched(now_); }
   std::uint64_t looks() const { return script_.looks(now_); }
   bool spins() const { return script_.spins(now_); }
+  bool idles() const { return spins() || script_.asleep(now_); }
   void glance() { now_ += kGlanceTime; }
   std::uint32_t epoch() const { return epoch_; }
   void wait(std::uint32_t epoch, Time nanoseconds) { sleep(epoch, nanoseconds, false); }
-  bool park(std::uint32_t epoch, Time nanoseconds) {
+  bool park(std::uint32_t epoch, Time nanoseconds, bool patient) {
     if (watched()) return false;
+    (patient ? patient_parks : hurried_parks).push_back(now_);
     if (!first_watch) first_watch = now_;
     ++parks;
+    if (patient && hurry_ < script_.hurries.size() && script_.hurries[hurry_] > now_ &&
+        (taken == script_.arrivals.size() || script_.hurries[hurry_] < script_.arrivals[taken])) {
+      now_ = script_.hurries[hurry_++];
+      ++epoch_;
+      return true;
+    }
     sleep(epoch, nanoseconds, true);
     return true;
   }
@@ -74,6 +84,7 @@ class FakeHost {
 
   std::vector<Time> wake_ups;
   std::vector<Time> stalls;
+  std::vector<Time> patient_parks, hurried_parks;
   std::optional<Time> first_watch;
   std::size_t taken = 0;  // arrivals
   Time latest = 0;        // after an arrival, of those taken
@@ -104,6 +115,7 @@ class FakeHost {
 
   Script script_;
   Time now_ = 0;
+  std::size_t hurry_ = 0;
   std::uint32_t epoch_ = 0;
   bool takes_calls_ = false;
 };
@@ -190,6 +202,26 @@ TEST_CASE("progress: woken for what workers would have seen it becomes cold, and
   CHECK(host.wakes(kChange, kSecond) < 200);
   CHECK(host.wakes(kChange + kSecond / 2, kSecond) <= 2 * 26);
   CHECK(host.handed_over > 0);
+}
+
+TEST_CASE("progress: it is patient while all compute, until a worker falls asleep") {
+  constexpr Time kAsleep = 500 * kMillisecond, kAwake = 600 * kMillisecond;
+  Script script{.asleep = [](Time t) { return t >= kAsleep && t < kAwake; }};
+  for (Time t = kMillisecond / 2; t < kSecond; t += kMillisecond) script.arrivals.push_back(t);
+  const std::size_t arrivals = script.arrivals.size();
+  script.hurries = {kAsleep};
+  const FakeHost host = play(std::move(script));
+  CHECK(host.taken == arrivals);
+  const auto during = [](Time t) { return t >= kAsleep && t < kAwake; };
+  CHECK(std::ranges::none_of(host.patient_parks, during));
+  // At once, not with the next arrival.
+  REQUIRE_FALSE(host.hurried_parks.empty());
+  CHECK(host.hurried_parks.front() < kAsleep + kMillisecond / 10);
+  CHECK(std::ranges::count_if(host.hurried_parks, during) >= 99);
+  CHECK(std::ranges::all_of(host.hurried_parks, [](Time t) { return t >= kAsleep && t < kAwake; }));
+  CHECK(host.patient_parks.size() >= 890);
+  // It stays of use: what the worker has looked before it fell asleep does not count against it.
+  CHECK(host.handed_over == 1);  // when it stops
 }
 
 TEST_CASE("progress: what calls it and is over when it comes makes it cold by and by") {

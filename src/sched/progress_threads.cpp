@@ -64,11 +64,15 @@ ProgressThreads* the_sleeping = nullptr;  // set before any task runs
 
 }  // namespace
 
-std::atomic<bool> detail::g_progress_sleeps{false};
+std::atomic<bool> detail::g_progress_sleeps{false}, detail::g_progress_patient{false};
 
 void detail::wake_progress() noexcept {
   // Relaxed: one of those who have seen the flag wakes it.
   if (g_progress_sleeps.exchange(false, std::memory_order_relaxed)) the_sleeping->call();
+}
+
+void detail::rouse_progress() noexcept {
+  if (g_progress_patient.exchange(false, std::memory_order_relaxed)) the_sleeping->call();
 }
 
 void ProgressThreads::start_sleeping() {
@@ -125,6 +129,9 @@ class ProgressThreads::Sleeper {
   bool spins() const noexcept {
     return std::ranges::any_of(shared_.workers, [](const auto& worker) { return worker->spins(); });
   }
+  bool idles() const noexcept {
+    return std::ranges::any_of(shared_.workers, [](const auto& worker) { return worker->idles(); });
+  }
   void glance() const noexcept {
     for (int i = 0; i < kGlance; ++i) cpu_relax();
   }
@@ -132,8 +139,11 @@ class ProgressThreads::Sleeper {
   void wait(std::uint32_t epoch, std::uint64_t nanoseconds) const noexcept {
     all_.eventcount_.wait(epoch, nanoseconds);
   }
-  bool park(std::uint32_t epoch, std::uint64_t nanoseconds) const noexcept {
-    return shared_.parking.watch.park(all_.eventcount_, epoch, nanoseconds, true);
+  bool park(std::uint32_t epoch, std::uint64_t nanoseconds, bool patient) const noexcept {
+    detail::g_progress_patient.store(patient, std::memory_order_relaxed);
+    const bool parked = shared_.parking.watch.park(all_.eventcount_, epoch, nanoseconds, patient);
+    detail::g_progress_patient.store(false, std::memory_order_relaxed);
+    return parked;
   }
   void hand_over() const noexcept { Parking::hand_over(shared_.parking); }
   void take_calls(bool takes) const noexcept {

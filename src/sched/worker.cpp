@@ -216,7 +216,10 @@ bool Worker::sleep(std::uint32_t epoch) noexcept {
     const std::uint64_t now = monotonic_now();
     left = std::clamp<std::uint64_t>(earliest - std::min(now, earliest), 1, kLongest);
   }
+  sleeps_.store(true, std::memory_order_relaxed);
+  detail::hurry_progress();
   const bool watched = shared_.stall.sleep(parking(), epoch, left);
+  sleeps_.store(false, std::memory_order_relaxed);
   parking().take_signals();
   return watched;
 }

@@ -124,6 +124,8 @@ class alignas(kCacheLine) Worker {
   std::uint64_t looks() const noexcept { return looks_.load(std::memory_order_relaxed); }
   /// It idles, and does nothing but look; so it is, too, while another thread has its core.
   bool spins() const noexcept { return spins_.load(std::memory_order_relaxed); }
+  /// It has nothing to run.
+  bool idles() const noexcept { return spins() || sleeps_.load(std::memory_order_relaxed); }
   /// ns for which ready tasks have waited for one that holds the worker.
   std::uint64_t held() const noexcept { return held_.load(std::memory_order_relaxed); }
   AssistPoint& assist_point() noexcept { return assist_point_; }
@@ -358,10 +360,11 @@ class alignas(kCacheLine) Worker {
   std::uint32_t glances_ = 0;
   // Relaxed: written by this thread only, read as figures.
   Counter switches_{0};
-  Counter polled_switches_{0};      // those of yield_polling()
-  Counter looks_{0};                // at the event source
-  std::atomic<bool> spins_{false};  // relaxed: for the progress thread's judgement
-  bool opened_ = false;             // opening_ is open
+  Counter polled_switches_{0};  // those of yield_polling()
+  Counter looks_{0};            // at the event source
+  // Relaxed: for the progress thread's judgement.
+  std::atomic<bool> spins_{false}, sleeps_{false};
+  bool opened_ = false;  // opening_ is open
   ReadyQueue ready_;
   Shared& shared_;
   ult::Fiber root_;  // the thread's own flow of control

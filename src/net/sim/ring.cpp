@@ -72,6 +72,21 @@ Record* RingReader::front() noexcept {
   }
 }
 
+Record* RingReader::behind(const Record& record) noexcept {
+  auto at = head_ + record.bytes;
+  const auto offset = static_cast<std::uint64_t>(reinterpret_cast<const std::byte*>(&record) - ring_);
+  at += (offset + capacity_ - head_ % capacity_) % capacity_;
+  for (;;) {
+    if (at == tail_) {
+      tail_ = state_->tail.load(std::memory_order_acquire);  // pairs with publish()
+      if (at == tail_) return nullptr;
+    }
+    auto* next = reinterpret_cast<Record*>(ring_ + at % capacity_);
+    if (next->kind != Kind::kSkip) return next;
+    at += next->bytes;
+  }
+}
+
 bool RingReader::pop() noexcept {
   head_ += reinterpret_cast<Record*>(ring_ + head_ % capacity_)->bytes;
   // seq_cst pairs with RingWriter::fits().

@@ -88,6 +88,8 @@ class RingReader {
 
   /// The oldest record, null if there is none.
   Record* front() noexcept;
+  /// The one behind it, null if there is none.
+  Record* behind(const Record& record) noexcept;
   /// Gives its room back. True if the writer waits and had better be told.
   bool pop() noexcept;
   /// To be looked at before front(): what the writer has published before it ended is seen then.

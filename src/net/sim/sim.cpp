@@ -178,13 +178,41 @@ bool Sim::poll() noexcept {
   return progress;
 }
 
-// When there will be something to do, as far as is known.
-Nanoseconds Sim::next_event() noexcept {
-  Nanoseconds next = kNever;
-  if (departed_head_ != departed_tail_) next = departed_[departed_head_ % departed_.size()].time;
-  if (arrivals_.busy()) return std::min(next, arrivals_.complete());
-  const Arrivals::Piece piece = earliest();
-  return piece.source < 0 ? next : std::min(next, arrivals_.estimate(model_, piece));
+// Who is patient hears of a buffer that is free when half of what follows it has left, too.
+Nanoseconds Sim::next_departure(bool patient) const noexcept {
+  if (departed_head_ == departed_tail_) return kNever;
+  const Nanoseconds first = departed_[departed_head_ % departed_.size()].time;
+  if (!patient || departed_head_ + 1 == departed_tail_) return first;
+  return first + (departed_[(departed_head_ + 1) % departed_.size()].time - first) / 2;
+}
+
+// When the first one arrives, of what lies in the rings, that may be a step of a protocol.
+Nanoseconds Sim::next_small_arrival() noexcept {
+  Nanoseconds first = kNever;
+  for (const int node : listening_) {
+    Peer& peer = peers_[static_cast<std::size_t>(node)];
+    Record* record = peer.lost ? nullptr : peer.in.front();
+    for (int i = 0; i < kLookAhead && record != nullptr; ++i, record = peer.in.behind(*record)) {
+      if (record->data > kMostBuffered) continue;
+      first = std::min(first, record->arrives + model_.wire_time(record->header + record->data));
+      break;
+    }
+  }
+  return first;
+}
+
+// When there will be something to do, as far as is known. Who is patient lets a piece of something large lie for half of
+// the time that it has taken, unless something small is behind it: it wakes up once for what comes and for what leaves.
+Nanoseconds Sim::next_event(bool patient) noexcept {
+  const Nanoseconds departure = next_departure(patient);
+  Arrivals::Piece piece = arrivals_.current();
+  const bool busy = arrivals_.busy();
+  if (!busy) piece = earliest();
+  if (piece.source < 0) return departure;
+  Nanoseconds arrival = busy ? arrivals_.complete() : arrivals_.estimate(model_, piece);
+  if (patient && piece.bytes > kMostBuffered + kMostHeader)
+    arrival = std::min(arrival + model_.wire_time(piece.bytes) / 2, std::max(arrival, next_small_arrival()));
+  return std::min(departure, arrival);
 }
 
 // Something will happen then: a worker that sleeps until later must be woken.
@@ -201,7 +229,7 @@ Arming Sim::arm(bool patient) noexcept {
   watched_ = 0;
   segment_.clear_wake_ups();
   state.asleep.store(kNever, std::memory_order_seq_cst);  // pairs with notify()
-  const Nanoseconds next = next_event();
+  const Nanoseconds next = next_event(patient);
   const Nanoseconds left = next == kNever ? kNever : next - now();
   if (!state.inbox_empty(nodes_) || !failed_.empty() || left <= wake_up) {
     state.asleep.store(0, std::memory_order_relaxed);

@@ -116,7 +116,9 @@ class Sim final : public Transport, private Reconnection {
   Result<void> prepare();
 
   // sim.cpp
-  Nanoseconds next_event() noexcept;
+  Nanoseconds next_event(bool patient) noexcept;
+  Nanoseconds next_departure(bool patient) const noexcept;
+  Nanoseconds next_small_arrival() noexcept;
   void expect_event(Nanoseconds time) noexcept;
 
   // sim_peers.cpp

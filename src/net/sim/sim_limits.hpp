@@ -27,6 +27,8 @@ inline constexpr int kMostGets = 1024;
 inline constexpr Nanoseconds kWakeUp = 50'000;
 /// How often poll() looks whether other processes have ended, if it never sleeps.
 inline constexpr double kWatchSeconds = 5e-3;
+/// Records of a ring that are looked at for something small.
+inline constexpr int kLookAhead = 8;
 /// A period of the receive pools (net/receive_pools.hpp).
 inline constexpr double kPoolSeconds = 1;
 /// Deliveries per poll(): the worker that polls has ranks to run.

@@ -165,6 +165,35 @@ TEST_CASE("what comes after a node wakes up anyway does not wake it; what comes 
   CHECK(poll(&watched, 1, 0) == 1);
 }
 
+TEST_CASE("who is patient wakes up when half of the next piece has passed, or something small is there") {
+  auto nodes = make_nodes(2, "latency=0s,bandwidth=1kB/s");
+  const std::vector<char> data(100'000);  // 100 s
+  Done done[2];
+  const auto seconds = [&](int node, bool patient) {
+    Transport& net = *nodes[static_cast<std::size_t>(node)]->net;
+    while (net.poll()) {
+    }
+    const Arming arming = net.arm(patient);
+    REQUIRE_FALSE(arming.ready);
+    return static_cast<double>(arming.nanoseconds) * 1e-9;
+  };
+  const auto about = [](double value) { return doctest::Approx(value).epsilon(0.1); };
+  REQUIRE(nodes[0]->send(1, "", data, &done[0]) == Post::kInProgress);
+  CHECK(seconds(0, true) == about(100));  // nothing follows
+  CHECK(seconds(1, false) == about(100));
+  CHECK(seconds(1, true) == about(150));
+  SUBCASE("another large one") {
+    REQUIRE(nodes[0]->send(1, "", data, &done[1]) == Post::kInProgress);
+    CHECK(seconds(0, false) == about(100));
+    CHECK(seconds(0, true) == about(150));
+    CHECK(seconds(1, true) == about(150));
+  }
+  SUBCASE("a small one") {
+    REQUIRE(nodes[0]->send(1, "a step of a protocol", {}) == Post::kDone);
+    CHECK(seconds(1, true) == about(100));
+  }
+}
+
 TEST_CASE("a send that completes later wakes whoever went to sleep before it") {
   auto nodes = make_nodes(2, "latency=0s,bandwidth=1kB/s");
   const std::vector<char> data(100'000);  // 100 s, which nobody waits for
