@@ -78,8 +78,7 @@ constexpr Agreed::Kind kFlag{"flag", decimal};
 
 bool hinted(MPI_Info handle, const char* key) {
   const mpi::Info* info = mpi::info_from(handle);
-  const std::string* value = info == nullptr ? nullptr : info->find(key);
-  return value != nullptr && *value == "true";
+  return info != nullptr && info->is_true(key);
 }
 
 }  // namespace

@@ -237,12 +237,15 @@ TEST_CASE("who is asked to watch and goes to work instead asks the next one: mor
 
 // ---- Tasks that others take ----
 
-// Worker 0 computes until worker 1, which may be parked, has run the task that is left with worker 0.
-template <class S>
+// Worker 0 computes until worker 1, which may be parked, has run the task that is left with worker 0; kOwn: that is the
+// task which worker 0 itself leaves to compute, and it becomes ready before it has been left.
+template <class S, bool kOwn = false>
 void task_is_stolen() {
   Model<S>& model = job<S>(2, false);
   model.steals = true;
-  add("worker 0", model, [](Model<S>& m) { m.worker(0).compute_open_until(&is_done<0, S>); });
+  model.leaves = kOwn;
+  add("worker 0", model,
+      [](Model<S>& m) { m.worker(0).compute_open_until(&is_done<0, S>, kOwn ? &m.messages[0] : nullptr); });
   add("worker 1", model, [](Model<S>& m) {
     m.worker(1).wait();
     m.done[0] = true;
@@ -337,23 +340,6 @@ void thief_has_work() {
   add("sender", model, [](Model<S>& m) { m.parkings[0]->push(m.messages[1]); });
 }
 
-// Worker 0 leaves a task, which becomes ready before it has been left, and computes until that has been run.
-template <class S>
-void stolen_when_it_has_been_left() {
-  Model<S>& model = job<S>(2, false);
-  model.steals = true;
-  model.leaves = true;
-  add("worker 0", model, [](Model<S>& m) { m.worker(0).compute_open_until(&is_done<0, S>, &m.messages[0]); });
-  add("worker 1", model, [](Model<S>& m) {
-    m.worker(1).wait();
-    m.done[0] = true;
-  });
-  add("sender", model, [](Model<S>& m) {
-    m.parkings[0]->push(m.messages[0]);
-    m.worker(0).invite();
-  });
-}
-
 TEST_CASE("who is woken to take tasks, and leaves some or goes to work instead, has the next one come") {
   check_all(&rest_is_stolen<Checked<>>, kFew);
   check_lost(&rest_is_stolen<Without<Step::kInviteNext>>);
@@ -369,9 +355,9 @@ TEST_CASE("who is woken to take tasks has the next one come: more orders" * doct
 }
 
 TEST_CASE("a task that becomes ready while it is being left is taken when it has been left") {
-  check_all(&stolen_when_it_has_been_left<Checked<>>);
-  check_quick(&stolen_when_it_has_been_left<Checked<>>, kFew);
-  check_lost(&stolen_when_it_has_been_left<Without<Step::kAwaitLeft>>);
+  check_all(&task_is_stolen<Checked<>, true>);
+  check_quick(&task_is_stolen<Checked<>, true>, kFew);
+  check_lost(&task_is_stolen<Without<Step::kAwaitLeft>, true>);
 }
 
 // Worker 0 begins to compute while its task is being left in a word outside of its inbox: worker 1 runs that meanwhile.

@@ -9,6 +9,11 @@ const std::string* Info::find(std::string_view key) const noexcept {
   return found == entries_.end() ? nullptr : &found->second;
 }
 
+bool Info::is_true(std::string_view key) const noexcept {
+  const std::string* const value = find(key);
+  return value != nullptr && *value == "true";
+}
+
 void Info::set(std::string_view key, std::string_view value) {
   const auto found = std::ranges::find(entries_, key, &Entry::first);
   if (found != entries_.end()) {

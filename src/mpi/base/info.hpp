@@ -26,6 +26,8 @@ class Info {
 
   /// Null if the key is not set; valid until the object changes.
   const std::string* find(std::string_view key) const noexcept;
+  /// The value is "true".
+  bool is_true(std::string_view key) const noexcept;
   /// Replaces the value if the key is set.
   void set(std::string_view key, std::string_view value);
   /// False if the key is not set.

@@ -62,11 +62,6 @@ Err check_order(const WindowOrder& order) {
   return kOk;
 }
 
-bool is_true(const Info& hints, const char* key) {
-  const std::string* const value = hints.find(key);
-  return value != nullptr && *value == "true";
-}
-
 // The shared part of this node process, which its members take together; null: there is no memory for it.
 std::shared_ptr<WindowShared> make_shared_part(const Parts& made, const std::shared_ptr<const Group>& group,
                                                int flavor, Record** records) {
@@ -115,7 +110,7 @@ Err create_window(Comm& comm, const WindowOrder& order, const Info& hints, Windo
   std::string explanation = mistake ? take_explanation() : std::string{};
   Record mine;
   mine.extent = {address_of(order.base), order.size, order.disp_unit};
-  mine.contiguous = !is_true(hints, "alloc_shared_noncontig");
+  mine.contiguous = !hints.is_true("alloc_shared_noncontig");
   mine.mistake = mistake.error_class();
   const auto& group = comm.shared->group;
   agree(comm, mine, {.in_all = 1}, [&](Record** records, ContextSource& contexts) {

@@ -59,32 +59,30 @@ Life RingReader::writer() const noexcept {
   return state_->writer.load(std::memory_order_acquire);
 }
 
-Record* RingReader::front() noexcept {
+// The first record from `place` on, which moves past what is skipped.
+Record* RingReader::next_from(std::uint64_t& place) noexcept {
   for (;;) {
-    if (head_ == tail_) {
+    if (place == tail_) {
       tail_ = state_->tail.load(std::memory_order_acquire);  // pairs with publish()
-      if (head_ == tail_) return nullptr;
+      if (place == tail_) return nullptr;
     }
-    auto* record = reinterpret_cast<Record*>(ring_ + head_ % capacity_);
+    auto* record = reinterpret_cast<Record*>(ring_ + place % capacity_);
     if (record->kind != Kind::kSkip) return record;
-    head_ += record->bytes;
-    state_->head.store(head_, std::memory_order_release);
+    place += record->bytes;
   }
 }
 
+Record* RingReader::front() noexcept {
+  const std::uint64_t before = head_;
+  Record* const record = next_from(head_);
+  if (head_ != before) state_->head.store(head_, std::memory_order_release);
+  return record;
+}
+
 Record* RingReader::behind(const Record& record) noexcept {
-  auto at = head_ + record.bytes;
   const auto offset = static_cast<std::uint64_t>(reinterpret_cast<const std::byte*>(&record) - ring_);
-  at += (offset + capacity_ - head_ % capacity_) % capacity_;
-  for (;;) {
-    if (at == tail_) {
-      tail_ = state_->tail.load(std::memory_order_acquire);  // pairs with publish()
-      if (at == tail_) return nullptr;
-    }
-    auto* next = reinterpret_cast<Record*>(ring_ + at % capacity_);
-    if (next->kind != Kind::kSkip) return next;
-    at += next->bytes;
-  }
+  std::uint64_t place = head_ + (offset + capacity_ - head_ % capacity_) % capacity_ + record.bytes;
+  return next_from(place);
 }
 
 bool RingReader::pop() noexcept {

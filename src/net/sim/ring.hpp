@@ -98,6 +98,8 @@ class RingReader {
   std::uint64_t unasked() const noexcept { return state_->unasked.load(std::memory_order_relaxed); }
 
  private:
+  Record* next_from(std::uint64_t& place) noexcept;
+
   RingState* state_ = nullptr;
   std::byte* ring_ = nullptr;
   std::uint64_t capacity_ = 0;
