@@ -12,3 +12,13 @@ find_path(LIBURING_INCLUDE_DIR liburing.h REQUIRED)       # liburing-dev: files,
 find_path(LIBDW_INCLUDE_DIR elfutils/libdwfl.h REQUIRED)  # libdw-dev: line numbers of call sites; the library itself is loaded when needed
 find_path(DOCTEST_INCLUDE_DIR doctest/doctest.h REQUIRED) # doctest-dev: unit tests
 find_package(benchmark REQUIRED)                          # libbenchmark-dev: microbenchmarks
+
+# python3: generators and tests. What is first in PATH may be a script that looks for the interpreter with each call (pyenv), which takes longer
+# than most of what is called: asked once, here, before find_package(Python3) looks.
+find_program(TMPI_PYTHON3 python3)
+if(TMPI_PYTHON3 AND NOT Python3_EXECUTABLE)
+  execute_process(COMMAND ${TMPI_PYTHON3} -c "import sys; print(sys.executable)" OUTPUT_VARIABLE interpreter OUTPUT_STRIP_TRAILING_WHITESPACE)
+  if(EXISTS "${interpreter}")
+    set(Python3_EXECUTABLE ${interpreter} CACHE FILEPATH "The interpreter itself")
+  endif()
+endif()
