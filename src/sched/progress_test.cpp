@@ -1,7 +1,9 @@
 // Progress threads: they look at the event source while every worker computes, and only then.
 #include <dirent.h>
 #include <fcntl.h>
+#include <sched.h>
 #include <signal.h>
+#include <sys/resource.h>
 #include <unistd.h>
 
 #include <atomic>
@@ -14,6 +16,7 @@
 #include "sched/task.hpp"
 #include "sched/test_support.hpp"
 #include "sched/thread_task.hpp"
+#include "sched/wake_up_cost.hpp"
 #include "timers/clock.hpp"
 
 namespace tmpi::sched {
@@ -178,6 +181,32 @@ TEST_CASE("nothing wakes a progress thread while nothing is expected, or everybo
   outside.join();
   CHECK(computing == 0);
   CHECK(watching == 0);
+}
+
+TEST_CASE("a progress thread that spins on no core of its own gives way to the ranks") {
+  Job job({.workers = 1, .tasks = 1, .stack_size = 64 * 1024, .bind = false, .progress = Progress::kCore});
+  Network network;
+  job->set_event_source(kSource);
+  const bool spins = job->progress_bindings()[0].ends_with("0: not bound");
+  job.spawn(0, [&] {
+    const auto tid = static_cast<id_t>(status_of_thread("Pid:", 10));
+    const auto wanted = [&] { return !spins || getpriority(PRIO_PROCESS, tid) == 19; };
+    // It has to come to that.
+    for (int i = 0; i < 5000 && !wanted(); ++i) usleep(1000);
+    CHECK(wanted());
+  });
+  job.run();
+}
+
+TEST_CASE("what a wake-up costs who computes is measured, and the caller keeps its cores") {
+  timers::calibrate();
+  cpu_set_t before, after;
+  REQUIRE(sched_getaffinity(0, sizeof before, &before) == 0);
+  const double cost = wake_up_cost();
+  REQUIRE(sched_getaffinity(0, sizeof after, &after) == 0);
+  CHECK(CPU_EQUAL(&before, &after));
+  CHECK(cost >= 0);  // 0: others had the core all the time
+  CHECK(cost < 5e-3);
 }
 
 TEST_CASE("a progress thread takes no signal from the ranks") {
