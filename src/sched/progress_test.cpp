@@ -3,7 +3,6 @@
 #include <fcntl.h>
 #include <sched.h>
 #include <signal.h>
-#include <sys/resource.h>
 #include <unistd.h>
 
 #include <atomic>
@@ -181,21 +180,6 @@ TEST_CASE("nothing wakes a progress thread while nothing is expected, or everybo
   outside.join();
   CHECK(computing == 0);
   CHECK(watching == 0);
-}
-
-TEST_CASE("a progress thread that spins on no core of its own gives way to the ranks") {
-  Job job({.workers = 1, .tasks = 1, .stack_size = 64 * 1024, .bind = false, .progress = Progress::kCore});
-  Network network;
-  job->set_event_source(kSource);
-  const bool spins = job->progress_bindings()[0].ends_with("0: not bound");
-  job.spawn(0, [&] {
-    const auto tid = static_cast<id_t>(status_of_thread("Pid:", 10));
-    const auto wanted = [&] { return !spins || getpriority(PRIO_PROCESS, tid) == 19; };
-    // It has to come to that.
-    for (int i = 0; i < 5000 && !wanted(); ++i) usleep(1000);
-    CHECK(wanted());
-  });
-  job.run();
 }
 
 TEST_CASE("what a wake-up costs who computes is measured, and the caller keeps its cores") {

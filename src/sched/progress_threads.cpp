@@ -60,8 +60,7 @@ void ProgressThreads::start_spinning(const std::vector<Place>& places, bool bind
   const NoSignals none;
   for (const Place& place : places) {
     threads_.emplace_back([this, place, bind] {
-      // Not bound it may spin on a worker's core, whose rank sleeps or computes.
-      if (!bind || !pin_to(place)) give_way();
+      if (bind) pin_to(place);  // refused: works unpinned
       spin();
     });
     pthread_setname_np(threads_.back().native_handle(), "tmpi-progress");

@@ -32,8 +32,4 @@ void ask_to_be_prompt() noexcept {
   setpriority(PRIO_PROCESS, 0, -20);  // of this thread, in Linux
 }
 
-void give_way() noexcept {
-  setpriority(PRIO_PROCESS, 0, 19);
-}
-
 }  // namespace tmpi::sched

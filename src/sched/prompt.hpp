@@ -8,7 +8,5 @@ namespace tmpi::sched {
 /// the higher its priority. What is refused (a higher priority needs a right, as root has, or ulimit -e) is done without.
 /// The timer of a thread that sleeps is late by its slack, 50 us if nothing is said. Of the calling thread.
 void ask_to_be_prompt() noexcept;
-/// Whoever else wants its core gets it at once, not only when a slice of 3 ms is over. Of the calling thread.
-void give_way() noexcept;
 
 }  // namespace tmpi::sched
