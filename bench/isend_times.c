@@ -1,6 +1,8 @@
 /* How long MPI_Isend itself takes while the network of its node is busy: every rank computes a little, posts a message to its
  * counterpart in the other half, and takes the time of that call, while the first rank of each half exchanges large
- * messages all the time, whose data somebody has to move. Prints a histogram of all calls in steps of a factor of two.
+ * messages all the time, whose data somebody has to move. Prints a histogram of all calls in steps of a factor of two, and of
+ * those longer than 64 us in how many the core had been taken away for most of the time: the rest has run itself all the
+ * while, in the library or the kernel.
  *
  *   mpirun -n N ./isend_times [--size BYTES] [--large BYTES] [--messages N]
  */
@@ -9,14 +11,32 @@
 
 enum { BUCKETS = 32, WINDOW = 16 };
 
+static const double kLong = 64e-6;
+
 static long histogram[BUCKETS];
 static double longest;
+static struct {
+  long calls, taken; /* `taken`: for most of the time the core was somebody else's */
+  double seconds, own;
+} slow;
 
-static void note(double seconds) {
+/* Of this thread. */
+static double cpu_clock(void) {
+  struct timespec now;
+  clock_gettime(CLOCK_THREAD_CPUTIME_ID, &now);
+  return (double)now.tv_sec + 1e-9 * (double)now.tv_nsec;
+}
+
+static void note(double seconds, double own) {
   int bucket = 0;
   for (double limit = 125e-9; bucket < BUCKETS - 1 && seconds > limit; limit *= 2) bucket++;
   histogram[bucket]++;
   if (seconds > longest) longest = seconds;
+  if (seconds <= kLong) return;
+  slow.calls++;
+  slow.taken += own < seconds / 2;
+  slow.seconds += seconds;
+  slow.own += own;
 }
 
 /* Exchanges large messages until the others of its half say that they are through. */
@@ -47,9 +67,10 @@ static void post(int other, long bytes, int messages, MPI_Comm half) {
       MPI_Irecv(in + i * bytes, (int)bytes, MPI_BYTE, other, 3, MPI_COMM_WORLD, &requests[i]);
     for (int i = 0; i < WINDOW; i++) {
       busy_units(20);
-      double before = MPI_Wtime();
+      double own = cpu_clock(), before = MPI_Wtime();
       MPI_Isend(out, (int)bytes, MPI_BYTE, other, 3, MPI_COMM_WORLD, &requests[WINDOW + i]);
-      note(MPI_Wtime() - before);
+      double taken = MPI_Wtime() - before;
+      note(taken, cpu_clock() - own);
     }
     MPI_Waitall(2 * WINDOW, requests, MPI_STATUSES_IGNORE);
   }
@@ -83,12 +104,16 @@ int main(int argc, char** argv) {
   double most;
   MPI_Reduce(histogram, sum, BUCKETS, MPI_LONG, MPI_SUM, 0, MPI_COMM_WORLD);
   MPI_Reduce(&longest, &most, 1, MPI_DOUBLE, MPI_MAX, 0, MPI_COMM_WORLD);
+  double mine[4] = {(double)slow.calls, (double)slow.taken, slow.seconds, slow.own}, all[4];
+  MPI_Reduce(mine, all, 4, MPI_DOUBLE, MPI_SUM, 0, MPI_COMM_WORLD);
   if (rank == 0) {
     printf("# isend up_to_ns calls\n");
     double limit = 125;
     for (int i = 0; i < BUCKETS; i++, limit *= 2)
       if (sum[i] > 0) printf("isend %.0f %ld\n", limit, sum[i]);
     printf("longest %.0f\n", 1e9 * most);
+    printf("slow calls %.0f core_taken %.0f us %.1f own_us %.1f\n", all[0], all[1], 1e6 * all[2],
+           1e6 * all[3]);
   }
   MPI_Comm_free(&half);
   MPI_Finalize();

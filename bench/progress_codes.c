@@ -5,10 +5,12 @@
  *   md         in the manner of MiniMD: neighbours' positions are exchanged while most forces are computed, the rest
  *              after the wait; every tenth step the energy is summed up
  *   exchange   computes, then exchanges; nothing between initiation and wait (Listing 4 of Nigay et al.)
+ *   rate       prints how many units of work a core does per second while all compute
  *
- * --share V: the work of one rank is done by V. Prints the seconds that all steps took.
+ * --share V: the work of one rank is done by V. --rate: units that are a second's work, so that several runs do the same.
+ * Prints the seconds that all steps took.
  *
- *   mpirun -n 2V ./progress_codes --code NAME [--bytes N] [--compute SECONDS] [--steps N] [--share V] [--hold]
+ *   mpirun -n 2V ./progress_codes --code NAME [--bytes N] [--compute SECONDS] [--steps N] [--share V] [--rate N] [--hold]
  */
 #include "bench.h"
 #include "busy.h"
@@ -52,12 +54,28 @@ static void step(char code, int number) {
   if (code == 'm' && number % 10 == 9) MPI_Allreduce(&energy, &sum, 1, MPI_DOUBLE, MPI_SUM, MPI_COMM_WORLD);
 }
 
+/* Of the slowest rank. */
+static void print_rate(int rank) {
+  const long units = (long)busy_rate();
+  MPI_Barrier(MPI_COMM_WORLD);
+  double start = busy_clock(), mine, least;
+  busy_units(units);
+  mine = (double)units / (busy_clock() - start);
+  MPI_Reduce(&mine, &least, 1, MPI_DOUBLE, MPI_MIN, 0, MPI_COMM_WORLD);
+  if (rank == 0) printf("rate %.0f\n", least);
+}
+
 int main(int argc, char** argv) {
   int rank, size;
   MPI_Init(&argc, &argv);
   MPI_Comm_rank(MPI_COMM_WORLD, &rank);
   MPI_Comm_size(MPI_COMM_WORLD, &size);
   const char* code = option_text(argc, argv, "--code", "sweep");
+  if (strcmp(code, "rate") == 0) {
+    print_rate(rank);
+    MPI_Finalize();
+    return 0;
+  }
   long bytes[1] = {1 << 20}, share = option_number(argc, argv, "--share", 1);
   option_sizes(option_text(argc, argv, "--bytes", "1M"), bytes, 1);
   if (size % 2 != 0 || strchr("sme", code[0]) == NULL || share < 1) {
@@ -76,7 +94,8 @@ int main(int argc, char** argv) {
     me.in[k] = bench_memory((size_t)me.bytes);
   }
   if (!option_given(argc, argv, "--hold")) {
-    double rate = rank == 0 ? busy_rate() : 0;
+    double rate = atof(option_text(argc, argv, "--rate", "0"));
+    if (rank == 0 && rate == 0) rate = busy_rate();
     MPI_Bcast(&rate, 1, MPI_DOUBLE, 0, MPI_COMM_WORLD);
     me.rate = rate;
   }

@@ -19,6 +19,13 @@ def of(chosen, vratio, net, rndv="rts-cts", more=(), count=2):
     return Nodes(chosen.build / "bench", chosen.build, vratio, net, rndv, more, count)
 
 
+def progress(mode, nodes=2):
+    """Options for a mode of --progress. A node process whose share of the cores is one has none for `core` to spin on, and would get a thread instead:
+    then each may use all of them, and ranks that hold theirs asleep leave it one."""
+    few = mode.startswith("core") and len(os.sched_getaffinity(0)) < 2 * nodes
+    return ["--progress", mode] + ["--bind-to", "none"] * few
+
+
 def crowded():
     """A word of warning if this machine does other work."""
     load, cores = os.getloadavg()[0], len(os.sched_getaffinity(0))

@@ -17,7 +17,10 @@ constexpr double kWorthIt = 0.98;
 constexpr int kVratios[] = {1, 2, 3, 4, 6};
 constexpr double kLargestEager = 1 << 20;  // more memory for messages that nobody waits for is no advice
 
+constexpr Way kWays[] = {Way::kAtSchedulingPoints, Way::kUnasked, Way::kBeside, Way::kReadBeside};
+
 bool possible(const Reading& reading, Way way) noexcept {
+  if (way == Way::kReadBeside) return reading.can_read;
   return way != Way::kUnasked || reading.largest_message <= kLargestEager;
 }
 
@@ -25,7 +28,8 @@ std::string words(const Reading& reading, const Choice& choice) {
   std::string text = fmt::format("--vratio {}", choice.vratio);
   if (choice.way == Way::kUnasked)
     text += fmt::format(" --eager-limit {}K", static_cast<long>(reading.largest_message / 1024) + 1);
-  if (choice.way == Way::kBeside) text += " --progress thread, and --rndv read where the network can";
+  if (choice.way == Way::kBeside) text += " --progress thread";
+  if (choice.way == Way::kReadBeside) text += " --progress thread --rndv read";
   return text;
 }
 
@@ -36,14 +40,26 @@ std::string table_of_vratios(const Reading& reading) {
         "has {:.3g}\n",
         reading.vratio);
   }
+  const std::vector<Doubt> doubts = doubts_of_vratios(reading);
+  const auto cell = [&](int vratio, Way way) {
+    if (way == Way::kReadBeside && !reading.can_read) return std::string("-");
+    std::string marked = fmt::format("{:.4g}", with_ranks_per_core(reading.one_rank, vratio, way));
+    for (const Doubt& doubt : doubts) {
+      if (doubt.concerns(vratio, way)) marked += doubt.mark;
+    }
+    return marked;
+  };
   std::string text =
       "\nranks per core, the same work in V times as many ranks: predicted time, s\n"
-      "     V   poll, rendezvous   eager    thread\n";
+      "     V   poll, rendezvous       eager      thread  thread, read\n";
   for (const int vratio : kVratios) {
-    const auto time = [&](Way way) { return with_ranks_per_core(reading.one_rank, vratio, way); };
-    text += fmt::format("  {:>4}{:>19.4g}{:>8.4g}{:>10.4g}\n", vratio, time(Way::kAtSchedulingPoints),
-                        time(Way::kUnasked), time(Way::kBeside));
+    append(text, "  {:>4}", vratio);
+    constexpr int kWidths[] = {19, 12, 12, 14};
+    for (std::size_t i = 0; i < std::size(kWays); ++i)
+      append(text, "{:>{}}", cell(vratio, kWays[i]), kWidths[i]);
+    text += "\n";
   }
+  for (const Doubt& doubt : doubts) append(text, "  {}: {}.\n", doubt.mark, doubt.sentence);
   const Choice best = best_choice(reading);
   if (best.vratio == 1 && best.way == Way::kAtSchedulingPoints)
     return text + "  more ranks per core, larger eager messages or a thread do not pay.\n";
@@ -59,7 +75,6 @@ std::string line(const char* name, double time, double total) {
 
 // The fewest ranks, and the least help, that are no slower than the best by more than noise.
 Choice best_choice(const Reading& reading) noexcept {
-  constexpr Way kWays[] = {Way::kAtSchedulingPoints, Way::kUnasked, Way::kBeside};
   const double ran = with_ranks_per_core(reading.one_rank, 1, Way::kAtSchedulingPoints);
   Choice chosen{.time = ran};
   if (reading.vratio != 1) return chosen;
@@ -97,10 +112,12 @@ std::string advice_text(const observe::Profile& profile, const Reading& reading)
 
   const double taken = taken_by_thread(reading), exposed = exposed_waits(reading);
   const double thread = with_thread(run, 0, taken), core = with_core(run, 0);
+  const double spare = with_thread(run, 0, 0);  // no rank loses its core
   append(text, "predicted                                 time  speedup\n");
   text += line("as it ran", run.total, run.total);
   text += line("--progress core (the paper's model)", core, run.total);
   text += line("  and what stays exposed", core + exposed, run.total);
+  text += line("--progress core, of cores to spare", spare + exposed, run.total);
   text += line("--progress thread", thread, run.total);
   text += line("  and what stays exposed", thread + exposed, run.total);
   append(text, "\nif a share alpha of the blocking calls were nonblocking, --progress core\n  alpha        ");

@@ -13,13 +13,14 @@ namespace tmpi::advise {
 
 struct Reading {
   Measured run;
-  double between = 0;               ///< computed between initiations and their waits, of a core
-  double working_waits = 0;         ///< part of wait.time in which the core ran inside MPI
-  double rendezvous = 0;            ///< messages that asked first, of a core
-  double imbalance = 1;             ///< computing of the busiest core over the mean
-  double library = 0;               ///< time of a core that is in none of the classes
-  OneRank one_rank;                 ///< meaningful if `vratio` is 1
-  double vratio = 1;                ///< ranks per core
+  double between = 0;        ///< computed between initiations and their waits, of a core
+  double working_waits = 0;  ///< part of wait.time in which the core ran inside MPI
+  double imbalance = 1;      ///< computing of the busiest core over the mean
+  double library = 0;        ///< time of a core that is in none of the classes
+  OneRank one_rank;          ///< of the core that computes most; meaningful if `vratio` is 1
+  double wire = 0;        ///< what the large messages of a node take of the wire alone, one way; 0: not known
+  bool can_read = false;  ///< --rndv read is possible
+  double vratio = 1;      ///< ranks per core
   double largest_message = 0;       ///< bytes: the largest mean size of the sends of a call site
   std::vector<std::string> doubts;  ///< hypotheses that this run does not fulfil, a sentence each
 };
@@ -39,6 +40,14 @@ struct Choice {
   double time = 0;
 };
 Choice best_choice(const Reading& reading) noexcept;
+
+/// A hypothesis of the table of ranks per core that this run does not fulfil.
+struct Doubt {
+  char mark = 'a';  ///< of the predictions that rest on it
+  std::string sentence;
+  bool (*concerns)(int vratio, Way way) noexcept = nullptr;
+};
+std::vector<Doubt> doubts_of_vratios(const Reading& reading);
 
 std::string advice_text(const observe::Profile& profile, const Reading& reading);
 /// Predicted speedup over alpha for several numbers of cores (Figure 5 of the paper).

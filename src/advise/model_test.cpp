@@ -112,6 +112,21 @@ observe::ProfiledCall call(const char* function, std::uint64_t calls, double run
   return made;
 }
 
+// The same of each of four ranks: a quarter.
+observe::ProfiledCall divided(observe::ProfiledCall whole) {
+  const observe::CallTimes& sum = whole.total;
+  whole.ranks.clear();
+  for (int rank = 0; rank < 4; ++rank) {
+    observe::CallTimes part = sum;
+    part.calls = sum.calls / 4;
+    part.wall = sum.wall / 4;
+    part.waiting = sum.waiting / 4;
+    part.idle = sum.idle / 4;
+    whole.ranks.push_back({rank, part});
+  }
+  return whole;
+}
+
 // Two nodes of two cores; what a core has computed between initiations and waits.
 observe::Profile stencil(double between) {
   observe::Profile profile;
@@ -123,9 +138,10 @@ observe::Profile stencil(double between) {
         {.name = "w", .busy = 8, .idle = 2, .computing = 7.5, .mpi = 0.1, .ranks = {i}});
     profile.ranks.push_back({.rank = i, .worker = i, .wall = 10, .computing = 7.5, .between = between});
   }
-  profile.network = {"sim", {.rendezvous = 4000}};
-  profile.calls = {call("MPI_Isend", 4000, 0.04, 0, 5e-6), call("MPI_Irecv", 4000, 0.04, 0, 2e-6),
-                   call("MPI_Waitall", 1000, 0.1, 8, 1e-6), call("MPI_Allreduce", 1000, 0.1, 0.7, 1e-5)};
+  profile.network = {"sim", 10e-6, {.rendezvous = 4000}};
+  profile.calls = {
+      divided(call("MPI_Isend", 4000, 0.04, 0, 5e-6)), divided(call("MPI_Irecv", 4000, 0.04, 0, 2e-6)),
+      divided(call("MPI_Waitall", 1000, 0.1, 8, 1e-6)), divided(call("MPI_Allreduce", 1000, 0.1, 0.7, 1e-5))};
   return profile;
 }
 
@@ -211,9 +227,98 @@ TEST_CASE("ranks per core: what is measured in docs/overlap.md") {
   CHECK(with_ranks_per_core({.busy = 1, .waits = 3, .rest = 0.5}, 6, Way::kBeside) == 3.5);
 }
 
+TEST_CASE("ranks per core: what steps, pieces and wake-ups take") {
+  // 10 messages of 4 pieces; 1 for the copies and steps that were made while the core idled.
+  const OneRank run{.busy = 100,
+                    .waits = 50,
+                    .moving = 1,
+                    .large = {.number = 10, .bytes = 400, .piece = 100, .step = 0.01, .wake_up = 0.1}};
+  const auto taken = [&](int vratio, Way way) { return taken_by_messages(run, vratio, way); };
+  CHECK(taken(1, Way::kAtSchedulingPoints) == 1);
+  // The third copy is half of the two that 0.4 were spent on.
+  CHECK(taken(1, Way::kUnasked) == doctest::Approx(1 - 40 * 0.01 + 0.2));
+  // RTS and CTS, and a piece more than there were messages three times, out and in.
+  CHECK(taken(1, Way::kBeside) == doctest::Approx(1 + 60 * 0.01 + 0.57 * 120 * 0.1));
+  CHECK(taken(1, Way::kReadBeside) == doctest::Approx(1 + 20 * 0.01 + 0.57 * 80 * 0.1));
+  // Twice as many messages of half the size.
+  CHECK(taken(2, Way::kAtSchedulingPoints) == doctest::Approx(1 + 60 * 0.01));
+  CHECK(taken(2, Way::kBeside) == doctest::Approx(1 + 100 * 0.01 + 0.57 * 160 * 0.1));
+  CHECK(with_ranks_per_core(run, 2, Way::kBeside) == doctest::Approx(100 + taken(2, Way::kBeside)));
+  // Of 25 turns the last one's transfer, half of two, has nothing to hide behind.
+  OneRank short_run = run;
+  short_run.turns = 25;
+  CHECK(with_ranks_per_core(short_run, 2, Way::kBeside) == doctest::Approx(100 + taken(2, Way::kBeside) + 1));
+}
+
+// Of the profile's only core that computes more than the others.
+TEST_CASE("ranks per core: of the core that computes most, whose waits are not for late ranks") {
+  observe::Profile profile = stencil(3);
+  profile.workers[2].computing = 9;
+  profile.ranks[2].between = 5;
+  for (auto& [rank, times] : profile.calls[2].ranks) {
+    if (rank == 2) times.waiting = times.idle = 0.6;
+  }
+  const auto reading = read(profile);
+  REQUIRE(reading);
+  CHECK(reading->one_rank.waits == doctest::Approx(0.6));
+  CHECK(reading->one_rank.between == 5);
+  CHECK(reading->one_rank.blocking == doctest::Approx(0.7 / 4));
+  CHECK(reading->one_rank.busy + reading->one_rank.rest + 0.6 + 0.7 / 4 == doctest::Approx(10));
+}
+
+TEST_CASE("a prediction says on which hypotheses it rests that the profile does not show to hold") {
+  observe::Profile profile = stencil(3);
+  profile.calls[3] = divided(call("MPI_Allreduce", 1000, 0.1, 0.1, 1e-5));
+  mpi::remote::ProtocolCounters& by = profile.network.protocols;
+  by.rendezvous_bytes = std::uint64_t{4000} << 20;
+  by.rate = (2000 << 20) / 2;  // a node's part takes 2 s
+  const auto concerned = [&](int vratio, Way way) {
+    const auto reading = read(profile);
+    REQUIRE(reading);
+    std::string marks;
+    for (const Doubt& doubt : doubts_of_vratios(*reading)) {
+      if (doubt.concerns(vratio, way)) marks += doubt.sentence.substr(0, 12) + ";";
+    }
+    return marks;
+  };
+  for (const Way way : {Way::kAtSchedulingPoints, Way::kUnasked, Way::kBeside})
+    CHECK(concerned(2, way).empty());
+  // A wire that is quicker than the waits are long.
+  by.rate *= 2;
+  CHECK(concerned(1, Way::kBeside) == "the busiest ;");
+  CHECK(concerned(2, Way::kAtSchedulingPoints) == "the busiest ;");
+  CHECK(concerned(1, Way::kAtSchedulingPoints).empty());
+  by.rate = 0;
+  CHECK(concerned(2, Way::kUnasked) == "how quick th;");
+  by.rate = (2000 << 20) / 2;
+  // A thread that would take much.
+  profile.network.wake_up = 1e-3;
+  CHECK(concerned(3, Way::kBeside) == "the thread's;");
+  CHECK(concerned(3, Way::kReadBeside) == "the thread's;");
+  CHECK(concerned(3, Way::kAtSchedulingPoints).empty());
+  profile.network.wake_up = 1e-5;
+  // Ranks that are kept together.
+  profile.calls[3] = divided(call("MPI_Allreduce", 1000, 0.1, 1.2, 1e-5));
+  CHECK(concerned(2, Way::kBeside) == "blocking cal;");
+  CHECK(concerned(1, Way::kBeside).empty());
+  // Transfers nearly as long as the computation.
+  profile.calls[3] = divided(call("MPI_Allreduce", 1000, 0.1, 0.1, 1e-5));
+  profile.calls[2] = divided(call("MPI_Waitall", 1000, 0.1, 4 * 4.5, 1e-6));
+  for (auto& worker : profile.workers) worker.computing = 5;
+  by.rate = (2000 << 20) / 4;
+  CHECK(concerned(3, Way::kAtSchedulingPoints) == "transfers ta;");
+  CHECK(concerned(3, Way::kBeside).empty());
+  const auto reading = read(profile);
+  const std::string text = advice_text(profile, *reading);
+  CHECK_MESSAGE(text.find("\n  a: transfers take ") != std::string::npos, text);
+  by.can_read = true;
+  CHECK(advice_text(profile, *read(profile)).find(" -\n") == std::string::npos);
+  CHECK(text.find(" -\n") != std::string::npos);
+}
+
 TEST_CASE("the advice chooses the fewest ranks that are enough") {
   observe::Profile small = stencil(3);
-  small.calls[3] = call("MPI_Allreduce", 1000, 0.1, 0.2, 1e-5);
+  small.calls[3] = divided(call("MPI_Allreduce", 1000, 0.1, 0.2, 1e-5));
   const auto reading = read(small);
   REQUIRE(reading);
   CHECK(reading->vratio == 1);

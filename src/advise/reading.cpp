@@ -12,10 +12,9 @@ using observe::CallClass;
 using observe::CallTimes;
 using observe::Profile;
 
-// What a wake-up of the thread and a step of a protocol take of a core, and how many of them a message that asks
-// first needs at a node: RTS and the end of the data, or CTS and the end of its departure. An estimate.
-constexpr double kStep = 8e-6;
-constexpr double kSteps = 2;
+// What a wake-up of the thread and a step of a protocol take of a core, if the profile does not say.
+constexpr double kWakeUp = 10e-6;
+constexpr double kStep = 1e-6;
 // Waits all block if the shortest takes so much of the mean, and idles for so much of its time.
 constexpr double kAllBlock = 0.25;
 
@@ -97,6 +96,47 @@ void doubt(Reading& reading, const Profile& profile) {
                      100 * reading.library / run.total));
 }
 
+// The model of virtualization is of the core that computes most: what it waits for is not that others are late, as long as
+// it is the same core all the time.
+void read_one_rank(Reading& reading, const Profile& profile) {
+  const auto busiest = std::ranges::max_element(profile.workers, {}, &observe::ProfiledWorker::computing);
+  const auto index = static_cast<int>(busiest - profile.workers.begin());
+  std::vector<bool> here;  // by rank
+  OneRank& one = reading.one_rank;
+  for (const observe::ProfiledRank& rank : profile.ranks) {
+    here.resize(std::max(here.size(), static_cast<std::size_t>(rank.rank) + 1));
+    here[static_cast<std::size_t>(rank.rank)] = rank.worker == index;
+    if (rank.worker == index) one.between += rank.between;
+  }
+  double known = busiest->computing;
+  for (const observe::ProfiledCall& call : profile.calls) {
+    const CallClass kind = observe::class_of(call.function);
+    for (const observe::ProfiledCall::OfRank& rank : call.ranks) {
+      if (static_cast<std::size_t>(rank.rank) >= here.size() || !here[static_cast<std::size_t>(rank.rank)])
+        continue;
+      known += rank.times.running() + rank.times.idle;
+      if (kind == CallClass::kWait) one.waits += rank.times.idle;
+      if (kind == CallClass::kBlocking) one.blocking += rank.times.idle;
+      if (kind == CallClass::kWait) one.turns += static_cast<double>(rank.times.calls);
+    }
+  }
+  one.rest = std::max(profile.seconds - known, 0.0);
+  // Whatever ran, in whatever call.
+  one.busy = std::max(profile.seconds - one.rest - one.waits - one.blocking, busiest->computing);
+  const auto cores = static_cast<double>(profile.workers.size());
+  const mpi::remote::ProtocolCounters& by = profile.network.protocols;
+  one.moving = std::min(1e-9 * static_cast<double>(by.moving) / cores, one.waits + one.blocking);
+  const auto asked = static_cast<double>(by.rendezvous), bytes = static_cast<double>(by.rendezvous_bytes);
+  one.large = {.number = asked / cores,
+               .bytes = asked > 0 ? bytes / asked : 0,
+               .piece = static_cast<double>(by.piece),
+               .step = by.step > 0 ? 1e-9 * static_cast<double>(by.step) : kStep,
+               .wake_up = profile.network.wake_up > 0 ? profile.network.wake_up : kWakeUp};
+  const auto nodes = static_cast<double>(std::max<std::size_t>(profile.hosts.size(), 1));
+  if (by.rate > 0) reading.wire = bytes / nodes / static_cast<double>(by.rate);
+  reading.can_read = by.can_read;
+}
+
 }  // namespace
 
 Result<Reading> read(const Profile& profile) {
@@ -117,14 +157,11 @@ Result<Reading> read(const Profile& profile) {
     const CallClass kind = observe::class_of(call.function);
     add(place_of(run, kind), call.total, cores);
     if (kind == CallClass::kWait) reading.working_waits += call.total.running() / cores;
-    if (kind == CallClass::kWait) reading.one_rank.waits += call.total.idle / cores;
-    if (kind == CallClass::kBlocking) reading.one_rank.blocking += call.total.idle / cores;
     if (call.total.calls > 0 && call.function.find("end") != std::string::npos)
       reading.largest_message = std::max(reading.largest_message, static_cast<double>(call.total.bytes) /
                                                                       static_cast<double>(call.total.calls));
   }
   for (const observe::ProfiledRank& rank : profile.ranks) reading.between += rank.between / cores;
-  reading.rendezvous = static_cast<double>(profile.network.protocols.rendezvous) / cores;
   const double known = run.computing + run.blocking.time + run.nonblocking.time + run.test.time +
                        run.wait.time + run.other.time;
   // Belongs to nobody, and stays.
@@ -133,13 +170,7 @@ Result<Reading> read(const Profile& profile) {
   mend_waits(reading);
   doubt(reading, profile);
   reading.vratio = static_cast<double>(profile.ranks.size()) / cores;
-  reading.one_rank.rest = reading.library;
-  reading.one_rank.between = reading.between;
-  reading.one_rank.moving = std::min(1e-9 * static_cast<double>(profile.network.protocols.moving) / cores,
-                                     reading.one_rank.waits + reading.one_rank.blocking);
-  // Whatever ran, in whatever call.
-  reading.one_rank.busy = std::max(
-      run.total - reading.library - reading.one_rank.waits - reading.one_rank.blocking, run.computing);
+  read_one_rank(reading, profile);
   return reading;
 }
 
@@ -149,7 +180,7 @@ double exposed_waits(const Reading& reading) noexcept {
 }
 
 double taken_by_thread(const Reading& reading) noexcept {
-  return 2 * reading.rendezvous * kSteps * kStep;
+  return taken_by_messages(reading.one_rank, 1, Way::kBeside);
 }
 
 }  // namespace tmpi::advise

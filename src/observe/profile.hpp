@@ -81,6 +81,8 @@ struct ProfiledProcess {
 /// What has left node processes for others, by protocol (docs/network.md).
 struct ProfiledNetwork {
   std::string device;  ///< empty: the job has one node process
+  double wake_up =
+      0;  ///< seconds that it costs who computes if a progress thread is woken on the core; 0: not measured
   mpi::remote::ProtocolCounters protocols;
 
   bool used() const { return !device.empty(); }

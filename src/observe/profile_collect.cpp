@@ -9,6 +9,7 @@
 #include "mpi/tool/variables.hpp"
 #include "observe/functions.hpp"
 #include "sched/scheduler.hpp"
+#include "sched/wake_up_cost.hpp"
 #include "timers/clock.hpp"
 
 namespace tmpi::observe {
@@ -201,7 +202,10 @@ Profile collect_profile(const Recording& recording, const JobDescription& job, C
   profile.calls = collector.calls();
   sort_calls(profile);
   profile.line_numbers = sites.have_line_numbers();
-  if (mpi::job()->nodes() > 1) profile.network = {mpi::remote::describe(), mpi::remote::counters()};
+  if (mpi::job()->nodes() > 1) {
+    const double wake_up = job.ended_early ? 0 : sched::wake_up_cost();
+    profile.network = {mpi::remote::describe(), wake_up, mpi::remote::counters()};
+  }
   return profile;
 }
 

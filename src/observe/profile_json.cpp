@@ -110,6 +110,7 @@ ProfiledWorker worker_in(const json& in) {
 json network_of(const ProfiledNetwork& network) {
   const mpi::remote::ProtocolCounters& by = network.protocols;
   return {{"device", network.device},
+          {"wake_up", network.wake_up},
           {"eager", {{"messages", by.eager}, {"bytes", by.eager_bytes}}},
           {"rendezvous", {{"messages", by.rendezvous}, {"bytes", by.rendezvous_bytes}}},
           {"early", {{"messages", by.early}, {"bytes", by.early_bytes}}},
@@ -122,6 +123,12 @@ json network_of(const ProfiledNetwork& network) {
             {"refused", by.limits_refused},
             {"largest", by.largest_limit}}},
           {"moving", by.moving},
+          {"rate", by.rate},
+          {"can_read", by.can_read},
+          {"step", by.step},
+          {"piece", by.piece},
+          {"waits", by.waits},
+          {"waited", by.waited},
           {"receive_buffers", by.receive_buffers}};
 }
 
@@ -139,7 +146,15 @@ ProfiledNetwork network_in(const json& in) {
   read("reads", by.reads, by.read_bytes);
   if (in.contains("one_sided")) read("one_sided", by.one_sided, by.one_sided_bytes);  // not in older ones
   by.deferred = in.at("deferred");
+  network.wake_up = in.value("wake_up", 0.0);
+  // Not in older ones.
   by.moving = in.value("moving", std::uint64_t{0});
+  by.rate = in.value("rate", std::uint64_t{0});
+  by.can_read = in.value("can_read", false);
+  by.step = in.value("step", std::uint64_t{0});
+  by.piece = in.value("piece", std::uint64_t{0});
+  by.waits = in.value("waits", std::uint64_t{0});
+  by.waited = in.value("waited", std::uint64_t{0});
   if (!in.contains("eager_limits")) return network;  // written before there were any
   const json& limits = in.at("eager_limits");
   by.limits_raised = limits.at("raised");

@@ -32,6 +32,7 @@ void add_workers(Profile& whole, Profile& part) {
 
 void add_network(ProfiledNetwork& whole, const ProfiledNetwork& part) {
   if (!whole.used()) whole.device = part.device;
+  whole.wake_up = std::max(whole.wake_up, part.wake_up);
   mpi::remote::ProtocolCounters& sum = whole.protocols;
   const mpi::remote::ProtocolCounters& by = part.protocols;
   sum.eager += by.eager;
@@ -51,6 +52,12 @@ void add_network(ProfiledNetwork& whole, const ProfiledNetwork& part) {
   sum.largest_limit = std::max(sum.largest_limit, by.largest_limit);
   sum.moving += by.moving;
   sum.receive_buffers = std::max(sum.receive_buffers, by.receive_buffers);
+  sum.rate = std::max(sum.rate, by.rate);
+  sum.can_read = sum.can_read || by.can_read;
+  if (by.step > 0) sum.step = sum.step > 0 ? std::min(sum.step, by.step) : by.step;
+  sum.piece = std::max(sum.piece, by.piece);
+  sum.waits += by.waits;
+  sum.waited += by.waited;
 }
 
 std::vector<ProfiledCall> merge_calls(std::vector<Profile>& parts) {

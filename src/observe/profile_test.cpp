@@ -30,6 +30,7 @@ Profile part(int node) {
                       .switches = 7,
                       .ranks = {node}}};
   profile.network = {"sim",
+                     1e-6 * (1 + node),
                      {.eager = 3,
                       .eager_bytes = 24,
                       .one_sided = 5,
@@ -38,7 +39,13 @@ Profile part(int node) {
                       .limits_raised = 2,
                       .largest_limit = 66560,
                       .moving = 700,
-                      .receive_buffers = 1 << 20}};
+                      .receive_buffers = 1 << 20,
+                      .rate = static_cast<std::uint64_t>(1000 + node),
+                      .can_read = node == 0,
+                      .step = static_cast<std::uint64_t>(20 + node),
+                      .piece = 65536,
+                      .waits = 2,
+                      .waited = 900}};
   profile.foreign_calls = 4;
   return profile;
 }
@@ -64,6 +71,13 @@ TEST_CASE("the profiles of two node processes become one") {
   CHECK(whole.network.protocols.largest_limit == 66560);
   CHECK(whole.network.protocols.moving == 1400);
   CHECK(whole.network.protocols.receive_buffers == 1 << 20);
+  CHECK(whole.network.wake_up == 2e-6);
+  CHECK(whole.network.protocols.rate == 1001);
+  CHECK(whole.network.protocols.can_read);
+  CHECK(whole.network.protocols.step == 20);
+  CHECK(whole.network.protocols.piece == 65536);
+  CHECK(whole.network.protocols.waits == 4);
+  CHECK(whole.network.protocols.waited == 1800);
   CHECK(whole.network.protocols.one_sided == 10);
   CHECK(whole.network.protocols.one_sided_bytes == 160);
   CHECK(whole.network.protocols.deferred == 2);

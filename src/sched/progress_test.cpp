@@ -1,6 +1,7 @@
 // Progress threads: they look at the event source while every worker computes, and only then.
 #include <dirent.h>
 #include <fcntl.h>
+#include <sched.h>
 #include <signal.h>
 #include <unistd.h>
 
@@ -14,6 +15,7 @@
 #include "sched/task.hpp"
 #include "sched/test_support.hpp"
 #include "sched/thread_task.hpp"
+#include "sched/wake_up_cost.hpp"
 #include "timers/clock.hpp"
 
 namespace tmpi::sched {
@@ -178,6 +180,17 @@ TEST_CASE("nothing wakes a progress thread while nothing is expected, or everybo
   outside.join();
   CHECK(computing == 0);
   CHECK(watching == 0);
+}
+
+TEST_CASE("what a wake-up costs who computes is measured, and the caller keeps its cores") {
+  timers::calibrate();
+  cpu_set_t before, after;
+  REQUIRE(sched_getaffinity(0, sizeof before, &before) == 0);
+  const double cost = wake_up_cost();
+  REQUIRE(sched_getaffinity(0, sizeof after, &after) == 0);
+  CHECK(CPU_EQUAL(&before, &after));
+  CHECK(cost >= 0);  // 0: others had the core all the time
+  CHECK(cost < 5e-3);
 }
 
 TEST_CASE("a progress thread takes no signal from the ranks") {

@@ -2,10 +2,6 @@
 
 #include <pthread.h>
 #include <signal.h>
-#include <sys/prctl.h>
-#include <sys/resource.h>
-#include <sys/syscall.h>
-#include <unistd.h>
 
 #include <algorithm>
 
@@ -13,6 +9,7 @@
 #include "base/platform.hpp"
 #include "sched/progress.hpp"
 #include "sched/progress_loop.hpp"
+#include "sched/prompt.hpp"
 #include "sched/worker.hpp"
 #include "timers/clock.hpp"
 
@@ -21,29 +18,6 @@ namespace {
 
 // Pauses in which a worker that spins looks at the source once.
 constexpr int kGlance = 64;
-
-// Of kernel 5.3; later versions are longer.
-struct SchedulingAttributes {
-  std::uint32_t size, policy;
-  std::uint64_t flags;
-  std::int32_t nice;
-  std::uint32_t priority;
-  std::uint64_t runtime, deadline, period;
-  std::uint32_t clamp_least, clamp_most;
-};
-
-// This thread needs a core for some microseconds, at once. Linux' scheduler (EEVDF, since 6.6) lets whoever
-// computes finish its slice of 3 ms first, unless the one who wakes up has asked for a shorter slice (6.12). And
-// who has just had a core must wait for the next tick of the clock, the less the higher its priority. What is
-// refused (a higher priority needs a right, as root has, or ulimit -e) is done without.
-void ask_to_be_prompt() noexcept {
-  SchedulingAttributes attributes{};
-  if (syscall(SYS_sched_getattr, 0, &attributes, sizeof attributes, 0) != 0) return;
-  attributes.size = sizeof attributes;
-  attributes.runtime = 100'000;  // ns, the least that the kernel takes
-  syscall(SYS_sched_setattr, 0, &attributes, 0);
-  setpriority(PRIO_PROCESS, 0, -20);  // of this thread, in Linux
-}
 
 // Signals are the ranks' and their workers': a thread that is made while one lives takes none.
 class NoSignals {
@@ -160,8 +134,6 @@ class ProgressThreads::Sleeper {
 };
 
 void ProgressThreads::serve() noexcept {
-  // The timer of a thread that sleeps is late by its slack, 50 us if nothing is said.
-  prctl(PR_SET_TIMERSLACK, 1, 0, 0, 0);
   ask_to_be_prompt();
   Sleeper sleeper(*this);
   ProgressLoop<Sleeper>(sleeper).run();

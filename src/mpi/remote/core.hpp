@@ -2,6 +2,7 @@
 // lock.
 #pragma once
 
+#include <algorithm>
 #include <atomic>
 #include <memory>
 #include <string_view>
@@ -9,6 +10,7 @@
 #include "mpi/remote/backlog.hpp"
 #include "mpi/remote/eager_limits.hpp"
 #include "mpi/remote/remote.hpp"
+#include "timers/clock.hpp"
 
 namespace tmpi::mpi::remote {
 
@@ -54,6 +56,12 @@ struct Core {
 
   /// How much data of large messages may be posted to a peer at a time, and to be read from it; 0: any (transfer_queue.hpp).
   MPI_Count transfer_depth = 0;
+  /// So long it took from asking for a large message to the end of its data.
+  void note_transfer(MPI_Count bytes, std::uint64_t ticks) noexcept {
+    const double rate = static_cast<double>(bytes) / timers::seconds(std::max<std::uint64_t>(ticks, 1));
+    counters.rate = std::max(counters.rate, static_cast<std::uint64_t>(rate));
+  }
+
   /// How much of a large message to post at once.
   MPI_Count piece(MPI_Count rest, bool segmented) const noexcept;
 

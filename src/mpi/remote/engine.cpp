@@ -29,6 +29,12 @@ bool parse(std::span<const std::byte> bytes, Header& header) noexcept {
   return true;
 }
 
+// How much of a large message is posted at a time where somebody posts the next piece while ranks compute: half of what
+// may be under way.
+MPI_Count piece_beside(const net::Limits& can) noexcept {
+  return can.transfer_depth > 0 ? static_cast<MPI_Count>(can.transfer_depth) / 2 : kSegment;
+}
+
 double now() noexcept {
   timespec t;
   clock_gettime(CLOCK_MONOTONIC, &t);
@@ -87,8 +93,7 @@ void Engine::use_settings(const Settings& wanted) {
   MPI_Count& eager = settings.eager_limit;
   if (eager < 0) eager = static_cast<MPI_Count>(can.eager);
   eager = std::min(eager, kMostEager);
-  if (settings.beside)
-    transfer_depth = can.transfer_depth > 0 ? static_cast<MPI_Count>(can.transfer_depth) : 2 * kSegment;
+  if (settings.beside) transfer_depth = 2 * piece_beside(can);
 }
 
 void Engine::use_transport() {
@@ -120,9 +125,26 @@ bool Engine::poll() noexcept {
   bool progress = transport->poll();
   if (backlog.waiting()) progress |= backlog.post_again();
   limits.poll();
+  const std::uint64_t landed = landed_now;
   leave();
-  if (progress && start != 0) moving_.fetch_add(timers::now_ticks() - start, std::memory_order_relaxed);
+  if (progress && start != 0) note_look(timers::now_ticks() - start, landed);
   return progress;
+}
+
+void Engine::note_look(std::uint64_t ticks, std::uint64_t landed) noexcept {
+  moving_.fetch_add(ticks, std::memory_order_relaxed);
+  if (landed == 0) return;
+  // A quicker one of another thread at this moment may be missed: the next one is not.
+  const std::uint64_t step = std::max<std::uint64_t>(ticks / landed, 1);
+  const std::uint64_t least = step_.load(std::memory_order_relaxed);
+  if (least == 0 || step < least) step_.store(step, std::memory_order_relaxed);
+}
+
+__attribute__((noinline)) void Engine::wait_to_enter() noexcept {
+  const std::uint64_t start = timers::now_ticks();
+  lock_.lock();
+  ++waits_;
+  waited_ += timers::now_ticks() - start;
 }
 
 // The caller is about to sleep, and outside of its worker by now: a task that were made ready here would lie in the
@@ -204,8 +226,15 @@ ProtocolCounters Engine::read_counters() noexcept {
   return inside([&](Sends&, Receives&) {
     ProtocolCounters result = counters;
     result.deferred = backlog.deferred();
-    result.moving =
-        static_cast<std::uint64_t>(1e9 * timers::seconds(moving_.load(std::memory_order_relaxed)));
+    const auto nanoseconds = [](std::uint64_t ticks) {
+      return static_cast<std::uint64_t>(1e9 * timers::seconds(ticks));
+    };
+    result.moving = nanoseconds(moving_.load(std::memory_order_relaxed));
+    result.step = nanoseconds(step_.load(std::memory_order_relaxed));
+    result.can_read = transport->limits().can_get;
+    result.piece = static_cast<std::uint64_t>(piece_beside(transport->limits()));
+    result.waits = waits_;
+    result.waited = nanoseconds(waited_);
     limits.count(result);
     return result;
   });

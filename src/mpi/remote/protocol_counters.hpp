@@ -20,6 +20,14 @@ struct ProtocolCounters {
   std::uint64_t moving =
       0;  ///< ns of looks at the network that have moved something, if switches are metered
   std::uint64_t receive_buffers = 0;  ///< bytes that the transport has posted for what comes unasked, at most
+  std::uint64_t rate =
+      0;  ///< bytes per second of the large message whose data came quickest, from asking on, if metered
+  bool can_read = false;   ///< the transport reads other nodes' memory
+  std::uint64_t step = 0;  ///< ns per message of the quickest of those looks; 0: nothing has landed
+  std::uint64_t piece =
+      0;  ///< bytes of large messages that are posted at a time with progress beside the ranks
+  std::uint64_t waits = 0;   ///< how often a caller has waited for whoever was inside of the protocol layer,
+  std::uint64_t waited = 0;  ///< and ns of that
 };
 
 }  // namespace tmpi::mpi::remote

@@ -10,6 +10,7 @@
 #include "mpi/rank/rank.hpp"
 #include "mpi/remote/memory.hpp"
 #include "mpi/remote/sends.hpp"
+#include "sched/metering.hpp"
 #include "timers/clock.hpp"
 
 namespace tmpi::mpi::remote {
@@ -231,7 +232,7 @@ void Receives::fetch(Request& receive, const MatchKey& key, MPI_Count bytes, con
   in.peer = origin.peer;
   in.sender = origin.sender;
   if (core_.transfer_depth > 0) in.order = receive.posted_at != 0 ? receive.posted_at : origin.came;
-  if (core_.limits.dynamic()) in.started = timers::now_ticks();
+  if (core_.limits.dynamic() || sched::switches_metered()) in.started = timers::now_ticks();
   in.run = one_run(receive);
   in.wanted = wanted;
   // seq_cst pairs with the progress thread that is about to sleep.
@@ -341,7 +342,11 @@ void Receives::got(net::Completion& completion) noexcept {
 }
 
 void Receives::finish(Inbound& in) {
-  if (in.started != 0) core_.limits.moved(in.peer, in.wanted, timers::now_ticks() - in.started);
+  if (in.started != 0) {
+    const std::uint64_t ticks = timers::now_ticks() - in.started;
+    if (core_.limits.dynamic()) core_.limits.moved(in.peer, in.wanted, ticks);
+    core_.note_transfer(in.wanted, ticks);
+  }
   Request& receive = *in.request;
   table_.give_back(in);
   detail::g_expected.fetch_sub(1, std::memory_order_relaxed);

@@ -67,7 +67,7 @@ class Receives {
     MPI_Count arrived = 0;
     std::unique_ptr<std::byte[]> packed;  // a piece that is to be unpacked
     std::uint64_t address = 0;
-    std::uint64_t started = 0;  // ticks, if limits are dynamic
+    std::uint64_t started = 0;  // ticks, if limits are dynamic or switches are metered
     net::RemoteKey key;
     std::array<Get, kGets> gets;
 

@@ -7,8 +7,20 @@ namespace {
 
 // An empty ring is begun anew when the writer is further in than this: within the second-level cache.
 constexpr std::uint64_t kRewind = 256 * 1024;
+// And one that is never empty when the reader is further in than this share of it, and has little before it: what is
+// written before that is read finds room at the beginning. Else a wire that is always busy would go through all of the
+// ring, whose pages the kernel then has to find, and no cache has.
+constexpr std::uint64_t kBusyShare = 8, kLittleShare = 64;
 
 }  // namespace
+
+// Whether to go back to the beginning, from `at`, with what the reader has not read yet left where it is.
+bool RingWriter::had_better_rewind(std::uint64_t at) noexcept {
+  if (at <= kRewind) return false;
+  head_ = state_->head.load(std::memory_order_acquire);  // as in fits()
+  const std::uint64_t unread = tail_ - head_;
+  return unread == 0 || (unread <= capacity_ / kLittleShare && at >= unread + capacity_ / kBusyShare);
+}
 
 bool RingWriter::fits(std::uint64_t bytes) noexcept {
   if (bytes <= capacity_ - (tail_ - head_)) return true;
@@ -25,10 +37,7 @@ Record* RingWriter::reserve(std::uint32_t content) noexcept {
   const std::uint32_t bytes = (static_cast<std::uint32_t>(sizeof(Record)) + content + 63) & ~63u;
   const std::uint64_t at = tail_ % capacity_;
   std::uint64_t skip = at + bytes > capacity_ ? capacity_ - at : 0;
-  if (skip == 0 && at > kRewind) {
-    head_ = state_->head.load(std::memory_order_acquire);  // as in fits()
-    if (head_ == tail_) skip = capacity_ - at;
-  }
+  if (skip == 0 && had_better_rewind(at)) skip = capacity_ - at;
   if (!fits(skip + bytes)) return nullptr;
   if (skip != 0) {
     Record* filler = new (ring_ + at) Record;

@@ -2,8 +2,8 @@
 // lock. A record is contiguous and may be up to half of the ring long. Records and what was written before
 // publish() are seen by the reader in order. Nothing blocks, nothing is allocated.
 //
-// Positions count bytes since the start and never wrap. A writer that finds the ring empty goes back to its
-// beginning: a pair that exchanges little touches little memory.
+// Positions count bytes since the start and never wrap. A writer that finds the ring empty, or nearly, goes back to its
+// beginning: a pair that exchanges little at a time touches little memory.
 #pragma once
 
 #include <atomic>
@@ -72,6 +72,7 @@ class RingWriter {
 
  private:
   bool fits(std::uint64_t bytes) noexcept;
+  bool had_better_rewind(std::uint64_t at) noexcept;
 
   RingState* state_ = nullptr;
   std::byte* ring_ = nullptr;

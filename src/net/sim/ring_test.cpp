@@ -105,6 +105,35 @@ TEST_CASE("an empty ring is begun anew: little memory is touched") {
   CHECK(furthest - ring.bytes < 300 * 1024);
 }
 
+TEST_CASE("a ring that is never empty is begun anew, too, and what comes then still finds room") {
+  constexpr std::uint64_t kCapacity = 4 << 20;
+  constexpr std::uint32_t kBytes = 20'000;
+  Ring ring(kCapacity);
+  std::byte* furthest = ring.bytes;
+  std::uint32_t written = 0, read = 0;
+  const auto take = [&] {
+    Record* record = ring.reader.front();
+    REQUIRE(record != nullptr);
+    CHECK(record->payload == read++);
+    furthest = std::max(furthest, record->content());
+    ring.reader.pop();
+  };
+  REQUIRE(put(ring.writer, written++, kBytes));
+  for (int i = 0; i < 5'000; ++i) {
+    REQUIRE(put(ring.writer, written++, kBytes));
+    take();
+  }
+  CHECK(furthest - ring.bytes < static_cast<std::ptrdiff_t>(kCapacity / 8 + 3 * kBytes));
+  // Wherever it is: an eighth of it has room.
+  for (int start = 0; start < 60; ++start) {
+    for (std::uint64_t bytes = 0; bytes + 2 * kBytes < kCapacity / 8; bytes += kBytes)
+      REQUIRE(put(ring.writer, written++, kBytes));
+    while (read + 1 < written) take();
+    REQUIRE(put(ring.writer, written++, kBytes));
+    take();
+  }
+}
+
 TEST_CASE("memory is open to reads inside what is exposed, while it is exposed") {
   const auto table = std::make_unique<ExposedTable>();
   ExposedSlots slots(table.get());
