@@ -31,6 +31,13 @@ static void fetch(long reps) {
     MPI_Win_flush(1, win);
   }
 }
+static void fetch_largest(long reps) {
+  long long one = 1, seen;
+  for (long i = 0; i < reps; i++) {
+    MPI_Fetch_and_op(&one, &seen, MPI_LONG_LONG, 1, 0, MPI_MAX, win);
+    MPI_Win_flush(1, win);
+  }
+}
 static void swap(long reps) {
   long long one = 1, seen = 0, expected;
   for (long i = 0; i < reps; i++) {
@@ -151,6 +158,7 @@ int main(int argc, char** argv) {
     measure("get-8", get_small, reps, 0);
     measure("accumulate", add_small, reps, 0);
     measure("fetch-and-op", fetch, reps, 0);
+    measure("fetch-and-op-max", fetch_largest, reps, 0);
     measure("compare-and-swap", swap, reps, 0);
     for (int i = 0; i < count; i++) bandwidth(sizes[i]);
   }

@@ -44,7 +44,7 @@ ROOMS = {
     "mpi/topo": "include base mpi/base mpi/comm mpi/coll mpi/create",
     "mpi/io": "include base timers sched mpi/base mpi/datatype mpi/op mpi/comm mpi/request mpi/rank mpi/p2p mpi/coll mpi/create",
     "mpi/diagnose": "include base sched mpi/base mpi/comm mpi/match mpi/request mpi/rank mpi/p2p",
-    "mpi/tool": "include base timers sched mpi/base mpi/comm mpi/match mpi/rank mpi/p2p mpi/remote mpi/coll mpi/rma mpi/io",
+    "mpi/tool": "include base timers sched net mpi/base mpi/comm mpi/match mpi/rank mpi/p2p mpi/remote mpi/coll mpi/rma mpi/io",
     "mpi/api": "include base timers sched mpi/base mpi/datatype mpi/op mpi/comm mpi/match mpi/request mpi/rank mpi/p2p mpi/coll mpi/create "
                "mpi/rma mpi/init mpi/topo mpi/io mpi/tool",
     "mpi": "include base ult timers sched net",  # mpi/testing: unit tests run ranks without a launcher

@@ -5,6 +5,7 @@
 
 #include "check/checked_call.hpp"
 #include "check/misuse.hpp"
+#include "mpi/rank/threads.hpp"
 
 namespace tmpi::check {
 namespace {
@@ -40,6 +41,7 @@ bool CheckedCall::check_pending(const void* file) const {
     if (!open) report_no_split(*record_, place());
     if (operation_of(*split.begun.function) != operation_of(function_))
       report_split(*record_, place(), split.begun);
+    if (split.flow != mpi::calling_flow()) report_other_thread(*record_, place(), split.begun);
     return split.buffer == pointer<const void*>(function_.at.buffer);
   }
   if (open && wants_no_split(function_)) report_split(*record_, place(), split.begun);
@@ -52,7 +54,7 @@ void CheckedCall::note_split(bool succeeded) {
   Tracked* file = record_->find(together());
   if (file == nullptr || !file->live) return;
   const auto* buffer = pointer<const void*>(function_.at.buffer);
-  if (function_.half == Half::kBegin && succeeded) file->split = {place(), buffer};
+  if (function_.half == Half::kBegin && succeeded) file->split = {place(), buffer, mpi::calling_flow()};
   // Also if it tells of an error: the operation has ended.
   if (function_.half == Half::kEnd && file->split.buffer == buffer) file->split = {};
 }

@@ -48,6 +48,7 @@ struct Operation {
 struct Split {
   CallPlace begun;  ///< no function: none is open
   const void* buffer = nullptr;
+  const sched::Task* flow = nullptr;  ///< of the rank or a thread of it: who has begun it has to end it
 };
 
 struct Tracked {

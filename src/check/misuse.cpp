@@ -159,6 +159,13 @@ void report_no_split(const RankRecord& rank, CallPlace call) {
           [] { return std::string("no split collective operation has been begun with this file"); });
 }
 
+void report_other_thread(const RankRecord& rank, CallPlace call, CallPlace begun) {
+  end_job(rank, call, MPI_ERR_OTHER, [&] {
+    return fmt::format("{} has been called by another thread: both halves have to be called by the same one",
+                       readable(begun));
+  });
+}
+
 void report_pending(const RankRecord& rank, CallPlace call, CallPlace pending) {
   end_job(rank, call, MPI_ERR_REQUEST, [&] {
     return fmt::format("{} is still pending on this file. Complete that operation first (MPI_Wait, MPI_Test)",

@@ -40,6 +40,8 @@ struct OwnChunk {
 [[noreturn]] void report_split(const RankRecord& rank, CallPlace call, CallPlace begun);
 /// A second half without a first.
 [[noreturn]] void report_no_split(const RankRecord& rank, CallPlace call);
+/// The first half was called by another thread of the rank (MPI report, 14.4.5).
+[[noreturn]] void report_other_thread(const RankRecord& rank, CallPlace call, CallPlace begun);
 /// The call wants all operations on its file completed.
 [[noreturn]] void report_pending(const RankRecord& rank, CallPlace call, CallPlace pending);
 

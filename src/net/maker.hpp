@@ -2,9 +2,11 @@
 #pragma once
 
 #include <memory>
+#include <span>
 #include <string>
 #include <string_view>
 
+#include "net/named_limits.hpp"
 #include "net/transport.hpp"
 
 namespace tmpi::net {
@@ -19,6 +21,7 @@ struct Maker {
   void (*before_threads)() =
       nullptr;  ///< what it wants done while the process has one thread; may fail silently
   Limits (*limits)(bool same_machine) = nullptr;  ///< of all that it makes; null: they differ
+  std::span<const NamedLimit> named_limits = {};  ///< that tools may ask for
 };
 
 extern const Maker kTcp;    // tcp/tcp.cpp

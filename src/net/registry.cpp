@@ -65,4 +65,11 @@ std::string describe_transports() {
   return text;
 }
 
+std::vector<NamedLimit> named_limits() {
+  std::vector<NamedLimit> all;
+  for (const Maker* maker : {&kTcp, &kVerbs, &kSim})
+    all.insert(all.end(), maker->named_limits.begin(), maker->named_limits.end());
+  return all;
+}
+
 }  // namespace tmpi::net

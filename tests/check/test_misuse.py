@@ -193,6 +193,8 @@ class MisuseTest(LaunchTest):
                            ("split_other_end", "MPI_File_write_all_end")):
             self.misuse(case, OTHER, rf"{call} at {at(case)}: MPI_File_write_at_all_begin at {at('begun')} has been begun with this file and "
                         r"not ended\. Call MPI_File_write_at_all_end first")
+        self.misuse("split_other_thread", OTHER, rf"MPI_File_write_at_all_end at {at('split_other_thread')}: MPI_File_write_at_all_begin at "
+                    rf"{at('begun')} has been called by another thread: both halves .*")
         self.misuse("split_no_begin", OTHER, rf"MPI_File_read_ordered_end at {at('split_no_begin')}: no split collective operation has been .*")
 
     def test_pending_on_file(self):

@@ -157,6 +157,59 @@ static void tokens(int askew) {
   CHECK_OK(MPI_Free_mem(memory));
 }
 
+/* Operators that are loops: each rank turns bits of its own, and raises and lowers what the others do, too. What is
+ * fetched of the largest only grows, and of the smallest only shrinks. */
+static void by_loops(MPI_Datatype type, int bytes) {
+  enum { kBits, kLargest, kSmallest, kSet, kWords };
+  char* memory;
+  MPI_Win win;
+  CHECK_OK(MPI_Alloc_mem(kWords * 8, MPI_INFO_NULL, &memory));
+  memset(memory, 0, kWords * 8);
+  CHECK_OK(
+      MPI_Win_create(memory, world_rank == 0 ? kWords * 8 : 0, bytes, MPI_INFO_NULL, MPI_COMM_WORLD, &win));
+  const int mine = 1 << (world_rank % 30);
+  long long most = 0, least = 0, word;
+  CHECK_OK(MPI_Win_lock_all(0, win));
+  CHECK_OK(MPI_Barrier(MPI_COMM_WORLD));
+  for (int i = 0; i < rounds; i++) {
+    const int value4 = i * world_size + world_rank, less4 = -value4;
+    const long long value8 = value4, less8 = less4, mine8 = mine;
+    const void* value = bytes == 4 ? (const void*)&value4 : &value8;
+    const void* less = bytes == 4 ? (const void*)&less4 : &less8;
+    const void* bit = bytes == 4 ? (const void*)&mine : &mine8;
+    CHECK_OK(MPI_Accumulate(bit, 1, type, 0, kBits, 1, type, MPI_BXOR, win));
+    CHECK_OK(MPI_Fetch_and_op(bit, &word, type, 0, kSet, MPI_BOR, win));
+    CHECK_OK(MPI_Win_flush(0, win));
+    if (i > 0) CHECK((number_at(&word, type) & mine) != 0);
+    CHECK_OK(MPI_Fetch_and_op(value, &word, type, 0, kLargest, MPI_MAX, win));
+    CHECK_OK(MPI_Win_flush(0, win));
+    CHECK(number_at(&word, type) >= most);
+    most = number_at(&word, type) > value4 ? number_at(&word, type) : value4;
+    CHECK_OK(MPI_Fetch_and_op(less, &word, type, 0, kSmallest, MPI_MIN, win));
+    CHECK_OK(MPI_Win_flush(0, win));
+    CHECK(number_at(&word, type) <= least);
+    least = number_at(&word, type) < less4 ? number_at(&word, type) : less4;
+  }
+  CHECK_OK(MPI_Win_unlock_all(win));
+  CHECK_OK(MPI_Barrier(MPI_COMM_WORLD));
+  if (world_rank == 0) {
+    long long set = 0, turned = 0;
+    for (int r = 0; r < world_size; r++) {
+      set |= 1LL << (r % 30);
+      if (rounds % 2 != 0) turned ^= 1LL << (r % 30);
+    }
+    const long long last = (long long)rounds * world_size - 1;
+    CHECK_OK(MPI_Win_lock(MPI_LOCK_SHARED, 0, 0, win));
+    CHECK_EQ(number_at(memory + kSet * bytes, type), set);
+    CHECK_EQ(number_at(memory + kBits * bytes, type), turned);
+    CHECK_EQ(number_at(memory + kLargest * bytes, type), last);
+    CHECK_EQ(number_at(memory + kSmallest * bytes, type), -last);
+    CHECK_OK(MPI_Win_unlock(0, win));
+  }
+  CHECK_OK(MPI_Win_free(&win));
+  CHECK_OK(MPI_Free_mem(memory));
+}
+
 /* Words that are not eight or four bytes of one type, or lie at the end of a window: what is behind it stays. */
 static void edges(void) {
   struct {
@@ -199,6 +252,11 @@ static void edges(void) {
   CHECK_CLASS(MPI_Compare_and_swap(&one, &one, &got, MPI_LONG_LONG, right, -1, win), MPI_ERR_DISP);
   CHECK_CLASS(MPI_Fetch_and_op(&one, NULL, MPI_LONG_LONG, right, 0, MPI_SUM, win), MPI_ERR_ARG);
   CHECK_CLASS(MPI_Fetch_and_op(&one, &got, MPI_BYTE, right, 0, MPI_SUM, win), MPI_ERR_OP);
+  CHECK_CLASS(MPI_Fetch_and_op(&one, &got, MPI_BYTE, right, 0, MPI_MAX, win), MPI_ERR_OP);
+  CHECK_CLASS(MPI_Fetch_and_op(&before, &seen, MPI_DOUBLE, right, 0, MPI_BOR, win), MPI_ERR_OP);
+  CHECK_CLASS(MPI_Fetch_and_op(&one, &got, MPI_LONG_LONG, right, 0, MPI_OP_NULL, win), MPI_ERR_OP);
+  CHECK_CLASS(MPI_Fetch_and_op(NULL, &got, MPI_LONG_LONG, right, 0, MPI_MAX, win), MPI_ERR_ARG);
+  CHECK_CLASS(MPI_Fetch_and_op(&one, &got, MPI_LONG_LONG, right, 9, MPI_MAX, win), MPI_ERR_RMA_RANGE);
   CHECK_CLASS(MPI_Compare_and_swap(&one, &one, &got, MPI_DOUBLE, right, 0, win), MPI_ERR_TYPE);
   if (world_size > 1) CHECK_CLASS(MPI_Win_flush(world_rank, win), MPI_ERR_RMA_SYNC);
   CHECK_OK(MPI_Win_unlock(right, win));
@@ -219,6 +277,8 @@ int main(int argc, char** argv) {
   }
   tokens(0);
   tokens(kAskew);
+  by_loops(MPI_INT, 4);
+  by_loops(MPI_LONG_LONG, 8);
   edges();
   return check_end();
 }

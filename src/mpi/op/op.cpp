@@ -5,6 +5,7 @@
 
 #include "mpi/base/handles.hpp"
 #include "mpi/base/no_memory.hpp"
+#include "mpi/op/accepts.hpp"
 #include "mpi/op/loops.hpp"
 
 namespace tmpi::mpi {
@@ -154,11 +155,16 @@ Op* create_op(MPI_User_function* user, MPI_User_function_c* user_c, bool commuta
   return op;
 }
 
-Err check_op(const Op& op, const Datatype& type) {
-  if (!op.predefined()) return kOk;
+bool accepts(const Op& op, const Datatype& type) noexcept {
+  if (!op.predefined()) return true;
   const Rule& rule = kRules[static_cast<int>(op.which)];
-  if (((rule.groups | rule.more) >> static_cast<int>(type.group()) & 1u) != 0) [[likely]]
+  return ((rule.groups | rule.more) >> static_cast<int>(type.group()) & 1u) != 0;
+}
+
+Err check_op(const Op& op, const Datatype& type) {
+  if (accepts(op, type)) [[likely]]
     return kOk;
+  const Rule& rule = kRules[static_cast<int>(op.which)];
   if (!type.predefined())
     return fail(MPI_ERR_OP,
                 "{} is not defined on derived datatypes; it accepts {}. Use MPI_Op_create for an operator of "

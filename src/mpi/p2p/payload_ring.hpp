@@ -53,8 +53,9 @@ class PayloadRing {
       fetch_for_writing(&lines_[(written_ + kAhead + i) % kLines * kCacheLine]);
   }
 
- private:
   static constexpr std::uint32_t kMessages = 256;
+
+ private:
   static constexpr std::uint32_t kAhead = 12;  // lines
   struct Taken {
     std::uint32_t number;

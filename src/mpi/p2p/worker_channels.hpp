@@ -69,10 +69,11 @@ class Channel {
   /// Messages written so far, modulo 2^32.
   std::uint32_t sent() const noexcept { return sent_; }
 
- private:
-  friend class WorkerChannels;
   static constexpr std::uint32_t kFewSlots = 4;
   static constexpr std::uint32_t kManySlots = 256;
+
+ private:
+  friend class WorkerChannels;
   // A sender learns what has been delivered by fetching the reader's line, once in a ring's length. With the
   // small ring that makes a fifth of what a message costs: so often, then the ring grows.
   static constexpr int kLooksUntilGrown = 8;

@@ -29,8 +29,9 @@ class Announcements {
   /// Takes out the oldest with this key: the bytes that the receive has room for.
   std::optional<MPI_Count> take(const AnnouncementKey& key) noexcept;
 
- private:
   static constexpr std::size_t kMost = 8192;
+
+ private:
   struct Hash {
     std::size_t operator()(const AnnouncementKey& key) const noexcept;
   };

@@ -64,10 +64,10 @@ class Backlog {
   std::uint64_t begun() const noexcept { return begun_.load(std::memory_order_relaxed); }
   std::uint64_t deferred() const noexcept { return deferred_; }
 
- private:
   static constexpr std::size_t kMostCopied = std::size_t{256} << 10;
   static constexpr std::size_t kMostEntries = 256;
 
+ private:
   struct Entry {
     Kind kind{};
     bool is_read = false;

@@ -24,12 +24,14 @@ struct InTransferQueue {
   MPI_Count turn = 0;  ///< bytes since it began, or has let others come first
 };
 
+/// Who has moved so much in a row lets others come first: one message of gigabytes holds up nobody for long.
+inline constexpr MPI_Count kTransferTurn = MPI_Count{4} << 20;
+
 /// T derives from InTransferQueue<T>, and is in one queue at most.
 template <class T>
 class TransferQueue {
  public:
-  /// Who has moved so much in a row lets others come first: one message of gigabytes holds up nobody for long.
-  static constexpr MPI_Count kTurn = MPI_Count{4} << 20;
+  static constexpr MPI_Count kTurn = kTransferTurn;
 
   /// So many bytes, or a piece more, are under way at a time; 0, the default: as many as there are.
   void limit(MPI_Count depth) noexcept { depth_ = depth; }

@@ -1,6 +1,6 @@
 // Word: an accumulate, fetch-and-op or compare-and-swap of four or eight bytes inside the node, and a put or get of
 // predefined elements that is not large, which is what most small operations are: nothing but checks and a few
-// instructions, or a memcpy, so all of it is part of the MPI function. Nothing suspends, fails or calls back, and nothing
+// instructions, or a memcpy, so most of it is part of the MPI function. Nothing suspends, fails or calls back, and nothing
 // is written but the memory of the operation: no Frame is needed (window_at_hand()). False: it is something else, which
 // the functions of operation.hpp do, or refuse.
 //
@@ -147,7 +147,7 @@ struct GivenData {
   return there != 0;
 }
 
-/// combine_word() may do it. Asked first: others go the ordinary way at once.
+/// combine_word() may do it.
 [[gnu::always_inline]] inline bool of_words(MPI_Op op) noexcept {
   return op == MPI_SUM || op == MPI_REPLACE || op == MPI_NO_OP;
 }
@@ -165,6 +165,11 @@ struct GivenData {
              ? detail::combine_word<std::uint64_t>(there, op, scalar.sum, is_alone, origin, result)
              : detail::combine_word<std::uint32_t>(there, op, scalar.sum, is_alone, origin, result);
 }
+
+/// One element, by another predefined operator: a loop of the reductions, with a compare-and-swap around it or alone.
+/// Not part of the MPI function, which would grow by what few programs use. `result` may be null.
+bool combine_word_by_loop(const Window& window, MPI_Op op, const void* origin, void* result,
+                          MPI_Datatype type, int rank, MPI_Aint disp) noexcept;
 
 [[gnu::always_inline]] inline bool compare_and_swap_word(const Window& window, const void* origin,
                                                          const void* compare, void* result, MPI_Datatype type,

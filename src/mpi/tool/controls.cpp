@@ -16,13 +16,21 @@
 #include "mpi/io/hints.hpp"
 #include "mpi/io/limits.hpp"
 #include "mpi/p2p/channel.hpp"
+#include "mpi/p2p/payload_ring.hpp"
 #include "mpi/p2p/shared_copy.hpp"
 #include "mpi/p2p/worker_channels.hpp"
+#include "mpi/remote/announcements.hpp"
+#include "mpi/remote/backlog.hpp"
+#include "mpi/remote/eager_policy.hpp"
 #include "mpi/remote/remote.hpp"
+#include "mpi/remote/sends.hpp"
+#include "mpi/remote/transfer_queue.hpp"
 #include "mpi/remote/wire.hpp"
 #include "mpi/rma/limits.hpp"
 #include "mpi/tool/events.hpp"
+#include "net/named_limits.hpp"
 #include "sched/file_calls.hpp"
+#include "sched/progress_loop.hpp"
 #include "sched/scheduler.hpp"
 
 namespace tmpi::mpi::tool {
@@ -97,6 +105,38 @@ constexpr Limit kLimits[] = {
      "Bytes of the smallest message, put or get between two workers that both of them copy, if one idles."},
     {"tmpi_limit_segment", MPI_T_SCOPE_CONSTANT, constant<remote::kSegment>,
      "Bytes of a piece of what is large and travels between node processes: messages, one-sided operations."},
+    {"tmpi_limit_slots_few", MPI_T_SCOPE_CONSTANT, constant<Channel::kFewSlots>,
+     "Slots of a channel between two workers, at first."},
+    {"tmpi_limit_slots_many", MPI_T_SCOPE_CONSTANT, constant<Channel::kManySlots>,
+     "Slots of a channel that is much used."},
+    {"tmpi_limit_channel_bytes", MPI_T_SCOPE_CONSTANT, constant<PayloadRing::kLines * kCacheLine>,
+     "Bytes that may lie in a channel beside its slots."},
+    {"tmpi_limit_channel_messages", MPI_T_SCOPE_CONSTANT, constant<PayloadRing::kMessages>,
+     "Messages that may lie there."},
+    {"tmpi_limit_credit", MPI_T_SCOPE_READONLY,
+     [] { return remote::credit_limit(static_cast<MPI_Count>(remote::eager_limit())); },
+     "Bytes of eager messages of another node process that may lie unreceived at a rank; then they ask "
+     "first."},
+    {"tmpi_limit_credit_other_jobs", MPI_T_SCOPE_CONSTANT, constant<remote::kCreditBetweenJobs>,
+     "The same for messages of another job."},
+    {"tmpi_limit_eager_adapted", MPI_T_SCOPE_CONSTANT, constant<remote::EagerPolicy::kMost>,
+     "Bytes that --eager-limit dynamic raises the limit of a pair to, at most."},
+    {"tmpi_limit_announcements", MPI_T_SCOPE_CONSTANT, constant<remote::Announcements::kMost>,
+     "Announced receives of other node processes that are remembered; then large messages ask first."},
+    {"tmpi_limit_backlog_bytes", MPI_T_SCOPE_CONSTANT, constant<remote::Backlog::kMostCopied>,
+     "Bytes of copies that wait for a peer until the transport takes more; then senders wait."},
+    {"tmpi_limit_backlog_messages", MPI_T_SCOPE_CONSTANT, constant<remote::Backlog::kMostEntries>,
+     "Messages that wait so, likewise."},
+    {"tmpi_limit_turn", MPI_T_SCOPE_CONSTANT, constant<remote::kTransferTurn>,
+     "Bytes that a large message moves in a row while others to the same peer wait."},
+    {"tmpi_limit_stall", MPI_T_SCOPE_CONSTANT, constant<sched::kStallPeriod>,
+     "Nanoseconds between two looks for a deadlock, at most, while all workers sleep."},
+    {"tmpi_limit_rest_short", MPI_T_SCOPE_CONSTANT, constant<sched::ProgressHeat::kShortestRest>,
+     "Nanoseconds: the shortest rest of the progress thread (--progress thread)."},
+    {"tmpi_limit_rest_long", MPI_T_SCOPE_CONSTANT, constant<sched::ProgressHeat::kLongRest>,
+     "Nanoseconds: its rests grow to this while it is of no use."},
+    {"tmpi_limit_rest_longest", MPI_T_SCOPE_CONSTANT, constant<sched::ProgressHeat::kLongestRest>,
+     "Nanoseconds: the same where workers look at the network all the time."},
     {"tmpi_limit_rma_polls", MPI_T_SCOPE_CONSTANT, constant<rma::kPollsPerTurn>,
      "Calls of MPI_Win_flush, _sync, _unlock or _test in a loop, between two scheduling points."},
     {"tmpi_limit_rma_types", MPI_T_SCOPE_CONSTANT, constant<rma::kMostSentTypes>,
@@ -163,6 +203,15 @@ Control control_of(const Limit& limit) {
   return control;
 }
 
+Control control_of(const net::NamedLimit& limit) {
+  Control control;
+  control.name = fmt::format("tmpi_limit_{}", limit.name);
+  control.description = limit.description;
+  control.scope = MPI_T_SCOPE_CONSTANT;
+  control.fixed = limit.value;
+  return control;
+}
+
 // Value 0: no choice; i: the i-th algorithm of the selection table.
 Control control_of(Collective collective) {
   Control control;
@@ -191,6 +240,7 @@ std::vector<Control> make_table() {
   std::vector<Control> table;
   for (const Setting& setting : settings()) table.push_back(control_of(setting));
   for (const Limit& limit : kLimits) table.push_back(control_of(limit));
+  for (const net::NamedLimit& limit : net::named_limits()) table.push_back(control_of(limit));
   for (int c = 0; c < kCollectives; ++c) table.push_back(control_of(static_cast<Collective>(c)));
   return table;
 }
@@ -228,7 +278,7 @@ void read_control(const Control& control, const Comm* comm, void* buffer) {
   } else if (control.is_choice()) {
     *static_cast<int*>(buffer) = choice_on(*comm, control.collective);
   } else {
-    *static_cast<unsigned long long*>(buffer) = control.number();
+    *static_cast<unsigned long long*>(buffer) = control.number == nullptr ? control.fixed : control.number();
   }
 }
 

@@ -32,8 +32,9 @@ struct Control {
   Category category = Category::kLimits;
   MPI_Datatype type = MPI_UNSIGNED_LONG_LONG;
   const Enumeration* enumeration = nullptr;
-  std::string text;                              ///< of type MPI_CHAR: the value
-  std::uint64_t (*number)() = nullptr;           ///< of type MPI_UNSIGNED_LONG_LONG
+  std::string text;                     ///< of type MPI_CHAR: the value
+  std::uint64_t (*number)() = nullptr;  ///< of type MPI_UNSIGNED_LONG_LONG; null: `fixed` is it
+  std::uint64_t fixed = 0;
   Collective collective = Collective::kBarrier;  ///< of type MPI_INT: it is the choice for this one
 
   bool is_choice() const noexcept { return type == MPI_INT; }

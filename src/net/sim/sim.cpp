@@ -281,6 +281,27 @@ Result<void> check(std::string_view settings) {
 
 }  // namespace
 
-const Maker kSim = {sim::kSettingsHelp, sim::Sim::make, check};
+namespace sim {
+namespace {
+
+constexpr NamedLimit kNamedLimits[] = {
+    {"sim_buffered", kMostBuffered,
+     "Bytes of the largest message of which sim takes a copy if it cannot leave at once."},
+    {"sim_piece", kPiece, "Bytes of the pieces in which messages travel."},
+    {"sim_least_depth", kLeastDepth,
+     "Bytes of large messages that had better be under way to a peer at a time, at least."},
+    {"sim_most_depth", kMostDepth, "The same, at most."},
+    {"sim_departures", kMostDepartures, "Sends whose buffers are not free yet, at a time."},
+    {"sim_gets", kMostGets, "Reads of other processes' memory, at a time."},
+    {"sim_look_ahead", kLookAhead, "Records of a ring that are looked at for something small."},
+    {"sim_deliveries", kDeliveries, "Deliveries of one look at the network."},
+    {"sim_nodes", kMostNodes, "Node processes that one such network can have."},
+    {"sim_header", kMostHeader, "Bytes of the longest header of a message."},
+};
+
+}  // namespace
+}  // namespace sim
+
+const Maker kSim = {sim::kSettingsHelp, sim::Sim::make, check, nullptr, nullptr, nullptr, sim::kNamedLimits};
 
 }  // namespace tmpi::net

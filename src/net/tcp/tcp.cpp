@@ -269,6 +269,30 @@ Transport::Traffic Tcp::traffic() const noexcept {
 
 namespace tmpi::net {
 
+namespace tcp {
+namespace {
+
+constexpr NamedLimit kNamedLimits[] = {
+    {"tcp_buffered", Link::kMostBuffered,
+     "Bytes of the largest message of which tcp takes a copy if it cannot leave at once."},
+    {"tcp_copied", Link::kMostCopied,
+     "Bytes of such copies that may wait for a peer; then its messages wait in the library's own queue."},
+    {"tcp_references", Link::kMostReferences, "Larger messages that may wait for a peer likewise."},
+    {"tcp_burst", Link::kBurst,
+     "Small messages to a peer, between two looks at the network, each of which leaves at once; later ones "
+     "leave together."},
+    {"tcp_burst_bytes", Link::kBurstBytes, "Bytes of such later ones that leave together."},
+    {"tcp_read", Context::kReadBytes, "Bytes that are read from a connection by one system call."},
+    {"tcp_pending", Acceptor::kMostPending,
+     "Connections of which it is not known yet whose they are, at a time; with one more the oldest goes."},
+    {"tcp_patience", Acceptor::kPatience, "Nanoseconds in which such a connection has to say whose it is."},
+    {"tcp_header", kMostHeader,
+     "Bytes of the header of a message that is believed; a longer one is nonsense."},
+};
+
+}  // namespace
+}  // namespace tcp
+
 const Maker kTcp = {tcp::kSettingsHelp,
                     [](std::string_view settings, const Options& options, Sink& sink) {
                       return tcp::Tcp::create(settings, options, sink);
@@ -276,6 +300,7 @@ const Maker kTcp = {tcp::kSettingsHelp,
                     tcp::check,
                     nullptr,
                     nullptr,
-                    tcp::limits};
+                    tcp::limits,
+                    tcp::kNamedLimits};
 
 }  // namespace tmpi::net

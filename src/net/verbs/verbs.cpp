@@ -12,6 +12,7 @@
 #include <utility>
 
 #include "net/maker.hpp"
+#include "net/receive_pools.hpp"
 #include "net/verbs/adapters.hpp"
 #include "net/verbs/rails.hpp"
 #include "net/verbs/unmap_hooks.hpp"
@@ -512,6 +513,34 @@ Result<void> check(std::string_view settings) {
 
 }  // namespace
 
+namespace verbs {
+namespace {
+
+constexpr NamedLimit kNamedLimits[] = {
+    {"verbs_buffered", kMostBuffered,
+     "Bytes of the largest message that verbs copies into a frame of its own, unless --eager-limit makes "
+     "frames larger."},
+    {"verbs_payload", kLargestPayload, "Bytes of the largest frame."},
+    {"verbs_copied", Link::kMostCopied,
+     "Bytes of copies that may wait for a peer; then its messages wait in the library's own queue."},
+    {"verbs_references", Link::kMostReferences, "Larger messages that may wait for a peer likewise."},
+    {"verbs_offers", Link::kMostOffers, "Large messages that a peer may read at a time."},
+    {"verbs_gets", Link::kMostGets, "Reads from a peer's memory, at a time."},
+    {"verbs_spare_requests", Link::kSpareRequests,
+     "Work requests of a queue pair that are kept for what must not wait."},
+    {"verbs_least_depth", Link::kLeastDepth,
+     "Work requests of a queue pair, at least: an adapter that has fewer is not used."},
+    {"verbs_registrations", Registrations::kMostCached, "Ranges of memory that stay registered unused."},
+    {"verbs_read", kMostRead, "Bytes of the largest read by the adapter."},
+    {"verbs_rails", kMostRails, "Adapters of a node process (--net verbs:A+B)."},
+    {"verbs_pools", ReceivePools::kMostPools, "Sizes of receive buffers (--eager-limit dynamic)."},
+    {"verbs_pool_bytes", ReceivePools::kMostBytes, "Bytes of all receive buffers of that kind together."},
+    {"verbs_header", kMostHeader, "Bytes of the longest header of a message."},
+};
+
+}  // namespace
+}  // namespace verbs
+
 const Maker kVerbs = {
     verbs::kSettingsHelp,
     [](std::string_view settings, const Options& options, Sink& sink) -> Result<std::unique_ptr<Transport>> {
@@ -519,6 +548,10 @@ const Maker kVerbs = {
       if (!api) return api.failure();
       return verbs::create(**api, settings, options, sink);
     },
-    check, [] { return verbs::why_not_here(); }, [] { verbs::hook_unmappings(); }};
+    check,
+    [] { return verbs::why_not_here(); },
+    [] { verbs::hook_unmappings(); },
+    nullptr,
+    verbs::kNamedLimits};
 
 }  // namespace tmpi::net

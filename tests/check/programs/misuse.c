@@ -2,6 +2,7 @@
 // A call and its mark stay on one line, the one the test expects in the message.
 // clang-format off
 #include <mpi.h>
+#include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -300,6 +301,16 @@ static void split_write(void) {
 }
 static void split_twice(void) { MPI_File_read_all_begin(begun(), field + 8, 1, MPI_DOUBLE); }  // @split_twice
 static void split_other_end(void) { MPI_File_write_all_end(begun(), field, MPI_STATUS_IGNORE); }  // @split_other_end
+static void* end_it(void* file) {
+  MPI_File_write_at_all_end(*(MPI_File*)file, field, MPI_STATUS_IGNORE);  // @split_other_thread
+  return NULL;
+}
+static void split_other_thread(void) {
+  pthread_t thread;
+  MPI_File file = begun();
+  pthread_create(&thread, NULL, end_it, &file);
+  pthread_join(thread, NULL);
+}
 static void split_no_begin(void) { MPI_File_read_ordered_end(new_file(), field, MPI_STATUS_IGNORE); }  // @split_no_begin
 
 static void pending_sync(void) {
@@ -408,9 +419,12 @@ int main(int argc, char** argv) {
       {"other_whence", other_whence}, {"other_flag", other_flag}, {"split_sync", split_sync}, {"split_view", split_view},
       {"split_size", split_size}, {"split_allocation", split_allocation}, {"split_close", split_close}, {"split_write", split_write},
       {"split_twice", split_twice}, {"split_other_end", split_other_end}, {"split_no_begin", split_no_begin}, {"pending_sync", pending_sync},
+      {"split_other_thread", split_other_thread},
       {"leaks", leaks}, {"clean", clean},
   };
-  MPI_Init(&argc, &argv);
+  int provided;
+  const int threads = strcmp(argv[1], "split_other_thread") == 0;
+  MPI_Init_thread(&argc, &argv, threads ? MPI_THREAD_MULTIPLE : MPI_THREAD_SINGLE, &provided);
   MPI_Comm_rank(MPI_COMM_WORLD, &rank);
   MPI_Comm_size(MPI_COMM_WORLD, &size);
   for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); ++i) {
