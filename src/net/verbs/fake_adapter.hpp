@@ -79,7 +79,7 @@ struct World {
   bool has_windows = true;
   bool software = false;                       ///< says that it is software RoCE
   std::uint64_t resets = 0, hasty_resets = 0;  ///< of pairs that had not been in state ERR for a millisecond
-  std::uint64_t frames_without_buffer = 0, overflows = 0, reads = 0, binds = 0;
+  std::uint64_t frames_without_buffer = 0, overflows = 0, reads = 0, binds = 0, receive_posts = 0;
 };
 
 inline World& world() {
@@ -234,8 +234,11 @@ inline int request_notice(ibv_cq* cq, int) {
 inline int post_receive(ibv_srq* srq, ibv_recv_wr* request, ibv_recv_wr**) {
   const std::lock_guard guard(world().lock);
   auto& shared = *static_cast<Shared*>(srq);
-  if (shared.buffers.size() >= shared.most) return ENOMEM;
-  shared.buffers.push_back({request->wr_id, request->sg_list[0]});
+  ++world().receive_posts;
+  for (; request != nullptr; request = request->next) {
+    if (shared.buffers.size() >= shared.most) return ENOMEM;
+    shared.buffers.push_back({request->wr_id, request->sg_list[0]});
+  }
   return 0;
 }
 
