@@ -468,11 +468,17 @@ inline int destroy_pair(ibv_qp* qp) {
   return 0;
 }
 
+inline bool concerns_pair(ibv_event_type type) {
+  return type == IBV_EVENT_QP_FATAL || type == IBV_EVENT_QP_REQ_ERR || type == IBV_EVENT_QP_ACCESS_ERR;
+}
+
 inline int get_async(ibv_context* context, ibv_async_event* event) {
   const std::lock_guard guard(world().lock);
   eventfd_t one = 0;
   if (eventfd_read(context->async_fd, &one) != 0 || world().events.empty()) return -1;
   *event = world().events.front();
+  for (const auto& [number, pair] : world().pairs)
+    if (concerns_pair(event->event_type) && pair->context == context) event->element.qp = pair;
   return 0;
 }
 

@@ -423,7 +423,13 @@ void Verbs::take_events() noexcept {
         fail_all(
             fmt::format("a queue of {} has failed (the system's log, dmesg, may say why)", device_->where()));
         break;
-      default:  // an error of a queue pair has a completion, which says more
+      // Often there is a completion, which says more and has been seen before; not where nothing was under way.
+      case IBV_EVENT_QP_FATAL:
+      case IBV_EVENT_QP_REQ_ERR:
+      case IBV_EVENT_QP_ACCESS_ERR:
+        if (Link* const link = hub_.by_pair.find(event.element.qp->qp_num)) link->fail_without_reason();
+        break;
+      default:
         break;
     }
     device_->api.ack_async_event(&event);

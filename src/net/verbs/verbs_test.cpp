@@ -563,6 +563,9 @@ TEST_CASE("errors of the adapter are told in one sentence") {
   check_loss([] { world().break_next = IBV_WC_RETRY_EXC_ERR; }, "does not answer fake0 port 1");
   check_loss([] { world().break_next = IBV_WC_REM_ACCESS_ERR; }, "refused");
   check_loss([] { world().break_next = IBV_WC_LOC_QP_OP_ERR; }, "completion status 2");
+  check_loss([] { world().break_next = IBV_WC_WR_FLUSH_ERR; }, "does not say why");
+  for (const ibv_event_type type : {IBV_EVENT_QP_FATAL, IBV_EVENT_QP_REQ_ERR, IBV_EVENT_QP_ACCESS_ERR})
+    check_loss([type] { fake::announce(type); }, "does not say why");
   check_loss([] { fake::announce(IBV_EVENT_DEVICE_FATAL); }, "must be reset");
   check_loss([] { fake::announce(IBV_EVENT_PORT_ERR); }, "has gone down: a cable is pulled");
 }
