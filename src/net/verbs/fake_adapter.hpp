@@ -79,7 +79,7 @@ struct World {
   bool has_windows = true;
   bool software = false;                       ///< says that it is software RoCE
   std::uint64_t resets = 0, hasty_resets = 0;  ///< of pairs that had not been in state ERR for a millisecond
-  std::uint64_t frames_without_buffer = 0, overflows = 0, reads = 0, binds = 0;
+  std::uint64_t frames_without_buffer = 0, overflows = 0, reads = 0, binds = 0, receive_posts = 0;
 };
 
 inline World& world() {
@@ -234,8 +234,11 @@ inline int request_notice(ibv_cq* cq, int) {
 inline int post_receive(ibv_srq* srq, ibv_recv_wr* request, ibv_recv_wr**) {
   const std::lock_guard guard(world().lock);
   auto& shared = *static_cast<Shared*>(srq);
-  if (shared.buffers.size() >= shared.most) return ENOMEM;
-  shared.buffers.push_back({request->wr_id, request->sg_list[0]});
+  ++world().receive_posts;
+  for (; request != nullptr; request = request->next) {
+    if (shared.buffers.size() >= shared.most) return ENOMEM;
+    shared.buffers.push_back({request->wr_id, request->sg_list[0]});
+  }
   return 0;
 }
 
@@ -465,11 +468,17 @@ inline int destroy_pair(ibv_qp* qp) {
   return 0;
 }
 
+inline bool concerns_pair(ibv_event_type type) {
+  return type == IBV_EVENT_QP_FATAL || type == IBV_EVENT_QP_REQ_ERR || type == IBV_EVENT_QP_ACCESS_ERR;
+}
+
 inline int get_async(ibv_context* context, ibv_async_event* event) {
   const std::lock_guard guard(world().lock);
   eventfd_t one = 0;
   if (eventfd_read(context->async_fd, &one) != 0 || world().events.empty()) return -1;
   *event = world().events.front();
+  for (const auto& [number, pair] : world().pairs)
+    if (concerns_pair(event->event_type) && pair->context == context) event->element.qp = pair;
   return 0;
 }
 

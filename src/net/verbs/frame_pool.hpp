@@ -31,6 +31,7 @@ struct FrameSizes {
   std::uint32_t depth = 0;    ///< work requests of a queue pair under way
   std::uint32_t peers = 0;    ///< queue pairs, at most
   std::uint32_t send_buffers = 0;
+  std::uint32_t together = 1;  ///< receive buffers that are posted again at a time
 };
 
 class FramePool {
@@ -57,6 +58,7 @@ class FramePool {
 
   std::size_t payload = 0;
   std::uint32_t credits = 0, depth = 0, users = 0;
+  std::uint32_t unposted = 0;  ///< receive buffers, at most, that are free and wait to be posted: it has as many more
   ReceivePool receives;
   SendPool sends;
   ibv_cq* received = nullptr;

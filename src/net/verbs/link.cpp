@@ -132,8 +132,10 @@ void Link::on_sent(std::uint32_t sequence, ibv_wc_status status) noexcept {
   }
   // With the queue pair in error nobody reads there any more, either.
   if (work.what == Work::What::kClose && !over()) end_exposure(*work.exposure, true);
-  if (status == IBV_WC_WR_FLUSH_ERR || over()) return;  // a consequence
+  if (over()) return;
   switch (status) {
+    case IBV_WC_WR_FLUSH_ERR:
+      return fail_without_reason();  // if there is one it has come before
     case IBV_WC_RETRY_EXC_ERR:
       return fail(
           fmt::format("{} does not answer {}: its adapter, or a cable or switch between, is down "
@@ -154,6 +156,15 @@ void Link::on_sent(std::uint32_t sequence, ibv_wc_status status) noexcept {
       return fail(fmt::format("the connection from {} to {} failed (completion status {}); dmesg may say why",
                               hub_.device->where(), name(), static_cast<int>(status)));
   }
+}
+
+// Linux 6.1's software RoCE throws away why a request that it has carried out itself, as opening a window, has failed.
+void Link::fail_without_reason() noexcept {
+  fail(
+      fmt::format("{} has given up the connection to {} and does not say why (dmesg may; --net verbs:NAME "
+                  "chooses another "
+                  "adapter, --net tcp none)",
+                  hub_.device->where(), name()));
 }
 
 void Link::watch(std::uint64_t elapsed) noexcept {

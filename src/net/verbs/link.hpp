@@ -77,6 +77,10 @@ class Link {
   /// The connection has failed; reported soon, unless it turns out that the peer has died or ended.
   void fail(const std::string& why) noexcept;
 
+  /// The adapter has put the queue pair into an error state, and nothing else is known. Another cause that is told before
+  /// is not forgotten.
+  void fail_without_reason() noexcept;
+
   /// Fails if its oldest work request does not end; siblings, too. `elapsed`: LookTime's.
   void watch(std::uint64_t elapsed) noexcept;
 

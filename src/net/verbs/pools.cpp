@@ -2,12 +2,16 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cerrno>
+#include <utility>
 
 namespace tmpi::net::verbs {
 
-Result<void> ReceivePool::create(const Device& device, std::uint32_t most, std::uint32_t bytes) {
+Result<void> ReceivePool::create(const Device& device, std::uint32_t most, std::uint32_t bytes,
+                                 std::uint32_t together) {
   device_ = &device;
+  together_ = std::min(together, kMostTogether);
   most_ = most;
   bytes_ = bytes;
   ibv_srq_init_attr init{};
@@ -28,20 +32,29 @@ Result<void> ReceivePool::grow(std::uint32_t buffers) {
   for (std::uint32_t i = 0; i < buffers; ++i)
     places_.push_back({region->data() + std::size_t{i} * bytes_, region->local_key()});
   regions_.push_back(std::move(*region));
-  for (std::uint32_t i = 0; i < buffers; ++i)
-    if (!give_back(first + i)) return cannot(*device_, "post receive buffers", errno);
+  for (std::uint32_t i = 0; i < buffers; ++i) {
+    free_[free_count_++] = first + i;
+    if (free_count_ == kMostTogether || i + 1 == buffers)
+      if (!post_free()) return cannot(*device_, "post receive buffers", errno);
+  }
   return {};
 }
 
-bool ReceivePool::give_back(std::uint32_t buffer) noexcept {
-  const Place& place = places_[buffer];
-  ibv_sge where{reinterpret_cast<std::uintptr_t>(place.data), bytes_, place.key};
-  ibv_recv_wr request{};
-  request.wr_id = buffer;
-  request.sg_list = &where;
-  request.num_sge = 1;
+bool ReceivePool::post_free() noexcept {
+  std::array<ibv_sge, kMostTogether> where;
+  std::array<ibv_recv_wr, kMostTogether> requests;
+  const std::uint32_t count = std::exchange(free_count_, 0);
+  if (count == 0) return true;
+  for (std::uint32_t i = 0; i < count; ++i) {
+    const Place& place = places_[free_[i]];
+    where[i] = {reinterpret_cast<std::uintptr_t>(place.data), bytes_, place.key};
+    requests[i] = {.wr_id = free_[i],
+                   .next = i + 1 < count ? &requests[i + 1] : nullptr,
+                   .sg_list = &where[i],
+                   .num_sge = 1};
+  }
   ibv_recv_wr* refused = nullptr;
-  const int error = ibv_post_srq_recv(queue_, &request, &refused);
+  const int error = ibv_post_srq_recv(queue_, requests.data(), &refused);
   if (error != 0) errno = error;
   return error == 0;
 }

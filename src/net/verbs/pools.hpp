@@ -3,6 +3,7 @@
 // what copies of messages leave from.
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <vector>
 
@@ -20,16 +21,25 @@ class ReceivePool {
  public:
   ~ReceivePool();
 
-  /// `most`: buffers that there will ever be; `bytes`: of one, header and all.
-  Result<void> create(const Device& device, std::uint32_t most, std::uint32_t bytes);
+  static constexpr std::uint32_t kMostTogether = 8;
+
+  /// `most`: buffers that there will ever be; `bytes`: of one, header and all; `together`: so many are posted at a time
+  /// when they are free again, kMostTogether at most.
+  Result<void> create(const Device& device, std::uint32_t most, std::uint32_t bytes, std::uint32_t together);
   /// Adds buffers. Failure: as of Region::create.
   Result<void> grow(std::uint32_t buffers);
   std::uint32_t size() const noexcept { return static_cast<std::uint32_t>(places_.size()); }
   std::uint32_t buffer_bytes() const noexcept { return bytes_; }
 
   std::byte* data(std::uint32_t buffer) const noexcept { return places_[buffer].data; }
-  /// The buffer may be filled again. False: the adapter does not take it (errno), and is of no more use.
-  bool give_back(std::uint32_t buffer) noexcept;
+  /// The buffer may be filled again, once it has been posted: with the others of its batch, or by post_free(). Less than
+  /// a batch lies here at a time, and the pool has as many buffers more than peers may fill.
+  void give_back(std::uint32_t buffer) noexcept {
+    free_[free_count_++] = buffer;
+    if (free_count_ >= together_) post_free();
+  }
+  /// False: the adapter does not take them (errno), and is of no more use.
+  bool post_free() noexcept;
   ibv_srq* queue() const noexcept { return queue_; }
 
  private:
@@ -39,7 +49,9 @@ class ReceivePool {
   };
   const Device* device_ = nullptr;
   ibv_srq* queue_ = nullptr;
-  std::uint32_t most_ = 0, bytes_ = 0;
+  std::uint32_t most_ = 0, bytes_ = 0, together_ = 1;
+  std::array<std::uint32_t, kMostTogether> free_{};  // that have not been posted
+  std::uint32_t free_count_ = 0;
   std::vector<Place> places_;
   std::vector<Region> regions_;
 };

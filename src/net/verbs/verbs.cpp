@@ -115,6 +115,10 @@ Result<void> Verbs::size_up(const Options& options) {
   sizes.credits = std::min(clamp(kCreditsOfAll / peers, 8, kMostCredits), frames_of(sizes.payload));
   sizes.credits =
       std::min(sizes.credits, most_buffers / peers - std::min(most_buffers / peers, kSpareBuffers));
+  // Several cost the adapter hardly more than one. It takes so many buffers more, which must not weigh.
+  if (sizes.payload <= kMostBuffered && sizes.credits >= 2 * ReceivePool::kMostTogether &&
+      peers * (sizes.credits + kSpareBuffers) + ReceivePool::kMostTogether <= most_buffers)
+    sizes.together = ReceivePool::kMostTogether;
   sizes.depth = clamp(kDepthOfAll / peers, 64, kMostDepth);
   sizes.depth = std::min({sizes.depth, most_entries / peers,
                           static_cast<std::uint32_t>(std::max(0, device_->attributes.max_qp_wr))});
@@ -263,10 +267,16 @@ void Verbs::hear_goodbyes() noexcept {
   for (Link* const link : std::exchange(hub_.goodbyes, {})) link->on_goodbye();
 }
 
+// A rank may wait for what has come: the rest can wait for the next round, but not for two.
 bool Verbs::round() noexcept {
   drained_ = true;
   bool progress = poll_received();
-  progress = poll_sent() || progress;
+  const bool hurried = progress && !hurried_;
+  hurried_ = hurried;
+  if (hurried)
+    drained_ = false;
+  else
+    progress = poll_sent() || progress;
   if (!hub_.released.empty())
     for (Link* const link : std::exchange(hub_.released, {})) link->deliver_held();
   if (!hub_.goodbyes.empty()) hear_goodbyes();
@@ -274,6 +284,8 @@ bool Verbs::round() noexcept {
   if (!hub_.owing.empty()) settle_owing();
   if (!hub_.finished.empty()) progress = tell_finished() || progress;
   if (!hub_.failing.empty()) progress = report_failing() || progress;
+  if (hurried) return true;
+  for (const auto& pool : pools_) pool->receives.post_free();
   const std::uint64_t now = timers::now_ticks();
   if (connecting_ > 0 || now - aside_ > aside_period_) {
     aside_ = now;
@@ -412,7 +424,13 @@ void Verbs::take_events() noexcept {
         fail_all(
             fmt::format("a queue of {} has failed (the system's log, dmesg, may say why)", device_->where()));
         break;
-      default:  // an error of a queue pair has a completion, which says more
+      // Often there is a completion, which says more and has been seen before; not where nothing was under way.
+      case IBV_EVENT_QP_FATAL:
+      case IBV_EVENT_QP_REQ_ERR:
+      case IBV_EVENT_QP_ACCESS_ERR:
+        if (Link* const link = hub_.by_pair.find(event.element.qp->qp_num)) link->fail_without_reason();
+        break;
+      default:
         break;
     }
     device_->api.ack_async_event(&event);

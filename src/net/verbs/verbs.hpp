@@ -120,6 +120,7 @@ class Verbs final : public Transport, private Reconnection {
   int connecting_ = 0;
   std::uint64_t aside_ = 0, aside_period_ = 0;  // ticks: the last look at tcp and the adapter's events
   bool drained_ = false;                        // this round has seen all completions
+  bool hurried_ = false;                        // the last round has dealt with nothing but what has come
   LookTime look_time_;
   std::uint64_t port_down_ = 0;  // nanoseconds since when; 0: it is active
 };

@@ -423,6 +423,33 @@ TEST_CASE("a peer that dies while receive buffers change") {
   check_world();
 }
 
+TEST_CASE("receive buffers are posted again several at a time, after what has come has been told of") {
+  {
+    Talk talk;
+    talk.begin();
+    const std::uint64_t before = talk.node(1).received.size();
+    const auto posts = [begun = world().receive_posts] { return world().receive_posts - begun; };
+    const auto frames = [&](int count) {
+      for (int i = 0; i < count; ++i) talk.post(0, 7, conformance::to_header({0, 0}), {});
+    };
+    while (talk.node(1).net().poll() || talk.node(0).net().poll()) {
+    }
+    const std::uint64_t begun = posts();
+    frames(1);
+    talk.node(1).net().poll();
+    CHECK(talk.node(1).received.size() == before + 1);
+    CHECK(posts() == begun);
+    talk.node(1).net().poll();
+    CHECK(posts() == begun + 1);
+    frames(24);
+    talk.node(1).net().poll();
+    CHECK(talk.node(1).received.size() == before + 25);
+    CHECK(posts() == begun + 1 + 24 / ReceivePool::kMostTogether);
+    for (auto& each : talk.nodes) each->net().close(1);
+  }
+  check_world();
+}
+
 // --- what goes wrong
 
 struct NoSink final : Sink {
@@ -536,6 +563,9 @@ TEST_CASE("errors of the adapter are told in one sentence") {
   check_loss([] { world().break_next = IBV_WC_RETRY_EXC_ERR; }, "does not answer fake0 port 1");
   check_loss([] { world().break_next = IBV_WC_REM_ACCESS_ERR; }, "refused");
   check_loss([] { world().break_next = IBV_WC_LOC_QP_OP_ERR; }, "completion status 2");
+  check_loss([] { world().break_next = IBV_WC_WR_FLUSH_ERR; }, "does not say why");
+  for (const ibv_event_type type : {IBV_EVENT_QP_FATAL, IBV_EVENT_QP_REQ_ERR, IBV_EVENT_QP_ACCESS_ERR})
+    check_loss([type] { fake::announce(type); }, "does not say why");
   check_loss([] { fake::announce(IBV_EVENT_DEVICE_FATAL); }, "must be reset");
   check_loss([] { fake::announce(IBV_EVENT_PORT_ERR); }, "has gone down: a cable is pulled");
 }

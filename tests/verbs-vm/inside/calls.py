@@ -11,7 +11,7 @@ import os
 import re
 import subprocess
 
-from support import NET, VerbsTest, built
+from support import NET, VerbsTest, built, perftest
 
 TRACING = "/sys/kernel/tracing"
 ENTERED = TRACING + "/events/raw_syscalls/sys_enter"
@@ -31,16 +31,20 @@ class CallsTest(VerbsTest):
         with open(ENTERED + "/trigger", "a") as file:  # else all triggers are removed
             file.write(words)
 
+    def counted(self):
+        """(process, call, how often) so far."""
+        with open(ENTERED + "/hist") as file:
+            found = re.findall(r"common_pid: (\S.*?) +\[ *\d+\], id: (\S+) .*hitcount: +(\d+)", file.read())
+        return [(process, name, int(hits)) for process, name, hits in found]
+
     def per_message(self, rounds, bytes_each):
         """Calls of the two node processes per message by name, and seconds per message."""
         out = self.passes(2, built("tests", "verbs-vm", "steady"), rounds, bytes_each, "test", ENTERED + "/trigger", COUNT + ":cont", COUNT + ":pause")
         seconds = float(out.split()[1]) * 1e-6
-        with open(ENTERED + "/hist") as file:
-            text = file.read()
         each = {}
-        for process, name, hits in re.findall(r"common_pid: (\S.*?) +\[ *\d+\], id: (\S+) .*hitcount: +(\d+)", text):
+        for process, name, hits in self.counted():
             if not process.startswith(("python", "tmpirun")):
-                each[name] = each.get(name, 0) + int(hits) / (2 * rounds)
+                each[name] = each.get(name, 0) + hits / (2 * rounds)
         print(f"{bytes_each} bytes: " + ", ".join(f"{name} {count:.3f}" for name, count in sorted(each.items()))
               + f" calls per message, each of which takes {seconds * 1e6:.0f} us")
         return each, seconds
@@ -56,6 +60,24 @@ class CallsTest(VerbsTest):
                 self.assertLess(count, looks + FEW, name)
             else:
                 self.assertLess(count, FEW, name)
+
+    def writes_of_perftest(self, rounds):
+        """All of its calls of write() in a run of so many messages each way, from its beginning to its end."""
+        def writes():
+            return sum(hits for process, name, hits in self.counted() if process.startswith("ib_send_lat") and name == "sys_write")
+
+        before = writes()
+        self.trigger(COUNT + ":cont")
+        perftest("ib_send_lat", "-s", "8", "-n", str(rounds))
+        self.trigger(COUNT + ":pause")
+        return writes() - before
+
+    def test_the_write_is_the_device_s(self):
+        """A program that calls nothing but the device's library pays the same: its longer run has one more for each message more."""
+        few, many = 500, 2500
+        more = (self.writes_of_perftest(many) - self.writes_of_perftest(few)) / (2 * (many - few))
+        print(f"ib_send_lat: sys_write {more:.3f} calls per message")
+        self.assertAlmostEqual(more, 1, delta=FEW)
 
     def test_small_messages(self):
         self.check(*self.per_message(1500, 8), 1.1)

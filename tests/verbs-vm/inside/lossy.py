@@ -30,7 +30,7 @@ class LossyTest(failures.Traffic):
             print("the job went on")
             return
         job.finish()
-        self.assertRegex(job.err, rb"has neither done|does not answer")
+        self.assertRegex(job.err, rb"has neither done|does not answer|does not say why")
         self.check_failure(job, 1)
         self.check_nothing_left(job)
         print(job.err.decode().splitlines()[0])
