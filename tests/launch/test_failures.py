@@ -251,7 +251,7 @@ class ProgramTest(LaunchTest):
         with open(script, "w") as file:
             file.write("#!/bin/sh\n")
         os.chmod(script, 0o755)
-        self.assertEqual(self.run_job(script).code, 126)
+        self.check_failure(self.run_job("-n", 2, script), 126, "is a script; ranks are mapped from a compiled program, so give tmpirun the program")
         static = os.path.join(self.directory(), "static")
         subprocess.run(["gcc", "-x", "c", "-static", "-o", static, "-"], input=b"int main(void) { return 0; }", check=True)
         job = self.run_job("-n", 2, static)

@@ -60,6 +60,11 @@ class Sleep(LaunchTest):
         self.assertEqual(job.code, 0, job.err)
         self.assertNotIn(b"--sleep", job.err)
 
+    def test_who_is_alone_on_a_core_sleeps_by_the_system(self):
+        """With yield, too: there is nobody to whom it could leave the core."""
+        for function in ("nanosleep", "poll"):
+            self.timed_out("  rank 0: running, in ", "-n", 1, "--sleep", "yield", program("sleeper.c"), function, 200000)
+
     def test_profile(self):
         for how, least, most in (("hold", 0.45, 0.61), ("yield", 0, 0)):
             file = os.path.join(self.directory(), "profile.json")
