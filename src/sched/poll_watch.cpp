@@ -1,15 +1,34 @@
 #include "sched/poll_watch.hpp"
 
+#include <unistd.h>
+
+#include <algorithm>
+#include <cstdint>
+
 #include "sched/offload.hpp"
 #include "sched/worker.hpp"
 #include "timers/clock.hpp"
 
 namespace tmpi::sched {
+namespace {
+
+// Ticks.
+std::uint64_t cheapest_system_call() noexcept {
+  std::uint64_t least = UINT64_MAX;
+  for (int i = 0; i < 16; ++i) {
+    const std::uint64_t before = timers::now_ticks();
+    ::getppid();
+    least = std::min(least, timers::now_ticks() - before);
+  }
+  return least;
+}
+
+}  // namespace
 
 void PollWatch::set(PollHook hook, double period, const Scheduler& scheduler, int tasks) {
   seen_.reserve(static_cast<std::size_t>(tasks));
   scheduler_ = &scheduler;
-  away_ticks_ = timers::ticks(kAway);
+  away_ticks_ = std::max(timers::ticks(kAway), cheapest_system_call() / 2);
   period_ticks_ = timers::ticks(period);
   fewest_ = static_cast<std::uint32_t>(kFewest * period);
   hook_ = hook;

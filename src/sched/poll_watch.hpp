@@ -51,7 +51,9 @@ class PollWatch {
   };
   static constexpr std::uint32_t kBetweenLooks = 4096;
   static constexpr std::uint32_t kFewest = 2000;  // polls in a second that are a tight loop
-  // s. A loop around a test takes a quarter of it for itself, the quickest stat() twice as much.
+  // s. A loop around a test takes a quarter of it for itself, the quickest stat() twice as much. Where system calls are
+  // slow (they empty the TLB, in some emulated machines), so is what comes after the poll's own, that of the network: half
+  // of the cheapest one then.
   static constexpr double kAway = 120e-9;
 
   void measure(PollCount& polls) const noexcept;
