@@ -218,8 +218,11 @@ bool Worker::sleep(std::uint32_t epoch) noexcept {
   }
   sleeps_.store(true, std::memory_order_relaxed);
   detail::hurry_progress();
+  const std::uint64_t began = timers::now_ticks();
   const bool watched = shared_.stall.sleep(parking(), epoch, left);
   sleeps_.store(false, std::memory_order_relaxed);
+  // Not where the program has said for how long it sleeps.
+  if (earliest == 0) patience_.note_sleep(timers::now_ticks() - began, shared_.spin_ticks);
   parking().take_signals();
   return watched;
 }
@@ -251,6 +254,7 @@ inline void Worker::spin_on() noexcept {
     if (drain_hook_ != nullptr) drain_hook_(index_);
     return !has_ready() && !finished();
   };
+  const std::uint64_t patience = patience_.ticks(shared_.spin_ticks);
   do {
     for (int i = 0; i < 8; ++i) {
       if (over()) return assist_point_.look_away();
@@ -263,7 +267,7 @@ inline void Worker::spin_on() noexcept {
     assist_point_.look();
     now = timers::now_ticks();
     if (progressed()) start = now;
-  } while (now - start < shared_.spin_ticks);
+  } while (now - start < patience);
   assist_point_.look_away();
 }
 

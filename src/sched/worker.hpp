@@ -23,6 +23,7 @@
 #include "sched/helper.hpp"
 #include "sched/move.hpp"
 #include "sched/opening.hpp"
+#include "sched/patience.hpp"
 #include "sched/poll_watch.hpp"
 #include "sched/progress.hpp"
 #include "sched/ready_queue.hpp"
@@ -380,6 +381,7 @@ class alignas(kCacheLine) Worker {
   std::atomic<std::uint64_t> held_{0};
   // Tasks for which interrupt() has been called, the latest first. release: who takes them sees why.
   std::atomic<Task*> interrupted_{nullptr};
+  Patience patience_;
   AssistPoint assist_point_;
   // Of a job whose tasks move.
   Balancer* balancer_ = nullptr;

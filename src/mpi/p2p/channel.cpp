@@ -44,6 +44,8 @@ bool match(Slot& slot) noexcept {
   const bool inside = slot.bytes <= kSlotBytes;
   const void* const packed = inside ? slot.packed : slot.outside.payload;
   Message* const sent = inside ? nullptr : slot.outside.cell;
+  // While it is matched.
+  if (inside && slot.bytes > kSlotLineBytes) __builtin_prefetch(&slot.packed[kSlotLineBytes]);
   const MatchResult arrival = slot.target->matcher.arrive(slot.key, [&]() noexcept {
     Message* const cell = sent != nullptr ? sent : take_cell(slot.bytes);
     if (cell == nullptr) return cell;
