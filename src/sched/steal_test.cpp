@@ -2,6 +2,7 @@
 #include <doctest/doctest.h>
 
 #include <atomic>
+#include <functional>
 #include <vector>
 
 #include "sched/move.hpp"
@@ -270,6 +271,144 @@ TEST_CASE("who idles takes from the worker where most waits" * doctest::test_sui
     first = taken_from;
   }
   CHECK(first == 1);
+}
+
+TEST_CASE("which task of a busy worker an idle one takes first") {
+  CHECK(fit(0, 0.5, false) == Fit::kAny);
+  CHECK(fit(0, 0.5, true) == Fit::kBelongs);
+  CHECK(fit(0, 0, false) == Fit::kAny);
+  // Who talks more with those here belongs here, and more with those there is parted from them, home or not.
+  CHECK(fit(0.1, 0.5, false) == Fit::kBelongs);
+  CHECK(fit(-0.1, 0.5, false) == Fit::kParted);
+  CHECK(fit(-0.1, 0.5, true) == Fit::kParted);
+  // Few messages say nothing.
+  CHECK(fit(0.005, 0.5, false) == Fit::kAny);
+  CHECK(fit(-0.005, 0.5, true) == Fit::kBelongs);
+  // It would cost more than it gains. But who hardly computes, and for whom others wait perhaps, is taken.
+  CHECK(fit(-0.3, 0.5, true) == Fit::kStays);
+  CHECK(fit(-0.009, 0.001, false) == Fit::kParted);
+}
+
+// Tasks 0 to 3 compute in turn on worker 0, task 4 on worker 1 until 1 has begun a turn: those that wait are 2, 3 and 0
+// then. `talks(i)`, in each turn. Returns the one that comes to worker 1 first; -1: none has.
+int first_taken(const std::function<void(int, const std::vector<Task*>&)>& talks, bool three_is_of_one) {
+  Job job(moving("steal", 2, 5));
+  std::atomic<int> first{-1}, runs{-1}, turns{0}, begun{0};
+  std::vector<Task*> tasks;
+  for (int i = 0; i < 4; ++i) {
+    tasks.push_back(&job.spawn(i == 3 && three_is_of_one ? 1 : 0, [&, i] {
+      if (i == 3 && three_is_of_one) {
+        while (move_to(0) != Moved::kYes || current_worker() != 0) continue;
+        current()->moving->assigned = -1;
+      }
+      ++begun;
+      while (begun < 5) yield();
+      for (int turn = 0; turn < 200 && first < 0; ++turn) {
+        runs = i;
+        ++turns;
+        talks(i, tasks);
+        compute(1e-3);
+        runs = -1;
+        yield();
+        int none = -1;
+        if (current_worker() == 1) first.compare_exchange_strong(none, i);
+      }
+    }));
+  }
+  tasks.push_back(&job.spawn(1, [&] {
+    ++begun;
+    while (begun < 5) yield();
+    const auto& workers = current()->worker->balancer()->workers();
+    // Long enough for two measurements at least.
+    while (turns < 60 || runs != 1 || !workers[0]->invites()) {
+      talks(4, tasks);
+      compute(2e-5);
+    }
+  }));
+  job.run();
+  return first;
+}
+
+TEST_CASE(
+    "who idles takes ranks whose home it is, or whose partners are there, and parts none if there are "
+    "others" *
+    doctest::test_suite("timing")) {
+  constexpr int kAttempts = 7;  // its thread may get no time until another one runs, in any of them
+  const auto most = [](int wanted, const auto& talks, bool three_is_of_one) {
+    int right = 0;
+    for (int attempt = 0; attempt < kAttempts; ++attempt)
+      right += first_taken(talks, three_is_of_one) == wanted;
+    return right > kAttempts / 2;
+  };
+  const auto talk = [](const std::vector<Task*>& tasks, int from, int to) {
+    if (tasks.size() == 5) count_message(*tasks[index(from)], *tasks[index(to)], 1 << 20);  // 52 us
+  };
+  const auto nobody = [](int, const std::vector<Task*>&) {};
+  CHECK(most(2, nobody, false));  // who has waited longest
+  CHECK(most(3, nobody, true));   // its home
+  CHECK(most(
+      3,
+      [&](int i, const auto& tasks) {
+        if (i == 3) talk(tasks, 3, 4);
+      },
+      false));
+  // From the other side.
+  CHECK(most(
+      3,
+      [&](int i, const auto& tasks) {
+        if (i == 1) talk(tasks, 1, 3), talk(tasks, 1, 2), talk(tasks, 1, 2);
+        if (i == 2) talk(tasks, 2, 0), talk(tasks, 2, 0);
+        if (i == 3) talk(tasks, 3, 4), talk(tasks, 3, 4);
+      },
+      false));
+  // 2 talks with 1 and 0, 3 with nobody.
+  CHECK(most(
+      3,
+      [&](int i, const auto& tasks) {
+        if (i == 2) talk(tasks, 2, 1), talk(tasks, 2, 0);
+      },
+      false));
+}
+
+// Two tasks on worker 0 compute at the same time and exchange `messages` of 50 us each in a step. Returns in how many of
+// the last steps they began on different workers, and how often they have moved in those.
+struct Apart {
+  int steps = 0;
+  std::uint64_t moves = 0;
+};
+Apart apart(int messages) {
+  constexpr int kSteps = 60;
+  Job job(moving("steal", 2, 2));
+  Apart result;
+  Task* tasks[2] = {};
+  Event arrived[2][kSteps];
+  std::atomic<int> workers[2] = {0, 0};
+  for (int i = 0; i < 2; ++i) {
+    tasks[i] = &job.spawn(0, [&, i] {
+      std::uint64_t before = 0;
+      for (int step = 0; step < kSteps; ++step) {
+        if (step == kSteps / 2) before = moves();
+        compute(5e-4);
+        for (int k = 0; k < messages; ++k) count_message(*tasks[i], *tasks[1 - i], 1 << 20);
+        arrived[i][step].complete();
+        arrived[1 - i][step].wait();
+        workers[i] = current_worker();
+        if (i == 0 && step >= kSteps / 2) result.steps += workers[0] != workers[1];
+      }
+      if (i == 0) result.moves = moves() - before;
+    });
+  }
+  job.run();
+  return result;
+}
+
+TEST_CASE("tasks that exchange much stay together, or come together again" * doctest::test_suite("timing")) {
+  // More than they compute: never parted once that is known.
+  CHECK(apart(10).moves == 0);
+  // They compute at the same time otherwise.
+  int parted = 0;
+  for (int attempt = 0; attempt < 20 && parted == 0; ++attempt) parted = apart(0).steps;
+  CHECK(parted > 0);
 }
 
 }  // namespace
