@@ -2,7 +2,6 @@
 #include <doctest/doctest.h>
 
 #include <atomic>
-#include <functional>
 #include <vector>
 
 #include "sched/move.hpp"
@@ -287,79 +286,6 @@ TEST_CASE("which task of a busy worker an idle one takes first") {
   // It would cost more than it gains. But who hardly computes, and for whom others wait perhaps, is taken.
   CHECK(fit(-0.3, 0.5, true) == Fit::kStays);
   CHECK(fit(-0.009, 0.001, false) == Fit::kParted);
-}
-
-// Tasks 0 to 3 compute in turn on worker 0, task 4 on worker 1 until 1 has begun a turn: those that wait are 2, 3 and 0
-// then. `talks(i)`, in each turn. Returns the one that comes to worker 1 first; -1: none has.
-int first_taken(const std::function<void(int, const std::vector<Task*>&)>& talks, bool three_is_of_one) {
-  Job job(moving("steal", 2, 5));
-  std::atomic<int> first{-1}, runs{-1}, turns{0}, begun{0};
-  std::atomic<bool> over{false};
-  std::vector<Task*> tasks;
-  for (int i = 0; i < 4; ++i) {
-    tasks.push_back(&job.spawn(i == 3 && three_is_of_one ? 1 : 0, [&, i] {
-      if (i == 3 && three_is_of_one) {
-        while (move_to(0) != Moved::kYes || current_worker() != 0) continue;
-        current()->moving->assigned = -1;
-      }
-      ++begun;
-      while (begun < 5) yield();
-      for (int turn = 0; turn < 200 && first < 0; ++turn) {
-        runs = i;
-        ++turns;
-        talks(i, tasks);
-        compute(1e-3);
-        runs = -1;
-        yield();
-        int none = -1;
-        if (current_worker() == 1) first.compare_exchange_strong(none, i);
-      }
-      over = true;
-    }));
-  }
-  tasks.push_back(&job.spawn(1, [&] {
-    ++begun;
-    while (begun < 5) yield();
-    const auto& workers = current()->worker->balancer()->workers();
-    // Long enough for two measurements at least.
-    while (!over && (turns < 60 || runs != 1 || !workers[0]->invites())) {
-      talks(4, tasks);
-      compute(2e-5);
-    }
-  }));
-  job.run();
-  return first;
-}
-
-TEST_CASE(
-    "who idles takes first whose home it is, or whose partners are there, and last who has partners here" *
-    doctest::test_suite("timing")) {
-  constexpr int kAttempts = 7;  // its thread may get no time until another one runs, in any of them
-  const auto most = [](int wanted, const auto& talks, bool three_is_of_one) {
-    int right = 0;
-    for (int attempt = 0; attempt < kAttempts; ++attempt)
-      right += first_taken(talks, three_is_of_one) == wanted;
-    return right > kAttempts / 2;
-  };
-  const auto talk = [](const std::vector<Task*>& tasks, int from, int to) {
-    if (tasks.size() == 5) count_message(*tasks[index(from)], *tasks[index(to)], 1 << 20);  // 52 us
-  };
-  const auto nobody = [](int, const std::vector<Task*>&) {};
-  CHECK(most(2, nobody, false));  // who has waited longest
-  CHECK(most(3, nobody, true));   // its home
-  CHECK(most(
-      3,
-      [&](int i, const auto& tasks) {
-        if (i == 3) talk(tasks, 3, 4);
-      },
-      false));
-  // 2 talks with 1 and 0, 3 with nobody.
-  CHECK(most(
-      3,
-      [&](int i, const auto& tasks) {
-        if (i == 2) talk(tasks, 2, 1), talk(tasks, 2, 0);
-      },
-      false));
 }
 
 // Two tasks on worker 0 compute at the same time and exchange `messages` of 50 us each in a step. Returns in how many of
