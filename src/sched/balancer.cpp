@@ -32,7 +32,7 @@ Balancer::Balancer(const BalanceChoice& choice, const Workers& workers, const Ta
       long_slot_(timers::ticks(kLongSlot)),
       last_plan_(timers::now_ticks()),
       last_step_(last_plan_.load(std::memory_order_relaxed)),
-      window_(without_steps_),
+      window_(plans() ? without_steps_ : shortest_),
       living_(tasks.capacity()),
       open_(workers.size()),
       nodes_(std::move(nodes)) {
@@ -106,9 +106,11 @@ void Balancer::measure(std::uint64_t elapsed, bool step) {
     seen.rate = seen.spent == 0 ? rate : newest * rate + (1 - newest) * seen.rate;
     seen.spent = spent;
     load.time = gone ? 0 : seen.rate;
+    task.moving->ties.set_share(load.time);
     load.memory_node = nodes_.empty() ? -1 : task.moving->memory_node.load(std::memory_order_relaxed);
   }
-  if (refines()) measure_messages(elapsed, newest);
+  if (counts_messages()) measure_messages(elapsed, newest);
+  if (steals()) tell_ties();
   living_.store(living, std::memory_order_relaxed);
   choose_window(step, sum > 0 ? change / (2 * sum) : 0);
 }
@@ -147,11 +149,52 @@ void Balancer::measure_messages(std::uint64_t elapsed, double newest) {
   }
 }
 
+// The most expensive of each task, at both ends.
+void Balancer::tell_ties() {
+  known_.assign(loads_.size(), {});
+  const auto tell = [this](int id, int other, double cost) {
+    Known& known = known_[static_cast<std::size_t>(id)];
+    int number = known.ties;
+    if (number < Ties::kMost) {
+      ++known.ties;
+    } else {
+      const auto least = std::ranges::min_element(known.costs);
+      if (*least >= cost) return;
+      number = static_cast<int>(least - known.costs.begin());
+    }
+    known.costs[static_cast<std::size_t>(number)] = static_cast<float>(cost);
+    tasks_.at(id).moving->ties.set(number, other, cost);
+  };
+  for (const Link& link : links_) {
+    tell(link.a, link.b, link.cost);
+    tell(link.b, link.a, link.cost);
+  }
+  for (std::size_t i = 0; i < loads_.size(); ++i) {
+    if (known_[i].ties < Ties::kMost) tasks_.at(static_cast<int>(i)).moving->ties.set(known_[i].ties, -1, 0);
+  }
+}
+
+Fit Balancer::fit(const Task& task, const Worker& from, const Worker& to) const noexcept {
+  const Moving& moving = *task.moving;
+  double drawn = 0;
+  moving.ties.for_each([&](int other, double cost) {
+    const Worker* const there = tasks_.at(other).worker;
+    if (there == &to) drawn += cost;
+    if (there == &from) drawn -= cost;
+  });
+  return sched::fit(drawn, moving.ties.share(), moving.wanted(task.home) == to.index());
+}
+
 // Where no step shows, a window of one step and a half counts some ranks' work once, others' twice. If what is measured
 // is another thing each time, the window has to hold more.
 void Balancer::choose_window(bool step, double change) noexcept {
   if (step) return;
   std::uint64_t window = window_.load(std::memory_order_relaxed);
+  // Nothing is planned: who talks to whom is to be known soon, and any window shows it.
+  if (!plans()) {
+    window_.store(std::min(2 * window, without_steps_), std::memory_order_relaxed);
+    return;
+  }
   if (change > kUnsteady) window = std::min(2 * window, kLongestWindow * without_steps_);
   if (change < kSteady) window = std::max(window / 2, without_steps_);
   window_.store(window, std::memory_order_relaxed);

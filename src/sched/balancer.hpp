@@ -36,7 +36,10 @@ class Balancer {
     return kind_ == BalanceKind::kGreedy || kind_ == BalanceKind::kRefine || kind_ == BalanceKind::kAuto;
   }
 
-  bool refines() const noexcept { return kind_ == BalanceKind::kRefine || kind_ == BalanceKind::kAuto; }
+  /// It is asked who talks to whom.
+  bool counts_messages() const noexcept { return kind_ == BalanceKind::kRefine || steals(); }
+  /// What worker `to`, which idles, is to a task of worker `from`.
+  Fit fit(const Task& task, const Worker& from, const Worker& to) const noexcept;
 
   /// Ticks: the turn of a task that is long; what is worth being taken by a worker that idles; the part of a turn for
   /// which one more task is offered.
@@ -50,7 +53,7 @@ class Balancer {
 
   /// All workers but few have come to the end of a step: a plan, unless there was one not long ago.
   void step(int tasks, std::uint64_t now) noexcept;
-  /// At a switch: a plan if no step has ended for long.
+  /// At a switch: a plan if no step has ended for long; where only idle workers move tasks, a measurement.
   void at_switch(std::uint64_t now) noexcept {
     // Signed: another worker's plan may be later than this one's look at the clock.
     const auto since = static_cast<std::int64_t>(now - last_plan_.load(std::memory_order_relaxed));
@@ -76,6 +79,7 @@ class Balancer {
   void plan(std::uint64_t now, bool step) noexcept;
   void measure(std::uint64_t elapsed, bool step);
   void measure_messages(std::uint64_t elapsed, double newest);
+  void tell_ties();
   Surroundings surroundings() const noexcept { return {open_, nodes_, links_}; }
   void choose_window(bool step, double change) noexcept;
   void assign();
@@ -107,8 +111,13 @@ class Balancer {
   std::vector<Seen> seen_;   // by task
   std::vector<Load> loads_;  // likewise
   std::vector<Link> links_;  // between two that had not finished
-  std::vector<char> open_;   // by worker
-  std::vector<int> nodes_;   // by worker: its NUMA node; empty: there is one
+  struct Known {
+    int ties = 0;
+    std::array<float, Ties::kMost> costs;
+  };
+  std::vector<Known> known_;  // by task: what it is told of its ties; scratch
+  std::vector<char> open_;    // by worker
+  std::vector<int> nodes_;    // by worker: its NUMA node; empty: there is one
   std::optional<Follower> follower_;
   MoveHooks hooks_;
 };

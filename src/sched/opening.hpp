@@ -25,10 +25,29 @@
 
 namespace tmpi::sched {
 
+/// How many workers of the process may be parked that come to take something: while there is none, who leaves something
+/// looks at no other worker. Written when somebody is about to park, and when it goes to work.
+template <class S>
+class alignas(kCacheLine) BasicThieves {
+ public:
+  // A worker that idles.
+  /// It has announced itself, and looks for something to take after that. seq_cst pairs with none(): either it is seen
+  /// here, or it sees what has been left.
+  void join() noexcept { number_.fetch_add(1, std::memory_order_seq_cst); }
+  void leave() noexcept { number_.fetch_sub(1, std::memory_order_relaxed); }
+
+  // Any thread.
+  bool none() const noexcept { return number_.load(std::memory_order_seq_cst) == 0; }
+
+ private:
+  typename S::template Atomic<int> number_{0};
+};
+
 template <class S, class Node>
 class alignas(kCacheLine) BasicOpening {
  public:
   using Parking = BasicParking<S, Node>;
+  using Thieves = BasicThieves<S>;
 
   // Any thread.
   bool is_open() const noexcept { return open_.load(std::memory_order_seq_cst) != 0; }
@@ -48,8 +67,8 @@ class alignas(kCacheLine) BasicOpening {
   /// Something has been left in the owner's inbox: if that is open, one worker that is parked, and may_come(its index),
   /// comes and looks. `all`: the workers' inboxes.
   template <class MayCome>
-  void invite(std::span<Parking* const> all, MayCome&& may_come) noexcept {
-    if (S::omits(Step::kWakeThief) || !is_open()) return;
+  void invite(std::span<Parking* const> all, const Thieves& thieves, MayCome&& may_come) noexcept {
+    if (S::omits(Step::kWakeThief) || !is_open() || thieves.none()) return;
     for (std::size_t i = 0; i < all.size(); ++i) {
       // Who has been woken by somebody else may have something else to do.
       if (all[i]->announced() && may_come(i) && all[i]->wake_if_parked()) return;
@@ -57,12 +76,14 @@ class alignas(kCacheLine) BasicOpening {
   }
 
   // Other workers.
-  /// Takes what is in the inbox and takes(node), oldest first; note(node) for each, before the owner can close.
+  /// Takes what is in the inbox and takes(node, round), oldest first, in so many rounds; note(node) for each, before the
+  /// owner can close.
   template <class Takes, class Note>
-  void raid(Parking& parking, Takes&& takes, Note&& note) noexcept {
+  void raid(Parking& parking, int rounds, Takes&& takes, Note&& note) noexcept {
     if (!invites(parking)) return;
     lock_.lock();
-    if (open_.load(std::memory_order_relaxed) != 0 || S::omits(Step::kOpenStill)) parking.raid(takes, note);
+    if (open_.load(std::memory_order_relaxed) != 0 || S::omits(Step::kOpenStill))
+      parking.raid(rounds, takes, note);
     lock_.unlock();
   }
 

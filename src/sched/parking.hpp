@@ -86,18 +86,26 @@ class BasicParking {
     }
   }
 
-  /// Of a thread that is not inside, in a job whose tasks move (opening.hpp): calls note(node) for what takes(node), and
-  /// leaves the rest, behind what has come meanwhile.
+  /// Of a thread that is not inside, in a job whose tasks move (opening.hpp): goes through what is there so often, calls
+  /// note(node) for what takes(node, round), and leaves the rest, behind what has come meanwhile.
   template <class Takes, class Note>
-  void raid(Takes&& takes, Note&& note) noexcept {
-    for (Node* node = inbox_.grab(); node != nullptr;) {
-      Node* const after = node->next;
-      if (node != &wake_node_ && takes(*node)) {
-        note(*node);
-      } else {
-        push(*node);
+  void raid(int rounds, Takes&& takes, Note&& note) noexcept {
+    Node* nodes = inbox_.grab();
+    for (int round = 0; round < rounds; ++round) {
+      for (Node** link = &nodes; *link != nullptr;) {
+        Node* const node = *link;
+        if (node != &wake_node_ && takes(*node, round)) {
+          *link = node->next;
+          note(*node);
+        } else {
+          link = &node->next;
+        }
       }
-      node = after;
+    }
+    while (nodes != nullptr) {
+      Node* const node = nodes;
+      nodes = node->next;
+      push(*node);
     }
   }
 

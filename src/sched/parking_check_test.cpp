@@ -288,17 +288,19 @@ TEST_CASE("what is left with a worker that computes is run once, by that or by a
   check_quick(&task_is_stolen<Checked<>>, kFew);
   check_all(&opening_closes<Checked<>>);
   check_lost(&task_is_stolen<Without<Step::kWakeThief>>);
+  check_lost(&task_is_stolen<Without<Step::kJoinFirst>>);
   check_lost(&task_is_stolen<Without<Step::kLookAgain>>);
   CHECK_FALSE(explore(&opening_closes<Without<Step::kOpenStill>>, kFew).ok);
 }
 
 // Worker 2 computes until each of the two others, which may be parked, has run one of its tasks: a thief takes one and has
-// the other thief come for the rest.
-template <class S>
+// the other thief come for the rest. kHome: the later one is worker 0's, which takes it before the other.
+template <class S, bool kHome = false>
 void rest_is_stolen() {
   Model<S>& model = job<S>(3, false);
   model.steals = true;
   model.worth_taking = 1;
+  if (kHome) model.messages[1].home = 0;
   add("worker 0", model, [](Model<S>& m) {
     m.worker(0).wait();
     m.done[0] = true;
@@ -342,6 +344,7 @@ void thief_has_work() {
 
 TEST_CASE("who is woken to take tasks, and leaves some or goes to work instead, has the next one come") {
   check_all(&rest_is_stolen<Checked<>>, kFew);
+  check_all(&rest_is_stolen<Checked<>, true>, kFew);
   check_lost(&rest_is_stolen<Without<Step::kInviteNext>>);
   check_lost(&rest_is_stolen<Without<Step::kInviteNext, Step::kPassInvitation>>);
   check_all(&thief_has_work<Checked<>>, kFew);

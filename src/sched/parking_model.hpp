@@ -5,6 +5,7 @@
 #include <array>
 #include <cstdint>
 #include <new>
+#include <utility>
 
 #include "sched/entrance.hpp"
 #include "sched/explorer.hpp"
@@ -21,6 +22,7 @@ struct Target {
   Target* next = nullptr;  ///< in an inbox
   int worker = 0;
   BasicParker<S>* thread = nullptr;  ///< null: a task
+  int home = -1;                     ///< the worker that takes it before others
 };
 
 template <class S>
@@ -38,6 +40,7 @@ struct ModelWorker {
     owes_invitation = false;
     if (ready == 0) entrance.idle(*this);
     idling = false;
+    if (std::exchange(may_come, false)) model.thieves.leave();
     if (owes_invitation) pass_invitation();
     require(ready > 0, "a worker ends its wait with nothing ready");
     --ready;
@@ -66,14 +69,20 @@ struct ModelWorker {
   }
   /// Something has been left in its inbox. Any thread.
   void invite(int but = -1) {
-    opening.invite(model.shared.all,
+    opening.invite(model.shared.all, model.thieves,
                    [&](std::size_t i) { return static_cast<int>(i) != index && static_cast<int>(i) != but; });
   }
   /// Worker::finds_other_work().
   bool finds_other_work() {
     if (!model.steals) return false;
     if (!S::omits(Step::kPassInvitation)) owes_invitation = true;
-    return steal() || ready > 0;
+    if (!S::omits(Step::kJoinFirst)) join();
+    const bool soon = steal();
+    join();
+    return soon || ready > 0;
+  }
+  void join() {
+    if (!std::exchange(may_come, true)) model.thieves.join();
   }
   bool steal() {
     int taken = 0;
@@ -81,18 +90,23 @@ struct ModelWorker {
     for (int i = 0; model.steals && i < model.workers && ready == 0; ++i) {
       Worker& from = model.worker(i);
       if (i == index) continue;
+      bool left_own = false;
       from.opening.raid(
-          from.entrance.parking(),
-          [&](Target<S>& target) {
+          from.entrance.parking(), 2,
+          [&](Target<S>& target, int round) {
             if (model.leaves && from.settled.load(std::memory_order_acquire) == &target) {
               soon = true;
               return false;
             }
             rest = rest || taken == model.worth_taking;
-            return taken < model.worth_taking;
+            const bool own = target.home == index;
+            const bool takes = taken < model.worth_taking && own == (round == 0);
+            left_own = left_own || (own && !takes && round == 0);
+            return takes;
           },
-          [&](Target<S>&) {
+          [&](Target<S>& target) {
             require(!from.closed_again, "a task is taken of a worker that is not open");
+            require(target.home == index || !left_own, "a task is taken before one whose home it is");
             ++taken;
             ++ready;
           });
@@ -178,7 +192,8 @@ struct ModelWorker {
   bool idling = false;
   bool closed_again = false;
   bool owes_invitation = false;
-  int stolen = 0;  // tasks
+  bool may_come = false;  // counted in model.thieves
+  int stolen = 0;         // tasks
   Entrance entrance;
   BasicOpening<S, Target<S>> opening;
   Atomic<const Target<S>*> settled{nullptr};  // in whose flow of control it is
@@ -238,6 +253,7 @@ struct Model {
   }
 
   typename Parking::Shared shared;
+  BasicThieves<S> thieves;
   BasicEventcount<S> progress;  // of a thread that is no worker
   std::array<Parking*, kWorkers> parkings = {};
   bool has_network;
@@ -267,6 +283,7 @@ struct Model {
     name(&left[1], "left[1]");
     name(&place, "place");
     name(&shared, "the watch");
+    name(&thieves, "the thieves");
     for (int i = 0; i < workers; ++i) {
       name(&worker(i).opening, i == 0 ? "opening 0" : "another opening");
       name(&worker(i).entrance, i == 0 ? "inbox 0" : i == 1 ? "inbox 1" : "inbox 2");

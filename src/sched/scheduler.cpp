@@ -527,7 +527,7 @@ Result<std::unique_ptr<Scheduler>> Scheduler::create(const Options& options) {
   detail::g_tasks_move = scheduler->balancer() != nullptr;
   detail::g_plans =
       detail::g_tasks_move && (scheduler->balancer()->plans() || scheduler->balancer()->steals());
-  detail::g_counts_messages = detail::g_tasks_move && scheduler->balancer()->refines();
+  detail::g_counts_messages = detail::g_tasks_move && scheduler->balancer()->counts_messages();
   return std::unique_ptr<Scheduler>(std::move(scheduler));
 }
 

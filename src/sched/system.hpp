@@ -39,6 +39,7 @@ enum class Step {
   kWatchForParked,     ///< ... and has it watch if nobody does
   kOpenStill,          ///< who takes tasks of another worker looks, under the lock, whether it may still
   kWakeThief,          ///< who leaves a task with a worker that computes has an idle one look for it
+  kJoinFirst,          ///< who parks is counted as a thief before it looks for something to take
   kInviteNext,         ///< who takes some of its tasks has another idle one look for the rest
   kPassInvitation,     ///< who has been woken to look, and goes to work instead, has another one look
   kAwaitLeft,          ///< who finds a task that is just being left does not park

@@ -7,6 +7,7 @@
 #include <cstdint>
 
 #include "base/platform.hpp"
+#include "sched/affinity.hpp"
 #include "sched/peers.hpp"
 #include "timers/meter.hpp"
 #include "ult/fiber.hpp"
@@ -54,6 +55,7 @@ struct Moving {
   std::atomic<std::uint64_t> moves{0};  ///< so often has it changed its worker
   bool fresh = false;                   ///< it has not run since it has moved; its worker's thread
   Peers peers;                          ///< whom it sends messages to
+  Ties ties;                            ///< what has been measured of that
   // Where its memory is, and since when it has run on another NUMA node: Follower's.
   std::atomic<int> memory_node{-1};  ///< -1: it has not run yet
   int came_to = -1;                  ///< the node where it runs if that is not its memory's

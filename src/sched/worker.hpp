@@ -39,6 +39,7 @@ namespace tmpi::sched {
 using Entrance = BasicEntrance<System, Task>;
 using Parking = Entrance::Parking;
 using Opening = BasicOpening<System, Task>;
+using Thieves = BasicThieves<System>;
 
 /// What all workers of a process share.
 struct Shared {
@@ -59,6 +60,7 @@ struct Shared {
   InterruptHook interrupt_hook = nullptr;
   PollWatch polls{workers};
   std::unique_ptr<Balancer> balancer;  ///< null: tasks stay where they are
+  Thieves thieves;
 };
 
 class alignas(kCacheLine) Worker {
@@ -395,6 +397,7 @@ class alignas(kCacheLine) Worker {
   std::atomic<bool> closed_{false};
   std::atomic<bool> idling_{false};
   bool owes_invitation_ = false;  // while it idles (opening.hpp)
+  bool may_come_ = false;         // it is counted among the thieves
   std::unique_ptr<Attendant> attendant_;
   std::unique_ptr<FileRing> files_;  // made with the first call
   bool no_ring_ = false;             // it has been refused

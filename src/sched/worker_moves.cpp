@@ -109,7 +109,7 @@ __attribute__((noinline)) void Worker::balance() noexcept {
   follow_memory();
   if (entrance_.admits() || ready_.empty()) return;
   if (balancer_->rotates()) return rotate();
-  if (balancer_->plans()) balancer_->at_switch(began_);
+  if (balancer_->plans() || balancer_->steals()) balancer_->at_switch(began_);
   if (const std::uint64_t number = balancer_->plan_number(); number != plan_seen_) {
     plan_seen_ = number;
     departing_ = balancer_->departing(*this);
@@ -215,7 +215,7 @@ __attribute__((noinline)) void Worker::make_ready_specially(Task& task) noexcept
 
 // Something has been left in the inbox of this worker, which may be open. Any thread.
 __attribute__((noinline)) void Worker::invite(const Worker* but) noexcept {
-  opening_.invite(shared_.parkings, [this, but](std::size_t i) {
+  opening_.invite(shared_.parkings, shared_.thieves, [this, but](std::size_t i) {
     const Worker* const other = shared_.workers[i].get();
     return other != this && other != but && !other->closed();
   });
@@ -226,6 +226,7 @@ __attribute__((noinline)) void Worker::invite(const Worker* but) noexcept {
 bool Worker::finds_other_work() noexcept {
   if (!balancer_->steals() || closed()) return false;
   owes_invitation_ = true;
+  if (!std::exchange(may_come_, true)) shared_.thieves.join();
   const bool soon = steal();
   if (soon && shared_.oversubscribed) sched_yield();  // who is leaving the task may have no core
   return soon || has_ready();
@@ -261,7 +262,7 @@ bool Worker::steal() noexcept {
     // That one first, then the others in turn.
     Worker& from = i == 0 ? *fullest : *workers[(static_cast<std::size_t>(index_) + i) % workers.size()];
     if (i > 0 && &from == fullest) continue;
-    const auto takes = [&](const Task& task) {
+    const auto takes = [&](const Task& task, int round) {
       // In this order: one that is just being left must not be looked at. acquire: what it has left is seen.
       if (from.settled_.load(std::memory_order_acquire) == &task) {
         soon = true;
@@ -270,11 +271,13 @@ bool Worker::steal() noexcept {
       if (!bound_to_none(task) ||
           task.interrupt_queued.load(std::memory_order_seq_cst))  // in a list of the other worker's
         return false;
-      if (taken < balancer_->worth_taking()) return true;
-      rest = true;
+      const Fit fit = balancer_->fit(task, from, *this);
+      const bool now = static_cast<int>(fit) == round;
+      if (now && (fit == Fit::kParted ? taken == 0 : taken < balancer_->worth_taking())) return true;
+      rest = rest || now || fit == Fit::kStays;  // for another worker
       return false;
     };
-    from.opening_.raid(from.parking(), takes, [&](Task& task) {
+    from.opening_.raid(from.parking(), kRounds, takes, [&](Task& task) {
       const std::uint64_t work = work_of(task), offered = from.offered_.load(std::memory_order_relaxed);
       taken += work;
       from.offered_.store(offered - std::min(work, offered), std::memory_order_relaxed);
@@ -296,8 +299,10 @@ __attribute__((noinline)) void Worker::pass_invitation() noexcept {
 void Worker::receive(Task& task, Worker& from) noexcept {
   from.residents_.fetch_sub(1, std::memory_order_relaxed);
   welcome(task);
-  // After its turn it goes where it belongs; if nobody plans that, it stays: it would be taken again.
-  const int wanted = task.moving->wanted(balancer_->plans() ? task.home : -1);
+  // After its turn it goes where it belongs; if nobody plans that, it stays: it would be taken again. Unless those to
+  // whom it talks are where it was.
+  const int partners = balancer_->fit(task, from, *this) == Fit::kParted ? from.index_ : -1;
+  const int wanted = task.moving->wanted(balancer_->plans() ? task.home : partners);
   const bool goes_back =
       wanted >= 0 && wanted != index_ && !balancer_->workers()[static_cast<std::size_t>(wanted)]->closed();
   task.moving->target.store(goes_back ? wanted : -1, std::memory_order_relaxed);
@@ -324,6 +329,7 @@ void Worker::begin_idle() noexcept {
 
 void Worker::end_idle() noexcept {
   idling_.store(false, std::memory_order_relaxed);
+  if (std::exchange(may_come_, false)) shared_.thieves.leave();
   if (owes_invitation_) pass_invitation();
   began_ = timers::now_ticks();
   follow_memory();
