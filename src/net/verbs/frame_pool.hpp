@@ -58,7 +58,8 @@ class FramePool {
 
   std::size_t payload = 0;
   std::uint32_t credits = 0, depth = 0, users = 0;
-  std::uint32_t unposted = 0;  ///< receive buffers, at most, that are free and wait to be posted: it has as many more
+  std::uint32_t unposted =
+      0;  ///< receive buffers, at most, that are free and wait to be posted: it has as many more
   ReceivePool receives;
   SendPool sends;
   ibv_cq* received = nullptr;
