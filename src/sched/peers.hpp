@@ -1,7 +1,7 @@
 // Peers: with whom a task exchanges messages, and what that would cost if both were on different workers: what `refine`
-// asks (assignment.hpp), and who takes tasks of others (affinity.hpp). Of those to whom it has sent, the few that count most: when the table is full, the one that
-// counts least makes room and leaves its cost to the new one (Metwally et al., "Space-Saving", ICDT 2005), so that who
-// matters is found, and none of them is taken for less than it is.
+// asks (assignment.hpp), and who takes tasks of others (affinity.hpp). Of those to whom it has sent, the few that count
+// most: when the table is full, the one that counts least makes room and leaves its cost to the new one (Metwally et al.,
+// "Space-Saving", ICDT 2005), so that who matters is found, and none of them is taken for less than it is.
 #pragma once
 
 #include <array>
