@@ -3,8 +3,8 @@
 shares a translation unit with others (cmake/TmpiGrouped.cmake hands this to CMake's unity build).
 
 Never two of which one declares a name for itself (in an anonymous namespace, static, a macro, a type of a .cpp) that the other one uses or the
-other's headers declare; nor two that define macros differently which their headers look at. Of a function's name only calls are uses: as a
-variable's or a member's name it is found first. It reads the text, not the language: a name too many makes a group smaller, nothing else.
+other's headers declare; nor two that define macros differently which their headers look at. It reads the text, not the language: a name too
+many makes a group smaller, nothing else.
 """
 
 import functools
@@ -13,14 +13,13 @@ import re
 import sys
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
-# Lines of a unit: what it costs before its first line, and the templates that all use, are paid seldom; a few compilers share a large room.
-LARGEST = 3500
+LARGEST = 20  # files: several compilers share a room of a few dozen, and an edit compiles no more than these again
 NOISE = re.compile(r'//[^\n]*|/\*.*?\*/|R"(\w*)\(.*?\)\1"|"(?:\\.|[^"\\\n])*"|\'(?:\\.|[^\'\\\n])+\'', re.DOTALL)
 HEADER = re.compile(r'^[ \t]*#[ \t]*include[ \t]*"([^"]+\.(?:hpp|h))"', re.MULTILINE)
 OWN_TEXT = re.compile(r'^[ \t]*#[ \t]*include[ \t]*"([^"]+\.(?:cpp|inc))"', re.MULTILINE)
 DIRECTIVE = re.compile(r"^[ \t]*#(?:[^\n]*\\\n)*[^\n]*", re.MULTILINE)
 MACRO = re.compile(r"^[ \t]*#[ \t]*define[ \t]+(\w+)((?:[^\n]*\\\n)*[^\n]*)", re.MULTILINE)
-TYPE = re.compile(r"\b(?:struct|class|union|enum(?:\s+(?:class|struct))?|concept)\s+(\w+)\b(?!\s*::)")  # "struct A::B" declares no A
+TYPE = re.compile(r"\b(?:struct|class|union|enum(?:\s+(?:class|struct))?|concept)\s+(\w+)")
 ALIAS = re.compile(r"\busing\s+(\w+)\s*=|\btypedef\b.*?(\w+)\s*$", re.DOTALL)
 ATTRIBUTE = re.compile(r"\[\[[^\]]*\]\]|\b(?:alignas|decltype|__attribute__)\s*\((?:[^()]|\((?:[^()]|\([^()]*\))*\))*\)")
 FUNCTION = re.compile(r"[^=(]*?(\w+)\s*\(")
@@ -28,9 +27,8 @@ VARIABLE = re.compile(r"([A-Za-z_]\w*)\s*(?:\[[^\]]*\]\s*)*(?:=[^,]*)?(?:,|$)") 
 WORD = re.compile(r"[A-Za-z_]\w*")
 BASES = re.compile(r"^((?:struct|class|union|enum(?:\s+(?:class|struct))?)\s+\w+(?:\s+final)?)\s*:(?!:).*", re.DOTALL)
 MEMBER = re.compile(r"(?:\.|->)\s*[A-Za-z_]\w*")  # found in a class, whatever the file calls by this name
-CALL = re.compile(r"(?<!::)\b([A-Za-z_]\w*)\s*\(")
 # What the expressions above take for a name now and then.
-NO_NAMES = set("auto bool string uint16_t char class const double enum final float int long noexcept nullptr operator return short signed size_t struct unsigned void".split())
+NO_NAMES = set("auto bool char class const double enum final float int long noexcept nullptr operator return short signed size_t struct unsigned void".split())
 
 
 def text_of(path):
@@ -45,7 +43,7 @@ def text_of(path):
 
 
 def statements(text):
-    """(statement, is it the file's own) for what stands in namespaces, outside all other braces; of an unscoped enumeration its body too."""
+    """(statement, is it the file's own) for what stands in namespaces, outside all other braces; of an enumeration its body too."""
     scopes, start = [], 0  # of every open brace: "named", "own" (anonymous) or "body"
     for match in re.finditer(r"[{};]", text):
         piece, start_of_piece, start = text[start:match.start()].strip(), start, match.end()
@@ -62,29 +60,25 @@ def statements(text):
             else:
                 scopes.append("own" if piece == "namespace" else "named")
         elif scopes:
-            if scopes.count("body") == 1 and re.search(r"\benum\b(?!\s+(?:class|struct)\b)[^;{}]*\{\s*$", text[:start_of_piece][-200:]):
+            if scopes.count("body") == 1 and re.search(r"\benum\b[^;{}]*\{\s*$", text[:start_of_piece][-200:]):
                 yield from ((word, own) for word in re.findall(r"(\w+)\s*(?:=[^,]*)?(?:,|$)", piece))
             scopes.pop()
 
 
 def names_of(piece, own):
-    """The names a statement declares for its file alone: (types, variables and the like, functions)."""
+    """The names a statement declares for its file alone."""
     if piece.startswith(("using namespace", "extern", "TEST_CASE", "static_assert")):
-        return set(), set()
+        return set()
     if piece.startswith("using") and "=" not in piece:  # may stand there twice, and if it means two things the compiler says so
-        return set(), set()
+        return set()
     piece = ATTRIBUTE.sub("", piece)
     piece = re.sub(r"^(?:template\s*<[^{;]*?>\s*(?=[A-Za-z]))+", "", piece.strip())
     piece = BASES.sub(r"\1", piece)
     names = set(TYPE.findall(piece)) | {name for pair in ALIAS.findall(piece) for name in pair if name}
-    functions = set()
     if own or re.search(r"\bstatic\b", piece):
         function = FUNCTION.match(piece)
-        if function:
-            functions = set() if piece[:function.start(1)].endswith("::") else {function[1]}  # a member's definition
-        else:
-            names |= set(VARIABLE.findall(piece))
-    return names - NO_NAMES, functions - NO_NAMES
+        names |= {function[1]} if function else set(VARIABLE.findall(piece))
+    return names - NO_NAMES
 
 
 @functools.cache
@@ -94,7 +88,7 @@ def header(path):
     code = NOISE.sub(" ", text)
     names = set(dict(MACRO.findall(code)))
     for piece, _ in statements(DIRECTIVE.sub("", code)):
-        names = names.union(*names_of(piece, True))
+        names |= names_of(piece, True)
     conditions = {word for line in re.findall(r"^[ \t]*#[ \t]*(?:if|ifdef|ifndef|elif)\b.*", code, re.MULTILINE) for word in WORD.findall(line)}
     return names, conditions, headers_of(path, text)
 
@@ -119,30 +113,21 @@ class Source:
         text = text_of(path)
         code = NOISE.sub(" ", text)
         self.path = path
-        self.lines = text.count("\n")
-        code_of_its_own = MEMBER.sub(" ", code)
-        self.words = set(WORD.findall(code_of_its_own))
+        self.words = set(WORD.findall(MEMBER.sub(" ", code)))
         self.macros = dict(MACRO.findall(code))
         self.own = set(self.macros)
-        self.functions = set()
         for piece, own in statements(DIRECTIVE.sub("", code)):
-            names, functions = names_of(piece, own)
-            self.own |= names
-            self.functions |= functions
-        # Where a function's name would find one of another file's: elsewhere it is a member, or a variable, which goes first.
-        self.calls = set(CALL.findall(code_of_its_own)) | self.own | self.functions
+            self.own |= names_of(piece, own)
         conditions = set()
         for names, looked_at, _ in map(header, closure(headers_of(path, text))):
             self.words |= names
-            self.calls |= names
             conditions |= looked_at
         # What a header makes of them holds for a whole translation unit.
         self.settings = frozenset((name, value) for name, value in self.macros.items() if name in conditions)
 
     def goes_with(self, other):
         agreed = {name for name, _ in self.macros.items() & other.macros.items()}
-        functions = self.functions & other.calls | other.functions & self.calls
-        return not ((self.own & other.words | other.own & self.words | functions) - agreed)
+        return not ((self.own & other.words | other.own & self.words) - agreed)
 
 
 def groups_of(paths):
@@ -153,7 +138,7 @@ def groups_of(paths):
     for source in sources:
         alike = groups.setdefault(source.settings, [])
         for group in alike:
-            if sum(member.lines for member in group) + source.lines <= LARGEST and all(source.goes_with(other) for other in group):
+            if len(group) < LARGEST and all(source.goes_with(other) for other in group):
                 group.append(source)
                 break
         else:

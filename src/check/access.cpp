@@ -49,7 +49,7 @@ bool collect(const Node& node, std::uint64_t place, Runs& runs) {
   return true;
 }
 
-bool byte_runs_of(const Access& access, Runs& runs) {
+bool runs_of(const Access& access, Runs& runs) {
   if (access.blocks > 0) {
     if (static_cast<std::size_t>(access.blocks) > kMostRuns) return false;
     for (MPI_Count i = 0; i < access.blocks; ++i) {
@@ -126,7 +126,7 @@ bool overlap(const Access& a, const Access& b) {
     if (b.blocks == 1 || a.stride == b.stride) return blocks_meet(a, b, a.stride);
   }
   Runs of_a, of_b;
-  return byte_runs_of(a, of_a) && byte_runs_of(b, of_b) && any_common(of_a, of_b);
+  return runs_of(a, of_a) && runs_of(b, of_b) && any_common(of_a, of_b);
 }
 
 }  // namespace tmpi::check

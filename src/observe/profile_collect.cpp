@@ -146,7 +146,7 @@ ProfiledWorker worker_of(int index, std::uint64_t last_tick, std::string name) {
   return worker;
 }
 
-std::variant<std::uint64_t, double> shown_value(const mpi::tool::Variable& variable, std::uint64_t value) {
+std::variant<std::uint64_t, double> value_of(const mpi::tool::Variable& variable, std::uint64_t value) {
   if (variable.type() == MPI_DOUBLE) return mpi::tool::seconds_of(variable, value);
   return value;
 }
@@ -170,13 +170,12 @@ void add_variables(Profile& profile) {
         std::uint64_t value = values[0];
         if (variable.restart != nullptr)  // what it was before tools have let it begin anew
           value = std::max(value, mpi::value_of(subject.rank.figures.most_unexpected));
-        profile.ranks[static_cast<std::size_t>(local)].variables[variable.name] =
-            shown_value(variable, value);
+        profile.ranks[static_cast<std::size_t>(local)].variables[variable.name] = value_of(variable, value);
       } else if (variable.extent == Extent::kWorkers) {
         for (std::size_t i = 0; i < values.size(); ++i)
-          profile.workers[i].variables[variable.name] = shown_value(variable, values[i]);
+          profile.workers[i].variables[variable.name] = value_of(variable, values[i]);
       } else {
-        profile.processes[0].variables[variable.name] = shown_value(variable, values[0]);
+        profile.processes[0].variables[variable.name] = value_of(variable, values[0]);
       }
     }
   }

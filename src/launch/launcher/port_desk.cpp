@@ -13,7 +13,7 @@
 
 namespace tmpi::launch {
 
-using PortAsk = mpi::PortCall::Kind;
+using Kind = mpi::PortCall::Kind;
 
 namespace {
 constexpr std::chrono::seconds kVerdictTime{10};  // for another job's tmpirun
@@ -38,12 +38,11 @@ bool PortDesk::on_call(const Node& node, const Frame& frame) {
     return false;
   if (!desk_) desk_ = std::make_unique<Desk>(plan_.ports, *this);
   const std::optional<std::uint64_t> job = PortRegistry::job_of_port(request->call.port);
-  const PortAsk kind = request->call.kind;
-  const bool may_be_theirs =
-      kind == PortAsk::kConnect || kind == PortAsk::kOwner || kind == PortAsk::kWithdraw;
+  const Kind kind = request->call.kind;
+  const bool may_be_theirs = kind == Kind::kConnect || kind == Kind::kOwner || kind == Kind::kWithdraw;
   if (may_be_theirs && job && *job != desk_->registry.job())
     desk_->links.ask(*job, rank, *request);
-  else if (kind == PortAsk::kLookup)
+  else if (kind == Kind::kLookup)
     look_up(rank, *request);
   else
     call(rank, *request);
@@ -51,17 +50,17 @@ bool PortDesk::on_call(const Node& node, const Frame& frame) {
 }
 
 void PortDesk::call(int rank, const PortRequest& request) {
-  const PortAsk kind = request.call.kind;
-  if (kind == PortAsk::kOpen && request.call.wide) open_to_others();
+  const Kind kind = request.call.kind;
+  if (kind == Kind::kOpen && request.call.wide) open_to_others();
   const auto names = desk_->registry.wide_names();
   std::vector<PortReply> replies = desk_->registry.call({rank, request.request}, request.call);
   // Published when the call returns.
   if (const auto now = desk_->registry.wide_names(); now != names) {
-    if (const Result<void> published = desk_->links.publish(now); !published && kind == PortAsk::kPublish)
+    if (const Result<void> published = desk_->links.publish(now); !published && kind == Kind::kPublish)
       inform_(fmt::format("the name \"{}\" is published for this job alone: it {}", request.call.name,
                           published.message()));
   }
-  if (kind == PortAsk::kWithdraw) let_go(rank, request);
+  if (kind == Kind::kWithdraw) let_go(rank, request);
   hold(request.call.port, replies);
   for (PortReply& reply : replies) answer(std::move(reply));
 }
@@ -141,7 +140,7 @@ void PortDesk::extend(Clock::duration pause) {
 // A node process does not mind being told again that the rank waits.
 void PortDesk::accept_again(const Held& held) {
   PortRequest request{.request = held.reply.to.request, .call = {}};
-  request.call.kind = PortAsk::kAccept;
+  request.call.kind = Kind::kAccept;
   request.call.port = held.port;
   call(held.reply.to.rank, request);
 }

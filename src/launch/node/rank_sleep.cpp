@@ -63,7 +63,7 @@ bool suspend_until(std::uint64_t deadline) noexcept {
   return sched::sleep_until(deadline);
 }
 
-void suspend_rank(std::uint64_t nanoseconds, const char* call) noexcept {
+void suspend(std::uint64_t nanoseconds, const char* call) noexcept {
   calling(call);
   suspend_until(nanoseconds == privatize::kNoDeadline ? sched::kForever
                                                       : sched::monotonic_now() + nanoseconds);
@@ -74,7 +74,7 @@ void wake(int rank) noexcept {
   if (local != nullptr && local->task != nullptr) sched::interrupt(*local->task);
 }
 
-bool yield_until(std::uint64_t deadline, const char* call) noexcept {
+bool yield(std::uint64_t deadline, const char* call) noexcept {
   const int rank = calling(call).world_rank;
   const std::uint32_t before = privatize::signals_delivered(rank);
   for (;;) {
@@ -95,9 +95,9 @@ void register_sleep_hooks(const JobSpec& job) noexcept {
   said.store(job.quiet || job.sleep_yields, std::memory_order_relaxed);
   privatize::set_sleep_hooks({
       .in_company = []() noexcept { return sched::has_company(); },
-      .sleep_until = job.sleep_yields ? yield_until : hold,
+      .sleep_until = job.sleep_yields ? yield : hold,
       .yields = job.sleep_yields,
-      .suspend = suspend_rank,
+      .suspend = suspend,
       .wake = wake,
   });
 }

@@ -8,7 +8,7 @@
 namespace tmpi::launch {
 namespace {
 
-void wait_for_event(privatize::ThreadEvent& event, const char* where) noexcept {
+void wait_for(privatize::ThreadEvent& event, const char* where) noexcept {
   const sched::Inside inside(sched::current());
   static_cast<mpi::Rank*>(sched::current()->owner)->set_call(where);
   sched::Waiter waiter(1);
@@ -20,11 +20,11 @@ bool in_user_code() noexcept {
   return task != nullptr && !task->inside;
 }
 
-void wake_waiter(void* waiter) noexcept {
+void wake(void* waiter) noexcept {
   static_cast<sched::Waiter*>(waiter)->complete();
 }
 
-void yield_thread() noexcept {
+void yield() noexcept {
   const sched::Inside inside(sched::current());
   sched::yield();
 }
@@ -35,9 +35,9 @@ void register_thread_hooks() noexcept {
   privatize::set_thread_hooks({
       .created = [](int rank) noexcept { mpi::thread_created(*mpi::job()->local(rank)); },
       .in_user_code = in_user_code,
-      .wait = wait_for_event,
-      .wake = wake_waiter,
-      .yield = yield_thread,
+      .wait = wait_for,
+      .wake = wake,
+      .yield = yield,
       .stays = [](int rank) noexcept { sched::anchor(*mpi::job()->local(rank)->task); },
   });
 }

@@ -39,7 +39,7 @@ bool read_placement(std::string_view runs, std::vector<int>& node_of, int ranks,
 }
 
 // All but the secret.
-void node_fields(auto& archive, Of<NodeSpec> auto& node, auto& placement) {
+void fields(auto& archive, Of<NodeSpec> auto& node, auto& placement) {
   archive(node.node, node.hosts, placement, node.share, node.sharers, node.same_machine, node.universe,
           node.job, node.ports, node.remote, node.directory, node.environment);
 }
@@ -48,7 +48,7 @@ std::string pack_node(const NodeSpec& node) {
   Packer packer;
   FieldWriter writer(packer);
   const std::string placement = placement_of(node.node_of);
-  node_fields(writer, node, placement);
+  fields(writer, node, placement);
   // Last: no buffer that it has been written to grows afterwards and stays behind.
   packer.text(
       std::string_view(reinterpret_cast<const char*>(node.secret.bytes.data()), node.secret.bytes.size()));
@@ -60,7 +60,7 @@ Result<NodeSpec> unpack_node(std::string_view payload, int ranks) {
   FieldReader reader(unpacker);
   NodeSpec node;
   std::string placement;
-  node_fields(reader, node, placement);
+  fields(reader, node, placement);
   std::string secret = unpacker.text();
   const bool sensible = read_placement(placement, node.node_of, ranks, node.nodes()) &&
                         secret.size() == node.secret.bytes.size() && node.node >= 0 &&

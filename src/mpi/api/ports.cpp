@@ -91,7 +91,7 @@ int on_name(const char* call, const char* name, MPI_Info info, Body&& body) {
 }  // namespace tmpi::mpi
 
 using namespace tmpi::mpi;
-using PortAsk = PortCall::Kind;
+using Kind = PortCall::Kind;
 
 int PMPI_Open_port(MPI_Info info, char* port_name) {
   return on_rank("MPI_Open_port", [&](Rank& rank) -> Err {
@@ -99,7 +99,7 @@ int PMPI_Open_port(MPI_Info info, char* port_name) {
     bool wide;
     TMPI_TRY(read_scope(info, wide));
     PortAnswer answer;
-    TMPI_TRY(ask_ports(rank, {.kind = PortAsk::kOpen, .port = {}, .name = {}, .wide = wide}, answer));
+    TMPI_TRY(ask_ports(rank, {.kind = Kind::kOpen, .port = {}, .name = {}, .wide = wide}, answer));
     copy_out(answer.port, port_name);
     return kOk;
   });
@@ -110,7 +110,7 @@ int PMPI_Close_port(const char* port_name) {
   return on_rank("MPI_Close_port", [&](Rank& rank) -> Err {
     TMPI_TRY(check_port(port_name));
     PortAnswer answer;
-    return ask_ports(rank, {.kind = PortAsk::kClose, .port = port_name, .name = {}}, answer);
+    return ask_ports(rank, {.kind = Kind::kClose, .port = port_name, .name = {}}, answer);
   });
 }
 TMPI_PROFILED(MPI_Close_port);
@@ -141,7 +141,7 @@ int PMPI_Publish_name(const char* service_name, MPI_Info info, const char* port_
   return on_name("MPI_Publish_name", service_name, info, [&](Rank& rank, bool wide) -> Err {
     TMPI_TRY(check_port(port_name));
     PortAnswer answer;
-    return ask_ports(rank, {.kind = PortAsk::kPublish, .port = port_name, .name = service_name, .wide = wide},
+    return ask_ports(rank, {.kind = Kind::kPublish, .port = port_name, .name = service_name, .wide = wide},
                      answer);
   });
 }
@@ -151,7 +151,7 @@ int PMPI_Unpublish_name(const char* service_name, MPI_Info info, const char* por
   return on_name("MPI_Unpublish_name", service_name, info, [&](Rank& rank, bool) -> Err {
     TMPI_TRY(check_port(port_name));
     PortAnswer answer;
-    return ask_ports(rank, {.kind = PortAsk::kUnpublish, .port = port_name, .name = service_name}, answer);
+    return ask_ports(rank, {.kind = Kind::kUnpublish, .port = port_name, .name = service_name}, answer);
   });
 }
 TMPI_PROFILED(MPI_Unpublish_name);
@@ -161,7 +161,7 @@ int PMPI_Lookup_name(const char* service_name, MPI_Info info, char* port_name) {
     TMPI_TRY(check_pointer(port_name, "port_name"));
     PortAnswer answer;
     TMPI_TRY(
-        ask_ports(rank, {.kind = PortAsk::kLookup, .port = {}, .name = service_name, .wide = wide}, answer));
+        ask_ports(rank, {.kind = Kind::kLookup, .port = {}, .name = service_name, .wide = wide}, answer));
     copy_out(answer.port, port_name);
     return kOk;
   });

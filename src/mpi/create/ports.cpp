@@ -14,7 +14,7 @@
 namespace tmpi::mpi {
 namespace {
 
-using PortAsk = PortCall::Kind;
+using Kind = PortCall::Kind;
 
 // A port of the calling rank that is closed again in any case.
 class OwnPort {
@@ -23,13 +23,13 @@ class OwnPort {
   ~OwnPort() {
     if (name_.empty()) return;
     PortAnswer answer;
-    (void)ask_ports(rank_, {.kind = PortAsk::kClose, .port = name_, .name = {}}, answer);
+    (void)ask_ports(rank_, {.kind = Kind::kClose, .port = name_, .name = {}}, answer);
   }
   OwnPort(const OwnPort&) = delete;
   OwnPort& operator=(const OwnPort&) = delete;
   Err open() {
     PortAnswer answer;
-    TMPI_TRY(ask_ports(rank_, {.kind = PortAsk::kOpen, .port = {}, .name = {}}, answer));
+    TMPI_TRY(ask_ports(rank_, {.kind = Kind::kOpen, .port = {}, .name = {}}, answer));
     name_ = std::move(answer.port);
     return kOk;
   }
@@ -45,7 +45,7 @@ class OwnPort {
 Err ask_ports(Rank& rank, const PortCall& call, PortAnswer& answer) {
   if (callbacks().ports == nullptr)
     return fail(MPI_ERR_UNSUPPORTED_OPERATION, "there are no ports without a launcher; use tmpirun");
-  if (call.kind == PortAsk::kOpen || call.kind == PortAsk::kPublish) rank.has_ports = true;
+  if (call.kind == Kind::kOpen || call.kind == Kind::kPublish) rank.has_ports = true;
   answer = callbacks().ports(rank, call);
   return answer.error == MPI_SUCCESS ? kOk : fail(answer.error, "{}", answer.why);
 }
@@ -59,7 +59,7 @@ Err accept_or_connect(Comm& comm, int root, const PortWish& wish, Comm*& created
       comm, root,
       [&](Counterpart& counterpart) -> Err {
         if (wish.error != MPI_SUCCESS) return fail(wish.error, "{}", wish.why);
-        const PortCall call{.kind = wish.accepts ? PortAsk::kAccept : PortAsk::kConnect,
+        const PortCall call{.kind = wish.accepts ? Kind::kAccept : Kind::kConnect,
                             .port = wish.port,
                             .name = {},
                             .timeout = wish.timeout};
@@ -89,7 +89,7 @@ Err join(Rank& rank, int fd, Comm*& created) {
   // The other end has this one's port, and counts on it.
   return with_memory_for("the connection of two ends of a socket", [&]() -> Err {
     PortAnswer answer;
-    if (Err error = ask_ports(rank, {.kind = PortAsk::kOwner, .port = other, .name = {}}, answer)) {
+    if (Err error = ask_ports(rank, {.kind = Kind::kOwner, .port = other, .name = {}}, answer)) {
       if (error.error_class() != MPI_ERR_PORT) return error;
       (void)take_explanation();
       return kOk;  // of another job, or of nobody

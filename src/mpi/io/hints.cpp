@@ -23,15 +23,15 @@ constexpr std::array kNumbers = {
 };
 
 // Those of a file that is made, where the file system takes them.
-struct StripingHint {
+struct Layout {
   const char* key;
   MPI_Count Striping::*member;
   MPI_Count least;
 };
 constexpr std::array kLayout = {
-    StripingHint{"striping_factor", &Striping::factor, 1},
-    StripingHint{"striping_unit", &Striping::unit, 1},
-    StripingHint{"start_iodevice", &Striping::first, 0},
+    Layout{"striping_factor", &Striping::factor, 1},
+    Layout{"striping_unit", &Striping::unit, 1},
+    Layout{"start_iodevice", &Striping::first, 0},
 };
 
 struct Switch {
@@ -65,7 +65,7 @@ void take_hints(Hints& hints, const Info& info) {
     if (const auto value = number_of(info, row.key, 1))
       hints.*row.member = std::clamp(*value, row.least, kMost);
   }
-  for (const StripingHint& row : kLayout) {
+  for (const Layout& row : kLayout) {
     if (const auto value = number_of(info, row.key, row.least)) hints.striping.*row.member = *value;
   }
   for (const Switch& row : kSwitches) {
@@ -82,7 +82,7 @@ std::vector<Info::Entry> entries_of(const Hints& hints, int aggregators) {
     const bool nodes = row.member == &Hints::cb_nodes;
     entries.emplace_back(row.key, std::to_string(nodes ? aggregators : hints.*row.member));
   }
-  for (const StripingHint& row : kLayout) {
+  for (const Layout& row : kLayout) {
     if (hints.striping.*row.member >= row.least)
       entries.emplace_back(row.key, std::to_string(hints.striping.*row.member));
   }

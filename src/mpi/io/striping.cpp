@@ -17,7 +17,7 @@ constexpr long kLustre = 0x0bd00bd0;
 constexpr const char* kAttribute = "lustre.lov";
 
 // The attribute's value begins so (version 1 of it, which can be written; version 3 has the name of a pool behind it).
-struct LustreLayout {
+struct Layout {
   std::uint32_t magic;
   std::uint32_t pattern;
   std::uint64_t object[2];
@@ -25,7 +25,7 @@ struct LustreLayout {
   std::uint16_t factor;
   std::uint16_t first;  // when it is written; when it is read, how often the layout has changed
 };
-static_assert(sizeof(LustreLayout) == 32);
+static_assert(sizeof(Layout) == 32);
 constexpr std::uint32_t kVersion1 = 0x0bd10bd0, kVersion3 = 0x0bd30bd0;
 constexpr std::uint32_t kRoundRobin = 1;
 constexpr std::uint16_t kAny = 0xffff;
@@ -53,7 +53,7 @@ const int kOpenWithoutLayout = 0100000000 | O_NOCTTY | O_ASYNC;
 LayoutCalls g_layout_calls{.set = ::fsetxattr, .get = ::fgetxattr};
 
 int set_striping(int fd, const Striping& wanted) noexcept {
-  LustreLayout layout{};
+  Layout layout{};
   layout.magic = kVersion1;
   layout.pattern = kRoundRobin;
   const MPI_Count unit = std::min(wanted.unit, kMostUnit);
@@ -67,7 +67,7 @@ Striping striping_of(int fd) noexcept {
   const std::unique_ptr<std::byte[]> value(new (std::nothrow) std::byte[kMostValue]);
   if (value == nullptr) return {};
   const ssize_t size = g_layout_calls.get(fd, kAttribute, value.get(), kMostValue);
-  LustreLayout layout;
+  Layout layout;
   if (size < static_cast<ssize_t>(sizeof layout)) return {};
   std::memcpy(&layout, value.get(), sizeof layout);
   if (layout.magic != kVersion1 && layout.magic != kVersion3)

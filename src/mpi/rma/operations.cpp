@@ -63,12 +63,12 @@ struct Operation {
   }
 };
 
-struct OperationState {
+struct State {
   remote::Table<Operation> operations;
   SentTypes types;
 };
-OperationState& state() {
-  static auto& all = *new OperationState;
+State& state() {
+  static auto& all = *new State;
   return all;
 }
 
@@ -76,10 +76,10 @@ RemoteState::Peer& peer_of(const Operation& op) noexcept {
   return op.window->remote->at(op.node);
 }
 
-void retain_type(const Data& data) noexcept {
+void retain(const Data& data) noexcept {
   if (data.type != nullptr) data.type->retain();
 }
-void release_type(const Data& data) noexcept {
+void release(const Data& data) noexcept {
   if (data.type != nullptr) data.type->release();
 }
 
@@ -92,8 +92,8 @@ void finish(Operation& op) {
   RemoteState& remote = *op.window->remote;
   --peer_of(op).transfers;
   state().types.let_go();
-  release_type(op.origin);
-  release_type(op.result);
+  release(op.origin);
+  release(op.result);
   remote::detail::g_expected.fetch_sub(1, std::memory_order_relaxed);
   if (op.request != nullptr) op.core->finished.add(*op.request);
   state().operations.give_back(op);
@@ -259,8 +259,8 @@ void begin(Core& core, const Plan& plan, const Spot& target) {
   op.header = header;
   op.origin = plan.origin;
   op.result = plan.result;
-  retain_type(op.origin);
-  retain_type(op.result);
+  retain(op.origin);
+  retain(op.result);
   op.run = brings(op) ? one_run(op.origin) : nullptr;
   op.result_run = wants ? const_cast<std::byte*>(one_run(op.result)) : nullptr;
   op.bytes = plan.bytes;

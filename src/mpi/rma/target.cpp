@@ -45,13 +45,13 @@ struct Taking : Reading {
   Header header;
 };
 
-struct TargetState {
+struct State {
   std::vector<std::unique_ptr<Arrival>> arrivals;                            // by peer
   std::vector<std::unordered_map<std::uint64_t, TypeView>> known_types;      // by peer
   std::vector<std::unordered_map<std::uint64_t, net::RemoteKey>> exposures;  // by peer, then by its operation
 };
-TargetState& state() {
-  static auto& all = *new TargetState;
+State& state() {
+  static auto& all = *new State;
   return all;
 }
 

@@ -49,13 +49,13 @@ Rank* rank_of(const sched::Task& task) noexcept {
   return rank->task == &task ? rank : nullptr;
 }
 
-void leave_core(RankFigures& figures, std::uint64_t first_tick, std::uint64_t now) noexcept {
+void leave(RankFigures& figures, std::uint64_t first_tick, std::uint64_t now) noexcept {
   if (value_of(figures.started) == 0) figures.started.store(first_tick, std::memory_order_relaxed);
   add_own(figures.waits, 1);
   figures.left.store(now, std::memory_order_relaxed);
 }
 
-void arrive_on_core(Rank& rank, std::uint64_t now, std::uint64_t idle) noexcept {
+void arrive(Rank& rank, std::uint64_t now, std::uint64_t idle) noexcept {
   RankFigures& figures = rank.figures;
   if (value_of(figures.started) == 0) {
     figures.started.store(now, std::memory_order_relaxed);
@@ -90,10 +90,10 @@ void on_switch(sched::Task* from, sched::Task* to, std::uint64_t now) noexcept {
   worker.since.store(now, std::memory_order_release);
   worker.version.store(version + 2, std::memory_order_release);
   if (from != nullptr) {
-    if (Rank* const rank = rank_of(*from)) leave_core(rank->figures, account.first_tick, now);
+    if (Rank* const rank = rank_of(*from)) leave(rank->figures, account.first_tick, now);
   }
   if (to != nullptr) {
-    if (Rank* const rank = rank_of(*to)) arrive_on_core(*rank, now, from != nullptr ? 0 : elapsed);
+    if (Rank* const rank = rank_of(*to)) arrive(*rank, now, from != nullptr ? 0 : elapsed);
   }
 }
 

@@ -8,7 +8,7 @@
 namespace tmpi::mpi {
 namespace {
 
-Err attach_checked(Rank& rank, const void* owner, void* buffer, MPI_Count size) {
+Err attach(Rank& rank, const void* owner, void* buffer, MPI_Count size) {
   // A size says nothing about memory that is found as needed.
   if (buffer != MPI_BUFFER_AUTOMATIC) {
     if (size < 0) return fail(MPI_ERR_ARG, "size is {}: it must not be negative", size);
@@ -17,7 +17,7 @@ Err attach_checked(Rank& rank, const void* owner, void* buffer, MPI_Count size) 
   return attach_buffer(rank, owner, buffer, size);
 }
 
-Err detach_checked(Rank& rank, const void* owner, void* buffer_addr, Count* size) {
+Err detach(Rank& rank, const void* owner, void* buffer_addr, Count* size) {
   TMPI_TRY(check_pointer(buffer_addr, "buffer_addr"));
   TMPI_TRY(check_pointer(size, "size"));
   MPI_Count bytes = 0;
@@ -33,37 +33,36 @@ using namespace tmpi::mpi;
 
 int TMPI_COUNTED(Buffer_attach)(void* buffer, Count size) {
   return on_rank(TMPI_COUNTED_NAME(Buffer_attach),
-                 [&](Rank& rank) { return attach_checked(rank, nullptr, buffer, size); });
+                 [&](Rank& rank) { return attach(rank, nullptr, buffer, size); });
 }
 TMPI_COUNTED_PROFILED(Buffer_attach);
 
 int TMPI_COUNTED(Buffer_detach)(void* buffer_addr, Count* size) {
   return on_rank(TMPI_COUNTED_NAME(Buffer_detach),
-                 [&](Rank& rank) { return detach_checked(rank, nullptr, buffer_addr, size); });
+                 [&](Rank& rank) { return detach(rank, nullptr, buffer_addr, size); });
 }
 TMPI_COUNTED_PROFILED(Buffer_detach);
 
 int TMPI_COUNTED(Comm_attach_buffer)(MPI_Comm comm, void* buffer, Count size) {
   return on_comm(TMPI_COUNTED_NAME(Comm_attach_buffer), comm,
-                 [&](Comm& c) { return attach_checked(*c.owner, &c, buffer, size); });
+                 [&](Comm& c) { return attach(*c.owner, &c, buffer, size); });
 }
 TMPI_COUNTED_PROFILED(Comm_attach_buffer);
 
 int TMPI_COUNTED(Comm_detach_buffer)(MPI_Comm comm, void* buffer_addr, Count* size) {
   return on_comm(TMPI_COUNTED_NAME(Comm_detach_buffer), comm,
-                 [&](Comm& c) { return detach_checked(*c.owner, &c, buffer_addr, size); });
+                 [&](Comm& c) { return detach(*c.owner, &c, buffer_addr, size); });
 }
 TMPI_COUNTED_PROFILED(Comm_detach_buffer);
 
 int TMPI_COUNTED(Session_attach_buffer)(MPI_Session session, void* buffer, Count size) {
   return on_session(TMPI_COUNTED_NAME(Session_attach_buffer), session,
-                    [&](Session& opened, Rank& rank) { return attach_checked(rank, &opened, buffer, size); });
+                    [&](Session& opened, Rank& rank) { return attach(rank, &opened, buffer, size); });
 }
 TMPI_COUNTED_PROFILED(Session_attach_buffer);
 
 int TMPI_COUNTED(Session_detach_buffer)(MPI_Session session, void* buffer_addr, Count* size) {
-  return on_session(TMPI_COUNTED_NAME(Session_detach_buffer), session, [&](Session& opened, Rank& rank) {
-    return detach_checked(rank, &opened, buffer_addr, size);
-  });
+  return on_session(TMPI_COUNTED_NAME(Session_detach_buffer), session,
+                    [&](Session& opened, Rank& rank) { return detach(rank, &opened, buffer_addr, size); });
 }
 TMPI_COUNTED_PROFILED(Session_detach_buffer);

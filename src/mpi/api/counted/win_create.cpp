@@ -12,8 +12,8 @@ namespace tmpi::mpi {
 namespace {
 
 // `baseptr`: where the address of the memory goes; null: it is the program's own.
-inline int make_window(const char* name, WindowOrder order, MPI_Info info, MPI_Comm comm, void* baseptr,
-                       MPI_Win* win) {
+inline int make(const char* name, WindowOrder order, MPI_Info info, MPI_Comm comm, void* baseptr,
+                MPI_Win* win) {
   return on_collective(name, comm, [&](Comm& c) -> Err {
     const Info* hints = nullptr;
     order.mistake = check_creation(info, win, hints);
@@ -35,22 +35,22 @@ using namespace tmpi::mpi;
 
 int TMPI_COUNTED(Win_create)(void* base, MPI_Aint size, Displacement disp_unit, MPI_Info info, MPI_Comm comm,
                              MPI_Win* win) {
-  return make_window(TMPI_COUNTED_NAME(Win_create), {MPI_WIN_FLAVOR_CREATE, base, size, disp_unit}, info,
-                     comm, nullptr, win);
+  return make(TMPI_COUNTED_NAME(Win_create), {MPI_WIN_FLAVOR_CREATE, base, size, disp_unit}, info, comm,
+              nullptr, win);
 }
 TMPI_COUNTED_PROFILED(Win_create);
 
 int TMPI_COUNTED(Win_allocate)(MPI_Aint size, Displacement disp_unit, MPI_Info info, MPI_Comm comm,
                                void* baseptr, MPI_Win* win) {
-  return make_window(TMPI_COUNTED_NAME(Win_allocate), {MPI_WIN_FLAVOR_ALLOCATE, nullptr, size, disp_unit},
-                     info, comm, baseptr, win);
+  return make(TMPI_COUNTED_NAME(Win_allocate), {MPI_WIN_FLAVOR_ALLOCATE, nullptr, size, disp_unit}, info,
+              comm, baseptr, win);
 }
 TMPI_COUNTED_PROFILED(Win_allocate);
 
 int TMPI_COUNTED(Win_allocate_shared)(MPI_Aint size, Displacement disp_unit, MPI_Info info, MPI_Comm comm,
                                       void* baseptr, MPI_Win* win) {
-  return make_window(TMPI_COUNTED_NAME(Win_allocate_shared),
-                     {MPI_WIN_FLAVOR_SHARED, nullptr, size, disp_unit}, info, comm, baseptr, win);
+  return make(TMPI_COUNTED_NAME(Win_allocate_shared), {MPI_WIN_FLAVOR_SHARED, nullptr, size, disp_unit}, info,
+              comm, baseptr, win);
 }
 TMPI_COUNTED_PROFILED(Win_allocate_shared);
 
