@@ -288,46 +288,5 @@ TEST_CASE("which task of a busy worker an idle one takes first") {
   CHECK(fit(-0.009, 0.001, false) == Fit::kParted);
 }
 
-// Two tasks on worker 0 compute at the same time and exchange `messages` of 50 us each in a step. Returns in how many of
-// the last steps they began on different workers, and how often they have moved in those.
-struct Apart {
-  int steps = 0;
-  std::uint64_t moves = 0;
-};
-Apart apart(int messages) {
-  constexpr int kSteps = 60;
-  Job job(moving("steal", 2, 2));
-  Apart result;
-  Task* tasks[2] = {};
-  Event arrived[2][kSteps];
-  std::atomic<int> workers[2] = {0, 0};
-  for (int i = 0; i < 2; ++i) {
-    tasks[i] = &job.spawn(0, [&, i] {
-      std::uint64_t before = 0;
-      for (int step = 0; step < kSteps; ++step) {
-        if (step == kSteps / 2) before = moves();
-        compute(5e-4);
-        for (int k = 0; k < messages; ++k) count_message(*tasks[i], *tasks[1 - i], 1 << 20);
-        arrived[i][step].complete();
-        arrived[1 - i][step].wait();
-        workers[i] = current_worker();
-        if (i == 0 && step >= kSteps / 2) result.steps += workers[0] != workers[1];
-      }
-      if (i == 0) result.moves = moves() - before;
-    });
-  }
-  job.run();
-  return result;
-}
-
-TEST_CASE("tasks that exchange much stay together, or come together again" * doctest::test_suite("timing")) {
-  // More than they compute: never parted once that is known.
-  CHECK(apart(10).moves == 0);
-  // They compute at the same time otherwise.
-  int parted = 0;
-  for (int attempt = 0; attempt < 20 && parted == 0; ++attempt) parted = apart(0).steps;
-  CHECK(parted > 0);
-}
-
 }  // namespace
 }  // namespace tmpi::sched
