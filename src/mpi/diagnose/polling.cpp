@@ -53,8 +53,7 @@ bool waits_for_a_signal() noexcept {
 
 bool only_polling(bool begins) noexcept {
   static std::uint64_t before = 0;
-  if (job() == nullptr || generalized_requests_exist() || waits_for_a_signal() || with_other_jobs())
-    return false;
+  if (job() == nullptr || generalized_requests_exist() || with_other_jobs()) return false;
   for (int i = 0; i < job()->local_count(); ++i) {
     if (may_go_on(job()->local_at(i))) return false;
   }
@@ -62,7 +61,8 @@ bool only_polling(bool begins) noexcept {
   const std::uint64_t now = traffic();
   const bool quiet = begins || (!clock && now == before);
   before = now;
-  return quiet;
+  // Last, and not with the first look: system calls, which a job that polls while messages come and go is spared.
+  return quiet && (begins || !waits_for_a_signal());
 }
 
 }  // namespace tmpi::mpi
