@@ -16,6 +16,7 @@
 #include <chrono>
 #include <filesystem>
 #include <functional>
+#include <mutex>
 #include <thread>
 
 #include "base/sanitized.hpp"
@@ -74,7 +75,10 @@ TEST_CASE("without memory to register") {
     const auto bytes = conformance::pattern(3, 300'000);
     node.send(other, 1, {}, {});
     node.until("the first message", [&] { return !node.received.empty(); });
-    world().most_registered = world().registered_bytes;
+    {
+      const std::lock_guard guard(world().lock);  // the other node does the same
+      world().most_registered = world().registered_bytes;
+    }
     node.send(other, 2, {}, bytes);
     node.until("a large message", [&] { return node.received.size() == 2; });
     if (node.received.size() == 2) CHECK(node.received[1]->payload == bytes);
