@@ -46,9 +46,7 @@ int PMPI_Fetch_and_op(const void* origin_addr, void* result_addr, MPI_Datatype d
                       MPI_Aint target_disp, MPI_Op op, MPI_Win win) {
   const Window* const w = window_at_hand(win);
   if (w != nullptr && result_addr != nullptr &&
-      (of_words(op) ? combine_word(*w, op, origin_addr, result_addr, datatype, target_rank, target_disp)
-                    : combine_word_by_loop(*w, op, origin_addr, result_addr, datatype, target_rank,
-                                           target_disp))) [[likely]]
+      combine_element(*w, op, origin_addr, result_addr, datatype, target_rank, target_disp)) [[likely]]
     return MPI_SUCCESS;
   return fetch_any(origin_addr, result_addr, datatype, target_rank, target_disp, op, win);
 }

@@ -171,6 +171,14 @@ struct GivenData {
 bool combine_word_by_loop(const Window& window, MPI_Op op, const void* origin, void* result,
                           MPI_Datatype type, int rank, MPI_Aint disp) noexcept;
 
+/// One element by any predefined operator, by whichever of the two ways is its.
+[[gnu::always_inline]] inline bool combine_element(const Window& window, MPI_Op op, const void* origin,
+                                                   void* result, MPI_Datatype type, int rank,
+                                                   MPI_Aint disp) noexcept {
+  return of_words(op) ? combine_word(window, op, origin, result, type, rank, disp)
+                      : combine_word_by_loop(window, op, origin, result, type, rank, disp);
+}
+
 [[gnu::always_inline]] inline bool compare_and_swap_word(const Window& window, const void* origin,
                                                          const void* compare, void* result, MPI_Datatype type,
                                                          int rank, MPI_Aint disp) noexcept {

@@ -144,9 +144,7 @@ int TMPI_COUNTED(Accumulate)(const void* origin_addr, Count origin_count, MPI_Da
   const bool one = origin_count == 1 && target_count == 1 && origin_datatype == target_datatype;
   const Window* const w = one ? window_at_hand(win) : nullptr;
   if (w != nullptr &&
-      (of_words(op) ? combine_word(*w, op, origin_addr, nullptr, origin_datatype, target_rank, target_disp)
-                    : combine_word_by_loop(*w, op, origin_addr, nullptr, origin_datatype, target_rank,
-                                           target_disp))) [[likely]]
+      combine_element(*w, op, origin_addr, nullptr, origin_datatype, target_rank, target_disp)) [[likely]]
     return MPI_SUCCESS;
   return accumulate_any(origin_addr, origin_count, origin_datatype, target_rank, target_disp, target_count,
                         target_datatype, op, win);
