@@ -101,7 +101,7 @@ TEST_CASE("a message that two workers copy is whole, and nothing beside it is to
 }
 
 // That they do: of a message in two halves the worker that waits has copied one, and so the other one has, too.
-TEST_CASE("of a message of 64 to 128 KiB each of two workers that idle copies a half") {
+TEST_CASE("of a message of 64 to 512 KiB each of two workers that idle copies a half, if that pays") {
   testing::run_ranks(2, 2, [](Rank& rank) {
     tmpi::sched::Scheduler& scheduler = *tmpi::sched::scheduler();
     if (scheduler.oversubscribed()) return;  // nobody idles there

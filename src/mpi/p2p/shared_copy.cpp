@@ -6,15 +6,12 @@
 
 #include "sched/assist.hpp"
 #include "sched/scheduler.hpp"
+#include "timers/clock.hpp"
 
 namespace tmpi::mpi {
 namespace {
 
-constexpr std::size_t kSmallestPiece = std::size_t{16} << 10;
-constexpr std::size_t kLargestPiece = std::size_t{64} << 10;
-constexpr std::size_t kPieces = 8;
-// What takes longer than it takes to wake a worker that sleeps.
-constexpr std::size_t kWorthWaking = std::size_t{512} << 10;
+constexpr std::size_t kPiece = std::size_t{64} << 10;
 
 // For the variable tmpi_core_assists.
 inline void count_piece(sched::Assist::By who) noexcept {
@@ -31,8 +28,7 @@ class SharedCopy : public sched::Assist {
         to_(static_cast<std::byte*>(to)),
         from_(static_cast<const std::byte*>(from)),
         bytes_(bytes),
-        piece_(std::clamp(bytes / kPieces, kSmallestPiece, kLargestPiece)),
-        pieces_((bytes + piece_ - 1) / piece_) {}
+        pieces_((bytes + kPiece - 1) / kPiece) {}
 
  private:
   static constexpr std::uint64_t kBack = std::uint64_t{1} << 32;
@@ -43,8 +39,8 @@ class SharedCopy : public sched::Assist {
     const std::uint64_t taken = self.taken_.fetch_add(back ? kBack : 1, std::memory_order_relaxed);
     const std::uint64_t at_front = taken % kBack, at_back = taken / kBack;
     if (at_front + at_back >= self.pieces_) return false;
-    const std::size_t begin = (back ? self.pieces_ - 1 - at_back : at_front) * self.piece_;
-    std::memcpy(self.to_ + begin, self.from_ + begin, std::min(self.piece_, self.bytes_ - begin));
+    const std::size_t begin = (back ? self.pieces_ - 1 - at_back : at_front) * kPiece;
+    std::memcpy(self.to_ + begin, self.from_ + begin, std::min(kPiece, self.bytes_ - begin));
     count_piece(who);
     return true;
   }
@@ -52,7 +48,6 @@ class SharedCopy : public sched::Assist {
   std::byte* const to_;
   const std::byte* const from_;
   const std::size_t bytes_;
-  const std::size_t piece_;
   const std::uint64_t pieces_;
   // Pieces that have been taken from the front and, times kBack, from the back.
   alignas(kCacheLine) std::atomic<std::uint64_t> taken_{0};
@@ -99,14 +94,23 @@ class alignas(kCacheLine) HalvedCopy : public sched::Assist {
 };
 static_assert(sizeof(HalvedCopy) == kCacheLine);
 
-// False: the worker does not idle, and nothing has been done.
+// False: the worker does not idle, or it does not pay to share so many bytes, and nothing has been done.
 bool copy_in_halves(void* to, const void* from, std::size_t bytes, int worker, int here) noexcept {
+  using Way = sched::SharingLimit::Way;
+  sched::Scheduler& scheduler = *sched::scheduler();
+  sched::SharingLimit& limit = scheduler.assist_point(here).sharing_limit();
+  const Way way = limit.choose(bytes);
+  if (way == Way::kAlone) return false;
   HalvedCopy copy(to, from, bytes, here < worker);
-  sched::AssistPoint& point = sched::scheduler()->assist_point(worker);
+  sched::AssistPoint& point = scheduler.assist_point(worker);
+  const bool measured = way == Way::kMeasured;
+  const std::uint64_t start = measured ? timers::now_ticks() : 0;
   if (!point.offer(copy)) return false;
-  while (copy.step()) {
-  }
+  bool more = copy.step();
+  const std::uint64_t half = measured ? timers::now_ticks() - start : 0;
+  while (more) more = copy.step();
   point.conclude(copy);
+  if (measured) limit.note(bytes, half, timers::now_ticks() - start);
   return true;
 }
 
@@ -115,7 +119,7 @@ void copy_in_pieces(void* to, const void* from, std::size_t bytes, int worker) n
   sched::Scheduler& scheduler = *sched::scheduler();
   sched::AssistPoint& point = scheduler.assist_point(worker);
   bool offered = point.offer(copy);
-  if (!offered && bytes >= kWorthWaking) {
+  if (!offered) {  // this takes longer than it takes to wake a worker that sleeps
     point.request();
     scheduler.wake_if_parked(worker);
   }

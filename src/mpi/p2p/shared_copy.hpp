@@ -5,13 +5,14 @@
 #include <cstring>
 
 #include "mpi/rank/rank.hpp"
+#include "sched/sharing_limit.hpp"
 
 namespace tmpi::mpi {
 
 /// Below this a copy is over before an assistant has come.
-inline constexpr MPI_Count kSharedCopy = MPI_Count{64} << 10;
-/// Up to here each worker copies a half, above they take pieces.
-inline constexpr MPI_Count kMostInHalves = MPI_Count{128} << 10;
+inline constexpr MPI_Count kSharedCopy = MPI_Count{sched::SharingLimit::kLeast};
+/// Up to here each worker copies a half, if that has turned out to pay; above they take pieces.
+inline constexpr MPI_Count kMostInHalves = MPI_Count{sched::SharingLimit::kMost};
 
 namespace detail {
 void copy_shared(void* to, const void* from, MPI_Count bytes, int worker) noexcept;
