@@ -5,7 +5,7 @@
  * file is made and closed within the time, as a checkpoint does; it is not synced to the device.
  *
  * --overlap: even ranks write by MPI_File_iwrite_at while odd ones compute, with tmpi all on one core (--workers 1);
- * printed is how much of the shorter of both is hidden.
+ * printed is how much of the shorter of both is hidden. With --check PERCENT less than that is a failure.
  *
  * --calls: the file stays open; each rank writes, and then reads, --bytes at a time, 64 times in a row; printed are
  * microseconds for a call.
@@ -20,11 +20,12 @@ static volatile double sink;
 
 static void usage(void) {
   printf(
-      "usage: files [--directory DIR] [--bytes N] [--batches N] [--overlap | --calls]\n"
+      "usage: files [--directory DIR] [--bytes N] [--batches N] [--overlap [--check PERCENT] | --calls]\n"
       "  --directory DIR  where the file is made (default /tmp)\n"
       "  --bytes N        per rank (default 4M); rounded to a block of doubles\n"
       "  --batches N      measurements (default 7, after one that does not count)\n"
       "  --overlap        how much of a write computation hides\n"
+      "  --check PERCENT  fails if that is less\n"
       "  --calls          microseconds of a call, with the file open\n");
 }
 
@@ -138,7 +139,8 @@ static double one_way(MPI_File file, void* data, long bytes, int writes, int com
   return last - first;
 }
 
-static void overlap(const char* path, long bytes, int batches) {
+static int overlap(const char* path, long bytes, int batches, long least) {
+  int too_little = 0;
   void* data = bench_memory((size_t)bytes);
   MPI_File file = open_file(path, MPI_MODE_CREATE | MPI_MODE_WRONLY);
   double times[3][101];
@@ -155,9 +157,14 @@ static void overlap(const char* path, long bytes, int batches) {
   if (rank == 0) {
     const double write = median_of(times[0], batches), computation = median_of(times[1], batches);
     const double both = median_of(times[2], batches), shorter = write < computation ? write : computation;
-    printf("%.4f %.4f %.4f %.0f\n", write, computation, both, 100 * (write + computation - both) / shorter);
+    const double hidden = 100 * (write + computation - both) / shorter;
+    printf("%.4f %.4f %.4f %.0f\n", write, computation, both, hidden);
+    too_little = hidden < (double)least;
+    if (too_little) fprintf(stderr, "files: %.0f %% are hidden, less than %ld %%\n", hidden, least);
   }
+  MPI_Bcast(&too_little, 1, MPI_INT, 0, MPI_COMM_WORLD);
   free(data);
+  return too_little;
 }
 
 static void calls(const char* path, long bytes, int batches) {
@@ -203,8 +210,9 @@ int main(int argc, char** argv) {
   int pid = (int)getpid();
   MPI_Bcast(&pid, 1, MPI_INT, 0, MPI_COMM_WORLD);
   snprintf(path, sizeof path, "%s/tmpi_files_%d", option_text(argc, argv, "--directory", "/tmp"), pid);
+  int failed = 0;
   if (option_given(argc, argv, "--overlap")) {
-    overlap(path, bytes, batches);
+    failed = overlap(path, bytes, batches, option_number(argc, argv, "--check", -1000));
   } else if (option_given(argc, argv, "--calls")) {
     calls(path, bytes, batches);
   } else {
@@ -213,5 +221,5 @@ int main(int argc, char** argv) {
   MPI_Barrier(MPI_COMM_WORLD);
   if (rank == 0) unlink(path);
   MPI_Finalize();
-  return 0;
+  return failed;
 }

@@ -12,35 +12,56 @@
 #include "sched/waiter.hpp"
 
 namespace tmpi::sched {
-namespace {
 
-struct Job {
+struct detail::OffloadedCall {
   void (*run)(void*) noexcept;
   void* argument;
   Waiter* waiter;
-  Job* next = nullptr;
+  Strand* strand;
+  OffloadedCall* next = nullptr;
 };
+
+namespace {
 
 std::atomic<int> under_way{0};
 std::atomic<std::uint64_t> by_pool{0};
 std::atomic<const SavedAffinity*> pool_affinity{nullptr};
 
+using Call = detail::OffloadedCall;
+
+void append(Call*& first, Call*& last, Call& call) noexcept {
+  (last != nullptr ? last->next : first) = &call;
+  last = &call;
+}
+
+Call* take_first(Call*& first, Call*& last) noexcept {
+  Call* const call = first;
+  first = call->next;
+  if (first == nullptr) last = nullptr;
+  return call;
+}
+
+}  // namespace
+
 // Threads are never ended: what they are in the middle of when the job ends, ends with it.
-class Pool {
+class OffloadPool {
  public:
-  void give(Job& job) noexcept {
+  void give(Call& call) noexcept {
     bool grow;
     {
       const std::lock_guard guard(mutex_);
-      (last_ != nullptr ? last_->next : first_) = &job;
-      last_ = &job;
+      if (Strand* const strand = call.strand) {
+        if (strand->busy_) return append(strand->first_, strand->last_, call);
+        strand->busy_ = true;
+      }
+      append(first_, last_, call);
       ++waiting_;
       grow = waiting_ > idle_ && threads_ < kMostFileThreads;
       if (grow) ++threads_;
     }
     if (!grow) {
       given_.notify_one();
-    } else if (!start_own_thread(&Pool::serve, this)) {
+    } else if (!start_own_thread(&OffloadPool::serve, this)) {
       do_without_thread();
     }
   }
@@ -49,25 +70,25 @@ class Pool {
   static void* serve(void* self) {
     use_offload_affinity();
     pthread_setname_np(pthread_self(), "tmpi-files");
-    for (;;) static_cast<Pool*>(self)->serve_next();
+    for (;;) static_cast<OffloadPool*>(self)->serve_next();
   }
 
   void serve_next() noexcept {
-    Job* job;
+    Call* call;
     {
       std::unique_lock lock(mutex_);
       ++idle_;
       given_.wait(lock, [this] { return first_ != nullptr; });
       --idle_;
-      job = take();
+      call = take();
     }
-    finish(*job);
+    make(call);
   }
 
   // Those that exist go on; without any, whoever fails to make the last one does what all have left.
   void do_without_thread() noexcept {
     for (;;) {
-      Job* job;
+      Call* call;
       {
         const std::lock_guard guard(mutex_);
         if (threads_ > 1 || first_ == nullptr) {
@@ -75,49 +96,60 @@ class Pool {
           given_.notify_one();
           return;
         }
-        job = take();
+        call = take();
       }
-      finish(*job);
+      make(call);
     }
   }
 
-  Job* take() noexcept {
-    Job* job = first_;
-    first_ = job->next;
-    if (first_ == nullptr) last_ = nullptr;
+  Call* take() noexcept {
     --waiting_;
-    return job;
+    return take_first(first_, last_);
   }
 
-  static void finish(Job& job) noexcept {
-    job.run(job.argument);
-    job.waiter->complete();  // the job is gone from here on
-    under_way.fetch_sub(1);
+  // It, and what waits in its strand. A call and its strand may be gone when its task has been woken.
+  void make(Call* call) noexcept {
+    while (call != nullptr) {
+      call->run(call->argument);
+      Call* const next = call->strand != nullptr ? next_of(*call->strand) : nullptr;
+      call->waiter->complete();
+      under_way.fetch_sub(1);
+      call = next;
+    }
   }
 
-  std::mutex mutex_;
+  Call* next_of(Strand& strand) noexcept {
+    const std::lock_guard guard(mutex_);
+    if (strand.first_ != nullptr) return take_first(strand.first_, strand.last_);
+    strand.busy_ = false;
+    return nullptr;
+  }
+
+  std::mutex mutex_;  // of the strands, too
   std::condition_variable given_;
-  Job* first_ = nullptr;
-  Job* last_ = nullptr;
-  int waiting_ = 0;  // jobs in the queue
+  Call* first_ = nullptr;
+  Call* last_ = nullptr;
+  int waiting_ = 0;  // calls in the queue
   int idle_ = 0;     // threads that wait for one
   int threads_ = 0;
 };
 
+namespace {
+
 // Never destroyed: its threads use it until the process has ended.
-Pool& pool() {
-  static Pool& the_pool = *new Pool;
+OffloadPool& pool() {
+  static OffloadPool& the_pool = *new OffloadPool;
   return the_pool;
 }
 
 }  // namespace
 
-void detail::offload(void (*run)(void*) noexcept, void* argument) noexcept {
+void detail::offload(void (*run)(void*) noexcept, void* argument, Strand* strand) noexcept {
   Waiter waiter(1);
-  Job job{run, argument, &waiter};
+  OffloadedCall call{run, argument, &waiter, strand};
   under_way.fetch_add(1);
   by_pool.fetch_add(1, std::memory_order_relaxed);
-  pool().give(job);
+  pool().give(call);
   waiter.wait();
 }
 

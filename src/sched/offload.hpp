@@ -9,22 +9,40 @@
 namespace tmpi::sched {
 
 class SavedAffinity;
+class Strand;
 
 namespace detail {
-void offload(void (*run)(void*) noexcept, void* argument) noexcept;
+struct OffloadedCall;
+void offload(void (*run)(void*) noexcept, void* argument, Strand* strand) noexcept;
 /// A call is begun (1), or is over (-1), after what it has woken: one that the pool does not make (file_ring.hpp).
 void count_offloaded(int change) noexcept;
 }  // namespace detail
 
 /// Runs `call()`, which must not throw, suspend, or look at the calling thread's variables, on a thread of the
 /// pool; on this one if none can be had. Returns when it has returned. SUSPENDS. Called by a task; two hand-overs
-/// through the kernel, some 20 microseconds. In the order of the calls, as many at a time as the pool has threads.
+/// through the kernel, some 20 microseconds. In the order of the calls, as many at a time as the pool has threads, of
+/// those with the same `strand` one.
 template <class Call>
-void offload(Call&& call) noexcept {
+void offload(Call&& call, Strand* strand = nullptr) noexcept {
   using Bare = std::remove_reference_t<Call>;
   detail::offload([](void* argument) noexcept { (*static_cast<Bare*>(argument))(); },
-                  const_cast<void*>(static_cast<const void*>(&call)));
+                  const_cast<void*>(static_cast<const void*>(&call)), strand);
 }
+
+/// Calls of which one is made at a time, in their order: offload(call, &strand). The thread that has made one goes on
+/// with the next, whatever the workers of those that wait do meanwhile. Lives until the last of its calls has returned.
+class Strand {
+ public:
+  Strand() = default;
+  Strand(const Strand&) = delete;
+  Strand& operator=(const Strand&) = delete;
+
+ private:
+  friend class OffloadPool;
+  bool busy_ = false;  // a thread has one of its calls, or will
+  detail::OffloadedCall* first_ = nullptr;
+  detail::OffloadedCall* last_ = nullptr;
+};
 
 /// Calls that have been offloaded and have not ended: while there are some, tasks that all wait are no stall, and
 /// tasks that all poll no deadlock. Any thread. seq_cst: what a call that is over has woken is visible.

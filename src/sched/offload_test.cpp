@@ -2,6 +2,7 @@
 
 #include <unistd.h>
 
+#include <algorithm>
 #include <atomic>
 #include <thread>
 
@@ -51,6 +52,58 @@ TEST_CASE("as many calls as there are threads at a time, the others in their ord
   }
   job.run();
   CHECK(ended == kTasks * 20);
+}
+
+TEST_CASE("of a strand's calls one is made at a time, in their order") {
+  constexpr int kTasks = 30, kRounds = 50;
+  Job job({.workers = 2, .tasks = kTasks, .stack_size = 64 * 1024, .bind = false});
+  Strand strand, other;
+  std::atomic<int> inside{0}, most{0}, made{0};
+  for (int i = 0; i < kTasks; ++i) {
+    job.spawn(i % 2, [&, i] {
+      int before = -1;
+      for (int round = 0; round < kRounds; ++round) {
+        if (i % 5 == 0) {
+          offload([] {}, i % 2 == 0 ? &other : nullptr);
+          continue;
+        }
+        offload(
+            [&] {
+              most = std::max(most.load(), ++inside);
+              CHECK(before < made);
+              before = made++;
+              --inside;
+            },
+            &strand);
+      }
+    });
+  }
+  job.run();
+  CHECK(most == 1);
+  CHECK(made == kTasks / 5 * 4 * kRounds);
+}
+
+// What waits in a strand needs no scheduling point of a worker to begin: a task that computes hides it, too.
+TEST_CASE("a strand goes on while all workers compute") {
+  Job job({.workers = 1, .tasks = 3, .stack_size = 64 * 1024, .bind = false});
+  Strand strand;
+  std::atomic<bool> computing{false}, second_made{false};
+  job.spawn(0, [&] {
+    offload(
+        [&] {
+          while (!computing) usleep(100);
+        },
+        &strand);
+  });
+  job.spawn(0, [&] { offload([&] { second_made = true; }, &strand); });
+  job.spawn(0, [&] {
+    CHECK(offloaded() == 2);
+    computing = true;
+    while (!second_made) {
+    }
+  });
+  job.run();
+  CHECK(await_offloaded());
 }
 
 std::atomic<int> stalls{0};

@@ -22,17 +22,18 @@ static unsigned long long default_hint(const char* key) {
 /* Limits of messages, transports, files, one-sided communication and dynamic processes. */
 static void limits(void) {
   static const char* const names[] = {
-      "tmpi_limit_shared_copy",       "tmpi_limit_segment",       "tmpi_limit_rma_polls",
-      "tmpi_limit_rma_types",         "tmpi_limit_rma_locks",     "tmpi_limit_file_calls",
-      "tmpi_limit_file_threads",      "tmpi_limit_file_pieces",   "tmpi_limit_file_sieve_reads",
-      "tmpi_limit_file_sieve_writes", "tmpi_limit_file_holes",    "tmpi_limit_file_run",
-      "tmpi_limit_file_access",       "tmpi_limit_file_domain",   "tmpi_limit_spawned",
-      "tmpi_limit_spawned_node",      "tmpi_limit_other_jobs",    "tmpi_limit_other_nodes",
-      "tmpi_limit_slots_few",         "tmpi_limit_slots_many",    "tmpi_limit_channel_bytes",
-      "tmpi_limit_channel_messages",  "tmpi_limit_credit",        "tmpi_limit_turn",
-      "tmpi_limit_credit_other_jobs", "tmpi_limit_eager_adapted", "tmpi_limit_stall",
-      "tmpi_limit_announcements",     "tmpi_limit_backlog_bytes", "tmpi_limit_rest_short",
-      "tmpi_limit_backlog_messages",  "tmpi_limit_rest_long",     "tmpi_limit_rest_longest"};
+      "tmpi_limit_shared_copy",        "tmpi_limit_shared_halves", "tmpi_limit_posted_scanned",
+      "tmpi_limit_unexpected_scanned", "tmpi_limit_segment",       "tmpi_limit_rma_polls",
+      "tmpi_limit_rma_types",          "tmpi_limit_rma_locks",     "tmpi_limit_file_calls",
+      "tmpi_limit_file_threads",       "tmpi_limit_file_pieces",   "tmpi_limit_file_sieve_reads",
+      "tmpi_limit_file_sieve_writes",  "tmpi_limit_file_holes",    "tmpi_limit_file_run",
+      "tmpi_limit_file_access",        "tmpi_limit_file_domain",   "tmpi_limit_spawned",
+      "tmpi_limit_spawned_node",       "tmpi_limit_other_jobs",    "tmpi_limit_other_nodes",
+      "tmpi_limit_slots_few",          "tmpi_limit_slots_many",    "tmpi_limit_channel_bytes",
+      "tmpi_limit_channel_messages",   "tmpi_limit_credit",        "tmpi_limit_turn",
+      "tmpi_limit_credit_other_jobs",  "tmpi_limit_eager_adapted", "tmpi_limit_stall",
+      "tmpi_limit_announcements",      "tmpi_limit_backlog_bytes", "tmpi_limit_rest_short",
+      "tmpi_limit_backlog_messages",   "tmpi_limit_rest_long",     "tmpi_limit_rest_longest"};
   static const char* const transports[] = {"tcp", "verbs", "sim"};
   for (size_t i = 0; i < sizeof names / sizeof names[0]; i++) CHECK(number_of(names[i]) > 1);
   for (size_t i = 0; i < sizeof transports / sizeof transports[0]; i++) {

@@ -99,11 +99,11 @@ IoResult NodeFile::read(std::span<const Piece> pieces, MPI_Count bytes) {
 IoResult NodeFile::write(std::span<const Piece> pieces, MPI_Count bytes) {
   IoResult result;
   const auto here = [&] { result = write_pieces(fd_, pieces); };
-  write(bytes, here, [&] {
-    if (in_few_calls(pieces) && sched::has_file_ring()) {
+  write(bytes, here, [&](sched::Strand* writers) {
+    if (writers == nullptr && in_few_calls(pieces) && sched::has_file_ring()) {
       result = write_beside(fd_, pieces);
     } else {
-      sched::offload(here);
+      sched::offload(here, writers);
     }
   });
   return result;

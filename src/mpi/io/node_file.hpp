@@ -53,7 +53,7 @@ class NodeFile {
   /// Makes several system calls that move `bytes` bytes and write some. SUSPENDS if it is worth it.
   template <class Call>
   void change(MPI_Count bytes, Call&& call) {
-    write(bytes, call, [&] { sched::offload(call); });
+    write(bytes, call, [&](sched::Strand* writers) { sched::offload(call, writers); });
   }
 
   /// read_pieces(): what is in the page cache is copied here, the rest elsewhere. SUSPENDS if it is worth it.
@@ -78,7 +78,7 @@ class NodeFile {
   };
   Where place_for(MPI_Count bytes) noexcept;
   bool quick() noexcept;
-  /// Here, or elsewhere, one writer after another.
+  /// Here, or elsewhere; `elsewhere` is told if it has to be one writer after another.
   template <class Here, class Elsewhere>
   void write(MPI_Count bytes, Here&& here, Elsewhere&& elsewhere) {
     const Where where = place_for(bytes);
@@ -87,9 +87,7 @@ class NodeFile {
     } else if (where == Where::kHere) {
       here();
     } else {
-      if (one_writer_) locks_->writers().take();
-      elsewhere();
-      if (one_writer_) locks_->writers().give();
+      elsewhere(one_writer_ ? &locks_->writers() : nullptr);
     }
   }
   template <class Call>

@@ -10,7 +10,7 @@
 
 #include "base/spinlock.hpp"
 #include "mpi.h"
-#include "mpi/io/turn.hpp"
+#include "sched/offload.hpp"
 #include "sched/waiter.hpp"
 
 namespace tmpi::mpi {
@@ -42,8 +42,8 @@ class RangeLocks {
     sched::Waiter* waiter_ = nullptr;
   };
 
-  /// Of those who write on other threads: see NodeFile::write().
-  Turn& writers() noexcept { return writers_; }
+  /// Of those who write on other threads, where one at a time can: see NodeFile::write().
+  sched::Strand& writers() noexcept { return writers_; }
 
   /// Those of the file behind `status`, made if nobody has them; they last as long as somebody holds them.
   static std::shared_ptr<RangeLocks> of(const struct stat& status);
@@ -52,7 +52,7 @@ class RangeLocks {
   SpinLock lock_;
   Held* first_ = nullptr;
   Held* last_ = nullptr;
-  Turn writers_;
+  sched::Strand writers_;
 };
 
 }  // namespace tmpi::mpi

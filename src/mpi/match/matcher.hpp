@@ -94,11 +94,12 @@ class Matcher {
     return (sequence_ * 31 + posted_count()) * 31 + unexpected_count_;
   }
 
- private:
-  static constexpr int kInline = 6;  // posted receives found by a linear scan; more go to the table
-  static constexpr std::size_t kScanLimit =
-      16;  // unexpected messages found by a linear scan before a table is made
+  /// Posted receives found by a linear scan; more go to a table.
+  static constexpr int kInline = 6;
+  /// Unexpected messages found by a linear scan before a table is made.
+  static constexpr std::size_t kScanLimit = 16;
 
+ private:
   struct InlineEntry {
     MatchKey key;
     PostedReceive* receive;

@@ -15,6 +15,7 @@
 #include "mpi/comm/check.hpp"
 #include "mpi/io/hints.hpp"
 #include "mpi/io/limits.hpp"
+#include "mpi/match/matcher.hpp"
 #include "mpi/p2p/channel.hpp"
 #include "mpi/p2p/payload_ring.hpp"
 #include "mpi/p2p/shared_copy.hpp"
@@ -103,6 +104,12 @@ constexpr Limit kLimits[] = {
      "one."},
     {"tmpi_limit_shared_copy", MPI_T_SCOPE_CONSTANT, constant<kSharedCopy>,
      "Bytes of the smallest message, put or get between two workers that both of them copy, if one idles."},
+    {"tmpi_limit_shared_halves", MPI_T_SCOPE_CONSTANT, constant<kMostInHalves>,
+     "The largest that is copied in halves, if that has turned out to pay; larger ones are in pieces."},
+    {"tmpi_limit_posted_scanned", MPI_T_SCOPE_CONSTANT, constant<Matcher::kInline>,
+     "Posted receives of a rank that a message is compared with one after the other; more are in a hash table."},
+    {"tmpi_limit_unexpected_scanned", MPI_T_SCOPE_CONSTANT, constant<Matcher::kScanLimit>,
+     "The same for unexpected messages of a rank, until a hash table is made."},
     {"tmpi_limit_segment", MPI_T_SCOPE_CONSTANT, constant<remote::kSegment>,
      "Bytes of a piece of what is large and travels between node processes: messages, one-sided operations."},
     {"tmpi_limit_slots_few", MPI_T_SCOPE_CONSTANT, constant<Channel::kFewSlots>,
