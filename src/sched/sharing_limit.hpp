@@ -7,6 +7,8 @@
 #include <algorithm>
 #include <cstdint>
 
+#include "timers/clock.hpp"
+
 namespace tmpi::sched {
 
 /// One worker's knowledge, as the one that offers. Used by it alone.
@@ -34,6 +36,26 @@ class SharingLimit {
     limit_ = pays_from_here ? std::max(limit_ - limit_ / 5, kLeast) : std::min(limit_ + limit_ / 4, kMost);
   }
   std::uint64_t bytes() const noexcept { return limit_; }
+
+  /// A copy that is shared, from the offer on; measured if choose() wants that.
+  class Copy {
+   public:
+    Copy(SharingLimit& limit, std::uint64_t bytes, Way way) noexcept
+        : limit_(limit), bytes_(bytes), start_(way == Way::kMeasured ? timers::now_ticks() : 0) {}
+    /// Its owner has done its half.
+    void half_done() noexcept {
+      if (start_ != 0) half_ = timers::now_ticks() - start_;
+    }
+    /// All is done. Without this nothing has been learnt.
+    void done() noexcept {
+      if (start_ != 0) limit_.note(bytes_, half_, timers::now_ticks() - start_);
+    }
+
+   private:
+    SharingLimit& limit_;
+    const std::uint64_t bytes_, start_;
+    std::uint64_t half_ = 0;
+  };
 
  private:
   std::uint64_t limit_ = kLeast;

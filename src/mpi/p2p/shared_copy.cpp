@@ -6,7 +6,6 @@
 
 #include "sched/assist.hpp"
 #include "sched/scheduler.hpp"
-#include "timers/clock.hpp"
 
 namespace tmpi::mpi {
 namespace {
@@ -103,14 +102,13 @@ bool copy_in_halves(void* to, const void* from, std::size_t bytes, int worker, i
   if (way == Way::kAlone) return false;
   HalvedCopy copy(to, from, bytes, here < worker);
   sched::AssistPoint& point = scheduler.assist_point(worker);
-  const bool measured = way == Way::kMeasured;
-  const std::uint64_t start = measured ? timers::now_ticks() : 0;
+  sched::SharingLimit::Copy shared(limit, bytes, way);
   if (!point.offer(copy)) return false;
   bool more = copy.step();
-  const std::uint64_t half = measured ? timers::now_ticks() - start : 0;
+  shared.half_done();
   while (more) more = copy.step();
   point.conclude(copy);
-  if (measured) limit.note(bytes, half, timers::now_ticks() - start);
+  shared.done();
   return true;
 }
 

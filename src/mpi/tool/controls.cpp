@@ -107,7 +107,8 @@ constexpr Limit kLimits[] = {
     {"tmpi_limit_shared_halves", MPI_T_SCOPE_CONSTANT, constant<kMostInHalves>,
      "The largest that is copied in halves, if that has turned out to pay; larger ones are in pieces."},
     {"tmpi_limit_posted_scanned", MPI_T_SCOPE_CONSTANT, constant<Matcher::kInline>,
-     "Posted receives of a rank that a message is compared with one after the other; more are in a hash table."},
+     "Posted receives of a rank that a message is compared with one after the other; more are in a hash "
+     "table."},
     {"tmpi_limit_unexpected_scanned", MPI_T_SCOPE_CONSTANT, constant<Matcher::kScanLimit>,
      "The same for unexpected messages of a rank, until a hash table is made."},
     {"tmpi_limit_segment", MPI_T_SCOPE_CONSTANT, constant<remote::kSegment>,
