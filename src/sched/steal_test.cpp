@@ -272,6 +272,53 @@ TEST_CASE("who idles takes from the worker where most waits" * doctest::test_sui
   CHECK(first == 1);
 }
 
+TEST_CASE(
+    "a worker that idles takes who talks with those it has, then any, and last who would be parted from "
+    "others") {
+  enum { kLong, kAny, kBelongs, kParted, kLast, kThere, kTasks };
+  Job job(moving("steal", 2, kTasks));
+  Event end;
+  Task* tasks[kTasks] = {};
+  std::atomic<bool> ready{false};
+  std::atomic<int> ended{0};
+  std::vector<int> taken;  // in this order, by worker 1
+  job.spawn(0, [&] {
+    tasks[kLong] = current();
+    compute(2e-3);  // it is known to run for long
+    yield();        // the others have begun, and are ready
+    const auto tie = [&](int task, int to) {
+      tasks[task]->moving->ties.set_share(0.5);
+      tasks[task]->moving->ties.set(0, tasks[to]->id, 0.1);
+    };
+    // What has been measured, which is nothing, is written there now and then.
+    for (const double limit = timers::seconds(timers::now_ticks()) + 20;
+         ended < 3 && timers::seconds(timers::now_ticks()) < limit;) {
+      tie(kParted, kLong);
+      tie(kBelongs, kThere);
+      ready = true;
+    }
+    end.complete();
+  });
+  for (const int which : {kAny, kBelongs, kParted, kLast}) {  // who was left last is not offered
+    job.spawn(0, [&, which] {
+      tasks[which] = current();
+      yield();
+      if (current_worker() == 1) taken.push_back(which);
+      ++ended;
+    });
+  }
+  job.spawn(1, [&] {
+    tasks[kThere] = current();
+    Worker& other = *current()->worker->balancer()->workers()[0];
+    while (!ready || !other.invites()) compute(1e-4);
+    end.wait();
+  });
+  job.run();
+  std::string order;
+  for (const int task : taken) order += "_ABPL_"[task];
+  CHECK(order == "BAP");
+}
+
 TEST_CASE("which task of a busy worker an idle one takes first") {
   CHECK(fit(0, 0.5, false) == Fit::kAny);
   CHECK(fit(0, 0.5, true) == Fit::kBelongs);
