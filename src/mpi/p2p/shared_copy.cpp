@@ -133,7 +133,7 @@ void detail::copy_shared(void* to, const void* from, MPI_Count count, int worker
   const int here = sched::current_worker();
   const bool alone = worker < 0 || worker == here;
   if (!alone && count > kMostInHalves) return copy_in_pieces(to, from, bytes, worker);
-  if (alone || !copy_in_halves(to, from, bytes, worker, here)) std::memcpy(to, from, bytes);
+  if (alone || here < 0 || !copy_in_halves(to, from, bytes, worker, here)) std::memcpy(to, from, bytes);
 }
 
 }  // namespace tmpi::mpi
