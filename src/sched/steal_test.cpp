@@ -278,7 +278,7 @@ TEST_CASE(
   enum { kLong, kAny, kBelongs, kParted, kLast, kThere, kTasks };
   Job job(moving("steal", 2, kTasks));
   Event end;
-  Task* tasks[kTasks] = {};
+  std::atomic<Task*> tasks[kTasks] = {};
   std::atomic<bool> ready{false};
   std::atomic<int> ended{0};
   std::vector<int> taken;  // in this order, by worker 1
@@ -287,9 +287,11 @@ TEST_CASE(
     compute(2e-3);  // it is known to run for long
     yield();        // the others have begun, and are ready
     const auto tie = [&](int task, int to) {
-      tasks[task]->moving->ties.set_share(0.5);
-      tasks[task]->moving->ties.set(0, tasks[to]->id, 0.1);
+      Ties& ties = tasks[task].load()->moving->ties;
+      ties.set_share(0.5);
+      ties.set(0, tasks[to].load()->id, 0.1);
     };
+    while (tasks[kThere] == nullptr) compute(1e-4);
     // What has been measured, which is nothing, is written there now and then.
     for (const double limit = timers::seconds(timers::now_ticks()) + 20;
          ended < 3 && timers::seconds(timers::now_ticks()) < limit;) {

@@ -31,6 +31,14 @@ class ProgramsTest(VerbsTest):
         self.mpi("rma_random", 3)
         self.mpi("rma_errors", 3)
 
+    def test_files(self):
+        self.mpi("file_random", 3)
+        self.mpi("file_forms", 2)
+
+    def test_spawned_ranks_and_ports(self):
+        self.mpi("spawn", 3)
+        self.mpi("ports", 3)
+
     def test_threads(self):
         self.mpi("thread_p2p", 2)
 
