@@ -14,7 +14,7 @@ enum class Rendezvous : std::uint8_t {
   kEarlyCts,  ///< a receiver whose receive is posted already has announced it: DATA at once; else as kRtsCts
 };
 
-inline constexpr Choice<Rendezvous> kRendezvousProtocols[] = {
+inline constexpr tmpi::Choice<Rendezvous> kRendezvousProtocols[] = {
     {"rts-cts", Rendezvous::kRtsCts, "the sender asks, the receiver answers, the data follow", ""},
     {"read", Rendezvous::kRead, "the receiver reads from the sender's memory, where the transport can", ""},
     {"early-cts", Rendezvous::kEarlyCts, "a receive that waits already has announced itself to the sender",
