@@ -37,10 +37,10 @@ class SharingLimit {
   }
   std::uint64_t bytes() const noexcept { return limit_; }
 
-  /// A copy that is shared, from the offer on; measured if choose() wants that.
-  class Copy {
+  /// Of a copy that is shared, from the offer on, if choose() wants that.
+  class Measurement {
    public:
-    Copy(SharingLimit& limit, std::uint64_t bytes, Way way) noexcept
+    Measurement(SharingLimit& limit, std::uint64_t bytes, Way way) noexcept
         : limit_(limit), bytes_(bytes), start_(way == Way::kMeasured ? timers::now_ticks() : 0) {}
     /// Its owner has done its half.
     void half_done() noexcept {

@@ -102,13 +102,13 @@ bool copy_in_halves(void* to, const void* from, std::size_t bytes, int worker, i
   if (way == Way::kAlone) return false;
   HalvedCopy copy(to, from, bytes, here < worker);
   sched::AssistPoint& point = scheduler.assist_point(worker);
-  sched::SharingLimit::Copy shared(limit, bytes, way);
+  sched::SharingLimit::Measurement measurement(limit, bytes, way);
   if (!point.offer(copy)) return false;
   bool more = copy.step();
-  shared.half_done();
+  measurement.half_done();
   while (more) more = copy.step();
   point.conclude(copy);
-  shared.done();
+  measurement.done();
   return true;
 }
 
