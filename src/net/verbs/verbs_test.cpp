@@ -39,7 +39,6 @@ conformance::Subject over_fake(std::string settings = {}) {
   conformance::Subject subject;
   subject.spec = "verbs:" + settings;
   subject.processes = false;
-  subject.patience = 20;
   subject.largest = std::min<std::size_t>(conformance::kLargest, 8 << 20);
   subject.make = [settings](const Options& options, Sink& sink) {
     return create(fake::api(), settings, options, sink);
