@@ -124,7 +124,7 @@ void Node::send_pieces(int to, std::uint8_t id, const Bytes& header, std::vector
   until("room for a message in pieces", [&] { return post(to, id, header, posted) != Post::kNoResource; });
 }
 
-bool Node::until(const char* what, const std::function<bool()>& condition) {
+bool Node::until(std::string_view what, const std::function<bool()>& condition) {
   const double limit = seconds_now() + subject_.patience;
   for (int idle = 0; !condition();) {
     if (net_->poll()) {
@@ -140,7 +140,7 @@ bool Node::until(const char* what, const std::function<bool()>& condition) {
   return true;
 }
 
-bool Node::asleep_until(const char* what, const std::function<bool()>& condition, int* wake_ups) {
+bool Node::asleep_until(std::string_view what, const std::function<bool()>& condition, int* wake_ups) {
   const double limit = seconds_now() + subject_.patience;
   while (!condition()) {
     if (net_->poll()) continue;

@@ -6,6 +6,7 @@
 #include <functional>
 #include <memory>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "net/conformance.hpp"
@@ -49,9 +50,9 @@ class Node final : private Sink {
   std::size_t in_progress() const { return posted_.size(); }
 
   /// Polls until the condition holds; a doctest failure that names `what` if it takes too long.
-  bool until(const char* what, const std::function<bool()>& condition);
+  bool until(std::string_view what, const std::function<bool()>& condition);
   /// The same, asleep whenever arm() allows it. `wake_ups`: how often it woke up.
-  bool asleep_until(const char* what, const std::function<bool()>& condition, int* wake_ups = nullptr);
+  bool asleep_until(std::string_view what, const std::function<bool()>& condition, int* wake_ups = nullptr);
 
   std::vector<std::unique_ptr<Message>> received;  ///< complete ones, in order of arrival
   std::vector<Message*> of(int peer) const;
