@@ -95,7 +95,7 @@ class Job:
             self.destroy()
             reason = f"{stream} has ended" if ready else "nothing comes"
             other = b"" if stream == "stderr" or self.process.stderr is None else self.process.stderr.read()
-            raise AssertionError(f"waited in vain for {what!r}: {reason}; stderr {self.seen_err + other!r}")
+            raise AssertionError(f"waited in vain for {what!r}: {reason}; stderr ends with {(self.seen_err + other)[-4000:]!r}")
         if stream == "stderr":
             self.seen_err += piece
         return piece
