@@ -41,22 +41,6 @@ Err start_buffered(Request& request) {
 
 }  // namespace
 
-Request& create_request(Comm& comm, const Operation& operation) {
-  Request& request = comm.owner->requests.take();
-  request.kind = operation.kind;
-  request.mode = operation.mode;
-  request.buffer = const_cast<void*>(operation.buffer);
-  request.count = operation.count;
-  request.type = operation.type;
-  request.peer = operation.peer;
-  request.tag = operation.tag;
-  request.comm = &comm;
-  request.context = comm.context;
-  operation.type->retain();
-  ++comm.references;
-  return request;
-}
-
 Request& create_request(Comm* comm, std::unique_ptr<RequestExtension> extension, bool persistent) {
   Request& request = current_rank().requests.take();
   request.kind = RequestKind::kExtended;
