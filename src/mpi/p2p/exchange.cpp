@@ -45,13 +45,15 @@ class Exchange final : public RequestExtension, private Continuation {
     send_.reset(*this);
     start_send(send_);
     // Not sent: who is to send to us may do so only after it has received from us.
-    if (send_.done() && send_.error != MPI_SUCCESS && withdraw_receive(recv_)) [[unlikely]]
+    withdrawn_ = send_.done() && send_.error != MPI_SUCCESS && withdraw_receive(recv_);
+    if (withdrawn_) [[unlikely]]
       recv_.complete_here();
     return kOk;
   }
   Err outcome(Request&, MPI_Status* status) override {
     const Err received = receive_outcome(recv_, status);  // an empty status if it has been withdrawn
-    return send_.error == MPI_SUCCESS ? received : not_sent(send_.peer);
+    if (send_.error == MPI_SUCCESS) return received;
+    return withdrawn_ ? not_sent(send_.peer) : received_but_not_sent(recv_.source, send_.peer);
   }
 
  private:
@@ -63,6 +65,7 @@ class Exchange final : public RequestExtension, private Continuation {
   Request send_, recv_;
   Request* whole_ = nullptr;
   std::atomic<int> left_{2};
+  bool withdrawn_ = false;  ///< the receive, since nothing was sent
   Copy copy_;
 };
 

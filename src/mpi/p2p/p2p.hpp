@@ -57,6 +57,10 @@ Err truncated(const Request& request);
 /// MPI_ERR_NO_MEM, explained: the error of a send to rank `dest` that what was sent there before stands in
 /// the way of (p2p/channel.hpp: flush()).
 Err not_sent(int dest);
+/// MPI_ERR_OTHER, explained: the error of a send and receive whose message from rank `source` has been received and
+/// whose own to `dest` was not sent for the reason of not_sent(). Not MPI_ERR_NO_MEM, after which a call may be made
+/// again: that would receive the next message. not_sent() if there is no `source`.
+Err received_but_not_sent(int source, int dest);
 
 /// What a finished blocking receive has come to: fills the status, returns its error (explained).
 Err receive_outcome(const Request& request, MPI_Status* status);

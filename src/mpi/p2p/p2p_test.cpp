@@ -438,7 +438,11 @@ TEST_CASE("without memory a send and receive at once takes its receive back, and
     };
     int out = -1, in = -1;
     // Both run: a channel leads from one to the other.
-    if (rank.world_rank == 1) send_bytes(rank.world, {}, 0, 4);
+    if (rank.world_rank == 1) {
+      for (int number : {70, 71})
+        CHECK_FALSE(send(rank.world, rank.world.context, &number, sizeof number, bytes(), 0, 7));
+      send_bytes(rank.world, {}, 0, 4);
+    }
     if (rank.world_rank == 0) {
       (void)recv_bytes(rank.world, 0, 1, 4);
       no_cells = true;
@@ -461,6 +465,19 @@ TEST_CASE("without memory a send and receive at once takes its receive back, and
       CHECK(conclude(handle, request, &status).error_class() == MPI_ERR_NO_MEM);
       CHECK(rank.matcher.posted_count() == 0);
       CHECK(in == -1);
+      // Where the other's message is received nevertheless, it is not MPI_ERR_NO_MEM: again, the call would receive the
+      // next one.
+      const Err half = sendrecv(rank.world, rank.world.context, &out, sizeof out, bytes(), 1, 6, &in,
+                                sizeof in, bytes(), 1, 7, MPI_STATUS_IGNORE);
+      CHECK(half.error_class() == MPI_ERR_OTHER);
+      CHECK(take_explanation().find("the message from rank 1 has been received") != std::string::npos);
+      CHECK(in == 70);
+      Request& started =
+          start_exchange(rank.world, {&out, sizeof out, bytes(), 1, 6}, {&in, sizeof in, bytes(), 1, 7});
+      wait(started);
+      handle = handle_of(started);
+      CHECK(conclude(handle, started, &status).error_class() == MPI_ERR_OTHER);
+      CHECK(in == 71);
       for (Message* cell : stock) give_back_cell(cell);
       no_cells = false;
       refused = true;

@@ -131,7 +131,7 @@ Err sendrecv(Comm& comm, ContextId context, const void* sendbuf, MPI_Count sendc
     return sent;
   wait_for(waiter, WaitKind::kReceive, comm, context, source, recvtag);
   const Err received = receive_outcome(request, status);
-  return sent ? not_sent(dest) : received;
+  return sent ? received_but_not_sent(request.source, dest) : received;
 }
 
 Err sendrecv_replace(Comm& comm, ContextId context, void* buffer, MPI_Count count, const Datatype& type,
