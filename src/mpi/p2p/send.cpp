@@ -205,11 +205,13 @@ Err not_sent(int dest) {
 
 Err received_but_not_sent(int source, int dest) {
   if (source == MPI_PROC_NULL) return not_sent(dest);
-  return fail(MPI_ERR_OTHER,
-              "the message from rank {} has been received, but nothing has been sent: rank {} has not received what was "
-              "sent to it before, and there is no memory to keep that. Send it with MPI_Send: the same call again would "
-              "receive another message. Use fewer ranks per node, or let receivers keep up with their senders",
-              source, dest);
+  return fail(
+      MPI_ERR_OTHER,
+      "the message from rank {} has been received, but nothing has been sent: rank {} has not received "
+      "what was sent to it before, and there is no memory to keep that. Send it with MPI_Send: the same "
+      "call again would receive another message. Use fewer ranks per node, or let receivers keep up "
+      "with their senders",
+      source, dest);
 }
 
 Err send(Comm& comm, ContextId context, const void* buffer, MPI_Count count, const Datatype& type, int dest,
