@@ -9,6 +9,7 @@ from harness import PROMPTLY, wait_for
 from support import DEVICES, INTERFACES, NET, VerbsTest, built, limited
 
 TRAFFIC = ("tests", "verbs-vm", "traffic")
+CANCELLED = ("tests", "verbs-vm", "cancelled")
 SMALL = 1000  # bytes
 LARGE = 8 << 20
 
@@ -18,9 +19,9 @@ def do(*words):
 
 
 class Traffic(VerbsTest):
-    def traffic(self, bytes_each, *words, net=NET):
+    def traffic(self, bytes_each, *words, net=NET, program=TRAFFIC):
         """A job whose two ranks send messages to and fro without end, and have begun."""
-        job = self.start("-n", 2, "--nodes", 2, "--net", net, "--no-deadlock-check", built(*TRAFFIC), bytes_each, *words)
+        job = self.start("-n", 2, "--nodes", 2, "--net", net, "--no-deadlock-check", built(*program), bytes_each, *words)
         job.read_until(b"under way\n")
         return job
 
@@ -72,8 +73,8 @@ class FailuresTest(Traffic):
         os.kill(victim, signal.SIGKILL)
         self.ends(job, begun, 128 + signal.SIGKILL, "was killed by signal 9")
 
-    def lose(self, bytes_each):
-        job = self.traffic(bytes_each)
+    def lose(self, bytes_each, program=TRAFFIC):
+        job = self.traffic(bytes_each, program=program)
         begun = time.monotonic()
         self.lose_packets(100)
         self.ends(job, begun, 1, "does not answer")
@@ -83,6 +84,13 @@ class FailuresTest(Traffic):
 
     def test_packets_are_lost_while_megabytes_are_read(self):
         self.lose(LARGE)
+
+    def test_packets_are_lost_of_messages_that_are_cancelled(self):
+        """The error completes what belongs to requests that are being cancelled, or are gone already."""
+        self.lose(SMALL, CANCELLED)
+
+    def test_packets_are_lost_of_megabytes_that_are_cancelled(self):
+        self.lose(LARGE, CANCELLED)
 
     def test_little_memory_may_be_locked(self):
         """As an ordinary user, since root may lock what it likes."""
