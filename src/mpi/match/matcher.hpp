@@ -88,21 +88,23 @@ class Matcher {
   void restart_most_unexpected() noexcept { most_unexpected_ = unexpected_count_; }
   /// The unexpected messages, oldest first, linked by `next`.
   const Message* first_unexpected() const noexcept { return first_unexpected_; }
-  std::size_t posted_count() const noexcept { return inline_count_ + overflow_count_; }
+  std::size_t posted_count() const noexcept { return inline_count_ + chained_ + overflow_count_; }
   /// Changes with every message that comes and every receive that is posted or matched.
   std::uint64_t history() const noexcept {
     return (sequence_ * 31 + posted_count()) * 31 + unexpected_count_;
   }
 
-  /// Posted receives found by a linear scan; more go to a table.
+  /// Keys of posted receives found by a linear scan; more go to a table.
   static constexpr int kInline = 6;
   /// Unexpected messages found by a linear scan before a table is made.
   static constexpr std::size_t kScanLimit = 16;
 
  private:
+  // Receives with the same key that were posted one after the other, linked by `next`: as many as a program posts ahead.
   struct InlineEntry {
     MatchKey key;
-    PostedReceive* receive;
+    PostedReceive* first;
+    PostedReceive* last;
   };
   template <class Node>
   struct List {
@@ -158,7 +160,8 @@ class Matcher {
   // large messages fetch it from another core.
   SpinLock lock_;
   bool locked_ = false;  // by that: else by sched::bias()
-  int inline_count_ = 0;
+  std::int16_t inline_count_ = 0;
+  std::uint32_t chained_ = 0;  // receives of inline entries behind their first one
   std::size_t overflow_count_ = 0;
   std::uint64_t sequence_ = 0;
   Message* first_unexpected_ = nullptr;

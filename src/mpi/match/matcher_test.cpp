@@ -176,6 +176,10 @@ TEST_CASE("matches like a naive list: few keys, many wildcards") {
   for (unsigned seed = 0; seed < 20; ++seed) compare(Traffic(seed, 3, 3, 0.3), 4000, 0.6, 200);
 }
 
+TEST_CASE("matches like a naive list: many receives with the same key one after the other") {
+  for (unsigned seed = 0; seed < 20; ++seed) compare(Traffic(seed, 1, 2, seed % 2 * 0.1), 4000, 0.6, 200);
+}
+
 TEST_CASE("matches like a naive list: many peers, no wildcards") {
   for (unsigned seed = 0; seed < 5; ++seed) compare(Traffic(seed, 500, 4, 0.0), 8000, 0.8, 2000);
 }

@@ -38,9 +38,10 @@ struct PostedReceive {
   MatchKey key;
   std::uint64_t sequence = 0;  ///< order of posting within the matcher
   Request* request = nullptr;
-  PostedReceive* next = nullptr;  ///< bucket or wildcard list
+  PostedReceive* next = nullptr;  ///< of the same key, bucket or wildcard list
   PostedReceive* previous = nullptr;
-  bool queued = false;  ///< in the matcher; under its lock
+  bool queued = false;     ///< in the matcher; under its lock
+  bool is_inline = false;  ///< there in an inline entry; while `queued`
 };
 
 /// Where a message comes from, and its data lies. Those from elsewhere are received by mpi/remote/.
