@@ -24,7 +24,7 @@ namespace tmpi::mpi {
 
 /// Messages up to this size travel through a channel: up to 96 bytes inside a slot, more in the payload ring or
 /// a cell. Above it the second copy costs more than the sender's look into the receiver's matcher.
-inline constexpr MPI_Count kChannelLimit = 1024;
+inline constexpr MPI_Count kChannelLimit = 256;
 
 /// The same for messages whose data lie scattered with their sender (Datatype::scattered), who packs them: the receiver
 /// unpacks them, and neither reads or writes single elements in memory that the other core works with.
