@@ -52,7 +52,7 @@ class DeadlockTest(LaunchTest):
 
     def test_nonblocking_collective(self):
         err = self.report(4, "nonblocking")
-        self.assertIn("ranks 1-3 (3): blocked in MPI_Wait for a nonblocking operation on MPI_COMM_WORLD", err)
+        self.assertIn("ranks 1-3 (3): blocked in MPI_Wait for MPI_Ibarrier on MPI_COMM_WORLD", err)
 
     def test_windows(self):
         err = self.report(3, "window-lock")

@@ -110,6 +110,7 @@ Err init_collective(const char* name, Comm& comm, const Args& args, MPI_Request*
 Err ShadowOperation::start(Request& request) {
   request_ = &request;
   error_ = MPI_SUCCESS;
+  shadow_.parent.owner->nonblocking_call.store(name_, std::memory_order_relaxed);
   if (shadow_.helped || shadow_.continues) return enqueue(request);
   switch (with_memory_for("its part of a collective operation", [&] { return begin(shadow_.comm); })) {
     case Started::kNot:

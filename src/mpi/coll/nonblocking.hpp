@@ -34,6 +34,7 @@ class ShadowOperation : public RequestExtension {
   Err start(Request& request) override;
   Err outcome(Request& request, MPI_Status* status) override;
   Err cancel(Request& request) override;
+  const char* call() const noexcept override { return name_; }
 
  protected:
   /// Does it, as a blocking call on `comm`, which stands for the communicator. On a helper fiber. May

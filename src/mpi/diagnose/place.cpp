@@ -50,21 +50,29 @@ std::string message(Place& place, const Blocked& blocked, WaitKind kind, const C
                      name_of_comm(comm, blocked.context, asleep));
 }
 
-const Comm* comm_of_first(const Blocked& blocked) noexcept {
+const Request* first_pending(const Blocked& blocked) noexcept {
   for (int i = 0; i < blocked.size; ++i) {
     const Request* request = blocked.array[i];
-    if (request != nullptr && !request->done()) return request->comm;
+    if (request != nullptr && !request->done()) return request;
   }
   return nullptr;
 }
 
+// "MPI_Ibcast", as far as that can be looked at.
+const char* name_of_operation(const Request* request) noexcept {
+  const char* const call =
+      request != nullptr && request->extension != nullptr ? request->extension->call() : nullptr;
+  return call != nullptr ? call : "a nonblocking operation";
+}
+
 std::string requests(Place& place, const Blocked& blocked, bool asleep) {
-  const Comm* comm = asleep ? comm_of_first(blocked) : nullptr;
+  const Request* const request = asleep ? first_pending(blocked) : nullptr;
+  const Comm* const comm = request != nullptr ? request->comm : nullptr;
   std::string first;
   if (blocked.first == WaitKind::kOperation) {
-    first = blocked.context == 0
-                ? "a generalized request"
-                : "a nonblocking operation on " + name_of_comm(comm, blocked.context, asleep);
+    first = blocked.context == 0 ? "a generalized request"
+                                 : fmt::format("{} on {}", name_of_operation(request),
+                                               name_of_comm(comm, blocked.context, asleep));
   } else {
     first = fmt::format("{} {}", blocked.first == WaitKind::kSend ? "a send" : "a receive",
                         message(place, blocked, blocked.first, comm, asleep));

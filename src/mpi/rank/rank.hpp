@@ -79,10 +79,12 @@ struct Rank {
   Interop interop;                          ///< for other languages
   Bindings bindings;                        ///< of other languages
   Owned<RankFiles> files;                   ///< null: nothing said yet
-  int busy_shadows = 0;                     ///< shadow communicators with operations (coll/nonblocking.hpp)
-  sched::Waiter* shadows_end = nullptr;     ///< MPI_Finalize, waiting for the last of them
-  std::string explanation;                  ///< see error.hpp
-  int returned_error = MPI_SUCCESS;         ///< code that MPI_ERRORS_RETURN has returned last
+  /// Name of the nonblocking collective call that it has started last; for reports, relaxed.
+  std::atomic<const char*> nonblocking_call{nullptr};
+  int busy_shadows = 0;                  ///< shadow communicators with operations (coll/nonblocking.hpp)
+  sched::Waiter* shadows_end = nullptr;  ///< MPI_Finalize, waiting for the last of them
+  std::string explanation;               ///< see error.hpp
+  int returned_error = MPI_SUCCESS;      ///< code that MPI_ERRORS_RETURN has returned last
   /// Null: never initialized; once made it stays. Release, acquire.
   std::atomic<tool::State*> tools{nullptr};
   /// Its threads may call the tools interface at any time (threads.hpp). seq_cst: they have been admitted.

@@ -25,6 +25,9 @@ class RequestExtension {
   /// MPI_Request_free.
   virtual Err retire(Request& request);
 
+  /// Name of the MPI call that it belongs to, for reports; null: not known.
+  virtual const char* call() const noexcept { return nullptr; }
+
   /// MPI_Cancel of a request that is pending, or done but not concluded. By default nothing: the operation
   /// completes as if it had not been asked.
   virtual Err cancel(Request& request);
