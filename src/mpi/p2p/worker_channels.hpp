@@ -169,6 +169,11 @@ class WorkerChannels {
       channel.known_delivered_ = channel.delivered_.load(std::memory_order_acquire);
     return channel.sent_ - channel.known_delivered_ <= messages;
   }
+  /// Others lie in the channel, as far as is known: a sender that has not looked for messages itself since its last one does
+  /// not fetch the reader's line.
+  bool is_occupied(int from, Channel& channel) noexcept {
+    return streams(from, channel) || !at_most(channel, 0);
+  }
   /// Room for the payload of the message that is about to be published; null if there is none in the ring: then
   /// it is left in a cell.
   std::byte* room(int from, Channel& channel, MPI_Count bytes) noexcept {
