@@ -8,6 +8,7 @@
 
 #include "mpi/coll/stamps.hpp"
 #include "mpi/coll/table.hpp"
+#include "mpi/comm/context.hpp"
 #include "mpi/rank/endings.hpp"
 #include "mpi/rank/rank.hpp"
 #include "mpi/request/blocked.hpp"
@@ -62,21 +63,12 @@ const Rank* find(const Comm& comm, const Rank* named) noexcept {
   return named != comm.owner ? named : nullptr;
 }
 
-const char* last_nonblocking(const Rank& rank) noexcept {
-  const char* const last = rank.nonblocking_call.load(std::memory_order_relaxed);
-  return last != nullptr ? last : "";
-}
-
-// What it takes part in may be a nonblocking collective.
-bool may_be_nonblocking(const Rank& rank) noexcept {
+// Whose collective on `comm` it is. Nonblocking ones have shadow communicators, and of those it may have started several
+// since.
+std::string call_of(const Rank& rank, const Comm& comm) {
   const std::string_view call = rank.call();
-  return call.starts_with("MPI_Wait") || call.starts_with("MPI_Test") || call == last_nonblocking(rank);
-}
-
-// Waiting for a request it takes part in all nonblocking collectives that it has started.
-std::string call_of(const Rank& rank) {
-  const std::string_view call = rank.call(), last = last_nonblocking(rank);
-  if (call == last || last.empty() || !may_be_nonblocking(rank)) return std::string(call);
+  const char* const last = rank.nonblocking_call.load(std::memory_order_relaxed);
+  if (!is_of_shadow(comm.context) || last == nullptr || call == last) return std::string(call);
   return fmt::format("{} (or a nonblocking call before it)", last);
 }
 
@@ -85,10 +77,10 @@ std::string call_of(const Rank& rank) {
 std::string called(const Comm& comm, const Rank* there, Stamp stamp) {
   if (there == nullptr) return stamped_name(stamp) + " of other members";
   const std::string_view call = there->call();
-  const bool part = comm.handle == MPI_COMM_NULL;
-  const bool this_call =
-      may_be_nonblocking(*there) ? part : waits_in_collective(*there) && (part || fits(call, stamp));
-  const std::string name = rooted(stamp) && !this_call ? stamped_name(stamp) : call_of(*there);
+  // In a part, a blocking call may have gone on to one without such a step.
+  const bool this_call = is_of_shadow(comm.context) ? is_of_part(comm.context)
+                                                    : waits_in_collective(*there) && fits(call, stamp);
+  const std::string name = rooted(stamp) && !this_call ? stamped_name(stamp) : call_of(*there, comm);
   return fmt::format("{} of rank {}", name, there->world_rank);
 }
 
@@ -142,7 +134,7 @@ void report(const Comm& comm, Stamp mine, Stamp other, const Rank* named) noexce
           "rank {} on {}: {} does not match {} on the same communicator{}. All members must make the same "
           "collective calls in the same order, and say the same of root, operator and data. Run the job with "
           "--check: it says where these calls are",
-          rank.world_rank, job()->host(), call_of(rank), called(comm, there, other), how);
+          rank.world_rank, job()->host(), call_of(rank, comm), called(comm, there, other), how);
 }
 
 [[maybe_unused]] const bool registered = [] {

@@ -70,6 +70,13 @@ constexpr ContextId part_context(ContextId context, PartKind part) noexcept {
 constexpr ContextId shadow_context(ContextId context, int slot) noexcept {
   return context | (ContextId{static_cast<unsigned>(slot)} + 1) << detail::kShadowShift;
 }
+/// Of a context that is not named: is it that of a part, of a shadow communicator? A shadow's part is both.
+constexpr bool is_of_part(ContextId context) noexcept {
+  return !is_named(context) && (context >> detail::kPartShift & 3) != 0;
+}
+constexpr bool is_of_shadow(ContextId context) noexcept {
+  return !is_named(context) && (context >> detail::kShadowShift & 7) != 0;
+}
 /// The context of what is called `name`. Two names have the same one with a probability of 2^-61.
 ContextId named_context(std::string_view name) noexcept;
 
