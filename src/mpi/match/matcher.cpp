@@ -43,21 +43,15 @@ void Matcher::unlock() noexcept {
 void Matcher::add_posted(PostedReceive& receive) noexcept {
   receive.sequence = ++sequence_;
   receive.queued = true;
-  receive.is_inline = true;
   // Only the youngest entry gets more: so what one has is older than all that the next one has.
-  if (inline_count_ > 0 && inline_[inline_count_ - 1].key == receive.key) {
-    PostedReceive*& last = inline_[inline_count_ - 1].last;
-    receive.previous = last;
-    receive.next = nullptr;
-    last->next = &receive;
-    last = &receive;
+  const bool same_key = inline_count_ > 0 && inline_[inline_count_ - 1].key == receive.key;
+  receive.is_inline = same_key || inline_count_ < kInline;
+  if (!receive.is_inline) return add_overflow(receive);
+  if (same_key)
     ++chained_;
-  } else if (inline_count_ < kInline) {
-    inline_[inline_count_++] = {receive.key, &receive, &receive};
-  } else {
-    receive.is_inline = false;
-    add_overflow(receive);
-  }
+  else
+    inline_[inline_count_++] = {receive.key, {}};
+  append(inline_[inline_count_ - 1].receives, receive);
 }
 
 PostedReceive* Matcher::take_posted(const MatchKey& message) noexcept {
@@ -67,17 +61,18 @@ PostedReceive* Matcher::take_posted(const MatchKey& message) noexcept {
   while (index < inline_count_ && !inline_[index].key.accepts(message)) ++index;
   if (overflow_count_ == 0) return index < inline_count_ ? take_inline(index) : nullptr;
   PostedReceive* const candidate = find_overflow(message);
-  if (index < inline_count_ && (candidate == nullptr || inline_[index].first->sequence < candidate->sequence))
+  if (index < inline_count_ &&
+      (candidate == nullptr || inline_[index].receives.head->sequence < candidate->sequence))
     return take_inline(index);
   if (candidate != nullptr) unlink_overflow(*candidate);
   return candidate;
 }
 
 PostedReceive* Matcher::take_inline(int index) noexcept {
-  PostedReceive* const receive = inline_[index].first;
+  PostedReceive* const receive = inline_[index].receives.head;
   receive->queued = false;
-  if (receive != inline_[index].last) {
-    inline_[index].first = receive->next;
+  if (receive->next != nullptr) {
+    inline_[index].receives.head = receive->next;
     --chained_;
     return receive;
   }
@@ -125,11 +120,11 @@ void Matcher::grow_posted_table() noexcept {
 void Matcher::remove(PostedReceive& receive) noexcept {
   if (!receive.is_inline) return unlink_overflow(receive);
   for (int i = 0; i < inline_count_; ++i) {
-    if (inline_[i].first == &receive) {
+    if (inline_[i].receives.head == &receive) {
       (void)take_inline(i);
       return;
     }
-    if (inline_[i].last == &receive) inline_[i].last = receive.previous;
+    if (inline_[i].receives.tail == &receive) inline_[i].receives.tail = receive.previous;
   }
   // Behind another one.
   receive.previous->next = receive.next;

@@ -100,16 +100,15 @@ class Matcher {
   static constexpr std::size_t kScanLimit = 16;
 
  private:
-  // Receives with the same key that were posted one after the other, linked by `next`: as many as a program posts ahead.
-  struct InlineEntry {
-    MatchKey key;
-    PostedReceive* first;
-    PostedReceive* last;
-  };
   template <class Node>
   struct List {
     Node* head = nullptr;
     Node* tail = nullptr;
+  };
+  // Receives with the same key that were posted one after the other: as many as a program posts ahead.
+  struct InlineEntry {
+    MatchKey key;
+    List<PostedReceive> receives;
   };
   // Hash buckets: a single one, which needs no memory, until make() has been called.
   template <class Node>
