@@ -45,7 +45,7 @@ static void limits(void) {
                                       "tmpi_limit_slots_few",
                                       "tmpi_limit_slots_many",
                                       "tmpi_limit_channel_bytes",
-                                      "tmpi_limit_channel_alone",
+                                      "tmpi_limit_channel_rows",
                                       "tmpi_limit_channel_messages",
                                       "tmpi_limit_credit",
                                       "tmpi_limit_turn",

@@ -50,8 +50,7 @@ void CommShared::let_go() noexcept {
   if (other_job != nullptr && !let_go_.exchange(true)) --other_job->communicators;
 }
 
-void release(Comm& comm) noexcept {
-  if (--comm.references > 0) return;
+void destroy(Comm& comm) noexcept {
   comm.magic = 0;
   release(comm.errhandler);
   if (comm.local != nullptr) release(*comm.local);

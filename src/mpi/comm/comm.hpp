@@ -119,8 +119,13 @@ inline MPI_Comm handle_of(const Comm* comm) noexcept {  // null: none
   return comm == nullptr ? MPI_COMM_NULL : comm->handle;
 }
 
+/// Frees a communicator that nobody refers to any more.
+void destroy(Comm& comm) noexcept;
+
 /// Gives a reference back; the last one frees the object (MPI_Comm_free while requests are pending: MPI
 /// report, 7.4.3).
-void release(Comm& comm) noexcept;
+inline void release(Comm& comm) noexcept {
+  if (--comm.references == 0) destroy(comm);
+}
 
 }  // namespace tmpi::mpi

@@ -11,8 +11,7 @@ Datatype::~Datatype() {
   magic_ = 0;
 }
 
-void Datatype::release() const noexcept {
-  if (predefined()) return;
+void Datatype::release_derived() const noexcept {
   // Release orders this holder's reads before the deletion, acquire the deletion after everybody's.
   if (references_.fetch_sub(1, std::memory_order_acq_rel) != 1) return;
   // A chain of derived types may be longer than a fiber's stack is deep: a loop, not recursion.

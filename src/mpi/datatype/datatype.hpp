@@ -77,13 +77,17 @@ class Datatype {
   void retain() const noexcept {
     if (!predefined()) references_.fetch_add(1, std::memory_order_relaxed);
   }
-  void release() const noexcept;  ///< frees the type with the last reference
+  /// Frees the type with the last reference.
+  void release() const noexcept {
+    if (!predefined()) release_derived();
+  }
 
   bool alive() const noexcept { return magic_ == kMagic; }
 
  protected:
   friend struct DatatypeBuilder;
   static constexpr std::uint32_t kMagic = 0x74797065;
+  void release_derived() const noexcept;
 
   MPI_Count size_ = 0, lb_ = 0, extent_ = 0, true_lb_ = 0, true_extent_ = 0;
   bool committed_ = false;

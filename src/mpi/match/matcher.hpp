@@ -133,6 +133,11 @@ class Matcher {
     std::size_t mask_ = 0;
   };
 
+  // What arrive() and receive() begin and end with, each one call: null, and the lock is held.
+  PostedReceive* take_posted_or_lock(const MatchKey& message) noexcept;
+  Message* take_unexpected_or_lock(const MatchKey& receive) noexcept;
+  void add_posted_and_unlock(PostedReceive& receive) noexcept;
+
   PostedReceive* take_posted(const MatchKey& message) noexcept;
   void add_posted(PostedReceive& receive) noexcept;
   void add_unexpected(Message& message) noexcept;
@@ -189,11 +194,7 @@ class MatcherLock {
 
 template <class Leave>
 inline MatchResult Matcher::arrive(const MatchKey& key, Leave&& leave) noexcept {
-  lock();
-  if (PostedReceive* const posted = take_posted(key)) {
-    unlock();
-    return {posted->request, false};
-  }
+  if (PostedReceive* const posted = take_posted_or_lock(key)) return {posted->request, false};
   Message* const message = leave();
   if (message != nullptr) {
     message->key = key;
@@ -205,15 +206,11 @@ inline MatchResult Matcher::arrive(const MatchKey& key, Leave&& leave) noexcept 
 
 template <class Post>
 inline Message* Matcher::receive(const MatchKey& key, Post&& post) noexcept {
-  lock();
-  Message* const message = take_unexpected(key);
-  if (message == nullptr) {
-    PostedReceive& receive = post();
-    receive.key = key;
-    add_posted(receive);
-  }
-  unlock();
-  return message;
+  if (Message* const message = take_unexpected_or_lock(key)) return message;
+  PostedReceive& receive = post();
+  receive.key = key;
+  add_posted_and_unlock(receive);
+  return nullptr;
 }
 
 }  // namespace tmpi::mpi

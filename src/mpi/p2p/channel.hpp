@@ -26,9 +26,10 @@ namespace tmpi::mpi {
 /// a cell.
 inline constexpr MPI_Count kChannelLimit = 1024;
 
-/// Above this size only behind others that still lie there: the second copy costs more than the sender's look into the
-/// receiver's matcher, but less than delivering those besides.
-inline constexpr MPI_Count kAloneLimit = 512;
+/// Above this size, where they come in rows, only behind others that still lie there: the second copy costs more than the
+/// sender's look into the receiver's matcher, but less than delivering those besides. One that comes alone is waited for,
+/// and that look takes several times as long as a copy if the cores are far from each other.
+inline constexpr MPI_Count kRowLimit = 512;
 
 /// The same for messages whose data lie scattered with their sender (Datatype::scattered), who packs them: the receiver
 /// unpacks them, and neither reads or writes single elements in memory that the other core works with.
@@ -46,7 +47,7 @@ void connect_workers(sched::Scheduler& scheduler);
 
 /// Leaves a message (at most kChannelLimit bytes) from the calling worker `from` for a rank of worker `to`.
 /// False if that cannot be done now - no room, no memory, or much lies unexpected at the receiver already - or does not
-/// pay (kAloneLimit), and the caller has to deliver it itself after flush(). Does not suspend.
+/// pay (kRowLimit), and the caller has to deliver it itself after flush(). Does not suspend.
 bool post(int from, int to, Rank& target, const MatchKey& key, const Outgoing& data) noexcept;
 
 /// Delivers everything that the calling worker `from` has left for worker `to`. False if there is no memory

@@ -79,14 +79,10 @@ Err start(Request& request) {
   return kOk;
 }
 
-namespace {
-
-[[gnu::cold]] Err bad_request(MPI_Request handle) {
+Err bad_request(MPI_Request handle) {
   return fail(MPI_ERR_REQUEST, "{} is no request: never set, or waited for or freed already",
               static_cast<const void*>(handle));
 }
-
-}  // namespace
 
 Err request_or_abandoned(MPI_Request handle, Request*& request) {
   request = nullptr;
@@ -97,14 +93,6 @@ Err request_or_abandoned(MPI_Request handle, Request*& request) {
     return bad_request(handle);
   request = candidate;
   return kOk;
-}
-
-Err request_from(MPI_Request handle, Request*& request) {
-  TMPI_TRY(request_or_abandoned(handle, request));
-  if (request == nullptr || request->magic == Request::kMagic) [[likely]]
-    return kOk;
-  request = nullptr;
-  return bad_request(handle);
 }
 
 Err outcome(Request& request, MPI_Status* status) {
@@ -120,13 +108,7 @@ Err outcome(Request& request, MPI_Status* status) {
   return Err(request.error);
 }
 
-Err conclude(MPI_Request& handle, Request& request, MPI_Status* status) {
-  if (status == MPI_STATUS_IGNORE && request.error == MPI_SUCCESS && request.extension == nullptr &&
-      !request.persistent) [[likely]] {
-    handle = MPI_REQUEST_NULL;
-    pool_of(request).give_back(request);
-    return kOk;
-  }
+Err conclude_with_outcome(MPI_Request& handle, Request& request, MPI_Status* status) {
   Err error = outcome(request, status);
   if (request.persistent) {
     request.active = false;

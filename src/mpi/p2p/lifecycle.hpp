@@ -2,6 +2,7 @@
 // by a wait or test. Not for the requests of blocking calls, which live on the stack. MPI report, 3.7 to 3.9.
 #pragma once
 
+#include "mpi/base/handles.hpp"
 #include "mpi/rank/rank.hpp"
 #include "mpi/request/request.hpp"
 
@@ -47,9 +48,20 @@ bool generalized_requests_exist() noexcept;
 /// Starts it (also again, if persistent). MPI_ERR_BUFFER: a buffered send without room. Does not suspend.
 Err start(Request& request);
 
+/// The error for a handle that is none.
+[[gnu::cold]] Err bad_request(MPI_Request handle);
+
 /// The request behind a handle; null for MPI_REQUEST_NULL. MPI_ERR_REQUEST if the handle is none or has been
 /// freed.
-Err request_from(MPI_Request handle, Request*& request);
+inline Err request_from(MPI_Request handle, Request*& request) {
+  if (!is_predefined(handle)) [[likely]] {
+    request = reinterpret_cast<Request*>(handle);
+    if (request->magic == Request::kMagic) [[likely]]
+      return kOk;
+  }
+  request = nullptr;
+  return handle == MPI_REQUEST_NULL ? kOk : bad_request(handle);
+}
 
 /// The same, also for a request that has been freed while its operation went on.
 Err request_or_abandoned(MPI_Request handle, Request*& request);
@@ -63,9 +75,19 @@ inline bool is_active(const Request* request) noexcept {
   return request != nullptr && request->active;
 }
 
+/// conclude(), of which there may be more to say than that it is done.
+Err conclude_with_outcome(MPI_Request& handle, Request& request, MPI_Status* status);
+
 /// Takes a done request off the user's hands: fills the status, makes a persistent request inactive, else
 /// frees it and sets the handle to MPI_REQUEST_NULL. Returns the operation's error (explained).
-Err conclude(MPI_Request& handle, Request& request, MPI_Status* status);
+inline Err conclude(MPI_Request& handle, Request& request, MPI_Status* status) {
+  if (status != MPI_STATUS_IGNORE || request.error != MPI_SUCCESS || request.extension != nullptr ||
+      request.persistent || request.comm == nullptr)
+    return conclude_with_outcome(handle, request, status);
+  handle = MPI_REQUEST_NULL;
+  request.comm->owner->requests.give_back(request);
+  return kOk;
+}
 
 /// Fills the status of a done request without concluding it (MPI_Request_get_status); returns the operation's
 /// error (explained).

@@ -5,6 +5,7 @@
 #include <doctest/doctest.h>
 
 #include <algorithm>
+#include <array>
 #include <atomic>
 #include <cstdlib>
 #include <memory>
@@ -292,6 +293,42 @@ TEST_CASE(
   };
   for (int attempt = 0; attempt < 5 && !buffered; ++attempt) testing::run_ranks(3, 2, body);
   CHECK(buffered);
+}
+
+TEST_CASE("wait_all: the last of several from one rank may come first, and be done before it is waited for") {
+  for (int workers : {1, 2}) {
+    for (const std::vector<int>& order : {std::vector{2, 1, 0}, std::vector{2, 0, 1}, std::vector{0, 1, 2}}) {
+      testing::run_ranks(2, workers, [&](Rank& rank) {
+        constexpr int kMessages = 3, kGo = 9;
+        if (rank.world_rank == 1) {
+          CHECK(recv_bytes(rank.world, 1, 0, kGo) == pattern(1, 0));
+          for (const int tag : order) {
+            send_bytes(rank.world, pattern(100, tag), 0, tag);
+            for (int i = 0; i < 20; ++i) tmpi::sched::yield();  // the other one is woken, and waits again
+          }
+          return;
+        }
+        std::array<std::vector<char>, kMessages> data;
+        std::array<Request*, kMessages> requests{};
+        for (int tag = 0; tag < kMessages; ++tag) {
+          const auto at = static_cast<std::size_t>(tag);
+          data[at].resize(100);
+          requests[at] = &create_request(
+              rank.world, {RequestKind::kRecv, SendMode::kStandard, data[at].data(), 100, &bytes(), 1, tag});
+          CHECK_FALSE(start(*requests[at]));
+        }
+        send_bytes(rank.world, pattern(1, 0), 1, kGo);
+        wait_all(requests.data(), kMessages);
+        for (int tag = 0; tag < kMessages; ++tag) {
+          const auto at = static_cast<std::size_t>(tag);
+          REQUIRE(requests[at]->done());
+          CHECK(data[at] == pattern(100, tag));
+          MPI_Request handle = handle_of(*requests[at]);
+          CHECK_FALSE(conclude(handle, *requests[at], MPI_STATUS_IGNORE));
+        }
+      });
+    }
+  }
 }
 
 TEST_CASE("random traffic between many ranks on several workers, nonblocking, waited for in every way") {

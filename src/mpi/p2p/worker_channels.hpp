@@ -16,11 +16,13 @@
 // not grow, or a channel that does not come to be.
 #pragma once
 
+#include <algorithm>
 #include <array>
 #include <atomic>
 #include <cstddef>
 #include <cstdint>
 #include <memory>
+#include <utility>
 
 #include "base/platform.hpp"
 #include "base/process_barrier.hpp"
@@ -81,6 +83,8 @@ class Channel {
   static constexpr std::uint32_t kUntilNextLook = 16;
   // Slots ahead of the one that is written whose line a stream has fetched.
   static constexpr std::uint32_t kAhead = 6;
+  // And of those that the reader delivers one after the other.
+  static constexpr std::uint32_t kReadAhead = 8;
 
   // kActive: the reader polls it, or will when it has taken the announcement. Either side makes it active, by
   // a compare-exchange; only the reader makes it dormant.
@@ -118,6 +122,8 @@ class Channel {
   std::atomic<State> state_{kDormant};
   std::uint8_t looks_ = 0;                 // at `delivered_`, with the small ring
   std::uint32_t seen_looks_ = 0;           // Reader::looks of the sender's worker at its last message
+  std::uint32_t row_looks_ = 0;            // the same at its last message that in_rows() was asked for
+  bool row_ = false, rows_ = false;        // there has been another since that look; and before it
   Channel* next_large_ = nullptr;          // of the sender's channels with a large ring
   std::unique_ptr<PayloadRing> payloads_;  // null: none has been needed, or the ring is small
   std::uint32_t looked_for_room_ = 0;      // sent_ when it was last full
@@ -173,6 +179,18 @@ class WorkerChannels {
   /// not fetch the reader's line.
   bool is_occupied(int from, Channel& channel) noexcept {
     return streams(from, channel) || !at_most(channel, 0);
+  }
+  /// A message comes that need not go through the channel: whether such ones come several at a time, without a look of the
+  /// sender for messages itself between them. Told by the last two of them or, after a look, by those before it.
+  bool in_rows(int from, Channel& channel) noexcept {
+    const std::uint32_t looks = readers_[static_cast<std::size_t>(from)].looks;
+    if (channel.row_looks_ == looks) {
+      channel.row_ = true;
+    } else {
+      channel.rows_ = std::exchange(channel.row_, false);
+      channel.row_looks_ = looks;
+    }
+    return channel.rows_ || channel.row_;
   }
   /// Room for the payload of the message that is about to be published; null if there is none in the ring: then
   /// it is left in a cell.
@@ -326,22 +344,29 @@ class WorkerChannels {
 template <Deliver kDeliver, std::memory_order kOrder, class Enough>
 inline WorkerChannels::Delivery WorkerChannels::deliver_all(Reader& reader, Channel& channel,
                                                             Enough&& enough) noexcept {
-  bool any = false, all = true;
+  bool all = true;
+  std::uint32_t count = 0;
   channel.delivering_.lock();
+  std::uint32_t fetched =
+      channel.delivered_.load(std::memory_order_relaxed) + 3;  // lines of the slots before it
   while (channel.has_message()) {
     const std::uint32_t next = channel.delivered_.load(std::memory_order_relaxed);
-    if (!kDeliver(Channel::Ring(channel.ring_.load(std::memory_order_relaxed))[next])) {
+    const Channel::Ring ring(channel.ring_.load(std::memory_order_relaxed));
+    if (!kDeliver(ring[next])) {
       all = false;
       break;
     }
-    // More than one: the line of the one after next comes while the next one is delivered. Not before, the
-    // sender may be writing it.
-    if (any) __builtin_prefetch(&Channel::Ring(channel.ring_.load(std::memory_order_relaxed))[next + 2]);
-    any = true;
+    // More than one: the lines of later ones come while the next one is delivered; the more have lain there, the further
+    // ahead of us is the sender. Not before, he may be writing them.
+    if (count > 0) {
+      const std::uint32_t ahead = std::min(2 + count / 2, Channel::kReadAhead);
+      for (; fetched != next + ahead + 1; ++fetched) __builtin_prefetch(&ring[fetched]);
+    }
+    ++count;
     channel.delivered_.store(next + 1, kOrder);
     if (enough()) {
       // The reader wants the next one soon.
-      __builtin_prefetch(&Channel::Ring(channel.ring_.load(std::memory_order_relaxed))[next + 1]);
+      __builtin_prefetch(&ring[next + 1]);
       break;
     }
   }
@@ -349,7 +374,7 @@ inline WorkerChannels::Delivery WorkerChannels::deliver_all(Reader& reader, Chan
   if (was_stuck == all) [[unlikely]]
     note_stuck(reader, channel, !all);
   channel.delivering_.unlock();
-  return {any, all, was_stuck};
+  return {count > 0, all, was_stuck};
 }
 
 // What cannot be delivered stays, and is tried again at every later look. A worker with nothing else to do

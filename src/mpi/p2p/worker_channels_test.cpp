@@ -155,6 +155,22 @@ TEST_CASE("who wants one message takes what is in front of it, and no more") {
   CHECK(receiver.in_order);
 }
 
+TEST_CASE("messages come in rows if their sender does not look for messages between them, as before") {
+  WorkerChannels channels(2);
+  Channel* const channel = channels.to(0, 1);
+  REQUIRE(channel != nullptr);
+  const auto look = [&] { channels.drain<note>(0); };
+  for (int i = 0; i < 5; ++i) {
+    look();
+    CHECK_FALSE(channels.in_rows(0, *channel));
+  }
+  CHECK(channels.in_rows(0, *channel));  // the second one since the look
+  look();
+  CHECK(channels.in_rows(0, *channel));  // as before
+  look();
+  CHECK_FALSE(channels.in_rows(0, *channel));  // before it was alone
+}
+
 TEST_CASE("what cannot be delivered stays, in order, and nobody waits for it") {
   WorkerChannels channels(2);
   Receiver receiver(2);

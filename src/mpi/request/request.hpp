@@ -13,6 +13,7 @@
 #include "mpi/match/message.hpp"
 #include "mpi/request/continuation.hpp"
 #include "mpi/request/extension.hpp"
+#include "mpi/request/request_pool.hpp"
 #include "sched/waiter.hpp"
 
 namespace tmpi::mpi {
@@ -133,5 +134,38 @@ struct Request {
       reinterpret_cast<Continuation*>(whom & ~kContinues)->proceed();
   }
 };
+
+inline Request& RequestPool::take() {
+  if (free_ == nullptr) [[unlikely]]
+    find_some();
+  Request& request = *free_;
+  free_ = request.next;
+  request.next = nullptr;
+  request.magic = Request::kMagic;
+  request.mode = SendMode::kStandard;
+  request.persistent = false;
+  request.active = true;
+  request.cancelled = false;
+  request.error = MPI_SUCCESS;
+  request.source = MPI_ANY_SOURCE;
+  request.received_tag = MPI_ANY_TAG;
+  request.bytes = 0;
+  request.type = nullptr;
+  request.comm = nullptr;
+  request.reset();
+  return request;
+}
+
+inline void RequestPool::give_back(Request& request) noexcept {
+  if (request.type != nullptr) request.type->release();
+  request.type = nullptr;
+  if (request.extension != nullptr) [[unlikely]]
+    request.extension = nullptr;
+  if (request.comm != nullptr) release(*request.comm);
+  request.comm = nullptr;
+  request.magic = 0;
+  request.next = free_;
+  free_ = &request;
+}
 
 }  // namespace tmpi::mpi

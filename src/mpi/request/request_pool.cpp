@@ -9,39 +9,9 @@ namespace tmpi::mpi {
 RequestPool::RequestPool() = default;
 RequestPool::~RequestPool() = default;
 
-Request& RequestPool::take() {
-  if (free_ == nullptr) [[unlikely]] {
-    if (abandoned_ != nullptr) collect();
-    if (free_ == nullptr) grow();
-  }
-  Request& request = *free_;
-  free_ = request.next;
-  request.next = nullptr;
-  request.magic = Request::kMagic;
-  request.mode = SendMode::kStandard;
-  request.persistent = false;
-  request.active = true;
-  request.cancelled = false;
-  request.error = MPI_SUCCESS;
-  request.source = MPI_ANY_SOURCE;
-  request.received_tag = MPI_ANY_TAG;
-  request.bytes = 0;
-  request.type = nullptr;
-  request.comm = nullptr;
-  request.reset();
-  return request;
-}
-
-void RequestPool::give_back(Request& request) noexcept {
-  if (request.type != nullptr) request.type->release();
-  request.type = nullptr;
-  if (request.extension != nullptr) [[unlikely]]
-    request.extension = nullptr;
-  if (request.comm != nullptr) release(*request.comm);
-  request.comm = nullptr;
-  request.magic = 0;
-  request.next = free_;
-  free_ = &request;
+void RequestPool::find_some() {
+  if (abandoned_ != nullptr) collect();
+  if (free_ == nullptr) grow();
 }
 
 void RequestPool::abandon(Request& request) noexcept {

@@ -1,6 +1,6 @@
 // RequestPool: the request objects of one rank. Grows in chunks, never shrinks, so taking and giving back is
 // a list operation. Only the rank itself uses it (MPI calls of one rank do not run at the same time below
-// MPI_THREAD_MULTIPLE).
+// MPI_THREAD_MULTIPLE). take() and give_back() are defined in mpi/request/request.hpp.
 #pragma once
 
 #include <cstdint>
@@ -35,6 +35,7 @@ class RequestPool {
   int collect() noexcept;
 
  private:
+  [[gnu::cold]] void find_some();
   void grow();
   std::uint64_t serial_ = 0;
   Request* free_ = nullptr;

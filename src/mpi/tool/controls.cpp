@@ -92,8 +92,8 @@ constexpr Limit kLimits[] = {
     {"tmpi_limit_channel", MPI_T_SCOPE_CONSTANT, constant<kChannelLimit>,
      "Bytes of the largest message to a rank of another worker of the same node process that travels through "
      "a channel."},
-    {"tmpi_limit_channel_alone", MPI_T_SCOPE_CONSTANT, constant<kAloneLimit>,
-     "The same where no other message lies in the channel."},
+    {"tmpi_limit_channel_rows", MPI_T_SCOPE_CONSTANT, constant<kRowLimit>,
+     "The same for messages that are sent several at a time, if no other one lies in the channel."},
     {"tmpi_limit_scattered", MPI_T_SCOPE_CONSTANT, constant<kScatteredLimit>,
      "The same for messages whose data lie with their sender in pieces shorter than 256 bytes on average."},
     {"tmpi_limit_eager_node", MPI_T_SCOPE_CONSTANT, constant<kNodeEagerLimit>,
