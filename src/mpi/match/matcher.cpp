@@ -38,25 +38,6 @@ void Matcher::unlock() noexcept {
   lock_.unlock();
 }
 
-PostedReceive* Matcher::take_posted_or_lock(const MatchKey& message) noexcept {
-  lock();
-  PostedReceive* const posted = take_posted(message);
-  if (posted != nullptr) unlock();
-  return posted;
-}
-
-Message* Matcher::take_unexpected_or_lock(const MatchKey& receive) noexcept {
-  lock();
-  Message* const message = take_unexpected(receive);
-  if (message != nullptr) unlock();
-  return message;
-}
-
-void Matcher::add_posted_and_unlock(PostedReceive& receive) noexcept {
-  add_posted(receive);
-  unlock();
-}
-
 // ---- posted receives ----
 
 void Matcher::add_posted(PostedReceive& receive) noexcept {

@@ -133,11 +133,6 @@ class Matcher {
     std::size_t mask_ = 0;
   };
 
-  // What arrive() and receive() begin and end with, each one call: null, and the lock is held.
-  PostedReceive* take_posted_or_lock(const MatchKey& message) noexcept;
-  Message* take_unexpected_or_lock(const MatchKey& receive) noexcept;
-  void add_posted_and_unlock(PostedReceive& receive) noexcept;
-
   PostedReceive* take_posted(const MatchKey& message) noexcept;
   void add_posted(PostedReceive& receive) noexcept;
   void add_unexpected(Message& message) noexcept;
@@ -194,7 +189,11 @@ class MatcherLock {
 
 template <class Leave>
 inline MatchResult Matcher::arrive(const MatchKey& key, Leave&& leave) noexcept {
-  if (PostedReceive* const posted = take_posted_or_lock(key)) return {posted->request, false};
+  lock();
+  if (PostedReceive* const posted = take_posted(key)) {
+    unlock();
+    return {posted->request, false};
+  }
   Message* const message = leave();
   if (message != nullptr) {
     message->key = key;
@@ -206,11 +205,15 @@ inline MatchResult Matcher::arrive(const MatchKey& key, Leave&& leave) noexcept 
 
 template <class Post>
 inline Message* Matcher::receive(const MatchKey& key, Post&& post) noexcept {
-  if (Message* const message = take_unexpected_or_lock(key)) return message;
-  PostedReceive& receive = post();
-  receive.key = key;
-  add_posted_and_unlock(receive);
-  return nullptr;
+  lock();
+  Message* const message = take_unexpected(key);
+  if (message == nullptr) {
+    PostedReceive& receive = post();
+    receive.key = key;
+    add_posted(receive);
+  }
+  unlock();
+  return message;
 }
 
 }  // namespace tmpi::mpi

@@ -21,8 +21,6 @@ inline void catch_up(const Request& request) noexcept {
 struct Pending {
   int count = 0;
   const Request* any = nullptr;  // of all, pending or not
-  Request* first = nullptr;      // of those that are
-  Request* last = nullptr;
 };
 
 inline Pending count_pending(Request* const* requests, int n) noexcept {
@@ -30,17 +28,9 @@ inline Pending count_pending(Request* const* requests, int n) noexcept {
   for (int i = 0; i < n; ++i) {
     if (requests[i] == nullptr) continue;
     pending.any = requests[i];
-    if (requests[i]->done()) continue;
-    pending.last = requests[i];
-    if (pending.count++ == 0) pending.first = requests[i];
+    pending.count += !requests[i]->done();
   }
   return pending;
-}
-
-// Messages between two ranks are matched in order, so that most often the last one completes last.
-bool come_in_order(const Request& first, const Request& last) noexcept {
-  return first.kind == last.kind && first.kind != RequestKind::kExtended && first.peer == last.peer &&
-         first.context == last.context;
 }
 
 }  // namespace
@@ -59,15 +49,6 @@ void wait_all(Request* const* requests, int n) noexcept {
   // for their turn.
   if (pending.count > 1 && !sched::one_worker() && take_in(sched::lone_worker()))
     pending = count_pending(requests, n);
-  // Then the waiter need not go into each of a window of messages, and none of them counts it down.
-  if (pending.count > 1 && come_in_order(*pending.first, *pending.last)) {
-    sched::Waiter last(1);
-    if (pending.last->attach(last)) {
-      wait_for(last, WaitKind::kAll, requests, n, pending.count);
-      pending = count_pending(requests, n);
-      if (pending.count == 0) return;
-    }
-  }
   if (pending.count == 0) {
     if (pending.any != nullptr) catch_up(*pending.any);
     return;

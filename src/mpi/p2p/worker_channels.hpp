@@ -16,7 +16,6 @@
 // not grow, or a channel that does not come to be.
 #pragma once
 
-#include <algorithm>
 #include <array>
 #include <atomic>
 #include <cstddef>
@@ -83,8 +82,6 @@ class Channel {
   static constexpr std::uint32_t kUntilNextLook = 16;
   // Slots ahead of the one that is written whose line a stream has fetched.
   static constexpr std::uint32_t kAhead = 6;
-  // And of those that the reader delivers one after the other.
-  static constexpr std::uint32_t kReadAhead = 8;
 
   // kActive: the reader polls it, or will when it has taken the announcement. Either side makes it active, by
   // a compare-exchange; only the reader makes it dormant.
@@ -344,29 +341,22 @@ class WorkerChannels {
 template <Deliver kDeliver, std::memory_order kOrder, class Enough>
 inline WorkerChannels::Delivery WorkerChannels::deliver_all(Reader& reader, Channel& channel,
                                                             Enough&& enough) noexcept {
-  bool all = true;
-  std::uint32_t count = 0;
+  bool any = false, all = true;
   channel.delivering_.lock();
-  std::uint32_t fetched =
-      channel.delivered_.load(std::memory_order_relaxed) + 3;  // lines of the slots before it
   while (channel.has_message()) {
     const std::uint32_t next = channel.delivered_.load(std::memory_order_relaxed);
-    const Channel::Ring ring(channel.ring_.load(std::memory_order_relaxed));
-    if (!kDeliver(ring[next])) {
+    if (!kDeliver(Channel::Ring(channel.ring_.load(std::memory_order_relaxed))[next])) {
       all = false;
       break;
     }
-    // More than one: the lines of later ones come while the next one is delivered; the more have lain there, the further
-    // ahead of us is the sender. Not before, he may be writing them.
-    if (count > 0) {
-      const std::uint32_t ahead = std::min(2 + count / 2, Channel::kReadAhead);
-      for (; fetched != next + ahead + 1; ++fetched) __builtin_prefetch(&ring[fetched]);
-    }
-    ++count;
+    // More than one: the line of the one after next comes while the next one is delivered. Not before, the
+    // sender may be writing it.
+    if (any) __builtin_prefetch(&Channel::Ring(channel.ring_.load(std::memory_order_relaxed))[next + 2]);
+    any = true;
     channel.delivered_.store(next + 1, kOrder);
     if (enough()) {
       // The reader wants the next one soon.
-      __builtin_prefetch(&ring[next + 1]);
+      __builtin_prefetch(&Channel::Ring(channel.ring_.load(std::memory_order_relaxed))[next + 1]);
       break;
     }
   }
@@ -374,7 +364,7 @@ inline WorkerChannels::Delivery WorkerChannels::deliver_all(Reader& reader, Chan
   if (was_stuck == all) [[unlikely]]
     note_stuck(reader, channel, !all);
   channel.delivering_.unlock();
-  return {count > 0, all, was_stuck};
+  return {any, all, was_stuck};
 }
 
 // What cannot be delivered stays, and is tried again at every later look. A worker with nothing else to do
