@@ -75,7 +75,7 @@ inline bool is_active(const Request* request) noexcept {
   return request != nullptr && request->active;
 }
 
-/// conclude(), of which there may be more to say than that it is done.
+/// conclude() where a status is wanted, or the request failed, is persistent or carries more than a message.
 Err conclude_with_outcome(MPI_Request& handle, Request& request, MPI_Status* status);
 
 /// Takes a done request off the user's hands: fills the status, makes a persistent request inactive, else

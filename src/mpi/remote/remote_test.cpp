@@ -25,18 +25,10 @@ using testing::NodesOptions;
 namespace {
 
 using testing::bytes;
+using testing::pattern;
 using testing::recv_bytes;
 using testing::send_bytes;
 using tmpi::kSanitized;
-
-// Nobody else sees the vector yet.
-[[gnu::no_sanitize_thread, gnu::no_sanitize_address]] std::vector<char> pattern(std::size_t size, int seed) {
-  std::vector<char> data(size);
-  char* const out = data.data();
-  for (std::size_t i = 0; i < size; ++i)
-    out[i] = static_cast<char>(i * 7 + static_cast<std::size_t>(seed) * 13 + (i >> 8));
-  return data;
-}
 
 constexpr MPI_Count kEager = 8192;
 // Many segments, of whatever transport.

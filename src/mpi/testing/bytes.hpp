@@ -15,6 +15,16 @@ inline const Datatype& bytes() {
   return *datatype_from(MPI_BYTE);
 }
 
+/// Data of which no part looks like another that lies a power of two further on. Nobody else sees the vector yet.
+[[gnu::no_sanitize_thread, gnu::no_sanitize_address]] inline std::vector<char> pattern(std::size_t size,
+                                                                                       int seed) {
+  std::vector<char> data(size);
+  char* const out = data.data();
+  for (std::size_t i = 0; i < size; ++i)
+    out[i] = static_cast<char>(i % 251 * 7 + static_cast<std::size_t>(seed) * 13);
+  return data;
+}
+
 inline void send_bytes(Comm& comm, const std::vector<char>& data, int dest, int tag,
                        SendMode mode = SendMode::kStandard) {
   CHECK_FALSE(
