@@ -12,11 +12,22 @@
 
 namespace tmpi {
 
+namespace detail {
+inline std::atomic<bool> g_process_barrier{false};
+}  // namespace detail
+
 /// Before the first process_barrier(); any number of times. False: the kernel does not have the call, or a system-call
 /// filter is in the way: then both sides need barriers of their own. The first time takes some 10 ms if the process has
 /// several threads (the kernel waits until every CPU has seen it), else nothing.
 inline bool enable_process_barrier() noexcept {
-  return syscall(SYS_membarrier, MEMBARRIER_CMD_REGISTER_PRIVATE_EXPEDITED, 0, 0) == 0;
+  const bool enabled = syscall(SYS_membarrier, MEMBARRIER_CMD_REGISTER_PRIVATE_EXPEDITED, 0, 0) == 0;
+  detail::g_process_barrier.store(enabled, std::memory_order_relaxed);
+  return enabled;
+}
+
+/// Whether it has been, and no process_barrier() has been refused since.
+inline bool process_barrier_enabled() noexcept {
+  return detail::g_process_barrier.load(std::memory_order_relaxed);
 }
 
 /// A sequentially consistent fence here and on every thread of the process that runs. Some 0.3 us, more on many cores.
@@ -28,6 +39,7 @@ inline bool enable_process_barrier() noexcept {
     if (syscall(SYS_membarrier, MEMBARRIER_CMD_PRIVATE_EXPEDITED, 0, 0) == 0) return true;
     if (errno != ENOMEM) break;
   }
+  detail::g_process_barrier.store(false, std::memory_order_relaxed);
   return false;
 }
 

@@ -25,17 +25,15 @@ void append(List& list, PostedReceive& receive) noexcept {
 
 // With one worker only that worker's fibers come here, and none is suspended inside: no lock is needed. Nor with a progress
 // thread beside it, while that does not watch.
-void Matcher::lock() noexcept {
-  if (sched::single_worker()) return;
-  if (Bias* const bias = sched::bias(); bias != nullptr && bias->enter()) return;
-  lock_.lock();
-  locked_ = true;
+Matcher::Hold Matcher::lock() noexcept {
+  if (sched::single_worker()) return Hold::kFree;
+  if (Bias* const bias = sched::bias(); bias != nullptr && bias->enter()) return Hold::kBias;
+  return lock_.lock(sched::current_worker()) == OwnedLock::Hold::kOwner ? Hold::kOwner : Hold::kWord;
 }
-void Matcher::unlock() noexcept {
-  if (sched::single_worker()) return;
-  if (!locked_) return sched::bias()->leave();
-  locked_ = false;
-  lock_.unlock();
+void Matcher::unlock(Hold hold) noexcept {
+  if (hold == Hold::kFree) return;
+  if (hold == Hold::kBias) return sched::bias()->leave();
+  lock_.unlock(hold == Hold::kOwner ? OwnedLock::Hold::kOwner : OwnedLock::Hold::kWord);
 }
 
 // ---- posted receives ----

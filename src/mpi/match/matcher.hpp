@@ -15,7 +15,7 @@
 #include <memory>
 #include <new>
 
-#include "base/spinlock.hpp"
+#include "base/owned_lock.hpp"
 #include "mpi/match/message.hpp"
 
 namespace tmpi::sched {
@@ -61,8 +61,14 @@ class Matcher {
 
   /// Held around every call below. Who does not run on the worker's thread or in its monitor holds a Claim on
   /// sched::bias() besides.
-  void lock() noexcept;
-  void unlock() noexcept;
+  enum class Hold : std::uint8_t {
+    kFree,   ///< nobody else is there: sched::single_worker()
+    kBias,   ///< by sched::bias()
+    kWord,   ///< by `lock_`
+    kOwner,  ///< ... as its owner
+  };
+  [[nodiscard]] Hold lock() noexcept;
+  void unlock(Hold hold) noexcept;
 
   /// The oldest message that a receive with this key would accept; null if there is none. Taken out, or left
   /// where it is.
@@ -157,11 +163,10 @@ class Matcher {
 
   // To post a receive, and to match a message with the only one that is posted, takes the first line alone: senders of
   // large messages fetch it from another core.
-  SpinLock lock_;
-  bool locked_ = false;  // by that: else by sched::bias()
+  OwnedLock lock_;
   std::int16_t inline_count_ = 0;
   std::uint32_t chained_ = 0;  // receives of inline entries behind their first one
-  std::size_t overflow_count_ = 0;
+  std::uint32_t overflow_count_ = 0;
   std::uint64_t sequence_ = 0;
   Message* first_unexpected_ = nullptr;
   std::array<InlineEntry, kInline> inline_{};
@@ -179,19 +184,20 @@ class Matcher {
 
 class MatcherLock {
  public:
-  explicit MatcherLock(Matcher& matcher) noexcept : matcher_(matcher) { matcher_.lock(); }
-  ~MatcherLock() { matcher_.unlock(); }
+  explicit MatcherLock(Matcher& matcher) noexcept : matcher_(matcher), hold_(matcher.lock()) {}
+  ~MatcherLock() { matcher_.unlock(hold_); }
   MatcherLock(const MatcherLock&) = delete;
 
  private:
   Matcher& matcher_;
+  const Matcher::Hold hold_;
 };
 
 template <class Leave>
 inline MatchResult Matcher::arrive(const MatchKey& key, Leave&& leave) noexcept {
-  lock();
+  const Hold hold = lock();
   if (PostedReceive* const posted = take_posted(key)) {
-    unlock();
+    unlock(hold);
     return {posted->request, false};
   }
   Message* const message = leave();
@@ -199,20 +205,20 @@ inline MatchResult Matcher::arrive(const MatchKey& key, Leave&& leave) noexcept 
     message->key = key;
     add_unexpected(*message);
   }
-  unlock();
+  unlock(hold);
   return {nullptr, message != nullptr};
 }
 
 template <class Post>
 inline Message* Matcher::receive(const MatchKey& key, Post&& post) noexcept {
-  lock();
+  const Hold hold = lock();
   Message* const message = take_unexpected(key);
   if (message == nullptr) {
     PostedReceive& receive = post();
     receive.key = key;
     add_posted(receive);
   }
-  unlock();
+  unlock(hold);
   return message;
 }
 

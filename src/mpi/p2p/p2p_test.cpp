@@ -10,7 +10,9 @@
 #include <memory>
 #include <random>
 
+#include "base/owned_lock.hpp"
 #include "base/platform.hpp"
+#include "base/process_barrier.hpp"
 #include "mpi/base/status.hpp"
 #include "mpi/datatype/construct.hpp"
 #include "mpi/p2p/buffered.hpp"
@@ -417,6 +419,41 @@ TEST_CASE("buffered sends live in the attached memory, and detaching waits for t
     } else {
       (void)recv_bytes(rank.world, 0, 0, 10);
       for (int i : {2, 0, 1, 3}) CHECK(recv_bytes(rank.world, 9000, 0, i) == pattern(9000, i));
+    }
+  });
+}
+
+TEST_CASE("a matcher and a channel that one worker has used many times in a row are used by another one") {
+  // Rows are long enough for OwnedLock where the process has a barrier; without one this holds as well.
+  (void)tmpi::enable_process_barrier();
+  constexpr int kRow = tmpi::OwnedLockSystem::kRow + 100, kRounds = 3;
+  testing::run_ranks(4, 2, [](Rank& rank) {
+    const int me = rank.world_rank, near = me ^ 1, far = me ^ 2;
+    const auto large = [](int from, int round) { return pattern(100000, 10 * from + round); };
+    for (int round = 0; round < kRounds; ++round) {
+      // Each message takes the lock twice, inside of the worker; between workers once, and the channel's.
+      for (const int peer : {near, far}) {
+        for (int i = 0; i < kRow; ++i) {
+          int mine = 4 * i + me, theirs = -1;
+          if (me < peer)
+            CHECK_FALSE(send(rank.world, rank.world.context, &mine, sizeof mine, bytes(), peer, 0));
+          CHECK_FALSE(recv(rank.world, rank.world.context, &theirs, sizeof theirs, bytes(), peer, 0,
+                           MPI_STATUS_IGNORE));
+          if (me > peer)
+            CHECK_FALSE(send(rank.world, rank.world.context, &mine, sizeof mine, bytes(), peer, 0));
+          REQUIRE(theirs == 4 * i + peer);
+        }
+        // The other worker's thread goes to the matcher itself, and delivers what lies in the channel before that.
+        if (me < far) {
+          send_bytes(rank.world, {1, 2, 3}, far, 1);
+          send_bytes(rank.world, large(me, round), far, 1);
+          REQUIRE(recv_bytes(rank.world, 100000, far, 1) == large(far, round));
+        } else {
+          REQUIRE(recv_bytes(rank.world, 3, far, 1) == std::vector<char>{1, 2, 3});
+          REQUIRE(recv_bytes(rank.world, 100000, far, 1) == large(far, round));
+          send_bytes(rank.world, large(me, round), far, 1);
+        }
+      }
     }
   });
 }

@@ -3,6 +3,7 @@
 #include <memory>
 #include <new>
 
+#include "base/platform.hpp"
 #include "mpi/base/status.hpp"
 #include "mpi/p2p/channel.hpp"
 #include "mpi/p2p/p2p.hpp"
@@ -30,7 +31,12 @@ bool take_or_post(Request& request) noexcept {
     }
     return request.posted;
   };
-  const MatchKey key{request.context, request.peer, request.tag};
+  // Two loads: both have just been stored one by one, and a load of both together would wait until everything that was stored
+  // before is in the cache.
+  const int source = request.peer;
+  compiler_barrier();
+  const int tag = request.tag;
+  const MatchKey key{request.context, source, tag};
   if (Message* const message = request.comm->owner->matcher.receive(key, post))
     return accept(request, *message);
   if (expected) [[unlikely]] {

@@ -98,7 +98,8 @@ void WorkerChannels::poll(Reader& reader, Channel& channel) noexcept {
 
 // Puts those channels to rest that have delivered nothing since the last time, but for one: all of them dormant, one
 // barrier on their senders, and then one more look at each.
-void WorkerChannels::put_to_rest(Reader& reader) noexcept {
+void WorkerChannels::put_to_rest(int worker) noexcept {
+  Reader& reader = readers_[static_cast<std::size_t>(worker)];
   reader.polls_left = polls_until_rest_;
   Channel* quiet = nullptr;
   for (Channel** link = &reader.polled; *link != nullptr && reader.count > 1;) {
@@ -119,21 +120,21 @@ void WorkerChannels::put_to_rest(Reader& reader) noexcept {
   const bool sure = !quick_ || process_barrier();
   for (Channel* channel = quiet; channel != nullptr;) {
     Channel* const after = channel->next_quiet_;
-    if (!rests(*channel, sure)) poll(reader, *channel);
+    if (!rests(worker, *channel, sure)) poll(reader, *channel);
     channel = after;
   }
 }
 
 // True if the reader has no longer to poll the channel: it is dormant, or its sender has announced it
 // already. Not `sure`: there may be a message that is not seen here.
-bool WorkerChannels::rests(Channel& channel, bool sure) noexcept {
+bool WorkerChannels::rests(int worker, Channel& channel, bool sure) noexcept {
   // Under the lock: a sender that finds it dormant takes its ring away.
-  channel.delivering_.lock();
+  const OwnedLock::Hold hold = channel.delivering_.lock(worker);
   Channel::State expected = Channel::kDormant;
   const bool polled =
       (!sure || channel.has_message()) &&
       channel.state_.compare_exchange_strong(expected, Channel::kActive, std::memory_order_seq_cst);
-  channel.delivering_.unlock();
+  channel.delivering_.unlock(hold);
   return !polled;
 }
 
@@ -145,7 +146,7 @@ Slot* WorkerChannels::look_for_slot(int from, Channel& channel) noexcept {
   if (channel.sent_ == channel.known_delivered_ && !channel.large() &&
       ++channel.looks_ == Channel::kLooksUntilGrown) {
     channel.looks_ = 0;
-    grow(senders_[static_cast<std::size_t>(from)], channel);
+    grow(from, channel);
   }
   if (channel.sent_ - channel.known_delivered_ > channel.my_mask_) return nullptr;
   return &channel.my_ring_[channel.sent_ & channel.my_mask_];
@@ -185,20 +186,22 @@ int WorkerChannels::stuck() const noexcept {
 
 // Only the sender writes here, and all that it has written is delivered: nobody but the reader, who polls,
 // looks at the ring. The small one is part of the channel and stays.
-void WorkerChannels::grow(Sender& sender, Channel& channel) noexcept {
-  LargeRing ring = take_large_ring(sender);
+void WorkerChannels::grow(int from, Channel& channel) noexcept {
+  LargeRing ring = take_large_ring(from);
   if (ring.slots == nullptr) return;
-  channel.delivering_.lock();
+  const OwnedLock::Hold hold = channel.delivering_.lock(from);
   channel.use(ring.slots, true);
-  channel.delivering_.unlock();
+  channel.delivering_.unlock(hold);
   channel.payloads_ = std::move(ring.payloads);
   channel.looked_for_room_ = channel.sent_ - Channel::kUntilNextLook;
+  Sender& sender = senders_[static_cast<std::size_t>(from)];
   channel.next_large_ = sender.large;
   sender.large = &channel;
 }
 
 // A new one, else that of a channel that is dormant, which its reader does not look at: only we can wake it.
-WorkerChannels::LargeRing WorkerChannels::take_large_ring(Sender& sender) noexcept {
+WorkerChannels::LargeRing WorkerChannels::take_large_ring(int from) noexcept {
+  Sender& sender = senders_[static_cast<std::size_t>(from)];
   if (sender.large_left > 0) {
     Slot* const ring = new (std::nothrow) Slot[Channel::kManySlots];
     if (ring != nullptr) --sender.large_left;
@@ -208,12 +211,12 @@ WorkerChannels::LargeRing WorkerChannels::take_large_ring(Sender& sender) noexce
     Channel& channel = **link;
     if (channel.state_.load(std::memory_order_relaxed) != Channel::kDormant) continue;
     // The reader may just be putting it to rest, and find what we have left there before we could see that.
-    channel.delivering_.lock();
+    const OwnedLock::Hold hold = channel.delivering_.lock(from);
     const bool dormant = channel.state_.load(std::memory_order_relaxed) == Channel::kDormant &&
                          channel.delivered_.load(std::memory_order_relaxed) == channel.sent_;
     Slot* const ring = channel.my_ring_;
     if (dormant) channel.use(channel.few_.data(), false);
-    channel.delivering_.unlock();
+    channel.delivering_.unlock(hold);
     if (!dormant) continue;
     *link = channel.next_large_;
     if (channel.payloads_ != nullptr) channel.payloads_->clear();  // a dormant channel holds nothing

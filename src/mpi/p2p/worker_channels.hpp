@@ -23,9 +23,9 @@
 #include <memory>
 #include <utility>
 
+#include "base/owned_lock.hpp"
 #include "base/platform.hpp"
 #include "base/process_barrier.hpp"
-#include "base/spinlock.hpp"
 #include "mpi/match/message.hpp"
 #include "mpi/p2p/payload_ring.hpp"
 
@@ -126,7 +126,7 @@ class Channel {
   std::uint32_t looked_for_room_ = 0;      // sent_ when it was last full
 
   // The reader's line, or that of whoever delivers, under the lock.
-  alignas(kCacheLine) SpinLock delivering_;
+  alignas(kCacheLine) OwnedLock delivering_;
   std::atomic<std::uint32_t> delivered_{0};  // release pairs with free_slot(): the slot may be written again
   std::atomic<std::uintptr_t> ring_;         // address of the slots; lowest bit: there are kManySlots
   Channel* next_ = nullptr;        // announcements, then the reader's polled ones: whoever has made it active
@@ -249,12 +249,12 @@ class WorkerChannels {
     bool found = false;
     for (Channel* channel = reader.polled; channel != nullptr; channel = channel->next_) {
       if (channel->has_message()) {
-        found |= deliver_to_reader<kDeliver>(reader, *channel, enough);
+        found |= deliver_to_reader<kDeliver>(worker, *channel, enough);
         if (enough()) return true;
       }
     }
     if (reader.count > 1 && (reader.polls_left -= reader.count) < 0) [[unlikely]]
-      put_to_rest(reader);
+      put_to_rest(worker);
     return found;
   }
 
@@ -286,9 +286,9 @@ class WorkerChannels {
   [[gnu::noinline]] std::byte* look_for_room(int from, Channel& channel, MPI_Count bytes) noexcept;
   [[gnu::noinline]] void announce(Channel& channel, int to) noexcept;
   [[gnu::noinline]] void take_announced(Reader& reader) noexcept;
-  [[gnu::noinline]] void put_to_rest(Reader& reader) noexcept;
+  [[gnu::noinline]] void put_to_rest(int worker) noexcept;
   static void poll(Reader& reader, Channel& channel) noexcept;
-  static bool rests(Channel& channel, bool sure) noexcept;
+  static bool rests(int worker, Channel& channel, bool sure) noexcept;
   // The exchange in publish() waits until the slot's line has come from the reader, who has read it a lap ago.
   // A sender that sends one message after the other has the lines of the next ones fetched meanwhile. One that
   // looks for an answer in between does not: the reader would have to fetch them back when it looks there.
@@ -312,20 +312,20 @@ class WorkerChannels {
     constexpr bool operator()() const noexcept { return false; }
   };
   template <Deliver kDeliver, class Enough>
-  bool deliver_to_reader(Reader& reader, Channel& channel, Enough&& enough) noexcept;
+  bool deliver_to_reader(int worker, Channel& channel, Enough&& enough) noexcept;
   struct Delivery {
     bool any, all;   // delivered
     bool was_stuck;  // before
   };
   template <Deliver kDeliver, std::memory_order kOrder, class Enough>
-  Delivery deliver_all(Reader& reader, Channel& channel, Enough&& enough) noexcept;
+  Delivery deliver_all(int worker, Reader& reader, Channel& channel, Enough&& enough) noexcept;
   [[gnu::cold]] static void note_stuck(Reader& reader, Channel& channel, bool stuck) noexcept;
-  [[gnu::cold]] void grow(Sender& sender, Channel& channel) noexcept;
+  [[gnu::cold]] void grow(int from, Channel& channel) noexcept;
   struct LargeRing {
     Slot* slots = nullptr;
     std::unique_ptr<PayloadRing> payloads;
   };
-  [[gnu::cold]] LargeRing take_large_ring(Sender& sender) noexcept;
+  [[gnu::cold]] LargeRing take_large_ring(int from) noexcept;
 
   const int workers_;
   const int polls_until_rest_;
@@ -339,10 +339,10 @@ class WorkerChannels {
 // `kOrder` of what the reader's next look has to see: release by the reader itself, seq_cst by the sender
 // (has_message()).
 template <Deliver kDeliver, std::memory_order kOrder, class Enough>
-inline WorkerChannels::Delivery WorkerChannels::deliver_all(Reader& reader, Channel& channel,
+inline WorkerChannels::Delivery WorkerChannels::deliver_all(int worker, Reader& reader, Channel& channel,
                                                             Enough&& enough) noexcept {
   bool any = false, all = true;
-  channel.delivering_.lock();
+  const OwnedLock::Hold hold = channel.delivering_.lock(worker);
   while (channel.has_message()) {
     const std::uint32_t next = channel.delivered_.load(std::memory_order_relaxed);
     if (!kDeliver(Channel::Ring(channel.ring_.load(std::memory_order_relaxed))[next])) {
@@ -363,15 +363,16 @@ inline WorkerChannels::Delivery WorkerChannels::deliver_all(Reader& reader, Chan
   const bool was_stuck = channel.stuck_;
   if (was_stuck == all) [[unlikely]]
     note_stuck(reader, channel, !all);
-  channel.delivering_.unlock();
+  channel.delivering_.unlock(hold);
   return {any, all, was_stuck};
 }
 
 // What cannot be delivered stays, and is tried again at every later look. A worker with nothing else to do
 // looks once more before it sleeps, and then sleeps: it does not wait for memory by spinning.
 template <Deliver kDeliver, class Enough>
-inline bool WorkerChannels::deliver_to_reader(Reader& reader, Channel& channel, Enough&& enough) noexcept {
-  const Delivery done = deliver_all<kDeliver, std::memory_order_release>(reader, channel, enough);
+inline bool WorkerChannels::deliver_to_reader(int worker, Channel& channel, Enough&& enough) noexcept {
+  Reader& reader = readers_[static_cast<std::size_t>(worker)];
+  const Delivery done = deliver_all<kDeliver, std::memory_order_release>(worker, reader, channel, enough);
   return done.any || (!done.all && !done.was_stuck);
 }
 
@@ -384,9 +385,9 @@ bool WorkerChannels::flush(int from, int to) noexcept {
   const bool full = channel->sent_ - channel->known_delivered_ > channel->my_mask_;
   Reader& reader = readers_[static_cast<std::size_t>(to)];
   // All that we have sent is in sight of us: it is delivered, or cannot be.
-  if (!deliver_all<kDeliver, std::memory_order_seq_cst>(reader, *channel, Never()).all) return false;
+  if (!deliver_all<kDeliver, std::memory_order_seq_cst>(from, reader, *channel, Never()).all) return false;
   channel->known_delivered_ = channel->sent_;
-  if (full && !channel->large()) grow(sender, *channel);
+  if (full && !channel->large()) grow(from, *channel);
   return true;
 }
 

@@ -358,13 +358,14 @@ void Receives::finish(Inbound& in) {
 void Receives::on_cancel(int peer, const Cancel& cancel) {
   Rank* const rank = local_rank(peer, cancel.envelope);
   if (rank == nullptr) return;
-  Matcher& matcher = rank->matcher;
-  matcher.lock();
-  Message* message = matcher.find_youngest(cancel.envelope.key(), cancel.envelope.serial);
-  if (message != nullptr && (message->place == MessagePlace::kHere || origin_of(*message).peer != peer))
-    message = nullptr;
-  if (message != nullptr) matcher.remove(*message);
-  matcher.unlock();
+  Message* message = nullptr;
+  {
+    const MatcherLock lock(rank->matcher);
+    message = rank->matcher.find_youngest(cancel.envelope.key(), cancel.envelope.serial);
+    if (message != nullptr && (message->place == MessagePlace::kHere || origin_of(*message).peer != peer))
+      message = nullptr;
+    if (message != nullptr) rank->matcher.remove(*message);
+  }
   CancelReply reply{cancel.id, 0, message != nullptr, 0};
   if (message != nullptr) {
     Origin origin = origin_of(*message);

@@ -1,0 +1,132 @@
+// OwnedLock (base/owned_lock.hpp), checked: every order of steps of an owner and of others that come, with the stores of each
+// seen late. With any of the steps of RevokeStep left out two of them have to be found inside together.
+#include <doctest/doctest.h>
+
+#include <new>
+
+#include "base/owned_lock.hpp"
+#include "sched/explorer.hpp"
+
+namespace tmpi::sched::check {
+namespace {
+
+/// With `kHasBarrier` false the system refuses the barrier from the first revocation on.
+template <bool kHasBarrier, RevokeStep... kOmitted>
+struct OwnedLockChecked {
+  template <class T>
+  using Atomic = check::Atomic<T>;
+  static constexpr int kLooks = 0;
+  static constexpr std::uint16_t kRow = 0;
+  static constexpr bool omits(RevokeStep step) noexcept { return ((step == kOmitted) || ...); }
+  static bool has_process_barrier() noexcept { return true; }
+  static bool process_barrier() noexcept {
+    if (kHasBarrier) detail::process_barrier();
+    return kHasBarrier;
+  }
+  static void relax() noexcept {}
+  static void rest() noexcept { detail::step(detail::Kind::kYield, nullptr); }
+  static void rest_surely() noexcept { detail::process_barrier(); }
+};
+
+template <class S>
+struct Shared {
+  using Lock = BasicOwnedLock<S>;
+  Lock lock;
+  Atomic<int> step{0};  // somebody else may go on in the middle
+  bool inside = false;
+  int owned = 0, ended = 0;  // times that the lock was held by its owner; threads
+
+  void use(int worker) {
+    const typename Lock::Hold hold = lock.lock(worker);
+    owned += hold == Lock::Hold::kOwner;
+    require(!inside, "two are inside together");
+    inside = true;
+    (void)step.load(std::memory_order_relaxed);
+    inside = false;
+    lock.unlock(hold);
+  }
+};
+
+// Worker 0 owns the lock from its third time on, or takes it back; others come meanwhile.
+template <class S, int kOthers, int kTimes>
+void shared_by() {
+  auto& shared = *new (memory(sizeof(Shared<S>))) Shared<S>;
+  name(&shared.lock, "the lock");
+  name(&shared.step, "what is shared");
+  thread(
+      "owner",
+      [](void* argument) {
+        auto& s = *static_cast<Shared<S>*>(argument);
+        for (int times = 0; times < 4; ++times) s.use(0);
+        ++s.ended;
+      },
+      &shared);
+  for (int i = 0; i < kOthers; ++i)
+    thread(
+        i == 0 ? "no worker" : "another worker",
+        i == 0 ? [](void* argument) {
+          auto& s = *static_cast<Shared<S>*>(argument);
+          for (int times = 0; times < kTimes; ++times) s.use(-1);
+          ++s.ended;
+        } : [](void* argument) {
+          auto& s = *static_cast<Shared<S>*>(argument);
+          for (int times = 0; times < kTimes; ++times) s.use(1);
+          ++s.ended;
+        },
+        &shared);
+}
+
+// Who has come in a row owns it; not after somebody else has been there, and a row later again.
+template <class S>
+void one_after_the_other() {
+  auto& shared = *new (memory(sizeof(Shared<S>))) Shared<S>;
+  thread(
+      "one after the other",
+      [](void* argument) {
+        auto& s = *static_cast<Shared<S>*>(argument);
+        const auto owned_by = [&](int worker, int times) {
+          s.owned = 0;
+          for (int i = 0; i < times; ++i) s.use(worker);
+          return s.owned;
+        };
+        require(owned_by(0, 4) == 2, "owned from the third time on");
+        require(owned_by(-1, 4) == 0, "a thread of no worker never owns it");
+        require(owned_by(0, 3) == 1, "owned again");
+        require(owned_by(1, 3) == 1, "owned by another worker");
+        ++s.ended;
+      },
+      &shared);
+}
+
+void check_all(void (*set_up)()) {
+  const Result result = explore(set_up);
+  MESSAGE(result.states << " states, " << result.steps << " steps");
+  CHECK_MESSAGE(result.ok, result.problem);
+  CHECK(result.complete);
+  CHECK(result.ends > 0);
+}
+
+void check_torn(void (*set_up)()) {
+  const Result result = explore(set_up);
+  CHECK_FALSE(result.ok);
+  CHECK(result.problem.find("two are inside together") == 0);
+}
+
+TEST_CASE("owned lock: nobody is inside together, in any order") {
+  check_all(&shared_by<OwnedLockChecked<true>, 1, 2>);
+  check_all(&shared_by<OwnedLockChecked<true>, 2, 1>);
+  check_torn(&shared_by<OwnedLockChecked<true, RevokeStep::kBarrier>, 1, 1>);
+  check_torn(&shared_by<OwnedLockChecked<true, RevokeStep::kAwaitLeave>, 1, 1>);
+}
+
+TEST_CASE("owned lock: nor where the barrier is refused") {
+  check_all(&shared_by<OwnedLockChecked<false>, 1, 2>);
+  check_torn(&shared_by<OwnedLockChecked<false, RevokeStep::kRestSurely>, 1, 1>);
+}
+
+TEST_CASE("owned lock: who comes in a row owns it until somebody else comes") {
+  check_all(&one_after_the_other<OwnedLockChecked<true>>);
+}
+
+}  // namespace
+}  // namespace tmpi::sched::check
