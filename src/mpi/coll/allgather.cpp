@@ -97,6 +97,7 @@ struct AllgatherPull {
 constinit const Algorithm algorithm::kAllgatherPull{.collective = Collective::kAllgather,
                                                     .name = "pull",
                                                     .needs = conditions<kOneNode>,
+                                                    .preferred_for = conditions<kButPairUpTo<32>>,
                                                     .forms = all_together<AllgatherPull>};
 
 }  // namespace tmpi::mpi

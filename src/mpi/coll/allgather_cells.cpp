@@ -44,6 +44,7 @@ struct AllgatherCells {
 constinit const Algorithm algorithm::kAllgatherCells{.collective = Collective::kAllgather,
                                                      .name = "cells",
                                                      .needs = conditions<kOneNode, kRegular, kFitsCell>,
+                                                     .preferred_for = conditions<kButPairUpTo<32>>,
                                                      .forms = all_together<AllgatherCells>};
 
 }  // namespace tmpi::mpi

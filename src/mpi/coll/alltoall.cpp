@@ -118,6 +118,7 @@ struct AlltoallPull {
 constinit const Algorithm algorithm::kAlltoallPull{.collective = Collective::kAlltoall,
                                                    .name = "pull",
                                                    .needs = conditions<kOneNode, kTwoBuffers>,
+                                                   .preferred_for = conditions<kButPairUpTo<kKiB>>,
                                                    .forms = all_together<AlltoallPull>};
 
 }  // namespace tmpi::mpi

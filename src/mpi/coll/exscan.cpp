@@ -44,6 +44,7 @@ struct ExscanSegments {
 constinit const Algorithm algorithm::kExscanSegments{.collective = Collective::kExscan,
                                                      .name = "segments",
                                                      .needs = conditions<kOneNode>,
+                                                     .preferred_for = conditions<kButPairUpTo<32>>,
                                                      .forms = all_together<ExscanSegments>};
 
 }  // namespace tmpi::mpi

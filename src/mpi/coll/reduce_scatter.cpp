@@ -94,6 +94,7 @@ struct ReduceScatterSegments {
 constinit const Algorithm algorithm::kReduceScatterSegments{.collective = Collective::kReduceScatter,
                                                             .name = "segments",
                                                             .needs = conditions<kOneNode>,
+                                                            .preferred_for = conditions<kButPairUpTo<128>>,
                                                             .forms = all_together<ReduceScatterSegments>};
 
 }  // namespace tmpi::mpi

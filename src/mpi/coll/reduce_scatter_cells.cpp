@@ -47,6 +47,7 @@ struct ReduceScatterCells {
 constinit const Algorithm algorithm::kReduceScatterCells{.collective = Collective::kReduceScatter,
                                                          .name = "cells",
                                                          .needs = conditions<kOneNode, kDense, kFitsCell>,
+                                                         .preferred_for = conditions<kButPairUpTo<128>>,
                                                          .forms = all_together<ReduceScatterCells>};
 
 }  // namespace tmpi::mpi

@@ -82,8 +82,23 @@ TEST_CASE(
   query.pair_apart = true;
   CHECK(selected(Collective::kBarrier, query) == "dissemination");
   CHECK(selected(Collective::kAllreduce, query) == "recursive_doubling");
+  const auto together = [](const std::string& name) {
+    return name == "cells" || name == "segments" || name == "pull" || name == "slot_ring";
+  };
+  for (const Collective exchange : {Collective::kAllgather, Collective::kAlltoall, Collective::kReduceScatter,
+                                    Collective::kScan, Collective::kExscan}) {
+    CAPTURE(static_cast<int>(exchange));
+    CHECK_FALSE(together(selected(exchange, query)));
+  }
+  // Who is no root may have ended when it turns out that the root has called something else.
+  for (const Collective rooted :
+       {Collective::kReduce, Collective::kBcast, Collective::kGather, Collective::kScatter})
+    CHECK(together(selected(rooted, query)));
   query.bytes = kKiB + 8;
   CHECK(selected(Collective::kAllreduce, query) == "segments");
+  for (const Collective large : {Collective::kReduceScatter, Collective::kScan, Collective::kExscan,
+                                 Collective::kAllgather, Collective::kAlltoall})
+    CHECK(together(selected(large, query)));
 }
 
 // Kinds and sizes in turn, on a communicator that has chosen before and on one that has not.
