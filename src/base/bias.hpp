@@ -42,6 +42,19 @@ struct BiasSystem {
   }
 };
 
+/// Returns when `flag`, which is set for some instructions only, is false; what was written before that is seen (acquire).
+template <class S>
+void await_false(const typename S::template Atomic<bool>& flag) noexcept {
+  for (int looks = 0; flag.load(std::memory_order_acquire);) {
+    if (looks == S::kLooks) {
+      S::rest();
+    } else {
+      ++looks;
+      S::relax();
+    }
+  }
+}
+
 template <class S>
 class BasicBias {
  public:
@@ -80,15 +93,7 @@ class BasicBias {
       refused_.store(true, std::memory_order_release);
     }
     if (S::omits(BiasStep::kAwaitLeave)) return;
-    // acquire pairs with leave().
-    for (int looks = 0; inside_.load(std::memory_order_acquire);) {
-      if (looks == S::kLooks) {
-        S::rest();
-      } else {
-        ++looks;
-        S::relax();
-      }
-    }
+    await_false<S>(inside_);  // pairs with leave()
   }
   void release() noexcept { claims_.fetch_sub(1, std::memory_order_release); }
 

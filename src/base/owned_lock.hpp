@@ -17,9 +17,10 @@ namespace tmpi {
 
 /// Steps of revoking that look as if one could do without: the check leaves each of them out in turn.
 enum class RevokeStep {
-  kBarrier,     ///< on the owner's thread, between the revocation and the look whether it is inside
-  kRestSurely,  ///< ... and what takes its place where there is none
-  kAwaitLeave,  ///< an owner that is inside is waited for
+  kBarrier,      ///< on the owner's thread, between the revocation and the look whether it is inside
+  kRestSurely,   ///< ... and what takes its place where there is none
+  kAwaitLeave,   ///< an owner that is inside is waited for
+  kAwaitReturn,  ///< nobody else owns the lock before the former owner has seen that it does not any more
 };
 
 /// What OwnedLock needs of the machine.
@@ -44,7 +45,7 @@ class BasicOwnedLock {
   enum class Hold : std::uint8_t { kWord, kOwner };
 
   /// `worker`: of the calling thread, -1 for a thread of none. Threads of one worker come one at a time, and hand on what
-  /// they have written.
+  /// they have written: never two at once with the same number.
   [[nodiscard]] Hold lock(int worker) noexcept {
     if (owner_.load(std::memory_order_relaxed) == worker && worker >= 0) [[likely]] {
       inside_.store(true, std::memory_order_relaxed);
@@ -71,11 +72,14 @@ class BasicOwnedLock {
 
   [[gnu::noinline]] void lock_word(int worker) noexcept {
     // acquire pairs with unlock().
-    while (word_.exchange(true, std::memory_order_acquire)) await(word_);
+    while (word_.exchange(true, std::memory_order_acquire)) await_false<S>(word_);
+    if (worker > kMostWorkers) worker = -1;
     const auto candidate = static_cast<std::int16_t>(-2 - worker);
     const std::int16_t owner = owner_.load(std::memory_order_relaxed);
     if (owner >= 0) {
-      revoke(candidate);
+      revoke(owner);
+    } else if (left_ == kRevoked) {
+      if (owner == candidate) left_ = S::kRow;
     } else if (owner != candidate || worker < 0) {
       owner_.store(candidate, std::memory_order_relaxed);
       left_ = S::kRow;
@@ -85,33 +89,27 @@ class BasicOwnedLock {
       owner_.store(static_cast<std::int16_t>(worker), std::memory_order_relaxed);
     }
   }
-  // The owner does not come in any more, and is not inside.
-  void revoke(std::int16_t candidate) noexcept {
-    owner_.store(candidate, std::memory_order_seq_cst);
-    left_ = S::kRow;
+  // The owner does not come in any more, and is not inside. It may still be about to write `inside_`, since it has read
+  // `owner_` before: that is over when it comes here, and no other owner may write there until then.
+  void revoke(std::int16_t owner) noexcept {
+    owner_.store(static_cast<std::int16_t>(-2 - owner), std::memory_order_seq_cst);
+    left_ = S::omits(RevokeStep::kAwaitReturn) ? S::kRow : kRevoked;
     if (!S::omits(RevokeStep::kBarrier) && !S::process_barrier()) [[unlikely]] {
       // What has been written elsewhere is seen after a while in any case.
       if (!S::omits(RevokeStep::kRestSurely)) S::rest_surely();
     }
-    if (!S::omits(RevokeStep::kAwaitLeave)) await(inside_);
+    if (!S::omits(RevokeStep::kAwaitLeave)) await_false<S>(inside_);
   }
-  // Until it is false.
-  static void await(const Atomic<bool>& flag) noexcept {
-    for (int looks = 0; flag.load(std::memory_order_acquire);) {
-      if (looks == S::kLooks) {
-        S::rest();
-      } else {
-        ++looks;
-        S::relax();
-      }
-    }
-  }
+  static constexpr int kMostWorkers = 32765;
+  static constexpr std::uint16_t kRevoked = 0xffff;
+  static_assert(S::kRow < kRevoked);
 
   Atomic<bool> word_{false};
-  Atomic<bool> inside_{false};    // the owner; or it has come and finds that it is no more
-  std::uint16_t left_ = S::kRow;  // times until `candidate` owns the lock; under the word
-  Atomic<std::int16_t> owner_{
-      -1};  // a worker; or -2 - the last one that held the lock, -1: none. Under the word
+  Atomic<bool> inside_{false};  // the owner; or a former one comes, and finds that it is no more
+  // Under the word. `owner_`: a worker; or -2 - the last one that held the lock, and `left_` the times until it owns it; or
+  // -2 - the former owner, and kRevoked.
+  std::uint16_t left_ = S::kRow;
+  Atomic<std::int16_t> owner_{-1};
 };
 
 using OwnedLock = BasicOwnedLock<OwnedLockSystem>;

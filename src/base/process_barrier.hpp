@@ -25,7 +25,7 @@ inline bool enable_process_barrier() noexcept {
   return enabled;
 }
 
-/// Whether it has been, and no process_barrier() has been refused since.
+/// Whether enable_process_barrier() has succeeded, and no process_barrier() has been refused since.
 inline bool process_barrier_enabled() noexcept {
   return detail::g_process_barrier.load(std::memory_order_relaxed);
 }

@@ -76,6 +76,30 @@ void shared_by() {
         &shared);
 }
 
+// Two workers, either of which may come to own the lock while the other one has not seen yet that it does not any more.
+template <class S>
+void shared_by_two_owners() {
+  auto& shared = *new (memory(sizeof(Shared<S>))) Shared<S>;
+  name(&shared.lock, "the lock");
+  name(&shared.step, "what is shared");
+  thread(
+      "worker 0",
+      [](void* argument) {
+        auto& s = *static_cast<Shared<S>*>(argument);
+        for (int times = 0; times < 4; ++times) s.use(0);
+        ++s.ended;
+      },
+      &shared);
+  thread(
+      "worker 1",
+      [](void* argument) {
+        auto& s = *static_cast<Shared<S>*>(argument);
+        for (int times = 0; times < 5; ++times) s.use(1);
+        ++s.ended;
+      },
+      &shared);
+}
+
 // Who has come in a row owns it; not after somebody else has been there, and a row later again.
 template <class S>
 void one_after_the_other() {
@@ -92,6 +116,8 @@ void one_after_the_other() {
         require(owned_by(0, 4) == 2, "owned from the third time on");
         require(owned_by(-1, 4) == 0, "a thread of no worker never owns it");
         require(owned_by(0, 3) == 1, "owned again");
+        require(owned_by(1, 5) == 0, "owned by another worker before the former owner has come again");
+        require(owned_by(0, 1) == 0, "not owned when it comes again");
         require(owned_by(1, 3) == 1, "owned by another worker");
         ++s.ended;
       },
@@ -117,6 +143,11 @@ TEST_CASE("owned lock: nobody is inside together, in any order") {
   check_all(&shared_by<OwnedLockChecked<true>, 2, 1>);
   check_torn(&shared_by<OwnedLockChecked<true, RevokeStep::kBarrier>, 1, 1>);
   check_torn(&shared_by<OwnedLockChecked<true, RevokeStep::kAwaitLeave>, 1, 1>);
+}
+
+TEST_CASE("owned lock: a former owner that comes late does not disturb the next one") {
+  check_all(&shared_by_two_owners<OwnedLockChecked<true>>);
+  check_torn(&shared_by_two_owners<OwnedLockChecked<true, RevokeStep::kAwaitReturn>>);
 }
 
 TEST_CASE("owned lock: nor where the barrier is refused") {

@@ -60,7 +60,7 @@ inline constexpr Condition kUpTo = {[](const Query& q, MPI_Count bytes) noexcept
 template <MPI_Count Bytes>
 inline constexpr Condition kButPairUpTo = {
     [](const Query& q, MPI_Count bytes) noexcept {
-      return !q.pair_apart || (q.ragged && q.bytes == 0) || q.bytes > bytes;
+      return !q.pair_apart || q.bytes == 0 || q.bytes > bytes;
     },
     "by itself but for two members on two workers with up to {}", Bytes};
 inline constexpr Condition kButPair = {[](const Query& q, MPI_Count) noexcept { return !q.pair_apart; },

@@ -252,7 +252,7 @@ std::string unreceived_lines() {
     const Blocked blocked = blocked_on(*rank.task);
     if (blocked.kind != WaitKind::kReceive && blocked.kind != WaitKind::kProbe) return;
     if (is_of_library(*rank.task, blocked)) return;
-    const MatcherLock lock(rank.matcher);
+    const MatcherLock lock(rank.matcher, rank.matcher.lock_from_outside());
     for (const Message* message = rank.matcher.first_unexpected(); message != nullptr;
          message = message->next) {
       if (message->key.context != blocked.context) continue;

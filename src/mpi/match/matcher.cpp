@@ -30,6 +30,11 @@ Matcher::Hold Matcher::lock() noexcept {
   if (Bias* const bias = sched::bias(); bias != nullptr && bias->enter()) return Hold::kBias;
   return lock_.lock(sched::current_worker()) == OwnedLock::Hold::kOwner ? Hold::kOwner : Hold::kWord;
 }
+Matcher::Hold Matcher::lock_from_outside() noexcept {
+  if (sched::single_worker()) return Hold::kFree;
+  (void)lock_.lock(-1);  // never as its owner
+  return Hold::kWord;
+}
 void Matcher::unlock(Hold hold) noexcept {
   if (hold == Hold::kFree) return;
   if (hold == Hold::kBias) return sched::bias()->leave();

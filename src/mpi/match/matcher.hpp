@@ -59,15 +59,18 @@ class Matcher {
   template <class Post>
   Message* receive(const MatchKey& key, Post&& post) noexcept;
 
-  /// Held around every call below. Who does not run on the worker's thread or in its monitor holds a Claim on
-  /// sched::bias() besides.
+  /// How the lock is held, for unlock().
   enum class Hold : std::uint8_t {
     kFree,   ///< nobody else is there: sched::single_worker()
     kBias,   ///< by sched::bias()
     kWord,   ///< by `lock_`
     kOwner,  ///< ... as its owner
   };
+  /// Held around every call below. On the worker's thread, in its monitor, or on a thread that is no worker's and holds a
+  /// Claim on sched::bias() besides.
   [[nodiscard]] Hold lock() noexcept;
+  /// The same for whoever may be on a worker's thread, but outside of its monitor, and holds that Claim.
+  [[nodiscard]] Hold lock_from_outside() noexcept;
   void unlock(Hold hold) noexcept;
 
   /// The oldest message that a receive with this key would accept; null if there is none. Taken out, or left
@@ -185,6 +188,8 @@ class Matcher {
 class MatcherLock {
  public:
   explicit MatcherLock(Matcher& matcher) noexcept : matcher_(matcher), hold_(matcher.lock()) {}
+  /// `hold`: of the matcher, as it has been taken.
+  MatcherLock(Matcher& matcher, Matcher::Hold hold) noexcept : matcher_(matcher), hold_(hold) {}
   ~MatcherLock() { matcher_.unlock(hold_); }
   MatcherLock(const MatcherLock&) = delete;
 
