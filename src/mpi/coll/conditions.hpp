@@ -59,9 +59,7 @@ inline constexpr Condition kUpTo = {[](const Query& q, MPI_Count bytes) noexcept
 /// more cache lines, one after the other. 0: perhaps they are not known, as in the v- and w-forms.
 template <MPI_Count Bytes>
 inline constexpr Condition kButPairUpTo = {
-    [](const Query& q, MPI_Count bytes) noexcept {
-      return !q.pair_apart || q.bytes == 0 || q.bytes > bytes;
-    },
+    [](const Query& q, MPI_Count bytes) noexcept { return !q.pair_apart || q.bytes == 0 || q.bytes > bytes; },
     "by itself but for two members on two workers with up to {}", Bytes};
 inline constexpr Condition kButPair = {[](const Query& q, MPI_Count) noexcept { return !q.pair_apart; },
                                        "by itself but for two members on two workers"};
