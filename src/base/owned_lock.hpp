@@ -25,8 +25,8 @@ enum class RevokeStep {
 
 /// What OwnedLock needs of the machine.
 struct OwnedLockSystem : BiasSystem {
-  /// Times in a row until a worker owns the lock: revoking interrupts all cores of the process, some microseconds
-  /// together. What the owner saves in so many is many times as much.
+  /// Times in a row until a worker owns the lock: revoking interrupts every core that runs a thread of the
+  /// process. What the owner saves in so many is many times as much.
   static constexpr std::uint16_t kRow = 16384;
   static constexpr bool omits(RevokeStep) noexcept { return false; }
   static bool has_process_barrier() noexcept { return process_barrier_enabled(); }

@@ -6,24 +6,15 @@
 
 #include "base/bias.hpp"
 #include "sched/explorer.hpp"
+#include "sched/lock_check.hpp"
 
 namespace tmpi::sched::check {
 namespace {
 
 /// With `kHasBarrier` false the system refuses the barrier, as under a filter on system calls.
 template <bool kHasBarrier, BiasStep... kOmitted>
-struct BiasChecked {
-  template <class T>
-  using Atomic = check::Atomic<T>;
-  static constexpr int kLooks = 0;
+struct BiasChecked : LockSystem<kHasBarrier> {
   static constexpr bool omits(BiasStep step) noexcept { return ((step == kOmitted) || ...); }
-  static bool process_barrier() noexcept {
-    if (kHasBarrier) detail::process_barrier();
-    return kHasBarrier;
-  }
-  static void relax() noexcept {}
-  static void rest() noexcept { detail::step(detail::Kind::kYield, nullptr); }
-  static void rest_surely() noexcept { detail::process_barrier(); }
 };
 
 /// What is shared by those who claim and the favoured side that was turned away: as the matchers' lock.
@@ -31,27 +22,20 @@ template <class S>
 struct Shared {
   BasicBias<S> bias;
   Atomic<int> lock{0};
-  Atomic<int> step{0};  // somebody else may go on in the middle
-  bool inside = false;
+  Section section;
   int entered = 0, ended = 0;  // by the favoured side; threads
 
-  void use() {
-    require(!inside, "two are inside together");
-    inside = true;
-    (void)step.load(std::memory_order_relaxed);
-    inside = false;
-  }
   void use_locked() {
     int free = 0;
     for (; !lock.compare_exchange_strong(free, 1, std::memory_order_acquire); free = 0)
       detail::step(detail::Kind::kYield, nullptr);
-    use();
+    section.use();
     lock.store(0, std::memory_order_release);
   }
   void use_favoured() {
     if (!bias.enter()) return use_locked();
     ++entered;
-    use();
+    section.use();
     bias.leave();
   }
   void use_claimed() {
@@ -66,7 +50,7 @@ void shared_by() {
   auto& shared = *new (memory(sizeof(Shared<S>))) Shared<S>;
   name(&shared.bias, "the bias");
   name(&shared.lock, "the lock");
-  name(&shared.step, "what is shared");
+  name(&shared.section.step, "what is shared");
   thread(
       "favoured",
       [](void* argument) {
@@ -108,20 +92,6 @@ void comes_last() {
         require(s.entered == (kLetIn ? 1 : 0), "let in when it is not to be, or turned away for ever");
       },
       &shared);
-}
-
-void check_all(void (*set_up)()) {
-  const Result result = explore(set_up);
-  MESSAGE(result.states << " states, " << result.steps << " steps");
-  CHECK_MESSAGE(result.ok, result.problem);
-  CHECK(result.complete);
-  CHECK(result.ends > 0);
-}
-
-void check_torn(void (*set_up)()) {
-  const Result result = explore(set_up);
-  CHECK_FALSE(result.ok);
-  CHECK(result.problem.find("two are inside together") == 0);
 }
 
 TEST_CASE("bias: nobody is inside together, in any order") {

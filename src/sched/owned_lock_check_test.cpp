@@ -6,104 +6,76 @@
 
 #include "base/owned_lock.hpp"
 #include "sched/explorer.hpp"
+#include "sched/lock_check.hpp"
 
 namespace tmpi::sched::check {
 namespace {
 
 /// With `kHasBarrier` false the system refuses the barrier from the first revocation on.
 template <bool kHasBarrier, RevokeStep... kOmitted>
-struct OwnedLockChecked {
-  template <class T>
-  using Atomic = check::Atomic<T>;
-  static constexpr int kLooks = 0;
+struct OwnedLockChecked : LockSystem<kHasBarrier> {
   static constexpr std::uint16_t kRow = 0;
   static constexpr bool omits(RevokeStep step) noexcept { return ((step == kOmitted) || ...); }
   static bool has_process_barrier() noexcept { return true; }
-  static bool process_barrier() noexcept {
-    if (kHasBarrier) detail::process_barrier();
-    return kHasBarrier;
-  }
-  static void relax() noexcept {}
-  static void rest() noexcept { detail::step(detail::Kind::kYield, nullptr); }
-  static void rest_surely() noexcept { detail::process_barrier(); }
 };
 
 template <class S>
 struct Shared {
   using Lock = BasicOwnedLock<S>;
   Lock lock;
-  Atomic<int> step{0};  // somebody else may go on in the middle
-  bool inside = false;
+  Section section;
   int owned = 0, ended = 0;  // times that the lock was held by its owner; threads
 
   void use(int worker) {
     const typename Lock::Hold hold = lock.lock(worker);
     owned += hold == Lock::Hold::kOwner;
-    require(!inside, "two are inside together");
-    inside = true;
-    (void)step.load(std::memory_order_relaxed);
-    inside = false;
+    section.use();
     lock.unlock(hold);
   }
 };
 
-// Worker 0 owns the lock from its third time on, or takes it back; others come meanwhile.
-template <class S, int kOthers, int kTimes>
-void shared_by() {
+template <class S>
+Shared<S>& make_shared_state() {
   auto& shared = *new (memory(sizeof(Shared<S>))) Shared<S>;
   name(&shared.lock, "the lock");
-  name(&shared.step, "what is shared");
+  name(&shared.section.step, "what is shared");
+  return shared;
+}
+
+// A thread of worker kWorker, -1: of none, that takes the lock kTimes.
+template <int kWorker, int kTimes, class S>
+void taker(const char* text, Shared<S>& shared) {
   thread(
-      "owner",
+      text,
       [](void* argument) {
         auto& s = *static_cast<Shared<S>*>(argument);
-        for (int times = 0; times < 4; ++times) s.use(0);
+        for (int times = 0; times < kTimes; ++times) s.use(kWorker);
         ++s.ended;
       },
       &shared);
-  for (int i = 0; i < kOthers; ++i)
-    thread(
-        i == 0 ? "no worker" : "another worker",
-        i == 0 ? [](void* argument) {
-          auto& s = *static_cast<Shared<S>*>(argument);
-          for (int times = 0; times < kTimes; ++times) s.use(-1);
-          ++s.ended;
-        } : [](void* argument) {
-          auto& s = *static_cast<Shared<S>*>(argument);
-          for (int times = 0; times < kTimes; ++times) s.use(1);
-          ++s.ended;
-        },
-        &shared);
+}
+
+// Worker 0 owns the lock from its third time on, or takes it back; others come meanwhile.
+template <class S, int kOthers, int kTimes>
+void shared_by() {
+  Shared<S>& shared = make_shared_state<S>();
+  taker<0, 4>("owner", shared);
+  taker<-1, kTimes>("no worker", shared);
+  if (kOthers > 1) taker<1, kTimes>("another worker", shared);
 }
 
 // Two workers, either of which may come to own the lock while the other one has not seen yet that it does not any more.
 template <class S>
 void shared_by_two_owners() {
-  auto& shared = *new (memory(sizeof(Shared<S>))) Shared<S>;
-  name(&shared.lock, "the lock");
-  name(&shared.step, "what is shared");
-  thread(
-      "worker 0",
-      [](void* argument) {
-        auto& s = *static_cast<Shared<S>*>(argument);
-        for (int times = 0; times < 4; ++times) s.use(0);
-        ++s.ended;
-      },
-      &shared);
-  thread(
-      "worker 1",
-      [](void* argument) {
-        auto& s = *static_cast<Shared<S>*>(argument);
-        for (int times = 0; times < 5; ++times) s.use(1);
-        ++s.ended;
-      },
-      &shared);
+  Shared<S>& shared = make_shared_state<S>();
+  taker<0, 4>("worker 0", shared);
+  taker<1, 5>("worker 1", shared);
 }
 
 // Who has come in a row owns it; not after somebody else has been there, and a row later again.
 template <class S>
 void one_after_the_other() {
-  auto& shared = *new (memory(sizeof(Shared<S>))) Shared<S>;
+  Shared<S>& shared = make_shared_state<S>();
   thread(
       "one after the other",
       [](void* argument) {
@@ -122,20 +94,6 @@ void one_after_the_other() {
         ++s.ended;
       },
       &shared);
-}
-
-void check_all(void (*set_up)()) {
-  const Result result = explore(set_up);
-  MESSAGE(result.states << " states, " << result.steps << " steps");
-  CHECK_MESSAGE(result.ok, result.problem);
-  CHECK(result.complete);
-  CHECK(result.ends > 0);
-}
-
-void check_torn(void (*set_up)()) {
-  const Result result = explore(set_up);
-  CHECK_FALSE(result.ok);
-  CHECK(result.problem.find("two are inside together") == 0);
 }
 
 TEST_CASE("owned lock: nobody is inside together, in any order") {

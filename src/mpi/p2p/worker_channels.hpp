@@ -318,7 +318,7 @@ class WorkerChannels {
     bool was_stuck;  // before
   };
   template <Deliver kDeliver, std::memory_order kOrder, class Enough>
-  Delivery deliver_all(int worker, Reader& reader, Channel& channel, Enough&& enough) noexcept;
+  Delivery deliver_all(int caller, Reader& reader, Channel& channel, Enough&& enough) noexcept;
   [[gnu::cold]] static void note_stuck(Reader& reader, Channel& channel, bool stuck) noexcept;
   [[gnu::cold]] void grow(int from, Channel& channel) noexcept;
   struct LargeRing {
@@ -336,13 +336,13 @@ class WorkerChannels {
 
 // ---- Delivering ----
 
-// `kOrder` of what the reader's next look has to see: release by the reader itself, seq_cst by the sender
-// (has_message()).
+// `caller`: the reader's worker, or the sender's. `kOrder` of what the reader's next look has to see: release by
+// the reader itself, seq_cst by the sender (has_message()).
 template <Deliver kDeliver, std::memory_order kOrder, class Enough>
-inline WorkerChannels::Delivery WorkerChannels::deliver_all(int worker, Reader& reader, Channel& channel,
+inline WorkerChannels::Delivery WorkerChannels::deliver_all(int caller, Reader& reader, Channel& channel,
                                                             Enough&& enough) noexcept {
   bool any = false, all = true;
-  const OwnedLock::Hold hold = channel.delivering_.lock(worker);
+  const OwnedLock::Hold hold = channel.delivering_.lock(caller);
   while (channel.has_message()) {
     const std::uint32_t next = channel.delivered_.load(std::memory_order_relaxed);
     if (!kDeliver(Channel::Ring(channel.ring_.load(std::memory_order_relaxed))[next])) {
