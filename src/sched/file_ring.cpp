@@ -115,18 +115,17 @@ bool FileRing::open() noexcept {
   error = library().register_eventfd(&rings_->ring, answered_);
   if (error < 0) return refused("io_uring_register_eventfd", -error) != nullptr;
   // As the pool's threads: where the job may run, not where the worker is pinned. A refusal costs only that.
-  if (const SavedAffinity* affinity = offload_affinity())
-    (void)library().register_affinity(&rings_->ring, affinity->bytes(), affinity->mask());
+  unpinned_ = offload_affinity();
+  if (unpinned_) (void)library().register_affinity(&rings_->ring, unpinned_->bytes(), unpinned_->mask());
   return true;
 }
 
 // A thread that the kernel makes for a call may run where the one that submits it may at that moment (since Linux 6.2,
 // whatever has been registered), and lives on: were that the worker's core, the call would take turns with the ranks.
 bool FileRing::submit() noexcept {
-  const SavedAffinity* const affinity = offload_affinity();
-  if (affinity != nullptr) affinity->apply();
+  if (unpinned_) unpinned_->apply();
   const bool done = library().submit(&rings_->ring) == 1;
-  if (affinity != nullptr) pinned_.apply();
+  if (unpinned_) pinned_.apply();
   return done;
 }
 

@@ -46,7 +46,8 @@ class FileRing {
   bool submit() noexcept;
 
   std::unique_ptr<Rings> rings_;
-  Affinity pinned_;  // the worker's
+  Affinity pinned_;                           // the worker's
+  std::shared_ptr<const Affinity> unpinned_;  // the job's; null: unknown
   int answered_ = -1;
   int event_ = -1;
   int under_way_ = 0;

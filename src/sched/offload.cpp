@@ -5,6 +5,7 @@
 #include <atomic>
 #include <condition_variable>
 #include <mutex>
+#include <utility>
 
 #include "base/own_thread.hpp"
 #include "sched/file_calls.hpp"
@@ -25,7 +26,6 @@ namespace {
 
 std::atomic<int> under_way{0};
 std::atomic<std::uint64_t> by_pool{0};
-std::atomic<const SavedAffinity*> pool_affinity{nullptr};
 
 using Call = detail::OffloadedCall;
 
@@ -64,6 +64,15 @@ class OffloadPool {
     } else if (!start_own_thread(&OffloadPool::serve, this)) {
       do_without_thread();
     }
+  }
+
+  std::shared_ptr<const Affinity> affinity() noexcept {
+    const std::lock_guard guard(mutex_);
+    return affinity_;
+  }
+  void set_affinity(std::shared_ptr<const Affinity> affinity) noexcept {
+    const std::lock_guard guard(mutex_);
+    affinity_.swap(affinity);
   }
 
  private:
@@ -132,6 +141,7 @@ class OffloadPool {
   int waiting_ = 0;  // calls in the queue
   int idle_ = 0;     // threads that wait for one
   int threads_ = 0;
+  std::shared_ptr<const Affinity> affinity_;
 };
 
 namespace {
@@ -171,15 +181,15 @@ bool await_offloaded() noexcept {
 }
 
 void use_offload_affinity() noexcept {
-  if (const SavedAffinity* affinity = offload_affinity()) affinity->apply();
+  if (const auto affinity = offload_affinity()) affinity->apply();
 }
 
-const SavedAffinity* offload_affinity() noexcept {
-  return pool_affinity.load(std::memory_order_acquire);
+std::shared_ptr<const Affinity> offload_affinity() noexcept {
+  return pool().affinity();
 }
 
-void set_offload_affinity(const SavedAffinity* affinity) noexcept {
-  pool_affinity.store(affinity, std::memory_order_release);
+void set_offload_affinity(std::shared_ptr<const Affinity> affinity) noexcept {
+  pool().set_affinity(std::move(affinity));
 }
 
 }  // namespace tmpi::sched

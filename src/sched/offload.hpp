@@ -4,11 +4,12 @@
 #pragma once
 
 #include <cstdint>
+#include <memory>
 #include <type_traits>
 
 namespace tmpi::sched {
 
-class SavedAffinity;
+class Affinity;
 class Strand;
 
 namespace detail {
@@ -55,12 +56,12 @@ std::uint64_t calls_by_pool() noexcept;
 /// thread may never return.
 bool await_offloaded() noexcept;
 
-/// Threads that the pool makes from now on may run where this mask says; null: where the caller may. `affinity`
-/// stays until it is taken back.
-void set_offload_affinity(const SavedAffinity* affinity) noexcept;
+/// Threads that the pool makes from now on may run where this mask says; null: where the caller may. Shared, since a
+/// thread may come to its mask after the job has ended.
+void set_offload_affinity(std::shared_ptr<const Affinity> affinity) noexcept;
 /// The calling thread, one of the node process's own, runs where the job's threads may.
 void use_offload_affinity() noexcept;
 /// What has been set; null.
-const SavedAffinity* offload_affinity() noexcept;
+std::shared_ptr<const Affinity> offload_affinity() noexcept;
 
 }  // namespace tmpi::sched
