@@ -61,10 +61,30 @@ void describe(Request& request, sched::Waiter& waiter, Comm& comm, ContextId con
   request.reset(waiter);
 }
 
-// Whether the message lies in a channel of the worker's, and has been taken in now. Not asked while others there wait
-// for their turn.
-inline bool comes_now(const sched::Waiter& waiter) noexcept {
-  return !sched::one_worker() && take_in_for(waiter, sched::lone_worker());
+// Looks so often whether the message lies in a channel of the worker's, and takes it in. Not while others there wait for
+// their turn.
+inline bool comes_within(int looks, const sched::Waiter& waiter) noexcept {
+  if (sched::one_worker()) return false;
+  const int worker = sched::lone_worker();
+  if (worker < 0) return false;
+  while (!take_in_for(waiter, worker)) {
+    if (--looks == 0) return false;
+    cpu_relax();
+  }
+  return true;
+}
+
+// What comes while something of one's own goes out is looked for so often, some hundred nanoseconds, before the rank
+// waits: waiting begins with an atomic instruction, which lasts until what has been sent has left this core, and the
+// look for what comes would stand behind it. docs/matching.md, "Exchanges".
+constexpr int kLooksInExchange = 64;
+
+// Whether it comes from another worker of this process, as far as is known.
+inline bool comes_through_channel(const Comm& comm, int source) noexcept {
+  if (source == MPI_ANY_SOURCE) return remote_calls() == nullptr;
+  const Rank* const from = job()->local(comm.shared->peers->world_rank(source));
+  return from != nullptr &&
+         from->worker.load(std::memory_order_relaxed) != comm.owner->worker.load(std::memory_order_relaxed);
 }
 
 // Messages that a rank may receive as they lie there before others of its worker have a turn. With one worker who sends
@@ -102,7 +122,7 @@ Err recv(Comm& comm, ContextId context, void* buffer, MPI_Count count, const Dat
   if (take_or_post(request)) {
     if (turn_is_over(*comm.owner)) [[unlikely]]
       sched::yield();
-  } else if (!comes_now(waiter)) {
+  } else if (!comes_within(1, waiter)) {
     wait_for(waiter, WaitKind::kReceive, comm, context, source, tag);
   }
   return receive_outcome(request, status);
@@ -135,7 +155,8 @@ Err sendrecv(Comm& comm, ContextId context, const void* sendbuf, MPI_Count sendc
   // Who is to send to us may do so only after it has received from us.
   if (sent && withdraw_receive(request)) [[unlikely]]
     return sent;
-  wait_for(waiter, WaitKind::kReceive, comm, context, source, recvtag);
+  if (!comes_through_channel(comm, source) || !comes_within(kLooksInExchange, waiter))
+    wait_for(waiter, WaitKind::kReceive, comm, context, source, recvtag);
   const Err received = receive_outcome(request, status);
   return sent ? received_but_not_sent(request.source, dest) : received;
 }

@@ -36,6 +36,34 @@ TEST_CASE("a sender that runs ahead is stopped by memory, not by death") {
   });
 }
 
+// Who finds the partner's message before it waits comes to a scheduling point all the same.
+TEST_CASE("ranks of two workers that exchange for ever do not keep others there from it") {
+  std::atomic<int> turns{0};
+  testing::run_ranks(4, 2, [&](Rank& rank) {
+    if (rank.world_rank % 2 == 0) {
+      int mine[2] = {0, 0}, others[2] = {0, 0};  // how many, and whether there have been enough
+      while (mine[1] == 0 || others[1] == 0) {
+        ++mine[0];
+        mine[1] = turns == 200;
+        const int other = 2 - rank.world_rank;
+        REQUIRE_FALSE(sendrecv(rank.world, rank.world.context, mine, sizeof mine, bytes(), other, 6, others,
+                               sizeof others, bytes(), mine[0] % 2 == 0 ? other : MPI_ANY_SOURCE, 6,
+                               MPI_STATUS_IGNORE));
+        REQUIRE(others[0] == mine[0]);
+      }
+    } else {
+      for (int i = 0; i < 100; ++i) {
+        int other = -1;
+        REQUIRE_FALSE(sendrecv(rank.world, rank.world.context, &i, sizeof i, bytes(), 4 - rank.world_rank, 7,
+                               &other, sizeof other, bytes(), 4 - rank.world_rank, 7, MPI_STATUS_IGNORE));
+        REQUIRE(other == i);
+        ++turns;
+      }
+    }
+  });
+  CHECK(turns == 200);
+}
+
 // Sanitizers bring a malloc of their own.
 #if !defined(__SANITIZE_THREAD__) && !defined(__SANITIZE_ADDRESS__) && defined(__GLIBC__)
 
