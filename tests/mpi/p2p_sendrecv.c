@@ -54,6 +54,22 @@ static void test_null(void) {
   CHECK_EQ(in, world_rank > 0 ? world_rank - 1 : world_rank);
 }
 
+/* The same where world ranks follow each other without a rule: even ones before odd ones, the first two changed. */
+static void test_null_in_a_list(void) {
+  const int key = world_rank < 2 ? 1 - world_rank : world_rank % 2 * world_size + world_rank;
+  int rank, size, in = 77;
+  MPI_Comm listed;
+  MPI_Status status;
+  CHECK_OK(MPI_Comm_split(MPI_COMM_WORLD, 0, key, &listed));
+  MPI_Comm_rank(listed, &rank);
+  MPI_Comm_size(listed, &size);
+  const int left = rank > 0 ? rank - 1 : MPI_PROC_NULL, right = rank + 1 < size ? rank + 1 : MPI_PROC_NULL;
+  CHECK_OK(MPI_Sendrecv(&rank, 1, MPI_INT, right, 3, &in, 1, MPI_INT, left, 3, listed, &status));
+  CHECK_EQ(in, rank > 0 ? rank - 1 : 77);
+  CHECK_EQ(status.MPI_SOURCE, left);
+  MPI_Comm_free(&listed);
+}
+
 /* Different counts and types on the two sides; wildcards. */
 static void test_mixed(void) {
   int right = (world_rank + 1) % world_size, left = (world_rank + world_size - 1) % world_size, count = -1;
@@ -93,6 +109,7 @@ int main(int argc, char** argv) {
   test_ring(0);
   test_self();
   test_null();
+  test_null_in_a_list();
   test_mixed();
   test_strided();
   return check_end();

@@ -155,8 +155,10 @@ Err sendrecv(Comm& comm, ContextId context, const void* sendbuf, MPI_Count sendc
   // Who is to send to us may do so only after it has received from us.
   if (sent && withdraw_receive(request)) [[unlikely]]
     return sent;
-  if (!comes_through_channel(comm, source) || !comes_within(kLooksInExchange, waiter))
-    wait_for(waiter, WaitKind::kReceive, comm, context, source, recvtag);
+  // Over at once, too, if it comes from MPI_PROC_NULL.
+  const bool received_by_now =
+      waiter.over() || (comes_through_channel(comm, source) && comes_within(kLooksInExchange, waiter));
+  if (!received_by_now) wait_for(waiter, WaitKind::kReceive, comm, context, source, recvtag);
   const Err received = receive_outcome(request, status);
   return sent ? received_but_not_sent(request.source, dest) : received;
 }
