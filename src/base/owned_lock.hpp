@@ -6,6 +6,7 @@
 
 #include <sched.h>
 
+#include <algorithm>
 #include <atomic>
 #include <cstdint>
 
@@ -25,9 +26,10 @@ enum class RevokeStep {
 
 /// What OwnedLock needs of the machine.
 struct OwnedLockSystem : BiasSystem {
-  /// Times in a row until a worker owns the lock: revoking interrupts every core that runs a thread of the
-  /// process. What the owner saves in so many is many times as much.
-  static constexpr std::uint16_t kRow = 16384;
+  /// Times in a row until a worker owns the lock, at first and at most: eight times as many after each revocation. Most
+  /// locks are one worker's all the time. Revoking interrupts every core that runs a thread of the process; what the owner
+  /// saves in the longest row is many times as much.
+  static constexpr std::uint16_t kFirstRow = 64, kLongestRow = 16384;
   static constexpr bool omits(RevokeStep) noexcept { return false; }
   static bool has_process_barrier() noexcept { return process_barrier_enabled(); }
   /// Who holds the lock may have lost its core to this thread.
@@ -79,10 +81,10 @@ class BasicOwnedLock {
     if (owner >= 0) {
       revoke(owner);
     } else if (left_ == kRevoked) {
-      if (owner == candidate) left_ = S::kRow;
+      if (owner == candidate) left_ = row_;
     } else if (owner != candidate || worker < 0) {
       owner_.store(candidate, std::memory_order_relaxed);
-      left_ = S::kRow;
+      left_ = row_;
     } else if (left_ > 0) {
       --left_;
     } else if (S::has_process_barrier()) {
@@ -93,7 +95,8 @@ class BasicOwnedLock {
   // `owner_` before: that is over when it comes here, and no other owner may write there until then.
   void revoke(std::int16_t owner) noexcept {
     owner_.store(static_cast<std::int16_t>(-2 - owner), std::memory_order_seq_cst);
-    left_ = S::omits(RevokeStep::kAwaitReturn) ? S::kRow : kRevoked;
+    row_ = static_cast<std::uint16_t>(std::min(8 * row_, int{S::kLongestRow}));
+    left_ = S::omits(RevokeStep::kAwaitReturn) ? row_ : kRevoked;
     if (!S::omits(RevokeStep::kBarrier) && !S::process_barrier()) [[unlikely]] {
       // What has been written elsewhere is seen after a while in any case.
       if (!S::omits(RevokeStep::kRestSurely)) S::rest_surely();
@@ -102,13 +105,14 @@ class BasicOwnedLock {
   }
   static constexpr int kMostWorkers = 32765;
   static constexpr std::uint16_t kRevoked = 0xffff;
-  static_assert(S::kRow < kRevoked);
+  static_assert(S::kFirstRow <= S::kLongestRow && S::kLongestRow < kRevoked);
 
   Atomic<bool> word_{false};
   Atomic<bool> inside_{false};  // the owner; or a former one comes, and finds that it is no more
   // Under the word. `owner_`: a worker; or -2 - the last one that held the lock, and `left_` the times until it owns it; or
-  // -2 - the former owner, and kRevoked.
-  std::uint16_t left_ = S::kRow;
+  // -2 - the former owner, and kRevoked. `row_`: how many times it takes.
+  std::uint16_t left_ = S::kFirstRow;
+  std::uint16_t row_ = S::kFirstRow;
   Atomic<std::int16_t> owner_{-1};
 };
 

@@ -14,7 +14,7 @@ namespace {
 /// With `kHasBarrier` false the system refuses the barrier from the first revocation on.
 template <bool kHasBarrier, RevokeStep... kOmitted>
 struct OwnedLockChecked : LockSystem<kHasBarrier> {
-  static constexpr std::uint16_t kRow = 0;
+  static constexpr std::uint16_t kFirstRow = 0, kLongestRow = 0;
   static constexpr bool omits(RevokeStep step) noexcept { return ((step == kOmitted) || ...); }
   static bool has_process_barrier() noexcept { return true; }
 };

@@ -12,7 +12,7 @@ namespace tmpi::sched {
 namespace {
 
 struct ShortRows : OwnedLockSystem {
-  static constexpr std::uint16_t kRow = 16;
+  static constexpr std::uint16_t kFirstRow = 2, kLongestRow = 16;
 };
 
 TEST_CASE("an owned lock is taken away again and again, and nobody is inside together") {

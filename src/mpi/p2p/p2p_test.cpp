@@ -426,7 +426,7 @@ TEST_CASE("buffered sends live in the attached memory, and detaching waits for t
 TEST_CASE("a matcher and a channel that one worker has used many times in a row are used by another one") {
   // Rows are long enough for OwnedLock where the process has a barrier; without one this holds as well.
   (void)tmpi::enable_process_barrier();
-  constexpr int kRow = tmpi::OwnedLockSystem::kRow + 100, kRounds = 3;
+  constexpr int kRow = tmpi::OwnedLockSystem::kLongestRow + 100, kRounds = 3;
   testing::run_ranks(4, 2, [](Rank& rank) {
     const int me = rank.world_rank, near = me ^ 1, far = me ^ 2;
     const auto large = [](int from, int round) { return pattern(100000, 10 * from + round); };
