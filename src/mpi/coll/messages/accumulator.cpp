@@ -4,8 +4,8 @@ namespace tmpi::mpi {
 
 ElementBuffer::ElementBuffer(const Datatype& type, MPI_Count count) {
   const ElementRoom room = room_for(type, count);
-  if (room.bytes > kSmall) memory_ = std::make_unique_for_overwrite<std::byte[]>(room.bytes);
-  data_ = (memory_ != nullptr ? memory_.get() : small_) + room.origin;
+  memory_ = std::make_unique_for_overwrite<std::byte[]>(room.bytes);
+  data_ = memory_.get() + room.origin;
 }
 
 Accumulator::Accumulator(const Args& args, MPI_Count count, void* place)

@@ -3,7 +3,6 @@
 // the same bits, and results repeat from run to run.
 #pragma once
 
-#include <cstddef>
 #include <memory>
 
 #include "mpi/coll/fold.hpp"
@@ -15,15 +14,10 @@ namespace tmpi::mpi {
 class ElementBuffer {
  public:
   ElementBuffer(const Datatype& type, MPI_Count count);
-  ElementBuffer(const ElementBuffer&) = delete;
-  ElementBuffer& operator=(const ElementBuffer&) = delete;
   std::byte* data() noexcept { return data_; }
 
  private:
-  static constexpr std::size_t kSmall = 64;  // bytes; most reductions are no longer
-
-  alignas(std::max_align_t) std::byte small_[kSmall];
-  std::unique_ptr<std::byte[]> memory_;  // of those that are
+  std::unique_ptr<std::byte[]> memory_;
   std::byte* data_;
 };
 

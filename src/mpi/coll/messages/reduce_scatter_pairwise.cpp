@@ -14,13 +14,13 @@ namespace {
 class Run {
  public:
   Run(const Args& args, MPI_Count count)
-      : op_(*args.op), type_(*args.recv.type), count_(count), one_(type_, count), other_(type_, count) {}
+      : op_(*args.op), type_(*args.recv.type), count_(count), value_(type_, count), next_(type_, count) {}
   bool empty() const noexcept { return empty_; }
-  std::byte* value() noexcept { return value_->data(); }
-  std::byte* room() noexcept { return next_->data(); }
+  std::byte* value() noexcept { return value_.data(); }
+  std::byte* room() noexcept { return next_.data(); }
   /// What stands in room() belongs to the next higher member.
   void add() {
-    if (!empty_) reduce_local(op_, value(), room(), count_, type_);
+    if (!empty_) reduce_local(op_, value_.data(), next_.data(), count_, type_);
     std::swap(value_, next_);
     empty_ = false;
   }
@@ -29,10 +29,8 @@ class Run {
   const Op& op_;
   const Datatype& type_;
   const MPI_Count count_;
-  ElementBuffer one_;
-  ElementBuffer other_;
-  ElementBuffer* value_ = &one_;
-  ElementBuffer* next_ = &other_;
+  ElementBuffer value_;
+  ElementBuffer next_;
   bool empty_ = true;
 };
 
