@@ -298,9 +298,7 @@ class TraceWriter {
   }
 
   void ending() {
-    // The tick and the clock's time of one moment give the time of all ticks.
-    const std::uint64_t tick = timers::now_ticks();
-    const double origin = timers::wtime() - timers::seconds(tick - recording_.first_tick());
+    const double origin = timers::wtime_at(recording_.first_tick());
     print("\n],\n\"displayTimeUnit\":\"ns\",\n\"otherData\":{{\"program\":\"{}\",\"host\":\"{}\",",
           escaped(job_.program), escaped(job_.host));
     print("\"clock\":\"ts / 1e6 + origin = MPI_Wtime()\",\"origin\":{:.9f},", origin);

@@ -83,6 +83,12 @@ const Calibration& calibration() noexcept {
   return g_calibration;
 }
 
+// Signed: another core's counter may lag the anchor by a few ticks right after calibration, and what has been read before
+// it lies before it.
+double time_at(const Calibration& c, std::uint64_t ticks) noexcept {
+  return c.origin + static_cast<double>(static_cast<std::int64_t>(ticks - c.anchor)) * c.seconds_per_tick;
+}
+
 }  // namespace
 
 namespace detail {
@@ -103,9 +109,11 @@ std::uint64_t ticks(double seconds) noexcept {
 
 double wtime() noexcept {
   const Calibration& c = calibration();
-  // Signed: another core's counter may lag the anchor by a few ticks right after calibration.
-  return c.origin +
-         static_cast<double>(static_cast<std::int64_t>(now_ticks() - c.anchor)) * c.seconds_per_tick;
+  return time_at(c, now_ticks());
+}
+
+double wtime_at(std::uint64_t ticks) noexcept {
+  return time_at(calibration(), ticks);
 }
 
 double wtick() noexcept {

@@ -42,6 +42,9 @@ std::uint64_t ticks(double seconds) noexcept;
 /// Seconds since the machine started (CLOCK_MONOTONIC's origin): what MPI_Wtime returns. Never goes back.
 double wtime() noexcept;
 
+/// What wtime() said, or would have said, when now_ticks() was `ticks`.
+double wtime_at(std::uint64_t ticks) noexcept;
+
 /// Resolution of wtime() in seconds: what MPI_Wtick returns.
 double wtick() noexcept;
 

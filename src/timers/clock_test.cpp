@@ -69,6 +69,16 @@ TEST_CASE("wtime is CLOCK_MONOTONIC's time") {
   }
 }
 
+TEST_CASE("the time of a reading of the counter lies between the times around it") {
+  for (int i = 0; i < 1000; ++i) {
+    const double before = wtime();
+    const std::uint64_t tick = now_ticks();
+    const double after = wtime();
+    REQUIRE(wtime_at(tick) >= before);
+    REQUIRE(wtime_at(tick) <= after);
+  }
+}
+
 TEST_CASE("wtime keeps within 50 ppm of CLOCK_MONOTONIC" * doctest::test_suite("timing")) {
   double drift = 1;
   // Several attempts: a virtual machine may be held up at any point.
