@@ -56,8 +56,8 @@ std::uint64_t calls_by_pool() noexcept;
 /// thread may never return.
 bool await_offloaded() noexcept;
 
-/// Threads that the pool makes from now on may run where this mask says; null: where the caller may. Shared, since a
-/// thread may come to its mask after the job has ended.
+/// Threads that the pool makes from now on may run where this mask says; null: where the caller may. Shared, since the
+/// job may end while a thread that has just begun gives itself the mask.
 void set_offload_affinity(std::shared_ptr<const Affinity> affinity) noexcept;
 /// The calling thread, one of the node process's own, runs where the job's threads may.
 void use_offload_affinity() noexcept;

@@ -347,7 +347,7 @@ void NodeScheduler::run_worker(int index) {
 
 void NodeScheduler::run() {
   const SavedAffinity affinity;
-  set_offload_affinity(std::make_shared<const Affinity>());
+  set_offload_affinity(std::make_shared<const Affinity>(affinity));
   start_progress();
   const int first = options_.owns_calling_thread ? 1 : 0;
   std::vector<std::thread> threads;

@@ -61,8 +61,8 @@ void describe(Request& request, sched::Waiter& waiter, Comm& comm, ContextId con
   request.reset(waiter);
 }
 
-// Looks so often whether the message lies in a channel of the worker's, and takes it in. Not while others there wait for
-// their turn.
+// Looks so often whether the message lies in a channel of the worker's, and takes it in. Not while others there wait
+// for their turn.
 inline bool comes_within(int looks, const sched::Waiter& waiter) noexcept {
   if (sched::one_worker()) return false;
   const int worker = sched::lone_worker();
@@ -74,15 +74,15 @@ inline bool comes_within(int looks, const sched::Waiter& waiter) noexcept {
   return true;
 }
 
-// What comes while something of one's own goes out is looked for so often, some hundred nanoseconds, before the rank
+// What comes while something of one's own goes out is looked for so often, in vain some microsecond, before the rank
 // waits: waiting begins with an atomic instruction, which lasts until what has been sent has left this core, and the
 // look for what comes would stand behind it. docs/matching.md, "Exchanges".
 constexpr int kLooksInExchange = 64;
 
-// Whether it comes from another worker of this process, as far as is known.
+// Whether it comes from another worker of this process, as far as is known: not if ranks move.
 inline bool comes_through_channel(const Comm& comm, int source) noexcept {
   if (source == MPI_ANY_SOURCE) return remote_calls() == nullptr;
-  const Rank* const from = job()->local(comm.shared->peers->world_rank(source));
+  const Rank* const from = process(comm, source);
   return from != nullptr &&
          from->worker.load(std::memory_order_relaxed) != comm.owner->worker.load(std::memory_order_relaxed);
 }
