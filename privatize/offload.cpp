@@ -10,11 +10,11 @@
 #include <mutex>
 #include <new>
 
+#include "base/no_signals.hpp"
 #include "base/own_thread.hpp"
 #include "privatize/loader.hpp"
 #include "privatize/rank_directory.hpp"
 #include "privatize/rank_signals.hpp"
-#include "privatize/shim/host/undisturbed.hpp"
 #include "privatize/sleep_hooks.hpp"
 #include "privatize/thread_hooks.hpp"
 
@@ -68,7 +68,7 @@ PoolThread* pool = nullptr;
 
 // Handlers of the rank are kept away: they may make system calls, too.
 PoolThread* take() noexcept {
-  const shim::Undisturbed undisturbed;
+  const NoSignals no_signals;
   {
     const std::lock_guard guard(pool_mutex);
     if (PoolThread* thread = pool) {
@@ -80,7 +80,7 @@ PoolThread* take() noexcept {
 }
 
 void give_back(PoolThread& thread) noexcept {
-  const shim::Undisturbed undisturbed;
+  const NoSignals no_signals;
   const std::lock_guard guard(pool_mutex);
   thread.next_idle = pool;
   pool = &thread;

@@ -4,7 +4,9 @@
 #include <fcntl.h>
 #include <linux/filter.h>
 #include <linux/seccomp.h>
+#include <pthread.h>
 #include <sched.h>
+#include <signal.h>
 #include <sys/prctl.h>
 #include <sys/resource.h>
 #include <sys/syscall.h>
@@ -329,6 +331,39 @@ TEST_CASE("calls run where the job may, not on the core of the worker alone, whi
   std::thread([&] { job.run(); }).join();  // one that has made no calls yet, hence has no such threads
   CHECK(own == 1);
   CHECK(std::ranges::find(cpus, CPU_COUNT(&all)) != cpus.end());
+}
+
+TEST_CASE("so they do if a signal comes while a call is given") {
+  if (refused()) return;
+  cpu_set_t all;
+  REQUIRE(sched_getaffinity(0, sizeof all, &all) == 0);
+  struct sigaction action {};
+  action.sa_handler = [](int) {};
+  struct sigaction before {};
+  sigaction(SIGUSR1, &action, &before);
+  const Temporary file;
+  for (int round = 0; round < 40; ++round) {
+    Job job({.workers = 1, .tasks = 1, .stack_size = 64 * 1024, .bind = true});
+    std::vector<int> cpus;
+    std::atomic<bool> begun{false}, over{false};
+    pthread_t worker{};
+    job.spawn(0, [&] {
+      CHECK(has_file_ring());
+      worker = pthread_self();
+      begun = true;
+      usleep(100);
+      char data[10] = {};
+      CHECK(by_ring(FileCall::Kind::kWrite, file.fd(), data, sizeof data, 0).result == sizeof data);
+      cpus = cpus_of_kernel_threads();
+      over = true;
+    });
+    std::thread runs([&] { job.run(); });
+    while (!begun) std::this_thread::yield();
+    while (!over) pthread_kill(worker, SIGUSR1);
+    runs.join();
+    REQUIRE(std::ranges::find(cpus, CPU_COUNT(&all)) != cpus.end());
+  }
+  sigaction(SIGUSR1, &before, nullptr);
 }
 
 TEST_CASE("threads, if they are asked for") {

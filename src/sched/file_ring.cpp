@@ -9,6 +9,7 @@
 #include <cstring>
 #include <new>
 
+#include "base/no_signals.hpp"
 #include "sched/offload.hpp"
 #include "sched/system.hpp"
 #include "sched/waiter.hpp"
@@ -122,10 +123,13 @@ bool FileRing::open() noexcept {
 
 // A thread that the kernel makes for a call may run where the one that submits it may at that moment (since Linux 6.2,
 // whatever has been registered), and lives on: were that the worker's core, the call would take turns with the ranks.
+// It is made at once unless a signal waits to be taken; then later, when the worker is pinned again.
 bool FileRing::submit() noexcept {
-  if (unpinned_) unpinned_->apply();
+  if (!unpinned_) return library().submit(&rings_->ring) == 1;
+  const NoSignals no_signals;
+  unpinned_->apply();
   const bool done = library().submit(&rings_->ring) == 1;
-  if (unpinned_) pinned_.apply();
+  pinned_.apply();
   return done;
 }
 

@@ -1,11 +1,11 @@
 #include "sched/progress_threads.hpp"
 
 #include <pthread.h>
-#include <signal.h>
 
 #include <algorithm>
 
 #include "base/bias.hpp"
+#include "base/no_signals.hpp"
 #include "base/platform.hpp"
 #include "sched/progress.hpp"
 #include "sched/progress_loop.hpp"
@@ -18,21 +18,6 @@ namespace {
 
 // Pauses in which a worker that spins looks at the source once.
 constexpr int kGlance = 64;
-
-// Signals are the ranks' and their workers': a thread that is made while one lives takes none.
-class NoSignals {
- public:
-  NoSignals() noexcept {
-    sigset_t all;
-    sigfillset(&all);
-    pthread_sigmask(SIG_SETMASK, &all, &before_);
-  }
-  ~NoSignals() { pthread_sigmask(SIG_SETMASK, &before_, nullptr); }
-  NoSignals(const NoSignals&) = delete;
-
- private:
-  sigset_t before_;
-};
 
 ProgressThreads* the_sleeping = nullptr;  // set before any task runs
 

@@ -1,12 +1,11 @@
 #include "sched/sleep.hpp"
 
-#include <pthread.h>
-#include <signal.h>
 #include <time.h>
 
 #include <algorithm>
 #include <cerrno>
 
+#include "base/no_signals.hpp"
 #include "sched/thread_task.hpp"
 #include "sched/worker.hpp"
 
@@ -42,15 +41,9 @@ bool detail::hold_until(std::uint64_t deadline, bool (*interrupted)(const void*)
   bool somebody_waits = false;
   for (std::uint64_t now = monotonic_now(); now < deadline;) {
     if (!somebody_waits) {
-      // No handler leaves by longjmp in the middle of this.
-      sigset_t all, before;
-      sigfillset(&all);
-      pthread_sigmask(SIG_SETMASK, &all, &before);
-      {
-        const Inside inside(&self);
-        somebody_waits = worker.anyone_ready();
-      }
-      pthread_sigmask(SIG_SETMASK, &before, nullptr);
+      const NoSignals no_signals;  // nor a handler that leaves by longjmp in the middle of this
+      const Inside inside(&self);
+      somebody_waits = worker.anyone_ready();
     }
     // Also what has come since.
     if (interrupted(argument)) return false;

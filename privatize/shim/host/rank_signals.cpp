@@ -12,12 +12,12 @@
 #include <mutex>
 #include <new>
 
+#include "base/no_signals.hpp"
 #include "base/spinlock.hpp"
 #include "privatize/loader.hpp"
 #include "privatize/rank_table.hpp"
 #include "privatize/shim/host/host_functions.h"
 #include "privatize/shim/host/rank_timers.hpp"
-#include "privatize/shim/host/undisturbed.hpp"
 
 namespace tmpi::shim {
 namespace {
@@ -328,8 +328,8 @@ bool deliver_signals(int rank) noexcept {
   getcontext(&context);
   bool any;
   {
-    const Undisturbed undisturbed;
-    any = deliver(*signals, undisturbed.before(), &context);
+    const NoSignals no_signals;
+    any = deliver(*signals, no_signals.before(), &context);
   }
   errno = error;
   return any;
@@ -410,7 +410,7 @@ extern "C" int tmpi_shim_signal_action(int rank, int signal, const struct sigact
   struct sigaction before {};
   bool fine = false;
   {
-    const Undisturbed undisturbed;
+    const tmpi::NoSignals no_signals;
     const std::lock_guard guard(change);
     Disposition& process = dispositions[signal];
     learn(signal);

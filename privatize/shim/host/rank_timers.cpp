@@ -13,10 +13,10 @@
 #include <mutex>
 #include <new>
 
+#include "base/no_signals.hpp"
 #include "privatize/rank_signals.hpp"
 #include "privatize/rank_table.hpp"
 #include "privatize/shim/host/host_functions.h"
-#include "privatize/shim/host/undisturbed.hpp"
 #include "privatize/thread_hooks.hpp"
 
 namespace tmpi::shim {
@@ -39,7 +39,7 @@ struct Timer {
 constexpr int kPerBlock = 64;
 constexpr int kBlocks = 4096;
 std::atomic<Timer*> blocks[kBlocks];
-std::mutex change;  // undisturbed: guards making and deleting
+std::mutex change;  // without signals: guards making and deleting
 int made = 0;       // timers in blocks
 
 Timer* at(int index) noexcept {
@@ -138,7 +138,7 @@ clockid_t clock_of(int which, int rank) noexcept {
 /// The rank's timer of that kind; made if `wanted`. Null: there is none, because of `error` if that is not 0.
 Timer* itimer(int rank, int which, bool wanted, int& error) noexcept {
   error = 0;
-  const Undisturbed undisturbed;
+  const NoSignals no_signals;
   const std::lock_guard guard(change);
   Itimers* const own = itimers.get(rank);
   if (own == nullptr) {
@@ -184,7 +184,7 @@ int rank_of_timer(siginfo_t& info) noexcept {
 }
 
 void delete_timers(int rank) noexcept {
-  const Undisturbed undisturbed;
+  const NoSignals no_signals;
   const std::lock_guard guard(change);
   for (int i = 0; i < made; ++i) {
     Timer& timer = *at(i);
@@ -243,7 +243,7 @@ extern "C" int tmpi_shim_timer_create(int rank, clockid_t clock, struct sigevent
   usual.sigev_notify = SIGEV_SIGNAL;
   usual.sigev_signo = SIGALRM;
   const sigevent& wanted = event != nullptr ? *event : usual;
-  const Undisturbed undisturbed;
+  const tmpi::NoSignals no_signals;
   const std::lock_guard guard(change);
   int index = -1;
   if (const int error = make(rank, clock, wanted, false, &index); error != 0) {
@@ -256,7 +256,7 @@ extern "C" int tmpi_shim_timer_create(int rank, clockid_t clock, struct sigevent
 }
 
 extern "C" int tmpi_shim_timer_delete(int rank, timer_t timer) {
-  const Undisturbed undisturbed;
+  const tmpi::NoSignals no_signals;
   const std::lock_guard guard(change);
   for (int i = 0; i < made; ++i) {
     Timer& one = *at(i);
