@@ -28,6 +28,7 @@
 #include "base/process_barrier.hpp"
 #include "mpi/match/message.hpp"
 #include "mpi/p2p/payload_ring.hpp"
+#include "mpi/p2p/row_way.hpp"
 
 namespace tmpi::mpi {
 
@@ -119,11 +120,15 @@ class Channel {
   std::atomic<State> state_{kDormant};
   std::uint8_t looks_ = 0;                 // at `delivered_`, with the small ring
   std::uint32_t seen_looks_ = 0;           // Reader::looks of the sender's worker at its last message
-  std::uint32_t row_looks_ = 0;            // the same at its last message that in_rows() was asked for
-  bool row_ = false, rows_ = false;        // there has been another since that look; and before it
+  std::uint32_t row_looks_ = 0;            // the same at its last message that goes_past() was asked for
   Channel* next_large_ = nullptr;          // of the sender's channels with a large ring
   std::unique_ptr<PayloadRing> payloads_;  // null: none has been needed, or the ring is small
   std::uint32_t looked_for_room_ = 0;      // sent_ when it was last full
+  // Of messages that goes_past() is asked for.
+  bool rows_ = false;            // a row came before the last look
+  std::uint32_t row_ = 0;        // so many since
+  std::uint64_t row_begun_ = 0;  // ticks, at the first of them; 0: none came in a row before
+  RowWay row_way_;
 
   // The reader's line, or that of whoever delivers, under the lock.
   alignas(kCacheLine) OwnedLock delivering_;
@@ -177,17 +182,18 @@ class WorkerChannels {
   bool is_occupied(int from, Channel& channel) noexcept {
     return streams(from, channel) || !at_most(channel, 0);
   }
-  /// A message comes that need not go through the channel: whether such ones come several at a time, without a look of the
-  /// sender for messages itself between them. Told by the last two of them or, after a look, by those before it.
-  bool in_rows(int from, Channel& channel) noexcept {
+  /// So many messages without a look of the sender for messages itself between them are a row.
+  static constexpr std::uint32_t kRow = 32;
+  /// A message comes that need not go through the channel: whether it had better not. In rows, as those since the last look
+  /// tell, with this one, and those before it; if that way has turned out to be the faster one.
+  bool goes_past(int from, Channel& channel) noexcept {
     const std::uint32_t looks = readers_[static_cast<std::size_t>(from)].looks;
-    if (channel.row_looks_ == looks) {
-      channel.row_ = true;
-    } else {
-      channel.rows_ = std::exchange(channel.row_, false);
+    if (channel.row_looks_ != looks) {
+      end_row(channel);
       channel.row_looks_ = looks;
     }
-    return channel.rows_ || channel.row_;
+    ++channel.row_;
+    return (channel.rows_ || channel.row_ >= kRow) && channel.row_way_.past();
   }
   /// Room for the payload of the message that is about to be published; null if there is none in the ring: then
   /// it is left in a cell.
@@ -283,6 +289,19 @@ class WorkerChannels {
 
   [[gnu::cold]] Channel* make(int from, int to) noexcept;
   [[gnu::noinline]] Slot* look_for_slot(int from, Channel& channel) noexcept;
+  // The sender has looked for messages since its last one.
+  static void end_row(Channel& channel) noexcept {
+    const std::uint32_t messages = std::exchange(channel.row_, 0);
+    const bool row = messages >= kRow;
+    if (row) {
+      const std::uint64_t now = cycle_counter();
+      if (channel.row_begun_ != 0) channel.row_way_.note(now - channel.row_begun_, messages);
+      channel.row_begun_ = now;
+    } else {
+      channel.row_begun_ = 0;
+    }
+    channel.rows_ = row;
+  }
   [[gnu::noinline]] std::byte* look_for_room(int from, Channel& channel, MPI_Count bytes) noexcept;
   [[gnu::noinline]] void announce(Channel& channel, int to) noexcept;
   [[gnu::noinline]] void take_announced(Reader& reader) noexcept;

@@ -34,14 +34,17 @@ void Messages::exchange(const Chunk& data, int dest, const Chunk& room, int sour
   if (done || status_bytes(status) != room.bytes()) fits_ = false;
 }
 
-MessageBatch::MessageBatch(Messages& messages, int most)
-    : messages_(messages),
-      requests_(std::make_unique<Request[]>(static_cast<std::size_t>(most))),
-      pending_(std::make_unique<Request*[]>(static_cast<std::size_t>(most))) {}
+MessageBatch::MessageBatch(Messages& messages, int most) : messages_(messages) {
+  if (most <= kFew) return;
+  many_ = std::make_unique_for_overwrite<Request[]>(static_cast<std::size_t>(most));
+  many_pending_ = std::make_unique_for_overwrite<Request*[]>(static_cast<std::size_t>(most));
+  requests_ = many_.get();
+  pending_ = many_pending_.get();
+}
 
 Request& MessageBatch::next(RequestKind kind, const Chunk& chunk, int peer) {
-  Request& request = requests_[static_cast<std::size_t>(count_)];
-  pending_[static_cast<std::size_t>(count_++)] = &request;
+  Request& request = requests_[count_];
+  pending_[count_++] = &request;
   request.kind = kind;
   request.buffer = chunk.data;
   request.count = chunk.count;
@@ -66,7 +69,7 @@ void MessageBatch::recv(const Chunk& room, int source) {
 }
 
 void MessageBatch::wait() {
-  wait_all(pending_.get(), count_);
+  wait_all(pending_, count_);
   for (int i = 0; i < count_; ++i) {
     const Request& request = requests_[static_cast<std::size_t>(i)];
     expect_sent(request.error);

@@ -69,6 +69,8 @@ class Messages {
 class MessageBatch {
  public:
   MessageBatch(Messages& messages, int most);
+  MessageBatch(const MessageBatch&) = delete;
+  MessageBatch& operator=(const MessageBatch&) = delete;
   /// Start a message; MPI_PROC_NULL is a partner with whom nothing happens. Do not suspend.
   void send(const Chunk& data, int dest);
   void recv(const Chunk& room, int source);
@@ -76,11 +78,19 @@ class MessageBatch {
   void wait();
 
  private:
+  // As many as both directions of a ring have: more than this many requests are more than malloc keeps at hand, and
+  // taking them from it takes as long as two messages of a few bytes.
+  static constexpr int kFew = 4;
+
   Request& next(RequestKind kind, const Chunk& chunk, int peer);
 
   Messages& messages_;
-  std::unique_ptr<Request[]> requests_;
-  std::unique_ptr<Request*[]> pending_;
+  Request few_[kFew];
+  Request* few_pending_[kFew];
+  std::unique_ptr<Request[]> many_;
+  std::unique_ptr<Request*[]> many_pending_;
+  Request* requests_ = few_;
+  Request** pending_ = few_pending_;
   int count_ = 0;
 };
 
