@@ -103,8 +103,7 @@ bool post(int from, int to, Rank& target, const MatchKey& key, const Outgoing& d
   if (!the_channels) return false;
   Channel* const channel = the_channels->to(from, to);
   if (channel == nullptr) return false;
-  if (data.bytes > kRowLimit && !data.type.scattered() && the_channels->goes_past(from, *channel) &&
-      !the_channels->is_occupied(from, *channel))
+  if (data.bytes > kRowLimit && !data.type.scattered() && the_channels->goes_past(from, *channel))
     return false;
   Slot* const slot = the_channels->free_slot(from, *channel);
   if (slot == nullptr) return false;

@@ -26,9 +26,9 @@ namespace tmpi::mpi {
 /// a cell.
 inline constexpr MPI_Count kChannelLimit = 1024;
 
-/// Above this size, where they come in rows, only behind others that still lie there, unless the second copy turns out to
-/// cost less than the sender's look into the receiver's matcher (RowWay); it costs less than delivering those besides. One
-/// that comes alone is waited for, and that look takes several times as long as a copy if the cores are far from each other.
+/// Above this size one that comes in a row goes past the channel, if nothing lies there and if the sender's look into the
+/// receiver's matcher turns out to cost less than the second copy (RowWay). One that comes alone is waited for, and that
+/// look takes several times as long as a copy if the cores are far from each other.
 inline constexpr MPI_Count kRowLimit = 512;
 
 /// The same for messages whose data lie scattered with their sender (Datatype::scattered), who packs them: the receiver

@@ -8,7 +8,7 @@
 // load of that word and of the slots of the few that are polled, however many workers there are. The channel
 // that was the last to fall silent stays polled: between two workers nothing is ever announced twice.
 //
-// Memory: nothing for pairs that have never talked; 640 bytes with a ring of kFewSlots for one that has; the
+// Memory: nothing for pairs that have never talked; 768 bytes with a ring of kFewSlots for one that has; the
 // ring grows once to kManySlots, when it was full or has been in use for some dozen messages, if the sender's
 // worker has large rings left. Those of a process take at most kLargeRingBytes (one ring per worker is always
 // allowed), the payload rings that they may have at most kPayloadRingBytes; a worker that has used up its share
@@ -120,14 +120,13 @@ class Channel {
   std::atomic<State> state_{kDormant};
   std::uint8_t looks_ = 0;                 // at `delivered_`, with the small ring
   std::uint32_t seen_looks_ = 0;           // Reader::looks of the sender's worker at its last message
-  std::uint32_t row_looks_ = 0;            // the same at its last message that goes_past() was asked for
   Channel* next_large_ = nullptr;          // of the sender's channels with a large ring
   std::unique_ptr<PayloadRing> payloads_;  // null: none has been needed, or the ring is small
   std::uint32_t looked_for_room_ = 0;      // sent_ when it was last full
-  // Of messages that goes_past() is asked for.
-  bool rows_ = false;            // a row came before the last look
-  std::uint32_t row_ = 0;        // so many since
-  std::uint64_t row_begun_ = 0;  // ticks, at the first of them; 0: none came in a row before
+  // The sender's second line, of messages that goes_past() is asked for.
+  std::uint32_t row_looks_ = 0;           // Reader::looks of the sender's worker at the last one
+  std::uint32_t row_ = 0, row_past_ = 0;  // since that look; of them past the channel
+  std::uint64_t row_begun_ = 0;  // ticks, at the first of them; 0: none came in a row before that look
   RowWay row_way_;
 
   // The reader's line, or that of whoever delivers, under the lock.
@@ -184,8 +183,8 @@ class WorkerChannels {
   }
   /// So many messages without a look of the sender for messages itself between them are a row.
   static constexpr std::uint32_t kRow = 32;
-  /// A message comes that need not go through the channel: whether it had better not. In rows, as those since the last look
-  /// tell, with this one, and those before it; if that way has turned out to be the faster one.
+  /// A message comes that need not go through the channel: whether it had better not. If those before the sender's last look
+  /// were a row, nothing lies in the channel, and that way has turned out to be the faster one.
   bool goes_past(int from, Channel& channel) noexcept {
     const std::uint32_t looks = readers_[static_cast<std::size_t>(from)].looks;
     if (channel.row_looks_ != looks) {
@@ -193,7 +192,9 @@ class WorkerChannels {
       channel.row_looks_ = looks;
     }
     ++channel.row_;
-    return (channel.rows_ || channel.row_ >= kRow) && channel.row_way_.past();
+    if (channel.row_begun_ == 0 || !channel.row_way_.past() || is_occupied(from, channel)) return false;
+    ++channel.row_past_;
+    return true;
   }
   /// Room for the payload of the message that is about to be published; null if there is none in the ring: then
   /// it is left in a cell.
@@ -291,16 +292,16 @@ class WorkerChannels {
   [[gnu::noinline]] Slot* look_for_slot(int from, Channel& channel) noexcept;
   // The sender has looked for messages since its last one.
   static void end_row(Channel& channel) noexcept {
-    const std::uint32_t messages = std::exchange(channel.row_, 0);
-    const bool row = messages >= kRow;
-    if (row) {
-      const std::uint64_t now = cycle_counter();
-      if (channel.row_begun_ != 0) channel.row_way_.note(now - channel.row_begun_, messages);
-      channel.row_begun_ = now;
-    } else {
+    const std::uint32_t messages = std::exchange(channel.row_, 0), past = std::exchange(channel.row_past_, 0);
+    if (messages < kRow) {
       channel.row_begun_ = 0;
+      return;
     }
-    channel.rows_ = row;
+    const std::uint64_t now = cycle_counter();
+    // Not one that was to go past the channel and found it occupied.
+    if (channel.row_begun_ != 0 && channel.row_way_.past() == (past > messages / 2))
+      channel.row_way_.note(now - channel.row_begun_, messages);
+    channel.row_begun_ = now;
   }
   [[gnu::noinline]] std::byte* look_for_room(int from, Channel& channel, MPI_Count bytes) noexcept;
   [[gnu::noinline]] void announce(Channel& channel, int to) noexcept;

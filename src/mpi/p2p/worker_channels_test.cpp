@@ -155,9 +155,7 @@ TEST_CASE("who wants one message takes what is in front of it, and no more") {
   CHECK(receiver.in_order);
 }
 
-TEST_CASE(
-    "messages go past the channel in rows: if their sender does not look for messages between them, as "
-    "before") {
+TEST_CASE("messages go past the channel if those before their sender's last look for messages were a row") {
   WorkerChannels channels(2);
   Channel* const channel = channels.to(0, 1);
   REQUIRE(channel != nullptr);
@@ -167,7 +165,7 @@ TEST_CASE(
     for (std::uint32_t few = 1; few < WorkerChannels::kRow; ++few)
       CHECK_FALSE(channels.goes_past(0, *channel));
   }
-  CHECK(channels.goes_past(0, *channel));  // the last of so many since the look
+  CHECK_FALSE(channels.goes_past(0, *channel));  // the last of a row
   look();
   CHECK(channels.goes_past(0, *channel));  // as before
   look();

@@ -78,8 +78,8 @@ class MessageBatch {
   void wait();
 
  private:
-  // As many as both directions of a ring have: more than this many requests are more than malloc keeps at hand, and
-  // taking them from it takes as long as two messages of a few bytes.
+  // As many as both directions of a ring have. Three are as much as malloc keeps at hand for a thread; to have more from it
+  // takes as long as two messages of a few bytes.
   static constexpr int kFew = 4;
 
   Request& next(RequestKind kind, const Chunk& chunk, int peer);
