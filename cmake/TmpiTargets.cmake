@@ -56,7 +56,7 @@ function(tmpi_room name)
   tmpi_grouped(tmpi_${name} room)
 endfunction()
 
-# tmpi_cold(TARGET...): what runs once per job, and is mostly text: a quarter less to compile. Sanitizer trees are compiled for that in any case.
+# tmpi_cold(TARGET...): what runs once per job, or is not there for speed (--check): a quarter less to compile. Sanitizer trees are compiled for that in any case.
 function(tmpi_cold)
   if(TMPI_SANITIZE)
     return()
