@@ -23,7 +23,7 @@ struct Query {
   int nodes = 1;             ///< node processes that members live in
   int most_on_node = 1;      ///< members on one of them; with nodes == 1 not looked up
   int fewest_on_node = 1;    ///< likewise
-  bool pair_apart = false;   ///< two members, on two workers of one node
+  bool pair_apart = false;   ///< two members, on two workers of one node, in a blocking call
   bool contiguous = true;    ///< each node's members are neighbours in rank order; likewise
   MPI_Count bytes = 0;       ///< of one member's vector (reductions), chunk, or message; 0 if ragged, but for
                              ///< reduce_scatter, where what is more than a cell_limit counts as one more

@@ -36,7 +36,7 @@ struct AllreduceCells {
 constinit const Algorithm algorithm::kAllreduceCells{.collective = Collective::kAllreduce,
                                                      .name = "cells",
                                                      .needs = conditions<kOneNode, kDense, kFitsCell>,
-                                                     .preferred_for = conditions<kButPairUpTo<kKiB>>,
+                                                     .preferred_for = conditions<kButPairUpTo<128>>,
                                                      .forms = all_together<AllreduceCells>};
 
 }  // namespace tmpi::mpi

@@ -36,7 +36,7 @@ struct AllreduceSegments {
 constinit const Algorithm algorithm::kAllreduceSegments{.collective = Collective::kAllreduce,
                                                         .name = "segments",
                                                         .needs = conditions<kOneNode>,
-                                                        .preferred_for = conditions<kButPairUpTo<kKiB>>,
+                                                        .preferred_for = conditions<kButPairUpTo<128>>,
                                                         .forms = all_together<AllreduceSegments>};
 
 }  // namespace tmpi::mpi

@@ -56,13 +56,14 @@ template <MPI_Count Bytes>
 inline constexpr Condition kUpTo = {[](const Query& q, MPI_Count bytes) noexcept { return q.bytes <= bytes; },
                                     "by itself up to {}", Bytes};
 /// Two members on two workers exchange a message each way at the same time; coming together in shared memory moves
-/// more cache lines, one after the other. 0: perhaps they are not known, as in the v- and w-forms.
+/// more cache lines, one after the other. Nonblocking calls would need a helper fiber for messages, and come together.
+/// 0 bytes: perhaps they are not known, as in the v- and w-forms.
 template <MPI_Count Bytes>
 inline constexpr Condition kButPairUpTo = {
     [](const Query& q, MPI_Count bytes) noexcept { return !q.pair_apart || q.bytes == 0 || q.bytes > bytes; },
-    "by itself but for two members on two workers with up to {}", Bytes};
+    "by itself but for two members on two workers with up to {}, blocking", Bytes};
 inline constexpr Condition kButPair = {[](const Query& q, MPI_Count) noexcept { return !q.pair_apart; },
-                                       "by itself but for two members on two workers"};
+                                       "by itself but for two members on two workers, blocking"};
 /// Two members need no pieces, which would come back.
 template <MPI_Count Bytes>
 inline constexpr Condition kUpToOrPair = {

@@ -14,22 +14,25 @@
 namespace tmpi::mpi {
 namespace {
 
-// Calls body(member, first element in the whole vector, first element in the member's chunk, count) for the
-// pieces of worker group `group`'s share.
+// Folds worker group `group`'s share of the whole vector, block by block, and calls body(member, first element in the
+// member's chunk, where the result is, count) for each piece of a chunk.
 template <class Body>
-void for_pieces(const Args& args, int n, int group, int groups, Body&& body) {
+void fold_pieces(const Args& args, Args* const* members, int n, int group, int groups, Body&& body) {
   const Datatype& type = *args.recv.type;
   MPI_Count total = 0;
   for (int i = 0; i < n; ++i) total += reduced_count(args, i);
   int member = 0;
   MPI_Count begin = 0;  // of the member's chunk
   for_blocks(total, type, group, groups, [&](MPI_Count first, MPI_Count count) {
+    std::byte* result = scratch_elements(0, count, type);
+    fold_block(*args.op, type, members, n, first, count, result);
     while (count > 0) {
       while (first >= begin + reduced_count(args, member)) begin += reduced_count(args, member++);
       const MPI_Count piece = std::min(count, begin + reduced_count(args, member) - first);
-      body(member, first, first - begin, piece);
+      body(member, first - begin, result, piece);
       first += piece;
       count -= piece;
+      result += piece * type.extent();
     }
   });
 }
@@ -42,12 +45,10 @@ using Leader = SharedBarrier::Leader;
 
 void reduce_direct(const Args& args, Args* const* members, int n, const Leader& leader) {
   const Datatype& type = *args.recv.type;
-  for_pieces(args, n, leader.group(), leader.groups(),
-             [&](int member, MPI_Count first, MPI_Count to, MPI_Count count) {
-               std::byte* block = scratch_elements(0, count, type);
-               fold_block(*args.op, type, members, n, first, count, block);
-               copy_elements(place(members, member, to, type), block, 0, count, type);
-             });
+  fold_pieces(args, members, n, leader.group(), leader.groups(),
+              [&](int member, MPI_Count to, const std::byte* result, MPI_Count count) {
+                copy_elements(place(members, member, to, type), result, 0, count, type);
+              });
 }
 
 struct Piece {
@@ -60,15 +61,13 @@ struct Piece {
 void reduce_in_place(const Args& args, Args* const* members, int n, Leader& leader) {
   const Datatype& type = *args.recv.type;
   std::vector<Piece> pieces;
-  for_pieces(args, n, leader.group(), leader.groups(),
-             [&](int member, MPI_Count first, MPI_Count to, MPI_Count count) {
-               std::byte* block = scratch_elements(0, count, type);
-               fold_block(*args.op, type, members, n, first, count, block);
-               const MPI_Count bytes = count * type.size();
-               Piece& piece = pieces.emplace_back(
-                   Piece{member, to, count, std::make_unique_for_overwrite<std::byte[]>(bytes)});
-               pack_segment(piece.packed.get(), block, count, type, 0, bytes);
-             });
+  fold_pieces(args, members, n, leader.group(), leader.groups(),
+              [&](int member, MPI_Count to, const std::byte* result, MPI_Count count) {
+                const MPI_Count bytes = count * type.size();
+                Piece& piece = pieces.emplace_back(
+                    Piece{member, to, count, std::make_unique_for_overwrite<std::byte[]>(bytes)});
+                pack_segment(piece.packed.get(), result, count, type, 0, bytes);
+              });
   leader.join();  // everything has been read
   for (const Piece& piece : pieces) {
     unpack_segment(place(members, piece.member, piece.to, type), piece.count, type, piece.packed.get(), 0,

@@ -103,7 +103,7 @@ Query query_of(Comm& comm, const Args& args, MPI_Count bytes) {
     query.fewest_on_node = map.fewest();
     query.contiguous = map.contiguous();
   }
-  query.pair_apart = comm.size == 2 && groups.count() == 2;
+  query.pair_apart = comm.size == 2 && groups.count() == 2 && comm.stands_for == nullptr;
   query.bytes = bytes;
   query.cell_limit = groups.cell_bytes;
   query.in_place = args.in_place;

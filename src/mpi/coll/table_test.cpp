@@ -4,6 +4,7 @@
 #include "mpi/coll/conditions.hpp"
 #include "mpi/coll/preferences.hpp"
 #include "mpi/rank/callbacks.hpp"
+#include "mpi/shm/shadow_comm.hpp"
 
 namespace tmpi::mpi::test {
 namespace {
@@ -94,6 +95,8 @@ TEST_CASE(
   for (const Collective rooted :
        {Collective::kReduce, Collective::kBcast, Collective::kGather, Collective::kScatter})
     CHECK(together(selected(rooted, query)));
+  query.bytes = 136;
+  CHECK(selected(Collective::kAllreduce, query) == "cells");
   query.bytes = kKiB + 8;
   CHECK(selected(Collective::kAllreduce, query) == "segments");
   for (const Collective large : {Collective::kReduceScatter, Collective::kScan, Collective::kExscan,
@@ -127,6 +130,14 @@ TEST_CASE("a choice at hand is the one that the table would make") {
     rank.self.chosen = {};
     CHECK(differ == 0);
     CHECK(several > 100);
+  });
+}
+
+TEST_CASE("nonblocking calls of two members on two workers come together in shared memory") {
+  testing::run_ranks(2, 2, [](Rank& rank) {
+    Args args{.collective = Collective::kBarrier};
+    CHECK(std::string(select(rank.world, args)->name) == "dissemination");
+    CHECK(std::string(select(shadows_of(rank.world).next().comm, args)->name) == "shared_barrier");
   });
 }
 
