@@ -86,14 +86,14 @@ void CheckedCall::find_rooted_accesses(const mpi::Comm& members, bool is_root) {
 /// A chunk of MPI_PROC_NULL is not touched: a side that has one is left out.
 void CheckedCall::find_neighbour_accesses(const mpi::Comm& members) {
   const Places& at = function_.at;
-  mpi::Neighbours those;
+  const mpi::Neighbours* those = nullptr;
   if (mpi::neighbours(members, those)) return;  // the library refuses the call
   const auto all = [](const std::vector<int>& ranks) {
     return std::ranges::count(ranks, MPI_PROC_NULL) == 0 ? static_cast<MPI_Count>(ranks.size()) : 0;
   };
   const bool one = function_.traffic == Traffic::kNeighborAllgather;
-  touch(at.buffer, one ? !those.destinations.empty() : all(those.destinations), at.count, at.type, false);
-  touch(at.receive_buffer, all(those.sources), at.receive_count, at.receive_type, true);
+  touch(at.buffer, one ? !those->destinations.empty() : all(those->destinations), at.count, at.type, false);
+  touch(at.receive_buffer, all(those->sources), at.receive_count, at.receive_type, true);
 }
 
 void CheckedCall::check_accesses() {

@@ -151,8 +151,9 @@ void CheckedCall::check_own_chunk(const mpi::Comm& members, const Side& send, co
 
 /// As check_aliased, for the chunks of neighbours that are there.
 void CheckedCall::check_neighbours(const mpi::Comm& members) const {
-  mpi::Neighbours those;
-  if (mpi::neighbours(members, those)) return;  // the library refuses the call
+  const mpi::Neighbours* around = nullptr;
+  if (mpi::neighbours(members, around)) return;  // the library refuses the call
+  mpi::Neighbours those = *around;
   const bool one = function_.pattern == Pattern::kNeighborAllgather;
   if (one) those.destinations.resize(std::min<std::size_t>(those.destinations.size(), 1));
   Side send, receive;

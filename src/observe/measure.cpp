@@ -27,9 +27,9 @@ MPI_Count size_of_request(MPI_Request handle) noexcept {
 
 /// Of a topology.
 int destinations_of(const mpi::Comm& comm) noexcept {
-  mpi::Neighbours neighbours;
+  const mpi::Neighbours* neighbours = nullptr;
   if (mpi::neighbours(comm, neighbours)) return 0;
-  return static_cast<int>(neighbours.destinations.size());
+  return static_cast<int>(neighbours->destinations.size());
 }
 
 /// The arguments of a call under the names of Shape.

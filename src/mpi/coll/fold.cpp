@@ -80,23 +80,14 @@ std::byte* scratch_elements(int which, MPI_Count count, const Datatype& type) {
   return buffer.memory.get() + room.origin;
 }
 
-MPI_Count block_elements(const Datatype& type) noexcept {
-  constexpr MPI_Count kBytes = 4096;
-  return std::max<MPI_Count>(1, kBytes / std::max<MPI_Count>(1, std::abs(type.extent())));
-}
-
-MPI_Count unit_elements(const Datatype& type) noexcept {
-  constexpr MPI_Count kBytes = 1024;
-  return std::max<MPI_Count>(1, kBytes / std::max<MPI_Count>(1, std::abs(type.extent())));
+MPI_Count elements_in(MPI_Count bytes, const Datatype& type) noexcept {
+  return std::max<MPI_Count>(1, bytes / std::max<MPI_Count>(1, std::abs(type.extent())));
 }
 
 void fold_block(const Op& op, const Datatype& type, Args* const* members, int n, MPI_Count first,
                 MPI_Count count, std::byte* result) {
   const MPI_Count offset = first * type.extent();
   copy_elements(result, members[n - 1]->input() + offset, 0, count, type);
-  // A member's arguments lie on its stack and its vector elsewhere, often on pages that this core has not used for a
-  // while: fetched ahead.
-  constexpr int kArgumentsAhead = 8, kVectorsAhead = 2;
   for (int i = n - 2; i >= 0; --i) {
     if (i >= kArgumentsAhead) __builtin_prefetch(members[i - kArgumentsAhead]);
     if (i >= kVectorsAhead) __builtin_prefetch(members[i - kVectorsAhead]->input() + offset);

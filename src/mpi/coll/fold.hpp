@@ -48,10 +48,16 @@ ElementRoom room_for(const Datatype& type, MPI_Count count) noexcept;
 /// off).
 std::byte* scratch_elements(int which, MPI_Count count, const Datatype& type);
 
-/// Elements that are combined at a time, so that they stay in the level-1 cache; and the unit in which work
-/// is divided among worker groups.
-MPI_Count block_elements(const Datatype& type) noexcept;
-MPI_Count unit_elements(const Datatype& type) noexcept;
+// A member's arguments lie on its stack and its vector elsewhere, often on pages that this core has not used for a while:
+// who goes through the members fetches those of some members further on.
+inline constexpr int kArgumentsAhead = 8, kVectorsAhead = 2;
+
+/// Bytes that are combined at a time, so that they stay in the level-1 cache; and the unit in which work is divided among
+/// worker groups.
+inline constexpr MPI_Count kBlockBytes = 8192, kUnitBytes = 1024;
+
+/// As many elements as fit into so many bytes, at least one.
+MPI_Count elements_in(MPI_Count bytes, const Datatype& type) noexcept;
 
 /// Combines elements [first, first + count) of all members' inputs into `result` (scratch, element 0 =
 /// first).
@@ -60,8 +66,9 @@ void fold_block(const Op& op, const Datatype& type, Args* const* members, int n,
 
 /// Calls body(first, count) for the blocks of worker group `group`'s share of `total` elements.
 template <class Body>
-void for_blocks(MPI_Count total, const Datatype& type, int group, int groups, Body&& body) {
-  const MPI_Count unit = unit_elements(type), block = block_elements(type);
+void for_blocks(MPI_Count total, const Datatype& type, int group, int groups, Body&& body,
+                MPI_Count block_bytes = kBlockBytes) {
+  const MPI_Count unit = elements_in(kUnitBytes, type), block = elements_in(block_bytes, type);
   const Share units = share_of((total + unit - 1) / unit, group, groups);
   const MPI_Count last = std::min(units.last * unit, total);
   for (MPI_Count first = units.first * unit; first < last; first += block)

@@ -14,6 +14,10 @@
 namespace tmpi::mpi {
 namespace {
 
+// Long vectors of many members are streams from memory, which go faster by pages (256 members, 1 MiB each: 17.5 ms for 22.8
+// by blocks of two).
+constexpr MPI_Count kPage = 4096;
+
 // Folds worker group `group`'s share of the whole vector, block by block, and calls body(member, first element in the
 // member's chunk, where the result is, count) for each piece of a chunk.
 template <class Body>
@@ -23,7 +27,7 @@ void fold_pieces(const Args& args, Args* const* members, int n, int group, int g
   for (int i = 0; i < n; ++i) total += reduced_count(args, i);
   int member = 0;
   MPI_Count begin = 0;  // of the member's chunk
-  for_blocks(total, type, group, groups, [&](MPI_Count first, MPI_Count count) {
+  const auto fold = [&](MPI_Count first, MPI_Count count) {
     std::byte* result = scratch_elements(0, count, type);
     fold_block(*args.op, type, members, n, first, count, result);
     while (count > 0) {
@@ -34,7 +38,8 @@ void fold_pieces(const Args& args, Args* const* members, int n, int group, int g
       count -= piece;
       result += piece * type.extent();
     }
-  });
+  };
+  for_blocks(total, type, group, groups, fold, kPage);
 }
 
 std::byte* place(Args* const* members, int member, MPI_Count first, const Datatype& type) {

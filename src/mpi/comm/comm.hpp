@@ -27,6 +27,7 @@ namespace tmpi::mpi {
 struct Rank;
 struct Errhandler;
 struct Topology;     // topology.hpp: grid or graph
+struct Neighbours;   // topology.hpp
 struct ErrorTarget;  // rank/call.hpp
 // What rooms above hang on a communicator:
 class CollShared;   // shm/coll_shared.hpp: where the members in this node process come together
@@ -97,6 +98,7 @@ struct alignas(kCacheLine) Comm {
   const void* session = nullptr;      ///< that it comes from, directly or not; null: the world model
   Errhandler* errhandler = nullptr;   ///< null: MPI_ERRORS_ARE_FATAL
   std::shared_ptr<const Topology> topology;                ///< null: none
+  mutable Owned<Neighbours> neighbours;                    ///< of the topology, found out when first needed
   std::unique_ptr<Attributes> attributes;                  ///< null: none
   Owned<ShadowComms> shadows;                              ///< null: no nonblocking collectives so far
   Owned<Hierarchy> hierarchy;                              ///< null: not needed so far

@@ -28,7 +28,8 @@ struct Topology {
   const int kind;  ///< MPI_CART, MPI_GRAPH or MPI_DIST_GRAPH, as MPI_Topo_test says
 };
 
-/// The calling rank's neighbours; MPI_ERR_TOPOLOGY if the communicator has no topology. O(neighbours).
-Err neighbours(const Comm& comm, Neighbours& result);
+/// The calling rank's neighbours; MPI_ERR_TOPOLOGY if the communicator has no topology. Found out by the first call and
+/// kept as long as the communicator.
+Err neighbours(const Comm& comm, const Neighbours*& result);
 
 }  // namespace tmpi::mpi

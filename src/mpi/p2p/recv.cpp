@@ -124,6 +124,7 @@ Err recv(Comm& comm, ContextId context, void* buffer, MPI_Count count, const Dat
       sched::yield();
   } else if (!comes_within(1, waiter)) {
     wait_for(waiter, WaitKind::kReceive, comm, context, source, tag);
+    comm.owner->at_once = 0;
   }
   return receive_outcome(request, status);
 }

@@ -18,6 +18,11 @@ inline void catch_up(const Request& request) noexcept {
   sched::yield();
 }
 
+// It was suspended: others of its worker had their turn.
+inline void was_suspended(const Request& request) noexcept {
+  if (request.comm != nullptr) request.comm->owner->at_once = 0;
+}
+
 struct Pending {
   int count = 0;
   const Request* any = nullptr;  // of all, pending or not
@@ -40,7 +45,9 @@ void wait(Request& request) noexcept {
   if (request.done()) return catch_up(request);
   sched::Waiter waiter(1);
   Request* const alone = &request;
-  if (request.attach(waiter)) wait_for(waiter, WaitKind::kAll, &alone, 1, 1);
+  if (!request.attach(waiter)) return;
+  wait_for(waiter, WaitKind::kAll, &alone, 1, 1);
+  was_suspended(request);
 }
 
 void wait_all(Request* const* requests, int n) noexcept {
@@ -63,6 +70,7 @@ void wait_all(Request* const* requests, int n) noexcept {
   for (; hung < pending.count; ++hung) waiter.complete();
   if (unfinished == 0) return waiter.wait();
   wait_for(waiter, WaitKind::kAll, requests, n, unfinished);
+  was_suspended(*pending.any);
 }
 
 void wait_any(Request* const* requests, int n) noexcept {

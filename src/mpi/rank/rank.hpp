@@ -65,7 +65,7 @@ struct Rank {
   alignas(kCacheLine) RequestPool requests;
   std::uint64_t first_look =
       0;  ///< ticks: the first wait or test since the last start that somebody times (p2p/remote_calls.hpp)
-  std::uint32_t at_once = 0;  ///< messages received that lay there already
+  std::uint32_t at_once = 0;  ///< messages received that lay there already, since it was suspended last
   Comm world;
   Comm self;
   Message* matched =

@@ -35,15 +35,16 @@ void Messages::exchange(const Chunk& data, int dest, const Chunk& room, int sour
 }
 
 MessageBatch::MessageBatch(Messages& messages, int most) : messages_(messages) {
+  static_assert(alignof(Request) <= __STDCPP_DEFAULT_NEW_ALIGNMENT__);
   if (most <= kFew) return;
-  many_ = std::make_unique_for_overwrite<Request[]>(static_cast<std::size_t>(most));
+  many_ = std::make_unique_for_overwrite<std::byte[]>(static_cast<std::size_t>(most) * sizeof(Request));
   many_pending_ = std::make_unique_for_overwrite<Request*[]>(static_cast<std::size_t>(most));
-  requests_ = many_.get();
+  requests_ = reinterpret_cast<Request*>(many_.get());
   pending_ = many_pending_.get();
 }
 
 Request& MessageBatch::next(RequestKind kind, const Chunk& chunk, int peer) {
-  Request& request = requests_[count_];
+  Request& request = *new (&requests_[count_]) Request;
   pending_[count_++] = &request;
   request.kind = kind;
   request.buffer = chunk.data;
@@ -71,7 +72,7 @@ void MessageBatch::recv(const Chunk& room, int source) {
 void MessageBatch::wait() {
   wait_all(pending_, count_);
   for (int i = 0; i < count_; ++i) {
-    const Request& request = requests_[static_cast<std::size_t>(i)];
+    const Request& request = requests_[i];
     expect_sent(request.error);
     const bool whole =
         request.kind == RequestKind::kSend || request.bytes == request.count * request.type->size();

@@ -69,6 +69,7 @@ class Messages {
 class MessageBatch {
  public:
   MessageBatch(Messages& messages, int most);
+  ~MessageBatch() { std::destroy_n(requests_, count_); }
   MessageBatch(const MessageBatch&) = delete;
   MessageBatch& operator=(const MessageBatch&) = delete;
   /// Start a message; MPI_PROC_NULL is a partner with whom nothing happens. Do not suspend.
@@ -78,18 +79,18 @@ class MessageBatch {
   void wait();
 
  private:
-  // As many as both directions of a ring have. Three are as much as malloc keeps at hand for a thread; to have more from it
-  // takes as long as two messages of a few bytes.
-  static constexpr int kFew = 4;
+  // As many as a grid of three dimensions has, both ways. Memory from malloc, of which other ranks of the worker have
+  // theirs at the same time, takes as long as several messages of a few bytes.
+  static constexpr int kFew = 12;
 
   Request& next(RequestKind kind, const Chunk& chunk, int peer);
 
   Messages& messages_;
-  Request few_[kFew];
+  alignas(Request) std::byte few_[kFew * sizeof(Request)];
   Request* few_pending_[kFew];
-  std::unique_ptr<Request[]> many_;
+  std::unique_ptr<std::byte[]> many_;
   std::unique_ptr<Request*[]> many_pending_;
-  Request* requests_ = few_;
+  Request* requests_ = reinterpret_cast<Request*>(few_);  // count_ of them are there
   Request** pending_ = few_pending_;
   int count_ = 0;
 };

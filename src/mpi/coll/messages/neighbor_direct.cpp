@@ -15,21 +15,21 @@ namespace tmpi::mpi {
 namespace {
 
 Err neighbor_direct(Comm& comm, Args& args) {
-  Neighbours around;
+  const Neighbours* around = nullptr;
   TMPI_TRY(neighbours(comm, around));
-  const int incoming = static_cast<int>(around.sources.size()),
-            outgoing = static_cast<int>(around.destinations.size());
+  const int incoming = static_cast<int>(around->sources.size()),
+            outgoing = static_cast<int>(around->destinations.size());
   const bool grid = comm.topology->kind == MPI_CART;
   const bool same_to_all = args.collective == Collective::kNeighborAllgather;
   Messages messages(comm, args);
   MessageBatch batch(messages, incoming + outgoing);
   for (int k = 0; k < incoming; ++k) {
     const int i = grid ? k ^ 1 : k;
-    batch.recv(args.recv.chunk(i), around.sources[static_cast<std::size_t>(i)]);
+    batch.recv(args.recv.chunk(i), around->sources[static_cast<std::size_t>(i)]);
   }
   for (int k = 0; k < outgoing; ++k) {
     batch.send(same_to_all ? args.send.whole() : args.send.chunk(k),
-               around.destinations[static_cast<std::size_t>(k)]);
+               around->destinations[static_cast<std::size_t>(k)]);
   }
   batch.wait();
   return messages.result();
