@@ -306,6 +306,7 @@ Result<void> Relocator::copy(const Copy& copy) {
   if (destination == nullptr)
     return damaged(*copy.object, "the place for a copy of a variable lies outside of its data");
   if (source.kind == Kind::kAbsolute && source.object == nullptr) {
+    if (source.size == 0) return damaged(*copy.object, "it wants a copy of what is a function of the system");
     std::memcpy(destination, reinterpret_cast<const void*>(source.value), size);
     return {};
   }

@@ -68,35 +68,58 @@ std::string with_dynamic(const std::string& name, std::int64_t tag, std::uint64_
   return scratch(name, text);
 }
 
-/// The program with a pair of words for a static thread-local variable of which the second lies beyond its data.
-std::string with_half_a_pair() {
+/// What an edit of relocations needs. The first segment is at the same place in the file and in memory.
+struct Relocations {
+  Elf64_Rela* relocation;
+  Elf64_Sym* symbol;
+  const char* strings;
+  std::uint64_t end;  ///< of the writable data
+};
+
+/// The smallest program after edit(Relocations).
+template <class Edit>
+std::string with_relocations(const std::string& name, Edit&& edit) {
   std::ifstream in(program("trivial"), std::ios::binary);
   std::string text((std::istreambuf_iterator<char>(in)), std::istreambuf_iterator<char>());
   const auto& header = *reinterpret_cast<Elf64_Ehdr*>(text.data());
   const auto* segments = reinterpret_cast<Elf64_Phdr*>(text.data() + header.e_phoff);
-  std::uint64_t end = 0, relocations = 0, symbols = 0;
+  Relocations found{};
   for (int i = 0; i < header.e_phnum; ++i) {
     const Elf64_Phdr& segment = segments[i];
     if (segment.p_type == PT_LOAD && (segment.p_flags & PF_W) != 0)
-      end = (segment.p_vaddr + segment.p_memsz + 4095) & ~std::uint64_t{4095};
+      found.end = (segment.p_vaddr + segment.p_memsz + 4095) & ~std::uint64_t{4095};
     if (segment.p_type != PT_DYNAMIC) continue;
     const auto* entry = reinterpret_cast<Elf64_Dyn*>(text.data() + segment.p_offset);
     for (; entry->d_tag != DT_NULL; ++entry) {
-      if (entry->d_tag == DT_RELA) relocations = entry->d_un.d_ptr;
-      if (entry->d_tag == DT_SYMTAB) symbols = entry->d_un.d_ptr;
+      char* const at = text.data() + entry->d_un.d_ptr;
+      if (entry->d_tag == DT_RELA) found.relocation = reinterpret_cast<Elf64_Rela*>(at);
+      if (entry->d_tag == DT_SYMTAB) found.symbol = reinterpret_cast<Elf64_Sym*>(at);
+      if (entry->d_tag == DT_STRTAB) found.strings = at;
     }
   }
-  // The first segment is at the same place in the file and in memory.
-  auto* relocation = reinterpret_cast<Elf64_Rela*>(text.data() + relocations);
-  auto* symbol = reinterpret_cast<Elf64_Sym*>(text.data() + symbols);
+  edit(found);
+  return scratch(name, text);
+}
+
+/// A pair of words for a static thread-local variable of which the second lies beyond the data.
+void halve_a_pair(const Relocations& found) {
   std::uint64_t variable = 1;  // a local one would have its second word stored with the first
-  while (symbol[variable].st_shndx == SHN_UNDEF || ELF64_ST_TYPE(symbol[variable].st_info) != STT_OBJECT)
+  while (found.symbol[variable].st_shndx == SHN_UNDEF ||
+         ELF64_ST_TYPE(found.symbol[variable].st_info) != STT_OBJECT)
     ++variable;
-  symbol[variable].st_info = ELF64_ST_INFO(STB_GLOBAL, STT_TLS);
-  relocation[0].r_info = ELF64_R_INFO(variable, R_X86_64_TPOFF64);
-  relocation[1].r_info = ELF64_R_INFO(variable, R_X86_64_DTPMOD64);
-  relocation[1].r_offset = end - 8;
-  return scratch("half-a-pair", text);
+  found.symbol[variable].st_info = ELF64_ST_INFO(STB_GLOBAL, STT_TLS);
+  found.relocation[0].r_info = ELF64_R_INFO(variable, R_X86_64_TPOFF64);
+  found.relocation[1].r_info = ELF64_R_INFO(variable, R_X86_64_DTPMOD64);
+  found.relocation[1].r_offset = found.end - 8;
+}
+
+/// A copy of a variable that is a function of the runtime, of which nobody knows how long it is.
+void copy_a_function(const Relocations& found) {
+  std::uint64_t start = 1;
+  while (found.strings + found.symbol[start].st_name != std::string("__libc_start_main")) ++start;
+  found.symbol[start].st_size = 1024;
+  found.relocation[0].r_info = ELF64_R_INFO(start, R_X86_64_COPY);
+  found.relocation[0].r_offset = found.end - 1024;
 }
 
 }  // namespace
@@ -130,7 +153,8 @@ TEST_CASE("programs of another form") {
   says(refusal(with_dynamic("string-size", DT_STRSZ, ~std::uint64_t{0})), {"damaged", "string table"});
   says(refusal(with_dynamic("relocations", DT_RELASZ, std::uint64_t{1} << 40)), {"damaged", "relocations"});
   says(refusal(with_dynamic("symbols", DT_SYMTAB, 7)), {"damaged", "symbol"});
-  says(refusal(with_half_a_pair()), {"outside of the writable data"});
+  says(refusal(with_relocations("half-a-pair", halve_a_pair)), {"outside of the writable data"});
+  says(refusal(with_relocations("copied-function", copy_a_function)), {"a copy of what is a function"});
   const std::string unreadable = patched("not-executable", 0, "\x7f");
   chmod(unreadable.c_str(), 0644);
   says(refusal(unreadable), {"not executable", "chmod +x"});
