@@ -45,7 +45,10 @@ void ProgressThreads::start_spinning(const std::vector<Place>& places, bool bind
   const NoSignals none;
   for (const Place& place : places) {
     threads_.emplace_back([this, place, bind] {
-      if (bind) pin_to(place);  // refused: works unpinned
+      if (bind)
+        pin_to(place);  // refused: works unpinned
+      else
+        give_way();  // there is no core that is its own
       spin();
     });
     pthread_setname_np(threads_.back().native_handle(), "tmpi-progress");

@@ -1,5 +1,6 @@
 #include "sched/prompt.hpp"
 
+#include <sched.h>
 #include <sys/prctl.h>
 #include <sys/resource.h>
 #include <sys/syscall.h>
@@ -30,6 +31,11 @@ void ask_to_be_prompt() noexcept {
   attributes.runtime = 100'000;  // ns, the least that the kernel takes
   syscall(SYS_sched_setattr, 0, &attributes, 0);
   setpriority(PRIO_PROCESS, 0, -20);  // of this thread, in Linux
+}
+
+void give_way() noexcept {
+  const sched_param none{};
+  sched_setscheduler(0, SCHED_IDLE, &none);
 }
 
 }  // namespace tmpi::sched

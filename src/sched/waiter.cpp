@@ -17,14 +17,15 @@ void Waiter::complete() noexcept {
     worker_.load(std::memory_order_relaxed)->make_ready(*task_, this_worker());
 }
 
-void Waiter::wait() noexcept {
+bool Waiter::wait() noexcept {
   // It may have moved since; from here on it stays until it has been made ready. The decrement publishes it.
   Worker* const worker = task_->worker;
   worker_.store(worker, std::memory_order_relaxed);
-  if (remaining_.fetch_sub(1, std::memory_order_acq_rel) == 1) return;
+  if (remaining_.fetch_sub(1, std::memory_order_acq_rel) == 1) return false;
   // From here on a completer may make the task ready, though it still runs. No harm: only this worker, which
   // is busy leaving it, can resume it; at worst block() finds the task itself to be the next one.
   worker->block(*task_);
+  return true;
 }
 
 void Waiter::drain(int claimed) noexcept {

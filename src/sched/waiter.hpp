@@ -28,9 +28,9 @@ class Waiter {
   /// A completion is coming: begins to fetch what it will write. Any thread, by whom complete() might be called.
   void fetch() const noexcept { fetch_for_writing(&remaining_); }
 
-  /// Suspends the calling task until `events` completions have come; returns at once if they already have.
+  /// Suspends the calling task until `events` completions have come; returns at once, and false, if they already have.
   /// SUSPENDS. Called once per Waiter.
-  void wait() noexcept;
+  bool wait() noexcept;
 
   /// Waitany: after wait() has returned, `claimed` completers in all have taken hold of this waiter (their
   /// requests could not be detached); returns when each has finished with it, so that the waiter may go out

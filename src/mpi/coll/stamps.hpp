@@ -90,9 +90,13 @@ inline MPI_Count vector_bytes(const Args& args) noexcept {
 // A number that is another one if a chunk is another one.
 inline MPI_Count chunks(const Args& args, int members) noexcept {
   if (!args.recv.counts) return vector_bytes(args);
-  std::uint64_t mixed = 0;  // each by a factor of its own: one product need not wait for another
-  for (int i = 0; i < members; ++i)
-    mixed += static_cast<std::uint64_t>(args.recv.counts[i]) * (2 * static_cast<std::uint64_t>(i) + 1);
+  std::uint64_t mixed = 0;
+  for (int i = 0; i < members; ++i) {
+    // Each by an odd factor of its own, without a pattern: one product need not wait for another.
+    std::uint64_t factor = (static_cast<std::uint64_t>(i) + 1) * 0x9e3779b97f4a7c15;
+    factor ^= factor >> 32;
+    mixed += static_cast<std::uint64_t>(args.recv.counts[i]) * (factor | 1);
+  }
   return static_cast<MPI_Count>(mixed);
 }
 

@@ -123,8 +123,7 @@ Err recv(Comm& comm, ContextId context, void* buffer, MPI_Count count, const Dat
     if (turn_is_over(*comm.owner)) [[unlikely]]
       sched::yield();
   } else if (!comes_within(1, waiter)) {
-    wait_for(waiter, WaitKind::kReceive, comm, context, source, tag);
-    comm.owner->at_once = 0;
+    if (wait_for(waiter, WaitKind::kReceive, comm, context, source, tag)) comm.owner->others_had_turn();
   }
   return receive_outcome(request, status);
 }

@@ -18,9 +18,9 @@ inline void catch_up(const Request& request) noexcept {
   sched::yield();
 }
 
-// It was suspended: others of its worker had their turn.
-inline void was_suspended(const Request& request) noexcept {
-  if (request.comm != nullptr) request.comm->owner->at_once = 0;
+// After a wait that has suspended the rank.
+inline void others_had_turn(const Request& request) noexcept {
+  if (request.comm != nullptr) request.comm->owner->others_had_turn();
 }
 
 struct Pending {
@@ -45,9 +45,7 @@ void wait(Request& request) noexcept {
   if (request.done()) return catch_up(request);
   sched::Waiter waiter(1);
   Request* const alone = &request;
-  if (!request.attach(waiter)) return;
-  wait_for(waiter, WaitKind::kAll, &alone, 1, 1);
-  was_suspended(request);
+  if (request.attach(waiter) && wait_for(waiter, WaitKind::kAll, &alone, 1, 1)) others_had_turn(request);
 }
 
 void wait_all(Request* const* requests, int n) noexcept {
@@ -68,9 +66,10 @@ void wait_all(Request* const* requests, int n) noexcept {
   // Those that finished between the two loops count themselves.
   const int unfinished = hung;
   for (; hung < pending.count; ++hung) waiter.complete();
-  if (unfinished == 0) return waiter.wait();
-  wait_for(waiter, WaitKind::kAll, requests, n, unfinished);
-  was_suspended(*pending.any);
+  if (unfinished == 0)
+    waiter.wait();
+  else if (wait_for(waiter, WaitKind::kAll, requests, n, unfinished))
+    others_had_turn(*pending.any);
 }
 
 void wait_any(Request* const* requests, int n) noexcept {

@@ -65,7 +65,7 @@ struct Rank {
   alignas(kCacheLine) RequestPool requests;
   std::uint64_t first_look =
       0;  ///< ticks: the first wait or test since the last start that somebody times (p2p/remote_calls.hpp)
-  std::uint32_t at_once = 0;  ///< messages received that lay there already, since it was suspended last
+  std::uint32_t at_once = 0;  ///< messages received that lay there already, since others had their turn
   Comm world;
   Comm self;
   Message* matched =
@@ -92,6 +92,8 @@ struct Rank {
   RankFigures figures;
 
   /// Name of the MPI call that it is in or was in last; for state dumps, read racily.
+  /// It has been suspended in a wait.
+  void others_had_turn() noexcept { ahead = false, at_once = 0; }
   void set_call(const char* name) noexcept { task->call.store(name, std::memory_order_relaxed); }
   const char* call() const noexcept { return task->call.load(std::memory_order_relaxed); }
 };

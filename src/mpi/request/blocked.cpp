@@ -54,7 +54,7 @@ Blocked blocked_on(const sched::Task& task) noexcept {
   return blocked;
 }
 
-void wait_for(sched::Waiter& waiter, WaitKind kind, Request* const* requests, int n, int pending) noexcept {
+bool wait_for(sched::Waiter& waiter, WaitKind kind, Request* const* requests, int n, int pending) noexcept {
   sched::Task& task = waiter.task();
   const Request* first = nullptr;
   for (int i = 0; i < n && first == nullptr; ++i) {
@@ -69,8 +69,9 @@ void wait_for(sched::Waiter& waiter, WaitKind kind, Request* const* requests, in
   detail::put(task, detail::kWhere, reinterpret_cast<std::uintptr_t>(requests));
   detail::put(task, detail::kSize, static_cast<std::uint64_t>(n));
   detail::put(task, detail::kWhat, detail::what(kind, first_kind, pending));
-  waiter.wait();
+  const bool suspended = waiter.wait();
   detail::put(task, detail::kWhat, 0);
+  return suspended;
 }
 
 }  // namespace tmpi::mpi

@@ -83,15 +83,16 @@ inline std::uint64_t what(WaitKind kind, WaitKind first, int pending) noexcept {
 }  // namespace detail
 
 /// Waits, and says for which message. SUSPENDS.
-inline void wait_for(sched::Waiter& waiter, WaitKind kind, const Comm& comm, ContextId context, int peer,
+inline bool wait_for(sched::Waiter& waiter, WaitKind kind, const Comm& comm, ContextId context, int peer,
                      int tag) noexcept {
   sched::Task& task = waiter.task();
   detail::put(task, detail::kWhom, detail::pair_of(peer, tag));
   detail::put(task, detail::kContext, context);
   detail::put(task, detail::kWhere, reinterpret_cast<std::uintptr_t>(&comm));
   detail::put(task, detail::kWhat, detail::what(kind, kind, 1));
-  waiter.wait();
+  const bool suspended = waiter.wait();
   detail::put(task, detail::kWhat, 0);
+  return suspended;
 }
 
 /// The same for what others do with the window of this context. SUSPENDS.
@@ -156,7 +157,7 @@ class WaitingForOthers {
 };
 
 /// Waits for one (kAny) or all (kAll) of requests[0..n), `pending` of them unfinished. SUSPENDS.
-void wait_for(sched::Waiter& waiter, WaitKind kind, Request* const* requests, int n, int pending) noexcept;
+bool wait_for(sched::Waiter& waiter, WaitKind kind, Request* const* requests, int n, int pending) noexcept;
 
 /// While it lives, the calling flow of control takes part in a collective on `comm`.
 class InCollective {

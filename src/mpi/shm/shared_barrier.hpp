@@ -123,7 +123,10 @@ class SharedBarrier {
       return last();
     }
     mine.leader.emplace(1);
-    if (!complete_.count(groups)) return mine.leader->wait();
+    if (!complete_.count(groups)) {
+      mine.leader->wait();
+      return;
+    }
     for (int i = 0; comm != nullptr && i < groups; ++i) group(i).stamp.compare(*comm, mine.stamp.stamp());
     if (comm != nullptr) end_step(*comm);
     last();

@@ -72,7 +72,7 @@ void MessageBatch::recv(const Chunk& room, int source) {
 void MessageBatch::wait() {
   wait_all(pending_, count_);
   for (int i = 0; i < count_; ++i) {
-    const Request& request = requests_[i];
+    const Request& request = *pending_[i];
     expect_sent(request.error);
     const bool whole =
         request.kind == RequestKind::kSend || request.bytes == request.count * request.type->size();
