@@ -1,6 +1,7 @@
 #include "sched/progress_threads.hpp"
 
 #include <pthread.h>
+#include <sched.h>
 
 #include <algorithm>
 
@@ -49,7 +50,7 @@ void ProgressThreads::start_spinning(const std::vector<Place>& places, bool bind
         pin_to(place);  // refused: works unpinned
       else
         give_way();  // there is no core that is its own
-      spin();
+      spin(bind);
     });
     pthread_setname_np(threads_.back().native_handle(), "tmpi-progress");
   }
@@ -63,10 +64,14 @@ void ProgressThreads::stop() noexcept {
   if (the_sleeping == this) the_sleeping = nullptr;
 }
 
-void ProgressThreads::spin() noexcept {
+void ProgressThreads::spin(bool own_core) noexcept {
   // acquire: nothing more than the end of the loop depends on it.
   while (!stopping_.load(std::memory_order_acquire)) {
-    if (!source_.poll()) cpu_relax();
+    if (source_.poll()) continue;
+    if (own_core)
+      cpu_relax();
+    else
+      sched_yield();  // to the one of another node process of this host
   }
 }
 

@@ -45,7 +45,7 @@ class ProgressThreads {
  private:
   class Sleeper;
   void serve() noexcept;
-  void spin() noexcept;
+  void spin(bool own_core) noexcept;
 
   Shared& shared_;
   const EventSource source_;
