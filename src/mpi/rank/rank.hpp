@@ -51,9 +51,6 @@ struct Rank {
   std::atomic<int> thread_level{MPI_THREAD_SINGLE};
   std::atomic<bool> has_threads{false};  ///< it has created some, ever (threads.hpp); relaxed
   bool pinned = false;                   ///< by MPIX_Pin
-  /// Of a receiver of its worker, by nonblocking sends, or has received much that lay there: lets others run when it
-  /// waits.
-  bool ahead = false;
   /// Index of its worker, -1 until MPI_Init, and if ranks move; relaxed. Not far from the top: senders read it, nobody
   /// writes this line but who moves the rank.
   std::atomic<int> worker{-1};
@@ -66,6 +63,9 @@ struct Rank {
   std::uint64_t first_look =
       0;  ///< ticks: the first wait or test since the last start that somebody times (p2p/remote_calls.hpp)
   std::uint32_t at_once = 0;  ///< messages received that lay there already, since others had their turn
+  /// Of a receiver of its worker, by nonblocking sends, or has received much that lay there: lets others run when it
+  /// waits.
+  bool ahead = false;
   Comm world;
   Comm self;
   Message* matched =
