@@ -16,7 +16,8 @@ namespace {
 
 // Long vectors of many members are streams from memory, which go faster by pages (256 members, 1 MiB each: 17.5 ms for 22.8
 // by blocks of two).
-constexpr MPI_Count kFoldedBytes = 4096;
+constexpr MPI_Count kBytesOfMany = 4096;
+constexpr int kMany = 64;
 
 // Folds worker group `group`'s share of the whole vector, block by block, and calls body(member, first element in the
 // member's chunk, where the result is, count) for each piece of a chunk.
@@ -39,7 +40,7 @@ void fold_pieces(const Args& args, Args* const* members, int n, int group, int g
       result += piece * type.extent();
     }
   };
-  for_blocks(total, type, group, groups, fold, kFoldedBytes);
+  for_blocks(total, type, group, groups, fold, n < kMany ? kBlockBytes : kBytesOfMany);
 }
 
 std::byte* place(Args* const* members, int member, MPI_Count first, const Datatype& type) {
