@@ -17,8 +17,7 @@ void exscan_block(const Args& args, Args* const* members, int n, MPI_Count first
   std::byte* next = scratch_elements(1, count, type);
   copy_elements(before, members[0]->input() + offset, 0, count, type);
   for (int i = 1; i < n; ++i) {
-    if (i + kArgumentsAhead < n) __builtin_prefetch(members[i + kArgumentsAhead]);
-    if (i + kVectorsAhead < n) __builtin_prefetch(members[i + kVectorsAhead]->input() + offset);
+    fetch_ahead(members, n, i, 1, offset);
     const bool more = i + 1 < n;
     if (more) copy_elements(next, members[i]->input() + offset, 0, count, type);
     copy_elements(static_cast<std::byte*>(members[i]->recv.data) + offset, before, 0, count, type);

@@ -89,8 +89,7 @@ void fold_block(const Op& op, const Datatype& type, Args* const* members, int n,
   const MPI_Count offset = first * type.extent();
   copy_elements(result, members[n - 1]->input() + offset, 0, count, type);
   for (int i = n - 2; i >= 0; --i) {
-    if (i >= kArgumentsAhead) __builtin_prefetch(members[i - kArgumentsAhead]);
-    if (i >= kVectorsAhead) __builtin_prefetch(members[i - kVectorsAhead]->input() + offset);
+    fetch_ahead(members, n, i, -1, offset);
     reduce_local(op, members[i]->input() + offset, result, count, type);
   }
 }

@@ -48,9 +48,15 @@ ElementRoom room_for(const Datatype& type, MPI_Count count) noexcept;
 /// off).
 std::byte* scratch_elements(int which, MPI_Count count, const Datatype& type);
 
-// A member's arguments lie on its stack and its vector elsewhere, often on pages that this core has not used for a while:
-// who goes through the members fetches those of some members further on.
-inline constexpr int kArgumentsAhead = 8, kVectorsAhead = 2;
+/// For who goes through n members, up (step 1) or down (-1), and has come to member i: begins to fetch what it will read
+/// of some members further on. Their arguments lie on their stacks and their vectors elsewhere, often on pages that this
+/// core has not used for a while.
+inline void fetch_ahead(Args* const* members, int n, int i, int step, MPI_Count offset) noexcept {
+  constexpr int kArguments = 8, kVectors = 2;
+  const int arguments = i + step * kArguments, vector = i + step * kVectors;
+  if (arguments >= 0 && arguments < n) __builtin_prefetch(members[arguments]);
+  if (vector >= 0 && vector < n) __builtin_prefetch(members[vector]->input() + offset);
+}
 
 /// Bytes that are combined at a time, so that they stay in the level-1 cache; and the unit in which work is divided among
 /// worker groups.

@@ -13,8 +13,7 @@ void scan_block(const Args& args, Args* const* members, int n, MPI_Count first, 
   const MPI_Count offset = first * type.extent();
   const std::byte* before = nullptr;
   for (int i = 0; i < n; ++i) {
-    if (i + kArgumentsAhead < n) __builtin_prefetch(members[i + kArgumentsAhead]);
-    if (i + kVectorsAhead < n) __builtin_prefetch(members[i + kVectorsAhead]->input() + offset);
+    fetch_ahead(members, n, i, 1, offset);
     std::byte* result = static_cast<std::byte*>(members[i]->recv.data) + offset;
     if (!members[i]->in_place) copy_elements(result, members[i]->input() + offset, 0, count, type);
     if (before != nullptr) reduce_local(*args.op, before, result, count, type);

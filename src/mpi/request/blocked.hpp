@@ -82,7 +82,7 @@ inline std::uint64_t what(WaitKind kind, WaitKind first, int pending) noexcept {
 
 }  // namespace detail
 
-/// Waits, and says for which message. SUSPENDS.
+/// Waits, and says for which message. False: all had come, it was not suspended. SUSPENDS.
 inline bool wait_for(sched::Waiter& waiter, WaitKind kind, const Comm& comm, ContextId context, int peer,
                      int tag) noexcept {
   sched::Task& task = waiter.task();
@@ -156,7 +156,7 @@ class WaitingForOthers {
   sched::Task& task_;
 };
 
-/// Waits for one (kAny) or all (kAll) of requests[0..n), `pending` of them unfinished. SUSPENDS.
+/// Waits for one (kAny) or all (kAll) of requests[0..n), `pending` of them unfinished. False as above. SUSPENDS.
 bool wait_for(sched::Waiter& waiter, WaitKind kind, Request* const* requests, int n, int pending) noexcept;
 
 /// While it lives, the calling flow of control takes part in a collective on `comm`.
