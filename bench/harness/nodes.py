@@ -19,10 +19,21 @@ def of(chosen, vratio, net, rndv="rts-cts", more=(), count=2):
     return Nodes(chosen.build / "bench", chosen.build, vratio, net, rndv, more, count)
 
 
+def cpus(mode="poll", cores=1, nodes=2):
+    """The CPUs of `nodes` node processes with `cores` workers each, and with one more each for --progress core where there are as many."""
+    allowed = sorted(os.sched_getaffinity(0))
+    return allowed[: nodes * (cores + (has_spare(cores, nodes) if mode.startswith("core") else 0))]
+
+
+def has_spare(cores=1, nodes=2):
+    """Whether each node process can have a core beside those of its workers."""
+    return len(os.sched_getaffinity(0)) >= nodes * (cores + 1)
+
+
 def progress(mode, nodes=2):
     """Options for a mode of --progress. A node process whose share of the cores is one has none for `core` to spin on, and would get a thread instead:
     then each may use all of them, and ranks that hold theirs asleep leave it one."""
-    few = mode.startswith("core") and len(os.sched_getaffinity(0)) < 2 * nodes
+    few = mode.startswith("core") and not has_spare(1, nodes)
     return ["--progress", mode] + ["--bind-to", "none"] * few
 
 
