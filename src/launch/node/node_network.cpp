@@ -19,6 +19,7 @@ mpi::remote::Settings settings_of(const JobSpec& job) {
   const auto* chosen = find_choice(mpi::remote::kRendezvousProtocols, job.rendezvous);
   const auto* progress = find_choice(sched::kProgressModes, job.progress);
   settings.beside = progress != nullptr && sched::is_beside(progress->value);
+  settings.spins = progress != nullptr && progress->value == sched::Progress::kCore;
   if (chosen != nullptr) settings.rendezvous = chosen->value;  // tmpirun has checked the name
   return settings;
 }

@@ -94,6 +94,9 @@ void Engine::use_settings(const Settings& wanted) {
   if (eager < 0) eager = static_cast<MPI_Count>(can.eager);
   eager = std::min(eager, kMostEager);
   if (settings.beside) transfer_depth = 2 * piece_beside(can);
+  // What the transport would copy has left when it is posted.
+  if (settings.spins && can.transfer_depth > 0)
+    first_piece = std::min(transfer_depth / 2, static_cast<MPI_Count>(can.most_buffered) + 1);
 }
 
 void Engine::use_transport() {

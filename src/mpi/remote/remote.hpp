@@ -32,6 +32,7 @@ struct Settings {
           ///< has not been used for so long; 0: all stay as they are
   std::optional<Rendezvous> rendezvous;  ///< none: what suits the transport
   bool beside = false;  ///< somebody beside the ranks makes progress while all of them compute
+  bool spins = false;   ///< and need not be woken for it
 };
 
 // ---- For who starts the node process (launch/), in this order, before any rank runs.

@@ -60,7 +60,7 @@ void Sends::Outbound::reset() noexcept {
 }
 
 void Sends::use(int ranks, int nodes) {
-  queues_.use(nodes, core_.transfer_depth);
+  queues_.use(nodes, core_.transfer_depth, core_.first_piece);
   allowance_.use(ranks);
   const std::size_t buffered = core_.transport->limits().most_buffered;
   now_limit_ = std::min(core_.settings.eager_limit, static_cast<MPI_Count>(buffered));
@@ -235,7 +235,7 @@ void Sends::go_on(Outbound& out, TransferQueue<Outbound>& queue) {
 // One of its pieces is free, and there is data left.
 void Sends::post_piece(Outbound& out, TransferQueue<Outbound>& queue) {
   const bool segmented = out.segmented || out.run == nullptr;
-  const MPI_Count n = core_.piece(out.wanted - out.posted, segmented);
+  const MPI_Count n = queue.piece(core_.piece(out.wanted - out.posted, segmented));
   const Data data{out.receiver, static_cast<std::uint64_t>(out.posted)};
   Piece& piece = *std::ranges::find(out.pieces, false, &Piece::busy);
   const void* source = out.run != nullptr ? out.run + out.posted : nullptr;

@@ -7,6 +7,7 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <utility>
 #include <vector>
 
 #include "mpi.h"
@@ -33,13 +34,18 @@ class TransferQueue {
  public:
   static constexpr MPI_Count kTurn = kTransferTurn;
 
-  /// So many bytes, or a piece more, are under way at a time; 0, the default: as many as there are.
-  void limit(MPI_Count depth) noexcept { depth_ = depth; }
+  /// So many bytes, or a piece more, are under way at a time; 0, the default: as many as there are. What finds nothing
+  /// under way begins with a piece of at most `first` bytes, and nothing else until that has left; 0: as any other.
+  void limit(MPI_Count depth, MPI_Count first = 0) noexcept {
+    depth_ = depth;
+    opening_ = first;
+  }
 
   /// It has something to post.
   void join(T& transfer) noexcept {
     if (transfer.queued) return;
     transfer.queued = true;
+    if (opening_ > 0 && first_ == nullptr && under_way_ == 0 && transfer.turn == 0) opens_ = true;
     if (transfer.turn >= kTurn) {
       transfer.turn = 0;
       if (last_ != nullptr) transfer.order = std::max(transfer.order, last_->order);
@@ -57,7 +63,7 @@ class TransferQueue {
 
   /// Who is to post, and is in the queue no longer; null: nobody, for now.
   T* take() noexcept {
-    if (first_ == nullptr || (depth_ > 0 && under_way_ >= depth_)) return nullptr;
+    if (first_ == nullptr || alone_ || (depth_ > 0 && under_way_ >= depth_)) return nullptr;
     T& transfer = *first_;
     first_ = transfer.next_queued;
     (first_ != nullptr ? first_->previous_queued : last_) = nullptr;
@@ -65,17 +71,27 @@ class TransferQueue {
     return &transfer;
   }
 
+  /// How much of `bytes` to post now.
+  MPI_Count piece(MPI_Count bytes) const noexcept { return opens_ ? std::min(bytes, opening_) : bytes; }
+
   void posted(T& transfer, MPI_Count bytes) noexcept {
     transfer.turn += bytes;
     under_way_ += bytes;
+    alone_ = std::exchange(opens_, false);
   }
-  void done(MPI_Count bytes) noexcept { under_way_ -= bytes; }
+  void done(MPI_Count bytes) noexcept {
+    under_way_ -= bytes;
+    alone_ = false;
+  }
 
  private:
   T* first_ = nullptr;
   T* last_ = nullptr;
   MPI_Count under_way_ = 0;
   MPI_Count depth_ = 0;
+  MPI_Count opening_ = 0;
+  bool opens_ = false;  // what is posted next finds nothing under way
+  bool alone_ = false;  // that has been posted, and has not left
 };
 
 /// Peers whose queues may have something to post.
@@ -113,9 +129,9 @@ template <class T>
 class TransferQueues {
  public:
   /// So many bytes are under way at a time to or from each peer; 0: as many as there are, and nobody is served later.
-  void use(int peers, MPI_Count depth) {
+  void use(int peers, MPI_Count depth, MPI_Count first = 0) {
     queues_.resize(static_cast<std::size_t>(peers));
-    for (auto& queue : queues_) queue.limit(depth);
+    for (auto& queue : queues_) queue.limit(depth, first);
     unserved_.use(peers);
     later_ = depth > 0;
   }

@@ -48,6 +48,30 @@ TEST_CASE("a queue serves who came first to its end, as much at a time as it may
   CHECK(post(queue) == nullptr);
 }
 
+TEST_CASE("what finds nothing under way begins with a small piece, alone") {
+  TransferQueue<Load> queue;
+  queue.limit(2 * kPiece, 1000);
+  Load a{{}, 4 * kPiece}, b{{}, kPiece};
+  queue.join(a);
+  CHECK(queue.piece(kPiece) == 1000);
+  CHECK(queue.piece(10) == 10);
+  CHECK(post(queue) == &a);
+  queue.join(b);
+  CHECK(queue.piece(kPiece) == kPiece);
+  CHECK(post(queue) == nullptr);
+  queue.done(kPiece);
+  CHECK(post(queue) == &a);
+  CHECK(post(queue) == &a);
+  CHECK(post(queue) == nullptr);
+  queue.done(2 * kPiece);
+  CHECK(post(queue) == &a);
+  CHECK(post(queue) == &b);
+  queue.done(2 * kPiece);
+  Load c{{}, kPiece};
+  queue.join(c);
+  CHECK(queue.piece(kPiece) == 1000);
+}
+
 TEST_CASE("who has had a long turn lets others come first; without a limit everybody posts at once") {
   TransferQueue<Load> queue;
   Load large{{}, 100 * kPiece}, small{{}, kPiece};
