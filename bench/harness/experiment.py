@@ -88,14 +88,14 @@ def write_csv(chosen, titles, rows):
     print(f"\nwritten: {path}")
 
 
-def plot(chosen, commands):
+def plot(chosen, commands, size="720,440"):
     """Draws NAME.svg by gnuplot's commands (data as here-documents in them)."""
     if shutil.which("gnuplot") is None:
         report.note("gnuplot is not installed: no plot")
         return
     chosen.output.mkdir(parents=True, exist_ok=True)
     path = chosen.output / f"{chosen.name}.svg"
-    head = f"set terminal svg size 720,440 font 'sans,12' noenhanced background 'white'\nset output '{path}'\nset grid ytics lc rgb '#dddddd'\n"
+    head = f"set terminal svg size {size} font 'sans,12' noenhanced background 'white'\nset output '{path}'\nset grid ytics lc rgb '#dddddd'\n"
     done = subprocess.run(["gnuplot"], input=head + commands, capture_output=True, text=True, timeout=120, check=False)
     if done.returncode != 0:
         sys.exit(f"gnuplot failed: {done.stderr.strip()}")

@@ -11,6 +11,7 @@ namespace {
 // Limits of what is still within 5 %: measured by bench/progress-core and bench/overlap (docs/advice.md).
 constexpr double kLongWaits = 1.25;     // waits over what the wire needs
 constexpr double kShortWire = 0.7;      // transfers over computing, if steps wait for slots
+constexpr double kShorterWire = 0.5;    // the same, of more than two ranks per core: slots are shorter
 constexpr double kMuchHandling = 0.15;  // steps and wake-ups, which are estimated, over computing
 constexpr double kCoupled = 0.1;        // blocking calls over all that is idle
 constexpr double kNothing = 0.02;       // of the time: cannot be wrong by more
@@ -43,12 +44,15 @@ std::vector<Doubt> doubts_of_vratios(const Reading& reading) {
         "transfers",
         is_other);
   const double transfers = reading.wire > 0 ? std::min(reading.wire, idle) : idle;
-  if (transfers > kShortWire * run.busy) {
-    note(fmt::format("transfers take {:.2f} of the computation: steps at scheduling points then come too "
-                     "late now and then, "
-                     "as nodes drift apart by more than is left of a slot",
-                     transfers / run.busy),
-         [](int vratio, Way way) noexcept { return vratio > 1 && way == Way::kAtSchedulingPoints; });
+  if (transfers > kShorterWire * run.busy) {
+    note(
+        fmt::format("transfers take {:.2f} of the computation: steps at scheduling points then come too "
+                    "late now and then, "
+                    "as nodes drift apart by more than is left of a slot",
+                    transfers / run.busy),
+        transfers > kShortWire * run.busy
+            ? [](int vratio, Way way) noexcept { return vratio > 1 && way == Way::kAtSchedulingPoints; }
+            : [](int vratio, Way way) noexcept { return vratio > 2 && way == Way::kAtSchedulingPoints; });
   }
   if (taken_by_messages(run, 1, Way::kBeside) > kMuchHandling * run.busy) {
     note(fmt::format("the thread's steps and wake-ups, estimated, come to {:.0f} % of the computation",

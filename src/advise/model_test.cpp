@@ -238,11 +238,11 @@ TEST_CASE("ranks per core: what steps, pieces and wake-ups take") {
   // The third copy is half of the two that 0.4 were spent on.
   CHECK(taken(1, Way::kUnasked) == doctest::Approx(1 - 40 * 0.01 + 0.2));
   // RTS and CTS, and a piece more than there were messages three times, out and in.
-  CHECK(taken(1, Way::kBeside) == doctest::Approx(1 + 60 * 0.01 + 0.57 * 120 * 0.1));
-  CHECK(taken(1, Way::kReadBeside) == doctest::Approx(1 + 20 * 0.01 + 0.57 * 80 * 0.1));
+  CHECK(taken(1, Way::kBeside) == doctest::Approx(1 + 60 * 0.01 + (0.5 * 40 + 1.1 * 40) * 0.1));
+  CHECK(taken(1, Way::kReadBeside) == doctest::Approx(1 + 20 * 0.01 + (0.5 * 40 + 1.1 * 40) * 0.1));
   // Twice as many messages of half the size.
   CHECK(taken(2, Way::kAtSchedulingPoints) == doctest::Approx(1 + 60 * 0.01));
-  CHECK(taken(2, Way::kBeside) == doctest::Approx(1 + 100 * 0.01 + 0.57 * 160 * 0.1));
+  CHECK(taken(2, Way::kBeside) == doctest::Approx(1 + 100 * 0.01 + (0.5 * 80 + 1.1 * 40) * 0.1));
   CHECK(with_ranks_per_core(run, 2, Way::kBeside) == doctest::Approx(100 + taken(2, Way::kBeside)));
   // Of 25 turns the last one's transfer, half of two, has nothing to hide behind.
   OneRank short_run = run;
@@ -301,11 +301,16 @@ TEST_CASE("a prediction says on which hypotheses it rests that the profile does 
   profile.calls[3] = divided(call("MPI_Allreduce", 1000, 0.1, 1.2, 1e-5));
   CHECK(concerned(2, Way::kBeside) == "blocking cal;");
   CHECK(concerned(1, Way::kBeside).empty());
-  // Transfers nearly as long as the computation.
+  // Transfers more than half as long as the computation, and nearly as long.
   profile.calls[3] = divided(call("MPI_Allreduce", 1000, 0.1, 0.1, 1e-5));
-  profile.calls[2] = divided(call("MPI_Waitall", 1000, 0.1, 4 * 4.5, 1e-6));
+  profile.calls[2] = divided(call("MPI_Waitall", 1000, 0.1, 4 * 2.8, 1e-6));
   for (auto& worker : profile.workers) worker.computing = 5;
+  by.rate = static_cast<std::uint64_t>((2000 << 20) / 2.8);
+  CHECK(concerned(3, Way::kAtSchedulingPoints) == "transfers ta;");
+  CHECK(concerned(2, Way::kAtSchedulingPoints).empty());
+  profile.calls[2] = divided(call("MPI_Waitall", 1000, 0.1, 4 * 4.5, 1e-6));
   by.rate = (2000 << 20) / 4;
+  CHECK(concerned(2, Way::kAtSchedulingPoints) == "transfers ta;");
   CHECK(concerned(3, Way::kAtSchedulingPoints) == "transfers ta;");
   CHECK(concerned(3, Way::kBeside).empty());
   const auto reading = read(profile);

@@ -10,9 +10,9 @@ namespace {
 constexpr double kStepsOfRendezvous = 6;
 constexpr double kStepsOfHandshake = 4;  // RTS with CTS, or with FIN
 constexpr double kStepsOfEager = 2;
-// A thread wakes up less often than there are steps: once for what comes and what leaves. Counted in docs/overlap.md, "With
-// a progress thread".
-constexpr double kWakeUpsPerStep = 0.57;
+// A thread wakes up less often than there are steps: once for what comes and what leaves. Counted (docs/advice.md).
+constexpr double kWakeUpsPerStep = 0.5;   // of a handshake
+constexpr double kWakeUpsPerPiece = 1.1;  // that is sent, and one that comes
 
 }  // namespace
 
@@ -33,11 +33,11 @@ double taken_by_messages(const OneRank& run, int vratio, Way way) noexcept {
       break;
     case Way::kBeside:
       steps = number * kStepsOfHandshake + 2 * pieces;
-      wake_ups = kWakeUpsPerStep * steps;
+      wake_ups = number * kStepsOfHandshake * kWakeUpsPerStep + pieces * kWakeUpsPerPiece;
       break;
     case Way::kReadBeside:
       steps = number * kStepsOfHandshake + pieces;
-      wake_ups = kWakeUpsPerStep * steps;
+      wake_ups = number * kStepsOfHandshake * kWakeUpsPerStep + pieces * kWakeUpsPerPiece;
       break;
   }
   return std::max(0.0, run.moving + (steps - known) * large.step + copies + wake_ups * large.wake_up);
