@@ -8,8 +8,8 @@
  *   rate       prints how many units of work a core does per second while all compute
  *
  * --share V: the work of one rank is done by V. --rate: units that are a second's work, so that several runs do the same.
- * Prints the seconds that all steps took, and those of a processor that the ranks of a half have computed for, the
- * larger ones: machines that are shared compute at another speed in the next run.
+ * Prints the seconds that all steps took, and the processor's seconds of computation, summed over the ranks of the
+ * busier half: a shared machine may compute faster or slower in the next run.
  *
  *   mpirun -n 2V ./progress_codes --code NAME [--bytes N] [--compute SECONDS] [--steps N] [--share V] [--rate N] [--hold]
  */
@@ -111,11 +111,12 @@ int main(int argc, char** argv) {
     MPI_Bcast(&rate, 1, MPI_DOUBLE, 0, MPI_COMM_WORLD);
     me.rate = rate;
   }
-  /* Connects; a profile, which is of the whole run, is to have no transfer that is not timed. */
+  /* Connects, by a small message: a profile is of the whole run, so a large one would be in it and not be timed. */
   MPI_Sendrecv(me.out[0], 1, MPI_BYTE, me.other, 0, me.in[0], 1, MPI_BYTE, me.other, 0, MPI_COMM_WORLD,
                MPI_STATUS_IGNORE);
   MPI_Barrier(MPI_COMM_WORLD);
-  /* Before anybody begins: ranks of a core may do their steps one after the other, and leave this barrier then. */
+  /* The clock starts between two barriers: ranks of one core may leave the second one late, when the others have done
+   * all their steps. */
   double start = MPI_Wtime(), elapsed, slowest;
   MPI_Barrier(MPI_COMM_WORLD);
   /* Nodes that nothing keeps in step. */

@@ -1,5 +1,6 @@
 """tmpirun with several node processes on this machine, one worker each: what the experiments about the network start."""
 import os
+import sys
 
 from . import launchers
 
@@ -22,6 +23,8 @@ def of(chosen, vratio, net, rndv="rts-cts", more=(), count=2):
 def cpus(mode="poll", cores=1, nodes=2):
     """The CPUs of `nodes` node processes with `cores` workers each, and with one more each for --progress core where there are as many."""
     allowed = sorted(os.sched_getaffinity(0))
+    if len(allowed) < nodes * cores and cores > 1:
+        sys.exit(f"{nodes} node processes of {cores} cores need {nodes * cores} CPUs, and there are {len(allowed)}")
     return allowed[: nodes * (cores + (has_spare(cores, nodes) if mode.startswith("core") else 0))]
 
 

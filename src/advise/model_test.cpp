@@ -238,11 +238,11 @@ TEST_CASE("ranks per core: what steps, pieces and wake-ups take") {
   // The third copy is half of the two that 0.4 were spent on.
   CHECK(taken(1, Way::kUnasked) == doctest::Approx(1 - 40 * 0.01 + 0.2));
   // RTS and CTS, and a piece more than there were messages three times, out and in.
-  CHECK(taken(1, Way::kBeside) == doctest::Approx(1 + 60 * 0.01 + (0.5 * 40 + 1.1 * 40) * 0.1));
-  CHECK(taken(1, Way::kReadBeside) == doctest::Approx(1 + 20 * 0.01 + (0.5 * 40 + 1.1 * 40) * 0.1));
+  CHECK(taken(1, Way::kBeside) == doctest::Approx(1 + 60 * 0.01 + (0.7 * 40 + 1.1 * 40) * 0.1));
+  CHECK(taken(1, Way::kReadBeside) == doctest::Approx(1 + 20 * 0.01 + (0.4 * 40 + 1.1 * 40) * 0.1));
   // Twice as many messages of half the size.
   CHECK(taken(2, Way::kAtSchedulingPoints) == doctest::Approx(1 + 60 * 0.01));
-  CHECK(taken(2, Way::kBeside) == doctest::Approx(1 + 100 * 0.01 + (0.5 * 80 + 1.1 * 40) * 0.1));
+  CHECK(taken(2, Way::kBeside) == doctest::Approx(1 + 100 * 0.01 + (0.7 * 80 + 1.1 * 40) * 0.1));
   CHECK(with_ranks_per_core(run, 2, Way::kBeside) == doctest::Approx(100 + taken(2, Way::kBeside)));
   // Of 25 turns the last one's transfer, half of two, has nothing to hide behind.
   OneRank short_run = run;

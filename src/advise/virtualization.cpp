@@ -11,8 +11,9 @@ constexpr double kStepsOfRendezvous = 6;
 constexpr double kStepsOfHandshake = 4;  // RTS with CTS, or with FIN
 constexpr double kStepsOfEager = 2;
 // A thread wakes up less often than there are steps: once for what comes and what leaves. Counted (docs/advice.md).
-constexpr double kWakeUpsPerStep = 0.5;   // of a handshake
-constexpr double kWakeUpsPerPiece = 1.1;  // that is sent, and one that comes
+constexpr double kWakeUpsPerPiece = 1.1;     // that is sent, and one that comes
+constexpr double kWakeUpsPerStep = 0.7;      // of a handshake: RTS and CTS
+constexpr double kWakeUpsPerReadStep = 0.4;  // RTS and FIN
 
 }  // namespace
 
@@ -37,7 +38,7 @@ double taken_by_messages(const OneRank& run, int vratio, Way way) noexcept {
       break;
     case Way::kReadBeside:
       steps = number * kStepsOfHandshake + pieces;
-      wake_ups = number * kStepsOfHandshake * kWakeUpsPerStep + pieces * kWakeUpsPerPiece;
+      wake_ups = number * kStepsOfHandshake * kWakeUpsPerReadStep + pieces * kWakeUpsPerPiece;
       break;
   }
   return std::max(0.0, run.moving + (steps - known) * large.step + copies + wake_ups * large.wake_up);

@@ -105,6 +105,7 @@ class NodeScheduler final : public Scheduler {
   int worker_of(const Task& task) const override { return task.worker->index(); }
   bool oversubscribed() const override { return shared_.oversubscribed; }
   std::vector<std::string> bindings() const override;
+  bool progress_spins() const override { return progress_threads_ && progress_ == Progress::kCore; }
   std::vector<std::string> progress_bindings() const override;
   int tasks() const override { return spawned_.load(std::memory_order_acquire); }
   const Task& task(int id) const override { return tasks_.at(id); }
@@ -427,8 +428,7 @@ void NodeScheduler::set_event_source(const EventSource& source) {
     detail::g_bias = sleeps && enable_process_barrier() ? &bias_ : nullptr;
   }
   // Who spins on cores of their own need nobody who watches in addition.
-  const bool spins = progress_threads_ && progress_ == Progress::kCore;
-  if (!spins && !shared_.parking.watch.set(source.arm)) {
+  if (!progress_spins() && !shared_.parking.watch.set(source.arm)) {
     end_at_limit(fmt::format(
         "cannot have a descriptor that wakes who waits for the network: {}. Raise the limit on open files "
         "(ulimit -n).",

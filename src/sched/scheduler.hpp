@@ -185,7 +185,9 @@ class Scheduler {
   virtual bool oversubscribed() const = 0;
   /// One line per worker: "worker 0: core 3 (PU 6), NUMA node 0" for --report-bindings.
   virtual std::vector<std::string> bindings() const = 0;
-  /// The same for progress threads, after set_event_source(); empty if there are none.
+  /// Progress threads spin: they have been asked for (Progress::kCore), and there are cores for them.
+  virtual bool progress_spins() const = 0;
+  /// The same as bindings() for progress threads, after set_event_source(); empty if there are none.
   virtual std::vector<std::string> progress_bindings() const = 0;
 
   /// Tasks spawned so far (finished ones included), and each by its id: for state dumps. Any

@@ -67,8 +67,7 @@ std::int64_t one_round(bool& measured) noexcept {
     ppoll(nullptr, 0, &moment, nullptr);
   const std::uint32_t earlier = sleeper.wake_ups.load(std::memory_order_relaxed);
   const std::uint64_t with = compute();
-  const auto wake_ups =
-      static_cast<std::int64_t>(sleeper.wake_ups.load(std::memory_order_relaxed) - earlier);
+  const auto wake_ups = static_cast<std::int64_t>(sleeper.wake_ups.load(std::memory_order_relaxed) - earlier);
   sleeper.stop.store(true, std::memory_order_relaxed);
   while (!sleeper.gone.load(std::memory_order_acquire)) sched_yield();
   measured = wake_ups >= kFewest;

@@ -19,7 +19,6 @@ mpi::remote::Settings settings_of(const JobSpec& job) {
   const auto* chosen = find_choice(mpi::remote::kRendezvousProtocols, job.rendezvous);
   const auto* progress = find_choice(sched::kProgressModes, job.progress);
   settings.beside = progress != nullptr && sched::is_beside(progress->value);
-  settings.spins = progress != nullptr && progress->value == sched::Progress::kCore;
   if (chosen != nullptr) settings.rendezvous = chosen->value;  // tmpirun has checked the name
   return settings;
 }
@@ -69,6 +68,7 @@ Result<void> open_to_other_jobs(const JobSpec& job) {
 
 Result<int> join_network(const NodeSpec& node, sched::Scheduler& scheduler) {
   scheduler.set_event_source({&mpi::remote::poll, &mpi::remote::arm, &mpi::remote::expected()});
+  if (scheduler.progress_spins()) mpi::remote::progress_spins();
   if (node.nodes() == 1) return 0;
   Control::Addresses all = Control::instance()->await_addresses();
   if (Result<void> connected = mpi::remote::connect(std::move(all.peers)); !connected)

@@ -56,8 +56,6 @@ struct Core {
 
   /// How much data of large messages may be posted to a peer at a time, and to be read from it; 0: any (transfer_queue.hpp).
   MPI_Count transfer_depth = 0;
-  /// How much begins what finds nothing under way, so that what the peer asks for meanwhile need not wait; 0: any.
-  MPI_Count first_piece = 0;
   /// So long it took from asking for a large message to the end of its data.
   void note_transfer(MPI_Count bytes, std::uint64_t ticks) noexcept {
     const double rate = static_cast<double>(bytes) / timers::seconds(std::max<std::uint64_t>(ticks, 1));

@@ -94,9 +94,15 @@ void Engine::use_settings(const Settings& wanted) {
   if (eager < 0) eager = static_cast<MPI_Count>(can.eager);
   eager = std::min(eager, kMostEager);
   if (settings.beside) transfer_depth = 2 * piece_beside(can);
-  // What the transport would copy has left when it is posted.
-  if (settings.spins && can.transfer_depth > 0)
-    first_piece = std::min(transfer_depth / 2, static_cast<MPI_Count>(can.most_buffered) + 1);
+}
+
+// Before two pieces are under way what the peer asks for meanwhile can be answered: else the answer stands behind them.
+void Engine::progress_spins() noexcept {
+  const net::Limits& can = transport->limits();
+  if (can.transfer_depth == 0) return;
+  // What the transport copies counts as gone when it is posted.
+  const auto least = static_cast<MPI_Count>(can.most_buffered + kCacheLine);
+  sends_.open_with(std::min(transfer_depth / 2, least));
 }
 
 void Engine::use_transport() {

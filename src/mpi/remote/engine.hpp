@@ -96,6 +96,7 @@ class Engine final : public net::Sink, private Core {
     return transfer_depth > 0 && bytes > settings.eager_limit;
   }
   bool beside() const noexcept { return settings.beside; }
+  void progress_spins() noexcept;
   /// Bytes; with dynamic limits the one that all pairs begin with.
   MPI_Count eager_limit() const noexcept { return settings.eager_limit; }
   /// Any thread: of() and looked_for() only.

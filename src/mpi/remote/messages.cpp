@@ -21,12 +21,18 @@ int awaited(const Request& receive) noexcept {
   return job()->local(world) == nullptr ? world : -1;
 }
 
+// Ticks; stands still while the rank starts sends: a window of large ones, each of which is copied as it starts, is not
+// computation between start and wait.
+std::uint64_t own_clock(const Rank& rank) noexcept {
+  return timers::now_ticks() - rank.starting;
+}
+
 // Request::started of an operation of this rank with the peer.
 std::uint64_t begun_now(Rank& rank, int peer, MPI_Count bytes) noexcept {
   const EagerLimits& limits = engine()->eager_limits();
   if (!limits.dynamic() || bytes <= limits.of(peer)) return 0;
   rank.first_look = 0;
-  return timers::now_ticks();
+  return own_clock(rank);
 }
 
 bool send_now(const Rank& from, int dest, const MatchKey& key, const Outgoing& data, SendMode mode) noexcept {
@@ -39,11 +45,13 @@ void start(const Rank& from, Request& request, int dest, const MatchKey& key, co
            SendMode mode) noexcept {
   // Cleared here and not when it starts: it may be cancelled before somebody has come to that.
   request.cancelling = false;
-  const int peer = job()->node_of(dest);
-  request.started = request.comm != nullptr ? begun_now(*request.comm->owner, peer, data.bytes) : 0;
+  Rank* const owner = request.comm != nullptr ? request.comm->owner : nullptr;
+  const std::uint64_t begun = owner != nullptr ? begun_now(*owner, job()->node_of(dest), data.bytes) : 0;
+  request.started = begun;
   engine()->submit([&request, route = route_to(from, dest), key, data, mode](Sends& sends, Receives&) {
     sends.start(request, route, key, data, mode);
   });
+  if (begun != 0) owner->starting = timers::now_ticks() - begun;
   sched::call_progress();
 }
 
@@ -131,7 +139,7 @@ void looked_for(Request& request) noexcept {
     return;
   // One that is waited for after another: the rank has not computed in between, but waited for that one.
   std::uint64_t& look = request.comm->owner->first_look;
-  if (look < started) look = timers::now_ticks();
+  if (look < started) look = own_clock(*request.comm->owner);
   const int peer = job()->node_of(request.comm->shared->peers->world_rank(request.peer));
   engine()->eager_limits().looked_for(peer, request.count * request.type->size(), look - started);
 }

@@ -113,6 +113,10 @@ Balance balance() noexcept {
   return the_engine != nullptr ? the_engine->balance() : Balance{};
 }
 
+void progress_spins() noexcept {
+  the_engine->progress_spins();
+}
+
 MPI_Count eager_limit() noexcept {
   return the_engine != nullptr ? the_engine->eager_limits().base() : 0;
 }

@@ -32,7 +32,6 @@ struct Settings {
           ///< has not been used for so long; 0: all stay as they are
   std::optional<Rendezvous> rendezvous;  ///< none: what suits the transport
   bool beside = false;  ///< somebody beside the ranks makes progress while all of them compute
-  bool spins = false;   ///< and need not be woken for it
 };
 
 // ---- For who starts the node process (launch/), in this order, before any rank runs.
@@ -44,6 +43,8 @@ const std::string& address();
 std::string describe();
 /// NUMA node of the network's device, -1 if that is not known.
 int numa_node();
+/// Who makes progress beside the ranks spins, and need not be woken for a piece more. Before any message.
+void progress_spins() noexcept;
 /// The addresses of all nodes by number.
 Result<void> connect(std::vector<net::Peer> peers);
 /// Who is told, once, that a node is gone before its time; `why` is a sentence. On the thread that polls.

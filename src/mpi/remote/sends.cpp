@@ -60,7 +60,7 @@ void Sends::Outbound::reset() noexcept {
 }
 
 void Sends::use(int ranks, int nodes) {
-  queues_.use(nodes, core_.transfer_depth, core_.first_piece);
+  queues_.use(nodes, core_.transfer_depth);
   allowance_.use(ranks);
   const std::size_t buffered = core_.transport->limits().most_buffered;
   now_limit_ = std::min(core_.settings.eager_limit, static_cast<MPI_Count>(buffered));

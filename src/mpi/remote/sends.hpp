@@ -34,6 +34,8 @@ class Sends {
  public:
   explicit Sends(Core& core) : core_(core) {}
   void use(int ranks, int nodes);
+  /// How data to a peer begins to which nothing is under way (TransferQueue::open_with).
+  void open_with(MPI_Count opening) noexcept { queues_.open_with(opening); }
 
   bool now(const Route& route, const MatchKey& key, const Outgoing& data, SendMode mode);
   void start(Request& request, const Route& route, const MatchKey& key, const Outgoing& data, SendMode mode);

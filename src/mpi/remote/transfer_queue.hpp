@@ -34,12 +34,11 @@ class TransferQueue {
  public:
   static constexpr MPI_Count kTurn = kTransferTurn;
 
-  /// So many bytes, or a piece more, are under way at a time; 0, the default: as many as there are. What finds nothing
-  /// under way begins with a piece of at most `first` bytes, and nothing else until that has left; 0: as any other.
-  void limit(MPI_Count depth, MPI_Count first = 0) noexcept {
-    depth_ = depth;
-    opening_ = first;
-  }
+  /// So many bytes, or a piece more, are under way at a time; 0, the default: as many as there are.
+  void limit(MPI_Count depth) noexcept { depth_ = depth; }
+  /// A transfer that finds nothing under way begins with a piece of at most so many bytes, and nothing else goes until
+  /// that has left; 0, the default: with one as any other.
+  void open_with(MPI_Count opening) noexcept { opening_ = opening; }
 
   /// It has something to post.
   void join(T& transfer) noexcept {
@@ -129,11 +128,14 @@ template <class T>
 class TransferQueues {
  public:
   /// So many bytes are under way at a time to or from each peer; 0: as many as there are, and nobody is served later.
-  void use(int peers, MPI_Count depth, MPI_Count first = 0) {
+  void use(int peers, MPI_Count depth) {
     queues_.resize(static_cast<std::size_t>(peers));
-    for (auto& queue : queues_) queue.limit(depth, first);
+    for (auto& queue : queues_) queue.limit(depth);
     unserved_.use(peers);
     later_ = depth > 0;
+  }
+  void open_with(MPI_Count opening) noexcept {
+    for (auto& queue : queues_) queue.open_with(opening);
   }
   TransferQueue<T>& of(int peer) noexcept { return queues_[static_cast<std::size_t>(peer)]; }
 

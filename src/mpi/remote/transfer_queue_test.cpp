@@ -50,7 +50,8 @@ TEST_CASE("a queue serves who came first to its end, as much at a time as it may
 
 TEST_CASE("what finds nothing under way begins with a small piece, alone") {
   TransferQueue<Load> queue;
-  queue.limit(2 * kPiece, 1000);
+  queue.limit(2 * kPiece);
+  queue.open_with(1000);
   Load a{{}, 4 * kPiece}, b{{}, kPiece};
   queue.join(a);
   CHECK(queue.piece(kPiece) == 1000);
@@ -67,9 +68,19 @@ TEST_CASE("what finds nothing under way begins with a small piece, alone") {
   CHECK(post(queue) == &a);
   CHECK(post(queue) == &b);
   queue.done(2 * kPiece);
-  Load c{{}, kPiece};
+  Load c{{}, 2 * kPiece};
   queue.join(c);
   CHECK(queue.piece(kPiece) == 1000);
+  // One that has left as soon as it is posted; and who goes on is not new, though nothing is under way.
+  CHECK(post(queue) == &c);
+  queue.done(kPiece);
+  CHECK(queue.piece(kPiece) == kPiece);
+  CHECK(post(queue) == &c);
+  queue.done(kPiece);
+  Load d{{}, kPiece};
+  d.turn = 1;
+  queue.join(d);
+  CHECK(queue.piece(kPiece) == kPiece);
 }
 
 TEST_CASE("who has had a long turn lets others come first; without a limit everybody posts at once") {
