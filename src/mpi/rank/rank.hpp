@@ -61,9 +61,9 @@ struct Rank {
   /// The rank's own: not in a line that senders look at.
   alignas(kCacheLine) RequestPool requests;
   std::uint64_t first_look =
-      0;  ///< the first wait or test since the last start that somebody times (p2p/remote_calls.hpp), by its clock
-  std::uint64_t starting = 0;  ///< ticks spent in such starts, in which that clock stands still
-  std::uint32_t at_once = 0;   ///< messages received that lay there already, since others had their turn
+      0;  ///< ticks: the first wait or test since the last start that somebody times (p2p/remote_calls.hpp)
+  std::uint64_t last_start = 0;  ///< ticks: when that had been made
+  std::uint32_t at_once = 0;     ///< messages received that lay there already, since others had their turn
   /// Of a receiver of its worker, by nonblocking sends, or has received much that lay there: lets others run when it
   /// waits.
   bool ahead = false;

@@ -36,7 +36,7 @@ class EagerPolicy {
   /// the receive is there until so many bytes have moved.
   void moved(int peer, MPI_Count bytes, std::uint64_t ticks) noexcept;
   /// A rank has waited for or tested a nonblocking operation of more bytes than the limit for the first time, `ticks`
-  /// after its start. Any thread.
+  /// after the last start of one. Any thread.
   void looked_for(int peer, MPI_Count bytes, std::uint64_t ticks) noexcept;
   /// An eager message of more than `base` bytes has been sent or has come.
   void used(int peer, std::uint64_t now) noexcept { peers_[peer].used = now; }

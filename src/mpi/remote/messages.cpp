@@ -21,18 +21,13 @@ int awaited(const Request& receive) noexcept {
   return job()->local(world) == nullptr ? world : -1;
 }
 
-// Ticks; stands still while the rank starts sends: a window of large ones, each of which is copied as it starts, is not
-// computation between start and wait.
-std::uint64_t own_clock(const Rank& rank) noexcept {
-  return timers::now_ticks() - rank.starting;
-}
-
 // Request::started of an operation of this rank with the peer.
 std::uint64_t begun_now(Rank& rank, int peer, MPI_Count bytes) noexcept {
   const EagerLimits& limits = engine()->eager_limits();
   if (!limits.dynamic() || bytes <= limits.of(peer)) return 0;
   rank.first_look = 0;
-  return own_clock(rank);
+  rank.last_start = timers::now_ticks();
+  return rank.last_start;
 }
 
 bool send_now(const Rank& from, int dest, const MatchKey& key, const Outgoing& data, SendMode mode) noexcept {
@@ -51,7 +46,7 @@ void start(const Rank& from, Request& request, int dest, const MatchKey& key, co
   engine()->submit([&request, route = route_to(from, dest), key, data, mode](Sends& sends, Receives&) {
     sends.start(request, route, key, data, mode);
   });
-  if (begun != 0) owner->starting = timers::now_ticks() - begun;
+  if (begun != 0) owner->last_start = timers::now_ticks();  // its data may have been copied
   sched::call_progress();
 }
 
@@ -137,11 +132,13 @@ void looked_for(Request& request) noexcept {
   if (!message || request.comm == nullptr || request.peer < 0 ||
       request.peer >= request.comm->shared->peers->size())
     return;
-  // One that is waited for after another: the rank has not computed in between, but waited for that one.
-  std::uint64_t& look = request.comm->owner->first_look;
-  if (look < started) look = own_clock(*request.comm->owner);
+  // One that is waited for after another: the rank has not computed in between, but waited for that one. Nor has it
+  // between two starts: windows of large messages are begun one after the other.
+  Rank& rank = *request.comm->owner;
+  if (rank.first_look < started) rank.first_look = timers::now_ticks();
+  const std::uint64_t computed = rank.first_look - std::min(rank.first_look, rank.last_start);
   const int peer = job()->node_of(request.comm->shared->peers->world_rank(request.peer));
-  engine()->eager_limits().looked_for(peer, request.count * request.type->size(), look - started);
+  engine()->eager_limits().looked_for(peer, request.count * request.type->size(), computed);
 }
 
 }  // namespace
