@@ -332,13 +332,12 @@ bool Control::can_report() const noexcept {
 void Control::leave_crashed(int code) noexcept {
   // Who claimed the report may still be wording it.
   for (int i = 0; i < 100 && !end_.ready(); ++i) usleep(10'000);
-  bool whole = put(sending_.data() + sent_, sending_.size() - sent_);
+  const bool whole = put(sending_.data() + sent_, sending_.size() - sent_);
   if (!end_sent_ && end_.ready()) {
     const EndRecord record{end_.code()};
     const FrameHeader header{static_cast<std::uint32_t>(sizeof record + end_.length()), FrameType::kEnd,
                              static_cast<std::uint16_t>(end_.kind()), end_.rank()};
-    whole = whole && put(&header, sizeof header) && put(&record, sizeof record) &&
-            put(end_.text(), end_.length());
+    if (whole && put(&header, sizeof header) && put(&record, sizeof record)) put(end_.text(), end_.length());
   }
   _exit(end_.ready() ? end_.code() & 0xff : code);
 }

@@ -50,8 +50,8 @@ Result<std::string> prepare(const WayOrder& order) {
 // A problem is said of this job: "has ...".
 void on_prepare(const WayOrder& order) {
   Result<std::string> address = prepare(order);
-  answer(FrameType::kWayPrepared,
-         {order.index, address ? *std::move(address) : "", address ? "" : address.message()});
+  const std::string problem = address ? "" : address.message();
+  answer(FrameType::kWayPrepared, {order.index, address ? *std::move(address) : "", problem});
 }
 
 void on_join(const WayAddresses& all) {

@@ -53,7 +53,7 @@ Result<void> open_network(const JobSpec& job, const NodeSpec& node, int workers)
   options.job = node.job;
   options.secret = node.secret;
   options.same_machine = node.same_machine;
-  if (const Result<void> begun = mpi::remote::begin(options, settings_of(job)); !begun) return begun;
+  if (Result<void> begun = mpi::remote::begin(options, settings_of(job)); !begun) return begun;
   mpi::remote::on_lost(&report_loss);
   Control::instance()->publish_address(mpi::remote::address(), workers);
   return {};
@@ -61,7 +61,7 @@ Result<void> open_network(const JobSpec& job, const NodeSpec& node, int workers)
 
 Result<void> open_to_other_jobs(const JobSpec& job) {
   if (mpi::remote::active()) return mpi::remote::take_other_jobs();
-  if (const Result<void> begun = mpi::remote::begin_for_other_jobs(settings_of(job)); !begun) return begun;
+  if (Result<void> begun = mpi::remote::begin_for_other_jobs(settings_of(job)); !begun) return begun;
   mpi::remote::on_lost(&report_loss);
   return {};
 }
