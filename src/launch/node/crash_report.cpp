@@ -309,8 +309,10 @@ void remove_crash_handlers() noexcept {
   }
 }
 
+// The group that this process leads, also when Control::abandoned() has just left it: that one, in another thread, then
+// goes on. Its own, if it leads none.
 void on_parent_death(int) {
-  kill(0, SIGKILL);
+  if (kill(-getpid(), SIGKILL) != 0) kill(0, SIGKILL);
 }
 
 }  // namespace
