@@ -2,7 +2,7 @@
 import os
 import sys
 
-from . import launchers
+from . import experiment, launchers
 
 
 class Nodes(launchers.Tmpi):
@@ -22,7 +22,7 @@ def of(chosen, vratio, net, rndv="rts-cts", more=(), count=2):
 
 def cpus(mode="poll", cores=1, nodes=2):
     """The CPUs of `nodes` node processes with `cores` workers each, and with one more each for --progress core where there are as many."""
-    allowed = sorted(os.sched_getaffinity(0))
+    allowed = experiment.cpus()
     if len(allowed) < nodes * cores and cores > 1:
         sys.exit(f"{nodes} node processes of {cores} cores need {nodes * cores} CPUs, and there are {len(allowed)}")
     return allowed[: nodes * (cores + (has_spare(cores, nodes) if mode.startswith("core") else 0))]
@@ -30,7 +30,7 @@ def cpus(mode="poll", cores=1, nodes=2):
 
 def has_spare(cores=1, nodes=2):
     """Whether each node process can have a core beside those of its workers."""
-    return len(os.sched_getaffinity(0)) >= nodes * (cores + 1)
+    return len(experiment.cpus()) >= nodes * (cores + 1)
 
 
 def progress(mode, nodes=2):
@@ -42,7 +42,7 @@ def progress(mode, nodes=2):
 
 def crowded():
     """A word of warning if this machine does other work."""
-    load, cores = os.getloadavg()[0], len(os.sched_getaffinity(0))
+    load, cores = os.getloadavg()[0], len(experiment.cpus())
     if load > 0.7 * cores:
         return f"the machine is busy (load {load:.1f} on {cores} cores): times are those of a machine that is shared; --hold is not disturbed much"
     return ""

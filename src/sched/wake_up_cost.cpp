@@ -21,7 +21,7 @@ constexpr long kPeriod = 200'000;  // ns
 constexpr double kInterrupted =
     1e-6;                   // the clock has gone on by so much between two looks: somebody else had the core
 constexpr int kFewest = 5;  // wake-ups that say something
-constexpr int kMostMoments = 50;
+constexpr int kMostMoments = 50;  // of kPeriod, until the thread has run for the first time
 
 // Wakes up again and again, on the core of who has made it, and does nothing.
 struct Sleeper {

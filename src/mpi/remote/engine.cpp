@@ -6,6 +6,7 @@
 #include <cstring>
 #include <utility>
 
+#include "base/platform.hpp"
 #include "mpi/base/format_into.hpp"
 #include "mpi/rank/rank.hpp"
 #include "mpi/remote/active.hpp"

@@ -1,4 +1,5 @@
 // The protocol layer's side of p2p/remote_calls.hpp.
+#include <algorithm>
 #include <utility>
 
 #include "mpi/p2p/remote_calls.hpp"
