@@ -116,10 +116,10 @@ void wake_rank(int rank) noexcept {
   the_hooks.wake(rank);
 }
 
-[[gnu::noipa]] int own_errno() noexcept {
+[[gnu::noinline]] int own_errno() noexcept {
   return errno;
 }
-[[gnu::noipa]] void set_own_errno(int error) noexcept {
+[[gnu::noinline]] void set_own_errno(int error) noexcept {
   errno = error;
 }
 

@@ -266,8 +266,13 @@ void gets(const Subject& subject) {
     Offer theirs;
     std::memcpy(&theirs, node.received[0]->header.data(), sizeof theirs);
     const Bytes expected = pattern(static_cast<std::uint64_t>(other), size);
-    for (const auto& [offset, bytes] :
-         {std::pair<std::size_t, std::size_t>{0, size}, {17, 1}, {4097, 70'001}, {9, 0}}) {
+    struct Part {
+      std::size_t offset;
+      std::size_t bytes;
+    };
+    for (const Part part : {Part{0, size}, Part{17, 1}, Part{4097, 70'001}, Part{9, 0}}) {
+      const std::size_t offset = part.offset;
+      const std::size_t bytes = part.bytes;
       Bytes buffer(bytes + 8, std::byte{0xdd});
       Got got;
       Post result = Post::kNoResource;

@@ -45,7 +45,8 @@ TEST_CASE("a sealed key opens with its secret only, unchanged, and does not show
   REQUIRE((key && secret && other));
   const auto sealed = seal(*key, *secret);
   REQUIRE(sealed);
-  CHECK(std::ranges::search(*sealed, key->secret.bytes).empty());
+  const auto& bytes = key->secret.bytes;
+  CHECK(std::search(sealed->begin(), sealed->end(), bytes.begin(), bytes.end()) == sealed->end());
   const auto opened = unseal(*sealed, *secret);
   REQUIRE(opened);
   CHECK(opened->job == key->job);

@@ -46,11 +46,10 @@ constexpr Shape kShapes[] = {
 
 const Function kFunctions[] = {
 #define TMPI_RECORDED(name, shape) \
-  {#name, any(&P##name), any(&Recorder<&P##name, kIndexOf_##name, kShapes[kIndexOf_##name]>::call)},
+  {#name, any(&P##name), any(&Recorder<&P##name, kIndexOf_##name, kShapes>::call)},
 #include "observe/recorded_functions.inc"
 #undef TMPI_RECORDED
-    {"MPIX_Yield", any(&PMPIX_Yield),
-     any(&Recorder<&PMPIX_Yield, kIndexOf_MPIX_Yield, kShapes[kIndexOf_MPIX_Yield]>::call)},
+    {"MPIX_Yield", any(&PMPIX_Yield), any(&Recorder<&PMPIX_Yield, kIndexOf_MPIX_Yield, kShapes>::call)},
 };
 
 /// MPI report, 15.2.4: level 0 switches profiling off, any other on.

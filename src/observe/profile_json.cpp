@@ -61,7 +61,8 @@ ProfiledCall call_in(const json& in) {
 
 json variables_of(const ProfiledVariables& variables) {
   json out = json::object();
-  for (const auto& [name, value] : variables) std::visit([&](auto number) { out[name] = number; }, value);
+  for (const auto& [name, value] : variables)
+    std::visit([&, &key = name](auto number) { out[key] = number; }, value);
   return out;
 }
 

@@ -113,7 +113,7 @@ class Table {
   std::string hosts() const {
     std::vector<std::string> names = profile_.hosts;
     std::ranges::sort(names);
-    names.erase(std::ranges::unique(names).begin(), names.end());
+    names.erase(std::unique(names.begin(), names.end()), names.end());
     const std::size_t shown = std::min(names.size(), kMostHosts);
     std::string text =
         fmt::format("host{} {}", names.size() == 1 ? "" : "s",

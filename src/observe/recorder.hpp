@@ -39,11 +39,14 @@ class OpenCall {
   const std::uint16_t function_;
 };
 
-template <auto kFunction, std::uint16_t kIndex, const Shape& kShape>
+/// kShapes: the shapes of all functions, by index (clang 14 takes the whole array as an argument, but no element of it).
+template <auto kFunction, std::uint16_t kIndex, const auto& kShapes>
 struct Recorder;
 
-template <class... Arguments, int (*kFunction)(Arguments...), std::uint16_t kIndex, const Shape& kShape>
-struct Recorder<kFunction, kIndex, kShape> {
+template <class... Arguments, int (*kFunction)(Arguments...), std::uint16_t kIndex, const auto& kShapes>
+struct Recorder<kFunction, kIndex, kShapes> {
+  static constexpr const Shape& kShape = kShapes[kIndex];
+
   /// Never inlined and never left by a jump, so that its frame has the program's call above it.
   [[gnu::noinline]] static int call(Arguments... arguments) {
     OpenCall open(kIndex, __builtin_frame_address(0));

@@ -111,7 +111,6 @@ TEST_CASE("a helper may yield and start helpers before its caller goes on") {
 TEST_CASE("helpers that still wait when all tasks have finished are left behind") {
   for (int workers : {1, 2, 3}) {
     Job job({.workers = workers, .tasks = workers, .bind = false});
-    Event never;
     std::atomic<int> waiting{0};
     auto work = [&] {
       ++waiting;

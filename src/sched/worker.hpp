@@ -240,7 +240,10 @@ class alignas(kCacheLine) Worker {
   bool finished() const noexcept { return shared_.unfinished.load(std::memory_order_acquire) == 0; }
   void spin() noexcept;
   void spin_on() noexcept;
-  bool progressed() noexcept { return assist_point_.take_request() | std::exchange(progressed_, false); }
+  bool progressed() noexcept {
+    const bool asked = assist_point_.take_request();
+    return std::exchange(progressed_, false) || asked;
+  }
   bool sleep(std::uint32_t epoch) noexcept;
   /// Who has slept goes to work: perhaps nobody watches the event source any more. seq_cst: the progress
   /// thread may be about to sleep.

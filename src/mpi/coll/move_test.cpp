@@ -14,8 +14,8 @@ MPI_Datatype sparse_type() {
   return type;
 }
 Ints sparse(const Ints& dense) {
-  Ints data;
-  for (int x : dense) data.insert(data.end(), {x, -1});
+  Ints data(2 * dense.size(), -1);
+  for (std::size_t i = 0; i < dense.size(); ++i) data[2 * i] = dense[i];
   return data;
 }
 

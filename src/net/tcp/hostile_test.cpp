@@ -65,7 +65,9 @@ struct Job {
   }
   // One message from a to b, and one back.
   void talk(int a, int b) {
-    for (const auto& [from, to] : {std::pair{a, b}, {b, a}}) {
+    for (const bool back : {false, true}) {
+      const int from = back ? b : a;
+      const int to = back ? a : b;
       Node& sender = *nodes[static_cast<std::size_t>(from)];
       Node& receiver = *nodes[static_cast<std::size_t>(to)];
       const std::size_t before = receiver.received.size();
