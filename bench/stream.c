@@ -4,13 +4,17 @@
 #include "bench.h"
 
 enum { kWindow = 64, kMaxBatches = 1000, kMaxSizes = 32, kAnswer = 4 };
+static const double kComputing = 1e-3; /* seconds */
 
 static void usage(void) {
   printf(
       "usage: stream [--sizes LIST] [--reps N] [--batches N]\n"
       "  --sizes LIST   sizes of a message (default 1,8,16,32,64,128,256,1K,4K)\n"
       "  --reps N       windows of 64 messages of a batch (default 100)\n"
-      "  --batches N    batches per size (default 15, after two that do not count)\n");
+      "  --batches N    batches per size (default 15, after two that do not count)\n"
+      "  --computing N  before each size, N messages both ways of that size with computation between start "
+      "and\n"
+      "                 wait, which raise an eager limit that adapts (default 0)\n");
 }
 
 static void post(int receive, char* buffer, int bytes, int peer, MPI_Request* requests) {
@@ -45,6 +49,18 @@ static void both_ways(int rank, char* out, char* in, int bytes, long reps) {
   }
 }
 
+/* What --eager-limit dynamic takes for a program that computes and wants its messages to go meanwhile. */
+static void compute_between(int rank, char* out, char* in, int bytes, long messages) {
+  for (long m = 0; m < messages; m++) {
+    MPI_Request requests[2];
+    MPI_Irecv(in, bytes, MPI_BYTE, 1 - rank, 102, MPI_COMM_WORLD, &requests[0]);
+    MPI_Isend(out, bytes, MPI_BYTE, 1 - rank, 102, MPI_COMM_WORLD, &requests[1]);
+    const double end = MPI_Wtime() + kComputing;
+    while (MPI_Wtime() < end) continue;
+    MPI_Waitall(2, requests, MPI_STATUSES_IGNORE);
+  }
+}
+
 /* MB/s of one batch, all ranks alike. */
 static double batch(int ways, int rank, char* out, char* in, int bytes, long reps) {
   double elapsed, slowest;
@@ -68,6 +84,7 @@ int main(int argc, char** argv) {
   MPI_Comm_size(MPI_COMM_WORLD, &size);
   long reps = option_number(argc, argv, "--reps", 100);
   int batches = (int)option_number(argc, argv, "--batches", 15);
+  long computing = option_number(argc, argv, "--computing", 0);
   int count =
       option_sizes(option_text(argc, argv, "--sizes", "1,8,16,32,64,128,256,1K,4K"), sizes, kMaxSizes);
   int wrong = size != 2 || batches < 1 || batches > kMaxBatches || count < 1;
@@ -81,6 +98,7 @@ int main(int argc, char** argv) {
   for (int ways = 1; ways <= 2; ways++) {
     for (int s = 0; s < count; s++) {
       char *out = bench_memory((size_t)sizes[s]), *in = bench_memory((size_t)sizes[s]);
+      compute_between(rank, out, in, (int)sizes[s], computing);
       for (int b = -2; b < batches; b++) {
         double done = batch(ways, rank, out, in, (int)sizes[s], reps);
         if (b >= 0) rate[b] = done;

@@ -12,6 +12,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -106,6 +107,9 @@ struct Options {
   std::size_t eager =
       0;  ///< payloads of up to this size will come unasked (--eager-limit): what a transport that
           ///< posts receive buffers makes them for; 0: limits().eager
+  std::optional<std::uint8_t>
+      awaited;          ///< id of messages that are sent only when the peer has asked for them, whatever
+                        ///< their size: what they bring has its place
   bool adapts = false;  ///< and their number may follow what is needed (--eager-limit dynamic)
 };
 

@@ -84,6 +84,15 @@ TEST_CASE(
       const std::uint64_t asked = counters.rendezvous;
       exchange(rank, {kLarge}, 0, 1);
       CHECK(remote::counters().rendezvous == asked);
+      // A phase that waits at once asks first, with the limit as it is; one that computes again does not.
+      for (int round = 0; round < 40; ++round) exchange(rank, {kLarge}, 0, round);
+      const std::uint64_t asked_again = remote::counters().rendezvous;
+      CHECK(asked_again > asked + 10);
+      for (int round = 0; round < 40; ++round) exchange(rank, {kLarge}, 5e-4, round);
+      const remote::ProtocolCounters end = remote::counters();
+      CHECK(end.rendezvous < asked_again + 20);
+      CHECK(end.limits_raised == 1);
+      CHECK(end.limits_lowered == 0);
     });
   }
 }

@@ -30,6 +30,12 @@ class EagerLimits {
   MPI_Count of(int peer) const noexcept {
     return pairs_ == nullptr ? base_ : pairs_[peer].limit.load(std::memory_order_relaxed);
   }
+  /// Up to which size this node sends unasked at present: the pair's limit or, while that would not pay, the one with
+  /// which pairs begin.
+  MPI_Count unasked(int peer) const noexcept {
+    const MPI_Count limit = of(peer);
+    return limit == base_ || policy_.pays(peer) ? limit : base_;
+  }
 
   // What the protocols see. Nothing happens unless limits are dynamic.
 
@@ -43,6 +49,10 @@ class EagerLimits {
   /// Any thread.
   void looked_for(int peer, MPI_Count bytes, std::uint64_t ticks) noexcept {
     if (dynamic()) policy_.looked_for(peer, bytes, ticks);
+  }
+  /// A rank waits in a blocking send. No reason for a limit and none against one, but one not to use it. Any thread.
+  void blocked_for(int peer, MPI_Count bytes) noexcept {
+    if (bytes > base_ && of(peer) > base_) policy_.blocked_for(peer);
   }
 
   /// What has come from the peer. False: that makes no sense.

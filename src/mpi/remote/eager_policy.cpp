@@ -35,19 +35,23 @@ void EagerPolicy::moved(int peer, MPI_Count bytes, std::uint64_t ticks) noexcept
   if (before == 0 || now < before) least.store(now, std::memory_order_relaxed);
 }
 
-void EagerPolicy::looked_for(int peer, MPI_Count bytes, std::uint64_t ticks) noexcept {
+void EagerPolicy::count_look(int peer, bool is_late) noexcept {
   Peer& pair = peers_[peer];
-  const double transfer = static_cast<double>(bytes) * pair.ticks_per_byte.load(std::memory_order_relaxed);
-  if (transfer == 0) return;  // nothing is known yet
   std::uint32_t looks = pair.looks.load(std::memory_order_relaxed) + 1;
-  std::uint32_t late =
-      pair.late.load(std::memory_order_relaxed) + (2 * static_cast<double>(ticks) >= transfer);
+  std::uint32_t late = pair.late.load(std::memory_order_relaxed) + is_late;
   if (looks >= kLooks) {
     looks /= 2;
     late /= 2;
   }
   pair.looks.store(looks, std::memory_order_relaxed);
   pair.late.store(late, std::memory_order_relaxed);
+}
+
+void EagerPolicy::looked_for(int peer, MPI_Count bytes, std::uint64_t ticks) noexcept {
+  const double transfer =
+      static_cast<double>(bytes) * peers_[peer].ticks_per_byte.load(std::memory_order_relaxed);
+  if (transfer == 0) return;  // nothing is known yet
+  count_look(peer, 2 * static_cast<double>(ticks) >= transfer);
 }
 
 void EagerPolicy::changed(int peer, MPI_Count limit, std::uint64_t now) noexcept {
@@ -72,6 +76,12 @@ MPI_Count EagerPolicy::larger_limit(int peer) const noexcept {
   if (looks < kMessages || 2 * pair.late.load(std::memory_order_relaxed) < looks) return 0;
   const MPI_Count limit = suggestion(peer);
   return limit > pair.limit ? limit : 0;
+}
+
+bool EagerPolicy::pays(int peer) const noexcept {
+  const Peer& pair = peers_[peer];
+  const std::uint32_t looks = pair.looks.load(std::memory_order_relaxed);
+  return looks < kMessages || 4 * pair.late.load(std::memory_order_relaxed) >= looks;
 }
 
 bool EagerPolicy::unused(int peer, std::uint64_t now) const noexcept {

@@ -35,9 +35,11 @@ class EagerPolicy {
   /// What a rank that looks for its nonblocking operation at once would have waited: so many ticks from the word that
   /// the receive is there until so many bytes have moved.
   void moved(int peer, MPI_Count bytes, std::uint64_t ticks) noexcept;
-  /// A rank has waited for or tested a nonblocking operation of more bytes than the limit for the first time, `ticks`
+  /// A rank has waited for or tested a nonblocking operation of more bytes than `base` for the first time, `ticks`
   /// after the last start of one. Any thread.
   void looked_for(int peer, MPI_Count bytes, std::uint64_t ticks) noexcept;
+  /// The same of a blocking send: at once.
+  void blocked_for(int peer) noexcept { count_look(peer, false); }
   /// An eager message of more than `base` bytes has been sent or has come.
   void used(int peer, std::uint64_t now) noexcept { peers_[peer].used = now; }
   /// The pair has another limit from now on.
@@ -48,6 +50,9 @@ class EagerPolicy {
   /// The limit that the pair had better have, larger than what it has: by the formula, if at least half of the
   /// program's looks came late, half of the time of a transfer after the start or more. 0: leave it.
   MPI_Count larger_limit(int peer) const noexcept;
+  /// Whether messages between `base` and the pair's limit had better be sent unasked: not while less than a quarter of
+  /// the program's looks come late. It waits for its messages then, and asking costs less than copies at both ends.
+  bool pays(int peer) const noexcept;
   /// Nothing above `base` has come by for so long that the pair's buffers had better be released. The time doubles
   /// with each limit that was made larger again (the paper's weights), sixteenfold at most: phases of a program that
   /// come again and again find their buffers.
@@ -57,6 +62,8 @@ class EagerPolicy {
   static constexpr std::uint64_t kMessages = 4;  // before anything is concluded from them
   static constexpr std::uint64_t kForget = 64;   // messages whose weight is halved
   static constexpr std::uint32_t kLooks = 16;    // looks whose weight is halved
+
+  void count_look(int peer, bool late) noexcept;
 
   struct Peer {
     MPI_Count limit = 0;

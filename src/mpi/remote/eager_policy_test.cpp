@@ -52,6 +52,25 @@ TEST_CASE("a limit is raised when at least half of the looks come after half of 
   CHECK(prompt.larger_limit(1) == 64 * kKib + 1024);
 }
 
+TEST_CASE("a raised limit is used unless less than a quarter of the looks come late") {
+  EagerPolicy policy = fresh();
+  messages(policy, 4, 40'000, 40'000);
+  policy.changed(1, 64 * kKib + 1024, 1);
+  CHECK(policy.pays(1));
+  messages(policy, 16, 40'000, 100);  // a phase that waits at once
+  CHECK_FALSE(policy.pays(1));
+  CHECK(policy.pays(2));  // another pair
+  messages(policy, 16, 40'000, 40'000);
+  CHECK(policy.pays(1));
+  for (int i = 0; i < 100; ++i) {  // receives during which the program computes, blocking sends
+    messages(policy, 1, 40'000, 40'000);
+    policy.blocked_for(1);
+    CHECK(policy.pays(1));
+  }
+  for (int i = 0; i < 16; ++i) policy.blocked_for(1);
+  CHECK_FALSE(policy.pays(1));
+}
+
 TEST_CASE("blocking operations, which nobody looks for later, raise nothing") {
   EagerPolicy policy = fresh();
   for (int i = 0; i < 100; ++i) policy.asked(1, 40'000);

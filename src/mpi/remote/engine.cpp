@@ -57,6 +57,7 @@ Result<std::unique_ptr<Engine>> Engine::create(const net::Options& options, cons
   std::unique_ptr<Engine> engine(new Engine);
   net::Options known = options;
   known.eager = static_cast<std::size_t>(std::clamp<MPI_Count>(settings.eager_limit, 0, kMostEager));
+  known.awaited = static_cast<std::uint8_t>(Kind::kData);
   known.adapts = settings.release_seconds > 0;
   auto transport = make(known, *engine);
   if (!transport) return transport.failure();

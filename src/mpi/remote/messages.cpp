@@ -22,10 +22,10 @@ int awaited(const Request& receive) noexcept {
   return job()->local(world) == nullptr ? world : -1;
 }
 
-// Request::started of an operation of this rank with the peer.
-std::uint64_t begun_now(Rank& rank, int peer, MPI_Count bytes) noexcept {
+// Request::started of an operation of this rank.
+std::uint64_t begun_now(Rank& rank, MPI_Count bytes) noexcept {
   const EagerLimits& limits = engine()->eager_limits();
-  if (!limits.dynamic() || bytes <= limits.of(peer)) return 0;
+  if (!limits.dynamic() || bytes <= limits.base()) return 0;
   rank.first_look = 0;
   rank.last_start = timers::now_ticks();
   return rank.last_start;
@@ -42,12 +42,13 @@ void start(const Rank& from, Request& request, int dest, const MatchKey& key, co
   // Cleared here and not when it starts: it may be cancelled before somebody has come to that.
   request.cancelling = false;
   Rank* const owner = request.comm != nullptr ? request.comm->owner : nullptr;
-  const std::uint64_t begun = owner != nullptr ? begun_now(*owner, job()->node_of(dest), data.bytes) : 0;
+  const std::uint64_t begun = owner != nullptr ? begun_now(*owner, data.bytes) : 0;
   request.started = begun;
   engine()->submit([&request, route = route_to(from, dest), key, data, mode](Sends& sends, Receives&) {
     sends.start(request, route, key, data, mode);
   });
   if (begun != 0) owner->last_start = timers::now_ticks();  // its data may have been copied
+  if (owner == nullptr) engine()->eager_limits().blocked_for(job()->node_of(dest), data.bytes);
   sched::call_progress();
 }
 
@@ -56,8 +57,7 @@ bool accept(Request& receive, Message& message) noexcept {
   if (message.place == MessagePlace::kElsewhere) {
     const MatchKey key = message.key;
     const MPI_Count bytes = message.bytes;
-    receive.started =
-        receive.kind == RequestKind::kRecv ? begun_now(*receive.comm->owner, origin.peer, bytes) : 0;
+    receive.started = receive.kind == RequestKind::kRecv ? begun_now(*receive.comm->owner, bytes) : 0;
     give_back_arrival(message);
     receive.posted_at = 0;
     engine()->submit([&receive, key, bytes, origin](Sends&, Receives& receives) {
@@ -92,8 +92,8 @@ ReceiveNotice expect(Request& receive) noexcept {
   const int world = awaited(receive);
   const MPI_Count bytes = receive.count * receive.type->size();
   receive.announced = engine()->announces() && world >= 0 && receive.tag != MPI_ANY_TAG &&
-                      bytes > engine()->eager_limits().of(job()->node_of(world));
-  receive.started = world >= 0 ? begun_now(*receive.comm->owner, job()->node_of(world), bytes) : 0;
+                      bytes > engine()->eager_limits().unasked(job()->node_of(world));
+  receive.started = world >= 0 ? begun_now(*receive.comm->owner, bytes) : 0;
   receive.expected = world >= 0 || receive.peer == MPI_ANY_SOURCE;
   receive.posted_at = receive.expected && engine()->serves_in_order(bytes) ? timers::now_ticks() : 0;
   // seq_cst pairs with the progress thread that is about to sleep (sched/progress.hpp), whom the caller calls

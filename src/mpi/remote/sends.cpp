@@ -118,7 +118,7 @@ void Sends::start(Request& request, const Route& route, const MatchKey& key, con
   const std::optional<MPI_Count> announced = take_announcement(route, key);
   if (announced) envelope.flags |= kAnnounced;
   const MPI_Count limit = core_.limits.of(route.peer);
-  const bool small = data.bytes <= limit;
+  const bool small = data.bytes <= core_.limits.unasked(route.peer);
   const bool early = !small && announced && *announced >= data.bytes && mode != SendMode::kSynchronous;
   if (early && gather(out, data)) {
     envelope.flags |= kUncharged;

@@ -74,6 +74,7 @@ Sim::Sim(const Model& model, const Options& options, Sink& sink, Segment segment
       node_(options.node),
       nodes_(options.nodes),
       eager_(options.eager != 0 ? options.eager : kMostBuffered),
+      awaited_(options.awaited),
       adapts_(options.adapts),
       sink_(sink),
       segment_(std::move(segment)),

@@ -153,6 +153,10 @@ class Sim final : public Transport, private Reconnection {
   static bool is_held(const Peer& peer, const Record& record) noexcept {
     return record.kind == Kind::kFirst && record.lane != peer.lane && peer.next && !peer.receives_by_next;
   }
+  // Whether a message takes a receive buffer of a connection for messages of so many bytes.
+  bool comes_unasked(std::uint8_t id, std::uint64_t bytes, std::size_t eager) const noexcept {
+    return id != awaited_ && bytes <= eager;
+  }
   bool take_buffer(Peer& peer, const Record& record, const std::byte* header) noexcept;
   void deliver_buffered(int node, std::uint8_t id) noexcept;
 
@@ -167,8 +171,9 @@ class Sim final : public Transport, private Reconnection {
 
   Model model_;
   int node_ = 0, nodes_ = 1;
-  std::size_t eager_ = 0;  // of connections at the start
-  bool adapts_ = false;    // and the number of their buffers follows what is needed
+  std::size_t eager_ = 0;                // of connections at the start
+  std::optional<std::uint8_t> awaited_;  // id of messages that take no receive buffer
+  bool adapts_ = false;                  // and the number of their buffers follows what is needed
   Sink& sink_;
   Segment segment_;
   Limits limits_;

@@ -22,7 +22,7 @@ constexpr std::size_t buffer_for(std::size_t eager) noexcept {
 bool Sim::take_buffer(Peer& peer, const Record& record, const std::byte* header) noexcept {
   Incoming& incoming = peer.incoming;
   incoming.buffer = nullptr;
-  if (record.payload > peer.eager[record.lane]) return false;
+  if (!comes_unasked(record.id, record.payload, peer.eager[record.lane])) return false;
   ReceivePools::Share& share = peer.shares[record.lane];
   const std::size_t buffers = adapts_ ? ReceivePools::kLeastShare : model_.buffers;
   if (share.pool == nullptr && !pools_.join(share, buffer_for(peer.eager[record.lane]), buffers, adapts_))

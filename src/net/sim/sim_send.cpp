@@ -80,7 +80,7 @@ Post Sim::send(int node, std::uint8_t id, std::span<const std::byte> header, std
   std::size_t part = 0, offset = 0;
   if (!header.empty()) std::memcpy(record->content(), header.data(), header.size());
   gather(record->content() + header.size(), payload, part, offset, first);
-  if (bytes <= peer->eager[peer->out_lane]) peer->out.count_unasked();
+  if (comes_unasked(id, bytes, peer->eager[peer->out_lane])) peer->out.count_unasked();
   Departure departure;
   Nanoseconds end = write_piece(*peer, *record, departure, ready);
   ++traffic_.messages_sent;
