@@ -1,10 +1,30 @@
 #include "mpi/remote/eager_limits.hpp"
 
 #include <algorithm>
+#include <cstring>
+#include <limits>
 
 #include "timers/clock.hpp"
 
 namespace tmpi::mpi::remote {
+
+namespace {
+
+// Ticks per byte, of memory that is not in the nearest cache.
+double time_of_copying() {
+  constexpr std::size_t kBytes = 256 << 10;
+  const auto from = std::make_unique<std::byte[]>(kBytes), to = std::make_unique<std::byte[]>(kBytes);
+  std::uint64_t least = std::numeric_limits<std::uint64_t>::max();
+  for (int i = 0; i < 5; ++i) {
+    const std::uint64_t begun = timers::now_ticks();
+    std::memcpy(to.get(), from.get(), kBytes);
+    asm volatile("" : : "r"(to.get()) : "memory");  // it is copied
+    least = std::min(least, timers::now_ticks() - begun);
+  }
+  return static_cast<double>(least) / kBytes;
+}
+
+}  // namespace
 
 // What a LimitSwitch does to the world: one per call.
 class EagerLimits::Ports final : public SwitchPorts {
@@ -62,7 +82,7 @@ void EagerLimits::use(Backlog& backlog, net::Transport& transport, int node, int
   nodes_ = nodes;
   base_ = largest_ = base;
   if (release_seconds <= 0) return;
-  policy_.use(peers, base, timers::ticks(release_seconds));
+  policy_.use(peers, base, timers::ticks(release_seconds), time_of_copying());
   period_ = timers::ticks(release_seconds / 8);
   pairs_ = std::make_unique<Pair[]>(static_cast<std::size_t>(peers));
   for (int peer = 0; peer < peers; ++peer) {

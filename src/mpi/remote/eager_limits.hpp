@@ -30,11 +30,10 @@ class EagerLimits {
   MPI_Count of(int peer) const noexcept {
     return pairs_ == nullptr ? base_ : pairs_[peer].limit.load(std::memory_order_relaxed);
   }
-  /// Up to which size this node sends unasked at present: the pair's limit or, while that would not pay, the one with
-  /// which pairs begin.
-  MPI_Count unasked(int peer) const noexcept {
-    const MPI_Count limit = of(peer);
-    return limit == base_ || policy_.pays(peer) ? limit : base_;
+  /// Whether this node sends a message of that size unasked at present: always up to the base, up to the pair's limit
+  /// while that pays.
+  bool goes_unasked(int peer, MPI_Count bytes) const noexcept {
+    return bytes <= base_ || (bytes <= of(peer) && policy_.pays(peer, bytes));
   }
 
   // What the protocols see. Nothing happens unless limits are dynamic.
@@ -45,6 +44,9 @@ class EagerLimits {
   void travelled(int peer, MPI_Count bytes) noexcept;
   void moved(int peer, MPI_Count bytes, std::uint64_t ticks) noexcept {
     if (dynamic()) policy_.moved(peer, bytes, ticks);
+  }
+  void answered(int peer, MPI_Count moved, std::uint64_t ticks) noexcept {
+    if (dynamic()) policy_.answered(peer, moved, ticks);
   }
   /// Any thread.
   void looked_for(int peer, MPI_Count bytes, std::uint64_t ticks) noexcept {

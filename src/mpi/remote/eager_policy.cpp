@@ -4,15 +4,25 @@
 #include <bit>
 
 namespace tmpi::mpi::remote {
+namespace {
+
+// 0: nothing has been measured yet.
+void keep_least(std::atomic<double>& least, double now) noexcept {
+  const double before = least.load(std::memory_order_relaxed);
+  if (before == 0 || now < before) least.store(now, std::memory_order_relaxed);
+}
+
+}  // namespace
 
 MPI_Count EagerPolicy::limit_for(std::uint64_t bytes, std::uint64_t messages) noexcept {
   const std::uint64_t mean = (bytes + messages - 1) / messages;
   return static_cast<MPI_Count>(std::bit_ceil(mean)) + kOffset;
 }
 
-void EagerPolicy::use(int nodes, MPI_Count base, std::uint64_t release) {
+void EagerPolicy::use(int nodes, MPI_Count base, std::uint64_t release, double copying) {
   base_ = base;
   release_ = release;
+  copying_ = copying;
   peers_ = std::make_unique<Peer[]>(static_cast<std::size_t>(nodes));
   for (int peer = 0; peer < nodes; ++peer) peers_[peer].limit = base;
 }
@@ -29,10 +39,15 @@ void EagerPolicy::asked(int peer, MPI_Count bytes) noexcept {
 
 void EagerPolicy::moved(int peer, MPI_Count bytes, std::uint64_t ticks) noexcept {
   if (bytes <= 0) return;
-  std::atomic<double>& least = peers_[peer].ticks_per_byte;
-  const double now = static_cast<double>(ticks) / static_cast<double>(bytes);
-  const double before = least.load(std::memory_order_relaxed);
-  if (before == 0 || now < before) least.store(now, std::memory_order_relaxed);
+  keep_least(peers_[peer].ticks_per_byte, static_cast<double>(ticks) / static_cast<double>(bytes));
+}
+
+void EagerPolicy::answered(int peer, MPI_Count moved, std::uint64_t ticks) noexcept {
+  Peer& pair = peers_[peer];
+  const double moving = static_cast<double>(moved) * pair.ticks_per_byte.load(std::memory_order_relaxed);
+  keep_least(pair.asking, std::max(static_cast<double>(ticks) - moving, 1.0));
+  const std::uint32_t answers = pair.answers.load(std::memory_order_relaxed);
+  if (answers < kMessages && !pair.computes()) pair.answers.store(answers + 1, std::memory_order_relaxed);
 }
 
 void EagerPolicy::count_look(int peer, bool is_late) noexcept {
@@ -78,10 +93,12 @@ MPI_Count EagerPolicy::larger_limit(int peer) const noexcept {
   return limit > pair.limit ? limit : 0;
 }
 
-bool EagerPolicy::pays(int peer) const noexcept {
+bool EagerPolicy::pays(int peer, MPI_Count bytes) const noexcept {
   const Peer& pair = peers_[peer];
-  const std::uint32_t looks = pair.looks.load(std::memory_order_relaxed);
-  return looks < kMessages || 4 * pair.late.load(std::memory_order_relaxed) >= looks;
+  if (pair.computes()) return true;
+  const double copies = 2 * copying_ * static_cast<double>(bytes);
+  return pair.answers.load(std::memory_order_relaxed) >= kMessages &&
+         copies <= pair.asking.load(std::memory_order_relaxed);
 }
 
 bool EagerPolicy::unused(int peer, std::uint64_t now) const noexcept {

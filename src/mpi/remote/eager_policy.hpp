@@ -27,14 +27,17 @@ class EagerPolicy {
   static MPI_Count limit_for(std::uint64_t bytes, std::uint64_t messages) noexcept;
 
   /// `base`: the limit of all pairs at the start, below which none goes. `release`: ticks without a message above
-  /// `base` after which a pair goes back there.
-  void use(int nodes, MPI_Count base, std::uint64_t release);
+  /// `base` after which a pair goes back there. `copying`: ticks that copying a byte takes.
+  void use(int nodes, MPI_Count base, std::uint64_t release, double copying);
 
   /// A message of more than the limit asks first; either direction.
   void asked(int peer, MPI_Count bytes) noexcept;
   /// What a rank that looks for its nonblocking operation at once would have waited: so many ticks from the word that
   /// the receive is there until so many bytes have moved.
   void moved(int peer, MPI_Count bytes, std::uint64_t ticks) noexcept;
+  /// The word that the receive is there, or if `moved` > 0 that so many bytes have been read, so many ticks after a
+  /// message has asked. The shortest counts: others have waited for a CPU, or for the receive.
+  void answered(int peer, MPI_Count moved, std::uint64_t ticks) noexcept;
   /// A rank has waited for or tested a nonblocking operation of more bytes than `base` for the first time, `ticks`
   /// after the last start of one. Any thread.
   void looked_for(int peer, MPI_Count bytes, std::uint64_t ticks) noexcept;
@@ -50,9 +53,10 @@ class EagerPolicy {
   /// The limit that the pair had better have, larger than what it has: by the formula, if at least half of the
   /// program's looks came late, half of the time of a transfer after the start or more. 0: leave it.
   MPI_Count larger_limit(int peer) const noexcept;
-  /// Whether messages between `base` and the pair's limit had better be sent unasked: not while less than a quarter of
-  /// the program's looks come late. It waits for its messages then, and asking costs less than copies at both ends.
-  bool pays(int peer) const noexcept;
+  /// Whether a message between `base` and the pair's limit had better be sent unasked. If the program computes: at least
+  /// a quarter of its looks come late. Else if asking takes longer than two copies, by way of receive buffers; how long
+  /// that is, some messages find out that ask while the program waits for them.
+  bool pays(int peer, MPI_Count bytes) const noexcept;
   /// Nothing above `base` has come by for so long that the pair's buffers had better be released. The time doubles
   /// with each limit that was made larger again (the paper's weights), sixteenfold at most: phases of a program that
   /// come again and again find their buffers.
@@ -72,11 +76,19 @@ class EagerPolicy {
     unsigned raised = 0;
     // Relaxed: statistics; a lost count does not matter.
     std::atomic<double> ticks_per_byte{0};
+    std::atomic<double> asking{0};          // ticks; 0: nobody has answered yet
+    std::atomic<std::uint32_t> answers{0};  // that came while the program waited at once, up to kMessages
     std::atomic<std::uint32_t> looks{0}, late{0};
+
+    bool computes() const noexcept {
+      const std::uint32_t n = looks.load(std::memory_order_relaxed);
+      return n < kMessages || 4 * late.load(std::memory_order_relaxed) >= n;
+    }
   };
 
   MPI_Count base_ = 0;
   std::uint64_t release_ = 0;
+  double copying_ = 0;
   std::unique_ptr<Peer[]> peers_;
 };
 

@@ -14,7 +14,7 @@ constexpr MPI_Count kKib = 1024;
 // A byte takes a tick.
 EagerPolicy fresh(std::uint64_t release = 1000) {
   EagerPolicy policy;
-  policy.use(3, kBase, release);
+  policy.use(3, kBase, release, 0.25);
   policy.moved(1, 64 * kKib, 64 * kKib);
   return policy;
 }
@@ -54,21 +54,38 @@ TEST_CASE("a limit is raised when at least half of the looks come after half of 
 
 TEST_CASE("a raised limit is used unless less than a quarter of the looks come late") {
   EagerPolicy policy = fresh();
+  policy.answered(1, 0, 100);
   messages(policy, 4, 40'000, 40'000);
   policy.changed(1, 64 * kKib + 1024, 1);
-  CHECK(policy.pays(1));
+  CHECK(policy.pays(1, 40'000));
   messages(policy, 16, 40'000, 100);  // a phase that waits at once
-  CHECK_FALSE(policy.pays(1));
-  CHECK(policy.pays(2));  // another pair
+  CHECK_FALSE(policy.pays(1, 40'000));
+  CHECK(policy.pays(2, 40'000));  // another pair
   messages(policy, 16, 40'000, 40'000);
-  CHECK(policy.pays(1));
+  CHECK(policy.pays(1, 40'000));
   for (int i = 0; i < 100; ++i) {  // receives during which the program computes, blocking sends
     messages(policy, 1, 40'000, 40'000);
     policy.blocked_for(1);
-    CHECK(policy.pays(1));
+    CHECK(policy.pays(1, 40'000));
   }
   for (int i = 0; i < 16; ++i) policy.blocked_for(1);
-  CHECK_FALSE(policy.pays(1));
+  CHECK_FALSE(policy.pays(1, 40'000));
+}
+
+TEST_CASE("who waits at once does not ask where asking takes longer than two copies") {
+  EagerPolicy policy = fresh();
+  policy.changed(1, 64 * kKib + 1024, 1);
+  for (int i = 0; i < 10; ++i) policy.answered(1, 0, 90'000);  // while the other rank computes
+  messages(policy, 16, 40'000, 100);
+  CHECK_FALSE(policy.pays(1, 20'000));  // how long it takes is found out first
+  for (int i = 0; i < 3; ++i) policy.answered(1, 0, 90'000);
+  CHECK_FALSE(policy.pays(1, 20'000));
+  policy.answered(1, 0, 20'000);
+  CHECK(policy.pays(1, 40'000));
+  CHECK_FALSE(policy.pays(1, 40'001));
+  policy.answered(1, 10'000, 15'000);  // and has been read: a byte takes a tick
+  CHECK(policy.pays(1, 10'000));
+  CHECK_FALSE(policy.pays(1, 10'001));
 }
 
 TEST_CASE("blocking operations, which nobody looks for later, raise nothing") {
@@ -79,7 +96,7 @@ TEST_CASE("blocking operations, which nobody looks for later, raise nothing") {
 
 TEST_CASE("nothing is concluded before a transfer has been seen") {
   EagerPolicy policy;
-  policy.use(2, kBase, 1000);
+  policy.use(2, kBase, 1000, 0.25);
   messages(policy, 100, 40'000, 1'000'000);
   CHECK(policy.larger_limit(1) == 0);
   policy.moved(1, 40'000, 40'000);

@@ -55,7 +55,7 @@ void Sends::Outbound::reset() noexcept {
   receiver = 0;
   wanted = posted = turn = 0;
   order = started = 0;
-  asked_for = 0;
+  asked = answered = 0;
   for (Piece& piece : pieces) piece.packed = nullptr;
 }
 
@@ -118,7 +118,7 @@ void Sends::start(Request& request, const Route& route, const MatchKey& key, con
   const std::optional<MPI_Count> announced = take_announcement(route, key);
   if (announced) envelope.flags |= kAnnounced;
   const MPI_Count limit = core_.limits.of(route.peer);
-  const bool small = data.bytes <= core_.limits.unasked(route.peer);
+  const bool small = core_.limits.goes_unasked(route.peer, data.bytes);
   const bool early = !small && announced && *announced >= data.bytes && mode != SendMode::kSynchronous;
   if (early && gather(out, data)) {
     envelope.flags |= kUncharged;
@@ -165,6 +165,7 @@ void Sends::eager_sent(net::Completion& completion) noexcept {
 void Sends::post_rts(Outbound& out, const Envelope& envelope) {
   out.protocol = Protocol::kRendezvous;
   out.waits = kMatched;
+  if (core_.limits.dynamic()) out.asked = timers::now_ticks();
   Rts rts{envelope, out.id};
   if (core_.settings.rendezvous == Rendezvous::kRead && out.run != nullptr && out.bytes > 0) {
     if (auto key = core_.transport->expose(out.peer, out.run, static_cast<std::size_t>(out.bytes))) {
@@ -201,7 +202,11 @@ void Sends::on_cts(int peer, const Cts& cts) {
     out->order =
         std::min(out->started, now - std::min(now, timers::ticks(1e-9 * static_cast<double>(waited))));
   }
-  if (core_.limits.dynamic()) out->asked_for = timers::now_ticks();
+  if (core_.limits.dynamic()) {
+    const std::uint64_t now = timers::now_ticks();
+    core_.limits.answered(peer, 0, now - out->asked);
+    out->answered = now;
+  }
   go_on(*out, queue_to(peer));
   serve_soon(peer);
 }
@@ -226,7 +231,7 @@ void Sends::go_on(Outbound& out, TransferQueue<Outbound>& queue) {
   if (out.posted < out.wanted) {
     if (!std::ranges::all_of(out.pieces, busy)) queue.join(out);
   } else if (std::ranges::none_of(out.pieces, busy)) {
-    if (out.asked_for != 0) core_.limits.moved(out.peer, out.wanted, timers::now_ticks() - out.asked_for);
+    if (out.answered != 0) core_.limits.moved(out.peer, out.wanted, timers::now_ticks() - out.answered);
     out.waits &= ~kMatched;
     settle(out);
   }
@@ -274,6 +279,8 @@ void Sends::on_fin(int peer, const Transfer& fin) {
   if ((out->waits & kMatched) == 0 || out->receiver != 0 ||
       (out->protocol == Protocol::kRendezvous && !out->exposed))
     return core_.complain(peer, "it has said that it is done with a message that it has not received");
+  if (out->exposed && out->asked != 0)
+    core_.limits.answered(peer, out->bytes, timers::now_ticks() - out->asked);
   out->waits &= ~kMatched;
   settle(*out);
 }

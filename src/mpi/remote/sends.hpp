@@ -97,8 +97,8 @@ class Sends {
     std::uint64_t receiver = 0;
     MPI_Count wanted = 0;
     MPI_Count posted = 0;
-    std::uint64_t asked_for = 0;  // ticks, if limits are dynamic
-    std::uint64_t started = 0;    // ticks, if messages are served in order
+    std::uint64_t asked = 0, answered = 0;  // ticks, if limits are dynamic
+    std::uint64_t started = 0;              // ticks, if messages are served in order
     std::array<Piece, kPieces> pieces;
 
     void reset() noexcept;
