@@ -7,6 +7,7 @@
 
 #include <cerrno>
 #include <cstdarg>
+#include <cstddef>
 #include <cstdint>
 #include <cstdlib>
 #include <new>
@@ -25,7 +26,8 @@ std::uintptr_t address(const void* pointer) noexcept {
 }
 
 Blocks& blocks() noexcept {
-  static Blocks& blocks = *new Blocks;  // never destroyed: ranks free until the end
+  alignas(Blocks) static std::byte room[sizeof(Blocks)];
+  static Blocks& blocks = *new (room) Blocks;  // never destroyed: ranks free until the end
   return blocks;
 }
 

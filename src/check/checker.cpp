@@ -94,6 +94,7 @@ std::vector<Finding> Checker::liberties() {
   for (const auto& [what, who] : noted)
     grouped[fmt::format("{}: {}", readable({who.function, what.first}), what.second)].insert(who.rank);
   std::vector<Finding> findings;
+  findings.reserve(grouped.size());
   for (const auto& [text, ranks] : grouped) findings.push_back({text, {ranks.begin(), ranks.end()}});
   return findings;
 }
@@ -121,6 +122,7 @@ std::vector<Finding> Checker::leaks() {
     leak.ranks.insert(one.rank);
   }
   std::vector<Finding> leaks;
+  leaks.reserve(grouped.size());
   for (const auto& [key, leak] : grouped) {
     leaks.push_back({fmt::format("{} {}{} made by {}", leak.count, name_of(leak.kind),
                                  leak.count == 1 ? "" : "s", key.second),

@@ -108,7 +108,7 @@ Result<void> JobLinks::announce() {
 
 Result<void> JobLinks::publish(const std::vector<std::pair<std::string, std::string>>& names) {
   // What has been published is taken back all the same: nobody is to find a port that has been closed.
-  const Result<void> can = possible();
+  Result<void> can = possible();
   auto wanted = names;
   if (!can)
     std::erase_if(wanted,

@@ -149,7 +149,8 @@ void SpawnedWorlds::answered(std::map<int, Pending>::iterator found, int node) {
   const WorldSpec& spec = pending.spec;
   const bool starts = pending.problems.empty();
   if (!starts && !pending.has_ranks &&
-      static_cast<std::size_t>(spec.first + spec.total_ranks()) == plan_.node_of.size()) {
+      static_cast<std::size_t>(spec.first) + static_cast<std::size_t>(spec.total_ranks()) ==
+          plan_.node_of.size()) {
     plan_.node_of.resize(static_cast<std::size_t>(spec.first));  // the next ones have these numbers
     ranks_.taken_back();
   } else if (!starts) {

@@ -301,7 +301,7 @@ void NodeJob::register_with_mpi() {
   callbacks.initialized = [](mpi::Rank& rank) { the_node_job->on_initialized(rank); };
   callbacks.start_info = [](const mpi::Rank& rank) { return the_node_job->start_info(rank); };
   callbacks.universe_size = [] { return the_node_job->universe_size(); };
-  callbacks.spawn = [](const mpi::Rank& root, mpi::SpawnOrder order) {
+  callbacks.spawn = [](const mpi::Rank& root, const mpi::SpawnOrder& order) {
     return the_node_job->starter_->spawn(root, order);
   };
   callbacks.ports = [](const mpi::Rank& rank, const mpi::PortCall& call) {

@@ -105,7 +105,7 @@ int start_by_pmix(char** argv) {
   return kExitNotFound;
 }
 
-int main(int argc, char** argv) {
+int run(int argc, char** argv) {
   report_no_memory_by(&report_no_memory);
   if (argc == 2 && std::strcmp(argv[1], "--version") == 0) {
     fmt::print("tmpi-node (tmpi) {}\n", kVersion);
@@ -150,5 +150,5 @@ int main(int argc, char** argv) {
 }  // namespace tmpi::launch
 
 int main(int argc, char** argv) {
-  return tmpi::launch::main(argc, argv);
+  return tmpi::launch::run(argc, argv);
 }

@@ -179,6 +179,7 @@ void WorldStarter::load_programs(Part& part, WorldProblems& problems) {
 // As --vratio has it: those of a world are spread over the workers, neighbours together, and go where the fewest are.
 std::vector<int> WorldStarter::workers_for(int ranks) const {
   std::vector<int> load;
+  load.reserve(static_cast<std::size_t>(scheduler_.workers()));
   for (int worker = 0; worker < scheduler_.workers(); ++worker) load.push_back(scheduler_.residents(worker));
   std::vector<int> chosen;
   for (int i = 0; i < ranks; ++i) {

@@ -97,8 +97,8 @@ Result<std::string> find_companion(const std::string& name) {
   if (self.empty())
     return Failure{fmt::format(
         "cannot find {} beside tmpirun: where that is cannot be told without /proc; mount it", name)};
-  for (const char* folder :
-       {".", "../libexec/tmpi", "../libexec", "../lib", "../lib/tmpi", "../lib/" TMPI_MULTIARCH}) {
+  constexpr const char* kMultiarch = "../lib/" TMPI_MULTIARCH;
+  for (const char* folder : {".", "../libexec/tmpi", "../libexec", "../lib", "../lib/tmpi", kMultiarch}) {
     const fs::path candidate = self / folder / name;
     if (fs::exists(candidate, error)) return fs::canonical(candidate, error).string();
   }

@@ -3,7 +3,6 @@
 #include <fmt/format.h>
 
 #include <limits>
-#include <utility>
 
 #include "mpi/comm/group_ops.hpp"
 #include "mpi/create/making.hpp"
@@ -83,8 +82,8 @@ void ask(Comm& comm, const SpawnWish& wish, Spawned& mine) {
   mine.locals[0] = world.link.locals[0] = contexts.first + 2;
   mine.locals[1] = world.link.locals[1] = contexts.first + 3;
   world.link.parents = comm.shared->group;
-  SpawnOrder order{wish.commands, pack_link(world)};
-  const SpawnOutcome outcome = callbacks().spawn(*comm.owner, std::move(order));
+  const SpawnOrder order{wish.commands, pack_link(world)};
+  const SpawnOutcome outcome = callbacks().spawn(*comm.owner, order);
   mine.first = outcome.first;
   if (mine.first >= 0) return;
   mine.error = MPI_ERR_SPAWN;

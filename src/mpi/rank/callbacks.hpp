@@ -99,7 +99,7 @@ struct Callbacks {
   void (*inform)(const std::string& text);
 
   /// Starts ranks that `root` asks for. On its fiber; SUSPENDS until they are there. Null: cannot be done.
-  SpawnOutcome (*spawn)(const Rank& root, SpawnOrder order);
+  SpawnOutcome (*spawn)(const Rank& root, const SpawnOrder& order);
 
   /// Opens a port, looks a name up, finds the other end of a connection ... for `rank`. On its fiber; SUSPENDS. Null:
   /// cannot be done.
