@@ -281,6 +281,7 @@ std::vector<int> fork_nodes(const Subject& subject, int nodes, const std::functi
     REQUIRE(process >= 0);
     if (process == 0) run_child(subject, static_cast<int>(i), nodes, job, secret, up[i][1], down[i][0], body);
     processes.push_back(process);
+    close(up[i][1]);  // so that reading ends if the process does
   }
   std::vector<std::array<char, kAddressBytes>> addresses(count);
   for (std::size_t i = 0; i < count; ++i)
@@ -295,7 +296,7 @@ std::vector<int> fork_nodes(const Subject& subject, int nodes, const std::functi
     statuses.push_back(status);
   }
   for (std::size_t i = 0; i < count; ++i)
-    for (const int fd : {up[i][0], up[i][1], down[i][0], down[i][1]}) close(fd);
+    for (const int fd : {up[i][0], down[i][0], down[i][1]}) close(fd);
   return statuses;
 }
 

@@ -110,7 +110,7 @@ struct Options {
   std::optional<std::uint8_t>
       awaited;          ///< id of messages that are sent only when the peer has asked for them, whatever
                         ///< their size: what they bring has its place
-  bool adapts = false;  ///< and their number may follow what is needed (--eager-limit dynamic)
+  bool adapts = false;  ///< the number of receive buffers may follow what is needed (--eager-limit dynamic)
 };
 
 class Transport {

@@ -88,8 +88,8 @@ bool is_contiguous(const Node& root, MPI_Count size, MPI_Count extent) noexcept 
 }
 
 bool is_scattered(const Node& root, bool contiguous) noexcept {
-  constexpr MPI_Count kShortRun = 256;
-  return !contiguous && static_cast<double>(root.size / kShortRun) < runs_of(root);
+  constexpr double kShortRun = 256;
+  return !contiguous && static_cast<double>(root.size) / kShortRun < runs_of(root);
 }
 
 /// True if all blocks have one type and length and stand equally far apart: then they are a strided loop.

@@ -108,14 +108,14 @@ TEST_CASE("nothing changes for ranks that wait at once, or block" * doctest::tes
 
 TEST_CASE("a phase that waits at once asks first, with the limit as it is; one that computes again does not" *
           doctest::test_suite("timing")) {
-  constexpr MPI_Count kHuge = 900'000;  // two copies take longer than asking on any machine
+  constexpr MPI_Count kHuge = 900'000;
   testing::run_nodes(dynamic("sim:fdr-ib", 100), [](Rank& rank) {
     for (int round = 0; round < 30; ++round) exchange(rank, {kHuge}, 2e-3, round);
     const std::uint64_t before = remote::counters().rendezvous;
     CHECK(before < 15);
-    for (int round = 0; round < 60; ++round) exchange(rank, {kHuge}, 0, round);
+    for (int round = 0; round < 80; ++round) exchange(rank, {kHuge}, 0, round);
     const std::uint64_t asked = remote::counters().rendezvous;
-    CHECK(asked > before + 30);
+    CHECK(asked >= before + 6);  // to find out how long that takes, at least
     for (int round = 0; round < 60; ++round) exchange(rank, {kHuge}, 2e-3, round);
     const remote::ProtocolCounters end = remote::counters();
     CHECK(end.rendezvous < asked + 15);

@@ -1,7 +1,7 @@
 // EagerLimits: up to which size messages between this node and each other one travel unasked. One number for all
 // (`--eager-limit SIZE`), or one per peer that changes with what the program does (`--eager-limit dynamic`): the policy
 // says to what, LimitSwitch how, and the transport's Reconnection provides connections with receive buffers of that
-// size. Used under the engine's lock, but for of() and looked_for(). docs/eager-limit.md.
+// size. Used under the engine's lock, but for of(), looked_for() and blocked_for(). docs/eager-limit.md.
 #pragma once
 
 #include <atomic>
@@ -30,9 +30,9 @@ class EagerLimits {
   MPI_Count of(int peer) const noexcept {
     return pairs_ == nullptr ? base_ : pairs_[peer].limit.load(std::memory_order_relaxed);
   }
-  /// Whether this node sends a message of that size unasked at present: always up to the base, up to the pair's limit
-  /// while that pays.
-  bool goes_unasked(int peer, MPI_Count bytes) const noexcept {
+  /// Whether a message that is about to be sent goes unasked: always up to the base, up to the pair's limit while that
+  /// pays.
+  bool unasked(int peer, MPI_Count bytes) const noexcept {
     return bytes <= base_ || (bytes <= of(peer) && policy_.pays(peer, bytes));
   }
 
@@ -45,14 +45,16 @@ class EagerLimits {
   void moved(int peer, MPI_Count bytes, std::uint64_t ticks) noexcept {
     if (dynamic()) policy_.moved(peer, bytes, ticks);
   }
-  void answered(int peer, MPI_Count moved, std::uint64_t ticks) noexcept {
-    if (dynamic()) policy_.answered(peer, moved, ticks);
+  /// So long after it asked a message of `bytes` was answered, by the word that it is awaited (moved = 0) or by so many
+  /// bytes having been read.
+  void answered(int peer, MPI_Count bytes, MPI_Count moved, std::uint64_t ticks) noexcept {
+    if (dynamic()) policy_.answered(peer, bytes, moved, ticks);
   }
   /// Any thread.
   void looked_for(int peer, MPI_Count bytes, std::uint64_t ticks) noexcept {
     if (dynamic()) policy_.looked_for(peer, bytes, ticks);
   }
-  /// A rank waits in a blocking send. No reason for a limit and none against one, but one not to use it. Any thread.
+  /// A rank waits in a blocking send: a reason not to use a raised limit, and not to raise it further. Any thread.
   void blocked_for(int peer, MPI_Count bytes) noexcept {
     if (bytes > base_ && of(peer) > base_) policy_.blocked_for(peer);
   }

@@ -29,7 +29,8 @@ void EagerPolicy::use(int nodes, MPI_Count base, std::uint64_t release, double c
 
 void EagerPolicy::asked(int peer, MPI_Count bytes) noexcept {
   Peer& pair = peers_[peer];
-  // What lacked credit only, and what no limit would ever let through, say nothing about a better one.
+  // What lacked credit, or asked because that took less time, and what no limit would ever let through, say nothing
+  // about a better one.
   if (bytes <= pair.limit || bytes > kMost) return;
   pair.bytes += static_cast<std::uint64_t>(bytes + kHeader);
   if (++pair.messages < kForget) return;
@@ -42,12 +43,13 @@ void EagerPolicy::moved(int peer, MPI_Count bytes, std::uint64_t ticks) noexcept
   keep_least(peers_[peer].ticks_per_byte, static_cast<double>(ticks) / static_cast<double>(bytes));
 }
 
-void EagerPolicy::answered(int peer, MPI_Count moved, std::uint64_t ticks) noexcept {
+void EagerPolicy::answered(int peer, MPI_Count bytes, MPI_Count moved, std::uint64_t ticks) noexcept {
+  if (bytes <= base_) return;  // it lacked credit, for which it has waited
   Peer& pair = peers_[peer];
   const double moving = static_cast<double>(moved) * pair.ticks_per_byte.load(std::memory_order_relaxed);
-  keep_least(pair.asking, std::max(static_cast<double>(ticks) - moving, 1.0));
-  const std::uint32_t answers = pair.answers.load(std::memory_order_relaxed);
-  if (answers < kMessages && !pair.computes()) pair.answers.store(answers + 1, std::memory_order_relaxed);
+  const double asking = std::max(static_cast<double>(ticks) - moving, 1.0);
+  pair.asking = pair.asking == 0 ? asking : std::min(asking, pair.asking);
+  pair.answers += pair.answers < kAnswers && !pair.computes();
 }
 
 void EagerPolicy::count_look(int peer, bool is_late) noexcept {
@@ -96,9 +98,7 @@ MPI_Count EagerPolicy::larger_limit(int peer) const noexcept {
 bool EagerPolicy::pays(int peer, MPI_Count bytes) const noexcept {
   const Peer& pair = peers_[peer];
   if (pair.computes()) return true;
-  const double copies = 2 * copying_ * static_cast<double>(bytes);
-  return pair.answers.load(std::memory_order_relaxed) >= kMessages &&
-         copies <= pair.asking.load(std::memory_order_relaxed);
+  return pair.answers >= kAnswers && 2 * copying_ * static_cast<double>(bytes) <= pair.asking;
 }
 
 bool EagerPolicy::unused(int peer, std::uint64_t now) const noexcept {

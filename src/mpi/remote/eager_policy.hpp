@@ -3,7 +3,8 @@
 // nothing else. docs/eager-limit.md.
 //
 // A larger limit pays where a program computes between a nonblocking call and its wait: a message that asks first then
-// moves only when a CPU looks. Used under the engine's lock, but for looked_for(), which any thread calls.
+// moves only when a CPU looks. Used under the engine's lock, but for looked_for() and blocked_for(), which any
+// thread calls.
 #pragma once
 
 #include <atomic>
@@ -35,13 +36,14 @@ class EagerPolicy {
   /// What a rank that looks for its nonblocking operation at once would have waited: so many ticks from the word that
   /// the receive is there until so many bytes have moved.
   void moved(int peer, MPI_Count bytes, std::uint64_t ticks) noexcept;
-  /// The word that the receive is there, or if `moved` > 0 that so many bytes have been read, so many ticks after a
-  /// message has asked. The shortest counts: others have waited for a CPU, or for the receive.
-  void answered(int peer, MPI_Count moved, std::uint64_t ticks) noexcept;
+  /// The word that the receive is there has come, or so many bytes have been read (`moved` > 0), so many ticks after a
+  /// message of `bytes` has asked. The shortest counts: others have waited for a CPU, or for the receive.
+  void answered(int peer, MPI_Count bytes, MPI_Count moved, std::uint64_t ticks) noexcept;
   /// A rank has waited for or tested a nonblocking operation of more bytes than `base` for the first time, `ticks`
   /// after the last start of one. Any thread.
   void looked_for(int peer, MPI_Count bytes, std::uint64_t ticks) noexcept;
-  /// The same of a blocking send: at once.
+  /// The same of a blocking send: at once. (Not of pairs that have no more than `base`: it is no reason against a larger
+  /// limit.)
   void blocked_for(int peer) noexcept { count_look(peer, false); }
   /// An eager message of more than `base` bytes has been sent or has come.
   void used(int peer, std::uint64_t now) noexcept { peers_[peer].used = now; }
@@ -53,9 +55,10 @@ class EagerPolicy {
   /// The limit that the pair had better have, larger than what it has: by the formula, if at least half of the
   /// program's looks came late, half of the time of a transfer after the start or more. 0: leave it.
   MPI_Count larger_limit(int peer) const noexcept;
-  /// Whether a message between `base` and the pair's limit had better be sent unasked. If the program computes: at least
-  /// a quarter of its looks come late. Else if asking takes longer than two copies, by way of receive buffers; how long
-  /// that is, some messages find out that ask while the program waits for them.
+  /// Whether a message between `base` and the pair's limit, which is about to be sent, had better go unasked. If this
+  /// node's ranks compute: at least a quarter of their looks come late, or there are too few to tell. Else if asking
+  /// takes longer than two copies, by way of receive buffers; how long that is, the first 8 find out that ask
+  /// while the program waits for them.
   bool pays(int peer, MPI_Count bytes) const noexcept;
   /// Nothing above `base` has come by for so long that the pair's buffers had better be released. The time doubles
   /// with each limit that was made larger again (the paper's weights), sixteenfold at most: phases of a program that
@@ -65,7 +68,9 @@ class EagerPolicy {
  private:
   static constexpr std::uint64_t kMessages = 4;  // before anything is concluded from them
   static constexpr std::uint64_t kForget = 64;   // messages whose weight is halved
-  static constexpr std::uint32_t kLooks = 16;    // looks whose weight is halved
+  static constexpr std::uint64_t kAnswers =
+      8;  // the first ones stand behind what the other node still sends unasked
+  static constexpr std::uint32_t kLooks = 16;  // looks whose weight is halved
 
   void count_look(int peer, bool late) noexcept;
 
@@ -76,8 +81,8 @@ class EagerPolicy {
     unsigned raised = 0;
     // Relaxed: statistics; a lost count does not matter.
     std::atomic<double> ticks_per_byte{0};
-    std::atomic<double> asking{0};          // ticks; 0: nobody has answered yet
-    std::atomic<std::uint32_t> answers{0};  // that came while the program waited at once, up to kMessages
+    double asking = 0;          // ticks; 0: nobody has answered yet
+    std::uint64_t answers = 0;  // that came while the program waited at once, up to kAnswers
     std::atomic<std::uint32_t> looks{0}, late{0};
 
     bool computes() const noexcept {

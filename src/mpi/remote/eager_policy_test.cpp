@@ -54,7 +54,7 @@ TEST_CASE("a limit is raised when at least half of the looks come after half of 
 
 TEST_CASE("a raised limit is used unless less than a quarter of the looks come late") {
   EagerPolicy policy = fresh();
-  policy.answered(1, 0, 100);
+  policy.answered(1, 40'000, 0, 100);
   messages(policy, 4, 40'000, 40'000);
   policy.changed(1, 64 * kKib + 1024, 1);
   CHECK(policy.pays(1, 40'000));
@@ -75,15 +75,15 @@ TEST_CASE("a raised limit is used unless less than a quarter of the looks come l
 TEST_CASE("who waits at once does not ask where asking takes longer than two copies") {
   EagerPolicy policy = fresh();
   policy.changed(1, 64 * kKib + 1024, 1);
-  for (int i = 0; i < 10; ++i) policy.answered(1, 0, 90'000);  // while the other rank computes
+  for (int i = 0; i < 10; ++i) policy.answered(1, 40'000, 0, 90'000);  // while ranks compute
   messages(policy, 16, 40'000, 100);
+  policy.answered(1, 10'000, 0, 10);  // it lacked credit
+  for (int i = 0; i < 7; ++i) policy.answered(1, 40'000, 0, 90'000);
   CHECK_FALSE(policy.pays(1, 20'000));  // how long it takes is found out first
-  for (int i = 0; i < 3; ++i) policy.answered(1, 0, 90'000);
-  CHECK_FALSE(policy.pays(1, 20'000));
-  policy.answered(1, 0, 20'000);
+  policy.answered(1, 40'000, 0, 20'000);
   CHECK(policy.pays(1, 40'000));
   CHECK_FALSE(policy.pays(1, 40'001));
-  policy.answered(1, 10'000, 15'000);  // and has been read: a byte takes a tick
+  policy.answered(1, 20'000, 20'000, 25'000);  // and has been read: a byte takes a tick
   CHECK(policy.pays(1, 10'000));
   CHECK_FALSE(policy.pays(1, 10'001));
 }

@@ -92,7 +92,7 @@ ReceiveNotice expect(Request& receive) noexcept {
   const int world = awaited(receive);
   const MPI_Count bytes = receive.count * receive.type->size();
   receive.announced = engine()->announces() && world >= 0 && receive.tag != MPI_ANY_TAG &&
-                      !engine()->eager_limits().goes_unasked(job()->node_of(world), bytes);
+                      bytes > engine()->eager_limits().base();
   receive.started = world >= 0 ? begun_now(*receive.comm->owner, bytes) : 0;
   receive.expected = world >= 0 || receive.peer == MPI_ANY_SOURCE;
   receive.posted_at = receive.expected && engine()->serves_in_order(bytes) ? timers::now_ticks() : 0;

@@ -78,7 +78,7 @@ net::Landing Receives::on_eager(int peer, const Eager& eager, std::size_t payloa
     core_.complain(peer, "it has sent a message whose size is not what it says");
     return {};
   }
-  // What had been announced went past the limit, and took no buffer for it.
+  // What had been announced went whatever the limit is, which is not used by that.
   if ((eager.envelope.flags & kUncharged) == 0) core_.limits.travelled(peer, static_cast<MPI_Count>(payload));
   owed_.prepare(peer);
   landing.envelope = eager.envelope;

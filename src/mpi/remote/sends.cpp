@@ -118,7 +118,7 @@ void Sends::start(Request& request, const Route& route, const MatchKey& key, con
   const std::optional<MPI_Count> announced = take_announcement(route, key);
   if (announced) envelope.flags |= kAnnounced;
   const MPI_Count limit = core_.limits.of(route.peer);
-  const bool small = core_.limits.goes_unasked(route.peer, data.bytes);
+  const bool small = core_.limits.unasked(route.peer, data.bytes);
   const bool early = !small && announced && *announced >= data.bytes && mode != SendMode::kSynchronous;
   if (early && gather(out, data)) {
     envelope.flags |= kUncharged;
@@ -204,7 +204,7 @@ void Sends::on_cts(int peer, const Cts& cts) {
   }
   if (core_.limits.dynamic()) {
     const std::uint64_t now = timers::now_ticks();
-    core_.limits.answered(peer, 0, now - out->asked);
+    core_.limits.answered(peer, out->bytes, 0, now - out->asked);
     out->answered = now;
   }
   go_on(*out, queue_to(peer));
@@ -279,8 +279,11 @@ void Sends::on_fin(int peer, const Transfer& fin) {
   if ((out->waits & kMatched) == 0 || out->receiver != 0 ||
       (out->protocol == Protocol::kRendezvous && !out->exposed))
     return core_.complain(peer, "it has said that it is done with a message that it has not received");
-  if (out->exposed && out->asked != 0)
-    core_.limits.answered(peer, out->bytes, timers::now_ticks() - out->asked);
+  if (out->exposed && out->asked != 0) {
+    const std::uint64_t ticks = timers::now_ticks() - out->asked;
+    core_.limits.moved(peer, out->bytes, ticks);  // or sooner
+    core_.limits.answered(peer, out->bytes, out->bytes, ticks);
+  }
   out->waits &= ~kMatched;
   settle(*out);
 }

@@ -173,7 +173,7 @@ class Sim final : public Transport, private Reconnection {
   int node_ = 0, nodes_ = 1;
   std::size_t eager_ = 0;                // of connections at the start
   std::optional<std::uint8_t> awaited_;  // id of messages that take no receive buffer
-  bool adapts_ = false;                  // and the number of their buffers follows what is needed
+  bool adapts_ = false;                  // the number of receive buffers follows what is needed
   Sink& sink_;
   Segment segment_;
   Limits limits_;
