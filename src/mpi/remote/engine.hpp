@@ -99,7 +99,7 @@ class Engine final : public net::Sink, private Core {
   void progress_spins() noexcept;
   /// Bytes; with dynamic limits the one that all pairs begin with.
   MPI_Count eager_limit() const noexcept { return settings.eager_limit; }
-  /// Any thread: of() and looked_for() only.
+  /// Any thread: of(), base(), looked_for() and blocked_for() only.
   EagerLimits& eager_limits() noexcept { return limits; }
 
  private:
