@@ -68,7 +68,9 @@ class Launcher:
         newest = max(p.stat().st_mtime for p in [source, *source.parent.glob("*.h"), *HEADERS.glob("*.h")])
         if not binary.exists() or binary.stat().st_mtime < newest:
             self.directory.mkdir(parents=True, exist_ok=True)
-            subprocess.run([self.compiler, "-std=gnu11", "-O2", "-w", str(source), "-o", str(binary), "-lm"], check=True)
+            unfinished = binary.with_name(f"{binary.name}.{os.getpid()}")  # two experiments may want the same program at a time
+            subprocess.run([self.compiler, "-std=gnu11", "-O2", "-w", str(source), "-o", str(unfinished), "-lm"], check=True)
+            unfinished.replace(binary)
         return binary
 
     def start(self, binary, arguments, ranks, cpus, limit, settings=None):
