@@ -12,9 +12,8 @@ static void usage(void) {
       "  --sizes LIST   sizes of a message (default 1,8,16,32,64,128,256,1K,4K)\n"
       "  --reps N       windows of 64 messages of a batch (default 100)\n"
       "  --batches N    batches per size (default 15, after two that do not count)\n"
-      "  --computing N  before each size, N messages both ways of that size with computation between start "
-      "and\n"
-      "                 wait, which raise an eager limit that adapts (default 0)\n");
+      "  --computing N  before each size, N messages both ways with computation between start and wait,\n"
+      "                 which raise an eager limit that adapts (default 0)\n");
 }
 
 static void post(int receive, char* buffer, int bytes, int peer, MPI_Request* requests) {

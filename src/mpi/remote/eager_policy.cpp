@@ -4,15 +4,6 @@
 #include <bit>
 
 namespace tmpi::mpi::remote {
-namespace {
-
-// 0: nothing has been measured yet.
-void keep_least(std::atomic<double>& least, double now) noexcept {
-  const double before = least.load(std::memory_order_relaxed);
-  if (before == 0 || now < before) least.store(now, std::memory_order_relaxed);
-}
-
-}  // namespace
 
 MPI_Count EagerPolicy::limit_for(std::uint64_t bytes, std::uint64_t messages) noexcept {
   const std::uint64_t mean = (bytes + messages - 1) / messages;
@@ -40,15 +31,17 @@ void EagerPolicy::asked(int peer, MPI_Count bytes) noexcept {
 
 void EagerPolicy::moved(int peer, MPI_Count bytes, std::uint64_t ticks) noexcept {
   if (bytes <= 0) return;
-  keep_least(peers_[peer].ticks_per_byte, static_cast<double>(ticks) / static_cast<double>(bytes));
+  std::atomic<double>& least = peers_[peer].ticks_per_byte;
+  const double now = static_cast<double>(ticks) / static_cast<double>(bytes);
+  const double before = least.load(std::memory_order_relaxed);
+  if (before == 0 || now < before) least.store(now, std::memory_order_relaxed);
 }
 
 void EagerPolicy::answered(int peer, MPI_Count bytes, MPI_Count moved, std::uint64_t ticks) noexcept {
   if (bytes <= base_) return;  // it lacked credit, for which it has waited
   Peer& pair = peers_[peer];
   const double moving = static_cast<double>(moved) * pair.ticks_per_byte.load(std::memory_order_relaxed);
-  const double asking = std::max(static_cast<double>(ticks) - moving, 1.0);
-  pair.asking = pair.asking == 0 ? asking : std::min(asking, pair.asking);
+  pair.asking = std::min(pair.asking, std::max(static_cast<double>(ticks) - moving, 1.0));
   pair.answers += pair.answers < kAnswers && !pair.computes();
 }
 

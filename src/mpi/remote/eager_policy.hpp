@@ -9,6 +9,7 @@
 
 #include <atomic>
 #include <cstdint>
+#include <limits>
 #include <memory>
 
 #include "mpi.h"
@@ -81,7 +82,7 @@ class EagerPolicy {
     unsigned raised = 0;
     // Relaxed: statistics; a lost count does not matter.
     std::atomic<double> ticks_per_byte{0};
-    double asking = 0;          // ticks; 0: nobody has answered yet
+    double asking = std::numeric_limits<double>::infinity();  // ticks
     std::uint64_t answers = 0;  // that came while the program waited at once, up to kAnswers
     std::atomic<std::uint32_t> looks{0}, late{0};
 

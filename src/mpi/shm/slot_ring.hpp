@@ -36,10 +36,10 @@ class SlotRing {
     MPI_Count bytes = 0;           ///< packed data: up to kInside of them here, more in the member's cell
     alignas(std::max_align_t) std::byte data[kInside] = {};  ///< or, with `record`, the waiter to be woken
 
-    void set_waiter(sched::Waiter* waiter) noexcept { std::memcpy(data, &waiter, sizeof(void*)); }
+    void set_waiter(sched::Waiter* waiter) noexcept { std::memcpy(data, &waiter, sizeof waiter); }
     sched::Waiter* waiter() const noexcept {
       sched::Waiter* waiter;
-      std::memcpy(&waiter, data, sizeof(void*));
+      std::memcpy(&waiter, data, sizeof waiter);
       return waiter;
     }
   };
