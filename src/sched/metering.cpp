@@ -1,7 +1,5 @@
 #include "sched/metering.hpp"
 
-#include <atomic>
-
 #include "sched/worker.hpp"
 #include "timers/clock.hpp"
 
@@ -14,7 +12,6 @@ constexpr int kMostObservers = 4;
 std::atomic<SwitchObserver> g_observers[kMostObservers + 1];
 SwitchHook
     g_plain;  // written before the hook is installed by a release store, read by the hook (Worker::report)
-std::atomic<bool> g_on{false};  // relaxed: the hooks' own stores publish what they need
 
 // On the stack of the side that is left. One of the two is there.
 void metered_switch(Task* from, Task* to) noexcept {
@@ -32,12 +29,10 @@ void metered_switch(Task* from, Task* to) noexcept {
 
 }  // namespace
 
-bool switches_metered() noexcept {
-  return metering::on();
-}
+std::atomic<bool> detail::g_metered{false};
 
 void ensure_metering() noexcept {
-  if (!metering::on()) scheduler()->meter_switches();
+  if (!switches_metered()) scheduler()->meter_switches();
 }
 
 timers::CoreMeter& core_meter() noexcept {
@@ -46,17 +41,13 @@ timers::CoreMeter& core_meter() noexcept {
 
 namespace metering {
 
-bool on() noexcept {
-  return g_on.load(std::memory_order_relaxed);
-}
-
 SwitchHook put_before(SwitchHook plain) noexcept {
   g_plain = plain;
-  return on() ? &metered_switch : plain;
+  return switches_metered() ? &metered_switch : plain;
 }
 
 SwitchHook switch_on() noexcept {
-  g_on.store(true, std::memory_order_relaxed);
+  detail::g_metered.store(true, std::memory_order_relaxed);
   return &metered_switch;
 }
 
@@ -71,7 +62,7 @@ bool add(SwitchObserver observer) noexcept {
 void reset() noexcept {
   for (auto& observer : g_observers) observer.store(nullptr, std::memory_order_relaxed);
   g_plain = nullptr;
-  g_on.store(false, std::memory_order_relaxed);
+  detail::g_metered.store(false, std::memory_order_relaxed);
 }
 
 }  // namespace metering

@@ -8,13 +8,22 @@
 // rank's.
 #pragma once
 
+#include <atomic>
+
 #include "sched/scheduler.hpp"
 #include "timers/meter.hpp"
 
 namespace tmpi::sched {
 
+namespace detail {
+extern std::atomic<bool> g_metered;
+}
+
 /// True if switches are metered: from the start, or since Scheduler::meter_switches(). Any thread.
-bool switches_metered() noexcept;
+inline bool switches_metered() noexcept {
+  // Relaxed: the hooks' own stores publish what they need.
+  return detail::g_metered.load(std::memory_order_relaxed);
+}
 
 /// Meters switches of the process's scheduler from now on if they are not yet. Any thread.
 void ensure_metering() noexcept;
@@ -26,7 +35,6 @@ timers::CoreMeter& core_meter() noexcept;
 // For the scheduler itself, which installs the hook on its workers. One job at a time.
 namespace metering {
 
-bool on() noexcept;
 /// The hook to install so that `plain` is called at every switch: itself, or the metering one before it.
 SwitchHook put_before(SwitchHook plain) noexcept;
 /// The hook to install from now on.

@@ -385,7 +385,7 @@ void NodeScheduler::set_switch_hook(SwitchHook hook) {
 }
 
 void NodeScheduler::meter_switches() noexcept {
-  if (metering::on()) return;
+  if (switches_metered()) return;
   const SwitchHook hook = metering::switch_on();
   for (auto& worker : shared_.workers) worker->set_switch_hook(hook);
 }

@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <utility>
 
-#include "sched/scheduler.hpp"
 #include "sched/waiter.hpp"
 
 namespace tmpi::mpi {
@@ -23,10 +22,8 @@ void append(List& list, PostedReceive& receive) noexcept {
 
 }  // namespace
 
-// With one worker only that worker's fibers come here, and none is suspended inside: no lock is needed. Nor with a progress
-// thread beside it, while that does not watch.
-Matcher::Hold Matcher::lock() noexcept {
-  if (sched::single_worker()) return Hold::kFree;
+// With one worker and a progress thread beside it no lock is needed while that does not watch.
+Matcher::Hold Matcher::lock_against_others() noexcept {
   if (Bias* const bias = sched::bias(); bias != nullptr && bias->enter()) return Hold::kBias;
   return lock_.lock(sched::current_worker()) == OwnedLock::Hold::kOwner ? Hold::kOwner : Hold::kWord;
 }
@@ -35,8 +32,7 @@ Matcher::Hold Matcher::lock_from_outside() noexcept {
   (void)lock_.lock(-1);  // never as its owner
   return Hold::kWord;
 }
-void Matcher::unlock(Hold hold) noexcept {
-  if (hold == Hold::kFree) return;
+void Matcher::unlock_for_others(Hold hold) noexcept {
   if (hold == Hold::kBias) return sched::bias()->leave();
   lock_.unlock(hold == Hold::kOwner ? OwnedLock::Hold::kOwner : OwnedLock::Hold::kWord);
 }

@@ -17,6 +17,7 @@
 
 #include "base/owned_lock.hpp"
 #include "mpi/match/message.hpp"
+#include "sched/scheduler.hpp"
 
 namespace tmpi::sched {
 class Waiter;
@@ -68,10 +69,15 @@ class Matcher {
   };
   /// Held around every call below. On the worker's thread, in its monitor, or on a thread that is no worker's and holds a
   /// Claim on sched::bias() besides.
-  [[nodiscard]] Hold lock() noexcept;
+  [[nodiscard]] Hold lock() noexcept {
+    // That worker's fibers only come here, and none is suspended inside.
+    return sched::single_worker() ? Hold::kFree : lock_against_others();
+  }
   /// The same for whoever may be on a worker's thread, but outside of its monitor, and holds that Claim.
   [[nodiscard]] Hold lock_from_outside() noexcept;
-  void unlock(Hold hold) noexcept;
+  void unlock(Hold hold) noexcept {
+    if (hold != Hold::kFree) unlock_for_others(hold);
+  }
 
   /// The oldest message that a receive with this key would accept; null if there is none. Taken out, or left
   /// where it is.
@@ -142,6 +148,8 @@ class Matcher {
     std::size_t mask_ = 0;
   };
 
+  Hold lock_against_others() noexcept;
+  void unlock_for_others(Hold hold) noexcept;
   PostedReceive* take_posted(const MatchKey& message) noexcept;
   void add_posted(PostedReceive& receive) noexcept;
   void add_unexpected(Message& message) noexcept;

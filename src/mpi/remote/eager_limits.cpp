@@ -5,7 +5,6 @@
 #include <limits>
 
 #include "base/platform.hpp"
-#include "timers/clock.hpp"
 
 namespace tmpi::mpi::remote {
 
@@ -100,10 +99,6 @@ void EagerLimits::asked(int peer, MPI_Count bytes) {
   if (limit == 0) return;
   Ports ports(*this, peer);
   pairs_[peer].change.start(ports, of(peer), limit);
-}
-
-void EagerLimits::travelled(int peer, MPI_Count bytes) noexcept {
-  if (bytes > base_ && dynamic()) policy_.used(peer, timers::now_ticks());
 }
 
 bool EagerLimits::on_change(int peer, const LimitChange& change) {

@@ -13,6 +13,7 @@
 #include "mpi/remote/limit_switch.hpp"
 #include "mpi/remote/protocol_counters.hpp"
 #include "net/transport.hpp"
+#include "timers/clock.hpp"
 
 namespace tmpi::mpi::remote {
 
@@ -41,7 +42,9 @@ class EagerLimits {
   /// A message asks first, and may be a reason for another limit.
   void asked(int peer, MPI_Count bytes);
   /// An eager message is sent, or has come.
-  void travelled(int peer, MPI_Count bytes) noexcept;
+  void travelled(int peer, MPI_Count bytes) noexcept {
+    if (bytes > base_ && dynamic()) policy_.used(peer, timers::now_ticks());
+  }
   void moved(int peer, MPI_Count bytes, std::uint64_t ticks) noexcept {
     if (dynamic()) policy_.moved(peer, bytes, ticks);
   }

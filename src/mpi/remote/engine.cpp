@@ -191,7 +191,9 @@ void Engine::leave() noexcept {
 // Opens the lock.
 void Engine::complete_finished() noexcept {
   Request* finished = Core::finished.take_all();
-  std::vector<Report> reports = std::exchange(reports_, {});
+  std::vector<Report> reports;
+  if (!reports_.empty()) [[unlikely]]
+    reports.swap(reports_);
   const std::uint64_t told = std::exchange(landed_now, 0);
   other_jobs_landed_ = false;
   lock_.unlock_ordered();
@@ -266,7 +268,8 @@ std::int32_t Engine::called_here(int peer, std::int32_t rank) const noexcept {
   return other != nullptr ? number_here(other->index, rank) : rank;
 }
 
-net::Landing Engine::begin(int peer, Kind kind, std::span<const std::byte> header, std::size_t payload) {
+inline net::Landing Engine::begin(int peer, Kind kind, std::span<const std::byte> header,
+                                  std::size_t payload) {
   // Runs `handle` with the header of a message without data.
   const auto control = [&](auto message, auto&& handle) {
     if (payload == 0 && parse(header, message))

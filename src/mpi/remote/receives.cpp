@@ -56,7 +56,7 @@ void Receives::use(int own_nodes, int nodes) {
             {.peers = nodes - own_nodes, .batch = kCreditBetweenJobs / 4}, job()->most_local());
 }
 
-Rank* Receives::local_rank(int peer, const Envelope& envelope) {
+inline Rank* Receives::local_rank(int peer, const Envelope& envelope) {
   Rank* const rank = job()->local(envelope.dest);
   if (rank == nullptr)
     core_.complain(peer, kNoSuchRank);
@@ -89,7 +89,7 @@ net::Landing Receives::on_eager(int peer, const Eager& eager, std::size_t payloa
   return arrival.receive != nullptr ? land_posted(landing, *arrival.receive) : land_unexpected(peer, landing);
 }
 
-net::Landing Receives::land_posted(Landing& landing, Request& receive) {
+inline net::Landing Receives::land_posted(Landing& landing, Request& receive) {
   const auto bytes = static_cast<MPI_Count>(landing.envelope.bytes);
   landing.what = Landing::What::kPosted;
   landing.receive = &receive;
@@ -130,7 +130,7 @@ void Receives::landed(int peer) {
   }
 }
 
-void Receives::posted_landed(int peer, Landing& landing) {
+inline void Receives::posted_landed(int peer, Landing& landing) {
   Request& receive = *landing.receive;
   const auto bytes = static_cast<MPI_Count>(landing.envelope.bytes);
   if (landing.cell != nullptr) {
@@ -164,7 +164,7 @@ void Receives::unexpected_landed(int peer, Landing& landing) {
 }
 
 // A receive that was posted has got a message.
-void Receives::matched(int peer, const Envelope& envelope, const Request& receive) {
+inline void Receives::matched(int peer, const Envelope& envelope, const Request& receive) {
   if (!receive.announced || (envelope.flags & kAnnounced) != 0) return;
   // The sender knew nothing of the announcement when it sent: it must not take the next message for this one.
   const int sender = receive.comm->shared->peers->world_rank(envelope.source);

@@ -42,7 +42,7 @@ std::uint64_t credit_limit(MPI_Count eager_limit) noexcept {
   return std::max(kCredit, 4 * cost_of(eager_limit));
 }
 
-bool Sends::charge(const Route& route, MPI_Count bytes, MPI_Count eager_limit) {
+inline bool Sends::charge(const Route& route, MPI_Count bytes, MPI_Count eager_limit) {
   return allowance_.charge(route.dest, bytes,
                            of_other_job(route.dest) ? kCreditBetweenJobs : credit_limit(eager_limit));
 }

@@ -70,7 +70,7 @@ bool Link::post(ibv_send_wr& request, const Work& work) noexcept {
 }
 
 // A frame of so many bytes, with credit, could leave now.
-bool Link::may_send(std::size_t frame) const noexcept {
+inline bool Link::may_send(std::size_t frame) const noexcept {
   return state_ == State::kUp && trouble_.empty() && credits_ > 0 && room() > kSpareRequests &&
          (frame <= hub_.device->most_inline || !pool_.sends.empty());
 }

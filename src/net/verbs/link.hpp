@@ -188,7 +188,7 @@ class Link {
   void end_exposure(Exposure& exposure, bool lost) noexcept;
 
   // link_receive.cpp
-  void deliver(Received received) noexcept;
+  void deliver(Received received, const FrameHeader& frame) noexcept;
   void take_whole(Received received, const FrameHeader& frame) noexcept;
   void take_begin(Received received, const FrameHeader& frame) noexcept;
   void take_more(Received received, const FrameHeader& frame) noexcept;

@@ -16,6 +16,12 @@ void write_to(const Landing& landing, std::size_t offset, const std::byte* bytes
               std::min(size, landing.capacity - offset));
 }
 
+FrameHeader frame_at(const std::byte* data) noexcept {
+  FrameHeader frame;
+  std::memcpy(&frame, data, sizeof frame);
+  return frame;
+}
+
 }  // namespace
 
 void Link::protest(const char* what) noexcept {
@@ -30,14 +36,12 @@ void Link::recycle(std::uint32_t buffer) noexcept {
 }
 
 void Link::on_received(Received received) noexcept {
-  FrameHeader frame;
-  const std::byte* const data = pool_.receives.data(received.buffer);
-  if (over() || received.bytes < sizeof frame) {
+  if (over() || received.bytes < sizeof(FrameHeader)) {
     pool_.receives.give_back(received.buffer);
     if (!over()) protest("a short frame");
     return;
   }
-  std::memcpy(&frame, data, sizeof frame);
+  const FrameHeader frame = frame_at(pool_.receives.data(received.buffer));
   if (state_ == State::kConnecting && ready_) establish();  // who sends is ready
   if (frame.credits > most_credits_ - credits_ || frame.reads > offers_.size()) {
     pool_.receives.give_back(received.buffer);
@@ -51,14 +55,12 @@ void Link::on_received(Received received) noexcept {
   } else if (reading_ || kept_back_ || !held_.empty()) {
     held_.push_back(received);
   } else {
-    deliver(received);
+    deliver(received, frame);
   }
   if (frame.reads > 0 && !over()) complete_offers(frame.reads);
 }
 
-void Link::deliver(Received received) noexcept {
-  FrameHeader frame;
-  std::memcpy(&frame, pool_.receives.data(received.buffer), sizeof frame);
+inline void Link::deliver(Received received, const FrameHeader& frame) noexcept {
   if (frame.kind == FrameKind::kGoodbye) {
     pool_.receives.give_back(received.buffer);
     hub_.goodbyes.push_back(this);
@@ -86,14 +88,14 @@ void Link::deliver(Received received) noexcept {
   }
 }
 
-void Link::land() noexcept {
+inline void Link::land() noexcept {
   arriving_ = false;
   ++hub_.traffic.messages_received;
   hub_.traffic.bytes_received += header_bytes_ + announced_;
   hub_.sink->landed(peer_, landing_.token);
 }
 
-void Link::take_whole(Received received, const FrameHeader& frame) noexcept {
+inline void Link::take_whole(Received received, const FrameHeader& frame) noexcept {
   const std::byte* const header = pool_.receives.data(received.buffer) + sizeof frame;
   if (frame.payload != received.bytes - sizeof frame - frame.header) {
     recycle(received.buffer);
@@ -272,7 +274,7 @@ void Link::deliver_held() noexcept {
   while (!held_.empty() && !reading_ && !kept_back_ && !over()) {
     const Received next = held_.front();
     held_.pop_front();
-    deliver(next);
+    deliver(next, frame_at(pool_.receives.data(next.buffer)));
   }
 }
 
