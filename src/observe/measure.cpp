@@ -131,7 +131,7 @@ Measured measure(const Shape& shape, const std::uint64_t* words) noexcept {
   Measured measured;
   Reader reader{shape, words};
   if (Reader::has(shape.comm)) {
-    reader.comm = mpi::comm_from(reader.pointer<MPI_Comm>(shape.comm));
+    reader.comm = mpi::comm_from(mpi::current_rank(), reader.pointer<MPI_Comm>(shape.comm));
     if (reader.comm == nullptr) return measured;
     measured.context = reader.comm->context;
   }

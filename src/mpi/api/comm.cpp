@@ -57,7 +57,7 @@ TMPI_PROFILED(MPI_Comm_rank);
 
 int PMPI_Comm_compare(MPI_Comm comm1, MPI_Comm comm2, int* result) {
   return on_comm("MPI_Comm_compare", comm1, [&](Comm& a) -> Err {
-    const Comm* b = comm_from(comm2);
+    const Comm* b = comm_from(*a.owner, comm2);
     if (b == nullptr) return fail(MPI_ERR_COMM, "comm2 is no communicator");
     TMPI_TRY(check_pointer(result, "result"));
     *result = compare_comms(a, *b);

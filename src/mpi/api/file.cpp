@@ -20,8 +20,8 @@ MPI_Datatype given_away(const Datatype& type) {
   return type.handle();
 }
 
-Err find_comm(MPI_Comm handle, Comm*& comm) {
-  comm = comm_from(handle);
+Err find_comm(Rank& rank, MPI_Comm handle, Comm*& comm) {
+  comm = comm_from(rank, handle);
   if (comm != nullptr) return kOk;
   return fail(MPI_ERR_COMM, "the communicator is {}", handle == MPI_COMM_NULL ? "MPI_COMM_NULL" : "none");
 }
@@ -32,9 +32,9 @@ Err find_comm(MPI_Comm handle, Comm*& comm) {
 using namespace tmpi::mpi;
 
 int PMPI_File_open(MPI_Comm comm, const char* filename, int amode, MPI_Info info, MPI_File* fh) {
-  return on_no_file("MPI_File_open", [&](Rank&) -> Err {
+  return on_no_file("MPI_File_open", [&](Rank& rank) -> Err {
     Comm* c = nullptr;
-    TMPI_TRY(find_comm(comm, c));
+    TMPI_TRY(find_comm(rank, comm, c));
     const Info* hints = nullptr;
     Err mine = check_pointer(fh, "fh");
     if (!mine) {

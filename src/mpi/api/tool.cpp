@@ -60,16 +60,7 @@ int size_of(const std::vector<int>& indices) {
 
 Comm* bound_comm(Rank& rank, void* object) noexcept {
   if (object == nullptr || rank.phase != Phase::kInitialized) return nullptr;
-  const auto handle = *static_cast<MPI_Comm*>(object);
-  // comm_from() asks the calling flow, which a rank's thread may not be.
-  Comm* comm = nullptr;
-  if (handle == MPI_COMM_WORLD || handle == MPI_COMM_SELF) {
-    comm = handle == MPI_COMM_WORLD ? &rank.world : &rank.self;
-  } else if (!is_predefined(handle)) {
-    comm = reinterpret_cast<Comm*>(handle);
-    if (comm->magic != Comm::kMagic) comm = nullptr;
-  }
-  return comm != nullptr && comm->shared != nullptr ? comm : nullptr;
+  return comm_from(rank, *static_cast<MPI_Comm*>(object));
 }
 
 }  // namespace tmpi::mpi

@@ -74,8 +74,8 @@ void join_sides(Half** halves, ContextSource& contexts) {
   }
 }
 
-Err check_leader(MPI_Comm peer_handle, int remote_leader, int tag, const Rank& me, Comm*& peer) {
-  peer = comm_from(peer_handle);
+Err check_leader(MPI_Comm peer_handle, int remote_leader, int tag, Rank& me, Comm*& peer) {
+  peer = comm_from(me, peer_handle);
   if (peer == nullptr) return fail(MPI_ERR_COMM, "peer_comm is no communicator");
   if (remote_leader < 0 || remote_leader >= peer->peers)
     return fail(MPI_ERR_RANK, "remote_leader is {}, but peer_comm has ranks 0 to {}", remote_leader,

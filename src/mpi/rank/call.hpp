@@ -86,9 +86,10 @@ void call_errhandler(const char* name, const ErrorTarget& target, int code);
 template <class Body>
 [[gnu::always_inline]] inline int on_comm(const char* name, MPI_Comm handle, Body&& body) {
   const Frame frame(name);
-  if (frame.rank() == nullptr) [[unlikely]]
+  Rank* const rank = frame.rank();
+  if (rank == nullptr) [[unlikely]]
     return raise_not_initialized(name);
-  Comm* comm = comm_from(handle);
+  Comm* comm = comm_from(*rank, handle);
   if (comm == nullptr) [[unlikely]]
     return raise_bad_comm(name, handle);
   if (Err error = guarded([&]() -> Err { return body(*comm); })) [[unlikely]]

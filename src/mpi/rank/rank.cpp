@@ -30,23 +30,10 @@ std::string* explanation_of_flow() noexcept {
              : nullptr;
 }
 
-// Without MPI_Init (sessions only), and after MPI_Finalize, there are none.
-Comm* predefined(MPI_Comm handle) noexcept {
-  Rank& rank = current_rank();
-  Comm* comm = handle == MPI_COMM_WORLD ? &rank.world : handle == MPI_COMM_SELF ? &rank.self : nullptr;
-  return comm != nullptr && comm->shared != nullptr ? comm : nullptr;
-}
-
 }  // namespace
 
 Rank::Rank() = default;
 Rank::~Rank() = default;
-
-Comm* comm_from(MPI_Comm handle) noexcept {
-  if (is_predefined(handle)) return predefined(handle);
-  Comm* comm = reinterpret_cast<Comm*>(handle);
-  return comm->magic == Comm::kMagic ? comm : nullptr;
-}
 
 Job& Job::create(Placement placement) {
   static Job& created =

@@ -11,6 +11,7 @@
 
 #include "base/owned.hpp"
 #include "base/platform.hpp"
+#include "mpi/base/handles.hpp"
 #include "mpi/base/interop.hpp"
 #include "mpi/base/placement.hpp"
 #include "mpi/comm/comm.hpp"
@@ -164,14 +165,23 @@ inline Job* job() noexcept {
   return detail::g_job;
 }
 
-/// The calling rank's communicator behind a handle, null if the handle is none. WORLD and SELF are fields of
-/// the current rank.
-Comm* comm_from(MPI_Comm handle) noexcept;
-
 /// The rank that runs on the calling thread. Only inside MPI calls of an initialized rank. Re-read after
 /// every scheduling point.
 inline Rank& current_rank() noexcept {
   return *static_cast<Rank*>(sched::current()->owner);
+}
+
+/// The communicator of the rank behind a handle, null if the handle is none. WORLD and SELF are fields of the rank.
+inline Comm* comm_from(Rank& rank, MPI_Comm handle) noexcept {
+  if (is_predefined(handle)) {
+    Comm* const comm = handle == MPI_COMM_WORLD  ? &rank.world
+                       : handle == MPI_COMM_SELF ? &rank.self
+                                                 : nullptr;
+    // Without MPI_Init (sessions only), and after MPI_Finalize, there are none.
+    return comm != nullptr && comm->shared != nullptr ? comm : nullptr;
+  }
+  Comm* const comm = reinterpret_cast<Comm*>(handle);
+  return comm->magic == Comm::kMagic ? comm : nullptr;
 }
 
 }  // namespace tmpi::mpi

@@ -189,7 +189,7 @@ void Engine::leave() noexcept {
 }
 
 // Opens the lock.
-void Engine::complete_finished() noexcept {
+inline void Engine::complete_finished() noexcept {
   Request* finished = Core::finished.take_all();
   std::vector<Report> reports;
   if (!reports_.empty()) [[unlikely]]

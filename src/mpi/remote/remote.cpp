@@ -7,12 +7,11 @@
 namespace tmpi::mpi::remote {
 namespace {
 
-std::unique_ptr<Engine> the_engine;
 bool is_active = false;
 
 Result<void> use(Result<std::unique_ptr<Engine>> made) {
   if (!made) return made.failure();
-  the_engine = std::move(*made);
+  detail::g_engine = std::move(*made);
   is_active = true;
   register_remote(remote_table());
   return {};
@@ -21,10 +20,7 @@ Result<void> use(Result<std::unique_ptr<Engine>> made) {
 }  // namespace
 
 std::atomic<int> detail::g_expected{0};
-
-Engine* engine() noexcept {
-  return the_engine.get();
-}
+std::unique_ptr<Engine> detail::g_engine;
 
 Result<void> begin_with(const net::Options& options, const Settings& settings, Engine::MakeTransport make) {
   return use(Engine::create(options, settings, make));
@@ -39,59 +35,59 @@ Result<void> begin(const net::Options& transport, const Settings& settings) {
 }
 
 const std::string& address() {
-  return the_engine->wire().address();
+  return engine()->wire().address();
 }
 
 std::string describe() {
-  return the_engine->wire().describe();
+  return engine()->wire().describe();
 }
 
 int numa_node() {
-  return the_engine->wire().numa_node();
+  return engine()->wire().numa_node();
 }
 
 Result<void> connect(std::vector<net::Peer> peers) {
-  return the_engine->wire().set_peers(std::move(peers));
+  return engine()->wire().set_peers(std::move(peers));
 }
 
 Result<void> take_other_jobs() {
-  return the_engine->take_other_jobs();
+  return engine()->take_other_jobs();
 }
 
 bool takes_other_jobs() noexcept {
-  return the_engine != nullptr && the_engine->takes_other_jobs();
+  return engine() != nullptr && engine()->takes_other_jobs();
 }
 
 Result<std::string> prepare_way(const net::Junction::Way& way, const net::Options& options) {
-  the_engine->wake();
-  return the_engine->with_junction([&](net::Junction& junction) { return junction.prepare(way, options); });
+  engine()->wake();
+  return engine()->with_junction([&](net::Junction& junction) { return junction.prepare(way, options); });
 }
 
 Result<void> join_way(int first_peer, std::vector<net::Peer> peers) {
-  return the_engine->with_junction(
+  return engine()->with_junction(
       [&](net::Junction& junction) { return junction.join(first_peer, std::move(peers)); });
 }
 
 void drain_way(int first_peer) noexcept {
   if (takes_other_jobs())
-    the_engine->with_junction([&](net::Junction& junction) { junction.drain(first_peer); });
+    engine()->with_junction([&](net::Junction& junction) { junction.drain(first_peer); });
 }
 
 void part_way(int first_peer) noexcept {
   if (takes_other_jobs())
-    the_engine->with_junction([&](net::Junction& junction) { junction.part(first_peer); });
+    engine()->with_junction([&](net::Junction& junction) { junction.part(first_peer); });
 }
 
 void on_lost(void (*lost)(int node, const std::string& why) noexcept) {
-  the_engine->on_lost(lost);
+  engine()->on_lost(lost);
 }
 
 bool poll() noexcept {
-  return the_engine != nullptr && the_engine->poll();
+  return engine() != nullptr && engine()->poll();
 }
 
 net::Arming arm(bool patient) noexcept {
-  return the_engine->arm(patient);
+  return engine()->arm(patient);
 }
 
 const std::atomic<int>& expected() noexcept {
@@ -99,7 +95,7 @@ const std::atomic<int>& expected() noexcept {
 }
 
 bool end(double seconds) noexcept {
-  const bool complete = the_engine->end(seconds);
+  const bool complete = engine()->end(seconds);
   is_active = false;
   return complete;
 }
@@ -110,19 +106,19 @@ bool active() noexcept {
 
 // The engine stays until the process ends: profiles are written late.
 Balance balance() noexcept {
-  return the_engine != nullptr ? the_engine->balance() : Balance{};
+  return engine() != nullptr ? engine()->balance() : Balance{};
 }
 
 void progress_spins() noexcept {
-  the_engine->progress_spins();
+  engine()->progress_spins();
 }
 
 MPI_Count eager_limit() noexcept {
-  return the_engine != nullptr ? the_engine->eager_limits().base() : 0;
+  return engine() != nullptr ? engine()->eager_limits().base() : 0;
 }
 
 ProtocolCounters counters() noexcept {
-  return the_engine != nullptr ? the_engine->read_counters() : ProtocolCounters{};
+  return engine() != nullptr ? engine()->read_counters() : ProtocolCounters{};
 }
 
 }  // namespace tmpi::mpi::remote

@@ -53,14 +53,7 @@ void Link::list_owing() noexcept {
 
 // --- work requests
 
-bool Link::post(ibv_send_wr& request, const Work& work) noexcept {
-  request.wr_id = std::uint64_t{static_cast<std::uint32_t>(peer_)} << 32 | works_tail_;
-  works_[works_tail_ % works_.size()] = work;
-  ++works_tail_;
-  ++hub_.under_way;
-  ibv_send_wr* refused = nullptr;
-  const int error = ibv_post_send(pair_, &request, &refused);
-  if (error == 0) return true;
+bool Link::refuse(const Work& work, int error) noexcept {
   --works_tail_;
   --hub_.under_way;
   if (work.buffer != SendPool::kNone && work.what == Work::What::kFrame) pool_.sends.give_back(work.buffer);
@@ -121,7 +114,7 @@ void Link::post_bare(FrameKind kind) noexcept {
 
 void Link::on_sent(std::uint32_t sequence, ibv_wc_status status) noexcept {
   if (sequence != works_head_ || works_head_ == works_tail_) return;  // of a queue pair that is no more
-  const Work work = works_[works_head_ % works_.size()];
+  const Work work = work_at(works_head_);
   ++works_head_;
   --hub_.under_way;
   if (work.what == Work::What::kFrame && work.buffer != SendPool::kNone) pool_.sends.give_back(work.buffer);
@@ -170,7 +163,7 @@ void Link::fail_without_reason() noexcept {
 void Link::watch(std::uint64_t elapsed) noexcept {
   for (const auto& sibling : siblings) sibling->watch(elapsed);
   if (works_head_ == works_tail_ || over() || !trouble_.empty()) return;
-  const Work& oldest = works_[works_head_ % works_.size()];
+  const Work& oldest = work_at(works_head_);
   const std::size_t bytes = oldest.what == Work::What::kRead ? oldest.read->under_way : pool_.payload;
   if (!watch_.look(works_head_, bytes, elapsed, hub_.patience)) return;
   fail(fmt::format(

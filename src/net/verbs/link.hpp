@@ -167,7 +167,16 @@ class Link {
 
   // link.cpp
   std::uint32_t room() const noexcept { return pool_.depth - (works_tail_ - works_head_); }
-  bool post(ibv_send_wr& request, const Work& work) noexcept;
+  bool post(ibv_send_wr& request, const Work& work) noexcept {
+    request.wr_id = std::uint64_t{static_cast<std::uint32_t>(peer_)} << 32 | works_tail_;
+    work_at(works_tail_) = work;
+    ++works_tail_;
+    ++hub_.under_way;
+    ibv_send_wr* refused = nullptr;
+    const int error = ibv_post_send(pair_, &request, &refused);
+    return error == 0 || refuse(work, error);
+  }
+  [[gnu::cold]] bool refuse(const Work& work, int error) noexcept;
   bool may_send(std::size_t frame) const noexcept;
   bool may_send_bare() const noexcept;
   void post_frame(FrameKind kind, std::uint8_t id, std::size_t payload, std::span<const std::byte> header,
@@ -224,7 +233,8 @@ class Link {
 
   std::deque<Waiting> queue_;
   std::size_t copied_ = 0, references_ = 0;
-  std::vector<Work> works_;  // a ring
+  Work& work_at(std::uint32_t sequence) noexcept { return works_[sequence & (works_.size() - 1)]; }
+  std::vector<Work> works_;  // a ring, of a power of two
   std::uint32_t works_head_ = 0, works_tail_ = 0;
   WorkWatch watch_;
   std::deque<Exposure*> offers_;           // that the peer has not read

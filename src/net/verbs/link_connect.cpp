@@ -257,7 +257,7 @@ void Link::drop() noexcept {
   // Windows that are being closed, too: no completion of a work request counts any more.
   for (; works_head_ != works_tail_; ++works_head_) {
     --hub_.under_way;
-    const Work& work = works_[works_head_ % works_.size()];
+    const Work& work = work_at(works_head_);
     if (work.what == Work::What::kFrame && work.buffer != SendPool::kNone) pool_.sends.give_back(work.buffer);
     if (work.what == Work::What::kClose) end_exposure(*work.exposure, true);
   }

@@ -200,7 +200,7 @@ Post Verbs::get(int peer, const RemoteKey& key, std::uint64_t remote, void* buff
 
 // --- progress
 
-void Verbs::take(FramePool& pool, const ibv_wc& completion) noexcept {
+inline void Verbs::take(FramePool& pool, const ibv_wc& completion) noexcept {
   const auto buffer = static_cast<std::uint32_t>(completion.wr_id);
   Link* const link = hub_.by_pair.find(completion.qp_num);
   if (completion.status != IBV_WC_SUCCESS || link == nullptr) [[unlikely]] {
@@ -223,7 +223,8 @@ namespace {
 // Calls use(completion) for what is there, or what arm() has found before. True if there was anything. Not `drained`:
 // there may be more.
 template <class Use>
-bool poll_queue(ibv_cq* queue, FramePool::Stash& stash, bool& drained, Use use) noexcept {
+[[gnu::always_inline]] inline bool poll_queue(ibv_cq* queue, FramePool::Stash& stash, bool& drained,
+                                              Use use) noexcept {
   if (stash.count > 0) [[unlikely]] {
     drained = false;
     const int count = std::exchange(stash.count, 0);
@@ -239,7 +240,7 @@ bool poll_queue(ibv_cq* queue, FramePool::Stash& stash, bool& drained, Use use) 
 
 }  // namespace
 
-bool Verbs::poll_received() noexcept {
+inline bool Verbs::poll_received() noexcept {
   bool any = false;
   for (std::size_t i = 0; i < pools_.size(); ++i) {  // what the sink does may add one
     FramePool& pool = *pools_[i];
@@ -249,7 +250,7 @@ bool Verbs::poll_received() noexcept {
   return any;
 }
 
-bool Verbs::poll_sent() noexcept {
+inline bool Verbs::poll_sent() noexcept {
   bool any = false;
   for (std::size_t i = 0; i < pools_.size(); ++i) {
     FramePool& pool = *pools_[i];
