@@ -108,8 +108,9 @@ __attribute__((noinline)) Task* Worker::next_ready_of_all() noexcept {
 }
 
 inline Task* Worker::pop_next() noexcept {
-  Task* const task = pop_urgent();
-  return task != nullptr ? task : ready_.pop();
+  if (urgent_ != nullptr) [[unlikely]]
+    if (Task* const task = pop_urgent()) return task;
+  return ready_.pop();
 }
 
 __attribute__((noinline)) Task* Worker::pop_urgent() noexcept {

@@ -29,7 +29,7 @@ void Link::protest(const char* what) noexcept {
 }
 
 // The buffer may be filled again, and the peer may be told.
-void Link::recycle(std::uint32_t buffer) noexcept {
+inline void Link::recycle(std::uint32_t buffer) noexcept {
   pool_.receives.give_back(buffer);
   ++owed_;
   if (owed_ * 2 >= pool_.credits) list_owing();  // settle() would return none sooner
