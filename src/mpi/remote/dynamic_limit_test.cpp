@@ -124,6 +124,37 @@ TEST_CASE("a phase that waits at once asks first, with the limit as it is; one t
   });
 }
 
+TEST_CASE("a sender that blocks goes unasked while only the receiver computes" *
+          doctest::test_suite("timing")) {
+  constexpr MPI_Count kHuge = 900'000;
+  testing::run_nodes(dynamic("sim:fdr-ib", 100), [](Rank& rank) {
+    std::vector<char> data(kHuge);
+    const auto one = [&](double seconds) {
+      if (rank.world_rank == 0) {
+        CHECK_FALSE(
+            send(rank.world, rank.world.context, data.data(), kHuge, bytes(), 1, 1, SendMode::kStandard));
+        CHECK_FALSE(recv(rank.world, rank.world.context, data.data(), 1, bytes(), 1, 2, MPI_STATUS_IGNORE));
+      } else {
+        Nonblocking large(rank, RequestKind::kRecv, kHuge, 0, 0, 1);
+        compute(seconds);
+        large.finish();
+        CHECK_FALSE(send(rank.world, rank.world.context, data.data(), 1, bytes(), 0, 2, SendMode::kStandard));
+      }
+    };
+    for (int round = 0; round < 40; ++round) one(2e-3);
+    const std::uint64_t raising = remote::counters().rendezvous;
+    for (int round = 0; round < 40; ++round) one(2e-3);
+    const std::uint64_t computing = remote::counters().rendezvous;
+    for (int round = 0; round < 60; ++round) one(0);
+    const std::uint64_t waiting = remote::counters().rendezvous;
+    if (rank.world_rank == 0) {
+      CHECK(remote::counters().limits_raised == 1);
+      CHECK(computing - raising < 5);
+      CHECK(waiting - computing >= 6);  // it has been told that the receiver waits
+    }
+  });
+}
+
 TEST_CASE("a limit that nobody uses goes down, and up again" * doctest::test_suite("timing")) {
   for (const char* net : {"tcp", "sim:fdr-ib,dilation=4"}) {
     CAPTURE(std::string(net));

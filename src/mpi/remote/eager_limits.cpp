@@ -111,6 +111,19 @@ bool EagerLimits::on_change(int peer, const LimitChange& change) {
   return pairs_[peer].change.on_message(ports, of(peer), step, change.limit, {change.endpoint});
 }
 
+void EagerLimits::tell_looks(int peer) noexcept {
+  bool& told = pairs_[peer].told_late;
+  if (policy_.computes(peer, told) == told) return;
+  told = !told;
+  backlog_->post(peer, Kind::kLooks, Looks{told, 0});
+}
+
+bool EagerLimits::on_looks(int peer, bool late) noexcept {
+  if (!dynamic() || peer >= nodes_) return false;
+  policy_.peer_computes(peer, late);
+  return true;
+}
+
 void EagerLimits::release_unused() {
   if (above_ == 0) return;
   const std::uint64_t now = timers::now_ticks();

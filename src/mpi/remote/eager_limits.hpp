@@ -45,6 +45,11 @@ class EagerLimits {
   void travelled(int peer, MPI_Count bytes) noexcept {
     if (bytes > base_ && dynamic()) policy_.used(peer, timers::now_ticks());
   }
+  /// A message that asks, or an eager one, has come: if this node's ranks compute, or do so no longer, its sender is
+  /// told.
+  void came(int peer, MPI_Count bytes) noexcept {
+    if (bytes > base_ && of(peer) > base_) tell_looks(peer);
+  }
   void moved(int peer, MPI_Count bytes, std::uint64_t ticks) noexcept {
     if (dynamic()) policy_.moved(peer, bytes, ticks);
   }
@@ -64,6 +69,7 @@ class EagerLimits {
 
   /// What has come from the peer. False: that makes no sense.
   bool on_change(int peer, const LimitChange& change);
+  bool on_looks(int peer, bool late) noexcept;
 
   /// Now and then: releases what nobody has used for long.
   void poll() {
@@ -77,8 +83,10 @@ class EagerLimits {
   struct Pair {
     std::atomic<MPI_Count> limit{0};
     LimitSwitch change;
+    bool told_late = false;  // what the peer has been told last
   };
   void release_unused();
+  void tell_looks(int peer) noexcept;
 
   Backlog* backlog_ = nullptr;
   net::Transport* transport_ = nullptr;

@@ -42,7 +42,7 @@ void EagerPolicy::answered(int peer, MPI_Count bytes, MPI_Count moved, std::uint
   Peer& pair = peers_[peer];
   const double moving = static_cast<double>(moved) * pair.ticks_per_byte.load(std::memory_order_relaxed);
   pair.asking = std::min(pair.asking, std::max(static_cast<double>(ticks) - moving, 1.0));
-  pair.answers += pair.answers < kAnswers && !pair.computes();
+  pair.answers += pair.answers < kAnswers && !pair.somebody_computes();
 }
 
 void EagerPolicy::count_look(int peer, bool is_late) noexcept {
@@ -90,7 +90,7 @@ MPI_Count EagerPolicy::larger_limit(int peer) const noexcept {
 
 bool EagerPolicy::pays(int peer, MPI_Count bytes) const noexcept {
   const Peer& pair = peers_[peer];
-  if (pair.computes()) return true;
+  if (pair.somebody_computes()) return true;
   return pair.answers >= kAnswers && 2 * copying_ * static_cast<double>(bytes) <= pair.asking;
 }
 

@@ -46,6 +46,11 @@ class EagerPolicy {
   /// The same of a blocking send: at once. (Not of pairs that have no more than `base`: it is no reason against a larger
   /// limit.)
   void blocked_for(int peer) noexcept { count_look(peer, false); }
+  /// Whether this node's ranks compute between start and wait: at least a quarter of their looks come late. `unknown`
+  /// if there are too few to tell.
+  bool computes(int peer, bool unknown) const noexcept { return peers_[peer].computes(unknown); }
+  /// The other node has said the same of its ranks.
+  void peer_computes(int peer, bool computes) noexcept { peers_[peer].peer_computes = computes; }
   /// An eager message of more than `base` bytes has been sent or has come.
   void used(int peer, std::uint64_t now) noexcept { peers_[peer].used = now; }
   /// The pair has another limit from now on.
@@ -57,9 +62,9 @@ class EagerPolicy {
   /// program's looks came late, half of the time of a transfer after the start or more. 0: leave it.
   MPI_Count larger_limit(int peer) const noexcept;
   /// Whether a message between `base` and the pair's limit, which is about to be sent, had better go unasked. If this
-  /// node's ranks compute: at least a quarter of their looks come late, or there are too few to tell. Else if asking
-  /// takes longer than two copies, by way of receive buffers; how long that is, the first 8 find out that ask
-  /// while the program waits for them.
+  /// node's ranks compute, or nothing is known of that yet, or the other's have said that they do. Else if asking takes
+  /// longer than two copies, by way of receive buffers; how long that is, the first 8 find out that ask while the
+  /// program waits for them.
   bool pays(int peer, MPI_Count bytes) const noexcept;
   /// Nothing above `base` has come by for so long that the pair's buffers had better be released. The time doubles
   /// with each limit that was made larger again (the paper's weights), sixteenfold at most: phases of a program that
@@ -85,11 +90,13 @@ class EagerPolicy {
     double asking = std::numeric_limits<double>::infinity();  // ticks
     std::uint64_t answers = 0;  // that came while the program waited at once, up to kAnswers
     std::atomic<std::uint32_t> looks{0}, late{0};
+    bool peer_computes = false;
 
-    bool computes() const noexcept {
+    bool computes(bool unknown) const noexcept {
       const std::uint32_t n = looks.load(std::memory_order_relaxed);
-      return n < kMessages || 4 * late.load(std::memory_order_relaxed) >= n;
+      return n < kMessages ? unknown : 4 * late.load(std::memory_order_relaxed) >= n;
     }
+    bool somebody_computes() const noexcept { return peer_computes || computes(true); }
   };
 
   MPI_Count base_ = 0;

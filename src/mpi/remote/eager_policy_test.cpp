@@ -72,6 +72,24 @@ TEST_CASE("a raised limit is used unless less than a quarter of the looks come l
   CHECK_FALSE(policy.pays(1, 40'000));
 }
 
+TEST_CASE("who waits at once does not ask while the other node's ranks compute") {
+  EagerPolicy policy = fresh();
+  policy.changed(1, 64 * kKib + 1024, 1);
+  messages(policy, 3, 40'000, 100);
+  CHECK_FALSE(policy.computes(1, false));  // too few to tell
+  CHECK(policy.computes(1, true));
+  messages(policy, 13, 40'000, 100);
+  CHECK_FALSE(policy.computes(1, true));
+  policy.peer_computes(1, true);
+  CHECK(policy.pays(1, 40'000));
+  CHECK_FALSE(policy.computes(1, false));                             // it speaks of this node's own
+  for (int i = 0; i < 8; ++i) policy.answered(1, 40'000, 0, 90'000);  // by ranks that compute: of no use
+  policy.peer_computes(1, false);
+  CHECK_FALSE(policy.pays(1, 40'000));
+  for (int i = 0; i < 8; ++i) policy.answered(1, 40'000, 0, 90'000);
+  CHECK(policy.pays(1, 40'000));
+}
+
 TEST_CASE("who waits at once does not ask where asking takes longer than two copies") {
   EagerPolicy policy = fresh();
   policy.changed(1, 64 * kKib + 1024, 1);

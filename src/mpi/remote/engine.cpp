@@ -323,6 +323,11 @@ inline net::Landing Engine::begin(int peer, Kind kind, std::span<const std::byte
             !limits.on_change(peer, change))
           complain(peer, "it has changed the eager limit in a way that was not agreed");
       });
+    case Kind::kLooks:
+      return control(Looks{}, [&](const Looks& looks) {
+        if (looks.late > 1 || !limits.on_looks(peer, looks.late != 0))
+          complain(peer, "it has said how it waits, for which nobody has asked");
+      });
     case Kind::kOneSided:
       if (const ActiveHandlers* const handlers = active_handlers(); handlers != nullptr && peer < own_nodes_)
         return handlers->arriving(*this, peer, header, payload);

@@ -80,6 +80,7 @@ net::Landing Receives::on_eager(int peer, const Eager& eager, std::size_t payloa
   }
   // What had been announced went whatever the limit is, which is not used by that.
   if ((eager.envelope.flags & kUncharged) == 0) core_.limits.travelled(peer, static_cast<MPI_Count>(payload));
+  core_.limits.came(peer, static_cast<MPI_Count>(payload));
   owed_.prepare(peer);
   landing.envelope = eager.envelope;
   landing.sender = eager.sender.id;
@@ -202,6 +203,7 @@ void Receives::on_rts(int peer, const Rts& rts) {
   std::copy(std::begin(rts.key), std::end(rts.key), std::begin(origin.key.word));
   const auto bytes = static_cast<MPI_Count>(rts.envelope.bytes);
   core_.limits.asked(peer, bytes);
+  core_.limits.came(peer, bytes);
   if (core_.transfer_depth > 0) origin.came = timers::now_ticks();
   const MatchResult arrival = rank->matcher.arrive(rts.envelope.key(), [&]() noexcept {
     Message* const message = take_arrival(0);

@@ -27,6 +27,7 @@ enum class Kind : std::uint8_t {
   kOneSided,  ///< of the room above (active.hpp)
   kLimit,     ///< a step of the change of an eager limit
   kSwitched,  ///< the last message by a connection: what follows goes by another one
+  kLooks,     ///< whether the node's ranks compute between start and wait, where that has changed
 };
 
 /// What a message is matched by, and to whom it goes.
@@ -109,6 +110,12 @@ struct LimitChange {
   std::uint32_t padding = 0;
   std::int64_t limit = 0;
   std::array<std::byte, 48> endpoint{};  ///< net::Endpoint
+};
+
+/// kLooks; EagerPolicy says what it means.
+struct Looks {
+  std::uint32_t late = 0;
+  std::uint32_t padding = 0;
 };
 
 static_assert(sizeof(Envelope) == 32 && sizeof(Eager) == 40 && sizeof(Rts) == 64 && sizeof(Cts) == 40);
