@@ -70,7 +70,7 @@ class Matcher {
   /// Held around every call below. On the worker's thread, in its monitor, or on a thread that is no worker's and holds a
   /// Claim on sched::bias() besides.
   [[nodiscard]] Hold lock() noexcept {
-    // That worker's fibers only come here, and none is suspended inside.
+    // Only that worker's fibers come here, and none is suspended inside.
     return sched::single_worker() ? Hold::kFree : lock_against_others();
   }
   /// The same for whoever may be on a worker's thread, but outside of its monitor, and holds that Claim.

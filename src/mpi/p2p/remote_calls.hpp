@@ -63,7 +63,7 @@ inline const RemoteCalls* remote_calls() noexcept {
   return detail::g_remote_calls;
 }
 
-/// A rank waits for this nonblocking operation, or tests it.
+/// A rank waits for this operation, or tests it.
 inline void note_look(Request& request) noexcept {
   if (const RemoteCalls* const remote = remote_calls(); remote != nullptr && request.started != 0)
       [[unlikely]]

@@ -77,6 +77,7 @@ void wait_any(Request* const* requests, int n) noexcept {
   int claimed = 0;  // completions that have or will have counted on the waiter
   int hung = 0;     // requests[0..hung) hold the waiter,
   int pending = 0;  // so many of them are not null
+  const Request* any = nullptr;
   for (; hung < n; ++hung) {
     Request* request = requests[hung];
     if (request != nullptr && (request->done() || !request->attach(waiter))) {
@@ -85,11 +86,12 @@ void wait_any(Request* const* requests, int n) noexcept {
       break;
     }
     pending += request != nullptr;
+    if (request != nullptr) any = request;
   }
   if (claimed > 0) {
     waiter.wait();
-  } else {
-    wait_for(waiter, WaitKind::kAny, requests, n, pending);
+  } else if (wait_for(waiter, WaitKind::kAny, requests, n, pending) && any != nullptr) {
+    others_had_turn(*any);
   }
   // Take the waiter back. Where that fails a completer has hold of it and must be done with it before it goes
   // out of scope.

@@ -93,9 +93,9 @@ struct Rank {
   std::atomic<bool> tools_in_threads{false};
   RankFigures figures;
 
-  /// Name of the MPI call that it is in or was in last; for state dumps, read racily.
   /// It has been suspended in a wait.
   void others_had_turn() noexcept { ahead = false, at_once = 0; }
+  /// Name of the MPI call that it is in or was in last; for state dumps, read racily.
   void set_call(const char* name) noexcept { task->call.store(name, std::memory_order_relaxed); }
   const char* call() const noexcept { return task->call.load(std::memory_order_relaxed); }
 };

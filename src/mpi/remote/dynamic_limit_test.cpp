@@ -129,29 +129,41 @@ TEST_CASE("a sender that blocks goes unasked while only the receiver computes" *
   constexpr MPI_Count kHuge = 900'000;
   testing::run_nodes(dynamic("sim:fdr-ib", 100), [](Rank& rank) {
     std::vector<char> data(kHuge);
-    const auto one = [&](double seconds) {
-      if (rank.world_rank == 0) {
-        CHECK_FALSE(
-            send(rank.world, rank.world.context, data.data(), kHuge, bytes(), 1, 1, SendMode::kStandard));
-        CHECK_FALSE(recv(rank.world, rank.world.context, data.data(), 1, bytes(), 1, 2, MPI_STATUS_IGNORE));
-      } else {
-        Nonblocking large(rank, RequestKind::kRecv, kHuge, 0, 0, 1);
-        compute(seconds);
-        large.finish();
-        CHECK_FALSE(send(rank.world, rank.world.context, data.data(), 1, bytes(), 0, 2, SendMode::kStandard));
-      }
+    Comm& world = rank.world;
+    const auto receive = [&](MPI_Count size, int from, int tag) {
+      CHECK_FALSE(recv(world, world.context, data.data(), size, bytes(), from, tag, MPI_STATUS_IGNORE));
     };
-    for (int round = 0; round < 40; ++round) one(2e-3);
-    const std::uint64_t raising = remote::counters().rendezvous;
-    for (int round = 0; round < 40; ++round) one(2e-3);
-    const std::uint64_t computing = remote::counters().rendezvous;
-    for (int round = 0; round < 60; ++round) one(0);
-    const std::uint64_t waiting = remote::counters().rendezvous;
-    if (rank.world_rank == 0) {
-      CHECK(remote::counters().limits_raised == 1);
-      CHECK(computing - raising < 5);
-      CHECK(waiting - computing >= 6);  // it has been told that the receiver waits
-    }
+    // How many messages ask of those that the receiver gets by `get`.
+    const auto asked = [&](int rounds, auto&& get) {
+      const std::uint64_t before = remote::counters().rendezvous;
+      for (int round = 0; round < rounds; ++round) {
+        if (rank.world_rank == 0) {
+          CHECK_FALSE(send(world, world.context, data.data(), kHuge, bytes(), 1, 1, SendMode::kStandard));
+          receive(1, 1, 2);
+        } else {
+          get();
+          CHECK_FALSE(send(world, world.context, data.data(), 1, bytes(), 0, 2, SendMode::kStandard));
+        }
+      }
+      return remote::counters().rendezvous - before;
+    };
+    const auto computing = [&] {
+      Nonblocking large(rank, RequestKind::kRecv, kHuge, 0, 0, 1);
+      compute(2e-3);
+      large.finish();
+    };
+    asked(40, computing);
+    const std::uint64_t while_computing = asked(20, computing);
+    const std::uint64_t blocking = asked(60, [&] { receive(kHuge, 0, 1); });
+    asked(20, computing);
+    const std::uint64_t while_computing_again = asked(20, computing);
+    const std::uint64_t from_anywhere = asked(60, [&] { receive(kHuge, MPI_ANY_SOURCE, 1); });
+    if (rank.world_rank != 0) return;
+    CHECK(remote::counters().limits_raised == 1);
+    CHECK(while_computing < 5);
+    CHECK(blocking >= 6);  // it has been told that the receiver waits, and finds out what asking takes
+    CHECK(while_computing_again < 5);
+    CHECK(from_anywhere >= 6);
   });
 }
 

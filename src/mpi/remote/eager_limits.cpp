@@ -66,6 +66,7 @@ class EagerLimits::Ports final : public SwitchPorts {
     ++(limit > before ? limits_.raised_ : limits_.lowered_);
     limits_.largest_ = std::max(limits_.largest_, limit);
     pair.limit.store(limit, std::memory_order_relaxed);
+    pair.told_computing = false;  // the peer forgets it at our kSwitched, which has just been posted
     limits_.policy_.changed(peer_, limit, timers::now_ticks());
   }
 
@@ -107,20 +108,21 @@ bool EagerLimits::on_change(int peer, const LimitChange& change) {
   // Before anything is computed from them.
   if (change.limit > EagerPolicy::kMost && change.limit > base_) return false;
   if (step == SwitchStep::kRequest && change.limit < base_) return false;
+  if (step == SwitchStep::kSwitched) policy_.set_peer_computes(peer, false);
   Ports ports(*this, peer);
   return pairs_[peer].change.on_message(ports, of(peer), step, change.limit, {change.endpoint});
 }
 
-void EagerLimits::tell_looks(int peer) noexcept {
-  bool& told = pairs_[peer].told_late;
+void EagerLimits::tell_computing(int peer) noexcept {
+  bool& told = pairs_[peer].told_computing;
   if (policy_.computes(peer, told) == told) return;
   told = !told;
-  backlog_->post(peer, Kind::kLooks, Looks{told, 0});
+  backlog_->post(peer, Kind::kComputing, Computing{told, 0});
 }
 
-bool EagerLimits::on_looks(int peer, bool late) noexcept {
+bool EagerLimits::on_computing(int peer, bool now) noexcept {
   if (!dynamic() || peer >= nodes_) return false;
-  policy_.peer_computes(peer, late);
+  policy_.set_peer_computes(peer, now);
   return true;
 }
 

@@ -48,7 +48,7 @@ class EagerLimits {
   /// A message that asks, or an eager one, has come: if this node's ranks compute, or do so no longer, its sender is
   /// told.
   void came(int peer, MPI_Count bytes) noexcept {
-    if (bytes > base_ && of(peer) > base_) tell_looks(peer);
+    if (bytes > base_ && of(peer) > base_) tell_computing(peer);
   }
   void moved(int peer, MPI_Count bytes, std::uint64_t ticks) noexcept {
     if (dynamic()) policy_.moved(peer, bytes, ticks);
@@ -62,14 +62,15 @@ class EagerLimits {
   void looked_for(int peer, MPI_Count bytes, std::uint64_t ticks) noexcept {
     if (dynamic()) policy_.looked_for(peer, bytes, ticks);
   }
-  /// A rank waits in a blocking send: a reason not to use a raised limit, and not to raise it further. Any thread.
+  /// A rank waits in a blocking send, or has received what nobody has looked for before: a reason not to use a raised
+  /// limit, and not to raise it further. Any thread.
   void blocked_for(int peer, MPI_Count bytes) noexcept {
     if (bytes > base_ && of(peer) > base_) policy_.blocked_for(peer);
   }
 
   /// What has come from the peer. False: that makes no sense.
   bool on_change(int peer, const LimitChange& change);
-  bool on_looks(int peer, bool late) noexcept;
+  bool on_computing(int peer, bool now) noexcept;
 
   /// Now and then: releases what nobody has used for long.
   void poll() {
@@ -83,10 +84,10 @@ class EagerLimits {
   struct Pair {
     std::atomic<MPI_Count> limit{0};
     LimitSwitch change;
-    bool told_late = false;  // what the peer has been told last
+    bool told_computing = false;  // what the peer has been told last
   };
   void release_unused();
-  void tell_looks(int peer) noexcept;
+  void tell_computing(int peer) noexcept;
 
   Backlog* backlog_ = nullptr;
   net::Transport* transport_ = nullptr;

@@ -50,7 +50,7 @@ class EagerPolicy {
   /// if there are too few to tell.
   bool computes(int peer, bool unknown) const noexcept { return peers_[peer].computes(unknown); }
   /// The other node has said the same of its ranks.
-  void peer_computes(int peer, bool computes) noexcept { peers_[peer].peer_computes = computes; }
+  void set_peer_computes(int peer, bool computes) noexcept { peers_[peer].peer_computes = computes; }
   /// An eager message of more than `base` bytes has been sent or has come.
   void used(int peer, std::uint64_t now) noexcept { peers_[peer].used = now; }
   /// The pair has another limit from now on.
@@ -63,8 +63,8 @@ class EagerPolicy {
   MPI_Count larger_limit(int peer) const noexcept;
   /// Whether a message between `base` and the pair's limit, which is about to be sent, had better go unasked. If this
   /// node's ranks compute, or nothing is known of that yet, or the other's have said that they do. Else if asking takes
-  /// longer than two copies, by way of receive buffers; how long that is, the first 8 find out that ask while the
-  /// program waits for them.
+  /// longer than two copies, by way of receive buffers; how long that is, the first 8 find out that ask while ranks of
+  /// neither node compute.
   bool pays(int peer, MPI_Count bytes) const noexcept;
   /// Nothing above `base` has come by for so long that the pair's buffers had better be released. The time doubles
   /// with each limit that was made larger again (the paper's weights), sixteenfold at most: phases of a program that
@@ -88,7 +88,7 @@ class EagerPolicy {
     // Relaxed: statistics; a lost count does not matter.
     std::atomic<double> ticks_per_byte{0};
     double asking = std::numeric_limits<double>::infinity();  // ticks
-    std::uint64_t answers = 0;  // that came while the program waited at once, up to kAnswers
+    std::uint64_t answers = 0;  // that came while nobody computed, up to kAnswers
     std::atomic<std::uint32_t> looks{0}, late{0};
     bool peer_computes = false;
 

@@ -80,11 +80,11 @@ TEST_CASE("who waits at once does not ask while the other node's ranks compute")
   CHECK(policy.computes(1, true));
   messages(policy, 13, 40'000, 100);
   CHECK_FALSE(policy.computes(1, true));
-  policy.peer_computes(1, true);
+  policy.set_peer_computes(1, true);
   CHECK(policy.pays(1, 40'000));
   CHECK_FALSE(policy.computes(1, false));                             // it speaks of this node's own
   for (int i = 0; i < 8; ++i) policy.answered(1, 40'000, 0, 90'000);  // by ranks that compute: of no use
-  policy.peer_computes(1, false);
+  policy.set_peer_computes(1, false);
   CHECK_FALSE(policy.pays(1, 40'000));
   for (int i = 0; i < 8; ++i) policy.answered(1, 40'000, 0, 90'000);
   CHECK(policy.pays(1, 40'000));

@@ -323,10 +323,10 @@ inline net::Landing Engine::begin(int peer, Kind kind, std::span<const std::byte
             !limits.on_change(peer, change))
           complain(peer, "it has changed the eager limit in a way that was not agreed");
       });
-    case Kind::kLooks:
-      return control(Looks{}, [&](const Looks& looks) {
-        if (looks.late > 1 || !limits.on_looks(peer, looks.late != 0))
-          complain(peer, "it has said how it waits, for which nobody has asked");
+    case Kind::kComputing:
+      return control(Computing{}, [&](const Computing& computing) {
+        if (computing.now > 1 || !limits.on_computing(peer, computing.now != 0))
+          complain(peer, "it has said whether its ranks compute, in a way that makes no sense");
       });
     case Kind::kOneSided:
       if (const ActiveHandlers* const handlers = active_handlers(); handlers != nullptr && peer < own_nodes_)

@@ -67,6 +67,7 @@ bool accept(Request& receive, Message& message) noexcept {
     return false;
   }
   const MPI_Count bytes = message.bytes;
+  engine()->eager_limits().blocked_for(origin.peer, bytes);
   receive_packed(receive, message.key, message.payload, bytes);
   give_back_arrival(message);
   std::uint64_t due;

@@ -60,7 +60,7 @@ std::vector<Nonsense> all_nonsense() {
       {"an eager limit that nobody has asked for", Kind::kLimit, bytes_of(LimitChange{2, 0, 65536})},
       {"a request for an eager limit where all are fixed", Kind::kLimit, bytes_of(LimitChange{1, 0, 65536})},
       {"another connection that nobody has agreed to", Kind::kSwitched, bytes_of(LimitChange{5, 0, 65536})},
-      {"how its ranks wait, where eager limits are fixed", Kind::kLooks, bytes_of(Looks{1, 0})},
+      {"that its ranks compute, where eager limits are fixed", Kind::kComputing, bytes_of(Computing{1, 0})},
       {"an announcement, cut off", Kind::kAnnounce, std::vector<std::byte>(sizeof(Announce) - 8)},
   };
 }

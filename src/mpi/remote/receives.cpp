@@ -166,6 +166,8 @@ void Receives::unexpected_landed(int peer, Landing& landing) {
 
 // A receive that was posted has got a message.
 inline void Receives::matched(int peer, const Envelope& envelope, const Request& receive) {
+  // Of these nobody says when they are looked for.
+  if (receive.peer == MPI_ANY_SOURCE) core_.limits.blocked_for(peer, static_cast<MPI_Count>(envelope.bytes));
   if (!receive.announced || (envelope.flags & kAnnounced) != 0) return;
   // The sender knew nothing of the announcement when it sent: it must not take the next message for this one.
   const int sender = receive.comm->shared->peers->world_rank(envelope.source);

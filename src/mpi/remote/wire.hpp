@@ -24,10 +24,10 @@ enum class Kind : std::uint8_t {
   kRetract,    ///< what has been announced is there no longer
   kCancel,     ///< withdraw a message if nobody has received it yet
   kCancelReply,
-  kOneSided,  ///< of the room above (active.hpp)
-  kLimit,     ///< a step of the change of an eager limit
-  kSwitched,  ///< the last message by a connection: what follows goes by another one
-  kLooks,     ///< whether the node's ranks compute between start and wait, where that has changed
+  kOneSided,   ///< of the room above (active.hpp)
+  kLimit,      ///< a step of the change of an eager limit
+  kSwitched,   ///< the last message by a connection: what follows goes by another one
+  kComputing,  ///< the node's ranks compute between start and wait, or do so no longer
 };
 
 /// What a message is matched by, and to whom it goes.
@@ -112,15 +112,16 @@ struct LimitChange {
   std::array<std::byte, 48> endpoint{};  ///< net::Endpoint
 };
 
-/// kLooks; EagerPolicy says what it means.
-struct Looks {
-  std::uint32_t late = 0;
+/// kComputing; EagerPolicy says what it means.
+struct Computing {
+  std::uint32_t now = 0;  ///< 0, 1
   std::uint32_t padding = 0;
 };
 
 static_assert(sizeof(Envelope) == 32 && sizeof(Eager) == 40 && sizeof(Rts) == 64 && sizeof(Cts) == 40);
 static_assert(sizeof(Data) == 16 && sizeof(Credit) == 16 && sizeof(Announce) == 32 && sizeof(Cancel) == 40);
 static_assert(sizeof(CancelReply) == 24 && sizeof(Transfer) == 8 && sizeof(LimitChange) == 64);
+static_assert(sizeof(Computing) == 8);
 static_assert(std::has_unique_object_representations_v<Envelope> &&
               std::has_unique_object_representations_v<Rts> &&
               std::has_unique_object_representations_v<Cts> &&
