@@ -151,8 +151,9 @@ void pushes_back(const Subject& subject) {
         Bytes payload = pattern(next, size);
         const double limit = seconds_now() + node.subject().patience;
         for (int refused = 0; refused < 1000 && seconds_now() < limit;) {
-          const Post result =
-              node.try_send(1, static_cast<std::uint8_t>(next), to_header({next, size}), std::move(payload));
+          const auto id = static_cast<std::uint8_t>(next);
+          // NOLINTNEXTLINE(bugprone-use-after-move): when it is refused the payload stays as it is
+          const Post result = node.try_send(1, id, to_header({next, size}), std::move(payload));
           if (result == Post::kNoResource) {
             ++refused;
           } else {

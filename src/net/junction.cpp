@@ -124,7 +124,7 @@ Result<std::string> Junction::prepare(const Way& way, Options options) {
 Result<void> Junction::join(int first_peer, std::vector<Peer> peers) {
   Branch* const branch = branch_of(first_peer);
   if (branch == nullptr) return Failure{"there is no such other job"};
-  if (const Result<void> set = branch->transport->set_peers(std::move(peers)); !set) return set;
+  if (Result<void> set = branch->transport->set_peers(std::move(peers)); !set) return set;
   branch->joined = true;
   return {};
 }

@@ -16,7 +16,8 @@ struct MessageKey {
   std::int32_t tag = 0;
 
   bool operator==(const MessageKey&) const = default;
-  auto operator<=>(const MessageKey&) const = default;
+  auto operator<=>(const MessageKey&) const =
+      default;  // NOLINT(modernize-use-nullptr): 0, with which < compares
   std::uint64_t hash() const noexcept {
     std::uint64_t h = context * 0x9e3779b97f4a7c15u;
     h ^= static_cast<std::uint64_t>(static_cast<std::uint32_t>(from)) << 32 | static_cast<std::uint32_t>(to);

@@ -113,7 +113,7 @@ std::vector<Place> Topology::set_aside(int count, int numa_node, int for_workers
   // Taken from the back, where those near the device are moved to.
   std::stable_partition(firsts.begin(), firsts.end(),
                         [&](const Place& place) { return place.numa_node != numa_node; });
-  const std::vector<Place> taken(firsts.end() - count, firsts.end());
+  std::vector<Place> taken(firsts.end() - count, firsts.end());
   std::erase_if(places, [&](const Place& place) {
     return std::ranges::any_of(taken, [&](const Place& one) { return one.core == place.core; });
   });

@@ -12,6 +12,7 @@
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
+#include <exception>
 #include <functional>
 #include <optional>
 #include <string>
@@ -214,5 +215,10 @@ int run(int argc, char** argv) {
 }  // namespace tmpi::wrapper
 
 int main(int argc, char** argv) {
-  return tmpi::wrapper::run(argc, argv);
+  try {
+    return tmpi::wrapper::run(argc, argv);
+  } catch (const std::exception& thrown) {
+    std::fprintf(stderr, "%s: cannot make the compiler's command: %s\n", argv[0], thrown.what());
+    return 1;
+  }
 }

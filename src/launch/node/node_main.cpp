@@ -149,6 +149,6 @@ int run(int argc, char** argv) {
 
 }  // namespace tmpi::launch
 
-int main(int argc, char** argv) {
+int main(int argc, char** argv) {  // NOLINT(bugprone-exception-escape)
   return tmpi::launch::run(argc, argv);
 }

@@ -97,7 +97,7 @@ std::unique_ptr<sched::Scheduler> make_scheduler(const NodesOptions& options) {
   return std::move(*scheduler);
 }
 
-[[noreturn]] void node_process(const NodesOptions& options, net::Options net_options, int wire) {
+[[noreturn]] void node_process(const NodesOptions& options, const net::Options& net_options, int wire) {
   prctl(PR_SET_PDEATHSIG, SIGKILL);
   register_callbacks({.abort_job = abort_job});
   auto scheduler = make_scheduler(options);

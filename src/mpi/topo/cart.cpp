@@ -48,7 +48,7 @@ int grid_size(int ndims, const int dims[]) noexcept {
 }
 
 Err create_cart(Comm& parent, Grid shape, Comm*& created) {
-  const auto grid = std::make_shared<const Grid>(std::move(shape));
+  auto grid = std::make_shared<const Grid>(std::move(shape));
   const int members = grid_size(grid->ndims(), grid->dims.data());
   return split(parent, parent.rank < members ? 0 : MPI_UNDEFINED, 0, created,
                [&](int, const Group&) { return grid; });

@@ -12,7 +12,7 @@ void Graph::neighbours(int rank, Neighbours& result) const {
 }
 
 Err create_graph(Comm& parent, Graph shape, Comm*& created) {
-  const auto graph = std::make_shared<const Graph>(std::move(shape));
+  auto graph = std::make_shared<const Graph>(std::move(shape));
   return split(parent, parent.rank < graph->nodes() ? 0 : MPI_UNDEFINED, 0, created,
                [&](int, const Group&) { return graph; });
 }

@@ -11,6 +11,7 @@
 #pragma once
 
 #include <atomic>
+#include <cmath>
 #include <cstddef>
 #include <cstdint>
 
@@ -39,7 +40,7 @@ struct Model {
 
   /// How long an interface is busy with the bytes themselves.
   Nanoseconds wire_time(std::uint64_t bytes) const noexcept {
-    return static_cast<Nanoseconds>(per_byte * static_cast<double>(bytes) + 0.5);
+    return static_cast<Nanoseconds>(std::llround(per_byte * static_cast<double>(bytes)));
   }
 };
 

@@ -83,7 +83,7 @@ Result<void> Tcp::open(const Settings& settings, bool same_machine) {
   own_addresses_ = local_addresses();
   const auto chosen = choose_addresses(own_addresses_, settings.interface, same_machine);
   if (!chosen) return chosen.failure();
-  if (const Result<void> listening = acceptor_.listen(*chosen, settings); !listening) return listening;
+  if (Result<void> listening = acceptor_.listen(*chosen, settings); !listening) return listening;
   if (!chosen->empty()) numa_node_ = numa_node_of(chosen->front().interface);
   address_ = address_text(acceptor_.endpoints());
   description_ = "tcp on";

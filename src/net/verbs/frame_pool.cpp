@@ -23,7 +23,7 @@ Result<void> FramePool::create(const Device& device, const FrameSizes& sizes) {
   sent = make_queue(sizes.peers * depth);
   if (sent == nullptr)
     return cannot(device, fmt::format("make a completion queue of {}", sizes.peers * depth), errno);
-  if (const auto made = receives.create(device, buffers, frame, sizes.together); !made) return made;
+  if (auto made = receives.create(device, buffers, frame, sizes.together); !made) return made;
   return sends.create(device, sizes.send_buffers, frame);
 }
 
@@ -31,7 +31,7 @@ Result<void> FramePool::join() {
   // Those of queue pairs that have gone are still there.
   const std::uint32_t wanted = (users + 1) * (credits + kSpareBuffers) + unposted;
   if (wanted > receives.size())
-    if (const auto grown = receives.grow(wanted - receives.size()); !grown) return grown;
+    if (auto grown = receives.grow(wanted - receives.size()); !grown) return grown;
   ++users;
   return {};
 }

@@ -130,7 +130,7 @@ Result<void> Rails::set_peers(std::vector<Peer> peers) {
       // On a rail that it has not nothing is ever posted to it.
       theirs[node].address = address.empty() ? rail_of_address(peers[node].address, 0) : address;
     }
-    if (const Result<void> set = rails_[i]->transport->set_peers(std::move(theirs)); !set) return set;
+    if (Result<void> set = rails_[i]->transport->set_peers(std::move(theirs)); !set) return set;
   }
   for (Of& peer : peers_) peer.on_rail.resize(peer.rails);
   return {};

@@ -76,7 +76,7 @@ Result<void> Verbs::open(const Api& api, const Settings& settings, const Options
   device_ = std::move(*device);
   hub_.device = device_.get();
   hub_.patience = std::uint64_t{1'000'000'000} * static_cast<std::uint64_t>(settings.patience);
-  if (const Result<void> sized = size_up(options); !sized) return sized;
+  if (Result<void> sized = size_up(options); !sized) return sized;
   Result<std::unique_ptr<Transport>> side = tcp::Tcp::create(settings.side, options, side_sink_);
   if (!side) return side.failure();
   side_ = std::move(*side);
