@@ -268,8 +268,9 @@ std::int32_t Engine::called_here(int peer, std::int32_t rank) const noexcept {
   return other != nullptr ? number_here(other->index, rank) : rank;
 }
 
-inline net::Landing Engine::begin(int peer, Kind kind, std::span<const std::byte> header,
-                                  std::size_t payload) {
+[[gnu::always_inline]] inline net::Landing Engine::begin(int peer, Kind kind,
+                                                         std::span<const std::byte> header,
+                                                         std::size_t payload) {
   // Runs `handle` with the header of a message without data.
   const auto control = [&](auto message, auto&& handle) {
     if (payload == 0 && parse(header, message))

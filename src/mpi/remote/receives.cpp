@@ -22,6 +22,11 @@ std::byte* one_run(const Request& receive) noexcept {
   return static_cast<std::byte*>(single_run(receive.buffer, receive.count, *receive.type));
 }
 
+// Nothing is to be said to the sender of a message that has left its memory.
+bool is_quiet(const Origin& origin, std::uint64_t due) noexcept {
+  return due == 0 && (origin.flags & kSynchronous) == 0;
+}
+
 Origin origin_of(int peer, const Envelope& envelope, std::uint64_t sender) noexcept {
   return {peer, envelope.dest, envelope.flags, sender, 0, {}, 0};
 }
@@ -175,11 +180,14 @@ inline void Receives::matched(int peer, const Envelope& envelope, const Request&
                      Announce{envelope.context, number_at_home(sender), envelope.dest, envelope.tag, 0, 0});
 }
 
+inline std::uint64_t Receives::owe(const Origin& origin, MPI_Count bytes) noexcept {
+  if ((origin.flags & kUncharged) != 0) return 0;
+  return owed_.add(origin.peer, job()->local(origin.dest)->local_index, cost_of(bytes));
+}
+
 bool Receives::release_quietly(const Origin& origin, MPI_Count bytes, std::uint64_t& due) noexcept {
-  due = 0;
-  if ((origin.flags & kUncharged) == 0)
-    due = owed_.add(origin.peer, job()->local(origin.dest)->local_index, cost_of(bytes));
-  return due == 0 && (origin.flags & kSynchronous) == 0;
+  due = owe(origin, bytes);
+  return is_quiet(origin, due);
 }
 
 void Receives::acknowledge(const Origin& origin, std::uint64_t due) {
@@ -188,9 +196,9 @@ void Receives::acknowledge(const Origin& origin, std::uint64_t due) {
     core_.backlog.post(origin.peer, Kind::kFin, Transfer{origin.sender});
 }
 
-void Receives::release(const Origin& origin, MPI_Count bytes) {
-  std::uint64_t due;
-  if (!release_quietly(origin, bytes, due)) acknowledge(origin, due);
+inline void Receives::release(const Origin& origin, MPI_Count bytes) {
+  const std::uint64_t due = owe(origin, bytes);
+  if (!is_quiet(origin, due)) acknowledge(origin, due);
 }
 
 // ---- rendezvous ----

@@ -86,6 +86,8 @@ class Receives {
   };
 
   Rank* local_rank(int peer, const Envelope& envelope);
+  /// What is to be returned to the sender now that the message has left its memory.
+  std::uint64_t owe(const Origin& origin, MPI_Count bytes) noexcept;
   net::Landing land_posted(Landing& landing, Request& receive);
   net::Landing land_unexpected(int peer, Landing& landing);
   void posted_landed(int peer, Landing& landing);

@@ -60,7 +60,7 @@ void Link::on_received(Received received) noexcept {
   if (frame.reads > 0 && !over()) complete_offers(frame.reads);
 }
 
-inline void Link::deliver(Received received, const FrameHeader& frame) noexcept {
+[[gnu::always_inline]] inline void Link::deliver(Received received, const FrameHeader& frame) noexcept {
   if (frame.kind == FrameKind::kGoodbye) {
     pool_.receives.give_back(received.buffer);
     hub_.goodbyes.push_back(this);
