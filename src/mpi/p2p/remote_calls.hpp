@@ -47,6 +47,8 @@ struct RemoteCalls {
   /// A receive that has been announced was taken back.
   void (*retract)(const Request& receive) noexcept;
 
+  /// A rank waits in a blocking receive.
+  void (*blocked_for)(const Request& receive) noexcept;
   /// A rank waits for or tests a request whose `started` is set, for the first time. Clears it.
   void (*looked_for)(Request& request) noexcept;
 
@@ -63,11 +65,17 @@ inline const RemoteCalls* remote_calls() noexcept {
   return detail::g_remote_calls;
 }
 
-/// A rank waits for this operation, or tests it.
+/// A rank waits for this nonblocking operation, or tests it.
 inline void note_look(Request& request) noexcept {
   if (const RemoteCalls* const remote = remote_calls(); remote != nullptr && request.started != 0)
       [[unlikely]]
     remote->looked_for(request);
+}
+
+/// A rank waits in a blocking receive.
+inline void note_blocking(const Request& receive) noexcept {
+  if (const RemoteCalls* const remote = remote_calls(); remote != nullptr) [[unlikely]]
+    remote->blocked_for(receive);
 }
 
 /// Before any rank runs; `calls` stays.

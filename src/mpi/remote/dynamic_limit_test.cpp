@@ -167,6 +167,23 @@ TEST_CASE("a sender that blocks goes unasked while only the receiver computes" *
   });
 }
 
+TEST_CASE("a blocking receive between start and wait hides no computation" * doctest::test_suite("timing")) {
+  testing::run_nodes(dynamic("sim:fdr-ib", 100), [](Rank& rank) {
+    const int peer = 1 - rank.world_rank;
+    std::vector<char> data(kLarge);
+    for (int round = 0; round < 30; ++round) {
+      Nonblocking theirs(rank, RequestKind::kRecv, kLarge, 'x', peer, 1);
+      Nonblocking mine(rank, RequestKind::kSend, kLarge, 'y', peer, 1);
+      Nonblocking first(rank, RequestKind::kSend, kLarge, 'z', peer, 2);
+      CHECK_FALSE(
+          recv(rank.world, rank.world.context, data.data(), kLarge, bytes(), peer, 2, MPI_STATUS_IGNORE));
+      compute(1e-3);
+      for (Nonblocking* operation : {&theirs, &mine, &first}) operation->finish();
+    }
+    CHECK(remote::counters().limits_raised == 1);
+  });
+}
+
 TEST_CASE("a limit that nobody uses goes down, and up again" * doctest::test_suite("timing")) {
   for (const char* net : {"tcp", "sim:fdr-ib,dilation=4"}) {
     CAPTURE(std::string(net));

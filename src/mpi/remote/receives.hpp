@@ -38,7 +38,7 @@ class Receives {
   void fetch(Request& receive, const MatchKey& key, MPI_Count bytes, const Origin& origin);
   /// A message has left the matcher and its memory: FIN if its sender waits for that, credit.
   void release(const Origin& origin, MPI_Count bytes);
-  /// The same without the lock, for messages whose sender does not wait: false if release() must be called.
+  /// The same without the lock, for messages whose sender does not wait: false if acknowledge() must be called.
   bool release_quietly(const Origin& origin, MPI_Count bytes, std::uint64_t& due) noexcept;
   /// What is left to do then; `due` as release_quietly() has said.
   void acknowledge(const Origin& origin, std::uint64_t due);

@@ -83,6 +83,10 @@ struct Request {
 
   bool done() const noexcept { return state_.load(std::memory_order_acquire) == kDone; }
 
+  /// Of a blocking call, or of a step of a collective: its completion has somewhere to go from the start. Asked before
+  /// anybody else knows of the request.
+  bool blocking() const noexcept { return state_.load(std::memory_order_relaxed) > kDone; }
+
   /// Makes the request pending again.
   void reset() noexcept { state_.store(kPending, std::memory_order_relaxed); }
   /// Pending, and the first completion goes to `waiter`: before the request is made known to anybody.
