@@ -149,6 +149,7 @@ int run(int argc, char** argv) {
 
 }  // namespace tmpi::launch
 
+// What is thrown ends in the terminate handler (system/no_memory.hpp), which words it.
 int main(int argc, char** argv) {  // NOLINT(bugprone-exception-escape)
   return tmpi::launch::run(argc, argv);
 }

@@ -123,7 +123,6 @@ Err recv(Comm& comm, ContextId context, void* buffer, MPI_Count count, const Dat
     if (turn_is_over(*comm.owner)) [[unlikely]]
       sched::yield();
   } else if (!comes_within(1, waiter)) {
-    note_blocking(request);
     if (wait_for(waiter, WaitKind::kReceive, comm, context, source, tag)) comm.owner->others_had_turn();
   }
   return receive_outcome(request, status);
@@ -159,10 +158,8 @@ Err sendrecv(Comm& comm, ContextId context, const void* sendbuf, MPI_Count sendc
   // Over at once, too, if it comes from MPI_PROC_NULL.
   const bool received_by_now =
       waiter.over() || (comes_through_channel(comm, source) && comes_within(kLooksInExchange, waiter));
-  if (!received_by_now) {
-    note_blocking(request);
-    if (wait_for(waiter, WaitKind::kReceive, comm, context, source, recvtag)) comm.owner->others_had_turn();
-  }
+  if (!received_by_now && wait_for(waiter, WaitKind::kReceive, comm, context, source, recvtag))
+    comm.owner->others_had_turn();
   const Err received = receive_outcome(request, status);
   return sent ? received_but_not_sent(request.source, dest) : received;
 }

@@ -47,8 +47,6 @@ struct RemoteCalls {
   /// A receive that has been announced was taken back.
   void (*retract)(const Request& receive) noexcept;
 
-  /// A rank waits in a blocking receive.
-  void (*blocked_for)(const Request& receive) noexcept;
   /// A rank waits for or tests a request whose `started` is set, for the first time. Clears it.
   void (*looked_for)(Request& request) noexcept;
 
@@ -70,12 +68,6 @@ inline void note_look(Request& request) noexcept {
   if (const RemoteCalls* const remote = remote_calls(); remote != nullptr && request.started != 0)
       [[unlikely]]
     remote->looked_for(request);
-}
-
-/// A rank waits in a blocking receive.
-inline void note_blocking(const Request& receive) noexcept {
-  if (const RemoteCalls* const remote = remote_calls(); remote != nullptr) [[unlikely]]
-    remote->blocked_for(receive);
 }
 
 /// Before any rank runs; `calls` stays.

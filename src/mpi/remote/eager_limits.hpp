@@ -62,8 +62,8 @@ class EagerLimits {
   void looked_for(int peer, MPI_Count bytes, std::uint64_t ticks) noexcept {
     if (dynamic()) policy_.looked_for(peer, bytes, ticks);
   }
-  /// A rank waits in a blocking send, or has received what nobody has looked for before: a reason not to use a raised
-  /// limit, and not to raise it further. Any thread.
+  /// A rank sends or receives by a blocking call, or receives from anywhere: a reason not to use a raised limit, and not
+  /// to raise it further. Any thread.
   void blocked_for(int peer, MPI_Count bytes) noexcept {
     if (bytes > base_ && of(peer) > base_) policy_.blocked_for(peer);
   }

@@ -43,7 +43,7 @@ class EagerPolicy {
   /// A rank has waited for or tested a nonblocking operation of more bytes than `base` for the first time, `ticks`
   /// after the last start of one. Any thread.
   void looked_for(int peer, MPI_Count bytes, std::uint64_t ticks) noexcept;
-  /// The same of a blocking send: at once. (Not of pairs that have no more than `base`: it is no reason against a larger
+  /// The same of a blocking call: at once. (Not of pairs that have no more than `base`: it is no reason against a larger
   /// limit.)
   void blocked_for(int peer) noexcept { count_look(peer, false); }
   /// Whether this node's ranks compute between start and wait: at least a quarter of their looks come late. `unknown`

@@ -54,6 +54,7 @@ void start(const Rank& from, Request& request, int dest, const MatchKey& key, co
 
 bool accept(Request& receive, Message& message) noexcept {
   const Origin origin = origin_of(message);
+  if (receive.blocking()) engine()->eager_limits().blocked_for(origin.peer, message.bytes);
   if (message.place == MessagePlace::kElsewhere) {
     const MatchKey key = message.key;
     const MPI_Count bytes = message.bytes;
@@ -69,7 +70,6 @@ bool accept(Request& receive, Message& message) noexcept {
     return false;
   }
   const MPI_Count bytes = message.bytes;
-  if (receive.blocking()) engine()->eager_limits().blocked_for(origin.peer, bytes);
   receive_packed(receive, message.key, message.payload, bytes);
   give_back_arrival(message);
   std::uint64_t due;
@@ -96,8 +96,12 @@ ReceiveNotice expect(Request& receive) noexcept {
   const MPI_Count bytes = receive.count * receive.type->size();
   receive.announced = engine()->announces() && world >= 0 && receive.tag != MPI_ANY_TAG &&
                       bytes > engine()->eager_limits().base();
-  // A blocking one says nothing of what the rank does between starts and waits of others.
-  receive.started = world >= 0 && !receive.blocking() ? begun_now(*receive.comm->owner, bytes) : 0;
+  // A blocking one is looked for at once, and says nothing of what the rank does between starts and waits of others.
+  receive.started = 0;
+  if (world >= 0 && receive.blocking())
+    engine()->eager_limits().blocked_for(job()->node_of(world), bytes);
+  else if (world >= 0)
+    receive.started = begun_now(*receive.comm->owner, bytes);
   receive.expected = world >= 0 || receive.peer == MPI_ANY_SOURCE;
   receive.posted_at = receive.expected && engine()->serves_in_order(bytes) ? timers::now_ticks() : 0;
   // seq_cst pairs with the progress thread that is about to sleep (sched/progress.hpp), whom the caller calls
@@ -130,12 +134,6 @@ void retract(const Request& receive) noexcept {
   tell_sender(Kind::kRetract, notice_of(receive, awaited(receive)));
 }
 
-void blocked_for(const Request& receive) noexcept {
-  const int world = receive.peer >= 0 ? awaited(receive) : -1;
-  if (world >= 0)
-    engine()->eager_limits().blocked_for(job()->node_of(world), receive.count * receive.type->size());
-}
-
 void looked_for(Request& request) noexcept {
   const std::uint64_t started = std::exchange(request.started, 0);
   // What was never looked for leaves the field as it is to the next operation of the same request.
@@ -163,7 +161,6 @@ const RemoteCalls& remote_table() noexcept {
                                      .announce = announce,
                                      .no_longer_expected = no_longer_expected,
                                      .retract = retract,
-                                     .blocked_for = blocked_for,
                                      .looked_for = looked_for,
                                      .poll = poll};
   return table;

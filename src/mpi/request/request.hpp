@@ -83,9 +83,11 @@ struct Request {
 
   bool done() const noexcept { return state_.load(std::memory_order_acquire) == kDone; }
 
-  /// Of a blocking call, or of a step of a collective: its completion has somewhere to go from the start. Asked before
-  /// anybody else knows of the request.
-  bool blocking() const noexcept { return state_.load(std::memory_order_relaxed) > kDone; }
+  /// Of a blocking call: its completion goes to a waiter from the start. Asked before anybody else knows of the request.
+  bool blocking() const noexcept {
+    const std::uintptr_t whom = state_.load(std::memory_order_relaxed);
+    return whom > kDone && (whom & kContinues) == 0;
+  }
 
   /// Makes the request pending again.
   void reset() noexcept { state_.store(kPending, std::memory_order_relaxed); }
