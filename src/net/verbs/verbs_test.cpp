@@ -764,28 +764,48 @@ TEST_CASE("addresses that another has got before their unmapping was told") {
     REQUIRE(place != nullptr);
     unmap = [=] { dlclose(library); };
   }
-  cache.use(place, kBytes);
-  cache.use(place, kBytes);
-  CHECK(cache.registered() == 1);
-  g_may_read = false;
-  std::atomic<bool> got_it{false};
+  // Whoever starts a thread late maps memory for it where the other's was: all have started before any is unmapped.
+  std::atomic<int> started{0};
+  std::atomic<bool> go{false}, ended{false};
+  const auto start = [&] {
+    ++started;
+    while (!go.load()) std::this_thread::yield();
+  };
   std::thread leave([&] {  // made now: who calls dlclose() holds a lock that a thread's start needs
-    while (!got_it.load()) std::this_thread::yield();
+    start();
+    while (!ended.load()) std::this_thread::yield();
     std::this_thread::sleep_for(std::chrono::milliseconds(20));
     g_may_read = true;
   });
-  std::thread other(unmap);
-  void* got = MAP_FAILED;
-  while (got == MAP_FAILED)
-    got =
-        mmap(place, kBytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED_NOREPLACE, -1, 0);
-  REQUIRE(got == place);
-  got_it = true;
+  std::thread other([&] {
+    start();
+    unmap();
+  });
+  {
+    Memory first(kBytes);
+    cache.use(first.data, first.bytes);
+  }
+  cache.use(place, kBytes);
   cache.use(place, kBytes);
   CHECK(cache.registered() == 2);
   CHECK(cache.registrations.counts().unmapped == 1);
+  while (started.load() != 2) std::this_thread::yield();
+  g_may_read = false;
+  go = true;
+  void* got = MAP_FAILED;
+  const double until = conformance::seconds_now() + 20;
+  while (got == MAP_FAILED && conformance::seconds_now() < until)
+    got =
+        mmap(place, kBytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED_NOREPLACE, -1, 0);
+  ended = true;
+  if (got == place) {
+    cache.use(place, kBytes);
+    CHECK(cache.registered() == 3);
+    CHECK(cache.registrations.counts().unmapped == 2);
+  }
   leave.join();
   other.join();
+  REQUIRE(got == place);
   munmap(place, kBytes);
 }
 
