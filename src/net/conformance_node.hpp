@@ -18,6 +18,8 @@ using Bytes = std::vector<std::byte>;
 
 /// `size` bytes that depend on `seed`.
 Bytes pattern(std::uint64_t seed, std::size_t size);
+/// Vectors of std::byte compare a byte at a time, and each byte is looked up where a sanitizer watches.
+bool equal(const Bytes& one, const Bytes& other);
 
 struct Message {
   int peer = 0;

@@ -36,7 +36,7 @@ inline void send_stamped(Node& node, int to, std::uint64_t seed, std::size_t siz
 inline bool is_intact(const Message& message) {
   const Stamp stamp = stamp_of(message);
   return message.id == static_cast<std::uint8_t>(stamp.seed) && message.announced == stamp.size &&
-         message.payload == pattern(stamp.seed, stamp.size);
+         equal(message.payload, pattern(stamp.seed, stamp.size));
 }
 
 /// `peer` has sent the seeds first, first + 1, ..., all intact and in this order.
