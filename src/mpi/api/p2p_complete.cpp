@@ -36,7 +36,8 @@ int conclude_one(const char* name, MPI_Request& handle, Request& request, MPI_St
 
 // The request behind the handle of a call on one request, which concludes it under that request's error
 // handler and hence cannot be a body of on_rank().
-int look_up(const Frame& frame, const char* name, const MPI_Request* handle, Request*& request) {
+[[gnu::always_inline]] inline int look_up(const Frame& frame, const char* name, const MPI_Request* handle,
+                                          Request*& request) {
   if (frame.rank() == nullptr) [[unlikely]]
     return raise_not_initialized(name);
   Err error = check_pointer(handle, "request");

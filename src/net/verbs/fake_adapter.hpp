@@ -79,7 +79,7 @@ struct World {
   bool has_windows = true;
   bool software = false;                       ///< says that it is software RoCE
   std::uint64_t resets = 0, hasty_resets = 0;  ///< of pairs that had not been in state ERR for a millisecond
-  std::uint64_t frames_without_buffer = 0, overflows = 0, reads = 0, binds = 0, receive_posts = 0;
+  std::uint64_t frames_without_buffer = 0, overflows = 0, reads = 0, binds = 0, receive_posts = 0, polls = 0;
 };
 
 inline World& world() {
@@ -217,6 +217,7 @@ inline int post_send(ibv_qp* qp, ibv_send_wr* request, ibv_send_wr**) {
 inline int poll_queue(ibv_cq* cq, int most, ibv_wc* entries) {
   const std::lock_guard guard(world().lock);
   auto& queue = *static_cast<Queue*>(cq);
+  ++world().polls;
   int count = 0;
   for (; count < most && !queue.entries.empty(); ++count) {
     entries[count] = queue.entries.front();

@@ -6,6 +6,8 @@
 #include <cerrno>
 #include <cstring>
 
+#include "base/copy_few.hpp"
+
 namespace tmpi::net::verbs {
 namespace {
 
@@ -89,10 +91,10 @@ void Link::post_frame(FrameKind kind, std::uint8_t id, std::size_t payload, std:
   const FrameHeader head{kind, id, static_cast<std::uint16_t>(header.size()), credits, reads, payload};
   std::memcpy(frame, &head, sizeof head);
   std::byte* at = frame + sizeof head;
-  if (!header.empty()) std::memcpy(at, header.data(), header.size());
+  copy_few(at, header.data(), header.size());
   at += header.size();
   for (const iovec& part : parts) {
-    if (part.iov_len != 0) std::memcpy(at, part.iov_base, part.iov_len);
+    copy_few(at, part.iov_base, part.iov_len);
     at += part.iov_len;
   }
   ibv_sge piece{reinterpret_cast<std::uintptr_t>(frame), static_cast<std::uint32_t>(bytes),

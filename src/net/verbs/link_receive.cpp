@@ -5,6 +5,7 @@
 #include <cstring>
 #include <utility>
 
+#include "base/copy_few.hpp"
 #include "net/verbs/link.hpp"
 
 namespace tmpi::net::verbs {
@@ -12,8 +13,8 @@ namespace {
 
 void write_to(const Landing& landing, std::size_t offset, const std::byte* bytes, std::size_t size) noexcept {
   if (offset >= landing.capacity || size == 0) return;
-  std::memcpy(static_cast<std::byte*>(landing.buffer) + offset, bytes,
-              std::min(size, landing.capacity - offset));
+  copy_few(static_cast<std::byte*>(landing.buffer) + offset, bytes,
+           std::min(size, landing.capacity - offset));
 }
 
 FrameHeader frame_at(const std::byte* data) noexcept {

@@ -276,7 +276,7 @@ bool Verbs::round() noexcept {
   hurried_ = hurried;
   if (hurried)
     drained_ = false;
-  else
+  else if (hub_.under_way > 0)
     progress = poll_sent() || progress;
   if (!hub_.released.empty())
     for (Link* const link : std::exchange(hub_.released, {})) link->deliver_held();
@@ -353,6 +353,7 @@ bool Verbs::report_failing() noexcept {
 // that whoever has said goodbye, or something else, before its end is heard.
 bool Verbs::look_aside() noexcept {
   bool progress = side_->poll();
+  if (hub_.under_way == 0) poll_sent();  // what queue pairs that are no more have left there
   take_events();
   if (port_down_ != 0 && nanoseconds_now() - port_down_ > kPortPatience) {
     port_down_ = 0;

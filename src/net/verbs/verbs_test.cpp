@@ -457,6 +457,23 @@ TEST_CASE("receive buffers are posted again several at a time, after what has co
   check_world();
 }
 
+TEST_CASE("who has nothing under way asks only for what has come") {
+  {
+    Talk talk;
+    talk.begin();
+    const auto asked = [&] {
+      const std::uint64_t before = world().polls;
+      talk.node(0).net().poll();
+      return world().polls - before;
+    };
+    CHECK(talk.wait([&] { return asked() == 1; }));  // not always: there may have been other queue pairs
+    talk.post(0, 7, conformance::to_header({0, 0}), {});
+    CHECK(asked() == 2);
+    for (auto& each : talk.nodes) each->net().close(1);
+  }
+  check_world();
+}
+
 // --- what goes wrong
 
 struct NoSink final : Sink {

@@ -9,8 +9,8 @@ LARGE = 256 << 10  # bytes of a message where bandwidth counts
 
 
 class FiguresTest(VerbsTest):
-    # Of ib_send_lat, 8 bytes. 1.3 is what is wanted, and medians of many pairs have 1.2 to 1.35; single ones have up to 3.
-    MOST_LATENCY = 2.5
+    # Of what ib_send_lat calls typical, 8 bytes. 1.3 is what is wanted, and what medians of many pairs have; single ones have up to 1.5.
+    MOST_LATENCY = 1.6
     # Of ib_write_bw. 0.9 is what is wanted; all attempts of one run give 0.86 to 0.97, by how this machine runs the emulated one.
     LEAST_BANDWIDTH = 0.8
 
@@ -26,9 +26,9 @@ class FiguresTest(VerbsTest):
         self.fail(f"{what}: ratios {ratios}")
 
     def latencies(self):
-        """Microseconds of a message one way, while both ends poll."""
-        theirs = perftest("ib_send_lat", "-s", "8", "-n", "1000")[5]
-        return theirs, float(self.passes(2, built("tests", "verbs-vm", "steady"), 1000, 8, "test").split()[1])
+        """Microseconds of a message one way, while both ends poll: medians, since other work on the machine makes averages what it likes."""
+        theirs = perftest("ib_send_lat", "-s", "8", "-n", "1000")[4]
+        return theirs, float(self.passes(2, built("tests", "verbs-vm", "steady"), 1000, 8, "test").split()[3])
 
     def bandwidths(self):
         """MB/s of messages in windows of 64."""
