@@ -91,6 +91,15 @@ class OutputTest(LaunchTest):
             with open(os.path.join(directory, f"rank.{rank}", "stdout")) as file:
                 self.assertTrue(file.read().endswith(f"{rank} end"))
 
+    @staticmethod
+    def cpu_seconds(jobs):
+        """Of the processes of tmpirun, so far."""
+        ticks = 0
+        for job in jobs:
+            with open(f"/proc/{job.process.pid}/stat") as file:
+                ticks += sum(map(int, file.read().rsplit(")", 1)[1].split()[11:13]))
+        return ticks / os.sysconf("SC_CLK_TCK")
+
     def test_reader_that_comes_late(self):
         """Nothing is lost of what waits anywhere on its way when the node process ends: in tmpirun, which takes no more, and in its channel."""
         jobs = {lines: self.start("-n", 1, program("flood.c"), lines, 99) for lines in range(11000, 13400, 200)}
@@ -99,7 +108,9 @@ class OutputTest(LaunchTest):
             return struct.unpack("i", fcntl.ioctl(job.process.stdout, termios.FIONREAD, b"\0" * 4))[0] > 30000
 
         wait_for(lambda: all(map(is_full, jobs.values())), "output in every pipe")
+        begun = self.cpu_seconds(jobs.values())
         time.sleep(2)  # some node processes have ended by now, others cannot yet
+        self.assertLess(self.cpu_seconds(jobs.values()) - begun, 0.5, "of tmpirun, which has nothing to do")
         for lines, job in jobs.items():
             job.finish()
             self.assertEqual((len(job.out), job.err, job.code), (100 * lines, b"", 0))

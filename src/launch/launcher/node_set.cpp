@@ -58,7 +58,8 @@ void NodeSet::kill() const {
 void NodeSet::watch(std::vector<pollfd>& requests, bool take_more) const {
   for (const auto& node : nodes_) {
     const short events = static_cast<short>((take_more ? POLLIN : 0) | (node->wants_to_send() ? POLLOUT : 0));
-    requests.push_back({node->control(), events, 0});
+    // Left out if nothing is wanted of it: that its process has ended would be said again and again.
+    requests.push_back({events != 0 ? node->control() : -1, events, 0});
     for (const int stream : {1, 2}) requests.push_back({take_more ? node->pipe(stream) : -1, POLLIN, 0});
   }
 }
