@@ -44,7 +44,7 @@ void times(const Ints& a, Ints& b) {
   multiply(const_cast<int*>(a.data()), b.data(), &length, nullptr);
 }
 
-// x_first op ... op x_(last - 1), of `count` elements each. Most ranks ask for the same: the last few answers are kept.
+// x_first op ... op x_(last - 1), of `count` elements each. Where all ranks ask for the same the first computes it.
 Ints folded(const Kind& kind, int first, int last, int count) {
   struct Known {
     void (*combine)(const Ints& a, Ints& b);

@@ -14,11 +14,13 @@
 #include <atomic>
 #include <cerrno>
 #include <chrono>
+#include <cstring>
 #include <filesystem>
 #include <functional>
 #include <mutex>
 #include <thread>
 
+#include "base/copy_few.hpp"
 #include "base/sanitized.hpp"
 #include "net/conformance.hpp"
 #include "net/conformance_node.hpp"
@@ -466,12 +468,24 @@ TEST_CASE("who has nothing under way asks only for what has come") {
       talk.node(0).net().poll();
       return world().polls - before;
     };
-    CHECK(talk.wait([&] { return asked() == 1; }));  // not always: there may have been other queue pairs
+    CHECK(talk.wait(
+        [&] { return asked() == 1; }));  // every 2 ms both: queue pairs that are no more may have left some
     talk.post(0, 7, conformance::to_header({0, 0}), {});
-    CHECK(asked() == 2);
+    CHECK(asked() >= 2);
     for (auto& each : talk.nodes) each->net().close(1);
   }
   check_world();
+}
+
+TEST_CASE("few bytes are copied as many are, and nothing beside them") {
+  const conformance::Bytes from = conformance::pattern(1, 200);
+  for (std::size_t bytes = 0; bytes <= 130; ++bytes) {
+    conformance::Bytes to(from.size(), std::byte{0xdd}), expected = to;
+    copy_few(to.data() + 3, from.data() + 5, bytes);
+    std::memcpy(expected.data() + 3, from.data() + 5, bytes);
+    CHECK_MESSAGE(conformance::equal(to, expected), bytes, " bytes");
+  }
+  copy_few(nullptr, nullptr, 0);
 }
 
 // --- what goes wrong
@@ -781,7 +795,8 @@ TEST_CASE("addresses that another has got before their unmapping was told") {
     REQUIRE(place != nullptr);
     unmap = [=] { dlclose(library); };
   }
-  // Whoever starts a thread late maps memory for it where the other's was: all have started before any is unmapped.
+  // A thread that starts late may map memory of its own where the other's was: all have started before that is unmapped,
+  // the watch's too, since `first` is gone only when it has been told.
   std::atomic<int> started{0};
   std::atomic<bool> go{false}, ended{false};
   const auto start = [&] {

@@ -61,7 +61,7 @@ int main(int argc, char** argv) {
   char* in = malloc((size_t)bytes);
   memset(out, rank, (size_t)bytes);
   memset(in, 2, (size_t)bytes);
-  double* took = malloc(((size_t)count + kUncounted) * sizeof *took);
+  double* took = malloc((size_t)(count > kUncounted ? count : kUncounted) * sizeof *took);
   rounds(rank, kUncounted, took, out, in, bytes);
   const char* file = rank == 0 && argc > 6 ? argv[4] : NULL;
   if (file != NULL) tell(file, argv[5]);
