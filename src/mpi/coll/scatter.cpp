@@ -18,9 +18,16 @@ MPI_Count bytes_of_all(const Args& args, int members) {
   return total;
 }
 
+// Chunks first to last - 1, where those of a regular scatter lie in the room.
+void pack_some(std::byte* room, const Side& send, int first, int last) {
+  const Chunk begin = send.chunk(first);
+  pack_chunk(room + first * begin.bytes(), {begin.data, (last - first) * begin.count, begin.type});
+}
+
+// The root's own is not left there.
 void pack_all(std::byte* room, const Args& args, int members) {
-  const Side& send = args.send;
-  pack_chunk(room, {send.data, members * send.count, send.type});
+  pack_some(room, args.send, 0, args.root);
+  pack_some(room, args.send, args.root + 1, members);
 }
 
 void pack_ragged(std::byte* room, const Args& args, int members) {
