@@ -13,13 +13,18 @@ class DevicesTest(unittest.TestCase):
         for device in DEVICES:
             self.assertIn(f"link {device}/1 state ACTIVE physical_state LINK_UP", links)
 
+    def check_perftest(self, size, column, tool, *options):
+        """The messages have gone to and fro if there is a row; its figure is 0 now and then, where perftest's measurement of the clock has failed."""
+        for _ in range(3):
+            row = perftest(tool, *options)
+            self.assertEqual(row[0], size)
+            if row[column] > 0:
+                return
+        self.fail(f"{tool}: {row}")
+
     def test_devices_reach_each_other(self):
-        size, _, least = perftest("ib_send_lat", "-n", "200")[:3]
-        self.assertEqual(size, 2)
-        self.assertLess(0, least)
-        size, _, _, bandwidth = perftest("ib_read_bw", "-n", "20", "-s", "65536")[:4]
-        self.assertEqual(size, 65536)
-        self.assertLess(0, bandwidth)
+        self.check_perftest(2, 2, "ib_send_lat", "-n", "200")
+        self.check_perftest(65536, 3, "ib_read_bw", "-n", "20", "-s", "65536")
 
 
 class KernelLogTest(unittest.TestCase):
