@@ -426,16 +426,14 @@ TEST_CASE("buffered sends live in the attached memory, and detaching waits for t
 TEST_CASE("a matcher and a channel that one worker has used many times in a row are used by another one") {
   // Rows are long enough for OwnedLock where the process has a barrier; without one this holds as well.
   (void)tmpi::enable_process_barrier();
-  // The longer ones, 16384 messages between workers, take longer than all other tests here.
-  constexpr int kRounds = 3;
+  constexpr int kRow = tmpi::OwnedLockSystem::kLongestRow + 100, kRounds = 3;
   testing::run_ranks(4, 2, [](Rank& rank) {
     const int me = rank.world_rank, near = me ^ 1, far = me ^ 2;
     const auto large = [](int from, int round) { return pattern(100000, 10 * from + round); };
-    int row = tmpi::OwnedLockSystem::kFirstRow;
-    for (int round = 0; round < kRounds; ++round, row *= 8) {
+    for (int round = 0; round < kRounds; ++round) {
       // Each message takes the lock twice, inside of the worker; between workers once, and the channel's.
       for (const int peer : {near, far}) {
-        for (int i = 0; i < row + 100; ++i) {
+        for (int i = 0; i < kRow; ++i) {
           int mine = 4 * i + me, theirs = -1;
           if (me < peer)
             CHECK_FALSE(send(rank.world, rank.world.context, &mine, sizeof mine, bytes(), peer, 0));

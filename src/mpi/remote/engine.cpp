@@ -190,10 +190,6 @@ void Engine::leave() noexcept {
 
 // Opens the lock.
 inline void Engine::complete_finished() noexcept {
-  if (Core::finished.empty() && landed_now == 0 && reports_.empty()) [[likely]] {
-    other_jobs_landed_ = false;
-    return lock_.unlock_ordered();
-  }
   Request* finished = Core::finished.take_all();
   std::vector<Report> reports;
   if (!reports_.empty()) [[unlikely]]

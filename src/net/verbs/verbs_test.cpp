@@ -468,8 +468,8 @@ TEST_CASE("who has nothing under way asks only for what has come") {
       talk.node(0).net().poll();
       return world().polls - before;
     };
-    CHECK(talk.wait(
-        [&] { return asked() == 1; }));  // every 2 ms both: queue pairs that are no more may have left some
+    // Every 2 ms it asks for both: queue pairs that are no more may have left some.
+    CHECK(talk.wait([&] { return asked() == 1; }));
     talk.post(0, 7, conformance::to_header({0, 0}), {});
     CHECK(asked() >= 2);
     for (auto& each : talk.nodes) each->net().close(1);
