@@ -11,6 +11,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <atomic>
 #include <cstddef>
 #include <new>
 #include <utility>
@@ -370,8 +371,11 @@ void Control::finish(std::string_view balance) {
 }
 
 // Most likely tmpirun is gone: nothing of the job may stay, children of ranks included. If it is there, it must not
-// take that for a signal of somebody else's.
+// take that for a signal of somebody else's. Several threads may come here at once (each that finds its descriptors
+// closed); the process leaves its group once, for from then on its group is tmpirun's.
 void Control::abandoned() {
+  static std::atomic_flag begun;
+  if (begun.test_and_set()) wait_for_exit();
   const pid_t group = getpgrp();
   if (setpgid(0, getpgid(getppid())) == 0 && getpgrp() != group) {
     kill(-group, SIGKILL);

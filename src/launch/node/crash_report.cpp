@@ -309,10 +309,11 @@ void remove_crash_handlers() noexcept {
   }
 }
 
-// The group that this process leads, also when Control::abandoned() has just left it: that one, in another thread, then
-// goes on. Its own, if it leads none.
+// The group that it was started as the leader of, even if Control::abandoned() has just left it: then the one that it is
+// in is tmpirun's, with whatever else a script has started there.
 void on_parent_death(int) {
-  if (kill(-getpid(), SIGKILL) != 0) kill(0, SIGKILL);
+  kill(-getpid(), SIGKILL);
+  _exit(kExitLostChannel);
 }
 
 }  // namespace
