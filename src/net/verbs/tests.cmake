@@ -1,4 +1,4 @@
-tmpi_unit_test(net_verbs_test LONG_UNDER_TSAN SOURCES verbs/verbs_test.cpp ROOMS net_conformance net timers LINK fmt::fmt Threads::Threads TIMEOUT 600)
+tmpi_unit_test(net_verbs_test LONG_UNDER_TSAN SOURCES verbs/verbs_test.cpp verbs/rails_test.cpp verbs/failures_test.cpp verbs/registrations_test.cpp ROOMS net_conformance net timers LINK fmt::fmt Threads::Threads TIMEOUT 600)
 target_include_directories(net_verbs_test SYSTEM PRIVATE ${VERBS_INCLUDE_DIR})
 add_library(net_verbs_testing MODULE verbs/testing_library.c)
 set_target_properties(net_verbs_testing PROPERTIES LIBRARY_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR}/tests)
