@@ -45,7 +45,7 @@ struct ExscanSegments {
 constinit const Algorithm algorithm::kExscanSegments{.collective = Collective::kExscan,
                                                      .name = "segments",
                                                      .needs = conditions<kOneNode>,
-                                                     .preferred_for = conditions<kButPairUpTo<32>>,
+                                                     .preferred_for = conditions<kButPairUpTo<64>>,
                                                      .forms = all_together<ExscanSegments>};
 
 }  // namespace tmpi::mpi

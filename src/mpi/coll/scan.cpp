@@ -40,7 +40,7 @@ struct ScanSegments {
 constinit const Algorithm algorithm::kScanSegments{.collective = Collective::kScan,
                                                    .name = "segments",
                                                    .needs = conditions<kOneNode>,
-                                                   .preferred_for = conditions<kButPairUpTo<32>>,
+                                                   .preferred_for = conditions<kButPairUpTo<64>>,
                                                    .forms = all_together<ScanSegments>};
 
 }  // namespace tmpi::mpi

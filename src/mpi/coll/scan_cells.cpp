@@ -42,13 +42,13 @@ struct PrefixCells {
 constinit const Algorithm algorithm::kScanCells{.collective = Collective::kScan,
                                                 .name = "cells",
                                                 .needs = conditions<kOneNode, kDense, kFitsCell>,
-                                                .preferred_for = conditions<kButPairUpTo<32>>,
+                                                .preferred_for = conditions<kButPairUpTo<64>>,
                                                 .forms = all_together<PrefixCells<0>>};
 
 constinit const Algorithm algorithm::kExscanCells{.collective = Collective::kExscan,
                                                   .name = "cells",
                                                   .needs = conditions<kOneNode, kDense, kFitsCell>,
-                                                  .preferred_for = conditions<kButPairUpTo<32>>,
+                                                  .preferred_for = conditions<kButPairUpTo<64>>,
                                                   .forms = all_together<PrefixCells<1>>};
 
 }  // namespace tmpi::mpi

@@ -4,16 +4,15 @@ namespace tmpi::mpi {
 
 ElementBuffer::ElementBuffer(const Datatype& type, MPI_Count count) {
   const ElementRoom room = room_for(type, count);
-  memory_ = std::make_unique_for_overwrite<std::byte[]>(room.bytes);
-  data_ = memory_.get() + room.origin;
+  if (room.bytes > kShort) memory_ = std::make_unique_for_overwrite<std::byte[]>(room.bytes);
+  data_ = (memory_ != nullptr ? memory_.get() : short_) + room.origin;
 }
 
 Accumulator::Accumulator(const Args& args, MPI_Count count, void* place)
     : op_(*args.op),
       type_(*args.recv.type),
       count_(count),
-      own_(place == nullptr ? std::make_unique<ElementBuffer>(type_, count) : nullptr),
-      value_(place == nullptr ? own_->data() : static_cast<std::byte*>(place)),
+      value_(place == nullptr ? own_.emplace(type_, count).data() : static_cast<std::byte*>(place)),
       incoming_(type_, count) {
   if (count > 0 && value_ != args.input()) copy_elements(value_, args.input(), 0, count, type_);
 }

@@ -3,20 +3,27 @@
 // the same bits, and results repeat from run to run.
 #pragma once
 
+#include <cstddef>
 #include <memory>
+#include <optional>
 
 #include "mpi/coll/fold.hpp"
 #include "mpi/coll/messages/messages.hpp"
 
 namespace tmpi::mpi {
 
-/// A vector of elements in memory of its own, which outlives suspensions (scratch_elements does not).
+/// A vector of elements in memory of its own, which outlives suspensions (scratch_elements does not). A short one lies in
+/// the object: allocating takes as long as combining it.
 class ElementBuffer {
  public:
   ElementBuffer(const Datatype& type, MPI_Count count);
+  ElementBuffer(const ElementBuffer&) = delete;
+  ElementBuffer& operator=(const ElementBuffer&) = delete;
   std::byte* data() noexcept { return data_; }
 
  private:
+  static constexpr std::size_t kShort = 512;
+  alignas(std::max_align_t) std::byte short_[kShort];
   std::unique_ptr<std::byte[]> memory_;
   std::byte* data_;
 };
@@ -48,7 +55,7 @@ class Accumulator {
   const Op& op_;
   const Datatype& type_;
   const MPI_Count count_;
-  std::unique_ptr<ElementBuffer> own_;
+  std::optional<ElementBuffer> own_;
   std::byte* value_;
   ElementBuffer incoming_;
 };

@@ -1,6 +1,7 @@
 // Reduce_scatter and reduce_scatter_block by pairs: in step s a member sends the one s ranks below the chunk
 // that belongs there and gets its own chunk from the one s ranks above. Inputs from above and from below are
 // collected apart, each in rank order, so operators need not commute.
+#include <utility>
 #include <vector>
 
 #include "mpi/coll/algorithms.hpp"
@@ -14,14 +15,14 @@ namespace {
 class Run {
  public:
   Run(const Args& args, MPI_Count count)
-      : op_(*args.op), type_(*args.recv.type), count_(count), value_(type_, count), next_(type_, count) {}
+      : op_(*args.op), type_(*args.recv.type), count_(count), buffers_{{type_, count}, {type_, count}} {}
   bool empty() const noexcept { return empty_; }
-  std::byte* value() noexcept { return value_.data(); }
-  std::byte* room() noexcept { return next_.data(); }
+  std::byte* value() noexcept { return value_; }
+  std::byte* room() noexcept { return room_; }
   /// What stands in room() belongs to the next higher member.
   void add() {
-    if (!empty_) reduce_local(op_, value_.data(), next_.data(), count_, type_);
-    std::swap(value_, next_);
+    if (!empty_) reduce_local(op_, value_, room_, count_, type_);
+    std::swap(value_, room_);
     empty_ = false;
   }
 
@@ -29,8 +30,9 @@ class Run {
   const Op& op_;
   const Datatype& type_;
   const MPI_Count count_;
-  ElementBuffer value_;
-  ElementBuffer next_;
+  ElementBuffer buffers_[2];
+  std::byte* value_ = buffers_[0].data();
+  std::byte* room_ = buffers_[1].data();
   bool empty_ = true;
 };
 
