@@ -80,9 +80,9 @@ constexpr struct {
   const Datatype& type = *args.recv.type;
   if (!args.recv.counts) return comm.size * dense_bytes(type, args.recv.count);
   const MPI_Count limit = barrier_of(comm).groups().cell_bytes;
-  MPI_Count bytes = 0;
-  for (int i = 0; i < comm.size && bytes <= limit; ++i) bytes += dense_bytes(type, args.recv.counts[i]);
-  return std::min(bytes, limit + 1);
+  MPI_Count elements = 0;
+  for (int i = 0; i < comm.size && elements <= limit; ++i) elements += args.recv.counts[i];
+  return std::min(dense_bytes(type, std::min(elements, limit + 1)), limit + 1);
 }
 
 // Query::bytes.
