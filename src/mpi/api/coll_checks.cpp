@@ -6,12 +6,11 @@ namespace {
 Err check_counts(Numbers counts, Numbers displs, int members, const char* argument) {
   if (members > 0 && (!counts || !displs))
     return fail(MPI_ERR_ARG, "the counts or displacements of {} are NULL", argument);
-  for (int i = 0; i < members; ++i) {
-    if (counts[i] < 0)
-      return fail(MPI_ERR_COUNT, "the count of {} for rank {} is {}: it must not be negative", argument, i,
-                  counts[i]);
-  }
-  return kOk;
+  if (!counts.any_negative(members)) return kOk;
+  int first = 0;
+  while (counts[first] >= 0) ++first;
+  return fail(MPI_ERR_COUNT, "the count of {} for rank {} is {}: it must not be negative", argument, first,
+              counts[first]);
 }
 
 }  // namespace

@@ -2,6 +2,7 @@
 // share of the members straight from the members' send buffers. If what each member sends fits into its cell,
 // which members of allgatherv know of themselves only, it lies there, and each member takes it when it goes
 // on: that saves the leaders' second round.
+#include <algorithm>
 #include <cstring>
 
 #include "mpi/coll/algorithms.hpp"
@@ -16,11 +17,22 @@ Chunk contribution(const Args& member, int i) {
   return member.in_place ? member.recv.chunk(i) : member.send.whole();
 }
 
-void fill(Args* const* members, int n, int target) {
-  Args& to = *members[target];
-  for (int i = 0; i < n; ++i) {
-    if (i == target && to.in_place) continue;
-    if (!copy_chunk(to.recv.chunk(i), contribution(*members[i], i))) to.error = MPI_ERR_TRUNCATE;
+// Senders whose arguments are looked at together: they lie in the senders' stacks, where most of them compete for a few
+// lines of the cache.
+constexpr int kTile = 128;
+
+void fill(Args* const* members, int n, int begin, int end) {
+  Chunk chunks[kTile];
+  for (int first = 0; first < n; first += kTile) {
+    const int last = std::min(first + kTile, n);
+    for (int i = first; i < last; ++i) chunks[i - first] = contribution(*members[i], i);
+    for (int target = begin; target < end; ++target) {
+      Args& to = *members[target];
+      for (int i = first; i < last; ++i) {
+        if (i == target && to.in_place) continue;
+        if (!copy_chunk(to.recv.chunk(i), chunks[i - first])) to.error = MPI_ERR_TRUNCATE;
+      }
+    }
   }
 }
 
@@ -53,7 +65,26 @@ bool leave_in_cell(std::byte* cell, MPI_Count room, const Chunk& mine) {
   return true;
 }
 
+// Of allgatherv, whose n * n chunks are looked at one by one: what all have in common is looked up once.
+void take_contiguous(const std::byte* cell, MPI_Count room, Args& to, int n, int rank) {
+  const Numbers counts = to.recv.counts, displs = to.recv.displs;
+  const MPI_Count size = to.recv.type->size(), extent = to.recv.type->extent();
+  auto* const data = static_cast<std::byte*>(to.recv.data);
+  const int own = to.in_place ? rank : -1;
+  bool fits = true;
+  for (int i = 0; i < n; ++i, cell += room) {
+    if (i == own) continue;
+    MPI_Count bytes;
+    std::memcpy(&bytes, cell, kPrefix);
+    const MPI_Count expected = counts[i] * size;
+    fits &= bytes == expected;
+    copy_bytes(data + displs[i] * extent, cell + kPrefix, std::min(bytes, expected));
+  }
+  if (!fits) to.error = MPI_ERR_TRUNCATE;
+}
+
 void take_from_cells(const std::byte* cell, MPI_Count room, Args& to, int n, int rank) {
+  if (to.recv.counts && to.recv.type->contiguous()) return take_contiguous(cell, room, to, n, rank);
   for (int i = 0; i < n; ++i, cell += room) {
     if (i == rank && to.in_place) continue;
     MPI_Count bytes;
@@ -75,13 +106,15 @@ struct AllgatherPull {
   static void work(Call& call, SharedBarrier::Leader& leader) {
     Args* const* members = members_of(call);
     const int n = call.comm.size;
-    const Share targets = share_of(n, leader.group(), leader.groups());
-    for (int target = static_cast<int>(targets.first); target < targets.last; ++target) {
-      const Args& model = *members[targets.first];
-      if (target > targets.first && same_contiguous_block(model.recv, members[target]->recv)) {
+    const Share share = share_of(n, leader.group(), leader.groups());
+    const int first = static_cast<int>(share.first), last = static_cast<int>(share.last);
+    if (call.args.ragged) return fill(members, n, first, last);
+    for (int target = first; target < last; ++target) {
+      const Args& model = *members[first];
+      if (target > first && same_contiguous_block(model.recv, members[target]->recv)) {
         fill_from(model, *members[target], n, target);
       } else {
-        fill(members, n, target);
+        fill(members, n, target, target + 1);
       }
     }
   }

@@ -22,28 +22,32 @@ MPI_Count plain_chunk(const Side& side) noexcept {
   return !side.counts && side.type->contiguous() ? side.whole().bytes() : -1;
 }
 
-// The common case without looking at layouts chunk by chunk; false if it is another case.
-bool copy_plain(Args* const* members, const Side& from, int sender, int first, int last) {
-  const MPI_Count bytes = plain_chunk(from);
-  for (int receiver = first; receiver < last; ++receiver) {
-    if (plain_chunk(members[receiver]->recv) != bytes) return false;
-  }
-  if (bytes <= 0) return bytes == 0;
-  const auto* source = static_cast<const std::byte*>(from.data);
-  for (int receiver = first; receiver < last; ++receiver) {
-    copy_bytes(static_cast<std::byte*>(members[receiver]->recv.data) + sender * bytes,
-               source + receiver * bytes, bytes);
-  }
-  return true;
+void copy_plain(const std::byte* from, std::byte* const* to, MPI_Count offset, int receivers,
+                MPI_Count bytes) {
+  for (int i = 0; i < receivers; ++i) copy_bytes(to[i] + offset, from + i * bytes, bytes);
 }
 
 void fill_tile(Args* const* members, int n, int first, int last) {
+  // The receivers' arguments lie in their stacks, where most of them compete for a few lines of the cache: they are
+  // looked at once, not for each sender.
+  std::byte* to[kTile];
+  MPI_Count bytes = plain_chunk(members[first]->recv);
+  for (int receiver = first; receiver < last; ++receiver) {
+    const Side& side = members[receiver]->recv;
+    to[receiver - first] = static_cast<std::byte*>(side.data);
+    if (plain_chunk(side) != bytes) bytes = -1;
+  }
   for (int sender = 0; sender < n; ++sender) {
     const Side& from = members[sender]->send;
-    if (copy_plain(members, from, sender, first, last)) continue;
+    if (bytes >= 0 && plain_chunk(from) == bytes) {
+      if (bytes > 0)
+        copy_plain(static_cast<const std::byte*>(from.data) + first * bytes, to, sender * bytes, last - first,
+                   bytes);
+      continue;
+    }
     for (int receiver = first; receiver < last; ++receiver) {
-      Args& to = *members[receiver];
-      if (!copy_chunk(to.recv.chunk(sender), from.chunk(receiver))) to.error = MPI_ERR_TRUNCATE;
+      Args& member = *members[receiver];
+      if (!copy_chunk(member.recv.chunk(sender), from.chunk(receiver))) member.error = MPI_ERR_TRUNCATE;
     }
   }
 }
