@@ -77,8 +77,8 @@ class Control {
   /// The control thread itself has crashed: sends the end reason, if there is one or comes within a second, by
   /// system calls alone, and ends the process; with `code` if there is none. Async-signal-safe.
   [[noreturn]] void leave_crashed(int code) noexcept;
-  [[noreturn]] static void
-  wait_for_exit() noexcept;  ///< async-signal-safe; the control thread ends the process
+  /// Until the process ends: by the control thread, or by whoever has found the channel lost. Async-signal-safe.
+  [[noreturn]] static void wait_for_exit() noexcept;
 
   /// Who answers the questions about quiescence (kStillQuiescent, kWaitForEdgesWanted, kExplain): called by the
   /// control thread, appends its answer to `out`. Before start().

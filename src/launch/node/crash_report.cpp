@@ -309,8 +309,8 @@ void remove_crash_handlers() noexcept {
   }
 }
 
-// The group that it was started as the leader of, even if Control::abandoned() has just left it: then the one that it is
-// in is tmpirun's, with whatever else a script has started there.
+// Kills the group that this process was started as the leader of, and ends. Control::abandoned() may have moved it into
+// tmpirun's, in which a script may have started other things.
 void on_parent_death(int) {
   kill(-getpid(), SIGKILL);
   _exit(kExitLostChannel);

@@ -18,7 +18,7 @@ bool is_stack_overflow(int signal, const siginfo_t& info, const void* context) n
 /// call and `what` there was no memory for. Returns if the control thread cannot send it.
 void report_no_memory(const char* what) noexcept;
 
-/// Kills the whole process group when tmpirun dies (parent_death.hpp). At the very start of the node process.
+/// Kills the process group that it leads when tmpirun dies (parent_death.hpp). At the very start of the node process.
 void install_parent_death_handler();
 
 }  // namespace tmpi::launch

@@ -65,7 +65,8 @@ bool leave_in_cell(std::byte* cell, MPI_Count room, const Chunk& mine) {
   return true;
 }
 
-// Of allgatherv, whose n * n chunks are looked at one by one: what all have in common is looked up once.
+// Of allgatherv, whose n * n chunks are looked at one by one: what all have in common is looked up once (by the loop below
+// 256 ranks take 1.3 times as long).
 void take_contiguous(const std::byte* cell, MPI_Count room, Args& to, int n, int rank) {
   const Numbers counts = to.recv.counts, displs = to.recv.displs;
   const MPI_Count size = to.recv.type->size(), extent = to.recv.type->extent();

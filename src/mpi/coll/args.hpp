@@ -42,15 +42,15 @@ class Numbers {
   MPI_Count operator[](int i) const noexcept {
     return wide_ ? static_cast<const MPI_Count*>(array_)[i] : static_cast<const int*>(array_)[i];
   }
-  /// Whether one of the first `count` is.
+  /// Whether one of the first `count` is negative.
   bool any_negative(int count) const noexcept {
-    return wide_ ? has_sign(static_cast<const MPI_Count*>(array_), count)
-                 : has_sign(static_cast<const int*>(array_), count);
+    return wide_ ? has_negative(static_cast<const MPI_Count*>(array_), count)
+                 : has_negative(static_cast<const int*>(array_), count);
   }
 
  private:
   template <class Int>
-  static bool has_sign(const Int* numbers, int count) noexcept {
+  static bool has_negative(const Int* numbers, int count) noexcept {
     Int all = 0;
     for (int i = 0; i < count; ++i) all |= numbers[i];
     return all < 0;

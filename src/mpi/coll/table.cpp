@@ -82,6 +82,7 @@ constexpr struct {
   const MPI_Count limit = barrier_of(comm).groups().cell_bytes;
   MPI_Count elements = 0;
   for (int i = 0; i < comm.size && elements <= limit; ++i) elements += args.recv.counts[i];
+  // An element has one byte at least, or all have none.
   return std::min(dense_bytes(type, std::min(elements, limit + 1)), limit + 1);
 }
 

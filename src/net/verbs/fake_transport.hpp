@@ -6,7 +6,6 @@
 #include <algorithm>
 #include <cstdint>
 #include <string>
-#include <utility>
 
 #include "net/conformance.hpp"
 #include "net/verbs/fake_adapter.hpp"
@@ -14,7 +13,7 @@
 
 namespace tmpi::net::verbs::fake {
 
-inline conformance::Subject over_fake(std::string settings = {}) {
+inline conformance::Subject over_fake(const std::string& settings = {}) {
   conformance::Subject subject;
   subject.spec = "verbs:" + settings;
   subject.processes = false;

@@ -1,24 +1,15 @@
 // Scan and exscan by recursive doubling: partners 1, 2, 4 ... ranks apart exchange what their blocks of ranks
-// combine to; what comes from a lower block belongs to the result. log n steps. Among more than two members, what
-// nobody above needs is not sent down: in the last step nothing is.
+// combine to; what comes from a lower block belongs to the result. log n steps. What nobody above needs is not
+// sent down: in the last step nothing is.
 #include <algorithm>
 
 #include "mpi/coll/algorithms.hpp"
 #include "mpi/coll/conditions.hpp"
 #include "mpi/coll/messages/accumulator.hpp"
+#include "mpi/shm/coll_shared.hpp"
 
 namespace tmpi::mpi {
 namespace {
-
-// Whether a later step hands on what the ranks that share `rank`'s bits from 2 * `distance` up combine to: to the first
-// member of an upper block, by way of lower members of lower blocks.
-bool is_handed_on(int rank, int distance, int size) {
-  for (int later = 2 * distance; later < size; later *= 2) {
-    const int from = rank & ~(later - 2 * distance);
-    if ((rank & later) == 0 && from + later < size) return true;
-  }
-  return false;
-}
 
 // Calls from_below(incoming vector) for each block of ranks below mine, the nearest first. The input has been copied by
 // then, which may be where the result belongs.
@@ -26,12 +17,17 @@ template <class FromBelow>
 Err scan_blocks(Comm& comm, const Args& args, FromBelow&& from_below) {
   Messages messages(comm, args);
   Accumulator block(args, args.recv.count, nullptr);  // of all ranks that share mine's higher bits
+  // Of two members on a node neither goes on without the other: it might have called something else, and nobody could
+  // say so (conditions.hpp).
+  const bool pair = comm.size == 2 && barrier_of(comm).groups().nodes == 1;
   for (int distance = 1; distance < comm.size; distance *= 2) {
     const int partner = comm.rank ^ distance;
     // A block at the end may be cut off: its partner would be beyond the end, and nobody above wants its sum.
     if (partner >= comm.size) continue;
-    // Of two members neither goes on without the other: it might have called something else, and nobody could say so.
-    const bool downwards = comm.size == 2 || is_handed_on(std::min(comm.rank, partner), distance, comm.size);
+    // Whether somebody above wants what `rank` has after this step: its counterpart in the next block, which gets it in a
+    // later step, from it or by way of lower ranks.
+    const auto wanted = [&](int rank) { return rank + 2 * distance < comm.size; };
+    const bool downwards = pair || wanted(std::min(comm.rank, partner));
     if (downwards) {
       messages.exchange(block.value(), partner, block.incoming(), partner);
     } else if (partner < comm.rank) {
@@ -40,7 +36,7 @@ Err scan_blocks(Comm& comm, const Args& args, FromBelow&& from_below) {
       messages.send(block.value(), partner);
     }
     if (partner < comm.rank) from_below(static_cast<const std::byte*>(block.incoming().data));
-    if (!is_handed_on(comm.rank, distance, comm.size)) continue;
+    if (!wanted(comm.rank)) continue;
     partner < comm.rank ? block.fold_lower() : block.fold_upper();
   }
   return messages.result();
