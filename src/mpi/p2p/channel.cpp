@@ -96,7 +96,7 @@ void connect_workers(sched::Scheduler& scheduler) {
       scheduler.set_drain_hook(workers > 1 ? (move ? drain_for_moving : drain_channels) : nullptr);
   the_places.reset(move ? new Places[static_cast<std::size_t>(workers)] : nullptr);
   if (move) scheduler.set_move_hooks({.deliver = deliver_all_of, .moved = note_move});
-  if (workers > 1) the_channels.emplace(workers, WorkerChannels::kPollsUntilRest, quick);
+  if (workers > 1) the_channels.emplace(workers, WorkerChannels::kPollsUntilDormant, quick);
 }
 
 bool post(int from, int to, Rank& target, const MatchKey& key, const Outgoing& data) noexcept {

@@ -27,9 +27,9 @@ void Channel::use(Slot* slots, bool large) noexcept {
               std::memory_order_seq_cst);
 }
 
-WorkerChannels::WorkerChannels(int workers, int polls_until_rest, bool quick)
+WorkerChannels::WorkerChannels(int workers, int polls_until_dormant, bool quick)
     : workers_(workers),
-      polls_until_rest_(polls_until_rest),
+      polls_until_dormant_(polls_until_dormant),
       quick_(quick),
       senders_(std::make_unique<Sender[]>(static_cast<std::size_t>(workers))),
       readers_(std::make_unique<Reader[]>(static_cast<std::size_t>(workers))) {
@@ -39,7 +39,7 @@ WorkerChannels::WorkerChannels(int workers, int polls_until_rest, bool quick)
   for (int i = 0; i < workers; ++i) {
     senders_[static_cast<std::size_t>(i)].large_left = std::max(1, rings / workers);
     senders_[static_cast<std::size_t>(i)].payloads_left = payload_rings / workers;
-    readers_[static_cast<std::size_t>(i)].polls_left = polls_until_rest;
+    readers_[static_cast<std::size_t>(i)].polls_left = polls_until_dormant;
   }
 }
 
@@ -63,6 +63,11 @@ Channel* WorkerChannels::make(int from, int to) noexcept {
   }
   // The reader gets to know it when it is announced.
   return sender.channels[static_cast<std::size_t>(to)] = new (std::nothrow) Channel;
+}
+
+bool WorkerChannels::make_rows(Channel& channel) noexcept {
+  channel.rows_.reset(new (std::nothrow) Channel::Rows);
+  return channel.rows_ != nullptr;
 }
 
 // ---- Announcing, and becoming dormant ----
@@ -96,11 +101,11 @@ void WorkerChannels::poll(Reader& reader, Channel& channel) noexcept {
   ++reader.count;
 }
 
-// Puts those channels to rest that have delivered nothing since the last time, but for one: all of them dormant, one
+// Makes those channels dormant that have delivered nothing since the last time, but for one: all of them dormant, one
 // barrier on their senders, and then one more look at each.
-void WorkerChannels::put_to_rest(int worker) noexcept {
+void WorkerChannels::make_dormant(int worker) noexcept {
   Reader& reader = readers_[static_cast<std::size_t>(worker)];
-  reader.polls_left = polls_until_rest_;
+  reader.polls_left = polls_until_dormant_;
   Channel* quiet = nullptr;
   for (Channel** link = &reader.polled; *link != nullptr && reader.count > 1;) {
     Channel& channel = **link;
@@ -120,14 +125,14 @@ void WorkerChannels::put_to_rest(int worker) noexcept {
   const bool sure = !quick_ || process_barrier();
   for (Channel* channel = quiet; channel != nullptr;) {
     Channel* const after = channel->next_quiet_;
-    if (!rests(worker, *channel, sure)) poll(reader, *channel);
+    if (!stays_dormant(worker, *channel, sure)) poll(reader, *channel);
     channel = after;
   }
 }
 
 // True if the reader has no longer to poll the channel: it is dormant, or its sender has announced it
 // already. Not `sure`: there may be a message that is not seen here.
-bool WorkerChannels::rests(int worker, Channel& channel, bool sure) noexcept {
+bool WorkerChannels::stays_dormant(int worker, Channel& channel, bool sure) noexcept {
   // Under the lock: a sender that finds it dormant takes its ring away.
   const OwnedLock::Hold hold = channel.delivering_.lock(worker);
   Channel::State expected = Channel::kDormant;
@@ -210,7 +215,7 @@ WorkerChannels::LargeRing WorkerChannels::take_large_ring(int from) noexcept {
   for (Channel** link = &sender.large; *link != nullptr; link = &(*link)->next_large_) {
     Channel& channel = **link;
     if (channel.state_.load(std::memory_order_relaxed) != Channel::kDormant) continue;
-    // The reader may just be putting it to rest, and find what we have left there before we could see that.
+    // The reader may just be making it dormant, and find what we have left there before we could see that.
     const OwnedLock::Hold hold = channel.delivering_.lock(from);
     const bool dormant = channel.state_.load(std::memory_order_relaxed) == Channel::kDormant &&
                          channel.delivered_.load(std::memory_order_relaxed) == channel.sent_;

@@ -8,7 +8,7 @@
 // load of that word and of the slots of the few that are polled, however many workers there are. The channel
 // that was the last to fall silent stays polled: between two workers nothing is ever announced twice.
 //
-// Memory: nothing for pairs that have never talked; 768 bytes with a ring of kFewSlots for one that has; the
+// Memory: nothing for pairs that have never talked; 640 bytes with a ring of kFewSlots for one that has; the
 // ring grows once to kManySlots, when it was full or has been in use for some dozen messages, if the sender's
 // worker has large rings left. Those of a process take at most kLargeRingBytes (one ring per worker is always
 // allowed), the payload rings that they may have at most kPayloadRingBytes; a worker that has used up its share
@@ -41,7 +41,7 @@ inline constexpr MPI_Count kSlotLineBytes = 32;
 /// One message. Two cache lines, of which a message of up to 32 bytes touches one.
 struct alignas(kCacheLinePair) Slot {
   /// Message number n (from 1) of the channel is here once turn == n. The sender's store in publish() orders
-  /// the rest of the slot before it, and pairs with the reader's loads in drain() and put_to_rest().
+  /// the rest of the slot before it, and pairs with the reader's loads in drain() and make_dormant().
   std::atomic<std::uint32_t> turn{0};
   std::uint16_t bytes = 0;
   std::uint16_t serial = 0;  ///< Message::serial
@@ -102,7 +102,7 @@ class Channel {
 
   // Without the lock `ring_` and `delivered_` may have changed in between, which only the sender does; then
   // the answer may be a wrong yes. All three are seq_cst for the sake of a reader that is about to sleep or
-  // has put the channel to rest: what the sender has written before it looked at that is seen here. Where the process
+  // has made the channel dormant: what the sender has written before it looked at that is seen here. Where the process
   // has a barrier `turn` is stored by release only: then it is the reader's process_barrier() before that look.
   bool has_message() const noexcept {
     const Ring ring(ring_.load(std::memory_order_seq_cst));
@@ -110,9 +110,17 @@ class Channel {
     return ring[next].turn.load(std::memory_order_seq_cst) == next + 1;
   }
   bool large() const noexcept { return my_mask_ == kManySlots - 1; }
+
+  // The sender's, of messages that goes_past() is asked for, from the first one on.
+  struct alignas(kCacheLine) Rows {
+    std::uint32_t looks = 0;               // Reader::looks of the sender's worker at the last one
+    std::uint32_t messages = 0, past = 0;  // since that look; of them past the channel
+    std::uint64_t begun = 0;  // ticks, at the first of them; 0: none came in a row before that look
+    RowWay way;
+  };
   void use(Slot* slots, bool large) noexcept;
 
-  // The sender's line. The reader writes `state_` when it puts the channel to rest.
+  // The sender's line. The reader writes `state_` when it makes the channel dormant.
   alignas(kCacheLine) std::uint32_t sent_ = 0;
   std::uint32_t known_delivered_ = 0;  // a value `delivered_` has had
   Slot* my_ring_;
@@ -120,26 +128,25 @@ class Channel {
   std::atomic<State> state_{kDormant};
   std::uint8_t looks_ = 0;                 // at `delivered_`, with the small ring
   std::uint32_t seen_looks_ = 0;           // Reader::looks of the sender's worker at its last message
+  std::uint32_t looked_for_room_ = 0;      // sent_ when `payloads_` was last full
   Channel* next_large_ = nullptr;          // of the sender's channels with a large ring
   std::unique_ptr<PayloadRing> payloads_;  // null: none has been needed, or the ring is small
-  std::uint32_t looked_for_room_ = 0;      // sent_ when it was last full
-  // The sender's second line, of messages that goes_past() is asked for.
-  std::uint32_t row_looks_ = 0;           // Reader::looks of the sender's worker at the last one
-  std::uint32_t row_ = 0, row_past_ = 0;  // since that look; of them past the channel
-  std::uint64_t row_begun_ = 0;  // ticks, at the first of them; 0: none came in a row before that look
-  RowWay row_way_;
+  std::unique_ptr<Rows> rows_;
 
   // The reader's line, or that of whoever delivers, under the lock.
   alignas(kCacheLine) OwnedLock delivering_;
   std::atomic<std::uint32_t> delivered_{0};  // release pairs with free_slot(): the slot may be written again
   std::atomic<std::uintptr_t> ring_;         // address of the slots; lowest bit: there are kManySlots
   Channel* next_ = nullptr;        // announcements, then the reader's polled ones: whoever has made it active
-  Channel* next_quiet_ = nullptr;  // of those that the reader is putting to rest
+  Channel* next_quiet_ = nullptr;  // of those that the reader is making dormant
   std::uint32_t seen_delivered_ = 0;  // when silence was last looked for
   bool stuck_ = false;  // the next message could not be delivered when it was last tried; locked
 
   std::array<Slot, kFewSlots> few_;
 };
+
+// Two lines and the small ring: what 128 workers, all of which talk to each other, have 16,256 of.
+static_assert(sizeof(Channel) == 2 * kCacheLine + Channel::kFewSlots * sizeof(Slot));
 
 class WorkerChannels {
  public:
@@ -147,12 +154,12 @@ class WorkerChannels {
   static constexpr std::size_t kLargeRingBytes = std::size_t{4} << 20;
   /// And their payload rings; with many workers there are none, and what does not fit a slot travels in cells.
   static constexpr std::size_t kPayloadRingBytes = std::size_t{3} << 20;
-  /// Polls that have found nothing until silent channels are put to rest: some 20 microseconds' worth, what
+  /// Polls that have found nothing until silent channels become dormant: some 20 microseconds' worth, what
   /// it costs to announce a hundred channels again.
-  static constexpr int kPollsUntilRest = 16384;
+  static constexpr int kPollsUntilDormant = 16384;
 
   /// `quick`: the process has a barrier (base/process_barrier.hpp), and those who sleep call it before their last look.
-  explicit WorkerChannels(int workers, int polls_until_rest = kPollsUntilRest, bool quick = false);
+  explicit WorkerChannels(int workers, int polls_until_dormant = kPollsUntilDormant, bool quick = false);
   ~WorkerChannels();
   WorkerChannels(const WorkerChannels&) = delete;
 
@@ -186,14 +193,17 @@ class WorkerChannels {
   /// A message comes that need not go through the channel: whether it had better not. If those before the sender's last look
   /// were a row, nothing lies in the channel, and that way has turned out to be the faster one.
   bool goes_past(int from, Channel& channel) noexcept {
+    if (channel.rows_ == nullptr && !make_rows(channel)) [[unlikely]]
+      return false;
+    Channel::Rows& rows = *channel.rows_;
     const std::uint32_t looks = readers_[static_cast<std::size_t>(from)].looks;
-    if (channel.row_looks_ != looks) {
-      end_row(channel);
-      channel.row_looks_ = looks;
+    if (rows.looks != looks) {
+      end_row(rows);
+      rows.looks = looks;
     }
-    ++channel.row_;
-    if (channel.row_begun_ == 0 || !channel.row_way_.past() || is_occupied(from, channel)) return false;
-    ++channel.row_past_;
+    ++rows.messages;
+    if (rows.begun == 0 || !rows.way.past() || is_occupied(from, channel)) return false;
+    ++rows.past;
     return true;
   }
   /// Room for the payload of the message that is about to be published; null if there is none in the ring: then
@@ -211,7 +221,7 @@ class WorkerChannels {
   /// The slot that free_slot() has given is filled. Worker `to` must be woken afterwards if it sleeps.
   void publish(int from, Channel& channel, Slot& slot, int to) noexcept {
     fetch_ahead(from, channel, slot.bytes > kSlotLineBytes && slot.bytes <= kSlotBytes);
-    // Before the load below, and before the caller looks whether the reader sleeps: put_to_rest() and parking have a
+    // Before the load below, and before the caller looks whether the reader sleeps: make_dormant() and parking have a
     // barrier on this thread. An exchange would wait here until the line has come from the reader.
     if (quick_) [[likely]] {
       slot.turn.store(++channel.sent_, std::memory_order_release);
@@ -219,7 +229,7 @@ class WorkerChannels {
     } else {
       slot.turn.exchange(++channel.sent_, std::memory_order_seq_cst);
     }
-    // seq_cst pairs with put_to_rest(): the reader sees the message, or we see that it has stopped looking.
+    // seq_cst pairs with make_dormant(): the reader sees the message, or we see that it has stopped looking.
     if (channel.state_.load(std::memory_order_seq_cst) == Channel::kDormant) [[unlikely]]
       announce(channel, to);
   }
@@ -261,7 +271,7 @@ class WorkerChannels {
       }
     }
     if (reader.count > 1 && (reader.polls_left -= reader.count) < 0) [[unlikely]]
-      put_to_rest(worker);
+      make_dormant(worker);
     return found;
   }
 
@@ -289,26 +299,27 @@ class WorkerChannels {
   };
 
   [[gnu::cold]] Channel* make(int from, int to) noexcept;
+  [[gnu::cold]] static bool make_rows(Channel& channel) noexcept;
   [[gnu::noinline]] Slot* look_for_slot(int from, Channel& channel) noexcept;
   // The sender has looked for messages since its last one.
-  static void end_row(Channel& channel) noexcept {
-    const std::uint32_t messages = std::exchange(channel.row_, 0), past = std::exchange(channel.row_past_, 0);
+  static void end_row(Channel::Rows& rows) noexcept {
+    const std::uint32_t messages = std::exchange(rows.messages, 0), past = std::exchange(rows.past, 0);
     if (messages < kRow) {
-      channel.row_begun_ = 0;
+      rows.begun = 0;
       return;
     }
     const std::uint64_t now = cycle_counter();
     // Not one that was to go past the channel and found it occupied.
-    if (channel.row_begun_ != 0 && channel.row_way_.past() == (past > messages / 2))
-      channel.row_way_.note(now - channel.row_begun_, messages);
-    channel.row_begun_ = now;
+    if (rows.begun != 0 && rows.way.past() == (past > messages / 2))
+      rows.way.note(now - rows.begun, messages);
+    rows.begun = now;
   }
   [[gnu::noinline]] std::byte* look_for_room(int from, Channel& channel, MPI_Count bytes) noexcept;
   [[gnu::noinline]] void announce(Channel& channel, int to) noexcept;
   [[gnu::noinline]] void take_announced(Reader& reader) noexcept;
-  [[gnu::noinline]] void put_to_rest(int worker) noexcept;
+  [[gnu::noinline]] void make_dormant(int worker) noexcept;
   static void poll(Reader& reader, Channel& channel) noexcept;
-  static bool rests(int worker, Channel& channel, bool sure) noexcept;
+  static bool stays_dormant(int worker, Channel& channel, bool sure) noexcept;
   // The exchange in publish() waits until the slot's line has come from the reader, who has read it a lap ago.
   // A sender that sends one message after the other has the lines of the next ones fetched meanwhile. One that
   // looks for an answer in between does not: the reader would have to fetch them back when it looks there.
@@ -348,7 +359,7 @@ class WorkerChannels {
   [[gnu::cold]] LargeRing take_large_ring(int from) noexcept;
 
   const int workers_;
-  const int polls_until_rest_;
+  const int polls_until_dormant_;
   const bool quick_;
   std::unique_ptr<Sender[]> senders_;
   std::unique_ptr<Reader[]> readers_;

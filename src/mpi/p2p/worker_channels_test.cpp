@@ -254,7 +254,7 @@ TEST_CASE("128 workers: silent channels are not looked at, and heard at once whe
       CHECK(channels.drain<note>(to));
       CHECK(receivers[static_cast<std::size_t>(to)].received == (round + 1) * (kWorkers - 1));
       if (round == 0) CHECK(channels.polled(to) == kWorkers - 1);
-      // Two rounds of polls that find nothing: one to see who is silent, one to put them to rest.
+      // Two rounds of polls that find nothing: one to see who is silent, one to make them dormant.
       for (int polls = 0; polls <= 2 * (kPolls + kWorkers) && channels.polled(to) > 1;
            polls += channels.polled(to))
         CHECK_FALSE(channels.drain<note>(to));
@@ -279,7 +279,7 @@ bool filter_process_barrier() {
 
 }  // namespace
 
-TEST_CASE("no channel is put to rest where the process barrier fails") {
+TEST_CASE("no channel becomes dormant where the process barrier fails") {
   if (!tmpi::enable_process_barrier()) return;
   std::thread([] {
     if (!filter_process_barrier()) return;
@@ -296,7 +296,7 @@ TEST_CASE("no channel is put to rest where the process barrier fails") {
   }).join();
 }
 
-TEST_CASE("a channel that talks is not put to rest by those that do not") {
+TEST_CASE("a channel that talks does not become dormant with those that do not") {
   WorkerChannels channels(4, 100);
   Receiver receiver(4);
   for (int from = 1; from < 4; ++from) REQUIRE(post(channels, from, 0, receiver, 0));
