@@ -103,7 +103,7 @@ void Attendant::rest() noexcept {
   detail::leave(*task_);
   // seq_cst pairs with stop(), which begins another epoch afterwards.
   if (!stopping_.load(std::memory_order_seq_cst)) rest_.wait(epoch, 0);
-  // Who has called is inside, and soon somewhere else.
+  // The worker's thread, which has made the helper fiber ready, is in the library, where it may run it itself.
   if (!stopping_.load(std::memory_order_seq_cst)) rest_.wait(rest_.epoch(), kSettlingTime);
   detail::enter(*task_);
   dormant_ = false;

@@ -56,6 +56,7 @@ bool HelperPool::grow() noexcept {
   while (index < kMostChunks && chunks_[index].load(std::memory_order_relaxed) != nullptr) ++index;
   if (index == kMostChunks) return false;
   const int count = kFirst << index;
+  if (!worker_.reserve_ready(count)) return false;
   std::unique_ptr<ult::StackArena> stacks;
   try {
     auto created = ult::StackArena::create({.count = count, .size = stack_size_, .executable = exec_stacks_});

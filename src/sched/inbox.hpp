@@ -1,6 +1,6 @@
 // Inbox: tasks that other threads have made ready for this worker, and whether somebody is parked here. One
-// word says both, so that "nothing has come, I go to sleep" and "something has come, is he asleep?" cannot
-// miss each other:
+// word says both, so that a worker that finds nothing and parks, and a thread that pushes and looks whether to notify
+// it, cannot miss each other:
 //
 //     0          empty; whoever is inside the worker looks here again
 //     kParked    empty; somebody is parked here and has to be notified

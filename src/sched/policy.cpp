@@ -1,6 +1,7 @@
 #include "sched/policy.hpp"
 
 #include <cstdint>
+#include <new>
 #include <vector>
 
 #include "sched/policies.hpp"
@@ -31,6 +32,7 @@ class Lifo final : public Policy {
     return task;
   }
   bool empty() const noexcept override { return top_ == nullptr; }
+  bool reserve(int) noexcept override { return true; }
 
  private:
   Task* top_ = nullptr;
@@ -42,7 +44,7 @@ class Random final : public Policy {
  public:
   Random(std::uint64_t seed, int worker, int tasks)
       : state_(seed + 0x632be59bd9b4e019u * static_cast<unsigned>(worker + 1)) {
-    ready_.reserve(static_cast<std::size_t>(tasks));  // push() does not allocate
+    ready_.reserve(static_cast<std::size_t>(tasks));
   }
   void push(Task& task) noexcept override { ready_.push_back(&task); }
   void push_yielded(Task& task) noexcept override { ready_.push_back(&task); }
@@ -55,6 +57,14 @@ class Random final : public Policy {
     return task;
   }
   bool empty() const noexcept override { return ready_.empty(); }
+  bool reserve(int more) noexcept override {
+    try {
+      ready_.reserve(ready_.capacity() + static_cast<std::size_t>(more));
+    } catch (const std::bad_alloc&) {
+      return false;
+    }
+    return true;
+  }
 
  private:
   /// SplitMix64 (Steele, Lea, Flood 2014).

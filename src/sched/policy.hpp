@@ -21,6 +21,8 @@ class Policy {
   /// Takes the task to run next, null if there is none.
   virtual Task* pop() noexcept = 0;
   virtual bool empty() const noexcept = 0;
+  /// So many more tasks may be ready at a time than it was made for; push() does not allocate. False: no memory.
+  [[nodiscard]] virtual bool reserve(int more) noexcept = 0;
 };
 
 /// "fifo" (a null pointer: the ready queue's own order), "lifo" or "random:SEED" for worker `worker` with at

@@ -63,6 +63,16 @@ TEST_CASE("random picks uniformly from the ready set") {
   CHECK(chi_squared < 18.5);  // 99.9 % quantile, 4 degrees of freedom
 }
 
+TEST_CASE("random: more tasks than it was made for, once it has room for them") {
+  auto policy = make_policy("random:7", 0, 2);
+  REQUIRE(policy);
+  std::vector<Task> tasks(1000);
+  REQUIRE((*policy)->reserve(998));
+  for (Task& task : tasks) (*policy)->push(task);
+  for (std::size_t i = 0; i < tasks.size(); ++i) CHECK((*policy)->pop() != nullptr);
+  CHECK((*policy)->empty());
+}
+
 TEST_CASE("unknown policies are refused with the choices") {
   for (const char* name : {"", "FIFO", "random", "random:", "random:x", "random:1x", "random:-1",
                            "random:99999999999999999999"}) {

@@ -17,6 +17,9 @@ class ReadyQueue {
   /// Null: first in, first out. While empty.
   void use(std::unique_ptr<Policy> policy) noexcept { policy_ = std::move(policy); }
 
+  /// So many more tasks may be ready at a time. False: no memory.
+  [[nodiscard]] bool reserve(int more) noexcept { return policy_ == nullptr || policy_->reserve(more); }
+
   void push(Task& task) noexcept {
     change_length(1);
     if (policy_ != nullptr) [[unlikely]]

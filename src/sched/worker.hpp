@@ -74,6 +74,8 @@ class alignas(kCacheLine) Worker {
 
   // Set-up, before the worker's thread runs.
   void use(std::unique_ptr<Policy> policy) noexcept { ready_.use(std::move(policy)); }
+  /// So many more tasks may be ready at a time. False: no memory.
+  [[nodiscard]] bool reserve_ready(int more) noexcept { return ready_.reserve(more); }
   void set_event_source(const EventSource& source) noexcept {
     poll_ = source.poll;
     expected_ = source.expected;
