@@ -34,11 +34,9 @@ class Allowance {
   }
   /// The receiver's node returns credit. False if it never had that much.
   bool returned(int dest, std::uint64_t cost) noexcept {
-    if (dest < 0 || (static_cast<std::size_t>(dest) >= outstanding_.size() && !of_other_job(dest)))
-      return false;
-    std::uint64_t& outstanding = of(dest);
-    if (cost > outstanding) return false;
-    outstanding -= cost;
+    std::uint64_t* const outstanding = find(dest);
+    if (outstanding == nullptr || cost > *outstanding) return false;
+    *outstanding -= cost;
     return true;
   }
 
@@ -49,6 +47,15 @@ class Allowance {
     if (of_other_job(dest)) return elsewhere_[dest];
     outstanding_.resize(static_cast<std::size_t>(dest) + 1);  // of a rank that was spawned
     return outstanding_.back();
+  }
+
+  // Null: nothing has ever been sent there.
+  std::uint64_t* find(int dest) noexcept {
+    if (dest < 0) return nullptr;
+    if (static_cast<std::size_t>(dest) < outstanding_.size()) [[likely]]
+      return &outstanding_[static_cast<std::size_t>(dest)];
+    const auto found = elsewhere_.find(dest);
+    return found != elsewhere_.end() ? &found->second : nullptr;
   }
 
   std::vector<std::uint64_t> outstanding_;  // by world rank
