@@ -61,7 +61,7 @@ ROOMS = {
     "launch/options": "base sched net mpi launch/system launch/wire launch/spec",
     "launch/attach": "base net launch/system launch/wire",
     "launch/plan": "base net launch/system launch/options launch/attach",
-    "launch/report": "base observe launch/spec",
+    "launch/report": "base observe launch/system launch/spec",
     "launch/launcher": "include base net mpi launch/system launch/wire launch/spec launch/options launch/attach launch/plan launch/report launch/ports launch/neighbours",
     "launch/control": "base sched net launch/wire launch/spec",
     "launch/node": "include base timers sched net mpi observe check privatize launch/system launch/wire launch/spec launch/ports launch/neighbours launch/control",

@@ -10,6 +10,8 @@
 #include <algorithm>
 #include <filesystem>
 
+#include "launch/system/descriptor_limit.hpp"
+
 namespace tmpi::launch {
 
 Result<OutputFiles> OutputFiles::create(std::string directory) {
@@ -22,10 +24,8 @@ Result<OutputFiles> OutputFiles::create(std::string directory) {
 }
 
 OutputFiles::OutputFiles(std::string directory) : directory_(std::move(directory)) {
+  raise_descriptor_limit(RLIM_INFINITY);
   rlimit limit{};
-  getrlimit(RLIMIT_NOFILE, &limit);
-  limit.rlim_cur = limit.rlim_max;
-  setrlimit(RLIMIT_NOFILE, &limit);
   getrlimit(RLIMIT_NOFILE, &limit);
   most_open_ = static_cast<std::size_t>(std::max<rlim_t>(limit.rlim_cur, 80)) - 64;
 }

@@ -4,6 +4,7 @@
 #include <bit>
 
 #include "mpi/coll/algorithm.hpp"
+#include "mpi/shm/cells.hpp"
 
 namespace tmpi::mpi {
 
@@ -38,7 +39,7 @@ inline constexpr Condition kCombinesByNode = {
 // Data.
 inline constexpr Condition kFitsCell = {
     [](const Query& q, MPI_Count) noexcept { return q.bytes <= q.cell_limit; },
-    "at most 1 KiB with few members, 64 bytes with many"};
+    "at most {} with few members, less with many", kMostCell};
 inline constexpr Condition kDense = {[](const Query& q, MPI_Count) noexcept { return q.dense; },
                                      "elements that may be copied as bytes"};
 inline constexpr Condition kRegular = {[](const Query& q, MPI_Count) noexcept { return !q.ragged; },

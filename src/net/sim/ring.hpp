@@ -25,13 +25,13 @@ enum class Kind : std::uint8_t {
 struct alignas(kCacheLine) Record {
   std::uint32_t bytes = 0;  ///< of the record, this included, up to the next multiple of 64
   Kind kind = Kind::kSkip;
-  std::uint8_t id = 0;        ///< of the message
-  std::uint8_t last = 0;      ///< 1: the message ends here
-  std::uint8_t lane = 0;      ///< of the two connections there may be, 0 and 1 in turn
-  std::uint32_t header = 0;   ///< bytes
-  std::uint32_t data = 0;     ///< bytes of payload in this piece
-  std::uint64_t payload = 0;  ///< of the whole message
-  Nanoseconds arrives = 0;    ///< when its first byte reaches the other interface
+  std::uint8_t id = 0;          ///< of the message
+  std::uint8_t last = 0;        ///< 1: the message ends here
+  std::uint8_t connection = 0;  ///< of the two connections there may be, 0 and 1 in turn
+  std::uint32_t header = 0;     ///< bytes
+  std::uint32_t data = 0;       ///< bytes of payload in this piece
+  std::uint64_t payload = 0;    ///< of the whole message
+  Nanoseconds arrives = 0;      ///< when its first byte reaches the other interface
 
   std::byte* content() noexcept { return reinterpret_cast<std::byte*>(this + 1); }
 };

@@ -80,16 +80,16 @@ class Sim final : public Transport, private Reconnection {
     Nanoseconds last_arrival = 0;  // of what we have sent there: random delays change no order
     Rest rest;
     Incoming incoming;
-    // The connection: `lane` of the two, and the next one while it is changed.
-    ReceivePools::Share shares[2];  // receive buffers here
-    std::size_t eager[2] = {0, 0};  // payloads of up to this size take one, at either end
-    std::uint8_t lane = 0;          // the present connection's
-    std::uint8_t out_lane = 0;      // by which is sent
-    bool next = false;              // there is another one, which becomes the present one
-    bool receives_by_next = false;  // and what comes by it is delivered
-    std::uint64_t taken = 0;        // messages that have been taken out of a receive buffer
-    bool listening = false;         // its ring may have something
-    bool refused = false;           // something posted has found no room
+    // Which of the two connections is used, and whether the next one is being changed to.
+    ReceivePools::Share shares[2];    // receive buffers here
+    std::size_t eager[2] = {0, 0};    // payloads of up to this size take one, at either end
+    std::uint8_t connection = 0;      // the present connection's
+    std::uint8_t out_connection = 0;  // by which is sent
+    bool next = false;                // there is another one, which becomes the present one
+    bool receives_by_next = false;    // and what comes by it is delivered
+    std::uint64_t taken = 0;          // messages that have been taken out of a receive buffer
+    bool listening = false;           // its ring may have something
+    bool refused = false;             // something posted has found no room
     bool ended = false;  // its process has ended, or cannot be reached: lost when its ring is empty
     bool lost = false;   // nothing more is posted or delivered
     std::string why;     // it has ended, or is lost
@@ -151,7 +151,8 @@ class Sim final : public Transport, private Reconnection {
   void drop_new(int peer) noexcept override;
   /// It has come by the next connection, and messages of the present one may still be before it.
   static bool is_held(const Peer& peer, const Record& record) noexcept {
-    return record.kind == Kind::kFirst && record.lane != peer.lane && peer.next && !peer.receives_by_next;
+    return record.kind == Kind::kFirst && record.connection != peer.connection && peer.next &&
+           !peer.receives_by_next;
   }
   // Whether a message takes a receive buffer of a connection for messages of so many bytes.
   bool comes_unasked(std::uint8_t id, std::uint64_t bytes, std::size_t eager) const noexcept {

@@ -99,7 +99,7 @@ void Sim::deliver_message(int node) noexcept {
   Record& record = *peer.in.front();
   if (record.kind == Kind::kFirst) {
     incoming.received = 0;
-    if (record.lane != peer.lane && !peer.receives_by_next)
+    if (record.connection != peer.connection && !peer.receives_by_next)
       return lose(node, "it uses a connection that was not agreed upon");
     if (!take_buffer(peer, record, record.content()))
       incoming.landing = sink_.arriving(node, record.id, {record.content(), record.header}, record.payload);

@@ -22,10 +22,11 @@ constexpr std::size_t buffer_for(std::size_t eager) noexcept {
 bool Sim::take_buffer(Peer& peer, const Record& record, const std::byte* header) noexcept {
   Incoming& incoming = peer.incoming;
   incoming.buffer = nullptr;
-  if (!comes_unasked(record.id, record.payload, peer.eager[record.lane])) return false;
-  ReceivePools::Share& share = peer.shares[record.lane];
+  if (!comes_unasked(record.id, record.payload, peer.eager[record.connection])) return false;
+  ReceivePools::Share& share = peer.shares[record.connection];
   const std::size_t buffers = adapts_ ? ReceivePools::kLeastShare : model_.buffers;
-  if (share.pool == nullptr && !pools_.join(share, buffer_for(peer.eager[record.lane]), buffers, adapts_))
+  if (share.pool == nullptr &&
+      !pools_.join(share, buffer_for(peer.eager[record.connection]), buffers, adapts_))
     return false;
   // Every message that has been sent lies in a buffer here, or will, before anybody takes it.
   pools_.need(share, static_cast<std::size_t>(peer.in.unasked() - peer.taken));
@@ -52,11 +53,11 @@ void Sim::deliver_buffered(int node, std::uint8_t id) noexcept {
 bool Sim::prepare(int node, std::size_t eager, Endpoint&) noexcept {
   Peer& peer = peers_[static_cast<std::size_t>(node)];
   if (peer.lost || peer.next) return false;
-  const int next = 1 - peer.lane;
+  const int next = 1 - peer.connection;
   // As many as have been needed at a time so far.
-  const std::size_t buffers =
-      std::min<std::size_t>(std::max(std::bit_ceil(peer.shares[peer.lane].most), ReceivePools::kLeastShare),
-                            ReceivePools::kMostShare);
+  const std::size_t buffers = std::min<std::size_t>(
+      std::max(std::bit_ceil(peer.shares[peer.connection].most), ReceivePools::kLeastShare),
+      ReceivePools::kMostShare);
   if (!pools_.join(peer.shares[next], buffer_for(eager), buffers, true)) return false;
   peer.eager[next] = eager;
   peer.next = true;
@@ -69,7 +70,7 @@ bool Sim::connect(int, const Endpoint&) noexcept {
 
 void Sim::send_by_new(int node) noexcept {
   Peer& peer = peers_[static_cast<std::size_t>(node)];
-  if (peer.next) peer.out_lane = static_cast<std::uint8_t>(1 - peer.lane);
+  if (peer.next) peer.out_connection = static_cast<std::uint8_t>(1 - peer.connection);
 }
 
 void Sim::receive_by_new(int node) noexcept {
@@ -80,15 +81,15 @@ void Sim::receive_by_new(int node) noexcept {
 void Sim::retire_old(int node) noexcept {
   Peer& peer = peers_[static_cast<std::size_t>(node)];
   if (!peer.next) return;
-  pools_.leave(peer.shares[peer.lane]);
-  peer.lane = static_cast<std::uint8_t>(1 - peer.lane);
+  pools_.leave(peer.shares[peer.connection]);
+  peer.connection = static_cast<std::uint8_t>(1 - peer.connection);
   peer.next = peer.receives_by_next = false;
 }
 
 void Sim::drop_new(int node) noexcept {
   Peer& peer = peers_[static_cast<std::size_t>(node)];
   if (!peer.next) return;
-  pools_.leave(peer.shares[1 - peer.lane]);
+  pools_.leave(peer.shares[1 - peer.connection]);
   peer.next = false;
 }
 

@@ -73,14 +73,14 @@ Post Sim::send(int node, std::uint8_t id, std::span<const std::byte> header, std
   record->kind = Kind::kFirst;
   record->id = id;
   record->last = first == bytes;
-  record->lane = peer->out_lane;
+  record->connection = peer->out_connection;
   record->header = static_cast<std::uint32_t>(header.size());
   record->data = first;
   record->payload = bytes;
   std::size_t part = 0, offset = 0;
   if (!header.empty()) std::memcpy(record->content(), header.data(), header.size());
   gather(record->content() + header.size(), payload, part, offset, first);
-  if (comes_unasked(id, bytes, peer->eager[peer->out_lane])) peer->out.count_unasked();
+  if (comes_unasked(id, bytes, peer->eager[peer->out_connection])) peer->out.count_unasked();
   Departure departure;
   Nanoseconds end = write_piece(*peer, *record, departure, ready);
   ++traffic_.messages_sent;
