@@ -17,6 +17,7 @@
 #include "sched/file_calls.hpp"
 #include "sched/metering.hpp"
 #include "sched/offload.hpp"
+#include "sched/policies.hpp"
 #include "sched/progress_threads.hpp"
 #include "sched/signal_stack.hpp"
 #include "sched/task_table.hpp"
@@ -223,7 +224,8 @@ Result<void> NodeScheduler::balance() {
   const Result<BalanceChoice> chosen = parse_balance(options_.balance);
   if (!chosen) return chosen.failure();
   if (chosen->kind == BalanceKind::kNone || options_.workers == 1) return {};
-  if (options_.policy != "fifo") {
+  const Result<PolicyChoice> order = parse_policy(options_.policy);
+  if (!order || order->kind != PolicyKind::kFifo) {
     return Failure{
         fmt::format("ranks cannot be balanced over cores ({}) when they run in another order than fifo ({})",
                     options_.balance, options_.policy)};

@@ -37,6 +37,7 @@
 #include "privatize/preload.hpp"
 #include "privatize/rank_directory.hpp"
 #include "privatize/rank_signals.hpp"
+#include "sched/balances.hpp"
 #include "sched/topology.hpp"
 
 namespace tmpi::launch {
@@ -109,7 +110,8 @@ Result<NodeJob*> NodeJob::create(Assignment assignment) {
 
 // Where ranks may move between NUMA nodes it is written down which memory is whose.
 void NodeJob::prepare_following() const {
-  if (spec_.balance == "none" || !spec_.bind) return;
+  const Result<sched::BalanceChoice> balance = sched::parse_balance(spec_.balance);
+  if (!balance || balance->kind == sched::BalanceKind::kNone || !spec_.bind) return;
   const Result<sched::Topology> topology = sched::Topology::discover();
   if (topology && topology->several_numa_nodes()) privatize::note_large_blocks();
 }

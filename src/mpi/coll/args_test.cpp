@@ -1,4 +1,7 @@
 // Wrong arguments of collectives give the standard's error classes.
+#include <cstddef>
+#include <vector>
+
 #include "mpi/coll/coll_test_support.hpp"
 
 namespace tmpi::mpi::test {
@@ -11,7 +14,10 @@ TEST_CASE("argument checks") {
         MPI_Comm_dup(MPI_COMM_WORLD, &comm);
         MPI_Comm_set_errhandler(comm, MPI_ERRORS_RETURN);
         int a = 1, b = 2;
-        const int minus[1] = {-1}, zero[1] = {0};
+        const std::vector<int> zeros(static_cast<std::size_t>(size), 0);
+        std::vector<int> last_negative = zeros;
+        last_negative.back() = -1;
+        const int *const minus = last_negative.data(), *const zero = zeros.data();
         EXPECT(MPI_Bcast(&a, 1, MPI_INT, size, comm) == MPI_ERR_ROOT);
         EXPECT(MPI_Bcast(&a, -1, MPI_INT, 0, comm) == MPI_ERR_COUNT);
         EXPECT(MPI_Bcast(&a, 1, MPI_DATATYPE_NULL, 0, comm) == MPI_ERR_TYPE);
