@@ -98,7 +98,7 @@ program privates
   EQUAL(calls(), me + 2)
 
   ! Unit 10 is another file in each rank; so is a scratch file.
-  write (name, '(a,i0)') 'fort_privates_', me
+  write (name, '(a,i0,a,i0)') 'fort_privates_', ranks, '_', me  ! jobs of other sizes run here at the same time
   open (10, file=name, status='replace', action='readwrite')
   do i = 1, 100
     write (10, *) me, i
