@@ -22,11 +22,6 @@ MPI_Count plain_chunk(const Side& side) noexcept {
   return !side.counts && side.type->contiguous() ? side.whole().bytes() : -1;
 }
 
-void copy_plain(const std::byte* from, std::byte* const* to, MPI_Count offset, int receivers,
-                MPI_Count bytes) {
-  for (int i = 0; i < receivers; ++i) copy_bytes(to[i] + offset, from + i * bytes, bytes);
-}
-
 void fill_tile(Args* const* members, int n, int first, int last) {
   // The receivers' arguments lie in their stacks, where most of them compete for a few lines of the cache: they are
   // looked at once, not for each sender.
@@ -40,9 +35,9 @@ void fill_tile(Args* const* members, int n, int first, int last) {
   for (int sender = 0; sender < n; ++sender) {
     const Side& from = members[sender]->send;
     if (bytes >= 0 && plain_chunk(from) == bytes) {
-      if (bytes > 0)
-        copy_plain(static_cast<const std::byte*>(from.data) + first * bytes, to, sender * bytes, last - first,
-                   bytes);
+      const auto* const source = static_cast<const std::byte*>(from.data);
+      for (int receiver = first; receiver < last; ++receiver)
+        copy_bytes(to[receiver - first] + sender * bytes, source + receiver * bytes, bytes);
       continue;
     }
     for (int receiver = first; receiver < last; ++receiver) {

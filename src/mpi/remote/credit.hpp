@@ -42,8 +42,8 @@ class Allowance {
 
  private:
   std::uint64_t& of(int dest) {
-    if (static_cast<std::size_t>(dest) < outstanding_.size()) [[likely]]
-      return outstanding_[static_cast<std::size_t>(dest)];
+    if (std::uint64_t* const known = find(dest)) [[likely]]
+      return *known;
     if (of_other_job(dest)) return elsewhere_[dest];
     outstanding_.resize(static_cast<std::size_t>(dest) + 1);  // of a rank that was spawned
     return outstanding_.back();

@@ -13,13 +13,14 @@
 
 namespace tmpi::mpi {
 
+/// What cell_limit() is with few members.
+inline constexpr MPI_Count kMostCell = 1024;
 /// Bytes of small data a member can leave in its cell, so that it need not wait for those who read it.
 /// Depends on the number of members alone, so that all of them choose alike; bounded such that all cells
 /// together stay within the level-1 cache, or 64 bytes each.
-inline constexpr MPI_Count kLeastCell = 64, kMostCell = 1024;
 inline MPI_Count cell_limit(int members) noexcept {
-  constexpr MPI_Count kAll = 16384;
-  return std::clamp(kAll / members / kLeastCell * kLeastCell, kLeastCell, kMostCell);
+  constexpr MPI_Count kAll = 16384, kLeast = 64;
+  return std::clamp(kAll / members / kLeast * kLeast, kLeast, kMostCell);
 }
 inline std::size_t cells_size(int members) noexcept {
   return static_cast<std::size_t>(members) * static_cast<std::size_t>(cell_limit(members));
