@@ -73,6 +73,7 @@ const FunctionEntry kTable[] = {
     {"_ZNSt6chrono3_V212steady_clock3nowEv", address_of(&tmpi_steady_now)},
     {"_ZNSt6chrono3_V212system_clock3nowEv", address_of(&tmpi_system_now)},
     {"pthread_key_create", address_of(&tmpi_pthread_key_create)},
+    {"__pthread_key_create", address_of(&tmpi_pthread_key_create)},
     {"pthread_key_delete", address_of(&tmpi_pthread_key_delete)},
     {"pthread_getspecific", address_of(&tmpi_pthread_getspecific)},
     {"pthread_setspecific", address_of(&tmpi_pthread_setspecific)},

@@ -3,6 +3,7 @@
 // streams, and then the rank leaves its fiber.
 #include "privatize/shim/exit.hpp"
 
+#include <stdint.h>
 #include <stdlib.h>
 #include <unistd.h>
 
@@ -144,6 +145,9 @@ void quick_exit(int code) {
 void pthread_exit(void* value) {
   if (!on_rank_thread()) tmpi_libc.pthread_exit(value);
   exit(0);
+}
+void thrd_exit(int result) {
+  pthread_exit(reinterpret_cast<void*>(static_cast<intptr_t>(result)));
 }
 
 // The signal, not a message of ours: a handler that the program set runs, and the node process's report has

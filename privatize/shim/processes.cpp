@@ -163,6 +163,11 @@ int fexecve(int fd, char* const* arguments, char* const* environment) noexcept {
   check_exec("fexecve", arguments[0]);
   return tmpi_libc.fexecve(fd, arguments, environment);
 }
+int execveat(int folder, const char* path, char* const* arguments, char* const* environment,
+             int flags) noexcept {
+  check_exec("execveat", path);
+  return tmpi_libc.execveat(folder, path, arguments, environment, flags);
+}
 int execv(const char* path, char* const* arguments) noexcept {
   return execve(path, arguments, environ);
 }

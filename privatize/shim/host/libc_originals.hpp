@@ -25,7 +25,7 @@ extern "C" int __cxa_thread_atexit_impl(void (*)(void*), void*, void*);
   X(fputws_unlocked) X(vfwprintf) X(vfwscanf) X(fgetwc) X(fgetwc_unlocked) X(fgetws) \
   X(fgetws_unlocked) X(ungetwc) X(write) X(read) X(writev) X(readv) X(vdprintf) X(close) X(dup) \
   X(dup2) X(dup3) X(isatty) X(lseek) X(fstat) X(fstat64) X(_exit) X(abort) X(pthread_exit) \
-  X(__cxa_thread_atexit_impl) X(execve) X(execvpe) X(fexecve) X(chdir) X(fchdir) X(getcwd) X(pclose) \
+  X(__cxa_thread_atexit_impl) X(execve) X(execvpe) X(fexecve) X(execveat) X(chdir) X(fchdir) X(getcwd) X(pclose) \
   X(strsignal) X(sigaction) X(sigaltstack) X(alarm) X(setitimer) X(getitimer) X(timer_create) \
   X(timer_delete) X(kill)
 // clang-format on
