@@ -1,6 +1,9 @@
+#include <arpa/inet.h>
 #include <doctest/doctest.h>
 #include <math.h>
+#include <netinet/ether.h>
 #include <signal.h>
+#include <stdlib.h>
 #include <string.h>
 #include <time.h>
 
@@ -44,6 +47,23 @@ TEST_CASE("texts of errors and signals") {
   const char* real_time = GUEST(first, strsignal)(SIGRTMIN + 3);
   GUEST(second, strsignal)(SIGRTMIN + 4);
   CHECK(std::string(real_time) == "Real-time signal 3");
+}
+
+TEST_CASE("addresses, numbers and names as text") {
+  const GuestCopy first, second;
+  const char* one = GUEST(first, inet_ntoa)(in_addr{htonl(0x0a000001)});
+  CHECK(std::string(GUEST(second, inet_ntoa)(in_addr{htonl(0x0a000002)})) == "10.0.0.2");
+  CHECK(std::string(one) == "10.0.0.1");
+  int point = 0, sign = 0;
+  const char* digits = GUEST(first, ecvt)(12.5, 5, &point, &sign);
+  GUEST(second, fcvt)(-0.25, 3, &point, &sign);
+  CHECK(std::string(digits) == "12500");
+  for (const long number : {0L, 1L, 64L, 123456789L, -1L}) {
+    CHECK(std::string(GUEST(first, l64a)(number)) == ::l64a(number));
+  }
+  const ether_addr* card = GUEST(first, ether_aton)("1:2:3:4:5:6");
+  GUEST(second, ether_aton)("6:5:4:3:2:1");
+  CHECK(std::string(GUEST(first, ether_ntoa)(card)) == "1:2:3:4:5:6");
 }
 
 TEST_CASE("the gamma function's sign") {

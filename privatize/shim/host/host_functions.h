@@ -46,6 +46,28 @@ void tmpi_shim_catch_terminate(void);
  * of the process cannot have directories of their own, and all of them have moved. */
 int tmpi_shim_chdir(int rank, const char* path, int fd);
 
+/* The entry that comes after the first `position` ones of a database of libc, in which libc has one position for the
+ * process: `rewind` is its setpwent, `get` its getpwent_r with the caller's arguments, called again until it has come
+ * there. Returns what `get` returns. */
+enum TmpiDatabase {
+  TMPI_USERS,
+  TMPI_GROUPS,
+  TMPI_SHADOW,
+  TMPI_GROUP_SHADOW,
+  TMPI_HOSTS,
+  TMPI_NETS,
+  TMPI_PORTS,
+  TMPI_PROTOCOLS,
+  TMPI_PROGRAMS,
+  TMPI_ALIASES,
+  TMPI_DATABASES
+};
+int tmpi_shim_next_entry(int rank, enum TmpiDatabase database, long position, void (*rewind)(void),
+                         int (*get)(void*), void* context);
+
+/* One message to the system's log; `identity` as openlog(3) has it, `priority` with the facility. */
+void tmpi_shim_log(const char* identity, int options, int priority, const char* message);
+
 #ifdef __cplusplus
 }
 #endif

@@ -3,7 +3,16 @@
 // it costs a rank nothing.
 #pragma once
 
+#include <aliases.h>
+#include <arpa/inet.h>
+#include <grp.h>
+#include <gshadow.h>
+#include <mntent.h>
+#include <netdb.h>
+#include <netinet/ether.h>
 #include <pthread.h>
+#include <pwd.h>
+#include <shadow.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -12,9 +21,11 @@
 #include <sys/time.h>
 #include <sys/uio.h>
 #include <time.h>
+#include <uchar.h>
 #include <unistd.h>
 #include <wchar.h>
 
+extern "C" void __chk_fail() __attribute__((noreturn));
 extern "C" int __cxa_thread_atexit_impl(void (*)(void*), void*, void*);
 
 // It would fold this list anew each time it runs.
@@ -27,7 +38,19 @@ extern "C" int __cxa_thread_atexit_impl(void (*)(void*), void*, void*);
   X(dup2) X(dup3) X(isatty) X(lseek) X(fstat) X(fstat64) X(_exit) X(abort) X(pthread_exit) \
   X(__cxa_thread_atexit_impl) X(execve) X(execvpe) X(fexecve) X(execveat) X(chdir) X(fchdir) X(getcwd) X(pclose) \
   X(strsignal) X(sigaction) X(sigaltstack) X(alarm) X(setitimer) X(getitimer) X(timer_create) \
-  X(timer_delete) X(kill)
+  X(timer_delete) \
+  X(setpwent) X(getpwent_r) X(setgrent) X(getgrent_r) X(setspent) X(getspent_r) X(setsgent) X(getsgent_r) \
+  X(sethostent) X(gethostent_r) X(setnetent) X(getnetent_r) X(setservent) X(getservent_r) X(setprotoent) \
+  X(getprotoent_r) X(setrpcent) X(getrpcent_r) X(setaliasent) X(getaliasent_r) X(cuserid) X(mbrlen) X(mbrtowc) \
+  X(wcrtomb) X(mbsrtowcs) X(mbsnrtowcs) X(wcsrtombs) X(wcsnrtombs) X(mbrtoc16) X(mbrtoc32) X(c16rtomb) \
+  X(c32rtomb) X(mbrtoc8) X(c8rtomb) X(mbtowc) \
+  X(getpwnam_r) X(getpwuid_r) X(fgetpwent_r) X(getgrnam_r) X(getgrgid_r) X(fgetgrent_r) X(getspnam_r) \
+  X(fgetspent_r) X(sgetspent_r) X(getsgnam_r) X(fgetsgent_r) X(sgetsgent_r) X(gethostbyname_r) \
+  X(gethostbyname2_r) X(gethostbyaddr_r) X(getnetbyname_r) X(getnetbyaddr_r) X(getservbyname_r) \
+  X(getservbyport_r) X(getprotobyname_r) X(getprotobynumber_r) X(getrpcbyname_r) X(getrpcbynumber_r) \
+  X(getaliasbyname_r) X(getmntent_r) X(inet_ntop) X(ether_ntoa_r) X(ether_aton_r) X(ttyname_r) X(ptsname_r) \
+  X(getlogin_r) X(ecvt_r) X(fcvt_r) X(qecvt_r) X(qfcvt_r) X(getdate_r) X(vasprintf) \
+  X(__ctype_get_mb_cur_max) X(__h_errno_location) X(__chk_fail) X(kill)
 // clang-format on
 
 struct TmpiLibcOriginals {
