@@ -57,6 +57,9 @@ ssize_t tmpi_wait_write(int fd, const void* data, size_t length);
 ssize_t tmpi_wait_readv(int fd, const struct iovec* parts, int count);
 ssize_t tmpi_wait_writev(int fd, const struct iovec* parts, int count);
 
+/* The rank is about to close a descriptor that is none of its standard streams: its record locks on that file go. */
+void tmpi_rank_closes(int rank, int fd);
+
 /* `path`, or the file of the rank's program if `path` is a name of /proc/self/exe. */
 const char* tmpi_own_file(const char* path);
 

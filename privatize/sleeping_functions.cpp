@@ -127,6 +127,10 @@ bool may_offload() noexcept {
   return the_hooks.yields && in_company();
 }
 
+bool may_pass_to_pool() noexcept {
+  return in_company();
+}
+
 extern "C" {
 
 unsigned tmpi_sleep(unsigned seconds) {

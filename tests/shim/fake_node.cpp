@@ -134,6 +134,8 @@ ssize_t tmpi_wait_writev(int fd, const struct iovec* parts, int count) {
   return writev(fd, parts, count);
 }
 
+void tmpi_rank_closes(int, int) {}
+
 const char* tmpi_own_file(const char* path) {
   return path;
 }
