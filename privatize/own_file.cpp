@@ -21,6 +21,7 @@
 #include "privatize/rank_state.hpp"
 #include "privatize/runtime_functions.hpp"
 #include "privatize/thread_context.hpp"
+#include "privatize/waiting.hpp"
 
 namespace tmpi::privatize {
 namespace {
@@ -96,25 +97,25 @@ char* tmpi_canonicalize_file_name(const char* path) {
 }
 
 int tmpi_open(const char* path, int flags, ...) {
-  if (!may_create(flags)) return open(own_file(path), flags);
+  if (!may_create(flags)) return open_or_wait(AT_FDCWD, own_file(path), flags, 0);
   va_list rest;
   va_start(rest, flags);
   const auto mode = va_arg(rest, mode_t);
   va_end(rest);
-  return open(path, flags, mode);
+  return open_or_wait(AT_FDCWD, path, flags, mode);
 }
 
 int tmpi_openat(int directory, const char* path, int flags, ...) {
-  if (!may_create(flags)) return openat(directory, own_file(path), flags);
+  if (!may_create(flags)) return open_or_wait(directory, own_file(path), flags, 0);
   va_list rest;
   va_start(rest, flags);
   const auto mode = va_arg(rest, mode_t);
   va_end(rest);
-  return openat(directory, path, flags, mode);
+  return open_or_wait(directory, path, flags, mode);
 }
 
 int tmpi_open_2(const char* path, int flags) {
-  return open(own_file(path), flags);
+  return open_or_wait(AT_FDCWD, own_file(path), flags, 0);
 }
 
 int tmpi_stat(const char* path, struct stat* out) {

@@ -66,6 +66,9 @@ class DeferredSignals {
   std::atomic<bool>* const deferred_;
 };
 
+/// One lives. On the rank's own flow.
+bool signals_deferred(int rank) noexcept;
+
 /// The rank leaves its program: its timers are deleted, and no handler of it runs from now on.
 void end_signals(int rank) noexcept;
 

@@ -4,14 +4,18 @@
 #pragma once
 
 #include <dlfcn.h>
+#include <mqueue.h>
+#include <netdb.h>
 #include <poll.h>
 #include <pthread.h>
-#include <sched.h>
 #include <semaphore.h>
+#include <signal.h>
 #include <spawn.h>
+#include <stdio.h>
 #include <sys/epoll.h>
 #include <sys/resource.h>
 #include <sys/select.h>
+#include <sys/sem.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/time.h>
@@ -39,10 +43,57 @@ int tmpi_thrd_create(thrd_t* thread, thrd_start_t function, void* argument);
 
 // blocking_functions.cpp
 int tmpi_pthread_mutex_lock(pthread_mutex_t* mutex);
+int tmpi_pthread_mutex_clocklock(pthread_mutex_t* mutex, clockid_t clock, const timespec* time);
+int tmpi_pthread_mutex_timedlock(pthread_mutex_t* mutex, const timespec* time);
+int tmpi_mtx_lock(mtx_t* mutex);
+int tmpi_mtx_timedlock(mtx_t* mutex, const timespec* time);
+int tmpi_pthread_spin_lock(pthread_spinlock_t* lock);
 int tmpi_pthread_cond_wait(pthread_cond_t* condition, pthread_mutex_t* mutex);
+int tmpi_pthread_cond_clockwait(pthread_cond_t* condition, pthread_mutex_t* mutex, clockid_t clock,
+                                const timespec* time);
+int tmpi_pthread_cond_timedwait(pthread_cond_t* condition, pthread_mutex_t* mutex, const timespec* time);
+int tmpi_cnd_wait(cnd_t* condition, mtx_t* mutex);
+int tmpi_cnd_timedwait(cnd_t* condition, mtx_t* mutex, const timespec* time);
+int tmpi_pthread_rwlock_rdlock(pthread_rwlock_t* lock);
+int tmpi_pthread_rwlock_wrlock(pthread_rwlock_t* lock);
+int tmpi_pthread_rwlock_timedrdlock(pthread_rwlock_t* lock, const timespec* time);
+int tmpi_pthread_rwlock_timedwrlock(pthread_rwlock_t* lock, const timespec* time);
+int tmpi_pthread_rwlock_clockrdlock(pthread_rwlock_t* lock, clockid_t clock, const timespec* time);
+int tmpi_pthread_rwlock_clockwrlock(pthread_rwlock_t* lock, clockid_t clock, const timespec* time);
 int tmpi_sem_wait(sem_t* semaphore);
+int tmpi_sem_timedwait(sem_t* semaphore, const timespec* time);
+int tmpi_sem_clockwait(sem_t* semaphore, clockid_t clock, const timespec* time);
+int tmpi_pthread_barrier_wait(pthread_barrier_t* barrier);
+
+// waiting_functions.cpp; the first is called by the shim, which has fopen
+FILE* tmpi_wait_open(FILE* (*open)(const char*, const char*), const char* path, const char* mode);
+long tmpi_waiting_syscall(long number, long a, long b, long c, long d, long e, long f);
+int tmpi_semop(int set, sembuf* operations, std::size_t count);
+int tmpi_semtimedop(int set, sembuf* operations, std::size_t count, const timespec* time);
+ssize_t tmpi_msgrcv(int queue, void* message, std::size_t size, long type, int flags);
+int tmpi_msgsnd(int queue, const void* message, std::size_t size, int flags);
+ssize_t tmpi_mq_receive(mqd_t queue, char* data, std::size_t size, unsigned* priority);
+ssize_t tmpi_mq_timedreceive(mqd_t queue, char* data, std::size_t size, unsigned* priority,
+                             const timespec* time);
+int tmpi_mq_send(mqd_t queue, const char* data, std::size_t size, unsigned priority);
+int tmpi_mq_timedsend(mqd_t queue, const char* data, std::size_t size, unsigned priority,
+                      const timespec* time);
+int tmpi_sigtimedwait(const sigset_t* signals, siginfo_t* info, const timespec* time);
+int tmpi_sigwaitinfo(const sigset_t* signals, siginfo_t* info);
+int tmpi_sigwait(const sigset_t* signals, int* signal);
+char* tmpi_fgets(char* line, int size, FILE* file);
+char* tmpi_fgets_chk(char* line, std::size_t room, int size, FILE* file);
+int tmpi_fgetc(FILE* file);
+int tmpi_uflow(FILE* file);
+std::size_t tmpi_fread(void* data, std::size_t size, std::size_t count, FILE* file);
+std::size_t tmpi_fread_chk(void* data, std::size_t room, std::size_t size, std::size_t count, FILE* file);
+ssize_t tmpi_getdelim(char** line, std::size_t* size, int end, FILE* file);
+ssize_t tmpi_getline(char** line, std::size_t* size, FILE* file);
+int tmpi_getaddrinfo(const char* node, const char* port, const addrinfo* hints, addrinfo** found);
 
 // sleeping_functions.cpp
+int tmpi_sched_yield();
+void tmpi_thrd_yield();
 unsigned tmpi_sleep(unsigned seconds);
 int tmpi_usleep(useconds_t microseconds);
 int tmpi_nanosleep(const timespec* request, timespec* rest);
@@ -93,16 +144,6 @@ time_t tmpi_time(time_t* time);
 int tmpi_timespec_get(timespec* time, int base);
 clock_t tmpi_clock();
 clock_t tmpi_times(tms* times);
-int tmpi_getrusage(int whose, rusage* usage);
-int tmpi_clock_getcpuclockid(pid_t process, clockid_t* clock);
-int tmpi_pthread_getcpuclockid(pthread_t thread, clockid_t* clock);
-
-// own_affinity.cpp
-int tmpi_sched_setaffinity(pid_t thread, std::size_t size, const cpu_set_t* cores);
-int tmpi_sched_getaffinity(pid_t thread, std::size_t size, cpu_set_t* cores);
-int tmpi_pthread_setaffinity_np(pthread_t thread, std::size_t size, const cpu_set_t* cores);
-int tmpi_pthread_getaffinity_np(pthread_t thread, std::size_t size, cpu_set_t* cores);
-int tmpi_pthread_getattr_np(pthread_t thread, pthread_attr_t* attributes);
 
 // pthread_keys.cpp
 int tmpi_pthread_key_create(pthread_key_t* key, void (*destructor)(void*));

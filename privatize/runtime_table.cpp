@@ -6,6 +6,7 @@
 #include "privatize/loader.hpp"
 #include "privatize/runtime_functions.hpp"
 #include "privatize/tls.hpp"
+#include "privatize/waiting.hpp"
 
 namespace tmpi::privatize {
 namespace {
@@ -24,9 +25,6 @@ const FunctionEntry kTable[] = {
     {"pthread_join", address_of(&pthread_join)},
     {"thrd_create", address_of(&tmpi_thrd_create)},
     {"thrd_join", address_of(&tmpi_thrd_join)},
-    {"pthread_mutex_lock", address_of(&tmpi_pthread_mutex_lock)},
-    {"pthread_cond_wait", address_of(&tmpi_pthread_cond_wait)},
-    {"sem_wait", address_of(&tmpi_sem_wait)},
     {"sleep", address_of(&tmpi_sleep)},
     {"usleep", address_of(&tmpi_usleep)},
     {"nanosleep", address_of(&tmpi_nanosleep)},
@@ -70,16 +68,8 @@ const FunctionEntry kTable[] = {
     {"timespec_get", address_of(&tmpi_timespec_get)},
     {"clock", address_of(&tmpi_clock)},
     {"times", address_of(&tmpi_times)},
-    {"getrusage", address_of(&tmpi_getrusage)},
-    {"clock_getcpuclockid", address_of(&tmpi_clock_getcpuclockid)},
-    {"pthread_getcpuclockid", address_of(&tmpi_pthread_getcpuclockid)},
     {"_ZNSt6chrono3_V212steady_clock3nowEv", address_of(&tmpi_steady_now)},
     {"_ZNSt6chrono3_V212system_clock3nowEv", address_of(&tmpi_system_now)},
-    {"sched_setaffinity", address_of(&tmpi_sched_setaffinity)},
-    {"sched_getaffinity", address_of(&tmpi_sched_getaffinity)},
-    {"pthread_setaffinity_np", address_of(&tmpi_pthread_setaffinity_np)},
-    {"pthread_getaffinity_np", address_of(&tmpi_pthread_getaffinity_np)},
-    {"pthread_getattr_np", address_of(&tmpi_pthread_getattr_np)},
     {"pthread_key_create", address_of(&tmpi_pthread_key_create)},
     {"__pthread_key_create", address_of(&tmpi_pthread_key_create)},
     {"pthread_key_delete", address_of(&tmpi_pthread_key_delete)},
@@ -131,6 +121,7 @@ void substitute_functions(const void* (*substitute)(const char* name)) noexcept 
 
 const void* runtime_function(const char* name) noexcept {
   if (const void* const ours = find_function(kTable, name)) return ours;
+  if (const void* const waiting = waiting_function(name)) return waiting;
   if (const void* const block = block_function(name)) return block;
   return the_substitute == nullptr ? nullptr : the_substitute(name);
 }

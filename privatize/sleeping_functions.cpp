@@ -1,6 +1,8 @@
 // Sleeping: libc's functions that wait for nothing but time. Where other ranks share the core it is the
-// scheduler's business whether they run meanwhile (--sleep, docs/scheduling.md). Bound to code in images only.
+// scheduler's business whether they run meanwhile (--sleep, docs/scheduling.md); who waits for no time at all lets them
+// run. Bound to code in images only.
 #include <poll.h>
+#include <sched.h>
 #include <sys/select.h>
 #include <time.h>
 #include <unistd.h>
@@ -22,12 +24,6 @@ namespace {
 constexpr std::uint64_t kSecond = 1'000'000'000;
 
 SleepHooks the_hooks{};
-
-bool in_company() noexcept {
-  // A handler runs in the middle of something: what it waits for it waits for as in a process.
-  return the_hooks.in_company != nullptr && may_suspend() && the_hooks.in_company() &&
-         !in_signal_handler(running_rank());
-}
 
 std::uint64_t now_of(clockid_t clock) noexcept {
   timespec now{};
@@ -51,8 +47,13 @@ timespec timespec_of(std::uint64_t nanoseconds) noexcept {
   return {static_cast<time_t>(nanoseconds / kSecond), static_cast<long>(nanoseconds % kSecond)};
 }
 
-/// Sleeps that long, and returns what was left when a signal ended it, 0 if none did.
+/// Sleeps that long, and returns what was left when a signal ended it, 0 if none did. No time at all is a scheduling
+/// point: who says so wants others to run.
 std::uint64_t sleep_for(std::uint64_t nanoseconds, const char* call) noexcept {
+  if (nanoseconds == 0) {
+    if (!give_way()) ::sched_yield();
+    return 0;
+  }
   const std::uint64_t now = now_of(CLOCK_MONOTONIC);
   const std::uint64_t deadline = nanoseconds == kNoDeadline ? kNoDeadline : now + nanoseconds;
   const int error = own_errno();  // its own waiting changes it
@@ -95,7 +96,7 @@ bool is_empty(int count, const fd_set* set) noexcept {
 /// What is left of a select, or 0; -1 with errno if a signal has ended it.
 template <class Left>
 int select_nothing(std::uint64_t nanoseconds, const char* call, Left&& left) noexcept {
-  const std::uint64_t rest = nanoseconds == 0 ? 0 : sleep_for(nanoseconds, call);
+  const std::uint64_t rest = sleep_for(nanoseconds, call);
   left(rest);
   if (rest == 0) return 0;
   set_own_errno(EINTR);
@@ -106,6 +107,24 @@ int select_nothing(std::uint64_t nanoseconds, const char* call, Left&& left) noe
 
 void set_sleep_hooks(const SleepHooks& hooks) noexcept {
   the_hooks = hooks;
+}
+
+bool in_company() noexcept {
+  // A handler runs in the middle of something: what it waits for it waits for as in a process.
+  return the_hooks.in_company != nullptr && may_suspend() && the_hooks.in_company() &&
+         !in_signal_handler(running_rank());
+}
+
+bool give_way() noexcept {
+  const int error = own_errno();
+  const bool given = the_hooks.give_way();
+  set_own_errno(error);
+  return given;
+}
+
+void rest_rank(std::uint64_t nanoseconds, const char* call) noexcept {
+  suspend_rank(nanoseconds, call);
+  deliver_signals(running_rank());
 }
 
 void suspend_rank(std::uint64_t nanoseconds, const char* call) noexcept {
@@ -127,11 +146,17 @@ bool may_offload() noexcept {
   return the_hooks.yields && in_company();
 }
 
-bool may_pass_to_pool() noexcept {
-  return in_company();
+extern "C" {
+
+// The operating system's turn, too: what the rank waits for may be done by a process that shares the core.
+int tmpi_sched_yield() {
+  if (!in_company() || !give_way()) return ::sched_yield();
+  return 0;
 }
 
-extern "C" {
+void tmpi_thrd_yield() {
+  tmpi_sched_yield();
+}
 
 unsigned tmpi_sleep(unsigned seconds) {
   if (!in_company()) return ::sleep(seconds);
@@ -192,9 +217,14 @@ int tmpi_poll_chk(pollfd* requests, nfds_t count, int milliseconds, std::size_t 
 }
 
 int tmpi_ppoll(pollfd* requests, nfds_t count, const timespec* timeout, const sigset_t* mask) {
-  if (mask != nullptr || (timeout != nullptr && !is_valid(timeout)) ||
-      !waits_for_time_only(requests, count) || !in_company())
-    return ::ppoll(requests, count, timeout, mask);
+  const auto call = [=] { return ::ppoll(requests, count, timeout, mask); };
+  if (mask != nullptr || (timeout != nullptr && !is_valid(timeout)) || !in_company()) return call();
+  if (!waits_for_time_only(requests, count)) {
+    if (!the_hooks.yields) return call();
+    const int ready = ::poll(requests, count, 0);
+    const bool looks = timeout != nullptr && timeout->tv_sec == 0 && timeout->tv_nsec == 0;
+    return ready != 0 || looks ? ready : static_cast<int>(offload("ppoll", false, call));
+  }
   for (nfds_t i = 0; i < count; ++i) requests[i].revents = 0;
   return select_nothing(timeout == nullptr ? kNoDeadline : nanoseconds_of(*timeout), "ppoll",
                         [](std::uint64_t) {});
@@ -233,8 +263,12 @@ int tmpi_pselect(int count, fd_set* readable, fd_set* writable, fd_set* exceptio
                  const sigset_t* mask) {
   const bool only_time =
       count >= 0 && is_empty(count, readable) && is_empty(count, writable) && is_empty(count, exceptional);
-  if (!only_time || mask != nullptr || (timeout != nullptr && !is_valid(timeout)) || !in_company())
-    return ::pselect(count, readable, writable, exceptional, timeout, mask);
+  const auto call = [=] { return ::pselect(count, readable, writable, exceptional, timeout, mask); };
+  if (mask != nullptr || (timeout != nullptr && !is_valid(timeout)) || !in_company()) return call();
+  if (!only_time) {
+    const bool looks = timeout != nullptr && timeout->tv_sec == 0 && timeout->tv_nsec == 0;
+    return looks || !the_hooks.yields ? call() : static_cast<int>(offload("pselect", false, call));
+  }
   return select_nothing(timeout == nullptr ? kNoDeadline : nanoseconds_of(*timeout), "pselect",
                         [](std::uint64_t) {});
 }

@@ -10,7 +10,6 @@
 #include "privatize/rank_callbacks.h"
 #include "privatize/shim/descriptors.hpp"
 #include "privatize/shim/host/libc_originals.hpp"
-#include "privatize/shim/shim.h"
 #include "privatize/shim/streams.hpp"
 
 namespace tmpi::shim {
@@ -89,16 +88,10 @@ int stream_named(const char* path) noexcept {
   return -1;
 }
 
-/// What is done before libc closes a file of the rank's: what it has written goes out before its record locks do.
-void prepare_to_close(FILE* file) noexcept {
-  tmpi_libc.fflush(file);
-  tmpi_rank_closes(tmpi_image_rank, tmpi_libc.fileno(file));
-}
-
 template <class Open>
 FILE* open_file(const char* path, const char* mode, Open open) noexcept {
   const int stream = stream_named(path);
-  if (stream < 0) return remember_file(open(tmpi_own_file(path), mode));
+  if (stream < 0) return remember_file(tmpi_wait_open(open, tmpi_own_file(path), mode));
   const int copy = dup(stream);
   return copy < 0 ? nullptr : remember_file(open_descriptor_stream(copy, mode));
 }
@@ -108,7 +101,6 @@ FILE* reopen_file(const char* path, const char* mode, FILE* file, Reopen reopen)
   const int stream = standard_stream(file);
   if (stream >= 0) return reopen_standard(path, mode, file, stream);
   const bool known = forget_file(file);
-  prepare_to_close(file);
   FILE* result = reopen(path, mode, file);
   return known ? remember_file(result) : result;
 }
@@ -146,7 +138,6 @@ int fclose(FILE* file) {
   const int stream = standard_stream(file);
   if (stream >= 0) return close_standard(file, stream);
   forget_file(file);
-  prepare_to_close(file);
   return tmpi_libc.fclose(file);
 }
 

@@ -58,6 +58,21 @@ bool detail::hold_until(std::uint64_t deadline, bool (*interrupted)(const void*)
   return true;
 }
 
+bool yield_to_others() noexcept {
+  const Turn before = turn_of_current();
+  yield();
+  return turn_of_current() != before;
+}
+
+Turn turn_of_current() noexcept {
+  const Worker* const worker = current()->worker;
+  return {worker, worker->switches()};
+}
+
+std::uint64_t held_by_current_worker() noexcept {
+  return current()->worker->held();
+}
+
 bool has_company() noexcept {
   const Task* self = current();
   return self != nullptr && self->worker->has_company();

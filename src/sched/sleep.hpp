@@ -6,6 +6,7 @@
 namespace tmpi::sched {
 
 struct Task;
+class Worker;
 
 /// No deadline: until interrupted.
 inline constexpr std::uint64_t kForever = UINT64_MAX;
@@ -34,6 +35,19 @@ bool hold_until(std::uint64_t deadline, const Interrupted& interrupted) noexcept
 inline bool hold_until(std::uint64_t deadline) noexcept {
   return hold_until(deadline, [] { return false; });
 }
+
+/// yield() of the calling task, inside. False: nobody else was ready. SUSPENDS.
+bool yield_to_others() noexcept;
+
+/// What has run on the calling task's worker so far: as long as it does not change the task has not left its core.
+struct Turn {
+  const Worker* worker = nullptr;
+  std::uint64_t switches = 0;
+  bool operator==(const Turn&) const noexcept = default;
+};
+Turn turn_of_current() noexcept;
+/// ns for which ready tasks have waited so far for one that holds the calling task's worker (hold_until()).
+std::uint64_t held_by_current_worker() noexcept;
 
 /// There are other tasks on the calling task's worker that have not finished. Any task.
 bool has_company() noexcept;

@@ -88,7 +88,7 @@ class DeadlockTest(LaunchTest):
                     self.assertNotIn("has come and is not received", err)
 
     def test_waiting_through_a_pipe_is_no_silent_hang(self):
-        job = self.start("-n", 3, "--workers", 1, program("pipes.c"), "for-ever")
+        job = self.start("-n", 3, "--workers", 1, "--sleep", "hold", program("pipes.c"), "for-ever")
         job.read_until(b"here\n")
         job.ask_until(b"  rank 0: running, in read(")
         self.assertRegex(job.seen_err.decode(), r"  rank 0: running, in read\(\d+\) of a pipe\n")
@@ -97,7 +97,7 @@ class DeadlockTest(LaunchTest):
         while b"has been in" not in job.seen_err:
             job.read("stderr", b"has been in", end)
         self.assertRegex(job.seen_err.decode(), r"warning: rank 0 on host \S+ has been in read\(\d+\) of a pipe for 5 seconds and holds its core, "
-                                                r"where ranks 1-2 could run\. If it waits for one of them, the job hangs: --sleep yield lets them run")
+                                                r"where ranks 1-2 could run\. If it waits for one of them, the job hangs: --sleep auto lets them run")
         job.process.terminate()
         self.assertEqual(job.finish().code, 143)
         self.assertEqual(job.err.count(b"has been in"), 1)

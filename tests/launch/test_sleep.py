@@ -12,6 +12,13 @@ CALLS = ("read", "readv", "recv", "recvfrom", "recvmsg", "accept", "waitpid", "w
          "poll", "select", "epoll_wait", "restart", "connect", "broken_pipe", "jumps")
 
 
+# What ranks may wait for each other by, without MPI (outside_mpi.c).
+WAYS = ("sched_yield", "nanosleep0", "usleep0", "thrd_yield", "usleep", "file", "fifo", "fopen_fifo", "fgets", "getline", "fread", "getc_unlocked",
+        "read", "named", "sem_wait", "sem_timedwait", "mutex", "timedlock", "rwlock", "spin", "cond_wait", "cond_timedwait", "c11", "barrier",
+        "futex", "semop", "msgrcv", "msgsnd", "mq_receive", "mq_send", "flock", "ofd", "getaddrinfo")
+SCHEDULING_POINTS = ("sched_yield", "nanosleep0", "usleep0", "thrd_yield")
+
+
 class Sleep(LaunchTest):
     def intervals(self, job, ranks):
         self.assertEqual(job.code, 0, job.out + job.err)
@@ -28,14 +35,37 @@ class Sleep(LaunchTest):
                 self.assertLess(max(began for began, _ in times), min(ended for _, ended in times))
                 self.assertEqual(job.err, b"")
 
-    def test_hold_is_the_default(self):
+    def test_one_sleep_holds_by_default(self):
         """One after the other."""
-        for options in ((), ("--sleep", "hold")):
+        for options in ((), ("--sleep", "auto"), ("--sleep", "hold")):
             job = self.run_job("-n", 3, "--workers", 1, *options, program("sleeper.c"), "usleep", 150)
             times = sorted(self.intervals(job, 3))
             for earlier, later in zip(times, times[1:]):
                 self.assertLessEqual(earlier[1], later[0])
             self.assertEqual(job.err, b"")  # not yet worth a word
+
+    def test_sleeps_hold_for_a_tenth_of_a_second(self):
+        """Then the other rank begins while the first one still sleeps, and not before."""
+        for how, together in (("auto", True), ("hold", False)):
+            job = self.run_job("-n", 2, "--workers", 1, "--sleep", how, program("naps.c"), 50, 10000)  # half a second, in naps of 10 ms
+            (began, ended), (other_began, _) = sorted(self.intervals(job, 2))
+            self.assertGreaterEqual(other_began - began, 0.09)
+            self.assertEqual(other_began < ended, together)
+
+    def test_ranks_that_wait_outside_of_mpi(self):
+        """What ends the waiting is done by another rank: of the same core, of another one, or either."""
+        for options in ((2, "--workers", 1), (4, "--workers", 2), (6, "--workers", 2), (4, "--nodes", 2, "--workers", 1)):
+            for way in WAYS:
+                with self.subTest(way, options=options):
+                    job = self.run_job("-n", *options, "--timeout", 60, program("outside_mpi.c"), way, self.directory())
+                    self.assertEqual((job.code, job.out, job.err), (0, f"{way}: good\n".encode(), b""))
+
+    def test_scheduling_points_are_those_of_every_mode(self):
+        for how in ("hold", "yield"):
+            for way in SCHEDULING_POINTS:
+                with self.subTest(way, how=how):
+                    job = self.run_job("-n", 2, "--workers", 1, "--sleep", how, "--timeout", 60, program("outside_mpi.c"), way, self.directory())
+                    self.assertEqual((job.code, job.out, job.err), (0, f"{way}: good\n".encode(), b""))
 
     def test_every_function_holds(self):
         for function in FUNCTIONS:
@@ -84,8 +114,9 @@ class Sleep(LaunchTest):
         """What ends the waiting is done by a rank of the same core."""
         for how in CALLS:
             with self.subTest(how):
-                job = self.run_job("-n", 3, "--workers", 1, "--sleep", "yield", "--timeout", 60, program("blocker.c"), how, self.directory())
-                self.assertEqual((job.code, job.out, job.err), (0, f"{how}: good\n".encode(), b""))
+                for mode in ("auto", "yield"):
+                    job = self.run_job("-n", 3, "--workers", 1, "--sleep", mode, "--timeout", 60, program("blocker.c"), how, self.directory())
+                    self.assertEqual((job.code, job.out, job.err), (0, f"{how}: good\n".encode(), b""))
 
     def test_state_dump_of_a_system_call(self):
         job = self.timed_out("rank 0: blocked in read", "-n", 2, "--workers", 1, "--sleep", "yield", program("blocker.c"), "never",
@@ -94,7 +125,7 @@ class Sleep(LaunchTest):
 
     def test_unknown(self):
         job = self.run_job("-n", 1, "--sleep", "never", program("sleeper.c"), "poll", 1)
-        self.check_failure(job, 2, "--sleep never: accepted are 'hold' and 'yield'")
+        self.check_failure(job, 2, "--sleep never: accepted are 'auto', 'hold' and 'yield'")
 
 
 if __name__ == "__main__":

@@ -383,6 +383,11 @@ DeferredSignals::~DeferredSignals() {
   deferred_->store(false, std::memory_order_relaxed);
 }
 
+bool signals_deferred(int rank) noexcept {
+  const RankSignals* const signals = table.find(rank);
+  return signals != nullptr && signals->deferred.load(std::memory_order_relaxed);
+}
+
 std::uint32_t signals_of_others() noexcept {
   return for_others;
 }

@@ -67,10 +67,10 @@ std::string held_core(const char* advice) {
 }  // namespace
 
 std::string held_core() {
-  return held_core("--sleep yield lets them run meanwhile; or give each rank a core (--vratio 1)");
+  return held_core("--sleep auto lets them run meanwhile; or give each rank a core (--vratio 1)");
 }
 
-std::string held_core_despite_yield() {
+std::string held_core_without_hold() {
   return held_core("give each rank a core (--vratio 1), or wait in MPI");
 }
 

@@ -12,7 +12,7 @@ namespace tmpi::launch {
 /// The control thread.
 std::string held_core();
 
-/// The same under --sleep yield, where only calls hold a core that are not left to another thread.
-std::string held_core_despite_yield();
+/// The same without --sleep hold, where only calls hold a core that are not left to another thread.
+std::string held_core_without_hold();
 
 }  // namespace tmpi::launch

@@ -25,7 +25,8 @@ int thread_of(int rank) noexcept {
 
 void serve(sched::Task& task) noexcept {
   mpi::Rank& rank = *static_cast<mpi::Rank*>(task.owner);
-  privatize::deliver_signals(rank.world_rank);
+  // Who has deferred them delivers them in user code: a handler may leave by longjmp.
+  if (!privatize::signals_deferred(rank.world_rank)) privatize::deliver_signals(rank.world_rank);
   mpi::tool::deliver_events(rank);
 }
 

@@ -3,10 +3,12 @@
 #include <fmt/core.h>
 
 #include <atomic>
+#include <string_view>
 
 #include "launch/control/control.hpp"
 #include "mpi/rank/threads.hpp"
 #include "privatize/rank_signals.hpp"
+#include "privatize/rank_table.hpp"
 #include "privatize/sleep_hooks.hpp"
 #include "sched/scheduler.hpp"
 #include "sched/sleep.hpp"
@@ -42,6 +44,29 @@ mpi::Rank& calling(const char* call) noexcept {
   rank.set_call(call);
   return rank;
 }
+
+// --sleep auto: for how long a rank has held its core while others were ready, since its last scheduling point. A sleep
+// that lets them run is none: who only sleeps and looks, and sleeps again, waits for one of them.
+class Credit {
+ public:
+  static constexpr std::uint64_t kLimit = 100'000'000;  // ns
+
+  bool used_up() noexcept {
+    if (const sched::Turn now = sched::turn_of_current(); now != turn_) *this = Credit(now);
+    return held_ >= kLimit;
+  }
+  void use(std::uint64_t nanoseconds) noexcept { held_ += nanoseconds; }
+  void keep() noexcept { turn_ = sched::turn_of_current(); }
+
+  Credit() noexcept = default;
+
+ private:
+  explicit Credit(const sched::Turn& turn) noexcept : turn_(turn) {}
+
+  sched::Turn turn_;
+  std::uint64_t held_ = 0;
+};
+privatize::RankTable<Credit> credits;
 
 bool hold(std::uint64_t deadline, const char* call) noexcept {
   const mpi::Rank& rank = calling(call);
@@ -89,14 +114,45 @@ bool yield(std::uint64_t deadline, const char* call) noexcept {
   }
 }
 
+bool hold_or_yield(std::uint64_t deadline, const char* call) noexcept {
+  const int rank = static_cast<const mpi::Rank*>(sched::current()->owner)->world_rank;
+  Credit* const credit = credits.get(rank);
+  if (credit == nullptr || credit->used_up()) {
+    const bool slept = yield(deadline, call);
+    if (credit != nullptr) credit->keep();
+    return slept;
+  }
+  const std::uint64_t before = sched::held_by_current_worker();
+  const bool slept = hold(deadline, call);
+  credit->use(sched::held_by_current_worker() - before);
+  return slept;
+}
+
+bool give_way() noexcept {
+  const int rank = calling("sched_yield").world_rank;
+  bool given;
+  {
+    const privatize::DeferredSignals deferred(rank);
+    const sched::Inside inside(sched::current());
+    given = sched::yield_to_others();
+  }
+  privatize::deliver_signals(rank);
+  return given;
+}
+
+auto sleep_as(std::string_view how) noexcept {
+  return how == "hold" ? hold : how == "yield" ? yield : hold_or_yield;
+}
+
 }  // namespace
 
 void register_sleep_hooks(const JobSpec& job) noexcept {
-  said.store(job.quiet || job.sleep_yields, std::memory_order_relaxed);
+  said.store(job.quiet || job.sleep == "yield", std::memory_order_relaxed);
   privatize::set_sleep_hooks({
       .in_company = []() noexcept { return sched::has_company(); },
-      .sleep_until = job.sleep_yields ? yield : hold,
-      .yields = job.sleep_yields,
+      .sleep_until = sleep_as(job.sleep),
+      .yields = job.sleep != "hold",
+      .give_way = give_way,
       .suspend = suspend,
       .wake = wake,
   });

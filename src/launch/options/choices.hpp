@@ -29,9 +29,14 @@ inline constexpr Choice<Binding> kBindings[] = {
 };
 
 /// What happens on a core while one of its ranks sleeps, or waits for something outside of MPI.
-enum class Sleeping : std::uint8_t { kHold, kYield };
+enum class Sleeping : std::uint8_t { kAuto, kHold, kYield };
 
 inline constexpr Choice<Sleeping> kSleeping[] = {
+    {"auto", Sleeping::kAuto,
+     "a sleep keeps its core, unless the rank's sleeps have kept it from others for 100 ms since they last "
+     "ran; a wait "
+     "for anything but time lets them run",
+     ""},
     {"hold", Sleeping::kHold, "it keeps its core, and the others wait", ""},
     {"yield", Sleeping::kYield, "the others run", ""},
 };

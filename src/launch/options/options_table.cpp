@@ -173,7 +173,7 @@ std::string set_file_io(OptionTarget target, std::string_view value) {
 std::string set_sleep(OptionTarget target, std::string_view value) {
   const Choice<Sleeping>* chosen = find_choice(kSleeping, value);
   if (chosen == nullptr) return accepted(kSleeping);
-  target.settings.job.sleep_yields = chosen->value == Sleeping::kYield;
+  target.settings.job.sleep = chosen->name;
   return {};
 }
 

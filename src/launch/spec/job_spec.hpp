@@ -37,7 +37,7 @@ struct JobSpec {
   std::string balance = "none";    ///< --balance
   std::string file_io = "auto";    ///< --file-io, without :SIZE
   std::int64_t file_limit = -1;    ///< --file-io WAY:SIZE
-  bool sleep_yields = false;       ///< --sleep yield
+  std::string sleep = "auto";      ///< --sleep
   std::string coll;                ///< --coll, empty: not given
   std::string net = "auto";        ///< --net
   std::int64_t eager_limit = -1;   ///< --eager-limit, bytes; -1: not given
