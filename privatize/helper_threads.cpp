@@ -2,6 +2,8 @@
 // its own copies of the rank's thread-local blocks and its share of the static pool.
 #include <dlfcn.h>
 #include <pthread.h>
+#include <sched.h>
+#include <time.h>
 #include <unistd.h>
 
 #include <atomic>
@@ -11,11 +13,15 @@
 #include <new>
 #include <unordered_map>
 
+#include "privatize/live_threads.hpp"
 #include "privatize/loader.hpp"
+#include "privatize/own_affinity.hpp"
+#include "privatize/processor_time.hpp"
 #include "privatize/pthread_keys.hpp"
 #include "privatize/rank_directory.hpp"
 #include "privatize/rank_state.hpp"
 #include "privatize/runtime_functions.hpp"
+#include "privatize/switch_duties.hpp"
 #include "privatize/thread_context.hpp"
 #include "privatize/thread_hooks.hpp"
 
@@ -25,11 +31,16 @@ namespace {
 ThreadHooks the_hooks{};
 std::atomic<bool> threads_exist{false};  // relaxed: a rank's own are made by itself or known to it
 
-// The threads that have not ended, each with who waits for its end (null: nobody does). The table is held
-// while a thread is created, so that it is complete when the thread ends or somebody joins it.
+struct LiveThread {
+  int rank = -1;                  // whose it is
+  ThreadEvent* joiner = nullptr;  // who waits for its end; null: nobody does
+};
+
+// The threads that have not ended. The table is held while a thread is created, so that it is complete when the thread
+// ends or somebody joins it.
 struct LiveThreads {
   std::mutex mutex;
-  std::unordered_map<pthread_t, ThreadEvent*> joiners;
+  std::unordered_map<pthread_t, LiveThread> table;
 };
 LiveThreads& live_threads() {
   static LiveThreads& threads = *new LiveThreads;  // threads may outlive everything
@@ -41,8 +52,9 @@ void announce_end() {
   ThreadEvent* joiner = nullptr;
   {
     const std::scoped_lock guard(threads.mutex);
-    auto self = threads.joiners.extract(pthread_self());
-    if (!self.empty()) joiner = self.mapped();
+    auto self = threads.table.extract(pthread_self());
+    if (!self.empty()) joiner = self.mapped().joiner;
+    keep_processor_time(thread_context.rank);  // with the list held: a reader sees it there or here
   }
   if (joiner != nullptr) joiner->happen();
 }
@@ -53,9 +65,9 @@ void suspend_until_end(pthread_t thread) {
   ThreadEvent end;
   {
     const std::scoped_lock guard(threads.mutex);
-    auto entry = threads.joiners.find(thread);
-    if (entry == threads.joiners.end() || entry->second != nullptr) return;
-    entry->second = &end;
+    auto entry = threads.table.find(thread);
+    if (entry == threads.table.end() || entry->second.joiner != nullptr) return;
+    entry->second.joiner = &end;
   }
   end.wait("pthread_join");
 }
@@ -63,6 +75,7 @@ void suspend_until_end(pthread_t thread) {
 struct Start {
   int rank;
   bool has_directory;  // the thread that makes it has one of its own
+  bool takes_cores;    // it inherits those of the rank's own flow of control
   void* (*function)(void*);
   void* argument;
 };
@@ -91,6 +104,7 @@ void* run_helper(void* opaque) {
   const Start start = *owned;
   become_helper(start.rank);
   keep_directory(start.rank, start.has_directory);
+  if (start.takes_cores) follow_choice(start.rank);
   return start.function(start.argument);
 }
 
@@ -108,29 +122,46 @@ Join real_join() {
   return real;
 }
 
+// Of a thread that the calling one makes. Libc has no other way to ask whether the attributes name cores: if not, it
+// says all that there can be.
+bool inherits_cores(const pthread_attr_t* attributes) noexcept {
+  if (thread_context.helper) return false;  // from the kernel, as ever
+  if (attributes == nullptr) return true;
+  cpu_set_t named;
+  return pthread_attr_getaffinity_np(attributes, sizeof named, &named) != 0 ||
+         CPU_COUNT(&named) == CPU_SETSIZE;
+}
+
 int create_helper(int rank, pthread_t* thread, const pthread_attr_t* attributes, void* (*function)(void*),
                   void* argument) {
-  std::unique_ptr<Start> start(new (std::nothrow) Start{rank, thread_has_directory, function, argument});
+  std::unique_ptr<Start> start(
+      new (std::nothrow) Start{rank, thread_has_directory, inherits_cores(attributes), function, argument});
   if (start == nullptr) return EAGAIN;
   threads_exist.store(true, std::memory_order_relaxed);
   if (the_hooks.created != nullptr && !thread_context.helper) the_hooks.created(rank);
   LiveThreads& threads = live_threads();
   const std::scoped_lock guard(threads.mutex);
-  std::unordered_map<pthread_t, ThreadEvent*>::node_type
-      entry;  // made first: a thread that runs cannot be taken back
+  // Made first: a thread that runs cannot be taken back.
+  std::unordered_map<pthread_t, LiveThread>::node_type entry;
   try {
-    threads.joiners.reserve(threads.joiners.size() + 1);
-    entry = threads.joiners.extract(threads.joiners.try_emplace(pthread_t{}, nullptr).first);
+    threads.table.reserve(threads.table.size() + 1);
+    entry = threads.table.extract(threads.table.try_emplace(pthread_t{}, LiveThread{rank, nullptr}).first);
   } catch (const std::bad_alloc&) {
     return EAGAIN;
   }
   const int error = real_create()(thread, attributes, &run_helper, start.get());
   if (error != 0) return error;
   static_cast<void>(start.release());
-  threads.joiners.erase(*thread);  // of one that has ended and was never joined: numbers come again
+  threads.table.erase(*thread);  // of one that has ended and was never joined: numbers come again
   entry.key() = *thread;
-  threads.joiners.insert(std::move(entry));
+  threads.table.insert(std::move(entry));
   return 0;
+}
+
+// Kept out of the way of switches, which mostly have none.
+[[gnu::noinline]] void do_switch_duties(int from, int to) noexcept {
+  if (thread_has_directory) enter_directory(to);
+  if ((switch_duties.load(std::memory_order_relaxed) & kCountTime) != 0) switch_processor_time(from, to);
 }
 
 std::atomic<bool> forked{false};
@@ -147,6 +178,41 @@ struct ForkWatch {
 } fork_watch;
 
 }  // namespace
+
+bool on_own_flow(int rank) noexcept {
+  return thread_context.rank == rank && !thread_context.helper;
+}
+
+bool threads_have_been_created() noexcept {
+  return threads_exist.load(std::memory_order_relaxed);
+}
+
+bool is_live_thread(pthread_t thread) noexcept {
+  if (!threads_have_been_created()) return false;
+  LiveThreads& threads = live_threads();
+  const std::scoped_lock guard(threads.mutex);
+  return threads.table.contains(thread);
+}
+
+std::uint64_t processor_time_of_threads(int rank) noexcept {
+  constexpr int kAttempts = 10'000;  // the calling thread itself may hold the list
+  LiveThreads& threads = live_threads();
+  int attempts = 0;
+  while (!threads.mutex.try_lock()) {
+    if (++attempts == kAttempts) return 0;
+    sched_yield();
+  }
+  const std::lock_guard guard(threads.mutex, std::adopt_lock);
+  std::uint64_t sum = kept_processor_time(rank);
+  for (const auto& [thread, live] : threads.table) {
+    clockid_t clock{};
+    timespec time{};
+    if (live.rank == rank && pthread_getcpuclockid(thread, &clock) == 0 && clock_gettime(clock, &time) == 0)
+      sum +=
+          static_cast<std::uint64_t>(time.tv_sec) * 1'000'000'000 + static_cast<std::uint64_t>(time.tv_nsec);
+  }
+  return sum;
+}
 
 bool in_forked_child() noexcept {
   return forked.load(std::memory_order_relaxed);
@@ -208,10 +274,15 @@ void stay_on_thread(int rank) noexcept {
   if (the_hooks.stays != nullptr) the_hooks.stays(rank);
 }
 
+void tell_of_choice(int rank) noexcept {
+  if (the_hooks.chooses_cores != nullptr) the_hooks.chooses_cores(rank);
+}
+
 void set_running_rank(int rank) noexcept {
+  const int before = thread_context.rank;
   thread_context.rank = rank;
-  if (thread_has_directory) [[unlikely]]
-    enter_directory(rank);
+  if (switch_duties.load(std::memory_order_relaxed) != 0) [[unlikely]]
+    do_switch_duties(before, rank);
 }
 
 __attribute__((noinline)) int running_rank() noexcept {

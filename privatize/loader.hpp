@@ -53,6 +53,10 @@ class Group {
                                       std::vector<std::string> environment) = 0;
 };
 
+/// Where the stack of the rank's own flow of control lies: [stack, stack + bytes). What the program asks about its stack
+/// is answered by that. After map_image().
+void tell_stack(int rank, void* stack, std::size_t bytes) noexcept;
+
 /// Image the code or data address belongs to: its world rank and the symbol there, for crash reports.
 /// Async-signal-safe, no malloc.
 struct ImageAddress {

@@ -8,13 +8,16 @@ namespace tmpi::privatize {
 /// a worker with others, and the user wants it.
 bool may_offload() noexcept;
 
+/// The same whatever the user wants: where what blocks the flow may wait for another rank of its worker.
+bool may_pass_to_pool() noexcept;
+
 namespace detail {
 long offload_call(const char* name, bool restarts, long (*run)(const void*), const void* argument) noexcept;
 }
 
 /// Runs `call`, which makes one system call and returns its result (-1: errno says why), on a thread of the
 /// pool; on this one if there is none to be had. A signal for the rank ends it with EINTR, or, if it `restarts` and
-/// all handlers have said SA_RESTART, it is made again. `name` is for state dumps. Only where may_offload().
+/// all handlers have said SA_RESTART, it is made again. `name` is for state dumps. Only where may_pass_to_pool().
 /// SUSPENDS.
 template <class Call>
 long offload(const char* name, bool restarts, const Call& call) noexcept {

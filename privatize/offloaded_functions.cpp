@@ -17,7 +17,9 @@
 #include <climits>
 #include <cstdarg>
 
+#include "privatize/loader.hpp"
 #include "privatize/offload.hpp"
+#include "privatize/record_locks.hpp"
 #include "privatize/runtime_functions.hpp"
 
 namespace tmpi::privatize {
@@ -51,6 +53,11 @@ bool waits_for_input(int fd, int flags = 0) noexcept {
 }
 bool waits_for_output(int fd, std::size_t length, int flags = 0) noexcept {
   return may_offload() && (flags & MSG_DONTWAIT) == 0 && would_wait_to_write(fd, length);
+}
+
+/// The calling thread is a rank's in its node process, whose record locks would be those of all.
+bool has_own_locks() noexcept {
+  return running_rank() >= 0 && !in_forked_child();
 }
 
 std::size_t total(const iovec* parts, std::size_t count) noexcept {
@@ -178,9 +185,29 @@ int tmpi_flock(int fd, int operation) {
   return static_cast<int>(offload("flock", true, call));
 }
 int tmpi_lockf(int fd, int command, off_t length) {
-  const auto call = [=] { return ::lockf(fd, command, length); };
-  if (command != F_LOCK || !may_offload()) return call();
-  return static_cast<int>(offload("lockf", true, call));
+  if (!has_own_locks()) return ::lockf(fd, command, length);
+  struct flock lock {};
+  lock.l_whence = SEEK_CUR;
+  lock.l_len = length;
+  switch (command) {
+    case F_TEST:
+      lock.l_type = F_RDLCK;  // as glibc asks
+      if (lock_records(running_rank(), fd, F_GETLK, &lock) != 0) return -1;
+      if (lock.l_type == F_UNLCK) return 0;
+      errno = EACCES;
+      return -1;
+    case F_ULOCK:
+      lock.l_type = F_UNLCK;
+      break;
+    case F_LOCK:
+    case F_TLOCK:
+      lock.l_type = F_WRLCK;
+      break;
+    default:
+      errno = EINVAL;
+      return -1;
+  }
+  return lock_records(running_rank(), fd, command == F_LOCK ? F_SETLKW : F_SETLK, &lock);
 }
 int tmpi_fcntl(int fd, int command, ...) {
   va_list rest;
@@ -188,7 +215,9 @@ int tmpi_fcntl(int fd, int command, ...) {
   void* const argument = va_arg(rest, void*);  // or a number, which travels the same way; or nothing
   va_end(rest);
   const auto call = [=] { return ::fcntl(fd, command, argument); };
-  if ((command != F_SETLKW && command != F_OFD_SETLKW) || !may_offload()) return call();
+  if ((command == F_SETLK || command == F_SETLKW || command == F_GETLK) && has_own_locks())
+    return lock_records(running_rank(), fd, command, static_cast<struct flock*>(argument));
+  if (command != F_OFD_SETLKW || !may_offload()) return call();
   return static_cast<int>(offload("fcntl", true, call));
 }
 

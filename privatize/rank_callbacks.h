@@ -58,6 +58,9 @@ ssize_t tmpi_wait_write(int fd, const void* data, size_t length);
 ssize_t tmpi_wait_readv(int fd, const struct iovec* parts, int count);
 ssize_t tmpi_wait_writev(int fd, const struct iovec* parts, int count);
 
+/* The rank is about to close a descriptor that is none of its standard streams: its record locks on that file go. */
+void tmpi_rank_closes(int rank, int fd);
+
 /* Opens a stream by `open`, libc's fopen; the worker's other ranks run while it
  * waits for the other end of a FIFO. */
 FILE* tmpi_wait_open(FILE* (*open)(const char*, const char*), const char* path, const char* mode);

@@ -4,6 +4,7 @@
 #include <mutex>
 #include <new>
 
+#include "privatize/loader.hpp"
 #include "privatize/pthread_keys.hpp"
 #include "privatize/rank_table.hpp"
 
@@ -54,6 +55,13 @@ void destroy_rank_state(int rank) noexcept {
   states.find(rank)->store(nullptr, std::memory_order_release);
   delete_key_values(state->key_values);
   delete state;
+}
+
+void tell_stack(int rank, void* stack, std::size_t bytes) noexcept {
+  RankState* const state = rank_state(rank);
+  if (state == nullptr) return;
+  state->stack = stack;
+  state->stack_bytes = bytes;
 }
 
 }  // namespace tmpi::privatize

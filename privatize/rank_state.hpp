@@ -3,8 +3,10 @@
 #pragma once
 
 #include <pthread.h>
+#include <sched.h>
 
 #include <atomic>
+#include <cstddef>
 #include <cstdint>
 #include <memory>
 #include <string>
@@ -71,6 +73,17 @@ struct ExitHandler {
   void* object = nullptr;  ///< __dso_handle of the object that registered it
 };
 
+/// Processor time as the rank has been told it last: ns. Relaxed: threads that ask at once may see each other's.
+struct ToldTimes {
+  std::atomic<std::uint64_t> user{0}, system{0};
+};
+
+/// As many cores as the kernel knows of at most, as functions of libc take them.
+struct CoreSet {
+  unsigned long words[128] = {};
+  cpu_set_t* set() noexcept { return reinterpret_cast<cpu_set_t*>(words); }
+};
+
 struct RankState {
   int rank = -1;
   ImageSet* set = nullptr;  ///< the program's
@@ -83,6 +96,10 @@ struct RankState {
   OpenedLibraries opened;
   std::string dl_error, dl_error_told;     ///< dlerror's: pending, and last given out
   std::vector<ExitHandler> exit_handlers;  ///< only used without a shim (fallback_exit.cpp)
+  std::unique_ptr<CoreSet> cores;  ///< that it has chosen (own_affinity.hpp), under the lock; null: none
+  void* stack = nullptr;           ///< lowest address of that of its own flow of control; null: not known
+  std::size_t stack_bytes = 0;
+  ToldTimes process_times, flow_times;  ///< of all that it has, and of its own flow of control
 
   template <class Function>
   void for_each_image(Function fn) const {

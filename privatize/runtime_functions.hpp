@@ -8,6 +8,7 @@
 #include <netdb.h>
 #include <poll.h>
 #include <pthread.h>
+#include <sched.h>
 #include <semaphore.h>
 #include <signal.h>
 #include <spawn.h>
@@ -144,6 +145,16 @@ time_t tmpi_time(time_t* time);
 int tmpi_timespec_get(timespec* time, int base);
 clock_t tmpi_clock();
 clock_t tmpi_times(tms* times);
+int tmpi_getrusage(int whose, rusage* usage);
+int tmpi_clock_getcpuclockid(pid_t process, clockid_t* clock);
+int tmpi_pthread_getcpuclockid(pthread_t thread, clockid_t* clock);
+
+// own_affinity.cpp
+int tmpi_sched_setaffinity(pid_t thread, std::size_t size, const cpu_set_t* cores);
+int tmpi_sched_getaffinity(pid_t thread, std::size_t size, cpu_set_t* cores);
+int tmpi_pthread_setaffinity_np(pthread_t thread, std::size_t size, const cpu_set_t* cores);
+int tmpi_pthread_getaffinity_np(pthread_t thread, std::size_t size, cpu_set_t* cores);
+int tmpi_pthread_getattr_np(pthread_t thread, pthread_attr_t* attributes);
 
 // pthread_keys.cpp
 int tmpi_pthread_key_create(pthread_key_t* key, void (*destructor)(void*));

@@ -146,6 +146,10 @@ bool may_offload() noexcept {
   return the_hooks.yields && in_company();
 }
 
+bool may_pass_to_pool() noexcept {
+  return in_company();
+}
+
 extern "C" {
 
 // The operating system's turn, too: what the rank waits for may be done by a process that shares the core.

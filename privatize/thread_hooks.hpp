@@ -45,6 +45,8 @@ struct ThreadHooks {
   /// The rank has something that belongs to the thread it runs on: it must not go on on another one. Called on that
   /// thread.
   void (*stays)(int rank) noexcept;
+  /// The rank has chosen cores for itself, which does not move its worker. Any thread of it.
+  void (*chooses_cores)(int rank) noexcept;
 };
 
 void set_thread_hooks(const ThreadHooks& hooks) noexcept;
@@ -59,6 +61,8 @@ bool may_suspend() noexcept;
 bool may_wait_for_threads() noexcept;
 /// ThreadHooks::stays, if there is one.
 void stay_on_thread(int rank) noexcept;
+/// ThreadHooks::chooses_cores, if there is one.
+void tell_of_choice(int rank) noexcept;
 /// Where may_suspend(): runs other ranks of the worker that are ready. SUSPENDS.
 void let_others_run() noexcept;
 

@@ -66,6 +66,12 @@ Target target_of(int fd) noexcept {
   return fd;
 }
 
+/// A real descriptor of the rank.
+int close_real(int fd) noexcept {
+  tmpi_rank_closes(tmpi_image_rank, fd);
+  return tmpi_libc.close(fd);
+}
+
 /// What a copy of `fd` is a copy of, for the kernel: a number must exist even where the target is no descriptor.
 int kernel_descriptor(int fd) noexcept {
   const Target target = target_of(fd);
@@ -92,6 +98,7 @@ int copy_to(int from, int to, int flags, Make make) noexcept {
   if (from == to) return to;
   if (to < 0 || to > 2) {
     if (copy_count != 0) forget_copy(to);
+    tmpi_rank_closes(tmpi_image_rank, to);
     return record_copy_of(from, make(kernel_descriptor(from), to, flags));
   }
   Target target = source;
@@ -99,7 +106,7 @@ int copy_to(int from, int to, int flags, Make make) noexcept {
     target = tmpi_libc.dup(source);
     if (target < 0) return -1;
   }
-  if (standard[to] >= 0) tmpi_libc.close(standard[to]);
+  if (standard[to] >= 0) close_real(standard[to]);
   standard[to] = target;
   return to;
 }
@@ -152,19 +159,19 @@ int real_descriptor(int fd) noexcept {
 }
 
 void redirect_descriptor(int fd, int real) noexcept {
-  if (standard[fd] >= 0) tmpi_libc.close(standard[fd]);
+  if (standard[fd] >= 0) close_real(standard[fd]);
   standard[fd] = real;
 }
 
 int close_descriptor(int fd) noexcept {
   if (fd > 2) {
     forget_copy(fd);
-    return tmpi_libc.close(fd);
+    return close_real(fd);
   }
   const Target target = standard[fd];
   standard[fd] = kClosed;
   if (leads_to_launcher(target)) return 0;
-  if (target >= 0) return tmpi_libc.close(target);
+  if (target >= 0) return close_real(target);
   errno = EBADF;
   return -1;
 }
@@ -172,7 +179,7 @@ int close_descriptor(int fd) noexcept {
 extern "C" {
 
 int close(int fd) {
-  return is_rank_descriptor(fd) ? close_descriptor(fd) : tmpi_libc.close(fd);
+  return is_rank_descriptor(fd) ? close_descriptor(fd) : close_real(fd);
 }
 
 int dup(int fd) {
@@ -185,12 +192,18 @@ int dup(int fd) {
 }
 
 int dup2(int from, int to) {
-  if (!is_rank_descriptor(from) && !is_rank_descriptor(to)) return tmpi_libc.dup2(from, to);
+  if (!is_rank_descriptor(from) && !is_rank_descriptor(to)) {
+    if (from != to) tmpi_rank_closes(tmpi_image_rank, to);
+    return tmpi_libc.dup2(from, to);
+  }
   return copy_to(from, to, 0, [](int source, int number, int) { return tmpi_libc.dup2(source, number); });
 }
 
 int dup3(int from, int to, int flags) {
-  if (!is_rank_descriptor(from) && !is_rank_descriptor(to)) return tmpi_libc.dup3(from, to, flags);
+  if (!is_rank_descriptor(from) && !is_rank_descriptor(to)) {
+    if (from != to) tmpi_rank_closes(tmpi_image_rank, to);
+    return tmpi_libc.dup3(from, to, flags);
+  }
   if (from == to) {
     errno = EINVAL;
     return -1;

@@ -7,8 +7,13 @@
 
 int tmpi_image_rank = -1;
 
+// The dynamic linker's: where the stack of main began. Collectors of garbage look from there on.
+extern "C" void* __libc_stack_end;
+void* __libc_stack_end;
+
 void tmpi_shim_start(int rank, char** environment) {
   tmpi_image_rank = rank;
+  __libc_stack_end = environment;
   tmpi::shim::remember_process();
   tmpi::shim::start_environment(environment);
   tmpi::shim::start_streams();

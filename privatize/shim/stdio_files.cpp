@@ -10,6 +10,7 @@
 #include "privatize/rank_callbacks.h"
 #include "privatize/shim/descriptors.hpp"
 #include "privatize/shim/host/libc_originals.hpp"
+#include "privatize/shim/shim.h"
 #include "privatize/shim/streams.hpp"
 
 namespace tmpi::shim {
@@ -88,6 +89,12 @@ int stream_named(const char* path) noexcept {
   return -1;
 }
 
+/// What is done before libc closes a file of the rank's: what it has written goes out before its record locks do.
+void prepare_to_close(FILE* file) noexcept {
+  tmpi_libc.fflush(file);
+  tmpi_rank_closes(tmpi_image_rank, tmpi_libc.fileno(file));
+}
+
 template <class Open>
 FILE* open_file(const char* path, const char* mode, Open open) noexcept {
   const int stream = stream_named(path);
@@ -101,6 +108,7 @@ FILE* reopen_file(const char* path, const char* mode, FILE* file, Reopen reopen)
   const int stream = standard_stream(file);
   if (stream >= 0) return reopen_standard(path, mode, file, stream);
   const bool known = forget_file(file);
+  prepare_to_close(file);
   FILE* result = reopen(path, mode, file);
   return known ? remember_file(result) : result;
 }
@@ -138,6 +146,7 @@ int fclose(FILE* file) {
   const int stream = standard_stream(file);
   if (stream >= 0) return close_standard(file, stream);
   forget_file(file);
+  prepare_to_close(file);
   return tmpi_libc.fclose(file);
 }
 

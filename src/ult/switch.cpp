@@ -43,10 +43,18 @@ inline Thread& arrive(const transfer_t& transfer) noexcept {
   return thread;
 }
 
+// As execve leaves it to a program: rounding to nearest, no exception noted, none trapped, denormals as they are.
+inline void reset_floating_point() noexcept {
+  __asm__ volatile("fninit");
+  __builtin_ia32_ldmxcsr(0x1f80);
+}
+
 void fiber_main(transfer_t transfer) noexcept {
   // The caller of this frame is nobody: ends backtraces and exception searches here.
   __asm__ volatile(".cfi_undefined rip");
   Fiber& self = *arrive(transfer).to;
+  // Boost.Context hands on what whoever prepared the fiber had: rounding, traps, flags of another rank.
+  reset_floating_point();
   const std::byte* top = self.stack.base + self.stack.size;
   reinterpret_cast<const FirstFrame*>(top - sizeof(FirstFrame))->entry(self);
   __builtin_trap();  // an Entry does not return

@@ -178,6 +178,21 @@ TEST_CASE("floating-point rounding and flags belong to the fiber") {
   CHECK(kept[1]);
 }
 
+TEST_CASE("a fiber begins in the floating-point environment of a new process") {
+  std::fesetround(FE_UPWARD);
+  Fibers fibers(1);  // prepared in that
+  std::feraiseexcept(FE_ALL_EXCEPT);
+  fibers.body(0, [] {
+    CHECK(std::fegetround() == FE_TONEAREST);
+    CHECK(std::fetestexcept(FE_ALL_EXCEPT) == 0);
+    CHECK(fegetexcept() == 0);
+  });
+  fibers.resume(0);
+  CHECK(std::fegetround() == FE_UPWARD);
+  std::fesetround(FE_TONEAREST);
+  std::feclearexcept(FE_ALL_EXCEPT);
+}
+
 TEST_CASE("many fibers, each with its own locals") {
   Fibers fibers(kMany, 16 * 1024);
   long sum = 0;

@@ -134,6 +134,7 @@ ssize_t tmpi_wait_writev(int fd, const struct iovec* parts, int count) {
   return writev(fd, parts, count);
 }
 
+void tmpi_rank_closes(int, int) {}
 FILE* tmpi_wait_open(FILE* (*open)(const char*, const char*), const char* path, const char* mode) {
   return open(path, mode);
 }

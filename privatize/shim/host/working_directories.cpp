@@ -15,6 +15,7 @@
 #include "privatize/rank_directory.hpp"
 #include "privatize/rank_table.hpp"
 #include "privatize/shim/host/host_functions.h"
+#include "privatize/switch_duties.hpp"
 #include "privatize/thread_hooks.hpp"
 
 namespace tmpi::privatize {
@@ -99,6 +100,7 @@ bool part_from_process() noexcept {
   }
   if (unshare(CLONE_FS) != 0) return false;
   privatize::thread_has_directory = true;
+  privatize::demand(privatize::kEnterDirectory);
   return true;
 }
 

@@ -35,8 +35,10 @@
 #include "observe/observation.hpp"
 #include "privatize/large_blocks.hpp"
 #include "privatize/preload.hpp"
+#include "privatize/processor_time.hpp"
 #include "privatize/rank_directory.hpp"
 #include "privatize/rank_signals.hpp"
+#include "privatize/record_locks.hpp"
 #include "sched/balances.hpp"
 #include "sched/topology.hpp"
 
@@ -282,6 +284,11 @@ Result<void> NodeJob::create_scheduler() {
         return program.refers_to("MPIX_Rtime") || program.refers_to("PMPIX_Rtime");
       }))
     scheduler_->meter_switches();
+  // The same of processor time: a rank that asks for the first time in the end wants to know of all.
+  if (any_program([](const privatize::Group& program) {
+        return main_refers_to_any(program, {"clock", "times", "getrusage"});
+      }))
+    privatize::count_processor_time();
   return {};
 }
 
@@ -389,6 +396,8 @@ void NodeJob::run_rank(void* argument) {
         EndKind::kStartFailed, start.rank, 1,
         fmt::format("rank {} on host {}: {}", start.rank, start.job->mpi_->host(), mapped.message()));
   }
+  const ult::Stack& stack = sched::current()->stack;
+  privatize::tell_stack(start.rank, stack.base, stack.size);
   start.program->run_image(start.image, start.app->arguments, std::move(environment));
 }
 
@@ -436,6 +445,7 @@ void NodeJob::rank_exited(int rank, int code) {
   }
   privatize::end_signals(rank);
   privatize::forget_directory(rank);
+  privatize::drop_all_record_locks(rank);
   std::string record;
   append_record(record, ExitRecord{rank, code, phase != mpi::Phase::kBeforeInit});
   Control::instance()->send(FrameType::kExits, -1, 0, record);

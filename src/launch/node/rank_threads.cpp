@@ -1,5 +1,10 @@
 #include "launch/node/rank_threads.hpp"
 
+#include <fmt/core.h>
+
+#include <atomic>
+
+#include "mpi/rank/callbacks.hpp"
 #include "mpi/rank/threads.hpp"
 #include "privatize/thread_hooks.hpp"
 #include "sched/move.hpp"
@@ -24,6 +29,16 @@ void wake(void* waiter) noexcept {
   static_cast<sched::Waiter*>(waiter)->complete();
 }
 
+// Programs that place themselves do so in every rank.
+void say_that_workers_stay(int rank) noexcept {
+  static std::atomic<bool> said{false};
+  if (mpi::callbacks().inform == nullptr || said.exchange(true, std::memory_order_relaxed)) return;
+  mpi::callbacks().inform(fmt::format(
+      "rank {} on host {} has chosen cores for itself, as others may have: its threads run there, "
+      "workers stay where --report-bindings shows them",
+      rank, mpi::job()->host()));
+}
+
 void yield() noexcept {
   const sched::Inside inside(sched::current());
   sched::yield();
@@ -39,6 +54,7 @@ void register_thread_hooks() noexcept {
       .wake = wake,
       .yield = yield,
       .stays = [](int rank) noexcept { sched::anchor(*mpi::job()->local(rank)->task); },
+      .chooses_cores = say_that_workers_stay,
   });
 }
 

@@ -294,6 +294,8 @@ void WorldStarter::run_rank(void* argument) {
   if (!mapped) cannot(mapped.message());
   if (!start.app->wdir.empty() && !privatize::choose_directory(start.rank, start.app->wdir.c_str()))
     cannot(fmt::format("wdir {} cannot be entered: {}", start.app->wdir, strerror(errno)));
+  const ult::Stack& stack = sched::current()->stack;
+  privatize::tell_stack(start.rank, stack.base, stack.size);
   // Moved: run_image() does not return, a copy would stay for ever, and there might be no memory for it.
   start.program->run_image(start.image, start.arguments, std::move(start.environment));
 }
