@@ -181,12 +181,21 @@ class Examiner {
     if (word.starts_with("--language=")) language_ = word.substr(11);
     if (contains(kStopsBeforeLink, word)) compile_only_ = true;
     if (word == "-shared" || word == "--shared") shared_ = true;
+    if (word.starts_with("-fsanitize=")) see_sanitizers(word.substr(11));
     if (word == "-fPIC" || word == "-fpic") library_code_ = true;
     if (word == "-fPIE" || word == "-fpie" || word == "-fno-PIC" || word == "-fno-pic") library_code_ = false;
     if (word == "-r" || word == "--relocatable") partial_ = true;
     if (word == "-nostdlib" || word == "-nostartfiles" || word == "--no-standard-libraries") bare_ = true;
     const auto* refusal = std::ranges::find(kRefusals, word, &Refusal::option);
     if (refusal != kRefusals.end()) refusal_ = refusal;
+  }
+
+  void see_sanitizers(string_view list) {
+    while (!list.empty()) {
+      const auto comma = list.find(',');
+      sanitizers_.emplace_back(list.substr(0, comma));
+      list = comma == string_view::npos ? string_view{} : list.substr(comma + 1);
+    }
   }
 
   void see_linker_options(string_view list) {
@@ -220,7 +229,8 @@ class Examiner {
     Arguments result{.action = Action::kLinkProgram,
                      .has_sources = sources_,
                      .compiles = compiles_,
-                     .for_library = library_code_ || shared_};
+                     .for_library = library_code_ || shared_,
+                     .sanitizers = sanitizers_};
     if (!files_ && !libraries_) {
       result.action = Action::kAsk;
     } else if (compile_only_ || (files_ && only_headers_)) {
@@ -239,6 +249,7 @@ class Examiner {
 
   string_view language_;  // of -x; stays valid as the arguments do
   const Refusal* refusal_ = nullptr;
+  std::vector<std::string> sanitizers_;
   bool files_ = false, libraries_ = false, sources_ = false, compiles_ = false, only_headers_ = true;
   bool compile_only_ = false, shared_ = false, partial_ = false, bare_ = false, library_code_ = false;
 };

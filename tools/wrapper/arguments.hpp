@@ -22,6 +22,7 @@ struct Arguments {
   bool has_sources = false;  ///< something to preprocess, so include directories apply
   bool compiles = false;     ///< some of it is not assembler, so options of the compiler proper apply
   bool for_library = false;  ///< the user says that the code is a shared library's (-fPIC, -shared)
+  std::vector<std::string> sanitizers;  ///< of -fsanitize=
 };
 
 /// Looks at a compiler's arguments, response files expanded. Fails for what cannot become a tmpi program

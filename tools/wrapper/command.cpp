@@ -38,6 +38,12 @@ bool reads_specs(const Words& compiler) {
   });
 }
 
+bool is_clang(const Words& compiler) {
+  return std::ranges::any_of(compiler, [](std::string_view word) {
+    return word.substr(word.rfind('/') + 1).find("clang") != std::string_view::npos;
+  });
+}
+
 // clang takes everything behind "--" for files, so our options must stand before it.
 Words::const_iterator end_of_options(const Words& arguments) {
   return std::ranges::find(arguments, "--");
@@ -70,6 +76,28 @@ Words careful_options(const Compiler& compiler) {
 Words thread_local_options(const Words& compiler, const Arguments& what) {
   if (!reads_specs(compiler) || what.for_library) return {};
   return {"-mtls-dialect=gnu2"};
+}
+
+// gcc links a sanitizer's runtime as a shared library anyway; clang does so only if told, and links none at all into
+// what is -shared.
+Words sanitizer_options(const Compiler& compiler, const Arguments& what) {
+  if (!needs_shared_sanitizer(compiler, what)) return {};
+  return {"-shared-libsan"};
+}
+
+bool needs_shared_sanitizer(const Compiler& compiler, const Arguments& what) {
+  return is_clang(compiler.words) && what.action == Action::kLinkProgram && !what.sanitizers.empty();
+}
+
+Result<void> check_sanitizers(const Compiler& compiler, const Arguments& what) {
+  const auto asked = [&](std::string_view name) {
+    return std::ranges::find(what.sanitizers, name) != what.sanitizers.end();
+  };
+  if (!needs_shared_sanitizer(compiler, what) || !asked("leak") || asked("address")) return {};
+  return Failure{
+      "-fsanitize=leak would find nothing: clang has it only as a part of a program, and all ranks of a node "
+      "process "
+      "need one together. -fsanitize=address looks for leaks, too; gcc has a library for -fsanitize=leak."};
 }
 
 Words compile_options(const Compiler& compiler) {
@@ -111,7 +139,10 @@ Words full_command(const Compiler& compiler, const Installation& installation, c
     append(command, careful_options(compiler));
     append(command, thread_local_options(compiler.words, what));
   }
-  if (links_program) append(command, program_options_before(installation));
+  if (links_program) {
+    append(command, program_options_before(installation));
+    append(command, sanitizer_options(compiler, what));
+  }
 
   const auto end = end_of_options(arguments);
   std::copy_if(arguments.begin(), end, std::back_inserter(command),

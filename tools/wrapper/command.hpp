@@ -30,6 +30,15 @@ Words careful_options(const Compiler& compiler);
 /// back.
 Words thread_local_options(const Words& compiler, const Arguments& what);
 
+/// Whether a program is linked that is to have clang's library of a sanitizer, whose directory clang does not note.
+bool needs_shared_sanitizer(const Compiler& compiler, const Arguments& what);
+
+/// Options by which `compiler` links a program with the shared library of a sanitizer.
+Words sanitizer_options(const Compiler& compiler, const Arguments& what);
+
+/// Failure: `compiler` would link a program without the sanitizer that the user asks for, and say nothing.
+Result<void> check_sanitizers(const Compiler& compiler, const Arguments& what);
+
 /// Options for the compiler, put behind the user's: they take back -fPIE, whose thread-locals no second rank
 /// could have.
 Words compile_options(const Compiler& compiler);

@@ -68,6 +68,20 @@ TEST_CASE("thread-locals are reached through descriptors in programs, not in lib
   CHECK(thread_local_options({"clang"}, {.compiles = true}).empty());
 }
 
+TEST_CASE("clang is told to link a sanitizer's library; where it has none that is said") {
+  CHECK(command("-fsanitize=address,undefined a.o -o a", "tmpicc", "clang-14").find(" -shared-libsan ") !=
+        std::string::npos);
+  CHECK(command("-fsanitize=address a.o -o a").find("-shared-libsan") == std::string::npos);
+  CHECK(command("-fsanitize=address -c a.c", "tmpicc", "clang").find("-shared-libsan") == std::string::npos);
+  const auto check = [](const char* line, const char* compiler) {
+    return check_sanitizers({*language_of("tmpicc"), {compiler}}, *examine(split_words(line)));
+  };
+  CHECK_FALSE(check("-fsanitize=leak a.c", "clang"));
+  for (const char* line : {"-fsanitize=address,leak a.c", "-fsanitize=leak -c a.c", "a.c"})
+    CHECK_MESSAGE(check(line, "clang"), line);
+  CHECK(check("-fsanitize=leak a.c", "gcc"));
+}
+
 TEST_CASE("frames are probed where that costs nothing") {
   const Words gcc = careful_options({*language_of("tmpicc"), {"gcc"}});
   CHECK(std::ranges::find(gcc, "-fstack-clash-protection") != gcc.end());

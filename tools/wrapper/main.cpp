@@ -4,11 +4,13 @@
 // Besides the compiler's own arguments: -cc=COMPILER (-cxx= for C++, -fc= for Fortran) or the environment
 // variable TMPI_CC (TMPI_CXX, TMPI_FC) choose the compiler; -show, -compile-info, -link-info (as MPICH's) and
 // --showme[:compile|:link|...] (as Open MPI's) print instead of running.
+#include <sys/utsname.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include <array>
 #include <cerrno>
+#include <climits>
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
@@ -152,6 +154,21 @@ int execute_without_modules(const Wrapper& wrapper, const Words& command) {
   return WIFEXITED(status) ? WEXITSTATUS(status) : 1;
 }
 
+/// Where clang keeps its sanitizers' libraries, as it says itself; empty if it does not.
+std::string sanitizer_directory(const Wrapper& wrapper) {
+  utsname machine{};
+  if (uname(&machine) != 0) return {};
+  const std::string library = std::string("libclang_rt.asan-") + machine.machine + ".so";
+  FILE* const answer =
+      popen(shell_line(joined(wrapper.compiler, {"-print-file-name=" + library})).c_str(), "r");
+  if (answer == nullptr) return {};
+  std::array<char, PATH_MAX> path{};
+  const char* const read = std::fgets(path.data(), path.size(), answer);
+  pclose(answer);
+  if (read == nullptr || path[0] != '/') return {};
+  return {path.data(), std::string_view(path.data()).rfind('/')};
+}
+
 Words chosen_compiler(const Wrapper& wrapper, const std::string& option) {
   const char* variable = std::getenv(wrapper.language->variable);
   Words compiler = split_words(!option.empty()                              ? std::string_view(option)
@@ -203,6 +220,11 @@ int run(int argc, char** argv) {
 
   auto what = examine(expand_response_files(wrapper.arguments));
   if (!what) die(wrapper, what.message());
+  if (Result<void> ok = check_sanitizers(wrapper.what(), *what); !ok) die(wrapper, ok.message());
+  if (needs_shared_sanitizer(wrapper.what(), *what)) {
+    if (const std::string directory = sanitizer_directory(wrapper); !directory.empty())
+      wrapper.arguments.insert(wrapper.arguments.begin(), "-Wl,-rpath," + directory);
+  }
   if (show && wrapper.arguments.empty())
     *what = {.action = Action::kLinkProgram, .has_sources = true, .compiles = true};
   const Words command = full_command(wrapper.what(), wrapper.installation, *what, wrapper.arguments);
