@@ -33,7 +33,7 @@ class Row:
         words = (columns[5] or "").split()
         self.flags = [word for word in words if not word.startswith("cc=")]
         self.compiler = next((word[3:] for word in words if word.startswith("cc=")), None)
-        self.environment = (columns[6] or "").split()
+        self.options = (columns[6] or "").split()
 
 
 def table():
@@ -78,8 +78,7 @@ class Mpi:
         return binary
 
     def command(self, row, ranks, binary, place):
-        exported = [word for setting in row.environment for word in ("-x", setting)]
-        return [*self.launcher, "-n", str(ranks), *place, *exported, str(binary)]
+        return [*self.launcher, "-n", str(ranks), *place, *row.options, str(binary)]
 
     def run(self, row, ranks, binary, place, directory):
         """The lines it printed, sorted (ranks print in any order), or a sentence about what went wrong."""
