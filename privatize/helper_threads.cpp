@@ -19,6 +19,7 @@
 #include "privatize/processor_time.hpp"
 #include "privatize/pthread_keys.hpp"
 #include "privatize/rank_directory.hpp"
+#include "privatize/rank_locale.hpp"
 #include "privatize/rank_state.hpp"
 #include "privatize/runtime_functions.hpp"
 #include "privatize/switch_duties.hpp"
@@ -105,6 +106,7 @@ void* run_helper(void* opaque) {
   become_helper(start.rank);
   keep_directory(start.rank, start.has_directory);
   if (start.takes_cores) follow_choice(start.rank);
+  start_in_locale(start.rank);
   return start.function(start.argument);
 }
 
@@ -161,7 +163,10 @@ int create_helper(int rank, pthread_t* thread, const pthread_attr_t* attributes,
 // Kept out of the way of switches, which mostly have none.
 [[gnu::noinline]] void do_switch_duties(int from, int to) noexcept {
   if (thread_has_directory) enter_directory(to);
-  if ((switch_duties.load(std::memory_order_relaxed) & kCountTime) != 0) switch_processor_time(from, to);
+  const unsigned duties = switch_duties.load(std::memory_order_relaxed);
+  if ((duties & kCountTime) != 0) switch_processor_time(from, to);
+  if ((duties & kEnterLocale) != 0) enter_locale(to);
+  if ((duties & kEnterUmask) != 0) enter_umask(to);
 }
 
 std::atomic<bool> forked{false};

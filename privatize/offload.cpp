@@ -110,6 +110,7 @@ void PoolThread::serve() noexcept {
       keep_directory(rank, true);
     } else if (thread_has_directory) {
       enter_directory(rank);
+      enter_umask(rank);
     }
     call->result = call->run(call->argument);
     call->error = errno;

@@ -9,7 +9,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 #include <unistd.h>
 
 #include "privatize/shim/descriptors.hpp"
@@ -18,8 +17,6 @@
 namespace {
 
 char* strtok_rest;
-struct tm broken_down;  // one object for localtime and gmtime, as the standard allows and programs assume
-char time_text[32];     // "Thu Nov 24 18:22:48 1986\n", 26 bytes in the years that asctime_r accepts
 char unknown_text[64];
 struct hsearch_data hash_table;
 
@@ -28,7 +25,6 @@ char name_text[256];  // of a terminal, of who has logged in
 char base64_text[7];  // 32 bits in sixes
 ether_addr hardware_address;
 char hardware_text[18];
-struct tm parsed;
 char* digits;                         // of ecvt and its like
 constexpr size_t kMostDigits = 5120;  // the largest long double has 4933 before its point
 
@@ -45,21 +41,6 @@ extern "C" {
 
 char* strtok(char* text, const char* delimiters) {
   return strtok_r(text, delimiters, &strtok_rest);
-}
-
-struct tm* localtime(const time_t* when) {
-  tzset();  // localtime must, localtime_r need not
-  return localtime_r(when, &broken_down);
-}
-struct tm* gmtime(const time_t* when) {
-  return gmtime_r(when, &broken_down);
-}
-char* asctime(const struct tm* fields) {
-  return asctime_r(fields, time_text);
-}
-char* ctime(const time_t* when) {
-  const struct tm* fields = localtime(when);
-  return fields != nullptr ? asctime(fields) : nullptr;
 }
 
 char* strerror(int number) {
@@ -137,12 +118,6 @@ char* qecvt(long double value, int count, int* point, int* sign) noexcept {
 char* qfcvt(long double value, int count, int* point, int* sign) noexcept {
   return to_digits(
       [=](char* text, size_t size) { return tmpi_libc.qfcvt_r(value, count, point, sign, text, size); });
-}
-
-int getdate_err;
-struct tm* getdate(const char* text) {
-  getdate_err = tmpi_libc.getdate_r(text, &parsed);
-  return getdate_err == 0 ? &parsed : nullptr;
 }
 
 // The sign of the gamma function, which lgamma leaves in a global.

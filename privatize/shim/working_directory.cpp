@@ -1,7 +1,8 @@
-// chdir moves the rank alone (privatize/rank_directory.hpp).
+// chdir moves the rank alone, and so does umask (privatize/rank_directory.hpp).
 #include <errno.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "privatize/shim/host/host_functions.h"
@@ -36,6 +37,10 @@ int chdir(const char* path) noexcept {
 
 int fchdir(int fd) noexcept {
   return in_forked_child() ? tmpi_libc.fchdir(fd) : move(nullptr, fd);
+}
+
+mode_t umask(mode_t mask) noexcept {
+  return in_forked_child() ? tmpi_libc.umask(mask) : tmpi_shim_umask(tmpi_image_rank, mask);
 }
 
 }  // extern "C"

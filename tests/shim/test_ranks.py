@@ -45,6 +45,12 @@ class Ranks(unittest.TestCase):
             self.assertEqual((job.code, job.err), (0, ""))
             self.assertEqual(sorted(job.out.splitlines()), sorted(f"rank {i}: good" for i in range(ranks)))
 
+    def test_places_are_private(self):
+        for ranks, options in ((1, ()), (3, ("--workers", "1")), (6, ("--workers", "2")), (12, ("--workers", "2", "--sched", "random:3"))):
+            job = self.job(ranks, "places", options=options, before=lambda: os.umask(0o027))
+            self.assertEqual((job.code, job.err), (0, ""))
+            self.assertEqual(sorted(job.out.splitlines()), sorted(f"rank {i}: good" for i in range(ranks)))
+
     def test_dl_errors(self):
         for options in (("--workers", "1"), ("--workers", "2")):
             job = self.job(8, "dl_errors", options=options)

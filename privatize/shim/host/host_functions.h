@@ -3,9 +3,13 @@
 #ifndef TMPI_PRIVATIZE_SHIM_HOST_HOST_FUNCTIONS_H
 #define TMPI_PRIVATIZE_SHIM_HOST_HOST_FUNCTIONS_H
 
+#include <locale.h>
 #include <signal.h>
+#include <stddef.h>
 #include <sys/time.h>
+#include <sys/types.h>
 #include <time.h>
+#include <wchar.h>
 
 #pragma GCC visibility push(default)
 #ifdef __cplusplus
@@ -45,6 +49,8 @@ void tmpi_shim_catch_terminate(void);
 /* chdir(2) to `path`, or fchdir(2) to `fd` if that is null, for the calling rank alone. 1, with errno: the threads
  * of the process cannot have directories of their own, and all of them have moved. */
 int tmpi_shim_chdir(int rank, const char* path, int fd);
+/* umask(2) for the calling rank alone. */
+mode_t tmpi_shim_umask(int rank, mode_t mask);
 
 /* The entry that comes after the first `position` ones of a database of libc, in which libc has one position for the
  * process: `rewind` is its setpwent, `get` its getpwent_r with the caller's arguments, called again until it has come
@@ -67,6 +73,32 @@ int tmpi_shim_next_entry(int rank, enum TmpiDatabase database, long position, vo
 
 /* One message to the system's log; `identity` as openlog(3) has it, `priority` with the facility. */
 void tmpi_shim_log(const char* identity, int options, int priority, const char* message);
+
+/* setlocale(3) for the rank alone, to `name`, which is not empty, or null as there; the text lives for ever. uselocale(3)
+ * of the calling thread, in which LC_GLOBAL_LOCALE is what the rank has set; duplocale(3) of that. localeconv(3), copied. */
+const char* tmpi_shim_setlocale(int rank, int category, const char* name);
+locale_t tmpi_shim_uselocale(int rank, locale_t locale);
+locale_t tmpi_shim_duplocale(int rank, locale_t locale);
+void tmpi_shim_localeconv(struct lconv* result);
+
+/* A rank's time zone: what TZ says in its environment (null: nothing), and by what the functions below fill in, what
+ * tzname, timezone and daylight are then. They have the contracts of their namesakes; a locale may be null. */
+struct TmpiZone {
+  const char* setting;
+  char* names[2];
+  long west;
+  int daylight;
+};
+void tmpi_shim_tzset(struct TmpiZone* zone);
+struct tm* tmpi_shim_localtime(struct TmpiZone* zone, const time_t* when, struct tm* fields);
+time_t tmpi_shim_mktime(struct TmpiZone* zone, struct tm* fields);
+size_t tmpi_shim_strftime(struct TmpiZone* zone, char* text, size_t size, const char* format,
+                          const struct tm* fields, locale_t locale);
+size_t tmpi_shim_wcsftime(struct TmpiZone* zone, wchar_t* text, size_t size, const wchar_t* format,
+                          const struct tm* fields, locale_t locale);
+char* tmpi_shim_strptime(struct TmpiZone* zone, const char* text, const char* format, struct tm* fields,
+                         locale_t locale);
+int tmpi_shim_getdate(struct TmpiZone* zone, const char* text, struct tm* fields);
 
 #ifdef __cplusplus
 }

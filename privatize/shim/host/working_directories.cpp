@@ -48,6 +48,13 @@ privatize::RankTable<std::atomic<Directory*>> table;
 // Of the place in which the calling thread is; 0: where the job was started.
 __attribute__((tls_model("initial-exec"))) constinit thread_local std::uint64_t thread_version = 0;
 
+// What a rank has said by umask, and one more; 0: nothing. relaxed: read where the rank runs, or by a thread it has made.
+privatize::RankTable<std::atomic<unsigned>> masks;
+std::atomic<unsigned> start_mask{0};  // likewise: of the process, once somebody has said something
+__attribute__((tls_model("initial-exec"))) constinit thread_local unsigned thread_mask =
+    0;                              // 0: of the process
+constexpr unsigned kAnyMask = ~0U;  // it is not known
+
 Directory* directory_of(int rank) noexcept {
   std::atomic<Directory*>* const slot = table.find(rank);
   return slot == nullptr ? nullptr : slot->load(std::memory_order_acquire);
@@ -140,6 +147,21 @@ void enter_directory(int rank) noexcept {
   errno = error;
 }
 
+void enter_umask(int rank) noexcept {
+  if (rank < 0) return;
+  const std::atomic<unsigned>* const said = masks.find(rank);
+  unsigned wanted = said == nullptr ? 0 : said->load(std::memory_order_relaxed);
+  if (wanted == 0) wanted = start_mask.load(std::memory_order_relaxed);
+  const int error = errno;
+  // A thread that has none of its own yet has the process's, and so it stays.
+  if (wanted != (thread_mask != 0 ? thread_mask : start_mask.load(std::memory_order_relaxed)) &&
+      part_from_process()) {
+    umask(wanted - 1);
+    thread_mask = wanted;
+  }
+  errno = error;
+}
+
 bool choose_directory(int rank, const char* path) noexcept {
   return tmpi_shim_chdir(rank, path, -1) >= 0;
 }
@@ -148,9 +170,13 @@ void keep_directory(int rank, bool with_worker) noexcept {
   if (!with_worker || !part_from_process()) return;
   thread_version = UINT64_MAX;  // wherever the worker is meanwhile
   enter_directory(rank);
+  if (start_mask.load(std::memory_order_relaxed) == 0) return;
+  thread_mask = kAnyMask;
+  enter_umask(rank);
 }
 
 void forget_directory(int rank) noexcept {
+  if (std::atomic<unsigned>* const said = masks.find(rank)) said->store(0, std::memory_order_relaxed);
   if (directory_of(rank) == nullptr) return;
   const std::lock_guard guard(mutex);
   move(rank, nullptr);
@@ -174,4 +200,16 @@ extern "C" int tmpi_shim_chdir(int rank, const char* path, int fd) {
   tmpi::privatize::enter_directory(rank);
   errno = error;
   return -1;
+}
+
+extern "C" mode_t tmpi_shim_umask(int rank, mode_t mask) {
+  std::atomic<unsigned>* const said = masks.get(rank);
+  if (said == nullptr || !part_from_process()) return umask(mask);  // then it is all threads'
+  const mode_t before = umask(mask);
+  unsigned unknown = 0;
+  start_mask.compare_exchange_strong(unknown, before + 1, std::memory_order_relaxed);
+  said->store((mask & 0777) + 1, std::memory_order_relaxed);
+  thread_mask = (mask & 0777) + 1;
+  tmpi::privatize::demand(tmpi::privatize::kEnterUmask);
+  return before;
 }

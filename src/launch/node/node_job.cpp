@@ -37,6 +37,7 @@
 #include "privatize/preload.hpp"
 #include "privatize/processor_time.hpp"
 #include "privatize/rank_directory.hpp"
+#include "privatize/rank_locale.hpp"
 #include "privatize/rank_signals.hpp"
 #include "privatize/record_locks.hpp"
 #include "sched/balances.hpp"
@@ -446,6 +447,7 @@ void NodeJob::rank_exited(int rank, int code) {
   privatize::end_signals(rank);
   privatize::forget_directory(rank);
   privatize::drop_all_record_locks(rank);
+  privatize::forget_locale(rank);
   std::string record;
   append_record(record, ExitRecord{rank, code, phase != mpi::Phase::kBeforeInit});
   Control::instance()->send(FrameType::kExits, -1, 0, record);
