@@ -28,8 +28,6 @@ LIBRARIES = ["libc.so.6", "libm.so.6", "libresolv.so.2", "ld-linux-x86-64.so.2"]
 OWNER_KINDS = ["private", "switched", "refused", "shared", "common"]
 WAITING_KINDS = ["yields", "holds"]
 DEFINED_KINDS = ["private", "refused"]
-# Defined by the shim, and not by libc.so.6: C++'s and OpenMP's, its own, and what libc links into each object.
-NOT_LIBC = re.compile(r"_Z|GOMP_|tmpi_|__cxa_thread_atexit$|__secure_getenv$|at_quick_exit$|atexit$|pthread_atfork$")
 
 
 @dataclass
@@ -161,8 +159,8 @@ def missing_functions(shim):
     defined = {symbol.split("@")[0] for _, symbol in dynamic_symbols(shim)}
     for source in RUNTIME:
         defined |= set(re.findall(r'\{"(\w+)", address_of\(', source.read_text(encoding="utf-8")))
-    for name in sorted(defined):
-        if kinds.get(name) not in DEFINED_KINDS and not NOT_LIBC.match(name):
+    for name in sorted(defined & exported.keys()):
+        if kinds.get(name) not in DEFINED_KINDS:
             yield f"{name} is defined by the shim or the runtime table, and has no row of the kind {' or '.join(DEFINED_KINDS)}"
     for name in sorted(name for name, kind in kinds.items() if kind in DEFINED_KINDS and name not in defined):
         yield f"{name} is said to be {kinds[name]}, but neither the shim nor the runtime table defines it"
