@@ -51,6 +51,13 @@ class Ranks(unittest.TestCase):
             self.assertEqual((job.code, job.err), (0, ""))
             self.assertEqual(sorted(job.out.splitlines()), sorted(f"rank {i}: good" for i in range(ranks)))
 
+    def test_check_names_shared_state(self):
+        job = self.job(2, "shared_state", options=("--check",))
+        self.assertEqual(job.code, 0, job.err)
+        self.assertIn("  malloc_trim, mallopt: settings and counters of the allocator: ", job.err)
+        self.assertEqual(self.job(2, "shared_state").err, "")
+        self.assertEqual(self.job(2, "state", options=("--check",)).err, "")
+
     def test_dl_errors(self):
         for options in (("--workers", "1"), ("--workers", "2")):
             job = self.job(8, "dl_errors", options=options)

@@ -89,6 +89,7 @@ Result<NodeJob*> NodeJob::create(Assignment assignment) {
   job.prepare_check();
   job.prepare_following();
   if (Result<void> ok = job.load_programs(); !ok) return ok.failure();
+  job.warn_of_shared_state();
   if (job.meets_other_jobs()) {
     if (Result<void> ok = open_to_other_jobs(job.spec_); !ok) return ok.failure();
   }

@@ -72,6 +72,7 @@ class NodeJob {
   void warn_of_sharing() const;
   Result<void> prepare_observation() const;
   void prepare_check() const;
+  void warn_of_shared_state() const;
   void prepare_following() const;
   Result<std::vector<std::string>> profiling_libraries(const AppSpec& app) const;
   Result<void> load_programs();

@@ -4,9 +4,13 @@
 
 #include <algorithm>
 #include <filesystem>
+#include <map>
+#include <memory>
+#include <string_view>
 
 #include "check/checker.hpp"
 #include "check/functions.hpp"
+#include "check/shared_state.hpp"
 #include "launch/control/control.hpp"
 #include "launch/node/blocking_call.hpp"
 #include "launch/node/node_job.hpp"
@@ -138,6 +142,25 @@ void NodeJob::report_findings() const {
   warn_of("accepted here, but not defined by the MPI report; another MPI may refuse it",
           checker->liberties());
   warn_of("not freed at MPI_Finalize", checker->leaks());
+}
+
+void NodeJob::warn_of_shared_state() const {
+  if (!spec_.check || spec_.quiet || node_.node != 0) return;
+  std::map<std::string_view, std::string> names_of;  // by what is shared
+  for (const check::SharedState& shared : check::shared_state()) {
+    const bool is_used =
+        std::ranges::any_of(programs_, [&](const std::unique_ptr<privatize::Group>& program) {
+          return program != nullptr && program->main_refers_to(shared.name);
+        });
+    if (!is_used) continue;
+    std::string& names = names_of[shared.what];
+    names += (names.empty() ? "" : ", ") + std::string(shared.name);
+  }
+  if (names_of.empty()) return;
+  std::string text =
+      "warning: the program refers to state of libc that the ranks of a node share (docs/libc-state.md):";
+  for (const auto& [what, names] : names_of) text += fmt::format("\n  {}: {}", names, what);
+  Control::instance()->notice(NoticeKind::kWarning, text);
 }
 
 std::string NodeJob::trace_file() const {
