@@ -54,7 +54,8 @@ class Machine {
     loaded_ = hwloc_topology_init(&topology_) == 0;
     if (!loaded_) return;
     hwloc_topology_set_all_types_filter(topology_, HWLOC_TYPE_FILTER_KEEP_NONE);
-    hwloc_topology_set_type_filter(topology_, HWLOC_OBJ_CORE, HWLOC_TYPE_FILTER_KEEP_ALL);
+    for (const hwloc_obj_type_t type : {HWLOC_OBJ_CORE, HWLOC_OBJ_PACKAGE})
+      hwloc_topology_set_type_filter(topology_, type, HWLOC_TYPE_FILTER_KEEP_ALL);
     // The x86 back end would visit every CPU to run CPUID there; Linux' sysfs says the same.
     hwloc_topology_set_components(topology_, HWLOC_TOPOLOGY_COMPONENTS_FLAG_BLACKLIST, "x86");
     loaded_ = hwloc_topology_load(topology_) == 0;
@@ -82,12 +83,20 @@ Result<Topology> Topology::discover() {
   std::vector<Candidate> candidates;
   Topology topology;
   const int cores = hwloc_get_nbobjs_by_type(machine.get(), HWLOC_OBJ_CORE);
+  int core_of_socket = -1;
+  int last_socket = 0;
   for (int c = 0; c < cores; ++c) {
     hwloc_obj_t core = hwloc_get_obj_by_type(machine.get(), HWLOC_OBJ_CORE, static_cast<unsigned>(c));
+    hwloc_obj_t package = hwloc_get_ancestor_obj_by_type(machine.get(), HWLOC_OBJ_PACKAGE, core);
+    const int socket = package == nullptr ? 0 : static_cast<int>(package->logical_index);
+    core_of_socket = socket == last_socket ? core_of_socket + 1 : 0;
+    last_socket = socket;
     int sibling = 0;
     for (int pu = hwloc_bitmap_first(core->cpuset); pu >= 0; pu = hwloc_bitmap_next(core->cpuset, pu)) {
       if (contains(mask, pu))
-        candidates.push_back({sibling++, {static_cast<int>(core->logical_index), pu, numa_node_of(core)}});
+        candidates.push_back(
+            {sibling++,
+             {static_cast<int>(core->logical_index), pu, numa_node_of(core), socket, core_of_socket}});
     }
     topology.cores += sibling > 0;
   }

@@ -17,6 +17,8 @@ struct Place {
   int core = 0;  ///< hwloc's logical core number
   int pu = 0;    ///< the operating system's CPU number
   int numa_node = 0;
+  int socket = 0;          ///< hwloc's logical number
+  int core_of_socket = 0;  ///< number of the core in its socket
 };
 
 struct Topology {

@@ -14,6 +14,7 @@ from control_wire import MAGIC, VERSION
 HELLO, NOTICE, OUTPUT, EXITS, STDIN_WANTED, STATE_DUMP, END, DONE = 1, 2, 3, 4, 5, 6, 7, 8
 ADDRESS, LOST, USES_MPI, QUIESCENT, QUIESCENCE_ANSWER, WAIT_FOR_EDGES = 9, 10, 11, 12, 13, 14
 JOB, STDIN, SIGNAL, STATE_DUMP_WANTED, ADDRESSES, END_NOW = 64, 65, 66, 67, 68, 69
+UNLESS_HANDLED = 256  # of STATE_DUMP_WANTED, and the number of a signal
 
 REMOTE = sys.argv[1] == "--remote"  # over stdin and stdout
 
@@ -234,11 +235,18 @@ def flood():
 
 
 def state_dump():
+    """Handles SIGUSR1 from the second one on."""
     start()
     send(OUTPUT, b"ready\n", 0, 1)
+    handled = False
     while True:
         kind, detail, _ = receive()
-        if kind == STATE_DUMP_WANTED:
+        if kind == STATE_DUMP_WANTED and detail > UNLESS_HANDLED:
+            send(OUTPUT, b"signal %d\n" % (detail - UNLESS_HANDLED), 0, 1)
+        if kind == STATE_DUMP_WANTED and handled:
+            send(STATE_DUMP, detail=1)
+        elif kind == STATE_DUMP_WANTED:
+            handled = True
             name = b"MPI_Recv"
             send(STATE_DUMP, struct.pack("<iiiHHHH", 0, 3, -1, 3, 0, len(name), 0) + name + struct.pack("<iiiHHHH", 3, 1, -1, 1, 0, 0, 0))
         elif kind == SIGNAL:

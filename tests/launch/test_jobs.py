@@ -108,6 +108,34 @@ class OtherLaunchersTest(LaunchTest):
         self.assertEqual(job.err, b"")
         self.assertRegex(job.out, rb"^\[0\] 0/1 .* A=all B=own")
 
+    def test_variable_that_is_not_set(self):
+        job = self.run_job("-n", 1, "-x", "TMPI_SURELY_UNSET", program("show.c"), "TMPI_SURELY_UNSET")
+        self.assertEqual(job.code, 0)
+        self.assertIn(b"TMPI_SURELY_UNSET=(unset)", job.out)
+        self.assertRegex(job.err, rb"^tmpirun: warning: -x TMPI_SURELY_UNSET: the variable is not set in tmpirun's [^\n]*\n$")
+
+    def test_hydras_variables_in_one_word(self):
+        job = self.run_job("-genv", "A=1", "-n", 1, "-env", "B=2", program("show.c"), "A", "B")
+        self.assertEqual((job.err, job.code), (b"", 0))
+        self.assertIn(b"A=1 B=2", job.out)
+
+    def test_time_limit_of_the_environment(self):
+        job = self.run_job("-n", 1, "--no-deadlock-check", program("misbehave.c"), "hang", env={"MPIEXEC_TIMEOUT": "1"})
+        self.assertEqual(job.code, 124)
+        self.assertIn(b"the job was ended after its --timeout of 1 seconds", job.err)
+
+    def test_programs_in_a_file(self):
+        path = os.path.join(self.directory(), "programs")
+        with open(path, "w") as file:
+            file.write(f"# two programs\n-n 1 -x A=one {program('show.c')} A B\n\n-np 2 {program('show.c')} \\\n  A B :\n")
+        for option in ("--app", "-configfile"):
+            job = self.run_job("-x", "B=all", option, path)
+            self.assertEqual((job.err, job.code), (b"", 0))
+            lines = sorted(job.out.decode().splitlines())
+            for rank, values in enumerate(("A=one B=all", "A=(unset) B=all", "A=(unset) B=all")):
+                self.assertTrue(lines[rank].startswith(f"{rank}/3 ") and values in lines[rank], lines)
+        self.check_failure(self.run_job("--app", path, "./more"), 2, "'./more' stands behind it")
+
     def test_ranks_per_node_process(self):
         job = self.run_job("--nodes", 3, "-N", 2, "-l", program("show.c"), "TMPI_LOCAL_SIZE")
         self.assertEqual(job.out.count(b"TMPI_LOCAL_SIZE=2"), 6, job.out)
@@ -144,6 +172,21 @@ class SurroundingsTest(LaunchTest):
     def test_directory(self):
         directory = os.path.realpath(self.directory())
         self.assertIn(f"0/2 {directory} ", self.shown("-n", 2, "--wdir", directory, program("show.c"))[0])
+
+    def test_directory_of_each_program(self):
+        first, second, here = (os.path.realpath(self.directory()) for _ in range(3))
+        os.mkdir(os.path.join(here, "below"))
+        for nodes in ((), ("--nodes", 2), ("--nodes", 2, "--map-by", "cyclic"), ("--workers", 1)):
+            lines = self.shown("-n", 2, *nodes, "--wdir", first, program("show.c"), ":", "-n", 2, "--wdir", second, program("show.c"), ":",
+                               "-n", 2, program("show.c"), ":", "-n", 1, "--wdir", "below", program("show.c"), cwd=here)
+            wanted = [first, first, second, second, here, here, os.path.join(here, "below")]
+            self.assertEqual([line.split()[1] for line in lines], wanted, nodes)
+        for order in ((first, "/no/such"), ("/no/such", first)):
+            self.assertEqual(self.run_job("--wdir", order[0], program("show.c"), ":", "--wdir", order[1], program("show.c")).code, 127)
+        os.mkdir(os.path.join(here, "closed"), 0)
+        if os.getuid() != 0:
+            self.check_failure(self.run_job("--wdir", first, program("show.c"), ":", "--wdir", "closed", program("show.c"), cwd=here), 1,
+                               "--wdir closed: cannot change to the directory: Permission denied")
 
     def test_program_beside(self):
         directory = self.directory()
@@ -197,14 +240,27 @@ class EndTest(LaunchTest):
         self.assertEqual(job.code, 143)
 
     def test_program_that_handles_sigterm(self):
-        job = self.start("-n", 4, program("handles_term.c"))
+        for nodes in ((), ("--nodes", 2)):
+            job = self.start("-n", 4, "-q", *nodes, program("handles_term.c"))
+            job.read_until(b"ready\n")
+            job.process.send_signal(signal.SIGUSR1)
+            job.read_until(b"asked\n")
+            job.process.send_signal(signal.SIGCONT)
+            job.read_until(b"goes on\n")
+            job.process.send_signal(signal.SIGTERM)
+            job.finish()
+            self.assertIn(b"state saved\n", job.out)
+            self.assertEqual(job.code, 143)
+            self.assertNotIn(b"every rank at this moment", job.err)  # it handles the signal itself
+
+    def test_signal_that_one_node_process_handles(self):
+        job = self.start("-n", 2, "-q", "--nodes", 2, program("handles_term.c"), "one")
         job.read_until(b"ready\n")
         job.process.send_signal(signal.SIGUSR1)
         job.read_until(b"asked\n")
         job.process.send_signal(signal.SIGTERM)
         job.finish()
-        self.assertIn(b"state saved\n", job.out)
-        self.assertEqual(job.code, 143)
+        self.assertNotIn(b"every rank at this moment", job.err)
 
     def test_state_dump(self):
         job = self.start("-n", 5, "--no-deadlock-check", program("misbehave.c"), "hang")

@@ -66,8 +66,35 @@ class NodesTest(LaunchTest):
         for node in (0, 1):
             self.assertRegex(job.err.decode(), rf"tmpirun: node {node} on host \S+: 2 ranks on")
 
+    def test_more_node_processes_than_ranks(self):
+        job = self.run_job("-n", 1, "--nodes", 2, program("trivial.c"))
+        self.assertEqual((job.out, job.code), (b"1 of 1\n", 0))
+        self.assertEqual(job.err, b"tmpirun: warning: --nodes 2 with 1 rank: every node process needs at least one, so there is 1\n")
+
+    def test_places_of_ranks_in_a_file(self):
+        path = os.path.join(self.directory(), "ranks")
+        def places(*lines):
+            with open(path, "w") as file:
+                file.write("".join(f"rank {number} = {line}\n" for number, line in enumerate(lines)))
+        core = min(os.sched_getaffinity(0))  # hwloc numbers the cores of test machines as Linux does
+        places("+n1", "+n0", "+n1")
+        job = self.run_job("--nodes", 2, "-q", "--rankfile", path, program("show.c"), "TMPI_LOCAL_RANK", "TMPI_LOCAL_SIZE")
+        lines = sorted(job.out.decode().splitlines())
+        for rank, (local, size) in enumerate(((0, 2), (0, 1), (1, 2))):
+            self.assertTrue(lines[rank].startswith(f"{rank}/3 "), lines)
+            self.assertIn(f"TMPI_LOCAL_RANK={local} TMPI_LOCAL_SIZE={size}", lines[rank])
+        places(f"localhost slot={core}", f"localhost slot={core}", f"localhost slot={core}")
+        job = self.run_job("-rf", path, "--report-bindings", program("trivial.c"))
+        self.assertEqual((job.out, job.code), (b"3 of 3\n", 0), job.err)
+        self.assertIn(f"worker 0: core {core} ", job.err.decode())
+        self.assertNotIn(b"worker 1:", job.err)
+        places("localhost slot=4711")
+        self.check_failure(self.run_job("-rf", path, program("trivial.c")), 126, "has no core 4711 that this job may use; it may use")
+        places("localhost slot=0-3")
+        self.check_failure(self.run_job("-rf", path, program("trivial.c")), 2, "line 1: slot=0-3: a rank runs on one core here")
+
     def test_senseless_numbers(self):
-        self.assertEqual(self.run_job("-n", 2, "--nodes", 3, "true").code, 2)
+        self.check_failure(self.run_job("-n", 2, "--nodes", 0, "true"), 2, "--nodes 0: expected a whole number")
         job = self.run_job("-n", 2, "--nodes", 2, "--net", "pigeon", program("trivial.c"))
         self.check_failure(job, 2, "--net pigeon: there is no transport")
         self.assertIn("tcp", self.run_job("--net", "help").out.decode())

@@ -136,6 +136,23 @@ class InputTest(LaunchTest):
     def test_no_input(self):
         self.assertEqual(self.run_job("-n", 4, program("copy_input.c")).out, b"")
 
+    def test_input_goes_to_the_rank_that_is_to_have_it(self):
+        data = os.urandom(1_000_000)
+        for nodes in ((), ("--nodes", 2)):
+            job = self.run_job("-n", 4, "-q", *nodes, "--stdin", 3, program("copy_input.c"), "from", 3, input=data)
+            self.assertEqual((job.out, job.code), (data, 0), job.err)
+
+    def test_input_goes_to_nobody(self):
+        job = self.run_job("-n", 2, "--stdin", "none", program("copy_input.c"), input=b"not read\n")
+        self.assertEqual((job.out, job.err, job.code), (b"", b"", 0))
+
+    def test_every_rank_reads_all_input(self):
+        data = os.urandom(1_000_000)
+        for layout in (("--workers", 1), ("--nodes", 2), ("--nodes", 3, "--map-by", "cyclic")):
+            job = self.run_job("-n", 5, "-q", *layout, "--stdin", "all", program("copy_input.c"), "sum", input=data)
+            wanted = "".join(f"rank {rank} read {len(data)} bytes, sum {sum(data)}\n" for rank in range(5))
+            self.assertEqual((sorted(job.out.decode().splitlines()), job.code), (wanted.splitlines(), 0), job.err)
+
     def test_prompt(self):
         read_end, write_end = os.pipe()
         job = self.start("-n", 2, program("copy_input.c"), "ask", stdin=read_end)

@@ -46,9 +46,11 @@ Control* Control::instance() noexcept {
 }
 
 Control::Control(std::unique_ptr<Wireup> wireup, int wake_fd, StateDump (*state_dump)())
-    : wireup_(std::move(wireup)), wake_fd_(wake_fd), state_dump_(state_dump), outbox_(wake_fd), input_([] {
-        the_control->send(FrameType::kStdinWanted, 0, 0, {});
-      }) {
+    : wireup_(std::move(wireup)),
+      wake_fd_(wake_fd),
+      state_dump_(state_dump),
+      outbox_(wake_fd),
+      input_([](int rank) { the_control->send(FrameType::kStdinWanted, rank, 0, {}); }) {
   sending_.reserve(Outbox::kReserved);  // it changes places with the outbox's
 }
 
@@ -213,8 +215,7 @@ void Control::on_frame(const Frame& frame) {
     case FrameType::kSignal:
       return on_signal(frame.header.detail);
     case FrameType::kStateDumpWanted:
-      if (frame.header.detail != 0) append_end_report();
-      return append_frame(sending_, FrameType::kStateDump, -1, 0, pack(state_dump_()));
+      return on_state_dump_wanted(frame.header.detail);
     case FrameType::kAddresses:
       return on_addresses(frame.payload);
     case FrameType::kEndNow:
@@ -256,14 +257,26 @@ void Control::hand_over_early_worlds() {
   for (const auto& [header, payload] : std::exchange(early_worlds_, {})) handler(Frame{header, payload});
 }
 
+void Control::on_state_dump_wanted(std::uint16_t detail) {
+  if (detail == kStateDumpThenKill) append_end_report();
+  if (detail > kStateDumpUnlessHandled && give_to_ranks(detail - kStateDumpUnlessHandled))
+    return append_frame(sending_, FrameType::kStateDump, -1, 1, {});
+  append_frame(sending_, FrameType::kStateDump, -1, 0, pack(state_dump_()));
+}
+
+bool Control::give_to_ranks(int signal) {
+  struct sigaction action {};
+  if (sigaction(signal, nullptr, &action) != 0 || action.sa_handler == SIG_IGN ||
+      action.sa_handler == SIG_DFL)
+    return false;
+  kill(getpid(), signal);  // a rank's thread takes it: this one blocks all signals
+  return true;
+}
+
 void Control::on_signal(int signal) {
   struct sigaction action {};
+  if (give_to_ranks(signal) || signal == SIGCONT) return;
   if (sigaction(signal, nullptr, &action) != 0 || action.sa_handler == SIG_IGN) return;
-  if (action.sa_handler != SIG_DFL) {
-    kill(getpid(), signal);  // a rank's thread takes it: this one blocks all signals
-    return;
-  }
-  if (signal == SIGUSR1) return;  // to tmpirun it means "show me the ranks"
   report_end(EndKind::kSignalled, -1, 128 + signal, {});
 }
 

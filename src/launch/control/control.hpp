@@ -131,6 +131,9 @@ class Control {
   int timeout() const;
   void on_world(const Frame& frame);
   void hand_over_early_worlds();
+  void on_state_dump_wanted(std::uint16_t detail);
+  /// False: no rank here handles the signal.
+  static bool give_to_ranks(int signal);
   void on_signal(int signal);
   void transmit();
   void append_end_report();

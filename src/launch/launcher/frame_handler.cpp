@@ -57,7 +57,7 @@ void FrameHandler::on_frame(Node& node, const Frame& frame) {
     case FrameType::kStdinWanted:
       return job_.stdio.want_input(frame.header.rank);
     case FrameType::kStateDump:
-      return job_.state_dumps.answered(node, frame.payload);
+      return job_.state_dumps.answered(node, frame.payload, frame.header.detail != 0);
     case FrameType::kEnd:
       return on_end(node, frame);
     case FrameType::kDone:

@@ -41,7 +41,7 @@ struct Job {
   JobEnd end{nodes, settings.job.observed() ? kReports : std::chrono::seconds{0}};
   Heartbeat heartbeat{nodes};
   JobStart start{settings, plan, nodes, end, heartbeat};
-  Stdio stdio{nodes, output, end, plan.starter_output};
+  Stdio stdio{nodes, output, end, settings.job.input_rank, plan.starter_output};
   LostConnection lost{nodes, ranks, end};
   StateDumps state_dumps{nodes, end, output};
   DeadlockRounds deadlock{nodes};

@@ -35,7 +35,7 @@ void forward(const NodeSet& nodes, int signal) {
 }  // namespace
 
 std::vector<int> SignalHandler::handled_signals() {
-  return {SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGUSR1, SIGUSR2, SIGTSTP, SIGCHLD};
+  return {SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGUSR1, SIGUSR2, SIGTSTP, SIGCONT, SIGCHLD};
 }
 
 void SignalHandler::on_readable() {
@@ -54,12 +54,13 @@ void SignalHandler::on_signal(int signal) {
     case SIGCHLD:
       return job_.nodes.collect();
     case SIGUSR1:
-      job_.state_dumps.request("every rank at this moment:", false);
-      return forward(job_.nodes, signal);
+      return job_.state_dumps.request_unless_handled(signal, "every rank at this moment:");
     case SIGUSR2:
       return forward(job_.nodes, signal);
     case SIGTSTP:
-      return stop_and_continue();
+      return stop();
+    case SIGCONT:
+      return go_on();
     case SIGQUIT:
       job_.end.because(JobEnd::Cause::kSignal, 128 + SIGQUIT, "ended by SIGQUIT");
       return job_.state_dumps.request("every rank when SIGQUIT came:", true);
@@ -90,11 +91,18 @@ void SignalHandler::on_started_alone(int process) {
   if (first) job_.end.tell_nodes();
 }
 
-void SignalHandler::stop_and_continue() {
+void SignalHandler::stop() {
   job_.heartbeat.pause();
   job_.nodes.for_each_running([](Node& node) { node.process().signal_group(SIGSTOP); });
-  kill(getpid(), SIGSTOP);  // continues here after SIGCONT
-  job_.nodes.for_each_running([](Node& node) { node.process().signal_group(SIGCONT); });
+  kill(getpid(), SIGSTOP);  // continues here after SIGCONT, which the signalfd then has
+}
+
+// A stopped process goes on by the signal itself; ranks elsewhere have not been stopped, but may handle it.
+void SignalHandler::go_on() {
+  job_.nodes.for_each_running([](Node& node) {
+    node.process().signal_group(SIGCONT);
+    if (node.remote()) node.send(FrameType::kSignal, SIGCONT, "");
+  });
 }
 
 }  // namespace tmpi::launch

@@ -23,7 +23,8 @@ class SignalHandler {
  private:
   void on_signal(int signal);
   void on_interrupt(int signal);
-  void stop_and_continue();
+  void stop();
+  void go_on();
   void on_started_alone(int process);
 
   Job& job_;

@@ -19,7 +19,11 @@ class StateDumpRequest {
     ++waiting_[static_cast<std::size_t>(node)];
     title_ = std::move(title);
     then_kill_ |= then_kill;
+    hidden_ &= !then_kill;
   }
+  /// What is asked is not to be shown, unless the node processes are killed after it.
+  void hide() { hidden_ = !then_kill_; }
+  bool hidden() const { return hidden_; }
   /// An answer. False: there was no question.
   bool answered(int node, StateDump entries) {
     if (!waits_for(node)) return false;
@@ -49,12 +53,14 @@ class StateDumpRequest {
     std::string text = title_ + "\n" + describe(in_order(std::move(entries_)));
     waiting_.clear();
     entries_.clear();
+    hidden_ = false;
     return text;
   }
 
  private:
   std::string title_;
   bool then_kill_ = false;
+  bool hidden_ = false;
   std::vector<int> waiting_;  // by node: questions without an answer; empty: nothing was asked
   StateDump entries_;
 };

@@ -4,14 +4,23 @@ namespace tmpi::launch {
 
 void StateDumps::request(const std::string& title, bool then_kill) {
   if (then_kill) end_.kill_after_reports(kStateDumpWait);
+  ask(title, then_kill, then_kill ? kStateDumpThenKill : 0);
+}
+
+void StateDumps::request_unless_handled(int signal, const std::string& title) {
+  ask(title, false, static_cast<std::uint16_t>(kStateDumpUnlessHandled + signal));
+}
+
+void StateDumps::ask(const std::string& title, bool then_kill, std::uint16_t detail) {
   nodes_.for_each_running([&](Node& node) {
     if (!node.control_open()) return;
     request_.asked(node.number(), title, then_kill);
-    node.send(FrameType::kStateDumpWanted, then_kill ? 1 : 0, "");
+    node.send(FrameType::kStateDumpWanted, detail, "");
   });
 }
 
-void StateDumps::answered(const Node& node, std::string_view payload) {
+void StateDumps::answered(const Node& node, std::string_view payload, bool handled) {
+  if (handled) request_.hide();
   if (request_.answered(node.number(), unpack_state_dump(payload)) && request_.complete()) show();
 }
 
@@ -27,7 +36,9 @@ void StateDumps::show_incomplete() {
 
 void StateDumps::show() {
   const bool then_kill = request_.then_kill();
-  output_.message("tmpirun: " + request_.take());
+  const bool hidden = request_.hidden();
+  const std::string text = request_.take();
+  if (!hidden) output_.message("tmpirun: " + text);
   if (then_kill) end_.kill_nodes();
 }
 

@@ -19,14 +19,17 @@ class StateDumps {
   /// Asks all that run. `then_kill`: the node processes are killed when all have answered, or after kStateDumpWait;
   /// they send their end reports before the answer.
   void request(const std::string& title, bool then_kill);
-  /// An answer (the payload of kStateDump).
-  void answered(const Node& node, std::string_view payload);
+  /// Hands a signal to the ranks. Where one handles it, it is theirs alone: nothing is shown, of no node process.
+  void request_unless_handled(int signal, const std::string& title);
+  /// An answer (the payload of kStateDump). `handled`: a rank there handles the signal.
+  void answered(const Node& node, std::string_view payload, bool handled);
   /// A node process has ended, and will not answer any more.
   void node_ended(const Node& node);
   /// The node processes are about to be killed: shows what has been answered so far.
   void show_incomplete();
 
  private:
+  void ask(const std::string& title, bool then_kill, std::uint16_t detail);
   void show();
 
   const NodeSet& nodes_;

@@ -55,7 +55,8 @@ void Stdio::on_input() {
   if (got < 0 && (errno == EAGAIN || errno == EINTR)) return;
   input_wanted_ = false;
   buffer.resize(static_cast<std::size_t>(std::max<ssize_t>(got, 0)));  // an unreadable stdin is at its end
-  nodes_.of_rank(0).send(FrameType::kStdin, 0, buffer);
+  if (reader_ >= 0) return nodes_.of_rank(reader_).send(FrameType::kStdin, 0, buffer);
+  nodes_.for_each_running([&](Node& node) { node.send(FrameType::kStdin, 0, buffer); });
 }
 
 void Stdio::check_outputs() {

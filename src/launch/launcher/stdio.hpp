@@ -12,9 +12,10 @@ namespace tmpi::launch {
 
 class Stdio {
  public:
-  /// `starter_output`: what comes out of this descriptor is output of no rank, -1: there is none.
-  Stdio(const NodeSet& nodes, Output& output, JobEnd& end, int starter_output)
-      : nodes_(nodes), output_(output), end_(end), starter_output_(starter_output) {}
+  /// `reader`: the rank whose stdin is tmpirun's, or kInputToAll. `starter_output`: what comes out of this descriptor is
+  /// output of no rank, -1: there is none.
+  Stdio(const NodeSet& nodes, Output& output, JobEnd& end, int reader, int starter_output)
+      : nodes_(nodes), output_(output), end_(end), reader_(reader), starter_output_(starter_output) {}
 
   /// Bytes of a rank, or of node process N itself (rank -1 - N).
   void write(int rank, int stream, std::string_view bytes);
@@ -24,7 +25,7 @@ class Stdio {
   void on_starter_output();
   int starter_output() const { return starter_output_; }
 
-  /// Rank 0 waits for input; stdin is readable.
+  /// A rank waits for input; stdin is readable.
   void want_input(int rank);
   bool input_wanted() const { return input_wanted_; }
   void on_input();
@@ -39,6 +40,7 @@ class Stdio {
   const NodeSet& nodes_;
   Output& output_;
   JobEnd& end_;
+  int reader_;
   int starter_output_;
   bool input_wanted_ = false;
 };

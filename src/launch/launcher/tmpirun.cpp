@@ -51,7 +51,7 @@ std::map<std::string, std::string> process_environment() {
 /// starter had us ignore (nohup) stay ignored.
 int open_signals() {
   signal(SIGPIPE, SIG_IGN);
-  signal(SIGCHLD, SIG_DFL);
+  for (const int number : {SIGCHLD, SIGCONT}) signal(number, SIG_DFL);
   sigset_t set;
   sigemptyset(&set);
   for (int number : SignalHandler::handled_signals()) {
@@ -106,6 +106,7 @@ int become_slurm(char** argv) {
 }
 
 int run_job(Settings& settings, const Attachment& attachment) {
+  for (const std::string& warning : settings.warnings) warn(settings, warning);
   warn(settings, passed_over_sentence(settings));
   const Result<std::string> executable = find_companion("tmpi-node");
   if (!executable) return complain(executable.message(), kExitNotFound);
@@ -156,10 +157,11 @@ int main(int argc, char** argv) {  // NOLINT(bugprone-exception-escape)
   }
   if (const Result<void> taken = take_prefixes(*settings); !taken)
     return complain(taken.message(), kExitUsage);
-  const bool places_given = settings->nodes > 0 || !settings->hosts.empty();
+  const bool places_given = settings->nodes > 0 || !settings->hosts.empty() || !settings->places.empty();
   if (!attachment->nodes.empty() && places_given) {
     return complain(
-        "--nodes, --host and --hostfile have no place here: the launcher has started the node processes "
+        "--nodes, --host, --hostfile and --rankfile have no place here: the launcher has started the node "
+        "processes "
         "already. "
         "Leave them out.",
         kExitUsage);

@@ -3,10 +3,12 @@
 #include <fmt/core.h>
 
 #include <algorithm>
+#include <map>
 
 namespace tmpi::launch {
 
 int Layout::worker_of(int rank) const noexcept {
+  if (!chosen.empty()) return chosen[static_cast<std::size_t>(rank)];
   if (full_blocks) return rank / vratio;
   const int small = ranks / workers;
   const int large_blocks = ranks % workers;  // the first blocks have one rank more
@@ -25,6 +27,21 @@ Layout plan_layout(int ranks, int cores, int vratio, int workers) {
     layout.workers = std::min(workers > 0 ? workers : std::max(cores, 1), ranks);
     layout.vratio = (ranks + layout.workers - 1) / layout.workers;
   }
+  return layout;
+}
+
+Layout plan_layout_on(const std::vector<int>& cores) {
+  struct Worker {
+    int number = 0;
+    int ranks = 0;
+  };
+  std::map<int, Worker> workers;  // by core
+  Layout layout;
+  layout.workers = 0;
+  for (const int core : cores) layout.vratio = std::max(layout.vratio, ++workers[core].ranks);
+  for (auto& [core, worker] : workers) worker.number = layout.workers++;
+  for (const int core : cores) layout.chosen.push_back(workers[core].number);
+  layout.ranks = static_cast<int>(cores.size());
   return layout;
 }
 

@@ -51,5 +51,15 @@ TEST_CASE("workers that share cores are worth a warning") {
   CHECK(oversubscription_warning(plan_layout(8, 2, 2, 0), 2).starts_with("4 workers share 2 cores"));
 }
 
+TEST_CASE("cores that the user has chosen have a worker each") {
+  const Layout layout = plan_layout_on({3, 0, 3, 7, 3});
+  CHECK(layout.ranks == 5);
+  CHECK(layout.workers == 3);
+  CHECK(layout.vratio == 3);
+  const std::vector<int> workers{1, 0, 1, 2, 1};
+  for (int rank = 0; rank < 5; ++rank)
+    CHECK(layout.worker_of(rank) == workers[static_cast<std::size_t>(rank)]);
+}
+
 }  // namespace
 }  // namespace tmpi::launch

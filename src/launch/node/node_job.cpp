@@ -29,6 +29,7 @@
 #include "launch/system/started_alone.hpp"
 #include "mpi/base/other_jobs.hpp"
 #include "mpi/p2p/channel.hpp"
+#include "mpi/rank/advice.hpp"
 #include "mpi/rank/callbacks.hpp"
 #include "mpi/remote/remote.hpp"
 #include "mpi/tool/controls.hpp"
@@ -73,14 +74,17 @@ Result<NodeJob*> NodeJob::create(Assignment assignment) {
   the_node_job = new NodeJob(std::move(assignment));
   NodeJob& job = *the_node_job;
   if (Result<void> ok = job.enter_directory(); !ok) return ok.failure();
-  job.share_ = take_cores(job.node_.share, job.node_.sharers, job.spec_.bind);
+  if (Result<void> ok = job.take_share(); !ok) return ok.failure();
   job.mpi_ = &mpi::Job::create(job.node_.nodes() == 1
                                    ? mpi::Placement(job.spec_.total_ranks())
                                    : mpi::Placement(job.node_.node_of, job.node_.hosts, job.node_.node));
+  Control::instance()->input().set_readers(job.input_readers());
   mpi::other_jobs().set_own_id(job.node_.ports);
   raise_descriptor_limit(descriptors_of_node_process(job.mpi_->local_count(), job.node_.nodes()));
-  job.layout_ = plan_layout(job.mpi_->local_count(), job.share_.cores - job.progress_cores(),
-                            job.spec_.vratio, job.spec_.workers);
+  job.layout_ = job.chosen_cores_.empty()
+                    ? plan_layout(job.mpi_->local_count(), job.share_.cores - job.progress_cores(),
+                                  job.spec_.vratio, job.spec_.workers)
+                    : plan_layout_on(job.chosen_cores_);
   // The others' addresses come while the programs are being loaded.
   if (job.several()) {
     if (Result<void> ok = open_network(job.spec_, job.node_, job.most_workers()); !ok) return ok.failure();
@@ -120,14 +124,58 @@ void NodeJob::prepare_following() const {
   if (topology && topology->several_numa_nodes()) privatize::note_large_blocks();
 }
 
-Result<void> NodeJob::enter_directory() {
-  const std::string& wdir = spec_.apps.front().wdir;
-  if (!wdir.empty() && chdir(wdir.c_str()) != 0) {
-    return Failure{fmt::format("--wdir {}: cannot change to the directory: {}", wdir, strerror(errno))};
+Result<void> NodeJob::take_share() {
+  if (spec_.cores.empty()) {
+    share_ = take_cores(node_.share, node_.sharers, spec_.bind);
+    return {};
   }
-  std::error_code unreadable;  // then MPI_INFO_ENV's wdir is empty
-  wdir_ = std::filesystem::current_path(unreadable).string();
+  std::vector<RankCore> cores;
+  for (std::size_t rank = 0; rank < spec_.cores.size(); ++rank) {
+    if (node_.node_of_rank(static_cast<int>(rank)) == node_.node) cores.push_back(spec_.cores[rank]);
+  }
+  Result<std::vector<int>> chosen = take_chosen_cores(cores, spec_.bind);
+  if (!chosen)
+    return Failure{fmt::format("--rankfile: host {} {}", node_.hosts[static_cast<std::size_t>(node_.node)],
+                               chosen.message())};
+  chosen_cores_ = *std::move(chosen);
+  share_ = take_cores(0, 1, spec_.bind);
   return {};
+}
+
+bool NodeJob::runs_here(std::size_t program) const {
+  for (int rank = 0; rank < spec_.total_ranks(); ++rank) {
+    if (node_.node_of_rank(rank) == node_.node && spec_.app_of(rank) == static_cast<int>(program))
+      return true;
+  }
+  return false;
+}
+
+// The process stays in the directory of the first program here. Ranks of others go to theirs (run_rank()).
+Result<void> NodeJob::enter_directory() {
+  std::error_code unreadable;  // then MPI_INFO_ENV's wdir is empty
+  const std::filesystem::path start = std::filesystem::current_path(unreadable);
+  bool moved = false;
+  wdirs_.resize(spec_.apps.size());
+  for (std::size_t i = spec_.apps.size(); i-- > 0;) {
+    const std::string& wdir = spec_.apps[i].wdir;
+    if (!runs_here(i)) continue;
+    if (moved || !wdir.empty()) {
+      if (chdir((wdir.empty() ? start : start / wdir).c_str()) != 0)
+        return Failure{fmt::format("--wdir {}: cannot change to the directory: {}", wdir, strerror(errno))};
+      moved = true;
+    }
+    wdir_ = wdirs_[i] = std::filesystem::current_path(unreadable).string();
+  }
+  return {};
+}
+
+std::vector<int> NodeJob::input_readers() const {
+  std::vector<int> readers;
+  for (int i = 0; i < mpi_->local_count(); ++i) {
+    const int rank = mpi_->local_at(i).world_rank;
+    if (spec_.input_rank == kInputToAll || spec_.input_rank == rank) readers.push_back(rank);
+  }
+  return readers;
 }
 
 Result<std::vector<std::string>> NodeJob::profiling_libraries(const AppSpec& app) const {
@@ -319,6 +367,7 @@ void NodeJob::register_with_mpi() {
     return the_node_job->port_calls_.ask(rank, call);
   };
   mpi::register_callbacks(callbacks);
+  if (spec_.check) mpi::note_checked_job();
   std::vector<mpi::tool::Setting> settings;
   for (const OptionValue& option : spec_.options)
     settings.push_back({option.name, option.value, option.help});
@@ -339,7 +388,7 @@ mpi::StartInfo NodeJob::start_info(const mpi::Rank& rank) const {
   info.entries.emplace_back("argv", fmt::format("{}", fmt::join(std::span(app.arguments).subspan(1), " ")));
   info.entries.emplace_back("maxprocs", std::to_string(app.ranks));
   info.entries.emplace_back("soft", std::to_string(app.ranks));
-  info.entries.emplace_back("wdir", wdir_);
+  info.entries.emplace_back("wdir", wdirs_[static_cast<std::size_t>(number)]);
   return info;
 }
 
@@ -398,6 +447,14 @@ void NodeJob::run_rank(void* argument) {
         EndKind::kStartFailed, start.rank, 1,
         fmt::format("rank {} on host {}: {}", start.rank, start.job->mpi_->host(), mapped.message()));
   }
+  const std::string& wdir =
+      start.job->wdirs_[static_cast<std::size_t>(start.app - start.job->spec_.apps.data())];
+  if (wdir != start.job->wdir_ && !privatize::choose_directory(start.rank, wdir.c_str())) {
+    Control::instance()->end_job(
+        EndKind::kStartFailed, start.rank, 1,
+        fmt::format("rank {} on host {}: --wdir {}: cannot change to the directory: {}", start.rank,
+                    start.job->mpi_->host(), wdir, strerror(errno)));
+  }
   const ult::Stack& stack = sched::current()->stack;
   privatize::tell_stack(start.rank, stack.base, stack.size);
   start.program->run_image(start.image, start.app->arguments, std::move(environment));
@@ -449,6 +506,7 @@ void NodeJob::rank_exited(int rank, int code) {
   privatize::forget_directory(rank);
   privatize::drop_all_record_locks(rank);
   privatize::forget_locale(rank);
+  Control::instance()->input().leave(rank);
   std::string record;
   append_record(record, ExitRecord{rank, code, phase != mpi::Phase::kBeforeInit});
   Control::instance()->send(FrameType::kExits, -1, 0, record);

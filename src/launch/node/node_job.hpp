@@ -69,6 +69,9 @@ class NodeJob {
   explicit NodeJob(Assignment assignment)
       : spec_(std::move(assignment.job)), node_(std::move(assignment.node)) {}
   Result<void> enter_directory();
+  Result<void> take_share();
+  bool runs_here(std::size_t program) const;
+  std::vector<int> input_readers() const;
   void warn_of_sharing() const;
   Result<void> prepare_observation() const;
   void prepare_check() const;
@@ -107,7 +110,9 @@ class NodeJob {
   JobSpec spec_;
   NodeSpec node_;
   CoreShare share_;
-  std::string wdir_;  // where the ranks start
+  std::vector<int> chosen_cores_;   // --rankfile: of the ranks here, hwloc's logical numbers
+  std::vector<std::string> wdirs_;  // by program: where its ranks start; empty: none of them are here
+  std::string wdir_;                // where the process is: that of the first program here
   Layout layout_;
   int workers_of_all_ = 0;  // that the node processes may have, where there are several
   mpi::Job* mpi_ = nullptr;

@@ -24,7 +24,7 @@ ssize_t write(int rank, int stream, const void* data, std::size_t length) {
 }
 
 ssize_t read(int rank, void* data, std::size_t length) {
-  return rank == 0 ? Control::instance()->input().read(data, length) : 0;
+  return Control::instance()->input().read(rank, data, length);
 }
 
 }  // namespace

@@ -49,7 +49,8 @@ Result<void> enter_surroundings(const NodeSpec& node, const JobSpec& job) {
     setenv(line.substr(0, equals).c_str(), line.c_str() + equals + 1, 1);
   }
   if (chdir(node.directory.c_str()) == 0) return {};
-  if (job.apps.front().wdir.starts_with('/')) return {};  // that is where the ranks start
+  const auto elsewhere = [](const AppSpec& app) { return app.wdir.starts_with('/'); };
+  if (std::ranges::all_of(job.apps, elsewhere)) return {};
   return Failure{
       fmt::format("tmpirun's directory {} cannot be entered on host {}: {}. Start tmpirun in one "
                   "that all hosts have, or pass --wdir.",

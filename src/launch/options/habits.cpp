@@ -80,6 +80,10 @@ std::string set_one_per_node(OptionTarget target, std::string_view) {
   return {};
 }
 
+std::string set_ppr(OptionTarget target, std::string_view value) {
+  return set_map_by(target, fmt::format("ppr:{}", value));
+}
+
 template <bool Bind>
 std::string set_bound(OptionTarget target, std::string_view) {
   target.settings.job.bind = Bind;
@@ -149,10 +153,6 @@ std::string set_output(OptionTarget target, std::string_view value) {
   return {};
 }
 
-std::string set_stdin(OptionTarget target, std::string_view value) {
-  return value == "0" ? accept(target, value) : pass_over(target, value);
-}
-
 std::string show_version(OptionTarget target, std::string_view) {
   target.settings.task = Settings::Task::kVersion;
   return {};
@@ -169,7 +169,8 @@ const std::vector<Option>& table() {
   static const std::vector<Option> all = {
       // Fulfilled.
       habit("--oversubscribe", "", "", accept),
-      habit("--allow-run-as-root", "", "", accept),
+      habit("--allow-run-as-root", "--noprefix", "", accept),
+      habit("--report-state-on-timeout", "--get-stack-traces", "", accept),  // --timeout always does
       habit("-envall", "-genvall", "", accept),
       habit("-envlist", "-genvlist", "NAMES", accept),
       // Translated: who runs where.
@@ -177,6 +178,7 @@ const std::vector<Option>& table() {
       habit("--bynode", "-rr", "", set_mapping<MapBy::kCyclic>),
       habit("--byslot", "--bycore --bysocket", "", set_mapping<MapBy::kBlock>),
       habit("--pernode", "", "", set_one_per_node),
+      habit("--ppr", "", "N:UNIT", set_ppr),
       habit("--bind-to-core", "", "", set_bound<true>),
       habit("--bind-to-none", "--bind-to-socket", "", set_bound<false>),
       habit("-launcher", "-bootstrap", "NAME", set_launcher),
@@ -187,10 +189,12 @@ const std::vector<Option>& table() {
       habit("-env", "", kPair, add_variable),
       habit("-genv", "", kPair, add_variable_for_all),
       habit("--output", "", "LIST", set_output),
-      habit("--display-map", "--display-devel-map --display-allocation -print-rank-map", "", set_report),
+      habit("--display-map",
+            "--display-devel-map --display-diffable-map --display-allocation --display-devel-allocation "
+            "--display-topo -print-rank-map",
+            "", set_report),
       habit("--display", "", "LIST",
             [](OptionTarget target, std::string_view) { return set_report(target, ""); }),
-      habit("--stdin", "-s", "RANK", set_stdin),
       habit("-info", "", "", show_version),
       // Without a meaning here.
       habit("-envnone", "-genvnone", "", pass_over),
@@ -200,7 +204,9 @@ const std::vector<Option>& table() {
             pass_over),
       habit("--enable-recovery", "--disable-recovery --continuous --report-child-jobs-separately", "",
             pass_over),
-      habit("--timestamp-output", "--timestamp", "", pass_over),
+      habit("--timestamp-output", "--timestamp --xml --output-proctable", "", pass_over),
+      habit("--enable-instant-on-support", "--fwd-mpirun-port --use-regexp --debug-devel -d -pmi-port", "",
+            pass_over),
       habit("-enable-x",
             "-disable-x -print-all-exitcodes -disable-auto-cleanup -disable-hostname-propagation", "",
             pass_over),
@@ -211,6 +217,8 @@ const std::vector<Option>& table() {
       habit("-membind", "-topolib -demux -localhost -usize -rmk -order-nodes -gpus-per-proc -nameserver",
             "VALUE", pass_over),
       habit("-soft", "-arch -initial-errhandler", "VALUE", pass_over),
+      habit("--report-pid", "--report-uri --report-events --max-vm-size --xml-file --cartofile -cf", "VALUE",
+            pass_over),
   };
   return all;
 }
@@ -242,10 +250,6 @@ constexpr auto kCounterparts = std::to_array<Counterpart>({
     {"cpu-bind", "--bind-to core|none"},
     {"cpu-set", "taskset -c LIST in front of tmpirun"},
     {"cpu-list", "taskset -c LIST in front of tmpirun"},
-    {"rankfile", "--map-by block|cyclic with the slots of --host"},
-    {"rf", "--map-by block|cyclic with the slots of --host"},
-    {"configfile", "the file's lines themselves, with ':' between them"},
-    {"app", "the file's lines themselves, with ':' between them"},
     {"gdb", "tmpi-gdb, or --wrapper \"gdb --args\""},
     {"debug", "tmpi-gdb, or --wrapper \"gdb --args\""},
     {"tv", "tmpi-gdb, or --wrapper \"gdb --args\""},

@@ -1,32 +1,22 @@
 #include "launch/options/hosts.hpp"
 
-#include <fcntl.h>
 #include <fmt/core.h>
-#include <string.h>
 #include <unistd.h>
 
 #include <algorithm>
-#include <cerrno>
 #include <charconv>
 #include <unordered_map>
 #include <utility>
+
+#include "launch/options/text_file.hpp"
 
 namespace tmpi::launch {
 namespace {
 
 constexpr int kMostSlots = 1'000'000;
 constexpr std::size_t kMostHosts = 65'536;
-constexpr std::size_t kLongestName = 512;        // user and host; DNS allows 253 for the latter
-constexpr std::size_t kLargestFile = 16u << 20;  // 65,536 hosts with long names fit
+constexpr std::size_t kLongestName = 512;  // user and host; DNS allows 253 for the latter
 constexpr std::string_view kBlanks = " \t\r\f\v";
-
-/// For messages: what users have written, on one line and not too long.
-std::string shown(std::string_view text) {
-  constexpr std::size_t kMost = 80;
-  std::string out;
-  for (const char c : text.substr(0, kMost)) out += static_cast<unsigned char>(c) < ' ' || c == 127 ? '?' : c;
-  return text.size() > kMost ? out + "..." : out;
-}
 
 Result<int> parse_slots(std::string_view text) {
   int slots = 0;
@@ -153,9 +143,10 @@ Result<std::vector<HostSlots>> parse_host_file(std::string_view text) {
   HostTable hosts;
   for (int number = 1; !text.empty(); ++number) {
     const std::size_t end = std::min(text.find('\n'), text.size());
-    const std::string_view line = text.substr(0, end);
+    const std::string_view whole = text.substr(0, end);
     text.remove_prefix(std::min(end + 1, text.size()));
-    const std::vector<std::string_view> words = words_of(line.substr(0, line.find('#')));
+    const std::string line = without_blanks_around_equals(whole.substr(0, whole.find('#')));
+    const std::vector<std::string_view> words = words_of(line);
     if (words.empty()) continue;
     Result<HostSlots> one = parse_line(words);
     if (!one) return Failure{fmt::format("line {}: {}", number, one.message())};
@@ -166,23 +157,24 @@ Result<std::vector<HostSlots>> parse_host_file(std::string_view text) {
 }
 
 Result<std::vector<HostSlots>> read_host_file(const std::string& path) {
-  const int fd = open(path.c_str(), O_RDONLY | O_CLOEXEC);
-  if (fd < 0) return Failure{fmt::format("cannot read the file: {}", strerror(errno))};
-  std::string text;
-  ssize_t got = 0;
-  do {
-    char buffer[16 << 10];
-    got = read(fd, buffer, sizeof(buffer));  // "Is a directory" is told here
-    if (got > 0) text.append(buffer, static_cast<std::size_t>(got));
-  } while ((got > 0 && text.size() <= kLargestFile) || (got < 0 && errno == EINTR));
-  const int error = errno;
-  close(fd);
-  if (got < 0)
-    return Failure{
-        fmt::format("cannot read the file{}: {}", text.empty() ? "" : " to its end", strerror(error))};
-  if (text.size() > kLargestFile)
-    return Failure{fmt::format("it is larger than {} MiB: it is no file of hosts", kLargestFile >> 20)};
-  return parse_host_file(text);
+  const Result<std::string> text = read_text_file(path, "hosts");
+  if (!text) return text.failure();
+  return parse_host_file(*text);
+}
+
+std::string without_blanks_around_equals(std::string_view line) {
+  std::string out;
+  for (std::size_t i = 0; i < line.size(); ++i) {
+    if (kBlanks.find(line[i]) == kBlanks.npos) {
+      out += line[i];
+      continue;
+    }
+    const std::size_t next = std::min(line.find_first_not_of(kBlanks, i), line.size());
+    const bool drop = out.ends_with('=') || (next < line.size() && line[next] == '=');
+    if (!drop) out += ' ';
+    i = next - 1;
+  }
+  return out;
 }
 
 bool is_here(std::string_view host) {

@@ -39,6 +39,8 @@ TEST_CASE("files of Open MPI and MPICH") {
   CHECK(of(parse_host_file(
             "# the cluster\nnode1 slots=4 max_slots=8  # four\n\n  node2\tslots=2\nnode3\r\n")) ==
         Hosts{{"node1", 4}, {"node2", 2}, {"node3", 1}});
+  CHECK(of(parse_host_file("node1 slots = 4\nnode2\tslots= 2 max_slots =8\nnode3 slots =3\n")) ==
+        Hosts{{"node1", 4}, {"node2", 2}, {"node3", 3}});
   CHECK(of(parse_host_file("node1:4 ifname=eth1\nnode2:2\nnode1:1")) == Hosts{{"node1", 5}, {"node2", 2}});
   CHECK(complaint(parse_host_file("a\nb slots=none\n")) ==
         "line 2: 'none' is no number of slots (1 to 1000000)");

@@ -13,6 +13,7 @@
 #include "base/result.hpp"
 #include "launch/options/choices.hpp"
 #include "launch/options/hosts.hpp"
+#include "launch/options/rankfile.hpp"
 #include "launch/spec/job_spec.hpp"
 #include "launch/spec/tags.hpp"
 
@@ -27,11 +28,15 @@ struct Settings {
   std::string launch_agent = "ssh";
   std::vector<std::string> wrapper;  ///< --wrapper: the command that starts node processes, and its arguments
   MapBy map_by = MapBy::kBlock;
-  int per_node = 0;  ///< --npernode, 0: not given
+  int per_node = 0;                 ///< --npernode, 0: not given
+  std::vector<ChosenPlace> places;  ///< --rankfile, by rank
+  std::vector<int> placed_on;       ///< the same as numbers of hosts, or of node processes
   Tags tags = Tags::kNone;
   bool merge_output = false;             ///< --merge-stderr-to-stdout
   std::vector<std::string> environment;  ///< -genv: "NAME=value" for all programs, before their own
   std::vector<std::string> passed_over;  ///< options that mean nothing here
+  std::vector<std::string> warnings;     ///< sentences about what else is not as it was asked for
+  std::string app_file;                  ///< --app, while the command line is being read
   std::string output_directory;          ///< --output-filename, empty: not given
   double timeout = 0;                    ///< seconds, 0: none
   double start_timeout = 60;             ///< seconds that hosts have to start their node processes

@@ -3,7 +3,9 @@
 
 #include <algorithm>
 #include <optional>
+#include <utility>
 
+#include "launch/options/app_file.hpp"
 #include "launch/options/habits.hpp"
 #include "launch/options/options.hpp"
 #include "launch/options/suggest.hpp"
@@ -69,12 +71,8 @@ class Parser {
     AppSpec from_environment;
     from_environment.ranks = 0;  // not given
     if (Result<void> ok = read_environment(from_environment); !ok) return ok.failure();
-    do {
-      AppSpec app = from_environment;
-      if (Result<void> ok = read_section(app); !ok) return ok.failure();
-      if (settings_.task != Settings::Task::kRun) return settings_;
-      settings_.job.apps.push_back(std::move(app));
-    } while (next_ < arguments_.size());
+    if (Result<void> ok = read_programs(from_environment); !ok) return ok.failure();
+    if (settings_.task != Settings::Task::kRun) return settings_;
     for (AppSpec& app : settings_.job.apps) {
       if (app.ranks == 0) app.ranks = ranks_by_default();
       std::vector<std::string> lines = settings_.environment;
@@ -88,6 +86,8 @@ class Parser {
 
  private:
   int ranks_by_default() const {
+    if (!settings_.places.empty() && settings_.job.apps.size() == 1)
+      return static_cast<int>(settings_.places.size());
     const auto hosts = static_cast<int>(settings_.hosts.size());
     if (settings_.per_node > 0) return settings_.per_node * std::max({1, settings_.nodes, hosts, attached_});
     return std::max(slots_ * std::max(settings_.job.vratio, 1), 1);
@@ -96,13 +96,14 @@ class Parser {
   // For tools that ask the job.
   void describe_options() {
     for (const Option& option : option_table()) {
-      if (option.variable.empty()) continue;  // asks something, and runs no job
+      if (option.variable.empty() && option.argument.empty()) continue;  // asks something, and runs no job
       settings_.job.options.push_back(
           {std::string(option.name), given_[std::string(option.name)], option.help});
     }
   }
 
   Result<void> read_environment(AppSpec& app) {
+    if (Result<void> ok = read_foreign_timeout(app); !ok) return ok;
     for (const Option& option : option_table()) {
       const auto found =
           option.variable.empty() ? environment_.end() : environment_.find(std::string(option.variable));
@@ -110,6 +111,15 @@ class Parser {
       if (Result<void> ok = apply(option, found->first, found->second, app); !ok) return ok;
     }
     return {};
+  }
+
+  // Of Hydra and Open MPI, both of which take what is not positive for no limit.
+  Result<void> read_foreign_timeout(AppSpec& app) {
+    const auto found = environment_.find("MPIEXEC_TIMEOUT");
+    if (found == environment_.end() || found->second.empty() || found->second == "0" ||
+        found->second.starts_with('-'))
+      return {};
+    return apply(*find_option("--timeout"), found->first, found->second, app);
   }
 
   Result<void> apply(const Option& option, std::string_view spelling, std::string_view value, AppSpec& app) {
@@ -147,7 +157,9 @@ class Parser {
       return apply(*option, word, value.value_or("1"), app);
     }
     if (option->argument.starts_with('[')) return apply(*option, word, value.value_or(""), app);
-    const bool pair = option->argument.find(' ') != std::string::npos && !value;
+    const bool two_words = option->argument.find(' ') != std::string::npos && !value;
+    const bool pair =
+        two_words && (next_ == arguments_.size() || arguments_[next_].find('=', 1) == std::string::npos);
     if (arguments_.size() - next_ < (pair ? 2 : value ? 0 : 1))
       return Failure{fmt::format("{} needs {}: {} {}", word, pair ? "a name and a value" : "a value", word,
                                  option->argument)};
@@ -156,6 +168,44 @@ class Parser {
       return apply(*option, word, arguments_[next_ - 2] + "=" + arguments_[next_ - 1], app);
     }
     return apply(*option, word, value ? *value : arguments_[next_++], app);
+  }
+
+  /// Programs with ':' between them, up to the end. What is not said of them is as in `start`.
+  Result<void> read_programs(const AppSpec& start) {
+    do {
+      AppSpec app = start;
+      if (Result<void> ok = read_section(app); !ok) return ok;
+      if (settings_.task != Settings::Task::kRun) return {};
+      if (!settings_.app_file.empty()) return read_file(std::exchange(settings_.app_file, {}), app);
+      settings_.job.apps.push_back(std::move(app));
+    } while (next_ < arguments_.size());
+    return {};
+  }
+
+  Result<void> read_file(const std::string& path, const AppSpec& start) {
+    const Result<std::vector<AppFileLine>> lines = read_app_file(path);
+    if (!lines) return Failure{fmt::format("--app {}: {}", path, lines.message())};
+    in_file_ = true;
+    for (const AppFileLine& line : *lines) {
+      arguments_ = line.words;
+      next_ = 0;
+      if (Result<void> ok = read_programs(start); !ok)
+        return Failure{fmt::format("--app {}, line {}: {}", path, line.number, ok.message())};
+      if (settings_.task != Settings::Task::kRun) return {};
+    }
+    arguments_ = {};
+    next_ = 0;
+    return {};
+  }
+
+  /// Nothing else may stand behind --app.
+  Result<void> check_app_file() const {
+    if (in_file_) return Failure{"such a file cannot name another one"};
+    if (next_ == arguments_.size()) return {};
+    return Failure{
+        fmt::format("--app {}: '{}' stands behind it, but the file has the programs. Put options in front of "
+                    "--app, and programs into the file",
+                    settings_.app_file, arguments_[next_])};
   }
 
   /// Options, the program and its arguments up to ":" or the end.
@@ -168,6 +218,7 @@ class Parser {
       if (Result<void> ok = read_option(app); !ok) return ok;
       if (settings_.task != Settings::Task::kRun) return {};
     }
+    if (!settings_.app_file.empty()) return check_app_file();
     if (next_ == arguments_.size() || arguments_[next_] == ":") {
       return Failure{
           "no program given. Usage: tmpirun [options] PROGRAM [arguments] [: [options] PROGRAM "
@@ -184,27 +235,23 @@ class Parser {
   Result<void> check_together() {
     const JobSpec& job = settings_.job;
     long ranks = 0;
-    for (const AppSpec& app : job.apps) {
-      ranks += app.ranks;
-      if (app.wdir != job.apps.front().wdir) {
-        return Failure{
-            fmt::format("--wdir {}: all programs of a job share one process and so one directory; another "
-                        "program of this "
-                        "job has {}. Give all of them the same --wdir.",
-                        app.wdir.empty() ? "(none)" : app.wdir,
-                        job.apps.front().wdir.empty() ? "none" : job.apps.front().wdir)};
-      }
-    }
+    for (const AppSpec& app : job.apps) ranks += app.ranks;
+    if (Result<void> ok = place_ranks(ranks); !ok) return ok;
     if (settings_.nodes > 0 && !settings_.hosts.empty()) {
       return Failure{fmt::format(
           "--nodes {} with {}: --nodes starts node processes on this machine, with {} there is one "
           "for each host. Give only one of the two.",
           settings_.nodes, settings_.hosts_from, settings_.hosts_from)};
     }
-    if (settings_.nodes > ranks) {
-      return Failure{fmt::format(
-          "--nodes {} with {} rank{}: every node process needs at least one. Pass fewer, or a larger -n.",
-          settings_.nodes, ranks, ranks == 1 ? "" : "s")};
+    // Scripts that put one command line in front of everything start jobs of one rank, too.
+    if (settings_.nodes > ranks && settings_.places.empty()) {
+      settings_.warnings.push_back(
+          fmt::format("--nodes {} with {} rank{}: every node process needs at least one, so there {} {}",
+                      settings_.nodes, ranks, ranks == 1 ? "" : "s", ranks == 1 ? "is" : "are", ranks));
+      settings_.nodes = static_cast<int>(ranks);
+    }
+    if (job.input_rank >= ranks) {
+      return Failure{fmt::format("--stdin {}: there is no such rank, the job has {}", job.input_rank, ranks)};
     }
     const long processes = std::max<long>(settings_.nodes, static_cast<long>(settings_.hosts.size()));
     if (processes <= 1 && job.vratio > 0 && job.workers > 0 &&
@@ -217,11 +264,35 @@ class Parser {
     return {};
   }
 
+  /// --rankfile: hosts and cores of the ranks.
+  Result<void> place_ranks(long ranks) {
+    std::vector<ChosenPlace>& places = settings_.places;
+    if (places.empty()) return {};
+    JobSpec& job = settings_.job;
+    if (std::cmp_less(places.size(), ranks))
+      return Failure{
+          fmt::format("--rankfile: the job has {} ranks, the file lines for {}", ranks, places.size())};
+    if (job.vratio > 0 || job.workers > 0)
+      return Failure{
+          "--rankfile with --vratio or --workers: the file says which ranks share a core. Leave the "
+          "others out"};
+    places.resize(static_cast<std::size_t>(ranks));
+    const bool named_here = settings_.hosts.empty() && settings_.nodes == 0;
+    Result<std::vector<int>> numbers = resolve_hosts(places, settings_.hosts, settings_.nodes);
+    if (!numbers) return Failure{fmt::format("--rankfile: {}", numbers.message())};
+    settings_.placed_on = *std::move(numbers);
+    if (named_here) settings_.hosts_from = "--rankfile";
+    if (places.front().core.core < 0) return {};
+    for (const ChosenPlace& place : places) job.cores.push_back(place.core);
+    return {};
+  }
+
   std::span<const std::string> arguments_;
   const std::map<std::string, std::string>& environment_;
   int slots_;
   int attached_;
   std::size_t next_ = 0;
+  bool in_file_ = false;  // --app: arguments_ are those of a line of it
   Settings settings_;
   std::map<std::string, std::string> given_;  // by the option's name
 };

@@ -199,9 +199,36 @@ std::string add_export(OptionTarget target, std::string_view value) {
   } else if (const char* inherited = std::getenv(name.c_str())) {
     target.app.environment.push_back(name + "=" + inherited);
   } else {
-    return fmt::format("{} is not set in tmpirun's environment; set it, or pass -x {}=VALUE", name, name);
+    target.settings.warnings.push_back(
+        fmt::format("{} {}: the variable is not set in tmpirun's environment, and not in the ranks' either; "
+                    "set it, or pass -x {}=VALUE",
+                    target.spelling, name, name));
   }
   return {};
+}
+
+std::string set_input(OptionTarget target, std::string_view value) {
+  int& reader = target.settings.job.input_rank;
+  if (value == "all" || value == "none") {
+    reader = value == "all" ? kInputToAll : kInputToNone;
+    return {};
+  }
+  const Result<long> rank = parse_number(value, 0, kMostRanks - 1);
+  if (!rank) return "expected the number of a rank, 'all' or 'none'";
+  reader = static_cast<int>(*rank);
+  return {};
+}
+
+std::string set_rankfile(OptionTarget target, std::string_view value) {
+  Result<std::vector<ChosenPlace>> places = read_rankfile(std::string(value));
+  if (!places) return places.message();
+  target.settings.places = *std::move(places);
+  return {};
+}
+
+std::string set_app_file(OptionTarget target, std::string_view value) {
+  target.settings.app_file = value;
+  return value.empty() ? "expected a file" : "";
 }
 
 std::string set_wdir(OptionTarget target, std::string_view value) {
@@ -306,6 +333,11 @@ const std::vector<Option>& table() {
        "as "
        "many as they have cores or tasks, times V).",
        set_ranks},
+      {"--app", "-configfile", "", "FILE", kStart,
+       "Read the programs from a file: on each line options, a program and its arguments, as between two "
+       "':'; "
+       "comments begin with #. Options in front of --app hold for all of them.",
+       set_app_file},
       {"--vratio", "", "TMPI_VRATIO", "V", kStart,
        "Virtualization ratio: V ranks share a worker thread, so there are ceil(N/V) workers. Default: as "
        "many "
@@ -369,6 +401,11 @@ const std::vector<Option>& table() {
        set_launch_agent},
       {"--map-by", "", "TMPI_MAP_BY", list_choices(kMapBy, "|", "|"), kNetwork,
        "Which node process runs which rank: " + describe_choices(kMapBy) + ".", set_map_by},
+      {"--rankfile", "-rf", "TMPI_RANKFILE", "FILE", kNetwork,
+       "Which host and core runs which rank, from a file with a line \"rank N=HOST slot=CORE\" for each; "
+       "also "
+       "slot=SOCKET:CORE, +nK for host number K, and without slots. Ranks of one core share a worker.",
+       set_rankfile},
       {"--net", "", "TMPI_NET", "TRANSPORT", kNetwork,
        "Transport between node processes: " + describe_choices(net::kTransports) +
            ". Settings as in tcp:interface=eth0 or sim:fdr-ib; 'help' lists all.",
@@ -401,6 +438,11 @@ const std::vector<Option>& table() {
        "taskset, "
        "numactl and the like.",
        set_wrapper},
+      {"--stdin", "-s", "TMPI_STDIN", "RANK|all|none", kRanks,
+       "Who reads tmpirun's standard input: one rank (default 0), each of them all of it, or nobody. The "
+       "others "
+       "read the end of the file.",
+       set_input},
       {"--tag-output", "", "TMPI_TAG_OUTPUT", "", kOutput,
        "Prefix every line with its origin, as in [1,RANK]<stdout>:text.", set_tags<Tags::kSource>},
       {"-l", "--prepend-rank", "TMPI_PREPEND_RANK", "", kOutput,

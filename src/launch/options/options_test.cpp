@@ -1,6 +1,9 @@
 #include "launch/options/options.hpp"
 
 #include <doctest/doctest.h>
+#include <unistd.h>
+
+#include <cstdlib>
 
 #include "launch/options/habits.hpp"
 #include "launch/options/suggest.hpp"
@@ -92,15 +95,12 @@ TEST_CASE("senseless values are refused with a sentence") {
   CHECK(complaint({"--coll", "ring", "p"}).starts_with("--coll ring: expected NAME=ALGORITHM"));
   CHECK(complaint({"--bind-to", "gpu", "p"}).find("'core'") != std::string::npos);
   CHECK(complaint({"--timeout", "0", "p"}) == "--timeout 0: expected a number of seconds greater than 0");
-  CHECK(complaint({"-x", "TMPI_SURELY_UNSET", "p"}).find("is not set in tmpirun's environment") !=
-        std::string::npos);
   CHECK(complaint({"-n", "9", "--vratio", "2", "--workers", "3", "p"})
             .find("has room for 6 ranks, but the job has 9") != std::string::npos);
   CHECK(complaint({"-n"}) == "-n needs a value: -n N");
   CHECK(complaint({"-n", "3"}).starts_with("no program given"));
   CHECK(complaint({"p", ":"}) == "no program after the last ':'");
-  CHECK(complaint({"--wdir", "/tmp", "p", ":", "q"}).find("Give all of them the same --wdir") !=
-        std::string::npos);
+  CHECK(parsed({"--wdir", "/tmp", "p", ":", "q"}).job.apps[1].wdir.empty());
 }
 
 TEST_CASE("node processes and hosts") {
@@ -121,8 +121,10 @@ TEST_CASE("node processes and hosts") {
   CHECK(complaint({"--eager-limit", "dynamics", "p"}).find("or 'dynamic'") != std::string::npos);
   CHECK(parsed({"--net", "sim:fdr-ib", "--rndv", "read", "p"}).job.net == "sim:fdr-ib");
   CHECK(parsed({"--net", "help"}).task == Settings::Task::kTransports);
-  CHECK(
-      complaint({"--nodes", "3", "-n", "2", "p"}).starts_with("--nodes 3 with 2 ranks: every node process"));
+  const Settings fewer = parsed({"--nodes", "3", "-n", "2", "p"});
+  CHECK(fewer.nodes == 2);
+  CHECK(fewer.warnings ==
+        Words{"--nodes 3 with 2 ranks: every node process needs at least one, so there are 2"});
   CHECK(complaint({"--nodes", "2", "-n", "2", "--host", "a,b", "p"}).find("Give only one of the two") !=
         std::string::npos);
   CHECK(complaint({"--host", "a:b", "p"}) == "--host a:b: 'b' is no number of slots (1 to 1000000)");
@@ -202,6 +204,110 @@ TEST_CASE("variables in two words, and for all programs") {
         Words{"A=3", "AB=2"});
   CHECK(complaint({"-env", "A"}) == "-env needs a name and a value: -env NAME VALUE");
   CHECK(complaint({"-env", "", "x", "p"}) == "-env =x: expected a name and a value");
+}
+
+TEST_CASE("a variable that is not set is warned of") {
+  const Settings settings = parsed({"-x", "TMPI_SURELY_UNSET", "p"});
+  CHECK(settings.job.apps[0].environment.empty());
+  REQUIRE(settings.warnings.size() == 1);
+  CHECK(settings.warnings[0].starts_with("-x TMPI_SURELY_UNSET: the variable is not set in tmpirun's"));
+  CHECK(complaint({"-x", "=1", "p"}) == "-x =1: expected VAR or VAR=VALUE");
+}
+
+TEST_CASE("Hydra's variables in one word") {
+  CHECK(parsed({"-genv", "A=1", "-env", "B=2 3", "p"}).job.apps[0].environment == Words{"A=1", "B=2 3"});
+  CHECK(parsed({"-genv", "A", "x=1", "p"}).job.apps[0].environment == Words{"A=x=1"});
+}
+
+TEST_CASE("the time limit that other launchers read from the environment") {
+  CHECK(parsed({"p"}, {{"MPIEXEC_TIMEOUT", "7"}}).timeout == doctest::Approx(7));
+  CHECK(parsed({"p"}, {{"MPIEXEC_TIMEOUT", "7"}, {"TMPI_TIMEOUT", "5"}}).timeout == doctest::Approx(5));
+  CHECK(parsed({"--timeout", "3", "p"}, {{"MPIEXEC_TIMEOUT", "7"}}).timeout == doctest::Approx(3));
+  for (const char* none : {"", "0", "-1"})
+    CHECK(parsed({"p"}, {{"MPIEXEC_TIMEOUT", none}}).timeout == doctest::Approx(0));
+  CHECK(complaint({"p"}, {{"MPIEXEC_TIMEOUT", "soon"}}) ==
+        "MPIEXEC_TIMEOUT=soon: expected a number of seconds greater than 0");
+}
+
+TEST_CASE("whose standard input") {
+  CHECK(parsed({"p"}).job.input_rank == 0);
+  CHECK(parsed({"-n", "3", "--stdin", "2", "p"}).job.input_rank == 2);
+  CHECK(parsed({"-s", "all", "p"}).job.input_rank == kInputToAll);
+  CHECK(parsed({"-stdin", "none", "p"}).job.input_rank == kInputToNone);
+  CHECK(complaint({"-n", "3", "--stdin", "3", "p"}) == "--stdin 3: there is no such rank, the job has 3");
+  CHECK(complaint({"--stdin", "some", "p"}).starts_with("--stdin some: expected the number of a rank"));
+}
+
+/// A file with this text.
+class File {
+ public:
+  explicit File(std::string_view text) {
+    const int fd = mkstemp(path_.data());
+    REQUIRE(fd >= 0);
+    REQUIRE(write(fd, text.data(), text.size()) == static_cast<ssize_t>(text.size()));
+    close(fd);
+  }
+  ~File() { unlink(path_.c_str()); }
+  File(const File&) = delete;
+  File& operator=(const File&) = delete;
+  const std::string& path() const { return path_; }
+
+ private:
+  std::string path_ = "/tmp/tmpi-options-test-XXXXXX";
+};
+
+TEST_CASE("programs in a file") {
+  const File file(
+      "# the job\n-n 2 -x A=1 ./a 'one # word' \\\n  two # and no more\n\n-np 3 ./b :\r\n./c : -n 4 ./d\n");
+  const Settings settings = parsed({"--vratio", "2", "-x", "B=2", "--app", file.path()});
+  const std::vector<AppSpec>& apps = settings.job.apps;
+  REQUIRE(apps.size() == 4);
+  CHECK(apps[0].arguments == Words{"./a", "one # word", "two"});
+  CHECK(apps[0].environment == Words{"B=2", "A=1"});
+  CHECK(apps[1].ranks == 3);
+  CHECK(apps[1].environment == Words{"B=2"});
+  CHECK(apps[2].program == "./c");
+  CHECK(apps[3].ranks == 4);
+  CHECK(settings.job.vratio == 2);
+  CHECK(parsed({"-configfile", file.path()}).job.total_ranks() == 10);
+  CHECK(complaint({"--app", file.path(), "./e"}).find("'./e' stands behind it") != std::string::npos);
+  CHECK(complaint({"--app", "/no/such"}).starts_with("--app /no/such: cannot read the file"));
+  CHECK(complaint({"--app", File("# nothing\n").path()}).ends_with("there is no program in it"));
+  CHECK(complaint({"--app", File("./a\n-n two ./b\n").path()})
+            .ends_with(", line 2: -n two: expected a whole number"));
+  CHECK(complaint({"--app", File("--app x\n").path()}).ends_with("such a file cannot name another one"));
+}
+
+TEST_CASE("places of ranks in a file") {
+  const File file("rank 1=beta slot=1:0\nrank 0 = alpha slot = 3 # first\nrank 2=alpha slot=0\n");
+  const Settings settings = parsed({"--rankfile", file.path(), "p"});
+  CHECK(settings.job.total_ranks() == 3);
+  CHECK(settings.hosts == std::vector<HostSlots>{{"alpha", 1}, {"beta", 1}});
+  CHECK(settings.placed_on == std::vector<int>{0, 1, 0});
+  CHECK(settings.job.cores == std::vector<RankCore>{{-1, 3}, {1, 0}, {-1, 0}});
+  CHECK(parsed({"-rf", file.path(), "-n", "2", "p"}).job.cores.size() == 2);
+  CHECK(parsed({"--host", "beta,alpha", "-rf", file.path(), "p"}).placed_on == std::vector<int>{1, 0, 1});
+  CHECK(complaint({"--host", "gamma", "-rf", file.path(), "p"})
+            .starts_with("--rankfile: host alpha is not among those of --host"));
+  CHECK(complaint({"-n", "4", "-rf", file.path(), "p"}) ==
+        "--rankfile: the job has 4 ranks, the file lines for 3");
+  CHECK(complaint({"--vratio", "2", "-rf", file.path(), "p"}).starts_with("--rankfile with --vratio"));
+  const File relative("rank 0=+n1\nrank 1=+n0\n");
+  CHECK(parsed({"--nodes", "2", "-rf", relative.path(), "p"}).placed_on == std::vector<int>{1, 0});
+  CHECK(parsed({"--nodes", "2", "-rf", relative.path(), "p"}).job.cores.empty());
+  CHECK(complaint({"-rf", relative.path(), "p"}).find("+n1 is the number of a host") != std::string::npos);
+  const auto wrong = [](std::string_view text) { return complaint({"-rf", File(text).path(), "p"}); };
+  CHECK(wrong("rank 0=a slot=0-3\n").find("line 1: slot=0-3: a rank runs on one core") != std::string::npos);
+  CHECK(wrong("rank 0=a slot=x\n").find("line 1: slot=x is not understood") != std::string::npos);
+  CHECK(wrong("rank 0=a slot=1:\n").find("is not understood") != std::string::npos);
+  CHECK(wrong("rank 0=a slot=-1\n").find("one core") != std::string::npos);
+  CHECK(wrong("0=a slot=1\n").find("line 1: '0=a' is not understood") != std::string::npos);
+  CHECK(wrong("rank 0=a\nrank 0=b\n").ends_with("rank 0 has two lines"));
+  CHECK(wrong("rank 0=a\nrank 2=b\n").ends_with("there is no line for rank 1"));
+  CHECK(wrong("rank 0=a\nrank 1=b slot=1\n").ends_with("one has a core, the other has none"));
+  CHECK(wrong("rank 0= slot=1\n").find("is no name of a host") != std::string::npos);
+  CHECK(wrong("rank 0=a:2 slot=1\n").find("is no name of a host") != std::string::npos);
+  CHECK(wrong("\n").ends_with("there is no rank in it"));
 }
 
 TEST_CASE("ranks per node process") {

@@ -65,7 +65,8 @@ Result<JobPlan> plan_job(const Settings& settings, const std::string& executable
   plan.executable = executable;
   plan.key = attachment.key;
   plan.starter_output = attachment.output;
-  plan.node_of = map_ranks(settings.job.total_ranks(), slots, settings.map_by);
+  plan.node_of = settings.placed_on;
+  if (plan.node_of.empty()) plan.node_of = map_ranks(settings.job.total_ranks(), slots, settings.map_by);
   plan.first_ranks = settings.job.total_ranks();
   // Hosts that get no rank are left alone, and node processes are numbered without them.
   std::vector<int> number(hosts.size(), -1);

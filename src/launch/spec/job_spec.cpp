@@ -1,5 +1,7 @@
 #include "launch/spec/job_spec.hpp"
 
+#include <utility>
+
 #include "launch/wire/fields.hpp"
 
 namespace tmpi::launch {
@@ -28,16 +30,20 @@ void fields(auto& archive, Of<AppSpec> auto& app) {
   archive(app.ranks, app.program, app.arguments, app.environment, app.wdir);
 }
 
+void fields(auto& archive, Of<RankCore> auto& core) {
+  archive(core.socket, core.core);
+}
+
 void fields(auto& archive, Of<OptionValue> auto& option) {
   archive(option.name, option.value, option.help);
 }
 
 void fields(auto& archive, Of<JobSpec> auto& job) {
-  archive(job.apps, job.vratio, job.workers, job.stack_size, job.bind, job.report_bindings, job.policy,
-          job.balance, job.file_io, job.file_limit, job.sleep, job.coll, job.net, job.eager_limit,
-          job.eager_release, job.rendezvous, job.progress, job.progress_cores, job.other_jobs,
-          job.deadlock_check, job.polling_limit, job.quiet, job.verbose, job.check, job.profile,
-          job.trace_file, job.trace_buffer, job.options);
+  archive(job.apps, job.vratio, job.workers, job.stack_size, job.cores, job.bind, job.report_bindings,
+          job.policy, job.balance, job.file_io, job.file_limit, job.sleep, job.input_rank, job.coll, job.net,
+          job.eager_limit, job.eager_release, job.rendezvous, job.progress, job.progress_cores,
+          job.other_jobs, job.deadlock_check, job.polling_limit, job.quiet, job.verbose, job.check,
+          job.profile, job.trace_file, job.trace_buffer, job.options);
 }
 
 std::string pack(const JobSpec& job) {
@@ -45,7 +51,10 @@ std::string pack(const JobSpec& job) {
 }
 
 Result<JobSpec> unpack_job(std::string_view payload) {
-  return unpacked<JobSpec>(payload, kCutShort);
+  Result<JobSpec> job = unpacked<JobSpec>(payload, kCutShort);
+  if (job && !job->cores.empty() && std::cmp_not_equal(job->cores.size(), job->total_ranks()))
+    return Failure{kCutShort};
+  return job;
 }
 
 }  // namespace tmpi::launch

@@ -26,11 +26,23 @@ struct OptionValue {
   std::string help;
 };
 
+/// Where a rank is to run on its machine, by hwloc's logical numbers.
+struct RankCore {
+  int socket = -1;  ///< -1: `core` is counted over all of them
+  int core = -1;    ///< -1: any
+  bool operator==(const RankCore&) const = default;
+};
+
+/// Whose standard input tmpirun's is, beside the number of a rank.
+inline constexpr int kInputToNone = -1;
+inline constexpr int kInputToAll = -2;
+
 struct JobSpec {
   std::vector<AppSpec> apps;
-  int vratio = 0;              ///< --vratio, 0: not given
-  int workers = 0;             ///< --workers, 0: not given
-  std::size_t stack_size = 0;  ///< --stack-size, 0: not given
+  int vratio = 0;               ///< --vratio, 0: not given
+  int workers = 0;              ///< --workers, 0: not given
+  std::size_t stack_size = 0;   ///< --stack-size, 0: not given
+  std::vector<RankCore> cores;  ///< --rankfile, by rank; empty: any
   bool bind = true;
   bool report_bindings = false;
   std::string policy = "fifo";
@@ -38,6 +50,7 @@ struct JobSpec {
   std::string file_io = "auto";    ///< --file-io, without :SIZE
   std::int64_t file_limit = -1;    ///< --file-io WAY:SIZE
   std::string sleep = "auto";      ///< --sleep
+  int input_rank = 0;              ///< --stdin: a rank, kInputToNone or kInputToAll
   std::string coll;                ///< --coll, empty: not given
   std::string net = "auto";        ///< --net
   std::int64_t eager_limit = -1;   ///< --eager-limit, bytes; -1: not given

@@ -17,11 +17,14 @@ TEST_CASE("a job description comes back as it was") {
   job.vratio = 3;
   job.stack_size = 123456;
   job.bind = false;
+  job.cores.assign(8, {1, 2});
+  job.cores[3] = {-1, 3};
   job.policy = "random:9";
   job.balance = "refine";
   job.file_io = "threads";
   job.file_limit = 5;
   job.other_jobs = true;
+  job.input_rank = kInputToAll;
   job.options = {{"--vratio", "3", "ranks of a worker"}, {"-q", "", "no warnings"}};
   const Result<JobSpec> copy = unpack_job(pack(job));
   REQUIRE(copy);
@@ -33,11 +36,13 @@ TEST_CASE("a job description comes back as it was") {
   CHECK(copy->app_of(7) == 1);
   CHECK(copy->stack_size == 123456);
   CHECK_FALSE(copy->bind);
+  CHECK(copy->cores == job.cores);
   CHECK(copy->policy == "random:9");
   CHECK(copy->balance == "refine");
   CHECK(copy->file_io == "threads");
   CHECK(copy->file_limit == 5);
   CHECK(copy->other_jobs);
+  CHECK(copy->input_rank == kInputToAll);
   REQUIRE(copy->options.size() == 2);
   CHECK(copy->options[0].name == "--vratio");
   CHECK(copy->options[0].value == "3");

@@ -14,7 +14,7 @@ static_assert(std::endian::native == std::endian::little, "the wire is little-en
 
 inline constexpr std::uint32_t kWireMagic = 0x49504d54;  // "TMPI"
 /// Raised when any structure below changes, or what a frame means.
-inline constexpr std::uint32_t kWireVersion = 12;
+inline constexpr std::uint32_t kWireVersion = 13;
 inline constexpr std::uint32_t kMaxPayload =
     16u << 20;  // a job description with a long command line fits many times
 inline constexpr std::uint32_t kMaxOutputPayload = 32u << 10;    // output is cut into frames of this size
@@ -30,13 +30,14 @@ inline constexpr int kExitLostChannel = 76;  // EX_PROTOCOL of sysexits.h
 
 enum class FrameType : std::uint16_t {
   // node process -> tmpirun
-  kHello = 1,              // HelloRecord and texts (hello.hpp): the first frame
-  kNotice = 2,             // text; detail: NoticeKind
-  kOutput = 3,             // rank's bytes; detail: 1 stdout, 2 stderr
-  kExits = 4,              // ExitRecord[]: ranks that have ended by themselves
-  kStdinWanted = 5,        // rank 0 waits for input
-  kStateDump = 6,          // StateDumpRecord and a name, repeated: where every rank is
-  kEnd = 7,                // EndRecord and a sentence: the job ends before its ranks do; detail: EndKind
+  kHello = 1,        // HelloRecord and texts (hello.hpp): the first frame
+  kNotice = 2,       // text; detail: NoticeKind
+  kOutput = 3,       // rank's bytes; detail: 1 stdout, 2 stderr
+  kExits = 4,        // ExitRecord[]: ranks that have ended by themselves
+  kStdinWanted = 5,  // the rank waits for input
+  kStateDump =
+      6,     // StateDumpRecord and a name, repeated: where every rank is; detail 1: the signal was for a rank
+  kEnd = 7,  // EndRecord and a sentence: the job ends before its ranks do; detail: EndKind
   kDone = 8,               // BalanceRecord: every rank of this node process has ended; the last frame
   kAddress = 9,            // where the others reach this node process (text); rank: its workers, at most
   kLost = 10,              // rank: number of a node process that does not answer any more; a sentence
@@ -54,9 +55,9 @@ enum class FrameType : std::uint16_t {
   kWayLost = 21,      // a node process of another job does not answer any more: WayAnswer
   // tmpirun -> node process
   kJob = 64,                 // the job description (job_spec.hpp)
-  kStdin = 65,               // bytes for rank 0; empty: end of file
+  kStdin = 65,               // input for the ranks that read it; empty: end of file
   kSignal = 66,              // detail: signal number
-  kStateDumpWanted = 67,     // answered by one kStateDump; detail 1: the job is killed after it
+  kStateDumpWanted = 67,     // answered by one kStateDump; detail: see below
   kAddresses = 68,           // of all node processes, by number: address and host each; the workers of all
   kEndNow = 69,              // the job has ended elsewhere: send the end report and end
   kStillQuiescent = 70,      // has nothing moved since it said kQuiescent?
@@ -85,6 +86,11 @@ enum class FrameType : std::uint16_t {
 constexpr bool has_secret(FrameType type) noexcept {
   return type == FrameType::kJob || type == FrameType::kWayPrepare || type == FrameType::kLinkKey;
 }
+
+/// Details of kStateDumpWanted: the job is killed after it; signal N is for the ranks if one handles it, and then nobody
+/// wants a state dump (kStateDumpUnlessHandled + N).
+inline constexpr std::uint16_t kStateDumpThenKill = 1;
+inline constexpr std::uint16_t kStateDumpUnlessHandled = 256;
 
 enum class NoticeKind : std::uint16_t {
   kInfo = 0,

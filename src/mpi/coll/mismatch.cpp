@@ -9,6 +9,7 @@
 #include "mpi/coll/stamps.hpp"
 #include "mpi/coll/table.hpp"
 #include "mpi/comm/context.hpp"
+#include "mpi/rank/advice.hpp"
 #include "mpi/rank/endings.hpp"
 #include "mpi/rank/rank.hpp"
 #include "mpi/request/blocked.hpp"
@@ -132,9 +133,9 @@ void report(const Comm& comm, Stamp mine, Stamp other, const Rank* named) noexce
   if (!how.empty()) how = ": " + how;
   end_job(rank, MPI_ERR_NOT_SAME,
           "rank {} on {}: {} does not match {} on the same communicator{}. All members must make the same "
-          "collective calls in the same order, and say the same of root, operator and data. Run the job with "
-          "--check: it says where these calls are",
-          rank.world_rank, job()->host(), call_of(rank, comm), called(comm, there, other), how);
+          "collective calls in the same order, and say the same of root, operator and data{}",
+          rank.world_rank, job()->host(), call_of(rank, comm), called(comm, there, other), how,
+          job_is_checked() ? "" : ". Run the job with --check: it says where these calls are");
 }
 
 [[maybe_unused]] const bool registered = [] {

@@ -8,6 +8,7 @@
 #include "base/bias.hpp"
 #include "mpi/diagnose/place.hpp"
 #include "mpi/p2p/channel.hpp"
+#include "mpi/rank/advice.hpp"
 #include "mpi/rank/rank.hpp"
 #include "mpi/request/blocked.hpp"
 #include "mpi/request/request.hpp"
@@ -309,10 +310,12 @@ std::string explain_deadlock(const std::vector<WaitForEdges>& all, int ranks) {
   const Whole whole(all, ranks);
   std::string text = cycle_line(find_cycle(whole.waits_for)) + finished_lines(whole);
   for (const WaitForEdges& node : all) text += node.unreceived;
-  if (whole.mismatch)
-    text +=
-        "  all members of a communicator are in collective calls that do not fit together: run the job with "
-        "--check, which says where each of them makes the call, and how they differ\n";
+  if (whole.mismatch) {
+    text += "  all members of a communicator are in collective calls that do not fit together";
+    if (!job_is_checked())
+      text += ": run the job with --check, which says where each of them makes the call, and how they differ";
+    text += '\n';
+  }
   return text;
 }
 
