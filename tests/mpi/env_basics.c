@@ -45,6 +45,23 @@ static void test_memory(void) {
   CHECK_OK(MPI_Free_mem(memory));
   CHECK_OK(MPI_Alloc_mem(0, MPI_INFO_NULL, &empty));
   if (empty != NULL) CHECK_OK(MPI_Free_mem(empty));
+
+#ifdef MPI_ABI_VERSION
+  /* A hint that makes no sense is passed over. */
+  const char* const alignments[] = {"8192", "4", "1048576", "24", "many", "-64", "0"};
+  for (int i = 0; i < 7; i++) {
+    MPI_Info info;
+    CHECK_OK(MPI_Info_create(&info));
+    CHECK_OK(MPI_Info_set(info, "mpi_minimum_memory_alignment", alignments[i]));
+    CHECK_OK(MPI_Alloc_mem(100, info, &memory));
+    CHECK_OK(MPI_Info_free(&info));
+    const int asked = atoi(alignments[i]);
+    if (i < 3) CHECK_EQ((uintptr_t)memory % (uintptr_t)asked, 0);
+    pattern_fill(memory, 100, 8);
+    CHECK_PATTERN(memory, 100, 8);
+    CHECK_OK(MPI_Free_mem(memory));
+  }
+#endif
 }
 
 static void test_world(void) {

@@ -228,6 +228,52 @@ static void shared(void) {
   CHECK_OK(MPI_Comm_free(&node));
 }
 
+/* mpi_minimum_memory_alignment: each member's own in windows that are not contiguous, else the beginning has the
+ * largest; a member that says nothing, or nonsense, gets what is usual. */
+static void aligned(void) {
+#ifdef MPI_ABI_VERSION
+  const char* const asked[] = {"4096", "2097152", "12", "128"};
+  const MPI_Aint alignments[] = {4096, 2097152, 64, 128};
+  MPI_Comm node;
+  int rank, size;
+  CHECK_OK(MPI_Comm_split_type(MPI_COMM_WORLD, MPI_COMM_TYPE_SHARED, 0, MPI_INFO_NULL, &node));
+  MPI_Comm_rank(node, &rank);
+  MPI_Comm_size(node, &size);
+  for (int kind = 0; kind < 3; kind++) {
+    for (MPI_Aint bytes = 0; bytes <= 200000; bytes += 100000) {
+      MPI_Info info;
+      CHECK_OK(MPI_Info_create(&info));
+      CHECK_OK(MPI_Info_set(info, "mpi_minimum_memory_alignment", asked[rank % 4]));
+      CHECK_OK(MPI_Info_set(info, "alloc_shared_noncontig", kind == 1 ? "true" : "false"));
+      MPI_Win win;
+      char* mine;
+      if (kind == 0) {
+        CHECK_OK(MPI_Win_allocate(bytes, 1, info, node, &mine, &win));
+      } else {
+        CHECK_OK(MPI_Win_allocate_shared(bytes, 1, info, node, &mine, &win));
+      }
+      CHECK_OK(MPI_Info_free(&info));
+      if (bytes > 0) {
+        const MPI_Aint largest = alignments[size > 2 ? 1 : size - 1];
+        if (kind < 2) CHECK_EQ((uintptr_t)mine % (uintptr_t)alignments[rank % 4], 0);
+        if (kind == 2 && rank == 0) CHECK_EQ((uintptr_t)mine % (uintptr_t)largest, 0);
+        for (MPI_Aint i = 0; i < bytes; i++) CHECK_EQ(mine[i], 0);
+        memset(mine, 1, (size_t)bytes);
+      }
+      char value[MPI_MAX_INFO_VAL];
+      int flag;
+      CHECK_OK(MPI_Win_get_info(win, &info));
+      CHECK_OK(MPI_Info_get(info, "mpi_minimum_memory_alignment", sizeof value - 1, value, &flag));
+      CHECK(flag);
+      CHECK_EQ(atol(value), alignments[rank % 4]);
+      CHECK_OK(MPI_Info_free(&info));
+      CHECK_OK(MPI_Win_free(&win));
+    }
+  }
+  CHECK_OK(MPI_Comm_free(&node));
+#endif
+}
+
 static void dynamic(void) {
   MPI_Win win;
   CHECK_OK(MPI_Win_create_dynamic(MPI_INFO_NULL, MPI_COMM_WORLD, &win));
@@ -298,6 +344,7 @@ int main(int argc, char** argv) {
   CHECK_OK(MPI_Win_free(&win));
   free(own);
   shared();
+  aligned();
   dynamic();
   return check_end();
 }

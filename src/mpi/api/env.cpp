@@ -7,11 +7,13 @@
 #include "base/platform.hpp"
 #include "mpi/api/profiled.hpp"
 #include "mpi/base/check.hpp"
+#include "mpi/base/memory_alignment.hpp"
 #include "mpi/base/version.hpp"
 #include "mpi/init/lifetime.hpp"
 #include "mpi/rank/call.hpp"
 #include "mpi/rank/endings.hpp"
 #include "mpi/rank/forked.hpp"
+#include "mpi/rank/info.hpp"
 #include "timers/clock.hpp"
 
 namespace tmpi::mpi {
@@ -166,13 +168,15 @@ double PMPI_Wtick(void) {
 }
 TMPI_PROFILED(MPI_Wtick);
 
-int PMPI_Alloc_mem(MPI_Aint size, MPI_Info, void* baseptr) {
+int PMPI_Alloc_mem(MPI_Aint size, MPI_Info info, void* baseptr) {
   return on_rank("MPI_Alloc_mem", [&](Rank&) -> Err {
     if (size < 0) return fail(MPI_ERR_ARG, "size is {}: it must not be negative", size);
     TMPI_TRY(check_pointer(baseptr, "baseptr"));
-    constexpr std::size_t kAlignment = tmpi::kCacheLine;  // also the widest vector
+    const Info* hints = nullptr;
+    TMPI_TRY(hints_from(info, hints));
+    const std::size_t alignment = memory_alignment(*hints, tmpi::kCacheLine);  // also the widest vector
     void* memory = std::aligned_alloc(
-        kAlignment, (static_cast<std::size_t>(size) + kAlignment - 1) / kAlignment * kAlignment);
+        alignment, (static_cast<std::size_t>(size) + alignment - 1) / alignment * alignment);
     if (memory == nullptr && size > 0) return fail(MPI_ERR_NO_MEM, "no memory for {} bytes", size);
     std::memcpy(baseptr, &memory, sizeof memory);
     return kOk;

@@ -3,9 +3,12 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cstdint>
 #include <new>
+#include <string>
 #include <utility>
 
+#include "mpi/base/memory_alignment.hpp"
 #include "mpi/coll/coll.hpp"
 #include "mpi/comm/context.hpp"
 #include "mpi/comm/node_map.hpp"
@@ -22,6 +25,7 @@ namespace {
 struct Record : Parts {
   Extent extent;
   bool contiguous = true;
+  std::uint64_t alignment = 0;
   int mistake = MPI_SUCCESS;  // an error class
   std::shared_ptr<WindowShared> window;
   // Taken away: the first member with a mistake, which has this class; -1: nobody.
@@ -29,11 +33,13 @@ struct Record : Parts {
   void pack(Packer& packer) const {
     packer.value(extent);
     packer.value(contiguous);
+    packer.value(alignment);
     packer.value(mistake);
   }
   void unpack(Unpacker& unpacker) {
     extent = unpacker.value<Extent>();
     contiguous = unpacker.value<bool>();
+    alignment = unpacker.value<std::uint64_t>();
     mistake = unpacker.value<int>();
   }
 };
@@ -66,14 +72,14 @@ Err check_order(const WindowOrder& order) {
 std::shared_ptr<WindowShared> make_shared_part(const Parts& made, const std::shared_ptr<const Group>& group,
                                                int flavor, Record** records) {
   std::vector<Extent> extents;
-  bool contiguous = true;
+  WindowMemory memory;
   for (int i = 0; i < group->size(); ++i) {
     extents.push_back(records[i]->extent);
-    contiguous = contiguous && records[i]->contiguous;
+    memory.contiguous = memory.contiguous && records[i]->contiguous;
+    memory.alignments.push_back(records[i]->alignment);
   }
   try {
-    return std::make_shared<WindowShared>(made.shared->context, group, flavor, std::move(extents),
-                                          contiguous);
+    return std::make_shared<WindowShared>(made.shared->context, group, flavor, std::move(extents), memory);
   } catch (const std::bad_alloc&) {
     return nullptr;
   }
@@ -111,7 +117,9 @@ Err create_window(Comm& comm, const WindowOrder& order, const Info& hints, Windo
   Record mine;
   mine.extent = {address_of(order.base), order.size, order.disp_unit};
   mine.contiguous = !hints.is_true("alloc_shared_noncontig");
+  mine.alignment = memory_alignment(hints, kCacheLine);
   mine.mistake = mistake.error_class();
+  const std::uint64_t alignment = mine.alignment;
   const auto& group = comm.shared->group;
   agree(comm, mine, {.in_all = 1}, [&](Record** records, ContextSource& contexts) {
     if (note_mistake(records, group->size())) return;
@@ -154,6 +162,8 @@ Err create_window(Comm& comm, const WindowOrder& order, const Info& hints, Windo
       listen_to_other_nodes();
     }
     set_hints(*window, hints);
+    if (order.flavor == MPI_WIN_FLAVOR_ALLOCATE || order.flavor == MPI_WIN_FLAVOR_SHARED)
+      window->hints.emplace_back("mpi_minimum_memory_alignment", std::to_string(alignment));
     window->mine().window.store(window.get(), std::memory_order_release);  // pairs with notice_arrived()
   }
   if (several) {

@@ -50,11 +50,17 @@ struct Member {
   SpinLock rows;    ///< held for an accumulate of several elements
 };
 
+/// How memory that is the window's is to lie.
+struct WindowMemory {
+  bool contiguous = true;  ///< shared memory: a member's begins where that of the one before ends
+  std::vector<std::uint64_t> alignments;  ///< by member; of contiguous memory the beginning has the largest
+};
+
 class WindowShared {
  public:
   /// Memory that is the window's is allocated here: for the members of this node process. Throws std::bad_alloc.
   WindowShared(ContextId context, std::shared_ptr<const Group> group, int flavor, std::vector<Extent> extents,
-               bool contiguous);
+               const WindowMemory& memory);
   ~WindowShared();
 
   const ContextId context;
@@ -69,9 +75,9 @@ class WindowShared {
   int size() const noexcept { return static_cast<int>(members_.size()); }
 
  private:
-  void allocate_each();
-  void allocate_together();
-  Address allocate(MPI_Aint bytes);
+  void allocate_each(const WindowMemory& memory);
+  void allocate_together(const WindowMemory& memory);
+  Address allocate(MPI_Aint bytes, std::size_t alignment);
 
   std::vector<Extent> extents_;
   std::vector<Reach> reach_;
