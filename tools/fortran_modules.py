@@ -196,7 +196,9 @@ def block(status):
         elif status and name == "MPI_STATUSES_IGNORE":
             lines.append(f"{status} :: {name}(1)")
         else:
-            lines.append(f"{kind} :: {name}{shape}")
+            # C_LOC of it is what detaching an automatic buffer gives (MPI report, 3.6).
+            target = ", TARGET" if name == "MPI_BUFFER_AUTOMATIC" else ""
+            lines.append(f"{kind}{target} :: {name}{shape}")
     return lines + [f"COMMON /TMPI_FORTRAN/ {name}" for name, _, _ in BLOCK]
 
 

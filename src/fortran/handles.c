@@ -13,6 +13,10 @@ void* tmpi_constant_buffer(void* address) {
   return address;
 }
 
+void* tmpi_detached_buffer(void* address) {
+  return address == MPI_BUFFER_AUTOMATIC ? (void*)&tmpi_fortran_.buffer_automatic : address;
+}
+
 int* tmpi_constant_weights(int* address) {
   if (address == &tmpi_fortran_.unweighted) return MPI_UNWEIGHTED;
   if (address == &tmpi_fortran_.weights_empty) return MPI_WEIGHTS_EMPTY;

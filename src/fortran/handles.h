@@ -31,6 +31,8 @@ static inline int is_constant(const void* address) {
 
 /* The C constant for a Fortran constant that is a buffer; an ordinary variable of the block stays what it is. */
 void* tmpi_constant_buffer(void* address);
+/* What MPI_Buffer_detach gives, as mpi_f08 knows it: C_LOC(MPI_BUFFER_AUTOMATIC) of an automatic buffer. */
+void* tmpi_detached_buffer(void* address);
 int* tmpi_constant_weights(int* address);
 
 static inline void* choice(void* address) {

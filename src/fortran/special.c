@@ -100,14 +100,16 @@ void F(session_get_nth_pset)(MPI_Fint* session, MPI_Fint* info, MPI_Fint* n, MPI
 F08(session_get_nth_pset);
 
 /* Detaching gives the address back in mpi_f08; an older interface has nothing that could hold it. */
-#define DETACH(name, Name, Count, given, passed)                                \
-  void F(name)(given void* buffer_addr, Count* size, MPI_Fint* ierror) {        \
-    void* address = NULL;                                                       \
-    (void)buffer_addr;                                                          \
-    finish(ierror, C(Name)(passed & address, size));                            \
-  }                                                                             \
-  void F(name##_f08)(given void** buffer_addr, Count* size, MPI_Fint* ierror) { \
-    finish(ierror, C(Name)(passed buffer_addr, size));                          \
+#define DETACH(name, Name, Count, given, passed)                                 \
+  void F(name)(given void* buffer_addr, Count* size, MPI_Fint* ierror) {         \
+    void* address = NULL;                                                        \
+    (void)buffer_addr;                                                           \
+    finish(ierror, C(Name)(passed & address, size));                             \
+  }                                                                              \
+  void F(name##_f08)(given void** buffer_addr, Count* size, MPI_Fint* ierror) {  \
+    const int error = C(Name)(passed buffer_addr, size);                         \
+    if (error == MPI_SUCCESS) *buffer_addr = tmpi_detached_buffer(*buffer_addr); \
+    finish(ierror, error);                                                       \
   }
 #define NOTHING
 #define COMMA ,

@@ -415,6 +415,11 @@ contains
     place = c_null_ptr
     call MPI_Comm_detach_buffer(MPI_COMM_SELF, place, large, ierr)
     CHECK(large == 2000 .and. c_associated(place, c_loc(room)))
+    call MPI_Buffer_attach(MPI_BUFFER_AUTOMATIC, 0, ierr)
+    EQUAL(ierr, MPI_SUCCESS)
+    place = c_null_ptr
+    call MPI_Buffer_detach(place, n, ierr)
+    CHECK(n == 0 .and. c_associated(place, c_loc(MPI_BUFFER_AUTOMATIC)))
 #endif
 #endif
   end subroutine

@@ -28,7 +28,7 @@ t_open_mpi_questions() {
   expect_match "^-I/[^ ]+ -fstack-clash-protection .* -fPIC -fno-semantic-interposition$" tmpicc --showme:compile
   expect_match " -L/[^ ]+ -ltmpi -Wl,-rpath,/" tmpicc -showme:link
   expect tmpi tmpicc --showme:libs
-  expect_match "tmpi [0-9]+\.[0-9]+" tmpicc --showme:version
+  expect_match "^tmpicc: tmpi [0-9]+\.[0-9]+\.[0-9]+$" tmpicc --showme:version
   test -f "$(tmpicc --showme:incdirs)/mpi.h"
   test -f "$(tmpicc --showme:libdirs)/libtmpi.so"
 }

@@ -83,7 +83,10 @@ constexpr auto kQuestions = std::to_array<Question>({
      [](const Wrapper& w) {
        return w.language->fortran ? Words{"tmpifort", "tmpi"} : Words{"tmpi"};
      }},
-    {"-showme:version", [](const Wrapper& w) { return Words{w.name + ": tmpi " TMPI_VERSION}; }},
+    {"-showme:version",
+     [](const Wrapper& w) {
+       return Words{w.name + ":", "tmpi", TMPI_VERSION};
+     }},
 });
 
 bool asks_for_command(std::string_view word) {
