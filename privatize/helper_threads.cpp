@@ -20,6 +20,7 @@
 #include "privatize/pthread_keys.hpp"
 #include "privatize/rank_directory.hpp"
 #include "privatize/rank_locale.hpp"
+#include "privatize/rank_signal_mask.hpp"
 #include "privatize/rank_state.hpp"
 #include "privatize/runtime_functions.hpp"
 #include "privatize/switch_duties.hpp"
@@ -167,6 +168,7 @@ int create_helper(int rank, pthread_t* thread, const pthread_attr_t* attributes,
   if ((duties & kCountTime) != 0) switch_processor_time(from, to);
   if ((duties & kEnterLocale) != 0) enter_locale(to);
   if ((duties & kEnterUmask) != 0) enter_umask(to);
+  if ((duties & kSwitchSignalMask) != 0) switch_signal_mask(from, to);
 }
 
 std::atomic<bool> forked{false};

@@ -7,10 +7,11 @@
 namespace tmpi::privatize {
 
 enum SwitchDuty : unsigned {
-  kEnterDirectory = 1,  ///< some thread has a working directory of its own (rank_directory.hpp)
-  kCountTime = 2,       ///< somebody has asked for the processor time of ranks (processor_time.hpp)
-  kEnterLocale = 4,     ///< some rank has chosen a locale (rank_locale.hpp)
-  kEnterUmask = 8,      ///< some rank has chosen a file mode creation mask (rank_directory.hpp)
+  kEnterDirectory = 1,     ///< some thread has a working directory of its own (rank_directory.hpp)
+  kCountTime = 2,          ///< somebody has asked for the processor time of ranks (processor_time.hpp)
+  kEnterLocale = 4,        ///< some rank has chosen a locale (rank_locale.hpp)
+  kEnterUmask = 8,         ///< some rank has chosen a file mode creation mask (rank_directory.hpp)
+  kSwitchSignalMask = 16,  ///< some rank has blocked a signal (rank_signal_mask.hpp)
 };
 
 /// Relaxed: a worker that learns of it a switch later has missed nothing that was asked for before.

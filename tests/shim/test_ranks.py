@@ -51,6 +51,12 @@ class Ranks(unittest.TestCase):
             self.assertEqual((job.code, job.err), (0, ""))
             self.assertEqual(sorted(job.out.splitlines()), sorted(f"rank {i}: good" for i in range(ranks)))
 
+    def test_signal_masks_are_private(self):
+        for ranks, options in ((1, ()), (3, ("--workers", "1")), (6, ("--workers", "2")), (12, ("--workers", "2", "--sched", "random:3"))):
+            job = self.job(ranks, "blocked", options=options)
+            self.assertEqual((job.code, job.err), (0, ""))
+            self.assertEqual(sorted(job.out.splitlines()), sorted(f"rank {i}: good" for i in range(ranks)))
+
     def test_check_names_shared_state(self):
         job = self.job(2, "shared_state", options=("--check",))
         self.assertEqual(job.code, 0, job.err)

@@ -29,6 +29,10 @@ int tmpi_shim_signal_action(int rank, int signal, const struct sigaction* action
 /* In a child that the rank has forked: the kernel's own, but what the rank had set is `previous`. */
 int tmpi_shim_child_signal_action(int rank, int signal, const struct sigaction* action,
                                   struct sigaction* previous);
+/* pthread_sigmask(3) of the calling thread: of the rank's own flow for the rank alone. */
+int tmpi_shim_sigmask(int rank, int how, const sigset_t* set, sigset_t* previous);
+/* How many handlers of the rank have run so far. */
+unsigned tmpi_shim_signals_delivered(int rank);
 /* 1 for signals that are the process's own affair, or none at all. */
 int tmpi_shim_is_shared_signal(int signal);
 

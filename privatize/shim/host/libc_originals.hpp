@@ -50,7 +50,7 @@ extern "C" int __cxa_thread_atexit_impl(void (*)(void*), void*, void*);
   X(gethostbyname2_r) X(gethostbyaddr_r) X(getnetbyname_r) X(getnetbyaddr_r) X(getservbyname_r) \
   X(getservbyport_r) X(getprotobyname_r) X(getprotobynumber_r) X(getrpcbyname_r) X(getrpcbynumber_r) \
   X(getaliasbyname_r) X(getmntent_r) X(inet_ntop) X(ether_ntoa_r) X(ether_aton_r) X(ttyname_r) X(ptsname_r) \
-  X(getlogin_r) X(ecvt_r) X(fcvt_r) X(qecvt_r) X(qfcvt_r) X(umask) X(newlocale) X(freelocale) X(vasprintf) \
+  X(getlogin_r) X(ecvt_r) X(fcvt_r) X(qecvt_r) X(qfcvt_r) X(umask) X(sigsuspend) X(newlocale) X(freelocale) X(vasprintf) \
   X(__ctype_get_mb_cur_max) X(__h_errno_location) X(__chk_fail) X(kill)
 // clang-format on
 

@@ -39,6 +39,7 @@
 #include "privatize/processor_time.hpp"
 #include "privatize/rank_directory.hpp"
 #include "privatize/rank_locale.hpp"
+#include "privatize/rank_signal_mask.hpp"
 #include "privatize/rank_signals.hpp"
 #include "privatize/record_locks.hpp"
 #include "sched/balances.hpp"
@@ -506,6 +507,7 @@ void NodeJob::rank_exited(int rank, int code) {
   privatize::forget_directory(rank);
   privatize::drop_all_record_locks(rank);
   privatize::forget_locale(rank);
+  privatize::forget_signal_mask(rank);
   Control::instance()->input().leave(rank);
   std::string record;
   append_record(record, ExitRecord{rank, code, phase != mpi::Phase::kBeforeInit});
