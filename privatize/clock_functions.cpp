@@ -9,7 +9,6 @@
 
 #include <algorithm>
 #include <atomic>
-#include <chrono>
 #include <cstdint>
 
 #include "base/clock_watch.hpp"
@@ -144,16 +143,6 @@ extern "C" clock_t tmpi_times(tms* times) {
   times->tms_utime = ticks_of(usage.ru_utime);
   times->tms_stime = ticks_of(usage.ru_stime);
   return now;
-}
-
-std::chrono::steady_clock::time_point tmpi_steady_now() noexcept {
-  note_clock_reading();
-  return std::chrono::steady_clock::now();
-}
-
-std::chrono::system_clock::time_point tmpi_system_now() noexcept {
-  note_clock_reading();
-  return std::chrono::system_clock::now();
 }
 
 }  // namespace tmpi::privatize

@@ -15,42 +15,59 @@
 #include "privatize/dl_scope.hpp"
 #include "privatize/rank_state.hpp"
 #include "privatize/runtime_functions.hpp"
-#include "privatize/runtime_table.hpp"
+#include "privatize/scope.hpp"
+#include "privatize/shared_libraries.hpp"
 #include "privatize/thread_context.hpp"
 
 namespace tmpi::privatize {
 namespace {
 
-void* address_in_image(const RankState& state, const Object& object, const Elf64_Sym& symbol) {
+void* address_in_image(const RankState& state, const Target& target) {
+  const Object& object = *target.object;
   const std::uint64_t base = object.set->base(state.index);
-  switch (ELF64_ST_TYPE(symbol.st_info)) {
-    case STT_TLS: {
+  switch (target.kind) {
+    case Target::Kind::kImageTls: {
       if (object.tls.is_static) {
         // The calling thread's share of the static pool; its address is computed by the loader's own
         // accessor.
-        return static_tls_address(*object.set, state.index, object, symbol.st_value);
+        return static_tls_address(*object.set, state.index, object, target.value);
       }
-      TlsIndex index{base + object.tls.offset, symbol.st_value};
+      TlsIndex index{base + object.tls.offset, target.value};
       return tmpi_tls_get_addr(&index);
     }
-    case STT_GNU_IFUNC:
-      if (!object.file->in_memory(symbol.st_value, 1, PF_X)) return nullptr;
-      return reinterpret_cast<void* (*)()>(base + object.at(symbol.st_value))();
+    case Target::Kind::kImageIfunc:
+      if (!object.file->in_memory(target.value, 1, PF_X)) return nullptr;
+      return reinterpret_cast<void* (*)()>(base + object.at(target.value))();
     default:
-      return reinterpret_cast<void*>(symbol.st_shndx == SHN_ABS ? symbol.st_value
-                                                                : base + object.at(symbol.st_value));
+      return reinterpret_cast<void*>(base + object.at(target.value));
   }
 }
 
-void* find_in(const RankState& state, const std::vector<const Object*>& scope, const SymbolName& wanted,
-              const Object* after) {
-  bool searching = after == nullptr;
-  for (const Object* object : scope) {
-    if (searching) {
-      if (const Elf64_Sym* symbol = object->file->symbols().find(wanted))
-        return address_in_image(state, *object, *symbol);
+void* address_of_target(const RankState& state, const Target& target) {
+  switch (target.kind) {
+    case Target::Kind::kAbsolute:
+      return reinterpret_cast<void*>(target.value);
+    case Target::Kind::kSystemTls: {
+      std::size_t module = 0;
+      ::dlinfo(target.module->map, RTLD_DI_TLS_MODID, &module);
+      TlsIndex index{module, target.value};
+      return tmpi_tls_get_addr(&index);
     }
-    searching |= object == after;
+    case Target::Kind::kImage:
+    case Target::Kind::kImageIfunc:
+    case Target::Kind::kImageTls:
+      return address_in_image(state, target);
+    case Target::Kind::kUndefined:
+    case Target::Kind::kNull:
+      break;
+  }
+  return nullptr;
+}
+
+void* find_in(const RankState& state, const std::vector<const Object*>& objects, const SymbolName& wanted) {
+  for (const Object* object : objects) {
+    if (const Elf64_Sym* symbol = object->file->symbols().find(wanted))
+      return address_of_target(state, in_image(*object, *symbol));
   }
   return nullptr;
 }
@@ -60,33 +77,51 @@ void* in_system(void* handle, const SymbolName& wanted) {
                                    : ::dlsym(handle, wanted.name);
 }
 
+/// Of what was opened since the program was loaded, too.
+void* find_in_process(const RankState& state, const SymbolName& wanted) {
+  if (void* const found = address_of_target(state, state.set->scope().find_outside(wanted))) return found;
+  const SystemSymbol late = SystemScope::snapshot()->find(wanted);
+  if (!late || ELF64_ST_TYPE(late.symbol->st_info) == STT_TLS) return nullptr;
+  return reinterpret_cast<void*>(late.address());
+}
+
+void* find_by_default(const RankState& state, const SymbolName& wanted) {
+  if (void* const found = address_of_target(state, state.set->scope().find(wanted))) return found;
+  if (void* const found = find_in(state, opened_globally(state), wanted)) return found;
+  return find_in_process(state, wanted);
+}
+
+void* find_next(const RankState& state, const SymbolName& wanted, const void* caller) {
+  const ImageLocation where = locate(caller);
+  const Object* after = where ? where.set->object_at(where.offset) : nullptr;
+  if (after == nullptr) return find_by_default(state, wanted);
+  if (void* const found = address_of_target(state, where.set->scope().find_behind(*after, wanted)))
+    return found;
+  return find_in_process(state, wanted);
+}
+
 /// What a program finds in a handle of libc must still be its rank's version of it.
 void* prefer_own(const RankState& state, void* found, const SymbolName& wanted) {
   Dl_info info;
-  if (found == nullptr || ::dladdr(found, &info) == 0 || std::strstr(info.dli_fname, "libc.so") == nullptr)
-    return found;
-  for (const auto& object : state.set->objects()) {
-    if (object->file->symbols().find({"tmpi_shim_start", nullptr}) == nullptr) continue;
-    if (const Elf64_Sym* symbol = object->file->symbols().find(wanted))
-      return address_in_image(state, *object, *symbol);
-  }
-  const void* own = runtime_function(wanted.name);
-  return own != nullptr ? const_cast<void*>(own) : found;
+  if (found == nullptr || ::dladdr(found, &info) == 0) return found;
+  const char* const slash = std::strrchr(info.dli_fname, '/');
+  const SharedLibrary* row = shared_library(slash != nullptr ? slash + 1 : info.dli_fname);
+  if (row != &kSharedLibraries[0]) return found;
+  void* const own = address_of_target(state, state.set->scope().find_outside(wanted));
+  return own != nullptr ? own : found;
 }
 
 void* look_up(void* handle, const SymbolName& wanted, const void* caller) {
   RankState* state = calling_rank(caller);
   if (state == nullptr) return in_system(handle, wanted);
   void* found = nullptr;
-  if (handle == RTLD_DEFAULT || handle == RTLD_NEXT || handle == state) {
-    const ImageLocation where = locate(caller);
-    const Object* after = handle == RTLD_NEXT && where ? where.set->object_at(where.offset) : nullptr;
-    found = find_in(*state, global_scope(*state), wanted, after);
-    if (found == nullptr) found = const_cast<void*>(runtime_function(wanted.name));
-    if (found == nullptr) found = in_system(RTLD_DEFAULT, wanted);
+  if (handle == RTLD_NEXT) {
+    found = find_next(*state, wanted, caller);
+  } else if (handle == RTLD_DEFAULT || handle == state) {
+    found = find_by_default(*state, wanted);
   } else if (const OpenedLibrary* library = as_opened(*state, handle)) {
-    found = find_in(*state, library_scope(*library), wanted, nullptr);
-    if (found == nullptr) found = in_system(RTLD_DEFAULT, wanted);
+    found = find_in(*state, library_scope(*library), wanted);
+    if (found == nullptr) found = find_in_process(*state, wanted);
   } else {
     void* const system = in_system(handle, wanted);
     if (system == nullptr) keep_dl_error(*state);

@@ -19,6 +19,7 @@
 #include "privatize/entry.hpp"
 #include "privatize/library_search.hpp"
 #include "privatize/runtime_functions.hpp"
+#include "privatize/scope.hpp"
 #include "privatize/set_builder.hpp"
 #include "privatize/thread_context.hpp"
 #include "privatize/thread_hooks.hpp"
@@ -39,7 +40,7 @@ using PluginKey = std::tuple<const ImageSet*, dev_t, ino_t>;
 class PluginTable {
  public:
   /// Builds the library and what it needs, unless some rank has opened it before.
-  Result<Plugin*> get(const RankState& state, const std::string& path);
+  Result<Plugin*> get(const RankState& state, const std::string& path, bool own_first = false);
   void forget(const ImageSet& program) {
     std::erase_if(plugins_, [&](const auto& entry) { return std::get<0>(entry.first) == &program; });
   }
@@ -61,7 +62,7 @@ void add_closure(const Plugin& plugin, std::vector<const Object*>& objects) {
   for (const Plugin* needed : plugin.needed) add_closure(*needed, objects);
 }
 
-Result<Plugin*> PluginTable::get(const RankState& state, const std::string& path) {
+Result<Plugin*> PluginTable::get(const RankState& state, const std::string& path, bool own_first) {
   struct stat status {};
   if (stat(path.c_str(), &status) != 0) return Failure{path + ": cannot be opened"};
   const PluginKey key{state.set, status.st_dev, status.st_ino};
@@ -77,7 +78,10 @@ Result<Plugin*> PluginTable::get(const RankState& state, const std::string& path
   request.role = ElfFile::Role::kLibrary;
   request.images = state.set->images();
   request.check_limit = false;
-  request.parents = global_scope(state);
+  request.program = state.set;
+  request.global = opened_globally(state);
+  request.own_first = own_first;
+  request.libraries = state.set->libraries();
   request.open_needed = [&](const std::string& needed) -> Result<std::vector<const Object*>> {
     auto other = get(state, needed);
     if (!other) return other.failure();
@@ -139,8 +143,9 @@ const Object* member(const RankState& state, const std::string& name, const std:
   return nullptr;
 }
 
-SearchContext context_of(const Object* caller) {
+SearchContext context_of(const RankState& state, const Object* caller) {
   SearchContext context;
+  context.library_path = state.set->libraries().search_path;
   if (caller == nullptr) return context;
   const std::string& path = caller->file->path();
   context.origin = path.substr(0, path.rfind('/'));
@@ -150,14 +155,14 @@ SearchContext context_of(const Object* caller) {
   return context;
 }
 
-Result<OpenedLibrary*> open_private(RankState& state, const std::string& path) {
+Result<OpenedLibrary*> open_private(RankState& state, const std::string& path, bool own_first) {
   std::vector<OpenedLibrary*> fresh;
   OpenedLibrary* result = nullptr;
   {
     // Held for building and mapping only, never while the library's own code runs: that may suspend the
     // fiber.
     const std::lock_guard lock(plugin_table().mutex);
-    auto plugin = plugin_table().get(state, path);
+    auto plugin = plugin_table().get(state, path, own_first);
     if (!plugin) return plugin.failure();
     if (auto r = map_for(state, **plugin, fresh); !r) return r.failure();
     result = opened_entry(state, **plugin);
@@ -183,13 +188,13 @@ void* open_member(RankState& state, const Object& object) {
 void* open_for(RankState& state, const char* file, int mode, const void* caller) {
   const ImageLocation where = locate(caller);
   const Object* asking = where ? where.set->object_at(where.offset) : nullptr;
-  const std::string path = find_library(file, context_of(asking));
+  const std::string path = find_library(file, context_of(state, asking));
   if (const Object* object = member(state, file, path)) return open_member(state, *object);
-  switch (ownership(file, path, false)) {
+  switch (library_owner(file, state.set->libraries()).ownership) {
     case Ownership::kRuntime:
       return &state;
     case Ownership::kShared:
-      if (void* const opened = ::dlopen(path.empty() ? file : path.c_str(), mode)) return opened;
+      if (void* const opened = SystemScope::open(path.empty() ? file : path.c_str(), mode)) return opened;
       keep_dl_error(state);
       return nullptr;
     case Ownership::kPrivate:
@@ -199,7 +204,7 @@ void* open_for(RankState& state, const char* file, int mode, const void* caller)
     set_dl_error(state, std::string(file) + ": cannot open shared object file");
     return nullptr;
   }
-  auto library = open_private(state, path);
+  auto library = open_private(state, path, (mode & RTLD_DEEPBIND) != 0);
   if (!library) {
     set_dl_error(state, library.message());
     return nullptr;
@@ -216,13 +221,13 @@ RankState* calling_rank(const void* caller) noexcept {
   return rank_state(where ? where.set->rank(where.index) : thread_context.rank);
 }
 
-std::vector<const Object*> global_scope(const RankState& state) {
-  std::vector<const Object*> scope;
-  for (const auto& object : state.set->objects()) scope.push_back(object.get());
+std::vector<const Object*> opened_globally(const RankState& state) {
+  std::vector<const Object*> objects;
   for (const OpenedLibrary* library : state.opened) {
-    if (library->global && library->set != state.set) scope.push_back(library->root);
+    if (!library->global || library->set == state.set) continue;
+    for (const Object* object : library_scope(*library)) objects.push_back(object);
   }
-  return scope;
+  return objects;
 }
 
 std::vector<const Object*> library_scope(const OpenedLibrary& library) {

@@ -11,8 +11,8 @@ namespace tmpi::privatize {
 /// The rank whose image the caller's code lies in, else the calling thread's rank; null outside of ranks.
 RankState* calling_rank(const void* caller) noexcept;
 
-/// The program's objects in search order, then those of libraries opened with RTLD_GLOBAL.
-std::vector<const Object*> global_scope(const RankState& state);
+/// What dlopen with RTLD_GLOBAL has put behind the program's scope, in search order.
+std::vector<const Object*> opened_globally(const RankState& state);
 
 /// The library itself and its private dependencies, breadth first.
 std::vector<const Object*> library_scope(const OpenedLibrary& library);

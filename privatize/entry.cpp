@@ -131,10 +131,9 @@ std::uint64_t find_data(const Object& object, const char* name) {
 
 void call_array(const ImageSet& set, int index, const Object& object, std::uint64_t array, std::uint64_t size,
                 int argc, char** argv, char** envp) {
-  using Constructor = void (*)(int, char**, char**);
-  auto* functions = at<Constructor*>(set, index, object.at(array));
-  for (std::size_t i = 0; i < size / sizeof(Constructor); ++i) {
-    if (functions[i] != nullptr) functions[i](argc, argv, envp);  // alignment may leave holes in the array
+  auto* functions = at<Main*>(set, index, object.at(array));
+  for (std::size_t i = 0; i < size / sizeof(Main); ++i) {
+    if (functions[i] != nullptr) tmpi_enter_image(functions[i], argc, argv, envp);  // there may be holes
   }
 }
 
@@ -168,7 +167,7 @@ void run_constructors(const ImageSet& set, int index, int argc, char** argv, cha
   }
   for (const Object* object : set.initialisation_order()) {
     const DynamicInfo& dynamic = object->file->dynamic();
-    if (dynamic.init != 0) at<Main>(set, index, object->at(dynamic.init))(argc, argv, envp);
+    if (dynamic.init != 0) tmpi_enter_image(at<Main>(set, index, object->at(dynamic.init)), argc, argv, envp);
     if (dynamic.init_array_size != 0) {
       call_array(set, index, *object, dynamic.init_array, dynamic.init_array_size, argc, argv, envp);
     }
@@ -176,16 +175,17 @@ void run_constructors(const ImageSet& set, int index, int argc, char** argv, cha
 }
 
 void run_destructors(const ImageSet& set, int index) {
-  using Destructor = void (*)();
   const std::vector<const Object*>& order = set.initialisation_order();
   for (auto it = order.rbegin(); it != order.rend(); ++it) {
     const Object& object = **it;
     const DynamicInfo& dynamic = object.file->dynamic();
     if (dynamic.fini_array_size != 0) {
-      auto* functions = at<Destructor*>(set, index, object.at(dynamic.fini_array));
-      for (std::size_t i = dynamic.fini_array_size / sizeof(Destructor); i-- > 0;) functions[i]();
+      auto* functions = at<Main*>(set, index, object.at(dynamic.fini_array));
+      for (std::size_t i = dynamic.fini_array_size / sizeof(Main); i-- > 0;)
+        tmpi_enter_image(functions[i], 0, nullptr, nullptr);
     }
-    if (dynamic.fini != 0) at<Destructor>(set, index, object.at(dynamic.fini))();
+    if (dynamic.fini != 0)
+      tmpi_enter_image(at<Main>(set, index, object.at(dynamic.fini)), 0, nullptr, nullptr);
   }
 }
 
@@ -209,7 +209,7 @@ void run_rank(const ImageSet& set, int index, const EntryPoints& points,
     state->argv = argv;
   }
   run_constructors(set, index, argc, argv, envp);
-  if (points.main != 0) leave(at<Main>(set, index, points.main)(argc, argv, envp));
+  if (points.main != 0) leave(tmpi_enter_image(at<Main>(set, index, points.main), argc, argv, envp));
   // The program's own _start: it will call __libc_start_main, which is ours (below).
   __asm__ volatile(
       "mov %0, %%rsp\n\t"
@@ -229,7 +229,7 @@ extern "C" int tmpi_libc_start_main(Main main, int argc, char** argv) {
     const EntryPoints points = find_entry_points(*where.set);
     if (points.environ != 0) envp = *at<char***>(*where.set, where.index, points.environ);
   }
-  leave(main(argc, argv, envp));
+  leave(tmpi_enter_image(main, argc, argv, envp));
 }
 
 /// Called by the shim's exit(), after the rank's atexit handlers: the destructors of everything that was

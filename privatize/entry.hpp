@@ -21,6 +21,10 @@ struct EntryPoints {
 };
 EntryPoints find_entry_points(const ImageSet& set);
 
+/// Calls a function of an image: main, a constructor, a destructor (which takes no arguments and returns nothing). For
+/// unwinders the stack begins there. SUSPENDS whenever the program does.
+extern "C" int tmpi_enter_image(int (*function)(int, char**, char**), int argc, char** argv, char** envp);
+
 /// Runs image `index` on the calling fiber. Does not return; SUSPENDS whenever the program does.
 [[noreturn]] void run_rank(const ImageSet& set, int index, const EntryPoints& points,
                            const std::vector<std::string>& arguments,

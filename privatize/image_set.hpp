@@ -15,6 +15,7 @@
 
 #include "base/result.hpp"
 #include "privatize/object.hpp"
+#include "privatize/ownership.hpp"
 #include "privatize/template_memory.hpp"
 
 namespace tmpi::privatize {
@@ -29,6 +30,8 @@ struct Fixups {
 
   std::vector<std::uint64_t>& of(const ImageSet* owner, const ImageSet* target);
 };
+
+class Scope;
 
 class ImageSet {
  public:
@@ -90,6 +93,13 @@ class ImageSet {
   /// relocation.
   void fill_tls_block();
 
+  /// Where its symbols are searched; after building.
+  const Scope& scope() const { return *scope_; }
+  void keep_scope(std::shared_ptr<const Scope> scope) { scope_ = std::move(scope); }
+  /// What the user has said of libraries; for those opened later.
+  const LibraryChoices& libraries() const { return libraries_; }
+  void set_libraries(const LibraryChoices& libraries) { libraries_ = libraries; }
+
   std::size_t mappings_per_image() const { return mappings_.size() + gaps_; }
   bool needs_exec_stack() const;
 
@@ -113,6 +123,8 @@ class ImageSet {
   std::vector<const Object*> order_;
   std::vector<std::atomic<int>> ranks_;  // relaxed: only the value matters
   std::vector<std::uint64_t> pool_offsets_;
+  std::shared_ptr<const Scope> scope_;
+  LibraryChoices libraries_;
   TemplateMemory template_;
   std::vector<Mapping> mappings_;
   std::vector<std::pair<std::uint64_t, DataSpan*>> spans_;  // (image offset of the span's begin, span)

@@ -125,45 +125,8 @@ void* tmpi_mremap(void* old, std::size_t old_bytes, std::size_t bytes, int flags
   if (wanted != nullptr) blocks().cut(address(now), whole_pages(bytes));
   return now;
 }
-void* tmpi_new(std::size_t bytes) {
-  return noted(operator new(bytes), bytes);
-}
-void* tmpi_new_nothrow(std::size_t bytes, const std::nothrow_t& nothrow) {
-  return noted(operator new(bytes, nothrow), bytes);
-}
-void* tmpi_new_aligned(std::size_t bytes, std::align_val_t alignment) {
-  return noted(operator new(bytes, alignment), bytes);
-}
-void* tmpi_new_aligned_nothrow(std::size_t bytes, std::align_val_t alignment, const std::nothrow_t& nothrow) {
-  return noted(operator new(bytes, alignment, nothrow), bytes);
-}
-void tmpi_delete(void* block) {
-  forget(block);
-  operator delete(block);
-}
-void tmpi_delete_sized(void* block, std::size_t) {
-  forget(block);
-  operator delete(block);
-}
-void tmpi_delete_nothrow(void* block, const std::nothrow_t&) {
-  forget(block);
-  operator delete(block);
-}
-void tmpi_delete_aligned(void* block, std::align_val_t alignment) {
-  forget(block);
-  operator delete(block, alignment);
-}
-void tmpi_delete_aligned_nothrow(void* block, std::align_val_t alignment, const std::nothrow_t&) {
-  forget(block);
-  operator delete(block, alignment);
-}
-void tmpi_delete_sized_aligned(void* block, std::size_t, std::align_val_t alignment) {
-  forget(block);
-  operator delete(block, alignment);
-}
 }
 
-// operator new[] calls operator new, and so on: the program's forms of both are bound to one.
 const FunctionEntry kTable[] = {
     {"malloc", address_of(&tmpi_malloc)},
     {"calloc", address_of(&tmpi_calloc)},
@@ -179,26 +142,6 @@ const FunctionEntry kTable[] = {
     {"mmap64", address_of(&tmpi_mmap)},
     {"munmap", address_of(&tmpi_munmap)},
     {"mremap", address_of(&tmpi_mremap)},
-    {"_Znwm", address_of(&tmpi_new)},
-    {"_Znam", address_of(&tmpi_new)},
-    {"_ZnwmRKSt9nothrow_t", address_of(&tmpi_new_nothrow)},
-    {"_ZnamRKSt9nothrow_t", address_of(&tmpi_new_nothrow)},
-    {"_ZnwmSt11align_val_t", address_of(&tmpi_new_aligned)},
-    {"_ZnamSt11align_val_t", address_of(&tmpi_new_aligned)},
-    {"_ZnwmSt11align_val_tRKSt9nothrow_t", address_of(&tmpi_new_aligned_nothrow)},
-    {"_ZnamSt11align_val_tRKSt9nothrow_t", address_of(&tmpi_new_aligned_nothrow)},
-    {"_ZdlPv", address_of(&tmpi_delete)},
-    {"_ZdaPv", address_of(&tmpi_delete)},
-    {"_ZdlPvm", address_of(&tmpi_delete_sized)},
-    {"_ZdaPvm", address_of(&tmpi_delete_sized)},
-    {"_ZdlPvRKSt9nothrow_t", address_of(&tmpi_delete_nothrow)},
-    {"_ZdaPvRKSt9nothrow_t", address_of(&tmpi_delete_nothrow)},
-    {"_ZdlPvSt11align_val_tRKSt9nothrow_t", address_of(&tmpi_delete_aligned_nothrow)},
-    {"_ZdaPvSt11align_val_tRKSt9nothrow_t", address_of(&tmpi_delete_aligned_nothrow)},
-    {"_ZdlPvSt11align_val_t", address_of(&tmpi_delete_aligned)},
-    {"_ZdaPvSt11align_val_t", address_of(&tmpi_delete_aligned)},
-    {"_ZdlPvmSt11align_val_t", address_of(&tmpi_delete_sized_aligned)},
-    {"_ZdaPvmSt11align_val_t", address_of(&tmpi_delete_sized_aligned)},
 };
 
 }  // namespace

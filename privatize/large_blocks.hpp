@@ -2,8 +2,8 @@
 // can follow a rank to another NUMA node (docs/load-balance.md). The heap is one for all ranks of a process; what is
 // smaller shares its pages with others' and stays.
 //
-// Images then bind malloc and its relatives, operator new and mmap to functions of the loader that write large pieces
-// down. What libraries of the system allocate for a rank, and what a program's own malloc does, is not seen.
+// Images then bind malloc and its relatives and mmap to functions of the loader that write large pieces down. What shared
+// libraries allocate for a rank, and what a program's own malloc does, is not seen.
 #pragma once
 
 #include <cstddef>

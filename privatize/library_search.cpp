@@ -1,16 +1,14 @@
 #include "privatize/library_search.hpp"
 
-#include <dlfcn.h>
+#include <elf.h>
 #include <fcntl.h>
-#include <link.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include <climits>
 #include <cstdint>
-#include <cstdlib>
 #include <cstring>
+#include <string_view>
 
 #include "privatize/elf_bytes.hpp"
 #include "privatize/machine.hpp"
@@ -46,6 +44,36 @@ bool usable(const std::string& path) {
          header.e_ident[EI_CLASS] == ELFCLASS64 && header.e_machine == kElfMachine;
 }
 
+/// Subdirectories for what this processor can do, the best first, as the dynamic linker has them; last, the directory.
+const std::vector<std::string>& hardware_directories() {
+  static const std::vector<std::string> directories = [] {
+    std::vector<std::string> found;
+    for (int level = machine_level(); level > 1; --level)
+      found.push_back("glibc-hwcaps/" TMPI_MACHINE_LEVEL + std::to_string(level) + "/");
+    found.emplace_back();
+    return found;
+  }();
+  return directories;
+}
+
+std::string search_directory(const std::string& directory, const std::string& name) {
+  for (const std::string& variant : hardware_directories()) {
+    std::string path = directory;
+    path.append("/").append(variant).append(name);
+    if (usable(path)) return path;
+  }
+  return {};
+}
+
+/// Which of hardware_directories() a path of the cache lies in; behind all: in one that this processor cannot use.
+std::size_t preference(std::string_view path) {
+  const auto& directories = hardware_directories();
+  if (path.find("/glibc-hwcaps/") == std::string_view::npos) return directories.size() - 1;
+  std::size_t i = 0;
+  while (i + 1 < directories.size() && path.find(directories[i]) == std::string_view::npos) ++i;
+  return i + 1 < directories.size() ? i : directories.size();
+}
+
 std::string search_list(const std::string& list, const char* separators, const std::string& name,
                         const std::string& origin) {
   for (std::size_t begin = 0; begin <= list.size() && !list.empty();) {
@@ -53,9 +81,7 @@ std::string search_list(const std::string& list, const char* separators, const s
     if (end == std::string::npos) end = list.size();
     std::string directory = expand(list.substr(begin, end - begin), origin);
     if (directory.empty()) directory = ".";
-    std::string path = std::move(directory);
-    path.append("/").append(name);
-    if (usable(path)) return path;
+    if (std::string path = search_directory(directory, name); !path.empty()) return path;
     begin = end + 1;
   }
   return {};
@@ -87,27 +113,18 @@ std::string search_cache(const std::string& name) {
   const ElfStrings strings(cache);
   const auto* header = record_at<Header>(cache, 0);
   std::string found;
+  std::size_t best = hardware_directories().size();
   if (std::memcmp(header->magic, "glibc-ld.so.cache1.1", 20) == 0) {
     for (const Entry& entry : records_in<Entry>(from(cache, sizeof(Header)), header->entries)) {
-      // Entries with hwcap bits are variants for newer processors; the plain one always exists beside them.
-      if (entry.flags != kX86_64 || entry.hwcap != 0) continue;
-      if (name == strings.at(entry.key)) found = strings.at(entry.value);
-      if (!found.empty()) break;
+      if (entry.flags != kX86_64 || name != strings.at(entry.key)) continue;
+      const char* const path = strings.at(entry.value);
+      if (preference(path) >= best) continue;
+      best = preference(path);
+      found = path;
     }
   }
   munmap(memory, size);
   return found;
-}
-
-bool loaded_already(const std::string& name) {
-  void* handle = dlopen(name.c_str(), RTLD_LAZY | RTLD_NOLOAD);
-  if (handle == nullptr) return false;
-  dlclose(handle);
-  return true;
-}
-
-bool starts_with(const std::string& text, const char* prefix) {
-  return text.rfind(prefix, 0) == 0;
 }
 
 }  // namespace
@@ -123,36 +140,11 @@ std::string find_library(const std::string& name, const SearchContext& context) 
       if (path.empty()) path = search_list(list, ":", name, origin);
     }
   }
-  const char* environment = std::getenv("LD_LIBRARY_PATH");
-  if (path.empty() && environment != nullptr) path = search_list(environment, ":;", name, context.origin);
+  if (path.empty()) path = search_list(context.library_path, ":;", name, context.origin);
   if (path.empty()) path = search_list(context.runpath, ":", name, context.origin);
   if (path.empty()) path = search_cache(name);
   if (path.empty()) path = search_list(kDefaultDirectories, ":", name, context.origin);
   return path;
-}
-
-Ownership ownership(const std::string& name, const std::string& path, bool private_libstdcxx) {
-  const std::string file = name.substr(name.rfind('/') + 1);
-  if (starts_with(file, "libtmpi.so") || starts_with(file, "libmpi_abi.so")) return Ownership::kRuntime;
-  // Their state is a rank's: two ranks opening unit 10 collide; a thread team belongs to one rank; MPI_IN_PLACE of a
-  // Fortran program is an address in its image.
-  for (const char* own : {"libgfortran.so.", "libgomp.so.", "libtmpifort.so", "libmpifort_abi.so."}) {
-    if (starts_with(file, own)) return Ownership::kPrivate;
-  }
-  if (starts_with(file, "libstdc++.so")) return private_libstdcxx ? Ownership::kPrivate : Ownership::kShared;
-  for (const char* system :
-       {"libc.so.", "libm.so.", "libgcc_s.so.", "libquadmath.so.", "libpthread.so.", "libdl.so.", "librt.so.",
-        "ld-linux", "libasan.so", "libtsan.so", "libubsan.so", "liblsan.so"}) {
-    if (starts_with(file, system)) return Ownership::kShared;
-  }
-  if (path.empty()) return Ownership::kShared;
-  if (loaded_already(name)) return Ownership::kShared;
-  char real[PATH_MAX];
-  const std::string resolved = realpath(path.c_str(), real) != nullptr ? real : path;
-  for (const char* directory : {"/lib/", "/lib64/", "/usr/lib/", "/usr/lib64/", "/usr/libexec/"}) {
-    if (starts_with(resolved, directory)) return Ownership::kShared;
-  }
-  return Ownership::kPrivate;
 }
 
 }  // namespace tmpi::privatize

@@ -72,12 +72,13 @@ class LoadedGroup final : public Group {
 }  // namespace
 
 Result<std::unique_ptr<Group>> Group::load(const GroupOptions& options) {
+  if (auto r = check_choices(options.libraries); !r) return r.failure();
   SetRequest request;
   request.path = options.program;
   request.shim = options.shim;
   request.preload = options.preload;
   request.images = options.images;
-  request.private_libstdcxx = options.private_libstdcxx;
+  request.libraries = options.libraries;
   auto set = build_set(request);
   if (!set) return set.failure();
   return std::unique_ptr<Group>(std::make_unique<LoadedGroup>(std::move(*set)));

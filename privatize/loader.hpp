@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "base/result.hpp"
+#include "privatize/ownership.hpp"
 
 namespace tmpi::privatize {
 
@@ -18,7 +19,7 @@ struct GroupOptions {
   int images = 1;                    ///< most images that will be loaded (reserves address space)
   std::string shim;                  ///< path of libtmpi-shim.so
   std::vector<std::string> preload;  ///< libraries that are searched next after the program (preload.hpp)
-  bool private_libstdcxx = false;
+  LibraryChoices libraries;
 };
 
 /// Functions that images bind to instead of the node process's own of the same name: `substitute(name)`,

@@ -29,4 +29,20 @@ enum Type : std::uint32_t {
 };
 }  // namespace relocation
 
+/// The processor's level among those that glibc has directories for (glibc-hwcaps/x86-64-v3), from 1 on.
+#define TMPI_MACHINE_LEVEL "x86-64-v"
+inline int machine_level() {
+  __builtin_cpu_init();
+  const auto has = [](bool a, bool b, bool c) { return a && b && c; };
+  if (!has(__builtin_cpu_supports("sse4.2"), __builtin_cpu_supports("popcnt"),
+           __builtin_cpu_supports("ssse3")))
+    return 1;
+  if (!has(__builtin_cpu_supports("avx2"), __builtin_cpu_supports("bmi2"), __builtin_cpu_supports("fma")))
+    return 2;
+  return has(__builtin_cpu_supports("avx512f"), __builtin_cpu_supports("avx512bw"),
+             __builtin_cpu_supports("avx512vl"))
+             ? 4
+             : 3;
+}
+
 }  // namespace tmpi::privatize

@@ -81,21 +81,6 @@ ssize_t tmpi_readlinkat_chk(int directory, const char* path, char* buffer, std::
   return tmpi_readlinkat(directory, path, buffer, size);
 }
 
-char* tmpi_realpath(const char* path, char* resolved) {
-  using Function = char* (*)(const char*, char*);
-  static const auto real = reinterpret_cast<Function>(dlsym(RTLD_NEXT, "realpath"));
-  return real(own_file(path), resolved);
-}
-
-char* tmpi_realpath_chk(const char* path, char* resolved, std::size_t room) {
-  if (room < PATH_MAX) abort();
-  return tmpi_realpath(path, resolved);
-}
-
-char* tmpi_canonicalize_file_name(const char* path) {
-  return tmpi_realpath(path, nullptr);
-}
-
 int tmpi_open(const char* path, int flags, ...) {
   if (!may_create(flags)) return open_or_wait(AT_FDCWD, own_file(path), flags, 0);
   va_list rest;
@@ -152,15 +137,6 @@ __attribute__((visibility("default"))) const char* tmpi_own_file(const char* pat
 unsigned long tmpi_getauxval(unsigned long type) {
   const char* program = type == AT_EXECFN ? running_program() : nullptr;
   return program == nullptr ? getauxval(type) : reinterpret_cast<unsigned long>(program);
-}
-
-// Exported, so that libstdc++ asks here too (std::filesystem).
-__attribute__((visibility("default"))) ssize_t readlink(const char* path, char* buffer,
-                                                        std::size_t size) noexcept {
-  return tmpi_readlink(path, buffer, size);
-}
-__attribute__((visibility("default"))) char* realpath(const char* path, char* resolved) noexcept {
-  return tmpi_realpath(path, resolved);
 }
 
 }  // extern "C"

@@ -13,6 +13,7 @@
 #include "privatize/elf_bytes.hpp"
 #include "privatize/elf_file.hpp"
 #include "privatize/library_search.hpp"
+#include "privatize/ownership.hpp"
 
 namespace tmpi::privatize {
 namespace {
@@ -78,34 +79,37 @@ Names names_of(const ElfFile& file) {
 
 }  // namespace
 
-Result<Preload> read_preload(const std::string& value) {
+Result<Preload> read_preload(const std::string& value, const std::string& search_path, bool in_process) {
   Preload preload;
+  SearchContext context;
+  context.library_path = search_path;
   constexpr const char* kSeparators = " :";
   for (std::size_t begin = value.find_first_not_of(kSeparators); begin != std::string::npos;) {
     const std::size_t end = std::min(value.find_first_of(kSeparators, begin), value.size());
     const std::string name = value.substr(begin, end - begin);
     begin = value.find_first_not_of(kSeparators, end);
-    const std::string path = find_library(name, {});
+    const std::string path = find_library(name, context);
+    const bool own = !path.empty() && library_owner(path, {}).ownership == Ownership::kPrivate;
     if (path.empty() || !defines_mpi(path)) {
-      preload.others.push_back(name);
+      (own && !in_process ? preload.libraries : preload.others).push_back(own ? path : name);
       continue;
     }
     auto file = ElfFile::open(path, ElfFile::Role::kLibrary);
     if (!file) return Failure{"LD_PRELOAD: " + file.message()};
     const Names names = names_of(**file);
     if (names.provides) {
-      if (ownership(name, path, false) == Ownership::kRuntime) continue;
+      if (library_owner(name, {}).ownership == Ownership::kRuntime) continue;
       return Failure{"LD_PRELOAD: " + path + ": is an MPI library itself; leave it out, tmpi brings its own"};
     }
     if (!names.wraps) {
-      preload.others.push_back(name);
+      (in_process ? preload.others : preload.libraries).push_back(in_process ? name : path);
       continue;
     }
     if (const std::string* other = foreign_mpi((*file)->dynamic().needed)) {
       return Failure{"LD_PRELOAD: " + path + ": was built for another MPI (it needs " + *other +
                      "), whose handles and constants differ; rebuild it with tmpicc -shared -fPIC"};
     }
-    preload.profiling.push_back(path);
+    preload.libraries.push_back(path);
   }
   return preload;
 }

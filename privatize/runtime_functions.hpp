@@ -4,6 +4,7 @@
 #pragma once
 
 #include <dlfcn.h>
+#include <link.h>
 #include <mqueue.h>
 #include <netdb.h>
 #include <poll.h>
@@ -28,7 +29,6 @@
 #include <time.h>
 #include <unistd.h>
 
-#include <chrono>
 #include <cstddef>
 
 namespace tmpi::privatize {
@@ -88,8 +88,6 @@ int tmpi_fgetc(FILE* file);
 int tmpi_uflow(FILE* file);
 std::size_t tmpi_fread(void* data, std::size_t size, std::size_t count, FILE* file);
 std::size_t tmpi_fread_chk(void* data, std::size_t room, std::size_t size, std::size_t count, FILE* file);
-ssize_t tmpi_getdelim(char** line, std::size_t* size, int end, FILE* file);
-ssize_t tmpi_getline(char** line, std::size_t* size, FILE* file);
 int tmpi_getaddrinfo(const char* node, const char* port, const addrinfo* hints, addrinfo** found);
 
 // sleeping_functions.cpp
@@ -163,6 +161,9 @@ void* tmpi_pthread_getspecific(pthread_key_t key);
 int tmpi_pthread_setspecific(pthread_key_t key, const void* value);
 void tmpi_tss_delete(pthread_key_t key);
 
+// unwind.cpp
+int tmpi_dl_iterate_phdr(int (*callback)(dl_phdr_info*, std::size_t, void*), void* data);
+
 // dl_functions.cpp
 int tmpi_dladdr(const void* address, Dl_info* info);
 int tmpi_dladdr1(const void* address, Dl_info* info, void** extra, int flags);
@@ -179,9 +180,6 @@ ssize_t tmpi_readlinkat(int directory, const char* path, char* buffer, std::size
 ssize_t tmpi_readlink_chk(const char* path, char* buffer, std::size_t size, std::size_t room);
 ssize_t tmpi_readlinkat_chk(int directory, const char* path, char* buffer, std::size_t size,
                             std::size_t room);
-char* tmpi_realpath(const char* path, char* resolved);
-char* tmpi_realpath_chk(const char* path, char* resolved, std::size_t room);
-char* tmpi_canonicalize_file_name(const char* path);
 int tmpi_open(const char* path, int flags, ...);
 int tmpi_openat(int directory, const char* path, int flags, ...);
 int tmpi_open_2(const char* path, int flags);
@@ -195,9 +193,5 @@ int tmpi_posix_spawnp(pid_t* child, const char* path, const posix_spawn_file_act
                       const posix_spawnattr_t* attributes, char* const* arguments, char* const* environment);
 unsigned long tmpi_getauxval(unsigned long type);
 }
-
-// clock_functions.cpp
-std::chrono::steady_clock::time_point tmpi_steady_now() noexcept;
-std::chrono::system_clock::time_point tmpi_system_now() noexcept;
 
 }  // namespace tmpi::privatize

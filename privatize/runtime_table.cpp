@@ -71,8 +71,6 @@ const FunctionEntry kTable[] = {
     {"getrusage", address_of(&tmpi_getrusage)},
     {"clock_getcpuclockid", address_of(&tmpi_clock_getcpuclockid)},
     {"pthread_getcpuclockid", address_of(&tmpi_pthread_getcpuclockid)},
-    {"_ZNSt6chrono3_V212steady_clock3nowEv", address_of(&tmpi_steady_now)},
-    {"_ZNSt6chrono3_V212system_clock3nowEv", address_of(&tmpi_system_now)},
     {"sched_setaffinity", address_of(&tmpi_sched_setaffinity)},
     {"sched_getaffinity", address_of(&tmpi_sched_getaffinity)},
     {"pthread_setaffinity_np", address_of(&tmpi_pthread_setaffinity_np)},
@@ -87,6 +85,8 @@ const FunctionEntry kTable[] = {
     {"tss_delete", address_of(&tmpi_tss_delete)},
     {"tss_get", address_of(&tmpi_pthread_getspecific)},
     {"tss_set", address_of(&tmpi_pthread_setspecific)},
+    {"_dl_find_object", address_of(&_dl_find_object)},
+    {"dl_iterate_phdr", address_of(&tmpi_dl_iterate_phdr)},
     {"dladdr", address_of(&tmpi_dladdr)},
     {"dladdr1", address_of(&tmpi_dladdr1)},
     {"dlopen", address_of(&tmpi_dlopen)},
@@ -99,9 +99,6 @@ const FunctionEntry kTable[] = {
     {"readlinkat", address_of(&tmpi_readlinkat)},
     {"__readlink_chk", address_of(&tmpi_readlink_chk)},
     {"__readlinkat_chk", address_of(&tmpi_readlinkat_chk)},
-    {"realpath", address_of(&tmpi_realpath)},
-    {"__realpath_chk", address_of(&tmpi_realpath_chk)},
-    {"canonicalize_file_name", address_of(&tmpi_canonicalize_file_name)},
     {"open", address_of(&tmpi_open)},
     {"open64", address_of(&tmpi_open)},
     {"openat", address_of(&tmpi_openat)},
@@ -130,7 +127,10 @@ void substitute_functions(const void* (*substitute)(const char* name)) noexcept 
 const void* runtime_function(const char* name) noexcept {
   if (const void* const ours = find_function(kTable, name)) return ours;
   if (const void* const waiting = waiting_function(name)) return waiting;
-  if (const void* const block = block_function(name)) return block;
+  return block_function(name);
+}
+
+const void* substituted_function(const char* name) noexcept {
   return the_substitute == nullptr ? nullptr : the_substitute(name);
 }
 

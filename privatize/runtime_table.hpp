@@ -3,8 +3,10 @@
 
 namespace tmpi::privatize {
 
-/// Address of the loader's own version of libc's function `name`, or what substitute_functions() (loader.hpp)
-/// has been told, or null.
+/// Address of the loader's own version of libc's function `name`, or null.
 const void* runtime_function(const char* name) noexcept;
+
+/// What substitute_functions() (loader.hpp) has been told, or null.
+const void* substituted_function(const char* name) noexcept;
 
 }  // namespace tmpi::privatize

@@ -10,6 +10,7 @@
 #include "privatize/mapping_limit.hpp"
 #include "privatize/relocation.hpp"
 #include "privatize/resolver.hpp"
+#include "privatize/scope.hpp"
 #include "privatize/system_scope.hpp"
 
 namespace tmpi::privatize {
@@ -24,33 +25,38 @@ std::string base_name(const std::string& path) {
   return path.substr(path.rfind('/') + 1);
 }
 
-/// Sanitizers end the process when they are loaded late.
-const char* sanitizer_of(const std::string& library) {
-  if (library.rfind("libasan.so", 0) == 0) return "AddressSanitizer";
-  if (library.rfind("libtsan.so", 0) == 0) return "ThreadSanitizer";
-  return nullptr;
-}
-
 class Builder {
  public:
   explicit Builder(const SetRequest& request)
       : request_(request), set_(std::make_unique<ImageSet>(request.images)) {}
   Result<std::unique_ptr<ImageSet>> build();
+  Result<std::vector<LibraryRow>> list();
 
  private:
   Result<void> collect();
   Result<void> collect_needed(std::size_t index);
   Result<Object*> need(const std::string& name, const Object& from, std::size_t from_index);
+  Result<void> open_shared(const std::string& name, const std::string& path, const Object& from);
   Result<Object*> add(const std::string& path, ElfFile::Role role, int needed_by);
   Result<Object*> open_beside(const std::string& path);
   Object* known(const std::string& name) const;
   SearchContext context(std::size_t index) const;
+  std::shared_ptr<const Scope> make_scope() const;
+  void add_own(Scope& scope) const;
   Result<void> bind();
+
+  /// A place in the order of search.
+  struct Place {
+    const Object* object;  // null: a shared library
+    std::string shared;    // its name; "": MPI
+  };
 
   const SetRequest& request_;
   std::unique_ptr<ImageSet> set_;
-  std::vector<const Object*> beside_;  // of other sets, opened because this one needs them
-  std::vector<int> needed_by_;         // index of the object that asked first; -1: nobody
+  const Object* shim_ = nullptr;
+  std::vector<Place> order_;          // what is needed, breadth first; without what LD_PRELOAD names
+  std::vector<const Object*> first_;  // the program (or library) and what LD_PRELOAD names
+  std::vector<int> needed_by_;        // index of the object that asked first; -1: nobody
 };
 
 Result<Object*> Builder::add(const std::string& path, ElfFile::Role role, int needed_by) {
@@ -63,9 +69,7 @@ Result<Object*> Builder::add(const std::string& path, ElfFile::Role role, int ne
 Result<Object*> Builder::open_beside(const std::string& path) {
   auto objects = request_.open_needed(path);
   if (!objects) return objects.failure();
-  for (const Object* object : *objects) {
-    if (std::find(beside_.begin(), beside_.end(), object) == beside_.end()) beside_.push_back(object);
-  }
+  for (const Object* object : *objects) order_.push_back({object, {}});
   return const_cast<Object*>(objects->front());
 }
 
@@ -77,7 +81,11 @@ Object* Builder::known(const std::string& name) const {
   for (const auto& object : set_->objects()) {
     if (is_it(*object)) return object.get();
   }
-  for (const Object* object : request_.parents) {
+  if (request_.program == nullptr) return nullptr;
+  for (const auto& object : request_.program->objects()) {
+    if (is_it(*object)) return object.get();
+  }
+  for (const Object* object : request_.global) {
     if (is_it(*object)) return const_cast<Object*>(object);
   }
   return nullptr;
@@ -86,6 +94,7 @@ Object* Builder::known(const std::string& name) const {
 SearchContext Builder::context(std::size_t index) const {
   const ElfFile& file = *set_->objects()[index]->file;
   SearchContext context;
+  context.library_path = request_.libraries.search_path;
   context.origin = directory_of(file.path());
   context.runpath = file.dynamic().runpath;
   for (int i = static_cast<int>(index); i >= 0; i = needed_by_[i]) {
@@ -98,32 +107,35 @@ SearchContext Builder::context(std::size_t index) const {
 
 Result<Object*> Builder::need(const std::string& name, const Object& from, std::size_t from_index) {
   if (Object* object = known(name)) return object;
-  const std::string path = find_library(name, context(from_index));
-  switch (ownership(name, path, request_.private_libstdcxx)) {
-    case Ownership::kRuntime:
-      return nullptr;
-    case Ownership::kPrivate:
-      if (!path.empty() && request_.open_needed) return open_beside(path);
-      if (!path.empty()) return add(path, ElfFile::Role::kLibrary, static_cast<int>(from_index));
-      break;
-    case Ownership::kShared:
-      if (const char* sanitizer = sanitizer_of(name);
-          sanitizer != nullptr && dlopen(name.c_str(), RTLD_NOW | RTLD_NOLOAD) == nullptr) {
-        return Failure{from.file->path() + ": was compiled with " + sanitizer +
-                       ", whose library must be in the node process from its start: LD_PRELOAD=" +
-                       (path.empty() ? name : path) + " tmpirun ..."};
-      }
-      // By its name where possible, so that a library that is there already is used.
-      if (dlopen(name.c_str(), RTLD_NOW | RTLD_GLOBAL) != nullptr) return nullptr;
-      if (!path.empty() && dlopen(path.c_str(), RTLD_NOW | RTLD_GLOBAL) != nullptr) return nullptr;
-      break;
+  const Ownership ownership = library_owner(name, request_.libraries).ownership;
+  if (ownership == Ownership::kRuntime) {
+    order_.push_back({nullptr, {}});
+    return nullptr;
   }
-  const char* why = path.empty() ? nullptr : dlerror();
-  return Failure{
-      from.file->path() + ": needs the library " + name + ", which " +
-      (why != nullptr
-           ? std::string("cannot be loaded (") + why + ")"
-           : "was not found; set LD_LIBRARY_PATH to its directory, or relink with -Wl,-rpath,DIRECTORY")};
+  const std::string path = find_library(name, context(from_index));
+  if (ownership == Ownership::kShared) {
+    if (auto r = open_shared(name, path, from); !r) return r.failure();
+    order_.push_back({nullptr, base_name(name)});
+    return nullptr;
+  }
+  if (path.empty()) {
+    return Failure{from.file->path() + ": needs the library " + name +
+                   ", which was not found; set LD_LIBRARY_PATH to its directory, or relink with "
+                   "-Wl,-rpath,DIRECTORY"};
+  }
+  if (request_.open_needed) return open_beside(path);
+  auto added = add(path, ElfFile::Role::kLibrary, static_cast<int>(from_index));
+  if (added) order_.push_back({*added, {}});
+  return added;
+}
+
+Result<void> Builder::open_shared(const std::string& name, const std::string& path, const Object& from) {
+  // By its name where possible, so that a library that is there already is used.
+  if (SystemScope::open(name.c_str(), RTLD_NOW | RTLD_GLOBAL) != nullptr) return {};
+  if (!path.empty() && SystemScope::open(path.c_str(), RTLD_NOW | RTLD_GLOBAL) != nullptr) return {};
+  const char* const why = dlerror();
+  return Failure{from.file->path() + ": needs the library " + name + ", which cannot be loaded (" +
+                 (why != nullptr ? why : "no reason given") + ")"};
 }
 
 Result<void> Builder::collect_needed(std::size_t index) {
@@ -139,15 +151,18 @@ Result<void> Builder::collect_needed(std::size_t index) {
 Result<void> Builder::collect() {
   auto root = add(request_.path, request_.role, -1);
   if (!root) return root.failure();
+  first_.push_back(*root);
   std::vector<Object*> preloaded;
   for (const std::string& path : request_.preload) {
     auto library = add(path, ElfFile::Role::kLibrary, -1);
     if (!library) return library.failure();
     preloaded.push_back(*library);
+    first_.push_back(*library);
   }
   if (!request_.shim.empty()) {
     auto shim = add(request_.shim, ElfFile::Role::kLibrary, -1);
     if (!shim) return shim.failure();
+    shim_ = *shim;
     (*root)->needed.push_back(*shim);  // first: its constructors run before everybody's
   }
   (*root)->needed.insert((*root)->needed.end(), preloaded.begin(), preloaded.end());
@@ -158,12 +173,41 @@ Result<void> Builder::collect() {
   return {};
 }
 
+void Builder::add_own(Scope& scope) const {
+  for (const Object* object : first_) scope.add(*object);
+  // What is preloaded into the process stands before all libraries there; a rank's libc belongs before it.
+  const auto preloaded = [](const auto& module) { return module->preloaded; };
+  if (std::ranges::any_of(scope.system().modules(), preloaded)) scope.add_libc(shim_);
+  for (const Place& place : order_) {
+    if (place.object != nullptr) {
+      scope.add(*place.object);
+    } else if (place.shared.empty()) {
+      scope.add_runtime();
+    } else if (place.shared.starts_with("libc.so.")) {
+      scope.add_libc(shim_);
+    } else {
+      scope.add_shared(place.shared);
+    }
+  }
+}
+
+std::shared_ptr<const Scope> Builder::make_scope() const {
+  auto scope = std::make_shared<Scope>(SystemScope::snapshot());
+  if (request_.own_first) add_own(*scope);
+  if (request_.program != nullptr) scope->add(request_.program->scope());
+  for (const Object* object : request_.global) scope->add(*object);
+  add_own(*scope);
+  scope->add_libc(shim_);
+  scope->add_runtime();
+  scope->add_rest();
+  return scope;
+}
+
 Result<void> Builder::bind() {
-  const SystemScope system = SystemScope::snapshot();
-  std::vector<const Object*> scope = request_.parents;
-  for (const auto& object : set_->objects()) scope.push_back(object.get());
-  scope.insert(scope.end(), beside_.begin(), beside_.end());
-  Resolver resolver(std::move(scope), system);
+  const std::shared_ptr<const Scope> scope = make_scope();
+  set_->keep_scope(scope);
+  set_->set_libraries(request_.libraries);
+  Resolver resolver(*scope);
   Relocator relocator(*set_, resolver);
   relocator.find_static_tls();
   if (auto r = set_->lay_out(); !r) return r;
@@ -179,6 +223,39 @@ Result<void> Builder::bind() {
   return {};
 }
 
+std::uint64_t data_of(const ElfFile& file) {
+  std::uint64_t bytes = 0;
+  for (const Elf64_Phdr& segment : file.loads()) bytes += (segment.p_flags & PF_W) != 0 ? segment.p_memsz : 0;
+  const Elf64_Phdr* const tls = file.segment(PT_TLS);
+  return bytes + (tls != nullptr ? tls->p_memsz : 0);
+}
+
+Result<std::vector<LibraryRow>> Builder::list() {
+  if (auto r = collect(); !r) return r.failure();
+  std::vector<LibraryRow> rows;
+  const auto add_own = [&](const Object& object, const LibraryOwner& owner) {
+    rows.push_back({base_name(object.file->path()), object.file->path(), owner, data_of(*object.file)});
+  };
+  for (const Object* object : first_) {
+    add_own(*object, {Ownership::kPrivate, object == first_.front() ? "the program" : "LD_PRELOAD"});
+  }
+  if (shim_ != nullptr) add_own(*shim_, {Ownership::kPrivate, "what of libc's state is a rank's"});
+  const auto system = SystemScope::snapshot();
+  for (const Place& place : order_) {
+    if (place.object != nullptr) {
+      add_own(*place.object, library_owner(base_name(place.object->file->path()), request_.libraries));
+      continue;
+    }
+    const SystemModule* const module = place.shared.empty() ? nullptr : system->module(place.shared);
+    LibraryRow row{
+        place.shared.empty() ? "libmpi_abi.so" : place.shared, module != nullptr ? module->name : "", {}};
+    row.owner = library_owner(row.name, request_.libraries);
+    const auto same = [&](const LibraryRow& other) { return other.name == row.name; };
+    if (std::ranges::none_of(rows, same)) rows.push_back(std::move(row));
+  }
+  return rows;
+}
+
 Result<std::unique_ptr<ImageSet>> Builder::build() {
   if (auto r = collect(); !r) return r.failure();
   if (auto r = bind(); !r) return r.failure();
@@ -189,6 +266,10 @@ Result<std::unique_ptr<ImageSet>> Builder::build() {
 
 Result<std::unique_ptr<ImageSet>> build_set(const SetRequest& request) {
   return Builder(request).build();
+}
+
+Result<std::vector<LibraryRow>> list_libraries(const SetRequest& request) {
+  return Builder(request).list();
 }
 
 }  // namespace tmpi::privatize

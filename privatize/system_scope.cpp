@@ -2,7 +2,13 @@
 
 #include <dlfcn.h>
 
+#include <algorithm>
+#include <cstdlib>
 #include <cstring>
+#include <mutex>
+#include <set>
+
+#include "privatize/shared_libraries.hpp"
 
 namespace tmpi::privatize {
 namespace {
@@ -10,10 +16,77 @@ namespace {
 // The dynamic linker has believed these files already; how far their segments reach is not looked up.
 constexpr std::size_t kAllThereIs = std::size_t{1} << 47;
 
+// What ranks have opened: these modules, with what they need, are visible.
+struct Opened {
+  std::mutex mutex;
+  std::set<const link_map*> modules;
+};
+Opened& opened() {
+  static auto* modules = new Opened;  // ranks may still run while the process ends
+  return *modules;
+}
+
+std::string_view file_of(std::string_view path) {
+  return path.substr(path.rfind('/') + 1);
+}
+
 std::span<const Elf64_Dyn> dynamic_of(const link_map& map) {
   std::size_t count = 0;
   while (map.l_ld[count].d_tag != DT_NULL) ++count;
   return {map.l_ld, count};
+}
+
+/// Of an address in the dynamic section: glibc relocates the section in place, unless that is read-only.
+ElfBytes bytes_of(std::uint64_t base, std::uint64_t value) {
+  return {reinterpret_cast<const std::byte*>(value < base ? base + value : value), kAllThereIs};
+}
+
+std::unique_ptr<SystemModule> describe(link_map& map) {
+  auto module = std::make_unique<SystemModule>();
+  module->name = map.l_name;
+  module->base = map.l_addr;
+  module->map = &map;
+  const std::uint64_t base = map.l_addr;
+  const auto dynamic = dynamic_of(map);
+  module->symbols = SymbolTable(dynamic, [base](std::uint64_t value) { return bytes_of(base, value); });
+  const char* strings = nullptr;
+  for (const Elf64_Dyn& entry : dynamic) {
+    if (entry.d_tag == DT_STRTAB)
+      strings = reinterpret_cast<const char*>(bytes_of(base, entry.d_un.d_ptr).data());
+  }
+  for (const Elf64_Dyn& entry : dynamic) {
+    if (strings == nullptr) break;
+    if (entry.d_tag == DT_SONAME) module->soname = strings + entry.d_un.d_val;
+    if (entry.d_tag == DT_NEEDED) module->needed.emplace_back(strings + entry.d_un.d_val);
+  }
+  return module;
+}
+
+bool named_in_preload(const SystemModule& module) {
+  const char* const preload = std::getenv("LD_PRELOAD");
+  if (preload == nullptr || module.name.empty()) return false;
+  constexpr const char* kSeparators = " :";
+  const std::string_view value = preload;
+  for (std::size_t begin = value.find_first_not_of(kSeparators); begin != std::string_view::npos;) {
+    const std::size_t end = std::min(value.find_first_of(kSeparators, begin), value.size());
+    if (file_of(value.substr(begin, end - begin)) == file_of(module.name)) return true;
+    begin = value.find_first_not_of(kSeparators, end);
+  }
+  return false;
+}
+
+bool is_sanitizer(const SystemModule& module) {
+  for (const std::string_view name :
+       {"libasan.so", "liblsan.so", "libtsan.so", "libubsan.so", "libhwasan.so", "libclang_rt."}) {
+    if (file_of(module.name).starts_with(name)) return true;
+  }
+  return false;
+}
+
+/// Visible whatever ranks have opened.
+bool is_everybodys(const SystemModule& module) {
+  return module.name.empty() || module.preloaded ||
+         shared_library(file_of(module.name)) == &kSharedLibraries[0];
 }
 
 }  // namespace
@@ -25,28 +98,59 @@ std::uint64_t SystemSymbol::address() const {
   return reinterpret_cast<std::uint64_t (*)()>(value)();
 }
 
-SystemScope SystemScope::snapshot() {
-  SystemScope scope;
+void* SystemScope::open(const char* name, int mode) {
+  void* const handle = dlopen(name, mode);
+  link_map* map = nullptr;
+  if (handle != nullptr && dlinfo(handle, RTLD_DI_LINKMAP, &map) == 0) {
+    const std::lock_guard guard(opened().mutex);
+    opened().modules.insert(map);
+  }
+  return handle;
+}
+
+std::shared_ptr<const SystemScope> SystemScope::snapshot() {
+  auto scope = std::make_shared<SystemScope>();
   void* self = dlopen(nullptr, RTLD_LAZY);
   link_map* map = nullptr;
   if (self == nullptr || dlinfo(self, RTLD_DI_LINKMAP, &map) != 0) return scope;
   while (map->l_prev != nullptr) map = map->l_prev;
+  std::vector<std::unique_ptr<SystemModule>> all;
   for (; map != nullptr; map = map->l_next) {
     // The kernel's vdso is no part of any scope.
-    if (map->l_ld == nullptr || std::strncmp(map->l_name, "linux-vdso", 10) == 0) continue;
-    auto module = std::make_unique<SystemModule>();
-    module->name = map->l_name;
-    module->base = map->l_addr;
-    module->map = map;
-    const std::uint64_t base = map->l_addr;
-    // glibc relocates the dynamic section in place, unless that is read-only.
-    module->symbols = SymbolTable(dynamic_of(*map), [base](std::uint64_t value) {
-      return ElfBytes(reinterpret_cast<const std::byte*>(value < base ? base + value : value), kAllThereIs);
-    });
-    scope.modules_.push_back(std::move(module));
+    if (map->l_ld != nullptr && std::strncmp(map->l_name, "linux-vdso", 10) != 0)
+      all.push_back(describe(*map));
   }
   dlclose(self);
+  std::set<std::string_view> visible;  // sonames and file names that something visible needs
+  const std::lock_guard guard(opened().mutex);
+  const auto is_visible = [&](const SystemModule& module) {
+    return is_everybodys(module) || opened().modules.contains(module.map) ||
+           visible.contains(module.soname) || visible.contains(file_of(module.name));
+  };
+  std::vector<bool> taken(all.size(), false);
+  for (bool more = true; more;) {
+    more = false;
+    for (std::size_t i = 0; i < all.size(); ++i) {
+      SystemModule& module = *all[i];
+      module.preloaded = named_in_preload(module) || is_sanitizer(module);
+      if (taken[i] || !is_visible(module)) continue;
+      taken[i] = more = true;
+      if (!module.name.empty()) visible.insert(module.needed.begin(), module.needed.end());
+    }
+  }
+  for (std::size_t i = 0; i < all.size(); ++i) {
+    if (taken[i]) scope->modules_.push_back(std::move(all[i]));
+  }
   return scope;
+}
+
+const SystemModule* SystemScope::module(std::string_view name) const {
+  const std::string_view file = file_of(name);
+  for (const auto& module : modules_) {
+    if (module->soname == file || (!module->name.empty() && file_of(module->name) == file))
+      return module.get();
+  }
+  return nullptr;
 }
 
 SystemSymbol SystemScope::find(const SymbolName& wanted) const {

@@ -1,6 +1,5 @@
-// SystemScope: the shared libraries of the node process (and its executable), searched as the dynamic linker
-// would search them. Its own search, because dlsym cannot ask for "this version, but an interposer will do"
-// (AddressSanitizer's malloc).
+// SystemScope: the modules of the node process that ranks see: its executable, libc's family, what was preloaded into it
+// and the libraries that ranks share, with what those need. What tmpi itself uses beside is nobody else's business.
 #pragma once
 
 #include <link.h>
@@ -8,6 +7,7 @@
 #include <cstdint>
 #include <memory>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "privatize/symbol_table.hpp"
@@ -15,10 +15,13 @@
 namespace tmpi::privatize {
 
 struct SystemModule {
-  std::string name;  ///< empty: the executable
+  std::string name;  ///< path; empty: the executable
+  std::string soname;
   std::uint64_t base = 0;
   link_map* map = nullptr;
   SymbolTable symbols;
+  std::vector<std::string> needed;
+  bool preloaded = false;  ///< into the node process, by LD_PRELOAD; or a sanitizer's runtime
 };
 
 struct SystemSymbol {
@@ -31,8 +34,16 @@ struct SystemSymbol {
 
 class SystemScope {
  public:
-  /// The modules loaded now, in load order.
-  static SystemScope snapshot();
+  /// The modules that are visible now, in load order.
+  static std::shared_ptr<const SystemScope> snapshot();
+
+  /// Opens a library for all ranks. Null: dlerror() says why. Any thread.
+  static void* open(const char* name, int mode);
+
+  const std::vector<std::unique_ptr<SystemModule>>& modules() const { return modules_; }
+  /// By soname or file name, or null.
+  const SystemModule* module(std::string_view name) const;
+  /// Its own search, because dlsym cannot ask for "this version, but an interposer will do" (AddressSanitizer's malloc).
   SystemSymbol find(const SymbolName& wanted) const;
 
  private:

@@ -29,33 +29,58 @@ __attribute__((constructor)) void find_real_functions() {
   real_iterate_phdr = reinterpret_cast<IteratePhdr>(dlsym(RTLD_NEXT, "dl_iterate_phdr"));
 }
 
+/// For how many objects came and went, which all entries say.
+int copy_first(dl_phdr_info* info, std::size_t size, void* data) {
+  std::memcpy(data, info, size < sizeof *info ? size : sizeof *info);
+  return 1;
+}
+
 /// Reports the objects of one image; stops when the callback returns non-zero.
-int iterate_image(const ImageSet& set, int index, const dl_phdr_info& like,
+int iterate_image(const ImageSet& set, int index, const dl_phdr_info& like, bool is_program,
                   int (*callback)(dl_phdr_info*, std::size_t, void*), void* data) {
+  bool main = is_program;
   for (const auto& object : set.objects()) {
     dl_phdr_info info = like;
     const auto headers = object->file->program_headers();
     info.dlpi_addr = set.base(index) + object->offset;
-    info.dlpi_name = object->file->path().c_str();
+    info.dlpi_name = main ? "" : object->file->path().c_str();
     info.dlpi_phdr = headers.data();
     info.dlpi_phnum = static_cast<Elf64_Half>(headers.size());
     info.dlpi_tls_modid = 0;
     info.dlpi_tls_data = nullptr;
+    main = false;
     if (const int stop = callback(&info, sizeof info, data); stop != 0) return stop;
   }
   return 0;
 }
 
+/// The calling rank's images.
+int iterate_images(int (*callback)(dl_phdr_info*, std::size_t, void*), void* data) {
+  const int rank = tmpi::privatize::thread_context.rank;
+  const tmpi::privatize::RankState* state = rank < 0 ? nullptr : tmpi::privatize::rank_state(rank);
+  if (state == nullptr) return 0;
+  dl_phdr_info first{};
+  real_iterate_phdr(&copy_first, &first);
+  int stop = 0;
+  state->for_each_image([&](const ImageSet& set, int index) {
+    if (stop == 0) stop = iterate_image(set, index, first, &set == state->set, callback, data);
+  });
+  return stop;
+}
+
 struct Outer {
   int (*callback)(dl_phdr_info*, std::size_t, void*);
   void* data;
-  dl_phdr_info last;
 };
 
+/// The executable of the process is not the rank's: it gets a name like any library.
 int forward(dl_phdr_info* info, std::size_t size, void* data) {
-  auto* outer = static_cast<Outer*>(data);
-  std::memcpy(&outer->last, info, size < sizeof outer->last ? size : sizeof outer->last);
-  return outer->callback(info, size, outer->data);
+  const auto* outer = static_cast<Outer*>(data);
+  if (info->dlpi_name != nullptr && *info->dlpi_name != '\0') return outer->callback(info, size, outer->data);
+  dl_phdr_info named{};
+  std::memcpy(&named, info, size < sizeof named ? size : sizeof named);
+  named.dlpi_name = "tmpi-node";
+  return outer->callback(&named, size < sizeof named ? size : sizeof named, outer->data);
 }
 
 }  // namespace
@@ -77,21 +102,21 @@ extern "C" __attribute__((visibility("default"))) int _dl_find_object(void* addr
   return 0;
 }
 
-// Of the images only the calling rank's is reported: nobody unwinds another rank's code, and ten thousand
-// entries would make every throw slow.
+// Called by what is shared: a sanitizer takes what comes first for the executable of the process. Of the images only the
+// calling rank's are reported: nobody unwinds another rank's code, and ten thousand entries would make every throw slow.
+// Also called before AddressSanitizer is ready: nothing that it watches may be called.
 extern "C" __attribute__((visibility("default"))) int dl_iterate_phdr(int (*callback)(dl_phdr_info*,
                                                                                       std::size_t, void*),
                                                                       void* data) {
-  Outer outer{callback, data, {}};
   if (real_iterate_phdr == nullptr) find_real_functions();
-  if (const int stop = real_iterate_phdr(&forward, &outer); stop != 0) return stop;
-  const int rank = tmpi::privatize::thread_context.rank;
-  if (rank < 0) return 0;  // also before AddressSanitizer is ready, so nothing that it watches may be called
-  const tmpi::privatize::RankState* state = tmpi::privatize::rank_state(rank);
-  if (state == nullptr) return 0;
-  int stop = 0;
-  state->for_each_image([&](const ImageSet& set, int index) {
-    if (stop == 0) stop = iterate_image(set, index, outer.last, callback, data);
-  });
-  return stop;
+  if (const int stop = real_iterate_phdr(callback, data); stop != 0) return stop;
+  return iterate_images(callback, data);
+}
+
+// Called by code in images: the program comes first, as in a process.
+extern "C" int tmpi_dl_iterate_phdr(int (*callback)(dl_phdr_info*, std::size_t, void*), void* data) {
+  if (real_iterate_phdr == nullptr) find_real_functions();
+  if (const int stop = iterate_images(callback, data); stop != 0) return stop;
+  Outer outer{callback, data};
+  return real_iterate_phdr(&forward, &outer);
 }

@@ -22,7 +22,6 @@
 #include <cstdint>
 
 #include "privatize/offload.hpp"
-#include "privatize/rank_callbacks.h"
 #include "privatize/runtime_functions.hpp"
 #include "privatize/sleep_hooks.hpp"
 #include "privatize/waiting.hpp"
@@ -253,12 +252,11 @@ std::size_t tmpi_fread_chk(void* data, std::size_t room, std::size_t size, std::
   if (__builtin_mul_overflow(size, count, &bytes) || bytes > room) __builtin_trap();
   return tmpi_fread(data, size, count, file);
 }
-ssize_t tmpi_getdelim(char** line, std::size_t* size, int end, FILE* file) {
+// For the shim, which knows whose memory the line is.
+__attribute__((visibility("default"))) ssize_t tmpi_getdelim(char** line, std::size_t* size, int end,
+                                                             FILE* file) {
   const auto call = [=] { return ::getdelim(line, size, end, file); };
   return read_stream(file, "getdelim", has_line(file, SIZE_MAX, end), call);
-}
-ssize_t tmpi_getline(char** line, std::size_t* size, FILE* file) {
-  return tmpi_getdelim(line, size, '\n', file);
 }
 
 // ---- Names ----

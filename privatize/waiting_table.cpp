@@ -57,9 +57,6 @@ const FunctionEntry kTable[] = {
     {"fread_unlocked", address_of(&tmpi_fread)},
     {"__fread_chk", address_of(&tmpi_fread_chk)},
     {"__fread_unlocked_chk", address_of(&tmpi_fread_chk)},
-    {"getdelim", address_of(&tmpi_getdelim)},
-    {"__getdelim", address_of(&tmpi_getdelim)},
-    {"getline", address_of(&tmpi_getline)},
     {"getaddrinfo", address_of(&tmpi_getaddrinfo)},
 };
 

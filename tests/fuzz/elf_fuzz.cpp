@@ -24,6 +24,9 @@ const void* runtime_function(const char* name) noexcept {
   static const char any[64] = {};
   return std::strcmp(name, "dlopen") == 0 ? any : nullptr;
 }
+const void* substituted_function(const char*) noexcept {
+  return nullptr;
+}
 void forget_images(std::uint64_t, std::uint64_t) noexcept {}
 TlsDescriptorFunctions tls_descriptor_functions() noexcept {
   return {1, 2, 3};
@@ -65,8 +68,10 @@ void load(std::unique_ptr<ElfFile> file) {
   new (&static_tls_pool()) StaticTlsPool;  // what it has handed out is never given back
   ImageSet set(2);
   const Object& object = set.add(std::move(file));
-  const SystemScope system;
-  Resolver resolver({&object}, system);
+  Scope scope(std::make_shared<const SystemScope>());
+  scope.add(object);
+  scope.add_libc(nullptr);
+  Resolver resolver(scope);
   Relocator relocator(set, resolver);
   relocator.find_static_tls();
   if (!set.lay_out() || !relocator.relocate() || !set.reserve()) return;

@@ -111,7 +111,7 @@ Outcome run(const RunOptions& options) {
   group_options.program = options.program;
   group_options.images = options.ranks;
   group_options.shim = options.shim;
-  group_options.private_libstdcxx = options.private_libstdcxx;
+  group_options.libraries = options.libraries;
   auto group = privatize::Group::load(group_options);
   if (!group) {
     run.outcome.error = group.message();

@@ -24,7 +24,7 @@ struct RunOptions {
   int ranks = 1;
   std::vector<std::string> arguments;
   std::string shim;
-  bool private_libstdcxx = false;
+  privatize::LibraryChoices libraries;
   std::size_t stack_size = 256 << 10;
   bool measure = false;         ///< fill in map_kilobytes
   bool leaves_threads = false;  ///< when the ranks have ended: their images stay then

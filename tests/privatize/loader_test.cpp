@@ -94,11 +94,6 @@ TEST_CASE("C++: exceptions that block in catch, guards, run-time types, thread_l
   }
 }
 
-TEST_CASE("C++ with a libstdc++ of its own per rank") {
-  const Outcome outcome = run_clean({.program = program("language"), .ranks = 20, .private_libstdcxx = true});
-  CHECK(all_zero(outcome));
-}
-
 TEST_CASE("the program's own shared libraries are a rank's too, and share inline variables with it") {
   for (const std::string& path : variants("libraries")) {
     const Outcome outcome = run_clean({.program = path, .ranks = 50});

@@ -17,7 +17,6 @@ int main(int argc, char** argv) {
   options.arguments.assign(argv + 3, argv + argc);
   if (const char* shim = std::getenv("TMPI_TEST_SHIM")) options.shim = shim;
   options.leaves_threads = true;
-  options.private_libstdcxx = std::getenv("TMPI_TEST_PRIVATE_LIBSTDCXX") != nullptr;
   options.measure = std::getenv("TMPI_TEST_MEASURE") != nullptr;
   const tmpi::test::Outcome outcome = tmpi::test::run(options);
   if (!outcome.error.empty()) std::fprintf(stderr, "%s\n", outcome.error.c_str());

@@ -127,15 +127,3 @@ TEST_CASE("a helper thread's thread_local objects go with the thread") {
   }).join();
   CHECK(guest.err() == "thread object helper gone\n");
 }
-
-TEST_CASE("std::set_terminate is the rank's") {
-  const GuestCopy first, second;
-  using Handler = std::terminate_handler;
-  using Set = Handler(Handler);
-  const Handler standard = first.get<Set>("guest_cxx_set_terminate")([] { GUEST(*running, exit)(77); });
-  CHECK((standard != nullptr));
-  CHECK((second.get<Set>("guest_cxx_set_terminate")(nullptr) == standard));
-  fake_node::set_running_rank(first.rank());
-  CHECK(run(first, [&] { first.get<void()>("guest_cxx_call_terminate")(); }) == 77);
-  fake_node::set_running_rank(-1);
-}

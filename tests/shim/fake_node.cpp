@@ -11,7 +11,6 @@
 #include "privatize/loader.hpp"
 #include "privatize/rank_directory.hpp"
 #include "privatize/thread_hooks.hpp"
-#include "privatize/thrower.hpp"
 
 #pragma GCC visibility push(default)
 #include "privatize/rank_callbacks.h"
@@ -84,9 +83,6 @@ bool tmpi::privatize::in_forked_child() noexcept {
 void tmpi::privatize::become_helper(int rank) noexcept {
   fake_node::running = rank;
 }
-bool tmpi::privatize::thrown_by_tmpi() noexcept {
-  return false;
-}
 
 extern "C" {
 
@@ -121,6 +117,9 @@ void tmpi_image_fini(int rank) {
   if (fake_node::fini) fake_node::fini(rank);
 }
 
+ssize_t tmpi_getdelim(char** line, size_t* size, int end, FILE* stream) {
+  return ::getdelim(line, size, end, stream);
+}
 ssize_t tmpi_wait_read(int fd, void* data, size_t length) {
   return read(fd, data, length);
 }

@@ -43,13 +43,6 @@ int tmpi_shim_getitimer(int rank, int which, struct itimerval* value);
 int tmpi_shim_timer_create(int rank, clockid_t clock, struct sigevent* event, timer_t* timer);
 int tmpi_shim_timer_delete(int rank, timer_t timer);
 
-/* std::set_terminate for one rank: returns the rank's previous handler. And the one in force. Never null. */
-typedef void (*TmpiTerminateHandler)(void);
-TmpiTerminateHandler tmpi_shim_set_terminate(int rank, TmpiTerminateHandler handler);
-TmpiTerminateHandler tmpi_shim_get_terminate(int rank);
-/* Makes the process's std::terminate respect ranks. Any number of times, any thread. */
-void tmpi_shim_catch_terminate(void);
-
 /* chdir(2) to `path`, or fchdir(2) to `fd` if that is null, for the calling rank alone. 1, with errno: the threads
  * of the process cannot have directories of their own, and all of them have moved. */
 int tmpi_shim_chdir(int rank, const char* path, int fd);

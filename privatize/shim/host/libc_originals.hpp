@@ -5,6 +5,8 @@
 
 #include <aliases.h>
 #include <arpa/inet.h>
+#include <dirent.h>
+#include <execinfo.h>
 #include <grp.h>
 #include <gshadow.h>
 #include <locale.h>
@@ -15,6 +17,7 @@
 #include <pwd.h>
 #include <shadow.h>
 #include <signal.h>
+#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -28,6 +31,7 @@
 
 extern "C" void __chk_fail() __attribute__((noreturn));
 extern "C" int __cxa_thread_atexit_impl(void (*)(void*), void*, void*);
+extern "C" int __vasprintf_chk(char**, int, const char*, va_list) noexcept;
 
 // It would fold this list anew each time it runs.
 // clang-format off
@@ -50,8 +54,10 @@ extern "C" int __cxa_thread_atexit_impl(void (*)(void*), void*, void*);
   X(gethostbyname2_r) X(gethostbyaddr_r) X(getnetbyname_r) X(getnetbyaddr_r) X(getservbyname_r) \
   X(getservbyport_r) X(getprotobyname_r) X(getprotobynumber_r) X(getrpcbyname_r) X(getrpcbynumber_r) \
   X(getaliasbyname_r) X(getmntent_r) X(inet_ntop) X(ether_ntoa_r) X(ether_aton_r) X(ttyname_r) X(ptsname_r) \
-  X(getlogin_r) X(ecvt_r) X(fcvt_r) X(qecvt_r) X(qfcvt_r) X(umask) X(sigsuspend) X(newlocale) X(freelocale) X(vasprintf) \
-  X(__ctype_get_mb_cur_max) X(__h_errno_location) X(__chk_fail) X(kill)
+  X(getlogin_r) X(ecvt_r) X(fcvt_r) X(qecvt_r) X(qfcvt_r) X(umask) X(sigsuspend) X(newlocale) X(freelocale) \
+  X(__ctype_get_mb_cur_max) X(__h_errno_location) X(__chk_fail) X(kill) \
+  X(malloc) X(free) X(vasprintf) X(__vasprintf_chk) X(open_memstream) \
+  X(get_current_dir_name) X(scandir) X(scandirat) X(scandir64) X(scandirat64) X(backtrace_symbols) X(realpath)
 // clang-format on
 
 struct TmpiLibcOriginals {

@@ -75,12 +75,28 @@ int print_and_exit(const std::string& text) {
   return fflush(stdout) == 0 ? 0 : 1;
 }
 
-/// The tables of algorithms and of transports are in tmpi-node.
-int ask_node_process(const char* question) {
+/// The tables of algorithms and of transports are in tmpi-node, and so is the loader.
+int ask_node_process(std::vector<std::string> question) {
   const Result<std::string> executable = find_companion("tmpi-node");
   if (!executable) return complain(executable.message(), kExitNotFound);
-  execl(executable->c_str(), executable->c_str(), question, static_cast<char*>(nullptr));
+  std::vector<char*> words{const_cast<char*>(executable->c_str())};
+  for (std::string& word : question) words.push_back(word.data());
+  words.push_back(nullptr);
+  execv(executable->c_str(), words.data());
   return complain(fmt::format("cannot start {}: {}", *executable, strerror(errno)), kExitCannotRun);
+}
+
+/// Of the first program.
+int show_libraries(const Settings& settings) {
+  const AppSpec& app = settings.job.apps.front();
+  const ProgramPath found = find_program(app.program, app.wdir);
+  if (found.path.empty()) return complain(found.problem, found.exit_code);
+  std::vector<std::string> question{"--show-libraries", found.path};
+  for (const std::string& name : settings.job.shared_libraries) question.push_back("--share-library=" + name);
+  for (const std::string& name : settings.job.private_libraries)
+    question.push_back("--private-library=" + name);
+  for (const std::string& line : app.environment) question.push_back("-x=" + line);
+  return ask_node_process(std::move(question));
 }
 
 /// Where a node process on this machine runs them. Others look themselves.
@@ -149,9 +165,11 @@ int main(int argc, char** argv) {  // NOLINT(bugprone-exception-escape)
     case Settings::Task::kMarkdown:
       return print_and_exit(markdown_table());
     case Settings::Task::kCollectives:
-      return ask_node_process("--list-collectives");
+      return ask_node_process({"--list-collectives"});
     case Settings::Task::kTransports:
-      return ask_node_process("--list-transports");
+      return ask_node_process({"--list-transports"});
+    case Settings::Task::kLibraries:
+      return show_libraries(*settings);
     case Settings::Task::kRun:
       break;
   }

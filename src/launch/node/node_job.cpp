@@ -1,4 +1,5 @@
 #include "launch/node/node_job.hpp"
+#include "launch/node/library_report.hpp"
 
 #include <errno.h>
 #include <fmt/format.h>
@@ -179,26 +180,22 @@ std::vector<int> NodeJob::input_readers() const {
   return readers;
 }
 
-Result<std::vector<std::string>> NodeJob::profiling_libraries(const AppSpec& app) const {
-  constexpr std::string_view kName = "LD_PRELOAD=";
+Result<std::vector<std::string>> NodeJob::preloaded_libraries(const AppSpec& app) const {
+  const std::string value = value_for(app, "LD_PRELOAD");
   const char* const inherited = getenv("LD_PRELOAD");
-  std::string value = inherited != nullptr ? inherited : "";
-  for (const std::string& line : app.environment) {
-    if (line.starts_with(kName)) value = line.substr(kName.size());
-  }
-  Result<privatize::Preload> preload = privatize::read_preload(value);
+  const bool in_process = inherited != nullptr && value == inherited;
+  Result<privatize::Preload> preload =
+      privatize::read_preload(value, value_for(app, "LD_LIBRARY_PATH"), in_process);
   if (!preload) return preload.failure();
-  // The dynamic linker has seen what was there when the process started.
-  if (!preload->others.empty() && (inherited == nullptr || value != inherited) && !spec_.quiet) {
+  if (!preload->others.empty() && !in_process && !spec_.quiet) {
     Control::instance()->notice(
         NoticeKind::kWarning,
         fmt::format(
-            "warning: -x LD_PRELOAD: {} wrap{} no MPI functions, or cannot be found, and {} not loaded; "
-            "set LD_PRELOAD for tmpirun itself to have it in the process that runs the ranks",
-            fmt::join(preload->others, ", "), preload->others.size() == 1 ? "s" : "",
-            preload->others.size() == 1 ? "is" : "are"));
+            "warning: -x LD_PRELOAD: {} cannot be found, or must be in the process that runs the ranks; set "
+            "LD_PRELOAD for tmpirun itself to have it there",
+            fmt::join(preload->others, ", ")));
   }
-  return std::move(preload->profiling);
+  return std::move(preload->libraries);
 }
 
 Result<void> NodeJob::load_programs() {
@@ -224,7 +221,8 @@ Result<std::unique_ptr<privatize::Group>> NodeJob::load_program(const std::strin
   options.program = path;
   options.images = images;
   options.shim = *shim;
-  Result<std::vector<std::string>> preload = profiling_libraries(app);
+  options.libraries = library_choices(spec_, app);
+  Result<std::vector<std::string>> preload = preloaded_libraries(app);
   if (!preload) return preload.failure();
   options.preload = *std::move(preload);
   return privatize::Group::load(options);

@@ -77,7 +77,7 @@ class NodeJob {
   void prepare_check() const;
   void warn_of_shared_state() const;
   void prepare_following() const;
-  Result<std::vector<std::string>> profiling_libraries(const AppSpec& app) const;
+  Result<std::vector<std::string>> preloaded_libraries(const AppSpec& app) const;
   Result<void> load_programs();
   Result<void> create_scheduler();
   sched::Progress progress() const;

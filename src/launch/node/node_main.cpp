@@ -15,6 +15,7 @@
 #include "launch/control/control_channel.hpp"
 #include "launch/node/crash_report.hpp"
 #include "launch/node/deadlock_watch.hpp"
+#include "launch/node/library_report.hpp"
 #include "launch/node/node_job.hpp"
 #include "launch/node/remote_start.hpp"
 #include "launch/node/supervisor.hpp"
@@ -118,6 +119,12 @@ int run(int argc, char** argv) {
   if (argc == 2 && std::strcmp(argv[1], "--list-transports") == 0) {
     fmt::print("{}", net::describe_transports());
     return 0;
+  }
+  if (argc >= 3 && std::strcmp(argv[1], "--show-libraries") == 0) {
+    const Result<std::string> table = describe_libraries({argv + 2, argv + argc});
+    if (table) return fmt::print("{}", *table), 0;
+    fmt::print(stderr, "tmpirun: {}\n", table.message());
+    return kExitCannotRun;
   }
   const bool attached = argc == 4 && std::strcmp(argv[1], "--attached") == 0;
   const bool remote = argc == 2 && std::strcmp(argv[1], "--remote") == 0;

@@ -40,7 +40,16 @@ struct Settings {
   std::string output_directory;          ///< --output-filename, empty: not given
   double timeout = 0;                    ///< seconds, 0: none
   double start_timeout = 60;             ///< seconds that hosts have to start their node processes
-  enum class Task { kRun, kHelp, kVersion, kManual, kMarkdown, kCollectives, kTransports } task = Task::kRun;
+  enum class Task {
+    kRun,
+    kHelp,
+    kVersion,
+    kManual,
+    kMarkdown,
+    kCollectives,
+    kTransports,
+    kLibraries
+  } task = Task::kRun;
 };
 
 /// What an option's value is written into: the job, and the program of the section the option stands in.

@@ -72,7 +72,7 @@ class Parser {
     from_environment.ranks = 0;  // not given
     if (Result<void> ok = read_environment(from_environment); !ok) return ok.failure();
     if (Result<void> ok = read_programs(from_environment); !ok) return ok.failure();
-    if (settings_.task != Settings::Task::kRun) return settings_;
+    if (!needs_program()) return settings_;
     for (AppSpec& app : settings_.job.apps) {
       if (app.ranks == 0) app.ranks = ranks_by_default();
       std::vector<std::string> lines = settings_.environment;
@@ -85,6 +85,10 @@ class Parser {
   }
 
  private:
+  bool needs_program() const {
+    return settings_.task == Settings::Task::kRun || settings_.task == Settings::Task::kLibraries;
+  }
+
   int ranks_by_default() const {
     if (!settings_.places.empty() && settings_.job.apps.size() == 1)
       return static_cast<int>(settings_.places.size());
@@ -175,7 +179,7 @@ class Parser {
     do {
       AppSpec app = start;
       if (Result<void> ok = read_section(app); !ok) return ok;
-      if (settings_.task != Settings::Task::kRun) return {};
+      if (!needs_program()) return {};
       if (!settings_.app_file.empty()) return read_file(std::exchange(settings_.app_file, {}), app);
       settings_.job.apps.push_back(std::move(app));
     } while (next_ < arguments_.size());
@@ -191,7 +195,7 @@ class Parser {
       next_ = 0;
       if (Result<void> ok = read_programs(start); !ok)
         return Failure{fmt::format("--app {}, line {}: {}", path, line.number, ok.message())};
-      if (settings_.task != Settings::Task::kRun) return {};
+      if (!needs_program()) return {};
     }
     arguments_ = {};
     next_ = 0;
@@ -216,7 +220,7 @@ class Parser {
         break;
       }
       if (Result<void> ok = read_option(app); !ok) return ok;
-      if (settings_.task != Settings::Task::kRun) return {};
+      if (!needs_program()) return {};
     }
     if (!settings_.app_file.empty()) return check_app_file();
     if (next_ == arguments_.size() || arguments_[next_] == ":") {

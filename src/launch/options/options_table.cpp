@@ -231,6 +231,14 @@ std::string set_app_file(OptionTarget target, std::string_view value) {
   return value.empty() ? "expected a file" : "";
 }
 
+template <std::vector<std::string> JobSpec::*Field>
+std::string add_to(OptionTarget target, std::string_view value) {
+  (target.settings.job.*Field).emplace_back(value);
+  return value.empty() || value.find('/') != std::string_view::npos
+             ? "expected a library's name, as in libfoo.so.3"
+             : "";
+}
+
 std::string set_wdir(OptionTarget target, std::string_view value) {
   target.app.wdir = value;
   return value.empty() ? "expected a directory" : "";
@@ -430,6 +438,19 @@ const std::vector<Option>& table() {
        "Set an environment variable in the ranks of this program. May be repeated. Ranks inherit tmpirun's "
        "environment anyway.",
        add_export},
+      {"--show-libraries", "", "", "", kRanks,
+       "Run nothing: list the libraries that the program needs, which of them each rank has of its own and "
+       "which all "
+       "ranks of a node process share, why, and how many bytes of data a rank has of each.",
+       set_task<Settings::Task::kLibraries>},
+      {"--share-library", "", "TMPI_SHARE_LIBRARY", "NAME", kRanks,
+       "Load this library (libfoo.so.3, libfoo.so or libfoo) once for all ranks of a node process. May be "
+       "repeated. By "
+       "default every library is a rank's own but libc's family and what --show-libraries names.",
+       add_to<&JobSpec::shared_libraries>},
+      {"--private-library", "", "TMPI_PRIVATE_LIBRARY", "NAME", kRanks,
+       "Give each rank its own copy of the data of a library that is shared by default. May be repeated.",
+       add_to<&JobSpec::private_libraries>},
       {"--wdir", "--wd", "TMPI_WDIR", "DIR", kRanks, "Start the ranks in this directory.", set_wdir},
       {"--wrapper", "", "TMPI_WRAPPER", "COMMAND", kRanks,
        "Start each node process, which runs all ranks of its machine, through this command: \"gdb --args\", "

@@ -43,7 +43,8 @@ void fields(auto& archive, Of<JobSpec> auto& job) {
           job.policy, job.balance, job.file_io, job.file_limit, job.sleep, job.input_rank, job.coll, job.net,
           job.eager_limit, job.eager_release, job.rendezvous, job.progress, job.progress_cores,
           job.other_jobs, job.deadlock_check, job.polling_limit, job.quiet, job.verbose, job.check,
-          job.profile, job.trace_file, job.trace_buffer, job.options);
+          job.profile, job.trace_file, job.trace_buffer, job.shared_libraries,
+          job.private_libraries, job.options);
 }
 
 std::string pack(const JobSpec& job) {

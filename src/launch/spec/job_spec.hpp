@@ -68,6 +68,8 @@ struct JobSpec {
   std::string profile_file;  ///< --profile=FILE, empty: only the table; tmpirun's own affair
   std::string trace_file;    ///< --trace, empty: none
   std::size_t trace_buffer = 16 << 20;
+  std::vector<std::string> shared_libraries;   ///< --share-library
+  std::vector<std::string> private_libraries;  ///< --private-library
   std::vector<OptionValue> options;
 
   /// The node process writes reports when the job ends.

@@ -13,9 +13,11 @@
 
 static int rank, cores;
 
-#define CHECK(what) \
-  do { \
-    if (!(what)) printf("rank %d, line %d: %s is wrong (%s)\n", rank, __LINE__, #what, strerror(errno)), fflush(stdout); \
+#define CHECK(what)                                                                           \
+  do {                                                                                        \
+    if (!(what))                                                                              \
+      printf("rank %d, line %d: %s is wrong (%s)\n", rank, __LINE__, #what, strerror(errno)), \
+          fflush(stdout);                                                                     \
   } while (0)
 
 static cpu_set_t one(int core) {
@@ -24,7 +26,9 @@ static cpu_set_t one(int core) {
   CPU_SET(core, &set);
   return set;
 }
-static int is(const cpu_set_t* set, int core) { return CPU_COUNT(set) == 1 && CPU_ISSET(core, set); }
+static int is(const cpu_set_t* set, int core) {
+  return CPU_COUNT(set) == 1 && CPU_ISSET(core, set);
+}
 
 static int really(void) { /* how many cores the kernel lets this thread use, and which is the first */
   cpu_set_t set;

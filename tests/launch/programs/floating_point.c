@@ -16,7 +16,8 @@ static void* inherit(void* rounding) {
 
 /* Before main, as the constructor of -ffast-math. */
 __attribute__((constructor)) static void begin(void) {
-  begun = fegetround() == FE_TONEAREST && fetestexcept(FE_ALL_EXCEPT) == 0 && fegetexcept() == 0 && (_mm_getcsr() & 0xffc0) == 0x1f80;
+  begun = fegetround() == FE_TONEAREST && fetestexcept(FE_ALL_EXCEPT) == 0 && fegetexcept() == 0 &&
+          (_mm_getcsr() & 0xffc0) == 0x1f80;
 }
 
 int main(int argc, char** argv) {
@@ -30,7 +31,8 @@ int main(int argc, char** argv) {
   pthread_t thread;
   pthread_create(&thread, 0, inherit, &rounding);
   pthread_join(thread, 0);
-  printf("rank %d: %s, %s\n", rank, begun ? "new" : "used", rounding == FE_UPWARD ? "inherited" : "not inherited");
+  printf("rank %d: %s, %s\n", rank, begun ? "new" : "used",
+         rounding == FE_UPWARD ? "inherited" : "not inherited");
   MPI_Finalize();
   return 0;
 }

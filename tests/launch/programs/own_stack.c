@@ -9,8 +9,8 @@
 extern void* __libc_stack_end;
 static int rank;
 
-#define CHECK(what) \
-  do { \
+#define CHECK(what)                                                                                \
+  do {                                                                                             \
     if (!(what)) printf("rank %d, line %d: %s is wrong\n", rank, __LINE__, #what), fflush(stdout); \
   } while (0)
 

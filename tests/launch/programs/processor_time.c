@@ -12,9 +12,10 @@
 
 static int rank;
 
-#define CHECK(what, seconds) \
-  do { \
-    if (!(what)) printf("rank %d, line %d: %s is wrong: %g\n", rank, __LINE__, #what, seconds), fflush(stdout); \
+#define CHECK(what, seconds)                                                                         \
+  do {                                                                                               \
+    if (!(what))                                                                                     \
+      printf("rank %d, line %d: %s is wrong: %g\n", rank, __LINE__, #what, seconds), fflush(stdout); \
   } while (0)
 
 static double by_clock(clockid_t which) {
@@ -22,7 +23,9 @@ static double by_clock(clockid_t which) {
   clock_gettime(which, &time);
   return (double)time.tv_sec + 1e-9 * (double)time.tv_nsec;
 }
-static double seconds(struct timeval time) { return (double)time.tv_sec + 1e-6 * (double)time.tv_usec; }
+static double seconds(struct timeval time) {
+  return (double)time.tv_sec + 1e-6 * (double)time.tv_usec;
+}
 static double by_usage(int whose) {
   struct rusage usage;
   getrusage(whose, &usage);
@@ -57,7 +60,8 @@ int main(int argc, char** argv) {
   MPI_Comm_rank(MPI_COMM_WORLD, &rank);
   MPI_Comm_size(MPI_COMM_WORLD, &size);
   const clock_t begin = clock();
-  const double thread_begin = by_usage(RUSAGE_THREAD), usage_begin = by_usage(RUSAGE_SELF), times_begin = by_times();
+  const double thread_begin = by_usage(RUSAGE_THREAD), usage_begin = by_usage(RUSAGE_SELF),
+               times_begin = by_times();
   const int computes = rank % 2;
   if (computes) compute(0.2);
   for (int i = 0; i < 100; ++i) MPI_Barrier(MPI_COMM_WORLD);

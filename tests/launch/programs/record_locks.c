@@ -14,9 +14,11 @@
 
 static int rank, size;
 
-#define CHECK(what) \
-  do { \
-    if (!(what)) printf("rank %d, line %d: %s is wrong (%s)\n", rank, __LINE__, #what, strerror(errno)), fflush(stdout); \
+#define CHECK(what)                                                                           \
+  do {                                                                                        \
+    if (!(what))                                                                              \
+      printf("rank %d, line %d: %s is wrong (%s)\n", rank, __LINE__, #what, strerror(errno)), \
+          fflush(stdout);                                                                     \
   } while (0)
 
 static int set(int fd, int command, int type, off_t start, off_t length) {
@@ -30,9 +32,13 @@ static struct flock ask(int fd, int type, off_t start, off_t length) {
   return lock;
 }
 
-static int is_free(int fd, off_t byte) { return ask(fd, F_WRLCK, byte, 1).l_type == F_UNLCK; }
+static int is_free(int fd, off_t byte) {
+  return ask(fd, F_WRLCK, byte, 1).l_type == F_UNLCK;
+}
 
-static void wait_all(void) { MPI_Barrier(MPI_COMM_WORLD); }
+static void wait_all(void) {
+  MPI_Barrier(MPI_COMM_WORLD);
+}
 
 static void count(const char* file, int times) {
   const int fd = open(file, O_RDWR | O_CREAT, 0600);

@@ -49,7 +49,8 @@ static void locales(void) {
     wchar_t wide[4] = {0};
     expect((mbstowcs(wide, "\xc3\xa9", 4) == 1) == odd, "mbstowcs");
   }
-  expect(strstr(setlocale(LC_ALL, NULL), odd ? "LC_CTYPE=C.UTF-8;LC_NUMERIC=C;" : "C") != NULL, "name of all");
+  expect(strstr(setlocale(LC_ALL, NULL), odd ? "LC_CTYPE=C.UTF-8;LC_NUMERIC=C;" : "C") != NULL,
+         "name of all");
   pthread_t thread;
   void* seen = NULL;
   pthread_create(&thread, NULL, &codeset, NULL);

@@ -1,0 +1,53 @@
+#include "privatize/ownership.hpp"
+
+#include <algorithm>
+
+#include "privatize/shared_libraries.hpp"
+
+namespace tmpi::privatize {
+namespace {
+
+std::string_view file_of(std::string_view name) {
+  return name.substr(name.rfind('/') + 1);
+}
+
+/// True if the user means this library: its file name, or that up to ".so" or a number of its version.
+bool means(std::string_view wanted, std::string_view file) {
+  return file.starts_with(wanted) && (file.size() == wanted.size() || file[wanted.size()] == '.');
+}
+
+bool chosen(const std::vector<std::string>& names, std::string_view file) {
+  return std::ranges::any_of(names, [&](const std::string& name) { return means(name, file); });
+}
+
+bool is_runtime(std::string_view file) {
+  return file.starts_with("libtmpi.so") || file.starts_with("libmpi_abi.so");
+}
+
+}  // namespace
+
+LibraryOwner library_owner(std::string_view name, const LibraryChoices& choices) {
+  const std::string_view file = file_of(name);
+  if (is_runtime(file)) return {Ownership::kRuntime, "MPI: the node process itself"};
+  if (chosen(choices.own, file)) return {Ownership::kPrivate, "--private-library"};
+  if (chosen(choices.shared, file)) return {Ownership::kShared, "--share-library"};
+  if (const SharedLibrary* row = shared_library(file)) return {Ownership::kShared, row->why};
+  return {Ownership::kPrivate, "a rank's own"};
+}
+
+Result<void> check_choices(const LibraryChoices& choices) {
+  for (const std::string& name : choices.own) {
+    const SharedLibrary* row =
+        shared_library(name.find(".so") == std::string::npos ? name + ".so." : name + ".");
+    if (row != nullptr && row == &kSharedLibraries[0])
+      return Failure{"--private-library " + name + ": belongs to libc, which all ranks of a process share"};
+  }
+  for (const std::string& name : choices.shared) {
+    if (means("libstdc++", name))
+      return Failure{"--share-library " + name +
+                     ": has streams, handlers and locales that are a rank's; it cannot be shared"};
+  }
+  return {};
+}
+
+}  // namespace tmpi::privatize
