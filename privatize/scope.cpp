@@ -1,6 +1,7 @@
 #include "privatize/scope.hpp"
 
 #include <algorithm>
+#include <string_view>
 
 #include "privatize/runtime_table.hpp"
 
@@ -26,6 +27,14 @@ Target find_in(const Object& object, const SymbolName& wanted, bool address_use)
 Target find_in(const SystemModule& module, const SymbolName& wanted) {
   const Elf64_Sym* symbol = module.symbols.find(wanted);
   return symbol != nullptr ? in_module(module, *symbol) : Target{};
+}
+
+bool is_runtimes(std::string_view name) {
+  for (const std::string_view beginning :
+       {"MPI_", "PMPI_", "MPIX_", "PMPIX_", "mpi_", "pmpi_", "mpix_", "tmpi_"}) {
+    if (name.starts_with(beginning)) return true;
+  }
+  return false;
 }
 
 bool found(const Target& target) {
@@ -96,7 +105,8 @@ Target Scope::find_at(const Place& place, const SymbolName& wanted, bool address
     case Place::Kind::kLibc:
       return find_in_libc(place.object == skip ? nullptr : place.object, wanted, address_use);
     case Place::Kind::kRuntime:
-      if (runtime_function(wanted.name) != nullptr) return {};  // libc's, whatever the executable exports
+      // It exports what it has copied of libc's, too (stderr), which is not what a library of MPI would.
+      if (!is_runtimes(wanted.name)) return {};
       if (const void* own = substituted_function(wanted.name)) return in_process(own);
       return find_in(*system_->modules().front(), wanted);
   }
