@@ -3,6 +3,7 @@
 Open MPI.
 
   tests/libraries/run.py NAME [--quick] [--build BUILD] [--keep DIRECTORY]
+  tests/libraries/run.py --packages          what all rows need, for apt-get install
 
 A program is compiled twice, by tmpicc and by mpicc.openmpi (without which there is no comparison, but the programs check themselves), and runs with
 each number of ranks of its row on one worker, on two, with three ranks to a worker and on two nodes; --quick: with the first number only.
@@ -129,11 +130,17 @@ def test(row, sizes, build, directory):
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("name", choices=table())
+    parser.add_argument("name", nargs="?", choices=table())
+    parser.add_argument("--packages", action="store_true", help="print the packages of all rows")
     parser.add_argument("--quick", action="store_true", help="the first number of ranks only")
     parser.add_argument("--build", default=str(ROOT / "build"), help="build directory of tmpi")
     parser.add_argument("--keep", help="a directory to work in, which stays")
     options = parser.parse_args()
+    if options.packages:
+        print(*sorted({package for row in table().values() for package in row.packages}))
+        return 0
+    if options.name is None:
+        parser.error("a row of libraries.tsv is wanted")
     row = table()[options.name]
     if absent := missing(row.packages):
         print(f"skipped: not installed: {' '.join(absent)} (apt-get install --no-install-recommends {' '.join(absent)})")
