@@ -35,10 +35,11 @@ int copy_first(dl_phdr_info* info, std::size_t size, void* data) {
   return 1;
 }
 
-/// Reports the objects of one image; stops when the callback returns non-zero.
-int iterate_image(const ImageSet& set, int index, const dl_phdr_info& like, bool is_program,
+/// Reports the objects of one image, the first one without a name if it is to be the executable; stops when the callback
+/// returns non-zero.
+int iterate_image(const ImageSet& set, int index, const dl_phdr_info& like, bool is_executable,
                   int (*callback)(dl_phdr_info*, std::size_t, void*), void* data) {
-  bool main = is_program;
+  bool main = is_executable;
   for (const auto& object : set.objects()) {
     dl_phdr_info info = like;
     const auto headers = object->file->program_headers();
@@ -54,8 +55,9 @@ int iterate_image(const ImageSet& set, int index, const dl_phdr_info& like, bool
   return 0;
 }
 
-/// The calling rank's images.
-int iterate_images(int (*callback)(dl_phdr_info*, std::size_t, void*), void* data) {
+/// The calling rank's images. An executable has no name, and one is enough: who reads debugging information takes an
+/// object without a name for the file of the process.
+int iterate_images(bool has_executable, int (*callback)(dl_phdr_info*, std::size_t, void*), void* data) {
   const int rank = tmpi::privatize::thread_context.rank;
   const tmpi::privatize::RankState* state = rank < 0 ? nullptr : tmpi::privatize::rank_state(rank);
   if (state == nullptr) return 0;
@@ -63,7 +65,8 @@ int iterate_images(int (*callback)(dl_phdr_info*, std::size_t, void*), void* dat
   real_iterate_phdr(&copy_first, &first);
   int stop = 0;
   state->for_each_image([&](const ImageSet& set, int index) {
-    if (stop == 0) stop = iterate_image(set, index, first, &set == state->set, callback, data);
+    if (stop == 0)
+      stop = iterate_image(set, index, first, has_executable && &set == state->set, callback, data);
   });
   return stop;
 }
@@ -110,13 +113,13 @@ extern "C" __attribute__((visibility("default"))) int dl_iterate_phdr(int (*call
                                                                       void* data) {
   if (real_iterate_phdr == nullptr) find_real_functions();
   if (const int stop = real_iterate_phdr(callback, data); stop != 0) return stop;
-  return iterate_images(callback, data);
+  return iterate_images(false, callback, data);
 }
 
 // Called by code in images: the program comes first, as in a process.
 extern "C" int tmpi_dl_iterate_phdr(int (*callback)(dl_phdr_info*, std::size_t, void*), void* data) {
   if (real_iterate_phdr == nullptr) find_real_functions();
-  if (const int stop = iterate_images(callback, data); stop != 0) return stop;
+  if (const int stop = iterate_images(true, callback, data); stop != 0) return stop;
   Outer outer{callback, data};
   return real_iterate_phdr(&forward, &outer);
 }
