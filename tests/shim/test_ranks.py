@@ -57,6 +57,12 @@ class Ranks(unittest.TestCase):
             self.assertEqual((job.code, job.err), (0, ""))
             self.assertEqual(sorted(job.out.splitlines()), sorted(f"rank {i}: good" for i in range(ranks)))
 
+    def test_fork_handlers_are_private(self):
+        for options in (("--workers", "1"), ("--workers", "2")):
+            job = self.job(6, "fork_handlers", options=options)
+            self.assertEqual((job.code, job.err), (0, ""))
+            self.assertEqual(sorted(job.out.splitlines()), [f"rank {i}: good" for i in range(6)])
+
     def test_check_names_shared_state(self):
         job = self.job(2, "shared_state", options=("--check",))
         self.assertEqual(job.code, 0, job.err)

@@ -71,6 +71,9 @@ int tmpi_shim_next_entry(int rank, enum TmpiDatabase database, long position, vo
 /* One message to the system's log; `identity` as openlog(3) has it, `priority` with the facility. */
 void tmpi_shim_log(const char* identity, int options, int priority, const char* message);
 
+/* pthread_atfork(3) for forks of the rank alone. */
+int tmpi_shim_atfork(int rank, void (*prepare)(void), void (*parent)(void), void (*child)(void));
+
 /* setlocale(3) for the rank alone, to `name`, which is not empty, or null as there; the text lives for ever. uselocale(3)
  * of the calling thread, in which LC_GLOBAL_LOCALE is what the rank has set; duplocale(3) of that. localeconv(3), copied. */
 const char* tmpi_shim_setlocale(int rank, int category, const char* name);
