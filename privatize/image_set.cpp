@@ -225,7 +225,7 @@ Result<void> ImageSet::reserve() {
 Result<void> ImageSet::map(int index, int rank) {
   const std::uint64_t base = this->base(index);
   for (const Mapping& m : mappings_) {
-    const int flags = MAP_PRIVATE | MAP_FIXED | (m.fd == -1 ? MAP_ANONYMOUS | MAP_NORESERVE : 0);
+    const int flags = MAP_PRIVATE | MAP_FIXED | (m.fd < 0 ? MAP_ANONYMOUS | MAP_NORESERVE : 0);
     void* at = reinterpret_cast<void*>(base + m.image_offset);
     if (mmap(at, m.length, m.protection, flags, m.fd, static_cast<off_t>(m.file_offset)) == MAP_FAILED) {
       const char* hint =
@@ -233,6 +233,7 @@ Result<void> ImageSet::map(int index, int rank) {
       return Failure{"cannot map the image of rank " + std::to_string(rank) + ": " + std::strerror(errno) +
                      hint};
     }
+    if (m.fd == TemplateMemory::kNone) std::memcpy(at, template_.bytes() + m.file_offset, m.length);
   }
   if (auto r = take_pool_share(index); !r) return r;
   ranks_[static_cast<std::size_t>(index)].store(rank, std::memory_order_relaxed);

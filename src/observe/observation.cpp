@@ -4,6 +4,7 @@
 #include <fmt/core.h>
 #include <string.h>
 
+#include "base/file_size_limit.hpp"
 #include "observe/trace_writer.hpp"
 
 namespace tmpi::observe {
@@ -55,6 +56,7 @@ ObservationReport Observation::finish(const JobDescription& job, DescribeCode de
 
 void Observation::write_trace(const Recording& recording, const JobDescription& job, CallSites& sites,
                               ObservationReport& report) {
+  const UnlimitedFiles unlimited;
   const Result<TraceSummary> summary = observe::write_trace(trace_, recording, job, sites);
   const bool closed = std::fclose(trace_) == 0;
   if (!summary || !closed) {

@@ -1,4 +1,4 @@
-// Handlers for SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGABRT, SIGSYS and SIGTRAP per rank. The kernel knows one handler per process; the
+// Handlers for SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGABRT, SIGSYS, SIGTRAP and SIGXFSZ per rank. The kernel knows one handler per process; the
 // first rank that sets one puts ours in front of the node process's crash report, and ours looks at who is
 // running.
 #include <errno.h>
@@ -14,7 +14,7 @@
 namespace tmpi::shim {
 namespace {
 
-constexpr int kFaults[] = {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGABRT, SIGSYS, SIGTRAP};
+constexpr int kFaults[] = {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGABRT, SIGSYS, SIGTRAP, SIGXFSZ};
 
 int position(int signal) noexcept {
   for (std::size_t i = 0; i < std::size(kFaults); ++i) {
@@ -67,6 +67,7 @@ void dispatch(int signal, siginfo_t* info, void* context) {
   const int i = position(signal);
   if (Actions* actions = table.find(privatize::running_rank())) {
     struct sigaction& action = actions->of[i];
+    if (signal == SIGXFSZ && action.sa_handler == SIG_IGN) return;  // the call has failed with EFBIG
     // A fault cannot be ignored: the instruction would fault again for ever.
     const bool handled = action.sa_handler != SIG_DFL && action.sa_handler != SIG_IGN;
     if (handled && can_run(action, signal, *info, context)) {

@@ -8,6 +8,7 @@
 #include <string>
 #include <utility>
 
+#include "base/file_size_limit.hpp"
 #include "launch/launcher/node_death.hpp"
 #include "launch/system/program_path.hpp"
 
@@ -26,6 +27,18 @@ Launcher::Launcher(const Settings& settings, JobPlan plan, Output& output, Profi
                    int signals)
     : job_(settings, std::move(plan), output, profile), frames_(job_), signals_(job_, signals) {}
 
+namespace {
+
+// Node processes have the user's limit on the size of files (ulimit -f); what tmpirun writes of its own is not to be
+// cut short by it, and an error rather than its end where it cannot be raised.
+void write_without_limit() {
+  struct sigaction before {};
+  if (sigaction(SIGXFSZ, nullptr, &before) == 0 && before.sa_handler == SIG_DFL) signal(SIGXFSZ, [](int) {});
+  raise_file_size_limit();
+}
+
+}  // namespace
+
 int Launcher::run() {
   if (job_.settings.timeout > 0) {
     timeout_ = Clock::now() + std::chrono::duration_cast<Clock::duration>(
@@ -41,6 +54,7 @@ int Launcher::run() {
     job_.end.because(JobEnd::Cause::kStartFailed, 1, started.message());
     job_.end.kill_nodes();
   }
+  write_without_limit();
   while (job_.nodes.any([](const Node& node) { return node.running(); })) poll_once();
   drain_after_death();
   return finish();

@@ -16,6 +16,7 @@
 #include <new>
 #include <utility>
 
+#include "base/file_size_limit.hpp"
 #include "base/platform.hpp"
 #include "net/proof.hpp"
 
@@ -105,6 +106,7 @@ Result<Segment> Segment::create(int nodes) {
   Segment segment;
   segment.nodes_ = nodes;
   const std::uint64_t bytes = ring_offset(nodes, nodes);
+  const UnlimitedFiles unlimited;
   segment.memory_ = Descriptor(memfd_create("tmpi-sim", MFD_CLOEXEC));
   if (!segment.memory_ || ftruncate(segment.memory_.get(), static_cast<off_t>(bytes)) != 0)
     return Failure{fmt::format("--net sim: no shared memory (memfd_create): {}", std::strerror(errno))};
