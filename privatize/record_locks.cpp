@@ -21,6 +21,7 @@
 #include "privatize/loader.hpp"
 #include "privatize/offload.hpp"
 #include "privatize/rank_callbacks.h"
+#include "privatize/rank_pid.hpp"
 #include "privatize/sleep_hooks.hpp"
 
 namespace tmpi::privatize {
@@ -273,7 +274,7 @@ void name_holder(int rank, const struct stat& file, struct flock& lock) noexcept
   for (const Owner& owner : table().owners) {
     if (owner.rank == rank || owner.inode != file.st_ino || owner.device != file.st_dev) continue;
     if (!excludes(owner, any)) continue;
-    lock.l_pid = getpid();
+    lock.l_pid = pid_of_rank(owner.rank);
     return;
   }
   lock.l_pid = other_holder(file.st_ino, any);

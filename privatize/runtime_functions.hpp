@@ -154,6 +154,9 @@ int tmpi_pthread_setaffinity_np(pthread_t thread, std::size_t size, const cpu_se
 int tmpi_pthread_getaffinity_np(pthread_t thread, std::size_t size, cpu_set_t* cores);
 int tmpi_pthread_getattr_np(pthread_t thread, pthread_attr_t* attributes);
 
+// own_limits.cpp
+int tmpi_getrlimit(int resource, rlimit* limit);
+
 // pthread_keys.cpp
 int tmpi_pthread_key_create(pthread_key_t* key, void (*destructor)(void*));
 int tmpi_pthread_key_delete(pthread_key_t key);

@@ -76,6 +76,8 @@ const FunctionEntry kTable[] = {
     {"pthread_setaffinity_np", address_of(&tmpi_pthread_setaffinity_np)},
     {"pthread_getaffinity_np", address_of(&tmpi_pthread_getaffinity_np)},
     {"pthread_getattr_np", address_of(&tmpi_pthread_getattr_np)},
+    {"getrlimit", address_of(&tmpi_getrlimit)},  // both widths are the same on 64-bit machines
+    {"getrlimit64", address_of(&tmpi_getrlimit)},
     {"pthread_key_create", address_of(&tmpi_pthread_key_create)},
     {"__pthread_key_create", address_of(&tmpi_pthread_key_create)},
     {"pthread_key_delete", address_of(&tmpi_pthread_key_delete)},

@@ -493,9 +493,10 @@ const Task* NodeScheduler::overflowed(const void* address, const void* stack_poi
   constexpr std::size_t kLargestFrame = std::size_t{1} << 32;  // beyond, the stack pointer is no such thing
   const Task* self = current();
   if (self == nullptr || self->stack.base == nullptr || self->kind == TaskKind::kThread) return nullptr;
-  if (guard_page_owner(address) != nullptr) return self;
   const auto at = reinterpret_cast<std::uintptr_t>(address);
   const auto base = reinterpret_cast<std::uintptr_t>(self->stack.base);
+  // The guard above its stack is another's.
+  if (at < base && guard_page_owner(address) != nullptr) return self;
   return at < base && base - at <= kLargestFrame &&
                  at + kRedZone >= reinterpret_cast<std::uintptr_t>(stack_pointer)
              ? self

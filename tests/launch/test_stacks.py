@@ -20,9 +20,10 @@ class StackTest(LaunchTest):
 
     def test_frames_that_do_not_fit(self):
         for ranks in 1, 2, 4:
-            for bytes in 9, 20, 200:
+            for bytes, wanted in (9, "16M"), (20, "32M"), (200, "256M"):
                 job = self.run_job("-q", "-n", ranks, program("frame.c"), bytes * MB)
-                self.check_overflow(job, ranks, 8192, "16M")
+                self.check_overflow(job, ranks, 8192, wanted)
+        self.check_failure(self.run_job("-q", "-n", 1, program("frame.c"), 6000 * MB), 139, "overflowed its stack", "on the heap")
         self.assertEqual(self.run_job("-q", "-n", 4, "--stack-size", "256M", program("frame.c"), 200 * MB).out, b"it fits\n")
 
     def test_frames_of_code_that_steps_far(self):
@@ -33,6 +34,20 @@ class StackTest(LaunchTest):
                 self.check_overflow(job, ranks, 1024, "2M" if bytes < 2 else "4M" if bytes < 4.1 else "8M")
         job = self.run_job("-q", "-n", 1, "--stack-size", "1M", program("frame.c", BY_PLAIN_COMPILER), 100 * MB)
         self.check_overflow(job, 1, 1024, "128M")
+
+    def test_limit_of_the_shell(self):
+        for soft, size in (resource.RLIM_INFINITY, 64), (24 << 20, 24), (1 << 20, 8):
+            limit = lambda: resource.setrlimit(resource.RLIMIT_STACK, (soft, resource.RLIM_INFINITY))
+            for options in ("-n", 2), ("-n", 4, "--nodes", 2):
+                job = self.run_job("-v", *options, program("frame.c"), (size - 1) << 20, preexec_fn=limit)
+                self.assertEqual((job.out, job.code), (b"it fits\n", 0), job.err)
+                self.assertIn(b"stacks of %d MiB" % size, job.err)
+                self.assertIn(b"stacks of 2 MiB", self.run_job("-v", "--stack-size", "2M", *options, program("trivial.c"), preexec_fn=limit).err)
+
+    def test_access_above_the_stack(self):
+        job = self.run_job("-q", "-n", 2, program("above_stack.c"))
+        self.check_failure(job, 139, "rank 0 on host", "segmentation fault", "above the rank's stack", "an index that is too large")
+        self.assertNotIn(b"--stack-size", job.err)
 
     def test_many_ranks(self):
         job = self.run_job("-q", "-v", "-n", 3000, "--workers", 2, program("trivial.c"))

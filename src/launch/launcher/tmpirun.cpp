@@ -19,6 +19,7 @@
 #include "launch/options/habits.hpp"
 #include "launch/options/options.hpp"
 #include "launch/plan/program_prefix.hpp"
+#include "launch/spec/stack_limit.hpp"
 #include "launch/system/program_path.hpp"
 #include "launch/system/version.hpp"
 
@@ -155,6 +156,7 @@ int main(int argc, char** argv) {  // NOLINT(bugprone-exception-escape)
   Result<Settings> settings =
       parse_options(arguments, environment, attachment->slots(), static_cast<int>(attachment->nodes.size()));
   if (!settings) return complain(settings.message(), kExitUsage);
+  settings->job.default_stack = stack_by_limit();
   switch (settings->task) {
     case Settings::Task::kHelp:
       return print_and_exit(help_text());

@@ -16,6 +16,8 @@
 
 #include "base/platform.hpp"
 #include "launch/control/control.hpp"
+#include "launch/node/stack_probe.hpp"
+#include "launch/spec/job_spec.hpp"
 #include "launch/system/no_memory.hpp"
 #include "launch/system/parent_death.hpp"
 #include "launch/system/safe_text.hpp"
@@ -49,6 +51,7 @@ constexpr FatalSignal kFatal[] = {
     {SIGABRT, "SIGABRT", "aborted"},
     {SIGSYS, "SIGSYS", "bad system call"},
     {SIGTRAP, "SIGTRAP", "trap"},
+    {SIGXFSZ, "SIGXFSZ", "a file has become larger than the limit (ulimit -f)"},
 };
 
 const FatalSignal& fatal_signal(int number) {
@@ -196,23 +199,49 @@ const sched::Task* overflowed(int signal, const siginfo_t& info, const ucontext_
              : nullptr;
 }
 
-/// What --stack-size should have been: twice as large, or as large as the frame that did not fit.
-long wanted_kilobytes(const sched::Task& task, long kilobytes, const void* address) {
-  const std::byte* top = task.stack.base + task.stack.size;
-  const long used = (top - static_cast<const std::byte*>(address)) / 1024 + 1;
-  long wanted = kilobytes * 2;
+/// How far down the stack was to go, as far as the fault tells.
+std::uintptr_t lowest_needed(const siginfo_t& info, const ucontext_t& context) {
+  const std::uintptr_t stack = stack_pointer(context);
+  const std::uintptr_t reached = std::min(reinterpret_cast<std::uintptr_t>(info.si_addr), stack);
+  const std::uintptr_t frame = end_of_probed_frame(context);
+  return frame != 0 && frame < reached ? frame : reached;
+}
+
+/// What --stack-size should have been: twice as large, or as large as the frame that did not fit and what it calls.
+std::size_t wanted_kilobytes(const sched::Task& task, std::size_t kilobytes, std::uintptr_t lowest) {
+  constexpr std::size_t kForCalls = 64;
+  const auto top = reinterpret_cast<std::uintptr_t>(task.stack.base + task.stack.size);
+  const std::size_t used = (top - lowest) / 1024 + kForCalls;
+  std::size_t wanted = kilobytes * 2;
   while (wanted < used) wanted *= 2;
   return wanted;
 }
 
+/// An address just above the running rank's stack, which the rank has come to from a variable on it.
+bool is_above_stack(int signal, const siginfo_t& info) {
+  const sched::Scheduler* scheduler = sched::scheduler();
+  const sched::Task* task = sched::current();
+  if (!is_memory_fault(signal) || info.si_code <= 0 || scheduler == nullptr || task == nullptr) return false;
+  if (task->stack.base == nullptr || scheduler->guard_page_owner(info.si_addr) == nullptr) return false;
+  const auto top = reinterpret_cast<std::uintptr_t>(task->stack.base + task->stack.size);
+  const auto at = reinterpret_cast<std::uintptr_t>(info.si_addr);
+  return at >= top && at - top < scheduler->stack_size();
+}
+
 void describe_overflow(SafeText& text, const FatalSignal& fatal, const siginfo_t& info,
                        const ucontext_t& context, const sched::Task& task) {
-  const long kilobytes = static_cast<long>(sched::scheduler()->stack_size() >> 10);
-  text << " overflowed its stack of " << kilobytes << " KiB (" << fatal.name << " at address ";
+  const std::size_t kilobytes = sched::scheduler()->stack_size() >> 10;
+  text << " overflowed its stack of " << static_cast<long>(kilobytes) << " KiB (" << fatal.name
+       << " at address ";
   text.hex(reinterpret_cast<std::uintptr_t>(info.si_addr));
+  const auto wanted = static_cast<long>(wanted_kilobytes(task, kilobytes, lowest_needed(info, context)));
+  if (wanted > static_cast<long>(kMostStack >> 10)) {
+    text << "), and the largest that --stack-size gives is 4G. Put its large variables on the heap, or look "
+            "for endless "
+            "recursion\n";
+    return;
+  }
   text << "). Pass tmpirun a larger one: --stack-size ";
-  const long wanted =
-      wanted_kilobytes(task, kilobytes, std::min<const void*>(info.si_addr, stack_top(context)));
   if (wanted % 1024 == 0) {
     text << wanted / 1024 << "M";
   } else {
@@ -228,7 +257,7 @@ void describe_signal(SafeText& text, const FatalSignal& fatal, const siginfo_t& 
   if (info.si_code <= 0) {  // by kill or raise, not by an instruction
     if (info.si_pid != getpid()) {
       text << ", sent by process " << static_cast<long>(info.si_pid);
-    } else if (fatal.number != SIGABRT) {
+    } else if (fatal.number != SIGABRT && fatal.number != SIGXFSZ) {
       text << ", raised by the program";
     }
   } else if (fault && info.si_code == SI_KERNEL) {
@@ -236,6 +265,8 @@ void describe_signal(SafeText& text, const FatalSignal& fatal, const siginfo_t& 
   } else if (fault || fatal.number == SIGFPE || fatal.number == SIGILL) {
     text << (fault ? " at address " : " at instruction ");
     text.hex(reinterpret_cast<std::uintptr_t>(info.si_addr));
+    if (is_above_stack(fatal.number, info))
+      text << ", above the rank's stack: most likely an index that is too large for an array of a function";
   }
   text << ")\n";
 }
@@ -282,8 +313,16 @@ void die_of(int number, const siginfo_t& info) {
   if (info.si_code <= 0) kill(getpid(), number);  // else the instruction runs again
 }
 
+/// What a rank writes is its own affair; what the node process writes gets an error in place of the signal.
+bool is_own_file_too_large(int number) {
+  if (number != SIGXFSZ) return false;
+  const sched::Task* const task = sched::current();
+  return privatize::running_rank() < 0 || (task != nullptr && task->inside);
+}
+
 void on_fatal_signal(int number, siginfo_t* info, void* context) {
   if (getpid() != node_process) return die_of(number, *info);
+  if (is_own_file_too_large(number)) return;
   if (unfinished_report != nullptr) complete(*unfinished_report);
   Control& control = *Control::instance();
   // Most likely a rank has overwritten what it uses, and is about to crash itself: that is the better report.
@@ -355,7 +394,12 @@ void install_crash_handlers() {
   action.sa_sigaction = &on_fatal_signal;
   action.sa_flags = SA_SIGINFO | SA_ONSTACK | SA_NODEFER;
   sigemptyset(&action.sa_mask);
-  for (const FatalSignal& fatal : kFatal) sigaction(fatal.number, &action, nullptr);
+  for (const FatalSignal& fatal : kFatal) {
+    struct sigaction before {};
+    const bool ignored =
+        fatal.number == SIGXFSZ && sigaction(SIGXFSZ, nullptr, &before) == 0 && before.sa_handler == SIG_IGN;
+    if (!ignored) sigaction(fatal.number, &action, nullptr);
+  }
   pthread_atfork(nullptr, nullptr, &remove_crash_handlers);
 }
 

@@ -296,7 +296,7 @@ Result<void> NodeJob::create_scheduler() {
   sched::Options options;
   options.workers = spawns() ? most_workers() : layout_.workers;
   options.tasks = layout_.ranks;
-  options.stack_size = spec_.stack_size > 0 ? spec_.stack_size : kDefaultStack;
+  options.stack_size = spec_.stack_size > 0 ? spec_.stack_size : spec_.default_stack;
   options.least_stack_size = spec_.stack_size > 0 ? 0 : kLeastDefaultStack;
   options.policy = spec_.policy;
   options.balance = spec_.balance;

@@ -21,7 +21,6 @@ namespace tmpi::launch {
 namespace {
 
 constexpr std::size_t kLeastStack = 32 << 10;
-constexpr std::size_t kMostStack = std::size_t{4} << 30;
 constexpr std::size_t kLeastTraceBuffer = 1 << 10;
 constexpr long kMostRanks = 1'000'000;
 
@@ -377,8 +376,10 @@ const std::vector<Option>& table() {
            describe_choices(kSleeping) + ".",
        set_sleep},
       {"--stack-size", "", "TMPI_STACK_SIZE", "SIZE", kStart,
-       "Stack of each rank: bytes, or with the suffix k, M or G (default 8M, less under a limit on address "
-       "space). Only touched pages cost memory.",
+       "Stack of each rank: bytes, or with the suffix k, M or G (default 8M, or what ulimit -s says where "
+       "that "
+       "is more, 64M where it says unlimited; less under a limit on address space). Only touched pages cost "
+       "memory.",
        set_stack_size},
       {"--coll", "", "TMPI_COLL", "LIST", kStart,
        "Algorithms of collectives: NAME=ALGORITHM[,NAME=ALGORITHM...], as in ALLREDUCE=ring,BCAST=binomial; "

@@ -37,12 +37,19 @@ struct RankCore {
 inline constexpr int kInputToNone = -1;
 inline constexpr int kInputToAll = -2;
 
+/// Without --stack-size: what a process has by default, and what will do under a limit on address space; and the largest
+/// that can be asked for.
+inline constexpr std::size_t kDefaultStack = 8 << 20;
+inline constexpr std::size_t kLeastDefaultStack = 1 << 20;
+inline constexpr std::size_t kMostStack = std::size_t{4} << 30;
+
 struct JobSpec {
   std::vector<AppSpec> apps;
-  int vratio = 0;               ///< --vratio, 0: not given
-  int workers = 0;              ///< --workers, 0: not given
-  std::size_t stack_size = 0;   ///< --stack-size, 0: not given
-  std::vector<RankCore> cores;  ///< --rankfile, by rank; empty: any
+  int vratio = 0;                             ///< --vratio, 0: not given
+  int workers = 0;                            ///< --workers, 0: not given
+  std::size_t stack_size = 0;                 ///< --stack-size, 0: not given
+  std::size_t default_stack = kDefaultStack;  ///< then: as tmpirun's limit on stacks says (stack_limit.hpp)
+  std::vector<RankCore> cores;                ///< --rankfile, by rank; empty: any
   bool bind = true;
   bool report_bindings = false;
   std::string policy = "fifo";
@@ -79,10 +86,6 @@ struct JobSpec {
   /// Index in apps of the program that world rank `rank` runs.
   int app_of(int rank) const;
 };
-
-/// Without --stack-size: what a process has by default, and what will do under a limit on address space.
-inline constexpr std::size_t kDefaultStack = 8 << 20;
-inline constexpr std::size_t kLeastDefaultStack = 1 << 20;
 
 /// The description as the payload of a kJob frame, and back.
 std::string pack(const JobSpec& job);

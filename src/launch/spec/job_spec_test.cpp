@@ -16,6 +16,7 @@ TEST_CASE("a job description comes back as it was") {
   job.apps = {app, AppSpec{}};
   job.vratio = 3;
   job.stack_size = 123456;
+  job.default_stack = 654321;
   job.bind = false;
   job.cores.assign(8, {1, 2});
   job.cores[3] = {-1, 3};
@@ -35,6 +36,7 @@ TEST_CASE("a job description comes back as it was") {
   CHECK(copy->app_of(6) == 0);
   CHECK(copy->app_of(7) == 1);
   CHECK(copy->stack_size == 123456);
+  CHECK(copy->default_stack == 654321);
   CHECK_FALSE(copy->bind);
   CHECK(copy->cores == job.cores);
   CHECK(copy->policy == "random:9");

@@ -46,7 +46,7 @@ int main(int argc, char** argv) {
   const size_t size = size_of_stack(pthread_self(), &local, 1);
   CHECK((char*)__libc_stack_end > (char*)&local && (char*)__libc_stack_end - (char*)&local < 1 << 20);
   struct rlimit limit;
-  CHECK(getrlimit(RLIMIT_STACK, &limit) == 0 && (limit.rlim_cur >> 20) == size >> 20);
+  CHECK(getrlimit(RLIMIT_STACK, &limit) == 0 && limit.rlim_cur == size);
   const struct Main first = {pthread_self(), &local};
   pthread_t thread;
   pthread_create(&thread, 0, look, (void*)&first);
