@@ -11,6 +11,7 @@
 #include "privatize/relocation.hpp"
 #include "privatize/resolver.hpp"
 #include "privatize/scope.hpp"
+#include "privatize/shared_libraries.hpp"
 #include "privatize/system_scope.hpp"
 
 namespace tmpi::privatize {
@@ -130,9 +131,11 @@ Result<Object*> Builder::need(const std::string& name, const Object& from, std::
 }
 
 Result<void> Builder::open_shared(const std::string& name, const std::string& path, const Object& from) {
-  // By its name where possible, so that a library that is there already is used.
+  // Of libc's family there is one in a process, whatever else is found.
+  const bool libc = shared_library(base_name(name)) == &kSharedLibraries[0];
+  const std::string& first = libc || path.empty() ? name : path;
+  if (SystemScope::open(first.c_str(), RTLD_NOW | RTLD_GLOBAL) != nullptr) return {};
   if (SystemScope::open(name.c_str(), RTLD_NOW | RTLD_GLOBAL) != nullptr) return {};
-  if (!path.empty() && SystemScope::open(path.c_str(), RTLD_NOW | RTLD_GLOBAL) != nullptr) return {};
   const char* const why = dlerror();
   return Failure{from.file->path() + ": needs the library " + name + ", which cannot be loaded (" +
                  (why != nullptr ? why : "no reason given") + ")"};

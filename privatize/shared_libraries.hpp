@@ -19,7 +19,8 @@ inline constexpr SharedLibrary kSharedLibraries[] = {
      "libc's family: one heap and one set of threads for the process; what of its state is a rank's, the "
      "shim keeps"},
     {"libgcc_s.so.", "the unwinder: libc opens it by itself, and it walks from a rank's frames into tmpi's"},
-    {"libquadmath.so.", "functions of numbers alone: it has no state"},
+    {"libquadmath.so. libbrotlicommon.so. libbrotlidec.so. libkeyutils.so.",
+     "keeps no state: functions of what they are given; a mapping less each"},
     {"libasan.so. liblsan.so. libtsan.so. libubsan.so. libhwasan.so. libclang_rt.",
      "a sanitizer's runtime: it watches the whole process"},
     {"libibverbs.so. librdmacm.so. libmlx4.so. libmlx5.so. libefa.so.",
