@@ -20,7 +20,7 @@ struct ImageLocation {
 
 class ArenaRegistry {
  public:
-  static constexpr int kMax = 256;
+  static constexpr int kMax = 4096;
 
   bool add(ImageSet* set, std::uint64_t begin, std::uint64_t stride, int images);
   void remove(const ImageSet* set);

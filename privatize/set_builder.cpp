@@ -26,6 +26,15 @@ std::string base_name(const std::string& path) {
   return path.substr(path.rfind('/') + 1);
 }
 
+/// Sanitizers' runtimes that cannot be loaded into a process that runs: they end it, or have too many thread-locals.
+bool must_be_there_from_the_start(const std::string& library) {
+  for (const char* beginning :
+       {"libasan.so", "libtsan.so", "liblsan.so", "libhwasan.so", "libclang_rt.asan", "libclang_rt.tsan"}) {
+    if (library.rfind(beginning, 0) == 0) return true;
+  }
+  return false;
+}
+
 class Builder {
  public:
   explicit Builder(const SetRequest& request)
@@ -131,6 +140,12 @@ Result<Object*> Builder::need(const std::string& name, const Object& from, std::
 }
 
 Result<void> Builder::open_shared(const std::string& name, const std::string& path, const Object& from) {
+  if (must_be_there_from_the_start(base_name(name)) &&
+      dlopen(name.c_str(), RTLD_NOW | RTLD_NOLOAD) == nullptr) {
+    return Failure{from.file->path() +
+                   ": was compiled with a sanitizer, whose library must be in the node process from " +
+                   "its start: LD_PRELOAD=" + (path.empty() ? name : path) + " tmpirun ..."};
+  }
   // Of libc's family there is one in a process, whatever else is found.
   const bool libc = shared_library(base_name(name)) == &kSharedLibraries[0];
   const std::string& first = libc || path.empty() ? name : path;
