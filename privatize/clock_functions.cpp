@@ -15,6 +15,7 @@
 #include "privatize/live_threads.hpp"
 #include "privatize/loader.hpp"
 #include "privatize/processor_time.hpp"
+#include "privatize/rank_pid.hpp"
 #include "privatize/rank_state.hpp"
 #include "privatize/runtime_functions.hpp"
 
@@ -99,6 +100,7 @@ extern "C" int tmpi_getrusage(int whose, rusage* usage) {
 }
 
 extern "C" int tmpi_clock_getcpuclockid(pid_t process, clockid_t* clock) {
+  process = kernel_pid(process);
   if (process != 0 && process != getpid()) return ::clock_getcpuclockid(process, clock);
   *clock = CLOCK_PROCESS_CPUTIME_ID;
   return 0;

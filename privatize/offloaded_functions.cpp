@@ -1,4 +1,5 @@
-// System calls that wait for something outside of the job: a message from elsewhere, a child, a lock. With
+// System calls that wait for something outside of the job: a message from elsewhere, a lock
+// (children: children.cpp). With
 // --sleep yield another thread makes them if they would block. Bound to code in images only; each
 // asks first whether it would, since a call that does not block must cost what it always does.
 #include <fcntl.h>
@@ -9,7 +10,6 @@
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/uio.h>
-#include <sys/wait.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -19,6 +19,7 @@
 
 #include "privatize/loader.hpp"
 #include "privatize/offload.hpp"
+#include "privatize/rank_pid.hpp"
 #include "privatize/record_locks.hpp"
 #include "privatize/runtime_functions.hpp"
 
@@ -147,32 +148,6 @@ int tmpi_epoll_wait(int fd, epoll_event* events, int most, int milliseconds) {
   return ready != 0 ? ready : static_cast<int>(offload("epoll_wait", false, call));
 }
 
-// ---- Children ----
-
-pid_t tmpi_wait4(pid_t process, int* status, int options, rusage* usage) {
-  const auto call = [=] { return ::wait4(process, status, options, usage); };
-  if ((options & WNOHANG) != 0 || !may_offload()) return call();
-  const pid_t ended = ::wait4(process, status, options | WNOHANG, usage);
-  return ended != 0 ? ended : static_cast<pid_t>(offload("waitpid", true, call));
-}
-pid_t tmpi_wait3(int* status, int options, rusage* usage) {
-  return tmpi_wait4(-1, status, options, usage);
-}
-pid_t tmpi_waitpid(pid_t process, int* status, int options) {
-  return tmpi_wait4(process, status, options, nullptr);
-}
-pid_t tmpi_wait(int* status) {
-  return tmpi_wait4(-1, status, 0, nullptr);
-}
-int tmpi_waitid(idtype_t kind, id_t id, siginfo_t* info, int options) {
-  const auto call = [=] { return ::waitid(kind, id, info, options); };
-  if ((options & WNOHANG) != 0 || !may_offload()) return call();
-  siginfo_t seen{};
-  const int error = ::waitid(kind, id, &seen, options | WNOHANG | WNOWAIT);
-  if (error != 0 || seen.si_pid != 0) return call();
-  return static_cast<int>(offload("waitid", true, call));
-}
-
 // ---- Locks ----
 
 int tmpi_flock(int fd, int operation) {
@@ -214,6 +189,7 @@ int tmpi_fcntl(int fd, int command, ...) {
   va_start(rest, command);
   void* const argument = va_arg(rest, void*);  // or a number, which travels the same way; or nothing
   va_end(rest);
+  if (is_owner_command(command)) return fcntl_owner(fd, command, argument);
   const auto call = [=] { return ::fcntl(fd, command, argument); };
   if ((command == F_SETLK || command == F_SETLKW || command == F_GETLK) && has_own_locks())
     return lock_records(running_rank(), fd, command, static_cast<struct flock*>(argument));

@@ -13,6 +13,7 @@
 
 #include "privatize/live_threads.hpp"
 #include "privatize/loader.hpp"
+#include "privatize/rank_pid.hpp"
 #include "privatize/rank_signals.hpp"
 #include "privatize/rank_state.hpp"
 #include "privatize/runtime_functions.hpp"
@@ -81,11 +82,13 @@ void follow_choice(int rank) noexcept {
 }
 
 extern "C" int tmpi_sched_setaffinity(pid_t thread, std::size_t size, const cpu_set_t* cores) {
+  thread = kernel_tid(thread);
   const int rank = whose_flow(thread);
   return rank < 0 ? ::sched_setaffinity(thread, size, cores) : choose_cores(rank, size, cores);
 }
 
 extern "C" int tmpi_sched_getaffinity(pid_t thread, std::size_t size, cpu_set_t* cores) {
+  thread = kernel_tid(thread);
   const int rank = whose_flow(thread);
   if (rank < 0) return ::sched_getaffinity(thread, size, cores);
   // Its worker's, also for a thread that asks about the process.

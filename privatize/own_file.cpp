@@ -1,5 +1,6 @@
 #include "privatize/own_file.hpp"
 
+#include <dirent.h>
 #include <dlfcn.h>
 #include <errno.h>
 #include <fcntl.h>
@@ -17,7 +18,9 @@
 #include <algorithm>
 #include <string>
 
+#include "privatize/children.hpp"
 #include "privatize/rank_callbacks.h"
+#include "privatize/rank_pid.hpp"
 #include "privatize/rank_state.hpp"
 #include "privatize/runtime_functions.hpp"
 #include "privatize/thread_context.hpp"
@@ -40,23 +43,67 @@ bool means_own_file(const char* path) noexcept {
   return strcmp(path, by_number) == 0;
 }
 
+/// The number that `text` begins with; `rest` is what follows. 0: none.
+pid_t leading_number(const char* text, const char*& rest) noexcept {
+  char* end = nullptr;
+  const long number = *text >= '1' && *text <= '9' ? strtol(text, &end, 10) : 0;
+  if (number <= 0 || number > INT_MAX || (*end != '/' && *end != '\0')) return 0;
+  rest = end;
+  return static_cast<pid_t>(number);
+}
+
+/// Writes /proc/PROCESS[/task/THREAD]... with the kernel's ids if `path` has those of ranks; false: it has not.
+bool translate_ids(const char* path, char* buffer, std::size_t size) noexcept {
+  if (path == nullptr || strncmp(path, "/proc/", 6) != 0) return false;
+  const int error = errno;
+  const char* rest = nullptr;
+  const pid_t process = leading_number(path + 6, rest);
+  const bool self = strncmp(path, "/proc/self/task/", 16) == 0;
+  if (self) rest = path + 10;
+  bool translated = false;
+  if (rest != nullptr) {
+    char head[32];
+    snprintf(head, sizeof head, self ? "self" : "%d", static_cast<int>(kernel_pid(process)));
+    const char* after = nullptr;
+    const pid_t thread = strncmp(rest, "/task/", 6) == 0 ? leading_number(rest + 6, after) : 0;
+    if (kernel_tid(thread) != thread) {
+      translated = true;
+      snprintf(buffer, size, "/proc/%s/task/%d%s", head, static_cast<int>(kernel_tid(thread)), after);
+    } else if (!self && kernel_pid(process) != process) {
+      translated = true;
+      snprintf(buffer, size, "/proc/%s%s", head, rest);
+    }
+  }
+  errno = error;
+  return translated && strlen(path) + 32 < size;
+}
+
+/// `error`: what posix_spawn has returned.
+int spawned(int error, const pid_t* child) noexcept {
+  if (error == 0 && getpid() == node_process()) add_child(thread_context.rank, *child);
+  return error;
+}
+
 bool may_create(int flags) noexcept {
   return (flags & O_CREAT) != 0 || (flags & O_TMPFILE) == O_TMPFILE;
 }
 
 }  // namespace
 
-const char* own_file(const char* path) noexcept {
-  if (!means_own_file(path)) return path;
-  const char* program = running_program();
-  return program == nullptr ? path : program;
+OwnName::OwnName(const char* name, bool follows) noexcept : name_(name) {
+  if (translate_ids(name, buffer_, sizeof buffer_)) name_ = buffer_;
+  if (!follows || !means_own_file(name_)) return;
+  const char* const program = running_program();
+  is_program_ = program != nullptr;
+  if (is_program_) name_ = program;
 }
 
 extern "C" {
 
 ssize_t tmpi_readlinkat(int directory, const char* path, char* buffer, std::size_t size) {
-  const char* own = own_file(path);
-  if (own == path) return syscall(SYS_readlinkat, directory, path, buffer, size);
+  const OwnName own(path);
+  if (!own.is_program())
+    return syscall(SYS_readlinkat, directory, static_cast<const char*>(own), buffer, size);
   if (size == 0) {
     errno = EINVAL;
     return -1;
@@ -82,7 +129,7 @@ ssize_t tmpi_readlinkat_chk(int directory, const char* path, char* buffer, std::
 }
 
 int tmpi_open(const char* path, int flags, ...) {
-  if (!may_create(flags)) return open_or_wait(AT_FDCWD, own_file(path), flags, 0);
+  if (!may_create(flags)) return open_or_wait(AT_FDCWD, OwnName(path), flags, 0);
   va_list rest;
   va_start(rest, flags);
   const auto mode = va_arg(rest, mode_t);
@@ -91,7 +138,7 @@ int tmpi_open(const char* path, int flags, ...) {
 }
 
 int tmpi_openat(int directory, const char* path, int flags, ...) {
-  if (!may_create(flags)) return open_or_wait(directory, own_file(path), flags, 0);
+  if (!may_create(flags)) return open_or_wait(directory, OwnName(path), flags, 0);
   va_list rest;
   va_start(rest, flags);
   const auto mode = va_arg(rest, mode_t);
@@ -100,38 +147,58 @@ int tmpi_openat(int directory, const char* path, int flags, ...) {
 }
 
 int tmpi_open_2(const char* path, int flags) {
-  return open_or_wait(AT_FDCWD, own_file(path), flags, 0);
+  return open_or_wait(AT_FDCWD, OwnName(path), flags, 0);
 }
 
 int tmpi_stat(const char* path, struct stat* out) {
-  return stat(own_file(path), out);
+  return stat(OwnName(path), out);
+}
+
+int tmpi_lstat(const char* path, struct stat* out) {
+  return lstat(OwnName(path, false), out);
 }
 
 int tmpi_fstatat(int directory, const char* path, struct stat* out, int flags) {
-  return fstatat(directory, (flags & AT_SYMLINK_NOFOLLOW) != 0 ? path : own_file(path), out, flags);
+  return fstatat(directory, OwnName(path, (flags & AT_SYMLINK_NOFOLLOW) == 0), out, flags);
 }
 
 int tmpi_statx(int directory, const char* path, int flags, unsigned mask, struct statx* out) {
-  return statx(directory, (flags & AT_SYMLINK_NOFOLLOW) != 0 ? path : own_file(path), flags, mask, out);
+  return statx(directory, OwnName(path, (flags & AT_SYMLINK_NOFOLLOW) == 0), flags, mask, out);
 }
 
 int tmpi_access(const char* path, int mode) {
-  return access(own_file(path), mode);
+  return access(OwnName(path), mode);
+}
+
+int tmpi_faccessat(int directory, const char* path, int mode, int flags) {
+  return faccessat(directory, OwnName(path, (flags & AT_SYMLINK_NOFOLLOW) == 0), mode, flags);
+}
+
+DIR* tmpi_opendir(const char* path) {
+  return opendir(OwnName(path));
 }
 
 int tmpi_posix_spawn(pid_t* child, const char* path, const posix_spawn_file_actions_t* actions,
                      const posix_spawnattr_t* attributes, char* const* arguments, char* const* environment) {
-  return posix_spawn(child, own_file(path), actions, attributes, arguments, environment);
+  pid_t own = 0;
+  if (child == nullptr) child = &own;
+  return spawned(posix_spawn(child, OwnName(path), actions, attributes, arguments, environment), child);
 }
 
 int tmpi_posix_spawnp(pid_t* child, const char* path, const posix_spawn_file_actions_t* actions,
                       const posix_spawnattr_t* attributes, char* const* arguments, char* const* environment) {
-  return posix_spawnp(child, own_file(path), actions, attributes, arguments, environment);
+  pid_t own = 0;
+  if (child == nullptr) child = &own;
+  return spawned(posix_spawnp(child, OwnName(path), actions, attributes, arguments, environment), child);
 }
 
 // For the shim, which has fopen and exec.
-__attribute__((visibility("default"))) const char* tmpi_own_file(const char* path) {
-  return own_file(path);
+__attribute__((visibility("default"))) const char* tmpi_own_file(const char* path, char* buffer) {
+  const OwnName own(path);
+  const char* const name = own;
+  if (name == path || own.is_program()) return name;
+  snprintf(buffer, TMPI_OWN_FILE_SIZE, "%s", name);
+  return buffer;
 }
 
 unsigned long tmpi_getauxval(unsigned long type) {

@@ -68,8 +68,10 @@ FILE* tmpi_wait_open(FILE* (*open)(const char*, const char*), const char* path, 
 /* getdelim of libc; the worker's other ranks run while it waits, as far as --sleep says so. */
 ssize_t tmpi_getdelim(char** line, size_t* size, int end, FILE* stream);
 
-/* `path`, or the file of the rank's program if `path` is a name of /proc/self/exe. */
-const char* tmpi_own_file(const char* path);
+/* `path` as the kernel is to have it (own_file.hpp): itself, the file of the rank's program, or what has been
+ * written into the buffer of TMPI_OWN_FILE_SIZE bytes. */
+#define TMPI_OWN_FILE_SIZE 256
+const char* tmpi_own_file(const char* path, char* buffer);
 
 /* Something that happens once (a zeroed word, ThreadEvent of privatize/thread_hooks.hpp): _happen on any
  * thread, _wait by the rank's own flow where it may suspend; `where` is for state dumps of blocked ranks. */

@@ -2,8 +2,9 @@
 // own handlers and its own timers. docs/libc-state.md. The kernel knows one handler per process, ours; it
 // finds out for which ranks a signal is:
 //
-//     a timer of a rank, raise(), pthread_kill()          that rank
-//     sent to the process (kill, tmpirun, a child's end)  every rank that has a handler
+//     a timer of a rank, raise(), pthread_kill(), kill() with its id   that rank
+//     the end of a child                                               the rank whose child it is (children.hpp)
+//     sent to the process (kill from elsewhere, tmpirun)               every rank that has a handler
 //
 // A rank that runs on the thread that has been interrupted gets it there and then, on its own stack, as in a
 // process. For any other it is kept: its worker's thread is told, in case that it runs there, and the
@@ -68,6 +69,8 @@ class DeferredSignals {
 
 /// One lives. On the rank's own flow.
 bool signals_deferred(int rank) noexcept;
+/// Looks for children of ranks that have ended, stopped or gone on, and gives their ranks SIGCHLD.
+void tell_of_children() noexcept;
 
 /// The rank leaves its program: its timers are deleted, and no handler of it runs from now on.
 void end_signals(int rank) noexcept;

@@ -3,6 +3,7 @@
 // pthread_join are exported by the node executable, so that libstdc++'s std::thread finds them too.
 #pragma once
 
+#include <dirent.h>
 #include <dlfcn.h>
 #include <link.h>
 #include <mqueue.h>
@@ -127,14 +128,41 @@ int tmpi_accept(int fd, sockaddr* address, socklen_t* length);
 int tmpi_accept4(int fd, sockaddr* address, socklen_t* length, int flags);
 int tmpi_connect(int fd, const sockaddr* address, socklen_t length);
 int tmpi_epoll_wait(int fd, epoll_event* events, int most, int milliseconds);
+int tmpi_flock(int fd, int operation);
+int tmpi_lockf(int fd, int command, off_t length);
+int tmpi_fcntl(int fd, int command, ...);
+
+// children.cpp
 pid_t tmpi_wait4(pid_t process, int* status, int options, rusage* usage);
 pid_t tmpi_wait3(int* status, int options, rusage* usage);
 pid_t tmpi_waitpid(pid_t process, int* status, int options);
 pid_t tmpi_wait(int* status);
 int tmpi_waitid(idtype_t kind, id_t id, siginfo_t* info, int options);
-int tmpi_flock(int fd, int operation);
-int tmpi_lockf(int fd, int command, off_t length);
-int tmpi_fcntl(int fd, int command, ...);
+int tmpi_clone(int (*function)(void*), void* stack, int flags, void* argument, pid_t* parent, void* tls,
+               pid_t* child);
+
+// process_ids.cpp
+pid_t tmpi_getpid();
+pid_t tmpi_gettid();
+pid_t tmpi_getppid();
+pid_t tmpi_getpgid(pid_t process);
+int tmpi_setpgid(pid_t process, pid_t group);
+pid_t tmpi_getsid(pid_t process);
+int tmpi_getpriority(int which, id_t id);
+int tmpi_setpriority(int which, id_t id, int priority);
+int tmpi_sched_setscheduler(pid_t thread, int policy, const sched_param* parameters);
+int tmpi_sched_getscheduler(pid_t thread);
+int tmpi_sched_setparam(pid_t thread, const sched_param* parameters);
+int tmpi_sched_getparam(pid_t thread, sched_param* parameters);
+int tmpi_sched_rr_get_interval(pid_t thread, timespec* interval);
+int tmpi_prlimit(pid_t process, int resource, const rlimit* wanted, rlimit* before);
+int tmpi_pidfd_open(pid_t process, unsigned flags);
+ssize_t tmpi_process_vm_readv(pid_t process, const iovec* here, unsigned long count, const iovec* there,
+                              unsigned long parts, unsigned long flags);
+ssize_t tmpi_process_vm_writev(pid_t process, const iovec* here, unsigned long count, const iovec* there,
+                               unsigned long parts, unsigned long flags);
+int tmpi_tgkill(pid_t process, pid_t thread, int signal);
+long tmpi_syscall(long call, long a, long b, long c, long d, long e, long f);
 
 // clock_functions.cpp
 int tmpi_clock_gettime(clockid_t clock, timespec* time);
@@ -187,9 +215,12 @@ int tmpi_open(const char* path, int flags, ...);
 int tmpi_openat(int directory, const char* path, int flags, ...);
 int tmpi_open_2(const char* path, int flags);
 int tmpi_stat(const char* path, struct stat* out);
+int tmpi_lstat(const char* path, struct stat* out);
 int tmpi_fstatat(int directory, const char* path, struct stat* out, int flags);
 int tmpi_statx(int directory, const char* path, int flags, unsigned mask, struct statx* out);
 int tmpi_access(const char* path, int mode);
+int tmpi_faccessat(int directory, const char* path, int mode, int flags);
+DIR* tmpi_opendir(const char* path);
 int tmpi_posix_spawn(pid_t* child, const char* path, const posix_spawn_file_actions_t* actions,
                      const posix_spawnattr_t* attributes, char* const* arguments, char* const* environment);
 int tmpi_posix_spawnp(pid_t* child, const char* path, const posix_spawn_file_actions_t* actions,

@@ -31,7 +31,6 @@ const FunctionEntry kTable[] = {
     {"sem_timedwait", address_of(&tmpi_sem_timedwait)},
     {"sem_clockwait", address_of(&tmpi_sem_clockwait)},
     {"pthread_barrier_wait", address_of(&tmpi_pthread_barrier_wait)},
-    {"syscall", address_of(&tmpi_waiting_syscall)},
     {"semop", address_of(&tmpi_semop)},
     {"semtimedop", address_of(&tmpi_semtimedop)},
     {"msgrcv", address_of(&tmpi_msgrcv)},

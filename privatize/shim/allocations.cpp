@@ -235,7 +235,8 @@ FILE* open_memstream(char** data, size_t* size) noexcept {
 }
 
 char* realpath(const char* path, char* resolved) noexcept {
-  char* const found = tmpi_libc.realpath(tmpi_own_file(path), resolved);
+  char own[TMPI_OWN_FILE_SIZE];
+  char* const found = tmpi_libc.realpath(tmpi_own_file(path, own), resolved);
   return resolved != nullptr ? found : take_over(found);
 }
 char* __realpath_chk(const char* path, char* resolved, size_t room) noexcept {

@@ -37,6 +37,7 @@ constexpr int kMostCopies = 12;
 Copy copies[kMostCopies];
 int copy_count;
 Lock lock;
+bool plain;  // in a forked child
 
 Copy* find_copy(int fd) noexcept {
   for (int i = 0; i < copy_count; ++i) {
@@ -114,6 +115,7 @@ int copy_to(int from, int to, int flags, Make make) noexcept {
 }  // namespace
 
 bool is_rank_descriptor(int fd) noexcept {
+  if (plain) return false;
   if (fd <= 2) return fd >= 0;
   if (copy_count == 0) return false;
   Locked locked(lock);
@@ -153,12 +155,37 @@ bool is_open_descriptor(int fd) noexcept {
   return target_of(fd) != kClosed;
 }
 
+void lay_out_standard_streams() noexcept {
+  for (int fd = 0; fd <= 2; ++fd) {
+    if (standard[fd] >= 0) {
+      tmpi_libc.dup2(standard[fd], fd);
+    } else if (standard[fd] == kClosed) {
+      tmpi_libc.close(fd);
+    }
+  }
+}
+
+void become_plain() noexcept {
+  lay_out_standard_streams();
+  for (int fd = 0; fd <= 2; ++fd) {
+    if (standard[fd] >= 0) tmpi_libc.close(standard[fd]);
+    standard[fd] = launcher_stream(fd);
+  }
+  copy_count = 0;
+  plain = true;
+}
+
 int real_descriptor(int fd) noexcept {
   const Target target = target_of(fd);
   return target >= 0 ? target : -1;
 }
 
 void redirect_descriptor(int fd, int real) noexcept {
+  if (plain) {
+    tmpi_libc.dup2(real, fd);
+    tmpi_libc.close(real);
+    return;
+  }
   if (standard[fd] >= 0) close_real(standard[fd]);
   standard[fd] = real;
 }
@@ -179,11 +206,12 @@ int close_descriptor(int fd) noexcept {
 extern "C" {
 
 int close(int fd) {
+  if (in_forked_child()) return tmpi_libc.close(fd);
   return is_rank_descriptor(fd) ? close_descriptor(fd) : close_real(fd);
 }
 
 int dup(int fd) {
-  if (!is_rank_descriptor(fd)) return tmpi_libc.dup(fd);
+  if (in_forked_child() || !is_rank_descriptor(fd)) return tmpi_libc.dup(fd);
   if (target_of(fd) == kClosed) {
     errno = EBADF;
     return -1;
@@ -192,6 +220,7 @@ int dup(int fd) {
 }
 
 int dup2(int from, int to) {
+  if (in_forked_child()) return tmpi_libc.dup2(from, to);
   if (!is_rank_descriptor(from) && !is_rank_descriptor(to)) {
     if (from != to) tmpi_rank_closes(tmpi_image_rank, to);
     return tmpi_libc.dup2(from, to);
@@ -200,6 +229,7 @@ int dup2(int from, int to) {
 }
 
 int dup3(int from, int to, int flags) {
+  if (in_forked_child()) return tmpi_libc.dup3(from, to, flags);
   if (!is_rank_descriptor(from) && !is_rank_descriptor(to)) {
     if (from != to) tmpi_rank_closes(tmpi_image_rank, to);
     return tmpi_libc.dup3(from, to, flags);

@@ -25,6 +25,12 @@ off_t seek_descriptor(int fd, off_t offset, int whence) noexcept;
 /// is closed.
 int real_descriptor(int fd) noexcept;
 
+/// In a child that the rank has made: the process's 0, 1 and 2 become what the rank's are. Touches no memory.
+void lay_out_standard_streams() noexcept;
+
+/// In a child that the rank has forked: the same, and from now on 0, 1 and 2 are the process's own.
+void become_plain() noexcept;
+
 /// From now on rank descriptor `fd` (0..2) leads to the real descriptor `real`, which it owns.
 void redirect_descriptor(int fd, int real) noexcept;
 

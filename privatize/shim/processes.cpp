@@ -135,7 +135,8 @@ FILE* popen(const char* command, const char* mode) {
     errno = why;
     return nullptr;
   }
-  if (strchr(mode, 'e') == nullptr) fcntl(ours, F_SETFD, 0);
+  // Without 'e', too, our end is not for other programs: POSIX has a later child of popen close it, and those of other
+  // ranks must not have it.
   Locked locked(lock);
   *entry = {file, child, pipes};
   pipes = entry;
@@ -153,11 +154,13 @@ int pclose(FILE* file) {
 
 int execve(const char* path, char* const* arguments, char* const* environment) noexcept {
   check_exec("execve", path);
-  return tmpi_libc.execve(tmpi_own_file(path), arguments, environment);
+  char own[TMPI_OWN_FILE_SIZE];
+  return tmpi_libc.execve(tmpi_own_file(path, own), arguments, environment);
 }
 int execvpe(const char* file, char* const* arguments, char* const* environment) noexcept {
   check_exec("execvpe", file);
-  return tmpi_libc.execvpe(tmpi_own_file(file), arguments, environment);
+  char own[TMPI_OWN_FILE_SIZE];
+  return tmpi_libc.execvpe(tmpi_own_file(file, own), arguments, environment);
 }
 int fexecve(int fd, char* const* arguments, char* const* environment) noexcept {
   check_exec("fexecve", arguments[0]);

@@ -1,9 +1,6 @@
 // Handlers are the rank's: those for signals that an instruction of it causes, and those for signals from
 // outside (docs/libc-state.md).
-#include <errno.h>
-#include <pthread.h>
 #include <signal.h>
-#include <unistd.h>
 
 #include "privatize/shim/host/host_functions.h"
 #include "privatize/shim/host/libc_originals.hpp"
@@ -60,13 +57,11 @@ __sighandler_t sysv_signal(int number, __sighandler_t handler) noexcept {
   return set_handler(number, handler, static_cast<int>(SA_RESETHAND | SA_NODEFER));
 }
 
-// A rank that signals its process means itself.
 int kill(pid_t process, int number) noexcept {
-  if (process != getpid() || tmpi::shim::in_forked_child()) return tmpi_libc.kill(process, number);
-  const int error = pthread_kill(pthread_self(), number);
-  if (error == 0) return 0;
-  errno = error;
-  return -1;
+  return tmpi_shim_kill(process, number);
+}
+int sigqueue(pid_t process, int number, const union sigval value) noexcept {
+  return tmpi_shim_sigqueue(process, number, value);
 }
 
 int sigaltstack(const stack_t* stack, stack_t* previous) noexcept {

@@ -98,7 +98,8 @@ void prepare_to_close(FILE* file) noexcept {
 template <class Open>
 FILE* open_file(const char* path, const char* mode, Open open) noexcept {
   const int stream = stream_named(path);
-  if (stream < 0) return remember_file(tmpi_wait_open(open, tmpi_own_file(path), mode));
+  char own[TMPI_OWN_FILE_SIZE];
+  if (stream < 0) return remember_file(tmpi_wait_open(open, tmpi_own_file(path, own), mode));
   const int copy = dup(stream);
   return copy < 0 ? nullptr : remember_file(open_descriptor_stream(copy, mode));
 }

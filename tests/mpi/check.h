@@ -29,6 +29,12 @@ static inline void check_failed(const char* file, int line, const char* format, 
   exit(1);
 }
 
+/* The process that the kernel knows: under tmpi that of all ranks of a node, while getpid() is the rank's. */
+static inline long kernel_process(void) {
+  char number[32] = "";
+  return readlink("/proc/self", number, sizeof number - 1) > 0 ? atol(number) : -1;
+}
+
 #define CHECK(condition)                                                  \
   do {                                                                    \
     if (!(condition)) check_failed(__FILE__, __LINE__, "%s", #condition); \

@@ -364,7 +364,7 @@ static void stack(void) {
 /* ---- The network: what rank 0 sends to a rank of another node process while everybody else is silent. */
 
 static int rank_elsewhere(void) {
-  long mine = (long)getpid(), *const all = check_malloc(sizeof(long) * (size_t)world_size);
+  long mine = kernel_process(), *const all = check_malloc(sizeof(long) * (size_t)world_size);
   int other = 0;
   CHECK_OK(MPI_Allgather(&mine, 1, MPI_LONG, all, 1, MPI_LONG, MPI_COMM_WORLD));
   while (other < world_size && all[other] == all[0]) other++;

@@ -8,8 +8,10 @@
 #include <mutex>
 #include <vector>
 
+#include "privatize/children.hpp"
 #include "privatize/loader.hpp"
 #include "privatize/rank_directory.hpp"
+#include "privatize/rank_pid.hpp"
 #include "privatize/thread_hooks.hpp"
 
 #pragma GCC visibility push(default)
@@ -83,6 +85,24 @@ bool tmpi::privatize::in_forked_child() noexcept {
 void tmpi::privatize::become_helper(int rank) noexcept {
   fake_node::running = rank;
 }
+// Ids are those of the process, and children are nobody's.
+pid_t tmpi::privatize::node_process() noexcept {
+  static const pid_t process = ::getpid();
+  return process;
+}
+pid_t tmpi::privatize::pid_of_rank(int) noexcept {
+  return node_process();
+}
+int tmpi::privatize::world_rank_of_pid(pid_t) noexcept {
+  return -1;
+}
+pid_t tmpi::privatize::kernel_pid(pid_t id) noexcept {
+  return id;
+}
+void tmpi::privatize::add_child(int, pid_t) noexcept {}
+bool tmpi::privatize::next_change(ChildWishes (*)(int), ChildChange&) noexcept {
+  return false;
+}
 
 extern "C" {
 
@@ -138,7 +158,7 @@ FILE* tmpi_wait_open(FILE* (*open)(const char*, const char*), const char* path, 
   return open(path, mode);
 }
 
-const char* tmpi_own_file(const char* path) {
+const char* tmpi_own_file(const char* path, char*) {
   return path;
 }
 

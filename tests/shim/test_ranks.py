@@ -165,6 +165,24 @@ class Ranks(unittest.TestCase):
         self.assertEqual(job.code, 128 + 14, job.err)
         self.assertIn("killed by signal 14", job.err)
 
+    def test_process_ids(self):
+        for ranks, options in ((1, ()), (6, ("--workers", "1")), (6, ("--workers", "2")), (6, ("--vratio", "3")),
+                               (4, ("--workers", "4", "-q")), (6, ("--nodes", "2"))):
+            with self.subTest(ranks=ranks, options=options):
+                job = self.job(ranks, "process_ids", options=options + ("--timeout", "60"))
+                self.assertEqual((job.code, job.err), (0, ""), job.out)
+                self.assertEqual(sorted(job.out.splitlines()), [f"rank {i}: good" for i in range(ranks)])
+        job = self.job(3, "process_ids", "node", options=("--pid", "node"))
+        self.assertEqual((job.code, job.err), (0, ""), job.out)
+
+    def test_children_are_a_ranks_own(self):
+        for ranks, options in ((1, ()), (6, ("--workers", "1")), (6, ("--workers", "2", "--sleep", "yield")), (6, ("--vratio", "3")),
+                               (4, ("--workers", "4", "-q")), (6, ("--nodes", "2"))):
+            with self.subTest(ranks=ranks, options=options):
+                job = self.job(ranks, "own_children", options=options + ("--timeout", "60", "-q"))
+                self.assertEqual((job.code, job.err), (0, ""), job.out)
+                self.assertEqual(sorted(job.out.splitlines()), [f"rank {i}: good" for i in range(ranks)])
+
     def test_directories(self):
         for number, options in enumerate((("--workers", "1"), ("--workers", "2"), ("--workers", "5", "-q"))):
             folder = os.path.join(os.path.realpath(self.folder.name), f"places{number}")

@@ -33,6 +33,11 @@ int tmpi_shim_child_signal_action(int rank, int signal, const struct sigaction* 
 int tmpi_shim_sigmask(int rank, int how, const sigset_t* set, sigset_t* previous);
 /* How many handlers of the rank have run so far. */
 unsigned tmpi_shim_signals_delivered(int rank);
+/* kill(2) and sigqueue(3) in a rank, or in a child that it has made: `process` may be a rank's id (rank_pid.hpp). */
+int tmpi_shim_kill(pid_t process, int signal);
+int tmpi_shim_sigqueue(pid_t process, int signal, union sigval value);
+/* The rank has made a child (privatize/children.hpp). */
+void tmpi_shim_add_child(int rank, pid_t child);
 /* 1 for signals that are the process's own affair, or none at all. */
 int tmpi_shim_is_shared_signal(int signal);
 

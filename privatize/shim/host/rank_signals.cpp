@@ -14,7 +14,9 @@
 
 #include "base/no_signals.hpp"
 #include "base/spinlock.hpp"
+#include "privatize/children.hpp"
 #include "privatize/loader.hpp"
+#include "privatize/rank_pid.hpp"
 #include "privatize/rank_table.hpp"
 #include "privatize/shim/host/host_functions.h"
 #include "privatize/shim/host/rank_timers.hpp"
@@ -66,7 +68,7 @@ struct Disposition {
   bool ours = false;             // the kernel's handler is dispatch()
   struct sigaction original {};  // before the first rank changed it
   bool known = false;            // original is
-  int handlers = 0;              // ranks that have one
+  int handlers = 0;              // ranks that need dispatch()
   int interrupting = 0;          // of these, without SA_RESTART
 };
 std::mutex change;  // with signals blocked: guards dispositions, and adding entries
@@ -75,10 +77,25 @@ Disposition dispositions[kSignals];
 // initial-exec: read and written in handlers.
 __attribute__((tls_model("initial-exec"))) constinit thread_local std::uint32_t for_others = 0;
 
+// By this signal a process tells a rank of another one, a child its parent, and a rank itself, of a signal for one rank.
+// A real-time one, since of others the kernel keeps one of a number, for whomever it was.
+int signal_for_rank() noexcept {
+  return SIGRTMAX - 3;
+}
+constexpr int kForRank = -0x746d00;  // added to si_code, which the kernel wants negative
+constexpr int kSignalBits = 7;       // of si_errno: the signal; above: the rank
+
 constexpr int kTold = 0;  // its address: this signal only says that something has been kept
 
 bool is_handler(const struct sigaction& action) noexcept {
   return action.sa_handler != SIG_DFL && action.sa_handler != SIG_IGN;
+}
+
+/// The process must hear of the signal for a rank with this action. The end of a child, which the kernel would not keep
+/// for the other ranks, is passed over for the rank alone.
+bool needs_dispatch(int signal, const struct sigaction& action) noexcept {
+  return is_handler(action) ||
+         (signal == SIGCHLD && (action.sa_handler == SIG_IGN || (action.sa_flags & SA_NOCLDWAIT) != 0));
 }
 
 bool ignored_by_default(int signal) noexcept {
@@ -87,6 +104,9 @@ bool ignored_by_default(int signal) noexcept {
 
 /// The signal was ignored when the process started, and no rank has said anything else of it for all.
 bool ignored_from_the_start(int signal) noexcept;
+
+/// A rank of this node process gets the signal.
+void signal_rank(int rank, const siginfo_t& info) noexcept;
 
 /// The process ends as one without handlers would.
 void do_default(int signal) noexcept {
@@ -183,6 +203,39 @@ bool is_of_this_thread(int signal, const siginfo_t& info) noexcept {
   return info.si_code == SI_TKILL || signal == SIGPIPE;
 }
 
+privatize::ChildWishes child_wishes(int rank) noexcept {
+  RankSignals* const signals = table.find(rank);
+  Entry* const entry = signals == nullptr ? nullptr : signals->find(SIGCHLD);
+  if (entry == nullptr || signals->ended.load(std::memory_order_relaxed)) return {};
+  entry->lock.lock();
+  const struct sigaction action = entry->action;
+  entry->lock.unlock();
+  const bool collected = action.sa_handler == SIG_IGN || (action.sa_flags & SA_NOCLDWAIT) != 0;
+  return {.wanted = needs_dispatch(SIGCHLD, action),
+          .ends_only = (action.sa_flags & SA_NOCLDSTOP) != 0,
+          .collected = collected};
+}
+
+/// SIGCHLD for the ranks whose children have changed. That of `mine`, whose handler may be left by longjmp, is
+/// returned: several that come at once are one, as ever.
+bool keep_for_parents(const RankSignals* mine, siginfo_t& own) noexcept {
+  bool any = false;
+  for (privatize::ChildChange change{}; privatize::next_change(&child_wishes, change);) {
+    RankSignals* const signals = table.find(change.rank);
+    if (signals == mine) {
+      own = change.info;
+      any = true;
+    } else {
+      keep(*signals, *signals->find(SIGCHLD), change.info);
+    }
+  }
+  return any;
+}
+
+bool is_of_a_child(int signal, const siginfo_t& info) noexcept {
+  return signal == SIGCHLD && info.si_code >= CLD_EXITED && info.si_code <= CLD_CONTINUED;
+}
+
 /// The kernel's handler; all signals are blocked.
 void dispatch(int signal, siginfo_t* info, void* context) {
   const int error = errno;
@@ -201,6 +254,8 @@ void dispatch(int signal, siginfo_t* info, void* context) {
     }
   };
   siginfo_t seen = *info;
+  if (info->si_code == SI_TKILL && info->si_pid == privatize::node_process() && here >= 0)
+    seen.si_pid = privatize::pid_of_rank(here);
   const bool own = is_of_this_thread(signal, *info) || privatize::in_forked_child();
   if (info->si_code == SI_QUEUE && info->si_value.sival_ptr == &kTold) {
     // What has been kept is delivered below.
@@ -213,6 +268,8 @@ void dispatch(int signal, siginfo_t* info, void* context) {
     } else if (!ignored_from_the_start(signal)) {
       do_default(signal);  // it has a timer, and no handler
     }
+  } else if (is_of_a_child(signal, *info) && !privatize::in_forked_child()) {
+    if (keep_for_parents(mine, seen)) serve(*mine, seen);
   } else if (own && mine != nullptr && mine->find(signal) != nullptr) {
     serve(*mine, seen);
   } else if (own && (signal == SIGPIPE || privatize::in_forked_child())) {
@@ -239,6 +296,22 @@ void dispatch(int signal, siginfo_t* info, void* context) {
   errno = error;
 }
 
+/// The kernel's handler for signal_for_rank(); all signals are blocked. What the thread blocks waits.
+void dispatch_for_rank(int, siginfo_t* info, void* context) {
+  if (info->si_code < kForRank + SI_QUEUE || info->si_code > kForRank + CLD_CONTINUED) return;
+  const int error = errno;
+  siginfo_t seen = *info;
+  seen.si_code -= kForRank;
+  seen.si_signo = info->si_errno & ((1 << kSignalBits) - 1);
+  seen.si_errno = 0;
+  signal_rank(info->si_errno >> kSignalBits, seen);
+  RankSignals* const mine = table.find(privatize::running_rank());
+  const bool any = mine != nullptr && !mine->deferred.load(std::memory_order_relaxed) &&
+                   deliver(*mine, static_cast<const ucontext_t*>(context)->uc_sigmask, context);
+  if (!any) ++for_others;
+  errno = error;
+}
+
 // In handlers, which run only after learn().
 bool ignored_from_the_start(int signal) noexcept {
   return dispositions[signal].known && dispositions[signal].original.sa_handler == SIG_IGN;
@@ -257,8 +330,7 @@ bool apply(int signal, const struct sigaction& latest) noexcept {
   if (process.handlers > 0) {
     action.sa_sigaction = &dispatch;
     // A system call of one rank is interrupted by a signal of another: restarted unless a rank wants it not.
-    action.sa_flags = SA_SIGINFO | (process.interrupting == 0 ? SA_RESTART : 0) |
-                      (latest.sa_flags & (SA_NOCLDSTOP | SA_NOCLDWAIT));
+    action.sa_flags = SA_SIGINFO | (process.interrupting == 0 ? SA_RESTART : 0);
     sigfillset(&action.sa_mask);
   }
   process.ours = process.handlers > 0;
@@ -267,10 +339,10 @@ bool apply(int signal, const struct sigaction& latest) noexcept {
 
 // Under `change`: the rank's action counts for the process instead of its last one.
 void count(Disposition& process, Entry& entry, const struct sigaction& action) noexcept {
-  const auto add = [&process](const struct sigaction& one, int by) {
-    if (!is_handler(one)) return;
+  const auto add = [&process, &entry](const struct sigaction& one, int by) {
+    if (!needs_dispatch(entry.signal, one)) return;
     process.handlers += by;
-    if ((one.sa_flags & SA_RESTART) == 0) process.interrupting += by;
+    if (is_handler(one) && (one.sa_flags & SA_RESTART) == 0) process.interrupting += by;
   };
   add(entry.counted, -1);
   add(action, 1);
@@ -298,6 +370,75 @@ void list(RankSignals& signals, int rank) noexcept {
   all_ranks.store(&signals, std::memory_order_release);
 }
 
+void signal_rank(int rank, const siginfo_t& info) noexcept {
+  const int signal = info.si_signo;
+  RankSignals* const signals = table.find(rank);
+  if (signals != nullptr && signals->ended.load(std::memory_order_relaxed)) return;
+  if (Entry* const entry = signals == nullptr ? nullptr : signals->find(signal)) {
+    const NoSignals no_signals;
+    keep(*signals, *entry, info);
+    return;
+  }
+  struct sigaction action {};
+  sigaction(signal, nullptr, &action);
+  if (action.sa_handler != SIG_IGN && !ignored_from_the_start(signal)) do_default(signal);
+}
+
+siginfo_t marked_for(int rank, const siginfo_t& info) noexcept {
+  siginfo_t marked = info;
+  marked.si_code += kForRank;
+  marked.si_errno = rank << kSignalBits | info.si_signo;
+  return marked;
+}
+
+/// The calling rank gets the signal before this returns, unless it blocks it.
+int signal_here(const siginfo_t& info) noexcept {
+  siginfo_t marked = marked_for(privatize::running_rank(), info);
+  return static_cast<int>(syscall(SYS_rt_tgsigqueueinfo, getpid(), gettid(), signal_for_rank(), &marked));
+}
+
+/// kill() and sigqueue(), `info` as the handler is to see it.
+int send_to(pid_t process, const siginfo_t& info) noexcept {
+  const int signal = info.si_signo;
+  const int rank = privatize::world_rank_of_pid(process);
+  const pid_t target = privatize::kernel_pid(process);
+  const bool here = getpid() == privatize::node_process();
+  // With --pid node the process's id means the rank that uses it, too.
+  const bool own = here && rank < 0 && process == privatize::pid_of_rank(privatize::running_rank());
+  if (own || (here && rank >= 0 && rank == privatize::running_rank())) {
+    if (info.si_code == SI_QUEUE) return signal_here(info);
+    const int error = pthread_kill(pthread_self(), signal);
+    if (error == 0) return 0;
+    errno = error;
+    return -1;
+  }
+  const bool for_all =
+      signal == 0 || tmpi_shim_is_fault(signal) != 0 || tmpi_shim_is_shared_signal(signal) != 0;
+  if (rank < 0 || for_all) {
+    // A group that a rank leads by its own id is the node process's.
+    const pid_t group = process < -1 ? privatize::kernel_pid(-process) : 0;
+    return info.si_code == SI_USER ? kill(group != 0 ? -group : target, signal)
+                                   : sigqueue(target, signal, info.si_value);
+  }
+  if (here && target == privatize::node_process()) {
+    signal_rank(rank, info);
+    return 0;
+  }
+  siginfo_t marked = marked_for(rank, info);
+  return static_cast<int>(syscall(SYS_rt_sigqueueinfo, target, signal_for_rank(), &marked));
+}
+
+/// What the receiver is told of the calling rank, or child of one.
+siginfo_t info_of(int signal, int code) noexcept {
+  siginfo_t info{};
+  info.si_signo = signal;
+  info.si_code = code;
+  const bool here = getpid() == privatize::node_process() && privatize::running_rank() >= 0;
+  info.si_pid = here ? privatize::pid_of_rank(privatize::running_rank()) : getpid();
+  info.si_uid = getuid();
+  return info;
+}
+
 }  // namespace
 
 }  // namespace tmpi::shim
@@ -312,6 +453,11 @@ bool is_stack_overflow(int signal, const siginfo_t& info, const void* context) n
 
 void set_signal_hooks(const SignalHooks& hooks) noexcept {
   the_hooks = hooks;
+  struct sigaction action {};
+  action.sa_sigaction = &dispatch_for_rank;
+  action.sa_flags = SA_SIGINFO | SA_RESTART;
+  sigfillset(&action.sa_mask);
+  sigaction(signal_for_rank(), &action, nullptr);
 }
 
 int thread_of_rank(int rank) noexcept {
@@ -392,6 +538,17 @@ std::uint32_t signals_of_others() noexcept {
   return for_others;
 }
 
+void tell_of_children() noexcept {
+  RankSignals* const mine = table.find(running_rank());
+  siginfo_t own{};
+  bool any;
+  {
+    const NoSignals no_signals;
+    any = keep_for_parents(mine, own);
+  }
+  if (any) signal_here(own);
+}
+
 void end_signals(int rank) noexcept {
   delete_timers(rank);
   if (RankSignals* const signals = table.find(rank)) signals->ended.store(true, std::memory_order_relaxed);
@@ -449,4 +606,18 @@ extern "C" int tmpi_shim_child_signal_action(int rank, int signal, const struct 
   if (before.sa_sigaction == &dispatch && entry != nullptr) before = entry->action;
   if (previous != nullptr) *previous = before;
   return 0;
+}
+
+extern "C" int tmpi_shim_kill(pid_t process, int signal) {
+  return send_to(process, info_of(signal, SI_USER));
+}
+
+extern "C" int tmpi_shim_sigqueue(pid_t process, int signal, union sigval value) {
+  siginfo_t info = info_of(signal, SI_QUEUE);
+  info.si_value = value;
+  return send_to(process, info);
+}
+
+extern "C" void tmpi_shim_add_child(int rank, pid_t child) {
+  tmpi::privatize::add_child(rank, child);
 }

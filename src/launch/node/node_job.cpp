@@ -35,11 +35,13 @@
 #include "mpi/remote/remote.hpp"
 #include "mpi/tool/controls.hpp"
 #include "observe/observation.hpp"
+#include "privatize/children.hpp"
 #include "privatize/large_blocks.hpp"
 #include "privatize/preload.hpp"
 #include "privatize/processor_time.hpp"
 #include "privatize/rank_directory.hpp"
 #include "privatize/rank_locale.hpp"
+#include "privatize/rank_pid.hpp"
 #include "privatize/rank_signal_mask.hpp"
 #include "privatize/rank_signals.hpp"
 #include "privatize/record_locks.hpp"
@@ -371,6 +373,7 @@ void NodeJob::register_with_mpi() {
   for (const OptionValue& option : spec_.options)
     settings.push_back({option.name, option.value, option.help});
   mpi::tool::register_settings(std::move(settings));
+  privatize::number_ranks_as_processes(spec_.rank_pids);
   register_rank_callbacks();
   register_thread_hooks();
   register_sleep_hooks(spec_);
@@ -507,6 +510,7 @@ void NodeJob::rank_exited(int rank, int code) {
   privatize::forget_locale(rank);
   privatize::forget_signal_mask(rank);
   Control::instance()->input().leave(rank);
+  privatize::abandon_children(rank);
   std::string record;
   append_record(record, ExitRecord{rank, code, phase != mpi::Phase::kBeforeInit});
   Control::instance()->send(FrameType::kExits, -1, 0, record);

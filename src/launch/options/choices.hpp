@@ -1,4 +1,4 @@
-// What --map-by, --bind-to and --sleep let users choose. (--sched, --rndv and --net: sched/policies.hpp,
+// What --map-by, --bind-to, --pid and --sleep let users choose. (--sched, --rndv and --net: sched/policies.hpp,
 // mpi/remote/rendezvous.hpp, net/transports.hpp.)
 #pragma once
 
@@ -39,6 +39,14 @@ inline constexpr Choice<Sleeping> kSleeping[] = {
      ""},
     {"hold", Sleeping::kHold, "it keeps its core, and the others wait", ""},
     {"yield", Sleeping::kYield, "the others run", ""},
+};
+
+/// What getpid() says in a rank.
+enum class Pids : std::uint8_t { kRank, kNode };
+
+inline constexpr Choice<Pids> kPids[] = {
+    {"rank", Pids::kRank, "an id of the rank's own, above all of the kernel's", ""},
+    {"node", Pids::kNode, "that of the node process, the same for all of its ranks", ""},
 };
 
 }  // namespace tmpi::launch

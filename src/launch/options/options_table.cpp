@@ -176,6 +176,13 @@ std::string set_sleep(OptionTarget target, std::string_view value) {
   return {};
 }
 
+std::string set_pid(OptionTarget target, std::string_view value) {
+  const Choice<Pids>* chosen = find_choice(kPids, value);
+  if (chosen == nullptr) return accepted(kPids);
+  target.settings.job.rank_pids = chosen->value == Pids::kRank;
+  return {};
+}
+
 // Which names there are is known to the node process, which has the table of algorithms.
 std::string set_coll(OptionTarget target, std::string_view value) {
   if (value == "help") {
@@ -452,6 +459,8 @@ const std::vector<Option>& table() {
       {"--private-library", "", "TMPI_PRIVATE_LIBRARY", "NAME", kRanks,
        "Give each rank its own copy of the data of a library that is shared by default. May be repeated.",
        add_to<&JobSpec::private_libraries>},
+      {"--pid", "", "TMPI_PID", list_choices(kPids, "|", "|"), kRanks,
+       "What getpid() says in a rank: " + describe_choices(kPids) + ".", set_pid},
       {"--wdir", "--wd", "TMPI_WDIR", "DIR", kRanks, "Start the ranks in this directory.", set_wdir},
       {"--wrapper", "", "TMPI_WRAPPER", "COMMAND", kRanks,
        "Start each node process, which runs all ranks of its machine, through this command: \"gdb --args\", "

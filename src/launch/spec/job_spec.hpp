@@ -58,6 +58,7 @@ struct JobSpec {
   std::int64_t file_limit = -1;    ///< --file-io WAY:SIZE
   std::string sleep = "auto";      ///< --sleep
   int input_rank = 0;              ///< --stdin: a rank, kInputToNone or kInputToAll
+  bool rank_pids = true;           ///< --pid rank
   std::string coll;                ///< --coll, empty: not given
   std::string net = "auto";        ///< --net
   std::int64_t eager_limit = -1;   ///< --eager-limit, bytes; -1: not given

@@ -3,7 +3,14 @@
 #include <mpi.h>
 #include <mpix.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <unistd.h>
+
+/* The process that the kernel knows: under tmpi that of all ranks of a node, while getpid() is the rank's. */
+static long kernel_process(void) {
+  char number[32] = "";
+  return readlink("/proc/self", number, sizeof number - 1) > 0 ? atol(number) : -1;
+}
 
 int main(int argc, char** argv) {
   MPI_Comm parent, inter = MPI_COMM_NULL;
@@ -34,7 +41,7 @@ int main(int argc, char** argv) {
     MPI_Comm_disconnect(&inter);
   }
   MPIX_Get_worker(&worker, &workers);
-  printf("%s %ld %d\n", parent == MPI_COMM_NULL ? "parent" : "child", (long)getpid(), worker);
+  printf("%s %ld %d\n", parent == MPI_COMM_NULL ? "parent" : "child", kernel_process(), worker);
   MPI_Finalize();
   return 0;
 }
