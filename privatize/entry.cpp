@@ -137,6 +137,23 @@ void call_array(const ImageSet& set, int index, const Object& object, std::uint6
   }
 }
 
+// While a set's constructors or destructors run, which the runtime calls in the middle of something. Who leaves them by
+// longjmp or exit leaves the mark.
+class Constructing {
+ public:
+  Constructing(const ImageSet& set, int index) noexcept : state_(rank_state(set.rank(index))) {
+    if (state_ != nullptr) ++state_->constructing;
+  }
+  ~Constructing() {
+    if (state_ != nullptr) --state_->constructing;
+  }
+  Constructing(const Constructing&) = delete;
+  Constructing& operator=(const Constructing&) = delete;
+
+ private:
+  RankState* const state_;
+};
+
 }  // namespace
 
 EntryPoints find_entry_points(const ImageSet& set) {
@@ -160,6 +177,7 @@ EntryPoints find_entry_points(const ImageSet& set) {
 }
 
 void run_constructors(const ImageSet& set, int index, int argc, char** argv, char** envp) {
+  const Constructing constructing(set, index);
   const Object& program = *set.objects().front();
   const DynamicInfo& first = program.file->dynamic();
   if (first.preinit_array_size != 0) {
@@ -175,6 +193,7 @@ void run_constructors(const ImageSet& set, int index, int argc, char** argv, cha
 }
 
 void run_destructors(const ImageSet& set, int index) {
+  const Constructing constructing(set, index);
   const std::vector<const Object*>& order = set.initialisation_order();
   for (auto it = order.rbegin(); it != order.rend(); ++it) {
     const Object& object = **it;

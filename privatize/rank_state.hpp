@@ -94,6 +94,7 @@ struct RankState {
   std::vector<KeyDefinition> keys;
   struct KeyValues* key_values = nullptr;  ///< of the rank's own flow of control
   OpenedLibraries opened;
+  int constructing = 0;                    ///< so many of its sets have constructors or destructors running
   std::string dl_error, dl_error_told;     ///< dlerror's: pending, and last given out
   std::vector<ExitHandler> exit_handlers;  ///< only used without a shim (fallback_exit.cpp)
   std::unique_ptr<CoreSet> cores;  ///< that it has chosen (own_affinity.hpp), under the lock; null: none

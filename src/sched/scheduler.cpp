@@ -20,6 +20,7 @@
 #include "sched/policies.hpp"
 #include "sched/progress_threads.hpp"
 #include "sched/signal_stack.hpp"
+#include "sched/slot.hpp"
 #include "sched/task_table.hpp"
 #include "sched/topology.hpp"
 #include "sched/worker.hpp"
@@ -120,6 +121,10 @@ class NodeScheduler final : public Scheduler {
   int ready(int worker) const override { return shared_.workers[static_cast<std::size_t>(worker)]->ready(); }
   std::uint64_t switches() const override;
   std::uint64_t activity() const override;
+  Slot slot_of(int worker) noexcept {
+    Worker& one = *shared_.workers[static_cast<std::size_t>(worker)];
+    return {one.switches(), one.thread(), one.ready() > 0 || !one.parking().empty()};
+  }
 
  private:
   Result<void> make_workers();
@@ -536,6 +541,10 @@ Result<std::unique_ptr<Scheduler>> Scheduler::create(const Options& options) {
 
 Scheduler* scheduler() noexcept {
   return g_scheduler;
+}
+
+Slot slot_of(int worker) noexcept {
+  return static_cast<NodeScheduler*>(g_scheduler)->slot_of(worker);
 }
 
 const char* to_string(TaskState state) noexcept {

@@ -109,7 +109,7 @@ void FrameHandler::on_nonsense(const Node& node, const Frame& frame) {
 
 void FrameHandler::on_notice(const Frame& frame) {
   job_.report_failed |= frame.header.detail == static_cast<std::uint16_t>(NoticeKind::kFailure);
-  for (const NoticeKind once : {NoticeKind::kHeldCores, NoticeKind::kPollingInVain}) {
+  for (const NoticeKind once : {NoticeKind::kHeldCores, NoticeKind::kPollingInVain, NoticeKind::kRunsOn}) {
     if (frame.header.detail == static_cast<std::uint16_t>(once) && !said_.insert(once).second) return;
   }
   job_.output.message(fmt::format("tmpirun: {}\n", frame.payload));

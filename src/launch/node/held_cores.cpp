@@ -8,6 +8,7 @@
 
 #include "launch/control/control.hpp"
 #include "launch/node/blocking_call.hpp"
+#include "launch/node/ready_ranks.hpp"
 #include "launch/wire/rank_ranges.hpp"
 #include "mpi/rank/rank.hpp"
 #include "sched/scheduler.hpp"
@@ -19,22 +20,6 @@ struct Core {
   const sched::Task* running = nullptr;
   std::uint64_t time = 0;  // that its thread has run
 };
-
-int rank_of(const sched::Task& task) {
-  return static_cast<const mpi::Rank*>(task.owner)->world_rank;
-}
-
-// Ranks that could run on the worker of `task`, as for rank_ranges().
-std::vector<std::pair<int, int>> ready_beside(const sched::Scheduler& scheduler, const sched::Task& task) {
-  std::vector<std::pair<int, int>> ready;
-  for (int i = 0; i < scheduler.tasks(); ++i) {
-    const sched::Task& other = scheduler.task(i);
-    if (other.state.load(std::memory_order_relaxed) == sched::TaskState::kReady &&
-        scheduler.worker_of(other) == scheduler.worker_of(task))
-      ready.emplace_back(rank_of(other), 1);
-  }
-  return ready;
-}
 
 std::string held_core(const char* advice) {
   static std::vector<Core> before;
@@ -52,14 +37,15 @@ std::string held_core(const char* advice) {
     core = now;
     if (!held) continue;
     const std::string call = blocking_call(thread);
-    const auto ready = ready_beside(*scheduler, task);
+    const auto ready = ready_ranks(*scheduler, scheduler->worker_of(task));
     // Who sleeps wakes up.
     if (call.empty() || call == "nanosleep" || ready.empty()) continue;
     told = true;
     return fmt::format(
         "warning: rank {} on host {} has been in {} for {} seconds and holds its core, where {} could run. "
         "If it waits for one of them, the job hangs: {}",
-        rank_of(task), mpi::job()->host(), call, Control::kWatchPeriod.count(), rank_ranges(ready), advice);
+        static_cast<const mpi::Rank*>(task.owner)->world_rank, mpi::job()->host(), call,
+        Control::kWatchPeriod.count(), rank_ranges(ready), advice);
   }
   return {};
 }

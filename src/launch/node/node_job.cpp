@@ -23,6 +23,7 @@
 #include "launch/node/rank_signals.hpp"
 #include "launch/node/rank_sleep.hpp"
 #include "launch/node/rank_threads.hpp"
+#include "launch/node/slot_watch.hpp"
 #include "launch/system/descriptor_limit.hpp"
 #include "launch/system/no_memory.hpp"
 #include "launch/system/process_name.hpp"
@@ -115,6 +116,8 @@ Result<NodeJob*> NodeJob::create(Assignment assignment) {
   }
   if (!job.spec_.quiet && job.layout_.vratio > 1)
     Control::instance()->set_watch(job.spec_.sleep == "hold" ? &held_core : &held_core_without_hold);
+  if (job.layout_.vratio > 1 || job.spec_.preempt != 0)
+    watch_slots(*job.scheduler_, {.preempt_milliseconds = job.spec_.preempt, .quiet = job.spec_.quiet});
   job.prepare_spawning();
   job.report_start();
   return &job;

@@ -316,6 +316,13 @@ std::string set_polling_limit(OptionTarget target, std::string_view value) {
   return {};
 }
 
+std::string set_preempt(OptionTarget target, std::string_view value) {
+  const Result<long> milliseconds = parse_number(value, 1, 100'000);
+  if (!milliseconds) return milliseconds.message();
+  target.settings.job.preempt = static_cast<int>(*milliseconds);
+  return {};
+}
+
 template <Tags Kind>
 std::string set_tags(OptionTarget target, std::string_view value) {
   target.settings.tags = value == "1" ? Kind : Tags::kNone;
@@ -382,6 +389,11 @@ const std::vector<Option>& table() {
        "not come by MPI (read, accept, waitpid and the like): " +
            describe_choices(kSleeping) + ".",
        set_sleep},
+      {"--preempt", "", "TMPI_PREEMPT", "MS", kStart,
+       "Takes the core away from a rank that has run for so many milliseconds without coming to MPI or "
+       "giving "
+       "way, where others share the core and it is in its own code (default: never).",
+       set_preempt},
       {"--stack-size", "", "TMPI_STACK_SIZE", "SIZE", kStart,
        "Stack of each rank: bytes, or with the suffix k, M or G (default 8M, or what ulimit -s says where "
        "that "

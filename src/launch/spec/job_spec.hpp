@@ -59,6 +59,7 @@ struct JobSpec {
   std::string sleep = "auto";      ///< --sleep
   int input_rank = 0;              ///< --stdin: a rank, kInputToNone or kInputToAll
   bool rank_pids = true;           ///< --pid rank
+  int preempt = 0;                 ///< --preempt, milliseconds; 0: not given
   std::string coll;                ///< --coll, empty: not given
   std::string net = "auto";        ///< --net
   std::int64_t eager_limit = -1;   ///< --eager-limit, bytes; -1: not given

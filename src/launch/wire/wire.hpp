@@ -99,6 +99,7 @@ enum class NoticeKind : std::uint16_t {
                    // but has not succeeded
   kHeldCores = 3,  // a warning that several node processes may have, for several reasons: said once
   kPollingInVain = 4,  // another such
+  kRunsOn = 5,         // another such
 };
 
 enum class EndKind : std::uint16_t {
