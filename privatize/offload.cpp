@@ -11,6 +11,7 @@
 #include <new>
 
 #include "base/no_signals.hpp"
+#include "base/own_signals.hpp"
 #include "base/own_thread.hpp"
 #include "privatize/loader.hpp"
 #include "privatize/rank_directory.hpp"
@@ -26,7 +27,7 @@ constexpr std::uint64_t kAgain = 1'000'000;  // ns between two attempts to inter
 // Interrupts a system call of a thread of the pool, and nothing else. A real-time signal, as the one by which
 // node processes hear of tmpirun's end, because programs use the ordinary ones.
 int interrupting_signal() noexcept {
-  return SIGRTMAX - 2;
+  return number_of(OwnSignal::kInterruptCall);
 }
 
 struct Call {

@@ -8,7 +8,8 @@
 
 namespace tmpi {
 
-/// Starts `run(argument)` on a detached thread that takes no signal, but for `but` if that is not 0; it inherits
+/// Starts `run(argument)` on a detached thread that takes no signal but what its own instructions cause, and `but` if
+/// that is not 0; it inherits
 /// the caller's affinity. `started`, if not null, becomes its id. False: there is none to be had. Any thread.
 /// Allocates; does not suspend.
 inline bool start_own_thread(void* (*run)(void*), void* argument, int but = 0,
@@ -18,6 +19,7 @@ inline bool start_own_thread(void* (*run)(void*), void* argument, int but = 0,
   if (create == nullptr) return false;
   sigset_t none, before;
   sigfillset(&none);
+  for (const int own : {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGABRT, SIGSYS, SIGTRAP}) sigdelset(&none, own);
   if (but != 0) sigdelset(&none, but);
   pthread_sigmask(SIG_SETMASK, &none, &before);  // it inherits this
   pthread_t thread;

@@ -13,6 +13,7 @@
 #include <new>
 
 #include "base/no_signals.hpp"
+#include "base/own_signals.hpp"
 #include "base/spinlock.hpp"
 #include "privatize/children.hpp"
 #include "privatize/loader.hpp"
@@ -80,7 +81,7 @@ __attribute__((tls_model("initial-exec"))) constinit thread_local std::uint32_t 
 // By this signal a process tells a rank of another one, a child its parent, and a rank itself, of a signal for one rank.
 // A real-time one, since of others the kernel keeps one of a number, for whomever it was.
 int signal_for_rank() noexcept {
-  return SIGRTMAX - 3;
+  return number_of(OwnSignal::kForRank);
 }
 constexpr int kForRank = -0x746d00;  // added to si_code, which the kernel wants negative
 constexpr int kSignalBits = 7;       // of si_errno: the signal; above: the rank

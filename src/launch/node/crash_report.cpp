@@ -326,7 +326,7 @@ void on_fatal_signal(int number, siginfo_t* info, void* context) {
   if (unfinished_report != nullptr) complete(*unfinished_report);
   Control& control = *Control::instance();
   // Most likely a rank has overwritten what it uses, and is about to crash itself: that is the better report.
-  if (control.on_control_thread()) usleep(kMomentForRanks);
+  if (privatize::running_rank() < 0) usleep(kMomentForRanks);
   char* buffer = control.end_reason().claim();
   if (buffer == nullptr && control.on_control_thread()) control.leave_crashed(128 + number);
   if (buffer == nullptr) Control::wait_for_exit();

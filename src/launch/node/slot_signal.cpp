@@ -12,6 +12,7 @@
 #include <cerrno>
 #include <cstddef>
 
+#include "base/own_signals.hpp"
 #include "base/platform.hpp"
 #include "privatize/loader.hpp"
 #include "privatize/own_code.hpp"
@@ -24,7 +25,7 @@ namespace {
 
 // A real-time signal, as the loader's, because programs use the ordinary ones.
 int slot_signal() noexcept {
-  return SIGRTMAX - 3;
+  return number_of(OwnSignal::kSlot);
 }
 
 enum : int { kSample = 1, kPreempt = 2 };  // what the signal asks for

@@ -3,12 +3,12 @@
 // because programs use the ordinary ones.
 #pragma once
 
-#include <signal.h>
+#include "base/own_signals.hpp"
 
 namespace tmpi::launch {
 
 inline int parent_death_signal() {
-  return SIGRTMAX - 1;
+  return number_of(OwnSignal::kParentDeath);
 }
 
 }  // namespace tmpi::launch
