@@ -19,6 +19,7 @@
 #include <string>
 
 #include "privatize/children.hpp"
+#include "privatize/descriptor_owners.hpp"
 #include "privatize/rank_callbacks.h"
 #include "privatize/rank_pid.hpp"
 #include "privatize/rank_state.hpp"
@@ -80,7 +81,9 @@ bool translate_ids(const char* path, char* buffer, std::size_t size) noexcept {
 
 /// `error`: what posix_spawn has returned.
 int spawned(int error, const pid_t* child) noexcept {
-  if (error == 0 && getpid() == node_process()) add_child(thread_context.rank, *child);
+  if (error != 0) return error;
+  limit_child(*child);
+  if (getpid() == node_process()) add_child(thread_context.rank, *child);
   return error;
 }
 
@@ -129,25 +132,25 @@ ssize_t tmpi_readlinkat_chk(int directory, const char* path, char* buffer, std::
 }
 
 int tmpi_open(const char* path, int flags, ...) {
-  if (!may_create(flags)) return open_or_wait(AT_FDCWD, OwnName(path), flags, 0);
+  if (!may_create(flags)) return own_descriptor(open_or_wait(AT_FDCWD, OwnName(path), flags, 0));
   va_list rest;
   va_start(rest, flags);
   const auto mode = va_arg(rest, mode_t);
   va_end(rest);
-  return open_or_wait(AT_FDCWD, path, flags, mode);
+  return own_descriptor(open_or_wait(AT_FDCWD, path, flags, mode));
 }
 
 int tmpi_openat(int directory, const char* path, int flags, ...) {
-  if (!may_create(flags)) return open_or_wait(directory, OwnName(path), flags, 0);
+  if (!may_create(flags)) return own_descriptor(open_or_wait(directory, OwnName(path), flags, 0));
   va_list rest;
   va_start(rest, flags);
   const auto mode = va_arg(rest, mode_t);
   va_end(rest);
-  return open_or_wait(directory, path, flags, mode);
+  return own_descriptor(open_or_wait(directory, path, flags, mode));
 }
 
 int tmpi_open_2(const char* path, int flags) {
-  return open_or_wait(AT_FDCWD, OwnName(path), flags, 0);
+  return own_descriptor(open_or_wait(AT_FDCWD, OwnName(path), flags, 0));
 }
 
 int tmpi_stat(const char* path, struct stat* out) {

@@ -14,6 +14,7 @@
 #include <cstdint>
 
 #include "privatize/children.hpp"
+#include "privatize/descriptor_owners.hpp"
 #include "privatize/loader.hpp"
 #include "privatize/rank_pid.hpp"
 #include "privatize/runtime_functions.hpp"
@@ -60,6 +61,13 @@ constexpr IdArguments kIdArguments[] = {
     {SYS_rt_sigqueueinfo, 1, 0},
     {SYS_rt_tgsigqueueinfo, 1, 2},
 };
+
+/// System calls that return a descriptor, by which those are made that have no function.
+constexpr long kMakingDescriptors[] = {
+    SYS_open,       SYS_openat,       SYS_openat2,     SYS_creat,          SYS_socket,
+    SYS_dup,        SYS_memfd_create, SYS_eventfd2,    SYS_epoll_create1,  SYS_perf_event_open,
+    SYS_pidfd_open, SYS_pidfd_getfd,  SYS_userfaultfd, SYS_io_uring_setup, SYS_timerfd_create,
+    SYS_signalfd4,  SYS_inotify_init1};
 
 /// The ids of ranks among the arguments of a system call become the kernel's.
 void translate(long call, long (&arguments)[6]) noexcept {
@@ -174,6 +182,10 @@ long tmpi_syscall(long call, long a, long b, long c, long d, long e, long f) {
     case SYS_tkill:
       if (world_rank_of_pid(static_cast<pid_t>(a)) < 0) break;
       return tmpi_shim_kill(static_cast<pid_t>(a), static_cast<int>(b));
+    case SYS_close:
+      if (may_close(static_cast<int>(a))) break;
+      errno = EBADF;
+      return -1;
     case SYS_wait4:
       return tmpi_wait4(static_cast<pid_t>(a), reinterpret_cast<int*>(b), static_cast<int>(c),
                         reinterpret_cast<rusage*>(d));
@@ -186,6 +198,8 @@ long tmpi_syscall(long call, long a, long b, long c, long d, long e, long f) {
   translate(call, arguments);
   const long result = tmpi_waiting_syscall(call, arguments[0], arguments[1], arguments[2], arguments[3],
                                            arguments[4], arguments[5]);
+  if (std::ranges::find(kMakingDescriptors, call) != std::end(kMakingDescriptors))
+    return own_descriptor(static_cast<int>(result));
   const bool makes_child = call == SYS_fork || (call == SYS_clone && (a & CLONE_THREAD) == 0);
   if (makes_child && result > 0 && in_node_process())
     add_child(thread_context.rank, static_cast<pid_t>(result));

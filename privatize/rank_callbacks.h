@@ -68,6 +68,19 @@ FILE* tmpi_wait_open(FILE* (*open)(const char*, const char*), const char* path, 
 /* getdelim of libc; the worker's other ranks run while it waits, as far as --sleep says so. */
 ssize_t tmpi_getdelim(char** line, size_t* size, int end, FILE* stream);
 
+/* Whose a descriptor above 2 is (descriptor_owners.hpp): the calling rank has made it, and gets it back; it may close
+ * it; it is its own for certain; the largest that was noticed. */
+int tmpi_own_descriptor(int fd);
+int tmpi_may_close(int fd);
+int tmpi_is_own_descriptor(int fd);
+int tmpi_last_descriptor(void);
+/* In a child that the rank has made: closes what is other ranks'. */
+void tmpi_close_descriptors_of_others(void);
+/* In a child of the rank that is about to become another program: the limits that programs are started with. */
+void tmpi_limit_child(void);
+/* dup3(2), or dup2(2) with flags 0, that leaves alone what the rank must not close. */
+int tmpi_dup_onto(int from, int to, int flags);
+
 /* `path` as the kernel is to have it (own_file.hpp): itself, the file of the rank's program, or what has been
  * written into the buffer of TMPI_OWN_FILE_SIZE bytes. */
 #define TMPI_OWN_FILE_SIZE 256

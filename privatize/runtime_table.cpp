@@ -1,5 +1,6 @@
 #include "privatize/runtime_table.hpp"
 
+#include "privatize/descriptor_owners.hpp"
 #include "privatize/fallback_exit.hpp"
 #include "privatize/function_table.hpp"
 #include "privatize/large_blocks.hpp"
@@ -42,12 +43,9 @@ const FunctionEntry kTable[] = {
     {"pselect", address_of(&tmpi_pselect)},
     {"recv", address_of(&tmpi_recv)},
     {"recvfrom", address_of(&tmpi_recvfrom)},
-    {"recvmsg", address_of(&tmpi_recvmsg)},
     {"send", address_of(&tmpi_send)},
     {"sendto", address_of(&tmpi_sendto)},
     {"sendmsg", address_of(&tmpi_sendmsg)},
-    {"accept", address_of(&tmpi_accept)},
-    {"accept4", address_of(&tmpi_accept4)},
     {"connect", address_of(&tmpi_connect)},
     {"epoll_wait", address_of(&tmpi_epoll_wait)},
     {"wait4", address_of(&tmpi_wait4)},
@@ -83,7 +81,6 @@ const FunctionEntry kTable[] = {
     {"sched_rr_get_interval", address_of(&tmpi_sched_rr_get_interval)},
     {"prlimit", address_of(&tmpi_prlimit)},
     {"prlimit64", address_of(&tmpi_prlimit)},  // the same on 64-bit machines
-    {"pidfd_open", address_of(&tmpi_pidfd_open)},
     {"process_vm_readv", address_of(&tmpi_process_vm_readv)},
     {"process_vm_writev", address_of(&tmpi_process_vm_writev)},
     {"tgkill", address_of(&tmpi_tgkill)},
@@ -157,6 +154,8 @@ void substitute_functions(const void* (*substitute)(const char* name)) noexcept 
 }
 
 const void* runtime_function(const char* name) noexcept {
+  // First: some of its functions are made of the others.
+  if (const void* const maker = descriptor_function(name)) return maker;
   if (const void* const ours = find_function(kTable, name)) return ours;
   if (const void* const waiting = waiting_function(name)) return waiting;
   return block_function(name);

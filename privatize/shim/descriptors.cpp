@@ -1,6 +1,8 @@
 #include "privatize/shim/descriptors.hpp"
 
 #include <errno.h>
+#include <fcntl.h>
+#include <linux/close_range.h>
 #include <unistd.h>
 
 #include "privatize/rank_callbacks.h"
@@ -88,9 +90,15 @@ int record_copy_of(int fd, int result) noexcept {
   return -1;
 }
 
-/// dup2 and dup3: `make` asks the kernel for the copy under the number `to`.
-template <class Make>
-int copy_to(int from, int to, int flags, Make make) noexcept {
+/// dup2 and dup3 of numbers that lead to descriptors of the kernel.
+int duplicate_real(int from, int to, int flags) noexcept {
+  if (from != to && tmpi_may_close(to) != 0) tmpi_rank_closes(tmpi_image_rank, to);
+  return from == to ? tmpi_libc.dup2(from, to) : tmpi_dup_onto(from, to, flags);
+}
+
+/// dup2 and dup3 of any.
+int duplicate_onto(int from, int to, int flags) noexcept {
+  if (!is_rank_descriptor(from) && !is_rank_descriptor(to)) return duplicate_real(from, to, flags);
   const Target source = target_of(from);
   if (source == kClosed) {
     errno = EBADF;
@@ -99,12 +107,11 @@ int copy_to(int from, int to, int flags, Make make) noexcept {
   if (from == to) return to;
   if (to < 0 || to > 2) {
     if (copy_count != 0) forget_copy(to);
-    tmpi_rank_closes(tmpi_image_rank, to);
-    return record_copy_of(from, make(kernel_descriptor(from), to, flags));
+    return record_copy_of(from, duplicate_real(kernel_descriptor(from), to, flags));
   }
   Target target = source;
   if (!leads_to_launcher(source)) {
-    target = tmpi_libc.dup(source);
+    target = tmpi_own_descriptor(tmpi_libc.dup(source));
     if (target < 0) return -1;
   }
   if (standard[to] >= 0) close_real(standard[to]);
@@ -207,39 +214,57 @@ extern "C" {
 
 int close(int fd) {
   if (in_forked_child()) return tmpi_libc.close(fd);
-  return is_rank_descriptor(fd) ? close_descriptor(fd) : close_real(fd);
+  if (is_rank_descriptor(fd)) return close_descriptor(fd);
+  if (tmpi_may_close(fd) != 0) return close_real(fd);
+  errno = EBADF;
+  return -1;
 }
 
 int dup(int fd) {
-  if (in_forked_child() || !is_rank_descriptor(fd)) return tmpi_libc.dup(fd);
+  if (in_forked_child()) return tmpi_libc.dup(fd);
+  if (!is_rank_descriptor(fd)) return tmpi_own_descriptor(tmpi_libc.dup(fd));
   if (target_of(fd) == kClosed) {
     errno = EBADF;
     return -1;
   }
-  return record_copy_of(fd, tmpi_libc.dup(kernel_descriptor(fd)));
+  return record_copy_of(fd, tmpi_own_descriptor(tmpi_libc.dup(kernel_descriptor(fd))));
 }
 
 int dup2(int from, int to) {
   if (in_forked_child()) return tmpi_libc.dup2(from, to);
-  if (!is_rank_descriptor(from) && !is_rank_descriptor(to)) {
-    if (from != to) tmpi_rank_closes(tmpi_image_rank, to);
-    return tmpi_libc.dup2(from, to);
-  }
-  return copy_to(from, to, 0, [](int source, int number, int) { return tmpi_libc.dup2(source, number); });
+  return duplicate_onto(from, to, 0);
 }
 
 int dup3(int from, int to, int flags) {
   if (in_forked_child()) return tmpi_libc.dup3(from, to, flags);
-  if (!is_rank_descriptor(from) && !is_rank_descriptor(to)) {
-    if (from != to) tmpi_rank_closes(tmpi_image_rank, to);
-    return tmpi_libc.dup3(from, to, flags);
-  }
-  if (from == to) {
+  if (from != to) return duplicate_onto(from, to, flags);
+  errno = EINVAL;
+  return -1;
+}
+
+int close_range(unsigned first, unsigned last, int flags) noexcept {
+  if (in_forked_child()) return tmpi_libc.close_range(first, last, flags);
+  if (first > last) {
     errno = EINVAL;
     return -1;
   }
-  return copy_to(from, to, flags,
-                 [](int source, int number, int mode) { return tmpi_libc.dup3(source, number, mode); });
+  const bool at_exec = (flags & CLOSE_RANGE_CLOEXEC) != 0;
+  const auto most = static_cast<unsigned>(tmpi_last_descriptor());
+  for (unsigned number = first; number <= last && number <= most; ++number) {
+    const int fd = static_cast<int>(number);
+    if (!is_rank_descriptor(fd) && tmpi_is_own_descriptor(fd) == 0) continue;
+    if (!at_exec) {
+      close(fd);
+    } else if (fd > 2) {
+      fcntl(fd, F_SETFD, FD_CLOEXEC);
+    }
+  }
+  return 0;
+}
+void closefrom(int first) noexcept {
+  const int error = errno;
+  close_range(static_cast<unsigned>(first < 0 ? 0 : first), ~0U, 0);
+  errno = error;
 }
 
 }  // extern "C"

@@ -2,6 +2,7 @@
 #include <errno.h>
 #include <unistd.h>
 
+#include "privatize/rank_callbacks.h"
 #include "privatize/shim/descriptors.hpp"
 #include "privatize/shim/host/host_functions.h"
 #include "privatize/shim/host/libc_originals.hpp"
@@ -15,7 +16,10 @@ template <class Fork>
 pid_t fork_by(Fork fork) noexcept {
   const bool in_rank = !in_forked_child();
   const pid_t child = fork();
-  if (child == 0 && in_rank) become_plain();
+  if (child == 0 && in_rank) {
+    become_plain();
+    tmpi_close_descriptors_of_others();
+  }
   if (child > 0 && in_rank) tmpi_shim_add_child(tmpi_image_rank, child);
   return child;
 }
@@ -45,6 +49,7 @@ __attribute__((visibility("hidden"))) pid_t tmpi_shim_vforked(int result) {
 // Likewise, in the child, which shares all memory with its parent.
 __attribute__((visibility("hidden"))) void tmpi_shim_enter_vfork_child() {
   lay_out_standard_streams();
+  tmpi_close_descriptors_of_others();
 }
 
 }  // extern "C"

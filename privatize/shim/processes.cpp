@@ -45,6 +45,10 @@ pid_t spawn_shell(const char* command, int end, int number) {
     if (real >= 0) posix_spawn_file_actions_adddup2(&files, real, fd);
   }
   if (end >= 0) posix_spawn_file_actions_adddup2(&files, end, number);
+  // What other ranks have open is nothing to a rank's child.
+  for (int fd = 3; fd <= tmpi_last_descriptor(); ++fd) {
+    if (fd != end && tmpi_may_close(fd) == 0) posix_spawn_file_actions_addclose(&files, fd);
+  }
   sigset_t none;
   sigemptyset(&none);
   posix_spawnattr_setsigmask(&attributes, &none);
@@ -155,20 +159,24 @@ int pclose(FILE* file) {
 int execve(const char* path, char* const* arguments, char* const* environment) noexcept {
   check_exec("execve", path);
   char own[TMPI_OWN_FILE_SIZE];
+  tmpi_limit_child();
   return tmpi_libc.execve(tmpi_own_file(path, own), arguments, environment);
 }
 int execvpe(const char* file, char* const* arguments, char* const* environment) noexcept {
   check_exec("execvpe", file);
   char own[TMPI_OWN_FILE_SIZE];
+  tmpi_limit_child();
   return tmpi_libc.execvpe(tmpi_own_file(file, own), arguments, environment);
 }
 int fexecve(int fd, char* const* arguments, char* const* environment) noexcept {
   check_exec("fexecve", arguments[0]);
+  tmpi_limit_child();
   return tmpi_libc.fexecve(fd, arguments, environment);
 }
 int execveat(int folder, const char* path, char* const* arguments, char* const* environment,
              int flags) noexcept {
   check_exec("execveat", path);
+  tmpi_limit_child();
   return tmpi_libc.execveat(folder, path, arguments, environment, flags);
 }
 int execv(const char* path, char* const* arguments) noexcept {

@@ -1,3 +1,4 @@
+#include "privatize/rank_callbacks.h"
 #include "privatize/shim/streams.hpp"
 
 #include <errno.h>
@@ -93,6 +94,7 @@ FILE* open_descriptor_stream(int fd, const char* mode) noexcept {
 }
 
 FILE* remember_file(FILE* file) noexcept {
+  if (file != nullptr) tmpi_own_descriptor(tmpi_libc.fileno(file));
   if (file == nullptr) return nullptr;
   Locked locked(lock);
   if (open_files.count == open_files.capacity) {

@@ -2,6 +2,7 @@
 """The shim in real jobs: programs compiled with tmpicc, run by tmpirun as many ranks. TMPI_BIN names the folder of both."""
 import os
 import re
+import resource
 import signal
 import subprocess
 import tempfile
@@ -180,6 +181,16 @@ class Ranks(unittest.TestCase):
                                (4, ("--workers", "4", "-q")), (6, ("--nodes", "2"))):
             with self.subTest(ranks=ranks, options=options):
                 job = self.job(ranks, "own_children", options=options + ("--timeout", "60", "-q"))
+                self.assertEqual((job.code, job.err), (0, ""), job.out)
+                self.assertEqual(sorted(job.out.splitlines()), [f"rank {i}: good" for i in range(ranks)])
+
+    def test_descriptors_have_owners(self):
+        def lower():
+            resource.setrlimit(resource.RLIMIT_NOFILE, (200, resource.getrlimit(resource.RLIMIT_NOFILE)[1]))
+        for ranks, options in ((1, ()), (6, ("--workers", "1")), (6, ("--workers", "2", "--sleep", "hold")), (6, ("--vratio", "3")),
+                               (4, ("--workers", "4", "-q")), (6, ("--nodes", "2"))):
+            with self.subTest(ranks=ranks, options=options):
+                job = self.job(ranks, "own_descriptors", "200", options=options + ("--timeout", "60", "-q"), before=lower)
                 self.assertEqual((job.code, job.err), (0, ""), job.out)
                 self.assertEqual(sorted(job.out.splitlines()), [f"rank {i}: good" for i in range(ranks)])
 

@@ -37,6 +37,7 @@
 #include "mpi/tool/controls.hpp"
 #include "observe/observation.hpp"
 #include "privatize/children.hpp"
+#include "privatize/descriptor_owners.hpp"
 #include "privatize/large_blocks.hpp"
 #include "privatize/preload.hpp"
 #include "privatize/processor_time.hpp"
@@ -85,7 +86,10 @@ Result<NodeJob*> NodeJob::create(Assignment assignment) {
                                    : mpi::Placement(job.node_.node_of, job.node_.hosts, job.node_.node));
   Control::instance()->input().set_readers(job.input_readers());
   mpi::other_jobs().set_own_id(job.node_.ports);
-  raise_descriptor_limit(descriptors_of_node_process(job.mpi_->local_count(), job.node_.nodes()));
+  rlimit descriptors{};
+  getrlimit(RLIMIT_NOFILE, &descriptors);
+  raise_descriptor_limit(descriptors.rlim_max);  // it is for all ranks
+  privatize::raise_limit_for_ranks_alone(descriptors.rlim_cur);
   job.layout_ = job.chosen_cores_.empty()
                     ? plan_layout(job.mpi_->local_count(), job.share_.cores - job.progress_cores(),
                                   job.spec_.vratio, job.spec_.workers)
@@ -377,6 +381,7 @@ void NodeJob::register_with_mpi() {
     settings.push_back({option.name, option.value, option.help});
   mpi::tool::register_settings(std::move(settings));
   privatize::number_ranks_as_processes(spec_.rank_pids);
+  privatize::keep_open_descriptors();
   register_rank_callbacks();
   register_thread_hooks();
   register_sleep_hooks(spec_);

@@ -10,9 +10,4 @@ namespace tmpi::launch {
 /// starts later inherits that.
 void raise_descriptor_limit(rlim_t needed) noexcept;
 
-/// What a node process needs that runs `ranks` ranks and may be connected to `nodes` others: the soft limit it was
-/// started with, which is what a rank would have had to itself, and some for each rank beyond the first and each
-/// connection.
-rlim_t descriptors_of_node_process(int ranks, int nodes) noexcept;
-
 }  // namespace tmpi::launch
