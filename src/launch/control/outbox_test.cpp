@@ -77,12 +77,13 @@ TEST_CASE("output of one rank and exits share frames, other things do not") {
 int questions = 0;
 
 TEST_CASE("input is asked for once per answer, and a helper thread may wait for it") {
-  Input input([] { __atomic_add_fetch(&questions, 1, __ATOMIC_SEQ_CST); });
+  Input input([](int) { __atomic_add_fetch(&questions, 1, __ATOMIC_SEQ_CST); });
+  input.set_readers({0});
   char buffer[8];
   std::jthread reader([&] {
-    CHECK(input.read(buffer, 4) == 4);
-    CHECK(input.read(buffer + 4, 4) == 1);  // what is there, without asking
-    CHECK(input.read(buffer, 4) == 0);
+    CHECK(input.read(0, buffer, 4) == 4);
+    CHECK(input.read(0, buffer + 4, 4) == 1);  // what is there, without asking
+    CHECK(input.read(0, buffer, 4) == 0);
   });
   while (__atomic_load_n(&questions, __ATOMIC_SEQ_CST) < 1) usleep(100);
   input.deliver("12345");
