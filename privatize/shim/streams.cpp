@@ -1,4 +1,3 @@
-#include "privatize/rank_callbacks.h"
 #include "privatize/shim/streams.hpp"
 
 #include <errno.h>
@@ -6,6 +5,7 @@
 #include <stdio_ext.h>
 #include <stdlib.h>
 
+#include "privatize/rank_callbacks.h"
 #include "privatize/shim/descriptors.hpp"
 #include "privatize/shim/host/libc_originals.hpp"
 #include "privatize/shim/lock.hpp"

@@ -7,7 +7,7 @@ namespace tmpi {
 
 enum class OwnSignal {
   kParentDeath = 1,  ///< tmpirun, or the supervisor, has died
-  kInterruptCall,    ///< a call that a lent thread makes for a rank is to end
+  kInterruptCall,    ///< a call that a thread of the pool makes for a rank is to end
   kForRank,          ///< carries a signal to the rank that it is for
   kSlot,             ///< a worker's thread is asked where it is, or to let others run
 };

@@ -73,15 +73,16 @@ class LimitTest(LaunchTest):
             self.assertEqual((job.code, job.err), (0, b""))
 
     def test_rank_that_closes_what_is_not_its_own(self):
-        """Several threads notice at once; a node process that ended its group for each of them would end tmpirun's."""
-        for _ in range(20):
-            job = self.run_job("-q", "-n", 4, "--vratio", 2, program("misbehave.c"), "close-all", 2)
-            self.check_failure(job, 76, "on host ", "lost its control channel to tmpirun", "closed descriptors that are not its own")
-            self.assertNotIn(b"somebody sent it", job.err)
+        """They stay open: close says EBADF."""
+        job = self.run_job("-q", "-n", 4, "--vratio", 2, program("misbehave.c"), "close-all", 2)
+        self.assertEqual((job.code, job.err), (0, b""))
 
     def test_channel_that_is_shut_down(self):
-        job = self.run_job("-q", "-n", 4, program("misbehave.c"), "shut-down", 2)
-        self.check_failure(job, 76, "lost its control channel to tmpirun", "ranks 0-3")
+        """Several threads notice at once; a node process that ended its group for each of them would end tmpirun's."""
+        for _ in range(20):
+            job = self.run_job("-q", "-n", 4, "--vratio", 2, program("misbehave.c"), "shut-down", 2)
+            self.check_failure(job, 76, "lost its control channel to tmpirun", "ranks 0-3")
+            self.assertNotIn(b"somebody sent it", job.err)
 
     def test_matched_receive_of_no_message(self):
         job = self.run_job("-q", "-n", 2, program("misbehave.c"), "mrecv")

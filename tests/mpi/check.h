@@ -125,7 +125,7 @@ static inline void pattern_check_at(const char* file, int line, const void* buff
  * process, with others, who run on one machine here, all. */
 static inline int ranks_sharing_memory(void) {
 #ifdef MPI_ABI_VERSION
-  long mine = (long)getpid(), *all = (long*)check_malloc((size_t)world_size * sizeof(long));
+  long mine = kernel_process(), *all = (long*)check_malloc((size_t)world_size * sizeof(long));
   int count = 0;
   CHECK_OK(MPI_Allgather(&mine, 1, MPI_LONG, all, 1, MPI_LONG, MPI_COMM_WORLD));
   for (int i = 0; i < world_size; i++) count += all[i] == mine;

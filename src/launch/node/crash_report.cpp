@@ -265,8 +265,6 @@ void describe_signal(SafeText& text, const FatalSignal& fatal, const siginfo_t& 
   } else if (fault || fatal.number == SIGFPE || fatal.number == SIGILL) {
     text << (fault ? " at address " : " at instruction ");
     text.hex(reinterpret_cast<std::uintptr_t>(info.si_addr));
-    if (is_above_stack(fatal.number, info))
-      text << ", above the rank's stack: most likely an index that is too large for an array of a function";
   }
   text << ")\n";
 }
@@ -291,6 +289,9 @@ thread_local Report* unfinished_report = nullptr;
     if (const sched::Task* task = overflowed(report.signal, report.info, *report.context)) {
       report.text.cut(report.victim);
       describe_overflow(report.text, fatal_signal(report.signal), report.info, *report.context, *task);
+    } else if (is_above_stack(report.signal, report.info)) {
+      report.text
+          << "  above the rank's stack: most likely an index that is too large for an array of a function\n";
     }
   }
   if (report.next == Report::Next::kBacktrace) {

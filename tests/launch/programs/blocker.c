@@ -167,8 +167,11 @@ static void waits(void) {
   } else if (is("broken_pipe")) {
     CHECK(pipe(ends) == 0 && write(ends[1], bytes, 65536) == 65536);
     handle(SIGPIPE, on_alarm, 0, 0);
+    const int reading = ends[0], writing = ends[1];
     tell(1);
-    CHECK(write(ends[1], "x", 1) == -1 && errno == EPIPE && alarms == 1);
+    hear(1);
+    CHECK(close(reading) == 0); /* the other rank has its own of it */
+    CHECK(write(writing, "x", 1) == -1 && errno == EPIPE && alarms == 1);
   } else if (is("restart")) {
     CHECK(pipe(ends) == 0);
     handle(SIGALRM, on_alarm, SA_RESTART, 20000);
@@ -228,6 +231,9 @@ static void acts(void) {
   } else if (is("connect")) {
     CHECK(accept(ends[0], NULL, NULL) >= 0);
   } else if (is("broken_pipe")) {
+    ends[0] = dup(ends[0]);
+    tell(0);
+    nanosleep(&moment, NULL);
     CHECK(close(ends[0]) == 0);
   } else if (is("system") || is("pclose")) {
     CHECK(close(open(path, O_CREAT | O_WRONLY, 0666)) == 0);

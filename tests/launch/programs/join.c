@@ -78,11 +78,15 @@ static void wait_for_a_child(int rank, const char* file) {
   if (rank == 0) {
     CHECK(socketpair(AF_UNIX, SOCK_STREAM, 0, pair) == 0);
     MPI_Send(&pair[1], 1, MPI_INT, 1, 0, MPI_COMM_WORLD);
+    MPI_Recv(&told, 1, MPI_INT, 1, 0, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+    close(pair[1]); /* the other rank has its own of it */
     CHECK(class_of(MPI_Comm_join(pair[0], &inter)) == MPI_ERR_PORT);
     MPI_Send(&told, 1, MPI_INT, 1, 0, MPI_COMM_WORLD);
     return;
   }
   MPI_Recv(&end, 1, MPI_INT, 0, 0, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+  end = dup(end);
+  MPI_Send(&told, 1, MPI_INT, 0, 0, MPI_COMM_WORLD);
   for (int tries = 0; access(file, F_OK) != 0; tries++) {
     CHECK(tries < kMostTries);
     usleep(1000);
