@@ -198,6 +198,8 @@ void Builder::add_own(Scope& scope) const {
   if (std::ranges::any_of(scope.system().modules(), preloaded)) scope.add_libc(shim_);
   for (const Place& place : order_) {
     if (place.object != nullptr) {
+      // The shim's versions of functions of libgomp (shim/openmp.cpp) stand in front of its own.
+      if (base_name(place.object->file->path()).starts_with("libgomp.so.")) scope.add_libc(shim_);
       scope.add(*place.object);
     } else if (place.shared.empty()) {
       scope.add_runtime();
