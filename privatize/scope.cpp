@@ -88,6 +88,9 @@ Target Scope::find_in_libc(const Object* shim, const SymbolName& wanted, bool ad
     if (const Target target = find_in(*shim, wanted, address_use); found(target)) return target;
   }
   if (const void* own = runtime_function(wanted.name)) return in_process(own);
+  // A sanitizer's __cxa_throw goes on to that of the process's C++ library, which counts in its own variables; it sees
+  // what the rank's own throws in _Unwind_RaiseException.
+  if (std::string_view(wanted.name).starts_with("__cxa_")) return {};
   for (const auto& module : system_->modules()) {
     if (!module->preloaded) continue;
     if (const Target target = find_in(*module, wanted); found(target)) return target;
