@@ -113,6 +113,11 @@ void account_switches_of(Rank& rank) {
   const std::uint64_t begin = account_switches();
   Figure& started = rank.figures.started;
   if (value_of(started) == 0) started.store(begin, std::memory_order_relaxed);
+  // Whoever began the account may have seen this worker from outside between two tasks; only a first stretch can be wrong.
+  const int worker = sched::current_worker();
+  if (worker < 0) return;  // a thread of the rank
+  Account& account = *the_account.load(std::memory_order_acquire);
+  account.workers[static_cast<std::size_t>(worker)].running.store(true, std::memory_order_release);
 }
 
 void freeze_activity() noexcept {
