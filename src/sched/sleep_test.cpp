@@ -221,6 +221,35 @@ TEST_CASE("a task that is interrupted and woken at once goes on exactly once") {
   CHECK(round == rounds);
 }
 
+// A worker that is watchful looks at more at every switch, and nobody is alone on it (lone_worker()).
+TEST_CASE("who has slept or been interrupted leaves nothing behind that later switches have to look at") {
+  Job job({.tasks = 2, .bind = false});
+  job->set_interrupt_hook(&note_interrupt);
+  interrupted_tasks.clear();
+  // Only every 16th glance may say no.
+  const auto lone = [] { return lone_worker() == 0 || lone_worker() == 0; };
+  bool ended = false;
+  job.spawn(0, [&] { ended = !sleep_until(kForever); });
+  job.spawn(0, [&] {
+    CHECK_FALSE(lone());
+    interrupt(const_cast<Task&>(job->task(0)));
+    while (!ended) yield();
+    CHECK(lone());
+    CHECK(sleep_until(monotonic_now() + 2 * kMilli));
+    CHECK(lone());
+    interrupt(const_cast<Task&>(job->task(1)));
+    interrupt(const_cast<Task&>(job->task(1)));
+    CHECK_FALSE(lone());
+    yield();
+    CHECK(interrupted_tasks.size() == 1);
+    CHECK(lone());
+    interrupt(const_cast<Task&>(job->task(0)));  // which has finished
+    yield();
+    CHECK(lone());
+  });
+  job.run();
+}
+
 TEST_CASE("hold_until keeps the worker, and counts how long others have waited") {
   Job job({.tasks = 2, .bind = false});
   bool second = false;

@@ -124,9 +124,9 @@ __attribute__((noinline)) Task* Worker::pop_urgent() noexcept {
       if (task->interrupted.load(std::memory_order_seq_cst)) task->worker->interrupt(*task);
       continue;
     }
-    if (task->state.load(std::memory_order_relaxed) != TaskState::kBlocked ||
-        !task->interrupted.load(std::memory_order_seq_cst))
-      continue;
+    const TaskState state = task->get_state();
+    if (state == TaskState::kFinished) take_mark(*task);
+    if (state != TaskState::kBlocked || !task->interrupted.load(std::memory_order_seq_cst)) continue;
     task->resumed_early = true;
     return task;
   }
@@ -150,6 +150,7 @@ __attribute__((noinline)) void Worker::wake_sleepers() noexcept {
   if (sleepers_.empty()) return;
   const std::uint64_t now = monotonic_now();
   while (Sleeper* sleeper = sleepers_.due(now)) make_ready_here(*sleeper->task);
+  note_sleepers();
 }
 
 __attribute__((noinline)) void Worker::take_interrupted() noexcept {
@@ -163,9 +164,10 @@ __attribute__((noinline)) void Worker::take_interrupted() noexcept {
 }
 
 void Worker::interrupt(Task& task) noexcept {
+  // Counted first: who sees the mark has a reason to look for it.
+  count_marked(kMarked);
   // seq_cst pairs with pop_urgent(): either that finds the task interrupted, or this finds it in no list.
-  watch_for(kEver);
-  task.interrupted.store(true, std::memory_order_seq_cst);
+  if (task.interrupted.exchange(true, std::memory_order_seq_cst)) count_marked(-kMarked);
   if (!task.interrupt_queued.exchange(true, std::memory_order_seq_cst)) {
     Task* first = interrupted_.load(std::memory_order_relaxed);
     do {
@@ -312,20 +314,27 @@ inline void Worker::switch_from(ult::Fiber& fiber, Task* from, Task& to, Counter
   // Nothing more: the task may have come back on another worker.
 }
 
+// False: it has not been interrupted since. acquire (of seq_cst) pairs with interrupt(): the hook sees why.
+bool Worker::take_mark(Task& task) noexcept {
+  if (!task.interrupted.exchange(false, std::memory_order_seq_cst)) return false;
+  count_marked(-kMarked);
+  return true;
+}
+
 // What interrupts a task is dealt with by itself, where it has been suspended. True if it was resumed for
 // nothing else.
 __attribute__((noinline)) bool Worker::interrupted(Task& self) noexcept {
   const bool early = std::exchange(self.resumed_early, false);
   if (self.sleeper != nullptr) {
     // Whoever sleeps deals with it when it is in user code again: a handler may leave by longjmp.
-    self.interrupted.store(false, std::memory_order_relaxed);
+    take_mark(self);
     self.sleeper->interrupted = true;
     const bool wakes = self.sleeper->listed;
     if (wakes) sleepers_.remove(*self.sleeper);
+    note_sleepers();
     return early && !wakes;
   }
-  // acquire (of seq_cst) pairs with interrupt(): the hook sees why.
-  while (self.interrupted.exchange(false, std::memory_order_seq_cst)) {
+  while (take_mark(self)) {
     if (shared_.interrupt_hook != nullptr) shared_.interrupt_hook(self);
   }
   return early;
@@ -338,8 +347,8 @@ __attribute__((noinline)) void Worker::go_on_watchfully(Task& self) noexcept {
 
 bool Worker::sleep_until(Task& self, std::uint64_t deadline) noexcept {
   Sleeper sleeper{deadline, &self};
-  watch_for(kEver);
   sleepers_.add(sleeper);
+  watch_for(kSleeps);
   self.sleeper = &sleeper;
   block(self);
   self.sleeper = nullptr;
@@ -460,6 +469,8 @@ void Worker::finish() noexcept {
   Task& self = *running_;
   if (self.monitored.load(std::memory_order_relaxed) && !self.inside) entrance_.enter();
   self.set_state(TaskState::kFinished);
+  // Later than this: pop_urgent() finds it finished.
+  if (watchful()) take_mark(self);
   residents_.fetch_sub(1, std::memory_order_relaxed);
   if (shared_.unfinished.fetch_sub(1, std::memory_order_acq_rel) == 1) {
     for (Parking* parking : shared_.parkings) parking->wake();

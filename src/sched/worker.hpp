@@ -83,7 +83,7 @@ class alignas(kCacheLine) Worker {
   void set_drain_hook(DrainHook hook) noexcept { drain_hook_ = hook; }
   void set_balancer(Balancer& balancer) noexcept {
     balancer_ = &balancer;
-    watch_for(kEver);
+    watch_for(kMoves);
   }
 
   /// Helper fibers go on while the worker's own thread computes; only if its tasks run first in, first out.
@@ -289,12 +289,25 @@ class alignas(kCacheLine) Worker {
   bool wakes_at_once(Task& self) noexcept;
   bool goes_on(Task& self) noexcept;
   bool watchful() const noexcept { return watchful_.load(std::memory_order_relaxed) != 0; }
-  void watch_for(std::uint8_t reason) noexcept { watchful_.fetch_or(reason, std::memory_order_relaxed); }
+  void watch_for(std::uint32_t reason) noexcept { watchful_.fetch_or(reason, std::memory_order_relaxed); }
+  void watch_no_more_for(std::uint32_t reason) noexcept {
+    watchful_.fetch_and(~reason, std::memory_order_relaxed);
+  }
+  bool watches_for(std::uint32_t reason) const noexcept {
+    return (watchful_.load(std::memory_order_relaxed) & reason) != 0;
+  }
+  void count_marked(std::uint32_t change) noexcept {
+    if (balancer_ == nullptr) watchful_.fetch_add(change, std::memory_order_relaxed);
+  }
+  bool take_mark(Task& task) noexcept;
+  void note_sleepers() noexcept {
+    if (sleepers_.empty()) watch_no_more_for(kSleeps);
+  }
   void take_answers() noexcept;
   // It is watchful for no other reason, and its tasks are its own now.
   bool only_balances() const noexcept {
-    return balancer_ != nullptr && watchful_.load(std::memory_order_relaxed) == kEver && !opened_ &&
-           sleepers_.empty() && urgent_ == nullptr && interrupted_.load(std::memory_order_relaxed) == nullptr;
+    return balancer_ != nullptr && watchful_.load(std::memory_order_relaxed) == kMoves && !opened_ &&
+           urgent_ == nullptr && interrupted_.load(std::memory_order_relaxed) == nullptr;
   }
   void go_on_watchfully(Task& self) noexcept;
   void poll_at_switch() noexcept;
@@ -358,10 +371,15 @@ class alignas(kCacheLine) Worker {
   const std::atomic<int>* expected_ = nullptr;
   std::uint64_t last_poll_ = 0;  // ticks
   bool progressed_ = false;      // the event source has made progress, or the worker has assisted another
-  // What there is to look for at a switch beside the usual. Relaxed: who interrupts leaves a reason to look.
-  static constexpr std::uint8_t kEver = 1;   // tasks move, or one has slept or been interrupted, ever
-  static constexpr std::uint8_t kFiles = 2;  // the kernel has calls on files to answer
-  std::atomic<std::uint8_t> watchful_{0};
+  // What there is to look for at a switch beside the usual, as long as there is. Relaxed: who interrupts leaves a reason
+  // to look.
+  static constexpr std::uint32_t kMoves = 1;   // tasks move
+  static constexpr std::uint32_t kFiles = 2;   // the kernel has calls on files to answer
+  static constexpr std::uint32_t kSleeps = 4;  // tasks sleep
+  static constexpr std::uint32_t kMarked =
+      8;  // for each task that has been interrupted and has not dealt with it;
+          // uncounted where tasks move: they take the mark along
+  std::atomic<std::uint32_t> watchful_{0};
   DrainHook drain_hook_ = nullptr;
   std::uint32_t until_clock_ = kClockInterval;
   std::uint32_t yields_ = 0;

@@ -22,10 +22,10 @@ bool Worker::give_to_ring(const FileCall& call, FileRing::Answer& answer) noexce
 }
 
 void Worker::take_answers() noexcept {
-  if ((watchful_.load(std::memory_order_relaxed) & kFiles) == 0) return;
+  if (!watches_for(kFiles)) return;
   files_->take_answers();
   if (files_->under_way() > 0) return;
-  watchful_.fetch_and(static_cast<std::uint8_t>(~kFiles), std::memory_order_relaxed);
+  watch_no_more_for(kFiles);
   if (entrance_.admits()) {
     parking().be_restless(false);
   } else {
@@ -35,7 +35,7 @@ void Worker::take_answers() noexcept {
 
 // What the kernel has been given before threads are let in is answered at the worker's inbox, and nowhere else.
 void Worker::admit(bool inside) noexcept {
-  if ((watchful_.load(std::memory_order_relaxed) & kFiles) != 0) {
+  if (watches_for(kFiles)) {
     parking().be_restless(true);
     parking().listen_to(-1, -1);
   }
