@@ -224,31 +224,11 @@ int status_of(const siginfo_t& info) noexcept {
   }
 }
 
-rlim_t soft_limit = RLIM_INFINITY, raised_limit = RLIM_INFINITY;
-
 bool is_rank() noexcept {
   return thread_context.rank >= 0 && getpid() == node_process();
 }
 
 }  // namespace
-
-void raise_limit_for_ranks_alone(rlim_t soft) noexcept {
-  rlimit limit{};
-  if (getrlimit(RLIMIT_NOFILE, &limit) != 0) return;
-  soft_limit = soft;
-  raised_limit = limit.rlim_cur;
-}
-
-void limit_child(pid_t child) noexcept {
-  const int error = errno;
-  rlimit limit{};
-  if (soft_limit < raised_limit && prlimit(child, RLIMIT_NOFILE, nullptr, &limit) == 0 &&
-      limit.rlim_cur == raised_limit) {
-    limit.rlim_cur = soft_limit;
-    prlimit(child, RLIMIT_NOFILE, &limit, nullptr);
-  }
-  errno = error;
-}
 
 void add_child(int rank, pid_t child) noexcept {
   if (rank < 0) return;

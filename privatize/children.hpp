@@ -11,14 +11,6 @@ namespace tmpi::privatize {
 /// The rank has made the child (fork, vfork, posix_spawn, clone).
 void add_child(int rank, pid_t child) noexcept;
 
-/// Programs that ranks start get `soft` as their limit on open descriptors, which the runtime has raised for itself to what
-/// it is now. Before any rank runs.
-void raise_limit_for_ranks_alone(rlim_t soft) noexcept;
-
-/// The process (0: the calling one), a child of a rank that is about to become another program or has, gets it, unless
-/// the rank has set another one since. errno stays.
-void limit_child(pid_t child) noexcept;
-
 /// The rank leaves its program: nobody waits for its children any more, and they are collected when others come.
 void abandon_children(int rank) noexcept;
 

@@ -19,6 +19,7 @@
 #include "privatize/children.hpp"
 #include "privatize/descriptor_owners.hpp"
 #include "privatize/function_table.hpp"
+#include "privatize/own_limits.hpp"
 #include "privatize/rank_callbacks.h"
 #include "privatize/runtime_functions.hpp"
 
@@ -160,6 +161,9 @@ EXPORTED void tmpi_close_descriptors_of_others() {
   close_descriptors_of_others();
 }
 
+EXPORTED void tmpi_hand_down_limits() {
+  hand_down_limits(0);
+}
 EXPORTED void tmpi_limit_child() {
   limit_child(0);
 }

@@ -7,6 +7,7 @@
 #include "privatize/debugger.hpp"
 #include "privatize/dl_scope.hpp"
 #include "privatize/entry.hpp"
+#include "privatize/own_limits.hpp"
 #include "privatize/rank_state.hpp"
 #include "privatize/set_builder.hpp"
 
@@ -16,10 +17,13 @@ namespace {
 class LoadedGroup final : public Group {
  public:
   explicit LoadedGroup(std::unique_ptr<ImageSet> set)
-      : set_(std::move(set)), points_(find_entry_points(*set_)), traced_from_start_(being_traced()) {}
+      : set_(std::move(set)), points_(find_entry_points(*set_)), traced_from_start_(being_traced()) {
+    expect_ranks(set_->images());
+  }
 
   ~LoadedGroup() override {
     for (int i = 0; i < set_->images(); ++i) destroy_rank_state(set_->rank(i));
+    expect_ranks(-set_->images());
     forget_opened(*set_);
   }
 

@@ -20,6 +20,7 @@
 
 #include "privatize/children.hpp"
 #include "privatize/descriptor_owners.hpp"
+#include "privatize/own_limits.hpp"
 #include "privatize/rank_callbacks.h"
 #include "privatize/rank_pid.hpp"
 #include "privatize/rank_state.hpp"
@@ -82,6 +83,7 @@ bool translate_ids(const char* path, char* buffer, std::size_t size) noexcept {
 /// `error`: what posix_spawn has returned.
 int spawned(int error, const pid_t* child) noexcept {
   if (error != 0) return error;
+  hand_down_limits(*child);
   limit_child(*child);
   if (getpid() == node_process()) add_child(thread_context.rank, *child);
   return error;

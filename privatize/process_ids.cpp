@@ -50,7 +50,6 @@ constexpr IdArguments kIdArguments[] = {
     {SYS_sched_setattr, 0, 1},
     {SYS_sched_getattr, 0, 1},
     {SYS_sched_rr_get_interval, 0, 1},
-    {SYS_prlimit64, 1, 0},
     {SYS_pidfd_open, 1, 0},
     {SYS_process_vm_readv, 1, 0},
     {SYS_process_vm_writev, 1, 0},
@@ -150,9 +149,6 @@ int tmpi_sched_rr_get_interval(pid_t thread, timespec* interval) {
   return ::sched_rr_get_interval(kernel_tid(thread), interval);
 }
 
-int tmpi_prlimit(pid_t process, int resource, const rlimit* wanted, rlimit* before) {
-  return ::prlimit(kernel_pid(process), static_cast<__rlimit_resource>(resource), wanted, before);
-}
 int tmpi_pidfd_open(pid_t process, unsigned flags) {
   return static_cast<int>(::syscall(SYS_pidfd_open, kernel_pid(process), flags));
 }
@@ -189,6 +185,14 @@ long tmpi_syscall(long call, long a, long b, long c, long d, long e, long f) {
     case SYS_wait4:
       return tmpi_wait4(static_cast<pid_t>(a), reinterpret_cast<int*>(b), static_cast<int>(c),
                         reinterpret_cast<rusage*>(d));
+    // The kernel's structures are those of libc on 64-bit machines.
+    case SYS_getrlimit:
+      return tmpi_getrlimit(static_cast<int>(a), reinterpret_cast<rlimit*>(b));
+    case SYS_setrlimit:
+      return tmpi_setrlimit(static_cast<int>(a), reinterpret_cast<const rlimit*>(b));
+    case SYS_prlimit64:
+      return tmpi_prlimit(static_cast<pid_t>(a), static_cast<int>(b), reinterpret_cast<const rlimit*>(c),
+                          reinterpret_cast<rlimit*>(d));
     case SYS_tgkill:
       return tmpi_tgkill(static_cast<pid_t>(a), static_cast<pid_t>(b), static_cast<int>(c));
     default:

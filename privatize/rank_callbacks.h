@@ -76,6 +76,8 @@ int tmpi_is_own_descriptor(int fd);
 int tmpi_last_descriptor(void);
 /* In a child that the rank has made: closes what is other ranks'. */
 void tmpi_close_descriptors_of_others(void);
+/* In a child that the rank has made: the limits on resources that the rank has set become the child's. */
+void tmpi_hand_down_limits(void);
 /* In a child of the rank that is about to become another program: the limits that programs are started with. */
 void tmpi_limit_child(void);
 /* dup3(2), or dup2(2) with flags 0, that leaves alone what the rank must not close. */

@@ -84,6 +84,9 @@ struct CoreSet {
   cpu_set_t* set() noexcept { return reinterpret_cast<cpu_set_t*>(words); }
 };
 
+struct OwnLimits;  // own_limits.cpp
+void delete_limits(OwnLimits* limits) noexcept;
+
 struct RankState {
   int rank = -1;
   ImageSet* set = nullptr;  ///< the program's
@@ -100,7 +103,8 @@ struct RankState {
   std::unique_ptr<CoreSet> cores;  ///< that it has chosen (own_affinity.hpp), under the lock; null: none
   void* stack = nullptr;           ///< lowest address of that of its own flow of control; null: not known
   std::size_t stack_bytes = 0;
-  ToldTimes process_times, flow_times;  ///< of all that it has, and of its own flow of control
+  std::atomic<OwnLimits*> limits{nullptr};  ///< on resources, that it has set; null: none
+  ToldTimes process_times, flow_times;      ///< of all that it has, and of its own flow of control
 
   template <class Function>
   void for_each_image(Function fn) const {

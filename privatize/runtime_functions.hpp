@@ -155,7 +155,6 @@ int tmpi_sched_getscheduler(pid_t thread);
 int tmpi_sched_setparam(pid_t thread, const sched_param* parameters);
 int tmpi_sched_getparam(pid_t thread, sched_param* parameters);
 int tmpi_sched_rr_get_interval(pid_t thread, timespec* interval);
-int tmpi_prlimit(pid_t process, int resource, const rlimit* wanted, rlimit* before);
 int tmpi_pidfd_open(pid_t process, unsigned flags);
 ssize_t tmpi_process_vm_readv(pid_t process, const iovec* here, unsigned long count, const iovec* there,
                               unsigned long parts, unsigned long flags);
@@ -183,7 +182,12 @@ int tmpi_pthread_getaffinity_np(pthread_t thread, std::size_t size, cpu_set_t* c
 int tmpi_pthread_getattr_np(pthread_t thread, pthread_attr_t* attributes);
 
 // own_limits.cpp
+int tmpi_prlimit(pid_t process, int resource, const rlimit* wanted, rlimit* before);
 int tmpi_getrlimit(int resource, rlimit* limit);
+int tmpi_setrlimit(int resource, const rlimit* limit);
+long tmpi_sysconf(int name);
+int tmpi_getdtablesize();
+long tmpi_ulimit(int command, ...);
 
 // pthread_keys.cpp
 int tmpi_pthread_key_create(pthread_key_t* key, void (*destructor)(void*));

@@ -101,6 +101,12 @@ const FunctionEntry kTable[] = {
     {"pthread_getattr_np", address_of(&tmpi_pthread_getattr_np)},
     {"getrlimit", address_of(&tmpi_getrlimit)},  // both widths are the same on 64-bit machines
     {"getrlimit64", address_of(&tmpi_getrlimit)},
+    {"setrlimit", address_of(&tmpi_setrlimit)},
+    {"setrlimit64", address_of(&tmpi_setrlimit)},
+    {"sysconf", address_of(&tmpi_sysconf)},
+    {"__sysconf", address_of(&tmpi_sysconf)},
+    {"getdtablesize", address_of(&tmpi_getdtablesize)},
+    {"ulimit", address_of(&tmpi_ulimit)},
     {"pthread_key_create", address_of(&tmpi_pthread_key_create)},
     {"__pthread_key_create", address_of(&tmpi_pthread_key_create)},
     {"pthread_key_delete", address_of(&tmpi_pthread_key_delete)},

@@ -19,6 +19,7 @@ pid_t fork_by(Fork fork) noexcept {
   if (child == 0 && in_rank) {
     become_plain();
     tmpi_close_descriptors_of_others();
+    tmpi_hand_down_limits();
   }
   if (child > 0 && in_rank) tmpi_shim_add_child(tmpi_image_rank, child);
   return child;
@@ -50,6 +51,7 @@ __attribute__((visibility("hidden"))) pid_t tmpi_shim_vforked(int result) {
 __attribute__((visibility("hidden"))) void tmpi_shim_enter_vfork_child() {
   lay_out_standard_streams();
   tmpi_close_descriptors_of_others();
+  tmpi_hand_down_limits();
 }
 
 }  // extern "C"

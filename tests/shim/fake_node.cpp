@@ -171,6 +171,7 @@ int tmpi_last_descriptor() {
   return 0;
 }
 void tmpi_close_descriptors_of_others() {}
+void tmpi_hand_down_limits() {}
 void tmpi_limit_child() {}
 int tmpi_dup_onto(int from, int to, int flags) {
   return flags != 0 ? dup3(from, to, flags) : dup2(from, to);

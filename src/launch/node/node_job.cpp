@@ -39,6 +39,7 @@
 #include "privatize/children.hpp"
 #include "privatize/descriptor_owners.hpp"
 #include "privatize/large_blocks.hpp"
+#include "privatize/own_limits.hpp"
 #include "privatize/preload.hpp"
 #include "privatize/processor_time.hpp"
 #include "privatize/rank_directory.hpp"

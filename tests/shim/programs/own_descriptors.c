@@ -69,6 +69,7 @@ static void onto(void) {
     ++replaced;
   }
   CHECK(replaced > 0);
+  together(); /* what others close meanwhile would be free */
   const int other = open("/dev/zero", O_RDONLY);
   CHECK(dup2(file, other) == other && close(other) == 0 && close(file) == 0);
   together();
