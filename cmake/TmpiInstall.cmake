@@ -32,6 +32,6 @@ write_basic_package_version_file(${CMAKE_BINARY_DIR}/generated/tmpiConfigVersion
 install(FILES ${CMAKE_BINARY_DIR}/generated/tmpiConfig.cmake ${CMAKE_BINARY_DIR}/generated/tmpiConfigVersion.cmake
         DESTINATION ${package_directory})
 
-install(DIRECTORY ${CMAKE_SOURCE_DIR}/docs/ DESTINATION ${CMAKE_INSTALL_DOCDIR} FILES_MATCHING PATTERN "*.md")
-install(DIRECTORY ${CMAKE_SOURCE_DIR}/docs/figures DESTINATION ${CMAKE_INSTALL_DOCDIR})
+# As in the source tree, so that links from one document to another lead somewhere.
+install(DIRECTORY ${CMAKE_SOURCE_DIR}/docs DESTINATION ${CMAKE_INSTALL_DOCDIR})
 install(FILES ${CMAKE_SOURCE_DIR}/README.md ${CMAKE_SOURCE_DIR}/LICENSE ${CMAKE_SOURCE_DIR}/CHANGELOG.md DESTINATION ${CMAKE_INSTALL_DOCDIR})
