@@ -27,7 +27,7 @@ function(tmpi_sources variable)
   set(${variable} ${all} PARENT_SCOPE)
 endfunction()
 
-# tmpi_room(NAME SOURCES... [LINK libs...] [ONE_THREAD]): one room of docs/architecture.md, as an object library that is linked both into
+# tmpi_room(NAME SOURCES... [LINK libs...] [ONE_THREAD]): one room of docs/design/architecture.md, as an object library that is linked both into
 # the node process and into libtmpi.so. ONE_THREAD: one thread runs it, so ThreadSanitizer has nothing to see: its tree takes the room of the
 # normal tree (TMPI_PROGRAMS), which knows nothing of fibers (ult/fiber.hpp) and thus has the same types there. It is linked last, so that of
 # inline functions which instrumented rooms have too, theirs are taken.

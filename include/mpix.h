@@ -25,7 +25,7 @@ int PMPIX_Yield(void);
  * With tmpirun --balance ranks move between the workers (cores) of their node process, by themselves or because they ask. Moving costs
  * less than a microsecond, since all ranks of a node process share one address space. A rank stays where it is as long as it has something
  * that belongs to its core or its thread: nonblocking collectives under way, open counters (MPIX_Counter_open),
- * threads, OpenMP, a working directory of its own, or MPIX_Pin. docs/load-balance.md. */
+ * threads, OpenMP, a working directory of its own, or MPIX_Pin. docs/design/load-balance.md. */
 #define MPIX_HAVE_BALANCE 1
 
 /* The number of the worker on which the calling rank runs, and how many workers its node process has; either pointer may be null. Does not
@@ -55,7 +55,7 @@ int PMPIX_Pin(int flag);
  * ranks that ran meanwhile. Two more points of view (Nigay et al., EuroMPI'20, section 3):
  *   - of the process: what this rank has used while it ran (MPIX_Rtime, MPIX_Rcounter);
  *   - of the core (processor): what this core has used in a marked section, whichever ranks ran there (MPIX_Ptime, MPIX_Pcounter).
- * Which one answers which question: docs/timers.md. Time in which the operating system runs something else on the core counts as
+ * Which one answers which question: docs/reference/timers.md. Time in which the operating system runs something else on the core counts as
  * running; only the library's own decisions suspend a rank. All this is about the rank's own flow of control, the one that called
  * MPI_Init: in threads that it creates the clocks read 0 and the counters' functions fail with MPI_ERR_OTHER. */
 #define MPIX_HAVE_RTIME 1

@@ -1,5 +1,5 @@
 // Waiting for somebody by means of libc: a mutex, a condition variable, a lock, a semaphore. Who is waited for is
-// another thread of the rank, which may itself wait for a rank of this worker (docs/threads.md), or another rank, by
+// another thread of the rank, which may itself wait for a rank of this worker (docs/design/threads.md), or another rank, by
 // memory that both have mapped. So a rank's own flow lets the worker's other ranks run. Bound to code in images only:
 // the runtime's own locks are real ones.
 //

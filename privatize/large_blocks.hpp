@@ -1,5 +1,5 @@
 // Large blocks: which of the memory that ranks have allocated is whose, as far as it comes in large pieces, so that it
-// can follow a rank to another NUMA node (docs/load-balance.md). The heap is one for all ranks of a process; what is
+// can follow a rank to another NUMA node (docs/design/load-balance.md). The heap is one for all ranks of a process; what is
 // smaller shares its pages with others' and stays.
 //
 // Images then bind malloc and its relatives and mmap to functions of the loader that write large pieces down. What shared

@@ -1,5 +1,5 @@
 // The rank-image loader: maps one program once per rank, each rank with its own writable data.
-// docs/privatization.md explains how. Used by src/launch; told of a rank's switch by sched's switch hook.
+// docs/design/privatization.md explains how. Used by src/launch; told of a rank's switch by sched's switch hook.
 // Nothing here knows of MPI. Never suspends a fiber.
 #pragma once
 

@@ -1,5 +1,5 @@
 // Offloading: with --sleep yield a system call that would block the rank's worker runs on a thread of a
-// pool, and the rank is suspended until it has returned. docs/scheduling.md.
+// pool, and the rank is suspended until it has returned. docs/design/scheduling.md.
 #pragma once
 
 namespace tmpi::privatize {

@@ -2,7 +2,7 @@
 // does when the first of its ranks changes its own, and goes from one to the other as it switches ranks from
 // then on. Ranks that have chosen the same one cost nothing more; a worker of whose ranks none has changed its
 // directory pays nothing at all. The same thing of the kernel's keeps the file mode creation mask (umask): it goes along.
-// docs/libc-state.md.
+// docs/reference/libc-state.md.
 #pragma once
 
 namespace tmpi::privatize {

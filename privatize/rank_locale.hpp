@@ -1,5 +1,5 @@
 // The locale of a rank. libc's functions read that of the thread (uselocale); the thread of a worker takes on the one of
-// the rank that it runs, once some rank has chosen another than "C". docs/libc-state.md.
+// the rank that it runs, once some rank has chosen another than "C". docs/reference/libc-state.md.
 #pragma once
 
 namespace tmpi::privatize {

@@ -1,5 +1,5 @@
 // The signals that a rank blocks. The kernel keeps them for the thread: a worker's has those of the rank that it runs, once
-// one has blocked any, and what was pending for a rank that leaves the thread comes along with it. docs/libc-state.md.
+// one has blocked any, and what was pending for a rank that leaves the thread comes along with it. docs/reference/libc-state.md.
 #pragma once
 
 namespace tmpi::privatize {

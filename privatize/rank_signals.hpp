@@ -1,5 +1,5 @@
 // Signals that come from outside a rank's own instructions (SIGALRM, SIGUSR1, SIGCHLD ...): each rank has its
-// own handlers and its own timers. docs/libc-state.md. The kernel knows one handler per process, ours; it
+// own handlers and its own timers. docs/reference/libc-state.md. The kernel knows one handler per process, ours; it
 // finds out for which ranks a signal is:
 //
 //     a timer of a rank, raise(), pthread_kill(), kill() with its id   that rank

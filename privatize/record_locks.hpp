@@ -1,7 +1,7 @@
 // Record locks (fcntl F_SETLK, F_SETLKW, F_GETLK; lockf). The kernel's belong to a process: all ranks of a node would
 // get the same ones. So the locks of a rank on a file belong to an open file description that only that rank has
 // (F_OFD_SETLK), opened beside those of the program. They exclude other ranks, other node processes, and every other
-// process of the machine as record locks do. docs/libc-state.md.
+// process of the machine as record locks do. docs/reference/libc-state.md.
 #pragma once
 
 #include <fcntl.h>

@@ -1,5 +1,5 @@
 // Sleeping: libc's functions that wait for nothing but time. Where other ranks share the core it is the
-// scheduler's business whether they run meanwhile (--sleep, docs/scheduling.md); who waits for no time at all lets them
+// scheduler's business whether they run meanwhile (--sleep, docs/design/scheduling.md); who waits for no time at all lets them
 // run. Bound to code in images only.
 #include <poll.h>
 #include <sched.h>

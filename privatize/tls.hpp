@@ -1,6 +1,6 @@
 // Thread-local variables of code in images. The module word of a pair in an image's offset table is the
 // address of the rank's own block, so that __tls_get_addr is an addition; only helper threads (created by a
-// rank with pthread_create) need a look-up of their own copy. docs/privatization.md, "Thread-local
+// rank with pthread_create) need a look-up of their own copy. docs/design/privatization.md, "Thread-local
 // variables".
 #pragma once
 

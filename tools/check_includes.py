@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Fails on an #include that points up between the rooms of docs/architecture.md, on an include path that is not spelled from the root, and on
+"""Fails on an #include that points up between the rooms of docs/design/architecture.md, on an include path that is not spelled from the root, and on
 a source that does not include its own header first (which shows that the header compiles alone; tests/style relies on it).
 
     launch -> check -> observe -> mpi -> {sched, net} -> {ult, timers} -> base;    privatize -> base, and only launch includes it
@@ -124,8 +124,8 @@ def problems_of_table():
 
 
 def problems_of_page():
-    """The tables of docs/architecture.md under "Inside src/ROOM" say the same of the rooms inside."""
-    page = (ROOT / "docs/architecture.md").read_text(encoding="utf-8")
+    """The tables of docs/design/architecture.md under "Inside src/ROOM" say the same of the rooms inside."""
+    page = (ROOT / "docs/design/architecture.md").read_text(encoding="utf-8")
     for outer, section in re.findall(r"^### Inside src/(\w+)\n(.*?)(?=^##|\Z)", page, re.MULTILINE | re.DOTALL):
         table = section.partition("| may include |")[2].partition("\n\n")[0]
         said = {room: set(re.findall(r"\w+", words)) for room, words in re.findall(r"^\| (\w+) \|(.*)\|$", table, re.MULTILINE)}
@@ -133,9 +133,9 @@ def problems_of_page():
             if room.startswith(outer + "/"):
                 words = {word.removeprefix(outer + "/") for word in allowed.split() if word not in ("include", "base")}
                 if said.pop(room.removeprefix(outer + "/"), None) != words:
-                    yield f"docs/architecture.md: the row of {room} has to say: {', '.join(sorted(words))}"
+                    yield f"docs/design/architecture.md: the row of {room} has to say: {', '.join(sorted(words))}"
         for room in said:
-            yield f"docs/architecture.md: there is no room {outer}/{room} in tools/check_includes.py"
+            yield f"docs/design/architecture.md: there is no room {outer}/{room} in tools/check_includes.py"
 
 
 def problems_in(path, text):
@@ -153,7 +153,7 @@ def problems_in(path, text):
         if target is None or target == room:
             continue
         if room not in ROOMS:
-            yield f"{where}: room {room} is not in docs/architecture.md; give it a place there and in tools/check_includes.py"
+            yield f"{where}: room {room} is not in docs/design/architecture.md; give it a place there and in tools/check_includes.py"
         elif not may_include(room, target, is_test):
             allowed = ", ".join(ROOMS[room].split()) or "nothing"
             yield f'{where}: {room} includes "{name}" of {target}; it may include only: {allowed}. Register a callback instead.'

@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
-"""Writes docs/mpi-functions.md: which MPI functions libtmpi.so exports and which it does not yet.
+"""Writes docs/reference/mpi-functions.md: which MPI functions libtmpi.so exports and which it does not yet.
 
-    tools/generate_function_table.py LIBRARY            writes docs/mpi-functions.md
-    tools/generate_function_table.py --check LIBRARY    fails if docs/mpi-functions.md is not up to date
+    tools/generate_function_table.py LIBRARY            writes docs/reference/mpi-functions.md
+    tools/generate_function_table.py --check LIBRARY    fails if docs/reference/mpi-functions.md is not up to date
     tools/generate_function_table.py --names LIBRARY    fails unless every MPI_X has its PMPI_X, every PMPI_X its weak MPI_X, and
                                                         functions with a large-count form MPI_X_c have both forms or none
 """
@@ -92,7 +92,7 @@ def main():
     options = parser.parse_args()
     if options.names:
         return check_names(options.library)
-    path = mpi_tables.ROOT / "docs" / "mpi-functions.md"
+    path = mpi_tables.ROOT / "docs" / "reference" / "mpi-functions.md"
     return mpi_tables.write_or_check(path, document(options.library), options.check)
 
 

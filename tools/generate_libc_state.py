@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """What becomes of glibc's state under tmpi: privatize/libc_state.txt and libc_stateless.txt.
 
-    tools/generate_libc_state.py                    writes the tables of docs/libc-state.md
+    tools/generate_libc_state.py                    writes the tables of docs/reference/libc-state.md
     tools/generate_libc_state.py --check            fails if they are not up to date, or a table contradicts itself
     tools/generate_libc_state.py --functions SHIM   fails on a function of the installed glibc without a row, and on a private one that
                                                     neither libtmpi-shim.so nor the runtime table defines, or the other way round
@@ -21,7 +21,7 @@ from mpi_tables import ROOT, write_or_check
 
 TABLE = ROOT / "privatize" / "libc_state.txt"
 STATELESS = ROOT / "privatize" / "libc_stateless.txt"
-PAGE = ROOT / "docs" / "libc-state.md"
+PAGE = ROOT / "docs" / "reference" / "libc-state.md"
 # Where the runtime table's functions are listed.
 RUNTIME = [ROOT / "privatize" / name for name in ("runtime_table.cpp", "waiting_table.cpp", "descriptor_functions.cpp", "large_blocks.cpp")]
 LIBRARIES = ["libc.so.6", "libm.so.6", "libresolv.so.2", "ld-linux-x86-64.so.2"]

@@ -45,7 +45,7 @@ NEEDS = {
     "kReduced": {"receive_count", "type"},
 }
 
-# How the bytes of a call come out of these arguments; the rest of the name without the prefix I of nonblocking forms. docs/profiling.md.
+# How the bytes of a call come out of these arguments; the rest of the name without the prefix I of nonblocking forms. docs/reference/profiling.md.
 RULES = [
     (r"Recv|Mrecv", "kReceived"),
     (r"Start", "kStarted"),

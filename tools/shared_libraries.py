@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""The table of libraries that ranks share (privatize/shared_libraries.hpp) as it stands in docs/privatization.md.
+"""The table of libraries that ranks share (privatize/shared_libraries.hpp) as it stands in docs/design/privatization.md.
 
     tools/shared_libraries.py            prints the table
     tools/shared_libraries.py --check    fails if the page has another one
@@ -32,8 +32,8 @@ def table():
 
 
 if sys.argv[1:] == ["--check"]:
-    if table() not in (ROOT / "docs/privatization.md").read_text():
-        sys.exit("docs/privatization.md: the table of shared libraries differs from shared_libraries.hpp; paste what "
+    if table() not in (ROOT / "docs/design/privatization.md").read_text():
+        sys.exit("docs/design/privatization.md: the table of shared libraries differs from shared_libraries.hpp; paste what "
                  "tools/shared_libraries.py prints")
 else:
     print(table(), end="")

@@ -1,5 +1,5 @@
 /* start.o: what the wrappers link in front of a program, in place of the system's crt1.o. With it a shared object is a program that the
- * kernel can start by itself, and that tmpirun's loader knows and maps once per rank (docs/privatization.md, link form). */
+ * kernel can start by itself, and that tmpirun's loader knows and maps once per rank (docs/design/privatization.md, link form). */
 #if !defined(__x86_64__)
 #error "tmpi programs start on x86-64 only so far: port tools/start.S to this machine"
 #endif

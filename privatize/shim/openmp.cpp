@@ -3,7 +3,7 @@
 // one of its threads waited for a message from a rank of the same worker, nothing would go on any more. So
 // the threads gather before they enter libgomp's barrier, its master the last of them, when nobody has to
 // wait for anybody for long. The names below are those that gcc's code calls; libgomp's own versions follow
-// behind the shim. docs/threads.md.
+// behind the shim. docs/design/threads.md.
 //
 // Not covered: cancellable regions, `copyprivate`, `taskwait`, `ordered`, locks; other compilers' libraries.
 #include <dlfcn.h>

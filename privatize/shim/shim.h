@@ -1,5 +1,5 @@
 /* libtmpi-shim.so: the state that libc keeps once per process and a program expects for itself. The loader
- * privatizes this library together with the program (privatization, docs/libc-state.md): every rank has its
+ * privatizes this library together with the program (privatization, docs/reference/libc-state.md): every rank has its
  * own copy of its data, so a plain global here *is* a rank's own variable, and nothing asks "which rank am
  * I". Symbol order: program, shim, everything else; therefore a program's printf, exit, getopt, std::cout ...
  * bind to the shim's, and the shim reaches libc's own versions only through tmpi_libc

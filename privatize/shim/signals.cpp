@@ -1,5 +1,5 @@
 // Handlers are the rank's: those for signals that an instruction of it causes, and those for signals from
-// outside (docs/libc-state.md).
+// outside (docs/reference/libc-state.md).
 #include <signal.h>
 
 #include "privatize/shim/host/host_functions.h"

@@ -1,4 +1,4 @@
-// alarm, setitimer and timer_create: a rank's own timers, which interrupt that rank (docs/libc-state.md).
+// alarm, setitimer and timer_create: a rank's own timers, which interrupt that rank (docs/reference/libc-state.md).
 #include <errno.h>
 #include <signal.h>
 #include <sys/time.h>

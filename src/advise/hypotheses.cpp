@@ -8,7 +8,7 @@
 namespace tmpi::advise {
 namespace {
 
-// Limits of what is still within 5 %: measured by bench/progress-core and bench/overlap (docs/advice.md).
+// Limits of what is still within 5 %: measured by bench/progress-core and bench/overlap (docs/design/advice.md).
 constexpr double kLongWaits = 1.25;     // waits over what the wire needs
 constexpr double kShortWire = 0.7;      // transfers over computing, if steps wait for slots
 constexpr double kShorterWire = 0.5;    // the same, of more than two ranks per core: slots are shorter

@@ -1,5 +1,5 @@
 // The model of Denis et al. (CCGrid'22, section III): how long a program takes when communication progresses beside it,
-// from one run in which it did not. Arithmetic only; all times in seconds, of one core. docs/advice.md.
+// from one run in which it did not. Arithmetic only; all times in seconds, of one core. docs/design/advice.md.
 #pragma once
 
 #include <cstdint>

@@ -202,7 +202,7 @@ TEST_CASE("if every wait blocks the advice says that its hypothesis fails, and t
   CHECK(read(profile)->doubts.empty());
 }
 
-TEST_CASE("ranks per core: what is measured in docs/overlap.md") {
+TEST_CASE("ranks per core: what is measured in docs/design/overlap.md") {
   // Listing 4, of a rank: computation and transfer 1.
   const OneRank run{.busy = 1, .waits = 1};
   const auto time = [&](int vratio, Way way) { return with_ranks_per_core(run, vratio, way); };

@@ -10,7 +10,7 @@ namespace {
 constexpr double kStepsOfRendezvous = 6;
 constexpr double kStepsOfHandshake = 4;  // RTS with CTS, or with FIN
 constexpr double kStepsOfEager = 2;
-// A thread wakes up less often than there are steps: once for what comes and what leaves. Counted (docs/advice.md).
+// A thread wakes up less often than there are steps: once for what comes and what leaves. Counted (docs/design/advice.md).
 constexpr double kWakeUpsPerPiece = 1.1;     // that is sent, and one that comes
 constexpr double kWakeUpsPerStep = 0.7;      // of a handshake: RTS and CTS
 constexpr double kWakeUpsPerReadStep = 0.4;  // RTS and FIN
@@ -44,7 +44,7 @@ double taken_by_messages(const OneRank& run, int vratio, Way way) noexcept {
   return std::max(0.0, run.moving + (steps - known) * large.step + copies + wake_ups * large.wake_up);
 }
 
-// docs/overlap.md, "With a progress thread": a core does the work of all its ranks one after the other, the wire their
+// docs/design/overlap.md, "With a progress thread": a core does the work of all its ranks one after the other, the wire their
 // transfers; and no rank goes on before it has computed, been asked, which takes a slot where that is done at scheduling
 // points, and been sent to.
 double with_ranks_per_core(const OneRank& run, int vratio, Way way) noexcept {

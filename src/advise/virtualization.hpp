@@ -1,5 +1,5 @@
 // The model of virtualization: how long a program takes with V ranks per core, from one run with V = 1. Arithmetic
-// only; all times in seconds, of one core, for the whole run. docs/advice.md.
+// only; all times in seconds, of one core, for the whole run. docs/design/advice.md.
 #pragma once
 
 namespace tmpi::advise {

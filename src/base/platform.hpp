@@ -1,5 +1,5 @@
 // Platform: what is true of x86-64 under Linux and not of every processor. What a port needs stands here, and
-// in the few files that docs/architecture.md names ("What a port needs").
+// in the few files that docs/design/architecture.md names ("What a port needs").
 //
 // Memory order is not among it: atomics say what they need by the C++ memory model, not by what x86-64 does
 // anyway.
@@ -11,7 +11,7 @@
 #include <cstdint>
 
 #if !defined(__x86_64__) || !defined(__linux__)
-#error "tmpi runs on x86-64 Linux only: see docs/architecture.md, What a port needs"
+#error "tmpi runs on x86-64 Linux only: see docs/design/architecture.md, What a port needs"
 #endif
 
 namespace tmpi {

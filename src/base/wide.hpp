@@ -1,5 +1,5 @@
 // Wide: sixteen bytes that one instruction compares and exchanges; what the standard's atomics of that size call a
-// library for. Another processor needs its own (docs/architecture.md, What a port needs).
+// library for. Another processor needs its own (docs/design/architecture.md, What a port needs).
 #pragma once
 
 #include <cstdint>

@@ -1,7 +1,7 @@
 // Junction: the transport of a job that may be connected with other jobs: the job's own transport, if it has several
 // node processes, and behind it one connection (tcp over loopback) for each other job. Peers 0 .. own - 1 are the job's own
 // node processes; those of other jobs follow, as join() numbers them. A message to a peer that is not joined, or no more,
-// vanishes. docs/dynamic-processes.md, "Between jobs".
+// vanishes. docs/design/dynamic-processes.md, "Between jobs".
 #pragma once
 
 #include <memory>

@@ -1,6 +1,6 @@
 // Key agreement: two processes that know each other's public keys have secrets in common that nobody else knows,
 // though everybody may read what goes between them (X25519, libsodium's crypto_kx). With it the job's key gets to node
-// processes that somebody else has started: docs/launchers.md says who is trusted.
+// processes that somebody else has started: docs/design/launchers.md says who is trusted.
 #pragma once
 
 #include <array>

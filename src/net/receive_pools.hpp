@@ -2,7 +2,7 @@
 // (Subramoni et al., sections 3.3 and 4.4; on InfiniBand a shared receive queue each). A connection has a share of a
 // pool: so many buffers as it needs at a time. Shares that adapt grow when more messages lie there untaken, and shrink
 // when fewer have for a while; a pool without connections stays for some time, the longer the more often it was joined
-// (its weight), since a program that has needed it may do so again. docs/eager-limit.md.
+// (its weight), since a program that has needed it may do so again. docs/design/eager-limit.md.
 //
 // Not thread-safe. Nothing throws; memory that cannot be had is an answer.
 #pragma once

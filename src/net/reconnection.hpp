@@ -1,7 +1,7 @@
 // Reconnection: replaces the connection to a peer by one whose receive buffers have another size, while messages
 // go on in both directions: the mechanism behind `--eager-limit dynamic` (Subramoni et al., section 4.2, full
 // in-band). For transports that have to post memory for what arrives unasked (a queue pair with its shared receive
-// queue); one that has not, has no Reconnection, and any eager limit will do. docs/eager-limit.md.
+// queue); one that has not, has no Reconnection, and any eager limit will do. docs/design/eager-limit.md.
 //
 // Both ends do the same, each when the user above, who has agreed with the other end, tells it to. The user's
 // messages in between travel as any other message of the transport:

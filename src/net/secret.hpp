@@ -1,6 +1,6 @@
 // The secret of a job: 256 random bits that only the processes of the job know, by which they prove to each other
 // that they belong to it (proof.hpp). Drawing and holding it needs nothing but the kernel. How it gets to node
-// processes on other machines, and who is trusted on the way: docs/launchers.md.
+// processes on other machines, and who is trusted on the way: docs/design/launchers.md.
 #pragma once
 
 #include <sys/types.h>

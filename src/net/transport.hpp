@@ -1,6 +1,6 @@
 // Transport: carries active messages between the node processes of a job. Small on purpose: what MPI means by
 // a message (matching, protocols, completion of requests) is the business of mpi/remote/, which sees every
-// transport through this interface alone. docs/network.md.
+// transport through this interface alone. docs/design/network.md.
 //
 // Nodes are numbered 0 .. nodes - 1; a peer is another node's number. Messages to one peer arrive in the
 // order in which they were posted, whole, once. One thread at a time calls a transport (its user holds a

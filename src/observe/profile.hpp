@@ -1,5 +1,5 @@
 // Profile: the figures of a job that has been recorded, in seconds, per rank, call site and worker: of one
-// node process (collect_profile) or of a whole job (merge_profiles). docs/profiling.md says what each of them
+// node process (collect_profile) or of a whole job (merge_profiles). docs/reference/profiling.md says what each of them
 // means. Plain data: nothing here needs the MPI library or the scheduler, so that tmpirun can put parts
 // together and print.
 #pragma once
@@ -44,7 +44,7 @@ struct ProfiledCall {
   std::vector<OfRank> ranks;  ///< those that made the call, by rank
 };
 
-/// Performance variables by the names that the tools interface has for them (docs/tools-interface.md): numbers, or
+/// Performance variables by the names that the tools interface has for them (docs/reference/tools-interface.md): numbers, or
 /// seconds.
 using ProfiledVariables = std::map<std::string, std::variant<std::uint64_t, double>>;
 
@@ -78,7 +78,7 @@ struct ProfiledProcess {
   ProfiledVariables variables;
 };
 
-/// What has left node processes for others, by protocol (docs/network.md).
+/// What has left node processes for others, by protocol (docs/design/network.md).
 struct ProfiledNetwork {
   std::string device;  ///< empty: the job has one node process
   double wake_up =

@@ -1,4 +1,4 @@
-// The profile for machines: everything, per rank. The format is described in docs/profiling.md. The same
+// The profile for machines: everything, per rank. The format is described in docs/reference/profiling.md. The same
 // document carries a node process's profile to tmpirun.
 #include <fmt/core.h>
 

@@ -115,7 +115,7 @@ void Recording::pause(bool pause) noexcept {
 }
 
 void Recording::push_message(const Event& event) noexcept {
-  // A rank's thread may be inside the worker (docs/threads.md), while the worker's own writes to its ring.
+  // A rank's thread may be inside the worker (docs/design/threads.md), while the worker's own writes to its ring.
   const sched::Task* task = sched::current();
   if (task == nullptr || task->kind != sched::TaskKind::kThread) [[likely]] {
     if (const int worker = sched::current_worker(); worker >= 0) {

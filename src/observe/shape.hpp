@@ -7,7 +7,7 @@
 namespace tmpi::observe {
 
 /// What "the bytes of a call" are: the data that the calling rank hands over, or, of a call that only
-/// receives, the data that has come. docs/profiling.md.
+/// receives, the data that has come. docs/reference/profiling.md.
 enum class Bytes : std::uint8_t {
   kNone,          ///< moves no data of its own
   kBuffer,        ///< count elements of type

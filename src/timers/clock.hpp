@@ -1,6 +1,6 @@
 // The clock of tmpi: a calibrated time stamp counter where the machine has one that all cores share,
 // clock_gettime elsewhere. Arithmetic on time stamps, nothing else. Any thread; never suspends; the first use
-// of seconds() or wtime() may calibrate (docs/scheduling.md, "The clock": 3 ms less the time since
+// of seconds() or wtime() may calibrate (docs/design/scheduling.md, "The clock": 3 ms less the time since
 // begin_calibration()), afterwards no system call.
 #pragma once
 

@@ -108,7 +108,7 @@ class MismatchTest(LaunchTest):
     def test_on_two_nodes(self):
         for case in CASES:
             if case == "allgatherv_counts":
-                continue  # not seen between nodes (docs/known-issues.md)
+                continue  # not seen between nodes (docs/reference/known-issues.md)
             with self.subTest(case=case):
                 code, err = self.run_case(case, "--nodes", 2)
                 self.assertIn(code, (NOT_SAME, TRUNCATE, DEADLOCK), err)

@@ -1,4 +1,4 @@
-/* A program as it is written for Adaptive MPI, with the one line that docs/load-balance.md names: the first half of the ranks has ten
+/* A program as it is written for Adaptive MPI, with the one line that docs/design/load-balance.md names: the first half of the ranks has ten
  * times the work of the others, and asks for balance now and then; with the argument "never" it does not. To be run with a period so
  * long that nothing but that moves ranks. */
 #include "check.h"

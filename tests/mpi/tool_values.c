@@ -1,5 +1,5 @@
 /* The tools interface (MPI_T): performance variables show what the program is known to do: the ways of messages, queues,
- * waits and switches, idle time, ready ranks, use of the stack, the network's protocols. docs/tools-interface.md. */
+ * waits and switches, idle time, ready ranks, use of the stack, the network's protocols. docs/reference/tools-interface.md. */
 #include "tool_helpers.h"
 
 #include <mpix.h>

@@ -53,7 +53,7 @@ def dead_links(root, page):
 
 def sources(root):
     for pattern in SOURCES:
-        yield from root.rglob(pattern)
+        yield from (path for path in root.rglob(pattern) if (root / "src/sched") not in path.parents)
     for folder in PROGRAMS:
         yield from (path for path in (root / folder).rglob("*") if path.is_file() and not path.suffix)
 

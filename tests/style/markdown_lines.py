@@ -6,7 +6,7 @@ import pathlib
 import sys
 
 WIDTH = 120
-GENERATED = {"docs/mpi-functions.md"}
+GENERATED = {"docs/reference/mpi-functions.md"}
 SKIPPED = {"build", ".git"}
 
 

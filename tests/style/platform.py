@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""platform.py ROOT: what only x86-64 has stands where docs/architecture.md, "What a port needs", says that it does.
+"""platform.py ROOT: what only x86-64 has stands where docs/design/architecture.md, "What a port needs", says that it does.
 
 Fails if a source outside of those files has instructions, registers, intrinsics or relocations of the processor, if a file of assembly is none of
 them, or if one of them is not there. Tests may have what they like: who ports tmpi will see them fail.
@@ -36,10 +36,10 @@ def places_of(page):
 
 def main():
     root = pathlib.Path(sys.argv[1])
-    places = places_of(root / "docs" / "architecture.md")
-    complaints = [f"docs/architecture.md, What a port needs: there is no {place}" for place in places if not (root / place).exists()]
+    places = places_of(root / "docs" / "design" / "architecture.md")
+    complaints = [f"docs/design/architecture.md, What a port needs: there is no {place}" for place in places if not (root / place).exists()]
     if not places:
-        complaints.append("docs/architecture.md, What a port needs: there is no table")
+        complaints.append("docs/design/architecture.md, What a port needs: there is no table")
     for folder in FOLDERS:
         for path in sorted((root / folder).rglob("*")):
             name = path.relative_to(root)
@@ -49,7 +49,7 @@ def main():
             found = [(text.count("\n", 0, match.start()) + 1, match.group()) for match in PARTICULAR.finditer(text)]
             if path.suffix == ".S":
                 found = found or [(1, "a file of assembly")]
-            complaints += [f"{name}:{line}: {what}: belongs to src/base/platform.hpp, or into the table \"What a port needs\" of docs/architecture.md"
+            complaints += [f"{name}:{line}: {what}: belongs to src/base/platform.hpp, or into the table \"What a port needs\" of docs/design/architecture.md"
                            for line, what in found]
     print("\n".join(complaints))
     return 1 if complaints else 0

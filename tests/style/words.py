@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""words.py ROOT: the words of the code are those of docs/glossary.md.
+"""words.py ROOT: the words of the code are those of docs/reference/glossary.md.
 
 Fails if a word of retired_words.tsv has come back (in sources, comments, messages, option and help texts, file names or documents), or if the
 glossary is not one line for each term, in alphabetical order.
@@ -67,20 +67,20 @@ def retired_words(root, table):
 def glossary(page):
     """What is wrong with its table: rows "| term | meaning |"."""
     if not page.exists():
-        return ["docs/glossary.md is missing"]
+        return ["docs/reference/glossary.md is missing"]
     rows = [line for line in page.read_text(encoding="utf-8").splitlines() if line.startswith("|")][2:]
     complaints, last = [], ""
     for row in rows:
         cells = [cell.strip() for cell in row.strip("|").split(" | ")]
         if len(cells) != 2 or not all(cells):
-            complaints.append(f"docs/glossary.md: not \"| term | meaning |\": {row}")
+            complaints.append(f"docs/reference/glossary.md: not \"| term | meaning |\": {row}")
             continue
         key = re.sub(r"[^a-z0-9]+", " ", cells[0].lower()).strip()
         if key <= last:
-            complaints.append(f"docs/glossary.md: \"{cells[0]}\" stands behind \"{last}\", or twice")
+            complaints.append(f"docs/reference/glossary.md: \"{cells[0]}\" stands behind \"{last}\", or twice")
         last = key
     if not rows:
-        complaints.append("docs/glossary.md has no table")
+        complaints.append("docs/reference/glossary.md has no table")
     return complaints
 
 
@@ -88,7 +88,7 @@ def main():
     root = pathlib.Path(sys.argv[1])
     table = [Retired(row) for row in pathlib.Path(__file__).with_name("retired_words.tsv").read_text(encoding="utf-8").splitlines()
              if row and not row.startswith("#")]
-    complaints = retired_words(root, table) + glossary(root / "docs" / "glossary.md")
+    complaints = retired_words(root, table) + glossary(root / "docs" / "reference" / "glossary.md")
     print("\n".join(complaints))
     return 1 if complaints else 0
 

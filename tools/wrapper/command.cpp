@@ -11,7 +11,7 @@ void append(Words& words, const Words& more) {
 
 // A program is a shared object that the kernel can start: start.o brings _start, the name of the dynamic
 // linker and the note by which tmpirun's loader knows the program. The loader maps it once per rank.
-// (docs/privatization.md, link form)
+// (docs/design/privatization.md, link form)
 Words program_options_before(const Installation& installation) {
   // The user's own entry point or treatment of undefined symbols overrides these.
   return {"-shared", installation.start, "-Wl,-e,_start", "-Wl,-z,defs"};

@@ -1,6 +1,6 @@
 // AttachTarget: what a node process must know to attach itself to the job: where to connect, and the public key of
 // who waits there. As a text it goes through the environment of srun's tasks or a PMIx server's store. Nothing of it
-// is secret; it has to come over unchanged (docs/launchers.md, Who is trusted).
+// is secret; it has to come over unchanged (docs/design/launchers.md, Who is trusted).
 #pragma once
 
 #include <cstdint>

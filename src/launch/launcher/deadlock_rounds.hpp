@@ -1,5 +1,5 @@
 // DeadlockRounds: finds out with the node processes that none of them can ever go on, and has one of them word the
-// report (docs/deadlock.md). Only with several node processes; a single one does that by itself.
+// report (docs/design/deadlock.md). Only with several node processes; a single one does that by itself.
 //
 //     kQuiescent      ------->   all are, and the sums agree?            quiescence_rounds.hpp
 //     kStillQuiescent <-------   asks all again

@@ -1,4 +1,4 @@
-// JobLinks: tmpirun's part in connections with other jobs (docs/dynamic-processes.md, "Between jobs"): finds their
+// JobLinks: tmpirun's part in connections with other jobs (docs/design/dynamic-processes.md, "Between jobs"): finds their
 // tmpiruns, has the node processes of both jobs make their ways to each other, and carries what ranks ask about ports from
 // one job to the other. tmpirun's one thread; never blocks but in leave().
 #pragma once

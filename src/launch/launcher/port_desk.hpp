@@ -1,4 +1,4 @@
-// PortDesk: tmpirun's part in connections (docs/dynamic-processes.md): answers what ranks ask about ports and names, or
+// PortDesk: tmpirun's part in connections (docs/design/dynamic-processes.md): answers what ranks ask about ports and names, or
 // has another job's tmpirun answer. tmpirun's one thread.
 #pragma once
 

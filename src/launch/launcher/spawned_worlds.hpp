@@ -1,4 +1,4 @@
-// SpawnedWorlds: ranks that ranks have asked for (docs/dynamic-processes.md): where they go, and when they may run. All
+// SpawnedWorlds: ranks that ranks have asked for (docs/design/dynamic-processes.md): where they go, and when they may run. All
 // node processes hear of a world before any of its ranks runs, and none runs unless all can. tmpirun's one thread.
 #pragma once
 

@@ -1,6 +1,6 @@
 // JobDirectory: how the jobs of one user on one machine find each other: a directory that only the user can use, with
 // three files for each job that others may connect with: a lock that its tmpirun holds while it lives, a Unix socket, and
-// the names that its ranks have published. docs/dynamic-processes.md, "Between jobs". tmpirun's one thread; nothing waits
+// the names that its ranks have published. docs/design/dynamic-processes.md, "Between jobs". tmpirun's one thread; nothing waits
 // for another process.
 #pragma once
 

@@ -1,5 +1,5 @@
 // What two tmpiruns tell each other whose jobs are being connected, and what they tell their node processes of that.
-// docs/dynamic-processes.md, "Between jobs".
+// docs/design/dynamic-processes.md, "Between jobs".
 #pragma once
 
 #include <cstdint>

@@ -15,7 +15,7 @@ void watch_for_deadlock(sched::Scheduler& scheduler, bool several_nodes, int pol
 /// What kDone carries: this node process's balance of messages.
 std::string final_balance();
 
-/// Ranks are about to run that have not run before, or what a rank waits for is there (docs/dynamic-processes.md): what
+/// Ranks are about to run that have not run before, or what a rank waits for is there (docs/design/dynamic-processes.md): what
 /// tmpirun was told of all being blocked is over. Any thread.
 void end_quiescence();
 

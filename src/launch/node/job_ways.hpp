@@ -1,4 +1,4 @@
-// JobWays: the node process's part in connections with other jobs (docs/dynamic-processes.md, "Between jobs"): makes its
+// JobWays: the node process's part in connections with other jobs (docs/design/dynamic-processes.md, "Between jobs"): makes its
 // way to their node processes when tmpirun says so, and ends this job if one that it is connected with ends in the middle.
 #pragma once
 

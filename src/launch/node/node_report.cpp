@@ -158,7 +158,8 @@ void NodeJob::warn_of_shared_state() const {
   }
   if (names_of.empty()) return;
   std::string text =
-      "warning: the program refers to state of libc that the ranks of a node share (docs/libc-state.md):";
+      "warning: the program refers to state of libc that the ranks of a node share "
+      "(docs/reference/libc-state.md):";
   for (const auto& [what, names] : names_of) text += fmt::format("\n  {}: {}", names, what);
   Control::instance()->notice(NoticeKind::kWarning, text);
 }

@@ -1,4 +1,4 @@
-// PortCalls: the node process's part in connections (docs/dynamic-processes.md): hands what a rank asks about ports and
+// PortCalls: the node process's part in connections (docs/design/dynamic-processes.md): hands what a rank asks about ports and
 // names to tmpirun, and suspends the rank until the answer is here.
 #pragma once
 

@@ -1,4 +1,4 @@
-// WorldStarter: the node process's part in spawning (docs/dynamic-processes.md): hands a rank's wish to tmpirun, makes
+// WorldStarter: the node process's part in spawning (docs/design/dynamic-processes.md): hands a rank's wish to tmpirun, makes
 // programs, ranks and tasks of a new world ready when tmpirun says so, and lets them run when all node processes have.
 #pragma once
 

@@ -1,5 +1,5 @@
 // The options of tmpirun: one table from which the command line is parsed, the TMPI_* environment variables
-// are read, and --help, the manual page and docs/usage.md are written. tmpirun's grammar is mpirun's: long
+// are read, and --help, the manual page and docs/reference/tmpirun.md are written. tmpirun's grammar is mpirun's: long
 // options with one or two dashes, options end at the program's name, `:` starts the next program. (A general
 // option library does not know that grammar, hence the small parser here.)
 #pragma once
@@ -97,6 +97,6 @@ Result<std::size_t> parse_size(std::string_view text);  ///< "1M", "256k", "6553
 /// The texts generated from the table.
 std::string help_text();
 std::string manual_page();     ///< troff
-std::string markdown_table();  ///< the table in docs/usage.md
+std::string markdown_table();  ///< the table in docs/reference/tmpirun.md
 
 }  // namespace tmpi::launch

@@ -1,5 +1,5 @@
 // PortRegistry: the ports that a job's ranks have opened, the names that they have published, and who waits at which port
-// for whom (MPI report, 11.9). docs/dynamic-processes.md. tmpirun has the job's; a program that is started by itself has
+// for whom (MPI report, 11.9). docs/design/dynamic-processes.md. tmpirun has the job's; a program that is started by itself has
 // one of its own. Nothing here waits or does I/O: a call gets its answer at once, or when another call brings it. One
 // thread at a time.
 #pragma once

@@ -1,4 +1,4 @@
-// What crosses the control channel when ranks are spawned (docs/dynamic-processes.md).
+// What crosses the control channel when ranks are spawned (docs/design/dynamic-processes.md).
 #pragma once
 
 #include <cstdint>

@@ -1,5 +1,5 @@
 // Error handlers: what is done with an error that is raised on a communicator, session, window or file. MPI
-// report, 9.3. Used by the rank that made them only. docs/errors.md.
+// report, 9.3. Used by the rank that made them only. docs/design/errors.md.
 #pragma once
 
 #include <cstdint>

@@ -1,6 +1,6 @@
 // What happens when there is no memory. Inside the library an allocation that fails throws, as everywhere in
 // C++; no exception leaves it. A call that can still be given up fails with MPI_ERR_NO_MEM; one that others
-// have seen begin, or a message that has arrived, cannot: then the job ends with a sentence. docs/errors.md,
+// have seen begin, or a message that has arrived, cannot: then the job ends with a sentence. docs/design/errors.md,
 // "No memory".
 #pragma once
 

@@ -1,4 +1,4 @@
-// Other jobs of the same user on the same machine, which this one has been connected with (docs/dynamic-processes.md).
+// Other jobs of the same user on the same machine, which this one has been connected with (docs/design/dynamic-processes.md).
 // A rank of another job has a number here, too, that only this job knows: which of the other jobs it is, in the order in
 // which they have come, and its number there. Between jobs a rank goes by its job's id and its number in that job.
 #pragma once

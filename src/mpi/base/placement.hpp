@@ -1,5 +1,5 @@
 // Placement: which node process runs which rank of the job. The same in all node processes. Decided by the
-// launcher (--nodes, --host, --map-by); the MPI library only reads it. Ranks that are spawned later (docs/dynamic-processes.md)
+// launcher (--nodes, --host, --map-by); the MPI library only reads it. Ranks that are spawned later (docs/design/dynamic-processes.md)
 // are added behind the others; ranks of other jobs, which this one is connected with, and their node processes are
 // numbered behind all of these (other_jobs.hpp).
 #pragma once

@@ -1,5 +1,5 @@
 // Collective operations below the C interface. Arguments have been checked. Every member of the communicator
-// calls the same functions in the same order. MPI report, chapter 6. docs/collectives.md explains them.
+// calls the same functions in the same order. MPI report, chapter 6. docs/design/collectives.md explains them.
 #pragma once
 
 #include "mpi/coll/args.hpp"

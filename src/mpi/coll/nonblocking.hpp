@@ -3,7 +3,7 @@
 // is a nonblocking one too. It begins during the call that starts it and goes on whenever a task of the
 // rank's worker reaches a scheduling point; its rank need not call MPI. Algorithms in shared memory need no
 // helper fiber where they have nothing to wait for, or can leave a continuation behind (steps.hpp).
-// docs/nonblocking.md.
+// docs/design/nonblocking.md.
 #pragma once
 
 #include <memory>

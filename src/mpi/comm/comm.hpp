@@ -3,7 +3,7 @@
 // intercommunicator (7.6) has one CommShared for each side: `group` is that side's, `peers` the other's; the
 // context id, and where the members of both sides come together, are the same. Its
 // messages go between the groups, and each side has a communicator of its own, `local`, for what its members
-// do together. docs/communicators.md.
+// do together. docs/design/communicators.md.
 #pragma once
 
 #include <array>

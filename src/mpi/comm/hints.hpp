@@ -1,6 +1,6 @@
 // Hints of communicators: what a program promises or asks for with MPI_Comm_set_info. MPI report, 7.4.4.
 // Those of the report are kept and handed out again; none changes what tmpi does, which an implementation is
-// free to decide. Ours: "mpix_balance_step" (docs/load-balance.md). Each rank its own; nothing suspends.
+// free to decide. Ours: "mpix_balance_step" (docs/design/load-balance.md). Each rank its own; nothing suspends.
 #pragma once
 
 #include <vector>

@@ -1,5 +1,5 @@
 // Topology: how a communicator's ranks are arranged. Immutable; grids and graphs are shared by all members,
-// of a distributed graph each member has its own edges. MPI report, chapter 8. docs/topologies.md.
+// of a distributed graph each member has its own edges. MPI report, chapter 8. docs/design/topologies.md.
 #pragma once
 
 #include <vector>

@@ -5,7 +5,7 @@
 // is lost there, and made there by their own process; so members of one process share what is given to them.
 //
 // In one process all records are the members' own and nothing is sent. Between processes records travel,
-// packed, between one member of each, on a context that is derived without agreement. docs/communicators.md.
+// packed, between one member of each, on a context that is derived without agreement. docs/design/communicators.md.
 // All SUSPEND.
 #pragma once
 

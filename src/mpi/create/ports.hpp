@@ -1,6 +1,6 @@
 // Connections: ranks that share no communicator find each other by the name of a port, or by a socket between two of
 // them. MPI report, 11.9. Who has opened which port, and who is at its other end, is the launcher's affair
-// (Callbacks::ports). docs/dynamic-processes.md. All SUSPEND.
+// (Callbacks::ports). docs/design/dynamic-processes.md. All SUSPEND.
 #pragma once
 
 #include <string>

@@ -1,5 +1,5 @@
 // Spawning: new ranks, and the intercommunicator to them. MPI report, 11.8. Which processes run them, and how they are
-// started, is the launcher's affair (Callbacks::spawn). docs/dynamic-processes.md.
+// started, is the launcher's affair (Callbacks::spawn). docs/design/dynamic-processes.md.
 #pragma once
 
 #include <vector>

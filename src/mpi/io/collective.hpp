@@ -1,7 +1,7 @@
 // Collective reading and writing: two phases (Thakur, Gropp, Lusk 1999). The bytes of the file between the lowest and
 // the highest that anybody wants are divided among aggregators, members that read and write for all, at least one
 // on each node. Members of an aggregator's own node need not send it anything: it finds their data where they are.
-// docs/files.md.
+// docs/design/files.md.
 #pragma once
 
 #include <span>

@@ -1,5 +1,5 @@
 // Exclusion: others are kept away from bytes of a file: flows of control of this node process by RangeLocks, other
-// node processes by locks of the file itself. docs/files.md, "Locks".
+// node processes by locks of the file itself. docs/design/files.md, "Locks".
 #pragma once
 
 #include <limits>

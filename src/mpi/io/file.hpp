@@ -1,5 +1,5 @@
 // File: what an MPI_File points at: one rank's view of an open file. What the members of its communicator in this
-// node process share is in NodeFile. Used by its rank only. MPI report, chapter 14. docs/files.md.
+// node process share is in NodeFile. Used by its rank only. MPI report, chapter 14. docs/design/files.md.
 #pragma once
 
 #include <memory>

@@ -1,5 +1,5 @@
 // Hints: what MPI_File_open, MPI_File_set_view and MPI_File_set_info are told in info objects: ROMIO's names and
-// meanings (MPI report, 14.2.8). The same for all members of a file's communicator: those of rank 0. docs/files.md.
+// meanings (MPI report, 14.2.8). The same for all members of a file's communicator: those of rank 0. docs/design/files.md.
 #pragma once
 
 #include <cstdint>

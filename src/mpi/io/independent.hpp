@@ -1,4 +1,4 @@
-// What one rank reads or writes by itself. MPI report, 14.4.2. docs/files.md.
+// What one rank reads or writes by itself. MPI report, 14.4.2. docs/design/files.md.
 #pragma once
 
 #include "mpi/io/access.hpp"

@@ -1,5 +1,5 @@
 // Sizes from which on something is done in another way with files: measured, and what tools may ask for
-// (mpi/tool/controls.cpp). docs/files.md.
+// (mpi/tool/controls.cpp). docs/design/files.md.
 #pragma once
 
 #include <cstddef>

@@ -1,6 +1,6 @@
 // NodeFile: a file as one collective open has opened it, for all members of its communicator in this node
 // process. Decides on which thread a system call is made: what takes no longer than a hand-over to another thread is
-// made where it is, the rest suspends the rank, not its worker. docs/files.md.
+// made where it is, the rest suspends the rank, not its worker. docs/design/files.md.
 #pragma once
 
 #include <sys/stat.h>

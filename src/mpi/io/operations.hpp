@@ -1,5 +1,5 @@
 // What the calls of MPI_File_ that move data do: where their data are in the file, by which pointer, at once or as a
-// request. Buffers and counts are as the user gave them. MPI report, 14.4. docs/files.md.
+// request. Buffers and counts are as the user gave them. MPI report, 14.4. docs/design/files.md.
 #pragma once
 
 #include "mpi/io/file.hpp"

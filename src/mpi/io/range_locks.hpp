@@ -1,7 +1,7 @@
 // RangeLocks: which bytes of a file somebody in this node process is at, so that what reads, changes and writes
 // back more than its own bytes (data sieving), and what is to be atomic, keeps the others away meanwhile. One for
 // each file (device and inode), whichever handles it was opened by. First come, first served; who waits is
-// suspended. docs/files.md.
+// suspended. docs/design/files.md.
 #pragma once
 
 #include <sys/stat.h>

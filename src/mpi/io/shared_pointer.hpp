@@ -1,6 +1,6 @@
 // The shared file pointer: a number in the node process of rank 0 of the file's communicator. Members there add to it;
 // those of other node processes ask rank 0, on whose worker a helper fiber answers, whenever a task of the worker
-// comes to a scheduling point. MPI report, 14.4.4. docs/files.md.
+// comes to a scheduling point. MPI report, 14.4.4. docs/design/files.md.
 #pragma once
 
 #include "mpi/io/file.hpp"

@@ -1,6 +1,6 @@
 // Striping: how a parallel file system spreads a file over its devices. Chosen when the file is made, by the hints
 // striping_factor, striping_unit and start_iodevice (MPI report, 14.2.8). Lustre is known, by its extended attribute
-// "lustre.lov"; other file systems have none that a program could choose. docs/files.md.
+// "lustre.lov"; other file systems have none that a program could choose. docs/design/files.md.
 #pragma once
 
 #include <sys/types.h>

@@ -1,7 +1,7 @@
 // View: which bytes of a file a rank sees: from byte `disp` on, the data of its filetype, repeated without end
 // (MPI report, 14.3). They are one stream, of which an offset is a number of etypes. Immutable; operations under
 // way keep theirs. A filetype whose repetitions go backwards (an extent smaller than the data) is allowed; its
-// stream is then not in the order of the file. docs/files.md.
+// stream is then not in the order of the file. docs/design/files.md.
 #pragma once
 
 #include <array>

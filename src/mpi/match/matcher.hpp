@@ -5,7 +5,7 @@
 //
 // Allocates nothing while idle, and nothing fails for want of memory: hash tables that cannot grow stay as
 // they are, and matching is slower then. Data moves outside the lock, which is held for a few nanoseconds per
-// operation. Nothing here suspends. Mechanism: docs/matching.md.
+// operation. Nothing here suspends. Mechanism: docs/design/matching.md.
 #pragma once
 
 #include <array>

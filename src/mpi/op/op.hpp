@@ -65,7 +65,7 @@ Op* create_op(MPI_User_function* user, MPI_User_function_c* user_c, bool commuta
 /// every predefined type.
 Err check_op(const Op& op, const Datatype& type);
 
-/// True if `op` is accepted on `type` although the report does not define it (docs/datatypes.md).
+/// True if `op` is accepted on `type` although the report does not define it (docs/design/datatypes.md).
 bool beyond_the_report(const Op& op, const Datatype& type) noexcept;
 
 /// "MPI_SUM", or words for one that the program has made.

@@ -6,8 +6,8 @@
 //
 // One ring per ordered pair of workers (p2p/worker_channels.hpp). Messages between two ranks keep their
 // order: before a sender goes to the receiver's matcher itself (large and synchronous messages) it delivers
-// what lies in the ring. If ranks move (docs/load-balance.md), so does a worker before it goes to another worker for the
-// same rank, and before one of its own ranks leaves it. docs/matching.md.
+// what lies in the ring. If ranks move (docs/design/load-balance.md), so does a worker before it goes to another worker for the
+// same rank, and before one of its own ranks leaves it. docs/design/matching.md.
 #pragma once
 
 #include <cstddef>

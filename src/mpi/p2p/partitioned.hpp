@@ -1,6 +1,6 @@
 // Partitioned point-to-point communication: a persistent message whose partitions the sender releases one by
 // one, and the receiver may use one by one. The two sides may divide it differently. MPI report, chapter 4;
-// docs/matching.md.
+// docs/design/matching.md.
 #pragma once
 
 #include "mpi/request/request.hpp"

@@ -76,7 +76,7 @@ inline bool comes_within(int looks, const sched::Waiter& waiter) noexcept {
 
 // What comes while something of one's own goes out is looked for so often, in vain some microsecond, before the rank
 // waits: waiting begins with an atomic instruction, which lasts until what has been sent has left this core, and the
-// look for what comes would stand behind it. docs/matching.md, "Exchanges".
+// look for what comes would stand behind it. docs/design/matching.md, "Exchanges".
 constexpr int kLooksInExchange = 64;
 
 // Whether it comes from another worker of this process, as far as is known: not if ranks move.

@@ -1,7 +1,7 @@
 // RemoteCalls: what point-to-point communication asks of the protocol layer above it (remote/): messages to
 // and from ranks of other node processes. Registered when the job has several node processes; with one there
 // is no table, and nothing here costs more than a look at a pointer that never changes. Called by ranks;
-// nothing here suspends. docs/network.md, section Protocols.
+// nothing here suspends. docs/design/network.md, section Protocols.
 #pragma once
 
 #include "mpi/comm/comm.hpp"

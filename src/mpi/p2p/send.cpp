@@ -2,7 +2,7 @@
 // else into a posted receive if there is one; else a small message is left in a cell and a large or synchronous
 // one as a descriptor of the sender's buffer, which the receiver copies from. Never two copies of a large message,
 // unless it lies in pieces shorter than a few cache lines.
-// docs/matching.md.
+// docs/design/matching.md.
 #include "base/deferred.hpp"
 #include "mpi/p2p/cell.hpp"
 #include "mpi/p2p/channel.hpp"
@@ -19,7 +19,7 @@ namespace {
 // Copies up to this many bytes into a cell under the matcher's lock: cheaper than taking the lock twice.
 constexpr MPI_Count kCopyUnderLock = 256;
 // A rank that sends on and on to one of its own worker gives it its turn after so many messages that lie there:
-// what comes after the receiver, on another core perhaps, would wait for the last of them (docs/matching.md,
+// what comes after the receiver, on another core perhaps, would wait for the last of them (docs/design/matching.md,
 // Running ahead). Few enough to lie in the nearest cache, and so many that the switch does not count.
 constexpr std::size_t kTurn = 8;
 
@@ -104,7 +104,7 @@ template <class Descriptor>
   return Left::kDescriptor;
 }
 
-// Where ranks move (docs/load-balance.md). `here` is right until the sender's next scheduling point; the receiver may
+// Where ranks move (docs/design/load-balance.md). `here` is right until the sender's next scheduling point; the receiver may
 // have left `there` when the message comes to be looked at, and then whoever looks completes the receive for another
 // worker.
 template <class Descriptor>

@@ -1,5 +1,5 @@
 // Copying a large message with two cores: the worker of the rank at the other end, which waits for the message,
-// takes part if it has nothing else to run (sched/assist.hpp). docs/matching.md, "Large messages".
+// takes part if it has nothing else to run (sched/assist.hpp). docs/design/matching.md, "Large messages".
 #pragma once
 
 #include <cstring>

@@ -1,6 +1,6 @@
 // WorkerChannels: small messages from the ranks of one worker to those of another, one ring of slots per
 // ordered pair of workers, one writer and one reader each. Knows nothing of matching: whoever reads is given
-// slot after slot (p2p/channel.cpp). docs/matching.md, section Between workers, has the argument for the
+// slot after slot (p2p/channel.cpp). docs/design/matching.md, section Between workers, has the argument for the
 // handshakes.
 //
 // A reader polls only the channels that have talked of late. One that has not is *dormant*; its next message

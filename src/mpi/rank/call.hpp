@@ -22,7 +22,7 @@ namespace tmpi::mpi {
 
 /// A stay in MPI, from the entry to the return to user code, with `name` noted as the call the rank is in
 /// (for state dumps of blocked ranks and error messages). Everything that touches the library's state happens
-/// while one lives: it keeps the rank's other threads out (docs/threads.md). They nest.
+/// while one lives: it keeps the rank's other threads out (docs/design/threads.md). They nest.
 class Frame {
  public:
   [[gnu::always_inline]] explicit Frame(const char* name) noexcept : flow_(calling_flow()), inside_(flow_) {

@@ -1,5 +1,5 @@
 // RankFigures: what is counted of a rank while somebody wants to know: --profile, --trace, a session of the tools
-// interface (mpi/tool). Nobody touches it else. docs/tools-interface.md.
+// interface (mpi/tool). Nobody touches it else. docs/reference/tools-interface.md.
 #pragma once
 
 #include <array>

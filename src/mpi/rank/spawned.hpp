@@ -1,5 +1,5 @@
 // What the node processes are told of a spawned world beside the programs to be run, as bytes that the launcher carries
-// from the rank that spawns to all of them. docs/dynamic-processes.md.
+// from the rank that spawns to all of them. docs/design/dynamic-processes.md.
 #pragma once
 
 #include <string>

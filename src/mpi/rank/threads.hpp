@@ -1,5 +1,5 @@
 // Who calls: a rank's own flow of control, or a thread that the rank has created. MPI report, 11.6.
-// docs/threads.md.
+// docs/design/threads.md.
 #pragma once
 
 #include "mpi/rank/rank.hpp"

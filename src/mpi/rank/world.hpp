@@ -1,6 +1,6 @@
 // World: ranks that were started together and have an MPI_COMM_WORLD in common: those of tmpirun's command line, or
 // those of one MPI_Comm_spawn. Ranks are numbered through all worlds of a job: a world's rank 0 is number `first` of the
-// job, and "world rank" elsewhere in the library means that number. docs/dynamic-processes.md.
+// job, and "world rank" elsewhere in the library means that number. docs/design/dynamic-processes.md.
 #pragma once
 
 #include <memory>

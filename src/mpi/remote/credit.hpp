@@ -2,7 +2,7 @@
 // sender's node counts, for each destination rank, what it has sent there and has not been told to have left
 // the receiver's memory; beyond a limit a message asks first (RTS), which holds no memory and so never blocks
 // anybody. The receiver's node returns credit in batches. One word per destination rank here, one per local
-// rank and peer there, from the first message on. docs/network.md.
+// rank and peer there, from the first message on. docs/design/network.md.
 #pragma once
 
 #include <atomic>

@@ -1,5 +1,5 @@
 // DelegationQueue: what ranks want done inside of the engine while somebody else is there. Left without a lock, in cells;
-// run by whoever is inside, oldest first. docs/network.md, "Who is inside".
+// run by whoever is inside, oldest first. docs/design/network.md, "Who is inside".
 #pragma once
 
 #include <atomic>

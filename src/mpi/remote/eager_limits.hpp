@@ -1,7 +1,7 @@
 // EagerLimits: up to which size messages between this node and each other one travel unasked. One number for all
 // (`--eager-limit SIZE`), or one per peer that changes with what the program does (`--eager-limit dynamic`): the policy
 // says to what, LimitSwitch how, and the transport's Reconnection provides connections with receive buffers of that
-// size. Used under the engine's lock, but for of(), looked_for() and blocked_for(). docs/eager-limit.md.
+// size. Used under the engine's lock, but for of(), looked_for() and blocked_for(). docs/design/eager-limit.md.
 #pragma once
 
 #include <atomic>

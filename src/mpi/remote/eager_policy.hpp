@@ -1,6 +1,6 @@
 // EagerPolicy: which eager limit would suit the messages between this node and each of the others (`--eager-limit
 // dynamic`; Subramoni et al., sections 3.1, 3.2 and 4.4). The same for every transport: it sees messages and times,
-// nothing else. docs/eager-limit.md.
+// nothing else. docs/design/eager-limit.md.
 //
 // A larger limit pays where a program computes between a nonblocking call and its wait: a message that asks first then
 // moves only when a CPU looks. Used under the engine's lock, but for looked_for() and blocked_for(), which any

@@ -1,6 +1,6 @@
 // LimitSwitch: how two nodes agree on another eager limit for the messages between them, and change the connection
 // behind it, while messages go on in both directions (Subramoni et al., sections 3.2 and 4.2, full in-band). One per
-// peer, the same at both ends: a state and what each message does to it, nothing else. docs/network.md, "The adaptive
+// peer, the same at both ends: a state and what each message does to it, nothing else. docs/design/network.md, "The adaptive
 // eager limit"; net/reconnection.hpp draws who sends what when.
 //
 // Used under the engine's lock. A value: tests copy it, and try every order of what can happen.

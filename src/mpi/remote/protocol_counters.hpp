@@ -1,4 +1,4 @@
-// ProtocolCounters: what has left a node process for others, by protocol (docs/network.md).
+// ProtocolCounters: what has left a node process for others, by protocol (docs/design/network.md).
 #pragma once
 
 #include <cstdint>

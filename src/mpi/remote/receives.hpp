@@ -1,7 +1,7 @@
 // Receives: messages from ranks of other nodes, from their first byte until they are in the receive's buffer.
 // Everything that arrives is checked before it is believed. Used under the engine's lock, except
 // release_quietly().
-// docs/network.md, section Protocols.
+// docs/design/network.md, section Protocols.
 #pragma once
 
 #include <array>

@@ -1,7 +1,7 @@
 // Remote: messages between ranks of different node processes. The one protocol layer above every transport:
 // it packs what MPI means by a message into active messages (EAGER, RTS, CTS, DATA, FIN, ...), matches what
 // arrives with the ranks' receives, and moves large messages by one of three rendezvous protocols.
-// docs/network.md, section Protocols.
+// docs/design/network.md, section Protocols.
 //
 // Progress is made by poll(), which workers call at scheduling points and while they idle: the protocols are
 // driven by the CPU, as in the paper. One worker at a time is inside; a worker that finds another one there

@@ -1,5 +1,5 @@
 // The rendezvous protocols (--rndv) by name: how a message that is too large to be sent eagerly travels
-// (docs/network.md). Needs nothing of the library, so that tmpirun can read it too.
+// (docs/design/network.md). Needs nothing of the library, so that tmpirun can read it too.
 #pragma once
 
 #include <cstdint>

@@ -1,5 +1,5 @@
 // Sends: messages to ranks of other nodes, until their buffers are free and, where that is asked, they are
-// matched. Used under the engine's lock. docs/network.md, section Protocols.
+// matched. Used under the engine's lock. docs/design/network.md, section Protocols.
 #pragma once
 
 #include <array>

@@ -1,7 +1,7 @@
 // TransferQueue: the large messages whose data goes to a peer, or comes from it, and which of them is to post the next
 // piece. That whose rank has waited longest: ranks that wait together go on one after the other, whereas pieces in turn
 // would have all go on late. Only so much is posted at a time, where somebody posts the next piece soon; what is not data
-// (RTS, CTS, FIN) then finds the wire free after that, and not after all data of all ranks. docs/network.md, "The transfer
+// (RTS, CTS, FIN) then finds the wire free after that, and not after all data of all ranks. docs/design/network.md, "The transfer
 // queue". Used under the engine's lock.
 #pragma once
 

@@ -1,4 +1,4 @@
-// Limits of one-sided communication that tools may ask for (mpi/tool/controls.cpp). docs/one-sided.md.
+// Limits of one-sided communication that tools may ask for (mpi/tool/controls.cpp). docs/design/one-sided.md.
 #pragma once
 
 #include <cstddef>

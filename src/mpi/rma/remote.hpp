@@ -1,5 +1,5 @@
 // One-sided communication with members on other nodes: the origin's side. The target's is in target.hpp. Any of it only
-// while the job has several node processes. docs/one-sided.md, "Between nodes".
+// while the job has several node processes. docs/design/one-sided.md, "Between nodes".
 #pragma once
 
 #include "mpi/remote/remote.hpp"

@@ -1,6 +1,6 @@
 // Synchronization of windows below the C interface. Handles have been checked; ranks, assertions and epochs are checked
 // here. MPI report, 12.5. MPI_ERR_RMA_SYNC: the call does not fit the epochs that are open. Where operations to other
-// nodes are waited for, an error that a target has found comes back: MPI_ERR_RMA_RANGE. docs/one-sided.md.
+// nodes are waited for, an error that a target has found comes back: MPI_ERR_RMA_RANGE. docs/design/one-sided.md.
 #pragma once
 
 #include "mpi/comm/group_ops.hpp"

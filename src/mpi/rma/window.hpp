@@ -1,6 +1,6 @@
 // Window: one rank's view of a window (MPI_Win), and what its members in this node process have in common. MPI report,
 // chapter 12. Ranks of a node share an address space, so whoever knows where a member's memory lies copies into it; the
-// memory model is MPI_WIN_UNIFIED. docs/one-sided.md.
+// memory model is MPI_WIN_UNIFIED. docs/design/one-sided.md.
 #pragma once
 
 #include <atomic>

@@ -1,7 +1,7 @@
 // Events: what a rank's tools have asked to be told of (MPI report, 15.3.8). An event is noted where it happens, on
 // whatever thread, without allocating, and delivered on the rank's own flow of control: callbacks are the program's code,
 // which must find its own globals and thread-locals. Until then it waits in the registration's ring; what finds no room
-// there is dropped, and counted. docs/tools-interface.md.
+// there is dropped, and counted. docs/reference/tools-interface.md.
 #pragma once
 
 #include <array>

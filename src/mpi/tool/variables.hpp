@@ -1,5 +1,5 @@
 // Variables: the table of all performance variables (MPI report, 15.3.7). What MPI_T_pvar_get_info says, what a handle
-// reads, what --profile writes into its JSON, and the table in docs/tools-interface.md come from here. The same for all
+// reads, what --profile writes into its JSON, and the table in docs/reference/tools-interface.md come from here. The same for all
 // ranks of a job.
 #pragma once
 

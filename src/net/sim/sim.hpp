@@ -1,4 +1,4 @@
-// Sim: node processes of one machine with a modelled wire between them. docs/network.md, "sim".
+// Sim: node processes of one machine with a modelled wire between them. docs/design/network.md, "sim".
 //
 // A sender copies header and payload into its ring at the receiver (ring.hpp), in pieces of up to kPiece
 // bytes, each with the time at which it reaches the receiver's interface; the receiver looks at a piece only

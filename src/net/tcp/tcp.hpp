@@ -1,4 +1,4 @@
-// The tcp transport: docs/network.md. One thread at a time, nothing blocks; sockets are watched by one epoll
+// The tcp transport: docs/design/network.md. One thread at a time, nothing blocks; sockets are watched by one epoll
 // set, whose descriptor is what a sleeper watches.
 #pragma once
 

@@ -1,7 +1,7 @@
 // Link: everything about one peer: its queue pair and how that is connected, what waits to be sent, what is on its
 // way, what arrives. Everything but send(), get() and expose() is called from poll(), arm() or close().
 //
-// Frames and credits: docs/network.md, "verbs".
+// Frames and credits: docs/design/network.md, "verbs".
 #pragma once
 
 #include <deque>

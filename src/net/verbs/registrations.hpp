@@ -1,5 +1,5 @@
 // Registrations: memory of the program's that the adapter may use, by whole pages. What has been registered stays so
-// for the next message from or to the same buffer (registration_cache in docs/network.md), as long as the memory is
+// for the next message from or to the same buffer (registration_cache in docs/design/network.md), as long as the memory is
 // not unmapped, moved or given back to the system: UnmapWatch tells. Where it cannot tell, memory is registered for
 // one message at a time. One thread at a time.
 #pragma once

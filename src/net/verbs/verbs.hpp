@@ -1,4 +1,4 @@
-// The verbs transport: docs/network.md, "verbs". One thread at a time, nothing blocks, and while somebody polls no
+// The verbs transport: docs/design/network.md, "verbs". One thread at a time, nothing blocks, and while somebody polls no
 // system call is made but a look at the clock of what is rare: connections, deaths, the state of the port.
 #pragma once
 
