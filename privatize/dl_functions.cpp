@@ -10,6 +10,7 @@
 #include <new>
 #include <string>
 
+#include "base/path.hpp"
 #include "privatize/arena_registry.hpp"
 #include "privatize/debugger.hpp"
 #include "privatize/dl_scope.hpp"
@@ -104,9 +105,7 @@ void* find_next(const RankState& state, const SymbolName& wanted, const void* ca
 void* prefer_own(const RankState& state, void* found, const SymbolName& wanted) {
   Dl_info info;
   if (found == nullptr || ::dladdr(found, &info) == 0) return found;
-  const char* const slash = std::strrchr(info.dli_fname, '/');
-  const SharedLibrary* row = shared_library(slash != nullptr ? slash + 1 : info.dli_fname);
-  if (row != &kSharedLibraries[0]) return found;
+  if (!is_libcs(file_of(info.dli_fname))) return found;
   void* const own = address_of_target(state, state.set->scope().find_outside(wanted));
   return own != nullptr ? own : found;
 }

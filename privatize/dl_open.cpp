@@ -144,14 +144,10 @@ const Object* member(const RankState& state, const std::string& name, const std:
 }
 
 SearchContext context_of(const RankState& state, const Object* caller) {
+  const std::string& library_path = state.set->libraries().search_path;
+  if (caller != nullptr) return search_context(*caller->file, library_path);
   SearchContext context;
-  context.library_path = state.set->libraries().search_path;
-  if (caller == nullptr) return context;
-  const std::string& path = caller->file->path();
-  context.origin = path.substr(0, path.rfind('/'));
-  context.runpath = caller->file->dynamic().runpath;
-  if (!caller->file->dynamic().rpath.empty())
-    context.rpaths.emplace_back(caller->file->dynamic().rpath, context.origin);
+  context.library_path = library_path;
   return context;
 }
 

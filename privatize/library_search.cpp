@@ -10,7 +10,9 @@
 #include <cstring>
 #include <string_view>
 
+#include "base/path.hpp"
 #include "privatize/elf_bytes.hpp"
+#include "privatize/elf_file.hpp"
 #include "privatize/machine.hpp"
 
 namespace tmpi::privatize {
@@ -128,6 +130,15 @@ std::string search_cache(const std::string& name) {
 }
 
 }  // namespace
+
+SearchContext search_context(const ElfFile& file, const std::string& library_path) {
+  SearchContext context;
+  context.library_path = library_path;
+  context.origin = directory_of(file.path());
+  context.runpath = file.dynamic().runpath;
+  if (!file.dynamic().rpath.empty()) context.rpaths.emplace_back(file.dynamic().rpath, context.origin);
+  return context;
+}
 
 std::string find_library(const std::string& name, const SearchContext& context) {
   if (name.find('/') != std::string::npos) {

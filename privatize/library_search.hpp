@@ -7,6 +7,8 @@
 
 namespace tmpi::privatize {
 
+class ElfFile;
+
 /// Who asks: the object with the DT_NEEDED entry.
 struct SearchContext {
   std::string library_path;  ///< the rank's LD_LIBRARY_PATH
@@ -15,6 +17,9 @@ struct SearchContext {
   std::vector<std::pair<std::string, std::string>>
       rpaths;  ///< (DT_RPATH, origin) of the object and of those that needed it
 };
+
+/// Of what `file` needs, without what the objects that needed it say. `library_path`: the rank's LD_LIBRARY_PATH.
+SearchContext search_context(const ElfFile& file, const std::string& library_path);
 
 /// Path of `name` (a soname, or a path if it contains a slash), or empty if there is none.
 std::string find_library(const std::string& name, const SearchContext& context);

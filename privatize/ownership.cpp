@@ -2,14 +2,11 @@
 
 #include <algorithm>
 
+#include "base/path.hpp"
 #include "privatize/shared_libraries.hpp"
 
 namespace tmpi::privatize {
 namespace {
-
-std::string_view file_of(std::string_view name) {
-  return name.substr(name.rfind('/') + 1);
-}
 
 /// True if the user means this library: its file name, or that up to ".so" or a number of its version.
 bool means(std::string_view wanted, std::string_view file) {
@@ -37,9 +34,7 @@ LibraryOwner library_owner(std::string_view name, const LibraryChoices& choices)
 
 Result<void> check_choices(const LibraryChoices& choices) {
   for (const std::string& name : choices.own) {
-    const SharedLibrary* row =
-        shared_library(name.find(".so") == std::string::npos ? name + ".so." : name + ".");
-    if (row != nullptr && row == &kSharedLibraries[0])
+    if (is_libcs(name.find(".so") == std::string::npos ? name + ".so." : name + "."))
       return Failure{"--private-library " + name + ": belongs to libc, which all ranks of a process share"};
   }
   for (const std::string& name : choices.shared) {

@@ -5,7 +5,9 @@
 #include <algorithm>
 #include <cstdio>
 #include <map>
+#include <string_view>
 
+#include "base/path.hpp"
 #include "privatize/library_search.hpp"
 #include "privatize/mapping_limit.hpp"
 #include "privatize/relocation.hpp"
@@ -17,24 +19,6 @@
 namespace tmpi::privatize {
 namespace {
 
-std::string directory_of(const std::string& path) {
-  const std::size_t slash = path.rfind('/');
-  return slash == std::string::npos ? "." : slash == 0 ? "/" : path.substr(0, slash);
-}
-
-std::string base_name(const std::string& path) {
-  return path.substr(path.rfind('/') + 1);
-}
-
-/// Sanitizers' runtimes that cannot be loaded into a process that runs: they end it, or have too many thread-locals.
-bool must_be_there_from_the_start(const std::string& library) {
-  for (const char* beginning :
-       {"libasan.so", "libtsan.so", "liblsan.so", "libhwasan.so", "libclang_rt.asan", "libclang_rt.tsan"}) {
-    if (library.rfind(beginning, 0) == 0) return true;
-  }
-  return false;
-}
-
 class Builder {
  public:
   explicit Builder(const SetRequest& request)
@@ -43,10 +27,17 @@ class Builder {
   Result<std::vector<LibraryRow>> list();
 
  private:
+  /// A place in the order of search.
+  struct Place {
+    const Object* object;     // null: a shared library
+    std::string shared = {};  // its name in DT_NEEDED; "": MPI
+    std::string path = {};    // where it has been found; "": nowhere
+    const Object* needed_by = nullptr;
+  };
+
   Result<void> collect();
   Result<void> collect_needed(std::size_t index);
   Result<Object*> need(const std::string& name, const Object& from, std::size_t from_index);
-  Result<void> open_shared(const std::string& name, const std::string& path, const Object& from);
   Result<Object*> add(const std::string& path, ElfFile::Role role, int needed_by);
   Result<Object*> open_beside(const std::string& path);
   Object* known(const std::string& name) const;
@@ -54,12 +45,8 @@ class Builder {
   std::shared_ptr<const Scope> make_scope() const;
   void add_own(Scope& scope) const;
   Result<void> bind();
-
-  /// A place in the order of search.
-  struct Place {
-    const Object* object;  // null: a shared library
-    std::string shared;    // its name; "": MPI
-  };
+  Result<void> open_shared() const;
+  static Result<void> open_shared(const Place& place);
 
   const SetRequest& request_;
   std::unique_ptr<ImageSet> set_;
@@ -79,14 +66,14 @@ Result<Object*> Builder::add(const std::string& path, ElfFile::Role role, int ne
 Result<Object*> Builder::open_beside(const std::string& path) {
   auto objects = request_.open_needed(path);
   if (!objects) return objects.failure();
-  for (const Object* object : *objects) order_.push_back({object, {}});
+  for (const Object* object : *objects) order_.push_back({object});
   return const_cast<Object*>(objects->front());
 }
 
 Object* Builder::known(const std::string& name) const {
-  const std::string wanted = base_name(name);
+  const std::string_view wanted = file_of(name);
   auto is_it = [&](const Object& object) {
-    return object.file->dynamic().soname == wanted || base_name(object.file->path()) == wanted;
+    return object.file->dynamic().soname == wanted || file_of(object.file->path()) == wanted;
   };
   for (const auto& object : set_->objects()) {
     if (is_it(*object)) return object.get();
@@ -102,12 +89,8 @@ Object* Builder::known(const std::string& name) const {
 }
 
 SearchContext Builder::context(std::size_t index) const {
-  const ElfFile& file = *set_->objects()[index]->file;
-  SearchContext context;
-  context.library_path = request_.libraries.search_path;
-  context.origin = directory_of(file.path());
-  context.runpath = file.dynamic().runpath;
-  for (int i = static_cast<int>(index); i >= 0; i = needed_by_[i]) {
+  SearchContext context = search_context(*set_->objects()[index]->file, request_.libraries.search_path);
+  for (int i = needed_by_[index]; i >= 0; i = needed_by_[i]) {
     const ElfFile& asking = *set_->objects()[i]->file;
     if (!asking.dynamic().rpath.empty())
       context.rpaths.emplace_back(asking.dynamic().rpath, directory_of(asking.path()));
@@ -119,13 +102,12 @@ Result<Object*> Builder::need(const std::string& name, const Object& from, std::
   if (Object* object = known(name)) return object;
   const Ownership ownership = library_owner(name, request_.libraries).ownership;
   if (ownership == Ownership::kRuntime) {
-    order_.push_back({nullptr, {}});
+    order_.push_back({nullptr});
     return nullptr;
   }
   const std::string path = find_library(name, context(from_index));
   if (ownership == Ownership::kShared) {
-    if (auto r = open_shared(name, path, from); !r) return r.failure();
-    order_.push_back({nullptr, base_name(name)});
+    order_.push_back({nullptr, name, path, &from});
     return nullptr;
   }
   if (path.empty()) {
@@ -135,25 +117,8 @@ Result<Object*> Builder::need(const std::string& name, const Object& from, std::
   }
   if (request_.open_needed) return open_beside(path);
   auto added = add(path, ElfFile::Role::kLibrary, static_cast<int>(from_index));
-  if (added) order_.push_back({*added, {}});
+  if (added) order_.push_back({*added});
   return added;
-}
-
-Result<void> Builder::open_shared(const std::string& name, const std::string& path, const Object& from) {
-  if (must_be_there_from_the_start(base_name(name)) &&
-      dlopen(name.c_str(), RTLD_NOW | RTLD_NOLOAD) == nullptr) {
-    return Failure{from.file->path() +
-                   ": was compiled with a sanitizer, whose library must be in the node process from " +
-                   "its start: LD_PRELOAD=" + (path.empty() ? name : path) + " tmpirun ..."};
-  }
-  // Of libc's family there is one in a process, whatever else is found.
-  const bool libc = shared_library(base_name(name)) == &kSharedLibraries[0];
-  const std::string& first = libc || path.empty() ? name : path;
-  if (SystemScope::open(first.c_str(), RTLD_NOW | RTLD_GLOBAL) != nullptr) return {};
-  if (SystemScope::open(name.c_str(), RTLD_NOW | RTLD_GLOBAL) != nullptr) return {};
-  const char* const why = dlerror();
-  return Failure{from.file->path() + ": needs the library " + name + ", which cannot be loaded (" +
-                 (why != nullptr ? why : "no reason given") + ")"};
 }
 
 Result<void> Builder::collect_needed(std::size_t index) {
@@ -199,11 +164,11 @@ void Builder::add_own(Scope& scope) const {
   for (const Place& place : order_) {
     if (place.object != nullptr) {
       // The shim's versions of functions of libgomp (shim/openmp.cpp) stand in front of its own.
-      if (base_name(place.object->file->path()).starts_with("libgomp.so.")) scope.add_libc(shim_);
+      if (file_of(place.object->file->path()).starts_with("libgomp.so.")) scope.add_libc(shim_);
       scope.add(*place.object);
     } else if (place.shared.empty()) {
       scope.add_runtime();
-    } else if (place.shared.starts_with("libc.so.")) {
+    } else if (file_of(place.shared).starts_with("libc.so.")) {
       scope.add_libc(shim_);
     } else {
       scope.add_shared(place.shared);
@@ -223,7 +188,34 @@ std::shared_ptr<const Scope> Builder::make_scope() const {
   return scope;
 }
 
+Result<void> Builder::open_shared(const Place& place) {
+  const std::string& name = place.shared;
+  const std::string& by = place.needed_by->file->path();
+  if (is_early_sanitizer(file_of(name)) && dlopen(name.c_str(), RTLD_NOW | RTLD_NOLOAD) == nullptr) {
+    return Failure{
+        by + ": was compiled with a sanitizer, whose library must be in the node process from its start, " +
+        "and the program does not need it: compile that with the sanitizer, too, or LD_PRELOAD=" +
+        (place.path.empty() ? name : place.path) + " tmpirun ..."};
+  }
+  // Of libc's family there is one in a process, whatever else is found.
+  const std::string& first = is_libcs(file_of(name)) || place.path.empty() ? name : place.path;
+  if (SystemScope::open(first.c_str(), RTLD_NOW | RTLD_GLOBAL) != nullptr) return {};
+  if (SystemScope::open(name.c_str(), RTLD_NOW | RTLD_GLOBAL) != nullptr) return {};
+  const char* const why = dlerror();
+  return Failure{by + ": needs the library " + name + ", which cannot be loaded (" +
+                 (why != nullptr ? why : "no reason given") + ")"};
+}
+
+Result<void> Builder::open_shared() const {
+  for (const Place& place : order_) {
+    if (place.needed_by == nullptr) continue;
+    if (auto r = open_shared(place); !r) return r;
+  }
+  return {};
+}
+
 Result<void> Builder::bind() {
+  if (auto r = open_shared(); !r) return r;
   const std::shared_ptr<const Scope> scope = make_scope();
   set_->keep_scope(scope);
   set_->set_libraries(request_.libraries);
@@ -254,7 +246,8 @@ Result<std::vector<LibraryRow>> Builder::list() {
   if (auto r = collect(); !r) return r.failure();
   std::vector<LibraryRow> rows;
   const auto add_own = [&](const Object& object, const LibraryOwner& owner) {
-    rows.push_back({base_name(object.file->path()), object.file->path(), owner, data_of(*object.file)});
+    rows.push_back(
+        {std::string(file_of(object.file->path())), object.file->path(), owner, data_of(*object.file)});
   };
   for (const Object* object : first_) {
     add_own(*object, {Ownership::kPrivate, object == first_.front() ? "the program" : "LD_PRELOAD"});
@@ -263,12 +256,15 @@ Result<std::vector<LibraryRow>> Builder::list() {
   const auto system = SystemScope::snapshot();
   for (const Place& place : order_) {
     if (place.object != nullptr) {
-      add_own(*place.object, library_owner(base_name(place.object->file->path()), request_.libraries));
+      add_own(*place.object, library_owner(file_of(place.object->file->path()), request_.libraries));
       continue;
     }
     const SystemModule* const module = place.shared.empty() ? nullptr : system->module(place.shared);
-    LibraryRow row{
-        place.shared.empty() ? "libmpi_abi.so" : place.shared, module != nullptr ? module->name : "", {}};
+    LibraryRow row{"libmpi_abi.so", {}, {}};
+    if (!place.shared.empty()) {
+      row.name = file_of(place.shared);
+      row.path = module != nullptr ? module->name : place.path.empty() ? "not found" : place.path;
+    }
     row.owner = library_owner(row.name, request_.libraries);
     const auto same = [&](const LibraryRow& other) { return other.name == row.name; };
     if (std::ranges::none_of(rows, same)) rows.push_back(std::move(row));

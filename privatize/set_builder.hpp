@@ -40,7 +40,7 @@ struct LibraryRow {
   std::uint64_t data = 0;  ///< bytes that each rank has of its own: writable segments and thread-locals
 };
 
-/// The program and what it needs, in the order in which symbols are searched. Opens what is shared.
+/// The program and what it needs, in the order in which symbols are searched.
 Result<std::vector<LibraryRow>> list_libraries(const SetRequest& request);
 
 }  // namespace tmpi::privatize

@@ -8,6 +8,7 @@
 #include <mutex>
 #include <set>
 
+#include "base/path.hpp"
 #include "privatize/shared_libraries.hpp"
 
 namespace tmpi::privatize {
@@ -24,10 +25,6 @@ struct Opened {
 Opened& opened() {
   static auto* modules = new Opened;  // ranks may still run while the process ends
   return *modules;
-}
-
-std::string_view file_of(std::string_view path) {
-  return path.substr(path.rfind('/') + 1);
 }
 
 std::span<const Elf64_Dyn> dynamic_of(const link_map& map) {
@@ -75,18 +72,9 @@ bool named_in_preload(const SystemModule& module) {
   return false;
 }
 
-bool is_sanitizer(const SystemModule& module) {
-  for (const std::string_view name :
-       {"libasan.so", "liblsan.so", "libtsan.so", "libubsan.so", "libhwasan.so", "libclang_rt."}) {
-    if (file_of(module.name).starts_with(name)) return true;
-  }
-  return false;
-}
-
 /// Visible whatever ranks have opened.
 bool is_everybodys(const SystemModule& module) {
-  return module.name.empty() || module.preloaded ||
-         shared_library(file_of(module.name)) == &kSharedLibraries[0];
+  return module.name.empty() || module.preloaded || is_libcs(file_of(module.name));
 }
 
 }  // namespace
@@ -132,7 +120,7 @@ std::shared_ptr<const SystemScope> SystemScope::snapshot() {
     more = false;
     for (std::size_t i = 0; i < all.size(); ++i) {
       SystemModule& module = *all[i];
-      module.preloaded = named_in_preload(module) || is_sanitizer(module);
+      module.preloaded = named_in_preload(module) || is_sanitizer(file_of(module.name));
       if (taken[i] || !is_visible(module)) continue;
       taken[i] = more = true;
       if (!module.name.empty()) visible.insert(module.needed.begin(), module.needed.end());

@@ -21,7 +21,7 @@ def rows():
     table = header[header.index("kSharedLibraries[] = {"):]
     table = table[table.index("{") + 1:table.index("\n};")]
     literals = r'((?:"[^"]*"\s*)+)'
-    for names, why in re.findall(r"\{\s*" + literals + r",\s*" + literals + r"\}", table):
+    for names, why in re.findall(r"\{SharedKind::\w+,\s*" + literals + r",\s*" + literals + r"\}", table):
         yield " ".join(f"`{name.rstrip('.')}`" for name in text_of(names).split()), text_of(why)
 
 

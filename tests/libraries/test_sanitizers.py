@@ -18,15 +18,15 @@ SKIPPED = 77  # SKIP_RETURN_CODE
 HANG = 240
 RANKS = 5
 
-# What each finds, and how its library is called, which must be in the process from its start; None: it may come later.
+# What each finds. Leaks are not looked for under tmpirun; nothing is refused for that.
 FOUND = {
     "address": r"SUMMARY: AddressSanitizer: heap-buffer-overflow .*planted\.c:\d+.* in write_past",
     "undefined": r"SUMMARY: UndefinedBehaviorSanitizer: undefined-behavior .*planted\.c:\d+",
     "thread": r"SUMMARY: ThreadSanitizer: data race .*planted\.c:\d+.* in add",
 }
-LIBRARIES = {"gcc": {"address": "libasan.so", "thread": "libtsan.so"}, "clang": {"address": "libclang_rt.asan-{machine}.so"}}
+LIBRARIES = {"gcc": {"address": "libasan.so", "thread": "libtsan.so", "leak": "liblsan.so"}, "clang": {"address": "libclang_rt.asan-{machine}.so"}}
 # LLVM 14's shared library of ThreadSanitizer crashes in any process, /bin/true included.
-KINDS = {"gcc": ("address", "undefined", "thread"), "clang": ("address", "undefined")}
+KINDS = {"gcc": ("address", "undefined", "thread", "leak"), "clang": ("address", "undefined")}
 
 
 def library(compiler, kind):
@@ -41,14 +41,22 @@ def library(compiler, kind):
 
 class Program:
     def __init__(self, compiler, kind, tools, directory):
-        self.tools, self.kind, self.library = tools, kind, library(compiler, kind)
-        self.binary = directory / f"planted.{kind}"
+        self.tools, self.kind, self.binary = tools, kind, directory / f"planted.{kind}"
         build(compiler, kind, tools, self.binary, check=True)
 
-    def run(self, error, *options):
-        environment = {**os.environ, **({"LD_PRELOAD": self.library} if self.library is not None else {})}
+    def run(self, error, *options, preload=None):
+        """Its libraries come into the node processes by themselves; `preload`: by the user's LD_PRELOAD."""
+        environment = {**os.environ, **({"LD_PRELOAD": preload} if preload is not None else {})}
         return subprocess.run([self.tools / "tmpirun", "--timeout", str(HANG), "-n", str(RANKS), *options, self.binary, error], check=False, env=environment,
                               stdin=subprocess.DEVNULL, capture_output=True, text=True, timeout=HANG + 30)
+
+
+def stand_in(directory):
+    """What starts node processes of other machines on this one, without a descriptor or a variable of tmpirun's."""
+    agent = directory / "agent"
+    agent.write_text('#!/bin/sh\nshift\nexec env -i PATH="$PATH" HOME="$HOME" /bin/sh -c "$*"\n')
+    agent.chmod(0o755)
+    return agent
 
 
 def build(compiler, kind, tools, binary, check):
@@ -57,24 +65,45 @@ def build(compiler, kind, tools, binary, check):
     return subprocess.run(command, check=check, capture_output=not check, text=True, timeout=HANG)
 
 
+def holds(what, condition, *runs):
+    print(f"{what}: {'right' if condition else 'wrong'}", flush=True)
+    for run in () if condition else runs:
+        print(f"{run.args}: code {run.returncode}\n{run.stderr[-6000:]}")
+    return 0 if condition else 1
+
+
+def is_silent(run):
+    return run.returncode == 0 and run.stderr == ""
+
+
+def test_kind(program, compiler, places):
+    wrong = 0
+    for place in places:
+        runs = right, found = program.run("none", *place), program.run(program.kind, *place)
+        good = is_silent(right)
+        if program.kind in FOUND:
+            good = good and re.search(rf"^tmpirun: rank {RANKS - 1}: {FOUND[program.kind]}", found.stderr, re.MULTILINE) is not None
+        wrong += holds(f"{compiler} -fsanitize={program.kind}, {' '.join(map(str, place))}", good, *runs)
+    return wrong
+
+
 def test(compiler, tools, directory):
     wrong = 0
+    places = [("--workers", "1"), ("--workers", "2"), ("--nodes", "2"), ("--launch-agent", stand_in(directory), "--host", "alpha,beta")]
     for kind in KINDS[compiler]:
         program = Program(compiler, kind, tools, directory)
-        for place in (("--workers", "1"), ("--workers", "2"), ("--nodes", "2")):
-            right = program.run("none", *place)
-            found = program.run(kind, *place)
-            last = re.compile(rf"^tmpirun: rank {RANKS - 1}: {FOUND[kind]}", re.MULTILINE)
-            good = right.returncode == 0 and right.stderr == "" and last.search(found.stderr) is not None
-            print(f"{compiler} -fsanitize={kind}, {' '.join(place)}: {'right' if good else 'wrong'}", flush=True)
-            if not good:
-                print(f"without an error: code {right.returncode}\n{right.stderr[-3000:]}\nwith one: code {found.returncode}\n{found.stderr[-6000:]}")
-                wrong += 1
+        wrong += test_kind(program, compiler, places)
+        if kind == "address":
+            quiet = program.run(kind, "-x", "ASAN_OPTIONS=halt_on_error=0:detect_leaks=0:help=1")
+            wrong += holds("-x ASAN_OPTIONS reaches the library", "Available flags for AddressSanitizer" in quiet.stderr, quiet)
+            table = subprocess.run([tools / "tmpirun", "--show-libraries", program.binary], check=False, capture_output=True, text=True, timeout=HANG)
+            wrong += holds("--show-libraries", f"{os.path.basename(library(compiler, kind))[:10]}" in table.stdout, table)
+        if kind in LIBRARIES[compiler]:
+            preloaded = program.run("none", preload=library(compiler, kind))
+            wrong += holds("in LD_PRELOAD already", is_silent(preloaded), preloaded)
     if compiler == "clang":
         refused = build(compiler, "leak", tools, directory / "planted.leak", check=False)
-        if refused.returncode == 0 or "-fsanitize=address looks for leaks, too" not in refused.stderr:
-            print(f"clang -fsanitize=leak is not refused: {refused.stderr}")
-            wrong += 1
+        wrong += holds("clang -fsanitize=leak is refused", refused.returncode != 0 and "-fsanitize=address looks for leaks, too" in refused.stderr, refused)
     return wrong
 
 

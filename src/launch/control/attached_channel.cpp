@@ -9,7 +9,7 @@ namespace tmpi::launch {
 
 Result<Assignment> AttachedChannel::receive_job(FrameReader& incoming) {
   Result<Assignment> assignment = ControlChannel::receive_job(incoming);
-  if (assignment) assignment->node.secret = key_.secret;
+  if (assignment && key_) assignment->node.secret = key_->secret;
   return assignment;
 }
 

@@ -34,6 +34,9 @@ class Control {
 
   /// Says hello and waits for the job description. Once, before start().
   Result<Assignment> receive_job() { return wireup_->receive_job(incoming_); }
+  /// Where the channel is, and what has come behind the job. Between receive_job() and start().
+  Wireup::Watched channel() const noexcept { return wireup_->watched(); }
+  std::string_view unread() const noexcept { return incoming_.unread(); }
   /// Starts the control thread.
   void start();
 

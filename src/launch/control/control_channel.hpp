@@ -2,6 +2,9 @@
 // streams of a remote shell.
 #pragma once
 
+#include <optional>
+#include <string>
+
 #include "launch/control/wireup.hpp"
 
 namespace tmpi::launch {
@@ -11,6 +14,8 @@ class ControlChannel : public Wireup {
   /// Reads from `in`, writes to `out`, which may be the same; both are closed on exec. `preamble`: over a
   /// remote shell.
   ControlChannel(int in, int out, bool preamble);
+  /// Goes on with one that has said hello: `received` is the job and what has come behind it.
+  ControlChannel(int in, int out, std::string received);
 
   Result<Assignment> receive_job(FrameReader& incoming) override;
   Watched watched() const noexcept override { return {in_, out_}; }
@@ -22,10 +27,12 @@ class ControlChannel : public Wireup {
 
  private:
   bool send_all(std::string_view bytes) noexcept;
+  bool say_hello();
 
   int in_;
   int out_;
-  bool preamble_;
+  bool preamble_ = false;
+  std::optional<std::string> received_;  ///< when it goes on
 };
 
 }  // namespace tmpi::launch

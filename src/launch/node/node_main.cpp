@@ -8,6 +8,8 @@
 #include <cstring>
 #include <iostream>
 #include <memory>
+#include <optional>
+#include <utility>
 
 #include "base/process_barrier.hpp"
 #include "launch/control/attached_channel.hpp"
@@ -18,6 +20,7 @@
 #include "launch/node/library_report.hpp"
 #include "launch/node/node_job.hpp"
 #include "launch/node/remote_start.hpp"
+#include "launch/node/start_again.hpp"
 #include "launch/node/supervisor.hpp"
 #include "launch/system/key_pipe.hpp"
 #include "launch/system/no_memory.hpp"
@@ -65,13 +68,13 @@ const AppSpec& first_program(const Assignment& assignment) {
   return assignment.job.apps[static_cast<std::size_t>(std::max(assignment.job.app_of(rank), 0))];
 }
 
-/// `output`: a pipe whose bytes go to tmpirun's stdout, -1: none.
-[[noreturn]] void run_job(std::unique_ptr<Wireup> wireup, int output) {
+[[noreturn]] void run_job(Beginning beginning) {
   enable_process_barrier();  // for the scheduler; here, there is one thread
-  Control& control = Control::create(std::move(wireup), &state_dump);
+  Control& control = Control::create(std::move(beginning.wireup), &state_dump);
   control.set_end_report(&end_report);
-  if (output >= 0) control.forward(output, 1);
+  if (beginning.output >= 0) control.forward(beginning.output, 1);
   Result<Assignment> assignment = control.receive_job();
+  if (assignment) start_again_if_needed(control, *assignment, beginning);
   if (assignment) show_as(first_program(*assignment).arguments);
   if (assignment && assignment->node.nodes() > 1) net::prepare_process(assignment->job.net);
   control.start();
@@ -126,19 +129,21 @@ int run(int argc, char** argv) {
     fmt::print(stderr, "tmpirun: {}\n", table.message());
     return kExitCannotRun;
   }
+  std::optional<Beginning> again = begin_again({argv, argv + argc});
   const bool attached = argc == 4 && std::strcmp(argv[1], "--attached") == 0;
   const bool remote = argc == 2 && std::strcmp(argv[1], "--remote") == 0;
-  if (!remote && !attached && (argc != 3 || std::strcmp(argv[1], "--control") != 0))
+  if (!again && !remote && !attached && (argc != 3 || std::strcmp(argv[1], "--control") != 0))
     return start_by_pmix(argv);
   if (remote || attached) start_supervised(attached ? std::atoi(argv[2]) : -1);
   install_parent_death_handler();
   // Programs whose std::cout is a copy (plain PIE) need the streams constructed before the loader copies
   // them.
   static const std::ios_base::Init streams;
+  if (again) run_job(*std::move(again));
+  Beginning beginning;
   if (remote) {
-    int output = -1;
-    std::unique_ptr<Wireup> wireup = take_standard_streams(output);
-    run_job(std::move(wireup), output);
+    beginning.wireup = take_standard_streams(beginning.output);
+    run_job(std::move(beginning));
   }
   const int channel = std::atoi(argv[2]);
   if (attached) {
@@ -147,9 +152,12 @@ int run(int argc, char** argv) {
       fmt::print(stderr, "tmpi-node: {}\n", key.message());
       return kExitUsage;
     }
-    run_job(std::make_unique<AttachedChannel>(channel, *key), -1);
+    beginning.attached = true;
+    beginning.wireup = std::make_unique<AttachedChannel>(channel, *key);
+    run_job(std::move(beginning));
   }
-  run_job(std::make_unique<ControlChannel>(channel, channel, false), -1);
+  beginning.wireup = std::make_unique<ControlChannel>(channel, channel, false);
+  run_job(std::move(beginning));
 }
 
 }  // namespace

@@ -30,6 +30,9 @@ class FrameReader {
   /// The next frame, if one is complete. kGarbage: the stream is not ours and cannot be read any further.
   Status next(Frame& frame);
 
+  /// What has come and was not handed out. Valid until the next room() or next().
+  std::string_view unread() const noexcept { return std::string_view(buffer_).substr(begin_, end_ - begin_); }
+
  private:
   void forget_secret() noexcept;
   bool begins_secret() const noexcept;
