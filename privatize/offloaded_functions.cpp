@@ -18,6 +18,7 @@
 #include <cstdarg>
 
 #include "privatize/descriptor_owners.hpp"
+#include "privatize/descriptor_signals.hpp"
 #include "privatize/loader.hpp"
 #include "privatize/offload.hpp"
 #include "privatize/rank_pid.hpp"
@@ -190,7 +191,7 @@ int tmpi_fcntl(int fd, int command, ...) {
   va_start(rest, command);
   void* const argument = va_arg(rest, void*);  // or a number, which travels the same way; or nothing
   va_end(rest);
-  if (is_owner_command(command)) return fcntl_owner(fd, command, argument);
+  if (is_signal_command(command)) return signal_fcntl(fd, command, argument);
   if (command == F_DUPFD || command == F_DUPFD_CLOEXEC) return own_descriptor(::fcntl(fd, command, argument));
   const auto call = [=] { return ::fcntl(fd, command, argument); };
   if ((command == F_SETLK || command == F_SETLKW || command == F_GETLK) && has_own_locks())

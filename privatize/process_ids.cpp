@@ -81,27 +81,6 @@ void translate(long call, long (&arguments)[6]) noexcept {
 
 }  // namespace
 
-bool is_owner_command(int command) noexcept {
-  return command == F_SETOWN || command == F_GETOWN || command == F_SETOWN_EX || command == F_GETOWN_EX;
-}
-
-int fcntl_owner(int fd, int command, void* argument) noexcept {
-  const auto own_id = [](pid_t id) { return id == node_process() ? tmpi_getpid() : id; };
-  auto* const owner = static_cast<f_owner_ex*>(argument);
-  if (command == F_SETOWN) {
-    return ::fcntl(fd, command, kernel_pid(static_cast<pid_t>(reinterpret_cast<std::intptr_t>(argument))));
-  }
-  if (command == F_SETOWN_EX) {
-    const f_owner_ex kernels = {owner->type,
-                                owner->type == F_OWNER_TID ? kernel_tid(owner->pid) : kernel_pid(owner->pid)};
-    return ::fcntl(fd, command, &kernels);
-  }
-  const int result = ::fcntl(fd, command, argument);
-  if (command == F_GETOWN) return own_id(result);
-  if (result == 0 && owner->type == F_OWNER_PID) owner->pid = own_id(owner->pid);
-  return result;
-}
-
 extern "C" {
 
 pid_t tmpi_getpid() {

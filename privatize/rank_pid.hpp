@@ -29,8 +29,4 @@ pid_t kernel_tid(pid_t id) noexcept;
 /// The world rank that has the id, here or in another node process; -1: it is no rank's.
 int world_rank_of_pid(pid_t id) noexcept;
 
-/// F_SETOWN, F_GETOWN and their _EX forms of fcntl, which name processes.
-bool is_owner_command(int command) noexcept;
-int fcntl_owner(int fd, int command, void* argument) noexcept;
-
 }  // namespace tmpi::privatize

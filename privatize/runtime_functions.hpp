@@ -132,6 +132,9 @@ int tmpi_flock(int fd, int operation);
 int tmpi_lockf(int fd, int command, off_t length);
 int tmpi_fcntl(int fd, int command, ...);
 
+// descriptor_signals.cpp
+int tmpi_ioctl(int fd, unsigned long request, ...);
+
 // children.cpp
 pid_t tmpi_wait4(pid_t process, int* status, int options, rusage* usage);
 pid_t tmpi_wait3(int* status, int options, rusage* usage);

@@ -62,6 +62,7 @@ const FunctionEntry kTable[] = {
     {"fcntl", address_of(&tmpi_fcntl)},
     {"lockf64", address_of(&tmpi_lockf)},
     {"fcntl64", address_of(&tmpi_fcntl)},
+    {"ioctl", address_of(&tmpi_ioctl)},
     {"__recv_chk", address_of(&tmpi_recv_chk)},
     {"__recvfrom_chk", address_of(&tmpi_recvfrom_chk)},
     {"getpid", address_of(&tmpi_getpid)},

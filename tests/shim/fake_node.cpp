@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "privatize/children.hpp"
+#include "privatize/descriptor_signals.hpp"
 #include "privatize/loader.hpp"
 #include "privatize/rank_directory.hpp"
 #include "privatize/rank_pid.hpp"
@@ -100,6 +101,9 @@ pid_t tmpi::privatize::kernel_pid(pid_t id) noexcept {
   return id;
 }
 void tmpi::privatize::add_child(int, pid_t) noexcept {}
+int tmpi::privatize::rank_of_descriptor_signal(const siginfo_t&) noexcept {
+  return kNoDescriptor;
+}
 bool tmpi::privatize::next_change(ChildWishes (*)(int), ChildChange&) noexcept {
   return false;
 }
