@@ -11,6 +11,7 @@
 #include <atomic>
 #include <cstdint>
 
+#include "base/own_signals.hpp"
 #include "privatize/rank_pid.hpp"
 #include "privatize/rank_table.hpp"
 #include "privatize/runtime_functions.hpp"
@@ -23,8 +24,8 @@ namespace {
 /// while signals come gets some by the old way.
 struct Hearer {
   std::atomic<int> rank{kNoDescriptor};
-  std::atomic<int> kind{F_OWNER_PID};     // as it was named: F_OWNER_TID, F_OWNER_PID
-  std::atomic<bool> chose_signal{false};  // by F_SETSIG; otherwise it believes that there is none
+  std::atomic<int> kind{F_OWNER_PID};  // as it was named: F_OWNER_TID, F_OWNER_PID
+  std::atomic<int> signal{0};          // by F_SETSIG; 0: none, which means SIGIO
 };
 RankTable<Hearer, 1024> hearers;  // by descriptor
 
@@ -38,6 +39,11 @@ int rank_called(pid_t id) noexcept {
   return rank_of_pid(id);
 }
 
+/// What the kernel sends instead of the signal that the rank has chosen.
+int stand_in() noexcept {
+  return number_of(OwnSignal::kForRank);
+}
+
 /// The kernel tells the node process from now on, and of which descriptor.
 int hear(int fd, int rank, int kind) noexcept {
   Hearer* const hearer = hearers.get(fd);
@@ -46,24 +52,44 @@ int hear(int fd, int rank, int kind) noexcept {
     return -1;
   }
   const f_owner_ex owner = {F_OWNER_PID, node_process()};
-  if (::fcntl(fd, F_SETOWN_EX, &owner) != 0) return -1;
+  const int signal = ::fcntl(fd, F_GETSIG);
+  if (signal < 0 || ::fcntl(fd, F_SETOWN_EX, &owner) != 0) return -1;
+  if (signal != stand_in()) hearer->signal.store(signal, std::memory_order_relaxed);
   hearer->kind.store(kind, std::memory_order_relaxed);
   hearer->rank.store(rank, std::memory_order_relaxed);
+  return ::fcntl(fd, F_SETSIG, stand_in());
+}
+
+int get_signal(int fd) noexcept {
   const int signal = ::fcntl(fd, F_GETSIG);
-  if (signal == 0) hearer->chose_signal.store(false, std::memory_order_relaxed);
-  return signal == 0 ? ::fcntl(fd, F_SETSIG, SIGIO) : 0;
+  const Hearer* const hearer = hearers.find(fd);
+  return signal != stand_in() || hearer == nullptr ? signal : hearer->signal.load(std::memory_order_relaxed);
+}
+
+int set_signal(int fd, int signal) noexcept {
+  Hearer* const hearer = hearers.find(fd);
+  if (hearer == nullptr || ::fcntl(fd, F_GETSIG) != stand_in()) return ::fcntl(fd, F_SETSIG, signal);
+  // The kernel says whether there is such a one.
+  if (::fcntl(fd, F_SETSIG, signal) != 0) return -1;
+  hearer->signal.store(signal, std::memory_order_relaxed);
+  return ::fcntl(fd, F_SETSIG, stand_in());
+}
+
+/// Somebody who does not know what the stand-in is hears of it.
+int tell_others(int fd, const f_owner_ex& owner) noexcept {
+  const int signal = get_signal(fd);
+  if (signal < 0 || ::fcntl(fd, F_SETSIG, signal) != 0) return -1;
+  return ::fcntl(fd, F_SETOWN_EX, &owner);
 }
 
 int set_owner(int fd, int kind, pid_t id) noexcept {
-  if (const int rank = id > 0 && is_rank() ? rank_called(id) : -1; rank >= 0) return hear(fd, rank, kind);
-  if (kind == F_OWNER_PGRP || id <= 0) {
-    const f_owner_ex group = {F_OWNER_PGRP, kernel_pid(kind == F_OWNER_PGRP ? id : -id)};
-    const f_owner_ex nobody = {F_OWNER_PID, 0};
-    return ::fcntl(fd, F_SETOWN_EX, id == 0 ? &nobody : &group);
-  }
-  const f_owner_ex other = {static_cast<__pid_type>(kind),
-                            kind == F_OWNER_TID ? kernel_tid(id) : kernel_pid(id)};
-  return ::fcntl(fd, F_SETOWN_EX, &other);
+  if (const int rank = id > 0 && is_rank() ? rank_called(id) : -1; rank >= 0 && kind != F_OWNER_PGRP)
+    return hear(fd, rank, kind);
+  if (id == 0) return tell_others(fd, {F_OWNER_PID, 0});
+  if (kind == F_OWNER_PGRP) return tell_others(fd, {F_OWNER_PGRP, kernel_pid(id)});
+  if (id < 0) return tell_others(fd, {F_OWNER_PGRP, kernel_pid(-id)});
+  return tell_others(fd,
+                     {static_cast<__pid_type>(kind), kind == F_OWNER_TID ? kernel_tid(id) : kernel_pid(id)});
 }
 
 int get_owner(int fd, f_owner_ex& owner) noexcept {
@@ -74,21 +100,6 @@ int get_owner(int fd, f_owner_ex& owner) noexcept {
   owner.pid = rank >= 0 ? pid_of_rank(rank) : tmpi_getpid();
   if (rank >= 0) owner.type = static_cast<__pid_type>(hearer->kind.load(std::memory_order_relaxed));
   return 0;
-}
-
-int set_signal(int fd, int signal) noexcept {
-  Hearer* const hearer = is_rank() && fd >= 0 ? hearers.get(fd) : nullptr;
-  if (hearer == nullptr) return ::fcntl(fd, F_SETSIG, signal);
-  if (::fcntl(fd, F_SETSIG, signal == 0 ? SIGIO : signal) != 0) return -1;
-  hearer->chose_signal.store(signal != 0, std::memory_order_relaxed);
-  return 0;
-}
-
-int get_signal(int fd) noexcept {
-  const int signal = ::fcntl(fd, F_GETSIG);
-  const Hearer* const hearer = hearers.find(fd);
-  const bool chosen = hearer == nullptr || hearer->chose_signal.load(std::memory_order_relaxed);
-  return signal == SIGIO && !chosen ? 0 : signal;
 }
 
 /// The kernel makes who asks for these their hearer, by itself.
@@ -128,12 +139,13 @@ int signal_fcntl(int fd, int command, void* argument) noexcept {
   }
 }
 
-int rank_of_descriptor_signal(const siginfo_t& info) noexcept {
-  const bool about_descriptor =
-      info.si_code == SI_SIGIO || (info.si_code >= POLL_IN && info.si_code <= POLL_HUP);
-  if (!about_descriptor || info.si_signo == SIGCHLD) return kNoDescriptor;
+int rank_of_descriptor_signal(siginfo_t& info) noexcept {
+  if (info.si_signo != stand_in() || info.si_code < POLL_IN || info.si_code > POLL_HUP) return kNoDescriptor;
   const Hearer* const hearer = hearers.find(info.si_fd);
-  return hearer == nullptr ? kNoDescriptor : hearer->rank.load(std::memory_order_relaxed);
+  if (hearer == nullptr) return kNoDescriptor;
+  const int chosen = hearer->signal.load(std::memory_order_relaxed);
+  info.si_signo = chosen == 0 ? SIGIO : chosen;
+  return hearer->rank.load(std::memory_order_relaxed);
 }
 
 extern "C" int tmpi_ioctl(int fd, unsigned long request, ...) {

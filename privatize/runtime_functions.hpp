@@ -3,6 +3,7 @@
 // pthread_join are exported by the node executable, so that libstdc++'s std::thread finds them too.
 #pragma once
 
+#include <aio.h>
 #include <dirent.h>
 #include <dlfcn.h>
 #include <link.h>
@@ -131,6 +132,14 @@ int tmpi_epoll_wait(int fd, epoll_event* events, int most, int milliseconds);
 int tmpi_flock(int fd, int operation);
 int tmpi_lockf(int fd, int command, off_t length);
 int tmpi_fcntl(int fd, int command, ...);
+
+// asynchronous_functions.cpp
+int tmpi_aio_read(aiocb* request);
+int tmpi_aio_write(aiocb* request);
+int tmpi_aio_fsync(int operation, aiocb* request);
+int tmpi_lio_listio(int mode, aiocb* const* requests, int count, sigevent* event);
+int tmpi_aio_suspend(const aiocb* const* requests, int count, const timespec* time);
+int tmpi_mq_notify(mqd_t queue, const sigevent* event);
 
 // descriptor_signals.cpp
 int tmpi_ioctl(int fd, unsigned long request, ...);

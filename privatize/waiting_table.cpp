@@ -56,6 +56,17 @@ const FunctionEntry kTable[] = {
     {"fread_unlocked", address_of(&tmpi_fread)},
     {"__fread_chk", address_of(&tmpi_fread_chk)},
     {"__fread_unlocked_chk", address_of(&tmpi_fread_chk)},
+    {"aio_read", address_of(&tmpi_aio_read)},  // both widths are the same on 64-bit machines
+    {"aio_read64", address_of(&tmpi_aio_read)},
+    {"aio_write", address_of(&tmpi_aio_write)},
+    {"aio_write64", address_of(&tmpi_aio_write)},
+    {"aio_fsync", address_of(&tmpi_aio_fsync)},
+    {"aio_fsync64", address_of(&tmpi_aio_fsync)},
+    {"lio_listio", address_of(&tmpi_lio_listio)},
+    {"lio_listio64", address_of(&tmpi_lio_listio)},
+    {"aio_suspend", address_of(&tmpi_aio_suspend)},
+    {"aio_suspend64", address_of(&tmpi_aio_suspend)},
+    {"mq_notify", address_of(&tmpi_mq_notify)},
     {"getaddrinfo", address_of(&tmpi_getaddrinfo)},
 };
 

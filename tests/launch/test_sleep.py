@@ -15,7 +15,8 @@ CALLS = ("read", "readv", "recv", "recvfrom", "recvmsg", "accept", "waitpid", "w
 # What ranks may wait for each other by, without MPI (outside_mpi.c).
 WAYS = ("sched_yield", "nanosleep0", "usleep0", "thrd_yield", "usleep", "file", "fifo", "fopen_fifo", "fgets", "getline", "fread", "getc_unlocked",
         "read", "named", "sem_wait", "sem_timedwait", "mutex", "timedlock", "rwlock", "spin", "cond_wait", "cond_timedwait", "c11", "barrier",
-        "futex", "semop", "msgrcv", "msgsnd", "mq_receive", "mq_send", "flock", "ofd", "getaddrinfo")
+        "futex", "semop", "msgrcv", "msgsnd", "mq_receive", "mq_send", "flock", "ofd", "getaddrinfo",
+        "aio_suspend", "lio_listio")
 SCHEDULING_POINTS = ("sched_yield", "nanosleep0", "usleep0", "thrd_yield")
 
 

@@ -101,7 +101,7 @@ pid_t tmpi::privatize::kernel_pid(pid_t id) noexcept {
   return id;
 }
 void tmpi::privatize::add_child(int, pid_t) noexcept {}
-int tmpi::privatize::rank_of_descriptor_signal(const siginfo_t&) noexcept {
+int tmpi::privatize::rank_of_descriptor_signal(siginfo_t&) noexcept {
   return kNoDescriptor;
 }
 bool tmpi::privatize::next_change(ChildWishes (*)(int), ChildChange&) noexcept {

@@ -208,6 +208,12 @@ class Ranks(unittest.TestCase):
             self.assertEqual((job.code, job.err), (0, ""), job.out)
             self.assertEqual(sorted(job.out.splitlines()), [f"rank {i}: good" for i in range(ranks)])
 
+    def test_notices_of_asynchronous_requests(self):
+        for ranks, options in ((1, ()), (3, ("--workers", "1")), (6, ("--workers", "2")), (6, ("--workers", "2", "--sleep", "yield"))):
+            job = self.job(ranks, "asynchronous", options=options + ("--timeout", "60", "-q"))
+            self.assertEqual((job.code, job.err), (0, ""), job.out)
+            self.assertEqual(sorted(job.out.splitlines()), [f"rank {i}: good" for i in range(ranks)])
+
     def test_directories(self):
         for number, options in enumerate((("--workers", "1"), ("--workers", "2"), ("--workers", "5", "-q"))):
             folder = os.path.join(os.path.realpath(self.folder.name), f"places{number}")

@@ -8,15 +8,13 @@
 #include <unistd.h>
 
 #include <atomic>
-#include <cstdint>
-#include <cstring>
 #include <mutex>
-#include <new>
 
 #include "base/no_signals.hpp"
 #include "privatize/rank_signals.hpp"
 #include "privatize/rank_table.hpp"
 #include "privatize/shim/host/host_functions.h"
+#include "privatize/shim/host/named_records.hpp"
 #include "privatize/thread_hooks.hpp"
 
 namespace tmpi::shim {
@@ -25,72 +23,19 @@ namespace {
 constexpr int kItimers = 3;  // ITIMER_REAL, ITIMER_VIRTUAL, ITIMER_PROF
 constexpr int kItimerSignals[kItimers] = {SIGALRM, SIGVTALRM, SIGPROF};
 
-/// Never freed, used again: signals that are under way name it.
-struct Timer {
-  std::atomic<int> rank{-1};  // -1: idle. release by who makes it, acquire in handlers
-  std::atomic<std::uint16_t> generation{
-      0};  // of its use, so that a late signal of an earlier one is not mistaken
+struct Timer : NamedRecord {
   timer_t kernel{};
   bool of_setitimer = false;
   sigval value{};                      // what the rank wants to see
   void (*function)(sigval) = nullptr;  // SIGEV_THREAD
 };
 
-constexpr int kPerBlock = 64;
-constexpr int kBlocks = 4096;
-std::atomic<Timer*> blocks[kBlocks];
 std::mutex change;  // without signals: guards making and deleting
-int made = 0;       // timers in blocks
-
-Timer* at(int index) noexcept {
-  if (index < 0 || index >= kBlocks * kPerBlock) return nullptr;
-  Timer* const block = blocks[index / kPerBlock].load(std::memory_order_acquire);
-  return block == nullptr ? nullptr : &block[index % kPerBlock];
-}
-
-// What signals carry: a mark, generation and index.
-constexpr std::uintptr_t kMark = 0x746d;  // 16 bits; no address of a program
-sigval name_of(int index, std::uint16_t generation) noexcept {
-  sigval value{};
-  value.sival_ptr = reinterpret_cast<void*>(kMark << 48 | std::uintptr_t{generation} << 32 |
-                                            static_cast<std::uint32_t>(index));
-  return value;
-}
-bool is_name(sigval value) noexcept {
-  return reinterpret_cast<std::uintptr_t>(value.sival_ptr) >> 48 == kMark;
-}
-Timer* named(sigval value) noexcept {
-  const auto name = reinterpret_cast<std::uintptr_t>(value.sival_ptr);
-  if (!is_name(value)) return nullptr;
-  Timer* const timer = at(static_cast<int>(name & 0xffff'ffff));
-  if (timer == nullptr || timer->generation.load(std::memory_order_acquire) != (name >> 32 & 0xffff))
-    return nullptr;
-  return timer;
-}
-
-/// Under `change`. Index of an idle one, -1: no memory.
-int take() noexcept {
-  for (int i = 0; i < made; ++i) {
-    if (at(i)->rank.load(std::memory_order_relaxed) < 0) return i;
-  }
-  if (made == kBlocks * kPerBlock) return -1;
-  if (made % kPerBlock == 0 && at(made) == nullptr) {
-    auto* block = new (std::nothrow) Timer[kPerBlock];
-    if (block == nullptr) return -1;
-    blocks[made / kPerBlock].store(block, std::memory_order_release);
-  }
-  return made++;
-}
-
-/// Under `change`.
-void give_back(Timer& timer) noexcept {
-  timer.generation.fetch_add(1, std::memory_order_release);
-  timer.rank.store(-1, std::memory_order_release);
-}
+NamedRecords<Timer, 0x746d> timers;
 
 // SIGEV_THREAD: libc starts a thread for each expiry.
 void run_thread(sigval value) noexcept {
-  const Timer* const timer = named(value);
+  const Timer* const timer = timers.named(value);
   if (timer == nullptr) return;
   const int rank = timer->rank.load(std::memory_order_acquire);
   if (rank < 0) return;
@@ -100,11 +45,11 @@ void run_thread(sigval value) noexcept {
 
 /// Under `change`. Makes a kernel timer whose signals are the rank's; 0 or an error.
 int make(int rank, clockid_t clock, const sigevent& event, bool of_setitimer, int* index) noexcept {
-  *index = take();
+  *index = timers.take();
   if (*index < 0) return EAGAIN;
-  Timer& timer = *at(*index);
+  Timer& timer = *timers.at(*index);
   sigevent ours = event;
-  ours.sigev_value = name_of(*index, timer.generation.load(std::memory_order_relaxed));
+  ours.sigev_value = timers.name(*index);
   timer.value = event.sigev_value;
   timer.of_setitimer = of_setitimer;
   if (event.sigev_notify == SIGEV_SIGNAL) {
@@ -117,7 +62,7 @@ int make(int rank, clockid_t clock, const sigevent& event, bool of_setitimer, in
   timer.rank.store(rank, std::memory_order_release);
   if (::timer_create(clock, &ours, &timer.kernel) == 0) return 0;
   const int error = errno;
-  give_back(timer);
+  timers.give_back(timer);
   return error;
 }
 
@@ -153,7 +98,7 @@ Timer* itimer(int rank, int which, bool wanted, int& error) noexcept {
     error = make(rank, clock_of(which, rank), event, true, &index);
     if (error != 0) index = -1;
   }
-  return at(index);
+  return timers.at(index);
 }
 
 bool is_valid(const timeval& time) noexcept {
@@ -174,8 +119,8 @@ itimerval coarse(const itimerspec& value) noexcept {
 }  // namespace
 
 int rank_of_timer(siginfo_t& info) noexcept {
-  if (info.si_code != SI_TIMER || !is_name(info.si_value)) return kNoTimer;
-  const Timer* const timer = named(info.si_value);
+  if (info.si_code != SI_TIMER || !timers.is_name(info.si_value)) return kNoTimer;
+  const Timer* const timer = timers.named(info.si_value);
   const int rank = timer == nullptr ? -1 : timer->rank.load(std::memory_order_acquire);
   if (rank < 0) return kDeletedTimer;
   info.si_value = timer->value;
@@ -186,11 +131,11 @@ int rank_of_timer(siginfo_t& info) noexcept {
 void delete_timers(int rank) noexcept {
   const NoSignals no_signals;
   const std::lock_guard guard(change);
-  for (int i = 0; i < made; ++i) {
-    Timer& timer = *at(i);
+  for (int i = 0; i < timers.count(); ++i) {
+    Timer& timer = *timers.at(i);
     if (timer.rank.load(std::memory_order_relaxed) != rank) continue;
     ::timer_delete(timer.kernel);
-    give_back(timer);
+    timers.give_back(timer);
   }
 }
 
@@ -250,18 +195,18 @@ extern "C" int tmpi_shim_timer_create(int rank, clockid_t clock, struct sigevent
     errno = error;
     return -1;
   }
-  *timer = at(index)->kernel;
-  if (event == nullptr) at(index)->value.sival_ptr = *timer;
+  *timer = timers.at(index)->kernel;
+  if (event == nullptr) timers.at(index)->value.sival_ptr = *timer;
   return 0;
 }
 
 extern "C" int tmpi_shim_timer_delete(int rank, timer_t timer) {
   const tmpi::NoSignals no_signals;
   const std::lock_guard guard(change);
-  for (int i = 0; i < made; ++i) {
-    Timer& one = *at(i);
+  for (int i = 0; i < timers.count(); ++i) {
+    Timer& one = *timers.at(i);
     if (one.rank.load(std::memory_order_relaxed) == rank && one.kernel == timer && !one.of_setitimer) {
-      give_back(one);
+      timers.give_back(one);
       break;
     }
   }

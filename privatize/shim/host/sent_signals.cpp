@@ -8,15 +8,18 @@
 
 #include "base/no_signals.hpp"
 #include "base/own_signals.hpp"
+#include "privatize/descriptor_signals.hpp"
 #include "privatize/loader.hpp"
 #include "privatize/rank_pid.hpp"
 #include "privatize/shim/host/host_functions.h"
+#include "privatize/shim/host/notices.hpp"
 #include "privatize/shim/host/signal_state.hpp"
 
 namespace tmpi::shim {
 namespace {
 
-// By this signal a process tells a rank of another one, a child its parent, and a rank itself, of a signal for one rank.
+// By this signal a process tells a rank of another one, a child its parent, and a rank itself, of a signal for one rank;
+// and so do the kernel and libc, of descriptors and requests of ranks (descriptor_signals.hpp, notices.hpp).
 // A real-time one, since of others the kernel keeps one of a number, for whomever it was.
 int signal_for_rank() noexcept {
   return number_of(OwnSignal::kForRank);
@@ -24,15 +27,25 @@ int signal_for_rank() noexcept {
 constexpr int kForRank = -0x746d00;  // added to si_code, which the kernel wants negative
 constexpr int kSignalBits = 7;       // of si_errno: the signal; above: the rank
 
+/// The rank that a signal of that number is for, and `info` as the rank is to see it; -1: nobody.
+int receiver_of(siginfo_t& info) noexcept {
+  if (const int rank = privatize::rank_of_descriptor_signal(info); rank >= 0) return rank;
+  if (const int rank = rank_of_notice(info); rank >= 0) return rank;
+  if (info.si_code < kForRank + SI_QUEUE || info.si_code > kForRank + CLD_CONTINUED) return -1;
+  const int rank = info.si_errno >> kSignalBits;
+  info.si_code -= kForRank;
+  info.si_signo = info.si_errno & ((1 << kSignalBits) - 1);
+  info.si_errno = 0;
+  return rank;
+}
+
 /// The kernel's handler for signal_for_rank(); all signals are blocked. What the thread blocks waits.
 void dispatch_for_rank(int, siginfo_t* info, void* context) {
-  if (info->si_code < kForRank + SI_QUEUE || info->si_code > kForRank + CLD_CONTINUED) return;
   const int error = errno;
   siginfo_t seen = *info;
-  seen.si_code -= kForRank;
-  seen.si_signo = info->si_errno & ((1 << kSignalBits) - 1);
-  seen.si_errno = 0;
-  signal_rank(info->si_errno >> kSignalBits, seen);
+  const int receiver = receiver_of(seen);
+  if (receiver < 0) return;
+  signal_rank(receiver, seen);
   RankSignals* const mine = rank_signals.find(privatize::running_rank());
   const bool any = mine != nullptr && !mine->deferred.load(std::memory_order_relaxed) &&
                    deliver(*mine, static_cast<const ucontext_t*>(context)->uc_sigmask, context);

@@ -5,7 +5,6 @@
 
 #include "base/no_signals.hpp"
 #include "privatize/children.hpp"
-#include "privatize/descriptor_signals.hpp"
 #include "privatize/loader.hpp"
 #include "privatize/rank_pid.hpp"
 #include "privatize/shim/host/host_functions.h"
@@ -87,14 +86,6 @@ void dispatch(int signal, siginfo_t* info, void* context) {
       serve(*signals, seen);
     } else if (!ignored_from_the_start(signal)) {
       do_default(signal);  // it has a timer, and no handler
-    }
-  } else if (const int hearer = privatize::rank_of_descriptor_signal(seen);
-             hearer != privatize::kNoDescriptor) {
-    if (RankSignals* signals = rank_signals.find(hearer);
-        signals != nullptr && signals->find(signal) != nullptr) {
-      serve(*signals, seen);
-    } else if (!ignored_from_the_start(signal)) {
-      do_default(signal);  // as in a process: it has asked for the signal, and not said what to do
     }
   } else if (is_of_a_child(signal, *info) && !privatize::in_forked_child()) {
     if (keep_for_parents(mine, seen)) serve(*mine, seen);

@@ -2,6 +2,7 @@
  * comes to it later, and shares its core where there is one worker. argv[2]: a folder. What several processes may map is a
  * file there, each pair's own. */
 #define _GNU_SOURCE
+#include <aio.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <linux/futex.h>
@@ -140,6 +141,14 @@ static void waits(void) {
     free(line);
   } else if (is("read")) {
     CHECK(read(both_ends, text, sizeof text) == 2);
+  } else if (is("aio_suspend") || is("lio_listio")) {
+    struct aiocb request = {.aio_fildes = both_ends, .aio_buf = text, .aio_nbytes = sizeof text};
+    struct aiocb* const list[] = {&request};
+    request.aio_lio_opcode = LIO_READ;
+    if (is("lio_listio")) CHECK(lio_listio(LIO_WAIT, list, 1, NULL) == 0);
+    if (is("aio_suspend"))
+      CHECK(aio_read(&request) == 0 && aio_suspend((const struct aiocb* const*)list, 1, NULL) == 0);
+    CHECK(aio_error(&request) == 0 && aio_return(&request) == 2);
   } else if (is("named")) {
     sem_t* const semaphore = sem_open(name, O_CREAT, 0600, 0);
     CHECK(semaphore != SEM_FAILED && sem_wait(semaphore) == 0 && sem_close(semaphore) == 0 &&
@@ -271,7 +280,7 @@ static void acts(void) {
     CHECK(write(both_ends, "a li", 4) == 4);
     for (int i = 0; i < 10; ++i) nanosleep(&moment, NULL);
     CHECK(write(both_ends, "ne\n", 3) == 3);
-  } else if (is("read")) {
+  } else if (is("read") || is("aio_suspend") || is("lio_listio")) {
     CHECK(write(both_ends, "ab", 2) == 2);
   } else if (is("named")) {
     sem_t* const semaphore = sem_open(name, O_CREAT, 0600, 0);
