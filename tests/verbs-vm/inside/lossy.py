@@ -23,7 +23,7 @@ class LossyTest(failures.Traffic):
         return True
 
     def test_some_packets_are_lost(self):
-        """What is lost is sent again, or the job ends: software RoCE forgets a request now and then (docs/design/verbs-vm.md)."""
+        """What is lost is sent again, or the job ends: software RoCE forgets a request now and then (tests/verbs-vm/README.md)."""
         job = self.traffic(BYTES, net=f"{NET}:patience=3")
         self.lose_packets(2)
         if self.goes_on(job, 5):
