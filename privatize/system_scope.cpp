@@ -96,7 +96,48 @@ void* SystemScope::open(const char* name, int mode) {
   return handle;
 }
 
+namespace {
+
+/// How many modules the process has loaded and unloaded, and ranks have opened: while that stays, so does what is visible.
+struct Changes {
+  unsigned long long loaded = 0, unloaded = 0;
+  std::size_t opened = 0;
+  bool operator==(const Changes&) const = default;
+};
+
+Changes changes_now() {
+  Changes now;
+  dl_iterate_phdr(
+      [](dl_phdr_info* info, std::size_t, void* data) {
+        static_cast<Changes*>(data)->loaded = info->dlpi_adds;
+        static_cast<Changes*>(data)->unloaded = info->dlpi_subs;
+        return 1;
+      },
+      &now);
+  const std::lock_guard guard(opened().mutex);
+  now.opened = opened().modules.size();
+  return now;
+}
+
+}  // namespace
+
 std::shared_ptr<const SystemScope> SystemScope::snapshot() {
+  struct Latest {
+    std::mutex mutex;
+    Changes changes;
+    std::shared_ptr<const SystemScope> scope;
+  };
+  static auto* const latest = new Latest;  // ranks may still run while the process ends
+  const std::lock_guard guard(latest->mutex);
+  const Changes now = changes_now();
+  if (latest->scope == nullptr || latest->changes != now) {
+    latest->scope = take_snapshot();
+    latest->changes = now;
+  }
+  return latest->scope;
+}
+
+std::shared_ptr<const SystemScope> SystemScope::take_snapshot() {
   auto scope = std::make_shared<SystemScope>();
   void* self = dlopen(nullptr, RTLD_LAZY);
   link_map* map = nullptr;

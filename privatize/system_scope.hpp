@@ -34,7 +34,7 @@ struct SystemSymbol {
 
 class SystemScope {
  public:
-  /// The modules that are visible now, in load order.
+  /// The modules that are visible now, in load order. Taken anew when modules have come or gone.
   static std::shared_ptr<const SystemScope> snapshot();
 
   /// Opens a library for all ranks. Null: dlerror() says why. Any thread.
@@ -47,6 +47,8 @@ class SystemScope {
   SystemSymbol find(const SymbolName& wanted) const;
 
  private:
+  static std::shared_ptr<const SystemScope> take_snapshot();
+
   std::vector<std::unique_ptr<SystemModule>> modules_;
 };
 
