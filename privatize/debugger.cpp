@@ -83,15 +83,6 @@ void forget_images(std::uint64_t begin, std::uint64_t end) noexcept {
   }
 }
 
-link_map* debugger_entry(const ImageSet& set, int index, const Object& object) noexcept {
-  const std::uint64_t address = set.base(index) + object.offset;
-  const std::lock_guard guard(lock);
-  for (link_map* map = images.base.r_map; map != nullptr; map = map->l_next) {
-    if (map->l_addr == address) return map;
-  }
-  return nullptr;
-}
-
 bool being_traced() {
   std::ifstream status("/proc/self/status");
   for (std::string line; std::getline(status, line);) {

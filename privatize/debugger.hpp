@@ -20,9 +20,6 @@ void announce_image(const ImageSet& set, int index);
 /// Removes all entries in an address range, before it is unmapped.
 void forget_images(std::uint64_t begin, std::uint64_t end) noexcept;
 
-/// The entry of one object of an image, or null.
-link_map* debugger_entry(const ImageSet& set, int index, const Object& object) noexcept;
-
 bool being_traced();
 
 /// Makes an attached debugger look at the list again; does nothing without one (one read of

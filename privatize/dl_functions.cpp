@@ -12,8 +12,8 @@
 
 #include "base/path.hpp"
 #include "privatize/arena_registry.hpp"
-#include "privatize/debugger.hpp"
 #include "privatize/dl_scope.hpp"
+#include "privatize/link_maps.hpp"
 #include "privatize/rank_state.hpp"
 #include "privatize/runtime_functions.hpp"
 #include "privatize/scope.hpp"
@@ -116,7 +116,7 @@ void* look_up(void* handle, const SymbolName& wanted, const void* caller) {
   void* found = nullptr;
   if (handle == RTLD_NEXT) {
     found = find_next(*state, wanted, caller);
-  } else if (handle == RTLD_DEFAULT || handle == state) {
+  } else if (handle == RTLD_DEFAULT || is_program(*state, handle)) {
     found = find_by_default(*state, wanted);
   } else if (const OpenedLibrary* library = as_opened(*state, handle)) {
     found = find_in(*state, library_scope(*library), wanted);
@@ -172,7 +172,10 @@ extern "C" int tmpi_dladdr1(const void* address, Dl_info* info, void** extra, in
   const Object* object = describe(address, info, &symbol, &where);
   if (object == nullptr) return flags == 0 ? ::dladdr(address, info) : ::dladdr1(address, info, extra, flags);
   if (flags == RTLD_DL_SYMENT) *extra = const_cast<Elf64_Sym*>(symbol);
-  if (flags == RTLD_DL_LINKMAP) *extra = debugger_entry(*where.set, where.index, *object);
+  if (flags == RTLD_DL_LINKMAP) {
+    RankState* const owner = rank_state(where.set->rank(where.index));
+    *extra = owner != nullptr ? link_map_of(*owner, *object) : nullptr;
+  }
   return 1;
 }
 
@@ -211,14 +214,14 @@ extern "C" char* tmpi_dlerror() {
 extern "C" int tmpi_dlinfo(void* handle, int request, void* result) {
   RankState* state = calling_rank(__builtin_return_address(0));
   const OpenedLibrary* library = state == nullptr ? nullptr : as_opened(*state, handle);
-  if (state == nullptr || (library == nullptr && handle != state)) {
+  if (state == nullptr || (library == nullptr && !is_program(*state, handle))) {
     const int failed = ::dlinfo(handle, request, result);
     if (state != nullptr && failed != 0) keep_dl_error(*state);
     return failed;
   }
   const Object& object = library != nullptr ? *library->root : *state->set->objects().front();
   if (request == RTLD_DI_LINKMAP) {
-    *static_cast<link_map**>(result) = debugger_entry(*object.set, state->index, object);
+    *static_cast<link_map**>(result) = link_map_of(*state, object);
     return 0;
   }
   if (request == RTLD_DI_ORIGIN) {

@@ -18,6 +18,7 @@
 #include "privatize/dl_scope.hpp"
 #include "privatize/entry.hpp"
 #include "privatize/library_search.hpp"
+#include "privatize/link_maps.hpp"
 #include "privatize/runtime_functions.hpp"
 #include "privatize/scope.hpp"
 #include "privatize/set_builder.hpp"
@@ -170,15 +171,22 @@ Result<OpenedLibrary*> open_private(RankState& state, const std::string& path, b
   return result;
 }
 
+void* open_program(RankState& state) {
+  link_map* const handle = link_map_of(state, *state.set->objects().front());
+  state.program_handle.store(handle, std::memory_order_relaxed);
+  return handle;
+}
+
 void* open_member(RankState& state, const Object& object) {
   for (OpenedLibrary* library : state.opened) {
-    if (library->root == &object) return library;
+    if (library->root == &object) return library->handle;
   }
   auto library = std::make_unique<OpenedLibrary>();
   library->set = state.set;
   library->root = &object;
+  library->handle = link_map_of(state, object);
   const std::lock_guard lock(state.lock);
-  return state.opened.add(std::move(library));
+  return state.opened.add(std::move(library))->handle;
 }
 
 void* open_for(RankState& state, const char* file, int mode, const void* caller) {
@@ -188,7 +196,7 @@ void* open_for(RankState& state, const char* file, int mode, const void* caller)
   if (const Object* object = member(state, file, path)) return open_member(state, *object);
   switch (library_owner(file, state.set->libraries()).ownership) {
     case Ownership::kRuntime:
-      return &state;
+      return open_program(state);
     case Ownership::kShared:
       if (void* const opened = SystemScope::open(path.empty() ? file : path.c_str(), mode)) return opened;
       keep_dl_error(state);
@@ -207,7 +215,8 @@ void* open_for(RankState& state, const char* file, int mode, const void* caller)
   }
   ++(*library)->references;
   (*library)->global |= (mode & RTLD_GLOBAL) != 0;
-  return *library;
+  (*library)->handle = link_map_of(state, *(*library)->root);
+  return (*library)->handle;
 }
 
 }  // namespace
@@ -236,9 +245,13 @@ std::vector<const Object*> library_scope(const OpenedLibrary& library) {
   return scope;
 }
 
+bool is_program(const RankState& state, const void* handle) noexcept {
+  return handle != nullptr && handle == state.program_handle.load(std::memory_order_relaxed);
+}
+
 OpenedLibrary* as_opened(RankState& state, void* handle) noexcept {
   for (OpenedLibrary* library : state.opened) {
-    if (library == handle) return library;
+    if (handle != nullptr && library->handle == handle) return library;
   }
   return nullptr;
 }
@@ -271,8 +284,8 @@ extern "C" void* tmpi_dlopen(const char* file, int mode) {
   const void* caller = __builtin_return_address(0);
   RankState* state = calling_rank(caller);
   if (state == nullptr) return ::dlopen(file, mode);
-  if (file == nullptr || *file == '\0') return state;
   try {
+    if (file == nullptr || *file == '\0') return open_program(*state);
     return open_for(*state, file, mode, caller);
   } catch (const std::bad_alloc&) {
     set_dl_error_no_memory(*state);
@@ -283,7 +296,7 @@ extern "C" void* tmpi_dlopen(const char* file, int mode) {
 extern "C" int tmpi_dlclose(void* handle) {
   RankState* state = calling_rank(__builtin_return_address(0));
   if (state == nullptr) return ::dlclose(handle);
-  if (handle == state) return 0;
+  if (is_program(*state, handle)) return 0;
   OpenedLibrary* library = as_opened(*state, handle);
   if (library == nullptr) {
     const int failed = ::dlclose(handle);

@@ -17,6 +17,9 @@ std::vector<const Object*> opened_globally(const RankState& state);
 /// The library itself and its private dependencies, breadth first.
 std::vector<const Object*> library_scope(const OpenedLibrary& library);
 
+/// True of what dlopen(NULL) has given out.
+bool is_program(const RankState& state, const void* handle) noexcept;
+
 /// The library behind a handle given out by dlopen, or null if it is none of this rank's.
 OpenedLibrary* as_opened(RankState& state, void* handle) noexcept;
 

@@ -212,6 +212,9 @@ void ElfFile::read_dynamic_entry(const Elf64_Dyn& entry) {
   const std::uint64_t value = entry.d_un.d_val;
   DynamicInfo& d = dynamic_;
   switch (entry.d_tag) {
+    case DT_DEBUG:
+      dynamic_.debug = true;
+      break;
     case DT_INIT:
       d.init = value;
       break;

@@ -30,6 +30,7 @@ struct DynamicInfo {
   std::uint64_t relr = 0, relr_size = 0;
   std::uint64_t flags = 0, flags_1 = 0;
   bool symbolic = false, textrel = false, present = false;
+  bool debug = false;  ///< DT_DEBUG: has a place for the address of _r_debug
   std::string soname, rpath, runpath;
   std::vector<std::string> needed;
 };

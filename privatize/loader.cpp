@@ -7,6 +7,7 @@
 #include "privatize/debugger.hpp"
 #include "privatize/dl_scope.hpp"
 #include "privatize/entry.hpp"
+#include "privatize/link_maps.hpp"
 #include "privatize/own_limits.hpp"
 #include "privatize/rank_state.hpp"
 #include "privatize/set_builder.hpp"
@@ -17,7 +18,10 @@ namespace {
 class LoadedGroup final : public Group {
  public:
   explicit LoadedGroup(std::unique_ptr<ImageSet> set)
-      : set_(std::move(set)), points_(find_entry_points(*set_)), traced_from_start_(being_traced()) {
+      : set_(std::move(set)),
+        points_(find_entry_points(*set_)),
+        traced_from_start_(being_traced()),
+        looks_at_link_maps_(looks_at_link_maps(*set_)) {
     expect_ranks(set_->images());
   }
 
@@ -42,9 +46,11 @@ class LoadedGroup final : public Group {
     if (auto r = set_->map(index, rank); !r) return r;
     if (points_.image_rank != 0)
       std::memcpy(reinterpret_cast<void*>(set_->base(index) + points_.image_rank), &rank, sizeof rank);
-    if (create_rank_state(rank, *set_, index) == nullptr)
+    RankState* const state = create_rank_state(rank, *set_, index);
+    if (state == nullptr)
       return Failure{"no memory for what the loader keeps of rank " + std::to_string(rank)};
     announce_image(*set_, index);
+    if (looks_at_link_maps_) link_map_of(*state, *set_->objects().front());
     // A debugger that was there from the start follows every image; one that attached meanwhile gets those it
     // has missed.
     const bool last = mapped_.fetch_add(1, std::memory_order_relaxed) + 1 == set_->images();
@@ -70,6 +76,7 @@ class LoadedGroup final : public Group {
   std::unique_ptr<ImageSet> set_;
   EntryPoints points_;
   const bool traced_from_start_;
+  const bool looks_at_link_maps_;
   std::atomic<int> mapped_{0};
 };
 

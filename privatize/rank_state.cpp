@@ -54,6 +54,7 @@ void destroy_rank_state(int rank) noexcept {
   if (state == nullptr) return;
   states.find(rank)->store(nullptr, std::memory_order_release);
   delete_key_values(state->key_values);
+  delete_link_maps(state->link_maps);
   delete_limits(state->limits.load(std::memory_order_acquire));
   delete state;
 }

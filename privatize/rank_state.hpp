@@ -2,6 +2,7 @@
 // lock.
 #pragma once
 
+#include <link.h>
 #include <pthread.h>
 #include <sched.h>
 
@@ -21,6 +22,7 @@ namespace tmpi::privatize {
 struct OpenedLibrary {
   ImageSet* set = nullptr;
   const Object* root = nullptr;
+  link_map* handle = nullptr;  ///< what dlopen has given out
   int references = 0;
   bool global = false;  ///< RTLD_GLOBAL: searched by dlsym(RTLD_DEFAULT)
   bool initialised = false;
@@ -87,6 +89,9 @@ struct CoreSet {
 struct OwnLimits;  // own_limits.cpp
 void delete_limits(OwnLimits* limits) noexcept;
 
+struct LinkMaps;  // link_maps.cpp
+void delete_link_maps(LinkMaps* maps) noexcept;
+
 struct RankState {
   int rank = -1;
   ImageSet* set = nullptr;  ///< the program's
@@ -97,6 +102,8 @@ struct RankState {
   std::vector<KeyDefinition> keys;
   struct KeyValues* key_values = nullptr;  ///< of the rank's own flow of control
   OpenedLibraries opened;
+  LinkMaps* link_maps = nullptr;                   ///< under the lock; null: nobody has asked
+  std::atomic<link_map*> program_handle{nullptr};  ///< what dlopen(NULL) has given out; relaxed
   int constructing = 0;                    ///< so many of its sets have constructors or destructors running
   std::string dl_error, dl_error_told;     ///< dlerror's: pending, and last given out
   std::vector<ExitHandler> exit_handlers;  ///< only used without a shim (fallback_exit.cpp)

@@ -136,7 +136,7 @@ Target Scope::find_behind(const Object& object, const SymbolName& wanted) const 
 
 Target Scope::find_outside(const SymbolName& wanted) const {
   for (const Place& place : places_) {
-    if (place.kind != Place::Kind::kLibc) continue;
+    if (place.kind != Place::Kind::kLibc && place.kind != Place::Kind::kRuntime) continue;
     if (const Target target = find_at(place, wanted, false, nullptr); found(target)) return target;
   }
   const SystemSymbol symbol = system_->find(wanted);

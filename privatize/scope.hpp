@@ -53,7 +53,7 @@ class Scope {
   /// Only behind `object`, as RTLD_NEXT has it.
   Target find_behind(const Object& object, const SymbolName& wanted) const;
 
-  /// From where a process has libc on, without images.
+  /// From where a process has libc on, without images but the shim; MPI's functions, too.
   Target find_outside(const SymbolName& wanted) const;
 
   const SystemScope& system() const { return *system_; }

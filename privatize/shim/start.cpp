@@ -1,9 +1,15 @@
+#include <link.h>
+
 #include "privatize/shim/environment.hpp"
 #include "privatize/shim/process.hpp"
 #include "privatize/shim/shim.h"
 #include "privatize/shim/streams.hpp"
 
 int tmpi_image_rank = -1;
+
+// The dynamic linker's: from here programs go through the objects of their process. Filled in by the loader
+// (link_maps.cpp) of ranks whose code looks at it.
+r_debug _r_debug;
 
 // The dynamic linker's: where the stack of main began. Collectors of garbage look from there on.
 extern "C" void* __libc_stack_end;
