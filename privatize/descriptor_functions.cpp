@@ -86,9 +86,8 @@ mqd_t make_queue(const char* name, int flags, mode_t mode, mq_attr* attributes) 
 }
 
 /// Descriptors may come along (SCM_RIGHTS).
-ssize_t receive_message(int fd, msghdr* message, int flags) {
-  const ssize_t received = tmpi_recvmsg(fd, message, flags);
-  if (received < 0 || message->msg_controllen == 0) return received;
+void own_what_came_with(msghdr* message) noexcept {
+  if (message->msg_controllen == 0) return;
   for (cmsghdr* part = CMSG_FIRSTHDR(message); part != nullptr; part = CMSG_NXTHDR(message, part)) {
     if (part->cmsg_level != SOL_SOCKET || part->cmsg_type != SCM_RIGHTS) continue;
     const std::size_t count = (part->cmsg_len - CMSG_LEN(0)) / sizeof(int);
@@ -98,6 +97,15 @@ ssize_t receive_message(int fd, msghdr* message, int flags) {
       own_descriptor(made);
     }
   }
+}
+ssize_t receive_message(int fd, msghdr* message, int flags) {
+  const ssize_t received = tmpi_recvmsg(fd, message, flags);
+  if (received >= 0) own_what_came_with(message);
+  return received;
+}
+int receive_messages(int fd, mmsghdr* messages, unsigned count, int flags, timespec* timeout) {
+  const int received = tmpi_recvmmsg(fd, messages, count, flags, timeout);
+  for (int i = 0; i < received; ++i) own_what_came_with(&messages[i].msg_hdr);
   return received;
 }
 
@@ -110,6 +118,7 @@ const FunctionEntry kTable[] = {
     {"accept", address_of(&Making<&tmpi_accept>::call)},
     {"accept4", address_of(&Making<&tmpi_accept4>::call)},
     {"recvmsg", address_of(&receive_message)},
+    {"recvmmsg", address_of(&receive_messages)},
     {"epoll_create", address_of(&Making<&::epoll_create>::call)},
     {"epoll_create1", address_of(&Making<&::epoll_create1>::call)},
     {"eventfd", address_of(&Making<&::eventfd>::call)},

@@ -136,14 +136,17 @@ PoolThread* PoolThread::make() noexcept {
 }
 
 // True if a signal has interrupted the call.
-bool wait_for(const Call& call, const PoolThread& thread, const char* name) noexcept {
+bool wait_for(const Call& call, const PoolThread& thread, const char* name,
+              detail::OnSignal on_signal) noexcept {
   bool interrupted = false;
   // acquire pairs with the thread of the pool's release.
   while (!call.done.load(std::memory_order_acquire)) {
     if (has_signals(call.rank)) {
       // Again and again: it may not have come to its system call yet.
-      interrupted = true;
-      thread.interrupt();
+      if (on_signal != detail::OnSignal::kWaits) {
+        interrupted = true;
+        thread.interrupt();
+      }
       suspend_rank(kAgain, name);
     } else {
       suspend_rank(kNoDeadline, name);
@@ -154,7 +157,7 @@ bool wait_for(const Call& call, const PoolThread& thread, const char* name) noex
 
 }  // namespace
 
-long detail::offload_call(const char* name, bool restarts, long (*run)(const void*),
+long detail::offload_call(const char* name, OnSignal on_signal, long (*run)(const void*),
                           const void* argument) noexcept {
   const int error = own_errno();
   for (;;) {
@@ -168,12 +171,12 @@ long detail::offload_call(const char* name, bool restarts, long (*run)(const voi
       if (thread == nullptr) break;
       before = signals_interrupting(call.rank);
       thread->give(call);
-      interrupted = wait_for(call, *thread, name);
+      interrupted = wait_for(call, *thread, name, on_signal);
       give_back(*thread);
     }
     deliver_signals(call.rank);
-    const bool again = restarts && interrupted && call.result == -1 && call.error == EINTR &&
-                       signals_interrupting(call.rank) == before;
+    const bool again = on_signal == OnSignal::kRestarts && interrupted && call.result == -1 &&
+                       call.error == EINTR && signals_interrupting(call.rank) == before;
     if (again) continue;
     if (call.broken_pipe) raise(SIGPIPE);
     set_own_errno(call.result == -1 ? call.error : error);

@@ -12,8 +12,18 @@ bool may_offload() noexcept;
 bool may_pass_to_pool() noexcept;
 
 namespace detail {
-long offload_call(const char* name, bool restarts, long (*run)(const void*), const void* argument) noexcept;
+/// What a signal for the rank does to the call.
+enum class OnSignal { kEnds, kRestarts, kWaits };
+long offload_call(const char* name, OnSignal on_signal, long (*run)(const void*),
+                  const void* argument) noexcept;
+
+template <class Call>
+long offload_by(const char* name, OnSignal on_signal, const Call& call) noexcept {
+  return offload_call(
+      name, on_signal,
+      [](const void* argument) { return static_cast<long>((*static_cast<const Call*>(argument))()); }, &call);
 }
+}  // namespace detail
 
 /// Runs `call`, which makes one system call and returns its result (-1: errno says why), on a thread of the
 /// pool; on this one if there is none to be had. A signal for the rank ends it with EINTR, or, if it `restarts` and
@@ -21,9 +31,13 @@ long offload_call(const char* name, bool restarts, long (*run)(const void*), con
 /// SUSPENDS.
 template <class Call>
 long offload(const char* name, bool restarts, const Call& call) noexcept {
-  return detail::offload_call(
-      name, restarts,
-      [](const void* argument) { return static_cast<long>((*static_cast<const Call*>(argument))()); }, &call);
+  return detail::offload_by(name, restarts ? detail::OnSignal::kRestarts : detail::OnSignal::kEnds, call);
+}
+
+/// The same for a call that must not be ended in the middle, nor made twice: signals wait until it has returned. SUSPENDS.
+template <class Call>
+long offload_whole(const char* name, const Call& call) noexcept {
+  return detail::offload_by(name, detail::OnSignal::kWaits, call);
 }
 
 }  // namespace tmpi::privatize

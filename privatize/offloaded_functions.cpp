@@ -7,6 +7,7 @@
 #include <sys/epoll.h>
 #include <sys/file.h>
 #include <sys/select.h>
+#include <sys/sendfile.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/uio.h>
@@ -20,10 +21,12 @@
 #include "privatize/descriptor_owners.hpp"
 #include "privatize/descriptor_signals.hpp"
 #include "privatize/loader.hpp"
+#include "privatize/masked_wait.hpp"
 #include "privatize/offload.hpp"
 #include "privatize/rank_pid.hpp"
 #include "privatize/record_locks.hpp"
 #include "privatize/runtime_functions.hpp"
+#include "privatize/sleep_hooks.hpp"
 
 namespace tmpi::privatize {
 namespace {
@@ -148,6 +151,50 @@ int tmpi_epoll_wait(int fd, epoll_event* events, int most, int milliseconds) {
   if (milliseconds == 0 || !may_offload()) return call();
   const int ready = ::epoll_wait(fd, events, most, 0);
   return ready != 0 ? ready : static_cast<int>(offload("epoll_wait", false, call));
+}
+
+int tmpi_epoll_pwait(int fd, epoll_event* events, int most, int milliseconds, const sigset_t* mask) {
+  if (mask == nullptr) return tmpi_epoll_wait(fd, events, most, milliseconds);
+  if (milliseconds == 0 || !may_offload()) return ::epoll_pwait(fd, events, most, milliseconds, mask);
+  const std::uint64_t time =
+      milliseconds < 0 ? kNoDeadline : static_cast<std::uint64_t>(milliseconds) * 1'000'000;
+  return wait_masked(*mask, time, "epoll_pwait", [=] { return ::epoll_wait(fd, events, most, 0); });
+}
+int tmpi_epoll_pwait2(int fd, epoll_event* events, int most, const timespec* timeout, const sigset_t* mask) {
+  const auto call = [=] { return ::epoll_pwait2(fd, events, most, timeout, mask); };
+  const bool looks = timeout != nullptr && timeout->tv_sec == 0 && timeout->tv_nsec == 0;
+  if (looks || !may_offload()) return call();
+  const int ready = ::epoll_wait(fd, events, most, 0);
+  if (ready != 0) return ready;
+  if (mask == nullptr) return static_cast<int>(offload("epoll_pwait2", false, call));
+  const std::uint64_t time = timeout == nullptr
+                                 ? kNoDeadline
+                                 : static_cast<std::uint64_t>(timeout->tv_sec) * 1'000'000'000 +
+                                       static_cast<std::uint64_t>(timeout->tv_nsec);
+  return wait_masked(*mask, time, "epoll_pwait2", [=] { return ::epoll_wait(fd, events, most, 0); });
+}
+int tmpi_recvmmsg(int fd, mmsghdr* messages, unsigned count, int flags, timespec* timeout) {
+  const auto call = [=] { return ::recvmmsg(fd, messages, count, flags, timeout); };
+  // The first may be there, and the others not.
+  return static_cast<int>(may_offload() && (flags & MSG_DONTWAIT) == 0 ? offload("recvmmsg", true, call)
+                                                                       : call());
+}
+int tmpi_sendmmsg(int fd, mmsghdr* messages, unsigned count, int flags) {
+  const auto call = [=] { return ::sendmmsg(fd, messages, count, flags); };
+  std::size_t length = 0;
+  for (unsigned i = 0; i < count && may_offload(); ++i)
+    length += total(messages[i].msg_hdr.msg_iov, messages[i].msg_hdr.msg_iovlen);
+  return static_cast<int>(waits_for_output(fd, length, flags) ? offload("sendmmsg", true, call) : call());
+}
+ssize_t tmpi_splice(int from, off64_t* from_at, int to, off64_t* to_at, std::size_t length, unsigned flags) {
+  const auto call = [=] { return ::splice(from, from_at, to, to_at, length, flags); };
+  const bool waits =
+      (flags & SPLICE_F_NONBLOCK) == 0 && (waits_for_input(from) || waits_for_output(to, length));
+  return waits ? offload("splice", true, call) : call();
+}
+ssize_t tmpi_sendfile(int to, int from, off_t* from_at, std::size_t length) {
+  const auto call = [=] { return ::sendfile(to, from, from_at, length); };
+  return waits_for_output(to, length) ? offload("sendfile", true, call) : call();
 }
 
 // ---- Locks ----

@@ -65,6 +65,9 @@ void tmpi_rank_closes(int rank, int fd);
  * waits for the other end of a FIFO. */
 FILE* tmpi_wait_open(FILE* (*open)(const char*, const char*), const char* path, const char* mode);
 
+/* Flushes a stream by `flush`, libc's fflush; the worker's other ranks run while a pipe is full. */
+int tmpi_wait_flush(int (*flush)(FILE*), FILE* file);
+
 /* getdelim of libc; the worker's other ranks run while it waits, as far as --sleep says so. */
 ssize_t tmpi_getdelim(char** line, size_t* size, int end, FILE* stream);
 

@@ -84,13 +84,19 @@ int tmpi_mq_timedsend(mqd_t queue, const char* data, std::size_t size, unsigned 
 int tmpi_sigtimedwait(const sigset_t* signals, siginfo_t* info, const timespec* time);
 int tmpi_sigwaitinfo(const sigset_t* signals, siginfo_t* info);
 int tmpi_sigwait(const sigset_t* signals, int* signal);
+int tmpi_getaddrinfo(const char* node, const char* port, const addrinfo* hints, addrinfo** found);
+
+// masked_wait.cpp
+int tmpi_sigsuspend(const sigset_t* mask);
+
+// waiting_streams.cpp; the first is called by the shim, which has fflush
+int tmpi_wait_flush(int (*flush)(FILE*), FILE* file);
 char* tmpi_fgets(char* line, int size, FILE* file);
 char* tmpi_fgets_chk(char* line, std::size_t room, int size, FILE* file);
 int tmpi_fgetc(FILE* file);
 int tmpi_uflow(FILE* file);
 std::size_t tmpi_fread(void* data, std::size_t size, std::size_t count, FILE* file);
 std::size_t tmpi_fread_chk(void* data, std::size_t room, std::size_t size, std::size_t count, FILE* file);
-int tmpi_getaddrinfo(const char* node, const char* port, const addrinfo* hints, addrinfo** found);
 
 // sleeping_functions.cpp
 int tmpi_sched_yield();
@@ -129,6 +135,12 @@ int tmpi_accept(int fd, sockaddr* address, socklen_t* length);
 int tmpi_accept4(int fd, sockaddr* address, socklen_t* length, int flags);
 int tmpi_connect(int fd, const sockaddr* address, socklen_t length);
 int tmpi_epoll_wait(int fd, epoll_event* events, int most, int milliseconds);
+int tmpi_epoll_pwait(int fd, epoll_event* events, int most, int milliseconds, const sigset_t* mask);
+int tmpi_epoll_pwait2(int fd, epoll_event* events, int most, const timespec* timeout, const sigset_t* mask);
+int tmpi_recvmmsg(int fd, mmsghdr* messages, unsigned count, int flags, timespec* timeout);
+int tmpi_sendmmsg(int fd, mmsghdr* messages, unsigned count, int flags);
+ssize_t tmpi_splice(int from, off64_t* from_at, int to, off64_t* to_at, std::size_t length, unsigned flags);
+ssize_t tmpi_sendfile(int to, int from, off_t* from_at, std::size_t length);
 int tmpi_flock(int fd, int operation);
 int tmpi_lockf(int fd, int command, off_t length);
 int tmpi_fcntl(int fd, int command, ...);

@@ -165,6 +165,7 @@ const void* runtime_function(const char* name) noexcept {
   if (const void* const maker = descriptor_function(name)) return maker;
   if (const void* const ours = find_function(kTable, name)) return ours;
   if (const void* const waiting = waiting_function(name)) return waiting;
+  if (const void* const stream = stream_function(name)) return stream;
   return block_function(name);
 }
 

@@ -12,6 +12,7 @@
 #include <cstdint>
 
 #include "privatize/loader.hpp"
+#include "privatize/masked_wait.hpp"
 #include "privatize/offload.hpp"
 #include "privatize/rank_signals.hpp"
 #include "privatize/runtime_functions.hpp"
@@ -102,6 +103,31 @@ int select_nothing(std::uint64_t nanoseconds, const char* call, Left&& left) noe
   set_own_errno(EINTR);
   return -1;
 }
+
+/// Those of a select, which changes them, so that it is asked again with copies.
+class Sets {
+ public:
+  Sets(fd_set* readable, fd_set* writable, fd_set* exceptional) noexcept
+      : wanted_{readable, writable, exceptional} {
+    for (int i = 0; i < 3; ++i) {
+      if (wanted_[i] != nullptr) copies_[i] = *wanted_[i];
+    }
+  }
+  void put_back() noexcept {
+    for (int i = 0; i < 3; ++i) {
+      if (wanted_[i] != nullptr) *wanted_[i] = copies_[i];
+    }
+  }
+  int look(int count) noexcept {
+    put_back();
+    timeval now{};
+    return ::select(count, wanted_[0], wanted_[1], wanted_[2], &now);
+  }
+
+ private:
+  fd_set* const wanted_[3];
+  fd_set copies_[3];
+};
 
 }  // namespace
 
@@ -222,7 +248,10 @@ int tmpi_poll_chk(pollfd* requests, nfds_t count, int milliseconds, std::size_t 
 
 int tmpi_ppoll(pollfd* requests, nfds_t count, const timespec* timeout, const sigset_t* mask) {
   const auto call = [=] { return ::ppoll(requests, count, timeout, mask); };
-  if (mask != nullptr || (timeout != nullptr && !is_valid(timeout)) || !in_company()) return call();
+  if ((timeout != nullptr && !is_valid(timeout)) || !in_company() || (mask != nullptr && !the_hooks.yields))
+    return call();
+  const std::uint64_t time = timeout == nullptr ? kNoDeadline : nanoseconds_of(*timeout);
+  if (mask != nullptr) return wait_masked(*mask, time, "ppoll", [=] { return ::poll(requests, count, 0); });
   if (!waits_for_time_only(requests, count)) {
     if (!the_hooks.yields) return call();
     const int ready = ::poll(requests, count, 0);
@@ -230,8 +259,7 @@ int tmpi_ppoll(pollfd* requests, nfds_t count, const timespec* timeout, const si
     return ready != 0 || looks ? ready : static_cast<int>(offload("ppoll", false, call));
   }
   for (nfds_t i = 0; i < count; ++i) requests[i].revents = 0;
-  return select_nothing(timeout == nullptr ? kNoDeadline : nanoseconds_of(*timeout), "ppoll",
-                        [](std::uint64_t) {});
+  return select_nothing(time, "ppoll", [](std::uint64_t) {});
 }
 
 int tmpi_ppoll_chk(pollfd* requests, nfds_t count, const timespec* timeout, const sigset_t* mask,
@@ -268,13 +296,20 @@ int tmpi_pselect(int count, fd_set* readable, fd_set* writable, fd_set* exceptio
   const bool only_time =
       count >= 0 && is_empty(count, readable) && is_empty(count, writable) && is_empty(count, exceptional);
   const auto call = [=] { return ::pselect(count, readable, writable, exceptional, timeout, mask); };
-  if (mask != nullptr || (timeout != nullptr && !is_valid(timeout)) || !in_company()) return call();
+  if ((timeout != nullptr && !is_valid(timeout)) || !in_company() || (mask != nullptr && !the_hooks.yields))
+    return call();
+  const std::uint64_t time = timeout == nullptr ? kNoDeadline : nanoseconds_of(*timeout);
+  if (mask != nullptr) {
+    Sets sets{readable, writable, exceptional};
+    const int ready = wait_masked(*mask, time, "pselect", [&] { return sets.look(count); });
+    if (ready < 0) sets.put_back();
+    return ready;
+  }
   if (!only_time) {
     const bool looks = timeout != nullptr && timeout->tv_sec == 0 && timeout->tv_nsec == 0;
     return looks || !the_hooks.yields ? call() : static_cast<int>(offload("pselect", false, call));
   }
-  return select_nothing(timeout == nullptr ? kNoDeadline : nanoseconds_of(*timeout), "pselect",
-                        [](std::uint64_t) {});
+  return select_nothing(time, "pselect", [](std::uint64_t) {});
 }
 
 }  // extern "C"

@@ -14,5 +14,7 @@ long futex_call(const long (&arguments)[6]) noexcept;
 
 /// Functions that images bind to instead of libc's of this name because they may wait; null: there is none.
 const void* waiting_function(const char* name) noexcept;
+/// The same of streams (waiting_streams.cpp).
+const void* stream_function(const char* name) noexcept;
 
 }  // namespace tmpi::privatize

@@ -1,13 +1,12 @@
 // What waits for another process, or another rank, by other means than descriptors and locks: queues and semaphores of
-// the system, futexes, signals, the other end of a FIFO, and input that libc reads by itself. Tried without blocking,
-// where there is such a form; what would block another thread does (offload.hpp). Bound to code in images only.
+// the system, futexes, signals, the other end of a FIFO. Tried without blocking, where there is such a
+// form; what would block another thread does (offload.hpp). Bound to code in images only.
 #include <errno.h>
 #include <fcntl.h>
 #include <linux/futex.h>
 #include <mqueue.h>
 #include <netdb.h>
 #include <signal.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/ipc.h>
@@ -39,51 +38,6 @@ long try_then_offload(const char* name, bool restarts, int would_block, const At
   set_own_errno(error);
   return offload(name, restarts, call);
 }
-
-// ---- Streams ----
-
-/// What a stream has read and nobody has taken yet.
-std::size_t buffered(const FILE* file) noexcept {
-  return static_cast<std::size_t>(file->_IO_read_end - file->_IO_read_ptr);
-}
-
-/// Reading on may block: it leads to a pipe, a socket or a terminal, and not to a rank's own standard stream, which waits
-/// by itself. Who has locked the stream (flockfile) reads by itself, since no other thread can.
-bool may_block(FILE* file) noexcept {
-  if (!may_offload()) return false;
-  const int error = own_errno();
-  struct stat status {};
-  const int fd = ::fileno_unlocked(file);
-  const bool waits = fd >= 0 && ::fstat(fd, &status) == 0 && !S_ISREG(status.st_mode) &&
-                     !S_ISDIR(status.st_mode) && (::fcntl(fd, F_GETFL) & O_NONBLOCK) == 0;
-  set_own_errno(error);
-  if (!waits || ::ftrylockfile(file) != 0) return false;
-  // glibc counts how often the owner has locked it, in the second word.
-  const bool only_now = static_cast<const int*>(static_cast<const void*>(file->_lock))[1] == 1;
-  ::funlockfile(file);
-  return only_now;
-}
-
-bool has_line(const FILE* file, std::size_t room, int end) noexcept {
-  const std::size_t there = buffered(file);
-  return there >= room || (there > 0 && memchr(file->_IO_read_ptr, end, there) != nullptr);
-}
-
-/// Makes `call`, which reads from the stream, by another thread if it may block.
-template <class Call>
-auto read_stream(FILE* file, const char* name, bool at_hand, const Call& call) noexcept {
-  if (at_hand || !may_block(file)) return call();
-  decltype(call()) result{};
-  offload(name, true, [&] {
-    result = call();
-    return ::ferror_unlocked(file) != 0 ? -1L : 0L;
-  });
-  return result;
-}
-
-}  // namespace
-
-namespace {
 
 /// open() would wait until another process or rank opens the other end of a FIFO.
 bool waits_for_other_end(int directory, const char* path, int flags) noexcept {
@@ -222,41 +176,6 @@ int tmpi_sigwait(const sigset_t* signals, int* signal) {
   if (came < 0) return why;
   *signal = came;
   return 0;
-}
-
-// ---- Streams ----
-
-char* tmpi_fgets(char* line, int size, FILE* file) {
-  const auto call = [=] { return ::fgets(line, size, file); };
-  return read_stream(file, "fgets", size <= 1 || has_line(file, static_cast<std::size_t>(size) - 1, '\n'),
-                     call);
-}
-char* tmpi_fgets_chk(char* line, std::size_t room, int size, FILE* file) {
-  if (size > 0 && static_cast<std::size_t>(size) > room) __builtin_trap();
-  return tmpi_fgets(line, size, file);
-}
-int tmpi_fgetc(FILE* file) {
-  return read_stream(file, "fgetc", buffered(file) > 0, [=] { return ::fgetc(file); });
-}
-// The inlined getc_unlocked() calls it when nothing is left.
-int tmpi_uflow(FILE* file) {
-  return read_stream(file, "fgetc", buffered(file) > 0, [=] { return ::__uflow(file); });
-}
-std::size_t tmpi_fread(void* data, std::size_t size, std::size_t count, FILE* file) {
-  std::size_t bytes = 0;
-  const bool at_hand = __builtin_mul_overflow(size, count, &bytes) || buffered(file) >= bytes;
-  return read_stream(file, "fread", at_hand, [=] { return ::fread(data, size, count, file); });
-}
-std::size_t tmpi_fread_chk(void* data, std::size_t room, std::size_t size, std::size_t count, FILE* file) {
-  std::size_t bytes = 0;
-  if (__builtin_mul_overflow(size, count, &bytes) || bytes > room) __builtin_trap();
-  return tmpi_fread(data, size, count, file);
-}
-// For the shim, which knows whose memory the line is.
-__attribute__((visibility("default"))) ssize_t tmpi_getdelim(char** line, std::size_t* size, int end,
-                                                             FILE* file) {
-  const auto call = [=] { return ::getdelim(line, size, end, file); };
-  return read_stream(file, "getdelim", has_line(file, SIZE_MAX, end), call);
 }
 
 // ---- Names ----

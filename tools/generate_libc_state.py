@@ -23,7 +23,7 @@ TABLE = ROOT / "privatize" / "libc_state.txt"
 STATELESS = ROOT / "privatize" / "libc_stateless.txt"
 PAGE = ROOT / "docs" / "reference" / "libc-state.md"
 # Where the runtime table's functions are listed.
-RUNTIME = [ROOT / "privatize" / name for name in ("runtime_table.cpp", "waiting_table.cpp", "descriptor_functions.cpp", "large_blocks.cpp")]
+RUNTIME = [ROOT / "privatize" / name for name in ("runtime_table.cpp", "waiting_table.cpp", "waiting_streams.cpp", "descriptor_functions.cpp", "large_blocks.cpp")]
 LIBRARIES = ["libc.so.6", "libm.so.6", "libresolv.so.2", "ld-linux-x86-64.so.2"]
 OWNER_KINDS = ["private", "switched", "refused", "shared", "common"]
 WAITING_KINDS = ["yields", "holds"]

@@ -1,11 +1,8 @@
 // The signals that the rank blocks (host/signal_masks.cpp), by the functions of all times.
 #include <errno.h>
 #include <signal.h>
-#include <unistd.h>
 
 #include "privatize/shim/host/host_functions.h"
-#include "privatize/shim/host/libc_originals.hpp"
-#include "privatize/shim/process.hpp"
 #include "privatize/shim/shim.h"
 
 namespace {
@@ -55,21 +52,6 @@ int pthread_sigmask(int how, const sigset_t* set, sigset_t* previous) noexcept {
 }
 int sigprocmask(int how, const sigset_t* set, sigset_t* previous) noexcept {
   return change(how, set, previous);
-}
-
-// Handlers run by the node process's, also for signals that find the rank suspended: so it looks for one that has run.
-int sigsuspend(const sigset_t* set) {
-  if (!tmpi::shim::on_rank_thread() || tmpi::shim::in_forked_child()) return tmpi_libc.sigsuspend(set);
-  const unsigned delivered = tmpi_shim_signals_delivered(tmpi_image_rank);
-  sigset_t before;
-  if (change(SIG_SETMASK, set, &before) != 0) return -1;
-  while (tmpi_shim_signals_delivered(tmpi_image_rank) == delivered) usleep(1000);
-  change(SIG_SETMASK, &before, nullptr);
-  errno = EINTR;
-  return -1;
-}
-int __sigsuspend(const sigset_t* set) {
-  return sigsuspend(set);
 }
 
 int sigblock(int bits) noexcept {

@@ -91,7 +91,7 @@ int stream_named(const char* path) noexcept {
 
 /// What is done before libc closes a file of the rank's: what it has written goes out before its record locks do.
 void prepare_to_close(FILE* file) noexcept {
-  tmpi_libc.fflush(file);
+  tmpi_wait_flush(tmpi_libc.fflush, file);
   tmpi_rank_closes(tmpi_image_rank, tmpi_libc.fileno(file));
 }
 
@@ -152,10 +152,10 @@ int fclose(FILE* file) {
 }
 
 int fflush(FILE* file) {
-  return file != nullptr ? tmpi_libc.fflush(file) : flush_all();
+  return file != nullptr ? tmpi_wait_flush(tmpi_libc.fflush, file) : flush_all();
 }
 int fflush_unlocked(FILE* file) {
-  return file != nullptr ? tmpi_libc.fflush_unlocked(file) : flush_all();
+  return file != nullptr ? tmpi_wait_flush(tmpi_libc.fflush_unlocked, file) : flush_all();
 }
 
 // libc's would reach the files of all ranks.

@@ -16,7 +16,8 @@ CALLS = ("read", "readv", "recv", "recvfrom", "recvmsg", "accept", "waitpid", "w
 WAYS = ("sched_yield", "nanosleep0", "usleep0", "thrd_yield", "usleep", "file", "fifo", "fopen_fifo", "fgets", "getline", "fread", "getc_unlocked",
         "read", "named", "sem_wait", "sem_timedwait", "mutex", "timedlock", "rwlock", "spin", "cond_wait", "cond_timedwait", "c11", "barrier",
         "futex", "semop", "msgrcv", "msgsnd", "mq_receive", "mq_send", "flock", "ofd", "getaddrinfo",
-        "aio_suspend", "lio_listio")
+        "aio_suspend", "lio_listio", "fscanf", "fprintf", "fwrite", "fputs", "putc_unlocked", "setvbuf", "fclose", "fflush", "sigsuspend",
+        "ppoll", "pselect", "epoll_pwait", "recvmmsg")
 SCHEDULING_POINTS = ("sched_yield", "nanosleep0", "usleep0", "thrd_yield")
 
 

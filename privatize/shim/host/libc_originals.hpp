@@ -54,7 +54,7 @@ extern "C" int __vasprintf_chk(char**, int, const char*, va_list) noexcept;
   X(gethostbyname2_r) X(gethostbyaddr_r) X(getnetbyname_r) X(getnetbyaddr_r) X(getservbyname_r) \
   X(getservbyport_r) X(getprotobyname_r) X(getprotobynumber_r) X(getrpcbyname_r) X(getrpcbynumber_r) \
   X(getaliasbyname_r) X(getmntent_r) X(inet_ntop) X(ether_ntoa_r) X(ether_aton_r) X(ttyname_r) X(ptsname_r) \
-  X(getlogin_r) X(ecvt_r) X(fcvt_r) X(qecvt_r) X(qfcvt_r) X(umask) X(sigsuspend) X(newlocale) X(freelocale) \
+  X(getlogin_r) X(ecvt_r) X(fcvt_r) X(qecvt_r) X(qfcvt_r) X(umask) X(newlocale) X(freelocale) \
   X(__ctype_get_mb_cur_max) X(__h_errno_location) X(__chk_fail) X(fork) X(_Fork) X(close_range) \
   X(malloc) X(free) X(vasprintf) X(__vasprintf_chk) X(open_memstream) \
   X(get_current_dir_name) X(scandir) X(scandirat) X(scandir64) X(scandirat64) X(backtrace_symbols) X(realpath)

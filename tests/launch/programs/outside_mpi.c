@@ -9,19 +9,25 @@
 #include <mpi.h>
 #include <mqueue.h>
 #include <netdb.h>
+#include <poll.h>
 #include <pthread.h>
 #include <sched.h>
 #include <semaphore.h>
+#include <signal.h>
 #include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/epoll.h>
 #include <sys/file.h>
 #include <sys/mman.h>
 #include <sys/msg.h>
+#include <sys/select.h>
 #include <sys/sem.h>
+#include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
+#include <sys/un.h>
 #include <threads.h>
 #include <time.h>
 #include <unistd.h>
@@ -105,6 +111,75 @@ static key_t key(void) {
   return ftok(file, 'k');
 }
 
+/* More than a pipe takes, by what `how` says. */
+enum { kFull = 300000 };
+static void fill(FILE* file) {
+  char line[1001];
+  memset(line, 'x', 1000);
+  line[1000] = '\0';
+  if (is("setvbuf")) CHECK(setvbuf(file, NULL, _IONBF, 0) == 0);
+  if (is("fclose") || is("fflush")) CHECK(setvbuf(file, NULL, _IOFBF, 1 << 19) == 0);
+  for (int done = 0; done < kFull; done += 1000) {
+    if (is("fprintf")) CHECK(fprintf(file, "%s%d", line + 1, done / 1000 % 10) == 1000);
+    if (is("fwrite")) CHECK(fwrite(line, 1, 1000, file) == 1000);
+    if (is("putc_unlocked"))
+      for (int i = 0; i < 1000; ++i) CHECK(putc_unlocked('x', file) == 'x');
+    if (is("fputs") || is("setvbuf") || is("fclose") || is("fflush")) CHECK(fputs(line, file) >= 0);
+  }
+  CHECK((is("fclose") ? fclose(file) : fflush(file)) == 0);
+}
+static int fills(void) {
+  return is("fprintf") || is("fwrite") || is("putc_unlocked") || is("fputs") || is("setvbuf") ||
+         is("fclose") || is("fflush");
+}
+
+static volatile sig_atomic_t signals;
+static void note(int signal) {
+  signals += signal == SIGUSR2;
+}
+
+/* Waits with SIGUSR2 unblocked, which it is only then. */
+static void wait_for_signal(void) {
+  sigset_t one, none;
+  sigemptyset(&none);
+  sigemptyset(&one);
+  sigaddset(&one, SIGUSR2);
+  CHECK(sigaction(SIGUSR2, &(struct sigaction){.sa_handler = note}, NULL) == 0);
+  CHECK(sigprocmask(SIG_BLOCK, &one, NULL) == 0);
+  shared->word = (unsigned)getpid();
+  fd_set set;
+  FD_ZERO(&set);
+  FD_SET(both_ends, &set);
+  struct pollfd request = {both_ends, POLLIN, 0};
+  const int queue = epoll_create1(0);
+  struct epoll_event event = {.events = EPOLLIN};
+  CHECK(epoll_ctl(queue, EPOLL_CTL_ADD, both_ends, &event) == 0);
+  const struct timespec moment = {0, 20000000};
+  CHECK(ppoll(&request, 1, &moment, &one) == 0 && signals == 0);
+  if (is("sigsuspend")) CHECK(sigsuspend(&none) == -1);
+  if (is("ppoll")) CHECK(ppoll(&request, 1, NULL, &none) == -1);
+  if (is("pselect")) CHECK(pselect(both_ends + 1, &set, NULL, NULL, NULL, &none) == -1);
+  if (is("epoll_pwait")) CHECK(epoll_pwait(queue, &event, 1, -1, &none) == -1);
+  CHECK(errno == EINTR && signals == 1);
+  sigset_t now;
+  CHECK(sigprocmask(SIG_BLOCK, NULL, &now) == 0 && sigismember(&now, SIGUSR2) == 1);
+  if (!is("sigsuspend")) shared->turns = 1; /* then something to read */
+  if (is("ppoll")) CHECK(ppoll(&request, 1, NULL, &none) == 1 && request.revents == POLLIN);
+  if (is("pselect"))
+    CHECK(pselect(both_ends + 1, &set, NULL, NULL, NULL, &none) == 1 && FD_ISSET(both_ends, &set));
+  if (is("epoll_pwait")) CHECK(epoll_pwait(queue, &event, 1, -1, &none) == 1);
+  CHECK(close(queue) == 0);
+}
+static int waits_for_signal(void) {
+  return is("sigsuspend") || is("ppoll") || is("pselect") || is("epoll_pwait");
+}
+
+static struct sockaddr_un socket_name(void) {
+  struct sockaddr_un address = {.sun_family = AF_UNIX};
+  snprintf(address.sun_path, sizeof address.sun_path, "%.100s.s", path);
+  return address;
+}
+
 static void waits(void) {
   const struct timespec nothing = {0, 0};
   struct timespec soon;
@@ -141,6 +216,23 @@ static void waits(void) {
     free(line);
   } else if (is("read")) {
     CHECK(read(both_ends, text, sizeof text) == 2);
+  } else if (is("fscanf")) {
+    FILE* const file = fdopen(both_ends, "r");
+    CHECK(fscanf(file, "%32s %31s", text, text + 32) == 2 && strcmp(text, "a") == 0 &&
+          strcmp(text + 32, "line") == 0);
+  } else if (fills()) {
+    fill(fdopen(both_ends, "w"));
+  } else if (waits_for_signal()) {
+    wait_for_signal();
+  } else if (is("recvmmsg")) {
+    const int fd = socket(AF_UNIX, SOCK_DGRAM, 0);
+    const struct sockaddr_un address = socket_name();
+    struct iovec parts[] = {{text, 8}, {text + 8, 8}};
+    struct mmsghdr messages[2] = {{{.msg_iov = parts, .msg_iovlen = 1}, 0},
+                                  {{.msg_iov = parts + 1, .msg_iovlen = 1}, 0}};
+    CHECK(fd >= 0 && bind(fd, (const struct sockaddr*)&address, sizeof address) == 0);
+    shared->flag = 1;
+    CHECK(recvmmsg(fd, messages, 2, 0, NULL) == 2 && memcmp(text, "1234567\0abcdefg", 16) == 0);
   } else if (is("aio_suspend") || is("lio_listio")) {
     struct aiocb request = {.aio_fildes = both_ends, .aio_buf = text, .aio_nbytes = sizeof text};
     struct aiocb* const list[] = {&request};
@@ -276,7 +368,7 @@ static void acts(void) {
     const int fd = open(path, O_WRONLY);
     const char* const text = is("fifo") ? "ab" : "a line\n";
     CHECK(write(fd, text, strlen(text)) == (ssize_t)strlen(text) && close(fd) == 0);
-  } else if (is("fgets") || is("getline") || is("fread") || is("getc_unlocked")) {
+  } else if (is("fgets") || is("getline") || is("fread") || is("getc_unlocked") || is("fscanf")) {
     CHECK(write(both_ends, "a li", 4) == 4);
     for (int i = 0; i < 10; ++i) nanosleep(&moment, NULL);
     CHECK(write(both_ends, "ne\n", 3) == 3);
@@ -285,6 +377,27 @@ static void acts(void) {
   } else if (is("named")) {
     sem_t* const semaphore = sem_open(name, O_CREAT, 0600, 0);
     CHECK(semaphore != SEM_FAILED && sem_post(semaphore) == 0);
+  } else if (fills()) {
+    static char got[4096];
+    for (int left = kFull; left > 0;) {
+      const ssize_t count = read(both_ends, got, sizeof got);
+      CHECK(count > 0 && (left -= (int)count) >= 0);
+    }
+  } else if (waits_for_signal()) {
+    while (!shared->word) nanosleep(&moment, NULL);
+    for (int i = 0; i < 5; ++i) nanosleep(&moment, NULL);
+    CHECK(kill((pid_t)shared->word, SIGUSR2) == 0);
+    if (is("sigsuspend")) return;
+    while (!shared->turns) nanosleep(&moment, NULL);
+    CHECK(write(both_ends, "ab", 2) == 2);
+  } else if (is("recvmmsg")) {
+    while (!shared->flag) nanosleep(&moment, NULL);
+    const int fd = socket(AF_UNIX, SOCK_DGRAM, 0);
+    const struct sockaddr_un address = socket_name();
+    CHECK(connect(fd, (const struct sockaddr*)&address, sizeof address) == 0 &&
+          send(fd, "1234567", 8, 0) == 8);
+    for (int i = 0; i < 5; ++i) nanosleep(&moment, NULL);
+    CHECK(send(fd, "abcdefg", 8, 0) == 8 && close(fd) == 0);
   } else if (strncmp(how, "sem_", 4) == 0) {
     for (int i = 0; i < 10; ++i) nanosleep(&moment, NULL);
     CHECK(sem_post(&shared->semaphore) == 0);
