@@ -1,7 +1,8 @@
 # Node processes that a PMIx server or Slurm starts (attachment.hpp). The programs that gather them are small and know neither MPI
 # nor the loader; only they pay for libsodium and libpmix.
 tmpi_room(launch_handshake SOURCES ${CMAKE_SOURCE_DIR}/src/net/handshake.cpp ${CMAKE_SOURCE_DIR}/src/net/handshake_io.cpp
-                                   ${CMAKE_SOURCE_DIR}/src/net/key_agreement.cpp ${CMAKE_SOURCE_DIR}/src/net/proof.cpp LINK fmt::fmt PkgConfig::SODIUM)
+                                   ${CMAKE_SOURCE_DIR}/src/net/key_agreement.cpp ${CMAKE_SOURCE_DIR}/src/net/proof.cpp
+                                   ${CMAKE_SOURCE_DIR}/src/net/tcp/endpoint.cpp ${CMAKE_SOURCE_DIR}/src/net/tcp/interfaces.cpp LINK fmt::fmt PkgConfig::SODIUM)
 target_compile_definitions(tmpi_launch_handshake PRIVATE "TMPI_VERSION=\"${PROJECT_VERSION}\"")
 tmpi_sources(sources attach EXCEPT attach/attachment.cpp attach/slurm_allocation.cpp attach/slurm_main.cpp attach/pmix_main.cpp attach/pmix_client.cpp)
 tmpi_room(launch_gather SOURCES ${sources} LINK fmt::fmt)

@@ -1,9 +1,6 @@
 #include "launch/attach/attach_port.hpp"
 
-#include <arpa/inet.h>
 #include <fmt/core.h>
-#include <ifaddrs.h>
-#include <net/if.h>
 #include <netinet/in.h>
 #include <poll.h>
 #include <string.h>
@@ -19,6 +16,7 @@
 #include "launch/attach/attach_socket.hpp"
 #include "launch/wire/hello.hpp"
 #include "net/handshake_io.hpp"
+#include "net/tcp/interfaces.hpp"
 
 namespace tmpi::launch {
 namespace {
@@ -30,6 +28,7 @@ constexpr std::chrono::seconds kHandshakeTime{10};
 constexpr std::chrono::seconds kKeyTime{30};
 constexpr std::size_t kMostPending = 512;  // in the middle of a handshake
 constexpr int kBacklog = 4096;
+constexpr const char* kLoopback = "127.0.0.1";
 
 // A connection whose other end has not proved yet who it is.
 struct PendingConnection {
@@ -83,27 +82,17 @@ std::uint16_t port_of(int fd) {
                                          : reinterpret_cast<const sockaddr_in&>(own).sin_port);
 }
 
-// Of all interfaces that are up, loopback last; no link-local ones, which mean nothing elsewhere.
+// Those that lead here from other machines, and the loopback ones (addresses_from() chooses).
 std::vector<std::string> own_addresses() {
-  std::vector<std::string> addresses;
-  std::vector<std::string> loopback;
-  ifaddrs* all = nullptr;
-  if (getifaddrs(&all) != 0) return {"127.0.0.1"};
-  for (const ifaddrs* each = all; each != nullptr; each = each->ifa_next) {
-    if (each->ifa_addr == nullptr || (each->ifa_flags & IFF_UP) == 0) continue;
-    char text[INET6_ADDRSTRLEN] = "";
-    if (each->ifa_addr->sa_family == AF_INET) {
-      inet_ntop(AF_INET, &reinterpret_cast<const sockaddr_in*>(each->ifa_addr)->sin_addr, text, sizeof(text));
-    } else if (each->ifa_addr->sa_family == AF_INET6) {
-      const in6_addr& address = reinterpret_cast<const sockaddr_in6*>(each->ifa_addr)->sin6_addr;
-      if (!IN6_IS_ADDR_LINKLOCAL(&address)) inet_ntop(AF_INET6, &address, text, sizeof(text));
-    }
-    if (text[0] != '\0') ((each->ifa_flags & IFF_LOOPBACK) != 0 ? loopback : addresses).emplace_back(text);
+  const std::vector<net::tcp::LocalAddress> all = net::tcp::local_addresses();
+  std::vector<std::string> texts;
+  for (const bool same_machine : {false, true}) {
+    const auto chosen = net::tcp::choose_addresses(all, "", same_machine);
+    if (!chosen) continue;
+    for (const net::tcp::LocalAddress& local : *chosen) texts.push_back(local.endpoint.host_text());
   }
-  freeifaddrs(all);
-  addresses.insert(addresses.end(), loopback.begin(), loopback.end());
-  if (addresses.empty()) addresses.emplace_back("127.0.0.1");
-  return addresses;
+  if (texts.empty()) texts.emplace_back(kLoopback);
+  return texts;
 }
 
 // Accepts connections until every node process is there.
@@ -271,7 +260,8 @@ Result<AttachPort> AttachPort::open(Reach reach) {
   target.job = key->job;
   target.key = pair->public_key();
   target.port = port_of(fd);
-  target.addresses = here ? std::vector<std::string>{"127.0.0.1"} : own_addresses();
+  target.addresses = here ? std::vector<std::string>{kLoopback} : own_addresses();
+  target.network = own_hello().network;
   return AttachPort(fd, std::move(target), *std::move(pair), *std::move(key));
 }
 

@@ -13,11 +13,13 @@
 
 #include <cerrno>
 #include <chrono>
+#include <optional>
 #include <sstream>
 
 #include "launch/attach/attach_socket.hpp"
 #include "launch/wire/hello.hpp"
 #include "net/handshake_io.hpp"
+#include "net/tcp/endpoint.hpp"
 
 namespace tmpi::launch {
 namespace {
@@ -125,7 +127,7 @@ std::string tried(const std::vector<Attempt>& attempts) {
 }  // namespace
 
 std::string to_text(const AttachTarget& target) {
-  return fmt::format("{:x} {} {} {}", target.job, net::to_text(target.key), target.port,
+  return fmt::format("{:x} {} {} {} {}", target.job, net::to_text(target.key), target.port, target.network,
                      fmt::join(target.addresses, " "));
 }
 
@@ -133,7 +135,7 @@ Result<AttachTarget> target_from_text(std::string_view text) {
   AttachTarget target;
   std::istringstream words{std::string(text)};
   std::string key;
-  words >> std::hex >> target.job >> key >> std::dec >> target.port;
+  words >> std::hex >> target.job >> key >> std::dec >> target.port >> target.network;
   if (!words) return Failure{"it is cut short"};
   const Result<net::PublicKey> known = net::public_key_from_text(key);
   if (!known) return known.failure();
@@ -141,6 +143,15 @@ Result<AttachTarget> target_from_text(std::string_view text) {
   for (std::string address; words >> address;) target.addresses.push_back(address);
   if (target.addresses.empty()) return Failure{"it is cut short"};
   return target;
+}
+
+std::vector<std::string> addresses_from(const AttachTarget& target, std::string_view network) {
+  std::vector<std::string> all;
+  for (const std::string& text : target.addresses) {
+    const std::optional<net::tcp::Endpoint> address = net::tcp::address_from_text(text);
+    if (address && address->is_loopback() == (target.network == network)) all.push_back(text);
+  }
+  return all;
 }
 
 Result<Attached> attach(const AttachTarget& target, const net::KeyPair& own, int node, double seconds) {
@@ -155,7 +166,11 @@ Result<Attached> attach(const AttachTarget& target, const net::KeyPair& own, int
   self.secret = shared->handshake;
   self.host = own_hello().host;
   std::vector<Attempt> attempts;
-  for (const std::string& address : target.addresses) {
+  const std::vector<std::string> addresses = addresses_from(target, own_hello().network);
+  if (addresses.empty())
+    return Failure{fmt::format("tmpirun's machine has no address that this one could reach; it has {}",
+                               fmt::join(target.addresses, ", "))};
+  for (const std::string& address : addresses) {
     const int fd = begin_connect(address, target.port);
     attempts.push_back({address, fd, false, net::Handshake::initiate(self, net::kLauncherNode),
                         fd < 0 ? strerror(errno) : ""});

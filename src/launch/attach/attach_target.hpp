@@ -17,7 +17,10 @@ struct AttachTarget {
   std::uint64_t job = 0;
   net::PublicKey key{};  ///< of the AttachPort
   std::uint16_t port = 0;
-  std::vector<std::string> addresses;  ///< numeric, of every interface of the machine; any may be unreachable
+  /// Of where it waits (Hello::network): its loopback addresses mean something to processes of the same one only. Elsewhere
+  /// somebody else may listen there, and would stand between the two.
+  std::string network;
+  std::vector<std::string> addresses;  ///< numeric; any may be unreachable
 };
 
 std::string to_text(const AttachTarget& target);
@@ -28,8 +31,11 @@ struct Attached {
   net::JobKey key;   ///< of the job, as the AttachPort has handed it over
 };
 
+/// The addresses that can lead there from a process that sees `network`: loopback ones in the same, all others elsewhere.
+std::vector<std::string> addresses_from(const AttachTarget& target, std::string_view network);
+
 /// Connects to the target as node process `node`, whose public key the AttachPort is told (`own`): tries all
-/// addresses at the same time and keeps the one where the AttachPort proves that it has the key pair behind
+/// addresses_from() here at the same time and keeps the one where the AttachPort proves that it has the key pair behind
 /// target.key. Blocks at most `seconds`.
 Result<Attached> attach(const AttachTarget& target, const net::KeyPair& own, int node, double seconds);
 

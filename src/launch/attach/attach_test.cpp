@@ -19,6 +19,7 @@
 #include "launch/attach/attach_port.hpp"
 #include "launch/attach/attach_target.hpp"
 #include "launch/attach/node_keys.hpp"
+#include "launch/wire/hello.hpp"
 
 using namespace tmpi::launch;
 using Outcome = AttachPort::Outcome;
@@ -134,10 +135,27 @@ TEST_CASE("a target survives being a text") {
   CHECK(back->job == target.job);
   CHECK(back->key == target.key);
   CHECK(back->port == target.port);
+  CHECK(back->network == target.network);
   CHECK(back->addresses == target.addresses);
   const std::string text = to_text(target);
   for (const std::size_t length : {std::size_t{0}, std::size_t{3}, text.find(' ') + 10, text.rfind(' ') - 40})
     CHECK_FALSE(target_from_text(std::string_view(text).substr(0, length)));
+}
+
+TEST_CASE("on another machine nobody looks for tmpirun on the loopback interface") {
+  AttachTarget target;
+  target.network = "here";
+  target.addresses = {"10.1.2.3", "127.0.0.1", "fd00::2", "::1", "nonsense"};
+  CHECK(addresses_from(target, "here") == std::vector<std::string>{"127.0.0.1", "::1"});
+  CHECK(addresses_from(target, "elsewhere") == std::vector<std::string>{"10.1.2.3", "fd00::2"});
+  const auto port = AttachPort::open(Reach::kThisMachine);
+  REQUIRE(port);
+  AttachTarget far = port->target();
+  far.network += "-of-another-machine";
+  Nodes nodes(1);
+  const auto refused = attach(far, nodes.pairs[0], 0, kHang);
+  REQUIRE_FALSE(refused);
+  CHECK(refused.message().find("no address that this one could reach") != std::string::npos);
 }
 
 TEST_CASE("node processes attach in any order, and the channel carries bytes") {
@@ -358,6 +376,7 @@ TEST_CASE("an address where nobody answers is named") {
   REQUIRE(getsockname(taken, reinterpret_cast<sockaddr*>(&address), &length) == 0);
   AttachTarget target;
   target.port = ntohs(address.sin_port);
+  target.network = own_hello().network;
   target.addresses = {"127.0.0.1"};
   target.key = tmpi::net::KeyPair::draw()->public_key();
   const auto refused = attach(target, *tmpi::net::KeyPair::draw(), 0, kHang);

@@ -38,14 +38,14 @@ Result<void> become_tmpirun(Attachment attachment, const net::JobKey& key, char*
   return Failure{fmt::format("cannot start {}: {}", *tmpirun, strerror(errno))};
 }
 
-Result<void> become_node(int channel, const net::JobKey& key) {
+Result<void> become_node(int channel, const net::JobKey& key, int number) {
   const Result<std::string> node = find_companion("tmpi-node");
   if (!node) return node.failure();
   keep_open(channel);
   const Result<int> pipe = put_key(key);
   if (!pipe) return pipe.failure();
   execl(node->c_str(), node->c_str(), "--attached", std::to_string(channel).c_str(),
-        std::to_string(*pipe).c_str(), static_cast<char*>(nullptr));
+        std::to_string(*pipe).c_str(), std::to_string(number).c_str(), static_cast<char*>(nullptr));
   return Failure{fmt::format("cannot start {}: {}", *node, strerror(errno))};
 }
 

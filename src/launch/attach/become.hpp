@@ -10,8 +10,8 @@ namespace tmpi::launch {
 /// key. Returns only on failure.
 Result<void> become_tmpirun(Attachment attachment, const net::JobKey& key, char** argv);
 
-/// Replaces this program by a node process that has its tmpirun at the other end of `channel`. Returns only
-/// on failure.
-Result<void> become_node(int channel, const net::JobKey& key);
+/// Replaces this program by a node process that has its tmpirun at the other end of `channel`, to which it has attached itself
+/// as `number`. Returns only on failure.
+Result<void> become_node(int channel, const net::JobKey& key, int number);
 
 }  // namespace tmpi::launch

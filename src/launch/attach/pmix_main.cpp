@@ -125,7 +125,7 @@ Result<void> follow(const PmixClient& client, const net::KeyPair& pair) {
   const Result<Attached> attached = attach(*target, pair, client.rank(), kConnectTime);
   if (!attached) return attached.failure();
   client.finish();
-  return become_node(attached->channel, attached->key);
+  return become_node(attached->channel, attached->key, client.rank());
 }
 
 Result<void> take_part(const PmixClient& client, char** argv) {

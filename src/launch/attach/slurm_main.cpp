@@ -165,7 +165,7 @@ Result<void> take_part() {
     return Failure{fmt::format("cannot write to srun's stdout: {}", strerror(errno))};
   const Result<Attached> attached = attach(*target, *pair, node, kConnectTime);
   if (!attached) return attached.failure();
-  return become_node(attached->channel, attached->key);
+  return become_node(attached->channel, attached->key, node);
 }
 
 int main(int argc, char** argv) {

@@ -5,12 +5,22 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
+#include <cstring>
+
 namespace tmpi::launch {
 
 Result<Assignment> AttachedChannel::receive_job(FrameReader& incoming) {
   Result<Assignment> assignment = ControlChannel::receive_job(incoming);
   if (assignment && key_) assignment->node.secret = key_->secret;
   return assignment;
+}
+
+ssize_t AttachedChannel::get(FrameReader& incoming) {
+  std::string opened;
+  const ssize_t got = stream_.receive(socket(), opened);
+  std::memcpy(incoming.room(opened.size()), opened.data(), opened.size());
+  incoming.filled(opened.size());
+  return got;
 }
 
 // The starter may end the job as soon as one of its processes has gone, so tmpirun goes first or at least has

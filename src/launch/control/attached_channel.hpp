@@ -5,25 +5,39 @@
 
 #include <optional>
 #include <string>
+#include <string_view>
 #include <utility>
 
 #include "launch/control/control_channel.hpp"
+#include "net/sealed_stream.hpp"
 
 namespace tmpi::launch {
 
 class AttachedChannel : public ControlChannel {
  public:
-  /// A connected socket. `key`: what tmpirun does not send, since the channel is not encrypted.
-  AttachedChannel(int socket, const net::JobKey& key) : ControlChannel(socket, socket, false), key_(key) {}
-  /// Goes on with one that has said hello: `received` is the job, with the key, and what has come behind it.
-  AttachedChannel(int socket, std::string received) : ControlChannel(socket, socket, std::move(received)) {}
+  /// A connected socket, over which the node process has attached itself as `number`. What is said is sealed with the key.
+  AttachedChannel(int socket, const net::JobKey& key, int number)
+      : ControlChannel(socket, socket, false),
+        key_(key),
+        stream_(key.secret, number, net::SealedStream::End::kNode) {}
+  /// Goes on with one that has said hello: `received` is the job, with the key, and what has come behind it, and `state` was its
+  /// state() then.
+  AttachedChannel(int socket, std::string received, std::string_view state)
+      : ControlChannel(socket, socket, std::move(received)), stream_(state) {}
+
+  std::string state() const override { return stream_.state(); }
 
   Result<Assignment> receive_job(FrameReader& incoming) override;
 
   void close(int code) noexcept override;
 
+ protected:
+  ssize_t put(std::string_view bytes) noexcept override { return stream_.send(socket(), bytes); }
+  ssize_t get(FrameReader& incoming) override;
+
  private:
-  std::optional<net::JobKey> key_;
+  std::optional<net::JobKey> key_;  // which tmpirun does not send once more
+  net::SealedStream stream_;
 };
 
 }  // namespace tmpi::launch

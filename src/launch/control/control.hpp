@@ -37,6 +37,7 @@ class Control {
   /// Where the channel is, and what has come behind the job. Between receive_job() and start().
   Wireup::Watched channel() const noexcept { return wireup_->watched(); }
   std::string_view unread() const noexcept { return incoming_.unread(); }
+  std::string channel_state() const { return wireup_->state(); }
   /// Starts the control thread.
   void start();
 

@@ -31,9 +31,20 @@ ControlChannel::ControlChannel(int in, int out, std::string received) : ControlC
   received_ = std::move(received);
 }
 
+ssize_t ControlChannel::put(std::string_view bytes) noexcept {
+  return ::write(out_, bytes.data(), bytes.size());
+}
+
+ssize_t ControlChannel::get(FrameReader& incoming) {
+  char* room = incoming.room(kReadSize);
+  const ssize_t got = read(in_, room, kReadSize);
+  if (got > 0) incoming.filled(static_cast<std::size_t>(got));
+  return got;
+}
+
 bool ControlChannel::send_all(std::string_view bytes) noexcept {
   while (!bytes.empty()) {
-    const ssize_t done = ::write(out_, bytes.data(), bytes.size());
+    const ssize_t done = put(bytes);
     if (done < 0 && errno == EINTR) continue;
     if (done < 0) return false;
     bytes.remove_prefix(static_cast<std::size_t>(done));
@@ -69,11 +80,9 @@ Result<Assignment> ControlChannel::receive_job(FrameReader& incoming) {
       case FrameReader::Status::kGarbage:
         break;
       case FrameReader::Status::kIncomplete: {
-        char* room = incoming.room(kReadSize);
-        const ssize_t got = read(in_, room, kReadSize);
+        const ssize_t got = get(incoming);
         if (got < 0 && errno == EINTR) continue;
         if (got <= 0) return Failure{"tmpirun closed the control channel before it sent a job"};
-        incoming.filled(static_cast<std::size_t>(got));
         continue;
       }
     }
@@ -85,9 +94,9 @@ Result<Assignment> ControlChannel::receive_job(FrameReader& incoming) {
 ssize_t ControlChannel::send(std::string_view frames) noexcept {
   std::size_t sent = 0;
   while (sent < frames.size()) {
-    const ssize_t done = ::write(out_, frames.data() + sent, frames.size() - sent);
+    const ssize_t done = put(frames.substr(sent));
     if (done < 0 && errno == EINTR) continue;
-    if (done < 0 && errno == EAGAIN) break;
+    if (done == 0 || (done < 0 && errno == EAGAIN)) break;
     if (done < 0) return -1;
     sent += static_cast<std::size_t>(done);
   }
@@ -95,12 +104,8 @@ ssize_t ControlChannel::send(std::string_view frames) noexcept {
 }
 
 bool ControlChannel::receive(FrameReader& incoming) {
-  char* room = incoming.room(kReadSize);
-  const ssize_t got = read(in_, room, kReadSize);
-  if (got < 0 && (errno == EAGAIN || errno == EINTR)) return true;
-  if (got <= 0) return false;
-  incoming.filled(static_cast<std::size_t>(got));
-  return true;
+  const ssize_t got = get(incoming);
+  return got > 0 || (got < 0 && (errno == EAGAIN || errno == EINTR));
 }
 
 }  // namespace tmpi::launch

@@ -24,6 +24,9 @@ class ControlChannel : public Wireup {
 
  protected:
   int socket() const noexcept { return in_; }
+  /// As write() and read(), the latter into `incoming`.
+  virtual ssize_t put(std::string_view bytes) noexcept;
+  virtual ssize_t get(FrameReader& incoming);
 
  private:
   bool send_all(std::string_view bytes) noexcept;

@@ -20,6 +20,7 @@
 
 #include <sys/types.h>
 
+#include <string>
 #include <string_view>
 
 #include "base/result.hpp"
@@ -50,6 +51,9 @@ class Wireup {
 
   /// When `in` is readable: puts what has come into `incoming`. False: the starter is gone.
   virtual bool receive(FrameReader& incoming) = 0;
+
+  /// What another process that takes this one's place needs to go on where receive_job() has ended; empty: the descriptors.
+  virtual std::string state() const { return {}; }
 
   /// All frames have been taken; the process ends with `code` when this returns. May block.
   virtual void close(int code) noexcept { static_cast<void>(code); }

@@ -26,6 +26,10 @@ Node::Node(int number, const NodePlan& plan, NodeProcess process)
       in_step_(!plan.remote || plan.channel >= 0),
       pipe_open_{process_.output(1) >= 0, process_.output(2) >= 0} {}
 
+void Node::seal(const net::Secret& job, int attached_as) {
+  sealed_ = std::make_unique<net::SealedStream>(job, attached_as, net::SealedStream::End::kLauncher);
+}
+
 void Node::send(FrameType type, std::uint16_t detail, std::string_view payload) {
   append_frame(out_, type, -1, detail, payload);
   flush();
@@ -33,9 +37,11 @@ void Node::send(FrameType type, std::uint16_t detail, std::string_view payload) 
 
 void Node::flush() {
   while (control_open_ && !out_.empty()) {
-    const ssize_t done = ::send(process_.control(), out_.data(), out_.size(), MSG_NOSIGNAL | MSG_DONTWAIT);
+    const ssize_t done = sealed_ != nullptr ? sealed_->send(process_.control(), out_)
+                                            : ::send(process_.control(), out_.data(), out_.size(),
+                                                     MSG_NOSIGNAL | MSG_DONTWAIT);
+    if (done == 0 || (done < 0 && errno == EAGAIN)) return;
     if (done < 0 && errno == EINTR) continue;
-    if (done < 0 && errno == EAGAIN) return;
     if (done < 0) return out_.clear();  // the node process is gone; reading its channel tells so
     net::wipe_front(out_, static_cast<std::size_t>(done));
   }
@@ -56,20 +62,31 @@ void Node::find_preamble(std::string_view bytes) {
   in_.filled(rest.size());
 }
 
-bool Node::fill() {
+// Into in_, what comes before the preamble aside; as read().
+ssize_t Node::receive() {
+  if (sealed_ != nullptr) {
+    std::string opened;
+    const ssize_t got = sealed_->receive(process_.control(), opened);
+    garbled_ = got < 0 && errno == EBADMSG;
+    std::memcpy(in_.room(opened.size()), opened.data(), opened.size());
+    in_.filled(opened.size());
+    return garbled_ ? 1 : got;
+  }
   char* room = in_.room(kReadSize);
   const ssize_t got = read(process_.control(), room, kReadSize);
-  if (got < 0 && (errno == EAGAIN || errno == EINTR)) return false;
-  if (got <= 0) {
-    close_control();
-    return false;
-  }
-  if (in_step_) {
+  if (got <= 0) return got;
+  if (in_step_)
     in_.filled(static_cast<std::size_t>(got));
-  } else {
+  else
     find_preamble(std::string(room, static_cast<std::size_t>(got)));
-  }
-  return true;
+  return got;
+}
+
+bool Node::fill() {
+  const ssize_t got = receive();
+  if (got > 0) return true;
+  if (got == 0 || (errno != EAGAIN && errno != EINTR)) close_control();
+  return false;
 }
 
 void Node::close_control() {

@@ -4,6 +4,7 @@
 #include <signal.h>
 
 #include <chrono>
+#include <memory>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -13,6 +14,7 @@
 #include "launch/plan/job_plan.hpp"
 #include "launch/wire/frames.hpp"
 #include "launch/wire/hello.hpp"
+#include "net/sealed_stream.hpp"
 
 namespace tmpi::launch {
 
@@ -28,6 +30,8 @@ class Node {
   NodeProcess& process() { return process_; }
   const NodeProcess& process() const { return process_; }
 
+  /// All that is said from now on is sealed: of an adopted node process, which has attached itself as `attached_as`.
+  void seal(const net::Secret& job, int attached_as);
   /// Puts a frame on its way.
   void send(FrameType type, std::uint16_t detail, std::string_view payload);
   void flush();
@@ -41,7 +45,9 @@ class Node {
 
   /// One read; false: nothing more for now, or the channel has ended.
   bool fill();
-  FrameReader::Status next(Frame& frame) { return in_.next(frame); }
+  FrameReader::Status next(Frame& frame) {
+    return garbled_ ? FrameReader::Status::kGarbage : in_.next(frame);
+  }
 
   /// One read of the child's own stdout or stderr; empty: nothing. See pipe().
   std::string read_pipe(int stream);
@@ -70,11 +76,14 @@ class Node {
 
  private:
   void find_preamble(std::string_view bytes);
+  ssize_t receive();
 
   int number_;
   bool remote_;
   std::string host_;
   NodeProcess process_;
+  std::unique_ptr<net::SealedStream> sealed_;  // null: bytes go as they are
+  bool garbled_ = false;                       // what has come does not open
   FrameReader in_;
   std::string out_;
   bool control_open_ = true;

@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "launch/system/descriptor_limit.hpp"
+#include "net/sealed_stream.hpp"
 
 namespace tmpi::launch {
 namespace {
@@ -19,12 +20,14 @@ Result<void> NodeSet::start() {
   raise_descriptor_limit(static_cast<rlim_t>(planned()) * kPollsPerNode + kOwnDescriptors);
   std::string end_now;
   append_frame(end_now, FrameType::kEndNow, -1, 0, {});
-  for (const int channel : plan_.unneeded)  // they stay open: their hello is never read
-    ::send(channel, end_now.data(), end_now.size(), MSG_NOSIGNAL | MSG_DONTWAIT);
+  for (const NodePlan& node : plan_.unneeded)  // they stay open: their hello is never read
+    net::SealedStream(plan_.key->secret, node.attached_as, net::SealedStream::End::kLauncher)
+        .send(node.channel, end_now);
   for (int number = 0; number < planned(); ++number) {
     const NodePlan& plan = plan_.nodes[static_cast<std::size_t>(number)];
     if (plan.channel >= 0) {
       nodes_.push_back(std::make_unique<Node>(number, plan, NodeProcess::adopt(plan.channel)));
+      nodes_.back()->seal(plan_.key->secret, plan.attached_as);
       continue;
     }
     Result<NodeProcess> process = NodeProcess::start(

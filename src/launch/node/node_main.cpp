@@ -130,7 +130,7 @@ int run(int argc, char** argv) {
     return kExitCannotRun;
   }
   std::optional<Beginning> again = begin_again({argv, argv + argc});
-  const bool attached = argc == 4 && std::strcmp(argv[1], "--attached") == 0;
+  const bool attached = argc == 5 && std::strcmp(argv[1], "--attached") == 0;
   const bool remote = argc == 2 && std::strcmp(argv[1], "--remote") == 0;
   if (!again && !remote && !attached && (argc != 3 || std::strcmp(argv[1], "--control") != 0))
     return start_by_pmix(argv);
@@ -153,7 +153,7 @@ int run(int argc, char** argv) {
       return kExitUsage;
     }
     beginning.attached = true;
-    beginning.wireup = std::make_unique<AttachedChannel>(channel, *key);
+    beginning.wireup = std::make_unique<AttachedChannel>(channel, *key, std::atoi(argv[4]));
     run_job(std::move(beginning));
   }
   beginning.wireup = std::make_unique<ControlChannel>(channel, channel, false);

@@ -18,6 +18,7 @@
 #include "launch/control/control_channel.hpp"
 #include "launch/node/library_report.hpp"
 #include "launch/node/remote_start.hpp"
+#include "launch/wire/frames.hpp"
 #include "net/secret.hpp"
 #include "privatize/early_libraries.hpp"
 
@@ -92,8 +93,12 @@ std::string take(int fd) {
   return bytes;
 }
 
-std::string frames_of(const Assignment& assignment, std::string_view unread) {
+// The channel's state with its length before it, then frames.
+std::string handed_on(std::string state, const Assignment& assignment, std::string_view unread) {
   std::string frames;
+  append_record(frames, static_cast<std::uint64_t>(state.size()));
+  frames += state;
+  net::wipe(state);
   std::string job = pack(assignment);
   append_frame(frames, FrameType::kJob, 0, 0, job);
   net::wipe(job);
@@ -123,7 +128,7 @@ void start_again_if_needed(const Control& control, const Assignment& received, c
   const std::vector<std::string> missing = missing_libraries(assignment);
   if (missing.empty()) return;
   const Wireup::Watched channel = control.channel();
-  const int frames = keep(frames_of(received, control.unread()));
+  const int frames = keep(handed_on(control.channel_state(), received, control.unread()));
   if (frames < 0) return;
   const std::string before = preload_value();
   std::string preload;
@@ -155,11 +160,17 @@ std::optional<Beginning> begin_again(std::span<char* const> arguments) {
   beginning.attached = std::strcmp(arguments[2], kAttached) == 0;
   beginning.output = number(5);
   if (beginning.output >= 0) fcntl(beginning.output, F_SETFD, FD_CLOEXEC);
-  std::string received = take(number(6));
+  std::string kept = take(number(6));
+  std::string_view rest = kept;
+  std::uint64_t length = 0;
+  if (!read_record(rest, length)) return {};
+  const std::string_view state = rest.substr(0, length);
+  std::string received(rest.substr(state.size()));
   if (beginning.attached)
-    beginning.wireup = std::make_unique<AttachedChannel>(number(3), std::move(received));
+    beginning.wireup = std::make_unique<AttachedChannel>(number(3), std::move(received), state);
   else
     beginning.wireup = std::make_unique<ControlChannel>(number(3), number(4), std::move(received));
+  net::wipe(kept);
   return beginning;
 }
 

@@ -74,13 +74,13 @@ Result<JobPlan> plan_job(const Settings& settings, const std::string& executable
   for (std::size_t i = 0; i < hosts.size(); ++i) {
     const int channel = attached ? attachment.nodes[i].channel : -1;
     if (number[i] < 0) {
-      if (channel >= 0) plan.unneeded.push_back(channel);
+      if (channel >= 0) plan.unneeded.push_back({hosts[i].host, true, {}, channel, static_cast<int>(i)});
       continue;
     }
     number[i] = plan.size();
     plan.slots.push_back(slots[i]);
     if (channel >= 0) {
-      plan.nodes.push_back({hosts[i].host, true, {}, channel});
+      plan.nodes.push_back({hosts[i].host, true, {}, channel, static_cast<int>(i)});
       continue;
     }
     if (attached || settings.hosts.empty() || is_here(hosts[i].host)) {
@@ -90,7 +90,7 @@ Result<JobPlan> plan_job(const Settings& settings, const std::string& executable
     Result<std::vector<std::string>> command =
         remote_command(settings.launch_agent, hosts[i].host, executable, settings.wrapper);
     if (!command) return command.failure();
-    plan.nodes.push_back({hosts[i].host, true, *std::move(command), -1});
+    plan.nodes.push_back({hosts[i].host, true, *std::move(command)});
   }
   for (int& node : plan.node_of) node = number[static_cast<std::size_t>(node)];
   if (attached || settings.per_node > 0 || std::ranges::any_of(hosts, &HostSlots::given))

@@ -20,18 +20,19 @@ struct NodePlan {
   bool remote = false;               ///< `command` is a remote shell, not the node process itself
   std::vector<std::string> command;  ///< path and arguments
   int channel = -1;                  ///< of one that others have started; -1: it is yet to be started
+  int attached_as = -1;              ///< the number under which that one has attached itself
 };
 
 struct JobPlan {
   std::vector<NodePlan> nodes;
-  std::vector<int> node_of;   ///< by world rank; spawned ones are added
-  int first_ranks = 0;        ///< those that the job begins with
-  std::vector<int> slots;     ///< by node process: its part of the ranks that are spawned
-  int universe = 0;           ///< ranks that there are slots for; 0: nobody has said how many
-  std::string executable;     ///< the path of tmpi-node here
-  std::vector<int> unneeded;  ///< channels of node processes that others have started and that get no rank
-  int starter = -1;           ///< readable: the launcher that has started tmpirun itself is gone
-  int starter_output = -1;    ///< what has started the node processes writes its stdout into this pipe
+  std::vector<int> node_of;        ///< by world rank; spawned ones are added
+  int first_ranks = 0;             ///< those that the job begins with
+  std::vector<int> slots;          ///< by node process: its part of the ranks that are spawned
+  int universe = 0;                ///< ranks that there are slots for; 0: nobody has said how many
+  std::string executable;          ///< the path of tmpi-node here
+  std::vector<NodePlan> unneeded;  ///< node processes that others have started and that get no rank
+  int starter = -1;                ///< readable: the launcher that has started tmpirun itself is gone
+  int starter_output = -1;         ///< what has started the node processes writes its stdout into this pipe
   std::uint64_t ports = number_of_job();
   /// Of a job whose node processes others have started, and which have the key already.
   std::optional<net::JobKey> key;
