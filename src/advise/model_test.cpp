@@ -3,6 +3,8 @@
 
 #include <doctest/doctest.h>
 
+#include <nlohmann/json.hpp>
+
 #include "advise/advice.hpp"
 #include "observe/call_class.hpp"
 
@@ -349,6 +351,40 @@ TEST_CASE("the sweep over alpha is drawn for several numbers of cores") {
   CHECK(svg.find("a &lt; b") != std::string::npos);
   for (const char* curve : {">2 cores<", ">4 cores<", ">8 cores<", ">thread<"})
     CHECK(svg.find(curve) != std::string::npos);
+}
+
+// Every value of a profile becomes, one at a time, what a damaged or crafted file may have there.
+TEST_CASE("advice from a file that makes no sense is a sentence or figures, never a crash") {
+  using nlohmann::json;
+  const json good = json::parse(observe::profile_json(stencil(3)));
+  const json values[] = {-1,    0,      1u << 31,      0xffffffffu,   std::int64_t{1} << 62,
+                         1e308, -1e308, 1e-308,        true,          nullptr,
+                         "",    "-1",   json::array(), json::object()};
+  int refused = 0, read = 0;
+  const json places = good.flatten();
+  for (const auto& place : places.items()) {
+    for (const json& value : values) {
+      json bad = good;
+      bad[json::json_pointer(place.key())] = value;
+      const auto profile = observe::parse_profile(bad.dump());
+      const auto reading = profile ? advise::read(*profile) : Result<advise::Reading>(profile.failure());
+      if (reading) {
+        CHECK_FALSE(advise::advice_text(*profile, *reading).empty());
+        CHECK_FALSE(advise::alpha_sweep_svg(*reading, profile->program).empty());
+      } else {
+        CHECK_FALSE(reading.message().empty());
+      }
+      ++(reading ? read : refused);
+    }
+  }
+  CHECK(refused > 500);
+  CHECK(read > 500);
+  json crafted = good;
+  for (const char* const where : {"/ranks/0/rank", "/ranks/0/worker", "/calls/0/ranks/0/rank"}) {
+    crafted = good;
+    crafted[json::json_pointer(where)] = -1;
+    CHECK(observe::parse_profile(crafted.dump()).message().find("that none can have") != std::string::npos);
+  }
 }
 
 TEST_CASE("profiles are read from JSON") {

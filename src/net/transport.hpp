@@ -104,6 +104,7 @@ struct Options {
   std::uint64_t job = 0;     ///< the same in all node processes of a job, different between jobs of a machine
   Secret secret;             ///< authenticates connections: without it nobody takes part
   bool same_machine = true;  ///< all node processes are on this machine
+  pid_t ancestor = 0;        ///< a process whose descendants all of them are; 0: not known
   std::size_t eager =
       0;  ///< payloads of up to this size will come unasked (--eager-limit): what a transport that
           ///< posts receive buffers makes them for; 0: limits().eager

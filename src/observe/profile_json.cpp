@@ -2,6 +2,9 @@
 // document carries a node process's profile to tmpirun.
 #include <fmt/core.h>
 
+#include <algorithm>
+#include <array>
+#include <cmath>
 #include <nlohmann/json.hpp>
 
 #include "observe/profile.hpp"
@@ -209,6 +212,64 @@ Profile profile_in(const json& in) {
   return profile;
 }
 
+// Whoever reads a profile takes ranks and workers for indices, and calculates with times.
+constexpr int kMostRanks = 1 << 24;
+constexpr double kLongest = 1e12;  // seconds
+
+bool sensible(double seconds) noexcept {
+  return std::abs(seconds) <= kLongest;  // false of what is no number
+}
+
+bool sensible(const CallTimes& times) noexcept {
+  return std::ranges::all_of(
+      std::array{times.wall, times.waiting, times.idle, times.longest, times.shortest, times.least},
+      [](double time) { return sensible(time); });
+}
+
+bool is_rank(int rank) noexcept {
+  return rank >= 0 && rank < kMostRanks;
+}
+
+bool sensible(const ProfiledRank& rank, std::size_t workers) noexcept {
+  return is_rank(rank.rank) && rank.worker >= 0 && static_cast<std::size_t>(rank.worker) < workers &&
+         std::ranges::all_of(
+             std::array{rank.wall, rank.computing, rank.mpi, rank.waiting, rank.elsewhere, rank.between},
+             [](double time) { return sensible(time); });
+}
+
+bool sensible(const ProfiledWorker& worker) noexcept {
+  return std::ranges::all_of(worker.ranks, is_rank) && sensible(worker.busy) && sensible(worker.idle) &&
+         sensible(worker.computing) && sensible(worker.mpi) && sensible(worker.held);
+}
+
+bool sensible(const ProfiledCall& call) noexcept {
+  return sensible(call.total) && std::ranges::all_of(call.ranks, [](const ProfiledCall::OfRank& of) {
+           return is_rank(of.rank) && sensible(of.times);
+         });
+}
+
+// What it says that no job can have; null: nothing.
+const char* nonsense_in(const Profile& profile) noexcept {
+  if (profile.hosts.empty()) return "it names no host";
+  if (profile.node < 0) return "the number of a node process is negative";
+  if (!sensible(profile.seconds) || profile.seconds < 0) return "its job took no time that there is";
+  if (!sensible(profile.network.wake_up)) return "its wake-ups take no time that there is";
+  if (!std::ranges::all_of(profile.ranks,
+                           [&](const ProfiledRank& rank) { return sensible(rank, profile.workers.size()); }))
+    return "a rank has a number, a worker or a time that none can have";
+  if (!std::ranges::all_of(profile.workers, [](const ProfiledWorker& worker) { return sensible(worker); }))
+    return "a worker has a rank or a time that none can have";
+  if (!std::ranges::all_of(profile.calls, [](const ProfiledCall& call) { return sensible(call); }))
+    return "a call has a rank or a time that none can have";
+  return nullptr;
+}
+
+Result<Profile> checked(Profile profile) {
+  if (const char* const nonsense = nonsense_in(profile))
+    return Failure{fmt::format("it was not written by tmpi, or has been damaged: {}", nonsense)};
+  return profile;
+}
+
 }  // namespace
 
 std::string profile_json(const Profile& profile) {
@@ -218,7 +279,7 @@ std::string profile_json(const Profile& profile) {
 
 Result<Profile> parse_profile(std::string_view text) {
   try {
-    return profile_in(json::parse(text));
+    return checked(profile_in(json::parse(text)));
   } catch (const json::exception& error) {
     return Failure{fmt::format(
         "it is no profile of this version of tmpi: {}. Make one with `tmpirun --profile=FILE ...`",
@@ -234,7 +295,7 @@ std::string pack_profile(const Profile& profile) {
 
 Result<Profile> unpack_profile(std::string_view bytes) {
   try {
-    return profile_in(json::from_cbor(bytes));
+    return checked(profile_in(json::from_cbor(bytes)));
   } catch (const json::exception& error) {
     return Failure{fmt::format("it is no profile: {}", error.what())};
   }

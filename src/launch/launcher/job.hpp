@@ -2,7 +2,10 @@
 // The launcher's loop (launcher.hpp), frame_handler.hpp and signal_handler.hpp bring events to them.
 #pragma once
 
+#include <fmt/core.h>
+
 #include <utility>
+
 
 #include "launch/launcher/deadlines.hpp"
 #include "launch/launcher/deadlock_rounds.hpp"
@@ -46,8 +49,11 @@ struct Job {
   StateDumps state_dumps{nodes, end, output};
   DeadlockRounds deadlock{nodes};
   SpawnedWorlds worlds{plan, nodes, ranks};
-  PortDesk ports{plan, nodes, settings.job.apps.front().arguments.front(), [this](const std::string& text) {
-                   if (settings.job.verbose) output.message("tmpirun: " + text + "\n");
+  PortDesk ports{plan, nodes, settings.job.apps.front().arguments.front(),
+                 [this](PortDesk::Weight weight, const std::string& text) {
+                   const bool warning = weight == PortDesk::Weight::kWarning;
+                   if (warning ? !settings.job.quiet : settings.job.verbose)
+                     output.message(fmt::format("tmpirun: {}{}\n", warning ? "warning: " : "", text));
                  }};
 };
 

@@ -44,6 +44,8 @@ class JobLinks {
   JobLinks(const JobLinks&) = delete;
   JobLinks& operator=(const JobLinks&) = delete;
 
+  /// Whether a job such as this one can be connected with others. Failure: what it is or has, without "it".
+  Result<void> possible() const;
   /// Other jobs may find this one, and what it has published. Failure: why not; ports are for its own ranks then.
   Result<void> announce();
   Result<void> publish(const std::vector<std::pair<std::string, std::string>>& names);
@@ -74,7 +76,6 @@ class JobLinks {
  private:
   struct Link;
 
-  Result<void> possible() const;
   LinkHello own_hello_to_jobs() const;
   Link* with_job(std::uint64_t job);
   Link* with_index(int index);

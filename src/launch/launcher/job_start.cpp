@@ -104,6 +104,7 @@ void JobStart::send_jobs() {
     spec.share = shares[machine]++;
     spec.sharers = sharers[machine];
     spec.remote = node->remote();
+    spec.launcher = node->remote() ? 0 : getpid();
     spec.secret = adopted ? net::Secret() : key.secret;  // an adopted one has it
     const bool has_none = node->remote() && !adopted;    // of what tmpirun was started with
     spec.environment = has_none ? own_environment() : std::vector<std::string>{};

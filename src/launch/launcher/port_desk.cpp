@@ -57,8 +57,8 @@ void PortDesk::call(int rank, const PortRequest& request) {
   // Published when the call returns.
   if (const auto now = desk_->registry.wide_names(); now != names) {
     if (const Result<void> published = desk_->links.publish(now); !published && kind == Kind::kPublish)
-      inform_(fmt::format("the name \"{}\" is published for this job alone: it {}", request.call.name,
-                          published.message()));
+      say_unreachable(fmt::format("the name \"{}\" is published for this job alone", request.call.name),
+                      published.message());
   }
   if (kind == Kind::kWithdraw) let_go(rank, request);
   hold(request.call.port, replies);
@@ -159,7 +159,13 @@ void PortDesk::open_to_others() {
   if (const Result<void> announced = desk_->links.announce(); announced)
     desk_->registry.set_reachable();
   else if (!std::exchange(said_, true))
-    inform_(fmt::format("ports are for ranks of this job alone: it {}", announced.message()));
+    say_unreachable("ports are for ranks of this job alone", announced.message());
+}
+
+// That such a job cannot be connected with others is no surprise; what keeps any other from it is one.
+void PortDesk::say_unreachable(const std::string& what, const std::string& why) {
+  const bool can = static_cast<bool>(desk_->links.possible());
+  say_(can ? Weight::kWarning : Weight::kDetail, fmt::format("{}: {}{}", what, can ? "" : "it ", why));
 }
 
 void PortDesk::look_up(int rank, const PortRequest& request) {

@@ -20,10 +20,14 @@ namespace tmpi::launch {
 
 class PortDesk {
  public:
-  /// `program`: what the job runs, for messages. `inform`: takes what is worth knowing with -v.
-  PortDesk(const JobPlan& plan, const NodeSet& nodes, std::string program,
-           std::function<void(const std::string&)> inform)
-      : plan_(plan), nodes_(nodes), program_(std::move(program)), inform_(std::move(inform)) {}
+  enum class Weight : std::uint8_t {
+    kDetail,   ///< worth knowing with -v
+    kWarning,  ///< unless -q
+  };
+  using Say = std::function<void(Weight, const std::string&)>;
+  /// `program`: what the job runs, for messages.
+  PortDesk(const JobPlan& plan, const NodeSet& nodes, std::string program, Say say)
+      : plan_(plan), nodes_(nodes), program_(std::move(program)), say_(std::move(say)) {}
 
   /// kPortCall. False: the frame is none of ours.
   bool on_call(const Node& node, const Frame& frame);
@@ -61,13 +65,14 @@ class PortDesk {
   void forget_job(int index);
   void look_up(int rank, const PortRequest& request);
   void open_to_others();
+  void say_unreachable(const std::string& what, const std::string& why);
   void answer(PortReply reply);
   void deliver(const PortReply& reply);
 
   const JobPlan& plan_;
   const NodeSet& nodes_;
   const std::string program_;
-  const std::function<void(const std::string&)> inform_;
+  const Say say_;
   std::unique_ptr<Desk> desk_;                         // with the first call
   std::map<std::pair<int, std::int64_t>, Held> held_;  // by rank of another job and number of its request
   bool said_ = false;

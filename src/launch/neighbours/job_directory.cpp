@@ -4,6 +4,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <fmt/core.h>
+#include <pwd.h>
 #include <string.h>
 #include <sys/file.h>
 #include <sys/socket.h>
@@ -109,10 +110,13 @@ Result<void> JobDirectory::enter() {
   struct stat found {};
   if (fstat(fd, &found) != 0 || found.st_uid != geteuid() || (found.st_mode & 077) != 0) {
     close(fd);
-    return Failure{
-        fmt::format("the directory {}, by which jobs find each other, must belong to you and be closed to "
-                    "everybody else (mode 0700); remove it, or set XDG_RUNTIME_DIR to another one",
-                    where)};
+    const passwd* const owner = getpwuid(found.st_uid);
+    return Failure{fmt::format(
+        "the directory {}, by which jobs find each other, belongs to {} (user {}, mode {:o}); it must be "
+        "yours and "
+        "closed to everybody else (mode 0700). Remove it, or set XDG_RUNTIME_DIR or TMPDIR to a directory of "
+        "yours",
+        where, owner != nullptr ? owner->pw_name : "somebody", found.st_uid, found.st_mode & 07777)};
   }
   directory_ = fd;
   return {};

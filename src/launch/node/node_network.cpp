@@ -53,6 +53,7 @@ Result<void> open_network(const JobSpec& job, const NodeSpec& node, int workers)
   options.job = node.job;
   options.secret = node.secret;
   options.same_machine = node.same_machine;
+  options.ancestor = node.launcher;
   if (Result<void> begun = mpi::remote::begin(options, settings_of(job)); !begun) return begun;
   mpi::remote::on_lost(&report_loss);
   Control::instance()->publish_address(mpi::remote::address(), workers);

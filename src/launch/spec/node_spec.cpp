@@ -41,7 +41,7 @@ bool read_placement(std::string_view runs, std::vector<int>& node_of, int ranks,
 // All but the secret.
 void fields(auto& archive, Of<NodeSpec> auto& node, auto& placement) {
   archive(node.node, node.hosts, placement, node.share, node.sharers, node.same_machine, node.universe,
-          node.job, node.ports, node.remote, node.directory, node.environment);
+          node.launcher, node.job, node.ports, node.remote, node.directory, node.environment);
 }
 
 std::string pack_node(const NodeSpec& node) {

@@ -21,6 +21,7 @@ struct NodeSpec {
   int sharers = 1;           ///< which divide the cores
   bool same_machine = true;  ///< all node processes are on one machine, and see the same network there
   int universe = 0;          ///< ranks that the user's slots have room for, in all; 0: nobody has said
+  int launcher = 0;          ///< tmpirun's process, whose descendant this one is; 0: it is not
   std::uint64_t job = 0;     ///< the same in all node processes of a job, different between jobs
   std::uint64_t ports = 0;   ///< the number of the job's ports: by it other jobs of the user know this one
   net::Secret secret;        ///< authenticates the connections between node processes

@@ -29,8 +29,9 @@ std::uint64_t own_status(std::string_view name) {
   return 0;
 }
 
-// Why other node processes cannot read this one's memory; empty if they can. Lets them do so.
-std::string permit_reading() {
+// Why other node processes, all descendants of `ancestor`, cannot read this one's memory; empty if they can. Lets them do so, and
+// nobody else.
+std::string permit_reading(pid_t ancestor) {
   char from = 1, to = 0;
   const iovec local{&to, 1}, remote{&from, 1};
   if (process_vm_readv(getpid(), &local, 1, &remote, 1, 0) != 1)
@@ -38,10 +39,9 @@ std::string permit_reading() {
   int scope = 0;
   std::ifstream("/proc/sys/kernel/yama/ptrace_scope") >> scope;
   if (scope == 0) return {};
-  if (scope == 1) {
-    prctl(PR_SET_PTRACER, PR_SET_PTRACER_ANY, 0, 0, 0);
-    return {};
-  }
+  if (scope == 1 && ancestor > 0 && prctl(PR_SET_PTRACER, ancestor, 0, 0, 0) == 0) return {};
+  if (scope == 1)
+    return "/proc/sys/kernel/yama/ptrace_scope is 1, and tmpirun has not started all node processes";
   constexpr std::uint64_t kSysPtrace = std::uint64_t{1} << 19;
   if (scope == 2 && (own_status("CapEff:") & kSysPtrace) != 0) return {};
   return fmt::format("/proc/sys/kernel/yama/ptrace_scope is {}", scope);
@@ -91,12 +91,12 @@ Result<std::unique_ptr<Transport>> Sim::make(std::string_view settings, const Op
   Result<Segment> segment = Segment::create(options.nodes);
   if (!segment) return segment.failure();
   std::unique_ptr<Sim> sim(new Sim(*model, options, sink, std::move(*segment)));
-  if (const Result<void> prepared = sim->prepare(); !prepared) return prepared.failure();
+  if (const Result<void> prepared = sim->prepare(options.ancestor); !prepared) return prepared.failure();
   return std::unique_ptr<Transport>(std::move(sim));
 }
 
-Result<void> Sim::prepare() {
-  no_get_ = permit_reading();
+Result<void> Sim::prepare(pid_t ancestor) {
+  no_get_ = permit_reading(ancestor);
   limits_ = {.most_header = kMostHeader,
              .most_buffered = kMostBuffered,
              .eager = kMostBuffered,

@@ -113,7 +113,7 @@ class Sim final : public Transport, private Reconnection {
   };
 
   Sim(const Model& model, const Options& options, Sink& sink, Segment segment);
-  Result<void> prepare();
+  Result<void> prepare(pid_t ancestor);
 
   // sim.cpp
   Nanoseconds next_event(bool patient) noexcept;
