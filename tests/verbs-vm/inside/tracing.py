@@ -48,7 +48,7 @@ class TracingTest(LaunchTest):
 
     def test_node_processes_read_each_other_and_nobody_else_reads_them(self):
         job = self.start(f"--reuid={USER}", f"--regid={USER}", "--clear-groups", TMPIRUN, "-n", 2, "--nodes", 2, "--net", "sim:fdr-ib", "-v",
-                         built("tests", "verbs-vm", "steady"), 300, 1 << 20, tmpirun="setpriv")
+                         built("tests", "verbs-vm", "steady"), 40, 1 << 20, tmpirun="setpriv")
         answers = set()
         nodes = job.node_pids(2)
         while job.process.poll() is None:  # from before they have said who may to their end
