@@ -6,6 +6,7 @@
 #ifndef TMPI_PRIVATIZE_RANK_CALLBACKS_H
 #define TMPI_PRIVATIZE_RANK_CALLBACKS_H
 
+#include <stdarg.h>
 #include <stddef.h>
 #include <stdio.h>
 #include <sys/types.h>
@@ -64,6 +65,10 @@ void tmpi_rank_closes(int rank, int fd);
 /* Opens a stream by `open`, libc's fopen; the worker's other ranks run while it
  * waits for the other end of a FIFO. */
 FILE* tmpi_wait_open(FILE* (*open)(const char*, const char*), const char* path, const char* mode);
+
+/* Scans a stream by `scan`, one of libc's vfscanf; the worker's other ranks run while it waits. */
+int tmpi_wait_scan(int (*scan)(FILE*, const char*, va_list), FILE* file, const char* format,
+                   va_list arguments);
 
 /* Flushes a stream by `flush`, libc's fflush; the worker's other ranks run while a pipe is full. */
 int tmpi_wait_flush(int (*flush)(FILE*), FILE* file);

@@ -15,6 +15,7 @@
 #include <semaphore.h>
 #include <signal.h>
 #include <spawn.h>
+#include <stdarg.h>
 #include <stdio.h>
 #include <sys/epoll.h>
 #include <sys/resource.h>
@@ -89,7 +90,9 @@ int tmpi_getaddrinfo(const char* node, const char* port, const addrinfo* hints, 
 // masked_wait.cpp
 int tmpi_sigsuspend(const sigset_t* mask);
 
-// waiting_streams.cpp; the first is called by the shim, which has fflush
+// waiting_streams.cpp; the first two are called by the shim, which has fscanf and fflush
+int tmpi_wait_scan(int (*scan)(FILE*, const char*, va_list), FILE* file, const char* format,
+                   va_list arguments);
 int tmpi_wait_flush(int (*flush)(FILE*), FILE* file);
 char* tmpi_fgets(char* line, int size, FILE* file);
 char* tmpi_fgets_chk(char* line, std::size_t room, int size, FILE* file);

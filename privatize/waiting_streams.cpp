@@ -21,11 +21,6 @@
 
 extern "C" {
 int __vfprintf_chk(FILE* file, int flag, const char* format, va_list arguments);
-int __isoc99_vfscanf(FILE* file, const char* format, va_list arguments);
-#if __GLIBC_PREREQ(2, 38)
-int __isoc23_vfscanf(FILE* file, const char* format, va_list arguments);
-#endif
-int libc_vfscanf(FILE* file, const char* format, va_list arguments) __asm__("vfscanf");
 }
 
 namespace tmpi::privatize {
@@ -179,22 +174,6 @@ int put_word(int word, FILE* file) noexcept {
   return write_stream(file, "putw", sizeof word, [=] { return ::putw(word, file); });
 }
 
-// ---- Scanning: what it takes cannot be told before ----
-
-using Scan = int (*)(FILE*, const char*, va_list);
-template <Scan kScan>
-int scan(FILE* file, const char* format, va_list arguments) noexcept {
-  return read_stream(file, "fscanf", false, [&] { return kScan(file, format, arguments); });
-}
-template <Scan kScan>
-int scan_values(FILE* file, const char* format, ...) noexcept {
-  va_list arguments;
-  va_start(arguments, format);
-  const int result = scan<kScan>(file, format, arguments);
-  va_end(arguments);
-  return result;
-}
-
 int get_word(FILE* file) noexcept {
   return read_stream(file, "getw", buffered(file) >= sizeof(int), [=] { return ::getw(file); });
 }
@@ -215,14 +194,6 @@ const FunctionEntry kTable[] = {
     {"fprintf", address_of(&print_values)},
     {"__fprintf_chk", address_of(&print_values_checked)},
     {"putw", address_of(&put_word)},
-    {"vfscanf", address_of(&scan<&libc_vfscanf>)},
-    {"__isoc99_vfscanf", address_of(&scan<&__isoc99_vfscanf>)},
-    {"fscanf", address_of(&scan_values<&libc_vfscanf>)},
-    {"__isoc99_fscanf", address_of(&scan_values<&__isoc99_vfscanf>)},
-#if __GLIBC_PREREQ(2, 38)
-    {"__isoc23_vfscanf", address_of(&scan<&__isoc23_vfscanf>)},
-    {"__isoc23_fscanf", address_of(&scan_values<&__isoc23_vfscanf>)},
-#endif
     {"getw", address_of(&get_word)},
 };
 
@@ -235,6 +206,12 @@ const void* stream_function(const char* name) noexcept {
 extern "C" {
 
 // For the shim, which has fflush and fclose.
+// What it takes cannot be told before.
+__attribute__((visibility("default"))) int tmpi_wait_scan(int (*scan)(FILE*, const char*, va_list),
+                                                          FILE* file, const char* format, va_list arguments) {
+  return read_stream(file, "fscanf", false, [&] { return scan(file, format, arguments); });
+}
+
 __attribute__((visibility("default"))) int tmpi_wait_flush(int (*flush)(FILE*), FILE* file) {
   const int result = write_stream(file, "fflush", 0, [=] { return flush(file); });
   know_file(nullptr);  // it may be closed next, and the same memory be a stream of another kind

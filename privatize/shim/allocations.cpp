@@ -13,33 +13,11 @@
 #include <wchar.h>
 
 #include "privatize/rank_callbacks.h"
+#include "privatize/shim/allocator.hpp"
 #include "privatize/shim/host/libc_originals.hpp"
 
 namespace tmpi::shim {
 namespace {
-
-/// malloc is not libc's here.
-bool has_own_malloc() noexcept {
-  return &malloc != tmpi_libc.malloc;
-}
-
-/// The bytes again in the rank's memory; errno as malloc leaves it.
-void* copy_of(const void* bytes, size_t size) noexcept {
-  void* const copy = malloc(size);
-  return copy != nullptr ? memcpy(copy, bytes, size) : nullptr;
-}
-
-/// What libc has allocated, as memory of the rank.
-void* take_over(void* from_libc, size_t size) noexcept {
-  if (from_libc == nullptr || !has_own_malloc()) return from_libc;
-  void* const copy = copy_of(from_libc, size);
-  tmpi_libc.free(from_libc);
-  return copy;
-}
-
-char* take_over(char* from_libc) noexcept {
-  return static_cast<char*>(take_over(from_libc, from_libc != nullptr ? strlen(from_libc) + 1 : 0));
-}
 
 int take_over_text(char** text, int length) noexcept {
   if (length < 0) return length;

@@ -12,6 +12,7 @@
 #include "privatize/shim/host/libc_originals.hpp"
 #include "privatize/shim/shim.h"
 #include "privatize/shim/streams.hpp"
+#include "privatize/shim/wide_memory.hpp"
 
 namespace tmpi::shim {
 namespace {
@@ -148,14 +149,19 @@ int fclose(FILE* file) {
   if (stream >= 0) return close_standard(file, stream);
   forget_file(file);
   prepare_to_close(file);
-  return tmpi_libc.fclose(file);
+  const int result = tmpi_libc.fclose(file);
+  return wide_memory_closed(file) == 0 ? result : EOF;
 }
 
 int fflush(FILE* file) {
-  return file != nullptr ? tmpi_wait_flush(tmpi_libc.fflush, file) : flush_all();
+  if (file == nullptr) return flush_all();
+  const int result = tmpi_wait_flush(tmpi_libc.fflush, file);
+  return wide_memory_flushed(file) == 0 ? result : EOF;
 }
 int fflush_unlocked(FILE* file) {
-  return file != nullptr ? tmpi_wait_flush(tmpi_libc.fflush_unlocked, file) : flush_all();
+  if (file == nullptr) return flush_all();
+  const int result = tmpi_wait_flush(tmpi_libc.fflush_unlocked, file);
+  return wide_memory_flushed(file) == 0 ? result : EOF;
 }
 
 // libc's would reach the files of all ranks.

@@ -32,6 +32,18 @@
 extern "C" void __chk_fail() __attribute__((noreturn));
 extern "C" int __cxa_thread_atexit_impl(void (*)(void*), void*, void*);
 extern "C" int __vasprintf_chk(char**, int, const char*, va_list) noexcept;
+// scanf as C99 has it, and as it was before; headers turn the latter's names into the former's.
+extern "C" int __isoc99_vfscanf(FILE*, const char*, va_list);
+extern "C" int __isoc99_vsscanf(const char*, const char*, va_list);
+extern "C" int tmpi_old_vfscanf(FILE*, const char*, va_list) __asm__("vfscanf");
+extern "C" int tmpi_old_vsscanf(const char*, const char*, va_list) __asm__("vsscanf");
+#if __GLIBC_PREREQ(2, 38)
+extern "C" int __isoc23_vfscanf(FILE*, const char*, va_list);
+extern "C" int __isoc23_vsscanf(const char*, const char*, va_list);
+#define TMPI_C23_ORIGINALS(X) X(__isoc23_vfscanf) X(__isoc23_vsscanf)
+#else
+#define TMPI_C23_ORIGINALS(X)
+#endif
 
 // It would fold this list anew each time it runs.
 // clang-format off
@@ -57,7 +69,9 @@ extern "C" int __vasprintf_chk(char**, int, const char*, va_list) noexcept;
   X(getlogin_r) X(ecvt_r) X(fcvt_r) X(qecvt_r) X(qfcvt_r) X(umask) X(newlocale) X(freelocale) \
   X(__ctype_get_mb_cur_max) X(__h_errno_location) X(__chk_fail) X(fork) X(_Fork) X(close_range) \
   X(malloc) X(free) X(vasprintf) X(__vasprintf_chk) X(open_memstream) \
-  X(get_current_dir_name) X(scandir) X(scandirat) X(scandir64) X(scandirat64) X(backtrace_symbols) X(realpath)
+  X(get_current_dir_name) X(scandir) X(scandirat) X(scandir64) X(scandirat64) X(backtrace_symbols) X(realpath) \
+  X(open_wmemstream) X(__isoc99_vfscanf) X(__isoc99_vsscanf) X(tmpi_old_vfscanf) X(tmpi_old_vsscanf) \
+  TMPI_C23_ORIGINALS(X)
 // clang-format on
 
 struct TmpiLibcOriginals {

@@ -3,7 +3,9 @@
 #ifndef _GNU_SOURCE
 #define _GNU_SOURCE
 #endif
+#include <argz.h>
 #include <dirent.h>
+#include <envz.h>
 #include <glob.h>
 #include <malloc.h>
 #include <netdb.h>
@@ -62,6 +64,64 @@ static void from_streams(void) {
   free(text);
 }
 
+static void from_scanning(const char* name) {
+  char *word = NULL, *three = NULL, *digits = NULL;
+  wchar_t* wide = NULL;
+  int number = 0, used = 0;
+  CHECK_EQ(sscanf("12 word abc 777 wide", "%d %ms %n%*1c%2mc %m[0-9] %mls", &number, &word, &used, &three,
+                  &digits, &wide),
+           5);
+  CHECK(number == 12 && used == 8 && strncmp(three, "bc", 2) == 0);
+  CHECK_STRING(word, "word");
+  CHECK_STRING(digits, "777");
+  CHECK(wcscmp(wide, L"wide") == 0);
+  free(word);
+  free(three);
+  free(digits);
+  free(wide);
+  FILE* file = fopen(name, "r");
+  CHECK_EQ(fscanf(file, "%ms%m[x]", &word, &three), 1);
+  CHECK_STRING(word, "first");
+  free(word);
+  fclose(file);
+}
+
+static void from_lists(void) {
+  char* list = NULL;
+  size_t size = 0;
+  unsigned replaced = 0;
+  CHECK(argz_create_sep("one::two:three", ':', &list, &size) == 0 && size == 14 &&
+        argz_count(list, size) == 3);
+  CHECK(argz_add(&list, &size, "four") == 0 && argz_insert(&list, &size, list + 5, "1.5") == 0);
+  CHECK(argz_replace(&list, &size, "o", "00", &replaced) == 0 && replaced == 3);
+  argz_delete(&list, &size, list);
+  argz_stringify(list, size, ',');
+  CHECK_STRING(list, "1.5,tw00,three,f00ur");
+  free(list);
+  list = NULL;
+  size = 0;
+  CHECK(envz_add(&list, &size, "A", "1") == 0 && envz_add(&list, &size, "B", NULL) == 0 &&
+        envz_add(&list, &size, "A", "22") == 0);
+  CHECK_STRING(envz_get(list, size, "A"), "22");
+  CHECK(envz_get(list, size, "B") == NULL && envz_merge(&list, &size, "C=3", 4, 1) == 0);
+  envz_strip(&list, &size);
+  envz_remove(&list, &size, "A");
+  CHECK(argz_count(list, size) == 1 && strcmp(list, "C=3") == 0);
+  envz_remove(&list, &size, "C");
+  CHECK(list == NULL && size == 0);
+}
+
+static void from_wide_streams(void) {
+  wchar_t* text = NULL;
+  size_t size = 0;
+  FILE* stream = open_wmemstream(&text, &size);
+  CHECK(fwprintf(stream, L"%d", 12345) == 5 && fflush(stream) == 0 && size == 5 &&
+        wcscmp(text, L"12345") == 0);
+  for (int i = 0; i < 2000; i++) CHECK(fputwc(0x20ac, stream) == 0x20ac);
+  CHECK(fclose(stream) == 0 && size == 2005 && text[2004] == 0x20ac && text[2005] == 0);
+  free(text);
+}
+
 static void from_others(void) {
   regex_t expression;
   CHECK(regcomp(&expression, "a(b+)c", REG_EXTENDED) == 0 && regexec(&expression, "xabbc", 0, NULL, 0) == 0);
@@ -106,6 +166,9 @@ int main(int argc, char** argv) {
     from_strings();
     from_files(name);
     from_streams();
+    from_scanning(name);
+    from_lists();
+    from_wide_streams();
     by_size();
   }
   from_others();
