@@ -6,7 +6,7 @@ import pathlib
 import re
 import sys
 
-SKIPPED = {"build", ".git", "CHANGELOG.md"}
+SKIPPED = {"build", ".git"}
 LINK = re.compile(r"\]\(([^)\s]+)\)")
 NAMED = re.compile(r"\bdocs/[\w/-]+\.md\b")
 SOURCES = ("*.cpp", "*.hpp", "*.c", "*.h", "*.S", "*.py", "*.cmake", "CMakeLists.txt", "*.in", "*.txt", "*.tsv", "*.sh", "*.f90", "*.F90")
