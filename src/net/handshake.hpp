@@ -33,8 +33,9 @@ const char* own_version() noexcept;
 
 /// What a connection is for. The acceptor's port serves one role.
 enum class Role : std::uint8_t {
-  kPeer = 1,     ///< between two nodes of a transport
-  kControl = 2,  ///< a node process and the launcher
+  kPeer = 1,        ///< between two nodes of a transport
+  kControl = 2,     ///< a node process and the launcher
+  kSealedPeer = 3,  ///< as kPeer, sealed from the end of the handshake on (sealed_stream.hpp)
 };
 
 inline constexpr std::int32_t kLauncherNode = -1;  ///< tmpirun's number

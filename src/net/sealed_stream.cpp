@@ -24,29 +24,24 @@ unsigned char* bytes_of(std::string& text) {
   return reinterpret_cast<unsigned char*>(text.data());
 }
 
-// Of what `from` says; both ends compute the same.
-Secret key_of(const Secret& job, std::int32_t node, SealedStream::End from) {
+// Of what `from` says to `to`; both ends compute the same.
+Secret key_of(const Secret& job, Role role, std::int32_t from, std::int32_t to) {
   struct {
-    char purpose[24] = "tmpi control channel";
-    std::int32_t node;
-    std::int32_t from;
-  } const statement{.node = node, .from = static_cast<std::int32_t>(from)};
+    char purpose[20] = "tmpi sealed stream";
+    std::int32_t role, from, to;
+  } const statement{.role = static_cast<std::int32_t>(role), .from = from, .to = to};
   Secret key;
   const Proof derived = prove(job, std::as_bytes(std::span(&statement, 1)));
   std::copy(derived.begin(), derived.end(), key.bytes.begin());
   return key;
 }
 
-constexpr SealedStream::End other(SealedStream::End end) {
-  return end == SealedStream::End::kLauncher ? SealedStream::End::kNode : SealedStream::End::kLauncher;
-}
-
 }  // namespace
 
-SealedStream::SealedStream(const Secret& job, std::int32_t node, End end)
-    : out_(kHeader, '\0'), receiving_key_(key_of(job, node, other(end))) {
+SealedStream::SealedStream(const Secret& job, Role role, std::int32_t own, std::int32_t peer)
+    : out_(kHeader, '\0'), receiving_key_(key_of(job, role, peer, own)) {
   prepare_proofs();
-  const Secret sending = key_of(job, node, end);
+  const Secret sending = key_of(job, role, own, peer);
   crypto_secretstream_xchacha20poly1305_init_push(&sending_, bytes_of(out_), sending.bytes.data());
 }
 

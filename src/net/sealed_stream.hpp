@@ -13,17 +13,15 @@
 #include <string>
 #include <string_view>
 
+#include "net/handshake.hpp"
 #include "net/secret.hpp"
 
 namespace tmpi::net {
 
 class SealedStream {
  public:
-  /// Which of the two this process is.
-  enum class End : std::uint8_t { kLauncher, kNode };
-
-  /// The stream between the launcher and node process `node` of the job with this secret: one in a job's life.
-  SealedStream(const Secret& job, std::int32_t node, End end);
+  /// Between node process `own`, this one, and `peer` of the job with this secret (kLauncherNode: tmpirun), for what `role` is for.
+  SealedStream(const Secret& job, Role role, std::int32_t own, std::int32_t peer);
   /// One that goes on in another process: `state` is its state().
   explicit SealedStream(std::string_view state);
   SealedStream(const SealedStream&) = delete;

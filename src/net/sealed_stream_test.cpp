@@ -13,8 +13,6 @@
 namespace tmpi::net {
 namespace {
 
-using End = SealedStream::End;
-
 // Two sockets that do not wait, of which somebody between the two streams has the inner ends.
 struct Way {
   Way() {
@@ -41,7 +39,8 @@ struct Way {
 
 struct Ends {
   explicit Ends(int number = 3)
-      : launcher(secret, number, End::kLauncher), node(secret, number, End::kNode) {}
+      : launcher(secret, Role::kControl, kLauncherNode, number),
+        node(secret, Role::kControl, number, kLauncherNode) {}
   Secret secret = *Secret::draw();
   SealedStream launcher, node;
 };
@@ -120,7 +119,7 @@ TEST_CASE("what somebody between has changed, repeated, left out or taken from e
   CHECK(after([](const Way& way, Ends&, Seen& seen) { way.bring(seen[0] + seen[1] + seen[1]); }) == 2);
   CHECK(after([](const Way& way, Ends&, Seen& seen) { way.bring(seen[0] + std::string(64, '\xff')); }) == 1);
   CHECK(after([](const Way& way, Ends& ends, Seen&) {  // of another node process
-          SealedStream other(ends.secret, 4, End::kLauncher);
+          SealedStream other(ends.secret, Role::kControl, kLauncherNode, 4);
           other.send(way.launcher[0], "start ./app");
           way.bring(way.take());
         }) == 0);

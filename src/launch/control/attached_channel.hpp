@@ -19,7 +19,7 @@ class AttachedChannel : public ControlChannel {
   AttachedChannel(int socket, const net::JobKey& key, int number)
       : ControlChannel(socket, socket, false),
         key_(key),
-        stream_(key.secret, number, net::SealedStream::End::kNode) {}
+        stream_(key.secret, net::Role::kControl, number, net::kLauncherNode) {}
   /// Goes on with one that has said hello: `received` is the job, with the key, and what has come behind it, and `state` was its
   /// state() then.
   AttachedChannel(int socket, std::string received, std::string_view state)

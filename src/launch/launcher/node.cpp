@@ -27,7 +27,7 @@ Node::Node(int number, const NodePlan& plan, NodeProcess process)
       pipe_open_{process_.output(1) >= 0, process_.output(2) >= 0} {}
 
 void Node::seal(const net::Secret& job, int attached_as) {
-  sealed_ = std::make_unique<net::SealedStream>(job, attached_as, net::SealedStream::End::kLauncher);
+  sealed_ = std::make_unique<net::SealedStream>(job, net::Role::kControl, net::kLauncherNode, attached_as);
 }
 
 void Node::send(FrameType type, std::uint16_t detail, std::string_view payload) {

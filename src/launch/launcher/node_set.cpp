@@ -21,7 +21,7 @@ Result<void> NodeSet::start() {
   std::string end_now;
   append_frame(end_now, FrameType::kEndNow, -1, 0, {});
   for (const NodePlan& node : plan_.unneeded)  // they stay open: their hello is never read
-    net::SealedStream(plan_.key->secret, node.attached_as, net::SealedStream::End::kLauncher)
+    net::SealedStream(plan_.key->secret, net::Role::kControl, net::kLauncherNode, node.attached_as)
         .send(node.channel, end_now);
   for (int number = 0; number < planned(); ++number) {
     const NodePlan& plan = plan_.nodes[static_cast<std::size_t>(number)];

@@ -13,6 +13,10 @@ TEST_CASE("tcp over loopback") {
   conformance::check_conformance({"tcp"});
 }
 
+TEST_CASE("tcp over loopback, encrypted") {
+  conformance::check_conformance({.spec = "tcp:encrypt", .largest = 8 << 20});
+}
+
 // Under sanitizers "hosts that have IPv6 only" (namespaces_test.cpp) will do.
 TEST_CASE("tcp over loopback, IPv6" * doctest::skip(kSanitized)) {
   const auto all = local_addresses();

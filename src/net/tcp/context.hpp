@@ -6,6 +6,7 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
+#include <string>
 #include <vector>
 
 #include "net/handshake.hpp"
@@ -43,6 +44,7 @@ struct Context {
   std::uint64_t polls = 0;    ///< so far
   Transport::Traffic traffic;
   std::array<std::byte, kReadBytes> buffer;  ///< where links read to
+  std::string opened;                        ///< and sealed ones open what they have read
 
   bool watch(int operation, int fd, std::uint32_t events, std::uint64_t tag) noexcept {
     epoll_event event{};

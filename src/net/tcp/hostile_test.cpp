@@ -27,6 +27,7 @@ using namespace conformance;
 
 constexpr std::uint64_t kJob = 4711;
 const Subject kSubject{"tcp"};
+const Subject kEncrypted{"tcp:encrypt"};
 
 Secret the_secret() {
   Secret secret;
@@ -42,11 +43,11 @@ Endpoint endpoint_of(Node& node) {
 struct Job {
   std::vector<std::unique_ptr<Node>> nodes;
 
-  explicit Job(int count, const std::vector<Secret>& secrets = {}) {
+  explicit Job(int count, const std::vector<Secret>& secrets = {}, const Subject& subject = kSubject) {
     REQUIRE(prepare_proofs());
     for (int i = 0; i < count; ++i)
       nodes.push_back(std::make_unique<Node>(
-          kSubject, i, count, kJob, secrets.empty() ? the_secret() : secrets[static_cast<std::size_t>(i)]));
+          subject, i, count, kJob, secrets.empty() ? the_secret() : secrets[static_cast<std::size_t>(i)]));
     wire_up({});
   }
   // `instead`: where node 1 is said to be.
@@ -280,6 +281,86 @@ TEST_CASE("a peer that proves itself and then talks nonsense is lost") {
   CHECK(job.nodes[0]->lost_peers[0].first == 2);
   CHECK(job.nodes[0]->lost_peers[0].second.find("not the protocol") != std::string::npos);
   job.talk(0, 1);
+}
+
+// Somebody between node 0 and node 1 who hands on all that they say.
+class Between {
+ public:
+  explicit Between(const Endpoint& node_1) : node_1_(node_1) {
+    Result<Fd> listener = listen_at(own_, Settings{});
+    REQUIRE(listener);
+    listener_ = *std::move(listener);
+  }
+  std::string address() const { return address_text({own_}); }
+  void carry() {
+    if (!ends_[0]) {
+      ends_[0].reset(accept4(listener_.get(), nullptr, nullptr, SOCK_NONBLOCK));
+      if (!ends_[0]) return;
+      ends_[1].reset(socket(node_1_.family(), SOCK_STREAM | SOCK_CLOEXEC, 0));
+      REQUIRE(connect(ends_[1].get(), node_1_.get(), node_1_.length) == 0);
+    }
+    for (const std::size_t from : {0, 1}) {
+      char bytes[1 << 16];
+      const ssize_t got = recv(ends_[from].get(), bytes, sizeof bytes, MSG_DONTWAIT);
+      if (got <= 0) continue;
+      seen.append(bytes, static_cast<std::size_t>(got));
+      if (change_next && got > 40) {
+        bytes[got / 2] = static_cast<char>(bytes[got / 2] ^ 1);
+        change_next = false;
+      }
+      for (ssize_t gone = 0; gone < got;)
+        gone += std::max<ssize_t>(
+            send(ends_[1 - from].get(), bytes + gone, static_cast<std::size_t>(got - gone), MSG_NOSIGNAL), 0);
+    }
+  }
+  std::string seen;
+  bool change_next = false;
+
+ private:
+  Endpoint node_1_;
+  Endpoint own_ = *address_from_text("127.0.0.1");
+  Fd listener_;
+  Fd ends_[2];
+};
+
+TEST_CASE("with encrypt nobody between two nodes reads what they send, or changes it unseen") {
+  bool encrypt = false;
+  SUBCASE("plain") {
+    encrypt = false;
+  }
+  SUBCASE("encrypt") {
+    encrypt = true;
+  }
+  Job job(2, {}, encrypt ? kEncrypted : kSubject);
+  Between between(endpoint_of(*job.nodes[1]));
+  job.wire_up(between.address());
+  const std::string said(3000, 'q');
+  const auto send_from_0 = [&] {
+    return job.nodes[0]->try_send(1, 0, {}, std::vector<std::byte>(said.size(), std::byte{'q'})) !=
+           Post::kNoResource;
+  };
+  REQUIRE(send_from_0());
+  REQUIRE(job.drive([&] {
+    between.carry();
+    return !job.nodes[1]->received.empty();
+  }));
+  CHECK(job.nodes[1]->received[0]->payload.size() == said.size());
+  CHECK((between.seen.find(said.substr(0, 16)) != std::string::npos) == !encrypt);
+  if (!encrypt) return;
+  between.change_next = true;
+  REQUIRE(send_from_0());
+  REQUIRE(job.drive([&] {
+    between.carry();
+    return !job.nodes[1]->lost_peers.empty();
+  }));
+  CHECK(job.nodes[1]->received.size() == 1);
+  CHECK(job.nodes[1]->lost_peers[0].second.find("was changed on the way") != std::string::npos);
+}
+
+TEST_CASE("a node that encrypts and one that does not refuse each other") {
+  Job job(2, {}, kEncrypted);
+  std::unique_ptr<Stranger> plain;
+  CHECK(shake_hands(job, as_node(1), plain).state() == Handshake::State::kRefused);
 }
 
 TEST_CASE("nobody there, and somebody who always hangs up") {

@@ -80,7 +80,7 @@ Post Link::send(std::uint8_t id, std::span<const std::byte> header, std::span<co
 
   const bool burst = in_burst(bytes);
   const bool free = state_ == State::kUp && writable_ && !context_.polling;
-  const bool at_once = free && queue_.empty() && !burst;
+  const bool at_once = free && queue_.empty() && !burst && sealed_ == nullptr;
   if (at_once && write_at_once(message)) return Post::kDone;
   if (small) {
     queue_.copy(message);
@@ -90,7 +90,8 @@ Post Link::send(std::uint8_t id, std::span<const std::byte> header, std::span<co
   if (state_ == State::kNone) connect();
   list_as_active();
   // Copies only: no completion is due outside poll().
-  if (burst && free && queue_.references() == 0 && queue_.copied() >= kBurstBytes) (void)flush();
+  const bool flush_now = burst ? queue_.copied() >= kBurstBytes : sealed_ != nullptr;
+  if (flush_now && free && queue_.references() == 0) (void)flush();
   return small ? Post::kDone : Post::kInProgress;
 }
 
@@ -137,7 +138,8 @@ bool Link::flush() noexcept {
   while (writable_ && !queue_.empty() && gone < kFlushBudget) {
     iovec pieces[kMostPieces];
     const std::size_t count = queue_.gather(pieces, kMostPieces, kFlushBudget);
-    const ssize_t sent = send_pieces(fd_.get(), pieces, count);
+    const ssize_t sent =
+        sealed_ != nullptr ? send_sealed(pieces, count) : send_pieces(fd_.get(), pieces, count);
     if (sent < 0) {
       writable_ = false;
       if (errno != EAGAIN) write_error_ = errno;
@@ -148,6 +150,20 @@ bool Link::flush() noexcept {
     queue_.sent(static_cast<std::size_t>(sent));
   }
   return gone != 0;
+}
+
+// As send_pieces(): bytes that have gone as a whole. What has gone in part is the first of the next call's.
+ssize_t Link::send_sealed(const iovec* pieces, std::size_t count) noexcept {
+  std::size_t gone = 0;
+  for (const iovec* piece = pieces; piece != pieces + count; ++piece) {
+    const ssize_t sent =
+        sealed_->send(fd_.get(), {static_cast<const char*>(piece->iov_base), piece->iov_len});
+    if (sent < 0) return -1;
+    gone += static_cast<std::size_t>(sent);
+    if (static_cast<std::size_t>(sent) < piece->iov_len) break;
+  }
+  if (gone == 0) errno = EAGAIN;
+  return gone == 0 ? -1 : static_cast<ssize_t>(gone);
 }
 
 // --- receiving
@@ -178,12 +194,41 @@ bool Link::work() noexcept {
   // of the flush below waits for the next time.
   const bool failed = write_error_ != 0;
   if (failed) readable_ = true;
-  if (readable_) progress = receive() || progress;
+  if (readable_) progress = (sealed_ != nullptr ? receive_sealed() : receive()) || progress;
   if (state_ == State::kUp && !failed) progress = flush() || progress;
   if (state_ == State::kUp && failed && !readable_) stream_ended(write_error_);
   if (state_ == State::kUp && (readable_ || write_error_ != 0 || (writable_ && !queue_.empty())))
     list_as_active();
   return progress || state_ != before;
+}
+
+bool Link::receive_sealed() noexcept {
+  bool progress = false;
+  for (std::size_t budget = kReceiveBudget; readable_ && budget > 0 && state_ == State::kUp;) {
+    std::string& opened = context_.opened;
+    opened.clear();
+    const ssize_t got = sealed_->receive(fd_.get(), opened);
+    if (got < 0 && errno == EINTR) continue;
+    if (got < 0 && errno == EBADMSG) {
+      lose(fmt::format("what came from {} was not sent by it, or was changed on the way", name()));
+      return true;
+    }
+    if (got <= 0) {
+      readable_ = false;
+      if (got == 0 || errno != EAGAIN) stream_ended(got == 0 ? 0 : errno);
+      return progress;
+    }
+    progress = true;
+    context_.recent = this;
+    budget -= std::min(budget, static_cast<std::size_t>(got));
+    if (closing_) continue;
+    if (!parser_.take(std::as_bytes(std::span(opened)))) {
+      lose(fmt::format("{} sent what is not the protocol of tmpi", name()));
+      return true;
+    }
+    if (parser_.said_goodbye()) stream_ended(0);
+  }
+  return progress;
 }
 
 // Small messages are read many at a time. A peer that has sent a large payload most likely sends another one:

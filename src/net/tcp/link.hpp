@@ -11,6 +11,7 @@
 #include <string>
 #include <vector>
 
+#include "net/sealed_stream.hpp"
 #include "net/tcp/acceptor.hpp"
 #include "net/tcp/context.hpp"
 #include "net/tcp/frame_parser.hpp"
@@ -81,7 +82,9 @@ class Link {
   bool in_burst(std::size_t bytes) noexcept;
   bool write_at_once(Outgoing& message) noexcept;
   bool flush() noexcept;
+  ssize_t send_sealed(const iovec* pieces, std::size_t count) noexcept;
   bool receive() noexcept;
+  bool receive_sealed() noexcept;
   void understand(std::size_t bytes, std::size_t direct) noexcept;
   void stream_ended(int error) noexcept;
   void become_gone() noexcept;
@@ -101,6 +104,7 @@ class Link {
   std::uint32_t since_poll_ = 0;  // messages sent since polls_
   std::uint64_t polls_ = 0;
   Fd fd_;
+  std::unique_ptr<SealedStream> sealed_;  // of a connection that is up, if it is to be
   SendQueue queue_;
   FrameParser parser_;
 

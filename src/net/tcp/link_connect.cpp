@@ -134,6 +134,9 @@ void Link::adopt(Fd fd) noexcept {
 
 void Link::establish() noexcept {
   handshake_.reset();
+  const Identity& self = context_.self;
+  if (self.role == Role::kSealedPeer)
+    sealed_ = std::make_unique<SealedStream>(self.secret, self.role, self.node, peer_);
   state_ = State::kUp;
   readable_ = writable_ = true;  // both were perhaps said before anybody listened
   list_as_active();

@@ -26,6 +26,9 @@ TEST_CASE("settings: what is meant, and what is refused") {
   CHECK(both->first_port == 5000);
   CHECK(both->last_port == 5100);
   CHECK(parse_settings("port=7")->last_port == 7);
+  CHECK_FALSE(both->encrypt);
+  CHECK(parse_settings("encrypt,port=7")->encrypt);
+  CHECK_FALSE(parse_settings("encrypt=yes"));
   CHECK(parse_settings("interface=fd00::/16"));
   for (const char* bad :
        {"port=0", "port=70000", "port=5-4", "port=x", "port=", "interface=", "interface=10.0.0.0/33",

@@ -56,10 +56,14 @@ Result<Settings> parse_settings(std::string_view text) {
     const std::size_t equals = std::min(setting.find('='), setting.size());
     const std::string_view name = setting.substr(0, equals);
     const std::string_view value = setting.substr(std::min(equals + 1, setting.size()));
-    Result<void> set = Failure{
-        fmt::format("--net tcp: there is no setting \"{}\"; there are interface=... and port=...", setting)};
+    Result<void> set = Failure{fmt::format(
+        "--net tcp: there is no setting \"{}\"; there are interface=..., port=... and encrypt", setting)};
     if (name == "interface") set = set_interface(settings, value);
     if (name == "port") set = set_port(settings, value);
+    if (setting == "encrypt") {
+      settings.encrypt = true;
+      set = {};
+    }
     if (!set) return set.failure();
   }
   return settings;

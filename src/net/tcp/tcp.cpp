@@ -85,6 +85,7 @@ Result<void> Tcp::open(const Settings& settings, bool same_machine) {
   if (!chosen) return chosen.failure();
   if (Result<void> listening = acceptor_.listen(*chosen, settings); !listening) return listening;
   if (!chosen->empty()) numa_node_ = numa_node_of(chosen->front().interface);
+  if (settings.encrypt) context_.self.role = Role::kSealedPeer;
   address_ = address_text(acceptor_.endpoints());
   description_ = "tcp on";
   for (const Endpoint& endpoint : acceptor_.endpoints()) {
@@ -94,6 +95,7 @@ Result<void> Tcp::open(const Settings& settings, bool same_machine) {
     description_ +=
         fmt::format("{} {} ({})", description_.back() == ')' ? "," : "", local->interface, endpoint.text());
   }
+  if (settings.encrypt) description_ += ", encrypted";
   return {};
 }
 
