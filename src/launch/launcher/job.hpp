@@ -6,7 +6,6 @@
 
 #include <utility>
 
-
 #include "launch/launcher/deadlines.hpp"
 #include "launch/launcher/deadlock_rounds.hpp"
 #include "launch/launcher/heartbeat.hpp"
