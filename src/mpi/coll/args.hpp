@@ -6,6 +6,7 @@
 #include <cstring>
 
 #include "mpi.h"
+#include "mpi/comm/comm.hpp"
 #include "mpi/datatype/datatype.hpp"
 #include "mpi/op/op.hpp"
 
@@ -26,7 +27,7 @@ enum class Collective : unsigned char {
   kNeighborAllgather,
   kNeighborAlltoall
 };
-inline constexpr int kCollectives = 13;
+static_assert(static_cast<int>(Collective::kNeighborAlltoall) + 1 == kCollectives);
 
 /// An array of counts or displacements of either width (int, or the MPI_Count and MPI_Aint of the large-count
 /// functions).
@@ -42,18 +43,20 @@ class Numbers {
   MPI_Count operator[](int i) const noexcept {
     return wide_ ? static_cast<const MPI_Count*>(array_)[i] : static_cast<const int*>(array_)[i];
   }
-  /// Whether one of the first `count` is negative.
-  bool any_negative(int count) const noexcept {
-    return wide_ ? has_negative(static_cast<const MPI_Count*>(array_), count)
-                 : has_negative(static_cast<const int*>(array_), count);
+  /// The bits that the first `count` have among them: negative if one of them is, else no less than any of them.
+  MPI_Count bits(int count) const noexcept {
+    return wide_ ? bits_of(static_cast<const MPI_Count*>(array_), count)
+                 : bits_of(static_cast<const int*>(array_), count);
   }
+  /// Whether one of the first `count` is negative.
+  bool any_negative(int count) const noexcept { return bits(count) < 0; }
 
  private:
   template <class Int>
-  static bool has_negative(const Int* numbers, int count) noexcept {
+  static Int bits_of(const Int* numbers, int count) noexcept {
     Int all = 0;
     for (int i = 0; i < count; ++i) all |= numbers[i];
-    return all < 0;
+    return all;
   }
 
   const void* array_ = nullptr;

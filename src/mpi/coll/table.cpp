@@ -177,7 +177,7 @@ const Algorithm* look_up(const Comm& comm, const Query& query, Collective collec
 
 // A program calls the same collectives again and again: the table is asked once, then the choice is at hand.
 const Algorithm* select(Comm& comm, const Args& args, bool part) {
-  ChosenAlgorithm& chosen = comm.chosen[static_cast<std::size_t>(args.collective) % comm.chosen.size()];
+  ChosenAlgorithm& chosen = comm.chosen[static_cast<std::size_t>(args.collective)];
   const std::uint64_t call = call_of(args, part, bytes_of(comm, args));
   if (chosen.call == call && call != 0) [[likely]]
     return chosen.algorithm;

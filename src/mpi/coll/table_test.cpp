@@ -119,7 +119,7 @@ TEST_CASE("a choice at hand is the one that the table would make") {
       args.in_place = i % 3 == 0;
       args.ragged = !reduces && i % 4 == 0;
       const bool part = i % 11 == 0;
-      const ChosenAlgorithm before = rank.world.chosen[static_cast<std::size_t>(collective) % 4];
+      const ChosenAlgorithm before = rank.world.chosen[static_cast<std::size_t>(collective)];
       const Algorithm* at_hand = select(rank.world, args, part);
       several += before.algorithm != at_hand ? 1 : 0;
       rank.self.chosen = {};
@@ -131,6 +131,26 @@ TEST_CASE("a choice at hand is the one that the table would make") {
     CHECK(differ == 0);
     CHECK(several > 100);
   });
+}
+
+// The table asks the observer.
+TEST_CASE("kinds in turn do not take each other's choices away") {
+  static std::atomic<int> asked;
+  asked = 0;
+  testing::run_ranks(1, 1, [](Rank& rank) {
+    observe_choices([](Rank&, const Algorithm&, const Query&) noexcept { ++asked; });
+    for (int round = 0; round < 10; ++round) {
+      for (int c = 0; c < kCollectives; ++c) {
+        Args args{.collective = static_cast<Collective>(c)};
+        args.send = args.recv = {.count = 1, .type = datatype_from(MPI_INT)};
+        if (args.collective >= Collective::kReduce && args.collective <= Collective::kExscan)
+          args.op = op_from(MPI_SUM);
+        (void)select(rank.world, args);
+      }
+    }
+    observe_choices(nullptr);
+  });
+  CHECK(asked == kCollectives);
 }
 
 TEST_CASE("nonblocking calls of two members on two workers come together in shared memory") {

@@ -70,6 +70,9 @@ struct CommShared {
   std::atomic<bool> let_go_{false};
 };
 
+/// Kinds of collectives (coll/args.hpp, Collective).
+inline constexpr int kCollectives = 13;
+
 /// What the selection table took for the last call of a kind, so that the next one like it need not ask
 /// (coll/table.cpp).
 struct ChosenAlgorithm {
@@ -78,7 +81,7 @@ struct ChosenAlgorithm {
 };
 
 /// A collective by thousands of ranks takes as long as the cache lines that it touches: what each looks at is in the
-/// first, what it has taken last is in the second.
+/// first, what it has taken last for this collective is in one more.
 struct alignas(kCacheLine) Comm {
   static constexpr std::uint32_t kMagic = 0x434f4d4d;  // "COMM"
   std::uint32_t magic = kMagic;
@@ -91,7 +94,7 @@ struct alignas(kCacheLine) Comm {
   int message_space = 0;            ///< of one shadow of many on one context: tells their messages apart
   std::shared_ptr<CommShared> shared;
   Comm* local = nullptr;  ///< of an intercommunicator: the local group's intracommunicator, owned; else null
-  alignas(kCacheLine) std::array<ChosenAlgorithm, 4> chosen;  ///< by collective
+  alignas(kCacheLine) std::array<ChosenAlgorithm, kCollectives> chosen;  ///< by collective
   Rank* owner = nullptr;  ///< senders look at it, so nothing that each message changes is in its line
   std::uint64_t rooted_sequence = 0;  ///< collectives in the slot ring it has come to (shm/slot_ring.hpp)
   std::uint64_t idup_sequence = 0;    ///< nonblocking duplications this rank has started (create/idup.cpp)
