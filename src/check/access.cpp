@@ -4,6 +4,7 @@
 #include <utility>
 #include <vector>
 
+#include "mpi/datatype/check.hpp"
 #include "mpi/datatype/message.hpp"
 
 namespace tmpi::check {
@@ -95,6 +96,7 @@ bool blocks_meet(const Access& a, const Access& b, MPI_Count stride) {
 std::optional<Access> make_access(const void* buffer, MPI_Count count, MPI_Datatype handle, bool writes) {
   const mpi::Datatype* type = mpi::datatype_from(handle);
   if (type == nullptr || count <= 0 || type->size() == 0 || buffer == MPI_IN_PLACE) return std::nullopt;
+  if (!mpi::countable(count, *type)) return std::nullopt;  // the call says so
   Access access;
   access.writes = writes;
   const auto base = reinterpret_cast<std::uint64_t>(buffer);

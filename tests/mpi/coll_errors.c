@@ -23,6 +23,38 @@ static void test_counts(void) {
   counts[0] = 0;
 }
 
+#ifdef MPI_ABI_VERSION
+/* More bytes than 64 bits count, of one member or of all together: modulo 2^64 these are none. */
+static void test_wraps(void) {
+  const MPI_Count quarter = (MPI_Count)1 << 62, half = (MPI_Count)1 << 60;
+  int size;
+  MPI_Comm_size(comm, &size);
+  CHECK_CLASS(MPI_Bcast_c(in, quarter, MPI_INT, 0, comm), MPI_ERR_COUNT);
+  CHECK_CLASS(MPI_Allreduce_c(in, out, quarter, MPI_INT, MPI_SUM, comm), MPI_ERR_COUNT);
+  CHECK_CLASS(MPI_Reduce_c(in, out, quarter, MPI_INT, MPI_SUM, 0, comm), MPI_ERR_COUNT);
+  CHECK_CLASS(MPI_Scan_c(in, out, quarter, MPI_INT, MPI_SUM, comm), MPI_ERR_COUNT);
+  CHECK_CLASS(MPI_Gather_c(in, quarter, MPI_INT, out, quarter, MPI_INT, 0, comm), MPI_ERR_COUNT);
+  CHECK_CLASS(MPI_Alltoall_c(in, quarter, MPI_INT, out, quarter, MPI_INT, comm), MPI_ERR_COUNT);
+  if (size > 1) { /* each fits */
+    CHECK_CLASS(MPI_Gather_c(in, half, MPI_INT, out, half, MPI_INT, 0, comm), MPI_ERR_COUNT);
+    CHECK_CLASS(MPI_Scatter_c(in, half, MPI_INT, out, half, MPI_INT, 0, comm), MPI_ERR_COUNT);
+    CHECK_CLASS(MPI_Allgather_c(in, half, MPI_INT, out, half, MPI_INT, comm), MPI_ERR_COUNT);
+    CHECK_CLASS(MPI_Alltoall_c(in, half, MPI_INT, out, half, MPI_INT, comm), MPI_ERR_COUNT);
+    CHECK_CLASS(MPI_Reduce_scatter_block_c(in, out, half, MPI_INT, MPI_SUM, comm), MPI_ERR_COUNT);
+  }
+  MPI_Count many[64], none[64];
+  MPI_Aint places[64], far[64];
+  MPI_Datatype ints[64];
+  for (int i = 0; i < 64; i++)
+    many[i] = quarter, none[i] = 1, places[i] = 0, far[i] = quarter, ints[i] = MPI_INT;
+  CHECK_CLASS(MPI_Reduce_scatter_c(in, out, many, MPI_INT, MPI_SUM, comm), MPI_ERR_COUNT);
+  CHECK_CLASS(MPI_Alltoallv_c(in, many, places, MPI_INT, out, many, places, MPI_INT, comm), MPI_ERR_COUNT);
+  CHECK_CLASS(MPI_Alltoallw_c(in, many, places, ints, out, many, places, ints, comm), MPI_ERR_COUNT);
+  CHECK_CLASS(MPI_Allgatherv_c(in, 1, MPI_INT, out, many, places, MPI_INT, comm), MPI_ERR_COUNT);
+  CHECK_CLASS(MPI_Allgatherv_c(in, 1, MPI_INT, out, none, far, MPI_INT, comm), MPI_ERR_ARG);
+}
+#endif
+
 static void test_types(void) {
   MPI_Datatype raw;
   CHECK_OK(MPI_Type_contiguous(2, MPI_INT, &raw));
@@ -94,6 +126,9 @@ int main(int argc, char** argv) {
   CHECK_OK(MPI_Comm_set_errhandler(MPI_COMM_SELF, MPI_ERRORS_RETURN));
   CHECK_OK(MPI_Comm_dup(MPI_COMM_SELF, &comm));
   test_counts();
+#ifdef MPI_ABI_VERSION
+  test_wraps();
+#endif
   test_types();
   test_roots();
   test_comms_and_ops();

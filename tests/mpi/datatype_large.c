@@ -171,6 +171,19 @@ static void test_constructors(void) {
   CHECK_CLASS(MPI_Type_contiguous_c((MPI_Count)1 << 62, MPI_INT, &type), MPI_ERR_COUNT);
   CHECK_CLASS(MPI_Type_contiguous_c(-1, MPI_INT, &type), MPI_ERR_COUNT);
   CHECK_CLASS(MPI_Type_vector_c(2, 1, (MPI_Count)1 << 62, MPI_INT, &type), MPI_ERR_ARG);
+  /* Modulo 2^128 this has no data; all elements lie at one place. */
+  MPI_Datatype stacked;
+  CHECK_OK(MPI_Type_create_resized(MPI_C_DOUBLE_COMPLEX, 0, 0, &stacked));
+  CHECK_CLASS(MPI_Type_vector_c((MPI_Count)1 << 62, (MPI_Count)1 << 62, 0, stacked, &type), MPI_ERR_COUNT);
+  CHECK_OK(MPI_Type_free(&stacked));
+  /* A block of a dimension that nearly fills MPI_Count: its blocks together are a little more. */
+  const MPI_Count most = (((MPI_Count)1 << 62) - 1) * 2 + 1;
+  CHECK_OK(MPI_Type_create_darray_c(4, 3, 1, (MPI_Count[]){most}, (int[]){MPI_DISTRIBUTE_BLOCK},
+                                    (int[]){MPI_DISTRIBUTE_DFLT_DARG}, (int[]){4}, MPI_ORDER_C, MPI_BYTE,
+                                    &type));
+  CHECK_OK(MPI_Type_size_c(type, &ni));
+  CHECK_EQ(ni, most - 3 * ((MPI_Count)1 << 61));
+  CHECK_OK(MPI_Type_free(&type));
 }
 #endif
 

@@ -145,6 +145,52 @@ static void test_operators(void) {
   CHECK_CLASS(MPI_Reduce_local_c(a, b, 1, MPI_INT, MPI_OP_NULL), MPI_ERR_OP);
 }
 
+/* More bytes, or more memory from the first element to the last, than 64 bits count: modulo 2^64 these are few or none. */
+static void test_wraps(void) {
+  const MPI_Count quarter = (MPI_Count)1 << 62;
+  int value[4] = {0}, size;
+  MPI_Request request;
+  MPI_Status status;
+  MPI_Message message;
+  MPI_Datatype wide;
+  MPI_Count bytes, position = 0;
+  CHECK_CLASS(MPI_Send_c(value, quarter, MPI_INT, 0, 1, MPI_COMM_SELF), MPI_ERR_COUNT);
+  CHECK_CLASS(MPI_Ssend_c(value, quarter, MPI_INT, 0, 1, MPI_COMM_SELF), MPI_ERR_COUNT);
+  CHECK_CLASS(MPI_Rsend_c(value, quarter + 1, MPI_INT, 0, 1, MPI_COMM_SELF), MPI_ERR_COUNT);
+  CHECK_CLASS(MPI_Bsend_c(value, quarter, MPI_INT, 0, 1, MPI_COMM_SELF), MPI_ERR_COUNT);
+  CHECK_CLASS(MPI_Recv_c(value, quarter, MPI_INT, 0, 1, MPI_COMM_SELF, &status), MPI_ERR_COUNT);
+  CHECK_CLASS(MPI_Isend_c(value, quarter, MPI_INT, 0, 1, MPI_COMM_SELF, &request), MPI_ERR_COUNT);
+  CHECK_CLASS(MPI_Irecv_c(value, quarter, MPI_INT, 0, 1, MPI_COMM_SELF, &request), MPI_ERR_COUNT);
+  CHECK_CLASS(MPI_Ibsend_c(value, quarter, MPI_INT, 0, 1, MPI_COMM_SELF, &request), MPI_ERR_COUNT);
+  CHECK_CLASS(MPI_Send_init_c(value, quarter, MPI_INT, 0, 1, MPI_COMM_SELF, &request), MPI_ERR_COUNT);
+  CHECK_CLASS(MPI_Recv_init_c(value, quarter, MPI_INT, 0, 1, MPI_COMM_SELF, &request), MPI_ERR_COUNT);
+  CHECK_CLASS(MPI_Sendrecv_replace_c(value, quarter, MPI_INT, 0, 1, 0, 1, MPI_COMM_SELF, &status),
+              MPI_ERR_COUNT);
+  CHECK_CLASS(MPI_Psend_init_c(value, 4, quarter, MPI_BYTE, 0, 1, MPI_COMM_SELF, MPI_INFO_NULL, &request),
+              MPI_ERR_COUNT);
+  CHECK_CLASS(MPI_Pack_c(value, quarter, MPI_INT, value, sizeof value, &position, MPI_COMM_SELF),
+              MPI_ERR_COUNT);
+  CHECK_CLASS(MPI_Unpack_c(value, sizeof value, &position, value, quarter, MPI_INT, MPI_COMM_SELF),
+              MPI_ERR_COUNT);
+  CHECK_OK(MPI_Pack_size_c(quarter, MPI_INT, MPI_COMM_SELF, &bytes));
+  CHECK_EQ(bytes, MPI_UNDEFINED);
+  CHECK_CLASS(MPI_Reduce_local_c(value, value + 1, quarter, MPI_INT, MPI_SUM), MPI_ERR_COUNT);
+  CHECK_CLASS(MPI_Status_set_elements_c(&status, MPI_DOUBLE, quarter), MPI_ERR_COUNT);
+  /* Few bytes, far apart. */
+  CHECK_OK(MPI_Type_create_resized_c(MPI_INT, 0, quarter, &wide));
+  CHECK_OK(MPI_Type_commit(&wide));
+  CHECK_CLASS(MPI_Send_c(value, 4, wide, 0, 1, MPI_COMM_SELF), MPI_ERR_COUNT);
+  CHECK_CLASS(MPI_Recv_c(value, 5, wide, 0, 1, MPI_COMM_SELF, &status), MPI_ERR_COUNT);
+  CHECK_OK(MPI_Isend_c(value, 1, wide, 0, 1, MPI_COMM_SELF, &request));
+  CHECK_OK(MPI_Mprobe(0, 1, MPI_COMM_SELF, &message, &status));
+  CHECK_CLASS(MPI_Mrecv_c(value, quarter, MPI_INT, &message, &status), MPI_ERR_COUNT);
+  CHECK_OK(MPI_Mrecv_c(value, 1, MPI_INT, &message, &status));
+  CHECK_OK(MPI_Wait(&request, MPI_STATUS_IGNORE));
+  CHECK_OK(MPI_Type_free(&wide));
+  CHECK_OK(MPI_Type_size(MPI_INT, &size));
+  CHECK_EQ(size, 4);
+}
+
 static void test_errors(void) {
   int value = 0;
   MPI_Request request;
@@ -172,6 +218,7 @@ int main(int argc, char** argv) {
   test_nonblocking(right, left);
   test_huge_counts(right, left);
   test_operators();
+  test_wraps();
   test_errors();
 #endif
   return check_end();

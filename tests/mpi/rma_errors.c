@@ -115,9 +115,10 @@ static void arguments(MPI_Win win, int* memory) {
   long long word = 5;
   CHECK_CLASS(MPI_Put_c(&word, 1, MPI_LONG_LONG, last, 0, wraps, MPI_LONG_LONG, win), MPI_ERR_RMA_RANGE);
   CHECK_CLASS(MPI_Get_c(&word, 1, MPI_LONG_LONG, last, 0, wraps, MPI_LONG_LONG, win), MPI_ERR_RMA_RANGE);
-  CHECK_CLASS(MPI_Put_c(&word, wraps, MPI_LONG_LONG, last, 0, 1, MPI_LONG_LONG, win), MPI_ERR_TRUNCATE);
+  CHECK_CLASS(MPI_Put_c(&word, wraps, MPI_LONG_LONG, last, 0, 1, MPI_LONG_LONG, win), MPI_ERR_COUNT);
+  CHECK_CLASS(MPI_Get_c(&word, wraps, MPI_LONG_LONG, last, 0, wraps, MPI_LONG_LONG, win), MPI_ERR_COUNT);
   CHECK_CLASS(MPI_Accumulate_c(&word, wraps, MPI_LONG_LONG, last, 0, 1, MPI_LONG_LONG, MPI_SUM, win),
-              MPI_ERR_TRUNCATE);
+              MPI_ERR_COUNT);
   CHECK_CLASS(MPI_Fetch_and_op(&value, &result, MPI_INT, last, 4, MPI_SUM, win), MPI_ERR_RMA_RANGE);
   CHECK_CLASS(MPI_Compare_and_swap(&value, &value, &result, MPI_INT, last, 9, win), MPI_ERR_RMA_RANGE);
   MPI_Datatype wide, mixed;

@@ -13,7 +13,46 @@ Err check_counts(Numbers counts, Numbers displs, int members, const char* argume
               counts[first]);
 }
 
+// The total of all chunks, and where each lies, can be counted. Mostly a glance at the bits of all numbers is enough.
+Err check_reach(const Side& side, int members) {
+  const Datatype& type = *side.type;
+  const MPI_Count most = side.counts.bits(members), furthest = side.displs.bits(members);
+  MPI_Count all, reach;
+  if (furthest >= 0 && !__builtin_mul_overflow(most, members, &all) &&
+      !__builtin_add_overflow(all, furthest, &reach) && countable(reach, type)) [[likely]]
+    return kOk;
+  MPI_Count total = 0;
+  for (int i = 0; i < members; ++i) {
+    if (side.counts[i] == 0) continue;
+    MPI_Count at, end;
+    if (__builtin_add_overflow(total, side.counts[i], &total) || !countable(total, type))
+      return fail(
+          MPI_ERR_COUNT,
+          "the counts up to that of rank {}, {} elements of {} bytes, add up to more than MPI_Count can hold "
+          "(2^63 - 1 bytes)",
+          i, side.counts[i], type.size());
+    if (__builtin_mul_overflow(side.displs[i], type.extent(), &at) ||
+        __builtin_mul_overflow(side.counts[i], type.extent(), &end) || __builtin_add_overflow(at, end, &end))
+      return fail(
+          MPI_ERR_ARG,
+          "the displacement of rank {} is {}: so many elements of {} bytes exceed what MPI_Aint can hold", i,
+          side.displs[i], type.extent());
+  }
+  return kOk;
+}
+
 }  // namespace
+
+Err check_shares(MPI_Count count, const Datatype& type, int chunks) {
+  MPI_Count all;
+  if (!__builtin_mul_overflow(count, chunks, &all) && countable(all, type)) [[likely]]
+    return kOk;
+  return fail(MPI_ERR_COUNT,
+              "{} elements of {} bytes for each of {} ranks exceed what MPI_Count can hold (2^63 - 1 bytes); "
+              "check the "
+              "count for a value that was never set",
+              count, type.size(), chunks);
+}
 
 Err in_place_not_allowed(const char* argument) {
   return fail(MPI_ERR_BUFFER, "{} is MPI_IN_PLACE, which is not allowed here", argument);
@@ -47,11 +86,10 @@ Err check_chunks(Side& side, const void* buffer, Numbers counts, Numbers displs,
   side.type = type;
   side.counts = counts;
   side.displs = displs;
-  if (buffer != nullptr || !type->predefined()) return kOk;
-  for (int i = 0; i < members; ++i) {
+  for (int i = 0; buffer == nullptr && type->predefined() && i < members; ++i) {
     if (counts[i] > 0) return null_buffer(counts[i]);
   }
-  return kOk;
+  return check_reach(side, members);
 }
 
 Err check_typed_chunks(Side& side, const void* buffer, Numbers counts, Numbers displs,
@@ -59,11 +97,18 @@ Err check_typed_chunks(Side& side, const void* buffer, Numbers counts, Numbers d
   TMPI_TRY(check_not_in_place(buffer, argument));
   TMPI_TRY(check_counts(counts, displs, members, argument));
   if (members > 0 && types == nullptr) return fail(MPI_ERR_ARG, "the datatypes of {} are NULL", argument);
+  MPI_Count total = 0;
   for (int i = 0; i < members; ++i) {
     Datatype* type = nullptr;
     TMPI_TRY(check_type(types[i], type));
     if (buffer == nullptr && counts[i] > 0 && type->size() > 0 && type->predefined())
       return null_buffer(counts[i]);
+    MPI_Count bytes;
+    if (!countable(counts[i], *type)) return uncountable(counts[i], *type);
+    if (__builtin_mul_overflow(counts[i], type->size(), &bytes) ||
+        __builtin_add_overflow(total, bytes, &total))
+      return fail(MPI_ERR_COUNT, "the data of {} add up to more bytes than MPI_Count can hold (2^63 - 1)",
+                  argument);
   }
   side.data = const_cast<void*>(buffer);
   side.counts = counts;

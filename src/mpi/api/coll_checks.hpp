@@ -101,6 +101,15 @@ inline Err check_not_in_place(const void* buffer, const char* argument) {
   return kOk;
 }
 
+/// The same of a regular collective, with `chunks` such buffers one behind the other: all members that know their number
+/// and a chunk's size find that too much alike.
+Err check_shares(MPI_Count count, const Datatype& type, int chunks);
+[[gnu::always_inline]] inline Err check_side(Side& side, const void* buffer, MPI_Count count,
+                                             MPI_Datatype handle, int chunks, const char* argument) {
+  TMPI_TRY(check_side(side, buffer, count, handle, argument));
+  return check_shares(count, *side.type, chunks);
+}
+
 /// The same for the v-variants: counts and displacements of `members` chunks of one type.
 Err check_chunks(Side& side, const void* buffer, Numbers counts, Numbers displs, MPI_Datatype handle,
                  int members, const char* argument);

@@ -23,8 +23,9 @@ Err check_gather(Comm& c, Args& args, const void* sendbuf, MPI_Count sendcount, 
   TMPI_TRY(check_root(c, root));
   const Role role = role_of(c, root);
   args.in_place = role.root && role.member && sendbuf == MPI_IN_PLACE;
-  if (role.member && !args.in_place) TMPI_TRY(check_side(args.send, sendbuf, sendcount, sendtype, "sendbuf"));
-  if (role.root) TMPI_TRY(check_side(args.recv, recvbuf, recvcount, recvtype, "recvbuf"));
+  if (role.member && !args.in_place)
+    TMPI_TRY(check_side(args.send, sendbuf, sendcount, sendtype, c.size, "sendbuf"));
+  if (role.root) TMPI_TRY(check_side(args.recv, recvbuf, recvcount, recvtype, c.peers, "recvbuf"));
   return role.root && role.member && !args.in_place ? check_distinct(args.send, args.recv) : kOk;
 }
 
@@ -47,8 +48,9 @@ Err check_scatter(Comm& c, Args& args, const void* sendbuf, MPI_Count sendcount,
   TMPI_TRY(check_root(c, root));
   const Role role = role_of(c, root);
   args.in_place = role.root && role.member && recvbuf == MPI_IN_PLACE;
-  if (role.member && !args.in_place) TMPI_TRY(check_side(args.recv, recvbuf, recvcount, recvtype, "recvbuf"));
-  if (role.root) TMPI_TRY(check_side(args.send, sendbuf, sendcount, sendtype, "sendbuf"));
+  if (role.member && !args.in_place)
+    TMPI_TRY(check_side(args.recv, recvbuf, recvcount, recvtype, c.size, "recvbuf"));
+  if (role.root) TMPI_TRY(check_side(args.send, sendbuf, sendcount, sendtype, c.peers, "sendbuf"));
   return role.root && role.member && !args.in_place ? check_distinct(args.send, args.recv) : kOk;
 }
 
@@ -70,9 +72,9 @@ Err check_allgather(Comm& c, Args& args, const void* sendbuf, MPI_Count sendcoun
   args.collective = Collective::kAllgather;
   args.in_place = sendbuf == MPI_IN_PLACE;
   TMPI_TRY(check_in_place(c, args.in_place));
-  TMPI_TRY(check_side(args.recv, recvbuf, recvcount, recvtype, "recvbuf"));
+  TMPI_TRY(check_side(args.recv, recvbuf, recvcount, recvtype, c.peers, "recvbuf"));
   if (args.in_place) return kOk;
-  TMPI_TRY(check_side(args.send, sendbuf, sendcount, sendtype, "sendbuf"));
+  TMPI_TRY(check_side(args.send, sendbuf, sendcount, sendtype, c.size, "sendbuf"));
   return check_distinct(args.send, args.recv);
 }
 

@@ -22,7 +22,7 @@ Err check_neighborhood(Comm& c, Args& args, Collective collective, Degrees& degr
 // A buffer for `chunks` chunks may be NULL if there is none.
 Err check_regular(Side& side, const void* buffer, MPI_Count count, MPI_Datatype datatype, int chunks,
                   const char* argument) {
-  if (chunks > 0) return check_side(side, buffer, count, datatype, argument);
+  if (chunks > 0) return check_side(side, buffer, count, datatype, chunks, argument);
   TMPI_TRY(check_not_in_place(buffer, argument));
   TMPI_TRY(check_count(count));
   Datatype* type = nullptr;

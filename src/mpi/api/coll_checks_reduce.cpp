@@ -19,6 +19,15 @@ Err check_receive_only(Args& args, void* recvbuf, MPI_Count count, MPI_Datatype 
   return check_operator(op, *args.recv.type, args.op);
 }
 
+// The vector that is reduced before its parts are dealt out.
+Err check_total(Numbers counts, int members, const Datatype& type) {
+  MPI_Count total = 0;
+  for (int i = 0; i < members; ++i) {
+    if (__builtin_add_overflow(total, counts[i], &total)) return uncountable(counts[i], type);
+  }
+  return countable(total, type) ? kOk : uncountable(total, type);
+}
+
 }  // namespace
 
 Err check_reduce(Comm& c, Args& args, const void* sendbuf, void* recvbuf, MPI_Count count,
@@ -63,6 +72,7 @@ Err check_reduce_scatter(Comm& c, Args& args, const void* sendbuf, void* recvbuf
   if (!recvcounts) return null_pointer("recvcounts");
   for (int i = 0; i < c.size; ++i) TMPI_TRY(check_count(recvcounts[i]));
   TMPI_TRY(check_reduction(args, sendbuf, recvbuf, recvcounts[c.rank], datatype, op));
+  TMPI_TRY(check_total(recvcounts, c.size, *args.recv.type));
   args.recv.counts = recvcounts;
   return kOk;
 }
@@ -71,7 +81,8 @@ Err check_reduce_scatter_block(Comm& c, Args& args, const void* sendbuf, void* r
                                MPI_Datatype datatype, MPI_Op op) {
   args.collective = Collective::kReduceScatter;
   TMPI_TRY(check_in_place(c, sendbuf == MPI_IN_PLACE));
-  return check_reduction(args, sendbuf, recvbuf, recvcount, datatype, op);
+  TMPI_TRY(check_reduction(args, sendbuf, recvbuf, recvcount, datatype, op));
+  return check_shares(recvcount, *args.recv.type, c.size);
 }
 
 }  // namespace tmpi::mpi

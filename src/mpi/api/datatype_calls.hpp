@@ -101,6 +101,9 @@ inline int set_elements(const char* name, MPI_Status* status, MPI_Datatype handl
   return on_type(name, handle, [&](Datatype& type) -> Err {
     TMPI_TRY(check_pointer(status, "status"));
     TMPI_TRY(check_count(count));
+    MPI_Count bytes;
+    if (type.elements() > 0 && __builtin_mul_overflow(count / type.elements() + 1, type.size(), &bytes))
+      return uncountable(count, type);
     set_status_bytes(*status, element_bytes(type, count));
     return kOk;
   });

@@ -1,6 +1,7 @@
 #include "mpi/datatype/arrays.hpp"
 
 #include <algorithm>
+#include <limits>
 #include <type_traits>
 #include <utility>
 #include <vector>
@@ -113,8 +114,11 @@ Err check_block(int dimension, MPI_Count size, MPI_Count subsize, MPI_Count star
 
 /// Blocks of `width` elements dealt out in turn to `processes`, of which this is number `coordinate`.
 Slice deal(MPI_Count size, MPI_Count width, MPI_Count coordinate, MPI_Count processes) noexcept {
-  const MPI_Count round = width * processes;
-  const MPI_Count start = std::min(coordinate * width, size);
+  constexpr MPI_Count kMost = std::numeric_limits<MPI_Count>::max();
+  MPI_Count round, start;
+  if (__builtin_mul_overflow(width, processes, &round)) round = kMost;  // all is there in the first
+  if (__builtin_mul_overflow(coordinate, width, &start)) start = kMost;
+  start = std::min(start, size);
   const MPI_Count whole = (size - start) / round;                        // rounds of which all is there
   const MPI_Count last = std::min(width, size - start - whole * round);  // what the last round gives
   const bool full = last == width;
@@ -140,8 +144,9 @@ Err slice_of(const Distribution& d, int i, MPI_Count gsize, int coordinate, Slic
       slice = deal(gsize, gsize, 0, 1);
       return kOk;
     case MPI_DISTRIBUTE_BLOCK: {
-      const MPI_Count width = chosen ? darg : (gsize + psize - 1) / psize;
-      if (width * psize < gsize)
+      const MPI_Count most = (gsize - 1) / psize + 1;
+      const MPI_Count width = chosen ? darg : most;
+      if (width < most)
         return fail(MPI_ERR_ARG,
                     "array_of_dargs[{}] is {}: {} blocks of that size do not cover {} elements; use "
                     "MPI_DISTRIBUTE_DFLT_DARG, or MPI_DISTRIBUTE_CYCLIC",

@@ -14,6 +14,14 @@ bool fits(Wide value) noexcept {
   return value >= std::numeric_limits<MPI_Count>::min() && value <= std::numeric_limits<MPI_Count>::max();
 }
 
+/// Adds all * each, none of them negative, to a sum that fits; false if it then does not.
+bool add_product(Wide& sum, Wide all, MPI_Count each) noexcept {
+  Wide product;
+  if (__builtin_mul_overflow(all, static_cast<Wide>(each), &product) || !fits(product)) return false;
+  sum += product;
+  return fits(sum);
+}
+
 /// Lower and upper end of what has been included so far.
 struct Span {
   MPI_Count lo = std::numeric_limits<MPI_Count>::max();
@@ -46,9 +54,9 @@ class Bounds {
   }
 
   void add_data(MPI_Count times, MPI_Count length, const Datatype& type) noexcept {
-    size_ += static_cast<Wide>(times) * length * type.size();
-    elements_ += static_cast<Wide>(times) * length * type.elements();
-    overflow_ = overflow_ || !fits(size_) || !fits(elements_);
+    const Wide all = static_cast<Wide>(times) * length;
+    overflow_ =
+        overflow_ || !add_product(size_, all, type.size()) || !add_product(elements_, all, type.elements());
   }
 
   bool overflow() const noexcept { return overflow_ || data_.overflow || markers_.overflow; }

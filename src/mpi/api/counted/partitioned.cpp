@@ -10,10 +10,8 @@ namespace {
 
 Err check_partitions(int partitions, MPI_Count count, const Datatype& type) {
   if (partitions < 0) return fail(MPI_ERR_ARG, "partitions is {}: it must not be negative", partitions);
-  MPI_Count elements = 0, bytes = 0;
-  if (!__builtin_mul_overflow(partitions, count, &elements) &&
-      !__builtin_mul_overflow(elements, type.size(), &bytes))
-    return kOk;
+  MPI_Count elements = 0;
+  if (!__builtin_mul_overflow(partitions, count, &elements) && countable(elements, type)) return kOk;
   return fail(MPI_ERR_COUNT, "{} partitions of {} elements exceed what MPI_Count can hold", partitions,
               count);
 }

@@ -65,7 +65,7 @@ class RankOrder {
     cells_ = dense(type_) && dense_bytes(type_, total) <= cell_limit(comm.size);
   }
 
-  bool gathers() const noexcept { return type_.size() * total_ * comm_.size <= kGatheredBytes; }
+  bool gathers() const noexcept { return type_.size() * total_ <= kGatheredBytes / comm_.size; }
 
   /// All vectors, one behind the other, at everybody.
   std::byte* gather_all(Err& error) {
