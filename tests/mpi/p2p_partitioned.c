@@ -125,6 +125,27 @@ static void test_order(void) {
   }
 }
 
+/* Who has been told by MPI_Parrived that all is there is told so by MPI_Test, too. */
+static void test_arrived_is_complete(void) {
+  enum { kParts = 4, kRounds = 2000 };
+  int send[kParts], recv[kParts], flag;
+  MPI_Request requests[2];
+  CHECK_OK(MPI_Psend_init(send, kParts, 1, MPI_INT, right, 6, MPI_COMM_WORLD, MPI_INFO_NULL, &requests[0]));
+  CHECK_OK(MPI_Precv_init(recv, kParts, 1, MPI_INT, left, 6, MPI_COMM_WORLD, MPI_INFO_NULL, &requests[1]));
+  for (int round = 0; round < kRounds; round++) {
+    for (int p = 0; p < kParts; p++) send[p] = round + p, recv[p] = -1;
+    CHECK_OK(MPI_Startall(2, requests));
+    for (int p = 0; p < kParts; p++) CHECK_OK(MPI_Pready(p, requests[0]));
+    for (int p = 0; p < kParts; p += flag) CHECK_OK(MPI_Parrived(requests[1], p, &flag));
+    for (int p = 0; p < kParts; p++) CHECK_EQ(recv[p], round + p);
+    CHECK_OK(MPI_Test(&requests[1], &flag, MPI_STATUS_IGNORE));
+    CHECK(flag);
+    CHECK_OK(MPI_Wait(&requests[0], MPI_STATUS_IGNORE));
+  }
+  CHECK_OK(MPI_Request_free(&requests[0]));
+  CHECK_OK(MPI_Request_free(&requests[1]));
+}
+
 #ifdef MPI_ABI_VERSION
 static void test_edges(void) {
   int values[4] = {1, 2, 3, 4}, in[4] = {0}, flag = 0;
@@ -211,6 +232,7 @@ int main(int argc, char** argv) {
   test_early();
   test_derived(0);
   test_derived(1);
+  test_arrived_is_complete();
   test_order();
 #ifdef MPI_ABI_VERSION
   test_edges();

@@ -58,16 +58,7 @@ class Link {
     count_down();
   }
 
-  void open_recv(PartitionedRecv& recv, Request& request) noexcept {
-    lock_.lock();
-    recv_ = &recv;
-    receiver_ = &request;
-    lock_.unlock();
-    for (std::size_t i = 0; i < states_.size(); ++i) {
-      if (advance(i, State::kReady)) move(i);
-    }
-    count_down();
-  }
+  void open_recv(PartitionedRecv& recv, Request& request) noexcept;
 
   // False if a partition of the range was released before; those before it are released now.
   bool ready(int low, int high) noexcept {
@@ -194,11 +185,11 @@ class PartitionedRecv final : public PartitionedReceiver, private Continuation {
     return kOk;
   }
 
+  using PartitionedReceiver::expect;
   // Takes bytes [offset, offset + length) of the sender's buffer. Any thread.
   void take(const Side& from, MPI_Count offset, MPI_Count length) noexcept {
     const MPI_Count end = std::min(offset + length, side_.bytes());
-    if (offset >= end) return;
-    copy_range(side_, from, offset, end - offset);
+    if (offset < end) copy_range(side_, from, offset, end - offset);
     count(offset, end);
   }
 
@@ -233,6 +224,18 @@ class PartitionedRecv final : public PartitionedReceiver, private Continuation {
   bool set_up_ = false;
   Request* started_ = nullptr;  // the first round may be started before the link is here
 };
+
+void Link::open_recv(PartitionedRecv& recv, Request& request) noexcept {
+  recv.expect(send_.partitions());
+  lock_.lock();
+  recv_ = &recv;
+  receiver_ = &request;
+  lock_.unlock();
+  for (std::size_t i = 0; i < states_.size(); ++i) {
+    if (advance(i, State::kReady)) move(i);
+  }
+  count_down();
+}
 
 void Link::move(std::size_t i) noexcept {
   const MPI_Count bytes = send_.partition_bytes();
@@ -293,9 +296,11 @@ Err PartitionedReceiver::arrived(const Request& request, int partition, bool& fl
   if (partition < 0 || partition >= side_.partitions())
     return fail(MPI_ERR_ARG, "partition is {}: the receive has partitions 0 to {}", partition,
                 side_.partitions() - 1);
+  const MPI_Count bytes = side_.partition_bytes();
   // acquire pairs with count(): the caller sees the data.
-  flag = request.done() || arrived_[static_cast<std::size_t>(partition)].load(std::memory_order_acquire) ==
-                               side_.partition_bytes();
+  flag =
+      request.done() ||
+      (bytes > 0 && arrived_[static_cast<std::size_t>(partition)].load(std::memory_order_acquire) == bytes);
   return kOk;
 }
 
@@ -304,7 +309,9 @@ void PartitionedReceiver::begin_round() noexcept {
 }
 
 void PartitionedReceiver::count(MPI_Count offset, MPI_Count end) noexcept {
-  if (offset >= end) return;
+  // The last piece is there when the request is complete: who knows of it by MPI_Parrived finds that MPI_Test knows of it,
+  // too. Not after the request, which lets the next round begin.
+  if (to_come_.fetch_sub(1, std::memory_order_relaxed) == 1 || offset >= end) return;
   const MPI_Count unit = side_.partition_bytes();
   for (MPI_Count partition = offset / unit; partition * unit < end; ++partition) {
     const MPI_Count first = std::max(offset, partition * unit), last = std::min(end, (partition + 1) * unit);

@@ -167,6 +167,7 @@ class RemoteRecv final : public PartitionedReceiver, private Continuation {
 
   void post() noexcept {
     const auto partitions = static_cast<int>(offer_.partitions);
+    expect(partitions);
     left_.store(partitions + 1, std::memory_order_relaxed);
     for (int i = 0; i < partitions; ++i) post(parts_[static_cast<std::size_t>(i)], i);
     count_down();

@@ -71,13 +71,17 @@ class PartitionedReceiver : public RequestExtension {
       : side_(data), arrived_(static_cast<std::size_t>(data.partitions)), source_(source), tag_(tag) {}
   bool null() const noexcept { return source_ == MPI_PROC_NULL; }
   void begin_round() noexcept;
-  /// Bytes [offset, end) of the buffer are there. Any thread.
+  /// The round's data come in so many pieces. Before the first.
+  void expect(int pieces) noexcept { to_come_.store(pieces, std::memory_order_relaxed); }
+  /// A piece, bytes [offset, end) of the buffer, is there, or as much of it as there is room for. Once for each, before
+  /// what completes the request knows of it. Any thread.
   void count(MPI_Count offset, MPI_Count end) noexcept;
 
   const PartitionedSide side_;
 
  private:
-  std::vector<std::atomic<MPI_Count>> arrived_;  // bytes of each partition
+  std::vector<std::atomic<MPI_Count>> arrived_;  // bytes of each partition, but for the piece that comes last
+  std::atomic<int> to_come_{0};                  // pieces of the round
   const int source_, tag_;
 };
 
