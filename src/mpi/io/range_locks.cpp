@@ -24,14 +24,20 @@ RangeLocks::Held::Held(RangeLocks& locks, MPI_Offset begin, MPI_Offset end, Mode
 }
 
 RangeLocks::Held::~Held() {
-  const std::lock_guard guard(locks_.lock_);
-  Held* before = nullptr;
-  for (Held** link = &locks_.first_; *link != this; link = &(*link)->next_) before = *link;
-  (before != nullptr ? before->next_ : locks_.first_) = next_;
-  if (locks_.last_ == this) locks_.last_ = before;
-  for (Held* later = next_; later != nullptr; later = later->next_) {
-    if (later->conflicts_with(*this) && --later->before_ == 0) later->waiter_->complete();
+  Held* free = nullptr;  // those whose last conflict this was, to be woken without the lock
+  {
+    const std::lock_guard guard(locks_.lock_);
+    Held* before = nullptr;
+    for (Held** link = &locks_.first_; *link != this; link = &(*link)->next_) before = *link;
+    (before != nullptr ? before->next_ : locks_.first_) = next_;
+    if (locks_.last_ == this) locks_.last_ = before;
+    for (Held* later = next_; later != nullptr; later = later->next_) {
+      if (later->conflicts_with(*this) && --later->before_ == 0)
+        later->next_free_ = std::exchange(free, later);
+    }
   }
+  // Who is woken may take it away.
+  while (free != nullptr) std::exchange(free, free->next_free_)->waiter_->complete();
 }
 
 std::shared_ptr<RangeLocks> RangeLocks::of(const struct stat& status) {

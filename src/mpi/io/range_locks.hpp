@@ -38,7 +38,8 @@ class RangeLocks {
     const MPI_Offset begin_, end_;
     const Mode mode_;
     Held* next_ = nullptr;  // in the order of coming
-    int before_ = 0;        // conflicting ones that came earlier and are still there
+    Held* next_free_ = nullptr;
+    int before_ = 0;  // conflicting ones that came earlier and are still there
     sched::Waiter* waiter_ = nullptr;
   };
 

@@ -134,7 +134,7 @@ void Matcher::remove(PostedReceive& receive) noexcept {
 
 // ---- unexpected messages ----
 
-void Matcher::add_unexpected(Message& message) noexcept {
+ProbeWaiter* Matcher::add_unexpected(Message& message) noexcept {
   ++sequence_;  // for history(); the order of receives does not mind
   message.queued = true;
   message.next = nullptr;
@@ -147,14 +147,23 @@ void Matcher::add_unexpected(Message& message) noexcept {
   if (indexed_) index_message(message);
   if (unexpected_count_ > kScanLimit && (!indexed_ || unexpected_count_ > unexpected_table_.size()))
     index_more();
+  ProbeWaiter* accepting = nullptr;
   for (ProbeWaiter** link = &probes_; *link != nullptr;) {
     ProbeWaiter* probe = *link;
     if (probe->key.accepts(message.key)) {
       *link = probe->next;
-      probe->waiter->complete();
+      probe->next = std::exchange(accepting, probe);
     } else {
       link = &probe->next;
     }
+  }
+  return accepting;
+}
+
+void Matcher::wake(ProbeWaiter* probes) noexcept {
+  while (probes != nullptr) {
+    // Who is woken may take the probe away.
+    std::exchange(probes, probes->next)->waiter->complete();
   }
 }
 

@@ -152,7 +152,9 @@ class Matcher {
   void unlock_for_others(Hold hold) noexcept;
   PostedReceive* take_posted(const MatchKey& message) noexcept;
   void add_posted(PostedReceive& receive) noexcept;
-  void add_unexpected(Message& message) noexcept;
+  /// Returns the probes that it is for, chained: to be woken without the lock.
+  [[nodiscard]] ProbeWaiter* add_unexpected(Message& message) noexcept;
+  static void wake(ProbeWaiter* probes) noexcept;
 
   // Posted receives beyond the inline ones: exact ones by hash, wildcards in order.
   void add_overflow(PostedReceive& receive) noexcept;
@@ -214,11 +216,14 @@ inline MatchResult Matcher::arrive(const MatchKey& key, Leave&& leave) noexcept 
     return {posted->request, false};
   }
   Message* const message = leave();
+  ProbeWaiter* probes = nullptr;
   if (message != nullptr) {
     message->key = key;
-    add_unexpected(*message);
+    probes = add_unexpected(*message);
   }
   unlock(hold);
+  if (probes != nullptr) [[unlikely]]
+    wake(probes);
   return {nullptr, message != nullptr};
 }
 

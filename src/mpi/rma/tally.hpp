@@ -18,8 +18,7 @@ class Tally {
   void tell(int rank, int size) {
     sched::Waiter* ready = nullptr;
     {
-      const std::scoped_lock guard(lock_);
-      prepare(size);
+      const Held held(*this, size);
       if (counts_[at(rank)]++ < 0 && --missing_ == 0) ready = std::exchange(waiter_, nullptr);
     }
     if (ready != nullptr) ready->complete();
@@ -27,8 +26,7 @@ class Tally {
 
   /// Uses up one word of each of these; those that have not told are missing until they do.
   void expect(const std::vector<int>& ranks, int size) {
-    const std::scoped_lock guard(lock_);
-    prepare(size);
+    const Held held(*this, size);
     for (const int rank : ranks) missing_ += --counts_[at(rank)] < 0;
   }
 
@@ -62,9 +60,27 @@ class Tally {
 
  private:
   static std::size_t at(int rank) noexcept { return static_cast<std::size_t>(rank); }
-  void prepare(int size) {
-    if (counts_.empty()) counts_.resize(at(size));
-  }
+
+  // The lock, with counts for `size` members: who finds none makes them while others go on, and the first to bring them
+  // wins.
+  class Held {
+   public:
+    Held(Tally& tally, int size) : tally_(tally) {
+      tally_.lock_.lock();
+      if (!tally_.counts_.empty()) return;
+      tally_.lock_.unlock();
+      made_.resize(at(size));
+      tally_.lock_.lock();
+      if (tally_.counts_.empty()) tally_.counts_.swap(made_);
+    }
+    ~Held() { tally_.lock_.unlock(); }
+    Held(const Held&) = delete;
+    Held& operator=(const Held&) = delete;
+
+   private:
+    Tally& tally_;
+    std::vector<int> made_;  // freed without the lock
+  };
 
   SpinLock lock_;
   std::vector<int> counts_;  // by rank, from the first use on; below zero: expected
