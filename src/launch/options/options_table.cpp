@@ -9,6 +9,7 @@
 #include "launch/options/habits.hpp"
 #include "launch/options/options.hpp"
 #include "launch/system/words.hpp"
+#include "mpi/base/placement.hpp"
 #include "mpi/remote/rendezvous.hpp"
 #include "net/transports.hpp"
 #include "sched/balances.hpp"
@@ -22,7 +23,7 @@ namespace {
 
 constexpr std::size_t kLeastStack = 32 << 10;
 constexpr std::size_t kLeastTraceBuffer = 1 << 10;
-constexpr long kMostRanks = 1'000'000;
+constexpr long kMostRanks = mpi::Placement::kMostBegun;
 
 template <class Value, std::size_t N>
 std::string accepted(const Choice<Value> (&table)[N]) {

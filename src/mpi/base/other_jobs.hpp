@@ -12,10 +12,10 @@
 
 namespace tmpi::mpi {
 
-inline constexpr int kJobShift = 20;
+inline constexpr int kJobShift = 21;
 /// Numbers of this job's own ranks are below: the bits above say which other job a rank is of.
 inline constexpr int kMostRanks = 1 << kJobShift;
-inline constexpr int kMostOtherJobs = 2046;   ///< that a job is ever connected with
+inline constexpr int kMostOtherJobs = 1022;   ///< that a job is ever connected with
 inline constexpr int kMostOtherNodes = 1024;  ///< their node processes, in all
 
 constexpr bool of_other_job(int rank) noexcept {

@@ -50,6 +50,9 @@ class Placement {
       added_->set(first - size_ + static_cast<int>(i), node_of[i]);
   }
   static constexpr int kMostAdded = 65536;  ///< ranks beyond size(), in all
+  /// That a job begins with (tmpirun's -n).
+  static constexpr int kMostBegun = 1'000'000;
+  static_assert(kMostBegun + kMostAdded <= kMostRanks, "numbers of own ranks are below those of other jobs'");
 
   /// Other jobs are on this machine.
   const std::string& host_of_node(int node) const noexcept {
