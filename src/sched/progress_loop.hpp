@@ -106,9 +106,13 @@ class ProgressLoop {
   bool look_while_cold() noexcept;
   bool watch() noexcept;
   void sleep_until_called(bool others) noexcept;
+  void rest(std::uint32_t epoch) noexcept;
+  std::uint64_t stall_limit() noexcept;
+  bool stall_looked_for(std::uint64_t limit, std::uint64_t slept) noexcept;
 
   Host& host_;
   ProgressHeat heat_;
+  bool moved_ = false;  // something, perhaps, since a stall has been looked for
 };
 
 template <class Host>
@@ -159,28 +163,60 @@ void ProgressLoop<Host>::sleep_until_called(bool others) noexcept {
   host_.take_calls(true);
   // Once more, now that calls come.
   const bool sleeps = others ? others_look() : !wanted();
-  if (sleeps && !host_.stopping()) host_.wait(epoch, others ? kLongestTrust : 0);
+  if (sleeps && !host_.stopping()) {
+    if (others) {
+      host_.wait(epoch, kLongestTrust);
+    } else {
+      rest(epoch);
+    }
+  }
   host_.take_calls(false);
   // Who has called is in the library, where it may hold locks, and has more to begin.
   host_.wait(host_.epoch(), kSettlingTime);
+}
+
+// Until it is called.
+template <class Host>
+void ProgressLoop<Host>::rest(std::uint32_t epoch) noexcept {
+  if (const std::uint64_t limit = stall_limit(); limit != 0) {
+    const std::uint64_t start = host_.now();
+    host_.wait(epoch, limit);
+    if (!stall_looked_for(limit, host_.now() - start)) return;
+  }
+  host_.wait(epoch, 0);
+}
+
+// If all workers have fallen asleep before this thread moved something, none of them looks for a stall: then this thread
+// sleeps so long at first. 0: one of them does, or it has been done.
+template <class Host>
+std::uint64_t ProgressLoop<Host>::stall_limit() noexcept {
+  return moved_ && host_.all_asleep() ? kStallPeriod : 0;
+}
+
+// After such a sleep; true if it has lasted, and the look is done.
+template <class Host>
+bool ProgressLoop<Host>::stall_looked_for(std::uint64_t limit, std::uint64_t slept) noexcept {
+  moved_ = slept < limit / 10 * 9;
+  if (!moved_) host_.check_stall();
+  return !moved_;
 }
 
 // Sees to the source until a worker does (true), or nothing is expected.
 template <class Host>
 bool ProgressLoop<Host>::watch() noexcept {
   [[maybe_unused]] const auto claim = host_.claim();
-  bool watched = false, moved = true, others = false, hurried = false;
+  bool watched = false, others = false, hurried = false;
+  moved_ = true;
   for (int vain = 1;; ++vain) {
     while (host_.poll()) {
-      moved = true;
+      moved_ = true;
       vain = 0;
     }
     if (vain == 0) heat_.was_of_use();
     const std::uint32_t epoch = host_.epoch();
     if (host_.stopping() || !wanted()) break;
     if (vain > kVain) host_.wait(epoch, kHolderTime);
-    // If all workers have fallen asleep before this thread moved something, none of them looks for a stall.
-    const std::uint64_t limit = moved && host_.all_asleep() ? kStallPeriod : 0;
+    const std::uint64_t limit = stall_limit();
     const std::uint64_t start = host_.now(), before = host_.looks();
     if (!host_.park(epoch, limit, !hurried && !host_.idles())) break;
     watched = true;
@@ -188,10 +224,7 @@ bool ProgressLoop<Host>::watch() noexcept {
     hurried = host_.epoch() != epoch;
     if (hurried) continue;
     const std::uint64_t slept = host_.now() - start;
-    if (limit != 0) {
-      moved = slept < limit / 10 * 9;
-      if (!moved) host_.check_stall();
-    }
+    if (limit != 0) (void)stall_looked_for(limit, slept);
     // Meanwhile workers have looked so often that one would have come soon. Now they may not, because this thread has
     // their core; what it then finds to do does not show that it is of use.
     const std::uint64_t often = std::min(host_.looks() - before, kOften);

@@ -251,6 +251,24 @@ TEST_CASE("progress: if all have fallen asleep it looks for a stall, once") {
   CHECK(moved.stalls[0] >= 300 * kMillisecond + kStallPeriod);
 }
 
+TEST_CASE(
+    "progress: it looks for a stall after what it has moved last, with nothing more expected or somebody "
+    "else at the source") {
+  constexpr Time kLast = 100 * kMillisecond;
+  const auto until_then = [](Time t) { return t <= kLast; };
+  const auto always = [](Time) { return true; };
+  const FakeHost over =
+      play({.end = 2 * kSecond, .expected = until_then, .all_asleep = always, .arrivals = {kLast}});
+  REQUIRE(over.stalls.size() == 1);
+  CHECK(over.stalls[0] >= kLast + kStallPeriod);
+  const FakeHost watched = play({.end = 2 * kSecond,
+                                 .watched = [](Time t) { return t > kLast; },
+                                 .all_asleep = always,
+                                 .arrivals = {kLast}});
+  REQUIRE(watched.stalls.size() == 1);
+  CHECK(watched.stalls[0] >= kLast + kStallPeriod);
+}
+
 TEST_CASE("progress: heat") {
   ProgressHeat heat;
   CHECK_FALSE(heat.warm());
