@@ -54,6 +54,13 @@ class DeadlockTest(LaunchTest):
         err = self.report(4, "nonblocking")
         self.assertIn("ranks 1-3 (3): blocked in MPI_Wait for MPI_Ibarrier on MPI_COMM_WORLD", err)
 
+    def test_nonblocking_collective_that_only_one_has_started(self):
+        for options in (("--workers", 1), ("--workers", 2), ("--nodes", 2)):
+            err = self.report(3, "started", *options)
+            self.assertIn("  rank 0: blocked in MPI_Finalize for the end of nonblocking operations that it has started (the last one is "
+                          "MPI_Ibarrier)\n", err)
+            self.assertIn("  ranks 1-2 (2): blocked in MPI_Finalize on MPI_COMM_WORLD\n", err)
+
     def test_windows(self):
         err = self.report(3, "window-lock")
         self.assertRegex(err, r"  rank(s 0,2 \(2\)| 0): blocked in MPI_Win_lock for a lock that another rank holds on window .*, by rank 1\n")

@@ -199,7 +199,7 @@ void finish_operations(Rank& rank) noexcept {
   if (rank.busy_shadows == 0) return;
   sched::Waiter waiter(1);
   rank.shadows_end = &waiter;
-  waiter.wait();
+  wait_for_started(waiter);
 }
 
 }  // namespace tmpi::mpi

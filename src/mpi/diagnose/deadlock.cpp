@@ -79,6 +79,8 @@ bool waits_for_other_job(const Rank& rank) {
       for_each_pending(blocked, [&](const Request& request) { found |= with_other_job(request.comm); });
       return found;
     }
+    case WaitKind::kStarted:  // on which communicators nobody here knows
+      return other_jobs().any_connected();
     default:
       return false;
   }

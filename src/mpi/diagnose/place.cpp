@@ -82,6 +82,13 @@ std::string requests(Place& place, const Blocked& blocked, bool asleep) {
                      blocked.kind == WaitKind::kAny ? "any of" : "all of", blocked.pending, first);
 }
 
+// It has gone on to MPI_Finalize or MPI_File_close, and nobody holds the requests any more.
+std::string started(const Rank& rank) {
+  const char* const last = rank.nonblocking_call.load(std::memory_order_relaxed);
+  return fmt::format("for the end of nonblocking operations that it has started{}",
+                     last != nullptr ? fmt::format(" (the last one is {})", last) : "");
+}
+
 // Ranks of MPI_COMM_WORLD, the first few.
 std::string window_text(Place& place, const WindowWait& window) {
   const std::vector<int> ranks = window.world_ranks();
@@ -141,6 +148,9 @@ Place place_here(const Rank& rank, bool asleep) {
       break;
     case WaitKind::kOperation:
       place.detail = "for the other members";
+      break;
+    case WaitKind::kStarted:
+      place.detail = started(rank);
       break;
     case WaitKind::kSend:
     case WaitKind::kReceive:

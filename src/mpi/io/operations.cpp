@@ -11,6 +11,7 @@
 #include "mpi/io/shared_pointer.hpp"
 #include "mpi/p2p/lifecycle.hpp"
 #include "mpi/p2p/p2p.hpp"
+#include "mpi/request/blocked.hpp"
 #include "sched/helper.hpp"
 
 namespace tmpi::mpi {
@@ -296,7 +297,7 @@ void settle(File& file) noexcept {
   if (file.under_way == 0) return;
   sched::Waiter waiter(1);
   file.settled = &waiter;
-  waiter.wait();
+  wait_for_started(waiter);
 }
 
 }  // namespace tmpi::mpi

@@ -27,6 +27,7 @@ enum class WaitKind : std::uint8_t {
   kCollective,  ///< for the other members of the communicator
   kOperation,   ///< for those who make a communicator with it; as `first`: a nonblocking collective, a
                 ///< generalized request, ...
+  kStarted,     ///< for the end of nonblocking operations that it has started and not waited for
   kWindow,      ///< for what others do with a window: `window` says what
   kPort,  ///< for somebody at the other end of a port: `tag` is its number, `peer` the rank that has opened it
   kOutside,  ///< the same, where somebody of another job may come: no part of a deadlock
@@ -93,6 +94,15 @@ inline bool wait_for(sched::Waiter& waiter, WaitKind kind, const Comm& comm, Con
   const bool suspended = waiter.wait();
   detail::put(task, detail::kWhat, 0);
   return suspended;
+}
+
+/// The same for the end of nonblocking operations that the rank has started. SUSPENDS.
+inline void wait_for_started(sched::Waiter& waiter) noexcept {
+  sched::Task& task = waiter.task();
+  detail::put(task, detail::kWhere, 0);
+  detail::put(task, detail::kWhat, detail::what(WaitKind::kStarted, WaitKind::kStarted, 1));
+  waiter.wait();
+  detail::put(task, detail::kWhat, 0);
 }
 
 /// The same for what others do with the window of this context. SUSPENDS.

@@ -44,6 +44,10 @@ int main(int argc, char** argv) {
     if (rank == 0) MPI_Recv(&value, 1, MPI_INT, 1, 3, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
     MPI_Ibarrier(MPI_COMM_WORLD, &request);
     MPI_Wait(&request, MPI_STATUS_IGNORE);
+  } else if (strcmp(which, "started") ==
+             0) { /* one rank has started a collective, and all go on to the end */
+    MPI_Request request;
+    if (rank == 0) MPI_Ibarrier(MPI_COMM_WORLD, &request);
   } else if (strncmp(which, "window-", 7) == 0) {
     MPI_Win win;
     int* memory;
