@@ -44,7 +44,7 @@ bool even(const Elements& elements, const Datatype& basic) noexcept {
 
 }  // namespace
 
-void combine_elements(const Combiner& combiner, const Elements& target, const Elements& origin,
+void combine_elements(const Combiner& combiner, Row& row, const Elements& target, const Elements& origin,
                       const Elements& result, MPI_Count elements) {
   const Datatype& basic = combiner.basic();
   if (elements == 0) return;
@@ -54,11 +54,20 @@ void combine_elements(const Combiner& combiner, const Elements& target, const El
   const auto out = [&](Address address) {
     return result.type != nullptr ? reinterpret_cast<void*>(address) : nullptr;
   };
-  if (even(target, basic) && even(origin, basic) && even(result, basic))
-    return combiner.apply(target.address, in(origin.address), out(result.address), elements);
+  if (even(target, basic) && even(origin, basic) && even(result, basic)) {
+    for (MPI_Count done = 0, run = 0; done < elements; done += run) {
+      run = row.piece(elements - done);
+      const MPI_Count offset = done * basic.extent();
+      combiner.apply(moved(target.address, offset), in(moved(origin.address, offset)),
+                     out(moved(result.address, offset)), run);
+    }
+    return;
+  }
   Places there(target, basic), from(origin, basic), to(result, basic);
   for (MPI_Count left = elements;;) {
-    const MPI_Count run = to.run(from.run(there.run(left)));
+    const MPI_Count room = row.piece(left);
+    const MPI_Count run = to.run(from.run(there.run(room)));
+    row.give_back(room - run);
     combiner.apply(there.address(), in(from.address()), out(to.address()), run);
     if ((left -= run) == 0) return;
     there.next(run);

@@ -1,10 +1,11 @@
 // Elements: the elements of a layout one by one, for accumulates. A basic element's first byte is where its first run
-// begins. Nothing suspends.
+// begins. Nothing suspends but combine_elements().
 #pragma once
 
 #include "mpi/datatype/cursor.hpp"
 #include "mpi/datatype/datatype.hpp"
 #include "mpi/rma/combiner.hpp"
+#include "mpi/rma/row.hpp"
 
 namespace tmpi::mpi {
 
@@ -42,8 +43,8 @@ inline bool evenly_spaced(const Datatype& type, const Datatype& basic) noexcept 
 }
 
 /// The first `elements` basic elements of the target become target op origin; the result gets what was there. Origin
-/// and result may have no type.
-void combine_elements(const Combiner& combiner, const Elements& target, const Elements& origin,
+/// and result may have no type. Piece by piece, as `row` has it: SUSPENDS.
+void combine_elements(const Combiner& combiner, Row& row, const Elements& target, const Elements& origin,
                       const Elements& result, MPI_Count elements);
 
 /// The same for the basic elements [first, first + elements) of the layout `target` at `base`; origin and result, which

@@ -1,7 +1,6 @@
 #include "mpi/rma/operation.hpp"
 
 #include <cstring>
-#include <mutex>
 
 #include "mpi/datatype/cursor.hpp"
 #include "mpi/datatype/message.hpp"
@@ -11,6 +10,7 @@
 #include "mpi/rma/epoch.hpp"
 #include "mpi/rma/place.hpp"
 #include "mpi/rma/remote.hpp"
+#include "mpi/rma/row.hpp"
 #include "sched/scheduler.hpp"
 
 namespace tmpi::mpi {
@@ -148,14 +148,12 @@ Err combine(Window& window, const Op& op, const Data& origin, const Data& result
   const MPI_Count elements = (brings ? origin.bytes() : target.bytes()) / basic->size();
   const bool is_alone = alone(window, target.rank);
   const Combiner combiner(op.which, *basic, is_alone);
-  // Accumulates of several elements do not mix with each other, which other implementations have programs expect.
-  std::unique_lock rows(window.members->member(target.rank)->rows, std::defer_lock);
-  if (elements > 1 && !is_alone) rows.lock();
-  combine_elements(combiner,
+  const bool mixes = elements > 1 && !is_alone;
+  Row row(mixes ? &window.members->member(target.rank)->rows : nullptr, basic->size());
+  combine_elements(combiner, row,
                    {address_at(*window.members, target.rank, displacement), target.count, target.type},
                    brings ? Elements{address_of(origin.address), origin.count, origin.type} : Elements{},
                    {address_of(result.address), result.count, result.type}, elements);
-  if (rows.owns_lock()) rows.unlock();
   finish(request);
   return kOk;
 }

@@ -18,6 +18,7 @@
 #include "mpi/rank/rank.hpp"
 #include "mpi/rma/regions.hpp"
 #include "mpi/rma/remote_state.hpp"
+#include "mpi/rma/row.hpp"
 #include "mpi/rma/tally.hpp"
 #include "mpi/rma/target_lock.hpp"
 
@@ -47,7 +48,7 @@ struct Member {
   Tally posts;      ///< from those whose memory it is to access
   Tally completes;  ///< from those that have accessed its memory
   Regions regions;  ///< of a dynamic window
-  SpinLock rows;    ///< held for an accumulate of several elements
+  RowLock rows;     ///< of accumulates of several elements
 };
 
 /// How memory that is the window's is to lie.

@@ -148,7 +148,11 @@ constexpr Limit kLimits[] = {
     {"tmpi_limit_rest_longest", MPI_T_SCOPE_CONSTANT, constant<sched::ProgressHeat::kLongestRest>,
      "Nanoseconds: the same where workers look at the network all the time."},
     {"tmpi_limit_rma_polls", MPI_T_SCOPE_CONSTANT, constant<rma::kPollsPerTurn>,
-     "Calls of MPI_Win_flush, _sync, _unlock or _test in a loop, between two scheduling points."},
+     "Operations and calls of MPI_Win_flush, _sync, _unlock or _test in a loop, between two scheduling "
+     "points."},
+    {"tmpi_limit_rma_row", MPI_T_SCOPE_CONSTANT, constant<rma::kRowPiece>,
+     "Bytes of an accumulate that other accumulates at the target do not mix with; a longer one is done in "
+     "such pieces."},
     {"tmpi_limit_rma_types", MPI_T_SCOPE_CONSTANT, constant<rma::kMostSentTypes>,
      "Datatypes of targets that a node process remembers to have sent to others; then it forgets all."},
     {"tmpi_limit_rma_locks", MPI_T_SCOPE_CONSTANT, constant<rma::kElementLocks>,
