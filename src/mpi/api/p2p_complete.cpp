@@ -89,6 +89,7 @@ int PMPI_Test(MPI_Request* request, int* flag, MPI_Status* status) {
       return MPI_SUCCESS;
     }
   }
+  found_at_once(*frame.rank());
   return conclude_one("MPI_Test", *request, *r, status);
 }
 TMPI_PROFILED(MPI_Test);
@@ -106,7 +107,9 @@ int PMPI_Testall(int count, MPI_Request array_of_requests[], int* flag, MPI_Stat
     TMPI_TRY(check_pointer(flag, "flag"));
     if (!requests.all_done()) nothing_yet();
     *flag = requests.all_done();
-    return *flag ? conclude_all(requests, array_of_statuses) : kOk;
+    if (!*flag) return kOk;
+    found_at_once(requests);
+    return conclude_all(requests, array_of_statuses);
   });
 }
 TMPI_PROFILED(MPI_Testall);
@@ -120,7 +123,9 @@ int PMPI_Waitany(int count, MPI_Request array_of_requests[], int* index, MPI_Sta
       return kOk;
     }
     int done = requests.first_done();
-    if (done < 0) {
+    if (done >= 0) {
+      found_at_once(requests);
+    } else {
       wait_any(requests.data(), requests.size());
       done = requests.first_done();
     }
@@ -144,9 +149,10 @@ int PMPI_Testany(int count, MPI_Request array_of_requests[], int* index, int* fl
       nothing_yet();
       done = requests.first_done();
     }
-    if (done >= 0) return conclude_index(requests, done, index, status);
-    *flag = 0;
-    return kOk;
+    *flag = done >= 0;
+    if (done < 0) return kOk;
+    found_at_once(requests);
+    return conclude_index(requests, done, index, status);
   });
 }
 TMPI_PROFILED(MPI_Testany);
@@ -158,7 +164,11 @@ int PMPI_Waitsome(int incount, MPI_Request array_of_requests[], int* outcount, i
     *outcount = MPI_UNDEFINED;
     if (requests.active_count() == 0) return kOk;
     TMPI_TRY(check_pointer(array_of_indices, "array_of_indices"));
-    if (requests.first_done() < 0) wait_any(requests.data(), requests.size());
+    if (requests.first_done() >= 0) {
+      found_at_once(requests);
+    } else {
+      wait_any(requests.data(), requests.size());
+    }
     return conclude_some(requests, outcount, array_of_indices, array_of_statuses);
   });
 }
@@ -172,6 +182,7 @@ int PMPI_Testsome(int incount, MPI_Request array_of_requests[], int* outcount, i
     if (requests.active_count() == 0) return kOk;
     TMPI_TRY(check_pointer(array_of_indices, "array_of_indices"));
     if (requests.first_done() < 0) nothing_yet();
+    if (requests.first_done() >= 0) found_at_once(requests);
     return conclude_some(requests, outcount, array_of_indices, array_of_statuses);
   });
 }

@@ -4,6 +4,7 @@
 #include "mpi/comm/check.hpp"
 #include "mpi/p2p/checks.hpp"
 #include "mpi/p2p/probe.hpp"
+#include "mpi/p2p/turn.hpp"
 #include "mpi/rank/call.hpp"
 
 namespace tmpi::mpi {
@@ -26,8 +27,11 @@ MPI_Message message_of(Rank& rank, Message& message) noexcept {
 
 // A probe that found nothing lets the others run and looks once more.
 template <class Look>
-bool look_twice(Look&& look) {
-  if (look()) return true;
+bool look_twice(Rank& rank, Look&& look) {
+  if (look()) {
+    found_at_once(rank);
+    return true;
+  }
   sched::yield_polling();
   return look();
 }
@@ -53,7 +57,7 @@ int PMPI_Iprobe(int source, int tag, MPI_Comm comm, int* flag, MPI_Status* statu
     TMPI_TRY(check_probe(c, source, tag));
     TMPI_TRY(check_pointer(flag, "flag"));
     Envelope envelope;
-    *flag = source == MPI_PROC_NULL || look_twice([&] { return iprobe(c, source, tag, envelope); });
+    *flag = source == MPI_PROC_NULL || look_twice(*c.owner, [&] { return iprobe(c, source, tag, envelope); });
     if (*flag) set_probe_status(status, envelope);
     return kOk;
   });
@@ -81,7 +85,7 @@ int PMPI_Improbe(int source, int tag, MPI_Comm comm, int* flag, MPI_Message* mes
     Envelope envelope;
     Message* found = nullptr;
     *flag = source == MPI_PROC_NULL ||
-            look_twice([&] { return (found = improbe(c, source, tag, envelope)) != nullptr; });
+            look_twice(*c.owner, [&] { return (found = improbe(c, source, tag, envelope)) != nullptr; });
     if (*flag) {
       *message = found != nullptr ? message_of(*c.owner, *found) : MPI_MESSAGE_NO_PROC;
       set_probe_status(status, envelope);

@@ -3,6 +3,7 @@
 #include "mpi/api/profiled.hpp"
 #include "mpi/base/check.hpp"
 #include "mpi/p2p/lifecycle.hpp"
+#include "mpi/p2p/turn.hpp"
 #include "mpi/rank/call.hpp"
 
 using namespace tmpi::mpi;
@@ -44,13 +45,15 @@ TMPI_PROFILED(MPI_Pready_list);
 
 // One that finds nothing lets the others run, so that a loop around it comes to an end.
 int PMPI_Parrived(MPI_Request request, int partition, int* flag) {
-  return on_rank("MPI_Parrived", [&](Rank&) -> Err {
+  return on_rank("MPI_Parrived", [&](Rank& rank) -> Err {
     TMPI_TRY(check_pointer(flag, "flag"));
     Request* r;
     TMPI_TRY(request_from(request, r));
     bool arrived = false;
     TMPI_TRY(partition_arrived(r, partition, arrived));
-    if (!arrived) {
+    if (arrived) {
+      found_at_once(rank);
+    } else {
       tmpi::sched::yield_polling();
       TMPI_TRY(partition_arrived(r, partition, arrived));
     }

@@ -3,6 +3,7 @@
 
 #include "mpi/base/check.hpp"
 #include "mpi/p2p/complete.hpp"
+#include "mpi/p2p/turn.hpp"
 #include "mpi/rank/call.hpp"
 
 namespace tmpi::mpi {
@@ -10,6 +11,11 @@ namespace tmpi::mpi {
 // What a test that found nothing does: let the others run, so that a loop around it comes to an end.
 inline void nothing_yet() noexcept {
   sched::yield_polling();
+}
+
+// What a call that found what it asks for does before it concludes the requests: see p2p/turn.hpp.
+inline void found_at_once(const RequestArray& requests) noexcept {
+  if (requests.comm() != nullptr) found_at_once(*requests.comm()->owner);
 }
 
 // Runs `body(RequestArray&)`; an error is raised on the communicator of the first active request.

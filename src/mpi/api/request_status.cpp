@@ -46,7 +46,7 @@ class Outcomes {
 }  // namespace
 
 int PMPI_Request_get_status(MPI_Request request, int* flag, MPI_Status* status) {
-  return on_rank("MPI_Request_get_status", [&](Rank&) -> Err {
+  return on_rank("MPI_Request_get_status", [&](Rank& rank) -> Err {
     TMPI_TRY(check_pointer(flag, "flag"));
     Request* r;
     TMPI_TRY(request_from(request, r));
@@ -57,7 +57,9 @@ int PMPI_Request_get_status(MPI_Request request, int* flag, MPI_Status* status) 
     }
     if (!r->done()) nothing_yet();
     *flag = r->done();
-    return *flag ? outcome(*r, status) : kOk;
+    if (!*flag) return kOk;
+    found_at_once(rank);
+    return outcome(*r, status);
   });
 }
 TMPI_PROFILED(MPI_Request_get_status);
@@ -69,6 +71,7 @@ int PMPI_Request_get_status_all(int count, const MPI_Request array_of_requests[]
                           TMPI_TRY(check_pointer(flag, "flag"));
                           if (!requests.all_done()) nothing_yet();
                           *flag = requests.all_done();
+                          if (*flag) found_at_once(requests);
                           Outcomes outcomes;
                           for (int i = 0; *flag && i < count; ++i)
                             outcomes.add(requests[i], status_at(array_of_statuses, i));
@@ -93,6 +96,7 @@ int PMPI_Request_get_status_any(int count, const MPI_Request array_of_requests[]
                           const int done = requests.first_done();
                           *flag = done >= 0;
                           if (done < 0) return kOk;
+                          found_at_once(requests);
                           *indx = done;
                           return outcome(*requests[done], status);
                         });
@@ -108,6 +112,7 @@ int PMPI_Request_get_status_some(int incount, const MPI_Request array_of_request
                           if (requests.active_count() == 0) return kOk;
                           TMPI_TRY(check_pointer(array_of_indices, "array_of_indices"));
                           if (requests.first_done() < 0) nothing_yet();
+                          if (requests.first_done() >= 0) found_at_once(requests);
                           Outcomes outcomes;
                           *outcount = 0;
                           for (int i = 0; i < incount; ++i) {

@@ -6,8 +6,18 @@
 #include "mpi/p2p/lifecycle.hpp"
 #include "mpi/rma/epoch.hpp"
 #include "mpi/rma/operation.hpp"
+#include "mpi/rma/synchronize.hpp"
 
 namespace tmpi::mpi {
+
+/// The frame of an operation, by its slower way: most are done at once, so it counts as a call of a loop.
+template <class Body>
+[[gnu::always_inline]] inline int on_operation(const char* name, MPI_Win handle, Body&& body) {
+  return on_win(name, handle, [&](Window& window) -> Err {
+    let_others_run(window);
+    return body(window);
+  });
+}
 
 inline Err check_target(const Window& window, int rank) {
   return rank == MPI_PROC_NULL ? kOk : check_member(window, rank);
@@ -43,6 +53,7 @@ inline int on_win_request(const char* name, MPI_Win handle, int target, MPI_Requ
   return on_win(name, handle, [&](Window& window) -> Err {
     TMPI_TRY(check_pointer(out, "request"));
     *out = MPI_REQUEST_NULL;
+    let_others_run(window);
     if (target != MPI_PROC_NULL) TMPI_TRY(check_passive(window, name));
     Request& request = create_request(window.comm, nullptr, false);
     if (Err error = body(window, &request)) {

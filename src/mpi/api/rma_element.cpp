@@ -31,7 +31,7 @@ using namespace tmpi::mpi;
 // What is no word, and what is refused; out of the way of those. A parameter for each argument lets the call be a jump.
 [[gnu::noinline]] static int fetch_any(const void* origin_addr, void* result_addr, MPI_Datatype datatype,
                                        int target_rank, MPI_Aint target_disp, MPI_Op op, MPI_Win win) {
-  return on_win("MPI_Fetch_and_op", win, [&](Window& w) -> Err {
+  return on_operation("MPI_Fetch_and_op", win, [&](Window& w) -> Err {
     Spot spot;
     const Op* known;
     TMPI_TRY(check_element(w, datatype, target_rank, target_disp, spot));
@@ -44,8 +44,8 @@ using namespace tmpi::mpi;
 
 int PMPI_Fetch_and_op(const void* origin_addr, void* result_addr, MPI_Datatype datatype, int target_rank,
                       MPI_Aint target_disp, MPI_Op op, MPI_Win win) {
-  const Window* const w = window_at_hand(win);
-  if (w != nullptr && result_addr != nullptr &&
+  Window* const w = window_at_hand(win);
+  if (w != nullptr && result_addr != nullptr && within_turn(*w) &&
       combine_element(*w, op, origin_addr, result_addr, datatype, target_rank, target_disp)) [[likely]]
     return MPI_SUCCESS;
   return fetch_any(origin_addr, result_addr, datatype, target_rank, target_disp, op, win);
@@ -55,7 +55,7 @@ TMPI_PROFILED(MPI_Fetch_and_op);
 [[gnu::noinline]] static int compare_any(const void* origin_addr, const void* compare_addr, void* result_addr,
                                          MPI_Datatype datatype, int target_rank, MPI_Aint target_disp,
                                          MPI_Win win) {
-  return on_win("MPI_Compare_and_swap", win, [&](Window& w) -> Err {
+  return on_operation("MPI_Compare_and_swap", win, [&](Window& w) -> Err {
     Spot spot;
     TMPI_TRY(check_element(w, datatype, target_rank, target_disp, spot));
     TMPI_TRY(check_comparable(*spot.type));
@@ -68,9 +68,10 @@ TMPI_PROFILED(MPI_Fetch_and_op);
 
 int PMPI_Compare_and_swap(const void* origin_addr, const void* compare_addr, void* result_addr,
                           MPI_Datatype datatype, int target_rank, MPI_Aint target_disp, MPI_Win win) {
-  const Window* const w = window_at_hand(win);
-  if (w != nullptr && compare_and_swap_word(*w, origin_addr, compare_addr, result_addr, datatype, target_rank,
-                                            target_disp)) [[likely]]
+  Window* const w = window_at_hand(win);
+  if (w != nullptr && within_turn(*w) &&
+      compare_and_swap_word(*w, origin_addr, compare_addr, result_addr, datatype, target_rank, target_disp))
+      [[likely]]
     return MPI_SUCCESS;
   return compare_any(origin_addr, compare_addr, result_addr, datatype, target_rank, target_disp, win);
 }

@@ -1,5 +1,6 @@
 #include "mpi/p2p/probe.hpp"
 
+#include "mpi/p2p/turn.hpp"
 #include "mpi/rank/rank.hpp"
 #include "mpi/request/blocked.hpp"
 #include "sched/waiter.hpp"
@@ -31,8 +32,12 @@ Message* wait_for(Comm& comm, const MatchKey& key, bool take, Envelope& envelope
   for (;;) {
     sched::Waiter waiter(1);
     ProbeWaiter probe{key, &waiter};
-    if (Message* message = look(comm, key, take, envelope, &probe)) return message;
-    wait_for(waiter, WaitKind::kProbe, comm, comm.context, key.source, key.tag);
+    if (Message* message = look(comm, key, take, envelope, &probe)) {
+      found_at_once(*comm.owner);
+      return message;
+    }
+    if (wait_for(waiter, WaitKind::kProbe, comm, comm.context, key.source, key.tag))
+      comm.owner->others_had_turn();
   }
 }
 

@@ -9,6 +9,7 @@
 #include "mpi/p2p/p2p.hpp"
 #include "mpi/p2p/remote_calls.hpp"
 #include "mpi/p2p/transfer.hpp"
+#include "mpi/p2p/turn.hpp"
 #include "mpi/request/blocked.hpp"
 #include "sched/progress.hpp"
 #include "sched/scheduler.hpp"
@@ -87,14 +88,6 @@ inline bool comes_through_channel(const Comm& comm, int source) noexcept {
          from->worker.load(std::memory_order_relaxed) != comm.owner->worker.load(std::memory_order_relaxed);
 }
 
-// Messages that a rank may receive as they lie there before others of its worker have a turn. With one worker who sends
-// has to have one, too.
-constexpr std::uint32_t kAtOnce = 64;
-
-inline bool turn_is_over(Rank& rank) noexcept {
-  return ++rank.at_once % kAtOnce == 0 && !sched::one_worker();
-}
-
 }  // namespace
 
 Err truncated(const Request& request) {
@@ -119,11 +112,11 @@ Err recv(Comm& comm, ContextId context, void* buffer, MPI_Count count, const Dat
   Request request;
   sched::Waiter waiter(1);
   describe(request, waiter, comm, context, buffer, count, type, source, tag);
-  if (take_or_post(request)) {
-    if (turn_is_over(*comm.owner)) [[unlikely]]
-      sched::yield();
-  } else if (!comes_within(1, waiter)) {
-    if (wait_for(waiter, WaitKind::kReceive, comm, context, source, tag)) comm.owner->others_had_turn();
+  if (take_or_post(request) || comes_within(1, waiter) ||
+      !wait_for(waiter, WaitKind::kReceive, comm, context, source, tag)) {
+    found_at_once(*comm.owner);
+  } else {
+    comm.owner->others_had_turn();
   }
   return receive_outcome(request, status);
 }
@@ -135,9 +128,6 @@ void start_recv(Request& request) noexcept {
     request.bytes = 0;
     request.complete_here();
   } else if (take_or_post(request)) {
-    Rank& rank = *request.comm->owner;
-    if (turn_is_over(rank)) [[unlikely]]
-      rank.ahead = true;  // when it waits
     request.complete_here();
   }
 }
@@ -158,8 +148,11 @@ Err sendrecv(Comm& comm, ContextId context, const void* sendbuf, MPI_Count sendc
   // Over at once, too, if it comes from MPI_PROC_NULL.
   const bool received_by_now =
       waiter.over() || (comes_through_channel(comm, source) && comes_within(kLooksInExchange, waiter));
-  if (!received_by_now && wait_for(waiter, WaitKind::kReceive, comm, context, source, recvtag))
+  if (received_by_now || !wait_for(waiter, WaitKind::kReceive, comm, context, source, recvtag)) {
+    found_at_once(*comm.owner);
+  } else {
     comm.owner->others_had_turn();
+  }
   const Err received = receive_outcome(request, status);
   return sent ? received_but_not_sent(request.source, dest) : received;
 }

@@ -10,6 +10,7 @@
 #include "mpi/p2p/p2p.hpp"
 #include "mpi/p2p/remote_calls.hpp"
 #include "mpi/p2p/transfer.hpp"
+#include "mpi/p2p/turn.hpp"
 #include "mpi/request/blocked.hpp"
 #include "sched/move.hpp"
 
@@ -221,9 +222,15 @@ Err send(Comm& comm, ContextId context, const void* buffer, MPI_Count count, con
   Deferred<BlockingSend> rest;  // most messages are gone at once and need none
   const auto descriptor = [&]() noexcept -> Request& { return rest.make(data).request; };
   const Left left = hand_over(comm, dest, {context, comm.rank, tag}, data, mode, descriptor);
-  if (left == Left::kDescriptor) wait_for(rest->waiter, WaitKind::kSend, comm, context, dest, tag);
+  const bool suspended =
+      left == Left::kDescriptor && wait_for(rest->waiter, WaitKind::kSend, comm, context, dest, tag);
   if (left == Left::kAhead) [[unlikely]]
-    sched::yield();
+    comm.owner->ahead = true;
+  if (suspended) {
+    comm.owner->others_had_turn();
+  } else {
+    found_at_once(*comm.owner);
+  }
   return left == Left::kNoMemory ? not_sent(dest) : kOk;
 }
 

@@ -2,6 +2,7 @@
 #include "mpi/p2p/channel.hpp"
 #include "mpi/p2p/p2p.hpp"
 #include "mpi/p2p/remote_calls.hpp"
+#include "mpi/p2p/turn.hpp"
 #include "mpi/rank/rank.hpp"
 #include "mpi/request/blocked.hpp"
 #include "sched/scheduler.hpp"
@@ -10,17 +11,14 @@
 namespace tmpi::mpi {
 namespace {
 
-// Waited for, and done: those go first that have been sent much and had no turn (p2p/send.cpp).
-inline void catch_up(const Request& request) noexcept {
-  if (request.comm == nullptr || !request.comm->owner->ahead) [[likely]]
-    return;
-  request.comm->owner->ahead = false;
-  sched::yield();
-}
-
-// After a wait that has suspended the rank.
-inline void others_had_turn(const Request& request) noexcept {
-  if (request.comm != nullptr) request.comm->owner->others_had_turn();
+// Waited for, and done; `suspended`: not before the rank had been.
+inline void have_waited(const Request& request, bool suspended) noexcept {
+  if (request.comm == nullptr) return;
+  if (suspended) {
+    request.comm->owner->others_had_turn();
+  } else {
+    found_at_once(*request.comm->owner);
+  }
 }
 
 struct Pending {
@@ -42,10 +40,10 @@ inline Pending count_pending(Request* const* requests, int n) noexcept {
 
 void wait(Request& request) noexcept {
   note_look(request);
-  if (request.done()) return catch_up(request);
+  if (request.done()) return have_waited(request, false);
   sched::Waiter waiter(1);
   Request* const alone = &request;
-  if (request.attach(waiter) && wait_for(waiter, WaitKind::kAll, &alone, 1, 1)) others_had_turn(request);
+  have_waited(request, request.attach(waiter) && wait_for(waiter, WaitKind::kAll, &alone, 1, 1));
 }
 
 void wait_all(Request* const* requests, int n) noexcept {
@@ -55,7 +53,7 @@ void wait_all(Request* const* requests, int n) noexcept {
   if (pending.count > 1 && !sched::one_worker() && take_in(sched::lone_worker()))
     pending = count_pending(requests, n);
   if (pending.count == 0) {
-    if (pending.any != nullptr) catch_up(*pending.any);
+    if (pending.any != nullptr) have_waited(*pending.any, false);
     return;
   }
   sched::Waiter waiter(pending.count);
@@ -66,10 +64,12 @@ void wait_all(Request* const* requests, int n) noexcept {
   // Those that finished between the two loops count themselves.
   const int unfinished = hung;
   for (; hung < pending.count; ++hung) waiter.complete();
-  if (unfinished == 0)
+  if (unfinished == 0) {
     waiter.wait();
-  else if (wait_for(waiter, WaitKind::kAll, requests, n, unfinished))
-    others_had_turn(*pending.any);
+    have_waited(*pending.any, false);
+  } else {
+    have_waited(*pending.any, wait_for(waiter, WaitKind::kAll, requests, n, unfinished));
+  }
 }
 
 void wait_any(Request* const* requests, int n) noexcept {
@@ -78,20 +78,21 @@ void wait_any(Request* const* requests, int n) noexcept {
   int hung = 0;     // requests[0..hung) hold the waiter,
   int pending = 0;  // so many of them are not null
   const Request* any = nullptr;
+  bool suspended = false;
   for (; hung < n; ++hung) {
     Request* request = requests[hung];
+    if (request != nullptr) any = request;
     if (request != nullptr && (request->done() || !request->attach(waiter))) {
       waiter.complete();  // this one is done: no need to wait
       ++claimed;
       break;
     }
     pending += request != nullptr;
-    if (request != nullptr) any = request;
   }
   if (claimed > 0) {
     waiter.wait();
-  } else if (wait_for(waiter, WaitKind::kAny, requests, n, pending) && any != nullptr) {
-    others_had_turn(*any);
+  } else {
+    suspended = wait_for(waiter, WaitKind::kAny, requests, n, pending);
   }
   // Take the waiter back. Where that fails a completer has hold of it and must be done with it before it goes
   // out of scope.
@@ -99,6 +100,7 @@ void wait_any(Request* const* requests, int n) noexcept {
     if (requests[i] != nullptr && !requests[i]->detach(waiter)) ++claimed;
   }
   waiter.drain(claimed);
+  if (any != nullptr) have_waited(*any, suspended);
 }
 
 }  // namespace tmpi::mpi

@@ -64,9 +64,8 @@ struct Rank {
   std::uint64_t first_look =
       0;  ///< ticks: the first wait or test since the last start that somebody times (p2p/remote_calls.hpp)
   std::uint64_t last_start = 0;  ///< ticks: when that had been made
-  std::uint32_t at_once = 0;     ///< messages received that lay there already, since others had their turn
-  /// Of a receiver of its worker, by nonblocking sends, or has received much that lay there: lets others run when it
-  /// waits.
+  std::uint32_t at_once = 0;     ///< calls that had not to wait since others had their turn (p2p/turn.hpp)
+  /// Of a receiver of its worker, by nonblocking sends: lets others run when it waits.
   bool ahead = false;
   Comm world;
   Comm self;

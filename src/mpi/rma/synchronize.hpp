@@ -10,7 +10,8 @@
 
 namespace tmpi::mpi {
 
-/// For calls that a program may make until something has happened: every so often the others of the worker have a turn.
+/// For calls that a program may make until something has happened, or that are done at once: every so often the others of
+/// the worker have a turn. SUSPENDS then.
 inline void let_others_run(Window& window) noexcept {
   if (++window.polls % rma::kPollsPerTurn == 0) [[unlikely]]
     sched::yield();

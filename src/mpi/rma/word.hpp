@@ -192,15 +192,22 @@ bool combine_word_by_loop(const Window& window, MPI_Op op, const void* origin, v
                           : detail::swap_word<std::uint32_t>(there, is_alone, origin, compare, result);
 }
 
+/// Counts a call that is done without a Frame, if no turn of others is due (let_others_run() in synchronize.hpp): that
+/// needs one.
+[[gnu::always_inline]] inline bool within_turn(Window& window) noexcept {
+  if ((window.polls + 1) % rma::kPollsPerTurn == 0) [[unlikely]]
+    return false;
+  ++window.polls;
+  return true;
+}
+
 /// A flush that has nothing to wait for and nobody to let run.
 [[gnu::always_inline]] inline bool flush_word(Window& window, int rank) noexcept {
   if (static_cast<unsigned>(rank) >= window.size || window.reach[rank].size < 0) return false;
   const bool locked =
       window.epoch == Epoch::kLockAll ||
       (window.epoch == Epoch::kLock && window.targets[static_cast<std::size_t>(rank)] != kNothing);
-  if (!locked || (window.polls + 1) % rma::kPollsPerTurn == 0) return false;
-  ++window.polls;
-  return true;
+  return locked && within_turn(window);
 }
 
 }  // namespace tmpi::mpi

@@ -4,6 +4,7 @@
 #include "mpi/p2p/lifecycle.hpp"
 #include "mpi/p2p/p2p.hpp"
 #include "mpi/p2p/transfer.hpp"
+#include "mpi/p2p/turn.hpp"
 #include "mpi/rank/call.hpp"
 
 namespace tmpi::mpi {
@@ -64,7 +65,11 @@ int TMPI_COUNTED(Mrecv)(void* buf, Count count, MPI_Datatype datatype, MPI_Messa
     TMPI_TRY(message_from(rank, *message, matched));
     Request request;
     describe_mrecv(request, rank, buf, count, *type);
-    if (!receive_matched(request, matched)) wait(request);
+    if (receive_matched(request, matched)) {
+      found_at_once(rank);
+    } else {
+      wait(request);
+    }
     *message = MPI_MESSAGE_NULL;
     return receive_outcome(request, status);
   });

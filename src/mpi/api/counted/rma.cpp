@@ -70,7 +70,7 @@ using namespace tmpi::mpi;
 [[gnu::noinline]] static int put_any(const void* origin_addr, Count origin_count,
                                      MPI_Datatype origin_datatype, int target_rank, MPI_Aint target_disp,
                                      Count target_count, MPI_Datatype target_datatype, MPI_Win win) {
-  return on_win(TMPI_COUNTED_NAME(Put), win, [&](Window& w) {
+  return on_operation(TMPI_COUNTED_NAME(Put), win, [&](Window& w) {
     return do_put(w, {origin_addr, origin_count, origin_datatype},
                   {target_rank, target_disp, target_count, target_datatype}, nullptr);
   });
@@ -79,9 +79,10 @@ using namespace tmpi::mpi;
 int TMPI_COUNTED(Put)(const void* origin_addr, Count origin_count, MPI_Datatype origin_datatype,
                       int target_rank, MPI_Aint target_disp, Count target_count, MPI_Datatype target_datatype,
                       MPI_Win win) {
-  const Window* const w = window_at_hand(win);
-  if (w != nullptr && put_run(*w, origin_addr, {origin_count, origin_datatype}, target_rank, target_disp,
-                              {target_count, target_datatype})) [[likely]]
+  Window* const w = window_at_hand(win);
+  if (w != nullptr && within_turn(*w) &&
+      put_run(*w, origin_addr, {origin_count, origin_datatype}, target_rank, target_disp,
+              {target_count, target_datatype})) [[likely]]
     return MPI_SUCCESS;
   return put_any(origin_addr, origin_count, origin_datatype, target_rank, target_disp, target_count,
                  target_datatype, win);
@@ -101,7 +102,7 @@ TMPI_COUNTED_PROFILED(Rput);
 [[gnu::noinline]] static int get_any(void* origin_addr, Count origin_count, MPI_Datatype origin_datatype,
                                      int target_rank, MPI_Aint target_disp, Count target_count,
                                      MPI_Datatype target_datatype, MPI_Win win) {
-  return on_win(TMPI_COUNTED_NAME(Get), win, [&](Window& w) {
+  return on_operation(TMPI_COUNTED_NAME(Get), win, [&](Window& w) {
     return do_get(w, {origin_addr, origin_count, origin_datatype},
                   {target_rank, target_disp, target_count, target_datatype}, nullptr);
   });
@@ -109,9 +110,10 @@ TMPI_COUNTED_PROFILED(Rput);
 
 int TMPI_COUNTED(Get)(void* origin_addr, Count origin_count, MPI_Datatype origin_datatype, int target_rank,
                       MPI_Aint target_disp, Count target_count, MPI_Datatype target_datatype, MPI_Win win) {
-  const Window* const w = window_at_hand(win);
-  if (w != nullptr && get_run(*w, origin_addr, {origin_count, origin_datatype}, target_rank, target_disp,
-                              {target_count, target_datatype})) [[likely]]
+  Window* const w = window_at_hand(win);
+  if (w != nullptr && within_turn(*w) &&
+      get_run(*w, origin_addr, {origin_count, origin_datatype}, target_rank, target_disp,
+              {target_count, target_datatype})) [[likely]]
     return MPI_SUCCESS;
   return get_any(origin_addr, origin_count, origin_datatype, target_rank, target_disp, target_count,
                  target_datatype, win);
@@ -132,7 +134,7 @@ TMPI_COUNTED_PROFILED(Rget);
                                             MPI_Datatype origin_datatype, int target_rank,
                                             MPI_Aint target_disp, Count target_count,
                                             MPI_Datatype target_datatype, MPI_Op op, MPI_Win win) {
-  return on_win(TMPI_COUNTED_NAME(Accumulate), win, [&](Window& w) {
+  return on_operation(TMPI_COUNTED_NAME(Accumulate), win, [&](Window& w) {
     return do_accumulate(w, {origin_addr, origin_count, origin_datatype},
                          {target_rank, target_disp, target_count, target_datatype}, op, nullptr);
   });
@@ -142,8 +144,8 @@ int TMPI_COUNTED(Accumulate)(const void* origin_addr, Count origin_count, MPI_Da
                              int target_rank, MPI_Aint target_disp, Count target_count,
                              MPI_Datatype target_datatype, MPI_Op op, MPI_Win win) {
   const bool one = origin_count == 1 && target_count == 1 && origin_datatype == target_datatype;
-  const Window* const w = one ? window_at_hand(win) : nullptr;
-  if (w != nullptr &&
+  Window* const w = one ? window_at_hand(win) : nullptr;
+  if (w != nullptr && within_turn(*w) &&
       combine_element(*w, op, origin_addr, nullptr, origin_datatype, target_rank, target_disp)) [[likely]]
     return MPI_SUCCESS;
   return accumulate_any(origin_addr, origin_count, origin_datatype, target_rank, target_disp, target_count,
@@ -166,7 +168,7 @@ int TMPI_COUNTED(Get_accumulate)(const void* origin_addr, Count origin_count, MP
                                  void* result_addr, Count result_count, MPI_Datatype result_datatype,
                                  int target_rank, MPI_Aint target_disp, Count target_count,
                                  MPI_Datatype target_datatype, MPI_Op op, MPI_Win win) {
-  return on_win(TMPI_COUNTED_NAME(Get_accumulate), win, [&](Window& w) {
+  return on_operation(TMPI_COUNTED_NAME(Get_accumulate), win, [&](Window& w) {
     return do_get_accumulate(w, {origin_addr, origin_count, origin_datatype},
                              {result_addr, result_count, result_datatype},
                              {target_rank, target_disp, target_count, target_datatype}, op, nullptr);
