@@ -1,14 +1,20 @@
-/* Large accumulates beside small ones: how long others wait meanwhile. The first rank makes accumulates of --bytes to the
- * memory of the last one but one, which makes small ones of two elements to itself; all others look, call after call, how
- * long it takes until they are next. With 4 ranks on two workers the last rank shares a core with who makes the small
- * ones, the second one with who makes the large ones.
+/* Large accumulates beside small ones: how long others wait meanwhile. Rank 0 makes accumulates of --bytes to the memory of
+ * the last rank but one, which makes small ones of two elements to itself; all others look, call after call, how long it
+ * takes until they are next. With 4 ranks on two workers rank 1 shares its core with who makes the large ones, rank 3 with
+ * who makes the small ones.
  *
  *     row_turns [--bytes BYTES] [--reps N] */
 #include "bench.h"
 
+/* Rank 0 begins when all others have. */
+static void tell_ready(void) {
+  MPI_Send(NULL, 0, MPI_INT, 0, 1, MPI_COMM_WORLD);
+}
+
 static double longest_gap(MPI_Request* end) {
   double longest = 0, last = MPI_Wtime();
   int flag = 0;
+  tell_ready();
   while (!flag) {
     MPI_Test(end, &flag, MPI_STATUS_IGNORE);
     const double now = MPI_Wtime();
@@ -42,6 +48,8 @@ int main(int argc, char** argv) {
   double result = 0;
   long small = 0;
   if (rank == 0) {
+    for (int other = 1; other < size; other++)
+      MPI_Recv(NULL, 0, MPI_INT, other, 1, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
     const double start = MPI_Wtime();
     for (long i = 0; i < reps; i++) {
       MPI_Accumulate(data, (int)(bytes / 8), MPI_DOUBLE, target, 0, (int)(bytes / 8), MPI_DOUBLE, MPI_SUM,
@@ -54,6 +62,7 @@ int main(int argc, char** argv) {
     MPI_Irecv(&token, 1, MPI_INT, 0, 0, MPI_COMM_WORLD, &end);
     if (rank == target) {
       const double two[2] = {1, 1};
+      tell_ready();
       for (; !flag; small++) {
         MPI_Accumulate(two, 2, MPI_DOUBLE, target, 0, 2, MPI_DOUBLE, MPI_SUM, window);
         MPI_Test(&end, &flag, MPI_STATUS_IGNORE);
