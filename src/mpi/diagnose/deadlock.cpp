@@ -48,9 +48,15 @@ bool waits_for_the_program(const Blocked& blocked) {
   return found;
 }
 
+// Threads of the rank might act. That its worker's monitor counts says less: where there is a progress thread, an attendant
+// (sched/attendant.hpp) makes it count, too, which runs nothing while the worker's own thread sleeps.
+bool threads_may_call(const Rank& rank) {
+  return rank.has_threads.load(std::memory_order_relaxed) &&
+         (rank.thread_level >= MPI_THREAD_SERIALIZED || rank.tools_in_threads);
+}
+
 bool blocked_in_mpi(const Rank& rank) {
-  if (rank.task->monitored.load(std::memory_order_relaxed))
-    return false;  // a thread of its worker's ranks might act
+  if (threads_may_call(rank)) return false;
   if (rank.task->state.load(std::memory_order_relaxed) != sched::TaskState::kBlocked) return false;
   const WaitKind kind = blocked_on(*rank.task).kind;
   return kind != WaitKind::kNothing && kind != WaitKind::kSocket && kind != WaitKind::kOutside;

@@ -18,9 +18,7 @@ bool with_other_jobs() noexcept {
 }
 
 bool may_go_on(const Rank& rank) noexcept {
-  if (rank.task == nullptr || rank.has_threads.load(std::memory_order_relaxed) ||
-      rank.task->monitored.load(std::memory_order_relaxed))
-    return true;
+  if (rank.task == nullptr || rank.has_threads.load(std::memory_order_relaxed)) return true;
   if (rank.task->state.load(std::memory_order_relaxed) != sched::TaskState::kBlocked) return false;
   const WaitKind kind = blocked_on(*rank.task).kind;
   return kind == WaitKind::kNothing || kind == WaitKind::kSocket || kind == WaitKind::kOutside;

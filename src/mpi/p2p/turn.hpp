@@ -1,5 +1,5 @@
 // Turn: a call that finds at once what it asks for does not suspend, so a rank whose calls all do would keep its core to
-// itself. After so many of them the other ranks of its worker run. docs/matching.md, "Running ahead".
+// itself. After so many of them the other ranks of its worker run. docs/design/matching.md, "Turns".
 #pragma once
 
 #include <cstdint>
