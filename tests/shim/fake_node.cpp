@@ -1,6 +1,7 @@
 #include "fake_node.hpp"
 
 #include <setjmp.h>
+#include <stdarg.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -158,6 +159,10 @@ ssize_t tmpi_wait_writev(int fd, const struct iovec* parts, int count) {
 }
 
 void tmpi_rank_closes(int, int) {}
+int tmpi_wait_scan(int (*scan)(FILE*, const char*, va_list), FILE* file, const char* format,
+                   va_list arguments) {
+  return scan(file, format, arguments);
+}
 int tmpi_wait_flush(int (*flush)(FILE*), FILE* file) {
   return flush(file);
 }
