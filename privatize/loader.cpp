@@ -40,6 +40,12 @@ class LoadedGroup final : public Group {
     return refers(*set_->objects().front(), symbol);
   }
 
+  bool own_code_refers_to(std::string_view symbol) const override {
+    return main_refers_to(symbol) || std::ranges::any_of(set_->objects(), [&](const auto& object) {
+             return !comes_with_system(object->file->path()) && refers(*object, symbol);
+           });
+  }
+
   Result<void> map_image(int index, int rank) override {
     if (index < 0 || index >= set_->images())
       return Failure{"image " + std::to_string(index) + " was not reserved"};
@@ -64,6 +70,11 @@ class LoadedGroup final : public Group {
   }
 
  private:
+  /// The distribution's, and the runtime's own.
+  static bool comes_with_system(std::string_view path) {
+    const std::string_view name = path.substr(path.rfind('/') + 1);
+    return path.starts_with("/lib") || path.starts_with("/usr/lib") || name.starts_with("libtmpi");
+  }
   static bool refers(const Object& object, std::string_view symbol) {
     const SymbolTable& symbols = object.file->symbols();
     for (std::uint32_t i = 1; i < symbols.count(); ++i) {

@@ -41,6 +41,8 @@ class Group {
   virtual bool refers_to(std::string_view symbol) const = 0;
   /// The same of the program itself, without its libraries.
   virtual bool main_refers_to(std::string_view symbol) const = 0;
+  /// The same of the program and of those of its libraries that the user has made, or installed apart from the system's.
+  virtual bool own_code_refers_to(std::string_view symbol) const = 0;
 
   /// Maps image number `index` (0 <= index < images) for world rank `rank`. Any thread; different indices may
   /// run in parallel.

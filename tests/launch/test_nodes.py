@@ -93,6 +93,23 @@ class NodesTest(LaunchTest):
         places("localhost slot=0-3")
         self.check_failure(self.run_job("-rf", path, program("trivial.c")), 2, "line 1: slot=0-3: a rank runs on one core here")
 
+    def test_cores_of_sockets_in_a_file(self):
+        """On a described machine of two sockets with a core each, as far as the cores are there."""
+        if not {0, 1} <= os.sched_getaffinity(0):
+            self.skipTest("needs the first two cores")
+        path = os.path.join(self.directory(), "ranks")
+        machine = dict(os.environ, HWLOC_SYNTHETIC="pack:2 core:1 pu:1", HWLOC_THISSYSTEM="1")
+        for lines, expected in ((("slot=1:0", "slot=0:0"), {0: 1, 1: 0}), (("slot=0:0", "slot=1:0"), {0: 0, 1: 1})):
+            with open(path, "w", encoding="utf-8") as file:
+                file.write("".join(f"rank {rank}=localhost {line}\n" for rank, line in enumerate(lines)))
+            job = self.run_job("-rf", path, "--report-bindings", program("trivial.c"), env=machine)
+            self.assertEqual((job.out, job.code), (b"2 of 2\n", 0), job.err)
+            for rank, core in expected.items():
+                self.assertRegex(job.err.decode(), rf"worker \d: core {core} .*; rank {rank}\n")
+        with open(path, "w", encoding="utf-8") as file:
+            file.write("rank 0=localhost slot=1:1\n")
+        self.check_failure(self.run_job("-rf", path, program("trivial.c"), env=machine), 126, "has no core 1:1 that this job may use; it may use 0, 1")
+
     def test_senseless_numbers(self):
         self.check_failure(self.run_job("-n", 2, "--nodes", 0, "true"), 2, "--nodes 0: expected a whole number")
         job = self.run_job("-n", 2, "--nodes", 2, "--net", "pigeon", program("trivial.c"))

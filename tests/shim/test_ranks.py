@@ -71,6 +71,19 @@ class Ranks(unittest.TestCase):
         self.assertEqual(self.job(2, "shared_state").err, "")
         self.assertEqual(self.job(2, "state", options=("--check",)).err, "")
 
+    def test_check_names_shared_state_of_libraries(self):
+        """Of those that the user has made, not of the distribution's."""
+        source, library, program = (os.path.join(self.folder.name, name) for name in ("trims.c", "libtrims.so", "calls_trims"))
+        with open(source, "w") as text:
+            text.write("#include <malloc.h>\nint trims(void) { return malloc_trim(0); }\n")
+        subprocess.run([os.path.join(BIN, "tmpicc"), "-shared", "-fPIC", source, "-o", library], check=True, timeout=60)
+        with open(source, "w") as text:
+            text.write("#include <mpi.h>\nint trims(void);\nint main() { MPI_Init(0, 0); trims(); return MPI_Finalize(); }\n")
+        subprocess.run([os.path.join(BIN, "tmpicc"), source, library, "-o", program], check=True, timeout=60)
+        job = Job(2, program, options=("--check",))
+        self.assertEqual(job.code, 0, job.err)
+        self.assertIn("  malloc_trim: settings and counters of the allocator: ", job.err)
+
     def test_dl_errors(self):
         for options in (("--workers", "1"), ("--workers", "2")):
             job = self.job(8, "dl_errors", options=options)

@@ -150,7 +150,7 @@ void NodeJob::warn_of_shared_state() const {
   for (const check::SharedState& shared : check::shared_state()) {
     const bool is_used =
         std::ranges::any_of(programs_, [&](const std::unique_ptr<privatize::Group>& program) {
-          return program != nullptr && program->main_refers_to(shared.name);
+          return program != nullptr && program->own_code_refers_to(shared.name);
         });
     if (!is_used) continue;
     std::string& names = names_of[shared.what];
@@ -158,7 +158,7 @@ void NodeJob::warn_of_shared_state() const {
   }
   if (names_of.empty()) return;
   std::string text =
-      "warning: the program refers to state of libc that the ranks of a node share "
+      "warning: the program, or a library of its own, refers to state of libc that the ranks of a node share "
       "(docs/reference/libc-state.md):";
   for (const auto& [what, names] : names_of) text += fmt::format("\n  {}: {}", names, what);
   Control::instance()->notice(NoticeKind::kWarning, text);

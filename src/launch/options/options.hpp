@@ -25,6 +25,7 @@ struct Settings {
   int nodes = 0;                 ///< --nodes, 0: not given
   std::vector<HostSlots> hosts;  ///< --host or --hostfile
   std::string hosts_from;        ///< which of the two, empty: none
+  std::string host_list;         ///< what --host has said so far
   std::string launch_agent = "ssh";
   std::vector<std::string> wrapper;  ///< --wrapper: the command that starts node processes, and its arguments
   MapBy map_by = MapBy::kBlock;

@@ -114,6 +114,7 @@ class Parser {
       if (found == environment_.end()) continue;
       if (Result<void> ok = apply(option, found->first, found->second, app); !ok) return ok;
     }
+    settings_.host_list.clear();  // --host replaces what a variable says
     return {};
   }
 

@@ -65,7 +65,10 @@ std::string set_hosts(Settings& settings, std::string_view option, Result<std::v
 }
 
 std::string set_host_list(OptionTarget target, std::string_view value) {
-  return set_hosts(target.settings, "--host", parse_host_list(value));
+  // What is said again comes to what was said before.
+  std::string& all = target.settings.host_list;
+  all += (all.empty() ? "" : ",") + std::string(value);
+  return set_hosts(target.settings, "--host", parse_host_list(all));
 }
 
 std::string set_host_file(OptionTarget target, std::string_view value) {
@@ -415,7 +418,8 @@ const std::vector<Option>& table() {
        "on each.",
        set_per_node},
       {"--host", "-H -hosts", "TMPI_HOST", "HOST[:SLOTS],...", kNetwork,
-       "Run the job on these machines, one node process on each, started through ssh. Slots weigh the hosts "
+       "Run the job on these machines, one node process on each, started through ssh. May be repeated. Slots "
+       "weigh the hosts "
        "(default 1): with at most as many ranks as slots no host gets more ranks than slots, beyond that "
        "each "
        "gets its part in proportion.",

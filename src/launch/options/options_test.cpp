@@ -127,6 +127,8 @@ TEST_CASE("node processes and hosts") {
         Words{"--nodes 3 with 2 ranks: every node process needs at least one, so there are 2"});
   CHECK(complaint({"--nodes", "2", "-n", "2", "--host", "a,b", "p"}).find("Give only one of the two") !=
         std::string::npos);
+  CHECK(parsed({"-host", "a", "--host", "b:2,a", "-n", "4", "p"}).hosts ==
+        std::vector<HostSlots>{{"a", 2}, {"b", 2}});
   CHECK(complaint({"--host", "a:b", "p"}) == "--host a:b: 'b' is no number of slots (1 to 1000000)");
   CHECK(complaint({"--hostfile", "/no/such", "p"}).starts_with("--hostfile /no/such: cannot read the file"));
   CHECK(complaint({"--rndv", "push", "p"}).find("'early-cts'") != std::string::npos);
