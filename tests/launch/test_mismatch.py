@@ -89,6 +89,13 @@ class MismatchTest(LaunchTest):
                         self.assertEqual(code, NOT_SAME, err)
                         self.check_sentence(err, *expected)
 
+    def test_nothing_advises_what_is_on(self):
+        for case in CASES:
+            with self.subTest(case=case):
+                code, err = self.run_case(case, "--workers", 1, "--check")
+                self.assertNotEqual(code, 0)
+                self.assertNotIn("with --check", err)
+
     def check_calls_named(self, case, code, err):
         """Where messages are exchanged: what one has called and what the other, or in what call the sizes differ."""
         expected = CASES[case]

@@ -9,6 +9,7 @@
 #include "mpi/comm/comm.hpp"
 #include "mpi/datatype/datatype.hpp"
 #include "mpi/op/op.hpp"
+#include "mpi/rank/advice.hpp"
 
 namespace tmpi::mpi {
 
@@ -162,11 +163,17 @@ inline bool unpack_chunk(const Chunk& to, const std::byte* packed, MPI_Count byt
 }
 
 /// The error of a member that was sent another amount of data than it expects.
-inline constexpr char kTruncatedChunk[] =
-    "a member sent more or less data than the receiver's count and datatype say: the counts and datatypes of "
-    "the members do not fit together. Run the job with --check: it says where each of them makes the call";
+#define TMPI_TRUNCATED_CHUNK                                                                                 \
+  "a member sent more or less data than the receiver's count and datatype say: the counts and datatypes of " \
+  "the members do not fit together"
+inline const char* truncated_chunk_text() noexcept {
+  return job_is_checked() ? TMPI_TRUNCATED_CHUNK
+                          : TMPI_TRUNCATED_CHUNK
+             ". Run the job with --check: it says where each of them makes the call";
+}
+#undef TMPI_TRUNCATED_CHUNK
 inline Err truncated_chunk() {
-  return fail(MPI_ERR_TRUNCATE, "{}", kTruncatedChunk);
+  return fail(MPI_ERR_TRUNCATE, "{}", truncated_chunk_text());
 }
 inline Err error_of(const Args& args) {
   return args.error == MPI_SUCCESS ? kOk : truncated_chunk();

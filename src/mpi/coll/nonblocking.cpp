@@ -61,14 +61,14 @@ class CollectiveOperation final : public ShadowOperation, private WaitingContinu
     Call call{comm, args_};
     const Started started = algorithm->forms.start(call, *this);
     sequence_ = call.sequence;
-    if (started == Started::kDone) set_error(args_.error, kTruncatedChunk);
+    if (started == Started::kDone) set_error(args_.error, truncated_chunk_text());
     return started;
   }
 
   void proceed() noexcept override {
     Call call{comm(), args_, sequence_};
     finish_(call);
-    set_error(args_.error, kTruncatedChunk);
+    set_error(args_.error, truncated_chunk_text());
     end();
   }
 
