@@ -4,7 +4,8 @@ a source that does not include its own header first (which shows that the header
 
     launch -> check -> observe -> mpi -> {sched, net} -> {ult, timers} -> base;    privatize -> base, and only launch includes it
 
-A room may have rooms inside (mpi/base, mpi/datatype, ...): the same rule holds between them.
+A room may have rooms inside (mpi/base, mpi/datatype, ...): the same rule holds between them. Where the room itself comes before them (sched) its
+own files are the contract that they fulfil.
 """
 
 import functools
@@ -22,7 +23,18 @@ ROOMS = {
     "privatize": "base",
     "ult": "base",
     "timers": "base",
-    "sched": "base ult timers",
+    "sched": "base ult timers",  # the headers of the folder itself: the contract, which every room inside may include
+    "sched/machine": "base ult timers sched",
+    "sched/door": "base ult sched",
+    "sched/loop": "base ult timers sched sched/door",
+    "sched/sources": "base timers sched sched/machine sched/door sched/loop",
+    "sched/files": "base sched sched/machine sched/door sched/loop sched/sources",
+    "sched/mover": "base timers sched sched/door sched/loop sched/sources",
+    "sched/worker": "base timers sched sched/door sched/loop sched/sources sched/files sched/mover",
+    "sched/threads": "base ult sched sched/door sched/loop sched/sources sched/worker",
+    "sched/progress": "base timers sched sched/machine sched/door sched/loop sched/sources sched/worker",
+    "sched/process": "base ult timers sched sched/machine sched/door sched/loop sched/sources sched/mover sched/worker sched/threads sched/progress",
+    "sched/explore": "base ult sched sched/door sched/mover",
     "net": "base ult timers",
     "net/tcp": "base ult timers net",
     "net/verbs": "base ult timers net net/tcp",
@@ -110,6 +122,8 @@ def may_include(room, target, is_test):
     if is_test and (target.partition("/")[0] == outermost or outermost in ROOMS and may_include(outermost, target, False)):
         return True
     inside = room in around and ORDER[target] < ORDER[room]
+    # Of a room around this one, only what lies in no other room inside: its contract.
+    around = {other for other in around if other == target or not room.startswith(other + "/")}
     return inside or not around.isdisjoint(ROOMS[room].split())
 
 

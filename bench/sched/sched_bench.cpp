@@ -15,8 +15,8 @@
 #include <string>
 #include <vector>
 
+#include "sched/machine/topology.hpp"
 #include "sched/scheduler.hpp"
-#include "sched/topology.hpp"
 #include "sched/waiter.hpp"
 #include "timers/clock.hpp"
 #include "ult/stack_arena.hpp"

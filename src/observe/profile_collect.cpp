@@ -8,8 +8,8 @@
 #include "mpi/tool/activity.hpp"
 #include "mpi/tool/variables.hpp"
 #include "observe/functions.hpp"
+#include "sched/machine/wake_up_cost.hpp"
 #include "sched/scheduler.hpp"
-#include "sched/wake_up_cost.hpp"
 #include "timers/clock.hpp"
 
 namespace tmpi::observe {

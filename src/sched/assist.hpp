@@ -2,7 +2,7 @@
 // message (mpi/p2p/transfer.cpp). The idle worker looks at its own line while it spins; whoever has work that
 // comes in pieces offers it there, goes on with the pieces itself, and takes the offer back when none is left.
 // Nobody waits for an assistant to come; one that has come is waited for until it has finished its piece.
-// docs/scheduling.md.
+// docs/design/scheduling.md.
 #pragma once
 
 #include <atomic>

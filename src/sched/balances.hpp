@@ -1,5 +1,5 @@
 // How tasks are balanced over workers (--balance) by name: one table for parsing, help and messages; balancer.cpp
-// does it. Needs nothing of the scheduler, so that tmpirun can read it too. docs/load-balance.md.
+// does it. Needs nothing of the scheduler, so that tmpirun can read it too. docs/design/load-balance.md.
 #pragma once
 
 #include <charconv>

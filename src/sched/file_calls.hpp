@@ -1,5 +1,5 @@
 // File calls: system calls on files that may take their time, made by the kernel's own threads (io_uring) where it lets
-// us, while the calling task is suspended; elsewhere the pool makes them (offload.hpp). docs/files.md.
+// us, while the calling task is suspended; elsewhere the pool makes them (offload.hpp). docs/design/files.md.
 #pragma once
 
 #include <sys/types.h>

@@ -1,5 +1,5 @@
 // Who makes the system calls on files that take their time (--file-io), by name: one table for parsing, help and
-// messages. Needs nothing of the scheduler, so that tmpirun can read it too. docs/files.md.
+// messages. Needs nothing of the scheduler, so that tmpirun can read it too. docs/design/files.md.
 #pragma once
 
 #include <cstdint>

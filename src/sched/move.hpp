@@ -1,6 +1,6 @@
 // Moving: tasks that change their worker, so that the workers of a process have the same to do. Whether tasks can move
 // at all is decided when the scheduler is created (Options::balance): a job whose tasks stay pays nothing.
-// docs/load-balance.md.
+// docs/design/load-balance.md.
 //
 // A task moves only while it is ready and does not run, and it is its worker that hands it over, through the other's
 // inbox. So what runs on a worker without atomics stays right: the tasks of a worker change at its own scheduling

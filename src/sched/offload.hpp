@@ -1,6 +1,6 @@
 // Offloading: a thread of a small pool does what may block the thread it runs on (a system call on a file), while
 // the calling task is suspended and the others of its worker run. For calls that end by themselves; those that
-// wait for other ranks need a thread each (privatize/offload.hpp). docs/scheduling.md.
+// wait for other ranks need a thread each (privatize/offload.hpp). docs/design/scheduling.md.
 #pragma once
 
 #include <cstdint>

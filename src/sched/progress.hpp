@@ -1,5 +1,5 @@
 // Progress beside the workers: who runs the event source's protocols while every worker computes (--progress).
-// Contract of the room for others; the threads are in progress_threads.hpp. docs/scheduling.md, "The progress
+// Contract of the room for others; the threads are in progress_threads.hpp. docs/design/scheduling.md, "The progress
 // thread".
 #pragma once
 

@@ -1,7 +1,7 @@
 // From how many bytes on it pays for a worker to have another one, that idles, copy the half of something
 // (mpi/p2p/shared_copy.hpp). How long an offer and its answer travel depends on how far apart the two cores are and, in a
 // virtual machine, on where its host has put them this minute (50 to 300 ns a line), so it is learnt from the copies
-// themselves. docs/matching.md, "Large messages".
+// themselves. docs/design/matching.md, "Large messages".
 #pragma once
 
 #include <algorithm>

@@ -1,4 +1,4 @@
-// Sleep: a task waits for a time, and is interrupted while it waits. docs/scheduling.md.
+// Sleep: a task waits for a time, and is interrupted while it waits. docs/design/scheduling.md.
 #pragma once
 
 #include <cstdint>
@@ -6,7 +6,7 @@
 namespace tmpi::sched {
 
 struct Task;
-class Worker;
+class RunLoop;
 
 /// No deadline: until interrupted.
 inline constexpr std::uint64_t kForever = UINT64_MAX;
@@ -41,7 +41,7 @@ bool yield_to_others() noexcept;
 
 /// What has run on the calling task's worker so far: as long as it does not change the task has not left its core.
 struct Turn {
-  const Worker* worker = nullptr;
+  const RunLoop* worker = nullptr;
   std::uint64_t switches = 0;
   bool operator==(const Turn&) const noexcept = default;
 };

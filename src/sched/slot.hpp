@@ -1,4 +1,4 @@
-// Slots: what can be seen from outside of the time for which a task has its worker. docs/scheduling.md.
+// Slots: what can be seen from outside of the time for which a task has its worker. docs/design/scheduling.md.
 #pragma once
 
 #include <cstdint>

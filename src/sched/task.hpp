@@ -14,7 +14,7 @@
 
 namespace tmpi::sched {
 
-class Worker;
+class RunLoop;
 struct Sleeper;  // sleepers.hpp
 
 /// The paper's process states (002, section 3): SUSPENDED is the runtime's decision, never the operating
@@ -28,20 +28,20 @@ enum class TaskKind : std::uint8_t { kRank, kHelper, kThread };
 /// Name of a state for state dumps: "running", "blocked", ...
 const char* to_string(TaskState state) noexcept;
 
-/// Where a task runs: changed by that worker's own thread (move.hpp), read by any. Who finds the worker that the task
+/// Where a task runs, as far as switches are concerned (run_loop.hpp): changed by that worker's own thread (move.hpp), read by any. Who finds the worker that the task
 /// has just left is sent on by that. Release, acquire: who finds its own sees what the task has done elsewhere.
 class CurrentWorker {
  public:
   CurrentWorker() noexcept = default;
-  CurrentWorker& operator=(Worker* worker) noexcept {
+  CurrentWorker& operator=(RunLoop* worker) noexcept {
     worker_.store(worker, std::memory_order_release);
     return *this;
   }
-  operator Worker*() const noexcept { return worker_.load(std::memory_order_acquire); }
-  Worker* operator->() const noexcept { return *this; }
+  operator RunLoop*() const noexcept { return worker_.load(std::memory_order_acquire); }
+  RunLoop* operator->() const noexcept { return *this; }
 
  private:
-  std::atomic<Worker*> worker_{nullptr};
+  std::atomic<RunLoop*> worker_{nullptr};
 };
 
 /// What moving a task between workers needs of it (move.hpp); unused in a job whose tasks stay. Relaxed atomics: read

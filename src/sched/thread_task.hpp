@@ -1,31 +1,15 @@
 // Threads of ranks: a thread that a rank has created calls MPI as that rank. Inside a call it is *inside the
 // worker* of its rank, as the worker's own thread is: one at a time, so that nothing above this room needs a
-// lock for it. docs/threads.md.
+// lock for it. docs/design/threads.md.
 //
 // A worker's monitor counts only once its thread has been told to expect threads (Scheduler::admit_threads);
 // then every flow of control takes it on the way in from user code and gives it up on the way out (Inside),
 // when it blocks, and when its worker has nothing to run.
 #pragma once
 
-#include "sched/entrance.hpp"
 #include "sched/task.hpp"
-#include "ult/switch.hpp"
 
 namespace tmpi::sched {
-
-/// The task of a thread that is no worker. It never runs on the worker's thread: where it would be made
-/// ready, its thread is woken. From a pool, alive until the process ends, so a late wake-up finds it.
-struct ThreadTask : Task {
-  ThreadTask() noexcept { moving = &stationary; }
-
-  Moving stationary;           ///< it never moves
-  BasicParker<System> parker;  ///< inside the worker
-  // The thread's own.
-  Task* flow = nullptr;  ///< what runs on the thread: this task, or a helper fiber that it has handed off to
-  Task* resume_next = nullptr;      ///< who goes on when that helper fiber suspends
-  ult::Thread os_thread;            ///< the thread as a switch sees it
-  ThreadTask* next_idle = nullptr;  ///< pool
-};
 
 /// The task of the calling thread, which is no worker, as a part of `rank`, a task whose worker has admitted
 /// threads. Made at the first call, given back when the thread ends. Does not enter.
@@ -34,11 +18,6 @@ Task& thread_task(const Task& rank);
 namespace detail {
 void enter(Task& task) noexcept;
 void leave(Task& task) noexcept;
-// Worker::block(), yield() and hand_off_to() for a task that runs on a thread of a rank: that thread's own,
-// or a helper fiber's.
-void block_on_thread(Worker& worker, Task& self) noexcept;
-void yield_on_thread(Worker& worker, Task& self) noexcept;
-void hand_off_on_thread(Worker& worker, Task& self, Task& helper) noexcept;
 }  // namespace detail
 
 /// A stay inside the worker: from the entry into the library to the return to user code. They nest (a user's

@@ -1,5 +1,5 @@
 // Waiter: what a suspended fiber waits for. It lives on the waiting fiber's stack; completers on any thread
-// count it down, and the one who brings it to zero makes the fiber ready. Design: docs/scheduling.md.
+// count it down, and the one who brings it to zero makes the fiber ready. Design: docs/design/scheduling.md.
 #pragma once
 
 #include <atomic>
@@ -9,7 +9,7 @@
 namespace tmpi::sched {
 
 struct Task;
-class Worker;
+class RunLoop;
 
 class Waiter {
  public:
@@ -44,7 +44,7 @@ class Waiter {
   Task* task_;
   /// The task's while it waits; here, so that a completer on another core need not fetch the Task to find it. Relaxed:
   /// with more completers than events one may come to zero before wait().
-  std::atomic<Worker*> worker_;
+  std::atomic<RunLoop*> worker_;
   int events_;
   // events + 1: the extra one is the waiting task's own, given back by wait(). Whoever brings the count to
   // zero decides: a completer makes the task ready, wait() itself returns at once. acq_rel: who reaches zero

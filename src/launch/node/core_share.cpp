@@ -6,7 +6,7 @@
 #include <algorithm>
 #include <set>
 
-#include "sched/topology.hpp"
+#include "sched/machine/topology.hpp"
 
 namespace tmpi::launch {
 namespace {

@@ -49,7 +49,7 @@
 #include "privatize/rank_signals.hpp"
 #include "privatize/record_locks.hpp"
 #include "sched/balances.hpp"
-#include "sched/topology.hpp"
+#include "sched/machine/topology.hpp"
 
 namespace tmpi::launch {
 

@@ -7,7 +7,7 @@
 
 #include "mpi/coll/coll_test_support.hpp"
 #include "mpi/rank/rank.hpp"
-#include "sched/worker.hpp"
+#include "sched/worker/worker.hpp"
 
 namespace tmpi::mpi::test {
 namespace {

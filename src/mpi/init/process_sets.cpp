@@ -6,7 +6,7 @@
 #include <utility>
 
 #include "mpi/rank/rank.hpp"
-#include "sched/hardware.hpp"
+#include "sched/machine/hardware.hpp"
 
 namespace tmpi::mpi {
 namespace {

@@ -31,7 +31,7 @@
 #include "mpi/tool/events.hpp"
 #include "net/named_limits.hpp"
 #include "sched/file_calls.hpp"
-#include "sched/progress_loop.hpp"
+#include "sched/progress/progress_loop.hpp"
 #include "sched/scheduler.hpp"
 
 namespace tmpi::mpi::tool {
