@@ -53,7 +53,7 @@ def dead_links(root, page):
 
 def sources(root):
     for pattern in SOURCES:
-        yield from (path for path in root.rglob(pattern) if (root / "src/sched") not in path.parents)
+        yield from root.rglob(pattern)
     for folder in PROGRAMS:
         yield from (path for path in (root / folder).rglob("*") if path.is_file() and not path.suffix)
 
