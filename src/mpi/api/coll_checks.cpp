@@ -86,6 +86,7 @@ Err check_chunks(Side& side, const void* buffer, Numbers counts, Numbers displs,
   side.type = type;
   side.counts = counts;
   side.displs = displs;
+  side.chunks = members;
   for (int i = 0; buffer == nullptr && type->predefined() && i < members; ++i) {
     if (counts[i] > 0) return null_buffer(counts[i]);
   }

@@ -74,6 +74,7 @@ Err check_reduce_scatter(Comm& c, Args& args, const void* sendbuf, void* recvbuf
   TMPI_TRY(check_reduction(args, sendbuf, recvbuf, recvcounts[c.rank], datatype, op));
   TMPI_TRY(check_total(recvcounts, c.size, *args.recv.type));
   args.recv.counts = recvcounts;
+  args.recv.chunks = c.size;
   return kOk;
 }
 

@@ -52,6 +52,14 @@ class Numbers {
   /// Whether one of the first `count` is negative.
   bool any_negative(int count) const noexcept { return bits(count) < 0; }
 
+  const void* begin() const noexcept { return array_; }
+  /// The memory of the first `count`.
+  std::size_t bytes(int count) const noexcept {
+    return static_cast<std::size_t>(count) * (wide_ ? sizeof(MPI_Count) : sizeof(int));
+  }
+  /// They stand at `array` now, of the same width.
+  void move_to(const void* array) noexcept { array_ = array; }
+
  private:
   template <class Int>
   static Int bits_of(const Int* numbers, int count) noexcept {
@@ -88,7 +96,7 @@ struct Side {
   Numbers counts;
   Numbers displs;
   const MPI_Datatype* types = nullptr;
-  int chunks = 0;  ///< with `types`: their number
+  int chunks = 0;  ///< the length of the arrays above, in the arguments of a user's call
 
   Chunk whole() const noexcept { return {data, count, type}; }
   [[gnu::always_inline]] Chunk chunk(int i) const noexcept {

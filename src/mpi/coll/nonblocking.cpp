@@ -4,6 +4,7 @@
 
 #include "mpi/base/no_memory.hpp"
 #include "mpi/base/status.hpp"
+#include "mpi/coll/array_copies.hpp"
 #include "mpi/coll/coll.hpp"
 #include "mpi/coll/table.hpp"
 #include "mpi/coll/wanted.hpp"
@@ -21,14 +22,14 @@ template <class Body>
 void for_types(const Args& args, Body&& body) {
   for (const Side* side : {&args.send, &args.recv}) {
     if (side->type != nullptr) body(*side->type);
-    for (int i = 0; i < side->chunks; ++i) body(*checked_type(side->types[i]));
+    for (int i = 0; side->types != nullptr && i < side->chunks; ++i) body(*checked_type(side->types[i]));
   }
 }
 
 class CollectiveOperation final : public ShadowOperation, private WaitingContinuation {
  public:
   CollectiveOperation(const char* name, ShadowComm& shadow, const Args& args)
-      : ShadowOperation(name, shadow), args_(args) {
+      : ShadowOperation(name, shadow), args_(args), arrays_(args_) {
     for_types(args_, [](const Datatype& type) { type.retain(); });
     if (args_.op != nullptr) args_.op->retain();
   }
@@ -73,6 +74,7 @@ class CollectiveOperation final : public ShadowOperation, private WaitingContinu
   }
 
   Args args_;
+  ArrayCopies arrays_;          // of args_
   std::uint64_t sequence_ = 0;  // of the call that is kPending
   void (*finish_)(Call& call) = nullptr;
   std::unique_ptr<ShadowComm> dedicated_;  // of a persistent operation

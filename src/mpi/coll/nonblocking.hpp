@@ -16,8 +16,8 @@
 namespace tmpi::mpi {
 
 /// Starts the collective; `request` completes with it. `name` is that of the MPI call, for error messages.
-/// Errors found later come out at the wait. Holds the datatypes and the operator; arrays of counts,
-/// displacements and types stay the user's. Arguments have been checked; all members call alike, in the same
+/// Errors found later come out at the wait. Holds the datatypes and the operator, and copies the arrays of
+/// counts, displacements and types. Arguments have been checked; all members call alike, in the same
 /// order. Does not suspend.
 Err start_collective(const char* name, Comm& comm, const Args& args, MPI_Request* request);
 
