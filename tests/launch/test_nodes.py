@@ -302,6 +302,12 @@ class EndTest(LaunchTest):
         err = self.run_job("-n", 2, "--nodes", 2, "-q", program("deadlock.c"), "tag")
         self.check_failure(err, 125, "rank 1 waits for a message from rank 0 with tag 5, but one from rank 0 with tag 6 has come")
 
+    def test_deadlock_when_something_has_come_while_all_slept(self):
+        for progress in ("poll", "thread", "core"):
+            for net in ("tcp", "sim"):
+                job = self.run_job("-n", 2, "--nodes", 2, "--net", net, "--progress", progress, "--bind-to", "none", "-q", program("deadlock.c"), "late")
+                self.check_failure(job, 125, "deadlock: every rank that has not finished is blocked in MPI")
+
     def test_deadlock_in_a_collective(self):
         job = self.run_job("-n", 5, "--nodes", 2, "-q", program("deadlock.c"), "collective")
         self.check_failure(job, 125, "  ranks 1-4 (4): blocked in MPI_Barrier on solver\n",

@@ -60,9 +60,15 @@ class Backlog {
   /// The peer is lost: what waits for it is dropped, what is posted to it from now on vanishes.
   void forget(int peer) noexcept;
 
-  /// Messages and reads begun. Any thread.
+  /// Messages and reads begun, and what count() has added. Any thread.
   std::uint64_t begun() const noexcept { return begun_.load(std::memory_order_relaxed); }
   std::uint64_t deferred() const noexcept { return deferred_; }
+
+  /// What is begun with this peer is counted.
+  bool counts(int peer) const noexcept { return peer < own_; }
+  void count(int peer) noexcept {
+    if (counts(peer)) begun_.store(begun_.load(std::memory_order_relaxed) + 1, std::memory_order_relaxed);
+  }
 
   static constexpr std::size_t kMostCopied = std::size_t{256} << 10;
   static constexpr std::size_t kMostEntries = 256;
@@ -91,11 +97,6 @@ class Backlog {
   void defer_message(int peer, Kind kind, std::span<const std::byte> header, Bytes payload,
                      net::Completion* completion);
   void defer(int peer, Entry&& entry);
-  void count(int peer) noexcept {
-    if (peer >= own_) return;
-    begun_.store(begun_.load(std::memory_order_relaxed) + 1, std::memory_order_relaxed);
-  }
-
   net::Transport* transport_ = nullptr;
   int own_ = 0;
   std::unique_ptr<Queue[]> queues_;  // by peer

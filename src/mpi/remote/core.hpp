@@ -51,8 +51,12 @@ struct Core {
 
   /// A message has landed, or a read is done.
   void count_landed() noexcept { ++landed_now; }
-  std::uint64_t landed_now = 0;            ///< since the lock was taken
-  std::atomic<std::uint64_t> landings{0};  ///< whose consequences have been told
+  /// Data leaves, and when it has left, more is sent without anybody's message: until then that is like a message
+  /// to oneself (Balance).
+  void count_leaving(int peer) noexcept { backlog.count(peer); }
+  void count_left(int peer) noexcept { left_now += backlog.counts(peer) ? 1 : 0; }
+  std::uint64_t landed_now = 0, left_now = 0;  ///< since the lock was taken
+  std::atomic<std::uint64_t> landings{0};      ///< whose consequences have been told
 
   /// How much data of large messages may be posted to a peer at a time, and to be read from it; 0: any (transfer_queue.hpp).
   MPI_Count transfer_depth = 0;

@@ -165,8 +165,8 @@ net::Arming Engine::arm(bool patient) noexcept {
   if (!lock_.try_lock()) return {.ready = true};
   net::Arming arming{.ready = true};
   if (delegations_.empty()) arming = transport->arm(patient);
-  const bool quiet = Core::finished.empty() && reports_.empty() && landed_now == 0 && !other_jobs_landed_ &&
-                     !sends_.has_to_serve() && !receives_.has_to_serve();
+  const bool quiet = Core::finished.empty() && reports_.empty() && landed_now + left_now == 0 &&
+                     !other_jobs_landed_ && !sends_.has_to_serve() && !receives_.has_to_serve();
   lock_.unlock_ordered();
   // seq_cst (of unlock_ordered() and empty()) pairs with submit(): what was left while this thread was inside, the
   // poll() that follows will see.
@@ -194,7 +194,7 @@ inline void Engine::complete_finished() noexcept {
   std::vector<Report> reports;
   if (!reports_.empty()) [[unlikely]]
     reports.swap(reports_);
-  const std::uint64_t told = std::exchange(landed_now, 0);
+  const std::uint64_t told = std::exchange(landed_now, 0) + std::exchange(left_now, 0);
   other_jobs_landed_ = false;
   lock_.unlock_ordered();
   while (finished != nullptr) {
@@ -231,7 +231,7 @@ bool Engine::end(double seconds) noexcept {
 }
 
 Balance Engine::balance() const noexcept {
-  // A delegation is a message that has not landed anywhere.
+  // A delegation is a message that has not landed anywhere; so is data that leaves (count_leaving()).
   return {backlog.begun() + delegations_.waiting(), landings.load(std::memory_order_relaxed)};
 }
 

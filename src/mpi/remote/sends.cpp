@@ -153,11 +153,14 @@ void Sends::post_eager(Outbound& out, Envelope envelope) {
   const bool gone =
       synchronous ? core_.backlog.post(out.peer, Kind::kEager, Eager{envelope, {out.id}}, payload, &piece)
                   : core_.backlog.post(out.peer, Kind::kEager, envelope, payload, &piece);
-  if (gone) eager_sent(piece);
+  if (!gone) return core_.count_leaving(out.peer);
+  out.waits &= ~kBuffer;
+  settle(out);
 }
 
 void Sends::eager_sent(net::Completion& completion) noexcept {
   Outbound& out = *static_cast<Piece&>(completion).owner;
+  out.sends->core_.count_left(out.peer);
   out.waits &= ~kBuffer;
   out.sends->settle(out);
 }
@@ -256,7 +259,8 @@ void Sends::post_piece(Outbound& out, TransferQueue<Outbound>& queue) {
   piece.done = piece_sent;
   piece.bytes = n;
   piece.busy = true;
-  if (!core_.backlog.post(out.peer, Kind::kData, data, {source, static_cast<std::size_t>(n)}, &piece)) return;
+  if (!core_.backlog.post(out.peer, Kind::kData, data, {source, static_cast<std::size_t>(n)}, &piece))
+    return core_.count_leaving(out.peer);
   piece.busy = false;
   queue.done(n);
 }
@@ -269,6 +273,7 @@ void Sends::piece_sent(net::Completion& completion) noexcept {
   piece.busy = false;
   queue.done(piece.bytes);
   const int peer = out.peer;
+  sends.core_.count_left(peer);
   sends.go_on(out, queue);  // may be gone now
   sends.serve_soon(peer);
 }

@@ -149,6 +149,7 @@ bool to_be_read(const Operation& op, const Spot& target) noexcept {
 void piece_sent(net::Completion& completion) noexcept {
   auto& piece = static_cast<Operation::Piece&>(completion);
   piece.busy = false;
+  piece.owner->core->count_left(piece.owner->node);
   pump(*piece.owner);
 }
 
@@ -186,6 +187,7 @@ void post_piece(Operation& op, Operation::Piece& piece, MPI_Count bytes) {
   piece.owner = &op;
   piece.done = piece_sent;
   piece.busy = !send_header(*op.core, op.node, header, payload, &piece);
+  if (piece.busy) op.core->count_leaving(op.node);
 }
 
 // Sends on, asks on; finishes the operation when nothing is left.

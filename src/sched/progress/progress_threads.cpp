@@ -65,9 +65,20 @@ void ProgressThreads::stop() noexcept {
 }
 
 void ProgressThreads::spin(bool own_core) noexcept {
+  const std::uint64_t period = timers::ticks(1e-9 * static_cast<double>(kStallPeriod));
+  bool moved = false;  // something since a stall has been looked for, which workers do when they fall asleep
+  std::uint64_t last = 0;
   // acquire: nothing more than the end of the loop depends on it.
   while (!stopping_.load(std::memory_order_acquire)) {
-    if (source_.poll()) continue;
+    if (source_.poll()) {
+      moved = true;
+      last = timers::now_ticks();
+      continue;
+    }
+    if (moved && timers::now_ticks() - last > period) {
+      moved = false;
+      shared_.stall.check();
+    }
     if (own_core)
       cpu_relax();
     else

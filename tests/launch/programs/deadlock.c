@@ -15,6 +15,10 @@ int main(int argc, char** argv) {
   } else if (strcmp(which, "tag") == 0) { /* the message has another tag */
     if (rank == 0) MPI_Send(&value, 1, MPI_INT, 1, 6, MPI_COMM_WORLD);
     if (rank == 1) MPI_Recv(&value, 1, MPI_INT, 0, 5, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+  } else if (strcmp(which, "late") == 0) { /* so has one that comes when all others sleep already */
+    if (rank == 1) usleep(600000);
+    if (rank == 1) MPI_Send(&value, 1, MPI_INT, 0, 6, MPI_COMM_WORLD);
+    MPI_Recv(&value, 1, MPI_INT, rank ^ 1, 5, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
   } else if (strcmp(which, "collective") == 0) { /* one rank is in another call */
     MPI_Comm named;
     MPI_Comm_dup(MPI_COMM_WORLD, &named);
