@@ -1,5 +1,6 @@
 """The key of a job: it is drawn or there is no job, and it is not sent where others can read it."""
 
+import ctypes
 import os
 import socket
 import struct
@@ -31,29 +32,80 @@ class NoRandomNumbersTest(LaunchTest):
         self.assertEqual((job.code, job.out), (0, b"4 of 4\n"), job.err)
 
 
-class Attached(threading.Thread):
-    """A node process that somebody else has started, from tmpirun's side of view; keeps all that it hears."""
+class SealedStream:
+    """The node process's end of src/net/sealed_stream.hpp, by libsodium."""
 
-    def __init__(self, rank):
+    CONTROL, LAUNCHER = 2, -1
+    HEADER, OVERHEAD = 24, 17
+
+    def __init__(self, key, number):
+        self.sodium = ctypes.CDLL("libsodium.so.23")
+        self.sodium.sodium_init()
+        size = self.sodium.crypto_secretstream_xchacha20poly1305_statebytes()
+        self.sending, self.receiving = ctypes.create_string_buffer(size), ctypes.create_string_buffer(size)
+        self.receiving_key = self.key_of(key, self.LAUNCHER, number)
+        header = ctypes.create_string_buffer(self.HEADER)
+        self.sodium.crypto_secretstream_xchacha20poly1305_init_push(self.sending, header, self.key_of(key, number, self.LAUNCHER))
+        self.header = header.raw
+
+    def key_of(self, key, sender, receiver):
+        statement = struct.pack("<20siii", b"tmpi sealed stream", self.CONTROL, sender, receiver)
+        derived = ctypes.create_string_buffer(32)
+        self.sodium.crypto_auth(derived, statement, ctypes.c_ulonglong(len(statement)), key)
+        return derived.raw
+
+    def begin(self, header):
+        if self.sodium.crypto_secretstream_xchacha20poly1305_init_pull(self.receiving, header, self.receiving_key) != 0:
+            raise AssertionError("tmpirun's stream does not begin with a header")
+
+    def seal(self, plain):
+        sealed = ctypes.create_string_buffer(len(plain) + self.OVERHEAD)
+        self.sodium.crypto_secretstream_xchacha20poly1305_push(self.sending, sealed, None, plain, ctypes.c_ulonglong(len(plain)), None,
+                                                               ctypes.c_ulonglong(0), ctypes.c_ubyte(0))
+        return struct.pack("<I", len(sealed)) + sealed.raw
+
+    def open(self, sealed):
+        plain = ctypes.create_string_buffer(max(len(sealed) - self.OVERHEAD, 1))
+        if self.sodium.crypto_secretstream_xchacha20poly1305_pull(self.receiving, plain, None, None, sealed, ctypes.c_ulonglong(len(sealed)), None,
+                                                                  ctypes.c_ulonglong(0)) != 0:
+            raise AssertionError("what tmpirun has sent does not open")
+        return plain.raw[:len(sealed) - self.OVERHEAD]
+
+
+class Attached(threading.Thread):
+    """A node process that somebody else has started, from tmpirun's side of view; keeps all that it hears, and what that means."""
+
+    def __init__(self, rank, key):
         super().__init__()
         self.rank = rank
         self.channel, self.theirs = socket.socketpair()
+        self.stream = SealedStream(key, rank)
         self.heard = b""
+        self.opened = b""
+        self.read = 0  # of what has been opened
         self.kinds = []
 
     def send(self, kind, payload=b""):
-        self.channel.sendall(struct.pack("<IHHi", len(payload), kind, 0, -1) + payload)
+        self.channel.sendall(self.stream.seal(struct.pack("<IHHi", len(payload), kind, 0, -1) + payload))
 
-    def exactly(self, count):
+    def raw(self, count):
         data = b""
         while len(data) < count and (piece := self.channel.recv(count - len(data))):
             data += piece
         self.heard += data
         return data
 
+    def exactly(self, count):
+        while len(self.opened) - self.read < count and (length := self.raw(4)):
+            self.opened += self.stream.open(self.raw(struct.unpack("<I", length)[0]))
+        self.read += count
+        return self.opened[self.read - count:self.read]
+
     def run(self):
         self.channel.settimeout(HANG)
+        self.channel.sendall(self.stream.header)
         self.send(HELLO, struct.pack("<IIi", MAGIC, VERSION, os.getpid()))
+        self.stream.begin(self.raw(SealedStream.HEADER))
         while header := self.exactly(12):
             length, kind, _, _ = struct.unpack("<IHHi", header)
             self.exactly(length)
@@ -66,12 +118,12 @@ class Attached(threading.Thread):
 
 
 class ChannelTest(LaunchTest):
-    """tmpirun with node processes that others have started, over channels that are not encrypted."""
+    """tmpirun with node processes that others have started, over channels that anybody may read."""
 
     KEY = bytes(range(100, 132))
 
-    def test_the_key_is_not_sent(self):
-        nodes = [Attached(rank) for rank in (0, 1)]
+    def test_nothing_is_read_between_and_the_key_is_not_sent(self):
+        nodes = [Attached(rank, self.KEY) for rank in (0, 1)]
         reading, writing = os.pipe()
         os.write(writing, struct.pack("<Q", 0x1122334455667788) + self.KEY)
         os.close(writing)
@@ -88,9 +140,11 @@ class ChannelTest(LaunchTest):
         for node in nodes:
             node.join(HANG)
             self.assertIn(JOB, node.kinds)
-            self.assertIn(b"trivial", node.heard)
-            self.assertIn(struct.pack("<Q", 0x1122334455667788), node.heard, "the number of the job is no secret")
+            for plain in (b"trivial", struct.pack("<Q", 0x1122334455667788)):
+                self.assertIn(plain, node.opened)
+                self.assertNotIn(plain, node.heard)
             for length in (32, 8):
+                self.assertNotIn(self.KEY[:length], node.opened)
                 self.assertNotIn(self.KEY[:length], node.heard)
 
     def test_a_key_that_is_not_there(self):
