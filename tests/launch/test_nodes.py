@@ -159,6 +159,21 @@ class TrafficTest(LaunchTest):
         self.assertEqual(err.count("every rank at this moment"), asked)
         self.check_nothing_left(job)
 
+    def test_state_dump_names_processes(self):
+        """The kernel's ids of the node processes, and those that ranks see: both lead a debugger there."""
+        for option, ids in ((), r", whose getpid\(\) is (\d+)-(\d+)"), (("--pid", "node"), ""):
+            job = self.start("-n", 4, "--nodes", 2, *option, "--no-deadlock-check", "-q", program("misbehave.c"), "hang")
+            job.ask_until(b"blocked in MPI_Recv")
+            nodes = job.node_pids(2)
+            job.process.terminate()
+            err = job.finish().err.decode()
+            for process, ranks in zip(nodes, ("0-1", "2-3")):
+                found = re.search(rf"^  process {process} on host \S+: ranks {ranks}{ids}$", err, re.M)
+                self.assertTrue(found, err)
+                if ids:
+                    self.assertEqual(int(found[2]) - int(found[1]), 1)
+                    self.assertGreaterEqual(int(found[1]), 1 << 22)
+
     @claims_time
     def test_timeout(self):
         self.promptly(PROMPTLY, self.timed_out("  ranks 0-3 (4): blocked in MPI_Recv", "-n", 4, "--nodes", 2, "-q", "--no-deadlock-check",

@@ -45,7 +45,7 @@ struct Job {
   JobStart start{settings, plan, nodes, end, heartbeat};
   Stdio stdio{nodes, output, end, settings.job.input_rank, plan.starter_output};
   LostConnection lost{nodes, ranks, end};
-  StateDumps state_dumps{nodes, end, output};
+  StateDumps state_dumps{plan, settings.job.rank_pids, nodes, end, output};
   DeadlockRounds deadlock{nodes};
   SpawnedWorlds worlds{plan, nodes, ranks};
   PortDesk ports{plan, nodes, settings.job.apps.front().arguments.front(),

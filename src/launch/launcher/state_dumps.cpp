@@ -1,5 +1,13 @@
 #include "launch/launcher/state_dumps.hpp"
 
+#include <fmt/core.h>
+
+#include <utility>
+#include <vector>
+
+#include "base/rank_pid.hpp"
+#include "launch/wire/rank_ranges.hpp"
+
 namespace tmpi::launch {
 
 void StateDumps::request(const std::string& title, bool then_kill) {
@@ -34,10 +42,28 @@ void StateDumps::show_incomplete() {
   if (request_.has_answers()) show();
 }
 
+// Where a debugger, `top` or `kill` finds them: the node processes, and what their ranks' getpid() says.
+std::string StateDumps::processes() const {
+  std::string text;
+  nodes_.for_each_running([&](const Node& node) {
+    if (!node.hello) return;
+    std::vector<std::pair<int, int>> ranks, ids;
+    for (int rank = 0; rank < static_cast<int>(plan_.node_of.size()); ++rank) {
+      if (nodes_.node_of(rank) != node.number()) continue;
+      ranks.emplace_back(rank, 1);
+      ids.emplace_back(rank_pid(rank, node.hello->pid), 1);
+    }
+    text += fmt::format("  process {} on host {}: {}", node.hello->pid, node.hello->host, rank_ranges(ranks));
+    if (rank_pids_) text += fmt::format(", whose getpid() is {}", number_ranges(ids));
+    text += "\n";
+  });
+  return text;
+}
+
 void StateDumps::show() {
   const bool then_kill = request_.then_kill();
   const bool hidden = request_.hidden();
-  const std::string text = request_.take();
+  const std::string text = request_.take() + processes();
   if (!hidden) output_.message("tmpirun: " + text);
   if (then_kill) end_.kill_nodes();
 }

@@ -8,13 +8,15 @@
 #include "launch/launcher/job_end.hpp"
 #include "launch/launcher/node_set.hpp"
 #include "launch/launcher/state_dump_request.hpp"
+#include "launch/plan/job_plan.hpp"
 #include "launch/report/output.hpp"
 
 namespace tmpi::launch {
 
 class StateDumps {
  public:
-  StateDumps(const NodeSet& nodes, JobEnd& end, Output& output) : nodes_(nodes), end_(end), output_(output) {}
+  StateDumps(const JobPlan& plan, bool rank_pids, const NodeSet& nodes, JobEnd& end, Output& output)
+      : plan_(plan), rank_pids_(rank_pids), nodes_(nodes), end_(end), output_(output) {}
 
   /// Asks all that run. `then_kill`: the node processes are killed when all have answered, or after kStateDumpWait;
   /// they send their end reports before the answer.
@@ -31,7 +33,10 @@ class StateDumps {
  private:
   void ask(const std::string& title, bool then_kill, std::uint16_t detail);
   void show();
+  std::string processes() const;
 
+  const JobPlan& plan_;
+  const bool rank_pids_;
   const NodeSet& nodes_;
   JobEnd& end_;
   Output& output_;
