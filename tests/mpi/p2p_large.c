@@ -183,8 +183,8 @@ static void test_wraps(void) {
   CHECK_CLASS(MPI_Recv_c(value, 5, wide, 0, 1, MPI_COMM_SELF, &status), MPI_ERR_COUNT);
   CHECK_OK(MPI_Isend_c(value, 1, wide, 0, 1, MPI_COMM_SELF, &request));
   CHECK_OK(MPI_Mprobe(0, 1, MPI_COMM_SELF, &message, &status));
-  CHECK_CLASS(MPI_Mrecv_c(value, quarter, MPI_INT, &message, &status), MPI_ERR_COUNT);
-  CHECK_OK(MPI_Mrecv_c(value, 1, MPI_INT, &message, &status));
+  CHECK_CLASS(MPI_Mrecv_c(value + 1, quarter, MPI_INT, &message, &status), MPI_ERR_COUNT);
+  CHECK_OK(MPI_Mrecv_c(value + 1, 1, MPI_INT, &message, &status));
   CHECK_OK(MPI_Wait(&request, MPI_STATUS_IGNORE));
   CHECK_OK(MPI_Type_free(&wide));
   CHECK_OK(MPI_Type_size(MPI_INT, &size));
