@@ -164,9 +164,10 @@ Result<Attached> attach(const AttachTarget& target, const net::KeyPair& own, int
   self.role = net::Role::kControl;
   self.job = target.job;
   self.secret = shared->handshake;
-  self.host = own_hello().host;
+  const Hello here = own_hello();
+  self.host = here.host;
   std::vector<Attempt> attempts;
-  const std::vector<std::string> addresses = addresses_from(target, own_hello().network);
+  const std::vector<std::string> addresses = addresses_from(target, here.network);
   if (addresses.empty())
     return Failure{fmt::format("tmpirun's machine has no address that this one could reach; it has {}",
                                fmt::join(target.addresses, ", "))};

@@ -5,8 +5,6 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
-#include <cstring>
-
 namespace tmpi::launch {
 
 Result<Assignment> AttachedChannel::receive_job(FrameReader& incoming) {
@@ -18,8 +16,7 @@ Result<Assignment> AttachedChannel::receive_job(FrameReader& incoming) {
 ssize_t AttachedChannel::get(FrameReader& incoming) {
   std::string opened;
   const ssize_t got = stream_.receive(socket(), opened);
-  std::memcpy(incoming.room(opened.size()), opened.data(), opened.size());
-  incoming.filled(opened.size());
+  incoming.add(opened);
   return got;
 }
 

@@ -5,7 +5,6 @@
 #include <poll.h>
 #include <unistd.h>
 
-#include <cstring>
 #include <utility>
 
 #include "launch/wire/hello.hpp"
@@ -62,8 +61,7 @@ bool ControlChannel::say_hello() {
 
 Result<Assignment> ControlChannel::receive_job(FrameReader& incoming) {
   if (received_) {
-    std::memcpy(incoming.room(received_->size()), received_->data(), received_->size());
-    incoming.filled(received_->size());
+    incoming.add(*received_);
     net::wipe(*received_);
   } else if (!say_hello()) {
     return Failure{"tmpirun closed the control channel before it could say hello"};

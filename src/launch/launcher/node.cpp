@@ -6,8 +6,6 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
-#include <cstring>
-
 #include "net/secret.hpp"
 
 namespace tmpi::launch {
@@ -58,8 +56,7 @@ void Node::find_preamble(std::string_view bytes) {
   in_step_ = true;
   const std::string rest = diagnostics.substr(at + sizeof(kPreamble) - 1);
   diagnostics.resize(at);
-  std::memcpy(in_.room(rest.size()), rest.data(), rest.size());
-  in_.filled(rest.size());
+  in_.add(rest);
 }
 
 // Into in_, what comes before the preamble aside; as read().
@@ -68,8 +65,7 @@ ssize_t Node::receive() {
     std::string opened;
     const ssize_t got = sealed_->receive(process_.control(), opened);
     garbled_ = got < 0 && errno == EBADMSG;
-    std::memcpy(in_.room(opened.size()), opened.data(), opened.size());
-    in_.filled(opened.size());
+    in_.add(opened);
     return garbled_ ? 1 : got;
   }
   char* room = in_.room(kReadSize);

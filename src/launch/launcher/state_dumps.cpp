@@ -44,17 +44,17 @@ void StateDumps::show_incomplete() {
 
 // Where a debugger, `top` or `kill` finds them: the node processes, and what their ranks' getpid() says.
 std::string StateDumps::processes() const {
+  std::vector<std::vector<std::pair<int, int>>> ranks(plan_.nodes.size());
+  for (std::size_t rank = 0; rank < plan_.node_of.size(); ++rank)
+    ranks[static_cast<std::size_t>(plan_.node_of[rank])].emplace_back(rank, 1);
   std::string text;
   nodes_.for_each_running([&](const Node& node) {
     if (!node.hello) return;
-    std::vector<std::pair<int, int>> ranks, ids;
-    for (int rank = 0; rank < static_cast<int>(plan_.node_of.size()); ++rank) {
-      if (nodes_.node_of(rank) != node.number()) continue;
-      ranks.emplace_back(rank, 1);
-      ids.emplace_back(rank_pid(rank, node.hello->pid), 1);
-    }
-    text += fmt::format("  process {} on host {}: {}", node.hello->pid, node.hello->host, rank_ranges(ranks));
-    if (rank_pids_) text += fmt::format(", whose getpid() is {}", number_ranges(ids));
+    auto& numbers = ranks[static_cast<std::size_t>(node.number())];
+    text +=
+        fmt::format("  process {} on host {}: {}", node.hello->pid, node.hello->host, rank_ranges(numbers));
+    for (auto& number : numbers) number.first = rank_pid(number.first, node.hello->pid);
+    if (rank_pids_) text += fmt::format(", whose getpid() is {}", number_ranges(numbers));
     text += "\n";
   });
   return text;

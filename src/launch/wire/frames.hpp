@@ -26,6 +26,11 @@ class FrameReader {
   /// Room for at least `wanted` more bytes; the caller reads into it and then says how many came.
   char* room(std::size_t wanted);
   void filled(std::size_t bytes) { end_ += bytes; }
+  /// Bytes that have come another way.
+  void add(std::string_view bytes) {
+    std::memcpy(room(bytes.size()), bytes.data(), bytes.size());
+    filled(bytes.size());
+  }
 
   /// The next frame, if one is complete. kGarbage: the stream is not ours and cannot be read any further.
   Status next(Frame& frame);

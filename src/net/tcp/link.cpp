@@ -221,12 +221,7 @@ bool Link::receive_sealed() noexcept {
     progress = true;
     context_.recent = this;
     budget -= std::min(budget, static_cast<std::size_t>(got));
-    if (closing_) continue;
-    if (!parser_.take(std::as_bytes(std::span(opened)))) {
-      lose(fmt::format("{} sent what is not the protocol of tmpi", name()));
-      return true;
-    }
-    if (parser_.said_goodbye()) stream_ended(0);
+    if (!closing_) understand(std::as_bytes(std::span(opened)));
   }
   return progress;
 }
@@ -257,7 +252,9 @@ bool Link::receive() noexcept {
     if (bytes < direct + aside && !hung_up_) readable_ = false;
     budget -= std::min(budget, bytes);
     if (closing_) continue;
-    understand(bytes, direct);
+    // First to where direct() wanted it, the rest to the buffer.
+    if (direct != 0) parser_.took_direct(std::min(direct, bytes));
+    if (bytes > direct) understand({context_.buffer.data(), bytes - direct});
     if (parser_.direct().iov_len != 0) {
       large_expected_ = true;
     } else if (direct == 0 && bytes == aside) {
@@ -267,11 +264,9 @@ bool Link::receive() noexcept {
   return progress;
 }
 
-// Hands on what has been read: first to where direct() wanted it, the rest to the buffer.
-void Link::understand(std::size_t bytes, std::size_t direct) noexcept {
-  if (direct != 0) parser_.took_direct(std::min(direct, bytes));
-  if (bytes > direct && !parser_.take({context_.buffer.data(), bytes - direct}))
-    return lose(fmt::format("{} sent what is not the protocol of tmpi", name()));
+// Hands on the next bytes of the stream.
+void Link::understand(std::span<const std::byte> bytes) noexcept {
+  if (!parser_.take(bytes)) return lose(fmt::format("{} sent what is not the protocol of tmpi", name()));
   if (parser_.said_goodbye()) stream_ended(0);
 }
 

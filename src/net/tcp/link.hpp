@@ -85,7 +85,7 @@ class Link {
   ssize_t send_sealed(const iovec* pieces, std::size_t count) noexcept;
   bool receive() noexcept;
   bool receive_sealed() noexcept;
-  void understand(std::size_t bytes, std::size_t direct) noexcept;
+  void understand(std::span<const std::byte> bytes) noexcept;
   void stream_ended(int error) noexcept;
   void become_gone() noexcept;
   void lose(const std::string& why) noexcept;
