@@ -6,12 +6,13 @@
 #include <pthread.h>
 #include <signal.h>
 
+#include <initializer_list>
+
 namespace tmpi {
 
 /// Starts `run(argument)` on a detached thread that takes no signal but what its own instructions cause, and `but` if
-/// that is not 0; it inherits
-/// the caller's affinity. `started`, if not null, becomes its id. False: there is none to be had. Any thread.
-/// Allocates; does not suspend.
+/// that is not 0; it inherits the caller's affinity. `started`, if not null, becomes its id. False: there is none to be
+/// had. Any thread. Allocates; does not suspend.
 inline bool start_own_thread(void* (*run)(void*), void* argument, int but = 0,
                              pthread_t* started = nullptr) noexcept {
   using Create = int (*)(pthread_t*, const pthread_attr_t*, void* (*)(void*), void*);

@@ -8,6 +8,7 @@
 
 #include "base/platform.hpp"
 #include "base/spinlock.hpp"
+#include "mpi.h"
 #include "mpi/rma/limits.hpp"
 #include "sched/task.hpp"
 
