@@ -17,4 +17,8 @@ std::string CallSite::label() const {
   return fmt::format("{}+{:#x}", object.empty() ? "?" : base_name(object), offset);
 }
 
+SiteIdentity identity(const CallSite& site) {
+  return {site.file, site.line, site.caller, site.file.empty() ? site.offset : 0};
+}
+
 }  // namespace tmpi::observe

@@ -5,6 +5,7 @@
 
 #include <cstdlib>
 #include <memory>
+#include <utility>
 
 namespace tmpi::observe {
 namespace {
@@ -54,9 +55,15 @@ std::size_t CallSites::at(std::uint64_t return_address) {
   const std::pair<std::string, std::size_t> key =
       place.object == nullptr ? std::pair{std::string(), static_cast<std::size_t>(return_address)}
                               : std::pair{std::string(place.object), place.offset};
-  const auto [entry, fresh] = by_place_.try_emplace(key, sites_.size());
-  if (fresh) sites_.push_back(describe(place, return_address));
-  by_address_.emplace(return_address, entry->second);
+  auto known = by_place_.find(key);
+  if (known == by_place_.end()) known = by_place_.emplace(key, add(describe(place, return_address))).first;
+  by_address_.emplace(return_address, known->second);
+  return known->second;
+}
+
+std::size_t CallSites::add(CallSite site) {
+  const auto [entry, fresh] = by_site_.try_emplace({site.object, identity(site)}, sites_.size());
+  if (fresh) sites_.push_back(std::move(site));
   return entry->second;
 }
 

@@ -35,12 +35,14 @@ class CallSites {
 
  private:
   CallSite describe(const CodePlace& place, std::uint64_t return_address);
+  std::size_t add(CallSite site);
 
   DescribeCode describe_;
   LineNumbers lines_;
   std::vector<CallSite> sites_;
   std::map<std::uint64_t, std::size_t> by_address_;
   std::map<std::pair<std::string, std::size_t>, std::size_t> by_place_;
+  std::map<std::pair<std::string, SiteIdentity>, std::size_t> by_site_;
 };
 
 }  // namespace tmpi::observe

@@ -11,11 +11,11 @@ namespace tmpi::observe {
 namespace {
 
 // Hosts may have the program in different directories.
-using SiteKey = std::tuple<std::string, std::string, std::size_t, std::string, int>;
+using SiteKey = std::tuple<std::string, std::string, SiteIdentity>;
 
 SiteKey key_of(const ProfiledCall& call) {
   const CallSite& site = call.site;
-  return {call.function, site.object.substr(site.object.rfind('/') + 1), site.offset, site.file, site.line};
+  return {call.function, site.object.substr(site.object.rfind('/') + 1), identity(site)};
 }
 
 void add_workers(Profile& whole, Profile& part) {

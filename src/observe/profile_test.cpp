@@ -97,6 +97,20 @@ TEST_CASE("the profiles of two node processes become one") {
   CHECK(text.find("node 1 worker 0: core 1") != std::string::npos);
 }
 
+TEST_CASE("calls that a compiler has made of one line are one call site") {
+  Profile first = part(0);
+  Profile second = part(1);
+  first.calls = {call("MPI_Send", "/heat", 64, 0, 1.0)};
+  second.calls = {call("MPI_Send", "/heat", 96, 1, 1.0)};
+  SUBCASE("one, where the line is known") {
+    CHECK(merge_profiles({first, second}).calls.size() == 1);
+  }
+  SUBCASE("two, where nothing but addresses is") {
+    for (Profile* profile : {&first, &second}) profile->calls[0].site.file.clear();
+    CHECK(merge_profiles({first, second}).calls.size() == 2);
+  }
+}
+
 TEST_CASE("a profile arrives as it was sent") {
   Profile profile = part(0);
   profile.calls = {call("MPI_Send", "/heat", 64, 0, 1.0)};
