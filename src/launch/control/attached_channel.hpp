@@ -31,6 +31,9 @@ class AttachedChannel : public ControlChannel {
 
   void close(int code) noexcept override;
 
+  /// Ends the calling process, which has the socket of such a channel, once tmpirun has closed its end.
+  [[noreturn]] static void leave(int socket) noexcept;
+
  protected:
   ssize_t put(std::string_view bytes) noexcept override { return stream_.send(socket(), bytes); }
   ssize_t get(FrameReader& incoming) override;

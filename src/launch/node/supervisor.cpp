@@ -14,6 +14,7 @@
 
 #include <optional>
 
+#include "launch/control/attached_channel.hpp"
 #include "launch/system/descendants.hpp"
 #include "launch/system/parent_death.hpp"
 #include "launch/system/stuck_exit.hpp"
@@ -24,14 +25,6 @@ namespace {
 
 // Milliseconds between looks whether the node process is stuck in its exit: while it is not, and while it may be.
 constexpr int kLookNow = 1000, kLookCloser = 100;
-
-bool has_ended(int channel) {
-  char unread[4096];
-  ssize_t got;
-  do got = recv(channel, unread, sizeof(unread), MSG_DONTWAIT);
-  while (got > 0);
-  return got == 0 || (errno != EAGAIN && errno != EINTR);
-}
 
 // Waits until it has ended, or has been stuck in its exit for a while. As waitpid() does.
 int wait_for(pid_t child) {
@@ -69,7 +62,7 @@ void start_supervised(int channel) {
   const int status = wait_for(child);
   kill(-child, SIGKILL);
   descendants.end_all();
-  if (channel >= 0 && has_ended(channel)) _exit(0);
+  if (channel >= 0) AttachedChannel::leave(channel);
   _exit(WIFSIGNALED(status) ? 128 + WTERMSIG(status) : WEXITSTATUS(status));
 }
 

@@ -9,9 +9,8 @@ namespace tmpi::launch {
 /// waits for the child, ends all its descendants, and ends with its exit code, or 128 plus the signal that
 /// killed it.
 ///
-/// `channel`: of an attached node process (attachment.hpp), -1: none. If tmpirun has closed it, whatever
-/// became of the node process was tmpirun's doing, and the supervisor ends with 0: the code of the job is
-/// tmpirun's.
+/// `channel`: of an attached node process (attachment.hpp), -1: none. With it the supervisor goes as the node
+/// process itself does (AttachedChannel::leave), also where that was killed: after tmpirun, and with 0.
 void start_supervised(int channel = -1);
 
 }  // namespace tmpi::launch
