@@ -1,7 +1,7 @@
-# Debian 12's packages that tmpi is built from, each with the reason it is there (scripts/setup installs the same list).
+# What tmpi is built from, by the names of Debian's packages, each with the reason it is there (scripts/setup installs the same list).
 find_package(PkgConfig REQUIRED)
 find_package(Threads REQUIRED)
-find_package(Boost 1.74 REQUIRED COMPONENTS context)      # libboost-context-dev: the fiber switch itself
+find_package(Boost 1.74 CONFIG REQUIRED COMPONENTS context) # libboost-context-dev: the fiber switch itself
 pkg_check_modules(HWLOC REQUIRED IMPORTED_TARGET hwloc)   # libhwloc-dev: cores, NUMA nodes, binding
 pkg_check_modules(SODIUM REQUIRED IMPORTED_TARGET libsodium) # libsodium-dev: random numbers and keyed hashes, by which connections are authenticated
 pkg_check_modules(PMIX REQUIRED IMPORTED_TARGET pmix)     # libpmix-dev: node processes that mpirun, prterun or srun start find each other; only tmpi-pmix loads it

@@ -56,13 +56,21 @@ function(tmpi_room name)
   tmpi_grouped(tmpi_${name} room)
 endfunction()
 
+# What -O2 turns on beside what every level has, and what headers precompiled with it were thus compiled with: gcc 13 and later do not take them
+# (-Winvalid-pch) for code with -O1 that lacks it.
+set(TMPI_PRECOMPILED_LEVEL)
+check_cxx_compiler_flag(-munroll-only-small-loops TMPI_HAS_UNROLL_ONLY_SMALL_LOOPS)
+if(TMPI_HAS_UNROLL_ONLY_SMALL_LOOPS)
+  set(TMPI_PRECOMPILED_LEVEL -munroll-only-small-loops -mvzeroupper)
+endif()
+
 # tmpi_cold(TARGET...): what runs once per job, or is not there for speed (--check): a quarter less to compile. Sanitizer trees are compiled for that in any case.
 function(tmpi_cold)
   if(TMPI_SANITIZE)
     return()
   endif()
   foreach(target ${ARGN})
-    target_compile_options(${target} PRIVATE $<$<CONFIG:RelWithDebInfo,Release>:-O1>)
+    target_compile_options(${target} PRIVATE "$<$<CONFIG:RelWithDebInfo,Release>:-O1;${TMPI_PRECOMPILED_LEVEL}>")
   endforeach()
 endfunction()
 

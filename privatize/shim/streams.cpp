@@ -5,6 +5,8 @@
 #include <stdio_ext.h>
 #include <stdlib.h>
 
+#include <initializer_list>
+
 #include "privatize/rank_callbacks.h"
 #include "privatize/shim/descriptors.hpp"
 #include "privatize/shim/host/libc_originals.hpp"

@@ -1,6 +1,7 @@
 // The profile as a table: where the ranks' time went, whether the cores were busy with it, whether the load
 // is balanced, and which call sites the time belongs to.
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <cmath>

@@ -43,7 +43,7 @@ struct Shape {
   bool types = false;           ///< `type` and `receive_type` are
   bool large = false;           ///< the arrays of counts are of MPI_Count
 
-  bool operator==(const Shape&) const = default;
+  constexpr bool operator==(const Shape&) const = default;
 };
 
 }  // namespace tmpi::observe

@@ -27,7 +27,7 @@ int main(int argc, char** argv) {
 #pragma omp parallel reduction(+ : total)
   {
     CHECK_EQ(omp_get_num_threads(), kThreads);
-#pragma omp master
+#pragma omp masked
     exchange(1);
 #pragma omp barrier
     total += omp_get_thread_num();

@@ -1,6 +1,7 @@
 // A tmpi program that is started by itself is a job of one rank: libtmpi.so registers here what MPI_Init then
 // needs. Output and input are the process's own.
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 #include <unistd.h>
 
 #include <cstdio>

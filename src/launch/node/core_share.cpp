@@ -1,6 +1,7 @@
 #include "launch/node/core_share.hpp"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 #include <sched.h>
 
 #include <algorithm>

@@ -2,6 +2,7 @@
 
 #include <fmt/core.h>
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <array>
@@ -174,7 +175,10 @@ const std::vector<Option>& table() {
       habit("-envall", "-genvall", "", accept),
       habit("-envlist", "-genvlist", "NAMES", accept),
       // Translated: who runs where.
-      habit("--rank-by", "", "UNIT", set_rank_by),
+      habit("--rank-by", "--rankby", "UNIT", set_rank_by),
+      // Open MPI 6 changes options of the program that it starts (tmpi-node) into these, as if they were its own.
+      habit("--mapby", "", "UNIT", set_map_by),
+      habit("--bindto", "", "UNIT", set_binding),
       habit("--bynode", "-rr", "", set_mapping<MapBy::kCyclic>),
       habit("--byslot", "--bycore --bysocket", "", set_mapping<MapBy::kBlock>),
       habit("--pernode", "", "", set_one_per_node),

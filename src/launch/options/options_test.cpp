@@ -185,6 +185,9 @@ TEST_CASE("options of other launchers are translated") {
     CHECK_FALSE_MESSAGE(parsed({"--bind-to", value, "p"}).job.bind, value);
   CHECK(parsed({"-bynode", "p"}).map_by == MapBy::kCyclic);
   CHECK(parsed({"--rank-by", "node", "p"}).map_by == MapBy::kCyclic);
+  CHECK(parsed({"--rankby", "node", "p"}).map_by == MapBy::kCyclic);
+  CHECK(parsed({"-n", "4", "--mapby", "cyclic", "p"}).map_by == MapBy::kCyclic);
+  CHECK_FALSE(parsed({"--bindto", "none", "p"}).job.bind);
   CHECK(parsed({"-l", "p"}).tags == Tags::kRank);
   CHECK(parsed({"--output", "tag,merge,dir=/tmp/x", "p"}).output_directory == "/tmp/x");
   CHECK(parsed({"--output", "tag,merge", "p"}).merge_output);

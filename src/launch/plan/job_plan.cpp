@@ -1,6 +1,7 @@
 #include "launch/plan/job_plan.hpp"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 #include <unistd.h>
 
 #include <algorithm>
