@@ -98,6 +98,13 @@ void tmpi_free(void* block) {
   forget(block);
   std::free(block);
 }
+// Of C23; libc's read nothing of the block either. Only a program that is linked with a libc which has them refers to them.
+void tmpi_free_sized(void* block, std::size_t) {
+  tmpi_free(block);
+}
+void tmpi_free_aligned_sized(void* block, std::size_t, std::size_t) {
+  tmpi_free(block);
+}
 void* tmpi_mmap(void* hint, std::size_t bytes, int protection, int flags, int fd, off_t offset) {
   void* const begin = mmap(hint, bytes, protection, flags, fd, offset);
   if (begin == MAP_FAILED) return begin;
@@ -138,6 +145,8 @@ const FunctionEntry kTable[] = {
     {"valloc", address_of(&tmpi_valloc)},
     {"pvalloc", address_of(&tmpi_pvalloc)},
     {"free", address_of(&tmpi_free)},
+    {"free_sized", address_of(&tmpi_free_sized)},
+    {"free_aligned_sized", address_of(&tmpi_free_aligned_sized)},
     {"mmap", address_of(&tmpi_mmap)},
     {"mmap64", address_of(&tmpi_mmap)},
     {"munmap", address_of(&tmpi_munmap)},

@@ -80,15 +80,6 @@ bool translate_ids(const char* path, char* buffer, std::size_t size) noexcept {
   return translated && strlen(path) + 32 < size;
 }
 
-/// `error`: what posix_spawn has returned.
-int spawned(int error, const pid_t* child) noexcept {
-  if (error != 0) return error;
-  hand_down_limits(*child);
-  limit_child(*child);
-  if (getpid() == node_process()) add_child(thread_context.rank, *child);
-  return error;
-}
-
 bool may_create(int flags) noexcept {
   return (flags & O_CREAT) != 0 || (flags & O_TMPFILE) == O_TMPFILE;
 }
@@ -101,6 +92,14 @@ OwnName::OwnName(const char* name, bool follows) noexcept : name_(name) {
   const char* const program = running_program();
   is_program_ = program != nullptr;
   if (is_program_) name_ = program;
+}
+
+int spawned(int error, pid_t child) noexcept {
+  if (error != 0) return error;
+  hand_down_limits(child);
+  limit_child(child);
+  if (getpid() == node_process()) add_child(thread_context.rank, child);
+  return error;
 }
 
 extern "C" {
@@ -187,14 +186,16 @@ int tmpi_posix_spawn(pid_t* child, const char* path, const posix_spawn_file_acti
                      const posix_spawnattr_t* attributes, char* const* arguments, char* const* environment) {
   pid_t own = 0;
   if (child == nullptr) child = &own;
-  return spawned(posix_spawn(child, OwnName(path), actions, attributes, arguments, environment), child);
+  const int error = posix_spawn(child, OwnName(path), actions, attributes, arguments, environment);
+  return spawned(error, *child);
 }
 
 int tmpi_posix_spawnp(pid_t* child, const char* path, const posix_spawn_file_actions_t* actions,
                       const posix_spawnattr_t* attributes, char* const* arguments, char* const* environment) {
   pid_t own = 0;
   if (child == nullptr) child = &own;
-  return spawned(posix_spawnp(child, OwnName(path), actions, attributes, arguments, environment), child);
+  const int error = posix_spawnp(child, OwnName(path), actions, attributes, arguments, environment);
+  return spawned(error, *child);
 }
 
 // For the shim, which has fopen and exec.

@@ -2,6 +2,8 @@
 // name gets its program's. /proc/ID with a rank's process id (rank_pid.hpp) leads to its node process.
 #pragma once
 
+#include <sys/types.h>
+
 namespace tmpi::privatize {
 
 /// A name as the kernel is to have it. Any thread; does not allocate. Lives no longer than the name it was made of.
@@ -23,5 +25,9 @@ class OwnName {
   bool is_program_ = false;
   char buffer_[256];  // what is longer is no name in /proc that a rank has an own version of
 };
+
+/// The calling rank has made a child as posix_spawn does: it gets the rank's limits, and is collected by it. `error`: what was
+/// returned, which is returned again; unless 0 there is no child.
+int spawned(int error, pid_t child) noexcept;
 
 }  // namespace tmpi::privatize

@@ -166,6 +166,7 @@ const void* runtime_function(const char* name) noexcept {
   if (const void* const ours = find_function(kTable, name)) return ours;
   if (const void* const waiting = waiting_function(name)) return waiting;
   if (const void* const stream = stream_function(name)) return stream;
+  if (const void* const later = later_function(name)) return later;
   return block_function(name);
 }
 

@@ -6,6 +6,9 @@ namespace tmpi::privatize {
 /// Address of the loader's own version of libc's function `name`, or null.
 const void* runtime_function(const char* name) noexcept;
 
+/// Of those, what only versions of glibc later than that of libc_state.txt have.
+const void* later_function(const char* name) noexcept;
+
 /// What substitute_functions() (loader.hpp) has been told, or null.
 const void* substituted_function(const char* name) noexcept;
 

@@ -23,7 +23,8 @@ TABLE = ROOT / "privatize" / "libc_state.txt"
 STATELESS = ROOT / "privatize" / "libc_stateless.txt"
 PAGE = ROOT / "docs" / "reference" / "libc-state.md"
 # Where the runtime table's functions are listed.
-RUNTIME = [ROOT / "privatize" / name for name in ("runtime_table.cpp", "waiting_table.cpp", "waiting_streams.cpp", "descriptor_functions.cpp", "large_blocks.cpp")]
+RUNTIME = [ROOT / "privatize" / name for name in ("runtime_table.cpp", "waiting_table.cpp", "waiting_streams.cpp", "descriptor_functions.cpp", "large_blocks.cpp",
+                                                 "later_functions.cpp")]
 LIBRARIES = ["libc.so.6", "libm.so.6", "libresolv.so.2", "ld-linux-x86-64.so.2"]
 OWNER_KINDS = ["private", "switched", "refused", "shared", "common"]
 WAITING_KINDS = ["yields", "holds"]
@@ -36,10 +37,11 @@ class Row:
     state: str
     how: str = ""
     names: list = field(default_factory=list)
+    later: list = field(default_factory=list)  # of the names, those that only versions after the table's have
 
 
 def read_table():
-    """(rows, version of glibc whose names they are)"""
+    """(rows, version of glibc whose names they are but for later ones)"""
     rows, version, row, key = [], None, None, None
     text = TABLE.read_text(encoding="utf-8")
     for number, line in enumerate(text.splitlines(), 1):
@@ -55,29 +57,29 @@ def read_table():
             if key in OWNER_KINDS + WAITING_KINDS:
                 row, key, value = Row(key, ""), "state", value
                 rows.append(row)
-            elif key not in ("how", "names") or row is None:
+            elif key not in ("how", "names", "later") or row is None:
                 sys.exit(f"{TABLE}:{number}: \"{line}\" begins neither a row nor one of its parts")
-        if key == "names":
+        if key in ("names", "later"):
             row.names += value.split()
+            row.later += value.split() if key == "later" else []
         else:
             setattr(row, key, f"{getattr(row, key)} {value}".strip())
     return rows, version
 
 
 def read_stateless():
-    """Names in the order of the file, those with suffixes spread out; and the paragraphs as they stand there."""
-    names, paragraphs, suffixes = [], [[]], []
+    """Names in the order of the file, those with suffixes spread out; and of them those that only versions after the table's have."""
+    names, first_later, suffixes = [], None, []
     for line in STATELESS.read_text(encoding="utf-8").splitlines():
         if not line or line.startswith("#"):
             continue
         if line.startswith("suffixes "):
             suffixes = [s for s in line.removeprefix("suffixes ").rstrip(":").split() if s != "none"]
-            paragraphs.append([])
-            continue
-        for name in line.split():
-            paragraphs[-1].append(name)
-            names += [name + suffix for suffix in [""] + suffixes]
-    return names, paragraphs
+        elif line == "later:":
+            first_later = len(names)
+        else:
+            names += [name + suffix for name in line.split() for suffix in [""] + suffixes]
+    return names, names[first_later:] if first_later is not None else []
 
 
 def contradictions():
@@ -148,21 +150,24 @@ def exported_by_glibc():
 
 def missing_functions(shim):
     rows, version = read_table()
-    stateless, _ = read_stateless()
+    stateless, stateless_later = read_stateless()
+    later = {name for row in rows for name in row.later}.union(stateless_later)
     kinds = {name: row.kind for row in rows if row.kind in OWNER_KINDS for name in row.names}
     exported = exported_by_glibc()
     for name, library in sorted(exported.items()):
         if name not in kinds and name not in stateless:
             yield f"{name} of {library} has no row in {TABLE.name} and does not stand in {STATELESS.name}"
     if glibc_version() == version:
-        yield from (f"{name} is not a name of glibc {version}" for name in itertools.chain(kinds, stateless) if name not in exported)
+        yield from (f"{name} is not a name of glibc {version}" for name in itertools.chain(kinds, stateless)
+                   if name not in exported and name not in later)
     defined = {symbol.split("@")[0] for _, symbol in dynamic_symbols(shim)}
     for source in RUNTIME:
         defined |= set(re.findall(r'\{"(\w+)", address_of\(', source.read_text(encoding="utf-8")))
     for name in sorted(defined & exported.keys()):
         if kinds.get(name) not in DEFINED_KINDS:
             yield f"{name} is defined by the shim or the runtime table, and has no row of the kind {' or '.join(DEFINED_KINDS)}"
-    for name in sorted(name for name, kind in kinds.items() if kind in DEFINED_KINDS and name not in defined):
+    required = {name for name, kind in kinds.items() if kind in DEFINED_KINDS and (name not in later or name in exported)}
+    for name in sorted(required - defined):
         yield f"{name} is said to be {kinds[name]}, but neither the shim nor the runtime table defines it"
 
 

@@ -240,4 +240,19 @@ int __isoc99_wscanf(const wchar_t* format, ...) {
   TMPI_FORWARD_WSCANF(stdin);
 }
 
+#if __GLIBC_PREREQ(2, 38)
+int __isoc23_vfwscanf(FILE* file, const wchar_t* format, va_list arguments) {
+  return scan(file, format, arguments);
+}
+int __isoc23_vwscanf(const wchar_t* format, va_list arguments) {
+  return scan(stdin, format, arguments);
+}
+int __isoc23_fwscanf(FILE* file, const wchar_t* format, ...) {
+  TMPI_FORWARD_WSCANF(file);
+}
+int __isoc23_wscanf(const wchar_t* format, ...) {
+  TMPI_FORWARD_WSCANF(stdin);
+}
+#endif
+
 }  // extern "C"

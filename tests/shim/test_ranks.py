@@ -189,6 +189,13 @@ class Ranks(unittest.TestCase):
         job = self.job(3, "process_ids", "node", options=("--pid", "node"))
         self.assertEqual((job.code, job.err), (0, ""), job.out)
 
+    def test_what_later_versions_of_glibc_have(self):
+        for ranks, options in ((1, ()), (6, ("--workers", "2")), (6, ("--nodes", "2")), (4, ("--balance", "rotate"))):
+            with self.subTest(ranks=ranks, options=options):
+                job = self.job(ranks, "later", options=options + ("--timeout", "60", "-q"))
+                self.assertEqual((job.code, job.err), (0, ""), job.out)
+                self.assertEqual(sorted(job.out.splitlines()), [f"rank {i}: good" for i in range(ranks)])
+
     def test_children_are_a_ranks_own(self):
         for ranks, options in ((1, ()), (6, ("--workers", "1")), (6, ("--workers", "2", "--sleep", "yield")), (6, ("--vratio", "3")),
                                (4, ("--workers", "4", "-q")), (6, ("--nodes", "2"))):
