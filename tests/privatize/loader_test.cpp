@@ -4,6 +4,7 @@
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
+#include <iterator>
 
 #include "tests/privatize/harness.hpp"
 
@@ -136,10 +137,19 @@ TEST_CASE("executable stacks") {
 }
 
 TEST_CASE("an ordinary PIE") {
-  const Outcome outcome =
-      run_clean({.program = program("plain-pie"), .ranks = 40, .arguments = {"argument"}});
-  REQUIRE(outcome.codes.size() == 40);
-  for (int i = 0; i < 40; ++i) CHECK(outcome.codes[static_cast<std::size_t>(i)] == i);
+  for (const std::string& path : variants("plain-pie")) {
+    const Outcome outcome = run_clean({.program = path, .ranks = 40, .arguments = {"argument"}});
+    REQUIRE(outcome.codes.size() == 40);
+    for (int i = 0; i < 40; ++i) CHECK(outcome.codes[static_cast<std::size_t>(i)] == i);
+  }
+}
+
+TEST_CASE("programs of the newer form have it: packed relocations, and a libc is needed that knows them") {
+  for (const char* const name : {"globals-relr", "language-newer", "newer/libleft.so", "plain-pie-relr"}) {
+    std::ifstream file(program(name), std::ios::binary);
+    const std::string bytes{std::istreambuf_iterator<char>(file), {}};
+    CHECK_MESSAGE(bytes.find("GLIBC_ABI_DT_RELR") != std::string::npos, name);
+  }
 }
 
 TEST_CASE("an address in an image is described by rank, file and function") {
