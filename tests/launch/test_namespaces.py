@@ -20,11 +20,17 @@ class Namespaces:
         self.prefix = f"tmpi{os.getpid()}-"
         self.agent = f"ip netns exec {self.prefix}{{}}"
         self.names = ("alpha", "beta")
-        for name in self.names:
-            if os.path.exists(f"/run/netns/{self.prefix}{name}"):  # a killed run has left it
-                run("ip", "netns", "delete", self.prefix + name)
-            run("ip", "netns", "add", self.prefix + name)
         self.cables = [f"tmpi{os.getpid() % 100000}c{i}" for i in (0, 1)]
+        self.remove()  # a killed run of this number may have left them
+        try:
+            self.make()
+        except (subprocess.SubprocessError, OSError):
+            self.remove()  # what came before the step that failed
+            raise
+
+    def make(self):
+        for name in self.names:
+            run("ip", "netns", "add", self.prefix + name)
         run("ip", "link", "add", self.cables[0], "type", "veth", "peer", "name", self.cables[1])
         for i, name in enumerate(self.names):
             space = self.prefix + name
@@ -40,8 +46,11 @@ class Namespaces:
         self.plug_cable("down")
 
     def remove(self):
-        for name in self.names:
-            subprocess.run(["ip", "netns", "delete", self.prefix + name], timeout=HANG)
+        """Whatever of them is there; a cable goes with the namespaces of its ends."""
+        left = [("netns", self.prefix + name) for name in self.names if os.path.exists(f"/run/netns/{self.prefix}{name}")]
+        left += [("link", cable) for cable in self.cables[:1] if os.path.exists(f"/sys/class/net/{cable}")]
+        for kind, name in left:
+            subprocess.run(["ip", kind, "delete", name], timeout=HANG)
 
 
 class NamespaceTest(LaunchTest):
@@ -51,7 +60,7 @@ class NamespaceTest(LaunchTest):
             raise unittest.SkipTest("needs root and ip")
         try:
             cls.spaces = Namespaces()
-        except (subprocess.CalledProcessError, OSError) as problem:
+        except (subprocess.SubprocessError, OSError) as problem:
             raise unittest.SkipTest(f"no network namespaces here: {problem}")
         cls.addClassCleanup(cls.spaces.remove)
 

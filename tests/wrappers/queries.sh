@@ -40,6 +40,7 @@ t_answers_link_as_the_wrapper_does() {
   printf '#include <mpi.h>\nint part(void) { return MPI_Barrier(MPI_COMM_WORLD); }\n' > part.c
   echo 'int nosuch(void); int main(void) { return nosuch(); }' > undefined.c
   for compiler in gcc "gcc -fuse-ld=gold" "gcc -flto -O2" "gcc -pie" clang "clang -fuse-ld=lld"; do
+    case $compiler in *=gold) command -v ld.gold > /dev/null || continue ;; esac # a package of its own, or none
     # shellcheck disable=SC2086,SC2046 # options are words
     set -- $(tmpicc "-cc=${compiler%% *}" --showme:link)
     # shellcheck disable=SC2086,SC2046
