@@ -19,7 +19,8 @@
 #include "privatize/thread_context.hpp"
 
 #if __GLIBC_PREREQ(2, 39)
-#include <sys/pidfd.h>
+// Alone of its header, <sys/pidfd.h>, it is declared for C only.
+extern "C" pid_t pidfd_getpid(int descriptor) noexcept;
 #endif
 
 namespace tmpi::privatize {
