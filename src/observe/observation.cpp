@@ -40,7 +40,7 @@ Result<void> Observation::prepare(const ObservationOptions& options) {
 }
 
 Result<void> Observation::begin(sched::Scheduler& scheduler) const {
-  return Recording::begin(scheduler, {trace_ != nullptr, options_.trace_buffer});
+  return Recording::begin(scheduler, {options_.profile, trace_ != nullptr, options_.trace_buffer});
 }
 
 ObservationReport Observation::finish(const JobDescription& job, DescribeCode describe) {

@@ -48,6 +48,20 @@ struct ProfiledCall {
 /// seconds.
 using ProfiledVariables = std::map<std::string, std::variant<std::uint64_t, double>>;
 
+/// Messages and bytes, by something.
+struct ProfiledMessages {
+  std::vector<std::uint64_t> messages;
+  std::vector<std::uint64_t> bytes;
+};
+
+/// What a rank has sent to whom, messages of collectives included.
+struct ProfiledTraffic {
+  std::vector<int> peers;  ///< ranks in MPI_COMM_WORLD, in ascending order
+  ProfiledMessages sent;   ///< by peer
+  std::uint64_t other_messages = 0,
+                other_bytes = 0;  ///< to further ones, which were too many to be told apart
+};
+
 struct ProfiledRank {
   int rank = 0;
   int worker = 0;        ///< index in Profile::workers
@@ -58,6 +72,13 @@ struct ProfiledRank {
   double elsewhere = 0;  ///< suspended outside recorded calls
   double between = 0;    ///< outside of MPI between nonblocking initiations and the waits that followed
   ProfiledVariables variables;
+  ProfiledTraffic traffic;
+};
+
+/// A worker's computing and running in MPI over the time of the job, in bins of equal width.
+struct ProfiledBins {
+  double width = 0;  ///< seconds; 0: not recorded
+  std::vector<double> computing, mpi;
 };
 
 struct ProfiledWorker {
@@ -70,12 +91,16 @@ struct ProfiledWorker {
   std::uint64_t switches = 0;
   std::vector<int> ranks;
   ProfiledVariables variables;
+  ProfiledBins over_time;
 };
 
 /// A node process.
 struct ProfiledProcess {
   int node = 0;
   ProfiledVariables variables;
+  /// Sizes of the messages that its ranks have sent, by the way they took ("direct", "network_eager"): element i counts
+  /// those from 2^(i-1) to less than 2^i bytes, element 0 those without any.
+  std::map<std::string, ProfiledMessages> sizes;
 };
 
 /// What has left node processes for others, by protocol (docs/design/network.md).

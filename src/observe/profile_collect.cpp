@@ -63,6 +63,44 @@ CallTimes open_call(const RankState& state) {
   return times;
 }
 
+constexpr const char* kWayNames[2][mpi::kWays] = {{"direct", "eager", "rendezvous"},
+                                                  {"network_direct", "network_eager", "network_rendezvous"}};
+
+ProfiledTraffic traffic_of(const SentTally& tally) {
+  ProfiledTraffic traffic;
+  std::vector<SentTally::Peer> peers;
+  tally.for_each_peer([&](const SentTally::Peer& peer) { peers.push_back(peer); });
+  std::ranges::sort(peers, {}, &SentTally::Peer::rank);
+  for (const SentTally::Peer& peer : peers) {
+    traffic.peers.push_back(peer.rank);
+    traffic.sent.messages.push_back(peer.sum.messages);
+    traffic.sent.bytes.push_back(peer.sum.bytes);
+  }
+  traffic.other_messages = tally.others().messages;
+  traffic.other_bytes = tally.others().bytes;
+  return traffic;
+}
+
+void add_sizes(ProfiledMessages& all, const SizeClasses& sizes) {
+  for (std::size_t i = 0; i < sizes.size(); ++i) {
+    if (sizes[i].messages == 0) continue;
+    all.messages.resize(std::max(all.messages.size(), i + 1));
+    all.bytes.resize(all.messages.size());
+    all.messages[i] += sizes[i].messages;
+    all.bytes[i] += sizes[i].bytes;
+  }
+}
+
+ProfiledBins bins_of(const TimeBins& bins, std::uint64_t ticks) {
+  ProfiledBins out{.width = timers::seconds(bins.width()), .computing = {}, .mpi = {}};
+  const std::size_t used = std::min<std::size_t>(ticks / bins.width() + 1, TimeBins::kBins);
+  for (std::size_t i = 0; i < used; ++i) {
+    out.computing.push_back(timers::seconds(bins.bins()[i].computing));
+    out.mpi.push_back(timers::seconds(bins.bins()[i].mpi));
+  }
+  return out;
+}
+
 class Collector {
  public:
   Collector(const Recording& recording, CallSites& sites) : recording_(recording), sites_(sites) {}
@@ -79,6 +117,13 @@ class Collector {
     worker.mpi += rank.mpi;
     worker.ranks.push_back(rank.rank);
     profile.ranks.push_back(rank);
+    profile.ranks.back().traffic = traffic_of(record.sent);
+    for (int way = 0; way < mpi::kWays; ++way) {
+      for (const bool elsewhere : {false, true}) {
+        if (const SizeClasses* sizes = record.sent.sizes(static_cast<mpi::Way>(way), elsewhere))
+          add_sizes(profile.processes.front().sizes[kWayNames[elsewhere][way]], *sizes);
+      }
+    }
   }
 
   std::vector<ProfiledCall> calls() {
@@ -156,7 +201,6 @@ std::variant<std::uint64_t, double> value_of(const mpi::tool::Variable& variable
 void add_variables(Profile& profile) {
   const Claim claim(sched::bias());
   mpi::Job& job = *mpi::job();
-  profile.processes = {{profile.node, {}}};
   std::vector<std::uint64_t> values;
   for (const mpi::tool::Variable& variable : mpi::tool::variables()) {
     using mpi::tool::Extent;
@@ -194,6 +238,10 @@ Profile collect_profile(const Recording& recording, const JobDescription& job, C
   profile.foreign_calls = recording.foreign_calls();
   for (std::size_t i = 0; i < recording.workers().size(); ++i)
     profile.workers.push_back(worker_of(static_cast<int>(i), recording.last_tick(), job.workers[i]));
+  for (std::size_t i = 0; i < profile.workers.size(); ++i)
+    profile.workers[i].over_time =
+        bins_of(recording.workers()[i].bins, recording.last_tick() - recording.first_tick());
+  profile.processes = {{profile.node, {}, {}}};
   for (std::size_t i = 0; i < profile.workers.size(); ++i)
     profile.workers[i].held = 1e-9 * static_cast<double>(sched::scheduler()->held(static_cast<int>(i)));
   Collector collector(recording, sites);

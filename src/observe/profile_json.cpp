@@ -80,17 +80,68 @@ ProfiledVariables variables_in(const json& in) {
   return variables;
 }
 
+json messages_of(const ProfiledMessages& messages) {
+  return {{"messages", messages.messages}, {"bytes", messages.bytes}};
+}
+
+ProfiledMessages messages_in(const json& in) {
+  return {in.at("messages"), in.at("bytes")};
+}
+
+json traffic_of(const ProfiledTraffic& traffic) {
+  json out = messages_of(traffic.sent);
+  out["peers"] = traffic.peers;
+  if (traffic.other_messages > 0)
+    out["others"] = {{"messages", traffic.other_messages}, {"bytes", traffic.other_bytes}};
+  return out;
+}
+
+ProfiledTraffic traffic_in(const json& in) {
+  ProfiledTraffic traffic{in.at("peers"), messages_in(in)};
+  if (const auto others = in.find("others"); others != in.end()) {
+    traffic.other_messages = others->at("messages");
+    traffic.other_bytes = others->at("bytes");
+  }
+  return traffic;
+}
+
+json process_of(const ProfiledProcess& process) {
+  json sizes = json::object();
+  for (const auto& [way, messages] : process.sizes) sizes[way] = messages_of(messages);
+  return {{"node", process.node}, {"variables", variables_of(process.variables)}, {"sizes", sizes}};
+}
+
+ProfiledProcess process_in(const json& in) {
+  ProfiledProcess process{in.at("node"), variables_in(in.at("variables")), {}};
+  if (!in.contains("sizes")) return process;  // not in older ones
+  for (const auto& [way, messages] : in.at("sizes").items()) process.sizes[way] = messages_in(messages);
+  return process;
+}
+
 json rank_of(const ProfiledRank& rank) {
-  return {
-      {"rank", rank.rank},           {"worker", rank.worker},   {"wall", rank.wall},
-      {"computing", rank.computing}, {"mpi", rank.mpi},         {"waiting", rank.waiting},
-      {"elsewhere", rank.elsewhere}, {"between", rank.between}, {"variables", variables_of(rank.variables)}};
+  return {{"rank", rank.rank},
+          {"worker", rank.worker},
+          {"wall", rank.wall},
+          {"computing", rank.computing},
+          {"mpi", rank.mpi},
+          {"waiting", rank.waiting},
+          {"elsewhere", rank.elsewhere},
+          {"between", rank.between},
+          {"variables", variables_of(rank.variables)},
+          {"sent_to", traffic_of(rank.traffic)}};
 }
 
 ProfiledRank rank_in(const json& in) {
-  return {in.at("rank"),      in.at("worker"),  in.at("wall"),
-          in.at("computing"), in.at("mpi"),     in.at("waiting"),
-          in.at("elsewhere"), in.at("between"), variables_in(in.at("variables"))};
+  return {in.at("rank"),
+          in.at("worker"),
+          in.at("wall"),
+          in.at("computing"),
+          in.at("mpi"),
+          in.at("waiting"),
+          in.at("elsewhere"),
+          in.at("between"),
+          variables_in(in.at("variables")),
+          in.contains("sent_to") ? traffic_in(in.at("sent_to")) : ProfiledTraffic{}};
 }
 
 json worker_of(const ProfiledWorker& worker) {
@@ -102,13 +153,27 @@ json worker_of(const ProfiledWorker& worker) {
           {"held", worker.held},
           {"switches", worker.switches},
           {"ranks", worker.ranks},
-          {"variables", variables_of(worker.variables)}};
+          {"variables", variables_of(worker.variables)},
+          {"over_time",
+           {{"width", worker.over_time.width},
+            {"computing", worker.over_time.computing},
+            {"mpi", worker.over_time.mpi}}}};
 }
 
 ProfiledWorker worker_in(const json& in) {
-  return {in.at("name"),      in.at("busy"),  in.at("idle"),
-          in.at("computing"), in.at("mpi"),   in.at("held"),
-          in.at("switches"),  in.at("ranks"), variables_in(in.at("variables"))};
+  ProfiledBins bins;
+  if (const auto over = in.find("over_time"); over != in.end())  // not in older ones
+    bins = {over->at("width"), over->at("computing"), over->at("mpi")};
+  return {in.at("name"),
+          in.at("busy"),
+          in.at("idle"),
+          in.at("computing"),
+          in.at("mpi"),
+          in.at("held"),
+          in.at("switches"),
+          in.at("ranks"),
+          variables_in(in.at("variables")),
+          bins};
 }
 
 json network_of(const ProfiledNetwork& network) {
@@ -187,8 +252,7 @@ json document_of(const Profile& profile) {
   if (profile.network.used()) out["network"] = network_of(profile.network);
   for (const ProfiledRank& rank : profile.ranks) out["ranks"].push_back(rank_of(rank));
   for (const ProfiledWorker& worker : profile.workers) out["workers"].push_back(worker_of(worker));
-  for (const ProfiledProcess& process : profile.processes)
-    out["processes"].push_back({{"node", process.node}, {"variables", variables_of(process.variables)}});
+  for (const ProfiledProcess& process : profile.processes) out["processes"].push_back(process_of(process));
   for (const ProfiledCall& call : profile.calls) out["calls"].push_back(call_of(call));
   return out;
 }
@@ -206,15 +270,15 @@ Profile profile_in(const json& in) {
   if (const auto network = in.find("network"); network != in.end()) profile.network = network_in(*network);
   for (const json& rank : in.at("ranks")) profile.ranks.push_back(rank_in(rank));
   for (const json& worker : in.at("workers")) profile.workers.push_back(worker_in(worker));
-  for (const json& process : in.at("processes"))
-    profile.processes.push_back({process.at("node"), variables_in(process.at("variables"))});
+  for (const json& process : in.at("processes")) profile.processes.push_back(process_in(process));
   for (const json& call : in.at("calls")) profile.calls.push_back(call_in(call));
   return profile;
 }
 
 // Whoever reads a profile takes ranks and workers for indices, and calculates with times.
 constexpr int kMostRanks = 1 << 24;
-constexpr double kLongest = 1e12;  // seconds
+constexpr double kLongest = 1e12;       // seconds
+constexpr std::size_t kMostSizes = 64;  // classes
 
 bool sensible(double seconds) noexcept {
   return std::abs(seconds) <= kLongest;  // false of what is no number
@@ -230,8 +294,28 @@ bool is_rank(int rank) noexcept {
   return rank >= 0 && rank < kMostRanks;
 }
 
+bool sensible(const ProfiledMessages& messages, std::size_t number) noexcept {
+  return messages.messages.size() == number && messages.bytes.size() == number;
+}
+
+bool sensible(const ProfiledBins& bins) noexcept {
+  const auto times = [](const std::vector<double>& all) {
+    return std::ranges::all_of(all, [](double time) { return sensible(time); });
+  };
+  return sensible(bins.width) && bins.width >= 0 && bins.computing.size() == bins.mpi.size() &&
+         times(bins.computing) && times(bins.mpi);
+}
+
+bool sensible(const ProfiledProcess& process) noexcept {
+  return std::ranges::all_of(process.sizes, [](const auto& way) {
+    return way.second.messages.size() <= kMostSizes && sensible(way.second, way.second.messages.size());
+  });
+}
+
 bool sensible(const ProfiledRank& rank, std::size_t workers) noexcept {
   return is_rank(rank.rank) && rank.worker >= 0 && static_cast<std::size_t>(rank.worker) < workers &&
+         std::ranges::all_of(rank.traffic.peers, is_rank) &&
+         sensible(rank.traffic.sent, rank.traffic.peers.size()) &&
          std::ranges::all_of(
              std::array{rank.wall, rank.computing, rank.mpi, rank.waiting, rank.elsewhere, rank.between},
              [](double time) { return sensible(time); });
@@ -239,7 +323,8 @@ bool sensible(const ProfiledRank& rank, std::size_t workers) noexcept {
 
 bool sensible(const ProfiledWorker& worker) noexcept {
   return std::ranges::all_of(worker.ranks, is_rank) && sensible(worker.busy) && sensible(worker.idle) &&
-         sensible(worker.computing) && sensible(worker.mpi) && sensible(worker.held);
+         sensible(worker.computing) && sensible(worker.mpi) && sensible(worker.held) &&
+         sensible(worker.over_time);
 }
 
 bool sensible(const ProfiledCall& call) noexcept {
@@ -259,6 +344,9 @@ const char* nonsense_in(const Profile& profile) noexcept {
     return "a rank has a number, a worker or a time that none can have";
   if (!std::ranges::all_of(profile.workers, [](const ProfiledWorker& worker) { return sensible(worker); }))
     return "a worker has a rank or a time that none can have";
+  if (!std::ranges::all_of(profile.processes,
+                           [](const ProfiledProcess& process) { return sensible(process); }))
+    return "a process has sizes of messages that none can have";
   if (!std::ranges::all_of(profile.calls, [](const ProfiledCall& call) { return sensible(call); }))
     return "a call has a rank or a time that none can have";
   return nullptr;

@@ -67,6 +67,12 @@ Result<void> Recording::begin(sched::Scheduler& scheduler, const RecordingOption
   mpi::tool::count_messages();
   recording.first_tick_ = mpi::tool::account_switches();
   for (WorkerRecord& worker : recording.workers_) worker.since = recording.first_tick_;
+  if (options.profile) {
+    static const mpi::MessageObserver tally{.sent = &on_counted, .left = &on_left};
+    mpi::observe_messages(tally);
+    // After the account of switches: what a rank has waited is known then when it goes on.
+    scheduler.observe_switches(&on_profiled_switch);
+  }
   return {};
 }
 
@@ -144,6 +150,37 @@ void Recording::on_switch(sched::Task* from, sched::Task* to, std::uint64_t now)
   if (to != nullptr) worker.ready = sched::ready_tasks();
   worker.task = to;
   worker.since = now;
+}
+
+void Recording::on_profiled_switch(sched::Task* from, sched::Task* to, std::uint64_t now) noexcept {
+  Recording& recording = *the_recording;
+  if (recording.stopped()) return;
+  WorkerRecord& worker = recording.workers_[static_cast<std::size_t>(sched::current_worker())];
+  if (from != nullptr && worker.switched != 0) {
+    // What helper fibers do for a rank is no computing.
+    const std::uint64_t length = now - std::min(now, worker.switched);
+    const std::uint64_t inside =
+        worker.running != nullptr ? worker.running->inside(now) - worker.inside : length;
+    const std::uint64_t begin = worker.switched - std::min(worker.switched, recording.first_tick_);
+    worker.bins.add(begin, begin + length, inside);
+  }
+  worker.running = to != nullptr ? recording.own(*to) : nullptr;
+  worker.switched = to != nullptr ? now : 0;
+  if (worker.running != nullptr) worker.inside = worker.running->inside(now);
+}
+
+void Recording::on_counted(mpi::Rank& from, int to, const mpi::MatchKey&, MPI_Count bytes) noexcept {
+  Recording& recording = *the_recording;
+  if (recording.stopped()) return;
+  RankRecord* const record = recording.own(*from.task);
+  if (record != nullptr) record->sent.sent(to, static_cast<std::uint64_t>(bytes));
+}
+
+void Recording::on_left(mpi::Rank& from, mpi::Way way, bool elsewhere, MPI_Count bytes) noexcept {
+  Recording& recording = *the_recording;
+  if (recording.stopped()) return;
+  RankRecord* const record = recording.own(*from.task);
+  if (record != nullptr) record->sent.left(way, elsewhere, static_cast<std::uint64_t>(bytes));
 }
 
 void Recording::on_sent(mpi::Rank& from, int to, const mpi::MatchKey& key, MPI_Count bytes) noexcept {

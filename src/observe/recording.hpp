@@ -6,6 +6,7 @@
 // A thread that a rank has created is not a rank: its MPI calls are counted but not recorded.
 #pragma once
 
+#include <algorithm>
 #include <atomic>
 #include <cstddef>
 #include <cstdint>
@@ -16,7 +17,9 @@
 #include "base/spinlock.hpp"
 #include "mpi/rank/rank.hpp"
 #include "observe/event_ring.hpp"
+#include "observe/sent_tally.hpp"
 #include "observe/site_table.hpp"
+#include "observe/time_bins.hpp"
 #include "sched/scheduler.hpp"
 
 namespace tmpi::observe {
@@ -50,17 +53,33 @@ struct alignas(kCacheLine) RankRecord {
   std::uint64_t paused_wall = 0;    ///< in pauses that have ended
   std::uint64_t paused_waited = 0;  ///< part of paused_wall
   SiteTable sites;
+  SentTally sent;  ///< with profile only
+
+  /// Ticks that it has run inside MPI, up to `now`, if it has run until then.
+  std::uint64_t inside(std::uint64_t now) const noexcept {
+    const std::uint64_t ended = mpi_wall - mpi_waited;
+    if (open == 0) return ended;
+    const std::uint64_t wall = now - std::min(now, call_begin), waiting = waited() - call_waited;
+    return ended + wall - std::min(wall, waiting);
+  }
 };
 
-/// One worker; with trace only. Times in ticks.
+/// One worker: what a profile has of it, and with trace its events. Times in ticks.
 struct alignas(kCacheLine) WorkerRecord {
   std::uint64_t since = 0;            ///< begin of the present stretch of running or idling
   int ready = 0;                      ///< ranks that were ready when the present stretch began
   const sched::Task* task = nullptr;  ///< who runs in the present stretch, null: it is idle
   EventRing ring;
+
+  // With profile, of the stretch in which a rank has run since it was switched to.
+  RankRecord* running = nullptr;
+  std::uint64_t switched = 0;
+  std::uint64_t inside = 0;  ///< what the rank had run inside MPI before
+  TimeBins bins;
 };
 
 struct RecordingOptions {
+  bool profile = true;
   bool trace = false;
   std::size_t ring_bytes = std::size_t{16} << 20;  ///< of each worker
 };
@@ -111,6 +130,9 @@ class Recording {
   void push_message(const Event& event) noexcept;
   RankRecord* own(const sched::Task& task) noexcept;
   static void on_switch(sched::Task* from, sched::Task* to, std::uint64_t now) noexcept;
+  static void on_profiled_switch(sched::Task* from, sched::Task* to, std::uint64_t now) noexcept;
+  static void on_counted(mpi::Rank& from, int to, const mpi::MatchKey& key, MPI_Count bytes) noexcept;
+  static void on_left(mpi::Rank& from, mpi::Way way, bool elsewhere, MPI_Count bytes) noexcept;
   static void on_sent(mpi::Rank& from, int to, const mpi::MatchKey& key, MPI_Count bytes) noexcept;
   static void on_received(mpi::Rank& to, const mpi::MatchKey& key, MPI_Count bytes) noexcept;
 
