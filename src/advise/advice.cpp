@@ -24,15 +24,6 @@ bool possible(const Reading& reading, Way way) noexcept {
   return way != Way::kUnasked || reading.largest_message <= kLargestEager;
 }
 
-std::string words(const Reading& reading, const Choice& choice) {
-  std::string text = fmt::format("--vratio {}", choice.vratio);
-  if (choice.way == Way::kUnasked)
-    text += fmt::format(" --eager-limit {}K", static_cast<long>(reading.largest_message / 1024) + 1);
-  if (choice.way == Way::kBeside) text += " --progress thread";
-  if (choice.way == Way::kReadBeside) text += " --progress thread --rndv read";
-  return text;
-}
-
 std::string table_of_vratios(const Reading& reading) {
   if (reading.vratio != 1) {
     return fmt::format(
@@ -63,7 +54,7 @@ std::string table_of_vratios(const Reading& reading) {
   const Choice best = best_choice(reading);
   if (best.vratio == 1 && best.way == Way::kAtSchedulingPoints)
     return text + "  more ranks per core, larger eager messages or a thread do not pay.\n";
-  return text + fmt::format("  best: {} ({:.4g} s).\n", words(reading, best), best.time);
+  return text + fmt::format("  best: {} ({:.4g} s).\n", options_of(reading, best), best.time);
 }
 
 std::string line(const char* name, double time, double total) {
@@ -72,6 +63,15 @@ std::string line(const char* name, double time, double total) {
 }
 
 }  // namespace
+
+std::string options_of(const Reading& reading, const Choice& choice) {
+  std::string text = fmt::format("--vratio {}", choice.vratio);
+  if (choice.way == Way::kUnasked)
+    text += fmt::format(" --eager-limit {}K", static_cast<long>(reading.largest_message / 1024) + 1);
+  if (choice.way == Way::kBeside) text += " --progress thread";
+  if (choice.way == Way::kReadBeside) text += " --progress thread --rndv read";
+  return text;
+}
 
 // The fewest ranks, and the least help, that are no slower than the best by more than noise.
 Choice best_choice(const Reading& reading) noexcept {

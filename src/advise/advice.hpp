@@ -40,6 +40,8 @@ struct Choice {
   double time = 0;
 };
 Choice best_choice(const Reading& reading) noexcept;
+/// "--vratio 3 --progress thread".
+std::string options_of(const Reading& reading, const Choice& choice);
 
 /// A hypothesis of the table of ranks per core that this run does not fulfil.
 struct Doubt {
