@@ -10,6 +10,13 @@ find_package(fmt REQUIRED)                                # libfmt-dev: text
 find_package(nlohmann_json REQUIRED)                      # nlohmann-json3-dev: what --profile=FILE writes
 find_path(LIBURING_INCLUDE_DIR liburing.h REQUIRED)       # liburing-dev: files, read and written beside the cores; the library itself is loaded when needed
 find_path(LIBDW_INCLUDE_DIR elfutils/libdwfl.h REQUIRED)  # libdw-dev: line numbers of call sites; the library itself is loaded when needed
+# node-d3, or npm's d3 (-DTMPI_D3=.../node_modules/d3/dist/d3.min.js): what the report page draws with; its text becomes part of the page.
+# Without it all is built, and tmpirun --report and tmpi-report say what is missing.
+find_file(TMPI_D3 d3.min.js PATHS /usr/share/nodejs/d3/dist /usr/lib/node_modules/d3/dist NO_DEFAULT_PATH)
+if(NOT TMPI_D3)
+  set(TMPI_D3 "")
+  message(STATUS "d3 is missing (Debian: node-d3): tmpirun --report and tmpi-report will make no pages")
+endif()
 find_path(DOCTEST_INCLUDE_DIR doctest/doctest.h REQUIRED) # doctest-dev: unit tests
 find_package(benchmark REQUIRED)                          # libbenchmark-dev: microbenchmarks
 

@@ -62,6 +62,7 @@ ROOMS = {
     "mpi": "include base ult timers sched net",  # mpi/testing: unit tests run ranks without a launcher
     "observe": "include base ult timers sched net mpi",
     "advise": "base observe",
+    "report": "base observe advise",
     "check": "include base ult timers sched net mpi observe",
     "info": "include",  # an MPI program
     "fortran": "include",  # a library of its own, on top of the C interface
@@ -73,12 +74,12 @@ ROOMS = {
     "launch/options": "base sched net mpi launch/system launch/wire launch/spec",
     "launch/attach": "base net launch/system launch/wire",
     "launch/plan": "base net launch/system launch/options launch/attach",
-    "launch/report": "base observe launch/system launch/spec",
+    "launch/report": "base observe report launch/system launch/spec",
     "launch/launcher": "include base net mpi launch/system launch/wire launch/spec launch/options launch/attach launch/plan launch/report launch/ports launch/neighbours",
     "launch/control": "base sched net launch/wire launch/spec",
     "launch/node": "include base timers sched net mpi observe check privatize launch/system launch/wire launch/spec launch/ports launch/neighbours launch/control",
     "launch/library": "include base net sched mpi privatize launch/system launch/ports",
-    "launch": "include base ult timers sched net mpi observe check privatize",
+    "launch": "include base ult timers sched net mpi observe report check privatize",
 }
 ORDER = {room: index for index, room in enumerate(ROOMS)}
 PUBLIC_HEADERS = {"mpi.h", "mpix.h"}

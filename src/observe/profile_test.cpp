@@ -115,10 +115,18 @@ TEST_CASE("a profile arrives as it was sent") {
   Profile profile = part(0);
   profile.calls = {call("MPI_Send", "/heat", 64, 0, 1.0)};
   profile.calls[0].total.unfinished = true;
+  profile.ranks[0].traffic = {{1, 5}, {{2, 3}, {20, 30}}, 4, 40};
+  profile.workers[0].over_time = {0.5, {0.25, 0.5}, {0.125, 0}};
+  profile.processes = {{0, {}, {{"eager", {{0, 2}, {0, 3}}}}}};
   const Result<Profile> arrived = unpack_profile(pack_profile(profile));
   REQUIRE(arrived);
   CHECK(profile_json(*arrived) == profile_json(profile));
   CHECK(profile_text(*arrived) == profile_text(profile));
+  CHECK(arrived->ranks[0].traffic.peers == std::vector{1, 5});
+  CHECK(arrived->ranks[0].traffic.sent.bytes == std::vector<std::uint64_t>{20, 30});
+  CHECK(arrived->ranks[0].traffic.other_bytes == 40);
+  CHECK(arrived->workers[0].over_time.mpi == std::vector{0.125, 0.0});
+  CHECK(arrived->processes[0].sizes.at("eager").messages == std::vector<std::uint64_t>{0, 2});
 }
 
 TEST_CASE("what is no profile is refused") {
@@ -126,6 +134,12 @@ TEST_CASE("what is no profile is refused") {
   CHECK_FALSE(unpack_profile(""));
   CHECK_FALSE(unpack_profile("\x01"));
   CHECK_FALSE(unpack_profile(std::string(100, '\xff')));
+  Profile uneven = part(0);
+  uneven.ranks[0].traffic.peers = {1, 2};  // and no messages
+  CHECK_FALSE(unpack_profile(pack_profile(uneven)));
+  uneven = part(0);
+  uneven.workers[0].over_time = {0.5, {1}, {}};
+  CHECK_FALSE(unpack_profile(pack_profile(uneven)));
   for (std::size_t length = 0; length < whole.size(); ++length)
     CHECK_FALSE(unpack_profile(whole.substr(0, length)));
 }

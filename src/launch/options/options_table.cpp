@@ -284,8 +284,16 @@ std::string absolute(std::string_view path) {
 
 std::string set_profile(OptionTarget target, std::string_view value) {
   JobSpec& job = target.settings.job;
-  job.profile = value != "0";
+  job.profile_table = value != "0";
+  job.profile = job.profile_table || !job.report_file.empty();
   job.profile_file = value.empty() || value == "0" || value == "1" ? std::string() : absolute(value);
+  return {};
+}
+
+std::string set_report(OptionTarget target, std::string_view value) {
+  if (value.empty()) return "expected a file";
+  target.settings.job.report_file = absolute(value);
+  target.settings.job.profile = true;
   return {};
 }
 
@@ -508,6 +516,11 @@ const std::vector<Option>& table() {
        "full "
        "as JSON.",
        set_profile},
+      {"--report", "", "TMPI_REPORT", "FILE", kOutput,
+       "At the end, write a page for the browser: what to do first, efficiencies, cores, ranks, call sites "
+       "and "
+       "messages.",
+       set_report},
       {"--trace", "", "TMPI_TRACE", "FILE", kOutput,
        "Write a timeline of cores, ranks and messages, to be opened in ui.perfetto.dev or chrome://tracing.",
        set_trace},

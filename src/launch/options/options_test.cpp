@@ -52,6 +52,11 @@ TEST_CASE("a value that may be left out") {
   CHECK(parsed({"--profile", "p"}).job.profile);
   CHECK(parsed({"--profile", "p"}).job.apps[0].program == "p");
   CHECK(parsed({"--profile", "p"}).job.profile_file.empty());
+  CHECK(parsed({"--profile", "p"}).job.profile_table);
+  CHECK(parsed({"--report", "run.html", "p"}).job.profile);
+  CHECK_FALSE(parsed({"--report", "run.html", "p"}).job.profile_table);
+  CHECK(parsed({"--report", "run.html", "p"}).job.report_file.ends_with("/run.html"));
+  CHECK(parsed({"--report", "run.html", "p"}, {{"TMPI_PROFILE", "0"}}).job.profile);
   CHECK(parsed({"--profile=/tmp/a b", "p"}).job.profile_file == "/tmp/a b");
   CHECK(parsed({"--profile=out.json", "p"}).job.profile_file.ends_with("/out.json"));
   CHECK(parsed({"--profile=out.json", "p"}).job.profile_file.starts_with("/"));

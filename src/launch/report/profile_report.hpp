@@ -1,5 +1,5 @@
-// ProfileReport: --profile as tmpirun sees it. Each node process sends its part when it ends; put together,
-// they are one table and one file, both here where the user is.
+// ProfileReport: --profile and --report as tmpirun sees them. Each node process sends its part when it ends; put
+// together, they are a table, a file and a page, all here where the user is.
 #pragma once
 
 #include <cstdio>
@@ -10,32 +10,40 @@
 
 #include "base/result.hpp"
 #include "launch/spec/job_spec.hpp"
+#include "observe/profile.hpp"
 
 namespace tmpi::launch {
 
 class ProfileReport {
  public:
-  /// Opens the file, so that a bad path is known before the job runs.
+  /// Opens the files, so that a bad path is known before the job runs.
   static Result<ProfileReport> prepare(const JobSpec& job);
 
   /// Bytes of a node process's part, in order.
   void add(int node, std::string_view piece);
 
   /// What the user should read: the table, which node processes' parts are missing in it, what failed. Writes
-  /// the file. Nothing if no part has come: the job has not run. `nodes`: their names, by number.
+  /// the files. Nothing if no part has come: the job has not run. `nodes`: their names, by number.
   std::vector<std::string> finish(const std::vector<std::string>& nodes);
-  /// The file could not be written.
+  /// A file could not be written.
   bool failed() const { return failed_; }
 
  private:
-  explicit ProfileReport(const JobSpec& job) : path_(job.profile_file) {}
-  void write(const std::string& text, std::vector<std::string>& notices);
-
   struct Close {
     void operator()(std::FILE* file) const { std::fclose(file); }
   };
-  std::string path_;  // empty: only the table
-  std::unique_ptr<std::FILE, Close> file_;
+  struct File {
+    std::string option;  // as the user knows it: "--report run.html"; empty: not wanted
+    std::unique_ptr<std::FILE, Close> file;
+  };
+
+  explicit ProfileReport(bool table) : table_(table) {}
+  static Result<void> open(File& file, std::string option, const std::string& path);
+  bool write(File& file, const std::string& text, std::vector<std::string>& notices);
+  void write_page(const observe::Profile& whole, std::vector<std::string>& notices);
+
+  bool table_;
+  File json_, page_;
   std::vector<std::string> parts_;  // by node process, packed
   bool failed_ = false;
 };

@@ -72,10 +72,12 @@ struct JobSpec {
   int polling_limit = 10;  ///< --polling-limit, seconds
   bool quiet = false;
   bool verbose = false;
-  bool check = false;  ///< --check
-  bool profile = false;
-  std::string profile_file;  ///< --profile=FILE, empty: only the table; tmpirun's own affair
-  std::string trace_file;    ///< --trace, empty: none
+  bool check = false;          ///< --check
+  bool profile = false;        ///< node processes record one: --profile or --report
+  bool profile_table = false;  ///< --profile; this and the two files are tmpirun's own affair
+  std::string profile_file;    ///< --profile=FILE, empty: only the table
+  std::string report_file;     ///< --report, empty: none
+  std::string trace_file;      ///< --trace, empty: none
   std::size_t trace_buffer = 16 << 20;
   std::vector<std::string> shared_libraries;   ///< --share-library
   std::vector<std::string> private_libraries;  ///< --private-library
