@@ -17,10 +17,11 @@ constexpr int kUsage = 2;
 constexpr std::size_t kMostProfiles = 2;
 
 constexpr char kHelp[] =
-    "usage: tmpi-report [-o FILE.html] PROFILE [PROFILE]\n"
+    "usage: tmpi-report [-o FILE.html] [--trace TRACE] PROFILE [PROFILE]\n"
     "Makes a page for the browser from a profile (tmpirun --profile=PROFILE ...), or from two, beside each "
     "other.\n"
-    "  -o FILE   where to write it; default: the first profile's name with .html in the place of .json\n"
+    "  -o FILE        where to write it; default: the first profile's name with .html in the place of .json\n"
+    "  --trace TRACE  show a window of this trace (tmpirun --trace TRACE) of the first run\n"
     "The page is one file that needs no network. docs/reference/profiling.md explains what it shows.\n";
 
 int complain(const std::string& sentence) {
@@ -30,7 +31,7 @@ int complain(const std::string& sentence) {
 
 struct Arguments {
   std::vector<std::string> profiles;
-  std::string page;
+  std::string page, trace;
   bool help = false;
 };
 
@@ -40,9 +41,9 @@ tmpi::Result<Arguments> parse(int argc, char** argv) {
     const std::string word = argv[i];
     if (word == "-h" || word == "--help") {
       parsed.help = true;
-    } else if (word == "-o") {
-      if (++i == argc) return tmpi::Failure{"-o needs a file to write to"};
-      parsed.page = argv[i];
+    } else if (word == "-o" || word == "--trace") {
+      if (++i == argc) return tmpi::Failure{fmt::format("{} needs a file", word)};
+      (word == "-o" ? parsed.page : parsed.trace) = argv[i];
     } else if (word.size() > 1 && word[0] == '-') {
       return tmpi::Failure{fmt::format("unknown option '{}'. `tmpi-report --help` lists all", word)};
     } else {
@@ -85,7 +86,7 @@ int main(int argc, char** argv) {
   }
   std::vector<tmpi::report::Shown> shown;
   for (std::size_t i = 0; i < profiles.size(); ++i) shown.push_back({arguments->profiles[i], &profiles[i]});
-  const auto page = tmpi::report::make_page(shown);
+  const auto page = tmpi::report::make_page(shown, arguments->trace);
   if (!page) return complain(page.message());
   std::ofstream file(arguments->page, std::ios::binary);
   file << *page;

@@ -18,7 +18,8 @@ struct Shown {
 
 /// Failure sentences: tmpi was built without d3. Known before there is a profile.
 Result<void> can_make_page();
-/// One profile, or two beside each other.
-Result<std::string> make_page(std::span<const Shown> profiles);
+/// One profile, or two beside each other. `trace`: of the (first) run, a window of which is shown if the file is there;
+/// empty: none.
+Result<std::string> make_page(std::span<const Shown> profiles, const std::string& trace = {});
 
 }  // namespace tmpi::report

@@ -105,6 +105,16 @@ class OfARun(ReportTest):
             for title in ("What to do first", "Efficiency", "Cores", "Ranks", "Call sites", "Messages", "Collectives"):
                 self.assertIn(f">{title}</h2>", document)
 
+    def test_window_of_a_trace(self):
+        for manner in (("--workers", 2), ("--nodes", 2)):
+            page, trace = os.path.join(self.directory(), "run.html"), os.path.join(self.directory(), "run.trace")
+            self.run_job("--report", page, "--trace", trace, "-n", 4, *manner, program("known.c"))
+            shown = self.show(page).split("<script")[0]  # what stands before the scripts has been drawn
+            self.assertIn("in the middle of the job", shown)
+            self.assertIn('aria-label="Timeline', shown)
+        without = self.show(self.report(self.write("no.json", synthetic(4, degree=3)))).split("<script")[0]
+        self.assertNotIn("in the middle of the job", without)
+
     def test_report_alone_prints_no_table(self):
         page = os.path.join(self.directory(), "run.html")
         job = self.run_job("--report", page, "-n", 2, program("known.c"))
@@ -168,7 +178,7 @@ class OfProfiles(ReportTest):
 
     def test_complaints(self):
         for words, sentence in ((["/nowhere.json"], "cannot read /nowhere.json"), (["a", "b", "c"], "two profiles at most, not 3"),
-                                (["-x"], "unknown option '-x'"), (["-o"], "-o needs a file"), ([], "usage:")):
+                                (["-x"], "unknown option '-x'"), (["-o"], "-o needs a file"), (["--trace"], "--trace needs a file"), ([], "usage:")):
             made = subprocess.run([REPORT, *words], capture_output=True, text=True, timeout=HANG)
             self.assertEqual(made.returncode, 2)
             self.assertIn(sentence, made.stderr)

@@ -17,7 +17,7 @@ Result<void> ProfileReport::open(File& file, std::string option, const std::stri
 }
 
 Result<ProfileReport> ProfileReport::prepare(const JobSpec& job) {
-  ProfileReport report(job.profile_table);
+  ProfileReport report(job);
   if (const std::string& path = job.profile_file; !path.empty()) {
     if (Result<void> ok = open(report.json_, "--profile=" + path, path); !ok) return ok.failure();
   }
@@ -49,6 +49,8 @@ std::vector<std::string> ProfileReport::finish(const std::vector<std::string>& n
     }
   }
   if (profiles.empty()) return notices;
+  // Node processes on other hosts may have written theirs there: then there is no timeline.
+  if (!trace_.empty() && nodes.size() > 1) trace_ += ".node0";
   const observe::Profile whole = observe::merge_profiles(std::move(profiles));
   if (table_) notices.push_back(observe::profile_text(whole));
   if (!missing.empty()) {
@@ -62,7 +64,7 @@ std::vector<std::string> ProfileReport::finish(const std::vector<std::string>& n
 
 void ProfileReport::write_page(const observe::Profile& whole, std::vector<std::string>& notices) {
   const tmpi::report::Shown shown[] = {{"", &whole}};
-  const Result<std::string> page = tmpi::report::make_page(shown);
+  const Result<std::string> page = tmpi::report::make_page(shown, trace_);
   if (!page) {
     failed_ = true;
     notices.push_back(fmt::format("{}: {}", page_.option, page.message()));

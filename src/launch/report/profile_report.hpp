@@ -37,12 +37,13 @@ class ProfileReport {
     std::unique_ptr<std::FILE, Close> file;
   };
 
-  explicit ProfileReport(bool table) : table_(table) {}
+  explicit ProfileReport(const JobSpec& job) : table_(job.profile_table), trace_(job.trace_file) {}
   static Result<void> open(File& file, std::string option, const std::string& path);
   bool write(File& file, const std::string& text, std::vector<std::string>& notices);
   void write_page(const observe::Profile& whole, std::vector<std::string>& notices);
 
   bool table_;
+  std::string trace_;  // of this run, empty: none
   File json_, page_;
   std::vector<std::string> parts_;  // by node process, packed
   bool failed_ = false;

@@ -10,8 +10,9 @@ const readTrace = (text) => {
     return rows.get(name);
   };
   const trace = JSON.parse(text), names = new Map();
-  let end = 0;
+  let begin = Infinity, end = 0;
   for (const event of trace.traceEvents) {
+    if (event.ph === "X") begin = Math.min(begin, event.ts);
     if (event.ph === "M" && event.name === "thread_name") names.set(event.tid, event.args.name);
     if (event.ph === "X" && event.cat === "run") {
       row(`rank ${event.args.rank}`, "rank", event.args.rank).runs.push([event.ts, event.ts + event.dur, event.args.worker]);
@@ -32,7 +33,7 @@ const readTrace = (text) => {
     each.calls.sort((a, b) => a[0] - b[0]);
   }
   const all = [...rows.values()].sort((a, b) => a.order - b.order);
-  return {end, cores: all.filter((each) => each.kind === "core"), ranks: all.filter((each) => each.kind === "rank"),
+  return {begin, end, cores: all.filter((each) => each.kind === "core"), ranks: all.filter((each) => each.kind === "rank"),
           arrows: [...arrows.values()].filter((arrow) => arrow.got !== null).sort((a, b) => a.sent - b.sent)};
 };
 
@@ -42,7 +43,7 @@ const timelineOf = (into, trace) => {
   const canvas = element("canvas", {tabindex: 0, role: "img", "aria-label": "Timeline: + and - zoom, arrow keys move, Escape shows all"});
   const readout = element("p", {class: "readout", "aria-live": "polite"}, "Point at a call to read it. The wheel, + and − zoom, arrow keys move, Escape shows all.");
   const axis = d3.create("svg").attr("width", width).attr("height", 24);
-  const base = d3.scaleLinear([0, trace.end || 1], [left, width - 28]);
+  const base = d3.scaleLinear([trace.begin, trace.end || 1], [left, width - 28]);
   const draw = () => {
     const context = sized(canvas, width, shown.length * height + 4), x = transform.rescaleX(base);
     const place = new Map(shown.map((row, i) => [row.name, i]));
@@ -118,7 +119,7 @@ const timelineOf = (into, trace) => {
 };
 
 const timelineSection = (section) => {
-  const holder = element("div");
+  const holder = element("div"), given = document.getElementById("trace").textContent;
   const file = element("input", {type: "file", "aria-label": "Trace file", onchange: async () => {
     holder.textContent = "";
     try {
@@ -127,5 +128,12 @@ const timelineSection = (section) => {
       holder.append(element("p", {class: "problem", role: "alert"}, `This is no trace that tmpirun --trace has written: ${error.message}`));
     }
   }});
-  section.append(element("p", {}, "Open a trace of the same run (tmpirun --trace FILE ...; of several node processes one of FILE.node0, ...): ", file), holder);
+  if (given !== "null") {
+    const trace = readTrace(given);
+    section.append(element("p", {class: "note"}, `A window of the trace: ${seconds((trace.end - trace.begin) / 1e6)} in the middle of the job` +
+      `${profiles[0].nodes > 1 ? ", node process 0" : ""}.`), holder);
+    timelineOf(holder, trace);
+  }
+  section.append(element("p", {}, "Open a whole trace of the same run (tmpirun --trace FILE ...; of several node processes one of FILE.node0, ...): ", file));
+  if (given === "null") section.append(holder);
 };
