@@ -71,7 +71,8 @@ tmpi::Result<tmpi::observe::Profile> read(const std::string& path) {
 
 }  // namespace
 
-int main(int argc, char** argv) {
+// What is thrown, for want of memory, ends the program.
+int main(int argc, char** argv) {  // NOLINT(bugprone-exception-escape)
   const auto arguments = parse(argc, argv);
   if (!arguments) return complain(arguments.message());
   if (arguments->help || arguments->profiles.empty()) {
