@@ -173,6 +173,28 @@ class OfProfiles(ReportTest):
         self.assertIn("it was written by an older tmpi", document)
         self.check_figures(self.figures(document), profile)
 
+    def test_keyboard(self):
+        keys = ["ArrowRight", "ArrowRight", "ArrowDown", "+", "-"]
+        handled = f"""
+for (const canvas of document.querySelectorAll("canvas[tabindex]"))
+  for (const key of {json.dumps(keys)}) canvas.dispatchEvent(new KeyboardEvent("keydown", {{key, bubbles: true}}));
+for (const button of document.querySelectorAll("th button")) if (button.textContent === "calls") button.click();
+for (const select of document.querySelectorAll("select")) {{
+  select.selectedIndex = select.options.length - 1;
+  select.dispatchEvent(new Event("change"));
+}}
+"""
+        page = self.report(self.write("keys.json", synthetic(16, degree=3)))
+        with open(page, encoding="utf-8") as file:
+            text = file.read()
+        end = text.rindex("})();")
+        with open(page, "w", encoding="utf-8") as file:
+            file.write(text[:end] + handled + text[end:])
+        shown = self.show(page).split("<script")[0]
+        self.assertRegex(shown, r">Rank \d+ on worker \d+: .* computing")
+        self.assertIn(">From rank 1 to rank 1: nothing.<", shown)
+        self.assertRegex(shown, r'aria-sort="descending"[^>]*><button>calls<')
+
     def test_dark_scheme(self):
         self.show(self.report(self.write("dark.json", synthetic(16, degree=3))), "--blink-settings=preferredColorScheme=0")
 
