@@ -100,6 +100,12 @@ class ImageSet {
   const LibraryChoices& libraries() const { return libraries_; }
   void set_libraries(const LibraryChoices& libraries) { libraries_ = libraries; }
 
+  /// The file that ranks take for their program's: of the first object, or of what that takes the place of.
+  const std::string& program_file() const {
+    return stands_for_.empty() ? objects_.front()->file->path() : stands_for_;
+  }
+  void set_stands_for(const std::string& path) { stands_for_ = path; }
+
   std::size_t mappings_per_image() const { return mappings_.size() + gaps_; }
   bool needs_exec_stack() const;
 
@@ -125,6 +131,7 @@ class ImageSet {
   std::vector<std::uint64_t> pool_offsets_;
   std::shared_ptr<const Scope> scope_;
   LibraryChoices libraries_;
+  std::string stands_for_;
   TemplateMemory template_;
   std::vector<Mapping> mappings_;
   std::vector<std::pair<std::uint64_t, DataSpan*>> spans_;  // (image offset of the span's begin, span)

@@ -6,6 +6,7 @@
 
 #include "privatize/debugger.hpp"
 #include "privatize/dl_scope.hpp"
+#include "privatize/elf_file.hpp"
 #include "privatize/entry.hpp"
 #include "privatize/link_maps.hpp"
 #include "privatize/own_limits.hpp"
@@ -93,14 +94,20 @@ class LoadedGroup final : public Group {
 
 }  // namespace
 
+bool is_rank_program(const std::string& path) {
+  return bool(ElfFile::open(path, ElfFile::Role::kProgram));
+}
+
 Result<std::unique_ptr<Group>> Group::load(const GroupOptions& options) {
   if (auto r = check_choices(options.libraries); !r) return r.failure();
   SetRequest request;
   request.path = options.program;
   request.shim = options.shim;
   request.preload = options.preload;
+  request.needed = options.needed;
   request.images = options.images;
   request.libraries = options.libraries;
+  request.stands_for = options.stands_for;
   auto set = build_set(request);
   if (!set) return set.failure();
   return std::unique_ptr<Group>(std::make_unique<LoadedGroup>(std::move(*set)));

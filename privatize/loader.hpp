@@ -19,8 +19,13 @@ struct GroupOptions {
   int images = 1;                    ///< most images that will be loaded (reserves address space)
   std::string shim;                  ///< path of libtmpi-shim.so
   std::vector<std::string> preload;  ///< libraries that are searched next after the program (preload.hpp)
+  std::vector<std::string> needed;   ///< libraries that the program needs besides those that it names
   LibraryChoices libraries;
+  std::string stands_for;  ///< what /proc/self/exe leads to for its ranks; empty: `program`
 };
+
+/// Whether the file can be GroupOptions::program, as far as it alone says so.
+bool is_rank_program(const std::string& path);
 
 /// Functions that images bind to instead of the node process's own of the same name: `substitute(name)`,
 /// unless it is null. A definition in the image itself comes first. Before any Group is loaded.

@@ -34,7 +34,7 @@ namespace {
 /// The running rank's program, null outside of ranks.
 const char* running_program() noexcept {
   const RankState* state = thread_context.rank < 0 ? nullptr : rank_state(thread_context.rank);
-  return state == nullptr ? nullptr : state->set->objects().front()->file->path().c_str();
+  return state == nullptr ? nullptr : state->set->program_file().c_str();
 }
 
 bool means_own_file(const char* path) noexcept {

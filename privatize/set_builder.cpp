@@ -123,7 +123,9 @@ Result<Object*> Builder::need(const std::string& name, const Object& from, std::
 
 Result<void> Builder::collect_needed(std::size_t index) {
   Object& object = *set_->objects()[index];
-  for (const std::string& name : object.file->dynamic().needed) {
+  std::vector<std::string> names = object.file->dynamic().needed;
+  if (index == 0) names.insert(names.end(), request_.needed.begin(), request_.needed.end());
+  for (const std::string& name : names) {
     auto needed = need(name, object, index);
     if (!needed) return needed.failure();
     if (*needed != nullptr) object.needed.push_back(*needed);
@@ -219,6 +221,7 @@ Result<void> Builder::bind() {
   const std::shared_ptr<const Scope> scope = make_scope();
   set_->keep_scope(scope);
   set_->set_libraries(request_.libraries);
+  set_->set_stands_for(request_.stands_for);
   Resolver resolver(*scope);
   Relocator relocator(*set_, resolver);
   relocator.find_static_tls();

@@ -18,6 +18,7 @@ struct SetRequest {
   ElfFile::Role role = ElfFile::Role::kProgram;
   std::string shim;                   ///< empty: none
   std::vector<std::string> preload;   ///< libraries that are searched next after `path`
+  std::vector<std::string> needed;    ///< libraries that `path` needs besides those that it names
   const ImageSet* program = nullptr;  ///< the rank's, if this is a library that it opens (dlopen)
   std::vector<const Object*> global;  ///< then: of libraries that it has opened with RTLD_GLOBAL
   bool own_first = false;             ///< then: RTLD_DEEPBIND
@@ -27,6 +28,7 @@ struct SetRequest {
   int images = 1;
   bool check_limit = true;  ///< against vm.max_map_count, for all images
   LibraryChoices libraries;
+  std::string stands_for;  ///< the program that it takes the place of (ImageSet::program_file)
 };
 
 /// The set, ready to map images. Not thread-safe against itself: one call at a time.

@@ -6,6 +6,7 @@
 #include <cstdlib>
 #include <vector>
 
+#include "launch/node/rank_program.hpp"
 #include "launch/system/program_path.hpp"
 #include "privatize/set_builder.hpp"
 
@@ -74,8 +75,12 @@ Result<std::string> describe_libraries(std::span<char* const> words) {
   }
   const Result<std::string> shim = find_companion("libtmpi-shim.so");
   if (!shim) return shim.failure();
+  Result<RankProgram> program = find_rank_program({app.program, {app.program}},
+                                                  {"", app.environment, value_for(app, "LD_LIBRARY_PATH")});
+  if (!program) return program.failure();
   privatize::SetRequest request;
-  request.path = app.program;
+  request.path = std::move(program->path);
+  if (!program->library.empty()) request.needed.push_back(std::move(program->library));
   request.shim = *shim;
   request.libraries = library_choices(job, app);
   if (const Result<void> possible = check_choices(request.libraries); !possible) return possible.failure();

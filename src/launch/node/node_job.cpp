@@ -211,32 +211,41 @@ Result<std::vector<std::string>> NodeJob::preloaded_libraries(const AppSpec& app
 
 Result<void> NodeJob::load_programs() {
   std::vector<int> images(spec_.apps.size(), 0);
+  arguments_.resize(spec_.apps.size());
   for (int i = 0; i < layout_.ranks; ++i)
     ++images[static_cast<std::size_t>(spec_.app_of(mpi_->local_at(i).world_rank))];
   for (std::size_t index = 0; index < spec_.apps.size(); ++index) {
     programs_.push_back(nullptr);
     if (images[index] == 0) continue;
-    Result<std::unique_ptr<privatize::Group>> group =
-        load_program(spec_.apps[index].program, images[index], spec_.apps[index]);
-    if (!group) return group.failure();
-    programs_.back() = *std::move(group);
+    const AppSpec& app = spec_.apps[index];
+    Result<LoadedProgram> loaded = load_program({app.program, app.arguments}, app.wdir, images[index], app);
+    if (!loaded) return loaded.failure();
+    programs_.back() = std::move(loaded->group);
+    arguments_[index] = std::move(loaded->arguments);
   }
   return {};
 }
 
-Result<std::unique_ptr<privatize::Group>> NodeJob::load_program(const std::string& path, int images,
-                                                                const AppSpec& app) const {
+Result<LoadedProgram> NodeJob::load_program(RankProgram named, const std::string& wdir, int images,
+                                            const AppSpec& app) const {
   const Result<std::string> shim = find_companion("libtmpi-shim.so");
   if (!shim) return shim.failure();
+  Result<RankProgram> program =
+      find_rank_program(std::move(named), {wdir, app.environment, value_for(app, "LD_LIBRARY_PATH")});
+  if (!program) return program.failure();
   privatize::GroupOptions options;
-  options.program = path;
+  options.program = std::move(program->path);
+  options.stands_for = std::move(program->stands_for);
   options.images = images;
   options.shim = *shim;
   options.libraries = library_choices(spec_, app);
   Result<std::vector<std::string>> preload = preloaded_libraries(app);
   if (!preload) return preload.failure();
   options.preload = *std::move(preload);
-  return privatize::Group::load(options);
+  if (!program->library.empty()) options.needed.push_back(std::move(program->library));
+  Result<std::unique_ptr<privatize::Group>> group = privatize::Group::load(options);
+  if (!group) return group.failure();
+  return LoadedProgram{*std::move(group), std::move(program->arguments)};
 }
 
 // What a program says of itself before it runs: others may still spawn, by a library that they open later.
@@ -276,7 +285,9 @@ void NodeJob::prepare_spawning() {
   const AppSpec& app = spec_.apps.front();
   starter_ = std::make_unique<WorldStarter>(
       node_, *mpi_, *scheduler_,
-      [this, &app](const std::string& path, int images) { return load_program(path, images, app); },
+      [this, &app](RankProgram named, const std::string& wdir, int images) {
+        return load_program(std::move(named), wdir, images, app);
+      },
       shared_variables(app), wdir_);
   starter_->set_prepare(&end_quiescence);
   prepare_job_ways(node_);
@@ -459,8 +470,8 @@ void NodeJob::run_rank(void* argument) {
         EndKind::kStartFailed, start.rank, 1,
         fmt::format("rank {} on host {}: {}", start.rank, start.job->mpi_->host(), mapped.message()));
   }
-  const std::string& wdir =
-      start.job->wdirs_[static_cast<std::size_t>(start.app - start.job->spec_.apps.data())];
+  const auto index = static_cast<std::size_t>(start.app - start.job->spec_.apps.data());
+  const std::string& wdir = start.job->wdirs_[index];
   if (wdir != start.job->wdir_ && !privatize::choose_directory(start.rank, wdir.c_str())) {
     Control::instance()->end_job(
         EndKind::kStartFailed, start.rank, 1,
@@ -469,7 +480,7 @@ void NodeJob::run_rank(void* argument) {
   }
   const ult::Stack& stack = sched::current()->stack;
   privatize::tell_stack(start.rank, stack.base, stack.size);
-  start.program->run_image(start.image, start.app->arguments, std::move(environment));
+  start.program->run_image(start.image, start.job->arguments_[index], std::move(environment));
 }
 
 void NodeJob::run() {

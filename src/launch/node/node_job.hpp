@@ -21,6 +21,7 @@
 #include "launch/node/core_share.hpp"
 #include "launch/node/layout.hpp"
 #include "launch/node/port_calls.hpp"
+#include "launch/node/rank_program.hpp"
 #include "launch/node/world_starter.hpp"
 #include "launch/spec/node_spec.hpp"
 #include "launch/wire/state_dump.hpp"
@@ -85,8 +86,8 @@ class NodeJob {
   void register_with_mpi();
   void spawn_ranks();
   void prepare_spawning();
-  Result<std::unique_ptr<privatize::Group>> load_program(const std::string& path, int images,
-                                                         const AppSpec& app) const;
+  Result<LoadedProgram> load_program(RankProgram named, const std::string& wdir, int images,
+                                     const AppSpec& app) const;
   bool spawns() const;
   bool meets_other_jobs() const;
   int most_workers() const;   ///< that this node process may have
@@ -117,6 +118,7 @@ class NodeJob {
   int workers_of_all_ = 0;  // that the node processes may have, where there are several
   mpi::Job* mpi_ = nullptr;
   std::vector<std::unique_ptr<privatize::Group>> programs_;  // by app; null: none of its ranks are here
+  std::vector<std::vector<std::string>> arguments_;          // by app: argv of its ranks
   std::unique_ptr<sched::Scheduler> scheduler_;
   std::vector<RankStart> starts_;
   std::unique_ptr<WorldStarter> starter_;

@@ -147,7 +147,7 @@ void WorldStarter::load_programs(Part& part, WorldProblems& problems) {
     images[static_cast<std::size_t>(spec.app_of(rank))] +=
         spec.node_of[static_cast<std::size_t>(rank)] == node_.node ? 1 : 0;
   for (std::size_t index = 0; index < spec.wanted.apps.size(); ++index) {
-    part.programs.push_back(nullptr);
+    part.programs.emplace_back();
     if (images[index] == 0) continue;
     const WorldApp& app = spec.wanted.apps[index];
     const auto refuse = [&](const std::string& why) {
@@ -163,17 +163,19 @@ void WorldStarter::load_programs(Part& part, WorldProblems& problems) {
       refuse(found.problem);
       continue;
     }
-    Result<std::unique_ptr<privatize::Group>> group = load_(found.path, images[index]);
-    if (!group) {
-      refuse(group.message());
+    std::vector<std::string> arguments = {app.command};
+    arguments.insert(arguments.end(), app.arguments.begin(), app.arguments.end());
+    Result<LoadedProgram> loaded = load_({found.path, std::move(arguments)}, app.wdir, images[index]);
+    if (!loaded) {
+      refuse(loaded.message());
       continue;
     }
-    if ((*group)->needs_exec_stack()) {
+    if (loaded->group->needs_exec_stack()) {
       refuse(fmt::format("{} needs an executable stack, which a program that is spawned cannot have",
                          found.path));
       continue;
     }
-    part.programs.back() = *std::move(group);
+    part.programs.back() = *std::move(loaded);
   }
 }
 
@@ -218,11 +220,10 @@ Result<void> WorldStarter::make_ranks(Part& part) {
     mpi::Rank& rank = *part.ranks[static_cast<std::size_t>(local)];
     const auto app = static_cast<std::size_t>(spec.app_of(rank.world_rank - spec.first));
     const WorldApp& wanted = spec.wanted.apps[app];
-    std::vector<std::string> arguments = {wanted.command};
-    arguments.insert(arguments.end(), wanted.arguments.begin(), wanted.arguments.end());
+    const LoadedProgram& program = part.programs[app];
     part.starts.push_back(std::make_unique<RankStart>(
-        RankStart{this, part.programs[app].get(), &wanted, rank.world_rank, images[app]++,
-                  std::move(arguments), environment_of(rank, local, here)}));
+        RankStart{this, program.group.get(), &wanted, rank.world_rank, images[app]++, program.arguments,
+                  environment_of(rank, local, here)}));
     tasks.push_back({workers[static_cast<std::size_t>(local)], &run_rank, part.starts.back().get(), &rank});
   }
   const Result<int> first = scheduler_.add(tasks);

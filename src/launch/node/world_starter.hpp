@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "base/result.hpp"
+#include "launch/node/rank_program.hpp"
 #include "launch/spec/node_spec.hpp"
 #include "launch/spec/world_spec.hpp"
 #include "launch/wire/frames.hpp"
@@ -23,9 +24,9 @@ namespace tmpi::launch {
 
 class WorldStarter {
  public:
-  /// Loads a program for so many ranks; any thread. Failure: the loader's sentence.
+  /// Loads a program for so many ranks, which start in `wdir`; any thread. Failure: a sentence, mostly the loader's.
   using LoadProgram =
-      std::function<Result<std::unique_ptr<privatize::Group>>(const std::string& path, int images)>;
+      std::function<Result<LoadedProgram>(RankProgram named, const std::string& wdir, int images)>;
 
   /// `node`, `mpi` and `scheduler` live as long as the process, as this does. `variables` are those of every rank
   /// ("NAME=value"), `wdir` is where ranks start.
@@ -62,7 +63,7 @@ class WorldStarter {
   };
   struct Part {  // of a world: what is here
     WorldSpec spec;
-    std::vector<std::unique_ptr<privatize::Group>> programs;  // by app; null: none of its ranks are here
+    std::vector<LoadedProgram> programs;  // by app; of those whose ranks are all elsewhere nothing
     std::vector<std::unique_ptr<RankStart>> starts;
     std::vector<mpi::Rank*> ranks;
   };

@@ -88,9 +88,6 @@ Result<Settings> parse_options(std::span<const std::string> arguments,
 /// "--wdir" and "-wdir" are the same, as for mpirun; "-n" and "--n" too.
 std::string_view without_dashes(std::string_view word);
 
-/// Puts "NAME=value" into the place of an earlier line for the same name, or behind all.
-void put_variable(std::vector<std::string>& lines, std::string line);
-
 /// Option values as the table's functions read them (exposed for tests).
 Result<long> parse_number(std::string_view text, long least, long most);
 Result<std::size_t> parse_size(std::string_view text);  ///< "1M", "256k", "65536"

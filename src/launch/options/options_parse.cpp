@@ -9,6 +9,7 @@
 #include "launch/options/habits.hpp"
 #include "launch/options/options.hpp"
 #include "launch/options/suggest.hpp"
+#include "launch/system/variables.hpp"
 
 namespace tmpi::launch {
 
@@ -307,17 +308,6 @@ class Parser {
 std::string_view without_dashes(std::string_view word) {
   word.remove_prefix(std::min(word.find_first_not_of('-'), word.size()));
   return word;
-}
-
-void put_variable(std::vector<std::string>& lines, std::string line) {
-  const std::string_view name = std::string_view(line).substr(0, line.find('=') + 1);
-  const auto earlier =
-      std::ranges::find_if(lines, [&](const std::string& each) { return each.starts_with(name); });
-  if (earlier == lines.end()) {
-    lines.push_back(std::move(line));
-  } else {
-    *earlier = std::move(line);
-  }
 }
 
 Result<Settings> parse_options(std::span<const std::string> arguments,

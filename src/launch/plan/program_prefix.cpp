@@ -13,6 +13,8 @@
 #include <utility>
 
 #include "launch/system/program_path.hpp"
+#include "launch/system/script.hpp"
+#include "launch/system/variables.hpp"
 
 namespace tmpi::launch {
 namespace {
@@ -62,7 +64,7 @@ std::size_t find_behind(const Words& words, const std::string& wdir, bool plain)
     if (words[i].empty() || words[i].starts_with('-')) continue;
     const ProgramPath found = find_program(words[i], wdir);
     if (found.path.empty()) continue;
-    if (is_of_tmpi(found.path)) return i;
+    if (is_of_tmpi(found.path) || is_python_name(words[i])) return i;
     if (first == 0) first = i;
   }
   return plain ? first : 0;
