@@ -2590,6 +2590,7 @@ int PMPI_T_source_get_timestamp(int source_index, MPI_Count *timestamp);
 /* For Fortran: MPI_Fint and conversions (not part of the ABI) */
 typedef int MPI_Fint;
 typedef MPI_Status MPI_F08_status;
+typedef MPI_Status MPI_F08_Status;
 #define MPI_F_STATUS_IGNORE ((MPI_Fint*)0)
 #define MPI_F_STATUSES_IGNORE ((MPI_Fint*)0)
 #define MPI_F08_STATUS_IGNORE ((MPI_F08_status*)0)

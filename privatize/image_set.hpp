@@ -33,6 +33,12 @@ struct Fixups {
 
 class Scope;
 
+/// Another MPI's library that a file names and that would be found; tmpi stands in for it.
+struct ReplacedLibrary {
+  std::string name;  ///< as it was asked for
+  std::string path;
+};
+
 class ImageSet {
  public:
   explicit ImageSet(int images)
@@ -106,6 +112,9 @@ class ImageSet {
   }
   void set_stands_for(const std::string& path) { stands_for_ = path; }
 
+  const std::vector<ReplacedLibrary>& replaced() const { return replaced_; }
+  void note_replaced(ReplacedLibrary library) { replaced_.push_back(std::move(library)); }
+
   std::size_t mappings_per_image() const { return mappings_.size() + gaps_; }
   bool needs_exec_stack() const;
 
@@ -132,6 +141,7 @@ class ImageSet {
   std::shared_ptr<const Scope> scope_;
   LibraryChoices libraries_;
   std::string stands_for_;
+  std::vector<ReplacedLibrary> replaced_;
   TemplateMemory template_;
   std::vector<Mapping> mappings_;
   std::vector<std::pair<std::uint64_t, DataSpan*>> spans_;  // (image offset of the span's begin, span)

@@ -34,6 +34,15 @@ class LoadedGroup final : public Group {
 
   bool needs_exec_stack() const override { return set_->needs_exec_stack(); }
 
+  std::vector<std::string> replacements() const override {
+    std::vector<std::string> sentences;
+    for (const ReplacedLibrary& library : set_->replaced()) {
+      sentences.push_back(set_->objects().front()->file->path() + ": needs " + library.name + ", which is " +
+                          library.path + "; tmpi's own takes its place");
+    }
+    return sentences;
+  }
+
   bool refers_to(std::string_view symbol) const override {
     return std::ranges::any_of(set_->objects(), [&](const auto& object) { return refers(*object, symbol); });
   }

@@ -40,6 +40,8 @@ class Group {
   /// too many mappings for `images`.
   static Result<std::unique_ptr<Group>> load(const GroupOptions& options);
   virtual ~Group() = default;
+  /// Sentences for -v: what of another MPI the program would have found, and what stands in for it.
+  virtual std::vector<std::string> replacements() const = 0;
   virtual bool needs_exec_stack() const = 0;
   /// True if the program or one of its own libraries refers to a symbol of this name that it does not define
   /// itself. What it finds later by dlopen and dlsym is not known here.

@@ -17,8 +17,11 @@ bool chosen(const std::vector<std::string>& names, std::string_view file) {
   return std::ranges::any_of(names, [&](const std::string& name) { return means(name, file); });
 }
 
+/// Under the ABI's name, whatever its number, and under those that others give their files for it: libmpi_abi_mpich.so.1,
+/// libmpi_abi_openmpi.so.1.
 bool is_runtime(std::string_view file) {
-  return file.starts_with("libtmpi.so") || file.starts_with("libmpi_abi.so");
+  return file.starts_with("libtmpi.so") || file.starts_with("libmpi_abi.so") ||
+         file.starts_with("libmpi_abi_");
 }
 
 }  // namespace
@@ -30,6 +33,11 @@ LibraryOwner library_owner(std::string_view name, const LibraryChoices& choices)
   if (chosen(choices.shared, file)) return {Ownership::kShared, "--share-library"};
   if (const SharedLibrary* row = shared_library(file)) return {Ownership::kShared, row->why};
   return {Ownership::kPrivate, "a rank's own"};
+}
+
+bool is_fortran_runtime(std::string_view name) {
+  const std::string_view file = file_of(name);
+  return file.starts_with("libtmpifort.so") || file.starts_with("libmpifort_abi");
 }
 
 Result<void> check_choices(const LibraryChoices& choices) {

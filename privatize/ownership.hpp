@@ -30,6 +30,9 @@ struct LibraryOwner {
 /// `name`: the soname, or a path that ends in it.
 LibraryOwner library_owner(std::string_view name, const LibraryChoices& choices);
 
+/// MPI's procedures for Fortran (libmpifort_abi): a rank's own, but tmpi's, whosever a program would find.
+bool is_fortran_runtime(std::string_view name);
+
 /// Failure: a library that cannot be what the user wants.
 Result<void> check_choices(const LibraryChoices& choices);
 

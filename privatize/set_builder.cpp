@@ -4,8 +4,10 @@
 
 #include <algorithm>
 #include <cstdio>
+#include <filesystem>
 #include <map>
 #include <string_view>
+#include <system_error>
 
 #include "base/path.hpp"
 #include "privatize/library_search.hpp"
@@ -40,6 +42,9 @@ class Builder {
   Result<Object*> need(const std::string& name, const Object& from, std::size_t from_index);
   Result<Object*> add(const std::string& path, ElfFile::Role role, int needed_by);
   Result<Object*> open_beside(const std::string& path);
+  bool is_ours(const std::string& path) const;
+  std::string own_fortran_library() const;
+  void note_replaced(const std::string& name, const std::string& path);
   Object* known(const std::string& name) const;
   SearchContext context(std::size_t index) const;
   std::shared_ptr<const Scope> make_scope() const;
@@ -68,6 +73,26 @@ Result<Object*> Builder::open_beside(const std::string& path) {
   if (!objects) return objects.failure();
   for (const Object* object : *objects) order_.push_back({object});
   return const_cast<Object*>(objects->front());
+}
+
+/// True for what lies where tmpi's own libraries lie, or links to it.
+bool Builder::is_ours(const std::string& path) const {
+  std::error_code error;
+  const auto here = std::filesystem::canonical(request_.shim, error).parent_path();
+  return !error && std::filesystem::canonical(path, error).parent_path() == here;
+}
+
+/// Beside the shim; empty: there is none.
+std::string Builder::own_fortran_library() const {
+  const std::string path = directory_of(request_.shim) + "/libtmpifort.so";
+  std::error_code error;
+  return !request_.shim.empty() && std::filesystem::exists(path, error) ? path : std::string();
+}
+
+void Builder::note_replaced(const std::string& name, const std::string& path) {
+  if (path.empty() || request_.shim.empty() || is_ours(path)) return;
+  const auto same = [&](const ReplacedLibrary& other) { return other.path == path; };
+  if (std::ranges::none_of(set_->replaced(), same)) set_->note_replaced({name, path});
 }
 
 Object* Builder::known(const std::string& name) const {
@@ -101,11 +126,16 @@ SearchContext Builder::context(std::size_t index) const {
 Result<Object*> Builder::need(const std::string& name, const Object& from, std::size_t from_index) {
   if (Object* object = known(name)) return object;
   const Ownership ownership = library_owner(name, request_.libraries).ownership;
+  std::string path = find_library(name, context(from_index));
   if (ownership == Ownership::kRuntime) {
+    note_replaced(name, path);
     order_.push_back({nullptr});
     return nullptr;
   }
-  const std::string path = find_library(name, context(from_index));
+  if (const std::string own = is_fortran_runtime(name) ? own_fortran_library() : ""; !own.empty()) {
+    note_replaced(name, path);
+    path = own;
+  }
   if (ownership == Ownership::kShared) {
     order_.push_back({nullptr, name, path, &from});
     return nullptr;
@@ -257,9 +287,16 @@ Result<std::vector<LibraryRow>> Builder::list() {
   }
   if (shim_ != nullptr) add_own(*shim_, {Ownership::kPrivate, "what of libc's state is a rank's"});
   const auto system = SystemScope::snapshot();
+  const auto replaced = [&](std::string_view name) -> std::string {
+    for (const ReplacedLibrary& one : set_->replaced()) {
+      if (is_fortran_runtime(name) == is_fortran_runtime(one.name)) return one.path;
+    }
+    return {};
+  };
   for (const Place& place : order_) {
     if (place.object != nullptr) {
       add_own(*place.object, library_owner(file_of(place.object->file->path()), request_.libraries));
+      if (is_fortran_runtime(rows.back().name)) rows.back().instead_of = replaced(rows.back().name);
       continue;
     }
     const SystemModule* const module = place.shared.empty() ? nullptr : system->module(place.shared);
@@ -269,6 +306,7 @@ Result<std::vector<LibraryRow>> Builder::list() {
       row.path = module != nullptr ? module->name : place.path.empty() ? "not found" : place.path;
     }
     row.owner = library_owner(row.name, request_.libraries);
+    if (row.owner.ownership == Ownership::kRuntime) row.instead_of = replaced(row.name);
     const auto same = [&](const LibraryRow& other) { return other.name == row.name; };
     if (std::ranges::none_of(rows, same)) rows.push_back(std::move(row));
   }

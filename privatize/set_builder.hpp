@@ -39,7 +39,8 @@ struct LibraryRow {
   std::string name;  ///< as it was asked for; the program's own file name for the first
   std::string path;  ///< empty: nowhere, the node process stands in for it
   LibraryOwner owner;
-  std::uint64_t data = 0;  ///< bytes that each rank has of its own: writable segments and thread-locals
+  std::uint64_t data = 0;       ///< bytes that each rank has of its own: writable segments and thread-locals
+  std::string instead_of = {};  ///< of MPI: another one's library that would be found; empty: none
 };
 
 /// The program and what it needs, in the order in which symbols are searched.

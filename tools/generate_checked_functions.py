@@ -189,6 +189,8 @@ def function(row):
         fields.append(".settled = true")
     if persistent or nonblocking:
         fields.append(".lifetime = Lifetime::" + ("kPersistent" if persistent else "kNonblocking"))
+    if plain == "Type_create_darray":
+        fields.append(f".distribs = {names.index('array_of_distribs')}")
     if plain in ("Start", "Startall"):
         fields.append(".starts = true")
     if row.name.endswith("_c"):

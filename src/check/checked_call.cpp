@@ -27,6 +27,7 @@ CheckedCall::CheckedCall(const Function& function, const std::uint64_t* words, c
     check_handles(false);
     check_handles(true);  // which of them count is known only with the communicator
     note_liberties();
+    if (function_.distribs >= 0) note_cyclic_of_19();
     find_accesses();
     check_accesses();
     if (function_.starts) start_requests();
@@ -124,6 +125,22 @@ void CheckedCall::note_markers(const HandleUse& use) {
     if (name == nullptr) continue;
     Checker::instance()->note_liberty(*record_->rank, place(),
                                       fmt::format("{}, which MPI 3.0 removed", name));
+  }
+}
+
+/// MPI_DISTRIBUTE_DFLT_DARG is 19 in the ABI, a number that a program may have meant.
+void CheckedCall::note_cyclic_of_19() {
+  const int dimensions =
+      static_cast<int>(number(function_.distribs - 2));  // size, rank, ndims, gsizes, distribs
+  const int* const distributions = pointer<const int*>(function_.distribs);
+  const int* const arguments = pointer<const int*>(function_.distribs + 1);
+  for (int i = 0; distributions != nullptr && arguments != nullptr && i < dimensions; ++i) {
+    if (distributions[i] != MPI_DISTRIBUTE_CYCLIC || arguments[i] != MPI_DISTRIBUTE_DFLT_DARG) continue;
+    Checker::instance()->note_ambiguity(
+        *record_->rank, place(),
+        fmt::format("array_of_dargs[{}] is {}, which is MPI_DISTRIBUTE_DFLT_DARG: blocks of one element, as "
+                    "CYCLIC(1), and not of {}",
+                    i, arguments[i], arguments[i]));
   }
 }
 

@@ -60,6 +60,7 @@ class CheckedCall {
   void check_handles(bool types);
   Saved check_handle(const void* handle, const HandleUse& use, int index);
   void note_liberties();
+  void note_cyclic_of_19();
   void note_markers(const HandleUse& use);
   bool significant(const HandleUse& use) const;
   void save(const Saved& saved);

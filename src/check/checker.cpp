@@ -79,16 +79,16 @@ std::string Checker::readable(CallPlace place) {
   return fmt::format("{} at {}", place.function->name, sites_[site].label());
 }
 
-void Checker::note_liberty(const mpi::Rank& rank, CallPlace call, const std::string& text) {
+void Checker::note(Notes& notes, const mpi::Rank& rank, CallPlace call, const std::string& text) {
   const std::lock_guard guard(mutex_);
-  liberties_.insert({{call.site, text}, {call.function, rank.world_rank}});
+  notes.insert({{call.site, text}, {call.function, rank.world_rank}});
 }
 
-std::vector<Finding> Checker::liberties() {
-  decltype(liberties_) noted;
+std::vector<Finding> Checker::findings_of(const Notes& notes) {
+  Notes noted;
   {
     const std::lock_guard guard(mutex_);
-    noted = liberties_;
+    noted = notes;
   }
   std::map<std::string, std::set<int>> grouped;
   for (const auto& [what, who] : noted)

@@ -34,12 +34,21 @@ class Checker {
   std::vector<Finding> leaks();
   /// What the library accepts beyond the MPI report: "MPI_Reduce at heat.c:12: MPI_LXOR on MPI_DOUBLE".
   /// Likewise.
-  std::vector<Finding> liberties();
+  std::vector<Finding> liberties() { return findings_of(liberties_); }
+  /// What is right, but may mean something else than it says: "MPI_Type_create_darray at heat.c:12: array_of_dargs[0] is
+  /// 19 ...". Likewise.
+  std::vector<Finding> ambiguities() { return findings_of(ambiguities_); }
 
   // For the checked calls.
   RankRecord& record(const mpi::Rank& rank) noexcept;
   /// The rank has been let do something that the report does not define; `text` says what.
-  void note_liberty(const mpi::Rank& rank, CallPlace call, const std::string& text);
+  void note_liberty(const mpi::Rank& rank, CallPlace call, const std::string& text) {
+    note(liberties_, rank, call, text);
+  }
+  /// It has said something that can be taken in two ways.
+  void note_ambiguity(const mpi::Rank& rank, CallPlace call, const std::string& text) {
+    note(ambiguities_, rank, call, text);
+  }
   /// MPI has been finalized by the rank: what it has left is a leak.
   void collect_leaks(RankRecord& rank);
   /// The rank that has a live object at this address, -1: none.
@@ -60,12 +69,15 @@ class Checker {
   std::mutex mutex_;
   observe::CallSites sites_;
   std::vector<Left> left_;
-  struct Liberty {
+  struct Noted {
     const Function* function;
     int rank;
   };
-  std::map<std::pair<const void*, std::string>, Liberty>
-      liberties_;  // by call site, each rank's own, and text
+  using Notes =
+      std::map<std::pair<const void*, std::string>, Noted>;  // by call site, each rank's own, and text
+  void note(Notes& notes, const mpi::Rank& rank, CallPlace call, const std::string& text);
+  std::vector<Finding> findings_of(const Notes& notes);
+  Notes liberties_, ambiguities_;
 };
 
 }  // namespace tmpi::check

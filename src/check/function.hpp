@@ -147,6 +147,8 @@ struct Function {
   Half half = Half::kNone;
   bool settled = false;  ///< no operation on the file may be pending
   Lifetime lifetime = Lifetime::kBlocking;
+  std::int8_t distribs =
+      -1;               ///< argument of MPI_Type_create_darray; the next one are the distributions' arguments
   bool starts = false;  ///< MPI_Start, MPI_Startall
   bool large = false;   ///< arrays of counts are of MPI_Count
 };

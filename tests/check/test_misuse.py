@@ -223,6 +223,12 @@ class MisuseTest(LaunchTest):
         job = self.run_case("liberties", options=("-q",))
         self.assertEqual((job.code, job.text), (0, ""))
 
+    def test_nineteen(self):
+        job = self.run_case("nineteen")
+        self.assertEqual((job.code, job.text), (0, "tmpirun: warning: right, but perhaps not what is meant (docs/reference/abi.md):\n"
+                         f"  ranks 0-3: MPI_Type_create_darray at {at('nineteen')}: array_of_dargs[0] is 19, which is MPI_DISTRIBUTE_DFLT_DARG: "
+                         "blocks of one element, as CYCLIC(1), and not of 19\n"))
+
     # Leaks.
     def test_leaks(self):
         for code in (0, 3):

@@ -51,6 +51,59 @@ static void test_idup(void) {
   CHECK_OK(MPI_Comm_free(&one));
 }
 
+static void check_hint(MPI_Comm comm, const char* key, const char* want);
+
+#ifdef MPI_ABI_VERSION
+static int handled;
+static void count_errors(MPI_Comm* comm, int* code, ...) {
+  (void)comm, (void)code;
+  ++handled;
+}
+#endif
+
+/* What is set of a communicator that is under way is in force when it is there; it may even be freed before. */
+static void test_setting_early(void) {
+#ifdef MPI_ABI_VERSION
+  MPI_Comm comm = MPI_COMM_NULL, gone = MPI_COMM_NULL;
+  MPI_Request requests[2];
+  MPI_Errhandler handler;
+  MPI_Info info;
+  char name[MPI_MAX_OBJECT_NAME];
+  int token = 1, length = 0, flag = 1;
+  if (world_rank != 0) CHECK_OK(MPI_Recv(&token, 1, MPI_INT, 0, 3, MPI_COMM_WORLD, MPI_STATUS_IGNORE));
+  CHECK_OK(MPI_Comm_idup(MPI_COMM_WORLD, &comm, &requests[0]));
+  CHECK_OK(MPI_Comm_idup(MPI_COMM_WORLD, &gone, &requests[1]));
+  CHECK_OK(MPI_Comm_create_errhandler(count_errors, &handler));
+  CHECK_OK(MPI_Comm_set_errhandler(comm, MPI_ERRORS_RETURN));
+  CHECK_OK(MPI_Comm_set_errhandler(comm, handler));
+  CHECK_OK(MPI_Errhandler_free(&handler));
+  CHECK_OK(MPI_Comm_set_name(comm, "early"));
+  CHECK_OK(MPI_Info_create(&info));
+  CHECK_OK(MPI_Info_set(info, "mpi_assert_no_any_tag", "true"));
+  CHECK_OK(MPI_Comm_set_info(comm, info));
+  CHECK_OK(MPI_Info_free(&info));
+  CHECK_OK(MPI_Comm_free(&gone));
+  CHECK(gone == MPI_COMM_NULL);
+  if (world_rank == 0 && world_size > 1) { /* the others have not come: nothing else is possible */
+    CHECK_OK(MPI_Test(&requests[0], &flag, MPI_STATUS_IGNORE));
+    CHECK(!flag);
+    CHECK_OK(MPI_Comm_set_errhandler(MPI_COMM_SELF, MPI_ERRORS_RETURN));
+    CHECK_CLASS(MPI_Comm_size(comm, &length), MPI_ERR_COMM);
+  }
+  if (world_rank == 0)
+    for (int r = 1; r < world_size; r++) CHECK_OK(MPI_Send(&token, 1, MPI_INT, r, 3, MPI_COMM_WORLD));
+  CHECK_OK(MPI_Waitall(2, requests, MPI_STATUSES_IGNORE));
+  CHECK_EQ(sum_over(comm, 1), world_size);
+  CHECK_OK(MPI_Comm_get_name(comm, name, &length));
+  CHECK(strcmp(name, "early") == 0);
+  check_hint(comm, "mpi_assert_no_any_tag", "true");
+  handled = 0;
+  MPI_Send(&token, 1, MPI_INT, world_size, 0, comm); /* no such rank */
+  CHECK_EQ(handled, 1);
+  CHECK_OK(MPI_Comm_free(&comm));
+#endif
+}
+
 static void check_hint(MPI_Comm comm, const char* key, const char* want) {
   MPI_Info info;
   char value[MPI_MAX_INFO_VAL + 1] = "";
@@ -364,6 +417,7 @@ static void test_errors(void) {
 int main(int argc, char** argv) {
   check_begin(&argc, &argv);
   test_idup();
+  test_setting_early();
   test_hints();
   test_attributes();
   test_groups();

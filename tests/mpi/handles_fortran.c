@@ -318,6 +318,8 @@ static void test_statuses(void) {
   CHECK_EQ(count, 3);
 #ifdef MPI_ABI_VERSION
   MPI_F08_status f08;
+  MPI_F08_Status* same = &f08; /* as others spell it */
+  CHECK(same == &f08);
   memset(&back, 0, sizeof back);
   CHECK_OK(MPI_Status_c2f08(&status, &f08));
   CHECK_OK(MPI_Status_f082c(&f08, &back));

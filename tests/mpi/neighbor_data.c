@@ -157,6 +157,30 @@ static void test_grids(void) {
   test_cart(0, &none, &none);
 }
 
+/* Displacements that are addresses, with MPI_BOTTOM; NULL without addresses is refused. */
+static void test_addresses(void) {
+  int dims[1] = {world_size}, periods[1] = {1}, from[2], to[2] = {-1, -1}, counts[2] = {1, 1};
+  MPI_Datatype ints[2] = {MPI_INT, MPI_INT};
+  MPI_Aint from_at[2], to_at[2];
+  MPI_Comm ring;
+  CHECK_OK(MPI_Cart_create(MPI_COMM_WORLD, 1, dims, periods, 0, &ring));
+  for (int i = 0; i < 2; i++) {
+    from[i] = 2 * world_rank + i;
+    CHECK_OK(MPI_Get_address(&from[i], &from_at[i]));
+    CHECK_OK(MPI_Get_address(&to[i], &to_at[i]));
+  }
+  CHECK_OK(MPI_Neighbor_alltoallw(MPI_BOTTOM, counts, from_at, ints, MPI_BOTTOM, counts, to_at, ints, ring));
+  CHECK_EQ(to[0], 2 * ((world_rank + world_size - 1) % world_size) + 1);
+  CHECK_EQ(to[1], 2 * ((world_rank + 1) % world_size));
+#ifdef MPI_ABI_VERSION
+  CHECK_OK(MPI_Comm_set_errhandler(ring, MPI_ERRORS_RETURN));
+  to_at[1] = 0;
+  CHECK_CLASS(MPI_Neighbor_alltoallw(from, counts, from_at, ints, NULL, counts, to_at, ints, ring),
+              MPI_ERR_BUFFER);
+#endif
+  CHECK_OK(MPI_Comm_free(&ring));
+}
+
 /* Which edge of its own each source sent over: the same rank's edges to me in the order of its list are what
  * I get in the order of mine. `edge_to(source, k, me)`: destination k of `source`, or -1 behind the last. */
 static void match_edges(int (*destination_of)(int source, int k)) {
@@ -258,6 +282,7 @@ int main(int argc, char** argv) {
   recv_data = check_malloc(sizeof(int) * kMost * kLongest);
   right = check_malloc(sizeof(int) * kMost * kLongest);
   test_grids();
+  test_addresses();
   test_graph();
   test_dist_graph();
   test_errors();

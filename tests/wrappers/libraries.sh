@@ -52,7 +52,7 @@ t_own_shared_library() {
   tmpicc main.c -L. -lphysics -Wl,-rpath,"$PWD" -o program
   check_physics ./program
   readelf -lW libphysics.so | grep -q INTERP && fail "a library with a program's start code"
-  readelf -dW program | grep -q 'NEEDED.*libmpi_abi.so.0' || fail "the program does not name libmpi_abi.so.0"
+  readelf -dW program | grep -q 'NEEDED.*libmpi_abi.so.1' || fail "the program does not name libmpi_abi.so.1"
 }
 
 t_shared_library_in_two_steps() {

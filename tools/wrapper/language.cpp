@@ -6,12 +6,13 @@
 namespace tmpi::wrapper {
 namespace {
 
-constexpr std::array<std::string_view, 1> kCNames{"mpicc"};
+constexpr std::array<std::string_view, 2> kCNames{"mpicc", "mpicc_abi"};
 constexpr std::array<std::string_view, 1> kCOptions{"-cc="};
-constexpr std::array<std::string_view, 3> kCxxNames{"tmpic++", "mpicxx", "mpic++"};
+constexpr std::array<std::string_view, 4> kCxxNames{"tmpic++", "mpicxx", "mpic++", "mpicxx_abi"};
 constexpr std::array<std::string_view, 3> kCxxOptions{"-cxx=", "-CC=", "-c++="};
 
-constexpr std::array<std::string_view, 5> kFortranNames{"mpifort", "mpif90", "mpif77", "tmpif90", "tmpif77"};
+constexpr std::array<std::string_view, 6> kFortranNames{"mpifort", "mpif90",  "mpif77",
+                                                        "tmpif90", "tmpif77", "mpifort_abi"};
 constexpr std::array<std::string_view, 3> kFortranOptions{"-fc=", "-f90=", "-f77="};
 
 constexpr std::array kLanguages{

@@ -38,8 +38,9 @@ std::string table_of(const std::vector<privatize::LibraryRow>& rows) {
   for (const privatize::LibraryRow& row : rows) {
     const std::string data =
         row.owner.ownership == privatize::Ownership::kPrivate ? std::to_string(row.data) : std::string("-");
-    text += fmt::format("{:{}}  {:8}  {:>12}  {}{}{}\n", row.name, width, kind_of(row.owner.ownership), data,
-                        row.owner.why, row.path.empty() ? "" : "; ", row.path);
+    text += fmt::format("{:{}}  {:8}  {:>12}  {}{}{}{}{}\n", row.name, width, kind_of(row.owner.ownership),
+                        data, row.owner.why, row.path.empty() ? "" : "; ", row.path,
+                        row.instead_of.empty() ? "" : "; instead of ", row.instead_of);
   }
   return text + fmt::format("{:{}}  {:8}  {:>12}  writable; what a rank does not touch takes no memory\n",
                             "all", width, "", all);

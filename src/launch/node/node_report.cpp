@@ -64,6 +64,11 @@ void NodeJob::report_start() const {
         fmt::format("{}: {} ranks on {} workers, V = {}, stacks of {}, policy {}, balance {}", name(),
                     layout_.ranks, layout_.workers, layout_.vratio, readable_size(scheduler_->stack_size()),
                     spec_.policy, sched::tasks_move() ? spec_.balance : "none"));
+    for (const std::unique_ptr<privatize::Group>& program : programs_) {
+      if (program == nullptr) continue;
+      for (const std::string& sentence : program->replacements())
+        control.notice(NoticeKind::kInfo, fmt::format("{}: {}", name(), sentence));
+    }
     if (several())
       control.notice(NoticeKind::kInfo, fmt::format("{}: network: {}", name(), describe_network()));
   }
@@ -141,6 +146,7 @@ void NodeJob::report_findings() const {
   if (checker == nullptr || spec_.quiet) return;
   warn_of("accepted here, but not defined by the MPI report; another MPI may refuse it",
           checker->liberties());
+  warn_of("right, but perhaps not what is meant (docs/reference/abi.md)", checker->ambiguities());
   warn_of("not freed at MPI_Finalize", checker->leaks());
 }
 

@@ -39,10 +39,11 @@ const Prefix* prefix_of(std::string_view word) {
   return found == kPrefixes.end() ? nullptr : found;
 }
 
-/// By the note of start.o, or by libtmpi's name among the libraries that it needs.
+/// By the note of start.o, or by a name of the ABI's library among those that it needs: that of any MPI, which may have
+/// a path in front of it ("/opt/mpich/lib/libmpi_abi.so.1").
 bool is_of_tmpi(const std::string& path) {
   static constexpr char kNote[] = "\5\0\0\0\20\0\0\0\1\0\0\0tmpi";
-  static constexpr char kLibrary[] = "\0libmpi_abi.so.0";
+  static constexpr std::string_view kLibrary = "libmpi_abi";
   const int fd = open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK);
   struct stat status {};
   if (fd < 0) return false;
@@ -52,7 +53,7 @@ bool is_of_tmpi(const std::string& path) {
   close(fd);
   if (bytes == MAP_FAILED) return false;
   const bool found = memmem(bytes, size, kNote, sizeof(kNote)) != nullptr ||
-                     memmem(bytes, size, kLibrary, sizeof(kLibrary)) != nullptr;
+                     memmem(bytes, size, kLibrary.data(), kLibrary.size()) != nullptr;
   munmap(bytes, size);
   return found;
 }

@@ -102,7 +102,8 @@ Err check_typed_chunks(Side& side, const void* buffer, Numbers counts, Numbers d
   for (int i = 0; i < members; ++i) {
     Datatype* type = nullptr;
     TMPI_TRY(check_type(types[i], type));
-    if (buffer == nullptr && counts[i] > 0 && type->size() > 0 && type->predefined())
+    // MPI_BOTTOM is NULL, and a displacement behind it an address (MPI_Neighbor_alltoallw).
+    if (buffer == nullptr && displs[i] == 0 && counts[i] > 0 && type->size() > 0 && type->predefined())
       return null_buffer(counts[i]);
     MPI_Count bytes;
     if (!countable(counts[i], *type)) return uncountable(counts[i], *type);

@@ -76,7 +76,7 @@ int PMPI_Comm_group(MPI_Comm comm, MPI_Group* group) {
 TMPI_PROFILED(MPI_Comm_group);
 
 int PMPI_Comm_set_name(MPI_Comm comm, const char* comm_name) {
-  return on_comm("MPI_Comm_set_name", comm, [&](Comm& c) -> Err {
+  return on_coming_comm("MPI_Comm_set_name", comm, [&](Comm& c) -> Err {
     TMPI_TRY(check_pointer(comm_name, "comm_name"));
     c.name.assign(comm_name, ::strnlen(comm_name, MPI_MAX_OBJECT_NAME - 1));
     return kOk;
@@ -101,7 +101,7 @@ TMPI_PROFILED(MPI_Comm_get_name);
 
 int PMPI_Comm_free(MPI_Comm* comm) {
   if (comm == nullptr) return on_rank("MPI_Comm_free", [](Rank&) { return null_pointer("comm"); });
-  return on_comm("MPI_Comm_free", *comm, [&](Comm& c) -> Err {
+  return on_coming_comm("MPI_Comm_free", *comm, [&](Comm& c) -> Err {
     TMPI_TRY(check_freeable(c));
     TMPI_TRY(delete_attributes(c));
     drop_buffer(*c.owner, &c);
@@ -129,7 +129,7 @@ int PMPI_Comm_disconnect(MPI_Comm* comm) {
 TMPI_PROFILED(MPI_Comm_disconnect);
 
 int PMPI_Comm_set_info(MPI_Comm comm, MPI_Info info) {
-  return on_comm("MPI_Comm_set_info", comm, [&](Comm& c) -> Err {
+  return on_coming_comm("MPI_Comm_set_info", comm, [&](Comm& c) -> Err {
     const Info* hints;
     TMPI_TRY(hints_from(info, hints));
     set_hints(c, *hints);

@@ -77,8 +77,8 @@ int PMPI_Win_call_errhandler(MPI_Win win, int errorcode) {
 TMPI_PROFILED(MPI_Win_call_errhandler);
 
 int PMPI_Comm_set_errhandler(MPI_Comm comm, MPI_Errhandler errhandler) {
-  return on_comm("MPI_Comm_set_errhandler", comm,
-                 [&](Comm& c) { return set_errhandler(c.errhandler, Raiser::kComm, errhandler); });
+  return on_coming_comm("MPI_Comm_set_errhandler", comm,
+                        [&](Comm& c) { return set_errhandler(c.errhandler, Raiser::kComm, errhandler); });
 }
 TMPI_PROFILED(MPI_Comm_set_errhandler);
 

@@ -84,6 +84,8 @@ struct ChosenAlgorithm {
 /// first, what it has taken last for this collective is in one more.
 struct alignas(kCacheLine) Comm {
   static constexpr std::uint32_t kMagic = 0x434f4d4d;  // "COMM"
+  static constexpr std::uint32_t kComing =
+      0x434f4d3f;  // "COM?": its MPI_Comm_idup is under way (create/idup.cpp)
   std::uint32_t magic = kMagic;
   int rank = 0;                     ///< mine in this communicator
   int size = 1;                     ///< = shared->group->size(), kept here for the hot path

@@ -4,6 +4,7 @@
 #include <string>
 #include <utility>
 
+#include "mpi/base/errhandler.hpp"
 #include "mpi/base/status.hpp"
 #include "mpi/coll/nonblocking.hpp"
 #include "mpi/create/create.hpp"
@@ -18,23 +19,29 @@ namespace {
 // The rank's new communicator, from the call on.
 class Duplicate {
  public:
+  /// `created` cannot be used yet, but what the program sets of it is in force from its completion on.
   Duplicate(Comm& parent, Comm& created) : parent_(parent), created_(&created) {
     parts.topology = parent.topology;
-    created.magic = 0;  // nobody may use it yet
+    created.magic = Comm::kComing;
+    created.errhandler = parent.errhandler;
+    retain(created.errhandler);
+    ++created.references;  // the program may free it before it is there
   }
 
   /// Once, on the rank's own flow of control, after the last member has come.
   void finish() {
     if (created_->shared != nullptr || parts.shared == nullptr) return;
-    fill_comm(*created_, *parent_.owner, std::move(parts), parent_.errhandler);
+    Errhandler* const chosen = created_->errhandler;
+    fill_comm(*created_, *parent_.owner, std::move(parts), chosen);
+    release(chosen);  // it has been taken once more
     created_->session = parent_.session;
     created_->magic = Comm::kMagic;
   }
   /// The program will not get it: it goes when the others have theirs.
-  void give_up() noexcept { unwanted_ = true; }
+  void give_up() noexcept { release(*created_); }
   void retire() {
     finish();
-    if (unwanted_) release(*created_);
+    release(*created_);
   }
 
   Parts parts;
@@ -42,7 +49,6 @@ class Duplicate {
  private:
   Comm& parent_;  // kept alive by the request
   Comm* const created_;
-  bool unwanted_ = false;
 };
 
 // All members in this node process: whoever comes last does the work, and completes the others' requests.

@@ -11,7 +11,7 @@ namespace tmpi::mpi {
 
 /// Starts a duplication. Attributes are copied now (callbacks of the program: may SUSPEND); hints are
 /// `hints`, or the parent's if null. `created` is no communicator (its handle is refused) until the request
-/// is complete. An error of a copy callback is returned, with no request; the other members get theirs.
+/// is complete, but for setting its error handler, hints and name, and for freeing it (on_coming_comm()). An error of a copy callback is returned, with no request; the other members get theirs.
 Err start_duplicate(Comm& parent, const Info* hints, Comm*& created, MPI_Request& request);
 
 }  // namespace tmpi::mpi

@@ -97,6 +97,19 @@ template <class Body>
   return MPI_SUCCESS;
 }
 
+/// The same for what may be said of a communicator while its MPI_Comm_idup is under way: all that does not communicate
+/// and is in force from its completion on.
+template <class Body>
+int on_coming_comm(const char* name, MPI_Comm handle, Body&& body) {
+  const Frame frame(name);
+  Rank* const rank = frame.rank();
+  if (rank == nullptr) return raise_not_initialized(name);
+  Comm* comm = coming_comm_from(*rank, handle);
+  if (comm == nullptr) return raise_bad_comm(name, handle);
+  if (Err error = guarded([&]() -> Err { return body(*comm); })) return raise(name, comm, error);
+  return MPI_SUCCESS;
+}
+
 /// Runs the caller's part of what `members` ranks do together: the others have begun, or will, and cannot be told that
 /// this one has given up. So whatever is thrown, the job ends, saying that there was no memory for `part`, unless the
 /// rank is alone.

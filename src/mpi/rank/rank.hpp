@@ -183,4 +183,11 @@ inline Comm* comm_from(Rank& rank, MPI_Comm handle) noexcept {
   return comm->magic == Comm::kMagic ? comm : nullptr;
 }
 
+/// The same, and one whose MPI_Comm_idup is under way.
+inline Comm* coming_comm_from(Rank& rank, MPI_Comm handle) noexcept {
+  if (is_predefined(handle)) return comm_from(rank, handle);
+  Comm* const comm = reinterpret_cast<Comm*>(handle);
+  return comm->magic == Comm::kMagic || comm->magic == Comm::kComing ? comm : nullptr;
+}
+
 }  // namespace tmpi::mpi

@@ -356,6 +356,18 @@ static void liberties(void) {
   MPI_Allreduce(&yes, &all, 1, MPI_LONG, MPI_LAND, MPI_COMM_WORLD);
 }
 
+// The ABI's MPI_DISTRIBUTE_DFLT_DARG is a number like others.
+static void nineteen(void) {
+  MPI_Datatype type;
+  const int sizes[] = {64, 64}, cyclic[] = {MPI_DISTRIBUTE_CYCLIC, MPI_DISTRIBUTE_BLOCK}, processes[] = {2, 2};
+  const int other[] = {18, MPI_DISTRIBUTE_DFLT_DARG}, nineteen_of[] = {19, MPI_DISTRIBUTE_DFLT_DARG};
+  for (int i = 0; i < 2; ++i) {
+    const int* arguments = i == 0 ? other : nineteen_of;
+    MPI_Type_create_darray(4, rank, 2, sizes, cyclic, arguments, processes, MPI_ORDER_C, MPI_INT, &type);  // @nineteen
+    MPI_Type_free(&type);
+  }
+}
+
 static void leaks(void) {
   MPI_Comm comm;
   MPI_Request request;
@@ -409,7 +421,7 @@ int main(int argc, char** argv) {
       {"garbage", garbage}, {"two_receives", two_receives}, {"send_from_receive", send_from_receive},
       {"receive_into_send", receive_into_send}, {"persistent", persistent}, {"reduction", reduction},
       {"other_function", other_function}, {"other_root", other_root}, {"other_server", other_server}, {"other_op", other_op}, {"other_count", other_count},
-      {"other_type", other_type}, {"other_block", other_block}, {"other_creation", other_creation}, {"liberties", liberties},
+      {"other_type", other_type}, {"other_block", other_block}, {"other_creation", other_creation}, {"liberties", liberties}, {"nineteen", nineteen},
       {"own_chunk", own_chunk}, {"own_type", own_type}, {"own_counts", own_counts}, {"own_root", own_root},
       {"aliased", aliased}, {"aliased_chunk", aliased_chunk}, {"aliased_sum", aliased_sum},
       {"aliased_neighbours", aliased_neighbours}, {"aliased_neighbours_v", aliased_neighbours_v}, {"pending_neighbours", pending_neighbours},
