@@ -95,8 +95,10 @@ Choice best_choice(const Reading& reading) noexcept {
 
 std::string advice_text(const observe::Profile& profile, const Reading& reading) {
   const Measured& run = reading.run;
-  std::string text = fmt::format("{}: {:.4g} s, {} ranks on {} cores, {:g} per node\n\n", profile.program,
-                                 run.total, profile.ranks.size(), profile.workers.size(), run.cores);
+  std::string text =
+      fmt::format("{}: {:.4g} s, {} ranks on {} cores, {:g} per node\n\n", profile.program, run.total,
+                  profile.ranks.size(),
+                  profile.workers.size() * static_cast<std::size_t>(profile.cores_per_worker), run.cores);
   append(text, "measured, of a core            calls        time    shortest\n");
   const auto row = [&](const char* name, const Calls& calls) {
     append(text, "  {:<24}{:>10.4g}{:>10.4g} s{:>9.3g} us\n", name, calls.number, calls.time,

@@ -176,6 +176,16 @@ TEST_CASE("where nothing is computed between initiation and wait the advice says
   CHECK_MESSAGE(text.find("neither a thread nor a core pays.") != std::string::npos, text);
 }
 
+TEST_CASE("a worker with several cores counts with all of them") {
+  observe::Profile profile = stencil(3);
+  profile.cores_per_worker = 4;
+  const auto reading = read(profile);
+  REQUIRE(reading);
+  CHECK(reading->run.cores == 8);
+  CHECK(reading->run.computing == doctest::Approx(7.5));
+  CHECK(reading->vratio == 1);
+}
+
 TEST_CASE("waits that work, cores that differ and jobs of one node are doubted") {
   observe::Profile profile = stencil(3);
   profile.calls[2] = call("MPI_Waitall", 1000, 8, 0.1, 1e-6);

@@ -143,25 +143,25 @@ Result<Reading> read(const Profile& profile) {
   if (profile.workers.empty() || profile.ranks.empty()) return Failure{"the profile has no ranks"};
   Reading reading;
   Measured& run = reading.run;
-  const auto cores = static_cast<double>(profile.workers.size());
+  const auto workers = static_cast<double>(profile.workers.size());
   const auto nodes = static_cast<double>(std::max<std::size_t>(profile.hosts.size(), 1));
   run.total = profile.seconds;
-  run.cores = cores / nodes;
+  run.cores = workers * profile.cores_per_worker / nodes;
   double busiest = 0;
   for (const observe::ProfiledWorker& worker : profile.workers) {
-    run.computing += worker.computing / cores;
+    run.computing += worker.computing / workers;
     busiest = std::max(busiest, worker.computing);
   }
   if (run.computing > 0) reading.imbalance = busiest / run.computing;
   for (const observe::ProfiledCall& call : profile.calls) {
     const CallClass kind = observe::class_of(call.function);
-    add(place_of(run, kind), call.total, cores);
-    if (kind == CallClass::kWait) reading.working_waits += call.total.running() / cores;
+    add(place_of(run, kind), call.total, workers);
+    if (kind == CallClass::kWait) reading.working_waits += call.total.running() / workers;
     if (call.total.calls > 0 && call.function.find("end") != std::string::npos)
       reading.largest_message = std::max(reading.largest_message, static_cast<double>(call.total.bytes) /
                                                                       static_cast<double>(call.total.calls));
   }
-  for (const observe::ProfiledRank& rank : profile.ranks) reading.between += rank.between / cores;
+  for (const observe::ProfiledRank& rank : profile.ranks) reading.between += rank.between / workers;
   const double known = run.computing + run.blocking.time + run.nonblocking.time + run.test.time +
                        run.wait.time + run.other.time;
   // Belongs to nobody, and stays.
@@ -169,7 +169,7 @@ Result<Reading> read(const Profile& profile) {
   run.other.time += reading.library;
   mend_waits(reading);
   doubt(reading, profile);
-  reading.vratio = static_cast<double>(profile.ranks.size()) / cores;
+  reading.vratio = static_cast<double>(profile.ranks.size()) / workers;
   read_one_rank(reading, profile);
   return reading;
 }

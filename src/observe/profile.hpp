@@ -117,6 +117,7 @@ struct Profile {
   int node = 0;                    ///< number of the node process; of a whole job the first one's
   std::string program;             ///< names of the programs, joined
   std::vector<std::string> hosts;  ///< of the node processes
+  int cores_per_worker = 1;        ///< --cpus-per-rank
   bool oversubscribed = false;     ///< workers share cores
   bool ended_early = false;        ///< aborted, crashed, timed out, interrupted
   bool line_numbers = true;        ///< they could be looked up

@@ -232,6 +232,7 @@ Profile collect_profile(const Recording& recording, const JobDescription& job, C
   profile.node = job.node;
   profile.program = job.program;
   profile.hosts = {job.host};
+  profile.cores_per_worker = job.cores_per_worker;
   profile.oversubscribed = job.oversubscribed;
   profile.ended_early = job.ended_early;
   profile.seconds = timers::seconds(recording.last_tick() - recording.first_tick());

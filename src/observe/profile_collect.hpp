@@ -13,6 +13,7 @@ struct JobDescription {
   std::string program;  ///< names of the programs, joined
   std::string host;
   std::vector<std::string> workers;  ///< "worker 0: core 3 (PU 6), NUMA node 0"
+  int cores_per_worker = 1;          ///< --cpus-per-rank
   bool oversubscribed = false;       ///< workers share cores
   bool ended_early = false;          ///< aborted, crashed, timed out, interrupted
 };

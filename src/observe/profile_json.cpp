@@ -242,6 +242,7 @@ json document_of(const Profile& profile) {
               {"hosts", profile.hosts},
               {"seconds", profile.seconds},
               {"ended_early", profile.ended_early},
+              {"cores_per_worker", profile.cores_per_worker},
               {"oversubscribed", profile.oversubscribed},
               {"line_numbers", profile.line_numbers},
               {"foreign_calls", profile.foreign_calls},
@@ -264,6 +265,7 @@ Profile profile_in(const json& in) {
   profile.hosts = in.at("hosts");
   profile.seconds = in.at("seconds");
   profile.ended_early = in.at("ended_early");
+  profile.cores_per_worker = in.value("cores_per_worker", 1);
   profile.oversubscribed = in.at("oversubscribed");
   profile.line_numbers = in.at("line_numbers");
   profile.foreign_calls = in.at("foreign_calls");
@@ -277,6 +279,7 @@ Profile profile_in(const json& in) {
 
 // Whoever reads a profile takes ranks and workers for indices, and calculates with times.
 constexpr int kMostRanks = 1 << 24;
+constexpr int kMostCores = 1 << 16;
 constexpr double kLongest = 1e12;       // seconds
 constexpr std::size_t kMostSizes = 64;  // classes
 
@@ -337,6 +340,8 @@ bool sensible(const ProfiledCall& call) noexcept {
 const char* nonsense_in(const Profile& profile) noexcept {
   if (profile.hosts.empty()) return "it names no host";
   if (profile.node < 0) return "the number of a node process is negative";
+  if (profile.cores_per_worker < 1 || profile.cores_per_worker > kMostCores)
+    return "a worker has a number of cores that none can have";
   if (!sensible(profile.seconds) || profile.seconds < 0) return "its job took no time that there is";
   if (!sensible(profile.network.wake_up)) return "its wake-ups take no time that there is";
   if (!std::ranges::all_of(profile.ranks,

@@ -112,6 +112,7 @@ Profile merge_profiles(std::vector<Profile> parts) {
   whole.program = parts.front().program;
   for (Profile& part : parts) {
     whole.hosts.insert(whole.hosts.end(), part.hosts.begin(), part.hosts.end());
+    whole.cores_per_worker = std::max(whole.cores_per_worker, part.cores_per_worker);
     whole.oversubscribed |= part.oversubscribed;
     whole.ended_early |= part.ended_early;
     whole.line_numbers &= part.line_numbers;

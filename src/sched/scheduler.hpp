@@ -29,9 +29,10 @@ struct Options {
   std::size_t least_stack_size = 0;         ///< what will do if address space is scarce; 0: stack_size
   std::string policy = "fifo";              ///< "fifo", "lifo", "random:SEED"
   FileChoice file_io = {};                  ///< --file-io
-  std::string balance = "none";     ///< --balance: how tasks move between workers; others only with "fifo"
-  bool bind = true;                 ///< pin worker i to the i-th allowed core (hwloc); false: --bind-to none
-  bool exec_stacks = false;         ///< the program has PT_GNU_STACK RWE
+  std::string balance = "none";  ///< --balance: how tasks move between workers; others only with "fifo"
+  bool bind = true;              ///< pin worker i to the i-th allowed core (hwloc); false: --bind-to none
+  int cores_per_worker = 1;      ///< then to the i-th so many, on which the threads of its tasks run as well
+  bool exec_stacks = false;      ///< the program has PT_GNU_STACK RWE
   bool owns_calling_thread = true;  ///< the thread that calls run() becomes worker 0
   /// Who looks at the event source beside the workers (progress.hpp), and with kCore on how many cores.
   /// kPoll if there will be no event source.

@@ -99,7 +99,7 @@ class OtherLaunchersTest(LaunchTest):
         job = self.run_job("-np", 4, "--map-by", "socket:PE=2", "--bind-to", "socket", "--mca", "btl", "self,vader", "--mca", "pml", "ob1",
                            "--allow-run-as-root", "--oversubscribe", "--use-hwthread-cpus", program("trivial.c"))
         self.assertEqual((job.out, job.code), (b"4 of 4\n", 0))
-        self.assertEqual(job.err, b"tmpirun: warning: --map-by :pe=2, --mca btl, --mca pml, --use-hwthread-cpus mean nothing here and are "
+        self.assertEqual(job.err, b"tmpirun: warning: --mca btl, --mca pml, --use-hwthread-cpus mean nothing here and are "
                                   b"passed over\n")
         self.assertEqual(self.run_job("-q", "--mca", "btl", "self", program("trivial.c")).err, b"")
 

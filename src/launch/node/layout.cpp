@@ -45,13 +45,15 @@ Layout plan_layout_on(const std::vector<int>& cores) {
   return layout;
 }
 
-std::string oversubscription_warning(const Layout& layout, int cores) {
-  if (layout.workers <= cores) return {};
+std::string oversubscription_warning(const Layout& layout, int cores, int each) {
+  const int room = std::max(1, cores / each);
+  if (layout.workers <= room) return {};
   return fmt::format(
-      "{} workers share {} core{}: waiting workers sleep instead of spinning, and times will vary. Fewer "
+      "{} workers{} share {} core{}: waiting workers sleep instead of spinning, and times will vary. Fewer "
       "workers: raise "
       "--vratio to {} or more.",
-      layout.workers, cores, cores == 1 ? "" : "s", (layout.ranks + cores - 1) / cores);
+      layout.workers, each == 1 ? "" : fmt::format(" of {} cores each", each), cores, cores == 1 ? "" : "s",
+      (layout.ranks + room - 1) / room);
 }
 
 }  // namespace tmpi::launch

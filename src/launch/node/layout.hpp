@@ -27,7 +27,7 @@ Layout plan_layout(int ranks, int cores, int vratio, int workers);
 /// numbers, as workers are placed on what the process may use.
 Layout plan_layout_on(const std::vector<int>& cores);
 
-/// The warning line when workers have to share cores, empty if they need not.
-std::string oversubscription_warning(const Layout& layout, int cores);
+/// The warning line when workers, of `each` cores, have to share `cores`; empty if they need not.
+std::string oversubscription_warning(const Layout& layout, int cores, int each = 1);
 
 }  // namespace tmpi::launch

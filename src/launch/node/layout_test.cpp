@@ -49,6 +49,9 @@ TEST_CASE("every number of workers is filled") {
 TEST_CASE("workers that share cores are worth a warning") {
   CHECK(oversubscription_warning(plan_layout(8, 2, 4, 0), 2).empty());
   CHECK(oversubscription_warning(plan_layout(8, 2, 2, 0), 2).starts_with("4 workers share 2 cores"));
+  CHECK(oversubscription_warning(plan_layout(4, 2, 2, 0), 4, 2).empty());
+  CHECK(oversubscription_warning(plan_layout(8, 2, 2, 0), 4, 2)
+            .starts_with("4 workers of 2 cores each share 4"));
 }
 
 TEST_CASE("cores that the user has chosen have a worker each") {

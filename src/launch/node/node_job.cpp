@@ -20,6 +20,7 @@
 #include "launch/node/held_cores.hpp"
 #include "launch/node/job_ways.hpp"
 #include "launch/node/node_network.hpp"
+#include "launch/node/openmp_variables.hpp"
 #include "launch/node/rank_callbacks.hpp"
 #include "launch/node/rank_signals.hpp"
 #include "launch/node/rank_sleep.hpp"
@@ -92,10 +93,10 @@ Result<NodeJob*> NodeJob::create(Assignment assignment) {
   getrlimit(RLIMIT_NOFILE, &descriptors);
   raise_descriptor_limit(descriptors.rlim_max);  // it is for all ranks
   privatize::raise_limit_for_ranks_alone(descriptors.rlim_cur);
-  job.layout_ = job.chosen_cores_.empty()
-                    ? plan_layout(job.mpi_->local_count(), job.share_.cores - job.progress_cores(),
-                                  job.spec_.vratio, job.spec_.workers)
-                    : plan_layout_on(job.chosen_cores_);
+  job.divide_cores();
+  job.layout_ = job.chosen_cores_.empty() ? plan_layout(job.mpi_->local_count(), job.room_for_workers(),
+                                                        job.spec_.vratio, job.spec_.workers)
+                                          : plan_layout_on(job.chosen_cores_);
   // The others' addresses come while the programs are being loaded.
   if (job.several()) {
     if (Result<void> ok = open_network(job.spec_, job.node_, job.most_workers()); !ok) return ok.failure();
@@ -276,7 +277,22 @@ int NodeJob::universe_size() const {
 
 // A program that spawns gets all cores from the start: workers cannot be added.
 int NodeJob::most_workers() const {
-  return spec_.workers > 0 ? spec_.workers : std::max(layout_.workers, share_.cores - progress_cores());
+  return spec_.workers > 0 ? spec_.workers : std::max(layout_.workers, room_for_workers());
+}
+
+// --cpus-per-rank, as far as there are so many cores.
+void NodeJob::divide_cores() {
+  int wanted = std::max(spec_.cpus_per_rank, 1);
+  if (spec_.cpus_per_rank == kByThreads) {
+    for (std::size_t i = 0; i < spec_.apps.size(); ++i) {
+      if (runs_here(i)) wanted = std::max(wanted, chosen_threads(spec_.apps[i]));
+    }
+  }
+  cores_per_worker_ = std::clamp(share_.cores - progress_cores(), 1, wanted);
+}
+
+int NodeJob::room_for_workers() const {
+  return std::max(1, (share_.cores - progress_cores()) / cores_per_worker_);
 }
 
 // Ranks that are spawned are loaded from tmpirun's first program's point of view: its environment and its profiling
@@ -327,6 +343,7 @@ Result<void> NodeJob::create_scheduler() {
   options.thread_name =
       base_name_of(spec_.apps[static_cast<std::size_t>(spec_.app_of(node_.first_rank()))].arguments.front());
   options.bind = spec_.bind;
+  options.cores_per_worker = cores_per_worker_;
   options.progress = progress();
   options.progress_cores = spec_.progress_cores;
   if (node_.nodes() > 1) options.progress_numa_node = mpi::remote::numa_node();
@@ -416,13 +433,8 @@ mpi::StartInfo NodeJob::start_info(const mpi::Rank& rank) const {
 }
 
 std::vector<std::string> NodeJob::shared_variables(const AppSpec& app) const {
-  std::vector<std::string> lines;
-  // V ranks share a core, so a rank that starts a thread per core would start V threads per core.
-  const bool chosen = getenv("OMP_NUM_THREADS") != nullptr ||
-                      std::ranges::any_of(app.environment, [](const std::string& line) {
-                        return line.starts_with("OMP_NUM_THREADS=");
-                      });
-  if (layout_.vratio > 1 && !chosen) lines.emplace_back("OMP_NUM_THREADS=1");
+  std::vector<std::string> lines =
+      openmp_variables(app, layout_.vratio, spec_.cpus_per_rank == 0 ? 0 : cores_per_worker_);
   lines.insert(lines.end(), app.environment.begin(), app.environment.end());
   return lines;
 }

@@ -90,8 +90,10 @@ class NodeJob {
                                      const AppSpec& app) const;
   bool spawns() const;
   bool meets_other_jobs() const;
-  int most_workers() const;   ///< that this node process may have
-  int universe_size() const;  ///< MPI_UNIVERSE_SIZE
+  void divide_cores();
+  int room_for_workers() const;  ///< without sharing cores
+  int most_workers() const;      ///< that this node process may have
+  int universe_size() const;     ///< MPI_UNIVERSE_SIZE
   std::vector<std::string> shared_variables(const AppSpec& app) const;
   bool any_program(bool (*has)(const privatize::Group& program)) const;
   void report_start() const;
@@ -111,6 +113,7 @@ class NodeJob {
   JobSpec spec_;
   NodeSpec node_;
   CoreShare share_;
+  int cores_per_worker_ = 1;
   std::vector<int> chosen_cores_;   // --rankfile: of the ranks here, hwloc's logical numbers
   std::vector<std::string> wdirs_;  // by program: where its ranks start; empty: none of them are here
   std::string wdir_;                // where the process is: that of the first program here

@@ -52,8 +52,15 @@ void NodeJob::warn_of_sharing() const {
                           "{} node processes share {} core{}: waiting workers sleep instead of spinning, and "
                           "times will vary",
                           node_.sharers, share_.all, share_.all == 1 ? "" : "s")
-                    : oversubscription_warning(layout_, share_.cores);
+                    : oversubscription_warning(layout_, share_.cores, cores_per_worker_);
   if (!warning.empty()) Control::instance()->notice(NoticeKind::kWarning, "warning: " + warning);
+  if (spec_.cpus_per_rank > cores_per_worker_) {
+    Control::instance()->notice(
+        NoticeKind::kWarning,
+        fmt::format("warning: --cpus-per-rank {}: {} has {} core{} for the ranks of a worker, which share {}",
+                    spec_.cpus_per_rank, name(), cores_per_worker_, cores_per_worker_ == 1 ? "" : "s",
+                    cores_per_worker_ == 1 ? "it" : "them"));
+  }
 }
 
 void NodeJob::report_start() const {
@@ -203,6 +210,7 @@ std::vector<EndReportFrame> NodeJob::finish_observation(bool early) {
   }
   job.host = mpi_->host();
   job.workers = scheduler_->bindings();
+  job.cores_per_worker = cores_per_worker_;
   job.oversubscribed = scheduler_->oversubscribed();
   job.ended_early = early;
   const observe::ObservationReport report = observation->finish(job, &describe_code);

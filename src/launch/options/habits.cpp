@@ -51,7 +51,7 @@ constexpr auto kPlaces = std::to_array<std::string_view>(
 
 // Qualifiers of --map-by that are so anyway.
 constexpr auto kMapFulfilled = std::to_array<std::string_view>(
-    {"span", "oversubscribe", "inherit", "noinherit", "corecpus", "pe=1", "overload-allowed"});
+    {"span", "oversubscribe", "inherit", "noinherit", "corecpus", "overload-allowed"});
 
 bool is_one_of(const auto& words, std::string_view word) {
   return std::ranges::find(words, word) != words.end();
@@ -217,7 +217,6 @@ const std::vector<Option>& table() {
       habit("-skip-launch-node", "-hostname-propagation -no-hostname-propagation", "", pass_over),
       habit("--prefix", "--personality --tune -am --forward-signals --max-restarts --ompi-server --with-ft",
             "VALUE", pass_over),
-      habit("--cpus-per-proc", "--cpus-per-rank --cpus-per-task", "NUMBER", pass_over),
       habit("-membind", "-topolib -demux -localhost -usize -rmk -order-nodes -gpus-per-proc -nameserver",
             "VALUE", pass_over),
       habit("-soft", "-arch -initial-errhandler", "VALUE", pass_over),
@@ -287,8 +286,25 @@ std::string set_map_by(OptionTarget target, std::string_view value) {
         list_choices(kMapBy, ", ", " and ", "'"));
   }
   for (; next < parts.size(); ++next) {
-    if (!is_one_of(kMapFulfilled, parts[next])) pass_over(target, ":" + parts[next]);
+    if (parts[next].starts_with("pe=")) {
+      if (std::string problem = set_cpus_per_rank(target, parts[next].substr(3)); !problem.empty())
+        return problem;
+    } else if (!is_one_of(kMapFulfilled, parts[next])) {
+      pass_over(target, ":" + parts[next]);
+    }
   }
+  return {};
+}
+
+std::string set_cpus_per_rank(OptionTarget target, std::string_view value) {
+  int& cpus = target.settings.job.cpus_per_rank;
+  if (value == "auto") {
+    cpus = kByThreads;
+    return {};
+  }
+  const Result<long> number = parse_number(value, 1, 4096);
+  if (!number) return number.message() + "; or 'auto'";
+  cpus = static_cast<int>(*number);
   return {};
 }
 

@@ -18,6 +18,9 @@ std::span<const Option> habit_table();
 std::string set_map_by(OptionTarget target, std::string_view value);
 std::string set_binding(OptionTarget target, std::string_view value);
 
+/// --cpus-per-rank, which --map-by may say as well.
+std::string set_cpus_per_rank(OptionTarget target, std::string_view value);
+
 /// What serves the purpose of an option that another launcher has and tmpirun has not, empty if that is unknown:
 /// "give --output-filename DIR".
 std::string_view counterpart(std::string_view option);

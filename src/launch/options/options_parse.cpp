@@ -109,6 +109,7 @@ class Parser {
 
   Result<void> read_environment(AppSpec& app) {
     if (Result<void> ok = read_foreign_timeout(app); !ok) return ok;
+    if (Result<void> ok = read_slurm_cpus(app); !ok) return ok;
     for (const Option& option : option_table()) {
       const auto found =
           option.variable.empty() ? environment_.end() : environment_.find(std::string(option.variable));
@@ -126,6 +127,13 @@ class Parser {
         found->second.starts_with('-'))
       return {};
     return apply(*find_option("--timeout"), found->first, found->second, app);
+  }
+
+  // What the user has asked Slurm for: `sbatch --cpus-per-task`.
+  Result<void> read_slurm_cpus(AppSpec& app) {
+    const auto found = environment_.find("SLURM_CPUS_PER_TASK");
+    if (found == environment_.end() || !environment_.contains("SLURM_JOB_ID")) return {};
+    return apply(*find_option("--cpus-per-rank"), found->first, found->second, app);
   }
 
   Result<void> apply(const Option& option, std::string_view spelling, std::string_view value, AppSpec& app) {
@@ -282,6 +290,9 @@ class Parser {
       return Failure{
           "--rankfile with --vratio or --workers: the file says which ranks share a core. Leave the "
           "others out"};
+    if (job.cpus_per_rank > 1 || job.cpus_per_rank == kByThreads)
+      return Failure{
+          "--rankfile with --cpus-per-rank: the file names one core for each rank. Leave one of the two out"};
     places.resize(static_cast<std::size_t>(ranks));
     const bool named_here = settings_.hosts.empty() && settings_.nodes == 0;
     Result<std::vector<int>> numbers = resolve_hosts(places, settings_.hosts, settings_.nodes);

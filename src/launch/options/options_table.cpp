@@ -380,6 +380,14 @@ const std::vector<Option>& table() {
       {"--workers", "", "TMPI_WORKERS", "W", kStart,
        "Number of worker threads; V becomes ceil(N/W). More workers than cores is allowed: they share cores.",
        set_workers},
+      {"--cpus-per-rank", "--cpus-per-task --cpus-per-proc", "TMPI_CPUS_PER_RANK", "K|auto", kStart,
+       "Cores of each worker: its ranks run on one of them at a time, their threads (OpenMP, pthreads) on "
+       "all "
+       "K. "
+       "Default: 1, or the tasks' in an allocation of Slurm. auto: as OMP_NUM_THREADS says. There are then "
+       "cores/K workers, and OMP_NUM_THREADS is K "
+       "unless it is set. Also --map-by UNIT:PE=K.",
+       set_cpus_per_rank},
       {"--bind-to", "", "TMPI_BIND_TO", list_choices(kBindings, "|", "|"), kStart,
        "Where workers run: " + describe_choices(kBindings) + ".", set_binding},
       {"--sched", "", "TMPI_SCHED", "POLICY", kStart,

@@ -182,7 +182,9 @@ TEST_CASE("options of other launchers are translated") {
     CHECK_MESSAGE(mapped(value).passed_over.empty(), value);
   }
   CHECK(mapped("node:PE=4").map_by == MapBy::kCyclic);
-  CHECK(mapped("node:PE=4").passed_over == Words{"--map-by :pe=4"});
+  CHECK(mapped("node:PE=4").job.cpus_per_rank == 4);
+  CHECK(mapped("ppr:1:node:PE=2:SPAN").job.cpus_per_rank == 2);
+  CHECK(complaint({"--map-by", "slot:PE=x", "p"}).find("auto") != std::string::npos);
   CHECK(mapped("ppr:2:node").per_node == 2);
   for (const char* value : {"hwthread", "core:overload-allowed", "core:2", "l2cache"})
     CHECK_MESSAGE(parsed({"--bind-to", value, "p"}).job.bind, value);

@@ -39,12 +39,12 @@ void fields(auto& archive, Of<OptionValue> auto& option) {
 }
 
 void fields(auto& archive, Of<JobSpec> auto& job) {
-  archive(job.apps, job.vratio, job.workers, job.stack_size, job.default_stack, job.cores, job.bind,
-          job.report_bindings, job.policy, job.balance, job.file_io, job.file_limit, job.sleep, job.rank_pids,
-          job.preempt, job.input_rank, job.coll, job.net, job.eager_limit, job.eager_release, job.rendezvous,
-          job.progress, job.progress_cores, job.other_jobs, job.deadlock_check, job.polling_limit, job.quiet,
-          job.verbose, job.check, job.profile, job.trace_file, job.trace_buffer, job.shared_libraries,
-          job.private_libraries, job.options);
+  archive(job.apps, job.vratio, job.workers, job.cpus_per_rank, job.stack_size, job.default_stack, job.cores,
+          job.bind, job.report_bindings, job.policy, job.balance, job.file_io, job.file_limit, job.sleep,
+          job.rank_pids, job.preempt, job.input_rank, job.coll, job.net, job.eager_limit, job.eager_release,
+          job.rendezvous, job.progress, job.progress_cores, job.other_jobs, job.deadlock_check,
+          job.polling_limit, job.quiet, job.verbose, job.check, job.profile, job.trace_file, job.trace_buffer,
+          job.shared_libraries, job.private_libraries, job.options);
 }
 
 std::string pack(const JobSpec& job) {

@@ -43,10 +43,14 @@ inline constexpr std::size_t kDefaultStack = 8 << 20;
 inline constexpr std::size_t kLeastDefaultStack = 1 << 20;
 inline constexpr std::size_t kMostStack = std::size_t{4} << 30;
 
+/// --cpus-per-rank auto: as many as OMP_NUM_THREADS says.
+inline constexpr int kByThreads = -1;
+
 struct JobSpec {
   std::vector<AppSpec> apps;
   int vratio = 0;                             ///< --vratio, 0: not given
   int workers = 0;                            ///< --workers, 0: not given
+  int cpus_per_rank = 0;                      ///< --cpus-per-rank, 0: not given, or kByThreads
   std::size_t stack_size = 0;                 ///< --stack-size, 0: not given
   std::size_t default_stack = kDefaultStack;  ///< then: as tmpirun's limit on stacks says (stack_limit.hpp)
   std::vector<RankCore> cores;                ///< --rankfile, by rank; empty: any

@@ -116,6 +116,15 @@ bool Topology::several_numa_nodes() const {
                              [&](const Place& place) { return place.numa_node != places[0].numa_node; });
 }
 
+std::span<const Place> Topology::places_of(int worker, int cores_of_each) const {
+  const auto number = static_cast<std::size_t>(worker);
+  if (cores_of_each <= 1) return {&places[number % places.size()], 1};
+  // Whole cores: the second hardware threads stay free.
+  const auto all = static_cast<std::size_t>(cores);
+  const std::size_t each = std::min(static_cast<std::size_t>(cores_of_each), all);
+  return std::span(places).subspan(number % (all / each) * each, each);
+}
+
 std::vector<Place> Topology::set_aside(int count, int numa_node, int for_workers) {
   if (cores - count < for_workers) return {};
   std::vector<Place> firsts(places.begin(), places.begin() + cores);
@@ -142,13 +151,13 @@ int available_cores() {
   return topology ? std::min(topology->cores, by_limit) : by_limit;
 }
 
-bool pin_to(const Place& place) noexcept {
-  const auto cpu = static_cast<std::size_t>(place.pu);
-  cpu_set_t* mask = CPU_ALLOC(cpu + 1);
+bool pin_to(std::span<const Place> places) noexcept {
+  const auto most = static_cast<std::size_t>(std::ranges::max(places, {}, &Place::pu).pu);
+  cpu_set_t* mask = CPU_ALLOC(most + 1);
   if (mask == nullptr) return false;
-  const std::size_t bytes = CPU_ALLOC_SIZE(cpu + 1);
+  const std::size_t bytes = CPU_ALLOC_SIZE(most + 1);
   CPU_ZERO_S(bytes, mask);
-  CPU_SET_S(cpu, bytes, mask);
+  for (const Place& place : places) CPU_SET_S(static_cast<std::size_t>(place.pu), bytes, mask);
   const bool pinned = sched_setaffinity(0, bytes, mask) == 0;
   CPU_FREE(mask);
   return pinned;

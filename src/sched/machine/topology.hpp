@@ -5,6 +5,7 @@
 #include <sched.h>
 
 #include <cstddef>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -35,7 +36,9 @@ struct Topology {
   std::vector<Place> set_aside(int count, int numa_node, int for_workers);
   /// The places lie on more than one NUMA node.
   bool several_numa_nodes() const;
-  const Place& place_of(int worker) const { return places[static_cast<std::size_t>(worker) % places.size()]; }
+  /// Where worker `worker` is placed: on the next `cores_of_each` cores, one hardware thread of each, and from
+  /// the front again where there are no more. At least one place; all cores if they are fewer.
+  std::span<const Place> places_of(int worker, int cores_of_each = 1) const;
 };
 
 /// Number of cores the calling thread may use (affinity mask), at most the cgroup's CPU quota rounded up; at
@@ -46,9 +49,9 @@ int available_cores();
 /// that is less.
 double cpu_limit();
 
-/// Pins the calling thread to one hardware thread; false if the kernel refuses (the set of allowed CPUs has
+/// Pins the calling thread to these hardware threads; false if the kernel refuses (the set of allowed CPUs has
 /// shrunk).
-bool pin_to(const Place& place) noexcept;
+bool pin_to(std::span<const Place> places) noexcept;
 
 /// The affinity mask that the calling thread had when this was made.
 class Affinity {

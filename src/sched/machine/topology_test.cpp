@@ -53,7 +53,7 @@ TEST_CASE("pinning narrows what is seen, and is undone") {
     {
       const SavedAffinity saved;
       const Place place = before->places.back();
-      REQUIRE(pin_to(place));
+      REQUIRE(pin_to({&place, 1}));
       auto pinned = Topology::discover();
       REQUIRE(pinned);
       CHECK(pinned->places.size() == 1);

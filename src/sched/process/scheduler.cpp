@@ -139,6 +139,12 @@ class NodeScheduler final : public Scheduler {
   bool extend_by(int tasks) noexcept;
   void run_worker(int index);
 
+  bool workers_share() const;
+  int cores_of_workers() const noexcept { return options_.workers * options_.cores_per_worker; }
+  std::span<const Place> places_of(int worker) const {
+    return topology_->places_of(worker, options_.cores_per_worker);
+  }
+
   const Options options_;
   std::optional<Topology> topology_;
   Progress progress_ = Progress::kPoll;  // as it is done
@@ -167,7 +173,7 @@ Result<void> NodeScheduler::set_up() {
   }
   choose_progress();
   shared_.oversubscribed =
-      options_.workers + (progress_ == Progress::kCore ? options_.progress_cores : 0) > cpu_limit();
+      cores_of_workers() + (progress_ == Progress::kCore ? options_.progress_cores : 0) > cpu_limit();
   shared_.stack_size = tasks_.stack_size();
   shared_.exec_stacks = options_.exec_stacks;
   if (auto made = make_workers(); !made) return made;
@@ -184,8 +190,8 @@ void NodeScheduler::choose_progress() {
   if (progress_ != Progress::kCore) return;
   if (topology_) {
     progress_places_ =
-        topology_->set_aside(options_.progress_cores, options_.progress_numa_node, options_.workers);
-  } else if (options_.workers + options_.progress_cores <= cpu_limit()) {
+        topology_->set_aside(options_.progress_cores, options_.progress_numa_node, cores_of_workers());
+  } else if (cores_of_workers() + options_.progress_cores <= cpu_limit()) {
     progress_places_.resize(static_cast<std::size_t>(options_.progress_cores));
   }
   if (progress_places_.empty()) progress_ = Progress::kThread;
@@ -222,7 +228,7 @@ Result<void> NodeScheduler::make_workers() {
 // Of each worker; nothing if all have the same, or nobody knows.
 std::vector<int> NodeScheduler::numa_nodes() const {
   std::vector<int> nodes = options_.numa_nodes;
-  for (int i = 0; topology_ && i < options_.workers; ++i) nodes.push_back(topology_->place_of(i).numa_node);
+  for (int i = 0; topology_ && i < options_.workers; ++i) nodes.push_back(places_of(i).front().numa_node);
   const bool several = std::ranges::adjacent_find(nodes, std::ranges::not_equal_to()) != nodes.end();
   return several ? nodes : std::vector<int>();
 }
@@ -351,7 +357,7 @@ Task& NodeScheduler::adopt_current_thread(void* owner) {
 
 void NodeScheduler::run_worker(int index) {
   const SignalStack signal_stack;
-  if (topology_) pin_to(topology_->place_of(index));  // refused: works unpinned
+  if (topology_) pin_to(places_of(index));  // refused: works unpinned
   shared_.workers[static_cast<std::size_t>(index)]->run();
 }
 
@@ -459,6 +465,27 @@ void NodeScheduler::set_event_source(const EventSource& source) {
   }
 }
 
+namespace {
+
+std::string describe(std::span<const Place> places) {
+  const auto list = [&](int Place::*number) {
+    std::string text;
+    for (const Place& place : places) text += fmt::format("{}{}", text.empty() ? "" : ", ", place.*number);
+    return text;
+  };
+  const char* const several = places.size() > 1 ? "s" : "";
+  return fmt::format("core{} {} (PU{} {}), NUMA node {}", several, list(&Place::core), several,
+                     list(&Place::pu), places.front().numa_node);
+}
+
+}  // namespace
+
+bool NodeScheduler::workers_share() const {
+  const std::size_t places =
+      options_.cores_per_worker == 1 ? topology_->places.size() : static_cast<std::size_t>(topology_->cores);
+  return static_cast<std::size_t>(cores_of_workers()) > places;
+}
+
 std::vector<std::string> NodeScheduler::bindings() const {
   std::vector<std::string> lines;
   for (int i = 0; i < options_.workers; ++i) {
@@ -466,10 +493,8 @@ std::vector<std::string> NodeScheduler::bindings() const {
       lines.push_back(fmt::format("worker {}: not bound", i));
       continue;
     }
-    const Place& place = topology_->place_of(i);
-    const bool shares = static_cast<std::size_t>(options_.workers) > topology_->places.size();
-    lines.push_back(fmt::format("worker {}: core {} (PU {}), NUMA node {}{}", i, place.core, place.pu,
-                                place.numa_node, shares ? ", shared with other workers" : ""));
+    lines.push_back(fmt::format("worker {}: {}{}", i, describe(places_of(i)),
+                                workers_share() ? ", shared with other workers" : ""));
   }
   return lines;
 }
@@ -486,10 +511,9 @@ std::vector<std::string> NodeScheduler::progress_bindings() const {
   for (std::size_t i = 0; i < progress_places_.size(); ++i) {
     const Place& place = progress_places_[i];
     const bool near = place.numa_node == options_.progress_numa_node;
-    lines.push_back(topology_
-                        ? fmt::format("progress thread {}: core {} (PU {}), NUMA node {}{}", i, place.core,
-                                      place.pu, place.numa_node, near ? ", that of the network's device" : "")
-                        : fmt::format("progress thread {}: not bound", i));
+    lines.push_back(topology_ ? fmt::format("progress thread {}: {}{}", i, describe({&place, 1}),
+                                            near ? ", that of the network's device" : "")
+                              : fmt::format("progress thread {}: not bound", i));
   }
   return lines;
 }

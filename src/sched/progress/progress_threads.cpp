@@ -47,7 +47,7 @@ void ProgressThreads::start_spinning(const std::vector<Place>& places, bool bind
   for (const Place& place : places) {
     threads_.emplace_back([this, place, bind] {
       if (bind)
-        pin_to(place);  // refused: works unpinned
+        pin_to({&place, 1});  // refused: works unpinned
       else
         give_way();  // there is no core that is its own
       spin(bind);
