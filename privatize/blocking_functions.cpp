@@ -130,7 +130,31 @@ int rest_without(pthread_mutex_t* mutex) noexcept {
   return lock_patiently(mutex, {});
 }
 
+/// Up to its deadline, which is near, in pieces between which others run. Who takes a new one each time, as Python's
+/// interpreter lock does, would never see it come if the wait returned before. What is signalled between two pieces is
+/// not seen: that costs the rest of a short wait.
+int wait_out(pthread_cond_t* condition, pthread_mutex_t* mutex, const Deadline& deadline) noexcept {
+  constexpr long kPiece = 100'000;  // ns
+  do {
+    const timespec piece = later(now_of(deadline.clock), kPiece);
+    const timespec& end = is_before(piece, *deadline.time) ? piece : *deadline.time;
+    if (const int error = ::pthread_cond_clockwait(condition, mutex, deadline.clock, &end);
+        error != ETIMEDOUT)
+      return error;
+    if (const int refused = ::pthread_mutex_unlock(mutex); refused != 0) return refused;
+    let_others_run();
+    if (const int refused = lock_patiently(mutex, {}); refused != 0) return refused;
+  } while (!deadline.has_come());
+  return ETIMEDOUT;
+}
+
+bool is_near(const Deadline& deadline) noexcept {
+  constexpr long kNear = 10'000'000;  // ns
+  return deadline.time != nullptr && is_before(*deadline.time, later(now_of(deadline.clock), kNear));
+}
+
 int wait_on(pthread_cond_t* condition, pthread_mutex_t* mutex, const Deadline& deadline) noexcept {
+  if (is_near(deadline)) return wait_out(condition, mutex, deadline);
   if (may_offload()) {
     if (deadline.has_come()) return ETIMEDOUT;
     const int error = rest_without(mutex);

@@ -50,6 +50,23 @@ step()
 with concurrent.futures.ThreadPoolExecutor(3) as pool:
     assert list(pool.map(lambda x: x + rank, range(30))) == [x + rank for x in range(30)]
 
+computing = True
+
+
+def compute():
+    number = 0
+    while computing:
+        number += 1
+
+
+# It gives up the interpreter's lock only where it is asked for it, after a wait that has run out.
+busy = threading.Thread(target=compute)
+busy.start()
+time.sleep(0.01)
+computing = False
+busy.join()
+step()
+
 event = threading.Event()
 timer = threading.Timer(0.01, event.set)
 timer.start()
