@@ -3,6 +3,7 @@
 #include <fmt/core.h>
 
 #include <algorithm>
+#include <array>
 #include <mutex>
 #include <string_view>
 
@@ -78,15 +79,27 @@ void CheckedCall::check_handles(bool types) {
   }
 }
 
+namespace {
+
+/// It may be called for a communicator whose MPI_Comm_idup is under way.
+bool takes_coming_comm(const Function& function) noexcept {
+  constexpr auto kThose = std::to_array<std::string_view>(
+      {"MPI_Comm_free", "MPI_Comm_set_errhandler", "MPI_Comm_set_info", "MPI_Comm_set_name"});
+  return std::ranges::find(kThose, function.name) != kThose.end();
+}
+
+}  // namespace
+
 CheckedCall::Saved CheckedCall::check_handle(const void* handle, const HandleUse& use, int index) {
   if (predefined(handle)) return {};
   HandleKind kind{};
-  bool live = false;
+  bool live = false, coming = false;
   CallPlace made, freed;
   {
     const std::lock_guard guard(record_->lock);
     if (const Tracked* tracked = record_->find(handle)) {
-      if (tracked->live && tracked->kind == use.kind) [[likely]]
+      coming = tracked->coming && !takes_coming_comm(function_);
+      if (tracked->live && tracked->kind == use.kind && !coming) [[likely]]
         return {handle, tracked->serial};
       kind = tracked->kind;
       live = tracked->live;
@@ -96,6 +109,7 @@ CheckedCall::Saved CheckedCall::check_handle(const void* handle, const HandleUse
   }
   const BadHandle bad{handle, use.kind, index};
   if (made.function == nullptr || (!live && kind != use.kind)) report_unknown(*record_, place(), bad);
+  if (live && coming && kind == use.kind) report_coming(*record_, place(), bad, made);
   if (live) report_other_kind(*record_, place(), bad, kind, made);
   report_freed(*record_, place(), bad, made, freed);
 }
@@ -210,7 +224,9 @@ void CheckedCall::note_handles(bool succeeded) {
     switch (use.use) {
       case Use::kIn:
       case Use::kInPlace:
+        break;
       case Use::kOutLater:
+        if (succeeded) record_->announce(*pointer<const void* const*>(use.argument), place());
         break;
       case Use::kFreed:
         note_freed(use, succeeded);

@@ -67,6 +67,16 @@ Tracked& RankRecord::add(const void* handle, HandleKind kind, CallPlace made, bo
   return tracked;
 }
 
+void RankRecord::announce(const void* comm, CallPlace made) {
+  Tracked& tracked = handles[comm];
+  end_operation(tracked);
+  tracked = Tracked{};
+  tracked.live = tracked.coming = true;
+  tracked.handles = 1;
+  tracked.serial = next_serial++;
+  tracked.made = made;
+}
+
 void RankRecord::drop(Tracked& tracked, CallPlace freed) {
   end_operation(tracked);
   if (--tracked.handles > 0) return;
@@ -110,7 +120,8 @@ CallOrder* RankRecord::order_of(HandleKind kind, const void* handle) {
     return &order;
   }
   Tracked* tracked = find(handle);
-  return tracked != nullptr && tracked->live && tracked->kind == kind ? &tracked->order : nullptr;
+  const bool there = tracked != nullptr && tracked->live && tracked->kind == kind && !tracked->coming;
+  return there ? &tracked->order : nullptr;
 }
 
 }  // namespace tmpi::check

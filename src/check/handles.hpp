@@ -55,6 +55,7 @@ struct Tracked {
   HandleKind kind = HandleKind::kComm;
   bool live = false;
   bool constant = false;  ///< the library's own: no leak
+  bool coming = false;    ///< a communicator whose MPI_Comm_idup is under way
   int handles = 0;        ///< the program has the same handle several times (MPI_Comm_get_errhandler)
   std::uint64_t serial = 0;
   CallPlace made;
@@ -79,6 +80,8 @@ struct alignas(kCacheLine) RankRecord {
   }
   /// An object has been made, or a handle of one given out once more.
   Tracked& add(const void* handle, HandleKind kind, CallPlace made, bool constant);
+  /// A communicator will be made; add() when it is there.
+  void announce(const void* comm, CallPlace made);
   /// A handle is gone; its operation has ended.
   void drop(Tracked& tracked, CallPlace freed);
 

@@ -83,6 +83,14 @@ void report_freed(const RankRecord& rank, CallPlace call, BadHandle bad, CallPla
   });
 }
 
+void report_coming(const RankRecord& rank, CallPlace call, BadHandle bad, CallPlace made) {
+  end_job(rank, call, class_of(bad.kind), [&] {
+    return fmt::format(
+        "{} is being made by {}, whose request has not completed: wait for it first (MPI_Wait, MPI_Test)",
+        subject(bad), readable(made));
+  });
+}
+
 void report_unknown(const RankRecord& rank, CallPlace call, BadHandle bad) {
   const int owner = Checker::instance()->owner_of(bad.handle, bad.kind);
   end_job(rank, call, class_of(bad.kind), [&] {

@@ -14,6 +14,7 @@ struct BadHandle {
   int index;  ///< in the array of handles, -1: it is none
 };
 
+[[noreturn]] void report_coming(const RankRecord& rank, CallPlace call, BadHandle bad, CallPlace made);
 [[noreturn]] void report_freed(const RankRecord& rank, CallPlace call, BadHandle bad, CallPlace made,
                                CallPlace freed);
 [[noreturn]] void report_unknown(const RankRecord& rank, CallPlace call, BadHandle bad);

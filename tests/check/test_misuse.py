@@ -48,6 +48,9 @@ class MisuseTest(LaunchTest):
         return job
 
     # Handles.
+    def test_coming_communicator(self):
+        self.misuse("coming_comm", COMM, rf"MPI_Barrier at {at('coming_comm')}: the communicator is being made by MPI_Comm_idup at .*")
+
     def test_freed_communicator(self):
         job = self.misuse("freed_comm", COMM, rf"MPI_Barrier at {at('freed_comm')}: the communicator was freed by MPI_Comm_free at "
                           rf"{at('comm_free')} \(made by MPI_Comm_dup at {at('dup')}\)\. .*")

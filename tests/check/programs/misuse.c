@@ -17,6 +17,16 @@ static MPI_Comm duplicate(void) {
   return comm;
 }
 
+static void coming_comm(void) {
+  MPI_Comm copy;
+  MPI_Request request;
+  MPI_Comm_idup(MPI_COMM_WORLD, &copy, &request);
+  MPI_Comm_set_name(copy, "early");
+  if (rank == 1) MPI_Barrier(copy);  // @coming_comm
+  MPI_Wait(&request, MPI_STATUS_IGNORE);
+  MPI_Comm_free(&copy);
+}
+
 static void freed_comm(void) {
   MPI_Comm comm = duplicate(), copy = comm;
   MPI_Comm_free(&comm);  // @comm_free
@@ -417,7 +427,7 @@ int main(int argc, char** argv) {
     const char* name;
     void (*run)(void);
   } cases[] = {
-      {"freed_comm", freed_comm}, {"freed_type", freed_type}, {"completed_request", completed_request}, {"foreign", foreign},
+      {"coming_comm", coming_comm}, {"freed_comm", freed_comm}, {"freed_type", freed_type}, {"completed_request", completed_request}, {"foreign", foreign},
       {"garbage", garbage}, {"two_receives", two_receives}, {"send_from_receive", send_from_receive},
       {"receive_into_send", receive_into_send}, {"persistent", persistent}, {"reduction", reduction},
       {"other_function", other_function}, {"other_root", other_root}, {"other_server", other_server}, {"other_op", other_op}, {"other_count", other_count},
