@@ -23,20 +23,23 @@ ssize_t AttachedChannel::get(FrameReader& incoming) {
 // The starter may end the job as soon as one of its processes has gone, so tmpirun goes first or at least has
 // heard everything, which takes as long as the reader of its output. Keep-alive (tune_channel) tells if its
 // machine is gone.
-void AttachedChannel::leave(int socket) noexcept {
+bool AttachedChannel::await_end(int socket, int milliseconds) noexcept {
   shutdown(socket, SHUT_WR);
   pollfd request{socket, POLLIN, 0};
   char unread[4096];
   for (;;) {
-    if (poll(&request, 1, -1) < 0 && errno == EINTR) continue;
+    const int ready = poll(&request, 1, milliseconds);
+    if (ready == 0) return false;
+    if (ready < 0 && errno == EINTR) continue;
     const ssize_t got = recv(socket, unread, sizeof(unread), MSG_DONTWAIT);
     if (got > 0 || (got < 0 && (errno == EAGAIN || errno == EINTR))) continue;
-    _exit(0);
+    return true;
   }
 }
 
 void AttachedChannel::close(int) noexcept {
-  leave(socket());
+  await_end(socket(), -1);
+  _exit(0);
 }
 
 }  // namespace tmpi::launch

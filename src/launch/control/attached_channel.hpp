@@ -31,8 +31,9 @@ class AttachedChannel : public ControlChannel {
 
   void close(int code) noexcept override;
 
-  /// Ends the calling process, which has the socket of such a channel, once tmpirun has closed its end.
-  [[noreturn]] static void leave(int socket) noexcept;
+  /// Says at the socket of such a channel that nothing more comes, and waits until tmpirun has closed its end, too. False:
+  /// nothing has come for so many milliseconds; -1: for ever.
+  static bool await_end(int socket, int milliseconds) noexcept;
 
  protected:
   ssize_t put(std::string_view bytes) noexcept override { return stream_.send(socket(), bytes); }

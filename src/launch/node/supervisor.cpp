@@ -26,6 +26,9 @@ namespace {
 // Milliseconds between looks whether the node process is stuck in its exit: while it is not, and while it may be.
 constexpr int kLookNow = 1000, kLookCloser = 100;
 
+// Milliseconds for tmpirun to hear that the node process is gone, and to go first; its machine may be gone itself.
+constexpr int kPatience = 3000;
+
 // Waits until it has ended, or has been stuck in its exit for a while. As waitpid() does.
 int wait_for(pid_t child) {
   const int handle = static_cast<int>(syscall(SYS_pidfd_open, child, 0));
@@ -62,7 +65,7 @@ void start_supervised(int channel) {
   const int status = wait_for(child);
   kill(-child, SIGKILL);
   descendants.end_all();
-  if (channel >= 0) AttachedChannel::leave(channel);
+  if (channel >= 0 && status != 0 && AttachedChannel::await_end(channel, kPatience)) _exit(0);
   _exit(WIFSIGNALED(status) ? 128 + WTERMSIG(status) : WEXITSTATUS(status));
 }
 

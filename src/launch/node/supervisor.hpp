@@ -9,8 +9,8 @@ namespace tmpi::launch {
 /// waits for the child, ends all its descendants, and ends with its exit code, or 128 plus the signal that
 /// killed it.
 ///
-/// `channel`: of an attached node process (attachment.hpp), -1: none. With it the supervisor goes as the node
-/// process itself does (AttachedChannel::leave), also where that was killed: after tmpirun, and with 0.
+/// `channel`: of an attached node process (attachment.hpp), -1: none. Where the node process has failed the
+/// supervisor goes after tmpirun, whose affair the job's code is, and with 0; not if tmpirun does not answer.
 void start_supervised(int channel = -1);
 
 }  // namespace tmpi::launch
