@@ -6,7 +6,9 @@ extern int Py_BytesMain(int argc, char** argv) __attribute__((weak)); /* since P
 
 int main(int argc, char** argv) {
   if (Py_BytesMain != NULL) return Py_BytesMain(argc, argv);
-  fputs("tmpi-python: tmpirun gives this program the library of a Python, and there is none; run tmpirun -n N python3\n",
-        stderr);
+  fputs(
+      "tmpi-python: tmpirun gives this program the library of a Python, and there is none; run tmpirun -n N "
+      "python3\n",
+      stderr);
   return 127;
 }

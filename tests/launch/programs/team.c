@@ -18,7 +18,8 @@ static int cpus_seen(void) {
 static int cpus_of_team(void) {
   const double end = omp_get_wtime() + 30;
 #pragma omp parallel
-  while (cpus_seen() < omp_get_num_threads() && omp_get_wtime() < end) __atomic_store_n(&seen[sched_getcpu()], 1, __ATOMIC_RELAXED);
+  while (cpus_seen() < omp_get_num_threads() && omp_get_wtime() < end)
+    __atomic_store_n(&seen[sched_getcpu()], 1, __ATOMIC_RELAXED);
   return cpus_seen();
 }
 
@@ -28,8 +29,8 @@ int main(int argc, char** argv) {
   MPI_Comm_rank(MPI_COMM_WORLD, &rank);
   cpu_set_t allowed;
   sched_getaffinity(0, sizeof allowed, &allowed);
-  printf("%d: told of %d, allowed %d, threads %d on %d\n", rank, omp_get_num_procs(), CPU_COUNT(&allowed), omp_get_max_threads(),
-         cpus_of_team());
+  printf("%d: told of %d, allowed %d, threads %d on %d\n", rank, omp_get_num_procs(), CPU_COUNT(&allowed),
+         omp_get_max_threads(), cpus_of_team());
   MPI_Finalize();
   return 0;
 }
