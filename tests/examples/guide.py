@@ -38,7 +38,7 @@ def prepare(folder, build):
         (folder / name).write_text(hello, encoding="utf-8")
     (folder / "heat.f90").write_text(HEAT_F90, encoding="utf-8")
     (folder / "hosts").write_text("localhost slots=4\n", encoding="utf-8")
-    for name in ("hello", "heat", "master", "worker"):
+    for name in ("hello", "heat", "hybrid", "master", "worker"):
         subprocess.run([build / "bin" / "tmpicc", "hello.c", "-o", name], cwd=folder, check=True)
 
 
