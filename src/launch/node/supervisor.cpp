@@ -27,7 +27,7 @@ namespace {
 constexpr int kLookNow = 1000, kLookCloser = 100;
 
 // Milliseconds for tmpirun to hear that the node process is gone, and to go first; its machine may be gone itself.
-constexpr int kPatience = 3000;
+constexpr int kPatience = 1000;
 
 // Waits until it has ended, or has been stuck in its exit for a while. As waitpid() does.
 int wait_for(pid_t child) {
