@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <array>
 
+#include "base/path.hpp"
 #include "launch/system/words.hpp"
 
 namespace tmpi::launch {
@@ -17,10 +18,6 @@ std::string_view trimmed(std::string_view text) {
   const std::size_t begin = text.find_first_not_of(kBlanks);
   if (begin == std::string_view::npos) return {};
   return text.substr(begin, text.find_last_not_of(kBlanks) - begin + 1);
-}
-
-std::string_view base_name(std::string_view path) {
-  return path.substr(path.rfind('/') + 1);
 }
 
 /// What a file begins with, up to the length that the kernel looks at.
@@ -47,7 +44,7 @@ std::vector<std::string> interpreter_line(const std::string& path) {
 }
 
 std::vector<std::string> without_env(std::vector<std::string> line) {
-  if (line.empty() || base_name(line.front()) != "env") return line;
+  if (line.empty() || file_of(line.front()) != "env") return line;
   if (line.size() == 1) return {};
   std::vector<std::string> words{line.back()};
   if (line.back().starts_with("-S")) words = split_words(std::string_view(line.back()).substr(2));
@@ -57,7 +54,7 @@ std::vector<std::string> without_env(std::vector<std::string> line) {
 }
 
 bool is_python_name(std::string_view path) {
-  std::string_view name = base_name(path);
+  std::string_view name = file_of(path);
   if (!name.starts_with("python")) return false;
   name.remove_prefix(6);
   name.remove_prefix(std::min(name.find_first_not_of("0123456789."), name.size()));
@@ -69,7 +66,7 @@ bool is_python_name(std::string_view path) {
 bool is_shell_name(std::string_view path) {
   constexpr auto kShells = std::to_array<std::string_view>(
       {"sh", "bash", "dash", "zsh", "ksh", "mksh", "csh", "tcsh", "fish", "busybox"});
-  return std::ranges::find(kShells, base_name(path)) != kShells.end();
+  return std::ranges::find(kShells, file_of(path)) != kShells.end();
 }
 
 }  // namespace tmpi::launch
