@@ -1,11 +1,10 @@
 #include "launch/node/openmp_variables.hpp"
 
-#include <fmt/core.h>
-
 #include <algorithm>
 #include <charconv>
 #include <cstdlib>
 #include <optional>
+#include <string>
 #include <string_view>
 
 namespace tmpi::launch {
@@ -37,7 +36,8 @@ std::vector<std::string> openmp_variables(const AppSpec& app, int vratio, int co
   // A rank that starts a thread for each core of the machine would do so V times, and beside the other ranks.
   if (!chosen(app, "OMP_NUM_THREADS") && (vratio > 1 || cores > 0)) {
     threads = std::max(cores, 1);
-    lines.push_back(fmt::format("OMP_NUM_THREADS={}", threads));
+    // Not by fmt: each rank does it on its own stack, whose pages it would touch.
+    lines.push_back("OMP_NUM_THREADS=" + std::to_string(threads));
   }
   // While a rank waits in MPI its threads would spin on the cores that the next one wants.
   const bool waits_as_chosen =
