@@ -3,9 +3,11 @@ include(CMakePackageConfigHelpers)
 
 # CMake's FindMPI, configure scripts and habits look for mpicc and mpiexec.
 option(TMPI_INSTALL_MPI_NAMES "Install mpicc, mpicxx, mpic++, mpifort, mpif90, mpif77, mpicc_abi, mpicxx_abi, mpifort_abi, mpiexec and mpirun as links to tmpi's programs" ON)
+set(mpi_names "")
 if(TMPI_INSTALL_MPI_NAMES)
-  foreach(pair "mpicc:tmpicc" "mpicxx:tmpicxx" "mpic++:tmpicxx" "tmpic++:tmpicxx" "mpifort:tmpifort" "mpif90:tmpifort"
-               "mpif77:tmpifort" "mpicc_abi:tmpicc" "mpicxx_abi:tmpicxx" "mpifort_abi:tmpifort" "mpiexec:tmpirun" "mpirun:tmpirun")
+  set(mpi_names "mpicc:tmpicc" "mpicxx:tmpicxx" "mpic++:tmpicxx" "tmpic++:tmpicxx" "mpifort:tmpifort" "mpif90:tmpifort"
+                "mpif77:tmpifort" "mpicc_abi:tmpicc" "mpicxx_abi:tmpicxx" "mpifort_abi:tmpifort" "mpiexec:tmpirun" "mpirun:tmpirun")
+  foreach(pair ${mpi_names})
     string(REPLACE ":" ";" pair ${pair})
     list(GET pair 0 link)
     list(GET pair 1 program)

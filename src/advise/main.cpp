@@ -19,6 +19,7 @@ constexpr char kHelp[] =
     "would pay, "
     "and what that rests on.\n"
     "  --svg FILE   draws the predicted speedup over the share of blocking calls made nonblocking\n"
+    "  -h, --help   print this text\n"
     "PROFILE is - for standard input. docs/design/advice.md explains the model.\n";
 
 int complain(const std::string& sentence) {

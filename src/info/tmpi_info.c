@@ -203,6 +203,16 @@ static void list_categories(void) {
   }
 }
 
+static const char kHelp[] =
+    "usage: tmpi-info [--categories] [--controls] [--variables] [--events] [--markdown]\n"
+    "Lists what tools can ask the library (MPI_T), or of it what is named. Under tmpirun the values are "
+    "those of that job.\n"
+    "  --categories   kinds of variables and events\n"
+    "  --controls     control variables: the options of tmpirun, and limits\n"
+    "  --variables    performance variables\n"
+    "  --events       events\n"
+    "  --markdown     as tables in Markdown\n";
+
 int main(int argc, char** argv) {
   static const struct {
     const char* option;
@@ -213,6 +223,8 @@ int main(int argc, char** argv) {
                {"--events", list_events}};
   enum { kLists = sizeof lists / sizeof *lists };
   int provided, rank, any = 0, chosen[kLists] = {0};
+  if (argc == 2 && (strcmp(argv[1], "-h") == 0 || strcmp(argv[1], "--help") == 0))
+    return fputs(kHelp, stdout) < 0;
   MPI_Init(&argc, &argv);
   MPI_Comm_rank(MPI_COMM_WORLD, &rank);
   for (int i = 1; i < argc; i++) {
@@ -222,8 +234,7 @@ int main(int argc, char** argv) {
       if (strcmp(argv[i], lists[list].option) == 0) any = known = chosen[list] = 1;
     }
     if (known) continue;
-    if (rank == 0)
-      fprintf(stderr, "usage: tmpi-info [--categories] [--controls] [--variables] [--events] [--markdown]\n");
+    if (rank == 0) fputs(kHelp, stderr);
     MPI_Finalize();
     return 2;
   }

@@ -22,6 +22,7 @@ constexpr char kHelp[] =
     "other.\n"
     "  -o FILE        where to write it; default: the first profile's name with .html in the place of .json\n"
     "  --trace TRACE  show a window of this trace (tmpirun --trace TRACE) of the first run\n"
+    "  -h, --help     print this text\n"
     "The page is one file that needs no network. docs/reference/profiling.md explains what it shows.\n";
 
 int complain(const std::string& sentence) {

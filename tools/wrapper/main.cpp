@@ -3,11 +3,12 @@
 //
 // Besides the compiler's own arguments: -cc=COMPILER (-cxx= for C++, -fc= for Fortran) or the environment
 // variable TMPI_CC (TMPI_CXX, TMPI_FC) choose the compiler; -show, -compile-info, -link-info (as MPICH's) and
-// --showme[:compile|:link|...] (as Open MPI's) print instead of running.
+// --showme[:compile|:link|...] (as Open MPI's) print instead of running; -showme:help lists them.
 #include <sys/utsname.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <array>
 #include <cerrno>
 #include <climits>
@@ -67,27 +68,52 @@ Words include_directories(const Wrapper& w) {
 // scripts ask like this.
 struct Question {
   std::string_view option;
+  std::string_view help;  ///< empty: another spelling of the one before
   Words (*answer)(const Wrapper&);
 };
 constexpr auto kQuestions = std::to_array<Question>({
-    {"-compile-info", whole_compile},
-    {"-compile_info", whole_compile},
-    {"-link-info", [](const Wrapper& w) { return joined(w.compiler, link_only(w)); }},
-    {"-link_info", [](const Wrapper& w) { return joined(w.compiler, link_only(w)); }},
-    {"-showme:command", [](const Wrapper& w) { return w.compiler; }},
-    {"-showme:compile", compile_only},
-    {"-showme:link", link_only},
-    {"-showme:incdirs", include_directories},
-    {"-showme:libdirs", [](const Wrapper& w) { return Words{w.installation.library}; }},
-    {"-showme:libs",
+    {"-compile-info", "print the command that compiles", whole_compile},
+    {"-compile_info", "", whole_compile},
+    {"-link-info", "print the command that links",
+     [](const Wrapper& w) { return joined(w.compiler, link_only(w)); }},
+    {"-link_info", "", [](const Wrapper& w) { return joined(w.compiler, link_only(w)); }},
+    {"-showme:command", "print the compiler", [](const Wrapper& w) { return w.compiler; }},
+    {"-showme:compile", "print the options that compiling needs", compile_only},
+    {"-showme:link", "print the options that linking needs", link_only},
+    {"-showme:incdirs", "print the directories of headers", include_directories},
+    {"-showme:libdirs", "print the directory of the libraries",
+     [](const Wrapper& w) { return Words{w.installation.library}; }},
+    {"-showme:libs", "print the libraries' names",
      [](const Wrapper& w) {
        return w.language->fortran ? Words{"tmpifort", "tmpi"} : Words{"tmpi"};
      }},
-    {"-showme:version",
+    {"-showme:version", "print tmpi's version",
      [](const Wrapper& w) {
        return Words{w.name + ":", "tmpi", TMPI_VERSION};
      }},
 });
+
+// In the form that tools/program_options.py reads.
+std::string usage(const Wrapper& w) {
+  const auto line = [](std::string option, std::string_view help) {
+    option.resize(std::max<std::size_t>(option.size() + 2, 20), ' ');
+    return "  " + option + std::string(help) + "\n";
+  };
+  const std::string compiler(w.language->compiler);
+  std::string text = "usage: " + w.name + " [OPTIONS] [OPTIONS OF " + compiler + "] FILE...\n" + "Runs " +
+                     compiler +
+                     " so that what it builds is a program or a library for tmpirun. Its own options:\n";
+  for (const std::string_view option : w.language->options)
+    text += line(
+        std::string(option) + "COMPILER",
+        option == w.language->options[0]
+            ? "run this compiler instead; also " + std::string(w.language->variable) + " in the environment"
+            : "the same");
+  text += line("-show", "print the command instead of running it; also -showme");
+  for (const Question& question : kQuestions)
+    text += line(std::string(question.option), question.help.empty() ? "the same" : question.help);
+  return text + line("-showme:help", "print this text");
+}
 
 bool asks_for_command(std::string_view word) {
   return word == "-show" || word == "--show" || word == "-showme" || word == "--showme";
@@ -199,6 +225,9 @@ int run(int argc, char** argv) {
     die(wrapper,
         "is a compiler wrapper of tmpi under a name it does not know. Call it tmpicc, tmpicxx or tmpifort.");
 
+  if (std::any_of(argv, argv + argc,
+                  [](std::string_view word) { return word == "-showme:help" || word == "--showme:help"; }))
+    return std::fputs(usage(wrapper).c_str(), stdout) < 0 ? 1 : 0;
   auto installation = find_installation();
   if (!installation) die(wrapper, installation.message());
   wrapper.installation = *installation;

@@ -17,6 +17,7 @@
 #include "launch/attach/attachment.hpp"
 #include "launch/attach/slurm_allocation.hpp"
 #include "launch/launcher/launcher.hpp"
+#include "launch/launcher/terminal_text.hpp"
 #include "launch/options/habits.hpp"
 #include "launch/options/options.hpp"
 #include "launch/plan/program_prefix.hpp"
@@ -160,11 +161,11 @@ int main(int argc, char** argv) {  // NOLINT(bugprone-exception-escape)
   settings->job.default_stack = stack_by_limit();
   switch (settings->task) {
     case Settings::Task::kHelp:
-      return print_and_exit(help_text());
+      return show_text(help_text(settings->help_topic, stdout_wants_colours()));
     case Settings::Task::kVersion:
       return print_and_exit(fmt::format("tmpirun (tmpi) {}\n", kVersion));
-    case Settings::Task::kManual:
-      return print_and_exit(manual_page());
+    case Settings::Task::kOptions:
+      return print_and_exit(option_lines());
     case Settings::Task::kMarkdown:
       return print_and_exit(markdown_table());
     case Settings::Task::kCollectives:

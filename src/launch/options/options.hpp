@@ -1,5 +1,5 @@
 // The options of tmpirun: one table from which the command line is parsed, the TMPI_* environment variables
-// are read, and --help, the manual page and docs/reference/tmpirun.md are written. tmpirun's grammar is mpirun's: long
+// are read, and --help, the manual page, the shells' completions and docs/reference/tmpirun.md are written. tmpirun's grammar is mpirun's: long
 // options with one or two dashes, options end at the program's name, `:` starts the next program. (A general
 // option library does not know that grammar, hence the small parser here.)
 #pragma once
@@ -41,11 +41,12 @@ struct Settings {
   std::string output_directory;          ///< --output-filename, empty: not given
   double timeout = 0;                    ///< seconds, 0: none
   double start_timeout = 60;             ///< seconds that hosts have to start their node processes
+  std::string help_topic;                ///< --help=TOPIC, empty: everything
   enum class Task {
     kRun,
     kHelp,
     kVersion,
-    kManual,
+    kOptions,
     kMarkdown,
     kCollectives,
     kTransports,
@@ -72,10 +73,21 @@ struct Option {
   std::string help;
   /// Stores the value ("1" or "0" for a flag); returns what is wrong with it, empty if nothing is.
   std::string (*apply)(OptionTarget target, std::string_view value);
+  std::string values =
+      {};  ///< what its value can begin with, for shells: "fifo lifo random:"; empty: anything
 };
 
 /// The table, in the order of the help text.
 std::span<const Option> option_table();
+
+/// What the options of one heading are called in --help=TOPIC.
+struct Topic {
+  std::string_view name, heading;
+};
+std::span<const Topic> topic_table();
+
+/// A heading's topic, or one of an option's spellings, with or without dashes.
+bool is_topic(std::string_view topic);
 
 /// Environment first, then the command line, which wins. `arguments` without the program's own name. A
 /// program without -n gets what --npernode gives each of the node processes, of which others have started
@@ -88,13 +100,17 @@ Result<Settings> parse_options(std::span<const std::string> arguments,
 /// "--wdir" and "-wdir" are the same, as for mpirun; "-n" and "--n" too.
 std::string_view without_dashes(std::string_view word);
 
+/// `word` is one of the option's spellings, however many dashes either has.
+bool has_spelling(const Option& option, std::string_view word);
+
 /// Option values as the table's functions read them (exposed for tests).
 Result<long> parse_number(std::string_view text, long least, long most);
 Result<std::size_t> parse_size(std::string_view text);  ///< "1M", "256k", "65536"
 
-/// The texts generated from the table.
-std::string help_text();
-std::string manual_page();     ///< troff
+/// The texts generated from the table. Of the help text all, or what belongs to a topic; with a terminal's colours or without.
+std::string help_text(std::string_view topic = {}, bool coloured = false);
+std::string
+option_lines();  ///< the table itself, a line for each option: what tools/program_options.py reads
 std::string markdown_table();  ///< the table in docs/reference/tmpirun.md
 
 }  // namespace tmpi::launch

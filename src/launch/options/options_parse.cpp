@@ -28,9 +28,7 @@ std::vector<std::string> spellings(const Option& option) {
 const Option* find_option(std::string_view word) {
   for (const std::span<const Option> table : {option_table(), habit_table()}) {
     for (const Option& option : table) {
-      for (const std::string& spelling : spellings(option)) {
-        if (without_dashes(spelling) == without_dashes(word)) return &option;
-      }
+      if (has_spelling(option, word)) return &option;
     }
   }
   return nullptr;
@@ -101,7 +99,8 @@ class Parser {
   // For tools that ask the job.
   void describe_options() {
     for (const Option& option : option_table()) {
-      if (option.variable.empty() && option.argument.empty()) continue;  // asks something, and runs no job
+      const bool asks = option.argument.empty() || option.name == "--help";  // something, and runs no job
+      if (option.variable.empty() && asks) continue;
       settings_.job.options.push_back(
           {std::string(option.name), given_[std::string(option.name)], option.help});
     }
@@ -319,6 +318,12 @@ class Parser {
 std::string_view without_dashes(std::string_view word) {
   word.remove_prefix(std::min(word.find_first_not_of('-'), word.size()));
   return word;
+}
+
+bool has_spelling(const Option& option, std::string_view word) {
+  return std::ranges::any_of(spellings(option), [&](const std::string& spelling) {
+    return without_dashes(spelling) == without_dashes(word);
+  });
 }
 
 Result<Settings> parse_options(std::span<const std::string> arguments,

@@ -1,6 +1,8 @@
 // The table itself, and how each value is read.
 #include <fmt/core.h>
 
+#include <algorithm>
+#include <array>
 #include <charconv>
 #include <cstdlib>
 #include <filesystem>
@@ -346,6 +348,20 @@ std::string set_merge_output(OptionTarget target, std::string_view value) {
   return {};
 }
 
+std::string topic_names(std::string_view between) {
+  std::string names;
+  for (const Topic& topic : topic_table()) names.append(names.empty() ? "" : between).append(topic.name);
+  return names;
+}
+
+std::string set_help(OptionTarget target, std::string_view value) {
+  target.settings.task = Settings::Task::kHelp;
+  target.settings.help_topic = value == "1" ? "" : value;
+  if (value.empty() || is_topic(value)) return {};
+  return fmt::format("there is no such topic; topics are {}, and every option by its name",
+                     topic_names(", "));
+}
+
 template <Settings::Task Task>
 std::string set_task(OptionTarget target, std::string_view) {
   target.settings.task = Task;
@@ -357,6 +373,23 @@ constexpr std::string_view kNetwork = "Node processes and the network between th
 constexpr std::string_view kRanks = "The ranks' surroundings";
 constexpr std::string_view kOutput = "Output";
 constexpr std::string_view kControl = "Control";
+
+constexpr auto kTopics = std::to_array<Topic>({{"start", kStart},
+                                               {"network", kNetwork},
+                                               {"ranks", kRanks},
+                                               {"output", kOutput},
+                                               {"control", kControl}});
+
+/// What shells offer for a value: the names, those that need more with what leads to it.
+template <class Value, std::size_t N>
+std::string words_of(const Choice<Value> (&table)[N], std::string_view more = "") {
+  std::string words(more);
+  for (const Choice<Value>& row : table) {
+    words.append(words.empty() ? "" : " ").append(row.name);
+    if (row.argument.starts_with(':')) words += ':';
+  }
+  return words;
+}
 
 // Not constexpr: some texts are made from the tables of choices.
 const std::vector<Option>& table() {
@@ -387,28 +420,28 @@ const std::vector<Option>& table() {
        "Default: 1, or the tasks' in an allocation of Slurm. auto: as OMP_NUM_THREADS says. There are then "
        "cores/K workers, and OMP_NUM_THREADS is K "
        "unless it is set. Also --map-by UNIT:PE=K.",
-       set_cpus_per_rank},
+       set_cpus_per_rank, "auto"},
       {"--bind-to", "", "TMPI_BIND_TO", list_choices(kBindings, "|", "|"), kStart,
-       "Where workers run: " + describe_choices(kBindings) + ".", set_binding},
+       "Where workers run: " + describe_choices(kBindings) + ".", set_binding, words_of(kBindings)},
       {"--sched", "", "TMPI_SCHED", "POLICY", kStart,
        "Order in which the ready ranks of a worker run: " + describe_choices(sched::kPolicies) + ".",
-       set_policy},
+       set_policy, words_of(sched::kPolicies)},
       {"--balance", "", "TMPI_BALANCE", "HOW", kStart,
        "How ranks move between the workers of a node process, so that all have the same to do: " +
            describe_choices(sched::kBalances) + ". Needs --sched fifo.",
-       set_balance},
+       set_balance, words_of(sched::kBalances)},
       {"--file-io", "", "TMPI_FILE_IO", "WAY", kStart,
        "Who reads and writes files for MPI-IO while a core runs other ranks: " +
            describe_choices(sched::kFileWays) +
            ". With SIZE: whatever moves so many bytes or more, wherever the file lies and whoever else could "
            "run.",
-       set_file_io},
+       set_file_io, words_of(sched::kFileWays)},
       {"--sleep", "", "TMPI_SLEEP", list_choices(kSleeping, "|", "|"), kStart,
        "What other ranks do on the core of a rank that sleeps, or waits in the system for something that "
        "does "
        "not come by MPI (read, accept, waitpid and the like): " +
            describe_choices(kSleeping) + ".",
-       set_sleep},
+       set_sleep, words_of(kSleeping)},
       {"--preempt", "", "TMPI_PREEMPT", "MS", kStart,
        "Takes the core away from a rank that has run for so many milliseconds without coming to MPI or "
        "giving "
@@ -424,7 +457,7 @@ const std::vector<Option>& table() {
        "Algorithms of collectives: NAME=ALGORITHM[,NAME=ALGORITHM...], as in ALLREDUCE=ring,BCAST=binomial; "
        "'help' lists all, with their conditions. An algorithm that does not work for a call is passed over "
        "(-v says so). 'reproducible': reductions give the same bits for any number of workers and nodes.",
-       set_coll},
+       set_coll, "help reproducible"},
       {"--nodes", "", "TMPI_NODES", "K", kNetwork,
        "Run the job as K node processes on this machine, which share its cores and reach each other over the "
        "network only (default 1).",
@@ -449,7 +482,7 @@ const std::vector<Option>& table() {
        "name and a command are appended, or take the place of {}.",
        set_launch_agent},
       {"--map-by", "", "TMPI_MAP_BY", list_choices(kMapBy, "|", "|"), kNetwork,
-       "Which node process runs which rank: " + describe_choices(kMapBy) + ".", set_map_by},
+       "Which node process runs which rank: " + describe_choices(kMapBy) + ".", set_map_by, words_of(kMapBy)},
       {"--rankfile", "-rf", "TMPI_RANKFILE", "FILE", kNetwork,
        "Which host and core runs which rank, from a file with a line \"rank N=HOST slot=CORE\" for each; "
        "also "
@@ -458,7 +491,7 @@ const std::vector<Option>& table() {
       {"--net", "", "TMPI_NET", "TRANSPORT", kNetwork,
        "Transport between node processes: " + describe_choices(net::kTransports) +
            ". Settings as in tcp:interface=eth0 or sim:fdr-ib; 'help' lists all.",
-       set_net},
+       set_net, words_of(net::kTransports, "help")},
       {"--eager-limit", "", "TMPI_EAGER_LIMIT", "SIZE|dynamic[:SECONDS]", kNetwork,
        "Messages between node processes up to this size are sent at once, larger ones ask first. Default: "
        "what suits the transport. 'dynamic': begins there, and each pair of nodes gets a limit above the "
@@ -466,15 +499,15 @@ const std::vector<Option>& table() {
        "of its larger messages while the program computes between nonblocking calls and their waits; what "
        "has "
        "not been used for so long (default 5 s) is released.",
-       set_eager_limit},
+       set_eager_limit, "dynamic"},
       {"--rndv", "", "TMPI_RNDV", "PROTOCOL", kNetwork,
        "How larger messages travel: " + describe_choices(mpi::remote::kRendezvousProtocols) +
            ". With verbs the default is read.",
-       set_rendezvous},
+       set_rendezvous, words_of(mpi::remote::kRendezvousProtocols)},
       {"--progress", "", "TMPI_PROGRESS", "MODE", kNetwork,
        "Who runs the protocols between node processes while every core computes: " +
            describe_choices(sched::kProgressModes) + ".",
-       set_progress},
+       set_progress, words_of(sched::kProgressModes)},
       {"-x", "", "TMPI_EXPORT", "VAR[=VALUE]", kRanks,
        "Set an environment variable in the ranks of this program. May be repeated. Ranks inherit tmpirun's "
        "environment anyway.",
@@ -493,7 +526,7 @@ const std::vector<Option>& table() {
        "Give each rank its own copy of the data of a library that is shared by default. May be repeated.",
        add_to<&JobSpec::private_libraries>},
       {"--pid", "", "TMPI_PID", list_choices(kPids, "|", "|"), kRanks,
-       "What getpid() says in a rank: " + describe_choices(kPids) + ".", set_pid},
+       "What getpid() says in a rank: " + describe_choices(kPids) + ".", set_pid, words_of(kPids)},
       {"--wdir", "--wd", "TMPI_WDIR", "DIR", kRanks, "Start the ranks in this directory.", set_wdir},
       {"--wrapper", "", "TMPI_WRAPPER", "COMMAND", kRanks,
        "Start each node process, which runs all ranks of its machine, through this command: \"gdb --args\", "
@@ -506,7 +539,7 @@ const std::vector<Option>& table() {
        "Who reads tmpirun's standard input: one rank (default 0), each of them all of it, or nobody. The "
        "others "
        "read the end of the file.",
-       set_input},
+       set_input, "all none"},
       {"--tag-output", "", "TMPI_TAG_OUTPUT", "", kOutput,
        "Prefix every line with its origin, as in [1,RANK]<stdout>:text.", set_tags<Tags::kSource>},
       {"-l", "--prepend-rank", "TMPI_PREPEND_RANK", "", kOutput,
@@ -570,8 +603,11 @@ const std::vector<Option>& table() {
        set_polling_limit},
       {"--version", "-V", "", "", kControl, "Print tmpi's version and exit.",
        set_task<Settings::Task::kVersion>},
-      {"--help", "-h", "", "", kControl, "Print this text and exit.", set_task<Settings::Task::kHelp>},
-      {"--print-manual", "", "", "", "", "", set_task<Settings::Task::kManual>},
+      {"--help", "-h", "", "[=TOPIC]", kControl,
+       "Print this text, or of it what belongs to a topic, and exit. Topics are " + topic_names(", ") +
+           ", and every option by its name.",
+       set_help, topic_names(" ")},
+      {"--print-options", "", "", "", "", "", set_task<Settings::Task::kOptions>},
       {"--print-markdown", "", "", "", "", "", set_task<Settings::Task::kMarkdown>},
   };
   return all;
@@ -581,6 +617,10 @@ const std::vector<Option>& table() {
 
 std::span<const Option> option_table() {
   return table();
+}
+
+std::span<const Topic> topic_table() {
+  return kTopics;
 }
 
 Result<long> parse_number(std::string_view text, long least, long most) {

@@ -368,15 +368,36 @@ TEST_CASE("no option has two rows") {
   }
 }
 
+TEST_CASE("help by topics: headings and options") {
+  std::size_t shown = 0;
+  for (const Topic& topic : topic_table()) {
+    const auto settings = parsed({"--help=" + std::string(topic.name)});
+    CHECK(settings.task == Settings::Task::kHelp);
+    CHECK(settings.help_topic == topic.name);
+    for (const Option& option : option_table()) {
+      if (option.group != topic.heading) continue;
+      CHECK(help_text(topic.name).find("  " + std::string(option.name)) != std::string::npos);
+      CHECK(help_text(option.name).starts_with("  " + std::string(option.name)));
+      ++shown;
+    }
+  }
+  CHECK(shown + 2 == option_table().size());  // --print-options and --print-markdown belong nowhere
+  CHECK(help_text("np") == help_text("-n"));
+  const std::string sentence = complaint({"--help=nonesuch"});
+  CHECK(sentence.find("topics are start, network, ranks, output, control") != std::string::npos);
+  CHECK(help_text().find('\033') == std::string::npos);
+  CHECK(help_text("start", true).starts_with("\033[1mWhat runs where:\033[0m\n  \033[36m-n, -np, -c N"));
+}
+
 TEST_CASE("the texts name every option once") {
   const std::string help = help_text();
-  const std::string manual = manual_page();
+  const std::string lines = option_lines();
   const std::string table = markdown_table();
   for (const Option& option : option_table()) {
     if (option.group.empty()) continue;
     CHECK(help.find("\n  " + std::string(option.name)) != std::string::npos);
     CHECK(table.find("| `" + std::string(option.name)) != std::string::npos);
-    if (!option.variable.empty()) CHECK(manual.find(option.variable) != std::string::npos);
+    if (!option.variable.empty()) CHECK(lines.find(option.variable) != std::string::npos);
   }
   CHECK(parsed({"--help"}).task == Settings::Task::kHelp);
   CHECK(parsed({"--coll", "help"}).task == Settings::Task::kCollectives);

@@ -1,4 +1,4 @@
-// Help, manual page and documentation, generated from the table.
+// Help and documentation, generated from the table.
 #include <fmt/core.h>
 
 #include "launch/options/options.hpp"
@@ -12,15 +12,15 @@ constexpr std::size_t kColumn = 26;
 constexpr std::size_t kWidth = 100;
 
 std::string joined_spellings(const Option& option, std::string_view separator) {
-  std::string text(option.name);
+  const bool glued = option.argument.starts_with('[');
+  std::string text = std::string(option.name) + (glued ? option.argument : "");
   for (char c : std::string(option.aliases.empty() ? "" : " ") + std::string(option.aliases)) {
     if (c == ' ')
       text += separator;
     else
       text += c;
   }
-  if (!option.argument.empty())
-    text += fmt::format("{}{}", option.argument.starts_with('[') ? "" : " ", option.argument);
+  if (!glued && !option.argument.empty()) text += " " + option.argument;
   return text;
 }
 
@@ -44,19 +44,6 @@ std::string wrapped(std::string_view text) {
   return out;
 }
 
-std::string escaped_for_troff(std::string_view text) {
-  std::string out;
-  for (char c : text) {
-    if (c == '-')
-      out += "\\-";
-    else if (c == '\\')
-      out += "\\e";
-    else
-      out += c;
-  }
-  return out;
-}
-
 template <class OnGroup, class OnOption>
 void for_each_shown(OnGroup on_group, OnOption on_option) {
   std::string_view group;
@@ -67,21 +54,54 @@ void for_each_shown(OnGroup on_group, OnOption on_option) {
   }
 }
 
+struct Style {
+  std::string_view heading, option, end;
+};
+constexpr Style kPlain = {};
+constexpr Style kColoured = {"\033[1m", "\033[36m", "\033[0m"};
+
+std::string heading_line(std::string_view group, const Style& style) {
+  return fmt::format("\n{}{}:{}\n", style.heading, group, style.end);
+}
+
+std::string option_text(const Option& option, const Style& style) {
+  const std::string names = joined_spellings(option, ", ");
+  const std::size_t left = 2 + names.size();
+  std::string help(option.help);
+  if (!option.variable.empty()) help += fmt::format(" [{}]", option.variable);
+  return fmt::format("  {}{}{}{}{}\n", style.option, names, style.end,
+                     left + 2 > kColumn ? "\n" + std::string(kColumn, ' ') : std::string(kColumn - left, ' '),
+                     wrapped(help));
+}
+
+std::string topic_text(std::string_view topic, const Style& style) {
+  std::string out;
+  for (const Topic& each : topic_table()) {
+    if (each.name != topic) continue;
+    out += heading_line(each.heading, style).substr(1);
+    for (const Option& option : option_table())
+      if (option.group == each.heading) out += option_text(option, style);
+    return out;
+  }
+  for (const Option& option : option_table())
+    if (has_spelling(option, topic)) out += option_text(option, style);
+  return out;
+}
+
 }  // namespace
 
-std::string help_text() {
+bool is_topic(std::string_view topic) {
+  return !topic_text(topic, kPlain).empty();
+}
+
+std::string help_text(std::string_view topic, bool coloured) {
+  const Style& style = coloured ? kColoured : kPlain;
+  if (!topic.empty()) return topic_text(topic, style);
   std::string out =
       "Usage: tmpirun [options] PROGRAM [arguments] [: [options] PROGRAM [arguments]]...\n\n"
       "Runs an MPI program built with tmpicc: N ranks as fibers on the cores of this machine.\n";
-  for_each_shown([&](std::string_view group) { out += fmt::format("\n{}:\n", group); },
-                 [&](const Option& option) {
-                   std::string left = "  " + joined_spellings(option, ", ");
-                   left += left.size() + 2 > kColumn ? "\n" + std::string(kColumn, ' ')
-                                                     : std::string(kColumn - left.size(), ' ');
-                   std::string help(option.help);
-                   if (!option.variable.empty()) help += fmt::format(" [{}]", option.variable);
-                   out += left + wrapped(help) + "\n";
-                 });
+  for_each_shown([&](std::string_view group) { out += heading_line(group, style); },
+                 [&](const Option& option) { out += option_text(option, style); });
   out +=
       "\nLong options are also accepted with one dash. The environment variable in brackets sets an option's "
       "default.\n"
@@ -89,26 +109,14 @@ std::string help_text() {
   return out;
 }
 
-std::string manual_page() {
-  std::string out = fmt::format(
-      ".TH TMPIRUN 1 \"\" \"tmpi {}\" \"tmpi\"\n.SH NAME\ntmpirun \\- run an MPI program with many ranks per "
-      "core\n.SH SYNOPSIS\n"
-      ".B tmpirun\n[options] PROGRAM [arguments] [: [options] PROGRAM [arguments]]...\n.SH DESCRIPTION\nRuns "
-      "an MPI program built with "
-      "tmpicc or tmpicxx: the ranks are fibers of one process per machine, V of them on each core.\n.SH "
-      "OPTIONS\n",
-      kVersion);
-  for_each_shown([&](std::string_view group) { out += fmt::format(".SS {}\n", group); },
+std::string option_lines() {
+  std::string out;
+  for_each_shown([](std::string_view) {},
                  [&](const Option& option) {
-                   out += fmt::format(".TP\n.B {}\n{}\n", escaped_for_troff(joined_spellings(option, ", ")),
-                                      escaped_for_troff(option.help));
-                   if (!option.variable.empty()) out += fmt::format("Environment: {}.\n", option.variable);
+                   out += fmt::format("{} {}\t{}\t{}\t{}\t{}\t{}\n", option.name, option.aliases,
+                                      option.variable, option.argument, option.values, option.group,
+                                      option.help);
                  });
-  out +=
-      ".SH EXIT STATUS\nThe first non\\-zero exit code of a rank, 0 if there is none; the code given to "
-      "MPI_Abort; 128 plus the number of "
-      "a fatal signal; 124 after \\-\\-timeout; 127 if the program is missing, 126 if it cannot be run; 2 "
-      "for a wrong command line.\n";
   return out;
 }
 
