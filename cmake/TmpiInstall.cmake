@@ -20,20 +20,33 @@ if(TMPI_INSTALL_MPI_NAMES)
 endif()
 
 # Both files find the prefix from their own place, so that the installed tree can be moved.
-file(RELATIVE_PATH prefix_from_pkgconfig ${CMAKE_INSTALL_FULL_LIBDIR}/pkgconfig ${CMAKE_INSTALL_PREFIX})
+set(TMPI_INSTALL_PKGCONFIGDIR ${CMAKE_INSTALL_LIBDIR}/pkgconfig CACHE STRING "Where pkg-config's files go, beneath the prefix")
+set(TMPI_INSTALL_CMAKEDIR ${CMAKE_INSTALL_LIBDIR}/cmake/tmpi CACHE STRING "Where the package of CMake goes, beneath the prefix")
+file(RELATIVE_PATH prefix_from_pkgconfig /prefix/${TMPI_INSTALL_PKGCONFIGDIR} /prefix)
 foreach(name tmpi tmpi-fortran)
   configure_file(${CMAKE_SOURCE_DIR}/cmake/${name}.pc.in ${CMAKE_BINARY_DIR}/generated/${name}.pc @ONLY)
 endforeach()
-install(FILES ${CMAKE_BINARY_DIR}/generated/tmpi.pc ${CMAKE_BINARY_DIR}/generated/tmpi-fortran.pc DESTINATION ${CMAKE_INSTALL_LIBDIR}/pkgconfig)
+install(FILES ${CMAKE_BINARY_DIR}/generated/tmpi.pc ${CMAKE_BINARY_DIR}/generated/tmpi-fortran.pc DESTINATION ${TMPI_INSTALL_PKGCONFIGDIR})
 
-set(package_directory ${CMAKE_INSTALL_LIBDIR}/cmake/tmpi)
 configure_package_config_file(${CMAKE_SOURCE_DIR}/cmake/tmpiConfig.cmake.in ${CMAKE_BINARY_DIR}/generated/tmpiConfig.cmake
-                              INSTALL_DESTINATION ${package_directory}
+                              INSTALL_DESTINATION ${TMPI_INSTALL_CMAKEDIR}
                               PATH_VARS CMAKE_INSTALL_LIBDIR CMAKE_INSTALL_INCLUDEDIR)
 write_basic_package_version_file(${CMAKE_BINARY_DIR}/generated/tmpiConfigVersion.cmake COMPATIBILITY SameMajorVersion)
 install(FILES ${CMAKE_BINARY_DIR}/generated/tmpiConfig.cmake ${CMAKE_BINARY_DIR}/generated/tmpiConfigVersion.cmake
-        DESTINATION ${package_directory})
+        DESTINATION ${TMPI_INSTALL_CMAKEDIR})
 
 # As in the source tree, so that links from one document to another lead somewhere.
 install(DIRECTORY ${CMAKE_SOURCE_DIR}/docs DESTINATION ${CMAKE_INSTALL_DOCDIR})
 install(FILES ${CMAKE_SOURCE_DIR}/README.md ${CMAKE_SOURCE_DIR}/LICENSE ${CMAKE_SOURCE_DIR}/CHANGELOG.md DESTINATION ${CMAKE_INSTALL_DOCDIR})
+
+# One file for environment-modules and Lmod.
+configure_file(${CMAKE_SOURCE_DIR}/cmake/modulefile.in ${CMAKE_BINARY_DIR}/generated/modulefile @ONLY)
+install(FILES ${CMAKE_BINARY_DIR}/generated/modulefile DESTINATION ${CMAKE_INSTALL_DATADIR}/modulefiles/tmpi RENAME ${PROJECT_VERSION})
+
+# `cpack` in the build tree, after `ninja runtime`: a tarball that runs from any folder of a machine that has the same libraries.
+set(CPACK_GENERATOR TXZ)
+set(CPACK_THREADS 0)
+set(CPACK_PACKAGE_VENDOR tmpi)
+set(CPACK_PACKAGE_FILE_NAME tmpi-${PROJECT_VERSION}-${CMAKE_SYSTEM_NAME}-${CMAKE_SYSTEM_PROCESSOR})
+set(CPACK_VERBATIM_VARIABLES ON)
+include(CPack)
