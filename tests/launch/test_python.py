@@ -1,5 +1,6 @@
 """Python as the program: found, followed, replaced where it can be mapped only once, and started as a shell would start it."""
 
+import glob
 import os
 import subprocess
 import unittest
@@ -97,6 +98,23 @@ class PythonTest(LaunchTest):
         self.assertIn(b"no version is set\n", job.err)
         silent = self.file("silent/python3", "#!/bin/sh\nexit 0\n")
         self.check_failure(self.run_job("-n", 2, silent, "app.py"), 126, "gave no answer")
+
+    def test_position_independent(self):
+        """As conda's and uv's are: an interpreter with its library inside is loaded as it is."""
+        asked = "import sysconfig as s; print(s.get_config_var('LIBPL'), s.get_path('include'), sep='\\n'); print(s.get_config_var('MODLIBS'), s.get_config_var('LIBS'))"
+        folder, headers, others = subprocess.run([PYTHON, "-c", asked], capture_output=True, text=True, timeout=HANG, check=True).stdout.splitlines()
+        libraries = glob.glob(os.path.join(folder, "libpython3*-pic.a"))
+        if not libraries:
+            self.skipTest(f"{folder} has no library of position-independent objects (package libpython3-dev)")
+        source = self.file("pie.c", "#include <Python.h>\nint main(int argc, char** argv) { return Py_BytesMain(argc, argv); }\n")
+        os.mkdir(os.path.join(self.home, "bin"))
+        python = os.path.join(self.home, "bin", "python3")
+        subprocess.run(["cc", "-fPIE", "-pie", "-I", headers, source, "-o", python, "-Wl,-export-dynamic,--whole-archive", libraries[0], "-Wl,--no-whole-archive",
+                        *others.split(), "-lm", "-ldl"], check=True, timeout=HANG)
+        self.same(python, "-W", "ignore", "app.py", "argument", env={"PYTHONHOME": "/usr"})
+        self.same(python, "-c", "import decimal, ctypes, ssl, sys; print(ctypes.pythonapi.Py_IsInitialized(), sys.executable)", env={"PYTHONHOME": "/usr"})
+        shown = subprocess.run([TMPIRUN, "--show-libraries", python], capture_output=True, text=True, timeout=HANG, check=False)
+        self.assertNotIn("libpython", shown.stdout)
 
     def test_other_versions(self):
         other = os.path.join(self.home, "python3")
