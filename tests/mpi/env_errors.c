@@ -89,7 +89,7 @@ static int last_used_code(void) {
   return *value;
 }
 
-/* What is removed is gone, and nothing else: strings, codes, and classes without codes. */
+/* What is removed is gone, and nothing else: strings, codes without strings, and classes with neither. */
 static void test_removed(void) {
   int class1 = -1, class2 = -1, codes[3], class_ = -1, of_mine = -1;
   CHECK_OK(MPI_Add_error_class(&class1));
@@ -105,7 +105,8 @@ static void test_removed(void) {
   CHECK_OK(MPI_Remove_error_string(class1));
   check_text(class1, "");
   check_text(codes[1], "code");
-  CHECK_OK(MPI_Error_class(codes[0], &class_)); /* without its string it is still there */
+  CHECK_CLASS(MPI_Remove_error_string(codes[0]), MPI_ERR_ARG); /* it has none any more */
+  CHECK_OK(MPI_Error_class(codes[0], &class_));                /* without its string it is still there */
   CHECK_EQ(class_, class1);
   CHECK_OK(MPI_Add_error_string(codes[0], "again"));
   check_text(codes[0], "again");
@@ -115,12 +116,18 @@ static void test_removed(void) {
   CHECK_CLASS(MPI_Remove_error_class(class1), MPI_ERR_ARG);   /* and this one has codes */
   CHECK_OK(MPI_Error_class(class1, &class_));
   CHECK_EQ(class_, class1);
+  CHECK_CLASS(MPI_Remove_error_code(codes[0]), MPI_ERR_ARG); /* it has a string */
+  check_text(codes[0], "again");
   CHECK_OK(MPI_Remove_error_string(codes[0]));
   CHECK_OK(MPI_Remove_error_code(codes[0]));
   check_unknown(codes[0]);
   CHECK_CLASS(MPI_Remove_error_class(class1), MPI_ERR_ARG); /* one is left */
   check_text(codes[1], "code");
+  CHECK_OK(MPI_Remove_error_string(codes[1]));
   CHECK_OK(MPI_Remove_error_code(codes[1]));
+  CHECK_OK(MPI_Add_error_string(class1, ""));
+  CHECK_CLASS(MPI_Remove_error_class(class1), MPI_ERR_ARG); /* an empty string is one, too */
+  CHECK_OK(MPI_Remove_error_string(class1));
   CHECK_OK(MPI_Remove_error_class(class1));
   check_unknown(class1);
   check_unknown(codes[1]);
@@ -137,6 +144,7 @@ static void test_removed(void) {
   check_text(codes[0], "");
   CHECK(last_used_code() >= codes[0]);
   CHECK_OK(MPI_Remove_error_code(codes[0]));
+  CHECK_OK(MPI_Remove_error_string(codes[2]));
   CHECK_OK(MPI_Remove_error_code(codes[2]));
   CHECK_OK(MPI_Remove_error_class(class2));
 

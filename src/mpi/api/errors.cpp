@@ -65,7 +65,7 @@ int PMPI_Error_string(int errorcode, char* string, int* resultlen) {
       if (const Rank* rank = calling_rank(); rank != nullptr && rank->returned_error == errorcode)
         add_explanation(text, rank->explanation);
     } else if (added != nullptr && added->knows(errorcode)) {
-      text = *added->text(errorcode);  // the program's own, to the letter
+      text = added->text(errorcode);  // the program's own, to the letter
     } else {
       return unknown_code(errorcode);
     }
@@ -111,7 +111,8 @@ TMPI_PROFILED(MPI_Add_error_string);
 int PMPI_Remove_error_class(int errorclass) {
   return on_rank("MPI_Remove_error_class", [&](Rank& rank) -> Err {
     if (user_errors(rank).remove(errorclass, true)) return kOk;
-    return fail(MPI_ERR_ARG, "{} is not an added error class, or codes of it have not been removed",
+    return fail(MPI_ERR_ARG,
+                "{} is not an added error class, or codes of it or its string have not been removed",
                 errorclass);
   });
 }
@@ -119,14 +120,16 @@ TMPI_PROFILED(MPI_Remove_error_class);
 
 int PMPI_Remove_error_code(int errorcode) {
   return on_rank("MPI_Remove_error_code", [&](Rank& rank) -> Err {
-    return user_errors(rank).remove(errorcode, false) ? kOk : not_added(errorcode);
+    if (user_errors(rank).remove(errorcode, false)) return kOk;
+    return fail(MPI_ERR_ARG, "{} is not an added error code, or its string has not been removed", errorcode);
   });
 }
 TMPI_PROFILED(MPI_Remove_error_code);
 
 int PMPI_Remove_error_string(int errorcode) {
   return on_rank("MPI_Remove_error_string", [&](Rank& rank) -> Err {
-    return user_errors(rank).set_text(errorcode, {}) ? kOk : not_added(errorcode);
+    if (user_errors(rank).remove_text(errorcode)) return kOk;
+    return fail(MPI_ERR_ARG, "{} is not an added error class or code, or it has no string", errorcode);
   });
 }
 TMPI_PROFILED(MPI_Remove_error_string);

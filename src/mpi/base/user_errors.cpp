@@ -1,5 +1,6 @@
 #include "mpi/base/user_errors.hpp"
 
+#include <algorithm>
 #include <utility>
 
 namespace tmpi::mpi {
@@ -17,12 +18,27 @@ bool UserErrors::set_text(int code, std::string text) {
   return true;
 }
 
+bool UserErrors::has_text(int code) const {
+  auto found = codes_.find(code);
+  return found != codes_.end() && found->second.text.has_value();
+}
+
+bool UserErrors::remove_text(int code) {
+  if (!has_text(code)) return false;
+  codes_.at(code).text.reset();
+  return true;
+}
+
+bool UserErrors::has_codes(int error_class) const {
+  return std::any_of(codes_.begin(), codes_.end(), [&](const auto& item) {
+    return item.first != error_class && item.second.error_class == error_class;
+  });
+}
+
 bool UserErrors::remove(int code, bool is_class) {
   auto found = codes_.find(code);
   if (found == codes_.end() || (found->second.error_class == code) != is_class) return false;
-  for (const auto& [other, entry] : codes_) {
-    if (is_class && other != code && entry.error_class == code) return false;
-  }
+  if (has_text(code) || (is_class && has_codes(code))) return false;
   codes_.erase(found);
   return true;
 }
@@ -32,9 +48,8 @@ int UserErrors::class_of(int code) const {
   return found == codes_.end() ? MPI_ERR_UNKNOWN : found->second.error_class;
 }
 
-const std::string* UserErrors::text(int code) const {
-  auto found = codes_.find(code);
-  return found == codes_.end() ? nullptr : &found->second.text;
+std::string_view UserErrors::text(int code) const {
+  return has_text(code) ? std::string_view(*codes_.at(code).text) : std::string_view();
 }
 
 }  // namespace tmpi::mpi

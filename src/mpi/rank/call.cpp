@@ -26,7 +26,7 @@ void end_for_error(Rank& rank, const char* name, int code) {
   if (known != nullptr) {
     meaning = known->text;
   } else if (added != nullptr && added->knows(code)) {
-    meaning = *added->text(code);
+    meaning = added->text(code);
     if (meaning.empty()) meaning = "added by the program";
   }
   end_job(rank, code, "rank {} on {}: {} failed: {} ({}){}{}", rank.world_rank, job()->host(), name,
