@@ -8,6 +8,7 @@ set(generators generate_manuals.py generate_completions.py program_options.py ma
 list(TRANSFORM generators PREPEND ${CMAKE_CURRENT_SOURCE_DIR}/)
 set(described tmpirun tmpicc tmpicxx tmpifort tmpi-advise tmpi-report tmpi-info)
 add_custom_command(OUTPUT ${share}/made
+                   COMMAND ${CMAKE_COMMAND} -E rm -rf ${share} # other names of programs may have been others
                    COMMAND ${Python3_EXECUTABLE} -B ${CMAKE_CURRENT_SOURCE_DIR}/generate_manuals.py ${PROJECT_VERSION} ${CMAKE_BINARY_DIR}/bin ${share}/man ${mpi_names}
                    COMMAND ${Python3_EXECUTABLE} -B ${CMAKE_CURRENT_SOURCE_DIR}/generate_completions.py ${CMAKE_BINARY_DIR}/bin ${share} ${mpi_names}
                    COMMAND ${CMAKE_COMMAND} -E touch ${share}/made

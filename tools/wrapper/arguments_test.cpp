@@ -93,6 +93,7 @@ TEST_CASE("the name chooses the language") {
   CHECK(language_of("/opt/tmpi/bin/tmpicc")->compiler == "gcc");
   CHECK(language_of("tmpicxx")->compiler == "g++");
   CHECK(language_of("mpic++") == language_of("tmpicxx"));
+  CHECK(language_of("/usr/bin/mpiCC.tmpi") == language_of("tmpicxx"));
   CHECK(language_of("mpicc_abi") == language_of("tmpicc"));
   CHECK(language_of("mpicxx_abi") == language_of("tmpicxx"));
   CHECK(language_of("mpifort_abi") == language_of("tmpifort"));

@@ -98,7 +98,9 @@ Result<std::string> find_companion(const std::string& name) {
     return Failure{fmt::format(
         "cannot find {} beside tmpirun: where that is cannot be told without /proc; mount it", name)};
   constexpr const char* kMultiarch = "../lib/" TMPI_MULTIARCH;
-  for (const char* folder : {".", "../libexec/tmpi", "../libexec", "../lib", "../lib/tmpi", kMultiarch}) {
+  constexpr const char* kMultiarchOwn = "../lib/" TMPI_MULTIARCH "/tmpi";
+  for (const char* folder :
+       {".", "../libexec/tmpi", "../libexec", "../lib", "../lib/tmpi", kMultiarch, kMultiarchOwn}) {
     const fs::path candidate = self / folder / name;
     if (fs::exists(candidate, error)) return fs::canonical(candidate, error).string();
   }
