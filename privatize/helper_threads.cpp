@@ -26,6 +26,7 @@
 #include "privatize/switch_duties.hpp"
 #include "privatize/thread_context.hpp"
 #include "privatize/thread_hooks.hpp"
+#include "privatize/x87_flags.hpp"
 
 namespace tmpi::privatize {
 namespace {
@@ -169,6 +170,7 @@ int create_helper(int rank, pthread_t* thread, const pthread_attr_t* attributes,
   if ((duties & kEnterLocale) != 0) enter_locale(to);
   if ((duties & kEnterUmask) != 0) enter_umask(to);
   if ((duties & kSwitchSignalMask) != 0) switch_signal_mask(from, to);
+  if ((duties & kSwitchX87Flags) != 0) switch_x87_flags(from, to);
 }
 
 std::atomic<bool> forked{false};

@@ -2,6 +2,7 @@
 
 #include <errno.h>
 #include <pthread.h>
+#include <sys/syscall.h>
 #include <sys/types.h>
 #include <unistd.h>
 
@@ -95,6 +96,14 @@ extern "C" int tmpi_sched_getaffinity(pid_t thread, std::size_t size, cpu_set_t*
   if (::sched_getaffinity(thread_of_rank(rank), size, cores) != 0) return -1;
   chosen_cores(rank, size, cores);
   return 0;
+}
+
+long syscall_getaffinity(pid_t thread, std::size_t size, cpu_set_t* cores) noexcept {
+  thread = kernel_tid(thread);
+  const int rank = whose_flow(thread);
+  const long bytes = ::syscall(SYS_sched_getaffinity, rank < 0 ? thread : thread_of_rank(rank), size, cores);
+  if (rank >= 0 && bytes > 0) chosen_cores(rank, static_cast<std::size_t>(bytes), cores);
+  return bytes;
 }
 
 extern "C" int tmpi_pthread_setaffinity_np(pthread_t thread, std::size_t size, const cpu_set_t* cores) {

@@ -4,6 +4,7 @@
 #pragma once
 
 #include <sched.h>
+#include <sys/types.h>
 
 #include <cstddef>
 
@@ -14,6 +15,9 @@ int choose_cores(int rank, std::size_t size, const cpu_set_t* cores) noexcept;
 
 /// False if it has chosen none: then those of its worker count. Else fills `cores`.
 bool chosen_cores(int rank, std::size_t size, cpu_set_t* cores) noexcept;
+
+/// The system call made by its number, as libomp does: the bytes that it has filled in of `cores`, or -1 with errno.
+long syscall_getaffinity(pid_t thread, std::size_t size, cpu_set_t* cores) noexcept;
 
 /// The calling thread, which the rank has just made, runs where the rank would like to.
 void follow_choice(int rank) noexcept;

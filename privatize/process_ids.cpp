@@ -16,6 +16,7 @@
 #include "privatize/children.hpp"
 #include "privatize/descriptor_owners.hpp"
 #include "privatize/loader.hpp"
+#include "privatize/own_affinity.hpp"
 #include "privatize/rank_pid.hpp"
 #include "privatize/runtime_functions.hpp"
 #include "privatize/shim/host/host_functions.h"
@@ -41,8 +42,6 @@ constexpr IdArguments kIdArguments[] = {
     {SYS_getpgid, 1, 0},
     {SYS_setpgid, 3, 0},
     {SYS_getsid, 1, 0},
-    {SYS_sched_setaffinity, 0, 1},
-    {SYS_sched_getaffinity, 0, 1},
     {SYS_sched_setscheduler, 0, 1},
     {SYS_sched_getscheduler, 0, 1},
     {SYS_sched_setparam, 0, 1},
@@ -172,6 +171,12 @@ long tmpi_syscall(long call, long a, long b, long c, long d, long e, long f) {
     case SYS_prlimit64:
       return tmpi_prlimit(static_cast<pid_t>(a), static_cast<int>(b), reinterpret_cast<const rlimit*>(c),
                           reinterpret_cast<rlimit*>(d));
+    case SYS_sched_setaffinity:
+      return tmpi_sched_setaffinity(static_cast<pid_t>(a), static_cast<std::size_t>(b),
+                                    reinterpret_cast<const cpu_set_t*>(c));
+    case SYS_sched_getaffinity:
+      return syscall_getaffinity(static_cast<pid_t>(a), static_cast<std::size_t>(b),
+                                 reinterpret_cast<cpu_set_t*>(c));
     case SYS_tgkill:
       return tmpi_tgkill(static_cast<pid_t>(a), static_cast<pid_t>(b), static_cast<int>(c));
     default:

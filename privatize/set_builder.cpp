@@ -17,6 +17,7 @@
 #include "privatize/scope.hpp"
 #include "privatize/shared_libraries.hpp"
 #include "privatize/system_scope.hpp"
+#include "privatize/x87_flags.hpp"
 
 namespace tmpi::privatize {
 namespace {
@@ -316,6 +317,7 @@ Result<std::vector<LibraryRow>> Builder::list() {
 Result<std::unique_ptr<ImageSet>> Builder::build() {
   if (auto r = collect(); !r) return r.failure();
   if (auto r = bind(); !r) return r.failure();
+  for (const auto& object : set_->objects()) watch_x87_flags(object->file->symbols());
   return std::move(set_);
 }
 

@@ -12,6 +12,7 @@ enum SwitchDuty : unsigned {
   kEnterLocale = 4,        ///< some rank has chosen a locale (rank_locale.hpp)
   kEnterUmask = 8,         ///< some rank has chosen a file mode creation mask (rank_directory.hpp)
   kSwitchSignalMask = 16,  ///< some rank has blocked a signal (rank_signal_mask.hpp)
+  kSwitchX87Flags = 32,    ///< some image handles floating-point flags (x87_flags.hpp)
 };
 
 /// Relaxed: a worker that learns of it a switch later has missed nothing that was asked for before.

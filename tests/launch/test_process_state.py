@@ -49,7 +49,7 @@ class ProcessStateTest(LaunchTest):
 
     def test_floating_point_environment(self):
         for options in JOBS:
-            self.check_output([f"rank {i}: new, inherited" for i in range(options[1])], *options, program("floating_point.c", "-lm"))
+            self.check_output([f"rank {i}: new, inherited, own flags" for i in range(options[1])], *options, program("floating_point.c", "-lm"))
 
     def test_flush_to_zero_of_one_program(self):
         fast, strict = program("denormals.c", "-ffast-math"), program("denormals.c")

@@ -7,6 +7,7 @@
 #include <pthread.h>
 #include <sched.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/syscall.h>
 #include <unistd.h>
@@ -31,13 +32,24 @@ static int is(const cpu_set_t* set, int core) {
 }
 
 static int really(void) { /* how many cores the kernel lets this thread use, and which is the first */
+  FILE* status = fopen("/proc/thread-self/status", "r");
+  char line[4096], *list = 0;
+  while (!list && fgets(line, sizeof line, status))
+    if (strncmp(line, "Cpus_allowed_list:", 18) == 0) list = line + 18;
+  fclose(status);
+  int count = 0;
+  for (char* at = list; at && *at != 0; at = strchr(at, ',') ? strchr(at, ',') + 1 : 0) {
+    int from, to;
+    const int words = sscanf(at, "%d-%d", &from, &to);
+    count += words == 2 ? to - from + 1 : words;
+  }
+  return count * 1000 + (list ? atoi(list) : -1);
+}
+
+static int is_by_number(int core) { /* as libomp asks */
   cpu_set_t set;
   CPU_ZERO(&set);
-  syscall(SYS_sched_getaffinity, 0, sizeof set, &set);
-  for (int core = 0; core < CPU_SETSIZE; ++core) {
-    if (CPU_ISSET(core, &set)) return CPU_COUNT(&set) * 1000 + core;
-  }
-  return -1;
+  return syscall(SYS_sched_getaffinity, 0, sizeof set, &set) > 0 && is(&set, core);
 }
 
 static void* child(void* wanted) {
@@ -60,12 +72,14 @@ int main(int argc, char** argv) {
   CHECK(sched_getaffinity(0, sizeof set, &set) == 0 && CPU_COUNT(&set) == (argc > 1 ? cores : 1));
   const int core = rank % cores;
   set = one(core);
-  if (rank % 3 == 0) CHECK(sched_setaffinity(0, sizeof set, &set) == 0);
-  if (rank % 3 == 1) CHECK(pthread_setaffinity_np(pthread_self(), sizeof set, &set) == 0);
-  if (rank % 3 == 2) CHECK(sched_setaffinity(getpid(), sizeof set, &set) == 0);
+  if (rank % 4 == 3) CHECK(syscall(SYS_sched_setaffinity, 0, sizeof set, &set) == 0);
+  if (rank % 4 == 0) CHECK(sched_setaffinity(0, sizeof set, &set) == 0);
+  if (rank % 4 == 1) CHECK(pthread_setaffinity_np(pthread_self(), sizeof set, &set) == 0);
+  if (rank % 4 == 2) CHECK(sched_setaffinity(getpid(), sizeof set, &set) == 0);
   MPI_Barrier(MPI_COMM_WORLD);
   CHECK(sched_getaffinity(0, sizeof set, &set) == 0 && is(&set, core));
   CHECK(pthread_getaffinity_np(pthread_self(), sizeof set, &set) == 0 && is(&set, core));
+  CHECK(is_by_number(core));
   CHECK(really() == before);
   set = one(CPU_SETSIZE - 1);
   CHECK(sched_setaffinity(0, sizeof set, &set) == -1 && errno == EINVAL);
