@@ -69,7 +69,7 @@ using MemoryHook = void (*)(const Task& task, UseMemory use, void* context) noex
 /// alone. False: the system does not do that at all.
 using MoveMemory = bool (*)(std::span<void*> pages, std::span<const int> nodes) noexcept;
 
-/// By one call of move_pages(2): each may have all CPUs of the machine empty their lists of pages first. At most
+/// By one call of libnuma's numa_move_pages (move_pages(2)): each may have all CPUs of the machine empty their lists of pages first. At most
 /// kMovedAtOnce pages.
 bool move_by_kernel(std::span<void*> pages, std::span<const int> nodes) noexcept;
 

@@ -15,6 +15,7 @@
 #include <span>
 #include <utility>
 
+#include "base/numa.hpp"
 #include "launch/control/control.hpp"
 #include "launch/node/deadlock_watch.hpp"
 #include "launch/node/held_cores.hpp"
@@ -135,7 +136,12 @@ void NodeJob::prepare_following() const {
   const Result<sched::BalanceChoice> balance = sched::parse_balance(spec_.balance);
   if (!balance || balance->kind == sched::BalanceKind::kNone || !spec_.bind) return;
   const Result<sched::Topology> topology = sched::Topology::discover();
-  if (topology && topology->several_numa_nodes()) privatize::note_large_blocks();
+  if (!topology || !topology->several_numa_nodes()) return;
+  if (numa::is_usable())
+    privatize::note_large_blocks();
+  else if (spec_.verbose)
+    Control::instance()->notice(
+        NoticeKind::kInfo, "memory of ranks that move stays on its NUMA node: libnuma.so.1 is not there");
 }
 
 Result<void> NodeJob::take_share() {

@@ -10,6 +10,7 @@
 #include <tuple>
 #include <vector>
 
+#include "base/numa.hpp"
 #include "net/verbs/adapters.hpp"
 
 namespace tmpi::net::verbs {
@@ -176,6 +177,7 @@ Result<void> Device::choose(const Settings& settings, Turn turn) {
       api.query_port(context, port, port_attributes) != 0)
     return Failure{fmt::format("--net verbs: {} cannot be opened ({})", where(), std::strerror(errno))};
   numa_node = numa_node_of(name);
+  memory_node = numa_node < 0 ? -1 : numa::nearest_with_memory(numa_node);
   software = attributes.vendor_id == kVendorOfSoftware;
   ethernet = port_attributes.link_layer == IBV_LINK_LAYER_ETHERNET;
   return {};
@@ -256,8 +258,12 @@ std::string Device::describe() const {
   const std::string address =
       ethernet ? fmt::format("{}, GID {} {}", roce_v1 ? "RoCE v1" : "RoCE v2", gid_index, gid_text(gid))
                : fmt::format("InfiniBand, LID {}, GID {}", port_attributes.lid, gid_text(gid));
-  return fmt::format("{} ({}), NUMA node {}, MTU {}, inline {} bytes{}", where(), address,
-                     numa_node < 0 ? std::string("unknown") : fmt::format("{}", numa_node),
+  const std::string node = numa_node < 0              ? std::string("unknown")
+                           : memory_node == numa_node ? fmt::format("{}", numa_node)
+                           : memory_node < 0
+                               ? fmt::format("{} (libnuma.so.1 is not there: memory anywhere)", numa_node)
+                               : fmt::format("{} (memory on {})", numa_node, memory_node);
+  return fmt::format("{} ({}), NUMA node {}, MTU {}, inline {} bytes{}", where(), address, node,
                      mtu_bytes(port_attributes.active_mtu), most_inline,
                      windows ? "" : ", no memory windows: what others read is registered for each message");
 }

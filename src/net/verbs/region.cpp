@@ -1,25 +1,17 @@
 #include "net/verbs/region.hpp"
 
 #include <fmt/format.h>
-#include <linux/mempolicy.h>
 #include <sys/mman.h>
-#include <sys/syscall.h>
-#include <unistd.h>
 
 #include <cerrno>
 #include <cstring>
+
+#include "base/numa.hpp"
 
 namespace tmpi::net::verbs {
 namespace {
 
 constexpr std::size_t kHugePage = 2 << 20;
-
-// Pages that are touched from now on come from there if it has some. All that libnuma would do is this call.
-void prefer_node(void* memory, std::size_t bytes, int node) noexcept {
-  if (node < 0 || node >= 64) return;
-  const unsigned long mask = 1ul << node;
-  syscall(SYS_mbind, memory, bytes, MPOL_PREFERRED, &mask, 65ul, 0u);
-}
 
 }  // namespace
 
@@ -34,7 +26,7 @@ Result<Region> Region::create(const Device& device, std::size_t bytes, const std
   region.bytes_ = bytes;
   madvise(memory, bytes, MADV_DONTFORK);
   if (bytes >= kHugePage) madvise(memory, bytes, MADV_HUGEPAGE);
-  prefer_node(memory, bytes, device.numa_node);
+  numa::prefer(memory, bytes, device.memory_node);
   region.registered_ = device.api.reg_mr(device.domain, memory, bytes, IBV_ACCESS_LOCAL_WRITE);
   if (region.registered_ == nullptr)
     return cannot(device, fmt::format("register {} KiB of {}", bytes >> 10, what), errno);

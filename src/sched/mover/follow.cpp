@@ -1,15 +1,11 @@
 #include "sched/mover/follow.hpp"
 
-#include <linux/mempolicy.h>
-#include <sys/syscall.h>
-#include <unistd.h>
-
 #include <algorithm>
 #include <array>
-#include <cerrno>
 #include <type_traits>
 #include <utility>
 
+#include "base/numa.hpp"
 #include "base/platform.hpp"
 #include "sched/loop/run_loop.hpp"
 #include "sched/loop/task_table.hpp"
@@ -43,10 +39,7 @@ void for_all_memory(const Task& task, MemoryHook hook, Use&& use) noexcept {
 
 bool move_by_kernel(std::span<void*> pages, std::span<const int> nodes) noexcept {
   std::array<int, kMovedAtOnce> status;
-  // Positive: so many pages could not be moved, the rest has been. ENOENT: none of them exists.
-  return syscall(SYS_move_pages, 0, pages.size(), pages.data(), nodes.data(), status.data(), MPOL_MF_MOVE) >=
-             0 ||
-         errno == ENOENT || errno == EBUSY || errno == ENOMEM;
+  return numa::move_pages(pages, nodes, status);
 }
 
 Follower::Follower(const TaskTable& tasks, std::vector<int> nodes, MoveMemory move) noexcept

@@ -14,6 +14,7 @@
 #include <span>
 #include <thread>
 
+#include "base/numa.hpp"
 #include "sched/file_calls.hpp"
 #include "sched/loop/task_table.hpp"
 #include "sched/machine/signal_stack.hpp"
@@ -225,10 +226,12 @@ Result<void> NodeScheduler::make_workers() {
   return balance();
 }
 
-// Of each worker; nothing if all have the same, or nobody knows.
+// Those that each worker's memory comes from; nothing if all have the same, or nobody knows.
 std::vector<int> NodeScheduler::numa_nodes() const {
   std::vector<int> nodes = options_.numa_nodes;
-  for (int i = 0; topology_ && i < options_.workers; ++i) nodes.push_back(places_of(i).front().numa_node);
+  const bool known = topology_ && topology_->several_numa_nodes();
+  for (int i = 0; known && i < options_.workers; ++i)
+    nodes.push_back(numa::nearest_with_memory(places_of(i).front().numa_node));
   const bool several = std::ranges::adjacent_find(nodes, std::ranges::not_equal_to()) != nodes.end();
   return several ? nodes : std::vector<int>();
 }
