@@ -39,7 +39,7 @@ class Device {
   bool ethernet = false;
   bool roce_v1 = false;
   int numa_node = -1;
-  int memory_node = -1;  // numa_node, or the nearest that has memory for this process
+  int memory_node = -1;           // numa_node, or the nearest that has memory for this process
   std::uint32_t most_inline = 0;  ///< bytes that a work request can carry itself
   bool windows = false;           ///< memory windows of type 2 work
   bool software = false;          ///< Linux's software RoCE: Link::stop()
