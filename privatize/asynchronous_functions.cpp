@@ -18,7 +18,7 @@ namespace {
 
 /// The rank that is to be told; -1: a child of one, a process like any other.
 int own_rank() noexcept {
-  return getpid() == node_process() ? thread_context.rank : -1;
+  return getpid() == node_process() ? thread_context().rank : -1;
 }
 
 bool claim(sigevent& event) noexcept {

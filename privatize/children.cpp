@@ -131,7 +131,7 @@ class Wait {
 
   int look_at_all() noexcept {
     bool any = false;
-    Candidates candidates(thread_context.rank, kind_, id_);
+    Candidates candidates(thread_context().rank, kind_, id_);
     for (const pid_t process : candidates) {
       if (look_at(P_PID, static_cast<id_t>(process)) == 0) {
         any = true;
@@ -151,10 +151,10 @@ class Wait {
   /// failed. One for another rank, which the kernel takes for ours, has not.
   template <class Call>
   static int block(const Call& call) noexcept {
-    const std::uint32_t before = signals_interrupting(thread_context.rank);
+    const std::uint32_t before = signals_interrupting(thread_context().rank);
     if (may_offload()) return offload("waitpid", true, call) < 0 ? -1 : 0;
     if (call() >= 0) return 0;
-    return errno == EINTR && signals_interrupting(thread_context.rank) == before ? 0 : -1;
+    return errno == EINTR && signals_interrupting(thread_context().rank) == before ? 0 : -1;
   }
 
   static int block_for(idtype_t kind, id_t id, int options) noexcept {
@@ -166,7 +166,7 @@ class Wait {
 
   /// For any child, or for a while: another thread of the rank may have made one meanwhile.
   int block_for_all() noexcept {
-    Candidates candidates(thread_context.rank, kind_, id_);
+    Candidates candidates(thread_context().rank, kind_, id_);
     if (candidates.count == 1) return block_for(P_PID, static_cast<id_t>(candidates.processes[0]), options_);
     std::array<pollfd, 512> ends;
     bool all_known = true;
@@ -198,7 +198,7 @@ int wait_for_own(idtype_t kind, id_t id, siginfo_t& info, int options, rusage* u
   const int error = errno;
   if (kind == P_PID) {
     const int owner = rank_of_child(static_cast<pid_t>(id));
-    if (owner != kNobody && owner != thread_context.rank) {
+    if (owner != kNobody && owner != thread_context().rank) {
       errno = ECHILD;
       return -1;
     }
@@ -225,7 +225,7 @@ int status_of(const siginfo_t& info) noexcept {
 }
 
 bool is_rank() noexcept {
-  return thread_context.rank >= 0 && getpid() == node_process();
+  return thread_context().rank >= 0 && getpid() == node_process();
 }
 
 }  // namespace
@@ -307,7 +307,7 @@ int tmpi_waitid(idtype_t kind, id_t id, siginfo_t* info, int options) {
 int tmpi_clone(int (*function)(void*), void* stack, int flags, void* argument, pid_t* parent, void* tls,
                pid_t* child) {
   const int made = ::clone(function, stack, flags, argument, parent, tls, child);
-  if (made > 0 && (flags & CLONE_THREAD) == 0 && is_rank()) add_child(thread_context.rank, made);
+  if (made > 0 && (flags & CLONE_THREAD) == 0 && is_rank()) add_child(thread_context().rank, made);
   return made;
 }
 

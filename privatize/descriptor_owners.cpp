@@ -63,7 +63,7 @@ int owner_of(int fd) noexcept {
 }
 
 int own_number() noexcept {
-  return thread_context.rank + kFirstRank;
+  return thread_context().rank + kFirstRank;
 }
 
 }  // namespace
@@ -78,12 +78,12 @@ void keep_open_descriptors() noexcept {
 
 int own_descriptor(int fd) noexcept {
   const KeptErrno kept;
-  if (fd >= 0 && thread_context.rank >= 0) mark(fd, own_number());
+  if (fd >= 0 && thread_context().rank >= 0) mark(fd, own_number());
   return fd;
 }
 
 bool may_close(int fd) noexcept {
-  if (thread_context.rank < 0) return true;
+  if (thread_context().rank < 0) return true;
   const KeptErrno kept;
   const int owner = owner_of(fd);
   if (owner != kUnknown) return owner == own_number();
@@ -93,7 +93,7 @@ bool may_close(int fd) noexcept {
 
 bool is_own_descriptor(int fd) noexcept {
   const KeptErrno kept;
-  return thread_context.rank >= 0 && owner_of(fd) == own_number();
+  return thread_context().rank >= 0 && owner_of(fd) == own_number();
 }
 
 int last_descriptor() noexcept {

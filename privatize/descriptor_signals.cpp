@@ -30,12 +30,12 @@ struct Hearer {
 RankTable<Hearer, 1024> hearers;  // by descriptor
 
 bool is_rank() noexcept {
-  return thread_context.rank >= 0 && getpid() == node_process();
+  return thread_context().rank >= 0 && getpid() == node_process();
 }
 
 /// The rank of this process that is called `id`; -1: it is somebody else.
 int rank_called(pid_t id) noexcept {
-  if (id == node_process() || (id > 0 && id == gettid())) return thread_context.rank;
+  if (id == node_process() || (id > 0 && id == gettid())) return thread_context().rank;
   return rank_of_pid(id);
 }
 
@@ -105,7 +105,7 @@ int get_owner(int fd, f_owner_ex& owner) noexcept {
 /// The kernel makes who asks for these their hearer, by itself.
 int ask_for_notice(int fd, int command, void* argument) noexcept {
   const int result = ::fcntl(fd, command, argument);
-  if (result == 0 && is_rank() && hear(fd, thread_context.rank, F_OWNER_PID) != 0) return -1;
+  if (result == 0 && is_rank() && hear(fd, thread_context().rank, F_OWNER_PID) != 0) return -1;
   return result;
 }
 

@@ -118,7 +118,7 @@ Result<void> map_for(RankState& state, const Plugin& plugin, std::vector<OpenedL
   }
   if (auto r = plugin.set->map(state.index, state.rank); !r) return r;
   initialise_static_tls(*plugin.set, state.index);
-  if (plugin.set->pool_size() > 0) stay_on_thread(state.rank);
+  if (plugin.set->has_static_tls() && state.thread_pointer == nullptr) stay_on_thread(state.rank);
   announce_image(*plugin.set, state.index);
   auto library = std::make_unique<OpenedLibrary>();
   library->set = plugin.set.get();
@@ -223,7 +223,7 @@ void* open_for(RankState& state, const char* file, int mode, const void* caller)
 
 RankState* calling_rank(const void* caller) noexcept {
   const ImageLocation where = locate(caller);
-  return rank_state(where ? where.set->rank(where.index) : thread_context.rank);
+  return rank_state(where ? where.set->rank(where.index) : thread_context().rank);
 }
 
 std::vector<const Object*> opened_globally(const RankState& state) {

@@ -315,7 +315,7 @@ void ElfFile::read_section_symbols() {
   }
 }
 
-Result<void> ElfFile::check_loadable(Role role) const {
+Result<void> ElfFile::check_loadable(Role role) {
   if (role == Role::kProgram) {
     const bool pie = (dynamic_.flags_1 & DF_1_PIE) != 0;
     if (segment(PT_INTERP) == nullptr) {
@@ -326,14 +326,8 @@ Result<void> ElfFile::check_loadable(Role role) const {
     if (const std::string* other = foreign_mpi(dynamic_.needed)) {
       return fail("was built for another MPI (it needs " + *other + "); " + kRebuild);
     }
-    if (!note_.present && segment(PT_TLS) != nullptr) {
-      return fail(
-          "was not built for tmpi: it is an ordinary executable with thread-local variables, which all ranks "
-          "would share; " +
-          std::string(kRebuild) +
-          " as the compiler (with find_package(MPI), or meson's dependency('mpi'), another compiler does the "
-          "link)");
-    }
+    const Elf64_Phdr* const tls = segment(PT_TLS);
+    placed_tls_ = !note_.present && tls != nullptr && tls->p_memsz != 0;
     if (note_.present && note_.version != 1) {
       return fail("was linked by another version of tmpi (note version " + std::to_string(note_.version) +
                   "); relink it with this tmpicc");

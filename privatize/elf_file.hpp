@@ -64,6 +64,9 @@ class ElfFile {
   const Elf64_Phdr* segment(std::uint32_t type) const;  ///< first program header of that type, or null
   const DynamicInfo& dynamic() const { return dynamic_; }
   const ProgramNote& note() const { return note_; }
+  /// A program that a plain compiler has linked, whose linker has chosen where its thread-local variables lie, seen from
+  /// the thread pointer.
+  bool has_placed_tls() const { return placed_tls_; }
   const SymbolTable& symbols() const { return symbols_; }      ///< .dynsym
   SymbolSpan debug_symbols() const { return debug_symbols_; }  ///< .symtab if not stripped, else .dynsym
 
@@ -82,7 +85,7 @@ class ElfFile {
   void read_dynamic_entry(const Elf64_Dyn& entry);
   void read_notes();
   void read_section_symbols();
-  Result<void> check_loadable(Role role) const;
+  Result<void> check_loadable(Role role);
   Result<void> check_places(Role role) const;
   Failure fail(const std::string& what) const { return Failure{path_ + ": " + what}; }
 
@@ -93,6 +96,7 @@ class ElfFile {
   std::vector<Elf64_Phdr> loads_;
   DynamicInfo dynamic_;
   ProgramNote note_;
+  bool placed_tls_ = false;
   SymbolTable symbols_;
   SymbolSpan debug_symbols_;
 };

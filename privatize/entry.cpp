@@ -27,7 +27,7 @@ Pointer at(const ImageSet& set, int index, std::uint64_t offset) {
 }
 
 [[noreturn]] void leave(int code) noexcept {
-  const RankState* state = rank_state(thread_context.rank);
+  const RankState* state = rank_state(thread_context().rank);
   if (state != nullptr) {
     const EntryPoints points = find_entry_points(*state->set);
     if (points.shim_exit != 0) at<Exit>(*state->set, state->index, points.shim_exit)(code);
@@ -208,10 +208,26 @@ void run_destructors(const ImageSet& set, int index) {
   }
 }
 
+// With a thread pointer of its own the rank is a thread to libc, which jumps to where that thread has begun when it is
+// cancelled. That is here: the rank leaves its program, as by pthread_exit.
+extern "C" int __sigsetjmp(void* place, int with_signal_mask) __attribute__((returns_twice, nothrow));
+extern "C" void __pthread_register_cancel(void* place);
+struct CancelPlace {
+  alignas(16) std::byte buffer[256];  // __pthread_unwind_buf_t: 104 bytes
+};
+
 void run_rank(const ImageSet& set, int index, const EntryPoints& points,
               const std::vector<std::string>& arguments, std::vector<std::string> environment) noexcept {
+  const RankState* const own = rank_state(set.rank(index));
+  if (own != nullptr && own->thread_pointer != nullptr) {
+    run_with(own->thread_pointer->pointer());
+    auto* const place = static_cast<CancelPlace*>(alloca(sizeof(CancelPlace)));
+    if (__sigsetjmp(place, 0) != 0) leave(0);
+    __pthread_register_cancel(place);
+  } else if (set.has_static_tls()) {
+    stay_on_thread(set.rank(index));
+  }
   initialise_static_tls(set, index);
-  if (set.pool_size() > 0) stay_on_thread(set.rank(index));
   const StackBlock block = prepare(arguments, environment, nullptr);
   const std::size_t size = block.words * sizeof(std::uint64_t) + block.bytes;
   auto* words =

@@ -15,7 +15,7 @@ namespace tmpi::privatize {
 extern "C" void tmpi_image_fini(int rank);
 
 extern "C" int tmpi_fallback_cxa_atexit(void (*function)(void*), void* argument, void* object) {
-  RankState* state = rank_state(thread_context.rank);
+  RankState* state = rank_state(thread_context().rank);
   if (state == nullptr) return -1;
   try {
     state->exit_handlers.push_back({function, argument, object});
@@ -28,7 +28,7 @@ extern "C" int tmpi_fallback_cxa_atexit(void (*function)(void*), void* argument,
 /// Destructors of thread_local objects: a helper thread's are libc's business, the rank's own run with the
 /// rest at its exit.
 extern "C" int tmpi_fallback_cxa_thread_atexit(void (*function)(void*), void* argument, void* object) {
-  if (thread_context.helper) return __cxa_thread_atexit_impl(function, argument, object);
+  if (thread_context().helper) return __cxa_thread_atexit_impl(function, argument, object);
   return tmpi_fallback_cxa_atexit(function, argument, object);
 }
 
@@ -39,7 +39,7 @@ extern "C" int tmpi_fallback_atexit(void (*function)()) {
 
 /// Runs the handlers of one object (dlclose), or all of them for null; handlers may register more.
 extern "C" void tmpi_fallback_cxa_finalize(void* object) {
-  RankState* state = rank_state(thread_context.rank);
+  RankState* state = rank_state(thread_context().rank);
   if (state == nullptr) return;
   auto& handlers = state->exit_handlers;
   for (std::size_t i = handlers.size(); i-- > 0;) {
@@ -52,7 +52,7 @@ extern "C" void tmpi_fallback_cxa_finalize(void* object) {
 }
 
 void fallback_exit(int code) noexcept {
-  const int rank = thread_context.rank;
+  const int rank = thread_context().rank;
   tmpi_fallback_cxa_finalize(nullptr);
   tmpi_image_fini(rank);
   tmpi_rank_exited(rank, code);

@@ -57,7 +57,7 @@ void announce_end() {
     const std::scoped_lock guard(threads.mutex);
     auto self = threads.table.extract(pthread_self());
     if (!self.empty()) joiner = self.mapped().joiner;
-    keep_processor_time(thread_context.rank);  // with the list held: a reader sees it there or here
+    keep_processor_time(thread_context().rank);  // with the list held: a reader sees it there or here
   }
   if (joiner != nullptr) joiner->happen();
 }
@@ -85,11 +85,11 @@ struct Start {
 
 /// libc runs key destructors after those of C++ thread_local objects: the copies may be freed only then.
 void end_helper(void*) {
-  RankState* state = rank_state(thread_context.rank);
-  if (state != nullptr) end_helper_keys(*state, thread_context.keys);
-  thread_context.keys = nullptr;
-  delete thread_context.copies;
-  thread_context.copies = nullptr;
+  RankState* state = rank_state(thread_context().rank);
+  if (state != nullptr) end_helper_keys(*state, thread_context().keys);
+  thread_context().keys = nullptr;
+  delete thread_context().copies;
+  thread_context().copies = nullptr;
   announce_end();
 }
 
@@ -129,7 +129,7 @@ Join real_join() {
 // Of a thread that the calling one makes. Libc has no other way to ask whether the attributes name cores: if not, it
 // says all that there can be.
 bool inherits_cores(const pthread_attr_t* attributes) noexcept {
-  if (thread_context.helper) return false;  // from the kernel, as ever
+  if (thread_context().helper) return false;  // from the kernel, as ever
   if (attributes == nullptr) return true;
   cpu_set_t named;
   return pthread_attr_getaffinity_np(attributes, sizeof named, &named) != 0 ||
@@ -138,11 +138,11 @@ bool inherits_cores(const pthread_attr_t* attributes) noexcept {
 
 int create_helper(int rank, pthread_t* thread, const pthread_attr_t* attributes, void* (*function)(void*),
                   void* argument) {
-  std::unique_ptr<Start> start(
-      new (std::nothrow) Start{rank, thread_has_directory, inherits_cores(attributes), function, argument});
+  std::unique_ptr<Start> start(new (std::nothrow) Start{rank, of_thread(thread_has_directory),
+                                                        inherits_cores(attributes), function, argument});
   if (start == nullptr) return EAGAIN;
   threads_exist.store(true, std::memory_order_relaxed);
-  if (the_hooks.created != nullptr && !thread_context.helper) the_hooks.created(rank);
+  if (the_hooks.created != nullptr && !thread_context().helper && !in_forked_child()) the_hooks.created(rank);
   LiveThreads& threads = live_threads();
   const std::scoped_lock guard(threads.mutex);
   // Made first: a thread that runs cannot be taken back.
@@ -164,7 +164,7 @@ int create_helper(int rank, pthread_t* thread, const pthread_attr_t* attributes,
 
 // Kept out of the way of switches, which mostly have none.
 [[gnu::noinline]] void do_switch_duties(int from, int to) noexcept {
-  if (thread_has_directory) enter_directory(to);
+  if (of_thread(thread_has_directory)) enter_directory(to);
   const unsigned duties = switch_duties.load(std::memory_order_relaxed);
   if ((duties & kCountTime) != 0) switch_processor_time(from, to);
   if ((duties & kEnterLocale) != 0) enter_locale(to);
@@ -181,7 +181,8 @@ struct ForkWatch {
   ForkWatch() {
     // A node process on another machine is a child itself, of its supervisor, which is no rank.
     pthread_atfork(nullptr, nullptr, [] {
-      if (thread_context.rank >= 0) forked.store(true, std::memory_order_relaxed);
+      OwnThreadPointer::keep_in_child();
+      if (thread_context().rank >= 0) forked.store(true, std::memory_order_relaxed);
     });
   }
 } fork_watch;
@@ -189,7 +190,7 @@ struct ForkWatch {
 }  // namespace
 
 bool on_own_flow(int rank) noexcept {
-  return thread_context.rank == rank && !thread_context.helper;
+  return thread_context().rank == rank && !thread_context().helper;
 }
 
 bool threads_have_been_created() noexcept {
@@ -231,7 +232,7 @@ extern "C" __attribute__((visibility("default"))) int tmpi_in_forked_child() {
   return in_forked_child() ? 1 : 0;
 }
 extern "C" __attribute__((visibility("default"))) int tmpi_on_helper_thread() {
-  return thread_context.helper ? 1 : 0;
+  return thread_context().helper ? 1 : 0;
 }
 extern "C" __attribute__((visibility("default"))) int tmpi_may_suspend() {
   return may_suspend() ? 1 : 0;
@@ -245,9 +246,9 @@ extern "C" __attribute__((visibility("default"))) void tmpi_thread_event_wait(vo
 }
 
 void become_helper(int rank) noexcept {
-  thread_context.rank = rank;
-  thread_context.helper = true;
-  ::pthread_setspecific(end_key(), &thread_context);
+  thread_context().rank = rank;
+  thread_context().helper = true;
+  ::pthread_setspecific(end_key(), &thread_context());
   if (const RankState* state = rank_state(rank)) {
     state->for_each_image([](const ImageSet& set, int index) { initialise_static_tls(set, index); });
   }
@@ -258,7 +259,7 @@ void set_thread_hooks(const ThreadHooks& hooks) noexcept {
 }
 
 bool may_suspend() noexcept {
-  return the_hooks.wait != nullptr && thread_context.rank >= 0 && !thread_context.helper &&
+  return the_hooks.wait != nullptr && thread_context().rank >= 0 && !thread_context().helper &&
          !in_forked_child() && the_hooks.in_user_code();
 }
 
@@ -283,19 +284,32 @@ void stay_on_thread(int rank) noexcept {
   if (the_hooks.stays != nullptr) the_hooks.stays(rank);
 }
 
+void run_with(ThreadPointer& pointer) noexcept {
+  the_hooks.takes_thread_pointer(pointer);
+}
+
+int create_own_thread(pthread_t* thread, const pthread_attr_t* attributes, void* (*function)(void*),
+                      void* argument) {
+  return real_create()(thread, attributes, function, argument);
+}
+
+void join_own_thread(pthread_t thread) noexcept {
+  real_join()(thread, nullptr);
+}
+
 void tell_of_choice(int rank) noexcept {
   if (the_hooks.chooses_cores != nullptr) the_hooks.chooses_cores(rank);
 }
 
 void set_running_rank(int rank) noexcept {
-  const int before = thread_context.rank;
-  thread_context.rank = rank;
+  const int before = thread_context().rank;
+  thread_context().rank = rank;
   if (switch_duties.load(std::memory_order_relaxed) != 0) [[unlikely]]
     do_switch_duties(before, rank);
 }
 
 __attribute__((noinline)) int running_rank() noexcept {
-  return thread_context.rank;
+  return thread_context().rank;
 }
 
 struct ThrdStart {
@@ -332,7 +346,7 @@ extern "C" __attribute__((visibility("default"))) int pthread_create(pthread_t* 
                                                                      const pthread_attr_t* attributes,
                                                                      void* (*function)(void*),
                                                                      void* argument) {
-  const int rank = tmpi::privatize::thread_context.rank;
+  const int rank = tmpi::privatize::thread_context().rank;
   if (rank < 0) return tmpi::privatize::real_create()(thread, attributes, function, argument);
   return tmpi::privatize::create_helper(rank, thread, attributes, function, argument);
 }

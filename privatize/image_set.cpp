@@ -52,7 +52,7 @@ Result<void> ImageSet::lay_out() {
   for (auto& object : objects_) {
     if (auto r = place(*object); !r) return r.failure();
   }
-  place_tls();
+  if (auto r = place_tls(); !r) return r;
   for (auto& object : objects_) {
     place_segments(*object);
     for (DataSpan& span : object->data) spans_.emplace_back(object->at(span.begin), &span);
@@ -118,12 +118,12 @@ Result<void> ImageSet::place(Object& object) {
   return {};
 }
 
-void ImageSet::place_tls() {
+Result<void> ImageSet::place_tls() {
   tls_begin_ = size_;
   std::uint64_t pool = 0, block = tls_begin_;
   for (auto& object : objects_) {
     TlsPlace& tls = object->tls;
-    if (tls.size == 0) continue;
+    if (tls.size == 0 || tls.at_end) continue;
     std::uint64_t& next = tls.is_static ? pool : block;
     // The block keeps the segment's position within its alignment, as the compiler assumed.
     next = align_up(next, tls.alignment) + tls.init % tls.alignment;
@@ -137,6 +137,39 @@ void ImageSet::place_tls() {
   tls_size_ = block - tls_begin_;
   pool_size_ = align_up(pool, StaticTlsPool::kAlignment);
   size_ += page_up(tls_size_);
+  return needs_thread_pointer_ ? place_in_own_pools() : Result<void>{};
+}
+
+std::uint64_t ImageSet::static_tls_size() const {
+  std::uint64_t size = 0;
+  for (const auto& object : objects_) {
+    const Elf64_Phdr* const tls = object->file->segment(PT_TLS);
+    if (object->tls.is_static && !object->tls.at_end && tls != nullptr) size += tls->p_memsz + tls->p_align;
+  }
+  return align_up(size, StaticTlsPool::kAlignment);
+}
+
+// The same share of each rank's pool. The linker of a program that has chosen places has counted with a block that ends,
+// rounded up, where the thread pointer points to.
+Result<void> ImageSet::place_in_own_pools() {
+  if (pool_size_ != 0) {
+    const auto share = static_tls_pool().allocate(pool_size_);
+    if (!share) return share.failure();
+    common_share_ = *share;
+  }
+  for (auto& object : objects_) {
+    TlsPlace& tls = object->tls;
+    if (!tls.at_end) continue;
+    if (tls.alignment > StaticTlsPool::kProgramAlignment) {
+      return Failure{object->file->path() + ": has thread-local variables aligned to " +
+                     std::to_string(tls.alignment) +
+                     " bytes, of which the linker knows the place; link it with tmpicc"};
+    }
+    const auto begin = static_tls_pool().take_end(align_up(tls.init + tls.size, tls.alignment) - tls.init);
+    if (!begin) return Failure{object->file->path() + ": " + begin.message()};
+    tls.offset = *begin - common_share_;  // may wrap around: it is added again
+  }
+  return {};
 }
 
 void ImageSet::place_segments(Object& object) {
@@ -242,6 +275,7 @@ Result<void> ImageSet::map(int index, int rank) {
 }
 
 Result<void> ImageSet::take_pool_share(int index) {
+  if (needs_thread_pointer_) pool_offsets_[index] = common_share_;
   if (pool_size_ == 0 || pool_offsets_[index] != 0) return {};
   const auto offset = static_tls_pool().allocate(pool_size_);
   if (!offset) return offset.failure();

@@ -83,7 +83,11 @@ class ImageSet {
   std::uint64_t tls_begin() const { return tls_begin_; }
   std::uint64_t tls_size() const { return tls_size_; }
   std::uint64_t tls_alignment() const { return tls_alignment_; }
-  std::uint64_t pool_size() const { return pool_size_; }  ///< bytes of static TLS per rank
+  std::uint64_t static_tls_size() const;  ///< bytes of the pool that a rank needs, at most; before lay_out()
+  bool has_static_tls() const { return pool_size_ != 0 || needs_thread_pointer_; }
+  /// Its ranks run with a thread pointer of their own (own_thread_pointer.hpp), so that all have the same share.
+  bool needs_thread_pointer() const { return needs_thread_pointer_; }
+  void need_thread_pointer() { needs_thread_pointer_ = true; }
   std::uint64_t pool_offset(int index) const { return pool_offsets_[index]; }
 
   /// `size` bytes of the template behind an offset of the image; null where they are not (code, anonymous
@@ -128,7 +132,8 @@ class ImageSet {
   void find_initialisation_order();
   Result<void> place(Object& object);
   void place_segments(Object& object);
-  void place_tls();
+  Result<void> place_tls();
+  Result<void> place_in_own_pools();
   void add_mapping(const Mapping& mapping);
   void correct(int index, std::uint64_t base);
   Result<void> take_pool_share(int index);
@@ -148,7 +153,9 @@ class ImageSet {
   Fixups fixups_;
   std::uint64_t size_ = 0, alignment_ = kPage, stride_ = 0, arena_ = 0;
   std::uint64_t tls_begin_ = 0, tls_size_ = 0, tls_alignment_ = 1, tls_template_ = 0;
-  std::uint64_t pool_size_ = 0;
+  std::uint64_t pool_size_ = 0;     // bytes of static TLS per rank
+  std::uint64_t common_share_ = 0;  // offset in the pool, if they are the same for all ranks
+  bool needs_thread_pointer_ = false;
   std::size_t gaps_ = 0;
 };
 

@@ -65,6 +65,11 @@ class LoadedGroup final : public Group {
     RankState* const state = create_rank_state(rank, *set_, index);
     if (state == nullptr)
       return Failure{"no memory for what the loader keeps of rank " + std::to_string(rank)};
+    if (set_->needs_thread_pointer()) {
+      auto own = OwnThreadPointer::create();
+      if (!own) return Failure{set_->objects().front()->file->path() + ": " + own.message()};
+      state->thread_pointer = *std::move(own);
+    }
     announce_image(*set_, index);
     if (looks_at_link_maps_) link_map_of(*state, *set_->objects().front());
     // A debugger that was there from the start follows every image; one that attached meanwhile gets those it

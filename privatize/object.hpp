@@ -34,7 +34,8 @@ struct TlsPlace {
   std::uint64_t offset =
       0;  ///< in the image (ordinary) or in the rank's share of the static pool (is_static)
   bool is_static =
-      false;  ///< somebody uses the initial-exec model on it (libgomp): it lives in the static pool
+      false;            ///< somebody uses the initial-exec model on it (libgomp): it lives in the static pool
+  bool at_end = false;  ///< is_static, at its end: of a program that a plain compiler has linked
 };
 
 /// A writable span of an object, kept in the set's template. [begin, end) are page-aligned addresses of the

@@ -109,7 +109,7 @@ void PoolThread::serve() noexcept {
     // Relative names, as of a local socket, are looked up in the rank's directory.
     if (!placed) {
       keep_directory(rank, true);
-    } else if (thread_has_directory) {
+    } else if (of_thread(thread_has_directory)) {
       enter_directory(rank);
       enter_umask(rank);
     }

@@ -33,7 +33,7 @@ namespace {
 
 /// The running rank's program, null outside of ranks.
 const char* running_program() noexcept {
-  const RankState* state = thread_context.rank < 0 ? nullptr : rank_state(thread_context.rank);
+  const RankState* state = thread_context().rank < 0 ? nullptr : rank_state(thread_context().rank);
   return state == nullptr ? nullptr : state->set->program_file().c_str();
 }
 
@@ -98,7 +98,7 @@ int spawned(int error, pid_t child) noexcept {
   if (error != 0) return error;
   hand_down_limits(child);
   limit_child(child);
-  if (getpid() == node_process()) add_child(thread_context.rank, child);
+  if (getpid() == node_process()) add_child(thread_context().rank, child);
   return error;
 }
 

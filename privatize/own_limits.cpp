@@ -142,8 +142,8 @@ int set_limit(RankState& state, int resource, const rlimit& wanted) noexcept {
 
 /// Of the rank whose limits the calling flow asks for by a process id; null: the kernel's business.
 RankState* whose_limits(pid_t process) noexcept {
-  if (thread_context.rank < 0 || getpid() != node_process()) return nullptr;
-  if (process == 0 || process == node_process()) return rank_state(thread_context.rank);
+  if (thread_context().rank < 0 || getpid() != node_process()) return nullptr;
+  if (process == 0 || process == node_process()) return rank_state(thread_context().rank);
   return rank_state(rank_of_pid(process));
 }
 
@@ -180,7 +180,7 @@ void raise_limit_for_ranks_alone(rlim_t soft) noexcept {
 }
 
 void hand_down_limits(pid_t child) noexcept {
-  const RankState* const state = rank_state(thread_context.rank);
+  const RankState* const state = rank_state(thread_context().rank);
   const OwnLimits* const own = state == nullptr ? nullptr : state->limits.load(std::memory_order_acquire);
   if (own == nullptr) return;
   const int error = errno;

@@ -26,7 +26,7 @@ namespace tmpi::privatize {
 namespace {
 
 bool in_node_process() noexcept {
-  return thread_context.rank >= 0 && getpid() == node_process();
+  return thread_context().rank >= 0 && getpid() == node_process();
 }
 
 id_t kernel_id(int which, id_t id) noexcept {
@@ -83,16 +83,16 @@ void translate(long call, long (&arguments)[6]) noexcept {
 extern "C" {
 
 pid_t tmpi_getpid() {
-  return in_node_process() ? pid_of_rank(thread_context.rank) : ::getpid();
+  return in_node_process() ? pid_of_rank(thread_context().rank) : ::getpid();
 }
 pid_t tmpi_gettid() {
-  if (thread_context.helper || !in_node_process()) return ::gettid();
-  const pid_t own = pid_of_rank(thread_context.rank);
+  if (thread_context().helper || !in_node_process()) return ::gettid();
+  const pid_t own = pid_of_rank(thread_context().rank);
   return own == node_process() ? ::gettid() : own;
 }
 pid_t tmpi_getppid() {
   const pid_t parent = ::getppid();
-  return parent == node_process() && thread_context.rank >= 0 ? pid_of_rank(thread_context.rank) : parent;
+  return parent == node_process() && thread_context().rank >= 0 ? pid_of_rank(thread_context().rank) : parent;
 }
 
 pid_t tmpi_getpgid(pid_t process) {
@@ -190,7 +190,7 @@ long tmpi_syscall(long call, long a, long b, long c, long d, long e, long f) {
     return own_descriptor(static_cast<int>(result));
   const bool makes_child = call == SYS_fork || (call == SYS_clone && (a & CLONE_THREAD) == 0);
   if (makes_child && result > 0 && in_node_process())
-    add_child(thread_context.rank, static_cast<pid_t>(result));
+    add_child(thread_context().rank, static_cast<pid_t>(result));
   return result;
 }
 

@@ -1,4 +1,5 @@
 #include "privatize/processor_time.hpp"
+#include "base/of_thread.hpp"
 
 #include <pthread.h>
 #include <time.h>
@@ -30,7 +31,9 @@ std::uint64_t time_of(clockid_t clock) noexcept {
 }
 
 clockid_t own_clock() noexcept {
-  thread_local clockid_t clock = 0;  // never a thread's: they are negative
+  __attribute__((tls_model("initial-exec"))) thread_local clockid_t clock_of_thread =
+      0;  // never a thread's: they are negative
+  clockid_t& clock = of_thread(clock_of_thread);
   if (clock == 0 && pthread_getcpuclockid(pthread_self(), &clock) != 0) clock = CLOCK_THREAD_CPUTIME_ID;
   return clock;
 }

@@ -26,13 +26,13 @@ struct KeyValues {
 namespace {
 
 KeyValues*& values_of_caller(RankState& state) {
-  return thread_context.helper ? thread_context.keys : state.key_values;
+  return thread_context().helper ? thread_context().keys : state.key_values;
 }
 
 }  // namespace
 
 extern "C" int tmpi_pthread_key_create(pthread_key_t* key, void (*destructor)(void*)) {
-  RankState* state = rank_state(thread_context.rank);
+  RankState* state = rank_state(thread_context().rank);
   if (state == nullptr) return ::pthread_key_create(key, destructor);
   const std::lock_guard lock(state->lock);
   std::size_t i = 0;
@@ -54,7 +54,7 @@ extern "C" int tmpi_pthread_key_create(pthread_key_t* key, void (*destructor)(vo
 }
 
 extern "C" int tmpi_pthread_key_delete(pthread_key_t key) {
-  RankState* state = rank_state(thread_context.rank);
+  RankState* state = rank_state(thread_context().rank);
   if (state == nullptr) return ::pthread_key_delete(key);
   const std::lock_guard lock(state->lock);
   if (key >= state->keys.size() || !state->keys[key].used) return EINVAL;
@@ -67,7 +67,7 @@ extern "C" void tmpi_tss_delete(pthread_key_t key) {
 }
 
 extern "C" void* tmpi_pthread_getspecific(pthread_key_t key) {
-  RankState* state = rank_state(thread_context.rank);
+  RankState* state = rank_state(thread_context().rank);
   if (state == nullptr) return ::pthread_getspecific(key);
   const KeyValues* own = values_of_caller(*state);
   if (own == nullptr || key >= own->values.size()) return nullptr;
@@ -78,7 +78,7 @@ extern "C" void* tmpi_pthread_getspecific(pthread_key_t key) {
 }
 
 extern "C" int tmpi_pthread_setspecific(pthread_key_t key, const void* value) {
-  RankState* state = rank_state(thread_context.rank);
+  RankState* state = rank_state(thread_context().rank);
   if (state == nullptr) return ::pthread_setspecific(key, value);
   std::uint32_t generation = 0;
   {

@@ -5,9 +5,11 @@
 // docs/reference/libc-state.md.
 #pragma once
 
+#include "base/of_thread.hpp"
+
 namespace tmpi::privatize {
 
-/// The calling thread has a working directory of its own. initial-exec: read at every switch.
+/// The calling OS thread (of_thread) has a working directory of its own. initial-exec: read at every switch.
 extern constinit thread_local bool thread_has_directory __attribute__((tls_model("initial-exec")));
 
 /// Takes the calling thread, which has a directory of its own, to the rank's. A system call unless it is

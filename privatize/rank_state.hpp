@@ -15,6 +15,7 @@
 
 #include "base/spinlock.hpp"
 #include "privatize/image_set.hpp"
+#include "privatize/own_thread_pointer.hpp"
 
 namespace tmpi::privatize {
 
@@ -110,8 +111,9 @@ struct RankState {
   std::unique_ptr<CoreSet> cores;  ///< that it has chosen (own_affinity.hpp), under the lock; null: none
   void* stack = nullptr;           ///< lowest address of that of its own flow of control; null: not known
   std::size_t stack_bytes = 0;
-  std::atomic<OwnLimits*> limits{nullptr};  ///< on resources, that it has set; null: none
-  ToldTimes process_times, flow_times;      ///< of all that it has, and of its own flow of control
+  std::unique_ptr<OwnThreadPointer> thread_pointer;  ///< null: that of the thread that it runs on
+  std::atomic<OwnLimits*> limits{nullptr};           ///< on resources, that it has set; null: none
+  ToldTimes process_times, flow_times;               ///< of all that it has, and of its own flow of control
 
   template <class Function>
   void for_each_image(Function fn) const {

@@ -57,6 +57,11 @@ void Relocator::for_each_rela(const Object& object, Function fn) {
 }
 
 void Relocator::find_static_tls() {
+  Object& program = *set_.objects().front();
+  if (program.file->has_placed_tls()) {
+    program.tls.is_static = program.tls.at_end = true;
+    set_.need_thread_pointer();
+  }
   for (auto& object : set_.objects()) {
     for_each_rela(*object, [&](const Elf64_Rela& rela) {
       if (ELF64_R_TYPE(rela.r_info) != relocation::kTlsFromPointer) return;

@@ -12,10 +12,12 @@
 #include "base/path.hpp"
 #include "privatize/library_search.hpp"
 #include "privatize/mapping_limit.hpp"
+#include "privatize/own_thread_pointer.hpp"
 #include "privatize/relocation.hpp"
 #include "privatize/resolver.hpp"
 #include "privatize/scope.hpp"
 #include "privatize/shared_libraries.hpp"
+#include "privatize/static_tls_pool.hpp"
 #include "privatize/system_scope.hpp"
 #include "privatize/x87_flags.hpp"
 
@@ -51,6 +53,8 @@ class Builder {
   std::shared_ptr<const Scope> make_scope() const;
   void add_own(Scope& scope) const;
   Result<void> bind();
+  Result<void> choose_thread_pointers();
+  Result<void> check_thread_pointers() const;
   Result<void> open_shared() const;
   static Result<void> open_shared(const Place& place);
 
@@ -247,6 +251,31 @@ Result<void> Builder::open_shared() const {
   return {};
 }
 
+/// Whether ranks run with thread pointers of their own, so that each has a pool of static thread-local memory.
+Result<void> Builder::choose_thread_pointers() {
+  if (request_.program != nullptr) {
+    if (request_.program->needs_thread_pointer()) set_->need_thread_pointer();
+    return {};
+  }
+  if (set_->needs_thread_pointer()) return check_thread_pointers();
+  const auto ranks = static_cast<std::uint64_t>(set_->images());
+  if (!static_tls_pool().has_room(set_->static_tls_size(), ranks) && can_have_thread_pointers())
+    set_->need_thread_pointer();
+  return {};
+}
+
+Result<void> Builder::check_thread_pointers() const {
+  const ElfFile& program = *set_->objects().front()->file;
+  const Result<void> possible = can_have_thread_pointers();
+  if (possible) return {};
+  return Failure{program.path() +
+                 ": was not built for tmpi: it is an ordinary executable with thread-local variables, for "
+                 "which each rank needs a thread pointer of its own (" +
+                 possible.message() +
+                 "); rebuild it with tmpicc or tmpicxx as the compiler (with find_package(MPI), or meson's "
+                 "dependency('mpi'), another compiler does the link)"};
+}
+
 Result<void> Builder::bind() {
   if (auto r = open_shared(); !r) return r;
   const std::shared_ptr<const Scope> scope = make_scope();
@@ -256,6 +285,7 @@ Result<void> Builder::bind() {
   Resolver resolver(*scope);
   Relocator relocator(*set_, resolver);
   relocator.find_static_tls();
+  if (auto r = choose_thread_pointers(); !r) return r;
   if (auto r = set_->lay_out(); !r) return r;
   if (auto r = relocator.relocate(); !r) return r;
   if (request_.check_limit) {
@@ -284,7 +314,10 @@ Result<std::vector<LibraryRow>> Builder::list() {
         {std::string(file_of(object.file->path())), object.file->path(), owner, data_of(*object.file)});
   };
   for (const Object* object : first_) {
-    add_own(*object, {Ownership::kPrivate, object == first_.front() ? "the program" : "LD_PRELOAD"});
+    add_own(*object, {Ownership::kPrivate, object != first_.front() ? "LD_PRELOAD"
+                                           : object->file->has_placed_tls()
+                                               ? "the program; a thread pointer for each rank"
+                                               : "the program"});
   }
   if (shim_ != nullptr) add_own(*shim_, {Ownership::kPrivate, "what of libc's state is a rank's"});
   const auto system = SystemScope::snapshot();

@@ -2,6 +2,7 @@
 // rank has created.
 #pragma once
 
+#include "base/of_thread.hpp"
 #include "privatize/tls.hpp"
 
 namespace tmpi::privatize {
@@ -15,8 +16,15 @@ struct ThreadContext {
   KeyValues* keys = nullptr;    ///< helpers only, owned
 };
 
-/// The calling thread's. Initial-exec: also read by assembly (tls_descriptor.S) and in signal handlers;
-/// constinit, so that an access is a load and no call.
-extern constinit thread_local ThreadContext thread_context __attribute__((tls_model("initial-exec")));
+namespace detail {
+/// Initial-exec: also read by assembly (tls_descriptor.S) and in signal handlers; constinit, so that an access is a load
+/// and no call.
+extern constinit thread_local ThreadContext t_context __attribute__((tls_model("initial-exec")));
+}  // namespace detail
+
+/// The calling OS thread's, whatever thread pointer is in force.
+[[gnu::always_inline]] inline ThreadContext& thread_context() noexcept {
+  return of_thread(detail::t_context);
+}
 
 }  // namespace tmpi::privatize

@@ -2,8 +2,14 @@
 // rank runs; without, waiting blocks the worker.
 #pragma once
 
+#include <pthread.h>
+
 #include <atomic>
 #include <cstdint>
+
+namespace tmpi {
+struct ThreadPointer;
+}
 
 namespace tmpi::privatize {
 
@@ -47,6 +53,8 @@ struct ThreadHooks {
   void (*stays)(int rank) noexcept;
   /// The rank has chosen cores for itself, which does not move its worker. Any thread of it.
   void (*chooses_cores)(int rank) noexcept;
+  /// The calling rank's own flow runs with this thread pointer from now on.
+  void (*takes_thread_pointer)(ThreadPointer& pointer) noexcept;
 };
 
 void set_thread_hooks(const ThreadHooks& hooks) noexcept;
@@ -61,6 +69,12 @@ bool may_suspend() noexcept;
 bool may_wait_for_threads() noexcept;
 /// ThreadHooks::stays, if there is one.
 void stay_on_thread(int rank) noexcept;
+/// ThreadHooks::takes_thread_pointer, which there must be where programs need it.
+void run_with(ThreadPointer& pointer) noexcept;
+/// pthread_create and pthread_join of libc, for threads of the runtime that a rank is the reason for.
+int create_own_thread(pthread_t* thread, const pthread_attr_t* attributes, void* (*function)(void*),
+                      void* argument);
+void join_own_thread(pthread_t thread) noexcept;
 /// ThreadHooks::chooses_cores, if there is one.
 void tell_of_choice(int rank) noexcept;
 /// Where may_suspend(): runs other ranks of the worker that are ready. SUSPENDS.

@@ -21,19 +21,20 @@ namespace {
 constexpr std::uint64_t kFirstAddress = 1ULL << 32;  // the kernel maps nothing of ours below
 
 __attribute__((noinline)) void* copy_of(std::uint64_t address) {
-  if (thread_context.copies == nullptr) thread_context.copies = new TlsCopies;
-  return thread_context.copies->translate(address);
+  if (thread_context().copies == nullptr) thread_context().copies = new TlsCopies;
+  return thread_context().copies->translate(address);
 }
 
 }  // namespace
 
-constinit thread_local ThreadContext thread_context;
+constinit thread_local ThreadContext detail::t_context;
 
 extern "C" void* tmpi_tls_get_addr(TlsIndex* index) {
   if (index->module < kFirstAddress) [[unlikely]]
     return __tls_get_addr(index);
   const std::uint64_t address = index->module + index->offset;
-  if (thread_context.helper) [[unlikely]]
+  // As the descriptors' functions: no helper thread runs with a thread pointer that is not its own.
+  if (detail::t_context.helper) [[unlikely]]
     return copy_of(address);
   return reinterpret_cast<void*>(address);
 }
@@ -68,7 +69,7 @@ Result<std::int64_t> system_thread_pointer_offset(link_map* map) {
 }
 
 void initialise_static_tls(const ImageSet& set, int index) noexcept {
-  if (set.pool_size() == 0) return;
+  if (!set.has_static_tls()) return;
   std::byte* share = StaticTlsPool::memory() + set.pool_offset(index);
   for (const auto& object : set.objects()) {
     const TlsPlace& tls = object->tls;

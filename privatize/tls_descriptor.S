@@ -70,7 +70,7 @@
     .hidden tmpi_tlsdesc_image
     .type tmpi_tlsdesc_image, @function
 tmpi_tlsdesc_image:
-    cmpb $0, %fs:_ZN4tmpi9privatize14thread_contextE@tpoff+4  # ThreadContext::helper; this is part of executables only
+    cmpb $0, %fs:_ZN4tmpi9privatize6detail9t_contextE@tpoff+4  # ThreadContext::helper; this is part of executables only
     jne helper_thread
     mov 8(%rax), %rax
     sub %fs:0, %rax

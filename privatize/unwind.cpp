@@ -58,7 +58,7 @@ int iterate_image(const ImageSet& set, int index, const dl_phdr_info& like, bool
 /// The calling rank's images. An executable has no name, and one is enough: who reads debugging information takes an
 /// object without a name for the file of the process.
 int iterate_images(bool has_executable, int (*callback)(dl_phdr_info*, std::size_t, void*), void* data) {
-  const int rank = tmpi::privatize::thread_context.rank;
+  const int rank = tmpi::privatize::thread_context().rank;
   const tmpi::privatize::RankState* state = rank < 0 ? nullptr : tmpi::privatize::rank_state(rank);
   if (state == nullptr) return 0;
   dl_phdr_info first{};

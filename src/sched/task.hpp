@@ -96,9 +96,9 @@ struct TaskHead {
 /// With thousands of tasks a switch takes as long as the cache lines that it touches. The first has what every switch
 /// touches, the second what starting needs, and measuring, the third what a call and a wait leave for state dumps.
 struct alignas(kCacheLine) Task : TaskHead, ult::Fiber {
-  void (*entry)(void*) = nullptr;  ///< what spawn() was given
-  void* argument = nullptr;
+  void (*entry)(void*) = nullptr;     ///< what spawn() was given, and
   timers::ProcessMeter meter;         ///< what it has run, if switches are metered; ends the second line
+  void* argument = nullptr;           ///< of entry
   std::atomic<const char*> call{""};  ///< MPI call that it is in or was in last; for state dumps; relaxed
   std::atomic<std::uint64_t> note[7] = {};  ///< what it waits for, in MPI's words; for state dumps; relaxed
   std::atomic<bool> interrupted{false};     ///< the interrupt hook is to be called (interrupt() in sleep.hpp)

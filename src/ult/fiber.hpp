@@ -21,6 +21,10 @@
 #endif
 #endif
 
+namespace tmpi {
+struct ThreadPointer;
+}
+
 namespace tmpi::ult {
 
 /// A fiber's memory is [base, base + size); the guard lies below base.
@@ -35,13 +39,21 @@ struct Fiber {
   void* saved_exceptions[2] = {nullptr,
                                nullptr};  ///< __cxa_eh_globals: a fiber may block inside a catch block
   int saved_errno = 0;
+  bool has_thread_pointer = false;  ///< thread_pointer is not null
   Stack stack;
+  ThreadPointer* thread_pointer = nullptr;  ///< of its own (thread_pointer.hpp); null: that of its thread
 #if defined(TMPI_ASAN)
   void* fake_stack = nullptr;
 #endif
 #if defined(TMPI_TSAN)
   void* tsan_fiber = nullptr;
 #endif
+
+  /// From its next switch on; take_thread_pointer() for the running one.
+  void run_with(ThreadPointer* pointer) noexcept {
+    thread_pointer = pointer;
+    has_thread_pointer = pointer != nullptr;
+  }
 };
 
 }  // namespace tmpi::ult

@@ -1,10 +1,12 @@
 #include "ult/switch.hpp"
 
-#include <cxxabi.h>
+#include <unistd.h>
 
+#include <atomic>
 #include <boost/context/detail/fcontext.hpp>
-#include <cerrno>
+#include <cstdint>
 
+#include "base/platform.hpp"
 #include "ult/sanitizer.hpp"
 
 // jump_x86_64.S: jump_fcontext with its return predicted.
@@ -25,12 +27,12 @@ struct FirstFrame {
 // Everything but the jump: done before it, while both fibers' fields are in cache, so that nothing remains to
 // be done behind it except to note where the left fiber stopped.
 inline void exchange_state(Thread& thread, Fiber& from, Fiber& to) noexcept {
-  from.saved_errno = *thread.errno_address;
-  from.saved_exceptions[0] = thread.exceptions[0];
-  from.saved_exceptions[1] = thread.exceptions[1];
-  *thread.errno_address = to.saved_errno;
-  thread.exceptions[0] = to.saved_exceptions[0];
-  thread.exceptions[1] = to.saved_exceptions[1];
+  if (from.has_thread_pointer || to.has_thread_pointer) [[unlikely]] {
+    detail::exchange_with_pointers(thread, from, to);
+  } else {
+    detail::save_state(thread.state, from);
+    detail::restore_state(thread.state, to);
+  }
   thread.from = &from;
   thread.to = &to;
 }
@@ -63,10 +65,13 @@ void fiber_main(transfer_t transfer) noexcept {
 }  // namespace
 
 void attach(Thread& thread, Fiber& self) noexcept {
-  thread.errno_address = &errno;
-  thread.exceptions = reinterpret_cast<void**>(abi::__cxa_get_globals());
+  static constinit std::atomic<std::uint64_t> attached{0};  // relaxed: only the counting must be atomic
+  thread.state = FiberState::here();
   thread.from = nullptr;
   thread.to = &self;
+  thread.thread_id = gettid();
+  thread.number = attached.fetch_add(1, std::memory_order_relaxed) + 1;
+  thread.own_pointer = reinterpret_cast<void*>(thread_pointer());
   sanitizer::attach(self);
 }
 

@@ -7,6 +7,7 @@
 #include <memory>
 
 #include "privatize/rank_callbacks.hpp"
+#include "privatize/thread_hooks.hpp"
 #include "ult/stack_arena.hpp"
 #include "ult/switch.hpp"
 
@@ -84,6 +85,11 @@ void exited(int rank, int code) {
   ult::abandon_to(current->thread, fiber, current->main);
 }
 
+void take_thread_pointer(ThreadPointer& pointer) noexcept {
+  current->running->run_with(&pointer);
+  ult::take_thread_pointer(current->thread, *current->running);
+}
+
 void aborted(int rank, const char* why) {
   std::fprintf(stderr, "rank %d: %s\n", rank, why);
   std::abort();
@@ -104,6 +110,7 @@ std::string program(const std::string& name) {
 }
 
 Outcome run(const RunOptions& options) {
+  privatize::set_thread_hooks({.takes_thread_pointer = take_thread_pointer});
   privatize::register_rank_callbacks({.exited = exited, .aborted = aborted, .write = write, .read = read});
   Run run;
   run.options = &options;
@@ -141,6 +148,7 @@ Outcome run(const RunOptions& options) {
   run.outcome.codes.assign(static_cast<std::size_t>(options.ranks), -1);
   run.fibers.resize(static_cast<std::size_t>(options.ranks));
   ult::attach(run.thread, run.main);
+  run.thread.takes_pointers = true;
   for (int i = 0; i < options.ranks; ++i) {
     RankFiber& fiber = run.fibers[static_cast<std::size_t>(i)];
     fiber.rank = i;

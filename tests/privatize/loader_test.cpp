@@ -7,6 +7,7 @@
 #include <iterator>
 
 #include "tests/privatize/harness.hpp"
+#include "ult/fiber.hpp"
 
 using namespace tmpi::test;
 
@@ -151,6 +152,17 @@ TEST_CASE("programs of the newer form have it: packed relocations, and a libc is
     CHECK_MESSAGE(bytes.find("GLIBC_ABI_DT_RELR") != std::string::npos, name);
   }
 }
+
+#if !defined(TMPI_ASAN) && !defined(TMPI_TSAN)
+TEST_CASE("an ordinary PIE with thread-locals: a thread pointer for each rank") {
+  for (const char* name : {"plain-tls", "plain-language", "plain-language-clang"})
+    CHECK(all_zero(run_clean({.program = program(name), .ranks = 40})));
+  const Outcome outcome =
+      run_clean({.program = program("plain-globals"), .ranks = 40, .arguments = {"argument"}});
+  REQUIRE(outcome.codes.size() == 40);
+  for (int i = 0; i < 40; ++i) CHECK(outcome.codes[static_cast<std::size_t>(i)] == i);
+}
+#endif
 
 TEST_CASE("an address in an image is described by rank, file and function") {
   using tmpi::privatize::describe_address;

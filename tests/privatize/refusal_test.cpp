@@ -8,6 +8,7 @@
 #include <fstream>
 
 #include "tests/privatize/harness.hpp"
+#include "ult/fiber.hpp"
 
 using namespace tmpi::test;
 
@@ -140,7 +141,11 @@ TEST_CASE("programs of another form") {
   says(refusal(program("plain-no-pie")), {"fixed addresses", "rebuild it with tmpicc", "without -no-pie"});
   says(refusal(program("plain-static")), {"statically linked", "without -static"});
   says(refusal(program("plain-static-pie")), {"statically linked", "without -static"});
+#if defined(TMPI_ASAN) || defined(TMPI_TSAN)
   says(refusal(program("plain-tls")), {"was not built for tmpi", "thread-local", "rebuild it with tmpicc"});
+#endif
+  says(refusal(program("plain-large-tls")),
+       {"bytes of thread-local variables", "a plain compiler has linked", "link it with tmpicc"});
   says(refusal(program("text-relocations")), {"relocations in its code", "-fPIC"});
   says(refusal(program("split-stack")), {"split stacks", "--stack-size"});
   says(refusal(writable_code()), {"writable and executable"});

@@ -99,14 +99,14 @@ void move(int rank, Directory* to) noexcept {
 
 /// The calling thread gets a directory of its own.
 bool part_from_process() noexcept {
-  if (privatize::thread_has_directory) return true;
+  if (of_thread(privatize::thread_has_directory)) return true;
   {
     const std::lock_guard guard(mutex);
     if (start < 0) start = open(".", O_PATH | O_DIRECTORY | O_CLOEXEC);
     if (start < 0) return false;
   }
   if (unshare(CLONE_FS) != 0) return false;
-  privatize::thread_has_directory = true;
+  of_thread(privatize::thread_has_directory) = true;
   privatize::demand(privatize::kEnterDirectory);
   return true;
 }
@@ -124,7 +124,7 @@ int stay_here(int rank) noexcept {
     return -1;
   }
   move(rank, here);
-  thread_version = here->version;
+  of_thread(thread_version) = here->version;
   return 0;
 }
 
@@ -140,10 +140,10 @@ void enter_directory(int rank) noexcept {
   if (rank < 0) return;
   const Directory* const directory = directory_of(rank);
   const std::uint64_t version = directory == nullptr ? 0 : directory->version;
-  if (version == thread_version) return;
+  if (version == of_thread(thread_version)) return;
   const int error = errno;
   // It cannot fail: the descriptor is open, and who could enter the place once may enter it again.
-  if (fchdir(directory == nullptr ? start : directory->fd) == 0) thread_version = version;
+  if (fchdir(directory == nullptr ? start : directory->fd) == 0) of_thread(thread_version) = version;
   errno = error;
 }
 
@@ -154,10 +154,11 @@ void enter_umask(int rank) noexcept {
   if (wanted == 0) wanted = start_mask.load(std::memory_order_relaxed);
   const int error = errno;
   // A thread that has none of its own yet has the process's, and so it stays.
-  if (wanted != (thread_mask != 0 ? thread_mask : start_mask.load(std::memory_order_relaxed)) &&
+  if (wanted != (of_thread(thread_mask) != 0 ? of_thread(thread_mask)
+                                             : start_mask.load(std::memory_order_relaxed)) &&
       part_from_process()) {
     umask(wanted - 1);
-    thread_mask = wanted;
+    of_thread(thread_mask) = wanted;
   }
   errno = error;
 }
@@ -168,10 +169,10 @@ bool choose_directory(int rank, const char* path) noexcept {
 
 void keep_directory(int rank, bool with_worker) noexcept {
   if (!with_worker || !part_from_process()) return;
-  thread_version = UINT64_MAX;  // wherever the worker is meanwhile
+  of_thread(thread_version) = UINT64_MAX;  // wherever the worker is meanwhile
   enter_directory(rank);
   if (start_mask.load(std::memory_order_relaxed) == 0) return;
-  thread_mask = kAnyMask;
+  of_thread(thread_mask) = kAnyMask;
   enter_umask(rank);
 }
 
@@ -196,7 +197,7 @@ extern "C" int tmpi_shim_chdir(int rank, const char* path, int fd) {
   }
   if (stay_here(rank) == 0) return 0;
   const int error = errno;
-  thread_version = UINT64_MAX;
+  tmpi::of_thread(thread_version) = UINT64_MAX;
   tmpi::privatize::enter_directory(rank);
   errno = error;
   return -1;
@@ -209,7 +210,7 @@ extern "C" mode_t tmpi_shim_umask(int rank, mode_t mask) {
   unsigned unknown = 0;
   start_mask.compare_exchange_strong(unknown, before + 1, std::memory_order_relaxed);
   said->store((mask & 0777) + 1, std::memory_order_relaxed);
-  thread_mask = (mask & 0777) + 1;
+  tmpi::of_thread(thread_mask) = (mask & 0777) + 1;
   tmpi::privatize::demand(tmpi::privatize::kEnterUmask);
   return before;
 }

@@ -8,6 +8,7 @@
 #include "mpi/rank/threads.hpp"
 #include "privatize/thread_hooks.hpp"
 #include "sched/move.hpp"
+#include "sched/thread_pointer.hpp"
 #include "sched/waiter.hpp"
 
 namespace tmpi::launch {
@@ -55,6 +56,7 @@ void register_thread_hooks() noexcept {
       .yield = yield,
       .stays = [](int rank) noexcept { sched::anchor(*mpi::job()->local(rank)->task); },
       .chooses_cores = say_that_workers_stay,
+      .takes_thread_pointer = [](ThreadPointer& pointer) noexcept { sched::take_thread_pointer(pointer); },
   });
 }
 

@@ -12,6 +12,7 @@
 #include <fstream>
 #include <utility>
 
+#include "base/of_thread.hpp"
 #include "net/maker.hpp"
 #include "net/proof.hpp"
 #include "net/sim/settings.hpp"
@@ -64,7 +65,7 @@ std::size_t depth_of(const Model& model) {
 // that are modelled.
 void be_punctual() noexcept {
   static thread_local bool done = false;
-  if (!std::exchange(done, true)) prctl(PR_SET_TIMERSLACK, 1, 0, 0, 0);
+  if (!std::exchange(of_thread(done), true)) prctl(PR_SET_TIMERSLACK, 1, 0, 0, 0);
 }
 
 }  // namespace

@@ -80,6 +80,7 @@ inline void RunLoop::before_switch(Task* from, Task& to, Counter& counter) noexc
   if (to.context == nullptr) [[unlikely]]
     prepare(to);
   counter.store(counter.load(std::memory_order_relaxed) + 1, std::memory_order_relaxed);
+  ult::take_thread_pointer(thread_, to);
   report(from, &to);
   to.set_state(TaskState::kRunning);
   running_ = &to;
@@ -211,6 +212,7 @@ void RunLoop::run() noexcept {
   set_this_thread(this, &running_);
   thread_id_.store(gettid(), std::memory_order_relaxed);
   ult::attach(thread_, root_);
+  thread_.takes_pointers = true;
   Task* none = nullptr;
   for (Task* next = idle(); next != nullptr; next = choose_after(none)) {
     switch_from(root_, nullptr, *next);

@@ -129,6 +129,8 @@ class alignas(kCacheLine) RunLoop : protected BesideLoop {
   void take_in_what_is_left() noexcept {
     if (drain_hook_ != nullptr) drain_hook_(index_);
   }
+  /// The running task's has changed.
+  void take_thread_pointer_of(const Task& running) noexcept { ult::take_thread_pointer(thread_, running); }
   bool finished() const noexcept { return shared_.unfinished.load(std::memory_order_acquire) == 0; }
 
  protected:
@@ -172,7 +174,6 @@ class alignas(kCacheLine) RunLoop : protected BesideLoop {
   }
 
   // Used at every switch, by this thread only.
-  ult::Thread thread_ TMPI_GUARDED_BY(inside_worker);
   Task* running_ TMPI_GUARDED_BY(inside_worker) = nullptr;
   Task* resume_next_ TMPI_GUARDED_BY(inside_worker) =
       nullptr;  // has handed off to the running task, and goes on after it
@@ -190,7 +191,8 @@ class alignas(kCacheLine) RunLoop : protected BesideLoop {
   Counter polled_{0};  // those of yield_polling()
   ReadyQueue ready_ TMPI_GUARDED_BY(inside_worker);
   LoopShared& shared_;
-  ult::Fiber root_;  // the thread's own flow of control
+  ult::Thread thread_ TMPI_GUARDED_BY(inside_worker);  // its first half; what follows is hardly touched
+  ult::Fiber root_;                                    // the thread's own flow of control
   const int index_;
   timers::CoreMeter meter_;
   std::atomic<int> thread_id_{0};  // relaxed

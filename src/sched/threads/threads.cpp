@@ -72,6 +72,8 @@ Task& thread_task(const Task& rank) {
   mine->home = rank.home;
   mine->owner = rank.owner;
   mine->id = rank.id;
+  mine->run_with(
+      rank.thread_pointer);  // not this thread, which has one: its helper fibers, once on the worker's
   return *mine;
 }
 

@@ -23,6 +23,8 @@ bool run_helper(void (*work)(void*), void* argument) noexcept {
   helper->home = self.home;
   // As long as it works for its rank, that stays on the worker: what the two share is guarded by nothing else.
   helper->rank_task = self.rank_task != nullptr ? self.rank_task : &self;
+  // The two never run at the same time, so that they can have one thread pointer; user's functions need it.
+  helper->run_with(self.thread_pointer);
   anchor(*helper->rank_task);
   helper->work = work;
   helper->work_argument = argument;

@@ -2,8 +2,10 @@
 #include <sched.h>
 
 #include "base/platform.hpp"
+#include "base/thread_pointer.hpp"
 #include "sched/scheduler.hpp"
 #include "sched/task.hpp"
+#include "sched/thread_pointer.hpp"
 #include "sched/worker/worker.hpp"
 
 namespace tmpi::sched {
@@ -18,6 +20,13 @@ namespace {
 __attribute__((tls_model("initial-exec"))) thread_local RunLoop* t_loop = nullptr;
 
 }  // namespace
+
+// Both are the same for a thread as long as it is a worker's, so that flows with a thread pointer of their own can have
+// copies.
+void tell_of_pointers() noexcept {
+  copy_for_pointers(detail::t_running);
+  copy_for_pointers(t_loop);
+}
 
 __attribute__((noinline)) RunLoop* this_loop() noexcept {
   compiler_barrier();
@@ -80,6 +89,14 @@ void yield_polling() noexcept {
 
 int os_thread_of(const Task& task) noexcept {
   return task.worker == nullptr ? 0 : task.worker->thread();
+}
+
+__attribute__((noinline)) void take_thread_pointer(ThreadPointer& pointer) noexcept {
+  static const bool told = (tell_of_pointers(), true);
+  static_cast<void>(told);
+  Task& self = *current();
+  self.run_with(&pointer);
+  this_loop()->take_thread_pointer_of(self);
 }
 
 void make_ready(Task& task) noexcept {

@@ -20,6 +20,9 @@ static struct node second = {0, 2}, first = {&second, 1};
 static _Thread_local int per_thread = 5;
 static _Thread_local int per_thread_zero;
 static _Thread_local int* per_thread_pointer = &initialised;
+#ifdef THREAD_LOCAL_BYTES
+_Thread_local char per_thread_large[THREAD_LOCAL_BYTES];
+#endif
 
 static int count_calls(void) {
   static int calls;
