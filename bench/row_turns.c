@@ -46,7 +46,6 @@ int main(int argc, char** argv) {
   MPI_Win_lock_all(0, window);
   MPI_Barrier(MPI_COMM_WORLD);
   double result = 0;
-  long small = 0;
   if (rank == 0) {
     for (int other = 1; other < size; other++)
       MPI_Recv(NULL, 0, MPI_INT, other, 1, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
@@ -63,7 +62,7 @@ int main(int argc, char** argv) {
     if (rank == target) {
       const double two[2] = {1, 1};
       tell_ready();
-      for (; !flag; small++) {
+      while (!flag) {
         MPI_Accumulate(two, 2, MPI_DOUBLE, target, 0, 2, MPI_DOUBLE, MPI_SUM, window);
         MPI_Test(&end, &flag, MPI_STATUS_IGNORE);
       }
