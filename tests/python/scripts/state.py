@@ -74,6 +74,24 @@ step()
 assert all(each["rank"] == rank and sum(each["list"]) == 50 * rank for each in kept)
 del kept
 gc.collect()
+
+
+def containers():
+    nested = ()
+    for number in range(5000):
+        nested = [nested, (number,), {number: [number]}]
+    return nested
+
+
+# Destroying them looks at how much of the stack is left; what is put off then must not be lost.
+containers()
+gc.collect()
+before = sys.getallocatedblocks()
+for _ in range(20):
+    containers()
+    step()
+gc.collect()
+assert sys.getallocatedblocks() - before < 5000, (before, sys.getallocatedblocks())
 assert total(sys.mine) == size * (size - 1) // 2
 if rank == 0:
     print("right")
