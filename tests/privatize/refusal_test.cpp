@@ -143,9 +143,10 @@ TEST_CASE("programs of another form") {
   says(refusal(program("plain-static-pie")), {"statically linked", "without -static"});
 #if defined(TMPI_ASAN) || defined(TMPI_TSAN)
   says(refusal(program("plain-tls")), {"was not built for tmpi", "thread-local", "rebuild it with tmpicc"});
-#endif
+#else
   says(refusal(program("plain-large-tls")),
        {"bytes of thread-local variables", "a plain compiler has linked", "link it with tmpicc"});
+#endif
   says(refusal(program("text-relocations")), {"relocations in its code", "-fPIC"});
   says(refusal(program("split-stack")), {"split stacks", "--stack-size"});
   says(refusal(writable_code()), {"writable and executable"});

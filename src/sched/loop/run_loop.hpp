@@ -130,7 +130,9 @@ class alignas(kCacheLine) RunLoop : protected BesideLoop {
     if (drain_hook_ != nullptr) drain_hook_(index_);
   }
   /// The running task's has changed.
-  void take_thread_pointer_of(const Task& running) noexcept { ult::take_thread_pointer(thread_, running); }
+  void take_thread_pointer_of(const Task& running) noexcept TMPI_REQUIRES(inside_worker) {
+    ult::take_thread_pointer(thread_, running);
+  }
   bool finished() const noexcept { return shared_.unfinished.load(std::memory_order_acquire) == 0; }
 
  protected:

@@ -96,6 +96,7 @@ __attribute__((noinline)) void take_thread_pointer(ThreadPointer& pointer) noexc
   static_cast<void>(told);
   Task& self = *current();
   self.run_with(&pointer);
+  inside_worker.assume();
   this_loop()->take_thread_pointer_of(self);
 }
 
