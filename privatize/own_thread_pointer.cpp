@@ -147,7 +147,7 @@ Result<std::unique_ptr<OwnThreadPointer>> OwnThreadPointer::create() {
 void OwnThreadPointer::keep_in_child() noexcept {
   if (to_own_thread == 0) return;
   const int error = errno;
-  detail::t_context = thread_context();
+  detail::t_context = *std::launder(&thread_context());  // another than the one that the compiler believes
   stop_noting_core(reinterpret_cast<std::byte*>(thread_pointer()) + to_own_thread);
   to_own_thread = 0;
   errno = error;

@@ -10,6 +10,7 @@
 #include "mpi/remote/backlog.hpp"
 #include "mpi/remote/eager_limits.hpp"
 #include "mpi/remote/remote.hpp"
+#include "mpi/request/wait_list.hpp"
 #include "timers/clock.hpp"
 
 namespace tmpi::mpi::remote {
@@ -43,6 +44,7 @@ struct Core {
   Backlog backlog;
   EagerLimits limits;
   Finished finished;
+  WaitList resumed;   ///< those that go on when the lock is open
   Settings settings;  // eager_limit resolved: the base, if limits are dynamic
   ProtocolCounters counters;
 

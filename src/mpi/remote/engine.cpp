@@ -165,8 +165,9 @@ net::Arming Engine::arm(bool patient) noexcept {
   if (!lock_.try_lock()) return {.ready = true};
   net::Arming arming{.ready = true};
   if (delegations_.empty()) arming = transport->arm(patient);
-  const bool quiet = Core::finished.empty() && reports_.empty() && landed_now + left_now == 0 &&
-                     !other_jobs_landed_ && !sends_.has_to_serve() && !receives_.has_to_serve();
+  const bool quiet = Core::finished.empty() && resumed.empty() && reports_.empty() &&
+                     landed_now + left_now == 0 && !other_jobs_landed_ && !sends_.has_to_serve() &&
+                     !receives_.has_to_serve();
   lock_.unlock_ordered();
   // seq_cst (of unlock_ordered() and empty()) pairs with submit(): what was left while this thread was inside, the
   // poll() that follows will see.
@@ -191,6 +192,8 @@ void Engine::leave() noexcept {
 // Opens the lock.
 inline void Engine::complete_finished() noexcept {
   Request* finished = Core::finished.take_all();
+  WaitList go_on;
+  go_on.take(resumed);
   std::vector<Report> reports;
   if (!reports_.empty()) [[unlikely]]
     reports.swap(reports_);
@@ -201,6 +204,7 @@ inline void Engine::complete_finished() noexcept {
     Request& request = *std::exchange(finished, finished->next_finished);
     request.complete();  // may be gone now
   }
+  go_on.resume_all();
   for (const Report& report : reports) {
     if (lost_hook_ != nullptr) lost_hook_(report.peer, report.why);
   }

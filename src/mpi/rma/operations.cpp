@@ -95,9 +95,10 @@ void finish(Operation& op) {
   release(op.origin);
   release(op.result);
   remote::detail::g_expected.fetch_sub(1, std::memory_order_relaxed);
-  if (op.request != nullptr) op.core->finished.add(*op.request);
+  Core& core = *op.core;
+  if (op.request != nullptr) core.finished.add(*op.request);
   state().operations.give_back(op);
-  remote.waiting.resume_all();
+  core.resumed.take(remote.waiting);
 }
 
 void pump(Operation& op);
@@ -359,7 +360,7 @@ bool taken_arrived(const Header& header, int peer) {
   return true;
 }
 
-bool notice_arrived(const Header& header, int peer) {
+bool notice_arrived(Core& core, const Header& header, int peer) {
   WindowShared* const shared = find_window(header.window);
   if (shared == nullptr || header.to < 0 || header.to >= shared->size()) return false;
   Member* const member = shared->member(header.to);
@@ -373,7 +374,7 @@ bool notice_arrived(const Header& header, int peer) {
   }
   if (header.what == What::kRefuse) remote.error = header.operation;
   if (header.what == What::kAnswer && --remote.at(peer).answers < 0) return false;
-  remote.waiting.resume_all();
+  core.resumed.take(remote.waiting);
   return true;
 }
 

@@ -14,6 +14,6 @@ void reply_landed(remote::Core& core, const Header& header, std::size_t payload)
 /// kTaken. False: it belongs to no operation.
 bool taken_arrived(const Header& header, int peer);
 /// kAnswer, kGranted, kRefuse. False: there is no such window.
-bool notice_arrived(const Header& header, int peer);
+bool notice_arrived(remote::Core& core, const Header& header, int peer);
 
 }  // namespace tmpi::mpi::rma

@@ -52,34 +52,49 @@ void await(Window& window, const char* what, Ready&& ready) {
   }
 }
 
-// Before more is sent to the node: it takes what is on its way. In an epoch of MPI_Win_lock_all a target is locked when
-// it is accessed first.
-void prepare(Window& window, int rank, int node) {
+// In an epoch of MPI_Win_lock_all a target is locked when it is accessed first.
+void lock_if_first(Window& window, int rank) {
   std::uint8_t* const target =
       window.epoch == Epoch::kLockAll ? &window.targets[static_cast<std::size_t>(rank)] : nullptr;
   if (target != nullptr && *target == kNothing) {
     *target = kAsked;
     lock_remote(window, rank, false);
     // Others of the rank's flows may wait for this one.
-    remote::engine()->with_core([&](Core&) {
+    remote::engine()->with_core([&](Core& core) {
       *target = kShared;
-      window.remote->waiting.resume_all();
+      core.resumed.take(window.remote->waiting);
     });
   } else if (target != nullptr && *target == kAsked) {
     await(window, "for a lock that another thread of the rank has asked for",
           [&](Core&) { return *target != kAsked; });
   }
-  while (remote::engine()->with_core([&](Core& core) { return core.backlog.congested(node); })) {
-    sched::yield();
-    remote::engine()->poll();
-  }
 }
 
-// Accumulates of one origin at one target happen in order (MPI report, 12.7.2), so none overtakes one that is sent in
-// pieces.
-void await_turn(Window& window, int node) {
-  await(window, "until accumulates have been sent",
-        [&](Core&) { return window.remote->at(node).sending == 0; });
+enum class Order : bool { kAny, kAsCalled };
+
+// Begins an operation when the node takes what is on its way there. Accumulates of one origin at one target happen in
+// order (MPI report, 12.7.2), so none overtakes one that is sent in pieces.
+template <class MakePlan>
+void begin(Window& window, const Spot& target, Order order, MakePlan&& make_plan) {
+  const int node = node_of(window, target.rank);
+  lock_if_first(window, target.rank);
+  const auto behind_others = [&] { return order == Order::kAsCalled && window.remote->at(node).sending > 0; };
+  for (;;) {
+    bool congested = false;
+    const bool begun = remote::engine()->with_core([&](Core& core) {
+      congested = core.backlog.congested(node);
+      if (congested || behind_others()) return false;
+      rma::begin(core, make_plan(node), target);
+      return true;
+    });
+    if (begun) return;
+    if (congested) {
+      sched::yield();
+      remote::engine()->poll();
+    } else {
+      await(window, "until accumulates have been sent", [&](Core&) { return !behind_others(); });
+    }
+  }
 }
 
 // All that has been sent there is done; else it has been asked for.
@@ -120,41 +135,34 @@ void listen_to_other_nodes() {
 
 Err put_remote(Window& window, const Data& origin, const Spot& target, MPI_Aint displacement,
                Request* request) {
-  const int node = node_of(window, target.rank);
-  prepare(window, target.rank, node);
-  remote::engine()->with_core([&](Core& core) {
+  begin(window, target, Order::kAny, [&](int node) {
     rma::Plan plan{.window = window, .node = node, .header = header_to(window, target.rank, What::kPut)};
     plan.header.displacement = displacement;
     plan.origin = origin;
     plan.bytes = origin.bytes();
     plan.request = request;
-    rma::begin(core, plan, target);
+    return plan;
   });
   return kOk;
 }
 
 Err get_remote(Window& window, const Data& origin, const Spot& target, MPI_Aint displacement,
                Request* request) {
-  const int node = node_of(window, target.rank);
-  prepare(window, target.rank, node);
-  remote::engine()->with_core([&](Core& core) {
+  begin(window, target, Order::kAny, [&](int node) {
     rma::Plan plan{.window = window, .node = node, .header = header_to(window, target.rank, What::kGet)};
     plan.header.displacement = displacement;
     plan.result = origin;
     plan.bytes = target.bytes();
     plan.request = request;
-    rma::begin(core, plan, target);
+    return plan;
   });
   return kOk;
 }
 
 Err combine_remote(Window& window, Operator which, const Datatype& basic, const Data& origin,
                    const Data& result, const Spot& target, MPI_Aint displacement, Request* request) {
-  const int node = node_of(window, target.rank);
-  const bool brings = which != Operator::kNoOp;
-  prepare(window, target.rank, node);
-  await_turn(window, node);
-  remote::engine()->with_core([&](Core& core) {
+  begin(window, target, Order::kAsCalled, [&](int node) {
+    const bool brings = which != Operator::kNoOp;
     rma::Plan plan{.window = window, .node = node, .header = header_to(window, target.rank, What::kCombine)};
     plan.header.displacement = displacement;
     plan.header.operation = static_cast<std::uint8_t>(which);
@@ -164,30 +172,27 @@ Err combine_remote(Window& window, Operator which, const Datatype& basic, const 
     plan.bytes = brings ? origin.bytes() : result.type != nullptr ? target.bytes() : 0;
     plan.grain = basic.size();
     plan.request = request;
-    rma::begin(core, plan, target);
+    return plan;
   });
   return kOk;
 }
 
 Err compare_and_swap_remote(Window& window, const void* origin, const void* compare, void* result,
                             const Spot& target, MPI_Aint displacement) {
-  const int node = node_of(window, target.rank);
   const auto size = static_cast<std::size_t>(target.type->size());
   std::byte both[64];
   if (2 * size > sizeof both)
     return fail(MPI_ERR_TYPE, "{} is no type for MPI_Compare_and_swap", target.type->name());
   std::memcpy(both, origin, size);
   std::memcpy(both + size, compare, size);
-  prepare(window, target.rank, node);
-  await_turn(window, node);
-  remote::engine()->with_core([&](Core& core) {
+  begin(window, target, Order::kAsCalled, [&](int node) {
     rma::Plan plan{
         .window = window, .node = node, .header = header_to(window, target.rank, What::kCompareAndSwap)};
     plan.header.displacement = displacement;
     plan.origin = {both, static_cast<MPI_Count>(2 * size), datatype_from(MPI_BYTE)};
     plan.result = {result, 1, target.type};
     plan.bytes = plan.origin.bytes();
-    rma::begin(core, plan, target);
+    return plan;
   });
   return kOk;
 }
@@ -249,7 +254,7 @@ void tell_completed(Window& window, int rank) {
 
 void hand_out(const WindowShared& window, int rank, TargetLock::Applicant* granted) {
   while (granted != nullptr) {
-    TargetLock::Applicant& applicant = *std::exchange(granted, granted->next);
+    TargetLock::Applicant& applicant = *std::exchange(granted, granted->behind);
     if (applicant.waiter != nullptr) {
       applicant.waiter->complete();  // gone
     } else {

@@ -6,7 +6,7 @@
 
 #include "mpi.h"
 #include "mpi/remote/listening.hpp"
-#include "mpi/shm/arrivals.hpp"
+#include "mpi/request/wait_list.hpp"
 
 namespace tmpi::mpi {
 

@@ -36,10 +36,18 @@ void await(Window& window, Tally& tally, const std::vector<int>& ranks, const ch
   tally.await([&](sched::Waiter& waiter) { wait_for(waiter, window.members->context, waits); });
 }
 
+// The rank tells another of this node process.
+void tell(Tally& tally, const Window& window) {
+  if (WaitEntry* const last = tally.tell(window.rank, window.members->size())) last->waiter->complete();
+}
+
 void acquire(Window& window, int rank, bool exclusive) {
   TargetLock& lock = window.members->member(rank)->lock;
   sched::Waiter waiter(1);
-  TargetLock::Applicant me{.rank = window.rank, .exclusive = exclusive, .waiter = &waiter};
+  TargetLock::Applicant me;
+  me.waiter = &waiter;
+  me.rank = window.rank;
+  me.exclusive = exclusive;
   if (lock.acquire(me)) return;
   const auto holder = [&] { return std::vector<int>(lock.holder() >= 0 ? 1 : 0, lock.holder()); };
   const AwaitingMembers waits(window, "for a lock that another rank holds", holder);
@@ -101,7 +109,7 @@ Err complete(Window& window) {
   for (const int rank : window.started) {
     window.targets[at(rank)] = kNothing;
     if (Member* const member = window.members->member(rank)) {
-      member->completes.tell(window.rank, window.members->size());
+      tell(member->completes, window);
     } else {
       tell_completed(window, rank);
     }
@@ -121,7 +129,7 @@ Err post(Window& window, const Group& group, int assertion) {
   window.mine().completes.expect(window.posted, window.members->size());
   for (const int rank : window.posted) {
     if (Member* const member = window.members->member(rank)) {
-      member->posts.tell(window.rank, window.members->size());
+      tell(member->posts, window);
     } else {
       tell_posted(window, rank);
     }

@@ -4,24 +4,22 @@
 #pragma once
 
 #include <mutex>
+#include <utility>
 #include <vector>
 
 #include "base/spinlock.hpp"
 #include "mpi/comm/group.hpp"
-#include "sched/waiter.hpp"
+#include "mpi/request/wait_list.hpp"
 
 namespace tmpi::mpi {
 
 class Tally {
  public:
-  /// Member `rank` of `size` has told.
-  void tell(int rank, int size) {
-    sched::Waiter* ready = nullptr;
-    {
-      const Held held(*this, size);
-      if (counts_[at(rank)]++ < 0 && --missing_ == 0) ready = std::exchange(waiter_, nullptr);
-    }
-    if (ready != nullptr) ready->complete();
+  /// Member `rank` of `size` has told. Who goes on now, if somebody does: left to the caller, who may be under a lock.
+  [[nodiscard]] WaitEntry* tell(int rank, int size) {
+    const Held held(*this, size);
+    const bool last = counts_[at(rank)]++ < 0 && --missing_ == 0;
+    return last ? std::exchange(waits_, nullptr) : nullptr;
   }
 
   /// Uses up one word of each of these; those that have not told are missing until they do.
@@ -39,14 +37,14 @@ class Tally {
   /// Returns when nobody is missing; `wait` suspends on the waiter that it is given. One flow of control at a time.
   template <class Wait>
   void await(Wait&& wait) {
-    sched::Waiter waiter(1);
+    WaitingFlow flow;
     bool sleeps;
     {
       const std::scoped_lock guard(lock_);
       sleeps = missing_ > 0;
-      if (sleeps) waiter_ = &waiter;
+      if (sleeps) waits_ = &flow;
     }
-    if (sleeps) wait(waiter);
+    if (sleeps) wait(flow.own);
   }
 
   /// Of these, the ones that are missing; while nobody acts.
@@ -85,7 +83,7 @@ class Tally {
   SpinLock lock_;
   std::vector<int> counts_;  // by rank, from the first use on; below zero: expected
   int missing_ = 0;
-  sched::Waiter* waiter_ = nullptr;
+  WaitEntry* waits_ = nullptr;
 };
 
 }  // namespace tmpi::mpi

@@ -326,14 +326,18 @@ void lock_wanted(Core& core, int peer, const Header& header, WindowShared& windo
 void unlocked(Core& core, int peer, const Header& header, WindowShared& window, Member& member) {
   TargetLock::Applicant* granted = member.lock.release(header.operation != 0);
   while (granted != nullptr) {
-    TargetLock::Applicant& next = *std::exchange(granted, granted->next);
+    TargetLock::Applicant& next = *std::exchange(granted, granted->behind);
     if (next.waiter != nullptr) {
-      next.waiter->complete();
+      core.resumed.push(next);
     } else {
       grant(core, window, header.to, next);
     }
   }
   answer(core, peer, header);
+}
+
+void told(Core& core, Tally& tally, const Header& header, const WindowShared& window) {
+  if (WaitEntry* const last = tally.tell(header.from, window.size())) core.resumed.push(*last);
 }
 
 // True: it was one of those.
@@ -355,10 +359,10 @@ bool control_arrived(Core& core, int peer, const Header& header, WindowShared& w
       unlocked(core, peer, header, window, *member);
       return true;
     case What::kPosted:
-      member->posts.tell(header.from, window.size());
+      told(core, member->posts, header, window);
       return true;
     case What::kCompleted:
-      member->completes.tell(header.from, window.size());
+      told(core, member->completes, header, window);
       return true;
     default:
       return false;
@@ -378,7 +382,7 @@ net::Landing answer_arriving(Core& core, int peer, Arrival& arrival) {
   } else if (arrival.header.what == What::kTaken) {
     complains = !taken_arrived(arrival.header, peer);
   } else {
-    complains = !notice_arrived(arrival.header, peer);
+    complains = !notice_arrived(core, arrival.header, peer);
   }
   if (!complains) return landing;
   core.complain(peer, kNonsense);

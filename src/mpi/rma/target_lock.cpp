@@ -11,8 +11,8 @@ bool TargetLock::acquire(Applicant& applicant) noexcept {
     admit(applicant);
     return true;
   }
-  applicant.next = nullptr;
-  (first_ != nullptr ? last_->next : first_) = &applicant;
+  applicant.behind = nullptr;
+  (first_ != nullptr ? last_->behind : first_) = &applicant;
   last_ = &applicant;
   return false;
 }
@@ -26,10 +26,10 @@ TargetLock::Applicant* TargetLock::release(bool exclusive) noexcept {
   while (first_ != nullptr && admits(first_->exclusive)) {
     admit(*first_);
     last = first_;
-    first_ = first_->next;
+    first_ = first_->behind;
   }
   if (last == nullptr) return nullptr;
-  last->next = nullptr;
+  last->behind = nullptr;
   return granted;
 }
 

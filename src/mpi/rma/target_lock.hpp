@@ -4,19 +4,18 @@
 #pragma once
 
 #include "base/spinlock.hpp"
-#include "sched/waiter.hpp"
+#include "mpi/request/wait_list.hpp"
 
 namespace tmpi::mpi {
 
 class TargetLock {
  public:
-  /// Who wants the lock; of a flow of control on its stack, of another node on the heap.
-  struct Applicant {
+  /// Who wants the lock: a flow of control, on its stack; or, without a waiter, a rank of another node, on the heap.
+  struct Applicant : WaitEntry {
     int rank = 0;  ///< in the window
     bool exclusive = false;
-    sched::Waiter* waiter = nullptr;  ///< null: of another node
-    int peer = 0;                     ///< that node
-    Applicant* next = nullptr;
+    int peer = 0;  ///< the other node
+    Applicant* behind = nullptr;
   };
 
   /// True: the applicant has it. False: it is in the queue until release() hands it out.
