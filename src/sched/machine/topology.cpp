@@ -169,4 +169,15 @@ void Affinity::apply() const noexcept {
   if (!mask_.empty()) sched_setaffinity(0, mask_.size() * sizeof(cpu_set_t), mask_.data());
 }
 
+std::string describe(std::span<const Place> places) {
+  const auto list = [&](int Place::*number) {
+    std::string text;
+    for (const Place& place : places) text += fmt::format("{}{}", text.empty() ? "" : ", ", place.*number);
+    return text;
+  };
+  const char* const several = places.size() > 1 ? "s" : "";
+  return fmt::format("core{} {} (PU{} {}), NUMA node {}", several, list(&Place::core), several,
+                     list(&Place::pu), places.front().numa_node);
+}
+
 }  // namespace tmpi::sched

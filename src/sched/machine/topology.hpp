@@ -41,6 +41,9 @@ struct Topology {
   std::span<const Place> places_of(int worker, int cores_of_each = 1) const;
 };
 
+/// "cores 0, 1 (PUs 0, 2), NUMA node 0". At least one place.
+std::string describe(std::span<const Place> places);
+
 /// Number of cores the calling thread may use (affinity mask), at most the cgroup's CPU quota rounded up; at
 /// least 1. What tmpirun takes as the number of workers when it is not told.
 int available_cores();
