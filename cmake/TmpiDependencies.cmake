@@ -6,6 +6,7 @@ pkg_check_modules(HWLOC REQUIRED IMPORTED_TARGET hwloc)   # libhwloc-dev: cores,
 pkg_check_modules(SODIUM REQUIRED IMPORTED_TARGET libsodium) # libsodium-dev: random numbers and keyed hashes, by which connections are authenticated
 pkg_check_modules(PMIX REQUIRED IMPORTED_TARGET pmix)     # libpmix-dev: node processes that mpirun, prterun or srun start find each other; only tmpi-pmix loads it
 find_path(VERBS_INCLUDE_DIR infiniband/verbs.h REQUIRED)   # libibverbs-dev: InfiniBand and RoCE adapters; the library itself is loaded when needed
+find_path(OFI_INCLUDE_DIR rdma/fabric.h)                   # libfabric-dev: all other networks; the library itself is loaded when needed. Without it all else is built
 find_package(fmt REQUIRED)                                # libfmt-dev: text
 find_package(nlohmann_json REQUIRED)                      # nlohmann-json3-dev: what --profile=FILE writes
 find_path(NUMA_INCLUDE_DIR numa.h REQUIRED)                # libnuma-dev: on which NUMA node memory lies; the library itself is loaded when needed

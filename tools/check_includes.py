@@ -38,6 +38,7 @@ ROOMS = {
     "net": "base ult timers",
     "net/tcp": "base ult timers net",
     "net/verbs": "base ult timers net net/tcp",
+    "net/ofi": "base ult timers net net/tcp",
     "net/sim": "base ult timers net",
     "mpi/base": "include base",
     "mpi/datatype": "include base mpi/base",

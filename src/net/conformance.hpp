@@ -28,6 +28,7 @@ struct Subject {
   double patience = 100;           ///< seconds until something that ought to happen counts as missing
   std::size_t largest = kLargest;  ///< bytes of the largest message
   bool same_machine = true;
+  double wake_ups = 50;   ///< per second, of a sleeper while nothing happens
   bool processes = true;  ///< nodes may be processes, too: not if what connects them is a part of this one
   /// What makes a node's transport; if there is nothing, `spec` says.
   std::function<Result<std::unique_ptr<Transport>>(const Options& options, Sink& sink)> make;

@@ -121,7 +121,7 @@ void wakes_sleepers(const Subject& subject) {
       const double start = seconds_now();
       node.asleep_until(
           "the late message", [&] { return node.received.size() > kRounds; }, &wake_ups);
-      const double most = 25 + 50 * (seconds_now() - start);
+      const double most = 25 + node.subject().wake_ups * (seconds_now() - start);
       CHECK_MESSAGE(wake_ups < most, "awake " << wake_ups << " times while nothing happened");
     }
   });

@@ -26,6 +26,7 @@ struct Maker {
 
 extern const Maker kTcp;    // tcp/tcp.cpp
 extern const Maker kVerbs;  // verbs/verbs.cpp
+extern const Maker kOfi;    // ofi/ofi.cpp; without libfabric's headers ofi_missing.cpp
 extern const Maker kSim;    // sim/sim.cpp
 
 }  // namespace tmpi::net

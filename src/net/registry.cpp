@@ -14,6 +14,8 @@ const Maker& maker_of(TransportKind kind) {
       return kTcp;
     case TransportKind::kVerbs:
       return kVerbs;
+    case TransportKind::kOfi:
+      return kOfi;
     case TransportKind::kSim:
       return kSim;
   }
@@ -67,7 +69,7 @@ std::string describe_transports() {
 
 std::vector<NamedLimit> named_limits() {
   std::vector<NamedLimit> all;
-  for (const Maker* maker : {&kTcp, &kVerbs, &kSim})
+  for (const Maker* maker : {&kTcp, &kVerbs, &kOfi, &kSim})
     all.insert(all.end(), maker->named_limits.begin(), maker->named_limits.end());
   return all;
 }

@@ -11,12 +11,14 @@
 
 namespace tmpi::net {
 
-enum class TransportKind : std::uint8_t { kAuto, kTcp, kVerbs, kSim };
+enum class TransportKind : std::uint8_t { kAuto, kTcp, kVerbs, kOfi, kSim };
 
 inline constexpr Choice<TransportKind> kTransports[] = {
     {"auto", TransportKind::kAuto, "verbs where every host has an adapter with an active port, else tcp", ""},
     {"tcp", TransportKind::kTcp, "the machines' own TCP", "[:SETTINGS]"},
     {"verbs", TransportKind::kVerbs, "InfiniBand and RoCE adapters", "[:SETTINGS]"},
+    {"ofi", TransportKind::kOfi, "what libfabric knows: Slingshot, AWS EFA, Omni-Path and others",
+     "[:SETTINGS]"},
     {"sim", TransportKind::kSim, "a modelled network between node processes of one machine", "[:SETTINGS]"},
 };
 

@@ -502,7 +502,7 @@ const std::vector<Option>& table() {
        set_eager_limit, "dynamic"},
       {"--rndv", "", "TMPI_RNDV", "PROTOCOL", kNetwork,
        "How larger messages travel: " + describe_choices(mpi::remote::kRendezvousProtocols) +
-           ". With verbs the default is read.",
+           ". With verbs and ofi the default is read.",
        set_rendezvous, words_of(mpi::remote::kRendezvousProtocols)},
       {"--progress", "", "TMPI_PROGRESS", "MODE", kNetwork,
        "Who runs the protocols between node processes while every core computes: " +
