@@ -17,6 +17,9 @@ tmpi_jump_fcontext:
         jmp     jump_fcontext@PLT       /* direct when Boost.Context is linked from its archive */
         .cfi_adjust_cfa_offset -8
         nop                             /* never run: unwinders look a return address up one byte before it */
+        .globl  tmpi_jump_fcontext_back /* where every suspended fiber goes on: registers.cpp */
+        .hidden tmpi_jump_fcontext_back
+tmpi_jump_fcontext_back:
 .Lback:
         ret                             /* transfer_t passes through in rax, rdx */
         .cfi_endproc
