@@ -78,7 +78,7 @@ ROOMS = {
     "launch/report": "base observe report launch/system launch/spec",
     "launch/launcher": "include base net mpi launch/system launch/wire launch/spec launch/options launch/attach launch/plan launch/report launch/ports launch/neighbours",
     "launch/control": "base sched net launch/wire launch/spec",
-    "launch/node": "include base timers sched net mpi observe check privatize launch/system launch/wire launch/spec launch/ports launch/neighbours launch/control",
+    "launch/node": "include base ult timers sched net mpi observe check privatize launch/system launch/wire launch/spec launch/ports launch/neighbours launch/control",
     "launch/library": "include base net sched mpi privatize launch/system launch/ports",
     "launch": "include base ult timers sched net mpi observe report check privatize",
 }

@@ -34,10 +34,12 @@ void touch(const char* data, std::size_t length) {
 
 }  // namespace
 
-Control& Control::create(std::unique_ptr<Wireup> wireup, StateDump (*state_dump)()) {
+Control& Control::create(std::unique_ptr<Wireup> wireup, StateDump (*state_dump)(),
+                         Stacks (*stacks)(const StateDump& dump)) {
   // Lives as long as the process, and not on the heap: a rank that has overwritten that must still be reported.
   alignas(Control) static std::byte place[sizeof(Control)];
-  the_control = new (place) Control(std::move(wireup), eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK), state_dump);
+  the_control =
+      new (place) Control(std::move(wireup), eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK), state_dump, stacks);
   return *the_control;
 }
 
@@ -45,10 +47,12 @@ Control* Control::instance() noexcept {
   return the_control;
 }
 
-Control::Control(std::unique_ptr<Wireup> wireup, int wake_fd, StateDump (*state_dump)())
+Control::Control(std::unique_ptr<Wireup> wireup, int wake_fd, StateDump (*state_dump)(),
+                 Stacks (*stacks)(const StateDump& dump))
     : wireup_(std::move(wireup)),
       wake_fd_(wake_fd),
       state_dump_(state_dump),
+      stacks_(stacks),
       outbox_(wake_fd),
       input_([](int rank) { the_control->send(FrameType::kStdinWanted, rank, 0, {}); }) {
   sending_.reserve(Outbox::kReserved);  // it changes places with the outbox's
@@ -261,7 +265,10 @@ void Control::on_state_dump_wanted(std::uint16_t detail) {
   if (detail == kStateDumpThenKill) append_end_report();
   if (detail > kStateDumpUnlessHandled && give_to_ranks(detail - kStateDumpUnlessHandled))
     return append_frame(sending_, FrameType::kStateDump, -1, 1, {});
-  append_frame(sending_, FrameType::kStateDump, -1, 0, pack(state_dump_()));
+  const StateDump dump = state_dump_();
+  if (const std::string stacks = pack(stacks_(dump)); stacks.size() <= kMaxPayload)
+    append_frame(sending_, FrameType::kStacks, -1, 0, stacks);
+  append_frame(sending_, FrameType::kStateDump, -1, 0, pack(dump));
 }
 
 bool Control::give_to_ranks(int signal) {

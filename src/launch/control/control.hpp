@@ -21,6 +21,7 @@
 #include "launch/control/wireup.hpp"
 #include "launch/spec/node_spec.hpp"
 #include "launch/wire/frames.hpp"
+#include "launch/wire/stacks.hpp"
 #include "launch/wire/state_dump.hpp"
 #include "net/transport.hpp"
 
@@ -28,8 +29,9 @@ namespace tmpi::launch {
 
 class Control {
  public:
-  /// The process's only one. `state_dump` is called by the control thread to answer kStateDumpWanted.
-  static Control& create(std::unique_ptr<Wireup> wireup, StateDump (*state_dump)());
+  /// The process's only one. Both are called by the control thread to answer kStateDumpWanted.
+  static Control& create(std::unique_ptr<Wireup> wireup, StateDump (*state_dump)(),
+                         Stacks (*stacks)(const StateDump& dump));
   static Control* instance() noexcept;
 
   /// Says hello and waits for the job description. Once, before start().
@@ -121,7 +123,8 @@ class Control {
   [[noreturn]] void finish(std::string_view balance);
 
  private:
-  Control(std::unique_ptr<Wireup> wireup, int wake_fd, StateDump (*state_dump)());
+  Control(std::unique_ptr<Wireup> wireup, int wake_fd, StateDump (*state_dump)(),
+          Stacks (*stacks)(const StateDump& dump));
   static void* thread_main(void* self);
   [[noreturn]] void loop();
   void fill_sending();
@@ -148,6 +151,7 @@ class Control {
   std::unique_ptr<Wireup> wireup_;
   int wake_fd_;
   StateDump (*state_dump_)();
+  Stacks (*stacks_)(const StateDump& dump);
   std::vector<EndReportFrame> (*end_report_)() = nullptr;
   void (*quiescence_handler_)(const Frame& question, std::string& out) = nullptr;
   std::atomic<void (*)(const Frame& frame)> world_handler_{

@@ -18,6 +18,7 @@
 #include "launch/launcher/spawned_worlds.hpp"
 #include "launch/launcher/state_dumps.hpp"
 #include "launch/launcher/stdio.hpp"
+#include "launch/neighbours/job_door.hpp"
 #include "launch/options/options.hpp"
 #include "launch/plan/job_plan.hpp"
 #include "launch/report/output.hpp"
@@ -47,6 +48,10 @@ struct Job {
   LostConnection lost{nodes, ranks, end};
   StateDumps state_dumps{plan, settings.job.rank_pids, nodes, end, output};
   DeadlockRounds deadlock{nodes};
+  JobDoor door{[this](FrameType question, int caller) {
+    if (question == FrameType::kDoorStacks)
+      state_dumps.request_stacks([this, caller](const std::string& text) { door.answer(caller, text); });
+  }};
   SpawnedWorlds worlds{plan, nodes, ranks};
   PortDesk ports{plan, nodes, settings.job.apps.front().arguments.front(),
                  [this](PortDesk::Weight weight, const std::string& text) {

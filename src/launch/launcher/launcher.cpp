@@ -55,9 +55,17 @@ int Launcher::run() {
     job_.end.kill_nodes();
   }
   write_without_limit();
+  open_door();
   while (job_.nodes.any([](const Node& node) { return node.running(); })) poll_once();
   drain_after_death();
   return finish();
+}
+
+// The job does not need it.
+void Launcher::open_door() {
+  const Result<void> opened = job_.door.open();
+  if (!opened && job_.settings.job.verbose)
+    job_.output.message(fmt::format("tmpirun: the job cannot be asked by --job: {}\n", opened.message()));
 }
 
 void Launcher::watch(std::vector<pollfd>& requests, bool take_more) const {
@@ -71,6 +79,7 @@ void Launcher::watch(std::vector<pollfd>& requests, bool take_more) const {
   add(job_.plan.starter, POLLIN);
   add(take_more ? job_.stdio.starter_output() : -1, POLLIN);
   job_.nodes.watch(requests, take_more);
+  job_.door.watch(requests);
   if (const JobLinks* links = job_.ports.links()) links->watch(requests);
 }
 
@@ -78,8 +87,8 @@ void Launcher::poll_once() {
   const bool take_more = !job_.output.congested();
   std::vector<pollfd> requests;
   watch(requests, take_more);
-  const std::size_t first_link =
-      kNodes + NodeSet::kPollsPerNode * static_cast<std::size_t>(job_.nodes.planned());
+  const std::size_t door = kNodes + NodeSet::kPollsPerNode * static_cast<std::size_t>(job_.nodes.planned());
+  const std::size_t first_link = door + job_.door.watched();
   const int timeout = poll_timeout();
   const auto start = Clock::now();
   if (poll(requests.data(), requests.size(), timeout) < 0 && errno != EINTR) return;
@@ -87,6 +96,7 @@ void Launcher::poll_once() {
   if (requests[kSignals].revents != 0) signals_.on_readable();
   for (const auto& node : job_.nodes)
     serve(*node, requests.data() + kNodes + NodeSet::kPollsPerNode * node->number(), take_more);
+  job_.door.serve(requests.data() + door);
   if (requests.size() > first_link)
     job_.ports.links()->serve(requests.data() + first_link, requests.size() - first_link);
   if (requests[kInput].revents != 0) job_.stdio.on_input();

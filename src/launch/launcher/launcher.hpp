@@ -24,6 +24,7 @@ class Launcher {
   int run();
 
  private:
+  void open_door();
   void poll_once();
   void watch(std::vector<pollfd>& requests, bool take_more) const;
   int poll_timeout() const;

@@ -6,6 +6,7 @@
 #include <utility>
 #include <vector>
 
+#include "launch/wire/stacks.hpp"
 #include "launch/wire/state_dump.hpp"
 
 namespace tmpi::launch {
@@ -17,7 +18,7 @@ class StateDumpRequest {
     if (waiting_.size() <= static_cast<std::size_t>(node))
       waiting_.resize(static_cast<std::size_t>(node) + 1);
     ++waiting_[static_cast<std::size_t>(node)];
-    title_ = std::move(title);
+    if (!title.empty()) title_ = std::move(title);
     then_kill_ |= then_kill;
     hidden_ &= !then_kill;
   }
@@ -31,6 +32,11 @@ class StateDumpRequest {
     entries_.insert(entries_.end(), std::make_move_iterator(entries.begin()),
                     std::make_move_iterator(entries.end()));
     return true;
+  }
+  /// The stacks that belong to the next answer.
+  void add(Stacks stacks) {
+    stacks_.insert(stacks_.end(), std::make_move_iterator(stacks.begin()),
+                   std::make_move_iterator(stacks.end()));
   }
   bool waits_for(int node) const {
     return static_cast<std::size_t>(node) < waiting_.size() && waiting_[static_cast<std::size_t>(node)] > 0;
@@ -48,13 +54,18 @@ class StateDumpRequest {
   bool has_answers() const { return !entries_.empty(); }
   bool then_kill() const { return then_kill_; }
 
-  /// The title and what has been answered, in the order of ranks; nothing is asked afterwards.
-  std::string take() {
-    std::string text = title_ + "\n" + describe(in_order(std::move(entries_)));
+  /// What has been answered; nothing is asked afterwards.
+  struct Answer {
+    std::string title;
+    StateDump dump;  ///< in the order of ranks
+    Stacks stacks;
+  };
+  Answer take() {
+    Answer answer{std::exchange(title_, {}), in_order(std::exchange(entries_, {})),
+                  std::exchange(stacks_, {})};
     waiting_.clear();
-    entries_.clear();
     hidden_ = false;
-    return text;
+    return answer;
   }
 
  private:
@@ -63,6 +74,7 @@ class StateDumpRequest {
   bool hidden_ = false;
   std::vector<int> waiting_;  // by node: questions without an answer; empty: nothing was asked
   StateDump entries_;
+  Stacks stacks_;
 };
 
 }  // namespace tmpi::launch

@@ -1,7 +1,9 @@
 #include "launch/launcher/state_dumps.hpp"
 
 #include <fmt/core.h>
+#include <unistd.h>
 
+#include <algorithm>
 #include <utility>
 #include <vector>
 
@@ -10,6 +12,10 @@
 
 namespace tmpi::launch {
 
+namespace {
+constexpr long kMostTreeLines = 40;  // behind a state dump
+}
+
 void StateDumps::request(const std::string& title, bool then_kill) {
   if (then_kill) end_.kill_after_reports(kStateDumpWait);
   ask(title, then_kill, then_kill ? kStateDumpThenKill : 0);
@@ -17,6 +23,11 @@ void StateDumps::request(const std::string& title, bool then_kill) {
 
 void StateDumps::request_unless_handled(int signal, const std::string& title) {
   ask(title, false, static_cast<std::uint16_t>(kStateDumpUnlessHandled + signal));
+}
+
+void StateDumps::request_stacks(Answer answer) {
+  askers_.push_back(std::move(answer));
+  ask({}, false, 0);
 }
 
 void StateDumps::ask(const std::string& title, bool then_kill, std::uint16_t detail) {
@@ -63,8 +74,18 @@ std::string StateDumps::processes() const {
 void StateDumps::show() {
   const bool then_kill = request_.then_kill();
   const bool hidden = request_.hidden();
-  const std::string text = request_.take() + processes();
-  if (!hidden) output_.message("tmpirun: " + text);
+  const StateDumpRequest::Answer answer = request_.take();
+  if (!hidden && !answer.title.empty()) {
+    const std::string tree = any_known(answer.stacks) ? describe_tree(answer.stacks) : "";
+    const bool is_short = std::ranges::count(tree, '\n') <= kMostTreeLines;
+    output_.message(fmt::format(
+        "tmpirun: {}\n{}{}{}", answer.title, describe(answer.dump), processes(),
+        tree.empty() ? ""
+        : is_short   ? "  how they have got there:\n" + tree
+                     : fmt::format("  how they have got there: tmpirun --job {} --stacks\n", getpid())));
+  }
+  for (const Answer& asker : std::exchange(askers_, {}))
+    asker(any_known(answer.stacks) ? describe_tree(answer.stacks) : describe(answer.dump));
   if (then_kill) end_.kill_nodes();
 }
 

@@ -2,8 +2,10 @@
 // SIGUSR1, SIGQUIT and --timeout.
 #pragma once
 
+#include <functional>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "launch/launcher/job_end.hpp"
 #include "launch/launcher/node_set.hpp"
@@ -23,6 +25,11 @@ class StateDumps {
   void request(const std::string& title, bool then_kill);
   /// Hands a signal to the ranks. Where one handles it, it is theirs alone: nothing is shown, of no node process.
   void request_unless_handled(int signal, const std::string& title);
+  /// Hands the stacks of all ranks to `answer`, as text, when all have answered.
+  using Answer = std::function<void(const std::string& text)>;
+  void request_stacks(Answer answer);
+  /// kStacks: what belongs to the next answer of the node process.
+  void add_stacks(std::string_view payload) { request_.add(unpack_stacks(payload)); }
   /// An answer (the payload of kStateDump). `handled`: a rank there handles the signal.
   void answered(const Node& node, std::string_view payload, bool handled);
   /// A node process has ended, and will not answer any more.
@@ -41,6 +48,7 @@ class StateDumps {
   JobEnd& end_;
   Output& output_;
   StateDumpRequest request_;
+  std::vector<Answer> askers_;  // of stacks
 };
 
 }  // namespace tmpi::launch

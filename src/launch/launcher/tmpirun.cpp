@@ -18,6 +18,7 @@
 #include "launch/attach/slurm_allocation.hpp"
 #include "launch/launcher/launcher.hpp"
 #include "launch/launcher/terminal_text.hpp"
+#include "launch/neighbours/job_door.hpp"
 #include "launch/options/habits.hpp"
 #include "launch/options/options.hpp"
 #include "launch/plan/program_prefix.hpp"
@@ -116,6 +117,15 @@ std::optional<int> resolve_programs(Settings& settings, const JobPlan& plan) {
   return std::nullopt;
 }
 
+/// Of a running job.
+int show_stacks(int asked) {
+  constexpr int kPatience = 20;  // seconds
+  Result<AskedJob> job = AskedJob::find(asked);
+  if (!job) return complain("--stacks: " + job.message(), 1);
+  const Result<std::string> text = job->ask(FrameType::kDoorStacks, kPatience);
+  return text ? print_and_exit(*text) : complain("--stacks: " + text.message(), 1);
+}
+
 /// Gathers node processes that Slurm starts, and then becomes tmpirun again.
 int become_slurm(char** argv) {
   const Result<std::string> executable = find_companion("tmpi-slurm");
@@ -174,6 +184,8 @@ int main(int argc, char** argv) {  // NOLINT(bugprone-exception-escape)
       return ask_node_process({"--list-transports"});
     case Settings::Task::kLibraries:
       return show_libraries(*settings);
+    case Settings::Task::kStacks:
+      return show_stacks(settings->asked_job);
     case Settings::Task::kRun:
       break;
   }

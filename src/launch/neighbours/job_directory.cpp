@@ -97,8 +97,7 @@ std::string JobDirectory::socket_path(const std::string& job) const {
   return fmt::format("/proc/self/fd/{}/{}{}", directory_, job, kSocket);
 }
 
-Result<void> JobDirectory::enter() {
-  if (directory_ >= 0) return {};
+Result<int> JobDirectory::open_own_directory() {
   const std::string where = path();
   if (mkdir(where.c_str(), 0700) != 0 && errno != EEXIST)
     return Failure{fmt::format("the directory {}, by which jobs find each other, cannot be made: {}", where,
@@ -118,7 +117,14 @@ Result<void> JobDirectory::enter() {
         "yours",
         where, owner != nullptr ? owner->pw_name : "somebody", found.st_uid, found.st_mode & 07777)};
   }
-  directory_ = fd;
+  return fd;
+}
+
+Result<void> JobDirectory::enter() {
+  if (directory_ >= 0) return {};
+  const Result<int> opened = open_own_directory();
+  if (!opened) return opened.failure();
+  directory_ = *opened;
   return {};
 }
 

@@ -25,6 +25,8 @@ class JobDirectory {
 
   /// "/run/user/1000/tmpi": $XDG_RUNTIME_DIR/tmpi, or tmpi-UID in $TMPDIR or /tmp.
   static std::string path();
+  /// That directory, made if there is none; the caller closes it. Failure: it cannot be had, or is not the user's alone.
+  static Result<int> open_own_directory();
 
   /// Others may find this job from now on. Removes what dead jobs have left. Failure: the directory cannot be had, or is
   /// not the user's alone. Again: nothing happens.

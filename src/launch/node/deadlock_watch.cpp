@@ -4,12 +4,14 @@
 
 #include <algorithm>
 #include <chrono>
+#include <iterator>
 #include <mutex>
 #include <optional>
 #include <utility>
 
 #include "launch/control/control.hpp"
 #include "launch/node/node_job.hpp"
+#include "launch/node/rank_stacks.hpp"
 #include "launch/node/shared_mappings.hpp"
 #include "launch/node/wait_for_edges.hpp"
 #include "launch/system/program_path.hpp"
@@ -43,14 +45,20 @@ std::string in_vain(int seconds) {
       seconds, seconds == 1 ? "" : "s");
 }
 
-std::string wording(StateDump dump, const std::vector<mpi::WaitForEdges>& edges) {
+constexpr int kMostStackLines = 40;
+
+std::string stack_lines(const Stacks& stacks) {
+  return any_known(stacks) ? "  how they have got there:\n" + describe_tree(stacks, kMostStackLines) : "";
+}
+
+std::string wording(StateDump dump, const std::vector<mpi::WaitForEdges>& edges, const Stacks& stacks) {
   const bool polling = somebody_polls(dump);
   return fmt::format(
-      "deadlock: {} and no message is on its way\n{}{}"
+      "deadlock: {} and no message is on its way\n{}{}{}"
       "the job has been ended (--no-deadlock-check leaves it {}, for a debugger)",
       polling ? in_vain(fuse()) : "every rank that has not finished is blocked in MPI,",
       describe(in_order(std::move(dump))), mpi::explain_deadlock(edges, mpi::job()->end()),
-      polling ? "alone" : "blocked");
+      stack_lines(stacks), polling ? "alone" : "blocked");
 }
 
 // What a loop around a test does next only the program knows: it may count them. So it is given time.
@@ -62,12 +70,18 @@ std::string warning(StateDump dump, const std::vector<mpi::WaitForEdges>& edges)
       mpi::explain_deadlock(edges, mpi::job()->end()), fuse() - polling_limit);
 }
 
+// Of a job of one node process.
+std::string wording(const NodeJob& job) {
+  StateDump dump = job.state_dump(true);
+  const Stacks stacks = rank_stacks(dump);
+  return wording(std::move(dump), {mpi::wait_for_edges()}, stacks);
+}
+
 // On a worker's thread, while all workers sleep (sched::StallHook).
 void on_stall_alone() noexcept {
   const NodeJob* job = NodeJob::running();
   if (job == nullptr || !mpi::stalled()) return;
-  Control::instance()->end_job(EndKind::kDeadlock, -1, kExitDeadlock,
-                               wording(job->state_dump(true), {mpi::wait_for_edges()}));
+  Control::instance()->end_job(EndKind::kDeadlock, -1, kExitDeadlock, wording(*job));
 }
 
 // The quiescence that tmpirun was told of, and whether it still lasts.
@@ -138,8 +152,7 @@ bool on_polls(int seconds) noexcept {
   if (job->several()) {
     quiescence().begin(ends);  // the others may come to this later: explain()
   } else if (seconds >= fuse()) {
-    Control::instance()->end_job(EndKind::kDeadlock, -1, kExitDeadlock,
-                                 wording(job->state_dump(true), {mpi::wait_for_edges()}));
+    Control::instance()->end_job(EndKind::kDeadlock, -1, kExitDeadlock, wording(*job));
   } else if (!quiet && !std::exchange(said, true)) {
     Control::instance()->notice(NoticeKind::kPollingInVain,
                                 warning(job->state_dump(true), {mpi::wait_for_edges()}));
@@ -160,11 +173,13 @@ bool fuse_burnt() {
 void explain(std::string_view payload, std::string& out) {
   Unpacker unpacker(payload);
   StateDump dump;
+  Stacks stacks;
   std::vector<mpi::WaitForEdges> edges;
   for (std::int64_t left = unpacker.number(); left > 0 && unpacker.ok(); --left) {
     Result<NodeWaitForEdges> one = unpack_wait_for_edges(unpacker.text());
     if (!one) continue;
     dump.insert(dump.end(), one->dump.begin(), one->dump.end());
+    std::ranges::move(one->stacks, std::back_inserter(stacks));
     edges.push_back(std::move(one->edges));
   }
   if (somebody_polls(dump) && !fuse_burnt()) {
@@ -172,7 +187,8 @@ void explain(std::string_view payload, std::string& out) {
     append_frame(out, FrameType::kNotice, -1, static_cast<std::uint16_t>(NoticeKind::kPollingInVain),
                  warning(std::move(dump), edges));
   } else {
-    Control::instance()->report_end(EndKind::kDeadlock, -1, kExitDeadlock, wording(std::move(dump), edges));
+    Control::instance()->report_end(EndKind::kDeadlock, -1, kExitDeadlock,
+                                    wording(std::move(dump), edges, stacks));
   }
 }
 
@@ -185,8 +201,10 @@ void on_question(const Frame& question, std::string& out) {
     append_record(payload, Quiescence::balance());
     append_frame(out, FrameType::kQuiescenceAnswer, -1, lasts ? 1 : 0, payload);
   } else if (lasts) {
+    StateDump dump = NodeJob::running()->state_dump(true);
+    Stacks stacks = rank_stacks(dump);
     append_frame(out, FrameType::kWaitForEdges, -1, 0,
-                 pack(NodeWaitForEdges{NodeJob::running()->state_dump(true), mpi::wait_for_edges()}));
+                 pack(NodeWaitForEdges{std::move(dump), std::move(stacks), mpi::wait_for_edges()}));
   }
 }
 

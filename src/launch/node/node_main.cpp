@@ -19,6 +19,7 @@
 #include "launch/node/deadlock_watch.hpp"
 #include "launch/node/library_report.hpp"
 #include "launch/node/node_job.hpp"
+#include "launch/node/rank_stacks.hpp"
 #include "launch/node/remote_start.hpp"
 #include "launch/node/start_again.hpp"
 #include "launch/node/supervisor.hpp"
@@ -70,7 +71,7 @@ const AppSpec& first_program(const Assignment& assignment) {
 
 [[noreturn]] void run_job(Beginning beginning) {
   enable_process_barrier();  // for the scheduler; here, there is one thread
-  Control& control = Control::create(std::move(beginning.wireup), &state_dump);
+  Control& control = Control::create(std::move(beginning.wireup), &state_dump, &rank_stacks);
   control.set_end_report(&end_report);
   if (beginning.output >= 0) control.forward(beginning.output, 1);
   Result<Assignment> assignment = control.receive_job();

@@ -15,6 +15,7 @@ void fields(auto& archive, Of<mpi::WaitForEdges> auto& edges) {
 std::string pack(const NodeWaitForEdges& all) {
   Packer packer;
   packer.text(pack(all.dump));
+  packer.text(pack(all.stacks));
   FieldWriter{packer}(all.edges);
   return packer.take();
 }
@@ -23,6 +24,7 @@ Result<NodeWaitForEdges> unpack_wait_for_edges(std::string_view payload) {
   Unpacker unpacker(payload);
   NodeWaitForEdges all;
   all.dump = unpack_state_dump(unpacker.text());
+  all.stacks = unpack_stacks(unpacker.text());
   FieldReader{unpacker}(all.edges);
   if (!unpacker.ok()) return Failure{"a node process's part of the deadlock report is cut short"};
   return all;

@@ -6,6 +6,7 @@
 #include <string_view>
 
 #include "base/result.hpp"
+#include "launch/wire/stacks.hpp"
 #include "launch/wire/state_dump.hpp"
 #include "mpi/diagnose/deadlock.hpp"
 
@@ -14,6 +15,7 @@ namespace tmpi::launch {
 /// What one node process contributes.
 struct NodeWaitForEdges {
   StateDump dump;
+  Stacks stacks;
   mpi::WaitForEdges edges;
 };
 

@@ -71,6 +71,8 @@ class Parser {
     from_environment.ranks = 0;  // not given
     if (Result<void> ok = read_environment(from_environment); !ok) return ok.failure();
     if (Result<void> ok = read_programs(from_environment); !ok) return ok.failure();
+    if (settings_.asked_job != 0 && settings_.task == Settings::Task::kRun)
+      return Failure{"--job names a job that runs already; with it goes what is asked of that: --stacks"};
     if (!needs_program()) return settings_;
     for (AppSpec& app : settings_.job.apps) {
       if (app.ranks == 0) app.ranks = ranks_by_default();
@@ -99,7 +101,8 @@ class Parser {
   // For tools that ask the job.
   void describe_options() {
     for (const Option& option : option_table()) {
-      const bool asks = option.argument.empty() || option.name == "--help";  // something, and runs no job
+      const bool asks = option.argument.empty() || option.name == "--help" ||
+                        option.name == "--job";  // something, and runs no job
       if (option.variable.empty() && asks) continue;
       settings_.job.options.push_back(
           {std::string(option.name), given_[std::string(option.name)], option.help});
@@ -229,7 +232,12 @@ class Parser {
         break;
       }
       if (Result<void> ok = read_option(app); !ok) return ok;
-      if (!needs_program()) return {};
+      if (!needs_program() && settings_.task != Settings::Task::kStacks) return {};
+    }
+    if (settings_.task == Settings::Task::kStacks) {
+      if (next_ == arguments_.size()) return {};
+      return Failure{fmt::format("--stacks is about a job that runs, and runs nothing: leave {} out",
+                                 arguments_[next_])};
     }
     if (!settings_.app_file.empty()) return check_app_file();
     if (next_ == arguments_.size() || arguments_[next_] == ":") {

@@ -318,6 +318,11 @@ std::string set_job_flag(OptionTarget target, std::string_view value) {
   return {};
 }
 
+std::string set_job(OptionTarget target, std::string_view value) {
+  const std::string wrong = set_int(target.settings.asked_job, value, 1, 1L << 30);
+  return wrong.empty() ? "" : wrong + ": the process id of the job's tmpirun";
+}
+
 std::string set_no_deadlock_check(OptionTarget target, std::string_view value) {
   target.settings.job.deadlock_check = value != "1";
   return {};
@@ -579,6 +584,12 @@ const std::vector<Option>& table() {
        "freed at "
        "the end are listed.",
        set_job_flag<&JobSpec::check>},
+      {"--stacks", "", "", "", kControl,
+       "Run nothing: show by which calls the ranks of a running job have come to where they are, as one tree "
+       "with the ranks of each branch. The job is that of --job, or the only one of yours on this machine.",
+       set_task<Settings::Task::kStacks>},
+      {"--job", "", "", "JOB", kControl,
+       "The running job that --stacks is about: the process id of its tmpirun.", set_job},
       {"--timeout", "", "TMPI_TIMEOUT", "SECONDS", kControl,
        "End the job after this time with exit code 124, after a state dump: where every rank is.",
        set_seconds<&Settings::timeout>},

@@ -14,7 +14,7 @@ static_assert(std::endian::native == std::endian::little, "the wire is little-en
 
 inline constexpr std::uint32_t kWireMagic = 0x49504d54;  // "TMPI"
 /// Raised when any structure below changes, or what a frame means.
-inline constexpr std::uint32_t kWireVersion = 14;
+inline constexpr std::uint32_t kWireVersion = 15;
 inline constexpr std::uint32_t kMaxPayload =
     16u << 20;  // a job description with a long command line fits many times
 inline constexpr std::uint32_t kMaxOutputPayload = 32u << 10;    // output is cut into frames of this size
@@ -53,6 +53,7 @@ enum class FrameType : std::uint16_t {
   kWayPrepared = 19,  // answer to kWayPrepare: WayAnswer
   kWayJoined = 20,    // answer to kWayJoin: WayAnswer
   kWayLost = 21,      // a node process of another job does not answer any more: WayAnswer
+  kStacks = 22,       // stacks of the ranks (stacks.hpp): before the answer to kStateDumpWanted
   // tmpirun -> node process
   kJob = 64,                 // the job description (job_spec.hpp)
   kStdin = 65,               // input for the ranks that read it; empty: end of file
@@ -80,6 +81,11 @@ enum class FrameType : std::uint16_t {
   kLinkReply = 134,      // PortReply; its rank and peer are the numbers that its job has for them
   kLinkBye = 135,        // the job has ended; detail 1: not by itself, and a sentence
   kLinkVerdict = 136,    // LinkVerdict: what a call has brought is taken; detail 1: it is not wanted any more
+  // whoever asks a running job -> its tmpirun (job_door.hpp)
+  kDoorStacks = 160,   // where are all ranks, and how have they got there?
+  kDoorFigures = 161,  // what has the job done so far?
+  // tmpirun -> whoever asks
+  kDoorAnswer = 176,  // to either: text
 };
 
 /// Its payload must not stay in memory.

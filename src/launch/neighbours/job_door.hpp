@@ -1,0 +1,82 @@
+// JobDoor: how a running job is asked something: a socket in the user's directory of jobs (job_directory.hpp), named after
+// tmpirun's process id. Who asks sends one frame (kDoorStacks, kDoorFigures) and gets one (kDoorAnswer); as often as he
+// likes. Only processes of the same user get through. tmpirun's one thread; nothing waits but in the functions for those
+// who ask.
+#pragma once
+
+#include <poll.h>
+
+#include <functional>
+#include <list>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/result.hpp"
+#include "launch/wire/frames.hpp"
+
+namespace tmpi::launch {
+
+class JobDoor {
+ public:
+  /// Answers `question` by answer(caller, text), sooner or later.
+  using Question = std::function<void(FrameType question, int caller)>;
+  explicit JobDoor(Question question) : question_(std::move(question)) {}
+  ~JobDoor();
+  JobDoor(const JobDoor&) = delete;
+  JobDoor& operator=(const JobDoor&) = delete;
+
+  /// Can be asked from now on. Failure: it cannot; the job runs all the same.
+  Result<void> open();
+  /// What `caller` is told. Nothing happens if he has gone.
+  void answer(int caller, std::string_view text);
+
+  /// What poll() is to look at, and what has come of it, in the same order.
+  void watch(std::vector<pollfd>& requests) const;
+  std::size_t watched() const noexcept { return (listener_ >= 0 ? 1 : 0) + callers_.size(); }
+  void serve(const pollfd* requests);
+
+ private:
+  struct Caller {
+    int number;
+    int fd;
+    FrameReader in;
+    std::string out;
+    bool gone = false;
+  };
+
+  void take_callers();
+  void receive(Caller& caller);
+  static void flush(Caller& caller);
+
+  const Question question_;
+  int directory_ = -1;
+  int listener_ = -1;
+  int last_number_ = 0;
+  std::list<Caller> callers_;
+};
+
+/// tmpirun's process ids of the user's jobs on this machine that can be asked. Removes what dead ones have left.
+Result<std::vector<int>> jobs_to_ask();
+
+/// A job that is asked. Its functions block.
+class AskedJob {
+ public:
+  /// `job`: tmpirun's process id, 0: the only one. Failure: there is no such job, or there are several.
+  static Result<AskedJob> find(int job);
+  AskedJob(AskedJob&& other) noexcept;
+  AskedJob& operator=(AskedJob&&) = delete;
+  ~AskedJob();
+
+  int job() const noexcept { return job_; }
+  /// Failure: the job has ended, or does not answer for `seconds`.
+  Result<std::string> ask(FrameType question, int seconds);
+
+ private:
+  AskedJob(int job, int fd) : job_(job), fd_(fd) {}
+  int job_;
+  int fd_;
+  FrameReader in_;
+};
+
+}  // namespace tmpi::launch
