@@ -64,8 +64,9 @@ int PMPIX_Pin(int flag);
  * MPI. Differences measure a section of the rank's own work, as with MPI_Wtime; resolution MPI_Wtick. It keeps its meaning when
  * the rank moves to another core.
  *
- * 0 before MPI_Init; it goes on after MPI_Finalize. If no part of the program that was loaded at its start refers to MPIX_Rtime (a library opened by dlopen does), the
- * clocks begin with the first call in the job, and differences are right from then on. Not a scheduling point, no system call. */
+ * 0 before MPI_Init; it stands still after MPI_Finalize (unless a session is open). If no part of the program that was loaded at its
+ * start refers to MPIX_Rtime (a library opened by dlopen does), the clocks begin with the first call in the job, and differences are
+ * right from then on. Not a scheduling point, no system call. */
 double MPIX_Rtime(void);
 double PMPIX_Rtime(void);
 

@@ -4,6 +4,7 @@
 
 import re
 
+import fortran_extensions
 import mpi_tables
 
 # What address constants look like in the COMMON block (src/fortran/handles.h has the same members in the same order).
@@ -62,6 +63,7 @@ def text():
     lines += [f"      INTEGER, PARAMETER :: {name}={value}" for name, _, value in handle_constants()]
     lines += [f"      INTEGER, PARAMETER :: {name}={value}" for name, value in integer_constants() + removed_constants()]
     lines.append("      INTEGER(KIND=8), PARAMETER :: MPI_DISPLACEMENT_CURRENT=-1_8")
+    lines.append("      INTEGER(KIND=8), PARAMETER :: MPIX_COUNTER_NULL=0")
     lines.append("      LOGICAL, PARAMETER :: MPI_SUBARRAYS_SUPPORTED=.FALSE.")
     lines.append("      LOGICAL, PARAMETER :: MPI_ASYNC_PROTECTS_NONBLOCKING=.FALSE.")
     lines.append("! Known by their addresses.")
@@ -73,4 +75,5 @@ def text():
             lines += [f"      DOUBLE PRECISION {prefix}MPI_{name}", f"      EXTERNAL {prefix}MPI_{name}"]
         for name in ("ADD", "DIFF"):
             lines += [f"      INTEGER(KIND=8) {prefix}MPI_AINT_{name}", f"      EXTERNAL {prefix}MPI_AINT_{name}"]
+        lines += fortran_extensions.declarations(prefix)
     return HEAD + "\n".join(lines) + "\n"

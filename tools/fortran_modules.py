@@ -2,6 +2,7 @@
 compiler only has to know how they are called (MPI report, 19.1.2 to 19.1.5).
 """
 
+import fortran_extensions
 from fortran_arguments import HANDLES, INTEGERS, all_functions, choices
 from fortran_include import BLOCK, KINDS, PROCEDURES, handle_constants, integer_constants, removed_constants
 
@@ -183,7 +184,7 @@ END INTERFACE
 
 def parameters():
     lines = [f"INTEGER, PARAMETER :: {name} = {value}" for name, value in KINDS + integer_constants()]
-    lines.append("INTEGER(KIND=MPI_OFFSET_KIND), PARAMETER :: MPI_DISPLACEMENT_CURRENT = -1_8")
+    lines += ["INTEGER(KIND=MPI_OFFSET_KIND), PARAMETER :: MPI_DISPLACEMENT_CURRENT = -1_8", fortran_extensions.NO_COUNTER]
     return lines
 
 
@@ -217,7 +218,7 @@ def module_mpi():
             text += f"INTERFACE {prefix}{f.name}\n" + mpi_body(f, prefix) + pointer_form(f, prefix) + f"END INTERFACE {prefix}{f.name}\n"
         text += (f'INTERFACE {prefix}MPI_Sizeof\nSUBROUTINE {prefix}MPI_Sizeof_any(x, size, ierror) BIND(C, NAME="{prefix.lower()}mpi_sizeof_f08ts_")\n'
                  "TYPE(*), DIMENSION(..) :: x\nINTEGER :: size, ierror\nEND SUBROUTINE\nEND INTERFACE\n")
-        text += status_conversions(prefix, "_f08", "INTEGER :: ierror")
+        text += status_conversions(prefix, "_f08", "INTEGER :: ierror") + fortran_extensions.interfaces(prefix, "INTEGER :: ierror")
     return text + "END MODULE mpi\n"
 
 
@@ -387,6 +388,7 @@ def module_f08():
     text += "".join(f"PROCEDURE({interface_of(name)}) :: {name}\n" for name in PROCEDURES)
     for prefix in ("", "P"):
         text += CLOCKS.format(p=prefix) + "".join(f08_interfaces(prefix))
+        text += fortran_extensions.interfaces(prefix, "INTEGER, OPTIONAL, INTENT(OUT) :: ierror")
     return text + "END MODULE mpi_f08\n"
 
 

@@ -8,6 +8,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <array>
 #include <cstdlib>
 #include <filesystem>
 #include <limits>
@@ -375,7 +376,8 @@ Result<void> NodeJob::create_scheduler() {
   // Clocks that show what a rank has run since MPI_Init must run from there on. Everything else of mpix.h
   // measures from a call on, which then switches metering on.
   if (any_program([](const privatize::Group& program) {
-        return program.refers_to("MPIX_Rtime") || program.refers_to("PMPIX_Rtime");
+        return std::ranges::any_of(std::array{"MPIX_Rtime", "PMPIX_Rtime", "mpix_rtime_", "pmpix_rtime_"},
+                                   [&](const char* name) { return program.refers_to(name); });
       }))
     scheduler_->meter_switches();
   // The same of processor time: a rank that asks for the first time in the end wants to know of all.

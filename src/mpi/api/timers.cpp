@@ -37,7 +37,10 @@ using namespace tmpi::mpi;
 
 double PMPIX_Rtime(void) {
   tmpi::sched::Task* task = metered_task();
-  return task == nullptr ? 0 : tmpi::timers::seconds(task->meter.clock.read(now_ticks()));
+  if (task == nullptr) return 0;
+  const Rank& rank = *static_cast<const Rank*>(task->owner);
+  if (rank.phase == Phase::kFinalized) return rank.ran;
+  return tmpi::timers::seconds(task->meter.clock.read(now_ticks()));
 }
 TMPI_PROFILED(MPIX_Rtime);
 

@@ -56,6 +56,7 @@ void end(Rank& rank) {
   if (rank.has_ports) (void)callbacks().ports(rank, {.kind = PortCall::Kind::kLeave, .port = {}, .name = {}});
   rank.requests.collect();
   Counters::close_all(rank);
+  if (sched::switches_metered()) rank.ran = timers::seconds(rank.task->meter.clock.read(timers::now_ticks()));
   rank.phase = Phase::kFinalized;
   if (callbacks().finalized != nullptr) callbacks().finalized(rank);
 }
