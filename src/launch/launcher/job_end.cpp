@@ -2,6 +2,8 @@
 
 #include <utility>
 
+#include "launch/launcher/mpir.hpp"
+
 namespace tmpi::launch {
 
 bool JobEnd::because(Cause cause, int code, std::string message) {
@@ -9,6 +11,7 @@ bool JobEnd::because(Cause cause, int code, std::string message) {
   cause_ = cause;
   code_ = code;
   message_ = std::move(message);
+  mpir::aborting(message_);
   return true;
 }
 

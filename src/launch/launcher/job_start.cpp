@@ -9,6 +9,7 @@
 #include <utility>
 #include <vector>
 
+#include "launch/launcher/mpir.hpp"
 #include "launch/spec/node_spec.hpp"
 #include "launch/system/version.hpp"
 
@@ -37,7 +38,8 @@ std::string difference(const Hello& hello) {
 }  // namespace
 
 void JobStart::begin() {
-  if (!plan_.any_remote()) send_jobs();
+  // Under a debugger ranks do not run before it has been shown where.
+  if (!plan_.any_remote() && !mpir::being_debugged()) send_jobs();
 }
 
 // With node processes elsewhere, only their hellos tell which machines they are on.
@@ -49,7 +51,9 @@ void JobStart::on_hello(Node& node, const Frame& frame) {
         fmt::format("tmpi-node on host {} {}; install the same tmpi for both", node.host(), differs));
     return end_.kill_nodes();
   }
-  if (!jobs_sent_ && !nodes_.any([](const Node& other) { return !other.hello; })) send_jobs();
+  if (nodes_.any([](const Node& other) { return !other.hello; })) return;
+  mpir::publish(plan_, nodes_, settings_.job);
+  if (!jobs_sent_) send_jobs();
 }
 
 // Node processes that others have started have the key already, and share it with tmpirun (attachment.hpp).
