@@ -24,16 +24,15 @@ constexpr std::string_view kEnding = ".job";
 constexpr int kBacklog = 16;
 constexpr std::size_t kPiece = 64 << 10;
 
-std::string file_of(int job) {
-  return fmt::format("{}{}", job, kEnding);
+std::string file_of(int job, std::string_view ending = kEnding) {
+  return fmt::format("{}{}", job, ending);
 }
 
 // By way of the descriptor: however long the directory's own path is, and whatever is put in its place.
-sockaddr_un address_of(int directory, int job) {
+sockaddr_un address_of(int directory, const std::string& file) {
   sockaddr_un address{};
   address.sun_family = AF_UNIX;
-  fmt::format_to_n(address.sun_path, sizeof address.sun_path - 1, "/proc/self/fd/{}/{}", directory,
-                   file_of(job));
+  fmt::format_to_n(address.sun_path, sizeof address.sun_path - 1, "/proc/self/fd/{}/{}", directory, file);
   return address;
 }
 
@@ -46,7 +45,7 @@ bool same_user(int socket) noexcept {
 // -1: nobody is there any more.
 int connect_to(int directory, int job) {
   const int fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
-  const sockaddr_un address = address_of(directory, job);
+  const sockaddr_un address = address_of(directory, file_of(job));
   if (fd >= 0 && connect(fd, reinterpret_cast<const sockaddr*>(&address), sizeof address) == 0 &&
       same_user(fd))
     return fd;
@@ -89,11 +88,14 @@ Result<void> JobDoor::open() {
   const Result<int> directory = JobDirectory::open_own_directory();
   if (!directory) return directory.failure();
   directory_ = *directory;
-  unlinkat(directory_, file_of(getpid()).c_str(), 0);  // of an earlier process with this number
+  // Nobody sees the socket before it can be called: whose call is refused takes it for a dead job's.
+  const std::string fresh = file_of(getpid(), ".door");
+  unlinkat(directory_, fresh.c_str(), 0);  // of an earlier process with this number
   const int fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
-  const sockaddr_un address = address_of(directory_, getpid());
+  const sockaddr_un address = address_of(directory_, fresh);
   if (fd < 0 || bind(fd, reinterpret_cast<const sockaddr*>(&address), sizeof address) != 0 ||
-      listen(fd, kBacklog) != 0) {
+      listen(fd, kBacklog) != 0 ||
+      renameat(directory_, fresh.c_str(), directory_, file_of(getpid()).c_str()) != 0) {
     const Failure failure{
         fmt::format("cannot make a socket in {}: {}", JobDirectory::path(), strerror(errno))};
     if (fd >= 0) close(fd);
