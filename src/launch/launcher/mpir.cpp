@@ -1,5 +1,6 @@
 #include "launch/launcher/mpir.hpp"
 
+#include <atomic>
 #include <vector>
 
 // Names, types and values are the interface's. Debuggers write MPIR_being_debugged, read the rest, and have a breakpoint on
@@ -27,7 +28,7 @@ MPIR_NAME int MPIR_i_am_starter = 0;
 MPIR_NAME int MPIR_partial_attach_ok = 0;
 
 MPIR_NAME __attribute__((noinline)) void MPIR_Breakpoint() {
-  __asm__ volatile("" ::: "memory");
+  std::atomic_signal_fence(std::memory_order_seq_cst);  // a call that the compiler keeps
 }
 
 }  // extern "C"

@@ -118,11 +118,8 @@ const fi_info* best_of(const fi_info* list, const std::string& provider,
 
 Result<Info> choose_info(const Api& api, const Settings& settings, bool same_machine) {
   if (settings.provider == kBroken)
-    return Failure{
-        fmt::format("--net ofi:{}: this provider loses connections that both ends make at once (libfabric "
-                    "has given it up); use "
-                    "--net ofi:tcp",
-                    kBroken)};
+    return Failure{fmt::format(
+        "--net ofi:{}: this provider does not pass the tests that others pass; use --net ofi:tcp", kBroken)};
   int error = 0;
   const Info list = ask(api, settings.provider, error);
   if (!list) return no_provider(api, settings.provider, error);
