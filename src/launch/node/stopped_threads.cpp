@@ -28,6 +28,8 @@ namespace {
 constexpr std::size_t kStack = 256 << 10;
 constexpr int kMostThreads = 4096;
 constexpr int kPatience = 200;  // looks at a thread that does not stop, a millisecond each
+// Seconds, after which the kernel lets the threads go on: one that stands still may hold a lock of the unwinder.
+constexpr unsigned kLongest = 10;
 
 struct Traced {
   int id;
@@ -131,6 +133,7 @@ void let_go(const Tracer& tracer) {
 void take_faults() {
   sigset_t set;
   sigfillset(&set);
+  sigdelset(&set, SIGALRM);
   for (const int fault : {SIGSEGV, SIGBUS}) {
     struct sigaction action {};
     action.sa_handler = &on_fault;
@@ -143,7 +146,9 @@ void take_faults() {
 int trace(void* argument) {
   Tracer& tracer = *static_cast<Tracer*>(argument);
   prctl(PR_SET_PDEATHSIG, SIGKILL);
+  signal(SIGALRM, SIG_DFL);
   take_faults();
+  alarm(kLongest);
   while (!tracer.go.load(std::memory_order_acquire)) sched_yield();
   while (stop_all(tracer)) {
   }
