@@ -217,7 +217,7 @@ class OtherJobs(LaunchTest):
         holder.read_until(b"published\n")
         holder.process.kill()
         holder.finish()
-        self.assertEqual(len(os.listdir(os.path.join(self.where, "tmpi"))), 3)
+        self.assertEqual(len(os.listdir(os.path.join(self.where, "tmpi"))), 4)  # two sockets, a port, a name
         self.assertRegex(self.look("dead"), "^name ")
         self.assertEqual(os.listdir(os.path.join(self.where, "tmpi")), [])
 

@@ -5,6 +5,7 @@
 #include <fcntl.h>
 #include <fmt/format.h>
 #include <fmt/ranges.h>
+#include <signal.h>
 #include <string.h>
 #include <sys/socket.h>
 #include <sys/un.h>
@@ -72,6 +73,14 @@ std::vector<int> names_in(int directory) {
   return jobs;
 }
 
+// Jobs whose tmpirun has been killed leave theirs. A process that is not seen may be in another container.
+void remove_dead_ones(int directory) {
+  for (const int job : names_in(directory)) {
+    if (kill(job, 0) == 0 || errno != ESRCH) continue;
+    if (const int fd = connect_to(directory, job); fd >= 0) close(fd);
+  }
+}
+
 std::string program_of(int job) {
   std::string words(512, '\0');
   const int fd = ::open(fmt::format("/proc/{}/cmdline", job).c_str(), O_RDONLY | O_CLOEXEC);
@@ -88,6 +97,7 @@ Result<void> JobDoor::open() {
   const Result<int> directory = JobDirectory::open_own_directory();
   if (!directory) return directory.failure();
   directory_ = *directory;
+  remove_dead_ones(directory_);
   // Nobody sees the socket before it can be called: whose call is refused takes it for a dead job's.
   const std::string fresh = file_of(getpid(), ".door");
   unlinkat(directory_, fresh.c_str(), 0);  // of an earlier process with this number
