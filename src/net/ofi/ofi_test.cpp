@@ -46,7 +46,8 @@ TEST_CASE("ofi over tcp and rxm") {
 }
 
 // It sends now and then by itself.
-TEST_CASE("ofi over udp and rxd") {
+// By itself: on a loaded machine rxd of libfabric 2.1 has stood still.
+TEST_CASE("ofi over udp and rxd" * doctest::test_suite("timing")) {
   check("udp", 2000);
 }
 
