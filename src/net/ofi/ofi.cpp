@@ -47,14 +47,6 @@ std::vector<std::byte> bytes_of(std::string_view hex) {
 
 }  // namespace
 
-Landing Ofi::Side::arriving(int peer, std::uint8_t id, std::span<const std::byte> header,
-                            std::size_t payload) noexcept {
-  Message message{peer, static_cast<SideId>(id), header.size() + payload, {}};
-  std::memcpy(&message.connect, header.data(), std::min(header.size(), sizeof message.connect));
-  messages.push_back(message);
-  return {};
-}
-
 Ofi::Ofi(const Options& options, Sink& sink) {
   hub_.sink = &sink;
   hub_.node = options.node;
@@ -197,14 +189,19 @@ void Ofi::take_received(Frame* frame, std::size_t bytes) noexcept {
 void Ofi::take(const fi_cq_msg_entry& entry) noexcept {
   auto* const work = static_cast<Work*>(entry.op_context);
   if (work->kind == Work::Kind::kReceive) return take_received(static_cast<Frame*>(work), entry.len);
+  take_done(*work, {});
+}
+
+// A read or a sent frame. `error`: empty, or why it has failed.
+void Ofi::take_done(Work& work, const std::string& error) noexcept {
   --hub_.under_way;
-  if (work->kind == Work::Kind::kRead) {
-    Read& read = *static_cast<Read*>(work);
-    return read.link->on_read(read, {});
+  if (work.kind == Work::Kind::kRead) {
+    Read& read = static_cast<Read&>(work);
+    return read.link->on_read(read, error);
   }
-  auto* const frame = static_cast<Frame*>(work);
-  frame->link->on_sent({});
-  frames_.give_back(frame);
+  Frame& frame = static_cast<Frame&>(work);
+  frame.link->on_sent(error);
+  frames_.give_back(&frame);
 }
 
 void Ofi::take_error() noexcept {
@@ -212,19 +209,12 @@ void Ofi::take_error() noexcept {
   if (fi_cq_readerr(fabric_->completions(), &entry, 0) != 1 || entry.op_context == nullptr) return;
   auto* const work = static_cast<Work*>(entry.op_context);
   if (work->kind == Work::Kind::kReceive) return frames_.repost(static_cast<Frame*>(work));
-  --hub_.under_way;
   char text[128] = "";
   const char* const detail =
       fi_cq_strerror(fabric_->completions(), entry.prov_errno, entry.err_data, text, sizeof text);
   std::string why = fabric_->api().strerror(entry.err);
   if (detail != nullptr && *detail != 0 && why != detail) why += fmt::format(" ({})", detail);
-  if (work->kind == Work::Kind::kRead) {
-    Read& read = *static_cast<Read*>(work);
-    return read.link->on_read(read, why);
-  }
-  auto* const frame = static_cast<Frame*>(work);
-  frame->link->on_sent(why);
-  frames_.give_back(frame);
+  take_done(*work, why);
 }
 
 bool Ofi::take_completions() noexcept {
@@ -238,12 +228,15 @@ bool Ofi::take_completions() noexcept {
   return count > 0;
 }
 
-bool Ofi::round() noexcept {
+bool Ofi::poll() noexcept {
   bool progress = take_completions();
   if (!hub_.blocked.empty()) read_blocked();
-  if (!hub_.waiting.empty()) progress = flush_waiting() || progress;
-  if (!hub_.owing.empty()) settle_owing();
-  if (!hub_.finished.empty()) progress = tell_finished() || progress;
+  if (!hub_.waiting.empty()) progress = tcp::flush_waiting(hub_.waiting, connecting_) || progress;
+  tcp::settle_owing(hub_.owing);
+  if (!hub_.finished.empty()) {
+    tcp::tell_finished(hub_.finished);
+    progress = true;
+  }
   if (!hub_.ending.empty() || !hub_.orphans.empty()) progress = end_ending() || progress;
   const std::uint64_t now = timers::now_ticks();
   if (connecting_ > 0 || now - aside_ > aside_period_) {
@@ -254,49 +247,9 @@ bool Ofi::round() noexcept {
   return progress;
 }
 
-bool Ofi::poll() noexcept {
-  return round();
-}
-
-bool Ofi::flush_waiting() noexcept {
-  bool went = false;
-  connecting_ = 0;
-  for (std::size_t i = 0; i < hub_.waiting.size();) {
-    Link* const link = hub_.waiting[i];
-    went = link->flush() || went;
-    connecting_ += link->connecting() ? 1 : 0;
-    if (link->waits()) {
-      ++i;
-    } else {
-      link->listed_waiting = false;
-      hub_.waiting[i] = hub_.waiting.back();
-      hub_.waiting.pop_back();
-    }
-  }
-  return went;
-}
-
 void Ofi::read_blocked() noexcept {
   for (Read* const read : std::exchange(hub_.blocked, {}))
     if (!read->link->read_on(*read)) hub_.blocked.push_back(read);
-}
-
-void Ofi::settle_owing() noexcept {
-  // A link that still owes is listed again, behind these.
-  std::vector<Link*> owing;
-  owing.reserve(links_.size());
-  owing.swap(hub_.owing);
-  for (Link* const link : owing) {
-    link->listed_owing = false;
-    link->settle();
-  }
-}
-
-bool Ofi::tell_finished() noexcept {
-  std::vector<Completion*> finished;
-  finished.swap(hub_.finished);
-  for (Completion* const completion : finished) completion->done(*completion);
-  return true;
 }
 
 bool Ofi::end_ending() noexcept {
@@ -314,7 +267,7 @@ bool Ofi::end_ending() noexcept {
 // or something else, before its end is heard.
 bool Ofi::look_aside() noexcept {
   bool progress = side_->poll();
-  for (const Side::Message& message : std::exchange(side_sink_.messages, {})) {
+  for (const auto& message : std::exchange(side_sink_.messages, {})) {
     Link& link = *links_[static_cast<std::size_t>(message.peer)];
     if (message.id == SideId::kConnect && message.bytes == sizeof(Connect))
       link.on_connect(message.connect);
@@ -324,7 +277,7 @@ bool Ofi::look_aside() noexcept {
       link.fail(fmt::format("node {} sent what is not the protocol of tmpi", message.peer));
     progress = true;
   }
-  for (const Side::Loss& loss : std::exchange(side_sink_.losses, {})) {
+  for (const auto& loss : std::exchange(side_sink_.losses, {})) {
     links_[static_cast<std::size_t>(loss.peer)]->on_side_lost(loss.why);
     progress = true;
   }
@@ -337,8 +290,7 @@ Arming Ofi::arm(bool patient) noexcept {
   aside_ = 0;
   Arming arming = side_->arm(patient);
   arming.fd = watch_.get();
-  arming.ready = arming.ready || !fabric_->may_wait() || !hub_.finished.empty() ||
-                 !side_sink_.messages.empty() || !side_sink_.losses.empty();
+  arming.ready = arming.ready || !fabric_->may_wait() || !hub_.finished.empty() || !side_sink_.empty();
   // Nothing tells when libfabric has room again, or has connected.
   constexpr std::uint64_t kSoon = 1'000'000, kLater = 20'000'000;
   if (!hub_.blocked.empty() || !hub_.waiting.empty() || !hub_.owing.empty()) arming.limit(kSoon);
@@ -366,12 +318,12 @@ bool Ofi::close(double seconds) noexcept {
   bool closed = all_closed();
   while (!closed && elapsed() < seconds) {
     aside_ = 0;
-    if (!round()) usleep(50);
+    if (!poll()) usleep(50);
     closed = all_closed();
   }
   for (const auto& link : links_)
     if (link) link->end_close();
-  if (!hub_.finished.empty()) tell_finished();
+  tcp::tell_finished(hub_.finished);
   return side_->close(std::max(0.5, seconds - elapsed())) && closed;
 }
 

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "net/ofi/link.hpp"
+#include "net/tcp/side.hpp"
 
 namespace tmpi::net::ofi {
 
@@ -32,42 +33,19 @@ class Ofi final : public Transport {
   Traffic traffic() const noexcept override { return hub_.traffic; }
 
  private:
-  // What comes by tcp is kept until poll() has seen the frames that were there before.
-  struct Side final : Sink {
-    struct Message {
-      int peer;
-      SideId id;
-      std::size_t bytes;
-      Connect connect;
-    };
-    struct Loss {
-      int peer;
-      std::string why;
-    };
-    std::vector<Message> messages;
-    std::vector<Loss> losses;
-    Landing arriving(int peer, std::uint8_t id, std::span<const std::byte> header,
-                     std::size_t payload) noexcept override;
-    void landed(int, void*) noexcept override {}
-    void lost(int peer, const std::string& why) noexcept override { losses.push_back({peer, why}); }
-  };
-
   Ofi(const Options& options, Sink& sink);
   Result<void> open(const Api& api, const Settings& settings, const Options& options);
 
   bool take_completions() noexcept;
   void take(const fi_cq_msg_entry& entry) noexcept;
   void take_received(Frame* frame, std::size_t bytes) noexcept;
+  void take_done(Work& work, const std::string& error) noexcept;
   void take_error() noexcept;
-  bool flush_waiting() noexcept;
   void read_blocked() noexcept;
-  void settle_owing() noexcept;
-  bool tell_finished() noexcept;
   bool end_ending() noexcept;
   bool look_aside() noexcept;
-  bool round() noexcept;
 
-  Side side_sink_;
+  tcp::SideSink<SideId, Connect> side_sink_;
   std::unique_ptr<Fabric> fabric_;
   FramePool frames_;
   std::unique_ptr<Transport> side_;

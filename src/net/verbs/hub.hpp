@@ -67,6 +67,6 @@ struct Hub {
   Transport::Traffic traffic;
 };
 
-std::uint64_t nanoseconds_now() noexcept;
+using tcp::nanoseconds_now;
 
 }  // namespace tmpi::net::verbs

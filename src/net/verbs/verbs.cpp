@@ -8,7 +8,6 @@
 #include <cassert>
 #include <cerrno>
 #include <cstring>
-#include <ctime>
 #include <utility>
 
 #include "net/maker.hpp"
@@ -40,20 +39,6 @@ std::uint32_t clamp(std::uint32_t value, std::uint32_t least, std::uint32_t most
 }
 
 }  // namespace
-
-std::uint64_t nanoseconds_now() noexcept {
-  timespec now;
-  clock_gettime(CLOCK_MONOTONIC, &now);
-  return static_cast<std::uint64_t>(now.tv_sec) * 1'000'000'000 + static_cast<std::uint64_t>(now.tv_nsec);
-}
-
-Landing Verbs::Side::arriving(int peer, std::uint8_t id, std::span<const std::byte> header,
-                              std::size_t payload) noexcept {
-  Message message{peer, static_cast<SideId>(id), header.size() + payload, {}};
-  std::memcpy(&message.connect, header.data(), std::min(header.size(), sizeof message.connect));
-  messages.push_back(message);
-  return {};
-}
 
 Verbs::Verbs(const Options& options, Sink& sink) {
   hub_.sink = &sink;
@@ -281,9 +266,12 @@ bool Verbs::round() noexcept {
   if (!hub_.released.empty())
     for (Link* const link : std::exchange(hub_.released, {})) link->deliver_held();
   if (!hub_.goodbyes.empty()) hear_goodbyes();
-  if (!hub_.waiting.empty()) progress = flush_waiting() || progress;
-  if (!hub_.owing.empty()) settle_owing();
-  if (!hub_.finished.empty()) progress = tell_finished() || progress;
+  if (!hub_.waiting.empty()) progress = tcp::flush_waiting(hub_.waiting, connecting_) || progress;
+  tcp::settle_owing(hub_.owing);
+  if (!hub_.finished.empty()) {
+    tcp::tell_finished(hub_.finished);
+    progress = true;
+  }
   if (!hub_.failing.empty()) progress = report_failing() || progress;
   if (hurried) return true;
   for (const auto& pool : pools_) pool->receives.post_free();
@@ -297,41 +285,6 @@ bool Verbs::round() noexcept {
 
 bool Verbs::poll() noexcept {
   return round();
-}
-
-bool Verbs::flush_waiting() noexcept {
-  bool went = false;
-  connecting_ = 0;
-  for (std::size_t i = 0; i < hub_.waiting.size();) {
-    Link* const link = hub_.waiting[i];
-    went = link->flush() || went;
-    connecting_ += link->connecting() ? 1 : 0;
-    if (link->waits()) {
-      ++i;
-    } else {
-      link->listed_waiting = false;
-      hub_.waiting[i] = hub_.waiting.back();
-      hub_.waiting.pop_back();
-    }
-  }
-  return went;
-}
-
-void Verbs::settle_owing() noexcept {
-  // A link that still owes is listed again, behind these.
-  for (std::size_t count = hub_.owing.size(); count > 0; --count) {
-    Link* const link = hub_.owing.front();
-    hub_.owing.erase(hub_.owing.begin());
-    link->listed_owing = false;
-    link->settle();
-  }
-}
-
-bool Verbs::tell_finished() noexcept {
-  std::vector<Completion*> finished;
-  finished.swap(hub_.finished);
-  for (Completion* const completion : finished) completion->done(*completion);
-  return true;
 }
 
 bool Verbs::report_failing() noexcept {
@@ -359,7 +312,7 @@ bool Verbs::look_aside() noexcept {
     port_down_ = 0;
     fail_all(port_trouble());
   }
-  for (const Side::Message& message : std::exchange(side_sink_.messages, {})) {
+  for (const auto& message : std::exchange(side_sink_.messages, {})) {
     Link& link = *links_[static_cast<std::size_t>(message.peer)];
     if (message.id == SideId::kConnect && message.bytes == sizeof(Connect)) {
       link.on_connect(message.connect);
@@ -377,7 +330,7 @@ bool Verbs::look_aside() noexcept {
   retire_siblings();
   if (!gone) return progress;
   hear_goodbyes();
-  for (const Side::Loss& loss : std::exchange(side_sink_.losses, {}))
+  for (const auto& loss : std::exchange(side_sink_.losses, {}))
     links_[static_cast<std::size_t>(loss.peer)]->on_side_lost(loss.why);
   for (const auto& link : links_)
     if (link && hub_.side->gone(link->peer())) link->on_side_gone();
@@ -468,8 +421,8 @@ Arming Verbs::arm(bool patient) noexcept {
   aside_ = 0;
   Arming arming = side_->arm(patient);
   arming.fd = watch_.get();
-  arming.ready = arming.ready || found || !hub_.released.empty() || !hub_.finished.empty() ||
-                 !side_sink_.messages.empty() || !side_sink_.losses.empty();
+  arming.ready =
+      arming.ready || found || !hub_.released.empty() || !hub_.finished.empty() || !side_sink_.empty();
   if (!hub_.failing.empty() || port_down_ != 0) arming.limit(50'000'000);
   if (hub_.under_way > 0) arming.limit(LookTime::kMost);
   return arming;
@@ -517,7 +470,7 @@ bool Verbs::close(double seconds) noexcept {
   stop_all();
   for (const auto& link : links_)
     if (link) link->end_close();
-  if (!hub_.finished.empty()) tell_finished();
+  tcp::tell_finished(hub_.finished);
   return side_->close(std::max(0.5, seconds - elapsed())) && closed;
 }
 

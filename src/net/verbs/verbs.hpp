@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "net/tcp/side.hpp"
 #include "net/verbs/link.hpp"
 
 namespace tmpi::net::verbs {
@@ -41,26 +42,6 @@ class Verbs final : public Transport, private Reconnection {
   ReceiveBuffers receive_buffers() const noexcept override;
 
  private:
-  // What comes by tcp is kept until poll() has seen the frames that were there before.
-  struct Side final : Sink {
-    struct Message {
-      int peer;
-      SideId id;
-      std::size_t bytes;
-      Connect connect;
-    };
-    struct Loss {
-      int peer;
-      std::string why;
-    };
-    std::vector<Message> messages;
-    std::vector<Loss> losses;
-    Landing arriving(int peer, std::uint8_t id, std::span<const std::byte> header,
-                     std::size_t payload) noexcept override;
-    void landed(int, void*) noexcept override {}
-    void lost(int peer, const std::string& why) noexcept override { losses.push_back({peer, why}); }
-  };
-
   explicit Verbs(const Options& options, Sink& sink);
   Result<void> open(const Api& api, const Settings& settings, const Options& options, Watch watch);
   Result<void> size_up(const Options& options);
@@ -83,9 +64,6 @@ class Verbs final : public Transport, private Reconnection {
   void destroy_sibling(Link& first, Link& sibling) noexcept;
   void note_memory() noexcept;
 
-  bool flush_waiting() noexcept;
-  void settle_owing() noexcept;
-  bool tell_finished() noexcept;
   bool report_failing() noexcept;
   bool look_aside() noexcept;
   void take_events() noexcept;
@@ -97,7 +75,7 @@ class Verbs final : public Transport, private Reconnection {
   void stop_all() noexcept;
   bool round() noexcept;
 
-  Side side_sink_;
+  tcp::SideSink<SideId, Connect> side_sink_;
   std::unique_ptr<Device> device_;
   std::unique_ptr<Transport> side_;
   Hub hub_;
