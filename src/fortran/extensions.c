@@ -8,17 +8,14 @@
 
 #undef F
 #undef C
-#undef F08
 #ifdef TMPI_FORTRAN_PROFILING
 #define F(name) pmpix_##name##_
 #define C(name) PMPIX_##name
 #define C_NAME(name) "PMPIX_" #name
-#define F08(name) TMPI_ALIAS(pmpix_##name##_f08_, pmpix_##name##_)
 #else
 #define F(name) mpix_##name##_
 #define C(name) MPIX_##name
 #define C_NAME(name) "MPIX_" #name
-#define F08(name) TMPI_ALIAS(mpix_##name##_f08_, mpix_##name##_)
 #endif
 
 /* Looked up by name: a program that refers to MPIX_Rtime pays for its clocks from the start, and this library is part of all. */
@@ -40,27 +37,22 @@ void F(stop_processor_timer)(void) {
 void F(yield)(MPI_Fint* ierror) {
   finish(ierror, C(Yield)());
 }
-F08(yield);
 
 void F(get_worker)(MPI_Fint* worker, MPI_Fint* workers, MPI_Fint* ierror) {
   finish(ierror, C(Get_worker)(worker, workers));
 }
-F08(get_worker);
 
 void F(migrate)(MPI_Fint* worker, MPI_Fint* ierror) {
   finish(ierror, C(Migrate)(*worker));
 }
-F08(migrate);
 
 void F(balance)(MPI_Fint* ierror) {
   finish(ierror, C(Balance)());
 }
-F08(balance);
 
 void F(pin)(MPI_Fint* flag, MPI_Fint* ierror) {
   finish(ierror, C(Pin)(*flag));
 }
-F08(pin);
 
 void F(counter_open)(char* name, MPI_Aint* counter, MPI_Fint* ierror, size_t name_length) {
   STRING(name_c, name, name_length, 1);
@@ -70,17 +62,14 @@ void F(counter_open)(char* name, MPI_Aint* counter, MPI_Fint* ierror, size_t nam
   *counter = (MPI_Aint)counter_c;
   finish(ierror, error);
 }
-F08(counter_open);
 
 void F(rcounter)(MPI_Aint* counter, MPI_Count* value, MPI_Fint* ierror) {
   finish(ierror, C(Rcounter)((MPIX_Counter)*counter, value));
 }
-F08(rcounter);
 
 void F(pcounter)(MPI_Aint* counter, MPI_Count* value, MPI_Fint* ierror) {
   finish(ierror, C(Pcounter)((MPIX_Counter)*counter, value));
 }
-F08(pcounter);
 
 void F(counter_close)(MPI_Aint* counter, MPI_Fint* ierror) {
   MPIX_Counter counter_c = (MPIX_Counter)*counter;
@@ -88,4 +77,3 @@ void F(counter_close)(MPI_Aint* counter, MPI_Fint* ierror) {
   *counter = (MPI_Aint)counter_c;
   finish(ierror, error);
 }
-F08(counter_close);

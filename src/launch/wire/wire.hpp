@@ -82,10 +82,9 @@ enum class FrameType : std::uint16_t {
   kLinkBye = 135,        // the job has ended; detail 1: not by itself, and a sentence
   kLinkVerdict = 136,    // LinkVerdict: what a call has brought is taken; detail 1: it is not wanted any more
   // whoever asks a running job -> its tmpirun (job_door.hpp)
-  kDoorStacks = 160,   // where are all ranks, and how have they got there?
-  kDoorFigures = 161,  // what has the job done so far?
+  kDoorStacks = 160,  // where are all ranks, and how have they got there?
   // tmpirun -> whoever asks
-  kDoorAnswer = 176,  // to either: text
+  kDoorAnswer = 176,  // text
 };
 
 /// Its payload must not stay in memory.
