@@ -1,6 +1,7 @@
-// StateDumpRequest: the node processes have been asked where their ranks are; their answers become one state dump.
+// StateDumpRequest: one question to all node processes where their ranks are; their answers become one state dump.
 #pragma once
 
+#include <functional>
 #include <iterator>
 #include <string>
 #include <utility>
@@ -13,66 +14,59 @@ namespace tmpi::launch {
 
 class StateDumpRequest {
  public:
-  /// `node` has been asked (again).
-  void asked(int node, std::string title, bool then_kill) {
-    if (waiting_.size() <= static_cast<std::size_t>(node))
-      waiting_.resize(static_cast<std::size_t>(node) + 1);
-    ++waiting_[static_cast<std::size_t>(node)];
-    if (!title.empty()) title_ = std::move(title);
-    then_kill_ |= then_kill;
-    hidden_ &= !then_kill;
+  /// Who wants the stacks of all ranks, as text.
+  using Asker = std::function<void(const std::string& text)>;
+
+  /// `title`: above what is shown; empty: nothing is. `asker` may be empty.
+  StateDumpRequest(std::string title, bool then_kill, Asker asker)
+      : title_(std::move(title)), asker_(std::move(asker)), then_kill_(then_kill) {}
+
+  /// `node` has been asked.
+  void asked(int node) {
+    if (waits_.size() <= static_cast<std::size_t>(node)) waits_.resize(static_cast<std::size_t>(node) + 1);
+    waits_[static_cast<std::size_t>(node)] = true;
   }
-  /// What is asked is not to be shown, unless the node processes are killed after it.
-  void hide() { hidden_ = !then_kill_; }
-  bool hidden() const { return hidden_; }
-  /// An answer. False: there was no question.
-  bool answered(int node, StateDump entries) {
-    if (!waits_for(node)) return false;
-    if (--waiting_[static_cast<std::size_t>(node)] > 0) return true;  // an older question's
+  bool waits_for(int node) const {
+    return static_cast<std::size_t>(node) < waits_.size() && waits_[static_cast<std::size_t>(node)];
+  }
+  /// The answer of a node process that it waits for. `handled`: a rank there has handled the signal, so that
+  /// nothing is to be shown, unless the node processes are killed after it.
+  void answered(int node, StateDump entries, bool handled) {
+    forget(node);
+    hidden_ |= handled && !then_kill_;
     entries_.insert(entries_.end(), std::make_move_iterator(entries.begin()),
                     std::make_move_iterator(entries.end()));
-    return true;
   }
-  /// The stacks that belong to the next answer.
+  /// The stacks of a node process, which come before its answer.
   void add(Stacks stacks) {
     stacks_.insert(stacks_.end(), std::make_move_iterator(stacks.begin()),
                    std::make_move_iterator(stacks.end()));
   }
-  bool waits_for(int node) const {
-    return static_cast<std::size_t>(node) < waiting_.size() && waiting_[static_cast<std::size_t>(node)] > 0;
-  }
+  /// The node process will not answer any more.
   void forget(int node) {
-    if (waits_for(node)) waiting_[static_cast<std::size_t>(node)] = 0;
+    if (waits_for(node)) waits_[static_cast<std::size_t>(node)] = false;
   }
-  bool active() const { return !waiting_.empty(); }
   bool complete() const {
-    for (const int questions : waiting_) {
-      if (questions > 0) return false;
+    for (const bool waits : waits_) {
+      if (waits) return false;
     }
-    return active();
+    return true;
   }
-  bool has_answers() const { return !entries_.empty(); }
-  bool then_kill() const { return then_kill_; }
 
-  /// What has been answered; nothing is asked afterwards.
-  struct Answer {
-    std::string title;
-    StateDump dump;  ///< in the order of ranks
-    Stacks stacks;
-  };
-  Answer take() {
-    Answer answer{std::exchange(title_, {}), in_order(std::exchange(entries_, {})),
-                  std::exchange(stacks_, {})};
-    waiting_.clear();
-    hidden_ = false;
-    return answer;
-  }
+  bool has_answers() const { return !entries_.empty(); }
+  bool shown() const { return !title_.empty() && !hidden_; }
+  bool then_kill() const { return then_kill_; }
+  const std::string& title() const { return title_; }
+  const Asker& asker() const { return asker_; }
+  const Stacks& stacks() const { return stacks_; }
+  StateDump dump() const { return in_order(entries_); }  ///< in the order of ranks
 
  private:
   std::string title_;
-  bool then_kill_ = false;
+  Asker asker_;
+  bool then_kill_;
   bool hidden_ = false;
-  std::vector<int> waiting_;  // by node: questions without an answer; empty: nothing was asked
+  std::vector<bool> waits_;  // by node
   StateDump entries_;
   Stacks stacks_;
 };

@@ -18,39 +18,59 @@ constexpr long kMostTreeLines = 40;  // behind a state dump
 
 void StateDumps::request(const std::string& title, bool then_kill) {
   if (then_kill) end_.kill_after_reports(kStateDumpWait);
-  ask(title, then_kill, then_kill ? kStateDumpThenKill : 0);
+  ask({title, then_kill, {}}, then_kill ? kStateDumpThenKill : 0);
 }
 
 void StateDumps::request_unless_handled(int signal, const std::string& title) {
-  ask(title, false, static_cast<std::uint16_t>(kStateDumpUnlessHandled + signal));
+  ask({title, false, {}}, static_cast<std::uint16_t>(kStateDumpUnlessHandled + signal));
 }
 
-void StateDumps::request_stacks(Answer answer) {
-  askers_.push_back(std::move(answer));
-  ask({}, false, 0);
-}
+void StateDumps::request_stacks(StateDumpRequest::Asker asker) { ask({{}, false, std::move(asker)}, 0); }
 
-void StateDumps::ask(const std::string& title, bool then_kill, std::uint16_t detail) {
+void StateDumps::ask(StateDumpRequest request, std::uint16_t detail) {
   nodes_.for_each_running([&](Node& node) {
     if (!node.control_open()) return;
-    request_.asked(node.number(), title, then_kill);
+    request.asked(node.number());
     node.send(FrameType::kStateDumpWanted, detail, "");
   });
+  requests_.push_back(std::move(request));
+  finish_complete();  // where nobody could be asked
+}
+
+StateDumpRequest* StateDumps::oldest_that_waits_for(int node) {
+  const auto found =
+      std::ranges::find_if(requests_, [node](const StateDumpRequest& each) { return each.waits_for(node); });
+  return found == requests_.end() ? nullptr : &*found;
+}
+
+void StateDumps::add_stacks(const Node& node, std::string_view payload) {
+  if (StateDumpRequest* request = oldest_that_waits_for(node.number())) request->add(unpack_stacks(payload));
 }
 
 void StateDumps::answered(const Node& node, std::string_view payload, bool handled) {
-  if (handled) request_.hide();
-  if (request_.answered(node.number(), unpack_state_dump(payload)) && request_.complete()) show();
+  StateDumpRequest* request = oldest_that_waits_for(node.number());
+  if (!request) return;  // without a question
+  request->answered(node.number(), unpack_state_dump(payload), handled);
+  finish_complete();
 }
 
 void StateDumps::node_ended(const Node& node) {
-  if (!request_.waits_for(node.number())) return;
-  request_.forget(node.number());
-  if (request_.complete() && request_.has_answers()) show();
+  for (StateDumpRequest& request : requests_)
+    request.forget(node.number());
+  finish_complete();
+}
+
+void StateDumps::finish_complete() {
+  while (!requests_.empty() && requests_.front().complete()) {
+    const StateDumpRequest request = std::move(requests_.front());
+    requests_.pop_front();
+    if (request.has_answers() || request.asker()) show(request);
+  }
 }
 
 void StateDumps::show_incomplete() {
-  if (request_.has_answers()) show();
+  for (const StateDumpRequest& request : std::exchange(requests_, {}))
+    if (request.has_answers()) show(request);
 }
 
 // Where a debugger, `top` or `kill` finds them: the node processes, and what their ranks' getpid() says.
@@ -71,22 +91,19 @@ std::string StateDumps::processes() const {
   return text;
 }
 
-void StateDumps::show() {
-  const bool then_kill = request_.then_kill();
-  const bool hidden = request_.hidden();
-  const StateDumpRequest::Answer answer = request_.take();
-  if (!hidden && !answer.title.empty()) {
-    const std::string tree = any_known(answer.stacks) ? describe_tree(answer.stacks) : "";
+void StateDumps::show(const StateDumpRequest& request) {
+  const std::string tree = any_known(request.stacks()) ? describe_tree(request.stacks()) : "";
+  const std::string dump = describe(request.dump());
+  if (request.shown()) {
     const bool is_short = std::ranges::count(tree, '\n') <= kMostTreeLines;
     output_.message(fmt::format(
-        "tmpirun: {}\n{}{}{}", answer.title, describe(answer.dump), processes(),
+        "tmpirun: {}\n{}{}{}", request.title(), dump, processes(),
         tree.empty() ? ""
         : is_short   ? "  how they have got there:\n" + tree
                      : fmt::format("  how they have got there: tmpirun --job {} --stacks\n", getpid())));
   }
-  for (const Answer& asker : std::exchange(askers_, {}))
-    asker(any_known(answer.stacks) ? describe_tree(answer.stacks) : describe(answer.dump));
-  if (then_kill) end_.kill_nodes();
+  if (request.asker()) request.asker()(tree.empty() ? dump : tree);
+  if (request.then_kill()) end_.kill_nodes();
 }
 
 }  // namespace tmpi::launch

@@ -2,10 +2,9 @@
 // SIGUSR1, SIGQUIT and --timeout.
 #pragma once
 
-#include <functional>
+#include <deque>
 #include <string>
 #include <string_view>
-#include <vector>
 
 #include "launch/launcher/job_end.hpp"
 #include "launch/launcher/node_set.hpp"
@@ -25,11 +24,10 @@ class StateDumps {
   void request(const std::string& title, bool then_kill);
   /// Hands a signal to the ranks. Where one handles it, it is theirs alone: nothing is shown, of no node process.
   void request_unless_handled(int signal, const std::string& title);
-  /// Hands the stacks of all ranks to `answer`, as text, when all have answered.
-  using Answer = std::function<void(const std::string& text)>;
-  void request_stacks(Answer answer);
-  /// kStacks: what belongs to the next answer of the node process.
-  void add_stacks(std::string_view payload) { request_.add(unpack_stacks(payload)); }
+  /// Hands the stacks of all ranks to `asker`, as text, when all have answered.
+  void request_stacks(StateDumpRequest::Asker asker);
+  /// kStacks: what belongs to the node process's next answer.
+  void add_stacks(const Node& node, std::string_view payload);
   /// An answer (the payload of kStateDump). `handled`: a rank there handles the signal.
   void answered(const Node& node, std::string_view payload, bool handled);
   /// A node process has ended, and will not answer any more.
@@ -38,8 +36,10 @@ class StateDumps {
   void show_incomplete();
 
  private:
-  void ask(const std::string& title, bool then_kill, std::uint16_t detail);
-  void show();
+  void ask(StateDumpRequest request, std::uint16_t detail);
+  StateDumpRequest* oldest_that_waits_for(int node);
+  void finish_complete();
+  void show(const StateDumpRequest& request);
   std::string processes() const;
 
   const JobPlan& plan_;
@@ -47,8 +47,7 @@ class StateDumps {
   const NodeSet& nodes_;
   JobEnd& end_;
   Output& output_;
-  StateDumpRequest request_;
-  std::vector<Answer> askers_;  // of stacks
+  std::deque<StateDumpRequest> requests_;  // that wait for answers; a node process answers in their order
 };
 
 }  // namespace tmpi::launch
