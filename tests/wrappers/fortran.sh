@@ -18,6 +18,25 @@ t_both_forms_and_stages() {
   check_hello ./fixed
 }
 
+# The names that the ABI gives: of the wrapper, and of the library, which is tmpi's whatever is found under that name.
+t_names_of_the_abi() {
+  write_fortran
+  ln -s "$bin/tmpifort" mpifort_abi
+  ./mpifort_abi hello.f90 -o hello
+  readelf -dW hello | grep -q 'NEEDED.*\[libmpifort_abi.so.1\]' || fail "the program does not name libmpifort_abi.so.1"
+  check_hello ./hello
+  mkdir other
+  ./mpifort_abi -c hello_fixed.f
+  nm -u hello_fixed.o | sed -n 's/^ *U \(p*mpi_.*\)/void \1(void) { __builtin_trap(); }/p' > other.c
+  for name in libmpifort_abi.so.0 libmpifort_abi.so.1; do
+    gcc -shared -fPIC other.c -o "other/$name" "-Wl,-soname,$name"
+    gfortran hello_fixed.o -o fixed "other/$name" "-Wl,-rpath,$PWD/other"
+    readelf -dW fixed | grep -q "NEEDED.*\[$name\]" || fail "the program does not name $name"
+    expect "rank 0 of 2, seen 6
+rank 1 of 2, seen 9" sh -c "tmpirun -n 2 ./fixed | sort"
+  done
+}
+
 t_options_of_gfortran() {
   write_fortran
   for options in -O0 "-O3 -march=native" -flto "-fopenmp -frecursive" "-g -fcheck=all -fbacktrace" "-std=f2018" "-fpic -fno-common" \

@@ -46,6 +46,52 @@ t_library_path() {
 2" tmpirun -n 2 ./own
 }
 
+# And the other way round: started by somebody else's mpiexec, a program of tmpicc takes the library that LD_LIBRARY_PATH leads to.
+t_own_program_with_another_library() {
+  cat > version.c << 'END'
+#include <mpi.h>
+#include <stdio.h>
+int main(void) {
+  char text[MPI_MAX_LIBRARY_VERSION_STRING];
+  int length;
+  MPI_Get_library_version(text, &length);
+  printf("%.*s\n", (int)sizeof "tmpi" - 1, text);
+  return 0;
+}
+END
+  tmpicc version.c -o version
+  expect tmpi ./version
+  mkdir other
+  cat > other.c << 'END'
+#include <string.h>
+int MPI_Get_library_version(char* text, int* length) {
+  strcpy(text, "fake");
+  *length = 4;
+  return 0;
+}
+END
+  gcc -shared -fPIC other.c -o other/libmpi_abi.so.1 -Wl,-soname,libmpi_abi.so.1
+  expect fake env "LD_LIBRARY_PATH=$PWD/other" ./version
+  expect tmpi env "LD_LIBRARY_PATH=$PWD/other" tmpirun -n 1 ./version
+}
+
+# Where another MPI of the machine has the ABI's library, under its own file name.
+t_own_program_under_others() {
+  write_size
+  tmpicc size.c -o size
+  for mpi in mpich openmpi; do
+    for library in /usr/lib/*/libmpi_abi_$mpi.so.1*; do
+      [ -e "$library" ] && command -v mpiexec.$mpi > /dev/null || continue
+      mkdir -p $mpi
+      ln -sf "$library" $mpi/libmpi_abi.so.1
+      expect "3
+3
+3" env "LD_LIBRARY_PATH=$PWD/$mpi" OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1 PRTE_ALLOW_RUN_AS_ROOT=1 \
+        PRTE_ALLOW_RUN_AS_ROOT_CONFIRM=1 PRTE_MCA_rmaps_default_mapping_policy=:oversubscribe mpiexec.$mpi -n 3 ./size
+    done
+  done
+}
+
 # Nowhere on the machine, and needed by a library only.
 t_library_without_mpi() {
   write_other libmpi_abi.so.1

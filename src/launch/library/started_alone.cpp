@@ -87,8 +87,8 @@ void warn_of_other_launchers() {
     if (number_in(other.size) < 2 || number_in(other.rank) != 0) continue;
     fmt::print(stderr,
                "tmpi: warning: {} has started {} processes of this program, which was built with tmpicc: "
-               "each is rank 0 "
-               "of 1. Start it with tmpirun, or build it with that MPI's compiler\n",
+               "each is rank 0 of 1. Start it with tmpirun, or set LD_LIBRARY_PATH to a folder with that MPI's "
+               "libmpi_abi.so.1, or build it with that MPI's compiler\n",
                other.name, number_in(other.size));
   }
 }
