@@ -85,11 +85,12 @@ constexpr OtherLauncher kOthers[] = {
 void warn_of_other_launchers() {
   for (const OtherLauncher& other : kOthers) {
     if (number_in(other.size) < 2 || number_in(other.rank) != 0) continue;
-    fmt::print(stderr,
-               "tmpi: warning: {} has started {} processes of this program, which was built with tmpicc: "
-               "each is rank 0 of 1. Start it with tmpirun, or set LD_LIBRARY_PATH to a folder with that MPI's "
-               "libmpi_abi.so.1, or build it with that MPI's compiler\n",
-               other.name, number_in(other.size));
+    fmt::print(
+        stderr,
+        "tmpi: warning: {} has started {} processes of this program, which was built with tmpicc: "
+        "each is rank 0 of 1. Start it with tmpirun, or set LD_LIBRARY_PATH to a folder with that MPI's "
+        "libmpi_abi.so.1, or build it with that MPI's compiler\n",
+        other.name, number_in(other.size));
   }
 }
 
