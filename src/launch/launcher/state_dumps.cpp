@@ -25,7 +25,9 @@ void StateDumps::request_unless_handled(int signal, const std::string& title) {
   ask({title, false, {}}, static_cast<std::uint16_t>(kStateDumpUnlessHandled + signal));
 }
 
-void StateDumps::request_stacks(StateDumpRequest::Asker asker) { ask({{}, false, std::move(asker)}, 0); }
+void StateDumps::request_stacks(StateDumpRequest::Asker asker) {
+  ask({{}, false, std::move(asker)}, 0);
+}
 
 void StateDumps::ask(StateDumpRequest request, std::uint16_t detail) {
   nodes_.for_each_running([&](Node& node) {
@@ -55,8 +57,7 @@ void StateDumps::answered(const Node& node, std::string_view payload, bool handl
 }
 
 void StateDumps::node_ended(const Node& node) {
-  for (StateDumpRequest& request : requests_)
-    request.forget(node.number());
+  for (StateDumpRequest& request : requests_) request.forget(node.number());
   finish_complete();
 }
 
