@@ -9,7 +9,7 @@
 
 #include "base/spinlock.hpp"
 
-// Ours, chained behind the dynamic linker's; exported under this name for gdb/tmpi_gdb.py.
+// Ours, chained behind the dynamic linker's; exported under this name for gdb/images.py.
 extern "C" __attribute__((visibility("default"))) r_debug_extended tmpi_debugger_list;
 r_debug_extended tmpi_debugger_list;
 
@@ -57,6 +57,7 @@ void announce_image(const ImageSet& set, int index) {
     map.l_next = i + 1 < objects.size() ? &entries[i + 1].map : nullptr;
     map.l_prev = i > 0 ? &entries[i - 1].map : nullptr;
     entries[i].rank = set.rank(index);
+    entries[i].end = set.base(index) + set.stride();
   }
   const std::lock_guard guard(lock);
   DebuggerEntry* tail = &entries[objects.size() - 1];

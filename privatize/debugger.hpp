@@ -1,5 +1,5 @@
 // Tells debuggers about images: a second r_debug, chained to the dynamic linker's, with a link map per object
-// and image. gdb then shows functions and variables of every rank; tools/tmpi-gdb narrows it to one.
+// and image. gdb then shows functions and variables of every rank; tmpi-gdb narrows it to one.
 #pragma once
 
 #include <link.h>
@@ -8,13 +8,14 @@
 
 namespace tmpi::privatize {
 
-/// One entry of the list; tools/tmpi-gdb reads `rank` behind the link map.
+/// One entry of the list; privatize/gdb reads what is behind the link map.
 struct DebuggerEntry {
   link_map map;
   int rank;
+  std::uint64_t end;  ///< of the image
 };
 
-/// Adds the objects of a mapped image. Any thread. Costs about 50 ns and 48 bytes per object.
+/// Adds the objects of a mapped image. Any thread. Costs about 50 ns and 56 bytes per object.
 void announce_image(const ImageSet& set, int index);
 
 /// Removes all entries in an address range, before it is unmapped.

@@ -2,29 +2,33 @@
 
 #include <cstring>
 
+#include "base/debugger_fact.hpp"
+
 extern "C" const char tmpi_jump_fcontext_back[];
 extern "C" _Unwind_Reason_Code tmpi_unwind_from(const tmpi::ult::Registers* registers,
                                                 _Unwind_Trace_Fn function, void* argument);
 
+// Boost.Context leaves on the fiber's stack, from fcontext_t upwards: floating-point control, from 1.78 on a word for
+// stack protectors, and these, by the numbers of the processor's ABI for unwinders: r12 to r15, rbx, rbp, and where it goes on,
+// which is always the same place of ours. Debuggers read it, too.
+constexpr int kSaved = 7, kInstruction = 16;
+TMPI_FOR_DEBUGGERS constexpr unsigned char tmpi_saved_registers[kSaved] = {12, 13, 14,          15,
+                                                                           3,  6,  kInstruction};
+TMPI_FOR_DEBUGGERS const char* const tmpi_saved_instruction = tmpi_jump_fcontext_back;
+
 namespace tmpi::ult {
 
-// Boost.Context leaves on the fiber's stack, from fcontext_t upwards: floating-point control, from 1.78 on a word for
-// stack protectors, r12, r13, r14, r15, rbx, rbp, and where it goes on, which is always the same place of ours.
 Registers saved_registers(const Fiber& fiber) noexcept {
   Registers registers;
   if (fiber.context == nullptr) return registers;
-  std::uint64_t words[9];
+  std::uint64_t words[2 + kSaved];
   std::memcpy(words, fiber.context, sizeof words);
   const auto back = reinterpret_cast<std::uintptr_t>(tmpi_jump_fcontext_back);
   for (const int first : {1, 2}) {
-    if (words[first + 6] != back) continue;
-    auto& values = registers.values;
-    for (int i = 0; i < 4; ++i) values[static_cast<std::size_t>(12 + i)] = words[first + i];
-    values[3] = words[first + 4];
-    values[6] = words[first + 5];
-    values[7] = reinterpret_cast<std::uintptr_t>(fiber.context) +
-                static_cast<std::uintptr_t>(first + 7) * sizeof words[0];
-    values[16] = back;
+    if (words[first + kSaved - 1] != back) continue;
+    for (int i = 0; i < kSaved; ++i) registers.values[tmpi_saved_registers[i]] = words[first + i];
+    registers.values[7] = reinterpret_cast<std::uintptr_t>(fiber.context) +
+                          static_cast<std::uintptr_t>(first + kSaved) * sizeof words[0];
     break;
   }
   return registers;

@@ -29,6 +29,7 @@ class Group {
   int rank_of(int world_rank) const noexcept;
 
  private:
+  friend struct FactsOfRanks;  // mpi/diagnose/debugger_facts.cpp
   int first_ = 0;
   int stride_ = 1;
   int size_ = 0;

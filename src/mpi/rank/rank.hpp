@@ -144,6 +144,7 @@ class Job {
  private:
   using Places = std::unique_ptr<std::atomic<Rank*>[], void (*)(void*) noexcept>;
 
+  friend struct FactsOfRanks;  // mpi/diagnose/debugger_facts.cpp
   Placement placement_;
   std::vector<std::unique_ptr<World>> worlds_;
   std::vector<std::unique_ptr<Rank[]>> made_;  // with the worlds

@@ -144,6 +144,7 @@ class alignas(kCacheLine) RunLoop : protected BesideLoop {
   bool runs_here() const noexcept { return detail::t_running == &running_; }
 
  private:
+  friend struct FactsOfTasks;                  // debugger_facts.cpp
   using Counter = std::atomic<std::uint64_t>;  // relaxed: written by this thread only, read as figures
   static constexpr std::uint32_t kClockInterval =
       32;  // switches between two looks whether it is time to look outside
