@@ -87,6 +87,7 @@ Target Scope::find_in_libc(const Object* shim, const SymbolName& wanted, bool ad
   if (shim != nullptr) {
     if (const Target target = find_in(*shim, wanted, address_use); found(target)) return target;
   }
+  if (const void* own = substituted_function(wanted.name)) return in_process(own);
   if (const void* own = runtime_function(wanted.name)) return in_process(own);
   // A sanitizer's __cxa_throw goes on to that of the process's C++ library, which counts in its own variables; it sees
   // what the rank's own throws in _Unwind_RaiseException.

@@ -65,6 +65,7 @@ ROOMS = {
     "advise": "base observe",
     "report": "base observe advise",
     "check": "include base ult timers sched net mpi observe",
+    "replay": "include base sched mpi",
     "info": "include",  # an MPI program
     "fortran": "include",  # a library of its own, on top of the C interface
     "launch/system": "base net",
@@ -76,11 +77,11 @@ ROOMS = {
     "launch/attach": "base net launch/system launch/wire",
     "launch/plan": "base net launch/system launch/options launch/attach",
     "launch/report": "base observe report launch/system launch/spec",
-    "launch/launcher": "include base net mpi launch/system launch/wire launch/spec launch/options launch/attach launch/plan launch/report launch/ports launch/neighbours",
+    "launch/launcher": "include base net mpi replay launch/system launch/wire launch/spec launch/options launch/attach launch/plan launch/report launch/ports launch/neighbours",
     "launch/control": "base sched net launch/wire launch/spec",
-    "launch/node": "include base ult timers sched net mpi observe check privatize launch/system launch/wire launch/spec launch/ports launch/neighbours launch/control",
+    "launch/node": "include base ult timers sched net mpi observe check replay privatize launch/system launch/wire launch/spec launch/ports launch/neighbours launch/control",
     "launch/library": "include base net sched mpi privatize launch/system launch/ports",
-    "launch": "include base ult timers sched net mpi observe report check privatize",
+    "launch": "include base ult timers sched net mpi observe report check replay privatize",
 }
 ORDER = {room: index for index, room in enumerate(ROOMS)}
 PUBLIC_HEADERS = {"mpi.h", "mpix.h"}

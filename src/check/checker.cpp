@@ -9,7 +9,6 @@
 #include <set>
 #include <tuple>
 
-#include "check/functions.hpp"
 #include "mpi/base/no_memory.hpp"
 
 namespace tmpi::check {
@@ -26,9 +25,8 @@ Checker* Checker::instance() noexcept {
   return the_checker;
 }
 
-void Checker::begin(observe::DescribeCode describe, bool recorded) {
+void Checker::begin(observe::DescribeCode describe) {
   the_checker = new Checker(describe);
-  if (recorded) call_recorders();
 }
 
 RankRecord& Checker::record(const mpi::Rank& rank) noexcept {

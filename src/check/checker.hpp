@@ -24,8 +24,7 @@ struct Finding {
 class Checker {
  public:
   /// Begins to check the ranks of this process. Once, before any rank runs.
-  /// `recorded`: the calls are recorded, too (observe's recorders are what is called).
-  static void begin(observe::DescribeCode describe, bool recorded);
+  static void begin(observe::DescribeCode describe);
   /// Null if nothing is checked.
   static Checker* instance() noexcept;
 

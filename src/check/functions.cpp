@@ -6,7 +6,6 @@
 #include "base/words.hpp"
 #include "check/checked_call.hpp"
 #include "mpi.h"
-#include "observe/functions.hpp"
 
 #pragma GCC diagnostic ignored "-Wdeprecated-declarations"  // what MPI 3.0 has removed is checked, too
 
@@ -35,7 +34,7 @@ struct Checked;
 
 template <class... Arguments, int (*kFunction)(Arguments...), std::uint16_t kIndex>
 struct Checked<kFunction, kIndex> {
-  static inline int (*next)(Arguments...) = kFunction;  // or its recorder
+  static inline int (*next)(Arguments...) = kFunction;  // or what stands before it
 
   /// Never inlined and never left by a jump, so that its frame has the program's call above it.
   [[gnu::noinline]] static int call(Arguments... arguments) {
@@ -84,9 +83,9 @@ const void* checker_of(const char* name) noexcept {
   return nullptr;
 }
 
-void call_recorders() noexcept {
+void go_on_to(const void* (*version_of)(const char* name)) noexcept {
   for (std::size_t i = 0; i < std::size(kFunctions); ++i) {
-    if (const void* recorder = observe::recorder_of(kFunctions[i].name)) kWrappers[i].go_on_to(recorder);
+    if (const void* version = version_of(kFunctions[i].name)) kWrappers[i].go_on_to(version);
   }
 }
 

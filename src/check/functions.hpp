@@ -7,7 +7,7 @@ namespace tmpi::check {
 /// checked or not part of this library.
 const void* checker_of(const char* name) noexcept;
 
-/// The checked functions go on to observe's recorders instead of the library. Before any rank runs.
-void call_recorders() noexcept;
+/// The checked functions go on to these instead of the library where there is one, by name. Before any rank runs.
+void go_on_to(const void* (*version_of)(const char* name)) noexcept;
 
 }  // namespace tmpi::check

@@ -31,6 +31,7 @@ struct Function {
   const char* name;
   AnyFunction library;
   AnyFunction recorder;
+  void (*go_on_to)(const void* version) noexcept;
 };
 
 template <class Pointer>
@@ -45,11 +46,13 @@ constexpr Shape kShapes[] = {
     Shape{}};
 
 const Function kFunctions[] = {
-#define TMPI_RECORDED(name, shape) \
-  {#name, any(&P##name), any(&Recorder<&P##name, kIndexOf_##name, kShapes>::call)},
+#define TMPI_RECORDED(name, shape)                                                 \
+  {#name, any(&P##name), any(&Recorder<&P##name, kIndexOf_##name, kShapes>::call), \
+   &Recorder<&P##name, kIndexOf_##name, kShapes>::go_on_to},
 #include "observe/recorded_functions.inc"
 #undef TMPI_RECORDED
-    {"MPIX_Yield", any(&PMPIX_Yield), any(&Recorder<&PMPIX_Yield, kIndexOf_MPIX_Yield, kShapes>::call)},
+    {"MPIX_Yield", any(&PMPIX_Yield), any(&Recorder<&PMPIX_Yield, kIndexOf_MPIX_Yield, kShapes>::call),
+     &Recorder<&PMPIX_Yield, kIndexOf_MPIX_Yield, kShapes>::go_on_to},
 };
 
 /// MPI report, 15.2.4: level 0 switches profiling off, any other on.
@@ -83,6 +86,12 @@ const void* recorder_of(const char* name) noexcept {
       return function.library == nullptr ? nullptr : reinterpret_cast<const void*>(function.recorder);
   }
   return nullptr;
+}
+
+void go_on_to(const void* (*version_of)(const char* name)) noexcept {
+  for (const Function& function : kFunctions) {
+    if (const void* version = version_of(function.name)) function.go_on_to(version);
+  }
 }
 
 }  // namespace tmpi::observe

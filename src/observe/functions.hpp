@@ -18,4 +18,7 @@ CallClass class_of_function(std::uint16_t function) noexcept;
 /// recorded or not part of this library.
 const void* recorder_of(const char* name) noexcept;
 
+/// The wrappers go on to these instead of the library where there is one, by name. Before any rank runs.
+void go_on_to(const void* (*version_of)(const char* name)) noexcept;
+
 }  // namespace tmpi::observe

@@ -17,6 +17,7 @@
 #include "launch/attach/attachment.hpp"
 #include "launch/attach/slurm_allocation.hpp"
 #include "launch/launcher/launcher.hpp"
+#include "launch/launcher/record_and_replay.hpp"
 #include "launch/launcher/terminal_text.hpp"
 #include "launch/neighbours/job_door.hpp"
 #include "launch/options/habits.hpp"
@@ -151,6 +152,9 @@ int run_job(Settings& settings, const Attachment& attachment) {
   }
   Result<ProfileReport> profile = ProfileReport::prepare(settings.job);
   if (!profile) return complain(profile.message(), 1);
+  if (const Result<void> ready = prepare_record_and_replay(settings, plan->size()); !ready)
+    return complain(ready.message(), 1);
+  for (const std::string& warning : replay_warnings(settings.job)) warn(settings, warning);
   const int signals = open_signals();
   Output output(settings.tags, settings.merge_output, std::move(files));
   const int code = Launcher(settings, *std::move(plan), output, *profile, signals).run();

@@ -103,6 +103,7 @@ Result<NodeJob*> NodeJob::create(Assignment assignment) {
   if (job.several()) {
     if (Result<void> ok = open_network(job.spec_, job.node_, job.most_workers()); !ok) return ok.failure();
   }
+  if (Result<void> ok = job.prepare_replay(); !ok) return ok.failure();
   if (Result<void> ok = job.prepare_observation(); !ok) return ok.failure();
   job.prepare_check();
   job.prepare_following();

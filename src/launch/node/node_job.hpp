@@ -76,6 +76,7 @@ class NodeJob {
   void warn_of_sharing() const;
   Result<void> prepare_observation() const;
   void prepare_check() const;
+  Result<void> prepare_replay() const;
   void warn_of_shared_state() const;
   void prepare_following() const;
   Result<std::vector<std::string>> preloaded_libraries(const AppSpec& app) const;

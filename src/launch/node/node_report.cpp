@@ -19,6 +19,8 @@
 #include "mpi/diagnose/place.hpp"
 #include "observe/functions.hpp"
 #include "observe/observation.hpp"
+#include "privatize/runtime_table.hpp"
+#include "replay/replay.hpp"
 #include "sched/file_calls.hpp"
 #include "sched/move.hpp"
 #include "sched/offload.hpp"
@@ -182,26 +184,55 @@ std::string NodeJob::trace_file() const {
   return file.empty() || !several() ? file : fmt::format("{}.node{}", file, node_.node);
 }
 
+namespace {
+
+// A call goes through all that have been asked for: the check, the recorder of a profile, what makes a replay, the library.
+
+const void* recorder_or_behind(const char* name) {
+  const void* recorder = observe::recorder_of(name);
+  return recorder != nullptr ? recorder : replay::version_of(name);
+}
+
+const void* behind_check(const char* name) {
+  return observe::Observation::instance() != nullptr ? recorder_or_behind(name) : replay::version_of(name);
+}
+
+}  // namespace
+
+Result<void> NodeJob::prepare_replay() const {
+  const replay::ReplayOptions options{spec_.record_file, spec_.replay_file, node_.node};
+  if (!options.any()) return {};
+  replay::call_for_times(&privatize::runtime_function);
+  privatize::substitute_functions(&replay::version_of);
+  return replay::begin(options);
+}
+
 Result<void> NodeJob::prepare_observation() const {
   const observe::ObservationOptions options{spec_.profile, trace_file(), spec_.trace_buffer};
   if (!options.any()) return {};
-  privatize::substitute_functions(&observe::recorder_of);
+  observe::go_on_to(&replay::version_of);
+  privatize::substitute_functions(&recorder_or_behind);
   return observe::Observation::prepare(options);
 }
 
 void NodeJob::prepare_check() const {
   if (!spec_.check) return;
-  // What is recorded, too, goes through both: the check comes first.
+  check::go_on_to(&behind_check);
   privatize::substitute_functions([](const char* name) -> const void* {
-    if (const void* checker = check::checker_of(name)) return checker;
-    return observe::Observation::instance() != nullptr ? observe::recorder_of(name) : nullptr;
+    const void* checker = check::checker_of(name);
+    return checker != nullptr ? checker : behind_check(name);
   });
-  check::Checker::begin(&describe_code, observe::Observation::instance() != nullptr);
+  check::Checker::begin(&describe_code);
 }
 
 std::vector<EndReportFrame> NodeJob::finish_observation(bool early) {
+  std::vector<EndReportFrame> words;
+  for (const std::string& sentence : replay::finish(early)) {
+    words.push_back({FrameType::kNotice, static_cast<std::uint16_t>(NoticeKind::kWarning),
+                     several() ? fmt::format("{}: {}", name(), sentence) : sentence});
+  }
   observe::Observation* observation = observe::Observation::instance();
-  if (observation == nullptr) return {};
+  if (observation == nullptr) return words;
   observe::JobDescription job;
   job.node = node_.node;
   for (const AppSpec& app : spec_.apps) {
@@ -214,7 +245,6 @@ std::vector<EndReportFrame> NodeJob::finish_observation(bool early) {
   job.oversubscribed = scheduler_->oversubscribed();
   job.ended_early = early;
   const observe::ObservationReport report = observation->finish(job, &describe_code);
-  std::vector<EndReportFrame> words;
   for (const std::string& notice : report.notices) {
     words.push_back({FrameType::kNotice, static_cast<std::uint16_t>(NoticeKind::kInfo),
                      several() ? fmt::format("{}: {}", name(), notice) : notice});

@@ -299,8 +299,9 @@ std::string set_report(OptionTarget target, std::string_view value) {
   return {};
 }
 
-std::string set_trace(OptionTarget target, std::string_view value) {
-  target.settings.job.trace_file = absolute(value);
+template <std::string JobSpec::*Field>
+std::string set_file(OptionTarget target, std::string_view value) {
+  target.settings.job.*Field = absolute(value);
   return value.empty() ? "expected a file" : "";
 }
 
@@ -569,7 +570,7 @@ const std::vector<Option>& table() {
        set_report},
       {"--trace", "", "TMPI_TRACE", "FILE", kOutput,
        "Write a timeline of cores, ranks and messages, to be opened in ui.perfetto.dev or chrome://tracing.",
-       set_trace},
+       set_file<&JobSpec::trace_file>},
       {"--trace-buffer", "", "TMPI_TRACE_BUFFER", "SIZE", kOutput,
        "Memory for the newest events of each worker (default 16M, 64 bytes an event).", set_trace_buffer},
       {"-q", "--quiet", "TMPI_QUIET", "", kOutput, "No warnings. Errors are always reported.",
@@ -584,6 +585,16 @@ const std::vector<Option>& table() {
        "freed at "
        "the end are listed.",
        set_job_flag<&JobSpec::check>},
+      {"--record", "", "TMPI_RECORD", "FILE", kControl,
+       "Write down what the program does not determine: which messages wildcards took, which requests and "
+       "tests were "
+       "complete, times, and what it sees of the layout. Reductions are those of --coll reproducible.",
+       set_file<&JobSpec::record_file>},
+      {"--replay", "", "TMPI_REPLAY", "FILE", kControl,
+       "Run again what --record has written down, on any number of workers and nodes: the program gets the "
+       "same answers. "
+       "A run that departs from it ends and says where.",
+       set_file<&JobSpec::replay_file>},
       {"--stacks", "", "", "", kControl,
        "Run nothing: show by which calls the ranks of a running job have come to where they are, as one tree "
        "with the ranks of each branch. The job is that of --job, or the only one of yours on this machine.",

@@ -50,7 +50,9 @@ class Exchange final : public RequestExtension, private Continuation {
       recv_.complete_here();
     return kOk;
   }
-  Err outcome(Request&, MPI_Status* status) override {
+  Err outcome(Request& request, MPI_Status* status) override {
+    request.source = recv_.source;
+    request.received_tag = recv_.received_tag;
     const Err received = receive_outcome(recv_, status);  // an empty status if it has been withdrawn
     if (send_.error == MPI_SUCCESS) return received;
     return withdrawn_ ? not_sent(send_.peer) : received_but_not_sent(recv_.source, send_.peer);

@@ -1,0 +1,265 @@
+// Which requests are complete, and when. MPI report, 3.7.3 to 3.7.6, 4.2.2, 12.5.2.
+#include <algorithm>
+
+#include "mpix.h"
+#include "replay/logs.hpp"
+
+namespace tmpi::replay {
+namespace {
+
+int wait(MPI_Request* request, MPI_Status* status) {
+  RankLog* const log = log_of_caller();
+  if (log == nullptr || !log->any_open()) return PMPI_Wait(request, status);
+  Completing completing(*log, "MPI_Wait", 1, request);
+  const int result = PMPI_Wait(request, status);
+  completing.returned();
+  return result;
+}
+
+int waitall(int count, MPI_Request* requests, MPI_Status* statuses) {
+  RankLog* const log = log_of_caller();
+  if (log == nullptr || !log->any_open()) return PMPI_Waitall(count, requests, statuses);
+  Completing completing(*log, "MPI_Waitall", count, requests);
+  const int result = PMPI_Waitall(count, requests, statuses);
+  completing.returned();
+  return result;
+}
+
+/// A call that says whether `count` requests are complete. `look()`: now, it sets the flag; `wait()`: until they are.
+template <class Look, class Wait>
+int test(RankLog& log, const char* call, int count, MPI_Request* requests, int* flag, Look&& look,
+         Wait&& wait) {
+  const Answer answer = log.poll(call);
+  if (answer == Answer::kNo) {
+    *flag = 0;
+    log.polled(false, call);
+    return PMPIX_Yield();
+  }
+  Completing completing(log, call, count, requests);
+  *flag = answer == Answer::kYes;
+  const int result = answer == Answer::kYes ? wait() : look();
+  log.polled(*flag != 0, call);
+  if (*flag != 0) completing.returned();
+  return result;
+}
+
+int test_one(MPI_Request* request, int* flag, MPI_Status* status) {
+  RankLog* const log = flag == nullptr || request == nullptr ? nullptr : log_of_caller();
+  if (log == nullptr) return PMPI_Test(request, flag, status);
+  return test(
+      *log, "MPI_Test", 1, request, flag, [&] { return PMPI_Test(request, flag, status); },
+      [&] { return PMPI_Wait(request, status); });
+}
+
+int testall(int count, MPI_Request* requests, int* flag, MPI_Status* statuses) {
+  RankLog* const log = flag == nullptr || requests == nullptr ? nullptr : log_of_caller();
+  if (log == nullptr) return PMPI_Testall(count, requests, flag, statuses);
+  return test(
+      *log, "MPI_Testall", count, requests, flag,
+      [&] { return PMPI_Testall(count, requests, flag, statuses); },
+      [&] { return PMPI_Waitall(count, requests, statuses); });
+}
+
+/// Looks until it is so: for calls that have no form that waits.
+template <class Look>
+int until(const int* flag, Look&& look) {
+  for (;;) {
+    const int result = look();
+    if (result != MPI_SUCCESS || *flag != 0) return result;
+    (void)PMPIX_Yield();
+  }
+}
+
+template <class Look>
+int test_and_keep(const char* call, int* flag, Look&& look) {
+  RankLog* const log = flag == nullptr ? nullptr : log_of_caller();
+  if (log == nullptr) return look();
+  return test(*log, call, 0, nullptr, flag, look, [&] { return until(flag, look); });
+}
+
+int request_get_status(MPI_Request request, int* flag, MPI_Status* status) {
+  return test_and_keep("MPI_Request_get_status", flag,
+                       [&] { return PMPI_Request_get_status(request, flag, status); });
+}
+
+int request_get_status_all(int count, const MPI_Request* requests, int* flag, MPI_Status* statuses) {
+  return test_and_keep("MPI_Request_get_status_all", flag,
+                       [&] { return PMPI_Request_get_status_all(count, requests, flag, statuses); });
+}
+
+int parrived(MPI_Request request, int partition, int* flag) {
+  return test_and_keep("MPI_Parrived", flag, [&] { return PMPI_Parrived(request, partition, flag); });
+}
+
+int win_test(MPI_Win win, int* flag) {
+  RankLog* const log = flag == nullptr ? nullptr : log_of_caller();
+  if (log == nullptr) return PMPI_Win_test(win, flag);
+  return test(
+      *log, "MPI_Win_test", 0, nullptr, flag, [&] { return PMPI_Win_test(win, flag); },
+      [&] { return PMPI_Win_wait(win); });
+}
+
+void note_index(RankLog& log, int index, const char* call) {
+  Choice choice{ChoiceKind::kIndex};
+  choice.number = index == MPI_UNDEFINED ? 0 : static_cast<std::uint64_t>(index) + 1;
+  log.note(choice, call);
+}
+
+/// The request that a record names, if the program has that one: else nothing was recorded here.
+bool has_request(const Choice* recorded, int count) {
+  return recorded != nullptr && recorded->number != 0 &&
+         recorded->number <= static_cast<std::uint64_t>(count);
+}
+
+/// One of several; `look` is the library's call.
+template <class Look>
+int complete_any(RankLog& log, const char* call, int count, MPI_Request* requests, int* index,
+                 MPI_Status* status, Look&& look) {
+  Completing completing(log, call, count, requests);
+  int result = MPI_SUCCESS;
+  *index = MPI_UNDEFINED;
+  if (const Choice* recorded = log.ahead(ChoiceKind::kIndex, call); has_request(recorded, count)) {
+    *index = static_cast<int>(recorded->number - 1);
+    result = PMPI_Wait(&requests[*index], status);
+  } else {
+    result = look();
+  }
+  note_index(log, *index, call);
+  completing.returned();
+  return result;
+}
+
+int waitany(int count, MPI_Request* requests, int* index, MPI_Status* status) {
+  RankLog* const log = index == nullptr || requests == nullptr ? nullptr : log_of_caller();
+  if (log == nullptr) return PMPI_Waitany(count, requests, index, status);
+  return complete_any(*log, "MPI_Waitany", count, requests, index, status,
+                      [&] { return PMPI_Waitany(count, requests, index, status); });
+}
+
+int testany(int count, MPI_Request* requests, int* index, int* flag, MPI_Status* status) {
+  constexpr const char* kCall = "MPI_Testany";
+  RankLog* const log = index == nullptr || flag == nullptr || requests == nullptr ? nullptr : log_of_caller();
+  if (log == nullptr) return PMPI_Testany(count, requests, index, flag, status);
+  const Answer answer = log->poll(kCall);
+  if (answer == Answer::kNo) {
+    *flag = 0;
+    *index = MPI_UNDEFINED;
+    log->polled(false, kCall);
+    return PMPIX_Yield();
+  }
+  if (answer == Answer::kYes) {
+    log->polled(true, kCall);
+    *flag = 1;
+    return complete_any(*log, kCall, count, requests, index, status,
+                        [&] { return PMPI_Testany(count, requests, index, flag, status); });
+  }
+  Completing completing(*log, kCall, count, requests);
+  *flag = 0;
+  *index = MPI_UNDEFINED;
+  const int result = PMPI_Testany(count, requests, index, flag, status);
+  log->polled(*flag != 0, kCall);
+  if (*flag == 0) return result;
+  note_index(*log, *index, kCall);
+  completing.returned();
+  return result;
+}
+
+void note_some(RankLog& log, int count, const int* indices, const char* call) {
+  Choice choice{ChoiceKind::kSome};
+  choice.number = static_cast<std::uint64_t>(std::max(count, 0));
+  if (count > 0) choice.indices.assign(indices, indices + count);
+  log.note(choice, call);
+}
+
+/// Those that the record names, in its order, which is the array's.
+int wait_for_recorded(const Choice& recorded, MPI_Request* requests, int* completed, int* indices,
+                      MPI_Status* statuses) {
+  int worst = MPI_SUCCESS;
+  *completed = 0;
+  for (const int index : recorded.indices) {
+    MPI_Status own;
+    MPI_Status& status = statuses == MPI_STATUSES_IGNORE ? own : statuses[*completed];
+    const int result = PMPI_Wait(&requests[index], &status);
+    status.MPI_ERROR = result;
+    if (result != MPI_SUCCESS) worst = MPI_ERR_IN_STATUS;
+    indices[(*completed)++] = index;
+  }
+  return worst;
+}
+
+bool has_requests(const Choice* recorded, int count) {
+  return recorded != nullptr && !recorded->indices.empty() &&
+         std::ranges::all_of(recorded->indices, [&](int index) { return index < count; });
+}
+
+template <class Look>
+int complete_some(RankLog& log, const char* call, int count, MPI_Request* requests, int* completed,
+                  int* indices, MPI_Status* statuses, Look&& look) {
+  Completing completing(log, call, count, requests);
+  int result = MPI_SUCCESS;
+  *completed = MPI_UNDEFINED;
+  if (const Choice* recorded = log.ahead(ChoiceKind::kSome, call); has_requests(recorded, count)) {
+    result = wait_for_recorded(*recorded, requests, completed, indices, statuses);
+  } else {
+    result = look();
+  }
+  note_some(log, *completed, indices, call);
+  completing.returned();
+  return result;
+}
+
+int waitsome(int count, MPI_Request* requests, int* completed, int* indices, MPI_Status* statuses) {
+  const bool usable = completed != nullptr && indices != nullptr && requests != nullptr;
+  RankLog* const log = usable ? log_of_caller() : nullptr;
+  if (log == nullptr) return PMPI_Waitsome(count, requests, completed, indices, statuses);
+  return complete_some(*log, "MPI_Waitsome", count, requests, completed, indices, statuses,
+                       [&] { return PMPI_Waitsome(count, requests, completed, indices, statuses); });
+}
+
+int testsome(int count, MPI_Request* requests, int* completed, int* indices, MPI_Status* statuses) {
+  constexpr const char* kCall = "MPI_Testsome";
+  const bool usable = completed != nullptr && indices != nullptr && requests != nullptr;
+  RankLog* const log = usable ? log_of_caller() : nullptr;
+  if (log == nullptr) return PMPI_Testsome(count, requests, completed, indices, statuses);
+  const Answer answer = log->poll(kCall);
+  if (answer == Answer::kNo) {
+    *completed = 0;
+    log->polled(false, kCall);
+    return PMPIX_Yield();
+  }
+  if (answer == Answer::kYes) {
+    log->polled(true, kCall);
+    return complete_some(*log, kCall, count, requests, completed, indices, statuses,
+                         [&] { return PMPI_Testsome(count, requests, completed, indices, statuses); });
+  }
+  Completing completing(*log, kCall, count, requests);
+  *completed = 0;
+  const int result = PMPI_Testsome(count, requests, completed, indices, statuses);
+  log->polled(*completed != 0, kCall);
+  if (*completed == 0) return result;
+  note_some(*log, *completed, indices, kCall);
+  completing.returned();
+  return result;
+}
+
+}  // namespace
+
+const std::vector<Version>& completions() {
+  static const std::vector<Version> all{
+      version("MPI_Wait", &wait),
+      version("MPI_Waitall", &waitall),
+      version("MPI_Waitany", &waitany),
+      version("MPI_Waitsome", &waitsome),
+      version("MPI_Test", &test_one),
+      version("MPI_Testall", &testall),
+      version("MPI_Testany", &testany),
+      version("MPI_Testsome", &testsome),
+      version("MPI_Request_get_status", &request_get_status),
+      version("MPI_Request_get_status_all", &request_get_status_all),
+      version("MPI_Parrived", &parrived),
+      version("MPI_Win_test", &win_test),
+  };
+  return all;
+}
+
+}  // namespace tmpi::replay

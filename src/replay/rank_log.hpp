@@ -1,0 +1,126 @@
+// RankLog: the choices of one rank, in the order of its calls: written down (--record), given back (--replay), or given back
+// as far as a record goes and written down all the while. Whoever makes a choice asks with ahead() what the record says,
+// does it, and tells with note() what came of it. By the rank's own flow of control; does not suspend.
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <unordered_map>
+#include <vector>
+
+#include "replay/choice.hpp"
+#include "replay/chunk_writer.hpp"
+
+namespace tmpi::replay {
+
+/// What a receive or probe asks for. In replay a wildcard's is what it got when it was recorded.
+struct Envelope {
+  int source;
+  int tag;
+};
+
+/// Of a test or probe that may say that nothing is there yet.
+enum class Answer : std::uint8_t {
+  kFree,  ///< look
+  kNo,    ///< it said no
+  kYes,   ///< it said yes: wait until that is so
+};
+
+/// Where a replay departs from its record.
+struct Departure {
+  std::uint64_t choice;  ///< counted from 1, of the rank
+  std::string recorded;
+  std::string asked;
+};
+
+class RankLog {
+ public:
+  /// Either may be missing: `file`, and `record`, which outlives the log.
+  RankLog(int rank, ChunkFile* file, const std::string* record);
+
+  /// What the record says is next, and that it is being done by `call`; null if nothing is recorded here: there is no
+  /// record, or its end, which is not the rank's, has come. Leaves by depart() if something else is recorded.
+  const Choice* ahead(ChoiceKind kind, const char* call);
+  /// It has been done. In replay it is what was recorded, or the replay departs.
+  void note(const Choice& choice, const char* call);
+
+  /// The same for calls that say yes or no.
+  Answer poll(const char* call);
+  void polled(bool yes, const char* call);
+
+  /// A nonblocking receive with a wildcard is posted, or a persistent one started: its number, and what it is to ask for.
+  std::uint32_t post(Envelope& wanted);
+  void posted(const void* request, std::uint32_t number) { open_[request] = number; }
+  /// Its number, until it is complete or freed; none if it is no such receive.
+  std::optional<std::uint32_t> number_of(const void* request) const {
+    const auto found = open_.find(request);
+    return found == open_.end() ? std::nullopt : std::optional(found->second);
+  }
+  bool any_open() const noexcept { return !open_.empty(); }
+  /// It is complete: took this message, or none.
+  void completed(const void* request, std::optional<Envelope> took, const char* call);
+  void forget(const void* request) { open_.erase(request); }
+
+  /// Persistent receives with wildcards, and what each asks for.
+  std::unordered_map<const void*, Envelope>& persistent() noexcept { return persistent_; }
+
+  /// Times, of a few clocks, in nanoseconds: what the program gets.
+  std::int64_t time(unsigned clock, std::int64_t now, const char* call);
+
+  /// The rank has come to its end.
+  void end();
+
+  // For reports; any thread.
+  int rank() const noexcept { return rank_; }
+  std::uint64_t choices() const noexcept { return done_.load(std::memory_order_relaxed); }
+  /// The call that is doing what was recorded, null: none.
+  const char* doing() const noexcept { return doing_.load(std::memory_order_relaxed); }
+  /// What is recorded for it, without texts and indices.
+  Choice recorded() const;
+  /// The replay has not come to the end of the record.
+  bool more_recorded() const noexcept { return replays_ && next_.kind != ChoiceKind::kEnd; }
+  /// Why this rank's record does not repeat it; null: it does. The texts live as long as the process.
+  std::atomic<const char*> spoilt{nullptr};
+
+  /// Ends the job with a sentence; set by whoever hosts the ranks. Does not return.
+  static void (*depart)(RankLog& log, const char* call, const Departure& departure);
+
+ private:
+  void advance();
+  void scan(std::string_view record);
+  void write(const Choice& choice);
+  [[noreturn]] void leave(const char* call, const std::string& asked);
+
+  struct Took {
+    bool known = false;
+    Envelope envelope{};
+  };
+
+  const int rank_;
+  std::unique_ptr<ChunkWriter> out_;
+  int out_tag_ = 0;
+  std::string bytes_;
+  std::uint64_t nos_ = 0;  ///< that the last choice written says
+
+  std::string_view in_;
+  int in_tag_ = 0;
+  Choice next_;
+  bool replays_ = false;    ///< next_ is there
+  std::uint64_t said_ = 0;  ///< of a kPoll: how many noes it has given back
+  std::vector<Took> took_;  ///< by number of a nonblocking receive, all of the record
+
+  std::uint32_t posts_ = 0;
+  std::int64_t completions_ = 0;  ///< of receives with numbers
+  std::unordered_map<const void*, std::uint32_t> open_;
+  std::unordered_map<const void*, Envelope> persistent_;
+  static constexpr unsigned kClocks = 8;
+  std::int64_t last_time_[kClocks] = {};
+  std::atomic<std::uint64_t> done_{0};
+  std::atomic<const char*> doing_{nullptr};
+};
+
+}  // namespace tmpi::replay

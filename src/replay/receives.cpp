@@ -1,0 +1,221 @@
+// Receives and probes with wildcards, and tests whether a message is there. MPI report, 3.2.4, 3.8.1, 3.8.2.
+#include "mpi/rank/call.hpp"
+#include "mpi/request/request.hpp"
+#include "mpix.h"
+#include "replay/logs.hpp"
+
+namespace tmpi::replay {
+namespace {
+
+RankLog* log_of_wild(int source, int tag) noexcept {
+  return is_wild(source, tag) ? log_of_caller() : nullptr;
+}
+
+template <class Count, auto kNext>
+int recv(void* buffer, Count count, MPI_Datatype type, int source, int tag, MPI_Comm comm,
+         MPI_Status* status) {
+  RankLog* const log = log_of_wild(source, tag);
+  if (log == nullptr) return kNext(buffer, count, type, source, tag, comm, status);
+  Receiving receiving(*log, ChoiceKind::kReceive, "MPI_Recv", source, tag, status);
+  return receiving.returned(
+      kNext(buffer, count, type, receiving.source(), receiving.tag(), comm, receiving.status()));
+}
+
+template <class Count, auto kNext>
+int sendrecv(const void* out, Count out_count, MPI_Datatype out_type, int dest, int out_tag, void* in,
+             Count in_count, MPI_Datatype in_type, int source, int tag, MPI_Comm comm, MPI_Status* status) {
+  RankLog* const log = log_of_wild(source, tag);
+  if (log == nullptr)
+    return kNext(out, out_count, out_type, dest, out_tag, in, in_count, in_type, source, tag, comm, status);
+  Receiving receiving(*log, ChoiceKind::kReceive, "MPI_Sendrecv", source, tag, status);
+  return receiving.returned(kNext(out, out_count, out_type, dest, out_tag, in, in_count, in_type,
+                                  receiving.source(), receiving.tag(), comm, receiving.status()));
+}
+
+template <class Count, auto kNext>
+int sendrecv_replace(void* buffer, Count count, MPI_Datatype type, int dest, int out_tag, int source, int tag,
+                     MPI_Comm comm, MPI_Status* status) {
+  RankLog* const log = log_of_wild(source, tag);
+  if (log == nullptr) return kNext(buffer, count, type, dest, out_tag, source, tag, comm, status);
+  Receiving receiving(*log, ChoiceKind::kReceive, "MPI_Sendrecv_replace", source, tag, status);
+  return receiving.returned(kNext(buffer, count, type, dest, out_tag, receiving.source(), receiving.tag(),
+                                  comm, receiving.status()));
+}
+
+/// A nonblocking receive with a wildcard: `start(source, tag)` posts it and gives its request.
+template <class Start>
+int post(RankLog& log, int source, int tag, MPI_Request* request, Start&& start) {
+  Envelope wanted{source, tag};
+  const std::uint32_t number = log.post(wanted);
+  const int result = start(wanted.source, wanted.tag);
+  if (result == MPI_SUCCESS) log.posted(*request, number);
+  return result;
+}
+
+template <class Count, auto kNext>
+int irecv(void* buffer, Count count, MPI_Datatype type, int source, int tag, MPI_Comm comm,
+          MPI_Request* request) {
+  RankLog* const log = log_of_wild(source, tag);
+  if (log == nullptr) return kNext(buffer, count, type, source, tag, comm, request);
+  return post(*log, source, tag, request,
+              [&](int from, int with) { return kNext(buffer, count, type, from, with, comm, request); });
+}
+
+template <class Count, auto kNext>
+int isendrecv(const void* out, Count out_count, MPI_Datatype out_type, int dest, int out_tag, void* in,
+              Count in_count, MPI_Datatype in_type, int source, int tag, MPI_Comm comm,
+              MPI_Request* request) {
+  RankLog* const log = log_of_wild(source, tag);
+  if (log == nullptr)
+    return kNext(out, out_count, out_type, dest, out_tag, in, in_count, in_type, source, tag, comm, request);
+  return post(*log, source, tag, request, [&](int from, int with) {
+    return kNext(out, out_count, out_type, dest, out_tag, in, in_count, in_type, from, with, comm, request);
+  });
+}
+
+template <class Count, auto kNext>
+int isendrecv_replace(void* buffer, Count count, MPI_Datatype type, int dest, int out_tag, int source,
+                      int tag, MPI_Comm comm, MPI_Request* request) {
+  RankLog* const log = log_of_wild(source, tag);
+  if (log == nullptr) return kNext(buffer, count, type, dest, out_tag, source, tag, comm, request);
+  return post(*log, source, tag, request, [&](int from, int with) {
+    return kNext(buffer, count, type, dest, out_tag, from, with, comm, request);
+  });
+}
+
+template <class Count, auto kNext>
+int recv_init(void* buffer, Count count, MPI_Datatype type, int source, int tag, MPI_Comm comm,
+              MPI_Request* request) {
+  const int result = kNext(buffer, count, type, source, tag, comm, request);
+  RankLog* const log = log_of_wild(source, tag);
+  if (log != nullptr && result == MPI_SUCCESS) log->persistent()[*request] = {source, tag};
+  return result;
+}
+
+/// A persistent receive with a wildcard is a new one each time it is started.
+void prepare_start(RankLog& log, MPI_Request request) {
+  const auto found = log.persistent().find(request);
+  if (found == log.persistent().end()) return;
+  Envelope wanted = found->second;
+  log.posted(request, log.post(wanted));
+  auto& started = *reinterpret_cast<mpi::Request*>(request);
+  started.peer = wanted.source;
+  started.tag = wanted.tag;
+}
+
+int start(MPI_Request* request) {
+  RankLog* const log = log_of_caller();
+  if (log != nullptr && request != nullptr && !log->persistent().empty()) prepare_start(*log, *request);
+  return PMPI_Start(request);
+}
+
+int startall(int count, MPI_Request* requests) {
+  RankLog* const log = log_of_caller();
+  if (log != nullptr && requests != nullptr && !log->persistent().empty()) {
+    for (int i = 0; i < count; ++i) prepare_start(*log, requests[i]);
+  }
+  return PMPI_Startall(count, requests);
+}
+
+int request_free(MPI_Request* request) {
+  RankLog* const log = log_of_caller();
+  if (log != nullptr && request != nullptr) {
+    log->forget(*request);
+    log->persistent().erase(*request);
+  }
+  return PMPI_Request_free(request);
+}
+
+int probe(int source, int tag, MPI_Comm comm, MPI_Status* status) {
+  RankLog* const log = log_of_wild(source, tag);
+  if (log == nullptr) return PMPI_Probe(source, tag, comm, status);
+  Receiving receiving(*log, ChoiceKind::kProbe, "MPI_Probe", source, tag, status);
+  return receiving.returned(PMPI_Probe(receiving.source(), receiving.tag(), comm, receiving.status()));
+}
+
+int mprobe(int source, int tag, MPI_Comm comm, MPI_Message* message, MPI_Status* status) {
+  RankLog* const log = log_of_wild(source, tag);
+  if (log == nullptr) return PMPI_Mprobe(source, tag, comm, message, status);
+  Receiving receiving(*log, ChoiceKind::kProbe, "MPI_Mprobe", source, tag, status);
+  return receiving.returned(
+      PMPI_Mprobe(receiving.source(), receiving.tag(), comm, message, receiving.status()));
+}
+
+/// Both calls that say whether a message is there. `look(source, tag, status)`: now; `wait` likewise: until it is.
+template <class Look, class Wait>
+int look_for(RankLog& log, const char* call, int source, int tag, int* flag, MPI_Status* status, Look&& look,
+             Wait&& wait) {
+  const Answer answer = log.poll(call);
+  if (answer == Answer::kNo) {
+    *flag = 0;
+    log.polled(false, call);
+    return PMPIX_Yield();
+  }
+  MPI_Status own;
+  if (status == MPI_STATUS_IGNORE) status = &own;
+  if (answer == Answer::kFree) {
+    *flag = 0;
+    const int result = look(source, tag, status);
+    if (result != MPI_SUCCESS) return result;
+    log.polled(*flag != 0, call);
+    if (*flag != 0 && is_wild(source, tag))
+      return Receiving(log, ChoiceKind::kProbe, call, source, tag, status).returned(result);
+    return result;
+  }
+  log.polled(true, call);
+  *flag = 1;
+  if (!is_wild(source, tag)) return wait(source, tag, status);
+  Receiving receiving(log, ChoiceKind::kProbe, call, source, tag, status);
+  return receiving.returned(wait(receiving.source(), receiving.tag(), receiving.status()));
+}
+
+int iprobe(int source, int tag, MPI_Comm comm, int* flag, MPI_Status* status) {
+  RankLog* const log = flag == nullptr ? nullptr : log_of_caller();
+  if (log == nullptr) return PMPI_Iprobe(source, tag, comm, flag, status);
+  return look_for(
+      *log, "MPI_Iprobe", source, tag, flag, status,
+      [&](int from, int with, MPI_Status* found) { return PMPI_Iprobe(from, with, comm, flag, found); },
+      [&](int from, int with, MPI_Status* found) { return PMPI_Probe(from, with, comm, found); });
+}
+
+int improbe(int source, int tag, MPI_Comm comm, int* flag, MPI_Message* message, MPI_Status* status) {
+  RankLog* const log = flag == nullptr ? nullptr : log_of_caller();
+  if (log == nullptr) return PMPI_Improbe(source, tag, comm, flag, message, status);
+  return look_for(
+      *log, "MPI_Improbe", source, tag, flag, status,
+      [&](int from, int with, MPI_Status* found) {
+        return PMPI_Improbe(from, with, comm, flag, message, found);
+      },
+      [&](int from, int with, MPI_Status* found) { return PMPI_Mprobe(from, with, comm, message, found); });
+}
+
+}  // namespace
+
+const std::vector<Version>& receives() {
+  static const std::vector<Version> all{
+      version("MPI_Recv", &recv<int, &PMPI_Recv>),
+      version("MPI_Recv_c", &recv<MPI_Count, &PMPI_Recv_c>),
+      version("MPI_Sendrecv", &sendrecv<int, &PMPI_Sendrecv>),
+      version("MPI_Sendrecv_c", &sendrecv<MPI_Count, &PMPI_Sendrecv_c>),
+      version("MPI_Sendrecv_replace", &sendrecv_replace<int, &PMPI_Sendrecv_replace>),
+      version("MPI_Sendrecv_replace_c", &sendrecv_replace<MPI_Count, &PMPI_Sendrecv_replace_c>),
+      version("MPI_Irecv", &irecv<int, &PMPI_Irecv>),
+      version("MPI_Irecv_c", &irecv<MPI_Count, &PMPI_Irecv_c>),
+      version("MPI_Isendrecv", &isendrecv<int, &PMPI_Isendrecv>),
+      version("MPI_Isendrecv_c", &isendrecv<MPI_Count, &PMPI_Isendrecv_c>),
+      version("MPI_Isendrecv_replace", &isendrecv_replace<int, &PMPI_Isendrecv_replace>),
+      version("MPI_Isendrecv_replace_c", &isendrecv_replace<MPI_Count, &PMPI_Isendrecv_replace_c>),
+      version("MPI_Recv_init", &recv_init<int, &PMPI_Recv_init>),
+      version("MPI_Recv_init_c", &recv_init<MPI_Count, &PMPI_Recv_init_c>),
+      version("MPI_Start", &start),
+      version("MPI_Startall", &startall),
+      version("MPI_Request_free", &request_free),
+      version("MPI_Probe", &probe),
+      version("MPI_Mprobe", &mprobe),
+      version("MPI_Iprobe", &iprobe),
+      version("MPI_Improbe", &improbe),
+  };
+  return all;
+}
+
+}  // namespace tmpi::replay

@@ -1,0 +1,170 @@
+#include "replay/replay.hpp"
+
+#include <fmt/format.h>
+
+#include <atomic>
+#include <cstring>
+#include <memory>
+#include <mutex>
+#include <string_view>
+
+#include "mpi/rank/callbacks.hpp"
+#include "mpi/rank/forked.hpp"
+#include "mpi/rank/threads.hpp"
+#include "replay/clocks.hpp"
+#include "replay/logs.hpp"
+#include "replay/record_file.hpp"
+
+namespace tmpi::replay {
+namespace {
+
+constexpr std::size_t kMostSentences = 20;
+
+struct Logs {
+  ReplayOptions options;
+  ChunkFile* file = nullptr;  // null: nothing is recorded
+  std::optional<Record> record;
+  std::vector<std::atomic<RankLog*>>
+      ranks;  // by local index; null: the rank has made no choice yet. Release, acquire
+};
+
+Logs* the_logs = nullptr;  // written before any rank runs; lives as long as the process
+
+RankLog* make_log(const mpi::Rank& rank) {
+  const std::string* record = nullptr;
+  if (the_logs->record) {
+    const auto found = the_logs->record->ranks.find(rank.world_rank);
+    static const std::string nothing;
+    record = found == the_logs->record->ranks.end() ? &nothing : &found->second;
+  }
+  return new RankLog(rank.world_rank, the_logs->file, record);
+}
+
+/// Of a rank whose flow of control is the only one that makes it.
+RankLog& log_of(const mpi::Rank& rank) {
+  std::atomic<RankLog*>& place = the_logs->ranks[static_cast<std::size_t>(rank.local_index)];
+  RankLog* log = place.load(std::memory_order_acquire);
+  if (log == nullptr) [[unlikely]] {
+    log = make_log(rank);
+    place.store(log, std::memory_order_release);
+  }
+  return *log;
+}
+
+constexpr const char* kThreads = "threads that it has created call MPI, in an order that is not recorded";
+
+void depart(RankLog& log, const char* call, const Departure& where) {
+  mpi::Rank& rank = *mpi::calling_rank();
+  const std::string text = fmt::format(
+      "rank {} on {}: {}: the replay departs from {} at choice {} of this rank. Recorded is {}; the program "
+      "asks for {}. "
+      "Program, arguments and input must be those that were recorded; what else can make a run differ is in "
+      "docs/guide/wrong.md",
+      log.rank(), mpi::job()->host(), call, the_logs->options.replay, where.choice, where.recorded,
+      where.asked);
+  mpi::callbacks().abort_job(rank, MPI_ERR_OTHER, text);
+}
+
+const Version* find(const std::vector<Version>& versions, std::string_view name) {
+  for (const Version& version : versions) {
+    if (name == version.name) return &version;
+  }
+  return nullptr;
+}
+
+/// What a rank is doing that was recorded, for a replay that has come to a standstill.
+std::string standstill(const RankLog& log, const char* call) {
+  return fmt::format("replay: rank {} is at its choice {}, in {}. Recorded is {}", log.rank(),
+                     log.choices() + 1, call, describe(log.recorded()));
+}
+
+}  // namespace
+
+Clocks& clocks() noexcept {
+  static Clocks all;
+  return all;
+}
+
+RankLog* log_of_caller() noexcept {
+  const mpi::Rank* const rank = mpi::in_forked_child() ? nullptr : mpi::calling_rank();
+  if (rank == nullptr) return nullptr;
+  if (mpi::is_main_flow()) return &log_of(*rank);
+  spoil(kThreads);
+  return nullptr;
+}
+
+void spoil(const char* why) noexcept {
+  const mpi::Rank* const rank = mpi::calling_rank();
+  if (rank == nullptr) return;
+  RankLog* const log =
+      the_logs->ranks[static_cast<std::size_t>(rank->local_index)].load(std::memory_order_acquire);
+  if (log != nullptr)
+    log->spoilt.store(why, std::memory_order_relaxed);
+  else if (mpi::is_main_flow())
+    log_of(*rank).spoilt.store(why, std::memory_order_relaxed);
+}
+
+Result<void> begin(const ReplayOptions& options) {
+  auto logs = std::make_unique<Logs>();
+  logs->options = options;
+  if (!options.replay.empty()) {
+    Result<Record> record = read_record(options.replay);
+    if (!record) return Failure{fmt::format("--replay {}: {}", options.replay, record.message())};
+    logs->record = *std::move(record);
+  }
+  if (!options.record.empty()) {
+    Result<ChunkFile*> file = ChunkFile::open(options.record, options.node);
+    if (!file)
+      return Failure{fmt::format("--record {}: on host {}: {}. All hosts of the job must see the file",
+                                 options.record, mpi::job()->host(), file.message())};
+    logs->file = *file;
+  }
+  logs->ranks = std::vector<std::atomic<RankLog*>>(static_cast<std::size_t>(mpi::job()->most_local()));
+  the_logs = logs.release();
+  RankLog::depart = &depart;
+  return {};
+}
+
+const void* version_of(const char* name) noexcept {
+  if (the_logs == nullptr) return nullptr;
+  std::string_view wanted = name;
+  if (wanted.starts_with("PMPI")) wanted.remove_prefix(1);
+  for (const auto* versions :
+       {&receives(), &completions(), &surroundings(), &not_recorded(), &system_functions()}) {
+    if (const Version* found = find(*versions, wanted)) return found->function;
+  }
+  return nullptr;
+}
+
+void call_for_times(const void* (*function_of)(const char* name)) noexcept {
+  if (const void* own = function_of("clock_gettime")) std::memcpy(&clocks().clock_gettime, &own, sizeof own);
+  if (const void* own = function_of("gettimeofday")) std::memcpy(&clocks().gettimeofday, &own, sizeof own);
+}
+
+std::vector<std::string> finish(bool early) {
+  static std::atomic<bool> finished{false};
+  std::vector<std::string> sentences;
+  if (the_logs == nullptr || finished.exchange(true)) return sentences;
+  for (const std::atomic<RankLog*>& place : the_logs->ranks) {
+    RankLog* const log = place.load(std::memory_order_acquire);
+    if (log == nullptr) continue;
+    if (!early) log->end();
+    if (sentences.size() >= kMostSentences) continue;
+    if (const char* why = log->spoilt.load(std::memory_order_relaxed))
+      sentences.push_back(fmt::format("warning: a replay may not repeat rank {}: {}", log->rank(), why));
+    if (const char* call = log->doing(); early && call != nullptr)
+      sentences.push_back(standstill(*log, call));
+    if (!early && log->more_recorded()) {
+      sentences.push_back(fmt::format(
+          "warning: rank {} has come to its end after {} choices, but more is recorded: next is {}",
+          log->rank(), log->choices(), describe(log->recorded())));
+    }
+  }
+  if (the_logs->file != nullptr && the_logs->file->full()) {
+    sentences.push_back(fmt::format("warning: --record {}: the record is not complete: {}",
+                                    the_logs->options.record, the_logs->file->why()));
+  }
+  return sentences;
+}
+
+}  // namespace tmpi::replay
