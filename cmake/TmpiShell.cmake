@@ -6,7 +6,7 @@ endif()
 set(share ${CMAKE_BINARY_DIR}/share)
 set(generators generate_manuals.py generate_completions.py program_options.py manuals/tmpi.7.in)
 list(TRANSFORM generators PREPEND ${CMAKE_CURRENT_SOURCE_DIR}/)
-set(described tmpirun tmpicc tmpicxx tmpifort tmpi-advise tmpi-report tmpi-info)
+set(described tmpirun tmpicc tmpicxx tmpifort tmpi-advise tmpi-report tmpi-top tmpi-info)
 add_custom_command(OUTPUT ${share}/made
                    COMMAND ${CMAKE_COMMAND} -E rm -rf ${share} # other names of programs may have been others
                    COMMAND ${Python3_EXECUTABLE} -B ${CMAKE_CURRENT_SOURCE_DIR}/generate_manuals.py ${PROJECT_VERSION} ${CMAKE_BINARY_DIR}/bin ${share}/man ${mpi_names}

@@ -78,6 +78,7 @@ ROOMS = {
     "launch/plan": "base net launch/system launch/options launch/attach",
     "launch/report": "base observe report launch/system launch/spec",
     "launch/launcher": "include base net mpi replay launch/system launch/wire launch/spec launch/options launch/attach launch/plan launch/report launch/ports launch/neighbours",
+    "launch/top": "base launch/system launch/wire launch/neighbours",
     "launch/control": "base sched net launch/wire launch/spec",
     "launch/node": "include base ult timers sched net mpi observe check replay privatize launch/system launch/wire launch/spec launch/ports launch/neighbours launch/control",
     "launch/library": "include base net sched mpi privatize launch/system launch/ports",

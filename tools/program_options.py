@@ -19,6 +19,7 @@ PROGRAMS = {
     "tmpi-gdb": ("debug the ranks of a node process", ["--help"]),
     "tmpi-advise": ("say from a profile what would make a job faster", ["--help"]),
     "tmpi-report": ("make a page for the browser from profiles", ["--help"]),
+    "tmpi-top": ("show what a running job does, as it goes on", ["--help"]),
     "tmpi-info": ("list what tools can ask the library", ["--help"]),
     "tmpi-node": ("node process of a job of tmpirun", None),
     "tmpi-slurm": ("gather the node processes of a job in an allocation of Slurm", None),

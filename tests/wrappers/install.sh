@@ -9,7 +9,7 @@ for file in bin/tmpirun bin/tmpicc bin/tmpicxx bin/mpicc bin/mpiexec include/mpi
   lib/tmpi/fortran/mpi_f08.f90 lib/pkgconfig/tmpi-fortran.pc lib/libtmpi-shim.so \
   lib/libmpi_abi.so.1 lib/libmpi_abi.so.0 lib/libmpi_abi.so lib/libmpifort_abi.so.1 lib/libmpifort_abi.so.0 bin/mpicc_abi bin/mpicxx_abi \
   bin/mpifort_abi lib/tmpi/start.o lib/pkgconfig/tmpi.pc lib/cmake/tmpi/tmpiConfig.cmake share/doc/tmpi/README.md \
-  share/doc/tmpi/docs/README.md bin/tmpi-advise bin/tmpi-gdb share/tmpi/tmpi_gdb.py share/tmpi/tmpi_debugger/commands.py \
+  share/doc/tmpi/docs/README.md bin/tmpi-advise bin/tmpi-gdb bin/tmpi-top share/tmpi/tmpi_gdb.py share/tmpi/tmpi_debugger/commands.py \
   share/modulefiles/tmpi share/man/man1/tmpirun.1 share/man/man1/mpicc.1 share/man/man7/tmpi.7 share/bash-completion/completions/mpirun \
   share/zsh/site-functions/_tmpirun share/fish/vendor_completions.d/tmpirun.fish; do
   [ -e "$moved/$file" ] || { echo "$file is not installed"; exit 1; }

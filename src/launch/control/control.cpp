@@ -266,8 +266,11 @@ void Control::on_state_dump_wanted(std::uint16_t detail) {
   if (detail > kStateDumpUnlessHandled && give_to_ranks(detail - kStateDumpUnlessHandled))
     return append_frame(sending_, FrameType::kStateDump, -1, 1, {});
   const StateDump dump = state_dump_();
-  if (const std::string stacks = pack(stacks_(dump)); stacks.size() <= kMaxPayload)
+  if (detail == kStateDumpFigures) {
+    append_frame(sending_, FrameType::kFigures, -1, 0, packed(figures_()));
+  } else if (const std::string stacks = pack(stacks_(dump)); stacks.size() <= kMaxPayload) {
     append_frame(sending_, FrameType::kStacks, -1, 0, stacks);
+  }
   append_frame(sending_, FrameType::kStateDump, -1, 0, pack(dump));
 }
 

@@ -20,6 +20,7 @@
 #include "launch/control/outbox.hpp"
 #include "launch/control/wireup.hpp"
 #include "launch/spec/node_spec.hpp"
+#include "launch/wire/figures.hpp"
 #include "launch/wire/frames.hpp"
 #include "launch/wire/stacks.hpp"
 #include "launch/wire/state_dump.hpp"
@@ -110,6 +111,9 @@ class Control {
   /// start().
   void set_end_report(std::vector<EndReportFrame> (*end_report)()) { end_report_ = end_report; }
 
+  /// What cores and ranks do, where somebody wants to know: called by the control thread. Before start().
+  void set_figures(NodeFigures (*figures)()) { figures_ = figures; }
+
   /// Called by the control thread every kWatchPeriod; what it returns, if anything, becomes a warning. Before
   /// start() or later.
   void set_watch(std::string (*watch)()) {
@@ -153,6 +157,7 @@ class Control {
   StateDump (*state_dump_)();
   Stacks (*stacks_)(const StateDump& dump);
   std::vector<EndReportFrame> (*end_report_)() = nullptr;
+  NodeFigures (*figures_)() = nullptr;
   void (*quiescence_handler_)(const Frame& question, std::string& out) = nullptr;
   std::atomic<void (*)(const Frame& frame)> world_handler_{
       nullptr};  // release, acquire: what it needs is there

@@ -60,6 +60,8 @@ void FrameHandler::on_frame(Node& node, const Frame& frame) {
       return job_.state_dumps.answered(node, frame.payload, frame.header.detail != 0);
     case FrameType::kStacks:
       return job_.state_dumps.add_stacks(node, frame.payload);
+    case FrameType::kFigures:
+      return job_.state_dumps.add_figures(node, frame.payload);
     case FrameType::kEnd:
       return on_end(node, frame);
     case FrameType::kDone:

@@ -51,6 +51,9 @@ struct Job {
   JobDoor door{[this](FrameType question, int caller) {
     if (question == FrameType::kDoorStacks)
       state_dumps.request_stacks([this, caller](const std::string& text) { door.answer(caller, text); });
+    if (question == FrameType::kDoorFigures)
+      state_dumps.request_figures(settings.job.apps.front().program,
+                                  [this, caller](const std::string& text) { door.answer(caller, text); });
   }};
   SpawnedWorlds worlds{plan, nodes, ranks};
   PortDesk ports{plan, nodes, settings.job.apps.front().arguments.front(),

@@ -7,6 +7,7 @@
 #include <utility>
 #include <vector>
 
+#include "launch/wire/figures.hpp"
 #include "launch/wire/stacks.hpp"
 #include "launch/wire/state_dump.hpp"
 
@@ -42,6 +43,19 @@ class StateDumpRequest {
     stacks_.insert(stacks_.end(), std::make_move_iterator(stacks.begin()),
                    std::make_move_iterator(stacks.end()));
   }
+  /// The figures of a node process, which come before its answer.
+  void add(NodeFigures figures) { figures_.nodes.push_back(std::move(figures)); }
+  /// Nothing else is wanted; `program` is the job's.
+  void want_figures(std::string program) {
+    wants_figures_ = true;
+    figures_.program = std::move(program);
+  }
+  bool wants_figures() const { return wants_figures_; }
+  JobFigures figures() const {
+    JobFigures all = figures_;
+    all.dump = pack(dump());
+    return all;
+  }
   /// The node process will not answer any more.
   void forget(int node) {
     if (waits_for(node)) waits_[static_cast<std::size_t>(node)] = false;
@@ -69,6 +83,8 @@ class StateDumpRequest {
   std::vector<bool> waits_;  // by node
   StateDump entries_;
   Stacks stacks_;
+  bool wants_figures_ = false;
+  JobFigures figures_;
 };
 
 }  // namespace tmpi::launch

@@ -29,6 +29,12 @@ void StateDumps::request_stacks(StateDumpRequest::Asker asker) {
   ask({{}, false, std::move(asker)}, 0);
 }
 
+void StateDumps::request_figures(std::string program, StateDumpRequest::Asker asker) {
+  StateDumpRequest request{{}, false, std::move(asker)};
+  request.want_figures(std::move(program));
+  ask(std::move(request), kStateDumpFigures);
+}
+
 void StateDumps::ask(StateDumpRequest request, std::uint16_t detail) {
   nodes_.for_each_running([&](Node& node) {
     if (!node.control_open()) return;
@@ -47,6 +53,12 @@ StateDumpRequest* StateDumps::oldest_that_waits_for(int node) {
 
 void StateDumps::add_stacks(const Node& node, std::string_view payload) {
   if (StateDumpRequest* request = oldest_that_waits_for(node.number())) request->add(unpack_stacks(payload));
+}
+
+void StateDumps::add_figures(const Node& node, std::string_view payload) {
+  StateDumpRequest* const request = oldest_that_waits_for(node.number());
+  Result<NodeFigures> figures = unpacked<NodeFigures>(payload, "a node process's figures are cut short");
+  if (request != nullptr && figures) request->add(*std::move(figures));
 }
 
 void StateDumps::answered(const Node& node, std::string_view payload, bool handled) {
@@ -93,6 +105,7 @@ std::string StateDumps::processes() const {
 }
 
 void StateDumps::show(const StateDumpRequest& request) {
+  if (request.wants_figures()) return request.asker()(packed(request.figures()));
   const std::string tree = any_known(request.stacks()) ? describe_tree(request.stacks()) : "";
   const std::string dump = describe(request.dump());
   if (request.shown()) {

@@ -26,8 +26,11 @@ class StateDumps {
   void request_unless_handled(int signal, const std::string& title);
   /// Hands the stacks of all ranks to `asker`, as text, when all have answered.
   void request_stacks(StateDumpRequest::Asker asker);
-  /// kStacks: what belongs to the node process's next answer.
+  /// Hands a packed JobFigures to `asker`. `program`: the job's.
+  void request_figures(std::string program, StateDumpRequest::Asker asker);
+  /// kStacks, kFigures: what belongs to the node process's next answer.
   void add_stacks(const Node& node, std::string_view payload);
+  void add_figures(const Node& node, std::string_view payload);
   /// An answer (the payload of kStateDump). `handled`: a rank there handles the signal.
   void answered(const Node& node, std::string_view payload, bool handled);
   /// A node process has ended, and will not answer any more.

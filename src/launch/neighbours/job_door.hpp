@@ -1,5 +1,5 @@
 // JobDoor: how a running job is asked something: a socket in the user's directory of jobs (job_directory.hpp), named after
-// tmpirun's process id. Who asks sends one frame (kDoorStacks) and gets one (kDoorAnswer); as often as he
+// tmpirun's process id. Who asks sends one frame (kDoorStacks, kDoorFigures) and gets one (kDoorAnswer); as often as he
 // likes. Only processes of the same user get through. tmpirun's one thread; nothing waits but in the functions for those
 // who ask.
 #pragma once

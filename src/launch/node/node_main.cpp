@@ -18,6 +18,7 @@
 #include "launch/node/crash_report.hpp"
 #include "launch/node/deadlock_watch.hpp"
 #include "launch/node/library_report.hpp"
+#include "launch/node/node_figures.hpp"
 #include "launch/node/node_job.hpp"
 #include "launch/node/rank_stacks.hpp"
 #include "launch/node/remote_start.hpp"
@@ -73,6 +74,7 @@ const AppSpec& first_program(const Assignment& assignment) {
   enable_process_barrier();  // for the scheduler; here, there is one thread
   Control& control = Control::create(std::move(beginning.wireup), &state_dump, &rank_stacks);
   control.set_end_report(&end_report);
+  control.set_figures(&node_figures);
   if (beginning.output >= 0) control.forward(beginning.output, 1);
   Result<Assignment> assignment = control.receive_job();
   if (assignment) start_again_if_needed(control, *assignment, beginning);

@@ -54,6 +54,7 @@ enum class FrameType : std::uint16_t {
   kWayJoined = 20,    // answer to kWayJoin: WayAnswer
   kWayLost = 21,      // a node process of another job does not answer any more: WayAnswer
   kStacks = 22,       // stacks of the ranks (stacks.hpp): before the answer to kStateDumpWanted
+  kFigures = 23,      // NodeFigures (figures.hpp): the same, where these were wanted
   // tmpirun -> node process
   kJob = 64,                 // the job description (job_spec.hpp)
   kStdin = 65,               // input for the ranks that read it; empty: end of file
@@ -82,9 +83,10 @@ enum class FrameType : std::uint16_t {
   kLinkBye = 135,        // the job has ended; detail 1: not by itself, and a sentence
   kLinkVerdict = 136,    // LinkVerdict: what a call has brought is taken; detail 1: it is not wanted any more
   // whoever asks a running job -> its tmpirun (job_door.hpp)
-  kDoorStacks = 160,  // where are all ranks, and how have they got there?
+  kDoorStacks = 160,   // where are all ranks, and how have they got there?
+  kDoorFigures = 161,  // what do cores and ranks do?
   // tmpirun -> whoever asks
-  kDoorAnswer = 176,  // text
+  kDoorAnswer = 176,  // text; JobFigures
 };
 
 /// Its payload must not stay in memory.
@@ -92,9 +94,10 @@ constexpr bool has_secret(FrameType type) noexcept {
   return type == FrameType::kJob || type == FrameType::kWayPrepare || type == FrameType::kLinkKey;
 }
 
-/// Details of kStateDumpWanted: the job is killed after it; signal N is for the ranks if one handles it, and then nobody
+/// Details of kStateDumpWanted: the job is killed after it; figures are wanted, and no stacks; signal N is for the ranks if one handles it, and then nobody
 /// wants a state dump (kStateDumpUnlessHandled + N).
 inline constexpr std::uint16_t kStateDumpThenKill = 1;
+inline constexpr std::uint16_t kStateDumpFigures = 2;
 inline constexpr std::uint16_t kStateDumpUnlessHandled = 256;
 
 enum class NoticeKind : std::uint16_t {
