@@ -28,6 +28,7 @@
 #include "launch/system/no_memory.hpp"
 #include "launch/system/process_name.hpp"
 #include "launch/system/program_path.hpp"
+#include "launch/system/valgrind.hpp"
 #include "launch/system/version.hpp"
 #include "mpi/coll/preferences.hpp"
 #include "net/transport.hpp"
@@ -82,6 +83,7 @@ const AppSpec& first_program(const Assignment& assignment) {
   if (assignment && assignment->node.nodes() > 1) net::prepare_process(assignment->job.net);
   control.start();
   if (!assignment) control.end_job(EndKind::kStartFailed, -1, 1, assignment.message());
+  if (under_valgrind()) control.end_job(EndKind::kStartFailed, -1, kExitUsage, kNotUnderValgrind);
   if (const Result<void> known = check_names(assignment->job); !known)
     control.end_job(EndKind::kStartFailed, -1, kExitUsage, known.message());
   if (assignment->node.remote) prepare_remote(control, *assignment);

@@ -14,6 +14,7 @@
 
 #include "launch/system/program_path.hpp"
 #include "launch/system/script.hpp"
+#include "launch/system/valgrind.hpp"
 #include "launch/system/variables.hpp"
 
 namespace tmpi::launch {
@@ -93,12 +94,7 @@ Result<Words> take_prefix(AppSpec& app) {
   const Prefix* prefix = prefix_of(app.program);
   while (prefix != nullptr && prefix->name == "env" && take_variables(app)) prefix = prefix_of(app.program);
   if (prefix == nullptr || is_of_tmpi(find_program(app.program, app.wdir).path)) return Words{};
-  if (prefix->name == "valgrind") {
-    return Failure{
-        "valgrind cannot run a process of many ranks, whose globals and thread-locals it does not find; run "
-        "the program "
-        "by itself under it, as a job of one rank: valgrind PROGRAM"};
-  }
+  if (prefix->name == "valgrind") return Failure{kNotUnderValgrind};
   const std::size_t at = find_behind(app.arguments, app.wdir, prefix->plain);
   if (at == 0) {
     if (app.arguments.size() == 1) return Words{};  // `tmpirun env` is as good a program as any

@@ -75,7 +75,7 @@ std::pair<World*, std::vector<Rank*>> Job::add_world(std::unique_ptr<World> adde
                                                      const std::vector<int>& node_of) {
   World& world = *worlds_.emplace_back(std::move(added));
   const auto here = static_cast<std::size_t>(std::ranges::count(node_of, placement_.node()));
-  auto& ranks = made_.emplace_back(std::make_unique<Rank[]>(here));
+  std::vector<Rank>& ranks = made_.emplace_back(here);
   std::vector<Rank*> mine;
   for (int i = 0; i < world.size; ++i) {
     if (node_of[static_cast<std::size_t>(i)] != placement_.node()) continue;

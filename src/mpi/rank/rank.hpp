@@ -147,10 +147,11 @@ class Job {
   friend struct FactsOfRanks;  // mpi/diagnose/debugger_facts.cpp
   Placement placement_;
   std::vector<std::unique_ptr<World>> worlds_;
-  std::vector<std::unique_ptr<Rank[]>> made_;  // with the worlds
-  std::vector<Rank*> local_;                   // room for most_local_: never moves
-  std::atomic<int> local_count_{0};            // release, acquire: ranks below are complete
-  std::atomic<int> end_{0};                    // the same for worlds
+  // With the worlds; never resized. Vectors, since they point at where their memory begins: leak checkers find it.
+  std::vector<std::vector<Rank>> made_;
+  std::vector<Rank*> local_;         // room for most_local_: never moves
+  std::atomic<int> local_count_{0};  // release, acquire: ranks below are complete
+  std::atomic<int> end_{0};          // the same for worlds
   int most_local_ = 0;
   std::size_t places_ = 0;
   Places by_world_rank_{nullptr, nullptr};  // null: on another node. Release, acquire
