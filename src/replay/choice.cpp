@@ -87,6 +87,10 @@ bool take_rest(std::string_view& bytes, int& last_tag, Choice& choice) {
       choice.cancelled = took == 0;
       return choice.cancelled || take_tag(took - 1, bytes, last_tag, choice);
     }
+    case ChoiceKind::kPlanned: {
+      std::uint64_t taken = 0;
+      return take_number(bytes, taken) && take_tag(taken, bytes, last_tag, choice);
+    }
     case ChoiceKind::kSome:
       return take_indices(bytes, choice);
     case ChoiceKind::kText:
@@ -130,6 +134,8 @@ std::string describe(const Choice& choice) {
       return "a name or random bytes";
     case ChoiceKind::kEnd:
       return "the end of the rank";
+    case ChoiceKind::kPlanned:
+      return "a receive or probe that is to take " + from();
   }
   return "?";
 }
@@ -145,7 +151,8 @@ const char* describe(ChoiceKind kind) noexcept {
                                                        "a time",
                                                        "a number of the layout",
                                                        "a name or random bytes",
-                                                       "its end"};
+                                                       "its end",
+                                                       "a message that is planned"};
   return kAsked[static_cast<int>(kind)];
 }
 
@@ -159,6 +166,10 @@ void encode(const Choice& choice, int& last_tag, std::string& bytes) {
       put_first(choice.kind, choice.number, bytes);
       if (choice.cancelled) return put_number(0, bytes);
       put_number(envelope(choice, last_tag) + 1, bytes);
+      return put_tag(choice, last_tag, bytes);
+    case ChoiceKind::kPlanned:
+      put_first(choice.kind, choice.number, bytes);
+      put_number(envelope(choice, last_tag), bytes);
       return put_tag(choice, last_tag, bytes);
     case ChoiceKind::kSome:
       put_first(choice.kind, choice.indices.size(), bytes);

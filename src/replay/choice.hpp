@@ -23,8 +23,9 @@ enum class ChoiceKind : std::uint8_t {
   kNumber = 8,  ///< of the layout, zigzag
   kText = 9,    ///< of the layout, or random bytes
   kEnd = 10,    ///< the rank has come to its end
+  kPlanned = 11,  ///< in front of all others: receive or probe `number` is to take this message (--explore)
 };
-inline constexpr int kChoiceKinds = 11;
+inline constexpr int kChoiceKinds = 12;
 
 struct Choice {
   ChoiceKind kind = ChoiceKind::kNothing;

@@ -21,6 +21,7 @@ std::vector<Choice> all_kinds() {
       choices.push_back(receive(ChoiceKind::kReceive, source, tag));
       choices.push_back(receive(ChoiceKind::kProbe, source, tag));
       choices.push_back(receive(ChoiceKind::kLate, source, tag, zigzag(-source)));
+      choices.push_back(receive(ChoiceKind::kPlanned, source, tag, 9));
     }
   }
   choices.push_back({ChoiceKind::kLate, 7, 0, 0, true});

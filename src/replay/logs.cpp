@@ -1,26 +1,48 @@
 #include "replay/logs.hpp"
 
+#include "mpi/rank/threads.hpp"
 #include "mpi/request/request.hpp"
+#include "replay/rank_trace.hpp"
 
 namespace tmpi::replay {
 
-Receiving::Receiving(RankLog& log, ChoiceKind kind, const char* call, int source, int tag, MPI_Status* status)
+RankLog* log_of_receive(int source, int tag) noexcept {
+  if (!is_wild(source, tag) && (!explored() || source == MPI_PROC_NULL)) return nullptr;
+  return log_of_caller();
+}
+
+std::uint64_t context_of(MPI_Comm comm) noexcept {
+  mpi::Rank* const rank = mpi::calling_rank();
+  const mpi::Comm* const found =
+      rank == nullptr || comm == MPI_COMM_NULL ? nullptr : mpi::comm_from(*rank, comm);
+  return found == nullptr ? 0 : found->context;
+}
+
+Receiving::Receiving(RankLog& log, ChoiceKind kind, const char* call, Envelope asked, MPI_Comm comm,
+                     bool takes, MPI_Status* status)
     : log_(log),
       kind_(kind),
       call_(call),
-      wanted_{source, tag},
+      wild_(is_wild(asked.source, asked.tag)),
+      wanted_(asked),
       status_(status == MPI_STATUS_IGNORE ? &own_ : status) {
+  if (RankTrace* const trace = log.trace()) {
+    trace->narrow(wanted_);
+    traced_ = trace->ask(context_of(comm), asked, takes);
+  }
+  if (!wild_) return;
   if (const Choice* recorded = log.ahead(kind, call)) wanted_ = {recorded->source, recorded->tag};
 }
 
 int Receiving::returned(int result) {
   // A message that is longer than the buffer has been taken, too. Other errors take none.
-  if (result == MPI_SUCCESS || status_->MPI_ERROR == MPI_ERR_TRUNCATE || result == MPI_ERR_TRUNCATE) {
-    Choice choice{kind_};
-    choice.source = status_->MPI_SOURCE;
-    choice.tag = status_->MPI_TAG;
-    log_.note(choice, call_);
-  }
+  if (result != MPI_SUCCESS && result != MPI_ERR_TRUNCATE) return result;
+  if (log_.trace() != nullptr) log_.trace()->took(traced_, {status_->MPI_SOURCE, status_->MPI_TAG});
+  if (!wild_) return result;
+  Choice choice{kind_};
+  choice.source = status_->MPI_SOURCE;
+  choice.tag = status_->MPI_TAG;
+  log_.note(choice, call_);
   return result;
 }
 
@@ -28,7 +50,7 @@ Completing::Completing(RankLog& log, const char* call, int count, MPI_Request* r
     : log_(log), call_(call), requests_(requests) {
   if (!log.any_open() || requests == nullptr) return;
   for (int i = 0; i < count; ++i) {
-    if (log.number_of(requests[i])) open_.push_back({i, requests[i]});
+    if (log.is_open(requests[i])) open_.push_back({i, requests[i]});
   }
 }
 

@@ -19,10 +19,21 @@ inline bool is_wild(int source, int tag) noexcept {
   return source == MPI_ANY_SOURCE || (tag == MPI_ANY_TAG && source != MPI_PROC_NULL);
 }
 
-/// A blocking receive or probe with a wildcard, from before the library is entered.
+/// The log of the caller of a receive or probe that is to be noted: with a wildcard, or any if the run is explored.
+RankLog* log_of_receive(int source, int tag) noexcept;
+
+/// Whether runs are explored. Written before any rank runs.
+bool explored() noexcept;
+
+/// What a communicator's messages are told from others' by; 0: it is none.
+std::uint64_t context_of(MPI_Comm comm) noexcept;
+
+/// A blocking receive or probe that is to be noted, from before the library is entered.
 class Receiving {
  public:
-  Receiving(RankLog& log, ChoiceKind kind, const char* call, int source, int tag, MPI_Status* status);
+  /// `takes`: not only looks.
+  Receiving(RankLog& log, ChoiceKind kind, const char* call, Envelope asked, MPI_Comm comm, bool takes,
+            MPI_Status* status);
   int source() const noexcept { return wanted_.source; }
   int tag() const noexcept { return wanted_.tag; }
   MPI_Status* status() noexcept { return status_; }
@@ -33,7 +44,9 @@ class Receiving {
   RankLog& log_;
   const ChoiceKind kind_;
   const char* const call_;
+  const bool wild_;
   Envelope wanted_;
+  std::uint32_t traced_ = 0;
   MPI_Status own_;  ///< where the program wants none
   MPI_Status* const status_;
 };
@@ -70,5 +83,6 @@ const std::vector<Version>& receives();
 const std::vector<Version>& completions();
 const std::vector<Version>& surroundings();
 const std::vector<Version>& not_recorded();
+const std::vector<Version>& collectives();  ///< of runs that are explored
 
 }  // namespace tmpi::replay

@@ -6,6 +6,7 @@
 
 #include "mpi.h"
 #include "mpi/comm/check.hpp"
+#include "replay/rank_trace.hpp"
 
 namespace tmpi::replay {
 namespace {
@@ -17,7 +18,10 @@ constexpr Envelope kNever{0, mpi::kTagUpperBound};
 
 void (*RankLog::depart)(RankLog& log, const char* call, const Departure& departure) = nullptr;
 
-RankLog::RankLog(int rank, ChunkFile* file, const std::string* record) : rank_(rank) {
+RankLog::~RankLog() = default;
+
+RankLog::RankLog(int rank, ChunkFile* file, const std::string* record, ChunkFile* traced) : rank_(rank) {
+  if (traced != nullptr) trace_ = std::make_unique<RankTrace>(*traced, rank);
   if (file != nullptr) out_ = std::make_unique<ChunkWriter>(*file, rank);
   if (record == nullptr) return;
   scan(*record);
@@ -43,7 +47,9 @@ void RankLog::scan(std::string_view record) {
 
 void RankLog::advance() {
   said_ = 0;
-  replays_ = decode(in_, in_tag_, next_);
+  while ((replays_ = decode(in_, in_tag_, next_)) && next_.kind == ChoiceKind::kPlanned) {
+    if (trace_ != nullptr) trace_->plan(static_cast<std::uint32_t>(next_.number), {next_.source, next_.tag});
+  }
   if (!replays_) next_ = {};
 }
 
@@ -129,8 +135,11 @@ std::uint32_t RankLog::post(Envelope& wanted) {
 void RankLog::completed(const void* request, std::optional<Envelope> took, const char* call) {
   const auto found = open_.find(request);
   if (found == open_.end()) return;
-  Choice choice{ChoiceKind::kLate, zigzag(static_cast<std::int64_t>(found->second) - completions_++)};
+  const OpenReceive receive = found->second;
   open_.erase(found);
+  if (receive.traced && took) trace_->took(*receive.traced, *took);
+  if (!receive.wild) return;
+  Choice choice{ChoiceKind::kLate, zigzag(static_cast<std::int64_t>(*receive.wild) - completions_++)};
   choice.cancelled = !took;
   if (took) choice.source = took->source, choice.tag = took->tag;
   (void)ahead(ChoiceKind::kLate, call);
@@ -138,6 +147,7 @@ void RankLog::completed(const void* request, std::optional<Envelope> took, const
 }
 
 std::int64_t RankLog::time(unsigned clock, std::int64_t now, const char* call) {
+  if (trace_ != nullptr) now = trace_->tick();
   std::int64_t& last = last_time_[clock % kClocks];
   Choice choice{ChoiceKind::kTime, zigzag(now - last)};
   if (const Choice* recorded = ahead(ChoiceKind::kTime, call)) choice.number = recorded->number;

@@ -12,6 +12,7 @@
 #include <unordered_map>
 #include <vector>
 
+#include "mpi.h"
 #include "replay/choice.hpp"
 #include "replay/chunk_writer.hpp"
 
@@ -30,6 +31,17 @@ enum class Answer : std::uint8_t {
   kYes,   ///< it said yes: wait until that is so
 };
 
+struct PersistentReceive {
+  Envelope envelope;
+  MPI_Comm comm;
+};
+
+/// A receive that is posted, by its numbers.
+struct OpenReceive {
+  std::optional<std::uint32_t> wild;    ///< among those with wildcards
+  std::optional<std::uint32_t> traced;  ///< among all receives of a run that is explored
+};
+
 /// Where a replay departs from its record.
 struct Departure {
   std::uint64_t choice;  ///< counted from 1, of the rank
@@ -37,10 +49,16 @@ struct Departure {
   std::string asked;
 };
 
+class RankTrace;
+
 class RankLog {
  public:
-  /// Either may be missing: `file`, and `record`, which outlives the log.
-  RankLog(int rank, ChunkFile* file, const std::string* record);
+  /// Any may be missing: `file`, and `record`, which outlives the log; `traced`: of a run that is explored.
+  RankLog(int rank, ChunkFile* file, const std::string* record, ChunkFile* traced = nullptr);
+  ~RankLog();
+
+  /// Of a run that --explore looks at; else null.
+  RankTrace* trace() const noexcept { return trace_.get(); }
 
   /// What the record says is next, and that it is being done by `call`; null if nothing is recorded here: there is no
   /// record, or its end, which is not the rank's, has come. Leaves by depart() if something else is recorded.
@@ -54,19 +72,16 @@ class RankLog {
 
   /// A nonblocking receive with a wildcard is posted, or a persistent one started: its number, and what it is to ask for.
   std::uint32_t post(Envelope& wanted);
-  void posted(const void* request, std::uint32_t number) { open_[request] = number; }
-  /// Its number, until it is complete or freed; none if it is no such receive.
-  std::optional<std::uint32_t> number_of(const void* request) const {
-    const auto found = open_.find(request);
-    return found == open_.end() ? std::nullopt : std::optional(found->second);
-  }
+  void posted(const void* request, const OpenReceive& receive) { open_[request] = receive; }
+  /// Posted, and neither complete nor freed yet.
+  bool is_open(const void* request) const { return open_.contains(request); }
   bool any_open() const noexcept { return !open_.empty(); }
   /// It is complete: took this message, or none.
   void completed(const void* request, std::optional<Envelope> took, const char* call);
   void forget(const void* request) { open_.erase(request); }
 
-  /// Persistent receives with wildcards, and what each asks for.
-  std::unordered_map<const void*, Envelope>& persistent() noexcept { return persistent_; }
+  /// Persistent receives that are to be noted, and what each asks for.
+  std::unordered_map<const void*, PersistentReceive>& persistent() noexcept { return persistent_; }
 
   /// Times, of a few clocks, in nanoseconds: what the program gets.
   std::int64_t time(unsigned clock, std::int64_t now, const char* call);
@@ -101,6 +116,7 @@ class RankLog {
   };
 
   const int rank_;
+  std::unique_ptr<RankTrace> trace_;
   std::unique_ptr<ChunkWriter> out_;
   int out_tag_ = 0;
   std::string bytes_;
@@ -115,8 +131,8 @@ class RankLog {
 
   std::uint32_t posts_ = 0;
   std::int64_t completions_ = 0;  ///< of receives with numbers
-  std::unordered_map<const void*, std::uint32_t> open_;
-  std::unordered_map<const void*, Envelope> persistent_;
+  std::unordered_map<const void*, OpenReceive> open_;
+  std::unordered_map<const void*, PersistentReceive> persistent_;
   static constexpr unsigned kClocks = 8;
   std::int64_t last_time_[kClocks] = {};
   std::atomic<std::uint64_t> done_{0};

@@ -32,8 +32,8 @@ Run run(RankLog& log, std::int64_t now) {
   log.note(receive(3, 5), "MPI_Recv");
   run.first = run.second = {MPI_ANY_SOURCE, MPI_ANY_TAG};
   int requests[2];
-  log.posted(&requests[0], log.post(run.first));
-  log.posted(&requests[1], log.post(run.second));
+  log.posted(&requests[0], {log.post(run.first), {}});
+  log.posted(&requests[1], {log.post(run.second), {}});
   for (Answer answer; (answer = log.poll("MPI_Test")) != Answer::kYes;) {
     if (answer == Answer::kFree && run.noes == 1000) break;
     ++run.noes;

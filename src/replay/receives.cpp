@@ -3,20 +3,17 @@
 #include "mpi/request/request.hpp"
 #include "mpix.h"
 #include "replay/logs.hpp"
+#include "replay/rank_trace.hpp"
 
 namespace tmpi::replay {
 namespace {
 
-RankLog* log_of_wild(int source, int tag) noexcept {
-  return is_wild(source, tag) ? log_of_caller() : nullptr;
-}
-
 template <class Count, auto kNext>
 int recv(void* buffer, Count count, MPI_Datatype type, int source, int tag, MPI_Comm comm,
          MPI_Status* status) {
-  RankLog* const log = log_of_wild(source, tag);
+  RankLog* const log = log_of_receive(source, tag);
   if (log == nullptr) return kNext(buffer, count, type, source, tag, comm, status);
-  Receiving receiving(*log, ChoiceKind::kReceive, "MPI_Recv", source, tag, status);
+  Receiving receiving(*log, ChoiceKind::kReceive, "MPI_Recv", {source, tag}, comm, true, status);
   return receiving.returned(
       kNext(buffer, count, type, receiving.source(), receiving.tag(), comm, receiving.status()));
 }
@@ -24,10 +21,10 @@ int recv(void* buffer, Count count, MPI_Datatype type, int source, int tag, MPI_
 template <class Count, auto kNext>
 int sendrecv(const void* out, Count out_count, MPI_Datatype out_type, int dest, int out_tag, void* in,
              Count in_count, MPI_Datatype in_type, int source, int tag, MPI_Comm comm, MPI_Status* status) {
-  RankLog* const log = log_of_wild(source, tag);
+  RankLog* const log = log_of_receive(source, tag);
   if (log == nullptr)
     return kNext(out, out_count, out_type, dest, out_tag, in, in_count, in_type, source, tag, comm, status);
-  Receiving receiving(*log, ChoiceKind::kReceive, "MPI_Sendrecv", source, tag, status);
+  Receiving receiving(*log, ChoiceKind::kReceive, "MPI_Sendrecv", {source, tag}, comm, true, status);
   return receiving.returned(kNext(out, out_count, out_type, dest, out_tag, in, in_count, in_type,
                                   receiving.source(), receiving.tag(), comm, receiving.status()));
 }
@@ -35,29 +32,40 @@ int sendrecv(const void* out, Count out_count, MPI_Datatype out_type, int dest, 
 template <class Count, auto kNext>
 int sendrecv_replace(void* buffer, Count count, MPI_Datatype type, int dest, int out_tag, int source, int tag,
                      MPI_Comm comm, MPI_Status* status) {
-  RankLog* const log = log_of_wild(source, tag);
+  RankLog* const log = log_of_receive(source, tag);
   if (log == nullptr) return kNext(buffer, count, type, dest, out_tag, source, tag, comm, status);
-  Receiving receiving(*log, ChoiceKind::kReceive, "MPI_Sendrecv_replace", source, tag, status);
+  Receiving receiving(*log, ChoiceKind::kReceive, "MPI_Sendrecv_replace", {source, tag}, comm, true, status);
   return receiving.returned(kNext(buffer, count, type, dest, out_tag, receiving.source(), receiving.tag(),
                                   comm, receiving.status()));
 }
 
-/// A nonblocking receive with a wildcard: `start(source, tag)` posts it and gives its request.
+/// The numbers of a receive that is about to be posted; `wanted` becomes what it is to ask for.
+OpenReceive number(RankLog& log, MPI_Comm comm, Envelope& wanted) {
+  const Envelope asked = wanted;
+  OpenReceive receive;
+  if (RankTrace* const trace = log.trace()) {
+    trace->narrow(wanted);
+    receive.traced = trace->ask(context_of(comm), asked, true);
+  }
+  if (is_wild(asked.source, asked.tag)) receive.wild = log.post(wanted);
+  return receive;
+}
+
+/// A nonblocking receive that is to be noted: `start(source, tag)` posts it and gives its request.
 template <class Start>
-int post(RankLog& log, int source, int tag, MPI_Request* request, Start&& start) {
-  Envelope wanted{source, tag};
-  const std::uint32_t number = log.post(wanted);
+int post(RankLog& log, Envelope wanted, MPI_Comm comm, MPI_Request* request, Start&& start) {
+  const OpenReceive receive = number(log, comm, wanted);
   const int result = start(wanted.source, wanted.tag);
-  if (result == MPI_SUCCESS) log.posted(*request, number);
+  if (result == MPI_SUCCESS) log.posted(*request, receive);
   return result;
 }
 
 template <class Count, auto kNext>
 int irecv(void* buffer, Count count, MPI_Datatype type, int source, int tag, MPI_Comm comm,
           MPI_Request* request) {
-  RankLog* const log = log_of_wild(source, tag);
+  RankLog* const log = log_of_receive(source, tag);
   if (log == nullptr) return kNext(buffer, count, type, source, tag, comm, request);
-  return post(*log, source, tag, request,
+  return post(*log, {source, tag}, comm, request,
               [&](int from, int with) { return kNext(buffer, count, type, from, with, comm, request); });
 }
 
@@ -65,10 +73,10 @@ template <class Count, auto kNext>
 int isendrecv(const void* out, Count out_count, MPI_Datatype out_type, int dest, int out_tag, void* in,
               Count in_count, MPI_Datatype in_type, int source, int tag, MPI_Comm comm,
               MPI_Request* request) {
-  RankLog* const log = log_of_wild(source, tag);
+  RankLog* const log = log_of_receive(source, tag);
   if (log == nullptr)
     return kNext(out, out_count, out_type, dest, out_tag, in, in_count, in_type, source, tag, comm, request);
-  return post(*log, source, tag, request, [&](int from, int with) {
+  return post(*log, {source, tag}, comm, request, [&](int from, int with) {
     return kNext(out, out_count, out_type, dest, out_tag, in, in_count, in_type, from, with, comm, request);
   });
 }
@@ -76,9 +84,9 @@ int isendrecv(const void* out, Count out_count, MPI_Datatype out_type, int dest,
 template <class Count, auto kNext>
 int isendrecv_replace(void* buffer, Count count, MPI_Datatype type, int dest, int out_tag, int source,
                       int tag, MPI_Comm comm, MPI_Request* request) {
-  RankLog* const log = log_of_wild(source, tag);
+  RankLog* const log = log_of_receive(source, tag);
   if (log == nullptr) return kNext(buffer, count, type, dest, out_tag, source, tag, comm, request);
-  return post(*log, source, tag, request, [&](int from, int with) {
+  return post(*log, {source, tag}, comm, request, [&](int from, int with) {
     return kNext(buffer, count, type, dest, out_tag, from, with, comm, request);
   });
 }
@@ -87,8 +95,8 @@ template <class Count, auto kNext>
 int recv_init(void* buffer, Count count, MPI_Datatype type, int source, int tag, MPI_Comm comm,
               MPI_Request* request) {
   const int result = kNext(buffer, count, type, source, tag, comm, request);
-  RankLog* const log = log_of_wild(source, tag);
-  if (log != nullptr && result == MPI_SUCCESS) log->persistent()[*request] = {source, tag};
+  RankLog* const log = log_of_receive(source, tag);
+  if (log != nullptr && result == MPI_SUCCESS) log->persistent()[*request] = {{source, tag}, comm};
   return result;
 }
 
@@ -96,8 +104,8 @@ int recv_init(void* buffer, Count count, MPI_Datatype type, int source, int tag,
 void prepare_start(RankLog& log, MPI_Request request) {
   const auto found = log.persistent().find(request);
   if (found == log.persistent().end()) return;
-  Envelope wanted = found->second;
-  log.posted(request, log.post(wanted));
+  Envelope wanted = found->second.envelope;
+  log.posted(request, number(log, found->second.comm, wanted));
   auto& started = *reinterpret_cast<mpi::Request*>(request);
   started.peer = wanted.source;
   started.tag = wanted.tag;
@@ -127,24 +135,25 @@ int request_free(MPI_Request* request) {
 }
 
 int probe(int source, int tag, MPI_Comm comm, MPI_Status* status) {
-  RankLog* const log = log_of_wild(source, tag);
+  RankLog* const log = log_of_receive(source, tag);
   if (log == nullptr) return PMPI_Probe(source, tag, comm, status);
-  Receiving receiving(*log, ChoiceKind::kProbe, "MPI_Probe", source, tag, status);
+  Receiving receiving(*log, ChoiceKind::kProbe, "MPI_Probe", {source, tag}, comm, false, status);
   return receiving.returned(PMPI_Probe(receiving.source(), receiving.tag(), comm, receiving.status()));
 }
 
 int mprobe(int source, int tag, MPI_Comm comm, MPI_Message* message, MPI_Status* status) {
-  RankLog* const log = log_of_wild(source, tag);
+  RankLog* const log = log_of_receive(source, tag);
   if (log == nullptr) return PMPI_Mprobe(source, tag, comm, message, status);
-  Receiving receiving(*log, ChoiceKind::kProbe, "MPI_Mprobe", source, tag, status);
+  Receiving receiving(*log, ChoiceKind::kProbe, "MPI_Mprobe", {source, tag}, comm, true, status);
   return receiving.returned(
       PMPI_Mprobe(receiving.source(), receiving.tag(), comm, message, receiving.status()));
 }
 
 /// Both calls that say whether a message is there. `look(source, tag, status)`: now; `wait` likewise: until it is.
 template <class Look, class Wait>
-int look_for(RankLog& log, const char* call, int source, int tag, int* flag, MPI_Status* status, Look&& look,
-             Wait&& wait) {
+int look_for(RankLog& log, const char* call, Envelope asked, MPI_Comm comm, bool takes, int* flag,
+             MPI_Status* status, Look&& look, Wait&& wait) {
+  const bool noted = is_wild(asked.source, asked.tag) || log.trace() != nullptr;
   const Answer answer = log.poll(call);
   if (answer == Answer::kNo) {
     *flag = 0;
@@ -154,18 +163,20 @@ int look_for(RankLog& log, const char* call, int source, int tag, int* flag, MPI
   MPI_Status own;
   if (status == MPI_STATUS_IGNORE) status = &own;
   if (answer == Answer::kFree) {
+    Envelope wanted = asked;
+    if (log.trace() != nullptr) log.trace()->narrow(wanted);
     *flag = 0;
-    const int result = look(source, tag, status);
+    const int result = look(wanted.source, wanted.tag, status);
     if (result != MPI_SUCCESS) return result;
     log.polled(*flag != 0, call);
-    if (*flag != 0 && is_wild(source, tag))
-      return Receiving(log, ChoiceKind::kProbe, call, source, tag, status).returned(result);
+    if (*flag != 0 && noted)
+      return Receiving(log, ChoiceKind::kProbe, call, asked, comm, takes, status).returned(result);
     return result;
   }
   log.polled(true, call);
   *flag = 1;
-  if (!is_wild(source, tag)) return wait(source, tag, status);
-  Receiving receiving(log, ChoiceKind::kProbe, call, source, tag, status);
+  if (!noted) return wait(asked.source, asked.tag, status);
+  Receiving receiving(log, ChoiceKind::kProbe, call, asked, comm, takes, status);
   return receiving.returned(wait(receiving.source(), receiving.tag(), receiving.status()));
 }
 
@@ -173,7 +184,7 @@ int iprobe(int source, int tag, MPI_Comm comm, int* flag, MPI_Status* status) {
   RankLog* const log = flag == nullptr ? nullptr : log_of_caller();
   if (log == nullptr) return PMPI_Iprobe(source, tag, comm, flag, status);
   return look_for(
-      *log, "MPI_Iprobe", source, tag, flag, status,
+      *log, "MPI_Iprobe", {source, tag}, comm, false, flag, status,
       [&](int from, int with, MPI_Status* found) { return PMPI_Iprobe(from, with, comm, flag, found); },
       [&](int from, int with, MPI_Status* found) { return PMPI_Probe(from, with, comm, found); });
 }
@@ -182,7 +193,7 @@ int improbe(int source, int tag, MPI_Comm comm, int* flag, MPI_Message* message,
   RankLog* const log = flag == nullptr ? nullptr : log_of_caller();
   if (log == nullptr) return PMPI_Improbe(source, tag, comm, flag, message, status);
   return look_for(
-      *log, "MPI_Improbe", source, tag, flag, status,
+      *log, "MPI_Improbe", {source, tag}, comm, true, flag, status,
       [&](int from, int with, MPI_Status* found) {
         return PMPI_Improbe(from, with, comm, flag, message, found);
       },

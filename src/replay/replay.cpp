@@ -8,11 +8,13 @@
 #include <mutex>
 #include <string_view>
 
+#include "mpi/p2p/observer.hpp"
 #include "mpi/rank/callbacks.hpp"
 #include "mpi/rank/forked.hpp"
 #include "mpi/rank/threads.hpp"
 #include "replay/clocks.hpp"
 #include "replay/logs.hpp"
+#include "replay/rank_trace.hpp"
 #include "replay/record_file.hpp"
 
 namespace tmpi::replay {
@@ -22,7 +24,8 @@ constexpr std::size_t kMostSentences = 20;
 
 struct Logs {
   ReplayOptions options;
-  ChunkFile* file = nullptr;  // null: nothing is recorded
+  ChunkFile* file = nullptr;    // null: nothing is recorded
+  ChunkFile* traced = nullptr;  // null: the run is not explored
   std::optional<Record> record;
   std::vector<std::atomic<RankLog*>>
       ranks;  // by local index; null: the rank has made no choice yet. Release, acquire
@@ -37,7 +40,7 @@ RankLog* make_log(const mpi::Rank& rank) {
     static const std::string nothing;
     record = found == the_logs->record->ranks.end() ? &nothing : &found->second;
   }
-  return new RankLog(rank.world_rank, the_logs->file, record);
+  return new RankLog(rank.world_rank, the_logs->file, record, the_logs->traced);
 }
 
 /// Of a rank whose flow of control is the only one that makes it.
@@ -65,6 +68,12 @@ void depart(RankLog& log, const char* call, const Departure& where) {
   mpi::callbacks().abort_job(rank, MPI_ERR_OTHER, text);
 }
 
+// By those that the library sends for collectives, too: nobody asks for these.
+void on_sent(mpi::Rank& from, int to, const mpi::MatchKey& key, MPI_Count) noexcept {
+  if (!mpi::is_main_flow() || mpi::calling_rank() != &from) return;
+  log_of(from).trace()->sent(key.context, key.source, key.tag, to);
+}
+
 const Version* find(const std::vector<Version>& versions, std::string_view name) {
   for (const Version& version : versions) {
     if (name == version.name) return &version;
@@ -83,6 +92,10 @@ std::string standstill(const RankLog& log, const char* call) {
 Clocks& clocks() noexcept {
   static Clocks all;
   return all;
+}
+
+bool explored() noexcept {
+  return the_logs->traced != nullptr;
 }
 
 RankLog* log_of_caller() noexcept {
@@ -119,6 +132,13 @@ Result<void> begin(const ReplayOptions& options) {
                                  options.record, mpi::job()->host(), file.message())};
     logs->file = *file;
   }
+  if (!options.trace.empty()) {
+    Result<ChunkFile*> file = ChunkFile::open(options.trace, options.node);
+    if (!file) return Failure{fmt::format("--explore: {}: {}", options.trace, file.message())};
+    logs->traced = *file;
+    static constexpr mpi::MessageObserver kSent{.sent = &on_sent};
+    mpi::observe_messages(kSent);
+  }
   logs->ranks = std::vector<std::atomic<RankLog*>>(static_cast<std::size_t>(mpi::job()->most_local()));
   the_logs = logs.release();
   RankLog::depart = &depart;
@@ -129,6 +149,9 @@ const void* version_of(const char* name) noexcept {
   if (the_logs == nullptr) return nullptr;
   std::string_view wanted = name;
   if (wanted.starts_with("PMPI")) wanted.remove_prefix(1);
+  if (explored()) {
+    if (const Version* found = find(collectives(), wanted)) return found->function;
+  }
   for (const auto* versions :
        {&receives(), &completions(), &surroundings(), &not_recorded(), &system_functions()}) {
     if (const Version* found = find(*versions, wanted)) return found->function;

@@ -10,6 +10,7 @@
 #include "mpix.h"
 #include "replay/clocks.hpp"
 #include "replay/logs.hpp"
+#include "replay/rank_trace.hpp"
 
 namespace tmpi::replay {
 namespace {
@@ -142,6 +143,8 @@ ssize_t system_getrandom(void* buffer, std::size_t length, unsigned flags) {
   RankLog* const log = got > 0 ? log_of_caller() : nullptr;
   if (log == nullptr) return got;
   std::string text(static_cast<const char*>(buffer), static_cast<std::size_t>(got));
+  if (log->trace() != nullptr)
+    std::ranges::generate(text, [&] { return static_cast<char>(log->trace()->random()); });
   give_back(*log, text, "getrandom");
   const std::size_t given = std::min(text.size(), length);
   std::memcpy(buffer, text.data(), given);

@@ -43,11 +43,16 @@ Result<void> prepare_record_and_replay(Settings& settings, int nodes) {
                     fmt::format("{} ranks were recorded (tmpirun {}), but {} are to run", header->ranks,
                                 fmt::join(header->command, " "), job.total_ranks()));
     }
-    job.coll = header->coll;
+    if (!header->coll.empty()) job.coll = header->coll;
   } else if (!job.record_file.empty() && job.coll.find(kReproducible) == std::string::npos) {
     job.coll += (job.coll.empty() ? "" : ",") + std::string(kReproducible);
   }
   if (job.record_file.empty()) return {};
+  if (!job.explored_file.empty()) {
+    const Result<void> made =
+        replay::create_record(job.explored_file, {job.total_ranks(), nodes, "", command_of(job)});
+    if (!made) return failed("--explore", job.explored_file, made.message());
+  }
   const Result<void> made =
       replay::create_record(job.record_file, {job.total_ranks(), nodes, job.coll, command_of(job)});
   return made ? made : failed("--record", job.record_file, made.message());

@@ -16,6 +16,7 @@
 
 #include "launch/attach/attachment.hpp"
 #include "launch/attach/slurm_allocation.hpp"
+#include "launch/launcher/explore.hpp"
 #include "launch/launcher/launcher.hpp"
 #include "launch/launcher/record_and_replay.hpp"
 #include "launch/launcher/terminal_text.hpp"
@@ -190,6 +191,8 @@ int main(int argc, char** argv) {  // NOLINT(bugprone-exception-escape)
       return show_libraries(*settings);
     case Settings::Task::kStacks:
       return show_stacks(settings->asked_job);
+    case Settings::Task::kExplore:
+      return explore(*settings, argv);
     case Settings::Task::kRun:
       break;
   }

@@ -200,7 +200,7 @@ const void* behind_check(const char* name) {
 }  // namespace
 
 Result<void> NodeJob::prepare_replay() const {
-  const replay::ReplayOptions options{spec_.record_file, spec_.replay_file, node_.node};
+  const replay::ReplayOptions options{spec_.record_file, spec_.replay_file, spec_.explored_file, node_.node};
   if (!options.any()) return {};
   replay::call_for_times(&privatize::runtime_function);
   privatize::substitute_functions(&replay::version_of);

@@ -41,6 +41,7 @@ struct Settings {
   std::string output_directory;          ///< --output-filename, empty: not given
   double timeout = 0;                    ///< seconds, 0: none
   double start_timeout = 60;             ///< seconds that hosts have to start their node processes
+  double explore_seconds = 0;            ///< --explore=SECONDS, 0: until all is explored
   int asked_job = 0;                     ///< --job: tmpirun's process id, 0: the only one
   std::string help_topic;                ///< --help=TOPIC, empty: everything
   enum class Task {
@@ -52,7 +53,8 @@ struct Settings {
     kCollectives,
     kTransports,
     kLibraries,
-    kStacks
+    kStacks,
+    kExplore
   } task = Task::kRun;
 };
 

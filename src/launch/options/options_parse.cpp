@@ -87,7 +87,8 @@ class Parser {
 
  private:
   bool needs_program() const {
-    return settings_.task == Settings::Task::kRun || settings_.task == Settings::Task::kLibraries;
+    return settings_.task == Settings::Task::kRun || settings_.task == Settings::Task::kLibraries ||
+           settings_.task == Settings::Task::kExplore;
   }
 
   int ranks_by_default() const {

@@ -305,6 +305,12 @@ std::string set_file(OptionTarget target, std::string_view value) {
   return value.empty() ? "expected a file" : "";
 }
 
+std::string set_explore(OptionTarget target, std::string_view value) {
+  target.settings.task = Settings::Task::kExplore;
+  if (value.empty()) return {};
+  return set_seconds<&Settings::explore_seconds>(target, value);
+}
+
 std::string set_trace_buffer(OptionTarget target, std::string_view value) {
   const Result<std::size_t> size = parse_size(value);
   if (!size) return size.message();
@@ -595,6 +601,13 @@ const std::vector<Option>& table() {
        "same answers. "
        "A run that departs from it ends and says where.",
        set_file<&JobSpec::replay_file>},
+      {"--explore", "", "TMPI_EXPLORE", "[=SECONDS]", kControl,
+       "Run the program again and again, each time with other messages for its receives with wildcards, "
+       "until all orders have "
+       "been tried, or for so long. Reports each outcome that differs (deadlock, abort, exit code, output), "
+       "with a file for "
+       "--replay.",
+       set_explore},
       {"--stacks", "", "", "", kControl,
        "Run nothing: show by which calls the ranks of a running job have come to where they are, as one tree "
        "with the ranks of each branch. The job is that of --job, or the only one of yours on this machine.",
@@ -629,6 +642,7 @@ const std::vector<Option>& table() {
        "Print this text, or of it what belongs to a topic, and exit. Topics are " + topic_names(", ") +
            ", and every option by its name.",
        set_help, topic_names(" ")},
+      {"--explored", "", "", "FILE", "", "", set_file<&JobSpec::explored_file>},
       {"--print-options", "", "", "", "", "", set_task<Settings::Task::kOptions>},
       {"--print-markdown", "", "", "", "", "", set_task<Settings::Task::kMarkdown>},
   };

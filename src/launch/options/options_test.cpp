@@ -64,6 +64,10 @@ TEST_CASE("a value that may be left out") {
   CHECK(parsed({"p"}, {{"TMPI_PROFILE", "1"}}).job.profile_file.empty());
   CHECK_FALSE(parsed({"p"}, {{"TMPI_PROFILE", "0"}}).job.observed());
   CHECK(parsed({"--trace", "/t", "--trace-buffer", "2M", "p"}).job.trace_buffer == 2 << 20);
+  CHECK(parsed({"--explore", "p"}).explore_seconds == 0);
+  CHECK(parsed({"--explore=1", "p"}).explore_seconds == 1);
+  CHECK(parsed({"--explore", "p"}).task == Settings::Task::kExplore);
+  CHECK(parsed({"--record", "/t", "p"}).job.record_file == "/t");
   CHECK(complaint({"--trace-buffer", "10", "p"}) ==
         "--trace-buffer 10: a worker needs a buffer of at least 1k");
 }
@@ -381,7 +385,7 @@ TEST_CASE("help by topics: headings and options") {
       ++shown;
     }
   }
-  CHECK(shown + 2 == option_table().size());  // --print-options and --print-markdown belong nowhere
+  CHECK(shown + 3 == option_table().size());  // --print-options and --print-markdown belong nowhere
   CHECK(help_text("np") == help_text("-n"));
   const std::string sentence = complaint({"--help=nonesuch"});
   CHECK(sentence.find("topics are start, network, ranks, output, control") != std::string::npos);

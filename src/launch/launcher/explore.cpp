@@ -1,0 +1,345 @@
+#include "launch/launcher/explore.hpp"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <chrono>
+#include <csignal>
+#include <filesystem>
+#include <fstream>
+#include <map>
+#include <optional>
+#include <set>
+#include <sstream>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "launch/system/program_path.hpp"
+#include "replay/alternatives.hpp"
+#include "replay/choice.hpp"
+#include "replay/record_file.hpp"
+#include "replay/trace.hpp"
+
+namespace tmpi::launch {
+namespace {
+
+namespace fs = std::filesystem;
+volatile std::sig_atomic_t the_signal = 0;  // that has come, 0: none
+
+using Plan = std::vector<std::pair<replay::Place, replay::Taken>>;
+
+constexpr int kDeadlock = 125;
+constexpr std::size_t kMostLines = 4;  // of an outcome that are shown
+
+/// What of a run is compared: the exit code, what is said of its end, and what each rank has printed.
+struct Outcome {
+  int code = 0;
+  std::string end;
+  std::vector<std::string> lines;
+  auto operator<=>(const Outcome&) const = default;
+};
+
+struct Found {
+  int runs = 0;
+  std::size_t choices = 0;  ///< of the shortest run with it
+  std::string file;         ///< that one's record, empty: none could be kept
+};
+
+std::string whole(const fs::path& path) {
+  std::ifstream file(path, std::ios::binary);
+  return {std::istreambuf_iterator<char>(file), {}};
+}
+
+/// tmpirun's words without --explore, which stands before the program.
+std::vector<std::string> without_explore(char** argv) {
+  std::vector<std::string> words;
+  bool seen = false;
+  for (char** word = argv + 1; *word != nullptr; ++word) {
+    const std::string_view name = without_dashes(*word);
+    const bool asks = !seen && **word == '-' && (name == "explore" || name.starts_with("explore="));
+    seen = seen || asks;
+    if (!asks) words.emplace_back(*word);
+  }
+  return words;
+}
+
+/// Of `[R] text`: the rank, so that each rank's lines keep their order.
+long rank_of(const std::string& line) {
+  return line.starts_with('[') ? std::strtol(line.c_str() + 1, nullptr, 10) : -1;
+}
+
+std::vector<std::string> lines_by_rank(const std::string& text) {
+  std::vector<std::string> lines;
+  std::istringstream stream(text);
+  for (std::string line; std::getline(stream, line);) lines.push_back(line);
+  std::ranges::stable_sort(lines, {}, &rank_of);
+  return lines;
+}
+
+/// The sentence by which tmpirun says why a job has ended.
+std::string end_of(const std::string& errors) {
+  std::istringstream stream(errors);
+  for (std::string line; std::getline(stream, line);) {
+    if (line.starts_with("tmpirun: ") && !line.starts_with("tmpirun: warning")) return line.substr(9);
+  }
+  return {};
+}
+
+class Explorer {
+ public:
+  Explorer(const Settings& settings, char** argv)
+      : words_(without_explore(argv)), seconds_(settings.explore_seconds) {
+    const fs::path program = settings.job.apps.front().program;
+    kept_ = fs::absolute(program.filename().string() + ".explored");
+  }
+  ~Explorer() {
+    std::error_code ignored;
+    if (!directory_.empty()) fs::remove_all(directory_, ignored);
+  }
+  Explorer(const Explorer&) = delete;
+
+  int run() {
+    std::string name = (fs::temp_directory_path() / "tmpi-explore-XXXXXX").string();
+    if (mkdtemp(name.data()) == nullptr)
+      return complain(fmt::format("cannot make {}: {}", name, strerror(errno)));
+    directory_ = name;
+    unsetenv("TMPI_EXPLORE");
+    const auto begin = std::chrono::steady_clock::now();
+    const auto over = [&] {
+      return seconds_ > 0 &&
+             std::chrono::steady_clock::now() - begin > std::chrono::duration<double>(seconds_);
+    };
+    plans_.push_back({});
+    for (const int number : {SIGINT, SIGTERM}) end_by(number);
+    for (; !plans_.empty() && !over() && the_signal == 0; ++runs_) {
+      const Plan plan = std::move(plans_.back());
+      plans_.pop_back();
+      if (!run_once(plan)) return 1;
+    }
+    return report();
+  }
+
+ private:
+  /// The job that runs is ended by the same signal.
+  static void end_by(int number) {
+    struct sigaction action {};
+    action.sa_handler = [](int signal) { the_signal = signal; };
+    sigaction(number, &action, nullptr);
+  }
+
+  static int complain(const std::string& sentence) {
+    fmt::print(stderr, "tmpirun: --explore: {}\n", sentence);
+    return 1;
+  }
+
+  fs::path file(const char* name) const { return directory_ / name; }
+
+  bool run_once(const Plan& plan) {
+    if (!write_plan(plan)) return false;
+    Outcome outcome{start(!plan.empty()), {}, lines_by_rank(whole(file("out")))};
+    if (the_signal != 0) {
+      plans_.push_back(plan);
+      return true;
+    }
+    const std::string errors = whole(file("err"));
+    if (outcome.code != 0) outcome.end = end_of(errors);
+    const Result<replay::Record> trace = replay::read_record(file("trace").string());
+    if (!trace) {  // it has not come so far
+      fmt::print(stderr, "{}", errors);
+      return complain("the job could not be started") == 0;
+    }
+    std::map<int, std::vector<replay::TraceEvent>> events;
+    for (const auto& [rank, bytes] : trace->ranks) events[rank] = replay::read_trace(bytes);
+    header_ = trace->header;
+    const std::vector<replay::Decision> decisions = replay::decisions_of(events);
+    // A message that did not come although the clocks said that it could: the job stands still for that alone.
+    if (outcome.code == kDeadlock && !kept_to(plan, decisions)) return true;
+    ++orders_;
+    keep(outcome);
+    branch(decisions);
+    return true;
+  }
+
+  static bool kept_to(const Plan& plan, const std::vector<replay::Decision>& decisions) {
+    return std::ranges::all_of(plan, [&](const auto& planned) {
+      return std::ranges::any_of(decisions, [&](const replay::Decision& decision) {
+        return decision.place == planned.first && decision.taken == planned.second;
+      });
+    });
+  }
+
+  bool write_plan(const Plan& plan) {
+    if (plan.empty()) return true;
+    replay::Record record{header_, {}};
+    std::map<int, int> tags;
+    for (const auto& [place, taken] : plan) {
+      replay::Choice choice{replay::ChoiceKind::kPlanned, place.second};
+      choice.source = taken.source;
+      choice.tag = taken.tag;
+      replay::encode(choice, tags[place.first], record.ranks[place.first]);
+    }
+    const Result<void> written = replay::write_record(file("plan").string(), record);
+    return written || complain(written.message()) == 0;
+  }
+
+  /// The exit code of tmpirun.
+  int start(bool planned) {
+    std::vector<std::string> words{"tmpirun",
+                                   "-q",
+                                   "-l",
+                                   "--workers",
+                                   "1",
+                                   "--timeout",
+                                   "60",
+                                   "--record",
+                                   file("record").string(),
+                                   "--explored",
+                                   file("trace").string()};
+    if (planned) words.insert(words.end(), {"--replay", file("plan").string()});
+    words.insert(words.end(), words_.begin(), words_.end());
+    std::vector<char*> pointers;
+    for (std::string& word : words) pointers.push_back(word.data());
+    pointers.push_back(nullptr);
+    const pid_t child = fork();
+    if (child == 0) {
+      for (const auto& [name, descriptor] :
+           {std::pair("out", STDOUT_FILENO), std::pair("err", STDERR_FILENO)}) {
+        const int written = open(file(name).c_str(), O_WRONLY | O_CREAT | O_TRUNC, 0600);
+        if (written < 0 || dup2(written, descriptor) < 0) _exit(kExitCannotRun);
+      }
+      execv("/proc/self/exe", pointers.data());
+      _exit(kExitCannotRun);
+    }
+    int status = 0;
+    if (child < 0) return kExitCannotRun;
+    while (waitpid(child, &status, 0) < 0 && errno == EINTR) {
+      if (the_signal != 0) kill(child, the_signal);
+    }
+    return WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
+  }
+
+  void keep(const Outcome& outcome) {
+    auto [place, fresh] = outcomes_.try_emplace(outcome);
+    Found& found = place->second;
+    ++found.runs;
+    if (fresh) order_.push_back(&*place);
+    std::error_code failed;
+    const auto choices = static_cast<std::size_t>(fs::file_size(file("record"), failed));
+    if (order_.size() == 1 && fresh) first_record_ = whole(file("record"));
+    if (failed || (!fresh && choices >= found.choices)) return;
+    found.choices = choices;
+    if (&*place == order_.front()) return;  // kept only if there is another one
+    found.file = fmt::format("{}-{}", kept_.string(), position(&*place));
+    fs::copy_file(file("record"), found.file, fs::copy_options::overwrite_existing, failed);
+    if (failed) found.file.clear();
+  }
+
+  std::size_t position(const std::pair<const Outcome, Found>* outcome) const {
+    return static_cast<std::size_t>(std::ranges::find(order_, outcome) - order_.begin()) + 1;
+  }
+
+  static std::string key(const Plan& plan) {
+    std::string text;
+    for (const auto& [place, taken] : plan)
+      text += fmt::format("{}.{}={}.{} ", place.first, place.second, taken.source, taken.tag);
+    return text;
+  }
+
+  /// For each decision: alike until there, and then another message. The deepest first.
+  void branch(const std::vector<replay::Decision>& decisions) {
+    Plan prefix;
+    for (const replay::Decision& decision : decisions) {
+      prefix.emplace_back(decision.place, decision.taken);
+      seen_.insert(key(prefix));
+      for (const replay::Taken& other : decision.others) {
+        prefix.back().second = other;
+        if (seen_.insert(key(prefix)).second) plans_.push_back(prefix);
+      }
+      prefix.back().second = decision.taken;
+    }
+  }
+
+  static std::string describe(const Outcome& outcome) {
+    std::string text = fmt::format("exit code {}", outcome.code);
+    if (!outcome.end.empty()) text += ": " + outcome.end;
+    return text;
+  }
+
+  /// The first lines of an outcome that another one has not.
+  static std::string difference(const Outcome& outcome, const Outcome& from) {
+    std::string text;
+    std::size_t shown = 0;
+    for (const std::string& line : outcome.lines) {
+      if (std::ranges::find(from.lines, line) != from.lines.end()) continue;
+      if (shown++ == kMostLines) return text + "\n    ...";
+      text += "\n    " + line;
+    }
+    return text;
+  }
+
+  int report() {
+    if (order_.empty()) return 128 + the_signal;
+    const bool complete = plans_.empty();
+    const std::string orders = fmt::format("{} order{}", orders_, orders_ == 1 ? "" : "s");
+    if (order_.size() == 1) {
+      const Outcome& only = order_.front()->first;
+      fmt::print("tmpirun: --explore: {}{}: same result, {}\n", complete && orders_ > 1 ? "all " : "", orders,
+                 describe(only));
+    } else {
+      fmt::print("tmpirun: --explore: {} different outcomes of {} in {} runs\n", order_.size(), orders,
+                 runs_);
+      for (const auto* one : order_) print_outcome(*one);
+    }
+    if (!complete)
+      fmt::print("  the time is over; {} orders are known that have not been tried\n", plans_.size());
+    if (the_signal != 0) return 128 + the_signal;
+    return order_.size() == 1 ? order_.front()->first.code : 1;
+  }
+
+  void print_outcome(const std::pair<const Outcome, Found>& one) {
+    const auto& [outcome, found] = one;
+    const bool first = &one == order_.front();
+    const std::size_t number = position(&one);
+    std::string file = found.file;
+    if (first) {
+      file = fmt::format("{}-1", kept_.string());
+      std::ofstream(file, std::ios::binary) << first_record_;
+    }
+    fmt::print("  {}. {} order{}: {}{}\n", number, found.runs, found.runs == 1 ? "" : "s", describe(outcome),
+               difference(outcome, order_[first ? 1 : 0]->first));
+    if (!file.empty()) fmt::print("    again: tmpirun --replay {} ...\n", file);
+  }
+
+  const std::vector<std::string> words_;
+  const double seconds_;
+  fs::path directory_, kept_;
+  replay::RecordHeader header_;
+  std::vector<Plan> plans_;
+  std::set<std::string> seen_;
+  std::map<Outcome, Found> outcomes_;
+  std::vector<const std::pair<const Outcome, Found>*> order_;  // of outcomes, as they were found
+  std::string first_record_;
+  int runs_ = 0;
+  int orders_ = 0;
+};
+
+}  // namespace
+
+int explore(const Settings& settings, char** argv) {
+  if (!settings.job.record_file.empty() || !settings.job.replay_file.empty()) {
+    fmt::print(stderr, "tmpirun: --explore records and replays by itself; leave --record and --replay out\n");
+    return kExitUsage;
+  }
+  return Explorer(settings, argv).run();
+}
+
+}  // namespace tmpi::launch

@@ -1,0 +1,40 @@
+// RankTrace: what a rank of a run that --explore looks at leaves behind (trace.hpp), and which messages its receives are to
+// take. By the rank's own flow of control; does not suspend.
+#pragma once
+
+#include <cstdint>
+#include <map>
+
+#include "replay/chunk_writer.hpp"
+#include "replay/rank_log.hpp"
+#include "replay/trace.hpp"
+
+namespace tmpi::replay {
+
+class RankTrace {
+ public:
+  RankTrace(ChunkFile& file, int rank) : out_(file, rank), random_(static_cast<std::uint64_t>(rank) + 1) {}
+
+  void plan(std::uint32_t number, Envelope envelope) { planned_[number] = envelope; }
+  /// What the next receive or probe is to ask for.
+  void narrow(Envelope& wanted) const;
+
+  /// A receive or probe begins: its number. `wanted`: as the program asks.
+  std::uint32_t ask(std::uint64_t context, Envelope wanted, bool takes);
+  void took(std::uint32_t number, Envelope message);
+  void sent(std::uint64_t context, int source, int tag, int to);
+  void meet(std::uint64_t context, Waits waits, int root, int own, int members);
+
+  /// Clocks of a run that is explored go on by a microsecond with every look: so that no outcome differs by them alone.
+  std::int64_t tick() { return now_ += 1000; }
+  std::uint64_t random();
+
+ private:
+  ChunkWriter out_;
+  std::uint32_t asked_ = 0;
+  std::map<std::uint32_t, Envelope> planned_;
+  std::int64_t now_ = 1'000'000'000'000'000'000;  // in September 2001
+  std::uint64_t random_;
+};
+
+}  // namespace tmpi::replay

@@ -1,0 +1,41 @@
+// What a run that --explore looks at leaves behind, rank by rank in the order of its calls: messages sent, receives asked for
+// and done, collectives at which ranks wait for each other. In a file of chunks as the record itself (record_file.hpp).
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace tmpi::replay {
+
+enum class TraceKind : std::uint8_t {
+  kNothing = 0,  ///< the end
+  kSend = 1,     ///< to world rank `peer`; `source` is the sender's rank in the communicator
+  kAsk =
+      2,  ///< receive or probe `number`, with source and tag as asked; `peer`: whether it takes what it finds
+  kTake = 3,  ///< it has found the message of `source` with `tag`
+  kCollective =
+      4,  ///< a collective of `number` members, Waits `tag`; `source`: the root; `peer`: own rank among them
+};
+
+/// Who of the members of a collective waits for whom.
+enum class Waits : std::uint8_t { kAll, kFromRoot, kToRoot };
+
+struct TraceEvent {
+  TraceKind kind = TraceKind::kNothing;
+  std::uint8_t unused[3] = {};
+  std::int32_t peer = 0;
+  std::uint64_t context = 0;
+  std::int32_t source = 0;
+  std::int32_t tag = 0;
+  std::uint32_t number = 0;
+  std::uint32_t unused_too = 0;
+};
+static_assert(sizeof(TraceEvent) == 32);
+
+std::string_view bytes_of(const TraceEvent& event) noexcept;
+/// All events up to the end.
+std::vector<TraceEvent> read_trace(std::string_view bytes);
+
+}  // namespace tmpi::replay

@@ -1,0 +1,109 @@
+"""--explore finds every outcome that the order of messages decides, each once, with a file that --replay repeats; and says so when there is one."""
+
+import os
+import re
+import tempfile
+import time
+
+from harness import LaunchTest, main, program, wait_for
+
+
+class ExploreTest(LaunchTest):
+    def setUp(self):
+        super().setUp()
+        scratch = tempfile.TemporaryDirectory(prefix="tmpi-explore-test-")
+        self.addCleanup(scratch.cleanup)
+        self.scratch = scratch.name
+        self.explored = program("explored.c")
+
+    def explore(self, case, ranks=3, code=0, option="--explore", options=()):
+        job = self.run_job("-n", ranks, *options, option, self.explored, case, cwd=self.scratch)
+        job.text = job.out.decode()
+        self.assertEqual(job.code, code, job.text + job.err.decode())
+        return job
+
+    def left(self):
+        return [name for name in os.listdir(self.scratch) if name.startswith("tmpi-explore-")]
+
+    def same(self, case, orders, ranks=3):
+        job = self.explore(case, ranks)
+        said = f"all {orders} orders" if orders > 1 else "1 order"
+        self.assertEqual(job.text, f"tmpirun: --explore: {said}: same result, exit code 0\n")
+
+    def differ(self, case, orders, outcomes, ranks=3):
+        """`outcomes`: of each how many orders, and a pattern."""
+        text = self.explore(case, ranks, code=1).text
+        self.assertRegex(text, rf"^tmpirun: --explore: {len(outcomes)} different outcomes of {orders} orders in \d+ runs\n")
+        self.assertEqual(text.count(" order: ") + text.count(" orders: "), len(outcomes), text)
+        for count, pattern in outcomes:
+            self.assertRegex(text, rf"\d\. {count} orders?: {pattern}")
+        return text
+
+    def test_same_results(self):
+        self.same("sum", 24, ranks=5)
+        self.same("clocks", 2)
+        self.same("determined", 1)
+
+    def test_what_comes_later_is_no_alternative(self):
+        """One run for each order: none that could not be."""
+        self.same("phases", 4)
+        self.same("workers", 16)
+
+    def test_each_way_to_receive(self):
+        for case in ("first", "posted", "persistent", "probe"):
+            with self.subTest(case=case):
+                self.firsts(case)
+
+    def firsts(self, case):
+        text = self.explore(case, ranks=4, code=1).text
+        self.assertIn("3 different outcomes of", text)
+        self.assertEqual(sorted(re.findall(r"\[0\] first (\d)", text)), ["1", "2", "3"])
+
+    def test_tests(self):
+        self.firsts("tests")
+
+    def test_bad_ends(self):
+        self.differ("deadlock", 2, [(1, "exit code 0"), (1, "exit code 125: deadlock: every rank")])
+        self.differ("abort", 2, [(1, "exit code 0"), (1, r"exit code 9: .*MPI_Abort")])
+        self.differ("truncate", 2, [(1, "exit code 0"), (1, r"exit code 15: rank 0 on .* longer than the receive buffer")])
+
+    def test_an_outcome_is_repeated(self):
+        text = self.explore("first", ranks=4, code=1).text
+        found = re.findall(r"\[0\] (first \d)\n    again: tmpirun --replay (\S+) \.\.\.", text)
+        self.assertEqual(len(found), 3)
+        for line, file in found:
+            job = self.run_job("-n", 4, "--workers", 2, "-q", "--replay", file, self.explored, "first")
+            self.assertEqual((job.code, job.out.decode()), (0, line + "\n"), job.err)
+
+    def test_time(self):
+        text = self.explore("sum", ranks=9, option="--explore=1").text
+        self.assertRegex(text, r"^tmpirun: --explore: \d+ orders: same result, exit code 0\n  the time is over; \d+ orders are known that have not "
+                         r"been tried\n$")
+
+    def test_on_several_nodes(self):
+        job = self.explore("sum", ranks=4, options=("--nodes", 2))
+        self.assertIn("all 6 orders: same result", job.text)
+
+    def test_refused(self):
+        job = self.run_job("-n", 2, "--explore", "--record", os.path.join(self.scratch, "x"), self.explored, "sum")
+        self.assertEqual(job.code, 2)
+        self.assertIn("--explore records and replays by itself", job.err.decode())
+        job = self.run_job("-n", 2, "--explore", os.path.join(self.scratch, "nowhere"), env={"TMPDIR": self.scratch})
+        self.assertEqual(job.code, 1)
+        self.assertIn("nowhere", job.err.decode())
+        self.assertEqual(self.left(), [])
+
+    def test_interrupted(self):
+        """It says what it has found so far, and leaves nothing."""
+        job = self.start("-n", 9, "--explore", self.explored, "sum", env={"TMPDIR": self.scratch})
+        wait_for(self.left, "the first run")
+        time.sleep(1)
+        job.process.terminate()
+        job.finish()
+        self.assertEqual(job.code, 143, job.err)
+        self.assertEqual(self.left(), [])
+        self.check_nothing_left(job)
+
+
+if __name__ == "__main__":
+    main()
