@@ -62,7 +62,7 @@ void depart(RankLog& log, const char* call, const Departure& where) {
       "rank {} on {}: {}: the replay departs from {} at choice {} of this rank. Recorded is {}; the program "
       "asks for {}. "
       "Program, arguments and input must be those that were recorded; what else can make a run differ is in "
-      "docs/guide/wrong.md",
+      "docs/design/replay.md",
       log.rank(), mpi::job()->host(), call, the_logs->options.replay, where.choice, where.recorded,
       where.asked);
   mpi::callbacks().abort_job(rank, MPI_ERR_OTHER, text);
