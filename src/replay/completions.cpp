@@ -38,8 +38,10 @@ int test(RankLog& log, const char* call, int count, MPI_Request* requests, int* 
   Completing completing(log, call, count, requests);
   *flag = answer == Answer::kYes;
   const int result = answer == Answer::kYes ? wait() : look();
-  log.polled(*flag != 0, call);
-  if (*flag != 0) completing.returned();
+  // A call that is refused has no answer to repeat: so is the one that waits.
+  const bool over = *flag != 0 || result != MPI_SUCCESS;
+  log.polled(over, call);
+  if (over) completing.returned();
   return result;
 }
 
@@ -157,8 +159,9 @@ int testany(int count, MPI_Request* requests, int* index, int* flag, MPI_Status*
   *flag = 0;
   *index = MPI_UNDEFINED;
   const int result = PMPI_Testany(count, requests, index, flag, status);
-  log->polled(*flag != 0, kCall);
-  if (*flag == 0) return result;
+  const bool over = *flag != 0 || result != MPI_SUCCESS;
+  log->polled(over, kCall);
+  if (!over) return result;
   note_index(*log, *index, kCall);
   completing.returned();
   return result;
@@ -235,8 +238,9 @@ int testsome(int count, MPI_Request* requests, int* completed, int* indices, MPI
   Completing completing(*log, kCall, count, requests);
   *completed = 0;
   const int result = PMPI_Testsome(count, requests, completed, indices, statuses);
-  log->polled(*completed != 0, kCall);
-  if (*completed == 0) return result;
+  const bool over = *completed != 0 || result != MPI_SUCCESS;
+  log->polled(over, kCall);
+  if (!over) return result;
   note_some(*log, *completed, indices, kCall);
   completing.returned();
   return result;

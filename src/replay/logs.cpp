@@ -1,10 +1,18 @@
 #include "replay/logs.hpp"
 
+#include <limits>
+
 #include "mpi/rank/threads.hpp"
 #include "mpi/request/request.hpp"
 #include "replay/rank_trace.hpp"
 
 namespace tmpi::replay {
+namespace {
+
+/// The source of a receive that took nothing, since the library refused the call.
+constexpr int kRefused = std::numeric_limits<int>::max();
+
+}  // namespace
 
 RankLog* log_of_receive(int source, int tag) noexcept {
   if (!is_wild(source, tag) && (!explored() || source == MPI_PROC_NULL)) return nullptr;
@@ -31,17 +39,18 @@ Receiving::Receiving(RankLog& log, ChoiceKind kind, const char* call, Envelope a
     traced_ = trace->ask(context_of(comm), asked, takes);
   }
   if (!wild_) return;
-  if (const Choice* recorded = log.ahead(kind, call)) wanted_ = {recorded->source, recorded->tag};
+  const Choice* recorded = log.ahead(kind, call);
+  if (recorded != nullptr && recorded->source != kRefused) wanted_ = {recorded->source, recorded->tag};
 }
 
 int Receiving::returned(int result) {
   // A message that is longer than the buffer has been taken, too. Other errors take none.
-  if (result != MPI_SUCCESS && result != MPI_ERR_TRUNCATE) return result;
-  if (log_.trace() != nullptr) log_.trace()->took(traced_, {status_->MPI_SOURCE, status_->MPI_TAG});
+  const bool took = result == MPI_SUCCESS || result == MPI_ERR_TRUNCATE;
+  if (took && log_.trace() != nullptr) log_.trace()->took(traced_, {status_->MPI_SOURCE, status_->MPI_TAG});
   if (!wild_) return result;
   Choice choice{kind_};
-  choice.source = status_->MPI_SOURCE;
-  choice.tag = status_->MPI_TAG;
+  choice.source = took ? status_->MPI_SOURCE : kRefused;
+  choice.tag = took ? status_->MPI_TAG : 0;
   log_.note(choice, call_);
   return result;
 }

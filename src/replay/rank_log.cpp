@@ -11,8 +11,8 @@
 namespace tmpi::replay {
 namespace {
 
-/// What no message is sent with: a receive that was never complete takes nothing.
-constexpr Envelope kNever{0, mpi::kTagUpperBound};
+/// A tag that no message is sent with: a receive that was never complete takes nothing.
+constexpr int kNeverSent = mpi::kTagUpperBound;
 
 }  // namespace
 
@@ -128,7 +128,12 @@ std::uint32_t RankLog::post(Envelope& wanted) {
   const std::uint32_t number = posts_++;
   if (!replays_) return number;
   const bool known = number < took_.size() && took_[number].known;
-  wanted = known ? took_[number].envelope : kNever;
+  if (known) {
+    wanted = took_[number].envelope;
+  } else {  // what is to be refused stays so
+    if (wanted.source == MPI_ANY_SOURCE) wanted.source = 0;
+    if (wanted.tag >= 0 || wanted.tag == MPI_ANY_TAG) wanted.tag = kNeverSent;
+  }
   return number;
 }
 

@@ -63,6 +63,7 @@ class RankLog {
   /// What the record says is next, and that it is being done by `call`; null if nothing is recorded here: there is no
   /// record, or its end, which is not the rank's, has come. Leaves by depart() if something else is recorded.
   const Choice* ahead(ChoiceKind kind, const char* call);
+  bool next_is(ChoiceKind kind) const noexcept { return replays_ && next_.kind == kind; }
   /// It has been done. In replay it is what was recorded, or the replay departs.
   void note(const Choice& choice, const char* call);
 

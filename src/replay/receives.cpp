@@ -167,8 +167,8 @@ int look_for(RankLog& log, const char* call, Envelope asked, MPI_Comm comm, bool
     if (log.trace() != nullptr) log.trace()->narrow(wanted);
     *flag = 0;
     const int result = look(wanted.source, wanted.tag, status);
+    log.polled(*flag != 0 || result != MPI_SUCCESS, call);
     if (result != MPI_SUCCESS) return result;
-    log.polled(*flag != 0, call);
     if (*flag != 0 && noted)
       return Receiving(log, ChoiceKind::kProbe, call, asked, comm, takes, status).returned(result);
     return result;
@@ -176,6 +176,8 @@ int look_for(RankLog& log, const char* call, Envelope asked, MPI_Comm comm, bool
   log.polled(true, call);
   *flag = 1;
   if (!noted) return wait(asked.source, asked.tag, status);
+  if (log.trace() == nullptr && !log.next_is(ChoiceKind::kProbe))  // it was refused
+    return look(asked.source, asked.tag, status);
   Receiving receiving(log, ChoiceKind::kProbe, call, asked, comm, takes, status);
   return receiving.returned(wait(receiving.source(), receiving.tag(), receiving.status()));
 }

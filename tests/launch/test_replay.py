@@ -68,6 +68,11 @@ class ReplayTest(LaunchTest):
         job = self.replay("--workers", 1, "-q", "--check", "--profile=" + self.file + ".json")
         self.assertEqual(self.lines(job), recorded)
 
+    def test_calls_that_are_refused(self):
+        recorded = self.lines(self.record("--nodes", 2, arguments=["errors"]))
+        self.assertEqual(recorded.count("20 errors"), 5)
+        self.assertEqual(self.lines(self.replay("--workers", 1, "-q", arguments=["errors"])), recorded)
+
     # Departures.
     def test_more_than_was_recorded(self):
         self.record()

@@ -4,6 +4,7 @@
  *   silent RANK  the same, but RANK sends nothing
  *   more         behind all, rank 0 takes one message more of anybody, which rank 1 sends
  *   atomics      every rank fetches and increments a counter
+ *   errors       calls that are refused stand between the others
  *   threads      rank 1's message is sent by a thread of its
  *   abort        at the end rank 0 ends the job with the order's last three bits, and one more, as exit code */
 #include <mpi.h>
@@ -143,6 +144,31 @@ static void behind_all(const char* what) {
   if (strcmp(what, "more") == 0) {
     if (rank == 0) MPI_Recv(&value, 1, MPI_INT, MPI_ANY_SOURCE, 2, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
     if (rank == 1) MPI_Send(&value, 1, MPI_INT, 0, 2, MPI_COMM_WORLD);
+  } else if (strcmp(what, "errors") == 0) {
+    MPI_Request request, bad = (MPI_Request)&value, several[2] = {bad, bad};
+    MPI_Status status;
+    int flag, index, indices[2], errors = 0;
+    MPI_Comm_set_errhandler(MPI_COMM_SELF, MPI_ERRORS_RETURN);
+    MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN);
+    MPI_Irecv(&index, 1, MPI_INT, MPI_ANY_SOURCE, 3, MPI_COMM_SELF, &request);
+    MPI_Test(&request, &flag, &status);
+    for (int round = 0; round < 2; ++round) {
+      errors += MPI_Iprobe(MPI_ANY_SOURCE, -5, MPI_COMM_WORLD, &flag, &status) != MPI_SUCCESS;
+      errors += MPI_Iprobe(size, 0, MPI_COMM_WORLD, &flag, &status) != MPI_SUCCESS;
+      errors += MPI_Test(&bad, &flag, &status) != MPI_SUCCESS;
+      errors += MPI_Testall(2, several, &flag, MPI_STATUSES_IGNORE) != MPI_SUCCESS;
+      errors += MPI_Testany(2, several, &index, &flag, &status) != MPI_SUCCESS;
+      errors += MPI_Testsome(2, several, &index, indices, MPI_STATUSES_IGNORE) != MPI_SUCCESS;
+      errors += MPI_Waitany(2, several, &index, &status) != MPI_SUCCESS;
+      errors += MPI_Request_get_status(bad, &flag, &status) != MPI_SUCCESS;
+      errors += MPI_Recv(&value, 1, MPI_INT, MPI_ANY_SOURCE, -7, MPI_COMM_WORLD, &status) != MPI_SUCCESS;
+      errors += MPI_Irecv(&value, 1, MPI_INT, MPI_ANY_SOURCE, -7, MPI_COMM_WORLD, &several[0]) != MPI_SUCCESS;
+      several[0] = bad;
+      MPI_Test(&request, &flag, &status);
+    }
+    MPI_Send(&rank, 1, MPI_INT, 0, 3, MPI_COMM_SELF);
+    MPI_Wait(&request, &status);
+    printf("%d errors\n", errors);
   } else if (strcmp(what, "threads") == 0) {
     pthread_t thread;
     if (rank == 0) MPI_Recv(&value, 1, MPI_INT, MPI_ANY_SOURCE, 2, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
