@@ -34,6 +34,7 @@ class StateDumpRequest {
   /// nothing is to be shown, unless the node processes are killed after it.
   void answered(int node, StateDump entries, bool handled) {
     forget(node);
+    answered_ = true;
     hidden_ |= handled && !then_kill_;
     entries_.insert(entries_.end(), std::make_move_iterator(entries.begin()),
                     std::make_move_iterator(entries.end()));
@@ -67,7 +68,7 @@ class StateDumpRequest {
     return true;
   }
 
-  bool has_answers() const { return !entries_.empty(); }
+  bool has_answers() const { return answered_; }
   bool shown() const { return !title_.empty() && !hidden_; }
   bool then_kill() const { return then_kill_; }
   const std::string& title() const { return title_; }
@@ -79,6 +80,7 @@ class StateDumpRequest {
   std::string title_;
   Asker asker_;
   bool then_kill_;
+  bool answered_ = false;
   bool hidden_ = false;
   std::vector<bool> waits_;  // by node
   StateDump entries_;
