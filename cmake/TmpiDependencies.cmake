@@ -11,6 +11,7 @@ find_package(fmt REQUIRED)                                # libfmt-dev: text
 find_package(nlohmann_json REQUIRED)                      # nlohmann-json3-dev: what --profile=FILE writes
 find_path(NUMA_INCLUDE_DIR numa.h REQUIRED)                # libnuma-dev: on which NUMA node memory lies; the library itself is loaded when needed
 find_path(LIBURING_INCLUDE_DIR liburing.h REQUIRED)       # liburing-dev: files, read and written beside the cores; the library itself is loaded when needed
+find_path(OTF2_INCLUDE_DIR otf2/otf2.h)                    # libopen-trace-format2-dev: traces that Vampir and Scalasca read; the library itself is loaded when needed. Without it all else is built
 find_path(LIBDW_INCLUDE_DIR elfutils/libdwfl.h REQUIRED)  # libdw-dev: line numbers of call sites; the library itself is loaded when needed
 # node-d3, or npm's d3 (-DTMPI_D3=.../node_modules/d3/dist/d3.min.js): what the report page draws with; its text becomes part of the page.
 # Without it all is built, and tmpirun --report and tmpi-report say what is missing.

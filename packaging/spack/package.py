@@ -43,6 +43,7 @@ class Tmpi(CMakePackage):
     depends_on("liburing")
     depends_on("rdma-core")
     depends_on("libfabric")
+    depends_on("otf2@3:")
     depends_on("pmix@4:")
 
     requires("platform=linux", msg="tmpi runs on Linux only")

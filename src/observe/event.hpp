@@ -1,5 +1,5 @@
 // Event: one entry of a trace, a cache line. Written by the worker on which it happened, read when the job is
-// over.
+// over: by the node process, which makes nanoseconds of ticks, then by tmpirun (trace.hpp).
 #pragma once
 
 #include <cstdint>
@@ -14,6 +14,7 @@ enum class EventKind : std::uint8_t {
   kCall,      ///< an MPI call of a rank; `number`: ticks of it in which the rank was suspended
   kSent,      ///< at `begin` a message went from `rank` to `peer`
   kReceived,  ///< at `begin` the message from `rank` to `peer` was matched and copied
+  kUnfinishedCall,  ///< one that the rank was in when the recording was stopped
 };
 
 struct alignas(kCacheLine) Event {

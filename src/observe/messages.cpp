@@ -10,13 +10,19 @@ MessageKey key_of(const Event& event) {
   return {event.context, event.rank, event.peer, event.tag};
 }
 
-/// The events of one kind, those with equal keys together and in order of time.
-using Events = std::vector<const Event*>;
+struct Place {
+  const Event* event;
+  std::uint32_t part;
+  const Event& operator*() const { return *event; }
+};
+
+/// The events of one kind, those with equal keys, which are of one part, together and in order of time.
+using Events = std::vector<Place>;
 
 void sort(Events& events) {
-  std::ranges::stable_sort(events, [](const Event* a, const Event* b) {
+  std::ranges::stable_sort(events, [](const Place& a, const Place& b) {
     const MessageKey x = key_of(*a), y = key_of(*b);
-    return x == y ? a->begin < b->begin : x < y;
+    return x == y ? a.event->begin < b.event->begin : x < y;
   });
 }
 
@@ -25,14 +31,16 @@ struct Dropped {
   std::uint64_t received = 0;
 };
 
-TracedMessage joined(const Event& sent, const Event& received) {
-  return {static_cast<int>(sent.number),
-          sent.peer,
-          sent.tag,
-          sent.context,
-          sent.bytes,
-          sent.begin,
-          received.begin};
+TracedMessage joined(const Place& sent, const Place& received) {
+  return {static_cast<int>(sent.event->number),
+          sent.event->peer,
+          sent.event->tag,
+          sent.event->context,
+          sent.event->bytes,
+          sent.event->begin,
+          received.event->begin,
+          sent.part,
+          received.part};
 }
 
 /// The end of the run of events with the key of events[from].
@@ -44,9 +52,8 @@ std::size_t end_of_run(const Events& events, std::size_t from) {
 
 class Pairing {
  public:
-  TracedMessages pair(const std::vector<const EventRing*>& rings) {
-    for (const EventRing* ring : rings) count_dropped(*ring);
-    for (const EventRing* ring : rings) gather(*ring);
+  TracedMessages pair(std::span<const TracePart> parts) {
+    for (std::uint32_t i = 0; i < parts.size(); ++i) gather(parts[i], i);
     sort(sent_);
     sort(received_);
     std::size_t r = 0;
@@ -65,28 +72,39 @@ class Pairing {
   }
 
  private:
-  void count_dropped(const EventRing& ring) {
-    complete_since_ = std::max(complete_since_, ring.complete_since());
-    result_.known &= ring.dropped_messages().exact();
-    ring.dropped_messages().for_each([&](const MessageTally::Count& count) {
-      dropped_[count.key].sent += count.sent;
-      dropped_[count.key].received += count.received;
+  /// What a rank has sent, or received, is in one part, on the tracks of several workers if it has moved.
+  void gather(const TracePart& part, std::uint32_t number) {
+    std::uint64_t complete_since = 0;  // from then on all tracks are complete
+    bool exact = true;
+    for_each_track(part, [&](const TraceTrack& track) {
+      complete_since = std::max(complete_since, track.complete_since);
+      exact &= track.exact;
+      for (const MessageTally::Count& count : track.forgotten) {
+        dropped_[count.key].sent += count.sent;
+        dropped_[count.key].received += count.received;
+      }
+    });
+    result_.known &= exact;
+    for_each_track(part, [&](const TraceTrack& track) {
+      for (const Event& event : track.events) {
+        const bool is_sent = event.kind == EventKind::kSent;
+        if (!is_sent && event.kind != EventKind::kReceived) continue;
+        if (exact && (complete_since == 0 || event.begin > complete_since)) {
+          (is_sent ? sent_ : received_).push_back({&event, number});
+          continue;
+        }
+        // Another track may have dropped its neighbours: it counts as one of them.
+        Dropped& dropped = dropped_[key_of(event)];
+        ++(is_sent ? dropped.sent : dropped.received);
+        ++result_.unpaired;
+      }
     });
   }
 
-  void gather(const EventRing& ring) {
-    ring.for_each([&](const Event& event) {
-      const bool is_sent = event.kind == EventKind::kSent;
-      if (!is_sent && event.kind != EventKind::kReceived) return;
-      if (result_.known && event.begin > complete_since_) {
-        (is_sent ? sent_ : received_).push_back(&event);
-        return;
-      }
-      // Another ring may have dropped its neighbours: it counts as one of them.
-      Dropped& dropped = dropped_[key_of(event)];
-      ++(is_sent ? dropped.sent : dropped.received);
-      ++result_.unpaired;
-    });
+  template <class Visit>
+  static void for_each_track(const TracePart& part, Visit visit) {
+    for (const TraceTrack& track : part.workers) visit(track);
+    visit(part.others);
   }
 
   /// The n-th sent is the n-th received; those that are left may begin at different n.
@@ -98,7 +116,7 @@ class Pairing {
     std::uint64_t m = first.received;
     while (s < sent_end && r < received_end) {
       if (n == m) {
-        result_.paired.push_back(joined(*sent_[s], *received_[r]));
+        result_.paired.push_back(joined(sent_[s], received_[r]));
       } else {
         ++result_.unpaired;
       }
@@ -114,14 +132,13 @@ class Pairing {
 
   TracedMessages result_;
   std::map<MessageKey, Dropped> dropped_;
-  std::uint64_t complete_since_ = 0;  // from then on all rings are complete
   Events sent_, received_;
 };
 
 }  // namespace
 
-TracedMessages pair_messages(const std::vector<const EventRing*>& rings) {
-  return Pairing().pair(rings);
+TracedMessages pair_messages(std::span<const TracePart> parts) {
+  return Pairing().pair(parts);
 }
 
 }  // namespace tmpi::observe

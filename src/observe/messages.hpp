@@ -1,13 +1,13 @@
 // Messages of a trace: each sending paired with the receiving of the same message. Messages with the same key
-// do not overtake one another, so the n-th sent is the n-th received; what the rings have dropped is counted
+// do not overtake one another, so the n-th sent is the n-th received; what the workers have dropped is counted
 // along.
 #pragma once
 
 #include <cstdint>
+#include <span>
 #include <vector>
 
-#include "observe/event.hpp"
-#include "observe/event_ring.hpp"
+#include "observe/trace.hpp"
 
 namespace tmpi::observe {
 
@@ -17,19 +17,21 @@ struct TracedMessage {
   int tag = 0;
   std::uint64_t context = 0;
   std::int64_t bytes = 0;
-  std::uint64_t sent = 0;      ///< ticks
-  std::uint64_t received = 0;  ///< ticks
+  std::uint64_t sent = 0;  ///< nanoseconds, by the clock of part `sent_in`
+  std::uint64_t received = 0;
+  std::uint32_t sent_in = 0;
+  std::uint32_t received_in = 0;
 };
 
 struct TracedMessages {
   std::vector<TracedMessage> paired;
   /// Sent and not received when the recording stopped, or the other event was dropped.
   std::uint64_t unpaired = 0;
-  /// False if so many were dropped that nobody knows which belong together: then none is paired.
+  /// False if of a part so many were dropped that nobody knows which belong together: then none of its is paired.
   bool known = true;
 };
 
-/// `rings`: all rings of the process. Not for rings that are still written.
-TracedMessages pair_messages(const std::vector<const EventRing*>& rings);
+/// `parts`: of all node processes; their clocks need not agree.
+TracedMessages pair_messages(std::span<const TracePart> parts);
 
 }  // namespace tmpi::observe

@@ -5,6 +5,9 @@
 #include <map>
 #include <memory>
 #include <random>
+#include <vector>
+
+#include "observe/event_ring.hpp"
 
 namespace tmpi::observe {
 namespace {
@@ -35,6 +38,30 @@ std::unique_ptr<EventRing> ring_of(std::size_t events) {
   return ring;
 }
 
+/// What a node process with these workers says, in ticks.
+struct Part {
+  explicit Part(const std::vector<const EventRing*>& rings) {
+    events.reserve(rings.size());
+    for (const EventRing* ring : rings) {
+      std::vector<Event>& kept = events.emplace_back();
+      ring->for_each([&](const Event& event) { kept.push_back(event); });
+      TraceTrack& track = part.workers.emplace_back();
+      track.events = kept;
+      track.complete_since = ring->complete_since();
+      track.exact = ring->dropped_messages().exact();
+      ring->dropped_messages().for_each(
+          [&](const MessageTally::Count& each) { track.forgotten.push_back(each); });
+    }
+  }
+  std::vector<std::vector<Event>> events;
+  TracePart part;
+};
+
+TracedMessages paired(const std::vector<const EventRing*>& rings) {
+  const Part part(rings);
+  return pair_messages({&part.part, 1});
+}
+
 TEST_CASE("a ring keeps the newest events and counts the others") {
   const auto ring = ring_of(4);
   for (std::uint64_t i = 0; i < 10; ++i) ring->push(stretch(i, i + 1));
@@ -56,7 +83,7 @@ TEST_CASE("the n-th sent is the n-th received, for each channel by itself") {
   b->push(message(EventKind::kReceived, 26, 0, 1, 7, 100));
   a->push(message(EventKind::kReceived, 31, 0, 1, 7, 101));
   a->push(message(EventKind::kSent, 40, 0, 1, 7, 102));  // never received
-  const TracedMessages messages = pair_messages({a.get(), b.get()});
+  const TracedMessages messages = paired({a.get(), b.get()});
   CHECK(messages.known);
   CHECK(messages.unpaired == 1);
   std::map<std::int64_t, std::pair<std::uint64_t, std::uint64_t>> ticks;
@@ -87,7 +114,7 @@ TEST_CASE("pairs stay right whatever the rings drop") {
         if (event.kind == EventKind::kReceived) at[event.bytes] = event.begin;
       });
     }
-    const TracedMessages messages = pair_messages({a.get(), b.get()});
+    const TracedMessages messages = paired({a.get(), b.get()});
     for (const TracedMessage& m : messages.paired) {
       REQUIRE(at.count(m.bytes) == 1);
       CHECK(at[m.bytes] == m.received);
@@ -101,7 +128,7 @@ TEST_CASE("too many channels to remember: nothing is paired, and it is said") {
   for (int i = 0; i < 40'000; ++i)
     ring->push(message(EventKind::kSent, static_cast<std::uint64_t>(i) + 1, 0, 1, i, 1));
   ring->push(message(EventKind::kReceived, 50'000, 0, 1, 39'999, 1));
-  const TracedMessages messages = pair_messages({ring.get()});
+  const TracedMessages messages = paired({ring.get()});
   CHECK_FALSE(messages.known);
   CHECK(messages.paired.empty());
   CHECK(messages.unpaired == 2);

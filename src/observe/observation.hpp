@@ -1,56 +1,41 @@
-// Observation: --profile and --trace of a node process, from the options to what it reports. The room's
+// Observation: --profile and --trace of a node process, from the options to its parts of both. The room's
 // interface for src/launch.
 #pragma once
 
 #include <atomic>
-#include <cstddef>
-#include <cstdio>
-#include <string>
-#include <vector>
+#include <cstdint>
+#include <functional>
+#include <string_view>
 
 #include "base/result.hpp"
 #include "observe/profile_collect.hpp"
+#include "observe/recording.hpp"
 #include "sched/scheduler.hpp"
 
 namespace tmpi::observe {
 
-struct ObservationOptions {
-  bool profile = false;
-  std::string trace_file;                            ///< empty: no trace
-  std::size_t trace_buffer = std::size_t{16} << 20;  ///< bytes per worker
-
-  bool any() const { return profile || !trace_file.empty(); }
-};
-
-/// What a node process has to say when its recording has stopped.
-struct ObservationReport {
-  std::string profile;  ///< packed (pack_profile), empty: none was wanted
-  std::vector<std::string>
-      notices;          ///< what the user should read of the trace: where it is, what was dropped
-  std::string failure;  ///< why there is no trace, though one was wanted; empty: there is
-};
+/// What takes a piece of the packed profile, or trace.
+enum class ReportKind : std::uint8_t { kProfile, kTrace };
+using TakeReport = std::function<void(ReportKind kind, std::string_view piece)>;
 
 class Observation {
  public:
-  /// Opens the trace, so that a bad path is known before the job runs. Once; `any()` is true.
-  static Result<void> prepare(const ObservationOptions& options);
+  /// Once; something is to be recorded.
+  static void prepare(const RecordingOptions& options);
   /// Null if nothing is observed.
   static Observation* instance() noexcept;
 
   /// The ranks have been spawned; none has run.
   Result<void> begin(sched::Scheduler& scheduler) const;
 
-  /// Stops the recording and writes the trace. Only the first call does anything. Any thread that has a stack
-  /// of usual size; takes seconds for a large trace. Does not suspend.
-  ObservationReport finish(const JobDescription& job, DescribeCode describe);
+  /// Stops the recording and hands out what there is of it, in pieces. Only the first call does anything. Any thread
+  /// that has a stack of usual size; takes seconds for a large trace. Does not suspend.
+  void finish(const JobDescription& job, DescribeCode describe, const TakeReport& take);
 
  private:
-  explicit Observation(const ObservationOptions& options) : options_(options) {}
-  void write_trace(const Recording& recording, const JobDescription& job, CallSites& sites,
-                   ObservationReport& report);
+  explicit Observation(const RecordingOptions& options) : options_(options) {}
 
-  ObservationOptions options_;
-  std::FILE* trace_ = nullptr;
+  RecordingOptions options_;
   std::atomic<bool> finished_{false};
 };
 

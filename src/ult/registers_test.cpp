@@ -14,7 +14,12 @@ namespace {
 Thread* thread = nullptr;
 Fiber outer, inner;
 
-[[gnu::noipa]] int deep(int left) {
+#if __has_cpp_attribute(gnu::noipa)
+[[gnu::noipa]]
+#else
+[[gnu::noinline]]
+#endif
+int deep(int left) {
   if (left > 0) {
     volatile int below = deep(left - 1);
     return below + 1;

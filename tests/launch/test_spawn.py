@@ -147,13 +147,12 @@ class SpawnTest(LaunchTest):
             job = self.run_job("-n", 2, *nodes, "-q", "--trace", path, program("spawn.c"), "")
             self.assertEqual(job.code, 0, job.err)
             calls = collections.defaultdict(set)
-            for file in [path] if not nodes else [f"{path}.node0", f"{path}.node1"]:
-                with open(file, encoding="utf-8") as text:
-                    events = json.load(text)["traceEvents"]
-                names = {event["tid"]: event["args"]["name"] for event in events if event["name"] == "thread_name"}
-                for event in events:
-                    if event.get("cat") == "mpi":
-                        calls[names[event["tid"]]].add(event["name"])
+            with open(path, encoding="utf-8") as text:
+                events = json.load(text)["traceEvents"]
+            names = {event["tid"]: event["args"]["name"] for event in events if event["name"] == "thread_name"}
+            for event in events:
+                if event.get("cat") == "mpi":
+                    calls[names[event["tid"]]].add(event["name"])
             self.assertEqual(sorted(calls), [f"rank {rank}" for rank in range(4)])
             for rank in range(4):
                 self.assertIn("MPI_Comm_disconnect", calls[f"rank {rank}"])

@@ -134,11 +134,11 @@ class TraceTest(ObservedTest):
 
     def test_dropped_events(self):
         rounds = 300
-        job, timeline = self.trace("-n", 4, "--workers", 2, "--trace-buffer", "16k", "-q", program("stamps.c"), rounds)
+        job, timeline = self.trace("-n", 4, "--workers", 2, "--trace-buffer", "16k", program("stamps.c"), rounds)
         self.check_consistent(timeline)
         dropped = timeline.data["dropped_events"]
         self.assertGreater(dropped, 1000)
-        self.assertIn(f"lacks its {dropped} oldest events", job.text)
+        self.assertIn(f"lacks its {dropped} oldest events, for which --trace-buffer 16k had no room; with ", job.text)
         self.assertLessEqual(sum(len(s) for s in timeline.cores().values()), 2 * 256)
         # What is left is the end, and its arrows still join the right ends: small messages grow by one byte a round.
         own = [m for m in timeline.starts.values() if not m["args"].get("collective") and m["args"]["tag"] == 3]
@@ -147,10 +147,41 @@ class TraceTest(ObservedTest):
         self.assertEqual([m["args"]["bytes"] for m in sorted(own, key=lambda m: m["ts"])], expected[-len(own):])
 
     def test_enough_room_as_advised(self):
-        job, _ = self.trace("-n", 4, "--workers", 2, "--trace-buffer", "16k", "-q", program("stamps.c"), 100)
+        job, _ = self.trace("-n", 4, "--workers", 2, "--trace-buffer", "16k", program("stamps.c"), 100)
         advice = job.text.split("; with ")[1].split()[0]
         job, timeline = self.trace("-n", 4, "--workers", 2, "--trace-buffer", advice, "-q", program("stamps.c"), 100)
         self.assertEqual(timeline.data["dropped_events"], 0)
+
+    def test_quiet(self):
+        job, timeline = self.trace("-n", 4, "--workers", 2, "--trace-buffer", "16k", "-q", program("stamps.c"), 100)
+        self.assertGreater(timeline.data["dropped_events"], 0)
+        self.assertNotIn("warning", job.text)
+
+    def test_node_processes(self):
+        """One file: tracks of all cores and ranks, arrows between node processes, one clock."""
+        rounds = 20
+        job, timeline = self.trace("-n", 6, "--nodes", 3, "--map-by", "cyclic", "-q", program("stamps.c"), rounds)
+        self.check_consistent(timeline)
+        self.assertEqual(timeline.data["unpaired_messages"], 0)
+        self.assertEqual([bool(timeline.track(f"rank {rank}")) for rank in range(6)], [True] * 6)
+        self.assertEqual(len(timeline.cores()), 3)
+        own = [m for m in timeline.starts.values() if not m["args"].get("collective")]
+        self.assertEqual(len(own), rounds * (6 + 5) + 6)
+        self.assertTrue(any(m["args"]["from"] % 3 != m["args"]["to"] % 3 for m in own))
+        stamps = collections.defaultdict(list)
+        for rank, name, begin, end in map(str.split, job.out.decode().splitlines()):
+            stamps[int(rank), name].append((float(begin), float(end)))
+        for (rank, name), spans in stamps.items():  # node processes of one machine have one clock
+            call = next(s for s in timeline.track(f"rank {rank}") if s["name"] == name)
+            self.assertGreaterEqual(timeline.seconds(call["ts"]), spans[0][0] - 1e-6)
+            self.assertLessEqual(timeline.seconds(call["ts"] + call["dur"]), spans[0][1] + 1e-6)
+
+    def test_a_node_process_that_dies(self):
+        """The others' part of the trace is there."""
+        job, timeline = self.trace("-n", 2, "--nodes", 2, program("uneven.c"), 1, "kill", code=128 + 9)
+        self.assertIn("warning: the trace lacks node process 1", job.text)
+        self.assertTrue(timeline.data["ended_early"])
+        self.assertTrue(timeline.track("rank 0"))
 
     def test_messages_of_threads(self):
         _, timeline = self.trace("-n", 3, "--workers", 2, "-q", program("threads.c", flags=("-g", "-O1", "-pthread")))
@@ -164,25 +195,16 @@ class TraceTest(ObservedTest):
         path = os.path.join(self.directory(), "file")
         job, timeline = self.trace("-n", 4, "--workers", 2, "-q", program(SHARED), path, 0.02)
         self.check_consistent(timeline)
-        self.check_windows_and_files(job, [timeline])
+        self.check_windows_and_files(job, timeline)
 
     def test_windows_and_files_in_two_node_processes(self):
-        """Each writes a file of its own, with its ranks."""
-        path = os.path.join(self.directory(), "trace")
-        job = self.run_job("-n", 4, "--nodes", 2, "--map-by", "cyclic", "--trace", path, "-q", program(SHARED),
-                           os.path.join(self.directory(), "file"), 0.02)
-        self.assertEqual(job.code, 0, job.err)
-        timelines = []
-        for node in 0, 1:
-            with open(f"{path}.node{node}", encoding="utf-8") as file:
-                timelines.append(Timeline(json.load(file)))
-            self.assertEqual([bool(timelines[node].track(f"rank {rank}")) for rank in range(4)], [rank % 2 == node for rank in range(4)])
-        self.check_windows_and_files(job, timelines)
+        job, timeline = self.trace("-n", 4, "--nodes", 2, "--map-by", "cyclic", "-q", program(SHARED),
+                                   os.path.join(self.directory(), "file"), 0.02)
+        self.check_windows_and_files(job, timeline)
 
-    def check_windows_and_files(self, job, timelines):
+    def check_windows_and_files(self, job, timeline):
         said = {(words[0], int(words[1])): (float(words[2]), float(words[3])) for words in map(str.split, job.out.decode().splitlines())}
         for rank in range(4):
-            timeline = next(each for each in timelines if each.track(f"rank {rank}"))
             calls = collections.defaultdict(list)
             for s in timeline.track(f"rank {rank}"):
                 if s["cat"] == "mpi":

@@ -13,7 +13,7 @@ SPACK = {
     "cmake": "cmake", "pkg-config": "pkgconfig", "python3": "python", "libboost-context-dev": "boost", "libhwloc-dev": "hwloc",
     "libnuma-dev": "numactl", "libsodium-dev": "libsodium", "libpmix-dev": "pmix", "libibverbs-dev": "rdma-core",
     "libfabric-dev": "libfabric", "libfmt-dev": "fmt", "nlohmann-json3-dev": "nlohmann-json", "liburing-dev": "liburing",
-    "libdw-dev": "elfutils",
+    "libdw-dev": "elfutils", "libopen-trace-format2-dev": "otf2",
 }
 NOT_IN_CONTROL = {"g++", "ccache"}  # build-essential; what no package build should have
 

@@ -189,8 +189,9 @@ void Control::leave() {
 // Straight behind what is being sent, not through the outbox: this thread must never wait for room there.
 void Control::append_end_report() {
   if (end_report_ == nullptr) return;
-  for (const EndReportFrame& word : std::exchange(end_report_, nullptr)())
-    append_frame(sending_, word.type, -1, word.detail, word.payload);
+  std::exchange(end_report_, nullptr)([this](FrameType type, std::uint16_t detail, std::string_view payload) {
+    append_frame(sending_, type, -1, detail, payload);
+  });
 }
 
 void Control::transmit() {

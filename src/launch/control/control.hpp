@@ -109,7 +109,7 @@ class Control {
   /// What is to be said last when the job ends early (profile, trace): called by the control thread, once,
   /// after the reason has been sent or before the state dump of a job that is about to be killed. Before
   /// start().
-  void set_end_report(std::vector<EndReportFrame> (*end_report)()) { end_report_ = end_report; }
+  void set_end_report(void (*end_report)(const SayAtEnd& say)) { end_report_ = end_report; }
 
   /// What cores and ranks do, where somebody wants to know: called by the control thread. Before start().
   void set_figures(NodeFigures (*figures)()) { figures_ = figures; }
@@ -156,7 +156,7 @@ class Control {
   int wake_fd_;
   StateDump (*state_dump_)();
   Stacks (*stacks_)(const StateDump& dump);
-  std::vector<EndReportFrame> (*end_report_)() = nullptr;
+  void (*end_report_)(const SayAtEnd& say) = nullptr;
   NodeFigures (*figures_)() = nullptr;
   void (*quiescence_handler_)(const Frame& question, std::string& out) = nullptr;
   std::atomic<void (*)(const Frame& frame)> world_handler_{

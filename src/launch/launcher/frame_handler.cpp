@@ -95,6 +95,8 @@ void FrameHandler::on_frame(Node& node, const Frame& frame) {
       return job_.deadlock.on_answer(node, frame);
     case FrameType::kProfile:
       return job_.profile.add(node.number(), frame.payload);
+    case FrameType::kTrace:
+      return job_.trace.add(node.number(), frame.payload);
     case FrameType::kWaitForEdges:
       return job_.deadlock.on_wait_for_edges(node, frame);
     default:
@@ -112,7 +114,6 @@ void FrameHandler::on_nonsense(const Node& node, const Frame& frame) {
 }
 
 void FrameHandler::on_notice(const Frame& frame) {
-  job_.report_failed |= frame.header.detail == static_cast<std::uint16_t>(NoticeKind::kFailure);
   for (const NoticeKind once : {NoticeKind::kHeldCores, NoticeKind::kPollingInVain, NoticeKind::kRunsOn}) {
     if (frame.header.detail == static_cast<std::uint16_t>(once) && !said_.insert(once).second) return;
   }

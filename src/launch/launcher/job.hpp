@@ -23,13 +23,14 @@
 #include "launch/plan/job_plan.hpp"
 #include "launch/report/output.hpp"
 #include "launch/report/profile_report.hpp"
+#include "launch/report/trace_report.hpp"
 
 namespace tmpi::launch {
 
 struct Job {
-  /// `given`, `out` and `profiles` must outlive it.
-  Job(const Settings& given, JobPlan planned, Output& out, ProfileReport& profiles)
-      : settings(given), plan(std::move(planned)), output(out), profile(profiles) {}
+  /// `given`, `out`, `profiles` and `traces` must outlive it.
+  Job(const Settings& given, JobPlan planned, Output& out, ProfileReport& profiles, TraceReport& traces)
+      : settings(given), plan(std::move(planned)), output(out), profile(profiles), trace(traces) {}
   Job(const Job&) = delete;  // the pieces point at each other
   Job& operator=(const Job&) = delete;
 
@@ -37,6 +38,7 @@ struct Job {
   JobPlan plan;
   Output& output;
   ProfileReport& profile;
+  TraceReport& trace;
   bool report_failed = false;  ///< a trace or a profile that was wanted could not be written
 
   NodeSet nodes{plan};

@@ -24,8 +24,8 @@ enum Watched : std::size_t { kSignals, kInput, kStdout, kStderr, kStarter, kStar
 }  // namespace
 
 Launcher::Launcher(const Settings& settings, JobPlan plan, Output& output, ProfileReport& profile,
-                   int signals)
-    : job_(settings, std::move(plan), output, profile), frames_(job_), signals_(job_, signals) {}
+                   TraceReport& trace, int signals)
+    : job_(settings, std::move(plan), output, profile, trace), frames_(job_), signals_(job_, signals) {}
 
 namespace {
 
@@ -254,9 +254,11 @@ int Launcher::finish() {
   job_.output.finish();
   std::vector<std::string> names;
   for (const auto& node : job_.nodes) names.push_back(job_.nodes.name_of(*node));
+  for (const std::string& notice : job_.trace.finish(names))  // a window of it is on the profile's page
+    job_.output.message(fmt::format("tmpirun: {}\n", notice));
   for (const std::string& notice : job_.profile.finish(names))
     job_.output.message(fmt::format("tmpirun: {}\n", notice));
-  job_.report_failed |= job_.profile.failed();
+  job_.report_failed |= job_.profile.failed() || job_.trace.failed();
   const RankExits::Failed& failed = job_.ranks.failed();
   int code = failed.code;
   std::string message;

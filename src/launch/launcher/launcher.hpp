@@ -16,9 +16,10 @@ namespace tmpi::launch {
 
 class Launcher {
  public:
-  /// `settings` with the programs' paths already resolved; it, `output` and `profile` must outlive the launcher.
+  /// `settings` with the programs' paths already resolved; it and what is referred to must outlive the launcher.
   /// `signals`: a signalfd for SignalHandler::handled_signals(), which are blocked.
-  Launcher(const Settings& settings, JobPlan plan, Output& output, ProfileReport& profile, int signals);
+  Launcher(const Settings& settings, JobPlan plan, Output& output, ProfileReport& profile, TraceReport& trace,
+           int signals);
 
   /// Runs the job to its end; no process is left, but for those that are stuck in their exit (stuck_exit.hpp). Returns tmpirun's exit code.
   int run();

@@ -153,12 +153,14 @@ int run_job(Settings& settings, const Attachment& attachment) {
   }
   Result<ProfileReport> profile = ProfileReport::prepare(settings.job);
   if (!profile) return complain(profile.message(), 1);
+  Result<TraceReport> trace = TraceReport::prepare(settings.job);
+  if (!trace) return complain(trace.message(), 1);
   if (const Result<void> ready = prepare_record_and_replay(settings, plan->size()); !ready)
     return complain(ready.message(), 1);
   for (const std::string& warning : replay_warnings(settings.job)) warn(settings, warning);
   const int signals = open_signals();
   Output output(settings.tags, settings.merge_output, std::move(files));
-  const int code = Launcher(settings, *std::move(plan), output, *profile, signals).run();
+  const int code = Launcher(settings, *std::move(plan), output, *profile, *trace, signals).run();
   release(attachment);
   return code;
 }

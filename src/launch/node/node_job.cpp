@@ -104,7 +104,7 @@ Result<NodeJob*> NodeJob::create(Assignment assignment) {
     if (Result<void> ok = open_network(job.spec_, job.node_, job.most_workers()); !ok) return ok.failure();
   }
   if (Result<void> ok = job.prepare_replay(); !ok) return ok.failure();
-  if (Result<void> ok = job.prepare_observation(); !ok) return ok.failure();
+  job.prepare_observation();
   job.prepare_check();
   job.prepare_following();
   if (Result<void> ok = job.load_programs(); !ok) return ok.failure();
@@ -508,8 +508,9 @@ void NodeJob::run() {
   the_running_job.store(this, std::memory_order_release);
   scheduler_->run();
   if (mpi::remote::active()) leave_network();
-  for (const EndReportFrame& word : finish_observation(false))
-    Control::instance()->send(word.type, -1, word.detail, word.payload);
+  finish_observation(false, [](FrameType type, std::uint16_t detail, std::string_view payload) {
+    Control::instance()->send(type, -1, detail, payload);
+  });
   report_findings();
   report_end();
 }

@@ -49,9 +49,9 @@ class NodeJob {
   /// job if a rule is broken.
   [[noreturn]] void rank_exited(int rank, int code);
 
-  /// Ends profile and trace, if there are any and they have not ended: writes the trace and returns what is
-  /// to be said. `early`: not all ranks have ended by themselves. Any thread but a rank's.
-  std::vector<EndReportFrame> finish_observation(bool early);
+  /// Ends profile and trace, if there are any and they have not ended, and says them. `early`: not all ranks have ended
+  /// by themselves. Any thread but a rank's.
+  void finish_observation(bool early, const SayAtEnd& say);
 
   /// Where every rank is now. Any thread. `asleep`: no rank can run meanwhile (mpi/diagnose/place.hpp), or those that
   /// do only poll.
@@ -74,7 +74,7 @@ class NodeJob {
   bool runs_here(std::size_t program) const;
   std::vector<int> input_readers() const;
   void warn_of_sharing() const;
-  Result<void> prepare_observation() const;
+  void prepare_observation() const;
   void prepare_check() const;
   Result<void> prepare_replay() const;
   void warn_of_shared_state() const;
@@ -109,7 +109,6 @@ class NodeJob {
 
   /// "host a", or with several node processes "node 2 on host a".
   std::string name() const;
-  std::string trace_file() const;  ///< of this node process, empty: none
 
   JobSpec spec_;
   NodeSpec node_;

@@ -42,9 +42,8 @@ StateDump state_dump() {
   return job ? job->state_dump() : StateDump{};
 }
 
-std::vector<EndReportFrame> end_report() {
-  NodeJob* job = NodeJob::running();
-  return job ? job->finish_observation(true) : std::vector<EndReportFrame>{};
+void end_report(const SayAtEnd& say) {
+  if (NodeJob* job = NodeJob::running()) job->finish_observation(true, say);
 }
 
 /// What only the node process can check: it has the tables.

@@ -179,11 +179,6 @@ void NodeJob::warn_of_shared_state() const {
   Control::instance()->notice(NoticeKind::kWarning, text);
 }
 
-std::string NodeJob::trace_file() const {
-  const std::string& file = spec_.trace_file;
-  return file.empty() || !several() ? file : fmt::format("{}.node{}", file, node_.node);
-}
-
 namespace {
 
 // A call goes through all that have been asked for: the check, the recorder of a profile, what makes a replay, the library.
@@ -207,12 +202,11 @@ Result<void> NodeJob::prepare_replay() const {
   return replay::begin(options);
 }
 
-Result<void> NodeJob::prepare_observation() const {
-  const observe::ObservationOptions options{spec_.profile, trace_file(), spec_.trace_buffer};
-  if (!options.any()) return {};
+void NodeJob::prepare_observation() const {
+  if (!spec_.observed()) return;
   observe::go_on_to(&replay::version_of);
   privatize::substitute_functions(&recorder_or_behind);
-  return observe::Observation::prepare(options);
+  observe::Observation::prepare({spec_.profile, !spec_.trace_file.empty(), spec_.trace_buffer});
 }
 
 void NodeJob::prepare_check() const {
@@ -225,14 +219,13 @@ void NodeJob::prepare_check() const {
   check::Checker::begin(&describe_code);
 }
 
-std::vector<EndReportFrame> NodeJob::finish_observation(bool early) {
-  std::vector<EndReportFrame> words;
+void NodeJob::finish_observation(bool early, const SayAtEnd& say) {
   for (const std::string& sentence : replay::finish(early)) {
-    words.push_back({FrameType::kNotice, static_cast<std::uint16_t>(NoticeKind::kWarning),
-                     several() ? fmt::format("{}: {}", name(), sentence) : sentence});
+    say(FrameType::kNotice, static_cast<std::uint16_t>(NoticeKind::kWarning),
+        several() ? fmt::format("{}: {}", name(), sentence) : sentence);
   }
   observe::Observation* observation = observe::Observation::instance();
-  if (observation == nullptr) return words;
+  if (observation == nullptr) return;
   observe::JobDescription job;
   job.node = node_.node;
   for (const AppSpec& app : spec_.apps) {
@@ -244,18 +237,11 @@ std::vector<EndReportFrame> NodeJob::finish_observation(bool early) {
   job.cores_per_worker = cores_per_worker_;
   job.oversubscribed = scheduler_->oversubscribed();
   job.ended_early = early;
-  const observe::ObservationReport report = observation->finish(job, &describe_code);
-  for (const std::string& notice : report.notices) {
-    words.push_back({FrameType::kNotice, static_cast<std::uint16_t>(NoticeKind::kInfo),
-                     several() ? fmt::format("{}: {}", name(), notice) : notice});
-  }
-  if (!report.failure.empty()) {
-    words.push_back({FrameType::kNotice, static_cast<std::uint16_t>(NoticeKind::kFailure),
-                     several() ? fmt::format("{}: {}", name(), report.failure) : report.failure});
-  }
-  for (std::size_t sent = 0; sent < report.profile.size(); sent += kMaxProfilePayload)
-    words.push_back({FrameType::kProfile, 0, report.profile.substr(sent, kMaxProfilePayload)});
-  return words;
+  observation->finish(job, &describe_code, [&](observe::ReportKind kind, std::string_view piece) {
+    const FrameType type = kind == observe::ReportKind::kTrace ? FrameType::kTrace : FrameType::kProfile;
+    for (; !piece.empty(); piece.remove_prefix(std::min<std::size_t>(piece.size(), kMaxReportPayload)))
+      say(type, 0, piece.substr(0, kMaxReportPayload));
+  });
 }
 
 StateDump NodeJob::state_dump(bool asleep) const {

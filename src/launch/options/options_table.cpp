@@ -575,7 +575,9 @@ const std::vector<Option>& table() {
        "messages.",
        set_report},
       {"--trace", "", "TMPI_TRACE", "FILE", kOutput,
-       "Write a timeline of cores, ranks and messages, to be opened in ui.perfetto.dev or chrome://tracing.",
+       "Write a timeline of cores, ranks and messages, to be opened in ui.perfetto.dev or chrome://tracing; "
+       "FILE.otf2: an "
+       "OTF2 archive, for Vampir and Scalasca.",
        set_file<&JobSpec::trace_file>},
       {"--trace-buffer", "", "TMPI_TRACE_BUFFER", "SIZE", kOutput,
        "Memory for the newest events of each worker (default 16M, 64 bytes an event).", set_trace_buffer},

@@ -49,8 +49,6 @@ std::vector<std::string> ProfileReport::finish(const std::vector<std::string>& n
     }
   }
   if (profiles.empty()) return notices;
-  // Node processes on other hosts may have written theirs there: then there is no timeline.
-  if (!trace_.empty() && nodes.size() > 1) trace_ += ".node0";
   const observe::Profile whole = observe::merge_profiles(std::move(profiles));
   if (table_) notices.push_back(observe::profile_text(whole));
   if (!missing.empty()) {

@@ -14,11 +14,11 @@ static_assert(std::endian::native == std::endian::little, "the wire is little-en
 
 inline constexpr std::uint32_t kWireMagic = 0x49504d54;  // "TMPI"
 /// Raised when any structure below changes, or what a frame means.
-inline constexpr std::uint32_t kWireVersion = 15;
+inline constexpr std::uint32_t kWireVersion = 16;
 inline constexpr std::uint32_t kMaxPayload =
     16u << 20;  // a job description with a long command line fits many times
-inline constexpr std::uint32_t kMaxOutputPayload = 32u << 10;    // output is cut into frames of this size
-inline constexpr std::uint32_t kMaxProfilePayload = 256u << 10;  // and a profile into these
+inline constexpr std::uint32_t kMaxOutputPayload = 32u << 10;   // output is cut into frames of this size
+inline constexpr std::uint32_t kMaxReportPayload = 256u << 10;  // and a profile or a trace into these
 
 /// Over a remote shell the frames begin behind this line: the user's start-up files may have printed
 /// something.
@@ -55,6 +55,7 @@ enum class FrameType : std::uint16_t {
   kWayLost = 21,      // a node process of another job does not answer any more: WayAnswer
   kStacks = 22,       // stacks of the ranks (stacks.hpp): before the answer to kStateDumpWanted
   kFigures = 23,      // NodeFigures (figures.hpp): the same, where these were wanted
+  kTrace = 24,        // bytes of its trace (trace_report.hpp), in order
   // tmpirun -> node process
   kJob = 64,                 // the job description (job_spec.hpp)
   kStdin = 65,               // input for the ranks that read it; empty: end of file
@@ -103,11 +104,9 @@ inline constexpr std::uint16_t kStateDumpUnlessHandled = 256;
 enum class NoticeKind : std::uint16_t {
   kInfo = 0,
   kWarning = 1,
-  kFailure = 2,    // something that the user has asked for besides the job could not be had; the job goes on,
-                   // but has not succeeded
-  kHeldCores = 3,  // a warning that several node processes may have, for several reasons: said once
-  kPollingInVain = 4,  // another such
-  kRunsOn = 5,         // another such
+  kHeldCores = 2,      // a warning that several node processes may have, for several reasons: said once
+  kPollingInVain = 3,  // another such
+  kRunsOn = 4,         // another such
 };
 
 enum class EndKind : std::uint16_t {

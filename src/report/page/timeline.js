@@ -131,9 +131,9 @@ const timelineSection = (section) => {
   if (given !== "null") {
     const trace = readTrace(given);
     section.append(element("p", {class: "note"}, `A window of the trace: ${seconds((trace.end - trace.begin) / 1e6)} in the middle of the job` +
-      `${profiles[0].nodes > 1 ? ", node process 0" : ""}.`), holder);
+      "."), holder);
     timelineOf(holder, trace);
   }
-  section.append(element("p", {}, "Open a whole trace of the same run (tmpirun --trace FILE ...; of several node processes one of FILE.node0, ...): ", file));
+  section.append(element("p", {}, "Open a whole trace of the same run (tmpirun --trace FILE ...): ", file));
   if (given === "null") section.append(holder);
 };

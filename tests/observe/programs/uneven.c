@@ -1,9 +1,13 @@
 /* Rank 0 computes `factor` times as long as the others, then all meet; each says how long it has computed.
- * With "hang" the others never come, with "abort" rank 0 ends the job after some more seconds. */
+ * With "hang" the others never come, with "abort" rank 0 ends the job after some more seconds, with "kill" the process
+ * that rank 1 is in dies. */
 #include <mpi.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/syscall.h>
+#include <unistd.h>
 
 static double compute(double seconds) {
   double start = MPI_Wtime(), now;
@@ -26,7 +30,8 @@ int main(int argc, char** argv) {
   }
   if (rank == 0 && strcmp(ending, "hang") == 0)
     MPI_Recv(&factor, 1, MPI_DOUBLE, 0, 0, MPI_COMM_WORLD, MPI_STATUS_IGNORE); /* @hang */
-  MPI_Barrier(MPI_COMM_WORLD);                                                 /* @meet */
+  if (rank == 1 && strcmp(ending, "kill") == 0) syscall(SYS_kill, syscall(SYS_getpid), SIGKILL);
+  MPI_Barrier(MPI_COMM_WORLD); /* @meet */
   MPI_Finalize();
   return 0;
 }
