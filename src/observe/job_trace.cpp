@@ -16,7 +16,7 @@ class Machines {
   explicit Machines(const std::vector<TracePart>& parts) {
     std::map<std::string, std::size_t> numbers;
     for (const TracePart& part : parts) {
-      const auto [known, is_new] = numbers.try_emplace(part.host, first_.size());
+      const auto [known, is_new] = numbers.try_emplace(part.machine, first_.size());
       if (is_new) first_.push_back(&part);
       of_.push_back(known->second);
     }

@@ -30,6 +30,7 @@ struct Part {
   Part(int node, const char* host, std::int64_t wall, std::vector<Event> kept) : events(std::move(kept)) {
     part.node = node;
     part.host = host;
+    part.machine = host;
     part.wall = wall;
     part.origin = static_cast<double>(wall) * 1e-9;
     part.ranks = {node};

@@ -21,7 +21,7 @@ Result<const Otf2*> load_otf2() {
   }
   if (library == nullptr)
     return Failure{
-        fmt::format("OTF2 3 is needed ({}): install Debian's libopen-trace-format2-10", dlerror())};
+        fmt::format("OTF2 3 is needed ({}): install Debian's libopen-trace-format2-dev", dlerror())};
   const char* missing = nullptr;
   const auto take = [&](auto& function, const char* name) {
     void* const found = dlsym(library, name);

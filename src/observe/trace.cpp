@@ -51,11 +51,11 @@ TraceTrack track_in(const json& document, std::span<const Event>& events) {
 }  // namespace
 
 std::string pack_trace_end(const TracePart& part, std::span<const std::uint64_t> counts) {
-  json document = {
-      {"node", part.node},           {"program", part.program},       {"host", part.host},
-      {"early", part.ended_early},   {"origin", part.origin},         {"wall", part.wall},
-      {"length", part.length},       {"foreign", part.foreign_calls}, {"ranks", part.ranks},
-      {"functions", part.functions}, {"sites", part.sites},           {"workers", json::array()}};
+  json document = {{"node", part.node},       {"program", part.program},     {"host", part.host},
+                   {"machine", part.machine}, {"early", part.ended_early},   {"origin", part.origin},
+                   {"wall", part.wall},       {"length", part.length},       {"foreign", part.foreign_calls},
+                   {"ranks", part.ranks},     {"functions", part.functions}, {"sites", part.sites},
+                   {"workers", json::array()}};
   for (std::size_t i = 0; i < part.workers.size(); ++i)
     document["workers"].push_back(document_of(part.workers[i], counts[i]));
   document["others"] = document_of(part.others, counts.back());
@@ -80,6 +80,7 @@ Result<TracePart> unpack_trace(std::string_view bytes) {
     part.node = document.at("node");
     part.program = document.at("program");
     part.host = document.at("host");
+    part.machine = document.at("machine");
     part.ended_early = document.at("early");
     part.origin = document.at("origin");
     part.wall = document.at("wall");

@@ -29,6 +29,7 @@ struct TracePart {
   int node = 0;
   std::string program;
   std::string host;
+  std::string machine;  ///< parts of the same have one clock
   bool ended_early = false;
   double origin = 0;      ///< what MPI_Wtime() said there at time 0
   std::int64_t wall = 0;  ///< nanoseconds since 1970 at time 0, by its machine's clock

@@ -4,6 +4,7 @@
 #include <time.h>
 
 #include <algorithm>
+#include <fstream>
 #include <utility>
 
 #include "observe/functions.hpp"
@@ -47,6 +48,7 @@ class TraceCollector {
     part_.node = job_.node;
     part_.program = job_.program;
     part_.host = job_.host;
+    std::ifstream("/proc/sys/kernel/random/boot_id") >> part_.machine;  // hosts of one name may be several
     part_.ended_early = job_.ended_early;
     part_.origin = timers::wtime_at(recording_.first_tick());
     part_.length = at(recording_.last_tick());

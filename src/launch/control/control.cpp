@@ -21,6 +21,7 @@ namespace tmpi::launch {
 namespace {
 
 constexpr std::chrono::milliseconds kLookForSilence{1000};
+constexpr std::size_t kMostUnsent = 4 << 20;     // of an end report
 constexpr std::chrono::seconds kMostSilence{5};  // of a tmpirun on another machine
 
 Control* the_control = nullptr;
@@ -191,7 +192,17 @@ void Control::append_end_report() {
   if (end_report_ == nullptr) return;
   std::exchange(end_report_, nullptr)([this](FrameType type, std::uint16_t detail, std::string_view payload) {
     append_frame(sending_, type, -1, detail, payload);
+    if (sending_.size() - sent_ > kMostUnsent) transmit_most();
   });
+}
+
+// A trace is as large as its events were in memory: it goes out while it is written.
+void Control::transmit_most() {
+  for (transmit(); sending_.size() - sent_ > kMostUnsent / 2; transmit()) {
+    pollfd room{wireup_->watched().out, POLLOUT, 0};
+    poll(&room, 1, 100);
+  }
+  sending_.erase(0, std::exchange(sent_, 0));
 }
 
 void Control::transmit() {

@@ -147,6 +147,7 @@ class Control {
   static bool give_to_ranks(int signal);
   void on_signal(int signal);
   void transmit();
+  void transmit_most();
   void append_end_report();
   bool put(const void* bytes, std::size_t length) const noexcept;
   [[noreturn]] void leave();

@@ -82,11 +82,15 @@ Result<TraceReport> TraceReport::prepare(const JobSpec& job) {
   if (observe::names_otf2(report.path_)) {
     if (const Result<void> able = observe::can_write_otf2(report.path_); !able)
       return refusal(able.message());
-    if (access(folder_of(report.path_).c_str(), W_OK) != 0)
-      return refusal(fmt::format("cannot write the file: {}", strerror(errno)));
   } else {
     report.file_.reset(std::fopen(report.path_.c_str(), "we"));
     if (!report.file_) return refusal(fmt::format("cannot write the file: {}", strerror(errno)));
+  }
+  report.parts_.emplace_back(file_without_name(report.path_));
+  if (!report.parts_[0]) {
+    return refusal(
+        fmt::format("cannot make files in {}, where the node processes' parts lie until the job ends: {}",
+                    folder_of(report.path_), strerror(errno)));
   }
   return report;
 }
@@ -102,12 +106,13 @@ void TraceReport::add(int node, std::string_view piece) {
   if (number >= parts_.size()) parts_.resize(number + 1);
   File& part = parts_[number];
   if (!part) part.reset(file_without_name(path_));
+  has_come_ = true;
   if (!part || std::fwrite(piece.data(), 1, piece.size(), part.get()) != piece.size()) fail(strerror(errno));
 }
 
 std::vector<std::string> TraceReport::finish(const std::vector<std::string>& nodes) {
   std::vector<std::string> notices;
-  if (parts_.empty()) return notices;
+  if (!has_come_) return notices;
   const UnlimitedFiles unlimited;
   parts_.resize(nodes.size());
   if (!failed_) write(nodes, notices);

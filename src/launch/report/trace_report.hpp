@@ -45,6 +45,7 @@ class TraceReport {
   bool quiet_;
   File file_;
   std::vector<File> parts_;  // by node process
+  bool has_come_ = false;    // something of a part
   bool failed_ = false;
   std::string why_;  // of the first failure
 };
