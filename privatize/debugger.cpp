@@ -10,13 +10,19 @@
 #include "base/spinlock.hpp"
 
 // Ours, chained behind the dynamic linker's; exported under this name for gdb/images.py.
-extern "C" __attribute__((visibility("default"))) r_debug_extended tmpi_debugger_list;
-r_debug_extended tmpi_debugger_list;
+struct DebuggerList {
+  r_debug_extended list;
+  link_map*
+      first;  // its entries, also while a debugger hides them (r_map is null), or has died without showing them again
+};
+extern "C" __attribute__((visibility("default"))) DebuggerList tmpi_debugger_list;
+DebuggerList tmpi_debugger_list;
 
 namespace tmpi::privatize {
 namespace {
 
-r_debug_extended& images = tmpi_debugger_list;
+r_debug_extended& images = tmpi_debugger_list.list;
+link_map*& first = tmpi_debugger_list.first;
 
 constinit SpinLock lock;
 DebuggerEntry* last = nullptr;
@@ -63,7 +69,7 @@ void announce_image(const ImageSet& set, int index) {
   DebuggerEntry* tail = &entries[objects.size() - 1];
   if (last == nullptr) {
     chain();
-    images.base.r_map = &entries[0].map;
+    images.base.r_map = first = &entries[0].map;
   } else {
     entries[0].map.l_prev = &last->map;
     last->map.l_next = &entries[0].map;
@@ -73,9 +79,10 @@ void announce_image(const ImageSet& set, int index) {
 
 void forget_images(std::uint64_t begin, std::uint64_t end) noexcept {
   const std::lock_guard guard(lock);
-  for (link_map* map = images.base.r_map; map != nullptr; map = map->l_next) {
+  for (link_map* map = first; map != nullptr; map = map->l_next) {
     if (map->l_addr < begin || map->l_addr >= end) continue;
-    (map->l_prev != nullptr ? map->l_prev->l_next : images.base.r_map) = map->l_next;
+    if (images.base.r_map == map) images.base.r_map = map->l_next;
+    (map->l_prev != nullptr ? map->l_prev->l_next : first) = map->l_next;
     if (map->l_next != nullptr) {
       map->l_next->l_prev = map->l_prev;
     } else {

@@ -91,6 +91,10 @@ class DebuggerTest(LaunchTest):
     def test_attaches(self):
         job = self.start("-n", 6, "--workers", 2, self.program, "wait")
         job.read_until(b"waiting")
+        # A debugger that ends while it shows one rank leaves all of them to the next.
+        first = subprocess.run([f"{BIN}/tmpi-gdb", "-nx", "-batch", "-x", script(self, "rank 3", "print my_global"), "-p", str(job.node_pid())],
+                               capture_output=True, timeout=HANG)
+        self.assert_lines(self.said(first.stdout + first.stderr), r"^\$1 = 1003")
         path = script(self, "ranks", "rank apply all bt", "rank 0", "print argc = 1", "detach")
         run = subprocess.run([f"{BIN}/tmpi-gdb", "-nx", "-batch", "-x", path, "-p", str(job.node_pid())], capture_output=True, timeout=HANG)
         text = self.said(run.stdout + run.stderr)

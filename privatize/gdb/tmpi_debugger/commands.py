@@ -312,17 +312,31 @@ def on_stop(event):
 def on_exit(event):
     unwinder.leave()
     stacks.forget()
-    images.first, images.rank = 0, None
+    images.hidden, images.rank = False, None
     images.added = []
+
+
+class GiveBack(gdb.Command):
+    """Before gdb lets go of the process: the next debugger is to find all ranks' images."""
+
+    def __init__(self):
+        super().__init__("tmpi-give-back", gdb.COMMAND_OBSCURE)
+
+    def invoke(self, argument, from_tty):
+        if gdb.selected_inferior().pid != 0:
+            unwinder.leave()
+            images.show_all()
 
 
 def install():
     gdb.unwinder.register_unwinder(None, unwinder, replace=True)
     gdb.frame_filters["tmpi suspended rank"] = OwnFrames()
-    for kind in (Ranks, RankCommand, RunningRank, GoOnInRank):
+    for kind in (Ranks, RankCommand, RunningRank, GoOnInRank, GiveBack):
         kind()
     for command in ("next", "step"):
         gdb.execute("define hook-%s\ntmpi-go-on-in-rank\nend" % command)
+    for command in ("detach", "quit"):
+        gdb.execute("define hook-%s\ntmpi-give-back\nend" % command)
     gdb.events.cont.connect(on_continue)
     gdb.events.stop.connect(on_stop)
     gdb.events.exited.connect(on_exit)

@@ -11,8 +11,8 @@ import gdb
 
 from .memory import address_of, read, read_int, read_string, write
 
-# struct r_debug_extended and DebuggerEntry, of x86-64.
-R_MAP = 8
+# struct DebuggerList and DebuggerEntry (privatize/debugger.cpp), of x86-64.
+R_MAP, FIRST = 8, 48
 L_ADDR, L_NAME, L_LD, L_NEXT, RANK, END = 0, 8, 16, 24, 40, 48
 
 
@@ -35,7 +35,7 @@ class Images:
     file, where nothing can be hidden, gdb is made to forget its list, and all that is shared is added as symbol files, too."""
 
     def __init__(self):
-        self.first = 0  # head of the hidden list; 0: nothing is hidden
+        self.hidden = False  # the list is
         self.added = []  # an address in each symbol file that was added
         self.rank = None  # narrowed to it
         self.bases = []
@@ -48,7 +48,7 @@ class Images:
 
     def all(self):
         """Every object of every image, in order."""
-        entry = self.first or read(self.head() + R_MAP)
+        entry = read(self.head() + FIRST)
         while entry:
             image = Image(entry)
             yield image
@@ -68,18 +68,18 @@ class Images:
     def show_all(self):
         self.forget_added()
         self.rank = None
-        if not self.first:
+        if not self.hidden:
             return
         if not is_core():
-            write(self.head() + R_MAP, self.first)
-        self.first = 0
+            write(self.head() + R_MAP, read(self.head() + FIRST))
+        self.hidden = False
         reread()
 
     def narrow(self, rank):
         chosen = [image for image in self.all() if image.rank == rank]
         if not chosen:
             raise gdb.GdbError("rank %d is not in this node process; `ranks` lists those that are" % rank)
-        shared = self.hide() if not self.first else []
+        shared = self.hide() if not self.hidden else []
         self.forget_added()
         for image in chosen:
             quietly('add-symbol-file "%s" -o %d' % (image.name, image.base))
@@ -91,14 +91,13 @@ class Images:
     def hide(self):
         """Returns (name, base) of what has gone with them and is no rank's."""
         head = self.head()
-        first = read(head + R_MAP)
         if not is_core():
             write(head + R_MAP, 0)
-            self.first = first
+            self.hidden = True
             reread()
             return []
         shared = list(shared_libraries(head))
-        self.first = first
+        self.hidden = True
         quietly("nosharedlibrary")
         return shared
 
