@@ -24,6 +24,7 @@ namespace {
 constexpr std::string_view kEnding = ".job";
 constexpr int kBacklog = 16;
 constexpr std::size_t kPiece = 64 << 10;
+constexpr long kLook = 100;  // milliseconds between two looks whether who asks has given up
 
 std::string file_of(int job, std::string_view ending = kEnding) {
   return fmt::format("{}{}", job, ending);
@@ -229,7 +230,7 @@ AskedJob::~AskedJob() {
   if (fd_ >= 0) close(fd_);
 }
 
-Result<std::string> AskedJob::ask(FrameType question, int seconds) {
+Result<std::string> AskedJob::ask(FrameType question, int seconds, bool (*given_up)()) {
   const Failure ended{fmt::format("the job of tmpirun's process {} has ended", job_)};
   std::string out;
   append_frame(out, question, -1, 0, {});
@@ -240,9 +241,11 @@ Result<std::string> AskedJob::ask(FrameType question, int seconds) {
     Frame frame{};
     if (in_.next(frame) == FrameReader::Status::kFrame) return std::string(frame.payload);
     const auto left = std::chrono::ceil<std::chrono::milliseconds>(end - Clock::now()).count();
+    if (given_up != nullptr && given_up()) return Failure{};
     pollfd request{fd_, POLLIN, 0};
-    const int ready = left > 0 ? poll(&request, 1, static_cast<int>(left)) : 0;
+    const int ready = left > 0 ? poll(&request, 1, static_cast<int>(std::min<long>(left, kLook))) : 0;
     if (ready < 0 && errno == EINTR) continue;
+    if (ready == 0 && left > kLook) continue;
     if (ready <= 0)
       return Failure{
           fmt::format("the job of tmpirun's process {} has not answered within {} seconds: a node "

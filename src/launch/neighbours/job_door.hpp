@@ -69,8 +69,9 @@ class AskedJob {
   ~AskedJob();
 
   int job() const noexcept { return job_; }
-  /// Failure: the job has ended, or does not answer for `seconds`.
-  Result<std::string> ask(FrameType question, int seconds);
+  /// Failure: the job has ended, or does not answer for `seconds`; without a sentence: `given_up`, which is asked now and
+  /// then, if it is not null, says yes.
+  Result<std::string> ask(FrameType question, int seconds, bool (*given_up)() = nullptr);
 
  private:
   AskedJob(int job, int fd) : job_(job), fd_(fd) {}

@@ -71,8 +71,8 @@ Result<Arguments> parse(int argc, char** argv) {
   return parsed;
 }
 
-Result<JobFigures> figures_of(AskedJob& job) {
-  const Result<std::string> answer = job.ask(FrameType::kDoorFigures, kPatience);
+Result<JobFigures> figures_of(AskedJob& job, bool (*given_up)() = nullptr) {
+  const Result<std::string> answer = job.ask(FrameType::kDoorFigures, kPatience, given_up);
   if (!answer) return Failure{answer.message()};
   return unpacked<JobFigures>(*answer, "what the job answers is cut short");
 }
@@ -104,21 +104,21 @@ struct Ending {
 
 Ending show_until_told(AskedJob& job, double interval) {
   Screen screen;
-  Result<JobFigures> before = figures_of(job);
-  Result<JobFigures> now = before;
-  while (now) {
-    screen.draw(view(job.job(), *before, *now, Screen::size()));
-    switch (screen.wait(interval)) {
-      case Screen::Event::kQuit:
-        return {{}, screen.signal()};
-      case Screen::Event::kRedraw:
-        continue;
-      case Screen::Event::kTime:
-        before = std::move(now);
-        now = figures_of(job);
+  std::optional<JobFigures> before, now;
+  for (;;) {
+    Result<JobFigures> figures = figures_of(job, &Screen::told);
+    if (figures) {
+      before = now ? std::move(now) : std::optional(*figures);
+      now = *std::move(figures);
+    } else if (!Screen::told()) {
+      return {figures.message(), 0};
+    }
+    for (Screen::Event event = Screen::Event::kRedraw; event == Screen::Event::kRedraw;) {
+      if (now) screen.draw(view(job.job(), *before, *now, Screen::size()));
+      event = screen.wait(now ? interval : 0);
+      if (event == Screen::Event::kQuit) return {{}, screen.signal()};
     }
   }
-  return {now.message(), 0};
 }
 
 int run(int argc, char** argv) {

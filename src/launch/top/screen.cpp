@@ -94,6 +94,15 @@ void Screen::stop() {
   enter();
 }
 
+bool Screen::told() {
+  sigset_t there;
+  sigpending(&there);
+  for (const int number : kHandled) {
+    if (number != SIGWINCH && sigismember(&there, number) == 1) return true;
+  }
+  return false;
+}
+
 Screen::Event Screen::wait(double seconds) {
   pollfd keys{STDIN_FILENO, POLLIN, 0};
   const timespec limit = time_of(seconds);

@@ -25,6 +25,8 @@ class Screen {
   enum class Event : unsigned char { kTime, kRedraw, kQuit };
   /// Waits for `seconds`, a key (q, Ctrl-C), a signal that ends the process, or a new size. A stop (Ctrl-Z) is taken here.
   Event wait(double seconds);
+  /// A signal is there that wait() will take.
+  static bool told();
   /// The signal that kQuit stands for; 0: a key.
   int signal() const noexcept { return signal_; }
 
