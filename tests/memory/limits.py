@@ -7,7 +7,7 @@ import sys
 
 tmpirun, program = sys.argv[1:]
 TRUE = re.compile(r"memory|MPI_ERR_|address space|cannot (reserve|map|start)|stacks", re.IGNORECASE)
-UNTRUE = re.compile(r"ended with exit code 0|terminate called|SIG[A-Z]+|a rank called _exit|Segmentation")
+UNTRUE = re.compile(r"ended with exit code 0|terminate called|SIG[A-Z]+|(?<!\(or )a rank called _exit|Segmentation")
 
 
 def run(kilobytes):
