@@ -9,6 +9,8 @@
 
 #include <algorithm>
 
+#include "mpi/io/size_limit.hpp"
+
 namespace tmpi::replay {
 namespace {
 
@@ -17,6 +19,15 @@ namespace {
 void write_choice(std::byte* place, std::string_view choice) noexcept {
   memcpy(place + 1, choice.data() + 1, choice.size() - 1);
   std::atomic_ref(*reinterpret_cast<char*>(place)).store(choice.front(), std::memory_order_release);
+}
+
+/// Written, not only reserved: where the disk is full, this says so and not a signal. 0 or an errno.
+int write_zeros(int fd, off_t offset) noexcept {
+  static constexpr char kZeros[kChunkSize] = {};
+  const mpi::SizeLimit limit;  // also outside of calls of MPI: the signal would be the rank's
+  errno = 0;
+  if (pwrite(fd, kZeros, sizeof kZeros, offset) == static_cast<ssize_t>(sizeof kZeros)) return 0;
+  return errno == 0 ? ENOSPC : errno;
 }
 
 }  // namespace
@@ -35,13 +46,13 @@ std::byte* ChunkFile::take() noexcept {
   const auto offset = static_cast<off_t>(
       begin_ +
       (number * static_cast<std::uint64_t>(nodes_) + static_cast<std::uint64_t>(node_)) * kChunkSize);
-  // Written, not only reserved: where the disk is full, this says so and not a signal.
-  static constexpr char kZeros[kChunkSize] = {};
-  void* place = MAP_FAILED;
-  if (pwrite(fd_, kZeros, sizeof kZeros, offset) == static_cast<ssize_t>(sizeof kZeros))
-    place = mmap(nullptr, kChunkSize, PROT_READ | PROT_WRITE, MAP_SHARED, fd_, offset);
-  if (place != MAP_FAILED) return static_cast<std::byte*>(place);
-  error_.store(errno == 0 ? ENOSPC : errno, std::memory_order_relaxed);
+  int error = write_zeros(fd_, offset);
+  if (error == 0) {
+    void* const place = mmap(nullptr, kChunkSize, PROT_READ | PROT_WRITE, MAP_SHARED, fd_, offset);
+    if (place != MAP_FAILED) return static_cast<std::byte*>(place);
+    error = errno;
+  }
+  error_.store(error, std::memory_order_relaxed);
   return nullptr;
 }
 
@@ -75,7 +86,10 @@ void ChunkWriter::append(std::string_view choice) noexcept {
 
 void ChunkWriter::append_across(std::string_view choice) noexcept {
   last_ = nullptr;
-  if (file_->full()) return;
+  if (file_->full()) {
+    used_ = kChunkSize;  // nothing is written behind the gap
+    return;
+  }
   std::byte* first = nullptr;  // of the choice's bytes, where it stands
   std::byte* first_chunk = nullptr;
   for (std::size_t done = 0; done < choice.size();) {

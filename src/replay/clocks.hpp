@@ -18,6 +18,7 @@ struct Clocks {
   int (*gettimeofday)(timeval* now, void* zone) = [](timeval* now, void* zone) {
     return ::gettimeofday(now, zone);
   };
+  int (*timespec_get)(timespec* now, int base) = &::timespec_get;
   time_t (*time)(time_t* where) = &::time;
   ssize_t (*getrandom)(void* buffer, std::size_t length, unsigned flags) = &::getrandom;
 };

@@ -12,9 +12,9 @@ namespace tmpi::replay {
 namespace {
 
 void note(MPI_Comm comm, Waits waits, int root) {
-  RankLog* const log = log_of_caller();
+  const OpenLog log = log_of_caller();
   mpi::Rank* const rank = mpi::calling_rank();
-  if (log == nullptr || log->trace() == nullptr || comm == MPI_COMM_NULL) return;
+  if (!log || log->trace() == nullptr || comm == MPI_COMM_NULL) return;
   const mpi::Comm* const members = mpi::comm_from(*rank, comm);
   if (members == nullptr || members->inter()) return;
   log->trace()->meet(members->context, waits, root, members->rank, members->size);

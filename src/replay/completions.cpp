@@ -1,5 +1,6 @@
 // Which requests are complete, and when. MPI report, 3.7.3 to 3.7.6, 4.2.2, 12.5.2.
 #include <algorithm>
+#include <functional>
 
 #include "mpix.h"
 #include "replay/logs.hpp"
@@ -8,8 +9,8 @@ namespace tmpi::replay {
 namespace {
 
 int wait(MPI_Request* request, MPI_Status* status) {
-  RankLog* const log = log_of_caller();
-  if (log == nullptr || !log->any_open()) return PMPI_Wait(request, status);
+  const OpenLog log = log_of_completion();
+  if (!log) return PMPI_Wait(request, status);
   Completing completing(*log, "MPI_Wait", 1, request);
   const int result = PMPI_Wait(request, status);
   completing.returned();
@@ -17,8 +18,8 @@ int wait(MPI_Request* request, MPI_Status* status) {
 }
 
 int waitall(int count, MPI_Request* requests, MPI_Status* statuses) {
-  RankLog* const log = log_of_caller();
-  if (log == nullptr || !log->any_open()) return PMPI_Waitall(count, requests, statuses);
+  const OpenLog log = log_of_completion();
+  if (!log) return PMPI_Waitall(count, requests, statuses);
   Completing completing(*log, "MPI_Waitall", count, requests);
   const int result = PMPI_Waitall(count, requests, statuses);
   completing.returned();
@@ -46,16 +47,16 @@ int test(RankLog& log, const char* call, int count, MPI_Request* requests, int* 
 }
 
 int test_one(MPI_Request* request, int* flag, MPI_Status* status) {
-  RankLog* const log = flag == nullptr || request == nullptr ? nullptr : log_of_caller();
-  if (log == nullptr) return PMPI_Test(request, flag, status);
+  const OpenLog log = flag == nullptr || request == nullptr ? OpenLog() : log_of_caller();
+  if (!log) return PMPI_Test(request, flag, status);
   return test(
       *log, "MPI_Test", 1, request, flag, [&] { return PMPI_Test(request, flag, status); },
       [&] { return PMPI_Wait(request, status); });
 }
 
 int testall(int count, MPI_Request* requests, int* flag, MPI_Status* statuses) {
-  RankLog* const log = flag == nullptr || requests == nullptr ? nullptr : log_of_caller();
-  if (log == nullptr) return PMPI_Testall(count, requests, flag, statuses);
+  const OpenLog log = flag == nullptr || requests == nullptr ? OpenLog() : log_of_caller();
+  if (!log) return PMPI_Testall(count, requests, flag, statuses);
   return test(
       *log, "MPI_Testall", count, requests, flag,
       [&] { return PMPI_Testall(count, requests, flag, statuses); },
@@ -74,8 +75,8 @@ int until(const int* flag, Look&& look) {
 
 template <class Look>
 int test_and_keep(const char* call, int* flag, Look&& look) {
-  RankLog* const log = flag == nullptr ? nullptr : log_of_caller();
-  if (log == nullptr) return look();
+  const OpenLog log = flag == nullptr ? OpenLog() : log_of_caller();
+  if (!log) return look();
   return test(*log, call, 0, nullptr, flag, look, [&] { return until(flag, look); });
 }
 
@@ -94,8 +95,8 @@ int parrived(MPI_Request request, int partition, int* flag) {
 }
 
 int win_test(MPI_Win win, int* flag) {
-  RankLog* const log = flag == nullptr ? nullptr : log_of_caller();
-  if (log == nullptr) return PMPI_Win_test(win, flag);
+  const OpenLog log = flag == nullptr ? OpenLog() : log_of_caller();
+  if (!log) return PMPI_Win_test(win, flag);
   return test(
       *log, "MPI_Win_test", 0, nullptr, flag, [&] { return PMPI_Win_test(win, flag); },
       [&] { return PMPI_Win_wait(win); });
@@ -132,16 +133,17 @@ int complete_any(RankLog& log, const char* call, int count, MPI_Request* request
 }
 
 int waitany(int count, MPI_Request* requests, int* index, MPI_Status* status) {
-  RankLog* const log = index == nullptr || requests == nullptr ? nullptr : log_of_caller();
-  if (log == nullptr) return PMPI_Waitany(count, requests, index, status);
+  const OpenLog log = index == nullptr || requests == nullptr ? OpenLog() : log_of_caller();
+  if (!log) return PMPI_Waitany(count, requests, index, status);
   return complete_any(*log, "MPI_Waitany", count, requests, index, status,
                       [&] { return PMPI_Waitany(count, requests, index, status); });
 }
 
 int testany(int count, MPI_Request* requests, int* index, int* flag, MPI_Status* status) {
   constexpr const char* kCall = "MPI_Testany";
-  RankLog* const log = index == nullptr || flag == nullptr || requests == nullptr ? nullptr : log_of_caller();
-  if (log == nullptr) return PMPI_Testany(count, requests, index, flag, status);
+  const OpenLog log =
+      index == nullptr || flag == nullptr || requests == nullptr ? OpenLog() : log_of_caller();
+  if (!log) return PMPI_Testany(count, requests, index, flag, status);
   const Answer answer = log->poll(kCall);
   if (answer == Answer::kNo) {
     *flag = 0;
@@ -190,9 +192,12 @@ int wait_for_recorded(const Choice& recorded, MPI_Request* requests, int* comple
   return worst;
 }
 
+/// The same of several, each once, so that they fit into the program's arrays.
 bool has_requests(const Choice* recorded, int count) {
-  return recorded != nullptr && !recorded->indices.empty() &&
-         std::ranges::all_of(recorded->indices, [&](int index) { return index < count; });
+  return recorded != nullptr && !recorded->indices.empty() && recorded->indices.front() >= 0 &&
+         recorded->indices.back() < count &&
+         std::ranges::adjacent_find(recorded->indices, std::ranges::greater_equal()) ==
+             recorded->indices.end();
 }
 
 template <class Look>
@@ -213,8 +218,8 @@ int complete_some(RankLog& log, const char* call, int count, MPI_Request* reques
 
 int waitsome(int count, MPI_Request* requests, int* completed, int* indices, MPI_Status* statuses) {
   const bool usable = completed != nullptr && indices != nullptr && requests != nullptr;
-  RankLog* const log = usable ? log_of_caller() : nullptr;
-  if (log == nullptr) return PMPI_Waitsome(count, requests, completed, indices, statuses);
+  const OpenLog log = usable ? log_of_caller() : OpenLog();
+  if (!log) return PMPI_Waitsome(count, requests, completed, indices, statuses);
   return complete_some(*log, "MPI_Waitsome", count, requests, completed, indices, statuses,
                        [&] { return PMPI_Waitsome(count, requests, completed, indices, statuses); });
 }
@@ -222,8 +227,8 @@ int waitsome(int count, MPI_Request* requests, int* completed, int* indices, MPI
 int testsome(int count, MPI_Request* requests, int* completed, int* indices, MPI_Status* statuses) {
   constexpr const char* kCall = "MPI_Testsome";
   const bool usable = completed != nullptr && indices != nullptr && requests != nullptr;
-  RankLog* const log = usable ? log_of_caller() : nullptr;
-  if (log == nullptr) return PMPI_Testsome(count, requests, completed, indices, statuses);
+  const OpenLog log = usable ? log_of_caller() : OpenLog();
+  if (!log) return PMPI_Testsome(count, requests, completed, indices, statuses);
   const Answer answer = log->poll(kCall);
   if (answer == Answer::kNo) {
     *completed = 0;

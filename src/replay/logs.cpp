@@ -14,8 +14,8 @@ constexpr int kRefused = std::numeric_limits<int>::max();
 
 }  // namespace
 
-RankLog* log_of_receive(int source, int tag) noexcept {
-  if (!is_wild(source, tag) && (!explored() || source == MPI_PROC_NULL)) return nullptr;
+OpenLog log_of_receive(int source, int tag) noexcept {
+  if (!is_wild(source, tag) && (!explored() || source == MPI_PROC_NULL)) return OpenLog();
   return log_of_caller();
 }
 

@@ -8,9 +8,31 @@
 
 namespace tmpi::replay {
 
-/// The log of the calling rank; null if the call is not to be recorded: nobody's, or one of a thread that the rank has
-/// created, whose order among the others' is known to nobody (the log is spoilt then). Does not suspend.
-RankLog* log_of_caller() noexcept;
+/// A rank's log while a call of the rank is noted in it, to the end of the scope; or none.
+class OpenLog {
+ public:
+  OpenLog() = default;
+  explicit OpenLog(RankLog& log) noexcept : log_(&log) { log.open(); }
+  ~OpenLog() {
+    if (log_ != nullptr) log_->close();
+  }
+  OpenLog(const OpenLog&) = delete;
+  OpenLog& operator=(const OpenLog&) = delete;
+  explicit operator bool() const noexcept { return log_ != nullptr; }
+  RankLog* operator->() const noexcept { return log_; }
+  RankLog& operator*() const noexcept { return *log_; }
+
+ private:
+  RankLog* const log_ = nullptr;
+};
+
+/// The log of the calling rank. None if the call is not to be recorded: nobody's; or, and the log is spoilt then, one of a
+/// thread that the rank has created, whose order among the others' is known to nobody, or one that a callback makes while
+/// another call is being noted, whose place among the choices is not the same in the replay. Does not suspend.
+OpenLog log_of_caller() noexcept;
+
+/// Of a call that completes requests: only if there are receives that it may complete.
+OpenLog log_of_completion() noexcept;
 
 /// The calling rank's log, if it has one, does not repeat what it does, and why.
 void spoil(const char* why) noexcept;
@@ -20,7 +42,7 @@ inline bool is_wild(int source, int tag) noexcept {
 }
 
 /// The log of the caller of a receive or probe that is to be noted: with a wildcard, or any if the run is explored.
-RankLog* log_of_receive(int source, int tag) noexcept;
+OpenLog log_of_receive(int source, int tag) noexcept;
 
 /// Whether runs are explored. Written before any rank runs.
 bool explored() noexcept;

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <cstdlib>
+#include <limits>
 
 #include "mpi.h"
 #include "mpi/comm/check.hpp"
@@ -12,7 +13,7 @@ namespace tmpi::replay {
 namespace {
 
 /// A tag that no message is sent with: a receive that was never complete takes nothing.
-constexpr int kNeverSent = mpi::kTagUpperBound;
+constexpr int kNeverSent = mpi::kTagUpperBound + 1;
 
 }  // namespace
 
@@ -31,7 +32,7 @@ RankLog::RankLog(int rank, ChunkFile* file, const std::string* record, ChunkFile
 
 /// A receive is posted before it is known what it takes.
 void RankLog::scan(std::string_view record) {
-  constexpr std::int64_t kMost = 1 << 30;
+  constexpr std::int64_t kMost = std::numeric_limits<std::uint32_t>::max();
   Choice choice;
   int tag = 0;
   std::int64_t completions = 0;
@@ -39,9 +40,7 @@ void RankLog::scan(std::string_view record) {
     if (choice.kind != ChoiceKind::kLate) continue;
     const std::int64_t number = completions++ + unzigzag(choice.number);
     if (choice.cancelled || number < 0 || number > kMost) continue;
-    const auto place = static_cast<std::size_t>(number);
-    if (place >= took_.size()) took_.resize(place + 1);
-    took_[place] = {true, {choice.source, choice.tag}};
+    took_[static_cast<std::uint32_t>(number)] = {choice.source, choice.tag};
   }
 }
 
@@ -127,9 +126,8 @@ void RankLog::polled(bool yes, const char* call) {
 std::uint32_t RankLog::post(Envelope& wanted) {
   const std::uint32_t number = posts_++;
   if (!replays_) return number;
-  const bool known = number < took_.size() && took_[number].known;
-  if (known) {
-    wanted = took_[number].envelope;
+  if (const auto known = took_.find(number); known != took_.end()) {
+    wanted = known->second;
   } else {  // what is to be refused stays so
     if (wanted.source == MPI_ANY_SOURCE) wanted.source = 0;
     if (wanted.tag >= 0 || wanted.tag == MPI_ANY_TAG) wanted.tag = kNeverSent;

@@ -10,7 +10,6 @@
 #include <string>
 #include <string_view>
 #include <unordered_map>
-#include <vector>
 
 #include "mpi.h"
 #include "replay/choice.hpp"
@@ -56,6 +55,11 @@ class RankLog {
   /// Any may be missing: `file`, and `record`, which outlives the log; `traced`: of a run that is explored.
   RankLog(int rank, ChunkFile* file, const std::string* record, ChunkFile* traced = nullptr);
   ~RankLog();
+
+  /// While it is open a call of the rank is being noted.
+  void open() noexcept { is_open_.store(true, std::memory_order_relaxed); }
+  void close() noexcept { is_open_.store(false, std::memory_order_relaxed); }
+  bool is_open() const noexcept { return is_open_.load(std::memory_order_relaxed); }
 
   /// Of a run that --explore looks at; else null.
   RankTrace* trace() const noexcept { return trace_.get(); }
@@ -111,12 +115,8 @@ class RankLog {
   void write(const Choice& choice);
   [[noreturn]] void leave(const char* call, const std::string& asked);
 
-  struct Took {
-    bool known = false;
-    Envelope envelope{};
-  };
-
   const int rank_;
+  std::atomic<bool> is_open_{false};  ///< looked at by the rank's handlers of signals
   std::unique_ptr<RankTrace> trace_;
   std::unique_ptr<ChunkWriter> out_;
   int out_tag_ = 0;
@@ -128,7 +128,8 @@ class RankLog {
   Choice next_;
   bool replays_ = false;    ///< next_ is there
   std::uint64_t said_ = 0;  ///< of a kPoll: how many noes it has given back
-  std::vector<Took> took_;  ///< by number of a nonblocking receive, all of the record
+  std::unordered_map<std::uint32_t, Envelope>
+      took_;  ///< by number of a nonblocking receive, all of the record
 
   std::uint32_t posts_ = 0;
   std::int64_t completions_ = 0;  ///< of receives with numbers

@@ -1,13 +1,18 @@
 #include "replay/rank_log.hpp"
 
 #include <doctest/doctest.h>
+#include <sys/resource.h>
 #include <unistd.h>
 
 #include <filesystem>
 #include <optional>
 #include <string>
+#include <string_view>
 
 #include "mpi.h"
+#include "replay/clocks.hpp"
+#include "replay/logs.hpp"
+#include "replay/replay.hpp"
 
 namespace tmpi::replay {
 namespace {
@@ -48,18 +53,21 @@ Run run(RankLog& log, std::int64_t now) {
   return run;
 }
 
-struct Recorded {
+struct EmptyRecord {
   std::string path =
       (std::filesystem::temp_directory_path() / ("tmpi_log_" + std::to_string(getpid()))).string();
+  EmptyRecord() { REQUIRE(create_record(path, {1, 1, "", {}})); }
+  ~EmptyRecord() { std::filesystem::remove(path); }
+};
+
+struct Recorded : EmptyRecord {
   std::string choices;
   Recorded() {
-    REQUIRE(create_record(path, {1, 1, "", {}}));
     RankLog log(0, *ChunkFile::open(path, 0), nullptr);
     const Run first = run(log, 123456789);
     CHECK(first.first.source == MPI_ANY_SOURCE);
     choices = read_record(path)->ranks.at(0);
   }
-  ~Recorded() { std::filesystem::remove(path); }
 };
 
 struct Departed {
@@ -85,6 +93,56 @@ TEST_CASE("what was recorded is given back") {
 
 TEST_CASE("many tests in vain take a few bytes") {
   CHECK(Recorded().choices.find('\0') < 30);
+}
+
+TEST_CASE("behind what finds no room nothing is written") {
+  const EmptyRecord record;
+  ChunkFile& file = **ChunkFile::open(record.path, 0);
+  ChunkWriter one(file, 0), other(file, 1);
+  const std::string most(kChunkRoom - 3, 'a');
+  one.append(most);
+  rlimit before{};
+  REQUIRE(getrlimit(RLIMIT_FSIZE, &before) == 0);
+  const rlimit limit{2 * kChunkSize, before.rlim_max};  // header and first chunk
+  REQUIRE(setrlimit(RLIMIT_FSIZE, &limit) == 0);
+  other.append("b");
+  CHECK(setrlimit(RLIMIT_FSIZE, &before) == 0);
+  CHECK(file.full());
+  one.append("cccc");
+  one.append("d");
+  CHECK(read_record(record.path)->ranks.at(0) == most + std::string(3, '\0'));
+}
+
+TEST_CASE("a damaged record takes no memory for receives that it does not have") {
+  Choice late{ChoiceKind::kLate, zigzag(1 << 30)};
+  std::string record;
+  int tag = 0;
+  encode(late, tag, record);
+  RankLog log(0, nullptr, &record);
+  Envelope wanted{MPI_ANY_SOURCE, MPI_ANY_TAG};
+  CHECK(log.post(wanted) == 0);
+  CHECK(wanted.source == 0);
+}
+
+TEST_CASE("what a rank's log is open for is seen from inside") {
+  RankLog log(0, nullptr, nullptr);
+  CHECK_FALSE(log.is_open());
+  {
+    const OpenLog noting(log);
+    CHECK(log.is_open());
+  }
+  CHECK_FALSE(log.is_open());
+}
+
+TEST_CASE("a rank's clocks are those that it would have otherwise") {
+  const Clocks before = clocks();
+  call_for_times([](const char* name) -> const void* {
+    constexpr time_t (*kTime)(time_t*) = [](time_t*) { return time_t{42}; };
+    return std::string_view(name) == "time" ? reinterpret_cast<const void*>(kTime) : nullptr;
+  });
+  CHECK(clocks().time(nullptr) == 42);
+  CHECK((clocks().getrandom == before.getrandom));
+  clocks() = before;
 }
 
 TEST_CASE("a replay that departs says where") {

@@ -11,8 +11,8 @@ namespace {
 template <class Count, auto kNext>
 int recv(void* buffer, Count count, MPI_Datatype type, int source, int tag, MPI_Comm comm,
          MPI_Status* status) {
-  RankLog* const log = log_of_receive(source, tag);
-  if (log == nullptr) return kNext(buffer, count, type, source, tag, comm, status);
+  const OpenLog log = log_of_receive(source, tag);
+  if (!log) return kNext(buffer, count, type, source, tag, comm, status);
   Receiving receiving(*log, ChoiceKind::kReceive, "MPI_Recv", {source, tag}, comm, true, status);
   return receiving.returned(
       kNext(buffer, count, type, receiving.source(), receiving.tag(), comm, receiving.status()));
@@ -21,8 +21,8 @@ int recv(void* buffer, Count count, MPI_Datatype type, int source, int tag, MPI_
 template <class Count, auto kNext>
 int sendrecv(const void* out, Count out_count, MPI_Datatype out_type, int dest, int out_tag, void* in,
              Count in_count, MPI_Datatype in_type, int source, int tag, MPI_Comm comm, MPI_Status* status) {
-  RankLog* const log = log_of_receive(source, tag);
-  if (log == nullptr)
+  const OpenLog log = log_of_receive(source, tag);
+  if (!log)
     return kNext(out, out_count, out_type, dest, out_tag, in, in_count, in_type, source, tag, comm, status);
   Receiving receiving(*log, ChoiceKind::kReceive, "MPI_Sendrecv", {source, tag}, comm, true, status);
   return receiving.returned(kNext(out, out_count, out_type, dest, out_tag, in, in_count, in_type,
@@ -32,8 +32,8 @@ int sendrecv(const void* out, Count out_count, MPI_Datatype out_type, int dest, 
 template <class Count, auto kNext>
 int sendrecv_replace(void* buffer, Count count, MPI_Datatype type, int dest, int out_tag, int source, int tag,
                      MPI_Comm comm, MPI_Status* status) {
-  RankLog* const log = log_of_receive(source, tag);
-  if (log == nullptr) return kNext(buffer, count, type, dest, out_tag, source, tag, comm, status);
+  const OpenLog log = log_of_receive(source, tag);
+  if (!log) return kNext(buffer, count, type, dest, out_tag, source, tag, comm, status);
   Receiving receiving(*log, ChoiceKind::kReceive, "MPI_Sendrecv_replace", {source, tag}, comm, true, status);
   return receiving.returned(kNext(buffer, count, type, dest, out_tag, receiving.source(), receiving.tag(),
                                   comm, receiving.status()));
@@ -63,8 +63,8 @@ int post(RankLog& log, Envelope wanted, MPI_Comm comm, MPI_Request* request, Sta
 template <class Count, auto kNext>
 int irecv(void* buffer, Count count, MPI_Datatype type, int source, int tag, MPI_Comm comm,
           MPI_Request* request) {
-  RankLog* const log = log_of_receive(source, tag);
-  if (log == nullptr) return kNext(buffer, count, type, source, tag, comm, request);
+  const OpenLog log = log_of_receive(source, tag);
+  if (!log) return kNext(buffer, count, type, source, tag, comm, request);
   return post(*log, {source, tag}, comm, request,
               [&](int from, int with) { return kNext(buffer, count, type, from, with, comm, request); });
 }
@@ -73,8 +73,8 @@ template <class Count, auto kNext>
 int isendrecv(const void* out, Count out_count, MPI_Datatype out_type, int dest, int out_tag, void* in,
               Count in_count, MPI_Datatype in_type, int source, int tag, MPI_Comm comm,
               MPI_Request* request) {
-  RankLog* const log = log_of_receive(source, tag);
-  if (log == nullptr)
+  const OpenLog log = log_of_receive(source, tag);
+  if (!log)
     return kNext(out, out_count, out_type, dest, out_tag, in, in_count, in_type, source, tag, comm, request);
   return post(*log, {source, tag}, comm, request, [&](int from, int with) {
     return kNext(out, out_count, out_type, dest, out_tag, in, in_count, in_type, from, with, comm, request);
@@ -84,8 +84,8 @@ int isendrecv(const void* out, Count out_count, MPI_Datatype out_type, int dest,
 template <class Count, auto kNext>
 int isendrecv_replace(void* buffer, Count count, MPI_Datatype type, int dest, int out_tag, int source,
                       int tag, MPI_Comm comm, MPI_Request* request) {
-  RankLog* const log = log_of_receive(source, tag);
-  if (log == nullptr) return kNext(buffer, count, type, dest, out_tag, source, tag, comm, request);
+  const OpenLog log = log_of_receive(source, tag);
+  if (!log) return kNext(buffer, count, type, dest, out_tag, source, tag, comm, request);
   return post(*log, {source, tag}, comm, request, [&](int from, int with) {
     return kNext(buffer, count, type, dest, out_tag, from, with, comm, request);
   });
@@ -95,8 +95,8 @@ template <class Count, auto kNext>
 int recv_init(void* buffer, Count count, MPI_Datatype type, int source, int tag, MPI_Comm comm,
               MPI_Request* request) {
   const int result = kNext(buffer, count, type, source, tag, comm, request);
-  RankLog* const log = log_of_receive(source, tag);
-  if (log != nullptr && result == MPI_SUCCESS) log->persistent()[*request] = {{source, tag}, comm};
+  const OpenLog log = log_of_receive(source, tag);
+  if (log && result == MPI_SUCCESS) log->persistent()[*request] = {{source, tag}, comm};
   return result;
 }
 
@@ -111,39 +111,44 @@ void prepare_start(RankLog& log, MPI_Request request) {
   started.tag = wanted.tag;
 }
 
+void prepare_starts(int count, const MPI_Request* requests) {
+  const OpenLog log = log_of_caller();
+  if (!log || requests == nullptr || log->persistent().empty()) return;
+  for (int i = 0; i < count; ++i) prepare_start(*log, requests[i]);
+}
+
 int start(MPI_Request* request) {
-  RankLog* const log = log_of_caller();
-  if (log != nullptr && request != nullptr && !log->persistent().empty()) prepare_start(*log, *request);
+  prepare_starts(1, request);
   return PMPI_Start(request);
 }
 
 int startall(int count, MPI_Request* requests) {
-  RankLog* const log = log_of_caller();
-  if (log != nullptr && requests != nullptr && !log->persistent().empty()) {
-    for (int i = 0; i < count; ++i) prepare_start(*log, requests[i]);
-  }
+  prepare_starts(count, requests);
   return PMPI_Startall(count, requests);
 }
 
+void forget(const MPI_Request* request) {
+  const OpenLog log = log_of_caller();
+  if (!log || request == nullptr) return;
+  log->forget(*request);
+  log->persistent().erase(*request);
+}
+
 int request_free(MPI_Request* request) {
-  RankLog* const log = log_of_caller();
-  if (log != nullptr && request != nullptr) {
-    log->forget(*request);
-    log->persistent().erase(*request);
-  }
+  forget(request);
   return PMPI_Request_free(request);
 }
 
 int probe(int source, int tag, MPI_Comm comm, MPI_Status* status) {
-  RankLog* const log = log_of_receive(source, tag);
-  if (log == nullptr) return PMPI_Probe(source, tag, comm, status);
+  const OpenLog log = log_of_receive(source, tag);
+  if (!log) return PMPI_Probe(source, tag, comm, status);
   Receiving receiving(*log, ChoiceKind::kProbe, "MPI_Probe", {source, tag}, comm, false, status);
   return receiving.returned(PMPI_Probe(receiving.source(), receiving.tag(), comm, receiving.status()));
 }
 
 int mprobe(int source, int tag, MPI_Comm comm, MPI_Message* message, MPI_Status* status) {
-  RankLog* const log = log_of_receive(source, tag);
-  if (log == nullptr) return PMPI_Mprobe(source, tag, comm, message, status);
+  const OpenLog log = log_of_receive(source, tag);
+  if (!log) return PMPI_Mprobe(source, tag, comm, message, status);
   Receiving receiving(*log, ChoiceKind::kProbe, "MPI_Mprobe", {source, tag}, comm, true, status);
   return receiving.returned(
       PMPI_Mprobe(receiving.source(), receiving.tag(), comm, message, receiving.status()));
@@ -183,8 +188,8 @@ int look_for(RankLog& log, const char* call, Envelope asked, MPI_Comm comm, bool
 }
 
 int iprobe(int source, int tag, MPI_Comm comm, int* flag, MPI_Status* status) {
-  RankLog* const log = flag == nullptr ? nullptr : log_of_caller();
-  if (log == nullptr) return PMPI_Iprobe(source, tag, comm, flag, status);
+  const OpenLog log = flag == nullptr ? OpenLog() : log_of_caller();
+  if (!log) return PMPI_Iprobe(source, tag, comm, flag, status);
   return look_for(
       *log, "MPI_Iprobe", {source, tag}, comm, false, flag, status,
       [&](int from, int with, MPI_Status* found) { return PMPI_Iprobe(from, with, comm, flag, found); },
@@ -192,8 +197,8 @@ int iprobe(int source, int tag, MPI_Comm comm, int* flag, MPI_Status* status) {
 }
 
 int improbe(int source, int tag, MPI_Comm comm, int* flag, MPI_Message* message, MPI_Status* status) {
-  RankLog* const log = flag == nullptr ? nullptr : log_of_caller();
-  if (log == nullptr) return PMPI_Improbe(source, tag, comm, flag, message, status);
+  const OpenLog log = flag == nullptr ? OpenLog() : log_of_caller();
+  if (!log) return PMPI_Improbe(source, tag, comm, flag, message, status);
   return look_for(
       *log, "MPI_Improbe", {source, tag}, comm, true, flag, status,
       [&](int from, int with, MPI_Status* found) {

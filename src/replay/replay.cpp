@@ -16,6 +16,7 @@
 #include "replay/logs.hpp"
 #include "replay/rank_trace.hpp"
 #include "replay/record_file.hpp"
+#include "replay/trace.hpp"
 
 namespace tmpi::replay {
 namespace {
@@ -55,6 +56,10 @@ RankLog& log_of(const mpi::Rank& rank) {
 }
 
 constexpr const char* kThreads = "threads that it has created call MPI, in an order that is not recorded";
+constexpr const char* kCallbacks =
+    "callbacks of its (error handlers, query functions, handlers of signals) make calls inside calls that "
+    "are "
+    "recorded, and what these come to is not";
 
 void depart(RankLog& log, const char* call, const Departure& where) {
   mpi::Rank& rank = *mpi::calling_rank();
@@ -98,12 +103,32 @@ bool explored() noexcept {
   return the_logs->traced != nullptr;
 }
 
-RankLog* log_of_caller() noexcept {
+namespace {
+
+/// Null: the call is not to be recorded.
+RankLog* usable_log() noexcept {
   const mpi::Rank* const rank = mpi::in_forked_child() ? nullptr : mpi::calling_rank();
   if (rank == nullptr) return nullptr;
-  if (mpi::is_main_flow()) return &log_of(*rank);
-  spoil(kThreads);
+  if (!mpi::is_main_flow()) {
+    spoil(kThreads);
+    return nullptr;
+  }
+  RankLog& log = log_of(*rank);
+  if (!log.is_open()) return &log;
+  spoil(kCallbacks);
   return nullptr;
+}
+
+}  // namespace
+
+OpenLog log_of_caller() noexcept {
+  RankLog* const log = usable_log();
+  return log == nullptr ? OpenLog() : OpenLog(*log);
+}
+
+OpenLog log_of_completion() noexcept {
+  RankLog* const log = usable_log();
+  return log == nullptr || !log->any_open() ? OpenLog() : OpenLog(*log);
 }
 
 void spoil(const char* why) noexcept {
@@ -160,8 +185,15 @@ const void* version_of(const char* name) noexcept {
 }
 
 void call_for_times(const void* (*function_of)(const char* name)) noexcept {
-  if (const void* own = function_of("clock_gettime")) std::memcpy(&clocks().clock_gettime, &own, sizeof own);
-  if (const void* own = function_of("gettimeofday")) std::memcpy(&clocks().gettimeofday, &own, sizeof own);
+  const auto take = [&](const char* name, auto& function) {
+    const void* const own = function_of(name);
+    if (own != nullptr) std::memcpy(&function, &own, sizeof own);
+  };
+  take("clock_gettime", clocks().clock_gettime);
+  take("gettimeofday", clocks().gettimeofday);
+  take("timespec_get", clocks().timespec_get);
+  take("time", clocks().time);
+  take("getrandom", clocks().getrandom);
 }
 
 std::vector<std::string> finish(bool early) {
@@ -183,7 +215,12 @@ std::vector<std::string> finish(bool early) {
           log->rank(), log->choices(), describe(log->recorded())));
     }
   }
-  if (the_logs->file != nullptr && the_logs->file->full()) {
+  if (explored()) {
+    for (const ChunkFile* file : {the_logs->traced, the_logs->file}) {
+      if (file != nullptr && file->full())
+        sentences.push_back(fmt::format("{}: {}", kCannotExplore, file->why()));
+    }
+  } else if (the_logs->file != nullptr && the_logs->file->full()) {
     sentences.push_back(fmt::format("warning: --record {}: the record is not complete: {}",
                                     the_logs->options.record, the_logs->file->why()));
   }

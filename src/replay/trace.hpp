@@ -34,6 +34,9 @@ struct TraceEvent {
 };
 static_assert(sizeof(TraceEvent) == 32);
 
+/// Begins what a node process says whose part of the trace, or of the record, is not whole.
+inline constexpr std::string_view kCannotExplore = "--explore: what this run does cannot be written down";
+
 std::string_view bytes_of(const TraceEvent& event) noexcept;
 /// All events up to the end.
 std::vector<TraceEvent> read_trace(std::string_view bytes);

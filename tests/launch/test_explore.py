@@ -2,6 +2,7 @@
 
 import os
 import re
+import resource
 import tempfile
 import time
 
@@ -16,8 +17,8 @@ class ExploreTest(LaunchTest):
         self.scratch = scratch.name
         self.explored = program("explored.c")
 
-    def explore(self, case, ranks=3, code=0, option="--explore", options=()):
-        job = self.run_job("-n", ranks, *options, option, self.explored, case, cwd=self.scratch)
+    def explore(self, case, ranks=3, code=0, option="--explore", options=(), **more):
+        job = self.run_job("-n", ranks, *options, option, self.explored, case, cwd=self.scratch, **more)
         job.text = job.out.decode()
         self.assertEqual(job.code, code, job.text + job.err.decode())
         return job
@@ -75,6 +76,37 @@ class ExploreTest(LaunchTest):
             job = self.run_job("-n", 4, "--workers", 2, "-q", "--replay", file, self.explored, "first")
             self.assertEqual((job.code, job.out.decode()), (0, line + "\n"), job.err)
 
+    def test_input(self):
+        """A file is read by each run, from where tmpirun has it; anything else by none."""
+        path = os.path.join(self.scratch, "input")
+        with open(path, "w", encoding="utf-8") as file:
+            file.write("passed over\nthis\n")
+        with open(path, "rb", buffering=0) as file:
+            file.read(len("passed over\n"))
+            self.assertIn("all 2 orders: same result", self.explore("input", stdin=file).text)
+        self.assertIn("all 2 orders: same result", self.explore("input", input=b"this\n").text)
+
+    def test_a_run_without_an_end(self):
+        job = self.explore("forever", code=1, options=("--timeout", 3))
+        self.assertRegex(job.text, r"1 order: exit code 124: a run was ended after 3 seconds \(--timeout\)")
+
+    def test_the_shortest_record_is_kept(self):
+        text = self.explore("deadlock", code=1).text
+        for file in re.findall(r"again: tmpirun --replay (\S+) \.\.\.", text):
+            self.assertGreater(os.path.getsize(file), 4096)
+        self.assertEqual(text.count("again: "), 2)
+
+    def test_an_argument_of_the_programs_own(self):
+        job = self.run_job("-n", 3, self.explored, "argument", "--explore", env={"TMPI_EXPLORE": "60"}, cwd=self.scratch)
+        self.assertEqual(job.out, b"tmpirun: --explore: all 2 orders: same result, exit code 0\n", job.err)
+
+    def test_a_trace_that_is_cut_short(self):
+        limit = 12 << 10
+        job = self.run_job("-n", 5, "--explore", self.explored, "sum", cwd=self.scratch,
+                           preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_FSIZE, (limit, resource.RLIM_INFINITY)))
+        self.assertEqual((job.code, job.out), (1, b""))
+        self.assertIn("--explore: what this run does cannot be written down: File too large", job.err.decode())
+
     def test_time(self):
         text = self.explore("sum", ranks=9, option="--explore=1").text
         self.assertRegex(text, r"^tmpirun: --explore: \d+ orders?: same result, exit code 0\n  the time is over; \d+ orders are known that have not "
@@ -88,6 +120,10 @@ class ExploreTest(LaunchTest):
         job = self.run_job("-n", 2, "--explore", "--record", os.path.join(self.scratch, "x"), self.explored, "sum")
         self.assertEqual(job.code, 2)
         self.assertIn("--explore records and replays by itself", job.err.decode())
+        for options in (("--tag-output",), ("--output-filename", self.scratch)):
+            job = self.run_job("-n", 2, "--explore", *options, self.explored, "sum")
+            self.assertEqual(job.code, 2)
+            self.assertIn("leave --output-filename and --tag-output out", job.err.decode())
         job = self.run_job("-n", 2, "--explore", os.path.join(self.scratch, "nowhere"), env={"TMPDIR": self.scratch})
         self.assertEqual(job.code, 1)
         self.assertIn("nowhere", job.err.decode())

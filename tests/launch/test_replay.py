@@ -2,6 +2,7 @@
 where."""
 
 import os
+import resource
 import tempfile
 
 from harness import LaunchTest, main, program
@@ -70,7 +71,7 @@ class ReplayTest(LaunchTest):
 
     def test_calls_that_are_refused(self):
         recorded = self.lines(self.record("--nodes", 2, arguments=["errors"]))
-        self.assertEqual(recorded.count("20 errors"), 5)
+        self.assertEqual(recorded.count("22 errors"), 5)
         self.assertEqual(self.lines(self.replay("--workers", 1, "-q", arguments=["errors"])), recorded)
 
     # Departures.
@@ -101,6 +102,19 @@ class ReplayTest(LaunchTest):
         job = self.run_choices("--record", self.file, arguments=["atomics"])
         self.assertIn("warning: a replay may not repeat rank 3: it uses one-sided operations that fetch and replace a value", job.text)
 
+    def test_quiet(self):
+        self.assertEqual(self.record(arguments=["atomics"]).text, "")
+
+    def test_which_node_process(self):
+        job = self.run_choices("--record", self.file, "--nodes", 2, arguments=["atomics"])
+        self.assertRegex(job.text, r"tmpirun: warning: node 1 on host \S+: a replay may not repeat rank 4: ")
+
+    def test_callbacks(self):
+        """What they come to inside a call that is recorded is not recorded, and disturbs nothing."""
+        job = self.run_choices("--record", self.file, arguments=["callbacks"])
+        self.assertRegex(job.text, r"warning: a replay may not repeat rank 0: callbacks of its \(")
+        self.assertEqual(self.lines(self.replay("-q", "--workers", 1, arguments=["callbacks"])), self.lines(job))
+
     def test_threads(self):
         job = self.run_choices("--record", self.file, arguments=["threads"])
         self.assertIn("warning: a replay may not repeat rank 1: threads that it has created call MPI", job.text)
@@ -121,6 +135,23 @@ class ReplayTest(LaunchTest):
         with open(self.file, "r+b") as file:
             file.truncate(2000)
         self.refused("5 ranks were recorded", "--replay", self.file)
+
+    def test_the_same_file_by_another_name(self):
+        recorded = self.lines(self.record())
+        for name in ("record", "./record"):
+            job = self.run_job("-n", 5, "--replay", "./record", "--record", name, self.choices, cwd=os.path.dirname(self.file))
+            self.assertEqual((job.code, job.out), (1, b""))
+        os.symlink(self.file, self.file + ".link")
+        self.refused("--replay reads this file", "--replay", self.file, "--record", self.file + ".link")
+        self.assertEqual(self.lines(self.replay("-q")), recorded)
+
+    def test_a_limit_on_the_size_of_files(self):
+        limit = 12 << 10
+        job = self.run_job("-n", 5, "--record", self.file, self.choices,
+                           preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_FSIZE, (limit, resource.RLIM_INFINITY)))
+        self.assertEqual(job.code, 0, job.err)
+        self.assertIn("the record is not complete: File too large", job.err.decode())
+        self.assertLessEqual(os.path.getsize(self.file), limit)
 
     def test_damaged_file(self):
         """Whatever its bytes are, a job ends with a sentence, or runs."""

@@ -7,19 +7,22 @@
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include <algorithm>
 #include <chrono>
 #include <csignal>
+#include <cstdint>
 #include <filesystem>
 #include <fstream>
 #include <map>
-#include <optional>
 #include <set>
 #include <sstream>
 #include <string>
+#include <string_view>
+#include <system_error>
 #include <utility>
 #include <vector>
 
@@ -37,8 +40,9 @@ volatile std::sig_atomic_t the_signal = 0;  // that has come, 0: none
 
 using Plan = std::vector<std::pair<replay::Place, replay::Taken>>;
 
-constexpr int kDeadlock = 125;
-constexpr std::size_t kMostLines = 4;  // of an outcome that are shown
+constexpr std::size_t kMostLines = 4;                         // of an outcome that are shown
+constexpr double kSecondsOfRun = 60;                          // without --timeout
+constexpr std::size_t kMostOfPlans = std::size_t{256} << 20;  // bytes
 
 /// What of a run is compared: the exit code, what is said of its end, and what each rank has printed.
 struct Outcome {
@@ -50,26 +54,13 @@ struct Outcome {
 
 struct Found {
   int runs = 0;
-  std::size_t choices = 0;  ///< of the shortest run with it
-  std::string file;         ///< that one's record, empty: none could be kept
+  std::uintmax_t size = 0;  ///< of the record of the shortest run with it
+  fs::path file;            ///< that record, empty: it could not be kept
 };
 
 std::string whole(const fs::path& path) {
   std::ifstream file(path, std::ios::binary);
   return {std::istreambuf_iterator<char>(file), {}};
-}
-
-/// tmpirun's words without --explore, which stands before the program.
-std::vector<std::string> without_explore(char** argv) {
-  std::vector<std::string> words;
-  bool seen = false;
-  for (char** word = argv + 1; *word != nullptr; ++word) {
-    const std::string_view name = without_dashes(*word);
-    const bool asks = !seen && **word == '-' && (name == "explore" || name.starts_with("explore="));
-    seen = seen || asks;
-    if (!asks) words.emplace_back(*word);
-  }
-  return words;
 }
 
 /// Of `[R] text`: the rank, so that each rank's lines keep their order.
@@ -85,6 +76,15 @@ std::vector<std::string> lines_by_rank(const std::string& text) {
   return lines;
 }
 
+/// Empty: there is none.
+std::string line_with(const std::string& text, std::string_view part) {
+  std::istringstream stream(text);
+  for (std::string line; std::getline(stream, line);) {
+    if (line.find(part) != std::string::npos) return line;
+  }
+  return {};
+}
+
 /// The sentence by which tmpirun says why a job has ended.
 std::string end_of(const std::string& errors) {
   std::istringstream stream(errors);
@@ -94,10 +94,29 @@ std::string end_of(const std::string& errors) {
   return {};
 }
 
+/// Each run has it from where tmpirun has it, if it is a file; else none. In a child.
+void open_input_anew() {
+  struct stat input {};
+  const bool is_file = fstat(STDIN_FILENO, &input) == 0 && S_ISREG(input.st_mode);
+  const off_t from = is_file ? lseek(STDIN_FILENO, 0, SEEK_CUR) : -1;
+  const int opened = open(is_file ? "/proc/self/fd/0" : "/dev/null", O_RDONLY);
+  if (opened < 0 || dup2(opened, STDIN_FILENO) < 0) _exit(kExitCannotRun);
+  close(opened);
+  if (from > 0) lseek(STDIN_FILENO, from, SEEK_SET);
+}
+
+std::vector<std::string> words_of(char** argv) {
+  std::vector<std::string> words;
+  for (char** word = argv + 1; *word != nullptr; ++word) words.emplace_back(*word);
+  return words;
+}
+
 class Explorer {
  public:
   Explorer(const Settings& settings, char** argv)
-      : words_(without_explore(argv)), seconds_(settings.explore_seconds) {
+      : words_(words_of(argv)),
+        seconds_(settings.explore_seconds),
+        seconds_of_run_(settings.timeout > 0 ? settings.timeout : kSecondsOfRun) {
     const fs::path program = settings.job.apps.front().program;
     kept_ = fs::absolute(program.filename().string() + ".explored");
   }
@@ -112,17 +131,18 @@ class Explorer {
     if (mkdtemp(name.data()) == nullptr)
       return complain(fmt::format("cannot make {}: {}", name, strerror(errno)));
     directory_ = name;
-    unsetenv("TMPI_EXPLORE");
+    unsetenv("TMPI_EXPLORE");  // of ranks that start jobs
     const auto begin = std::chrono::steady_clock::now();
     const auto over = [&] {
       return seconds_ > 0 &&
              std::chrono::steady_clock::now() - begin > std::chrono::duration<double>(seconds_);
     };
-    plans_.push_back({});
+    add({});
     for (const int number : {SIGINT, SIGTERM}) end_by(number);
     for (; !plans_.empty() && !over() && the_signal == 0; ++runs_) {
       const Plan plan = std::move(plans_.back());
       plans_.pop_back();
+      held_ -= size_of(plan);
       if (!run_once(plan)) return 1;
     }
     return report();
@@ -145,13 +165,21 @@ class Explorer {
 
   bool run_once(const Plan& plan) {
     if (!write_plan(plan)) return false;
-    Outcome outcome{start(!plan.empty()), {}, lines_by_rank(whole(file("out")))};
+    for (const char* name : {"out", "err", "record", "trace"}) {
+      std::error_code missing;
+      fs::remove(file(name), missing);
+    }
+    const int code = start(!plan.empty());
     if (the_signal != 0) {
-      plans_.push_back(plan);
+      add(plan);
       return true;
     }
     const std::string errors = whole(file("err"));
-    if (outcome.code != 0) outcome.end = end_of(errors);
+    if (const std::string why = line_with(errors, replay::kCannotExplore); !why.empty()) {
+      fmt::print(stderr, "{}\n", why);
+      return false;
+    }
+    const Outcome outcome = outcome_of(code, errors);
     const Result<replay::Record> trace = replay::read_record(file("trace").string());
     if (!trace) {  // it has not come so far
       fmt::print(stderr, "{}", errors);
@@ -162,11 +190,18 @@ class Explorer {
     header_ = trace->header;
     const std::vector<replay::Decision> decisions = replay::decisions_of(events);
     // A message that did not come although the clocks said that it could: the job stands still for that alone.
-    if (outcome.code == kDeadlock && !kept_to(plan, decisions)) return true;
+    if (outcome.code == kExitDeadlock && !kept_to(plan, decisions)) return true;
     ++orders_;
     keep(outcome);
     branch(decisions);
     return true;
+  }
+
+  Outcome outcome_of(int code, const std::string& errors) const {
+    // What it has printed so far is another thing each time.
+    if (code == kExitTimeout && !line_with(errors, "was ended after its --timeout").empty())
+      return {code, fmt::format("a run was ended after {} seconds (--timeout)", seconds_of_run_), {}};
+    return {code, code == 0 ? "" : end_of(errors), lines_by_rank(whole(file("out")))};
   }
 
   static bool kept_to(const Plan& plan, const std::vector<replay::Decision>& decisions) {
@@ -199,7 +234,7 @@ class Explorer {
                                    "--workers",
                                    "1",
                                    "--timeout",
-                                   "60",
+                                   fmt::format("{}", seconds_of_run_),
                                    "--record",
                                    file("record").string(),
                                    "--explored",
@@ -211,6 +246,7 @@ class Explorer {
     pointers.push_back(nullptr);
     const pid_t child = fork();
     if (child == 0) {
+      open_input_anew();
       for (const auto& [name, descriptor] :
            {std::pair("out", STDOUT_FILENO), std::pair("err", STDERR_FILENO)}) {
         const int written = open(file(name).c_str(), O_WRONLY | O_CREAT | O_TRUNC, 0600);
@@ -233,14 +269,21 @@ class Explorer {
     ++found.runs;
     if (fresh) order_.push_back(&*place);
     std::error_code failed;
-    const auto choices = static_cast<std::size_t>(fs::file_size(file("record"), failed));
-    if (order_.size() == 1 && fresh) first_record_ = whole(file("record"));
-    if (failed || (!fresh && choices >= found.choices)) return;
-    found.choices = choices;
-    if (&*place == order_.front()) return;  // kept only if there is another one
-    found.file = fmt::format("{}-{}", kept_.string(), position(&*place));
-    fs::copy_file(file("record"), found.file, fs::copy_options::overwrite_existing, failed);
-    if (failed) found.file.clear();
+    const std::uintmax_t size = fs::file_size(file("record"), failed);
+    if (failed || (!fresh && size >= found.size)) return;
+    found.size = size;
+    // The first one's is kept only if there is another one.
+    found.file = kept(file("record"), &*place == order_.front() ? file("first") : kept_as(position(&*place)));
+  }
+
+  fs::path kept_as(std::size_t number) const { return fmt::format("{}-{}", kept_.string(), number); }
+
+  /// `to`, a copy; empty: it could not be made.
+  static fs::path kept(const fs::path& from, const fs::path& to) {
+    std::error_code failed;
+    if (fs::copy_file(from, to, fs::copy_options::overwrite_existing, failed)) return to;
+    complain(fmt::format("cannot keep a record as {}: {}", to.string(), failed.message()));
+    return {};
   }
 
   std::size_t position(const std::pair<const Outcome, Found>* outcome) const {
@@ -254,15 +297,31 @@ class Explorer {
     return text;
   }
 
+  static std::size_t size_of(const Plan& plan) { return sizeof plan + plan.size() * sizeof plan.front(); }
+
+  void add(Plan plan) {
+    held_ += size_of(plan);
+    plans_.push_back(std::move(plan));
+  }
+
+  /// Whether it is new.
+  bool see(const Plan& prefix) {
+    const auto [place, fresh] = seen_.insert(key(prefix));
+    if (fresh) held_ += sizeof *place + place->size();
+    return fresh;
+  }
+
   /// For each decision: alike until there, and then another message. The deepest first.
   void branch(const std::vector<replay::Decision>& decisions) {
     Plan prefix;
     for (const replay::Decision& decision : decisions) {
+      crowded_ = crowded_ || held_ > kMostOfPlans;
+      if (held_ > kMostOfPlans) return;
       prefix.emplace_back(decision.place, decision.taken);
-      seen_.insert(key(prefix));
+      see(prefix);
       for (const replay::Taken& other : decision.others) {
         prefix.back().second = other;
-        if (seen_.insert(key(prefix)).second) plans_.push_back(prefix);
+        if (see(prefix)) add(prefix);
       }
       prefix.back().second = decision.taken;
     }
@@ -288,7 +347,7 @@ class Explorer {
 
   int report() {
     if (order_.empty()) return 128 + the_signal;
-    const bool complete = plans_.empty();
+    const bool complete = plans_.empty() && !crowded_;
     const std::string orders = fmt::format("{} order{}", orders_, orders_ == 1 ? "" : "s");
     if (order_.size() == 1) {
       const Outcome& only = order_.front()->first;
@@ -299,7 +358,11 @@ class Explorer {
                  runs_);
       for (const auto* one : order_) print_outcome(*one);
     }
-    if (!complete)
+    if (crowded_) {
+      fmt::print("  there are more orders: the list of those to be tried was not to take more than {} MiB\n",
+                 kMostOfPlans >> 20);
+    }
+    if (!plans_.empty())
       fmt::print("  the time is over; {} orders are known that have not been tried\n", plans_.size());
     if (the_signal != 0) return 128 + the_signal;
     return order_.size() == 1 ? order_.front()->first.code : 1;
@@ -309,25 +372,23 @@ class Explorer {
     const auto& [outcome, found] = one;
     const bool first = &one == order_.front();
     const std::size_t number = position(&one);
-    std::string file = found.file;
-    if (first) {
-      file = fmt::format("{}-1", kept_.string());
-      std::ofstream(file, std::ios::binary) << first_record_;
-    }
+    fs::path file = found.file;
+    if (first && !file.empty()) file = kept(file, kept_as(number));
     fmt::print("  {}. {} order{}: {}{}\n", number, found.runs, found.runs == 1 ? "" : "s", describe(outcome),
                difference(outcome, order_[first ? 1 : 0]->first));
-    if (!file.empty()) fmt::print("    again: tmpirun --replay {} ...\n", file);
+    if (!file.empty()) fmt::print("    again: tmpirun --replay {} ...\n", file.string());
   }
 
   const std::vector<std::string> words_;
-  const double seconds_;
+  const double seconds_, seconds_of_run_;
   fs::path directory_, kept_;
   replay::RecordHeader header_;
   std::vector<Plan> plans_;
   std::set<std::string> seen_;
   std::map<Outcome, Found> outcomes_;
   std::vector<const std::pair<const Outcome, Found>*> order_;  // of outcomes, as they were found
-  std::string first_record_;
+  std::size_t held_ = 0;                                       // bytes of plans_ and seen_
+  bool crowded_ = false;                                       // there was no room for more plans
   int runs_ = 0;
   int orders_ = 0;
 };
@@ -337,6 +398,12 @@ class Explorer {
 int explore(const Settings& settings, char** argv) {
   if (!settings.job.record_file.empty() || !settings.job.replay_file.empty()) {
     fmt::print(stderr, "tmpirun: --explore records and replays by itself; leave --record and --replay out\n");
+    return kExitUsage;
+  }
+  if (!settings.output_directory.empty() || settings.tags == Tags::kSource) {
+    fmt::print(stderr,
+               "tmpirun: --explore compares what the ranks of many runs print, and takes it itself; leave "
+               "--output-filename and --tag-output out\n");
     return kExitUsage;
   }
   return Explorer(settings, argv).run();

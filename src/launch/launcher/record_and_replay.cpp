@@ -5,7 +5,9 @@
 
 #include <filesystem>
 #include <string_view>
+#include <system_error>
 
+#include "base/file_size_limit.hpp"
 #include "replay/record_file.hpp"
 
 namespace tmpi::launch {
@@ -29,11 +31,16 @@ Failure failed(std::string_view option, const std::string& file, const std::stri
   return Failure{fmt::format("{} {}: {}", option, file, why)};
 }
 
+bool same_file(const std::string& one, const std::string& other) {
+  std::error_code missing;
+  return one == other || std::filesystem::equivalent(one, other, missing);
+}
+
 }  // namespace
 
 Result<void> prepare_record_and_replay(Settings& settings, int nodes) {
   JobSpec& job = settings.job;
-  if (!job.replay_file.empty() && job.replay_file == job.record_file)
+  if (!job.replay_file.empty() && same_file(job.replay_file, job.record_file))
     return failed("--record", job.record_file, "--replay reads this file; give another one to be written");
   if (!job.replay_file.empty()) {
     const Result<replay::RecordHeader> header = replay::read_record_header(job.replay_file);
@@ -48,6 +55,7 @@ Result<void> prepare_record_and_replay(Settings& settings, int nodes) {
     job.coll += (job.coll.empty() ? "" : ",") + std::string(kReproducible);
   }
   if (job.record_file.empty()) return {};
+  const UnlimitedFiles unlimited;
   if (!job.explored_file.empty()) {
     const Result<void> made =
         replay::create_record(job.explored_file, {job.total_ranks(), nodes, "", command_of(job)});

@@ -219,11 +219,20 @@ void NodeJob::prepare_check() const {
   check::Checker::begin(&describe_code);
 }
 
-void NodeJob::finish_observation(bool early, const SayAtEnd& say) {
+void NodeJob::finish_replay(bool early, const SayAtEnd& say) const {
+  static constexpr std::string_view kWarning = "warning: ";
   for (const std::string& sentence : replay::finish(early)) {
+    const bool warns = sentence.starts_with(kWarning);
+    if (warns && spec_.quiet) continue;
+    const std::string_view mark = warns ? kWarning : "";
+    const std::string where = several() ? name() + ": " : "";
     say(FrameType::kNotice, static_cast<std::uint16_t>(NoticeKind::kWarning),
-        several() ? fmt::format("{}: {}", name(), sentence) : sentence);
+        fmt::format("{}{}{}", mark, where, sentence.substr(mark.size())));
   }
+}
+
+void NodeJob::finish_observation(bool early, const SayAtEnd& say) {
+  finish_replay(early, say);
   observe::Observation* observation = observe::Observation::instance();
   if (observation == nullptr) return;
   observe::JobDescription job;

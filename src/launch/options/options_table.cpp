@@ -306,9 +306,16 @@ std::string set_file(OptionTarget target, std::string_view value) {
 }
 
 std::string set_explore(OptionTarget target, std::string_view value) {
+  if (!target.settings.job.explored_file.empty()) return {};  // for the tmpirun that has started this one
   target.settings.task = Settings::Task::kExplore;
   if (value.empty()) return {};
   return set_seconds<&Settings::explore_seconds>(target, value);
+}
+
+/// One run of those that --explore makes.
+std::string set_explored(OptionTarget target, std::string_view value) {
+  target.settings.task = Settings::Task::kRun;
+  return set_file<&JobSpec::explored_file>(target, value);
 }
 
 std::string set_trace_buffer(OptionTarget target, std::string_view value) {
@@ -606,7 +613,8 @@ const std::vector<Option>& table() {
       {"--explore", "", "TMPI_EXPLORE", "[=SECONDS]", kControl,
        "Run the program again and again, each time with other messages for its receives with wildcards, "
        "until all orders have "
-       "been tried, or for so long. Reports each outcome that differs (deadlock, abort, exit code, output), "
+       "been tried, or for so long; one run at most for the seconds of --timeout, or 60. Reports each "
+       "outcome that differs (deadlock, abort, exit code, output), "
        "with a file for "
        "--replay.",
        set_explore},
@@ -644,7 +652,7 @@ const std::vector<Option>& table() {
        "Print this text, or of it what belongs to a topic, and exit. Topics are " + topic_names(", ") +
            ", and every option by its name.",
        set_help, topic_names(" ")},
-      {"--explored", "", "", "FILE", "", "", set_file<&JobSpec::explored_file>},
+      {"--explored", "", "", "FILE", "", "", set_explored},
       {"--print-options", "", "", "", "", "", set_task<Settings::Task::kOptions>},
       {"--print-markdown", "", "", "", "", "", set_task<Settings::Task::kMarkdown>},
   };

@@ -67,6 +67,8 @@ TEST_CASE("a value that may be left out") {
   CHECK(parsed({"--explore", "p"}).explore_seconds == 0);
   CHECK(parsed({"--explore=1", "p"}).explore_seconds == 1);
   CHECK(parsed({"--explore", "p"}).task == Settings::Task::kExplore);
+  CHECK(parsed({"--explored", "f", "--explore=5", "p"}, {{"TMPI_EXPLORE", "5"}}).task ==
+        Settings::Task::kRun);
   CHECK(parsed({"--record", "/t", "p"}).job.record_file == "/t");
   CHECK(complaint({"--trace-buffer", "10", "p"}) ==
         "--trace-buffer 10: a worker needs a buffer of at least 1k");

@@ -6,8 +6,8 @@
 
 namespace tmpi::mpi {
 
-/// The largest tag (MPI_TAG_UB).
-inline constexpr int kTagUpperBound = 0x7fffffff;
+/// The largest tag (MPI_TAG_UB). The one above it is no message's: a receive with it takes nothing (src/replay).
+inline constexpr int kTagUpperBound = 0x7ffffffe;
 
 [[gnu::cold]] Err bad_peer(const Comm& comm, int peer, bool receive);
 [[gnu::cold]] Err bad_tag(int tag, bool receive);
@@ -26,7 +26,7 @@ inline Err check_source(const Comm& comm, int source) {
   return bad_peer(comm, source, true);
 }
 inline Err check_send_tag(int tag) {
-  return tag < 0 ? bad_tag(tag, false) : kOk;
+  return static_cast<unsigned>(tag) > static_cast<unsigned>(kTagUpperBound) ? bad_tag(tag, false) : kOk;
 }
 inline Err check_recv_tag(int tag) {
   return tag < 0 && tag != MPI_ANY_TAG ? bad_tag(tag, true) : kOk;

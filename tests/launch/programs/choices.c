@@ -5,6 +5,7 @@
  *   more         behind all, rank 0 takes one message more of anybody, which rank 1 sends
  *   atomics      every rank fetches and increments a counter
  *   errors       calls that are refused stand between the others
+ *   callbacks    an error handler looks at the clock
  *   threads      rank 1's message is sent by a thread of its
  *   abort        at the end rank 0 ends the job with the order's last three bits, and one more, as exit code */
 #include <mpi.h>
@@ -139,6 +140,12 @@ static void* send_one(void* unused) {
   return unused;
 }
 
+static void look_at_clock(MPI_Comm* comm, int* error, ...) {
+  (void)comm;
+  (void)error;
+  (void)MPI_Wtime();
+}
+
 static void behind_all(const char* what) {
   int value = 0;
   if (strcmp(what, "more") == 0) {
@@ -147,6 +154,7 @@ static void behind_all(const char* what) {
   } else if (strcmp(what, "errors") == 0) {
     MPI_Request request, bad = (MPI_Request)&value, several[2] = {bad, bad};
     MPI_Status status;
+    MPI_Comm part;
     int flag, index, indices[2], errors = 0;
     MPI_Comm_set_errhandler(MPI_COMM_SELF, MPI_ERRORS_RETURN);
     MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN);
@@ -164,11 +172,19 @@ static void behind_all(const char* what) {
       errors += MPI_Recv(&value, 1, MPI_INT, MPI_ANY_SOURCE, -7, MPI_COMM_WORLD, &status) != MPI_SUCCESS;
       errors += MPI_Irecv(&value, 1, MPI_INT, MPI_ANY_SOURCE, -7, MPI_COMM_WORLD, &several[0]) != MPI_SUCCESS;
       several[0] = bad;
+      errors += MPI_Comm_split_type(MPI_COMM_WORLD, -77, 0, MPI_INFO_NULL, &part) != MPI_SUCCESS;
       MPI_Test(&request, &flag, &status);
     }
     MPI_Send(&rank, 1, MPI_INT, 0, 3, MPI_COMM_SELF);
     MPI_Wait(&request, &status);
     printf("%d errors\n", errors);
+  } else if (strcmp(what, "callbacks") == 0) {
+    MPI_Errhandler handler;
+    MPI_Comm_create_errhandler(look_at_clock, &handler);
+    MPI_Comm_set_errhandler(MPI_COMM_SELF, handler);
+    MPI_Errhandler_free(&handler);
+    MPI_Recv(&value, 1, MPI_INT, MPI_ANY_SOURCE, -7, MPI_COMM_SELF, MPI_STATUS_IGNORE);
+    printf("%d at %.9f\n", rank, MPI_Wtime());
   } else if (strcmp(what, "threads") == 0) {
     pthread_t thread;
     if (rank == 0) MPI_Recv(&value, 1, MPI_INT, MPI_ANY_SOURCE, 2, MPI_COMM_WORLD, MPI_STATUS_IGNORE);

@@ -143,23 +143,40 @@ static void determined(void) {
   for (int i = 1; i < size; ++i) take(i, 0);
 }
 
+/* All runs have the same input. */
+static void input(void) {
+  char line[100] = "";
+  if (rank == 0) printf("read %s", fgets(line, sizeof line, stdin) == NULL ? "nothing\n" : line);
+  sum();
+}
+
+/* Comes to no end if the first message is that of rank 2. */
+static void forever(void) {
+  if (rank != 0) return give(0, 0, rank);
+  volatile int first = take(MPI_ANY_SOURCE, 0);
+  while (first == 2) {
+  }
+  take(MPI_ANY_SOURCE, 0);
+}
+
+static int arguments;
+
+/* The second one is to be the program's own. */
+static void own_argument(void) {
+  if (arguments != 3) MPI_Abort(MPI_COMM_WORLD, 9);
+  sum();
+}
+
 int main(int argc, char** argv) {
   static const struct {
     const char* name;
     void (*run)(void);
-  } kPrograms[] = {{"sum", sum},
-                   {"first", first},
-                   {"deadlock", deadlock},
-                   {"abort", end_badly},
-                   {"truncate", truncate},
-                   {"phases", phases},
-                   {"workers", workers},
-                   {"posted", posted},
-                   {"probe", probe},
-                   {"tests", tests},
-                   {"persistent", persistent},
-                   {"clocks", clocks},
-                   {"determined", determined}};
+  } kPrograms[] = {
+      {"sum", sum},           {"first", first},     {"deadlock", deadlock},     {"abort", end_badly},
+      {"truncate", truncate}, {"phases", phases},   {"workers", workers},       {"posted", posted},
+      {"probe", probe},       {"tests", tests},     {"persistent", persistent}, {"clocks", clocks},
+      {"input", input},       {"forever", forever}, {"argument", own_argument}, {"determined", determined}};
+  arguments = argc;
   MPI_Init(&argc, &argv);
   MPI_Comm_rank(MPI_COMM_WORLD, &rank);
   MPI_Comm_size(MPI_COMM_WORLD, &size);
