@@ -26,7 +26,7 @@ struct Sent {
 };
 
 struct Asked {
-  TraceEvent ask;
+  ExploredEvent ask;
   std::optional<Taken> taken;
   Sent* message = nullptr;  ///< that it has found
 };
@@ -42,8 +42,8 @@ struct Arrivals {
 
 class Run {
  public:
-  explicit Run(const std::map<int, std::vector<TraceEvent>>& trace) : trace_(trace) {
-    for (const auto& [rank, events] : trace_) collect(rank, events);
+  explicit Run(const std::map<int, std::vector<ExploredEvent>>& logs) : logs_(logs) {
+    for (const auto& [rank, events] : logs_) collect(rank, events);
     for (auto& [rank, asked] : asked_) find_messages(rank, asked);
     follow();
   }
@@ -58,17 +58,17 @@ class Run {
     std::map<std::uint64_t, std::uint64_t> collectives;  // by context: how many it has been to
   };
 
-  void collect(int rank, const std::vector<TraceEvent>& events) {
-    for (const TraceEvent& event : events) {
+  void collect(int rank, const std::vector<ExploredEvent>& events) {
+    for (const ExploredEvent& event : events) {
       std::vector<Asked>& asked = asked_[rank];
-      if (event.kind == TraceKind::kSend) {
+      if (event.kind == ExploredKind::kSend) {
         sent_[Lane{event.context, event.peer, event.source}].push_back({event.tag});
         places_[rank].emplace_back(Lane{event.context, event.peer, event.source},
                                    sent_[Lane{event.context, event.peer, event.source}].size() - 1);
-      } else if (event.kind == TraceKind::kAsk) {
+      } else if (event.kind == ExploredKind::kAsk) {
         asked.resize(std::max<std::size_t>(asked.size(), event.number + 1));
         asked[event.number].ask = event;
-      } else if (event.kind == TraceKind::kTake && event.number < asked.size()) {
+      } else if (event.kind == ExploredKind::kTake && event.number < asked.size()) {
         asked[event.number].taken = Taken{event.source, event.tag};
       }
     }
@@ -89,18 +89,18 @@ class Run {
 
   // Each rank as far as it goes, the lowest first, until none goes on.
   void follow() {
-    for (const auto& [rank, events] : trace_) flows_[rank];
+    for (const auto& [rank, events] : logs_) flows_[rank];
     for (bool moved = true; moved;) {
       moved = false;
       for (auto& [rank, flow] : flows_) {
-        while (flow.next < trace_.at(rank).size() && step(rank, flow)) moved = true;
+        while (flow.next < logs_.at(rank).size() && step(rank, flow)) moved = true;
       }
     }
   }
 
   bool step(int rank, Flow& flow) {
-    const TraceEvent& event = trace_.at(rank)[flow.next];
-    if (event.kind == TraceKind::kTake) {
+    const ExploredEvent& event = logs_.at(rank)[flow.next];
+    if (event.kind == ExploredKind::kTake) {
       const Asked* asked = event.number < asked_[rank].size() ? &asked_[rank][event.number] : nullptr;
       if (asked != nullptr && asked->message != nullptr) {
         if (!asked->message->done) return false;
@@ -109,9 +109,9 @@ class Run {
       ++flow.clock[rank];
       if (asked != nullptr && asked->ask.source == MPI_ANY_SOURCE)
         undecided_.push_back({{rank, event.number}, flow.clock[rank]});
-    } else if (event.kind == TraceKind::kCollective) {
+    } else if (event.kind == ExploredKind::kCollective) {
       if (!meet(event, flow)) return false;
-    } else if (event.kind == TraceKind::kSend) {
+    } else if (event.kind == ExploredKind::kSend) {
       ++flow.clock[rank];
       const auto& [lane, index] = places_[rank][flow.sends++];
       Sent& sent = sent_[lane][index];
@@ -123,7 +123,7 @@ class Run {
     return true;
   }
 
-  bool meet(const TraceEvent& event, Flow& flow) {
+  bool meet(const ExploredEvent& event, Flow& flow) {
     const auto waits = static_cast<Waits>(event.tag);
     Arrivals& here = arrivals_[{event.context, flow.collectives[event.context]}];
     here.members.emplace(event.peer, flow.clock);
@@ -162,7 +162,7 @@ class Run {
 
  private:
   /// The message of a sender that the receive would have taken instead; null: it had sent none.
-  static const Sent* first_left(const std::vector<Sent>& lane, const TraceEvent& ask, const Place& place,
+  static const Sent* first_left(const std::vector<Sent>& lane, const ExploredEvent& ask, const Place& place,
                                 std::uint64_t done) {
     for (const Sent& sent : lane) {
       if (sent.taken_by != kNobody && sent.taken_by < place.second) continue;
@@ -174,7 +174,7 @@ class Run {
     return nullptr;
   }
 
-  const std::map<int, std::vector<TraceEvent>>& trace_;
+  const std::map<int, std::vector<ExploredEvent>>& logs_;
   std::map<Lane, std::vector<Sent>> sent_;
   std::map<int, std::vector<std::pair<Lane, std::size_t>>> places_;  // by sender: where its sends are
   std::map<int, std::vector<Asked>> asked_;
@@ -186,8 +186,8 @@ class Run {
 
 }  // namespace
 
-std::vector<Decision> decisions_of(const std::map<int, std::vector<TraceEvent>>& trace) {
-  Run run(trace);
+std::vector<Decision> decisions_of(const std::map<int, std::vector<ExploredEvent>>& logs) {
+  Run run(logs);
   run.decide();
   return run.take_decisions();
 }

@@ -9,7 +9,7 @@
 #include <utility>
 #include <vector>
 
-#include "replay/trace.hpp"
+#include "replay/explored_events.hpp"
 
 namespace tmpi::replay {
 
@@ -29,6 +29,6 @@ struct Decision {
 
 /// The wildcards of a run that have taken something, in an order that agrees with what happened before what; of two runs that have
 /// decided alike up to some decision, the order is the same so far.
-std::vector<Decision> decisions_of(const std::map<int, std::vector<TraceEvent>>& trace);
+std::vector<Decision> decisions_of(const std::map<int, std::vector<ExploredEvent>>& logs);
 
 }  // namespace tmpi::replay

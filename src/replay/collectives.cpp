@@ -5,8 +5,8 @@
 
 #include "mpi/rank/rank.hpp"
 #include "mpi/rank/threads.hpp"
+#include "replay/explored_log.hpp"
 #include "replay/logs.hpp"
-#include "replay/rank_trace.hpp"
 
 namespace tmpi::replay {
 namespace {
@@ -14,10 +14,10 @@ namespace {
 void note(MPI_Comm comm, Waits waits, int root) {
   const OpenLog log = log_of_caller();
   mpi::Rank* const rank = mpi::calling_rank();
-  if (!log || log->trace() == nullptr || comm == MPI_COMM_NULL) return;
+  if (!log || log->explored_log() == nullptr || comm == MPI_COMM_NULL) return;
   const mpi::Comm* const members = mpi::comm_from(*rank, comm);
   if (members == nullptr || members->inter()) return;
-  log->trace()->meet(members->context, waits, root, members->rank, members->size);
+  log->explored_log()->meet(members->context, waits, root, members->rank, members->size);
 }
 
 /// The communicator is the last argument, and the root, if there is one, the one before.

@@ -4,7 +4,7 @@
 
 #include "mpi/rank/threads.hpp"
 #include "mpi/request/request.hpp"
-#include "replay/rank_trace.hpp"
+#include "replay/explored_log.hpp"
 
 namespace tmpi::replay {
 namespace {
@@ -34,9 +34,9 @@ Receiving::Receiving(RankLog& log, ChoiceKind kind, const char* call, Envelope a
       wild_(is_wild(asked.source, asked.tag)),
       wanted_(asked),
       status_(status == MPI_STATUS_IGNORE ? &own_ : status) {
-  if (RankTrace* const trace = log.trace()) {
-    trace->narrow(wanted_);
-    traced_ = trace->ask(context_of(comm), asked, takes);
+  if (ExploredLog* const explored_log = log.explored_log()) {
+    explored_log->narrow(wanted_);
+    explored_ = explored_log->ask(context_of(comm), asked, takes);
   }
   if (!wild_) return;
   const Choice* recorded = log.ahead(kind, call);
@@ -46,7 +46,8 @@ Receiving::Receiving(RankLog& log, ChoiceKind kind, const char* call, Envelope a
 int Receiving::returned(int result) {
   // A message that is longer than the buffer has been taken, too. Other errors take none.
   const bool took = result == MPI_SUCCESS || result == MPI_ERR_TRUNCATE;
-  if (took && log_.trace() != nullptr) log_.trace()->took(traced_, {status_->MPI_SOURCE, status_->MPI_TAG});
+  if (took && log_.explored_log() != nullptr)
+    log_.explored_log()->took(explored_, {status_->MPI_SOURCE, status_->MPI_TAG});
   if (!wild_) return result;
   Choice choice{kind_};
   choice.source = took ? status_->MPI_SOURCE : kRefused;

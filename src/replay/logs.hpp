@@ -12,9 +12,9 @@ namespace tmpi::replay {
 class OpenLog {
  public:
   OpenLog() = default;
-  explicit OpenLog(RankLog& log) noexcept : log_(&log) { log.open(); }
+  explicit OpenLog(RankLog& log) noexcept : log_(&log) { log.set_noting(true); }
   ~OpenLog() {
-    if (log_ != nullptr) log_->close();
+    if (log_ != nullptr) log_->set_noting(false);
   }
   OpenLog(const OpenLog&) = delete;
   OpenLog& operator=(const OpenLog&) = delete;
@@ -68,7 +68,7 @@ class Receiving {
   const char* const call_;
   const bool wild_;
   Envelope wanted_;
-  std::uint32_t traced_ = 0;
+  std::uint32_t explored_ = 0;
   MPI_Status own_;  ///< where the program wants none
   MPI_Status* const status_;
 };

@@ -7,7 +7,7 @@
 
 #include "mpi.h"
 #include "mpi/comm/check.hpp"
-#include "replay/rank_trace.hpp"
+#include "replay/explored_log.hpp"
 
 namespace tmpi::replay {
 namespace {
@@ -21,8 +21,9 @@ void (*RankLog::depart)(RankLog& log, const char* call, const Departure& departu
 
 RankLog::~RankLog() = default;
 
-RankLog::RankLog(int rank, ChunkFile* file, const std::string* record, ChunkFile* traced) : rank_(rank) {
-  if (traced != nullptr) trace_ = std::make_unique<RankTrace>(*traced, rank);
+RankLog::RankLog(int rank, ChunkFile* file, const std::string* record, ChunkFile* explored_file)
+    : rank_(rank) {
+  if (explored_file != nullptr) explored_log_ = std::make_unique<ExploredLog>(*explored_file, rank);
   if (file != nullptr) out_ = std::make_unique<ChunkWriter>(*file, rank);
   if (record == nullptr) return;
   scan(*record);
@@ -47,7 +48,8 @@ void RankLog::scan(std::string_view record) {
 void RankLog::advance() {
   said_ = 0;
   while ((replays_ = decode(in_, in_tag_, next_)) && next_.kind == ChoiceKind::kPlanned) {
-    if (trace_ != nullptr) trace_->plan(static_cast<std::uint32_t>(next_.number), {next_.source, next_.tag});
+    if (explored_log_ != nullptr)
+      explored_log_->plan(static_cast<std::uint32_t>(next_.number), {next_.source, next_.tag});
   }
   if (!replays_) next_ = {};
 }
@@ -140,7 +142,7 @@ void RankLog::completed(const void* request, std::optional<Envelope> took, const
   if (found == open_.end()) return;
   const OpenReceive receive = found->second;
   open_.erase(found);
-  if (receive.traced && took) trace_->took(*receive.traced, *took);
+  if (receive.explored && took) explored_log_->took(*receive.explored, *took);
   if (!receive.wild) return;
   Choice choice{ChoiceKind::kLate, zigzag(static_cast<std::int64_t>(*receive.wild) - completions_++)};
   choice.cancelled = !took;
@@ -150,7 +152,7 @@ void RankLog::completed(const void* request, std::optional<Envelope> took, const
 }
 
 std::int64_t RankLog::time(unsigned clock, std::int64_t now, const char* call) {
-  if (trace_ != nullptr) now = trace_->tick();
+  if (explored_log_ != nullptr) now = explored_log_->tick();
   std::int64_t& last = last_time_[clock % kClocks];
   Choice choice{ChoiceKind::kTime, zigzag(now - last)};
   if (const Choice* recorded = ahead(ChoiceKind::kTime, call)) choice.number = recorded->number;

@@ -37,8 +37,8 @@ struct PersistentReceive {
 
 /// A receive that is posted, by its numbers.
 struct OpenReceive {
-  std::optional<std::uint32_t> wild;    ///< among those with wildcards
-  std::optional<std::uint32_t> traced;  ///< among all receives of a run that is explored
+  std::optional<std::uint32_t> wild;      ///< among those with wildcards
+  std::optional<std::uint32_t> explored;  ///< among all receives of a run that is explored
 };
 
 /// Where a replay departs from its record.
@@ -48,21 +48,20 @@ struct Departure {
   std::string asked;
 };
 
-class RankTrace;
+class ExploredLog;
 
 class RankLog {
  public:
-  /// Any may be missing: `file`, and `record`, which outlives the log; `traced`: of a run that is explored.
-  RankLog(int rank, ChunkFile* file, const std::string* record, ChunkFile* traced = nullptr);
+  /// Any may be missing: `file`, and `record`, which outlives the log; `explored_file`: of a run that is explored.
+  RankLog(int rank, ChunkFile* file, const std::string* record, ChunkFile* explored_file = nullptr);
   ~RankLog();
 
-  /// While it is open a call of the rank is being noted.
-  void open() noexcept { is_open_.store(true, std::memory_order_relaxed); }
-  void close() noexcept { is_open_.store(false, std::memory_order_relaxed); }
-  bool is_open() const noexcept { return is_open_.load(std::memory_order_relaxed); }
+  /// Whether a call of the rank is being noted: another one is made from inside of it.
+  void set_noting(bool noting) noexcept { noting_.store(noting, std::memory_order_relaxed); }
+  bool noting() const noexcept { return noting_.load(std::memory_order_relaxed); }
 
   /// Of a run that --explore looks at; else null.
-  RankTrace* trace() const noexcept { return trace_.get(); }
+  ExploredLog* explored_log() const noexcept { return explored_log_.get(); }
 
   /// What the record says is next, and that it is being done by `call`; null if nothing is recorded here: there is no
   /// record, or its end, which is not the rank's, has come. Leaves by depart() if something else is recorded.
@@ -116,8 +115,8 @@ class RankLog {
   [[noreturn]] void leave(const char* call, const std::string& asked);
 
   const int rank_;
-  std::atomic<bool> is_open_{false};  ///< looked at by the rank's handlers of signals
-  std::unique_ptr<RankTrace> trace_;
+  std::atomic<bool> noting_{false};  ///< looked at by the rank's handlers of signals
+  std::unique_ptr<ExploredLog> explored_log_;
   std::unique_ptr<ChunkWriter> out_;
   int out_tag_ = 0;
   std::string bytes_;

@@ -126,12 +126,12 @@ TEST_CASE("a damaged record takes no memory for receives that it does not have")
 
 TEST_CASE("what a rank's log is open for is seen from inside") {
   RankLog log(0, nullptr, nullptr);
-  CHECK_FALSE(log.is_open());
+  CHECK_FALSE(log.noting());
   {
     const OpenLog noting(log);
-    CHECK(log.is_open());
+    CHECK(log.noting());
   }
-  CHECK_FALSE(log.is_open());
+  CHECK_FALSE(log.noting());
 }
 
 TEST_CASE("a rank's clocks are those that it would have otherwise") {

@@ -2,8 +2,8 @@
 #include "mpi/rank/call.hpp"
 #include "mpi/request/request.hpp"
 #include "mpix.h"
+#include "replay/explored_log.hpp"
 #include "replay/logs.hpp"
-#include "replay/rank_trace.hpp"
 
 namespace tmpi::replay {
 namespace {
@@ -43,9 +43,9 @@ int sendrecv_replace(void* buffer, Count count, MPI_Datatype type, int dest, int
 OpenReceive number(RankLog& log, MPI_Comm comm, Envelope& wanted) {
   const Envelope asked = wanted;
   OpenReceive receive;
-  if (RankTrace* const trace = log.trace()) {
-    trace->narrow(wanted);
-    receive.traced = trace->ask(context_of(comm), asked, true);
+  if (ExploredLog* const explored_log = log.explored_log()) {
+    explored_log->narrow(wanted);
+    receive.explored = explored_log->ask(context_of(comm), asked, true);
   }
   if (is_wild(asked.source, asked.tag)) receive.wild = log.post(wanted);
   return receive;
@@ -158,7 +158,7 @@ int mprobe(int source, int tag, MPI_Comm comm, MPI_Message* message, MPI_Status*
 template <class Look, class Wait>
 int look_for(RankLog& log, const char* call, Envelope asked, MPI_Comm comm, bool takes, int* flag,
              MPI_Status* status, Look&& look, Wait&& wait) {
-  const bool noted = is_wild(asked.source, asked.tag) || log.trace() != nullptr;
+  const bool noted = is_wild(asked.source, asked.tag) || log.explored_log() != nullptr;
   const Answer answer = log.poll(call);
   if (answer == Answer::kNo) {
     *flag = 0;
@@ -169,7 +169,7 @@ int look_for(RankLog& log, const char* call, Envelope asked, MPI_Comm comm, bool
   if (status == MPI_STATUS_IGNORE) status = &own;
   if (answer == Answer::kFree) {
     Envelope wanted = asked;
-    if (log.trace() != nullptr) log.trace()->narrow(wanted);
+    if (log.explored_log() != nullptr) log.explored_log()->narrow(wanted);
     *flag = 0;
     const int result = look(wanted.source, wanted.tag, status);
     log.polled(*flag != 0 || result != MPI_SUCCESS, call);
@@ -181,7 +181,7 @@ int look_for(RankLog& log, const char* call, Envelope asked, MPI_Comm comm, bool
   log.polled(true, call);
   *flag = 1;
   if (!noted) return wait(asked.source, asked.tag, status);
-  if (log.trace() == nullptr && !log.next_is(ChoiceKind::kProbe))  // it was refused
+  if (log.explored_log() == nullptr && !log.next_is(ChoiceKind::kProbe))  // it was refused
     return look(asked.source, asked.tag, status);
   Receiving receiving(log, ChoiceKind::kProbe, call, asked, comm, takes, status);
   return receiving.returned(wait(receiving.source(), receiving.tag(), receiving.status()));

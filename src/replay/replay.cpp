@@ -13,10 +13,10 @@
 #include "mpi/rank/forked.hpp"
 #include "mpi/rank/threads.hpp"
 #include "replay/clocks.hpp"
+#include "replay/explored_events.hpp"
+#include "replay/explored_log.hpp"
 #include "replay/logs.hpp"
-#include "replay/rank_trace.hpp"
 #include "replay/record_file.hpp"
-#include "replay/trace.hpp"
 
 namespace tmpi::replay {
 namespace {
@@ -25,8 +25,8 @@ constexpr std::size_t kMostSentences = 20;
 
 struct Logs {
   ReplayOptions options;
-  ChunkFile* file = nullptr;    // null: nothing is recorded
-  ChunkFile* traced = nullptr;  // null: the run is not explored
+  ChunkFile* file = nullptr;           // null: nothing is recorded
+  ChunkFile* explored_file = nullptr;  // null: the run is not explored
   std::optional<Record> record;
   std::vector<std::atomic<RankLog*>>
       ranks;  // by local index; null: the rank has made no choice yet. Release, acquire
@@ -41,7 +41,7 @@ RankLog* make_log(const mpi::Rank& rank) {
     static const std::string nothing;
     record = found == the_logs->record->ranks.end() ? &nothing : &found->second;
   }
-  return new RankLog(rank.world_rank, the_logs->file, record, the_logs->traced);
+  return new RankLog(rank.world_rank, the_logs->file, record, the_logs->explored_file);
 }
 
 /// Of a rank whose flow of control is the only one that makes it.
@@ -76,7 +76,7 @@ void depart(RankLog& log, const char* call, const Departure& where) {
 // By those that the library sends for collectives, too: nobody asks for these.
 void on_sent(mpi::Rank& from, int to, const mpi::MatchKey& key, MPI_Count) noexcept {
   if (!mpi::is_main_flow() || mpi::calling_rank() != &from) return;
-  log_of(from).trace()->sent(key.context, key.source, key.tag, to);
+  log_of(from).explored_log()->sent(key.context, key.source, key.tag, to);
 }
 
 const Version* find(const std::vector<Version>& versions, std::string_view name) {
@@ -100,7 +100,7 @@ Clocks& clocks() noexcept {
 }
 
 bool explored() noexcept {
-  return the_logs->traced != nullptr;
+  return the_logs->explored_file != nullptr;
 }
 
 namespace {
@@ -114,7 +114,7 @@ RankLog* usable_log() noexcept {
     return nullptr;
   }
   RankLog& log = log_of(*rank);
-  if (!log.is_open()) return &log;
+  if (!log.noting()) return &log;
   spoil(kCallbacks);
   return nullptr;
 }
@@ -157,10 +157,10 @@ Result<void> begin(const ReplayOptions& options) {
                                  options.record, mpi::job()->host(), file.message())};
     logs->file = *file;
   }
-  if (!options.trace.empty()) {
-    Result<ChunkFile*> file = ChunkFile::open(options.trace, options.node);
-    if (!file) return Failure{fmt::format("--explore: {}: {}", options.trace, file.message())};
-    logs->traced = *file;
+  if (!options.explored_file.empty()) {
+    Result<ChunkFile*> file = ChunkFile::open(options.explored_file, options.node);
+    if (!file) return Failure{fmt::format("--explore: {}: {}", options.explored_file, file.message())};
+    logs->explored_file = *file;
     static constexpr mpi::MessageObserver kSent{.sent = &on_sent};
     mpi::observe_messages(kSent);
   }
@@ -216,7 +216,7 @@ std::vector<std::string> finish(bool early) {
     }
   }
   if (explored()) {
-    for (const ChunkFile* file : {the_logs->traced, the_logs->file}) {
+    for (const ChunkFile* file : {the_logs->explored_file, the_logs->file}) {
       if (file != nullptr && file->full())
         sentences.push_back(fmt::format("{}: {}", kCannotExplore, file->why()));
     }

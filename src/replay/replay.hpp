@@ -11,12 +11,12 @@
 namespace tmpi::replay {
 
 struct ReplayOptions {
-  std::string record;  ///< file to write, empty: none
-  std::string replay;  ///< file to repeat, empty: none
-  std::string trace;   ///< of a run that --explore looks at: its trace, empty: none
-  int node = 0;        ///< number of this node process
+  std::string record;         ///< file to write, empty: none
+  std::string replay;         ///< file to repeat, empty: none
+  std::string explored_file;  ///< of a run that --explore looks at: its explored logs, empty: none
+  int node = 0;               ///< number of this node process
 
-  bool any() const { return !record.empty() || !replay.empty() || !trace.empty(); }
+  bool any() const { return !record.empty() || !replay.empty() || !explored_file.empty(); }
 };
 
 /// Opens the files, so that a bad one is known before the job runs. Once; the ranks are known, none has run.

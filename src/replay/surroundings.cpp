@@ -9,8 +9,8 @@
 
 #include "mpix.h"
 #include "replay/clocks.hpp"
+#include "replay/explored_log.hpp"
 #include "replay/logs.hpp"
-#include "replay/rank_trace.hpp"
 
 namespace tmpi::replay {
 namespace {
@@ -157,8 +157,8 @@ ssize_t system_getrandom(void* buffer, std::size_t length, unsigned flags) {
   const OpenLog log = got > 0 ? log_of_caller() : OpenLog();
   if (!log) return got;
   std::string text(static_cast<const char*>(buffer), static_cast<std::size_t>(got));
-  if (log->trace() != nullptr)
-    std::ranges::generate(text, [&] { return static_cast<char>(log->trace()->random()); });
+  if (log->explored_log() != nullptr)
+    std::ranges::generate(text, [&] { return static_cast<char>(log->explored_log()->random()); });
   give_back(*log, text, "getrandom");
   const std::size_t given = std::min(text.size(), length);
   std::memcpy(buffer, text.data(), given);

@@ -100,7 +100,7 @@ class ExploreTest(LaunchTest):
         job = self.run_job("-n", 3, self.explored, "argument", "--explore", env={"TMPI_EXPLORE": "60"}, cwd=self.scratch)
         self.assertEqual(job.out, b"tmpirun: --explore: all 2 orders: same result, exit code 0\n", job.err)
 
-    def test_a_trace_that_is_cut_short(self):
+    def test_a_run_that_cannot_be_written_down(self):
         limit = 12 << 10
         job = self.run_job("-n", 5, "--explore", self.explored, "sum", cwd=self.scratch,
                            preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_FSIZE, (limit, resource.RLIM_INFINITY)))

@@ -29,8 +29,8 @@
 #include "launch/system/program_path.hpp"
 #include "replay/alternatives.hpp"
 #include "replay/choice.hpp"
+#include "replay/explored_events.hpp"
 #include "replay/record_file.hpp"
-#include "replay/trace.hpp"
 
 namespace tmpi::launch {
 namespace {
@@ -165,7 +165,7 @@ class Explorer {
 
   bool run_once(const Plan& plan) {
     if (!write_plan(plan)) return false;
-    for (const char* name : {"out", "err", "record", "trace"}) {
+    for (const char* name : {"out", "err", "record", "explored"}) {
       std::error_code missing;
       fs::remove(file(name), missing);
     }
@@ -180,14 +180,14 @@ class Explorer {
       return false;
     }
     const Outcome outcome = outcome_of(code, errors);
-    const Result<replay::Record> trace = replay::read_record(file("trace").string());
-    if (!trace) {  // it has not come so far
+    const Result<replay::Record> explored = replay::read_record(file("explored").string());
+    if (!explored) {  // it has not come so far
       fmt::print(stderr, "{}", errors);
       return complain("the job could not be started") == 0;
     }
-    std::map<int, std::vector<replay::TraceEvent>> events;
-    for (const auto& [rank, bytes] : trace->ranks) events[rank] = replay::read_trace(bytes);
-    header_ = trace->header;
+    std::map<int, std::vector<replay::ExploredEvent>> events;
+    for (const auto& [rank, bytes] : explored->ranks) events[rank] = replay::read_explored_events(bytes);
+    header_ = explored->header;
     const std::vector<replay::Decision> decisions = replay::decisions_of(events);
     // A message that did not come although the clocks said that it could: the job stands still for that alone.
     if (outcome.code == kExitDeadlock && !kept_to(plan, decisions)) return true;
@@ -238,7 +238,7 @@ class Explorer {
                                    "--record",
                                    file("record").string(),
                                    "--explored",
-                                   file("trace").string()};
+                                   file("explored").string()};
     if (planned) words.insert(words.end(), {"--replay", file("plan").string()});
     words.insert(words.end(), words_.begin(), words_.end());
     std::vector<char*> pointers;

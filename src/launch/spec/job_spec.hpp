@@ -83,9 +83,9 @@ struct JobSpec {
   std::string report_file;     ///< --report, empty: none
   std::string trace_file;      ///< --trace, empty: none
   std::size_t trace_buffer = 16 << 20;
-  std::string record_file;                     ///< --record, empty: none
-  std::string replay_file;                     ///< --replay, empty: none
-  std::string explored_file;                   ///< of a run that --explore makes: its trace, empty: none
+  std::string record_file;    ///< --record, empty: none
+  std::string replay_file;    ///< --replay, empty: none
+  std::string explored_file;  ///< of a run that --explore makes: its explored logs, empty: none
   std::vector<std::string> shared_libraries;   ///< --share-library
   std::vector<std::string> private_libraries;  ///< --private-library
   std::vector<OptionValue> options;

@@ -1,14 +1,14 @@
-#include "replay/rank_trace.hpp"
+#include "replay/explored_log.hpp"
 
 namespace tmpi::replay {
 
-void RankTrace::narrow(Envelope& wanted) const {
+void ExploredLog::narrow(Envelope& wanted) const {
   const auto planned = planned_.find(asked_);
   if (planned != planned_.end()) wanted = planned->second;
 }
 
-std::uint32_t RankTrace::ask(std::uint64_t context, Envelope wanted, bool takes) {
-  TraceEvent event{TraceKind::kAsk};
+std::uint32_t ExploredLog::ask(std::uint64_t context, Envelope wanted, bool takes) {
+  ExploredEvent event{ExploredKind::kAsk};
   event.context = context;
   event.source = wanted.source;
   event.tag = wanted.tag;
@@ -18,16 +18,16 @@ std::uint32_t RankTrace::ask(std::uint64_t context, Envelope wanted, bool takes)
   return event.number;
 }
 
-void RankTrace::took(std::uint32_t number, Envelope message) {
-  TraceEvent event{TraceKind::kTake};
+void ExploredLog::took(std::uint32_t number, Envelope message) {
+  ExploredEvent event{ExploredKind::kTake};
   event.source = message.source;
   event.tag = message.tag;
   event.number = number;
   out_.append(bytes_of(event));
 }
 
-void RankTrace::sent(std::uint64_t context, int source, int tag, int to) {
-  TraceEvent event{TraceKind::kSend};
+void ExploredLog::sent(std::uint64_t context, int source, int tag, int to) {
+  ExploredEvent event{ExploredKind::kSend};
   event.peer = to;
   event.context = context;
   event.source = source;
@@ -35,8 +35,8 @@ void RankTrace::sent(std::uint64_t context, int source, int tag, int to) {
   out_.append(bytes_of(event));
 }
 
-void RankTrace::meet(std::uint64_t context, Waits waits, int root, int own, int members) {
-  TraceEvent event{TraceKind::kCollective};
+void ExploredLog::meet(std::uint64_t context, Waits waits, int root, int own, int members) {
+  ExploredEvent event{ExploredKind::kCollective};
   event.peer = own;
   event.context = context;
   event.source = root;
@@ -46,7 +46,7 @@ void RankTrace::meet(std::uint64_t context, Waits waits, int root, int own, int 
 }
 
 // xorshift64 (Marsaglia).
-std::uint64_t RankTrace::random() {
+std::uint64_t ExploredLog::random() {
   random_ ^= random_ << 13;
   random_ ^= random_ >> 7;
   random_ ^= random_ << 17;

@@ -9,7 +9,7 @@
 
 namespace tmpi::replay {
 
-enum class TraceKind : std::uint8_t {
+enum class ExploredKind : std::uint8_t {
   kNothing = 0,  ///< the end
   kSend = 1,     ///< to world rank `peer`; `source` is the sender's rank in the communicator
   kAsk =
@@ -22,8 +22,8 @@ enum class TraceKind : std::uint8_t {
 /// Who of the members of a collective waits for whom.
 enum class Waits : std::uint8_t { kAll, kFromRoot, kToRoot };
 
-struct TraceEvent {
-  TraceKind kind = TraceKind::kNothing;
+struct ExploredEvent {
+  ExploredKind kind = ExploredKind::kNothing;
   std::uint8_t unused[3] = {};
   std::int32_t peer = 0;
   std::uint64_t context = 0;
@@ -32,13 +32,13 @@ struct TraceEvent {
   std::uint32_t number = 0;
   std::uint32_t unused_too = 0;
 };
-static_assert(sizeof(TraceEvent) == 32);
+static_assert(sizeof(ExploredEvent) == 32);
 
-/// Begins what a node process says whose part of the trace, or of the record, is not whole.
+/// Begins what a node process says whose part of the explored logs, or of the record, is not whole.
 inline constexpr std::string_view kCannotExplore = "--explore: what this run does cannot be written down";
 
-std::string_view bytes_of(const TraceEvent& event) noexcept;
+std::string_view bytes_of(const ExploredEvent& event) noexcept;
 /// All events up to the end.
-std::vector<TraceEvent> read_trace(std::string_view bytes);
+std::vector<ExploredEvent> read_explored_events(std::string_view bytes);
 
 }  // namespace tmpi::replay

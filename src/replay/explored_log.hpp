@@ -1,19 +1,19 @@
-// RankTrace: what a rank of a run that --explore looks at leaves behind (trace.hpp), and which messages its receives are to
-// take. By the rank's own flow of control; does not suspend.
+// ExploredLog: what a rank of a run that --explore looks at leaves behind (explored_events.hpp), and which messages its
+// receives are to take. By the rank's own flow of control; does not suspend.
 #pragma once
 
 #include <cstdint>
 #include <map>
 
 #include "replay/chunk_writer.hpp"
+#include "replay/explored_events.hpp"
 #include "replay/rank_log.hpp"
-#include "replay/trace.hpp"
 
 namespace tmpi::replay {
 
-class RankTrace {
+class ExploredLog {
  public:
-  RankTrace(ChunkFile& file, int rank) : out_(file, rank), random_(static_cast<std::uint64_t>(rank) + 1) {}
+  ExploredLog(ChunkFile& file, int rank) : out_(file, rank), random_(static_cast<std::uint64_t>(rank) + 1) {}
 
   void plan(std::uint32_t number, Envelope envelope) { planned_[number] = envelope; }
   /// What the next receive or probe is to ask for.
