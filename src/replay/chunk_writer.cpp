@@ -32,12 +32,16 @@ int write_zeros(int fd, off_t offset) noexcept {
 
 }  // namespace
 
-Result<ChunkFile*> ChunkFile::open(const std::string& path, int node) {
+Result<std::unique_ptr<ChunkFile>> ChunkFile::open(const std::string& path, int node) {
   const Result<RecordHeader> header = read_record_header(path);
   if (!header) return header.failure();
   const int fd = ::open(path.c_str(), O_RDWR | O_CLOEXEC);
   if (fd < 0) return Failure{fmt::format("cannot write to the file: {}", strerror(errno))};
-  return new ChunkFile(fd, chunks_begin(*header), node, header->nodes);  // lives as long as the process
+  return std::unique_ptr<ChunkFile>(new ChunkFile(fd, chunks_begin(*header), node, header->nodes));
+}
+
+ChunkFile::~ChunkFile() {
+  close(fd_);
 }
 
 std::byte* ChunkFile::take() noexcept {

@@ -5,6 +5,7 @@
 #include <atomic>
 #include <cstddef>
 #include <cstdint>
+#include <memory>
 #include <string>
 #include <string_view>
 
@@ -16,7 +17,10 @@ namespace tmpi::replay {
 class ChunkFile {
  public:
   /// tmpirun has made the file. `node`: the number of this node process among header.nodes.
-  static Result<ChunkFile*> open(const std::string& path, int node);
+  static Result<std::unique_ptr<ChunkFile>> open(const std::string& path, int node);
+  ChunkFile(const ChunkFile&) = delete;
+  ChunkFile& operator=(const ChunkFile&) = delete;
+  ~ChunkFile();
 
   /// A page of the file that nobody has, mapped and zero. Null: there is no more room; `why()` says why from then on. Any
   /// thread.

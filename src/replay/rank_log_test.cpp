@@ -63,7 +63,8 @@ struct EmptyRecord {
 struct Recorded : EmptyRecord {
   std::string choices;
   Recorded() {
-    RankLog log(0, *ChunkFile::open(path, 0), nullptr);
+    const std::unique_ptr<ChunkFile> file = *ChunkFile::open(path, 0);
+    RankLog log(0, file.get(), nullptr);
     const Run first = run(log, 123456789);
     CHECK(first.first.source == MPI_ANY_SOURCE);
     choices = read_record(path)->ranks.at(0);
@@ -97,8 +98,8 @@ TEST_CASE("many tests in vain take a few bytes") {
 
 TEST_CASE("behind what finds no room nothing is written") {
   const EmptyRecord record;
-  ChunkFile& file = **ChunkFile::open(record.path, 0);
-  ChunkWriter one(file, 0), other(file, 1);
+  const std::unique_ptr<ChunkFile> file = *ChunkFile::open(record.path, 0);
+  ChunkWriter one(*file, 0), other(*file, 1);
   const std::string most(kChunkRoom - 3, 'a');
   one.append(most);
   rlimit before{};
@@ -107,7 +108,7 @@ TEST_CASE("behind what finds no room nothing is written") {
   REQUIRE(setrlimit(RLIMIT_FSIZE, &limit) == 0);
   other.append("b");
   CHECK(setrlimit(RLIMIT_FSIZE, &before) == 0);
-  CHECK(file.full());
+  CHECK(file->full());
   one.append("cccc");
   one.append("d");
   CHECK(read_record(record.path)->ranks.at(0) == most + std::string(3, '\0'));

@@ -28,7 +28,8 @@ void overwrite(const std::string& path, std::size_t place, const std::string& by
 TEST_CASE("several node processes write into one file, in any order") {
   const TemporaryFile file;
   REQUIRE(create_record(file.path, {3, 2, "reproducible", {"-n", "3", "a.out"}}));
-  Result<ChunkFile*> first = ChunkFile::open(file.path, 0), second = ChunkFile::open(file.path, 1);
+  Result<std::unique_ptr<ChunkFile>> first = ChunkFile::open(file.path, 0),
+                                     second = ChunkFile::open(file.path, 1);
   REQUIRE(first);
   REQUIRE(second);
   std::string expected[3];
@@ -59,7 +60,7 @@ TEST_CASE("several node processes write into one file, in any order") {
 TEST_CASE("the last choice can grow in its place") {
   const TemporaryFile file;
   REQUIRE(create_record(file.path, {1, 1, "", {}}));
-  Result<ChunkFile*> chunks = ChunkFile::open(file.path, 0);
+  Result<std::unique_ptr<ChunkFile>> chunks = ChunkFile::open(file.path, 0);
   REQUIRE(chunks);
   ChunkWriter writer(**chunks, 0);
   CHECK_FALSE(writer.replace_last("b"));

@@ -25,8 +25,8 @@ constexpr std::size_t kMostSentences = 20;
 
 struct Logs {
   ReplayOptions options;
-  ChunkFile* file = nullptr;           // null: nothing is recorded
-  ChunkFile* explored_file = nullptr;  // null: the run is not explored
+  std::unique_ptr<ChunkFile> file;           // null: nothing is recorded
+  std::unique_ptr<ChunkFile> explored_file;  // null: the run is not explored
   std::optional<Record> record;
   std::vector<std::atomic<RankLog*>>
       ranks;  // by local index; null: the rank has made no choice yet. Release, acquire
@@ -41,7 +41,7 @@ RankLog* make_log(const mpi::Rank& rank) {
     static const std::string nothing;
     record = found == the_logs->record->ranks.end() ? &nothing : &found->second;
   }
-  return new RankLog(rank.world_rank, the_logs->file, record, the_logs->explored_file);
+  return new RankLog(rank.world_rank, the_logs->file.get(), record, the_logs->explored_file.get());
 }
 
 /// Of a rank whose flow of control is the only one that makes it.
@@ -151,16 +151,16 @@ Result<void> begin(const ReplayOptions& options) {
     logs->record = *std::move(record);
   }
   if (!options.record.empty()) {
-    Result<ChunkFile*> file = ChunkFile::open(options.record, options.node);
+    Result<std::unique_ptr<ChunkFile>> file = ChunkFile::open(options.record, options.node);
     if (!file)
       return Failure{fmt::format("--record {}: on host {}: {}. All hosts of the job must see the file",
                                  options.record, mpi::job()->host(), file.message())};
-    logs->file = *file;
+    logs->file = *std::move(file);
   }
   if (!options.explored_file.empty()) {
-    Result<ChunkFile*> file = ChunkFile::open(options.explored_file, options.node);
+    Result<std::unique_ptr<ChunkFile>> file = ChunkFile::open(options.explored_file, options.node);
     if (!file) return Failure{fmt::format("--explore: {}: {}", options.explored_file, file.message())};
-    logs->explored_file = *file;
+    logs->explored_file = *std::move(file);
     static constexpr mpi::MessageObserver kSent{.sent = &on_sent};
     mpi::observe_messages(kSent);
   }
@@ -216,7 +216,7 @@ std::vector<std::string> finish(bool early) {
     }
   }
   if (explored()) {
-    for (const ChunkFile* file : {the_logs->explored_file, the_logs->file}) {
+    for (const ChunkFile* file : {the_logs->explored_file.get(), the_logs->file.get()}) {
       if (file != nullptr && file->full())
         sentences.push_back(fmt::format("{}: {}", kCannotExplore, file->why()));
     }
