@@ -1,9 +1,13 @@
 #include "observe/job_trace.hpp"
 
+#include <fmt/core.h>
+
 #include <algorithm>
 #include <limits>
 #include <map>
 #include <utility>
+
+#include "mpi/comm/context.hpp"
 
 namespace tmpi::observe {
 namespace {
@@ -110,6 +114,23 @@ class Alignment {
   std::map<Pair, std::int64_t> fastest_;  // what the fastest message took, as the clocks have it
 };
 
+TraceSummary summary_of(const std::vector<TracePart>& parts) {
+  TraceSummary summary;
+  const auto add = [&](const TraceTrack& track) {
+    summary.dropped += track.dropped;
+    for (const Event& event : track.events)
+      summary.events += event.kind != EventKind::kSent && event.kind != EventKind::kReceived ? 1 : 0;
+  };
+  for (const TracePart& part : parts) {
+    for (const TraceTrack& worker : part.workers) {
+      add(worker);
+      summary.bytes_per_worker_needed = std::max(summary.bytes_per_worker_needed, worker.bytes_needed);
+    }
+    add(part.others);
+  }
+  return summary;
+}
+
 }  // namespace
 
 std::uint64_t JobTrace::received(const TracedMessage& message) const {
@@ -121,25 +142,15 @@ JobTrace join_trace(std::vector<TracePart> parts) {
   trace.parts = std::move(parts);
   trace.messages = pair_messages(trace.parts);
   trace.shifts = Alignment(trace).shifts();
+  trace.summary = summary_of(trace.parts);
   return trace;
 }
 
-TraceSummary summary_of(const JobTrace& trace) {
-  TraceSummary summary;
-  summary.messages = trace.messages.paired.size();
-  const auto add = [&](const TraceTrack& track) {
-    summary.dropped += track.dropped;
-    for (const Event& event : track.events)
-      summary.events += event.kind != EventKind::kSent && event.kind != EventKind::kReceived ? 1 : 0;
-  };
-  for (const TracePart& part : trace.parts) {
-    for (const TraceTrack& worker : part.workers) {
-      add(worker);
-      summary.bytes_per_worker_needed = std::max(summary.bytes_per_worker_needed, worker.bytes_needed);
-    }
-    add(part.others);
-  }
-  return summary;
+std::string communicator_name(std::uint64_t context) {
+  context = mpi::base_of(context);
+  if (context == mpi::kWorldContext) return "MPI_COMM_WORLD";
+  if (context == mpi::kSelfContext) return "MPI_COMM_SELF";
+  return fmt::format("{:#x}", context);
 }
 
 }  // namespace tmpi::observe

@@ -14,10 +14,18 @@
 
 namespace tmpi::observe {
 
+/// What the user is to know of what is written.
+struct TraceSummary {
+  std::uint64_t events = 0;                   ///< slices: runs and calls
+  std::uint64_t dropped = 0;                  ///< events that found no room in a worker's buffer
+  std::uint64_t bytes_per_worker_needed = 0;  ///< --trace-buffer with which nothing would have been dropped
+};
+
 struct JobTrace {
   std::vector<TracePart> parts;      ///< at least one
   std::vector<std::int64_t> shifts;  ///< by part: nanoseconds to be added to its times; the earliest is at 0
   TracedMessages messages;
+  TraceSummary summary;
 
   std::uint64_t at(std::size_t part, std::uint64_t time) const {
     return static_cast<std::uint64_t>(static_cast<std::int64_t>(time) + shifts[part]);
@@ -32,13 +40,7 @@ struct JobTrace {
 
 JobTrace join_trace(std::vector<TracePart> parts);
 
-/// What the user is to know of what was written.
-struct TraceSummary {
-  std::uint64_t events = 0;                   ///< slices in the file: runs and calls
-  std::uint64_t messages = 0;                 ///< arrows
-  std::uint64_t dropped = 0;                  ///< events that found no room in a worker's buffer
-  std::uint64_t bytes_per_worker_needed = 0;  ///< --trace-buffer with which nothing would have been dropped
-};
-TraceSummary summary_of(const JobTrace& trace);
+/// How a trace names the communicator that a message or a call with this context belongs to.
+std::string communicator_name(std::uint64_t context);
 
 }  // namespace tmpi::observe

@@ -1,7 +1,7 @@
 #include "observe/trace_json.hpp"
 
 #include <errno.h>
-#include <fmt/core.h>
+#include <fmt/format.h>
 #include <string.h>
 
 #include <algorithm>
@@ -35,13 +35,6 @@ std::string escaped(std::string_view text) {
     }
   }
   return out;
-}
-
-std::string communicator(std::uint64_t context) {
-  context = mpi::base_of(context);
-  if (context == mpi::kWorldContext) return "MPI_COMM_WORLD";
-  if (context == mpi::kSelfContext) return "MPI_COMM_SELF";
-  return fmt::format("{:#x}", context);
 }
 
 std::string tag_name(int tag) {
@@ -190,7 +183,7 @@ class TraceWriter {
     if (event.peer != Event::kNobody)
       print(",\"{}\":{}", event.rooted ? "root" : "peer", peer_name(event.peer));
     if (event.tag != Event::kNobody) print(",\"tag\":{}", tag_name(event.tag));
-    if (event.context != 0) print(",\"comm\":\"{}\"", communicator(event.context));
+    if (event.context != 0) print(",\"comm\":\"{}\"", communicator_name(event.context));
     if (event.bytes != 0) print(",\"bytes\":{}", event.bytes);
     if (worker >= 0) print(",\"worker\":{}", worker);
     print(",\"waiting_us\":{:.3f}", static_cast<double>(event.number) * 1e-3);
@@ -223,7 +216,7 @@ class TraceWriter {
         "{{\"ph\":\"s\",\"id\":{},\"pid\":{},\"tid\":{},\"ts\":{},\"name\":\"message\",\"cat\":\"message\","
         "\"args\":{{\"from\":{},\"to\":{},\"tag\":{},\"bytes\":{},\"comm\":\"{}\"{}}}}}",
         id, kRanksProcess, track_of_rank(message.from), microseconds(sent), message.from, message.to,
-        message.tag, message.bytes, communicator(message.context),
+        message.tag, message.bytes, communicator_name(message.context),
         (message.context & mpi::kCollective) != 0 ? ",\"collective\":true" : "");
     next();
     print(
@@ -268,24 +261,20 @@ class TraceWriter {
   void ending() {
     std::uint64_t unrecorded = 0;
     bool early = false;
-    std::string hosts;
+    std::vector<std::string> hosts;
     for (const TracePart& part : trace_.parts) {
       unrecorded += part.foreign_calls;
       early |= part.ended_early;
-      if (part_of_first_on(part.host) == &part) hosts += (hosts.empty() ? "" : ", ") + escaped(part.host);
+      const std::string host = escaped(part.host);
+      if (std::ranges::find(hosts, host) == hosts.end()) hosts.push_back(host);
     }
     print("\n],\n\"displayTimeUnit\":\"ns\",\n\"otherData\":{{\"program\":\"{}\",\"host\":\"{}\",",
-          escaped(trace_.program()), hosts);
+          escaped(trace_.program()), fmt::join(hosts, ", "));
     print("\"clock\":\"ts / 1e6 + origin = MPI_Wtime()\",\"origin\":{:.9f},", trace_.origin());
     print(
         "\"dropped_events\":{},\"messages\":{},\"unpaired_messages\":{},\"unrecorded_calls\":{},\"ended_"
         "early\":{}}}}}\n",
-        summary_of(trace_).dropped, trace_.messages.paired.size(), trace_.messages.unpaired, unrecorded,
-        early);
-  }
-
-  const TracePart* part_of_first_on(const std::string& host) const {
-    return &*std::ranges::find(trace_.parts, host, &TracePart::host);
+        trace_.summary.dropped, trace_.messages.paired.size(), trace_.messages.unpaired, unrecorded, early);
   }
 
   std::FILE* file_;

@@ -371,11 +371,9 @@ class Otf2Writer {
         own = group++;
         define_members(own, "", OTF2_GROUP_TYPE_COMM_GROUP, places);
       }
-      const std::string name = context == mpi::kWorldContext  ? "MPI_COMM_WORLD"
-                               : context == mpi::kSelfContext ? "MPI_COMM_SELF"
-                                                              : fmt::format("{:#x}", context);
-      check(otf2_.GlobalDefWriter_WriteComm(global_, communicators_.at(context), text(name), own,
-                                            OTF2_UNDEFINED_COMM, OTF2_COMM_FLAG_NONE));
+      check(otf2_.GlobalDefWriter_WriteComm(global_, communicators_.at(context),
+                                            text(communicator_name(context)), own, OTF2_UNDEFINED_COMM,
+                                            OTF2_COMM_FLAG_NONE));
     }
   }
   void define_members(OTF2_GroupRef group, const std::string& name, OTF2_GroupType type,

@@ -12,7 +12,6 @@
 #include <utility>
 
 #include "base/file_size_limit.hpp"
-#include "observe/job_trace.hpp"
 #include "observe/trace_json.hpp"
 #include "observe/trace_otf2.hpp"
 
@@ -142,9 +141,9 @@ void TraceReport::write(const std::vector<std::string>& nodes, std::vector<std::
   const bool otf2 = observe::names_otf2(path_);
   if (const Result<void> done = otf2 ? observe::write_trace_otf2(path_, trace) : write_json(trace); !done)
     return fail(done.message());
-  const observe::TraceSummary summary = observe::summary_of(trace);
+  const observe::TraceSummary& summary = trace.summary;
   notices.push_back(fmt::format("trace in {}: {} slices, {} messages; open it {}", path_, summary.events,
-                                summary.messages,
+                                trace.messages.paired.size(),
                                 otf2 ? "with Vampir, Cube or otf2-print" : "at https://ui.perfetto.dev"));
   if (summary.dropped > 0 && !quiet_) {
     notices.push_back(
