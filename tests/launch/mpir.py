@@ -7,7 +7,8 @@ import signal
 import struct
 import subprocess
 
-PTRACE_TRACEME, PTRACE_CONT, PTRACE_GETREGS, PTRACE_SETREGS, PTRACE_ATTACH, PTRACE_DETACH = 0, 7, 12, 13, 16, 17
+PTRACE_TRACEME, PTRACE_CONT, PTRACE_GETREGS, PTRACE_SETREGS, PTRACE_DETACH, PTRACE_SEIZE, PTRACE_INTERRUPT = 0, 7, 12, 13, 17, 0x4206, 0x4207
+PTRACE_EVENT_STOP = 128  # where PTRACE_INTERRUPT stops it
 RIP = 16  # of struct user_regs_struct, in words
 DEBUG_SPAWNED, DEBUG_ABORTING = 1, 2
 
@@ -41,9 +42,14 @@ class Starter:
 
     @classmethod
     def attach(cls, pid, tmpirun):
-        ptrace(PTRACE_ATTACH, pid)
-        os.waitpid(pid, 0)
-        return cls(pid, tmpirun)
+        """By PTRACE_SEIZE: the SIGSTOP of PTRACE_ATTACH comes second if a signal was under way, and then stops tmpirun after detach()."""
+        ptrace(PTRACE_SEIZE, pid)
+        ptrace(PTRACE_INTERRUPT, pid)
+        while True:
+            _, status = os.waitpid(pid, 0)
+            if status >> 16 == PTRACE_EVENT_STOP:
+                return cls(pid, tmpirun)
+            ptrace(PTRACE_CONT, pid, None, os.WSTOPSIG(status))
 
     def base(self):
         with open(f"/proc/{self.pid}/maps") as file:
