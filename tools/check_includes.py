@@ -20,6 +20,7 @@ ROOT = pathlib.Path(__file__).resolve().parent.parent
 ROOMS = {
     "include": "",
     "base": "",
+    "msgq": "base",  # a library that debuggers load
     "privatize": "base",
     "ult": "base",
     "timers": "base",
@@ -56,7 +57,7 @@ ROOMS = {
     "mpi/init": "include base timers sched mpi/base mpi/comm mpi/rank mpi/p2p mpi/shm mpi/coll mpi/create",
     "mpi/topo": "include base mpi/base mpi/comm mpi/coll mpi/create",
     "mpi/io": "include base timers sched mpi/base mpi/datatype mpi/op mpi/comm mpi/request mpi/rank mpi/p2p mpi/coll mpi/create",
-    "mpi/diagnose": "include base sched mpi/base mpi/comm mpi/match mpi/request mpi/rank mpi/p2p",
+    "mpi/diagnose": "include base sched mpi/base mpi/datatype mpi/comm mpi/match mpi/request mpi/rank mpi/p2p",
     "mpi/tool": "include base timers sched net mpi/base mpi/comm mpi/match mpi/rank mpi/p2p mpi/remote mpi/coll mpi/rma mpi/io",
     "mpi/api": "include base timers sched mpi/base mpi/datatype mpi/op mpi/comm mpi/match mpi/request mpi/rank mpi/p2p mpi/coll mpi/create "
                "mpi/rma mpi/init mpi/topo mpi/io mpi/tool",

@@ -6,7 +6,7 @@ rm -rf "$moved" "$moved.first"
 "$cmake" --install "$build" --prefix "$moved.first" > "$build/install.log" || { cat "$build/install.log"; exit 1; }
 mv "$moved.first" "$moved"
 for file in bin/tmpirun bin/tmpicc bin/tmpicxx bin/mpicc bin/mpiexec include/mpi.h include/mpix.h include/mpif.h lib/libtmpi.so bin/tmpifort bin/mpif90 lib/libtmpifort.so \
-  lib/tmpi/fortran/mpi_f08.f90 lib/pkgconfig/tmpi-fortran.pc lib/libtmpi-shim.so \
+  lib/tmpi/fortran/mpi_f08.f90 lib/pkgconfig/tmpi-fortran.pc lib/libtmpi-shim.so lib/libtmpi_msgq.so \
   lib/libmpi_abi.so.1 lib/libmpi_abi.so.0 lib/libmpi_abi.so lib/libmpifort_abi.so.1 lib/libmpifort_abi.so.0 bin/mpicc_abi bin/mpicxx_abi \
   bin/mpifort_abi lib/tmpi/start.o lib/pkgconfig/tmpi.pc lib/cmake/tmpi/tmpiConfig.cmake share/doc/tmpi/README.md \
   share/doc/tmpi/docs/README.md bin/tmpi-advise bin/tmpi-gdb bin/tmpi-top share/tmpi/tmpi_gdb.py share/tmpi/tmpi_debugger/commands.py \

@@ -18,6 +18,7 @@
 #include "launch/node/crash_report.hpp"
 #include "launch/node/deadlock_watch.hpp"
 #include "launch/node/library_report.hpp"
+#include "launch/node/message_queues.hpp"
 #include "launch/node/node_figures.hpp"
 #include "launch/node/node_job.hpp"
 #include "launch/node/rank_stacks.hpp"
@@ -72,6 +73,7 @@ const AppSpec& first_program(const Assignment& assignment) {
 
 [[noreturn]] void run_job(Beginning beginning) {
   enable_process_barrier();  // for the scheduler; here, there is one thread
+  name_message_queue_library();
   Control& control = Control::create(std::move(beginning.wireup), &state_dump, &rank_stacks);
   control.set_end_report(&end_report);
   control.set_figures(&node_figures);

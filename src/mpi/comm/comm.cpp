@@ -50,8 +50,17 @@ void CommShared::let_go() noexcept {
   if (other_job != nullptr && !let_go_.exchange(true)) --other_job->communicators;
 }
 
+void list_in(Comm*& first, Comm& comm) noexcept {
+  comm.next_made = first;
+  comm.named_by = &first;
+  if (first != nullptr) first->named_by = &comm.next_made;
+  first = &comm;
+}
+
 void destroy(Comm& comm) noexcept {
   comm.magic = 0;
+  if (comm.named_by != nullptr) *comm.named_by = comm.next_made;
+  if (comm.next_made != nullptr) comm.next_made->named_by = comm.named_by;
   release(comm.errhandler);
   if (comm.local != nullptr) release(*comm.local);
   delete &comm;

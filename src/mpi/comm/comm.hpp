@@ -114,6 +114,9 @@ struct alignas(kCacheLine) Comm {
   MPI_Comm handle = MPI_COMM_NULL;  ///< MPI_COMM_WORLD / MPI_COMM_SELF, else the pointer itself
   /// Of a communicator that an object has for itself (a file): what its errors are raised on; else null.
   const ErrorTarget* raised_on = nullptr;
+  // The rank's list of those that have been made (Rank::comms), for debuggers alone: list_in().
+  Comm* next_made = nullptr;
+  Comm** named_by = nullptr;  ///< what points at it there; null: in no list
 
   bool inter() const noexcept { return local != nullptr; }
   /// My index among all members, and how many there are. On an intercommunicator those of both sides count,
@@ -125,6 +128,9 @@ struct alignas(kCacheLine) Comm {
 inline MPI_Comm handle_of(const Comm* comm) noexcept {  // null: none
   return comm == nullptr ? MPI_COMM_NULL : comm->handle;
 }
+
+/// Puts it in front of the list that begins with `first`, until it is freed.
+void list_in(Comm*& first, Comm& comm) noexcept;
 
 /// Frees a communicator that nobody refers to any more.
 void destroy(Comm& comm) noexcept;

@@ -91,6 +91,7 @@ void fill_comm(Comm& comm, Rank& owner, Parts parts, Errhandler* errhandler) {
   comm.peers = parts.shared->peers->size();
   comm.context = parts.shared->context;
   comm.owner = &owner;
+  list_in(owner.comms, comm);
   comm.shared = std::move(parts.shared);
   comm.topology = std::move(parts.topology);
   comm.errhandler = errhandler;

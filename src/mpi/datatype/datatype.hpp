@@ -86,6 +86,7 @@ class Datatype {
 
  protected:
   friend struct DatatypeBuilder;
+  friend struct FactsOfQueues;  // mpi/diagnose/debugger_queue_facts.cpp
   static constexpr std::uint32_t kMagic = 0x74797065;
   void release_derived() const noexcept;
 

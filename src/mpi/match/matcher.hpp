@@ -115,6 +115,7 @@ class Matcher {
   static constexpr std::size_t kScanLimit = 16;
 
  private:
+  friend struct FactsOfQueues;  // mpi/diagnose/debugger_queue_facts.cpp
   template <class Node>
   struct List {
     Node* head = nullptr;
@@ -143,6 +144,7 @@ class Matcher {
     }
 
    private:
+    friend struct FactsOfQueues;
     List<Node> one_;
     std::unique_ptr<List<Node>[]> many_;
     std::size_t mask_ = 0;

@@ -70,6 +70,8 @@ struct Rank {
   bool ahead = false;
   Comm world;
   Comm self;
+  Comm* comms =
+      nullptr;  ///< those that it has made, youngest first, those of the library among them; for debuggers
   Message* matched =
       nullptr;             ///< found by matched probes and not received yet: the program has handles of them
   Comm* parent = nullptr;  ///< MPI_Comm_get_parent; null: not spawned, or it has been freed or disconnected

@@ -27,6 +27,7 @@ struct Request {
   static constexpr std::uint32_t kAbandoned = 0x51455246;
 
  private:
+  friend struct FactsOfQueues;  // mpi/diagnose/debugger_queue_facts.cpp
   static constexpr std::uintptr_t kPending = 0;
   static constexpr std::uintptr_t kDone = 1;
   static constexpr std::uintptr_t kContinues = 2;  // a bit in the address of a Continuation

@@ -42,7 +42,7 @@ void RequestPool::grow() {
   // Few for a rank that uses few, then enough that growing does not matter.
   const std::size_t count = chunks_.empty() ? 4 : std::size_t{8} << std::min<std::size_t>(chunks_.size(), 7);
   chunks_.reserve(chunks_.size() + 1);  // so that nothing fails once the list below has changed
-  auto chunk = std::make_unique<Request[]>(count);
+  std::vector<Request> chunk(count);
   for (std::size_t i = count; i-- > 0;) {
     chunk[i].next = free_;
     free_ = &chunk[i];

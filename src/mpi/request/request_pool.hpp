@@ -4,7 +4,6 @@
 #pragma once
 
 #include <cstdint>
-#include <memory>
 #include <vector>
 
 namespace tmpi::mpi {
@@ -35,12 +34,13 @@ class RequestPool {
   int collect() noexcept;
 
  private:
+  friend struct FactsOfQueues;  // mpi/diagnose/debugger_queue_facts.cpp
   [[gnu::cold]] void find_some();
   void grow();
   std::uint64_t serial_ = 0;
   Request* free_ = nullptr;
   Request* abandoned_ = nullptr;
-  std::vector<std::unique_ptr<Request[]>> chunks_;
+  std::vector<std::vector<Request>> chunks_;  // none is ever resized
 };
 
 }  // namespace tmpi::mpi
