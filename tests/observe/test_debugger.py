@@ -75,6 +75,26 @@ class DebuggerTest(LaunchTest):
                           "continue", "print rank", "watch my_global", "continue")
         self.assert_lines(text, r"^\$1 = 2", r"^\$2 = 3", "Old value = 1003", r"New value = 1129")
 
+    def test_stops_one_rank(self):
+        goes_on = line_of(TOKEN, "goes_on")
+        text = self.debug(f"rank break 2 token.c:{goes_on}", f"rank tbreak 3 token.c:{goes_on} if my_global > 9999", "python\ntry: gdb.execute('rank break 9 main')\nexcept gdb.error as error: print(error)\nend",
+                          "info breakpoints", "continue", "print rank", "continue")
+        self.assert_lines(text, "rank 9 is not in this node process", rf"stop only if \$_rank\(\) == 2$",
+                          rf"stop only if \$_rank\(\) == 3 && \(my_global > 9999\)", r"^\$1 = 2", "exited normally|exited with code")
+
+    def test_many_ranks(self):
+        """gdb unwinds the stacks of a few; places of the others are known by those, and their messages are their own."""
+        counted = """python
+from tmpi_debugger import commands
+unwound = []
+follow = commands.unwinder.follow
+commands.unwinder.follow = lambda *rank: (unwound.append(rank), follow(*rank))
+end"""
+        text = self.debug(counted, "ranks", "python print('unwound', len(unwound))", ranks=100)
+        self.assert_lines(text, "^rank 0: running", *(rf"^rank {rank}: blocked in MPI_Recv from rank {rank - 1} with tag 5 on MPI_COMM_WORLD, at pass_on \({self.waits}\)"
+                                                      for rank in range(1, 100)))
+        self.assertLess(int(re.search(r"^unwound (\d+)", text, re.MULTILINE)[1]), 10)
+
     def test_applies_to_each(self):
         text = self.debug("rank apply all bt", "rank apply 0,2-3 print my_global", "rank 1", "rank apply 3 print my_global", "print my_global")
         self.assert_lines(text, "^rank 0:", "all_are_there", "^rank 1:", r"pass_on \(rank=1", "^rank 3:", r"pass_on \(rank=3", r"^\$1 = 1000", r"^\$2 = 1002",

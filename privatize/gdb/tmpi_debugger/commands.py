@@ -3,6 +3,7 @@
 import gdb
 
 from .images import images
+from .places import Places
 from .ranks import all_ranks, rank_of_number, same_thread_afterwards, selected_frame, stack_pointers, stacks, thread_of_number, thread_on_stack
 from .unwinding import OwnFrames, unwinder
 from .waits import waits_for
@@ -94,11 +95,12 @@ class Ranks(gdb.Command):
             self.list_programs()
             return
         lines = []
+        places = Places()
         followed, thread = unwinder.registers, unwinder.thread
         with same_thread_afterwards():
             pointers = stack_pointers()
             for rank in listed:
-                lines.append((rank.number, self.describe(rank, pointers)))
+                lines.append((rank.number, self.describe(rank, pointers, places)))
             unwinder.leave()
             if followed is not None:
                 unwinder.follow(thread, followed)
@@ -106,14 +108,18 @@ class Ranks(gdb.Command):
             print("%s: %s" % ("rank %d" % first if first == last else "ranks %d-%d" % (first, last), text))
 
     @staticmethod
-    def describe(rank, pointers):
+    def describe(rank, pointers, places):
         runs = rank.task != 0 and thread_on_stack(rank, pointers) is not None
         text = state_of(rank, runs)
-        if show_stack_of(rank, pointers) is None:
+        registers = rank.saved_registers() if not runs and rank.state not in ("Init", "Finished") else None
+        place = places.of(rank.number, registers) if registers is not None else None
+        if place is None and show_stack_of(rank, pointers) is None:
             frame = own_frame(rank.number)
             if frame is not None:
-                text += ", at " + line_of(frame, images.at(frame.pc()))
-        return text
+                place = ", at " + line_of(frame, images.at(frame.pc()))
+                if registers is not None:
+                    places.learn(rank.number, registers, frame, place)
+        return text + (place or "")
 
     @staticmethod
     def list_programs():
@@ -142,6 +148,7 @@ class RankCommand(gdb.Command):
     """rank N: show rank N: its stack (bt, up, info locals, finish), also while it is suspended, and its image (its variables;
     breakpoints hit in it alone).
 rank apply all COMMAND, rank apply 0-3,7 COMMAND: the command for each of these ranks.
+rank break N LOCATION [if CONDITION], rank tbreak ...: a breakpoint that stops rank N alone, whichever rank is shown.
 rank all: show the images of all ranks, and what the threads run.
 rank: say whose the selected frame is.
 next, step and finish go on with the rank that is shown. $_rank() is the rank that the selected thread runs:
@@ -158,6 +165,10 @@ break FUNCTION if $_rank() == 3"""
             if len(words) < 3:
                 raise gdb.GdbError("rank apply: all, or numbers of ranks as in 0-3,7, and a command")
             self.apply(words[1], words[2])
+        elif words[0] in ("break", "tbreak"):
+            if len(words) < 3:
+                raise gdb.GdbError("rank %s: a number and a location, as in rank %s 2 halo.c:12 if i > 3" % (words[0], words[0]))
+            self.stop_one(words[0], number_from(words[1]), words[2])
         elif words == ["all"]:
             unwinder.leave()
             images.show_all()
@@ -177,6 +188,14 @@ break FUNCTION if $_rank() == 3"""
             print("the selected frame is no rank's")
         else:
             print("rank %d%s" % (number, ", " + image.name if image is not None else ""))
+
+    @staticmethod
+    def stop_one(command, number, where):
+        images.look()
+        if not any(image.rank == number for image in images.sorted):
+            raise gdb.GdbError("rank %d is not in this node process; `ranks` lists those that are" % number)
+        location, _, condition = where.partition(" if ")
+        gdb.execute("%s %s if $_rank() == %d%s" % (command, location, number, " && (%s)" % condition if condition else ""))
 
     @staticmethod
     def apply(which, command):
@@ -207,7 +226,7 @@ def number_from(word):
     try:
         return int(word)
     except ValueError:
-        raise gdb.GdbError("rank: a number, `all` or `apply`, not %r" % word)
+        raise gdb.GdbError("rank: a number, `all`, `apply`, `break` or `tbreak`, not %r" % word)
 
 
 def numbers_from(ranges):

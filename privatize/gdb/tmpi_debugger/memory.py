@@ -48,6 +48,7 @@ class Facts:
 
     def __init__(self):
         self.values = {}
+        self.symbols = {}
         self.program = None
 
     def known(self):
@@ -57,8 +58,15 @@ class Facts:
             return False
         if place != self.program:
             self.values = {name: value for array in place for name, value in self.read_array(array)}
+            self.symbols = {}
             self.program = place
         return True
+
+    def symbol(self, name):
+        """Its address; gdb looks through all images for it, so it is asked once."""
+        if self.symbols.get(name) is None:
+            self.symbols[name] = address_of(name)
+        return self.symbols[name]
 
     @staticmethod
     def read_array(address):

@@ -5,7 +5,7 @@ import contextlib
 
 import gdb
 
-from .memory import address_of, facts, read, read_bytes, read_int, read_string
+from .memory import facts, read, read_bytes, read_int, read_string
 
 
 class Rank:
@@ -44,7 +44,7 @@ class Rank:
         """Of a suspended rank, by the numbers of the processor's ABI for unwinders; None: it is suspended in no way that is known
         (src/ult/registers.cpp)."""
         context = self.of_task("context")
-        order_at, back_at = address_of("tmpi_saved_registers"), address_of("tmpi_saved_instruction")
+        order_at, back_at = facts.symbol("tmpi_saved_registers"), facts.symbol("tmpi_saved_instruction")
         if context == 0 or order_at is None or back_at is None:
             return None
         order = read_bytes(order_at, 7)
@@ -65,7 +65,7 @@ def all_ranks():
     """Those of this node process; empty: they have not started yet, or this is no node process."""
     if not facts.known():
         return []
-    job = read(read(address_of("tmpi_debugger_job")))
+    job = read(read(facts.symbol("tmpi_debugger_job")))
     if job == 0:
         return []
     first = read(job + facts["Job.local_"])
