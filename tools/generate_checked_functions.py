@@ -81,7 +81,7 @@ MATCH = {
     "Alltoall": "kReceived", "Reduce_scatter": "kReduceScatter", "Reduce_scatter_block": "kReduceBlock",
 }
 MATCH |= {name: "kFunction" for name in (
-    "Barrier Allgatherv Alltoallv Alltoallw Neighbor_allgather Neighbor_allgatherv Neighbor_alltoall Neighbor_alltoallv "
+    "Finalize Barrier Allgatherv Alltoallv Alltoallw Neighbor_allgather Neighbor_allgatherv Neighbor_alltoall Neighbor_alltoallv "
     "Neighbor_alltoallw Comm_dup Comm_dup_with_info Comm_idup Comm_idup_with_info Comm_create Comm_split Comm_split_type Comm_free "
     "Comm_disconnect Comm_set_info Cart_create Cart_sub Graph_create Dist_graph_create Dist_graph_create_adjacent Intercomm_create "
     "Intercomm_merge Win_create_dynamic Win_free Win_set_info File_close File_set_info File_sync").split()}

@@ -40,7 +40,8 @@ CheckedCall::CheckedCall(const Function& function, const std::uint64_t* words, c
 
 /// The handle of the communicator, window or file whose members make the call together.
 const void* CheckedCall::together() const {
-  if (function_.at.members < 0) return nullptr;
+  // MPI_Finalize, which all ranks call together.
+  if (function_.at.members < 0) return function_.match == Match::kNone ? nullptr : MPI_COMM_WORLD;
   const auto argument = function_.at.members;
   const bool behind_pointer = function_.handles[0].use == Use::kFreed;  // MPI_Comm_free
   if (!behind_pointer || word(argument) == 0) return pointer<const void*>(argument);
@@ -118,8 +119,10 @@ CheckedCall::Saved CheckedCall::check_handle(const void* handle, const HandleUse
 void CheckedCall::note_liberties() {
   const mpi::Op* op = nullptr;
   const mpi::Datatype* type = nullptr;
+  bool one_sided = false;
   for (int i = 0; i < function_.handle_count; ++i) {
     const HandleUse& use = function_.handles[static_cast<std::size_t>(i)];
+    one_sided |= use.kind == HandleKind::kWin;
     if (use.use == Use::kInPlace && use.kind == HandleKind::kType) note_markers(use);
     if (use.use != Use::kIn || !predefined(pointer<const void*>(use.argument))) continue;
     if (use.kind == HandleKind::kOp) op = mpi::op_from(pointer<MPI_Op>(use.argument));
@@ -127,7 +130,13 @@ void CheckedCall::note_liberties() {
     type = mpi::datatype_from(pointer<MPI_Datatype>(use.argument));
     if (type == nullptr) note_markers(use);
   }
-  if (op == nullptr || type == nullptr || !mpi::beyond_the_report(*op, *type)) return;
+  if (op == nullptr || type == nullptr) return;
+  if (!one_sided && (op->which == mpi::Operator::kReplace || op->which == mpi::Operator::kNoOp)) {
+    Checker::instance()->note_liberty(
+        *record_->rank, place(),
+        fmt::format("{}, which is for one-sided communication", mpi::name_of(op->which)));
+  }
+  if (!mpi::beyond_the_report(*op, *type)) return;
   Checker::instance()->note_liberty(*record_->rank, place(),
                                     fmt::format("{} on {}", mpi::name_of(op->which), type->name()));
 }

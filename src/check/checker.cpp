@@ -10,6 +10,8 @@
 #include <tuple>
 
 #include "mpi/base/no_memory.hpp"
+#include "mpi/comm/context.hpp"
+#include "mpi/diagnose/place.hpp"
 
 namespace tmpi::check {
 namespace {
@@ -53,10 +55,36 @@ void Checker::collect_leaks(RankRecord& rank) {
       left_.push_back({tracked.kind, tracked.made, rank.rank->world_rank});
     return true;
   });
+  collect_messages(*rank.rank);
   rank.pending = {};
   rank.world = {};
   rank.self = {};
   rank.lock.unlock();
+}
+
+// The program's own; nobody sends any more, so that the matcher needs no lock.
+void Checker::collect_messages(const mpi::Rank& rank) {
+  for (const mpi::Message* message = rank.matcher.first_unexpected(); message != nullptr;
+       message = message->next) {
+    const mpi::MatchKey& key = message->key;
+    if ((key.context & mpi::kCollective) != 0 || mpi::is_named(key.context)) continue;
+    Unreceived& found = unreceived_[{key.context, key.tag}];
+    if (found.count++ == 0) found.first_source = key.source;
+    found.ranks.insert(rank.world_rank);
+  }
+}
+
+std::vector<Finding> Checker::unreceived() {
+  const std::lock_guard guard(mutex_);
+  std::vector<Finding> findings;
+  for (const auto& [what, found] : unreceived_) {
+    const auto& [context, tag] = what;
+    findings.push_back(
+        {fmt::format("{} message{} with tag {} on {}, the first from its rank {}", found.count,
+                     found.count == 1 ? "" : "s", tag, mpi::name_of_context(context), found.first_source),
+         {found.ranks.begin(), found.ranks.end()}});
+  }
+  return findings;
 }
 
 int Checker::owner_of(const void* handle, HandleKind kind) {

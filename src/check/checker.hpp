@@ -6,11 +6,13 @@
 #include <map>
 #include <memory>
 #include <mutex>
+#include <set>
 #include <string>
 #include <utility>
 #include <vector>
 
 #include "check/handles.hpp"
+#include "mpi/comm/comm.hpp"
 #include "observe/call_sites.hpp"
 
 namespace tmpi::check {
@@ -31,6 +33,9 @@ class Checker {
   /// Objects that were not freed when MPI was finalized, by kind and place: "4 communicators made by
   /// MPI_Comm_dup at heat.c:12". Requests and communicators come first. A thread with a stack of usual size.
   std::vector<Finding> leaks();
+  /// Messages that were there and that nobody had received: "2 messages with tag 5 on MPI_COMM_WORLD, the first from rank
+  /// 3". Likewise.
+  std::vector<Finding> unreceived();
   /// What the library accepts beyond the MPI report: "MPI_Reduce at heat.c:12: MPI_LXOR on MPI_DOUBLE".
   /// Likewise.
   std::vector<Finding> liberties() { return findings_of(liberties_); }
@@ -48,7 +53,7 @@ class Checker {
   void note_ambiguity(const mpi::Rank& rank, CallPlace call, const std::string& text) {
     note(ambiguities_, rank, call, text);
   }
-  /// MPI has been finalized by the rank: what it has left is a leak.
+  /// MPI has been finalized by the rank: what it has left is a leak, messages that it has left are lost.
   void collect_leaks(RankRecord& rank);
   /// The rank that has a live object at this address, -1: none.
   int owner_of(const void* handle, HandleKind kind);
@@ -61,13 +66,20 @@ class Checker {
     CallPlace made;
     int rank;
   };
+  struct Unreceived {
+    std::size_t count = 0;
+    int first_source = 0;
+    std::set<int> ranks;
+  };
   explicit Checker(observe::DescribeCode describe);
+  void collect_messages(const mpi::Rank& rank);
 
   std::vector<std::atomic<RankRecord*>>
       ranks_;  // by local index; null: none of its calls has been checked yet
   std::mutex mutex_;
   observe::CallSites sites_;
   std::vector<Left> left_;
+  std::map<std::pair<mpi::ContextId, int>, Unreceived> unreceived_;  // by context and tag
   struct Noted {
     const Function* function;
     int rank;

@@ -221,6 +221,7 @@ class MisuseTest(LaunchTest):
         job = self.run_case("liberties")
         self.assertEqual((job.code, job.text), (0, "tmpirun: warning: accepted here, but not defined by the MPI report; another MPI may refuse it:\n"
                          f"  ranks 0-3: MPI_Allreduce at {at('lxor')}: MPI_LXOR on MPI_DOUBLE\n"
+                         f"  ranks 0-3: MPI_Reduce at {at('replace')}: MPI_REPLACE, which is for one-sided communication\n"
                          f"  ranks 1-3: MPI_Reduce_local at {at('land')}: MPI_LAND on MPI_AINT\n"
                          f"  rank 2: MPI_Type_get_name at {at('marker')}: MPI_LB, which MPI 3.0 removed\n"))
         job = self.run_case("liberties", options=("-q",))
@@ -231,6 +232,20 @@ class MisuseTest(LaunchTest):
         self.assertEqual((job.code, job.text), (0, "tmpirun: warning: right, but perhaps not what is meant (docs/reference/abi.md):\n"
                          f"  ranks 0-3: MPI_Type_create_darray at {at('nineteen')}: array_of_dargs[0] is 19, which is MPI_DISTRIBUTE_DFLT_DARG: "
                          "blocks of one element, as CYCLIC(1), and not of 19\n"))
+
+    def test_left_out(self):
+        self.misuse("left_out", NOT_SAME, rf"(MPI_Finalize at {at('finalize')}: does not match MPI_Reduce at {at('left_out')} of rank \d|"
+                    rf"MPI_Reduce at {at('left_out')}: does not match MPI_Finalize at {at('finalize')} of rank 2): both are collective call 1 of .*")
+
+    # Messages that are left.
+    def test_unreceived(self):
+        for options in (("--workers", 1), ("--workers", 2), ("--nodes", 2)):
+            with self.subTest(options=options):
+                job = self.run_case("unreceived", options=options)
+                lines = {line for line in job.text.splitlines() if line.startswith("  ")}
+                self.assertEqual(job.code, 0)
+                self.assertEqual(job.text.splitlines()[0], "tmpirun: warning: not received at MPI_Finalize:")
+                self.assertIn(lines, ({"  ranks 0-1: 3 messages with tag 5 on MPI_COMM_WORLD, the first from its rank 3"},))
 
     # Leaks.
     def test_leaks(self):

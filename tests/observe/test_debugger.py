@@ -1,5 +1,6 @@
 """tmpi-gdb: where ranks are, stacks of suspended ranks, one rank's variables and breakpoints; in a job and in a core file."""
 
+import glob
 import os
 import re
 import shutil
@@ -107,6 +108,22 @@ end"""
         run = subprocess.run([f"{BIN}/tmpi-gdb", "-nx", "-batch", "-x", path, f"{BIN}/tmpi-node", core], capture_output=True, timeout=HANG)
         self.assert_lines(self.said(run.stdout + run.stderr), r"^rank 0: running", rf"^rank 3: blocked in MPI_Recv from rank 2 .* at pass_on \({self.waits}\)",
                           r"^#\d+ .*PMPI_Recv", rf"^#\d+ .*pass_on \(rank=3, size=4\) at .*{self.waits}", r"^\$1 = 1003", r"^\$2 = 1000", r"^\$5 = 1003")
+
+    def test_python(self):
+        """Debian's script for Python shows the Python of a rank that is suspended."""
+        scripts = glob.glob("/usr/share/gdb/auto-load/usr/lib/*/libpython3*[0-9].so*-gdb.py")
+        if not scripts or not os.path.exists("/usr/bin/python3"):
+            self.skipTest("needs Debian's python3.11-dbg (or that of its Python)")
+        path = os.path.join(self.directory(), "waits.py")
+        with open(path, "w", encoding="utf-8") as file:
+            file.write("import sys\ndef inner():\n    print('waiting', flush=True)\n    sys.stdin.readline()\ndef outer():\n    inner()\nouter()\n")
+        job = self.start("-n", 2, "--workers", 1, "--stdin", "all", "/usr/bin/python3", path, stdin=subprocess.PIPE)
+        job.read_until(b"waiting", 2)
+        commands = script(self, "rank 1", "py-bt", "rank 0", "py-bt")
+        run = subprocess.run([f"{BIN}/tmpi-gdb", "-nx", "-batch", "-iex", f"source {scripts[0]}", "-x", commands, "-p", str(job.node_pid())], capture_output=True, timeout=HANG)
+        stack = (r'^  File ".*waits\.py", line 4, in inner', r'^  File ".*waits\.py", line 6, in outer')
+        self.assert_lines(self.said(run.stdout + run.stderr), r"^\[rank 1", *stack, r"^\[rank 0", *stack)
+        job.finish(input=b"\n")
 
     def test_attaches(self):
         job = self.start("-n", 6, "--workers", 2, self.program, "wait")

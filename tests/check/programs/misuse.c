@@ -363,6 +363,7 @@ static void liberties(void) {
   for (int i = 0; i < 3; ++i) MPI_Allreduce(field, field + 8, 1, MPI_DOUBLE, MPI_LXOR, MPI_COMM_WORLD);  // @lxor
   if (rank > 0) MPI_Reduce_local(&here, &there, 1, MPI_AINT, MPI_LAND);  // @land
   if (rank == 2) MPI_Type_get_name(MPI_LB, name, &length);  // @marker
+  MPI_Reduce(&yes, &all, 1, MPI_LONG, MPI_REPLACE, 0, MPI_COMM_WORLD);  // @replace
   MPI_Allreduce(&yes, &all, 1, MPI_LONG, MPI_LAND, MPI_COMM_WORLD);
 }
 
@@ -385,6 +386,22 @@ static void leaks(void) {
   MPI_Comm_split(MPI_COMM_WORLD, rank % 2, 0, &comm);  // @leaked_comm
   if (rank != 1) MPI_Recv_init(field, 1, MPI_DOUBLE, 0, 0, comm, &request);  // @leaked_request
   for (int i = 0; i < 3; ++i) MPI_Type_contiguous(2, MPI_INT, &type);  // @leaked_type
+}
+
+// Messages that nobody has received when MPI is finalized; one has been, one is the library's own.
+static void unreceived(void) {
+  if (rank == 3) {
+    for (int i = 0; i < 2; ++i) MPI_Send(field, 8, MPI_DOUBLE, 0, 5, MPI_COMM_WORLD);
+    MPI_Send(field, 8, MPI_DOUBLE, 1, 5, MPI_COMM_WORLD);
+    MPI_Send(field, 8, MPI_DOUBLE, 1, 6, MPI_COMM_WORLD);
+  }
+  if (rank == 1) MPI_Recv(field, 8, MPI_DOUBLE, 3, 6, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+  MPI_Bcast(field, 8, MPI_DOUBLE, 0, MPI_COMM_WORLD);
+}
+
+// A collective call that one rank leaves out, with nothing behind it but the end.
+static void left_out(void) {
+  if (rank != 2) MPI_Reduce(field, field + 8, 1, MPI_DOUBLE, MPI_SUM, 2, MPI_COMM_WORLD);  // @left_out
 }
 
 static int free_with_self(MPI_Comm comm, int key, void* value, void* state) {
@@ -442,7 +459,7 @@ int main(int argc, char** argv) {
       {"split_size", split_size}, {"split_allocation", split_allocation}, {"split_close", split_close}, {"split_write", split_write},
       {"split_twice", split_twice}, {"split_other_end", split_other_end}, {"split_no_begin", split_no_begin}, {"pending_sync", pending_sync},
       {"split_other_thread", split_other_thread},
-      {"leaks", leaks}, {"clean", clean},
+      {"unreceived", unreceived}, {"left_out", left_out}, {"leaks", leaks}, {"clean", clean},
   };
   int provided;
   const int threads = strcmp(argv[1], "split_other_thread") == 0;
@@ -452,6 +469,6 @@ int main(int argc, char** argv) {
   for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); ++i) {
     if (strcmp(cases[i].name, argv[1]) == 0) cases[i].run();
   }
-  MPI_Finalize();
+  MPI_Finalize();  // @finalize
   return argc > 2 ? atoi(argv[2]) : 0;
 }
