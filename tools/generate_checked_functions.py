@@ -55,8 +55,17 @@ PLACES = {
     "requests": ("count", "incount"),
     "flag": ("flag", "outcount"),
     "index": ("index", "array_of_indices", "indx"),
+    "target": ("target_rank",),
+    "disp": ("target_disp",),
+    "target_count": ("target_count",),
+    "target_type": ("target_datatype", "datatype"),
 }
+PLACES_OF_TARGETS = {"target", "disp", "target_count", "target_type"}
 PLACES_OF_REQUESTS = {"request", "requests", "flag", "index"}
+
+# What a call does with memory of a window.
+ONE_SIDED = {"Put": "kPut", "Rput": "kPut", "Get": "kGet", "Rget": "kGet"}
+ONE_SIDED |= {name: "kAtomic" for name in ("Accumulate", "Raccumulate", "Get_accumulate", "Rget_accumulate", "Fetch_and_op", "Compare_and_swap")}
 
 # What a message or collective does with its buffers.
 TRAFFIC = {
@@ -160,7 +169,9 @@ def function(row):
     names = [("sdispls" if "sendcounts" in names else "rdispls") if name == "displs" else name for name in names]
     wanted = PLACES_OF_REQUESTS if on_requests else {"flag"} if plain == "Improbe" else set()
     if traffic != "kNone" or match != "kNone":
-        wanted = set(PLACES) - PLACES_OF_REQUESTS | {"request"}
+        wanted = set(PLACES) - PLACES_OF_REQUESTS - PLACES_OF_TARGETS | {"request"}
+    if plain in ONE_SIDED:
+        wanted = PLACES_OF_TARGETS | {"members", "op"}
     places = []
     for place, candidates in PLACES.items():
         found = next((candidate for candidate in candidates if candidate in names), None)
@@ -175,6 +186,8 @@ def function(row):
         fields.append(f".traffic = Traffic::{traffic}")
     if pattern != "kNone":
         fields.append(f".pattern = Pattern::{pattern}")
+    if plain in ONE_SIDED:
+        fields.append(f".one_sided = OneSided::{ONE_SIDED[plain]}")
     if match != "kNone":
         fields.append(f".match = Match::{match}")
     # A window is what the functions that make one give back.

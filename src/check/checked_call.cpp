@@ -34,6 +34,7 @@ CheckedCall::CheckedCall(const Function& function, const std::uint64_t* words, c
     if (function_.starts) start_requests();
     if (function_.pattern != Pattern::kNone) check_sides();
     if (function_.match != Match::kNone) check_collective();
+    if (function_.one_sided != OneSided::kNone) check_one_sided();
   }
   if (observe::Recording* recording = observe::Recording::instance()) recording->call_comes_from(site_);
 }

@@ -13,6 +13,10 @@
 #include "check/handles.hpp"
 #include "mpi/coll/args.hpp"
 
+namespace tmpi::mpi {
+struct Window;
+}
+
 namespace tmpi::check {
 
 class CheckedCall {
@@ -85,6 +89,8 @@ class CheckedCall {
   void check_aliased(const mpi::Comm& members, const mpi::Side& send, const mpi::Side& receive) const;
   bool check_pending(const void* file) const;
   void check_collective();
+  void check_one_sided();
+  std::optional<OneSidedAccess> describe_one_sided(const mpi::Window& window, int target) const;
   bool takes_part_anyway() const;
   bool may_be_refused(const mpi::Comm& members, const void* handle) const;
   void arrive(const CollectiveCall& call, const void* handle, int members);

@@ -39,6 +39,9 @@ class Checker {
   /// What the library accepts beyond the MPI report: "MPI_Reduce at heat.c:12: MPI_LXOR on MPI_DOUBLE".
   /// Likewise.
   std::vector<Finding> liberties() { return findings_of(liberties_); }
+  /// Accesses to memory of windows whose outcome the report leaves open: "MPI_Put at heat.c:12: memory of member 1 of the
+  /// window that rank 3 accesses by ...". Likewise.
+  std::vector<Finding> races() { return findings_of(races_); }
   /// What is right, but may mean something else than it says: "MPI_Type_create_darray at heat.c:12: array_of_dargs[0] is
   /// 19 ...". Likewise.
   std::vector<Finding> ambiguities() { return findings_of(ambiguities_); }
@@ -48,6 +51,10 @@ class Checker {
   /// The rank has been let do something that the report does not define; `text` says what.
   void note_liberty(const mpi::Rank& rank, CallPlace call, const std::string& text) {
     note(liberties_, rank, call, text);
+  }
+  /// What it does with a window races with what another call does.
+  void note_race(const mpi::Rank& rank, CallPlace call, const std::string& text) {
+    note(races_, rank, call, text);
   }
   /// It has said something that can be taken in two ways.
   void note_ambiguity(const mpi::Rank& rank, CallPlace call, const std::string& text) {
@@ -88,7 +95,7 @@ class Checker {
       std::map<std::pair<const void*, std::string>, Noted>;  // by call site, each rank's own, and text
   void note(Notes& notes, const mpi::Rank& rank, CallPlace call, const std::string& text);
   std::vector<Finding> findings_of(const Notes& notes);
-  Notes liberties_, ambiguities_;
+  Notes liberties_, ambiguities_, races_;
 };
 
 }  // namespace tmpi::check

@@ -102,6 +102,9 @@ enum class Match : std::uint8_t {
   kAtomicity,  ///< on or off
 };
 
+/// What a call does with memory of a window.
+enum class OneSided : std::uint8_t { kNone, kGet, kPut, kAtomic };
+
 /// Of a split collective operation.
 enum class Half : std::uint8_t { kNone, kBegin, kEnd };
 
@@ -132,6 +135,10 @@ struct Places {
   std::int8_t requests = -1;  ///< how many requests there are; -1: one
   std::int8_t flag = -1;      ///< of tests: whether, or how many, are complete
   std::int8_t index = -1;     ///< which
+  std::int8_t target = -1;    ///< of one-sided communication: whose memory, and which of it
+  std::int8_t disp = -1;
+  std::int8_t target_count = -1;  ///< -1: one
+  std::int8_t target_type = -1;
 };
 
 struct Function {
@@ -141,6 +148,7 @@ struct Function {
   Places at = {};
   Traffic traffic = Traffic::kNone;
   Pattern pattern = Pattern::kNone;
+  OneSided one_sided = OneSided::kNone;
   Match match = Match::kNone;
   HandleKind on = HandleKind::kComm;       ///< what `at.members` is
   std::array<std::int8_t, 3> agreed = {};  ///< arguments, by `match`

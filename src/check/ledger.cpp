@@ -52,6 +52,11 @@ std::optional<CollectiveCall> Ledger::arrive(std::uint64_t sequence, int members
   return std::nullopt;
 }
 
+std::optional<OneSidedAccess> Ledger::access(std::uint64_t fence, int target, const OneSidedAccess& access) {
+  const std::lock_guard guard(lock_);
+  return given_up_ ? std::nullopt : accesses_.add(fence, target, access);
+}
+
 void Ledger::give_up() {
   const std::lock_guard guard(lock_);
   given_up_ = true;

@@ -10,6 +10,7 @@
 
 #include "base/spinlock.hpp"
 #include "check/collective.hpp"
+#include "check/one_sided.hpp"
 
 namespace tmpi::check {
 
@@ -27,6 +28,10 @@ class Ledger {
   /// was there first if they do not match.
   std::optional<CollectiveCall> arrive(std::uint64_t sequence, int members, const CollectiveCall& call);
 
+  /// Of a window: a member that has come to `fence` collective calls accesses memory of member `target`, between fences. One that races with it
+  /// if there is.
+  std::optional<OneSidedAccess> access(std::uint64_t fence, int target, const OneSidedAccess& access);
+
   /// The library has returned an error to a member. Whether it still took part in the collective is not
   /// known, and so is its place in the order: nothing is compared any more.
   void give_up();
@@ -43,6 +48,7 @@ class Ledger {
   std::uint64_t begin_ = 0;  // sequence number of slots_.front()
   std::deque<Slot> slots_;
   bool given_up_ = false;
+  EpochAccesses accesses_;
 };
 
 }  // namespace tmpi::check

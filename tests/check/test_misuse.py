@@ -237,6 +237,29 @@ class MisuseTest(LaunchTest):
         self.misuse("left_out", NOT_SAME, rf"(MPI_Finalize at {at('finalize')}: does not match MPI_Reduce at {at('left_out')} of rank \d|"
                     rf"MPI_Reduce at {at('left_out')}: does not match MPI_Finalize at {at('finalize')} of rank 2): both are collective call 1 of .*")
 
+    # One-sided communication.
+    def test_window_races(self):
+        def line(call, mark, member, who, other, other_mark):
+            return rf"MPI_{call} at {at(mark)}: memory of member {member} of the window that {who} accesses by MPI_{other} at {at(other_mark)} between the same fences"
+
+        for options in (("--workers", 1), ("--workers", 2)):
+            with self.subTest(options=options):
+                job = self.run_case("window_races", options=options)
+                lines = job.text.splitlines()
+                self.assertEqual((job.code, lines[0]), (0, "tmpirun: warning: races for memory of windows, what comes of them is not defined:"))
+                races = ((("rank 1", "Put", "race_put"), ("rank 2", "Get", "race_get"), 0),
+                         (("rank 1", "Accumulate", "race_int"), ("rank 3", "Accumulate", "race_short"), 0))
+                for (rank, call, mark), (other_rank, other, other_mark), member in races:
+                    self.assertRegex(job.text, rf"  ({rank}: {line(call, mark, member, other_rank, other, other_mark)}|"
+                                     rf"{other_rank}: {line(other, other_mark, member, rank, call, mark)})\n")
+                self.assertRegex(job.text, rf"  rank 3: {line('Put', 'race_own', 1, 'the rank itself', 'Put', 'race_own')}\n")
+                self.assertEqual(len(lines), 4, job.text)
+
+    def test_no_window_races(self):
+        for options in (("--workers", 1), ("--workers", 2), ("--nodes", 2)):
+            job = self.run_case("no_window_races", options=options)
+            self.assertEqual((job.code, job.text), (0, ""))
+
     # Messages that are left.
     def test_unreceived(self):
         for options in (("--workers", 1), ("--workers", 2), ("--nodes", 2)):

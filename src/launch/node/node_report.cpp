@@ -156,6 +156,7 @@ void NodeJob::report_findings() const {
   warn_of("accepted here, but not defined by the MPI report; another MPI may refuse it",
           checker->liberties());
   warn_of("right, but perhaps not what is meant (docs/reference/abi.md)", checker->ambiguities());
+  warn_of("races for memory of windows, what comes of them is not defined", checker->races());
   warn_of("not received at MPI_Finalize", checker->unreceived());
   warn_of("not freed at MPI_Finalize", checker->leaks());
 }

@@ -388,6 +388,46 @@ static void leaks(void) {
   for (int i = 0; i < 3; ++i) MPI_Type_contiguous(2, MPI_INT, &type);  // @leaked_type
 }
 
+// Between two fences nothing orders what members do with a window. Each rank finds its race by what another has done, so that who comes first says
+// which of both lines is shown.
+static void window_races(void) {
+  MPI_Win win;
+  const int one = 1;
+  int got[4];
+  const short half = 1;
+  MPI_Win_create(field, sizeof field, sizeof(int), MPI_INFO_NULL, MPI_COMM_WORLD, &win);
+  MPI_Win_fence(0, win);
+  if (rank == 1) MPI_Put(&one, 1, MPI_INT, 0, 2, 1, MPI_INT, win);                                // @race_put
+  if (rank == 2) MPI_Get(got, 4, MPI_INT, 0, 0, 4, MPI_INT, win);                                 // @race_get
+  if (rank == 1) MPI_Accumulate(&one, 1, MPI_INT, 0, 10, 1, MPI_INT, MPI_SUM, win);               // @race_int
+  if (rank == 3) MPI_Accumulate(&half, 1, MPI_SHORT, 0, 10, 1, MPI_SHORT, MPI_SUM, win);          // @race_short
+  if (rank == 3) MPI_Put(&one, 1, MPI_INT, 1, 20, 1, MPI_INT, win), MPI_Put(&one, 1, MPI_INT, 1, 20, 1, MPI_INT, win);  // @race_own
+  MPI_Win_fence(0, win);
+  MPI_Win_free(&win);
+}
+
+// As the last ones, but in different epochs, of different memory, or of calls that may be together.
+static void no_window_races(void) {
+  MPI_Win win;
+  const int one = 1;
+  int got[4];
+  MPI_Win_create(field, sizeof field, sizeof(int), MPI_INFO_NULL, MPI_COMM_WORLD, &win);
+  MPI_Win_fence(0, win);
+  MPI_Get(got, 4, MPI_INT, 0, 0, 4, MPI_INT, win);
+  MPI_Accumulate(&one, 1, MPI_INT, 0, 10, 1, MPI_INT, MPI_SUM, win);
+  MPI_Fetch_and_op(&one, got + 1, MPI_INT, 0, 10, MPI_SUM, win);
+  MPI_Get_accumulate(NULL, 0, MPI_INT, got, 4, MPI_INT, 0, 0, 4, MPI_INT, MPI_NO_OP, win);
+  MPI_Put(&one, 1, MPI_INT, 1, 20 + rank, 1, MPI_INT, win);
+  MPI_Win_fence(0, win);
+  if (rank == 0) MPI_Put(&one, 1, MPI_INT, 0, 0, 1, MPI_INT, win);
+  if (rank == 0) MPI_Put(&one, 1, MPI_INT, 1, 0, 1, MPI_INT, win);
+  MPI_Win_fence(0, win);
+  MPI_Win_lock(MPI_LOCK_SHARED, 0, 0, win);
+  MPI_Put(&one, 1, MPI_INT, 0, 0, 1, MPI_INT, win);
+  MPI_Win_unlock(0, win);
+  MPI_Win_free(&win);
+}
+
 // Messages that nobody has received when MPI is finalized; one has been, one is the library's own.
 static void unreceived(void) {
   if (rank == 3) {
@@ -459,7 +499,7 @@ int main(int argc, char** argv) {
       {"split_size", split_size}, {"split_allocation", split_allocation}, {"split_close", split_close}, {"split_write", split_write},
       {"split_twice", split_twice}, {"split_other_end", split_other_end}, {"split_no_begin", split_no_begin}, {"pending_sync", pending_sync},
       {"split_other_thread", split_other_thread},
-      {"unreceived", unreceived}, {"left_out", left_out}, {"leaks", leaks}, {"clean", clean},
+      {"window_races", window_races}, {"no_window_races", no_window_races}, {"unreceived", unreceived}, {"left_out", left_out}, {"leaks", leaks}, {"clean", clean},
   };
   int provided;
   const int threads = strcmp(argv[1], "split_other_thread") == 0;
