@@ -59,8 +59,14 @@ PLACES = {
     "disp": ("target_disp",),
     "target_count": ("target_count",),
     "target_type": ("target_datatype", "datatype"),
+    "origin": ("origin_addr",),
+    "origin_count": ("origin_count",),
+    "origin_type": ("origin_datatype", "datatype"),
+    "result": ("result_addr",),
+    "result_count": ("result_count",),
+    "result_type": ("result_datatype", "datatype"),
 }
-PLACES_OF_TARGETS = {"target", "disp", "target_count", "target_type"}
+PLACES_OF_TARGETS = {"target", "disp", "target_count", "target_type", "origin", "origin_count", "origin_type", "result", "result_count", "result_type"}
 PLACES_OF_REQUESTS = {"request", "requests", "flag", "index"}
 
 # What a call does with memory of a window.

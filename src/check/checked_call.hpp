@@ -90,7 +90,9 @@ class CheckedCall {
   bool check_pending(const void* file) const;
   void check_collective();
   void check_one_sided();
-  std::optional<OneSidedAccess> describe_one_sided(const mpi::Window& window, int target) const;
+  OneSidedAccess one_sided(const Access& bytes, MPI_Datatype type) const;
+  std::optional<OneSidedAccess> of_target(const mpi::Window& window, int target) const;
+  std::optional<OneSidedAccess> of_buffer(int buffer, int counted, int typed, bool writes) const;
   bool takes_part_anyway() const;
   bool may_be_refused(const mpi::Comm& members, const void* handle) const;
   void arrive(const CollectiveCall& call, const void* handle, int members);

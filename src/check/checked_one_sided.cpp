@@ -20,22 +20,10 @@ bool between_fences(const mpi::Window& window) {
 
 }  // namespace
 
-/// Nothing if it touches no memory, or the library will refuse it.
-std::optional<OneSidedAccess> CheckedCall::describe_one_sided(const mpi::Window& window, int target) const {
-  const Places& at = function_.at;
-  const auto type = pointer<MPI_Datatype>(at.target_type);
-  const MPI_Count count = at.target_count < 0 ? 1 : number(at.target_count);
-  if (target < 0 || target >= window.members->size() || count < 0 || mpi::datatype_from(type) == nullptr)
-    return std::nullopt;
+OneSidedAccess CheckedCall::one_sided(const Access& bytes, MPI_Datatype type) const {
   OneSidedAccess found;
-  const auto op = at.op < 0 ? MPI_OP_NULL : pointer<MPI_Op>(at.op);
+  found.bytes = bytes;
   found.atomic = function_.one_sided == OneSided::kAtomic;
-  const bool writes = function_.one_sided != OneSided::kGet && op != MPI_NO_OP;
-  const auto from = static_cast<std::uint64_t>(number(at.disp) * window.members->extent(target).disp_unit);
-  const std::optional<Access> bytes =
-      make_access(reinterpret_cast<const void*>(kOrigin + from), count, type, writes);
-  if (!bytes) return std::nullopt;
-  found.bytes = *bytes;
   found.unit = predefined(type) ? mpi::datatype_from(type) : nullptr;
   found.function = &function_;
   found.site = site_.address;
@@ -43,12 +31,38 @@ std::optional<OneSidedAccess> CheckedCall::describe_one_sided(const mpi::Window&
   return found;
 }
 
+/// Nothing if it touches no memory, or the library will refuse it.
+std::optional<OneSidedAccess> CheckedCall::of_target(const mpi::Window& window, int target) const {
+  const Places& at = function_.at;
+  const auto type = pointer<MPI_Datatype>(at.target_type);
+  const MPI_Count count = at.target_count < 0 ? 1 : number(at.target_count);
+  if (target < 0 || target >= window.members->size() || count < 0 || mpi::datatype_from(type) == nullptr)
+    return std::nullopt;
+  const bool nothing = at.op >= 0 && pointer<MPI_Op>(at.op) == MPI_NO_OP;
+  const bool writes = function_.one_sided != OneSided::kGet && !nothing;
+  const auto from = static_cast<std::uint64_t>(number(at.disp) * window.members->extent(target).disp_unit);
+  const std::optional<Access> bytes =
+      make_access(reinterpret_cast<const void*>(kOrigin + from), count, type, writes);
+  return bytes ? std::optional(one_sided(*bytes, type)) : std::nullopt;
+}
+
+/// Likewise of the caller's own memory.
+std::optional<OneSidedAccess> CheckedCall::of_buffer(int buffer, int counted, int typed, bool writes) const {
+  if (buffer < 0) return std::nullopt;
+  const auto type = pointer<MPI_Datatype>(typed);
+  const MPI_Count count = counted < 0 ? 1 : number(counted);
+  if (count < 0 || pointer<const void*>(buffer) == nullptr || mpi::datatype_from(type) == nullptr)
+    return std::nullopt;
+  const std::optional<Access> bytes = make_access(pointer<const void*>(buffer), count, type, writes);
+  if (!bytes) return std::nullopt;
+  OneSidedAccess found = one_sided(*bytes, type);
+  found.atomic = false;
+  return found;
+}
+
 void CheckedCall::check_one_sided() {
   const mpi::Window* window = mpi::window_from(pointer<MPI_Win>(function_.at.members));
   if (window == nullptr || !between_fences(*window)) return;
-  const int target = static_cast<int>(number(function_.at.target));
-  const std::optional<OneSidedAccess> access = describe_one_sided(*window, target);
-  if (!access) return;
   std::shared_ptr<Ledger> ledger;
   std::uint64_t fence = 0;
   {
@@ -58,14 +72,26 @@ void CheckedCall::check_one_sided() {
     ledger = order->ledger;
     fence = order->sequence;
   }
-  const std::optional<OneSidedAccess> other = ledger->access(fence, target, *access);
-  if (!other) return;
-  const std::string who =
-      other->rank == access->rank ? "the rank itself" : fmt::format("rank {}", other->rank);
-  Checker::instance()->note_race(
-      *record_->rank, place(),
-      fmt::format("memory of member {} of the window that {} accesses by {} between the same fences", target,
-                  who, Checker::instance()->readable({other->function, other->site})));
+  const auto conflict = [&](int whose, const std::optional<OneSidedAccess>& access, const std::string& what) {
+    const auto other = access ? ledger->access(fence, whose, *access) : std::nullopt;
+    if (!other) return;
+    const std::string who =
+        other->rank == access->rank ? "the rank itself" : fmt::format("rank {}", other->rank);
+    Checker::instance()->note_race(
+        *record_->rank, place(),
+        fmt::format("{} that {} accesses by {} between the same fences", what, who,
+                    Checker::instance()->readable({other->function, other->site})));
+  };
+  const int target = static_cast<int>(number(function_.at.target));
+  const std::optional<OneSidedAccess> access = of_target(*window, target);
+  if (!access) return;
+  conflict(target, access, fmt::format("memory of member {} of the window", target));
+  const Places& at = function_.at;
+  const int own = -1 - window->rank;  // no member's number
+  const bool gets = function_.one_sided == OneSided::kGet;
+  const bool ignored = at.op >= 0 && pointer<MPI_Op>(at.op) == MPI_NO_OP;
+  if (!ignored) conflict(own, of_buffer(at.origin, at.origin_count, at.origin_type, gets), "a buffer");
+  conflict(own, of_buffer(at.result, at.result_count, at.result_type, true), "a buffer");
 }
 
 }  // namespace tmpi::check

@@ -139,6 +139,12 @@ struct Places {
   std::int8_t disp = -1;
   std::int8_t target_count = -1;  ///< -1: one
   std::int8_t target_type = -1;
+  std::int8_t origin = -1;  ///< and the caller's own buffers
+  std::int8_t origin_count = -1;
+  std::int8_t origin_type = -1;
+  std::int8_t result = -1;
+  std::int8_t result_count = -1;
+  std::int8_t result_type = -1;
 };
 
 struct Function {

@@ -402,6 +402,7 @@ static void window_races(void) {
   if (rank == 1) MPI_Accumulate(&one, 1, MPI_INT, 0, 10, 1, MPI_INT, MPI_SUM, win);               // @race_int
   if (rank == 3) MPI_Accumulate(&half, 1, MPI_SHORT, 0, 10, 1, MPI_SHORT, MPI_SUM, win);          // @race_short
   if (rank == 3) MPI_Put(&one, 1, MPI_INT, 1, 20, 1, MPI_INT, win), MPI_Put(&one, 1, MPI_INT, 1, 20, 1, MPI_INT, win);  // @race_own
+  if (rank == 2) MPI_Get(got + 3, 1, MPI_INT, 1, 30, 1, MPI_INT, win);  // @race_buffer
   MPI_Win_fence(0, win);
   MPI_Win_free(&win);
 }
@@ -410,13 +411,13 @@ static void window_races(void) {
 static void no_window_races(void) {
   MPI_Win win;
   const int one = 1;
-  int got[4];
+  int got[4], fetched[5];
   MPI_Win_create(field, sizeof field, sizeof(int), MPI_INFO_NULL, MPI_COMM_WORLD, &win);
   MPI_Win_fence(0, win);
   MPI_Get(got, 4, MPI_INT, 0, 0, 4, MPI_INT, win);
   MPI_Accumulate(&one, 1, MPI_INT, 0, 10, 1, MPI_INT, MPI_SUM, win);
-  MPI_Fetch_and_op(&one, got + 1, MPI_INT, 0, 10, MPI_SUM, win);
-  MPI_Get_accumulate(NULL, 0, MPI_INT, got, 4, MPI_INT, 0, 0, 4, MPI_INT, MPI_NO_OP, win);
+  MPI_Fetch_and_op(&one, fetched, MPI_INT, 0, 10, MPI_SUM, win);
+  MPI_Get_accumulate(NULL, 0, MPI_INT, fetched + 1, 4, MPI_INT, 0, 0, 4, MPI_INT, MPI_NO_OP, win);
   MPI_Put(&one, 1, MPI_INT, 1, 20 + rank, 1, MPI_INT, win);
   MPI_Win_fence(0, win);
   if (rank == 0) MPI_Put(&one, 1, MPI_INT, 0, 0, 1, MPI_INT, win);
