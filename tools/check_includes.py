@@ -70,7 +70,7 @@ ROOMS = {
     "info": "include",  # an MPI program
     "fortran": "include",  # a library of its own, on top of the C interface
     "launch/system": "base net",
-    "launch/wire": "base launch/system",
+    "launch/wire": "base net launch/system",
     "launch/spec": "base net launch/wire",
     "launch/ports": "include base mpi launch/wire",
     "launch/neighbours": "base net launch/wire launch/ports",

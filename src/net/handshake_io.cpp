@@ -42,12 +42,11 @@ void pump(int fd, Handshake& handshake) noexcept {
   }
 }
 
-void close_politely(int fd) noexcept {
+void close_politely(Fd fd) noexcept {
   char unread[4096];
-  shutdown(fd, SHUT_WR);
+  shutdown(fd.get(), SHUT_WR);
   // Bounded: a peer that keeps sending gets a reset.
-  for (int i = 0; i < 16 && recv(fd, unread, sizeof unread, MSG_DONTWAIT) > 0; ++i) continue;
-  close(fd);
+  for (int i = 0; i < 16 && recv(fd.get(), unread, sizeof unread, MSG_DONTWAIT) > 0; ++i) continue;
 }
 
 }  // namespace tmpi::net

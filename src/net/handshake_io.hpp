@@ -1,6 +1,7 @@
 // A handshake over a non-blocking stream socket: what tcp and the launcher do with the bytes.
 #pragma once
 
+#include "base/fd.hpp"
 #include "net/handshake.hpp"
 
 namespace tmpi::net {
@@ -12,6 +13,6 @@ void pump(int fd, Handshake& handshake) noexcept;
 
 /// Closes after a refusal so that what was sent last still reaches the other end: a close with unread input
 /// would reset the connection.
-void close_politely(int fd) noexcept;
+void close_politely(Fd fd) noexcept;
 
 }  // namespace tmpi::net

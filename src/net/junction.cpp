@@ -4,7 +4,6 @@
 #include <sys/epoll.h>
 #include <sys/eventfd.h>
 #include <time.h>
-#include <unistd.h>
 
 #include <algorithm>
 #include <cerrno>
@@ -64,23 +63,25 @@ class Junction::Branch final : public Sink {
 
 Result<std::unique_ptr<Junction>> Junction::create(std::unique_ptr<Transport> own, int own_nodes,
                                                    Sink& sink) {
-  const int epoll = epoll_create1(EPOLL_CLOEXEC);
-  const int alarm = epoll >= 0 ? eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK) : -1;
+  Fd epoll(epoll_create1(EPOLL_CLOEXEC));
+  Fd alarm(epoll ? eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK) : -1);
   const auto failed = [] {
     return Failure{fmt::format("cannot watch connections to other jobs: {}", std::strerror(errno))};
   };
-  if (alarm < 0) {
-    const Failure failure = failed();
-    if (epoll >= 0) ::close(epoll);
-    return failure;
-  }
-  std::unique_ptr<Junction> junction(new Junction(std::move(own), own_nodes, sink, epoll, alarm));
-  if (!junction->watch(alarm)) return failed();
+  if (!alarm) return failed();
+  const int counter = alarm.get();
+  std::unique_ptr<Junction> junction(
+      new Junction(std::move(own), own_nodes, sink, std::move(epoll), std::move(alarm)));
+  if (!junction->watch(counter)) return failed();
   return junction;
 }
 
-Junction::Junction(std::unique_ptr<Transport> own, int own_nodes, Sink& sink, int epoll, int alarm)
-    : own_(std::move(own)), own_nodes_(own_nodes), sink_(sink), epoll_(epoll), alarm_(alarm) {
+Junction::Junction(std::unique_ptr<Transport> own, int own_nodes, Sink& sink, Fd epoll, Fd alarm)
+    : own_(std::move(own)),
+      own_nodes_(own_nodes),
+      sink_(sink),
+      epoll_(std::move(epoll)),
+      alarm_(std::move(alarm)) {
   limits_ = kTcp.limits(true);
   if (own_ == nullptr) return;
   const Limits others = std::exchange(limits_, own_->limits());
@@ -88,10 +89,7 @@ Junction::Junction(std::unique_ptr<Transport> own, int own_nodes, Sink& sink, in
   limits_.most_buffered = std::min(limits_.most_buffered, others.most_buffered);
 }
 
-Junction::~Junction() {
-  ::close(alarm_);
-  ::close(epoll_);
-}
+Junction::~Junction() = default;
 
 Junction::Branch* Junction::branch_of(int peer) const noexcept {
   for (const auto& branch : branches_) {
@@ -103,7 +101,7 @@ Junction::Branch* Junction::branch_of(int peer) const noexcept {
 bool Junction::watch(int fd) noexcept {
   epoll_event event{};
   event.events = EPOLLIN;
-  return fd < 0 || epoll_ctl(epoll_, EPOLL_CTL_ADD, fd, &event) == 0 || errno == EEXIST;
+  return fd < 0 || epoll_ctl(epoll_.get(), EPOLL_CTL_ADD, fd, &event) == 0 || errno == EEXIST;
 }
 
 Result<std::string> Junction::prepare(const Way& way, Options options) {
@@ -143,7 +141,7 @@ void Junction::part(int first_peer) noexcept {
   if (found == branches_.end()) return;
   (*found)->transport->close(0);
   branches_.erase(found);
-  alarmed_ = eventfd_write(alarm_, 1) == 0;
+  alarmed_ = eventfd_write(alarm_.get(), 1) == 0;
 }
 
 std::string Junction::describe() const {
@@ -176,7 +174,7 @@ Post Junction::get(int peer, const RemoteKey& key, std::uint64_t remote, void* b
 bool Junction::poll() noexcept {
   if (alarmed_) {
     eventfd_t count;
-    alarmed_ = eventfd_read(alarm_, &count) != 0;
+    alarmed_ = eventfd_read(alarm_.get(), &count) != 0;
   }
   bool progress = own_ != nullptr && own_->poll();
   for (const auto& branch : branches_) progress = branch->transport->poll() || progress;
@@ -187,11 +185,11 @@ bool Junction::poll() noexcept {
 Arming Junction::arm(bool patient) noexcept {
   Arming all = own_ != nullptr ? own_->arm(patient) : Arming{};
   if (all.fd != watched_) {
-    if (watched_ >= 0) epoll_ctl(epoll_, EPOLL_CTL_DEL, watched_, nullptr);
+    if (watched_ >= 0) epoll_ctl(epoll_.get(), EPOLL_CTL_DEL, watched_, nullptr);
     watched_ = all.fd;
     all.ready = !watch(watched_) || all.ready;
   }
-  all.fd = epoll_;
+  all.fd = epoll_.get();
   for (const auto& branch : branches_) all.add(branch->transport->arm(patient));
   return all;
 }

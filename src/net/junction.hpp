@@ -7,6 +7,7 @@
 #include <memory>
 #include <vector>
 
+#include "base/fd.hpp"
 #include "net/transport.hpp"
 
 namespace tmpi::net {
@@ -58,15 +59,15 @@ class Junction final : public Transport {
  private:
   class Branch;
 
-  Junction(std::unique_ptr<Transport> own, int own_nodes, Sink& sink, int epoll, int alarm);
+  Junction(std::unique_ptr<Transport> own, int own_nodes, Sink& sink, Fd epoll, Fd alarm);
   Branch* branch_of(int peer) const noexcept;
   bool watch(int fd) noexcept;
 
   const std::unique_ptr<Transport> own_;
   const int own_nodes_;
   Sink& sink_;
-  const int epoll_;  // readable when something that a sleeper watches is
-  const int alarm_;  // an event counter among it
+  const Fd epoll_;  // readable when something that a sleeper watches is
+  const Fd alarm_;  // an event counter among it
   bool alarmed_ = false;
   Limits limits_;
   std::vector<std::unique_ptr<Branch>> branches_;

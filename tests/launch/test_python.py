@@ -94,7 +94,7 @@ class PythonTest(LaunchTest):
         self.assertEqual((job.code, job.out.count(f"'executable': '{PYTHON}'".encode())), (0, 2), job.err)
         broken = self.file("broken/python3", "#!/bin/sh\necho no version is set >&2; exit 3\n")
         job = self.run_job("-n", 2, broken, "app.py")
-        self.check_failure(job, 126, f"{broken}: was asked which Python it is", "and ended with code 3; try it in a shell")
+        self.check_failure(job, 126, f"{broken}: was asked which Python it is", "and ended with exit code 3; try it in a shell")
         self.assertIn(b"no version is set\n", job.err)
         silent = self.file("silent/python3", "#!/bin/sh\nexit 0\n")
         self.check_failure(self.run_job("-n", 2, silent, "app.py"), 126, "gave no answer")
@@ -125,7 +125,7 @@ class PythonTest(LaunchTest):
         self.file("python3.facts", "3 7\n")
         self.check_failure(self.run_job("-n", 2, other), 126, "(Python 3.7) cannot be mapped once per rank", "only Python 3.8 and later can be replaced")
         os.remove(facts)
-        self.check_failure(self.run_job("-n", 2, other), 126, f"{other}: was asked which Python it is", "ended with code 3")
+        self.check_failure(self.run_job("-n", 2, other), 126, f"{other}: was asked which Python it is", "ended with exit code 3")
 
     def test_several_nodes_and_programs(self):
         job = self.run_job("-n", 4, "--nodes", 2, PYTHON, "-c", "import os; print(os.environ['TMPI_COMM_WORLD_RANK'])")

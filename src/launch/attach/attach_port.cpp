@@ -10,12 +10,12 @@
 #include <algorithm>
 #include <cerrno>
 #include <chrono>
-#include <list>
+#include <optional>
 #include <utility>
 
 #include "launch/attach/attach_socket.hpp"
 #include "launch/wire/hello.hpp"
-#include "net/handshake_io.hpp"
+#include "net/listener.hpp"
 #include "net/tcp/interfaces.hpp"
 
 namespace tmpi::launch {
@@ -29,49 +29,35 @@ constexpr std::chrono::seconds kKeyTime{30};
 constexpr std::size_t kMostPending = 512;  // in the middle of a handshake
 constexpr int kBacklog = 4096;
 constexpr const char* kLoopback = "127.0.0.1";
+constexpr std::chrono::milliseconds kLook{250};
+constexpr std::chrono::seconds kStopped{1};  // later than that: this process may have been stopped
 
-// A connection whose other end has not proved yet who it is.
-struct PendingConnection {
-  int fd;
-  net::Handshake handshake;
-  Clock::time_point came;
-  Clock::time_point deadline;
-  net::Secret delivery;  // seals the job's key for it
-};
+Fd stream_socket(int family) {
+  return Fd(socket(family, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0));
+}
 
-int listen_here() {
-  const int fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
-  sockaddr_in loopback{};
-  loopback.sin_family = AF_INET;
-  loopback.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
-  if (fd >= 0 && bind(fd, reinterpret_cast<const sockaddr*>(&loopback), sizeof(loopback)) == 0 &&
-      listen(fd, kBacklog) == 0)
-    return fd;
-  if (fd >= 0) close(fd);
-  return -1;
+template <class Address>
+bool listens(const Fd& socket, const Address& address) {
+  return socket && bind(socket.get(), reinterpret_cast<const sockaddr*>(&address), sizeof address) == 0 &&
+         listen(socket.get(), kBacklog) == 0;
+}
+
+Fd listen_at(in_addr_t where) {
+  Fd socket = stream_socket(AF_INET);
+  sockaddr_in address{};
+  address.sin_family = AF_INET;
+  address.sin_addr.s_addr = htonl(where);
+  return listens(socket, address) ? std::move(socket) : Fd();
 }
 
 // Both families on one socket; on a machine without IPv6 only the other.
-int listen_anywhere() {
+Fd listen_anywhere() {
+  Fd socket = stream_socket(AF_INET6);
   const int off = 0;
-  int fd = socket(AF_INET6, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
-  if (fd >= 0) {
-    setsockopt(fd, IPPROTO_IPV6, IPV6_V6ONLY, &off, sizeof(off));
-    sockaddr_in6 any{};
-    any.sin6_family = AF_INET6;
-    if (bind(fd, reinterpret_cast<const sockaddr*>(&any), sizeof(any)) == 0 && listen(fd, kBacklog) == 0)
-      return fd;
-    close(fd);
-  }
-  fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
-  sockaddr_in any{};
-  any.sin_family = AF_INET;
-  if (fd < 0 || bind(fd, reinterpret_cast<const sockaddr*>(&any), sizeof(any)) != 0 ||
-      listen(fd, kBacklog) != 0) {
-    if (fd >= 0) close(fd);
-    return -1;
-  }
-  return fd;
+  if (socket) setsockopt(socket.get(), IPPROTO_IPV6, IPV6_V6ONLY, &off, sizeof off);
+  sockaddr_in6 any{};
+  any.sin6_family = AF_INET6;
+  return listens(socket, any) ? std::move(socket) : listen_at(INADDR_ANY);
 }
 
 std::uint16_t port_of(int fd) {
@@ -95,158 +81,127 @@ std::vector<std::string> own_addresses() {
   return texts;
 }
 
-// Accepts connections until every node process is there.
-class Acceptor {
+}  // namespace
+
+class AttachPort::Waiting final : private net::Listener::Owner {
  public:
-  Acceptor(int listener, const net::Identity& self, const net::KeyPair& pair, const net::JobKey& key,
-           NodeKeys& node_keys, std::vector<int>& channels, std::size_t first)
-      : listener_(listener),
-        self_(self),
-        pair_(pair),
-        key_(key),
-        node_keys_(node_keys),
-        channels_(channels),
-        first_(first) {}
-  Acceptor(const Acceptor&) = delete;
-  Acceptor& operator=(const Acceptor&) = delete;
-  ~Acceptor() {
-    for (const PendingConnection& connection : pending_) close(connection.fd);
+  Waiting(Fd socket, AttachTarget target, net::KeyPair pair, net::JobKey key)
+      : target_(std::move(target)), pair_(std::move(pair)), key_(std::move(key)) {
+    self_.node = net::kLauncherNode;
+    self_.role = net::Role::kControl;
+    self_.job = target_.job;
+    self_.host = own_hello().host;
+    listener_.add(std::move(socket));
   }
 
+  const AttachTarget& target() const { return target_; }
+  const net::JobKey& key() const { return key_; }
+
+  Outcome gather(std::vector<Fd>& channels, std::size_t first, NodeKeys& keys, int stop, double seconds) {
+    channels_ = &channels;
+    first_ = first;
+    keys_ = &keys;
+    const auto deadline = Clock::now() + std::chrono::duration_cast<Clock::duration>(
+                                             std::chrono::duration<double>(seconds > 0 ? seconds : 1e6));
+    while (!complete()) {
+      if (!advance(stop)) return Outcome::kStopped;
+      if (Clock::now() >= deadline && !complete()) return Outcome::kLate;
+    }
+    return Outcome::kComplete;
+  }
+
+ private:
   bool complete() const {
-    return std::all_of(channels_.begin() + static_cast<std::ptrdiff_t>(first_), channels_.end(),
-                       [](int fd) { return fd >= 0; });
+    return std::all_of(channels_->begin() + static_cast<std::ptrdiff_t>(first_), channels_->end(),
+                       [](const Fd& channel) { return static_cast<bool>(channel); });
+  }
+
+  // What poll() is to look at; behind the first three, those of `places`.
+  std::vector<pollfd> requests(int stop, std::vector<std::size_t>& places) const {
+    std::vector<pollfd> all{{stop, POLLIN, 0},
+                            {listener_.accepting() ? listener_.socket(0) : -1, POLLIN, 0},
+                            {keys_->descriptor(), POLLIN, 0}};
+    for (std::size_t place = 0; place < listener_.pending().size(); ++place) {
+      const auto& pending = listener_.pending()[place];
+      // One that has said who it is waits for its key to come.
+      if (!pending || pending->handshake.state() == net::Handshake::State::kNamed) continue;
+      const bool sending = !pending->handshake.to_send().empty();
+      all.push_back({pending->fd.get(), static_cast<short>(sending ? POLLIN | POLLOUT : POLLIN), 0});
+      places.push_back(place);
+    }
+    return all;
   }
 
   // Waits a little for whatever comes. False: nothing comes any more, since `stop` says so.
   bool advance(int stop) {
-    std::vector<pollfd> requests{{stop, POLLIN, 0},
-                                 {std::exchange(no_descriptors_, false) ? -1 : listener_, POLLIN, 0},
-                                 {node_keys_.descriptor(), POLLIN, 0}};
-    for (const PendingConnection& connection : pending_) {
-      const bool sending = !connection.handshake.to_send().empty();
-      const bool waiting = connection.handshake.state() == State::kNamed;  // for its key
-      requests.push_back(
-          {waiting ? -1 : connection.fd, static_cast<short>(sending ? POLLIN | POLLOUT : POLLIN), 0});
+    std::vector<std::size_t> places;
+    std::vector<pollfd> watched = requests(stop, places);
+    const auto start = Clock::now();
+    poll(watched.data(), watched.size(), static_cast<int>(kLook.count()));  // the deadlines are not so exact
+    const auto slept = Clock::now() - start;
+    if (slept > kLook + kStopped) listener_.extend(slept - kLook);
+    if (watched[2].revents != 0) {
+      keys_->read_more();
+      listener_.on_secrets();
     }
-    poll(requests.data(), requests.size(), 250);  // the deadlines are not so exact
-    if (requests[2].revents != 0) node_keys_.read_more();
-    const auto now = Clock::now();
-    const pollfd* request = requests.data() + 3;
-    for (auto connection = pending_.begin(); connection != pending_.end(); ++request) {
-      const bool named = connection->handshake.state() == State::kNamed;
-      const bool late =
-          request->revents == 0 && now >= connection->deadline;  // this process may have been stopped
-      if (late) close(connection->fd);
-      const bool stays = !late && ((request->revents == 0 && !named) || serve(*connection));
-      connection = stays ? std::next(connection) : pending_.erase(connection);
+    for (std::size_t i = 0; i < places.size(); ++i) {
+      if (watched[3 + i].revents != 0) listener_.on_pending(places[i]);
     }
-    if (requests[1].revents != 0) accept_new();
-    return requests[0].revents == 0 || requests[1].revents != 0 || complete();
+    listener_.sweep(Clock::now());
+    if (watched[1].revents != 0) listener_.on_socket(0);
+    return watched[0].revents == 0 || watched[1].revents != 0 || complete();
   }
 
- private:
-  using State = net::Handshake::State;
-
-  // As many at a time as may wait: each of them is looked at before it may have to yield.
-  void accept_new() {
-    for (std::size_t accepted = 0; accepted < kMostPending; ++accepted) {
-      if (pending_.size() >= kMostPending) drop_oldest();
-      const int fd = accept4(listener_, nullptr, nullptr, SOCK_CLOEXEC | SOCK_NONBLOCK);
-      if (fd < 0 && (errno == EMFILE || errno == ENFILE || errno == ENOBUFS || errno == ENOMEM)) {
-        // It would wake poll() again and again; whoever waits goes first, and a little time.
-        if (!drop_oldest()) no_descriptors_ = true;
-        return;
-      }
-      if (fd < 0) return;
-      const auto now = Clock::now();
-      pending_.push_back({fd, net::Handshake::answer_each(self_), now, now + kHandshakeTime, {}});
-    }
+  std::optional<net::Handshake> begin(int, std::size_t, std::size_t) noexcept override {
+    return net::Handshake::answer_each(self_);
   }
 
-  // Whoever has had the longest time to say who it is, and has not; if all have, the oldest of these, who have
-  // proved nothing yet either. False: there is none.
-  bool drop_oldest() {
-    if (pending_.empty()) return false;
-    const auto nameless = std::ranges::find_if(pending_, [](const PendingConnection& connection) {
-      return connection.handshake.state() != State::kNamed;
-    });
-    const auto oldest = nameless != pending_.end() ? nameless : pending_.begin();
-    close(oldest->fd);
-    pending_.erase(oldest);
-    return true;
+  // From here on it must have that one's key pair.
+  void named(net::Listener::Pending& pending) noexcept override {
+    const auto node = static_cast<std::size_t>(pending.handshake.peer());  // a negative one becomes large
+    if (node < first_ || node >= channels_->size())
+      return pending.handshake.refuse("the job has no such node process");
+    const net::PublicKey* const known = keys_->of(node);
+    if (known == nullptr) {
+      pending.deadline = pending.came + kKeyTime;
+      return;
+    }
+    const Result<net::SharedSecrets> shared = pair_.share_with_node(*known);
+    if (!shared) return pending.handshake.refuse("the node process's public key is none");
+    pending.deadline = Clock::now() + kHandshakeTime;
+    pending.handshake.use_secret(shared->handshake);
   }
 
-  // False: done with this connection.
-  bool serve(PendingConnection& connection) {
-    net::pump(connection.fd, connection.handshake);
-    if (connection.handshake.state() == State::kNamed) find_secret(connection);
-    if (connection.handshake.state() == State::kClaimed && admit(connection)) return false;
-    if (connection.handshake.state() != State::kRefused) return true;
-    net::close_politely(connection.fd);
-    return false;
+  net::Listener::Objection objection(const net::Handshake& handshake) noexcept override {
+    if ((*channels_)[static_cast<std::size_t>(handshake.peer())])
+      return {net::Refusal::kNotNow, "this node process is connected already"};
+    return {};
   }
 
-  // It says which node process it is: from here on it must have that one's key pair.
-  void find_secret(PendingConnection& connection) {
-    const auto node = static_cast<std::size_t>(connection.handshake.peer());  // a negative one becomes large
-    if (node < first_ || node >= channels_.size()) {
-      connection.handshake.refuse("the job has no such node process");
-    } else if (const net::PublicKey* known = node_keys_.of(node)) {
-      const Result<net::SharedSecrets> shared = pair_.share_with_node(*known);
-      if (shared) {
-        connection.deadline = Clock::now() + kHandshakeTime;
-        connection.delivery = shared->delivery;
-        connection.handshake.use_secret(shared->handshake);
-      } else {
-        connection.handshake.refuse("the node process's public key is none");
-      }
-    } else {
-      connection.deadline = connection.came + kKeyTime;
-      return;  // it has not come yet
-    }
-    net::pump(connection.fd, connection.handshake);
-  }
-
-  // It has proved who it is. True: its socket is a channel now.
-  bool admit(PendingConnection& connection) {
-    int& channel = channels_[static_cast<std::size_t>(connection.handshake.peer())];
-    if (channel >= 0) {
-      connection.handshake.refuse("this node process is connected already");
-      net::pump(connection.fd, connection.handshake);
-      return false;
-    }
-    const Result<net::SealedKey> sealed = net::seal(key_, connection.delivery);
-    if (!sealed) {
-      connection.handshake.refuse(sealed.message());
-      net::pump(connection.fd, connection.handshake);
-      return false;
-    }
-    connection.handshake.accept();
+  // It gets the job's key, and its socket is a channel.
+  void connected(net::Listener::Pending& pending) noexcept override {
+    const auto node = static_cast<std::size_t>(pending.handshake.peer());
+    const Result<net::SharedSecrets> shared = pair_.share_with_node(*keys_->of(node));
+    if (!shared) return;
+    const Result<net::SealedKey> sealed = net::seal(key_, shared->delivery);
+    if (!sealed) return;
     // All of it goes: the connection is new, its buffer empty.
-    net::pump(connection.fd, connection.handshake);
-    const auto sent = send(connection.fd, sealed->data(), sealed->size(), MSG_NOSIGNAL | MSG_DONTWAIT);
-    if (sent != static_cast<ssize_t>(sealed->size())) {  // it has gone already
-      connection.handshake.abandon(net::Refusal::kClosed, "");
-      return false;
-    }
-    channel = connection.fd;
-    tune_channel(channel);
-    return true;
+    const auto sent = send(pending.fd.get(), sealed->data(), sealed->size(), MSG_NOSIGNAL | MSG_DONTWAIT);
+    if (sent != static_cast<ssize_t>(sealed->size())) return;  // it has gone already
+    tune_channel(pending.fd.get());
+    (*channels_)[node] = std::move(pending.fd);
   }
 
-  int listener_;
-  const net::Identity& self_;
-  const net::KeyPair& pair_;
-  const net::JobKey& key_;
-  NodeKeys& node_keys_;
-  std::vector<int>& channels_;
-  std::size_t first_;
-  std::list<PendingConnection> pending_;  // oldest first
-  bool no_descriptors_ = false;           // none for a new one: not before the next look
+  const AttachTarget target_;
+  const net::KeyPair pair_;
+  const net::JobKey key_;
+  net::Identity self_;
+  net::Listener listener_{*this, {kMostPending, kMostPending, kHandshakeTime}};
+  // Of the present gather().
+  std::vector<Fd>* channels_ = nullptr;
+  std::size_t first_ = 0;
+  NodeKeys* keys_ = nullptr;
 };
-
-}  // namespace
 
 Result<AttachPort> AttachPort::open(Reach reach) {
   Result<net::KeyPair> pair = net::KeyPair::draw();
@@ -254,42 +209,33 @@ Result<AttachPort> AttachPort::open(Reach reach) {
   Result<net::JobKey> key = net::JobKey::draw();
   if (!key) return key.failure();
   const bool here = reach == Reach::kThisMachine;
-  const int fd = here ? listen_here() : listen_anywhere();
-  if (fd < 0) return Failure{fmt::format("cannot open a TCP port: {}", strerror(errno))};
+  Fd socket = here ? listen_at(INADDR_LOOPBACK) : listen_anywhere();
+  if (!socket) return Failure{fmt::format("cannot open a TCP port: {}", strerror(errno))};
   AttachTarget target;
   target.job = key->job;
   target.key = pair->public_key();
-  target.port = port_of(fd);
+  target.port = port_of(socket.get());
   target.addresses = here ? std::vector<std::string>{kLoopback} : own_addresses();
   target.network = own_hello().network;
-  return AttachPort(fd, std::move(target), *std::move(pair), *std::move(key));
+  return AttachPort(
+      std::make_unique<Waiting>(std::move(socket), std::move(target), *std::move(pair), *std::move(key)));
 }
 
-AttachPort::AttachPort(AttachPort&& other) noexcept
-    : fd_(std::exchange(other.fd_, -1)),
-      target_(std::move(other.target_)),
-      pair_(std::move(other.pair_)),
-      key_(std::move(other.key_)) {}
+AttachPort::AttachPort(std::unique_ptr<Waiting> waiting) : waiting_(std::move(waiting)) {}
+AttachPort::AttachPort(AttachPort&& other) noexcept = default;
+AttachPort::~AttachPort() = default;
 
-AttachPort::~AttachPort() {
-  if (fd_ >= 0) close(fd_);
+const AttachTarget& AttachPort::target() const {
+  return waiting_->target();
 }
 
-AttachPort::Outcome AttachPort::gather(std::vector<int>& channels, std::size_t first, NodeKeys& keys,
-                                       int stop, double seconds) const {
-  net::Identity self;
-  self.node = net::kLauncherNode;
-  self.role = net::Role::kControl;
-  self.job = target_.job;
-  self.host = own_hello().host;
-  const auto deadline = Clock::now() + std::chrono::duration_cast<Clock::duration>(
-                                           std::chrono::duration<double>(seconds > 0 ? seconds : 1e6));
-  Acceptor acceptor(fd_, self, pair_, key_, keys, channels, first);
-  while (!acceptor.complete()) {
-    if (!acceptor.advance(stop)) return Outcome::kStopped;
-    if (Clock::now() >= deadline && !acceptor.complete()) return Outcome::kLate;
-  }
-  return Outcome::kComplete;
+const net::JobKey& AttachPort::key() const {
+  return waiting_->key();
+}
+
+AttachPort::Outcome AttachPort::gather(std::vector<Fd>& channels, std::size_t first, NodeKeys& keys, int stop,
+                                       double seconds) const {
+  return waiting_->gather(channels, first, keys, stop, seconds);
 }
 
 }  // namespace tmpi::launch

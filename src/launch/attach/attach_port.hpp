@@ -1,14 +1,14 @@
 // AttachPort: the port on which node processes that somebody else has started report for the job. Whoever connects
 // says which node process it is, proves that it has the key pair behind the public key that the starter has brought
-// from that one, and gets the job's key, sealed; everybody else is refused. Strangers who connect and say nothing do
-// not keep node processes out: when there are many, or no descriptors are left, the oldest of them yields. One thread; gather() blocks.
+// from that one, and gets the job's key, sealed; everybody else is refused (net/listener.hpp). One thread; gather() blocks.
 #pragma once
 
 #include <sys/types.h>
 
-#include <utility>
+#include <memory>
 #include <vector>
 
+#include "base/fd.hpp"
 #include "base/result.hpp"
 #include "launch/attach/attach_target.hpp"
 #include "launch/attach/node_keys.hpp"
@@ -23,13 +23,13 @@ class AttachPort {
   /// Opens a port of the system's choice, on the loopback interface or on all, and draws its key pair and the job's
   /// key.
   static Result<AttachPort> open(Reach reach);
+
   AttachPort(AttachPort&& other) noexcept;
-  AttachPort& operator=(AttachPort&&) = delete;
   ~AttachPort();
 
   /// What the node processes must be told.
-  const AttachTarget& target() const { return target_; }
-  const net::JobKey& key() const { return key_; }
+  const AttachTarget& target() const;
+  const net::JobKey& key() const;
 
   enum class Outcome {
     kComplete,  ///< all are there
@@ -37,18 +37,15 @@ class AttachPort {
     kLate,
   };
   /// Waits until node processes first, first + 1, ... have connected; channels[i] becomes the socket of node
-  /// process i, closed on exec; it is -1 while it is missing. channels[i] with i < first stay as they are.
+  /// process i, closed on exec; there is none while it is missing. channels[i] with i < first stay as they are.
   /// `stop`: a descriptor, -1 for none. `seconds`: 0 for no limit.
-  Outcome gather(std::vector<int>& channels, std::size_t first, NodeKeys& keys, int stop,
+  Outcome gather(std::vector<Fd>& channels, std::size_t first, NodeKeys& keys, int stop,
                  double seconds) const;
 
  private:
-  AttachPort(int fd, AttachTarget target, net::KeyPair pair, net::JobKey key)
-      : fd_(fd), target_(std::move(target)), pair_(std::move(pair)), key_(std::move(key)) {}
-  int fd_;
-  AttachTarget target_;
-  net::KeyPair pair_;
-  net::JobKey key_;
+  class Waiting;
+  explicit AttachPort(std::unique_ptr<Waiting> waiting);
+  std::unique_ptr<Waiting> waiting_;
 };
 
 }  // namespace tmpi::launch

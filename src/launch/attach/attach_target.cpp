@@ -1,17 +1,12 @@
 #include "launch/attach/attach_target.hpp"
 
-#include <arpa/inet.h>
-#include <fcntl.h>
 #include <fmt/format.h>
 #include <fmt/ranges.h>
-#include <net/if.h>
-#include <netdb.h>
-#include <netinet/in.h>
 #include <poll.h>
 #include <string.h>
 #include <sys/socket.h>
-#include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <chrono>
 #include <optional>
@@ -21,6 +16,7 @@
 #include "launch/wire/hello.hpp"
 #include "net/handshake_io.hpp"
 #include "net/tcp/endpoint.hpp"
+#include "net/tcp/socket.hpp"
 
 namespace tmpi::launch {
 namespace {
@@ -30,53 +26,43 @@ using Clock = std::chrono::steady_clock;
 // One address that is being tried.
 struct Attempt {
   std::string address;
-  int fd = -1;  // -1: it has failed
+  Fd fd;  // none: it has failed
   bool connected = false;
   net::Handshake handshake;
   std::string problem;
 
   void fail(std::string why) {
     problem = std::move(why);
-    close(fd);
-    fd = -1;
+    fd.reset();
   }
 };
 
-// A socket on its way to the address; -1 and errno.
-int begin_connect(const std::string& address, std::uint16_t port) {
-  addrinfo hints{};
-  hints.ai_flags = AI_NUMERICHOST | AI_NUMERICSERV;
-  hints.ai_socktype = SOCK_STREAM;
-  addrinfo* found = nullptr;
-  if (getaddrinfo(address.c_str(), std::to_string(port).c_str(), &hints, &found) != 0) {
-    errno = EADDRNOTAVAIL;
-    return -1;
+Attempt begin(const std::string& address, std::uint16_t port, const net::Identity& self) {
+  std::optional<net::tcp::Endpoint> endpoint = net::tcp::address_from_text(address);
+  int error = EADDRNOTAVAIL;
+  Fd fd;
+  if (endpoint) {
+    endpoint->set_port(port);
+    fd = net::tcp::connect_to(*endpoint, error);
   }
-  int fd = socket(found->ai_family, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
-  if (fd >= 0 && connect(fd, found->ai_addr, found->ai_addrlen) != 0 && errno != EINPROGRESS) {
-    const int error = errno;
-    close(fd);
-    fd = -1;
-    errno = error;
-  }
-  freeaddrinfo(found);
-  return fd;
+  std::string problem = fd ? "" : strerror(error);
+  return {address, std::move(fd), false, net::Handshake::initiate(self, net::kLauncherNode),
+          std::move(problem)};
 }
 
 void go_on(Attempt& attempt) {
   if (!attempt.connected) {
-    int error = 0;
-    socklen_t length = sizeof(error);
-    getsockopt(attempt.fd, SOL_SOCKET, SO_ERROR, &error, &length);
+    const int error = net::tcp::connect_state(attempt.fd.get());
+    if (error == EINPROGRESS) return;
     if (error != 0) return attempt.fail(strerror(error));
     attempt.connected = true;
   }
-  net::pump(attempt.fd, attempt.handshake);
+  net::pump(attempt.fd.get(), attempt.handshake);
   if (attempt.handshake.state() == net::Handshake::State::kRefused) attempt.fail(attempt.handshake.message());
 }
 
 bool won(const Attempt& attempt) {
-  return attempt.fd >= 0 && attempt.handshake.state() == net::Handshake::State::kAccepted &&
+  return attempt.fd && attempt.handshake.state() == net::Handshake::State::kAccepted &&
          attempt.handshake.to_send().empty();
 }
 
@@ -86,8 +72,8 @@ bool advance(std::vector<Attempt>& attempts, Clock::time_point deadline) {
   bool any = false;
   for (const Attempt& attempt : attempts) {
     const bool sending = !attempt.connected || !attempt.handshake.to_send().empty();
-    requests.push_back({attempt.fd, static_cast<short>(sending ? POLLOUT : POLLIN), 0});
-    any |= attempt.fd >= 0;
+    requests.push_back({attempt.fd.get(), static_cast<short>(sending ? POLLOUT : POLLIN), 0});
+    any |= static_cast<bool>(attempt.fd);
   }
   const auto left = std::chrono::ceil<std::chrono::milliseconds>(deadline - Clock::now()).count();
   if (!any || left <= 0) return false;
@@ -120,7 +106,7 @@ std::string tried(const std::vector<Attempt>& attempts) {
   std::vector<std::string> parts;
   parts.reserve(attempts.size());
   for (const Attempt& attempt : attempts) {
-    parts.push_back(fmt::format("{} ({})", attempt.address, attempt.fd >= 0 ? "no answer" : attempt.problem));
+    parts.push_back(fmt::format("{} ({})", attempt.address, attempt.fd ? "no answer" : attempt.problem));
   }
   return fmt::format("{}", fmt::join(parts, ", "));
 }
@@ -172,28 +158,17 @@ Result<Attached> attach(const AttachTarget& target, const net::KeyPair& own, int
   if (addresses.empty())
     return Failure{fmt::format("tmpirun's machine has no address that this one could reach; it has {}",
                                fmt::join(target.addresses, ", "))};
-  for (const std::string& address : addresses) {
-    const int fd = begin_connect(address, target.port);
-    attempts.push_back({address, fd, false, net::Handshake::initiate(self, net::kLauncherNode),
-                        fd < 0 ? strerror(errno) : ""});
-  }
-  int winner = -1;
+  attempts.reserve(addresses.size());
+  for (const std::string& address : addresses) attempts.push_back(begin(address, target.port, self));
+  auto winner = attempts.end();
   do {
-    for (Attempt& attempt : attempts) {
-      if (winner < 0 && won(attempt)) winner = std::exchange(attempt.fd, -1);
-    }
-  } while (winner < 0 && advance(attempts, deadline));
-  for (const Attempt& attempt : attempts) {
-    if (attempt.fd >= 0) close(attempt.fd);
-  }
-  if (winner >= 0) {
-    Result<net::JobKey> key = receive_key(winner, shared->delivery, deadline);
-    if (!key) {
-      close(winner);
-      return key.failure();
-    }
-    tune_channel(winner);
-    return Attached{winner, *std::move(key)};
+    winner = std::ranges::find_if(attempts, won);
+  } while (winner == attempts.end() && advance(attempts, deadline));
+  if (winner != attempts.end()) {
+    Result<net::JobKey> key = receive_key(winner->fd.get(), shared->delivery, deadline);
+    if (!key) return key.failure();
+    tune_channel(winner->fd.get());
+    return Attached{std::move(winner->fd), *std::move(key)};
   }
   return Failure{fmt::format(
       "cannot reach tmpirun at port {} of {}. Is there a network between the two hosts, and does a firewall "

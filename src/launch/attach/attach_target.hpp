@@ -8,6 +8,7 @@
 #include <string_view>
 #include <vector>
 
+#include "base/fd.hpp"
 #include "base/result.hpp"
 #include "net/key_agreement.hpp"
 
@@ -27,8 +28,8 @@ std::string to_text(const AttachTarget& target);
 Result<AttachTarget> target_from_text(std::string_view text);
 
 struct Attached {
-  int channel = -1;  ///< a socket, closed on exec
-  net::JobKey key;   ///< of the job, as the AttachPort has handed it over
+  Fd channel;       ///< a socket, closed on exec
+  net::JobKey key;  ///< of the job, as the AttachPort has handed it over
 };
 
 /// The addresses that can lead there from a process that sees `network`: loopback ones in the same, all others elsewhere.

@@ -167,31 +167,29 @@ TEST_CASE("node processes attach in any order, and the channel carries bytes") {
   std::array<bool, 4> has_key{};
   for (const std::size_t node : {3, 1, 2}) {
     threads.emplace_back([&, node] {
-      const auto attached = attach(port->target(), nodes.pairs[node], static_cast<int>(node), kHang);
+      auto attached = attach(port->target(), nodes.pairs[node], static_cast<int>(node), kHang);
       if (!attached) return;
-      sockets[node] = attached->channel;
+      sockets[node] = attached->channel.release();
       has_key[node] =
           attached->key.job == port->key().job && attached->key.secret.bytes == port->key().secret.bytes;
     });
   }
-  std::vector<int> channels(4, -1);
-  channels[0] = -1;
+  std::vector<tmpi::Fd> channels(4);
   CHECK(port->gather(channels, 1, nodes.keys, -1, kHang) == Outcome::kComplete);
   for (std::thread& thread : threads) thread.join();
-  CHECK(channels[0] == -1);
+  CHECK_FALSE(channels[0]);
   for (std::size_t node = 1; node < 4; ++node) {
     REQUIRE(sockets[node] >= 0);
     CHECK(has_key[node]);
     const char byte = static_cast<char>('0' + node);
     char got = 0;
-    CHECK(write(channels[node], &byte, 1) == 1);
+    CHECK(write(channels[node].get(), &byte, 1) == 1);
     pollfd watched{sockets[node], POLLIN, 0};
     REQUIRE(poll(&watched, 1, static_cast<int>(1000 * kHang)) == 1);
     CHECK(recv(sockets[node], &got, 1, MSG_DONTWAIT) == 1);
     CHECK(got == byte);
     close(sockets[node]);
   }
-  close_all(channels);
 }
 
 TEST_CASE("a wrong secret, an unknown number and garbage do not get in, and do not keep others out") {
@@ -215,9 +213,9 @@ TEST_CASE("a wrong secret, an unknown number and garbage do not get in, and do n
     other.key = tmpi::net::KeyPair::draw()->public_key();
     const auto impostor = attach(other, nodes.pairs[0], 0, kHang);  // not whom the starter has named
     if (!impostor) wrong_launcher = impostor.message();
-    if (const auto third = attach(port->target(), nodes.pairs[0], 0, kHang)) right = third->channel;
+    if (auto third = attach(port->target(), nodes.pairs[0], 0, kHang)) right = third->channel.release();
   });
-  std::vector<int> channels(1, -1);
+  std::vector<tmpi::Fd> channels(1);
   CHECK(port->gather(channels, 0, nodes.keys, -1, kHang) == Outcome::kComplete);
   connections.join();
   CHECK(wrong_secret.find("secret") != std::string::npos);
@@ -225,7 +223,6 @@ TEST_CASE("a wrong secret, an unknown number and garbage do not get in, and do n
   CHECK(unknown.find("no such node process") != std::string::npos);
   CHECK(right >= 0);
   close_all({silent, garbage, right});
-  close_all(channels);
 }
 
 TEST_CASE("a port for node processes of this machine is on its loopback interface only") {
@@ -265,16 +262,15 @@ TEST_CASE("thousands of idle strangers do not keep node processes out") {
   std::array<int, 2> sockets{-1, -1};
   for (const std::size_t node : {0, 1}) {
     threads.emplace_back([&, node] {
-      const auto attached = attach(port->target(), nodes.pairs[node], static_cast<int>(node), kHang);
-      if (attached) sockets[node] = attached->channel;
+      auto attached = attach(port->target(), nodes.pairs[node], static_cast<int>(node), kHang);
+      if (attached) sockets[node] = attached->channel.release();
     });
   }
-  std::vector<int> channels(2, -1);
+  std::vector<tmpi::Fd> channels(2);
   CHECK(port->gather(channels, 0, nodes.keys, -1, kHang) == Outcome::kComplete);
   for (std::thread& thread : threads) thread.join();
   close_all(strangers);
   close_all({sockets[0], sockets[1]});
-  close_all(channels);
   setrlimit(RLIMIT_NOFILE, &before);
 }
 
@@ -291,20 +287,19 @@ TEST_CASE("a port without descriptors waits rather than spins, and goes on when 
     clock_gettime(CLOCK_THREAD_CPUTIME_ID, &time);
     return static_cast<double>(time.tv_sec) + 1e-9 * static_cast<double>(time.tv_nsec);
   };
-  std::vector<int> channels(1, -1);
+  std::vector<tmpi::Fd> channels(1);
   const double start = cpu();
   CHECK(port->gather(channels, 0, nodes.keys, -1, 1) == Outcome::kLate);
   CHECK(cpu() - start < 0.3);
   close_all(taken);
   int node = -1;
   std::thread connection([&] {
-    const auto attached = attach(port->target(), nodes.pairs[0], 0, kHang);
-    if (attached) node = attached->channel;
+    auto attached = attach(port->target(), nodes.pairs[0], 0, kHang);
+    if (attached) node = attached->channel.release();
   });
   CHECK(port->gather(channels, 0, nodes.keys, -1, kHang) == Outcome::kComplete);
   connection.join();
   close_all({stranger, node});
-  close_all(channels);
 }
 
 TEST_CASE("who reads all that travels does not find the key of the job") {
@@ -327,17 +322,16 @@ TEST_CASE("who reads all that travels does not find the key of the job") {
       std::this_thread::sleep_for(std::chrono::milliseconds(50));
       if (write(printed[1], line.data(), line.size()) != static_cast<ssize_t>(line.size())) close(printed[1]);
     });
-    const auto attached = attach(target, *pair, 0, kHang);
+    auto attached = attach(target, *pair, 0, kHang);
     late.join();
     if (!attached) return;
     got.assign(reinterpret_cast<const char*>(attached->key.secret.bytes.data()),
                attached->key.secret.bytes.size());
-    close(attached->channel);
   });
-  std::vector<int> channels(1, -1);
+  std::vector<tmpi::Fd> channels(1);
   CHECK(port->gather(channels, 0, keys, -1, kHang) == Outcome::kComplete);
   node.join();
-  close_all(channels);
+  channels.clear();
   const std::string& bytes = eavesdropper.heard();
   const std::string secret(reinterpret_cast<const char*>(port->key().secret.bytes.data()),
                            port->key().secret.bytes.size());
@@ -355,7 +349,7 @@ TEST_CASE("who reads all that travels does not find the key of the job") {
 TEST_CASE("collecting node processes ends when the starter has, or in time") {
   const auto port = AttachPort::open(Reach::kAnywhere);
   REQUIRE(port);
-  std::vector<int> channels(2, -1);
+  std::vector<tmpi::Fd> channels(2);
   Nodes nodes(2);
   CHECK(port->gather(channels, 0, nodes.keys, -1, 0.1) == Outcome::kLate);
   std::array<int, 2> ends{};

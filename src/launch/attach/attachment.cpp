@@ -23,10 +23,9 @@ constexpr int kGraceAfterTerm = 2000;
 
 // True if the child has ended, and has been collected.
 bool ends_within(pid_t child, int milliseconds) {
-  const int handle = static_cast<int>(syscall(SYS_pidfd_open, child, 0));
-  pollfd request{handle, POLLIN, 0};
-  if (handle >= 0) poll(&request, 1, milliseconds);
-  if (handle >= 0) close(handle);
+  const Fd handle(static_cast<int>(syscall(SYS_pidfd_open, child, 0)));
+  pollfd request{handle.get(), POLLIN, 0};
+  if (handle) poll(&request, 1, milliseconds);
   return waitpid(child, nullptr, WNOHANG) != 0;
 }
 
@@ -74,16 +73,16 @@ Result<Attachment> take_attachment() {
     if (fd >= 0 && fcntl(fd, F_SETFD, FD_CLOEXEC) != 0)
       return Failure{fmt::format("{} names a descriptor that is not open: unset it", kAttachmentVariable)};
   }
-  Result<net::JobKey> key = take_key(attachment->key_pipe);
+  Result<net::JobKey> key = take_key(Fd(attachment->key_pipe));
   if (!key) return Failure{fmt::format("{}: {}: unset it", kAttachmentVariable, key.message())};
   attachment->key = *std::move(key);
   if (attachment->output >= 0) fcntl(attachment->output, F_SETFL, O_NONBLOCK);
   return attachment;
 }
 
-int watch_starter(const Attachment& attachment) {
-  if (attachment.nodes.empty() || attachment.child > 0) return -1;
-  return static_cast<int>(syscall(SYS_pidfd_open, getppid(), 0));
+Fd watch_starter(const Attachment& attachment) {
+  if (attachment.nodes.empty() || attachment.child > 0) return Fd();
+  return Fd(static_cast<int>(syscall(SYS_pidfd_open, getppid(), 0)));
 }
 
 void release(const Attachment& attachment) {

@@ -20,6 +20,7 @@
 #include <string_view>
 #include <vector>
 
+#include "base/fd.hpp"
 #include "base/result.hpp"
 #include "net/secret.hpp"
 
@@ -51,8 +52,8 @@ Result<Attachment> attachment_from_text(std::string_view text);
 Result<Attachment> take_attachment();
 
 /// If a launcher has started this process together with the others, a descriptor that becomes readable when
-/// the launcher is gone, closed on exec; else -1.
-int watch_starter(const Attachment& attachment);
+/// the launcher is gone, closed on exec; else none.
+Fd watch_starter(const Attachment& attachment);
 
 /// The job is over: waits for attachment.child, and ends it if it does not end by itself.
 void release(const Attachment& attachment);

@@ -55,9 +55,9 @@ TEST_CASE("the key comes through its pipe, once, and not in the text") {
   REQUIRE(key);
   Attachment attachment;
   attachment.nodes = {{"host", -1, 1}};
-  const auto pipe = put_key(*key);
+  auto pipe = put_key(*key);
   REQUIRE(pipe);
-  attachment.key_pipe = *pipe;
+  attachment.key_pipe = pipe->release();
   setenv(kAttachmentVariable, to_text(attachment).c_str(), 1);
   const auto taken = take_attachment();
   REQUIRE(taken);
@@ -68,7 +68,7 @@ TEST_CASE("the key comes through its pipe, once, and not in the text") {
   CHECK_FALSE(take_attachment());  // that descriptor is closed
   std::array<int, 2> ends{};
   REQUIRE(::pipe(ends.data()) == 0);
-  CHECK_FALSE(take_key(ends[0]));  // an empty one is not waited for
+  CHECK_FALSE(take_key(tmpi::Fd(ends[0])));  // an empty one is not waited for
   close(ends[1]);
 }
 

@@ -18,7 +18,7 @@
 #include "launch/attach/attach_port.hpp"
 #include "launch/attach/attach_target.hpp"
 #include "launch/attach/attachment.hpp"
-#include "launch/attach/become.hpp"
+#include "launch/attach/exec.hpp"
 #include "launch/attach/pmix_client.hpp"
 #include "launch/system/affinity.hpp"
 #include "launch/system/program_path.hpp"
@@ -81,11 +81,11 @@ Result<void> gather_nodes(const AttachPort& port, const std::vector<Card>& cards
     if (!key) return Failure{fmt::format("the card of process {} is cut short: {}", node, key.message())};
     keys.learn(node, *key);
   }
-  std::vector<int> channels(nodes.size(), -1);
+  std::vector<Fd> channels(nodes.size());
   const auto outcome = port.gather(channels, 1, keys, -1, kGatherTime);
   for (std::size_t node = 1; node < nodes.size(); ++node) {
-    nodes[node].channel = channels[node];
-    if (outcome != AttachPort::Outcome::kComplete && channels[node] < 0) {
+    nodes[node].channel = channels[node].release();  // open across exec
+    if (outcome != AttachPort::Outcome::kComplete && nodes[node].channel < 0) {
       return Failure{fmt::format(
           "node process {} on host {} has not connected to port {} of host {} within {} seconds. Is there a "
           "network between the two hosts, and does a firewall let TCP connections between them pass?",
@@ -113,7 +113,7 @@ Result<void> lead(const PmixClient& client, const AttachPort& port, char** argv)
   attachment.nodes = nodes_of(*cards);
   if (Result<void> gathered = gather_nodes(port, *cards, attachment.nodes); !gathered) return gathered;
   client.finish();
-  return become_tmpirun(std::move(attachment), port.key(), argv);
+  return exec_tmpirun(std::move(attachment), port.key(), argv);
 }
 
 // Every other process. Returns only on failure.
@@ -125,7 +125,7 @@ Result<void> follow(const PmixClient& client, const net::KeyPair& pair) {
   const Result<Attached> attached = attach(*target, pair, client.rank(), kConnectTime);
   if (!attached) return attached.failure();
   client.finish();
-  return become_node(attached->channel, attached->key, client.rank());
+  return exec_node(attached->channel.get(), attached->key, client.rank());
 }
 
 Result<void> take_part(const PmixClient& client, char** argv) {

@@ -1,5 +1,6 @@
 #include "launch/attach/slurm_allocation.hpp"
 
+#include <fcntl.h>
 #include <fmt/core.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -7,6 +8,8 @@
 #include <algorithm>
 #include <charconv>
 #include <sstream>
+
+#include "base/fd.hpp"
 
 namespace tmpi::launch {
 namespace {
@@ -32,22 +35,21 @@ std::string first_of(const Environment& environment, std::initializer_list<const
 // What `scontrol show hostnames` prints; empty if it fails (it has said why).
 std::string host_names(const std::string& list) {
   int ends[2];
-  if (pipe(ends) != 0) return {};
+  if (pipe2(ends, O_CLOEXEC) != 0) return {};
+  const Fd ours(ends[0]);
+  Fd theirs(ends[1]);
   const pid_t child = fork();
   if (child == 0) {
-    dup2(ends[1], STDOUT_FILENO);
-    close(ends[0]);
-    close(ends[1]);
+    dup2(theirs.get(), STDOUT_FILENO);
     execlp("scontrol", "scontrol", "show", "hostnames", list.c_str(), static_cast<char*>(nullptr));
     fmt::print(stderr, "tmpirun: cannot run scontrol: is Slurm's client in PATH?\n");
     _exit(127);
   }
-  close(ends[1]);
+  theirs.reset();
   std::string text;
   char buffer[4096];
-  for (ssize_t got; (got = read(ends[0], buffer, sizeof(buffer))) > 0;)
+  for (ssize_t got; (got = read(ours.get(), buffer, sizeof(buffer))) > 0;)
     text.append(buffer, static_cast<std::size_t>(got));
-  close(ends[0]);
   int status = 1;
   if (child > 0) waitpid(child, &status, 0);
   return status == 0 ? text : std::string();

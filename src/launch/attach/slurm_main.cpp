@@ -17,11 +17,13 @@
 #include <utility>
 #include <vector>
 
+#include "base/fd.hpp"
 #include "launch/attach/attach_port.hpp"
 #include "launch/attach/attach_target.hpp"
 #include "launch/attach/attachment.hpp"
-#include "launch/attach/become.hpp"
+#include "launch/attach/exec.hpp"
 #include "launch/attach/slurm_allocation.hpp"
+#include "launch/system/child_end.hpp"
 #include "launch/system/program_path.hpp"
 #include "launch/wire/hello.hpp"
 
@@ -94,19 +96,19 @@ bool is_all_here(const SlurmAllocation& allocation) {
   return allocation.nodes.size() == 1 && allocation.nodes[0].name == own_hello().host;
 }
 
-std::string missing_hosts(const SlurmAllocation& allocation, const std::vector<int>& channels) {
+std::string missing_hosts(const SlurmAllocation& allocation, const std::vector<Fd>& channels) {
   std::string hosts;
   for (std::size_t node = 0; node < channels.size(); ++node) {
-    if (channels[node] < 0) hosts += (hosts.empty() ? "" : ", ") + allocation.nodes[node].name;
+    if (!channels[node]) hosts += (hosts.empty() ? "" : ", ") + allocation.nodes[node].name;
   }
   return hosts;
 }
 
-std::string how_it_ended(pid_t child) {
+// Blocks until it has.
+std::string end_of(pid_t child) {
   int status = 0;
   waitpid(child, &status, 0);
-  return WIFSIGNALED(status) ? fmt::format("was killed by signal {}", WTERMSIG(status))
-                             : fmt::format("ended with exit code {}", WEXITSTATUS(status));
+  return how_it_ended(status);
 }
 
 // In tmpirun's place. Returns only on failure.
@@ -118,32 +120,34 @@ Result<void> start_nodes(char** argv) {
   const Result<AttachPort> port = AttachPort::open(is_all_here(*allocation) ? AttachPort::Reach::kThisMachine
                                                                             : AttachPort::Reach::kAnywhere);
   if (!port) return port.failure();
-  int output[2];
-  if (pipe2(output, O_CLOEXEC) != 0)
+  int ends[2];
+  if (pipe2(ends, O_CLOEXEC) != 0)
     return Failure{fmt::format("cannot create a pipe for srun's output: {}", strerror(errno))};
-  const pid_t child = start(srun_command(*allocation, *self), port->target(), output[1]);
-  close(output[1]);
+  const Fd output(ends[0]);
+  Fd theirs(ends[1]);
+  const pid_t child = start(srun_command(*allocation, *self), port->target(), theirs.get());
+  theirs.reset();
   if (child < 0) return Failure{fmt::format("cannot start srun: {}", strerror(errno))};
-  const int handle = static_cast<int>(syscall(SYS_pidfd_open, child, 0));
-  std::vector<int> channels(allocation->nodes.size(), -1);
-  AnnouncedKeys keys(allocation->nodes.size(), output[0], STDOUT_FILENO);
+  const Fd handle(static_cast<int>(syscall(SYS_pidfd_open, child, 0)));
+  std::vector<Fd> channels(allocation->nodes.size());
+  AnnouncedKeys keys(allocation->nodes.size(), output.get(), STDOUT_FILENO);
   // Without a limit: Slurm may take its time, and says why; the tasks have one.
-  const auto outcome = port->gather(channels, 0, keys, handle, 0);
+  const auto outcome = port->gather(channels, 0, keys, handle.get(), 0);
   keys.finish();
   if (outcome != AttachPort::Outcome::kComplete) {
-    return Failure{
-        fmt::format("srun {} before the node process{} on {} had connected; what it and they have said is "
-                    "above. Are tmpi "
-                    "and the program installed at the same place on all nodes?",
-                    how_it_ended(child), allocation->nodes.size() == 1 ? "" : "es",
-                    missing_hosts(*allocation, channels))};
+    return Failure{fmt::format(
+        "srun {} before the node process{} on {} had connected; what it and they have said is "
+        "above. Are tmpi "
+        "and the program installed at the same place on all nodes?",
+        end_of(child), allocation->nodes.size() == 1 ? "" : "es", missing_hosts(*allocation, channels))};
   }
   Attachment attachment;
   attachment.child = child;
-  attachment.output = output[0];
+  attachment.output = output.get();
   for (std::size_t node = 0; node < channels.size(); ++node)
-    attachment.nodes.push_back({allocation->nodes[node].name, channels[node], allocation->nodes[node].slots});
-  return become_tmpirun(std::move(attachment), port->key(), argv);
+    attachment.nodes.push_back(
+        {allocation->nodes[node].name, channels[node].release(), allocation->nodes[node].slots});
+  return exec_tmpirun(std::move(attachment), port->key(), argv);
 }
 
 // A task of srun. Returns only on failure.
@@ -165,7 +169,7 @@ Result<void> take_part() {
     return Failure{fmt::format("cannot write to srun's stdout: {}", strerror(errno))};
   const Result<Attached> attached = attach(*target, *pair, node, kConnectTime);
   if (!attached) return attached.failure();
-  return become_node(attached->channel, attached->key, node);
+  return exec_node(attached->channel.get(), attached->key, node);
 }
 
 int main(int argc, char** argv) {

@@ -35,12 +35,12 @@ void touch(const char* data, std::size_t length) {
 
 }  // namespace
 
-Control& Control::create(std::unique_ptr<Wireup> wireup, StateDump (*state_dump)(),
+Control& Control::create(ControlChannel channel, StateDump (*state_dump)(),
                          Stacks (*stacks)(const StateDump& dump)) {
   // Lives as long as the process, and not on the heap: a rank that has overwritten that must still be reported.
   alignas(Control) static std::byte place[sizeof(Control)];
   the_control =
-      new (place) Control(std::move(wireup), eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK), state_dump, stacks);
+      new (place) Control(std::move(channel), Fd(eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK)), state_dump, stacks);
   return *the_control;
 }
 
@@ -48,13 +48,13 @@ Control* Control::instance() noexcept {
   return the_control;
 }
 
-Control::Control(std::unique_ptr<Wireup> wireup, int wake_fd, StateDump (*state_dump)(),
+Control::Control(ControlChannel channel, Fd wake, StateDump (*state_dump)(),
                  Stacks (*stacks)(const StateDump& dump))
-    : wireup_(std::move(wireup)),
-      wake_fd_(wake_fd),
+    : channel_(std::move(channel)),
+      wake_(std::move(wake)),
       state_dump_(state_dump),
       stacks_(stacks),
-      outbox_(wake_fd),
+      outbox_(wake_.get()),
       input_([](int rank) { the_control->send(FrameType::kStdinWanted, rank, 0, {}); }) {
   sending_.reserve(Outbox::kReserved);  // it changes places with the outbox's
 }
@@ -88,7 +88,7 @@ void* Control::thread_main(void* self) {
 }
 
 void Control::loop() {
-  out_ = wireup_->watched().out;
+  out_ = channel_.attached() ? -1 : channel_.channel().out();
   on_frames();  // that came together with the job
   for (;;) {
     const bool ending = end_.ready() || finished_.load(std::memory_order_acquire);
@@ -101,10 +101,9 @@ void Control::loop() {
     // The wake-up for what came during transmit() may have been read already: sleep only after a look that
     // found nothing.
     const int timeout = had_work && !stuck ? 0 : this->timeout();
-    const Wireup::Watched watched = wireup_->watched();
-    pollfd requests[4] = {{watched.in, POLLIN, 0},
-                          {stuck ? watched.out : -1, POLLOUT, 0},
-                          {wake_fd_, POLLIN, 0},
+    pollfd requests[4] = {{channel_.channel().in(), POLLIN, 0},
+                          {stuck ? channel_.channel().out() : -1, POLLOUT, 0},
+                          {wake_.get(), POLLIN, 0},
                           {stuck ? -1 : pipe_, POLLIN, 0}};  // read by fill_sending()
     if (poll(requests, 4, timeout) < 0) continue;
     if (requests[0].revents != 0) receive();
@@ -112,7 +111,7 @@ void Control::loop() {
     hand_over_early_worlds();
     if (requests[2].revents != 0) {
       std::uint64_t count = 0;
-      [[maybe_unused]] const ssize_t got = read(wake_fd_, &count, sizeof(count));
+      [[maybe_unused]] const ssize_t got = read(wake_.get(), &count, sizeof(count));
     }
   }
 }
@@ -183,8 +182,7 @@ void Control::watch() {
 
 void Control::leave() {
   const int code = end_.ready() ? end_.code() & 0xff : 0;
-  wireup_->close(code);
-  _exit(code);
+  _exit(channel_.close(code));
 }
 
 // Straight behind what is being sent, not through the outbox: this thread must never wait for room there.
@@ -199,7 +197,7 @@ void Control::append_end_report() {
 // A trace is as large as its events were in memory: it goes out while it is written.
 void Control::transmit_most() {
   for (transmit(); sending_.size() - sent_ > kMostUnsent / 2; transmit()) {
-    pollfd room{wireup_->watched().out, POLLOUT, 0};
+    pollfd room{channel_.channel().out(), POLLOUT, 0};
     poll(&room, 1, 100);
   }
   sending_.erase(0, std::exchange(sent_, 0));
@@ -207,20 +205,20 @@ void Control::transmit_most() {
 
 void Control::transmit() {
   if (sent_ == sending_.size()) return;
-  const ssize_t taken = wireup_->send(std::string_view(sending_).substr(sent_));
+  const ssize_t taken = channel_.send(std::string_view(sending_).substr(sent_));
   if (taken < 0) abandoned();
   sent_ += static_cast<std::size_t>(taken);
 }
 
 void Control::receive() {
-  if (!wireup_->receive(incoming_)) abandoned();
+  if (!channel_.receive()) abandoned();
   on_frames();
 }
 
 void Control::on_frames() {
   Frame frame{};
   FrameReader::Status status;
-  while ((status = incoming_.next(frame)) == FrameReader::Status::kFrame) on_frame(frame);
+  while ((status = channel_.next(frame)) == FrameReader::Status::kFrame) on_frame(frame);
   if (status == FrameReader::Status::kGarbage) abandoned();
 }
 
@@ -354,7 +352,7 @@ void Control::end_job(EndKind kind, int rank, int code, std::string_view text) {
 void Control::wake() noexcept {
   const std::uint64_t one = 1;
   // A rank has closed it, and nobody can be told anything any more: poll() does not notice.
-  if (::write(wake_fd_, &one, sizeof(one)) < 0 && errno == EBADF) abandoned();
+  if (::write(wake_.get(), &one, sizeof(one)) < 0 && errno == EBADF) abandoned();
 }
 
 bool Control::on_control_thread() const noexcept {

@@ -13,12 +13,13 @@
 #include <utility>
 #include <vector>
 
+#include "base/fd.hpp"
 #include "base/result.hpp"
+#include "launch/control/control_channel.hpp"
 #include "launch/control/end_reason.hpp"
 #include "launch/control/end_report.hpp"
 #include "launch/control/input.hpp"
 #include "launch/control/outbox.hpp"
-#include "launch/control/wireup.hpp"
 #include "launch/spec/node_spec.hpp"
 #include "launch/wire/figures.hpp"
 #include "launch/wire/frames.hpp"
@@ -31,16 +32,14 @@ namespace tmpi::launch {
 class Control {
  public:
   /// The process's only one. Both are called by the control thread to answer kStateDumpWanted.
-  static Control& create(std::unique_ptr<Wireup> wireup, StateDump (*state_dump)(),
+  static Control& create(ControlChannel channel, StateDump (*state_dump)(),
                          Stacks (*stacks)(const StateDump& dump));
   static Control* instance() noexcept;
 
   /// Says hello and waits for the job description. Once, before start().
-  Result<Assignment> receive_job() { return wireup_->receive_job(incoming_); }
-  /// Where the channel is, and what has come behind the job. Between receive_job() and start().
-  Wireup::Watched channel() const noexcept { return wireup_->watched(); }
-  std::string_view unread() const noexcept { return incoming_.unread(); }
-  std::string channel_state() const { return wireup_->state(); }
+  Result<Assignment> receive_job() { return channel_.receive_job(); }
+  /// Between receive_job() and start().
+  const ControlChannel& channel() const noexcept { return channel_; }
   /// Starts the control thread.
   void start();
 
@@ -62,7 +61,7 @@ class Control {
   }
   Addresses await_addresses();
 
-  /// What comes out of this pipe goes to tmpirun as bytes of no rank on `stream`. Before start().
+  /// What comes out of this pipe goes to tmpirun as bytes of no rank on `stream`. Before start(). It stays the caller's.
   void forward(int pipe, int stream);
 
   ssize_t write_output(int rank, int stream, const void* data, std::size_t length);
@@ -127,7 +126,7 @@ class Control {
   [[noreturn]] void finish(std::string_view balance);
 
  private:
-  Control(std::unique_ptr<Wireup> wireup, int wake_fd, StateDump (*state_dump)(),
+  Control(ControlChannel channel, Fd wake, StateDump (*state_dump)(),
           Stacks (*stacks)(const StateDump& dump));
   static void* thread_main(void* self);
   [[noreturn]] void loop();
@@ -153,8 +152,8 @@ class Control {
   [[noreturn]] void leave();
   [[noreturn]] static void abandoned();
 
-  std::unique_ptr<Wireup> wireup_;
-  int wake_fd_;
+  ControlChannel channel_;
+  const Fd wake_;  // an event counter
   StateDump (*state_dump_)();
   Stacks (*stacks_)(const StateDump& dump);
   void (*end_report_)(const SayAtEnd& say) = nullptr;
@@ -171,10 +170,9 @@ class Control {
   bool end_sent_ = false;
   std::atomic<pthread_t> thread_{};  // the control thread; relaxed: 0 until it runs
   std::atomic<bool> finished_{false};
-  FrameReader incoming_;
   std::string sending_;
   std::size_t sent_ = 0;  // bytes of sending_ that are out
-  int out_ = -1;          // wireup_'s, for leave_crashed()
+  int out_ = -1;          // the channel's, for leave_crashed(); -1 if it is sealed, which takes memory
   // The latest look for kHeartbeat, if more of them are to come; and the time since one has come.
   std::optional<std::chrono::steady_clock::time_point> heard_;
   std::chrono::steady_clock::duration silence_{};

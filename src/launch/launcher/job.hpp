@@ -13,7 +13,7 @@
 #include "launch/launcher/job_start.hpp"
 #include "launch/launcher/lost_connection.hpp"
 #include "launch/launcher/node_set.hpp"
-#include "launch/launcher/port_desk.hpp"
+#include "launch/launcher/port_server.hpp"
 #include "launch/launcher/rank_exits.hpp"
 #include "launch/launcher/spawned_worlds.hpp"
 #include "launch/launcher/state_dumps.hpp"
@@ -46,7 +46,7 @@ struct Job {
   JobEnd end{nodes, settings.job.observed() ? kReports : std::chrono::seconds{0}};
   Heartbeat heartbeat{nodes};
   JobStart start{settings, plan, nodes, end, heartbeat};
-  Stdio stdio{nodes, output, end, settings.job.input_rank, plan.starter_output};
+  Stdio stdio{nodes, output, end, settings.job.input_rank, std::move(plan.starter_output)};
   LostConnection lost{nodes, ranks, end};
   StateDumps state_dumps{plan, settings.job.rank_pids, nodes, end, output};
   DeadlockRounds deadlock{nodes};
@@ -58,12 +58,12 @@ struct Job {
                                   [this, caller](const std::string& text) { door.answer(caller, text); });
   }};
   SpawnedWorlds worlds{plan, nodes, ranks};
-  PortDesk ports{plan, nodes, settings.job.apps.front().arguments.front(),
-                 [this](PortDesk::Weight weight, const std::string& text) {
-                   const bool warning = weight == PortDesk::Weight::kWarning;
-                   if (warning ? !settings.job.quiet : settings.job.verbose)
-                     output.message(fmt::format("tmpirun: {}{}\n", warning ? "warning: " : "", text));
-                 }};
+  PortServer ports{plan, nodes, settings.job.apps.front().arguments.front(),
+                   [this](PortServer::Weight weight, const std::string& text) {
+                     const bool warning = weight == PortServer::Weight::kWarning;
+                     if (warning ? !settings.job.quiet : settings.job.verbose)
+                       output.message(fmt::format("tmpirun: {}{}\n", warning ? "warning: " : "", text));
+                   }};
 };
 
 }  // namespace tmpi::launch

@@ -76,7 +76,7 @@ void Launcher::watch(std::vector<pollfd>& requests, bool take_more) const {
     const Sink& sink = job_.output.sink(stream);
     add(sink.pending() > 0 ? sink.fd() : -1, POLLOUT);
   }
-  add(job_.plan.starter, POLLIN);
+  add(job_.plan.starter.get(), POLLIN);
   add(take_more ? job_.stdio.starter_output() : -1, POLLIN);
   job_.nodes.watch(requests, take_more);
   job_.door.watch(requests);
@@ -202,7 +202,7 @@ void Launcher::say_who_is_killed() {
 
 // Without the starter there is nobody to read the output, or to end the job later.
 void Launcher::on_starter_gone() {
-  close(std::exchange(job_.plan.starter, -1));
+  job_.plan.starter.reset();
   if (job_.end.because(JobEnd::Cause::kSignal, 1, "the launcher that has started the job is gone"))
     job_.end.tell_nodes();
 }
@@ -227,7 +227,7 @@ void Launcher::on_ended(Node& node) {
 void Launcher::drain_after_death() {
   // First the descendants: a forked child of a rank holds the channels open as well.
   descendants_.end_all();
-  // The starter ends when its tasks do, they wait for the end of their channels (attached_channel.hpp), and all that
+  // The starter ends when its tasks do, they wait for the end of their channels (control_channel.hpp), and all that
   // came there has been read.
   if (job_.stdio.starter_output() >= 0) {
     for (const auto& node : job_.nodes) node->process().end_channel();

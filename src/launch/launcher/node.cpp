@@ -3,15 +3,11 @@
 #include <errno.h>
 #include <signal.h>
 #include <sys/ioctl.h>
-#include <sys/socket.h>
 #include <unistd.h>
-
-#include "net/secret.hpp"
 
 namespace tmpi::launch {
 namespace {
 
-constexpr std::size_t kReadSize = 256 << 10;
 constexpr std::chrono::seconds kSilence{1};  // a forked child of a rank may hold the channel open
 
 }  // namespace
@@ -21,68 +17,24 @@ Node::Node(int number, const NodePlan& plan, NodeProcess process)
       remote_(plan.remote),
       host_(plan.host),
       process_(std::move(process)),
-      in_step_(!plan.remote || plan.channel >= 0),
-      pipe_open_{process_.output(1) >= 0, process_.output(2) >= 0} {}
-
-void Node::seal(const net::Secret& job, int attached_as) {
-  sealed_ = std::make_unique<net::SealedStream>(job, net::Role::kControl, net::kLauncherNode, attached_as);
+      pipe_open_{process_.output(1) >= 0, process_.output(2) >= 0} {
+  if (plan.remote && !process_.adopted()) process_.control().await_preamble(diagnostics);
 }
 
 void Node::send(FrameType type, std::uint16_t detail, std::string_view payload) {
-  append_frame(out_, type, -1, detail, payload);
-  flush();
+  if (control_open_) process_.control().send(type, -1, detail, payload);
 }
 
 void Node::flush() {
-  while (control_open_ && !out_.empty()) {
-    const ssize_t done = sealed_ != nullptr ? sealed_->send(process_.control(), out_)
-                                            : ::send(process_.control(), out_.data(), out_.size(),
-                                                     MSG_NOSIGNAL | MSG_DONTWAIT);
-    if (done == 0 || (done < 0 && errno == EAGAIN)) return;
-    if (done < 0 && errno == EINTR) continue;
-    if (done < 0) return out_.clear();  // the node process is gone; reading its channel tells so
-    net::wipe_front(out_, static_cast<std::size_t>(done));
-  }
-}
-
-// What comes before it is of the same kind as what the remote shell says on stderr.
-void Node::find_preamble(std::string_view bytes) {
-  diagnostics += bytes;
-  const std::size_t at = diagnostics.find(kPreamble);
-  if (at == std::string::npos) {
-    if (diagnostics.size() > kMostNoise) control_open_ = false;  // see too_noisy()
-    return;
-  }
-  in_step_ = true;
-  const std::string rest = diagnostics.substr(at + sizeof(kPreamble) - 1);
-  diagnostics.resize(at);
-  in_.add(rest);
-}
-
-// Into in_, what comes before the preamble aside; as read().
-ssize_t Node::receive() {
-  if (sealed_ != nullptr) {
-    std::string opened;
-    const ssize_t got = sealed_->receive(process_.control(), opened);
-    garbled_ = got < 0 && errno == EBADMSG;
-    in_.add(opened);
-    return garbled_ ? 1 : got;
-  }
-  char* room = in_.room(kReadSize);
-  const ssize_t got = read(process_.control(), room, kReadSize);
-  if (got <= 0) return got;
-  if (in_step_)
-    in_.filled(static_cast<std::size_t>(got));
-  else
-    find_preamble(std::string(room, static_cast<std::size_t>(got)));
-  return got;
+  if (control_open_) process_.control().flush();
 }
 
 bool Node::fill() {
-  const ssize_t got = receive();
-  if (got > 0) return true;
-  if (got == 0 || (errno != EAGAIN && errno != EINTR)) close_control();
-  return false;
+  Channel& channel = process_.control();
+  const Channel::Received received = channel.receive();
+  if (channel.awaits_preamble() && diagnostics.size() > kMostNoise) control_open_ = false;  // see too_noisy()
+  if (received == Channel::Received::kEnd) close_control();
+  return received == Channel::Received::kSomething;
 }
 
 void Node::close_control() {

@@ -4,7 +4,6 @@
 #include <signal.h>
 
 #include <chrono>
-#include <memory>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -12,9 +11,7 @@
 
 #include "launch/launcher/node_process.hpp"
 #include "launch/plan/job_plan.hpp"
-#include "launch/wire/frames.hpp"
 #include "launch/wire/hello.hpp"
-#include "net/sealed_stream.hpp"
 
 namespace tmpi::launch {
 
@@ -30,24 +27,22 @@ class Node {
   NodeProcess& process() { return process_; }
   const NodeProcess& process() const { return process_; }
 
-  /// All that is said from now on is sealed: of an adopted node process, which has attached itself as `attached_as`.
-  void seal(const net::Secret& job, int attached_as);
-  /// Puts a frame on its way.
+  /// Puts a frame on its way. A node process that is gone shows when its channel is read.
   void send(FrameType type, std::uint16_t detail, std::string_view payload);
   void flush();
-  bool wants_to_send() const { return control_open_ && !out_.empty(); }
+  bool wants_to_send() const { return control_open_ && process_.control().wants_to_send(); }
   bool control_open() const { return control_open_; }
-  int control() const { return control_open_ ? process_.control() : -1; }
+  int control() const { return control_open_ ? process_.control().in() : -1; }
   /// What has started it has printed more than a login does, and nothing of it was tmpi-node's.
-  bool too_noisy() const { return !in_step_ && !control_open_ && diagnostics.size() > kMostNoise; }
+  bool too_noisy() const {
+    return process_.control().awaits_preamble() && !control_open_ && diagnostics.size() > kMostNoise;
+  }
   /// Nothing more is read from there.
   void close_control();
 
   /// One read; false: nothing more for now, or the channel has ended.
   bool fill();
-  FrameReader::Status next(Frame& frame) {
-    return garbled_ ? FrameReader::Status::kGarbage : in_.next(frame);
-  }
+  FrameReader::Status next(Frame& frame) { return process_.control().next(frame); }
 
   /// One read of the child's own stdout or stderr; empty: nothing. See pipe().
   std::string read_pipe(int stream);
@@ -75,19 +70,11 @@ class Node {
   std::string diagnostics;   ///< what the remote shell has printed before the hello
 
  private:
-  void find_preamble(std::string_view bytes);
-  ssize_t receive();
-
   int number_;
   bool remote_;
   std::string host_;
   NodeProcess process_;
-  std::unique_ptr<net::SealedStream> sealed_;  // null: bytes go as they are
-  bool garbled_ = false;                       // what has come does not open
-  FrameReader in_;
-  std::string out_;
   bool control_open_ = true;
-  bool in_step_;  // the preamble has been read, if there is one
   bool pipe_open_[2];
   std::optional<Clock::time_point> ended_;
 };

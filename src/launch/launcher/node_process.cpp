@@ -23,14 +23,14 @@ constexpr int kChildControl = 3;  // descriptor number of the control channel in
 
 /// The child's ends.
 struct Ends {
-  NodeProcess::Channel channel;
+  NodeProcess::Place place;
   int control;
   int out;  // -1 if the channel takes its place
   int err;
 };
 
 /// In the child, between fork and exec: only async-signal-safe calls.
-[[noreturn]] void become_child(char* const* command, const Ends& ends, pid_t parent) {
+[[noreturn]] void exec_child(char* const* command, const Ends& ends, pid_t parent) {
   setpgid(0, 0);
   prctl(PR_SET_PDEATHSIG, parent_death_signal());
   if (getppid() != parent) _exit(1);  // tmpirun died before prctl
@@ -38,7 +38,7 @@ struct Ends {
   sigemptyset(&none);
   sigprocmask(SIG_SETMASK, &none, nullptr);
   signal(SIGPIPE, SIG_DFL);
-  const bool standard = ends.channel == NodeProcess::Channel::kStandard;
+  const bool standard = ends.place == NodeProcess::Place::kStandard;
   // The descriptors may themselves be among 0..3: move everything out of the way first.
   const int control = fcntl(ends.control, F_DUPFD_CLOEXEC, 10);
   const int in = standard ? control : open("/dev/null", O_RDONLY | O_CLOEXEC);
@@ -53,13 +53,16 @@ struct Ends {
 
 }  // namespace
 
-Result<NodeProcess> NodeProcess::start(const std::vector<std::string>& command, Channel channel) {
+Result<NodeProcess> NodeProcess::start(const std::vector<std::string>& command, Place place) {
+  int control[2] = {-1, -1}, out[2] = {-1, -1}, err[2] = {-1, -1};
+  const bool made = socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, control) == 0 &&
+                    pipe2(err, O_CLOEXEC) == 0 && (place == Place::kStandard || pipe2(out, O_CLOEXEC) == 0);
   NodeProcess node;
-  int control[2];
-  int out[2] = {-1, -1};
-  int err[2];
-  if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, control) != 0 || pipe2(err, O_CLOEXEC) != 0 ||
-      (channel == Channel::kDescriptor && pipe2(out, O_CLOEXEC) != 0)) {
+  node.control_ = Channel(Fd(control[0]));
+  node.output_[0].reset(out[0]);
+  node.output_[1].reset(err[0]);
+  const Fd theirs[] = {Fd(control[1]), Fd(out[1]), Fd(err[1])};
+  if (!made) {
     return Failure{fmt::format(
         "cannot create the channels to the node process: {}{}", strerror(errno),
         errno == EMFILE ? "; raise the limit on open files (ulimit -n): a node process needs three" : "")};
@@ -73,15 +76,9 @@ Result<NodeProcess> NodeProcess::start(const std::vector<std::string>& command, 
   if (node.pid_ < 0)
     return Failure{fmt::format("cannot start the node process: {}{}", strerror(errno),
                                errno == EAGAIN ? "; is the limit on processes (ulimit -u) reached?" : "")};
-  if (node.pid_ == 0) become_child(words.data(), {channel, control[1], out[1], err[1]}, parent);
+  if (node.pid_ == 0) exec_child(words.data(), {place, control[1], out[1], err[1]}, parent);
   setpgid(node.pid_, node.pid_);  // both sides, so that the group exists whoever comes first
-  for (const int fd : {control[1], out[1], err[1]}) {
-    if (fd >= 0) close(fd);
-  }
-  node.control_ = control[0];
-  node.output_[0] = out[0];
-  node.output_[1] = err[0];
-  for (const int fd : {node.control_, node.output_[0], node.output_[1]}) {
+  for (const int fd : {control[0], out[0], err[0]}) {
     if (fd >= 0) fcntl(fd, F_SETFL, O_NONBLOCK);
   }
   return node;
@@ -89,8 +86,8 @@ Result<NodeProcess> NodeProcess::start(const std::vector<std::string>& command, 
 
 NodeProcess::NodeProcess(NodeProcess&& other) noexcept
     : pid_(std::exchange(other.pid_, -1)),
-      control_(std::exchange(other.control_, -1)),
-      output_{std::exchange(other.output_[0], -1), std::exchange(other.output_[1], -1)},
+      control_(std::move(other.control_)),
+      output_{std::move(other.output_[0]), std::move(other.output_[1])},
       adopted_(other.adopted_),
       reaped_(other.reaped_),
       status_(other.status_) {}
@@ -100,22 +97,19 @@ NodeProcess::~NodeProcess() {
     signal_group(SIGKILL);
     waitpid(pid_, &status_, 0);
   }
-  for (const int fd : {control_, output_[0], output_[1]}) {
-    if (fd >= 0) close(fd);
-  }
 }
 
-NodeProcess NodeProcess::adopt(int channel) {
+NodeProcess NodeProcess::adopt(Channel channel) {
   NodeProcess node;
   node.adopted_ = true;
-  node.control_ = channel;
-  fcntl(channel, F_SETFD, FD_CLOEXEC);
-  fcntl(channel, F_SETFL, O_NONBLOCK);
+  node.control_ = std::move(channel);
+  fcntl(node.control_.in(), F_SETFD, FD_CLOEXEC);
+  fcntl(node.control_.in(), F_SETFL, O_NONBLOCK);
   return node;
 }
 
 void NodeProcess::end_channel() const {
-  if (adopted_) shutdown(control_, SHUT_RDWR);
+  if (adopted_) shutdown(control_.in(), SHUT_RDWR);
 }
 
 void NodeProcess::signal_group(int signal) const {

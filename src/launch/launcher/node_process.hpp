@@ -10,32 +10,35 @@
 #include <string>
 #include <vector>
 
+#include "base/fd.hpp"
 #include "base/result.hpp"
 #include "launch/system/stuck_exit.hpp"
+#include "launch/wire/channel.hpp"
 
 namespace tmpi::launch {
 
 class NodeProcess {
  public:
-  enum class Channel {
+  enum class Place {
     kDescriptor,  ///< the control channel is descriptor 3 of the child
     kStandard,    ///< it is the child's stdin and stdout; output(1) is -1
   };
   /// A node process that somebody else has started, and that has connected by itself (attachment.hpp). There
   /// is no child process behind it: it lasts as long as its channel, and is killed by the end of it.
-  static NodeProcess adopt(int channel);
+  static NodeProcess adopt(Channel channel);
   bool adopted() const { return adopted_; }
 
   /// Runs `command` (a path and arguments) on this machine. All descriptors of ours are non-blocking and
   /// closed on exec.
-  static Result<NodeProcess> start(const std::vector<std::string>& command, Channel channel);
+  static Result<NodeProcess> start(const std::vector<std::string>& command, Place place);
   NodeProcess(NodeProcess&& other) noexcept;
   NodeProcess& operator=(NodeProcess&&) = delete;
   ~NodeProcess();
 
   pid_t pid() const { return pid_; }
-  int control() const { return control_; }
-  int output(int stream) const { return output_[stream - 1]; }  ///< stream 1 or 2
+  Channel& control() { return control_; }
+  const Channel& control() const { return control_; }
+  int output(int stream) const { return output_[stream - 1].get(); }  ///< stream 1 or 2
 
   /// A signal to the process and everything in its group.
   void signal_group(int signal) const;
@@ -58,8 +61,8 @@ class NodeProcess {
  private:
   NodeProcess() = default;
   pid_t pid_ = -1;
-  int control_ = -1;
-  int output_[2] = {-1, -1};
+  Channel control_;
+  Fd output_[2];
   bool adopted_ = false;
   bool reaped_ = false;
   int status_ = 0;

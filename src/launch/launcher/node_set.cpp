@@ -1,12 +1,10 @@
 #include "launch/launcher/node_set.hpp"
 
 #include <fmt/core.h>
-#include <sys/socket.h>
 
 #include <utility>
 
 #include "launch/system/descriptor_limit.hpp"
-#include "net/sealed_stream.hpp"
 
 namespace tmpi::launch {
 namespace {
@@ -15,23 +13,28 @@ constexpr rlim_t kOwnDescriptors = 64;
 
 }  // namespace
 
+// This process has found the socket open, and owns it from now on.
+Channel NodeSet::attached_channel(const NodePlan& node) const {
+  Channel channel{Fd(node.channel)};
+  channel.seal(plan_.key->secret, net::kLauncherNode, node.attached_as);
+  return channel;
+}
+
 Result<void> NodeSet::start() {
   // A job of hundreds of node processes needs more than the usual soft limit.
   raise_descriptor_limit(static_cast<rlim_t>(planned()) * kPollsPerNode + kOwnDescriptors);
-  std::string end_now;
-  append_frame(end_now, FrameType::kEndNow, -1, 0, {});
-  for (const NodePlan& node : plan_.unneeded)  // they stay open: their hello is never read
-    net::SealedStream(plan_.key->secret, net::Role::kControl, net::kLauncherNode, node.attached_as)
-        .send(node.channel, end_now);
+  for (const NodePlan& node : plan_.unneeded) {
+    unneeded_.push_back(attached_channel(node));
+    unneeded_.back().send(FrameType::kEndNow, -1, 0, {});
+  }
   for (int number = 0; number < planned(); ++number) {
     const NodePlan& plan = plan_.nodes[static_cast<std::size_t>(number)];
     if (plan.channel >= 0) {
-      nodes_.push_back(std::make_unique<Node>(number, plan, NodeProcess::adopt(plan.channel)));
-      nodes_.back()->seal(plan_.key->secret, plan.attached_as);
+      nodes_.push_back(std::make_unique<Node>(number, plan, NodeProcess::adopt(attached_channel(plan))));
       continue;
     }
     Result<NodeProcess> process = NodeProcess::start(
-        plan.command, plan.remote ? NodeProcess::Channel::kStandard : NodeProcess::Channel::kDescriptor);
+        plan.command, plan.remote ? NodeProcess::Place::kStandard : NodeProcess::Place::kDescriptor);
     if (!process) return process.failure();
     nodes_.push_back(std::make_unique<Node>(number, plan, *std::move(process)));
   }

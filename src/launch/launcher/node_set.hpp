@@ -59,8 +59,11 @@ class NodeSet {
   static constexpr int kPollsPerNode = 3;  ///< control channel, stdout, stderr
 
  private:
+  Channel attached_channel(const NodePlan& node) const;
+
   const JobPlan& plan_;
   std::vector<std::unique_ptr<Node>> nodes_;
+  std::vector<Channel> unneeded_;  // stay open: the hello of those node processes is never read
 };
 
 }  // namespace tmpi::launch

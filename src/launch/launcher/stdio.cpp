@@ -38,10 +38,10 @@ void Stdio::on_pipe(Node& node, int stream) {
 
 void Stdio::on_starter_output() {
   std::string buffer(kReadSize, '\0');
-  const ssize_t got = read(starter_output_, buffer.data(), buffer.size());
+  const ssize_t got = read(starter_output_.get(), buffer.data(), buffer.size());
   if (got < 0 && (errno == EAGAIN || errno == EINTR)) return;
   if (got > 0) return write(-1, 1, std::string_view(buffer).substr(0, static_cast<std::size_t>(got)));
-  close(std::exchange(starter_output_, -1));
+  starter_output_.reset();
 }
 
 void Stdio::want_input(int rank) {

@@ -3,7 +3,9 @@
 #pragma once
 
 #include <string_view>
+#include <utility>
 
+#include "base/fd.hpp"
 #include "launch/launcher/job_end.hpp"
 #include "launch/launcher/node_set.hpp"
 #include "launch/report/output.hpp"
@@ -12,10 +14,14 @@ namespace tmpi::launch {
 
 class Stdio {
  public:
-  /// `reader`: the rank whose stdin is tmpirun's, or kInputToAll. `starter_output`: what comes out of this descriptor is
-  /// output of no rank, -1: there is none.
-  Stdio(const NodeSet& nodes, Output& output, JobEnd& end, int reader, int starter_output)
-      : nodes_(nodes), output_(output), end_(end), reader_(reader), starter_output_(starter_output) {}
+  /// `reader`: the rank whose stdin is tmpirun's, or kInputToAll. `starter_output`: what comes out of this descriptor, if
+  /// there is one, is output of no rank.
+  Stdio(const NodeSet& nodes, Output& output, JobEnd& end, int reader, Fd starter_output)
+      : nodes_(nodes),
+        output_(output),
+        end_(end),
+        reader_(reader),
+        starter_output_(std::move(starter_output)) {}
 
   /// Bytes of a rank, or of node process N itself (rank -1 - N).
   void write(int rank, int stream, std::string_view bytes);
@@ -23,7 +29,7 @@ class Stdio {
   void on_pipe(Node& node, int stream);
   /// So is the pipe behind the stdout of what has started the node processes.
   void on_starter_output();
-  int starter_output() const { return starter_output_; }
+  int starter_output() const { return starter_output_.get(); }
 
   /// A rank waits for input; stdin is readable.
   void want_input(int rank);
@@ -41,7 +47,7 @@ class Stdio {
   Output& output_;
   JobEnd& end_;
   int reader_;
-  int starter_output_;
+  Fd starter_output_;
   bool input_wanted_ = false;
 };
 

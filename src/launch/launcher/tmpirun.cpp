@@ -14,6 +14,7 @@
 #include <string>
 #include <vector>
 
+#include "base/fd.hpp"
 #include "launch/attach/attachment.hpp"
 #include "launch/attach/slurm_allocation.hpp"
 #include "launch/launcher/explore.hpp"
@@ -21,7 +22,7 @@
 #include "launch/launcher/record_and_replay.hpp"
 #include "launch/launcher/terminal_text.hpp"
 #include "launch/neighbours/job_door.hpp"
-#include "launch/options/habits.hpp"
+#include "launch/options/compatibility.hpp"
 #include "launch/options/options.hpp"
 #include "launch/plan/program_prefix.hpp"
 #include "launch/spec/stack_limit.hpp"
@@ -71,9 +72,11 @@ int open_signals() {
 
 /// Whoever starts us with a closed stdin must not find one of our channels in its place.
 void occupy_standard_descriptors() {
-  int fd = open("/dev/null", O_RDWR);
-  while (fd >= 0 && fd <= STDERR_FILENO) fd = open("/dev/null", O_RDWR);
-  if (fd >= 0) close(fd);
+  Fd fd(open("/dev/null", O_RDWR));
+  while (fd && fd.get() <= STDERR_FILENO) {
+    fd.release();  // it stays
+    fd.reset(open("/dev/null", O_RDWR));
+  }
 }
 
 int print_and_exit(const std::string& text) {
@@ -129,7 +132,7 @@ int show_stacks(int asked) {
 }
 
 /// Gathers node processes that Slurm starts, and then becomes tmpirun again.
-int become_slurm(char** argv) {
+int exec_slurm(char** argv) {
   const Result<std::string> executable = find_companion("tmpi-slurm");
   if (!executable) return complain(executable.message(), kExitNotFound);
   execv(executable->c_str(), argv);
@@ -218,7 +221,7 @@ int main(int argc, char** argv) {  // NOLINT(bugprone-exception-escape)
             fmt::join(settings->wrapper, " "), fmt::join(settings->wrapper, " ")),
         kExitUsage);
   }
-  if (by_slurm) return become_slurm(argv);
+  if (by_slurm) return exec_slurm(argv);
   return run_job(*settings, *attachment);
 }
 

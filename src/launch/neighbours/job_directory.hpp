@@ -10,6 +10,7 @@
 #include <utility>
 #include <vector>
 
+#include "base/fd.hpp"
 #include "base/result.hpp"
 
 namespace tmpi::launch {
@@ -25,16 +26,14 @@ class JobDirectory {
 
   /// "/run/user/1000/tmpi": $XDG_RUNTIME_DIR/tmpi, or tmpi-UID in $TMPDIR or /tmp.
   static std::string path();
-  /// That directory, made if there is none; the caller closes it. Failure: it cannot be had, or is not the user's alone.
-  static Result<int> open_own_directory();
+  /// That directory, made if there is none. Failure: it cannot be had, or is not the user's alone.
+  static Result<Fd> open_own_directory();
 
   /// Others may find this job from now on. Removes what dead jobs have left. Failure: the directory cannot be had, or is
   /// not the user's alone. Again: nothing happens.
   Result<void> announce();
-  /// Where others call, listening; -1: not announced.
-  int listener() const noexcept { return listener_; }
-  /// The next who calls, a socket of a process of the same user; -1: nobody any more.
-  int accept_caller() const noexcept;
+  /// Where others call (own_socket.hpp); none: not announced.
+  const Fd& listener() const noexcept { return listener_; }
 
   /// What others may look up from now on: names, and what they stand for.
   Result<void> publish(const std::vector<std::pair<std::string, std::string>>& names);
@@ -42,20 +41,17 @@ class JobDirectory {
   /// What the name stands for in another job. Failure: none has published it, or several have.
   Result<std::string> look_up(std::string_view name);
   /// A connection with the tmpirun of that job. Failure: it is not there.
-  Result<int> call(std::uint64_t job);
+  Result<Fd> call(std::uint64_t job);
 
  private:
   Result<void> enter();
   bool alive(const std::string& job) const;
   std::vector<std::string> others() const;
   std::string file(const char* kind) const;
-  std::string socket_path(const std::string& job) const;
 
   const std::uint64_t job_;
   const std::string network_, name_;
-  int directory_ = -1;
-  int lock_ = -1;
-  int listener_ = -1;
+  Fd directory_, lock_, listener_;
   bool published_ = false;
 };
 

@@ -10,10 +10,12 @@
 #include <list>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
+#include "base/fd.hpp"
 #include "base/result.hpp"
-#include "launch/wire/frames.hpp"
+#include "launch/wire/channel.hpp"
 
 namespace tmpi::launch {
 
@@ -33,25 +35,20 @@ class JobDoor {
 
   /// What poll() is to look at, and what has come of it, in the same order.
   void watch(std::vector<pollfd>& requests) const;
-  std::size_t watched() const noexcept { return (listener_ >= 0 ? 1 : 0) + callers_.size(); }
+  std::size_t watched() const noexcept { return (listener_ ? 1 : 0) + callers_.size(); }
   void serve(const pollfd* requests);
 
  private:
   struct Caller {
     int number;
-    int fd;
-    FrameReader in;
-    std::string out;
+    Channel channel;
     bool gone = false;
   };
 
-  void take_callers();
   void receive(Caller& caller);
-  static void flush(Caller& caller);
 
   const Question question_;
-  int directory_ = -1;
-  int listener_ = -1;
+  Fd directory_, listener_;
   int last_number_ = 0;
   std::list<Caller> callers_;
 };
@@ -64,9 +61,6 @@ class AskedJob {
  public:
   /// `job`: tmpirun's process id, 0: the only one. Failure: there is no such job, or there are several.
   static Result<AskedJob> find(int job);
-  AskedJob(AskedJob&& other) noexcept;
-  AskedJob& operator=(AskedJob&&) = delete;
-  ~AskedJob();
 
   int job() const noexcept { return job_; }
   /// Failure: the job has ended, or does not answer for `seconds`; without a sentence: `given_up`, which is asked now and
@@ -74,10 +68,9 @@ class AskedJob {
   Result<std::string> ask(FrameType question, int seconds, bool (*given_up)() = nullptr);
 
  private:
-  AskedJob(int job, int fd) : job_(job), fd_(fd) {}
+  AskedJob(int job, Channel channel) : job_(job), channel_(std::move(channel)) {}
   int job_;
-  int fd_;
-  FrameReader in_;
+  Channel channel_;
 };
 
 }  // namespace tmpi::launch

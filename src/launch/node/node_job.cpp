@@ -18,9 +18,9 @@
 
 #include "base/numa.hpp"
 #include "launch/control/control.hpp"
+#include "launch/node/connected_jobs.hpp"
 #include "launch/node/deadlock_watch.hpp"
 #include "launch/node/held_cores.hpp"
-#include "launch/node/job_ways.hpp"
 #include "launch/node/node_network.hpp"
 #include "launch/node/openmp_variables.hpp"
 #include "launch/node/rank_callbacks.hpp"
@@ -314,7 +314,7 @@ void NodeJob::prepare_spawning() {
       },
       shared_variables(app), wdir_);
   starter_->set_prepare(&end_quiescence);
-  prepare_job_ways(node_);
+  prepare_connected_jobs(node_);
   Control::instance()->set_port_handler(
       [](const Frame& frame) { the_node_job->port_calls_.on_frame(frame); });
   Control::instance()->set_world_handler([](const Frame& frame) {

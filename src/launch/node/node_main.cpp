@@ -12,7 +12,6 @@
 #include <utility>
 
 #include "base/process_barrier.hpp"
-#include "launch/control/attached_channel.hpp"
 #include "launch/control/control.hpp"
 #include "launch/control/control_channel.hpp"
 #include "launch/node/crash_report.hpp"
@@ -74,12 +73,12 @@ const AppSpec& first_program(const Assignment& assignment) {
 [[noreturn]] void run_job(Beginning beginning) {
   enable_process_barrier();  // for the scheduler; here, there is one thread
   name_message_queue_library();
-  Control& control = Control::create(std::move(beginning.wireup), &state_dump, &rank_stacks);
+  Control& control = Control::create(std::move(beginning.channel), &state_dump, &rank_stacks);
   control.set_end_report(&end_report);
   control.set_figures(&node_figures);
-  if (beginning.output >= 0) control.forward(beginning.output, 1);
+  if (beginning.output) control.forward(beginning.output.get(), 1);
   Result<Assignment> assignment = control.receive_job();
-  if (assignment) start_again_if_needed(control, *assignment, beginning);
+  if (assignment && !beginning.again) start_again_if_needed(control, *assignment, beginning.output.get());
   if (assignment) show_as(first_program(*assignment).arguments);
   if (assignment && assignment->node.nodes() > 1) net::prepare_process(assignment->job.net);
   control.start();
@@ -146,24 +145,21 @@ int run(int argc, char** argv) {
   // them.
   static const std::ios_base::Init streams;
   if (again) run_job(*std::move(again));
-  Beginning beginning;
   if (remote) {
-    beginning.wireup = take_standard_streams(beginning.output);
-    run_job(std::move(beginning));
+    Fd output;
+    ControlChannel channel = take_standard_streams(output);
+    run_job({std::move(channel), std::move(output)});
   }
-  const int channel = std::atoi(argv[2]);
+  Fd socket(std::atoi(argv[2]));
   if (attached) {
-    const Result<net::JobKey> key = take_key(std::atoi(argv[3]));
+    const Result<net::JobKey> key = take_key(Fd(std::atoi(argv[3])));
     if (!key) {
       fmt::print(stderr, "tmpi-node: {}\n", key.message());
       return kExitUsage;
     }
-    beginning.attached = true;
-    beginning.wireup = std::make_unique<AttachedChannel>(channel, *key, std::atoi(argv[4]));
-    run_job(std::move(beginning));
+    run_job({ControlChannel(std::move(socket), *key, std::atoi(argv[4])), {}});
   }
-  beginning.wireup = std::make_unique<ControlChannel>(channel, channel, false);
-  run_job(std::move(beginning));
+  run_job({ControlChannel(Channel(std::move(socket))), {}});
 }
 
 }  // namespace

@@ -1,7 +1,7 @@
 #include "launch/node/node_network.hpp"
 
 #include "launch/control/control.hpp"
-#include "launch/node/job_ways.hpp"
+#include "launch/node/connected_jobs.hpp"
 #include "launch/system/no_memory.hpp"
 #include "launch/system/safe_text.hpp"
 #include "mpi/remote/remote.hpp"
@@ -25,7 +25,7 @@ mpi::remote::Settings settings_of(const JobSpec& job) {
 
 // The launcher knows best whether that is the cause or only a consequence, and ends the job.
 void report_loss(int node, const std::string& why) noexcept {
-  if (node >= mpi::placement().nodes()) return report_lost_way(node, why);
+  if (node >= mpi::placement().nodes()) return report_lost_job(node, why);
   try {
     Control::instance()->send(FrameType::kLost, node, 0, why);
   } catch (const std::exception&) {

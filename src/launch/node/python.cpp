@@ -15,7 +15,9 @@
 #include <filesystem>
 #include <string_view>
 
+#include "base/fd.hpp"
 #include "base/path.hpp"
+#include "launch/system/child_end.hpp"
 #include "launch/system/variables.hpp"
 #include "privatize/library_search.hpp"
 
@@ -33,22 +35,6 @@ constexpr const char* kQuestion =
     "import sys; sys.stdout.write('\\n'.join(['', sys.executable, sys.base_exec_prefix, '%d %d' % "
     "sys.version_info[:2], sys.abiflags, '']))";
 constexpr std::size_t kAnswers = 4;
-
-class Descriptor {
- public:
-  explicit Descriptor(int fd) : fd_(fd) {}
-  ~Descriptor() { close(); }
-  Descriptor(const Descriptor&) = delete;
-  Descriptor& operator=(const Descriptor&) = delete;
-  int get() const { return fd_; }
-  void close() {
-    if (fd_ >= 0) ::close(fd_);
-    fd_ = -1;
-  }
-
- private:
-  int fd_;
-};
 
 /// Starts it with stdin empty, stdout at `output` and no signal blocked; 0 or an errno.
 int start(pid_t& child, const std::string& path, const std::vector<std::string>& words,
@@ -91,11 +77,6 @@ bool read_all(int fd, std::string& text) {
   }
 }
 
-std::string how_it_ended(int status) {
-  if (WIFSIGNALED(status)) return fmt::format("died of signal {}", WTERMSIG(status));
-  return fmt::format("ended with code {}", WEXITSTATUS(status));
-}
-
 /// The last lines, in order: whatever is in front of the interpreter may have printed something, too.
 std::vector<std::string> last_lines(std::string_view text, std::size_t count) {
   std::vector<std::string> lines;
@@ -133,12 +114,13 @@ Result<PythonFacts> ask_python(const std::string& path, const std::string& name,
   };
   int ends[2];
   if (pipe2(ends, O_CLOEXEC) != 0) return fail(fmt::format("there is no pipe for it: {}", strerror(errno)));
-  Descriptor ours(ends[0]), theirs(ends[1]);
+  const Fd ours(ends[0]);
+  Fd theirs(ends[1]);
   pid_t child = 0;
   if (const int error = start(child, path, {name, "-S", "-c", kQuestion}, variables, theirs.get());
       error != 0)
     return fail(fmt::format("could not be started: {}", strerror(error)));
-  theirs.close();
+  theirs.reset();
   std::string text;
   const bool ended = read_all(ours.get(), text);
   if (!ended) kill(child, SIGKILL);

@@ -9,8 +9,6 @@
 #include <cerrno>
 #include <cstdlib>
 
-#include "launch/control/control_channel.hpp"
-
 namespace tmpi::launch {
 namespace {
 
@@ -26,9 +24,9 @@ bool stays(std::string_view name) {
 
 }  // namespace
 
-std::unique_ptr<Wireup> take_standard_streams(int& output) {
-  const int in = fcntl(STDIN_FILENO, F_DUPFD_CLOEXEC, 10);
-  const int out = fcntl(STDOUT_FILENO, F_DUPFD_CLOEXEC, 10);
+ControlChannel take_standard_streams(Fd& output) {
+  Fd in(fcntl(STDIN_FILENO, F_DUPFD_CLOEXEC, 10));
+  Fd out(fcntl(STDOUT_FILENO, F_DUPFD_CLOEXEC, 10));
   int pipes[2] = {-1, -1};
   const int null = open("/dev/null", O_RDONLY | O_CLOEXEC);
   if (pipe2(pipes, O_CLOEXEC) != 0) pipes[0] = -1;
@@ -37,8 +35,8 @@ std::unique_ptr<Wireup> take_standard_streams(int& output) {
   for (const int fd : {null, pipes[1]}) {
     if (fd > STDERR_FILENO) close(fd);
   }
-  output = pipes[0];
-  return std::make_unique<ControlChannel>(in, out, true);
+  output.reset(pipes[0]);
+  return ControlChannel(Channel(std::move(in), std::move(out)), true);
 }
 
 Result<void> enter_surroundings(const NodeSpec& node, const JobSpec& job) {

@@ -2,9 +2,8 @@
 // are not there by inheritance.
 #pragma once
 
-#include <memory>
-
-#include "launch/control/wireup.hpp"
+#include "base/fd.hpp"
+#include "launch/control/control_channel.hpp"
 #include "launch/spec/node_spec.hpp"
 #include "launch/system/program_path.hpp"
 
@@ -12,9 +11,9 @@ namespace tmpi::launch {
 
 class Control;
 
-/// The wire-up over this process's stdin and stdout, which a remote shell connects to tmpirun. They are
+/// The way to tmpirun over this process's stdin and stdout, which a remote shell connects to tmpirun. They are
 /// replaced: nobody else may write there. `output` becomes the reading end of a pipe behind the new stdout.
-std::unique_ptr<Wireup> take_standard_streams(int& output);
+ControlChannel take_standard_streams(Fd& output);
 
 /// Takes over tmpirun's environment and directory. Nothing else runs yet. Failure: the directory is missing.
 Result<void> enter_surroundings(const NodeSpec& node, const JobSpec& job);

@@ -13,9 +13,8 @@
 #include <utility>
 #include <vector>
 
-#include "launch/control/attached_channel.hpp"
+#include "base/fd.hpp"
 #include "launch/control/control.hpp"
-#include "launch/control/control_channel.hpp"
 #include "launch/node/library_report.hpp"
 #include "launch/node/remote_start.hpp"
 #include "launch/wire/frames.hpp"
@@ -63,33 +62,30 @@ void set_sanitizer_options(const JobSpec& job) {
   }
 }
 
-/// A memory file that the next program finds open; -1: the system gives none.
-int keep(std::string bytes) {
-  const int fd = memfd_create("tmpi-job", 0);
+/// A memory file that the next program finds open; none: the system gives none.
+Fd keep(std::string bytes) {
+  Fd fd(memfd_create("tmpi-job", 0));
   std::string_view rest = bytes;
-  while (fd >= 0 && !rest.empty()) {
-    const ssize_t done = write(fd, rest.data(), rest.size());
+  while (fd && !rest.empty()) {
+    const ssize_t done = write(fd.get(), rest.data(), rest.size());
     if (done <= 0) break;
     rest.remove_prefix(static_cast<std::size_t>(done));
   }
   const bool whole = rest.empty();
   net::wipe(bytes);
-  if (whole || fd < 0) return fd;
-  close(fd);
-  return -1;
+  return whole ? std::move(fd) : Fd();
 }
 
-std::string take(int fd) {
-  const off_t size = lseek(fd, 0, SEEK_END);
+std::string take(Fd fd) {
+  const off_t size = lseek(fd.get(), 0, SEEK_END);
   std::string bytes(static_cast<std::size_t>(std::max<off_t>(size, 0)), '\0');
   std::size_t got = 0;
   while (got < bytes.size()) {
-    const ssize_t more = pread(fd, bytes.data() + got, bytes.size() - got, static_cast<off_t>(got));
+    const ssize_t more = pread(fd.get(), bytes.data() + got, bytes.size() - got, static_cast<off_t>(got));
     if (more <= 0) break;
     got += static_cast<std::size_t>(more);
   }
   bytes.resize(got);
-  close(fd);
   return bytes;
 }
 
@@ -118,8 +114,7 @@ void set_close_on_exec(const std::array<int, 4>& descriptors, bool close) {
 
 }  // namespace
 
-void start_again_if_needed(const Control& control, const Assignment& received, const Beginning& beginning) {
-  if (beginning.again) return;
+void start_again_if_needed(const Control& control, const Assignment& received, int output) {
   Assignment assignment = received;
   if (assignment.node.remote) {  // what is wrong there is said later
     static_cast<void>(enter_surroundings(assignment.node, assignment.job));
@@ -127,26 +122,25 @@ void start_again_if_needed(const Control& control, const Assignment& received, c
   }
   const std::vector<std::string> missing = missing_libraries(assignment);
   if (missing.empty()) return;
-  const Wireup::Watched channel = control.channel();
-  const int frames = keep(handed_on(control.channel_state(), received, control.unread()));
-  if (frames < 0) return;
+  const Channel& channel = control.channel().channel();
+  const Fd frames = keep(handed_on(channel.seal_state(), received, channel.unread()));
+  if (!frames) return;
   const std::string before = preload_value();
   std::string preload;
   for (const std::string& path : missing) preload += path + ":";
-  const std::string in = std::to_string(channel.in), out = std::to_string(channel.out);
-  const std::string output = std::to_string(beginning.output), kept = std::to_string(frames);
+  const std::string in = std::to_string(channel.in()), out = std::to_string(channel.out());
+  const std::string pipe = std::to_string(output), kept = std::to_string(frames.get());
   const std::array<const char*, kArguments + 1> words{
-      "tmpi-node",  kAgain,         beginning.attached ? kAttached : "own",
-      in.c_str(),   out.c_str(),    output.c_str(),
+      "tmpi-node",  kAgain,         channel.sealed() ? kAttached : "own",
+      in.c_str(),   out.c_str(),    pipe.c_str(),
       kept.c_str(), before.c_str(), nullptr};
   set_sanitizer_options(received.job);
   setenv("LD_PRELOAD", (preload + before).c_str(), 1);
-  const std::array<int, 4> descriptors{channel.in, channel.out, beginning.output, frames};
+  const std::array<int, 4> descriptors{channel.in(), channel.out(), output, frames.get()};
   set_close_on_exec(descriptors, false);
   execv("/proc/self/exe", const_cast<char* const*>(words.data()));
   // Refused: the loader will say what is missing.
   set_close_on_exec(descriptors, true);
-  close(frames);
   before.empty() ? unsetenv("LD_PRELOAD") : setenv("LD_PRELOAD", before.c_str(), 1);
 }
 
@@ -155,23 +149,19 @@ std::optional<Beginning> begin_again(std::span<char* const> arguments) {
   const auto number = [&](std::size_t i) { return std::atoi(arguments[i]); };
   const char* const before = arguments[7];
   *before == '\0' ? unsetenv("LD_PRELOAD") : setenv("LD_PRELOAD", before, 1);
-  Beginning beginning;
-  beginning.again = true;
-  beginning.attached = std::strcmp(arguments[2], kAttached) == 0;
-  beginning.output = number(5);
-  if (beginning.output >= 0) fcntl(beginning.output, F_SETFD, FD_CLOEXEC);
-  std::string kept = take(number(6));
+  Fd output(number(5));
+  if (output) fcntl(output.get(), F_SETFD, FD_CLOEXEC);
+  std::string kept = take(Fd(number(6)));
   std::string_view rest = kept;
   std::uint64_t length = 0;
   if (!read_record(rest, length)) return {};
   const std::string_view state = rest.substr(0, length);
   std::string received(rest.substr(state.size()));
-  if (beginning.attached)
-    beginning.wireup = std::make_unique<AttachedChannel>(number(3), std::move(received), state);
-  else
-    beginning.wireup = std::make_unique<ControlChannel>(number(3), number(4), std::move(received));
+  const int in = number(3), out = number(4);
+  Channel channel(Fd(in), Fd(out == in ? -1 : out));
+  if (std::strcmp(arguments[2], kAttached) == 0) channel.seal_again(state);
   net::wipe(kept);
-  return beginning;
+  return Beginning{ControlChannel(std::move(channel), std::move(received)), std::move(output), true};
 }
 
 }  // namespace tmpi::launch

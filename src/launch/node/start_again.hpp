@@ -3,11 +3,11 @@
 // and goes on where it was: the control channel stays open, and what has come through it is handed on in a memory file.
 #pragma once
 
-#include <memory>
 #include <optional>
 #include <span>
 
-#include "launch/control/wireup.hpp"
+#include "base/fd.hpp"
+#include "launch/control/control_channel.hpp"
 
 namespace tmpi::launch {
 
@@ -15,15 +15,14 @@ class Control;
 
 /// How a node process begins.
 struct Beginning {
-  std::unique_ptr<Wireup> wireup;
-  int output = -1;        ///< a pipe whose bytes go to tmpirun's stdout, -1: none
-  bool attached = false;  ///< started by others than tmpirun
-  bool again = false;     ///< by itself
+  ControlChannel channel;
+  Fd output;           ///< a pipe whose bytes go to tmpirun's stdout, if there is one
+  bool again = false;  ///< by itself
 };
 
 /// Starts again if a program of the job needs it; returns if none does, or if the system refuses. Between
-/// Control::receive_job() and start(), while the process has one thread.
-void start_again_if_needed(const Control& control, const Assignment& assignment, const Beginning& beginning);
+/// Control::receive_job() and start(), while the process has one thread. `output`: Beginning::output.
+void start_again_if_needed(const Control& control, const Assignment& assignment, int output);
 
 /// The beginning that the arguments of a process that was started again describe; none: another was meant. Takes what
 /// was added to LD_PRELOAD out of it: it is not for ranks and their children.

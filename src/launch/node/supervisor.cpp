@@ -14,7 +14,7 @@
 
 #include <optional>
 
-#include "launch/control/attached_channel.hpp"
+#include "launch/control/control_channel.hpp"
 #include "launch/system/descendants.hpp"
 #include "launch/system/parent_death.hpp"
 #include "launch/system/stuck_exit.hpp"
@@ -65,7 +65,7 @@ void start_supervised(int channel) {
   const int status = wait_for(child);
   kill(-child, SIGKILL);
   descendants.end_all();
-  if (channel >= 0 && status != 0 && AttachedChannel::await_end(channel, kPatience)) _exit(0);
+  if (channel >= 0 && status != 0 && ControlChannel::await_end(channel, kPatience)) _exit(0);
   _exit(WIFSIGNALED(status) ? 128 + WTERMSIG(status) : WEXITSTATUS(status));
 }
 

@@ -6,7 +6,7 @@
 #include <utility>
 
 #include "launch/options/app_file.hpp"
-#include "launch/options/habits.hpp"
+#include "launch/options/compatibility.hpp"
 #include "launch/options/options.hpp"
 #include "launch/options/suggest.hpp"
 #include "launch/system/variables.hpp"
@@ -26,7 +26,7 @@ std::vector<std::string> spellings(const Option& option) {
 }
 
 const Option* find_option(std::string_view word) {
-  for (const std::span<const Option> table : {option_table(), habit_table()}) {
+  for (const std::span<const Option> table : {option_table(), compatibility_table()}) {
     for (const Option& option : table) {
       if (has_spelling(option, word)) return &option;
     }

@@ -8,7 +8,7 @@
 #include <filesystem>
 
 #include "launch/options/choices.hpp"
-#include "launch/options/habits.hpp"
+#include "launch/options/compatibility.hpp"
 #include "launch/options/options.hpp"
 #include "launch/system/words.hpp"
 #include "mpi/base/placement.hpp"

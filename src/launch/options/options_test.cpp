@@ -5,7 +5,7 @@
 
 #include <cstdlib>
 
-#include "launch/options/habits.hpp"
+#include "launch/options/compatibility.hpp"
 #include "launch/options/suggest.hpp"
 #include "mpi/remote/rendezvous.hpp"
 #include "net/transports.hpp"
@@ -360,7 +360,7 @@ TEST_CASE("an unknown option is answered by meaning, then by spelling") {
 
 TEST_CASE("no option has two rows") {
   std::map<std::string, int> seen;
-  for (const std::span<const Option> table : {option_table(), habit_table()}) {
+  for (const std::span<const Option> table : {option_table(), compatibility_table()}) {
     for (const Option& option : table) {
       std::string names = std::string(option.name) + " " + std::string(option.aliases);
       for (std::size_t at = 0; at < names.size();) {

@@ -7,6 +7,8 @@
 
 #include <cerrno>
 
+#include "base/fd.hpp"
+
 namespace tmpi::launch {
 namespace {
 
@@ -15,20 +17,18 @@ constexpr std::size_t kLargestFile = 16u << 20;  // 65,536 hosts with long names
 }  // namespace
 
 Result<std::string> read_text_file(const std::string& path, std::string_view what) {
-  const int fd = open(path.c_str(), O_RDONLY | O_CLOEXEC);
-  if (fd < 0) return Failure{fmt::format("cannot read the file: {}", strerror(errno))};
+  const Fd fd(open(path.c_str(), O_RDONLY | O_CLOEXEC));
+  if (!fd) return Failure{fmt::format("cannot read the file: {}", strerror(errno))};
   std::string text;
   ssize_t got = 0;
   do {
     char buffer[16 << 10];
-    got = read(fd, buffer, sizeof(buffer));  // "Is a directory" is told here
+    got = read(fd.get(), buffer, sizeof(buffer));  // "Is a directory" is told here
     if (got > 0) text.append(buffer, static_cast<std::size_t>(got));
   } while ((got > 0 && text.size() <= kLargestFile) || (got < 0 && errno == EINTR));
-  const int error = errno;
-  close(fd);
   if (got < 0)
     return Failure{
-        fmt::format("cannot read the file{}: {}", text.empty() ? "" : " to its end", strerror(error))};
+        fmt::format("cannot read the file{}: {}", text.empty() ? "" : " to its end", strerror(errno))};
   if (text.size() > kLargestFile)
     return Failure{fmt::format("it is larger than {} MiB: it is no file of {}", kLargestFile >> 20, what)};
   return text;

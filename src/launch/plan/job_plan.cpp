@@ -65,7 +65,7 @@ Result<JobPlan> plan_job(const Settings& settings, const std::string& executable
   JobPlan plan;
   plan.executable = executable;
   plan.key = attachment.key;
-  plan.starter_output = attachment.output;
+  plan.starter_output.reset(attachment.output);
   plan.node_of = settings.placed_on;
   if (plan.node_of.empty()) plan.node_of = map_ranks(settings.job.total_ranks(), slots, settings.map_by);
   plan.first_ranks = settings.job.total_ranks();

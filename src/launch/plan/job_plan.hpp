@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "base/fd.hpp"
 #include "base/result.hpp"
 #include "launch/attach/attachment.hpp"
 #include "launch/options/options.hpp"
@@ -31,8 +32,8 @@ struct JobPlan {
   int universe = 0;                ///< ranks that there are slots for; 0: nobody has said how many
   std::string executable;          ///< the path of tmpi-node here
   std::vector<NodePlan> unneeded;  ///< node processes that others have started and that get no rank
-  int starter = -1;                ///< readable: the launcher that has started tmpirun itself is gone
-  int starter_output = -1;         ///< what has started the node processes writes its stdout into this pipe
+  Fd starter;                      ///< readable: the launcher that has started tmpirun itself is gone
+  Fd starter_output;               ///< what has started the node processes writes its stdout into this pipe
   std::uint64_t ports = number_of_job();
   /// Of a job whose node processes others have started, and which have the key already.
   std::optional<net::JobKey> key;

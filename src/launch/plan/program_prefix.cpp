@@ -12,6 +12,7 @@
 #include <cstring>
 #include <utility>
 
+#include "base/fd.hpp"
 #include "launch/system/program_path.hpp"
 #include "launch/system/script.hpp"
 #include "launch/system/valgrind.hpp"
@@ -45,13 +46,12 @@ const Prefix* prefix_of(std::string_view word) {
 bool is_of_tmpi(const std::string& path) {
   static constexpr char kNote[] = "\5\0\0\0\20\0\0\0\1\0\0\0tmpi";
   static constexpr std::string_view kLibrary = "libmpi_abi";
-  const int fd = open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+  const Fd fd(open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK));
   struct stat status {};
-  if (fd < 0) return false;
-  const bool file = fstat(fd, &status) == 0 && S_ISREG(status.st_mode) && status.st_size > 0;
+  if (!fd) return false;
+  const bool file = fstat(fd.get(), &status) == 0 && S_ISREG(status.st_mode) && status.st_size > 0;
   const auto size = static_cast<std::size_t>(status.st_size);
-  void* bytes = file ? mmap(nullptr, size, PROT_READ, MAP_PRIVATE, fd, 0) : MAP_FAILED;
-  close(fd);
+  void* bytes = file ? mmap(nullptr, size, PROT_READ, MAP_PRIVATE, fd.get(), 0) : MAP_FAILED;
   if (bytes == MAP_FAILED) return false;
   const bool found = memmem(bytes, size, kNote, sizeof(kNote)) != nullptr ||
                      memmem(bytes, size, kLibrary.data(), kLibrary.size()) != nullptr;

@@ -9,6 +9,7 @@
 
 #include <algorithm>
 #include <filesystem>
+#include <utility>
 
 #include "launch/system/descriptor_limit.hpp"
 
@@ -30,15 +31,10 @@ OutputFiles::OutputFiles(std::string directory) : directory_(std::move(directory
   most_open_ = static_cast<std::size_t>(std::max<rlim_t>(limit.rlim_cur, 80)) - 64;
 }
 
-OutputFiles::~OutputFiles() {
-  for (const auto& [key, fd] : open_) close(fd);
-}
-
 Result<int> OutputFiles::open_file(int rank, int stream) {
   const std::int64_t key = std::int64_t{rank} * 2 + stream - 1;
-  if (const auto found = open_.find(key); found != open_.end()) return found->second;
+  if (const auto found = open_.find(key); found != open_.end()) return found->second.get();
   if (open_.size() >= most_open_) {
-    close(open_[order_.front()]);
     open_.erase(order_.front());
     order_.pop_front();
   }
@@ -49,13 +45,11 @@ Result<int> OutputFiles::open_file(int rank, int stream) {
   std::error_code error;
   std::filesystem::create_directories(folder, error);
   const std::string path = folder + (stream == 1 ? "/stdout" : "/stderr");
-  const int fd =
-      open(path.c_str(), O_WRONLY | O_CREAT | O_CLOEXEC | O_APPEND | (created_[key] ? 0 : O_TRUNC), 0666);
-  if (fd < 0) return Failure{fmt::format("--output-filename: cannot open {}: {}", path, strerror(errno))};
+  Fd fd(open(path.c_str(), O_WRONLY | O_CREAT | O_CLOEXEC | O_APPEND | (created_[key] ? 0 : O_TRUNC), 0666));
+  if (!fd) return Failure{fmt::format("--output-filename: cannot open {}: {}", path, strerror(errno))};
   created_[key] = true;
-  open_[key] = fd;
   order_.push_back(key);
-  return fd;
+  return (open_[key] = std::move(fd)).get();
 }
 
 Result<void> OutputFiles::write(int rank, int stream, std::string_view bytes) {

@@ -9,6 +9,7 @@
 #include <unordered_map>
 #include <utility>
 
+#include "base/fd.hpp"
 #include "base/result.hpp"
 
 namespace tmpi::launch {
@@ -19,7 +20,6 @@ class OutputFiles {
   static Result<OutputFiles> create(std::string directory);
   OutputFiles(OutputFiles&& other) noexcept = default;
   OutputFiles& operator=(OutputFiles&&) = delete;
-  ~OutputFiles();
 
   /// Failure: the file cannot be written; the job should end.
   Result<void> write(int rank, int stream, std::string_view bytes);
@@ -30,7 +30,7 @@ class OutputFiles {
 
   std::string directory_;
   std::size_t most_open_;
-  std::unordered_map<std::int64_t, int> open_;      // rank * 2 + stream - 1 -> descriptor
+  std::unordered_map<std::int64_t, Fd> open_;       // rank * 2 + stream - 1 -> descriptor
   std::unordered_map<std::int64_t, bool> created_;  // opened before: append the next time
   std::deque<std::int64_t> order_;                  // of opening
 };

@@ -18,29 +18,26 @@ using Bytes = std::array<std::byte, sizeof(net::JobKey::job) + sizeof(net::Secre
 
 }  // namespace
 
-Result<int> put_key(const net::JobKey& key) {
+Result<Fd> put_key(const net::JobKey& key) {
   int ends[2];
   if (pipe2(ends, O_CLOEXEC) != 0) return Failure{fmt::format("cannot create a pipe: {}", strerror(errno))};
+  Fd out(ends[0]), in(ends[1]);
   Bytes bytes;
   std::memcpy(bytes.data(), &key.job, sizeof key.job);
   std::memcpy(bytes.data() + sizeof key.job, key.secret.bytes.data(), key.secret.bytes.size());
-  const ssize_t written = write(ends[1], bytes.data(), bytes.size());  // an empty pipe takes it at once
+  const ssize_t written = write(in.get(), bytes.data(), bytes.size());  // an empty pipe takes it at once
   net::wipe(bytes);
-  close(ends[1]);
-  if (written != static_cast<ssize_t>(bytes.size())) {
-    close(ends[0]);
+  if (written != static_cast<ssize_t>(bytes.size()))
     return Failure{"cannot hand over the job's key through a pipe"};
-  }
-  fcntl(ends[0], F_SETFD, 0);
-  return ends[0];
+  fcntl(out.get(), F_SETFD, 0);
+  return out;
 }
 
-Result<net::JobKey> take_key(int pipe) {
+Result<net::JobKey> take_key(Fd pipe) {
   Bytes bytes{};
-  pollfd request{pipe, POLLIN, 0};
+  pollfd request{pipe.get(), POLLIN, 0};
   const bool there = poll(&request, 1, 0) == 1 && (request.revents & POLLIN) != 0;
-  const ssize_t got = there ? read(pipe, bytes.data(), bytes.size()) : -1;
-  close(pipe);
+  const ssize_t got = there ? read(pipe.get(), bytes.data(), bytes.size()) : -1;
   if (got != static_cast<ssize_t>(bytes.size())) {
     net::wipe(bytes);
     return Failure{"there is no key in the pipe that was named"};

@@ -3,14 +3,15 @@
 // by everybody, or by all processes of the user, for as long as the program runs.)
 #pragma once
 
+#include "base/fd.hpp"
 #include "base/result.hpp"
 #include "net/secret.hpp"
 
 namespace tmpi::launch {
 
 /// The reading end of a pipe with the key in it, open across exec.
-Result<int> put_key(const net::JobKey& key);
-/// Takes the key out of it and closes it.
-Result<net::JobKey> take_key(int pipe);
+Result<Fd> put_key(const net::JobKey& key);
+/// Takes the key out of it.
+Result<net::JobKey> take_key(Fd pipe);
 
 }  // namespace tmpi::launch

@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <array>
 
+#include "base/fd.hpp"
 #include "base/path.hpp"
 #include "launch/system/words.hpp"
 
@@ -23,10 +24,9 @@ std::string_view trimmed(std::string_view text) {
 /// What a file begins with, up to the length that the kernel looks at.
 std::string beginning_of(const std::string& path) {
   std::array<char, 256> buffer{};
-  const int fd = open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK);  // it may be a FIFO
-  if (fd < 0) return {};
-  const ssize_t got = read(fd, buffer.data(), buffer.size());
-  close(fd);
+  const Fd fd(open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK));  // it may be a FIFO
+  if (!fd) return {};
+  const ssize_t got = read(fd.get(), buffer.data(), buffer.size());
   return {buffer.data(), static_cast<std::size_t>(std::max<ssize_t>(got, 0))};
 }
 

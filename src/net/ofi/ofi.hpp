@@ -53,7 +53,7 @@ class Ofi final : public Transport {
   std::vector<std::unique_ptr<Link>> links_;  // by node; null for this one
   Limits limits_;
   std::string address_;
-  tcp::Fd watch_;                               // epoll: completions, tcp
+  Fd watch_;                                    // epoll: completions, tcp
   std::uint64_t aside_ = 0, aside_period_ = 0;  // ticks: the last look at tcp
   int connecting_ = 0;
 };

@@ -57,9 +57,9 @@ bool parse(const std::string& text, Address& address) {
          address.wake_out >= 0;
 }
 
-Descriptor open_other(int process, int fd, int flags) noexcept {
+Fd open_other(int process, int fd, int flags) noexcept {
   const std::string path = fmt::format("/proc/{}/fd/{}", process, fd);
-  return Descriptor(::open(path.c_str(), flags | O_CLOEXEC));
+  return Fd(::open(path.c_str(), flags | O_CLOEXEC));
 }
 
 Mapping map_shared(int fd, std::uint64_t offset, std::uint64_t bytes) noexcept {
@@ -91,15 +91,6 @@ Mapping::~Mapping() {
   if (start_ != nullptr) munmap(start_, bytes_);
 }
 
-Descriptor::Descriptor(Descriptor&& other) noexcept : fd_(std::exchange(other.fd_, -1)) {}
-Descriptor& Descriptor::operator=(Descriptor&& other) noexcept {
-  std::swap(fd_, other.fd_);
-  return *this;
-}
-Descriptor::~Descriptor() {
-  if (fd_ >= 0) close(fd_);
-}
-
 Result<Segment> Segment::create(int nodes) {
   if (nodes > kMostNodes)
     return Failure{fmt::format("--net sim models up to {} nodes, not {}", kMostNodes, nodes)};
@@ -107,14 +98,14 @@ Result<Segment> Segment::create(int nodes) {
   segment.nodes_ = nodes;
   const std::uint64_t bytes = ring_offset(nodes, nodes);
   const UnlimitedFiles unlimited;
-  segment.memory_ = Descriptor(memfd_create("tmpi-sim", MFD_CLOEXEC));
+  segment.memory_ = Fd(memfd_create("tmpi-sim", MFD_CLOEXEC));
   if (!segment.memory_ || ftruncate(segment.memory_.get(), static_cast<off_t>(bytes)) != 0)
     return Failure{fmt::format("--net sim: no shared memory (memfd_create): {}", std::strerror(errno))};
   int ends[2];
   if (pipe2(ends, O_CLOEXEC | O_NONBLOCK) != 0)
     return Failure{fmt::format("--net sim: no pipe: {}", std::strerror(errno))};
-  segment.wake_in_ = Descriptor(ends[0]);
-  segment.wake_out_ = Descriptor(ends[1]);
+  segment.wake_in_ = Fd(ends[0]);
+  segment.wake_out_ = Fd(ends[1]);
   segment.mapping_ = map_shared(segment.memory_.get(), 0, bytes);
   if (!segment.mapping_)
     return Failure{fmt::format("--net sim: {} MiB of address space for messages cannot be mapped: {}",
@@ -154,9 +145,9 @@ Result<PeerSegment> PeerSegment::open(const std::string& text, int node, int nod
   peer.process_ = address.process;
   peer.nodes_ = nodes;
   // Before the others: when the mark is right, this is the right process.
-  peer.process_fd_ = Descriptor(static_cast<int>(syscall(SYS_pidfd_open, address.process, 0)));
+  peer.process_fd_ = Fd(static_cast<int>(syscall(SYS_pidfd_open, address.process, 0)));
   if (!peer.process_fd_) return cannot_open(address.process, errno);
-  const Descriptor memory = open_other(address.process, address.memory, O_RDWR);
+  const Fd memory = open_other(address.process, address.memory, O_RDWR);
   if (!memory) return cannot_open(address.process, errno);
   struct stat status {};
   if (fstat(memory.get(), &status) != 0 ||

@@ -11,6 +11,7 @@
 #include <cstdint>
 #include <string>
 
+#include "base/fd.hpp"
 #include "base/platform.hpp"
 #include "base/result.hpp"
 #include "net/sim/exposed.hpp"
@@ -59,22 +60,6 @@ class Mapping {
   std::size_t bytes_ = 0;
 };
 
-/// Owns a file descriptor.
-class Descriptor {
- public:
-  Descriptor() = default;
-  explicit Descriptor(int fd) noexcept : fd_(fd) {}
-  Descriptor(Descriptor&& other) noexcept;
-  Descriptor& operator=(Descriptor&& other) noexcept;
-  ~Descriptor();
-
-  int get() const noexcept { return fd_; }
-  explicit operator bool() const noexcept { return fd_ >= 0; }
-
- private:
-  int fd_ = -1;
-};
-
 /// A node's own segment.
 class Segment {
  public:
@@ -91,7 +76,7 @@ class Segment {
 
  private:
   int nodes_ = 0;
-  Descriptor memory_, wake_in_, wake_out_;  // wake_out_: the pipe's end that is written to
+  Fd memory_, wake_in_, wake_out_;  // wake_out_: the pipe's end that is written to
   Mapping mapping_;
 };
 
@@ -115,7 +100,7 @@ class PeerSegment {
  private:
   int process_ = 0;
   int nodes_ = 0;
-  Descriptor wake_out_, process_fd_;
+  Fd wake_out_, process_fd_;
   Mapping head_, ring_;
 };
 

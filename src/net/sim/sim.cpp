@@ -105,7 +105,7 @@ Result<void> Sim::prepare(pid_t ancestor) {
              .transfer_depth = depth_of(model_),
              .can_get = no_get_.empty()};
   address_ = segment_.address();
-  watch_ = Descriptor(epoll_create1(EPOLL_CLOEXEC));
+  watch_ = Fd(epoll_create1(EPOLL_CLOEXEC));
   epoll_event event{.events = EPOLLIN, .data = {.u32 = static_cast<std::uint32_t>(node_)}};
   if (!watch_ || epoll_ctl(watch_.get(), EPOLL_CTL_ADD, segment_.wake_descriptor(), &event) != 0)
     return Failure{fmt::format("--net sim: epoll: {}", std::strerror(errno))};

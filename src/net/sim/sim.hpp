@@ -182,7 +182,7 @@ class Sim final : public Transport, private Reconnection {
   std::string no_get_;  // why get() does not work
   std::vector<Peer> peers_;
   ExposedSlots exposed_;
-  Descriptor watch_;  // epoll: the wake-up descriptor and the processes of the nodes we are in contact with
+  Fd watch_;  // epoll: the wake-up descriptor and the processes of the nodes we are in contact with
 
   std::vector<Departed> departed_;  // a ring, by time: buffers that will be free
   std::uint64_t departed_head_ = 0, departed_tail_ = 0;

@@ -1,26 +1,20 @@
-// Acceptor: listens, and accepts the connections of those who prove that they are nodes of this job. A connection
-// is pending until then: at most kMostPending descriptors for at most kPatience each; when more come, the oldest
-// is closed.
+// Acceptor: where tcp listens: at each of some addresses. Who is let in, and how long others stay, is net/listener.hpp's.
 #pragma once
 
-#include <array>
+#include <chrono>
 #include <optional>
 #include <string>
 #include <vector>
 
-#include "net/handshake.hpp"
+#include "net/listener.hpp"
 #include "net/tcp/context.hpp"
 #include "net/tcp/interfaces.hpp"
 
 namespace tmpi::net::tcp {
 
-/// Why a node that has proved who it is is not connected now; kNone: it is.
-struct Objection {
-  Refusal refusal = Refusal::kNone;
-  const char* sentence = "";
-};
+using Objection = Listener::Objection;
 
-class Acceptor {
+class Acceptor final : private Listener::Owner {
  public:
   /// Who decides on proved peers, and gets their connections.
   class Owner {
@@ -38,8 +32,8 @@ class Acceptor {
   const std::vector<Endpoint>& endpoints() const noexcept { return endpoints_; }
 
   /// The epoll set says that there is a connection to accept, or bytes of a pending one.
-  void on_listener(std::uint32_t index) noexcept;
-  void on_pending(std::uint32_t index) noexcept;
+  void on_listener(std::uint32_t index) noexcept { listener_.on_socket(index); }
+  void on_pending(std::uint32_t index) noexcept { listener_.on_pending(index); }
 
   /// Closes pending connections that have not completed the handshake within kPatience.
   void sweep(std::uint64_t now) noexcept;
@@ -50,23 +44,15 @@ class Acceptor {
   static constexpr std::uint64_t kPatience = 5'000'000'000;  ///< nanoseconds
 
  private:
-  struct PendingConnection {
-    Fd fd;
-    Handshake handshake;
-    std::uint64_t deadline;
-  };
-
-  std::uint32_t free_place() noexcept;
-  void decide(PendingConnection& pending) noexcept;
-  void pause_listening(bool pause) noexcept;
+  std::optional<Handshake> begin(int fd, std::size_t socket, std::size_t place) noexcept override;
+  Objection objection(const Handshake& handshake) noexcept override;
+  void connected(Listener::Pending& pending) noexcept override;
+  void watch_sockets(bool watch) noexcept override;
 
   Context& context_;
   Owner& owner_;
-  std::vector<Fd> listeners_;
-  std::vector<Endpoint> endpoints_;
-  std::array<std::optional<PendingConnection>, kMostPending> pending_;
-  std::size_t present_ = 0;
-  std::uint64_t paused_until_ = kNever;  // while there are no descriptors left
+  Listener listener_{*this, {kMostPending, 16, std::chrono::nanoseconds(kPatience)}};
+  std::vector<Endpoint> endpoints_;  // of the listener's sockets
 };
 
 }  // namespace tmpi::net::tcp

@@ -38,11 +38,6 @@ Fd open_socket(int family) noexcept {
 
 }  // namespace
 
-void Fd::reset(int fd) noexcept {
-  if (fd_ >= 0) close(fd_);
-  fd_ = fd;
-}
-
 Result<Fd> listen_at(Endpoint& address, const Settings& settings) {
   int error = 0;
   for (std::uint32_t port = settings.first_port; port <= settings.last_port; ++port) {
@@ -74,10 +69,6 @@ Fd connect_to(const Endpoint& address, int& error) noexcept {
   if (connect(fd.get(), address.get(), address.length) == 0 || errno == EINPROGRESS) return fd;
   error = errno;
   return Fd();
-}
-
-bool is_shortage(int error) noexcept {
-  return error == EMFILE || error == ENFILE || error == ENOBUFS || error == ENOMEM;
 }
 
 int connect_state(int fd) noexcept {

@@ -91,7 +91,7 @@ class Rails final : public Transport {
   std::vector<std::unique_ptr<Rail>> rails_;
   std::vector<int> strangers_;  // peers that sent keys of no rail; the sink is told by the next poll()
   std::string address_;
-  tcp::Fd watch_;  // epoll: what each rail's sleeper watches
+  Fd watch_;  // epoll: what each rail's sleeper watches
 };
 
 Result<void> Rails::open(const Api& api, const std::vector<Settings>& settings, const Options& options) {

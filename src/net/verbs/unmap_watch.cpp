@@ -15,6 +15,7 @@
 #include <thread>
 #include <utility>
 
+#include "base/fd.hpp"
 #include "base/own_thread.hpp"
 #include "base/platform.hpp"
 #include "net/verbs/unmap_hooks.hpp"
@@ -31,28 +32,28 @@ constexpr std::uint64_t kFeatures = UFFD_FEATURE_EVENT_UNMAP | UFFD_FEATURE_EVEN
 
 class KernelWatch final : public UnmapWatch {
  public:
-  KernelWatch(int fd, int pages, int stop, void (*before_reading)()) noexcept
-      : fd_(fd), pages_(pages), stop_(stop), before_reading_(before_reading) {}
+  KernelWatch(Fd fd, Fd pages, Fd stop, void (*before_reading)()) noexcept
+      : stop_(std::move(stop)),
+        pages_(std::move(pages)),
+        fd_(std::move(fd)),
+        before_reading_(before_reading) {}
 
   bool start() noexcept { return running_ = start_own_thread(&run, this); }
 
   ~KernelWatch() override {
     if (running_) {
       const std::uint64_t one = 1;
-      while (write(stop_, &one, sizeof one) < 0 && errno == EINTR) {
+      while (write(stop_.get(), &one, sizeof one) < 0 && errno == EINTR) {
       }
       while (!stopped_.load(std::memory_order_acquire)) std::this_thread::yield();  // pairs with run()
     }
-    close(fd_);  // whoever waits for an event to be read goes on
-    close(pages_);
-    close(stop_);
   }
 
   bool watch(std::uintptr_t begin, std::uintptr_t end) noexcept override {
     uffdio_register range{};
     range.range = {begin, end - begin};
     range.mode = UFFDIO_REGISTER_MODE_WP;
-    return ioctl(fd_, UFFDIO_REGISTER, &range) == 0;
+    return ioctl(fd_.get(), UFFDIO_REGISTER, &range) == 0;
   }
 
   bool is_shared(std::uintptr_t begin, std::uintptr_t end) noexcept override {
@@ -61,7 +62,7 @@ class KernelWatch final : public UnmapWatch {
     for (std::uintptr_t at = begin; at < end; at += entries.size() * kPageSize) {
       const std::size_t count = std::min(entries.size(), (end - at) / kPageSize);
       const auto bytes = static_cast<ssize_t>(count * sizeof entries[0]);
-      if (pread(pages_, entries.data(), count * sizeof entries[0],
+      if (pread(pages_.get(), entries.data(), count * sizeof entries[0],
                 static_cast<off_t>(at / kPageSize * sizeof entries[0])) != bytes)
         return true;
       if (std::any_of(entries.begin(), entries.begin() + static_cast<std::ptrdiff_t>(count),
@@ -73,7 +74,7 @@ class KernelWatch final : public UnmapWatch {
 
   void unwatch(std::uintptr_t begin, std::uintptr_t end) noexcept override {
     uffdio_range range{begin, end - begin};
-    ioctl(fd_, UFFDIO_UNREGISTER, &range);  // fails if nothing of the range is left
+    ioctl(fd_.get(), UFFDIO_UNREGISTER, &range);  // fails if nothing of the range is left
   }
 
   // An unmapping that has returned has been read, hence reading_ was odd before it returned, and stays so until the
@@ -110,7 +111,7 @@ class KernelWatch final : public UnmapWatch {
   bool unmapping() noexcept {
     ++asked_;
     uffdio_writeprotect none{};
-    return ioctl(fd_, UFFDIO_WRITEPROTECT, &none) != 0 && errno == EAGAIN;
+    return ioctl(fd_.get(), UFFDIO_WRITEPROTECT, &none) != 0 && errno == EAGAIN;
   }
 
   static void* run(void* self) {
@@ -120,7 +121,7 @@ class KernelWatch final : public UnmapWatch {
 
   // Neither this nor what it calls allocates or frees: the thread that it would then wait for is itself.
   void serve() noexcept {
-    pollfd watched[2] = {{fd_, POLLIN, 0}, {stop_, POLLIN, 0}};
+    pollfd watched[2] = {{fd_.get(), POLLIN, 0}, {stop_.get(), POLLIN, 0}};
     while (watched[1].revents == 0) {
       if (poll(watched, 2, -1) < 0 && errno != EINTR) break;
       if (watched[0].revents == 0) continue;
@@ -135,7 +136,7 @@ class KernelWatch final : public UnmapWatch {
   void read_events() noexcept {
     reading_.fetch_add(1, std::memory_order_seq_cst);  // odd; pairs with next()
     uffd_msg events[16];
-    const ssize_t got = read(fd_, events, sizeof events);
+    const ssize_t got = read(fd_.get(), events, sizeof events);
     for (ssize_t i = 0; i < got / static_cast<ssize_t>(sizeof events[0]); ++i) {
       const uffd_msg& event = events[i];
       if (event.event == UFFD_EVENT_REMAP)
@@ -156,7 +157,8 @@ class KernelWatch final : public UnmapWatch {
     tail_.store(tail + 1, std::memory_order_release);  // pairs with next()
   }
 
-  const int fd_, pages_, stop_;
+  const Fd stop_, pages_;
+  const Fd fd_;  // closed first: whoever waits for an event to be read goes on
   void (*const before_reading_)();
   bool running_ = false;
   std::uint64_t asked_ = 0;
@@ -175,26 +177,25 @@ class KernelWatch final : public UnmapWatch {
 }  // namespace
 
 std::unique_ptr<UnmapWatch> UnmapWatch::create(std::string& why, void (*before_reading)()) {
-  const int fd = static_cast<int>(syscall(SYS_userfaultfd, O_CLOEXEC | O_NONBLOCK | UFFD_USER_MODE_ONLY));
-  if (fd < 0) {
+  Fd fd(static_cast<int>(syscall(SYS_userfaultfd, O_CLOEXEC | O_NONBLOCK | UFFD_USER_MODE_ONLY)));
+  if (!fd) {
     why = fmt::format("userfaultfd: {}", std::strerror(errno));
     return nullptr;
   }
   uffdio_api agreed{};
   agreed.api = UFFD_API;
   agreed.features = kFeatures;
-  const int stop = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
-  const int pages = open("/proc/self/pagemap", O_RDONLY | O_CLOEXEC);
-  const bool agrees = ioctl(fd, UFFDIO_API, &agreed) == 0;
-  if (!agrees || pages < 0 || stop < 0) {
+  Fd stop(eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK));
+  Fd pages(open("/proc/self/pagemap", O_RDONLY | O_CLOEXEC));
+  const bool agrees = ioctl(fd.get(), UFFDIO_API, &agreed) == 0;
+  if (!agrees || !pages || !stop) {
     why = agrees ? fmt::format("/proc/self/pagemap: {}", std::strerror(errno))
                  : fmt::format("userfaultfd: this kernel does not tell of unmapped memory ({})",
                                std::strerror(errno));
-    for (const int each : {fd, pages, stop})
-      if (each >= 0) close(each);
     return nullptr;
   }
-  auto watch = std::make_unique<KernelWatch>(fd, pages, stop, before_reading);
+  auto watch =
+      std::make_unique<KernelWatch>(std::move(fd), std::move(pages), std::move(stop), before_reading);
   if (!watch->start()) {
     why = "no thread to be had";
     return nullptr;

@@ -84,7 +84,7 @@ class Verbs final : public Transport, private Reconnection {
   Limits limits_;
   std::string address_;
   std::string no_cache_;  // why registrations are not kept
-  tcp::Fd watch_;         // epoll: the completion channel, the adapter's events, tcp
+  Fd watch_;              // epoll: the completion channel, the adapter's events, tcp
 
   // By peer: its sibling that is being connected, the one that was used before, those that nothing is sent by any more.
   struct Switch {

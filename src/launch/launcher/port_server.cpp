@@ -1,4 +1,4 @@
-#include "launch/launcher/port_desk.hpp"
+#include "launch/launcher/port_server.hpp"
 
 #include <fmt/core.h>
 
@@ -19,9 +19,9 @@ namespace {
 constexpr std::chrono::seconds kVerdictTime{10};  // for another job's tmpirun
 }
 
-PortDesk::Desk::Desk(std::uint64_t job, PortDesk& ports)
+PortServer::Open::Open(std::uint64_t job, PortServer& ports)
     : registry(job),
-      links(ports.plan_, ports.nodes_, job, ports.program_,
+      links(ports.nodes_, job, ports.program_,
             {.asked = [&ports](int rank, const PortRequest& request) { ports.call(rank, request); },
              .answered = [&ports](const PortReply& reply) { ports.deliver(reply); },
              .decided =
@@ -30,18 +30,18 @@ PortDesk::Desk::Desk(std::uint64_t job, PortDesk& ports)
                  },
              .ended = [&ports](int index) { ports.forget_job(index); }}) {}
 
-bool PortDesk::on_call(const Node& node, const Frame& frame) {
+bool PortServer::on_call(const Node& node, const Frame& frame) {
   const Result<PortRequest> request = unpack_port_request(frame.payload);
   const int rank = frame.header.rank;
   if (!request || rank < 0 || static_cast<std::size_t>(rank) >= plan_.node_of.size() ||
       nodes_.node_of(rank) != node.number())
     return false;
-  if (!desk_) desk_ = std::make_unique<Desk>(plan_.ports, *this);
+  if (!open_) open_ = std::make_unique<Open>(plan_.ports, *this);
   const std::optional<std::uint64_t> job = PortRegistry::job_of_port(request->call.port);
   const Kind kind = request->call.kind;
   const bool may_be_theirs = kind == Kind::kConnect || kind == Kind::kOwner || kind == Kind::kWithdraw;
-  if (may_be_theirs && job && *job != desk_->registry.job())
-    desk_->links.ask(*job, rank, *request);
+  if (may_be_theirs && job && *job != open_->registry.job())
+    open_->links.ask(*job, rank, *request);
   else if (kind == Kind::kLookup)
     look_up(rank, *request);
   else
@@ -49,14 +49,14 @@ bool PortDesk::on_call(const Node& node, const Frame& frame) {
   return true;
 }
 
-void PortDesk::call(int rank, const PortRequest& request) {
+void PortServer::call(int rank, const PortRequest& request) {
   const Kind kind = request.call.kind;
   if (kind == Kind::kOpen && request.call.wide) open_to_others();
-  const auto names = desk_->registry.wide_names();
-  std::vector<PortReply> replies = desk_->registry.call({rank, request.request}, request.call);
+  const auto names = open_->registry.wide_names();
+  std::vector<PortReply> replies = open_->registry.call({rank, request.request}, request.call);
   // Published when the call returns.
-  if (const auto now = desk_->registry.wide_names(); now != names) {
-    if (const Result<void> published = desk_->links.publish(now); !published && kind == Kind::kPublish)
+  if (const auto now = open_->registry.wide_names(); now != names) {
+    if (const Result<void> published = open_->links.publish(now); !published && kind == Kind::kPublish)
       say_unreachable(fmt::format("the name \"{}\" is published for this job alone", request.call.name),
                       published.message());
   }
@@ -66,7 +66,7 @@ void PortDesk::call(int rank, const PortRequest& request) {
 }
 
 // Who accepts hears of a rank of another job when that has taken it: it may have gone, its tmpirun may be stopped.
-void PortDesk::hold(const std::string& port, std::vector<PortReply>& replies) {
+void PortServer::hold(const std::string& port, std::vector<PortReply>& replies) {
   const auto pairs = [](const PortReply& reply) {
     return !reply.queued && reply.answer.error == MPI_SUCCESS && reply.answer.pairing > 0;
   };
@@ -79,7 +79,7 @@ void PortDesk::hold(const std::string& port, std::vector<PortReply>& replies) {
   replies.erase(ours);
 }
 
-bool PortDesk::decide(const PortCaller& caller, bool taken) {
+bool PortServer::decide(const PortCaller& caller, bool taken) {
   const auto found = held_.find({caller.rank, caller.request});
   if (found == held_.end()) return false;
   const Held held = std::move(found->second);
@@ -90,7 +90,7 @@ bool PortDesk::decide(const PortCaller& caller, bool taken) {
 }
 
 // Who accepts has waited long enough: for the verdict nobody waits any more.
-void PortDesk::let_go(int rank, const PortRequest& request) {
+void PortServer::let_go(int rank, const PortRequest& request) {
   for (auto& [caller, held] : held_) {
     if (!held.deadline || held.reply.to.rank != rank || held.reply.to.request != request.request) continue;
     held.deadline.reset();
@@ -106,7 +106,7 @@ void PortDesk::let_go(int rank, const PortRequest& request) {
 }
 
 // A tmpirun that is stopped holds nobody up: another rank may be there, or come.
-void PortDesk::give_up_verdicts() {
+void PortServer::give_up_verdicts() {
   const auto now = Clock::now();
   std::vector<Held> late;
   for (auto& [caller, held] : held_) {
@@ -117,36 +117,36 @@ void PortDesk::give_up_verdicts() {
   for (const Held& held : late) accept_again(held);
 }
 
-Deadline PortDesk::deadline() const {
-  Deadline first = desk_ ? desk_->links.deadline() : Deadline();
+Deadline PortServer::deadline() const {
+  Deadline first = open_ ? open_->links.deadline() : Deadline();
   for (const auto& [caller, held] : held_) {
     if (held.deadline && (!first || *held.deadline < *first)) first = held.deadline;
   }
   return first;
 }
 
-void PortDesk::on_deadline() {
+void PortServer::on_deadline() {
   give_up_verdicts();
-  if (desk_) desk_->links.on_deadline();
+  if (open_) open_->links.on_deadline();
 }
 
-void PortDesk::extend(Clock::duration pause) {
-  if (desk_) desk_->links.extend(pause);
+void PortServer::extend(Clock::duration pause) {
+  if (open_) open_->links.extend(pause);
   for (auto& [caller, held] : held_) {
     if (held.deadline) *held.deadline += pause;
   }
 }
 
 // A node process does not mind being told again that the rank waits.
-void PortDesk::accept_again(const Held& held) {
+void PortServer::accept_again(const Held& held) {
   PortRequest request{.request = held.reply.to.request, .call = {}};
   request.call.kind = Kind::kAccept;
   request.call.port = held.port;
   call(held.reply.to.rank, request);
 }
 
-void PortDesk::forget_job(int index) {
-  desk_->registry.forget_job(index);
+void PortServer::forget_job(int index) {
+  open_->registry.forget_job(index);
   std::vector<PortCaller> theirs;
   for (const auto& [caller, held] : held_) {
     if (mpi::job_of(caller.first) == index) theirs.push_back({caller.first, caller.second});
@@ -155,23 +155,23 @@ void PortDesk::forget_job(int index) {
 }
 
 // Without others the port is there, for this job's ranks.
-void PortDesk::open_to_others() {
-  if (const Result<void> announced = desk_->links.announce(); announced)
-    desk_->registry.set_reachable();
+void PortServer::open_to_others() {
+  if (const Result<void> announced = open_->links.announce(); announced)
+    open_->registry.set_reachable();
   else if (!std::exchange(said_, true))
     say_unreachable("ports are for ranks of this job alone", announced.message());
 }
 
 // That such a job cannot be connected with others is no surprise; what keeps any other from it is one.
-void PortDesk::say_unreachable(const std::string& what, const std::string& why) {
-  const bool can = static_cast<bool>(desk_->links.possible());
+void PortServer::say_unreachable(const std::string& what, const std::string& why) {
+  const bool can = static_cast<bool>(open_->links.possible());
   say_(can ? Weight::kWarning : Weight::kDetail, fmt::format("{}: {}{}", what, can ? "" : "it ", why));
 }
 
-void PortDesk::look_up(int rank, const PortRequest& request) {
-  PortReply reply = desk_->registry.call({rank, request.request}, request.call).back();
+void PortServer::look_up(int rank, const PortRequest& request) {
+  PortReply reply = open_->registry.call({rank, request.request}, request.call).back();
   if (reply.answer.error == MPI_ERR_NAME && request.call.wide) {
-    if (Result<std::string> found = desk_->links.look_up(request.call.name); found) {
+    if (Result<std::string> found = open_->links.look_up(request.call.name); found) {
       reply.answer.error = MPI_SUCCESS;
       reply.answer.why.clear();
       reply.answer.port = *std::move(found);
@@ -182,14 +182,14 @@ void PortDesk::look_up(int rank, const PortRequest& request) {
   answer(std::move(reply));
 }
 
-void PortDesk::answer(PortReply reply) {
-  if (mpi::of_other_job(reply.to.rank)) return desk_->links.answer(reply);
+void PortServer::answer(PortReply reply) {
+  if (mpi::of_other_job(reply.to.rank)) return open_->links.answer(reply);
   if (reply.answer.error == MPI_SUCCESS && mpi::of_other_job(reply.answer.peer))
-    reply.answer.node = desk_->links.node_of(reply.answer.peer);
+    reply.answer.node = open_->links.node_of(reply.answer.peer);
   deliver(reply);
 }
 
-void PortDesk::deliver(const PortReply& reply) {
+void PortServer::deliver(const PortReply& reply) {
   Node& node = nodes_.of_rank(reply.to.rank);
   if (node.running() && !node.done) node.send(FrameType::kPortReply, 0, pack(reply));
 }

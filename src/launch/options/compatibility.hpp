@@ -1,4 +1,4 @@
-// Habits: options of Open MPI's and MPICH's launchers that scripts carry. Each is translated into tmpirun's own,
+// Compatibility: options of Open MPI's and MPICH's launchers that scripts carry. Each is translated into tmpirun's own,
 // or passed over where it means nothing here; the first sort is silent, the second is said once.
 #pragma once
 
@@ -11,7 +11,7 @@
 namespace tmpi::launch {
 
 /// Rows as in option_table(), none of them shown in the help text.
-std::span<const Option> habit_table();
+std::span<const Option> compatibility_table();
 
 /// --map-by and --bind-to with the values of other launchers as well ("ppr:2:node", "numa:PE=4", "hwthread").
 /// They return what is wrong with the value, empty if nothing is.

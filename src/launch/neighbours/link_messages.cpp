@@ -1,4 +1,4 @@
-#include "launch/neighbours/job_link.hpp"
+#include "launch/neighbours/link_messages.hpp"
 
 #include <cstring>
 #include <utility>

@@ -1,4 +1,4 @@
-// PortDesk: tmpirun's part in connections (docs/design/dynamic-processes.md): answers what ranks ask about ports and names, or
+// PortServer: tmpirun's part in connections (docs/design/dynamic-processes.md): answers what ranks ask about ports and names, or
 // has another job's tmpirun answer. tmpirun's one thread.
 #pragma once
 
@@ -18,7 +18,7 @@
 
 namespace tmpi::launch {
 
-class PortDesk {
+class PortServer {
  public:
   enum class Weight : std::uint8_t {
     kDetail,   ///< worth knowing with -v
@@ -26,15 +26,15 @@ class PortDesk {
   };
   using Say = std::function<void(Weight, const std::string&)>;
   /// `program`: what the job runs, for messages.
-  PortDesk(const JobPlan& plan, const NodeSet& nodes, std::string program, Say say)
+  PortServer(const JobPlan& plan, const NodeSet& nodes, std::string program, Say say)
       : plan_(plan), nodes_(nodes), program_(std::move(program)), say_(std::move(say)) {}
 
   /// kPortCall. False: the frame is none of ours.
   bool on_call(const Node& node, const Frame& frame);
 
   /// Connections with other jobs; null: no rank has asked anything so far.
-  JobLinks* links() { return desk_ ? &desk_->links : nullptr; }
-  const JobLinks* links() const { return desk_ ? &desk_->links : nullptr; }
+  JobLinks* links() { return open_ ? &open_->links : nullptr; }
+  const JobLinks* links() const { return open_ ? &open_->links : nullptr; }
 
   Deadline deadline() const;
   void on_deadline();
@@ -42,8 +42,8 @@ class PortDesk {
   void extend(Clock::duration pause);
 
  private:
-  struct Desk {
-    Desk(std::uint64_t job, PortDesk& ports);
+  struct Open {
+    Open(std::uint64_t job, PortServer& ports);
     PortRegistry registry;
     JobLinks links;
   };
@@ -73,7 +73,7 @@ class PortDesk {
   const NodeSet& nodes_;
   const std::string program_;
   const Say say_;
-  std::unique_ptr<Desk> desk_;                         // with the first call
+  std::unique_ptr<Open> open_;                         // with the first call
   std::map<std::pair<int, std::int64_t>, Held> held_;  // by rank of another job and number of its request
   bool said_ = false;
 };

@@ -1,4 +1,4 @@
-#include "launch/attach/become.hpp"
+#include "launch/attach/exec.hpp"
 
 #include <fcntl.h>
 #include <fmt/core.h>
@@ -22,30 +22,30 @@ void keep_open(int fd) {
 
 }  // namespace
 
-Result<void> become_tmpirun(Attachment attachment, const net::JobKey& key, char** argv) {
+Result<void> exec_tmpirun(Attachment attachment, const net::JobKey& key, char** argv) {
   const Result<std::string> tmpirun = find_companion("tmpirun");
   if (!tmpirun) return tmpirun.failure();
   for (const AttachedNode& node : attachment.nodes) {
     if (node.channel >= 0) keep_open(node.channel);
   }
   if (attachment.output >= 0) keep_open(attachment.output);
-  const Result<int> pipe = put_key(key);
+  const Result<Fd> pipe = put_key(key);
   if (!pipe) return pipe.failure();
-  attachment.key_pipe = *pipe;
+  attachment.key_pipe = pipe->get();
   setenv(kAttachmentVariable, to_text(attachment).c_str(), 1);
   argv[0] = const_cast<char*>("tmpirun");
   execv(tmpirun->c_str(), argv);
   return Failure{fmt::format("cannot start {}: {}", *tmpirun, strerror(errno))};
 }
 
-Result<void> become_node(int channel, const net::JobKey& key, int number) {
+Result<void> exec_node(int channel, const net::JobKey& key, int number) {
   const Result<std::string> node = find_companion("tmpi-node");
   if (!node) return node.failure();
   keep_open(channel);
-  const Result<int> pipe = put_key(key);
+  const Result<Fd> pipe = put_key(key);
   if (!pipe) return pipe.failure();
   execl(node->c_str(), node->c_str(), "--attached", std::to_string(channel).c_str(),
-        std::to_string(*pipe).c_str(), std::to_string(number).c_str(), static_cast<char*>(nullptr));
+        std::to_string(pipe->get()).c_str(), std::to_string(number).c_str(), static_cast<char*>(nullptr));
   return Failure{fmt::format("cannot start {}: {}", *node, strerror(errno))};
 }
 

@@ -1,4 +1,4 @@
-#include "launch/node/job_ways.hpp"
+#include "launch/node/connected_jobs.hpp"
 
 #include <fmt/format.h>
 
@@ -7,7 +7,7 @@
 #include <utility>
 
 #include "launch/control/control.hpp"
-#include "launch/neighbours/job_link.hpp"
+#include "launch/neighbours/link_messages.hpp"
 #include "launch/node/deadlock_watch.hpp"
 #include "launch/system/no_memory.hpp"
 #include "mpi/base/other_jobs.hpp"
@@ -109,7 +109,7 @@ void pass(const Result<Message>& message, void (*to)(const Message&)) {
 
 }  // namespace
 
-void prepare_job_ways(const NodeSpec& node) {
+void prepare_connected_jobs(const NodeSpec& node) {
   the_node = &node;
   mpi::other_jobs().set_end(&end_with);
 }
@@ -125,7 +125,7 @@ void on_way_frame(const Frame& frame) {
   }
 }
 
-void report_lost_way(int node, const std::string& why) noexcept {
+void report_lost_job(int node, const std::string& why) noexcept {
   try {
     const mpi::OtherJob* const other = mpi::other_jobs().with_node(node);
     if (other == nullptr || other->ended) return;

@@ -1,4 +1,4 @@
-#include "launch/options/habits.hpp"
+#include "launch/options/compatibility.hpp"
 
 #include <fmt/core.h>
 #include <fmt/format.h>
@@ -161,67 +161,68 @@ std::string show_version(OptionTarget target, std::string_view) {
 
 constexpr std::string_view kPair = "NAME VALUE";
 
-Option habit(std::string_view name, std::string_view aliases, std::string_view argument,
-             std::string (*apply)(OptionTarget, std::string_view)) {
+Option translated(std::string_view name, std::string_view aliases, std::string_view argument,
+                  std::string (*apply)(OptionTarget, std::string_view)) {
   return {name, aliases, "", std::string(argument), "", "", apply};
 }
 
 const std::vector<Option>& table() {
   static const std::vector<Option> all = {
       // Fulfilled.
-      habit("--oversubscribe", "", "", accept),
-      habit("--allow-run-as-root", "--noprefix", "", accept),
-      habit("--report-state-on-timeout", "--get-stack-traces", "", accept),  // --timeout always does
-      habit("-envall", "-genvall", "", accept),
-      habit("-envlist", "-genvlist", "NAMES", accept),
+      translated("--oversubscribe", "", "", accept),
+      translated("--allow-run-as-root", "--noprefix", "", accept),
+      translated("--report-state-on-timeout", "--get-stack-traces", "", accept),  // --timeout always does
+      translated("-envall", "-genvall", "", accept),
+      translated("-envlist", "-genvlist", "NAMES", accept),
       // Translated: who runs where.
-      habit("--rank-by", "--rankby", "UNIT", set_rank_by),
+      translated("--rank-by", "--rankby", "UNIT", set_rank_by),
       // Open MPI 6 changes options of the program that it starts (tmpi-node) into these, as if they were its own.
-      habit("--mapby", "", "UNIT", set_map_by),
-      habit("--bindto", "", "UNIT", set_binding),
-      habit("--bynode", "-rr", "", set_mapping<MapBy::kCyclic>),
-      habit("--byslot", "--bycore --bysocket", "", set_mapping<MapBy::kBlock>),
-      habit("--pernode", "", "", set_one_per_node),
-      habit("--ppr", "", "N:UNIT", set_ppr),
-      habit("--bind-to-core", "", "", set_bound<true>),
-      habit("--bind-to-none", "--bind-to-socket", "", set_bound<false>),
-      habit("-launcher", "-bootstrap", "NAME", set_launcher),
-      habit("-launcher-exec", "-bootstrap-exec", "PATH", set_launcher_path),
-      habit("-iface", "", "INTERFACE", set_interface),
-      habit("--mca", "--omca --gmca --pmca --prtemca --pmixmca", kPair, set_mca),
+      translated("--mapby", "", "UNIT", set_map_by),
+      translated("--bindto", "", "UNIT", set_binding),
+      translated("--bynode", "-rr", "", set_mapping<MapBy::kCyclic>),
+      translated("--byslot", "--bycore --bysocket", "", set_mapping<MapBy::kBlock>),
+      translated("--pernode", "", "", set_one_per_node),
+      translated("--ppr", "", "N:UNIT", set_ppr),
+      translated("--bind-to-core", "", "", set_bound<true>),
+      translated("--bind-to-none", "--bind-to-socket", "", set_bound<false>),
+      translated("-launcher", "-bootstrap", "NAME", set_launcher),
+      translated("-launcher-exec", "-bootstrap-exec", "PATH", set_launcher_path),
+      translated("-iface", "", "INTERFACE", set_interface),
+      translated("--mca", "--omca --gmca --pmca --prtemca --pmixmca", kPair, set_mca),
       // Translated: environment and output.
-      habit("-env", "", kPair, add_variable),
-      habit("-genv", "", kPair, add_variable_for_all),
-      habit("--output", "", "LIST", set_output),
-      habit("--display-map",
-            "--display-devel-map --display-diffable-map --display-allocation --display-devel-allocation "
-            "--display-topo -print-rank-map",
-            "", set_report),
-      habit("--display", "", "LIST",
-            [](OptionTarget target, std::string_view) { return set_report(target, ""); }),
-      habit("-info", "", "", show_version),
+      translated("-env", "", kPair, add_variable),
+      translated("-genv", "", kPair, add_variable_for_all),
+      translated("--output", "", "LIST", set_output),
+      translated("--display-map",
+                 "--display-devel-map --display-diffable-map --display-allocation --display-devel-allocation "
+                 "--display-topo -print-rank-map",
+                 "", set_report),
+      translated("--display", "", "LIST",
+                 [](OptionTarget target, std::string_view) { return set_report(target, ""); }),
+      translated("-info", "", "", show_version),
       // Without a meaning here.
-      habit("-envnone", "-genvnone", "", pass_over),
-      habit("--use-hwthread-cpus", "--use-hwthreads-as-cpus --nooversubscribe --nolocal --novm", "",
-            pass_over),
-      habit("--hetero-nodes", "--do-not-resolve --leave-session-attached --debug-daemons --show-progress", "",
-            pass_over),
-      habit("--enable-recovery", "--disable-recovery --continuous --report-child-jobs-separately", "",
-            pass_over),
-      habit("--timestamp-output", "--timestamp --xml --output-proctable", "", pass_over),
-      habit("--enable-instant-on-support", "--fwd-mpirun-port --use-regexp --debug-devel -d -pmi-port", "",
-            pass_over),
-      habit("-enable-x",
-            "-disable-x -print-all-exitcodes -disable-auto-cleanup -disable-hostname-propagation", "",
-            pass_over),
-      habit("-skip-launch-node", "-hostname-propagation -no-hostname-propagation", "", pass_over),
-      habit("--prefix", "--personality --tune -am --forward-signals --max-restarts --ompi-server --with-ft",
-            "VALUE", pass_over),
-      habit("-membind", "-topolib -demux -localhost -usize -rmk -order-nodes -gpus-per-proc -nameserver",
-            "VALUE", pass_over),
-      habit("-soft", "-arch -initial-errhandler", "VALUE", pass_over),
-      habit("--report-pid", "--report-uri --report-events --max-vm-size --xml-file --cartofile -cf", "VALUE",
-            pass_over),
+      translated("-envnone", "-genvnone", "", pass_over),
+      translated("--use-hwthread-cpus", "--use-hwthreads-as-cpus --nooversubscribe --nolocal --novm", "",
+                 pass_over),
+      translated("--hetero-nodes",
+                 "--do-not-resolve --leave-session-attached --debug-daemons --show-progress", "", pass_over),
+      translated("--enable-recovery", "--disable-recovery --continuous --report-child-jobs-separately", "",
+                 pass_over),
+      translated("--timestamp-output", "--timestamp --xml --output-proctable", "", pass_over),
+      translated("--enable-instant-on-support", "--fwd-mpirun-port --use-regexp --debug-devel -d -pmi-port",
+                 "", pass_over),
+      translated("-enable-x",
+                 "-disable-x -print-all-exitcodes -disable-auto-cleanup -disable-hostname-propagation", "",
+                 pass_over),
+      translated("-skip-launch-node", "-hostname-propagation -no-hostname-propagation", "", pass_over),
+      translated("--prefix",
+                 "--personality --tune -am --forward-signals --max-restarts --ompi-server --with-ft", "VALUE",
+                 pass_over),
+      translated("-membind", "-topolib -demux -localhost -usize -rmk -order-nodes -gpus-per-proc -nameserver",
+                 "VALUE", pass_over),
+      translated("-soft", "-arch -initial-errhandler", "VALUE", pass_over),
+      translated("--report-pid", "--report-uri --report-events --max-vm-size --xml-file --cartofile -cf",
+                 "VALUE", pass_over),
   };
   return all;
 }
@@ -323,7 +324,7 @@ std::string set_binding(OptionTarget target, std::string_view value) {
   return {};
 }
 
-std::span<const Option> habit_table() {
+std::span<const Option> compatibility_table() {
   return table();
 }
 
