@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstddef>
+#include <cstring>
 #include <deque>
 #include <memory>
 #include <vector>
@@ -31,6 +32,12 @@ struct Frame : Work {
   Link* link = nullptr;  ///< a sent one's
   Frame(Kind of, std::byte* at, void* registered) : Work(of), data(at), descriptor(registered) {}
 };
+
+inline FrameHeader header_of(const Frame& frame) noexcept {
+  FrameHeader header;
+  std::memcpy(&header, frame.data, sizeof header);
+  return header;
+}
 
 class FramePool {
  public:
