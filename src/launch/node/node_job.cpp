@@ -1,9 +1,7 @@
 #include "launch/node/node_job.hpp"
-#include "launch/node/library_report.hpp"
 
 #include <errno.h>
 #include <fmt/format.h>
-#include <fmt/ranges.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -12,8 +10,6 @@
 #include <cstdlib>
 #include <filesystem>
 #include <limits>
-#include <new>
-#include <span>
 #include <utility>
 
 #include "base/numa.hpp"
@@ -32,7 +28,6 @@
 #include "launch/system/no_memory.hpp"
 #include "launch/system/process_name.hpp"
 #include "launch/system/program_path.hpp"
-#include "launch/system/started_alone.hpp"
 #include "mpi/base/other_jobs.hpp"
 #include "mpi/p2p/channel.hpp"
 #include "mpi/rank/advice.hpp"
@@ -40,18 +35,11 @@
 #include "mpi/remote/remote.hpp"
 #include "mpi/tool/controls.hpp"
 #include "observe/observation.hpp"
-#include "privatize/children.hpp"
 #include "privatize/descriptor_owners.hpp"
 #include "privatize/large_blocks.hpp"
 #include "privatize/own_limits.hpp"
-#include "privatize/preload.hpp"
 #include "privatize/processor_time.hpp"
-#include "privatize/rank_directory.hpp"
-#include "privatize/rank_locale.hpp"
 #include "privatize/rank_pid.hpp"
-#include "privatize/rank_signal_mask.hpp"
-#include "privatize/rank_signals.hpp"
-#include "privatize/record_locks.hpp"
 #include "sched/balances.hpp"
 #include "sched/machine/topology.hpp"
 
@@ -62,10 +50,6 @@ namespace {
 NodeJob* the_node_job = nullptr;
 std::atomic<NodeJob*> the_running_job{
     nullptr};  // release in run(), acquire in running(): the control thread sees a complete job
-
-bool main_refers_to_any(const privatize::Group& program, std::initializer_list<std::string_view> names) {
-  return std::ranges::any_of(names, [&](std::string_view name) { return program.main_refers_to(name); });
-}
 
 void tell_loader(sched::Task*, sched::Task* to) noexcept {
   privatize::set_running_rank(to ? static_cast<const mpi::Rank*>(to->owner)->world_rank : -1);
@@ -200,82 +184,6 @@ std::vector<int> NodeJob::input_readers() const {
   return readers;
 }
 
-Result<std::vector<std::string>> NodeJob::preloaded_libraries(const AppSpec& app) const {
-  const std::string value = value_for(app, "LD_PRELOAD");
-  const char* const inherited = getenv("LD_PRELOAD");
-  const bool in_process = inherited != nullptr && value == inherited;
-  Result<privatize::Preload> preload =
-      privatize::read_preload(value, value_for(app, "LD_LIBRARY_PATH"), in_process);
-  if (!preload) return preload.failure();
-  if (!preload->others.empty() && !in_process && !spec_.quiet) {
-    Control::instance()->notice(
-        NoticeKind::kWarning,
-        fmt::format(
-            "warning: -x LD_PRELOAD: {} cannot be found, or must be in the process that runs the ranks; set "
-            "LD_PRELOAD for tmpirun itself to have it there",
-            fmt::join(preload->others, ", ")));
-  }
-  return std::move(preload->libraries);
-}
-
-Result<void> NodeJob::load_programs() {
-  std::vector<int> images(spec_.apps.size(), 0);
-  arguments_.resize(spec_.apps.size());
-  for (int i = 0; i < layout_.ranks; ++i)
-    ++images[static_cast<std::size_t>(spec_.app_of(mpi_->local_at(i).world_rank))];
-  for (std::size_t index = 0; index < spec_.apps.size(); ++index) {
-    programs_.push_back(nullptr);
-    if (images[index] == 0) continue;
-    const AppSpec& app = spec_.apps[index];
-    Result<LoadedProgram> loaded = load_program({app.program, app.arguments}, app.wdir, images[index], app);
-    if (!loaded) return loaded.failure();
-    programs_.back() = std::move(loaded->group);
-    arguments_[index] = std::move(loaded->arguments);
-  }
-  return {};
-}
-
-Result<LoadedProgram> NodeJob::load_program(RankProgram named, const std::string& wdir, int images,
-                                            const AppSpec& app) const {
-  const Result<std::string> shim = find_companion("libtmpi-shim.so");
-  if (!shim) return shim.failure();
-  Result<RankProgram> program =
-      find_rank_program(std::move(named), {wdir, app.environment, value_for(app, "LD_LIBRARY_PATH")});
-  if (!program) return program.failure();
-  privatize::GroupOptions options;
-  options.program = std::move(program->path);
-  options.stands_for = std::move(program->stands_for);
-  options.images = images;
-  options.shim = *shim;
-  options.libraries = library_choices(spec_, app);
-  Result<std::vector<std::string>> preload = preloaded_libraries(app);
-  if (!preload) return preload.failure();
-  options.preload = *std::move(preload);
-  if (!program->library.empty()) options.needed.push_back(std::move(program->library));
-  Result<std::unique_ptr<privatize::Group>> group = privatize::Group::load(options);
-  if (!group) return group.failure();
-  return LoadedProgram{*std::move(group), std::move(program->arguments)};
-}
-
-// What a program says of itself before it runs: others may still spawn, by a library that they open later.
-bool NodeJob::spawns() const {
-  return any_program([](const privatize::Group& program) {
-    return main_refers_to_any(program, {"MPI_Comm_spawn", "MPI_Comm_spawn_multiple", "mpi_comm_spawn_",
-                                        "mpi_comm_spawn_multiple_"});
-  });
-}
-
-// The same of connections with other jobs. Who does not need them has no network to look at.
-bool NodeJob::meets_other_jobs() const {
-  return spec_.other_jobs || any_program([](const privatize::Group& program) {
-           return main_refers_to_any(
-               program,
-               {"MPI_Comm_accept", "MPI_Comm_connect", "MPI_Comm_join", "PMPI_Comm_accept",
-                "PMPI_Comm_connect", "PMPI_Comm_join", "mpi_comm_accept_", "mpi_comm_connect_",
-                "mpi_comm_join_", "mpi_comm_accept_f08_", "mpi_comm_connect_f08_", "mpi_comm_join_f08_"});
-         });
-}
-
 int NodeJob::universe_size() const {
   const int workers = several() ? workers_of_all_ : scheduler_->workers();
   const std::int64_t fitting = std::int64_t{workers} * std::max(spec_.vratio, 1);
@@ -322,10 +230,6 @@ void NodeJob::prepare_spawning() {
     const bool world = type == FrameType::kWorld || type == FrameType::kWorldStart;
     world ? the_node_job->starter_->on_frame(frame) : on_way_frame(frame);
   });
-}
-
-bool NodeJob::any_program(bool (*has)(const privatize::Group& program)) const {
-  return std::ranges::any_of(programs_, [&](const auto& program) { return program && has(*program); });
 }
 
 sched::Progress NodeJob::progress() const {
@@ -382,10 +286,7 @@ Result<void> NodeJob::create_scheduler() {
       }))
     scheduler_->meter_switches();
   // The same of processor time: a rank that asks for the first time in the end wants to know of all.
-  if (any_program([](const privatize::Group& program) {
-        return main_refers_to_any(program, {"clock", "times", "getrusage"});
-      }))
-    privatize::count_processor_time();
+  if (any_main_refers_to({"clock", "times", "getrusage"})) privatize::count_processor_time();
   return {};
 }
 
@@ -427,40 +328,6 @@ void NodeJob::register_with_mpi() {
   register_signal_hooks(*scheduler_);
 }
 
-mpi::StartInfo NodeJob::start_info(const mpi::Rank& rank) const {
-  if (rank.started_with->number > 0) return starter_->start_info(rank);
-  const int number = spec_.app_of(rank.world_rank);
-  const AppSpec& app = spec_.apps[static_cast<std::size_t>(number)];
-  mpi::StartInfo info;
-  info.app_number = number;
-  info.entries.emplace_back("command", app.arguments.front());
-  info.entries.emplace_back("argv", fmt::format("{}", fmt::join(std::span(app.arguments).subspan(1), " ")));
-  info.entries.emplace_back("maxprocs", std::to_string(app.ranks));
-  info.entries.emplace_back("soft", std::to_string(app.ranks));
-  info.entries.emplace_back("wdir", wdirs_[static_cast<std::size_t>(number)]);
-  return info;
-}
-
-std::vector<std::string> NodeJob::shared_variables(const AppSpec& app) const {
-  std::vector<std::string> lines =
-      openmp_variables(app, layout_.vratio, spec_.cpus_per_rank == 0 ? 0 : cores_per_worker_);
-  lines.insert(lines.end(), app.environment.begin(), app.environment.end());
-  return lines;
-}
-
-std::vector<std::string> NodeJob::environment_of(int local, const AppSpec& app) const {
-  std::vector<std::string> lines = shared_variables(app);
-  // Not by fmt: each rank does it on its own stack, whose pages it would touch.
-  const auto add = [&lines](const char* name, int value) {
-    lines.push_back(std::string(name) + '=' + std::to_string(value));
-  };
-  add("TMPI_COMM_WORLD_RANK", mpi_->local_at(local).world_rank);
-  add(kWorldSizeVariable, mpi_->size());
-  add("TMPI_LOCAL_RANK", local);
-  add("TMPI_LOCAL_SIZE", layout_.ranks);
-  return lines;
-}
-
 void NodeJob::spawn_ranks() {
   mpi::connect_workers(*scheduler_);
   starts_.resize(static_cast<std::size_t>(layout_.ranks));
@@ -475,35 +342,6 @@ void NodeJob::spawn_ranks() {
   }
 }
 
-void NodeJob::run_rank(void* argument) {
-  // Mapped here, on the rank's own worker, so that its memory is first touched on that worker's NUMA node.
-  const RankStart& start = *static_cast<const RankStart*>(argument);
-  Result<void> mapped;
-  std::vector<std::string> environment;
-  try {
-    mapped = start.program->map_image(start.image, start.rank);
-    environment = start.job->environment_of(start.local, *start.app);
-  } catch (const std::bad_alloc&) {
-    no_memory_for("its environment and its copy of the program's data");
-  }
-  if (!mapped) {
-    Control::instance()->end_job(
-        EndKind::kStartFailed, start.rank, 1,
-        fmt::format("rank {} on host {}: {}", start.rank, start.job->mpi_->host(), mapped.message()));
-  }
-  const auto index = static_cast<std::size_t>(start.app - start.job->spec_.apps.data());
-  const std::string& wdir = start.job->wdirs_[index];
-  if (wdir != start.job->wdir_ && !privatize::choose_directory(start.rank, wdir.c_str())) {
-    Control::instance()->end_job(
-        EndKind::kStartFailed, start.rank, 1,
-        fmt::format("rank {} on host {}: --wdir {}: cannot change to the directory: {}", start.rank,
-                    start.job->mpi_->host(), wdir, strerror(errno)));
-  }
-  const ult::Stack& stack = sched::current()->stack;
-  privatize::tell_stack(start.rank, stack.base, stack.size);
-  start.program->run_image(start.image, start.job->arguments_[index], std::move(environment));
-}
-
 void NodeJob::run() {
   the_running_job.store(this, std::memory_order_release);
   scheduler_->run();
@@ -513,58 +351,6 @@ void NodeJob::run() {
   });
   report_findings();
   report_end();
-}
-
-void NodeJob::on_initialized(const mpi::Rank&) {
-  // Sequentially consistent, as in rank_exited: of a rank that enters MPI and one that leaves before
-  // MPI_Init, one sees the other.
-  if (initialized_.fetch_add(1) == 0 && node_.nodes() > 1)
-    Control::instance()->send(FrameType::kUsesMpi, -1, 0, {});
-  const int left = left_before_init_.load();
-  if (left >= 0)
-    break_rule(left, 1, "ended without having called MPI_Init, but other ranks of the job use MPI");
-}
-
-void NodeJob::rank_exited(int rank, int code) {
-  code &= 0xff;
-  const mpi::Phase phase = mpi_->local(rank)->phase;
-  if (phase == mpi::Phase::kInitialized) {
-    break_rule(rank, code, fmt::format("ended with exit code {} without having called MPI_Finalize", code));
-  }
-  if (phase == mpi::Phase::kBeforeInit) {
-    int none = -1;
-    left_before_init_.compare_exchange_strong(none, rank);
-    if (initialized_.load() > 0) {
-      break_rule(
-          rank, code,
-          fmt::format(
-              "ended with exit code {} without having called MPI_Init, but other ranks of the job use MPI",
-              code));
-    }
-  }
-  if (const sched::Task* task = sched::current(); task == nullptr || task->kind == sched::TaskKind::kThread) {
-    // exit() in a helper thread: the rank's own flow of control is somewhere else, and nothing can take it
-    // away from there.
-    break_rule(rank, code, fmt::format("called exit with code {} in a thread that it had created", code));
-  }
-  privatize::end_signals(rank);
-  privatize::forget_directory(rank);
-  privatize::drop_all_record_locks(rank);
-  privatize::forget_locale(rank);
-  privatize::forget_signal_mask(rank);
-  Control::instance()->input().leave(rank);
-  privatize::abandon_children(rank);
-  std::string record;
-  append_record(record, ExitRecord{rank, code, phase != mpi::Phase::kBeforeInit});
-  Control::instance()->send(FrameType::kExits, -1, 0, record);
-  scheduler_->finish_current();
-  __builtin_unreachable();  // gcc forgets [[noreturn]] of a virtual function
-}
-
-void NodeJob::break_rule(int rank, int code, const std::string& what) {
-  Control::instance()->end_job(
-      EndKind::kBadExit, rank, code == 0 ? 1 : code,
-      fmt::format("rank {} on host {} {}; the job has been ended", rank, mpi_->host(), what));
 }
 
 }  // namespace tmpi::launch

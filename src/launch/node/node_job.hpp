@@ -8,12 +8,15 @@
 //
 // A broken rule ends the job with one sentence.
 //
-// Sources: node_job.cpp the job itself, node_report.cpp what is said of it.
+// Sources: node_job.cpp the job itself, node_job_programs.cpp its programs, node_job_ranks.cpp its ranks, node_report.cpp what
+// is said of it.
 #pragma once
 
 #include <atomic>
+#include <initializer_list>
 #include <memory>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "base/result.hpp"
@@ -98,6 +101,7 @@ class NodeJob {
   int universe_size() const;     ///< MPI_UNIVERSE_SIZE
   std::vector<std::string> shared_variables(const AppSpec& app) const;
   bool any_program(bool (*has)(const privatize::Group& program)) const;
+  bool any_main_refers_to(std::initializer_list<std::string_view> names) const;
   void report_start() const;
   void report_findings() const;
   void report_end() const;
