@@ -5,6 +5,7 @@ import os
 import re
 import signal
 import subprocess
+import tempfile
 import time
 
 from harness import PROMPTLY, TMPIRUN, LaunchTest, claims_only_time, claims_time, main, program
@@ -196,13 +197,27 @@ class TrafficTest(LaunchTest):
         ends = [call for call in profile["calls"] if call["function"] == "MPI_Finalize"]
         self.assertEqual([[rank["rank"] for rank in call["ranks"]] for call in ends], [[0, 1, 2, 3]])
 
-    def test_profile_says_whose_part_is_missing(self):
-        job = self.start("-n", 4, "--nodes", 2, "-q", "--profile", "--no-deadlock-check", program("misbehave.c"), "hang")
+    def killed_in_the_middle(self, nodes, *options):
+        """What is said of a job with a node process that has been killed."""
+        job = self.start("-n", 4, "--nodes", nodes, *options, "--no-deadlock-check", program("misbehave.c"), "hang")
         job.read_until(b"is here\n", 4)
-        os.kill(job.node_pids(2)[0], signal.SIGKILL)
-        err = job.finish(60).err.decode()
+        os.kill(job.node_pids(nodes)[0], signal.SIGKILL)
+        return job.finish(60).err.decode()
+
+    def test_profile_says_whose_part_is_missing(self):
+        err = self.killed_in_the_middle(2, "--profile")
         self.assertRegex(err, r"profile of misbehave\S*: 2 ranks on \d+ workers?, host \S+, .*, ended early")
         self.assertRegex(err, "warning: the profile lacks node process [01] on host ")
+        self.assertNotIn("warning", self.killed_in_the_middle(2, "--profile", "-q"))
+
+    def test_nothing_is_left_of_the_only_node_process(self):
+        with tempfile.TemporaryDirectory() as directory:
+            trace = os.path.join(directory, "t.json")
+            err = self.killed_in_the_middle(1, "--trace", trace, "--profile")
+            lacks = "lacks the node process on host [^,]+, which ended before saying all of it"
+            self.assertRegex(err, f"warning: the trace {lacks}: there is none in {re.escape(trace)}\n")
+            self.assertRegex(err, f"warning: the profile {lacks}\n")
+            self.assertNotIn("warning", self.killed_in_the_middle(1, "--trace", trace, "-q"))
 
 
 class EndTest(LaunchTest):

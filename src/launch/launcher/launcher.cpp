@@ -244,6 +244,14 @@ void Launcher::drain_after_death() {
   while (reading() && wanted() && (job_.end.kill_at() || job_.output.congested() || unread())) poll_once();
 }
 
+// Ended in the middle, and not by a word of their own.
+bool Launcher::nodes_were_lost() const {
+  using Cause = JobEnd::Cause;
+  const Cause cause = job_.end.cause();
+  return cause == Cause::kNodeDied || cause == Cause::kConnectionLost || cause == Cause::kSignal ||
+         cause == Cause::kTimeout;
+}
+
 int Launcher::finish() {
   look_at_ended_nodes();
   for (const auto& node : job_.nodes) {  // channels that are held open by others
@@ -252,11 +260,11 @@ int Launcher::finish() {
   if (JobLinks* links = job_.ports.links())
     links->leave(!job_.end.begun() ? "" : job_.end.message().empty() ? "it was ended" : job_.end.message());
   job_.output.finish();
-  std::vector<std::string> names;
-  for (const auto& node : job_.nodes) names.push_back(job_.nodes.name_of(*node));
-  for (const std::string& notice : job_.trace.finish(names))  // a window of it is on the profile's page
+  ReportNodes reported{{}, nodes_were_lost()};
+  for (const auto& node : job_.nodes) reported.names.push_back(job_.nodes.name_of(*node));
+  for (const std::string& notice : job_.trace.finish(reported))  // a window of it is on the profile's page
     job_.output.message(fmt::format("tmpirun: {}\n", notice));
-  for (const std::string& notice : job_.profile.finish(names))
+  for (const std::string& notice : job_.profile.finish(reported))
     job_.output.message(fmt::format("tmpirun: {}\n", notice));
   job_.report_failed |= job_.profile.failed() || job_.trace.failed();
   const RankExits::Failed& failed = job_.ranks.failed();

@@ -40,6 +40,7 @@ class Launcher {
   void look_at_ended_nodes();
   void on_ended(Node& node);
   void drain_after_death();
+  bool nodes_were_lost() const;
   int finish();
 
   Job job_;

@@ -3,7 +3,6 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <fmt/format.h>
-#include <fmt/ranges.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <unistd.h>
@@ -82,8 +81,9 @@ Result<TraceReport> TraceReport::prepare(const JobSpec& job) {
     if (const Result<void> able = observe::can_write_otf2(report.path_); !able)
       return refusal(able.message());
   } else {
-    report.file_.reset(std::fopen(report.path_.c_str(), "we"));
-    if (!report.file_) return refusal(fmt::format("cannot write the file: {}", strerror(errno)));
+    Result<ReportFile> file = ReportFile::open("--trace " + report.path_, report.path_);
+    if (!file) return file.failure();
+    report.file_ = *std::move(file);
   }
   report.parts_.emplace_back(file_without_name(report.path_));
   if (!report.parts_[0]) {
@@ -103,39 +103,38 @@ void TraceReport::add(int node, std::string_view piece) {
   const UnlimitedFiles unlimited;
   const auto number = static_cast<std::size_t>(node);
   if (number >= parts_.size()) parts_.resize(number + 1);
-  File& part = parts_[number];
+  OwnedFile& part = parts_[number];
   if (!part) part.reset(file_without_name(path_));
   has_come_ = true;
   if (!part || std::fwrite(piece.data(), 1, piece.size(), part.get()) != piece.size()) fail(strerror(errno));
 }
 
-std::vector<std::string> TraceReport::finish(const std::vector<std::string>& nodes) {
+std::vector<std::string> TraceReport::finish(const ReportNodes& nodes) {
   std::vector<std::string> notices;
+  if (!has_come_ && nodes.lost && !path_.empty() && !quiet_)
+    notices.push_back(missing_parts("trace", nodes.names) + ": there is none in " + path_);
   if (!has_come_) return notices;
   const UnlimitedFiles unlimited;
-  parts_.resize(nodes.size());
+  parts_.resize(nodes.names.size());
   if (!failed_) write(nodes, notices);
   if (failed_) notices.push_back(fmt::format("--trace {}: the file could not be written: {}", path_, why_));
   return notices;
 }
 
-void TraceReport::write(const std::vector<std::string>& nodes, std::vector<std::string>& notices) {
+void TraceReport::write(const ReportNodes& nodes, std::vector<std::string>& notices) {
   std::vector<Mapping> mappings;
   std::vector<observe::TracePart> parts;
   std::vector<std::string> missing;
-  for (std::size_t node = 0; node < nodes.size(); ++node) {
+  for (std::size_t node = 0; node < nodes.names.size(); ++node) {
     mappings.emplace_back(parts_[node].get());
     Result<observe::TracePart> part = observe::unpack_trace(mappings.back().bytes());
     if (part) {
       parts.push_back(*std::move(part));
     } else {
-      missing.push_back(nodes[node]);
+      missing.push_back(nodes.names[node]);
     }
   }
-  if (!missing.empty() && !quiet_) {
-    notices.push_back(fmt::format("warning: the trace lacks {}, which ended before saying all of it",
-                                  fmt::join(missing, ", ")));
-  }
+  if (!missing.empty() && !quiet_) notices.push_back(missing_parts("trace", missing));
   if (parts.empty()) return;
   const observe::JobTrace trace = observe::join_trace(std::move(parts));
   const bool otf2 = observe::names_otf2(path_);
@@ -156,8 +155,8 @@ void TraceReport::write(const std::vector<std::string>& nodes, std::vector<std::
 
 Result<void> TraceReport::write_json(const observe::JobTrace& trace) {
   Result<void> written = observe::write_trace_json(file_.get(), trace);
-  if (std::fclose(file_.release()) != 0 && written) written = Failure{strerror(errno)};
-  return written;
+  const Result<void> closed = file_.close();
+  return written ? closed : written;
 }
 
 }  // namespace tmpi::launch
