@@ -26,6 +26,7 @@
 #include <utility>
 #include <vector>
 
+#include "base/fd.hpp"
 #include "launch/system/program_path.hpp"
 #include "replay/alternatives.hpp"
 #include "replay/choice.hpp"
@@ -99,9 +100,8 @@ void open_input_anew() {
   struct stat input {};
   const bool is_file = fstat(STDIN_FILENO, &input) == 0 && S_ISREG(input.st_mode);
   const off_t from = is_file ? lseek(STDIN_FILENO, 0, SEEK_CUR) : -1;
-  const int opened = open(is_file ? "/proc/self/fd/0" : "/dev/null", O_RDONLY);
-  if (opened < 0 || dup2(opened, STDIN_FILENO) < 0) _exit(kExitCannotRun);
-  close(opened);
+  const Fd opened(open(is_file ? "/proc/self/fd/0" : "/dev/null", O_RDONLY));
+  if (!opened || dup2(opened.get(), STDIN_FILENO) < 0) _exit(kExitCannotRun);
   if (from > 0) lseek(STDIN_FILENO, from, SEEK_SET);
 }
 

@@ -22,6 +22,8 @@
 #include <cstring>
 #include <mutex>
 
+#include "base/fd.hpp"
+
 namespace tmpi::launch {
 namespace {
 
@@ -108,11 +110,11 @@ struct DirectoryEntry {  // of getdents64: readdir() allocates
 
 // True: there were some that had not been known.
 bool stop_all(Tracer& tracer) {
-  const int directory = open(tracer.directory, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-  if (directory < 0) return false;
+  const Fd directory(open(tracer.directory, O_RDONLY | O_DIRECTORY | O_CLOEXEC));
+  if (!directory) return false;
   const int before = tracer.known;
   alignas(DirectoryEntry) char entries[8192];
-  for (long got; (got = syscall(SYS_getdents64, directory, entries, sizeof entries)) > 0;) {
+  for (long got; (got = syscall(SYS_getdents64, directory.get(), entries, sizeof entries)) > 0;) {
     for (long at = 0; at < got;) {
       const auto* entry = reinterpret_cast<const DirectoryEntry*>(entries + at);
       at += entry->length;
@@ -121,7 +123,6 @@ bool stop_all(Tracer& tracer) {
       if (tracer.forbidden) break;
     }
   }
-  close(directory);
   return tracer.known > before && !tracer.forbidden;
 }
 
