@@ -1,5 +1,6 @@
 #!/usr/bin/env python3
-"""Writes the tables of the reference that programs print: options (tmpirun), performance variables and events (tmpi-info).
+"""Writes the tables of the pages that programs print: options (tmpirun), performance variables and events (tmpi-info), the
+ways of messages (tmpi-node).
 
     tools/generate_tables.py BIN            writes them, by the programs in BIN
     tools/generate_tables.py --check BIN    fails if one is not up to date
@@ -13,12 +14,13 @@ import sys
 
 from mpi_tables import ROOT, write_or_check
 
-REFERENCE = ROOT / "docs" / "reference"
+DOCS = ROOT / "docs"
 # The page, the name of the table there, the command that prints it.
 TABLES = [
-    ("tmpirun.md", "options", ["tmpirun", "--print-markdown"]),
-    ("tools-interface.md", "variables", ["tmpi-info", "--markdown", "--variables"]),
-    ("tools-interface.md", "events", ["tmpi-info", "--markdown", "--events"]),
+    ("reference/tmpirun.md", "options", ["tmpirun", "--print-markdown"]),
+    ("reference/tools-interface.md", "variables", ["tmpi-info", "--markdown", "--variables"]),
+    ("reference/tools-interface.md", "events", ["tmpi-info", "--markdown", "--events"]),
+    ("design/matching.md", "ways", ["tmpi-node", "--list-ways"]),
 ]
 
 
@@ -38,11 +40,11 @@ def with_table(page, name, table):
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--check", action="store_true", help="compare instead of writing")
-    parser.add_argument("binaries", type=pathlib.Path, metavar="BIN", help="folder of tmpirun and tmpi-info")
+    parser.add_argument("binaries", type=pathlib.Path, metavar="BIN", help="folder of tmpirun, tmpi-node and tmpi-info")
     options = parser.parse_args()
     failed = 0
     for page in sorted({table[0] for table in TABLES}):
-        path = REFERENCE / page
+        path = DOCS / page
         text = path.read_text(encoding="utf-8")
         for _, name, command in (table for table in TABLES if table[0] == page):
             text = with_table(text, name, printed(options.binaries, command))

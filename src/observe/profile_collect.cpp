@@ -63,8 +63,8 @@ CallTimes open_call(const RankState& state) {
   return times;
 }
 
-constexpr const char* kWayNames[2][mpi::kWays] = {{"direct", "eager", "rendezvous"},
-                                                  {"network_direct", "network_eager", "network_rendezvous"}};
+constexpr const char* kWayNames[2][mpi::kDepartures] = {
+    {"direct", "eager", "rendezvous"}, {"network_direct", "network_eager", "network_rendezvous"}};
 
 ProfiledTraffic traffic_of(const SentTally& tally) {
   ProfiledTraffic traffic;
@@ -118,9 +118,9 @@ class Collector {
     worker.ranks.push_back(rank.rank);
     profile.ranks.push_back(rank);
     profile.ranks.back().traffic = traffic_of(record.sent);
-    for (int way = 0; way < mpi::kWays; ++way) {
+    for (int way = 0; way < mpi::kDepartures; ++way) {
       for (const bool elsewhere : {false, true}) {
-        if (const SizeClasses* sizes = record.sent.sizes(static_cast<mpi::Way>(way), elsewhere))
+        if (const SizeClasses* sizes = record.sent.sizes(static_cast<mpi::Departure>(way), elsewhere))
           add_sizes(profile.processes.front().sizes[kWayNames[elsewhere][way]], *sizes);
       }
     }

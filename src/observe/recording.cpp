@@ -176,7 +176,7 @@ void Recording::on_counted(mpi::Rank& from, int to, const mpi::MatchKey&, MPI_Co
   if (record != nullptr) record->sent.sent(to, static_cast<std::uint64_t>(bytes));
 }
 
-void Recording::on_left(mpi::Rank& from, mpi::Way way, bool elsewhere, MPI_Count bytes) noexcept {
+void Recording::on_left(mpi::Rank& from, mpi::Departure way, bool elsewhere, MPI_Count bytes) noexcept {
   Recording& recording = *the_recording;
   if (recording.stopped()) return;
   RankRecord* const record = recording.own(*from.task);

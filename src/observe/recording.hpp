@@ -132,7 +132,7 @@ class Recording {
   static void on_switch(sched::Task* from, sched::Task* to, std::uint64_t now) noexcept;
   static void on_profiled_switch(sched::Task* from, sched::Task* to, std::uint64_t now) noexcept;
   static void on_counted(mpi::Rank& from, int to, const mpi::MatchKey& key, MPI_Count bytes) noexcept;
-  static void on_left(mpi::Rank& from, mpi::Way way, bool elsewhere, MPI_Count bytes) noexcept;
+  static void on_left(mpi::Rank& from, mpi::Departure way, bool elsewhere, MPI_Count bytes) noexcept;
   static void on_sent(mpi::Rank& from, int to, const mpi::MatchKey& key, MPI_Count bytes) noexcept;
   static void on_received(mpi::Rank& to, const mpi::MatchKey& key, MPI_Count bytes) noexcept;
 

@@ -46,7 +46,7 @@ class SentTally {
     }
   }
   /// The same, for messages within the node process; for those to others one thread at a time.
-  void left(mpi::Way way, bool elsewhere, std::uint64_t bytes) noexcept {
+  void left(mpi::Departure way, bool elsewhere, std::uint64_t bytes) noexcept {
     std::unique_ptr<SizeClasses>& sizes = (elsewhere ? remote_ : local_)[static_cast<std::size_t>(way)];
     if (sizes == nullptr) [[unlikely]]
       make(sizes);
@@ -62,7 +62,7 @@ class SentTally {
   /// What was sent to ranks for which there was no room.
   const MessageSum& others() const noexcept { return others_; }
   /// Null: none has left so.
-  const SizeClasses* sizes(mpi::Way way, bool elsewhere) const noexcept {
+  const SizeClasses* sizes(mpi::Departure way, bool elsewhere) const noexcept {
     return (elsewhere ? remote_ : local_)[static_cast<std::size_t>(way)].get();
   }
 
@@ -81,7 +81,7 @@ class SentTally {
   MessageSum others_;
   // Those that were outgrown stay: when a job is aborted, another thread reads what has been recorded.
   std::vector<std::unique_ptr<Peer[]>> arrays_;
-  std::array<std::unique_ptr<SizeClasses>, mpi::kWays> local_, remote_;
+  std::array<std::unique_ptr<SizeClasses>, mpi::kDepartures> local_, remote_;
 };
 
 }  // namespace tmpi::observe

@@ -39,15 +39,15 @@ TEST_CASE("ranks beyond the most that are told apart are counted together") {
 
 TEST_CASE("sizes fall into classes by their binary digits") {
   SentTally tally;
-  CHECK(tally.sizes(mpi::Way::kEager, false) == nullptr);
-  for (const std::uint64_t size : {0, 1, 2, 3, 4, 1024}) tally.left(mpi::Way::kEager, false, size);
-  const SizeClasses& sizes = *tally.sizes(mpi::Way::kEager, false);
+  CHECK(tally.sizes(mpi::Departure::kEager, false) == nullptr);
+  for (const std::uint64_t size : {0, 1, 2, 3, 4, 1024}) tally.left(mpi::Departure::kEager, false, size);
+  const SizeClasses& sizes = *tally.sizes(mpi::Departure::kEager, false);
   CHECK(sizes[0].messages == 1);
   CHECK(sizes[1].messages == 1);
   CHECK(sizes[2].messages == 2);
   CHECK(sizes[3].messages == 1);
   CHECK(sizes[11].bytes == 1024);
-  CHECK(tally.sizes(mpi::Way::kEager, true) == nullptr);
+  CHECK(tally.sizes(mpi::Departure::kEager, true) == nullptr);
 }
 
 TEST_CASE("bins lose no tick, however long the job becomes") {

@@ -1,4 +1,4 @@
-"""The tables in docs/reference/ are those that the programs print."""
+"""The tables in docs/ are those that the programs print."""
 
 import os
 import subprocess

@@ -31,6 +31,7 @@
 #include "launch/system/valgrind.hpp"
 #include "launch/system/version.hpp"
 #include "mpi/coll/preferences.hpp"
+#include "mpi/p2p/way.hpp"
 #include "net/transport.hpp"
 
 namespace tmpi::launch {
@@ -125,7 +126,11 @@ int run(int argc, char** argv) {
     return 0;
   }
   if (argc == 2 && std::strcmp(argv[1], "--list-transports") == 0) {
-    fmt::print("{}", net::describe_transports());
+    fmt::print("{}\n{}", mpi::describe_ways(), net::describe_transports());
+    return 0;
+  }
+  if (argc == 2 && std::strcmp(argv[1], "--list-ways") == 0) {
+    fmt::print("{}", mpi::describe_ways());
     return 0;
   }
   if (argc >= 3 && std::strcmp(argv[1], "--show-libraries") == 0) {

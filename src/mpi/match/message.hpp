@@ -11,6 +11,9 @@ namespace tmpi::mpi {
 struct Request;
 class Datatype;
 
+/// MPI report, 3.4.
+enum class SendMode : std::uint8_t { kStandard, kSynchronous, kReady, kBuffered };
+
 /// What a message is matched by (MPI report, 3.5): communicator context, source rank in it, tag.
 struct MatchKey {
   std::uint64_t context = 0;

@@ -15,11 +15,11 @@
 namespace tmpi::mpi {
 namespace {
 
-static_assert(kChannelLimit <= 0xffff && kScatteredLimit <= 0xffff);  // Slot::bytes
-static_assert(kChannelLimit <= PayloadRing::kMost);
+static_assert(row_of(Way::kRing).most <= PayloadRing::kMost);
+static_assert(row_of(Way::kPacked).most_scattered <= 0xffff);  // Slot::bytes
 constexpr std::uint32_t kLookInterval = 64;  // messages between two looks at the receiver's memory
-// Messages that may lie in a channel when a large one, of up to 64 KiB, is left there.
-constexpr std::uint32_t kBeforeLarge = 15;
+// Messages that may lie in a channel when a packed one is left there, which may be large.
+constexpr std::uint32_t kBeforePacked = 15;
 
 // Written before any rank runs; none with one worker. Not behind a pointer: a load less in every message.
 std::optional<WorkerChannels> the_channels;
@@ -99,21 +99,23 @@ void connect_workers(sched::Scheduler& scheduler) {
   if (workers > 1) the_channels.emplace(workers, WorkerChannels::kPollsUntilDormant, quick);
 }
 
-bool post(int from, int to, Rank& target, const MatchKey& key, const Outgoing& data) noexcept {
+bool post(int from, int to, Rank& target, const MatchKey& key, const Outgoing& data, Way way) noexcept {
   if (!the_channels) return false;
   Channel* const channel = the_channels->to(from, to);
   if (channel == nullptr) return false;
-  if (data.bytes > kRowLimit && !data.type.scattered() && the_channels->goes_past(from, *channel))
+  if (way == Way::kRing && data.bytes > kRowLimit && !data.type.scattered() &&
+      the_channels->goes_past(from, *channel))
     return false;
   Slot* const slot = the_channels->free_slot(from, *channel);
   if (slot == nullptr) return false;
-  const bool large = data.bytes > kChannelLimit;
-  if ((large || channel->sent() % kLookInterval == 0) && target.matcher.buffered_bytes() > kMostBuffered)
+  if ((way == Way::kPacked || channel->sent() % kLookInterval == 0) &&
+      target.matcher.buffered_bytes() > kMostBuffered)
     return false;
-  if (large && !the_channels->at_most(*channel, kBeforeLarge)) return false;
-  if (data.bytes <= kSlotBytes) {
+  if (way == Way::kPacked && !the_channels->at_most(*channel, kBeforePacked)) return false;
+  if (way == Way::kSlot) {
     pack(slot->packed, data);
-  } else if (std::byte* const room = large ? nullptr : the_channels->room(from, *channel, data.bytes)) {
+  } else if (std::byte* const room =
+                 way == Way::kRing ? the_channels->room(from, *channel, data.bytes) : nullptr) {
     pack(room, data);
     slot->outside = {room, nullptr};
   } else {

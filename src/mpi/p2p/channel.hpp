@@ -14,6 +14,7 @@
 #include <cstdint>
 
 #include "mpi/p2p/transfer.hpp"
+#include "mpi/p2p/way.hpp"
 
 namespace tmpi::sched {
 class Scheduler;
@@ -22,21 +23,10 @@ class Waiter;
 
 namespace tmpi::mpi {
 
-/// Messages up to this size travel through a channel: up to 96 bytes inside a slot, more in the payload ring or
-/// a cell.
-inline constexpr MPI_Count kChannelLimit = 1024;
-
 /// Above this size one that comes in a row goes past the channel, if nothing lies there and if the sender's look into the
 /// receiver's matcher turns out to cost less than the second copy (RowWay). One that comes alone is waited for, and that
 /// look takes several times as long as a copy if the cores are far from each other.
 inline constexpr MPI_Count kRowLimit = 512;
-
-/// The same for messages whose data lie scattered with their sender (Datatype::scattered), who packs them: the receiver
-/// unpacks them, and neither reads or writes single elements in memory that the other core works with.
-inline constexpr MPI_Count kScatteredLimit = 65535;
-
-/// Messages up to this size are buffered inside a node.
-inline constexpr MPI_Count kNodeEagerLimit = 4096;
 
 /// Bytes that may lie buffered at one receiver before senders wait for it, so that one that runs ahead cannot
 /// exhaust memory. For channels and for sends to the matcher alike.
@@ -45,10 +35,10 @@ inline constexpr std::size_t kMostBuffered = std::size_t{16} << 20;
 /// Sets the channels of the process up, for the workers of `scheduler`. Once, before any rank runs.
 void connect_workers(sched::Scheduler& scheduler);
 
-/// Leaves a message (at most kChannelLimit bytes) from the calling worker `from` for a rank of worker `to`.
+/// Sends a message from the calling worker `from` to a rank of worker `to` by `way`, one that goes_by_channel().
 /// False if that cannot be done now - no room, no memory, or much lies unexpected at the receiver already - or does not
 /// pay (kRowLimit), and the caller has to deliver it itself after flush(). Does not suspend.
-bool post(int from, int to, Rank& target, const MatchKey& key, const Outgoing& data) noexcept;
+bool post(int from, int to, Rank& target, const MatchKey& key, const Outgoing& data, Way way) noexcept;
 
 /// Delivers everything that the calling worker `from` has left for worker `to`. False if there is no memory
 /// for a message that nobody has posted a receive for: it stays in the channel, and nothing may be sent past

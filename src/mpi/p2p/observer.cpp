@@ -49,7 +49,7 @@ void detail::tell_sent(Rank& from, int to, const MatchKey& key, MPI_Count bytes)
 void detail::tell_received(Rank& to, const MatchKey& key, MPI_Count bytes) noexcept {
   tell(&MessageObserver::received, to, key, bytes);
 }
-void detail::tell_left(Rank& from, Way way, bool elsewhere, MPI_Count bytes) noexcept {
+void detail::tell_left(Rank& from, Departure way, bool elsewhere, MPI_Count bytes) noexcept {
   tell(&MessageObserver::left, from, way, elsewhere, bytes);
 }
 

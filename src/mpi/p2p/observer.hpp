@@ -20,7 +20,7 @@ struct MessageObserver {
   void (*received)(Rank& to, const MatchKey& key, MPI_Count bytes) noexcept = nullptr;
   /// The message that `from` has sent last takes this way. To ranks of other nodes: under the protocol layer's lock, on
   /// the thread that has it.
-  void (*left)(Rank& from, Way way, bool elsewhere, MPI_Count bytes) noexcept = nullptr;
+  void (*left)(Rank& from, Departure way, bool elsewhere, MPI_Count bytes) noexcept = nullptr;
 };
 
 /// Any thread, any time; `observer` lives as long as the process: it may be called a moment longer than it is
@@ -32,7 +32,7 @@ namespace detail {
 extern std::atomic<int> g_message_observers;  // relaxed: who is seen late is told late
 void tell_sent(Rank& from, int to, const MatchKey& key, MPI_Count bytes) noexcept;
 void tell_received(Rank& to, const MatchKey& key, MPI_Count bytes) noexcept;
-void tell_left(Rank& from, Way way, bool elsewhere, MPI_Count bytes) noexcept;
+void tell_left(Rank& from, Departure way, bool elsewhere, MPI_Count bytes) noexcept;
 }  // namespace detail
 
 inline bool messages_observed() noexcept {
@@ -44,7 +44,7 @@ inline void tell_received(Rank& to, const MatchKey& key, MPI_Count bytes) noexce
     detail::tell_received(to, key, bytes);
 }
 /// To ranks of other nodes.
-inline void tell_left(int from, Way way, MPI_Count bytes) noexcept {
+inline void tell_left(int from, Departure way, MPI_Count bytes) noexcept {
   if (messages_observed()) [[unlikely]]
     detail::tell_left(*job()->local(from), way, true, bytes);
 }

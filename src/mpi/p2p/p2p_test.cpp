@@ -32,6 +32,8 @@ using namespace tmpi::mpi;
 
 namespace {
 
+constexpr MPI_Count kMostHalved = kCopies[1].most;
+
 using testing::bytes;
 using testing::pattern;
 using testing::recv_bytes;
@@ -54,12 +56,12 @@ TEST_CASE("ping-pong of all sizes around the protocol limits, every mode") {
   }
 }
 
-// Up to kMostInHalves each of the two workers copies a half.
+// Up to kMostHalved each of the two workers copies a half.
 TEST_CASE("a message that two workers copy is whole, and nothing beside it is touched") {
   for (const int ranks : {2, 5}) {
     testing::run_ranks(ranks, 2, [ranks](Rank& rank) {
-      constexpr auto kLeast = static_cast<std::size_t>(kSharedCopy),
-                     kMost = static_cast<std::size_t>(kMostInHalves);
+      constexpr auto kLeast = static_cast<std::size_t>(kLeastShared),
+                     kMost = static_cast<std::size_t>(kMostHalved);
       constexpr std::size_t kBeside = 64;
       const int right = (rank.world_rank + 1) % ranks, left = (rank.world_rank + ranks - 1) % ranks;
       for (const std::size_t size :
@@ -99,7 +101,7 @@ TEST_CASE("of a message of 64 to 512 KiB each of two workers that idle copies a 
     const auto pieces = [&] {
       return scheduler.assist_point(0).pieces() + scheduler.assist_point(1).pieces();
     };
-    for (const MPI_Count size : {kSharedCopy, kSharedCopy + 4165, 2 * kSharedCopy, kMostInHalves}) {
+    for (const MPI_Count size : {kLeastShared, kLeastShared + 4165, 2 * kLeastShared, kMostHalved}) {
       const int other = 1 - rank.world_rank;
       // Made before: a worker that waits stays awake only for so long.
       const std::vector<char> data = pattern(static_cast<std::size_t>(size), 1);

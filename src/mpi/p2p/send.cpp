@@ -1,7 +1,5 @@
-// Sending: to a rank of another worker through the channel between the two if the message is small or scattered;
-// else into a posted receive if there is one; else a small message is left in a cell and a large or synchronous
-// one as a descriptor of the sender's buffer, which the receiver copies from. Never two copies of a large message,
-// unless it lies in pieces shorter than a few cache lines.
+// Sending: begins the way that way.hpp chooses. What a channel does not take, and what does not go through one, goes to the
+// receiver's matcher: into a posted receive if there is one, else it is left there.
 // docs/design/matching.md.
 #include "base/deferred.hpp"
 #include "mpi/p2p/cell.hpp"
@@ -47,14 +45,14 @@ Message* describe(Request& request, const Outgoing& data) noexcept {
   return &message;
 }
 
-// Delivers or leaves the message. `descriptor()` is the sender's request, filled and pending: asked for,
-// under the matcher's lock, only if the message is not buffered. `together`: both ranks are the calling
-// worker's.
+// Way::kEager and kRendezvous: delivers the message, or leaves it in a cell or as a descriptor. `descriptor()` is the
+// sender's request, filled and pending: asked for, under the matcher's lock, only if the message is not buffered.
+// `together`: both ranks are the calling worker's.
 template <class Descriptor>
-[[gnu::always_inline]] inline Left leave(Rank& target, const MatchKey& key, const Outgoing& data,
-                                         SendMode mode, bool together, Descriptor&& descriptor) noexcept {
+[[gnu::always_inline]] inline Left leave(Rank& target, const MatchKey& key, const Outgoing& data, Way way,
+                                         bool together, Descriptor&& descriptor) noexcept {
   Matcher& matcher = target.matcher;
-  bool buffer = mode != SendMode::kSynchronous && data.bytes <= kNodeEagerLimit;
+  bool buffer = way == Way::kEager;
   Message* cell = nullptr;
   Left left = Left::kBuffered;
   const auto message = [&]() noexcept -> Message* {
@@ -87,14 +85,12 @@ template <class Descriptor>
   return Left::kDelivered;
 }
 
-// Scattered data, too, are packed by their sender and unpacked by their receiver, up to more bytes: written from
-// here, each element would take a cache line away from the receiver's core, and with it the receiver's own data
-// next to it.
-bool goes_through_channel(const Outgoing& data) noexcept {
-  return data.bytes <= kChannelLimit || (data.bytes <= kScatteredLimit && data.type.scattered());
+[[gnu::always_inline]] inline Way way_of(const Outgoing& data, ReceiverPlace place, SendMode mode) noexcept {
+  return choose_way(place, data.bytes, data.type.scattered() ? DataLayout::kScattered : DataLayout::kRuns,
+                    mode);
 }
 
-// To a rank of another node.
+// Way::kNetwork.
 template <class Descriptor>
 [[gnu::noinline]] Left send_elsewhere(const Comm& comm, int dest, const MatchKey& key, const Outgoing& data,
                                       SendMode mode, Descriptor&& descriptor) noexcept {
@@ -118,8 +114,9 @@ template <class Descriptor>
   const Followed followed = follow(here, there, target);
   if (followed == Followed::kNo) return Left::kNoMemory;
   if (here != there && here >= 0 && there >= 0) {
-    if (mode != SendMode::kSynchronous && followed == Followed::kYes && goes_through_channel(data) &&
-        !computes(there) && post(here, there, target, key, data)) {
+    const Way way = way_of(data, ReceiverPlace::kWorker, mode);
+    if (goes_by_channel(way) && followed == Followed::kYes && !computes(there) &&
+        post(here, there, target, key, data, way)) {
       // If the worker has begun to meanwhile, or the receiver has left it, one of us delivers: both sides look at the
       // other's word after they have written their own, seq_cst (post(), note_move()).
       if (computes(there) || target.place.load(std::memory_order_seq_cst) != there) [[unlikely]]
@@ -128,11 +125,11 @@ template <class Descriptor>
     }
     if (!flush(here, there)) return Left::kNoMemory;
   }
-  return leave(target, key, data, mode, sched::is_neighbour(*target.task), descriptor);
+  return leave(target, key, data, way_of(data, ReceiverPlace::kMatcher, mode),
+               sched::is_neighbour(*target.task), descriptor);
 }
 
-// The same for a communicator's rank: through the channel between the workers if it lives with another one
-// and the message is small.
+// To a communicator's rank.
 template <class Descriptor>
 [[gnu::always_inline]] inline Left pass_on(const Comm& comm, int dest, const MatchKey& key,
                                            const Outgoing& data, SendMode mode,
@@ -145,15 +142,14 @@ template <class Descriptor>
   const int here = comm.owner->worker.load(std::memory_order_relaxed);
   const int there = target.worker.load(std::memory_order_relaxed);
   if (here != there && there >= 0) {
-    if (mode != SendMode::kSynchronous && goes_through_channel(data) &&
-        post(here, there, target, key, data)) {
-      return Left::kBuffered;
-    }
+    const Way way = way_of(data, ReceiverPlace::kWorker, mode);
+    if (goes_by_channel(way) && post(here, there, target, key, data, way)) return Left::kBuffered;
     if (!flush(here, there)) return Left::kNoMemory;  // what was sent before must be matched before
   }
   if (here == there && here < 0 && sched::tasks_move()) [[unlikely]]
     return pass_on_moving(comm, target, key, data, mode, descriptor);
-  return leave(target, key, data, mode, here == there && here >= 0, descriptor);
+  return leave(target, key, data, way_of(data, ReceiverPlace::kMatcher, mode), here == there && here >= 0,
+               descriptor);
 }
 
 // The same while somebody wants to know of it. How it goes to another node is told there.
@@ -167,10 +163,10 @@ template <class Descriptor>
   detail::tell_sent(me, world_rank, key, bytes);
   const Left left = pass_on(comm, dest, key, data, mode, descriptor);  // the request may be gone
   if (job()->local(world_rank) == nullptr || left == Left::kNoMemory) return left;
-  const Way way = left == Left::kDelivered    ? Way::kDirect
-                  : left == Left::kDescriptor ? Way::kRendezvous
-                                              : Way::kEager;
-  detail::tell_left(me, way, false, bytes);
+  const Departure departure = left == Left::kDelivered    ? Departure::kDirect
+                              : left == Left::kDescriptor ? Departure::kRendezvous
+                                                          : Departure::kEager;
+  detail::tell_left(me, departure, false, bytes);
   return left;
 }
 

@@ -128,11 +128,11 @@ void copy_in_pieces(void* to, const void* from, std::size_t bytes, int worker) n
 
 }  // namespace
 
-void detail::copy_shared(void* to, const void* from, MPI_Count count, int worker) noexcept {
+void detail::copy_shared(void* to, const void* from, MPI_Count count, Copiers copiers, int worker) noexcept {
   const auto bytes = static_cast<std::size_t>(count);
   const int here = sched::current_worker();
   const bool alone = worker < 0 || worker == here;
-  if (!alone && count > kMostInHalves) return copy_in_pieces(to, from, bytes, worker);
+  if (!alone && copiers == Copiers::kPieces) return copy_in_pieces(to, from, bytes, worker);
   if (alone || here < 0 || !copy_in_halves(to, from, bytes, worker, here)) std::memcpy(to, from, bytes);
 }
 

@@ -4,27 +4,23 @@
 
 #include <cstring>
 
+#include "mpi/p2p/way.hpp"
 #include "mpi/rank/rank.hpp"
-#include "sched/sharing_limit.hpp"
 
 namespace tmpi::mpi {
 
-/// Below this a copy is over before an assistant has come.
-inline constexpr MPI_Count kSharedCopy = MPI_Count{sched::SharingLimit::kLeast};
-/// Up to here each worker copies a half, if that has turned out to pay; above they take pieces.
-inline constexpr MPI_Count kMostInHalves = MPI_Count{sched::SharingLimit::kMost};
-
 namespace detail {
-void copy_shared(void* to, const void* from, MPI_Count bytes, int worker) noexcept;
+void copy_shared(void* to, const void* from, MPI_Count bytes, Copiers copiers, int worker) noexcept;
 }
 
 /// Copies `bytes`, together with the worker of `other`, if that is another one and idles; `other` may be null.
 /// The buffers do not overlap. Does not suspend.
 inline void copy_together(void* to, const void* from, MPI_Count bytes, const Rank* other) noexcept {
-  if (bytes < kSharedCopy || other == nullptr) {
+  const Copiers copiers = choose_copiers(bytes);
+  if (copiers == Copiers::kOne || other == nullptr) {
     std::memcpy(to, from, static_cast<std::size_t>(bytes));
   } else {
-    detail::copy_shared(to, from, bytes, other->worker.load(std::memory_order_relaxed));
+    detail::copy_shared(to, from, bytes, copiers, other->worker.load(std::memory_order_relaxed));
   }
 }
 

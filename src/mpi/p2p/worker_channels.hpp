@@ -29,13 +29,15 @@
 #include "mpi/match/message.hpp"
 #include "mpi/p2p/payload_ring.hpp"
 #include "mpi/p2p/row_way.hpp"
+#include "mpi/p2p/way.hpp"
 
 namespace tmpi::mpi {
 
 struct Rank;
 
-inline constexpr MPI_Count kSlotBytes = 96;
-/// So much of it lies on the slot's first line.
+/// Lie in the slot itself.
+inline constexpr MPI_Count kSlotBytes = row_of(Way::kSlot).most;
+/// So much of them lies on the slot's first line.
 inline constexpr MPI_Count kSlotLineBytes = 32;
 
 /// One message. Two cache lines, of which a message of up to 32 bytes touches one.

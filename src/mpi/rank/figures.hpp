@@ -32,12 +32,12 @@ inline void add(Figure& figure, std::uint64_t number) noexcept {
 }
 
 /// How a message leaves its sender.
-enum class Way : unsigned char {
+enum class Departure : unsigned char {
   kDirect,      ///< into the buffer of a receive that had been posted
   kEager,       ///< the library has a copy, or it has gone to another node unasked: the sender goes on
   kRendezvous,  ///< it waits at its sender until there is a receive
 };
-inline constexpr int kWays = 3;
+inline constexpr int kDepartures = 3;
 
 /// Messages, collectives' included.
 struct MessageFigures {
@@ -48,8 +48,9 @@ struct MessageFigures {
 struct alignas(kCacheLine) RankFigures {
   // Written by the rank's flows of control, of which one at a time is inside the library.
   MessageFigures sent;
-  std::array<MessageFigures, kWays> ways;         ///< to ranks of this node process
-  std::array<MessageFigures, kWays> remote_ways;  ///< to others; written under the protocol layer's lock
+  std::array<MessageFigures, kDepartures> ways;  ///< to ranks of this node process
+  std::array<MessageFigures, kDepartures>
+      remote_ways;  ///< to others; written under the protocol layer's lock
   /// Written by whoever copies.
   MessageFigures received;
   Figure most_unexpected{0};  ///< see tool/variables.cpp

@@ -88,7 +88,7 @@ bool Sends::now(const Route& route, const MatchKey& key, const Outgoing& data, S
   core_.backlog.post(route.peer, Kind::kEager, envelope, {packed, static_cast<std::size_t>(data.bytes)});
   ++core_.counters.eager;
   core_.counters.eager_bytes += envelope.bytes;
-  tell_left(route.from, Way::kEager, data.bytes);
+  tell_left(route.from, Departure::kEager, data.bytes);
   return true;
 }
 
@@ -124,19 +124,19 @@ void Sends::start(Request& request, const Route& route, const MatchKey& key, con
     envelope.flags |= kUncharged;
     ++core_.counters.early;
     core_.counters.early_bytes += envelope.bytes;
-    tell_left(route.from, Way::kEager, data.bytes);
+    tell_left(route.from, Departure::kEager, data.bytes);
     post_eager(out, envelope);
   } else if (small && gather(out, data) && charge(route, data.bytes, limit)) {
     if (mode == SendMode::kSynchronous) envelope.flags |= kSynchronous;
     ++core_.counters.eager;
     core_.counters.eager_bytes += envelope.bytes;
     core_.limits.travelled(route.peer, data.bytes);
-    tell_left(route.from, Way::kEager, data.bytes);
+    tell_left(route.from, Departure::kEager, data.bytes);
     post_eager(out, envelope);
   } else {
     ++core_.counters.rendezvous;
     core_.counters.rendezvous_bytes += envelope.bytes;
-    tell_left(route.from, Way::kRendezvous, data.bytes);
+    tell_left(route.from, Departure::kRendezvous, data.bytes);
     post_rts(out, envelope);
     core_.limits.asked(route.peer, data.bytes);
   }

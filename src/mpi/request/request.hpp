@@ -20,7 +20,6 @@ namespace tmpi::mpi {
 
 /// kExtended: no message of its own, the work is `extension`'s.
 enum class RequestKind : std::uint8_t { kSend, kRecv, kMrecv, kExtended };
-enum class SendMode : std::uint8_t { kStandard, kSynchronous, kReady, kBuffered };
 
 struct Request {
   static constexpr std::uint32_t kMagic = 0x52455153;  // "REQS"

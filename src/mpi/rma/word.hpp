@@ -39,9 +39,9 @@ namespace detail {
 /// How many bytes a count of elements has that are one run, and are not worth another worker's help in copying; 0:
 /// none, or something else.
 [[gnu::always_inline]] inline unsigned run_of(MPI_Count count, MPI_Datatype type) noexcept {
-  if (static_cast<std::uint64_t>(count) >= std::uint64_t{kSharedCopy}) return 0;
+  if (static_cast<std::uint64_t>(count) >= std::uint64_t{kLeastShared}) return 0;
   const unsigned bytes = static_cast<unsigned>(count) * scalar_from(type).size;
-  return bytes < kSharedCopy ? bytes : 0;
+  return bytes < kLeastShared ? bytes : 0;
 }
 
 [[gnu::always_inline]] inline void copy_run(void* to, const void* from, unsigned bytes) noexcept {

@@ -18,7 +18,7 @@
 #include "mpi/match/matcher.hpp"
 #include "mpi/p2p/channel.hpp"
 #include "mpi/p2p/payload_ring.hpp"
-#include "mpi/p2p/shared_copy.hpp"
+#include "mpi/p2p/way.hpp"
 #include "mpi/p2p/worker_channels.hpp"
 #include "mpi/remote/announcements.hpp"
 #include "mpi/remote/backlog.hpp"
@@ -87,26 +87,17 @@ constexpr Limit kLimits[] = {
      "1 if there are more workers than cores: idle ones sleep at once then, and times vary."},
     {"tmpi_limit_stack", MPI_T_SCOPE_CONSTANT, [] { return std::uint64_t(sched::scheduler()->stack_size()); },
      "Bytes of a rank's stack."},
-    {"tmpi_limit_slot", MPI_T_SCOPE_CONSTANT, constant<kSlotBytes>,
-     "Bytes of the largest message to a rank of another worker that travels inside a channel's slot."},
-    {"tmpi_limit_channel", MPI_T_SCOPE_CONSTANT, constant<kChannelLimit>,
-     "Bytes of the largest message to a rank of another worker of the same node process that travels through "
-     "a channel."},
     {"tmpi_limit_channel_rows", MPI_T_SCOPE_CONSTANT, constant<kRowLimit>,
-     "The same for messages that are sent several at a time, if no other one lies in the channel."},
-    {"tmpi_limit_scattered", MPI_T_SCOPE_CONSTANT, constant<kScatteredLimit>,
-     "The same for messages whose data lie with their sender in pieces shorter than 256 bytes on average."},
-    {"tmpi_limit_eager_node", MPI_T_SCOPE_CONSTANT, constant<kNodeEagerLimit>,
-     "Bytes of the largest message inside a node process of which the library takes a copy if no receive is "
-     "posted."},
+     "Bytes of the largest message that goes through a channel though several are sent at a time and no "
+     "other one lies there."},
     {"tmpi_limit_buffered", MPI_T_SCOPE_CONSTANT, constant<kMostBuffered>,
      "Bytes of such copies that may lie at a rank; then its senders wait."},
     {"tmpi_limit_eager_network", MPI_T_SCOPE_READONLY, [] { return std::uint64_t(remote::eager_limit()); },
      "Bytes of the largest message to another node process that is sent without asking first; 0 in a job of "
      "one."},
-    {"tmpi_limit_shared_copy", MPI_T_SCOPE_CONSTANT, constant<kSharedCopy>,
+    {"tmpi_limit_shared_copy", MPI_T_SCOPE_CONSTANT, constant<kLeastShared>,
      "Bytes of the smallest message, put or get between two workers that both of them copy, if one idles."},
-    {"tmpi_limit_shared_halves", MPI_T_SCOPE_CONSTANT, constant<kMostInHalves>,
+    {"tmpi_limit_shared_halves", MPI_T_SCOPE_CONSTANT, constant<kCopies[1].most>,
      "The largest that is copied in halves, if that has turned out to pay; larger ones are in pieces."},
     {"tmpi_limit_posted_scanned", MPI_T_SCOPE_CONSTANT, constant<Matcher::kInline>,
      "Posted receives of a rank that a message is compared with one after the other; more are in a hash "
@@ -226,6 +217,26 @@ Control control_of(const net::NamedLimit& limit) {
   return control;
 }
 
+// The table of ways, whose other rows have no limit.
+constexpr std::pair<Way, const char*> kWayLimits[] = {
+    {Way::kSlot, "tmpi_limit_slot"},
+    {Way::kRing, "tmpi_limit_channel"},
+    {Way::kPacked, "tmpi_limit_scattered"},
+    {Way::kEager, "tmpi_limit_eager_node"},
+};
+
+Control control_of(const std::pair<Way, const char*>& limit) {
+  const WayRow& row = row_of(limit.first);
+  Control control;
+  control.name = limit.second;
+  control.description = fmt::format(
+      "Bytes of the largest message inside a node process that goes the way \"{}\": {}. `tmpirun --net help` "
+      "prints the table of ways.",
+      row.name, row.what);
+  control.fixed = static_cast<std::uint64_t>(std::max(row.most, row.most_scattered));
+  return control;
+}
+
 // Value 0: no choice; i: the i-th algorithm of the selection table.
 Control control_of(Collective collective) {
   Control control;
@@ -253,6 +264,7 @@ Control control_of(Collective collective) {
 std::vector<Control> make_table() {
   std::vector<Control> table;
   for (const Setting& setting : settings()) table.push_back(control_of(setting));
+  for (const auto& limit : kWayLimits) table.push_back(control_of(limit));
   for (const Limit& limit : kLimits) table.push_back(control_of(limit));
   for (const net::NamedLimit& limit : net::named_limits()) table.push_back(control_of(limit));
   for (int c = 0; c < kCollectives; ++c) table.push_back(control_of(static_cast<Collective>(c)));

@@ -45,7 +45,7 @@ void on_received(Rank& to, const MatchKey& key, MPI_Count bytes) noexcept {
   });
 }
 
-void on_left(Rank& from, Way way, bool elsewhere, MPI_Count bytes) noexcept {
+void on_left(Rank& from, Departure way, bool elsewhere, MPI_Count bytes) noexcept {
   RankFigures& figures = from.figures;
   count((elsewhere ? figures.remote_ways : figures.ways)[static_cast<std::size_t>(way)], bytes);
 }

@@ -25,7 +25,7 @@ void read_messages(const Subject& subject, Values values) {
   values[0] = value_of(subject.rank.figures.*kWhich.*kWhat);
 }
 
-template <Way kWay, Figure MessageFigures::*kWhat>
+template <Departure kWay, Figure MessageFigures::*kWhat>
 void read_way(const Subject& subject, Values values) {
   constexpr auto way = static_cast<std::size_t>(kWay);
   const RankFigures& figures = subject.rank.figures;
@@ -162,21 +162,21 @@ constexpr Variable kVariables[] = {
      read_messages<&RankFigures::received, kBytes>, nullptr,
      "Bytes in messages to the rank that have been matched with a receive."},
     {"tmpi_sent_direct", kCounter, kDetail, Category::kMessages, Extent::kRank, Needs::kMessages, kNumber,
-     read_way<Way::kDirect, kMessages>, nullptr,
+     read_way<Departure::kDirect, kMessages>, nullptr,
      "Messages that the rank has copied straight into the buffer of a receive that had been posted."},
     {"tmpi_sent_direct_bytes", kSum, kDetail, Category::kMessages, Extent::kRank, Needs::kMessages, kNumber,
-     read_way<Way::kDirect, kBytes>, nullptr, "Bytes in such messages."},
+     read_way<Departure::kDirect, kBytes>, nullptr, "Bytes in such messages."},
     {"tmpi_sent_eager", kCounter, kDetail, Category::kMessages, Extent::kRank, Needs::kMessages, kNumber,
-     read_way<Way::kEager, kMessages>, nullptr,
+     read_way<Departure::kEager, kMessages>, nullptr,
      "Messages that the library has taken a copy of, or that have gone to another node without asking "
      "first."},
     {"tmpi_sent_eager_bytes", kSum, kDetail, Category::kMessages, Extent::kRank, Needs::kMessages, kNumber,
-     read_way<Way::kEager, kBytes>, nullptr, "Bytes in such messages."},
+     read_way<Departure::kEager, kBytes>, nullptr, "Bytes in such messages."},
     {"tmpi_sent_rendezvous", kCounter, kDetail, Category::kMessages, Extent::kRank, Needs::kMessages, kNumber,
-     read_way<Way::kRendezvous, kMessages>, nullptr,
+     read_way<Departure::kRendezvous, kMessages>, nullptr,
      "Messages that had to wait in the sender's buffer for their receive."},
     {"tmpi_sent_rendezvous_bytes", kSum, kDetail, Category::kMessages, Extent::kRank, Needs::kMessages,
-     kNumber, read_way<Way::kRendezvous, kBytes>, nullptr, "Bytes in such messages."},
+     kNumber, read_way<Departure::kRendezvous, kBytes>, nullptr, "Bytes in such messages."},
     {"tmpi_messages_unexpected", kCounter, kDetail, Category::kMessages, Extent::kRank, Needs::kNothing,
      kNumber, read_unexpected_total, nullptr,
      "Messages to the rank that have come before their receive was posted."},
