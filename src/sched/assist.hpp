@@ -9,7 +9,6 @@
 #include <cstdint>
 
 #include "base/platform.hpp"
-#include "sched/sharing_limit.hpp"
 
 namespace tmpi::sched {
 
@@ -60,8 +59,6 @@ class alignas(kCacheLine) AssistPoint {
   std::uint64_t pieces() const noexcept { return pieces_.load(std::memory_order_relaxed); }
 
   // The worker.
-  /// What it knows as one that offers to others.
-  SharingLimit& sharing_limit() noexcept { return sharing_limit_; }
   /// It did not look when somebody had an offer: it looks at once when it idles, until kPatience times nobody has come.
   bool missed() const noexcept { return missed_.load(std::memory_order_relaxed); }
   /// It has done a piece of another's work. Called by steps, on the assistant's side, where they count as such.
@@ -122,8 +119,6 @@ class alignas(kCacheLine) AssistPoint {
   int in_vain_ = 0;        // times since the last offer that it has looked and nobody has come
   // Relaxed: who asks waits for nothing that depends on it.
   std::atomic<std::uint64_t> pieces_{0};
-  // On a line of its own: others write the one above.
-  alignas(kCacheLine) SharingLimit sharing_limit_;
 };
 
 }  // namespace tmpi::sched

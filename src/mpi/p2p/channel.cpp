@@ -103,9 +103,6 @@ bool post(int from, int to, Rank& target, const MatchKey& key, const Outgoing& d
   if (!the_channels) return false;
   Channel* const channel = the_channels->to(from, to);
   if (channel == nullptr) return false;
-  if (way == Way::kRing && data.bytes > kRowLimit && !data.type.scattered() &&
-      the_channels->goes_past(from, *channel))
-    return false;
   Slot* const slot = the_channels->free_slot(from, *channel);
   if (slot == nullptr) return false;
   if ((way == Way::kPacked || channel->sent() % kLookInterval == 0) &&

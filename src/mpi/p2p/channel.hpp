@@ -23,11 +23,6 @@ class Waiter;
 
 namespace tmpi::mpi {
 
-/// Above this size one that comes in a row goes past the channel, if nothing lies there and if the sender's look into the
-/// receiver's matcher turns out to cost less than the second copy (RowWay). One that comes alone is waited for, and that
-/// look takes several times as long as a copy if the cores are far from each other.
-inline constexpr MPI_Count kRowLimit = 512;
-
 /// Bytes that may lie buffered at one receiver before senders wait for it, so that one that runs ahead cannot
 /// exhaust memory. For channels and for sends to the matcher alike.
 inline constexpr std::size_t kMostBuffered = std::size_t{16} << 20;
@@ -36,8 +31,8 @@ inline constexpr std::size_t kMostBuffered = std::size_t{16} << 20;
 void connect_workers(sched::Scheduler& scheduler);
 
 /// Sends a message from the calling worker `from` to a rank of worker `to` by `way`, one that goes_by_channel().
-/// False if that cannot be done now - no room, no memory, or much lies unexpected at the receiver already - or does not
-/// pay (kRowLimit), and the caller has to deliver it itself after flush(). Does not suspend.
+/// False if that cannot be done now - no room, no memory, or much lies unexpected at the receiver already - and the
+/// caller has to deliver it itself after flush(). Does not suspend.
 bool post(int from, int to, Rank& target, const MatchKey& key, const Outgoing& data, Way way) noexcept;
 
 /// Delivers everything that the calling worker `from` has left for worker `to`. False if there is no memory

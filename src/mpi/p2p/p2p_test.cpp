@@ -92,8 +92,7 @@ TEST_CASE("a message that two workers copy is whole, and nothing beside it is to
   }
 }
 
-// That they do: of a message in two halves the worker that waits has copied one, and so the other one has, too. Each rank's
-// worker forgets what it has learnt about that before: it shares from the least size on.
+// That they do: of a message in two halves the worker that waits has copied one, and so the other one has, too.
 TEST_CASE("of a message of 64 to 512 KiB each of two workers that idle copies a half") {
   testing::run_ranks(2, 2, [](Rank& rank) {
     tmpi::sched::Scheduler& scheduler = *tmpi::sched::scheduler();
@@ -110,7 +109,6 @@ TEST_CASE("of a message of 64 to 512 KiB each of two workers that idle copies a 
       // On a machine that does other work the other core may be away, or copy both.
       const double start = tmpi::timers::wtime();
       for (char going = 1; going != 0;) {
-        scheduler.assist_point(tmpi::sched::current_worker()).sharing_limit() = {};
         if (rank.world_rank == 0) {
           const std::uint64_t before = pieces();
           send_bytes(rank.world, data, other, 0);

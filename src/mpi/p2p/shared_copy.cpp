@@ -93,22 +93,14 @@ class alignas(kCacheLine) HalvedCopy : public sched::Assist {
 };
 static_assert(sizeof(HalvedCopy) == kCacheLine);
 
-// False: the worker does not idle, or it does not pay to share so many bytes, and nothing has been done.
+// False: the worker does not idle, and nothing has been done.
 bool copy_in_halves(void* to, const void* from, std::size_t bytes, int worker, int here) noexcept {
-  using Way = sched::SharingLimit::Way;
-  sched::Scheduler& scheduler = *sched::scheduler();
-  sched::SharingLimit& limit = scheduler.assist_point(here).sharing_limit();
-  const Way way = limit.choose(bytes);
-  if (way == Way::kAlone) return false;
   HalvedCopy copy(to, from, bytes, here < worker);
-  sched::AssistPoint& point = scheduler.assist_point(worker);
-  sched::SharingLimit::Measurement measurement(limit, bytes, way);
+  sched::AssistPoint& point = sched::scheduler()->assist_point(worker);
   if (!point.offer(copy)) return false;
-  bool more = copy.step();
-  measurement.half_done();
-  while (more) more = copy.step();
+  while (copy.step()) {
+  }
   point.conclude(copy);
-  measurement.done();
   return true;
 }
 
@@ -128,11 +120,11 @@ void copy_in_pieces(void* to, const void* from, std::size_t bytes, int worker) n
 
 }  // namespace
 
-void detail::copy_shared(void* to, const void* from, MPI_Count count, Copiers copiers, int worker) noexcept {
+void detail::copy_shared(void* to, const void* from, MPI_Count count, int worker) noexcept {
   const auto bytes = static_cast<std::size_t>(count);
   const int here = sched::current_worker();
   const bool alone = worker < 0 || worker == here;
-  if (!alone && copiers == Copiers::kPieces) return copy_in_pieces(to, from, bytes, worker);
+  if (!alone && choose_copiers(count) == Copiers::kPieces) return copy_in_pieces(to, from, bytes, worker);
   if (alone || here < 0 || !copy_in_halves(to, from, bytes, worker, here)) std::memcpy(to, from, bytes);
 }
 

@@ -10,17 +10,16 @@
 namespace tmpi::mpi {
 
 namespace detail {
-void copy_shared(void* to, const void* from, MPI_Count bytes, Copiers copiers, int worker) noexcept;
+void copy_shared(void* to, const void* from, MPI_Count bytes, int worker) noexcept;
 }
 
 /// Copies `bytes`, together with the worker of `other`, if that is another one and idles; `other` may be null.
 /// The buffers do not overlap. Does not suspend.
 inline void copy_together(void* to, const void* from, MPI_Count bytes, const Rank* other) noexcept {
-  const Copiers copiers = choose_copiers(bytes);
-  if (copiers == Copiers::kOne || other == nullptr) {
+  if (other == nullptr || choose_copiers(bytes) == Copiers::kOne) [[likely]] {
     std::memcpy(to, from, static_cast<std::size_t>(bytes));
   } else {
-    detail::copy_shared(to, from, bytes, copiers, other->worker.load(std::memory_order_relaxed));
+    detail::copy_shared(to, from, bytes, other->worker.load(std::memory_order_relaxed));
   }
 }
 

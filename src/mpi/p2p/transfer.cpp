@@ -39,7 +39,7 @@ inline void fetch_completion(const Request& request, MPI_Count bytes) noexcept {
 void deliver(Request& receive, const MatchKey& key, const Outgoing& data, bool here) noexcept {
   const MPI_Count bytes = record_outcome(receive, key, data.bytes);
   if (!here) fetch_completion(receive, bytes);
-  if (data.type.contiguous() && receive.type->contiguous()) {
+  if (data.type.contiguous() && receive.type->contiguous()) [[likely]] {
     copy_together(receive.buffer, data.buffer, bytes, here ? nullptr : receive.comm->owner);
   } else {
     (void)copy_typed(receive.buffer, receive.count, *receive.type, data.buffer, data.count, data.type);

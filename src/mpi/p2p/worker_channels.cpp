@@ -65,11 +65,6 @@ Channel* WorkerChannels::make(int from, int to) noexcept {
   return sender.channels[static_cast<std::size_t>(to)] = new (std::nothrow) Channel;
 }
 
-bool WorkerChannels::make_rows(Channel& channel) noexcept {
-  channel.rows_.reset(new (std::nothrow) Channel::Rows);
-  return channel.rows_ != nullptr;
-}
-
 // ---- Announcing, and becoming dormant ----
 
 void WorkerChannels::announce(Channel& channel, int to) noexcept {

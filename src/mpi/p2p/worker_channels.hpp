@@ -21,14 +21,12 @@
 #include <cstddef>
 #include <cstdint>
 #include <memory>
-#include <utility>
 
 #include "base/owned_lock.hpp"
 #include "base/platform.hpp"
 #include "base/process_barrier.hpp"
 #include "mpi/match/message.hpp"
 #include "mpi/p2p/payload_ring.hpp"
-#include "mpi/p2p/row_way.hpp"
 #include "mpi/p2p/way.hpp"
 
 namespace tmpi::mpi {
@@ -113,13 +111,6 @@ class Channel {
   }
   bool large() const noexcept { return my_mask_ == kManySlots - 1; }
 
-  // The sender's, of messages that goes_past() is asked for, from the first one on.
-  struct alignas(kCacheLine) Rows {
-    std::uint32_t looks = 0;               // Reader::looks of the sender's worker at the last one
-    std::uint32_t messages = 0, past = 0;  // since that look; of them past the channel
-    std::uint64_t begun = 0;  // ticks, at the first of them; 0: none came in a row before that look
-    RowWay way;
-  };
   void use(Slot* slots, bool large) noexcept;
 
   // The sender's line. The reader writes `state_` when it makes the channel dormant.
@@ -133,7 +124,6 @@ class Channel {
   std::uint32_t looked_for_room_ = 0;      // sent_ when `payloads_` was last full
   Channel* next_large_ = nullptr;          // of the sender's channels with a large ring
   std::unique_ptr<PayloadRing> payloads_;  // null: none has been needed, or the ring is small
-  std::unique_ptr<Rows> rows_;
 
   // The reader's line, or that of whoever delivers, under the lock.
   alignas(kCacheLine) OwnedLock delivering_;
@@ -184,29 +174,6 @@ class WorkerChannels {
     if (channel.sent_ - channel.known_delivered_ > messages)
       channel.known_delivered_ = channel.delivered_.load(std::memory_order_acquire);
     return channel.sent_ - channel.known_delivered_ <= messages;
-  }
-  /// Others lie in the channel, as far as is known: a sender that has not looked for messages itself since its last one does
-  /// not fetch the reader's line.
-  bool is_occupied(int from, Channel& channel) noexcept {
-    return streams(from, channel) || !at_most(channel, 0);
-  }
-  /// So many messages without a look of the sender for messages itself between them are a row.
-  static constexpr std::uint32_t kRow = 32;
-  /// A message comes that need not go through the channel: whether it had better not. If those before the sender's last look
-  /// were a row, nothing lies in the channel, and that way has turned out to be the faster one.
-  bool goes_past(int from, Channel& channel) noexcept {
-    if (channel.rows_ == nullptr && !make_rows(channel)) [[unlikely]]
-      return false;
-    Channel::Rows& rows = *channel.rows_;
-    const std::uint32_t looks = readers_[static_cast<std::size_t>(from)].looks;
-    if (rows.looks != looks) {
-      end_row(rows);
-      rows.looks = looks;
-    }
-    ++rows.messages;
-    if (rows.begun == 0 || !rows.way.past() || is_occupied(from, channel)) return false;
-    ++rows.past;
-    return true;
   }
   /// Room for the payload of the message that is about to be published; null if there is none in the ring: then
   /// it is left in a cell.
@@ -301,21 +268,7 @@ class WorkerChannels {
   };
 
   [[gnu::cold]] Channel* make(int from, int to) noexcept;
-  [[gnu::cold]] static bool make_rows(Channel& channel) noexcept;
   [[gnu::noinline]] Slot* look_for_slot(int from, Channel& channel) noexcept;
-  // The sender has looked for messages since its last one.
-  static void end_row(Channel::Rows& rows) noexcept {
-    const std::uint32_t messages = std::exchange(rows.messages, 0), past = std::exchange(rows.past, 0);
-    if (messages < kRow) {
-      rows.begun = 0;
-      return;
-    }
-    const std::uint64_t now = cycle_counter();
-    // Not one that was to go past the channel and found it occupied.
-    if (rows.begun != 0 && rows.way.past() == (past > messages / 2))
-      rows.way.note(now - rows.begun, messages);
-    rows.begun = now;
-  }
   [[gnu::noinline]] std::byte* look_for_room(int from, Channel& channel, MPI_Count bytes) noexcept;
   [[gnu::noinline]] void announce(Channel& channel, int to) noexcept;
   [[gnu::noinline]] void take_announced(Reader& reader) noexcept;

@@ -155,43 +155,6 @@ TEST_CASE("who wants one message takes what is in front of it, and no more") {
   CHECK(receiver.in_order);
 }
 
-TEST_CASE("messages go past the channel if those before their sender's last look for messages were a row") {
-  WorkerChannels channels(2);
-  Channel* const channel = channels.to(0, 1);
-  REQUIRE(channel != nullptr);
-  const auto look = [&] { channels.drain<note>(0); };
-  for (int i = 0; i < 5; ++i) {
-    look();
-    for (std::uint32_t few = 1; few < WorkerChannels::kRow; ++few)
-      CHECK_FALSE(channels.goes_past(0, *channel));
-  }
-  CHECK_FALSE(channels.goes_past(0, *channel));  // the last of a row
-  look();
-  CHECK(channels.goes_past(0, *channel));  // as before
-  look();
-  CHECK_FALSE(channels.goes_past(0, *channel));  // before it was alone
-}
-
-TEST_CASE("rows take the way that has taken less time, and try the other one now and then") {
-  // By whether it goes past the channel: how long a message takes. One row in three takes longer, whatever its way.
-  const auto run = [](RowWay& way, std::uint64_t through, std::uint64_t past) {
-    int rows_past = 0;
-    for (int i = 0; i < 10 * RowWay::kPeriod; ++i) {
-      rows_past += way.past();
-      way.note(64 * (way.past() ? past : through) * (i % 3 == 0 ? 5 : 1) + 7, 64);
-    }
-    return rows_past;
-  };
-  constexpr int kAll = 10 * RowWay::kPeriod, kTried = 12 * RowWay::kTries;
-  RowWay way;
-  CHECK(way.past());
-  const int where_far = run(way, 180, 400);
-  CHECK(where_far > 0);
-  CHECK(where_far <= kTried);
-  CHECK(run(way, 240, 130) >= kAll - RowWay::kPeriod - kTried);  // the cores lie otherwise now
-  CHECK(run(way, 240, 130) >= kAll - kTried);
-}
-
 TEST_CASE("what cannot be delivered stays, in order, and nobody waits for it") {
   WorkerChannels channels(2);
   Receiver receiver(2);

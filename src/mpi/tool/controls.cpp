@@ -87,9 +87,6 @@ constexpr Limit kLimits[] = {
      "1 if there are more workers than cores: idle ones sleep at once then, and times vary."},
     {"tmpi_limit_stack", MPI_T_SCOPE_CONSTANT, [] { return std::uint64_t(sched::scheduler()->stack_size()); },
      "Bytes of a rank's stack."},
-    {"tmpi_limit_channel_rows", MPI_T_SCOPE_CONSTANT, constant<kRowLimit>,
-     "Bytes of the largest message that goes through a channel though several are sent at a time and no "
-     "other one lies there."},
     {"tmpi_limit_buffered", MPI_T_SCOPE_CONSTANT, constant<kMostBuffered>,
      "Bytes of such copies that may lie at a rank; then its senders wait."},
     {"tmpi_limit_eager_network", MPI_T_SCOPE_READONLY, [] { return std::uint64_t(remote::eager_limit()); },
@@ -98,7 +95,7 @@ constexpr Limit kLimits[] = {
     {"tmpi_limit_shared_copy", MPI_T_SCOPE_CONSTANT, constant<kLeastShared>,
      "Bytes of the smallest message, put or get between two workers that both of them copy, if one idles."},
     {"tmpi_limit_shared_halves", MPI_T_SCOPE_CONSTANT, constant<kCopies[1].most>,
-     "The largest that is copied in halves, if that has turned out to pay; larger ones are in pieces."},
+     "The largest that is copied in halves; larger ones are in pieces."},
     {"tmpi_limit_posted_scanned", MPI_T_SCOPE_CONSTANT, constant<Matcher::kInline>,
      "Posted receives of a rank that a message is compared with one after the other; more are in a hash "
      "table."},
