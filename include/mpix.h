@@ -49,6 +49,27 @@ int PMPIX_Balance(void);
 int MPIX_Pin(int flag);
 int PMPIX_Pin(int flag);
 
+/* ---- Checkpoint and restart ----
+ *
+ * In a job that was started with tmpirun --migratable all ranks can be written down at a call of MPIX_Checkpoint, and a later
+ * tmpirun --restart DIRECTORY lets them go on from there, on any number of nodes and cores. docs/design/checkpoint.md says what
+ * is saved, and what makes it impossible. */
+#define MPIX_HAVE_CHECKPOINT 1
+
+/* Writes all ranks of the job down in `directory` (that of rank 0 counts; it is made if it is missing), as they are when this call
+ * returns. Collective over MPI_COMM_WORLD; ranks wait for each other. An earlier checkpoint there is replaced when the new one is
+ * complete. After a restart, too, it is this call that returns: MPIX_Restarted tells which it was.
+ *
+ * Fails on all ranks or on none, and the program goes on: MPI_ERR_UNSUPPORTED_OPERATION in other jobs; MPI_ERR_OTHER, with a sentence that
+ * names the lowest rank in whose way something is (a request that is pending, a message that has not been received, a file or a window
+ * that is open, a thread, a child process), or says what was wrong with writing. */
+int MPIX_Checkpoint(const char* directory);
+int PMPIX_Checkpoint(const char* directory);
+
+/* *flag: 1 if the job has been started by tmpirun --restart, 0 if not. Local; does not suspend. */
+int MPIX_Restarted(int* flag);
+int PMPIX_Restarted(int* flag);
+
 /* ---- Time and performance counters under virtualization ----
  *
  * Several ranks share a core and take turns, so MPI_Wtime around a section that contains a blocking call also measures the other

@@ -18,7 +18,8 @@ ArenaRegistry& arena_registry() noexcept {
   return the_registry;
 }
 
-bool ArenaRegistry::add(ImageSet* set, std::uint64_t begin, std::uint64_t stride, int images) {
+bool ArenaRegistry::add(ImageSet* set, std::uint64_t begin, std::uint64_t stride, std::uint64_t extent,
+                        int images) {
   const std::lock_guard lock(writers);
   const int count = count_.load(std::memory_order_relaxed);
   int slot = 0;
@@ -27,6 +28,7 @@ bool ArenaRegistry::add(ImageSet* set, std::uint64_t begin, std::uint64_t stride
   Arena& arena = arenas_[slot];
   arena.begin = begin;
   arena.stride = stride;
+  arena.extent = extent;
   arena.end = begin + stride * static_cast<std::uint64_t>(images);
   // release pairs with find()'s acquire of set: begin, end and stride are visible with it.
   arena.set.store(set, std::memory_order_release);
@@ -48,8 +50,8 @@ ImageLocation ArenaRegistry::find(std::uint64_t address) const noexcept {
     ImageSet* set = arena.set.load(std::memory_order_acquire);
     if (set == nullptr || address < arena.begin || address >= arena.end) continue;
     const std::uint64_t distance = address - arena.begin;
-    const std::uint64_t index = distance / arena.stride;
-    return {set, static_cast<int>(index), distance - index * arena.stride};
+    const std::uint64_t index = distance / arena.stride, offset = distance - index * arena.stride;
+    if (offset < arena.extent) return {set, static_cast<int>(index), offset};
   }
   return {};
 }

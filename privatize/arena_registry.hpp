@@ -22,7 +22,8 @@ class ArenaRegistry {
  public:
   static constexpr int kMax = 4096;
 
-  bool add(ImageSet* set, std::uint64_t begin, std::uint64_t stride, int images);
+  /// Images of `extent` bytes each, `stride` apart: between them may lie those of other sets.
+  bool add(ImageSet* set, std::uint64_t begin, std::uint64_t stride, std::uint64_t extent, int images);
   void remove(const ImageSet* set);
   ImageLocation find(std::uint64_t address) const noexcept;
   /// Calls fn(set) for each set.
@@ -36,7 +37,7 @@ class ArenaRegistry {
 
  private:
   struct Arena {
-    std::uint64_t begin = 0, end = 0, stride = 1;
+    std::uint64_t begin = 0, end = 0, stride = 1, extent = 0;
     std::atomic<ImageSet*> set{nullptr};
   };
   Arena arenas_[kMax];

@@ -244,6 +244,11 @@ void add_child(int rank, pid_t child) noexcept {
   tell_of_children();  // it may have ended already
 }
 
+bool has_children(int rank) noexcept {
+  const Locked locked;
+  return std::ranges::find(children(), rank, &Child::rank) != children().end();
+}
+
 void abandon_children(int rank) noexcept {
   const Locked locked;
   for (Child& child : children()) {

@@ -11,6 +11,9 @@ namespace tmpi::privatize {
 /// The rank has made the child (fork, vfork, posix_spawn, clone).
 void add_child(int rank, pid_t child) noexcept;
 
+/// Some that the rank has made have not been waited for.
+bool has_children(int rank) noexcept;
+
 /// The rank leaves its program: nobody waits for its children any more, and they are collected when others come.
 void abandon_children(int rank) noexcept;
 

@@ -63,7 +63,7 @@ void announce_image(const ImageSet& set, int index) {
     map.l_next = i + 1 < objects.size() ? &entries[i + 1].map : nullptr;
     map.l_prev = i > 0 ? &entries[i - 1].map : nullptr;
     entries[i].rank = set.rank(index);
-    entries[i].end = set.base(index) + set.stride();
+    entries[i].end = set.base(index) + set.extent();
   }
   const std::lock_guard guard(lock);
   DebuggerEntry* tail = &entries[objects.size() - 1];

@@ -78,6 +78,7 @@ Result<Plugin*> PluginTable::get(const RankState& state, const std::string& path
   request.path = path;
   request.role = ElfFile::Role::kLibrary;
   request.images = state.set->images();
+  request.expected = state.set->expected();
   request.check_limit = false;
   request.program = state.set;
   request.global = opened_globally(state);

@@ -10,6 +10,7 @@
 #include "privatize/arena_registry.hpp"
 #include "privatize/fallback_exit.hpp"
 #include "privatize/rank_callbacks.h"
+#include "privatize/rank_slots.hpp"
 #include "privatize/rank_state.hpp"
 #include "privatize/thread_context.hpp"
 #include "privatize/thread_hooks.hpp"
@@ -43,7 +44,7 @@ bool same_name(const char* a, const char* b) {
 }
 
 /// One line of a rank's environment. What the node process itself has is shared by all ranks, not copied: 2
-/// KB per rank less.
+/// KB per rank less. Of ranks with slots all is their own.
 struct Variable {
   const char* text;
   bool copied;
@@ -53,7 +54,7 @@ struct Variable {
 std::vector<Variable> merge_environment(const std::vector<std::string>& lines) {
   std::vector<Variable> merged;
   for (char** variable = environ; variable != nullptr && *variable != nullptr; ++variable)
-    merged.push_back({*variable, false});
+    merged.push_back({*variable, RankSlots::get() != nullptr});
   const std::size_t inherited = merged.size();
   for (const std::string& line : lines) {
     std::size_t i = 0;
@@ -210,8 +211,9 @@ void run_destructors(const ImageSet& set, int index) {
 
 // With a thread pointer of its own the rank is a thread to libc, which jumps to where that thread has begun when it is
 // cancelled. That is here: the rank leaves its program, as by pthread_exit.
-extern "C" int __sigsetjmp(void* place, int with_signal_mask) __attribute__((returns_twice, nothrow));
-extern "C" void __pthread_register_cancel(void* place);
+extern "C" int tmpi_set_place(void* place, int with_signal_mask) __asm__("__sigsetjmp")
+    __attribute__((returns_twice, nothrow));
+extern "C" void tmpi_register_place(void* place) __asm__("__pthread_register_cancel");
 struct CancelPlace {
   alignas(16) std::byte buffer[256];  // __pthread_unwind_buf_t: 104 bytes
 };
@@ -222,8 +224,8 @@ void run_rank(const ImageSet& set, int index, const EntryPoints& points,
   if (own != nullptr && own->thread_pointer != nullptr) {
     run_with(own->thread_pointer->pointer());
     auto* const place = static_cast<CancelPlace*>(alloca(sizeof(CancelPlace)));
-    if (__sigsetjmp(place, 0) != 0) leave(0);
-    __pthread_register_cancel(place);
+    if (tmpi_set_place(place, 0) != 0) leave(0);
+    tmpi_register_place(place);
   } else if (set.has_static_tls()) {
     stay_on_thread(set.rank(index));
   }

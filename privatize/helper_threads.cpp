@@ -6,6 +6,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <atomic>
 #include <cerrno>
 #include <memory>
@@ -195,6 +196,12 @@ bool on_own_flow(int rank) noexcept {
 
 bool threads_have_been_created() noexcept {
   return threads_exist.load(std::memory_order_relaxed);
+}
+
+bool has_live_threads(int rank) {
+  LiveThreads& threads = live_threads();
+  const std::scoped_lock guard(threads.mutex);
+  return std::ranges::any_of(threads.table, [rank](const auto& one) { return one.second.rank == rank; });
 }
 
 bool is_live_thread(pthread_t thread) noexcept {

@@ -9,6 +9,7 @@
 
 #include "privatize/arena_registry.hpp"
 #include "privatize/debugger.hpp"
+#include "privatize/rank_slots.hpp"
 #include "privatize/static_tls_pool.hpp"
 
 namespace tmpi::privatize {
@@ -37,7 +38,11 @@ ImageSet::~ImageSet() {
   if (arena_ == 0) return;
   arena_registry().remove(this);
   forget_images(arena_, arena_ + stride_ * static_cast<std::uint64_t>(images_));
-  munmap(reinterpret_cast<void*>(arena_), stride_ * static_cast<std::uint64_t>(images_));
+  if (RankSlots::get() != nullptr) {
+    for (int i = 0; i < images_; ++i) unmap(i);
+  } else {
+    munmap(reinterpret_cast<void*>(arena_), stride_ * static_cast<std::uint64_t>(images_));
+  }
 }
 
 Object& ImageSet::add(std::unique_ptr<ElfFile> file) {
@@ -72,13 +77,13 @@ Result<void> ImageSet::lay_out() {
   if (tls_size_ != 0) {
     add_mapping({tls_begin_, page_up(tls_size_), PROT_READ | PROT_WRITE, template_.fd(), tls_template_});
   }
-  stride_ = align_up(size_, alignment_);
+  extent_ = align_up(size_, alignment_);
   std::uint64_t end = 0;
   for (const Mapping& mapping : mappings_) {
     if (mapping.image_offset != end) ++gaps_;
     end = mapping.image_offset + mapping.length;
   }
-  if (end != stride_) ++gaps_;
+  if (end != extent_) ++gaps_;
   for (auto& object : objects_) {
     for (const Elf64_Phdr& segment : object->file->loads()) {
       if ((segment.p_flags & PF_W) == 0 || segment.p_filesz == 0) continue;
@@ -233,6 +238,26 @@ void ImageSet::add_mapping(const Mapping& mapping) {
 }
 
 Result<void> ImageSet::reserve() {
+  const Result<void> reserved =
+      RankSlots::get() != nullptr ? reserve_in_slots(*RankSlots::get()) : reserve_arena();
+  if (!reserved) return reserved;
+  if (!arena_registry().add(this, arena_, stride_, extent_, images_)) {
+    return Failure{"too many programs and libraries opened with dlopen in this job (at most " +
+                   std::to_string(ArenaRegistry::kMax) + ")"};
+  }
+  return {};
+}
+
+Result<void> ImageSet::reserve_in_slots(RankSlots& slots) {
+  const auto at = slots.take_image_room(extent_, alignment_);
+  if (!at) return Failure{objects_.front()->file->path() + ": " + at.message()};
+  arena_ = slots.begin(0) + *at;
+  stride_ = slots.bytes();
+  return {};
+}
+
+Result<void> ImageSet::reserve_arena() {
+  stride_ = extent_;
   const std::uint64_t size = stride_ * static_cast<std::uint64_t>(images_);
   void* memory =
       mmap(nullptr, size + alignment_, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
@@ -247,10 +272,6 @@ Result<void> ImageSet::reserve() {
   if (arena_ != begin) munmap(memory, arena_ - begin);
   if (arena_ + size != begin + size + alignment_) {
     munmap(reinterpret_cast<void*>(arena_ + size), begin + alignment_ - arena_);
-  }
-  if (!arena_registry().add(this, arena_, stride_, images_)) {
-    return Failure{"too many programs and libraries opened with dlopen in this job (at most " +
-                   std::to_string(ArenaRegistry::kMax) + ")"};
   }
   return {};
 }
@@ -303,7 +324,7 @@ void ImageSet::correct(int index, std::uint64_t base) {
 void ImageSet::unmap(int index) {
   ranks_[static_cast<std::size_t>(index)].store(-1, std::memory_order_relaxed);
   // Cannot fail in a way that matters: the addresses stay ours either way.
-  static_cast<void>(mmap(reinterpret_cast<void*>(base(index)), stride_, PROT_NONE,
+  static_cast<void>(mmap(reinterpret_cast<void*>(base(index)), extent_, PROT_NONE,
                          MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_FIXED, -1, 0));
 }
 

@@ -32,6 +32,7 @@ struct Fixups {
 };
 
 class Scope;
+class RankSlots;
 
 /// Another MPI's library that a file names and that would be found; tmpi stands in for it.
 struct ReplacedLibrary {
@@ -41,8 +42,13 @@ struct ReplacedLibrary {
 
 class ImageSet {
  public:
-  explicit ImageSet(int images)
-      : images_(images), ranks_(static_cast<std::size_t>(images)), pool_offsets_(images, 0) {
+  /// Places for `images`, of which `expected` will be mapped: all, but for slots (rank_slots.hpp), where ranks of other node
+  /// processes have places as well.
+  ImageSet(int images, int expected)
+      : images_(images),
+        expected_(expected),
+        ranks_(static_cast<std::size_t>(images)),
+        pool_offsets_(images, 0) {
     for (auto& rank : ranks_) rank.store(-1, std::memory_order_relaxed);
   }
   ~ImageSet();
@@ -60,11 +66,13 @@ class ImageSet {
   void unmap(int index);
 
   int images() const { return images_; }
+  int expected() const { return expected_; }
   /// -1: not mapped. Any thread: while ranks of one program begin, another one is loaded.
   int rank(int index) const {
     return ranks_[static_cast<std::size_t>(index)].load(std::memory_order_relaxed);
   }
-  std::uint64_t stride() const { return stride_; }
+  /// Bytes of addresses that an image takes.
+  std::uint64_t extent() const { return extent_; }
   std::uint64_t base(int index) const { return arena_ + stride_ * static_cast<std::uint64_t>(index); }
   /// Calls use(address, bytes) for what image `index` can write to; whole pages.
   template <class Use>
@@ -136,9 +144,11 @@ class ImageSet {
   Result<void> place_in_own_pools();
   void add_mapping(const Mapping& mapping);
   void correct(int index, std::uint64_t base);
+  Result<void> reserve_in_slots(RankSlots& slots);
+  Result<void> reserve_arena();
   Result<void> take_pool_share(int index);
 
-  int images_;
+  const int images_, expected_;
   std::vector<std::unique_ptr<Object>> objects_;
   std::vector<const Object*> order_;
   std::vector<std::atomic<int>> ranks_;  // relaxed: only the value matters
@@ -151,7 +161,7 @@ class ImageSet {
   std::vector<Mapping> mappings_;
   std::vector<std::pair<std::uint64_t, DataSpan*>> spans_;  // (image offset of the span's begin, span)
   Fixups fixups_;
-  std::uint64_t size_ = 0, alignment_ = kPage, stride_ = 0, arena_ = 0;
+  std::uint64_t size_ = 0, alignment_ = kPage, extent_ = 0, stride_ = 0, arena_ = 0;
   std::uint64_t tls_begin_ = 0, tls_size_ = 0, tls_alignment_ = 1, tls_template_ = 0;
   std::uint64_t pool_size_ = 0;     // bytes of static TLS per rank
   std::uint64_t common_share_ = 0;  // offset in the pool, if they are the same for all ranks

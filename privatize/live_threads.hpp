@@ -16,6 +16,9 @@ bool threads_have_been_created() noexcept;
 /// The thread is one that a rank has created, and has not ended. Takes a lock: not in signal handlers.
 bool is_live_thread(pthread_t thread) noexcept;
 
+/// The rank has created threads that have not ended. Likewise.
+bool has_live_threads(int rank);
+
 /// ns that those of the rank have run, and those that have ended, as far as it is counted (processor_time.hpp). In a signal handler that has interrupted a change of the list: 0.
 std::uint64_t processor_time_of_threads(int rank) noexcept;
 

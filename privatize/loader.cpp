@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <atomic>
+#include <cerrno>
 #include <cstring>
 
 #include "privatize/debugger.hpp"
@@ -10,6 +11,7 @@
 #include "privatize/entry.hpp"
 #include "privatize/link_maps.hpp"
 #include "privatize/own_limits.hpp"
+#include "privatize/rank_slots.hpp"
 #include "privatize/rank_state.hpp"
 #include "privatize/set_builder.hpp"
 
@@ -23,12 +25,12 @@ class LoadedGroup final : public Group {
         points_(find_entry_points(*set_)),
         traced_from_start_(being_traced()),
         looks_at_link_maps_(looks_at_link_maps(*set_)) {
-    expect_ranks(set_->images());
+    expect_ranks(set_->expected());
   }
 
   ~LoadedGroup() override {
     for (int i = 0; i < set_->images(); ++i) destroy_rank_state(set_->rank(i));
-    expect_ranks(-set_->images());
+    expect_ranks(-set_->expected());
     forget_opened(*set_);
   }
 
@@ -60,6 +62,8 @@ class LoadedGroup final : public Group {
     if (index < 0 || index >= set_->images())
       return Failure{"image " + std::to_string(index) + " was not reserved"};
     if (auto r = set_->map(index, rank); !r) return r;
+    if (RankSlots* const slots = RankSlots::get(); slots != nullptr && !slots->prepare(rank))
+      return Failure{"cannot map the heap of rank " + std::to_string(rank) + ": " + std::strerror(errno)};
     if (points_.image_rank != 0)
       std::memcpy(reinterpret_cast<void*>(set_->base(index) + points_.image_rank), &rank, sizeof rank);
     RankState* const state = create_rank_state(rank, *set_, index);
@@ -74,7 +78,7 @@ class LoadedGroup final : public Group {
     if (looks_at_link_maps_) link_map_of(*state, *set_->objects().front());
     // A debugger that was there from the start follows every image; one that attached meanwhile gets those it
     // has missed.
-    const bool last = mapped_.fetch_add(1, std::memory_order_relaxed) + 1 == set_->images();
+    const bool last = mapped_.fetch_add(1, std::memory_order_relaxed) + 1 == set_->expected();
     if (last || traced_from_start_) publish_to_debugger();
     return {};
   }
@@ -119,7 +123,8 @@ Result<std::unique_ptr<Group>> Group::load(const GroupOptions& options) {
   request.shim = options.shim;
   request.preload = options.preload;
   request.needed = options.needed;
-  request.images = options.images;
+  request.images = RankSlots::get() != nullptr ? RankSlots::get()->ranks() : options.images;
+  request.expected = options.images;
   request.libraries = options.libraries;
   request.stands_for = options.stands_for;
   auto set = build_set(request);

@@ -16,7 +16,7 @@ namespace tmpi::privatize {
 
 struct GroupOptions {
   std::string program;               ///< path as execvp would find it, already resolved by the launcher
-  int images = 1;                    ///< most images that will be loaded (reserves address space)
+  int images = 1;                    ///< images that will be mapped, at most (reserves address space)
   std::string shim;                  ///< path of libtmpi-shim.so
   std::vector<std::string> preload;  ///< libraries that are searched next after the program (preload.hpp)
   std::vector<std::string> needed;   ///< libraries that the program needs besides those that it names
@@ -51,8 +51,8 @@ class Group {
   /// The same of the program and of those of its libraries that the user has made, or installed apart from the system's.
   virtual bool own_code_refers_to(std::string_view symbol) const = 0;
 
-  /// Maps image number `index` (0 <= index < images) for world rank `rank`. Any thread; different indices may
-  /// run in parallel.
+  /// Maps image number `index` (0 <= index < images; where ranks have slots, index == rank) for world rank `rank`. Any
+  /// thread; different indices may run in parallel.
   virtual Result<void> map_image(int index, int rank) = 0;
 
   /// Runs constructors, then main(argc, argv, envp) of the image, then what exit(3) runs, on the calling

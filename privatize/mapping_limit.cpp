@@ -1,5 +1,6 @@
 #include "privatize/mapping_limit.hpp"
 
+#include <algorithm>
 #include <fstream>
 #include <string>
 
@@ -30,7 +31,9 @@ std::size_t mappings_now() {
 std::size_t promised_mappings() {
   std::size_t count = 0;
   arena_registry().for_each([&](const ImageSet& set) {
-    for (int i = 0; i < set.images(); ++i) count += set.rank(i) < 0 ? set.mappings_per_image() : 0;
+    int left = set.expected();
+    for (int i = 0; i < set.images(); ++i) left -= set.rank(i) >= 0 ? 1 : 0;
+    count += static_cast<std::size_t>(std::max(left, 0)) * set.mappings_per_image();
   });
   return count;
 }
@@ -41,14 +44,14 @@ Result<void> check_mapping_limit(const ImageSet& set) {
   std::size_t limit = 0;
   std::ifstream("/proc/sys/vm/max_map_count") >> limit;
   const std::size_t per_image = set.mappings_per_image();
-  const std::size_t wanted = per_image * static_cast<std::size_t>(set.images());
+  const std::size_t wanted = per_image * static_cast<std::size_t>(set.expected());
   const std::size_t promised = promised_mappings();
   if (limit == 0 || promised + wanted + kHeadroom < limit / 2) return {};  // far away: no need to count
   const std::size_t used =
-      promised + mappings_now() + kHeadroom + for_stacks(static_cast<std::size_t>(set.images()), limit);
+      promised + mappings_now() + kHeadroom + for_stacks(static_cast<std::size_t>(set.expected()), limit);
   if (used + wanted <= limit) return {};
   const std::size_t possible = limit > used ? (limit - used) / per_image : 0;
-  return Failure{std::to_string(set.images()) + " ranks of " + set.objects().front()->file->path() +
+  return Failure{std::to_string(set.expected()) + " ranks of " + set.objects().front()->file->path() +
                  " need " + std::to_string(wanted) + " memory mappings (" + std::to_string(per_image) +
                  " each), but the kernel allows " + std::to_string(limit) +
                  " per process (vm.max_map_count): at most " + std::to_string(possible) +

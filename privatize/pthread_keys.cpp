@@ -5,6 +5,7 @@
 
 #include <cerrno>
 #include <climits>
+#include <cstring>
 #include <mutex>
 #include <new>
 #include <vector>
@@ -95,6 +96,20 @@ extern "C" int tmpi_pthread_setspecific(pthread_key_t key, const void* value) {
   }
   own->values[key] = {generation, const_cast<void*>(value)};
   return 0;
+}
+
+std::string own_key_values(const RankState& state) {
+  if (state.key_values == nullptr) return {};
+  const auto& values = state.key_values->values;
+  return {reinterpret_cast<const char*>(values.data()), values.size() * sizeof values[0]};
+}
+
+void set_own_key_values(RankState& state, const std::string& bytes) {
+  if (bytes.empty()) return;
+  if (state.key_values == nullptr) state.key_values = new KeyValues;
+  auto& values = state.key_values->values;
+  values.resize(bytes.size() / sizeof values[0]);
+  std::memcpy(values.data(), bytes.data(), values.size() * sizeof values[0]);
 }
 
 void delete_key_values(KeyValues* values) noexcept {

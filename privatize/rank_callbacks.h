@@ -42,6 +42,9 @@ ssize_t tmpi_rank_read(int rank, void* data, size_t length);
  * after the atexit list. */
 void tmpi_image_fini(int rank);
 
+/* Non-zero if ranks of this job are saved and revived (rank_slots.hpp): what the shim keeps for one lies in its own memory. */
+int tmpi_ranks_are_saved(void);
+
 /* Non-zero on a thread that the rank created itself: its thread_local destructors and its end are libc's
  * business, not the rank's. */
 int tmpi_on_helper_thread(void);

@@ -341,7 +341,7 @@ void Relocator::resolve_indirect_functions(int index) {
   for (const Indirect& one : indirect_) {
     const std::uint64_t resolver = one.owner->base(index) + one.resolver;
     const std::uint64_t address = reinterpret_cast<std::uint64_t (*)()>(resolver)();
-    const bool inside = address >= base && address < base + set_.stride();
+    const bool inside = address >= base && address < base + set_.extent();
     // Later resolvers may call through it.
     std::memcpy(reinterpret_cast<void*>(base + one.slot), &address, sizeof address);
     if (inside) fix(&set_, one.slot);

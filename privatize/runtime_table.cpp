@@ -5,6 +5,7 @@
 #include "privatize/function_table.hpp"
 #include "privatize/large_blocks.hpp"
 #include "privatize/loader.hpp"
+#include "privatize/rank_slots.hpp"
 #include "privatize/runtime_functions.hpp"
 #include "privatize/tls.hpp"
 #include "privatize/waiting.hpp"
@@ -167,6 +168,7 @@ const void* runtime_function(const char* name) noexcept {
   if (const void* const waiting = waiting_function(name)) return waiting;
   if (const void* const stream = stream_function(name)) return stream;
   if (const void* const later = later_function(name)) return later;
+  if (const void* const in_slot = slot_function(name)) return in_slot;
   return block_function(name);
 }
 

@@ -27,7 +27,7 @@ namespace {
 class Builder {
  public:
   explicit Builder(const SetRequest& request)
-      : request_(request), set_(std::make_unique<ImageSet>(request.images)) {}
+      : request_(request), set_(std::make_unique<ImageSet>(request.images, request.expected)) {}
   Result<std::unique_ptr<ImageSet>> build();
   Result<std::vector<LibraryRow>> list();
 
@@ -258,7 +258,7 @@ Result<void> Builder::choose_thread_pointers() {
     return {};
   }
   if (set_->needs_thread_pointer()) return check_thread_pointers();
-  const auto ranks = static_cast<std::uint64_t>(set_->images());
+  const auto ranks = static_cast<std::uint64_t>(set_->expected());
   if (!static_tls_pool().has_room(set_->static_tls_size(), ranks) && can_have_thread_pointers())
     set_->need_thread_pointer();
   return {};

@@ -25,8 +25,8 @@ struct SetRequest {
   /// If set, private libraries that are needed become sets of their own: opens the one at `path` and returns
   /// its objects (itself first, then what it needs).
   std::function<Result<std::vector<const Object*>>(const std::string& path)> open_needed;
-  int images = 1;
-  bool check_limit = true;  ///< against vm.max_map_count, for all images
+  int images = 1, expected = 1;  ///< as ImageSet has them
+  bool check_limit = true;       ///< against vm.max_map_count, for all images
   LibraryChoices libraries;
   std::string stands_for;  ///< the program that it takes the place of (ImageSet::program_file)
 };

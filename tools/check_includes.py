@@ -57,6 +57,8 @@ ROOMS = {
     "mpi/init": "include base timers sched mpi/base mpi/comm mpi/rank mpi/p2p mpi/shm mpi/coll mpi/create",
     "mpi/topo": "include base mpi/base mpi/comm mpi/coll mpi/create",
     "mpi/io": "include base timers sched mpi/base mpi/datatype mpi/op mpi/comm mpi/request mpi/rank mpi/p2p mpi/coll mpi/create",
+    "mpi/save": "include base sched mpi/base mpi/datatype mpi/op mpi/comm mpi/match mpi/request mpi/rank mpi/p2p mpi/shm mpi/coll mpi/create mpi/init "
+                "mpi/topo",
     "mpi/diagnose": "include base sched mpi/base mpi/datatype mpi/comm mpi/match mpi/request mpi/rank mpi/p2p",
     "mpi/tool": "include base timers sched net mpi/base mpi/comm mpi/match mpi/rank mpi/p2p mpi/remote mpi/coll mpi/rma mpi/io",
     "mpi/api": "include base timers sched mpi/base mpi/datatype mpi/op mpi/comm mpi/match mpi/request mpi/rank mpi/p2p mpi/coll mpi/create "
@@ -71,7 +73,7 @@ ROOMS = {
     "fortran": "include",  # a library of its own, on top of the C interface
     "launch/system": "base net",
     "launch/wire": "base net launch/system",
-    "launch/spec": "base net launch/wire",
+    "launch/spec": "base net launch/system launch/wire",
     "launch/ports": "include base mpi launch/wire",
     "launch/neighbours": "base net launch/wire launch/ports",
     "launch/options": "base sched net mpi launch/system launch/wire launch/spec",

@@ -9,6 +9,8 @@ CALLS = (
     ("Migrate", (("worker", "INTEGER, INTENT(IN)"),)),
     ("Balance", ()),
     ("Pin", (("flag", "LOGICAL, INTENT(IN)"),)),
+    ("Checkpoint", (("directory", "CHARACTER(LEN=*), INTENT(IN)"),)),
+    ("Restarted", (("flag", "LOGICAL, INTENT(OUT)"),)),
     ("Counter_open", (("name", "CHARACTER(LEN=*), INTENT(IN)"), ("counter", "INTEGER(KIND=MPI_ADDRESS_KIND), INTENT(OUT)"))),
     ("Rcounter", (("counter", "INTEGER(KIND=MPI_ADDRESS_KIND), INTENT(IN)"), ("value", "INTEGER(KIND=MPI_COUNT_KIND), INTENT(OUT)"))),
     ("Pcounter", (("counter", "INTEGER(KIND=MPI_ADDRESS_KIND), INTENT(IN)"), ("value", "INTEGER(KIND=MPI_COUNT_KIND), INTENT(OUT)"))),

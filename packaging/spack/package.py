@@ -33,7 +33,7 @@ class Tmpi(CMakePackage):
     depends_on("cmake@3.25:", type="build")
     depends_on("pkgconfig", type="build")
     depends_on("python@3.9:", type="build")
-    depends_on("boost+context")
+    depends_on("boost+container+context")
     depends_on("hwloc@2:")
     depends_on("numactl")
     depends_on("libsodium")

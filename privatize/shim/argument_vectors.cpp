@@ -112,8 +112,7 @@ error_t argz_insert(char** argz, size_t* length, char* before, const char* text)
   return insert_bytes(argz, length, static_cast<size_t>(before - *argz), text, strlen(text) + 1);
 }
 
-error_t argz_replace(char** argz, size_t* length, const char* from, const char* to,
-                     unsigned* count) noexcept {
+error_t argz_replace(char** argz, size_t* length, const char* from, const char* to, unsigned* count) {
   if (from == nullptr || *from == '\0') return 0;
   char* made = nullptr;
   size_t made_length = 0;

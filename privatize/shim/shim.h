@@ -19,6 +19,10 @@ extern int tmpi_image_rank;
  * `environ` as it is, without a copy. */
 void tmpi_shim_start(int rank, char** environment);
 
+/* The rank has been revived in another process (docs/design/checkpoint.md): its memory is what it was. On its own flow, before
+ * any code of the program. */
+void tmpi_shim_go_on(void);
+
 /* The shim's only constructor, called like every constructor: remembers the program's name. */
 void tmpi_shim_take_arguments(int argc, char** argv, char** environment);
 

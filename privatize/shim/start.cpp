@@ -22,3 +22,7 @@ void tmpi_shim_start(int rank, char** environment) {
   tmpi::shim::start_environment(environment);
   tmpi::shim::start_streams();
 }
+
+void tmpi_shim_go_on() {
+  tmpi::shim::remember_process();
+}

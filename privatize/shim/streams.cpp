@@ -4,6 +4,7 @@
 #include <stdint.h>
 #include <stdio_ext.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include <initializer_list>
 
@@ -68,6 +69,22 @@ int cookie_close(void* cookie) {
   return close_descriptor(descriptor_of(cookie));
 }
 
+/// The stream in the rank's own memory, if that is to be revived elsewhere: programs, and their libraries, keep its address.
+/// libc lays a stream of fopencookie out as FILE, a table of functions, cookie, four functions, and its lock behind that.
+FILE* in_own_memory(FILE* made) noexcept {
+  constexpr size_t kLock = sizeof(FILE) + 6 * sizeof(void*), kBytes = kLock + 2 * sizeof(void*);
+  constexpr int kListed = 0x80;  // _IO_LINKED: among those that libc flushes at its own end
+  if (made == nullptr || tmpi_ranks_are_saved() == 0) return made;
+  auto* const own = static_cast<char*>(malloc(kBytes));
+  if (own == nullptr || static_cast<void*>(made->_lock) != reinterpret_cast<char*>(made) + kLock) return made;
+  memcpy(own, made, kBytes);
+  tmpi_libc.fclose(made);
+  auto* const stream = reinterpret_cast<FILE*>(own);
+  stream->_lock = reinterpret_cast<_IO_lock_t*>(own + kLock);
+  stream->_flags &= ~kListed;
+  return stream;
+}
+
 FILE* make_stream(int fd, const char* mode, cookie_close_function_t* close) noexcept {
   return fopencookie(reinterpret_cast<void*>(static_cast<intptr_t>(fd)), mode,
                      {&cookie_read, &cookie_write, &cookie_seek, close});
@@ -76,9 +93,9 @@ FILE* make_stream(int fd, const char* mode, cookie_close_function_t* close) noex
 }  // namespace
 
 void start_streams() noexcept {
-  stdin = standard_files[0] = make_stream(0, "r", nullptr);
-  stdout = standard_files[1] = make_stream(1, "w", nullptr);
-  stderr = standard_files[2] = make_stream(2, "w", nullptr);
+  stdin = standard_files[0] = in_own_memory(make_stream(0, "r", nullptr));
+  stdout = standard_files[1] = in_own_memory(make_stream(1, "w", nullptr));
+  stderr = standard_files[2] = in_own_memory(make_stream(2, "w", nullptr));
   if (stdout == nullptr || stderr == nullptr) return;  // out of memory: the first print says so by its result
   setvbuf(stdout, stdout_buffer, _IOLBF, sizeof stdout_buffer);
   setvbuf(stderr, nullptr, _IONBF, 0);

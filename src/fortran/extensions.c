@@ -54,6 +54,20 @@ void F(pin)(MPI_Fint* flag, MPI_Fint* ierror) {
   finish(ierror, C(Pin)(*flag));
 }
 
+void F(checkpoint)(char* directory, MPI_Fint* ierror, size_t directory_length) {
+  STRING(directory_c, directory, directory_length, 1);
+  const int error = C(Checkpoint)(directory_c);
+  STRING_END(directory_c);
+  finish(ierror, error);
+}
+
+void F(restarted)(MPI_Fint* flag, MPI_Fint* ierror) {
+  int flag_c = 0;
+  const int error = C(Restarted)(&flag_c);
+  *flag = flag_c;
+  finish(ierror, error);
+}
+
 void F(counter_open)(char* name, MPI_Aint* counter, MPI_Fint* ierror, size_t name_length) {
   STRING(name_c, name, name_length, 1);
   MPIX_Counter counter_c = MPIX_COUNTER_NULL;

@@ -33,7 +33,8 @@ struct Options {
   bool bind = true;              ///< pin worker i to the i-th allowed core (hwloc); false: --bind-to none
   int cores_per_worker = 1;      ///< then to the i-th so many, on which the threads of its tasks run as well
   bool exec_stacks = false;      ///< the program has PT_GNU_STACK RWE
-  bool owns_calling_thread = true;  ///< the thread that calls run() becomes worker 0
+  std::vector<std::uintptr_t> stack_ends = {};  ///< of each task's stack (ult::StackOptions); empty: anywhere
+  bool owns_calling_thread = true;              ///< the thread that calls run() becomes worker 0
   /// Who looks at the event source beside the workers (progress.hpp), and with kCore on how many cores.
   /// kPoll if there will be no event source.
   Progress progress = Progress::kPoll;

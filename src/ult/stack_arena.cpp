@@ -98,10 +98,12 @@ Result<void> StackArena::reserve(const StackOptions& options) {
   if (options.size > (kMost >> 1) / count) return too_much();
   size_ = round_up(options.size);
   span_ = size_ + kPageSize;
-  guard_ = options.wide_guards ? kWideGuardSize : kGuardSize;
+  guard_ = options.wide_guards && options.ends.empty() ? kWideGuardSize : kGuardSize;
   stride_ = guard_ + span_;
+  count_ = static_cast<int>(count);
   if (stride_ > kMost / count) return too_much();
   const int protection = PROT_READ | PROT_WRITE | (options.executable ? PROT_EXEC : 0);
+  if (!options.ends.empty()) return map_at(options.ends, protection);
   void* memory = mmap(nullptr, count * stride_, protection,
                       MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_STACK, -1, 0);
   if (memory == MAP_FAILED) {
@@ -112,10 +114,29 @@ Result<void> StackArena::reserve(const StackOptions& options) {
                     count, in_units(size_), in_units(count * stride_), std::strerror(errno))};
   }
   base_ = static_cast<std::byte*>(memory);
-  count_ = static_cast<int>(count);
   // A huge page would commit 2 MiB at the first touch of every stack.
   (void)madvise(base_, count * stride_, MADV_NOHUGEPAGE);
   return {};
+}
+
+Result<void> StackArena::map_at(std::span<const std::uintptr_t> ends, int protection) {
+  for (const std::uintptr_t end : ends) {
+    std::byte* const begin = reinterpret_cast<std::byte*>(end - stride_);
+    if (mmap(begin, stride_, protection, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_STACK | MAP_FIXED,
+             -1, 0) == MAP_FAILED) {
+      return Failure{
+          fmt::format("cannot map a stack of {}: {}. Pass a smaller --stack-size, start fewer ranks per "
+                      "node, or raise the limits (ulimit -v, vm.overcommit_memory).",
+                      in_units(size_), std::strerror(errno))};
+    }
+    (void)madvise(begin, stride_, MADV_NOHUGEPAGE);
+    places_.push_back(begin);
+  }
+  return {};
+}
+
+std::size_t StackArena::footprint(std::size_t size) noexcept {
+  return kGuardSize + round_up(size) + kPageSize;
 }
 
 // A guard by mprotect splits the mapping: two per stack.
@@ -152,22 +173,40 @@ bool StackArena::protect(bool light, std::size_t bytes) noexcept {
 
 StackArena::~StackArena() {
   if (base_ != nullptr) munmap(base_, static_cast<std::size_t>(count_) * stride_);
+  // They stay reserved.
+  for (std::byte* const place : places_)
+    (void)mmap(place, stride_, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_FIXED, -1, 0);
 }
 
 Stack StackArena::stack(int index) const noexcept {
   return {region(index), span_ - stagger(index)};
 }
 
+int StackArena::find(const void* address, std::size_t& offset) const noexcept {
+  const auto at = reinterpret_cast<std::uintptr_t>(address);
+  if (places_.empty()) {
+    const std::uintptr_t distance = at - reinterpret_cast<std::uintptr_t>(base_);
+    if (distance >= static_cast<std::size_t>(count_) * stride_) return -1;
+    offset = distance % stride_;
+    return static_cast<int>(distance / stride_);
+  }
+  for (int i = 0; i < count_; ++i) {  // after a fault only
+    offset = at - reinterpret_cast<std::uintptr_t>(begin(i));
+    if (offset < stride_) return i;
+  }
+  return -1;
+}
+
 int StackArena::guard_owner(const void* address) const noexcept {
-  const auto offset = reinterpret_cast<std::uintptr_t>(address) - reinterpret_cast<std::uintptr_t>(base_);
-  if (offset >= static_cast<std::size_t>(count_) * stride_) return -1;
-  return offset % stride_ < guard_ ? static_cast<int>(offset / stride_) : -1;
+  std::size_t offset = 0;
+  const int index = find(address, offset);
+  return index >= 0 && offset < guard_ ? index : -1;
 }
 
 int StackArena::owner(const void* address) const noexcept {
-  const auto offset = reinterpret_cast<std::uintptr_t>(address) - reinterpret_cast<std::uintptr_t>(base_);
-  if (offset >= static_cast<std::size_t>(count_) * stride_) return -1;
-  return offset % stride_ >= guard_ ? static_cast<int>(offset / stride_) : -1;
+  std::size_t offset = 0;
+  const int index = find(address, offset);
+  return index >= 0 && offset >= guard_ ? index : -1;
 }
 
 std::size_t StackArena::high_water(int index) const noexcept {

@@ -14,7 +14,10 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 #include <memory>
+#include <span>
+#include <vector>
 
 #include "base/result.hpp"
 #include "ult/fiber.hpp"
@@ -29,6 +32,9 @@ struct StackOptions {
   bool wide_guards = false;    ///< where address space is not scarce
   bool executable = false;     ///< PROT_EXEC: GCC's nested functions put code on the stack
   bool mappings_only = false;  ///< mprotect the guards even where the kernel has lighter ones (tests)
+  /// Where each stack with its guard ends, reserved by the caller, if they do not lie side by side; with guards of
+  /// kGuardSize. Empty: anywhere.
+  std::span<const std::uintptr_t> ends = {};
 };
 
 class StackArena {
@@ -46,6 +52,8 @@ class StackArena {
   StackArena& operator=(const StackArena&) = delete;
 
   int count() const noexcept { return count_; }
+  /// Addresses that a stack of `size` bytes takes at one of StackOptions::ends.
+  static std::size_t footprint(std::size_t size) noexcept;
   /// Usable bytes per stack, after rounding, and halving if there was no room.
   std::size_t size() const noexcept { return size_; }
   /// True if guards cost no mapping of their own (MADV_GUARD_INSTALL, Linux 6.13).
@@ -71,11 +79,18 @@ class StackArena {
   Result<void> reserve(const StackOptions& options);
   Result<void> install_guards(bool mappings_only);
   bool protect(bool light, std::size_t bytes) noexcept;
-  std::byte* region(int index) const noexcept {
-    return base_ + static_cast<std::size_t>(index) * stride_ + guard_;
+  Result<void> map_at(std::span<const std::uintptr_t> ends, int protection);
+  /// Where the guard of the stack begins.
+  std::byte* begin(int index) const noexcept {
+    return places_.empty() ? base_ + static_cast<std::size_t>(index) * stride_
+                           : places_[static_cast<std::size_t>(index)];
   }
+  std::byte* region(int index) const noexcept { return begin(index) + guard_; }
+  /// The stack whose guard or memory holds `address`; -1: none. `offset`: from where its guard begins.
+  int find(const void* address, std::size_t& offset) const noexcept;
 
   std::byte* base_ = nullptr;
+  std::vector<std::byte*> places_;  // by index, empty: one behind the other from base_
   int count_ = 0;
   std::size_t size_ = 0;
   std::size_t span_ = 0;  ///< size_ plus the page that staggering takes from

@@ -197,6 +197,9 @@ const char* tmpi_own_file(const char* path, char*) {
 int tmpi_on_helper_thread() {
   return 0;
 }
+int tmpi_ranks_are_saved() {
+  return 0;
+}
 int tmpi_may_suspend() {
   return 0;
 }

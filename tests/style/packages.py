@@ -10,7 +10,7 @@ root = pathlib.Path(sys.argv[1])
 # Debian's name -> Spack's; None: the recipe has it by other means, or does without.
 SPACK = {
     "g++": None, "gfortran": None, "ccache": None, "ninja-build": None, "node-d3": None, "doctest-dev": None, "libbenchmark-dev": None,
-    "cmake": "cmake", "pkg-config": "pkgconfig", "python3": "python", "libboost-context-dev": "boost", "libhwloc-dev": "hwloc",
+    "cmake": "cmake", "pkg-config": "pkgconfig", "python3": "python", "libboost-container-dev": "boost", "libboost-context-dev": "boost", "libhwloc-dev": "hwloc",
     "libnuma-dev": "numactl", "libsodium-dev": "libsodium", "libpmix-dev": "pmix", "libibverbs-dev": "rdma-core",
     "libfabric-dev": "libfabric", "libfmt-dev": "fmt", "nlohmann-json3-dev": "nlohmann-json", "liburing-dev": "liburing",
     "libdw-dev": "elfutils", "libopen-trace-format2-dev": "otf2",

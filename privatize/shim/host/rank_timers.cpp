@@ -128,6 +128,15 @@ int rank_of_timer(siginfo_t& info) noexcept {
   return rank;
 }
 
+bool has_timers(int rank) noexcept {
+  const NoSignals no_signals;
+  const std::lock_guard guard(change);
+  for (int i = 0; i < timers.count(); ++i) {
+    if (timers.at(i)->rank.load(std::memory_order_relaxed) == rank) return true;
+  }
+  return false;
+}
+
 void delete_timers(int rank) noexcept {
   const NoSignals no_signals;
   const std::lock_guard guard(change);

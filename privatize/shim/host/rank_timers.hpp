@@ -12,6 +12,9 @@ inline constexpr int kDeletedTimer = -2;  ///< it was one of a rank's when it se
 /// Async-signal-safe.
 int rank_of_timer(siginfo_t& info) noexcept;
 
+/// The rank has made some and not deleted them.
+bool has_timers(int rank) noexcept;
+
 /// Deletes the rank's timers.
 void delete_timers(int rank) noexcept;
 

@@ -9,8 +9,10 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <array>
 #include <map>
 #include <optional>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -28,6 +30,7 @@
 #include "launch/spec/stack_limit.hpp"
 #include "launch/system/program_path.hpp"
 #include "launch/system/version.hpp"
+#include "net/secret.hpp"
 
 extern char** environ;
 
@@ -42,6 +45,16 @@ int complain(const std::string& sentence, int code) {
 
 void warn(const Settings& settings, const std::string& sentence) {
   if (!sentence.empty() && !settings.job.quiet) complain("warning: " + sentence, 0);
+}
+
+/// Random, and the same in all node processes of the job. The first byte of the stack's is zero, so that no text goes over it.
+Result<void> choose_guards(JobSpec& job) {
+  std::array<std::uint64_t, 2> numbers{};
+  if (const Result<void> drawn = net::draw_random(std::as_writable_bytes(std::span(numbers))); !drawn)
+    return drawn;
+  job.stack_guard = numbers[0] & ~std::uint64_t{0xff};
+  job.pointer_guard = numbers[1];
+  return {};
 }
 
 std::map<std::string, std::string> process_environment() {
@@ -178,7 +191,11 @@ int main(int argc, char** argv) {  // NOLINT(bugprone-exception-escape)
   Result<Settings> settings =
       parse_options(arguments, environment, attachment->slots(), static_cast<int>(attachment->nodes.size()));
   if (!settings) return complain(settings.message(), kExitUsage);
-  settings->job.default_stack = stack_by_limit();
+  if (settings->job.restart.empty()) settings->job.default_stack = stack_by_limit();
+  if (settings->job.migratable && settings->job.stack_guard == 0) {
+    if (const Result<void> chosen = choose_guards(settings->job); !chosen)
+      return complain(chosen.message(), 1);
+  }
   switch (settings->task) {
     case Settings::Task::kHelp:
       return show_text(help_text(settings->help_topic, stdout_wants_colours()));

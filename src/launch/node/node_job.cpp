@@ -17,6 +17,7 @@
 #include "launch/node/connected_jobs.hpp"
 #include "launch/node/deadlock_watch.hpp"
 #include "launch/node/held_cores.hpp"
+#include "launch/node/migration.hpp"
 #include "launch/node/node_network.hpp"
 #include "launch/node/openmp_variables.hpp"
 #include "launch/node/rank_callbacks.hpp"
@@ -83,6 +84,8 @@ Result<NodeJob*> NodeJob::create(Assignment assignment) {
   job.layout_ = job.chosen_cores_.empty() ? plan_layout(job.mpi_->local_count(), job.room_for_workers(),
                                                         job.spec_.vratio, job.spec_.workers)
                                           : plan_layout_on(job.chosen_cores_);
+  prepare_moments(job.spec_);
+  if (Result<void> ok = prepare_slots(job.spec_, job.stack_size(), *job.mpi_); !ok) return ok.failure();
   // The others' addresses come while the programs are being loaded.
   if (job.several()) {
     if (Result<void> ok = open_network(job.spec_, job.node_, job.most_workers()); !ok) return ok.failure();
@@ -217,7 +220,9 @@ void NodeJob::prepare_spawning() {
   const AppSpec& app = spec_.apps.front();
   starter_ = std::make_unique<WorldStarter>(
       node_, *mpi_, *scheduler_,
-      [this, &app](RankProgram named, const std::string& wdir, int images) {
+      [this, &app](RankProgram named, const std::string& wdir, int images) -> Result<LoadedProgram> {
+        if (spec_.migratable)
+          return Failure{"ranks of a job with --migratable spawn no others, for which it has no addresses"};
         return load_program(std::move(named), wdir, images, app);
       },
       shared_variables(app), wdir_);
@@ -246,7 +251,8 @@ Result<void> NodeJob::create_scheduler() {
   sched::Options options;
   options.workers = spawns() ? most_workers() : layout_.workers;
   options.tasks = layout_.ranks;
-  options.stack_size = spec_.stack_size > 0 ? spec_.stack_size : spec_.default_stack;
+  options.stack_size = stack_size();
+  options.stack_ends = stack_ends(*mpi_);
   options.least_stack_size = spec_.stack_size > 0 ? 0 : kLeastDefaultStack;
   options.policy = spec_.policy;
   options.balance = spec_.balance;
@@ -311,6 +317,7 @@ void NodeJob::register_with_mpi() {
   callbacks.spawn = [](const mpi::Rank& root, const mpi::SpawnOrder& order) {
     return the_node_job->starter_->spawn(root, order);
   };
+  callbacks.saving = saving_callbacks(spec_);
   callbacks.ports = [](const mpi::Rank& rank, const mpi::PortCall& call) {
     return the_node_job->port_calls_.ask(rank, call);
   };
@@ -337,7 +344,9 @@ void NodeJob::spawn_ranks() {
     const auto index = static_cast<std::size_t>(spec_.app_of(owner.world_rank));
     const AppSpec& app = spec_.apps[index];
     RankStart& start = starts_[static_cast<std::size_t>(local)];
-    start = {this, programs_[index].get(), &app, owner.world_rank, local, images[index]++};
+    start = {this,  programs_[index].get(),
+             &app,  owner.world_rank,
+             local, spec_.migratable ? owner.world_rank : images[index]++};
     owner.task = &scheduler_->spawn(layout_.worker_of(local), &NodeJob::run_rank, &start, &owner);
   }
 }

@@ -86,6 +86,7 @@ class NodeJob {
   Result<std::vector<std::string>> preloaded_libraries(const AppSpec& app) const;
   Result<void> load_programs();
   Result<void> create_scheduler();
+  std::size_t stack_size() const { return spec_.stack_size > 0 ? spec_.stack_size : spec_.default_stack; }
   sched::Progress progress() const;
   int progress_cores() const;  ///< that workers do not get
   void register_with_mpi();

@@ -9,6 +9,7 @@
 
 #include "launch/control/control.hpp"
 #include "launch/node/library_report.hpp"
+#include "launch/node/migration.hpp"
 #include "launch/node/node_job.hpp"
 #include "launch/node/openmp_variables.hpp"
 #include "launch/system/program_path.hpp"
@@ -68,6 +69,11 @@ Result<LoadedProgram> NodeJob::load_program(RankProgram named, const std::string
   Result<std::vector<std::string>> preload = preloaded_libraries(app);
   if (!preload) return preload.failure();
   options.preload = *std::move(preload);
+  if (spec_.migratable) {
+    const Result<std::string> heap = heap_library();
+    if (!heap) return heap.failure();
+    options.preload.push_back(*heap);
+  }
   if (!program->library.empty()) options.needed.push_back(std::move(program->library));
   Result<std::unique_ptr<privatize::Group>> group = privatize::Group::load(options);
   if (!group) return group.failure();

@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "launch/control/control.hpp"
+#include "launch/node/migration.hpp"
 #include "launch/node/node_job.hpp"
 #include "launch/system/no_memory.hpp"
 #include "privatize/children.hpp"
@@ -44,6 +45,8 @@ void NodeJob::run_rank(void* argument) {
   }
   const ult::Stack& stack = sched::current()->stack;
   privatize::tell_stack(start.rank, stack.base, stack.size);
+  if (!start.job->spec_.restart.empty())
+    revive_rank(start.job->spec_, start.job->mpi_->local_at(start.local));
   start.program->run_image(start.image, start.job->arguments_[index], std::move(environment));
 }
 

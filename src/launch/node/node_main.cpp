@@ -18,6 +18,7 @@
 #include "launch/node/deadlock_watch.hpp"
 #include "launch/node/library_report.hpp"
 #include "launch/node/message_queues.hpp"
+#include "launch/node/migration.hpp"
 #include "launch/node/node_figures.hpp"
 #include "launch/node/node_job.hpp"
 #include "launch/node/rank_stacks.hpp"
@@ -80,6 +81,7 @@ const AppSpec& first_program(const Assignment& assignment) {
   if (beginning.output) control.forward(beginning.output.get(), 1);
   Result<Assignment> assignment = control.receive_job();
   if (assignment && !beginning.again) start_again_if_needed(control, *assignment, beginning.output.get());
+  if (assignment) take_guards(assignment->job);
   if (assignment) show_as(first_program(*assignment).arguments);
   if (assignment && assignment->node.nodes() > 1) net::prepare_process(assignment->job.net);
   control.start();

@@ -17,6 +17,7 @@
 #include "launch/node/node_network.hpp"
 #include "launch/wire/rank_ranges.hpp"
 #include "mpi/diagnose/place.hpp"
+#include "mpi/save/moments.hpp"
 #include "observe/functions.hpp"
 #include "observe/observation.hpp"
 #include "privatize/runtime_table.hpp"
@@ -151,6 +152,12 @@ void warn_of(const char* heading, const std::vector<check::Finding>& findings) {
 }  // namespace
 
 void NodeJob::report_findings() const {
+  if (!spec_.checkpoint_to.empty() && !spec_.quiet && node_.node == 0 && !mpi::any_moment()) {
+    Control::instance()->notice(
+        NoticeKind::kWarning,
+        "warning: --checkpoint: nothing was saved: the ranks have never all come to one "
+        "MPI_Barrier, MPI_Bcast, MPI_Reduce or MPI_Allreduce; call MPIX_Checkpoint instead");
+  }
   check::Checker* checker = check::Checker::instance();
   if (checker == nullptr || spec_.quiet) return;
   warn_of("accepted here, but not defined by the MPI report; another MPI may refuse it",

@@ -16,6 +16,7 @@
 #include "base/fd.hpp"
 #include "launch/control/control.hpp"
 #include "launch/node/library_report.hpp"
+#include "launch/node/migration.hpp"
 #include "launch/node/remote_start.hpp"
 #include "launch/wire/frames.hpp"
 #include "net/secret.hpp"
@@ -121,7 +122,8 @@ void start_again_if_needed(const Control& control, const Assignment& received, i
     find_programs(assignment.job);
   }
   const std::vector<std::string> missing = missing_libraries(assignment);
-  if (missing.empty()) return;
+  const bool elsewhere = has_other_addresses(received.job);
+  if (missing.empty() && !(elsewhere && choose_addresses())) return;
   const Channel& channel = control.channel().channel();
   const Fd frames = keep(handed_on(channel.seal_state(), received, channel.unread()));
   if (!frames) return;

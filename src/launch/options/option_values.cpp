@@ -2,12 +2,16 @@
 
 #include <fmt/core.h>
 
+#include <algorithm>
 #include <array>
+#include <bit>
 #include <charconv>
 #include <cstdlib>
 #include <filesystem>
+#include <system_error>
 
 #include "launch/options/choices.hpp"
+#include "launch/spec/saved_job.hpp"
 #include "launch/system/words.hpp"
 #include "mpi/base/placement.hpp"
 #include "mpi/remote/rendezvous.hpp"
@@ -147,6 +151,53 @@ std::string set_stack_size(OptionTarget target, std::string_view value) {
   if (*size < kLeastStack) return "a rank needs a stack of at least 32k";
   if (*size > kMostStack) return "the largest stack is 4G";
   target.settings.job.stack_size = *size;
+  return {};
+}
+
+std::string set_slot_size(OptionTarget target, std::string_view value) {
+  const Result<std::size_t> size = parse_size(value);
+  if (!size) return size.message();
+  if (!std::has_single_bit(*size)) return "expected a power of two, as in 8G";
+  target.settings.job.slot_bytes = *size;
+  return {};
+}
+
+/// every=TIME,to=DIR; TIME in seconds, or with s, min or h.
+std::string set_checkpoint(OptionTarget target, std::string_view value) {
+  constexpr std::string_view kExpected = "expected every=TIME,to=DIRECTORY, as in every=10min,to=saved";
+  constexpr long kMostSeconds = 1'000'000;
+  JobSpec& job = target.settings.job;
+  for (std::string_view rest = value; !rest.empty();) {
+    const std::string_view part = rest.substr(0, rest.find(','));
+    rest.remove_prefix(std::min(part.size() + 1, rest.size()));
+    if (part.starts_with("to=")) {
+      std::error_code unknown;  // then it stays as it is
+      job.checkpoint_to = std::filesystem::absolute(part.substr(3), unknown).string();
+    } else if (part.starts_with("every=")) {
+      std::string_view number = part.substr(6);
+      const std::string_view unit =
+          number.substr(std::min(number.find_first_not_of("0123456789"), number.size()));
+      number.remove_suffix(unit.size());
+      const long factor = unit == "h" ? 3600 : unit == "min" ? 60 : unit.empty() || unit == "s" ? 1 : 0;
+      const Result<long> count = parse_number(number, 1, kMostSeconds);
+      if (!count || factor == 0 || *count * factor > kMostSeconds) return std::string(kExpected);
+      job.checkpoint_every = static_cast<int>(*count * factor * 1000);
+    } else {
+      return std::string(kExpected);
+    }
+  }
+  if (job.checkpoint_to.empty() || job.checkpoint_every == 0) return std::string(kExpected);
+  job.migratable = true;
+  return {};
+}
+
+std::string set_restart(OptionTarget target, std::string_view value) {
+  const Result<std::string> folder = find_checkpoint(std::string(value));
+  if (!folder) return folder.message();
+  Result<JobSpec> saved = read_saved_job(*folder);
+  if (!saved) return saved.message();
+  target.settings.job.restart = *folder;
+  target.settings.saved = *std::move(saved);
   return {};
 }
 

@@ -23,6 +23,7 @@ namespace tmpi::launch {
 struct Settings {
   JobSpec job;
   int nodes = 0;                 ///< --nodes, 0: not given
+  JobSpec saved;                 ///< --restart: what was running; without programs: not given
   std::vector<HostSlots> hosts;  ///< --host or --hostfile
   std::string hosts_from;        ///< which of the two, empty: none
   std::string host_list;         ///< what --host has said so far

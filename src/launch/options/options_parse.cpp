@@ -194,8 +194,31 @@ class Parser {
       if (Result<void> ok = read_section(app); !ok) return ok;
       if (!needs_program()) return {};
       if (!settings_.app_file.empty()) return read_file(std::exchange(settings_.app_file, {}), app);
+      if (!settings_.job.restart.empty()) return take_saved_job(app);
       settings_.job.apps.push_back(std::move(app));
     } while (next_ < arguments_.size());
+    return {};
+  }
+
+  /// --restart: the programs as they were, with the addresses that they had.
+  Result<void> take_saved_job(const AppSpec& said) {
+    JobSpec& job = settings_.job;
+    JobSpec& saved = settings_.saved;
+    if (!said.program.empty())
+      return Failure{fmt::format("--restart goes on with {}, which was running: leave {} out",
+                                 saved.apps.front().arguments.front(), said.program)};
+    if (said.ranks != 0 && said.ranks != saved.total_ranks())
+      return Failure{fmt::format("-n {}: the checkpoint is of {} ranks, which can only go on together",
+                                 said.ranks, saved.total_ranks())};
+    job.migratable = true;
+    job.slot_bytes = saved.slot_bytes;
+    job.stack_guard = saved.stack_guard;
+    job.pointer_guard = saved.pointer_guard;
+    job.stack_size = saved.stack_size;
+    job.default_stack = saved.default_stack;
+    job.shared_libraries = saved.shared_libraries;
+    job.private_libraries = saved.private_libraries;
+    job.apps = std::move(saved.apps);
     return {};
   }
 
@@ -241,6 +264,7 @@ class Parser {
                                  arguments_[next_])};
     }
     if (!settings_.app_file.empty()) return check_app_file();
+    if (next_ == arguments_.size() && !settings_.job.restart.empty()) return {};
     if (next_ == arguments_.size() || arguments_[next_] == ":") {
       return Failure{
           "no program given. Usage: tmpirun [options] PROGRAM [arguments] [: [options] PROGRAM "
@@ -256,6 +280,12 @@ class Parser {
 
   Result<void> check_together() {
     const JobSpec& job = settings_.job;
+    if (job.migratable && (!job.record_file.empty() || !job.replay_file.empty()))
+      return Failure{
+          "--migratable with --record or --replay: what is recorded does not go with a rank. Give only one"};
+    if (!job.restart.empty() && job.check)
+      return Failure{
+          "--restart with --check, which has to see ranks from their beginning. Leave one of the two out"};
     long ranks = 0;
     for (const AppSpec& app : job.apps) ranks += app.ranks;
     if (Result<void> ok = place_ranks(ranks); !ok) return ok;

@@ -97,6 +97,26 @@ const std::vector<Option>& table() {
        "giving "
        "way, where others share the core and it is in its own code (default: never).",
        values::set_preempt},
+      {"--migratable", "", "TMPI_MIGRATABLE", "", kStart,
+       "Gives each rank addresses that are its own in all node processes, so that MPIX_Checkpoint can write "
+       "it down and "
+       "--restart revive it.",
+       values::set_job_flag<&JobSpec::migratable>},
+      {"--slot-size", "", "TMPI_SLOT_SIZE", "SIZE", kStart,
+       "Addresses of each rank with --migratable: a power of two, with the suffix M or G (default 4G, or "
+       "less where so many "
+       "ranks have no room).",
+       values::set_slot_size},
+      {"--checkpoint", "", "TMPI_CHECKPOINT", "every=TIME,to=DIR", kStart,
+       "Write all ranks down so often (seconds, or 10min, 1h), for --restart, where they come together in "
+       "MPI_Barrier, "
+       "MPI_Bcast, MPI_Reduce or MPI_Allreduce; the program need not ask for it.",
+       values::set_checkpoint},
+      {"--restart", "", "TMPI_RESTART", "DIR", kStart,
+       "Go on with what MPIX_Checkpoint has written down in this directory, in place of a program: the same "
+       "ranks, on any "
+       "number of nodes and workers.",
+       values::set_restart},
       {"--stack-size", "", "TMPI_STACK_SIZE", "SIZE", kStart,
        "Stack of each rank: bytes, or with the suffix k, M or G (default 8M, or what ulimit -s says where "
        "that "

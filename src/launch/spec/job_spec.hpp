@@ -83,9 +83,16 @@ struct JobSpec {
   std::string report_file;     ///< --report, empty: none
   std::string trace_file;      ///< --trace, empty: none
   std::size_t trace_buffer = 16 << 20;
-  std::string record_file;    ///< --record, empty: none
-  std::string replay_file;    ///< --replay, empty: none
-  std::string explored_file;  ///< of a run that --explore makes: its explored logs, empty: none
+  std::string record_file;     ///< --record, empty: none
+  std::string replay_file;     ///< --replay, empty: none
+  std::string explored_file;   ///< of a run that --explore makes: its explored logs, empty: none
+  bool migratable = false;     ///< --migratable: ranks have addresses of their own, and can be saved
+  std::size_t slot_bytes = 0;  ///< --slot-size, 0: not given
+  std::uint64_t stack_guard = 0,
+                pointer_guard = 0;  ///< then the same in all node processes (node/migration.hpp)
+  int checkpoint_every = 0;         ///< --checkpoint, milliseconds between two; with checkpoint_to
+  std::string checkpoint_to;        ///< the directory; empty: not given
+  std::string restart;              ///< --restart: the folder that ranks are revived from, empty: none
   std::vector<std::string> shared_libraries;   ///< --share-library
   std::vector<std::string> private_libraries;  ///< --private-library
   std::vector<OptionValue> options;

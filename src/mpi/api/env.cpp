@@ -11,6 +11,7 @@
 #include "mpi/base/version.hpp"
 #include "mpi/init/lifetime.hpp"
 #include "mpi/rank/call.hpp"
+#include "mpi/rank/callbacks.hpp"
 #include "mpi/rank/endings.hpp"
 #include "mpi/rank/forked.hpp"
 #include "mpi/rank/info.hpp"
@@ -175,8 +176,10 @@ int PMPI_Alloc_mem(MPI_Aint size, MPI_Info info, void* baseptr) {
     const Info* hints = nullptr;
     TMPI_TRY(hints_from(info, hints));
     const std::size_t alignment = memory_alignment(*hints, tmpi::kCacheLine);  // also the widest vector
-    void* memory = std::aligned_alloc(
-        alignment, (static_cast<std::size_t>(size) + alignment - 1) / alignment * alignment);
+    const std::size_t bytes = (static_cast<std::size_t>(size) + alignment - 1) / alignment * alignment;
+    const SavingCallbacks* const saving = callbacks().saving;
+    void* memory =
+        saving != nullptr ? saving->allocate(alignment, bytes) : std::aligned_alloc(alignment, bytes);
     if (memory == nullptr && size > 0) return fail(MPI_ERR_NO_MEM, "no memory for {} bytes", size);
     std::memcpy(baseptr, &memory, sizeof memory);
     return kOk;
@@ -186,7 +189,8 @@ TMPI_PROFILED(MPI_Alloc_mem);
 
 int PMPI_Free_mem(void* base) {
   return on_rank("MPI_Free_mem", [&](Rank&) -> Err {
-    std::free(base);
+    const SavingCallbacks* const saving = callbacks().saving;
+    saving != nullptr ? saving->release(base) : std::free(base);
     return kOk;
   });
 }

@@ -6,6 +6,7 @@
 
 #include "mpi.h"
 #include "mpi/base/error.hpp"
+#include "mpi/base/handle_memory.hpp"
 
 namespace tmpi::mpi {
 
@@ -13,6 +14,7 @@ namespace tmpi::mpi {
 enum class Raiser : unsigned char { kComm, kSession, kWin, kFile };
 
 struct Errhandler {
+  TMPI_IN_HANDLE_MEMORY(HandleKind::kErrhandler, Errhandler)
   static constexpr std::uint32_t kMagic = 0x45484e44;  // "EHND"
   /// A function of the type that belongs to the kind: MPI_Comm_errhandler_function ...
   using Function = void (*)();

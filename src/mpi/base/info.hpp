@@ -11,11 +11,13 @@
 #include <vector>
 
 #include "mpi.h"
+#include "mpi/base/handle_memory.hpp"
 
 namespace tmpi::mpi {
 
 class Info {
  public:
+  TMPI_IN_HANDLE_MEMORY(HandleKind::kInfo, Info)
   using Entry = std::pair<std::string, std::string>;  ///< key, value
 
   Info() = default;

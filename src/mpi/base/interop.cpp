@@ -20,6 +20,11 @@ int HandleTable::to_int(void* handle) {
   return found->second;
 }
 
+std::vector<void*> HandleTable::in_order() const {
+  const std::scoped_lock lock(mutex_);
+  return entries_ == nullptr ? std::vector<void*>() : entries_->handles;
+}
+
 void* HandleTable::from_int(int number) const {
   if (number < 0) return nullptr;
   if (number < kFirst) return reinterpret_cast<void*>(static_cast<std::uintptr_t>(number));

@@ -20,6 +20,8 @@ namespace tmpi::mpi {
 class HandleTable {
  public:
   int to_int(void* handle);
+  /// Those that have got an integer, in order.
+  std::vector<void*> in_order() const;
   /// Null if no handle has this integer.
   void* from_int(int number) const;
 

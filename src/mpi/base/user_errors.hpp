@@ -14,6 +14,7 @@ class UserErrors {
  public:
   int add_class() { return add(0); }
   int add_code(int error_class) { return add(error_class); }
+  bool any() const { return !codes_.empty(); }
   bool knows(int code) const { return codes_.contains(code); }
   bool set_text(int code, std::string text);
   bool has_text(int code) const;

@@ -19,6 +19,7 @@
 #include "mpi.h"
 #include "mpi/base/attributes.hpp"
 #include "mpi/base/error.hpp"
+#include "mpi/base/handle_memory.hpp"
 #include "mpi/base/other_jobs.hpp"
 #include "mpi/comm/group.hpp"
 
@@ -83,6 +84,7 @@ struct ChosenAlgorithm {
 /// A collective by thousands of ranks takes as long as the cache lines that it touches: what each looks at is in the
 /// first, what it has taken last for this collective is in one more.
 struct alignas(kCacheLine) Comm {
+  TMPI_IN_HANDLE_MEMORY(HandleKind::kComm, Comm)
   static constexpr std::uint32_t kMagic = 0x434f4d4d;  // "COMM"
   static constexpr std::uint32_t kComing =
       0x434f4d3f;  // "COM?": its MPI_Comm_idup is under way (create/idup.cpp)

@@ -3,6 +3,7 @@
 #include <cstdint>
 #include <utility>
 
+#include "mpi/base/handle_memory.hpp"
 #include "mpi/base/handles.hpp"
 
 namespace tmpi::mpi {
@@ -11,6 +12,7 @@ namespace {
 constexpr std::uint32_t kMagic = 0x47525550;  // "GRUP"
 
 struct GroupHandle {
+  TMPI_IN_HANDLE_MEMORY(HandleKind::kGroup, GroupHandle)
   std::uint32_t magic = kMagic;
   GroupPtr group;
   const void* session = nullptr;

@@ -14,6 +14,7 @@
 #include "mpi.h"
 #include "mpi/base/attributes.hpp"
 #include "mpi/base/error.hpp"
+#include "mpi/base/handle_memory.hpp"
 #include "mpi/base/handles.hpp"
 #include "mpi/datatype/kind.hpp"
 
@@ -25,6 +26,7 @@ struct Description;  // description.hpp: the constructor and its arguments, for 
 
 class Datatype {
  public:
+  TMPI_IN_HANDLE_MEMORY(HandleKind::kDatatype, Datatype)
   Datatype() noexcept;
   ~Datatype();
   Datatype(const Datatype&) = delete;
@@ -72,6 +74,7 @@ class Datatype {
     if (!predefined()) ++handles_;
   }
   void drop_handle() const noexcept { --handles_; }
+  int handles() const noexcept { return handles_; }
   bool last_handle() const noexcept { return handles_ == 1; }
 
   void retain() const noexcept {

@@ -18,6 +18,7 @@ class SplitCollective;  // operations.hpp: between MPI_File_..._begin and _end
 class PointerServer;    // shared_pointer.cpp
 
 struct File {
+  TMPI_IN_HANDLE_MEMORY(HandleKind::kFile, File)
   static constexpr std::uint32_t kMagic = 0x46494c45;  // "FILE"
   std::uint32_t magic = kMagic;
   int amode = 0;

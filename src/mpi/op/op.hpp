@@ -8,6 +8,7 @@
 
 #include "mpi.h"
 #include "mpi/base/error.hpp"
+#include "mpi/base/handle_memory.hpp"
 #include "mpi/datatype/datatype.hpp"
 
 namespace tmpi::mpi {
@@ -33,6 +34,7 @@ enum class Operator : unsigned char {
 inline constexpr int kOperators = static_cast<int>(Operator::kUser);
 
 struct Op {
+  TMPI_IN_HANDLE_MEMORY(HandleKind::kOp, Op)
   static constexpr std::uint32_t kMagic = 0x6f706f70;
 
   bool commutative = true;

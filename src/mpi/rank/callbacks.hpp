@@ -2,7 +2,9 @@
 // started by itself). Registered once before any rank runs; the MPI library never calls up otherwise.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
+#include <span>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -72,6 +74,22 @@ struct PortAnswer {
   std::int64_t pairing = 0;  ///< kAccept, kConnect: of these two, and of nobody else in the job
 };
 
+/// How ranks of this job are saved (mpi/save): what is not MPI's. All on the rank's own fiber; a sentence says what is in
+/// the way, empty: nothing.
+struct SavingCallbacks {
+  /// The end of a sentence that begins with "it".
+  std::string (*why_not)(const Rank& rank);
+  /// The calling rank's own aligned_alloc and free: memory that the program gets (MPI_Alloc_mem) is saved with its own.
+  void* (*allocate)(std::size_t alignment, std::size_t bytes) noexcept;
+  void (*release)(void* memory) noexcept;
+  /// Before and after all ranks write, by one of them. `complete`: all have, and what they have written is in force now.
+  std::string (*begin)(const std::string& directory);
+  std::string (*end)(const std::string& directory, bool complete);
+  /// Writes the rank as it will be when its call of MPI returns, with its stack from `stack` on. `state`: of MPI's.
+  std::string (*write)(const Rank& rank, const std::string& directory, const void* stack,
+                       std::span<const std::byte> state);
+};
+
 struct Callbacks {
   /// Ends the whole job at once with exit code `code` (MPI_Abort, a fatal MPI error); `text` is the one
   /// message the user sees, empty if it has been printed. Allocates nothing, does not return. Who composes
@@ -107,6 +125,9 @@ struct Callbacks {
 
   /// MPI_UNIVERSE_SIZE: ranks that have room on the job's cores. Null: as many as it began with.
   int (*universe_size)();
+
+  /// Null: ranks of this job cannot be saved.
+  const SavingCallbacks* saving;
 
   /// How a rank was started. Null: nothing is known.
   StartInfo (*start_info)(const Rank& rank);

@@ -7,9 +7,20 @@
 
 namespace tmpi::mpi {
 
-// Relaxed: only the value matters.
+namespace {
+std::atomic<std::uint64_t> created{0};  // relaxed: only the value matters
+}
+
+std::uint64_t contexts_made() noexcept {
+  return created.load(std::memory_order_relaxed);
+}
+
+void skip_contexts(std::uint64_t made) noexcept {
+  std::uint64_t now = contexts_made();
+  while (now < made && !created.compare_exchange_weak(now, made, std::memory_order_relaxed)) continue;
+}
+
 ContextBlock reserve_contexts(int count, bool between_jobs) noexcept {
-  static std::atomic<std::uint64_t> created{0};
   const auto many = static_cast<std::uint64_t>(count);
   std::uint64_t first = created.fetch_add(many, std::memory_order_relaxed);
   // A block does not wrap round: the few numbers before the end are left out.

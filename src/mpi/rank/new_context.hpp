@@ -11,6 +11,10 @@ namespace tmpi::mpi {
 /// A context id that nobody else in the job has: any rank's, any thread. Does not suspend.
 ContextId new_context() noexcept;
 
+/// Numbers of contexts that ranks of this process have used so far; and as if so many had been.
+std::uint64_t contexts_made() noexcept;
+void skip_contexts(std::uint64_t made) noexcept;
+
 /// Ids first, first + 1, ... that this process has set aside for communicators that several processes make
 /// alike.
 struct ContextBlock {

@@ -52,6 +52,7 @@ struct Rank {
   std::atomic<int> thread_level{MPI_THREAD_SINGLE};
   std::atomic<bool> has_threads{false};  ///< it has created some, ever (threads.hpp); relaxed
   bool pinned = false;                   ///< by MPIX_Pin
+  bool revived = false;                  ///< from a checkpoint, with all ranks of its job (save)
   double ran = 0;                        ///< MPIX_Rtime since the last use of MPI is over
   /// Index of its worker, -1 until MPI_Init, and if ranks move; relaxed. Not far from the top: senders read it, nobody
   /// writes this line but who moves the rank.

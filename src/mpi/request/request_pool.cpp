@@ -38,6 +38,14 @@ int RequestPool::collect() noexcept {
   return pending;
 }
 
+int RequestPool::in_use() noexcept {
+  collect();
+  int count = 0;
+  for (const auto& chunk : chunks_) count += static_cast<int>(chunk.size());
+  for (const Request* request = free_; request != nullptr; request = request->next) --count;
+  return count;
+}
+
 void RequestPool::grow() {
   // Few for a rank that uses few, then enough that growing does not matter.
   const std::size_t count = chunks_.empty() ? 4 : std::size_t{8} << std::min<std::size_t>(chunks_.size(), 7);

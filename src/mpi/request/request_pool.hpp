@@ -30,6 +30,8 @@ class RequestPool {
     return serial_;
   }
   std::uint64_t last_serial() const noexcept { return serial_; }
+  /// Taken and not given back, once the abandoned ones that have finished are.
+  int in_use() noexcept;
   /// Gives back those abandoned requests that have finished; returns how many have not.
   int collect() noexcept;
 

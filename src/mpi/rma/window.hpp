@@ -110,6 +110,7 @@ enum class Epoch : std::uint8_t {
 };
 
 struct Window {
+  TMPI_IN_HANDLE_MEMORY(HandleKind::kWindow, Window)
   static constexpr std::uint32_t kMagic = 0x57494e44;  // "WIND"
   std::uint32_t magic = kMagic;
   Epoch epoch = Epoch::kNone;

@@ -25,7 +25,7 @@ Result<void> NodeScheduler::set_up() {
   }
   timers::begin_calibration();  // goes on while the rest is set up
   use_file_way(options_.file_io);
-  if (auto room = tasks_.add(stacks_for(options_.tasks)); !room) return room;
+  if (auto room = tasks_.add(stacks_for(options_.tasks, options_.stack_ends)); !room) return room;
   if (options_.bind) {
     auto topology = Topology::discover();
     if (!topology) return topology.failure();

@@ -103,7 +103,7 @@ class NodeScheduler final : public Scheduler {
   std::vector<int> numa_nodes() const;
   Task& new_task(void* owner);
   void settle(Task& task, int worker, void (*entry)(void*), void* argument);
-  ult::StackOptions stacks_for(int tasks) const;
+  ult::StackOptions stacks_for(int tasks, std::span<const std::uintptr_t> ends) const;
   bool extend_by(int tasks) noexcept;
   void run_worker(int index);
 

@@ -31,12 +31,13 @@ void NodeScheduler::settle(Task& task, int worker, void (*entry)(void*), void* a
   task.worker->settle();
 }
 
-ult::StackOptions NodeScheduler::stacks_for(int tasks) const {
+ult::StackOptions NodeScheduler::stacks_for(int tasks, std::span<const std::uintptr_t> ends) const {
   return {.count = tasks,
           .size = options_.stack_size,
           .least = options_.least_stack_size,
           .wide_guards = true,
-          .executable = options_.exec_stacks};
+          .executable = options_.exec_stacks,
+          .ends = ends};
 }
 
 // Workers leave when there are no unfinished tasks, and do not come back. acq_rel as everybody who counts there.
@@ -59,7 +60,7 @@ Result<int> NodeScheduler::add(std::span<const NewTask> tasks) {
         "the node process has room for {} ranks beyond those that it began with, of which {} are taken",
         kMostAdded, first - options_.tasks)};
   }
-  if (auto room = tasks_.add(stacks_for(count)); !room) return room.failure();
+  if (auto room = tasks_.add(stacks_for(count, {})); !room) return room.failure();
   for (int i = 0; i < count; ++i) {
     const NewTask& wanted = tasks[static_cast<std::size_t>(i)];
     Task& task = tasks_.at(first + i);

@@ -1,0 +1,159 @@
+#include "privatize/rank_saved_state.hpp"
+
+#include <limits.h>
+#include <locale.h>
+#include <signal.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
+#include <cstring>
+#include <type_traits>
+#include <utility>
+
+#include "privatize/children.hpp"
+#include "privatize/descriptor_owners.hpp"
+#include "privatize/live_threads.hpp"
+#include "privatize/pthread_keys.hpp"
+#include "privatize/rank_directory.hpp"
+#include "privatize/rank_state.hpp"
+#include "privatize/shim/host/host_functions.h"
+#include "privatize/shim/host/rank_timers.hpp"
+
+namespace tmpi::privatize {
+namespace {
+
+constexpr int kSignals = 64;
+
+std::string file_behind(int fd) {
+  std::array<char, PATH_MAX> path;
+  const std::string link = "/proc/self/fd/" + std::to_string(fd);
+  const ssize_t length = readlink(link.c_str(), path.data(), path.size());
+  return length > 0 ? std::string(path.data(), static_cast<std::size_t>(length)) : "?";
+}
+
+std::string directory_now() {
+  std::array<char, PATH_MAX> path{};
+  return getcwd(path.data(), path.size()) != nullptr ? path.data() : "";
+}
+
+int action_of(int rank, int signal, const struct sigaction* set, struct sigaction* now) noexcept {
+  return tmpi_shim_is_fault(signal) != 0 ? tmpi_shim_fault_action(rank, signal, set, now)
+                                         : tmpi_shim_signal_action(rank, signal, set, now);
+}
+
+bool can_be_set(int signal) noexcept {
+  return signal != SIGKILL && signal != SIGSTOP && tmpi_shim_is_shared_signal(signal) == 0;
+}
+
+class Writer {
+ public:
+  template <class T>
+  void value(const T& value) {
+    static_assert(std::is_trivially_copyable_v<T>);
+    const auto* const first = reinterpret_cast<const std::byte*>(&value);
+    bytes.insert(bytes.end(), first, first + sizeof value);
+  }
+  void text(const std::string& text) {
+    value(text.size());
+    const auto* const first = reinterpret_cast<const std::byte*>(text.data());
+    bytes.insert(bytes.end(), first, first + text.size());
+  }
+  std::vector<std::byte> bytes;
+};
+
+class Reader {
+ public:
+  explicit Reader(std::span<const std::byte> bytes) noexcept : rest_(bytes) {}
+  template <class T>
+  T value() noexcept {
+    T value{};
+    if (rest_.size() < sizeof value) return value;
+    std::memcpy(&value, rest_.data(), sizeof value);
+    rest_ = rest_.subspan(sizeof value);
+    return value;
+  }
+  std::string text() {
+    const auto size = std::min(value<std::size_t>(), rest_.size());
+    std::string text(reinterpret_cast<const char*>(rest_.data()), size);
+    rest_ = rest_.subspan(size);
+    return text;
+  }
+
+ private:
+  std::span<const std::byte> rest_;
+};
+
+}  // namespace
+
+std::string why_not_saved(int rank) {
+  const RankState& state = *rank_state(rank);
+  if (state.set->needs_thread_pointer())
+    return "runs with a thread pointer of its own, since a plain compiler has linked it (tmpirun "
+           "--show-libraries says "
+           "so); link it with tmpicc";
+  if (state.set->has_static_tls())
+    return "has thread-local variables at a place that belongs to its worker's thread (OpenMP's libgomp has "
+           "such)";
+  if (state.opened.begin() != state.opened.end()) return "has opened libraries with dlopen";
+  if (has_live_threads(rank)) return "has threads that have not ended";
+  if (has_children(rank)) return "has child processes that it has not waited for";
+  if (shim::has_timers(rank)) return "has timers (setitimer, timer_create)";
+  for (int fd = 3; fd <= last_descriptor(); ++fd) {
+    if (is_own_descriptor(fd))
+      return "has descriptor " + std::to_string(fd) + " open (" + file_behind(fd) + ")";
+  }
+  return "";
+}
+
+std::vector<std::byte> saved_state(int rank) {
+  RankState& state = *rank_state(rank);
+  Writer to;
+  to.value(state.argc);
+  to.value(state.argv);
+  to.text(directory_now());
+  to.text(tmpi_shim_setlocale(rank, LC_ALL, nullptr));
+  for (int signal = 1; signal <= kSignals; ++signal) {
+    struct sigaction action {};
+    if (!can_be_set(signal) || action_of(rank, signal, nullptr, &action) != 0 || action.sa_handler == SIG_DFL)
+      continue;
+    to.value(signal);
+    to.value(action);
+  }
+  to.value(0);
+  to.value(state.keys.size());
+  for (const KeyDefinition& key : state.keys) to.value(key);
+  to.text(own_key_values(state));
+  return std::move(to.bytes);
+}
+
+void take_saved_state(int rank, std::span<const std::byte> bytes) {
+  RankState& state = *rank_state(rank);
+  Reader from(bytes);
+  state.argc = from.value<int>();
+  state.argv = from.value<char**>();
+  if (const std::string directory = from.text(); directory != directory_now())
+    static_cast<void>(choose_directory(rank, directory.c_str()));
+  if (const std::string locale = from.text(); locale != "C")
+    static_cast<void>(tmpi_shim_setlocale(rank, LC_ALL, locale.c_str()));
+  while (const int signal = from.value<int>()) {
+    const auto action = from.value<struct sigaction>();
+    static_cast<void>(action_of(rank, signal, &action, nullptr));
+  }
+  state.keys.resize(std::min<std::size_t>(from.value<std::size_t>(), PTHREAD_KEYS_MAX));
+  for (KeyDefinition& key : state.keys) key = from.value<KeyDefinition>();
+  set_own_key_values(state, from.text());
+  reinterpret_cast<void (*)()>(const_cast<void*>(function_of(rank, "tmpi_shim_go_on")))();
+}
+
+const void* function_of(int rank, const char* name) noexcept {
+  const RankState& state = *rank_state(rank);
+  for (const auto& object : state.set->objects()) {
+    const Elf64_Sym* const symbol = object->file->symbols().find({name, nullptr});
+    if (symbol != nullptr && object->file->in_memory(symbol->st_value, 1, PF_X))
+      return reinterpret_cast<const void*>(state.set->base(state.index) + object->at(symbol->st_value));
+  }
+  return nullptr;
+}
+
+}  // namespace tmpi::privatize

@@ -1,0 +1,252 @@
+#include "launch/node/migration.hpp"
+
+#include <alloca.h>
+#include <errno.h>
+#include <fmt/format.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/personality.h>
+
+#include <algorithm>
+#include <filesystem>
+#include <memory>
+#include <string_view>
+#include <system_error>
+#include <utility>
+
+#include "base/sanitized.hpp"
+#include "launch/control/control.hpp"
+#include "launch/node/saved_rank.hpp"
+#include "launch/spec/saved_job.hpp"
+#include "launch/system/program_path.hpp"
+#include "mpi/base/handle_memory.hpp"
+#include "mpi/save/moments.hpp"
+#include "mpi/save/save.hpp"
+#include "privatize/rank_memory.hpp"
+#include "privatize/rank_saved_state.hpp"
+#include "privatize/rank_slots.hpp"
+#include "sched/scheduler.hpp"
+#include "ult/stack_arena.hpp"
+
+namespace tmpi::launch {
+namespace {
+
+namespace fs = std::filesystem;
+using privatize::RankSlots;
+
+constexpr unsigned long kAsk = 0xffffffff;  // personality(2)
+
+const JobSpec* the_job = nullptr;
+std::vector<std::unique_ptr<mpi::HandleMemory>> handle_memories;  // by world rank; null: the rank is not here
+
+mpi::HandleMemory* memory_of_caller() noexcept {
+  const sched::Task* const task = sched::current();
+  const auto* const rank = task == nullptr ? nullptr : static_cast<const mpi::Rank*>(task->owner);
+  return rank == nullptr ? nullptr : handle_memories[static_cast<std::size_t>(rank->world_rank)].get();
+}
+
+mpi::HandleMemory* memory_at(const void* address) noexcept {
+  const auto at = reinterpret_cast<std::uintptr_t>(address);
+  const RankSlots& slots = *RankSlots::get();
+  const int rank = slots.owner(at);
+  return rank < 0 || !slots.is_handle(at) ? nullptr : handle_memories[static_cast<std::size_t>(rank)].get();
+}
+
+std::string why(const std::string& what, const std::error_code& error) {
+  return error ? fmt::format("{}: {}", what, error.message()) : "";
+}
+
+std::string begin_checkpoint(const std::string& directory) {
+  std::error_code error;
+  const fs::path next = fs::path(directory) / "next";
+  fs::create_directories(directory, error);
+  if (!error) fs::remove_all(next, error);
+  if (!error) fs::create_directory(next, error);
+  if (!error) fs::permissions(next, fs::perms::owner_all, error);
+  return why(next, error);
+}
+
+std::string end_checkpoint(const std::string& directory, bool complete) {
+  std::error_code error, ignored;
+  const fs::path folder = directory, next = folder / "next", last = folder / "last",
+                 before = folder / "before";
+  if (!complete) {
+    fs::remove_all(next, ignored);
+    return "";
+  }
+  JobSpec job = *the_job;
+  job.slot_bytes = RankSlots::get()->bytes();
+  if (const Result<void> written = write_saved_job(next, job); !written) return written.message();
+  fs::remove_all(before, ignored);
+  if (fs::exists(last)) fs::rename(last, before, error);
+  if (!error) fs::rename(next, last, error);
+  if (!error) fs::remove_all(before, ignored);
+  return why(last, error);
+}
+
+std::string write_rank(const mpi::Rank& rank, const std::string& directory, const void* stack,
+                       std::span<const std::byte> state) {
+  SavedRank saved;
+  saved.rank = rank.world_rank;
+  saved.stack = reinterpret_cast<std::uint64_t>(stack);
+  saved.mpi_state.assign(state.begin(), state.end());
+  saved.process_state = privatize::saved_state(rank.world_rank);
+  Result<std::string> surroundings = privatize::surroundings_of(rank.world_rank);
+  if (!surroundings) return "cannot be saved: " + surroundings.message();
+  saved.surroundings = *std::move(surroundings);
+  Result<privatize::RankMemory> memory = privatize::memory_of(rank.world_rank, saved.stack);
+  if (!memory) return "cannot be saved: " + memory.message();
+  saved.memory = *std::move(memory);
+  const Result<void> written = write_saved_rank(directory + "/next", saved);
+  return written ? "" : "cannot write " + written.message();
+}
+
+[[noreturn]] void end_job(const mpi::Rank& rank, const std::string& why) {
+  Control::instance()->end_job(EndKind::kStartFailed, rank.world_rank, 1,
+                               fmt::format("--restart: rank {} on host {} cannot go on: {}", rank.world_rank,
+                                           mpi::job()->host(), why));
+}
+
+/// The first line of `before` that is not among those of `now`; empty: none.
+std::string_view missing_line(std::string_view before, std::string_view now) {
+  while (!before.empty()) {
+    const std::string_view line = before.substr(0, before.find('\n') + 1);
+    if (line.empty() || now.find(line) == std::string_view::npos) return line.substr(0, line.find(' '));
+    before.remove_prefix(line.size());
+  }
+  return {};
+}
+
+/// On a part of the rank's stack that was not in use when it was saved.
+[[noreturn, gnu::noinline]] void fill_and_go_on(const SavedRankFile* file, mpi::Rank& rank) {
+  const Result<void> filled = file->fill();
+  if (!filled) end_job(rank, filled.message());
+  privatize::take_saved_state(rank.world_rank, file->saved().process_state);
+  const void* const stack = reinterpret_cast<const void*>(file->saved().stack);
+  delete file;
+  mpi::tmpi_go_on_at(stack);
+}
+
+[[noreturn, gnu::noinline]] void go_below(const SavedRankFile* file, mpi::Rank& rank) {
+  constexpr std::uintptr_t kMargin = 16 << 10;
+  const std::uintptr_t wanted = (file->saved().stack & ~std::uintptr_t{4095}) - kMargin;
+  const auto here = reinterpret_cast<std::uintptr_t>(__builtin_frame_address(0));
+  volatile char* const room = static_cast<char*>(alloca(here > wanted ? here - wanted : 1));
+  room[0] = 0;
+  fill_and_go_on(file, rank);
+}
+
+}  // namespace
+
+bool has_other_addresses(const JobSpec& job) noexcept {
+  return job.migratable && (personality(kAsk) & ADDR_NO_RANDOMIZE) == 0;
+}
+
+bool choose_addresses() noexcept {
+  const int now = personality(kAsk);
+  return now != -1 && personality(static_cast<unsigned>(now) | ADDR_NO_RANDOMIZE) != -1;
+}
+
+// tcbhead_t of glibc: where compilers find the stack's guard, and libc the one of pointers. Threads made later take both over.
+[[gnu::noinline]] void take_guards(const JobSpec& job) noexcept {
+  if (!job.migratable) return;
+  asm volatile("movq %0, %%fs:0x28" : : "r"(job.stack_guard));
+  asm volatile("movq %0, %%fs:0x30" : : "r"(job.pointer_guard));
+}
+
+Result<void> prepare_slots(const JobSpec& job, std::size_t stack_size, mpi::Job& ranks) {
+  if (!job.migratable) return {};
+  if (kSanitized)
+    return Failure{"--migratable: this node process runs with a sanitizer, which has addresses of its own"};
+  if (has_other_addresses(job)) {
+    return Failure{
+        "--migratable: the system does not let a process have the same addresses as another (personality: " +
+        std::string(strerror(EPERM)) + "); in a container, allow it with --security-opt seccomp=unconfined"};
+  }
+  if (const Result<void> created =
+          RankSlots::create(job.total_ranks(), job.slot_bytes, ult::StackArena::footprint(stack_size));
+      !created)
+    return created;
+  const RankSlots& slots = *RankSlots::get();
+  handle_memories.resize(static_cast<std::size_t>(job.total_ranks()));
+  for (int i = 0; i < ranks.local_count(); ++i) {
+    const int rank = ranks.local_at(i).world_rank;
+    const std::uintptr_t begin = slots.handles(rank);
+    if (mmap(reinterpret_cast<void*>(begin), slots.handle_bytes(), PROT_READ | PROT_WRITE,
+             MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_FIXED, -1, 0) == MAP_FAILED)
+      return Failure{fmt::format("--migratable: cannot map memory for rank {}: {}", rank, strerror(errno))};
+    handle_memories[static_cast<std::size_t>(rank)] =
+        std::make_unique<mpi::HandleMemory>(begin, slots.handle_bytes());
+  }
+  mpi::HandleMemory::set_owners({&memory_of_caller, &memory_at});
+  return {};
+}
+
+std::vector<std::uintptr_t> stack_ends(mpi::Job& ranks) {
+  std::vector<std::uintptr_t> ends;
+  const RankSlots* const slots = RankSlots::get();
+  for (int i = 0; slots != nullptr && i < ranks.local_count(); ++i)
+    ends.push_back(slots->stack(ranks.local_at(i).world_rank) + slots->stack_bytes());
+  return ends;
+}
+
+Result<std::string> heap_library() {
+  return find_companion("libtmpi-heap.so");
+}
+
+const mpi::SavingCallbacks* saving_callbacks(const JobSpec& job) {
+  static const mpi::SavingCallbacks callbacks{
+      .why_not = [](const mpi::Rank& rank) { return privatize::why_not_saved(rank.world_rank); },
+      .allocate =
+          [](std::size_t alignment, std::size_t bytes) noexcept {
+            const void* const function = privatize::function_of(privatize::running_rank(), "aligned_alloc");
+            return reinterpret_cast<void* (*)(std::size_t, std::size_t)>(const_cast<void*>(function))(
+                alignment, bytes);
+          },
+      .release =
+          [](void* memory) noexcept {
+            const void* const function = privatize::function_of(privatize::running_rank(), "free");
+            reinterpret_cast<void (*)(void*)>(const_cast<void*>(function))(memory);
+          },
+      .begin = &begin_checkpoint,
+      .end = &end_checkpoint,
+      .write = &write_rank};
+  the_job = &job;
+  return job.migratable ? &callbacks : nullptr;
+}
+
+void prepare_moments(const JobSpec& job) {
+  if (!job.migratable) return;
+  // In every such job: what a rank's functions are bound to goes with it, wherever it is revived.
+  privatize::substitute_functions(&mpi::moment_function);
+  if (job.checkpoint_to.empty()) return;
+  mpi::save_at_moments({.every = std::chrono::milliseconds(job.checkpoint_every),
+                        .directory = job.checkpoint_to,
+                        .warn = [](const std::string& why) {
+                          static std::string said;  // once
+                          if (!the_job->quiet && why != said)
+                            Control::instance()->notice(NoticeKind::kWarning,
+                                                        "warning: --checkpoint: " + why);
+                          said = why;
+                        }});
+}
+
+void revive_rank(const JobSpec& job, mpi::Rank& rank) {
+  const Result<SavedRankFile*> file = SavedRankFile::open(job.restart, rank.world_rank);
+  if (!file) end_job(rank, file.message());
+  const Result<std::string> surroundings = privatize::surroundings_of(rank.world_rank);
+  if (!surroundings) end_job(rank, surroundings.message());
+  if (const std::string_view line = missing_line((*file)->saved().surroundings, *surroundings);
+      !line.empty()) {
+    end_job(rank,
+            fmt::format(
+                "{} is another one here, or lies elsewhere in memory, than where the checkpoint was written; "
+                "it needs the same program, libraries and tmpi",
+                line));
+  }
+  if (mpi::revive(rank, (*file)->saved().mpi_state))
+    end_job(rank, rank_file(job.restart, rank.world_rank) + " is damaged: " + mpi::take_explanation());
+  go_below(*file, rank);
+}
+
+}  // namespace tmpi::launch

@@ -1,0 +1,121 @@
+#include <fmt/format.h>
+
+#include <filesystem>
+#include <string>
+#include <system_error>
+
+#include "mpi.h"
+#include "mpi/coll/coll.hpp"
+#include "mpi/coll/hierarchy/hierarchy.hpp"
+#include "mpi/coll/messages/messages.hpp"
+#include "mpi/p2p/channel.hpp"
+#include "mpi/rank/call.hpp"
+#include "mpi/rank/callbacks.hpp"
+#include "mpi/save/rank_state.hpp"
+#include "mpi/save/save.hpp"
+#include "mpix.h"
+#include "sched/scheduler.hpp"
+
+namespace tmpi::mpi {
+namespace {
+
+Err as_error(int code) noexcept {
+  return code == MPI_SUCCESS ? kOk : Err(code);
+}
+
+/// Every member hears from every other one.
+Err meet_each(Comm& comm) {
+  Messages messages(comm, Collective::kAlltoall);
+  char sent = 0, received = 0;
+  const Datatype& byte = *datatype_from(MPI_BYTE);
+  for (int step = 1; step < comm.size; ++step)
+    messages.exchange({&sent, 1, &byte}, (comm.rank + step) % comm.size, {&received, 1, &byte},
+                      (comm.rank - step + comm.size) % comm.size);
+  return messages.result();
+}
+
+/// Of the lowest rank that has something in its way: on all ranks the same.
+Err agree(Rank& rank, const std::string& problem) {
+  const int here = problem.empty() ? rank.world.size : rank.world.rank;
+  int lowest = rank.world.size;
+  TMPI_TRY(as_error(PMPI_Allreduce(&here, &lowest, 1, MPI_INT, MPI_MIN, MPI_COMM_WORLD)));
+  if (lowest == rank.world.size) return kOk;
+  std::string sentence = problem;
+  int length = static_cast<int>(sentence.size());
+  TMPI_TRY(as_error(PMPI_Bcast(&length, 1, MPI_INT, lowest, MPI_COMM_WORLD)));
+  sentence.resize(static_cast<std::size_t>(length));
+  TMPI_TRY(as_error(PMPI_Bcast(sentence.data(), length, MPI_CHAR, lowest, MPI_COMM_WORLD)));
+  return fail(MPI_ERR_OTHER, "the ranks have not been saved: {}", sentence);
+}
+
+std::string sentence_of(const Rank& rank, const std::string& problem) {
+  return problem.empty() ? "" : fmt::format("rank {} on host {} {}", rank.world_rank, job()->host(), problem);
+}
+
+/// Every message that has been sent before is where its receiver's worker sees it: within the node process after a barrier,
+/// between node processes when their leaders have heard from each other, since what goes from one to another keeps its order.
+Err settle(Rank& rank) {
+  TMPI_TRY(barrier(rank.world));
+  if (job()->nodes() > 1) {
+    Hierarchy& parts = hierarchy_of(rank.world);
+    if (parts.is_node_leader() && parts.inter_node != nullptr) TMPI_TRY(meet_each(*parts.inter_node));
+    TMPI_TRY(barrier(rank.world));
+  }
+  (void)take_in(sched::current_worker());
+  return kOk;
+}
+
+std::string directory_of_first(Rank& rank, const char* directory) {
+  std::error_code unknown;  // then it stays as it is
+  std::string first = rank.world.rank == 0 ? std::filesystem::absolute(directory, unknown).string() : "";
+  int length = static_cast<int>(first.size());
+  (void)PMPI_Bcast(&length, 1, MPI_INT, 0, MPI_COMM_WORLD);
+  first.resize(static_cast<std::size_t>(length));
+  (void)PMPI_Bcast(first.data(), length, MPI_CHAR, 0, MPI_COMM_WORLD);
+  return first;
+}
+
+}  // namespace
+
+Err checkpoint(Rank& rank, const char* directory, const void* stack) {
+  const SavingCallbacks* const saving = callbacks().saving;
+  if (saving == nullptr)
+    return fail(MPI_ERR_UNSUPPORTED_OPERATION,
+                "ranks of this job have no addresses of their own: start it with tmpirun --migratable");
+  if (!is_main_flow()) return fail(MPI_ERR_OTHER, "called by a thread that the rank has created");
+  const std::string where = directory_of_first(rank, directory);
+  std::string problem = why_not_saved(rank);
+  if (problem.empty()) problem = saving->why_not(rank);
+  TMPI_TRY(agree(rank, sentence_of(rank, problem)));
+  TMPI_TRY(settle(rank));
+  problem = sentence_of(rank, why_not_settled(rank));
+  const bool first = rank.world.rank == 0;
+  if (first && problem.empty()) problem = saving->begin(where);
+  TMPI_TRY(agree(rank, problem));
+  problem = sentence_of(rank, saving->write(rank, where, stack, saved_rank_state(rank)));
+  const Err written = agree(rank, problem);
+  problem = first ? saving->end(where, !written) : "";
+  TMPI_TRY(written);
+  return agree(rank, problem);
+}
+
+}  // namespace tmpi::mpi
+
+using namespace tmpi::mpi;
+
+extern "C" {
+
+int tmpi_checkpoint(const char* directory, const void* stack) {
+  return on_rank("MPIX_Checkpoint", [&](Rank& rank) -> Err { return checkpoint(rank, directory, stack); });
+}
+
+int PMPIX_Restarted(int* flag) {
+  return on_rank("MPIX_Restarted", [&](Rank& rank) -> Err {
+    if (flag == nullptr) return fail(MPI_ERR_ARG, "the argument flag is a null pointer");
+    *flag = rank.revived ? 1 : 0;
+    return kOk;
+  });
+}
+__attribute__((weak, alias("PMPIX_Restarted"),
+               visibility("default"))) decltype(PMPIX_Restarted) MPIX_Restarted;
+}
