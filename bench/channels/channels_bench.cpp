@@ -139,7 +139,8 @@ void switch_fibers(Figures& figures) {
   const char data[8] = {};
   const mpi::Outgoing outgoing{data, 8, *mpi::datatype_from(MPI_BYTE), 8};
   talk(workers, [&](int from, int to) {
-    if (!mpi::post(from, to, *job.local(to), {1, from, 0}, outgoing)) (void)mpi::flush(from, to);
+    if (!mpi::post(from, to, *job.local(to), {1, from, 0}, outgoing, mpi::Way::kSlot))
+      (void)mpi::flush(from, to);
   });
   for (int from = 0; from < workers; ++from) {
     for (int to = 0; to < workers; ++to) {

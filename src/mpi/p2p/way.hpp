@@ -71,7 +71,7 @@ inline constexpr WayRow kWays[] = {
     {Way::kRendezvous, "rendezvous", WayRow::kInNode, WayRow::kAnySize, WayRow::kAnySize, true,
      "into the posted receive; without one, the sender waits"},
     {Way::kNetwork, "network", WayRow::kBetweenNodes, WayRow::kAnySize, WayRow::kAnySize, true,
-     "by the transport; see --eager-limit and --rendezvous"},
+     "by the transport; see --eager-limit and --rndv"},
 };
 
 constexpr const WayRow& row_of(Way way) noexcept {
