@@ -37,7 +37,7 @@ std::vector<std::uint64_t>& Fixups::of(const ImageSet* owner, const ImageSet* ta
 ImageSet::~ImageSet() {
   if (arena_ == 0) return;
   arena_registry().remove(this);
-  forget_images(arena_, arena_ + stride_ * static_cast<std::uint64_t>(images_));
+  for (int i = 0; i < images_; ++i) forget_images(base(i), base(i) + extent_);
   if (RankSlots::get() != nullptr) {
     for (int i = 0; i < images_; ++i) unmap(i);
   } else {

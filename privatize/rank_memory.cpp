@@ -1,5 +1,6 @@
 #include "privatize/rank_memory.hpp"
 
+#include <cpuid.h>
 #include <dlfcn.h>
 #include <elf.h>
 #include <fcntl.h>
@@ -205,7 +206,6 @@ Result<RankMemory> memory_of(int rank, std::uintptr_t stack_pointer) {
     if (mapping.shared())
       return Failure{"it has mapped memory that it shares with others (" +
                      (mapping.file.empty() ? "anonymous" : mapping.file) + ")"};
-    if (!mapping.readable()) continue;
     // Neighbours that are alike are one mapping to the system.
     const auto add = [&](std::uintptr_t from, std::uintptr_t to, bool all) {
       from = std::max(from, mapping.begin);
@@ -213,8 +213,16 @@ Result<RankMemory> memory_of(int rank, std::uintptr_t stack_pointer) {
       return from >= to || pages.add(from, to, all, memory.runs);
     };
     const std::uintptr_t heap = slots.heap_begin(rank);
-    bool known = true;
-    if (mapping.writable()) known = add(begin, slots.handles(rank), false) && add(whole_stack, end, false);
+    if (!mapping.readable() && !mapping.writable()) {
+      std::vector<WrittenRun> hidden;
+      if (!pages.add(mapping.begin, mapping.end, false, hidden))
+        return Failure{std::string("/proc/self/pagemap: ") + std::strerror(errno)};
+      const bool guard = mapping.begin >= stack || slots.is_handle(mapping.begin);
+      if (!hidden.empty() && !guard)
+        return Failure{"it has written to memory that it has made unreadable (mprotect)"};
+      continue;
+    }
+    bool known = add(begin, slots.handles(rank), false) && add(whole_stack, end, false);
     const std::uintptr_t from = std::max(heap, mapping.begin), to = std::min(stack, mapping.end);
     if (from < to) {
       memory.pieces.push_back({from, to - from, mapping.protection()});
@@ -246,16 +254,21 @@ Result<std::string> surroundings_of(int rank) {
       return 0;
     }
   } visit{lines};
+  // Which of its own functions libc has chosen goes with a rank, in its tables of addresses.
+  unsigned eax = 0, ebx = 0, ecx = 0, edx = 0;
+  if (__get_cpuid_count(7, 0, &eax, &ebx, &ecx, &edx) != 0)
+    add_line(lines, "processor", std::uint64_t{ebx} << 32 | ecx, std::to_string(edx));
   // libc's own: of the node process's objects, not of the rank's.
   using Iterate = int (*)(int (*)(dl_phdr_info*, std::size_t, void*), void*);
   static const auto iterate = reinterpret_cast<Iterate>(dlsym(RTLD_NEXT, "dl_iterate_phdr"));
   iterate(&Visit::see, &visit);
   const RankState& state = *rank_state(rank);
+  const std::uint64_t images = state.set->base(state.index) - RankSlots::get()->begin(rank);
   for (const auto& object : state.set->objects()) {
     const auto digest = known_digest_of(*object->file);
     if (!digest) return digest.failure();
     const std::string_view path = object->file->path();
-    add_line(lines, path.substr(path.rfind('/') + 1), object->offset, *digest);
+    add_line(lines, path.substr(path.rfind('/') + 1), images + object->offset, *digest);
   }
   return lines;
 }

@@ -1,5 +1,6 @@
 #include "privatize/rank_saved_state.hpp"
 
+#include <errno.h>
 #include <limits.h>
 #include <locale.h>
 #include <signal.h>
@@ -16,6 +17,7 @@
 #include "privatize/live_threads.hpp"
 #include "privatize/pthread_keys.hpp"
 #include "privatize/rank_directory.hpp"
+#include "privatize/rank_slots.hpp"
 #include "privatize/rank_state.hpp"
 #include "privatize/shim/host/host_functions.h"
 #include "privatize/shim/host/rank_timers.hpp"
@@ -99,11 +101,17 @@ std::string why_not_saved(int rank) {
   if (has_live_threads(rank)) return "has threads that have not ended";
   if (has_children(rank)) return "has child processes that it has not waited for";
   if (shim::has_timers(rank)) return "has timers (setitimer, timer_create)";
+  if (RankSlots::get()->has_outside(rank))
+    return "has memory outside of its addresses (shmat, sem_open, or mmap with MAP_FIXED)";
   for (int fd = 3; fd <= last_descriptor(); ++fd) {
     if (is_own_descriptor(fd))
       return "has descriptor " + std::to_string(fd) + " open (" + file_behind(fd) + ")";
   }
-  return "";
+  using WhyNot = const char* (*)();
+  const auto of_shim =
+      reinterpret_cast<WhyNot>(const_cast<void*>(function_of(rank, "tmpi_shim_why_not_saved")));
+  const char* const why = of_shim();
+  return why != nullptr ? why : "";
 }
 
 std::vector<std::byte> saved_state(int rank) {
@@ -127,15 +135,17 @@ std::vector<std::byte> saved_state(int rank) {
   return std::move(to.bytes);
 }
 
-void take_saved_state(int rank, std::span<const std::byte> bytes) {
+Result<void> take_saved_state(int rank, std::span<const std::byte> bytes) {
   RankState& state = *rank_state(rank);
   Reader from(bytes);
   state.argc = from.value<int>();
   state.argv = from.value<char**>();
-  if (const std::string directory = from.text(); directory != directory_now())
-    static_cast<void>(choose_directory(rank, directory.c_str()));
-  if (const std::string locale = from.text(); locale != "C")
-    static_cast<void>(tmpi_shim_setlocale(rank, LC_ALL, locale.c_str()));
+  if (const std::string directory = from.text();
+      directory != directory_now() && !choose_directory(rank, directory.c_str()))
+    return Failure{"its working directory " + directory + ": " + std::strerror(errno)};
+  if (const std::string locale = from.text();
+      locale != "C" && tmpi_shim_setlocale(rank, LC_ALL, locale.c_str()) == nullptr)
+    return Failure{"its locale " + locale + " is not here"};
   while (const int signal = from.value<int>()) {
     const auto action = from.value<struct sigaction>();
     static_cast<void>(action_of(rank, signal, &action, nullptr));
@@ -144,6 +154,7 @@ void take_saved_state(int rank, std::span<const std::byte> bytes) {
   for (KeyDefinition& key : state.keys) key = from.value<KeyDefinition>();
   set_own_key_values(state, from.text());
   reinterpret_cast<void (*)()>(const_cast<void*>(function_of(rank, "tmpi_shim_go_on")))();
+  return {};
 }
 
 const void* function_of(int rank, const char* name) noexcept {

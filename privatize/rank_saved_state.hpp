@@ -7,6 +7,8 @@
 #include <string>
 #include <vector>
 
+#include "base/result.hpp"
+
 namespace tmpi::privatize {
 
 /// Why the calling rank cannot be saved now, as the end of a sentence that begins with "it": of what belongs to its
@@ -20,7 +22,7 @@ std::vector<std::byte> saved_state(int rank);
 const void* function_of(int rank, const char* name) noexcept;
 
 /// What the memory of the calling rank has become is that of the rank of which `state` is. On its own flow, before its
-/// program goes on.
-void take_saved_state(int rank, std::span<const std::byte> state);
+/// program goes on. Failure: what of it is not to be had here.
+Result<void> take_saved_state(int rank, std::span<const std::byte> state);
 
 }  // namespace tmpi::privatize

@@ -1,6 +1,9 @@
 #include "privatize/rank_slots.hpp"
 
+#include <fcntl.h>
+#include <semaphore.h>
 #include <sys/mman.h>
+#include <sys/shm.h>
 
 #include <algorithm>
 #include <bit>
@@ -132,7 +135,11 @@ struct RankSlots::Heap {
 };
 
 RankSlots::RankSlots(int ranks, std::size_t bytes, std::size_t stack) noexcept
-    : ranks_(ranks), bytes_(bytes), image_bytes_(bytes / kImagePart), stack_(stack) {}
+    : ranks_(ranks),
+      bytes_(bytes),
+      image_bytes_(bytes / kImagePart),
+      stack_(stack),
+      outside_(new std::atomic<bool>[static_cast<std::size_t>(ranks)] {}) {}
 
 Result<void> RankSlots::create(int ranks, std::size_t bytes, std::size_t stack) {
   const std::size_t room = std::bit_floor((kEnd - kBegin) / static_cast<std::size_t>(ranks));
@@ -205,8 +212,11 @@ void RankSlots::forget(int rank, std::uintptr_t begin, std::size_t bytes) noexce
 void* RankSlots::map(void* hint, std::size_t bytes, int protection, int flags, int fd,
                      off_t offset) noexcept {
   const int rank = running_rank();
-  if (rank < 0 || bytes == 0 || (flags & (MAP_FIXED | MAP_FIXED_NOREPLACE)) != 0)
-    return mmap(hint, bytes, protection, flags, fd, offset);
+  if (rank < 0 || bytes == 0 || (flags & (MAP_FIXED | MAP_FIXED_NOREPLACE)) != 0) {
+    void* const fixed = mmap(hint, bytes, protection, flags, fd, offset);
+    if (rank >= 0 && fixed != MAP_FAILED && owner(address(fixed)) != rank) note_outside();
+    return fixed;
+  }
   const std::size_t length = whole_pages(bytes);
   const std::uintptr_t at = length >= bytes ? heap(rank).allocate(length) : 0;
   if (at == 0) {
@@ -216,6 +226,11 @@ void* RankSlots::map(void* hint, std::size_t bytes, int protection, int flags, i
   void* const begin = mmap(pointer(at), bytes, protection, flags | MAP_FIXED, fd, offset);
   if (begin == MAP_FAILED) forget(rank, at, length);
   return begin;
+}
+
+void RankSlots::note_outside() noexcept {
+  if (const int rank = running_rank(); rank >= 0)
+    outside_[static_cast<std::size_t>(rank)].store(true, std::memory_order_relaxed);
 }
 
 int RankSlots::unmap(void* begin, std::size_t bytes) noexcept {
@@ -273,13 +288,26 @@ void* tmpi_slot_mremap(void* old, std::size_t old_bytes, std::size_t bytes, int 
   va_end(rest);
   return the_slots->remap(old, old_bytes, bytes, flags, wanted);
 }
+void* tmpi_slot_shmat(int segment, const void* wanted, int flags) {
+  the_slots->note_outside();
+  return shmat(segment, wanted, flags);
+}
+sem_t* tmpi_slot_sem_open(const char* name, int flags, ...) {
+  std::va_list rest;
+  va_start(rest, flags);
+  const bool creates = (flags & O_CREAT) != 0;
+  const mode_t mode = creates ? va_arg(rest, mode_t) : 0;
+  const unsigned value = creates ? va_arg(rest, unsigned) : 0;
+  va_end(rest);
+  the_slots->note_outside();
+  return sem_open(name, flags, mode, value);
+}
 }
 
 const FunctionEntry kTable[] = {
-    {"mmap", address_of(&tmpi_slot_mmap)},
-    {"mmap64", address_of(&tmpi_slot_mmap)},
-    {"munmap", address_of(&tmpi_slot_munmap)},
-    {"mremap", address_of(&tmpi_slot_mremap)},
+    {"shmat", address_of(&tmpi_slot_shmat)},   {"sem_open", address_of(&tmpi_slot_sem_open)},
+    {"mmap", address_of(&tmpi_slot_mmap)},     {"mmap64", address_of(&tmpi_slot_mmap)},
+    {"munmap", address_of(&tmpi_slot_munmap)}, {"mremap", address_of(&tmpi_slot_mremap)},
 };
 
 }  // namespace

@@ -11,8 +11,10 @@
 
 #include <sys/types.h>
 
+#include <atomic>
 #include <cstddef>
 #include <cstdint>
+#include <memory>
 
 #include "base/result.hpp"
 
@@ -63,6 +65,9 @@ class RankSlots {
   // is the system's affair.
   void* map(void* hint, std::size_t bytes, int protection, int flags, int fd, off_t offset) noexcept;
   int unmap(void* begin, std::size_t bytes) noexcept;
+  /// The calling rank has got memory outside of its slot: it cannot be saved any more.
+  void note_outside() noexcept;
+  bool has_outside(int rank) const noexcept { return outside_[static_cast<std::size_t>(rank)]; }
   void* remap(void* old, std::size_t old_bytes, std::size_t bytes, int flags, void* wanted) noexcept;
 
  private:
@@ -81,6 +86,7 @@ class RankSlots {
   const int ranks_;
   const std::size_t bytes_, image_bytes_, stack_;
   std::size_t images_taken_ = 0;
+  std::unique_ptr<std::atomic<bool>[]> outside_;  // by rank; relaxed
 };
 
 /// The loader's version of function `name` for ranks that have slots; null: it has none, or they have not.

@@ -97,6 +97,8 @@ int posix_memalign(void** block, size_t alignment, size_t bytes) noexcept {
   return 0;
 }
 void* memalign(size_t alignment, size_t bytes) noexcept {
+  if (alignment > SIZE_MAX / 2 + 1) return or_errno(nullptr);
+  if (alignment < kLeastAlignment) alignment = kLeastAlignment;
   while (!is_power_of_two(alignment))
     alignment += alignment & (0 - alignment);  // as libc's: the next power of two
   return or_errno(aligned(alignment, bytes));

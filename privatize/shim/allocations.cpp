@@ -15,6 +15,7 @@
 #include "privatize/rank_callbacks.h"
 #include "privatize/shim/allocator.hpp"
 #include "privatize/shim/host/libc_originals.hpp"
+#include "privatize/shim/streams.hpp"
 
 namespace tmpi::shim {
 namespace {
@@ -209,7 +210,7 @@ ssize_t getline(char** line, size_t* size, FILE* stream) {
 }
 
 FILE* open_memstream(char** data, size_t* size) noexcept {
-  return has_own_malloc() ? open_memory(data, size) : tmpi_libc.open_memstream(data, size);
+  return has_own_malloc() ? remember_file(open_memory(data, size)) : tmpi_libc.open_memstream(data, size);
 }
 
 char* realpath(const char* path, char* resolved) noexcept {

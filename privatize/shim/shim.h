@@ -19,6 +19,9 @@ extern int tmpi_image_rank;
  * `environ` as it is, without a copy. */
 void tmpi_shim_start(int rank, char** environment);
 
+/* What the shim knows to be in the way of that: the end of a sentence that begins with the rank; null: nothing. */
+const char* tmpi_shim_why_not_saved(void);
+
 /* The rank has been revived in another process (docs/design/checkpoint.md): its memory is what it was. On its own flow, before
  * any code of the program. */
 void tmpi_shim_go_on(void);

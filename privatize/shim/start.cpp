@@ -26,3 +26,7 @@ void tmpi_shim_start(int rank, char** environment) {
 void tmpi_shim_go_on() {
   tmpi::shim::remember_process();
 }
+
+const char* tmpi_shim_why_not_saved() {
+  return tmpi::shim::why_streams_cannot_be_saved();
+}

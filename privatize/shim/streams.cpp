@@ -69,6 +69,8 @@ int cookie_close(void* cookie) {
   return close_descriptor(descriptor_of(cookie));
 }
 
+bool other_layout;  // of streams in this libc
+
 /// The stream in the rank's own memory, if that is to be revived elsewhere: programs, and their libraries, keep its address.
 /// libc lays a stream of fopencookie out as FILE, a table of functions, cookie, four functions, and its lock behind that.
 FILE* in_own_memory(FILE* made) noexcept {
@@ -76,7 +78,11 @@ FILE* in_own_memory(FILE* made) noexcept {
   constexpr int kListed = 0x80;  // _IO_LINKED: among those that libc flushes at its own end
   if (made == nullptr || tmpi_ranks_are_saved() == 0) return made;
   auto* const own = static_cast<char*>(malloc(kBytes));
-  if (own == nullptr || static_cast<void*>(made->_lock) != reinterpret_cast<char*>(made) + kLock) return made;
+  if (own == nullptr || static_cast<void*>(made->_lock) != reinterpret_cast<char*>(made) + kLock) {
+    free(own);
+    other_layout = true;
+    return made;
+  }
   memcpy(own, made, kBytes);
   tmpi_libc.fclose(made);
   auto* const stream = reinterpret_cast<FILE*>(own);
@@ -96,6 +102,9 @@ void start_streams() noexcept {
   stdin = standard_files[0] = in_own_memory(make_stream(0, "r", nullptr));
   stdout = standard_files[1] = in_own_memory(make_stream(1, "w", nullptr));
   stderr = standard_files[2] = in_own_memory(make_stream(2, "w", nullptr));
+  constexpr size_t kInputBuffer = 4096;
+  if (tmpi_ranks_are_saved() != 0 && stdin != nullptr)
+    setvbuf(stdin, static_cast<char*>(malloc(kInputBuffer)), _IOFBF, kInputBuffer);
   if (stdout == nullptr || stderr == nullptr) return;  // out of memory: the first print says so by its result
   setvbuf(stdout, stdout_buffer, _IOLBF, sizeof stdout_buffer);
   setvbuf(stderr, nullptr, _IONBF, 0);
@@ -151,6 +160,12 @@ int flush_all() noexcept {
     if (__fpending(open_files.files[i]) != 0 && tmpi_libc.fflush(open_files.files[i]) != 0) result = EOF;
   }
   return result;
+}
+
+const char* why_streams_cannot_be_saved() noexcept {
+  if (other_layout) return "has standard streams that this libc lays out otherwise than is known";
+  Locked locked(lock);
+  return open_files.count > 0 ? "has streams open (fopen, open_memstream)" : nullptr;
 }
 
 void flush_before_abort() noexcept {

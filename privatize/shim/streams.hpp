@@ -24,6 +24,9 @@ bool forget_file(const FILE* file) noexcept;
 /// fflush(NULL) for this rank: 0 or EOF. What exit() does with the files: all are written out.
 int flush_all() noexcept;
 
+/// What is in the way of reviving the rank in another process; null: nothing.
+const char* why_streams_cannot_be_saved() noexcept;
+
 /// Writes out stdout and stderr unless another thread of the rank is inside them: for a rank that is about to
 /// abort.
 void flush_before_abort() noexcept;

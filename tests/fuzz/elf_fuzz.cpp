@@ -28,6 +28,9 @@ const void* substituted_function(const char*) noexcept {
   return nullptr;
 }
 void forget_images(std::uint64_t, std::uint64_t) noexcept {}
+int running_rank() noexcept {
+  return -1;
+}
 TlsDescriptorFunctions tls_descriptor_functions() noexcept {
   return {1, 2, 3};
 }
@@ -66,7 +69,7 @@ void look_up(const ElfFile& file) {
 
 void load(std::unique_ptr<ElfFile> file) {
   new (&static_tls_pool()) StaticTlsPool;  // what it has handed out is never given back
-  ImageSet set(2);
+  ImageSet set(2, 2);
   const Object& object = set.add(std::move(file));
   Scope scope(std::make_shared<const SystemScope>());
   scope.add(object);

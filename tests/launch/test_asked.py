@@ -79,8 +79,7 @@ class AskedTest(LaunchTest):
 
     def test_without_debugging_information(self):
         job = self.start("-q", "-n", 8, program("tree.c", "-O2", "-g0"))
-        text = wait_for(lambda: self.asked("--job", job.process.pid, "--stacks").stdout, "an answer")
-        self.assertRegex(text, r"main \(tree\w*\)\n")
+        wait_for(lambda: re.search(r"main \(tree\w*\)\n", self.asked("--job", job.process.pid, "--stacks").stdout), "names of functions alone")
         job.process.terminate()
         job.finish()
 

@@ -3,8 +3,10 @@ said, and the job goes on; what is damaged is not believed."""
 
 import os
 import shutil
+import struct
+import time
 
-from harness import LaunchTest, main, program, wait_for
+from harness import HANG, LaunchTest, main, program, wait_for
 
 
 class CheckpointTest(LaunchTest):
@@ -18,7 +20,8 @@ class CheckpointTest(LaunchTest):
         return sorted(job.out.decode().splitlines())
 
     def save(self, *options, steps=12, at=(5,), ranks=6):
-        return self.lines(self.run_job("-q", "-n", ranks, "--migratable", "--coll", "reproducible", *options, self.steps, steps, self.folder, *at))
+        command = (*options, self.steps, steps, self.folder, *at)
+        return self.lines(self.run_job("-q", "-n", ranks, "--migratable", "--coll", "reproducible", *command, input=b"one line\nand another\n"))
 
     def restart(self, *options):
         return self.run_job("-q", "--coll", "reproducible", *options, "--restart", self.folder)
@@ -27,9 +30,11 @@ class CheckpointTest(LaunchTest):
         for first in ((), ("--nodes", 2), ("--nodes", 3, "--map-by", "cyclic")):
             saved = self.save(*first)
             self.assertIn("saved after step 5", saved)
+            self.assertIn("from the input: and another", saved)  # read ahead when the ranks are saved
             self.assertEqual(saved.count("at the end"), 6)
             wanted = [line.replace("saved", "restarted") for line in saved]
-            for again in ((), ("--workers", 1), ("--nodes", 2), ("--nodes", 4, "--net", "tcp"), ("--vratio", 3, "--sched", "random:5"), ("--balance", "auto")):
+            for again in ((), ("--workers", 1), ("--nodes", 2), ("--nodes", 4, "--net", "tcp"), ("--vratio", 3, "--sched", "random:5"),
+                          ("--balance", "auto")):
                 with self.subTest(first=first, again=again):
                     self.assertEqual(self.lines(self.restart(*again)), sorted(wanted))
 
@@ -54,11 +59,14 @@ class CheckpointTest(LaunchTest):
 
     def test_in_the_way(self):
         for what, sentence in (("request", "has 1 request"), ("persistent", "has 1 request"), ("message", "has not received 1 message"),
-                               ("file", "open (/etc/hostname)"), ("thread", "has threads that have not ended"), ("child", "has child processes"),
+                               ("file", "open (/etc/passwd)"), ("thread", "has threads that have not ended"), ("child", "has child processes"),
                                ("keyval", "has attribute keys"), ("library", "has opened libraries with dlopen"), ("window", "has a window"),
-                               ("session", "has sessions"), ("shared", "shares with others"), ("alarm", "has timers")):
+                               ("session", "has sessions"), ("shared", "shares with others"), ("alarm", "has timers"), ("memstream", "has streams open"),
+                               ("segment", "has memory outside of its addresses"), ("hidden", "has made unreadable"),
+                               ("attribute", "has attributes on a communicator"), ("handler", "has an error handler"), ("tools", "tools interface"),
+                               ("counter", "has counters open"), ("nowhere", "without a directory")):
             with self.subTest(what=what):
-                job = self.run_job("-q", "-n", 3, "--migratable", "--nodes", 2, self.steps, "why", what, self.folder)
+                job = self.run_job("-q", "-n", 3, "--migratable", "--nodes", 2, "--map-by", "cyclic", self.steps, "why", what, self.folder)
                 lines = self.lines(job)
                 self.assertEqual(len(lines), 3, lines)
                 for rank, line in enumerate(lines):
@@ -75,30 +83,46 @@ class CheckpointTest(LaunchTest):
 
     def test_without_being_asked(self):
         """A program that knows nothing of it is killed, and goes on from a moment at which all its ranks came together."""
-        wanted = self.lines(self.run_job("-q", "-n", 5, self.steps, "rounds", 1500))
-        for options in (("--workers", 2), ("--nodes", 2)):
-            with self.subTest(options=options):
+        stop, other = self.folder + ".stop", program("checkpoint.c", "-lm", "-pthread", "-O2")
+        wanted = [f"rank {rank}: right" for rank in range(5)]
+        rounds = ("rounds", stop)
+        for command in (("-n", 5, "--workers", 2, self.steps, *rounds), ("-n", 5, "--nodes", 2, self.steps, *rounds),
+                        ("--nodes", 2, "-n", 2, other, *rounds, ":", "-n", 3, self.steps, *rounds)):
+            with self.subTest(command=command):
                 shutil.rmtree(self.folder, ignore_errors=True)
-                job = self.start("-q", "-n", 5, *options, "--checkpoint", "every=1s,to=" + self.folder, self.steps, "rounds", 1500)
+                job = self.start("-q", "--checkpoint", "every=1s,to=" + self.folder, *command)
                 wait_for(lambda: os.path.exists(os.path.join(self.folder, "last", "job")), "a checkpoint")
                 job.process.kill()
                 job.finish()
                 self.check_nothing_left(job)
                 self.assertEqual(job.out, b"")
-                self.assertEqual(self.lines(self.restart("--nodes", 3)), wanted)
-        # It goes on being saved.
-        self.assertEqual(self.lines(self.restart("--checkpoint", "every=1,to=" + self.folder + "2")), wanted)
-        self.assertTrue(os.path.exists(os.path.join(self.folder + "2", "last", "job")))
+                # It is saved again.
+                again = self.folder + ".again"
+                shutil.rmtree(again, ignore_errors=True)
+                job = self.start("-q", "--nodes", 3, "--checkpoint", "every=1s,to=" + again, "--restart", self.folder)
+                wait_for(lambda: os.path.exists(os.path.join(again, "last", "job")), "a second checkpoint")
+                with open(stop, "w"):
+                    pass
+                self.assertEqual(self.lines(job.finish()), wanted)
+                for folder in (self.folder, again):
+                    for options in ((), ("--workers", 1), ("--nodes", 2)):
+                        self.assertEqual(self.lines(self.run_job("-q", *options, "--restart", folder)), wanted)
+                os.remove(stop)
 
     def test_a_moment_that_does_not_suit(self):
-        job = self.run_job("-n", 3, "--checkpoint", "every=1,to=" + self.folder, self.steps, "rounds", 1500, "request")
-        self.assertEqual(job.code, 0, job.err)
+        stop = self.folder + ".stop"
+        job = self.start("-n", 3, "--checkpoint", "every=1,to=" + self.folder, self.steps, "rounds", stop, "request")
         warning = "warning: --checkpoint: the ranks have not been saved: rank 0 on host"
+        while warning.encode() not in job.seen_err:
+            job.read("stderr", warning, time.monotonic() + HANG)
+        with open(stop, "w"):
+            pass
+        self.assertEqual(self.lines(job.finish()), [f"rank {rank}: right" for rank in range(3)])
         self.assertEqual(job.err.decode().count(warning), 1, job.err)
         self.assertIn("has 1 request, persistent ones included", job.err.decode())
         self.assertFalse(os.path.exists(os.path.join(self.folder, "last")))
         for value in ("every=0,to=x", "every=1", "to=x", "every=1d,to=x", "often", "every=1,to=x,more"):
-            self.check_failure(self.run_job("-n", 1, "--checkpoint", value, self.steps, "rounds", 1), 2, "expected every=TIME,to=DIRECTORY")
+            self.check_failure(self.run_job("-n", 1, "--checkpoint", value, self.steps, "rounds", stop), 2, "expected every=TIME,to=DIRECTORY")
 
     def test_the_last_stays_until_the_next_is_complete(self):
         self.save()
@@ -122,7 +146,10 @@ class CheckpointTest(LaunchTest):
         path = os.path.join(last, "rank-3")
         with open(path, "rb") as file:
             good = file.read()
-        for place in (3, 20, 100, 3000, len(good) // 2, len(good) - 1):
+        # One bit in each part of the header, of the tables, and of the pages.
+        sizes = struct.unpack_from("5Q", good, 48)
+        tables = [152 + sum(sizes[:i]) + sizes[i] // 2 for i in range(5)]
+        for place in (3, 9, 13, *range(17, 152, 8), *tables, len(good) // 2, len(good) - 1):
             with self.subTest(place=place), open(path, "wb") as file:
                 file.write(good[:place] + bytes([good[place] ^ 16]) + good[place + 1:])
                 file.flush()
@@ -132,6 +159,10 @@ class CheckpointTest(LaunchTest):
                 file.write(good[:length])
                 file.flush()
                 self.refused("rank 3", "is damaged, or was not written to its end")
+        other = self.folder + ".other"
+        self.lines(self.run_job("-q", "-n", 6, "--migratable", self.steps, 6, other, 5))
+        shutil.copy(os.path.join(other, "last", "rank-3"), path)
+        self.refused("rank 3", "belongs to another checkpoint")
         os.remove(path)
         self.refused("rank 3", "rank-3: No such file or directory")
         with open(path, "wb") as file:
@@ -160,6 +191,9 @@ class CheckpointTest(LaunchTest):
         self.save(ranks=2, steps=6)
         self.refused("the checkpoint is of 2 ranks", options=("-n", 3), code=2)
         self.check_failure(self.run_job("--restart", self.folder, self.steps), 2, "leave " + self.steps + " out")
+        for option in (("--profile",), ("--check",), ("--trace", self.folder + ".json")):
+            self.check_failure(self.run_job(*option, "-n", 1, "--migratable", self.steps, "rounds", "x"), 2, "Give only one")
+        self.check_failure(self.run_job("--stack-size", "1M", "--restart", self.folder), 2, "Leave them out")
         for size in ("3G", "1M", "1T"):
             job = self.run_job("-n", 200, "--migratable", "--slot-size", size, self.steps)
             self.assertNotEqual(job.code, 0)

@@ -6,6 +6,7 @@
 #include <unistd.h>
 
 #include <cerrno>
+#include <cstdio>
 #include <cstring>
 #include <random>
 #include <vector>
@@ -17,7 +18,7 @@
 namespace tmpi::privatize {
 namespace {
 
-/// A process has slots or not: each test has one of its own. The number of the first line that is not as it should be.
+/// A process has slots or not: each test has one of its own. 0: all is as it should be.
 template <class Test>
 int in_process_of_its_own(Test test) {
   if (kThreadSanitized) return 0;  // which has other plans for these addresses
@@ -28,7 +29,7 @@ int in_process_of_its_own(Test test) {
   return WIFEXITED(status) ? WEXITSTATUS(status) : 255;
 }
 #define EXPECT(condition) \
-  if (!(condition)) return __LINE__
+  if (!(condition)) return std::fprintf(stderr, "line %d: %s\n", __LINE__, #condition), 1
 
 constexpr std::size_t kBytes = RankSlots::kLeastBytes;
 constexpr int kAnonymous = MAP_PRIVATE | MAP_ANONYMOUS;

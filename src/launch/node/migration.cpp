@@ -2,10 +2,13 @@
 
 #include <alloca.h>
 #include <errno.h>
+#include <fcntl.h>
 #include <fmt/format.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/personality.h>
+#include <sys/stat.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <filesystem>
@@ -14,6 +17,7 @@
 #include <system_error>
 #include <utility>
 
+#include "base/fd.hpp"
 #include "base/sanitized.hpp"
 #include "launch/control/control.hpp"
 #include "launch/node/saved_rank.hpp"
@@ -61,14 +65,19 @@ std::string begin_checkpoint(const std::string& directory) {
   const fs::path next = fs::path(directory) / "next";
   fs::create_directories(directory, error);
   if (!error) fs::remove_all(next, error);
-  if (!error) fs::create_directory(next, error);
-  if (!error) fs::permissions(next, fs::perms::owner_all, error);
+  if (!error && mkdir(next.c_str(), S_IRWXU) != 0) error = {errno, std::generic_category()};
   return why(next, error);
 }
 
-std::string end_checkpoint(const std::string& directory, bool complete) {
+/// What has been written stays even if the machine ends now.
+void sync_folder(const fs::path& folder) noexcept {
+  const Fd fd(open(folder.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
+  if (fd) (void)fsync(fd.get());
+}
+
+std::string end_checkpoint(const mpi::CheckpointPlace& place, bool complete) {
   std::error_code error, ignored;
-  const fs::path folder = directory, next = folder / "next", last = folder / "last",
+  const fs::path folder = place.directory, next = folder / "next", last = folder / "last",
                  before = folder / "before";
   if (!complete) {
     fs::remove_all(next, ignored);
@@ -76,18 +85,25 @@ std::string end_checkpoint(const std::string& directory, bool complete) {
   }
   JobSpec job = *the_job;
   job.slot_bytes = RankSlots::get()->bytes();
+  job.checkpoint = place.number;
   if (const Result<void> written = write_saved_job(next, job); !written) return written.message();
-  fs::remove_all(before, ignored);
-  if (fs::exists(last)) fs::rename(last, before, error);
+  sync_folder(next);
+  // One of `last` and `before` is complete at any moment.
+  if (fs::exists(last, error)) {
+    fs::remove_all(before, error);
+    if (!error) fs::rename(last, before, error);
+  }
   if (!error) fs::rename(next, last, error);
+  sync_folder(folder);
   if (!error) fs::remove_all(before, ignored);
   return why(last, error);
 }
 
-std::string write_rank(const mpi::Rank& rank, const std::string& directory, const void* stack,
+std::string write_rank(const mpi::Rank& rank, const mpi::CheckpointPlace& place, const void* stack,
                        std::span<const std::byte> state) {
   SavedRank saved;
   saved.rank = rank.world_rank;
+  saved.checkpoint = place.number;
   saved.stack = reinterpret_cast<std::uint64_t>(stack);
   saved.mpi_state.assign(state.begin(), state.end());
   saved.process_state = privatize::saved_state(rank.world_rank);
@@ -97,7 +113,7 @@ std::string write_rank(const mpi::Rank& rank, const std::string& directory, cons
   Result<privatize::RankMemory> memory = privatize::memory_of(rank.world_rank, saved.stack);
   if (!memory) return "cannot be saved: " + memory.message();
   saved.memory = *std::move(memory);
-  const Result<void> written = write_saved_rank(directory + "/next", saved);
+  const Result<void> written = write_saved_rank(place.directory + "/next", saved);
   return written ? "" : "cannot write " + written.message();
 }
 
@@ -121,7 +137,8 @@ std::string_view missing_line(std::string_view before, std::string_view now) {
 [[noreturn, gnu::noinline]] void fill_and_go_on(const SavedRankFile* file, mpi::Rank& rank) {
   const Result<void> filled = file->fill();
   if (!filled) end_job(rank, filled.message());
-  privatize::take_saved_state(rank.world_rank, file->saved().process_state);
+  const Result<void> taken = privatize::take_saved_state(rank.world_rank, file->saved().process_state);
+  if (!taken) end_job(rank, taken.message());
   const void* const stack = reinterpret_cast<const void*>(file->saved().stack);
   delete file;
   mpi::tmpi_go_on_at(stack);
@@ -139,7 +156,8 @@ std::string_view missing_line(std::string_view before, std::string_view now) {
 }  // namespace
 
 bool has_other_addresses(const JobSpec& job) noexcept {
-  return job.migratable && (personality(kAsk) & ADDR_NO_RANDOMIZE) == 0;
+  const int now = personality(kAsk);
+  return job.migratable && (now == -1 || (now & ADDR_NO_RANDOMIZE) == 0);
 }
 
 bool choose_addresses() noexcept {
@@ -232,7 +250,7 @@ void prepare_moments(const JobSpec& job) {
 }
 
 void revive_rank(const JobSpec& job, mpi::Rank& rank) {
-  const Result<SavedRankFile*> file = SavedRankFile::open(job.restart, rank.world_rank);
+  const Result<SavedRankFile*> file = SavedRankFile::open(job.restart, job.checkpoint, rank.world_rank);
   if (!file) end_job(rank, file.message());
   const Result<std::string> surroundings = privatize::surroundings_of(rank.world_rank);
   if (!surroundings) end_job(rank, surroundings.message());

@@ -43,7 +43,8 @@ Result<void> NodeJob::load_programs() {
     ++images[static_cast<std::size_t>(spec_.app_of(mpi_->local_at(i).world_rank))];
   for (std::size_t index = 0; index < spec_.apps.size(); ++index) {
     programs_.push_back(nullptr);
-    if (images[index] == 0) continue;
+    // With slots all node processes load all programs, so that images lie at the same distances everywhere.
+    if (images[index] == 0 && !spec_.migratable) continue;
     const AppSpec& app = spec_.apps[index];
     Result<LoadedProgram> loaded = load_program({app.program, app.arguments}, app.wdir, images[index], app);
     if (!loaded) return loaded.failure();

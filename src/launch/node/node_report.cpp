@@ -152,10 +152,10 @@ void warn_of(const char* heading, const std::vector<check::Finding>& findings) {
 }  // namespace
 
 void NodeJob::report_findings() const {
-  if (!spec_.checkpoint_to.empty() && !spec_.quiet && node_.node == 0 && !mpi::any_moment()) {
+  if (!spec_.quiet && node_.node == 0 && mpi::no_moment_came()) {
     Control::instance()->notice(
         NoticeKind::kWarning,
-        "warning: --checkpoint: nothing was saved: the ranks have never all come to one "
+        "warning: --checkpoint: nothing was saved: the ranks here have never come to an "
         "MPI_Barrier, MPI_Bcast, MPI_Reduce or MPI_Allreduce; call MPIX_Checkpoint instead");
   }
   check::Checker* checker = check::Checker::instance();

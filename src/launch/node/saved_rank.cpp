@@ -22,16 +22,18 @@ namespace {
 
 constexpr std::size_t kDigest = 32;
 constexpr std::size_t kPart = std::size_t{8} << 20;  // bytes of one system call
-constexpr std::uint64_t kMostTable = std::uint64_t{1} << 32;
 
 struct Header {
   std::array<char, 8> magic{'t', 'm', 'p', 'i', 'r', 'a', 'n', 'k'};
   std::int32_t rank = 0;
   std::uint32_t format = 1;
   std::uint64_t stack = 0, slot_begin = 0, slot_bytes = 0;
+  std::uint64_t checkpoint = 0;
   std::uint64_t surroundings = 0, mpi_state = 0, process_state = 0, pieces = 0,
-                runs = 0;                   // bytes of each, in this order
-  std::array<std::byte, kDigest> digest{};  // of all that follows
+                runs = 0;                  // bytes of each, in this order
+  std::array<std::byte, kDigest> pages{};  // digest of the pages
+  std::array<std::byte, kDigest>
+      tables{};  // of this header, with zeros here, and of what lies between it and the pages
 };
 
 using privatize::MappedPiece;
@@ -42,46 +44,71 @@ std::string what_went_wrong(const std::string& path) {
   return fmt::format("{}: {}", path, std::strerror(errno));
 }
 
-/// The contents of a file but for its header, and their digest.
-class Output {
+class Digest {
  public:
-  Output(int fd) : fd_(fd) { crypto_generichash_init(&state_, nullptr, 0, kDigest); }
-  /// False: errno says why.
-  bool write(const void* data, std::size_t bytes) {
-    for (const auto* at = static_cast<const unsigned char*>(data); bytes > 0;) {
-      const ssize_t done = ::write(fd_, at, std::min(bytes, kPart));
-      if (done < 0 && errno == EINTR) continue;
-      if (done <= 0) return false;
-      crypto_generichash_update(&state_, at, static_cast<unsigned long long>(done));
-      at += done;
-      bytes -= static_cast<std::size_t>(done);
-    }
-    return true;
+  Digest() { crypto_generichash_init(&state_, nullptr, 0, kDigest); }
+  void add(const void* data, std::size_t bytes) {
+    crypto_generichash_update(&state_, static_cast<const unsigned char*>(data), bytes);
   }
-  void finish(std::array<std::byte, kDigest>& digest) {
+  std::array<std::byte, kDigest> finish() {
+    std::array<std::byte, kDigest> digest{};
     crypto_generichash_final(&state_, reinterpret_cast<unsigned char*>(digest.data()), kDigest);
+    return digest;
   }
 
  private:
-  const int fd_;
   crypto_generichash_state state_;
 };
+
+/// What lies between header and pages, in its order; `saved` may be constant.
+template <class Saved, class Use>
+bool for_each_table(Saved& saved, Use use) {
+  return use(saved.surroundings) && use(saved.mpi_state) && use(saved.process_state) &&
+         use(saved.memory.pieces) && use(saved.memory.runs);
+}
+
+/// False: errno says why.
+bool write_bytes(int fd, const void* data, std::size_t bytes) {
+  for (const auto* at = static_cast<const std::byte*>(data); bytes > 0;) {
+    const ssize_t done = ::write(fd, at, std::min(bytes, kPart));
+    if (done < 0 && errno == EINTR) continue;
+    if (done <= 0) return false;
+    at += done;
+    bytes -= static_cast<std::size_t>(done);
+  }
+  return true;
+}
 
 template <class Table>
 std::uint64_t size_of(const Table& table) {
   return std::span(table).size_bytes();
 }
 
+std::array<std::byte, kDigest> digest_of_tables(Header header, const SavedRank& saved) {
+  header.tables = {};
+  Digest digest;
+  digest.add(&header, sizeof header);
+  for_each_table(saved, [&](const auto& table) { return digest.add(table.data(), size_of(table)), true; });
+  return digest.finish();
+}
+
 bool write_all(int fd, Header& header, const SavedRank& saved) {
   if (lseek(fd, sizeof header, SEEK_SET) < 0) return false;
-  Output out(fd);
-  const auto put = [&](const auto& table) { return out.write(table.data(), size_of(table)); };
-  bool ok = put(saved.surroundings) && put(saved.mpi_state) && put(saved.process_state) &&
-            put(saved.memory.pieces) && put(saved.memory.runs);
-  for (const WrittenRun& run : saved.memory.runs)
-    ok = ok && out.write(reinterpret_cast<const void*>(run.begin), run.bytes);
-  out.finish(header.digest);
-  return ok && pwrite(fd, &header, sizeof header, 0) == sizeof header;
+  if (!for_each_table(saved,
+                      [&](const auto& table) { return write_bytes(fd, table.data(), size_of(table)); }))
+    return false;
+  Digest pages;
+  for (const WrittenRun& run : saved.memory.runs) {
+    const auto* const begin = reinterpret_cast<const std::byte*>(run.begin);
+    for (std::uint64_t done = 0; done < run.bytes; done += kPart) {
+      const std::size_t bytes = std::min<std::uint64_t>(run.bytes - done, kPart);
+      if (!write_bytes(fd, begin + done, bytes)) return false;
+      pages.add(begin + done, bytes);  // while the processor still has it
+    }
+  }
+  header.pages = pages.finish();
+  header.tables = digest_of_tables(header, saved);
+  return pwrite(fd, &header, sizeof header, 0) == sizeof header && fsync(fd) == 0;
 }
 
 bool read_all(int fd, void* to, std::size_t bytes, off_t from) noexcept {
@@ -113,11 +140,12 @@ std::string rank_file(const std::string& folder, int rank) {
 
 Result<void> write_saved_rank(const std::string& folder, const SavedRank& saved) {
   const std::string path = rank_file(folder, saved.rank);
-  const int fd = open(path.c_str(), O_RDWR | O_CREAT | O_TRUNC | O_CLOEXEC, S_IRUSR | S_IWUSR);
+  const int fd = open(path.c_str(), O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, S_IRUSR | S_IWUSR);
   if (fd < 0) return Failure{what_went_wrong(path)};
   const RankSlots& slots = *RankSlots::get();
   Header header;
   header.rank = saved.rank;
+  header.checkpoint = saved.checkpoint;
   header.stack = saved.stack;
   header.slot_begin = slots.begin(saved.rank);
   header.slot_bytes = slots.bytes();
@@ -134,14 +162,14 @@ Result<void> write_saved_rank(const std::string& folder, const SavedRank& saved)
   return Failure{problem};
 }
 
-Result<SavedRankFile*> SavedRankFile::open(const std::string& folder, int rank) {
+Result<SavedRankFile*> SavedRankFile::open(const std::string& folder, std::uint64_t checkpoint, int rank) {
   std::unique_ptr<SavedRankFile> file(new SavedRankFile);
   file->path_ = rank_file(folder, rank);
   const Result<int> fd = open_own_file(file->path_);
   if (!fd) return fd.failure();
   file->fd_ = *fd;
   file->saved_.rank = rank;
-  if (const Result<void> read = file->read_head(); !read)
+  if (const Result<void> read = file->read_head(checkpoint); !read)
     return Failure{fmt::format("{}: {}", file->path_, read.message())};
   return file.release();
 }
@@ -150,80 +178,77 @@ SavedRankFile::~SavedRankFile() {
   if (fd_ >= 0) close(fd_);
 }
 
-Result<void> SavedRankFile::read_head() {
+Result<void> SavedRankFile::read_head(std::uint64_t checkpoint) {
   const Failure damaged{"is damaged, or was not written to its end"};
   Header header;
   const Header expected;
   if (!read_all(fd_, &header, sizeof header, 0) || header.magic != expected.magic ||
       header.format != expected.format || header.rank != saved_.rank)
     return damaged;
-  const RankSlots& slots = *RankSlots::get();
-  if (header.slot_begin != slots.begin(saved_.rank) || header.slot_bytes != slots.bytes())
-    return Failure{"was written with other addresses than ranks have here"};
+  struct stat status {};
+  if (fstat(fd_, &status) != 0) return damaged;
+  const auto size = static_cast<std::uint64_t>(status.st_size);
+  for (const std::uint64_t part :
+       {header.surroundings, header.mpi_state, header.process_state, header.pieces, header.runs}) {
+    if (part > size) return damaged;
+  }
   off_t at = sizeof header;
-  const auto take = [&](auto& table, std::uint64_t bytes) {
+  const std::uint64_t sizes[] = {header.surroundings, header.mpi_state, header.process_state, header.pieces,
+                                 header.runs};
+  const std::uint64_t* next = sizes;
+  const bool read = for_each_table(saved_, [&](auto& table) {
     using Item = std::remove_cvref_t<decltype(table[0])>;
-    if (bytes > kMostTable || bytes % sizeof(Item) != 0) return false;
+    const std::uint64_t bytes = *next++;
+    if (bytes % sizeof(Item) != 0) return false;
     table.resize(bytes / sizeof(Item));
     const bool ok = read_all(fd_, table.data(), bytes, at);
     at += static_cast<off_t>(bytes);
     return ok;
-  };
-  if (!take(saved_.surroundings, header.surroundings) || !take(saved_.mpi_state, header.mpi_state) ||
-      !take(saved_.process_state, header.process_state) || !take(saved_.memory.pieces, header.pieces) ||
-      !take(saved_.memory.runs, header.runs))
-    return damaged;
+  });
+  if (!read || digest_of_tables(header, saved_) != header.tables) return damaged;
   pages_ = at;
   saved_.stack = header.stack;
-  digest_.assign(header.digest.begin(), header.digest.end());
-  const bool inside = std::ranges::all_of(saved_.memory.pieces,
-                                          [&](const auto& one) {
-                                            return one.begin % kPageSize == 0 && one.bytes % kPageSize == 0 &&
-                                                   in_slot(one.begin, one.bytes, saved_.rank);
-                                          }) &&
-                      std::ranges::all_of(saved_.memory.runs, [&](const auto& one) {
-                        return in_slot(one.begin, one.bytes, saved_.rank);
-                      });
+  digest_ = {header.pages.begin(), header.pages.end()};
+  if (header.checkpoint != checkpoint)
+    return Failure{"belongs to another checkpoint than the file `job` beside it"};
+  const RankSlots& slots = *RankSlots::get();
+  if (header.slot_begin != slots.begin(saved_.rank) || header.slot_bytes != slots.bytes())
+    return Failure{"was written with other addresses than ranks have here"};
+  return check_places(size) ? Result<void>{} : damaged;
+}
+
+/// Whoever can write such a file can write a right digest, too.
+bool SavedRankFile::check_places(std::uint64_t size) const {
+  const RankSlots& slots = *RankSlots::get();
+  const auto inside = [&](const auto& one) { return in_slot(one.begin, one.bytes, saved_.rank); };
+  const auto pages = [](const auto& one) { return one.begin % kPageSize == 0 && one.bytes % kPageSize == 0; };
+  std::uint64_t bytes = 0;
+  for (const WrittenRun& run : saved_.memory.runs) bytes += run.bytes;
   const std::uint64_t stack = slots.stack(saved_.rank);
-  if (!inside || saved_.stack < stack || saved_.stack >= stack + slots.stack_bytes()) return damaged;
-  std::uint64_t pages = 0;
-  for (const WrittenRun& run : saved_.memory.runs) pages += run.bytes;
-  struct stat status {};
-  if (fstat(fd_, &status) != 0 ||
-      static_cast<std::uint64_t>(status.st_size) != static_cast<std::uint64_t>(pages_) + pages)
-    return damaged;
-  return {};
+  return std::ranges::all_of(saved_.memory.pieces, inside) &&
+         std::ranges::all_of(saved_.memory.pieces, pages) &&
+         std::ranges::all_of(saved_.memory.runs, inside) && saved_.stack >= stack &&
+         saved_.stack < stack + slots.stack_bytes() && size == static_cast<std::uint64_t>(pages_) + bytes;
 }
 
 Result<void> SavedRankFile::fill() const {
   for (const MappedPiece& piece : saved_.memory.pieces) {
     if (const Result<void> mapped = privatize::map_piece(piece); !mapped) return mapped;
   }
-  crypto_generichash_state state;
-  crypto_generichash_init(&state, nullptr, 0, kDigest);
-  const auto add = [&state](const void* data, std::size_t bytes) {
-    crypto_generichash_update(&state, static_cast<const unsigned char*>(data), bytes);
-  };
-  add(saved_.surroundings.data(), saved_.surroundings.size());
-  add(saved_.mpi_state.data(), saved_.mpi_state.size());
-  add(saved_.process_state.data(), saved_.process_state.size());
-  add(saved_.memory.pieces.data(), size_of(saved_.memory.pieces));
-  add(saved_.memory.runs.data(), size_of(saved_.memory.runs));
+  Digest digest;
   off_t at = pages_;
   for (const WrittenRun& run : saved_.memory.runs) {
     auto* const to = reinterpret_cast<std::byte*>(run.begin);
     for (std::uint64_t done = 0; done < run.bytes; done += kPart) {
       const std::size_t bytes = std::min<std::uint64_t>(run.bytes - done, kPart);
       if (!read_all(fd_, to + done, bytes, at)) return Failure{what_went_wrong(path_)};
-      add(to + done, bytes);  // while the processor still has it
+      digest.add(to + done, bytes);
       at += static_cast<off_t>(bytes);
     }
   }
   for (const MappedPiece& piece : saved_.memory.pieces)
     (void)mprotect(reinterpret_cast<void*>(piece.begin), piece.bytes, piece.protection);
-  std::array<std::byte, kDigest> digest{};
-  crypto_generichash_final(&state, reinterpret_cast<unsigned char*>(digest.data()), kDigest);
-  if (std::ranges::equal(digest, digest_)) return {};
+  if (std::ranges::equal(digest.finish(), digest_)) return {};
   return Failure{path_ + ": is damaged: its contents are not what was written"};
 }
 

@@ -14,7 +14,8 @@ namespace tmpi::launch {
 
 struct SavedRank {
   int rank = 0;
-  std::uint64_t stack = 0;  ///< its stack pointer where it goes on
+  std::uint64_t checkpoint = 0;  ///< number of the one that it is part of
+  std::uint64_t stack = 0;       ///< its stack pointer where it goes on
   std::string surroundings;
   std::vector<std::byte> mpi_state, process_state;
   privatize::RankMemory memory;
@@ -28,8 +29,9 @@ Result<void> write_saved_rank(const std::string& folder, const SavedRank& saved)
 /// A file that is being read: first all but the pages, which fill() puts where they belong.
 class SavedRankFile {
  public:
-  /// Failure: it is missing, another user's, damaged, or of another rank.
-  static Result<SavedRankFile*> open(const std::string& folder, int rank);
+  /// Failure: it is missing, another user's, damaged, of another rank or checkpoint. Deleted by the caller, who may leave its
+  /// stack for good.
+  static Result<SavedRankFile*> open(const std::string& folder, std::uint64_t checkpoint, int rank);
   ~SavedRankFile();
   SavedRankFile(const SavedRankFile&) = delete;
   SavedRankFile& operator=(const SavedRankFile&) = delete;
@@ -40,7 +42,8 @@ class SavedRankFile {
 
  private:
   SavedRankFile() = default;
-  Result<void> read_head();
+  Result<void> read_head(std::uint64_t checkpoint);
+  bool check_places(std::uint64_t size) const;
   int fd_ = -1;
   std::string path_;
   SavedRank saved_;

@@ -204,6 +204,12 @@ class Parser {
   Result<void> take_saved_job(const AppSpec& said) {
     JobSpec& job = settings_.job;
     JobSpec& saved = settings_.saved;
+    if (job.stack_size != 0 || job.slot_bytes != 0 || !job.shared_libraries.empty() ||
+        !job.private_libraries.empty())
+      return Failure{
+          "--restart: --stack-size, --slot-size, --share-library and --private-library are those of the "
+          "checkpoint. Leave "
+          "them out"};
     if (!said.program.empty())
       return Failure{fmt::format("--restart goes on with {}, which was running: leave {} out",
                                  saved.apps.front().arguments.front(), said.program)};
@@ -214,6 +220,7 @@ class Parser {
     job.slot_bytes = saved.slot_bytes;
     job.stack_guard = saved.stack_guard;
     job.pointer_guard = saved.pointer_guard;
+    job.checkpoint = saved.checkpoint;
     job.stack_size = saved.stack_size;
     job.default_stack = saved.default_stack;
     job.shared_libraries = saved.shared_libraries;
@@ -283,9 +290,11 @@ class Parser {
     if (job.migratable && (!job.record_file.empty() || !job.replay_file.empty()))
       return Failure{
           "--migratable with --record or --replay: what is recorded does not go with a rank. Give only one"};
-    if (!job.restart.empty() && job.check)
+    if (job.migratable && (job.observed() || job.check))
       return Failure{
-          "--restart with --check, which has to see ranks from their beginning. Leave one of the two out"};
+          "--migratable, --checkpoint or --restart with --profile, --report, --trace or --check: these watch "
+          "a process's "
+          "calls, and know nothing of a rank that comes from another one. Give only one"};
     long ranks = 0;
     for (const AppSpec& app : job.apps) ranks += app.ranks;
     if (Result<void> ok = place_ranks(ranks); !ok) return ok;

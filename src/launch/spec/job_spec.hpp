@@ -91,6 +91,7 @@ struct JobSpec {
   std::uint64_t stack_guard = 0,
                 pointer_guard = 0;  ///< then the same in all node processes (node/migration.hpp)
   int checkpoint_every = 0;         ///< --checkpoint, milliseconds between two; with checkpoint_to
+  std::uint64_t checkpoint = 0;     ///< --restart: number of the one that it goes on with
   std::string checkpoint_to;        ///< the directory; empty: not given
   std::string restart;              ///< --restart: the folder that ranks are revived from, empty: none
   std::vector<std::string> shared_libraries;   ///< --share-library

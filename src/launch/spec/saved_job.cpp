@@ -82,10 +82,11 @@ Result<JobSpec> read_saved_job(const std::string& folder) {
 
 Result<void> write_saved_job(const std::string& folder, const JobSpec& job) {
   const std::string path = folder + "/job", text = first_line() + pack(job);
-  const int fd = open(path.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, S_IRUSR | S_IWUSR);
+  const int fd = open(path.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, S_IRUSR | S_IWUSR);
   if (fd < 0) return failed(path);
   const bool written = write(fd, text.data(), text.size()) == static_cast<ssize_t>(text.size());
-  if (close(fd) != 0 || !written) return failed(path);
+  const bool kept = fsync(fd) == 0;
+  if (close(fd) != 0 || !written || !kept) return failed(path);
   return {};
 }
 

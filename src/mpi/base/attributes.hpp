@@ -45,8 +45,8 @@ class Keyvals {
   /// Attributes of a predefined datatype, which are this rank's although the type is everybody's.
   std::unique_ptr<Attributes>& of_predefined(MPI_Datatype type);
 
-  /// The rank has made keys that it has not freed.
-  bool any() const noexcept { return !keys_.empty(); }
+  /// The rank has made keys that it has not freed, or has set attributes of predefined datatypes.
+  bool any() const noexcept { return !keys_.empty() || !predefined_types_.empty(); }
 
   /// Where MPI_Comm_get_attr's result for a predefined key of this rank lies.
   const int* remember(int keyval, int value) { return &(numbers_[keyval] = value); }

@@ -68,18 +68,12 @@ class HandleMemory {
 };
 
 /// In a class whose objects programs have handles of.
-#define TMPI_IN_HANDLE_MEMORY(kind, type)                            \
-  static void* operator new(std::size_t bytes) {                     \
-    return HandleMemory::allocate(kind, bytes, alignof(type));       \
-  }                                                                  \
-  static void* operator new(std::size_t bytes, std::align_val_t) {   \
-    return HandleMemory::allocate(kind, bytes, alignof(type));       \
-  }                                                                  \
-  static void operator delete(void* at) noexcept {                   \
-    HandleMemory::release(at, alignof(type));                        \
-  }                                                                  \
-  static void operator delete(void* at, std::align_val_t) noexcept { \
-    HandleMemory::release(at, alignof(type));                        \
+#define TMPI_IN_HANDLE_MEMORY(kind, type)                      \
+  static void* operator new(std::size_t bytes) {               \
+    return HandleMemory::allocate(kind, bytes, alignof(type)); \
+  }                                                            \
+  static void operator delete(void* at) noexcept {             \
+    HandleMemory::release(at, alignof(type));                  \
   }
 
 }  // namespace tmpi::mpi

@@ -74,6 +74,12 @@ struct PortAnswer {
   std::int64_t pairing = 0;  ///< kAccept, kConnect: of these two, and of nobody else in the job
 };
 
+/// A checkpoint that is being written: its number is its own.
+struct CheckpointPlace {
+  const std::string& directory;
+  std::uint64_t number;
+};
+
 /// How ranks of this job are saved (mpi/save): what is not MPI's. All on the rank's own fiber; a sentence says what is in
 /// the way, empty: nothing.
 struct SavingCallbacks {
@@ -84,9 +90,9 @@ struct SavingCallbacks {
   void (*release)(void* memory) noexcept;
   /// Before and after all ranks write, by one of them. `complete`: all have, and what they have written is in force now.
   std::string (*begin)(const std::string& directory);
-  std::string (*end)(const std::string& directory, bool complete);
+  std::string (*end)(const CheckpointPlace& place, bool complete);
   /// Writes the rank as it will be when its call of MPI returns, with its stack from `stack` on. `state`: of MPI's.
-  std::string (*write)(const Rank& rank, const std::string& directory, const void* stack,
+  std::string (*write)(const Rank& rank, const CheckpointPlace& place, const void* stack,
                        std::span<const std::byte> state);
 };
 

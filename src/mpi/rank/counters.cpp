@@ -28,6 +28,11 @@ Counters& Counters::of(Rank& rank) {
   return static_cast<Counters&>(*counters);
 }
 
+bool Counters::any(Rank& rank) noexcept {
+  const auto* const counters = static_cast<const Counters*>(rank.task->meter.counters);
+  return counters != nullptr && !counters->handles_.empty();
+}
+
 void Counters::close_all(Rank& rank) noexcept {
   timers::CounterTotals*& totals = rank.task->meter.counters;
   if (totals == nullptr) return;

@@ -23,6 +23,8 @@ class Counters final : public timers::CounterTotals {
  public:
   /// The rank's, made on first use. Calls on a rank are made by the rank itself, while it runs.
   static Counters& of(Rank& rank);
+  /// It has opened some and not closed them.
+  static bool any(Rank& rank) noexcept;
   /// Closes everything: the rank leaves MPI. Nothing to do for a rank that has opened nothing.
   static void close_all(Rank& rank) noexcept;
 

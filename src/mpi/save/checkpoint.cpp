@@ -1,5 +1,7 @@
 #include <fmt/format.h>
 
+#include <chrono>
+#include <cstdint>
 #include <filesystem>
 #include <string>
 #include <system_error>
@@ -67,12 +69,22 @@ Err settle(Rank& rank) {
 
 std::string directory_of_first(Rank& rank, const char* directory) {
   std::error_code unknown;  // then it stays as it is
-  std::string first = rank.world.rank == 0 ? std::filesystem::absolute(directory, unknown).string() : "";
+  const bool known = rank.world.rank == 0 && directory != nullptr && *directory != '\0';
+  std::string first = known ? std::filesystem::absolute(directory, unknown).string() : "";
   int length = static_cast<int>(first.size());
   (void)PMPI_Bcast(&length, 1, MPI_INT, 0, MPI_COMM_WORLD);
   first.resize(static_cast<std::size_t>(length));
   (void)PMPI_Bcast(first.data(), length, MPI_CHAR, 0, MPI_COMM_WORLD);
   return first;
+}
+
+/// Of this checkpoint: files of different ones are not taken for one.
+std::uint64_t number_of_first(const Rank& rank) {
+  std::uint64_t number = 0;
+  if (rank.world.rank == 0)
+    number = static_cast<std::uint64_t>(std::chrono::system_clock::now().time_since_epoch().count());
+  (void)PMPI_Bcast(&number, sizeof number, MPI_BYTE, 0, MPI_COMM_WORLD);
+  return number;
 }
 
 }  // namespace
@@ -82,9 +94,11 @@ Err checkpoint(Rank& rank, const char* directory, const void* stack) {
   if (saving == nullptr)
     return fail(MPI_ERR_UNSUPPORTED_OPERATION,
                 "ranks of this job have no addresses of their own: start it with tmpirun --migratable");
-  if (!is_main_flow()) return fail(MPI_ERR_OTHER, "called by a thread that the rank has created");
   const std::string where = directory_of_first(rank, directory);
-  std::string problem = why_not_saved(rank);
+  const std::uint64_t number = number_of_first(rank);
+  std::string problem = where.empty() ? "has called it without a directory" : "";
+  if (problem.empty() && !is_main_flow()) problem = "has called it in a thread that it has created";
+  if (problem.empty()) problem = why_not_saved(rank);
   if (problem.empty()) problem = saving->why_not(rank);
   TMPI_TRY(agree(rank, sentence_of(rank, problem)));
   TMPI_TRY(settle(rank));
@@ -92,9 +106,9 @@ Err checkpoint(Rank& rank, const char* directory, const void* stack) {
   const bool first = rank.world.rank == 0;
   if (first && problem.empty()) problem = saving->begin(where);
   TMPI_TRY(agree(rank, problem));
-  problem = sentence_of(rank, saving->write(rank, where, stack, saved_rank_state(rank)));
+  problem = sentence_of(rank, saving->write(rank, {where, number}, stack, saved_rank_state(rank)));
   const Err written = agree(rank, problem);
-  problem = first ? saving->end(where, !written) : "";
+  problem = first ? saving->end({where, number}, !written) : "";
   TMPI_TRY(written);
   return agree(rank, problem);
 }

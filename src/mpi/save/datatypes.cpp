@@ -153,6 +153,9 @@ Err construct_again(const Description& made, Datatype*& type) {
 }  // namespace
 
 std::string why_not(const Datatype& type) {
+  // A constant type has attributes to look at as well.
+  const auto& attributes = const_cast<Datatype&>(type).attributes();
+  if (attributes != nullptr && !attributes->entries.empty()) return "has attributes on a datatype";
   switch (type.description().combiner) {
     case MPI_COMBINER_F90_INTEGER:
     case MPI_COMBINER_F90_REAL:

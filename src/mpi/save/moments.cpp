@@ -36,6 +36,7 @@ struct Answer {
 Moments settings;
 std::unique_ptr<Counted[]> counted;  // by local index
 std::atomic<bool> any{false};        // relaxed
+Clock::time_point begun;
 
 // Of rank 0 alone.
 Clock::time_point last_question, last_save;
@@ -72,11 +73,12 @@ int save_quietly(const char* directory, const void* stack) {
 
 void save_at_moments(Moments moments) {
   settings = std::move(moments);
+  begun = Clock::now();
   counted = std::make_unique<Counted[]>(static_cast<std::size_t>(job()->most_local()));
 }
 
-bool any_moment() noexcept {
-  return any.load(std::memory_order_relaxed);
+bool no_moment_came() noexcept {
+  return counted != nullptr && !any.load(std::memory_order_relaxed) && Clock::now() - begun >= settings.every;
 }
 
 }  // namespace tmpi::mpi

@@ -22,7 +22,7 @@ void save_at_moments(Moments moments);
 /// For privatize::substitute_functions().
 const void* moment_function(const char* name);
 
-/// Some rank has come to a moment, ever.
-bool any_moment() noexcept;
+/// A checkpoint was due, and all ranks have never come together.
+bool no_moment_came() noexcept;
 
 }  // namespace tmpi::mpi

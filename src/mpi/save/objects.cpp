@@ -109,7 +109,8 @@ std::string why_not(const Comm& comm) {
   if (comm.magic != Comm::kMagic) return "has a communicator whose MPI_Comm_idup is under way";
   if (comm.inter()) return "has an intercommunicator";
   if (comm.shared->other_job != nullptr) return "has a communicator with ranks of another job";
-  if (comm.attributes != nullptr) return "has attributes on a communicator";
+  if (comm.attributes != nullptr && !comm.attributes->entries.empty())
+    return "has attributes on a communicator";
   if (comm.references != 1) return "has operations under way on a communicator";
   return "";
 }

@@ -13,6 +13,7 @@
 #include "mpi/p2p/buffered.hpp"
 #include "mpi/rank/attributes.hpp"
 #include "mpi/rank/call.hpp"
+#include "mpi/rank/counters.hpp"
 #include "mpi/rank/new_context.hpp"
 #include "mpi/save/objects.hpp"
 #include "mpi/save/save.hpp"
@@ -115,6 +116,10 @@ Err revive_objects(Unpacker& from, Rank& rank, HandleMemory& memory) {
   return kOk;
 }
 
+bool has_attributes(const Comm& comm) noexcept {
+  return comm.attributes != nullptr && !comm.attributes->entries.empty();
+}
+
 void save_interop(Packer& to, const Interop& interop) {
   const std::vector<void*> handles = interop.handles.in_order();
   to.value(handles.size());
@@ -146,6 +151,10 @@ std::string why_not_saved(Rank& rank) {
   if (rank.buffer.get() != nullptr) return "has a buffer attached (MPI_Buffer_attach)";
   if (rank.user_errors != nullptr && rank.user_errors->any()) return "has error classes or codes of its own";
   if (rank.keyvals != nullptr && rank.keyvals->any()) return "has attribute keys (MPI_Comm_create_keyval)";
+  if (has_attributes(rank.world) || has_attributes(rank.self)) return "has attributes on a communicator";
+  if (rank.files.get() != nullptr) return "has an error handler or a data representation for files";
+  if (rank.tools.load() != nullptr) return "uses the tools interface (MPI_T)";
+  if (Counters::any(rank)) return "has counters open (MPIX_Counter_open)";
   std::string why;
   HandleMemory::of_calling_rank()->for_each([&](HandleKind kind, void* at) {
     if (why.empty()) why = why_not(kind, at);

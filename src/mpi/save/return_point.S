@@ -76,7 +76,7 @@ tmpi_go_on_at:
         .cfi_undefined rip              /* nobody returns from here */
         movq    %rdi, %rsp
         xorl    %eax, %eax              /* MPI_SUCCESS */
-        jmp     .Lreturn_PMPIX_Checkpoint
+        jmp     .Lreturn_PMPIX_Checkpoint /* whichever of the two has saved it: their frames are alike */
         .cfi_endproc
         .size   tmpi_go_on_at, . - tmpi_go_on_at
         .section .note.GNU-stack, "", @progbits

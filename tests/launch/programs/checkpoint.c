@@ -1,6 +1,6 @@
 /* checkpoint STEPS DIRECTORY AT...: steps of a computation with what a rank has of its own in C and in MPI, written down after the steps AT. What is
  * printed at the end says whether all of it was there. `checkpoint why WHAT DIRECTORY`: with something in the way of a checkpoint.
- * `checkpoint rounds COUNT [request]`: asks for none. */
+ * `checkpoint rounds FILE [request]`: asks for none, and ends when there is that file. */
 #include <mpi.h>
 #include <mpix.h>
 
@@ -12,6 +12,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/shm.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -83,6 +84,8 @@ static void steps(int count, const char* directory, char** at) {
   strcpy(pages + 70000, "on pages of its own");
   double result = rank;
   srand(rank + 1);
+  char input[100] = "", *read = NULL;
+  if (rank == 0) read = fgets(input, sizeof input, stdin);
   for (int step = 0; step < count; step++) {
     struct item* const fresh = malloc(sizeof *fresh);
     fresh->value = next_value(result) / 1e6;
@@ -110,6 +113,11 @@ static void steps(int count, const char* directory, char** at) {
   MPI_Comm_get_name(half, name, &length);
   MPI_Info_get(info, "key", 19, value, &flag);
   MPI_Group_size(group, &members);
+  if (rank == 0 && read != NULL && fgets(input, sizeof input, stdin) != NULL)
+    printf("from the input: %s", input);
+  char* const memory = NULL;
+  MPI_Alloc_mem(100, MPI_INFO_NULL, (void*)&memory);
+  MPI_Free_mem(memory);
   raise(SIGUSR1);
   MPI_Send(&length, -1, MPI_INT, 0, 0, half); /* which the handler hears of */
   MPI_Count bytes;
@@ -132,40 +140,46 @@ static void steps(int count, const char* directory, char** at) {
   MPI_Group_free(&group);
 }
 
-/* A program that asks for nothing: so many rounds of some milliseconds. What it prints says whether each has been made once. */
-static void rounds(int count, int with_request) {
-  int rank, size;
+/* A program that asks for nothing: rounds of some milliseconds, until there is the file `stop`. What it prints says
+ * whether each has been made once. */
+static void rounds(const char* stop, int with_request) {
+  int rank, size, lowest = 0, end = 0;
   MPI_Comm_rank(MPI_COMM_WORLD, &rank);
   MPI_Comm_size(MPI_COMM_WORLD, &size);
-  long long sum = 0, all = 0;
-  int lowest = 0;
+  long long sum = 0, wanted = 0, count = 0;
   MPI_Request request;
-  for (int i = 0; i < count; i++) {
+  for (; !end; count++) {
+    const long long mine = count * (rank + 1), all = count * size * (size + 1) / 2;
+    long long product = 0;
+    const int root = (int)(count % size);
     if (with_request) MPI_Irecv(&lowest, 1, MPI_INT, (rank + 1) % size, 0, MPI_COMM_WORLD, &request);
-    long long mine = (long long)i * (rank + 1), product = 0;
     usleep(2000);
-    switch (i % 4) {
+    switch (count % 4) {
       case 0:
-        MPI_Barrier(MPI_COMM_WORLD);
+        if (rank == 0) end = access(stop, F_OK) == 0;
+        MPI_Bcast(&end, 1, MPI_INT, 0, MPI_COMM_WORLD);
         break;
       case 1:
         MPI_Allreduce(&mine, &product, 1, MPI_LONG_LONG, MPI_SUM, MPI_COMM_WORLD);
+        wanted += all;
         break;
       case 2:
-        MPI_Reduce(&mine, &product, 1, MPI_LONG_LONG, MPI_SUM, i % size, MPI_COMM_WORLD);
+        MPI_Reduce(&mine, &product, 1, MPI_LONG_LONG, MPI_SUM, root, MPI_COMM_WORLD);
+        wanted += rank == root ? all : 0;
         break;
       case 3:
         product = mine;
-        MPI_Bcast(&product, 1, MPI_LONG_LONG, i % size, MPI_COMM_WORLD);
+        MPI_Bcast(&product, 1, MPI_LONG_LONG, root, MPI_COMM_WORLD);
+        wanted += count * (root + 1);
+        MPI_Barrier(MPI_COMM_WORLD);
         break;
     }
-    sum += product + mine;
+    sum += product;
     if (with_request)
       MPI_Send(&rank, 1, MPI_INT, (rank + size - 1) % size, 0, MPI_COMM_WORLD),
           MPI_Wait(&request, MPI_STATUS_IGNORE);
   }
-  MPI_Allreduce(&sum, &all, 1, MPI_LONG_LONG, MPI_SUM, MPI_COMM_WORLD);
-  if (rank == 0) printf("%d rounds, %lld\n", count, all);
+  printf("rank %d: %s\n", rank, sum == wanted && count > 4 ? "right" : "wrong");
 }
 
 static void* sleep_long(void* end) {
@@ -185,12 +199,16 @@ static void in_the_way(const char* what, const char* directory) {
   FILE* file = NULL;
   pthread_t thread;
   pid_t child = 0;
-  int keyval = MPI_KEYVAL_INVALID;
+  int keyval = MPI_KEYVAL_INVALID, segment;
+  char* text_of_stream = NULL;
+  size_t size_of_stream = 0;
+  MPIX_Counter counter = MPIX_COUNTER_NULL;
+  char* const page = mmap(NULL, 4096, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
   if (!strcmp(what, "window")) MPI_Win_create(&number, 4, 4, MPI_INFO_NULL, MPI_COMM_WORLD, &window);
   if (rank == 1) {
     if (!strcmp(what, "request")) MPI_Irecv(&number, 1, MPI_INT, 0, 5, MPI_COMM_WORLD, &request);
     if (!strcmp(what, "persistent")) MPI_Recv_init(&number, 1, MPI_INT, 0, 5, MPI_COMM_WORLD, &request);
-    if (!strcmp(what, "file")) file = fopen("/etc/hostname", "r");
+    if (!strcmp(what, "file")) file = fopen("/etc/passwd", "r");
     if (!strcmp(what, "thread")) pthread_create(&thread, NULL, sleep_long, &end);
     if (!strcmp(what, "child") && (child = fork()) == 0) _exit(sleep(60));
     if (!strcmp(what, "keyval"))
@@ -201,11 +219,23 @@ static void in_the_way(const char* what, const char* directory) {
         mmap(NULL, 4096, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0) == MAP_FAILED)
       printf("no page\n");
     if (!strcmp(what, "alarm")) alarm(1000);
+    if (!strcmp(what, "memstream")) file = open_memstream(&text_of_stream, &size_of_stream);
+    if (!strcmp(what, "segment"))
+      shmat(segment = shmget(IPC_PRIVATE, 4096, 0600), NULL, 0), shmctl(segment, IPC_RMID, NULL);
+    if (!strcmp(what, "hidden")) memset(page, 1, 4096), mprotect(page, 4096, PROT_NONE);
+    if (!strcmp(what, "attribute")) {
+      MPI_Comm_create_keyval(MPI_COMM_NULL_COPY_FN, MPI_COMM_NULL_DELETE_FN, &keyval, NULL);
+      MPI_Comm_set_attr(MPI_COMM_SELF, keyval, NULL);
+      MPI_Comm_free_keyval(&keyval); /* as for a function that is to be called in MPI_Finalize */
+    }
+    if (!strcmp(what, "handler")) MPI_File_set_errhandler(MPI_FILE_NULL, MPI_ERRORS_ARE_FATAL);
+    if (!strcmp(what, "tools")) MPI_T_init_thread(MPI_THREAD_SINGLE, &number);
+    if (!strcmp(what, "counter")) MPIX_Counter_open("task-clock", &counter);
   }
   if (!strcmp(what, "message") && rank == 0) MPI_Send(&rank, 1, MPI_INT, 1, 5, MPI_COMM_WORLD);
   char text[MPI_MAX_ERROR_STRING];
   int length, class;
-  const int code = MPIX_Checkpoint(directory);
+  const int code = MPIX_Checkpoint(!strcmp(what, "nowhere") ? NULL : directory);
   MPI_Error_class(code, &class);
   MPI_Error_string(code, text, &length);
   printf("rank %d: %d %s\n", rank, class, text);
@@ -222,13 +252,15 @@ static void in_the_way(const char* what, const char* directory) {
   if (child) kill(child, SIGKILL), waitpid(child, NULL, 0);
   if (keyval != MPI_KEYVAL_INVALID) MPI_Comm_free_keyval(&keyval);
   if (!strcmp(what, "alarm")) alarm(0);
+  if (!strcmp(what, "tools") && rank == 1) MPI_T_finalize();
+  if (counter != MPIX_COUNTER_NULL) MPIX_Counter_close(&counter);
 }
 
 int main(int argc, char** argv) {
   int level;
   MPI_Init_thread(&argc, &argv, MPI_THREAD_FUNNELED, &level);
   if (!strcmp(argv[1], "rounds"))
-    rounds(atoi(argv[2]), argc > 3);
+    rounds(argv[2], argc > 3);
   else if (!strcmp(argv[1], "why"))
     in_the_way(argv[2], argv[3]);
   else
