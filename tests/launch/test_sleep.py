@@ -59,14 +59,14 @@ class Sleep(LaunchTest):
         for options in ((2, "--workers", 1), (4, "--workers", 2), (6, "--workers", 2), (4, "--nodes", 2, "--workers", 1)):
             for way in WAYS:
                 with self.subTest(way, options=options):
-                    job = self.run_job("-n", *options, "--timeout", 60, program("outside_mpi.c"), way, self.directory())
+                    job = self.run_job("-q", "-n", *options, "--timeout", 60, program("outside_mpi.c"), way, self.directory())
                     self.assertEqual((job.code, job.out, job.err), (0, f"{way}: good\n".encode(), b""))
 
     def test_scheduling_points_are_those_of_every_mode(self):
         for how in ("hold", "yield"):
             for way in SCHEDULING_POINTS:
                 with self.subTest(way, how=how):
-                    job = self.run_job("-n", 2, "--workers", 1, "--sleep", how, "--timeout", 60, program("outside_mpi.c"), way, self.directory())
+                    job = self.run_job("-q", "-n", 2, "--workers", 1, "--sleep", how, "--timeout", 60, program("outside_mpi.c"), way, self.directory())
                     self.assertEqual((job.code, job.out, job.err), (0, f"{way}: good\n".encode(), b""))
 
     def test_every_function_holds(self):
@@ -117,7 +117,7 @@ class Sleep(LaunchTest):
         for how in CALLS:
             with self.subTest(how):
                 for mode in ("auto", "yield"):
-                    job = self.run_job("-n", 3, "--workers", 1, "--sleep", mode, "--timeout", 60, program("blocker.c"), how, self.directory())
+                    job = self.run_job("-q", "-n", 3, "--workers", 1, "--sleep", mode, "--timeout", 60, program("blocker.c"), how, self.directory())
                     self.assertEqual((job.code, job.out, job.err), (0, f"{how}: good\n".encode(), b""))
 
     def test_state_dump_of_a_system_call(self):
