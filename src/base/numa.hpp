@@ -94,13 +94,20 @@ inline void prefer(void* memory, std::size_t bytes, int node) noexcept {
 }
 
 /// Moves each of these pages of the process to its node of `nodes`, as far as it exists, belongs to this process alone and
-/// there is room; status: where each is then, or a negative errno. By one system call. False: the system does not do that at all.
+/// there is room; status: where each is then, or a negative errno. False: the system does not do that at all.
 inline bool move_pages(std::span<void*> pages, std::span<const int> nodes, std::span<int> status) noexcept {
   const Library& numa = library();
   if (!numa.usable) return false;
-  // Positive: so many pages could not be moved, the rest has been. ENOENT: none of them exists.
-  return numa.move_pages(0, pages.size(), pages.data(), nodes.data(), status.data(), MPOL_MF_MOVE) >= 0 ||
-         errno == ENOENT || errno == EBUSY || errno == ENOMEM;
+  for (std::size_t begin = 0; begin < pages.size();) {
+    const int left = numa.move_pages(0, pages.size() - begin, pages.data() + begin, nodes.data() + begin,
+                                     status.data() + begin, MPOL_MF_MOVE);
+    // ENOENT: none of them exists.
+    if (left < 0) return errno == ENOENT || errno == EBUSY || errno == ENOMEM;
+    if (left == 0) break;
+    // So many have not been moved: one or more that somebody was just using, and all behind it, which were not tried.
+    begin = pages.size() - static_cast<std::size_t>(left) + 1;
+  }
+  return true;
 }
 
 }  // namespace tmpi::numa
