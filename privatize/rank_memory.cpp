@@ -20,6 +20,7 @@
 #include <span>
 #include <string_view>
 
+#include "base/fd.hpp"
 #include "base/platform.hpp"
 #include "privatize/rank_slots.hpp"
 #include "privatize/rank_state.hpp"
@@ -75,12 +76,7 @@ constexpr std::uint64_t kPresent = std::uint64_t{1} << 63, kSwapped = std::uint6
 class PageMap {
  public:
   PageMap() noexcept : fd_(open("/proc/self/pagemap", O_RDONLY | O_CLOEXEC)) {}
-  ~PageMap() {
-    if (fd_ >= 0) close(fd_);
-  }
-  PageMap(const PageMap&) = delete;
-  PageMap& operator=(const PageMap&) = delete;
-  bool is_open() const noexcept { return fd_ >= 0; }
+  bool is_open() const noexcept { return bool(fd_); }
 
   /// Adds the pages of [begin, end) that have been written to, or all, to `runs`. False: errno says why.
   bool add(std::uintptr_t begin, std::uintptr_t end, bool all, std::vector<WrittenRun>& runs) const {
@@ -88,7 +84,7 @@ class PageMap {
     for (std::uintptr_t at = begin; at < end;) {
       const std::size_t pages = std::min((end - at) / kPageSize, entries.size());
       const auto bytes = static_cast<ssize_t>(pages * sizeof entries[0]);
-      if (!all && pread(fd_, entries.data(), static_cast<std::size_t>(bytes),
+      if (!all && pread(fd_.get(), entries.data(), static_cast<std::size_t>(bytes),
                         static_cast<off_t>(at / kPageSize * sizeof entries[0])) != bytes)
         return false;
       for (std::size_t i = 0; i < pages; ++i, at += kPageSize) {
@@ -109,7 +105,7 @@ class PageMap {
       runs.push_back({at, kPageSize});
   }
 
-  const int fd_;
+  const Fd fd_;
 };
 
 constexpr std::string_view kBuildIdName = "GNU";

@@ -165,28 +165,24 @@ Result<void> write_saved_rank(const std::string& folder, const SavedRank& saved)
 Result<SavedRankFile*> SavedRankFile::open(const std::string& folder, std::uint64_t checkpoint, int rank) {
   std::unique_ptr<SavedRankFile> file(new SavedRankFile);
   file->path_ = rank_file(folder, rank);
-  const Result<int> fd = open_own_file(file->path_);
+  Result<Fd> fd = open_own_file(file->path_);
   if (!fd) return fd.failure();
-  file->fd_ = *fd;
+  file->fd_ = *std::move(fd);
   file->saved_.rank = rank;
   if (const Result<void> read = file->read_head(checkpoint); !read)
     return Failure{fmt::format("{}: {}", file->path_, read.message())};
   return file.release();
 }
 
-SavedRankFile::~SavedRankFile() {
-  if (fd_ >= 0) close(fd_);
-}
-
 Result<void> SavedRankFile::read_head(std::uint64_t checkpoint) {
   const Failure damaged{"is damaged, or was not written to its end"};
   Header header;
   const Header expected;
-  if (!read_all(fd_, &header, sizeof header, 0) || header.magic != expected.magic ||
+  if (!read_all(fd_.get(), &header, sizeof header, 0) || header.magic != expected.magic ||
       header.format != expected.format || header.rank != saved_.rank)
     return damaged;
   struct stat status {};
-  if (fstat(fd_, &status) != 0) return damaged;
+  if (fstat(fd_.get(), &status) != 0) return damaged;
   const auto size = static_cast<std::uint64_t>(status.st_size);
   for (const std::uint64_t part :
        {header.surroundings, header.mpi_state, header.process_state, header.pieces, header.runs}) {
@@ -201,7 +197,7 @@ Result<void> SavedRankFile::read_head(std::uint64_t checkpoint) {
     const std::uint64_t bytes = *next++;
     if (bytes % sizeof(Item) != 0) return false;
     table.resize(bytes / sizeof(Item));
-    const bool ok = read_all(fd_, table.data(), bytes, at);
+    const bool ok = read_all(fd_.get(), table.data(), bytes, at);
     at += static_cast<off_t>(bytes);
     return ok;
   });
@@ -241,7 +237,7 @@ Result<void> SavedRankFile::fill() const {
     auto* const to = reinterpret_cast<std::byte*>(run.begin);
     for (std::uint64_t done = 0; done < run.bytes; done += kPart) {
       const std::size_t bytes = std::min<std::uint64_t>(run.bytes - done, kPart);
-      if (!read_all(fd_, to + done, bytes, at)) return Failure{what_went_wrong(path_)};
+      if (!read_all(fd_.get(), to + done, bytes, at)) return Failure{what_went_wrong(path_)};
       digest.add(to + done, bytes);
       at += static_cast<off_t>(bytes);
     }

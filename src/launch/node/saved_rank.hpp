@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "base/fd.hpp"
 #include "base/result.hpp"
 #include "privatize/rank_memory.hpp"
 
@@ -32,7 +33,7 @@ class SavedRankFile {
   /// Failure: it is missing, another user's, damaged, of another rank or checkpoint. Deleted by the caller, who may leave its
   /// stack for good.
   static Result<SavedRankFile*> open(const std::string& folder, std::uint64_t checkpoint, int rank);
-  ~SavedRankFile();
+  ~SavedRankFile() = default;
   SavedRankFile(const SavedRankFile&) = delete;
   SavedRankFile& operator=(const SavedRankFile&) = delete;
 
@@ -44,7 +45,7 @@ class SavedRankFile {
   SavedRankFile() = default;
   Result<void> read_head(std::uint64_t checkpoint);
   bool check_places(std::uint64_t size) const;
-  int fd_ = -1;
+  Fd fd_;
   std::string path_;
   SavedRank saved_;
   std::int64_t pages_ = 0;  // where they begin

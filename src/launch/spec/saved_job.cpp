@@ -26,25 +26,24 @@ Failure failed(const std::string& path) {
 }
 
 Result<std::string> contents(const std::string& path) {
-  const Result<int> fd = open_own_file(path);
+  const Result<Fd> fd = open_own_file(path);
   if (!fd) return fd.failure();
   std::string text;
   char part[1 << 14];
   ssize_t got = 0;
-  while ((got = read(*fd, part, sizeof part)) > 0) text.append(part, static_cast<std::size_t>(got));
-  close(*fd);
+  while ((got = read(fd->get(), part, sizeof part)) > 0) text.append(part, static_cast<std::size_t>(got));
   if (got < 0) return failed(path);
   return text;
 }
 
 }  // namespace
 
-Result<int> open_own_file(const std::string& path) {
-  const int fd = open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NOFOLLOW);
-  if (fd < 0) return failed(path);
+Result<Fd> open_own_file(const std::string& path) {
+  Fd fd(open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NOFOLLOW));
+  if (!fd) return failed(path);
   struct stat status {};
   std::string problem;
-  if (fstat(fd, &status) != 0)
+  if (fstat(fd.get(), &status) != 0)
     problem = std::strerror(errno);
   else if (!S_ISREG(status.st_mode))
     problem = "is no file";
@@ -53,7 +52,6 @@ Result<int> open_own_file(const std::string& path) {
   else if ((status.st_mode & (S_IWGRP | S_IWOTH)) != 0)
     problem = "can be written to by others; chmod go-w it if you trust it";
   if (problem.empty()) return fd;
-  close(fd);
   return Failure{fmt::format("{}: {}", path, problem)};
 }
 

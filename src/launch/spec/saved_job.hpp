@@ -7,6 +7,7 @@
 
 #include <string>
 
+#include "base/fd.hpp"
 #include "base/result.hpp"
 #include "launch/spec/job_spec.hpp"
 
@@ -20,6 +21,6 @@ Result<JobSpec> read_saved_job(const std::string& folder);
 Result<void> write_saved_job(const std::string& folder, const JobSpec& job);
 
 /// A file of the calling user's, that nobody else can have written to, open for reading; or why not.
-Result<int> open_own_file(const std::string& path);
+Result<Fd> open_own_file(const std::string& path);
 
 }  // namespace tmpi::launch

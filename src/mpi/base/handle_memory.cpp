@@ -58,11 +58,6 @@ void HandleMemory::give_back(void* at) noexcept {
   taken_.erase(entry);
 }
 
-bool HandleMemory::contains(const void* at) const noexcept {
-  const std::lock_guard guard(lock_);
-  return taken_.contains(reinterpret_cast<std::uintptr_t>(at));
-}
-
 void HandleMemory::for_each(const std::function<void(HandleKind, void*)>& use) const {
   std::vector<std::tuple<HandleKind, std::uint64_t, std::uintptr_t>> all;
   {

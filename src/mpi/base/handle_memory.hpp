@@ -25,7 +25,6 @@ class HandleMemory {
   /// std::bad_alloc: there is no more. Any thread.
   void* take(HandleKind kind, std::size_t bytes);
   void give_back(void* at) noexcept;
-  bool contains(const void* at) const noexcept;
 
   /// Behind all that have ever been; what is taken from now on lies there.
   std::uintptr_t end() const noexcept { return end_; }

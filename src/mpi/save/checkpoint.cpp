@@ -36,6 +36,14 @@ Err meet_each(Comm& comm) {
   return messages.result();
 }
 
+/// `text` of rank `root`, on all ranks.
+Err broadcast(std::string& text, int root) {
+  int length = static_cast<int>(text.size());
+  TMPI_TRY(as_error(PMPI_Bcast(&length, 1, MPI_INT, root, MPI_COMM_WORLD)));
+  text.resize(static_cast<std::size_t>(length));
+  return as_error(PMPI_Bcast(text.data(), length, MPI_CHAR, root, MPI_COMM_WORLD));
+}
+
 /// Of the lowest rank that has something in its way: on all ranks the same.
 Err agree(Rank& rank, const std::string& problem) {
   const int here = problem.empty() ? rank.world.size : rank.world.rank;
@@ -43,10 +51,7 @@ Err agree(Rank& rank, const std::string& problem) {
   TMPI_TRY(as_error(PMPI_Allreduce(&here, &lowest, 1, MPI_INT, MPI_MIN, MPI_COMM_WORLD)));
   if (lowest == rank.world.size) return kOk;
   std::string sentence = problem;
-  int length = static_cast<int>(sentence.size());
-  TMPI_TRY(as_error(PMPI_Bcast(&length, 1, MPI_INT, lowest, MPI_COMM_WORLD)));
-  sentence.resize(static_cast<std::size_t>(length));
-  TMPI_TRY(as_error(PMPI_Bcast(sentence.data(), length, MPI_CHAR, lowest, MPI_COMM_WORLD)));
+  TMPI_TRY(broadcast(sentence, lowest));
   return fail(MPI_ERR_OTHER, "the ranks have not been saved: {}", sentence);
 }
 
@@ -71,10 +76,7 @@ std::string directory_of_first(Rank& rank, const char* directory) {
   std::error_code unknown;  // then it stays as it is
   const bool known = rank.world.rank == 0 && directory != nullptr && *directory != '\0';
   std::string first = known ? std::filesystem::absolute(directory, unknown).string() : "";
-  int length = static_cast<int>(first.size());
-  (void)PMPI_Bcast(&length, 1, MPI_INT, 0, MPI_COMM_WORLD);
-  first.resize(static_cast<std::size_t>(length));
-  (void)PMPI_Bcast(first.data(), length, MPI_CHAR, 0, MPI_COMM_WORLD);
+  (void)broadcast(first, 0);
   return first;
 }
 

@@ -51,22 +51,11 @@ Answer decide(std::uint64_t moment) {
   const auto passed = static_cast<double>(moment - last_moment);
   const auto ahead = static_cast<std::uint64_t>(
       std::clamp(passed * wanted / seconds, 1.0, std::min(2 * passed, double{kMostBetween})));
-  Answer answer{moment + std::max<std::uint64_t>(ahead, 1), now - last_save >= settings.every};
+  Answer answer{moment + ahead, now - last_save >= settings.every};
   last_question = now;
   last_moment = moment;
   if (answer.save != 0) last_save = now;
   return answer;
-}
-
-/// What an automatic checkpoint leaves of an error: a warning, and the program goes on.
-int save_quietly(const char* directory, const void* stack) {
-  const Frame frame("MPIX_Checkpoint");
-  Rank* const rank = frame.rank();
-  if (rank != nullptr && checkpoint(*rank, directory, stack)) {
-    const std::string why = take_explanation();
-    if (rank->world.rank == 0) settings.warn(why);
-  }
-  return MPI_SUCCESS;
 }
 
 }  // namespace
@@ -108,8 +97,15 @@ const char* tmpi_moment(MPI_Comm handle) {
   return answer.save != 0 ? settings.directory.c_str() : nullptr;
 }
 
+/// What an automatic checkpoint leaves of an error: a warning, and the program goes on.
 int tmpi_checkpoint_quietly(const char* directory, const void* stack) {
-  return save_quietly(directory, stack);
+  const Frame frame("MPIX_Checkpoint");
+  Rank* const rank = frame.rank();
+  if (rank != nullptr && checkpoint(*rank, directory, stack)) {
+    const std::string why = take_explanation();
+    if (rank->world.rank == 0) settings.warn(why);
+  }
+  return MPI_SUCCESS;
 }
 
 void tmpi_moment_Barrier();
