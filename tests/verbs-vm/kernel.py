@@ -2,10 +2,11 @@
 
     kernel.py DIRECTORY     fetches and unpacks it; scripts/setup --tests does this
 
-What is made of it: `vmlinux`, which QEMU starts at its 64-bit entry (the emulated machine need not decompress anything), and `initramfs`
-with the modules, in the order to load them.
+What is made of it: `vmlinux`, which QEMU starts at its 64-bit entry (the emulated machine need not decompress anything, unless the kernel is
+packed by zstd, as Debian 13's is, which is quick), and `initramfs` with the modules, in the order to load them.
 """
 
+import fnmatch
 import glob
 import lzma
 import os
@@ -13,6 +14,7 @@ import shutil
 import struct
 import subprocess
 import sys
+import tarfile
 import tempfile
 
 os.environ["PATH"] = os.environ.get("PATH", os.defpath) + ":/usr/sbin:/sbin"  # where Debian has modprobe, depmod and ip
@@ -21,10 +23,11 @@ PACKAGES = os.path.join(HERE, "..", "..", "scripts", "packages.txt")
 
 # crc32_generic: rdma_rxe asks for it by name when a device is made. Not crc32-pclmul, whose one instruction QEMU emulates bit by bit.
 MODULES = "crc32_generic virtio_pci virtio_console 9pnet_virtio 9p overlay veth ib_uverbs rdma_rxe sch_netem".split()
-KEPT = ["./boot/vmlinuz-*", "./lib/modules/*/modules.*", "./lib/modules/*/kernel/drivers/net/veth.ko"] + [
+KEPT = ["./boot/vmlinuz-*", "./lib/modules/*/modules.*", "./lib/modules/*/kernel/drivers/net/veth.ko*"] + [
     f"./lib/modules/*/kernel/{room}/*"
     for room in ("crypto", "drivers/char", "drivers/infiniband", "drivers/virtio", "fs/9p", "fs/fscache",
                  "fs/netfs", "fs/overlayfs", "lib", "net")]
+XZ = b"\xfd7zXZ\0"
 
 
 class Missing(Exception):
@@ -41,6 +44,20 @@ def _package():
         if name.startswith("linux-image-") and name != standing_for:
             return name
     raise Missing(f"apt-cache knows no kernel behind the package {standing_for} (apt-get update?)")
+
+
+def _unpack(archive, directory):
+    """Unpacks what is kept of a package's files: modules lie in /lib or, from Debian 13 on, in /usr/lib, plain or packed by xz."""
+    with tarfile.open(fileobj=archive, mode="r|") as members:
+        for member in members:
+            name = member.name.replace("./usr/lib/", "./lib/")
+            if not member.isfile() or not any(fnmatch.fnmatch(name, kept) for kept in KEPT):
+                continue
+            open_file = lzma.open if name.endswith(".ko.xz") else lambda file: file
+            path = os.path.join(directory, name.removesuffix(".xz"))
+            os.makedirs(os.path.dirname(path), exist_ok=True)
+            with open_file(members.extractfile(member)) as packed, open(path, "wb") as file:
+                shutil.copyfileobj(packed, file)
 
 
 def fetch(directory):
@@ -60,7 +77,9 @@ def fetch(directory):
         unpacked = os.path.join(work, "kernel")
         os.mkdir(unpacked)
         with subprocess.Popen(["dpkg", "--fsys-tarfile", packages[0]], stdout=subprocess.PIPE) as archive:
-            subprocess.run(["tar", "-x", "-C", unpacked, "--wildcards", *KEPT], stdin=archive.stdout, check=True)
+            _unpack(archive.stdout, unpacked)
+        os.mkdir(os.path.join(unpacked, "usr"))
+        os.symlink("../lib", os.path.join(unpacked, "usr", "lib"))  # where kmod looks from Debian 13 on
         subprocess.run(["depmod", "-b", unpacked, _release(unpacked)], check=True)
         os.rename(unpacked, os.path.join(directory, "kernel"))
 
@@ -73,14 +92,14 @@ def _newer(made, sources):
     return os.path.exists(made) and all(os.path.getmtime(made) >= os.path.getmtime(source) for source in sources)
 
 
-def _decompressed(image):
-    """The ELF file inside a bzImage: Documentation/x86/boot.rst, payload_offset and payload_length; Debian packs it by xz."""
+def _startable(image):
+    """What QEMU starts of a bzImage: the ELF file inside (Documentation/x86/boot.rst, payload_offset and payload_length) where that is packed by xz."""
     with open(image, "rb") as file:
         data = file.read()
     begin, length = struct.unpack_from("<II", data, 0x248)
     begin += 512 * (data[0x1F1] + 1)
-    # The payload ends with its size unpacked, which is not xz's.
-    return lzma.LZMADecompressor(lzma.FORMAT_XZ).decompress(data[begin:begin + length])
+    # The payload ends with its size unpacked, which is not the packer's.
+    return lzma.LZMADecompressor(lzma.FORMAT_XZ).decompress(data[begin:begin + length]) if data[begin:begin + len(XZ)] == XZ else data
 
 
 def _put_modules(kernel, into):
@@ -120,7 +139,7 @@ def prepare(directory):
     vmlinux, initramfs = os.path.join(directory, "vmlinux"), os.path.join(directory, "initramfs")
     if not _newer(vmlinux, images):
         with open(vmlinux + ".new", "wb") as file:
-            file.write(_decompressed(images[0]))
+            file.write(_startable(images[0]))
         os.rename(vmlinux + ".new", vmlinux)
     if not _newer(initramfs, images + [os.path.join(HERE, "init"), __file__]):
         _pack(directory, kernel, initramfs)
