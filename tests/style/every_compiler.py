@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
-"""every_compiler.py BUILD: each g++-N and clang++-N of this machine accepts the C++ sources of a built tree, with its warnings as errors.
+"""every_compiler.py BUILD [COMPILER...]: each g++-N and clang++-N of this machine, or those named, accepts the sources of a built tree, with its warnings as errors.
 
-Nothing is written (-fsyntax-only). Skipped if there is none beside the tree's own.
+Sources in C are for the gcc-N or clang-N beside it. Nothing is written (-fsyntax-only). Skipped if there is none beside the tree's own.
 """
 
 import concurrent.futures
@@ -16,6 +16,7 @@ import tempfile
 
 # What only the tree's own compiler is asked for.
 DROPPED = re.compile(r"-mmemset-strategy=.*|--param=ggc.*|-fpch-preprocess|-Winvalid-pch|-Werror")
+PRECOMPILED = "_pch.hxx.cxx"
 
 
 def compilers():
@@ -27,47 +28,77 @@ def compilers():
     return found
 
 
-def behind(header, folder):
-    """A header that includes `header`: clang takes the precompiled one beside it for its own."""
-    path = pathlib.Path(folder) / (header.replace("/", "_") + ".hpp")
-    path.write_text(f'#include "{header}"\n')
-    return str(path)
-
-
-def command_with(compiler, entry, folder):
-    words = shlex.split(entry["command"])
+def words_for(compiler, command, folder):
+    """The words of a command of the tree for another compiler, but for its output, with copies of the headers that are precompiled."""
+    words = shlex.split(command)
     if "-include" in words:
         place = words.index("-include") + 1
         words[place] = behind(words[place], folder)
     cut = words.index("-o")
     words = [word for word in words[1:cut] + words[cut + 2:] if word != "-c" and not DROPPED.fullmatch(word)]
     more = ["-Wno-unknown-warning-option"] if "clang" in compiler else []
-    return [compiler, *words, *more, "-Werror", "-fsyntax-only"]
+    return [compiler, *words, *more, "-Werror"]
+
+
+def behind(header, folder):
+    """A header that includes `header`: beside that one lies what the tree's compiler has made of it, beside this what another one has."""
+    path = pathlib.Path(folder) / (header.replace("/", "_") + ".hpp")
+    if not path.exists():  # clang remembers its time
+        path.write_text(f'#include "{header}"\n')
+    return str(path)
+
+
+def precompile(compiler, entry, folder):
+    """As the tree has it: half of a source's time is the headers that all include."""
+    words = words_for(compiler, entry["command"], folder)
+    place = words.index("-include")
+    header = words[place + 1]
+    del words[place:place + 2]
+    words[words.index(entry["file"])] = header
+    subprocess.run([*words, "-o", header + ".gch"], cwd=entry["directory"], check=True)
 
 
 def refused(compiler, entry, folder):
-    result = subprocess.run(command_with(compiler, entry, folder), cwd=entry["directory"], capture_output=True, text=True)
+    if entry["file"].endswith(".c"):
+        compiler = compiler.replace("clang++", "clang").replace("g++", "gcc")
+    words = words_for(compiler, entry["command"], folder)
+    result = subprocess.run([*words, "-fsyntax-only"], cwd=entry["directory"], capture_output=True, text=True)
     return result.stderr if result.returncode else ""
+
+
+def asked(compiler, sources):
+    """What is compiled with one compiler. That headers compile alone depends on the library's headers: each g++ has its own, clang has g++'s."""
+    alone = "/tmpi_headers.dir/"  # the target of tests/style/CMakeLists.txt
+    return [entry for entry in sources if "clang" not in compiler or alone not in entry["command"]]
+
+
+def refusals(compiler, entries, folder, pool):
+    """What the compiler says of the sources that it refuses, and how many it was asked for."""
+    for entry in entries:
+        if entry["file"].endswith(PRECOMPILED):
+            precompile(compiler, entry, folder)
+    sources = asked(compiler, [entry for entry in entries if not entry["file"].endswith(PRECOMPILED)])
+    return list(filter(None, pool.map(lambda entry: refused(compiler, entry, folder), sources))), len(sources)
 
 
 def main():
     build = pathlib.Path(sys.argv[1])
-    commands = json.loads((build / "compile_commands.json").read_text())
-    sources = [entry for entry in commands if entry["file"].endswith((".cpp", ".cxx")) and not entry["file"].endswith("_pch.hxx.cxx")]
-    found = compilers()
-    own = os.path.basename(os.path.realpath(shlex.split(sources[0]["command"])[0]))
-    found.pop(own.replace("x86_64-linux-gnu-", ""), None)
-    if not sources:
-        sys.exit(f"{build} has no C++ sources")
+    entries = [entry for entry in json.loads((build / "compile_commands.json").read_text()) if entry["file"].endswith((".cpp", ".cxx", ".c"))]
+    if not entries:
+        sys.exit(f"{build} has no sources")
+    named = sys.argv[2:]
+    own = os.path.basename(os.path.realpath(shlex.split(next(entry["command"] for entry in entries if not entry["file"].endswith(".c")))[0]))
+    found = {name: path for name, path in compilers().items() if (name in named if named else not own.endswith(name))}
     if not found:
         print(f"skipped: there is no g++-N or clang++-N beside {own} here: apt-get install "
               "$(apt-cache pkgnames | grep -Ex '(clang|g[+][+])-[0-9]+')")
         sys.exit(77)
     failed = False
-    with tempfile.TemporaryDirectory() as folder, concurrent.futures.ThreadPoolExecutor(len(os.sched_getaffinity(0))) as pool:
+    with concurrent.futures.ThreadPoolExecutor(len(os.sched_getaffinity(0))) as pool:
         for name, path in sorted(found.items()):
-            errors = list(filter(None, pool.map(lambda entry: refused(path, entry, folder), sources)))
-            print(f"{name}: {len(sources) - len(errors)} of {len(sources)} sources", *errors[:5], sep="\n", flush=True)
+            with tempfile.TemporaryDirectory() as folder:
+                errors, count = refusals(path, entries, folder, pool)
+            print(f"{name}: {count - len(errors)} of {count} sources", *errors[:5], sep="\n", flush=True)
             failed = failed or bool(errors)
     sys.exit(failed)
 
