@@ -15,7 +15,7 @@ import sys
 import tempfile
 
 # What only the tree's own compiler is asked for.
-DROPPED = re.compile(r"-mmemset-strategy=.*|--param=ggc.*|-fpch-preprocess|-Winvalid-pch|-Werror")
+DROPPED = re.compile(r"-mmemset-strategy=.*|-munroll-only-small-loops|-mvzeroupper|--param=ggc.*|-fpch-preprocess|-Winvalid-pch|-Werror")
 PRECOMPILED = "_pch.hxx.cxx"
 
 
