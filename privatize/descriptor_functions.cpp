@@ -94,7 +94,7 @@ void own_what_came_with(msghdr* message) noexcept {
     for (std::size_t i = 0; i < count; ++i) {
       int made = -1;
       memcpy(&made, CMSG_DATA(part) + i * sizeof made, sizeof made);
-      own_descriptor(made);
+      own_descriptor_here(made);
     }
   }
 }
@@ -157,6 +157,12 @@ const void* descriptor_function(const char* name) noexcept {
 EXPORTED int tmpi_own_descriptor(int fd) {
   return own_descriptor(fd);
 }
+EXPORTED int tmpi_own_descriptor_here(int fd) {
+  return own_descriptor_here(fd);
+}
+EXPORTED int tmpi_own_descriptor_taken_along(int fd) {
+  return own_descriptor_taken_along(fd);
+}
 EXPORTED int tmpi_may_close(int fd) {
   return may_close(fd) ? 1 : 0;
 }
@@ -179,7 +185,7 @@ EXPORTED void tmpi_limit_child() {
 EXPORTED int tmpi_dup_onto(int from, int to, int flags) {
   const int error = errno;
   if (fcntl(to, F_GETFD) >= 0) {
-    if (may_close(to)) return own_descriptor(from == to ? to : dup3(from, to, flags));
+    if (may_close(to)) return own_descriptor_here(from == to ? to : dup3(from, to, flags));
     errno = EBADF;
     return -1;
   }
@@ -187,7 +193,7 @@ EXPORTED int tmpi_dup_onto(int from, int to, int flags) {
   const int made = fcntl(from, (flags & O_CLOEXEC) != 0 ? F_DUPFD_CLOEXEC : F_DUPFD, to);
   if (made == to) {
     errno = error;
-    return own_descriptor(made);
+    return own_descriptor_here(made);
   }
   if (made >= 0) close(made);
   if (made >= 0 || errno == EINVAL) errno = EBADF;

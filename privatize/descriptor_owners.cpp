@@ -11,6 +11,8 @@
 #include <atomic>
 #include <memory>
 
+#include "privatize/descriptor_numbers.hpp"
+#include "privatize/rank_slots.hpp"
 #include "privatize/rank_table.hpp"
 #include "privatize/thread_context.hpp"
 
@@ -77,9 +79,23 @@ void keep_open_descriptors() noexcept {
 }
 
 int own_descriptor(int fd) noexcept {
+  struct stat status {};
+  const KeptErrno kept;
+  const bool along =
+      RankSlots::get() != nullptr && fd > 2 && fstat(fd, &status) == 0 && can_be_opened_again(status);
+  return along ? own_descriptor_taken_along(fd) : own_descriptor_here(fd);
+}
+
+int own_descriptor_here(int fd) noexcept {
   const KeptErrno kept;
   if (fd >= 0 && thread_context().rank >= 0) mark(fd, own_number());
   return fd;
+}
+
+int own_descriptor_taken_along(int fd) noexcept {
+  const KeptErrno kept;
+  const int rank = thread_context().rank;
+  return own_descriptor_here(fd >= 0 && rank >= 0 ? at_own_number(fd, rank) : fd);
 }
 
 bool may_close(int fd) noexcept {
@@ -93,7 +109,9 @@ bool may_close(int fd) noexcept {
 
 bool is_own_descriptor(int fd) noexcept {
   const KeptErrno kept;
-  return thread_context().rank >= 0 && owner_of(fd) == own_number();
+  const Mark* const slot = thread_context().rank >= 0 && fd > 2 ? marks.find(fd) : nullptr;
+  return slot != nullptr && slot->owner.load(std::memory_order_relaxed) == own_number() &&
+         owner_of(fd) == own_number();
 }
 
 int last_descriptor() noexcept {

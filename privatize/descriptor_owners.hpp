@@ -8,8 +8,15 @@ namespace tmpi::privatize {
 /// Everything that is open now is the runtime's. Before any rank runs.
 void keep_open_descriptors() noexcept;
 
-/// The calling rank has made `fd` (-1: it has not, errno says why). Returns it. Any thread; errno stays.
+/// The calling rank has made `fd` (-1: it has not, errno says why). Returns it, or where it is now: a rank that is saved takes
+/// its files along (descriptor_numbers.hpp). Any thread; errno stays.
 int own_descriptor(int fd) noexcept;
+
+/// The same, and the program knows the number.
+int own_descriptor_here(int fd) noexcept;
+
+/// The same, of a descriptor that the rank can take along whatever it leads to.
+int own_descriptor_taken_along(int fd) noexcept;
 
 /// The calling rank may close `fd`, or put another file in its place. An fd that is not open: yes, the kernel says what is
 /// wrong with it. Any thread; errno stays.

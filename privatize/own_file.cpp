@@ -179,7 +179,9 @@ int tmpi_faccessat(int directory, const char* path, int mode, int flags) {
 }
 
 DIR* tmpi_opendir(const char* path) {
-  return opendir(OwnName(path));
+  DIR* const folder = opendir(OwnName(path));
+  if (folder != nullptr) own_descriptor_here(dirfd(folder));
+  return folder;
 }
 
 int tmpi_posix_spawn(pid_t* child, const char* path, const posix_spawn_file_actions_t* actions,

@@ -79,9 +79,12 @@ int tmpi_wait_flush(int (*flush)(FILE*), FILE* file);
 /* getdelim of libc; the worker's other ranks run while it waits, as far as --sleep says so. */
 ssize_t tmpi_getdelim(char** line, size_t* size, int end, FILE* stream);
 
-/* Whose a descriptor above 2 is (descriptor_owners.hpp): the calling rank has made it, and gets it back; it may close
- * it; it is its own for certain; the largest that was noticed. */
+/* Whose a descriptor above 2 is (descriptor_owners.hpp): the calling rank has made it, and gets it back, or where it is now;
+ * the same, and it stays where it is, or can be taken along by a rank that is saved; the rank may close it; it is its own for
+ * certain; the largest that was noticed. */
 int tmpi_own_descriptor(int fd);
+int tmpi_own_descriptor_here(int fd);
+int tmpi_own_descriptor_taken_along(int fd);
 int tmpi_may_close(int fd);
 int tmpi_is_own_descriptor(int fd);
 int tmpi_last_descriptor(void);

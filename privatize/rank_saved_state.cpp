@@ -9,16 +9,16 @@
 #include <algorithm>
 #include <array>
 #include <cstring>
-#include <type_traits>
 #include <utility>
 
 #include "privatize/children.hpp"
-#include "privatize/descriptor_owners.hpp"
 #include "privatize/live_threads.hpp"
+#include "privatize/packed_state.hpp"
 #include "privatize/pthread_keys.hpp"
 #include "privatize/rank_directory.hpp"
 #include "privatize/rank_slots.hpp"
 #include "privatize/rank_state.hpp"
+#include "privatize/saved_descriptors.hpp"
 #include "privatize/shim/host/host_functions.h"
 #include "privatize/shim/host/rank_timers.hpp"
 
@@ -26,13 +26,6 @@ namespace tmpi::privatize {
 namespace {
 
 constexpr int kSignals = 64;
-
-std::string file_behind(int fd) {
-  std::array<char, PATH_MAX> path;
-  const std::string link = "/proc/self/fd/" + std::to_string(fd);
-  const ssize_t length = readlink(link.c_str(), path.data(), path.size());
-  return length > 0 ? std::string(path.data(), static_cast<std::size_t>(length)) : "?";
-}
 
 std::string directory_now() {
   std::array<char, PATH_MAX> path{};
@@ -47,44 +40,6 @@ int action_of(int rank, int signal, const struct sigaction* set, struct sigactio
 bool can_be_set(int signal) noexcept {
   return signal != SIGKILL && signal != SIGSTOP && tmpi_shim_is_shared_signal(signal) == 0;
 }
-
-class Writer {
- public:
-  template <class T>
-  void value(const T& value) {
-    static_assert(std::is_trivially_copyable_v<T>);
-    const auto* const first = reinterpret_cast<const std::byte*>(&value);
-    bytes.insert(bytes.end(), first, first + sizeof value);
-  }
-  void text(const std::string& text) {
-    value(text.size());
-    const auto* const first = reinterpret_cast<const std::byte*>(text.data());
-    bytes.insert(bytes.end(), first, first + text.size());
-  }
-  std::vector<std::byte> bytes;
-};
-
-class Reader {
- public:
-  explicit Reader(std::span<const std::byte> bytes) noexcept : rest_(bytes) {}
-  template <class T>
-  T value() noexcept {
-    T value{};
-    if (rest_.size() < sizeof value) return value;
-    std::memcpy(&value, rest_.data(), sizeof value);
-    rest_ = rest_.subspan(sizeof value);
-    return value;
-  }
-  std::string text() {
-    const auto size = std::min(value<std::size_t>(), rest_.size());
-    std::string text(reinterpret_cast<const char*>(rest_.data()), size);
-    rest_ = rest_.subspan(size);
-    return text;
-  }
-
- private:
-  std::span<const std::byte> rest_;
-};
 
 }  // namespace
 
@@ -103,10 +58,7 @@ std::string why_not_saved(int rank) {
   if (shim::has_timers(rank)) return "has timers (setitimer, timer_create)";
   if (RankSlots::get()->has_outside(rank))
     return "has memory outside of its addresses (shmat, sem_open, or mmap with MAP_FIXED)";
-  for (int fd = 3; fd <= last_descriptor(); ++fd) {
-    if (is_own_descriptor(fd))
-      return "has descriptor " + std::to_string(fd) + " open (" + file_behind(fd) + ")";
-  }
+  if (const std::string why = why_descriptors_not_saved(rank); !why.empty()) return why;
   using WhyNot = const char* (*)();
   const auto of_shim =
       reinterpret_cast<WhyNot>(const_cast<void*>(function_of(rank, "tmpi_shim_why_not_saved")));
@@ -116,7 +68,7 @@ std::string why_not_saved(int rank) {
 
 std::vector<std::byte> saved_state(int rank) {
   RankState& state = *rank_state(rank);
-  Writer to;
+  StateWriter to;
   to.value(state.argc);
   to.value(state.argv);
   to.text(directory_now());
@@ -132,12 +84,13 @@ std::vector<std::byte> saved_state(int rank) {
   to.value(state.keys.size());
   for (const KeyDefinition& key : state.keys) to.value(key);
   to.text(own_key_values(state));
+  save_descriptors(rank, to);
   return std::move(to.bytes);
 }
 
 Result<void> take_saved_state(int rank, std::span<const std::byte> bytes) {
   RankState& state = *rank_state(rank);
-  Reader from(bytes);
+  StateReader from(bytes);
   state.argc = from.value<int>();
   state.argv = from.value<char**>();
   if (const std::string directory = from.text();
@@ -153,6 +106,7 @@ Result<void> take_saved_state(int rank, std::span<const std::byte> bytes) {
   state.keys.resize(std::min<std::size_t>(from.value<std::size_t>(), PTHREAD_KEYS_MAX));
   for (KeyDefinition& key : state.keys) key = from.value<KeyDefinition>();
   set_own_key_values(state, from.text());
+  if (const Result<void> opened = open_descriptors_again(rank, from); !opened) return opened;
   reinterpret_cast<void (*)()>(const_cast<void*>(function_of(rank, "tmpi_shim_go_on")))();
   return {};
 }

@@ -158,6 +158,12 @@ off_t seek_descriptor(int fd, off_t offset, int whence) noexcept {
   return -1;
 }
 
+int stream_behind_copy(int fd) noexcept {
+  Locked locked(lock);
+  const Copy* const copy = find_copy(fd);
+  return copy != nullptr ? stream_of(copy->target) : -1;
+}
+
 bool is_open_descriptor(int fd) noexcept {
   return target_of(fd) != kClosed;
 }
@@ -227,7 +233,9 @@ int dup(int fd) {
     errno = EBADF;
     return -1;
   }
-  return record_copy_of(fd, tmpi_own_descriptor(tmpi_libc.dup(kernel_descriptor(fd))));
+  const int made = tmpi_libc.dup(kernel_descriptor(fd));
+  return record_copy_of(fd, leads_to_launcher(target_of(fd)) ? tmpi_own_descriptor_taken_along(made)
+                                                             : tmpi_own_descriptor(made));
 }
 
 int dup2(int from, int to) {

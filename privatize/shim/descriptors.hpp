@@ -13,6 +13,9 @@ namespace tmpi::shim {
 /// True for 0, 1, 2 and for copies of them: numbers that mean something else to the rank than to the process.
 bool is_rank_descriptor(int fd) noexcept;
 
+/// 0 to 2: a copy of this stream of the launcher's. -1: none of these.
+int stream_behind_copy(int fd) noexcept;
+
 /// False if the rank has closed it.
 bool is_open_descriptor(int fd) noexcept;
 

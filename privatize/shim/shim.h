@@ -22,6 +22,9 @@ void tmpi_shim_start(int rank, char** environment);
 /* What the shim knows to be in the way of that: the end of a sentence that begins with the rank; null: nothing. */
 const char* tmpi_shim_why_not_saved(void);
 
+/* 0 to 2: `fd` is a copy, made by dup, of that stream of the launcher's. -1: it is none. */
+int tmpi_shim_stream_behind(int fd);
+
 /* The rank has been revived in another process (docs/design/checkpoint.md): its memory is what it was. On its own flow, before
  * any code of the program. */
 void tmpi_shim_go_on(void);

@@ -1,5 +1,6 @@
 #include <link.h>
 
+#include "privatize/shim/descriptors.hpp"
 #include "privatize/shim/environment.hpp"
 #include "privatize/shim/process.hpp"
 #include "privatize/shim/shim.h"
@@ -25,6 +26,10 @@ void tmpi_shim_start(int rank, char** environment) {
 
 void tmpi_shim_go_on() {
   tmpi::shim::remember_process();
+}
+
+int tmpi_shim_stream_behind(int fd) {
+  return tmpi::shim::stream_behind_copy(fd);
 }
 
 const char* tmpi_shim_why_not_saved() {

@@ -10,6 +10,7 @@
 #include "privatize/rank_callbacks.h"
 #include "privatize/shim/descriptors.hpp"
 #include "privatize/shim/host/libc_originals.hpp"
+#include "privatize/shim/own_streams.hpp"
 #include "privatize/shim/shim.h"
 #include "privatize/shim/streams.hpp"
 #include "privatize/shim/wide_memory.hpp"
@@ -100,18 +101,32 @@ template <class Open>
 FILE* open_file(const char* path, const char* mode, Open open) noexcept {
   const int stream = stream_named(path);
   char own[TMPI_OWN_FILE_SIZE];
-  if (stream < 0) return remember_file(tmpi_wait_open(open, tmpi_own_file(path, own), mode));
+  if (stream < 0)
+    return remember_file(in_rank_memory_anew(tmpi_wait_open(open, tmpi_own_file(path, own), mode)));
   const int copy = dup(stream);
   return copy < 0 ? nullptr : remember_file(open_descriptor_stream(copy, mode));
 }
 
+/// As libc's: what is open is closed first, whatever becomes of the new one.
+template <class Open>
+FILE* reopen_in_rank_memory(const char* path, const char* mode, FILE* file, Open open) noexcept {
+  char own[TMPI_OWN_FILE_SIZE];
+  if (path == nullptr) snprintf(own, sizeof own, "/proc/self/fd/%d", tmpi_libc.fileno(file));
+  FILE* made = path == nullptr ? open(own, mode) : nullptr;  // another mode: while it is still open
+  empty_in_rank_memory(file);
+  if (path != nullptr) made = tmpi_wait_open(open, tmpi_own_file(path, own), mode);
+  return fill_in_rank_memory(file, made);
+}
+
 template <class Reopen>
-FILE* reopen_file(const char* path, const char* mode, FILE* file, Reopen reopen) noexcept {
+FILE* reopen_file(const char* path, const char* mode, FILE* file, Reopen reopen,
+                  FILE* (*open)(const char*, const char*)) noexcept {
   const int stream = standard_stream(file);
   if (stream >= 0) return reopen_standard(path, mode, file, stream);
   const bool known = forget_file(file);
   prepare_to_close(file);
-  FILE* result = reopen(path, mode, file);
+  FILE* const result =
+      is_in_rank_memory(file) ? reopen_in_rank_memory(path, mode, file, open) : reopen(path, mode, file);
   return known ? remember_file(result) : result;
 }
 
@@ -126,22 +141,22 @@ FILE* fopen64(const char* path, const char* mode) {
   return open_file(path, mode, tmpi_libc.fopen64);
 }
 FILE* tmpfile() {
-  return remember_file(tmpi_libc.tmpfile());
+  return remember_file(in_rank_memory_anew(tmpi_libc.tmpfile()));
 }
 FILE* tmpfile64() {
-  return remember_file(tmpi_libc.tmpfile64());
+  return remember_file(in_rank_memory_anew(tmpi_libc.tmpfile64()));
 }
 
 FILE* fdopen(int fd, const char* mode) {
   return remember_file(is_rank_descriptor(fd) ? open_descriptor_stream(fd, mode)
-                                              : tmpi_libc.fdopen(fd, mode));
+                                              : in_rank_memory(tmpi_libc.fdopen(fd, mode)));
 }
 
 FILE* freopen(const char* path, const char* mode, FILE* file) {
-  return reopen_file(path, mode, file, tmpi_libc.freopen);
+  return reopen_file(path, mode, file, tmpi_libc.freopen, tmpi_libc.fopen);
 }
 FILE* freopen64(const char* path, const char* mode, FILE* file) {
-  return reopen_file(path, mode, file, tmpi_libc.freopen64);
+  return reopen_file(path, mode, file, tmpi_libc.freopen64, tmpi_libc.fopen64);
 }
 
 int fclose(FILE* file) {
@@ -149,7 +164,7 @@ int fclose(FILE* file) {
   if (stream >= 0) return close_standard(file, stream);
   forget_file(file);
   prepare_to_close(file);
-  const int result = tmpi_libc.fclose(file);
+  const int result = is_in_rank_memory(file) ? close_in_rank_memory(file) : tmpi_libc.fclose(file);
   return wide_memory_closed(file) == 0 ? result : EOF;
 }
 

@@ -12,6 +12,7 @@
 #include "privatize/shim/descriptors.hpp"
 #include "privatize/shim/host/libc_originals.hpp"
 #include "privatize/shim/lock.hpp"
+#include "privatize/shim/own_streams.hpp"
 
 // The program refers to these by name and may hold a COPY of them: they are reached through the symbol, never
 // cached.
@@ -122,7 +123,7 @@ FILE* open_descriptor_stream(int fd, const char* mode) noexcept {
 }
 
 FILE* remember_file(FILE* file) noexcept {
-  if (file != nullptr) tmpi_own_descriptor(tmpi_libc.fileno(file));
+  if (file != nullptr) tmpi_own_descriptor_here(tmpi_libc.fileno(file));
   if (file == nullptr) return nullptr;
   Locked locked(lock);
   if (open_files.count == open_files.capacity) {
@@ -165,7 +166,10 @@ int flush_all() noexcept {
 const char* why_streams_cannot_be_saved() noexcept {
   if (other_layout) return "has standard streams that this libc lays out otherwise than is known";
   Locked locked(lock);
-  return open_files.count > 0 ? "has streams open (fopen, open_memstream)" : nullptr;
+  const char* why = nullptr;
+  for (int i = 0; i < open_files.count && why == nullptr; ++i)
+    why = why_stream_not_saved(open_files.files[i]);
+  return why;
 }
 
 void flush_before_abort() noexcept {

@@ -59,7 +59,7 @@ class CheckpointTest(LaunchTest):
 
     def test_in_the_way(self):
         for what, sentence in (("request", "has 1 request"), ("persistent", "has 1 request"), ("message", "has not received 1 message"),
-                               ("file", "open (/etc/passwd)"), ("thread", "has threads that have not ended"), ("child", "has child processes"),
+                               ("thread", "has threads that have not ended"), ("child", "has child processes"),
                                ("keyval", "has attribute keys"), ("library", "has opened libraries with dlopen"), ("window", "has a window"),
                                ("session", "has sessions"), ("shared", "shares with others"), ("alarm", "has timers"), ("memstream", "has streams open"),
                                ("segment", "has memory outside of its addresses"), ("hidden", "has made unreadable"),

@@ -45,6 +45,10 @@ extern "C" int __isoc23_vsscanf(const char*, const char*, va_list);
 #define TMPI_C23_ORIGINALS(X)
 #endif
 
+// What fclose and freopen are made of.
+extern "C" int _IO_file_close_it(FILE*) noexcept;
+extern "C" void _IO_free_backup_area(FILE*) noexcept;
+
 // It would fold this list anew each time it runs.
 // clang-format off
 #define TMPI_LIBC_ORIGINALS(X) \
@@ -70,7 +74,7 @@ extern "C" int __isoc23_vsscanf(const char*, const char*, va_list);
   X(__ctype_get_mb_cur_max) X(__h_errno_location) X(__chk_fail) X(fork) X(_Fork) X(close_range) \
   X(malloc) X(free) X(vasprintf) X(__vasprintf_chk) X(open_memstream) \
   X(get_current_dir_name) X(scandir) X(scandirat) X(scandir64) X(scandirat64) X(backtrace_symbols) X(realpath) \
-  X(open_wmemstream) X(__isoc99_vfscanf) X(__isoc99_vsscanf) X(tmpi_old_vfscanf) X(tmpi_old_vsscanf) \
+  X(open_wmemstream) X(_IO_file_close_it) X(_IO_free_backup_area) X(__isoc99_vfscanf) X(__isoc99_vsscanf) X(tmpi_old_vfscanf) X(tmpi_old_vsscanf) \
   TMPI_C23_ORIGINALS(X)
 // clang-format on
 

@@ -208,7 +208,6 @@ static void in_the_way(const char* what, const char* directory) {
   if (rank == 1) {
     if (!strcmp(what, "request")) MPI_Irecv(&number, 1, MPI_INT, 0, 5, MPI_COMM_WORLD, &request);
     if (!strcmp(what, "persistent")) MPI_Recv_init(&number, 1, MPI_INT, 0, 5, MPI_COMM_WORLD, &request);
-    if (!strcmp(what, "file")) file = fopen("/etc/passwd", "r");
     if (!strcmp(what, "thread")) pthread_create(&thread, NULL, sleep_long, &end);
     if (!strcmp(what, "child") && (child = fork()) == 0) _exit(sleep(60));
     if (!strcmp(what, "keyval"))
