@@ -32,6 +32,41 @@ t_clang_warns_of_nothing() {
   tmpicc -Werror -c hello.s
 }
 
+# A program that -ffast-math has linked starts with denormals as zero, as without tmpi; a library does nothing to who loads it.
+t_fast_math() {
+  cat > denormal.c << 'END'
+#include <float.h>
+#include <stdio.h>
+int main(void) {
+  volatile double small = DBL_MIN;
+  small /= 4;
+  puts(*(volatile long long*)&small ? "kept" : "flushed");
+  return 0;
+}
+END
+  echo 'double half(double x) { return x / 2; }' > half.c
+  for compiler in gcc clang; do
+    have $compiler || continue
+    for option in -ffast-math -Ofast "-ffast-math -fno-fast-math"; do
+      # shellcheck disable=SC2086 # options are words
+      $compiler $option denormal.c -o plain
+      # shellcheck disable=SC2086
+      tmpicc -cc=$compiler $option denormal.c -o program
+      expect "$(./plain)" ./program
+      expect "$(./plain)" tmpirun -n 1 ./program
+    done
+    tmpicc -cc=$compiler -c denormal.c
+    tmpicc -cc=$compiler -ffast-math denormal.o -o program
+    expect flushed ./program
+    tmpicc -cc=$compiler -shared -fPIC half.c -o libhalf.so
+    tmpicc -cc=$compiler denormal.o -o program ./libhalf.so
+    expect kept ./program
+  done
+  # shellcheck disable=SC2046 # words
+  gcc -fPIC -ffast-math denormal.c -o program $(tmpicc --showme:link)
+  expect flushed ./program
+}
+
 t_lto() {
   echo 'int shared_value = 5; int get(void) { return shared_value; }' > part.c
   cat > main.c << 'END'

@@ -182,12 +182,19 @@ class Examiner {
     if (contains(kStopsBeforeLink, word)) compile_only_ = true;
     if (word == "-shared" || word == "--shared") shared_ = true;
     if (word.starts_with("-fsanitize=")) see_sanitizers(word.substr(11));
+    see_fast_math(word);
     if (word == "-fPIC" || word == "-fpic") library_code_ = true;
     if (word == "-fPIE" || word == "-fpie" || word == "-fno-PIC" || word == "-fno-pic") library_code_ = false;
     if (word == "-r" || word == "--relocatable") partial_ = true;
     if (word == "-nostdlib" || word == "-nostartfiles" || word == "--no-standard-libraries") bare_ = true;
     const auto* refusal = std::ranges::find(kRefusals, word, &Refusal::option);
     if (refusal != kRefusals.end()) refusal_ = refusal;
+  }
+
+  void see_fast_math(string_view word) {
+    if (word == "-Ofast" || word == "-ffast-math" || word == "-funsafe-math-optimizations") fast_math_ = true;
+    if (word == "-fno-fast-math" || word == "-fno-unsafe-math-optimizations") fast_math_ = false;
+    if (word == "-mno-daz-ftz") keeps_denormals_ = true;
   }
 
   void see_sanitizers(string_view list) {
@@ -230,7 +237,8 @@ class Examiner {
                      .has_sources = sources_,
                      .compiles = compiles_,
                      .for_library = library_code_ || shared_,
-                     .sanitizers = sanitizers_};
+                     .sanitizers = sanitizers_,
+                     .flushes_denormals = fast_math_ && !keeps_denormals_};
     if (!files_ && !libraries_) {
       result.action = Action::kAsk;
     } else if (compile_only_ || (files_ && only_headers_)) {
@@ -251,6 +259,7 @@ class Examiner {
   const Refusal* refusal_ = nullptr;
   std::vector<std::string> sanitizers_;
   bool files_ = false, libraries_ = false, sources_ = false, compiles_ = false, only_headers_ = true;
+  bool fast_math_ = false, keeps_denormals_ = false;
   bool compile_only_ = false, shared_ = false, partial_ = false, bare_ = false, library_code_ = false;
 };
 

@@ -89,6 +89,14 @@ TEST_CASE("what cannot become a tmpi program is refused with a sentence that say
   CHECK(refusal("-static a.c").starts_with("-static links a static program"));
 }
 
+TEST_CASE("options by which a program starts with denormals as zero") {
+  const auto flushes = [](const char* line) { return examine(split_words(line))->flushes_denormals; };
+  for (const char* line : {"-ffast-math a.c", "-Ofast a.o", "-O2 -funsafe-math-optimizations a.c -o a"})
+    CHECK_MESSAGE(flushes(line), line);
+  for (const char* line : {"-O3 a.c", "-ffast-math -fno-fast-math a.c", "-Ofast -mno-daz-ftz a.c"})
+    CHECK_FALSE_MESSAGE(flushes(line), line);
+}
+
 TEST_CASE("the name chooses the language") {
   CHECK(language_of("/opt/tmpi/bin/tmpicc")->compiler == "gcc");
   CHECK(language_of("tmpicxx")->compiler == "g++");

@@ -183,19 +183,32 @@ int execute_without_modules(const Wrapper& wrapper, const Words& command) {
   return WIFEXITED(status) ? WEXITSTATUS(status) : 1;
 }
 
-/// Where clang keeps its sanitizers' libraries, as it says itself; empty if it does not.
-std::string sanitizer_directory(const Wrapper& wrapper) {
-  utsname machine{};
-  if (uname(&machine) != 0) return {};
-  const std::string library = std::string("libclang_rt.asan-") + machine.machine + ".so";
-  FILE* const answer =
-      popen(shell_line(joined(wrapper.compiler, {"-print-file-name=" + library})).c_str(), "r");
+/// Where the compiler has a file of its own, as it says itself; empty if it has none.
+std::string file_of_compiler(const Wrapper& wrapper, const std::string& name) {
+  FILE* const answer = popen(shell_line(joined(wrapper.compiler, {"-print-file-name=" + name})).c_str(), "r");
   if (answer == nullptr) return {};
   std::array<char, PATH_MAX> path{};
   const char* const read = std::fgets(path.data(), path.size(), answer);
   pclose(answer);
   if (read == nullptr || path[0] != '/') return {};
-  return {path.data(), std::string_view(path.data()).rfind('/')};
+  return {path.data(), std::strcspn(path.data(), "\n")};
+}
+
+/// Where clang keeps its sanitizers' libraries; empty if it does not say so.
+std::string sanitizer_directory(const Wrapper& wrapper) {
+  utsname machine{};
+  if (uname(&machine) != 0) return {};
+  const std::string path =
+      file_of_compiler(wrapper, std::string("libclang_rt.asan-") + machine.machine + ".so");
+  return path.substr(0, path.rfind('/') + 1);
+}
+
+// What a program of -ffast-math starts with: gcc from version 13 on and clang from 19 on leave it out of what is
+// -shared. Where they do not it is there twice, and says the same twice.
+void add_fast_math_start(Wrapper& wrapper, const Arguments& what) {
+  if (what.action != Action::kLinkProgram || !what.flushes_denormals) return;
+  const std::string start = file_of_compiler(wrapper, "crtfastmath.o");
+  if (!start.empty()) wrapper.arguments.insert(wrapper.arguments.begin(), start);
 }
 
 Words chosen_compiler(const Wrapper& wrapper, const std::string& option) {
@@ -257,6 +270,7 @@ int run(int argc, char** argv) {
     if (const std::string directory = sanitizer_directory(wrapper); !directory.empty())
       wrapper.arguments.insert(wrapper.arguments.begin(), "-Wl,-rpath," + directory);
   }
+  add_fast_math_start(wrapper, *what);
   if (show && wrapper.arguments.empty())
     *what = {.action = Action::kLinkProgram, .has_sources = true, .compiles = true};
   const Words command = full_command(wrapper.what(), wrapper.installation, *what, wrapper.arguments);
