@@ -23,7 +23,7 @@ struct Arguments {
   bool compiles = false;     ///< some of it is not assembler, so options of the compiler proper apply
   bool for_library = false;  ///< the user says that the code is a shared library's (-fPIC, -shared)
   std::vector<std::string> sanitizers;  ///< of -fsanitize=
-  bool flushes_denormals = false;       ///< -ffast-math and the like: the program starts with denormals as zero
+  bool flushes_denormals = false;  ///< -ffast-math and the like: the program starts with denormals as zero
 };
 
 /// Looks at a compiler's arguments, response files expanded. Fails for what cannot become a tmpi program
