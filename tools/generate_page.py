@@ -26,7 +26,9 @@ def licence_of(d3):
 def included(match, d3, licence):
     name = match[1]
     if name == "d3":
-        return f"/*\n{licence.strip()}\n*/\n{d3.read_text(encoding='utf-8')}"
+        # A pattern of files in it, such as types-d3-*/LICENSE, must not end the comment.
+        comment = licence.strip().replace("*/", "* /")
+        return f"/*\n{comment}\n*/\n{d3.read_text(encoding='utf-8')}"
     return (PAGE / name).read_text(encoding="utf-8").rstrip("\n")
 
 

@@ -6,10 +6,13 @@ import os
 import re
 import shutil
 import subprocess
+import sys
+import tempfile
 import unittest
 
 from observed import BIN, HANG, ObservedTest, claims_time, main, program
 
+HERE = os.path.dirname(os.path.abspath(__file__))
 BROWSERS = ("chromium-headless-shell", "chromium", "chromium-browser", "google-chrome")
 BROWSER = next(filter(None, map(shutil.which, BROWSERS)), None)
 REPORT = os.path.join(BIN, "tmpi-report")
@@ -87,6 +90,21 @@ class ReportTest(ObservedTest):
         # What sharing makes of load balance and of communication are all ranks per core.
         per_core = len(profile["ranks"]) / len(profile["workers"])
         self.assertAlmostEqual(figures[f"{letter}.sharing.balance"] * figures[f"{letter}.sharing.communication"], per_core, delta=1e-3 * per_core)
+
+
+class Generated(unittest.TestCase):
+    def test_a_licence_that_names_files_by_patterns(self):
+        """As Debian 13's does: the comment that it stands in must not end with it."""
+        with tempfile.TemporaryDirectory() as place:
+            os.mkdir(os.path.join(place, "dist"))
+            with open(os.path.join(place, "LICENSE"), "w", encoding="utf-8") as file:
+                file.write("Files: types-*/*\nLicense: ISC\n")
+            d3, page = os.path.join(place, "dist", "d3.min.js"), os.path.join(place, "page.html")
+            with open(d3, "w", encoding="utf-8") as file:
+                file.write("the_library();\n")
+            subprocess.run([sys.executable, os.path.join(HERE, "..", "..", "tools", "generate_page.py"), page, d3], check=True, timeout=HANG)
+            with open(page, encoding="utf-8") as file:
+                self.assertRegex(file.read(), r"/\*\nFiles: types-\* /\*\nLicense: ISC\n\*/\nthe_library\(\);")
 
 
 class OfARun(ReportTest):
