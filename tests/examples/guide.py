@@ -13,7 +13,7 @@ import tempfile
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent.parent
 # What cannot run here: other hosts, Slurm and Open MPI (tests/launch), Python, R and Octave, a debugger or a job to be looked at; what is run by the other tests.
-ELSEWHERE = re.compile(r"node1|\./app|python|octave|exec/R |--stacks|--restart|setup\.py|^tmpi-(gdb|top)|^kill|^(salloc|srun|scripts/|cmake|export|\./configure|make|#)")
+ELSEWHERE = re.compile(r"node1|\./app|python|octave|exec/R |--stacks|--restart|--(add|remove)-host|--checkpoint-now|setup\.py|^tmpi-(gdb|top)|^kill|^(salloc|srun|scripts/|cmake|export|\./configure|make|#)")
 CODES = {"./deadlock": 125}
 LIMIT = 120  # seconds, for one command
 HEAT_F90 = "program heat\n  use mpi_f08\n  call mpi_init()\n  call mpi_finalize()\nend program\n"

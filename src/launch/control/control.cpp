@@ -250,6 +250,9 @@ void Control::on_frame(const Frame& frame) {
     case FrameType::kWayJoin:
     case FrameType::kWayEnd:
       return on_world(frame);
+    case FrameType::kCheckpointNow:
+      if (checkpoint_handler_ != nullptr) checkpoint_handler_();
+      return;
     case FrameType::kPortReply:
       if (const auto handler = port_handler_.load(std::memory_order_acquire)) handler(frame);
       return;

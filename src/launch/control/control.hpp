@@ -105,6 +105,9 @@ class Control {
     port_handler_.store(handler, std::memory_order_release);
   }
 
+  /// Who is told of kCheckpointNow: called by the control thread. Before start(), since it may come at once.
+  void set_checkpoint_handler(void (*handler)() noexcept) { checkpoint_handler_ = handler; }
+
   /// What is to be said last when the job ends early (profile, trace): called by the control thread, once,
   /// after the reason has been sent or before the state dump of a job that is about to be killed. Before
   /// start().
@@ -164,6 +167,7 @@ class Control {
   std::vector<std::pair<FrameHeader, std::string>>
       early_worlds_;  // that have come before there was a handler
   std::atomic<void (*)(const Frame& frame)> port_handler_{nullptr};  // the same
+  void (*checkpoint_handler_)() noexcept = nullptr;
   Outbox outbox_;
   Input input_;
   EndReason end_;

@@ -93,6 +93,8 @@ void FrameHandler::on_frame(Node& node, const Frame& frame) {
       return job_.deadlock.on_quiescent(node, frame);
     case FrameType::kQuiescenceAnswer:
       return job_.deadlock.on_answer(node, frame);
+    case FrameType::kCheckpoint:
+      return job_.checkpoints.on_frame(frame.payload, frame.header.detail);
     case FrameType::kProfile:
       return job_.profile.add(node.number(), frame.payload);
     case FrameType::kTrace:

@@ -4,10 +4,14 @@
 
 #include <fmt/core.h>
 
+#include <optional>
+#include <string_view>
 #include <utility>
 
+#include "launch/launcher/checkpoints.hpp"
 #include "launch/launcher/deadlines.hpp"
 #include "launch/launcher/deadlock_rounds.hpp"
+#include "launch/launcher/door_questions.hpp"
 #include "launch/launcher/heartbeat.hpp"
 #include "launch/launcher/job_end.hpp"
 #include "launch/launcher/job_start.hpp"
@@ -15,6 +19,7 @@
 #include "launch/launcher/node_set.hpp"
 #include "launch/launcher/port_server.hpp"
 #include "launch/launcher/rank_exits.hpp"
+#include "launch/launcher/resumption.hpp"
 #include "launch/launcher/spawned_worlds.hpp"
 #include "launch/launcher/state_dumps.hpp"
 #include "launch/launcher/stdio.hpp"
@@ -39,7 +44,8 @@ struct Job {
   Output& output;
   ProfileReport& profile;
   TraceReport& trace;
-  bool report_failed = false;  ///< a trace or a profile that was wanted could not be written
+  std::optional<Resumption> resumption;  ///< how the ranks go on when the node processes have ended
+  bool report_failed = false;            ///< a trace or a profile that was wanted could not be written
 
   NodeSet nodes{plan};
   RankExits ranks{plan.node_of};
@@ -48,14 +54,11 @@ struct Job {
   JobStart start{settings, plan, nodes, end, heartbeat};
   Stdio stdio{nodes, output, end, settings.job.input_rank, std::move(plan.starter_output)};
   LostConnection lost{nodes, ranks, end};
+  Checkpoints checkpoints{settings, nodes};
   StateDumps state_dumps{plan, settings.job.rank_pids, nodes, end, output};
   DeadlockRounds deadlock{nodes};
-  JobDoor door{[this](FrameType question, int caller) {
-    if (question == FrameType::kDoorStacks)
-      state_dumps.request_stacks([this, caller](const std::string& text) { door.answer(caller, text); });
-    if (question == FrameType::kDoorFigures)
-      state_dumps.request_figures(settings.job.apps.front().program,
-                                  [this, caller](const std::string& text) { door.answer(caller, text); });
+  JobDoor door{[this](FrameType question, std::string_view about, int caller) {
+    answer_question(*this, question, about, caller);
   }};
   SpawnedWorlds worlds{plan, nodes, ranks};
   PortServer ports{plan, nodes, settings.job.apps.front().arguments.front(),

@@ -5,6 +5,7 @@
 #include <chrono>
 #include <cstdint>
 #include <string>
+#include <utility>
 
 #include "launch/launcher/deadlines.hpp"
 #include "launch/launcher/node_set.hpp"
@@ -24,7 +25,8 @@ class JobEnd {
     kTimeout,
     kOutputGone,
     kOutputFailed,
-    kProtocol
+    kProtocol,
+    kResumed  ///< the ranks go on elsewhere
   };
 
   /// `for_reports`: what an ending node process may need for its profile and trace.
@@ -33,6 +35,14 @@ class JobEnd {
   /// Notes the cause, tmpirun's exit code and its message (without "tmpirun: "; empty: none). True if it is the first
   /// one. The node processes know nothing yet.
   bool because(Cause cause, int code, std::string message);
+  /// The same, since node process `lost` is.
+  bool because_of(Cause cause, const Node& lost, int code, std::string message) {
+    if (!because(cause, code, std::move(message))) return false;
+    lost_ = lost.number();
+    return true;
+  }
+  /// The node process whose loss is the cause, -1: it is something else.
+  int lost() const { return lost_; }
   Cause cause() const { return cause_; }
   bool begun() const { return cause_ != Cause::kNone; }
   int code() const { return code_; }
@@ -57,6 +67,7 @@ class JobEnd {
   std::chrono::seconds for_reports_;
   Cause cause_ = Cause::kNone;
   int code_ = 0;
+  int lost_ = -1;
   std::string message_;
   Deadline kill_at_;
 };

@@ -218,9 +218,10 @@ void Launcher::on_ended(Node& node) {
   node.end_handled = true;
   job_.state_dumps.node_ended(node);
   if (node.done || job_.end.begun()) return;
-  job_.end.because(JobEnd::Cause::kNodeDied, code_of_death(node),
-                   explain_death(node, {job_.nodes.name_of(node), job_.ranks.unfinished_on(node.number()),
-                                        job_.settings.launch_agent, job_.plan.executable}));
+  job_.end.because_of(JobEnd::Cause::kNodeDied, node, code_of_death(node),
+                      explain_death(node, {job_.nodes.name_of(node), job_.ranks.unfinished_on(node.number()),
+                                           job_.settings.launch_agent, job_.plan.executable}));
+  if (survives()) return job_.end.kill_nodes();
   job_.end.tell_nodes();
 }
 
@@ -252,6 +253,25 @@ bool Launcher::nodes_were_lost() const {
          cause == Cause::kTimeout;
 }
 
+// A node process was lost, and its ranks need not be.
+bool Launcher::survives() const {
+  return job_.settings.job.survive >= 0 && job_.end.lost() >= 0 && job_.checkpoints.any();
+}
+
+std::string Launcher::say_how_it_goes_on() {
+  const Node& lost = job_.nodes[job_.end.lost()];
+  if (job_.settings.job.survive < 0) return "";
+  if (!job_.checkpoints.any()) return "; there is no checkpoint yet that the ranks could go on from";
+  const std::chrono::duration<double> ago = Clock::now() - job_.checkpoints.when();
+  job_.resumption = Resumption{.hosts = {},
+                               .lost_host = lost.remote() ? lost.host() : "",
+                               .checkpoint = job_.checkpoints.last(),
+                               .first = job_.checkpoints.first()};
+  if (!job_.checkpoints.written() && !job_.settings.job.revived())
+    return "; the ranks go on from the checkpoint that was being written, if it is complete";
+  return fmt::format("; the ranks go on from where they were {:.1f} seconds ago", ago.count());
+}
+
 int Launcher::finish() {
   look_at_ended_nodes();
   for (const auto& node : job_.nodes) {  // channels that are held open by others
@@ -273,12 +293,14 @@ int Launcher::finish() {
   if (job_.end.begun()) {
     code = job_.end.code();
     message = job_.end.message();
+    if (job_.end.lost() >= 0) message += say_how_it_goes_on();
   } else if (failed.ranks > 0) {
     message = fmt::format("rank {} on host {} ended with exit code {}", failed.first,
                           job_.nodes.of_rank(failed.first).host(), failed.code);
     if (failed.ranks > 1) message += fmt::format(", the first of {} ranks with a non-zero one", failed.ranks);
   }
-  if (!message.empty())
+  const bool silent = job_.resumption && job_.settings.job.quiet;
+  if (!message.empty() && !silent)
     job_.output.message(fmt::format("tmpirun: {}{}", message, message.ends_with('\n') ? "" : "\n"));
   job_.stdio.wait_for_reader(signals_.descriptor(), signals_.interrupts());
   if (!job_.end.begun() && job_.output.sink(1).error() == EPIPE) code = 128 + SIGPIPE;

@@ -5,6 +5,8 @@
 
 #include <poll.h>
 
+#include <optional>
+#include <string>
 #include <vector>
 
 #include "launch/launcher/frame_handler.hpp"
@@ -23,6 +25,10 @@ class Launcher {
 
   /// Runs the job to its end; no process is left, but for those that are stuck in their exit (stuck_exit.hpp). Returns tmpirun's exit code.
   int run();
+  /// After run(): the ranks have not come to their end, and are to go on; the exit code says nothing then.
+  const std::optional<Resumption>& resumption() const { return job_.resumption; }
+  /// A checkpoint was written meanwhile.
+  bool has_saved() const { return job_.checkpoints.written(); }
 
  private:
   void open_door();
@@ -41,6 +47,8 @@ class Launcher {
   void on_ended(Node& node);
   void drain_after_death();
   bool nodes_were_lost() const;
+  bool survives() const;
+  std::string say_how_it_goes_on();
   int finish();
 
   Job job_;

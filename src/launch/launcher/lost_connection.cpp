@@ -27,7 +27,7 @@ void LostConnection::expire() {
     loss_->deadline = now + kDyingLook;
     return;
   }
-  if (!lost.done && end_.because(JobEnd::Cause::kConnectionLost, 1, loss_->text)) end_.tell_nodes();
+  if (!lost.done && end_.because_of(JobEnd::Cause::kConnectionLost, lost, 1, loss_->text)) end_.tell_nodes();
   // It would not hear of the end; it ends by itself when it hears nothing.
   if (!lost.done && lost.process().adopted()) lost.kill();
   loss_.reset();

@@ -22,6 +22,7 @@ Node::Node(int number, const NodePlan& plan, NodeProcess process)
 }
 
 void Node::send(FrameType type, std::uint16_t detail, std::string_view payload) {
+  has_job_ |= type == FrameType::kJob;
   if (control_open_) process_.control().send(type, -1, detail, payload);
 }
 

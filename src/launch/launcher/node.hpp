@@ -32,6 +32,8 @@ class Node {
   void flush();
   bool wants_to_send() const { return control_open_ && process_.control().wants_to_send(); }
   bool control_open() const { return control_open_; }
+  /// It can be asked something: before it knows its job, it does not know of ranks.
+  bool can_be_asked() const { return control_open_ && has_job_; }
   int control() const { return control_open_ ? process_.control().in() : -1; }
   /// What has started it has printed more than a login does, and nothing of it was tmpi-node's.
   bool too_noisy() const {
@@ -75,6 +77,7 @@ class Node {
   std::string host_;
   NodeProcess process_;
   bool control_open_ = true;
+  bool has_job_ = false;
   bool pipe_open_[2];
   std::optional<Clock::time_point> ended_;
 };

@@ -50,6 +50,7 @@ void SignalHandler::on_readable() {
 }
 
 void SignalHandler::on_signal(int signal) {
+  if (signal == job_.settings.checkpoint_signal) return job_.checkpoints.request([](const Result<void>&) {});
   switch (signal) {
     case SIGCHLD:
       return job_.nodes.collect();

@@ -36,8 +36,11 @@ void StateDumps::request_figures(std::string program, StateDumpRequest::Asker as
 }
 
 void StateDumps::ask(StateDumpRequest request, std::uint16_t detail) {
+  const bool any = nodes_.any([](const Node& node) { return node.running() && node.can_be_asked(); });
+  if (!any && request.shown())
+    output_.message(fmt::format("tmpirun: {}\n  none has begun yet, or all have ended\n", request.title()));
   nodes_.for_each_running([&](Node& node) {
-    if (!node.control_open()) return;
+    if (!node.can_be_asked()) return;
     request.asked(node.number());
     node.send(FrameType::kStateDumpWanted, detail, "");
   });

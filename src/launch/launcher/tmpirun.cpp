@@ -27,6 +27,7 @@
 #include "launch/options/compatibility.hpp"
 #include "launch/options/options.hpp"
 #include "launch/plan/program_prefix.hpp"
+#include "launch/spec/memory_store.hpp"
 #include "launch/spec/stack_limit.hpp"
 #include "launch/system/program_path.hpp"
 #include "launch/system/version.hpp"
@@ -56,6 +57,15 @@ Result<void> choose_guards(JobSpec& job) {
   job.pointer_guard = numbers[1];
   return {};
 }
+
+/// Zero is none.
+Result<void> draw_memory_store(JobSpec& job) {
+  const Result<void> drawn = net::draw_random(std::as_writable_bytes(std::span(&job.memory_store, 1)));
+  job.memory_store |= 1;
+  return drawn;
+}
+
+constexpr int kMostInVain = 3;
 
 std::map<std::string, std::string> process_environment() {
   std::map<std::string, std::string> all;
@@ -136,13 +146,15 @@ std::optional<int> resolve_programs(Settings& settings, const JobPlan& plan) {
 }
 
 /// Of a running job.
-int show_stacks(int asked) {
-  constexpr int kPatience = 20;  // seconds
-  Result<AskedJob> job = AskedJob::find(asked);
-  if (!job) return complain("--stacks: " + job.message(), 1);
-  const Result<std::string> text = job->ask(FrameType::kDoorStacks, kPatience);
-  return text ? print_and_exit(*text) : complain("--stacks: " + text.message(), 1);
+int ask_job(const Settings& settings, std::string_view option, FrameType question, int seconds) {
+  Result<AskedJob> job = AskedJob::find(settings.asked_job);
+  if (!job) return complain(fmt::format("{}: {}", option, job.message()), 1);
+  const Result<std::string> text = job->ask(question, seconds, nullptr, settings.asked);
+  return text ? print_and_exit(*text) : complain(fmt::format("{}: {}", option, text.message()), 1);
 }
+
+constexpr int kPatience = 20;      // seconds
+constexpr int kForMoments = 3600;  // a moment of the ranks, and what it takes to write them down
 
 /// Gathers node processes that Slurm starts, and then becomes tmpirun again.
 int exec_slurm(char** argv) {
@@ -174,9 +186,42 @@ int run_job(Settings& settings, const Attachment& attachment) {
   if (const Result<void> ready = prepare_record_and_replay(settings, plan->size()); !ready)
     return complain(ready.message(), 1);
   for (const std::string& warning : replay_warnings(settings.job)) warn(settings, warning);
+  if (settings.job.checkpoints && settings.job.checkpoint_to.empty()) {
+    if (const Result<void> drawn = draw_memory_store(settings.job); !drawn)
+      return complain(drawn.message(), 1);
+  }
   const int signals = open_signals();
   Output output(settings.tags, settings.merge_output, std::move(files));
-  const int code = Launcher(settings, *std::move(plan), output, *profile, *trace, signals).run();
+  int code = 0;
+  const auto begun = Clock::now();
+  const double timeout = settings.timeout;
+  for (int in_vain = 0;;) {
+    Launcher launcher(settings, *std::move(plan), output, *profile, *trace, signals);
+    code = launcher.run();
+    if (!launcher.resumption()) break;
+    in_vain = launcher.has_saved() ? 0 : in_vain + 1;
+    if (in_vain == kMostInVain) {
+      code = complain(
+          fmt::format("the job has gone on {} times from the same checkpoint, and was lost before the next",
+                      in_vain),
+          1);
+      break;
+    }
+    if (const Result<void> resumed = resume(settings, *launcher.resumption()); !resumed) {
+      code = complain(resumed.message(), 1);
+      break;
+    }
+    constexpr double kLeast = 0.001;  // 0 would be none
+    if (timeout > 0)
+      settings.timeout =
+          std::max(kLeast, timeout - std::chrono::duration<double>(Clock::now() - begun).count());
+    plan = plan_job(settings, *executable, attachment);
+    if (!plan) {
+      code = complain(plan.message(), kExitNotFound);
+      break;
+    }
+  }
+  if (settings.job.memory_store != 0) MemoryStore::remove(settings.job.memory_store);
   release(attachment);
   return code;
 }
@@ -212,7 +257,13 @@ int main(int argc, char** argv) {  // NOLINT(bugprone-exception-escape)
     case Settings::Task::kLibraries:
       return show_libraries(*settings);
     case Settings::Task::kStacks:
-      return show_stacks(settings->asked_job);
+      return ask_job(*settings, "--stacks", FrameType::kDoorStacks, kPatience);
+    case Settings::Task::kCheckpointNow:
+      return ask_job(*settings, "--checkpoint-now", FrameType::kDoorCheckpoint, kForMoments);
+    case Settings::Task::kAddHosts:
+      return ask_job(*settings, "--add-host", FrameType::kDoorAddHosts, kForMoments);
+    case Settings::Task::kRemoveHosts:
+      return ask_job(*settings, "--remove-host", FrameType::kDoorRemoveHosts, kForMoments);
     case Settings::Task::kExplore:
       return explore(*settings, argv);
     case Settings::Task::kRun:
@@ -238,6 +289,12 @@ int main(int argc, char** argv) {  // NOLINT(bugprone-exception-escape)
             fmt::join(settings->wrapper, " "), fmt::join(settings->wrapper, " ")),
         kExitUsage);
   }
+  if (settings->job.survive >= 0 && (by_slurm || !attachment->nodes.empty()))
+    return complain(
+        "--survive: the launcher starts the node processes here, not tmpirun, which could not start them "
+        "again; name the "
+        "hosts with --host, or write checkpoints and use --restart in the next job",
+        kExitUsage);
   if (by_slurm) return exec_slurm(argv);
   return run_job(*settings, *attachment);
 }

@@ -83,10 +83,18 @@ JobDoor::~JobDoor() {
   if (listener_) unlinkat(directory_.get(), file_of(getpid()).c_str(), 0);
 }
 
-void JobDoor::answer(int number, std::string_view text) {
+void JobDoor::answer(int caller, std::string_view text) {
+  tell(caller, 0, text);
+}
+
+void JobDoor::refuse(int caller, std::string_view why) {
+  tell(caller, kDoorRefused, why);
+}
+
+void JobDoor::tell(int number, std::uint16_t detail, std::string_view text) {
   const auto caller = std::ranges::find(callers_, number, &Caller::number);
   if (caller == callers_.end()) return;
-  caller->channel.send(FrameType::kDoorAnswer, -1, 0, text.substr(0, kMaxPayload));
+  caller->channel.send(FrameType::kDoorAnswer, -1, detail, text.substr(0, kMaxPayload));
 }
 
 void JobDoor::watch(std::vector<pollfd>& requests) const {
@@ -116,7 +124,7 @@ void JobDoor::receive(Caller& caller) {
   Frame frame{};
   FrameReader::Status status;
   while ((status = caller.channel.next(frame)) == FrameReader::Status::kFrame)
-    question_(frame.header.type, caller.number);
+    question_(frame.header.type, frame.payload, caller.number);
   caller.gone |= status == FrameReader::Status::kGarbage;
 }
 
@@ -155,14 +163,18 @@ Result<AskedJob> AskedJob::find(int job) {
   return AskedJob(job, Channel(std::move(fd)));
 }
 
-Result<std::string> AskedJob::ask(FrameType question, int seconds, bool (*given_up)()) {
+Result<std::string> AskedJob::ask(FrameType question, int seconds, bool (*given_up)(),
+                                  std::string_view about) {
   const Failure ended{fmt::format("the job of tmpirun's process {} has ended", job_)};
-  channel_.send(question, -1, 0, {});  // an end shows when it is read
+  channel_.send(question, -1, 0, about);  // an end shows when it is read
   using Clock = std::chrono::steady_clock;
   const auto end = Clock::now() + std::chrono::seconds(seconds);
   for (;;) {
     Frame frame{};
-    if (channel_.next(frame) == FrameReader::Status::kFrame) return std::string(frame.payload);
+    if (channel_.next(frame) == FrameReader::Status::kFrame) {
+      if (frame.header.detail == kDoorRefused) return Failure{std::string(frame.payload)};
+      return std::string(frame.payload);
+    }
     const auto left = std::chrono::ceil<std::chrono::milliseconds>(end - Clock::now()).count();
     if (given_up != nullptr && given_up()) return Failure{};
     pollfd request{channel_.in(), POLLIN, 0};

@@ -1,11 +1,12 @@
 // JobDoor: how a running job is asked something: a socket in the user's directory of jobs (job_directory.hpp), named after
-// tmpirun's process id. Who asks sends one frame (kDoorStacks, kDoorFigures) and gets one (kDoorAnswer); as often as he
+// tmpirun's process id. Who asks sends one frame (kDoorStacks and its like) and gets one (kDoorAnswer); as often as he
 // likes. Only processes of the same user get through. tmpirun's one thread; nothing waits but in the functions for those
 // who ask.
 #pragma once
 
 #include <poll.h>
 
+#include <cstdint>
 #include <functional>
 #include <list>
 #include <string>
@@ -21,8 +22,8 @@ namespace tmpi::launch {
 
 class JobDoor {
  public:
-  /// Answers `question` by answer(caller, text), sooner or later.
-  using Question = std::function<void(FrameType question, int caller)>;
+  /// Answers `question`, which `about` may say more of, by answer(caller, text), sooner or later.
+  using Question = std::function<void(FrameType question, std::string_view about, int caller)>;
   explicit JobDoor(Question question) : question_(std::move(question)) {}
   ~JobDoor();
   JobDoor(const JobDoor&) = delete;
@@ -32,6 +33,9 @@ class JobDoor {
   Result<void> open();
   /// What `caller` is told. Nothing happens if he has gone.
   void answer(int caller, std::string_view text);
+
+  /// Why he gets no answer: the Failure of his ask().
+  void refuse(int caller, std::string_view why);
 
   /// What poll() is to look at, and what has come of it, in the same order.
   void watch(std::vector<pollfd>& requests) const;
@@ -46,6 +50,7 @@ class JobDoor {
   };
 
   void receive(Caller& caller);
+  void tell(int number, std::uint16_t detail, std::string_view text);
 
   const Question question_;
   Fd directory_, listener_;
@@ -63,9 +68,10 @@ class AskedJob {
   static Result<AskedJob> find(int job);
 
   int job() const noexcept { return job_; }
-  /// Failure: the job has ended, or does not answer for `seconds`; without a sentence: `given_up`, which is asked now and
+  /// Failure: it is refused, the job has ended, or does not answer for `seconds`; without a sentence: `given_up`, which is asked now and
   /// then, if it is not null, says yes.
-  Result<std::string> ask(FrameType question, int seconds, bool (*given_up)() = nullptr);
+  Result<std::string> ask(FrameType question, int seconds, bool (*given_up)() = nullptr,
+                          std::string_view about = {});
 
  private:
   AskedJob(int job, Channel channel) : job_(job), channel_(std::move(channel)) {}

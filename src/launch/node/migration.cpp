@@ -13,6 +13,7 @@
 #include <algorithm>
 #include <filesystem>
 #include <memory>
+#include <optional>
 #include <string_view>
 #include <system_error>
 #include <utility>
@@ -21,9 +22,12 @@
 #include "base/sanitized.hpp"
 #include "launch/control/control.hpp"
 #include "launch/node/saved_rank.hpp"
+#include "launch/spec/memory_store.hpp"
 #include "launch/spec/saved_job.hpp"
 #include "launch/system/program_path.hpp"
+#include "launch/wire/checkpoint_news.hpp"
 #include "mpi/base/handle_memory.hpp"
+#include "mpi/save/copies.hpp"
 #include "mpi/save/moments.hpp"
 #include "mpi/save/save.hpp"
 #include "privatize/rank_memory.hpp"
@@ -41,6 +45,7 @@ using privatize::RankSlots;
 constexpr unsigned long kAsk = 0xffffffff;  // personality(2)
 
 const JobSpec* the_job = nullptr;
+std::optional<MemoryStore> memory_store;
 std::vector<std::unique_ptr<mpi::HandleMemory>> handle_memories;  // by world rank; null: the rank is not here
 
 mpi::HandleMemory* memory_of_caller() noexcept {
@@ -60,10 +65,28 @@ std::string why(const std::string& what, const std::error_code& error) {
   return error ? fmt::format("{}: {}", what, error.message()) : "";
 }
 
-std::string begin_checkpoint(const std::string& directory) {
+/// Where the rank's file of this checkpoint goes.
+std::string folder_of(const mpi::CheckpointPlace& place, int rank) {
+  return place.directory.empty() ? fs::path(memory_store->file(place.number, rank)).parent_path().string()
+                                 : place.directory + "/next";
+}
+
+/// Once per job, where rank 0 is.
+void tell(std::uint16_t what, const mpi::CheckpointPlace& place) {
+  if (handle_memories[0] == nullptr) return;
+  Control::instance()->send(FrameType::kCheckpoint, -1, what,
+                            packed(CheckpointNews{place.number, place.directory}));
+}
+
+std::string begin_checkpoint(const mpi::CheckpointPlace& place) {
+  tell(kCheckpointBegun, place);
+  if (place.directory.empty()) {
+    const Result<void> begun = memory_store->begin(place.number);
+    return begun ? "" : begun.message();
+  }
   std::error_code error;
-  const fs::path next = fs::path(directory) / "next";
-  fs::create_directories(directory, error);
+  const fs::path next = fs::path(place.directory) / "next";
+  fs::create_directories(place.directory, error);
   if (!error) fs::remove_all(next, error);
   if (!error && mkdir(next.c_str(), S_IRWXU) != 0) error = {errno, std::generic_category()};
   return why(next, error);
@@ -75,14 +98,11 @@ void sync_folder(const fs::path& folder) noexcept {
   if (fd) (void)fsync(fd.get());
 }
 
-std::string end_checkpoint(const mpi::CheckpointPlace& place, bool complete) {
+/// Puts the checkpoint in the place of the one before.
+std::string put_in_force(const mpi::CheckpointPlace& place) {
   std::error_code error, ignored;
   const fs::path folder = place.directory, next = folder / "next", last = folder / "last",
                  before = folder / "before";
-  if (!complete) {
-    fs::remove_all(next, ignored);
-    return "";
-  }
   JobSpec job = *the_job;
   job.slot_bytes = RankSlots::get()->bytes();
   job.checkpoint = place.number;
@@ -99,6 +119,19 @@ std::string end_checkpoint(const mpi::CheckpointPlace& place, bool complete) {
   return why(last, error);
 }
 
+std::string end_checkpoint(const mpi::CheckpointPlace& place, bool complete) {
+  std::error_code ignored;
+  std::string problem;
+  if (place.directory.empty())
+    memory_store->end(place.number, complete);
+  else if (complete)
+    problem = put_in_force(place);
+  else
+    fs::remove_all(fs::path(place.directory) / "next", ignored);
+  if (complete && problem.empty()) tell(kCheckpointComplete, place);
+  return problem;
+}
+
 std::string write_rank(const mpi::Rank& rank, const mpi::CheckpointPlace& place, const void* stack,
                        std::span<const std::byte> state) {
   SavedRank saved;
@@ -113,14 +146,14 @@ std::string write_rank(const mpi::Rank& rank, const mpi::CheckpointPlace& place,
   Result<privatize::RankMemory> memory = privatize::memory_of(rank.world_rank, saved.stack);
   if (!memory) return "cannot be saved: " + memory.message();
   saved.memory = *std::move(memory);
-  const Result<void> written = write_saved_rank(place.directory + "/next", saved);
+  const Result<void> written = write_saved_rank(folder_of(place, rank.world_rank), saved);
   return written ? "" : "cannot write " + written.message();
 }
 
 [[noreturn]] void end_job(const mpi::Rank& rank, const std::string& why) {
   Control::instance()->end_job(EndKind::kStartFailed, rank.world_rank, 1,
-                               fmt::format("--restart: rank {} on host {} cannot go on: {}", rank.world_rank,
-                                           mpi::job()->host(), why));
+                               fmt::format("rank {} on host {} cannot go on from its checkpoint: {}",
+                                           rank.world_rank, mpi::job()->host(), why));
 }
 
 /// The first line of `before` that is not among those of `now`; empty: none.
@@ -172,8 +205,14 @@ bool choose_addresses() noexcept {
   asm volatile("movq %0, %%fs:0x30" : : "r"(job.pointer_guard));
 }
 
-Result<void> prepare_slots(const JobSpec& job, std::size_t stack_size, mpi::Job& ranks) {
+Result<void> prepare_slots(const JobSpec& job, int node, std::size_t stack_size, mpi::Job& ranks) {
   if (!job.migratable) return {};
+  if (job.memory_store != 0) {
+    Result<MemoryStore> opened = MemoryStore::open(job.memory_store, node);
+    if (!opened)
+      return Failure{"--survive: checkpoints cannot lie in the memory of this host: " + opened.message()};
+    memory_store.emplace(*std::move(opened));
+  }
   if (kSanitized)
     return Failure{"--migratable: this node process runs with a sanitizer, which has addresses of its own"};
   if (has_other_addresses(job)) {
@@ -213,6 +252,15 @@ Result<std::string> heap_library() {
 }
 
 const mpi::SavingCallbacks* saving_callbacks(const JobSpec& job) {
+  static const mpi::MemoryCallbacks in_memory{
+      .copies = job.survive,
+      .file =
+          [](std::uint64_t number, int rank) {
+            (void)memory_store->begin(number);  // if not: opening the file says why
+            return memory_store->file(number, rank);
+          },
+      .find = [](std::uint64_t number, int rank) { return memory_store->find(number, rank); },
+      .numbers = [] { return memory_store->numbers(); }};
   static const mpi::SavingCallbacks callbacks{
       .why_not = [](const mpi::Rank& rank) { return privatize::why_not_saved(rank.world_rank); },
       .allocate =
@@ -228,7 +276,8 @@ const mpi::SavingCallbacks* saving_callbacks(const JobSpec& job) {
           },
       .begin = &begin_checkpoint,
       .end = &end_checkpoint,
-      .write = &write_rank};
+      .write = &write_rank,
+      .memory = job.memory_store != 0 ? &in_memory : nullptr};
   the_job = &job;
   return job.migratable ? &callbacks : nullptr;
 }
@@ -237,10 +286,11 @@ void prepare_moments(const JobSpec& job) {
   if (!job.migratable) return;
   // In every such job: what a rank's functions are bound to goes with it, wherever it is revived.
   privatize::substitute_functions(&mpi::moment_function);
-  if (job.checkpoint_to.empty()) return;
+  if (!job.checkpoints) return;
   mpi::save_at_moments({.every = std::chrono::milliseconds(job.checkpoint_every),
                         .directory = job.checkpoint_to,
                         .warn = [](const std::string& why) {
+                          Control::instance()->send(FrameType::kCheckpoint, -1, kCheckpointFailed, why);
                           static std::string said;  // once
                           if (!the_job->quiet && why != said)
                             Control::instance()->notice(NoticeKind::kWarning,
@@ -250,7 +300,16 @@ void prepare_moments(const JobSpec& job) {
 }
 
 void revive_rank(const JobSpec& job, mpi::Rank& rank) {
-  const Result<SavedRankFile*> file = SavedRankFile::open(job.restart, job.checkpoint, rank.world_rank);
+  std::uint64_t number = job.checkpoint;
+  std::string folder = job.restart;
+  if (job.from_memory) {
+    const Result<std::uint64_t> found = mpi::gather_files(rank);
+    if (!found) end_job(rank, found.message());
+    number = *found;
+    folder = fs::path(memory_store->find(number, rank.world_rank)).parent_path();
+  }
+  mpi::newest_checkpoint_is(number);
+  const Result<SavedRankFile*> file = SavedRankFile::open(folder, number, rank.world_rank);
   if (!file) end_job(rank, file.message());
   const Result<std::string> surroundings = privatize::surroundings_of(rank.world_rank);
   if (!surroundings) end_job(rank, surroundings.message());
@@ -263,7 +322,7 @@ void revive_rank(const JobSpec& job, mpi::Rank& rank) {
                 line));
   }
   if (mpi::revive(rank, (*file)->saved().mpi_state))
-    end_job(rank, rank_file(job.restart, rank.world_rank) + " is damaged: " + mpi::take_explanation());
+    end_job(rank, rank_file(folder, rank.world_rank) + " is damaged: " + mpi::take_explanation());
   go_below(*file, rank);
 }
 

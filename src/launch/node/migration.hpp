@@ -25,8 +25,9 @@ bool choose_addresses() noexcept;
 /// a function that does not return.
 void take_guards(const JobSpec& job) noexcept;
 
-/// Gives the ranks here their addresses. Before any program is loaded.
-Result<void> prepare_slots(const JobSpec& job, std::size_t stack_size, mpi::Job& ranks);
+/// Gives the ranks here their addresses, and node process `node` its part of the hosts' memory for their checkpoints. Before
+/// any program is loaded.
+Result<void> prepare_slots(const JobSpec& job, int node, std::size_t stack_size, mpi::Job& ranks);
 /// Where the stacks of the ranks here end, by local index.
 std::vector<std::uintptr_t> stack_ends(mpi::Job& ranks);
 /// The library that ranks have their heap from. Failure: the installation is not complete.
@@ -37,7 +38,7 @@ const mpi::SavingCallbacks* saving_callbacks(const JobSpec& job);
 /// --checkpoint: ranks are saved where they come together. Before any program is loaded.
 void prepare_moments(const JobSpec& job);
 
-/// Goes on with the calling rank, whose image has been mapped, as it is in the folder of `job.restart`. On its own fiber. What
+/// Goes on with the calling rank, whose image has been mapped, as it was saved. On its own fiber. What
 /// cannot be done ends the job with a sentence.
 [[noreturn]] void revive_rank(const JobSpec& job, mpi::Rank& rank);
 

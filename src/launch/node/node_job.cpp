@@ -25,6 +25,7 @@
 #include "launch/node/rank_sleep.hpp"
 #include "launch/node/rank_threads.hpp"
 #include "launch/node/slot_watch.hpp"
+#include "launch/spec/memory_store.hpp"
 #include "launch/system/descriptor_limit.hpp"
 #include "launch/system/no_memory.hpp"
 #include "launch/system/process_name.hpp"
@@ -85,7 +86,8 @@ Result<NodeJob*> NodeJob::create(Assignment assignment) {
                                                         job.spec_.vratio, job.spec_.workers)
                                           : plan_layout_on(job.chosen_cores_);
   prepare_moments(job.spec_);
-  if (Result<void> ok = prepare_slots(job.spec_, job.stack_size(), *job.mpi_); !ok) return ok.failure();
+  if (Result<void> ok = prepare_slots(job.spec_, job.node_.node, job.stack_size(), *job.mpi_); !ok)
+    return ok.failure();
   // The others' addresses come while the programs are being loaded.
   if (job.several()) {
     if (Result<void> ok = open_network(job.spec_, job.node_, job.most_workers()); !ok) return ok.failure();
@@ -360,6 +362,8 @@ void NodeJob::run() {
   });
   report_findings();
   report_end();
+  // Where tmpirun is, it does so itself, whatever the end.
+  if (node_.remote && spec_.memory_store != 0) MemoryStore::remove(spec_.memory_store);
 }
 
 }  // namespace tmpi::launch

@@ -45,8 +45,7 @@ void NodeJob::run_rank(void* argument) {
   }
   const ult::Stack& stack = sched::current()->stack;
   privatize::tell_stack(start.rank, stack.base, stack.size);
-  if (!start.job->spec_.restart.empty())
-    revive_rank(start.job->spec_, start.job->mpi_->local_at(start.local));
+  if (start.job->spec_.revived()) revive_rank(start.job->spec_, start.job->mpi_->local_at(start.local));
   start.program->run_image(start.image, start.job->arguments_[index], std::move(environment));
 }
 

@@ -33,6 +33,7 @@
 #include "launch/system/version.hpp"
 #include "mpi/coll/preferences.hpp"
 #include "mpi/p2p/way.hpp"
+#include "mpi/save/moments.hpp"
 #include "net/transport.hpp"
 
 namespace tmpi::launch {
@@ -78,6 +79,7 @@ const AppSpec& first_program(const Assignment& assignment) {
   Control& control = Control::create(std::move(beginning.channel), &state_dump, &rank_stacks);
   control.set_end_report(&end_report);
   control.set_figures(&node_figures);
+  control.set_checkpoint_handler(&mpi::save_soon);
   if (beginning.output) control.forward(beginning.output.get(), 1);
   Result<Assignment> assignment = control.receive_job();
   if (assignment && !beginning.again) start_again_if_needed(control, *assignment, beginning.output.get());

@@ -10,6 +10,7 @@
 #include <algorithm>
 #include <array>
 #include <cerrno>
+#include <cstdio>
 #include <cstring>
 #include <memory>
 
@@ -139,7 +140,8 @@ std::string rank_file(const std::string& folder, int rank) {
 }
 
 Result<void> write_saved_rank(const std::string& folder, const SavedRank& saved) {
-  const std::string path = rank_file(folder, saved.rank);
+  // It has its name when it is whole: a checkpoint in memory is complete when there are all files.
+  const std::string whole = rank_file(folder, saved.rank), path = whole + ".part";
   const int fd = open(path.c_str(), O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, S_IRUSR | S_IWUSR);
   if (fd < 0) return Failure{what_went_wrong(path)};
   const RankSlots& slots = *RankSlots::get();
@@ -157,6 +159,7 @@ Result<void> write_saved_rank(const std::string& folder, const SavedRank& saved)
   std::string problem;
   if (!write_all(fd, header, saved)) problem = what_went_wrong(path);
   if (close(fd) != 0 && problem.empty()) problem = what_went_wrong(path);
+  if (problem.empty() && rename(path.c_str(), whole.c_str()) != 0) problem = what_went_wrong(whole);
   if (problem.empty()) return {};
   unlink(path.c_str());
   return Failure{problem};

@@ -1,6 +1,7 @@
 #include "launch/options/option_values.hpp"
 
 #include <fmt/core.h>
+#include <signal.h>
 
 #include <algorithm>
 #include <array>
@@ -162,11 +163,30 @@ std::string set_slot_size(OptionTarget target, std::string_view value) {
   return {};
 }
 
-/// every=TIME,to=DIR; TIME in seconds, or with s, min or h.
+namespace {
+
+/// In seconds, or with ms, s, min or h. Milliseconds; 0: it is none.
+int milliseconds_of(std::string_view time) {
+  constexpr long kMost = 1'000'000'000, kLeast = 100;
+  const std::string_view unit = time.substr(std::min(time.find_first_not_of("0123456789"), time.size()));
+  const Result<long> count = parse_number(time.substr(0, time.size() - unit.size()), 1, kMost);
+  const long factor = unit == "h"                   ? 3'600'000
+                      : unit == "min"               ? 60'000
+                      : unit.empty() || unit == "s" ? 1000
+                      : unit == "ms"                ? 1
+                                                    : 0;
+  if (!count || *count * factor < kLeast || *count * factor > kMost) return 0;
+  return static_cast<int>(*count * factor);
+}
+
+}  // namespace
+
 std::string set_checkpoint(OptionTarget target, std::string_view value) {
-  constexpr std::string_view kExpected = "expected every=TIME,to=DIRECTORY, as in every=10min,to=saved";
-  constexpr long kMostSeconds = 1'000'000;
+  constexpr std::string_view kExpected =
+      "expected every=TIME, to=DIRECTORY, signal=USR1 or USR2 with commas between, as in "
+      "every=10min,to=saved";
   JobSpec& job = target.settings.job;
+  if (value.empty()) return std::string(kExpected);
   for (std::string_view rest = value; !rest.empty();) {
     const std::string_view part = rest.substr(0, rest.find(','));
     rest.remove_prefix(std::min(part.size() + 1, rest.size()));
@@ -174,20 +194,29 @@ std::string set_checkpoint(OptionTarget target, std::string_view value) {
       std::error_code unknown;  // then it stays as it is
       job.checkpoint_to = std::filesystem::absolute(part.substr(3), unknown).string();
     } else if (part.starts_with("every=")) {
-      std::string_view number = part.substr(6);
-      const std::string_view unit =
-          number.substr(std::min(number.find_first_not_of("0123456789"), number.size()));
-      number.remove_suffix(unit.size());
-      const long factor = unit == "h" ? 3600 : unit == "min" ? 60 : unit.empty() || unit == "s" ? 1 : 0;
-      const Result<long> count = parse_number(number, 1, kMostSeconds);
-      if (!count || factor == 0 || *count * factor > kMostSeconds) return std::string(kExpected);
-      job.checkpoint_every = static_cast<int>(*count * factor * 1000);
+      job.checkpoint_every = milliseconds_of(part.substr(6));
+      if (job.checkpoint_every == 0) return std::string(kExpected);
+    } else if (part == "signal=USR1" || part == "signal=USR2") {
+      target.settings.checkpoint_signal = part.ends_with('1') ? SIGUSR1 : SIGUSR2;
     } else {
       return std::string(kExpected);
     }
   }
-  if (job.checkpoint_to.empty() || job.checkpoint_every == 0) return std::string(kExpected);
-  job.migratable = true;
+  job.migratable = job.checkpoints = true;
+  return {};
+}
+
+std::string set_survive(OptionTarget target, std::string_view value) {
+  constexpr long kMostCopies = 1000;
+  JobSpec& job = target.settings.job;
+  job.migratable = job.checkpoints = true;
+  return set_int(job.survive, value, 0, kMostCopies);
+}
+
+std::string set_spare_hosts(OptionTarget target, std::string_view value) {
+  Result<std::vector<HostSlots>> hosts = parse_host_list(value);
+  if (!hosts) return hosts.message();
+  target.settings.spare_hosts = *std::move(hosts);
   return {};
 }
 

@@ -25,6 +25,8 @@ std::string set_rendezvous(OptionTarget target, std::string_view value);
 std::string set_stack_size(OptionTarget target, std::string_view value);
 std::string set_slot_size(OptionTarget target, std::string_view value);
 std::string set_checkpoint(OptionTarget target, std::string_view value);
+std::string set_survive(OptionTarget target, std::string_view value);
+std::string set_spare_hosts(OptionTarget target, std::string_view value);
 std::string set_restart(OptionTarget target, std::string_view value);
 std::string set_policy(OptionTarget target, std::string_view value);
 std::string set_progress(OptionTarget target, std::string_view value);
@@ -94,10 +96,18 @@ std::string set_tags(OptionTarget target, std::string_view value) {
   return {};
 }
 
+/// `value`: what the task is about, if it takes something.
 template <Settings::Task Task>
-std::string set_task(OptionTarget target, std::string_view) {
+std::string set_task(OptionTarget target, std::string_view value) {
   target.settings.task = Task;
+  target.settings.asked = value;
   return {};
+}
+
+template <Settings::Task Task>
+std::string set_hosts_task(OptionTarget target, std::string_view value) {
+  const Result<std::vector<HostSlots>> hosts = parse_host_list(value);
+  return hosts ? set_task<Task>(target, value) : hosts.message();
 }
 
 }  // namespace tmpi::launch::option_values

@@ -22,11 +22,13 @@ namespace tmpi::launch {
 /// Everything the command line and the environment said.
 struct Settings {
   JobSpec job;
-  int nodes = 0;                 ///< --nodes, 0: not given
-  JobSpec saved;                 ///< --restart: what was running; without programs: not given
-  std::vector<HostSlots> hosts;  ///< --host or --hostfile
-  std::string hosts_from;        ///< which of the two, empty: none
-  std::string host_list;         ///< what --host has said so far
+  int nodes = 0;                       ///< --nodes, 0: not given
+  JobSpec saved;                       ///< --restart: what was running; without programs: not given
+  std::vector<HostSlots> hosts;        ///< --host or --hostfile
+  std::vector<HostSlots> spare_hosts;  ///< --spare-hosts
+  int checkpoint_signal = 0;           ///< --checkpoint signal=, 0: none
+  std::string hosts_from;              ///< which of the two, empty: none
+  std::string host_list;               ///< what --host has said so far
   std::string launch_agent = "ssh";
   std::vector<std::string> wrapper;  ///< --wrapper: the command that starts node processes, and its arguments
   MapBy map_by = MapBy::kBlock;
@@ -44,6 +46,7 @@ struct Settings {
   double start_timeout = 60;             ///< seconds that hosts have to start their node processes
   double explore_seconds = 0;            ///< --explore=SECONDS, 0: until all is explored
   int asked_job = 0;                     ///< --job: tmpirun's process id, 0: the only one
+  std::string asked;                     ///< what of it: the hosts of --add-host and --remove-host
   std::string help_topic;                ///< --help=TOPIC, empty: everything
   enum class Task {
     kRun,
@@ -55,9 +58,18 @@ struct Settings {
     kTransports,
     kLibraries,
     kStacks,
+    kCheckpointNow,
+    kAddHosts,
+    kRemoveHosts,
     kExplore
   } task = Task::kRun;
 };
+
+/// The task is asked of a job that runs (--job).
+constexpr bool asks_job(Settings::Task task) {
+  return task == Settings::Task::kStacks || task == Settings::Task::kCheckpointNow ||
+         task == Settings::Task::kAddHosts || task == Settings::Task::kRemoveHosts;
+}
 
 /// What an option's value is written into: the job, and the program of the section the option stands in.
 struct OptionTarget {

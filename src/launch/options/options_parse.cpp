@@ -60,6 +60,8 @@ std::optional<std::string> flag_value(std::string_view text) {
   return std::nullopt;
 }
 
+constexpr int kSurviveEvery = 60'000;  // milliseconds
+
 class Parser {
  public:
   Parser(std::span<const std::string> arguments, const std::map<std::string, std::string>& environment,
@@ -72,7 +74,9 @@ class Parser {
     if (Result<void> ok = read_environment(from_environment); !ok) return ok.failure();
     if (Result<void> ok = read_programs(from_environment); !ok) return ok.failure();
     if (settings_.asked_job != 0 && settings_.task == Settings::Task::kRun)
-      return Failure{"--job names a job that runs already; with it goes what is asked of that: --stacks"};
+      return Failure{
+          "--job names a job that runs already; with it goes what is asked of that: --stacks, "
+          "--checkpoint-now, --add-host or --remove-host"};
     if (!needs_program()) return settings_;
     for (AppSpec& app : settings_.job.apps) {
       if (app.ranks == 0) app.ranks = ranks_by_default();
@@ -102,8 +106,9 @@ class Parser {
   // For tools that ask the job.
   void describe_options() {
     for (const Option& option : option_table()) {
-      const bool asks = option.argument.empty() || option.name == "--help" ||
-                        option.name == "--job";  // something, and runs no job
+      const bool asks = option.argument.empty() || option.name == "--help" || option.name == "--job" ||
+                        option.name == "--add-host" ||
+                        option.name == "--remove-host";  // something, and runs no job
       if (option.variable.empty() && asks) continue;
       settings_.job.options.push_back(
           {std::string(option.name), given_[std::string(option.name)], option.help});
@@ -263,12 +268,12 @@ class Parser {
         break;
       }
       if (Result<void> ok = read_option(app); !ok) return ok;
-      if (!needs_program() && settings_.task != Settings::Task::kStacks) return {};
+      if (!needs_program() && !asks_job(settings_.task)) return {};
     }
-    if (settings_.task == Settings::Task::kStacks) {
+    if (asks_job(settings_.task)) {
       if (next_ == arguments_.size()) return {};
-      return Failure{fmt::format("--stacks is about a job that runs, and runs nothing: leave {} out",
-                                 arguments_[next_])};
+      return Failure{
+          fmt::format("this is about a job that runs, and runs nothing: leave {} out", arguments_[next_])};
     }
     if (!settings_.app_file.empty()) return check_app_file();
     if (next_ == arguments_.size() && !settings_.job.restart.empty()) return {};
@@ -286,7 +291,14 @@ class Parser {
   }
 
   Result<void> check_together() {
-    const JobSpec& job = settings_.job;
+    JobSpec& job = settings_.job;
+    if (job.survive >= 0 && job.checkpoint_every == 0) job.checkpoint_every = kSurviveEvery;
+    if (job.checkpoints && job.checkpoint_to.empty() && job.survive < 0)
+      return Failure{
+          "--checkpoint without to=DIRECTORY keeps ranks in the memory of the hosts, which only --survive N "
+          "makes use of: give one of the two"};
+    if (!settings_.spare_hosts.empty() && job.survive < 0)
+      return Failure{"--spare-hosts are for jobs that survive the loss of a host: add --survive N"};
     if (job.migratable && (!job.record_file.empty() || !job.replay_file.empty()))
       return Failure{
           "--migratable with --record or --replay: what is recorded does not go with a rank. Give only one"};

@@ -110,8 +110,21 @@ const std::vector<Option>& table() {
       {"--checkpoint", "", "TMPI_CHECKPOINT", "every=TIME,to=DIR", kStart,
        "Write all ranks down so often (seconds, or 10min, 1h), for --restart, where they come together in "
        "MPI_Barrier, "
-       "MPI_Bcast, MPI_Reduce or MPI_Allreduce; the program need not ask for it.",
+       "MPI_Bcast, MPI_Reduce or MPI_Allreduce; the program need not ask for it. Without every= when "
+       "--checkpoint-now "
+       "asks for it, or with signal=USR1 or signal=USR2 when tmpirun gets that.",
        values::set_checkpoint},
+      {"--survive", "", "TMPI_SURVIVE", "N", kStart,
+       "Let the ranks go on from the last checkpoint when a node process or its host is lost. Without a "
+       "directory in "
+       "--checkpoint (by default one every 60 seconds) it lies in the memory of the hosts, with a copy of "
+       "each rank on "
+       "N others.",
+       values::set_survive},
+      {"--spare-hosts", "", "TMPI_SPARE_HOSTS", "HOST[:SLOTS],...", kStart,
+       "What takes the place of hosts that are lost, with --survive. Without spare ones the others take the "
+       "ranks over.",
+       values::set_spare_hosts},
       {"--restart", "", "TMPI_RESTART", "DIR", kStart,
        "Go on with what MPIX_Checkpoint has written down in this directory, in place of a program: the same "
        "ranks, on any "
@@ -275,8 +288,22 @@ const std::vector<Option>& table() {
        "Run nothing: show by which calls the ranks of a running job have come to where they are, as one tree "
        "with the ranks of each branch. The job is that of --job, or the only one of yours on this machine.",
        values::set_task<Settings::Task::kStacks>},
+      {"--checkpoint-now", "", "", "", kControl,
+       "Run nothing: have a running job, which was started with --checkpoint or --survive, write its ranks "
+       "down, and "
+       "wait until it has.",
+       values::set_task<Settings::Task::kCheckpointNow>},
+      {"--add-host", "", "", "HOST[:SLOTS],...", kControl,
+       "Run nothing: the same, and its ranks go on on these hosts, too.",
+       values::set_hosts_task<Settings::Task::kAddHosts>},
+      {"--remove-host", "", "", "HOST,...", kControl,
+       "Run nothing: the same, and its ranks go on without these hosts.",
+       values::set_hosts_task<Settings::Task::kRemoveHosts>},
       {"--job", "", "", "JOB", kControl,
-       "The running job that --stacks is about: the process id of its tmpirun.", values::set_job},
+       "The running job that --stacks, --checkpoint-now, --add-host or --remove-host is about: the process "
+       "id of its "
+       "tmpirun.",
+       values::set_job},
       {"--timeout", "", "TMPI_TIMEOUT", "SECONDS", kControl,
        "End the job after this time with exit code 124, after a state dump: where every rank is.",
        values::set_seconds<&Settings::timeout>},

@@ -15,12 +15,6 @@
 namespace tmpi::launch {
 namespace {
 
-std::string own_name() {
-  char name[256] = "localhost";
-  gethostname(name, sizeof(name) - 1);
-  return name;
-}
-
 NodePlan local_node(const std::string& host, const std::string& executable,
                     const std::vector<std::string>& wrapper) {
   NodePlan node{host, false, wrapper, -1};
@@ -46,6 +40,12 @@ int universe_of(const Settings& settings, const std::vector<int>& slots) {
 }
 
 }  // namespace
+
+std::string own_name() {
+  char name[256] = "localhost";
+  gethostname(name, sizeof(name) - 1);
+  return name;
+}
 
 bool JobPlan::any_remote() const {
   return std::ranges::any_of(nodes, &NodePlan::remote);

@@ -41,6 +41,9 @@ struct JobPlan {
   bool any_remote() const;
 };
 
+/// What this machine calls itself.
+std::string own_name();
+
 /// `executable`: the path of tmpi-node here. `attachment`: what others have started, if anything, takes the
 /// place of the settings' hosts. Failure: no remote shell, or no such
 /// command as --wrapper names.

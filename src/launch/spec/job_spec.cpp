@@ -45,8 +45,9 @@ void fields(auto& archive, Of<JobSpec> auto& job) {
           job.rendezvous, job.progress, job.progress_cores, job.other_jobs, job.deadlock_check,
           job.polling_limit, job.quiet, job.verbose, job.check, job.profile, job.trace_file, job.trace_buffer,
           job.record_file, job.replay_file, job.explored_file, job.migratable, job.slot_bytes,
-          job.stack_guard, job.pointer_guard, job.checkpoint_every, job.checkpoint_to, job.checkpoint,
-          job.restart, job.shared_libraries, job.private_libraries, job.options);
+          job.stack_guard, job.pointer_guard, job.checkpoints, job.checkpoint_every, job.checkpoint_to,
+          job.survive, job.memory_store, job.from_memory, job.checkpoint, job.restart, job.shared_libraries,
+          job.private_libraries, job.options);
 }
 
 std::string pack(const JobSpec& job) {

@@ -90,16 +90,22 @@ struct JobSpec {
   std::size_t slot_bytes = 0;  ///< --slot-size, 0: not given
   std::uint64_t stack_guard = 0,
                 pointer_guard = 0;  ///< then the same in all node processes (node/migration.hpp)
-  int checkpoint_every = 0;         ///< --checkpoint, milliseconds between two; with checkpoint_to
-  std::uint64_t checkpoint = 0;     ///< --restart: number of the one that it goes on with
-  std::string checkpoint_to;        ///< the directory; empty: not given
-  std::string restart;              ///< --restart: the folder that ranks are revived from, empty: none
+  bool checkpoints = false;        ///< --checkpoint or --survive: also where the program does not ask for one
+  int checkpoint_every = 0;        ///< milliseconds between two, 0: only when somebody asks
+  std::string checkpoint_to;       ///< the directory; empty: in the memory of the hosts
+  int survive = -1;                ///< --survive: on so many other node processes, too; -1: not given
+  std::uint64_t memory_store = 0;  ///< the part of that memory (memory_store.hpp), 0: none
+  bool from_memory = false;        ///< ranks are revived from there
+  std::uint64_t checkpoint = 0;    ///< --restart: number of the one that it goes on with
+  std::string restart;             ///< --restart: the folder that ranks are revived from, empty: none
   std::vector<std::string> shared_libraries;   ///< --share-library
   std::vector<std::string> private_libraries;  ///< --private-library
   std::vector<OptionValue> options;
 
   /// The node process writes reports when the job ends.
   bool observed() const { return profile || !trace_file.empty(); }
+  /// Ranks do not begin, they go on.
+  bool revived() const { return from_memory || !restart.empty(); }
 
   int total_ranks() const;
   /// Index in apps of the program that world rank `rank` runs.

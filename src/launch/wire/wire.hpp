@@ -14,7 +14,7 @@ static_assert(std::endian::native == std::endian::little, "the wire is little-en
 
 inline constexpr std::uint32_t kWireMagic = 0x49504d54;  // "TMPI"
 /// Raised when any structure below changes, or what a frame means.
-inline constexpr std::uint32_t kWireVersion = 16;
+inline constexpr std::uint32_t kWireVersion = 17;
 inline constexpr std::uint32_t kMaxPayload =
     16u << 20;  // a job description with a long command line fits many times
 inline constexpr std::uint32_t kMaxOutputPayload = 32u << 10;   // output is cut into frames of this size
@@ -56,6 +56,8 @@ enum class FrameType : std::uint16_t {
   kStacks = 22,       // stacks of the ranks (stacks.hpp): before the answer to kStateDumpWanted
   kFigures = 23,      // NodeFigures (figures.hpp): the same, where these were wanted
   kTrace = 24,        // bytes of its trace (trace_report.hpp), in order
+  kCheckpoint =
+      25,  // of the job; detail: begun or complete: CheckpointNews (checkpoint_news.hpp); failed: why
   // tmpirun -> node process
   kJob = 64,                 // the job description (job_spec.hpp)
   kStdin = 65,               // input for the ranks that read it; empty: end of file
@@ -73,6 +75,7 @@ enum class FrameType : std::uint16_t {
   kWayJoin = 78,             // where all its nodes are reached: WayAddresses; answered
   kWayEnd = 79,              // the other job has ended: WayEnding
   kExplain = 72,             // what all have answered to that: to be worded, and the job to be ended
+  kCheckpointNow = 80,       // at the ranks' next moment; answered by kCheckpoint, sooner or later
   // tmpirun <-> the tmpirun of another job
   kLinkHello = 128,      // LinkHello; what is wrong with it is a kLinkRefused
   kLinkKey = 129,        // from whom has been called: the key of the connections between the two jobs
@@ -84,16 +87,22 @@ enum class FrameType : std::uint16_t {
   kLinkBye = 135,        // the job has ended; detail 1: not by itself, and a sentence
   kLinkVerdict = 136,    // LinkVerdict: what a call has brought is taken; detail 1: it is not wanted any more
   // whoever asks a running job -> its tmpirun (job_door.hpp)
-  kDoorStacks = 160,   // where are all ranks, and how have they got there?
-  kDoorFigures = 161,  // what do cores and ranks do?
+  kDoorStacks = 160,       // where are all ranks, and how have they got there?
+  kDoorFigures = 161,      // what do cores and ranks do?
+  kDoorCheckpoint = 162,   // write the ranks down
+  kDoorAddHosts = 163,     // the same, and let them go on on these hosts as well: a list
+  kDoorRemoveHosts = 164,  // the same, without these
   // tmpirun -> whoever asks
-  kDoorAnswer = 176,  // text; JobFigures
+  kDoorAnswer = 176,  // text; JobFigures; or kDoorRefused, and why
 };
 
 /// Its payload must not stay in memory.
 constexpr bool has_secret(FrameType type) noexcept {
   return type == FrameType::kJob || type == FrameType::kWayPrepare || type == FrameType::kLinkKey;
 }
+
+inline constexpr std::uint16_t kDoorRefused = 1;
+inline constexpr std::uint16_t kCheckpointBegun = 0, kCheckpointComplete = 1, kCheckpointFailed = 2;
 
 /// Details of kStateDumpWanted: the job is killed after it; figures are wanted, and no stacks; signal N is for the ranks if one handles it, and then nobody
 /// wants a state dump (kStateDumpUnlessHandled + N).

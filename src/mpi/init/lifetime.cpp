@@ -26,16 +26,20 @@ Err start_singleton() {
   });
 }
 
+void raise_thread_level(Rank& rank, int required) {
+  const int level = std::clamp<int>(required, MPI_THREAD_SINGLE, MPI_THREAD_MULTIPLE);
+  if (level < rank.thread_level) return;  // the most that anybody asks for
+  rank.thread_level = level;
+  admit_threads(rank);
+}
+
 namespace {
 
 // MPI becomes usable: with MPI_Init or the first session, whichever comes first. It may have been before.
 void begin(Rank& rank, int required_thread_level) {
   const bool first = rank.phase != Phase::kInitialized;
-  const int level = std::clamp<int>(required_thread_level, MPI_THREAD_SINGLE, MPI_THREAD_MULTIPLE);
-  if (first || level > rank.thread_level) {  // the most that anybody asks for
-    rank.thread_level = level;
-    admit_threads(rank);
-  }
+  if (first) rank.thread_level = MPI_THREAD_SINGLE;
+  raise_thread_level(rank, required_thread_level);
   if (!first) return;
   (sched::tasks_move() ? rank.place : rank.worker).store(sched::current_worker(), std::memory_order_relaxed);
   rank.phase = Phase::kInitialized;

@@ -14,6 +14,9 @@ Err start_singleton();
 /// MPI_Init(_thread): WORLD and SELF exist from now on. MPI_ERR_OTHER if called twice.
 Err initialize(Rank& rank, int required_thread_level);
 
+/// What its threads may do from now on, if that is more than before.
+void raise_thread_level(Rank& rank, int required);
+
 /// MPI_Finalize: waits until the rank's own messages have left and every rank has come here. SUSPENDS.
 Err finalize(Rank& rank);
 

@@ -74,10 +74,20 @@ struct PortAnswer {
   std::int64_t pairing = 0;  ///< kAccept, kConnect: of these two, and of nobody else in the job
 };
 
-/// A checkpoint that is being written: its number is its own.
+/// A checkpoint that is being written: its number is its own, and larger than those before.
 struct CheckpointPlace {
-  const std::string& directory;
+  const std::string& directory;  ///< empty: the memory of the hosts
   std::uint64_t number;
+};
+
+/// Checkpoints in the memory of the hosts, each of which has the files of its ranks, and copies of others'.
+struct MemoryCallbacks {
+  int copies;  ///< of each, on other node processes
+  /// Where the file of a rank is to lie on this node process; where it lies on this host, empty: nowhere.
+  std::string (*file)(std::uint64_t number, int rank);
+  std::string (*find)(std::uint64_t number, int rank);
+  /// Of which there are files on this host, the latest first.
+  std::vector<std::uint64_t> (*numbers)();
 };
 
 /// How ranks of this job are saved (mpi/save): what is not MPI's. All on the rank's own fiber; a sentence says what is in
@@ -88,12 +98,14 @@ struct SavingCallbacks {
   /// The calling rank's own aligned_alloc and free: memory that the program gets (MPI_Alloc_mem) is saved with its own.
   void* (*allocate)(std::size_t alignment, std::size_t bytes) noexcept;
   void (*release)(void* memory) noexcept;
-  /// Before and after all ranks write, by one of them. `complete`: all have, and what they have written is in force now.
-  std::string (*begin)(const std::string& directory);
+  /// Before and after all ranks write, by the first of them; in the memory of the hosts by the first of each node process.
+  /// `complete`: all have, and what they have written is in force now.
+  std::string (*begin)(const CheckpointPlace& place);
   std::string (*end)(const CheckpointPlace& place, bool complete);
   /// Writes the rank as it will be when its call of MPI returns, with its stack from `stack` on. `state`: of MPI's.
   std::string (*write)(const Rank& rank, const CheckpointPlace& place, const void* stack,
                        std::span<const std::byte> state);
+  const MemoryCallbacks* memory;  ///< null: none are kept there
 };
 
 struct Callbacks {

@@ -1,5 +1,7 @@
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <atomic>
 #include <chrono>
 #include <cstdint>
 #include <filesystem>
@@ -13,6 +15,7 @@
 #include "mpi/p2p/channel.hpp"
 #include "mpi/rank/call.hpp"
 #include "mpi/rank/callbacks.hpp"
+#include "mpi/save/copies.hpp"
 #include "mpi/save/rank_state.hpp"
 #include "mpi/save/save.hpp"
 #include "mpix.h"
@@ -72,6 +75,11 @@ Err settle(Rank& rank) {
   return kOk;
 }
 
+/// Whoever does for others what is done once: in a directory for all, in the memory of hosts for those of a node process.
+bool is_first(Rank& rank, const std::string& directory) {
+  return directory.empty() ? rank.local_index == 0 : rank.world.rank == 0;
+}
+
 std::string directory_of_first(Rank& rank, const char* directory) {
   std::error_code unknown;  // then it stays as it is
   const bool known = rank.world.rank == 0 && directory != nullptr && *directory != '\0';
@@ -80,16 +88,27 @@ std::string directory_of_first(Rank& rank, const char* directory) {
   return first;
 }
 
-/// Of this checkpoint: files of different ones are not taken for one.
+std::atomic<std::uint64_t> newest{0};  // relaxed: only the value matters
+
+/// Of this checkpoint: files of different ones are not taken for one, and the later one has the larger number, also where
+/// the clock of another host is behind.
 std::uint64_t number_of_first(const Rank& rank) {
   std::uint64_t number = 0;
-  if (rank.world.rank == 0)
-    number = static_cast<std::uint64_t>(std::chrono::system_clock::now().time_since_epoch().count());
+  if (rank.world.rank == 0) {
+    const auto now = static_cast<std::uint64_t>(std::chrono::system_clock::now().time_since_epoch().count());
+    number = std::max(now, newest.load(std::memory_order_relaxed) + 1);
+    newest_checkpoint_is(number);
+  }
   (void)PMPI_Bcast(&number, sizeof number, MPI_BYTE, 0, MPI_COMM_WORLD);
   return number;
 }
 
 }  // namespace
+
+void newest_checkpoint_is(std::uint64_t number) noexcept {
+  std::uint64_t now = newest.load(std::memory_order_relaxed);
+  while (now < number && !newest.compare_exchange_weak(now, number, std::memory_order_relaxed)) continue;
+}
 
 Err checkpoint(Rank& rank, const char* directory, const void* stack) {
   const SavingCallbacks* const saving = callbacks().saving;
@@ -98,19 +117,22 @@ Err checkpoint(Rank& rank, const char* directory, const void* stack) {
                 "ranks of this job have no addresses of their own: start it with tmpirun --migratable");
   const std::string where = directory_of_first(rank, directory);
   const std::uint64_t number = number_of_first(rank);
-  std::string problem = where.empty() ? "has called it without a directory" : "";
+  const CheckpointPlace place{where, number};
+  const bool in_memory = where.empty(), first = is_first(rank, where);
+  std::string problem;
+  if (in_memory && saving->memory == nullptr) problem = "has called it without a directory";
   if (problem.empty() && !is_main_flow()) problem = "has called it in a thread that it has created";
   if (problem.empty()) problem = why_not_saved(rank);
   if (problem.empty()) problem = saving->why_not(rank);
   TMPI_TRY(agree(rank, sentence_of(rank, problem)));
   TMPI_TRY(settle(rank));
   problem = sentence_of(rank, why_not_settled(rank));
-  const bool first = rank.world.rank == 0;
-  if (first && problem.empty()) problem = saving->begin(where);
+  if (first && problem.empty()) problem = saving->begin(place);
   TMPI_TRY(agree(rank, problem));
-  problem = sentence_of(rank, saving->write(rank, {where, number}, stack, saved_rank_state(rank)));
-  const Err written = agree(rank, problem);
-  problem = first ? saving->end({where, number}, !written) : "";
+  problem = sentence_of(rank, saving->write(rank, place, stack, saved_rank_state(rank)));
+  Err written = agree(rank, problem);
+  if (!written && in_memory) written = agree(rank, sentence_of(rank, spread_copies(rank, number)));
+  problem = first ? saving->end(place, !written) : "";
   TMPI_TRY(written);
   return agree(rank, problem);
 }

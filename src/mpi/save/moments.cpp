@@ -18,7 +18,8 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 
-constexpr std::chrono::seconds kBetweenQuestions{1};
+constexpr std::chrono::milliseconds kBetweenQuestions{1000},
+    kLeastBetween{20};  // or a quarter of the interval
 constexpr std::uint64_t kMostBetween = 1'000'000;
 
 /// Of one rank; all ranks count alike.
@@ -36,6 +37,7 @@ struct Answer {
 Moments settings;
 std::unique_ptr<Counted[]> counted;  // by local index
 std::atomic<bool> any{false};        // relaxed
+std::atomic<bool> wanted_soon{false};
 Clock::time_point begun;
 
 // Of rank 0 alone.
@@ -47,11 +49,15 @@ Answer decide(std::uint64_t moment) {
   if (last_moment == 0) last_question = last_save = now;
   // As many as there were in a second; at first one by one.
   const double seconds = std::max(std::chrono::duration<double>(now - last_question).count(), 1e-6);
-  const double wanted = std::chrono::duration<double>(kBetweenQuestions).count();
+  const auto pause = settings.every.count() == 0
+                         ? kBetweenQuestions
+                         : std::clamp(settings.every / 4, kLeastBetween, kBetweenQuestions);
+  const double wanted = std::chrono::duration<double>(pause).count();
   const auto passed = static_cast<double>(moment - last_moment);
   const auto ahead = static_cast<std::uint64_t>(
       std::clamp(passed * wanted / seconds, 1.0, std::min(2 * passed, double{kMostBetween})));
-  Answer answer{moment + ahead, now - last_save >= settings.every};
+  const bool due = settings.every.count() > 0 && now - last_save >= settings.every;
+  Answer answer{moment + ahead, wanted_soon.exchange(false) || due};
   last_question = now;
   last_moment = moment;
   if (answer.save != 0) last_save = now;
@@ -66,8 +72,13 @@ void save_at_moments(Moments moments) {
   counted = std::make_unique<Counted[]>(static_cast<std::size_t>(job()->most_local()));
 }
 
+void save_soon() noexcept {
+  wanted_soon = true;
+}
+
 bool no_moment_came() noexcept {
-  return counted != nullptr && !any.load(std::memory_order_relaxed) && Clock::now() - begun >= settings.every;
+  return counted != nullptr && settings.every.count() > 0 && !any.load(std::memory_order_relaxed) &&
+         Clock::now() - begun >= settings.every;
 }
 
 }  // namespace tmpi::mpi

@@ -10,14 +10,17 @@
 namespace tmpi::mpi {
 
 struct Moments {
-  std::chrono::milliseconds every{0};  ///< between two checkpoints
-  std::string directory;
+  std::chrono::milliseconds every{0};  ///< between two checkpoints; 0: only when somebody asks
+  std::string directory;               ///< empty: the memory of the hosts
   /// Why one was not possible; by rank 0. Any number of times.
   void (*warn)(const std::string& why) = nullptr;
 };
 
 /// Once, before any rank runs.
 void save_at_moments(Moments moments);
+
+/// The next question is answered with yes. Any thread of rank 0's node process.
+void save_soon() noexcept;
 
 /// For privatize::substitute_functions().
 const void* moment_function(const char* name);

@@ -203,7 +203,11 @@ Err take_rank_state(Rank& rank, std::span<const std::byte> state) {
 
 Err revive(Rank& rank, std::span<const std::byte> state) {
   Unpacker from(state);
-  TMPI_TRY(initialize(rank, from.value<int>()));
+  const int level = from.value<int>();
+  if (rank.world_phase == Phase::kInitialized)
+    raise_thread_level(rank, level);
+  else
+    TMPI_TRY(initialize(rank, level));
   TMPI_TRY(take_rank_state(rank, state));
   return barrier(rank.world);
 }

@@ -4,6 +4,7 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 #include <span>
 #include <vector>
 
@@ -16,8 +17,11 @@ namespace tmpi::mpi {
 /// ranks or on none. SUSPENDS.
 Err checkpoint(Rank& rank, const char* directory, const void* stack);
 
-/// MPI as the rank has known it when `state` was saved; on its fiber, in place of its call of MPI_Init. All ranks of the job do
-/// it. SUSPENDS. Failure: `state` is damaged.
+/// A checkpoint of this number is there: the next one's is larger. Any thread.
+void newest_checkpoint_is(std::uint64_t number) noexcept;
+
+/// MPI as the rank has known it when `state` was saved; on its fiber, in place of its call of MPI_Init (which gather_files()
+/// may have been before). All ranks of the job do it. SUSPENDS. Failure: `state` is damaged.
 Err revive(Rank& rank, std::span<const std::byte> state);
 
 /// The rank's program goes on, with the stack that was saved. Called on a part of its stack that is not in use there.
