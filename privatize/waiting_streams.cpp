@@ -5,6 +5,7 @@
 #include <fcntl.h>
 #include <limits.h>
 #include <poll.h>
+#include <pthread.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
@@ -41,6 +42,13 @@ thread_local const FILE* known_file = nullptr;
   known_file = file;
 }
 
+/// The calling thread has locked the stream already. Behind two words glibc keeps the owner; the second one counts, from
+/// one in glibc 2.36 and from zero in 2.41.
+bool locked_by_caller(const FILE* file) noexcept {
+  const auto* const owner = static_cast<void* const*>(file->_lock) + 1;
+  return reinterpret_cast<pthread_t>(__atomic_load_n(owner, __ATOMIC_RELAXED)) == ::pthread_self();
+}
+
 /// Going on may block: it leads to a pipe, a socket or a terminal, and not to a rank's own standard stream, which waits by
 /// itself. Who has locked the stream (flockfile) goes on by itself, since no other thread can.
 bool may_block(FILE* file) noexcept {
@@ -53,11 +61,9 @@ bool may_block(FILE* file) noexcept {
                      (::fcntl(fd, F_GETFL) & O_NONBLOCK) == 0;
   set_own_errno(error);
   if (known && S_ISREG(status.st_mode)) know_file(file);
-  if (!waits || ::ftrylockfile(file) != 0) return false;
-  // glibc counts how often the owner has locked it, in the second word.
-  const bool only_now = static_cast<const int*>(static_cast<const void*>(file->_lock))[1] == 1;
+  if (!waits || locked_by_caller(file) || ::ftrylockfile(file) != 0) return false;
   ::funlockfile(file);
-  return only_now;
+  return true;
 }
 
 bool has_line(const FILE* file, std::size_t room, int end) noexcept {
