@@ -17,6 +17,20 @@ class FailureTest(LaunchTest):
         job = self.misbehave("abort-mpi", 3, 42)
         self.check_failure(job, 42, "rank 3 on", "called MPI_Abort with code 42")
 
+    def test_a_node_process_that_somebody_stops(self):
+        """It is named, and nothing is lost when it goes on."""
+        job = self.start("-n", 2, "--nodes", 2, program("chatter.c"))
+        pids = job.node_pids(2)
+        job.read_until(b"talks", 2)
+        os.kill(pids[1], signal.SIGSTOP)
+        while b"has been stopped for 5 seconds" not in job.seen_err:
+            job.read("stderr", "the node process's name", time.monotonic() + HANG)
+        self.assertIn(f"node process 1 on host {os.uname().nodename} (pid {pids[1]}), with rank 1, has been stopped", job.seen_err.decode())
+        os.kill(pids[1], signal.SIGCONT)
+        job.ask_until(b"ranks 0-1 (2): main")
+        job.process.send_signal(signal.SIGTERM)
+        self.assertEqual(job.finish().code, 143, job.err)
+
     def test_mpi_abort_with_code_zero_is_still_a_failure(self):
         self.check_failure(self.misbehave("abort-mpi", 3, 0), 1, "called MPI_Abort with code 0")
 

@@ -21,6 +21,7 @@ inline constexpr std::chrono::seconds kBetterCause{3};
 inline constexpr std::chrono::seconds kBetterCauseHere{1};
 inline constexpr std::chrono::milliseconds kDyingLook{100};
 inline constexpr std::chrono::seconds kEndOfChannel{1};
+inline constexpr std::chrono::seconds kStopPatience{5};  // with a node process that somebody has stopped
 inline constexpr std::chrono::milliseconds kPause{200};  // later than that it has not run
 
 using Clock = std::chrono::steady_clock;

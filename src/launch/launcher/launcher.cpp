@@ -122,6 +122,7 @@ int Launcher::poll_timeout() const {
   for (const Deadline& deadline :
        {timeout_, start_timeout_, job_.end.kill_at(), job_.heartbeat.deadline(), job_.lost.deadline()})
     wait = sooner(wait, deadline);
+  for (const auto& node : job_.nodes) wait = sooner(wait, node->stop_deadline());
   wait = sooner(wait, job_.ports.deadline());
   const bool any_ended =
       job_.nodes.any([](const Node& node) { return !node.running() && !node.end_handled; });
@@ -154,6 +155,7 @@ void Launcher::extend_deadlines(Clock::duration pause) {
 void Launcher::on_deadlines() {
   const auto now = Clock::now();
   job_.output.flush_idle();
+  say_who_is_stopped();
   if (has_passed(timeout_, now)) {
     timeout_.reset();
     job_.end.because(
@@ -198,6 +200,21 @@ void Launcher::say_who_is_killed() {
         fmt::format("{}, with {}, has closed its control channel and not ended; tmpirun has killed it",
                     job_.nodes.name_of(node), job_.ranks.unfinished_on(node.number())));
   });
+}
+
+// By somebody else: tmpirun stops itself with them (SIGTSTP).
+void Launcher::say_who_is_stopped() {
+  for (const auto& node : job_.nodes) {
+    if (!has_passed(node->stop_deadline(), Clock::now())) continue;
+    node->stop_said = true;
+    if (job_.settings.job.quiet) continue;
+    job_.output.message(
+        fmt::format("tmpirun: warning: {} (pid {}), with {}, has been stopped for {} seconds (SIGSTOP or the "
+                    "like), and the "
+                    "job waits for it; kill -CONT {} lets it go on\n",
+                    job_.nodes.name_of(*node), node->process().pid(),
+                    job_.ranks.unfinished_on(node->number()), kStopPatience.count(), node->process().pid()));
+  }
 }
 
 // Without the starter there is nobody to read the output, or to end the job later.

@@ -39,6 +39,7 @@ class Launcher {
   void on_start_timeout();
   void on_starter_gone();
   void say_who_is_killed();
+  void say_who_is_stopped();
   bool expects_ends() const;
   void leave_stuck();
   void on_deadlines();

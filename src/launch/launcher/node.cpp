@@ -54,7 +54,10 @@ std::string Node::read_pipe(int stream) {
 }
 
 bool Node::collect() {
-  if (process_.reaped() || !process_.reap()) return false;
+  if (process_.reaped()) return false;
+  const bool ended = process_.reap();
+  stop_said = stop_said && process_.stopped();
+  if (!ended) return false;
   ended_ = Clock::now();
   process_.signal_group(SIGKILL);  // forked children of ranks hold its channels open
   return true;

@@ -62,12 +62,19 @@ class Node {
   /// It has ended, and all it had to say has been heard (or others hold its channel open and say nothing).
   bool silent() const;
 
+  /// When it has been stopped for so long that it should be said.
+  Deadline stop_deadline() const {
+    return running() && !stop_said && process_.stopped() ? Deadline(*process_.stopped() + kStopPatience)
+                                                         : std::nullopt;
+  }
+
   void kill() { process_.signal_group(SIGKILL); }
 
   // What it has said so far.
   std::optional<Hello> hello;
   std::optional<std::string> address;
   bool done = false;         ///< all its ranks have ended
+  bool stop_said = false;    ///< that it is stopped
   bool end_handled = false;  ///< its end has been looked at
   std::string diagnostics;   ///< what the remote shell has printed before the hello
 

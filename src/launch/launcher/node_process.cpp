@@ -118,7 +118,10 @@ void NodeProcess::signal_group(int signal) const {
 }
 
 bool NodeProcess::reap() {
-  if (!reaped_ && pid_ > 0 && waitpid(pid_, &status_, WNOHANG) == pid_) reaped_ = true;
+  while (!reaped_ && pid_ > 0 && waitpid(pid_, &status_, WNOHANG | WUNTRACED | WCONTINUED) == pid_) {
+    reaped_ = WIFEXITED(status_) || WIFSIGNALED(status_);
+    stopped_ = WIFSTOPPED(status_) ? Deadline(Clock::now()) : std::nullopt;
+  }
   return reaped_;
 }
 

@@ -12,6 +12,7 @@
 
 #include "base/fd.hpp"
 #include "base/result.hpp"
+#include "launch/launcher/deadlines.hpp"
 #include "launch/system/stuck_exit.hpp"
 #include "launch/wire/channel.hpp"
 
@@ -45,6 +46,8 @@ class NodeProcess {
 
   /// Collects the process if it has ended (no wait); true once it has. status() is then waitpid's.
   bool reap();
+  /// Since when it is stopped (SIGSTOP and the like), as far as reap() has seen.
+  const Deadline& stopped() const { return stopped_; }
   /// A process on this machine is on its way out, at whatever speed.
   bool is_dying() const { return !reaped_ && pid_ > 0 && is_exiting(pid_); }
   /// The process has been stuck in its exit for kExitPatienceHere; see stuck_exit.hpp. To be asked again and again.
@@ -66,6 +69,7 @@ class NodeProcess {
   bool adopted_ = false;
   bool reaped_ = false;
   int status_ = 0;
+  Deadline stopped_;
   ExitWatch exit_{kExitPatienceHere};
   std::optional<int> stuck_status_;  // of the last look at it
 };
