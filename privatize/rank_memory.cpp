@@ -47,11 +47,13 @@ struct CloseFile {
 };
 using File = std::unique_ptr<FILE, CloseFile>;
 
-/// Those of the process that lie in [begin, end).
-Result<std::vector<Mapping>> mappings_in(std::uintptr_t begin, std::uintptr_t end) {
+using Mappings = std::vector<Mapping>;
+
+/// Those of the process that lie in slots, in their order.
+Result<Mappings> read_mappings() {
   const File maps(std::fopen("/proc/self/maps", "re"));
   if (maps == nullptr) return Failure{std::string("/proc/self/maps: ") + std::strerror(errno)};
-  std::vector<Mapping> found;
+  Mappings found;
   std::array<char, 4500> line{};
   while (std::fgets(line.data(), static_cast<int>(line.size()), maps.get()) != nullptr) {
     Mapping mapping;
@@ -59,14 +61,26 @@ Result<std::vector<Mapping>> mappings_in(std::uintptr_t begin, std::uintptr_t en
     if (std::sscanf(line.data(), "%" SCNxPTR "-%" SCNxPTR " %4s %*s %*s %*s %n", &mapping.begin, &mapping.end,
                     mapping.permissions.data(), &name) != 3)
       continue;
-    if (mapping.begin >= end) break;
-    if (mapping.end <= begin) continue;
-    mapping.begin = std::max(mapping.begin, begin);
-    mapping.end = std::min(mapping.end, end);
+    if (RankSlots::get()->owner(mapping.begin) < 0) continue;
     mapping.file.assign(line.data() + name, std::strcspn(line.data() + name, "\n"));
     found.push_back(std::move(mapping));
   }
   return found;
+}
+
+/// The same, read once for all ranks that are saved together.
+Result<std::shared_ptr<const Mappings>> mappings_at(std::uint64_t moment) {
+  static std::mutex mutex;
+  static std::shared_ptr<const Mappings> last;
+  static std::uint64_t when = 0;
+  const std::lock_guard guard(mutex);
+  if (last == nullptr || when != moment) {
+    Result<Mappings> now = read_mappings();
+    if (!now) return now.failure();
+    last = std::make_shared<const Mappings>(*std::move(now));
+    when = moment;
+  }
+  return last;
 }
 
 // What /proc/self/pagemap says of a page.
@@ -188,17 +202,21 @@ Result<std::string> known_digest_of(const ElfFile& file) {
 
 }  // namespace
 
-Result<RankMemory> memory_of(int rank, std::uintptr_t stack_pointer) {
+Result<RankMemory> memory_of(int rank, std::uintptr_t stack_pointer, std::uint64_t moment) {
   const RankSlots& slots = *RankSlots::get();
   const std::uintptr_t begin = slots.begin(rank), stack = slots.stack(rank), end = begin + slots.bytes();
   // What lies below the stack pointer changes while this runs.
   const std::uintptr_t whole_stack = (stack_pointer + kPageSize - 1) & ~std::uintptr_t{kPageSize - 1};
-  auto mappings = mappings_in(begin, end);
+  const auto mappings = mappings_at(moment);
   if (!mappings) return mappings.failure();
   const PageMap pages;
   if (!pages.is_open()) return Failure{std::string("/proc/self/pagemap: ") + std::strerror(errno)};
   RankMemory memory;
-  for (const Mapping& mapping : *mappings) {
+  for (auto each = std::ranges::upper_bound(**mappings, begin, {}, &Mapping::end);
+       each != (*mappings)->end() && each->begin < end; ++each) {
+    Mapping mapping = *each;  // which neighbouring slots may have a part of
+    mapping.begin = std::max(mapping.begin, begin);
+    mapping.end = std::min(mapping.end, end);
     if (mapping.shared())
       return Failure{"it has mapped memory that it shares with others (" +
                      (mapping.file.empty() ? "anonymous" : mapping.file) + ")"};

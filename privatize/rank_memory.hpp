@@ -28,8 +28,9 @@ struct RankMemory {
 };
 
 /// Of the calling rank, whose stack counts from `stack_pointer` on. Failure: a sentence about what cannot be saved (memory
-/// that is shared with others). Does not suspend.
-Result<RankMemory> memory_of(int rank, std::uintptr_t stack_pointer);
+/// that is shared with others). `moment`: the same for ranks that are saved together, none of which runs meanwhile. Does not
+/// suspend.
+Result<RankMemory> memory_of(int rank, std::uintptr_t stack_pointer, std::uint64_t moment);
 
 /// Maps the piece, empty, for writing.
 Result<void> map_piece(const MappedPiece& piece);

@@ -143,7 +143,7 @@ std::string write_rank(const mpi::Rank& rank, const mpi::CheckpointPlace& place,
   Result<std::string> surroundings = privatize::surroundings_of(rank.world_rank);
   if (!surroundings) return "cannot be saved: " + surroundings.message();
   saved.surroundings = *std::move(surroundings);
-  Result<privatize::RankMemory> memory = privatize::memory_of(rank.world_rank, saved.stack);
+  Result<privatize::RankMemory> memory = privatize::memory_of(rank.world_rank, saved.stack, place.number);
   if (!memory) return "cannot be saved: " + memory.message();
   saved.memory = *std::move(memory);
   const Result<void> written = write_saved_rank(folder_of(place, rank.world_rank), saved);
