@@ -292,14 +292,14 @@ MPI_Datatype Variable::type() const noexcept {
 
 const Enumeration* Variable::enumeration() const {
   if (kind != MPI_T_PVAR_CLASS_STATE) return nullptr;
-  static const Enumeration& states = []() -> const Enumeration& {
+  static const Enumeration* const states = [] {
     std::vector<std::pair<int, std::string>> items;
     for (const auto state : {sched::TaskState::kInit, sched::TaskState::kRunning, sched::TaskState::kReady,
                              sched::TaskState::kBlocked, sched::TaskState::kFinished})
       items.emplace_back(static_cast<int>(state), sched::to_string(state));
-    return add_enumeration("tmpi_rank_states", std::move(items));
+    return &add_enumeration("tmpi_rank_states", std::move(items));
   }();
-  return &states;
+  return states;
 }
 
 std::span<const Variable> variables() noexcept {
