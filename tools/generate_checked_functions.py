@@ -73,6 +73,17 @@ PLACES_OF_REQUESTS = {"request", "requests", "flag", "index"}
 ONE_SIDED = {"Put": "kPut", "Rput": "kPut", "Get": "kGet", "Rget": "kGet"}
 ONE_SIDED |= {name: "kAtomic" for name in ("Accumulate", "Raccumulate", "Get_accumulate", "Rget_accumulate", "Fetch_and_op", "Compare_and_swap")}
 
+# What a call says of the order of calls of one-sided communication.
+ORDERING = {"Win_create": "kMakes", "Win_allocate": "kMakes", "Win_allocate_shared": "kMakes", "Win_create_dynamic": "kMakes", "Win_free": "kFence",
+            "Win_fence": "kFence", "Win_lock": "kLock", "Win_unlock": "kUnlock", "Win_lock_all": "kLock", "Win_unlock_all": "kUnlock", "Win_flush": "kFlush",
+            "Win_flush_all": "kFlush", "Win_flush_local": "kFlushLocal", "Win_flush_local_all": "kFlushLocal", "Win_sync": "kSync", "Win_post": "kPost",
+            "Win_start": "kStart", "Win_complete": "kComplete", "Win_wait": "kWait", "Win_test": "kWait", "Cancel": "kCancels", "Parrived": "kReceives"}
+ORDERING |= {name: "kReceives" for name in COMPLETING | {"Recv", "Mrecv", "Sendrecv", "Sendrecv_replace", "Request_get_status", "Request_get_status_all",
+                                                         "Request_get_status_any", "Request_get_status_some"}}
+ORDERING |= {name: "kSees" for name in ("Probe", "Iprobe", "Mprobe", "Improbe")}
+ORDERING |= {name: "kTells" for name in ("Start", "Startall", "Pready", "Pready_range", "Pready_list")}
+ORDERING |= {name: "kTellsAndHears" for name in ("Comm_create_group", "Comm_create_from_group", "Intercomm_create_from_groups")}
+
 # What a message or collective does with its buffers.
 TRAFFIC = {
     "Send": "kSend", "Bsend": "kSend", "Ssend": "kSend", "Rsend": "kSend", "Recv": "kReceive", "Mrecv": "kReceive",
@@ -179,6 +190,10 @@ def function(row):
     if plain in ONE_SIDED:
         wanted = PLACES_OF_TARGETS | {"members", "op"}
     places = []
+    on_window = plain.startswith("Win_") and plain in ORDERING and match == "kNone"
+    if on_window:
+        wanted = {"members", "flag"}
+        places += [f".target = {names.index('rank')}"] if "rank" in names else []
     for place, candidates in PLACES.items():
         found = next((candidate for candidate in candidates if candidate in names), None)
         if place in wanted and found:
@@ -187,13 +202,15 @@ def function(row):
     if uses:
         fields.append(".handle_count = %d, .handles = {{%s}}" % (len(uses), ", ".join(uses)))
     if places:
-        fields.append(".at = {" + ", ".join(places) + "}")
+        fields.append(".at = {" + ", ".join(sorted(places, key=lambda place: list(PLACES).index(place[1:].split()[0]))) + "}")
     if traffic != "kNone":
         fields.append(f".traffic = Traffic::{traffic}")
     if pattern != "kNone":
         fields.append(f".pattern = Pattern::{pattern}")
     if plain in ONE_SIDED:
         fields.append(f".one_sided = OneSided::{ONE_SIDED[plain]}")
+    if plain in ORDERING:
+        fields.append(f".ordering = Ordering::{ORDERING[plain]}")
     if match != "kNone":
         fields.append(f".match = Match::{match}")
     # A window is what the functions that make one give back.

@@ -33,8 +33,9 @@ CheckedCall::CheckedCall(const Function& function, const std::uint64_t* words, c
     check_accesses();
     if (function_.starts) start_requests();
     if (function_.pattern != Pattern::kNone) check_sides();
+    if (function_.ordering != Ordering::kNone) order_before();
     if (function_.match != Match::kNone) check_collective();
-    if (function_.one_sided != OneSided::kNone) check_one_sided();
+    if (function_.one_sided != OneSided::kNone) tell_by_atomic();
   }
   if (observe::Recording* recording = observe::Recording::instance()) recording->call_comes_from(site_);
 }
@@ -216,6 +217,8 @@ void CheckedCall::returned(int result) {
   const bool succeeded = result == MPI_SUCCESS;
   if (!succeeded && (ledger_ != nullptr || late_) && !takes_part_anyway()) give_up();
   if (succeeded && late_) arrive(late_->call, late_->handle, late_->members);
+  if (succeeded && function_.one_sided != OneSided::kNone) check_one_sided();
+  if (function_.ordering != Ordering::kNone || ledger_ != nullptr) order_after(succeeded);
   if (function_.half != Half::kNone) note_split(succeeded);
   if (changes_handles(function_)) note_handles(succeeded);
   if (initialized_ && record_->rank->phase == mpi::Phase::kFinalized)

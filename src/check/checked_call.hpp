@@ -89,10 +89,21 @@ class CheckedCall {
   void check_aliased(const mpi::Comm& members, const mpi::Side& send, const mpi::Side& receive) const;
   bool check_pending(const void* file) const;
   void check_collective();
+  void tell_by_atomic();
   void check_one_sided();
-  OneSidedAccess one_sided(const Access& bytes, MPI_Datatype type) const;
+  void order_before();
+  void order_window_before(RankClocks& clocks, const mpi::Window& window);
+  void order_after(bool succeeded);
+  void order_window_after(RankClocks& clocks);
+  void meet_nowhere();
+  void part(RankClocks& clocks);
+  void end_requests(RankClocks& clocks);
+  void complete(RankClocks& clocks, Ledger& window, WindowAccesses::Completed how);
+  std::shared_ptr<Ledger> window_ledger() const;
+  OneSidedAccess one_sided(const mpi::Window& window, const Access& bytes, MPI_Datatype type) const;
   std::optional<OneSidedAccess> of_target(const mpi::Window& window, int target) const;
-  std::optional<OneSidedAccess> of_buffer(int buffer, int counted, int typed, bool writes) const;
+  std::optional<OneSidedAccess> of_buffer(const mpi::Window& window, int buffer, int counted, int typed,
+                                          bool writes) const;
   bool takes_part_anyway() const;
   bool may_be_refused(const mpi::Comm& members, const void* handle) const;
   void arrive(const CollectiveCall& call, const void* handle, int members);
@@ -125,7 +136,10 @@ class CheckedCall {
   std::array<Saved, 8> few_;
   std::vector<Saved> more_;
   std::shared_ptr<Ledger> ledger_;  // the call is in it
-  std::optional<Late> late_;        // to be put into the ledger when the call has succeeded
+  std::shared_ptr<Ledger> window_;  // of a call that orders one-sided communication
+  std::uint64_t sequence_ = 0;      // in ledger_
+  int members_here_ = 0;
+  std::optional<Late> late_;  // to be put into the ledger when the call has succeeded
 };
 
 }  // namespace tmpi::check

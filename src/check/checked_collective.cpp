@@ -57,10 +57,12 @@ void CheckedCall::check_collective() {
   if (known->members() == 1) return;
   const std::optional<CollectiveCall> call = describe(*known);
   if (!call) return;
-  if (may_be_refused(*known, handle))
+  if (may_be_refused(*known, handle)) {
     late_ = Late{*call, handle, known->members()};
-  else
+    meet_nowhere();
+  } else {
     arrive(*call, handle, known->members());
+  }
 }
 
 void CheckedCall::arrive(const CollectiveCall& call, const void* handle, int members) {
@@ -71,12 +73,14 @@ void CheckedCall::arrive(const CollectiveCall& call, const void* handle, int mem
     CallOrder* order = record_->order_of(function_.on, handle);
     if (order == nullptr) return;
     ledger_ = order->ledger;
-    sequence = order->sequence++;
-    members = std::min(members, order->members_here);
+    sequence = sequence_ = order->sequence++;
+    members = members_here_ = std::min(members, order->members_here);
     if (const Tracked* tracked = record_->find(handle)) made = tracked->made;
   }
   if (const std::optional<CollectiveCall> first = ledger_->arrive(sequence, members, call))
     report_mismatch(*record_, place(), call, *first, sequence, handle, made);
+  if (RankClocks* const clocks = RankClocks::instance())
+    ledger_->meet(sequence, *clocks, record_->rank->local_index);
 }
 
 void CheckedCall::give_up() {

@@ -105,6 +105,27 @@ enum class Match : std::uint8_t {
 /// What a call does with memory of a window.
 enum class OneSided : std::uint8_t { kNone, kGet, kPut, kAtomic };
 
+/// What a call says of the order of calls of one-sided communication (rank_clocks.hpp).
+enum class Ordering : std::uint8_t {
+  kNone,
+  kMakes,       ///< a window
+  kFence,       ///< completes everything; what a collective call orders, it orders as well
+  kLock,        ///< of `target`, or of all
+  kUnlock,      ///< likewise
+  kFlush,       ///< likewise
+  kFlushLocal,  ///< likewise
+  kSync,
+  kPost,
+  kStart,
+  kComplete,
+  kWait,
+  kReceives,       ///< messages may have been received behind it, requests may be complete
+  kSees,           ///< messages may have been seen
+  kTells,          ///< partners that are not known here
+  kTellsAndHears,  ///< partners likewise
+  kCancels,
+};
+
 /// Of a split collective operation.
 enum class Half : std::uint8_t { kNone, kBegin, kEnd };
 
@@ -155,6 +176,7 @@ struct Function {
   Traffic traffic = Traffic::kNone;
   Pattern pattern = Pattern::kNone;
   OneSided one_sided = OneSided::kNone;
+  Ordering ordering = Ordering::kNone;
   Match match = Match::kNone;
   HandleKind on = HandleKind::kComm;       ///< what `at.members` is
   std::array<std::int8_t, 3> agreed = {};  ///< arguments, by `match`

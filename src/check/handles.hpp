@@ -10,6 +10,7 @@
 #include <cstdint>
 #include <memory>
 #include <unordered_map>
+#include <vector>
 
 #include "base/platform.hpp"
 #include "base/spinlock.hpp"
@@ -65,11 +66,20 @@ struct Tracked {
   std::unique_ptr<Operation> operation;
 };
 
+/// A nonblocking collective of which it is not known to be complete.
+struct OpenCollective {
+  std::shared_ptr<Ledger> ledger;
+  std::uint64_t sequence;
+  int members;
+};
+
 struct alignas(kCacheLine) RankRecord {
   SpinLock lock;
   const mpi::Rank* rank = nullptr;
   std::unordered_map<const void*, Tracked> handles;
   PendingBuffers pending;
+  std::vector<OpenCollective> open_collectives;     ///< while RankClocks run
+  std::vector<std::weak_ptr<Ledger>> by_request{};  ///< windows with calls whose requests may not be complete
   CallOrder world, self;
   std::uint64_t next_serial = 1;
 

@@ -1,6 +1,5 @@
 #include "check/ledger.hpp"
 
-#include <map>
 #include <mutex>
 
 namespace tmpi::check {
@@ -52,9 +51,34 @@ std::optional<CollectiveCall> Ledger::arrive(std::uint64_t sequence, int members
   return std::nullopt;
 }
 
-std::optional<OneSidedAccess> Ledger::access(std::uint64_t fence, int target, const OneSidedAccess& access) {
+void Ledger::meet(std::uint64_t sequence, RankClocks& clocks, int rank) {
   const std::lock_guard guard(lock_);
-  return given_up_ ? std::nullopt : accesses_.add(fence, target, access);
+  Passage& here = passages_[given_up_ ? kNowhere : sequence];
+  clocks.tell(rank, here.clock);
+  ++here.come;
+}
+
+void Ledger::part(std::uint64_t sequence, int members, RankClocks& clocks, int rank) {
+  const std::lock_guard guard(lock_);
+  if (const auto anywhere = passages_.find(kNowhere); anywhere != passages_.end())
+    clocks.learn(rank, anywhere->second.clock);
+  const auto here = passages_.find(sequence);
+  if (here == passages_.end() || sequence == kNowhere) return;
+  clocks.learn(rank, here->second.clock);
+  if (++here->second.gone >= members) passages_.erase(here);
+}
+
+bool Ledger::part_if_met(std::uint64_t sequence, int members, RankClocks& clocks, int rank) {
+  {
+    const std::lock_guard guard(lock_);
+    const auto here = passages_.find(sequence);
+    if (here != passages_.end() && here->second.come < members && !given_up_) {
+      clocks.learn(rank, here->second.clock);
+      return false;
+    }
+  }
+  part(sequence, members, clocks, rank);
+  return true;
 }
 
 void Ledger::give_up() {

@@ -5,7 +5,9 @@
 
 #include <cstdint>
 #include <deque>
+#include <map>
 #include <memory>
+#include <mutex>
 #include <optional>
 
 #include "base/spinlock.hpp"
@@ -28,9 +30,21 @@ class Ledger {
   /// was there first if they do not match.
   std::optional<CollectiveCall> arrive(std::uint64_t sequence, int members, const CollectiveCall& call);
 
-  /// Of a window: a member that has come to `fence` collective calls accesses memory of member `target`, between fences. One that races with it
-  /// if there is.
-  std::optional<OneSidedAccess> access(std::uint64_t fence, int target, const OneSidedAccess& access);
+  /// Where no order is known: whoever comes there is before whoever goes on behind it.
+  static constexpr std::uint64_t kNowhere = ~std::uint64_t{0};
+  /// A member (local index) comes to its collective number `sequence`, with what it knows.
+  void meet(std::uint64_t sequence, RankClocks& clocks, int rank);
+  /// It goes on behind it, if it has waited for it, and learns what those know who have come, `members` in all.
+  void part(std::uint64_t sequence, int members, RankClocks& clocks, int rank);
+  /// The same for one that may not have waited for the others: false if some have not come.
+  bool part_if_met(std::uint64_t sequence, int members, RankClocks& clocks, int rank);
+
+  /// Of a window: what its members have done with its memory, while the ledger is locked.
+  template <class Do>
+  auto with_accesses(Do&& what) {
+    const std::lock_guard guard(lock_);
+    return what(accesses_);
+  }
 
   /// The library has returned an error to a member. Whether it still took part in the collective is not
   /// known, and so is its place in the order: nothing is compared any more.
@@ -48,7 +62,12 @@ class Ledger {
   std::uint64_t begin_ = 0;  // sequence number of slots_.front()
   std::deque<Slot> slots_;
   bool given_up_ = false;
-  EpochAccesses accesses_;
+  struct Passage {
+    Clock clock;  ///< of those that have come
+    int come = 0, gone = 0;
+  };
+  std::map<std::uint64_t, Passage> passages_;
+  WindowAccesses accesses_;
 };
 
 }  // namespace tmpi::check

@@ -424,7 +424,7 @@ static void no_window_races(void) {
   if (rank == 0) MPI_Put(&one, 1, MPI_INT, 1, 0, 1, MPI_INT, win);
   MPI_Win_fence(0, win);
   MPI_Win_lock(MPI_LOCK_SHARED, 0, 0, win);
-  MPI_Put(&one, 1, MPI_INT, 0, 0, 1, MPI_INT, win);
+  MPI_Put(&one, 1, MPI_INT, 0, rank, 1, MPI_INT, win);
   MPI_Win_unlock(0, win);
   MPI_Win_free(&win);
 }
