@@ -108,7 +108,10 @@ class Run {
       }
       ++flow.clock[rank];
       if (asked != nullptr && asked->ask.source == MPI_ANY_SOURCE)
-        undecided_.push_back({{rank, event.number}, flow.clock[rank]});
+        undecided_.push_back({{rank, event.number}, flow.clock[rank], nullptr});
+    } else if (event.kind == ExploredKind::kDecide) {
+      ++flow.clock[rank];
+      undecided_.push_back({{rank, event.number, false}, flow.clock[rank], &event});
     } else if (event.kind == ExploredKind::kCollective) {
       if (!meet(event, flow)) return false;
     } else if (event.kind == ExploredKind::kSend) {
@@ -143,11 +146,15 @@ class Run {
  public:
   // All clocks are known now.
   void decide() {
-    for (const auto& [place, done] : undecided_) {
-      const Asked& asked = asked_[place.first][place.second];
+    for (const auto& [place, done, answer] : undecided_) {
+      if (answer != nullptr) {
+        decisions_.push_back({place, {answer->source, 0}, other_answers(*answer)});
+        continue;
+      }
+      const Asked& asked = asked_[place.rank][place.number];
       if (!asked.taken) continue;
       Decision decision{place, *asked.taken, {}};
-      const auto [context, receiver, any] = Lane{asked.ask.context, place.first, 0};
+      const auto [context, receiver, any] = Lane{asked.ask.context, place.rank, 0};
       for (auto lane = sent_.lower_bound(Lane{context, receiver, std::numeric_limits<int>::min()});
            lane != sent_.end() && std::get<0>(lane->first) == context && std::get<1>(lane->first) == receiver;
            ++lane) {
@@ -165,14 +172,29 @@ class Run {
   static const Sent* first_left(const std::vector<Sent>& lane, const ExploredEvent& ask, const Place& place,
                                 std::uint64_t done) {
     for (const Sent& sent : lane) {
-      if (sent.taken_by != kNobody && sent.taken_by < place.second) continue;
+      if (sent.taken_by != kNobody && sent.taken_by < place.number) continue;
       if (ask.tag != MPI_ANY_TAG && ask.tag != sent.tag) continue;
-      const auto seen = sent.clock.find(place.first);
+      const auto seen = sent.clock.find(place.rank);
       const bool because = seen != sent.clock.end() && seen->second >= done;
       return because ? nullptr : &sent;
     }
     return nullptr;
   }
+
+  /// Whether it could have come out so is known when it is tried: a run stands still for what cannot be.
+  static std::vector<Taken> other_answers(const ExploredEvent& answer) {
+    std::vector<Taken> others;
+    for (int value = 0; value < kSeveral; ++value) {
+      if ((answer.context >> value & 1) != 0 && value != answer.source) others.push_back({value, 0});
+    }
+    return others;
+  }
+
+  struct Undecided {
+    Place place;
+    std::uint64_t done;           ///< the rank's time
+    const ExploredEvent* answer;  ///< null: of a receive
+  };
 
   const std::map<int, std::vector<ExploredEvent>>& logs_;
   std::map<Lane, std::vector<Sent>> sent_;
@@ -180,7 +202,7 @@ class Run {
   std::map<int, std::vector<Asked>> asked_;
   std::map<int, Flow> flows_;
   std::map<std::pair<std::uint64_t, std::uint64_t>, Arrivals> arrivals_;
-  std::vector<std::pair<Place, std::uint64_t>> undecided_;  // with the receiver's time when it was done
+  std::vector<Undecided> undecided_;
   std::vector<Decision> decisions_;
 };
 

@@ -63,6 +63,20 @@ TEST_CASE("a message that was sent before an unrelated receive is one, and tags 
   CHECK(decisions[1].others == std::vector<Taken>{{1, 6}});
 }
 
+TEST_CASE("tests and completions may come out otherwise") {
+  ExploredEvent test{ExploredKind::kDecide};
+  test.peer = static_cast<std::int32_t>(Decides::kAnswer), test.source = 1, test.context = 3;
+  ExploredEvent any{ExploredKind::kDecide};
+  any.peer = static_cast<std::int32_t>(Decides::kRequest), any.source = 2, any.context = 0b10110,
+  any.number = 1;
+  const std::vector<Decision> decisions = decisions_of({{0, {test, any}}});
+  REQUIRE(decisions.size() == 2);
+  CHECK(decisions[0].place == Place{0, 0, false});
+  CHECK(decisions[0].others == std::vector<Taken>{{0, 0}});
+  CHECK(decisions[1].taken == Taken{2, 0});
+  CHECK(decisions[1].others == std::vector<Taken>{{1, 0}, {4, 0}});
+}
+
 TEST_CASE("logs that break off have the decisions that were made") {
   const Logs logs{{0, {ask(0, MPI_ANY_SOURCE), take(0, 1), ask(1, MPI_ANY_SOURCE)}},
                   {1, {send(0, 1)}},

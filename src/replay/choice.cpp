@@ -87,7 +87,8 @@ bool take_rest(std::string_view& bytes, int& last_tag, Choice& choice) {
       choice.cancelled = took == 0;
       return choice.cancelled || take_tag(took - 1, bytes, last_tag, choice);
     }
-    case ChoiceKind::kPlanned: {
+    case ChoiceKind::kPlanned:
+    case ChoiceKind::kDecided: {
       std::uint64_t taken = 0;
       return take_number(bytes, taken) && take_tag(taken, bytes, last_tag, choice);
     }
@@ -136,6 +137,10 @@ std::string describe(const Choice& choice) {
       return "the end of the rank";
     case ChoiceKind::kPlanned:
       return "a receive or probe that is to take " + from();
+    case ChoiceKind::kDecided:
+      return "how a test or completion is to come out";
+    case ChoiceKind::kSynchronous:
+      return "that sends wait";
   }
   return "?";
 }
@@ -152,7 +157,9 @@ const char* describe(ChoiceKind kind) noexcept {
                                                        "a number of the layout",
                                                        "a name or random bytes",
                                                        "its end",
-                                                       "a message that is planned"};
+                                                       "a message that is planned",
+                                                       "an answer that is planned",
+                                                       "that sends wait"};
   return kAsked[static_cast<int>(kind)];
 }
 
@@ -168,6 +175,7 @@ void encode(const Choice& choice, int& last_tag, std::string& bytes) {
       put_number(envelope(choice, last_tag) + 1, bytes);
       return put_tag(choice, last_tag, bytes);
     case ChoiceKind::kPlanned:
+    case ChoiceKind::kDecided:
       put_first(choice.kind, choice.number, bytes);
       put_number(envelope(choice, last_tag), bytes);
       return put_tag(choice, last_tag, bytes);

@@ -24,8 +24,10 @@ enum class ChoiceKind : std::uint8_t {
   kText = 9,    ///< of the layout, or random bytes
   kEnd = 10,    ///< the rank has come to its end
   kPlanned = 11,  ///< in front of all others: receive or probe `number` is to take this message (--explore)
+  kDecided = 12,  ///< likewise: test or completion `number` is to come out as `source` (ExploredLog)
+  kSynchronous = 13,  ///< likewise: sends wait for their receives, as MPI lets them
 };
-inline constexpr int kChoiceKinds = 12;
+inline constexpr int kChoiceKinds = 14;
 
 struct Choice {
   ChoiceKind kind = ChoiceKind::kNothing;

@@ -22,6 +22,7 @@ std::vector<Choice> all_kinds() {
       choices.push_back(receive(ChoiceKind::kProbe, source, tag));
       choices.push_back(receive(ChoiceKind::kLate, source, tag, zigzag(-source)));
       choices.push_back(receive(ChoiceKind::kPlanned, source, tag, 9));
+      choices.push_back(receive(ChoiceKind::kDecided, source, tag, 10));
     }
   }
   choices.push_back({ChoiceKind::kLate, 7, 0, 0, true});
@@ -34,6 +35,7 @@ std::vector<Choice> all_kinds() {
   choices.push_back({ChoiceKind::kSome});
   choices.push_back({ChoiceKind::kText, 5, 0, 0, false, {}, std::string("a\0b c", 5)});
   choices.push_back({ChoiceKind::kEnd});
+  choices.push_back({ChoiceKind::kSynchronous});
   return choices;
 }
 

@@ -1,8 +1,11 @@
 // Which requests are complete, and when. MPI report, 3.7.3 to 3.7.6, 4.2.2, 12.5.2.
 #include <algorithm>
 #include <functional>
+#include <optional>
 
+#include "mpi/p2p/lifecycle.hpp"
 #include "mpix.h"
+#include "replay/explored_log.hpp"
 #include "replay/logs.hpp"
 
 namespace tmpi::replay {
@@ -26,11 +29,28 @@ int waitall(int count, MPI_Request* requests, MPI_Status* statuses) {
   return result;
 }
 
+/// Bits of those requests, of the first 63, that have something to complete; where a run is not explored none.
+std::uint64_t active(const RankLog& log, int count, const MPI_Request* requests) {
+  std::uint64_t bits = 0;
+  for (int i = 0; log.explored_log() != nullptr && i < std::min(count, kSeveral); ++i) {
+    mpi::Request* request = nullptr;
+    if (mpi::request_from(requests[i], request) || request == nullptr || !request->active) continue;
+    bits |= std::uint64_t{1} << i;
+  }
+  return bits;
+}
+
+/// What a test asks for, if there is something that may not be complete.
+const void* asks_for(const RankLog& log, int count, const MPI_Request* requests) {
+  if (active(log, count, requests) == 0) return nullptr;
+  return count == 1 ? static_cast<const void*>(requests[0]) : requests;
+}
+
 /// A call that says whether `count` requests are complete. `look()`: now, it sets the flag; `wait()`: until they are.
 template <class Look, class Wait>
 int test(RankLog& log, const char* call, int count, MPI_Request* requests, int* flag, Look&& look,
          Wait&& wait) {
-  const Answer answer = log.poll(call);
+  const Answer answer = log.poll(call, asks_for(log, count, requests));
   if (answer == Answer::kNo) {
     *flag = 0;
     log.polled(false, call);
@@ -114,20 +134,45 @@ bool has_request(const Choice* recorded, int count) {
          recorded->number <= static_cast<std::uint64_t>(count);
 }
 
+/// In a run that is explored: the request that is to be complete, and afterwards which one it was.
+class Deciding {
+ public:
+  Deciding(RankLog& log, int count, const MPI_Request* requests)
+      : log_(log.explored_log()), active_(active(log, count, requests)) {}
+  /// None: whichever.
+  std::optional<int> planned() const {
+    const std::optional<int> planned = active_ == 0 ? std::nullopt : log_->planned_request();
+    return planned && (active_ >> *planned & 1) != 0 ? planned : std::nullopt;
+  }
+  void completed(int count, int index) const {
+    if (active_ == 0 || count <= 0) return;
+    log_->completed(count == 1 && index >= 0 ? std::min(index, kSeveral) : kSeveral, active_);
+  }
+
+ private:
+  ExploredLog* const log_;
+  const std::uint64_t active_;
+};
+
 /// One of several; `look` is the library's call.
 template <class Look>
 int complete_any(RankLog& log, const char* call, int count, MPI_Request* requests, int* index,
                  MPI_Status* status, Look&& look) {
   Completing completing(log, call, count, requests);
+  const Deciding deciding(log, count, requests);
   int result = MPI_SUCCESS;
   *index = MPI_UNDEFINED;
   if (const Choice* recorded = log.ahead(ChoiceKind::kIndex, call); has_request(recorded, count)) {
     *index = static_cast<int>(recorded->number - 1);
     result = PMPI_Wait(&requests[*index], status);
+  } else if (const std::optional<int> planned = deciding.planned()) {
+    *index = *planned;
+    result = PMPI_Wait(&requests[*index], status);
   } else {
     result = look();
   }
   note_index(log, *index, call);
+  deciding.completed(1, *index);
   completing.returned();
   return result;
 }
@@ -144,7 +189,7 @@ int testany(int count, MPI_Request* requests, int* index, int* flag, MPI_Status*
   const OpenLog log =
       index == nullptr || flag == nullptr || requests == nullptr ? OpenLog() : log_of_caller();
   if (!log) return PMPI_Testany(count, requests, index, flag, status);
-  const Answer answer = log->poll(kCall);
+  const Answer answer = log->poll(kCall, asks_for(*log, count, requests));
   if (answer == Answer::kNo) {
     *flag = 0;
     *index = MPI_UNDEFINED;
@@ -154,10 +199,13 @@ int testany(int count, MPI_Request* requests, int* index, int* flag, MPI_Status*
   if (answer == Answer::kYes) {
     log->polled(true, kCall);
     *flag = 1;
-    return complete_any(*log, kCall, count, requests, index, status,
-                        [&] { return PMPI_Testany(count, requests, index, flag, status); });
+    return complete_any(*log, kCall, count, requests, index, status, [&] {
+      return log->explored_log() != nullptr ? PMPI_Waitany(count, requests, index, status)
+                                            : PMPI_Testany(count, requests, index, flag, status);
+    });
   }
   Completing completing(*log, kCall, count, requests);
+  const Deciding deciding(*log, count, requests);
   *flag = 0;
   *index = MPI_UNDEFINED;
   const int result = PMPI_Testany(count, requests, index, flag, status);
@@ -165,6 +213,7 @@ int testany(int count, MPI_Request* requests, int* index, int* flag, MPI_Status*
   log->polled(over, kCall);
   if (!over) return result;
   note_index(*log, *index, kCall);
+  deciding.completed(1, *index);
   completing.returned();
   return result;
 }
@@ -204,14 +253,20 @@ template <class Look>
 int complete_some(RankLog& log, const char* call, int count, MPI_Request* requests, int* completed,
                   int* indices, MPI_Status* statuses, Look&& look) {
   Completing completing(log, call, count, requests);
+  const Deciding deciding(log, count, requests);
   int result = MPI_SUCCESS;
   *completed = MPI_UNDEFINED;
   if (const Choice* recorded = log.ahead(ChoiceKind::kSome, call); has_requests(recorded, count)) {
     result = wait_for_recorded(*recorded, requests, completed, indices, statuses);
+  } else if (const std::optional<int> planned = deciding.planned()) {
+    Choice only{ChoiceKind::kSome};
+    only.indices = {*planned};
+    result = wait_for_recorded(only, requests, completed, indices, statuses);
   } else {
     result = look();
   }
   note_some(log, *completed, indices, call);
+  deciding.completed(*completed, *completed > 0 ? indices[0] : -1);
   completing.returned();
   return result;
 }
@@ -229,7 +284,7 @@ int testsome(int count, MPI_Request* requests, int* completed, int* indices, MPI
   const bool usable = completed != nullptr && indices != nullptr && requests != nullptr;
   const OpenLog log = usable ? log_of_caller() : OpenLog();
   if (!log) return PMPI_Testsome(count, requests, completed, indices, statuses);
-  const Answer answer = log->poll(kCall);
+  const Answer answer = log->poll(kCall, asks_for(*log, count, requests));
   if (answer == Answer::kNo) {
     *completed = 0;
     log->polled(false, kCall);
@@ -237,16 +292,20 @@ int testsome(int count, MPI_Request* requests, int* completed, int* indices, MPI
   }
   if (answer == Answer::kYes) {
     log->polled(true, kCall);
-    return complete_some(*log, kCall, count, requests, completed, indices, statuses,
-                         [&] { return PMPI_Testsome(count, requests, completed, indices, statuses); });
+    return complete_some(*log, kCall, count, requests, completed, indices, statuses, [&] {
+      return log->explored_log() != nullptr ? PMPI_Waitsome(count, requests, completed, indices, statuses)
+                                            : PMPI_Testsome(count, requests, completed, indices, statuses);
+    });
   }
   Completing completing(*log, kCall, count, requests);
+  const Deciding deciding(*log, count, requests);
   *completed = 0;
   const int result = PMPI_Testsome(count, requests, completed, indices, statuses);
   const bool over = *completed != 0 || result != MPI_SUCCESS;
   log->polled(over, kCall);
   if (!over) return result;
   note_some(*log, *completed, indices, kCall);
+  deciding.completed(*completed, *completed > 0 ? indices[0] : -1);
   completing.returned();
   return result;
 }

@@ -17,7 +17,16 @@ enum class ExploredKind : std::uint8_t {
   kTake = 3,  ///< it has found the message of `source` with `tag`
   kCollective =
       4,  ///< a collective of `number` members, Waits `tag`; `source`: the root; `peer`: own rank among them
+  kDecide =
+      5,  ///< test or completion `number`, Decides `peer`, has come out as `source`; bits of `context`: as what it might
 };
+
+/// What may come out in more than one way, beside what a receive takes.
+enum class Decides : std::int32_t {
+  kAnswer,  ///< whether a test or probe says yes: 1 or 0
+  kRequest,  ///< which request of an array is complete, among the first 63: its index, kSeveral: more than one, or another
+};
+inline constexpr int kSeveral = 63;
 
 /// Who of the members of a collective waits for whom.
 enum class Waits : std::uint8_t { kAll, kFromRoot, kToRoot };

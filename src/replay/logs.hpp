@@ -47,6 +47,9 @@ OpenLog log_of_receive(int source, int tag) noexcept;
 /// Whether runs are explored. Written before any rank runs.
 bool explored() noexcept;
 
+/// Whether sends of the calling rank wait for their receives in this run. Does not suspend.
+bool sends_wait() noexcept;
+
 /// What a communicator's messages are told from others' by; 0: it is none.
 std::uint64_t context_of(MPI_Comm comm) noexcept;
 
@@ -106,5 +109,6 @@ const std::vector<Version>& completions();
 const std::vector<Version>& surroundings();
 const std::vector<Version>& not_recorded();
 const std::vector<Version>& collectives();  ///< of runs that are explored
+const std::vector<Version>& sends();        ///< of runs that are explored or replayed
 
 }  // namespace tmpi::replay

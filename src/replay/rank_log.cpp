@@ -29,6 +29,7 @@ RankLog::RankLog(int rank, ChunkFile* file, const std::string* record, ChunkFile
   scan(*record);
   in_ = *record;
   advance();
+  if (synchronous_) write({ChoiceKind::kSynchronous});
 }
 
 /// A receive is posted before it is known what it takes.
@@ -47,11 +48,24 @@ void RankLog::scan(std::string_view record) {
 
 void RankLog::advance() {
   said_ = 0;
-  while ((replays_ = decode(in_, in_tag_, next_)) && next_.kind == ChoiceKind::kPlanned) {
-    if (explored_log_ != nullptr)
-      explored_log_->plan(static_cast<std::uint32_t>(next_.number), {next_.source, next_.tag});
+  while ((replays_ = decode(in_, in_tag_, next_)) && follow_plan()) {
   }
   if (!replays_) next_ = {};
+}
+
+/// False: what is next is no plan, but has happened.
+bool RankLog::follow_plan() {
+  const auto number = static_cast<std::uint32_t>(next_.number);
+  if (next_.kind == ChoiceKind::kSynchronous) {
+    synchronous_ = true;
+  } else if (next_.kind == ChoiceKind::kPlanned) {
+    if (explored_log_ != nullptr) explored_log_->plan(number, {next_.source, next_.tag});
+  } else if (next_.kind == ChoiceKind::kDecided) {
+    if (explored_log_ != nullptr) explored_log_->plan_decision(number, next_.source);
+  } else {
+    return false;
+  }
+  return true;
 }
 
 void RankLog::leave(const char* call, const std::string& asked) {
@@ -90,15 +104,16 @@ Choice RankLog::recorded() const {
   return choice;
 }
 
-Answer RankLog::poll(const char* call) {
+Answer RankLog::poll(const char* call, const void* what) {
   const Choice* recorded = ahead(ChoiceKind::kPoll, call);
-  if (recorded == nullptr) return Answer::kFree;
+  if (recorded == nullptr) return explored_log_ == nullptr ? Answer::kFree : explored_log_->poll(what);
   return said_ < recorded->number / 2 ? Answer::kNo : Answer::kYes;
 }
 
 // Each no is counted in the choice that is last in the file, so that a program that tests for a long time records no more
 // than a number.
 void RankLog::polled(bool yes, const char* call) {
+  if (explored_log_ != nullptr) explored_log_->polled(yes);
   if (replays_) {
     const bool said = said_ >= next_.number / 2;
     if (next_.kind != ChoiceKind::kPoll || yes != said)

@@ -60,6 +60,9 @@ class RankLog {
   void set_noting(bool noting) noexcept { noting_.store(noting, std::memory_order_relaxed); }
   bool noting() const noexcept { return noting_.load(std::memory_order_relaxed); }
 
+  /// Sends wait for their receives in this run.
+  bool synchronous() const noexcept { return synchronous_; }
+
   /// Of a run that --explore looks at; else null.
   ExploredLog* explored_log() const noexcept { return explored_log_.get(); }
 
@@ -70,8 +73,8 @@ class RankLog {
   /// It has been done. In replay it is what was recorded, or the replay departs.
   void note(const Choice& choice, const char* call);
 
-  /// The same for calls that say yes or no.
-  Answer poll(const char* call);
+  /// The same for calls that say yes or no. `what`: they ask for, in a run that is explored; null: their answer is not varied.
+  Answer poll(const char* call, const void* what);
   void polled(bool yes, const char* call);
 
   /// A nonblocking receive with a wildcard is posted, or a persistent one started: its number, and what it is to ask for.
@@ -110,6 +113,7 @@ class RankLog {
 
  private:
   void advance();
+  bool follow_plan();
   void scan(std::string_view record);
   void write(const Choice& choice);
   [[noreturn]] void leave(const char* call, const std::string& asked);
@@ -125,7 +129,8 @@ class RankLog {
   std::string_view in_;
   int in_tag_ = 0;
   Choice next_;
-  bool replays_ = false;    ///< next_ is there
+  bool replays_ = false;  ///< next_ is there
+  bool synchronous_ = false;
   std::uint64_t said_ = 0;  ///< of a kPoll: how many noes it has given back
   std::unordered_map<std::uint32_t, Envelope>
       took_;  ///< by number of a nonblocking receive, all of the record

@@ -39,7 +39,7 @@ Run run(RankLog& log, std::int64_t now) {
   int requests[2];
   log.posted(&requests[0], {log.post(run.first), {}});
   log.posted(&requests[1], {log.post(run.second), {}});
-  for (Answer answer; (answer = log.poll("MPI_Test")) != Answer::kYes;) {
+  for (Answer answer; (answer = log.poll("MPI_Test", nullptr)) != Answer::kYes;) {
     if (answer == Answer::kFree && run.noes == 1000) break;
     ++run.noes;
     log.polled(false, "MPI_Test");
@@ -171,7 +171,7 @@ TEST_CASE("where a record ends the run goes on by itself; behind the rank's end 
   RankLog log(0, nullptr, &cut);
   log.note(receive(3, 5), "MPI_Recv");
   CHECK(log.ahead(ChoiceKind::kIndex, "MPI_Waitany") == nullptr);
-  CHECK(log.poll("MPI_Test") == Answer::kFree);
+  CHECK(log.poll("MPI_Test", nullptr) == Answer::kFree);
   RankLog whole(0, nullptr, &recorded.choices);
   (void)run(whole, 0);
   CHECK_THROWS_AS((void)whole.ahead(ChoiceKind::kReceive, "MPI_Recv"), Departed);

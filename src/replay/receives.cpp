@@ -1,4 +1,6 @@
 // Receives and probes with wildcards, and tests whether a message is there. MPI report, 3.2.4, 3.8.1, 3.8.2.
+#include <functional>
+
 #include "mpi/rank/call.hpp"
 #include "mpi/request/request.hpp"
 #include "mpix.h"
@@ -154,12 +156,20 @@ int mprobe(int source, int tag, MPI_Comm comm, MPI_Message* message, MPI_Status*
       PMPI_Mprobe(receiving.source(), receiving.tag(), comm, message, receiving.status()));
 }
 
+/// A number for what a probe asks for.
+const void* asks_for(Envelope asked, MPI_Comm comm) {
+  const auto words = static_cast<std::uint64_t>(static_cast<unsigned>(asked.source)) << 32 |
+                     static_cast<unsigned>(asked.tag);
+  return reinterpret_cast<const void*>(std::hash<std::uint64_t>{}(words)*31 +
+                                       reinterpret_cast<std::uintptr_t>(comm) + 1);
+}
+
 /// Both calls that say whether a message is there. `look(source, tag, status)`: now; `wait` likewise: until it is.
 template <class Look, class Wait>
 int look_for(RankLog& log, const char* call, Envelope asked, MPI_Comm comm, bool takes, int* flag,
              MPI_Status* status, Look&& look, Wait&& wait) {
   const bool noted = is_wild(asked.source, asked.tag) || log.explored_log() != nullptr;
-  const Answer answer = log.poll(call);
+  const Answer answer = log.poll(call, asked.source == MPI_PROC_NULL ? nullptr : asks_for(asked, comm));
   if (answer == Answer::kNo) {
     *flag = 0;
     log.polled(false, call);

@@ -99,6 +99,11 @@ Clocks& clocks() noexcept {
   return all;
 }
 
+bool sends_wait() noexcept {
+  const mpi::Rank* const rank = mpi::in_forked_child() ? nullptr : mpi::calling_rank();
+  return rank != nullptr && mpi::is_main_flow() && log_of(*rank).synchronous();
+}
+
 bool explored() noexcept {
   return the_logs->explored_file != nullptr;
 }
@@ -176,6 +181,9 @@ const void* version_of(const char* name) noexcept {
   if (wanted.starts_with("PMPI")) wanted.remove_prefix(1);
   if (explored()) {
     if (const Version* found = find(collectives(), wanted)) return found->function;
+  }
+  if (explored() || the_logs->record) {
+    if (const Version* found = find(sends(), wanted)) return found->function;
   }
   for (const auto* versions :
        {&receives(), &completions(), &surroundings(), &not_recorded(), &system_functions()}) {

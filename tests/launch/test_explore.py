@@ -63,6 +63,40 @@ class ExploreTest(LaunchTest):
     def test_tests(self):
         self.firsts("tests")
 
+    def test_completions(self):
+        text = self.explore("any", code=1).text
+        self.assertEqual(sorted(re.findall(r"\d\. 1 order: exit code 0\n    \[0\] first (\d)", text)), ["1", "2"])
+        self.assertIn("2 different outcomes of 1 order and 1 other answer of tests and completions in", text)
+        text = self.explore("some", code=1).text
+        self.assertLessEqual({"1", "2"}, set(re.findall(r"\[0\] first (\d+)", text)))
+        self.repeated(text, "some", 3)
+
+    def test_answers(self):
+        """What an Iprobe or Test says is tried both ways, once for each loop around it; that of no request has one answer."""
+        text = self.explore("answers", ranks=3, code=1).text
+        self.assertEqual(sorted(re.findall(r"\[0\] there (\d)", text)), ["0", "1", "2"])
+        self.repeated(text, "answers", 3)
+        self.assertEqual(self.explore("loops").text, "tmpirun: --explore: all 1 order and 1 other answer of tests and completions: same result, exit code 0\n")
+
+    def test_sends_that_wait(self):
+        text = self.explore("unsafe", code=1).text
+        self.assertRegex(text, r"^tmpirun: --explore: 2 different outcomes of 1 order in \d+ runs\n  1\. 1 order: exit code 0\n")
+        self.assertRegex(text, r"  2\. 1 order, if sends wait for their receives: exit code 125: deadlock: every rank")
+        file = re.findall(r"again: tmpirun --replay (\S+) \.\.\.", text)[1]
+        job = self.run_job("-n", 3, "--workers", 2, "--replay", file, self.explored, "unsafe")
+        self.assertEqual(job.code, 125)
+        self.assertIn("rank 1: blocked in MPI_Ssend to rank 0", job.err.decode())
+        self.same("nonblocking", 1)
+
+    def test_orders_of_ranks(self):
+        text = self.explore("counter", code=1).text
+        self.assertRegex(text, r"2\. with --sched random:\d: exit code 0\n    \[1\] before \d\n    \[2\] before \d\n    again: tmpirun --replay \S+ --sched random:\d \.\.\.")
+
+    def repeated(self, text, case, ranks):
+        for line, file in re.findall(r"\[0\] (.*)\n    again: tmpirun --replay (\S+) \.\.\.", text):
+            job = self.run_job("-n", ranks, "--workers", 2, "-q", "--replay", file, self.explored, case)
+            self.assertEqual((job.code, job.out.decode()), (0, line + "\n"), job.err)
+
     def test_bad_ends(self):
         self.differ("deadlock", 2, [(1, "exit code 0"), (1, "exit code 125: deadlock: every rank")])
         self.differ("abort", 2, [(1, "exit code 0"), (1, r"exit code 9: .*MPI_Abort")])
@@ -70,11 +104,8 @@ class ExploreTest(LaunchTest):
 
     def test_an_outcome_is_repeated(self):
         text = self.explore("first", ranks=4, code=1).text
-        found = re.findall(r"\[0\] (first \d)\n    again: tmpirun --replay (\S+) \.\.\.", text)
-        self.assertEqual(len(found), 3)
-        for line, file in found:
-            job = self.run_job("-n", 4, "--workers", 2, "-q", "--replay", file, self.explored, "first")
-            self.assertEqual((job.code, job.out.decode()), (0, line + "\n"), job.err)
+        self.assertEqual(len(re.findall("    again: ", text)), 3)
+        self.repeated(text, "first", 4)
 
     def test_input(self):
         """A file is read by each run, from where tmpirun has it; anything else by none."""

@@ -39,7 +39,19 @@ namespace {
 namespace fs = std::filesystem;
 volatile std::sig_atomic_t the_signal = 0;  // that has come, 0: none
 
-using Plan = std::vector<std::pair<replay::Place, replay::Taken>>;
+using Decided = std::pair<replay::Place, replay::Taken>;
+
+/// What a run is to do.
+struct Plan {
+  std::vector<Decided> decisions;  ///< that it comes to first; all others are free
+  bool synchronous = false;        ///< sends wait for their receives
+  int seed = 0;                    ///< of the order in which ranks run; 0: as ever
+
+  /// It differs from another one by the order of messages.
+  bool orders() const { return decisions.empty() || decisions.back().first.receives; }
+};
+
+constexpr int kSeeds = 8;
 
 constexpr std::size_t kMostLines = 4;                         // of an outcome that are shown
 constexpr double kSecondsOfRun = 60;                          // without --timeout
@@ -55,6 +67,8 @@ struct Outcome {
 
 struct Found {
   int runs = 0;
+  bool synchronous = true;  ///< only where sends wait
+  int seed = 0;             ///< only found by this one
   std::uintmax_t size = 0;  ///< of the record of the shortest run with it
   fs::path file;            ///< that record, empty: it could not be kept
 };
@@ -137,18 +151,40 @@ class Explorer {
       return seconds_ > 0 &&
              std::chrono::steady_clock::now() - begin > std::chrono::duration<double>(seconds_);
     };
-    add({});
     for (const int number : {SIGINT, SIGTERM}) end_by(number);
-    for (; !plans_.empty() && !over() && the_signal == 0; ++runs_) {
-      const Plan plan = std::move(plans_.back());
-      plans_.pop_back();
-      held_ -= size_of(plan);
-      if (!run_once(plan)) return 1;
+    std::vector<Plan> first = first_plans();
+    while (!over() && the_signal == 0) {
+      if (nothing_left()) {
+        if (first.empty()) break;
+        add(std::move(first.back()));
+        first.pop_back();
+      }
+      ++runs_;
+      if (!run_once(next())) return 1;
     }
+    unbegun_ = !first.empty();
     return report();
   }
 
  private:
+  /// The last one is the one to begin with.
+  static std::vector<Plan> first_plans() {
+    std::vector<Plan> plans;
+    for (int seed = kSeeds; seed > 0; --seed) plans.push_back({{}, false, seed});
+    plans.push_back({{}, true});
+    plans.push_back({});
+    return plans;
+  }
+  bool nothing_left() const { return plans_.empty() && answers_.empty(); }
+  /// Orders of messages come before answers of tests, of which there are many.
+  Plan next() {
+    std::vector<Plan>& from = plans_.empty() ? answers_ : plans_;
+    Plan plan = std::move(from.back());
+    from.pop_back();
+    held_ -= size_of(plan);
+    return plan;
+  }
+
   /// The job that runs is ended by the same signal.
   static void end_by(int number) {
     struct sigaction action {};
@@ -169,7 +205,7 @@ class Explorer {
       std::error_code missing;
       fs::remove(file(name), missing);
     }
-    const int code = start(!plan.empty());
+    const int code = start(plan);
     if (the_signal != 0) {
       add(plan);
       return true;
@@ -190,10 +226,11 @@ class Explorer {
     header_ = explored->header;
     const std::vector<replay::Decision> decisions = replay::decisions_of(events);
     // A message that did not come although the clocks said that it could: the job stands still for that alone.
-    if (outcome.code == kExitDeadlock && !kept_to(plan, decisions)) return true;
-    ++orders_;
-    keep(outcome);
-    branch(decisions);
+    const bool stood_still = outcome.code == kExitDeadlock || outcome.code == kExitTimeout;
+    if (stood_still && !kept_to(plan, decisions)) return true;
+    if (plan.seed == 0 && !plan.synchronous) ++(plan.orders() ? orders_ : other_answers_);
+    keep(outcome, plan);
+    if (plan.seed == 0) branch(decisions, plan.synchronous);
     return true;
   }
 
@@ -205,7 +242,7 @@ class Explorer {
   }
 
   static bool kept_to(const Plan& plan, const std::vector<replay::Decision>& decisions) {
-    return std::ranges::all_of(plan, [&](const auto& planned) {
+    return std::ranges::all_of(plan.decisions, [&](const Decided& planned) {
       return std::ranges::any_of(decisions, [&](const replay::Decision& decision) {
         return decision.place == planned.first && decision.taken == planned.second;
       });
@@ -213,21 +250,24 @@ class Explorer {
   }
 
   bool write_plan(const Plan& plan) {
-    if (plan.empty()) return true;
+    using replay::ChoiceKind;
+    if (plan.decisions.empty() && !plan.synchronous) return true;
     replay::Record record{header_, {}};
     std::map<int, int> tags;
-    for (const auto& [place, taken] : plan) {
-      replay::Choice choice{replay::ChoiceKind::kPlanned, place.second};
+    for (int rank = 0; plan.synchronous && rank < header_.ranks; ++rank)
+      replay::encode({ChoiceKind::kSynchronous}, tags[rank], record.ranks[rank]);
+    for (const auto& [place, taken] : plan.decisions) {
+      replay::Choice choice{place.receives ? ChoiceKind::kPlanned : ChoiceKind::kDecided, place.number};
       choice.source = taken.source;
       choice.tag = taken.tag;
-      replay::encode(choice, tags[place.first], record.ranks[place.first]);
+      replay::encode(choice, tags[place.rank], record.ranks[place.rank]);
     }
     const Result<void> written = replay::write_record(file("plan").string(), record);
     return written || complain(written.message()) == 0;
   }
 
   /// The exit code of tmpirun.
-  int start(bool planned) {
+  int start(const Plan& plan) {
     std::vector<std::string> words{"tmpirun",
                                    "-q",
                                    "-l",
@@ -239,7 +279,9 @@ class Explorer {
                                    file("record").string(),
                                    "--explored",
                                    file("explored").string()};
-    if (planned) words.insert(words.end(), {"--replay", file("plan").string()});
+    if (!plan.decisions.empty() || plan.synchronous)
+      words.insert(words.end(), {"--replay", file("plan").string()});
+    if (plan.seed != 0) words.insert(words.end(), {"--sched", fmt::format("random:{}", plan.seed)});
     words.insert(words.end(), words_.begin(), words_.end());
     std::vector<char*> pointers;
     for (std::string& word : words) pointers.push_back(word.data());
@@ -263,11 +305,15 @@ class Explorer {
     return WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
   }
 
-  void keep(const Outcome& outcome) {
+  void keep(const Outcome& outcome, const Plan& plan) {
     auto [place, fresh] = outcomes_.try_emplace(outcome);
     Found& found = place->second;
-    ++found.runs;
-    if (fresh) order_.push_back(&*place);
+    found.synchronous = found.synchronous && plan.synchronous;
+    if (fresh) {
+      order_.push_back(&*place);
+      found.seed = plan.seed;
+    }
+    if (plan.seed == 0 && found.synchronous == plan.synchronous) ++found.runs;
     std::error_code failed;
     const std::uintmax_t size = fs::file_size(file("record"), failed);
     if (failed || (!fresh && size >= found.size)) return;
@@ -292,16 +338,19 @@ class Explorer {
 
   static std::string key(const Plan& plan) {
     std::string text;
-    for (const auto& [place, taken] : plan)
-      text += fmt::format("{}.{}={}.{} ", place.first, place.second, taken.source, taken.tag);
-    return text;
+    for (const auto& [place, taken] : plan.decisions)
+      text += fmt::format("{}{}{}={}.{} ", place.rank, place.receives ? '.' : '?', place.number, taken.source,
+                          taken.tag);
+    return text + (plan.synchronous ? "s" : "");
   }
 
-  static std::size_t size_of(const Plan& plan) { return sizeof plan + plan.size() * sizeof plan.front(); }
+  static std::size_t size_of(const Plan& plan) {
+    return sizeof plan + plan.decisions.size() * sizeof(Decided);
+  }
 
   void add(Plan plan) {
     held_ += size_of(plan);
-    plans_.push_back(std::move(plan));
+    (plan.orders() ? plans_ : answers_).push_back(std::move(plan));
   }
 
   /// Whether it is new.
@@ -312,18 +361,18 @@ class Explorer {
   }
 
   /// For each decision: alike until there, and then another message. The deepest first.
-  void branch(const std::vector<replay::Decision>& decisions) {
-    Plan prefix;
+  void branch(const std::vector<replay::Decision>& decisions, bool synchronous) {
+    Plan prefix{{}, synchronous};
     for (const replay::Decision& decision : decisions) {
       crowded_ = crowded_ || held_ > kMostOfPlans;
       if (held_ > kMostOfPlans) return;
-      prefix.emplace_back(decision.place, decision.taken);
+      prefix.decisions.emplace_back(decision.place, decision.taken);
       see(prefix);
       for (const replay::Taken& other : decision.others) {
-        prefix.back().second = other;
+        prefix.decisions.back().second = other;
         if (see(prefix)) add(prefix);
       }
-      prefix.back().second = decision.taken;
+      prefix.decisions.back().second = decision.taken;
     }
   }
 
@@ -347,12 +396,15 @@ class Explorer {
 
   int report() {
     if (order_.empty()) return 128 + the_signal;
-    const bool complete = plans_.empty() && !crowded_;
-    const std::string orders = fmt::format("{} order{}", orders_, orders_ == 1 ? "" : "s");
+    const bool complete = nothing_left() && !crowded_;
+    std::string orders = fmt::format("{} order{}", orders_, orders_ == 1 ? "" : "s");
+    if (other_answers_ > 0)
+      orders += fmt::format(" and {} other answer{} of tests and completions", other_answers_,
+                            other_answers_ == 1 ? "" : "s");
     if (order_.size() == 1) {
       const Outcome& only = order_.front()->first;
-      fmt::print("tmpirun: --explore: {}{}: same result, {}\n", complete && orders_ > 1 ? "all " : "", orders,
-                 describe(only));
+      fmt::print("tmpirun: --explore: {}{}: same result, {}\n",
+                 complete && orders_ + other_answers_ > 1 ? "all " : "", orders, describe(only));
     } else {
       fmt::print("tmpirun: --explore: {} different outcomes of {} in {} runs\n", order_.size(), orders,
                  runs_);
@@ -362,8 +414,11 @@ class Explorer {
       fmt::print("  there are more orders: the list of those to be tried was not to take more than {} MiB\n",
                  kMostOfPlans >> 20);
     }
-    if (!plans_.empty())
-      fmt::print("  the time is over; {} orders are known that have not been tried\n", plans_.size());
+    if (!nothing_left())
+      fmt::print("  the time is over; {} orders are known that have not been tried\n",
+                 plans_.size() + answers_.size());
+    else if (unbegun_ && the_signal == 0)
+      fmt::print("  the time is over; sends that wait, and other orders of ranks, have not all been tried\n");
     if (the_signal != 0) return 128 + the_signal;
     return order_.size() == 1 ? order_.front()->first.code : 1;
   }
@@ -374,16 +429,22 @@ class Explorer {
     const std::size_t number = position(&one);
     fs::path file = found.file;
     if (first && !file.empty()) file = kept(file, kept_as(number));
-    fmt::print("  {}. {} order{}: {}{}\n", number, found.runs, found.runs == 1 ? "" : "s", describe(outcome),
-               difference(outcome, order_[first ? 1 : 0]->first));
-    if (!file.empty()) fmt::print("    again: tmpirun --replay {} ...\n", file.string());
+    const std::string seed = fmt::format("--sched random:{}", found.seed);
+    const std::string where = found.runs == 0   ? "with " + seed
+                              : found.runs == 1 ? "1 order"
+                                                : fmt::format("{} orders", found.runs);
+    fmt::print("  {}. {}{}: {}{}\n", number, where,
+               found.runs > 0 && found.synchronous ? ", if sends wait for their receives" : "",
+               describe(outcome), difference(outcome, order_[first ? 1 : 0]->first));
+    if (!file.empty())
+      fmt::print("    again: tmpirun --replay {} {}...\n", file.string(), found.runs == 0 ? seed + " " : "");
   }
 
   const std::vector<std::string> words_;
   const double seconds_, seconds_of_run_;
   fs::path directory_, kept_;
   replay::RecordHeader header_;
-  std::vector<Plan> plans_;
+  std::vector<Plan> plans_, answers_;  // by what they end in
   std::set<std::string> seen_;
   std::map<Outcome, Found> outcomes_;
   std::vector<const std::pair<const Outcome, Found>*> order_;  // of outcomes, as they were found
@@ -391,6 +452,8 @@ class Explorer {
   bool crowded_ = false;                                       // there was no room for more plans
   int runs_ = 0;
   int orders_ = 0;
+  int other_answers_ = 0;
+  bool unbegun_ = false;  // not all of first_plans() have been tried
 };
 
 }  // namespace

@@ -278,7 +278,7 @@ const std::vector<Option>& table() {
        values::set_file<&JobSpec::replay_file>},
       {"--explore", "", "TMPI_EXPLORE", "[=SECONDS]", kControl,
        "Run the program again and again, each time with other messages for its receives with wildcards, "
-       "until all orders have "
+       "other answers of its tests, or sends that wait, until all have "
        "been tried, or for so long; one run at most for the seconds of --timeout, or 60. Reports each "
        "outcome that differs (deadlock, abort, exit code, output), "
        "with a file for "

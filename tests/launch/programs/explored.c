@@ -128,6 +128,82 @@ static void tests(void) {
   }
 }
 
+/* Which of two messages is seen to be complete first, by each call that says it. */
+static void any(void) {
+  if (rank != 0) return give(0, 0, rank);
+  MPI_Request requests[2];
+  int values[2], index;
+  for (int i = 0; i < 2; ++i) MPI_Irecv(&values[i], 1, MPI_INT, i + 1, 0, MPI_COMM_WORLD, &requests[i]);
+  MPI_Waitany(2, requests, &index, MPI_STATUS_IGNORE);
+  printf("first %d\n", index + 1);
+  MPI_Waitall(2, requests, MPI_STATUSES_IGNORE);
+}
+
+static void some(void) {
+  if (rank != 0) return give(0, 0, rank);
+  MPI_Request requests[2];
+  int values[2], count = 0, indices[2];
+  for (int i = 0; i < 2; ++i) MPI_Irecv(&values[i], 1, MPI_INT, i + 1, 0, MPI_COMM_WORLD, &requests[i]);
+  while (count == 0) MPI_Testsome(2, requests, &count, indices, MPI_STATUSES_IGNORE);
+  printf("first %d\n", count == 1 ? indices[0] + 1 : 12);
+  MPI_Waitall(2, requests, MPI_STATUSES_IGNORE);
+}
+
+/* Looks once for each message and goes on without those that are not there. */
+static void answers(void) {
+  if (rank != 0) return give(0, 0, rank);
+  int there = 0;
+  for (int i = 1; i < size; ++i) {
+    int flag;
+    MPI_Iprobe(i, 0, MPI_COMM_WORLD, &flag, MPI_STATUS_IGNORE);
+    there += flag;
+  }
+  printf("there %d\n", there);
+  for (int i = 1; i < size; ++i) take(i, 0);
+}
+
+/* A test of which the program says nothing, and of requests that are none. */
+static void loops(void) {
+  if (rank != 0) return give(0, 0, rank);
+  MPI_Request request = MPI_REQUEST_NULL;
+  int value, flag;
+  MPI_Test(&request, &flag, MPI_STATUS_IGNORE);
+  if (!flag) MPI_Abort(MPI_COMM_WORLD, 9);
+  MPI_Irecv(&value, 1, MPI_INT, 1, 0, MPI_COMM_WORLD, &request);
+  do MPI_Test(&request, &flag, MPI_STATUS_IGNORE);
+  while (!flag);
+  for (int i = 2; i < size; ++i) take(i, 0);
+}
+
+/* Both send first: somebody has to keep the messages. */
+static void unsafe(void) {
+  if (rank > 1) return;
+  give(1 - rank, 0, rank);
+  take(1 - rank, 0);
+}
+
+static void nonblocking(void) {
+  MPI_Request request;
+  MPI_Isend(&rank, 1, MPI_INT, (rank + 1) % size, 0, MPI_COMM_WORLD, &request);
+  take((rank + size - 1) % size, 0);
+  MPI_Wait(&request, MPI_STATUS_IGNORE);
+}
+
+/* Who comes first to a counter is decided by no message. */
+static void counter(void) {
+  MPI_Win win;
+  int* memory;
+  int one = 1, before = 0;
+  MPI_Win_allocate(sizeof(int), sizeof(int), MPI_INFO_NULL, MPI_COMM_WORLD, &memory, &win);
+  *memory = 0;
+  MPI_Barrier(MPI_COMM_WORLD);
+  MPI_Win_lock_all(0, win);
+  if (rank != 0) MPI_Fetch_and_op(&one, &before, MPI_INT, 0, 0, MPI_SUM, win);
+  MPI_Win_unlock_all(win);
+  printf("before %d\n", before);
+  MPI_Win_free(&win);
+}
+
 /* Differs from run to run, but by nothing that order decides. */
 static void clocks(void) {
   struct timespec now;
@@ -171,11 +247,29 @@ int main(int argc, char** argv) {
   static const struct {
     const char* name;
     void (*run)(void);
-  } kPrograms[] = {
-      {"sum", sum},           {"first", first},     {"deadlock", deadlock},     {"abort", end_badly},
-      {"truncate", truncate}, {"phases", phases},   {"workers", workers},       {"posted", posted},
-      {"probe", probe},       {"tests", tests},     {"persistent", persistent}, {"clocks", clocks},
-      {"input", input},       {"forever", forever}, {"argument", own_argument}, {"determined", determined}};
+  } kPrograms[] = {{"sum", sum},
+                   {"first", first},
+                   {"deadlock", deadlock},
+                   {"abort", end_badly},
+                   {"truncate", truncate},
+                   {"phases", phases},
+                   {"workers", workers},
+                   {"posted", posted},
+                   {"probe", probe},
+                   {"tests", tests},
+                   {"persistent", persistent},
+                   {"clocks", clocks},
+                   {"any", any},
+                   {"some", some},
+                   {"answers", answers},
+                   {"loops", loops},
+                   {"unsafe", unsafe},
+                   {"counter", counter},
+                   {"nonblocking", nonblocking},
+                   {"input", input},
+                   {"forever", forever},
+                   {"argument", own_argument},
+                   {"determined", determined}};
   arguments = argc;
   MPI_Init(&argc, &argv);
   MPI_Comm_rank(MPI_COMM_WORLD, &rank);
