@@ -62,7 +62,10 @@ bool defines_mpi(const std::string& path) {
 
 struct Names {
   bool wraps = false;     // defines MPI functions
-  bool provides = false;  // ... and their PMPI names: an MPI library itself
+  bool profiled = false;  // ... and their PMPI names, as tools do that want both
+  bool calls = false;     // ... and needs others from elsewhere
+
+  bool provides() const { return profiled && !calls; }  // an MPI library itself
 };
 
 Names names_of(const ElfFile& file) {
@@ -70,9 +73,13 @@ Names names_of(const ElfFile& file) {
   const SymbolTable& symbols = file.symbols();
   for (std::uint32_t i = 1; i < symbols.count(); ++i) {
     const Elf64_Sym& symbol = symbols.symbol(i);
-    if (symbol.st_shndx == SHN_UNDEF || ELF64_ST_TYPE(symbol.st_info) != STT_FUNC) continue;
-    names.wraps = names.wraps || is_mpi_name(symbols.name(symbol));
-    names.provides = names.provides || is_profiling_name(symbols.name(symbol));
+    const std::string_view name = symbols.name(symbol);
+    if (symbol.st_shndx == SHN_UNDEF) {
+      names.calls = names.calls || is_mpi_name(name) || is_profiling_name(name);
+    } else if (ELF64_ST_TYPE(symbol.st_info) == STT_FUNC) {
+      names.wraps = names.wraps || is_mpi_name(name);
+      names.profiled = names.profiled || is_profiling_name(name);
+    }
   }
   return names;
 }
@@ -97,7 +104,7 @@ Result<Preload> read_preload(const std::string& value, const std::string& search
     auto file = ElfFile::open(path, ElfFile::Role::kLibrary);
     if (!file) return Failure{"LD_PRELOAD: " + file.message()};
     const Names names = names_of(**file);
-    if (names.provides) {
+    if (names.provides()) {
       if (library_owner(name, {}).ownership == Ownership::kRuntime) continue;
       return Failure{"LD_PRELOAD: " + path + ": is an MPI library itself; leave it out, tmpi brings its own"};
     }

@@ -32,6 +32,19 @@ class Preload(LaunchTest):
         self.check_counts(job, 3)
         self.assertEqual(job.err, b"")
 
+    def test_with_both_names(self):
+        """It is no MPI library by that: it calls one."""
+        library = self.library("-DNEXT", "-DBOTH")
+        self.check_counts(self.run_job("-n", 3, "-x", f"LD_PRELOAD={library}", program("ring.c")), 3)
+
+    def test_a_whole_library(self):
+        stub = os.path.join(self.directory(), "stub.c")
+        with open(stub, "w", encoding="utf-8") as text:
+            text.write("int MPI_Init(int* c, char*** v) { return 0; }\nint PMPI_Init(int* c, char*** v) { return 0; }\n")
+        library = self.library(source=stub, compiler="cc", name="libwhole.so")
+        job = self.run_job("-n", 2, "-x", f"LD_PRELOAD={library}", program("ring.c"))
+        self.check_failure(job, 126, f"LD_PRELOAD: {library}: is an MPI library itself; leave it out, tmpi brings its own")
+
     def test_by_name(self):
         library = self.library()
         env = {"LD_PRELOAD": "libpreloaded.so", "LD_LIBRARY_PATH": os.path.dirname(library)}
