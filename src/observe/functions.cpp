@@ -76,6 +76,16 @@ CallClass class_of_function(std::uint16_t function) noexcept {
   return function < classes.size() ? classes[function] : CallClass::kOther;
 }
 
+int collective_of_function(std::uint16_t function) noexcept {
+  static const auto collectives = [] {
+    std::array<std::int8_t, std::size(kFunctions)> all{};
+    for (std::size_t i = 0; i < all.size(); ++i)
+      all[i] = static_cast<std::int8_t>(collective_of(kFunctions[i].name));
+    return all;
+  }();
+  return function < collectives.size() ? collectives[function] : -1;
+}
+
 const void* recorder_of(const char* name) noexcept {
   std::string_view wanted = name;
   if (wanted.starts_with("PMPI")) wanted.remove_prefix(1);

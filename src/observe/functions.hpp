@@ -13,6 +13,9 @@ const char* function_name(std::uint16_t function) noexcept;
 
 CallClass class_of_function(std::uint16_t function) noexcept;
 
+/// Of a blocking collective, its place in the table of algorithms (mpi::Collective); -1: of no such.
+int collective_of_function(std::uint16_t function) noexcept;
+
 /// What a program's reference to `name` is bound to while it is observed: the wrapper of MPI_X for "MPI_X"
 /// and for "PMPI_X" alike, so that every entry into the library is recorded, once; null if the function is not
 /// recorded or not part of this library.

@@ -134,6 +134,7 @@ Measured measure(const Shape& shape, const std::uint64_t* words) noexcept {
     reader.comm = mpi::comm_from(mpi::current_rank(), reader.pointer<MPI_Comm>(shape.comm));
     if (reader.comm == nullptr) return measured;
     measured.context = reader.comm->context;
+    measured.comm = reader.comm;
   }
   if (Reader::has(shape.peer)) measured.peer = static_cast<int>(reader.number(shape.peer));
   if (Reader::has(shape.root)) {

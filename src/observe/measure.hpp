@@ -8,6 +8,10 @@
 #include "observe/event.hpp"
 #include "observe/shape.hpp"
 
+namespace tmpi::mpi {
+struct Comm;
+}
+
 namespace tmpi::observe {
 
 struct Measured {
@@ -16,6 +20,7 @@ struct Measured {
   int peer = Event::kNobody;
   int tag = Event::kNobody;
   bool rooted = false;  ///< `peer` is the root of a collective
+  const mpi::Comm* comm = nullptr;
 };
 
 /// `words`: the call's arguments (base/words.hpp).

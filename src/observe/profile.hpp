@@ -94,6 +94,15 @@ struct ProfiledWorker {
   ProfiledBins over_time;
 };
 
+/// Blocking collectives that have run by one algorithm; sums of all ranks.
+struct ProfiledAlgorithm {
+  std::string collective;  ///< "ALLREDUCE", as for --coll
+  std::string algorithm;
+  std::uint64_t calls = 0;
+  std::uint64_t bytes = 0;
+  double wall = 0;
+};
+
 /// A node process.
 struct ProfiledProcess {
   int node = 0;
@@ -101,6 +110,7 @@ struct ProfiledProcess {
   /// Sizes of the messages that its ranks have sent, by the way they took ("direct", "network_eager"): element i counts
   /// those from 2^(i-1) to less than 2^i bytes, element 0 those without any.
   std::map<std::string, ProfiledMessages> sizes;
+  std::vector<ProfiledAlgorithm> algorithms;
 };
 
 /// What has left node processes for others, by protocol (docs/design/network.md).

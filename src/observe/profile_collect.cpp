@@ -4,6 +4,7 @@
 #include <map>
 
 #include "base/bias.hpp"
+#include "mpi/coll/table.hpp"
 #include "mpi/remote/remote.hpp"
 #include "mpi/tool/activity.hpp"
 #include "mpi/tool/variables.hpp"
@@ -91,6 +92,17 @@ void add_sizes(ProfiledMessages& all, const SizeClasses& sizes) {
   }
 }
 
+void add_algorithm(std::vector<ProfiledAlgorithm>& all, const AlgorithmSum& sum) {
+  const std::string collective = mpi::name_of(sum.algorithm->collective), name = sum.algorithm->name;
+  auto known = std::ranges::find_if(all, [&](const ProfiledAlgorithm& one) {
+    return one.collective == collective && one.algorithm == name;
+  });
+  if (known == all.end()) known = all.insert(all.end(), {collective, name});
+  known->calls += sum.calls;
+  known->bytes += sum.bytes;
+  known->wall += timers::seconds(sum.wall);
+}
+
 ProfiledBins bins_of(const TimeBins& bins, std::uint64_t ticks) {
   ProfiledBins out{.width = timers::seconds(bins.width()), .computing = {}, .mpi = {}};
   const std::size_t used = std::min<std::size_t>(ticks / bins.width() + 1, TimeBins::kBins);
@@ -118,6 +130,8 @@ class Collector {
     worker.ranks.push_back(rank.rank);
     profile.ranks.push_back(rank);
     profile.ranks.back().traffic = traffic_of(record.sent);
+    record.algorithms.for_each(
+        [&](const AlgorithmSum& sum) { add_algorithm(profile.processes.front().algorithms, sum); });
     for (int way = 0; way < mpi::kDepartures; ++way) {
       for (const bool elsewhere : {false, true}) {
         if (const SizeClasses* sizes = record.sent.sizes(static_cast<mpi::Departure>(way), elsewhere))
@@ -242,7 +256,7 @@ Profile collect_profile(const Recording& recording, const JobDescription& job, C
   for (std::size_t i = 0; i < profile.workers.size(); ++i)
     profile.workers[i].over_time =
         bins_of(recording.workers()[i].bins, recording.last_tick() - recording.first_tick());
-  profile.processes = {{profile.node, {}, {}}};
+  profile.processes = {{profile.node, {}, {}, {}}};
   for (std::size_t i = 0; i < profile.workers.size(); ++i)
     profile.workers[i].held = 1e-9 * static_cast<double>(sched::scheduler()->held(static_cast<int>(i)));
   Collector collector(recording, sites);

@@ -108,12 +108,27 @@ ProfiledTraffic traffic_in(const json& in) {
 json process_of(const ProfiledProcess& process) {
   json sizes = json::object();
   for (const auto& [way, messages] : process.sizes) sizes[way] = messages_of(messages);
-  return {{"node", process.node}, {"variables", variables_of(process.variables)}, {"sizes", sizes}};
+  json algorithms = json::array();
+  for (const ProfiledAlgorithm& one : process.algorithms)
+    algorithms.push_back({{"collective", one.collective},
+                          {"algorithm", one.algorithm},
+                          {"calls", one.calls},
+                          {"bytes", one.bytes},
+                          {"wall", one.wall}});
+  return {{"node", process.node},
+          {"variables", variables_of(process.variables)},
+          {"sizes", sizes},
+          {"algorithms", algorithms}};
 }
 
 ProfiledProcess process_in(const json& in) {
-  ProfiledProcess process{in.at("node"), variables_in(in.at("variables")), {}};
-  if (!in.contains("sizes")) return process;  // not in older ones
+  ProfiledProcess process{in.at("node"), variables_in(in.at("variables")), {}, {}};
+  if (const auto algorithms = in.find("algorithms"); algorithms != in.end()) {  // not in older ones
+    for (const json& one : *algorithms)
+      process.algorithms.push_back(
+          {one.at("collective"), one.at("algorithm"), one.at("calls"), one.at("bytes"), one.at("wall")});
+  }
+  if (!in.contains("sizes")) return process;  // likewise
   for (const auto& [way, messages] : in.at("sizes").items()) process.sizes[way] = messages_in(messages);
   return process;
 }
@@ -310,6 +325,9 @@ bool sensible(const ProfiledBins& bins) noexcept {
 }
 
 bool sensible(const ProfiledProcess& process) noexcept {
+  if (!std::ranges::all_of(process.algorithms,
+                           [](const ProfiledAlgorithm& one) { return sensible(one.wall); }))
+    return false;
   return std::ranges::all_of(process.sizes, [](const auto& way) {
     return way.second.messages.size() <= kMostSizes && sensible(way.second, way.second.messages.size());
   });
@@ -351,7 +369,7 @@ const char* nonsense_in(const Profile& profile) noexcept {
     return "a worker has a rank or a time that none can have";
   if (!std::ranges::all_of(profile.processes,
                            [](const ProfiledProcess& process) { return sensible(process); }))
-    return "a process has sizes of messages that none can have";
+    return "a process has sizes of messages or times of algorithms that none can have";
   if (!std::ranges::all_of(profile.calls, [](const ProfiledCall& call) { return sensible(call); }))
     return "a call has a rank or a time that none can have";
   return nullptr;

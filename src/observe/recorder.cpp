@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "mpi/comm/comm.hpp"
 #include "observe/functions.hpp"
 #include "observe/recording.hpp"
 #include "timers/clock.hpp"
@@ -70,6 +71,11 @@ void OpenCall::close(const Measured& measured) noexcept {
   site.longest = std::max(site.longest, wall);
   site.shortest = std::min(site.shortest, wall);
   site.least = std::min(site.least, wall - std::min(wall, waited));
+  if (const int collective = measured.comm == nullptr ? -1 : collective_of_function(function_);
+      collective >= 0 && !measured.comm->inter()) {
+    rank_->algorithms.add(measured.comm->chosen[static_cast<std::size_t>(collective)].algorithm,
+                          static_cast<std::uint64_t>(measured.bytes), wall);
+  }
   if (outermost) {  // what is inside another call is part of it
     rank_->mpi_wall += wall;
     rank_->mpi_waited += waited;

@@ -16,6 +16,7 @@
 #include "base/result.hpp"
 #include "base/spinlock.hpp"
 #include "mpi/rank/rank.hpp"
+#include "observe/algorithm_tally.hpp"
 #include "observe/event_ring.hpp"
 #include "observe/sent_tally.hpp"
 #include "observe/site_table.hpp"
@@ -54,6 +55,7 @@ struct alignas(kCacheLine) RankRecord {
   std::uint64_t paused_waited = 0;  ///< part of paused_wall
   SiteTable sites;
   SentTally sent;  ///< with profile only
+  AlgorithmTally algorithms;
 
   /// Ticks that it has run inside MPI, up to `now`, if it has run until then.
   std::uint64_t inside(std::uint64_t now) const noexcept {

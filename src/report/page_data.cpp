@@ -162,6 +162,26 @@ json sizes_of(const Profile& profile) {
   return out;
 }
 
+json algorithms_of(const Profile& profile) {
+  std::map<std::pair<std::string, std::string>, observe::ProfiledAlgorithm> all;
+  for (const observe::ProfiledProcess& process : profile.processes) {
+    for (const observe::ProfiledAlgorithm& one : process.algorithms) {
+      observe::ProfiledAlgorithm& sum = all[{one.collective, one.algorithm}];
+      sum.calls += one.calls;
+      sum.bytes += one.bytes;
+      sum.wall += one.wall;
+    }
+  }
+  json out = json::array();
+  for (const auto& [names, sum] : all)
+    out.push_back({{"collective", names.first},
+                   {"algorithm", names.second},
+                   {"calls", sum.calls},
+                   {"bytes", sum.bytes},
+                   {"wall", sum.wall}});
+  return out;
+}
+
 json over_time_of(const Profile& profile) {
   const observe::ProfiledBins bins = cores_over_time(profile);
   if (bins.width <= 0) return nullptr;
@@ -199,6 +219,7 @@ json document_of(const Shown& shown) {
     out["over_time"] = std::move(over_time);
     out["matrix"] = traffic_of(profile);
     out["sizes"] = sizes_of(profile);
+    out["algorithms"] = algorithms_of(profile);
   }
   if (profile.network.used()) out["network"] = network_of(profile.network);
   return out;

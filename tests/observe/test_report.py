@@ -149,6 +149,28 @@ class OfARun(ReportTest):
                     self.assertEqual(sum(rank["sent_to"][kind]), rank["variables"][f"tmpi_{kind}_sent"], rank)
                 self.assertEqual(sum(sum(way[kind]) for way in sizes), sum(rank["variables"][f"tmpi_{kind}_sent"] for rank in profile["ranks"]))
 
+    def test_collectives_by_algorithm(self):
+        """All blocking calls of a function are found by algorithm; what the user has chosen is there by its name, and on the page."""
+        page = os.path.join(self.directory(), "run.html")
+        for manner, chosen in ((("--workers", 2), "dissemination"), (("--nodes", 2), None)):
+            options = ("--coll", f"BARRIER={chosen}") if chosen else ()
+            _, profile = self.observe("--profile=", "--report", page, "-n", 4, *manner, *options, "-q", program("known.c"))
+            found = {}
+            for process in profile["processes"]:
+                for one in process["algorithms"]:
+                    calls, wall = found.get(one["collective"], (0, 0))
+                    found[one["collective"]] = (calls + one["calls"], wall + one["wall"])
+                    if chosen and one["collective"] == "BARRIER":
+                        self.assertEqual(one["algorithm"], chosen)
+            for function in ("MPI_Allreduce", "MPI_Alltoall", "MPI_Barrier"):
+                total = [call["total"] for call in profile["calls"] if call["function"] == function]
+                calls, wall = found[function[4:].upper()]
+                self.assertEqual(calls, sum(each["calls"] for each in total), function)
+                self.assertAlmostEqual(wall, sum(each["wall"] for each in total), delta=1e-9 + 1e-6 * wall)
+            shown = self.show(page).split("<script")[0]
+            self.assertIn("Blocking calls by algorithm", shown)
+            self.assertRegex(shown, r">BARRIER</th><td class=\"word\">" + (chosen or r"\w+"))
+
     def test_cores_over_time_add_up(self):
         _, profile = self.observe("--profile=", "-n", 4, "--workers", 2, "-q", program("known.c"))
         for worker in profile["workers"]:

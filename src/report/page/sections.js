@@ -94,6 +94,17 @@ const drawCollectives = (into, profile) => {
       element("td", {}, percent(share(row.waiting, profile.rankSeconds))), element("td", {}, percent(share(row.idle, profile.coreSeconds)))))))));
 };
 
+const drawAlgorithms = (into, profile) => {
+  const rows = [...profile.algorithms || []].sort((a, b) => b.wall - a.wall);
+  if (rows.length === 0) return;
+  into.append(element("h3", {}, "Blocking calls by algorithm"), element("div", {class: "scroll"}, element("table", {class: "algorithms"}, element("thead", {},
+    element("tr", {}, ["collective", "algorithm"].map((head) => element("th", {class: "word", scope: "col"}, head)),
+      ["calls of all ranks", "bytes of a call", "time", "of a call"].map((head) => element("th", {scope: "col"}, head)))), element("tbody", {},
+    rows.map((row) => element("tr", {}, element("th", {class: "word", scope: "row"}, row.collective), element("td", {class: "word"}, row.algorithm),
+      element("td", {}, count(row.calls)), element("td", {}, row.bytes ? amount(row.bytes / row.calls) : "–"),
+      element("td", {}, percent(share(row.wall, profile.rankSeconds))), element("td", {}, seconds(row.wall / row.calls))))))));
+};
+
 const kSections = [
   ["first", "What to do first", "The largest loss comes first. A share is the most that mending it can gain.", (section) => forEach(section, drawFindings)],
   profiles.length > 1 ? ["beside", "Beside each other", "", drawComparison] : null,
@@ -116,7 +127,10 @@ const kSections = [
     forEach(section, sizeHistogram);
     forEach(section, drawNetwork);
   }],
-  ["collectives", "Collectives", "All call sites of a function together. Algorithms that a size or a communicator gets: tmpirun --coll help.", (section) => forEach(section, drawCollectives)],
+  ["collectives", "Collectives", "All call sites of a function together. Algorithms that a size or a communicator gets: tmpirun --coll help.", (section) => forEach(section, (into, profile) => {
+    drawCollectives(into, profile);
+    drawAlgorithms(into, profile);
+  })],
   ["timeline", "Timeline", "What happened when, from a trace. The file stays in this browser.", timelineSection],
 ].filter(Boolean);
 
