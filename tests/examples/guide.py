@@ -13,8 +13,9 @@ import tempfile
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent.parent
 # What cannot run here: other hosts, Slurm and Open MPI (tests/launch), Python, R and Octave, a debugger or a job to be looked at; what is run by the other tests.
-ELSEWHERE = re.compile(r"node1|\./app|python|octave|exec/R |--stacks|--restart|--(add|remove)-host|--checkpoint-now|setup\.py|^tmpi-(gdb|top)|^kill|^(salloc|srun|scripts/|cmake|export|\./configure|make|#)")
-CODES = {"./deadlock": 125}
+ELSEWHERE = re.compile(r"node1|\./app|python|octave|exec/R |--stacks|--restart|--(add|remove)-host|--checkpoint-now|setup\.py|tmpi-gdb|^tmpi-top|^kill|^(salloc|srun|scripts/|cmake|export|\./configure|make|#)")
+# Of the first that a command has.
+CODES = {"./deadlock": 125, "--mended": 0, "--explore ./two_parts": 1, "--replay two_parts": 1}
 LIMIT = 120  # seconds, for one command
 HEAT_F90 = "program heat\n  use mpi_f08\n  call mpi_init()\n  call mpi_finalize()\nend program\n"
 
@@ -30,7 +31,7 @@ def commands(page):
 
 def prepare(folder, build):
     """The programs that the guide names."""
-    for name in ("demo_overlap", "particles", "deadlock"):
+    for name in ("demo_overlap", "particles", "deadlock", "two_parts"):
         shutil.copy(build / "examples" / name, folder / name)
     text = (ROOT / "docs" / "guide" / "run.md").read_text(encoding="utf-8")
     hello = re.search(r"```c\n(.*?)```", text, re.DOTALL).group(1)
